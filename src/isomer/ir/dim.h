@@ -1,0 +1,79 @@
+#pragma once
+// A tensor dimension: an integer, or a polynomial over the model's symbolic dimensions.
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace isomer {
+
+/// A value of a shape expression. Symbols stand for any integer >= 0. What is no polynomial (a floor division that does
+/// not come out even) becomes a symbol whose name is the printed expression, so that equal expressions stay equal.
+/// Equality is structural on a normal form: `a == b` means equal for every value of the symbols; `!(a == b)` means only
+/// that this is not known. Arithmetic saturates at kHuge.
+class Dim {
+ public:
+  static constexpr int64_t kHuge = int64_t{1} << 60;
+
+  Dim(int64_t value = 0) : value_(value) {}  // NOLINT(google-explicit-constructor): an integer is a dimension
+
+  /// The symbol called `name` (not empty).
+  static Dim symbol(const std::string& name);
+
+  bool is_const() const { return poly_ == nullptr; }
+  /// The integer; only where is_const().
+  int64_t value() const { return value_; }
+  /// True when this is known to be exactly `v`.
+  bool is(int64_t v) const { return is_const() && value_ == v; }
+  /// The name of the symbol, when this is a bare symbol.
+  std::optional<std::string> symbol_name() const;
+
+  /// "3", "N", "2*N+1", ...; parsed back by ir/text.
+  std::string str() const;
+  uint64_t hash() const;
+
+  /// The integer for given values of the symbols; nothing when one is missing.
+  std::optional<int64_t> evaluate(const std::function<std::optional<int64_t>(const std::string&)>& value_of) const;
+
+  friend bool operator==(const Dim& a, const Dim& b);
+  friend Dim operator+(const Dim& a, const Dim& b);
+  friend Dim operator-(const Dim& a, const Dim& b);
+  friend Dim operator*(const Dim& a, const Dim& b);
+
+ private:
+  /// Sorted symbol names, repeated for powers; empty for the constant term.
+  using Monomial = std::vector<std::string>;
+  /// Sorted by monomial, no zero coefficients.
+  using Poly = std::vector<std::pair<Monomial, int64_t>>;
+
+  static Dim from_poly(Poly poly);
+  Poly poly() const;
+  friend Dim floor_div(const Dim& a, const Dim& b);
+  friend std::optional<bool> at_least(const Dim& a, const Dim& b);
+
+  int64_t value_ = 0;
+  std::shared_ptr<const Poly> poly_;  // null for an integer
+};
+
+/// floor(a / b); b must not be the integer 0 (then the result is a fresh symbol that equals nothing else).
+Dim floor_div(const Dim& a, const Dim& b);
+/// ceil(a / b).
+Dim ceil_div(const Dim& a, const Dim& b);
+/// Whether a >= b for every value of the symbols (true), for none (false), or not known.
+std::optional<bool> at_least(const Dim& a, const Dim& b);
+
+/// The extents of a tensor, outermost first.
+using Shape = std::vector<Dim>;
+
+/// "[1,3,N]"
+std::string shape_str(const Shape& shape);
+/// Product of all extents (1 for rank 0).
+Dim element_count(const Shape& shape);
+/// The integers, when every extent is one.
+std::optional<std::vector<int64_t>> concrete(const Shape& shape);
+
+}  // namespace isomer

@@ -1,0 +1,56 @@
+#include "isomer/ir/op.h"
+
+#include "isomer/base/hash.h"
+
+namespace isomer {
+
+uint64_t OpDef::hash() const { return hash_text(name, hash_text(domain)); }
+
+const AttrDef* OpDef::find_attr(std::string_view attr_name) const {
+  for (const AttrDef& def : attrs)
+    if (def.name == attr_name) return &def;
+  return nullptr;
+}
+
+const OpDef& input_op() {
+  static const OpDef kOp{.name = "Input", .domain = "isomer", .min_operands = 0, .max_operands = 0};
+  return kOp;
+}
+
+const OpDef& constant_op() {
+  static const OpDef kOp{.name = "Constant", .min_operands = 0, .max_operands = 0};
+  return kOp;
+}
+
+const OpDef& opaque_op() {
+  static const OpDef kOp{.name = "Opaque",
+                         .domain = "isomer",
+                         .min_operands = 0,
+                         .max_operands = OpDef::kVariadic,
+                         .min_results = 0,
+                         .max_results = OpDef::kVariadic};
+  return kOp;
+}
+
+Result<Attrs> complete_attrs(const OpDef& op, const Attrs& given) {
+  for (const auto& [name, value] : given.entries()) {
+    const AttrDef* def = op.find_attr(name);
+    if (def == nullptr) return fail("{} has no attribute '{}'", op.name, name);
+    if (static_cast<AttrKind>(value.index()) != def->kind)
+      return fail("attribute '{}' of {} must be of kind {}", name, op.name, attr_kind_name(def->kind));
+  }
+  std::vector<Attrs::Entry> entries = given.entries();
+  bool added = false;
+  for (const AttrDef& def : op.attrs) {
+    if (given.has(def.name)) continue;
+    if (def.preset) {
+      entries.emplace_back(def.name, *def.preset);
+      added = true;
+    } else if (!def.optional) {
+      return fail("{} needs attribute '{}'", op.name, def.name);
+    }
+  }
+  return added ? Attrs(std::move(entries)) : given;
+}
+
+}  // namespace isomer

@@ -1,0 +1,81 @@
+#pragma once
+// Dense data of a constant or of a run: immutable once made, shared by reference, possibly a view into a mapped file.
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "isomer/ir/type.h"
+
+namespace isomer {
+
+/// Row-major elements with concrete extents. Copying shares the data. Elements of less than 8 bits are packed, low bits
+/// first, as in ONNX. A default-made Tensor is `empty()`: it stands for an absent operand.
+class Tensor {
+ public:
+  Tensor() = default;
+
+  /// Zero-filled, to be written through `mutable_data` before it is shared.
+  static Tensor zeros(DType dtype, std::vector<int64_t> dims);
+  /// A view of `bytes`, which `owner` keeps alive. `bytes` must be byte_size(dtype, dims) long.
+  static Tensor view(DType dtype, std::vector<int64_t> dims, std::span<const std::byte> bytes,
+                     std::shared_ptr<const void> owner);
+  static Tensor strings(std::vector<int64_t> dims, std::vector<std::string> elements);
+
+  /// Elements of type T (as wide as the dtype), copied.
+  template <class T>
+  static Tensor of(DType dtype, std::vector<int64_t> dims, const std::vector<T>& elements) {
+    Tensor tensor = zeros(dtype, std::move(dims));
+    std::copy(elements.begin(), elements.end(), tensor.mutable_data<T>().begin());
+    return tensor;
+  }
+  static Tensor floats(std::vector<int64_t> dims, const std::vector<float>& elements) {
+    return of(DType::Float, std::move(dims), elements);
+  }
+  static Tensor ints(std::vector<int64_t> dims, const std::vector<int64_t>& elements) {
+    return of(DType::Int64, std::move(dims), elements);
+  }
+
+  bool empty() const { return storage_ == nullptr; }
+  DType dtype() const { return dtype_; }
+  const std::vector<int64_t>& dims() const { return dims_; }
+  int64_t element_count() const;
+  TensorType type() const { return {dtype_, Shape(dims_.begin(), dims_.end())}; }
+
+  std::span<const std::byte> bytes() const;
+  const std::vector<std::string>& string_elements() const;
+  std::vector<std::string>& mutable_strings();
+
+  template <class T>
+  std::span<const T> data() const {
+    return {reinterpret_cast<const T*>(bytes().data()), bytes().size() / sizeof(T)};
+  }
+  /// Only for a Tensor made by `zeros` and not yet shared.
+  template <class T>
+  std::span<T> mutable_data() {
+    const auto raw = mutable_bytes();
+    return {reinterpret_cast<T*>(raw.data()), raw.size() / sizeof(T)};
+  }
+  std::span<std::byte> mutable_bytes();
+
+  /// The same elements under other extents (equal count).
+  Tensor reshaped(std::vector<int64_t> dims) const;
+
+  /// Hash of dtype, extents and elements; computed once per data and kept.
+  uint64_t hash() const;
+  friend bool operator==(const Tensor& a, const Tensor& b);
+
+  /// Bytes that `dims` elements of `dtype` take.
+  static size_t byte_size(DType dtype, std::span<const int64_t> dims);
+
+ private:
+  struct Storage;
+  DType dtype_ = DType::Undefined;
+  std::vector<int64_t> dims_;
+  std::shared_ptr<Storage> storage_;
+};
+
+}  // namespace isomer

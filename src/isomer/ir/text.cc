@@ -1,0 +1,1 @@
+#include "isomer/ir/text.h"

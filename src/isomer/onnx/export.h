@@ -1,0 +1,26 @@
+#pragma once
+// Writing ONNX files.
+
+#include <filesystem>
+#include <string>
+
+#include "isomer/base/result.h"
+#include "isomer/onnx/model.h"
+
+namespace isomer {
+
+struct ExportOptions {
+  /// Weights go to an external file OUT.data beside the model when all of them together exceed this.
+  uint64_t external_above = uint64_t{1} << 30;
+};
+
+/// Writes the model to a temporary name and renames it (and its external data likewise).
+Status export_model(const Model& model, const std::filesystem::path& path, const ExportOptions& options = {});
+
+/// The serialized ModelProto, weights inside; an Error above 2 GB.
+Result<std::string> export_bytes(const Model& model);
+
+/// Whether every node of the graph can be written at the model's opset: an Error names the first that cannot.
+Status exportable(const Model& model, const Graph& graph);
+
+}  // namespace isomer

@@ -1,0 +1,136 @@
+#pragma once
+// Building blocks of reference kernels: typed access, dispatch over element types, index arithmetic. Clear before fast.
+
+#include <cmath>
+#include <type_traits>
+
+#include "isomer/ir/field.h"
+#include "isomer/ir/op.h"
+
+namespace isomer {
+
+/// A new result of type `types[results.size()]`, appended to the context; written through mutable_data.
+Tensor& new_result(KernelContext& context);
+
+/// Calls f.template operator()<T>() with the C++ type of a Numeric dtype (float, double, int64_t, uint64_t, Fp; bool is
+/// uint8_t). Fails on any other.
+template <class F>
+Status for_numeric(DType dtype, F&& f) {
+  switch (dtype) {
+    case DType::Float: return f.template operator()<float>();
+    case DType::Double: return f.template operator()<double>();
+    case DType::Int64: return f.template operator()<int64_t>();
+    case DType::Uint64: return f.template operator()<uint64_t>();
+    case DType::Bool: return f.template operator()<uint8_t>();
+    case DType::Field: return f.template operator()<Fp>();
+    default: return fail("the reference kernel does not compute on {}", dtype_name(dtype));
+  }
+}
+/// As for_numeric over float, double and Fp: real arithmetic alone.
+template <class F>
+Status for_real(DType dtype, F&& f) {
+  switch (dtype) {
+    case DType::Float: return f.template operator()<float>();
+    case DType::Double: return f.template operator()<double>();
+    case DType::Field: return f.template operator()<Fp>();
+    default: return fail("the reference kernel needs real numbers, not {}", dtype_name(dtype));
+  }
+}
+/// As for_numeric, by the width of an element, for kernels that move data: f gets uint8_t ... uint64_t or std::string.
+template <class F>
+Status for_width(DType dtype, F&& f) {
+  if (dtype == DType::String) return f.template operator()<std::string>();
+  switch (dtype_bits(dtype)) {
+    case 8: return f.template operator()<uint8_t>();
+    case 16: return f.template operator()<uint16_t>();
+    case 32: return f.template operator()<uint32_t>();
+    case 64: return f.template operator()<uint64_t>();
+    case 128: return f.template operator()<unsigned __int128>();
+    default: return fail("the reference kernel does not move {}", dtype_name(dtype));
+  }
+}
+/// Elements of T, also where T is std::string.
+template <class T>
+std::span<const T> elements(const Tensor& tensor) {
+  if constexpr (std::is_same_v<T, std::string>) {
+    return tensor.string_elements();
+  } else {
+    return tensor.data<T>();
+  }
+}
+template <class T>
+std::span<T> mutable_elements(Tensor& tensor) {
+  if constexpr (std::is_same_v<T, std::string>) {
+    return tensor.mutable_strings();
+  } else {
+    return tensor.mutable_data<T>();
+  }
+}
+
+/// Row-major strides in elements.
+std::vector<int64_t> strides_of(const std::vector<int64_t>& dims);
+/// Strides of an operand read under the broadcast extents `dims` (0 along broadcast axes).
+std::vector<int64_t> broadcast_strides(const std::vector<int64_t>& operand, const std::vector<int64_t>& dims);
+
+/// Walks all positions of `dims` in row-major order, keeping one offset per stride vector. `visit(const int64_t* offsets)`.
+template <class F>
+void for_each_position(const std::vector<int64_t>& dims, const std::vector<std::vector<int64_t>>& strides, F&& visit) {
+  int64_t total = 1;
+  for (const int64_t dim : dims) total *= dim;
+  std::vector<int64_t> position(dims.size(), 0);
+  std::vector<int64_t> offsets(strides.size(), 0);
+  for (int64_t n = 0; n < total; ++n) {
+    visit(offsets.data());
+    for (size_t axis = dims.size(); axis-- > 0;) {
+      ++position[axis];
+      for (size_t s = 0; s < strides.size(); ++s) offsets[s] += strides[s][axis];
+      if (position[axis] < dims[axis]) break;
+      for (size_t s = 0; s < strides.size(); ++s) offsets[s] -= strides[s][axis] * dims[axis];
+      position[axis] = 0;
+    }
+  }
+}
+
+// Scalar functions over every domain; in the field, what is no polynomial is an uninterpreted function of its own name,
+// but for relu, abs, sign, min and max, which follow Fp::sign (see ir/field.h).
+template <class T>
+T scalar_max(T a, T b) {
+  if constexpr (std::is_same_v<T, Fp>)
+    return (a - b).sign() > 0 ? a : b;
+  else if constexpr (std::is_floating_point_v<T>)
+    return (std::isnan(a) || a > b) ? a : b;
+  else
+    return a > b ? a : b;
+}
+template <class T>
+T scalar_min(T a, T b) {
+  if constexpr (std::is_same_v<T, Fp>)
+    return (a - b).sign() > 0 ? b : a;
+  else if constexpr (std::is_floating_point_v<T>)
+    return (std::isnan(a) || a < b) ? a : b;
+  else
+    return a < b ? a : b;
+}
+/// f on floating-point numbers, uninterpreted `name` in the field. Pass a generic lambda, so that it is never made for Fp.
+template <class T, class F>
+T scalar_function(std::string_view name, T x, F f) {
+  if constexpr (std::is_same_v<T, Fp>)
+    return uninterpreted(name, x);
+  else
+    return static_cast<T>(f(x));
+}
+/// A literal real number in domain T (exact in the field).
+template <class T>
+T scalar(double value) {
+  if constexpr (std::is_same_v<T, Fp>)
+    return field_from_real(value).value_or(Fp());
+  else
+    return static_cast<T>(value);
+}
+/// A literal float attribute: 0.1f means the decimal 0.1f exactly as stored.
+template <class T>
+T scalar(float value) {
+  return scalar<T>(static_cast<double>(value));
+}
+
+}  // namespace isomer

@@ -1,0 +1,172 @@
+#include "isomer/ops/onnx_form.h"
+
+#include <algorithm>
+
+#include "isomer/ops/half.h"
+#include "isomer/ops/registry.h"
+
+namespace isomer {
+namespace {
+
+template <class From, class To>
+std::vector<To> converted(const Tensor& tensor) {
+  std::vector<To> out;
+  for (const From v : tensor.data<From>()) out.push_back(static_cast<To>(v));
+  return out;
+}
+
+/// The attribute value of the wanted kind that a constant operand stands for.
+Result<AttrValue> attr_from_tensor(const Tensor& tensor, AttrKind kind) {
+  switch (kind) {
+    case AttrKind::Int: {
+      ISOMER_TRY(const Ints ints, int_elements(tensor));
+      if (ints.size() != 1) return fail("expected one integer, got {}", ints.size());
+      return AttrValue(ints[0]);
+    }
+    case AttrKind::Ints: {
+      ISOMER_TRY(Ints ints, int_elements(tensor));
+      return AttrValue(std::move(ints));
+    }
+    case AttrKind::Float: {
+      ISOMER_TRY(const Floats floats, float_elements(tensor));
+      if (floats.size() != 1) return fail("expected one number, got {}", floats.size());
+      return AttrValue(floats[0]);
+    }
+    case AttrKind::Floats: {
+      ISOMER_TRY(Floats floats, float_elements(tensor));
+      return AttrValue(std::move(floats));
+    }
+    case AttrKind::Tensor:
+      return AttrValue(tensor);
+    default:
+      return fail("an operand cannot stand for this kind of attribute");
+  }
+}
+
+/// The operand that stands for an attribute from some opset on.
+Tensor tensor_from_attr(const AttrValue& value) {
+  if (const auto* i = std::get_if<int64_t>(&value)) return Tensor::ints({}, {*i});
+  if (const auto* is = std::get_if<Ints>(&value)) return Tensor::ints({static_cast<int64_t>(is->size())}, *is);
+  if (const auto* f = std::get_if<float>(&value)) return Tensor::floats({}, {*f});
+  if (const auto* fs = std::get_if<Floats>(&value)) return Tensor::floats({static_cast<int64_t>(fs->size())}, *fs);
+  return std::get<Tensor>(value);
+}
+
+/// Reads the parameters that this opset passes as operands into attributes and leaves the other operands.
+Status read_params(const OpDef& op, OnnxForm& form) {
+  for (const ParamOperand& param : op.params) {
+    if (form.opset < param.since || !form.has(param.index)) continue;
+    const Tensor& data = form.operands[param.index].constant;
+    if (data.empty()) return form.leave_opaque(fmt::format("its parameter '{}' is computed at run time", param.attr));
+    auto value = attr_from_tensor(data, op.find_attr(param.attr)->kind);
+    if (!value) return fail_in(fmt::format("parameter '{}'", param.attr), value.error());
+    form.attrs[param.attr] = std::move(*value);
+  }
+  return {};
+}
+
+bool is_param(const OpDef& op, size_t index, int opset) {
+  return std::any_of(op.params.begin(), op.params.end(),
+                     [&](const ParamOperand& p) { return p.index == index && opset >= p.since; });
+}
+
+}  // namespace
+
+Result<Ints> int_elements(const Tensor& tensor) {
+  switch (tensor.dtype()) {
+    case DType::Int64: return converted<int64_t, int64_t>(tensor);
+    case DType::Int32: return converted<int32_t, int64_t>(tensor);
+    case DType::Int16: return converted<int16_t, int64_t>(tensor);
+    case DType::Int8: return converted<int8_t, int64_t>(tensor);
+    case DType::Uint8: return converted<uint8_t, int64_t>(tensor);
+    case DType::Uint16: return converted<uint16_t, int64_t>(tensor);
+    case DType::Uint32: return converted<uint32_t, int64_t>(tensor);
+    case DType::Uint64: return converted<uint64_t, int64_t>(tensor);
+    case DType::Bool: return converted<uint8_t, int64_t>(tensor);
+    default: return fail("expected integers, got {}", tensor.type().str());
+  }
+}
+
+Result<Floats> float_elements(const Tensor& tensor) {
+  switch (tensor.dtype()) {
+    case DType::Float: return converted<float, float>(tensor);
+    case DType::Double: return converted<double, float>(tensor);
+    case DType::Half: return converted<Half, float>(tensor);
+    case DType::BFloat16: return converted<BFloat16, float>(tensor);
+    default: return fail("expected real numbers, got {}", tensor.type().str());
+  }
+}
+
+Result<std::optional<NormalForm>> normalize(OnnxForm& form) {
+  const OpDef* op = find_op(form.op_type, form.domain);
+  if (op == nullptr || form.opset < op->since) {
+    form.obstacle = op == nullptr ? "the operator is not known" : "this old version of the operator is not modelled";
+    return std::nullopt;
+  }
+  if (op->from_onnx != nullptr) {
+    ISOMER_CHECK(op->from_onnx(form));
+    if (!form.obstacle.empty()) return std::nullopt;
+    op = find_op(form.op_type, form.domain);
+    if (op == nullptr) return fail("bug: normalized to the unknown operator {}", form.op_type);
+  }
+  ISOMER_CHECK(read_params(*op, form));
+  if (!form.obstacle.empty()) return std::nullopt;
+  NormalForm normal{op, {}, {}, {}};
+  for (size_t i = 0; i < form.operands.size(); ++i) {
+    if (is_param(*op, i, form.opset)) continue;
+    normal.operands.push_back(form.operands[i].value);
+    normal.sources.push_back(form.has(i) ? i : NormalForm::kNoOperand);
+  }
+  while (!normal.sources.empty() && normal.sources.back() == NormalForm::kNoOperand) {
+    normal.operands.pop_back();
+    normal.sources.pop_back();
+  }
+  std::vector<Attrs::Entry> entries;
+  for (auto& [name, value] : form.attrs) {
+    if (op->find_attr(name) == nullptr) {
+      form.obstacle = fmt::format("it has the unknown attribute '{}'", name);
+      return std::nullopt;
+    }
+    entries.emplace_back(name, std::move(value));
+  }
+  ISOMER_TRY(normal.attrs, complete_attrs(*op, Attrs(std::move(entries))));
+  return normal;
+}
+
+Result<OnnxForm> denormalize(const OpDef& op, const Attrs& attrs, std::span<const ValueId> operands, size_t num_results,
+                             int opset) {
+  OnnxForm form{.op_type = op.name, .domain = op.domain, .opset = opset, .num_results = num_results};
+  for (const ValueId operand : operands) form.operands.push_back({operand, {}});
+  if (opset < op.since) form.obstacle = fmt::format("{} needs opset {}", op.name, op.since);
+  std::vector<const ParamOperand*> params;
+  for (const ParamOperand& param : op.params) params.push_back(&param);
+  std::sort(params.begin(), params.end(), [](const auto* a, const auto* b) { return a->index < b->index; });
+  for (const AttrDef& def : op.attrs) {
+    const AttrValue* value = attrs.find(def.name);
+    const bool same_as_preset = value != nullptr && def.preset && *value == *def.preset;
+    if (value == nullptr || (same_as_preset && !def.always_written)) continue;
+    if (opset < def.since) {
+      form.obstacle = fmt::format("attribute '{}' of {} needs opset {}", def.name, op.name, def.since);
+      continue;
+    }
+    form.attrs[def.name] = *value;
+  }
+  for (const ParamOperand* param : params) {
+    if (opset < param->since) continue;
+    const auto value = form.attrs.find(param->attr);
+    // Operands behind an absent parameter keep their places.
+    const bool later = form.operands.size() > param->index;
+    if (value == form.attrs.end() && !later) continue;
+    while (form.operands.size() < param->index) form.operands.emplace_back();
+    FormOperand operand;
+    if (value != form.attrs.end()) {
+      operand.constant = tensor_from_attr(value->second);
+      form.attrs.erase(value);
+    }
+    form.operands.insert(form.operands.begin() + static_cast<std::ptrdiff_t>(param->index), std::move(operand));
+  }
+  if (op.to_onnx != nullptr && form.obstacle.empty()) ISOMER_CHECK(op.to_onnx(form));
+  return form;
+}
+
+}  // namespace isomer

@@ -1,0 +1,39 @@
+#pragma once
+// The list of all operators. A new family is one file that declares `std::vector<OpDef> NAME_ops()` and one line here and in
+// registry.cc.
+
+#include <string_view>
+#include <vector>
+
+#include "isomer/ir/op.h"
+
+namespace isomer {
+
+/// Every declared operator, sorted by name; addresses stay valid for the life of the program.
+const std::vector<const OpDef*>& all_ops();
+
+/// The operator called `name`, or null.
+const OpDef* find_op(std::string_view name, std::string_view domain = "");
+
+/// The operator called `name` of the standard domain, which must be declared.
+const OpDef& op(std::string_view name);
+
+// The families, each in the file of its name.
+std::vector<OpDef> activation_ops();   // relu, sigmoid, gelu, softmax, ...
+std::vector<OpDef> arithmetic_ops();   // add, mul, pow, min, max, sum, mod, ...
+std::vector<OpDef> compare_ops();      // equal, less, and, or, not, where, bitwise, ...
+std::vector<OpDef> unary_ops();        // exp, sqrt, neg, floor, trigonometry, erf, cast, clip, ...
+std::vector<OpDef> conv_ops();         // convolution and its transpose, im2col's inverse, deformable convolution
+std::vector<OpDef> pool_ops();         // max, average, lp, global, roi pooling
+std::vector<OpDef> norm_ops();         // batch, instance, layer, group, rms, lp normalization, lrn
+std::vector<OpDef> matmul_ops();       // matmul, gemm, einsum, attention
+std::vector<OpDef> reduce_ops();       // reductions, arg-max, cumulative sums, top-k
+std::vector<OpDef> reshape_ops();      // reshape, flatten, squeeze, unsqueeze, transpose, expand, tile, identity, ...
+std::vector<OpDef> concat_ops();       // concat, split, slice, pad
+std::vector<OpDef> gather_ops();       // gather, scatter, one-hot, compress, non-zero, unique, ...
+std::vector<OpDef> resize_ops();       // resize, depth to space, grid sample, affine grid, ...
+std::vector<OpDef> generate_ops();     // constant of shape, range, eye-like, shape, size, windows, ...
+std::vector<OpDef> recurrent_ops();    // rnn, gru, lstm
+std::vector<OpDef> signal_ops();       // dft, stft, mel weights, string and other rarely used operators
+
+}  // namespace isomer
