@@ -118,8 +118,8 @@ const NodeId* GraphBuilder::find_equal(const OpDef& op, const Attrs& attrs, std:
   // num_results is what was asked for; inference may have given more (Split), and equal hashes asked for the same.
   (void)num_results;
   const auto have = graph_.operands(node);
-  const bool equal = node.op == &op && std::equal(have.begin(), have.end(), operands.begin(), operands.end()) &&
-                     node.attrs == attrs;
+  const bool equal =
+      node.op == &op && std::equal(have.begin(), have.end(), operands.begin(), operands.end()) && node.attrs == attrs;
   return equal ? &found->second : nullptr;
 }
 
@@ -165,8 +165,8 @@ Graph GraphBuilder::finish(std::span<const ValueId> outputs) {
       out.producers_.push_back(static_cast<NodeId>(out.nodes_.size()));
       out.origins_.push_back(graph_.origins_[old]);
     }
-    node.first_result = node.num_results > 0 ? renamed[graph_.nodes_[id].first_result]
-                                             : static_cast<ValueId>(out.types_.size());
+    node.first_result =
+        node.num_results > 0 ? renamed[graph_.nodes_[id].first_result] : static_cast<ValueId>(out.types_.size());
     out.nodes_.push_back(std::move(node));
   }
   for (const ValueId input : graph_.inputs_) out.inputs_.push_back(renamed[input]);

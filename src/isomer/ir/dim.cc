@@ -73,8 +73,7 @@ uint64_t Dim::hash() const {
   return hash_mix(2, hash_text(str()));
 }
 
-std::optional<int64_t> Dim::evaluate(
-    const std::function<std::optional<int64_t>(const std::string&)>& value_of) const {
+std::optional<int64_t> Dim::evaluate(const std::function<std::optional<int64_t>(const std::string&)>& value_of) const {
   if (is_const()) return value_;
   __int128 sum = 0;
   for (const auto& [monomial, coefficient] : *poly_) {

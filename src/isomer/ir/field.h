@@ -57,11 +57,12 @@ class Fp {
   uint64_t v_ = 0;
 };
 
-/// The value at x (and y) of the uninterpreted function called `name`: a fixed random function, different for each name.
+/// The value at x (and y) of the uninterpreted function called `name`: a fixed random function, different for each
+/// name.
 Fp uninterpreted(std::string_view name, Fp x, Fp y = Fp());
 
-/// The field element of a double, exactly (every finite double is an integer times a power of two). Nothing for infinities
-/// and NaN.
+/// The field element of a double, exactly (every finite double is an integer times a power of two). Nothing for
+/// infinities and NaN.
 std::optional<Fp> field_from_real(double value);
 
 }  // namespace isomer

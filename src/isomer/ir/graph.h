@@ -83,7 +83,8 @@ class Graph {
   const std::shared_ptr<const NameTable>& name_table() const { return names_; }
   /// Content hash of a value: the computation that leads to it.
   uint64_t value_hash(ValueId value) const { return hash_mix_result(producer_node(value).hash, result_index(value)); }
-  /// Content hash of the graph: input types, and what each output computes. Independent of names and construction order.
+  /// Content hash of the graph: input types, and what each output computes. Independent of names and construction
+  /// order.
   uint64_t hash() const { return hash_; }
 
   static uint64_t hash_mix_result(uint64_t node_hash, uint32_t index);
@@ -94,10 +95,10 @@ class Graph {
 
   std::vector<Node> nodes_;
   std::vector<ValueId> operands_;
-  std::vector<TensorType> types_;    // by value
-  std::vector<NodeId> producers_;    // by value
-  std::vector<Origin> origins_;      // by value
-  std::vector<bool> weight_;         // by value
+  std::vector<TensorType> types_;  // by value
+  std::vector<NodeId> producers_;  // by value
+  std::vector<Origin> origins_;    // by value
+  std::vector<bool> weight_;       // by value
   std::vector<uint32_t> consumers_begin_;
   std::vector<NodeId> consumers_;
   std::vector<ValueId> inputs_;

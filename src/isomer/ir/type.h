@@ -9,8 +9,8 @@
 
 namespace isomer {
 
-/// `dtype` is Undefined for what is no tensor (a sequence, a map) or is not known; `shape` is empty when the rank is not
-/// known. Only results of opaque nodes and graph inputs may be unknown.
+/// `dtype` is Undefined for what is no tensor (a sequence, a map) or is not known; `shape` is empty when the rank is
+/// not known. Only results of opaque nodes and graph inputs may be unknown.
 struct TensorType {
   DType dtype = DType::Undefined;
   std::optional<Shape> shape;

@@ -12,7 +12,8 @@ Status verify_node(const Graph& graph, NodeId id) {
     if (operand >= graph.num_values()) return fail("operand {} does not exist", operand);
     if (operand >= node.first_result && node.num_results > 0) return fail("operand {} comes later", operand);
     const auto users = graph.consumers(operand);
-    if (!std::binary_search(users.begin(), users.end(), id)) return fail("it is missing among the consumers of {}", operand);
+    if (!std::binary_search(users.begin(), users.end(), id))
+      return fail("it is missing among the consumers of {}", operand);
   }
   for (uint32_t i = 0; i < node.num_results; ++i)
     if (graph.producer(node.result(i)) != id) return fail("result {} has another producer", i);

@@ -1,0 +1,112 @@
+#include "isomer/ir/graph.h"
+
+#include <gtest/gtest.h>
+
+#include "isomer/ir/builder.h"
+#include "isomer/ir/field.h"
+#include "isomer/ir/text.h"
+#include "isomer/ir/verify.h"
+
+namespace isomer {
+namespace {
+
+/// Two operators of our own, so that ir is tested without ops.
+const OpDef* find_test_op(std::string_view name, std::string_view) {
+  static const OpDef kAdd{.name = "Add", .min_operands = 2, .max_operands = 2, .infer = [](const OpView& view) {
+                            return view.type(0) == view.type(1)
+                                       ? Result<std::vector<TensorType>>({view.type(0)})
+                                       : Result<std::vector<TensorType>>(fail("Add of different types"));
+                          }};
+  static const OpDef kScale{
+      .name = "Scale",
+      .attrs = {{.name = "by", .kind = AttrKind::Float, .preset = 2.0F}},
+      .infer = [](const OpView& view) { return Result<std::vector<TensorType>>(std::vector{view.type(0)}); }};
+  if (name == "Add") return &kAdd;
+  if (name == "Scale") return &kScale;
+  return nullptr;
+}
+
+Graph parsed(std::string_view text) {
+  auto graph = parse_graph(text, find_test_op);
+  EXPECT_TRUE(graph.has_value()) << (graph ? "" : graph.error().message);
+  EXPECT_TRUE(verify_graph(*graph).has_value());
+  return std::move(*graph);
+}
+
+std::string parse_error(std::string_view text) {
+  const auto graph = parse_graph(text, find_test_op);
+  return graph ? "" : graph.error().message;
+}
+
+TEST(Graph, EqualNodesAreSharedAndDeadOnesDropped) {
+  const Graph graph = parsed(R"(
+    input x: f32[2,N]
+    a = Scale(x)
+    b = Scale(x) {by=2.0}
+    dead = Scale(a)
+    y = Add(a, b)
+    return y, a)");
+  EXPECT_EQ(graph.nodes().size(), 3);
+  EXPECT_EQ(graph.consumers(graph.outputs()[1]).size(), 1);
+  EXPECT_EQ(graph.name(graph.outputs()[0]), "y");
+}
+
+TEST(Graph, HashIsOfContentAlone) {
+  const Graph one = parsed("input x: f32[2]\n a = Scale(x)\n b = Scale(a)\n y = Add(a, b)\n return y");
+  const Graph renamed = parsed("input q: f32[2]\n r = Scale(q)\n s = Scale(r)\n t = Add(r, s)\n return t");
+  const Graph swapped = parsed("input x: f32[2]\n a = Scale(x)\n b = Scale(a)\n y = Add(b, a)\n return y");
+  const Graph wider = parsed("input x: f32[3]\n a = Scale(x)\n b = Scale(a)\n y = Add(a, b)\n return y");
+  EXPECT_EQ(one.hash(), renamed.hash());
+  EXPECT_NE(one.hash(), swapped.hash());
+  EXPECT_NE(one.hash(), wider.hash());
+}
+
+TEST(Graph, WeightsAreWhatDependsOnConstantsAlone) {
+  const Graph graph = parsed("input x: f32[2]\n w = f32[2]{1,2}\n v = Scale(w)\n y = Add(x, v)\n return y");
+  for (ValueId value = 0; value < graph.num_values(); ++value)
+    EXPECT_EQ(graph.is_weight(value), graph.name(value) == "w" || graph.name(value) == "v");
+}
+
+TEST(Graph, TextRoundTrips) {
+  const Graph graph = parsed(R"(
+    input x: f32[2*N+1,floor((N-1)/2)]
+    input k: undefined[?]
+    w = f32[2,2]{seed 3}
+    i = i64[3]{1,-9223372036854775808,3}
+    s = string[2]{"a\"b", "c"}
+    h = f16[2]{bytes "\x00\x3c\x00\xc0"}
+    z, q = Opaque(x, _, k, w, i, s, h) {@op_type="If", @instance=1}: f32[?], bool[2]
+    y = Scale(x) {by=0.1}
+    return z, y, q, y)");
+  const std::string text = print_graph(graph);
+  const Graph again = parsed(text);
+  EXPECT_EQ(again.hash(), graph.hash()) << text;
+  EXPECT_EQ(print_graph(again), text);
+}
+
+TEST(Graph, BadTextIsRefusedWithItsLine) {
+  EXPECT_EQ(parse_error("input x: f32[2]\ny = Nope(x)\nreturn y"), "line 2: unknown operator 'Nope'");
+  EXPECT_EQ(parse_error("input x: f32[2]\ny = Scale(z)\nreturn y"), "line 2: value 'z' is not defined");
+  EXPECT_NE(parse_error("input x: f32[2]\nw = f32[3]{1,2,3}\ny = Add(x, w)\nreturn y").find("different types"),
+            std::string::npos);
+  EXPECT_NE(parse_error("input x: f32[2]\ny = Scale(x) {by=1}\ny = Scale(x)\nreturn y").find("twice"),
+            std::string::npos);
+  EXPECT_NE(parse_error("input x: f32[2").find("line"), std::string::npos);
+  EXPECT_NE(parse_error("").find("return"), std::string::npos);
+}
+
+TEST(Field, IsAFieldWhoseSignIsMultiplicative) {
+  for (int64_t i = 1; i < 50; ++i) {
+    const Fp x(i * 7919 - 90000);
+    EXPECT_EQ(x / x, Fp(1));
+    EXPECT_EQ(x + (-x), Fp(0));
+    EXPECT_EQ((x * x).sign(), 1);
+    EXPECT_EQ((-x).sign(), -x.sign());
+    EXPECT_EQ((x * Fp(i)).sign(), x.sign() * Fp(i).sign());
+  }
+  EXPECT_EQ(*field_from_real(0.5) * Fp(2), Fp(1));
+  EXPECT_EQ(*field_from_real(-3.0), Fp(-3));
+}
+
+}  // namespace
+}  // namespace isomer

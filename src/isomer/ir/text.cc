@@ -1,1 +1,0 @@
-#include "isomer/ir/text.h"
