@@ -101,6 +101,9 @@ struct OpDef {
   FlopsFn flops = nullptr;
   KernelFn kernel = nullptr;  // null: no reference kernel
   Compute compute = Compute::Numeric;
+  /// Extents of the results depend on the elements of operands (NonZero): infer gives symbols for those, and the kernel
+  /// makes results of its own extents (of the element types in KernelContext::types).
+  bool data_dependent = false;
 
   /// First ONNX opset at which the operator exists with a meaning that from_onnx understands.
   int since = 1;

@@ -5,8 +5,8 @@
 
 namespace isomer {
 
-/// Real: standard normal; integers: uniform in [0, 8) ; bool: fair; string: short words; Field: uniform. Same seed, same
-/// tensor on every machine.
+/// Real: standard normal; integers: uniform in [0, 8) ; bool: fair; string: short words; Field: uniform. Same seed,
+/// same tensor on every machine.
 Tensor random_tensor(DType dtype, const std::vector<int64_t>& dims, uint64_t seed);
 
 }  // namespace isomer
