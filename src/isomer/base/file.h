@@ -1,0 +1,23 @@
+#pragma once
+// Whole files.
+
+#include <filesystem>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "isomer/base/result.h"
+
+namespace isomer {
+
+/// The bytes of a file; an Error names it.
+Result<std::string> read_file(const std::filesystem::path& path);
+
+/// Writes to a temporary name beside `path` and renames it, so that nobody ever sees half a file. An Error names the
+/// file and leaves nothing behind.
+Status write_file(const std::filesystem::path& path, std::string_view bytes);
+
+/// Fails when writing `output` would overwrite one of `inputs`, unless `force`.
+Status may_write(const std::filesystem::path& output, std::span<const std::filesystem::path> inputs, bool force);
+
+}  // namespace isomer

@@ -1,0 +1,24 @@
+#pragma once
+// A line of progress on the terminal.
+
+#include <string>
+#include <string_view>
+
+namespace isomer {
+
+/// Shows one line on stderr while it lives, and removes it in the end. Does nothing where stderr is no terminal.
+class Progress {
+ public:
+  explicit Progress(std::string_view text = "");
+  ~Progress();
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+
+  /// Replaces the line.
+  void update(std::string_view text);
+
+ private:
+  bool shown_ = false;
+};
+
+}  // namespace isomer

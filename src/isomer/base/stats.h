@@ -1,0 +1,27 @@
+#pragma once
+// Order statistics of measurements: latencies have long tails, so everything here is built on the median.
+
+#include <cstdint>
+#include <span>
+
+namespace isomer {
+
+/// The value below which a share `p` (0 to 1) of the samples lies, interpolated linearly; NaN without samples.
+double percentile(std::span<const double> samples, double p);
+
+/// percentile(samples, 0.5)
+double median(std::span<const double> samples);
+
+/// An estimate with its 95% interval.
+struct Interval {
+  double value = 0;
+  double low = 0;
+  double high = 0;
+};
+
+/// Median of the ratios a[i] / b[i] of paired measurements, with the bootstrap interval of that median. Pairs with a
+/// b that is not positive are left out; samples beyond the shorter list too. All NaN without pairs. Same seed, same
+/// interval.
+Interval paired_ratio(std::span<const double> a, std::span<const double> b, uint64_t seed = 1, int resamples = 2000);
+
+}  // namespace isomer

@@ -1,0 +1,72 @@
+#include "isomer/base/stats.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <vector>
+
+#include "isomer/base/rng.h"
+
+namespace isomer {
+namespace {
+
+TEST(Stats, MedianAndPercentiles) {
+  EXPECT_EQ(median(std::vector<double>{3, 1, 2}), 2);
+  EXPECT_EQ(median(std::vector<double>{4, 1, 2, 3}), 2.5);
+  EXPECT_EQ(median(std::vector<double>{7}), 7);
+  EXPECT_TRUE(std::isnan(median({})));
+
+  const std::vector<double> ten = {10, 9, 8, 7, 6, 5, 4, 3, 2, 1};
+  EXPECT_EQ(percentile(ten, 0), 1);
+  EXPECT_EQ(percentile(ten, 1), 10);
+  EXPECT_NEAR(percentile(ten, 0.95), 9.55, 1e-12);
+  EXPECT_EQ(percentile(ten, 2), 10) << "p is clamped";
+}
+
+TEST(Stats, PairedRatioFindsTheRatioUnderCommonNoise) {
+  Rng rng(7);
+  std::vector<double> a, b;
+  for (int i = 0; i < 200; ++i) {
+    const double machine = 1 + 3 * rng.uniform();  // hits both runs of a pair
+    a.push_back(machine * 120 * (1 + 0.02 * rng.normal()));
+    b.push_back(machine * 100 * (1 + 0.02 * rng.normal()));
+  }
+  const Interval ratio = paired_ratio(a, b);
+  EXPECT_NEAR(ratio.value, 1.2, 0.01);
+  EXPECT_LT(ratio.low, ratio.value);
+  EXPECT_GT(ratio.high, ratio.value);
+  EXPECT_LT(ratio.high - ratio.low, 0.03);
+  EXPECT_LT(ratio.low, 1.2);
+  EXPECT_GT(ratio.high, 1.2);
+}
+
+TEST(Stats, PairedRatioIntervalHoldsTheTruthAboutAsOftenAsItSays) {
+  Rng rng(11);
+  int held = 0;
+  constexpr int kTrials = 200;
+  for (int trial = 0; trial < kTrials; ++trial) {
+    std::vector<double> a, b;
+    for (int i = 0; i < 40; ++i) {
+      a.push_back(std::exp(0.1 * rng.normal()));
+      b.push_back(1);
+    }
+    const Interval ratio = paired_ratio(a, b, trial, 400);
+    held += ratio.low <= 1 && 1 <= ratio.high;
+  }
+  EXPECT_GE(held, kTrials * 88 / 100);
+}
+
+TEST(Stats, PairedRatioEdges) {
+  const Interval same = paired_ratio(std::vector<double>{2, 2, 2}, std::vector<double>{2, 2, 2, 9});
+  EXPECT_EQ(same.value, 1);
+  EXPECT_EQ(same.low, 1);
+  EXPECT_EQ(same.high, 1);
+  EXPECT_TRUE(std::isnan(paired_ratio({}, {}).low));
+  EXPECT_EQ(paired_ratio(std::vector<double>{2, 3}, std::vector<double>{0, 1}).value, 3) << "no division by zero";
+
+  const std::vector<double> a = {1, 2, 3, 4, 5}, b = {2, 2, 2, 2, 2};
+  EXPECT_EQ(paired_ratio(a, b, 3).low, paired_ratio(a, b, 3).low);
+}
+
+}  // namespace
+}  // namespace isomer

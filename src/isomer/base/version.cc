@@ -1,0 +1,7 @@
+#include "isomer/base/version.h"
+
+namespace isomer {
+
+std::string_view version() { return ISOMER_VERSION; }
+
+}  // namespace isomer
