@@ -55,7 +55,11 @@ def image(
 
 
 def tokens(
-    length: int, words: int, name: str = "input_ids", batch: str = "", sequence: str = "",
+    length: int,
+    words: int,
+    name: str = "input_ids",
+    batch: str = "",
+    sequence: str = "",
     low: int = 0,
 ) -> Input:
     """Integers in low..words-1, of shape [2, length]."""
@@ -65,13 +69,18 @@ def tokens(
 
 def architectures() -> list[Architecture]:
     """Returns every architecture, in the order of graphs.json."""
-    from language import language_architectures
+    from decoders import decoder_architectures
+    from encoders import encoder_architectures
     from modules import module_architectures
-    from vision import timm_architectures, torchvision_architectures
+    from multimodal import multimodal_architectures
+    from timm_models import timm_architectures
+    from torchvision_models import torchvision_architectures
 
     return [
         *torchvision_architectures(),
         *timm_architectures(),
-        *language_architectures(),
+        *encoder_architectures(),
+        *decoder_architectures(),
+        *multimodal_architectures(),
         *module_architectures(),
     ]

@@ -14,47 +14,19 @@ import io
 import json
 import logging
 import lzma
-import tempfile
 import time
 import traceback
 import warnings
 import zlib
 from collections import Counter
-from pathlib import Path
 
 import onnx
 import torch
 
-from architectures import DTYPES, Architecture, Input, architectures
+from architectures import Architecture, architectures
+from prepare import calibrate, example, quantize, randomise
 from restore import GRAPHS, TABLE, graphs_of
 from strip import strip_notes, strip_weights
-
-
-def randomise(model: torch.nn.Module) -> None:
-    """Gives weights that start out constant varied values, so that each one matters."""
-    for name, value in [*model.named_parameters(), *model.named_buffers()]:
-        if not value.is_floating_point() or value.numel() == 0:
-            continue
-        data = value.data
-        if name.endswith("running_mean"):
-            data.normal_(0, 0.1)
-        elif name.endswith("running_var"):
-            data.uniform_(0.5, 1.5)
-        elif isinstance(value, torch.nn.Parameter) and (data == data.flatten()[0]).all():
-            start = float(data.flatten()[0])
-            if start == 0:
-                data.normal_(0, 0.05)
-            elif abs(start) < 0.01:  # layer scales start too small to have an effect
-                data.uniform_(0.1, 0.5)
-            else:
-                data.mul_(torch.empty_like(data).uniform_(0.5, 1.5))
-
-
-def example(item: Input) -> torch.Tensor:
-    """Makes a tensor to trace with."""
-    dtype = DTYPES[item.dtype]
-    values = torch.rand(item.shape) * (item.high - item.low) + item.low
-    return values.to(dtype) if dtype.is_floating_point else values.floor().to(dtype)
 
 
 def export_torchscript(arch: Architecture, model: torch.nn.Module, args: tuple) -> onnx.ModelProto:
@@ -83,32 +55,6 @@ def export_dynamo(arch: Architecture, model: torch.nn.Module, args: tuple) -> on
         dynamic_shapes=shapes if any(item.axes for item in arch.inputs) else None,
     )  # fmt: skip
     return program.model_proto
-
-
-def quantize(model: onnx.ModelProto, arch: Architecture) -> onnx.ModelProto:
-    """Quantizes an exported model with ONNX Runtime's tools."""
-    from onnxruntime import quantization as q
-
-    class Samples(q.CalibrationDataReader):
-        def __init__(self) -> None:
-            self.left = [{i.name: example(i).numpy() for i in arch.inputs} for _ in range(4)]
-
-        def get_next(self) -> dict | None:
-            return self.left.pop() if self.left else None
-
-    with tempfile.TemporaryDirectory() as folder:
-        source, prepared, target = (str(Path(folder) / f"{n}.onnx") for n in "abc")
-        onnx.save(model, source)
-        q.shape_inference.quant_pre_process(source, prepared, skip_symbolic_shape=True)
-        if arch.quantize == "dynamic":
-            q.quantize_dynamic(prepared, target)
-        else:
-            style = q.QuantFormat.QDQ if arch.quantize == "qdq" else q.QuantFormat.QOperator
-            q.quantize_static(
-                prepared, target, Samples(), quant_format=style,
-                per_channel=arch.quantize == "qdq",
-            )  # fmt: skip
-        return onnx.load(target)
 
 
 def entry_of(arch: Architecture, model: onnx.ModelProto, weights: int) -> dict:
@@ -150,12 +96,13 @@ def export(arch: Architecture) -> dict:
     """Exports one architecture, saves its structure, and returns its table entry."""
     torch.manual_seed(zlib.crc32(arch.name.encode()))
     model = arch.build().eval()
-    if not isinstance(model, torch.jit.ScriptModule):
-        randomise(model)
     args = tuple(example(item) for item in arch.inputs)
-    if arch.half:
-        model = model.half()
     with torch.no_grad():
+        if not isinstance(model, torch.jit.ScriptModule):
+            randomise(model)
+            calibrate(model, tuple(a.float() if a.is_floating_point() else a for a in args))
+        if arch.half:
+            model = model.half()
         run = export_dynamo if arch.exporter == "dynamo" else export_torchscript
         exported = run(arch, model, args)
     if arch.quantize:
@@ -174,6 +121,7 @@ def main() -> None:
     names = set(parser.parse_args().names)
     warnings.filterwarnings("ignore")
     logging.disable(logging.WARNING)
+    torch.backends.mha.set_fastpath_enabled(False)  # its fused operators have no ONNX form
     GRAPHS.mkdir(exist_ok=True)
     entries = {e["name"]: e for e in json.loads(TABLE.read_text())} if TABLE.exists() else {}
     everything = architectures()
@@ -190,7 +138,7 @@ def main() -> None:
         seconds, count = time.monotonic() - start, entries[arch.name]["nodes"]
         print(f"{arch.name}: {count} nodes, {seconds:.0f} s", flush=True)
         ordered = [entries[a.name] for a in everything if a.name in entries]
-        TABLE.write_text(json.dumps(ordered, indent=1) + "\n")
+        TABLE.write_text("[\n" + ",\n".join(map(json.dumps, ordered)) + "\n]\n")
 
 
 if __name__ == "__main__":
