@@ -1,7 +1,156 @@
+// Joining tensors along an axis, and taking them apart again.
+
+#include <algorithm>
+
+#include "isomer/ops/form_params.h"
+#include "isomer/ops/infer.h"
+#include "isomer/ops/kernel.h"
 #include "isomer/ops/registry.h"
 
 namespace isomer {
+namespace {
 
-std::vector<OpDef> concat_ops() { return {}; }
+Result<std::vector<TensorType>> infer_concat(const OpView& view) {
+  ISOMER_TRY(const size_t axis, normal_axis(view.attrs.integer("axis"), view.rank(0)));
+  Shape shape = view.shape(0);
+  for (size_t i = 1; i < view.operands.size(); ++i) {
+    if (!view.has(i)) return fail("operand {} of Concat is missing", i);
+    ISOMER_CHECK(same_dtype(view, 0, i));
+    ISOMER_CHECK(want_rank(view, i, shape.size()));
+    for (size_t k = 0; k < shape.size(); ++k) {
+      const Dim& extent = view.shape(i)[k];
+      if (k == axis) {
+        shape[k] = shape[k] + extent;
+      } else if (shape[k].is_const() && extent.is_const() && !(shape[k] == extent)) {
+        return fail("Concat along axis {} of {} and {}", axis, view.type(0).str(), view.type(i).str());
+      } else if (extent.is_const()) {
+        shape[k] = extent;  // better known than a symbol
+      }
+    }
+  }
+  return std::vector<TensorType>{{view.dtype(0), std::move(shape)}};
+}
+
+/// Elements before and behind an axis, as one extent each.
+struct Around {
+  int64_t outer = 1;
+  int64_t inner = 1;
+};
+Around around(const std::vector<int64_t>& dims, size_t axis) {
+  Around out;
+  for (size_t i = 0; i < axis; ++i) out.outer *= dims[i];
+  for (size_t i = axis + 1; i < dims.size(); ++i) out.inner *= dims[i];
+  return out;
+}
+
+Status concat_kernel(KernelContext& context) {
+  return for_width(context.operands[0].dtype(), [&]<class T>() -> Status {
+    Tensor& y = new_result(context);
+    ISOMER_TRY(const size_t axis, normal_axis(context.attrs.integer("axis"), y.dims().size()));
+    const auto [outer, inner] = around(y.dims(), axis);
+    const auto to = mutable_elements<T>(y);
+    int64_t begin = 0;
+    for (const Tensor& x : context.operands) {
+      const auto from = elements<T>(x);
+      const int64_t run = x.dims()[axis] * inner;
+      for (int64_t o = 0; o < outer; ++o)
+        std::copy_n(from.begin() + o * run, run, to.begin() + o * y.dims()[axis] * inner + begin);
+      begin += run;
+    }
+    return {};
+  });
+}
+
+Status axis_from_onnx(OnnxForm& form) { return front_axis(form, "axis"); }
+
+Result<std::vector<TensorType>> infer_split(const OpView& view) {
+  ISOMER_TRY(const size_t axis, normal_axis(view.attrs.integer("axis"), view.rank(0)));
+  const Ints& split = view.attrs.ints("split");
+  if (split.empty()) return fail("Split into no parts");
+  std::vector<TensorType> types;
+  Dim total(0);
+  for (const int64_t extent : split) {
+    if (extent < 0) return fail("Split into a part of extent {}", extent);
+    Shape shape = view.shape(0);
+    shape[axis] = Dim(extent);
+    total = total + Dim(extent);
+    types.emplace_back(view.dtype(0), std::move(shape));
+  }
+  const Dim& extent = view.shape(0)[axis];
+  if (extent.is_const() && !(extent == total))
+    return fail("Split of the extent {} into parts of {} in all", extent.str(), total.str());
+  return types;
+}
+
+Status split_kernel(KernelContext& context) {
+  const Tensor& x = context.operands[0];
+  return for_width(x.dtype(), [&]<class T>() -> Status {
+    ISOMER_TRY(const size_t axis, normal_axis(context.attrs.integer("axis"), x.dims().size()));
+    const auto [outer, inner] = around(x.dims(), axis);
+    const auto from = elements<T>(x);
+    int64_t begin = 0;
+    for (const int64_t extent : context.attrs.ints("split")) {
+      const auto to = mutable_elements<T>(new_result(context));
+      const int64_t run = extent * inner;
+      for (int64_t o = 0; o < outer; ++o)
+        std::copy_n(from.begin() + o * x.dims()[axis] * inner + begin, run, to.begin() + o * run);
+      begin += run;
+    }
+    return {};
+  });
+}
+
+/// Fills in `split` where ONNX says how many parts (`num_outputs`, or the number of results) alone.
+Status split_from_onnx(OnnxForm& form) {
+  ISOMER_CHECK(front_axis(form, "axis"));
+  const bool given = form.attrs.contains("split") || (form.opset >= 13 && form.has(1));
+  const auto* parts_wanted = form.get<int64_t>("num_outputs");
+  if (given) return parts_wanted == nullptr ? Status() : fail("Split has both 'split' and 'num_outputs'");
+  const Shape* shape = form_shape(form, 0);
+  if (shape == nullptr) return form.leave_opaque("its rank is not known");
+  const auto* axis_given = form.get<int64_t>("axis");
+  ISOMER_TRY(const size_t axis, normal_axis(axis_given == nullptr ? 0 : *axis_given, shape->size()));
+  if (!(*shape)[axis].is_const()) return form.leave_opaque("it splits an extent that is not known");
+  const int64_t extent = (*shape)[axis].value();
+  const auto parts = parts_wanted == nullptr ? static_cast<int64_t>(form.num_results) : *parts_wanted;
+  if (parts < 1 || parts != static_cast<int64_t>(form.num_results))
+    return fail("Split into {} parts has {} results", parts, form.num_results);
+  const int64_t chunk = extent / parts + (extent % parts != 0 ? 1 : 0);
+  const int64_t last = extent - chunk * (parts - 1);
+  if (last < 0 || (last != chunk && form.opset < 18))
+    return fail("Split of the extent {} into {} equal parts", extent, parts);
+  Ints split(static_cast<size_t>(parts), chunk);
+  split.back() = last;
+  form.attrs["split"] = std::move(split);
+  form.attrs.erase("num_outputs");
+  return {};
+}
+
+}  // namespace
+
+std::vector<OpDef> concat_ops() {
+  return {
+      {.name = "Concat",
+       .attrs = {{.name = "axis", .kind = AttrKind::Int}},
+       .max_operands = OpDef::kVariadic,
+       .infer = infer_concat,
+       .flops = flops_none,
+       .kernel = concat_kernel,
+       .compute = Compute::Movement,
+       .since = 4,
+       .from_onnx = axis_from_onnx},
+      {.name = "Split",
+       .attrs = {{.name = "axis", .kind = AttrKind::Int, .preset = int64_t{0}},
+                 {.name = "split", .kind = AttrKind::Ints}},
+       .max_results = OpDef::kVariadic,
+       .infer = infer_split,
+       .flops = flops_none,
+       .kernel = split_kernel,
+       .compute = Compute::Movement,
+       .since = 2,
+       .params = {{.index = 1, .attr = "split", .since = 13}},
+       .from_onnx = split_from_onnx},
+  };
+}
 
 }  // namespace isomer

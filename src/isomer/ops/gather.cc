@@ -1,7 +1,248 @@
+// Reading elements through indices.
+
+#include <algorithm>
+
+#include "isomer/ops/form_params.h"
+#include "isomer/ops/indices.h"
+#include "isomer/ops/infer.h"
 #include "isomer/ops/registry.h"
 
 namespace isomer {
 
-std::vector<OpDef> gather_ops() { return {}; }
+Status want_indices(const OpView& view, size_t i) {
+  if (view.dtype(i) != DType::Int64 && view.dtype(i) != DType::Int32)
+    return fail("indices of {} must be i32 or i64, they are {}", view.op.name, dtype_name(view.dtype(i)));
+  return {};
+}
+
+Result<int64_t> coordinate_offset(std::span<const int64_t> coordinates, std::span<const int64_t> dims) {
+  int64_t offset = 0;
+  for (size_t i = 0; i < dims.size(); ++i) {
+    int64_t at = 0;
+    if (i < coordinates.size()) {
+      ISOMER_TRY(at, checked_index(coordinates[i], dims[i]));
+    }
+    offset = offset * dims[i] + at;
+  }
+  return offset;
+}
+
+int64_t extent_product(const std::vector<int64_t>& dims, size_t begin, size_t end) {
+  int64_t product = 1;
+  for (size_t i = begin; i < end; ++i) product *= dims[i];
+  return product;
+}
+
+namespace {
+
+Status axis_from_onnx(OnnxForm& form) { return front_axis(form, "axis"); }
+
+Result<std::vector<TensorType>> infer_gather(const OpView& view) {
+  ISOMER_CHECK(want_indices(view, 1));
+  ISOMER_TRY(const size_t axis, normal_axis(view.attrs.integer("axis"), view.rank(0)));
+  Shape shape = view.shape(0);
+  const auto at = shape.erase(shape.begin() + static_cast<std::ptrdiff_t>(axis));
+  shape.insert(at, view.shape(1).begin(), view.shape(1).end());
+  return std::vector<TensorType>{{view.dtype(0), std::move(shape)}};
+}
+
+Status gather_kernel(KernelContext& context) {
+  const Tensor& x = context.operands[0];
+  ISOMER_TRY(const Ints indices, int_elements(context.operands[1]));
+  ISOMER_TRY(const size_t axis, normal_axis(context.attrs.integer("axis"), x.dims().size()));
+  return for_width(x.dtype(), [&]<class T>() -> Status {
+    const auto to = mutable_elements<T>(new_result(context));
+    const auto from = elements<T>(x);
+    const int64_t outer = extent_product(x.dims(), 0, axis);
+    const int64_t inner = extent_product(x.dims(), axis + 1, x.dims().size());
+    auto out = to.begin();
+    for (int64_t o = 0; o < outer; ++o) {
+      for (const int64_t index : indices) {
+        ISOMER_TRY(const int64_t at, checked_index(index, x.dims()[axis]));
+        out = std::copy_n(from.begin() + (o * x.dims()[axis] + at) * inner, inner, out);
+      }
+    }
+    return {};
+  });
+}
+
+Result<std::vector<TensorType>> infer_gather_elements(const OpView& view) {
+  ISOMER_CHECK(want_indices(view, 1));
+  ISOMER_TRY(const size_t axis, normal_axis(view.attrs.integer("axis"), view.rank(0)));
+  ISOMER_CHECK(want_rank(view, 1, view.rank(0)));
+  for (size_t i = 0; i < view.rank(0); ++i)
+    if (i != axis && at_least(view.shape(0)[i], view.shape(1)[i]) == false)
+      return fail("indices {} reach beyond {}", view.type(1).str(), view.type(0).str());
+  return std::vector<TensorType>{{view.dtype(0), view.shape(1)}};
+}
+
+Status gather_elements_kernel(KernelContext& context) {
+  const Tensor& x = context.operands[0];
+  const auto& dims = context.operands[1].dims();
+  ISOMER_TRY(const Ints indices, int_elements(context.operands[1]));
+  ISOMER_TRY(const size_t axis, normal_axis(context.attrs.integer("axis"), dims.size()));
+  return for_width(x.dtype(), [&]<class T>() -> Status {
+    const auto to = mutable_elements<T>(new_result(context));
+    const auto from = elements<T>(x);
+    auto strides = strides_of(x.dims());
+    const int64_t along = strides[axis];
+    strides[axis] = 0;
+    Status status;
+    size_t n = 0;
+    for_each_position(dims, {strides}, [&](const int64_t* at) {
+      const auto index = checked_index(indices[n], x.dims()[axis]);
+      if (!index) status = tl::unexpected<Error>(index.error());
+      if (status) to[n] = from[static_cast<size_t>(at[0] + *index * along)];
+      ++n;
+    });
+    return status;
+  });
+}
+
+/// The length of the coordinates that an indices operand holds in its last axis; it must be known.
+Result<size_t> coordinate_length(const OpView& view, size_t batch_dims) {
+  if (view.rank(1) == 0 || view.rank(0) == 0) return fail("{} needs operands of rank 1 or more", view.op.name);
+  const Dim& last = view.shape(1).back();
+  if (!last.is_const()) return fail("{} needs to know the last extent of its indices", view.op.name);
+  if (last.value() < 0 || static_cast<size_t>(last.value()) > view.rank(0) - batch_dims)
+    return fail("{} of {} got coordinates of length {}", view.op.name, view.type(0).str(), last.value());
+  return static_cast<size_t>(last.value());
+}
+
+Result<std::vector<TensorType>> infer_gather_nd(const OpView& view) {
+  ISOMER_CHECK(want_indices(view, 1));
+  const int64_t batch = view.attrs.integer("batch_dims");
+  const size_t least = std::min(view.rank(0), view.rank(1));
+  if (batch < 0 || static_cast<size_t>(batch) >= std::max<size_t>(least, 1))
+    return fail("GatherND of {} has {} batch axes", view.type(0).str(), batch);
+  const auto batch_dims = static_cast<size_t>(batch);
+  ISOMER_TRY(const size_t length, coordinate_length(view, batch_dims));
+  for (size_t i = 0; i < batch_dims; ++i) {
+    const Dim difference = view.shape(0)[i] - view.shape(1)[i];
+    if (difference.is_const() && !difference.is(0))
+      return fail("batch axes of {} and {} differ", view.type(0).str(), view.type(1).str());
+  }
+  Shape shape(view.shape(1).begin(), view.shape(1).end() - 1);
+  shape.insert(shape.end(), view.shape(0).begin() + static_cast<std::ptrdiff_t>(batch_dims + length),
+               view.shape(0).end());
+  return std::vector<TensorType>{{view.dtype(0), std::move(shape)}};
+}
+
+Status gather_nd_kernel(KernelContext& context) {
+  const Tensor& x = context.operands[0];
+  const Tensor& index = context.operands[1];
+  ISOMER_TRY(const Ints indices, int_elements(index));
+  const auto batch_dims = static_cast<size_t>(context.attrs.integer("batch_dims"));
+  const auto length = static_cast<size_t>(index.dims().back());
+  return for_width(x.dtype(), [&]<class T>() -> Status {
+    Tensor& y = new_result(context);
+    if (y.element_count() == 0) return {};
+    const auto from = elements<T>(x);
+    const std::span<const int64_t> reached(x.dims().data() + batch_dims, length);
+    const int64_t inner = extent_product(x.dims(), batch_dims + length, x.dims().size());
+    const int64_t batch_size = extent_product(x.dims(), batch_dims, x.dims().size());
+    const int64_t batches = extent_product(index.dims(), 0, batch_dims);
+    const int64_t per_batch = extent_product(index.dims(), batch_dims, index.dims().size() - 1);
+    auto out = mutable_elements<T>(y).begin();
+    for (int64_t n = 0; n < batches * per_batch; ++n) {
+      const std::span<const int64_t> coordinates(indices.data() + static_cast<size_t>(n) * length, length);
+      ISOMER_TRY(const int64_t at, coordinate_offset(coordinates, reached));
+      out = std::copy_n(from.begin() + n / per_batch * batch_size + at * inner, inner, out);
+    }
+    return {};
+  });
+}
+
+Status gather_nd_from_onnx(OnnxForm& form) {
+  const Shape* shape = form_shape(form, 1);
+  if (shape == nullptr || shape->empty() || !shape->back().is_const())
+    return form.leave_opaque("the length of its coordinates is not known");
+  return {};
+}
+
+Result<std::vector<TensorType>> infer_reverse_sequence(const OpView& view) {
+  const int64_t batch_axis = view.attrs.integer("batch_axis");
+  const int64_t time_axis = view.attrs.integer("time_axis");
+  if (view.rank(0) < 2 || batch_axis + time_axis != 1 || batch_axis * time_axis != 0)
+    return fail("ReverseSequence of {} along time axis {} and batch axis {}", view.type(0).str(), time_axis,
+                batch_axis);
+  ISOMER_CHECK(want_rank(view, 1, 1));
+  if (view.dtype(1) != DType::Int64) return fail("lengths of ReverseSequence must be i64");
+  const Dim difference = view.shape(1)[0] - view.shape(0)[static_cast<size_t>(batch_axis)];
+  if (difference.is_const() && !difference.is(0))
+    return fail("ReverseSequence of {} got {} lengths", view.type(0).str(), view.shape(1)[0].str());
+  return std::vector<TensorType>{view.type(0)};
+}
+
+Status reverse_sequence_kernel(KernelContext& context) {
+  const Tensor& x = context.operands[0];
+  const auto lengths = context.operands[1].data<int64_t>();
+  const auto batch_axis = static_cast<size_t>(context.attrs.integer("batch_axis"));
+  const int64_t steps = x.dims()[1 - batch_axis];
+  for (const int64_t length : lengths)
+    if (length < 0 || length > steps) return fail("ReverseSequence of {} steps out of {}", length, steps);
+  return for_width(x.dtype(), [&]<class T>() -> Status {
+    const auto from = elements<T>(x);
+    const auto to = mutable_elements<T>(new_result(context));
+    const int64_t inner = extent_product(x.dims(), 2, x.dims().size());
+    for (int64_t i = 0; i < x.dims()[0]; ++i) {
+      for (int64_t j = 0; j < x.dims()[1]; ++j) {
+        const int64_t length = lengths[static_cast<size_t>(batch_axis == 0 ? i : j)];
+        const int64_t time = batch_axis == 0 ? j : i;
+        const int64_t source = time < length ? length - 1 - time : time;
+        const int64_t at = batch_axis == 0 ? i * steps + source : source * x.dims()[1] + j;
+        std::copy_n(from.begin() + at * inner, inner, to.begin() + (i * x.dims()[1] + j) * inner);
+      }
+    }
+    return {};
+  });
+}
+
+}  // namespace
+
+std::vector<OpDef> gather_ops() {
+  const AttrDef axis{.name = "axis", .kind = AttrKind::Int, .preset = int64_t{0}};
+  return {
+      {.name = "Gather",
+       .attrs = {axis},
+       .min_operands = 2,
+       .max_operands = 2,
+       .infer = infer_gather,
+       .flops = flops_none,
+       .kernel = gather_kernel,
+       .compute = Compute::Movement,
+       .from_onnx = axis_from_onnx},
+      {.name = "GatherElements",
+       .attrs = {axis},
+       .min_operands = 2,
+       .max_operands = 2,
+       .infer = infer_gather_elements,
+       .flops = flops_none,
+       .kernel = gather_elements_kernel,
+       .compute = Compute::Movement,
+       .since = 11,
+       .from_onnx = axis_from_onnx},
+      {.name = "GatherND",
+       .attrs = {{.name = "batch_dims", .kind = AttrKind::Int, .preset = int64_t{0}, .since = 12}},
+       .min_operands = 2,
+       .max_operands = 2,
+       .infer = infer_gather_nd,
+       .flops = flops_none,
+       .kernel = gather_nd_kernel,
+       .compute = Compute::Movement,
+       .since = 11,
+       .from_onnx = gather_nd_from_onnx},
+      {.name = "ReverseSequence",
+       .attrs = {{.name = "batch_axis", .kind = AttrKind::Int, .preset = int64_t{1}},
+                 {.name = "time_axis", .kind = AttrKind::Int, .preset = int64_t{0}}},
+       .min_operands = 2,
+       .max_operands = 2,
+       .infer = infer_reverse_sequence,
+       .flops = flops_none,
+       .kernel = reverse_sequence_kernel,
+       .compute = Compute::Movement,
+       .since = 10},
+  };
+}
 
 }  // namespace isomer

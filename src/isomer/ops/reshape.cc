@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "isomer/ops/form_params.h"
 #include "isomer/ops/infer.h"
 #include "isomer/ops/kernel.h"
 #include "isomer/ops/onnx_form.h"
@@ -41,8 +42,12 @@ Result<std::vector<TensorType>> infer_reshape(const OpView& view) {
   return std::vector<TensorType>{{view.dtype(0), std::move(shape)}};
 }
 
-Status reshape_kernel(KernelContext& context) {
-  context.results.push_back(context.operands[0].reshaped(*concrete(*context.types[0].shape)));
+/// The same elements under the inferred extents.
+Status relabel_kernel(KernelContext& context) {
+  auto dims = *concrete(*context.types[0].shape);
+  if (count(dims) != count(context.operands[0].dims()))
+    return fail("{} cannot take the shape {}", context.operands[0].type().str(), shape_str(*context.types[0].shape));
+  context.results.push_back(context.operands[0].reshaped(std::move(dims)));
   return {};
 }
 
@@ -82,6 +87,125 @@ Status transpose_from_onnx(OnnxForm& form) {
   return {};
 }
 
+/// Everything before `axis` becomes the first extent, the rest the second.
+Result<std::vector<TensorType>> infer_flatten(const OpView& view) {
+  int64_t axis = view.attrs.integer("axis");
+  const auto rank = static_cast<int64_t>(view.rank(0));
+  if (axis < -rank || axis > rank) return fail("Flatten axis {} is out of range for rank {}", axis, rank);
+  if (axis < 0) axis += rank;
+  const Shape& shape = view.shape(0);
+  const Shape outer(shape.begin(), shape.begin() + axis);
+  const Shape inner(shape.begin() + axis, shape.end());
+  return std::vector<TensorType>{{view.dtype(0), {element_count(outer), element_count(inner)}}};
+}
+
+Status flatten_from_onnx(OnnxForm& form) { return front_axis(form, "axis"); }
+
+/// Axes ascending and counted from the front.
+Result<Ints> ascending_axes(const Ints& axes, size_t rank) {
+  ISOMER_TRY(auto normal, normal_axes(axes, rank));
+  std::sort(normal.begin(), normal.end());
+  return Ints(normal.begin(), normal.end());
+}
+
+Result<std::vector<TensorType>> infer_squeeze(const OpView& view) {
+  ISOMER_TRY(const Ints axes, ascending_axes(view.attrs.ints("axes"), view.rank(0)));
+  Shape shape = view.shape(0);
+  for (size_t i = axes.size(); i-- > 0;) {
+    const Dim& extent = shape[static_cast<size_t>(axes[i])];
+    if (extent.is_const() && !extent.is(1)) return fail("Squeeze of axis {} of {}", axes[i], view.type(0).str());
+    shape.erase(shape.begin() + axes[i]);
+  }
+  return std::vector<TensorType>{{view.dtype(0), std::move(shape)}};
+}
+
+Status squeeze_from_onnx(OnnxForm& form) {
+  ISOMER_TRY(std::optional<Ints> axes, take_ints(form, "axes", 1, 13));
+  if (!form.obstacle.empty()) return {};
+  const Shape* shape = form_shape(form, 0);
+  if (!axes) {
+    if (form.attrs.contains("axes")) return fail("attribute 'axes' of Squeeze must be of kind ints");
+    if (shape == nullptr || !concrete(*shape)) return form.leave_opaque("it squeezes axes that are not known");
+    axes.emplace();
+    for (size_t i = 0; i < shape->size(); ++i)
+      if ((*shape)[i].is(1)) axes->push_back(static_cast<int64_t>(i));
+  }
+  if (shape != nullptr) {
+    ISOMER_TRY(axes, ascending_axes(*axes, shape->size()));
+  }
+  form.attrs["axes"] = std::move(*axes);
+  return {};
+}
+
+Result<std::vector<TensorType>> infer_unsqueeze(const OpView& view) {
+  const Ints& given = view.attrs.ints("axes");
+  ISOMER_TRY(const Ints axes, ascending_axes(given, view.rank(0) + given.size()));
+  Shape shape = view.shape(0);
+  for (const int64_t axis : axes) shape.insert(shape.begin() + axis, Dim(1));
+  return std::vector<TensorType>{{view.dtype(0), std::move(shape)}};
+}
+
+Status unsqueeze_from_onnx(OnnxForm& form) {
+  ISOMER_TRY(std::optional<Ints> axes, take_ints(form, "axes", 1, 13));
+  if (!axes) return {};
+  if (const Shape* shape = form_shape(form, 0)) {
+    ISOMER_TRY(axes, ascending_axes(*axes, shape->size() + axes->size()));
+  }
+  form.attrs["axes"] = std::move(*axes);
+  return {};
+}
+
+Result<std::vector<TensorType>> infer_expand(const OpView& view) {
+  const Ints& wanted = view.attrs.ints("shape");
+  for (const int64_t extent : wanted)
+    if (extent < 0) return fail("Expand to the extent {}", extent);
+  ISOMER_TRY(Shape shape, broadcast(view.shape(0), Shape(wanted.begin(), wanted.end())));
+  return std::vector<TensorType>{{view.dtype(0), std::move(shape)}};
+}
+
+Status expand_kernel(KernelContext& context) {
+  return for_width(context.operands[0].dtype(), [&]<class T>() -> Status {
+    Tensor& y = new_result(context);
+    const auto from = elements<T>(context.operands[0]);
+    const auto to = mutable_elements<T>(y);
+    size_t n = 0;
+    for_each_position(y.dims(), {broadcast_strides(context.operands[0].dims(), y.dims())},
+                      [&](const int64_t* at) { to[n++] = from[static_cast<size_t>(at[0])]; });
+    return {};
+  });
+}
+
+Result<std::vector<TensorType>> infer_tile(const OpView& view) {
+  const Ints& repeats = view.attrs.ints("repeats");
+  if (repeats.size() != view.rank(0)) return fail("Tile of {} got {} repeats", view.type(0).str(), repeats.size());
+  Shape shape = view.shape(0);
+  for (size_t i = 0; i < shape.size(); ++i) {
+    if (repeats[i] < 0) return fail("Tile repeats axis {} {} times", i, repeats[i]);
+    shape[i] = shape[i] * Dim(repeats[i]);
+  }
+  return std::vector<TensorType>{{view.dtype(0), std::move(shape)}};
+}
+
+Status tile_kernel(KernelContext& context) {
+  return for_width(context.operands[0].dtype(), [&]<class T>() -> Status {
+    const Tensor& x = context.operands[0];
+    Tensor& y = new_result(context);
+    // y as [repeats_0, extent_0, repeats_1, extent_1, ...], whose repeat axes have stride 0 in x.
+    const auto own = strides_of(x.dims());
+    std::vector<int64_t> dims;
+    std::vector<int64_t> strides;
+    for (size_t i = 0; i < own.size(); ++i) {
+      dims.insert(dims.end(), {context.attrs.ints("repeats")[i], x.dims()[i]});
+      strides.insert(strides.end(), {0, own[i]});
+    }
+    const auto from = elements<T>(x);
+    const auto to = mutable_elements<T>(y);
+    size_t n = 0;
+    for_each_position(dims, {strides}, [&](const int64_t* at) { to[n++] = from[static_cast<size_t>(at[0])]; });
+    return {};
+  });
+}
+
 }  // namespace
 
 std::vector<OpDef> reshape_ops() {
@@ -91,7 +215,7 @@ std::vector<OpDef> reshape_ops() {
                  {.name = "allowzero", .kind = AttrKind::Int, .preset = int64_t{0}, .since = 14}},
        .infer = infer_reshape,
        .flops = flops_none,
-       .kernel = reshape_kernel,
+       .kernel = relabel_kernel,
        .compute = Compute::Movement,
        .since = 1,
        .params = {{.index = 1, .attr = "shape", .since = 5}}},
@@ -102,6 +226,45 @@ std::vector<OpDef> reshape_ops() {
        .kernel = transpose_kernel,
        .compute = Compute::Movement,
        .from_onnx = transpose_from_onnx},
+      {.name = "Flatten",
+       .attrs = {{.name = "axis", .kind = AttrKind::Int, .preset = int64_t{1}}},
+       .infer = infer_flatten,
+       .flops = flops_none,
+       .kernel = relabel_kernel,
+       .compute = Compute::Movement,
+       .from_onnx = flatten_from_onnx},
+      {.name = "Squeeze",
+       .attrs = {{.name = "axes", .kind = AttrKind::Ints}},
+       .infer = infer_squeeze,
+       .flops = flops_none,
+       .kernel = relabel_kernel,
+       .compute = Compute::Movement,
+       .params = {{.index = 1, .attr = "axes", .since = 13}},
+       .from_onnx = squeeze_from_onnx},
+      {.name = "Unsqueeze",
+       .attrs = {{.name = "axes", .kind = AttrKind::Ints}},
+       .infer = infer_unsqueeze,
+       .flops = flops_none,
+       .kernel = relabel_kernel,
+       .compute = Compute::Movement,
+       .params = {{.index = 1, .attr = "axes", .since = 13}},
+       .from_onnx = unsqueeze_from_onnx},
+      {.name = "Expand",
+       .attrs = {{.name = "shape", .kind = AttrKind::Ints}},
+       .infer = infer_expand,
+       .flops = flops_none,
+       .kernel = expand_kernel,
+       .compute = Compute::Movement,
+       .since = 8,
+       .params = {{.index = 1, .attr = "shape", .since = 8}}},
+      {.name = "Tile",
+       .attrs = {{.name = "repeats", .kind = AttrKind::Ints}},
+       .infer = infer_tile,
+       .flops = flops_none,
+       .kernel = tile_kernel,
+       .compute = Compute::Movement,
+       .since = 6,
+       .params = {{.index = 1, .attr = "repeats", .since = 6}}},
   };
 }
 

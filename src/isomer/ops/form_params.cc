@@ -1,0 +1,43 @@
+#include "isomer/ops/form_params.h"
+
+#include "isomer/ops/infer.h"
+
+namespace isomer {
+
+const Shape* form_shape(const OnnxForm& form, size_t i) {
+  if (i >= form.types.size() || form.types[i] == nullptr || !form.types[i]->shape) return nullptr;
+  return &*form.types[i]->shape;
+}
+
+Result<std::optional<Ints>> take_ints(OnnxForm& form, const std::string& attr, size_t index, int since) {
+  if (const Ints* given = form.get<Ints>(attr)) {
+    Ints value = *given;
+    form.attrs.erase(attr);
+    return std::optional<Ints>(std::move(value));
+  }
+  if (form.opset < since || !form.has(index)) return std::nullopt;
+  const Tensor& data = form.operands[index].constant;
+  if (data.empty()) {
+    ISOMER_CHECK(form.leave_opaque(fmt::format("its parameter '{}' is computed at run time", attr)));
+    return std::nullopt;
+  }
+  auto value = int_elements(data);
+  if (!value) return fail_in(fmt::format("parameter '{}'", attr), value.error());
+  drop_operand(form, index);
+  return std::optional<Ints>(std::move(*value));
+}
+
+void drop_operand(OnnxForm& form, size_t i) {
+  if (i < form.operands.size()) form.operands[i] = {};
+}
+
+Status front_axis(OnnxForm& form, const std::string& attr, size_t extra) {
+  const Shape* shape = form_shape(form, 0);
+  const auto* axis = form.get<int64_t>(attr);
+  if (shape == nullptr || axis == nullptr || *axis >= 0) return {};
+  ISOMER_TRY(const size_t front, normal_axis(*axis, shape->size() + extra));
+  form.attrs[attr] = static_cast<int64_t>(front);
+  return {};
+}
+
+}  // namespace isomer

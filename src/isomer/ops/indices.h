@@ -1,0 +1,24 @@
+#pragma once
+// Index operands of gathering and scattering kernels.
+
+#include "isomer/ops/kernel.h"
+#include "isomer/ops/onnx_form.h"
+
+namespace isomer {
+
+/// `index` counted from the front of `extent` elements, or an Error when there is no such element.
+inline Result<int64_t> checked_index(int64_t index, int64_t extent) {
+  if (index < -extent || index >= extent) return fail("index {} is out of range for {} elements", index, extent);
+  return index < 0 ? index + extent : index;
+}
+
+/// Fails unless operand i has an index type.
+Status want_indices(const OpView& view, size_t i);
+
+/// A run of coordinates over the leading axes of `dims` (as many as `coordinates`) as one offset into it.
+Result<int64_t> coordinate_offset(std::span<const int64_t> coordinates, std::span<const int64_t> dims);
+
+/// Product of dims[begin..end).
+int64_t extent_product(const std::vector<int64_t>& dims, size_t begin, size_t end);
+
+}  // namespace isomer

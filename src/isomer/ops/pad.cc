@@ -1,0 +1,255 @@
+// Pad and CenterCropPad: elements added to or taken off the ends of axes.
+
+#include <algorithm>
+
+#include "isomer/ops/axis_map.h"
+#include "isomer/ops/form_params.h"
+#include "isomer/ops/half.h"
+#include "isomer/ops/infer.h"
+#include "isomer/ops/registry.h"
+
+namespace isomer {
+namespace {
+
+bool known_mode(const std::string& mode) {
+  return mode == "constant" || mode == "reflect" || mode == "edge" || mode == "wrap";
+}
+
+Result<std::vector<TensorType>> infer_pad(const OpView& view) {
+  const Ints& pads = view.attrs.ints("pads");
+  const size_t rank = view.rank(0);
+  if (!known_mode(view.attrs.text("mode"))) return fail("Pad of the unknown mode '{}'", view.attrs.text("mode"));
+  if (pads.size() != 2 * rank)
+    return fail("Pad of {} needs {} pads, got {}", view.type(0).str(), 2 * rank, pads.size());
+  if (view.attrs.has("constant_value")) {
+    const Tensor& fill = view.attrs.tensor("constant_value");
+    const bool fits = fill.dtype() == view.dtype(0) || (view.dtype(0) == DType::Field && is_real(fill.dtype()));
+    if (fill.element_count() != 1 || !fits) return fail("Pad of {} with {}", view.type(0).str(), fill.type().str());
+  }
+  Shape shape = view.shape(0);
+  for (size_t i = 0; i < rank; ++i) {
+    const Dim padded = shape[i] + Dim(pads[i]) + Dim(pads[rank + i]);
+    // What negative pads take must be there, whatever positive ones add at the other end.
+    const Dim cropped = shape[i] + Dim(std::min<int64_t>(pads[i], 0)) + Dim(std::min<int64_t>(pads[rank + i], 0));
+    if (at_least(cropped, Dim(0)) == false) return fail("Pad takes more than there is off {}", view.type(0).str());
+    shape[i] = padded;
+  }
+  return std::vector<TensorType>{{view.dtype(0), std::move(shape)}};
+}
+
+/// Position `at` of an axis of `extent` elements, which repeats beyond its ends as the mode says.
+int64_t extended(const std::string& mode, int64_t at, int64_t extent) {
+  if (at >= 0 && at < extent) return at;
+  if (mode == "constant") return kOutside;
+  if (mode == "edge" || extent == 1) return at < 0 ? 0 : extent - 1;
+  const int64_t period = mode == "wrap" ? extent : 2 * (extent - 1);
+  const int64_t phase = ((at % period) + period) % period;
+  return phase < extent ? phase : period - phase;
+}
+
+/// The element that Pad writes outside, in the type of the operand.
+template <class T>
+Result<T> fill_element(const Attrs& attrs, DType dtype) {
+  if (!attrs.has("constant_value")) return T();
+  const Tensor& fill = attrs.tensor("constant_value");
+  if constexpr (std::is_same_v<T, uint64_t>) {
+    if (dtype == DType::Field && fill.dtype() != DType::Field) {
+      double real = 0;
+      if (fill.dtype() == DType::Double) {
+        real = fill.data<double>()[0];
+      } else {
+        ISOMER_TRY(const Floats floats, float_elements(fill));
+        real = floats[0];
+      }
+      const auto element = field_from_real(real);
+      if (!element) return fail("Pad with {}, which is no element of the field", real);
+      return element->residue();
+    }
+  }
+  if constexpr (std::is_same_v<T, uint8_t>) {  // packed in the attribute; the operand stands one a byte
+    const size_t bits = dtype_bits(fill.dtype());
+    if (bits > 0 && bits < 8) return static_cast<uint8_t>(fill.bytes()[0]) & ((1U << bits) - 1);
+  }
+  if (elements<T>(fill).empty()) return fail("Pad of {} with {}", dtype_name(dtype), fill.type().str());
+  return elements<T>(fill)[0];
+}
+
+Status pad_kernel(KernelContext& context) {
+  const Tensor& x = context.operands[0];
+  const Ints& pads = context.attrs.ints("pads");
+  const std::string& mode = context.attrs.text("mode");
+  const size_t rank = x.dims().size();
+  return for_width(x.dtype(), [&]<class T>() -> Status {
+    ISOMER_TRY(const T fill, fill_element<T>(context.attrs, x.dtype()));
+    Tensor& y = new_result(context);
+    if (y.element_count() == 0) return {};
+    AxisMaps maps(rank);
+    for (size_t i = 0; i < rank; ++i) {
+      // Negative pads crop before anything is repeated.
+      const int64_t first = std::max<int64_t>(-pads[i], 0);
+      const int64_t extent = x.dims()[i] - first + std::min<int64_t>(pads[rank + i], 0);
+      if (extent <= 0 && mode != "constant") return fail("Pad of mode '{}' has nothing to repeat", mode);
+      for (int64_t n = 0; n < y.dims()[i]; ++n) {
+        const int64_t at = extended(mode, n - std::max<int64_t>(pads[i], 0), extent);
+        maps[i].push_back(at == kOutside ? kOutside : at + first);
+      }
+    }
+    read_through<T>(x, maps, fill, mutable_elements<T>(y));
+    return {};
+  });
+}
+
+/// A scalar of a real dtype, for the attribute `value` of opsets before 11.
+std::optional<Tensor> real_scalar(DType dtype, float value) {
+  switch (dtype) {
+    case DType::Float:
+      return Tensor::floats({}, {value});
+    case DType::Double:
+      return Tensor::of<double>(dtype, {}, {value});
+    case DType::Half:
+      return Tensor::of<Half>(dtype, {}, {Half(value)});
+    case DType::BFloat16:
+      return Tensor::of<BFloat16>(dtype, {}, {BFloat16(value)});
+    default:
+      return std::nullopt;
+  }
+}
+
+/// Whether a constant is the zero that Pad writes without one.
+bool is_default_fill(const Tensor& fill) {
+  if (fill.dtype() == DType::String) return fill.string_elements()[0].empty();
+  const auto bytes = fill.bytes();
+  return std::all_of(bytes.begin(), bytes.end(), [](std::byte b) { return b == std::byte{0}; });
+}
+
+/// Opsets before 11 have a float attribute `value`; since 18, `axes` says which axes `pads` are of.
+Status read_fill(OnnxForm& form) {
+  if (form.opset < 11) {
+    const auto* value = form.get<float>("value");
+    if (value == nullptr) return {};
+    if (form.types.empty() || form.types[0] == nullptr) return form.leave_opaque("its element type is not known");
+    auto fill = real_scalar(form.types[0]->dtype, *value);
+    if (!fill) return form.leave_opaque("it pads no real numbers");
+    form.attrs.erase("value");
+    if (!is_default_fill(*fill)) form.attrs["constant_value"] = std::move(*fill);
+    return {};
+  }
+  if (!form.has(2) || form.operands[2].constant.empty()) return {};
+  const Tensor fill = form.operands[2].constant;
+  if (fill.element_count() != 1) return fail("the constant of Pad is {}", fill.type().str());
+  drop_operand(form, 2);
+  const std::string* mode = form.get<std::string>("mode");
+  const bool used = mode == nullptr || *mode == "constant";
+  if (used && !is_default_fill(fill)) form.attrs["constant_value"] = fill.reshaped({});
+  return {};
+}
+
+Status pad_from_onnx(OnnxForm& form) {
+  ISOMER_CHECK(read_fill(form));
+  ISOMER_TRY(std::optional<Ints> pads, take_ints(form, "pads", 1, 11));
+  if (form.opset >= 18 && form.has(3)) {
+    ISOMER_TRY(std::optional<Ints> axes, take_ints(form, "axes", 3, 18));
+    if (!form.obstacle.empty()) return {};
+    const Shape* shape = form_shape(form, 0);
+    if (shape == nullptr) return form.leave_opaque("its rank is not known");
+    ISOMER_TRY(const auto normal, normal_axes(*axes, shape->size()));
+    if (!pads || pads->size() != 2 * normal.size()) return fail("Pad of {} axes has other pads", normal.size());
+    Ints full(2 * shape->size(), 0);
+    for (size_t i = 0; i < normal.size(); ++i) {
+      full[normal[i]] = (*pads)[i];
+      full[shape->size() + normal[i]] = (*pads)[normal.size() + i];
+    }
+    pads = std::move(full);
+  }
+  if (pads) form.attrs["pads"] = std::move(*pads);
+  return {};
+}
+
+Status pad_to_onnx(OnnxForm& form) {
+  const std::string* mode = form.get<std::string>("mode");
+  if (form.opset < 19 && mode != nullptr && *mode == "wrap")
+    return form.leave_opaque("Pad with mode 'wrap' needs opset 19");
+  const Tensor* fill = form.get<Tensor>("constant_value");
+  if (form.opset >= 11 || fill == nullptr) return {};
+  const auto values = float_elements(*fill);
+  const bool exact = values && real_scalar(fill->dtype(), (*values)[0]) == fill->reshaped({});
+  if (!exact) return form.leave_opaque("the constant of Pad needs opset 11");
+  const float value = (*values)[0];
+  form.attrs.erase("constant_value");
+  form.attrs["value"] = value;
+  return {};
+}
+
+/// The extent that CenterCropPad wants for each axis; nothing for axes that it keeps.
+Result<std::vector<std::optional<int64_t>>> centered_extents(const Attrs& attrs, size_t rank) {
+  const Ints& wanted = attrs.ints("shape");
+  Ints axes;
+  if (attrs.has("axes")) {
+    axes = attrs.ints("axes");
+  } else {
+    for (size_t i = 0; i < rank; ++i) axes.push_back(static_cast<int64_t>(i));
+  }
+  ISOMER_TRY(const auto normal, normal_axes(axes, rank));
+  if (wanted.size() != normal.size())
+    return fail("CenterCropPad of {} axes to {} extents", normal.size(), wanted.size());
+  std::vector<std::optional<int64_t>> extents(rank);
+  for (size_t i = 0; i < normal.size(); ++i) {
+    if (wanted[i] < 0) return fail("CenterCropPad to the extent {}", wanted[i]);
+    extents[normal[i]] = wanted[i];
+  }
+  return extents;
+}
+
+Result<std::vector<TensorType>> infer_center_crop_pad(const OpView& view) {
+  ISOMER_TRY(const auto extents, centered_extents(view.attrs, view.rank(0)));
+  Shape shape = view.shape(0);
+  for (size_t i = 0; i < shape.size(); ++i)
+    if (extents[i]) shape[i] = Dim(*extents[i]);
+  return std::vector<TensorType>{{view.dtype(0), std::move(shape)}};
+}
+
+Status center_crop_pad_kernel(KernelContext& context) {
+  const Tensor& x = context.operands[0];
+  return for_width(x.dtype(), [&]<class T>() -> Status {
+    Tensor& y = new_result(context);
+    if (y.element_count() == 0) return {};
+    AxisMaps maps(x.dims().size());
+    for (size_t i = 0; i < maps.size(); ++i) {
+      const int64_t have = x.dims()[i];
+      const int64_t want = y.dims()[i];
+      const int64_t shift = want < have ? (have - want) / 2 : -((want - have) / 2);
+      for (int64_t n = 0; n < want; ++n) maps[i].push_back(extended("constant", n + shift, have));
+    }
+    read_through<T>(x, maps, T(), mutable_elements<T>(y));
+    return {};
+  });
+}
+
+}  // namespace
+
+std::vector<OpDef> pad_ops() {
+  return {
+      {.name = "Pad",
+       .attrs = {{.name = "mode", .kind = AttrKind::String, .preset = std::string("constant")},
+                 {.name = "pads", .kind = AttrKind::Ints},
+                 {.name = "constant_value", .kind = AttrKind::Tensor, .optional = true}},
+       .infer = infer_pad,
+       .flops = flops_none,
+       .kernel = pad_kernel,
+       .compute = Compute::Movement,
+       .since = 2,
+       .params = {{.index = 1, .attr = "pads", .since = 11}, {.index = 2, .attr = "constant_value", .since = 11}},
+       .from_onnx = pad_from_onnx,
+       .to_onnx = pad_to_onnx},
+      {.name = "CenterCropPad",
+       .attrs = {{.name = "shape", .kind = AttrKind::Ints}, {.name = "axes", .kind = AttrKind::Ints, .optional = true}},
+       .infer = infer_center_crop_pad,
+       .flops = flops_none,
+       .kernel = center_crop_pad_kernel,
+       .compute = Compute::Movement,
+       .since = 18,
+       .params = {{.index = 1, .attr = "shape", .since = 18}}},
+  };
+}
+
+}  // namespace isomer
