@@ -1,4 +1,4 @@
-# isomer_room(NAME USES rooms LIBS libraries): src/isomer/NAME as an object library, and its tests as isomer_NAME_test.
+# isomer_room(NAME USES rooms LIBS libraries SOURCES generated files): src/isomer/NAME as an object library, and its tests as isomer_NAME_test.
 # Files named *_test.cc are tests; main.cc is a program and belongs to no library.
 set(ISOMER_ROOMS "")
 
@@ -7,7 +7,7 @@ function(isomer_warnings target)
 endfunction()
 
 function(isomer_room name)
-  cmake_parse_arguments(ROOM "" "" "USES;LIBS" ${ARGN})
+  cmake_parse_arguments(ROOM "" "" "USES;LIBS;SOURCES" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/isomer/${name}/*.cc
        ${CMAKE_SOURCE_DIR}/src/isomer/${name}/*/*.cc)
   set(tests ${sources})
@@ -25,7 +25,7 @@ function(isomer_room name)
     return()
   endif()
 
-  add_library(isomer_${name} OBJECT ${sources})
+  add_library(isomer_${name} OBJECT ${sources} ${ROOM_SOURCES})
   target_include_directories(isomer_${name} PUBLIC $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}/src>)
   target_link_libraries(isomer_${name} PUBLIC fmt::fmt tl::expected Threads::Threads ${ROOM_LIBS})
   isomer_warnings(isomer_${name})

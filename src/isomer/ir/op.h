@@ -82,6 +82,8 @@ enum class Compute : uint8_t {
   /// Computes: the executor widens half and bfloat16 to float, and integers below 64 bits to int64 (unsigned ones of 64
   /// bits stay), and narrows the results again. The kernel sees float, double, int64, uint64, bool and Field.
   Numeric,
+  /// Sees every dtype as it is stored, packed ones too (casts).
+  AsIs,
 };
 
 struct OnnxForm;
@@ -101,6 +103,8 @@ struct OpDef {
   FlopsFn flops = nullptr;
   KernelFn kernel = nullptr;  // null: no reference kernel
   Compute compute = Compute::Numeric;
+  /// f(a, b) = f(b, a), exactly.
+  bool commutative = false;
   /// Extents of the results depend on the elements of operands (NonZero): infer gives symbols for those, and the kernel
   /// makes results of its own extents (of the element types in KernelContext::types).
   bool data_dependent = false;

@@ -1,0 +1,285 @@
+#include "isomer/rules/expr.h"
+
+#include <algorithm>
+
+#include "isomer/ops/half.h"
+#include "isomer/rules/functions.h"
+
+namespace isomer {
+namespace {
+
+template <class List>
+auto* find_named(const List& list, std::string_view name) {
+  for (const auto& [key, value] : list)
+    if (key == name) return &value;
+  return static_cast<decltype(&list.front().second)>(nullptr);
+}
+
+Result<ExprValue> variable(const Expr& expr, const ExprContext& context) {
+  const std::string_view name = std::string_view(expr.name).substr(1);
+  if (expr.name[0] == '@') {
+    const auto* values = context.binding.sequence(name);
+    if (values == nullptr) return fail("{} is not bound", expr.name);
+    if (!context.repetition) return ValueRef{*values, true};
+    if (*context.repetition >= values->size()) return fail("{} is too short", expr.name);
+    return ValueRef{{(*values)[*context.repetition]}, false};
+  }
+  if (const ValueId* value = context.binding.value(name)) return ValueRef{{*value}, false};
+  if (const ExprValue* attr = context.binding.attr(name)) return *attr;
+  return fail("{} is not bound", expr.name);
+}
+
+Result<ExprValue> field(const Expr& expr, const ExprContext& context) {
+  const std::string_view record_name = std::string_view(expr.args[0].name).substr(1);
+  const Attrs* record = context.binding.record(record_name);
+  if (record == nullptr) return fail("{} is no record of attributes", expr.args[0].name);
+  const AttrValue* value = record->find(expr.name);
+  if (value == nullptr) return fail("the record {} has no attribute '{}'", record_name, expr.name);
+  return from_attr(*value);
+}
+
+Result<ExprValue> arithmetic(const std::string& op, const ExprValue& left, const ExprValue& right) {
+  if (op == "++") {
+    ISOMER_TRY(Dims list, list_of(left));
+    ISOMER_TRY(const Dims more, list_of(right));
+    list.insert(list.end(), more.begin(), more.end());
+    return list;
+  }
+  if (std::holds_alternative<double>(left) || std::holds_alternative<double>(right)) {
+    ISOMER_TRY(const double a, real_of(left));
+    ISOMER_TRY(const double b, real_of(right));
+    return op == "+" ? a + b : op == "-" ? a - b : op == "*" ? a * b : a / b;
+  }
+  // Lists add and multiply element by element (pads, strides).
+  if (std::holds_alternative<Dims>(left) && std::holds_alternative<Dims>(right)) {
+    const auto& a = std::get<Dims>(left);
+    const auto& b = std::get<Dims>(right);
+    if (a.size() != b.size()) return fail("lists of different lengths");
+    Dims out;
+    for (size_t i = 0; i < a.size(); ++i) {
+      ISOMER_TRY(ExprValue item, arithmetic(op, a[i], b[i]));
+      out.push_back(std::get<Dim>(item));
+    }
+    return out;
+  }
+  ISOMER_TRY(const Dim a, dim_of(left));
+  ISOMER_TRY(const Dim b, dim_of(right));
+  if (op == "+") return a + b;
+  if (op == "-") return a - b;
+  if (op == "*") return a * b;
+  if (b.is(0)) return fail("division by zero");
+  if (op == "/") return floor_div(a, b);
+  return a - floor_div(a, b) * b;
+}
+
+/// <, <=, >, >= on integers for every value of the symbols; undecided is an Error.
+Result<bool> ordered(const std::string& op, const ExprValue& left, const ExprValue& right) {
+  if (std::holds_alternative<double>(left) || std::holds_alternative<double>(right)) {
+    ISOMER_TRY(const double a, real_of(left));
+    ISOMER_TRY(const double b, real_of(right));
+    return op == "<" ? a < b : op == "<=" ? a <= b : op == ">" ? a > b : a >= b;
+  }
+  ISOMER_TRY(const Dim a, dim_of(left));
+  ISOMER_TRY(const Dim b, dim_of(right));
+  const auto decided = op == "<"    ? at_least(b, a + 1)
+                       : op == "<=" ? at_least(b, a)
+                       : op == ">"  ? at_least(a, b + 1)
+                                    : at_least(a, b);
+  if (!decided) return fail("{} {} {} is not known for every size", a.str(), op, b.str());
+  return *decided;
+}
+
+Result<bool> truth(const ExprValue& value) {
+  if (const bool* known = std::get_if<bool>(&value)) return *known;
+  return fail("a condition is expected");
+}
+
+/// Unequal for every value of the symbols.
+Result<bool> differs(const ExprValue& left, const ExprValue& right) {
+  const auto* a = std::get_if<Dim>(&left);
+  const auto* b = std::get_if<Dim>(&right);
+  if (a != nullptr && b != nullptr && !(*a == *b)) {
+    const Dim difference = *a - *b;
+    if (difference.is_const()) return true;
+    if (at_least(*a, *b + 1) == true || at_least(*b, *a + 1) == true) return true;
+    return fail("{} != {} is not known for every size", a->str(), b->str());
+  }
+  return !equal_values(left, right);
+}
+
+Result<ExprValue> call(const Expr& expr, const ExprContext& context) {
+  // `and` and `or` do not evaluate what they need not.
+  if (expr.name == "and" || expr.name == "or") {
+    ISOMER_TRY(const ExprValue left, evaluate(expr.args[0], context));
+    ISOMER_TRY(const bool first, truth(left));
+    if (first == (expr.name == "or")) return first;
+    return evaluate(expr.args[1], context);
+  }
+  std::vector<ExprValue> args;
+  for (const Expr& arg : expr.args) {
+    ISOMER_TRY(ExprValue value, evaluate(arg, context));
+    args.push_back(std::move(value));
+  }
+  const std::string& op = expr.name;
+  if (op == "not") {
+    ISOMER_TRY(const bool inner, truth(args[0]));
+    return !inner;
+  }
+  if (op == "at") {
+    ISOMER_TRY(const Dims list, list_of(args[0]));
+    ISOMER_TRY(const int64_t index, int_of(args[1]));
+    const auto n = static_cast<int64_t>(list.size());
+    if (index < -n || index >= n) return fail("index {} is out of range", index);
+    return list[static_cast<size_t>(index < 0 ? index + n : index)];
+  }
+  if (op == "==") return equal_values(args[0], args[1]);
+  if (op == "!=") {
+    ISOMER_TRY(const bool different, differs(args[0], args[1]));
+    return different;
+  }
+  if (op == "<" || op == "<=" || op == ">" || op == ">=") {
+    ISOMER_TRY(const bool result, ordered(op, args[0], args[1]));
+    return result;
+  }
+  if (const RuleFunction* function = find_rule_function(op)) return function->call(args, context);
+  return arithmetic(op, args[0], args[1]);
+}
+
+template <class T>
+std::optional<double> uniform_elements(const Tensor& tensor) {
+  const auto data = tensor.data<T>();
+  if (data.empty()) return std::nullopt;
+  const auto first = static_cast<double>(data[0]);
+  for (const T v : data)
+    if (static_cast<double>(v) != first) return std::nullopt;
+  return first;
+}
+
+}  // namespace
+
+const ValueId* Binding::value(std::string_view name) const { return find_named(values, name); }
+const std::vector<ValueId>* Binding::sequence(std::string_view name) const { return find_named(sequences, name); }
+const ExprValue* Binding::attr(std::string_view name) const { return find_named(attrs, name); }
+const Attrs* Binding::record(std::string_view name) const { return find_named(records, name); }
+
+Result<ExprValue> evaluate(const Expr& expr, const ExprContext& context) {
+  switch (expr.kind) {
+    case Expr::Kind::Integer: return Dim(expr.integer);
+    case Expr::Kind::Real: return expr.real;
+    case Expr::Kind::Text: return expr.name;
+    case Expr::Kind::Variable: return variable(expr, context);
+    case Expr::Kind::Field: return field(expr, context);
+    case Expr::Kind::Call: return call(expr, context);
+    case Expr::Kind::List: break;
+  }
+  Dims list;
+  for (const Expr& arg : expr.args) {
+    ISOMER_TRY(const ExprValue value, evaluate(arg, context));
+    ISOMER_TRY(Dim item, dim_of(value));
+    list.push_back(std::move(item));
+  }
+  return list;
+}
+
+Status holds(const Expr& condition, const ExprContext& context) {
+  auto value = evaluate(condition, context);
+  if (!value) return fail("{}: {}", print_expr(condition), value.error().message);
+  const bool* known = std::get_if<bool>(&*value);
+  if (known == nullptr || !*known) return fail("{} does not hold", print_expr(condition));
+  return {};
+}
+
+ExprValue from_attr(const AttrValue& value) {
+  if (const auto* i = std::get_if<int64_t>(&value)) return Dim(*i);
+  if (const auto* f = std::get_if<float>(&value)) return static_cast<double>(*f);
+  if (const auto* s = std::get_if<std::string>(&value)) return *s;
+  if (const auto* is = std::get_if<Ints>(&value)) return Dims(is->begin(), is->end());
+  if (const auto* fs = std::get_if<Floats>(&value)) return std::vector<double>(fs->begin(), fs->end());
+  if (const auto* t = std::get_if<Tensor>(&value)) return *t;
+  std::string joined;
+  for (const std::string& s : std::get<Strings>(value)) joined += s + "\n";
+  return joined;
+}
+
+Result<AttrValue> to_attr(const ExprValue& value, AttrKind kind, DType element) {
+  switch (kind) {
+    case AttrKind::Int: {
+      ISOMER_TRY(const int64_t integer, int_of(value));
+      return AttrValue(integer);
+    }
+    case AttrKind::Float: {
+      ISOMER_TRY(const double real, real_of(value));
+      return AttrValue(static_cast<float>(real));
+    }
+    case AttrKind::String:
+      if (const auto* text = std::get_if<std::string>(&value)) return AttrValue(*text);
+      return fail("a string is expected");
+    case AttrKind::Ints: {
+      ISOMER_TRY(const Dims list, list_of(value));
+      const auto ints = concrete(list);
+      if (!ints) return fail("{} is not known", shape_str(list));
+      return AttrValue(*ints);
+    }
+    case AttrKind::Floats:
+      if (const auto* reals = std::get_if<std::vector<double>>(&value))
+        return AttrValue(Floats(reals->begin(), reals->end()));
+      return fail("a list of numbers is expected");
+    case AttrKind::Tensor: {
+      if (const auto* tensor = std::get_if<Tensor>(&value)) return AttrValue(*tensor);
+      ISOMER_TRY(const double real, real_of(value));
+      if (element == DType::Float) return AttrValue(Tensor::floats({1}, {static_cast<float>(real)}));
+      if (element == DType::Double) return AttrValue(Tensor::of<double>(element, {1}, {real}));
+      if (element == DType::Half) return AttrValue(Tensor::of<Half>(element, {1}, {Half(static_cast<float>(real))}));
+      if (element == DType::BFloat16)
+        return AttrValue(Tensor::of<BFloat16>(element, {1}, {BFloat16(static_cast<float>(real))}));
+      if (element == DType::Int64) return AttrValue(Tensor::ints({1}, {static_cast<int64_t>(real)}));
+      return fail("no literal of this element type");
+    }
+    default: return fail("this kind of attribute cannot be computed");
+  }
+}
+
+bool equal_values(const ExprValue& a, const ExprValue& b) {
+  if (const auto* x = std::get_if<ValueRef>(&a)) {
+    const auto* y = std::get_if<ValueRef>(&b);
+    return y != nullptr && x->ids == y->ids;
+  }
+  const bool mixed = std::holds_alternative<double>(a) != std::holds_alternative<double>(b);
+  if (mixed) {
+    const auto x = real_of(a);
+    const auto y = real_of(b);
+    return x && y && *x == *y;
+  }
+  return std::visit(
+      [&]<class T>(const T& x) -> bool {
+        if constexpr (std::is_same_v<T, ValueRef>) {
+          return false;
+        } else {
+          const T* y = std::get_if<T>(&b);
+          return y != nullptr && x == *y;
+        }
+      },
+      a);
+}
+
+std::optional<double> uniform_value(const Tensor& tensor) {
+  switch (tensor.dtype()) {
+    case DType::Float: return uniform_elements<float>(tensor);
+    case DType::Double: return uniform_elements<double>(tensor);
+    case DType::Half: return uniform_elements<Half>(tensor);
+    case DType::BFloat16: return uniform_elements<BFloat16>(tensor);
+    case DType::Int64: return uniform_elements<int64_t>(tensor);
+    case DType::Int32: return uniform_elements<int32_t>(tensor);
+    default: return std::nullopt;
+  }
+}
+
+bool is_rule_function(std::string_view name) { return find_rule_function(name) != nullptr; }
+
+std::vector<std::pair<std::string, std::string>> rule_functions() {
+  std::vector<std::pair<std::string, std::string>> out;
+  for (const RuleFunction& function : all_rule_functions()) out.emplace_back(function.name, function.help);
+  return out;
+}
+
+}  // namespace isomer

@@ -1,0 +1,402 @@
+#include "isomer/rules/functions.h"
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+
+namespace isomer {
+
+Result<Dim> dim_of(const ExprValue& value) {
+  if (const auto* dim = std::get_if<Dim>(&value)) return *dim;
+  return fail("an integer is expected");
+}
+
+Result<int64_t> int_of(const ExprValue& value) {
+  const auto* dim = std::get_if<Dim>(&value);
+  if (dim == nullptr || !dim->is_const()) return fail("an integer that is known is expected");
+  return dim->value();
+}
+
+Result<Dims> list_of(const ExprValue& value) {
+  if (const auto* dims = std::get_if<Dims>(&value)) return *dims;
+  return fail("a list is expected");
+}
+
+Result<ValueId> value_of(const ExprValue& value) {
+  const auto* ref = std::get_if<ValueRef>(&value);
+  if (ref == nullptr || ref->ids.size() != 1) return fail("one value is expected");
+  return ref->ids[0];
+}
+
+Result<std::vector<ValueId>> values_of(const ExprValue& value) {
+  if (const auto* ref = std::get_if<ValueRef>(&value)) return ref->ids;
+  return fail("values are expected");
+}
+
+Result<double> real_of(const ExprValue& value) {
+  if (const auto* number = std::get_if<double>(&value)) return *number;
+  ISOMER_TRY(const int64_t integer, int_of(value));
+  return static_cast<double>(integer);
+}
+
+namespace {
+
+using Args = std::span<const ExprValue>;
+using Value = Result<ExprValue>;
+
+Status arity(Args args, size_t wanted) {
+  if (args.size() != wanted) return fail("the function takes {} arguments", wanted);
+  return {};
+}
+
+Result<size_t> index_of(int64_t index, size_t size) {
+  const auto n = static_cast<int64_t>(size);
+  if (index < -n || index >= n) return fail("index {} is out of range for length {}", index, size);
+  return static_cast<size_t>(index < 0 ? index + n : index);
+}
+
+/// Of a sequence: the shape of its first value (`alike` compares the others with it).
+Result<Shape> shape_of(const ExprValue& arg, const ExprContext& context) {
+  ISOMER_TRY(const auto values, values_of(arg));
+  if (values.empty()) return fail("an empty sequence has no shape");
+  const TensorType& type = context.facts.type(values[0]);
+  if (!type.shape) return fail("the rank is not known");
+  return *type.shape;
+}
+
+Value fn_rank(Args args, const ExprContext& context) {
+  ISOMER_CHECK(arity(args, 1));
+  ISOMER_TRY(const Shape shape, shape_of(args[0], context));
+  return Dim(static_cast<int64_t>(shape.size()));
+}
+
+Value fn_shape(Args args, const ExprContext& context) {
+  ISOMER_CHECK(arity(args, 1));
+  ISOMER_TRY(Shape shape, shape_of(args[0], context));
+  return shape;
+}
+
+Value fn_dim(Args args, const ExprContext& context) {
+  ISOMER_CHECK(arity(args, 2));
+  ISOMER_TRY(const Shape shape, shape_of(args[0], context));
+  ISOMER_TRY(const int64_t axis, int_of(args[1]));
+  ISOMER_TRY(const size_t at, index_of(axis, shape.size()));
+  return shape[at];
+}
+
+Value fn_dims(Args args, const ExprContext& context) {
+  ISOMER_CHECK(arity(args, 2));
+  ISOMER_TRY(const auto values, values_of(args[0]));
+  Dims out;
+  for (const ValueId value : values) {
+    const std::array<ExprValue, 2> one{ValueRef{{value}, false}, args[1]};
+    ISOMER_TRY(const ExprValue extent, fn_dim(one, context));
+    out.push_back(std::get<Dim>(extent));
+  }
+  return out;
+}
+
+Value fn_elements(Args args, const ExprContext& context) {
+  ISOMER_CHECK(arity(args, 1));
+  ISOMER_TRY(const Shape shape, shape_of(args[0], context));
+  return element_count(shape);
+}
+
+Value fn_dtype(Args args, const ExprContext& context) {
+  ISOMER_CHECK(arity(args, 1));
+  ISOMER_TRY(const ValueId value, value_of(args[0]));
+  return std::string(dtype_name(context.facts.type(value).dtype));
+}
+
+Value fn_real(Args args, const ExprContext& context) {
+  ISOMER_CHECK(arity(args, 1));
+  ISOMER_TRY(const auto values, values_of(args[0]));
+  return std::all_of(values.begin(), values.end(), [&](ValueId value) {
+    const DType dtype = context.facts.type(value).dtype;
+    return dtype == DType::Float || dtype == DType::Double || dtype == DType::Field;
+  });
+}
+
+Value fn_weight(Args args, const ExprContext& context) {
+  ISOMER_CHECK(arity(args, 1));
+  ISOMER_TRY(const auto values, values_of(args[0]));
+  return std::all_of(values.begin(), values.end(), [&](ValueId value) { return context.facts.is_weight(value); });
+}
+
+Value fn_uniform(Args args, const ExprContext& context) {
+  ISOMER_CHECK(arity(args, 1));
+  ISOMER_TRY(const ValueId value, value_of(args[0]));
+  const Tensor* tensor = context.facts.constant(value);
+  return tensor != nullptr && uniform_value(*tensor).has_value();
+}
+
+Value fn_value(Args args, const ExprContext& context) {
+  ISOMER_CHECK(arity(args, 1));
+  const Tensor* tensor = std::get_if<Tensor>(&args[0]);
+  if (tensor == nullptr) {
+    ISOMER_TRY(const ValueId value, value_of(args[0]));
+    tensor = context.facts.constant(value);
+  }
+  const auto number = tensor != nullptr ? uniform_value(*tensor) : std::nullopt;
+  if (!number) return fail("the value is no constant with equal elements");
+  return *number;
+}
+
+/// All shapes equal but for `axis` (no axis: equal altogether), and all element types equal.
+Value fn_alike(Args args, const ExprContext& context) {
+  if (args.size() != 1 && args.size() != 2) return fail("alike takes values and perhaps an axis");
+  ISOMER_TRY(const auto values, values_of(args[0]));
+  std::optional<int64_t> axis;
+  if (args.size() == 2) {
+    ISOMER_TRY(axis, int_of(args[1]));
+  }
+  for (size_t i = 0; i < values.size(); ++i) {
+    const TensorType& first = context.facts.type(values[0]);
+    const TensorType& type = context.facts.type(values[i]);
+    if (!type.known() || type.dtype != first.dtype || type.rank() != first.rank()) return false;
+    for (size_t d = 0; d < type.rank(); ++d) {
+      if (axis && index_of(*axis, type.rank()).value_or(type.rank()) == d) continue;
+      if (!((*type.shape)[d] == (*first.shape)[d])) return false;
+    }
+  }
+  return true;
+}
+
+/// Whether ?x, broadcast with ?y, has exactly the shape of ?y.
+Value fn_fits(Args args, const ExprContext& context) {
+  ISOMER_CHECK(arity(args, 2));
+  ISOMER_TRY(const Shape x, shape_of(args[0], context));
+  ISOMER_TRY(const Shape y, shape_of(args[1], context));
+  if (x.size() > y.size()) return false;
+  for (size_t i = 0; i < x.size(); ++i)
+    if (!x[i].is(1) && !(x[i] == y[y.size() - x.size() + i])) return false;
+  return true;
+}
+
+Value fn_len(Args args, const ExprContext&) {
+  ISOMER_CHECK(arity(args, 1));
+  if (const auto* ref = std::get_if<ValueRef>(&args[0])) return Dim(static_cast<int64_t>(ref->ids.size()));
+  ISOMER_TRY(const Dims list, list_of(args[0]));
+  return Dim(static_cast<int64_t>(list.size()));
+}
+
+Value fn_sum(Args args, const ExprContext&) {
+  ISOMER_CHECK(arity(args, 1));
+  ISOMER_TRY(const Dims list, list_of(args[0]));
+  return std::accumulate(list.begin(), list.end(), Dim(0));
+}
+
+Value fn_prod(Args args, const ExprContext&) {
+  ISOMER_CHECK(arity(args, 1));
+  ISOMER_TRY(const Dims list, list_of(args[0]));
+  return element_count(list);
+}
+
+Value fn_take(Args args, const ExprContext&) {
+  ISOMER_CHECK(arity(args, 2));
+  ISOMER_TRY(Dims list, list_of(args[0]));
+  ISOMER_TRY(const int64_t n, int_of(args[1]));
+  if (n < 0 || static_cast<size_t>(n) > list.size()) return fail("cannot take {} of {}", n, list.size());
+  list.resize(static_cast<size_t>(n));
+  return list;
+}
+
+Value fn_drop(Args args, const ExprContext&) {
+  ISOMER_CHECK(arity(args, 2));
+  ISOMER_TRY(Dims list, list_of(args[0]));
+  ISOMER_TRY(const int64_t n, int_of(args[1]));
+  if (n < 0 || static_cast<size_t>(n) > list.size()) return fail("cannot drop {} of {}", n, list.size());
+  list.erase(list.begin(), list.begin() + n);
+  return list;
+}
+
+Value fn_repeat(Args args, const ExprContext&) {
+  ISOMER_CHECK(arity(args, 2));
+  ISOMER_TRY(const Dim value, dim_of(args[0]));
+  ISOMER_TRY(const int64_t n, int_of(args[1]));
+  if (n < 0 || n > 1024) return fail("cannot repeat {} times", n);
+  return Dims(static_cast<size_t>(n), value);
+}
+
+Value fn_range(Args args, const ExprContext&) {
+  ISOMER_CHECK(arity(args, 1));
+  ISOMER_TRY(const int64_t n, int_of(args[0]));
+  Dims out;
+  for (int64_t i = 0; i < std::clamp<int64_t>(n, 0, 1024); ++i) out.emplace_back(i);
+  return out;
+}
+
+Value fn_set(Args args, const ExprContext&) {
+  ISOMER_CHECK(arity(args, 3));
+  ISOMER_TRY(Dims list, list_of(args[0]));
+  ISOMER_TRY(const int64_t index, int_of(args[1]));
+  ISOMER_TRY(const size_t at, index_of(index, list.size()));
+  ISOMER_TRY(list[at], dim_of(args[2]));
+  return list;
+}
+
+Value fn_insert(Args args, const ExprContext&) {
+  ISOMER_CHECK(arity(args, 3));
+  ISOMER_TRY(Dims list, list_of(args[0]));
+  ISOMER_TRY(const int64_t index, int_of(args[1]));
+  ISOMER_TRY(const size_t at, index_of(index, list.size() + 1));
+  ISOMER_TRY(Dim value, dim_of(args[2]));
+  list.insert(list.begin() + static_cast<std::ptrdiff_t>(at), std::move(value));
+  return list;
+}
+
+Value fn_erase(Args args, const ExprContext&) {
+  ISOMER_CHECK(arity(args, 2));
+  ISOMER_TRY(Dims list, list_of(args[0]));
+  ISOMER_TRY(const int64_t index, int_of(args[1]));
+  ISOMER_TRY(const size_t at, index_of(index, list.size()));
+  list.erase(list.begin() + static_cast<std::ptrdiff_t>(at));
+  return list;
+}
+
+/// [l[p[0]], l[p[1]], ...]
+Value fn_permute(Args args, const ExprContext&) {
+  ISOMER_CHECK(arity(args, 2));
+  ISOMER_TRY(const Dims list, list_of(args[0]));
+  ISOMER_TRY(const Dims permutation, list_of(args[1]));
+  Dims out;
+  for (const Dim& index : permutation) {
+    ISOMER_TRY(const int64_t i, int_of(index));
+    ISOMER_TRY(const size_t at, index_of(i, list.size()));
+    out.push_back(list[at]);
+  }
+  return out;
+}
+
+/// Where `value` stands in the list.
+Value fn_index(Args args, const ExprContext&) {
+  ISOMER_CHECK(arity(args, 2));
+  ISOMER_TRY(const Dims list, list_of(args[0]));
+  ISOMER_TRY(const Dim value, dim_of(args[1]));
+  const auto found = std::find(list.begin(), list.end(), value);
+  if (found == list.end()) return fail("the list does not contain the value");
+  return Dim(found - list.begin());
+}
+
+Value fn_contains(Args args, const ExprContext&) {
+  ISOMER_CHECK(arity(args, 2));
+  ISOMER_TRY(const Dims list, list_of(args[0]));
+  ISOMER_TRY(const Dim value, dim_of(args[1]));
+  return std::find(list.begin(), list.end(), value) != list.end();
+}
+
+Value fn_all(Args args, const ExprContext&) {
+  ISOMER_CHECK(arity(args, 2));
+  ISOMER_TRY(const Dims list, list_of(args[0]));
+  ISOMER_TRY(const Dim value, dim_of(args[1]));
+  return std::all_of(list.begin(), list.end(), [&](const Dim& item) { return item == value; });
+}
+
+Value fn_nonnegative(Args args, const ExprContext&) {
+  ISOMER_CHECK(arity(args, 1));
+  ISOMER_TRY(const Dims list, list_of(args[0]));
+  return std::all_of(list.begin(), list.end(), [](const Dim& item) { return at_least(item, 0) == true; });
+}
+
+/// The axis counted from the front.
+Value fn_normal(Args args, const ExprContext&) {
+  ISOMER_CHECK(arity(args, 2));
+  ISOMER_TRY(const int64_t axis, int_of(args[0]));
+  ISOMER_TRY(const int64_t rank, int_of(args[1]));
+  if (rank < 0 || axis < -rank || axis >= rank) return fail("axis {} is out of range for rank {}", axis, rank);
+  return Dim(axis < 0 ? axis + rank : axis);
+}
+
+Value fn_max(Args args, const ExprContext&) {
+  ISOMER_CHECK(arity(args, 2));
+  ISOMER_TRY(const int64_t a, int_of(args[0]));
+  ISOMER_TRY(const int64_t b, int_of(args[1]));
+  return Dim(std::max(a, b));
+}
+
+Value fn_min(Args args, const ExprContext&) {
+  ISOMER_CHECK(arity(args, 2));
+  ISOMER_TRY(const int64_t a, int_of(args[0]));
+  ISOMER_TRY(const int64_t b, int_of(args[1]));
+  return Dim(std::min(a, b));
+}
+
+/// Sums before each element: where the parts of a concatenation begin.
+Value fn_starts(Args args, const ExprContext&) {
+  ISOMER_CHECK(arity(args, 1));
+  ISOMER_TRY(const Dims list, list_of(args[0]));
+  Dims out;
+  Dim total(0);
+  for (const Dim& item : list) {
+    out.push_back(total);
+    total = total + item;
+  }
+  return out;
+}
+
+/// Positive divisors of an integer, ascending.
+Value fn_divisors(Args args, const ExprContext&) {
+  ISOMER_CHECK(arity(args, 1));
+  ISOMER_TRY(const int64_t n, int_of(args[0]));
+  if (n < 1 || n > 1 << 20) return fail("{} is too large to list divisors of", n);
+  Dims out;
+  for (int64_t d = 1; d <= n; ++d)
+    if (n % d == 0) out.emplace_back(d);
+  return out;
+}
+
+/// The element of a list that belongs to the current repetition of `term...`.
+Value fn_each(Args args, const ExprContext& context) {
+  ISOMER_CHECK(arity(args, 1));
+  ISOMER_TRY(const Dims list, list_of(args[0]));
+  if (!context.repetition || *context.repetition >= list.size()) return fail("each() outside of a repetition");
+  return list[*context.repetition];
+}
+
+constexpr RuleFunction kFunctions[] = {
+    {"rank", "rank(?x): number of axes", fn_rank},
+    {"shape", "shape(?x): list of extents", fn_shape},
+    {"dim", "dim(?x, axis): one extent; negative axes count from the back", fn_dim},
+    {"dims", "dims(@x, axis): this extent of every value of a sequence", fn_dims},
+    {"elements", "elements(?x): number of elements", fn_elements},
+    {"dtype", "dtype(?x): element type as a string, \"f32\"", fn_dtype},
+    {"real", "real(?x) or real(@x): f32 or f64 elements, which arithmetic may reorder", fn_real},
+    {"weight", "weight(?x) or weight(@x): depends on constants alone", fn_weight},
+    {"uniform", "uniform(?x): a constant whose elements are all equal", fn_uniform},
+    {"value", "value(?x): the number that all elements of a constant (or of a tensor attribute) equal", fn_value},
+    {"alike", "alike(@x), alike(@x, axis): equal types, but for the extent of this axis", fn_alike},
+    {"fits", "fits(?x, ?y): ?x broadcasts to exactly the shape of ?y", fn_fits},
+    {"len", "len(list) or len(@x)", fn_len},
+    {"sum", "sum(list)", fn_sum},
+    {"prod", "prod(list)", fn_prod},
+    {"take", "take(list, n): the first n", fn_take},
+    {"drop", "drop(list, n): all but the first n", fn_drop},
+    {"repeat", "repeat(value, n): a list of n equal values", fn_repeat},
+    {"range", "range(n): [0, 1, ..., n-1]", fn_range},
+    {"set", "set(list, i, value): one element replaced", fn_set},
+    {"insert", "insert(list, i, value): one element more", fn_insert},
+    {"erase", "erase(list, i): one element less", fn_erase},
+    {"permute", "permute(list, p): [list[p[0]], list[p[1]], ...]", fn_permute},
+    {"index", "index(list, value): the first place of a value", fn_index},
+    {"contains", "contains(list, value)", fn_contains},
+    {"all", "all(list, value): every element equals the value", fn_all},
+    {"nonnegative", "nonnegative(list): no element is below 0", fn_nonnegative},
+    {"normal", "normal(axis, rank): the axis counted from the front", fn_normal},
+    {"max", "max(a, b)", fn_max},
+    {"min", "min(a, b)", fn_min},
+    {"starts", "starts(list): sum of what comes before, for each element", fn_starts},
+    {"divisors", "divisors(n): ascending", fn_divisors},
+    {"each", "each(list): within term..., the element of this repetition", fn_each},
+};
+
+}  // namespace
+
+const RuleFunction* find_rule_function(std::string_view name) {
+  const auto* found = std::find_if(std::begin(kFunctions), std::end(kFunctions),
+                                   [&](const RuleFunction& function) { return function.name == name; });
+  return found == std::end(kFunctions) ? nullptr : found;
+}
+
+std::span<const RuleFunction> all_rule_functions() { return kFunctions; }
+
+}  // namespace isomer

@@ -1,0 +1,29 @@
+#pragma once
+// The functions of the rule language, by name.
+
+#include <span>
+#include <string_view>
+
+#include "isomer/rules/expr.h"
+
+namespace isomer {
+
+struct RuleFunction {
+  std::string_view name;
+  std::string_view help;
+  Result<ExprValue> (*call)(std::span<const ExprValue> args, const ExprContext& context);
+};
+
+/// The function called `name`, or null.
+const RuleFunction* find_rule_function(std::string_view name);
+std::span<const RuleFunction> all_rule_functions();
+
+// Typed access to arguments; an Error where they are of another kind.
+Result<Dim> dim_of(const ExprValue& value);
+Result<int64_t> int_of(const ExprValue& value);
+Result<Dims> list_of(const ExprValue& value);
+Result<ValueId> value_of(const ExprValue& value);
+Result<std::vector<ValueId>> values_of(const ExprValue& value);
+Result<double> real_of(const ExprValue& value);
+
+}  // namespace isomer

@@ -1,0 +1,382 @@
+#include "isomer/rules/match.h"
+
+#include <algorithm>
+#include <functional>
+#include <set>
+
+namespace isomer {
+namespace {
+
+using Next = std::function<void()>;
+
+/// Backtracking matcher of one rule: every way to satisfy a pattern calls its continuation once. A binding is copied only
+/// where there is a choice to undo.
+class Matcher {
+ public:
+  Matcher(const Graph& graph, const OpIndex& index, const Rule& rule, size_t limit, std::vector<Match>& out)
+      : graph_(graph), index_(index), facts_(graph), rule_(rule), limit_(limit), out_(out) {}
+
+  void run() { source(0); }
+
+ private:
+  bool full() const { return out_.size() >= limit_; }
+
+  // Sources ----------------------------------------------------------------------------------------------------------
+
+  void source(size_t i) {
+    if (full()) return;
+    if (i == rule_.sources.size()) return choose(0);
+    const Term& term = rule_.sources[i];
+    const auto candidates = candidate_nodes(term);
+    for (const NodeId id : candidates) {
+      if (full()) return;
+      if (is_root(id)) continue;
+      const Binding saved = binding_;
+      if (term.repeated)
+        siblings(i, term, id, candidates);
+      else
+        node(term, id, [&] { with_root(id, [&] { source(i + 1); }); });
+      binding_ = saved;
+    }
+  }
+
+  /// A repeated source: all nodes of the same pattern that go together with the one that comes first.
+  void siblings(size_t i, const Term& term, NodeId first, const std::vector<NodeId>& candidates) {
+    repetition_ = 0;
+    node(term, first, [&] {
+      std::vector<NodeId> group{first};
+      for (const NodeId id : candidates) {
+        if (id <= first || is_root(id)) continue;
+        const Binding before = binding_;
+        bool joined = false;
+        Binding with;
+        repetition_ = group.size();
+        node(term, id, [&] {
+          if (joined || !conditions_hold() || depends_on_group(group, id)) return;
+          joined = true;
+          with = binding_;
+        });
+        binding_ = joined ? with : before;
+        if (joined) group.push_back(id);
+      }
+      repetition_.reset();
+      const size_t roots = roots_.size();
+      const size_t values = root_values_.size();
+      for (const NodeId id : group) push_root(id);
+      source(i + 1);
+      roots_.resize(roots);
+      root_values_.resize(values);
+    });
+    repetition_.reset();
+  }
+
+  /// Whether replacing the group and `id` together would close a cycle (a later time step reads an earlier one).
+  bool depends_on_group(const std::vector<NodeId>& group, NodeId id) const {
+    Match match{&rule_, binding_, {}};
+    for (const NodeId member : group) match.roots.push_back(graph_.node(member).result());
+    match.roots.push_back(graph_.node(id).result());
+    return closes_cycle(graph_, match);
+  }
+
+  /// Nodes that can match the term: readers of a value that is bound already, where the term reads one; else all of its
+  /// operator.
+  std::vector<NodeId> candidate_nodes(const Term& term) const {
+    for (const Term& operand : term.operands) {
+      if (operand.kind != Term::Kind::Value) continue;
+      const ValueId* bound = binding_.value(operand.name);
+      if (bound == nullptr) continue;
+      std::vector<NodeId> readers;
+      for (const NodeId id : graph_.consumers(*bound))
+        if (graph_.node(id).op == term.op) readers.push_back(id);
+      return readers;
+    }
+    const auto all = index_.nodes(*term.op);
+    return {all.begin(), all.end()};
+  }
+
+  bool is_root(NodeId id) const { return std::find(roots_.begin(), roots_.end(), id) != roots_.end(); }
+
+  void push_root(NodeId id) {
+    roots_.push_back(id);
+    for (uint32_t r = 0; r < graph_.node(id).num_results; ++r) root_values_.push_back(graph_.node(id).result(r));
+  }
+
+  void with_root(NodeId id, const Next& next) {
+    const size_t values = root_values_.size();
+    push_root(id);
+    next();
+    roots_.pop_back();
+    root_values_.resize(values);
+  }
+
+  // Conditions -------------------------------------------------------------------------------------------------------
+
+  bool conditions_hold() const {
+    const ExprContext context{binding_, facts_};
+    return std::all_of(rule_.conditions.begin(), rule_.conditions.end(),
+                       [&](const Expr& condition) { return holds(condition, context).has_value(); });
+  }
+
+  void choose(size_t i) {
+    if (i == rule_.choices.size()) return emit();
+    const Choice& choice = rule_.choices[i];
+    const auto candidates = evaluate(choice.candidates, ExprContext{binding_, facts_});
+    const Dims* list = candidates ? std::get_if<Dims>(&*candidates) : nullptr;
+    if (list == nullptr) return;
+    for (const Dim& value : *list) {
+      binding_.attrs.emplace_back(choice.name, value);
+      choose(i + 1);
+      binding_.attrs.pop_back();
+    }
+  }
+
+  void emit() {
+    if (full() || !conditions_hold()) return;
+    Match match{&rule_, binding_, root_values_};
+    if (roots_.size() > 1 && closes_cycle(graph_, match)) return;
+    out_.push_back(std::move(match));
+  }
+
+  // Terms ------------------------------------------------------------------------------------------------------------
+
+  void term(const Term& term, ValueId value, const Next& next) {
+    switch (term.kind) {
+      case Term::Kind::Value:
+        if (const ValueId* bound = binding_.value(term.name)) {
+          if (*bound == value) next();
+          return;
+        }
+        binding_.values.emplace_back(term.name, value);
+        next();
+        binding_.values.pop_back();
+        return;
+      case Term::Kind::Sequence: return element(term, value, next);
+      case Term::Kind::Literal: {
+        const Tensor* tensor = value == kNoValue ? nullptr : graph_.constant(value);
+        const auto number = tensor != nullptr ? uniform_value(*tensor) : std::nullopt;
+        if (number && *number == term.literal) next();
+        return;
+      }
+      case Term::Kind::Apply:
+        if (value == kNoValue) return;
+        if (graph_.producer_node(value).num_results != 1) return;
+        return node(term, graph_.producer(value), next);
+    }
+  }
+
+  /// `@x` under a repetition: its element for this repetition.
+  void element(const Term& term, ValueId value, const Next& next) {
+    if (!repetition_) return;
+    auto found = std::find_if(binding_.sequences.begin(), binding_.sequences.end(),
+                              [&](const auto& entry) { return entry.first == term.name; });
+    if (found == binding_.sequences.end()) {
+      if (*repetition_ != 0) return;
+      binding_.sequences.emplace_back(term.name, std::vector<ValueId>{value});
+      return next();
+    }
+    std::vector<ValueId>& values = found->second;
+    if (*repetition_ < values.size()) {
+      if (values[*repetition_] == value) next();
+    } else if (*repetition_ == values.size()) {
+      values.push_back(value);
+      next();
+    }
+  }
+
+  void node(const Term& term, NodeId id, const Next& next) {
+    const Node& node = graph_.node(id);
+    if (node.op != term.op) return;
+    const auto operands = graph_.operands(node);
+    const Next checked = [&] {
+      const size_t attrs = binding_.attrs.size();
+      const size_t records = binding_.records.size();
+      if (attributes(term, node)) next();
+      binding_.attrs.resize(attrs);
+      binding_.records.resize(records);
+    };
+    const Binding saved = binding_;
+    const auto repetition = repetition_;
+    if (!bare_attributes(term, node)) {
+      binding_ = saved;
+      return;
+    }
+    const Binding bound = binding_;
+    this->operands(term, 0, operands, 0, checked);
+    if (node.op->commutative && operands.size() == 2 && operands[0] != operands[1]) {
+      binding_ = bound;
+      repetition_ = repetition;
+      const ValueId swapped[] = {operands[1], operands[0]};
+      this->operands(term, 0, swapped, 0, checked);
+    }
+    binding_ = saved;
+    repetition_ = repetition;
+  }
+
+  /// Attributes given as a bare variable bind before the operands are looked at, so that expressions below can use them.
+  bool bare_attributes(const Term& term, const Node& node) {
+    for (const auto& [name, expr] : term.attrs) {
+      if (expr.kind != Expr::Kind::Variable || expr.name[0] != '?') continue;
+      const std::string_view variable = std::string_view(expr.name).substr(1);
+      const AttrValue* actual = node.attrs.find(name);
+      if (actual == nullptr) return false;
+      if (const ExprValue* bound = binding_.attr(variable)) {
+        if (!equal_values(*bound, from_attr(*actual))) return false;
+      } else if (binding_.value(variable) == nullptr) {
+        binding_.attrs.emplace_back(std::string(variable), from_attr(*actual));
+      }
+    }
+    return true;
+  }
+
+  bool attributes(const Term& term, const Node& node) {
+    for (const auto& [name, expr] : term.attrs) {
+      const AttrValue* actual = node.attrs.find(name);
+      const auto wanted = evaluate(expr, ExprContext{binding_, facts_, repetition_});
+      if (actual == nullptr || !wanted || !equal_values(*wanted, from_attr(*actual))) return false;
+    }
+    if (term.rest.empty()) return others_are_preset(term, node);
+    Attrs rest = node.attrs;
+    for (const auto& [name, expr] : term.attrs) rest = rest.without(name);
+    if (const Attrs* bound = binding_.record(term.rest)) return *bound == rest;
+    binding_.records.emplace_back(term.rest, std::move(rest));
+    return true;
+  }
+
+  static bool others_are_preset(const Term& term, const Node& node) {
+    return std::all_of(node.attrs.entries().begin(), node.attrs.entries().end(), [&](const Attrs::Entry& entry) {
+      const bool given = std::any_of(term.attrs.begin(), term.attrs.end(),
+                                     [&](const auto& attr) { return attr.first == entry.first; });
+      const AttrDef* def = node.op->find_attr(entry.first);
+      return given || (def != nullptr && def->preset && *def->preset == entry.second);
+    });
+  }
+
+  // Operands ---------------------------------------------------------------------------------------------------------
+
+  void operands(const Term& parent, size_t t, std::span<const ValueId> ids, size_t o, const Next& next) {
+    if (full()) return;
+    if (t == parent.operands.size()) {
+      if (o == ids.size()) next();
+      return;
+    }
+    const Term& term = parent.operands[t];
+    const size_t left = ids.size() - o;
+    const bool last = t + 1 == parent.operands.size();
+    if (term.repeated || (term.kind == Term::Kind::Sequence && !repetition_)) {
+      const size_t least = term.repeated ? 1 : 0;
+      for (size_t n = last ? left : least; n <= left; ++n) {
+        if (n < least) continue;
+        const Binding saved = binding_;
+        const auto rest = [&] { operands(parent, t + 1, ids, o + n, next); };
+        if (term.repeated)
+          repeated(term, ids.subspan(o, n), 0, rest);
+        else
+          sequence(term, ids.subspan(o, n), rest);
+        binding_ = saved;
+      }
+      return;
+    }
+    if (left == 0) return;
+    if (term.kind == Term::Kind::Apply && term.op->min_results != term.op->max_results && ids[o] != kNoValue &&
+        graph_.producer_node(ids[o]).num_results > 1) {
+      return spread(term, ids, o, [&](size_t n) { operands(parent, t + 1, ids, o + n, next); });
+    }
+    this->term(term, ids[o], [&] { operands(parent, t + 1, ids, o + 1, next); });
+  }
+
+  /// All results of one node, in order.
+  void spread(const Term& term, std::span<const ValueId> ids, size_t o, const std::function<void(size_t)>& next) {
+    const Node& producer = graph_.producer_node(ids[o]);
+    if (producer.num_results > ids.size() - o) return;
+    for (uint32_t r = 0; r < producer.num_results; ++r)
+      if (ids[o + r] != producer.result(r)) return;
+    node(term, graph_.producer(ids[o]), [&] { next(producer.num_results); });
+  }
+
+  void sequence(const Term& term, std::span<const ValueId> ids, const Next& next) {
+    if (const auto* bound = binding_.sequence(term.name)) {
+      if (std::equal(bound->begin(), bound->end(), ids.begin(), ids.end())) next();
+      return;
+    }
+    binding_.sequences.emplace_back(term.name, std::vector<ValueId>(ids.begin(), ids.end()));
+    next();
+  }
+
+  void repeated(const Term& term, std::span<const ValueId> ids, size_t n, const Next& next) {
+    if (n == ids.size()) {
+      repetition_.reset();
+      return next();
+    }
+    repetition_ = n;
+    this->term(term, ids[n], [&] { repeated(term, ids, n + 1, next); });
+    repetition_.reset();
+  }
+
+  const Graph& graph_;
+  const OpIndex& index_;
+  const GraphFacts facts_;
+  const Rule& rule_;
+  const size_t limit_;
+  std::vector<Match>& out_;
+  Binding binding_;
+  std::optional<size_t> repetition_;
+  std::vector<NodeId> roots_;
+  std::vector<ValueId> root_values_;
+};
+
+void variables_of(const Term& term, std::set<std::string>& out) {
+  if (term.kind == Term::Kind::Value || term.kind == Term::Kind::Sequence) out.insert(term.name);
+  for (const Term& operand : term.operands) variables_of(operand, out);
+}
+
+}  // namespace
+
+OpIndex::OpIndex(const Graph& graph) {
+  for (NodeId id = 0; id < graph.nodes().size(); ++id) {
+    const Node& node = graph.node(id);
+    if (node.is_opaque() || node.is_input() || node.is_constant()) continue;
+    if (node.num_results > 0 && graph.is_weight(node.result())) continue;
+    auto found = std::find_if(by_op_.begin(), by_op_.end(), [&](const auto& entry) { return entry.first == node.op; });
+    if (found == by_op_.end()) found = by_op_.insert(by_op_.end(), {node.op, {}});
+    found->second.push_back(id);
+  }
+}
+
+std::span<const NodeId> OpIndex::nodes(const OpDef& op) const {
+  for (const auto& [key, ids] : by_op_)
+    if (key == &op) return ids;
+  return {};
+}
+
+std::vector<Match> find_matches(const Graph& graph, const OpIndex& index, const Rule& rule, size_t limit) {
+  std::vector<Match> out;
+  Matcher(graph, index, rule, limit, out).run();
+  return out;
+}
+
+bool closes_cycle(const Graph& graph, const Match& match) {
+  std::set<std::string> read;
+  for (const Let& let : match.rule->lets) variables_of(let.term, read);
+  for (const Term& target : match.rule->targets) variables_of(target, read);
+  std::vector<NodeId> pending;
+  for (const auto& [name, value] : match.binding.values)
+    if (read.contains(name) && value != kNoValue) pending.push_back(graph.producer(value));
+  for (const auto& [name, values] : match.binding.sequences)
+    if (read.contains(name))
+      for (const ValueId value : values)
+        if (value != kNoValue) pending.push_back(graph.producer(value));
+  std::set<NodeId> roots;
+  for (const ValueId root : match.roots) roots.insert(graph.producer(root));
+  std::set<NodeId> seen;
+  while (!pending.empty()) {
+    const NodeId id = pending.back();
+    pending.pop_back();
+    if (roots.contains(id)) return true;
+    if (id < *roots.begin() || !seen.insert(id).second) continue;
+    for (const ValueId operand : graph.operands(graph.node(id)))
+      if (operand != kNoValue) pending.push_back(graph.producer(operand));
+  }
+  return false;
+}
+
+}  // namespace isomer

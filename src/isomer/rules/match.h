@@ -1,0 +1,38 @@
+#pragma once
+// Where a rule matches in a graph.
+
+#include <vector>
+
+#include "isomer/ir/graph.h"
+#include "isomer/rules/expr.h"
+#include "isomer/rules/rule.h"
+
+namespace isomer {
+
+/// A place where a rule applies: what its variables stand for, and the values that the targets replace, in order.
+struct Match {
+  const Rule* rule = nullptr;
+  Binding binding;
+  std::vector<ValueId> roots;
+};
+
+/// Nodes by operator, so that a matcher sees only those that can be a root.
+class OpIndex {
+ public:
+  explicit OpIndex(const Graph& graph);
+  /// Ascending; opaque nodes and nodes that depend on constants alone are left out.
+  std::span<const NodeId> nodes(const OpDef& op) const;
+
+ private:
+  std::vector<std::pair<const OpDef*, std::vector<NodeId>>> by_op_;
+};
+
+/// All matches whose conditions hold and whose rewrite closes no cycle, ordered by the first root. `term...` matches the
+/// largest set of siblings that satisfies the conditions together with the first of them. Stops at `limit` matches.
+std::vector<Match> find_matches(const Graph& graph, const OpIndex& index, const Rule& rule, size_t limit = SIZE_MAX);
+
+/// Whether replacing all roots at once would make a value depend on itself: something that the target reads depends on one
+/// of the roots.
+bool closes_cycle(const Graph& graph, const Match& match);
+
+}  // namespace isomer

@@ -1,0 +1,327 @@
+// Text => rules.
+
+#include <cctype>
+#include <set>
+
+#include "isomer/ir/scanner.h"
+#include "isomer/ops/registry.h"
+#include "isomer/rules/expr.h"
+#include "isomer/rules/rule.h"
+
+namespace isomer {
+namespace {
+
+/// Binary operators by rising precedence.
+constexpr std::string_view kComparisons[] = {"==", "!=", "<=", ">=", "<", ">"};
+
+class RuleParser {
+ public:
+  explicit RuleParser(std::string_view text) : text_(text), scan_(text) {}
+
+  Result<std::vector<Rule>> parse() {
+    std::vector<Rule> rules;
+    std::set<std::string> names;
+    size_t comments_from = 0;
+    while (!scan_.at_end()) {
+      std::string doc = comments_above(comments_from, scan_.position());
+      ISOMER_CHECK(scan_.expect("rule"));
+      ISOMER_TRY(std::string name, scan_.identifier("_-."));
+      if (!names.insert(name).second) return scan_.error("a second rule is called '" + name + "'");
+      auto parsed = rule();
+      if (!parsed) return fail("rule '{}': {}", name, parsed.error().message);
+      parsed->name = std::move(name);
+      parsed->doc = std::move(doc);
+      rules.push_back(std::move(*parsed));
+      comments_from = scan_.position();
+    }
+    return rules;
+  }
+
+ private:
+  /// The block of comment lines that ends right before `end`.
+  std::string comments_above(size_t begin, size_t end) const {
+    std::string doc;
+    std::string_view between = text_.substr(begin, end - begin);
+    while (!between.empty()) {
+      const size_t newline = between.find('\n');
+      std::string_view line = between.substr(0, newline);
+      between = newline == std::string_view::npos ? std::string_view() : between.substr(newline + 1);
+      while (!line.empty() && std::isspace(static_cast<unsigned char>(line.front())) != 0) line.remove_prefix(1);
+      if (line.empty() && !between.empty()) doc.clear();
+      if (line.empty() || line.front() != '#') continue;
+      line.remove_prefix(line.size() > 1 && line[1] == ' ' ? 2 : 1);
+      doc += (doc.empty() ? "" : "\n") + std::string(line);
+    }
+    return doc;
+  }
+
+  Result<Rule> rule() {
+    Rule rule;
+    in_source_ = true;
+    bound_.clear();
+    do {
+      ISOMER_TRY(Term term, this->term());
+      if (term.kind != Term::Kind::Apply) return scan_.error("a source pattern must be an operator");
+      rule.sources.push_back(std::move(term));
+    } while (scan_.accept(","));
+    while (scan_.accept_word("choose")) {
+      Choice choice;
+      ISOMER_TRY(choice.name, variable("?"));
+      if (!scan_.accept_word("in")) return scan_.error("expected 'in'");
+      ISOMER_TRY(choice.candidates, expression());
+      bound_.insert(choice.name);
+      rule.choices.push_back(std::move(choice));
+    }
+    ISOMER_CHECK(scan_.expect("=>"));
+    in_source_ = false;
+    while (scan_.accept_word("let")) {
+      Let let;
+      let.sequence = scan_.peek() == '@';
+      ISOMER_TRY(let.name, variable(let.sequence ? "@" : "?"));
+      ISOMER_CHECK(scan_.expect("="));
+      ISOMER_TRY(let.term, term());
+      if (!bound_.insert(let.name).second) return scan_.error("'" + let.name + "' is bound already");
+      rule.lets.push_back(std::move(let));
+    }
+    do {
+      ISOMER_TRY(Term term, this->term());
+      rule.targets.push_back(std::move(term));
+    } while (scan_.accept(","));
+    if (scan_.accept_word("where")) {
+      ISOMER_TRY(Expr condition, expression());
+      flatten(std::move(condition), rule.conditions);
+    }
+    return rule;
+  }
+
+  /// The conjuncts of a condition, left to right.
+  static void flatten(Expr condition, std::vector<Expr>& out) {
+    if (condition.kind == Expr::Kind::Call && condition.name == "and") {
+      for (Expr& arg : condition.args) flatten(std::move(arg), out);
+    } else {
+      out.push_back(std::move(condition));
+    }
+  }
+
+  Result<std::string> variable(std::string_view sigil) {
+    ISOMER_CHECK(scan_.expect(sigil));
+    return scan_.identifier();
+  }
+
+  /// Source variables bind; all others must be bound.
+  Status use(const std::string& name, bool binds) {
+    if (binds && in_source_)
+      bound_.insert(name);
+    else if (!bound_.contains(name))
+      return scan_.error("'" + name + "' is not bound by the source");
+    return {};
+  }
+
+  Result<Term> term() {
+    Term out;
+    const char c = scan_.peek();
+    if (c == '?' || c == '@') {
+      out.kind = c == '?' ? Term::Kind::Value : Term::Kind::Sequence;
+      ISOMER_TRY(out.name, variable(std::string_view(&c, 1)));
+      ISOMER_CHECK(use(out.name, true));
+    } else if (c == '(') {
+      ISOMER_TRY(out, apply());
+    } else {
+      out.kind = Term::Kind::Literal;
+      bool is_float = false;
+      ISOMER_TRY(out.literal, scan_.number(is_float));
+    }
+    out.repeated = scan_.accept("...");
+    return out;
+  }
+
+  Result<Term> apply() {
+    Term out;
+    out.kind = Term::Kind::Apply;
+    ISOMER_CHECK(scan_.expect("("));
+    ISOMER_TRY(const std::string name, scan_.identifier());
+    out.op = find_op(name);
+    if (out.op == nullptr) return scan_.error("unknown operator '" + name + "'");
+    std::vector<std::pair<std::string, Expr>> attrs;
+    while (!scan_.accept(")")) {
+      if (scan_.at_end()) return scan_.error("unfinished pattern");
+      if (scan_.accept("..")) {
+        ISOMER_TRY(out.rest, scan_.identifier());
+        ISOMER_CHECK(use(out.rest, true));
+      } else if (std::isalpha(static_cast<unsigned char>(scan_.peek())) != 0) {
+        ISOMER_CHECK(attribute(out));
+      } else {
+        ISOMER_TRY(Term operand, term());
+        out.operands.push_back(std::move(operand));
+      }
+    }
+    return out;
+  }
+
+  Status attribute(Term& out) {
+    ISOMER_TRY(std::string attr, scan_.identifier());
+    if (out.op->find_attr(attr) == nullptr) return scan_.error(out.op->name + " has no attribute '" + attr + "'");
+    ISOMER_CHECK(scan_.expect("="));
+    if (in_source_ && scan_.peek() == '?') {
+      // A bare variable binds, an expression that begins with one does not.
+      const size_t at = scan_.position();
+      const int line = scan_.line();
+      ISOMER_TRY(const std::string name, variable("?"));
+      bound_.insert(name);
+      scan_.rewind(at, line);
+    }
+    ISOMER_TRY(Expr value, sum());
+    out.attrs.emplace_back(std::move(attr), std::move(value));
+    return {};
+  }
+
+  static Expr call(std::string name, std::vector<Expr> args) {
+    Expr out;
+    out.kind = Expr::Kind::Call;
+    out.name = std::move(name);
+    out.args = std::move(args);
+    return out;
+  }
+
+  Result<Expr> expression() {
+    ISOMER_TRY(Expr left, conjunction());
+    while (scan_.accept_word("or")) {
+      ISOMER_TRY(Expr right, conjunction());
+      left = call("or", {std::move(left), std::move(right)});
+    }
+    return left;
+  }
+
+  Result<Expr> conjunction() {
+    ISOMER_TRY(Expr left, comparison());
+    while (scan_.accept_word("and")) {
+      ISOMER_TRY(Expr right, comparison());
+      left = call("and", {std::move(left), std::move(right)});
+    }
+    return left;
+  }
+
+  Result<Expr> comparison() {
+    if (scan_.accept_word("not")) {
+      ISOMER_TRY(Expr inner, comparison());
+      return call("not", {std::move(inner)});
+    }
+    ISOMER_TRY(Expr left, sum());
+    for (const std::string_view op : kComparisons) {
+      if (!scan_.accept(op)) continue;
+      ISOMER_TRY(Expr right, sum());
+      return call(std::string(op), {std::move(left), std::move(right)});
+    }
+    return left;
+  }
+
+  Result<Expr> sum() {
+    ISOMER_TRY(Expr left, product());
+    for (;;) {
+      const std::string op = scan_.accept("++") ? "++" : scan_.accept("+") ? "+" : scan_.accept("-") ? "-" : "";
+      if (op.empty()) return left;
+      ISOMER_TRY(Expr right, product());
+      left = call(op, {std::move(left), std::move(right)});
+    }
+  }
+
+  Result<Expr> product() {
+    ISOMER_TRY(Expr left, postfix());
+    for (;;) {
+      const std::string op = scan_.accept("*") ? "*" : scan_.accept("/") ? "/" : scan_.accept("%") ? "%" : "";
+      if (op.empty()) return left;
+      ISOMER_TRY(Expr right, postfix());
+      left = call(op, {std::move(left), std::move(right)});
+    }
+  }
+
+  Result<Expr> postfix() {
+    ISOMER_TRY(Expr out, primary());
+    while (scan_.accept("[")) {
+      ISOMER_TRY(Expr index, sum());
+      ISOMER_CHECK(scan_.expect("]"));
+      out = call("at", {std::move(out), std::move(index)});
+    }
+    return out;
+  }
+
+  Result<std::vector<Expr>> arguments(std::string_view close) {
+    std::vector<Expr> out;
+    while (!scan_.accept(close)) {
+      if (!out.empty()) ISOMER_CHECK(scan_.expect(","));
+      ISOMER_TRY(Expr item, expression());
+      out.push_back(std::move(item));
+    }
+    return out;
+  }
+
+  Result<Expr> primary() {
+    Expr out;
+    const char c = scan_.peek();
+    if (c == '(') {
+      ISOMER_CHECK(scan_.expect("("));
+      ISOMER_TRY(out, expression());
+      ISOMER_CHECK(scan_.expect(")"));
+      return out;
+    }
+    if (c == '[') {
+      ISOMER_CHECK(scan_.expect("["));
+      out.kind = Expr::Kind::List;
+      ISOMER_TRY(out.args, arguments("]"));
+      return out;
+    }
+    if (c == '"') {
+      out.kind = Expr::Kind::Text;
+      ISOMER_TRY(out.name, scan_.quoted_string());
+      return out;
+    }
+    if (c == '?' || c == '@') {
+      out.kind = Expr::Kind::Variable;
+      const std::string sigil(1, c);
+      ISOMER_TRY(const std::string name, variable(sigil));
+      ISOMER_CHECK(use(name, false));
+      if (scan_.looking_at("...") || !scan_.accept(".")) {
+        out.name = sigil + name;
+        return out;
+      }
+      out.kind = Expr::Kind::Field;
+      ISOMER_TRY(out.name, scan_.identifier());
+      Expr record;
+      record.kind = Expr::Kind::Variable;
+      record.name = sigil + name;
+      out.args.push_back(std::move(record));
+      return out;
+    }
+    if (std::isalpha(static_cast<unsigned char>(c)) != 0) {
+      ISOMER_TRY(const std::string name, scan_.identifier());
+      if (!is_rule_function(name)) return scan_.error("unknown function '" + name + "'");
+      ISOMER_CHECK(scan_.expect("("));
+      ISOMER_TRY(auto args, arguments(")"));
+      return call(name, std::move(args));
+    }
+    return number();
+  }
+
+  Result<Expr> number() {
+    Expr out;
+    bool is_float = false;
+    ISOMER_TRY(const double value, scan_.number(is_float));
+    out.kind = is_float ? Expr::Kind::Real : Expr::Kind::Integer;
+    if (is_float)
+      out.real = value;
+    else
+      out.integer = static_cast<int64_t>(value);
+    return out;
+  }
+
+  std::string_view text_;
+  Scanner scan_;
+  bool in_source_ = true;
+  std::set<std::string> bound_;
+};
+
+}  // namespace
+
+Result<std::vector<Rule>> parse_rules(std::string_view text) { return RuleParser(text).parse(); }
+
+}  // namespace isomer

@@ -1,0 +1,99 @@
+// Rules => text.
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cctype>
+
+#include "isomer/base/hash.h"
+#include "isomer/ir/text.h"
+#include "isomer/rules/rule.h"
+
+namespace isomer {
+namespace {
+
+std::string joined(const std::vector<Expr>& exprs) {
+  std::vector<std::string> parts;
+  for (const Expr& expr : exprs) parts.push_back(print_expr(expr));
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+bool is_infix(const Expr& expr) {
+  return expr.kind == Expr::Kind::Call && expr.name != "at" && expr.name != "not" && expr.args.size() == 2 &&
+         (std::isalpha(static_cast<unsigned char>(expr.name[0])) == 0 || expr.name == "and" || expr.name == "or");
+}
+
+/// Operands of infix operators are bracketed whenever they are infix themselves: unambiguous, and printed alike always.
+std::string operand(const Expr& expr) {
+  const bool bracket = is_infix(expr) || (expr.kind == Expr::Kind::Call && expr.name == "not");
+  return bracket ? "(" + print_expr(expr) + ")" : print_expr(expr);
+}
+
+}  // namespace
+
+std::string print_expr(const Expr& expr) {
+  switch (expr.kind) {
+    case Expr::Kind::Integer: return std::to_string(expr.integer);
+    case Expr::Kind::Real: return float_str(expr.real, false);
+    case Expr::Kind::Text: return quoted(expr.name);
+    case Expr::Kind::List: return "[" + joined(expr.args) + "]";
+    case Expr::Kind::Variable: return expr.name;
+    case Expr::Kind::Field: return print_expr(expr.args[0]) + "." + expr.name;
+    case Expr::Kind::Call: break;
+  }
+  if (expr.name == "at") return operand(expr.args[0]) + "[" + print_expr(expr.args[1]) + "]";
+  if (expr.name == "not") return "not " + operand(expr.args[0]);
+  if (is_infix(expr)) return operand(expr.args[0]) + " " + expr.name + " " + operand(expr.args[1]);
+  return expr.name + "(" + joined(expr.args) + ")";
+}
+
+std::string print_term(const Term& term) {
+  std::string out;
+  switch (term.kind) {
+    case Term::Kind::Value: out = "?" + term.name; break;
+    case Term::Kind::Sequence: out = "@" + term.name; break;
+    case Term::Kind::Literal: out = float_str(term.literal, false); break;
+    case Term::Kind::Apply:
+      out = "(" + term.op->name;
+      if (!term.rest.empty()) out += " .." + term.rest;
+      for (const auto& [name, value] : term.attrs)
+        out += " " + name + "=" + (is_infix(value) ? "(" + print_expr(value) + ")" : print_expr(value));
+      for (const Term& operand : term.operands) out += " " + print_term(operand);
+      out += ")";
+  }
+  return out + (term.repeated ? "..." : "");
+}
+
+std::string print_rule(const Rule& rule) {
+  const auto terms = [](const std::vector<Term>& list) {
+    std::vector<std::string> parts;
+    for (const Term& term : list) parts.push_back(print_term(term));
+    return fmt::format("{}", fmt::join(parts, ", "));
+  };
+  std::string out;
+  for (size_t begin = 0; begin < rule.doc.size();) {
+    const size_t end = std::min(rule.doc.find('\n', begin), rule.doc.size());
+    out += "# " + rule.doc.substr(begin, end - begin) + "\n";
+    begin = end + 1;
+  }
+  out += fmt::format("rule {}\n  {}\n", rule.name, terms(rule.sources));
+  for (const Choice& choice : rule.choices)
+    out += fmt::format("  choose ?{} in {}\n", choice.name, print_expr(choice.candidates));
+  out += "  =>";
+  for (const Let& let : rule.lets)
+    out += fmt::format(" let {}{} = {}\n    ", let.sequence ? "@" : "?", let.name, print_term(let.term));
+  out += " " + terms(rule.targets) + "\n";
+  for (size_t i = 0; i < rule.conditions.size(); ++i)
+    out += fmt::format("  {} {}\n", i == 0 ? "where" : "  and",
+                       rule.conditions[i].name == "or" ? operand(rule.conditions[i]) : print_expr(rule.conditions[i]));
+  return out;
+}
+
+uint64_t Rule::hash() const {
+  Rule anonymous = *this;
+  anonymous.name = "r";
+  anonymous.doc.clear();
+  return hash_text(print_rule(anonymous));
+}
+
+}  // namespace isomer

@@ -1,0 +1,90 @@
+#pragma once
+// Substitution rules as data: source pattern => target pattern where condition. docs/rules.md describes the language.
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "isomer/base/result.h"
+#include "isomer/ir/op.h"
+
+namespace isomer {
+
+/// An expression over integers, reals, strings and lists: the value of an attribute, or a condition.
+struct Expr {
+  enum class Kind : uint8_t {
+    Integer,   // 3
+    Real,      // 0.5
+    Text,      // "SAME_UPPER"
+    List,      // [a, b]
+    Variable,  // ?x or @x: an attribute, a value, or a sequence of values
+    Field,     // ?c.group: an attribute of a captured record; `name` is the attribute
+    Call,      // dim(?x, 0), a + b, a == b, a and b, a[i]: `name` is the function or operator
+  };
+  Kind kind = Kind::Integer;
+  int64_t integer = 0;
+  double real = 0;
+  std::string name;  // without sigil
+  std::vector<Expr> args;
+  friend bool operator==(const Expr&, const Expr&) = default;
+};
+
+/// A term of a pattern.
+struct Term {
+  enum class Kind : uint8_t {
+    Value,     // ?x: one value
+    Sequence,  // @x: any number of values; under `...`, the element of this repetition
+    Literal,   // 2.0: a constant whose elements all equal this number
+    Apply,     // (Op attr=e ..rest operands)
+  };
+  Kind kind = Kind::Value;
+  std::string name;  // of the variable, without sigil
+  double literal = 0;
+  const OpDef* op = nullptr;
+  std::vector<std::pair<std::string, Expr>> attrs;
+  std::string rest;  // name of the record that takes all other attributes; empty: they equal their presets
+  std::vector<Term> operands;
+  /// `term...`: once for every element of the sequences in it.
+  bool repeated = false;
+  friend bool operator==(const Term&, const Term&) = default;
+};
+
+/// `let ?y = term` or `let @s = term` of the target.
+struct Let {
+  std::string name;
+  bool sequence = false;
+  Term term;
+  friend bool operator==(const Let&, const Let&) = default;
+};
+
+/// `choose ?g in list`: a free parameter with its candidates; each gives a match of its own.
+struct Choice {
+  std::string name;
+  Expr candidates;
+  friend bool operator==(const Choice&, const Choice&) = default;
+};
+
+struct Rule {
+  std::string name;
+  std::string doc;  // the comment lines right above it
+  std::vector<Term> sources;
+  std::vector<Choice> choices;
+  std::vector<Let> lets;
+  std::vector<Term> targets;
+  std::vector<Expr> conditions;  // all must hold
+  /// Hash of what the rule says (not of its name, comments or spacing).
+  uint64_t hash() const;
+};
+
+/// Parses a rule file. Every variable of the target is bound by the source, names are unique, operators and attributes
+/// exist; else an Error with the line.
+Result<std::vector<Rule>> parse_rules(std::string_view text);
+
+/// The rule in the syntax that parse_rules reads. `doc` lines first when there are any.
+std::string print_rule(const Rule& rule);
+std::string print_term(const Term& term);
+std::string print_expr(const Expr& expr);
+
+}  // namespace isomer
