@@ -40,6 +40,7 @@ std::vector<OpDef> pad_ops();          // pad, center-crop-pad
 std::vector<OpDef> scatter_ops();      // scatter-elements, scatter-nd, tensor-scatter
 std::vector<OpDef> select_ops();       // one-hot, and what has results as large as the data says: non-zero, unique, ...
 std::vector<OpDef> suppress_ops();     // non-max suppression
+std::vector<OpDef> rearrange_ops();    // depth to space, space to depth, columns to images
 std::vector<OpDef> sample_ops();       // grid sample, affine grid
 std::vector<OpDef> text_ops();         // strings
 std::vector<OpDef> signal_ops();      // dft, stft, mel weights, string and other rarely used operators
