@@ -1,0 +1,35 @@
+#include "isomer/engine/engine.h"
+
+#include <sys/utsname.h>
+
+#include <fstream>
+
+#include "isomer/engine/ort.h"
+#include "isomer/engine/reference.h"
+
+namespace isomer {
+
+std::string Engine::device() const {
+  std::ifstream cpuinfo("/proc/cpuinfo");
+  for (std::string line; std::getline(cpuinfo, line);) {
+    const size_t colon = line.find(": ");
+    if (line.starts_with("model name") && colon != std::string::npos) return line.substr(colon + 2);
+  }
+  // Some kernels (those of Arm) print no model name.
+  utsname name{};
+  return ::uname(&name) == 0 ? name.machine : "unknown";
+}
+
+const std::vector<std::string>& engine_names() {
+  static const std::vector<std::string> kNames = {"ort", "reference"};
+  return kNames;
+}
+
+Result<std::unique_ptr<Engine>> make_engine(const std::string& name, const EngineOptions& options) {
+  if (options.threads < 1) return fail("{} threads: must be at least 1", options.threads);
+  if (name == "ort") return make_ort_engine(options);
+  if (name == "reference") return make_reference_engine();
+  return fail("unknown engine '{}'; there are: {}", name, fmt::join(engine_names(), ", "));
+}
+
+}  // namespace isomer

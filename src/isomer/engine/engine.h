@@ -1,0 +1,73 @@
+#pragma once
+// One face for everything that can run a model: loads ONNX files, runs them, times them against each other.
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "isomer/base/result.h"
+#include "isomer/ir/tensor.h"
+
+namespace isomer {
+
+/// A model that an engine has loaded. Never 0, never used twice by one engine.
+using SessionId = uint32_t;
+
+/// A tensor for the model's input of that name.
+using NamedTensor = std::pair<std::string, Tensor>;
+
+/// How long to time. After `warmup` runs of every session, rounds of one run of each follow: at least `min_runs`, and
+/// then until `seconds` have passed or `max_runs` are reached.
+struct TimingOptions {
+  int warmup = 3;
+  int min_runs = 10;
+  int max_runs = 1000;
+  double seconds = 2;
+};
+
+struct EngineOptions {
+  int threads = 1;
+  /// The Python with the onnxruntime package. Empty: $ISOMER_PYTHON, else the checkout's .venv, else python3.
+  std::string python;
+  /// Let ONNX Runtime optimize the graph (level "all"), or run it as it is ("disabled").
+  bool optimize = true;
+  /// A call that takes longer than this (timing: beyond the time it was given) has failed.
+  double timeout_seconds = 600;
+};
+
+class Engine {
+ public:
+  virtual ~Engine() = default;
+
+  virtual std::string name() const = 0;     ///< "ort", "reference"
+  virtual std::string version() const = 0;  ///< of what runs the model
+  virtual int threads() const = 0;
+  /// The processor's name.
+  std::string device() const;
+
+  /// Loads a model. The file must stay until it is unloaded: an engine may read it again. An Error names the file.
+  virtual Result<SessionId> load(const std::filesystem::path& onnx) = 0;
+  virtual Status unload(SessionId session) = 0;
+
+  /// Runs a model once; the outputs come in the model's order.
+  virtual Result<std::vector<Tensor>> run(SessionId session, std::span<const NamedTensor> inputs) = 0;
+
+  /// Microseconds of every run of each session (`inputs[i]` is for `sessions[i]`): lists of equal length, whose i-th
+  /// entries are neighbours in time. The sessions run in turn, and each round begins with another one, so that none
+  /// profits from its place.
+  virtual Result<std::vector<std::vector<double>>> time_interleaved(std::span<const SessionId> sessions,
+                                                                    std::span<const std::vector<NamedTensor>> inputs,
+                                                                    const TimingOptions& options) = 0;
+};
+
+/// The engines that make_engine knows.
+const std::vector<std::string>& engine_names();
+
+/// The engine called `name`; an Error says what it lacks (say, a Python package) and how to get it.
+Result<std::unique_ptr<Engine>> make_engine(const std::string& name, const EngineOptions& options = {});
+
+}  // namespace isomer

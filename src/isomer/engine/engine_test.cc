@@ -1,0 +1,233 @@
+#include "isomer/engine/engine.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <fstream>
+
+#include "isomer/base/file.h"
+#include "isomer/base/stats.h"
+#include "isomer/engine/inputs.h"
+#include "isomer/engine/ort_worker.h"
+#include "isomer/ir/text.h"
+#include "isomer/onnx/export.h"
+#include "isomer/ops/registry.h"
+
+namespace isomer {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+
+/// The message of a Result that should have failed.
+template <class T>
+std::string error_of(const Result<T>& result) {
+  return result ? "(no error)" : result.error().message;
+}
+
+class EngineTest : public testing::Test {
+ protected:
+  void SetUp() override { fs::create_directories(folder_); }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  /// Writes a model file.
+  fs::path model(const std::string& name, const std::string& text, int opset = 17) const {
+    auto graph = parse_graph(text, find_op);
+    EXPECT_TRUE(graph.has_value()) << (graph ? "" : graph.error().message);
+    const fs::path path = folder_ / (name + ".onnx");
+    const Status written = export_model(make_model(std::move(*graph), name, opset), path);
+    EXPECT_TRUE(written.has_value()) << (written ? "" : written.error().message);
+    return path;
+  }
+
+  /// An engine that must be there: without its Python package this fails, and says what to install.
+  static std::unique_ptr<Engine> engine(const std::string& name, const EngineOptions& options = {}) {
+    auto made = make_engine(name, options);
+    if (!made) throw std::runtime_error(made.error().message);
+    return std::move(*made);
+  }
+
+  /// A Python that writes its process id to a file before it becomes the worker.
+  std::string traced_python(const std::string& before = "") const {
+    const fs::path script = folder_ / "python.sh";
+    std::ofstream(script) << "#!/bin/sh\necho $$ >> '" << (folder_ / "pids").string() << "'\n"
+                          << before << "\nexec '" << kVenvPython << "' \"$@\"\n";
+    ::chmod(script.c_str(), 0755);
+    return script.string();
+  }
+  std::vector<pid_t> pids() const {
+    std::ifstream in(folder_ / "pids");
+    return {std::istream_iterator<pid_t>(in), std::istream_iterator<pid_t>()};
+  }
+
+  // The tests of this file may run at the same time, each as a process of its own.
+  const fs::path folder_ = fs::path(testing::TempDir()) / fmt::format("isomer_engine_test_{}", ::getpid());
+};
+
+constexpr const char* kMatMul = "input x: f32[N,N]\n y = MatMul(x, x)\n z = Relu(y)\n return y, z";
+const std::vector<NamedTensor> kX = {{"x", Tensor::floats({2, 2}, {1, 2, -3, 4})}};
+
+class EveryEngine : public EngineTest, public testing::WithParamInterface<const char*> {};
+
+TEST_P(EveryEngine, Runs) {
+  const auto ours = engine(GetParam());
+  EXPECT_EQ(ours->name(), GetParam());
+  EXPECT_FALSE(ours->version().empty());
+  EXPECT_FALSE(ours->device().empty());
+  EXPECT_EQ(ours->threads(), 1);
+  const SessionId session = ours->load(model("matmul", kMatMul)).value();
+  const auto outputs = ours->run(session, kX);
+  ASSERT_TRUE(outputs.has_value()) << outputs.error().message;
+  ASSERT_EQ(outputs->size(), 2);
+  EXPECT_EQ((*outputs)[0], Tensor::floats({2, 2}, {-5, 10, -15, 10}));
+  EXPECT_EQ((*outputs)[1], Tensor::floats({2, 2}, {0, 10, 0, 10}));
+}
+
+TEST_P(EveryEngine, EveryElementTypePasses) {
+  const auto ours = engine(GetParam());
+  for (int number = 1; number <= 16; ++number) {
+    const DType dtype = *dtype_from_onnx(number);
+    if (dtype == DType::Complex64 || dtype == DType::Complex128) continue;  // ONNX Runtime has none
+    const std::string name(dtype_name(dtype));
+    const fs::path path = model(name, "input x: " + name + "[3]\n y = Concat(x, x) {axis=0}\n return y");
+    const auto session = ours->load(path);
+    ASSERT_TRUE(session.has_value()) << session.error().message;
+    Tensor x = dtype == DType::String ? Tensor::strings({3}, {"one", "", "\xC3\xBC"}) : Tensor::zeros(dtype, {3});
+    Tensor xx = dtype == DType::String ? Tensor::strings({6}, {"one", "", "\xC3\xBC", "one", "", "\xC3\xBC"})
+                                       : Tensor::zeros(dtype, {6});
+    if (dtype != DType::String) {
+      const auto from = x.mutable_bytes(), to = xx.mutable_bytes();
+      for (size_t i = 0; i < from.size(); ++i) {
+        from[i] = to[i] = to[i + from.size()] = std::byte((i + 1) % (dtype == DType::Bool ? 2 : 64));
+      }
+    }
+    const auto outputs = ours->run(*session, std::vector<NamedTensor>{{"x", x}});
+    ASSERT_TRUE(outputs.has_value()) << outputs.error().message;
+    EXPECT_EQ((*outputs)[0], xx) << name;
+  }
+}
+
+TEST_P(EveryEngine, TimesInTurn) {
+  const auto ours = engine(GetParam());
+  const fs::path path = model("matmul", kMatMul);
+  const std::vector<SessionId> sessions = {ours->load(path).value(), ours->load(path).value()};
+  const std::vector<std::vector<NamedTensor>> inputs = {kX, kX};
+  const auto few = ours->time_interleaved(sessions, inputs, {.warmup = 1, .min_runs = 7, .seconds = 0});
+  ASSERT_TRUE(few.has_value()) << few.error().message;
+  ASSERT_EQ(few->size(), 2);
+  for (const auto& samples : *few) {
+    EXPECT_EQ(samples.size(), 7);
+    for (const double microseconds : samples) EXPECT_GT(microseconds, 0);
+  }
+  const auto capped = ours->time_interleaved(sessions, inputs, {.max_runs = 20, .seconds = 100});
+  EXPECT_EQ(capped.value()[0].size(), 20);
+}
+
+TEST_P(EveryEngine, ErrorsNameWhatIsWrong) {
+  const auto ours = engine(GetParam());
+  EXPECT_THAT(error_of(ours->load(folder_ / "none.onnx")), HasSubstr("none.onnx"));
+  ASSERT_TRUE(write_file(folder_ / "bad.onnx", "\x01\x02 no model").has_value());
+  EXPECT_THAT(error_of(ours->load(folder_ / "bad.onnx")), HasSubstr("bad.onnx"));
+  const SessionId session = ours->load(model("matmul", kMatMul)).value();
+  EXPECT_THAT(error_of(ours->run(session, {})), HasSubstr("x"));
+  EXPECT_THAT(error_of(ours->run(session + 5, kX)), HasSubstr("no session"));
+  EXPECT_FALSE(ours->time_interleaved(std::vector{session}, std::vector<std::vector<NamedTensor>>{}, {}).has_value());
+  EXPECT_TRUE(ours->unload(session).has_value());
+  EXPECT_FALSE(ours->unload(session).has_value());
+  EXPECT_THAT(error_of(ours->run(session, kX)), HasSubstr("no session"));
+}
+
+INSTANTIATE_TEST_SUITE_P(Engines, EveryEngine, testing::Values("ort", "reference"),
+                         [](const auto& test) { return std::string(test.param); });
+
+TEST_F(EngineTest, UnknownNamesAndOptionsAreRefused) {
+  EXPECT_THAT(error_of(make_engine("tpu")), HasSubstr("there are: ort, reference"));
+  EXPECT_THAT(error_of(make_engine("ort", {.threads = 0})), HasSubstr("0 threads"));
+}
+
+TEST_F(EngineTest, AMissingPythonOrPackageIsExplained) {
+  EXPECT_THAT(error_of(make_engine("ort", {.python = "/nowhere/python"})), HasSubstr("cannot start /nowhere/python"));
+  const fs::path script = folder_ / "empty.sh";
+  // -I -S: without the packages that are installed.
+  std::ofstream(script) << "#!/bin/sh\nexec '" << kVenvPython << "' -I -S \"$@\"\n";
+  ::chmod(script.c_str(), 0755);
+  const std::string error = error_of(make_engine("ort", {.python = script.string()}));
+  EXPECT_THAT(error, HasSubstr("empty.sh cannot import onnxruntime"));
+  EXPECT_THAT(error, HasSubstr("-m pip install onnxruntime"));
+  EXPECT_THAT(error, HasSubstr("ISOMER_PYTHON"));
+}
+
+TEST_F(EngineTest, AKilledWorkerIsReplacedWithItsSessions) {
+  const auto ours = engine("ort", {.python = traced_python()});
+  const SessionId first = ours->load(model("matmul", kMatMul)).value();
+  const SessionId second = ours->load(model("relu", "input x: f32[2,2]\n y = Relu(x)\n return y")).value();
+  ASSERT_EQ(pids().size(), 1);
+  ::kill(pids()[0], SIGKILL);
+  EXPECT_EQ(ours->run(second, kX).value()[0], Tensor::floats({2, 2}, {1, 2, 0, 4}));
+  EXPECT_EQ(ours->run(first, kX).value()[0], Tensor::floats({2, 2}, {-5, 10, -15, 10}));
+  EXPECT_EQ(pids().size(), 2) << "one restart";
+}
+
+TEST_F(EngineTest, AWorkerThatDiesAgainIsAnError) {
+  // The second and the third worker die at once; the fourth lives.
+  const auto ours = engine("ort", {.python = traced_python("case $(wc -l < '" + (folder_ / "pids").string() +
+                                                           "') in 2|3) echo no luck >&2; kill -9 $$;; esac")});
+  const SessionId session = ours->load(model("matmul", kMatMul)).value();
+  ::kill(pids()[0], SIGKILL);
+  for (int attempt = 0; attempt < 2; ++attempt) {
+    const std::string error = error_of(ours->run(session, kX));
+    EXPECT_THAT(error, HasSubstr("killed by signal 9"));
+    EXPECT_THAT(error, HasSubstr("no luck"));
+  }
+  EXPECT_TRUE(ours->run(session, kX).has_value()) << "the engine recovers";
+}
+
+TEST_F(EngineTest, AHungWorkerTimesOut) {
+  const auto ours = engine("ort", {.python = traced_python(), .timeout_seconds = 5});
+  const SessionId session = ours->load(model("matmul", kMatMul)).value();
+  ::kill(pids()[0], SIGSTOP);
+  EXPECT_THAT(error_of(ours->run(session, kX)), HasSubstr("did not answer within 5 s"));
+  EXPECT_TRUE(ours->run(session, kX).has_value()) << "the engine recovers";
+}
+
+TEST_F(EngineTest, NoWorkerOutlivesItsEngine) {
+  { const auto ours = engine("ort", {.python = traced_python()}); }
+  ASSERT_EQ(pids().size(), 1);
+  EXPECT_EQ(::kill(pids()[0], 0), -1);
+}
+
+TEST_F(EngineTest, OptimizationCanBeSwitchedOff) {
+  const fs::path path = model("matmul", kMatMul);
+  const auto plain = engine("ort", {.threads = 2, .optimize = false});
+  EXPECT_EQ(plain->threads(), 2);
+  EXPECT_EQ(plain->run(plain->load(path).value(), kX).value()[0], Tensor::floats({2, 2}, {-5, 10, -15, 10}));
+}
+
+TEST_F(EngineTest, RandomInputsRunOnEveryEngineAlike) {
+  const std::string text = R"(
+    input token: i64[S]
+    table = f32[50,8]{seed 1}
+    e = Gather(table, token)
+    w = f32[8,4]{seed 2}
+    y = MatMul(e, w)
+    return y)";
+  auto graph = parse_graph(text, find_op);
+  ASSERT_TRUE(graph.has_value()) << graph.error().message;
+  ShapeOptions shapes;
+  ASSERT_TRUE(add_shape_option("S=6", shapes).has_value());
+  const auto inputs = random_inputs(make_model(std::move(*graph), "m", 17), shapes, 5).value();
+  const fs::path path = model("tokens", text);
+  std::vector<Tensor> results;
+  for (const std::string& name : engine_names()) {
+    const auto ours = engine(name);
+    results.push_back(ours->run(ours->load(path).value(), inputs).value()[0]);
+    EXPECT_EQ(results.back().dims(), (std::vector<int64_t>{6, 4}));
+  }
+  for (size_t i = 0; i < 24; ++i) EXPECT_NEAR(results[0].data<float>()[i], results[1].data<float>()[i], 1e-5);
+}
+
+}  // namespace
+}  // namespace isomer

@@ -1,0 +1,176 @@
+#include "isomer/engine/inputs.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "isomer/base/hash.h"
+#include "isomer/ir/scanner.h"
+#include "isomer/runtime/reference/random.h"
+
+namespace isomer {
+namespace {
+
+/// "1,3,224" (nothing: a scalar).
+Result<std::vector<int64_t>> parse_extents(std::string_view text) {
+  std::vector<int64_t> extents;
+  Scanner in(text);
+  while (!in.at_end()) {
+    const auto extent = in.integer();
+    if (!extent || *extent < 0) return fail("'{}' is no list of extents", text);
+    extents.push_back(*extent);
+    if (in.at_end()) break;
+    if (!in.accept(",") || in.at_end()) return fail("'{}' is no list of extents", text);
+  }
+  return extents;
+}
+
+tl::unexpected<Error> misfit(const std::string& name, const std::string& given, const TensorType& declared) {
+  return fail("input '{}' is {}: {} does not fit", name, declared.str(), given);
+}
+
+/// Takes from `extents` what they say about symbols.
+Status imply_symbols(const std::string& name, const std::vector<int64_t>& extents, const TensorType& declared,
+                     SymbolValues& symbols) {
+  if (!declared.shape) return {};
+  const std::string given = fmt::format("[{}]", fmt::join(extents, ","));
+  if (extents.size() != declared.rank()) return misfit(name, given, declared);
+  for (size_t i = 0; i < extents.size(); ++i) {
+    const Dim& dim = (*declared.shape)[i];
+    if (dim.is_const() && !dim.is(extents[i])) return misfit(name, given, declared);
+    const auto symbol = dim.symbol_name();
+    if (!symbol) continue;
+    const auto [at, added] = symbols.emplace(*symbol, extents[i]);
+    if (!added && at->second != extents[i]) {
+      return fail("input '{}' has {}={}, but elsewhere it is {}", name, *symbol, extents[i], at->second);
+    }
+  }
+  return {};
+}
+
+bool is_symbol_of(const Model& model, const std::string& symbol) {
+  const Graph& graph = model.graph;
+  for (ValueId value = 0; value < graph.num_values(); ++value) {
+    const auto& shape = graph.type(value).shape;
+    if (shape && std::ranges::any_of(*shape, [&](const Dim& dim) { return dim.symbol_name() == symbol; })) return true;
+  }
+  return false;
+}
+
+Status check_names(const Model& model, const ShapeOptions& options) {
+  std::vector<std::string> names;
+  for (size_t i = 0; i < model.graph.inputs().size(); ++i) names.push_back(input_name(model, i));
+  for (const auto& [name, extents] : options.inputs) {
+    if (std::ranges::find(names, name) == names.end()) {
+      return fail("no input '{}'; there are: {}", name, fmt::join(names, ", "));
+    }
+  }
+  for (const auto& [symbol, value] : options.symbols) {
+    if (!is_symbol_of(model, symbol)) return fail("no symbolic dimension '{}'", symbol);
+  }
+  return {};
+}
+
+/// The extents that an input gets.
+Result<std::vector<int64_t>> input_extents(const Model& model, size_t i, const ShapeOptions& options,
+                                           const SymbolValues& symbols) {
+  const std::string name = input_name(model, i);
+  if (const auto given = options.inputs.find(name); given != options.inputs.end()) return given->second;
+  const TensorType& declared = model.graph.type(model.graph.inputs()[i]);
+  if (!declared.shape) return fail("input '{}' has no declared shape: give --shape {}:EXTENTS", name, name);
+  std::vector<int64_t> extents;
+  for (const Dim& dim : *declared.shape) {
+    const auto value = dim.evaluate([&](const std::string& symbol) -> std::optional<int64_t> {
+      const auto at = symbols.find(symbol);
+      return at == symbols.end() ? 1 : at->second;
+    });
+    if (!value || *value < 0) return fail("input '{}' is {}: give --shape {}:EXTENTS", name, declared.str(), name);
+    extents.push_back(*value);
+  }
+  return extents;
+}
+
+/// The number of entries of the smallest table that `value` selects from; nothing when it selects from none.
+std::optional<int64_t> table_size(const Graph& graph, ValueId value) {
+  std::optional<int64_t> smallest;
+  const auto consider = [&](int64_t size) { smallest = std::min(smallest.value_or(size), size); };
+  for (const NodeId id : graph.consumers(value)) {
+    const Node& node = graph.node(id);
+    const auto operands = graph.operands(node);
+    if (node.op->name == "Cast" || node.op->name == "Identity") {
+      if (const auto size = table_size(graph, node.result())) consider(*size);
+    }
+    if (node.op->name != "Gather" || operands[1] != value || !graph.type(operands[0]).shape) continue;
+    const Shape& table = *graph.type(operands[0]).shape;
+    const AttrValue* given = node.attrs.find("axis");
+    const int64_t axis = given == nullptr ? 0 : std::get<int64_t>(*given);
+    const auto at = static_cast<size_t>(axis < 0 ? axis + static_cast<int64_t>(table.size()) : axis);
+    if (at < table.size() && table[at].is_const()) consider(table[at].value());
+  }
+  return smallest;
+}
+
+template <class T>
+Tensor reduced(const Tensor& tensor, int64_t bound) {
+  Tensor result = Tensor::zeros(tensor.dtype(), tensor.dims());
+  std::ranges::transform(tensor.data<T>(), result.mutable_data<T>().begin(),
+                         [&](T element) { return static_cast<T>(element % static_cast<T>(bound)); });
+  return result;
+}
+
+}  // namespace
+
+Status add_shape_option(std::string_view text, ShapeOptions& options) {
+  // Names of inputs may hold colons and equal signs ("serving_default_x:0"), so that what follows the last one counts.
+  const size_t at = text.find_last_of(":=");
+  if (at == std::string_view::npos || at == 0) return fail("--shape '{}': neither NAME:1,3,224,224 nor N=8", text);
+  auto extents = parse_extents(text.substr(at + 1));
+  if (!extents) return fail_in("--shape", extents.error());
+  const std::string name(text.substr(0, at));
+  if (text[at] == ':') {
+    options.inputs[name] = std::move(*extents);
+  } else {
+    if (extents->size() != 1) return fail("--shape '{}': a symbol has one value", text);
+    options.symbols[name] = extents->front();
+  }
+  return {};
+}
+
+Result<SymbolValues> symbol_values(const Model& model, const ShapeOptions& options) {
+  ISOMER_CHECK(check_names(model, options));
+  SymbolValues symbols = options.symbols;
+  for (size_t i = 0; i < model.graph.inputs().size(); ++i) {
+    const std::string name = input_name(model, i);
+    const auto given = options.inputs.find(name);
+    if (given == options.inputs.end()) continue;
+    ISOMER_CHECK(imply_symbols(name, given->second, model.graph.type(model.graph.inputs()[i]), symbols));
+  }
+  return symbols;
+}
+
+Result<std::vector<NamedTensor>> random_inputs(const Model& model, const ShapeOptions& options, uint64_t seed) {
+  ISOMER_TRY(const SymbolValues symbols, symbol_values(model, options));
+  std::vector<NamedTensor> inputs;
+  for (size_t i = 0; i < model.graph.inputs().size(); ++i) {
+    const ValueId value = model.graph.inputs()[i];
+    const std::string name = input_name(model, i);
+    const DType dtype = model.graph.type(value).dtype;
+    if (dtype == DType::Undefined) return fail("input '{}' is no tensor of a known element type", name);
+    ISOMER_TRY(const std::vector<int64_t> extents, input_extents(model, i, options, symbols));
+    Tensor tensor = random_tensor(dtype, extents, hash_mix(seed, hash_text(name)));
+    const int64_t bound = std::max<int64_t>(table_size(model.graph, value).value_or(INT32_MAX), 1);
+    if (dtype == DType::Int64) tensor = reduced<int64_t>(tensor, bound);
+    if (dtype == DType::Int32) tensor = reduced<int32_t>(tensor, bound);
+    inputs.emplace_back(name, std::move(tensor));
+  }
+  return inputs;
+}
+
+Status check_input(const std::string& name, const Tensor& tensor, const TensorType& declared) {
+  if (declared.dtype != DType::Undefined && declared.dtype != tensor.dtype()) {
+    return misfit(name, tensor.type().str(), declared);
+  }
+  SymbolValues ignored;
+  return imply_symbols(name, tensor.dims(), declared, ignored);
+}
+
+}  // namespace isomer

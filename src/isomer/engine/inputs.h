@@ -1,0 +1,35 @@
+#pragma once
+// Inputs to run a model with: seeded random tensors whose extents the user may set.
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "isomer/engine/engine.h"
+#include "isomer/onnx/model.h"
+#include "isomer/runtime/work.h"
+
+namespace isomer {
+
+/// What `--shape` says: extents of inputs, by name, and values of symbols. A symbol without a value is 1.
+struct ShapeOptions {
+  std::map<std::string, std::vector<int64_t>> inputs;
+  SymbolValues symbols;
+};
+
+/// Adds "x:1,3,224,224" (the extents of input x; "x:" for a scalar) or "N=8" (the value of a symbol).
+Status add_shape_option(std::string_view text, ShapeOptions& options);
+
+/// The values of the model's symbols: the given ones, and those that the extents of inputs imply. Fails when an input
+/// or symbol is unknown or the extents do not fit the input's type.
+Result<SymbolValues> symbol_values(const Model& model, const ShapeOptions& options);
+
+/// A random tensor for each input of the model. What is drawn depends on the seed and the input's name, not on its
+/// place. Integers that select from a table (Gather) stay within it. Fails when the extents of an input are not known.
+Result<std::vector<NamedTensor>> random_inputs(const Model& model, const ShapeOptions& options, uint64_t seed);
+
+/// Whether a tensor fits the declared type of an input, symbols standing for anything.
+Status check_input(const std::string& name, const Tensor& tensor, const TensorType& declared);
+
+}  // namespace isomer

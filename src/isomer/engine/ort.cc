@@ -1,0 +1,171 @@
+#include "isomer/engine/ort.h"
+
+#include <unistd.h>
+
+#include <cstdlib>
+#include <map>
+
+#include "isomer/engine/ort_worker.h"
+#include "isomer/engine/wire.h"
+
+namespace isomer {
+namespace {
+
+using nlohmann::json;
+
+std::string find_python(const EngineOptions& options) {
+  if (!options.python.empty()) return options.python;
+  if (const char* set = std::getenv("ISOMER_PYTHON"); set != nullptr && *set != '\0') return set;
+  return ::access(kVenvPython, X_OK) == 0 ? kVenvPython : "python3";
+}
+
+class OrtEngine : public Engine {
+ public:
+  explicit OrtEngine(const EngineOptions& options) : options_(options), python_(find_python(options)) {}
+
+  /// Starts a worker in place of the one there was, and loads into it what was loaded.
+  Status start();
+
+  std::string name() const override { return "ort"; }
+  std::string version() const override { return version_; }
+  int threads() const override { return options_.threads; }
+  Result<SessionId> load(const std::filesystem::path& onnx) override;
+  Status unload(SessionId session) override;
+  Result<std::vector<Tensor>> run(SessionId session, std::span<const NamedTensor> inputs) override;
+  Result<std::vector<std::vector<double>>> time_interleaved(std::span<const SessionId> sessions,
+                                                            std::span<const std::vector<NamedTensor>> inputs,
+                                                            const TimingOptions& options) override;
+
+ private:
+  Message load_question(SessionId session, const std::filesystem::path& path) const;
+  Status known(SessionId session) const;
+  Result<Message> call(const Message& question, double extra_seconds = 0);
+  tl::unexpected<Error> worker_failure(const ChildFailure& failure) const;
+
+  EngineOptions options_;
+  std::string python_;
+  std::string version_;
+  std::unique_ptr<Child> child_;
+  std::map<SessionId, std::filesystem::path> sessions_;
+  SessionId last_ = 0;
+};
+
+tl::unexpected<Error> OrtEngine::worker_failure(const ChildFailure& failure) const {
+  return fail("the ONNX Runtime worker ({}) {}", python_, failure.message);
+}
+
+Status OrtEngine::start() {
+  child_.reset();
+  ISOMER_TRY(child_, Child::start({python_, "-c", kOrtWorker}));
+  const auto hello = child_->call(nullptr, options_.timeout_seconds);
+  if (!hello) {
+    child_.reset();
+    return worker_failure(hello.error());
+  }
+  if (hello->header.contains("missing")) {
+    child_.reset();
+    return fail(
+        "{} cannot import onnxruntime ({}); install it (`{} -m pip install onnxruntime`), or name in "
+        "ISOMER_PYTHON a Python that has it",
+        python_, hello->header.value("missing", ""), python_);
+  }
+  version_ = hello->header.value("version", "unknown");
+  for (const auto& [session, path] : sessions_) {
+    const Message question = load_question(session, path);
+    const auto loaded = child_->call(&question, options_.timeout_seconds);
+    if (loaded && !loaded->header.contains("error")) continue;
+    child_.reset();
+    if (!loaded) return worker_failure(loaded.error());
+    return fail("{}: cannot be loaded again: {}", path.string(), loaded->header.value("error", ""));
+  }
+  return {};
+}
+
+/// Asks the worker; one that dies is replaced, and asked once more.
+Result<Message> OrtEngine::call(const Message& question, double extra_seconds) {
+  for (int attempt = 0;; ++attempt) {
+    if (child_ == nullptr) ISOMER_CHECK(start());
+    auto answer = child_->call(&question, options_.timeout_seconds + extra_seconds);
+    if (answer) {
+      if (answer->header.contains("error")) return fail("{}", answer->header.value("error", "unknown error"));
+      return std::move(*answer);
+    }
+    child_.reset();
+    if (attempt > 0 || answer.error().kind == ChildFailure::TimedOut) return worker_failure(answer.error());
+  }
+}
+
+Message OrtEngine::load_question(SessionId session, const std::filesystem::path& path) const {
+  return {{{"op", "load"},
+           {"id", session},
+           {"path", path.string()},
+           {"threads", options_.threads},
+           {"optimize", options_.optimize}}};
+}
+
+Result<SessionId> OrtEngine::load(const std::filesystem::path& onnx) {
+  std::error_code error;
+  const auto path = std::filesystem::absolute(onnx, error);
+  if (error || ::access(path.c_str(), R_OK) != 0) return fail("{}: no such file, or not readable", onnx.string());
+  const SessionId session = ++last_;
+  const auto loaded = call(load_question(session, path));
+  if (!loaded) return fail_in(onnx.string(), loaded.error());
+  sessions_.emplace(session, path);
+  return session;
+}
+
+Status OrtEngine::unload(SessionId session) {
+  ISOMER_CHECK(known(session));
+  sessions_.erase(session);
+  if (child_ == nullptr) return {};
+  return call({{{"op", "unload"}, {"id", session}}}).map([](const Message&) {});
+}
+
+Status OrtEngine::known(SessionId session) const {
+  if (!sessions_.contains(session)) return fail("no session {}", session);
+  return {};
+}
+
+Result<std::vector<Tensor>> OrtEngine::run(SessionId session, std::span<const NamedTensor> inputs) {
+  ISOMER_CHECK(known(session));
+  Message question{{{"op", "run"}, {"id", session}}};
+  question.header["inputs"] = encode_tensors(inputs, question.payload);
+  auto answer = call(question);
+  if (!answer) return fail_in(sessions_[session].string(), answer.error());
+  return decode_tensors(answer->header["outputs"], answer->payload);
+}
+
+Result<std::vector<std::vector<double>>> OrtEngine::time_interleaved(std::span<const SessionId> sessions,
+                                                                     std::span<const std::vector<NamedTensor>> inputs,
+                                                                     const TimingOptions& options) {
+  if (sessions.size() != inputs.size()) return fail("{} sessions, {} inputs", sessions.size(), inputs.size());
+  Message question{{{"op", "time"},
+                    {"warmup", options.warmup},
+                    {"min_runs", options.min_runs},
+                    {"max_runs", options.max_runs},
+                    {"seconds", options.seconds}}};
+  json& ids = question.header["ids"] = json::array();
+  json& specs = question.header["inputs"] = json::array();
+  for (size_t i = 0; i < sessions.size(); ++i) {
+    ISOMER_CHECK(known(sessions[i]));
+    ids.push_back(sessions[i]);
+    specs.push_back(encode_tensors(inputs[i], question.payload));
+  }
+  ISOMER_TRY(const Message answer, call(question, options.seconds));
+  std::vector<std::vector<double>> samples;
+  for (const json& nanoseconds : answer.header["nanoseconds"]) {
+    auto& of_session = samples.emplace_back();
+    for (const json& one : nanoseconds) of_session.push_back(one.get<double>() / 1000);
+  }
+  return samples;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Engine>> make_ort_engine(const EngineOptions& options) {
+  auto engine = std::make_unique<OrtEngine>(options);
+  ISOMER_CHECK(engine->start());
+  return engine;
+}
+
+}  // namespace isomer

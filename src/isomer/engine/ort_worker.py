@@ -1,0 +1,258 @@
+"""Runs ONNX Runtime for Isomer, in a process of its own.
+
+Isomer starts this script with a socket as its standard input and speaks with it there. A message, either way, is: length
+of the header and of the payload (two little-endian uint64), the header (JSON), the payload (bytes). The elements of tensors
+travel in the payload one after the other; a tensor's spec in the header is {"name", "dtype", "dims", "bytes"}, where dtype
+is ONNX's number, and for strings also {"lengths"}, in bytes, of each element. Every request gets one answer: what is asked
+for, or {"error": why}.
+"""
+
+import sys
+
+sys.path = [folder for folder in sys.path if folder]  # a json.py in the user's folder must not shadow Python's own
+
+import ctypes
+import gc
+import json
+import os
+import struct
+import time
+
+STRING = 8
+BITS = {
+    1: 32, 2: 8, 3: 8, 4: 16, 5: 16, 6: 32, 7: 64, 9: 8, 10: 16, 11: 64, 12: 32, 13: 64, 14: 64, 15: 128, 16: 16,
+    17: 8, 18: 8, 19: 8, 20: 8, 21: 4, 22: 4, 23: 4, 24: 8, 25: 2, 26: 2, 27: 6, 28: 6,
+}  # fmt: skip
+NUMPY = {
+    1: "float32", 2: "uint8", 3: "int8", 4: "uint16", 5: "int16", 6: "int32", 7: "int64", 9: "bool", 10: "float16",
+    11: "float64", 12: "uint32", 13: "uint64",
+}  # fmt: skip
+NUMBER = {name: number for number, name in NUMPY.items()}
+
+
+def take_channel():
+    """The socket, under another number: whatever a library prints to standard output goes to standard error."""
+    reader = os.fdopen(os.dup(0), "rb")
+    writer = os.fdopen(os.dup(0), "wb")
+    null = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(null, 0)
+    os.close(null)
+    os.dup2(2, 1)
+    return reader, writer
+
+
+def receive(reader):
+    """The next message, or None when Isomer is gone."""
+    lengths = reader.read(16)
+    if len(lengths) < 16:
+        return None
+    header, payload = struct.unpack("<QQ", lengths)
+    return json.loads(reader.read(header)), reader.read(payload)
+
+
+def send(writer, header, payload=()):
+    text = json.dumps(header).encode()
+    writer.write(struct.pack("<QQ", len(text), sum(len(part) for part in payload)))
+    writer.write(text)
+    for part in payload:
+        writer.write(part)
+    writer.flush()
+
+
+def aligned(data):
+    """A copy of bytes at an address that is a multiple of 64, as ONNX Runtime's own allocator gives."""
+    room = np.empty(len(data) + 64, dtype=np.uint8)
+    start = -room.ctypes.data % 64
+    buffer = room[start : start + len(data)]
+    buffer[:] = np.frombuffer(data, dtype=np.uint8)
+    return buffer
+
+
+def string_array(spec, data):
+    elements = []
+    at = 0
+    for length in spec["lengths"]:
+        elements.append(data[at : at + length].decode("utf-8", "surrogateescape"))
+        at += length
+    array = np.empty(len(elements), dtype=object)
+    array[:] = elements
+    return array.reshape(spec["dims"])
+
+
+class Bound:
+    """A session with its inputs bound."""
+
+    def __init__(self, session, specs, payload, at=0):
+        self.session = session
+        self.binding = session.io_binding()
+        self.buffers = []  # what is bound must stay alive
+        for spec in specs:
+            data = payload[at : at + spec["bytes"]]
+            at += spec["bytes"]
+            self.buffers.append(aligned(data))
+            address = self.buffers[-1].ctypes.data
+            self.binding.bind_input(spec["name"], "cpu", 0, spec["dtype"], spec["dims"], address)
+        for output in session.get_outputs():
+            self.binding.bind_output(output.name, "cpu")
+        self.end = at
+
+    def run(self):
+        self.session.run_with_iobinding(self.binding)
+
+    def outputs(self):
+        """Specs and payload of the last run's outputs."""
+        specs, payload = [], []
+        for output, value in zip(self.session.get_outputs(), self.binding.get_outputs()):
+            if not value.is_tensor():
+                raise ValueError(f"output '{output.name}' is a {value.data_type()}, not a tensor")
+            spec, data = read_tensor(value)
+            spec["name"] = output.name
+            specs.append(spec)
+            payload.append(data)
+        return specs, payload
+
+
+class Fed:
+    """A session with arrays to feed it: what ONNX Runtime wants where an input is a string, which cannot be bound."""
+
+    def __init__(self, session, specs, payload, at=0):
+        self.session = session
+        self.feeds = {}
+        for spec in specs:
+            data = payload[at : at + spec["bytes"]]
+            at += spec["bytes"]
+            if spec["dtype"] == STRING:
+                self.feeds[spec["name"]] = string_array(spec, data)
+            elif spec["dtype"] in NUMPY:
+                array = aligned(data).view(NUMPY[spec["dtype"]])
+                self.feeds[spec["name"]] = array.reshape(spec["dims"])
+            else:
+                raise ValueError(f"input '{spec['name']}': NumPy has no such element type, beside a string input")
+        self.end = at
+
+    def run(self):
+        self.results = self.session.run(None, self.feeds)
+
+    def outputs(self):
+        specs, payload = [], []
+        for output, value in zip(self.session.get_outputs(), self.results):
+            if not isinstance(value, np.ndarray):
+                raise ValueError(f"output '{output.name}' is no tensor")
+            dtype = STRING if value.dtype.kind in "OU" else NUMBER.get(value.dtype.name)
+            if dtype is None:
+                raise ValueError(f"output '{output.name}' is {value.dtype}")
+            spec, data = string_spec(value) if dtype == STRING else ({}, np.ascontiguousarray(value).tobytes())
+            specs.append({"name": output.name, "dtype": dtype, "dims": value.shape, "bytes": len(data), **spec})
+            payload.append(data)
+        return specs, payload
+
+
+def bind(session, specs, payload, at=0):
+    strings = any(spec["dtype"] == STRING for spec in specs)
+    return (Fed if strings else Bound)(session, specs, payload, at)
+
+
+def string_spec(array):
+    elements = [str(s).encode("utf-8", "surrogateescape") for s in array.reshape(-1)]
+    return {"lengths": [len(s) for s in elements]}, b"".join(elements)
+
+
+def read_tensor(value):
+    dims = list(value.shape())
+    count = 1
+    for dim in dims:
+        count *= dim
+    dtype = value.element_type()
+    if dtype == STRING:
+        spec, data = string_spec(value.numpy())
+        return {"dtype": dtype, "dims": dims, "bytes": len(data), **spec}, data
+    size = (count * BITS[dtype] + 7) // 8
+    data = ctypes.string_at(value.data_ptr(), size) if size else b""
+    return {"dtype": dtype, "dims": dims, "bytes": size}, data
+
+
+class Worker:
+    def __init__(self):
+        self.sessions = {}
+
+    def load(self, request, payload):
+        options = ort.SessionOptions()
+        options.log_severity_level = 3
+        levels = ort.GraphOptimizationLevel
+        options.graph_optimization_level = levels.ORT_ENABLE_ALL if request["optimize"] else levels.ORT_DISABLE_ALL
+        options.execution_mode = ort.ExecutionMode.ORT_SEQUENTIAL
+        options.intra_op_num_threads = request["threads"]
+        options.inter_op_num_threads = 1
+        # The threads of one session must not spin while the next session is timed.
+        options.add_session_config_entry("session.force_spinning_stop", "1")
+        self.sessions[request["id"]] = ort.InferenceSession(
+            request["path"], options, providers=["CPUExecutionProvider"]
+        )
+        return {}, []
+
+    def unload(self, request, payload):
+        self.sessions.pop(request["id"], None)
+        return {}, []
+
+    def run(self, request, payload):
+        bound = bind(self.sessions[request["id"]], request["inputs"], payload)
+        bound.run()
+        specs, data = bound.outputs()
+        return {"outputs": specs}, data
+
+    def time(self, request, payload):
+        """Nanoseconds of every run of every session. The sessions run in turn, and every round begins with another."""
+        bound = []
+        at = 0
+        for session, specs in zip(request["ids"], request["inputs"]):
+            bound.append(bind(self.sessions[session], specs, payload, at))
+            at = bound[-1].end
+        for _ in range(request["warmup"]):
+            for one in bound:
+                one.run()
+        gc.collect()
+        gc.disable()
+        try:
+            return {"nanoseconds": interleave(bound, request)}, []
+        finally:
+            gc.enable()
+
+
+def interleave(bound, request):
+    clock = time.perf_counter_ns
+    samples = [[] for _ in bound]
+    end = clock() + int(request["seconds"] * 1e9)
+    done = 0
+    while done < request["max_runs"] and (done < request["min_runs"] or clock() < end):
+        for turn in range(len(bound)):
+            which = (done + turn) % len(bound)
+            run = bound[which].run
+            start = clock()
+            run()
+            samples[which].append(clock() - start)
+        done += 1
+    return samples
+
+
+def main():
+    global np, ort
+    reader, writer = take_channel()
+    try:
+        import numpy as np
+        import onnxruntime as ort
+    except ImportError as error:
+        send(writer, {"missing": str(error)})
+        return
+    ort.set_default_logger_severity(3)
+    send(writer, {"version": ort.__version__})
+    worker = Worker()
+    while (message := receive(reader)) is not None:
+        request, payload = message
+        try:
+            answer, parts = getattr(worker, request["op"])(request, payload)
+        except Exception as error:  # whatever ONNX Runtime says, Isomer passes on
+            answer, parts = {"error": str(error).strip() or type(error).__name__}, []
+        send(writer, answer, parts)
+
+
+main()

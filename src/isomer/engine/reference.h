@@ -1,0 +1,12 @@
+#pragma once
+// The reference executor as an engine: slow, and right.
+
+#include <memory>
+
+#include "isomer/engine/engine.h"
+
+namespace isomer {
+
+Result<std::unique_ptr<Engine>> make_reference_engine();
+
+}  // namespace isomer
