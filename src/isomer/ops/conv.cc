@@ -1,7 +1,231 @@
+// Convolution. The weight's shape is the kernel's shape, so normalized nodes have no `kernel_shape`.
+
+#include "isomer/ops/conv.h"
+
+#include <algorithm>
+
+#include "isomer/ops/accumulate.h"
+#include "isomer/ops/infer.h"
 #include "isomer/ops/registry.h"
 
 namespace isomer {
+namespace {
 
-std::vector<OpDef> conv_ops() { return {}; }
+/// Joins the last two axes where the window moves over both as over one line: a 1x1 kernel then runs over whole planes.
+void join_rows(Window3& w) {
+  const auto plain = [&](size_t i) {
+    return w.kernel[i] == 1 && w.stride[i] == 1 && w.begin[i] == 0 && w.input[i] == w.output[i];
+  };
+  if (!plain(1) || !plain(2)) return;
+  w.input[2] = w.output[2] = w.input[1] * w.input[2];
+  w.input[1] = w.output[1] = 1;
+}
+
+/// sum += weight * plane, where position (kz, ky, kx) of the window lies over the plane.
+template <class T, class Sum>
+void add_position(const Window3& w, const Window3::Triple& k, Sum weight, const T* plane, Sum* sum) {
+  const auto [z0, z1] = w.outputs_at(0, k[0]);
+  const auto [y0, y1] = w.outputs_at(1, k[1]);
+  const auto [x0, x1] = w.outputs_at(2, k[2]);
+  const int64_t step = w.stride[2];
+  for (int64_t z = z0; z < z1; ++z) {
+    for (int64_t y = y0; y < y1; ++y) {
+      const T* in = plane + (w.at(0, z, k[0]) * w.input[1] + w.at(1, y, k[1])) * w.input[2];
+      Sum* out = sum + (z * w.output[1] + y) * w.output[2];
+      const int64_t first = w.at(2, 0, k[2]);
+      if (step == 1) {
+        for (int64_t x = x0; x < x1; ++x) out[x] += weight * static_cast<Sum>(in[first + x]);
+      } else {
+        for (int64_t x = x0; x < x1; ++x) out[x] += weight * static_cast<Sum>(in[first + x * step]);
+      }
+    }
+  }
+}
+
+/// One output plane: the channels of a group, each under its own kernel.
+template <class T, class Sum>
+void convolve_plane(const Window3& w, int64_t channels, const T* input, const T* weight, Sum* sum) {
+  for (int64_t c = 0; c < channels; ++c) {
+    const T* plane = input + c * w.input_size();
+    const T* kernel = weight + c * w.kernel_size();
+    Window3::Triple k;
+    for (k[0] = 0; k[0] < w.kernel[0]; ++k[0])
+      for (k[1] = 0; k[1] < w.kernel[1]; ++k[1])
+        for (k[2] = 0; k[2] < w.kernel[2]; ++k[2]) add_position<T, Sum>(w, k, static_cast<Sum>(*kernel++), plane, sum);
+  }
+}
+
+template <class T>
+void convolve(const Window3& w, int64_t group, const Tensor& x, const Tensor& weight, const T* bias, Tensor& y) {
+  using Sum = Accumulator<T>;
+  const int64_t outputs = weight.dims()[0];
+  const int64_t channels = weight.dims()[1];
+  std::vector<Sum> sum(static_cast<size_t>(w.output_size()));
+  T* out = y.mutable_data<T>().data();
+  for (int64_t n = 0; n < x.dims()[0]; ++n) {
+    for (int64_t o = 0; o < outputs; ++o) {
+      std::fill(sum.begin(), sum.end(), bias != nullptr ? static_cast<Sum>(bias[o]) : Sum(0));
+      const int64_t first = n * x.dims()[1] + o / (outputs / group) * channels;
+      convolve_plane<T, Sum>(w, channels, x.data<T>().data() + first * w.input_size(),
+                             weight.data<T>().data() + o * channels * w.kernel_size(), sum.data());
+      for (const Sum& s : sum) *out++ = static_cast<T>(s);
+    }
+  }
+}
+
+Result<Window3> conv_window(const KernelContext& context) {
+  const auto& weight = context.operands[1].dims();
+  ISOMER_TRY(const Window window, read_window(context.attrs, Ints(weight.begin() + 2, weight.end())));
+  ISOMER_TRY(Window3 w, window3(window, context.operands[0].dims(), *concrete(*context.types[0].shape)));
+  join_rows(w);
+  return w;
+}
+
+Status conv_kernel(KernelContext& context) {
+  ISOMER_TRY(const Window3 w, conv_window(context));
+  return for_real(context.operands[0].dtype(), [&]<class T>() -> Status {
+    const T* bias = context.has(2) ? context.operands[2].data<T>().data() : nullptr;
+    convolve<T>(w, context.attrs.integer("group"), context.operands[0], context.operands[1], bias, new_result(context));
+    return {};
+  });
+}
+
+/// The elements less their zero point, which is one number, or one for each `run` elements.
+Tensor without_zero_point(const KernelContext& context, size_t i, size_t zero) {
+  const Tensor& x = context.operands[i];
+  if (!context.has(zero)) return x;
+  const auto zeros = context.operands[zero].data<int64_t>();
+  if (zeros.empty()) return x;
+  const auto from = x.data<int64_t>();
+  Tensor out = Tensor::zeros(DType::Int64, x.dims());
+  const auto to = out.mutable_data<int64_t>();
+  const size_t run = std::max<size_t>(1, from.size() / zeros.size());
+  for (size_t n = 0; n < from.size(); ++n) to[n] = from[n] - zeros[std::min(n / run, zeros.size() - 1)];
+  return out;
+}
+
+Status conv_integer_kernel(KernelContext& context) {
+  ISOMER_TRY(const Window3 w, conv_window(context));
+  const Tensor x = without_zero_point(context, 0, 2);
+  const Tensor weight = without_zero_point(context, 1, 3);
+  convolve<int64_t>(w, context.attrs.integer("group"), x, weight, nullptr, new_result(context));
+  return {};
+}
+
+Result<std::vector<TensorType>> infer_conv_real(const OpView& view) {
+  ISOMER_CHECK(same_dtype(view, 0, 1));
+  ISOMER_CHECK(check_bias(view, 2, view.shape(1)[0]));
+  return infer_conv(view);
+}
+
+bool is_byte(DType dtype) { return dtype == DType::Int8 || dtype == DType::Uint8; }
+
+Result<std::vector<TensorType>> infer_conv_integer(const OpView& view) {
+  if (!is_byte(view.dtype(0)) || !is_byte(view.dtype(1))) return fail("ConvInteger takes integers of 8 bits");
+  if (view.has(2) && (view.dtype(2) != view.dtype(0) || !element_count(view.shape(2)).is(1)))
+    return fail("the zero point of ConvInteger's input must be one element of its type");
+  if (view.has(3) && (view.dtype(3) != view.dtype(1) || view.rank(3) > 1))
+    return fail("the zero point of ConvInteger's weight must be a vector of its type");
+  if (view.has(3) && view.rank(3) == 1 && !view.shape(3)[0].is(1) && !(view.shape(3)[0] == view.shape(1)[0]))
+    return fail("ConvInteger needs one zero point for each output channel");
+  ISOMER_TRY(auto types, infer_conv(view));
+  types[0].dtype = DType::Int32;
+  return types;
+}
+
+std::vector<AttrDef> conv_attrs() {
+  std::vector<AttrDef> attrs = window_attrs();
+  attrs.push_back({.name = "group", .kind = AttrKind::Int, .preset = int64_t{1}});
+  return attrs;
+}
+
+Status conv_to_onnx(OnnxForm& form) { return write_window(form); }
+
+}  // namespace
+
+Status check_conv_operands(const OpView& view) {
+  if (view.rank(0) < 3 || view.rank(1) != view.rank(0))
+    return fail("{} needs operands of one rank of at least 3, got {} and {}", view.op.name, view.type(0).str(),
+                view.type(1).str());
+  const int64_t group = view.attrs.integer("group");
+  if (group < 1) return fail("{} of {} groups", view.op.name, group);
+  const Dim& channels = view.shape(0)[1];
+  const Dim needed = view.shape(1)[1] * Dim(group);
+  if (channels.is_const() && needed.is_const() && !(channels == needed))
+    return fail("{} over {} channels with a weight for {}", view.op.name, channels.str(), needed.str());
+  const Dim& outputs = view.shape(1)[0];
+  if (outputs.is_const() && outputs.value() % group != 0)
+    return fail("{} output channels of {} do not split into {} groups", outputs.str(), view.op.name, group);
+  return {};
+}
+
+Status check_bias(const OpView& view, size_t i, const Dim& extent) {
+  if (!view.has(i)) return {};
+  ISOMER_CHECK(same_dtype(view, 0, i));
+  ISOMER_CHECK(want_rank(view, i, 1));
+  const Dim& have = view.shape(i)[0];
+  if (have.is_const() && extent.is_const() && !(have == extent))
+    return fail("operand {} of {} must have {} elements, it is {}", i, view.op.name, extent.str(), view.type(i).str());
+  return {};
+}
+
+Result<std::vector<TensorType>> infer_conv(const OpView& view) {
+  ISOMER_CHECK(check_conv_operands(view));
+  ISOMER_TRY(Ints kernel, weight_kernel(view.shape(1)));
+  ISOMER_TRY(const Window window, read_window(view.attrs, std::move(kernel)));
+  Shape shape{view.shape(0)[0], view.shape(1)[0]};
+  for (size_t i = 0; i < window.rank(); ++i) {
+    ISOMER_TRY(Dim extent, window_count(window, i, view.shape(0)[2 + i]));
+    shape.push_back(std::move(extent));
+  }
+  return std::vector<TensorType>{{view.dtype(0), std::move(shape)}};
+}
+
+double flops_conv(const WorkView& view) {
+  const auto& weight = view.operands[1];
+  const double outputs = static_cast<double>(std::max<int64_t>(1, weight[0]));
+  return 2 * count(view.results[0]) * count(weight) / outputs;
+}
+
+Status conv_from_onnx(OnnxForm& form) {
+  Ints kernel;
+  if (form.types.size() > 1 && form.types[1] != nullptr && form.types[1]->shape && form.types[1]->rank() > 2) {
+    const Shape& weight = *form.types[1]->shape;
+    if (const auto known = concrete(Shape(weight.begin() + 2, weight.end()))) kernel = *known;
+  }
+  const size_t spatial = spatial_rank(form);
+  if (const Ints* said = form.get<Ints>("kernel_shape"); said != nullptr && !said->empty()) {
+    if (kernel.empty()) return form.leave_opaque("the extents of its weight are not known");
+    if (*said != kernel) return fail("kernel_shape differs from the extents of the weight");
+  }
+  form.attrs.erase("kernel_shape");
+  return normalize_window(form, spatial, kernel);
+}
+
+std::vector<OpDef> conv_ops() {
+  return {
+      {.name = "Conv",
+       .attrs = conv_attrs(),
+       .min_operands = 2,
+       .max_operands = 3,
+       .infer = infer_conv_real,
+       .flops = flops_conv,
+       .kernel = conv_kernel,
+       .from_onnx = conv_from_onnx,
+       .to_onnx = conv_to_onnx},
+      {.name = "ConvInteger",
+       .attrs = conv_attrs(),
+       .min_operands = 2,
+       .max_operands = 4,
+       .infer = infer_conv_integer,
+       .flops = flops_conv,
+       .kernel = conv_integer_kernel,
+       .since = 10,
+       .from_onnx = conv_from_onnx,
+       .to_onnx = conv_to_onnx},
+      conv_transpose_op(),
+      deform_conv_op(),
+  };
+}
 
 }  // namespace isomer

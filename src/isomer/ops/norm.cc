@@ -1,7 +1,237 @@
+// Normalizations by channel.
+
+#include "isomer/ops/norm.h"
+
+#include <algorithm>
+
+#include "isomer/ops/axis.h"
+#include "isomer/ops/infer.h"
 #include "isomer/ops/registry.h"
 
 namespace isomer {
+namespace {
 
-std::vector<OpDef> norm_ops() { return {}; }
+double flops_norm(const WorkView& view) { return 4 * count(view.operands[0]); }
+double flops_statistics(const WorkView& view) { return 8 * count(view.operands[0]); }
+
+/// Fails unless operand i is a real vector of `extent` elements.
+Status want_vector(const OpView& view, size_t i, const Dim& extent) {
+  ISOMER_CHECK(want_rank(view, i, 1));
+  const Dim& have = view.shape(i)[0];
+  if (have.is_const() && extent.is_const() && !(have == extent))
+    return fail("operand {} of {} must have {} elements, it is {}", i, view.op.name, extent.str(), view.type(i).str());
+  return {};
+}
+
+/// X and vectors of one element for each channel (axis 1).
+Result<std::vector<TensorType>> infer_by_channel(const OpView& view) {
+  if (view.rank(0) < 2) return fail("{} needs a rank of at least 2, got {}", view.op.name, view.type(0).str());
+  for (size_t i = 1; i < view.operands.size(); ++i) ISOMER_CHECK(want_vector(view, i, view.shape(0)[1]));
+  return std::vector<TensorType>{view.type(0)};
+}
+
+/// (x - mean) * scale / sqrt(var + epsilon) + bias, in inference form: the statistics are operands.
+Status batch_norm_kernel(KernelContext& context) {
+  return for_real(context.operands[0].dtype(), [&]<class T>() -> Status {
+    using Sum = Accumulator<T>;
+    const Tensor& x = context.operands[0];
+    std::vector<Sum> vectors[4];
+    for (size_t i = 0; i < 4; ++i) vectors[i] = real_elements<Sum>(context.operands[1 + i]);
+    const auto epsilon = scalar<Sum>(context.attrs.real("epsilon"));
+    const auto from = x.data<T>();
+    const auto to = new_result(context).mutable_data<T>();
+    const AxisSplit split = axis_split(x.dims(), 1);
+    for (int64_t p = 0; p < split.outer * split.extent; ++p) {
+      const auto c = static_cast<size_t>(p % split.extent);
+      const Sum factor = vectors[0][c] / scalar_sqrt(vectors[3][c] + epsilon);
+      for (int64_t i = p * split.inner; i < (p + 1) * split.inner; ++i)
+        to[static_cast<size_t>(i)] =
+            static_cast<T>((static_cast<Sum>(from[static_cast<size_t>(i)]) - vectors[2][c]) * factor + vectors[1][c]);
+    }
+    return {};
+  });
+}
+
+/// Only the inference form is modelled: it has one result and running statistics as operands.
+Status batch_norm_from_onnx(OnnxForm& form) {
+  const auto* training = form.get<int64_t>("training_mode");
+  if ((training != nullptr && *training != 0) || form.num_results > 1)
+    return form.leave_opaque("batch normalization in training form");
+  const auto* spatial = form.get<int64_t>("spatial");
+  if (spatial != nullptr && *spatial != 1) return form.leave_opaque("batch normalization by element");
+  form.attrs.erase("training_mode");
+  form.attrs.erase("spatial");
+  return {};
+}
+
+/// Normalizes each of `groups` equal runs of the channels of each image, then scales and shifts: element c of `scale`
+/// and `bias` serves channel c / per (per = 1: a channel each).
+template <class T>
+void group_normalize(KernelContext& context, int64_t groups, int64_t per) {
+  using Sum = Accumulator<T>;
+  const Tensor& x = context.operands[0];
+  const AxisSplit split = axis_split(x.dims(), 1);
+  const auto scale = real_elements<Sum>(context.operands[1]);
+  const auto bias = real_elements<Sum>(context.operands[2]);
+  const auto epsilon = scalar<Sum>(context.attrs.real("epsilon"));
+  const auto from = x.data<T>();
+  const auto to = new_result(context).mutable_data<T>();
+  const int64_t run = split.extent / groups * split.inner;
+  for (int64_t g = 0; g < split.outer * groups; ++g) {
+    const auto first = static_cast<size_t>(g * run);
+    const auto stats = moments<T>(from.subspan(first, static_cast<size_t>(run)));
+    const Sum deviation = scalar_sqrt(stats.variance + epsilon);
+    for (size_t i = first; i < first + static_cast<size_t>(run); ++i) {
+      const int64_t channel = static_cast<int64_t>(i) / split.inner % split.extent;
+      const auto c = static_cast<size_t>(channel / per);
+      to[i] = static_cast<T>((static_cast<Sum>(from[i]) - stats.mean) / deviation * scale[c] + bias[c]);
+    }
+  }
+}
+
+Status instance_norm_kernel(KernelContext& context) {
+  return for_real(context.operands[0].dtype(), [&]<class T>() -> Status {
+    const int64_t channels = context.operands[0].dims()[1];
+    if (context.operands[0].element_count() == 0)
+      new_result(context);
+    else
+      group_normalize<T>(context, channels, 1);
+    return {};
+  });
+}
+
+Result<std::vector<TensorType>> infer_group_norm(const OpView& view) {
+  if (view.rank(0) < 2) return fail("GroupNormalization needs a rank of at least 2, got {}", view.type(0).str());
+  const int64_t groups = view.attrs.integer("num_groups");
+  const Dim& channels = view.shape(0)[1];
+  if (groups < 1 || (channels.is_const() && channels.value() % groups != 0))
+    return fail("{} channels of GroupNormalization do not split into {} groups", channels.str(), groups);
+  const Dim extent = view.attrs.integer("per_group") != 0 ? Dim(groups) : channels;
+  for (size_t i = 1; i < 3; ++i) ISOMER_CHECK(want_vector(view, i, extent));
+  return std::vector<TensorType>{view.type(0)};
+}
+
+Status group_norm_kernel(KernelContext& context) {
+  return for_real(context.operands[0].dtype(), [&]<class T>() -> Status {
+    const int64_t groups = context.attrs.integer("num_groups");
+    const int64_t per = context.attrs.integer("per_group") != 0 ? context.operands[0].dims()[1] / groups : 1;
+    if (context.operands[0].element_count() == 0)
+      new_result(context);
+    else
+      group_normalize<T>(context, groups, per);
+    return {};
+  });
+}
+
+/// Before opset 21, scale and bias had one element for each group, not for each channel: attribute `per_group` (our
+/// own).
+Status group_norm_from_onnx(OnnxForm& form) {
+  form.attrs["per_group"] = int64_t{form.opset < 21 ? 1 : 0};
+  return {};
+}
+Status group_norm_to_onnx(OnnxForm& form) {
+  const bool per_group = form.attrs.contains("per_group");
+  if (per_group != (form.opset < 21))
+    return form.leave_opaque(
+        fmt::format("GroupNormalization by {} is not of this opset", per_group ? "group" : "channel"));
+  form.attrs.erase("per_group");
+  return {};
+}
+
+/// x / (bias + alpha / size * sum of squares over `size` channels around)^beta.
+Status lrn_kernel(KernelContext& context) {
+  const int64_t size = context.attrs.integer("size");
+  return for_real(context.operands[0].dtype(), [&]<class T>() -> Status {
+    using Sum = Accumulator<T>;
+    const Tensor& x = context.operands[0];
+    const AxisSplit split = axis_split(x.dims(), 1);
+    const auto alpha = scalar<Sum>(context.attrs.real("alpha")) / from_count<Sum>(size);
+    const auto beta = scalar<Sum>(context.attrs.real("beta"));
+    const auto bias = scalar<Sum>(context.attrs.real("bias"));
+    const T* from = x.data<T>().data();
+    T* to = new_result(context).mutable_data<T>().data();
+    for (int64_t n = 0; n < split.outer; ++n) {
+      for (int64_t c = 0; c < split.extent; ++c) {
+        const int64_t low = std::max<int64_t>(0, c - (size - 1) / 2);
+        const int64_t high = std::min(split.extent, c + size / 2 + 1);
+        for (int64_t i = 0; i < split.inner; ++i) {
+          Sum squares(0);
+          for (int64_t k = low; k < high; ++k) {
+            const auto v = static_cast<Sum>(from[split.start(n, i) + k * split.inner]);
+            squares += v * v;
+          }
+          const Sum base = bias + alpha * squares;
+          const int64_t at = split.start(n, i) + c * split.inner;
+          if constexpr (std::is_same_v<T, Fp>)
+            to[at] = from[at] / uninterpreted("Pow", base, beta);
+          else
+            to[at] = static_cast<T>(static_cast<Sum>(from[at]) / std::pow(base, beta));
+        }
+      }
+    }
+    return {};
+  });
+}
+
+Result<std::vector<TensorType>> infer_lrn(const OpView& view) {
+  if (view.rank(0) < 2) return fail("LRN needs a rank of at least 2, got {}", view.type(0).str());
+  const int64_t size = view.attrs.integer("size");
+  if (size < 1 || size > (int64_t{1} << 30)) return fail("'size' of {} is out of range", size);
+  return std::vector<TensorType>{view.type(0)};
+}
+
+double flops_lrn(const WorkView& view) {
+  return (2 * static_cast<double>(view.attrs.integer("size")) + 4) * count(view.operands[0]);
+}
+
+AttrDef epsilon_attr() { return {.name = "epsilon", .kind = AttrKind::Float, .preset = 1e-5F}; }
+
+}  // namespace
+
+std::vector<OpDef> norm_ops() {
+  std::vector<OpDef> ops{
+      {.name = "BatchNormalization",
+       // The momentum means nothing here, but the file shall come back as it was.
+       .attrs = {epsilon_attr(), {.name = "momentum", .kind = AttrKind::Float, .preset = 0.9F}},
+       .min_operands = 5,
+       .max_operands = 5,
+       .infer = infer_by_channel,
+       .flops = flops_norm,
+       .kernel = batch_norm_kernel,
+       .since = 7,
+       .from_onnx = batch_norm_from_onnx},
+      {.name = "InstanceNormalization",
+       .attrs = {epsilon_attr()},
+       .min_operands = 3,
+       .max_operands = 3,
+       .infer = infer_by_channel,
+       .flops = flops_statistics,
+       .kernel = instance_norm_kernel,
+       .since = 6},
+      {.name = "GroupNormalization",
+       .attrs = {epsilon_attr(),
+                 {.name = "num_groups", .kind = AttrKind::Int},
+                 {.name = "stash_type", .kind = AttrKind::Int, .preset = int64_t{1}, .since = 21},
+                 {.name = "per_group", .kind = AttrKind::Int, .preset = int64_t{0}}},
+       .min_operands = 3,
+       .max_operands = 3,
+       .infer = infer_group_norm,
+       .flops = flops_statistics,
+       .kernel = group_norm_kernel,
+       .since = 18,
+       .from_onnx = group_norm_from_onnx,
+       .to_onnx = group_norm_to_onnx},
+      {.name = "LRN",
+       .attrs = {{.name = "alpha", .kind = AttrKind::Float, .preset = 1e-4F},
+                 {.name = "beta", .kind = AttrKind::Float, .preset = 0.75F},
+                 {.name = "bias", .kind = AttrKind::Float, .preset = 1.0F},
+                 {.name = "size", .kind = AttrKind::Int}},
+       .infer = infer_lrn,
+       .flops = flops_lrn,
+       .kernel = lrn_kernel},
+  };
+  for (OpDef& def : trailing_norm_ops()) ops.push_back(std::move(def));
+  return ops;
+}
 
 }  // namespace isomer

@@ -1,7 +1,284 @@
+// Pools over sliding windows. What lies outside the operand never wins a maximum; whether it counts in an average is
+// count_include_pad.
+
+#include <algorithm>
+
+#include "isomer/ops/accumulate.h"
+#include "isomer/ops/infer.h"
 #include "isomer/ops/registry.h"
+#include "isomer/ops/window.h"
 
 namespace isomer {
+namespace {
 
-std::vector<OpDef> pool_ops() { return {}; }
+Result<std::vector<TensorType>> infer_pool(const OpView& view) {
+  const Ints& kernel = view.attrs.ints("kernel_shape");
+  if (kernel.empty() || view.rank(0) != kernel.size() + 2)
+    return fail("{} with a kernel of {} axes over {}", view.op.name, kernel.size(), view.type(0).str());
+  ISOMER_TRY(const Window window, read_window(view.attrs, kernel));
+  Shape shape{view.shape(0)[0], view.shape(0)[1]};
+  for (size_t i = 0; i < window.rank(); ++i) {
+    ISOMER_TRY(Dim extent, window_count(window, i, view.shape(0)[2 + i]));
+    shape.push_back(std::move(extent));
+  }
+  return std::vector<TensorType>{{view.dtype(0), std::move(shape)}};
+}
+
+Result<std::vector<TensorType>> infer_max_pool(const OpView& view) {
+  ISOMER_TRY(auto types, infer_pool(view));
+  if (view.num_results > 1) types.push_back({DType::Int64, *types[0].shape});
+  return types;
+}
+
+Result<std::vector<TensorType>> infer_lp_pool(const OpView& view) {
+  if (view.attrs.integer("p") < 1) return fail("{} of p = {}", view.op.name, view.attrs.integer("p"));
+  return infer_pool(view);
+}
+
+/// One operation for each element of each window.
+double flops_pool(const WorkView& view) { return count(view.results[0]) * count(view.attrs.ints("kernel_shape")); }
+
+Result<Window3> pool_window(const KernelContext& context) {
+  ISOMER_TRY(const Window window, read_window(context.attrs, context.attrs.ints("kernel_shape")));
+  return window3(window, context.operands[0].dims(), *concrete(*context.types[0].shape));
+}
+
+/// Calls visit(output position) for each window, and `see(z, y, x)` there for each input position that it covers.
+template <class Visit>
+void for_each_window(const Window3& w, Visit visit) {
+  Window3::Triple o;
+  for (o[0] = 0; o[0] < w.output[0]; ++o[0])
+    for (o[1] = 0; o[1] < w.output[1]; ++o[1])
+      for (o[2] = 0; o[2] < w.output[2]; ++o[2]) visit(o);
+}
+template <class See>
+void for_each_seen(const Window3& w, const Window3::Triple& o, See see) {
+  const auto [z0, z1] = w.positions_at(0, o[0]);
+  const auto [y0, y1] = w.positions_at(1, o[1]);
+  const auto [x0, x1] = w.positions_at(2, o[2]);
+  for (int64_t z = z0; z < z1; ++z)
+    for (int64_t y = y0; y < y1; ++y)
+      for (int64_t x = x0; x < x1; ++x) see(w.at(0, o[0], z), w.at(1, o[1], y), w.at(2, o[2], x));
+}
+
+/// Number of planes (batch times channels) of an operand.
+int64_t planes(const Tensor& x) { return x.dims()[0] * x.dims()[1]; }
+
+template <class T>
+void max_pool(const Window3& w, const Tensor& x, bool column_major, std::span<T> y, std::span<int64_t> indices) {
+  size_t n = 0;
+  for (int64_t p = 0; p < planes(x); ++p) {
+    const T* plane = x.data<T>().data() + p * w.input_size();
+    for_each_window(w, [&](const Window3::Triple& o) {
+      T best = lattice_bottom<T>();
+      int64_t at = -1;
+      for_each_seen(w, o, [&](int64_t iz, int64_t iy, int64_t ix) {
+        const T value = plane[(iz * w.input[1] + iy) * w.input[2] + ix];
+        const T larger = lattice_max(best, value);
+        if (at < 0 || !(larger == best))
+          at = column_major ? iz + w.input[0] * (iy + w.input[1] * ix) : (iz * w.input[1] + iy) * w.input[2] + ix;
+        best = larger;
+      });
+      y[n] = best;
+      if (!indices.empty()) indices[n] = p * w.input_size() + at;
+      ++n;
+    });
+  }
+}
+
+Status max_pool_kernel(KernelContext& context) {
+  ISOMER_TRY(const Window3 w, pool_window(context));
+  return for_numeric(context.operands[0].dtype(), [&]<class T>() -> Status {
+    new_result(context);
+    if (context.types.size() > 1) new_result(context);
+    const auto indices = context.types.size() > 1 ? context.results[1].mutable_data<int64_t>() : std::span<int64_t>();
+    max_pool<T>(w, context.operands[0], context.attrs.integer("storage_order") != 0,
+                context.results[0].mutable_data<T>(), indices);
+    return {};
+  });
+}
+
+/// Window positions along an axis that lie inside the operand or, with `pads`, inside its pads.
+int64_t counted(const Window3& w, size_t axis, int64_t o, bool pads) {
+  const auto [low, high] = w.positions_at(axis, o);
+  if (!pads) return high - low;
+  const int64_t room = w.begin[axis] + w.input[axis] + w.end[axis] - o * w.stride[axis];
+  return std::clamp<int64_t>((room + w.dilation[axis] - 1) / w.dilation[axis], 0, w.kernel[axis]);
+}
+
+Status average_pool_kernel(KernelContext& context) {
+  ISOMER_TRY(const Window3 w, pool_window(context));
+  const bool pads = context.attrs.integer("count_include_pad") != 0;
+  return for_real(context.operands[0].dtype(), [&]<class T>() -> Status {
+    using Sum = Accumulator<T>;
+    const Tensor& x = context.operands[0];
+    T* y = new_result(context).mutable_data<T>().data();
+    for (int64_t p = 0; p < planes(x); ++p) {
+      const T* plane = x.data<T>().data() + p * w.input_size();
+      for_each_window(w, [&](const Window3::Triple& o) {
+        Sum sum(0);
+        for_each_seen(w, o, [&](int64_t iz, int64_t iy, int64_t ix) {
+          sum += static_cast<Sum>(plane[(iz * w.input[1] + iy) * w.input[2] + ix]);
+        });
+        const int64_t n = counted(w, 0, o[0], pads) * counted(w, 1, o[1], pads) * counted(w, 2, o[2], pads);
+        *y++ = n == 0 ? T(0) : static_cast<T>(sum / from_count<Sum>(n));
+      });
+    }
+    return {};
+  });
+}
+
+/// (sum of |x|^p)^(1/p) over `values` terms already summed.
+template <class Sum>
+Sum lp_root(Sum sum, int64_t p) {
+  if (p == 1) return sum;
+  if (p == 2) return scalar_sqrt(sum);
+  if constexpr (std::is_same_v<Sum, Fp>)
+    return uninterpreted("Pow", sum, Fp(1) / Fp(p));
+  else
+    return std::pow(sum, 1 / static_cast<Sum>(p));
+}
+template <class Sum>
+Sum lp_power(Sum x, int64_t p) {
+  if (p == 1) return scalar_abs(x);
+  if (p == 2) return x * x;
+  if constexpr (std::is_same_v<Sum, Fp>)
+    return scalar_abs(x).power(static_cast<uint64_t>(p));
+  else
+    return std::pow(std::abs(x), static_cast<Sum>(p));
+}
+
+Status lp_pool_kernel(KernelContext& context) {
+  ISOMER_TRY(const Window3 w, pool_window(context));
+  const int64_t order = context.attrs.integer("p");
+  return for_real(context.operands[0].dtype(), [&]<class T>() -> Status {
+    using Sum = Accumulator<T>;
+    const Tensor& x = context.operands[0];
+    T* y = new_result(context).mutable_data<T>().data();
+    for (int64_t p = 0; p < planes(x); ++p) {
+      const T* plane = x.data<T>().data() + p * w.input_size();
+      for_each_window(w, [&](const Window3::Triple& o) {
+        Sum sum(0);
+        for_each_seen(w, o, [&](int64_t iz, int64_t iy, int64_t ix) {
+          sum += lp_power<Sum>(static_cast<Sum>(plane[(iz * w.input[1] + iy) * w.input[2] + ix]), order);
+        });
+        *y++ = static_cast<T>(lp_root<Sum>(sum, order));
+      });
+    }
+    return {};
+  });
+}
+
+Result<std::vector<TensorType>> infer_global(const OpView& view) {
+  if (view.rank(0) < 2) return fail("{} needs a rank of at least 2, got {}", view.op.name, view.type(0).str());
+  if (view.attrs.has("p") && view.attrs.integer("p") < 1) return fail("{} of p < 1", view.op.name);
+  Shape shape = view.shape(0);
+  std::fill(shape.begin() + 2, shape.end(), Dim(1));
+  return std::vector<TensorType>{{view.dtype(0), std::move(shape)}};
+}
+
+double flops_global(const WorkView& view) { return count(view.operands[0]); }
+
+/// y = finish(fold of all elements of a plane, their number).
+template <class T, class Sum, class Step, class Finish>
+void global_pool(KernelContext& context, Sum start, Step step, Finish finish) {
+  const auto x = context.operands[0].data<T>();
+  const auto y = new_result(context).mutable_data<T>();
+  const size_t size = y.empty() ? 0 : x.size() / y.size();
+  for (size_t p = 0; p < y.size(); ++p) {
+    Sum sum = start;
+    for (size_t i = p * size; i < (p + 1) * size; ++i) sum = step(sum, static_cast<Sum>(x[i]));
+    y[p] = static_cast<T>(finish(sum, from_count<Sum>(static_cast<int64_t>(size))));
+  }
+}
+
+Status global_average_kernel(KernelContext& context) {
+  return for_real(context.operands[0].dtype(), [&]<class T>() -> Status {
+    using Sum = Accumulator<T>;
+    global_pool<T, Sum>(
+        context, Sum(0), [](Sum a, Sum b) { return a + b; }, [](Sum s, Sum n) { return s / n; });
+    return {};
+  });
+}
+
+Status global_max_kernel(KernelContext& context) {
+  return for_real(context.operands[0].dtype(), [&]<class T>() -> Status {
+    global_pool<T, T>(context, lattice_bottom<T>(), lattice_max<T>, [](T s, T) { return s; });
+    return {};
+  });
+}
+
+Status global_lp_kernel(KernelContext& context) {
+  const int64_t p = context.attrs.integer("p");
+  return for_real(context.operands[0].dtype(), [&]<class T>() -> Status {
+    using Sum = Accumulator<T>;
+    global_pool<T, Sum>(
+        context, Sum(0), [p](Sum a, Sum b) { return a + lp_power<Sum>(b, p); },
+        [p](Sum s, Sum) { return lp_root<Sum>(s, p); });
+    return {};
+  });
+}
+
+Status pool_from_onnx(OnnxForm& form) {
+  const Ints* kernel = form.get<Ints>("kernel_shape");
+  if (kernel == nullptr || kernel->empty()) return fail("{} needs 'kernel_shape'", form.op_type);
+  return normalize_window(form, kernel->size(), Ints(*kernel));
+}
+
+template <int DilationsSince>
+Status pool_to_onnx(OnnxForm& form) {
+  return write_window(form, DilationsSince);
+}
+
+/// Attributes of a pool: those of the window, kernel_shape, ceil_mode (from opset `ceil_since` on) and `more`.
+std::vector<AttrDef> pool_attrs(int ceil_since, std::vector<AttrDef> more) {
+  std::vector<AttrDef> attrs = window_attrs();
+  attrs.push_back({.name = "kernel_shape", .kind = AttrKind::Ints});
+  attrs.push_back({.name = "ceil_mode", .kind = AttrKind::Int, .preset = int64_t{0}, .since = ceil_since});
+  attrs.insert(attrs.end(), more.begin(), more.end());
+  return attrs;
+}
+
+OpDef global(std::string name, KernelFn kernel) {
+  return {.name = std::move(name), .infer = infer_global, .flops = flops_global, .kernel = kernel};
+}
+
+}  // namespace
+
+std::vector<OpDef> pool_ops() {
+  const AttrDef p{.name = "p", .kind = AttrKind::Int, .preset = int64_t{2}};
+  OpDef global_lp = global("GlobalLpPool", global_lp_kernel);
+  global_lp.attrs = {p};
+  global_lp.since = 2;
+  return {
+      {.name = "MaxPool",
+       .attrs = pool_attrs(10, {{.name = "storage_order", .kind = AttrKind::Int, .preset = int64_t{0}, .since = 8}}),
+       .max_results = 2,
+       .infer = infer_max_pool,
+       .flops = flops_pool,
+       .kernel = max_pool_kernel,
+       .from_onnx = pool_from_onnx,
+       .to_onnx = pool_to_onnx<10>},
+      {.name = "AveragePool",
+       .attrs =
+           pool_attrs(10, {{.name = "count_include_pad", .kind = AttrKind::Int, .preset = int64_t{0}, .since = 7}}),
+       .infer = infer_pool,
+       .flops = flops_pool,
+       .kernel = average_pool_kernel,
+       .from_onnx = pool_from_onnx,
+       .to_onnx = pool_to_onnx<19>},
+      {.name = "LpPool",
+       .attrs = pool_attrs(18, {p}),
+       .infer = infer_lp_pool,
+       .flops = flops_pool,
+       .kernel = lp_pool_kernel,
+       .since = 2,
+       .from_onnx = pool_from_onnx,
+       .to_onnx = pool_to_onnx<18>},
+      global("GlobalAveragePool", global_average_kernel),
+      global("GlobalMaxPool", global_max_kernel),
+      std::move(global_lp),
+  };
+}
 
 }  // namespace isomer

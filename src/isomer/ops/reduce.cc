@@ -1,7 +1,252 @@
+// Reductions. In normalized form `axes` lists the reduced axes, counted from the front and ascending; no axes means
+// that nothing is reduced (but a sum of squares still squares).
+
+#include <algorithm>
+
+#include "isomer/ops/accumulate.h"
+#include "isomer/ops/axis.h"
+#include "isomer/ops/infer.h"
 #include "isomer/ops/registry.h"
 
 namespace isomer {
+namespace {
 
-std::vector<OpDef> reduce_ops() { return {}; }
+Result<std::vector<TensorType>> infer_reduce(const OpView& view) {
+  ISOMER_TRY(const auto axes, normal_axes(view.attrs.ints("axes"), view.rank(0)));
+  const bool keep = view.attrs.integer("keepdims") != 0;
+  Shape shape;
+  for (size_t i = 0; i < view.rank(0); ++i) {
+    const bool reduced = std::find(axes.begin(), axes.end(), i) != axes.end();
+    if (!reduced)
+      shape.push_back(view.shape(0)[i]);
+    else if (keep)
+      shape.emplace_back(1);
+  }
+  return std::vector<TensorType>{{view.dtype(0), std::move(shape)}};
+}
+
+double flops_reduce(const WorkView& view) { return count(view.operands[0]); }
+double flops_reduce_twice(const WorkView& view) { return 2 * count(view.operands[0]); }
+
+/// For each operand element, strides into the result's elements.
+Result<std::vector<int64_t>> result_strides(const KernelContext& context) {
+  const auto& dims = context.operands[0].dims();
+  ISOMER_TRY(const auto axes, normal_axes(context.attrs.ints("axes"), dims.size()));
+  std::vector<int64_t> kept = dims;
+  for (const size_t axis : axes) kept[axis] = 1;
+  return broadcast_strides(kept, dims);
+}
+
+/// cells[i] = fold of step over the elements that fall into result i, starting from `start`.
+template <class T, class Sum, class Step>
+std::vector<Sum> fold(const KernelContext& context, const std::vector<int64_t>& strides, size_t cells, Sum start,
+                      Step step) {
+  std::vector<Sum> out(cells, start);
+  const auto x = context.operands[0].data<T>();
+  size_t n = 0;
+  for_each_position(context.operands[0].dims(), {strides}, [&](const int64_t* at) {
+    const auto cell = static_cast<size_t>(at[0]);
+    out[cell] = step(out[cell], static_cast<Sum>(x[n++]), cell);
+  });
+  return out;
+}
+
+/// result = finish(fold, number of elements folded).
+template <class T, class Sum, class Step, class Finish>
+Status reduce(KernelContext& context, Sum start, Step step, Finish finish) {
+  ISOMER_TRY(const auto strides, result_strides(context));
+  const auto y = new_result(context).mutable_data<T>();
+  const auto cells = fold<T, Sum>(context, strides, y.size(), start, step);
+  const auto elements = static_cast<size_t>(context.operands[0].element_count());
+  const Sum n = from_count<Sum>(static_cast<int64_t>(y.empty() ? 0 : elements / y.size()));
+  for (size_t i = 0; i < y.size(); ++i) y[i] = static_cast<T>(finish(cells[i], n));
+  return {};
+}
+
+constexpr auto kAsIs = [](auto sum, auto) { return sum; };
+
+Status sum_kernel(KernelContext& context) {
+  return for_numeric(context.operands[0].dtype(), [&]<class T>() -> Status {
+    using Sum = Accumulator<T>;
+    return reduce<T, Sum>(
+        context, Sum(0), [](Sum a, Sum b, size_t) { return static_cast<Sum>(a + b); }, kAsIs);
+  });
+}
+
+Status mean_kernel(KernelContext& context) {
+  return for_numeric(context.operands[0].dtype(), [&]<class T>() -> Status {
+    using Sum = Accumulator<T>;
+    return reduce<T, Sum>(
+        context, Sum(0), [](Sum a, Sum b, size_t) { return static_cast<Sum>(a + b); },
+        [](Sum sum, Sum n) {
+          // Integers and the field have no NaN for the mean of nothing.
+          if constexpr (!std::is_floating_point_v<Sum>)
+            if (n == Sum(0)) return Sum(0);
+          return static_cast<Sum>(sum / n);
+        });
+  });
+}
+
+Status prod_kernel(KernelContext& context) {
+  return for_numeric(context.operands[0].dtype(), [&]<class T>() -> Status {
+    using Sum = Accumulator<T>;
+    return reduce<T, Sum>(
+        context, Sum(1), [](Sum a, Sum b, size_t) { return static_cast<Sum>(a * b); }, kAsIs);
+  });
+}
+
+Status max_kernel(KernelContext& context) {
+  return for_numeric(context.operands[0].dtype(), [&]<class T>() -> Status {
+    return reduce<T, T>(
+        context, lattice_bottom<T>(), [](T a, T b, size_t) { return lattice_max(a, b); }, kAsIs);
+  });
+}
+
+Status min_kernel(KernelContext& context) {
+  return for_numeric(context.operands[0].dtype(), [&]<class T>() -> Status {
+    return reduce<T, T>(
+        context, lattice_top<T>(), [](T a, T b, size_t) { return lattice_min(a, b); }, kAsIs);
+  });
+}
+
+Status l1_kernel(KernelContext& context) {
+  return for_numeric(context.operands[0].dtype(), [&]<class T>() -> Status {
+    using Sum = Accumulator<T>;
+    return reduce<T, Sum>(
+        context, Sum(0), [](Sum a, Sum b, size_t) { return static_cast<Sum>(a + scalar_abs(b)); }, kAsIs);
+  });
+}
+
+Status sum_square_kernel(KernelContext& context) {
+  return for_numeric(context.operands[0].dtype(), [&]<class T>() -> Status {
+    using Sum = Accumulator<T>;
+    return reduce<T, Sum>(
+        context, Sum(0), [](Sum a, Sum b, size_t) { return static_cast<Sum>(a + b * b); }, kAsIs);
+  });
+}
+
+/// The sums of what follows are real numbers, also over integers.
+template <class T>
+using RealSum = std::conditional_t<std::is_same_v<T, Fp>, Fp, double>;
+
+Status l2_kernel(KernelContext& context) {
+  return for_numeric(context.operands[0].dtype(), [&]<class T>() -> Status {
+    using Sum = RealSum<T>;
+    return reduce<T, Sum>(
+        context, Sum(0), [](Sum a, Sum b, size_t) { return a + b * b; }, [](Sum sum, Sum) { return scalar_sqrt(sum); });
+  });
+}
+
+template <class Sum>
+Sum log_of(Sum x) {
+  return scalar_function("Log", x, [](auto v) { return std::log(v); });
+}
+
+Status log_sum_kernel(KernelContext& context) {
+  return for_numeric(context.operands[0].dtype(), [&]<class T>() -> Status {
+    using Sum = RealSum<T>;
+    return reduce<T, Sum>(
+        context, Sum(0), [](Sum a, Sum b, size_t) { return a + b; }, [](Sum sum, Sum) { return log_of(sum); });
+  });
+}
+
+/// log(sum(exp(x))), shifted by each cell's maximum over the floating-point numbers, and literally over the field.
+Status log_sum_exp_kernel(KernelContext& context) {
+  ISOMER_TRY(const auto strides, result_strides(context));
+  return for_numeric(context.operands[0].dtype(), [&]<class T>() -> Status {
+    using Sum = RealSum<T>;
+    const auto y = new_result(context).mutable_data<T>();
+    std::vector<Sum> shift(y.size(), Sum(0));
+    if constexpr (!std::is_same_v<T, Fp>) {
+      shift = fold<T, Sum>(context, strides, y.size(), lattice_bottom<Sum>(),
+                           [](Sum a, Sum b, size_t) { return lattice_max(a, b); });
+      for (Sum& s : shift)
+        if (!std::isfinite(s)) s = 0;
+    }
+    const auto sums = fold<T, Sum>(context, strides, y.size(), Sum(0), [&](Sum a, Sum b, size_t cell) {
+      return a + scalar_function("Exp", b - shift[cell], [](auto v) { return std::exp(v); });
+    });
+    for (size_t i = 0; i < y.size(); ++i) y[i] = static_cast<T>(log_of(sums[i]) + shift[i]);
+    return {};
+  });
+}
+
+/// Takes `axes` from where this opset has them (an attribute, or a constant operand from opset `since` on) and writes
+/// them out in full.
+Status reduce_from_onnx_since(OnnxForm& form, int since) {
+  const auto* noop = form.get<int64_t>("noop_with_empty_axes");
+  const bool nothing = noop != nullptr && *noop != 0;
+  form.attrs.erase("noop_with_empty_axes");
+  const auto rank = first_rank(form);
+  if (!rank) return form.leave_opaque("its rank is not known");
+  Ints axes;
+  if (form.opset >= since && form.has(1)) {
+    if (form.operands[1].constant.empty()) return form.leave_opaque("its parameter 'axes' is computed at run time");
+    ISOMER_TRY(axes, int_elements(form.operands[1].constant));
+    form.operands[1] = FormOperand();
+  } else if (form.attrs.contains("axes")) {
+    const Ints* given = form.get<Ints>("axes");
+    if (given == nullptr) return fail("attribute 'axes' must be integers");
+    axes = *given;
+  }
+  ISOMER_TRY(const auto normal, normal_axes(axes, *rank));
+  axes.assign(normal.begin(), normal.end());
+  if (axes.empty() && !nothing)
+    for (size_t i = 0; i < *rank; ++i) axes.push_back(static_cast<int64_t>(i));
+  std::sort(axes.begin(), axes.end());
+  form.attrs["axes"] = std::move(axes);
+  return {};
+}
+
+/// An empty list of axes reduces nothing only beside noop_with_empty_axes. `axes` is an operand by now at new opsets.
+Status reduce_to_onnx_since(OnnxForm& form, int since) {
+  const Ints* attribute = form.get<Ints>("axes");
+  const bool empty = attribute != nullptr ? attribute->empty()
+                                          : form.operands.size() < 2 || form.operands[1].constant.element_count() == 0;
+  if (!empty) return {};
+  if (form.opset < since) return form.leave_opaque(fmt::format("{} over no axes needs opset {}", form.op_type, since));
+  form.attrs["noop_with_empty_axes"] = int64_t{1};
+  return {};
+}
+
+template <int Since>
+Status reduce_from_onnx(OnnxForm& form) {
+  return reduce_from_onnx_since(form, Since);
+}
+template <int Since>
+Status reduce_to_onnx(OnnxForm& form) {
+  return reduce_to_onnx_since(form, Since);
+}
+
+/// A reduction whose axes are an operand from opset `Since` on.
+template <int Since = 18>
+OpDef reduction(std::string name, KernelFn kernel, FlopsFn flops = flops_reduce) {
+  return {.name = std::move(name),
+          .attrs = {{.name = "axes", .kind = AttrKind::Ints},
+                    {.name = "keepdims", .kind = AttrKind::Int, .preset = int64_t{1}}},
+          .infer = infer_reduce,
+          .flops = flops,
+          .kernel = kernel,
+          .params = {{.index = 1, .attr = "axes", .since = Since}},
+          .from_onnx = reduce_from_onnx<Since>,
+          .to_onnx = reduce_to_onnx<Since>};
+}
+
+}  // namespace
+
+std::vector<OpDef> reduce_ops() {
+  return {
+      reduction<13>("ReduceSum", sum_kernel),
+      reduction("ReduceMean", mean_kernel),
+      reduction("ReduceProd", prod_kernel),
+      reduction("ReduceMax", max_kernel),
+      reduction("ReduceMin", min_kernel),
+      reduction("ReduceL1", l1_kernel, flops_reduce_twice),
+      reduction("ReduceL2", l2_kernel, flops_reduce_twice),
+      reduction("ReduceSumSquare", sum_square_kernel, flops_reduce_twice),
+      reduction("ReduceLogSum", log_sum_kernel),
+      reduction("ReduceLogSumExp", log_sum_exp_kernel, flops_reduce_twice),
+  };
+}
 
 }  // namespace isomer

@@ -15,9 +15,11 @@ struct Registry {
 
   Registry() {
     constexpr std::vector<OpDef> (*kFamilies[])() = {
-        activation_ops, arithmetic_ops, compare_ops, unary_ops,  conv_ops,     pool_ops,      norm_ops,      matmul_ops,
-        reduce_ops,     reshape_ops,    concat_ops,  gather_ops, resize_ops,   generate_ops,  recurrent_ops, signal_ops,
-        slice_ops,      pad_ops,        scatter_ops, select_ops, suppress_ops, rearrange_ops, sample_ops,    text_ops,
+        roi_ops,        order_ops,     cumulative_ops, attention_ops, loss_ops,   activation_ops,
+        arithmetic_ops, compare_ops,   unary_ops,      conv_ops,      pool_ops,   norm_ops,
+        matmul_ops,     reduce_ops,    reshape_ops,    concat_ops,    gather_ops, resize_ops,
+        generate_ops,   recurrent_ops, signal_ops,     slice_ops,     pad_ops,    scatter_ops,
+        select_ops,     suppress_ops,  rearrange_ops,  sample_ops,    text_ops,
     };
     for (const auto family : kFamilies)
       for (OpDef& def : family()) storage.push_back(std::move(def));

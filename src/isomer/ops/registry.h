@@ -27,8 +27,12 @@ std::vector<OpDef> conv_ops();        // convolution and its transpose, im2col's
 std::vector<OpDef> pool_ops();         // max, average, lp, global pooling
 std::vector<OpDef> roi_ops();          // pooling over regions of interest, max unpooling
 std::vector<OpDef> norm_ops();        // batch, instance, layer, group, rms, lp normalization, lrn
-std::vector<OpDef> matmul_ops();      // matmul, gemm, einsum, attention
-std::vector<OpDef> reduce_ops();      // reductions, arg-max, cumulative sums, top-k
+std::vector<OpDef> matmul_ops();      // matmul, gemm, einsum
+std::vector<OpDef> reduce_ops();       // reductions
+std::vector<OpDef> order_ops();        // arg-max, arg-min, top-k
+std::vector<OpDef> cumulative_ops();   // running sums and products
+std::vector<OpDef> attention_ops();    // attention, rotary embedding
+std::vector<OpDef> loss_ops();         // classification losses
 std::vector<OpDef> reshape_ops();     // reshape, flatten, squeeze, unsqueeze, transpose, expand, tile, identity, ...
 std::vector<OpDef> concat_ops();      // concat, split, slice, pad
 std::vector<OpDef> gather_ops();      // gather, scatter, one-hot, compress, non-zero, unique, ...

@@ -1,0 +1,86 @@
+#pragma once
+// Sums in the reference kernels: a float kernel adds up in double, so that it is a truth to compare others with; the
+// other domains add up in themselves.
+
+#include <limits>
+#include <type_traits>
+
+#include "isomer/ops/kernel.h"
+
+namespace isomer {
+
+/// The type that sums of products of T are kept in.
+template <class T>
+using Accumulator = std::conditional_t<std::is_same_v<T, float>, double, T>;
+
+/// As for_numeric over float and double alone, for kernels that look at the size of numbers.
+template <class F>
+Status for_float(DType dtype, F&& f) {
+  if (dtype == DType::Float) return f.template operator()<float>();
+  if (dtype == DType::Double) return f.template operator()<double>();
+  return fail("the reference kernel needs floating-point numbers, not {}", dtype_name(dtype));
+}
+
+/// An integer count in domain T.
+template <class T>
+T from_count(int64_t n) {
+  return static_cast<T>(n);
+}
+
+/// sqrt(x); in the field the uninterpreted function of operator Sqrt.
+template <class T>
+T scalar_sqrt(T x) {
+  return scalar_function("Sqrt", x, [](auto v) { return std::sqrt(v); });
+}
+
+/// |x|; in the field by Fp::sign, as operator Abs.
+template <class T>
+T scalar_abs(T x) {
+  if constexpr (std::is_same_v<T, Fp>)
+    return x.sign() < 0 ? T(0) - x : x;
+  else if constexpr (std::is_unsigned_v<T>)
+    return x;
+  else
+    return x < T(0) ? T(0) - x : x;
+}
+
+/// The maximum over a set. Over the field it is that of the residues: Fp::sign is no order (its maximum is not
+/// associative), while any total order satisfies the laws of a lattice, which are what rules about maxima rest on.
+template <class T>
+T lattice_max(T a, T b) {
+  if constexpr (std::is_same_v<T, Fp>)
+    return a.residue() > b.residue() ? a : b;
+  else
+    return scalar_max(a, b);
+}
+template <class T>
+T lattice_min(T a, T b) {
+  if constexpr (std::is_same_v<T, Fp>)
+    return a.residue() < b.residue() ? a : b;
+  else
+    return scalar_min(a, b);
+}
+
+/// The neutral elements of lattice_max and lattice_min.
+template <class T>
+T lattice_bottom() {
+  if constexpr (std::is_same_v<T, Fp>)
+    return Fp();
+  else if constexpr (std::is_floating_point_v<T>)
+    return -std::numeric_limits<T>::infinity();
+  else
+    return std::numeric_limits<T>::min();
+}
+template <class T>
+T lattice_top() {
+  if constexpr (std::is_same_v<T, Fp>)
+    return Fp::raw(Fp::kPrime - 1);
+  else if constexpr (std::is_floating_point_v<T>)
+    return std::numeric_limits<T>::infinity();
+  else if constexpr (std::is_same_v<T, uint8_t>)
+    return 1;  // bool
+  else
+    return std::numeric_limits<T>::max();
+}
+
+}  // namespace isomer

@@ -1,0 +1,224 @@
+// Normalizations over trailing or chosen axes.
+
+#include <algorithm>
+
+#include "isomer/ops/axis.h"
+#include "isomer/ops/infer.h"
+#include "isomer/ops/norm.h"
+
+namespace isomer {
+namespace {
+
+double flops_norm(const WorkView& view) { return 8 * count(view.operands[0]); }
+
+/// Fails unless operand i broadcasts to the shape of operand 0 alone.
+Status want_broadcast(const OpView& view, size_t i) {
+  if (!view.has(i)) return {};
+  const Shape& x = view.shape(0);
+  const Shape& s = view.shape(i);
+  bool fits = s.size() <= x.size();
+  for (size_t a = 0; fits && a < s.size(); ++a) {
+    const Dim& have = s[s.size() - 1 - a];
+    const Dim& want = x[x.size() - 1 - a];
+    fits = have.is(1) || !have.is_const() || !want.is_const() || have == want;
+  }
+  if (!fits) return fail("operand {} of {}, {}, does not broadcast to {}", i, view.op.name, shape_str(s), shape_str(x));
+  return {};
+}
+
+/// X, scale and perhaps bias; results Y and, when asked for, mean and inverse deviation in the type of stash_type.
+Result<std::vector<TensorType>> infer_layer_norm(const OpView& view) {
+  ISOMER_TRY(const size_t axis, normal_axis(view.attrs.integer("axis"), view.rank(0)));
+  for (size_t i = 1; i < view.operands.size(); ++i) ISOMER_CHECK(want_broadcast(view, i));
+  const auto stash = dtype_from_onnx(static_cast<int>(view.attrs.integer("stash_type")));
+  if (!stash || !is_real(*stash)) return fail("stash_type {} is no real type", view.attrs.integer("stash_type"));
+  std::vector<TensorType> types{view.type(0)};
+  Shape stats = view.shape(0);
+  std::fill(stats.begin() + static_cast<std::ptrdiff_t>(axis), stats.end(), Dim(1));
+  const DType dtype = view.dtype(0) == DType::Field ? DType::Field : *stash;
+  while (types.size() < view.num_results) types.emplace_back(dtype, stats);
+  return types;
+}
+
+/// Calls row(first, size) for each run of elements that is normalized together.
+template <class F>
+void for_each_row(const KernelContext& context, F row) {
+  const auto& dims = context.operands[0].dims();
+  const int64_t axis = context.attrs.integer("axis");
+  const auto rank = static_cast<int64_t>(dims.size());
+  size_t rows = 1;
+  for (int64_t i = 0; i < (axis < 0 ? axis + rank : axis); ++i)
+    rows *= static_cast<size_t>(dims[static_cast<size_t>(i)]);
+  const auto total = static_cast<size_t>(context.operands[0].element_count());
+  for (size_t r = 0; r < rows; ++r) row(r, total / rows);
+}
+
+/// y = normalized * scale + bias, with scale and bias broadcast to x.
+template <class T>
+void scale_and_shift(KernelContext& context, const std::vector<Accumulator<T>>& normalized) {
+  using Sum = Accumulator<T>;
+  const auto& dims = context.operands[0].dims();
+  const auto scale = real_elements<Sum>(context.operands[1]);
+  const auto bias = context.has(2) ? real_elements<Sum>(context.operands[2]) : std::vector<Sum>{Sum(0)};
+  const std::vector<int64_t> none(dims.size(), 0);
+  const auto y = context.results[0].mutable_data<T>();
+  size_t n = 0;
+  for_each_position(
+      dims,
+      {broadcast_strides(context.operands[1].dims(), dims),
+       context.has(2) ? broadcast_strides(context.operands[2].dims(), dims) : none},
+      [&](const int64_t* at) {
+        y[n] = static_cast<T>(normalized[n] * scale[static_cast<size_t>(at[0])] + bias[static_cast<size_t>(at[1])]);
+        ++n;
+      });
+}
+
+Status layer_norm_kernel(KernelContext& context) {
+  return for_real(context.operands[0].dtype(), [&]<class T>() -> Status {
+    using Sum = Accumulator<T>;
+    const auto x = context.operands[0].data<T>();
+    const auto epsilon = scalar<Sum>(context.attrs.real("epsilon"));
+    for (size_t i = 0; i < context.types.size(); ++i) new_result(context);
+    std::vector<Sum> normalized(x.size());
+    for_each_row(context, [&](size_t row, size_t size) {
+      const auto stats = moments<T>(x.subspan(row * size, size));
+      const Sum inverse = Sum(1) / scalar_sqrt(stats.variance + epsilon);
+      for (size_t i = row * size; i < (row + 1) * size; ++i)
+        normalized[i] = (static_cast<Sum>(x[i]) - stats.mean) * inverse;
+      if (context.results.size() > 1) set_real(context.results[1], row, stats.mean);
+      if (context.results.size() > 2) set_real(context.results[2], row, inverse);
+    });
+    scale_and_shift<T>(context, normalized);
+    return {};
+  });
+}
+
+/// x / sqrt(mean of squares + epsilon) * scale.
+Status rms_norm_kernel(KernelContext& context) {
+  return for_real(context.operands[0].dtype(), [&]<class T>() -> Status {
+    using Sum = Accumulator<T>;
+    const auto x = context.operands[0].data<T>();
+    const auto epsilon = scalar<Sum>(context.attrs.real("epsilon"));
+    new_result(context);
+    std::vector<Sum> normalized(x.size());
+    for_each_row(context, [&](size_t row, size_t size) {
+      Sum squares(0);
+      for (const T v : x.subspan(row * size, size)) squares += static_cast<Sum>(v) * static_cast<Sum>(v);
+      const Sum inverse = Sum(1) / scalar_sqrt(squares / from_count<Sum>(static_cast<int64_t>(size)) + epsilon);
+      for (size_t i = row * size; i < (row + 1) * size; ++i) normalized[i] = static_cast<Sum>(x[i]) * inverse;
+    });
+    scale_and_shift<T>(context, normalized);
+    return {};
+  });
+}
+
+Result<std::vector<TensorType>> infer_lp_norm(const OpView& view) {
+  ISOMER_TRY([[maybe_unused]] const size_t axis, normal_axis(view.attrs.integer("axis"), view.rank(0)));
+  const int64_t p = view.attrs.integer("p");
+  if (p != 1 && p != 2) return fail("LpNormalization of p = {}", p);
+  return std::vector<TensorType>{view.type(0)};
+}
+
+/// x / |x|_p along an axis; 0 where the norm is 0.
+Status lp_norm_kernel(KernelContext& context) {
+  const bool squares = context.attrs.integer("p") == 2;
+  return for_real(context.operands[0].dtype(), [&]<class T>() -> Status {
+    using Sum = Accumulator<T>;
+    const AxisSplit split = axis_split(context.operands[0].dims(), context.attrs.integer("axis"));
+    const T* x = context.operands[0].data<T>().data();
+    T* y = new_result(context).mutable_data<T>().data();
+    for (int64_t line = 0; line < split.outer * split.inner; ++line) {
+      const int64_t first = split.start(line / split.inner, line % split.inner);
+      Sum sum(0);
+      for (int64_t i = 0; i < split.extent; ++i) {
+        const auto v = static_cast<Sum>(x[first + i * split.inner]);
+        sum += squares ? v * v : scalar_abs(v);
+      }
+      const Sum norm = squares ? scalar_sqrt(sum) : sum;
+      for (int64_t i = first; i < first + split.extent * split.inner; i += split.inner)
+        y[i] = norm == Sum(0) ? T(0) : static_cast<T>(static_cast<Sum>(x[i]) / norm);
+    }
+    return {};
+  });
+}
+
+Result<std::vector<TensorType>> infer_mvn(const OpView& view) {
+  ISOMER_TRY([[maybe_unused]] const auto axes, normal_axes(view.attrs.ints("axes"), view.rank(0)));
+  return std::vector<TensorType>{view.type(0)};
+}
+
+/// (x - mean) / (deviation + 1e-9) over the given axes.
+Status mvn_kernel(KernelContext& context) {
+  return for_real(context.operands[0].dtype(), [&]<class T>() -> Status {
+    using Sum = Accumulator<T>;
+    const auto& dims = context.operands[0].dims();
+    ISOMER_TRY(const auto axes, normal_axes(context.attrs.ints("axes"), dims.size()));
+    std::vector<int64_t> kept = dims;
+    for (const size_t axis : axes) kept[axis] = 1;
+    const auto to_kept = broadcast_strides(kept, dims);
+    const auto x = context.operands[0].data<T>();
+    const auto y = new_result(context).mutable_data<T>();
+    size_t cells = 1;
+    for (const int64_t d : kept) cells *= static_cast<size_t>(d);
+    if (x.empty()) return {};
+    std::vector<std::vector<T>> sets(cells);
+    size_t n = 0;
+    for_each_position(dims, {to_kept}, [&](const int64_t* at) { sets[static_cast<size_t>(at[0])].push_back(x[n++]); });
+    std::vector<Moments<Sum>> stats;
+    for (const auto& set : sets) stats.push_back(moments<T>(std::span<const T>(set)));
+    n = 0;
+    for_each_position(dims, {to_kept}, [&](const int64_t* at) {
+      const auto& [mean, variance] = stats[static_cast<size_t>(at[0])];
+      y[n] = static_cast<T>((static_cast<Sum>(x[n]) - mean) / (scalar_sqrt(variance) + scalar<Sum>(1e-9F)));
+      ++n;
+    });
+    return {};
+  });
+}
+
+Status last_axis_from_onnx(OnnxForm& form) { return normalize_axis(form, "axis", -1); }
+
+AttrDef int_attr(std::string name, int64_t preset, bool always = false) {
+  return {.name = std::move(name), .kind = AttrKind::Int, .preset = preset, .always_written = always};
+}
+
+}  // namespace
+
+std::vector<OpDef> trailing_norm_ops() {
+  const AttrDef epsilon{.name = "epsilon", .kind = AttrKind::Float, .preset = 1e-5F};
+  return {
+      {.name = "LayerNormalization",
+       .attrs = {int_attr("axis", -1), epsilon, int_attr("stash_type", 1)},
+       .min_operands = 2,
+       .max_operands = 3,
+       .max_results = 3,
+       .infer = infer_layer_norm,
+       .flops = flops_norm,
+       .kernel = layer_norm_kernel,
+       .since = 17,
+       .from_onnx = last_axis_from_onnx},
+      {.name = "RMSNormalization",
+       .attrs = {int_attr("axis", -1), epsilon, int_attr("stash_type", 1)},
+       .min_operands = 2,
+       .max_operands = 2,
+       .infer = infer_layer_norm,
+       .flops = flops_norm,
+       .kernel = rms_norm_kernel,
+       .since = 23,
+       .from_onnx = last_axis_from_onnx},
+      {.name = "LpNormalization",
+       .attrs = {int_attr("axis", -1), int_attr("p", 2)},
+       .infer = infer_lp_norm,
+       .flops = flops_norm,
+       .kernel = lp_norm_kernel,
+       .from_onnx = last_axis_from_onnx},
+      {.name = "MeanVarianceNormalization",
+       .attrs = {{.name = "axes", .kind = AttrKind::Ints, .preset = Ints{0, 2, 3}}},
+       .infer = infer_mvn,
+       .flops = flops_norm,
+       .kernel = mvn_kernel,
+       .since = 9},
+  };
+}
+
+}  // namespace isomer

@@ -1,0 +1,56 @@
+#pragma once
+// Parts shared by the normalizations: statistics of a run of elements, and scale and shift under them.
+
+#include "isomer/ops/accumulate.h"
+
+namespace isomer {
+
+/// Elements of a real tensor as T, whatever real type it has (scale and statistics may be of another type than the
+/// data).
+template <class T>
+std::vector<T> real_elements(const Tensor& tensor) {
+  std::vector<T> out;
+  if constexpr (std::is_same_v<T, Fp>) {
+    const auto data = tensor.data<Fp>();
+    out.assign(data.begin(), data.end());
+  } else if (tensor.dtype() == DType::Float) {
+    for (const float v : tensor.data<float>()) out.push_back(static_cast<T>(v));
+  } else {
+    for (const double v : tensor.data<double>()) out.push_back(static_cast<T>(v));
+  }
+  return out;
+}
+
+/// Writes element i of a real result of any width.
+template <class T>
+void set_real(Tensor& tensor, size_t i, T value) {
+  if constexpr (std::is_same_v<T, Fp>)
+    tensor.mutable_data<Fp>()[i] = value;
+  else if (tensor.dtype() == DType::Float)
+    tensor.mutable_data<float>()[i] = static_cast<float>(value);
+  else
+    tensor.mutable_data<double>()[i] = static_cast<double>(value);
+}
+
+template <class Sum>
+struct Moments {
+  Sum mean;
+  Sum variance;
+};
+
+/// Mean and population variance of `x`.
+template <class T, class Sum = Accumulator<T>>
+Moments<Sum> moments(std::span<const T> x) {
+  Sum sum(0);
+  for (const T v : x) sum += static_cast<Sum>(v);
+  const Sum n = from_count<Sum>(static_cast<int64_t>(x.size()));
+  const Sum mean = sum / n;
+  Sum squares(0);
+  for (const T v : x) squares += (static_cast<Sum>(v) - mean) * (static_cast<Sum>(v) - mean);
+  return {mean, squares / n};
+}
+
+/// The batch, instance and group normalizations (norm.cc) and those over trailing axes (layer_norm.cc).
+std::vector<OpDef> trailing_norm_ops();
+
+}  // namespace isomer

@@ -1,0 +1,10 @@
+#pragma once
+// Rotary position embedding, of the attention family.
+
+#include "isomer/ir/op.h"
+
+namespace isomer {
+
+OpDef rotary_embedding_op();
+
+}  // namespace isomer
