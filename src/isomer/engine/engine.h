@@ -32,7 +32,7 @@ struct TimingOptions {
 struct EngineOptions {
   int threads = 1;
   /// The Python with the onnxruntime package. Empty: $ISOMER_PYTHON, else the checkout's .venv, else python3.
-  std::string python;
+  std::string python = {};
   /// Let ONNX Runtime optimize the graph (level "all"), or run it as it is ("disabled").
   bool optimize = true;
   /// A call that takes longer than this (timing: beyond the time it was given) has failed.

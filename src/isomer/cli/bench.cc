@@ -1,0 +1,121 @@
+// isomer bench: how long a model takes, or two against each other.
+
+#include <memory>
+
+#include "isomer/base/progress.h"
+#include "isomer/base/stats.h"
+#include "isomer/base/table.h"
+#include "isomer/base/version.h"
+#include "isomer/cli/commands.h"
+#include "isomer/cli/common.h"
+#include "isomer/onnx/import.h"
+
+namespace isomer {
+namespace {
+
+using nlohmann::json;
+
+struct BenchOptions {
+  std::vector<std::string> models;
+  int runs = 0;
+  TimingOptions timing;
+  EngineChoice engine;
+  InputChoice random;
+  bool json = false;
+};
+
+Result<std::vector<std::vector<double>>> measure(const BenchOptions& options, Engine& engine) {
+  ISOMER_TRY(const ShapeOptions shapes, options.random.shape_options());
+  std::vector<SessionId> sessions;
+  std::vector<std::vector<NamedTensor>> inputs;
+  for (const std::string& path : options.models) {
+    ISOMER_TRY(const Model model, import_model(path));
+    auto drawn = random_inputs(model, shapes, options.random.seed);
+    if (!drawn) return fail_in(path, drawn.error());
+    inputs.push_back(std::move(*drawn));
+    ISOMER_TRY(const SessionId session, engine.load(path));
+    sessions.push_back(session);
+  }
+  TimingOptions timing = options.timing;
+  if (options.runs > 0) timing.min_runs = timing.max_runs = options.runs;
+  const Progress progress(fmt::format("timing {} ...", fmt::join(options.models, ", ")));
+  return engine.time_interleaved(sessions, inputs, timing);
+}
+
+json report_of(const BenchOptions& options, const Engine& engine, const std::vector<std::vector<double>>& samples) {
+  json report = {{"schema", "isomer.bench.v1"}, {"isomer", version()},
+                 {"engine", engine.name()},     {"engine_version", engine.version()},
+                 {"device", engine.device()},   {"seed", options.random.seed},
+                 {"models", json::array()}};
+  for (size_t i = 0; i < samples.size(); ++i) {
+    report["models"].push_back({{"name", options.models[i]},
+                                {"engine", engine.name()},
+                                {"threads", engine.threads()},
+                                {"runs", samples[i].size()},
+                                {"median_us", median(samples[i])},
+                                {"p95_us", percentile(samples[i], 0.95)}});
+  }
+  if (samples.size() == 2) {
+    const Interval ratio = paired_ratio(samples[0], samples[1], options.random.seed);
+    report["ratio"] = ratio.value;
+    report["ci95"] = {ratio.low, ratio.high};
+  }
+  return report;
+}
+
+void print_table(const BenchOptions& options, const Engine& engine, const std::vector<std::vector<double>>& samples) {
+  Table table({"<model", ">median us", ">p95 us", ">runs"});
+  for (size_t i = 0; i < samples.size(); ++i) {
+    table.row({options.models[i], fmt::format("{:.1f}", median(samples[i])),
+               fmt::format("{:.1f}", percentile(samples[i], 0.95)), fmt::format("{}", samples[i].size())});
+  }
+  fmt::print("{}", table.str());
+  if (samples.size() == 2) {
+    const Interval ratio = paired_ratio(samples[0], samples[1], options.random.seed);
+    const char* verdict = ratio.low > 1    ? "the second is faster"
+                          : ratio.high < 1 ? "the first is faster"
+                                           : "no difference";
+    fmt::print("ratio {:.3f}, 95% [{:.3f}, {:.3f}]: {}\n", ratio.value, ratio.low, ratio.high, verdict);
+  }
+  fmt::print("{} {}, {} thread{}, {}\n", engine.name(), engine.version(), engine.threads(),
+             engine.threads() == 1 ? "" : "s", engine.device());
+}
+
+Result<int> bench(const BenchOptions& options) {
+  ISOMER_TRY(const auto engine, options.engine.make());
+  ISOMER_TRY(const auto samples, measure(options, *engine));
+  if (options.json) {
+    print_json(report_of(options, *engine, samples));
+  } else {
+    print_table(options, *engine, samples);
+  }
+  return kDone;
+}
+
+}  // namespace
+
+void add_bench(CLI::App& app, int& exit_code) {
+  CLI::App* command = app.add_subcommand("bench", "Time a model, or two against each other");
+  const auto options = std::make_shared<BenchOptions>();
+  command
+      ->add_option("models", options->models, "One or two ONNX files; two run in turn, and the ratio is first / second")
+      ->required()
+      ->expected(1, 2);
+  command->add_option("--runs", options->runs, "Runs of each model; else as many as --seconds allows")
+      ->check(CLI::Range(1, 1000000));
+  command->add_option("--seconds", options->timing.seconds, "How long to measure (at least 10, at most 1000 runs)")
+      ->check(CLI::Range(0.0, 3600.0))
+      ->capture_default_str();
+  command->add_option("--warmup", options->timing.warmup, "Runs of each model before the clock starts")
+      ->check(CLI::Range(0, 1000))
+      ->capture_default_str();
+  options->engine.add_to(*command);
+  options->random.add_to(*command);
+  add_json(*command, options->json);
+  command->footer(
+      "Example: isomer bench model.onnx faster.onnx --threads 4\nA ratio above 1 says that the second model is "
+      "faster.");
+  command->callback([options, &exit_code] { exit_code = finish(bench(*options)); });
+}
+
+}  // namespace isomer

@@ -1,0 +1,219 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "isomer/base/file.h"
+#include "isomer/cli/app.h"
+#include "isomer/cli/commands.h"
+#include "isomer/ir/text.h"
+#include "isomer/onnx/export.h"
+#include "isomer/ops/registry.h"
+#include "isomer/runtime/npy.h"
+
+namespace isomer {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
+
+struct Outcome {
+  int exit_code;
+  std::string out, err;
+  json report() const { return json::parse(out); }
+};
+
+/// Runs the program in this process.
+Outcome isomer_program(std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), "isomer");
+  std::vector<const char*> argv;
+  for (const std::string& argument : arguments) argv.push_back(argument.c_str());
+  testing::internal::CaptureStdout();
+  testing::internal::CaptureStderr();
+  const int exit_code = run_program(static_cast<int>(argv.size()), argv.data());
+  std::fflush(nullptr);
+  std::string out = testing::internal::GetCapturedStdout();
+  return {exit_code, std::move(out), testing::internal::GetCapturedStderr()};
+}
+
+class Cli : public testing::Test {
+ protected:
+  void SetUp() override {
+    fs::create_directories(folder_);
+    a_ = model("a", "y = MatMul(x, w)\n z = Relu(y)");
+    b_ = model("b", "u = MatMul(x, w)\n v = Relu(u)\n z = Relu(v)");
+    wrong_ = model("wrong", "y = MatMul(x, w)\n z = Sigmoid(y)");
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  /// A model of [N,8] x [8,4] with this body; its output is z.
+  std::string model(const std::string& name, const std::string& body, const std::string& outputs = "z") const {
+    auto graph = parse_graph("input x: f32[N,8]\n w = f32[8,4]{seed 1}\n " + body + "\n return " + outputs, find_op);
+    EXPECT_TRUE(graph.has_value()) << (graph ? "" : graph.error().message);
+    const fs::path path = folder_ / (name + ".onnx");
+    const Status written = export_model(make_model(std::move(*graph), name, 17), path);
+    EXPECT_TRUE(written.has_value()) << (written ? "" : written.error().message);
+    return path.string();
+  }
+
+  const fs::path folder_ = fs::path(testing::TempDir()) / fmt::format("isomer_cli_test_{}", ::getpid());
+  std::string a_, b_, wrong_;
+};
+
+TEST_F(Cli, EveryCommandHasHelpWithAnExample) {
+  int exit_code = 0;
+  CLI::App app;
+  for (const AddCommand add : all_commands()) add(app, exit_code);
+  const std::string all = isomer_program({"--help"}).out;
+  for (const CLI::App* command : app.get_subcommands({})) {
+    const Outcome help = isomer_program({command->get_name(), "--help"});
+    EXPECT_EQ(help.exit_code, 0) << command->get_name();
+    EXPECT_THAT(help.out, HasSubstr("Example: isomer " + command->get_name()));
+    EXPECT_THAT(all, HasSubstr("  " + command->get_name()));
+  }
+}
+
+TEST_F(Cli, UsageErrorsAreTwo) {
+  for (const std::vector<std::string>& arguments : {std::vector<std::string>{},
+                                                    {"frobnicate"},
+                                                    {"run"},
+                                                    {"run", a_, "--frob"},
+                                                    {"bench", a_, "--threads", "0"},
+                                                    {"run", a_, "--engine", "tpu"},
+                                                    {"run", a_, "--shape", "q"},
+                                                    {"compare", a_}}) {
+    const Outcome outcome = isomer_program(arguments);
+    EXPECT_EQ(outcome.exit_code, 2);
+    EXPECT_THAT(outcome.err, StartsWith("isomer: "));
+    EXPECT_EQ(outcome.out, "");
+  }
+  EXPECT_EQ(isomer_program({"--version"}).exit_code, 0);
+}
+
+TEST_F(Cli, BadFilesAreNamed) {
+  const std::string bad = (folder_ / "bad.onnx").string(), none = (folder_ / "none.onnx").string();
+  ASSERT_TRUE(write_file(bad, "\x01\x02 no model").has_value());
+  for (const std::string command : {"run", "bench", "inspect"}) {
+    for (const std::string& file : {bad, none}) {
+      const Outcome outcome = isomer_program({command, file, "--json"});
+      EXPECT_EQ(outcome.exit_code, 2) << command;
+      EXPECT_THAT(outcome.err, StartsWith("isomer: " + file + ": ")) << command;
+      EXPECT_EQ(outcome.out, "");
+    }
+  }
+  for (const std::string command : {"compare", "diff"}) EXPECT_EQ(isomer_program({command, a_, none}).exit_code, 2);
+}
+
+TEST_F(Cli, RunWritesItsOutputs) {
+  const std::string x = (folder_ / "x.npy").string(), out = (folder_ / "out").string();
+  ASSERT_TRUE(write_npy(x, Tensor::floats({1, 8}, std::vector<float>(8, 1.0F))).has_value());
+  std::vector<Tensor> results;
+  for (const std::string engine : {"ort", "reference"}) {
+    const Outcome outcome = isomer_program({"run", a_, "--engine", engine, "--input", "x=" + x, "--output-dir", out});
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+    EXPECT_THAT(outcome.out, HasSubstr("f32[1,4]"));
+    results.push_back(read_npy(folder_ / "out" / "z.npy").value());
+  }
+  for (size_t i = 0; i < 4; ++i) EXPECT_NEAR(results[0].data<float>()[i], results[1].data<float>()[i], 1e-5);
+
+  EXPECT_EQ(isomer_program({"run", a_, "--input", "q=" + x}).exit_code, 2);
+  EXPECT_EQ(isomer_program({"run", a_, "--input", "x=" + a_}).exit_code, 2);
+  ASSERT_TRUE(write_npy(x, Tensor::floats({1, 7}, std::vector<float>(7, 1.0F))).has_value());
+  EXPECT_THAT(isomer_program({"run", a_, "--input", "x=" + x}).err, HasSubstr("does not fit"));
+}
+
+TEST_F(Cli, RunReportsAsJson) {
+  const json report = isomer_program({"run", a_, "--shape", "N=3", "--seed", "5", "--json"}).report();
+  EXPECT_EQ(report["outputs"][0]["type"], "f32[3,4]");
+  EXPECT_EQ(report["outputs"][0]["min"], 0.0) << "of a relu";
+  EXPECT_EQ(report["seed"], 5);
+  EXPECT_EQ(report, isomer_program({"run", a_, "--shape", "x:3,8", "--seed", "5", "--json"}).report());
+}
+
+TEST_F(Cli, BenchReportsWhatTheContractSays) {
+  const Outcome one = isomer_program({"bench", a_, "--runs", "12", "--json"});
+  ASSERT_EQ(one.exit_code, 0) << one.err;
+  const json model = one.report()["models"][0];
+  EXPECT_EQ(model["name"], a_);
+  EXPECT_EQ(model["engine"], "ort");
+  EXPECT_EQ(model["threads"], 1);
+  EXPECT_EQ(model["runs"], 12);
+  EXPECT_GT(model["median_us"], 0);
+  EXPECT_GE(model["p95_us"], model["median_us"]);
+  EXPECT_FALSE(one.report().contains("ratio"));
+
+  const json two = isomer_program({"bench", a_, b_, "--runs", "12", "--json", "--threads", "2"}).report();
+  EXPECT_EQ(two["models"].size(), 2);
+  EXPECT_EQ(two["models"][1]["threads"], 2);
+  EXPECT_GT(two["ratio"], 0);
+  EXPECT_LE(two["ci95"][0], two["ratio"]);
+  EXPECT_GE(two["ci95"][1], two["ratio"]);
+  EXPECT_THAT(isomer_program({"bench", a_, b_, "--runs", "12"}).out, HasSubstr("ratio"));
+}
+
+TEST_F(Cli, CompareTellsEqualFromDifferent) {
+  for (const std::string engine : {"ort", "reference"}) {
+    const Outcome same = isomer_program({"compare", a_, b_, "--engine", engine, "--json"});
+    EXPECT_EQ(same.exit_code, 0) << same.err << same.out;
+    EXPECT_EQ(same.report()["equal"], true);
+    const Outcome different = isomer_program({"compare", a_, wrong_, "--engine", engine, "--json"});
+    EXPECT_EQ(different.exit_code, 1) << different.err;
+    EXPECT_EQ(different.report()["outputs"][0]["differs"], true);
+    EXPECT_GT(different.report()["outputs"][0]["max_rel"], 0.01);
+  }
+  EXPECT_EQ(isomer_program({"compare", a_, wrong_, "--tolerance", "100"}).exit_code, 0);
+  EXPECT_THAT(isomer_program({"compare", a_, wrong_}).out, HasSubstr("DIFFERENT"));
+  const std::string narrow =
+      model("narrow", "y = MatMul(x, w)\n z = Slice(y) {axes=[1], starts=[0], ends=[2], steps=[1]}");
+  EXPECT_EQ(isomer_program({"compare", a_, narrow}).exit_code, 1);
+  const std::string two = model("two", "z = MatMul(x, w)\n y = Relu(z)", "z, y");
+  EXPECT_EQ(isomer_program({"compare", a_, two}).exit_code, 2);
+}
+
+TEST_F(Cli, InspectCountsAndDraws) {
+  const std::string dot = (folder_ / "a.dot").string();
+  const Outcome outcome = isomer_program({"inspect", a_, "--shape", "N=10", "--dot", dot, "--json"});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  const json report = outcome.report();
+  EXPECT_EQ(report["parameters"], 32);
+  EXPECT_EQ(report["opset"], 17);
+  EXPECT_EQ(report["inputs"][0], (json{{"name", "x"}, {"type", "f32[N,8]"}}));
+  EXPECT_EQ(report["ops"][0]["op"], "MatMul");
+  EXPECT_EQ(report["ops"][0]["flops"], 2 * 10 * 8 * 4);
+  EXPECT_THAT(read_file(dot).value(), HasSubstr("MatMul"));
+  EXPECT_THAT(isomer_program({"inspect", a_}).out, HasSubstr("parameters 32"));
+  EXPECT_THAT(isomer_program({"inspect", a_, "--dot", a_}).err, HasSubstr("is an input"));
+}
+
+TEST_F(Cli, DiffShowsWhatChanged) {
+  const json same = isomer_program({"diff", a_, a_, "--json"}).report();
+  EXPECT_EQ(same["equal"], true);
+  EXPECT_TRUE(same["only_before"].empty());
+  const json changed = isomer_program({"diff", a_, b_, "--json"}).report();
+  EXPECT_EQ(changed["equal"], false);
+  EXPECT_EQ(changed["ops"]["Relu"], (json{{"before", 1}, {"after", 2}}));
+  EXPECT_TRUE(changed["only_before"].empty()) << "b computes all that a does";
+  EXPECT_EQ(changed["only_after"].size(), 1);
+  EXPECT_EQ(isomer_program({"diff", a_, wrong_}).exit_code, 0);
+  EXPECT_THAT(isomer_program({"diff", a_, wrong_}).out, HasSubstr("Sigmoid"));
+}
+
+TEST_F(Cli, ModelsAreListedAndWritten) {
+  const json list = isomer_program({"models", "--json"}).report();
+  ASSERT_FALSE(list["models"].empty());
+  EXPECT_THAT(isomer_program({"models"}).out, HasSubstr("squeezenet"));
+  const std::string path = (folder_ / "net.onnx").string();
+  const Outcome written = isomer_program({"models", "squeezenet", "-o", path, "--batch", "2"});
+  ASSERT_EQ(written.exit_code, 0) << written.err;
+  EXPECT_THAT(isomer_program({"inspect", path}).out, HasSubstr("f32[2,3,224,224]"));
+  EXPECT_EQ(isomer_program({"models", "no-such-network", "-o", path}).exit_code, 2);
+  EXPECT_EQ(isomer_program({"models", "squeezenet"}).exit_code, 2);
+}
+
+}  // namespace
+}  // namespace isomer

@@ -1,0 +1,10 @@
+#include "isomer/cli/commands.h"
+
+namespace isomer {
+
+const std::vector<AddCommand>& all_commands() {
+  static const std::vector<AddCommand> kCommands = {add_run, add_bench, add_compare, add_inspect, add_diff, add_models};
+  return kCommands;
+}
+
+}  // namespace isomer

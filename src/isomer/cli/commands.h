@@ -1,0 +1,22 @@
+#pragma once
+// The commands of the program. A command is one file that defines add_NAME, and a line here and in commands.cc.
+
+#include <CLI/CLI.hpp>
+#include <vector>
+
+namespace isomer {
+
+/// Declares a command: its options, and a callback that runs it and sets `exit_code`.
+using AddCommand = void (*)(CLI::App& app, int& exit_code);
+
+/// All commands, in the order of --help.
+const std::vector<AddCommand>& all_commands();
+
+void add_run(CLI::App& app, int& exit_code);
+void add_bench(CLI::App& app, int& exit_code);
+void add_compare(CLI::App& app, int& exit_code);
+void add_inspect(CLI::App& app, int& exit_code);
+void add_diff(CLI::App& app, int& exit_code);
+void add_models(CLI::App& app, int& exit_code);
+
+}  // namespace isomer

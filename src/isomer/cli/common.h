@@ -1,0 +1,43 @@
+#pragma once
+// What several commands share: exit codes, reports, options.
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "isomer/base/result.h"
+#include "isomer/engine/engine.h"
+#include "isomer/engine/inputs.h"
+#include "isomer/onnx/model.h"
+
+namespace isomer {
+
+enum ExitCode : int { kDone = 0, kFinding = 1, kBadInput = 2 };
+
+/// The exit code of a finished command; an Error goes to stderr as `isomer: ...`.
+int finish(const Result<int>& outcome);
+
+/// Prints a JSON report on stdout. Numbers that are no JSON (NaN) become null, bytes that are no UTF-8 are replaced.
+void print_json(const nlohmann::json& report);
+
+/// Options that choose an engine and the inputs to run it with.
+struct EngineChoice {
+  std::string name = "ort";
+  EngineOptions options;
+
+  void add_to(CLI::App& command);
+  Result<std::unique_ptr<Engine>> make() const { return make_engine(name, options); }
+};
+struct InputChoice {
+  std::vector<std::string> shapes;
+  uint64_t seed = 1;
+
+  void add_to(CLI::App& command);
+  Result<ShapeOptions> shape_options() const;
+};
+
+/// The --json flag.
+void add_json(CLI::App& command, bool& json);
+
+}  // namespace isomer

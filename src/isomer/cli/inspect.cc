@@ -1,0 +1,170 @@
+// isomer inspect: what a model consists of.
+
+#include <algorithm>
+#include <map>
+#include <memory>
+
+#include "isomer/base/file.h"
+#include "isomer/base/table.h"
+#include "isomer/base/version.h"
+#include "isomer/cli/commands.h"
+#include "isomer/cli/common.h"
+#include "isomer/cli/describe.h"
+#include "isomer/ir/dot.h"
+#include "isomer/onnx/import.h"
+
+namespace isomer {
+namespace {
+
+using nlohmann::json;
+
+struct InspectOptions {
+  std::string model;
+  std::string dot;
+  std::vector<std::string> shapes;
+  bool json = false;
+};
+
+/// All nodes of one operator.
+struct OpRow {
+  std::string name;
+  int64_t count = 0;
+  int64_t folded = 0;  // of them, those that depend on constants alone and cost nothing at run time
+  Work work;
+};
+
+std::vector<OpRow> op_rows(const Graph& graph, const Extents& extents) {
+  std::map<std::string, OpRow> by_name;
+  for (const Node& node : graph.nodes()) {
+    if (node.is_input() || node.is_constant()) continue;
+    OpRow& row = by_name[op_label(node)];
+    ++row.count;
+    if (node.num_results > 0 && graph.is_weight(node.result())) {
+      ++row.folded;
+      continue;
+    }
+    const Work work = work_of(graph, node, extents);
+    row.work.flops += work.flops;
+    row.work.bytes += work.bytes;
+  }
+  std::vector<OpRow> rows;
+  for (auto& [name, row] : by_name) {
+    row.name = name;
+    rows.push_back(std::move(row));
+  }
+  std::ranges::stable_sort(rows, [](const OpRow& a, const OpRow& b) {
+    return std::tie(b.work.flops, b.count) < std::tie(a.work.flops, a.count);
+  });
+  return rows;
+}
+
+json report_of(const InspectOptions& options, const Model& model, const std::vector<OpRow>& rows,
+               const GraphWork& work) {
+  json report = {{"schema", "isomer.inspect.v1"},
+                 {"isomer", version()},
+                 {"model", options.model},
+                 {"opset", opset_of(model)},
+                 {"inputs", interface_json(model, false)},
+                 {"outputs", interface_json(model, true)},
+                 {"flops", work.run.flops},
+                 {"bytes", work.run.bytes},
+                 {"parameters", work.parameters},
+                 {"parameter_bytes", work.parameter_bytes},
+                 {"peak_activation_bytes", work.peak_activation_bytes},
+                 {"ops", json::array()},
+                 {"opaque", json::array()}};
+  for (const OpRow& row : rows) {
+    report["ops"].push_back({{"op", row.name},
+                             {"count", row.count},
+                             {"of_constants", row.folded},
+                             {"flops", row.work.flops},
+                             {"bytes", row.work.bytes}});
+  }
+  for (const Node& node : model.graph.nodes()) {
+    if (!node.is_opaque()) continue;
+    report["opaque"].push_back(
+        {{"op", op_label(node)}, {"name", node_name(model.graph, node)}, {"why", why_opaque(node)}});
+  }
+  return report;
+}
+
+void print_interface(const Model& model) {
+  Table table({"<", "<", "<"});
+  const auto add = [&](const char* kind, const json& rows) {
+    for (const json& row : rows) table.row({kind, row["name"].get<std::string>(), row["type"].get<std::string>()});
+  };
+  add("input", interface_json(model, false));
+  add("output", interface_json(model, true));
+  // The headings are blank.
+  const std::string text = table.str();
+  fmt::print("{}", text.substr(text.find('\n') + 1));
+}
+
+void print_opaque(const Graph& graph) {
+  std::map<std::pair<std::string, std::string>, std::vector<std::string>> groups;
+  for (const Node& node : graph.nodes()) {
+    if (node.is_opaque()) groups[{op_label(node), why_opaque(node)}].push_back(node_name(graph, node));
+  }
+  if (groups.empty()) return;
+  fmt::print("\nopaque (kept as they are, never rewritten):\n");
+  Table table({"<op", ">count", "<first", "<why"});
+  for (const auto& [key, names] : groups) {
+    table.row({key.first, fmt::format("{}", names.size()), names.front(), key.second});
+  }
+  fmt::print("{}", table.str());
+}
+
+void print_report(const Model& model, const std::vector<OpRow>& rows, const GraphWork& work) {
+  print_interface(model);
+  fmt::print("\n");
+  Table table({"<op", ">count", ">FLOPs", ">bytes", "<"});
+  int64_t count = 0;
+  for (const OpRow& row : rows) {
+    count += row.count;
+    table.row({row.name, grouped(row.count), metric(row.work.flops), byte_str(row.work.bytes),
+               row.folded == 0 ? "" : fmt::format("{} of constants alone", row.folded)});
+  }
+  table.row({"total", grouped(count), metric(work.run.flops), byte_str(work.run.bytes)});
+  fmt::print("{}\nparameters {} ({}), peak activations {}, opset {}\n", table.str(), grouped(work.parameters),
+             byte_str(work.parameter_bytes), byte_str(work.peak_activation_bytes), opset_of(model));
+  print_opaque(model.graph);
+}
+
+Result<int> inspect(const InspectOptions& options) {
+  ISOMER_TRY(const Model model, import_model(options.model));
+  ISOMER_TRY(const ShapeOptions shapes, InputChoice{.shapes = options.shapes}.shape_options());
+  const auto symbols = symbol_values(model, shapes);
+  if (!symbols) return fail_in(options.model, symbols.error());
+  const Extents extents = extents_of(model.graph, *symbols);
+  const std::vector<OpRow> rows = op_rows(model.graph, extents);
+  const GraphWork work = graph_work(model.graph, extents);
+  if (!options.dot.empty()) {
+    const std::vector<std::filesystem::path> inputs = {options.model};
+    ISOMER_CHECK(may_write(options.dot, inputs, false));
+    ISOMER_CHECK(write_file(options.dot, dot_graph(model.graph)));
+  }
+  if (options.json) {
+    print_json(report_of(options, model, rows, work));
+  } else {
+    print_report(model, rows, work);
+  }
+  return kDone;
+}
+
+}  // namespace
+
+void add_inspect(CLI::App& app, int& exit_code) {
+  CLI::App* command = app.add_subcommand("inspect", "Show operators, work and memory of a model");
+  const auto options = std::make_shared<InspectOptions>();
+  command->add_option("model", options->model, "ONNX file")->required();
+  command->add_option("--dot", options->dot, "Write the graph as a Graphviz file");
+  command
+      ->add_option("--shape", options->shapes,
+                   "NAME:1,3,224,224 (extents of an input) or N=8 (value of a symbol), for FLOPs and bytes; else 1")
+      ->allow_extra_args(false);
+  add_json(*command, options->json);
+  command->footer("Example: isomer inspect model.onnx --dot model.dot && dot -Tsvg model.dot > model.svg");
+  command->callback([options, &exit_code] { exit_code = finish(inspect(*options)); });
+}
+
+}  // namespace isomer

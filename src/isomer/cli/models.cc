@@ -1,0 +1,81 @@
+// isomer models: the benchmark networks of the papers.
+
+#include "isomer/models/models.h"
+
+#include <memory>
+
+#include "isomer/base/progress.h"
+#include "isomer/base/table.h"
+#include "isomer/base/version.h"
+#include "isomer/cli/commands.h"
+#include "isomer/cli/common.h"
+#include "isomer/onnx/export.h"
+
+namespace isomer {
+namespace {
+
+using nlohmann::json;
+
+/// The opset of the networks that we write: old enough for every engine.
+constexpr int kOpset = 17;
+
+struct ModelsOptions {
+  std::string name;
+  std::string output;
+  int batch = 1;
+  uint64_t seed = 0;
+  bool json = false;
+};
+
+int list(const ModelsOptions& options) {
+  json report = {{"schema", "isomer.models.v1"}, {"isomer", version()}, {"models", json::array()}};
+  Table table({"<name", "<"});
+  for (const ModelEntry& entry : all_models()) {
+    table.row({entry.name, entry.description});
+    report["models"].push_back({{"name", entry.name}, {"description", entry.description}});
+  }
+  if (options.json) {
+    print_json(report);
+  } else {
+    fmt::print("{}", table.str());
+  }
+  return kDone;
+}
+
+Result<int> models(const ModelsOptions& options) {
+  if (options.name.empty()) {
+    if (!options.output.empty()) return fail("-o: which network? `isomer models` lists them");
+    return list(options);
+  }
+  if (options.output.empty()) return fail("{}: give -o OUT.onnx", options.name);
+  const Progress progress(fmt::format("building {} ...", options.name));
+  ISOMER_TRY(Graph graph, build_model(options.name, options.batch, options.seed));
+  const size_t nodes = graph.nodes().size();
+  ISOMER_CHECK(export_model(make_model(std::move(graph), options.name, kOpset), options.output));
+  if (options.json) {
+    print_json({{"schema", "isomer.models.v1"},
+                {"isomer", version()},
+                {"name", options.name},
+                {"batch", options.batch},
+                {"seed", options.seed},
+                {"nodes", nodes},
+                {"file", options.output}});
+  }
+  return kDone;
+}
+
+}  // namespace
+
+void add_models(CLI::App& app, int& exit_code) {
+  CLI::App* command = app.add_subcommand("models", "List or write the benchmark networks of the papers");
+  const auto options = std::make_shared<ModelsOptions>();
+  command->add_option("name", options->name, "The network to write; without it, all are listed");
+  command->add_option("-o,--output", options->output, "ONNX file to write");
+  command->add_option("--batch", options->batch, "Batch size")->check(CLI::Range(1, 1 << 20))->capture_default_str();
+  command->add_option("--seed", options->seed, "Seed of the weights")->capture_default_str();
+  add_json(*command, options->json);
+  command->footer("Example: isomer models squeezenet -o squeezenet.onnx --batch 4");
+  command->callback([options, &exit_code] { exit_code = finish(models(*options)); });
+}
+
+}  // namespace isomer

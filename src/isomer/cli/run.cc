@@ -1,0 +1,154 @@
+// isomer run: a model, once.
+
+#include <algorithm>
+#include <cctype>
+#include <memory>
+#include <set>
+
+#include "isomer/base/progress.h"
+#include "isomer/base/table.h"
+#include "isomer/base/version.h"
+#include "isomer/cli/commands.h"
+#include "isomer/cli/common.h"
+#include "isomer/onnx/import.h"
+#include "isomer/ops/onnx_form.h"
+#include "isomer/runtime/npy.h"
+
+namespace isomer {
+namespace {
+
+using nlohmann::json;
+namespace fs = std::filesystem;
+
+struct RunOptions {
+  std::string model;
+  std::vector<std::string> inputs;
+  std::string output_dir;
+  EngineChoice engine;
+  InputChoice random;
+  bool json = false;
+};
+
+/// Replaces the random tensor of "NAME=FILE.npy" by the file's. Its extents count for the other inputs as --shape does.
+Status read_inputs(const RunOptions& options, const Model& model, ShapeOptions& shapes,
+                   std::vector<NamedTensor>& given) {
+  for (const std::string& text : options.inputs) {
+    const size_t at = text.rfind('=');
+    if (at == std::string::npos || at == 0) return fail("--input '{}': not NAME=FILE.npy", text);
+    const std::string name = text.substr(0, at);
+    ISOMER_TRY(Tensor tensor, read_npy(text.substr(at + 1)));
+    for (size_t i = 0; i < model.graph.inputs().size(); ++i) {
+      if (input_name(model, i) != name) continue;
+      ISOMER_CHECK(check_input(name, tensor, model.graph.type(model.graph.inputs()[i])));
+    }
+    shapes.inputs[name] = tensor.dims();
+    given.emplace_back(name, std::move(tensor));
+  }
+  return {};
+}
+
+Result<std::vector<NamedTensor>> make_inputs(const RunOptions& options, const Model& model) {
+  ISOMER_TRY(ShapeOptions shapes, options.random.shape_options());
+  std::vector<NamedTensor> given;
+  ISOMER_CHECK(read_inputs(options, model, shapes, given));
+  auto inputs = random_inputs(model, shapes, options.random.seed);
+  if (!inputs) return fail_in(options.model, inputs.error());
+  for (auto& [name, tensor] : *inputs) {
+    const auto file = std::ranges::find(given, name, &NamedTensor::first);
+    if (file != given.end()) tensor = file->second;
+  }
+  return inputs;
+}
+
+/// "min", "max" and "mean" of an output, where it has numbers.
+json summary(const Tensor& tensor) {
+  std::vector<double> numbers;
+  if (const auto reals = float_elements(tensor)) {
+    numbers.assign(reals->begin(), reals->end());
+  } else if (const auto integers = int_elements(tensor)) {
+    numbers.assign(integers->begin(), integers->end());
+  }
+  if (numbers.empty()) return json::object();
+  double sum = 0;
+  for (const double number : numbers) sum += number;
+  // NaN anywhere makes the mean NaN, which min and max would hide.
+  const auto [low, high] = std::ranges::minmax(numbers);
+  return {{"min", low}, {"max", high}, {"mean", sum / static_cast<double>(numbers.size())}};
+}
+
+/// A file name for an output, different from all before.
+std::string file_name(const std::string& output, std::set<std::string>& taken) {
+  std::string safe = output;
+  for (char& c : safe) {
+    if (std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '-' && c != '_' && c != '.') c = '_';
+  }
+  if (safe.empty() || safe[0] == '.') safe = "_" + safe;
+  std::string name = safe + ".npy";
+  for (int i = 2; !taken.insert(name).second; ++i) name = fmt::format("{}-{}.npy", safe, i);
+  return name;
+}
+
+Result<int> run(const RunOptions& options) {
+  ISOMER_TRY(const Model model, import_model(options.model));
+  ISOMER_TRY(const auto inputs, make_inputs(options, model));
+  ISOMER_TRY(const auto engine, options.engine.make());
+  ISOMER_TRY(const SessionId session, engine->load(options.model));
+  auto outputs = [&] {
+    const Progress progress(fmt::format("running {} ...", options.model));
+    return engine->run(session, inputs);
+  }();
+  if (!outputs) return tl::unexpected(outputs.error());
+
+  Table table({"<output", "<type", ">min", ">max", ">mean", "<file"});
+  json report = {{"schema", "isomer.run.v1"},   {"isomer", version()},        {"model", options.model},
+                 {"engine", engine->name()},    {"device", engine->device()}, {"threads", engine->threads()},
+                 {"seed", options.random.seed}, {"outputs", json::array()}};
+  std::set<std::string> taken;
+  if (!options.output_dir.empty()) {
+    std::error_code error;
+    fs::create_directories(options.output_dir, error);
+    if (error) return fail("{}: {}", options.output_dir, error.message());
+  }
+  for (size_t i = 0; i < outputs->size(); ++i) {
+    const Tensor& tensor = (*outputs)[i];
+    const std::string name = output_name(model, i);
+    json row = summary(tensor);
+    const auto number = [&](const char* key) {
+      return row.contains(key) ? fmt::format("{:.6g}", row[key].get<double>()) : "";
+    };
+    std::vector<std::string> cells = {name, tensor.type().str(), number("min"), number("max"), number("mean"), ""};
+    row["name"] = name;
+    row["type"] = tensor.type().str();
+    if (!options.output_dir.empty()) {
+      const fs::path path = fs::path(options.output_dir) / file_name(name, taken);
+      ISOMER_CHECK(write_npy(path, tensor));
+      row["file"] = cells.back() = path.string();
+    }
+    table.row(std::move(cells));
+    report["outputs"].push_back(std::move(row));
+  }
+  if (options.json) {
+    print_json(report);
+  } else {
+    fmt::print("{}", table.str());
+  }
+  return kDone;
+}
+
+}  // namespace
+
+void add_run(CLI::App& app, int& exit_code) {
+  CLI::App* command = app.add_subcommand("run", "Run a model once");
+  const auto options = std::make_shared<RunOptions>();
+  command->add_option("model", options->model, "ONNX file")->required();
+  command->add_option("--input", options->inputs, "NAME=FILE.npy: an input; inputs that are not given are random")
+      ->allow_extra_args(false);
+  command->add_option("--output-dir", options->output_dir, "Folder for the outputs, as .npy");
+  options->engine.add_to(*command);
+  options->random.add_to(*command);
+  add_json(*command, options->json);
+  command->footer("Example: isomer run model.onnx --input image=cat.npy --output-dir out");
+  command->callback([options, &exit_code] { exit_code = finish(run(*options)); });
+}
+
+}  // namespace isomer
