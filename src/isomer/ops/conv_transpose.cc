@@ -109,6 +109,8 @@ Status resolve_output(OnnxForm& form, const Window& window, bool upper, const In
   for (size_t i = 0; i < rank; ++i) {
     int64_t total = window.reach(i) + extra[i] - window.strides[i];
     if (!wanted.empty()) total += window.strides[i] * spatial[i] - wanted[i];
+    if (total < 0 && wanted.empty())
+      return form.leave_opaque("engines disagree on SAME where the stride is larger than the window");
     if (total < 0) extra[i] -= total;
     total = std::max<int64_t>(0, total);
     pads[i] = upper ? total / 2 : total - total / 2;

@@ -219,9 +219,24 @@ Status global_lp_kernel(KernelContext& context) {
   });
 }
 
+/// SAME where engines part from the standard: it counts the dilated window, they the kernel alone; and windows that are
+/// smaller than their stride shift in some, for want of a negative pad.
+bool is_disputed(const OnnxForm& form, const Ints& kernel) {
+  const auto* auto_pad = form.get<std::string>("auto_pad");
+  if (auto_pad == nullptr || !auto_pad->starts_with("SAME")) return false;
+  const Ints* dilations = form.get<Ints>("dilations");
+  if (dilations != nullptr && std::any_of(dilations->begin(), dilations->end(), [](int64_t d) { return d != 1; }))
+    return true;
+  const Ints* strides = form.get<Ints>("strides");
+  for (size_t i = 0; strides != nullptr && i < std::min(strides->size(), kernel.size()); ++i)
+    if ((*strides)[i] > kernel[i]) return true;
+  return false;
+}
+
 Status pool_from_onnx(OnnxForm& form) {
   const Ints* kernel = form.get<Ints>("kernel_shape");
   if (kernel == nullptr || kernel->empty()) return fail("{} needs 'kernel_shape'", form.op_type);
+  if (is_disputed(form, *kernel)) return form.leave_opaque("engines disagree on this window under SAME");
   return normalize_window(form, kernel->size(), Ints(*kernel));
 }
 

@@ -157,17 +157,20 @@ struct RoiAxis {
   int64_t grid;
 };
 
-Result<RoiAxis> roi_axis(const Attrs& attrs, double low, double high, int64_t bins) {
+/// In arithmetic of the operand's own type: rounding decides the number of samples.
+template <class T>
+Result<RoiAxis> roi_axis(const Attrs& attrs, T low, T high, int64_t bins) {
   const bool half = attrs.text("coordinate_transformation_mode") == "half_pixel";
-  const auto scale = static_cast<double>(attrs.real("spatial_scale"));
-  const double start = low * scale - (half ? 0.5 : 0.0);
-  double size = high * scale - (half ? 0.5 : 0.0) - start;
-  if (!half) size = std::max(size, 1.0);
-  const double bin = size / static_cast<double>(bins);
+  const T shift = half ? T(0.5) : T(0);
+  const T scale = static_cast<T>(attrs.real("spatial_scale"));
+  const T start = low * scale - shift;
+  T size = high * scale - shift - start;
+  if (!half) size = std::max(size, T(1));
+  const T bin = size / static_cast<T>(bins);
   const int64_t ratio = attrs.integer("sampling_ratio");
-  const double grid = ratio > 0 ? static_cast<double>(ratio) : std::ceil(bin);
+  const double grid = ratio > 0 ? static_cast<double>(ratio) : std::ceil(static_cast<double>(bin));
   if (!(grid <= kMaxGrid)) return fail("a region of size {} is too large to sample", size);
-  return RoiAxis{start, bin, static_cast<int64_t>(std::max(grid, 0.0))};
+  return RoiAxis{static_cast<double>(start), static_cast<double>(bin), static_cast<int64_t>(std::max(grid, 0.0))};
 }
 
 /// The four neighbours of a point, weighted; all zero outside the image.
