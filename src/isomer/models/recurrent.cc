@@ -1,0 +1,149 @@
+// Recurrent networks: NasRNN, and what is made of SRU cells (Lei et al. 2017).
+
+#include "isomer/models/networks.h"
+
+namespace isomer {
+namespace {
+
+constexpr int64_t kNasHidden = 512;
+constexpr int kNasSteps = 5;
+
+/// t = x W + s U, eight times.
+std::vector<ValueId> nas_gates(Net& net, const std::string& name, ValueId x, ValueId s) {
+  std::vector<ValueId> t;
+  for (int i = 0; i < 8; ++i) {
+    const std::string number = std::to_string(i);
+    t.push_back(net.sum(net.matmul_weight(name + "w" + number, x, kNasHidden),
+                        net.matmul_weight(name + "u" + number, s, kNasHidden)));
+  }
+  return t;
+}
+
+ValueId nas_step(Net& net, const std::string& name, ValueId x, ValueId s) {
+  const auto t = nas_gates(net, name, x, s);
+  const ValueId m0 = net.sum(net.relu(t[0]), net.sigmoid(t[3]));
+  const ValueId m1 = net.sum(net.sigmoid(t[1]), net.tanh(t[2]));
+  const ValueId m2 = net.product(net.sigmoid(t[4]), net.tanh(t[5]));
+  const ValueId m3 = net.product(net.sigmoid(t[6]), net.relu(t[7]));
+  const ValueId m4 = net.sum(net.sigmoid(m1), net.tanh(m2));
+  const ValueId m5 = net.product(net.tanh(m0), net.tanh(m3));
+  const ValueId m6 = net.product(net.tanh(m4), net.tanh(m5));
+  return net.tanh(m6);
+}
+
+/// The state before the first step is a weight, as in TASO.
+void nasrnn_steps(Net& net, bool tied) {
+  std::vector<ValueId> x;
+  for (int i = 0; i < kNasSteps; ++i) x.push_back(net.input("x" + std::to_string(i), {net.batch(), kNasHidden}));
+  ValueId s = net.uniform("state", {1, kNasHidden}, 1);
+  for (int i = 0; i < kNasSteps; ++i) s = nas_step(net, tied ? "" : "step" + std::to_string(i) + ".", x[i], s);
+  net.output(s, "output");
+}
+
+void nasrnn(Net& net, int64_t) { nasrnn_steps(net, true); }
+void nasrnn_untied(Net& net, int64_t) { nasrnn_steps(net, false); }
+
+constexpr int64_t kSruHidden = 1024;
+
+struct SruState {
+  ValueId h;
+  ValueId c;
+};
+
+/// z = x W; f = sigmoid(x W_f + b_f); r = sigmoid(x W_r + b_r); c' = f c + (1-f) z; h = r c' + (1-r) x.
+SruState sru_cell(Net& net, const std::string& name, ValueId x, ValueId c) {
+  const auto mix = [&](ValueId gate, ValueId a, ValueId b) {
+    const ValueId rest = net.add("Sub", {}, {net.scalar(1), gate});
+    return net.sum(net.product(gate, a), net.product(rest, b));
+  };
+  const ValueId z = net.matmul_weight(name + "w.weight", x, kSruHidden);
+  const ValueId f = net.sigmoid(net.project(name + "wf", x, kSruHidden));
+  const ValueId r = net.sigmoid(net.project(name + "wr", x, kSruHidden));
+  const ValueId next = mix(f, c, z);
+  return {mix(r, next, x), next};
+}
+
+/// OCGGS's form of 11 operators: no biases, c' = f c + f z, h = r c' + r x.
+SruState sru_cell_11(Net& net, ValueId x, ValueId c) {
+  const ValueId z = net.matmul_weight("w.weight", x, kSruHidden);
+  const ValueId f = net.sigmoid(net.matmul_weight("wf.weight", x, kSruHidden));
+  const ValueId r = net.sigmoid(net.matmul_weight("wr.weight", x, kSruHidden));
+  const ValueId next = net.sum(net.product(f, c), net.product(f, z));
+  return {net.sum(net.product(r, next), net.product(r, x)), next};
+}
+
+/// Rows of an input: the number in the name ("-m10") for each sequence of the batch.
+Ints sru_dims(const Net& net, int64_t rows) { return {net.batch() * std::max<int64_t>(rows, 1), kSruHidden}; }
+
+void sru(Net& net, int64_t rows) {
+  const ValueId x = net.input("x", sru_dims(net, rows));
+  const SruState out = sru_cell(net, "", x, net.input("c", sru_dims(net, rows)));
+  net.output(out.h, "h");
+  net.output(out.c, "c_next");
+}
+
+void sru_11(Net& net, int64_t) {
+  const ValueId x = net.input("x", sru_dims(net, 1));
+  const SruState out = sru_cell_11(net, x, net.input("c", sru_dims(net, 1)));
+  net.output(out.h, "h");
+  net.output(out.c, "c_next");
+}
+
+constexpr int kSruSteps = 10;
+
+/// One recurrent layer over a text of 10 words: 10 cells that share their weights.
+void rnntc(Net& net, int64_t rows) {
+  std::vector<ValueId> words;
+  for (int i = 0; i < kSruSteps; ++i) words.push_back(net.input("x" + std::to_string(i), sru_dims(net, rows)));
+  ValueId c = net.input("c", sru_dims(net, rows));
+  for (int i = 0; i < kSruSteps; ++i) {
+    const SruState state = sru_cell(net, "", words[i], c);
+    net.output(state.h, "h" + std::to_string(i));
+    c = state.c;
+  }
+  net.output(c, "c_next");
+}
+
+/// Two recurrent layers read 10 words, two others write 10: the decoder starts from the encoder's states, and each of
+/// its steps reads what the step before made.
+void nmt(Net& net, int64_t rows) {
+  std::vector<ValueId> words;
+  for (int i = 0; i < kSruSteps; ++i) words.push_back(net.input("x" + std::to_string(i), sru_dims(net, rows)));
+  std::vector<ValueId> c;
+  for (int layer = 0; layer < 2; ++layer) c.push_back(net.input("c" + std::to_string(layer), sru_dims(net, rows)));
+  const auto step = [&](const std::string& name, ValueId x) {
+    for (int layer = 0; layer < 2; ++layer) {
+      const SruState state = sru_cell(net, name + ".layer" + std::to_string(layer) + ".", x, c[layer]);
+      x = state.h;
+      c[layer] = state.c;
+    }
+    return x;
+  };
+  ValueId h = kNoValue;
+  for (int i = 0; i < kSruSteps; ++i) {
+    h = step("encoder", words[i]);
+    net.output(h, "h" + std::to_string(i));
+  }
+  for (int i = 0; i < kSruSteps; ++i) {
+    h = step("decoder", h);
+    net.output(h, "y" + std::to_string(i));
+  }
+}
+
+}  // namespace
+
+std::vector<Network> recurrent_networks() {
+  return {
+      {"nasrnn", "NasRNN (Zoph and Le 2016), 5 steps that share their weights, 5 x [1,512]", nasrnn},
+      {"nasrnn-untied", "NasRNN with weights of its own for each step, 230 operators", nasrnn_untied},
+      {"sru", "one SRU cell (Lei et al. 2017), [1,1024]", sru},
+      {"sru-m", "one SRU cell on several rows, [M,1024]", sru, {10}, 4096},
+      {"sru-11", "one SRU cell in OCGGS's form of 11 operators, [1,1024]", sru_11},
+      {"rnntc", "text classification: an SRU layer over 10 steps, [1,1024] each", rnntc},
+      {"rnntc-m", "the same on several rows, [M,1024] each", rnntc, {10}, 4096},
+      {"nmt", "translation: encoder and decoder of 2 SRU layers over 10 steps, [1,1024] each", nmt},
+      {"nmt-m", "the same on several rows, [M,1024] each", nmt, {10}, 4096},
+  };
+}
+
+}  // namespace isomer
