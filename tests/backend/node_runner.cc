@@ -1,0 +1,195 @@
+// Runs ONNX's backend tests (written as files by generate.py) on the reference executor, before and after constant
+// folding.
+//
+//     isomer_node_tests CASES [--known FILE] [--export DIR] [--filter TEXT] [--list-opaque]
+//
+// A case is opaque when an operator in it is not declared, has no reference kernel, or is of a form that is not
+// modelled. Exits with 1 when a case fails that FILE (lines "KIND/CASE: reason") does not list, or a listed one passes.
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "isomer/ir/verify.h"
+#include "isomer/onnx/export.h"
+#include "isomer/onnx/import.h"
+#include "isomer/onnx/tensor_file.h"
+#include "isomer/runtime/reference/executor.h"
+#include "isomer/runtime/reference/fold.h"
+#include "isomer/verify/compare.h"
+
+namespace fs = std::filesystem;
+
+namespace isomer {
+namespace {
+
+struct Options {
+  fs::path cases;
+  fs::path known;
+  fs::path export_to;
+  std::string filter;
+  bool list_opaque = false;
+};
+
+enum class Verdict { Passed, Failed, Opaque };
+
+struct Outcome {
+  Verdict verdict;
+  std::string reason = {};
+};
+
+/// input_0.pb, input_1.pb, ... of a data set.
+Result<std::vector<Tensor>> load_tensors(const fs::path& folder, const std::string& prefix) {
+  std::vector<Tensor> tensors;
+  for (size_t i = 0;; ++i) {
+    const fs::path file = folder / fmt::format("{}_{}.pb", prefix, i);
+    if (!fs::exists(file)) return tensors;
+    ISOMER_TRY(Tensor tensor, tensor_from_pb_file(file));
+    tensors.push_back(std::move(tensor));
+  }
+}
+
+/// The first output that differs, or nothing.
+Status check_run(const Graph& graph, const std::vector<Tensor>& inputs, const std::vector<Tensor>& expected) {
+  ISOMER_TRY(const auto outputs, run_reference(graph, inputs));
+  ISOMER_TRY(const Comparison comparison, compare_outputs(outputs, expected));
+  for (size_t i = 0; i < comparison.outputs.size(); ++i)
+    if (!comparison.outputs[i].equal()) return fail("output {}: {}", i, comparison.outputs[i].str());
+  return {};
+}
+
+Status check_case(const Graph& graph, const fs::path& folder) {
+  for (size_t i = 0;; ++i) {
+    const fs::path data = folder / fmt::format("test_data_set_{}", i);
+    if (!fs::exists(data)) return {};
+    ISOMER_TRY(const auto inputs, load_tensors(data, "input"));
+    ISOMER_TRY(const auto expected, load_tensors(data, "output"));
+    ISOMER_CHECK(check_run(graph, inputs, expected));
+  }
+}
+
+bool all_tensors(const Graph& graph) {
+  const auto is_tensor = [&](ValueId value) { return graph.type(value).dtype != DType::Undefined; };
+  const auto inputs = graph.inputs();
+  return std::all_of(inputs.begin(), inputs.end(), is_tensor);
+}
+
+Outcome failed(const std::string& stage, const Error& error) {
+  const bool not_modelled = error.message.find("it cannot be run: ") != std::string::npos;
+  return {not_modelled ? Verdict::Opaque : Verdict::Failed, stage + ": " + error.message};
+}
+
+Outcome run_case(const Options& options, const std::string& name) {
+  const auto model = import_model(options.cases / name / "model.onnx");
+  if (!model) return failed("import", model.error());
+  const auto folded = fold_constants(model->graph);
+  if (!folded) return failed("fold", folded.error());
+  if (!options.export_to.empty()) {
+    fs::create_directories(options.export_to / name);
+    const auto status = export_model(model->with(*folded), options.export_to / name / "model.onnx");
+    if (!status) return failed("export", status.error());
+  }
+  for (const Graph* graph : {&model->graph, &*folded})
+    if (const auto status = verify_graph(*graph); !status) return failed("verify", status.error());
+  if (!all_tensors(model->graph)) return {Verdict::Opaque, "an input is no tensor"};
+  if (const auto status = runnable(model->graph); !status) return {Verdict::Opaque, status.error().message};
+  if (const auto status = check_case(model->graph, options.cases / name); !status) return failed("run", status.error());
+  if (const auto status = check_case(*folded, options.cases / name); !status)
+    return failed("run after folding", status.error());
+  return {Verdict::Passed};
+}
+
+/// Names KIND/CASE of all cases, sorted.
+std::vector<std::string> case_names(const Options& options) {
+  std::vector<std::string> names;
+  for (const auto& kind : fs::directory_iterator(options.cases)) {
+    if (!kind.is_directory()) continue;
+    for (const auto& entry : fs::directory_iterator(kind.path())) {
+      const std::string name = (kind.path().filename() / entry.path().filename()).string();
+      if (fs::exists(entry.path() / "model.onnx") && name.find(options.filter) != std::string::npos)
+        names.push_back(name);
+    }
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+/// "KIND/CASE: reason" by line; `#` starts a comment line.
+std::map<std::string, std::string> read_known(const fs::path& path) {
+  std::map<std::string, std::string> known;
+  std::ifstream file(path);
+  for (std::string line; std::getline(file, line);) {
+    const size_t colon = line.find(": ");
+    if (line.starts_with('#') || colon == std::string::npos) continue;
+    known[line.substr(0, colon)] = line.substr(colon + 2);
+  }
+  return known;
+}
+
+int run_all(const Options& options) {
+  const auto known = read_known(options.known);
+  size_t passed = 0;
+  size_t opaque = 0;
+  size_t listed = 0;
+  size_t wrong = 0;
+  for (const std::string& name : case_names(options)) {
+    const Outcome outcome = run_case(options, name);
+    const bool expected_to_fail = known.contains(name);
+    if (outcome.verdict == Verdict::Opaque) {
+      ++opaque;
+      if (options.list_opaque) fmt::print("opaque {}: {}\n", name, outcome.reason);
+    } else if (outcome.verdict == Verdict::Failed) {
+      ++(expected_to_fail ? listed : wrong);
+      fmt::print("{} {}: {}\n", expected_to_fail ? "known" : "FAILED", name, outcome.reason);
+    } else if (expected_to_fail) {
+      ++wrong;
+      fmt::print("FAILED {}: it passes, but is listed among the known differences\n", name);
+    } else {
+      ++passed;
+    }
+    std::fflush(stdout);
+  }
+  fmt::print("reference: {} passed, {} failed, {} known differences, {} opaque\n", passed, wrong, listed, opaque);
+  return wrong == 0 && passed > 0 ? 0 : 1;
+}
+
+/// Nothing when the command line is wrong.
+std::optional<Options> parse_options(const std::vector<std::string>& arguments) {
+  Options options;
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    const std::string& argument = arguments[i];
+    const bool has_value = i + 1 < arguments.size();
+    if (argument == "--list-opaque")
+      options.list_opaque = true;
+    else if (argument == "--known" && has_value)
+      options.known = arguments[++i];
+    else if (argument == "--export" && has_value)
+      options.export_to = arguments[++i];
+    else if (argument == "--filter" && has_value)
+      options.filter = arguments[++i];
+    else if (options.cases.empty() && !argument.starts_with("--"))
+      options.cases = argument;
+    else
+      return std::nullopt;
+  }
+  if (!fs::is_directory(options.cases)) return std::nullopt;
+  return options;
+}
+
+}  // namespace
+}  // namespace isomer
+
+int main(int argc, char** argv) {
+  const auto options = isomer::parse_options(std::vector<std::string>(argv + 1, argv + argc));
+  if (!options) {
+    fmt::print(stderr,
+               "usage: isomer_node_tests CASES [--known FILE] [--export DIR] [--filter TEXT] [--list-opaque]\n");
+    return 2;
+  }
+  return isomer::run_all(*options);
+}
