@@ -1,1 +1,37 @@
-# filled in below
+# `cmake --install`: the program, the library, its headers, and a CMake package, so that find_package(isomer) gives the
+# target isomer::isomer.
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
+# Headers that need the generated ONNX classes are private to the room onnx, and the command line has none to offer.
+file(GLOB headers RELATIVE ${CMAKE_SOURCE_DIR}/src CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/isomer/*/*.h
+     ${CMAKE_SOURCE_DIR}/src/isomer/*/*/*.h)
+list(FILTER headers EXCLUDE REGEX "^isomer/cli/")
+list(FILTER headers EXCLUDE REGEX "^isomer/onnx/")
+list(APPEND headers isomer/onnx/export.h isomer/onnx/import.h isomer/onnx/model.h)
+foreach(header ${headers})
+  get_filename_component(folder ${header} DIRECTORY)
+  install(FILES src/${header} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/${folder})
+endforeach()
+
+install(TARGETS isomer EXPORT isomer-targets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+if(TARGET isomer_cli_program)
+  install(TARGETS isomer_cli_program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endif()
+
+set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/isomer)
+install(EXPORT isomer-targets NAMESPACE isomer:: DESTINATION ${package_folder})
+configure_package_config_file(${CMAKE_SOURCE_DIR}/cmake/isomer-config.cmake.in ${CMAKE_BINARY_DIR}/isomer-config.cmake
+                              INSTALL_DESTINATION ${package_folder})
+write_basic_package_version_file(${CMAKE_BINARY_DIR}/isomer-config-version.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${CMAKE_BINARY_DIR}/isomer-config.cmake ${CMAKE_BINARY_DIR}/isomer-config-version.cmake
+        DESTINATION ${package_folder})
+
+if(ISOMER_TESTS)
+  # Installs into a folder of its own and builds a program against the package.
+  add_test(NAME install
+           COMMAND ${CMAKE_COMMAND} -DBUILD=${CMAKE_BINARY_DIR} -DSOURCE=${CMAKE_SOURCE_DIR}/tests/install
+                   -DWORK=${CMAKE_BINARY_DIR}/install_test -DCXX=${CMAKE_CXX_COMPILER} -DFLAGS=${CMAKE_CXX_FLAGS}
+                   -P ${CMAKE_SOURCE_DIR}/tests/install/run.cmake)
+  set_tests_properties(install PROPERTIES TIMEOUT 600)
+endif()

@@ -1,6 +1,7 @@
 # isomer_room(NAME USES rooms LIBS libraries SOURCES generated files): src/isomer/NAME as an object library, and its tests as isomer_NAME_test.
 # Files named *_test.cc are tests; main.cc is a program and belongs to no library.
 set(ISOMER_ROOMS "")
+set(ISOMER_LIBS "")  # what the rooms link, beside one another
 
 function(isomer_warnings target)
   target_compile_options(${target} PRIVATE -Wall -Wextra -Wshadow=local -Werror)
@@ -21,6 +22,7 @@ function(isomer_room name)
   list(REMOVE_DUPLICATES reach)
   set(ISOMER_REACH_${name} ${reach} PARENT_SCOPE)
   set(ISOMER_ROOMS ${ISOMER_ROOMS} ${name} PARENT_SCOPE)
+  set(ISOMER_LIBS ${ISOMER_LIBS} ${ROOM_LIBS} PARENT_SCOPE)
   if(NOT sources)
     return()
   endif()
@@ -56,24 +58,26 @@ if(ISOMER_TESTS)
   find_package(GTest REQUIRED)
 endif()
 
-# The library `isomer` (all rooms but the command line), the program, and their installation.
+# The library `isomer` (all rooms but the command line) and the program.
 function(isomer_finish)
   set(objects "")
-  set(libraries "")
   foreach(room ${ISOMER_ROOMS})
     if(TARGET isomer_${room} AND NOT room STREQUAL cli)
       list(APPEND objects $<TARGET_OBJECTS:isomer_${room}>)
-      list(APPEND libraries $<TARGET_PROPERTY:isomer_${room},LINK_LIBRARIES>)
     endif()
   endforeach()
-  add_library(isomer STATIC ${objects})
-  target_link_libraries(isomer PUBLIC fmt::fmt tl::expected Threads::Threads PRIVATE ${libraries})
+  # The generated ONNX classes go into the library, so that who links it needs no target of ours but this one.
+  set(libraries ${ISOMER_LIBS})
+  list(TRANSFORM libraries REPLACE "^isomer_onnx_proto$" protobuf::libprotobuf)
+  add_library(isomer STATIC ${objects} $<TARGET_OBJECTS:isomer_onnx_pb>)
+  target_link_libraries(isomer PUBLIC fmt::fmt tl::expected Threads::Threads nlohmann_json::nlohmann_json
+                               PRIVATE ${libraries})
   target_include_directories(isomer INTERFACE $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}/src> $<INSTALL_INTERFACE:include>)
 
   if(EXISTS ${CMAKE_SOURCE_DIR}/src/isomer/cli/main.cc)
     add_executable(isomer_cli_program src/isomer/cli/main.cc $<TARGET_OBJECTS:isomer_cli>)
     set_target_properties(isomer_cli_program PROPERTIES OUTPUT_NAME isomer)
-    target_link_libraries(isomer_cli_program PRIVATE isomer $<TARGET_PROPERTY:isomer_cli,LINK_LIBRARIES>)
+    target_link_libraries(isomer_cli_program PRIVATE isomer)
     target_include_directories(isomer_cli_program PRIVATE ${CMAKE_SOURCE_DIR}/src)
     isomer_warnings(isomer_cli_program)
   endif()

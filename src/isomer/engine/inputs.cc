@@ -47,13 +47,20 @@ Status imply_symbols(const std::string& name, const std::vector<int64_t>& extent
   return {};
 }
 
+/// Whether a dimension of the graph depends on a symbol.
 bool is_symbol_of(const Model& model, const std::string& symbol) {
   const Graph& graph = model.graph;
-  for (ValueId value = 0; value < graph.num_values(); ++value) {
-    const auto& shape = graph.type(value).shape;
-    if (shape && std::ranges::any_of(*shape, [&](const Dim& dim) { return dim.symbol_name() == symbol; })) return true;
+  bool found = false;
+  for (ValueId value = 0; value < graph.num_values() && !found; ++value) {
+    if (!graph.type(value).shape) continue;
+    for (const Dim& dim : *graph.type(value).shape) {
+      (void)dim.evaluate([&](const std::string& used) -> std::optional<int64_t> {
+        found |= used == symbol;
+        return 1;
+      });
+    }
   }
-  return false;
+  return found;
 }
 
 Status check_names(const Model& model, const ShapeOptions& options) {
