@@ -18,7 +18,8 @@ Result<std::optional<Ints>> take_ints(OnnxForm& form, const std::string& attr, s
   if (form.opset < since || !form.has(index)) return std::nullopt;
   const Tensor& data = form.operands[index].constant;
   if (data.empty()) {
-    ISOMER_CHECK(form.leave_opaque(fmt::format("its parameter '{}' is computed at run time", attr)));
+    if (form.obstacle.empty())
+      ISOMER_CHECK(form.leave_opaque(fmt::format("its parameter '{}' is computed at run time", attr)));
     return std::nullopt;
   }
   auto value = int_elements(data);

@@ -12,6 +12,8 @@ namespace {
 
 Result<Dim> block_of(const OpView& view) {
   ISOMER_CHECK(want_rank(view, 0, 4));
+  const std::string& mode = view.attrs.text("mode");
+  if (mode != "DCR" && mode != "CRD") return fail("{} of the unknown mode '{}'", view.op.name, mode);
   const int64_t block = view.attrs.integer("blocksize");
   if (block < 1 || block > INT32_MAX) return fail("{} with blocks of {}", view.op.name, block);
   return Dim(block);
@@ -27,8 +29,6 @@ Result<Dim> divided(const OpView& view, const Dim& extent, const Dim& divisor) {
 
 Result<std::vector<TensorType>> infer_depth_to_space(const OpView& view) {
   ISOMER_TRY(const Dim block, block_of(view));
-  const std::string& mode = view.attrs.text("mode");
-  if (mode != "DCR" && mode != "CRD") return fail("DepthToSpace of the unknown mode '{}'", mode);
   const Shape& x = view.shape(0);
   ISOMER_TRY(const Dim channels, divided(view, x[1], block * block));
   return std::vector<TensorType>{{view.dtype(0), {x[0], channels, x[2] * block, x[3] * block}}};
@@ -72,7 +72,9 @@ Status depth_to_space_kernel(KernelContext& context) {
 Status space_to_depth_kernel(KernelContext& context) {
   const auto& x = context.operands[0].dims();
   const int64_t block = context.attrs.integer("blocksize");
-  return permuted_kernel(context, {x[0], x[1], x[2] / block, block, x[3] / block, block}, {0, 3, 5, 1, 2, 4});
+  const std::vector<int64_t> dims{x[0], x[1], x[2] / block, block, x[3] / block, block};
+  if (context.attrs.text("mode") == "DCR") return permuted_kernel(context, dims, {0, 3, 5, 1, 2, 4});
+  return permuted_kernel(context, dims, {0, 1, 3, 5, 2, 4});
 }
 
 /// The geometry of Col2Im: one entry an image axis.
@@ -169,15 +171,18 @@ double col2im_flops(const WorkView& view) { return count(view.operands[0]); }
 
 std::vector<OpDef> rearrange_ops() {
   const AttrDef blocksize{.name = "blocksize", .kind = AttrKind::Int};
+  const auto mode = [](int since) {
+    return AttrDef{.name = "mode", .kind = AttrKind::String, .preset = std::string("DCR"), .since = since};
+  };
   return {
       {.name = "DepthToSpace",
-       .attrs = {blocksize, {.name = "mode", .kind = AttrKind::String, .preset = std::string("DCR"), .since = 11}},
+       .attrs = {blocksize, mode(11)},
        .infer = infer_depth_to_space,
        .flops = flops_none,
        .kernel = depth_to_space_kernel,
        .compute = Compute::Movement},
       {.name = "SpaceToDepth",
-       .attrs = {blocksize},
+       .attrs = {blocksize, mode(28)},
        .infer = infer_space_to_depth,
        .flops = flops_none,
        .kernel = space_to_depth_kernel,
