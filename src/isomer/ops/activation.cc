@@ -1,64 +1,239 @@
 // Activation functions.
 
-#include "isomer/ops/infer.h"
-#include "isomer/ops/kernel.h"
+#include "isomer/ops/elementwise.h"
 #include "isomer/ops/onnx_form.h"
+#include "isomer/ops/parts.h"
 #include "isomer/ops/registry.h"
+#include "isomer/ops/scalars.h"
 
 namespace isomer {
 namespace {
 
-/// y = f(x) element by element over the real domains.
-template <class F>
-Status map_real(KernelContext& context, F f) {
-  return for_real(context.operands[0].dtype(), [&]<class T>() -> Status {
-    const auto x = context.operands[0].data<T>();
-    const auto y = new_result(context).mutable_data<T>();
-    for (size_t i = 0; i < x.size(); ++i) y[i] = f.template operator()<T>(x[i]);
-    return {};
-  });
-}
-
 Status relu_kernel(KernelContext& context) {
-  return for_numeric(context.operands[0].dtype(), [&]<class T>() -> Status {
-    const auto x = context.operands[0].data<T>();
-    const auto y = new_result(context).mutable_data<T>();
-    for (size_t i = 0; i < x.size(); ++i) y[i] = scalar_max<T>(x[i], T(0));
-    return {};
-  });
+  return map_numeric(context, []<class T>(T x) { return scalar_max<T>(x, T(0)); });
 }
 
 Status sigmoid_kernel(KernelContext& context) {
-  return map_real(context, []<class T>(T x) {
-    return scalar_function("sigmoid", x, [](auto v) { return 1 / (1 + std::exp(-v)); });
-  });
+  return map_real(context, []<class T>(T x) { return scalar_sigmoid(x); });
+}
+
+Status tanh_kernel(KernelContext& context) {
+  return map_real(context, []<class T>(T x) { return scalar_tanh(x); });
 }
 
 Status leaky_relu_kernel(KernelContext& context) {
   const float alpha = context.attrs.real("alpha");
+  return map_real(context, [alpha]<class T>(T x) { return scalar_leaky_relu(x, scalar<T>(alpha)); });
+}
+
+Status elu_kernel(KernelContext& context) {
+  const float alpha = context.attrs.real("alpha");
+  return map_real(context, [alpha]<class T>(T x) { return scalar_elu(x, scalar<T>(alpha)); });
+}
+
+/// max(0, x) + min(0, alpha (exp(x / alpha) - 1))
+Status celu_kernel(KernelContext& context) {
+  const float alpha = context.attrs.real("alpha");
   return map_real(context, [alpha]<class T>(T x) {
-    // In the field: x = relu(x) - relu(-x).
-    return scalar_max<T>(x, T(0)) - scalar<T>(alpha) * scalar_max<T>(T(0) - x, T(0));
+    const T a = scalar<T>(alpha);
+    return scalar_max<T>(T(0), x) + scalar_min<T>(T(0), a * (scalar_exp<T>(x / a) - T(1)));
   });
 }
 
-OpDef activation(std::string name, KernelFn kernel, int since = 6) {
-  return {.name = std::move(name), .infer = infer_same, .flops = flops_per_element, .kernel = kernel, .since = since};
+Status selu_kernel(KernelContext& context) {
+  const float alpha = context.attrs.real("alpha");
+  const float gamma = context.attrs.real("gamma");
+  return map_real(context, [=]<class T>(T x) -> T { return scalar<T>(gamma) * scalar_elu(x, scalar<T>(alpha)); });
+}
+
+Result<std::vector<TensorType>> infer_gelu(const OpView& view) {
+  const std::string& approximate = view.attrs.text("approximate");
+  if (approximate != "none" && approximate != "tanh") return fail("Gelu approximated by '{}'", approximate);
+  return infer_same_real(view);
+}
+
+Status gelu_kernel(KernelContext& context) {
+  const bool by_tanh = context.attrs.text("approximate") == "tanh";
+  return map_real(context, [by_tanh]<class T>(T x) -> T {
+    const T half = scalar<T>(0.5);
+    if (!by_tanh) return half * x * (T(1) + scalar_erf<T>(x * scalar<T>(0.70710678118654752)));
+    const T inner = scalar<T>(0.79788456080286536) * (x + scalar<T>(0.044715) * x * x * x);
+    return half * x * (T(1) + scalar_tanh<T>(inner));
+  });
+}
+
+Status softplus_kernel(KernelContext& context) {
+  return map_real(context, []<class T>(T x) { return scalar_softplus(x); });
+}
+
+Status softsign_kernel(KernelContext& context) {
+  return map_real(context, []<class T>(T x) -> T { return scalar_softsign(x); });
+}
+
+Status hard_sigmoid_kernel(KernelContext& context) {
+  const float alpha = context.attrs.real("alpha");
+  const float beta = context.attrs.real("beta");
+  return map_real(context, [=]<class T>(T x) { return scalar_hard_sigmoid(x, scalar<T>(alpha), scalar<T>(beta)); });
+}
+
+/// x clip(x + 3, 0, 6) / 6: unlike the form with 1/6 inside of the clipping, it is what models write without this
+/// operator.
+Status hard_swish_kernel(KernelContext& context) {
+  return map_real(context, []<class T>(T x) -> T { return x * scalar_clip<T>(x + T(3), T(0), T(6)) / T(6); });
+}
+
+Status mish_kernel(KernelContext& context) {
+  return map_real(context, []<class T>(T x) -> T { return x * scalar_tanh(scalar_softplus(x)); });
+}
+
+Status swish_kernel(KernelContext& context) {
+  const float alpha = context.attrs.real("alpha");
+  return map_real(context, [alpha]<class T>(T x) -> T { return x * scalar_sigmoid<T>(scalar<T>(alpha) * x); });
+}
+
+Status thresholded_relu_kernel(KernelContext& context) {
+  const float alpha = context.attrs.real("alpha");
+  return map_real(context, [alpha]<class T>(T x) { return scalar_greater(x, scalar<T>(alpha)) ? x : T(0); });
+}
+
+/// 0 within lambd of 0, and elsewhere x moved towards 0 by bias.
+Status shrink_kernel(KernelContext& context) {
+  const float bias = context.attrs.real("bias");
+  const float lambd = context.attrs.real("lambd");
+  return map_numeric(context, [=]<class T>(T x) -> T {
+    if constexpr (std::is_integral_v<T>) {
+      const auto v = static_cast<double>(x);
+      return v < -lambd ? static_cast<T>(v + bias) : v > lambd ? static_cast<T>(v - bias) : T(0);
+    } else {
+      const T edge = scalar<T>(lambd);
+      if (scalar_greater<T>(T(0) - edge, x)) return x + scalar<T>(bias);
+      return scalar_greater<T>(x, edge) ? x - scalar<T>(bias) : T(0);
+    }
+  });
+}
+
+Result<std::vector<TensorType>> infer_prelu(const OpView& view) {
+  ISOMER_TRY(auto types, infer_broadcast_number(view));
+  const bool unidirectional = types[0].rank() == view.rank(0) && view.rank(1) <= view.rank(0);
+  for (size_t i = 0; unidirectional && i < view.rank(0); ++i)
+    if (view.shape(0)[i].is(1) && !(*types[0].shape)[i].is(1))
+      return fail("the slope {} of PRelu does not broadcast to {}", view.type(1).str(), view.type(0).str());
+  if (!unidirectional)
+    return fail("the slope {} of PRelu does not broadcast to {}", view.type(1).str(), view.type(0).str());
+  return std::vector<TensorType>{view.type(0)};
+}
+
+Status prelu_kernel(KernelContext& context) {
+  return zip_numeric(context, []<class T>(T x, T slope) -> T {
+    if constexpr (std::is_same_v<T, Fp>)
+      return scalar_leaky_relu(x, slope);
+    else
+      return x < T(0) ? static_cast<T>(slope * x) : x;
+  });
+}
+
+/// Inference mode: the data as it is and, when asked for, a mask that is true everywhere.
+Result<std::vector<TensorType>> infer_dropout(const OpView& view) {
+  std::vector<TensorType> types{view.type(0)};
+  if (view.num_results > 1) types.emplace_back(DType::Bool, view.shape(0));
+  return types;
+}
+
+Status dropout_kernel(KernelContext& context) {
+  context.results.push_back(context.operands[0]);
+  if (context.types.size() < 2) return {};
+  const auto mask = new_result(context).mutable_data<uint8_t>();
+  std::fill(mask.begin(), mask.end(), uint8_t{1});
+  return {};
+}
+
+/// What trains stays opaque; what does not is the identity.
+Status dropout_from_onnx(OnnxForm& form) {
+  if (form.has(2)) {
+    const Tensor& training = form.operands[2].constant;
+    if (training.empty() || training.dtype() != DType::Bool || training.element_count() != 1)
+      return form.leave_opaque("whether it trains is computed at run time");
+    if (training.data<uint8_t>()[0] != 0) return form.leave_opaque("it is random: it runs in training mode");
+  }
+  if (form.num_results > 1 && form.opset < 10) return form.leave_opaque("its mask is not boolean at this opset");
+  form.attrs.clear();
+  if (form.operands.size() > 1) form.operands.resize(1);
+  if (form.num_results <= 1) form.op_type = "Identity";
+  return {};
+}
+
+Status dropout_to_onnx(OnnxForm& form) {
+  if (form.num_results > 1 && form.opset < 10) form.obstacle = "the mask of Dropout needs opset 10";
+  return {};
+}
+
+OpDef activation(std::string name, KernelFn kernel, int since, std::vector<AttrDef> attrs = {},
+                 FlopsFn flops = flops_each<4>) {
+  return {.name = std::move(name),
+          .attrs = std::move(attrs),
+          .infer = infer_same_real,
+          .flops = flops,
+          .kernel = kernel,
+          .since = since};
+}
+
+AttrDef real_attr(std::string name, float preset) {
+  return {.name = std::move(name), .kind = AttrKind::Float, .preset = preset};
 }
 
 }  // namespace
 
 std::vector<OpDef> activation_ops() {
-  return {
-      activation("Relu", relu_kernel),
-      activation("Sigmoid", sigmoid_kernel),
-      {.name = "LeakyRelu",
-       .attrs = {{.name = "alpha", .kind = AttrKind::Float, .preset = 0.01F}},
-       .infer = infer_same,
-       .flops = flops_per_element,
-       .kernel = leaky_relu_kernel,
-       .since = 6},
+  constexpr FlopsFn kFunction = flops_each<static_cast<int>(kFunctionFlops)>;
+  std::vector<OpDef> ops = {
+      {.name = "Relu", .infer = infer_same_number, .flops = flops_per_element, .kernel = relu_kernel, .since = 6},
+      activation("Sigmoid", sigmoid_kernel, 6, {}, kFunction),
+      activation("Tanh", tanh_kernel, 6, {}, kFunction),
+      activation("LeakyRelu", leaky_relu_kernel, 6, {real_attr("alpha", 0.01F)}, flops_each<2>),
+      activation("Elu", elu_kernel, 6, {real_attr("alpha", 1)}, kFunction),
+      activation("Celu", celu_kernel, 12, {real_attr("alpha", 1)}, kFunction),
+      activation("Selu", selu_kernel, 6,
+                 {real_attr("alpha", 1.67326319217681884765625F), real_attr("gamma", 1.05070102214813232421875F)},
+                 kFunction),
+      {.name = "Gelu",
+       .attrs = {{.name = "approximate", .kind = AttrKind::String, .preset = std::string("none")}},
+       .infer = infer_gelu,
+       .flops = kFunction,
+       .kernel = gelu_kernel,
+       .since = 20},
+      activation("Softplus", softplus_kernel, 1, {}, kFunction),
+      activation("Softsign", softsign_kernel, 1),
+      activation("HardSigmoid", hard_sigmoid_kernel, 6, {real_attr("alpha", 0.2F), real_attr("beta", 0.5F)}),
+      activation("HardSwish", hard_swish_kernel, 14),
+      activation("Mish", mish_kernel, 18, {}, kFunction),
+      activation("Swish", swish_kernel, 24, {real_attr("alpha", 1)}, kFunction),
+      activation("ThresholdedRelu", thresholded_relu_kernel, 10, {real_attr("alpha", 1)}, flops_per_element),
+      {.name = "Shrink",
+       .attrs = {real_attr("bias", 0), real_attr("lambd", 0.5F)},
+       .infer = infer_same_number,
+       .flops = flops_each<3>,
+       .kernel = shrink_kernel,
+       .since = 9},
+      {.name = "PRelu",
+       .min_operands = 2,
+       .max_operands = 2,
+       .infer = infer_prelu,
+       .flops = flops_each<2>,
+       .kernel = prelu_kernel,
+       .since = 7},
+      {.name = "Dropout",
+       .max_results = 2,
+       .infer = infer_dropout,
+       .flops = flops_none,
+       .kernel = dropout_kernel,
+       .compute = Compute::Movement,
+       .since = 7,
+       .from_onnx = dropout_from_onnx,
+       .to_onnx = dropout_to_onnx},
+      clip_op(),
   };
+  for (OpDef& def : softmax_ops()) ops.push_back(std::move(def));
+  return ops;
 }
 
 }  // namespace isomer

@@ -1,7 +1,265 @@
+// Arithmetic of two or more operands that broadcast.
+
+#include "isomer/ops/accumulate.h"
+#include "isomer/ops/elementwise.h"
 #include "isomer/ops/registry.h"
 
 namespace isomer {
+namespace {
 
-std::vector<OpDef> arithmetic_ops() { return {}; }
+/// f(a, b) with integers taken modulo 2^64, as ONNX's types wrap around.
+template <class T, class F>
+T wrapping(T a, T b, F f) {
+  if constexpr (std::is_integral_v<T>)
+    return static_cast<T>(f(static_cast<uint64_t>(a), static_cast<uint64_t>(b)));
+  else
+    return static_cast<T>(f(a, b));
+}
+
+Status add_kernel(KernelContext& context) {
+  return zip_numeric(context, []<class T>(T a, T b) { return wrapping(a, b, [](auto x, auto y) { return x + y; }); });
+}
+
+Status sub_kernel(KernelContext& context) {
+  return zip_numeric(context, []<class T>(T a, T b) { return wrapping(a, b, [](auto x, auto y) { return x - y; }); });
+}
+
+Status mul_kernel(KernelContext& context) {
+  return zip_numeric(context, []<class T>(T a, T b) { return wrapping(a, b, [](auto x, auto y) { return x * y; }); });
+}
+
+/// a / b; integers truncate towards 0. Division by 0, which ONNX leaves open for integers, gives 0.
+template <class T>
+T quotient(T a, T b) {
+  if constexpr (std::is_integral_v<T>) {
+    if (b == 0) return 0;
+    if constexpr (std::is_signed_v<T>)
+      if (b == -1) return static_cast<T>(0 - static_cast<uint64_t>(a));
+  }
+  return a / b;
+}
+
+Status div_kernel(KernelContext& context) {
+  return zip_numeric(context, []<class T>(T a, T b) { return quotient(a, b); });
+}
+
+/// The remainder of integers: of the sign of a (fmod) or of b; 0 for b = 0.
+template <class T>
+T integer_mod(T a, T b, bool fmod) {
+  if (b == 0) return 0;
+  if constexpr (std::is_signed_v<T>) {
+    if (b == -1) return 0;
+    const T rest = a % b;
+    return !fmod && rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
+  }
+  return a % b;
+}
+
+/// The remainder of reals: of the sign of a (fmod) or of b.
+template <class T>
+T real_mod(T a, T b, bool fmod) {
+  const T rest = std::fmod(a, b);
+  if (fmod || std::isnan(rest)) return rest;
+  if (rest == 0) return std::copysign(T(0), b);
+  return (rest < 0) != (b < 0) ? rest + b : rest;
+}
+
+Status mod_kernel(KernelContext& context) {
+  const bool fmod = context.attrs.integer("fmod") != 0;
+  return zip_numeric(context, [fmod]<class T>(T a, T b) -> T {
+    if constexpr (std::is_same_v<T, Fp>)
+      return uninterpreted(fmod ? "Fmod" : "Mod", a, b);
+    else if constexpr (std::is_integral_v<T>)
+      return integer_mod(a, b, fmod);
+    else
+      return real_mod(a, b, fmod);
+  });
+}
+
+Result<std::vector<TensorType>> infer_mod(const OpView& view) {
+  const int64_t fmod = view.attrs.integer("fmod");
+  if (fmod != 0 && fmod != 1) return fail("Mod with fmod={}", fmod);
+  return infer_broadcast_number(view);
+}
+
+Result<std::vector<TensorType>> infer_pow(const OpView& view) {
+  ISOMER_CHECK(want_number(view, 0));
+  ISOMER_CHECK(want_number(view, 1));
+  ISOMER_TRY(Shape shape, broadcast(view.shape(0), view.shape(1)));
+  return std::vector<TensorType>{{view.dtype(0), std::move(shape)}};
+}
+
+/// x^n for n >= 0, integers modulo 2^64.
+template <class T, class N>
+T integer_power(T x, N n) {
+  uint64_t base = static_cast<uint64_t>(x);
+  uint64_t result = 1;
+  for (auto left = static_cast<uint64_t>(n); left != 0; left >>= 1, base *= base)
+    if ((left & 1) != 0) result *= base;
+  return static_cast<T>(result);
+}
+
+/// x^y in the field: products for small integers y, roots for y = 1/2, else an uninterpreted function.
+Fp field_power(Fp x, Fp y) {
+  constexpr uint64_t kSmall = 16;
+  if (y.residue() <= kSmall) return x.power(y.residue());
+  if ((-y).residue() <= kSmall) return Fp(1) / x.power((-y).residue());
+  const Fp half = Fp(1) / Fp(2);
+  if (y == half) return scalar_sqrt(x);
+  if (y == -half) return Fp(1) / scalar_sqrt(x);
+  return uninterpreted("Pow", x, y);
+}
+
+/// A double as T; out of range, the nearest T.
+template <class T>
+T saturated(double value) {
+  if constexpr (std::is_integral_v<T>) {
+    if (std::isnan(value)) return 0;
+    if (value >= std::ldexp(1.0, std::numeric_limits<T>::digits)) return std::numeric_limits<T>::max();
+    if (value <= static_cast<double>(std::numeric_limits<T>::min())) return std::numeric_limits<T>::min();
+  }
+  return static_cast<T>(value);
+}
+
+template <class T, class E>
+T power(T x, E y) {
+  if constexpr (std::is_same_v<T, Fp> && std::is_same_v<E, Fp>) {
+    return field_power(x, y);
+  } else if constexpr (std::is_same_v<T, Fp> && std::is_integral_v<E>) {
+    return field_power(x, Fp(static_cast<int64_t>(y)));
+  } else if constexpr (std::is_same_v<T, Fp> || std::is_same_v<E, Fp>) {
+    return T(0);  // the executor takes all reals into the field; refused by pow_kernel
+  } else {
+    if constexpr (std::is_integral_v<T> && std::is_integral_v<E>)
+      if (y >= 0) return integer_power(x, y);
+    return saturated<T>(std::pow(static_cast<double>(x), static_cast<double>(y)));
+  }
+}
+
+Status pow_kernel(KernelContext& context) {
+  const DType base = context.operands[0].dtype();
+  const DType exponent = context.operands[1].dtype();
+  if ((base == DType::Field && is_real(exponent)) || (exponent == DType::Field && base != DType::Field))
+    return fail("a power of {} and {} is not in the prime field", dtype_name(base), dtype_name(exponent));
+  return for_numeric(base, [&]<class T>() -> Status {
+    return for_numeric(exponent, [&]<class E>() -> Status {
+      zip_elements<T, E, T>(context, [](T x, E y) { return power(x, y); });
+      return {};
+    });
+  });
+}
+
+/// Folds all operands, from the left, in type A, and ends with f(total).
+template <class T, class A, class Step, class End>
+void fold_operands(KernelContext& context, Step step, End end) {
+  Tensor& z = new_result(context);
+  const auto out = z.mutable_data<T>();
+  std::vector<A> totals(out.size());
+  for (size_t i = 0; i < context.operands.size(); ++i) {
+    const auto x = context.operands[i].data<T>();
+    size_t n = 0;
+    for_each_position(z.dims(), {broadcast_strides(context.operands[i].dims(), z.dims())}, [&](const int64_t* at) {
+      const A v = static_cast<A>(x[static_cast<size_t>(at[0])]);
+      totals[n] = i == 0 ? v : step(totals[n], v);
+      ++n;
+    });
+  }
+  for (size_t n = 0; n < out.size(); ++n) out[n] = static_cast<T>(end(totals[n]));
+}
+
+Status max_kernel(KernelContext& context) {
+  return for_numeric(context.operands[0].dtype(), [&]<class T>() -> Status {
+    fold_operands<T, T>(
+        context, [](T a, T b) { return scalar_max<T>(a, b); }, [](T v) { return v; });
+    return {};
+  });
+}
+
+Status min_kernel(KernelContext& context) {
+  return for_numeric(context.operands[0].dtype(), [&]<class T>() -> Status {
+    fold_operands<T, T>(
+        context, [](T a, T b) { return scalar_min<T>(a, b); }, [](T v) { return v; });
+    return {};
+  });
+}
+
+/// a + b in domain A, integers modulo 2^64.
+template <class A>
+A sum_of(A a, A b) {
+  return wrapping(a, b, [](auto x, auto y) { return x + y; });
+}
+
+Status sum_kernel(KernelContext& context) {
+  return for_numeric(context.operands[0].dtype(), [&]<class T>() -> Status {
+    using A = Accumulator<T>;
+    fold_operands<T, A>(context, sum_of<A>, [](A v) { return v; });
+    return {};
+  });
+}
+
+Status mean_kernel(KernelContext& context) {
+  return for_numeric(context.operands[0].dtype(), [&]<class T>() -> Status {
+    using A = Accumulator<T>;
+    const A n = from_count<A>(static_cast<int64_t>(context.operands.size()));
+    fold_operands<T, A>(context, sum_of<A>, [n](A v) { return quotient(v, n); });
+    return {};
+  });
+}
+
+double flops_variadic(const WorkView& view) {
+  return static_cast<double>(view.operands.size()) * count(view.results[0]);
+}
+
+OpDef binary(std::string name, KernelFn kernel, bool commutative) {
+  return {.name = std::move(name),
+          .min_operands = 2,
+          .max_operands = 2,
+          .infer = infer_broadcast_number,
+          .flops = flops_per_element,
+          .kernel = kernel,
+          .commutative = commutative,
+          .since = 7};
+}
+
+OpDef variadic(std::string name, KernelFn kernel) {
+  return {.name = std::move(name),
+          .min_operands = 1,
+          .max_operands = OpDef::kVariadic,
+          .infer = infer_broadcast_number,
+          .flops = flops_variadic,
+          .kernel = kernel,
+          .commutative = true,
+          .since = 8};
+}
+
+}  // namespace
+
+std::vector<OpDef> arithmetic_ops() {
+  return {
+      binary("Add", add_kernel, true),
+      binary("Sub", sub_kernel, false),
+      binary("Mul", mul_kernel, true),
+      binary("Div", div_kernel, false),
+      {.name = "Mod",
+       .attrs = {{.name = "fmod", .kind = AttrKind::Int, .preset = int64_t{0}}},
+       .min_operands = 2,
+       .max_operands = 2,
+       .infer = infer_mod,
+       .flops = flops_per_element,
+       .kernel = mod_kernel,
+       .since = 10},
+      {.name = "Pow",
+       .min_operands = 2,
+       .max_operands = 2,
+       .infer = infer_pow,
+       .flops = flops_each<static_cast<int>(kFunctionFlops)>,
+       .kernel = pow_kernel,
+       .since = 7},
+      variadic("Max", max_kernel),
+      variadic("Min", min_kernel),
+      variadic("Sum", sum_kernel),
+      variadic("Mean", mean_kernel),
+  };
+}
 
 }  // namespace isomer

@@ -1,7 +1,252 @@
+// Operators whose results do not depend on the elements of their operands.
+
+#include "isomer/ops/accumulate.h"
+#include "isomer/ops/elementwise.h"
+#include "isomer/ops/form_params.h"
+#include "isomer/ops/parts.h"
 #include "isomer/ops/registry.h"
 
 namespace isomer {
+namespace {
 
-std::vector<OpDef> generate_ops() { return {}; }
+Result<std::vector<TensorType>> infer_constant_of_shape(const OpView& view) {
+  const Ints& shape = view.attrs.ints("shape");
+  for (const int64_t extent : shape)
+    if (extent < 0) return fail("ConstantOfShape with the extent {}", extent);
+  const Tensor& value = view.attrs.tensor("value");
+  if (value.element_count() != 1)
+    return fail("the value of ConstantOfShape must be one element, it is {}", value.type().str());
+  return std::vector<TensorType>{{value.dtype(), Shape(shape.begin(), shape.end())}};
+}
+
+Status constant_of_shape_kernel(KernelContext& context) {
+  const Tensor& value = context.attrs.tensor("value");
+  return for_width(value.dtype(), [&]<class T>() -> Status {
+    const auto y = mutable_elements<T>(new_result(context));
+    std::fill(y.begin(), y.end(), elements<T>(value)[0]);
+    return {};
+  });
+}
+
+/// The value as one element of rank 1, so that equal nodes look equal.
+Status constant_of_shape_from_onnx(OnnxForm& form) {
+  const Tensor* value = form.get<Tensor>("value");
+  if (value != nullptr && value->element_count() == 1) form.attrs["value"] = Tensor(*value).reshaped({1});
+  return {};
+}
+
+/// The three scalars of a Range, all of one dtype.
+struct RangeOf {
+  DType dtype;
+  double start, limit, delta;
+  Ints exact;  // the same, for integers
+};
+
+Result<RangeOf> range_of(const Attrs& attrs) {
+  RangeOf range{attrs.tensor("start").dtype(), 0, 0, 0, {}};
+  double* const parts[] = {&range.start, &range.limit, &range.delta};
+  size_t i = 0;
+  for (const char* name : {"start", "limit", "delta"}) {
+    const Tensor& tensor = attrs.tensor(name);
+    if (tensor.dtype() != range.dtype || tensor.element_count() != 1)
+      return fail("{} of Range is {}, not a scalar of {}", name, tensor.type().str(), dtype_name(range.dtype));
+    if (is_integer(range.dtype)) {
+      ISOMER_TRY(const Ints ints, int_elements(tensor));
+      range.exact.push_back(ints[0]);
+      *parts[i++] = static_cast<double>(ints[0]);
+    } else if (tensor.dtype() == DType::Double) {
+      *parts[i++] = tensor.data<double>()[0];
+    } else {
+      ISOMER_TRY(const Floats floats, float_elements(tensor));
+      *parts[i++] = static_cast<double>(floats[0]);
+    }
+  }
+  if (range.delta == 0 || !std::isfinite(range.start) || !std::isfinite(range.limit) || !std::isfinite(range.delta))
+    return fail("Range from {} to {} in steps of {}", range.start, range.limit, range.delta);
+  return range;
+}
+
+/// max(ceil((limit - start) / delta), 0)
+Result<int64_t> range_count(const RangeOf& range) {
+  if (!range.exact.empty()) {
+    const __int128 span = static_cast<__int128>(range.exact[1]) - range.exact[0];
+    const __int128 delta = range.exact[2];
+    if (span == 0 || (span < 0) != (delta < 0)) return 0;
+    const __int128 count = (span + delta + (delta < 0 ? 1 : -1)) / delta;
+    return static_cast<int64_t>(std::min<__int128>(count, Dim::kHuge));
+  }
+  const double n = std::ceil((range.limit - range.start) / range.delta);
+  if (!(n <= 0x1p60)) return fail("Range has too many elements");
+  return std::max<int64_t>(static_cast<int64_t>(n), 0);
+}
+
+Result<std::vector<TensorType>> infer_range(const OpView& view) {
+  ISOMER_TRY(const RangeOf range, range_of(view.attrs));
+  ISOMER_TRY(const int64_t n, range_count(range));
+  return std::vector<TensorType>{{range.dtype, {n}}};
+}
+
+Status range_kernel(KernelContext& context) {
+  ISOMER_TRY(const RangeOf range, range_of(context.attrs));
+  return for_numeric(context.types[0].dtype, [&]<class T>() -> Status {
+    const auto y = new_result(context).mutable_data<T>();
+    for (size_t i = 0; i < y.size(); ++i) {
+      if constexpr (std::is_integral_v<T>)
+        y[i] = static_cast<T>(static_cast<uint64_t>(range.exact[0]) + i * static_cast<uint64_t>(range.exact[2]));
+      else
+        y[i] = scalar<T>(range.start + static_cast<double>(i) * range.delta);
+    }
+    return {};
+  });
+}
+
+/// Scalars of rank 0, so that equal nodes look equal.
+Status range_from_onnx(OnnxForm& form) {
+  for (FormOperand& operand : form.operands)
+    if (!operand.constant.empty() && operand.constant.element_count() == 1)
+      operand.constant = operand.constant.reshaped({});
+  return {};
+}
+
+Status want_dtype(int64_t number) {
+  if (number < 1 || number > 254 || !dtype_from_onnx(static_cast<int>(number))) return fail("unknown type {}", number);
+  return {};
+}
+
+Result<std::vector<TensorType>> infer_eye_like(const OpView& view) {
+  ISOMER_CHECK(want_rank(view, 0, 2));
+  DType dtype = view.dtype(0);
+  if (view.attrs.has("dtype")) {
+    ISOMER_CHECK(want_dtype(view.attrs.integer("dtype")));
+    dtype = *dtype_from_onnx(static_cast<int>(view.attrs.integer("dtype")));
+  }
+  if (!is_number(dtype) && dtype != DType::Bool) return fail("EyeLike of {}", dtype_name(dtype));
+  return std::vector<TensorType>{{dtype, view.shape(0)}};
+}
+
+Status eye_like_kernel(KernelContext& context) {
+  return for_numeric(context.types[0].dtype, [&]<class T>() -> Status {
+    const int64_t k = context.attrs.integer("k");
+    Tensor& y = new_result(context);
+    const auto out = y.mutable_data<T>();
+    const int64_t columns = y.dims()[1];
+    for (int64_t row = 0; row < y.dims()[0]; ++row)
+      for (int64_t column = 0; column < columns; ++column)
+        out[static_cast<size_t>(row * columns + column)] = T(column - row == k ? 1 : 0);
+    return {};
+  });
+}
+
+/// The axes [first, second) that a Shape node tells, clamped to the rank as in Python's slices.
+std::pair<int64_t, int64_t> shape_range(const Attrs& attrs, size_t rank) {
+  const auto n = static_cast<int64_t>(rank);
+  const auto clamped = [n](int64_t at) { return std::clamp<int64_t>(at < 0 ? at + n : at, 0, n); };
+  const int64_t start = clamped(std::max(attrs.integer("start"), -n));
+  const int64_t end = attrs.has("end") ? clamped(std::max(attrs.integer("end"), -n)) : n;
+  return {start, std::max(start, end)};
+}
+
+Result<std::vector<TensorType>> infer_shape(const OpView& view) {
+  const auto [start, end] = shape_range(view.attrs, view.rank(0));
+  return std::vector<TensorType>{{DType::Int64, {end - start}}};
+}
+
+Status shape_kernel(KernelContext& context) {
+  const auto& dims = context.operands[0].dims();
+  const auto [start, end] = shape_range(context.attrs, dims.size());
+  context.results.push_back(Tensor::ints({end - start}, Ints(dims.begin() + start, dims.begin() + end)));
+  return {};
+}
+
+Result<std::vector<TensorType>> infer_size(const OpView&) { return std::vector<TensorType>{{DType::Int64, {}}}; }
+
+Status size_kernel(KernelContext& context) {
+  context.results.push_back(Tensor::ints({}, {context.operands[0].element_count()}));
+  return {};
+}
+
+Result<std::vector<TensorType>> infer_trilu(const OpView& view) {
+  if (view.rank(0) < 2) return fail("Trilu needs a matrix, it got {}", view.type(0).str());
+  return infer_same(view);
+}
+
+/// Keeps one side of the k-th diagonal of each matrix.
+Status trilu_kernel(KernelContext& context) {
+  return for_width(context.operands[0].dtype(), [&]<class T>() -> Status {
+    const Tensor& x = context.operands[0];
+    const bool upper = context.attrs.integer("upper") != 0;
+    const int64_t k = context.attrs.integer("k");
+    const int64_t rows = x.dims()[x.dims().size() - 2];
+    const int64_t columns = x.dims().back();
+    const auto from = elements<T>(x);
+    const auto to = mutable_elements<T>(new_result(context));
+    for (size_t i = 0; i < from.size(); ++i) {
+      const int64_t column = static_cast<int64_t>(i) % columns;
+      const int64_t distance = column - static_cast<int64_t>(i) / columns % rows;
+      if (upper ? distance >= k : distance <= k) to[i] = from[i];
+    }
+    return {};
+  });
+}
+
+}  // namespace
+
+std::vector<OpDef> generate_ops() {
+  std::vector<OpDef> ops = {
+      {.name = "ConstantOfShape",
+       .attrs = {{.name = "shape", .kind = AttrKind::Ints},
+                 {.name = "value", .kind = AttrKind::Tensor, .preset = Tensor::floats({1}, {0})}},
+       .min_operands = 0,
+       .max_operands = 0,
+       .infer = infer_constant_of_shape,
+       .flops = flops_none,
+       .kernel = constant_of_shape_kernel,
+       .compute = Compute::Movement,
+       .since = 9,
+       .params = {{.index = 0, .attr = "shape", .since = 9}},
+       .from_onnx = constant_of_shape_from_onnx},
+      {.name = "Range",
+       .attrs = {{.name = "start", .kind = AttrKind::Tensor},
+                 {.name = "limit", .kind = AttrKind::Tensor},
+                 {.name = "delta", .kind = AttrKind::Tensor},
+                 {.name = "stash_type", .kind = AttrKind::Int, .preset = int64_t{1}, .since = 27}},
+       .min_operands = 0,
+       .max_operands = 0,
+       .infer = infer_range,
+       .flops = flops_none,
+       .kernel = range_kernel,
+       .since = 11,
+       .params = {{.index = 0, .attr = "start", .since = 11},
+                  {.index = 1, .attr = "limit", .since = 11},
+                  {.index = 2, .attr = "delta", .since = 11}},
+       .from_onnx = range_from_onnx},
+      {.name = "EyeLike",
+       .attrs = {{.name = "dtype", .kind = AttrKind::Int, .optional = true},
+                 {.name = "k", .kind = AttrKind::Int, .preset = int64_t{0}}},
+       .infer = infer_eye_like,
+       .flops = flops_none,
+       .kernel = eye_like_kernel,
+       .since = 9},
+      {.name = "Shape",
+       .attrs = {{.name = "start", .kind = AttrKind::Int, .preset = int64_t{0}, .since = 15},
+                 {.name = "end", .kind = AttrKind::Int, .optional = true, .since = 15}},
+       .infer = infer_shape,
+       .flops = flops_none,
+       .kernel = shape_kernel,
+       .compute = Compute::Movement},
+      {.name = "Size", .infer = infer_size, .flops = flops_none, .kernel = size_kernel, .compute = Compute::Movement},
+      {.name = "Trilu",
+       .attrs = {{.name = "k", .kind = AttrKind::Int, .preset = int64_t{0}},
+                 {.name = "upper", .kind = AttrKind::Int, .preset = int64_t{1}}},
+       .infer = infer_trilu,
+       .flops = flops_none,
+       .kernel = trilu_kernel,
+       .compute = Compute::Movement,
+       .since = 14,
+       .params = {{.index = 1, .attr = "k", .since = 14}}},
+  };
+  for (OpDef& def : window_ops()) ops.push_back(std::move(def));
+  return ops;
+}
 
 }  // namespace isomer

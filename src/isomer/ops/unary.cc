@@ -1,7 +1,143 @@
+// Functions of one operand, element by element.
+
+#include "isomer/ops/elementwise.h"
+#include "isomer/ops/parts.h"
 #include "isomer/ops/registry.h"
+#include "isomer/ops/scalars.h"
 
 namespace isomer {
+namespace {
 
-std::vector<OpDef> unary_ops() { return {}; }
+/// -x, integers modulo 2^64.
+template <class T>
+T negated(T x) {
+  if constexpr (std::is_integral_v<T>)
+    return static_cast<T>(0 - static_cast<uint64_t>(x));
+  else
+    return -x;
+}
+
+Status abs_kernel(KernelContext& context) {
+  return map_numeric(context, []<class T>(T x) -> T {
+    if constexpr (std::is_floating_point_v<T>)
+      return std::abs(x);
+    else if constexpr (std::is_same_v<T, Fp>)
+      return scalar_abs(x);
+    else
+      return x < T(0) ? negated(x) : x;
+  });
+}
+
+Status neg_kernel(KernelContext& context) {
+  return map_numeric(context, []<class T>(T x) -> T { return negated(x); });
+}
+
+Status sign_kernel(KernelContext& context) {
+  return map_numeric(context, []<class T>(T x) -> T {
+    if constexpr (std::is_same_v<T, Fp>)
+      return T(x.sign());
+    else
+      return x > T(0) ? T(1) : x < T(0) ? static_cast<T>(-1) : x;  // x: 0 or NaN
+  });
+}
+
+Status reciprocal_kernel(KernelContext& context) {
+  return map_real(context, []<class T>(T x) -> T { return T(1) / x; });
+}
+
+Status sqrt_kernel(KernelContext& context) {
+  return map_real(context, []<class T>(T x) -> T { return scalar_sqrt(x); });
+}
+Status exp_kernel(KernelContext& context) {
+  return map_real(context, []<class T>(T x) -> T { return scalar_exp(x); });
+}
+Status log_kernel(KernelContext& context) {
+  return map_real(context, []<class T>(T x) -> T { return scalar_log(x); });
+}
+Status erf_kernel(KernelContext& context) {
+  return map_real(context, []<class T>(T x) -> T { return scalar_erf(x); });
+}
+
+// One struct a function: its operator's name, and its value on floating-point numbers. Half to even is the rounding
+// mode that std::nearbyint uses.
+#define ISOMER_FUNCTION(Name, function)                     \
+  struct Name {                                             \
+    static constexpr std::string_view kName = #Name;        \
+    static double of(double x) { return std::function(x); } \
+    static float of(float x) { return std::function(x); }   \
+  }
+ISOMER_FUNCTION(Ceil, ceil);
+ISOMER_FUNCTION(Floor, floor);
+ISOMER_FUNCTION(Round, nearbyint);
+ISOMER_FUNCTION(Sin, sin);
+ISOMER_FUNCTION(Cos, cos);
+ISOMER_FUNCTION(Tan, tan);
+ISOMER_FUNCTION(Asin, asin);
+ISOMER_FUNCTION(Acos, acos);
+ISOMER_FUNCTION(Atan, atan);
+ISOMER_FUNCTION(Sinh, sinh);
+ISOMER_FUNCTION(Cosh, cosh);
+ISOMER_FUNCTION(Asinh, asinh);
+ISOMER_FUNCTION(Acosh, acosh);
+ISOMER_FUNCTION(Atanh, atanh);
+#undef ISOMER_FUNCTION
+
+template <class Function>
+Status function_kernel(KernelContext& context) {
+  return map_real(context, []<class T>(T x) -> T {
+    return scalar_function(Function::kName, x, [](auto v) { return Function::of(v); });
+  });
+}
+
+Status identity_kernel(KernelContext& context) {
+  context.results.push_back(context.operands[0]);
+  return {};
+}
+
+OpDef unary(std::string name, InferFn infer, FlopsFn flops, KernelFn kernel, int since) {
+  return {.name = std::move(name), .infer = infer, .flops = flops, .kernel = kernel, .since = since};
+}
+
+template <class Function>
+OpDef function_op(int since, FlopsFn flops = flops_each<static_cast<int>(kFunctionFlops)>) {
+  return unary(std::string(Function::kName), infer_same_real, flops, function_kernel<Function>, since);
+}
+
+}  // namespace
+
+std::vector<OpDef> unary_ops() {
+  constexpr FlopsFn kFunction = flops_each<static_cast<int>(kFunctionFlops)>;
+  std::vector<OpDef> ops = {
+      unary("Abs", infer_same_number, flops_per_element, abs_kernel, 6),
+      unary("Neg", infer_same_number, flops_per_element, neg_kernel, 6),
+      unary("Sign", infer_same_number, flops_per_element, sign_kernel, 9),
+      unary("Reciprocal", infer_same_real, flops_per_element, reciprocal_kernel, 6),
+      unary("Sqrt", infer_same_real, kFunction, sqrt_kernel, 6),
+      unary("Exp", infer_same_real, kFunction, exp_kernel, 6),
+      unary("Log", infer_same_real, kFunction, log_kernel, 6),
+      unary("Erf", infer_same_number, kFunction, erf_kernel, 9),
+      function_op<Ceil>(6, flops_per_element),
+      function_op<Floor>(6, flops_per_element),
+      function_op<Round>(11, flops_per_element),
+      function_op<Sin>(7),
+      function_op<Cos>(7),
+      function_op<Tan>(7),
+      function_op<Asin>(7),
+      function_op<Acos>(7),
+      function_op<Atan>(7),
+      function_op<Sinh>(9),
+      function_op<Cosh>(9),
+      function_op<Asinh>(9),
+      function_op<Acosh>(9),
+      function_op<Atanh>(9),
+      {.name = "Identity",
+       .infer = infer_same,
+       .flops = flops_none,
+       .kernel = identity_kernel,
+       .compute = Compute::Movement},
+  };
+  for (OpDef& def : cast_ops()) ops.push_back(std::move(def));
+  return ops;
+}
 
 }  // namespace isomer

@@ -58,6 +58,7 @@ Tensor packed(const Tensor& tensor, DType to) {
 }  // namespace
 
 DType kernel_dtype(Compute compute, DType dtype) {
+  if (compute == Compute::AsIs) return dtype;
   if (compute == Compute::Movement) return below_a_byte(dtype) ? DType::Uint8 : dtype;
   if (dtype == DType::Half || dtype == DType::BFloat16) return DType::Float;
   if (is_small_integer(dtype)) return DType::Int64;

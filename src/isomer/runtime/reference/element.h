@@ -8,8 +8,8 @@
 namespace isomer {
 
 /// The element type that a kernel of this kind sees for `dtype`. Numeric: float for the 16-bit types, int64 for
-/// integers below 64 bits. Movement: uint8 for elements of less than a byte, which stand one a byte there. Otherwise
-/// `dtype`.
+/// integers below 64 bits. Movement: uint8 for elements of less than a byte, which stand one a byte there. AsIs and
+/// otherwise: `dtype`.
 DType kernel_dtype(Compute compute, DType dtype);
 
 /// `tensor` with elements of kernel_dtype; the tensor itself where that is its own.

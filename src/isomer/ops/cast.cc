@@ -1,0 +1,329 @@
+// Conversions between element types: Cast, CastLike, BitCast.
+
+#include <algorithm>
+#include <cctype>
+#include <cstdlib>
+#include <variant>
+
+#include "isomer/ops/infer.h"
+#include "isomer/ops/kernel.h"
+#include "isomer/ops/onnx_form.h"
+#include "isomer/ops/parts.h"
+#include "isomer/ops/small_float.h"
+
+namespace isomer {
+namespace {
+
+/// The elements of any tensor of numbers, without loss.
+using Numbers = std::variant<std::vector<double>, std::vector<int64_t>, std::vector<uint64_t>>;
+
+template <class From, class To>
+Numbers widened_elements(const Tensor& tensor) {
+  const auto from = tensor.data<From>();
+  return std::vector<To>(from.begin(), from.end());
+}
+
+/// Element i of packed codes of `bits` bits.
+uint32_t code_at(std::span<const std::byte> bytes, size_t i, size_t bits) {
+  uint32_t code = 0;
+  for (size_t b = 0; b < bits; ++b) {
+    const size_t at = i * bits + b;
+    code |= (std::to_integer<uint32_t>(bytes[at / 8]) >> (at % 8) & 1) << b;
+  }
+  return code;
+}
+
+void set_code(std::span<std::byte> bytes, size_t i, size_t bits, uint32_t code) {
+  for (size_t b = 0; b < bits; ++b) {
+    const size_t at = i * bits + b;
+    bytes[at / 8] |= static_cast<std::byte>((code >> b & 1) << (at % 8));
+  }
+}
+
+bool is_packed_integer(DType dtype) {
+  return dtype == DType::Int4 || dtype == DType::Uint4 || dtype == DType::Int2 || dtype == DType::Uint2;
+}
+
+/// Packed integers and the small floating-point types.
+Result<Numbers> decoded(const Tensor& tensor) {
+  const DType dtype = tensor.dtype();
+  const size_t bits = dtype_bits(dtype);
+  const auto n = static_cast<size_t>(tensor.element_count());
+  if (is_packed_integer(dtype)) {
+    const int64_t sign = dtype == DType::Int4 || dtype == DType::Int2 ? int64_t{1} << (bits - 1) : 0;
+    std::vector<int64_t> out(n);
+    for (size_t i = 0; i < n; ++i) out[i] = (static_cast<int64_t>(code_at(tensor.bytes(), i, bits)) ^ sign) - sign;
+    return out;
+  }
+  std::vector<double> out(n);
+  for (size_t i = 0; i < n; ++i) {
+    const auto value = small_float_value(dtype, code_at(tensor.bytes(), i, bits));
+    if (!value) return fail("the reference kernel does not cast from {}", dtype_name(dtype));
+    out[i] = *value;
+  }
+  return out;
+}
+
+/// A number as text: decimal or scientific, INF and NaN in any case.
+Result<double> parsed(const std::string& text) {
+  std::string lower = text;
+  std::transform(lower.begin(), lower.end(), lower.begin(), [](unsigned char c) { return std::tolower(c); });
+  char* end = nullptr;
+  const double value = std::strtod(lower.c_str(), &end);
+  if (lower.empty() || *end != '\0') return fail("'{}' is no number", text);
+  return value;
+}
+
+Result<Numbers> parsed(const std::vector<std::string>& texts) {
+  std::vector<double> out;
+  for (const std::string& text : texts) {
+    ISOMER_TRY(const double value, parsed(text));
+    out.push_back(value);
+  }
+  return out;
+}
+
+Result<Numbers> numbers_of(const Tensor& tensor) {
+  switch (tensor.dtype()) {
+    case DType::Float:
+      return widened_elements<float, double>(tensor);
+    case DType::Double:
+      return widened_elements<double, double>(tensor);
+    case DType::Int8:
+      return widened_elements<int8_t, int64_t>(tensor);
+    case DType::Int16:
+      return widened_elements<int16_t, int64_t>(tensor);
+    case DType::Int32:
+      return widened_elements<int32_t, int64_t>(tensor);
+    case DType::Int64:
+      return widened_elements<int64_t, int64_t>(tensor);
+    case DType::Uint8:
+    case DType::Bool:
+      return widened_elements<uint8_t, uint64_t>(tensor);
+    case DType::Uint16:
+      return widened_elements<uint16_t, uint64_t>(tensor);
+    case DType::Uint32:
+      return widened_elements<uint32_t, uint64_t>(tensor);
+    case DType::Uint64:
+      return widened_elements<uint64_t, uint64_t>(tensor);
+    case DType::String:
+      return parsed(tensor.string_elements());
+    default:
+      return decoded(tensor);
+  }
+}
+
+/// A number as 64 bits of an integer: truncated towards 0; beyond the range, which ONNX leaves open, the nearest.
+template <class V>
+uint64_t integer_bits(V value) {
+  if constexpr (std::is_integral_v<V>) {
+    return static_cast<uint64_t>(value);
+  } else {
+    if (std::isnan(value)) return 0;
+    if (value >= 0x1p64) return std::numeric_limits<uint64_t>::max();
+    if (value >= 0x1p63) return static_cast<uint64_t>(value);
+    if (value <= -0x1p63) return uint64_t{1} << 63;
+    return static_cast<uint64_t>(static_cast<int64_t>(value));
+  }
+}
+
+template <class To, class V>
+void write_integers(const std::vector<V>& values, Tensor& out) {
+  const auto to = out.mutable_data<To>();
+  for (size_t i = 0; i < to.size(); ++i) to[i] = static_cast<To>(integer_bits(values[i]));
+}
+
+template <class To, class V>
+void write_reals(const std::vector<V>& values, Tensor& out) {
+  const auto to = out.mutable_data<To>();
+  for (size_t i = 0; i < to.size(); ++i) to[i] = static_cast<To>(values[i]);
+}
+
+/// The low bits of a number truncated towards 0.
+template <class V>
+uint32_t packed_code(V value, DType dtype) {
+  const size_t bits = dtype_bits(dtype);
+  const uint64_t mask = (uint64_t{1} << bits) - 1;
+  return static_cast<uint32_t>(integer_bits(value) & mask);
+}
+
+template <class V>
+Status write_codes(const std::vector<V>& values, const SmallFloatRounding& rounding, Tensor& out) {
+  const DType dtype = out.dtype();
+  for (size_t i = 0; i < values.size(); ++i) {
+    const auto code = is_packed_integer(dtype) ? packed_code(values[i], dtype)
+                                               : small_float_code(dtype, static_cast<double>(values[i]), rounding);
+    if (!code) return fail("the reference kernel does not cast to {}", dtype_name(dtype));
+    set_code(out.mutable_bytes(), i, dtype_bits(dtype), *code);
+  }
+  return {};
+}
+
+template <class V>
+Status write_elements(const std::vector<V>& values, const SmallFloatRounding& rounding, Tensor& out) {
+  switch (out.dtype()) {
+    case DType::Float:
+      write_reals<float>(values, out);
+      return {};
+    case DType::Double:
+      write_reals<double>(values, out);
+      return {};
+    case DType::Int8:
+    case DType::Uint8:
+      write_integers<uint8_t>(values, out);
+      return {};
+    case DType::Int16:
+    case DType::Uint16:
+      write_integers<uint16_t>(values, out);
+      return {};
+    case DType::Int32:
+    case DType::Uint32:
+      write_integers<uint32_t>(values, out);
+      return {};
+    case DType::Int64:
+    case DType::Uint64:
+      write_integers<uint64_t>(values, out);
+      return {};
+    case DType::Bool: {
+      const auto to = out.mutable_data<uint8_t>();
+      for (size_t i = 0; i < to.size(); ++i) to[i] = values[i] != V(0) ? 1 : 0;
+      return {};
+    }
+    default:
+      return write_codes(values, rounding, out);
+  }
+}
+
+/// "NaN", "INF", and otherwise the shortest text that reads back as the same element.
+template <class V>
+std::string number_text(V value, bool single) {
+  if constexpr (std::is_floating_point_v<V>) {
+    if (std::isnan(value)) return "NaN";
+    if (std::isinf(value)) return value < 0 ? "-INF" : "INF";
+    if (single) return fmt::format("{}", static_cast<float>(value));
+  }
+  return fmt::format("{}", value);
+}
+
+Result<SmallFloatRounding> rounding_of(const Attrs& attrs) {
+  SmallFloatRounding rounding{.saturate = attrs.integer("saturate") != 0};
+  const std::string& mode = attrs.text("round_mode");
+  if (mode == "up")
+    rounding.mode = SmallFloatRounding::Mode::Up;
+  else if (mode == "down")
+    rounding.mode = SmallFloatRounding::Mode::Down;
+  else if (mode == "nearest")
+    rounding.mode = SmallFloatRounding::Mode::Nearest;
+  else
+    return fail("a cast rounds '{}'", mode);
+  return rounding;
+}
+
+/// Casts to the result's type, which infer has set.
+Status cast_kernel(KernelContext& context) {
+  const Tensor& x = context.operands[0];
+  const DType to = context.types[0].dtype;
+  if (to == x.dtype()) {
+    context.results.push_back(x);
+    return {};
+  }
+  if (x.dtype() == DType::Field) return fail("a cast to {} has no meaning in the prime field", dtype_name(to));
+  ISOMER_TRY(const SmallFloatRounding rounding, rounding_of(context.attrs));
+  ISOMER_TRY(const Numbers numbers, numbers_of(x));
+  Tensor& out = new_result(context);
+  if (to != DType::String)
+    return std::visit([&](const auto& values) { return write_elements(values, rounding, out); }, numbers);
+  std::visit(
+      [&](const auto& values) {
+        for (size_t i = 0; i < values.size(); ++i)
+          out.mutable_strings()[i] = number_text(values[i], x.dtype() != DType::Double);
+      },
+      numbers);
+  return {};
+}
+
+/// The type to cast to; reals stay in the field.
+Result<std::vector<TensorType>> cast_to(const OpView& view, DType to) {
+  ISOMER_CHECK(rounding_of(view.attrs));
+  if (view.dtype(0) == DType::Field && is_real(to)) to = DType::Field;
+  return std::vector<TensorType>{{to, view.shape(0)}};
+}
+
+Result<DType> wanted_dtype(const OpView& view) {
+  const int64_t number = view.attrs.integer("to");
+  const auto dtype = number < 0 || number > 254 ? std::nullopt : dtype_from_onnx(static_cast<int>(number));
+  if (!dtype || *dtype == DType::Undefined) return fail("{} to the unknown type {}", view.op.name, number);
+  return *dtype;
+}
+
+Result<std::vector<TensorType>> infer_cast(const OpView& view) {
+  ISOMER_TRY(const DType to, wanted_dtype(view));
+  return cast_to(view, to);
+}
+
+Result<std::vector<TensorType>> infer_cast_like(const OpView& view) { return cast_to(view, view.dtype(1)); }
+
+/// A known type of the second operand says it all.
+Status cast_like_from_onnx(OnnxForm& form) {
+  if (form.operands.size() != 2) return fail("CastLike got {} operands", form.operands.size());
+  if (form.types.size() < 2 || form.types[1] == nullptr || form.types[1]->dtype == DType::Undefined)
+    return form.leave_opaque("the type to cast to is not known");
+  form.op_type = "Cast";
+  form.attrs["to"] = static_cast<int64_t>(form.types[1]->dtype);
+  form.operands.resize(1);
+  return {};
+}
+
+Result<std::vector<TensorType>> infer_bit_cast(const OpView& view) {
+  ISOMER_TRY(const DType to, wanted_dtype(view));
+  if (dtype_bits(to) != dtype_bits(view.dtype(0)) || dtype_bits(to) == 0 || view.dtype(0) == DType::Field)
+    return fail("BitCast of {} to {}, which has another width", view.type(0).str(), dtype_name(to));
+  return std::vector<TensorType>{{to, view.shape(0)}};
+}
+
+Status bit_cast_kernel(KernelContext& context) {
+  const auto from = context.operands[0].bytes();
+  const auto to = new_result(context).mutable_bytes();
+  std::copy(from.begin(), from.end(), to.begin());
+  return {};
+}
+
+std::vector<AttrDef> rounding_attrs() {
+  return {{.name = "saturate", .kind = AttrKind::Int, .preset = int64_t{1}, .since = 19},
+          {.name = "round_mode", .kind = AttrKind::String, .preset = std::string("up"), .since = 24}};
+}
+
+}  // namespace
+
+std::vector<OpDef> cast_ops() {
+  std::vector<AttrDef> cast_attrs = rounding_attrs();
+  cast_attrs.push_back({.name = "to", .kind = AttrKind::Int});
+  return {
+      {.name = "Cast",
+       .attrs = std::move(cast_attrs),
+       .infer = infer_cast,
+       .flops = flops_per_element,
+       .kernel = cast_kernel,
+       .compute = Compute::AsIs,
+       .since = 6},
+      {.name = "CastLike",
+       .attrs = rounding_attrs(),
+       .min_operands = 2,
+       .max_operands = 2,
+       .infer = infer_cast_like,
+       .flops = flops_per_element,
+       .kernel = cast_kernel,
+       .compute = Compute::AsIs,
+       .since = 15,
+       .from_onnx = cast_like_from_onnx},
+      {.name = "BitCast",
+       .attrs = {{.name = "to", .kind = AttrKind::Int}},
+       .infer = infer_bit_cast,
+       .flops = flops_none,
+       .kernel = bit_cast_kernel,
+       .compute = Compute::AsIs,
+       .since = 26},
+  };
+}
+
+}  // namespace isomer

@@ -1,0 +1,209 @@
+// Einsum: sums of products over named axes.
+
+#include <map>
+
+#include "isomer/ops/accumulate.h"
+#include "isomer/ops/elementwise.h"
+#include "isomer/ops/parts.h"
+
+namespace isomer {
+namespace {
+
+/// An axis: a letter, or kEllipsis + i for the i-th axis (from the last) that an ellipsis stands for.
+using Label = int;
+using Term = std::vector<Label>;
+constexpr Label kEllipsis = 256;
+
+struct Equation {
+  std::vector<Term> operands;
+  Term result;
+};
+
+bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+
+/// The labels of one term, whose ellipsis, if it has one, stands for `hidden` axes.
+Result<Term> parse_term(std::string_view text, size_t hidden) {
+  Term term;
+  bool ellipsis = false;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (is_letter(text[i])) {
+      term.push_back(static_cast<unsigned char>(text[i]));
+    } else if (text.substr(i, 3) == "..." && !ellipsis) {
+      for (size_t h = hidden; h-- > 0;) term.push_back(kEllipsis + static_cast<Label>(h));
+      ellipsis = true;
+      i += 2;
+    } else {
+      return fail("Einsum cannot read the term '{}'", text);
+    }
+  }
+  return term;
+}
+
+/// How many axes the ellipsis of a term stands for, in an operand of the given rank.
+Result<size_t> hidden_axes(std::string_view text, size_t rank) {
+  const auto letters = static_cast<size_t>(std::count_if(text.begin(), text.end(), is_letter));
+  const bool ellipsis = text.find("...") != std::string_view::npos;
+  if (ellipsis ? letters > rank : letters != rank)
+    return fail("the term '{}' of Einsum does not fit an operand of rank {}", text, rank);
+  return rank - letters;
+}
+
+/// The result of an equation without "->": the hidden axes, then all letters that stand once, sorted.
+Term implicit_result(const std::vector<Term>& operands) {
+  std::map<Label, int> uses;
+  for (const Term& term : operands)
+    for (const Label label : term) ++uses[label];
+  Term hidden;
+  Term letters;
+  for (const auto& [label, n] : uses) {
+    if (label >= kEllipsis)
+      hidden.insert(hidden.begin(), label);
+    else if (n == 1)
+      letters.push_back(label);
+  }
+  hidden.insert(hidden.end(), letters.begin(), letters.end());
+  return hidden;
+}
+
+Result<Equation> parse_equation(const std::string& attr, const std::vector<size_t>& ranks) {
+  std::string text;
+  std::copy_if(attr.begin(), attr.end(), std::back_inserter(text), [](char c) { return c != ' '; });
+  const size_t arrow = text.find("->");
+  std::string left = text.substr(0, arrow) + ",";
+  Equation equation;
+  size_t most_hidden = 0;
+  for (size_t begin = 0, end = 0; (end = left.find(',', begin)) != std::string::npos; begin = end + 1) {
+    const std::string term = left.substr(begin, end - begin);
+    if (equation.operands.size() >= ranks.size()) return fail("Einsum '{}' got {} operands", attr, ranks.size());
+    ISOMER_TRY(const size_t hidden, hidden_axes(term, ranks[equation.operands.size()]));
+    most_hidden = std::max(most_hidden, hidden);
+    ISOMER_TRY(Term labels, parse_term(term, hidden));
+    equation.operands.push_back(std::move(labels));
+  }
+  if (equation.operands.size() != ranks.size()) return fail("Einsum '{}' got {} operands", attr, ranks.size());
+  if (arrow == std::string::npos) {
+    equation.result = implicit_result(equation.operands);
+    return equation;
+  }
+  ISOMER_TRY(equation.result, parse_term(std::string_view(text).substr(arrow + 2), most_hidden));
+  return equation;
+}
+
+/// The equation and the extent of each of its axes.
+Result<std::pair<Equation, std::map<Label, Dim>>> labelled(const Attrs& attrs,
+                                                           const std::vector<const Shape*>& shapes) {
+  std::vector<size_t> ranks;
+  for (const Shape* shape : shapes) ranks.push_back(shape->size());
+  ISOMER_TRY(Equation equation, parse_equation(attrs.text("equation"), ranks));
+  std::map<Label, Dim> extents;
+  for (size_t i = 0; i < shapes.size(); ++i) {
+    for (size_t axis = 0; axis < ranks[i]; ++axis) {
+      const auto [at, fresh] = extents.emplace(equation.operands[i][axis], (*shapes[i])[axis]);
+      if (fresh) continue;
+      ISOMER_TRY(const Shape both, broadcast({at->second}, {(*shapes[i])[axis]}));
+      at->second = both[0];
+    }
+  }
+  for (size_t i = 0; i < equation.result.size(); ++i) {
+    const Label label = equation.result[i];
+    const bool again = std::count(equation.result.begin(), equation.result.end(), label) > 1;
+    if (!extents.contains(label) || again) return fail("Einsum '{}' has an odd result", attrs.text("equation"));
+  }
+  return std::pair(std::move(equation), std::move(extents));
+}
+
+Result<std::vector<TensorType>> infer_einsum(const OpView& view) {
+  std::vector<const Shape*> shapes;
+  for (size_t i = 0; i < view.operands.size(); ++i) {
+    if (!view.has(i)) return fail("operand {} of Einsum is missing", i);
+    ISOMER_CHECK(want_number(view, i));
+    ISOMER_CHECK(same_dtype(view, 0, i));
+    shapes.push_back(&view.shape(i));
+  }
+  ISOMER_TRY(const auto parsed, labelled(view.attrs, shapes));
+  Shape shape;
+  for (const Label label : parsed.first.result) shape.push_back(parsed.second.at(label));
+  return std::vector<TensorType>{{view.dtype(0), std::move(shape)}};
+}
+
+/// All axes, those of the result first, with their extents, and the strides of each operand along them.
+struct Loops {
+  std::vector<int64_t> extents;
+  std::vector<std::vector<int64_t>> strides;
+};
+
+Result<Loops> loops_of(const Attrs& attrs, std::span<const std::vector<int64_t>> operands) {
+  std::vector<Shape> shapes;
+  std::vector<const Shape*> pointers;
+  for (const auto& dims : operands) shapes.emplace_back(dims.begin(), dims.end());
+  for (const Shape& shape : shapes) pointers.push_back(&shape);
+  ISOMER_TRY(const auto parsed, labelled(attrs, pointers));
+  const auto& [equation, extents] = parsed;
+  Term order = equation.result;
+  for (const auto& [label, extent] : extents)
+    if (std::find(order.begin(), order.end(), label) == order.end()) order.push_back(label);
+  Loops loops;
+  for (const Label label : order) loops.extents.push_back(extents.at(label).value());
+  for (size_t i = 0; i < operands.size(); ++i) {
+    const auto own = strides_of(operands[i]);
+    std::vector<int64_t> strides(order.size(), 0);
+    for (size_t axis = 0; axis < own.size(); ++axis) {
+      const auto at = std::find(order.begin(), order.end(), equation.operands[i][axis]) - order.begin();
+      if (operands[i][axis] != 1) strides[static_cast<size_t>(at)] += own[axis];
+    }
+    loops.strides.push_back(std::move(strides));
+  }
+  return loops;
+}
+
+/// A multiplication for each operand but the first and an addition, for every combination of positions.
+double flops_einsum(const WorkView& view) {
+  const auto loops = loops_of(view.attrs, view.operands);
+  return loops ? static_cast<double>(view.operands.size()) * count(loops->extents) : 0;
+}
+
+Status einsum_kernel(KernelContext& context) {
+  std::vector<std::vector<int64_t>> dims;
+  for (const Tensor& operand : context.operands) dims.push_back(operand.dims());
+  ISOMER_TRY(const Loops loops, loops_of(context.attrs, dims));
+  return for_numeric(context.operands[0].dtype(), [&]<class T>() -> Status {
+    using A = Accumulator<T>;
+    const auto out = new_result(context).mutable_data<T>();
+    std::vector<A> sums(out.size(), A(0));
+    const auto total = static_cast<size_t>(count(loops.extents));
+    const size_t terms = out.empty() ? 1 : std::max<size_t>(total / out.size(), 1);
+    size_t n = 0;
+    for_each_position(loops.extents, loops.strides, [&](const int64_t* at) {
+      A product(1);
+      for (size_t i = 0; i < context.operands.size(); ++i) {
+        const A factor = context.operands[i].data<T>()[static_cast<size_t>(at[i])];
+        if constexpr (std::is_integral_v<A>)
+          product = static_cast<A>(static_cast<uint64_t>(product) * static_cast<uint64_t>(factor));
+        else
+          product = product * factor;
+      }
+      A& sum = sums[n++ / terms];
+      if constexpr (std::is_integral_v<A>)
+        sum = static_cast<A>(static_cast<uint64_t>(sum) + static_cast<uint64_t>(product));
+      else
+        sum = sum + product;
+    });
+    for (size_t i = 0; i < out.size(); ++i) out[i] = static_cast<T>(sums[i]);
+    return {};
+  });
+}
+
+}  // namespace
+
+OpDef einsum_op() {
+  return {.name = "Einsum",
+          .attrs = {{.name = "equation", .kind = AttrKind::String}},
+          .min_operands = 1,
+          .max_operands = OpDef::kVariadic,
+          .infer = infer_einsum,
+          .flops = flops_einsum,
+          .kernel = einsum_kernel,
+          .since = 12};
+}
+
+}  // namespace isomer

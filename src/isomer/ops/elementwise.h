@@ -1,0 +1,82 @@
+#pragma once
+// Element-wise operators: inference, kernels over one or two operands, cost.
+
+#include "isomer/ops/infer.h"
+#include "isomer/ops/kernel.h"
+
+namespace isomer {
+
+/// True for element types that add and multiply: reals, integers and the field.
+inline bool is_number(DType dtype) { return is_real(dtype) || is_integer(dtype) || dtype == DType::Field; }
+/// True for reals and the field.
+inline bool is_real_like(DType dtype) { return is_real(dtype) || dtype == DType::Field; }
+
+/// Fails unless operand i holds numbers (reals).
+Status want_number(const OpView& view, size_t i);
+Status want_real(const OpView& view, size_t i);
+
+/// Inference: one operand of numbers (reals), same type.
+Result<std::vector<TensorType>> infer_same_number(const OpView& view);
+Result<std::vector<TensorType>> infer_same_real(const OpView& view);
+/// Inference: numbers of one dtype that broadcast.
+Result<std::vector<TensorType>> infer_broadcast_number(const OpView& view);
+
+/// FLOPs: what a function like exp or tanh is taken to cost per element.
+constexpr double kFunctionFlops = 10;
+/// FLOPs of `n` operations per result element.
+template <int n>
+double flops_each(const WorkView& view) {
+  return n * count(view.results[0]);
+}
+
+/// y = f(x), of type R, element by element over T.
+template <class T, class R, class F>
+void map_elements(KernelContext& context, F f) {
+  const auto x = context.operands[0].data<T>();
+  const auto y = new_result(context).mutable_data<R>();
+  for (size_t i = 0; i < x.size(); ++i) y[i] = f(x[i]);
+}
+
+/// y = f.operator()<T>(x) over reals and the field.
+template <class F>
+Status map_real(KernelContext& context, F f) {
+  return for_real(context.operands[0].dtype(), [&]<class T>() -> Status {
+    map_elements<T, T>(context, [&](T x) { return f.template operator()<T>(x); });
+    return {};
+  });
+}
+
+/// As map_real over every numeric dtype.
+template <class F>
+Status map_numeric(KernelContext& context, F f) {
+  return for_numeric(context.operands[0].dtype(), [&]<class T>() -> Status {
+    map_elements<T, T>(context, [&](T x) { return f.template operator()<T>(x); });
+    return {};
+  });
+}
+
+/// z = f(a, b), of type R, over the broadcast of operands of types A and B.
+template <class A, class B, class R, class F>
+void zip_elements(KernelContext& context, F f) {
+  const Tensor& a = context.operands[0];
+  const Tensor& b = context.operands[1];
+  Tensor& z = new_result(context);
+  const auto x = elements<A>(a);
+  const auto y = elements<B>(b);
+  const auto out = z.mutable_data<R>();
+  size_t n = 0;
+  for_each_position(
+      z.dims(), {broadcast_strides(a.dims(), z.dims()), broadcast_strides(b.dims(), z.dims())},
+      [&](const int64_t* at) { out[n++] = f(x[static_cast<size_t>(at[0])], y[static_cast<size_t>(at[1])]); });
+}
+
+/// z = f.operator()<T>(a, b) over numeric operands of one dtype.
+template <class F>
+Status zip_numeric(KernelContext& context, F f) {
+  return for_numeric(context.operands[0].dtype(), [&]<class T>() -> Status {
+    zip_elements<T, T, T>(context, [&](T a, T b) { return f.template operator()<T>(a, b); });
+    return {};
+  });
+}
+
+}  // namespace isomer
