@@ -164,13 +164,20 @@ const Attrs* Binding::record(std::string_view name) const { return find_named(re
 
 Result<ExprValue> evaluate(const Expr& expr, const ExprContext& context) {
   switch (expr.kind) {
-    case Expr::Kind::Integer: return Dim(expr.integer);
-    case Expr::Kind::Real: return expr.real;
-    case Expr::Kind::Text: return expr.name;
-    case Expr::Kind::Variable: return variable(expr, context);
-    case Expr::Kind::Field: return field(expr, context);
-    case Expr::Kind::Call: return call(expr, context);
-    case Expr::Kind::List: break;
+    case Expr::Kind::Integer:
+      return Dim(expr.integer);
+    case Expr::Kind::Real:
+      return expr.real;
+    case Expr::Kind::Text:
+      return expr.name;
+    case Expr::Kind::Variable:
+      return variable(expr, context);
+    case Expr::Kind::Field:
+      return field(expr, context);
+    case Expr::Kind::Call:
+      return call(expr, context);
+    case Expr::Kind::List:
+      break;
   }
   Dims list;
   for (const Expr& arg : expr.args) {
@@ -235,7 +242,8 @@ Result<AttrValue> to_attr(const ExprValue& value, AttrKind kind, DType element) 
       if (element == DType::Int64) return AttrValue(Tensor::ints({1}, {static_cast<int64_t>(real)}));
       return fail("no literal of this element type");
     }
-    default: return fail("this kind of attribute cannot be computed");
+    default:
+      return fail("this kind of attribute cannot be computed");
   }
 }
 
@@ -264,13 +272,20 @@ bool equal_values(const ExprValue& a, const ExprValue& b) {
 
 std::optional<double> uniform_value(const Tensor& tensor) {
   switch (tensor.dtype()) {
-    case DType::Float: return uniform_elements<float>(tensor);
-    case DType::Double: return uniform_elements<double>(tensor);
-    case DType::Half: return uniform_elements<Half>(tensor);
-    case DType::BFloat16: return uniform_elements<BFloat16>(tensor);
-    case DType::Int64: return uniform_elements<int64_t>(tensor);
-    case DType::Int32: return uniform_elements<int32_t>(tensor);
-    default: return std::nullopt;
+    case DType::Float:
+      return uniform_elements<float>(tensor);
+    case DType::Double:
+      return uniform_elements<double>(tensor);
+    case DType::Half:
+      return uniform_elements<Half>(tensor);
+    case DType::BFloat16:
+      return uniform_elements<BFloat16>(tensor);
+    case DType::Int64:
+      return uniform_elements<int64_t>(tensor);
+    case DType::Int32:
+      return uniform_elements<int32_t>(tensor);
+    default:
+      return std::nullopt;
   }
 }
 

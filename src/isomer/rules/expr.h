@@ -62,8 +62,8 @@ struct ExprContext {
   std::optional<size_t> repetition = std::nullopt;
 };
 
-/// The value, or why there is none (a dimension that does not exist, an attribute of another kind). Not a user error: the
-/// match does not hold.
+/// The value, or why there is none (a dimension that does not exist, an attribute of another kind). Not a user error:
+/// the match does not hold.
 Result<ExprValue> evaluate(const Expr& expr, const ExprContext& context);
 
 /// Whether the condition holds for every value of the symbolic dimensions; an Error says why not.

@@ -9,8 +9,8 @@ namespace {
 
 using Next = std::function<void()>;
 
-/// Backtracking matcher of one rule: every way to satisfy a pattern calls its continuation once. A binding is copied only
-/// where there is a choice to undo.
+/// Backtracking matcher of one rule: every way to satisfy a pattern calls its continuation once. A binding is copied
+/// only where there is a choice to undo.
 class Matcher {
  public:
   Matcher(const Graph& graph, const OpIndex& index, const Rule& rule, size_t limit, std::vector<Match>& out)
@@ -150,7 +150,8 @@ class Matcher {
         next();
         binding_.values.pop_back();
         return;
-      case Term::Kind::Sequence: return element(term, value, next);
+      case Term::Kind::Sequence:
+        return element(term, value, next);
       case Term::Kind::Literal: {
         const Tensor* tensor = value == kNoValue ? nullptr : graph_.constant(value);
         const auto number = tensor != nullptr ? uniform_value(*tensor) : std::nullopt;
@@ -212,7 +213,8 @@ class Matcher {
     repetition_ = repetition;
   }
 
-  /// Attributes given as a bare variable bind before the operands are looked at, so that expressions below can use them.
+  /// Attributes given as a bare variable bind before the operands are looked at, so that expressions below can use
+  /// them.
   bool bare_attributes(const Term& term, const Node& node) {
     for (const auto& [name, expr] : term.attrs) {
       if (expr.kind != Expr::Kind::Variable || expr.name[0] != '?') continue;

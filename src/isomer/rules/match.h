@@ -27,12 +27,12 @@ class OpIndex {
   std::vector<std::pair<const OpDef*, std::vector<NodeId>>> by_op_;
 };
 
-/// All matches whose conditions hold and whose rewrite closes no cycle, ordered by the first root. `term...` matches the
-/// largest set of siblings that satisfies the conditions together with the first of them. Stops at `limit` matches.
+/// All matches whose conditions hold and whose rewrite closes no cycle, ordered by the first root. `term...` matches
+/// the largest set of siblings that satisfies the conditions together with the first of them. Stops at `limit` matches.
 std::vector<Match> find_matches(const Graph& graph, const OpIndex& index, const Rule& rule, size_t limit = SIZE_MAX);
 
-/// Whether replacing all roots at once would make a value depend on itself: something that the target reads depends on one
-/// of the roots.
+/// Whether replacing all roots at once would make a value depend on itself: something that the target reads depends on
+/// one of the roots.
 bool closes_cycle(const Graph& graph, const Match& match);
 
 }  // namespace isomer

@@ -280,7 +280,7 @@ class RuleParser {
       const std::string sigil(1, c);
       ISOMER_TRY(const std::string name, variable(sigil));
       ISOMER_CHECK(use(name, false));
-      if (scan_.looking_at("...") || !scan_.accept(".")) {
+      if (scan_.looking_at("..") || !scan_.accept(".")) {
         out.name = sigil + name;
         return out;
       }

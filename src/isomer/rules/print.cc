@@ -33,13 +33,20 @@ std::string operand(const Expr& expr) {
 
 std::string print_expr(const Expr& expr) {
   switch (expr.kind) {
-    case Expr::Kind::Integer: return std::to_string(expr.integer);
-    case Expr::Kind::Real: return float_str(expr.real, false);
-    case Expr::Kind::Text: return quoted(expr.name);
-    case Expr::Kind::List: return "[" + joined(expr.args) + "]";
-    case Expr::Kind::Variable: return expr.name;
-    case Expr::Kind::Field: return print_expr(expr.args[0]) + "." + expr.name;
-    case Expr::Kind::Call: break;
+    case Expr::Kind::Integer:
+      return std::to_string(expr.integer);
+    case Expr::Kind::Real:
+      return float_str(expr.real, false);
+    case Expr::Kind::Text:
+      return quoted(expr.name);
+    case Expr::Kind::List:
+      return "[" + joined(expr.args) + "]";
+    case Expr::Kind::Variable:
+      return expr.name;
+    case Expr::Kind::Field:
+      return print_expr(expr.args[0]) + "." + expr.name;
+    case Expr::Kind::Call:
+      break;
   }
   if (expr.name == "at") return operand(expr.args[0]) + "[" + print_expr(expr.args[1]) + "]";
   if (expr.name == "not") return "not " + operand(expr.args[0]);
@@ -50,9 +57,15 @@ std::string print_expr(const Expr& expr) {
 std::string print_term(const Term& term) {
   std::string out;
   switch (term.kind) {
-    case Term::Kind::Value: out = "?" + term.name; break;
-    case Term::Kind::Sequence: out = "@" + term.name; break;
-    case Term::Kind::Literal: out = float_str(term.literal, false); break;
+    case Term::Kind::Value:
+      out = "?" + term.name;
+      break;
+    case Term::Kind::Sequence:
+      out = "@" + term.name;
+      break;
+    case Term::Kind::Literal:
+      out = float_str(term.literal, false);
+      break;
     case Term::Kind::Apply:
       out = "(" + term.op->name;
       if (!term.rest.empty()) out += " .." + term.rest;

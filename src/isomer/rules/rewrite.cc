@@ -99,7 +99,8 @@ class Instantiation {
         ISOMER_TRY(Tensor tensor, scalar_literal(term.literal, element_));
         return std::vector<ValueId>{builder_.constant(std::move(tensor))};
       }
-      case Term::Kind::Apply: break;
+      case Term::Kind::Apply:
+        break;
     }
     return apply(term);
   }
@@ -180,7 +181,8 @@ class Rewriter {
     const auto used = [&](const std::string& name) {
       const auto in = [&](const Term& term) { return reads(term, name); };
       return std::any_of(match.rule->targets.begin(), match.rule->targets.end(), in) ||
-             std::any_of(match.rule->lets.begin(), match.rule->lets.end(), [&](const Let& let) { return in(let.term); });
+             std::any_of(match.rule->lets.begin(), match.rule->lets.end(),
+                         [&](const Let& let) { return in(let.term); });
     };
     for (const auto& [name, value] : match.binding.values)
       if (used(name)) job.leaves.push_back(value);
@@ -262,14 +264,14 @@ class Rewriter {
     }
   }
 
-  /// The binding with values of the new graph. What the target does not compute with, but may ask the shape of, becomes a
-  /// stand-in of the same type, which no output will reach.
+  /// The binding with values of the new graph. What the target does not compute with, but may ask the shape of, becomes
+  /// a stand-in of the same type, which no output will reach.
   Binding bind(const Match& match) {
     Binding binding = match.binding;
     const auto rename = [&](ValueId& value) {
       if (value == kNoValue) return;
-      value = made_[value] != kNoValue ? made_[value]
-                                       : builder_.at(builder_.opaque({}, {}, {graph_.type(value)})).result();
+      value =
+          made_[value] != kNoValue ? made_[value] : builder_.at(builder_.opaque({}, {}, {graph_.type(value)})).result();
     };
     for (auto& [name, value] : binding.values) rename(value);
     for (auto& [name, values] : binding.sequences)

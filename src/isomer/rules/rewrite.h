@@ -6,9 +6,9 @@
 
 namespace isomer {
 
-/// The rewritten graph. An Error says why the target cannot stand there: a node is ill typed, a type differs from the one
-/// that it replaces, a shape expression is not known, or a cycle would close. Unchanged values keep their origins; what
-/// replaces a root gets the root's.
+/// The rewritten graph. An Error says why the target cannot stand there: a node is ill typed, a type differs from the
+/// one that it replaces, a shape expression is not known, or a cycle would close. Unchanged values keep their origins;
+/// what replaces a root gets the root's.
 Result<Graph> apply_match(const Graph& graph, const Match& match);
 
 struct Rewritten {
@@ -18,8 +18,9 @@ struct Rewritten {
 /// Applies many matches at once. One that shares a root with an earlier one, or whose target cannot stand, is left out.
 Rewritten apply_matches(const Graph& graph, std::span<const Match> matches);
 
-/// Builds the terms of `rule`'s target over the values of `binding` (ids of `builder`); returns the values that replace the
-/// roots. `element` is the dtype of literals.
-Result<std::vector<ValueId>> instantiate_targets(GraphBuilder& builder, const Rule& rule, Binding binding, DType element);
+/// Builds the terms of `rule`'s target over the values of `binding` (ids of `builder`); returns the values that replace
+/// the roots. `element` is the dtype of literals.
+Result<std::vector<ValueId>> instantiate_targets(GraphBuilder& builder, const Rule& rule, Binding binding,
+                                                 DType element);
 
 }  // namespace isomer

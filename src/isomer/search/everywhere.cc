@@ -1,0 +1,43 @@
+#include "isomer/search/everywhere.h"
+
+#include <set>
+
+namespace isomer {
+namespace {
+
+std::string label(const Graph& graph, ValueId value) {
+  const std::string& name = graph.name(value);
+  return name.empty() ? fmt::format("{}#{}", graph.producer_node(value).op->name, graph.producer(value)) : name;
+}
+
+}  // namespace
+
+Everywhere apply_everywhere(const Graph& graph, const Rule& rule, int rounds) {
+  Everywhere out{graph, {.rule = rule.name, .rule_hash = rule.hash(), .ops_before = run_time_ops(graph)}};
+  // Rules that turn an expression round (associativity) would go on for ever without this.
+  std::set<uint64_t> seen{graph.hash()};
+  for (int round = 0; round < rounds; ++round) {
+    const std::vector<Match> matches = find_matches(out.graph, OpIndex(out.graph), rule);
+    out.matches += static_cast<int64_t>(matches.size());
+    if (matches.empty()) break;
+    Rewritten next = apply_matches(out.graph, matches);
+    if (next.applied.empty() || !seen.insert(next.graph.hash()).second) break;
+    for (const Match* match : next.applied)
+      for (const ValueId root : match->roots) out.step.nodes.push_back(label(out.graph, root));
+    out.graph = std::move(next.graph);
+    out.changed = true;
+  }
+  out.step.ops_after = run_time_ops(out.graph);
+  return out;
+}
+
+size_t run_time_ops(const Graph& graph) {
+  size_t count = 0;
+  for (const Node& node : graph.nodes()) {
+    const bool weight = node.num_results > 0 && graph.is_weight(node.result());
+    if (!node.is_input() && !node.is_constant() && !weight) ++count;
+  }
+  return count;
+}
+
+}  // namespace isomer

@@ -1,0 +1,31 @@
+#pragma once
+// Greedy search over rules: each step applies the one rule, at all its places, that makes the whole model fastest.
+
+#include <functional>
+#include <span>
+
+#include "isomer/rules/rule.h"
+#include "isomer/runtime/work.h"
+#include "isomer/search/oracle.h"
+#include "isomer/search/report.h"
+
+namespace isomer {
+
+struct GreedyOptions {
+  double time_budget_seconds = 120;
+  /// A step must be at least this much faster, with the whole interval above 1.
+  double least_speedup = 1.01;
+  /// Candidates may need this much more floating-point work than the model (Winograd and merging trade work for speed).
+  double most_work = 1.5;
+  SymbolValues symbols;
+  /// Prepares a candidate before it is judged (folds constants); an Error rejects it.
+  std::function<Result<Graph>(const Graph&)> prepare;
+  /// Called with a line of progress.
+  std::function<void(const std::string&)> progress = [](const std::string&) {};
+};
+
+/// First simplifies, then goes on step by step until no rule helps or the time is up. Same oracle answers, same result.
+Result<SearchResult> greedy_search(const Graph& graph, std::span<const Rule> rules, Oracle& oracle,
+                                   const GreedyOptions& options);
+
+}  // namespace isomer

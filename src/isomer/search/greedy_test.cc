@@ -1,0 +1,135 @@
+#include "isomer/search/greedy.h"
+
+#include <gtest/gtest.h>
+
+#include "isomer/ir/text.h"
+#include "isomer/ir/verify.h"
+#include "isomer/ops/registry.h"
+#include "isomer/rules/builtin.h"
+#include "isomer/runtime/reference/executor.h"
+#include "isomer/runtime/reference/fold.h"
+#include "isomer/runtime/reference/random.h"
+#include "isomer/search/everywhere.h"
+#include "isomer/search/roofline.h"
+#include "isomer/search/simplify.h"
+
+namespace isomer {
+namespace {
+
+Graph parsed(std::string_view text) {
+  auto graph = parse_graph(text, find_op);
+  if (!graph) throw std::runtime_error(graph.error().message);
+  return std::move(*graph);
+}
+
+std::vector<Rule> rules_of(std::string_view text) {
+  auto rules = parse_rules(text);
+  if (!rules) throw std::runtime_error(rules.error().message);
+  return std::move(*rules);
+}
+
+/// Both graphs compute the same field elements from the same random ones.
+void expect_same_meaning(const Graph& a, const Graph& b) {
+  std::vector<Tensor> inputs;
+  for (const ValueId input : a.inputs())
+    inputs.push_back(random_tensor(DType::Field, *concrete(*a.type(input).shape), inputs.size() + 1));
+  const auto expected = run_reference(a, inputs);
+  const auto got = run_reference(b, inputs);
+  ASSERT_TRUE(expected.has_value()) << expected.error().message;
+  ASSERT_TRUE(got.has_value()) << got.error().message;
+  for (size_t i = 0; i < expected->size(); ++i) EXPECT_TRUE((*expected)[i] == (*got)[i]) << "output " << i;
+}
+
+constexpr std::string_view kSteps = R"(
+  input a: f32[1,8]
+  input b: f32[1,8]
+  w = f32[8,8]{seed 1}
+  u = f32[8,8]{seed 2}
+  aw = MatMul(a, w)
+  t = Tanh(aw)
+  tu = MatMul(t, u)
+  bw = MatMul(b, w)
+  s = Add(tu, bw)
+  y = Tanh(s)
+  yu = MatMul(y, u)
+  z = Tanh(yu)
+  return z)";
+
+TEST(Everywhere, LeavesOutStepsThatReadEachOther) {
+  const Graph graph = parsed(kSteps);
+  const auto rules = rules_of(
+      "rule batch (MatMul @x ?w)... => (Split axis=0 split=dims(@x, 0) (MatMul (Concat axis=0 @x) ?w)) "
+      "where len(@x) >= 2 and weight(?w)");
+  const Everywhere out = apply_everywhere(graph, rules[0]);
+  ASSERT_TRUE(out.changed);
+  EXPECT_TRUE(verify_graph(out.graph).has_value());
+  // a w and b w become one product; t u and y u stay two, since y depends on t u.
+  EXPECT_EQ(out.step.nodes, (std::vector<std::string>{"aw", "bw"}));
+  expect_same_meaning(graph, out.graph);
+}
+
+TEST(Simplify, OnlyRemoves) {
+  const auto rules = builtin_rules();
+  ASSERT_TRUE(rules.has_value()) << rules.error().message;
+  const Graph graph = parsed(R"(
+    input x: f32[1,3,8,8]
+    w = f32[4,3,3,3]{seed 1}
+    s = f32[4]{seed 2}
+    b = f32[4]{seed 3}
+    m = f32[4]{seed 4}
+    v = f32[4]{fill 0.5}
+    c = Conv(x, w) {strides=[1,1], dilations=[1,1], pads=[1,1,1,1]}
+    n = BatchNormalization(c, s, b, m, v)
+    i = Identity(n)
+    y = Relu(i)
+    return y)");
+  const SearchResult out = simplify(graph, *rules, {});
+  EXPECT_TRUE(verify_graph(out.graph).has_value());
+  EXPECT_TRUE(only_removes(graph, out.graph, {}));
+  EXPECT_EQ(run_time_ops(out.graph), 2U) << print_graph(out.graph);
+  expect_same_meaning(graph, out.graph);
+  EXPECT_EQ(simplify(out.graph, *rules, {}).graph.hash(), out.graph.hash());
+}
+
+TEST(Greedy, FindsTheGateOfAnSruUnderTheRooflineModel) {
+  const auto rules = builtin_rules();
+  ASSERT_TRUE(rules.has_value());
+  const Graph graph = parsed(R"(
+    input f: f32[4,16]
+    input c: f32[4,16]
+    input z: f32[4,16]
+    one = f32[]{1.0}
+    fc = Mul(f, c)
+    g = Sub(one, f)
+    gz = Mul(g, z)
+    y = Add(fc, gz)
+    return y)");
+  RooflineOracle oracle({});
+  GreedyOptions options;
+  options.prepare = [](const Graph& candidate) { return fold_constants(candidate); };
+  const auto found = greedy_search(graph, *rules, oracle, options);
+  ASSERT_TRUE(found.has_value());
+  EXPECT_EQ(run_time_ops(found->graph), 3U);
+  expect_same_meaning(graph, found->graph);
+  ASSERT_FALSE(found->report.steps.empty());
+  EXPECT_EQ(found->report.steps[0].rule, "factor-gate");
+  const auto again = greedy_search(graph, *rules, oracle, options);
+  EXPECT_EQ(again->graph.hash(), found->graph.hash());
+}
+
+TEST(Greedy, StopsWhenTheOracleSeesNoGain) {
+  class Refusing : public Oracle {
+    Result<Interval> speedup(const Graph&, const Graph&) override { return Interval{0.9, 0.8, 1.0}; }
+  } oracle;
+  const auto rules = rules_of("rule r (Tanh ?x) => (Sub (Mul 2.0 (Sigmoid (Mul 2.0 ?x))) 1.0)");
+  const Graph graph = parsed(kSteps);
+  GreedyOptions options;
+  options.prepare = [](const Graph& candidate) -> Result<Graph> { return candidate; };
+  const auto found = greedy_search(graph, rules, oracle, options);
+  EXPECT_EQ(found->graph.hash(), graph.hash());
+  EXPECT_GT(found->report.candidates, 0);
+  EXPECT_TRUE(found->report.steps.empty());
+}
+
+}  // namespace
+}  // namespace isomer

@@ -1,0 +1,40 @@
+#pragma once
+// What every search returns: the graph it found and how it got there.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "isomer/ir/graph.h"
+
+namespace isomer {
+
+/// One step of a search: a rule, applied at some places at once.
+struct SearchStep {
+  std::string rule;
+  uint64_t rule_hash = 0;
+  /// Names (or "op#id") of the values that were replaced.
+  std::vector<std::string> nodes = {};
+  /// Operators before and after the step that depend on run-time inputs.
+  size_t ops_before = 0;
+  size_t ops_after = 0;
+  /// Measured (or modelled) ratio of the latencies before and after; 0 where the step was taken without asking.
+  double speedup = 0;
+};
+
+struct SearchReport {
+  std::string algorithm;
+  std::string stop_reason = {};  ///< "exhausted", "time budget"
+  int64_t candidates = 0;   ///< graphs that were built and looked at
+  int64_t duplicates = 0;   ///< built, but seen before
+  int64_t matches = 0;
+  double seconds = 0;
+  std::vector<SearchStep> steps = {};
+};
+
+struct SearchResult {
+  Graph graph;
+  SearchReport report;
+};
+
+}  // namespace isomer

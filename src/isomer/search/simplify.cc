@@ -1,0 +1,60 @@
+#include "isomer/search/simplify.h"
+
+#include <algorithm>
+#include <map>
+
+#include "isomer/search/everywhere.h"
+
+namespace isomer {
+namespace {
+
+std::map<std::string, int64_t> histogram(const Graph& graph) {
+  std::map<std::string, int64_t> counts;
+  for (const Node& node : graph.nodes()) {
+    const bool weight = node.num_results > 0 && graph.is_weight(node.result());
+    if (!node.is_input() && !node.is_constant() && !weight) ++counts[node.op->name];
+  }
+  return counts;
+}
+
+bool repeats(const Term& term) {
+  return term.repeated || std::any_of(term.operands.begin(), term.operands.end(), repeats);
+}
+
+}  // namespace
+
+bool only_removes(const Graph& before, const Graph& after, const SymbolValues& symbols) {
+  const auto had = histogram(before);
+  int64_t removed = 0;
+  for (const auto& [name, count] : had) removed += count;
+  for (const auto& [name, count] : histogram(after)) {
+    const auto found = had.find(name);
+    if (found == had.end() || found->second < count) return false;
+    removed -= count;
+  }
+  if (removed <= 0) return false;
+  const Work was = graph_work(before, extents_of(before, symbols)).run;
+  const Work is = graph_work(after, extents_of(after, symbols)).run;
+  return is.flops <= was.flops && is.bytes <= was.bytes;
+}
+
+SearchResult simplify(const Graph& graph, std::span<const Rule> rules, const SymbolValues& symbols) {
+  SearchResult out{graph, {.algorithm = "simplify", .stop_reason = "exhausted"}};
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (const Rule& rule : rules) {
+      if (std::any_of(rule.sources.begin(), rule.sources.end(), repeats)) continue;
+      Everywhere next = apply_everywhere(out.graph, rule);
+      out.report.matches += next.matches;
+      if (!next.changed) continue;
+      ++out.report.candidates;
+      if (!only_removes(out.graph, next.graph, symbols)) continue;
+      out.graph = std::move(next.graph);
+      out.report.steps.push_back(std::move(next.step));
+      changed = true;
+    }
+  }
+  return out;
+}
+
+}  // namespace isomer

@@ -1,0 +1,59 @@
+#!/usr/bin/env python3
+"""Checks that every room of src/isomer includes only the rooms that CMakeLists.txt lets it, and that vendor headers stay in
+the room that owns them. Exit code 1 with a line for each violation."""
+
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+VENDORS = {  # header prefix: rooms that may include it
+    "onnx-ml.pb.h": {"onnx"},
+    "google/protobuf": {"onnx"},
+    "z3": {"smt"},
+    "dnnl": {"runtime"},
+    "CLI/": {"cli"},
+}
+
+
+def rooms() -> dict[str, set[str]]:
+    """Each room with all rooms that it may include: those after USES, and theirs."""
+    reach: dict[str, set[str]] = {}
+    for words in re.findall(r"^isomer_room\((.*)\)", (ROOT / "CMakeLists.txt").read_text(), re.M):
+        name, *rest = words.split()
+        direct = []
+        if "USES" in rest:
+            direct = rest[rest.index("USES") + 1 :]
+            direct = direct[: next((i for i, word in enumerate(direct) if word.isupper()), None)]
+        reach[name] = {name, *direct}.union(*(reach[used] for used in direct))
+    return reach
+
+
+def main() -> int:
+    reach = rooms()
+    problems = []
+    for path in sorted((ROOT / "src/isomer").rglob("*")):
+        if path.suffix not in (".h", ".cc"):
+            continue
+        room = path.relative_to(ROOT / "src/isomer").parts[0]
+        if room not in reach:
+            problems.append(f"{path.relative_to(ROOT)}: the room '{room}' is not listed in CMakeLists.txt")
+            continue
+        for number, line in enumerate(path.read_text().splitlines(), 1):
+            include = re.match(r'\s*#include ["<]([^">]+)[">]', line)
+            if not include:
+                continue
+            header = include.group(1)
+            own = re.match(r"isomer/(\w+)/", header)
+            where = f"{path.relative_to(ROOT)}:{number}"
+            if own and own.group(1) not in reach[room]:
+                problems.append(f"{where}: {room}/ may not include {own.group(1)}/")
+            for vendor, allowed in VENDORS.items():
+                if header.startswith(vendor) and room not in allowed:
+                    problems.append(f"{where}: {header} belongs to {', '.join(sorted(allowed))}/")
+    print("\n".join(problems) if problems else f"rooms: {len(reach)} rooms in order")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
