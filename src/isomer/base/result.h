@@ -42,16 +42,16 @@ inline tl::unexpected<Error> fail_in(const std::string& where, const Error& erro
 #define ISOMER_CONCAT(a, b) ISOMER_CONCAT_(a, b)
 
 /// Returns the error of a Status expression to the caller, if it has one.
-#define ISOMER_CHECK(expression)                                                                \
-  do {                                                                                          \
-    if (auto isomer_status = (expression); !isomer_status)                                      \
-      return tl::unexpected<::isomer::Error>(std::move(isomer_status).error());                 \
+#define ISOMER_CHECK(expression)                                                \
+  do {                                                                          \
+    if (auto isomer_status = (expression); !isomer_status)                      \
+      return tl::unexpected<::isomer::Error>(std::move(isomer_status).error()); \
   } while (false)
 
 /// `ISOMER_TRY(auto x, f());` declares x as the value of a Result, or returns its error to the caller.
 #define ISOMER_TRY(declaration, expression) \
   ISOMER_TRY_(ISOMER_CONCAT(isomer_result_, __LINE__), declaration, expression)
-#define ISOMER_TRY_(result, declaration, expression)                                         \
-  auto result = (expression);                                                                \
-  if (!result) return tl::unexpected<::isomer::Error>(std::move(result).error());            \
+#define ISOMER_TRY_(result, declaration, expression)                              \
+  auto result = (expression);                                                     \
+  if (!result) return tl::unexpected<::isomer::Error>(std::move(result).error()); \
   declaration = std::move(*result)

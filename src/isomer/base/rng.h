@@ -20,7 +20,9 @@ class Rng {
   }
 
   /// Uniform in [0, bound); bound > 0.
-  uint64_t below(uint64_t bound) { return static_cast<uint64_t>((static_cast<unsigned __int128>(next()) * bound) >> 64); }
+  uint64_t below(uint64_t bound) {
+    return static_cast<uint64_t>((static_cast<unsigned __int128>(next()) * bound) >> 64);
+  }
 
   /// Uniform integer in [low, high].
   int64_t between(int64_t low, int64_t high) {

@@ -39,9 +39,7 @@ Result<Shape> broadcast(const Shape& a, const Shape& b) {
   return out;
 }
 
-Result<std::vector<TensorType>> infer_same(const OpView& view) {
-  return std::vector<TensorType>{view.type(0)};
-}
+Result<std::vector<TensorType>> infer_same(const OpView& view) { return std::vector<TensorType>{view.type(0)}; }
 
 Result<std::vector<TensorType>> infer_broadcast(const OpView& view) {
   Shape shape = view.shape(0);

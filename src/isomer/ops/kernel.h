@@ -17,23 +17,34 @@ Tensor& new_result(KernelContext& context);
 template <class F>
 Status for_numeric(DType dtype, F&& f) {
   switch (dtype) {
-    case DType::Float: return f.template operator()<float>();
-    case DType::Double: return f.template operator()<double>();
-    case DType::Int64: return f.template operator()<int64_t>();
-    case DType::Uint64: return f.template operator()<uint64_t>();
-    case DType::Bool: return f.template operator()<uint8_t>();
-    case DType::Field: return f.template operator()<Fp>();
-    default: return fail("the reference kernel does not compute on {}", dtype_name(dtype));
+    case DType::Float:
+      return f.template operator()<float>();
+    case DType::Double:
+      return f.template operator()<double>();
+    case DType::Int64:
+      return f.template operator()<int64_t>();
+    case DType::Uint64:
+      return f.template operator()<uint64_t>();
+    case DType::Bool:
+      return f.template operator()<uint8_t>();
+    case DType::Field:
+      return f.template operator()<Fp>();
+    default:
+      return fail("the reference kernel does not compute on {}", dtype_name(dtype));
   }
 }
 /// As for_numeric over float, double and Fp: real arithmetic alone.
 template <class F>
 Status for_real(DType dtype, F&& f) {
   switch (dtype) {
-    case DType::Float: return f.template operator()<float>();
-    case DType::Double: return f.template operator()<double>();
-    case DType::Field: return f.template operator()<Fp>();
-    default: return fail("the reference kernel needs real numbers, not {}", dtype_name(dtype));
+    case DType::Float:
+      return f.template operator()<float>();
+    case DType::Double:
+      return f.template operator()<double>();
+    case DType::Field:
+      return f.template operator()<Fp>();
+    default:
+      return fail("the reference kernel needs real numbers, not {}", dtype_name(dtype));
   }
 }
 /// As for_numeric, by the width of an element, for kernels that move data: f gets uint8_t ... uint64_t or std::string.
@@ -41,12 +52,18 @@ template <class F>
 Status for_width(DType dtype, F&& f) {
   if (dtype == DType::String) return f.template operator()<std::string>();
   switch (dtype_bits(dtype)) {
-    case 8: return f.template operator()<uint8_t>();
-    case 16: return f.template operator()<uint16_t>();
-    case 32: return f.template operator()<uint32_t>();
-    case 64: return f.template operator()<uint64_t>();
-    case 128: return f.template operator()<unsigned __int128>();
-    default: return fail("the reference kernel does not move {}", dtype_name(dtype));
+    case 8:
+      return f.template operator()<uint8_t>();
+    case 16:
+      return f.template operator()<uint16_t>();
+    case 32:
+      return f.template operator()<uint32_t>();
+    case 64:
+      return f.template operator()<uint64_t>();
+    case 128:
+      return f.template operator()<unsigned __int128>();
+    default:
+      return fail("the reference kernel does not move {}", dtype_name(dtype));
   }
 }
 /// Elements of T, also where T is std::string.
@@ -72,7 +89,8 @@ std::vector<int64_t> strides_of(const std::vector<int64_t>& dims);
 /// Strides of an operand read under the broadcast extents `dims` (0 along broadcast axes).
 std::vector<int64_t> broadcast_strides(const std::vector<int64_t>& operand, const std::vector<int64_t>& dims);
 
-/// Walks all positions of `dims` in row-major order, keeping one offset per stride vector. `visit(const int64_t* offsets)`.
+/// Walks all positions of `dims` in row-major order, keeping one offset per stride vector. `visit(const int64_t*
+/// offsets)`.
 template <class F>
 void for_each_position(const std::vector<int64_t>& dims, const std::vector<std::vector<int64_t>>& strides, F&& visit) {
   int64_t total = 1;
@@ -111,7 +129,8 @@ T scalar_min(T a, T b) {
   else
     return a < b ? a : b;
 }
-/// f on floating-point numbers, uninterpreted `name` in the field. Pass a generic lambda, so that it is never made for Fp.
+/// f on floating-point numbers, uninterpreted `name` in the field. Pass a generic lambda, so that it is never made for
+/// Fp.
 template <class T, class F>
 T scalar_function(std::string_view name, T x, F f) {
   if constexpr (std::is_same_v<T, Fp>)

@@ -74,26 +74,41 @@ bool is_param(const OpDef& op, size_t index, int opset) {
 
 Result<Ints> int_elements(const Tensor& tensor) {
   switch (tensor.dtype()) {
-    case DType::Int64: return converted<int64_t, int64_t>(tensor);
-    case DType::Int32: return converted<int32_t, int64_t>(tensor);
-    case DType::Int16: return converted<int16_t, int64_t>(tensor);
-    case DType::Int8: return converted<int8_t, int64_t>(tensor);
-    case DType::Uint8: return converted<uint8_t, int64_t>(tensor);
-    case DType::Uint16: return converted<uint16_t, int64_t>(tensor);
-    case DType::Uint32: return converted<uint32_t, int64_t>(tensor);
-    case DType::Uint64: return converted<uint64_t, int64_t>(tensor);
-    case DType::Bool: return converted<uint8_t, int64_t>(tensor);
-    default: return fail("expected integers, got {}", tensor.type().str());
+    case DType::Int64:
+      return converted<int64_t, int64_t>(tensor);
+    case DType::Int32:
+      return converted<int32_t, int64_t>(tensor);
+    case DType::Int16:
+      return converted<int16_t, int64_t>(tensor);
+    case DType::Int8:
+      return converted<int8_t, int64_t>(tensor);
+    case DType::Uint8:
+      return converted<uint8_t, int64_t>(tensor);
+    case DType::Uint16:
+      return converted<uint16_t, int64_t>(tensor);
+    case DType::Uint32:
+      return converted<uint32_t, int64_t>(tensor);
+    case DType::Uint64:
+      return converted<uint64_t, int64_t>(tensor);
+    case DType::Bool:
+      return converted<uint8_t, int64_t>(tensor);
+    default:
+      return fail("expected integers, got {}", tensor.type().str());
   }
 }
 
 Result<Floats> float_elements(const Tensor& tensor) {
   switch (tensor.dtype()) {
-    case DType::Float: return converted<float, float>(tensor);
-    case DType::Double: return converted<double, float>(tensor);
-    case DType::Half: return converted<Half, float>(tensor);
-    case DType::BFloat16: return converted<BFloat16, float>(tensor);
-    default: return fail("expected real numbers, got {}", tensor.type().str());
+    case DType::Float:
+      return converted<float, float>(tensor);
+    case DType::Double:
+      return converted<double, float>(tensor);
+    case DType::Half:
+      return converted<Half, float>(tensor);
+    case DType::BFloat16:
+      return converted<BFloat16, float>(tensor);
+    default:
+      return fail("expected real numbers, got {}", tensor.type().str());
   }
 }
 

@@ -56,12 +56,12 @@ struct NormalForm {
   static constexpr size_t kNoOperand = SIZE_MAX;
 };
 
-/// The normalized form, or nothing with `form.obstacle` set when the node must stay opaque (unknown operator, a parameter
-/// that is computed at run time, a form that we do not model). An Error means that the node is invalid ONNX.
+/// The normalized form, or nothing with `form.obstacle` set when the node must stay opaque (unknown operator, a
+/// parameter that is computed at run time, a form that we do not model). An Error means that the node is invalid ONNX.
 Result<std::optional<NormalForm>> normalize(OnnxForm& form);
 
-/// The ONNX form of a normalized node at `opset`; operands that stand for attributes carry `constant` alone. When it cannot
-/// be written at this opset, `obstacle` says why.
+/// The ONNX form of a normalized node at `opset`; operands that stand for attributes carry `constant` alone. When it
+/// cannot be written at this opset, `obstacle` says why.
 Result<OnnxForm> denormalize(const OpDef& op, const Attrs& attrs, std::span<const ValueId> operands, size_t num_results,
                              int opset);
 
