@@ -78,15 +78,13 @@ Status loss_kernel(KernelContext& context) {
   });
 }
 
-/// log(softmax(x)) along the classes; over the field Log(Exp(x) / sum of Exp).
+/// log(softmax(x)) along the classes: x - log(sum of exp(x)), shifted by the maximum where numbers could overflow.
 template <class T>
 std::vector<Accumulator<T>> log_softmax(const Tensor& x) {
   using Sum = Accumulator<T>;
   const AxisSplit split = axis_split(x.dims(), 1);
   const auto data = x.data<T>();
   std::vector<Sum> logs(data.begin(), data.end());
-  const auto exp_of = [](Sum v) { return scalar_function("Exp", v, [](auto r) { return std::exp(r); }); };
-  const auto log_of = [](Sum v) { return scalar_function("Log", v, [](auto r) { return std::log(r); }); };
   for (int64_t line = 0; line < split.outer * split.inner; ++line) {
     Sum* from = logs.data() + split.start(line / split.inner, line % split.inner);
     const int64_t size = split.extent * split.inner;
@@ -96,13 +94,10 @@ std::vector<Accumulator<T>> log_softmax(const Tensor& x) {
       for (int64_t i = 0; i < size; i += split.inner) shift = lattice_max(shift, from[i]);
     }
     Sum sum(0);
-    for (int64_t i = 0; i < size; i += split.inner) sum += exp_of(from[i] - shift);
-    for (int64_t i = 0; i < size; i += split.inner) {
-      if constexpr (std::is_same_v<T, Fp>)
-        from[i] = log_of(exp_of(from[i]) / sum);
-      else
-        from[i] = from[i] - shift - log_of(sum);
-    }
+    for (int64_t i = 0; i < size; i += split.inner)
+      sum += scalar_function("Exp", from[i] - shift, [](auto v) { return std::exp(v); });
+    const Sum log_sum = scalar_function("Log", sum, [](auto v) { return std::log(v); });
+    for (int64_t i = 0; i < size; i += split.inner) from[i] = from[i] - shift - log_sum;
   }
   return logs;
 }
