@@ -1,0 +1,23 @@
+#pragma once
+// Whether two graphs over the same inputs compute the same, on random values of several kinds.
+
+#include "isomer/ir/graph.h"
+
+namespace isomer {
+
+struct PairComparison {
+  enum class Outcome : uint8_t {
+    Exact,    ///< equal where arithmetic is exact, and close in double precision
+    Close,    ///< close in double precision, but not shown to be equal
+    Differs,  ///< not close
+    Failed,   ///< not to be evaluated
+  };
+  Outcome outcome = Outcome::Failed;
+  std::string text;  ///< Differs: inputs, and what the graphs give; Close and Failed: the reason
+};
+
+/// Compares graphs with inputs of known extents. Constants without uniform elements take random values, alike in both
+/// graphs: they stand for any weights.
+PairComparison compare_graphs(const Graph& before, const Graph& after);
+
+}  // namespace isomer
