@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "isomer/ops/form_params.h"
+#include "isomer/ops/indices.h"
 #include "isomer/ops/infer.h"
 #include "isomer/ops/kernel.h"
 #include "isomer/ops/registry.h"
@@ -37,10 +38,7 @@ struct Around {
   int64_t inner = 1;
 };
 Around around(const std::vector<int64_t>& dims, size_t axis) {
-  Around out;
-  for (size_t i = 0; i < axis; ++i) out.outer *= dims[i];
-  for (size_t i = axis + 1; i < dims.size(); ++i) out.inner *= dims[i];
-  return out;
+  return {extent_product(dims, 0, axis), extent_product(dims, axis + 1, dims.size())};
 }
 
 Status concat_kernel(KernelContext& context) {

@@ -28,9 +28,9 @@ Result<int64_t> coordinate_offset(std::span<const int64_t> coordinates, std::spa
 }
 
 int64_t extent_product(const std::vector<int64_t>& dims, size_t begin, size_t end) {
-  int64_t product = 1;
-  for (size_t i = begin; i < end; ++i) product *= dims[i];
-  return product;
+  uint64_t product = 1;  // wraps around only beside an extent of 0
+  for (size_t i = begin; i < end; ++i) product *= static_cast<uint64_t>(dims[i]);
+  return static_cast<int64_t>(product);
 }
 
 namespace {
@@ -163,7 +163,7 @@ Status gather_nd_from_onnx(OnnxForm& form) {
 Result<std::vector<TensorType>> infer_reverse_sequence(const OpView& view) {
   const int64_t batch_axis = view.attrs.integer("batch_axis");
   const int64_t time_axis = view.attrs.integer("time_axis");
-  if (view.rank(0) < 2 || batch_axis + time_axis != 1 || batch_axis * time_axis != 0)
+  if (view.rank(0) < 2 || std::min(batch_axis, time_axis) != 0 || std::max(batch_axis, time_axis) != 1)
     return fail("ReverseSequence of {} along time axis {} and batch axis {}", view.type(0).str(), time_axis,
                 batch_axis);
   ISOMER_CHECK(want_rank(view, 1, 1));
