@@ -103,7 +103,7 @@ Status shrink_kernel(KernelContext& context) {
   return map_numeric(context, [=]<class T>(T x) -> T {
     if constexpr (std::is_integral_v<T>) {
       const auto v = static_cast<double>(x);
-      return v < -lambd ? static_cast<T>(v + bias) : v > lambd ? static_cast<T>(v - bias) : T(0);
+      return v < -lambd ? saturated<T>(v + bias) : v > lambd ? saturated<T>(v - bias) : T(0);
     } else {
       const T edge = scalar<T>(lambd);
       if (scalar_greater<T>(T(0) - edge, x)) return x + scalar<T>(bias);
@@ -147,13 +147,21 @@ Status dropout_kernel(KernelContext& context) {
   return {};
 }
 
+/// True when the share of elements to drop is known to be 0.
+bool drops_nothing(const OnnxForm& form) {
+  if (!form.has(1) || form.operands[1].constant.empty()) return false;
+  const auto ratio = float_elements(form.operands[1].constant);
+  return ratio && ratio->size() == 1 && (*ratio)[0] == 0;
+}
+
 /// What trains stays opaque; what does not is the identity.
 Status dropout_from_onnx(OnnxForm& form) {
   if (form.has(2)) {
     const Tensor& training = form.operands[2].constant;
     if (training.empty() || training.dtype() != DType::Bool || training.element_count() != 1)
       return form.leave_opaque("whether it trains is computed at run time");
-    if (training.data<uint8_t>()[0] != 0) return form.leave_opaque("it is random: it runs in training mode");
+    if (training.data<uint8_t>()[0] != 0 && !drops_nothing(form))
+      return form.leave_opaque("it is random: it runs in training mode");
   }
   if (form.num_results > 1 && form.opset < 10) return form.leave_opaque("its mask is not boolean at this opset");
   form.attrs.clear();

@@ -95,6 +95,11 @@ TEST(Dropout, IsTheIdentityUnlessItTrains) {
                         .operands = {f32({2}), f32({}), {DType::Bool, {}}},
                         .constants = {{2, yes}}}),
             "opaque: it is random: it runs in training mode");
+  EXPECT_EQ(normalized({.op_type = "Dropout",
+                        .opset = 13,
+                        .operands = {f32({2}), f32({}), {DType::Bool, {}}},
+                        .constants = {{1, Tensor::floats({}, {0})}, {2, yes}}}),
+            "Identity {}");
   EXPECT_EQ(infer("Dropout", {}, {f32({kN})}, 2), "f32[N] bool[N]");
 }
 

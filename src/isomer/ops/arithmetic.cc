@@ -110,17 +110,6 @@ Fp field_power(Fp x, Fp y) {
   return uninterpreted("Pow", x, y);
 }
 
-/// A double as T; out of range, the nearest T.
-template <class T>
-T saturated(double value) {
-  if constexpr (std::is_integral_v<T>) {
-    if (std::isnan(value)) return 0;
-    if (value >= std::ldexp(1.0, std::numeric_limits<T>::digits)) return std::numeric_limits<T>::max();
-    if (value <= static_cast<double>(std::numeric_limits<T>::min())) return std::numeric_limits<T>::min();
-  }
-  return static_cast<T>(value);
-}
-
 template <class T, class E>
 T power(T x, E y) {
   if constexpr (std::is_same_v<T, Fp> && std::is_same_v<E, Fp>) {

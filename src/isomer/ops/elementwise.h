@@ -1,6 +1,8 @@
 #pragma once
 // Element-wise operators: inference, kernels over one or two operands, cost.
 
+#include <limits>
+
 #include "isomer/ops/infer.h"
 #include "isomer/ops/kernel.h"
 
@@ -27,6 +29,17 @@ constexpr double kFunctionFlops = 10;
 template <int n>
 double flops_each(const WorkView& view) {
   return n * count(view.results[0]);
+}
+
+/// A double as T; out of range, the nearest T.
+template <class T>
+T saturated(double value) {
+  if constexpr (std::is_integral_v<T>) {
+    if (std::isnan(value)) return 0;
+    if (value >= std::ldexp(1.0, std::numeric_limits<T>::digits)) return std::numeric_limits<T>::max();
+    if (value <= static_cast<double>(std::numeric_limits<T>::min())) return std::numeric_limits<T>::min();
+  }
+  return static_cast<T>(value);
 }
 
 /// y = f(x), of type R, element by element over T.

@@ -77,7 +77,7 @@ Result<int64_t> range_count(const RangeOf& range) {
   }
   const double n = std::ceil((range.limit - range.start) / range.delta);
   if (!(n <= 0x1p60)) return fail("Range has too many elements");
-  return std::max<int64_t>(static_cast<int64_t>(n), 0);
+  return static_cast<int64_t>(std::max(n, 0.0));
 }
 
 Result<std::vector<TensorType>> infer_range(const OpView& view) {

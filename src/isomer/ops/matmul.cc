@@ -140,7 +140,7 @@ template <class A>
 A scaled(float factor, A x) {
   if (factor == 1) return x;
   if constexpr (std::is_integral_v<A>)
-    return static_cast<A>(static_cast<double>(factor) * static_cast<double>(x));
+    return saturated<A>(static_cast<double>(factor) * static_cast<double>(x));
   else
     return scalar<A>(factor) * x;
 }

@@ -19,6 +19,7 @@ TEST(Recurrent, InfersBothLayouts) {
 TEST(Recurrent, RefusesWhatDoesNotFit) {
   const std::vector<TensorType> operands{f32({5, 2, 3}), f32({1, 4, 3}), f32({1, 4, 4})};
   EXPECT_TRUE(refused("GRU", {}, operands));
+  EXPECT_TRUE(infer("RNN", {}, operands, 3).starts_with("error: "));
   EXPECT_TRUE(refused("RNN", {{"hidden_size", int64_t{3}}}, operands));
   EXPECT_TRUE(refused("RNN", {{"direction", "sideways"}}, operands));
   EXPECT_TRUE(refused("RNN", {{"activations", Strings{"Nothing"}}}, operands));
