@@ -8,8 +8,8 @@
 
 namespace isomer {
 
-/// Everything of an ONNX file that is not the graph: opset imports, names, doc strings, metadata, functions, value infos,
-/// node names by Origin. Defined in onnx/, opaque elsewhere; shared by all graphs derived from one model.
+/// Everything of an ONNX file that is not the graph: opset imports, names, doc strings, metadata, functions, value
+/// infos, node names by Origin. Defined in onnx/, opaque elsewhere; shared by all graphs derived from one model.
 struct ModelInfo;
 
 struct Model {
@@ -20,12 +20,14 @@ struct Model {
   Model with(Graph other) const { return {std::move(other), info}; }
 };
 
-/// A model around a graph made by hand, at an opset of the standard domain. Names come from the graph's name table; unnamed
-/// inputs and outputs get names.
+/// A model around a graph made by hand, at an opset of the standard domain. Names come from the graph's name table;
+/// unnamed inputs and outputs get names.
 Model make_model(Graph graph, const std::string& name, int opset);
 
 /// The opset of the standard domain that the model imports.
 int opset_of(const Model& model);
+/// Whether the file that the model was read from keeps weights in other files.
+bool uses_external_data(const Model& model);
 /// Name of the i-th graph input or output.
 std::string input_name(const Model& model, size_t i);
 std::string output_name(const Model& model, size_t i);

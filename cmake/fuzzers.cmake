@@ -1,0 +1,25 @@
+# The fuzzers: programs named *_fuzz.cc beside what they fuzz, each a libFuzzer target of its own. They build everything that
+# they use anew, so that the coverage is seen; configure with CMAKE_CXX_COMPILER=clang++.
+if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+  message(FATAL_ERROR "ISOMER_FUZZERS needs clang: configure with -DCMAKE_CXX_COMPILER=clang++")
+endif()
+set(fuzz_flags -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined -g -O1)
+foreach(room base ir ops onnx)
+  if(TARGET isomer_${room})
+    target_compile_options(isomer_${room} PRIVATE ${fuzz_flags})
+  endif()
+endforeach()
+
+function(isomer_fuzzer name source)
+  add_executable(${name} ${source})
+  target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR}/src)
+  target_compile_options(${name} PRIVATE ${fuzz_flags})
+  target_link_options(${name} PRIVATE -fsanitize=fuzzer,address,undefined)
+  foreach(room base ir ops onnx)
+    if(TARGET isomer_${room})
+      target_link_libraries(${name} PRIVATE $<TARGET_OBJECTS:isomer_${room}> $<TARGET_PROPERTY:isomer_${room},LINK_LIBRARIES>)
+    endif()
+  endforeach()
+endfunction()
+
+isomer_fuzzer(isomer_import_fuzz ${CMAKE_SOURCE_DIR}/src/isomer/onnx/import_fuzz.cc)

@@ -1,0 +1,102 @@
+#include "isomer/onnx/export.h"
+
+#include <algorithm>
+
+#include "isomer/onnx/draft.h"
+#include "isomer/onnx/node_form.h"
+#include "isomer/onnx/temporary_file.h"
+#include "isomer/onnx/wire.h"
+
+namespace isomer {
+namespace {
+
+/// Above this, weights cannot stay inside: a protobuf message ends at 2 GB, and the rest of the model wants room too.
+constexpr uint64_t kMostInside = uint64_t{1900} << 20;
+/// Shorter tensors stay inside: engines read them (shapes, axes) before they look at files.
+constexpr size_t kLeastOutside = 1024;
+constexpr uint64_t kPage = 4096;
+
+class StringSink : public Sink {
+ public:
+  Status write(std::span<const std::byte> bytes) override {
+    text.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    return {};
+  }
+  std::string text;
+};
+
+void add_entry(onnx::TensorProto& header, const std::string& name, const std::string& value) {
+  auto* entry = header.add_external_data();
+  entry->set_key(name);
+  entry->set_value(value);
+}
+
+/// Large tensors start on a page, so that readers can map them.
+uint64_t next_offset(uint64_t offset, size_t size) {
+  const uint64_t alignment = size >= kPage ? kPage : 64;
+  return (offset + alignment - 1) / alignment * alignment;
+}
+
+/// Writes the larger weights to `sink` and says in their headers where they are.
+Status write_outside(std::vector<Weight>& weights, const std::string& location, Sink& sink) {
+  static constexpr std::byte kPadding[kPage] = {};
+  uint64_t offset = 0;
+  for (Weight& weight : weights) {
+    const auto bytes = weight.tensor.bytes();
+    if (weight.tensor.dtype() == DType::String || bytes.size() < kLeastOutside) continue;
+    const uint64_t start = next_offset(offset, bytes.size());
+    ISOMER_CHECK(sink.write(std::span(kPadding).first(start - offset)));
+    ISOMER_CHECK(sink.write(bytes));
+    offset = start + bytes.size();
+    weight.header.set_data_location(onnx::TensorProto::EXTERNAL);
+    add_entry(weight.header, "location", location);
+    add_entry(weight.header, "offset", std::to_string(start));
+    add_entry(weight.header, "length", std::to_string(bytes.size()));
+  }
+  return {};
+}
+
+Status write_files(const Model& model, const std::filesystem::path& path, const ExportOptions& options) {
+  ISOMER_TRY(Draft draft, make_draft(model));
+  uint64_t total = 0;
+  for (const Weight& weight : draft.weights) total += weight.tensor.bytes().size();
+  ISOMER_TRY(TemporaryFile file, TemporaryFile::create(path));
+  if (total <= std::min(options.external_above, kMostInside)) {
+    ISOMER_CHECK(write_model(draft, file));
+    return file.commit();
+  }
+  auto data_path = path;
+  data_path += ".data";
+  ISOMER_TRY(TemporaryFile data, TemporaryFile::create(data_path));
+  ISOMER_CHECK(write_outside(draft.weights, data_path.filename().string(), data));
+  ISOMER_CHECK(write_model(draft, file));
+  ISOMER_CHECK(file.close());
+  ISOMER_CHECK(data.commit());
+  return file.commit();
+}
+
+}  // namespace
+
+Status export_model(const Model& model, const std::filesystem::path& path, const ExportOptions& options) {
+  if (auto status = write_files(model, path, options); !status) return fail_in(path.string(), status.error());
+  return {};
+}
+
+Result<std::string> export_bytes(const Model& model) {
+  ISOMER_TRY(const Draft draft, make_draft(model));
+  StringSink sink;
+  ISOMER_CHECK(write_model(draft, sink));
+  return std::move(sink.text);
+}
+
+Status exportable(const Model& model, const Graph& graph) {
+  for (NodeId id = 0; id < graph.nodes().size(); ++id) {
+    const Node& node = graph.node(id);
+    if (node.is_input() || node.is_constant() || node.is_opaque()) continue;
+    if (auto form = onnx_form_of(graph, node, *model.info); !form)
+      return fail_in(fmt::format("node {} ({})", id, node_title(node)), form.error());
+  }
+  return {};
+}
+
+}  // namespace isomer

@@ -1,0 +1,257 @@
+#include "isomer/onnx/export.h"
+
+#include "isomer/onnx/test_model.h"
+
+namespace isomer {
+namespace {
+
+using test::load;
+using test::ProtoModel;
+
+std::vector<std::string> output_names(const onnx::GraphProto& graph) {
+  std::vector<std::string> names;
+  for (const auto& output : graph.output()) names.push_back(output.name());
+  return names;
+}
+
+TEST(Export, KeepsWhatStandsBesideTheGraph) {
+  ProtoModel model(9, 18);
+  model.proto.set_producer_name("somebody");
+  model.proto.set_doc_string("about the model");
+  model.graph().set_doc_string("about the graph");
+  model.import("com.example", 2);
+  auto* entry = model.proto.add_metadata_props();
+  entry->set_key("k");
+  entry->set_value("v");
+  model.input("x", {"N"});
+  model.graph().mutable_input(0)->set_doc_string("about x");
+  auto* node = model.node("Relu", {"x"}, {"hidden"});
+  node->set_name("the relu");
+  node->set_doc_string("about the relu");
+  ProtoModel::describe(model.graph().add_value_info(), "hidden", {"N"});
+  ProtoModel::describe(model.graph().add_value_info(), "gone", {"N"});
+  model.node("Mystery", {"hidden"}, {"y"}, "com.example")->add_attribute()->set_name("flag");
+  model.output("y", {"N"});
+  const auto out = test::round_trip(model);
+  EXPECT_EQ(out.ir_version(), 9);
+  EXPECT_EQ(out.producer_name(), "somebody");
+  EXPECT_EQ(out.doc_string(), "about the model");
+  EXPECT_EQ(out.graph().doc_string(), "about the graph");
+  EXPECT_EQ(out.metadata_props(0).value(), "v");
+  EXPECT_EQ(out.opset_import_size(), 2);
+  EXPECT_EQ(out.graph().input(0).SerializeAsString(), model.graph().input(0).SerializeAsString());
+  ASSERT_EQ(out.graph().node_size(), 2);
+  EXPECT_EQ(out.graph().node(0).name(), "the relu");
+  EXPECT_EQ(out.graph().node(0).doc_string(), "about the relu");
+  EXPECT_EQ(out.graph().node(1).SerializeAsString(), model.graph().node(1).SerializeAsString());
+  ASSERT_EQ(out.graph().value_info_size(), 1);
+  EXPECT_EQ(out.graph().value_info(0).name(), "hidden");
+}
+
+TEST(Export, OneValueMayBeManyOutputs) {
+  ProtoModel model;
+  model.input("x", {"2"});
+  model.input("unused", {"2"});
+  model.node("Relu", {"x"}, {"a"});
+  model.node("Relu", {"x"}, {"b"});  // equal, so that a and b are one value
+  for (const char* name : {"a", "b", "a", "x"}) model.output(name);
+  const auto read = load(model);
+  ASSERT_TRUE(read) << read.error().message;
+  const auto out = test::exported(*read);
+  EXPECT_EQ(output_names(out.graph()), (std::vector<std::string>{"a", "b", "a", "x"}));
+  EXPECT_EQ(out.graph().input_size(), 2);
+  ASSERT_NE(test::find_node(out.graph(), "Identity"), nullptr);
+  EXPECT_EQ(test::find_node(out.graph(), "Identity")->output(0), "b");
+  EXPECT_TRUE(import_bytes(out.SerializeAsString(), {}, "again"));
+}
+
+TEST(Export, AConstantMayBeAnOutput) {
+  ProtoModel model;
+  model.floats("w", {2}, {1, 2});
+  model.output("w");
+  const auto out = test::round_trip(model);
+  EXPECT_EQ(out.graph().initializer(0).name(), "w");
+  EXPECT_EQ(out.graph().node_size(), 0);
+}
+
+/// A conditional node whose branches use `captured`.
+void add_if(ProtoModel& model, const std::string& captured, const std::string& result) {
+  auto* node = model.node("If", {"c"}, {result});
+  for (const char* name : {"then_branch", "else_branch"}) {
+    auto* attr = node->add_attribute();
+    attr->set_name(name);
+    attr->set_type(onnx::AttributeProto::GRAPH);
+    attr->mutable_g()->set_name(name);
+    const std::string inner = result + "_" + name;
+    ProtoModel::add(*attr->mutable_g(), "Relu", {captured}, {inner});
+    ProtoModel::describe(attr->mutable_g()->add_output(), inner, {"2"});
+  }
+}
+
+TEST(Export, CapturedValuesKeepTheNamesThatSubgraphsUse) {
+  ProtoModel model;
+  ProtoModel::describe(model.graph().add_input(), "c", {}, onnx::TensorProto::BOOL);
+  model.input("x", {"2"});
+  model.node("Relu", {"x"}, {"a"});
+  model.node("Relu", {"x"}, {"b"});
+  add_if(model, "a", "y");
+  add_if(model, "b", "z");
+  model.output("y");
+  model.output("z");
+  const auto read = load(model);
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(read->graph.nodes().size(), 5U);  // c, x, one Relu, two If
+  const auto out = test::exported(*read);
+  ASSERT_EQ(out.graph().node_size(), 4);
+  EXPECT_EQ(out.graph().node(0).output(0), "a");
+  EXPECT_EQ(out.graph().node(1).op_type(), "Identity");
+  EXPECT_EQ(out.graph().node(1).output(0), "b");
+  EXPECT_EQ(out.graph().node(2).SerializeAsString(), model.graph().node(2).SerializeAsString());
+  EXPECT_TRUE(import_bytes(out.SerializeAsString(), {}, "again"));
+}
+
+TEST(Export, GeneratedNamesOccurNowhereInTheModel) {
+  ProtoModel model;
+  ProtoModel::describe(model.graph().add_input(), "c", {}, onnx::TensorProto::BOOL);
+  model.input("x", {"2"});
+  add_if(model, "x", "y");
+  auto* inner = model.graph().mutable_node(0)->mutable_attribute(0)->mutable_g();
+  ProtoModel::add(*inner, "Relu", {"x"}, {"Sigmoid_0"});
+  model.output("y");
+  const auto read = load(model);
+  ASSERT_TRUE(read) << read.error().message;
+  // A rewrite puts a nameless Sigmoid in front of the If.
+  GraphBuilder builder(read->graph.name_table());
+  const ValueId c = builder.input(read->graph.type(read->graph.inputs()[0]));
+  const ValueId x = builder.input(read->graph.type(read->graph.inputs()[1]));
+  const ValueId sigmoid = *builder.add(op("Sigmoid"), {}, {x});
+  const Node& conditional = read->graph.producer_node(read->graph.outputs()[0]);
+  const NodeId id = *builder.copy(read->graph, conditional, std::vector<ValueId>{c, sigmoid});
+  const std::vector<ValueId> outputs = {builder.at(id).result()};
+  const auto out = test::exported(read->with(builder.finish(outputs)));
+  // "x" is the input's, so that the capture had to be renamed inside of the If.
+  ASSERT_EQ(out.graph().node_size(), 2);
+  EXPECT_NE(out.graph().node(0).output(0), "Sigmoid_0");
+  EXPECT_EQ(out.graph().node(1).attribute(0).g().node(0).input(0), out.graph().node(0).output(0));
+  EXPECT_TRUE(import_bytes(out.SerializeAsString(), {}, "again"));
+}
+
+TEST(Export, OldModelsListInitializersAmongInputs) {
+  ProtoModel model(3, 8);
+  model.input("x", {"1", "2"});
+  model.input("w", {"2"});
+  model.floats("w", {2}, {1, 2});
+  model.import("com.example", 1);
+  model.node("Mystery", {"x", "w"}, {"h"}, "com.example");
+  model.node("Reshape", {"x", "s"}, {"y"});
+  model.ints("s", {2});
+  model.output("y");
+  model.output("h");
+  const auto read = load(model);
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(read->graph.inputs().size(), 1U);
+  const auto out = test::round_trip(model);
+  ASSERT_EQ(out.graph().input_size(), 3);
+  EXPECT_EQ(out.graph().input(0).name(), "x");
+  EXPECT_EQ(out.graph().input(1).name(), "w");
+  EXPECT_EQ(out.graph().input(2).name(), "s");
+}
+
+TEST(Export, OverridableInitializersStayInputsWithDefaults) {
+  ProtoModel model(8, 17);
+  model.input("x", {"2"});
+  model.input("w", {"2"});
+  model.floats("w", {2}, {1, 2});
+  model.import("com.example", 1);
+  model.node("Mystery", {"x", "w"}, {"y"}, "com.example");
+  model.output("y");
+  const auto read = load(model);
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(read->graph.inputs().size(), 2U);
+  const auto out = test::round_trip(model);
+  EXPECT_EQ(out.graph().input_size(), 2);
+  ASSERT_EQ(out.graph().initializer_size(), 1);
+  EXPECT_EQ(out.graph().initializer(0).name(), "w");
+  EXPECT_EQ(out.graph().initializer(0).raw_data().size(), 8U);
+}
+
+TEST(Export, SparseInitializersComeBack) {
+  ProtoModel model;
+  model.input("x", {"2"});
+  auto* sparse = model.graph().add_sparse_initializer();
+  sparse->add_dims(4);
+  auto* values = sparse->mutable_values();
+  values->set_name("w");
+  values->set_data_type(onnx::TensorProto::FLOAT);
+  values->add_dims(1);
+  values->add_float_data(5);
+  auto* indices = sparse->mutable_indices();
+  indices->set_data_type(onnx::TensorProto::INT64);
+  indices->add_dims(1);
+  indices->add_int64_data(2);
+  model.import("com.example", 1);
+  model.node("Mystery", {"x", "w"}, {"y"}, "com.example");
+  model.output("y");
+  const auto out = test::round_trip(model);
+  ASSERT_EQ(out.graph().sparse_initializer_size(), 1);
+  EXPECT_EQ(out.graph().sparse_initializer(0).SerializeAsString(),
+            model.graph().sparse_initializer(0).SerializeAsString());
+}
+
+TEST(Export, HandMadeGraphsBecomeModels) {
+  const auto graph = parse_graph(
+      "input x: f32[1,N]\nw = f32[2]{1,2}\ny = Transpose(x) {perm=[1,0]}\nz = Reshape(x) {shape=[-1]}\n"
+      "return y, z, w, x\n",
+      find_op);
+  ASSERT_TRUE(graph) << graph.error().message;
+  for (const int opset : {7, 13, 21}) {
+    const Model model = make_model(*graph, "hand", opset);
+    const auto bytes = export_bytes(model);
+    ASSERT_TRUE(bytes) << bytes.error().message;
+    const auto again = import_bytes(*bytes, {}, "again");
+    ASSERT_TRUE(again) << again.error().message;
+    EXPECT_EQ(again->graph.hash(), graph->hash());
+    EXPECT_EQ(output_name(*again, 0), "y");
+  }
+}
+
+TEST(Export, RefusesWhatTheOpsetCannotSay) {
+  const auto graph = parse_graph("input x: f32[2]\ny = Reshape(x) {shape=[2], allowzero=1}\nreturn y\n", find_op);
+  ASSERT_TRUE(graph) << graph.error().message;
+  const Model model = make_model(*graph, "hand", 9);
+  EXPECT_FALSE(exportable(model, *graph));
+  EXPECT_FALSE(export_bytes(model));
+  EXPECT_TRUE(exportable(make_model(*graph, "hand", 14), *graph));
+}
+
+TEST(Export, WritesWeightsOutsideWhenTheyAreLarge) {
+  const test::TempFolder folder;
+  ProtoModel model;
+  model.input("x", {"2"});
+  model.floats("small", {2}, {1, 2});
+  std::vector<float> many(3000);
+  for (size_t i = 0; i < many.size(); ++i) many[i] = static_cast<float>(i);
+  model.floats("large", {3000}, many);
+  model.floats("other", {3000}, std::vector<float>(3000, 2));
+  model.import("com.example", 1);
+  model.node("Mystery", {"x", "small", "large", "other"}, {"y"}, "com.example");
+  model.output("y");
+  const auto read = load(model);
+  ASSERT_TRUE(read) << read.error().message;
+  const auto path = folder / "out.onnx";
+  ASSERT_TRUE(export_model(*read, path, {.external_above = 1000}));
+  EXPECT_EQ(std::filesystem::file_size(folder / "out.onnx.data"), 12288U + 12000U);
+  const auto again = import_model(path);
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_EQ(print_graph(again->graph), print_graph(read->graph));
+  // Over itself, while the old file is mapped.
+  const auto status = export_model(*again, path, {.external_above = 1000});
+  ASSERT_TRUE(status) << status.error().message;
+  EXPECT_EQ(print_graph(again->graph), print_graph(import_model(path)->graph));
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 2);
+  EXPECT_FALSE(export_model(*again, folder.path()));
+  EXPECT_FALSE(export_model(*again, folder / "absent/out.onnx"));
+}
+
+}  // namespace
+}  // namespace isomer

@@ -1,0 +1,201 @@
+#include "isomer/onnx/import.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "isomer/onnx/importer.h"
+#include "isomer/onnx/mapped_file.h"
+#include "isomer/onnx/proto_tensor.h"
+#include "isomer/onnx/quantized.h"
+#include "isomer/onnx/subgraphs.h"
+
+namespace isomer {
+namespace {
+
+tl::unexpected<Error> fail_at(const char* kind, const std::string& name, const Error& error) {
+  return fail_in(fmt::format("{} '{}'", kind, name), error);
+}
+
+/// The initializer without its elements: what ModelInfo keeps of it.
+void strip(onnx::TensorProto& proto) {
+  onnx::TensorProto rest;
+  rest.set_name(proto.name());
+  if (proto.has_doc_string()) rest.set_doc_string(proto.doc_string());
+  *rest.mutable_metadata_props() = proto.metadata_props();
+  proto = std::move(rest);
+}
+
+}  // namespace
+
+Status Importer::define(const std::string& name, ValueId value) {
+  if (name.empty()) return fail("a value has no name");
+  if (!values_.emplace(name, value).second) return fail("the value '{}' is defined twice", name);
+  names_->names.push_back(name);
+  builder_.set_origin(value, static_cast<Origin>(names_->names.size() - 1));
+  return {};
+}
+
+Status Importer::define_constant(const std::string& name, Tensor tensor) {
+  info_->constant_names.emplace(tensor.hash(), name);
+  return define(name, builder_.constant(std::move(tensor)));
+}
+
+Status Importer::read_opsets() {
+  if (model_.ir_version() < 1) return fail("it is no ONNX model: it has no IR version");
+  if (!model_.has_graph()) return fail("it is no ONNX model: it has no graph");
+  for (const auto& import : model_.opset_import()) {
+    if (import.version() < 1 || import.version() > std::numeric_limits<int>::max())
+      return fail("the opset version {} of domain '{}' is invalid", import.version(), import.domain());
+    if (!info_->opsets.emplace(normal_domain(import.domain()), static_cast<int>(import.version())).second)
+      return fail("the domain '{}' is imported twice", import.domain());
+  }
+  if (model_.ir_version() < 3) info_->opsets.emplace("", 1);
+  if (info_->opsets.empty()) return fail("it imports no opset");
+  for (const auto& function : model_.functions())
+    functions_.insert(normal_domain(function.domain()) + '\0' + function.name());
+  return {};
+}
+
+Status Importer::read_declared_types() {
+  const onnx::GraphProto& graph = model_.graph();
+  for (const auto* infos : {&graph.input(), &graph.output(), &graph.value_info()})
+    for (const auto& info : *infos) types_.reserve(info.type());
+  for (const auto* infos : {&graph.value_info(), &graph.output()}) {
+    for (const auto& info : *infos) {
+      if (declared_.contains(info.name())) continue;
+      auto type = types_.read(info.type());
+      if (!type) return fail_at("value", info.name(), type.error());
+      declared_.emplace(info.name(), std::move(*type));
+    }
+  }
+  return {};
+}
+
+Status Importer::read_initializer(onnx::TensorProto& proto) {
+  ISOMER_TRY(Tensor tensor, take_tensor(proto, external_));
+  if (model_.ir_version() >= 4 && inputs_.contains(proto.name())) {
+    if (!info_->defaults.emplace(proto.name(), std::move(tensor)).second) return fail("it is defined twice");
+  } else {
+    ISOMER_CHECK(define_constant(proto.name(), std::move(tensor)));
+  }
+  strip(proto);
+  return {};
+}
+
+Status Importer::read_initializers() {
+  for (const auto& input : model_.graph().input()) inputs_.insert(input.name());
+  for (auto& proto : *model_.mutable_graph()->mutable_initializer())
+    if (auto status = read_initializer(proto); !status) return fail_at("initializer", proto.name(), status.error());
+  return {};
+}
+
+Status Importer::read_inputs() {
+  std::unordered_set<std::string> seen;
+  for (const auto& input : model_.graph().input()) {
+    if (!seen.insert(input.name()).second) return fail("the input '{}' is listed twice", input.name());
+    if (values_.contains(input.name())) continue;  // an initializer of an old model
+    auto type = types_.read(input.type());
+    if (!type) return fail_at("input", input.name(), type.error());
+    ISOMER_CHECK(define(input.name(), builder_.input(std::move(*type))));
+    info_->inputs.push_back(input.name());
+  }
+  return {};
+}
+
+Status Importer::read_sparse_initializers() {
+  for (auto& proto : *model_.mutable_graph()->mutable_sparse_initializer())
+    if (auto status = add_opaque_sparse(proto); !status)
+      return fail_at("sparse initializer", proto.values().name(), status.error());
+  model_.mutable_graph()->clear_sparse_initializer();
+  return {};
+}
+
+Status Importer::read_nodes() {
+  const std::vector<bool> quantized = quantized_nodes(model_.graph());
+  auto& nodes = *model_.mutable_graph()->mutable_node();
+  for (int i = 0; i < nodes.size(); ++i) {
+    auto status = read_node(nodes[i], quantized[static_cast<size_t>(i)]);
+    if (status) continue;
+    const auto& node = nodes[i];
+    const std::string name = node.name().empty() && node.output_size() > 0 ? node.output(0) : node.name();
+    return fail_in(fmt::format("node '{}' ({})", name, node.op_type()), status.error());
+  }
+  nodes.Clear();
+  return {};
+}
+
+/// What is kept as it is must not refer to files beside the old place of the model.
+Status Importer::embed_rest() {
+  for (auto& function : *model_.mutable_functions())
+    for (auto& node : *function.mutable_node())
+      if (auto status = embed_external(node, external_); !status)
+        return fail_at("function", function.name(), status.error());
+  for (auto& training : *model_.mutable_training_info()) {
+    if (training.has_initialization()) ISOMER_CHECK(embed_external(*training.mutable_initialization(), external_));
+    if (training.has_algorithm()) ISOMER_CHECK(embed_external(*training.mutable_algorithm(), external_));
+  }
+  return {};
+}
+
+Result<std::vector<ValueId>> Importer::read_outputs() {
+  std::vector<ValueId> outputs;
+  for (const auto& output : model_.graph().output()) {
+    const auto value = values_.find(output.name());
+    if (value == values_.end()) return fail("the output '{}' is not defined", output.name());
+    outputs.push_back(value->second);
+    info_->outputs.push_back(output.name());
+  }
+  return outputs;
+}
+
+Result<Model> Importer::finish(std::span<const ValueId> outputs) {
+  Graph graph = builder_.finish(outputs);
+  info_->model.Swap(&model_);
+  info_->external_data = external_.used();
+  return Model{std::move(graph), std::move(info_)};
+}
+
+Result<Model> Importer::run() {
+  ISOMER_CHECK(read_opsets());
+  collect_names(model_.graph(), info_->names);
+  ISOMER_CHECK(read_declared_types());
+  ISOMER_CHECK(read_initializers());
+  ISOMER_CHECK(read_inputs());
+  ISOMER_CHECK(read_sparse_initializers());
+  ISOMER_CHECK(read_nodes());
+  ISOMER_CHECK(embed_rest());
+  ISOMER_TRY(const std::vector<ValueId> outputs, read_outputs());
+  return finish(outputs);
+}
+
+namespace {
+
+Result<Model> import_parsed(std::span<const std::byte> bytes, const std::filesystem::path& folder) {
+  if (bytes.empty()) return fail("it is empty");
+  if (bytes.size() > static_cast<size_t>(std::numeric_limits<int>::max()))
+    return fail("it is larger than 2 GB, which no ONNX file can be without external data");
+  onnx::ModelProto proto;
+  if (!proto.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())))
+    return fail("it is no ONNX model, or it is damaged: its protobuf message cannot be read");
+  ExternalData external(folder);
+  return Importer(proto, external).run();
+}
+
+}  // namespace
+
+Result<Model> import_model(const std::filesystem::path& path) {
+  auto file = MappedFile::open(path, {});
+  if (!file) return fail_in(path.string(), file.error());
+  const auto parent = path.parent_path();
+  auto model = import_parsed((*file)->bytes(), parent.empty() ? "." : parent);
+  if (!model) return fail_in(path.string(), model.error());
+  return model;
+}
+
+Result<Model> import_bytes(std::string_view bytes, const std::filesystem::path& folder, const std::string& what) {
+  auto model = import_parsed(std::as_bytes(std::span(bytes)), folder);
+  if (!model) return fail_in(what, model.error());
+  return model;
+}
+
+}  // namespace isomer

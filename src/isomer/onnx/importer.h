@@ -1,0 +1,79 @@
+#pragma once
+// The import of one model, step by step. Only import.cc and import_node.cc use it.
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "isomer/ir/builder.h"
+#include "isomer/onnx/model_info.h"
+#include "isomer/onnx/shape_values.h"
+#include "isomer/onnx/value_types.h"
+#include "isomer/ops/onnx_form.h"
+
+namespace isomer {
+
+class ExternalData;
+
+class Importer {
+ public:
+  /// Takes `model` apart.
+  Importer(onnx::ModelProto& model, ExternalData& external) : model_(model), external_(external) {}
+
+  /// Errors name the node (or input, ...) and the reason, not the file.
+  Result<Model> run();
+
+ private:
+  // import.cc: everything but nodes.
+  Status read_opsets();
+  Status read_declared_types();
+  Status read_initializers();
+  Status read_initializer(onnx::TensorProto& proto);
+  Status read_inputs();
+  Status read_sparse_initializers();
+  Status read_nodes();
+  Status embed_rest();
+  Result<std::vector<ValueId>> read_outputs();
+  Result<Model> finish(std::span<const ValueId> outputs);
+  /// Gives a value its name; fails when another has it already.
+  Status define(const std::string& name, ValueId value);
+  Status define_constant(const std::string& name, Tensor tensor);
+
+  // import_node.cc: one node.
+  Status read_node(onnx::NodeProto& proto, bool quantized);
+  Status read_constant(const onnx::NodeProto& proto);
+  Result<std::vector<ValueId>> operands_of(const onnx::NodeProto& proto) const;
+  Result<ValueId> use(const std::string& name) const;
+  /// Reads the attributes into `form`; false when some are of kinds that the graph does not model.
+  Result<bool> read_attributes(const onnx::NodeProto& proto, OnnxForm& form) const;
+  Result<OnnxForm> form_of(const onnx::NodeProto& proto, int opset, std::span<const ValueId> operands) const;
+  /// Builds a node of the registry; false when it has to be opaque.
+  Result<bool> read_known(const onnx::NodeProto& proto, OnnxForm form);
+  bool as_declared(const onnx::NodeProto& proto, const Node& node) const;
+  Status define_results(const onnx::NodeProto& proto, NodeId id);
+  /// The results as constants, where they can be known; else empty.
+  std::vector<ValueId> known_results(NodeId id);
+  Status add_opaque(onnx::NodeProto& proto, int opset, std::vector<ValueId> operands, const OnnxForm* form);
+  /// The elements of a value where they are known; empty() otherwise.
+  Tensor known(ValueId value) const;
+  Status add_opaque_sparse(onnx::SparseTensorProto& proto);
+
+  onnx::ModelProto& model_;
+  ExternalData& external_;
+  std::shared_ptr<ModelInfo> info_ = std::make_shared<ModelInfo>();
+  std::shared_ptr<NameTable> names_ = std::make_shared<NameTable>();
+  GraphBuilder builder_{names_};
+  TypeReader types_;
+  std::unordered_map<std::string, TensorType> declared_;
+  std::unordered_map<std::string, ValueId> values_;
+  std::unordered_map<ValueId, Tensor> computed_;  // known values that stay nodes
+  ShapeValues shapes_;
+  std::unordered_set<std::string> inputs_;
+  std::unordered_set<std::string> functions_;  // domain, NUL, name
+  int64_t opaque_nodes_ = 0;
+};
+
+}  // namespace isomer

@@ -1,0 +1,78 @@
+#include "isomer/onnx/model.h"
+
+#include "isomer/onnx/model_info.h"
+#include "isomer/onnx/value_types.h"
+
+namespace isomer {
+namespace {
+
+/// The IR version that came with an opset; 10 at most, which every engine reads.
+int64_t ir_version_for(int opset) {
+  if (opset < 9) return 3;
+  if (opset < 10) return 4;
+  if (opset < 11) return 5;
+  if (opset < 12) return 6;
+  if (opset < 15) return 7;
+  if (opset < 19) return 8;
+  if (opset < 21) return 9;
+  return 10;
+}
+
+std::string unused(const std::string& wish, const std::unordered_set<std::string>& names) {
+  std::string name = wish;
+  for (size_t n = 2; names.contains(name); ++n) name = fmt::format("{}_{}", wish, n);
+  return name;
+}
+
+void describe(onnx::ValueInfoProto* info, const std::string& name, const TensorType& type) {
+  info->set_name(name);
+  if (type.dtype != DType::Undefined) *info->mutable_type() = type_proto(type);
+}
+
+}  // namespace
+
+Model make_model(Graph graph, const std::string& name, int opset) {
+  auto info = std::make_shared<ModelInfo>();
+  info->model.set_ir_version(ir_version_for(opset));
+  info->model.set_producer_name("isomer");
+  auto* import = info->model.add_opset_import();
+  import->set_domain("");
+  import->set_version(opset);
+  info->opsets[""] = opset;
+  onnx::GraphProto& proto = *info->model.mutable_graph();
+  proto.set_name(name);
+  info->names.insert(graph.name_table()->names.begin(), graph.name_table()->names.end());
+  std::unordered_set<std::string> inputs;
+  for (const ValueId input : graph.inputs()) {
+    const std::string& own = graph.name(input);
+    const bool usable = !own.empty() && !inputs.contains(own);
+    info->inputs.push_back(usable ? own : unused(fmt::format("input_{}", info->inputs.size()), info->names));
+    inputs.insert(info->inputs.back());
+    info->names.insert(info->inputs.back());
+    describe(proto.add_input(), info->inputs.back(), graph.type(input));
+  }
+  std::unordered_set<std::string> outputs;
+  for (const ValueId output : graph.outputs()) {
+    const std::string& own = graph.name(output);
+    // An input may be an output under its own name; no other value may have this name.
+    const bool usable =
+        !own.empty() && !outputs.contains(own) && (!inputs.contains(own) || graph.producer_node(output).is_input());
+    info->outputs.push_back(usable ? own : unused(fmt::format("output_{}", info->outputs.size()), info->names));
+    outputs.insert(info->outputs.back());
+    info->names.insert(info->outputs.back());
+    describe(proto.add_output(), info->outputs.back(), graph.type(output));
+  }
+  return {std::move(graph), std::move(info)};
+}
+
+int opset_of(const Model& model) {
+  const auto at = model.info->opsets.find("");
+  return at == model.info->opsets.end() ? 0 : at->second;
+}
+
+bool uses_external_data(const Model& model) { return model.info->external_data; }
+
+std::string input_name(const Model& model, size_t i) { return model.info->inputs.at(i); }
+std::string output_name(const Model& model, size_t i) { return model.info->outputs.at(i); }
+
+}  // namespace isomer

@@ -1,0 +1,236 @@
+#include "isomer/onnx/shape_values.h"
+
+#include <algorithm>
+#include <limits>
+#include <string_view>
+
+namespace isomer {
+namespace {
+
+constexpr size_t kMaxElements = 64;
+
+using Values = std::vector<ShapeValue>;
+
+std::optional<ShapeValue> shape_of(const TensorType& type, const Attrs& attrs) {
+  if (!type.shape) return std::nullopt;
+  const auto rank = static_cast<int64_t>(type.rank());
+  const auto clamp = [&](std::string_view name, int64_t preset) {
+    const AttrValue* value = attrs.find(name);
+    const auto* given = value == nullptr ? nullptr : std::get_if<int64_t>(value);
+    const int64_t at = given == nullptr ? preset : *given;
+    return std::clamp<int64_t>(at < 0 ? at + rank : at, 0, rank);
+  };
+  const int64_t start = clamp("start", 0);
+  const int64_t end = std::max(start, clamp("end", rank));
+  return ShapeValue{{type.shape->begin() + start, type.shape->begin() + end}};
+}
+
+std::optional<ShapeValue> gather(const Values& in) {
+  ShapeValue out{{}, in[1].scalar};
+  const auto size = static_cast<int64_t>(in[0].elements.size());
+  for (const Dim& index : in[1].elements) {
+    if (!index.is_const() || index.value() < -size || index.value() >= size) return std::nullopt;
+    out.elements.push_back(
+        in[0].elements[static_cast<size_t>(index.value() < 0 ? index.value() + size : index.value())]);
+  }
+  return out;
+}
+
+std::optional<ShapeValue> concat(const Values& in) {
+  ShapeValue out;
+  for (const ShapeValue& part : in) {
+    if (part.scalar) return std::nullopt;
+    out.elements.insert(out.elements.end(), part.elements.begin(), part.elements.end());
+  }
+  return out;
+}
+
+std::optional<ShapeValue> slice(const Values& in, const Attrs& attrs) {
+  const AttrValue* starts = attrs.find("starts");
+  const AttrValue* ends = attrs.find("ends");
+  const AttrValue* steps = attrs.find("steps");
+  const auto one = [](const AttrValue* value) {
+    const auto* ints = value == nullptr ? nullptr : std::get_if<Ints>(value);
+    return ints != nullptr && ints->size() == 1 ? std::optional(ints->front()) : std::nullopt;
+  };
+  if (in[0].scalar || !one(starts) || !one(ends)) return std::nullopt;
+  if (steps != nullptr && one(steps) != 1) return std::nullopt;
+  const auto size = static_cast<int64_t>(in[0].elements.size());
+  const auto clamp = [&](int64_t at) { return std::clamp<int64_t>(at < 0 ? at + size : at, 0, size); };
+  const int64_t start = clamp(*one(starts));
+  const int64_t end = std::max(start, clamp(*one(ends)));
+  return ShapeValue{{in[0].elements.begin() + start, in[0].elements.begin() + end}};
+}
+
+/// Both operands element by element; one of them may be a scalar or a single element.
+template <class F>
+std::optional<ShapeValue> zip(const Values& in, F f) {
+  const auto& a = in[0].elements;
+  const auto& b = in[1].elements;
+  if (a.size() != b.size() && a.size() != 1 && b.size() != 1) return std::nullopt;
+  ShapeValue out{{}, in[0].scalar && in[1].scalar};
+  const size_t size = a.empty() || b.empty() ? 0 : std::max(a.size(), b.size());
+  for (size_t i = 0; i < size; ++i) {
+    const std::optional<Dim> element = f(a[a.size() == 1 ? 0 : i], b[b.size() == 1 ? 0 : i]);
+    if (!element) return std::nullopt;
+    out.elements.push_back(*element);
+  }
+  return out;
+}
+
+/// Integer division truncates; that is floor division where neither side can be negative.
+std::optional<Dim> divide(const Dim& a, const Dim& b) {
+  if (at_least(a, Dim(0)) != true || at_least(b, Dim(1)) != true) return std::nullopt;
+  return floor_div(a, b);
+}
+
+/// `out` with the rank that inference gave the result.
+std::optional<ShapeValue> ranked(ShapeValue out, const TensorType& type) {
+  if (!type.known() || type.rank() > 1) return std::nullopt;
+  out.scalar = type.rank() == 0;
+  if (out.scalar && out.elements.size() != 1) return std::nullopt;
+  if (!out.scalar && !(*type.shape)[0].is(static_cast<int64_t>(out.elements.size()))) return std::nullopt;
+  return out;
+}
+
+std::optional<ShapeValue> compute(std::string_view op, const Attrs& attrs, const Values& in) {
+  if (op == "Concat") return concat(in);
+  if (in.size() == 1) {
+    if (op == "Slice") return slice(in, attrs);
+    const bool moves = op == "Unsqueeze" || op == "Squeeze" || op == "Identity" || op == "Reshape" || op == "Cast";
+    return moves ? std::optional(in[0]) : std::nullopt;
+  }
+  if (in.size() != 2) return std::nullopt;
+  if (op == "Gather" && !in[0].scalar) return gather(in);
+  if (op == "Add") return zip(in, [](const Dim& a, const Dim& b) { return std::optional(a + b); });
+  if (op == "Sub") return zip(in, [](const Dim& a, const Dim& b) { return std::optional(a - b); });
+  if (op == "Mul") return zip(in, [](const Dim& a, const Dim& b) { return std::optional(a * b); });
+  if (op == "Div") return zip(in, divide);
+  return std::nullopt;
+}
+
+/// Reshape's parameter: 0 where the target is the operand's extent at the same place, -1 for one that the rest decides.
+std::optional<Ints> reshape_target(const Shape& from, const ShapeValue& target) {
+  Ints out;
+  std::vector<size_t> open;
+  for (size_t i = 0; i < target.elements.size(); ++i) {
+    const Dim& want = target.elements[i];
+    if (want.is_const()) {
+      out.push_back(want.value());
+    } else if (i < from.size() && want == from[i]) {
+      out.push_back(0);
+    } else {
+      open.push_back(i);
+      out.push_back(-1);
+    }
+  }
+  if (open.size() > 1 || std::count(out.begin(), out.end(), -1) > 1) return std::nullopt;
+  if (open.empty()) return out;
+  // The one that is left has to be what the others leave, for every value of the symbols.
+  Dim others(1);
+  for (size_t i = 0; i < target.elements.size(); ++i)
+    if (i != open[0]) others = others * target.elements[i];
+  if (!(others * target.elements[open[0]] == element_count(from))) return std::nullopt;
+  return out;
+}
+
+/// Expand's parameter: 1 keeps the operand's extent.
+std::optional<Ints> expand_target(const Shape& from, const ShapeValue& target) {
+  Ints out;
+  const size_t size = target.elements.size();
+  for (size_t i = 0; i < size; ++i) {
+    const Dim& want = target.elements[i];
+    const size_t back = size - i;  // counted from the end, as broadcasting does
+    if (want.is_const())
+      out.push_back(want.value());
+    else if (back <= from.size() && want == from[from.size() - back])
+      out.push_back(1);
+    else
+      return std::nullopt;
+  }
+  return out;
+}
+
+/// Slice's ends: past the end where the extent itself is meant.
+std::optional<Ints> slice_ends(const Shape& from, const ShapeValue& ends, const Tensor& axes) {
+  Ints axis(ends.elements.size());
+  for (size_t i = 0; i < axis.size(); ++i) axis[i] = static_cast<int64_t>(i);
+  if (!axes.empty()) {
+    const auto given = int_elements(axes);
+    if (!given || given->size() != axis.size()) return std::nullopt;
+    axis = *given;
+  }
+  Ints out;
+  for (size_t i = 0; i < axis.size(); ++i) {
+    const auto rank = static_cast<int64_t>(from.size());
+    const int64_t at = axis[i] < 0 ? axis[i] + rank : axis[i];
+    if (at < 0 || at >= rank) return std::nullopt;
+    if (ends.elements[i].is_const())
+      out.push_back(ends.elements[i].value());
+    else if (ends.elements[i] == from[static_cast<size_t>(at)])
+      out.push_back(std::numeric_limits<int64_t>::max());
+    else
+      return std::nullopt;
+  }
+  return out;
+}
+
+}  // namespace
+
+std::optional<ShapeValue> ShapeValues::find(const GraphBuilder& builder, ValueId value) const {
+  if (value == kNoValue) return std::nullopt;
+  if (const auto at = values_.find(value); at != values_.end()) return at->second;
+  const Tensor* data = builder.constant_data(value);
+  if (data == nullptr || data->dims().size() > 1 || data->element_count() > static_cast<int64_t>(kMaxElements))
+    return std::nullopt;
+  const auto ints = is_integer(data->dtype()) ? int_elements(*data) : Result<Ints>(fail("no integers"));
+  if (!ints) return std::nullopt;
+  for (const int64_t element : *ints)
+    if (element > Dim::kHuge || element < -Dim::kHuge) return std::nullopt;
+  return ShapeValue{{ints->begin(), ints->end()}, data->dims().empty()};
+}
+
+bool ShapeValues::learn(const GraphBuilder& builder, NodeId id) {
+  const Node& node = builder.at(id);
+  if (node.num_results != 1 || values_.contains(node.result())) return false;
+  const TensorType& type = builder.type(node.result());
+  if (type.dtype != DType::Int64 && type.dtype != DType::Int32) return false;
+  const auto operands = builder.peek().operands(node);
+  std::optional<ShapeValue> out;
+  if (node.op->name == "Shape" && !operands.empty()) {
+    out = shape_of(builder.type(operands[0]), node.attrs);
+  } else {
+    Values in;
+    for (const ValueId operand : operands) {
+      auto value = find(builder, operand);
+      if (!value) return false;
+      in.push_back(std::move(*value));
+    }
+    out = compute(node.op->name, node.attrs, in);
+  }
+  if (out) out = ranked(std::move(*out), type);
+  if (!out || out->elements.size() > kMaxElements) return false;
+  values_.emplace(node.result(), std::move(*out));
+  return true;
+}
+
+void ShapeValues::express(const GraphBuilder& builder, OnnxForm& form) const {
+  const bool slices = form.op_type == "Slice";
+  if (!form.domain.empty() || (form.op_type != "Reshape" && form.op_type != "Expand" && !slices)) return;
+  const size_t index = slices ? 2 : 1;
+  if (form.operands.size() <= index || !form.operands[index].constant.empty()) return;
+  const auto target = find(builder, form.operands[index].value);
+  if (!target || target->scalar || form.types[0] == nullptr) return;
+  const Shape& from = *form.types[0]->shape;
+  std::optional<Ints> ints;
+  const auto* zero_is_zero = form.get<int64_t>("allowzero");
+  if (form.op_type == "Reshape" && (zero_is_zero == nullptr || *zero_is_zero == 0))
+    ints = reshape_target(from, *target);
+  if (form.op_type == "Expand") ints = expand_target(from, *target);
+  const Tensor none;
+  if (slices) ints = slice_ends(from, *target, form.operands.size() > 3 ? form.operands[3].constant : none);
+  if (slices && form.operands.size() > 3 && !form.operands[3].absent() && form.operands[3].constant.empty()) return;
+  if (ints) form.operands[index].constant = Tensor::ints({static_cast<int64_t>(ints->size())}, *ints);
+}
+
+}  // namespace isomer

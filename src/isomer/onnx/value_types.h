@@ -1,0 +1,36 @@
+#pragma once
+// TypeProto to TensorType and back.
+
+#include <map>
+#include <set>
+#include <string>
+
+#include "isomer/base/result.h"
+#include "isomer/ir/type.h"
+#include "onnx-ml.pb.h"
+
+namespace isomer {
+
+/// Reads the types of one model: equal dim_params give equal symbols, nameless dimensions a fresh symbol each.
+class TypeReader {
+ public:
+  /// Makes the symbol of a dim_param known, so that no fresh symbol takes its name. Call for all types first.
+  void reserve(const onnx::TypeProto& type);
+
+  /// The tensor type; unknown for sequences, maps, ... Fails on element types and extents that ONNX does not have.
+  Result<TensorType> read(const onnx::TypeProto& type);
+
+ private:
+  Result<Dim> dimension(const onnx::TensorShapeProto::Dimension& dim);
+  const std::string& symbol_of(const std::string& param);
+  std::string free_symbol(const std::string& wish);
+
+  std::map<std::string, std::string> symbols_;  // by dim_param
+  std::set<std::string> used_;
+  size_t nameless_ = 0;
+};
+
+/// The tensor type as ONNX writes it.
+onnx::TypeProto type_proto(const TensorType& type);
+
+}  // namespace isomer
