@@ -4,7 +4,13 @@ set(ISOMER_ROOMS "")
 set(ISOMER_LIBS "")  # what the rooms link, beside one another
 
 function(isomer_warnings target)
-  target_compile_options(${target} PRIVATE -Wall -Wextra -Wshadow=local -Werror)
+  # clang calls it otherwise.
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+    set(shadow -Wshadow)
+  else()
+    set(shadow -Wshadow=local)
+  endif()
+  target_compile_options(${target} PRIVATE -Wall -Wextra ${shadow} -Werror)
 endfunction()
 
 function(isomer_room name)
