@@ -21,54 +21,82 @@ void join_rows(Window3& w) {
   w.input[1] = w.output[1] = 1;
 }
 
-/// sum += weight * plane, where position (kz, ky, kx) of the window lies over the plane.
-template <class T, class Sum>
-void add_position(const Window3& w, const Window3::Triple& k, Sum weight, const T* plane, Sum* sum) {
+/// Output channels that are computed together, so that each input element is read once for all of them; and the
+/// elements of a row that are read together.
+constexpr int64_t kBlock = 4;
+constexpr int64_t kRun = 4;
+
+/// sums[b][x] += weights[b] * row[first + x * step] for x in [x0, x1) and b in [0, Block), where sums[b] = sum + b *
+/// size.
+template <int64_t Block, class T, class Sum>
+void add_row(const Sum* weights, const T* row, int64_t first, int64_t step, int64_t x0, int64_t x1, Sum* sum,
+             int64_t size) {
+  int64_t x = x0;
+  for (; x + kRun <= x1; x += kRun) {
+    Sum v[kRun];
+    for (int64_t i = 0; i < kRun; ++i) v[i] = static_cast<Sum>(row[first + (x + i) * step]);
+    for (int64_t b = 0; b < Block; ++b)
+      for (int64_t i = 0; i < kRun; ++i) sum[b * size + x + i] += weights[b] * v[i];
+  }
+  for (; x < x1; ++x)
+    for (int64_t b = 0; b < Block; ++b) sum[b * size + x] += weights[b] * static_cast<Sum>(row[first + x * step]);
+}
+
+/// Adds what position k of the window sees of the plane, under a weight for each channel of the block.
+template <int64_t Block, class T, class Sum>
+void add_position(const Window3& w, const Window3::Triple& k, const Sum* weights, const T* plane, Sum* sum) {
   const auto [z0, z1] = w.outputs_at(0, k[0]);
   const auto [y0, y1] = w.outputs_at(1, k[1]);
   const auto [x0, x1] = w.outputs_at(2, k[2]);
-  const int64_t step = w.stride[2];
   for (int64_t z = z0; z < z1; ++z) {
     for (int64_t y = y0; y < y1; ++y) {
       const T* in = plane + (w.at(0, z, k[0]) * w.input[1] + w.at(1, y, k[1])) * w.input[2];
-      Sum* out = sum + (z * w.output[1] + y) * w.output[2];
-      const int64_t first = w.at(2, 0, k[2]);
-      if (step == 1) {
-        for (int64_t x = x0; x < x1; ++x) out[x] += weight * static_cast<Sum>(in[first + x]);
-      } else {
-        for (int64_t x = x0; x < x1; ++x) out[x] += weight * static_cast<Sum>(in[first + x * step]);
-      }
+      add_row<Block>(weights, in, w.at(2, 0, k[2]), w.stride[2], x0, x1, sum + (z * w.output[1] + y) * w.output[2],
+                     w.output_size());
     }
   }
 }
 
-/// One output plane: the channels of a group, each under its own kernel.
-template <class T, class Sum>
-void convolve_plane(const Window3& w, int64_t channels, const T* input, const T* weight, Sum* sum) {
+/// The planes of `Block` output channels over the input channels of their group. `weight` starts at the first of them.
+template <int64_t Block, class T, class Sum>
+void convolve_block(const Window3& w, int64_t channels, const T* input, const T* weight, Sum* sum) {
   for (int64_t c = 0; c < channels; ++c) {
-    const T* plane = input + c * w.input_size();
     const T* kernel = weight + c * w.kernel_size();
     Window3::Triple k;
-    for (k[0] = 0; k[0] < w.kernel[0]; ++k[0])
-      for (k[1] = 0; k[1] < w.kernel[1]; ++k[1])
-        for (k[2] = 0; k[2] < w.kernel[2]; ++k[2]) add_position<T, Sum>(w, k, static_cast<Sum>(*kernel++), plane, sum);
+    for (k[0] = 0; k[0] < w.kernel[0]; ++k[0]) {
+      for (k[1] = 0; k[1] < w.kernel[1]; ++k[1]) {
+        for (k[2] = 0; k[2] < w.kernel[2]; ++k[2], ++kernel) {
+          Sum weights[Block];
+          for (int64_t b = 0; b < Block; ++b) weights[b] = static_cast<Sum>(kernel[b * channels * w.kernel_size()]);
+          add_position<Block, T, Sum>(w, k, weights, input + c * w.input_size(), sum);
+        }
+      }
+    }
   }
 }
 
 template <class T>
 void convolve(const Window3& w, int64_t group, const Tensor& x, const Tensor& weight, const T* bias, Tensor& y) {
   using Sum = Accumulator<T>;
-  const int64_t outputs = weight.dims()[0];
   const int64_t channels = weight.dims()[1];
-  std::vector<Sum> sum(static_cast<size_t>(w.output_size()));
+  const int64_t per_group = weight.dims()[0] / group;
+  const int64_t size = w.output_size();
+  std::vector<Sum> sum(static_cast<size_t>(kBlock * size));
   T* out = y.mutable_data<T>().data();
-  for (int64_t n = 0; n < x.dims()[0]; ++n) {
-    for (int64_t o = 0; o < outputs; ++o) {
-      std::fill(sum.begin(), sum.end(), bias != nullptr ? static_cast<Sum>(bias[o]) : Sum(0));
-      const int64_t first = n * x.dims()[1] + o / (outputs / group) * channels;
-      convolve_plane<T, Sum>(w, channels, x.data<T>().data() + first * w.input_size(),
-                             weight.data<T>().data() + o * channels * w.kernel_size(), sum.data());
-      for (const Sum& s : sum) *out++ = static_cast<T>(s);
+  for (int64_t n = 0; n < x.dims()[0] * group; ++n) {
+    const T* input = x.data<T>().data() + n * channels * w.input_size();
+    const int64_t first = n % group * per_group;
+    for (int64_t o = first; o < first + per_group;) {
+      const int64_t block = o + kBlock <= first + per_group ? kBlock : 1;
+      for (int64_t i = 0; i < block * size; ++i)
+        sum[static_cast<size_t>(i)] = bias != nullptr ? static_cast<Sum>(bias[o + i / size]) : Sum(0);
+      const T* weights = weight.data<T>().data() + o * channels * w.kernel_size();
+      if (block == kBlock)
+        convolve_block<kBlock, T, Sum>(w, channels, input, weights, sum.data());
+      else
+        convolve_block<1, T, Sum>(w, channels, input, weights, sum.data());
+      for (int64_t i = 0; i < block * size; ++i) *out++ = static_cast<T>(sum[static_cast<size_t>(i)]);
+      o += block;
     }
   }
 }
