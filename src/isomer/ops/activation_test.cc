@@ -74,12 +74,12 @@ TEST(Clip, HasBoundsOfItsType) {
 
 TEST(Clip, ReadsAttributesAndOperands) {
   EXPECT_EQ(normalized({.op_type = "Clip", .opset = 6, .attrs = {{"max", 6.0F}}, .operands = {f32({2})}}),
-            "Clip {max=f32[]{6}}");
+            "Clip {max=f32[]{6.0}}");
   EXPECT_EQ(normalized({.op_type = "Clip",
                         .opset = 13,
                         .operands = {f32({2}), f32({1})},
                         .constants = {{1, Tensor::floats({1}, {3})}}}),
-            "Clip {min=f32[]{3}}");
+            "Clip {min=f32[]{3.0}}");
   const ValueId x[] = {0};
   const auto old = denormalize(op("Clip"), {{"max", Tensor::floats({}, {6})}}, x, 1, 10);
   EXPECT_EQ(old->attrs.at("max"), AttrValue(6.0F));
