@@ -190,6 +190,14 @@ TEST_F(Cli, InspectCountsAndDraws) {
   EXPECT_THAT(isomer_program({"inspect", a_, "--dot", a_}).err, HasSubstr("is an input"));
 }
 
+TEST_F(Cli, InspectSaysWhatIsOpaqueAndWhy) {
+  const std::string path = model("opaque", R"(y = MatMul(x, w)
+    z = Opaque(y) {@captures=0, @domain="my.domain", @instance=0, @node="", @op_type="Magic", @opset=1}: f32[N,4])");
+  const Outcome outcome = isomer_program({"inspect", path});
+  EXPECT_THAT(outcome.out, HasSubstr("my.domain.Magic")) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("of a domain that Isomer does not know"));
+}
+
 TEST_F(Cli, DiffShowsWhatChanged) {
   const json same = isomer_program({"diff", a_, a_, "--json"}).report();
   EXPECT_EQ(same["equal"], true);

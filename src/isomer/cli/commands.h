@@ -12,6 +12,7 @@ using AddCommand = void (*)(CLI::App& app, int& exit_code);
 /// All commands, in the order of --help.
 const std::vector<AddCommand>& all_commands();
 
+void add_optimize(CLI::App& app, int& exit_code);
 void add_run(CLI::App& app, int& exit_code);
 void add_bench(CLI::App& app, int& exit_code);
 void add_compare(CLI::App& app, int& exit_code);

@@ -14,7 +14,7 @@ nlohmann::json interface_json(const Model& model, bool outputs);
 /// The name of a node's first named result; empty when none has one.
 std::string node_name(const Graph& graph, const Node& node);
 
-/// Why an opaque node is opaque.
-std::string why_opaque(const Node& node);
+/// Why an opaque node is opaque, as far as it can be told from the node and its operands.
+std::string why_opaque(const Graph& graph, const Node& node);
 
 }  // namespace isomer

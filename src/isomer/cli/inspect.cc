@@ -83,7 +83,7 @@ json report_of(const InspectOptions& options, const Model& model, const std::vec
   for (const Node& node : model.graph.nodes()) {
     if (!node.is_opaque()) continue;
     report["opaque"].push_back(
-        {{"op", op_label(node)}, {"name", node_name(model.graph, node)}, {"why", why_opaque(node)}});
+        {{"op", op_label(node)}, {"name", node_name(model.graph, node)}, {"why", why_opaque(model.graph, node)}});
   }
   return report;
 }
@@ -103,7 +103,7 @@ void print_interface(const Model& model) {
 void print_opaque(const Graph& graph) {
   std::map<std::pair<std::string, std::string>, std::vector<std::string>> groups;
   for (const Node& node : graph.nodes()) {
-    if (node.is_opaque()) groups[{op_label(node), why_opaque(node)}].push_back(node_name(graph, node));
+    if (node.is_opaque()) groups[{op_label(node), why_opaque(graph, node)}].push_back(node_name(graph, node));
   }
   if (groups.empty()) return;
   fmt::print("\nopaque (kept as they are, never rewritten):\n");

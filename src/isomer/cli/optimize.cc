@@ -1,0 +1,82 @@
+// isomer optimize: the main job.
+
+#include "isomer/optimize/optimize.h"
+
+#include <memory>
+
+#include "isomer/base/file.h"
+#include "isomer/base/progress.h"
+#include "isomer/cli/commands.h"
+#include "isomer/cli/common.h"
+
+namespace isomer {
+namespace {
+
+struct Choice {
+  OptimizeOptions options;
+  InputChoice random;
+  std::string input;
+  std::string output;
+  std::string report_file;
+  bool json = false;
+};
+
+Result<int> run(Choice& choice) {
+  OptimizeOptions& options = choice.options;
+  options.input = choice.input;
+  options.output = choice.output;
+  options.seed = choice.random.seed;
+  ISOMER_TRY(options.shapes, choice.random.shape_options());
+  Result<OptimizeReport> report = [&] {
+    Progress progress;
+    options.progress = [&progress](const std::string& line) { progress.update(line); };
+    return optimize(options);
+  }();
+  if (!report) return tl::unexpected<Error>(report.error());
+  const nlohmann::json json = to_json(*report);
+  if (!choice.report_file.empty()) ISOMER_CHECK(write_file(choice.report_file, json.dump(2) + "\n"));
+  if (choice.json) {
+    print_json(json);
+  } else {
+    fmt::print("{}", summary(*report));
+  }
+  return kDone;
+}
+
+}  // namespace
+
+void add_optimize(CLI::App& app, int& exit_code) {
+  CLI::App* command = app.add_subcommand("optimize", "Find an equivalent model that runs faster, and write it");
+  const auto choice = std::make_shared<Choice>();
+  OptimizeOptions& options = choice->options;
+  command->add_option("model", choice->input, "ONNX file")->required();
+  command->add_option("-o,--output", choice->output, "Where the optimized model goes");
+  command->add_flag("--force", options.force, "Let -o overwrite the input");
+  command->add_flag("--dry-run", options.dry_run, "Search and measure, write nothing");
+  command->add_option("--engine", options.engine, "What the model shall run on; roofline: a cost model, no device")
+      ->check(CLI::IsMember({"ort", "roofline"}))
+      ->capture_default_str();
+  command->add_option("--threads", options.engine_options.threads, "Threads of the engine")
+      ->check(CLI::Range(1, 1024))
+      ->capture_default_str();
+  command->add_option("--search", options.search, "How to search")
+      ->check(CLI::IsMember({"auto", "greedy"}))
+      ->capture_default_str();
+  command->add_option("--time-budget", options.time_budget_seconds, "Seconds that the search may take")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  command->add_option("--rules", options.rules_file, "A rule file instead of the built-in rules");
+  command->add_option("--skip-rule", options.skip_rules, "A rule not to use; may be given many times")
+      ->allow_extra_args(false);
+  command
+      ->add_option("--tolerance", options.tolerance, "Largest difference of outputs, relative to the largest element")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  command->add_option("--report", choice->report_file, "Write the JSON report to this file too");
+  choice->random.add_to(*command);
+  add_json(*command, choice->json);
+  command->footer("Example: isomer optimize model.onnx -o faster.onnx --threads 2");
+  command->callback([choice, &exit_code] { exit_code = finish(run(*choice)); });
+}
+
+}  // namespace isomer

@@ -1,0 +1,146 @@
+#include "isomer/optimize/optimize.h"
+
+#include "isomer/base/file.h"
+#include "isomer/onnx/export.h"
+#include "isomer/onnx/import.h"
+#include "isomer/optimize/rule_set.h"
+#include "isomer/runtime/reference/fold.h"
+#include "isomer/search/greedy.h"
+#include "isomer/search/roofline.h"
+
+namespace isomer {
+namespace {
+
+/// Operators of a graph that run, by name; opaque ones under their ONNX name.
+std::map<std::string, int64_t> op_counts(const Graph& graph) {
+  std::map<std::string, int64_t> counts;
+  for (const Node& node : graph.nodes()) {
+    if (node.is_input() || node.is_constant()) continue;
+    ++counts[node.is_opaque() && node.attrs.has("@op_type") ? node.attrs.text("@op_type") : node.op->name];
+  }
+  return counts;
+}
+
+Status check_options(const OptimizeOptions& options) {
+  if (options.search != "auto" && options.search != "greedy")
+    return fail("search '{}' is not known; there are auto and greedy", options.search);
+  if (options.dry_run) return {};
+  if (options.output.empty()) return fail("an output file is needed: -o OUT.onnx (or --dry-run)");
+  return may_write(options.output, {&options.input, 1}, options.force);
+}
+
+/// The pipeline of one run.
+class Pipeline {
+ public:
+  explicit Pipeline(const OptimizeOptions& options) : options_(options) {}
+
+  Result<OptimizeReport> run() {
+    ISOMER_CHECK(check_options(options_));
+    report_.options = options_;
+    options_.progress("importing " + options_.input.string());
+    ISOMER_TRY(model_, import_model(options_.input));
+    ISOMER_TRY(symbols_, symbol_values(model_, options_.shapes));
+    ISOMER_TRY(const RuleSet rules, usable_rules(options_.rules_file, options_.skip_rules));
+    ISOMER_CHECK(make_oracle());
+    GreedyOptions greedy{.time_budget_seconds = options_.time_budget_seconds,
+                         .symbols = symbols_,
+                         .prepare = [this](const Graph& graph) { return prepare(graph); },
+                         .progress = options_.progress};
+    ISOMER_TRY(SearchResult found, greedy_search(model_.graph, rules.rules, *oracle_, greedy));
+    report_.search = std::move(found.report);
+    for (const SearchStep& step : report_.search.steps) report_.verdicts[step.rule] = rules.verdicts.at(step.rule);
+    ISOMER_CHECK(confirm(found.graph));
+    fill_costs(found.graph);
+    if (!options_.dry_run) ISOMER_CHECK(write(found.graph));
+    return std::move(report_);
+  }
+
+ private:
+  /// Folded, and expressible at the model's opset.
+  Result<Graph> prepare(const Graph& graph) const {
+    ISOMER_TRY(Graph folded, fold_constants(graph));
+    ISOMER_CHECK(exportable(model_, folded));
+    return folded;
+  }
+
+  Status make_oracle() {
+    if (options_.engine == "roofline") {
+      oracle_ = std::make_unique<RooflineOracle>(symbols_);
+      return {};
+    }
+    ISOMER_TRY(engine_, make_engine(options_.engine, options_.engine_options));
+    report_.engine_version = engine_->version();
+    report_.device = engine_->device();
+    ISOMER_TRY(TempDir folder, TempDir::make());
+    auto oracle = std::make_unique<EngineOracle>(*engine_, model_, options_.input, options_.shapes, options_.seed,
+                                                 options_.tolerance, std::move(folder));
+    measuring_ = oracle.get();
+    oracle_ = std::move(oracle);
+    return {};
+  }
+
+  /// Decides whether the graph is handed out.
+  Status confirm(const Graph& graph) {
+    if (graph.hash() == model_.graph.hash()) {
+      report_.outcome = "no substitution applies";
+      return {};
+    }
+    if (measuring_ == nullptr) {
+      report_.improved = roofline_us(graph, symbols_) < roofline_us(model_.graph, symbols_);
+      report_.outcome = report_.improved ? "cheaper under the roofline model; not measured"
+                                         : "no cheaper graph under the roofline model";
+      return {};
+    }
+    options_.progress("comparing outputs");
+    ISOMER_TRY(report_.equivalence, measuring_->equivalence(graph, 3));
+    if (!report_.equivalence->holds) {
+      report_.outcome = "the optimized graph was dropped: " + report_.equivalence->problem;
+      return {};
+    }
+    options_.progress("confirming the latency");
+    ISOMER_TRY(const auto times, measuring_->time_against_model(graph, options_.confirm));
+    report_.measured = Measured{median(times[0]), median(times[1]), paired_ratio(times[0], times[1], options_.seed)};
+    const Interval& speedup = report_.measured->speedup;
+    report_.improved = speedup.low > 1 && speedup.value >= options_.least_speedup;
+    report_.outcome = report_.improved ? fmt::format("{:.2f}x faster", speedup.value)
+                                       : fmt::format("no significant gain ({:.3f}x, 95% [{:.3f}, {:.3f}])",
+                                                     speedup.value, speedup.low, speedup.high);
+    return {};
+  }
+
+  void fill_costs(const Graph& graph) {
+    const Graph& after = report_.improved ? graph : model_.graph;
+    report_.cost_before_us = roofline_us(model_.graph, symbols_);
+    report_.cost_after_us = roofline_us(after, symbols_);
+    report_.ops_before = op_counts(model_.graph);
+    report_.ops_after = op_counts(after);
+    report_.outcome += report_.improved ? "" : "; the output is the input";
+  }
+
+  Status write(const Graph& graph) const {
+    if (report_.improved) return export_model(model_.with(graph), options_.output);
+    if (options_.output == options_.input) return {};
+    if (uses_external_data(model_)) return export_model(model_, options_.output);
+    ISOMER_TRY(const std::string bytes, read_file(options_.input));
+    return write_file(options_.output, bytes);
+  }
+
+  const OptimizeOptions& options_;
+  OptimizeReport report_;
+  Model model_;
+  SymbolValues symbols_;
+  std::unique_ptr<Engine> engine_;
+  std::unique_ptr<Oracle> oracle_;
+  EngineOracle* measuring_ = nullptr;
+};
+
+}  // namespace
+
+Result<OptimizeReport> optimize(const OptimizeOptions& options) {
+  auto report = Pipeline(options).run();
+  const std::string file = options.input.string();
+  if (!report && report.error().message.find(file) == std::string::npos) return fail_in(file, report.error());
+  return report;
+}
+
+}  // namespace isomer

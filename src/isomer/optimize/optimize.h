@@ -1,0 +1,75 @@
+#pragma once
+// The pipeline that a user calls: import, search, confirm, export, report.
+
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "isomer/engine/engine.h"
+#include "isomer/engine/inputs.h"
+#include "isomer/optimize/engine_oracle.h"
+#include "isomer/search/report.h"
+
+namespace isomer {
+
+struct OptimizeOptions {
+  std::filesystem::path input;
+  std::filesystem::path output;
+  bool force = false;    ///< `output` may be the input itself
+  bool dry_run = false;  ///< search and confirm, write nothing
+
+  std::string engine = "ort";  ///< "ort", or "roofline": a cost model that needs no device and confirms nothing
+  EngineOptions engine_options;
+  std::string search = "auto";  ///< "auto" and "greedy" are the same so far
+  double time_budget_seconds = 120;
+  uint64_t seed = 1;
+  ShapeOptions shapes;
+
+  std::string rules_file;               ///< instead of the built-in rules
+  std::vector<std::string> skip_rules;  ///< names
+  double tolerance = 1e-4;              ///< of outputs, relative to the largest element
+  /// The final graph must be this much faster than the model, with the whole interval above 1; else the model is
+  /// returned.
+  double least_speedup = 1.02;
+  TimingOptions confirm{.warmup = 3, .min_runs = 15, .max_runs = 2000, .seconds = 4};
+
+  /// Called with a line on what goes on.
+  std::function<void(const std::string&)> progress = [](const std::string&) {};
+};
+
+/// Median latencies in microseconds, and the ratio of the paired runs with its interval.
+struct Measured {
+  double before_us = 0;
+  double after_us = 0;
+  Interval speedup;
+};
+
+struct OptimizeReport {
+  OptimizeOptions options;
+  std::string engine_version;
+  std::string device;
+  SearchReport search;
+  std::map<std::string, std::string> verdicts;  ///< of the rules in the steps, by name
+  double cost_before_us = 0;                    ///< by the roofline model
+  double cost_after_us = 0;
+  std::optional<Measured> measured;        ///< nothing without an engine
+  std::optional<Equivalence> equivalence;  ///< likewise
+  std::map<std::string, int64_t> ops_before;
+  std::map<std::string, int64_t> ops_after;
+  bool improved = false;  ///< false: the output is the input
+  std::string outcome;    ///< one sentence
+};
+
+/// Runs the pipeline and writes the output. An Error (bad input, no engine, output not writable) leaves nothing behind.
+Result<OptimizeReport> optimize(const OptimizeOptions& options);
+
+/// The report with the fields of the public contract.
+nlohmann::json to_json(const OptimizeReport& report);
+/// The summary for the terminal.
+std::string summary(const OptimizeReport& report);
+
+}  // namespace isomer

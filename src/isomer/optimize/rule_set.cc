@@ -1,0 +1,46 @@
+#include "isomer/optimize/rule_set.h"
+
+#include <algorithm>
+
+#include "isomer/rules/builtin.h"
+#include "isomer/verify/lock.h"
+#include "isomer/verify/rule_check.h"
+
+namespace isomer {
+namespace {
+
+bool usable(Verdict verdict) { return verdict == Verdict::Proved || verdict == Verdict::Tested; }
+
+/// The lock's verdict, or for a rule of the user's own, that of a check on the spot.
+Result<Verdict> verdict_of(const Rule& rule, const Lock& lock, bool own) {
+  const LockEntry* entry = lock.find(rule.hash());
+  if (entry != nullptr || !own) return entry == nullptr ? Verdict::Unknown : entry->verdict;
+  const RuleVerdict checked = check_rule(rule, CheckBounds{});
+  if (!usable(checked.verdict))
+    return fail("rule '{}' is {}: {}{}{}", rule.name, verdict_name(checked.verdict), checked.how,
+                checked.counterexample.empty() ? "" : "\n", checked.counterexample);
+  return checked.verdict;
+}
+
+}  // namespace
+
+Result<RuleSet> usable_rules(const std::string& file, const std::vector<std::string>& skip) {
+  ISOMER_TRY(std::vector<Rule> rules, file.empty() ? builtin_rules() : load_rules(file));
+  for (const std::string& name : skip) {
+    if (std::none_of(rules.begin(), rules.end(), [&](const Rule& rule) { return rule.name == name; }))
+      return fail("--skip-rule: there is no rule '{}'; `isomer rules list` names them", name);
+  }
+  ISOMER_TRY(const Lock lock, builtin_lock());
+  RuleSet out;
+  for (Rule& rule : rules) {
+    if (std::find(skip.begin(), skip.end(), rule.name) != skip.end()) continue;
+    auto verdict = verdict_of(rule, lock, !file.empty());
+    if (!verdict) return fail_in(file, verdict.error());
+    if (!usable(*verdict)) continue;
+    out.verdicts[rule.name] = verdict_name(*verdict);
+    out.rules.push_back(std::move(rule));
+  }
+  return out;
+}
+
+}  // namespace isomer
