@@ -5,7 +5,6 @@
 // finite and not zero, all weights are positive: then every layer sees little but the mean of its input, which hardly
 // differs between inputs, and gives it back as it came.
 
-#include <cmath>
 #include <numbers>
 
 #include "isomer/models/attention.h"

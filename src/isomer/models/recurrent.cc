@@ -1,5 +1,7 @@
 // Recurrent networks: NasRNN, and what is made of SRU cells (Lei et al. 2017).
 
+#include <algorithm>
+
 #include "isomer/models/networks.h"
 
 namespace isomer {
