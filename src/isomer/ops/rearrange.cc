@@ -46,7 +46,9 @@ Result<std::vector<TensorType>> infer_space_to_depth(const OpView& view) {
 Status permuted_kernel(KernelContext& context, const std::vector<int64_t>& dims, const std::vector<size_t>& order) {
   return for_width(context.operands[0].dtype(), [&]<class T>() -> Status {
     const auto from = elements<T>(context.operands[0]);
-    const auto to = mutable_elements<T>(new_result(context));
+    Tensor& y = new_result(context);
+    if (y.element_count() == 0) return {};
+    const auto to = mutable_elements<T>(y);
     const auto own = strides_of(dims);
     std::vector<int64_t> extents;
     std::vector<int64_t> strides;

@@ -190,6 +190,7 @@ Status tile_kernel(KernelContext& context) {
   return for_width(context.operands[0].dtype(), [&]<class T>() -> Status {
     const Tensor& x = context.operands[0];
     Tensor& y = new_result(context);
+    if (y.element_count() == 0) return {};
     // y as [repeats_0, extent_0, repeats_1, extent_1, ...], whose repeat axes have stride 0 in x.
     const auto own = strides_of(x.dims());
     std::vector<int64_t> dims;
