@@ -223,9 +223,15 @@ void ShapeValues::express(const GraphBuilder& builder, OnnxForm& form) const {
   if (!target || target->scalar || form.types[0] == nullptr) return;
   const Shape& from = *form.types[0]->shape;
   std::optional<Ints> ints;
-  const auto* zero_is_zero = form.get<int64_t>("allowzero");
-  if (form.op_type == "Reshape" && (zero_is_zero == nullptr || *zero_is_zero == 0))
+  if (form.op_type == "Reshape") {
+    // A target without a literal 0 means the same with and without allowzero, and ours needs 0 to copy extents.
+    const auto* allow_zero = form.get<int64_t>("allowzero");
+    const bool literal = allow_zero != nullptr && *allow_zero != 0;
+    if (literal && std::any_of(target->elements.begin(), target->elements.end(), [](const Dim& d) { return d.is(0); }))
+      return;
     ints = reshape_target(from, *target);
+    if (ints) form.attrs.erase("allowzero");
+  }
   if (form.op_type == "Expand") ints = expand_target(from, *target);
   const Tensor none;
   if (slices) ints = slice_ends(from, *target, form.operands.size() > 3 ? form.operands[3].constant : none);
