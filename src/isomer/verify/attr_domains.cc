@@ -159,7 +159,7 @@ Choices slice_choices(const AttrSite& site) {
   if (site.def.name == "steps") return list_choices(n, n < 2 ? Ints{1, 2, -1} : Ints{1, 2}, 1);
   const bool starts = site.def.name == "starts";
   const Ints values =
-      n < 2 ? (starts ? Ints{0, 1, 2, -1, -2} : Ints{1, 2, 3, kMax, -1}) : (starts ? Ints{0, 1} : Ints{1, 2});
+      n < 2 ? (starts ? Ints{0, 1, 2, -1, -2} : Ints{1, 2, 3, kMax, -1, -kMax}) : (starts ? Ints{0, 1} : Ints{1, 2});
   Choices out;
   for (Ints& list : lists(n, values)) {
     const bool plain = std::all_of(list.begin(), list.end(), [](int64_t v) { return v >= 0 && v < kMax; });

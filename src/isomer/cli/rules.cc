@@ -1,0 +1,146 @@
+// isomer rules: what rewriting may use, and why it is right.
+
+#include <filesystem>
+
+#include "isomer/base/file.h"
+#include "isomer/base/progress.h"
+#include "isomer/base/table.h"
+#include "isomer/cli/commands.h"
+#include "isomer/cli/common.h"
+#include "isomer/rules/builtin.h"
+#include "isomer/verify/lock.h"
+#include "isomer/verify/rule_check.h"
+
+namespace isomer {
+namespace {
+
+struct RulesOptions {
+  std::string file;  // of rules; empty: the built-in ones
+  std::string name;
+  std::string write;
+  int threads = 2;
+  bool json = false;
+};
+
+Result<std::vector<Rule>> chosen_rules(const RulesOptions& options) {
+  return options.file.empty() ? builtin_rules() : load_rules(options.file);
+}
+
+/// The mathematics of a rule: the first line of its comment.
+std::string summary(const Rule& rule) { return rule.doc.substr(0, rule.doc.find('\n')); }
+
+nlohmann::json report_of(const Rule& rule, const LockEntry& entry) {
+  return {{"name", rule.name}, {"hash", fmt::format("{:016x}", entry.hash)},
+          {"doc", rule.doc},   {"verdict", verdict_name(entry.verdict)},
+          {"how", entry.how},  {"checker", entry.checker}};
+}
+
+/// What the lock says about a rule; `unknown` when it says nothing.
+LockEntry known(const Lock& lock, const Rule& rule) {
+  const LockEntry* entry = lock.find(rule.hash());
+  if (entry != nullptr) return *entry;
+  return {rule.hash(), rule.name, Verdict::Unknown, kCheckerVersion, "the lock has no verdict"};
+}
+
+Result<int> list(const RulesOptions& options) {
+  ISOMER_TRY(const auto rules, chosen_rules(options));
+  ISOMER_TRY(const Lock lock, builtin_lock());
+  Table table({"<rule", "<verdict", "<what"});
+  nlohmann::json report = nlohmann::json::array();
+  for (const Rule& rule : rules) {
+    const LockEntry entry = known(lock, rule);
+    table.row({rule.name, std::string(verdict_name(entry.verdict)), summary(rule)});
+    report.push_back(report_of(rule, entry));
+  }
+  if (options.json)
+    print_json({{"rules", report}});
+  else
+    fmt::print("{}", table.str());
+  return kDone;
+}
+
+Result<int> show(const RulesOptions& options) {
+  ISOMER_TRY(const auto rules, chosen_rules(options));
+  ISOMER_TRY(const Lock lock, builtin_lock());
+  for (const Rule& rule : rules) {
+    if (rule.name != options.name) continue;
+    const LockEntry entry = known(lock, rule);
+    if (options.json) {
+      nlohmann::json report = report_of(rule, entry);
+      report["text"] = print_rule(rule);
+      print_json(report);
+    } else {
+      fmt::print("{}\n{}: {}\n", print_rule(rule), verdict_name(entry.verdict), entry.how);
+    }
+    return kDone;
+  }
+  return fail("no rule is called '{}': see isomer rules list", options.name);
+}
+
+void print_verdicts(const std::vector<Rule>& rules, const std::vector<RuleVerdict>& verdicts) {
+  Table table({"<rule", "<verdict", ">instances"});
+  std::string findings;
+  for (size_t i = 0; i < rules.size(); ++i) {
+    const RuleVerdict& verdict = verdicts[i];
+    table.row({rules[i].name, std::string(verdict_name(verdict.verdict)), std::to_string(verdict.instances)});
+    if (verdict.verdict == Verdict::Refuted)
+      findings += fmt::format("\n{} is false:\n{}", rules[i].name, verdict.counterexample);
+    if (verdict.verdict == Verdict::Unknown) findings += fmt::format("\n{}: {}\n", rules[i].name, verdict.how);
+  }
+  fmt::print("{}{}", table.str(), findings);
+}
+
+Result<int> verify(const RulesOptions& options) {
+  ISOMER_TRY(const auto rules, chosen_rules(options));
+  std::vector<RuleVerdict> verdicts;
+  {
+    const Progress progress(fmt::format("checking {} rules", rules.size()));
+    verdicts = check_rules(rules, {}, options.threads);
+  }
+  Lock lock;
+  nlohmann::json report = nlohmann::json::array();
+  bool refuted = false;
+  for (size_t i = 0; i < rules.size(); ++i) {
+    lock.entries.push_back(lock_entry(rules[i], verdicts[i]));
+    report.push_back(report_of(rules[i], lock.entries.back()));
+    report.back()["instances"] = verdicts[i].instances;
+    if (verdicts[i].verdict != Verdict::Refuted) continue;
+    report.back()["counterexample"] = verdicts[i].counterexample;
+    refuted = true;
+  }
+  if (options.json)
+    print_json({{"rules", report}});
+  else
+    print_verdicts(rules, verdicts);
+  if (!options.write.empty()) ISOMER_CHECK(write_file(options.write, print_lock(std::move(lock))));
+  return refuted ? kFinding : kDone;
+}
+
+CLI::App* add_part(CLI::App& rules, const std::string& name, const std::string& help,
+                   const std::shared_ptr<RulesOptions>& options) {
+  CLI::App* command = rules.add_subcommand(name, help);
+  command->add_option("--rules", options->file, "Rule file instead of the built-in rules");
+  add_json(*command, options->json);
+  return command;
+}
+
+}  // namespace
+
+void add_rules(CLI::App& app, int& exit_code) {
+  CLI::App* command = app.add_subcommand("rules", "List, show and verify the substitution rules");
+  command->require_subcommand(1);
+  const auto options = std::make_shared<RulesOptions>();
+  add_part(*command, "list", "Names, verdicts and meanings", options)->callback([options, &exit_code] {
+    exit_code = finish(list(*options));
+  });
+  CLI::App* shown = add_part(*command, "show", "One rule in full, with its verdict", options);
+  shown->add_option("name", options->name, "Name of the rule")->required();
+  shown->callback([options, &exit_code] { exit_code = finish(show(*options)); });
+  CLI::App* verified = add_part(*command, "verify", "Check every rule on all small instances", options);
+  verified->add_option("--write", options->write, "Write the verdicts as a lock file");
+  verified->add_option("--threads", options->threads, "Threads")->check(CLI::Range(1, 256))->capture_default_str();
+  verified->footer("Exit code 1 when a rule is refuted; its counterexample is printed.");
+  verified->callback([options, &exit_code] { exit_code = finish(verify(*options)); });
+}
+
+}  // namespace isomer

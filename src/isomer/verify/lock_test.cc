@@ -1,0 +1,55 @@
+#include "isomer/verify/lock.h"
+
+#include <gtest/gtest.h>
+
+#include "isomer/rules/builtin.h"
+
+namespace isomer {
+namespace {
+
+TEST(Lock, EveryBuiltInRuleHasAVerdictOfThisChecker) {
+  const auto lock = builtin_lock();
+  ASSERT_TRUE(lock.has_value()) << lock.error().message;
+  const auto rules = builtin_rules();
+  ASSERT_TRUE(rules.has_value()) << rules.error().message;
+  for (const Rule& rule : *rules) {
+    const LockEntry* entry = lock->find(rule.hash());
+    ASSERT_NE(entry, nullptr) << rule.name << " has changed: run `isomer rules verify --write rulesets/verdicts.lock`";
+    EXPECT_EQ(entry->name, rule.name);
+    EXPECT_TRUE(entry->verdict == Verdict::Tested || entry->verdict == Verdict::Proved) << rule.name;
+  }
+  EXPECT_EQ(lock->entries.size(), rules->size()) << "the lock has verdicts of rules that are gone";
+}
+
+TEST(Lock, TextRoundTrip) {
+  Lock lock;
+  lock.entries.push_back({0xabc, "second", Verdict::Unknown, kCheckerVersion, ""});
+  lock.entries.push_back({0x1234567890abcdef, "first", Verdict::Tested, kCheckerVersion, "9 instances: f64 rank 2"});
+  const std::string text = print_lock(lock);
+  const auto again = parse_lock(text);
+  ASSERT_TRUE(again.has_value());
+  ASSERT_EQ(again->entries.size(), 2U);
+  EXPECT_EQ(again->entries[0].name, "first");
+  EXPECT_EQ(again->entries[0].how, "9 instances: f64 rank 2");
+  EXPECT_EQ(again->find(0x1234567890abcdef)->verdict, Verdict::Tested);
+  EXPECT_EQ(again->find(1), nullptr);
+  EXPECT_EQ(print_lock(*again), text);
+}
+
+TEST(Lock, VerdictsOfAnotherCheckerAreVoid) {
+  Lock lock;
+  lock.entries.push_back({7, "old", Verdict::Tested, kCheckerVersion + 1, ""});
+  EXPECT_EQ(lock.find(7), nullptr);
+}
+
+TEST(Lock, BadTextIsAnErrorWithItsLine) {
+  for (const char* line : {"12 name tested 1 how", "00000000000000zz name tested 1 how", "0000000000000001",
+                           "0000000000000001 name maybe 1 how", "0000000000000001 name tested one how"}) {
+    const auto lock = parse_lock("# comment\n" + std::string(line) + "\n");
+    ASSERT_FALSE(lock.has_value()) << line;
+    EXPECT_EQ(lock.error().message.substr(0, 7), "line 2:") << lock.error().message;
+  }
+}
+
+}  // namespace
+}  // namespace isomer

@@ -1,0 +1,119 @@
+#include "isomer/verify/rule_check.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <set>
+
+#include "isomer/rules/builtin.h"
+#include "isomer/verify/instances.h"
+
+namespace isomer {
+namespace {
+
+using ::testing::HasSubstr;
+
+Rule rule(const std::string& text) {
+  auto rules = parse_rules("rule r\n" + text);
+  EXPECT_TRUE(rules.has_value()) << (rules ? "" : rules.error().message);
+  return rules ? rules->at(0) : Rule();
+}
+
+size_t count_instances(const Rule& rule, const InstanceBounds& bounds) {
+  size_t n = 0;
+  EXPECT_TRUE(for_each_instance(rule, bounds, 1 << 20, [&](const Instance&) { return ++n > 0; }));
+  return n;
+}
+
+TEST(RuleCheck, FalseRulesAreRefutedWithACounterexample) {
+  std::set<std::filesystem::path> files;
+  for (const auto& entry : std::filesystem::directory_iterator(ISOMER_SOURCE_DIR "/rulesets/false"))
+    files.insert(entry.path());
+  EXPECT_FALSE(files.empty());
+  for (const auto& file : files) {
+    const auto rules = load_rules(file.string());
+    ASSERT_TRUE(rules.has_value()) << rules.error().message;
+    const auto verdicts = check_rules(*rules, {}, 2);
+    for (size_t i = 0; i < rules->size(); ++i) {
+      EXPECT_EQ(verdicts[i].verdict, Verdict::Refuted) << (*rules)[i].name << ": " << verdicts[i].how;
+      EXPECT_THAT(verdicts[i].counterexample, HasSubstr("return")) << (*rules)[i].name;
+    }
+  }
+}
+
+TEST(RuleCheck, TrueRuleIsTestedAndStatesItsBounds) {
+  const RuleVerdict verdict = check_rule(rule("(Relu (Relu ?x)) => (Relu ?x)"));
+  EXPECT_EQ(verdict.verdict, Verdict::Tested);
+  EXPECT_EQ(verdict.instances, 242U);  // 121 shapes, of reals and of integers
+  EXPECT_THAT(verdict.how, HasSubstr("f64 rank 0-4 (extents <= 3, lengths <= 3, all 121); i64 rank 0-4"));
+}
+
+TEST(RuleCheck, RuleThatNeverAppliesIsUnknown) {
+  const RuleVerdict verdict = check_rule(rule("(Relu ?x) => ?x where rank(?x) == 9"));
+  EXPECT_EQ(verdict.verdict, Verdict::Unknown);
+  EXPECT_EQ(verdict.how, "no instance within bounds");
+}
+
+TEST(RuleCheck, RuleThatHoldsForRealsAloneIsRefutedByIntegers) {
+  const std::string text = "(Add (Div ?x ?z) (Div ?y ?z)) => (Div (Add ?x ?y) ?z)";
+  EXPECT_EQ(check_rule(rule(text)).verdict, Verdict::Refuted);
+  EXPECT_EQ(check_rule(rule(text + " where real(?x)")).verdict, Verdict::Tested);
+}
+
+TEST(RuleCheck, RuleThatIsAlmostTrueIsNotTested) {
+  // Equal to seven digits, but not exactly.
+  const RuleVerdict verdict = check_rule(rule("(Mul ?x 2.0) => (Mul ?x 2.0000000001) where real(?x)"));
+  EXPECT_EQ(verdict.verdict, Verdict::Unknown);
+  EXPECT_THAT(verdict.how, HasSubstr("not shown exactly"));
+}
+
+TEST(RuleCheck, UninterpretedFunctionsKeepTheirArguments) {
+  EXPECT_EQ(check_rule(rule("(Exp (Add ?x ?y)) => (Exp (Add ?y ?x)) where real(?x)")).verdict, Verdict::Tested);
+}
+
+TEST(RuleCheck, VerdictsDoNotDependOnThreads) {
+  const std::vector<Rule> rules = {rule("(Add ?x ?y) => (Add ?y ?x)"), rule("(Sub ?x ?y) => (Sub ?y ?x)"),
+                                   rule("(Mul ?x (Add ?y ?z)) => (Add (Mul ?x ?y) (Mul ?x ?z)) where real(?x)")};
+  const auto one = check_rules(rules, {}, 1);
+  const auto two = check_rules(rules, {}, 2);
+  for (size_t i = 0; i < rules.size(); ++i) {
+    EXPECT_EQ(one[i].verdict, two[i].verdict);
+    EXPECT_EQ(one[i].how, two[i].how);
+    EXPECT_EQ(one[i].counterexample, two[i].counterexample);
+  }
+}
+
+TEST(Instances, CoverEveryShapeOfTheirRank) {
+  EXPECT_EQ(count_instances(rule("(Relu ?x) => ?x"), {.rank = 0}), 1U);
+  EXPECT_EQ(count_instances(rule("(Relu ?x) => ?x"), {.rank = 3}), 27U);
+  EXPECT_EQ(count_instances(rule("(Relu ?x) => ?x"), {.rank = 3, .max_extent = 2}), 8U);
+}
+
+TEST(Instances, CoverEveryAttributeAndCountTheOddOnes) {
+  EXPECT_EQ(count_instances(rule("(Transpose perm=?p ?x) => ?x"), {.rank = 3, .max_extent = 1}), 6U);
+  const Rule concat = rule("(Concat axis=?a ?x ?y) => (Concat axis=?a ?x ?y)");
+  EXPECT_EQ(count_instances(concat, {.rank = 2, .max_extent = 1}), 4U);  // axes 0, 1, -2, -1
+  EXPECT_EQ(count_instances(concat, {.rank = 2, .max_extent = 1, .max_odd = 0}), 2U);
+}
+
+TEST(Instances, RepetitionsShareTheirLength) {
+  const Rule concat = rule("(Concat axis=0 (Relu @x)...) => (Relu (Concat axis=0 @x))");
+  EXPECT_EQ(count_instances(concat, {.rank = 1, .max_extent = 2}), 2U + 4U + 8U);
+  EXPECT_EQ(count_instances(concat, {.rank = 1, .max_extent = 2, .max_sequence = 2}), 2U + 4U);
+}
+
+TEST(Instances, ConditionsChooseWeightsAndPrune) {
+  size_t n = 0;
+  const Rule product = rule("(MatMul ?x ?w) => (MatMul ?x ?w) where weight(?w) and rank(?x) == 2 and rank(?w) == 2");
+  for_each_instance(product, {.rank = 2}, 1 << 20, [&](const Instance& instance) {
+    const auto graph = instance.build(1);
+    EXPECT_TRUE(graph.has_value());
+    EXPECT_EQ(graph->inputs().size(), 1U);
+    return ++n > 0;
+  });
+  EXPECT_EQ(n, 27U);
+}
+
+}  // namespace
+}  // namespace isomer
