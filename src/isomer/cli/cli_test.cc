@@ -8,6 +8,7 @@
 #include "isomer/base/file.h"
 #include "isomer/cli/app.h"
 #include "isomer/cli/commands.h"
+#include "isomer/cli/describe.h"
 #include "isomer/ir/text.h"
 #include "isomer/onnx/export.h"
 #include "isomer/ops/registry.h"
@@ -190,12 +191,19 @@ TEST_F(Cli, InspectCountsAndDraws) {
   EXPECT_THAT(isomer_program({"inspect", a_, "--dot", a_}).err, HasSubstr("is an input"));
 }
 
-TEST_F(Cli, InspectSaysWhatIsOpaqueAndWhy) {
-  const std::string path = model("opaque", R"(y = MatMul(x, w)
-    z = Opaque(y) {@captures=0, @domain="my.domain", @instance=0, @node="", @op_type="Magic", @opset=1}: f32[N,4])");
-  const Outcome outcome = isomer_program({"inspect", path});
-  EXPECT_THAT(outcome.out, HasSubstr("my.domain.Magic")) << outcome.err;
-  EXPECT_THAT(outcome.out, HasSubstr("of a domain that Isomer does not know"));
+TEST(Describe, SaysWhyANodeIsOpaque) {
+  const auto why = [](const std::string& op_type, const std::string& domain, const std::string& type) {
+    const auto graph = parse_graph("input x: " + type + "\n z = Opaque(x) {@op_type=\"" + op_type + "\", @domain=\"" +
+                                       domain + "\"}: f32[N]\n return z",
+                                   find_op);
+    EXPECT_TRUE(graph.has_value()) << (graph ? "" : graph.error().message);
+    return why_opaque(*graph, graph->nodes().back());
+  };
+  EXPECT_THAT(why("Magic", "my.domain", "f32[N]"), HasSubstr("domain"));
+  EXPECT_THAT(why("Magic", "", "f32[N]"), HasSubstr("not an operator"));
+  EXPECT_THAT(why("Loop", "", "f32[N]"), HasSubstr("graphs of its own"));
+  EXPECT_THAT(why("Relu", "", "f32[?]"), HasSubstr("type of an operand"));
+  EXPECT_THAT(why("Relu", "", "f32[N]"), HasSubstr("quantized"));
 }
 
 TEST_F(Cli, DiffShowsWhatChanged) {
