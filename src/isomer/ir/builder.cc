@@ -47,8 +47,25 @@ Result<NodeId> GraphBuilder::node(const OpDef& op, const Attrs& given, std::span
   if (operands.size() < op.min_operands || operands.size() > op.max_operands)
     return fail("{} got {} operands", op.name, operands.size());
   num_results = std::max(num_results, op.min_results);
+  // Where inference says how many results there are (Split), that number counts and not the one asked for, so that
+  // equal nodes have equal hashes.
+  const bool fixed = op.min_results == op.max_results;
+  std::vector<TensorType> results;
+  if (!fixed) {
+    ISOMER_TRY(results, infer_results(op, attrs, operands, num_results));
+    num_results = results.size();
+  }
   const uint64_t hash = node_hash(op, attrs, operands, num_results);
   if (const NodeId* equal = find_equal(op, attrs, operands, num_results, hash)) return *equal;
+  if (fixed) {
+    ISOMER_TRY(results, infer_results(op, attrs, operands, num_results));
+  }
+  return append(op, std::move(attrs), operands, std::move(results), hash);
+}
+
+Result<std::vector<TensorType>> GraphBuilder::infer_results(const OpDef& op, const Attrs& attrs,
+                                                            std::span<const ValueId> operands,
+                                                            size_t num_results) const {
   std::vector<const TensorType*> types;
   for (size_t i = 0; i < operands.size(); ++i) {
     if (operands[i] == kNoValue) {
@@ -61,7 +78,7 @@ Result<NodeId> GraphBuilder::node(const OpDef& op, const Attrs& given, std::span
   }
   ISOMER_TRY(std::vector<TensorType> results, op.infer(OpView{op, attrs, types, num_results}));
   for (const TensorType& result : results) ISOMER_CHECK(check_size(op, result));
-  return append(op, std::move(attrs), operands, std::move(results), hash);
+  return results;
 }
 
 Result<ValueId> GraphBuilder::add(const OpDef& op, const Attrs& attrs, std::span<const ValueId> operands) {
@@ -115,11 +132,9 @@ const NodeId* GraphBuilder::find_equal(const OpDef& op, const Attrs& attrs, std:
   const auto found = by_hash_.find(hash);
   if (found == by_hash_.end()) return nullptr;
   const Node& node = at(found->second);
-  // num_results is what was asked for; inference may have given more (Split), and equal hashes asked for the same.
-  (void)num_results;
   const auto have = graph_.operands(node);
-  const bool equal =
-      node.op == &op && std::equal(have.begin(), have.end(), operands.begin(), operands.end()) && node.attrs == attrs;
+  const bool equal = node.op == &op && node.num_results == num_results &&
+                     std::equal(have.begin(), have.end(), operands.begin(), operands.end()) && node.attrs == attrs;
   return equal ? &found->second : nullptr;
 }
 

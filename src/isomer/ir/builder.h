@@ -46,6 +46,8 @@ class GraphBuilder {
   Graph finish(std::span<const ValueId> outputs);
 
  private:
+  Result<std::vector<TensorType>> infer_results(const OpDef& op, const Attrs& attrs, std::span<const ValueId> operands,
+                                                size_t num_results) const;
   NodeId append(const OpDef& op, Attrs attrs, std::span<const ValueId> operands, std::vector<TensorType> types,
                 uint64_t hash);
   const NodeId* find_equal(const OpDef& op, const Attrs& attrs, std::span<const ValueId> operands, size_t num_results,

@@ -1,6 +1,8 @@
 #pragma once
 // Whether two graphs over the same inputs compute the same, on random values of several kinds.
 
+#include <set>
+
 #include "isomer/ir/graph.h"
 
 namespace isomer {
@@ -16,8 +18,8 @@ struct PairComparison {
   std::string text;  ///< Differs: inputs, and what the graphs give; Close and Failed: the reason
 };
 
-/// Compares graphs with inputs of known extents. Constants without uniform elements take random values, alike in both
-/// graphs: they stand for any weights.
-PairComparison compare_graphs(const Graph& before, const Graph& after);
+/// Compares graphs with inputs of known extents. Constants whose content hash is in `weights` take random values, alike
+/// in both graphs: they stand for any weights. All others keep theirs.
+PairComparison compare_graphs(const Graph& before, const Graph& after, const std::set<uint64_t>& weights = {});
 
 }  // namespace isomer

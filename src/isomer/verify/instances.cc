@@ -48,6 +48,8 @@ Tensor weight_tensor(const TensorType& type, uint64_t seed) {
   return tensor;
 }
 
+uint64_t weight_seed(uint64_t seed, size_t value) { return seed * 1000 + value; }
+
 /// What an unfinished instance says about its values.
 class InstanceFacts : public ValueFacts {
  public:
@@ -531,6 +533,13 @@ size_t Instance::max_rank() const {
   return rank;
 }
 
+std::set<uint64_t> Instance::weight_hashes(uint64_t seed) const {
+  std::set<uint64_t> out;
+  for (size_t i = 0; i < values.size(); ++i)
+    if (values[i].kind == Kind::Weight) out.insert(weight_tensor(values[i].type, weight_seed(seed, i)).hash());
+  return out;
+}
+
 Result<Graph> Instance::build(uint64_t seed) const {
   GraphBuilder builder;
   std::vector<ValueId> made(values.size(), kNoValue);
@@ -542,7 +551,7 @@ Result<Graph> Instance::build(uint64_t seed) const {
     } else if (value.kind == Kind::Uniform) {
       made[i] = builder.constant(uniform_tensor(value.type, value.number));
     } else if (value.kind == Kind::Weight) {
-      made[i] = builder.constant(weight_tensor(value.type, seed * 1000 + i));
+      made[i] = builder.constant(weight_tensor(value.type, weight_seed(seed, i)));
     }
   }
   for (const Node& node : nodes) {

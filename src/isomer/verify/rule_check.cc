@@ -141,13 +141,14 @@ class RuleCheck {
   }
 
   void try_one(const Instance& instance) {
-    const auto graph = instance.build(3);
+    const auto graph = instance.build(kWeightSeed);
+    const std::set<uint64_t> weights = instance.weight_hashes(kWeightSeed);
     if (!graph) return;
     bool applied = false;
     for (const Match& match : find_matches(*graph, OpIndex(*graph), rule_, kMatches)) {
       const auto rewritten = apply_match(*graph, match);
       if (!rewritten) continue;
-      const PairComparison compared = compare_graphs(*graph, *rewritten);
+      const PairComparison compared = compare_graphs(*graph, *rewritten, weights);
       switch (compared.outcome) {
         case PairComparison::Outcome::Exact:
           applied = true;
@@ -169,6 +170,7 @@ class RuleCheck {
   }
 
   static constexpr size_t kMatches = 6;
+  static constexpr uint64_t kWeightSeed = 3;
   static constexpr size_t kPerDraw = 5;
   static constexpr size_t kStepsPerDraw = 1000;
   const Rule& rule_;

@@ -1,0 +1,136 @@
+#include "isomer/rules/match.h"
+
+#include <gtest/gtest.h>
+
+#include "isomer/ir/text.h"
+#include "isomer/ops/registry.h"
+#include "isomer/rules/rewrite.h"
+
+namespace isomer {
+namespace {
+
+Rule rule(const std::string& text) {
+  auto rules = parse_rules("rule r\n" + text);
+  EXPECT_TRUE(rules.has_value()) << (rules ? "" : rules.error().message);
+  return rules ? rules->at(0) : Rule();
+}
+
+Graph graph(const std::string& text) {
+  auto parsed = parse_graph(text, find_op);
+  EXPECT_TRUE(parsed.has_value()) << (parsed ? "" : parsed.error().message);
+  return parsed ? std::move(*parsed) : Graph();
+}
+
+std::vector<Match> matches(const Graph& graph, const Rule& rule) { return find_matches(graph, OpIndex(graph), rule); }
+
+TEST(Match, SequenceTakesEveryWayToStandAroundAnOperand) {
+  const Graph g = graph("input a: f32[1]\ninput b: f32[1]\ninput c: f32[1]\ny = Concat(a, b, c) {axis=0}\nreturn y\n");
+  const Rule r = rule("(Concat axis=?a @x ?y @z) => (Concat axis=?a @x ?y @z)");
+  const auto found = matches(g, r);
+  ASSERT_EQ(found.size(), 3U);
+  for (size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(found[i].binding.sequence("x")->size(), i);
+    EXPECT_EQ(found[i].binding.sequence("z")->size(), 2 - i);
+  }
+}
+
+TEST(Match, RepetitionBindsOneElementEach) {
+  const Graph g =
+      graph("input a: f32[1]\ninput b: f32[1]\np = Relu(a)\nq = Relu(b)\ny = Concat(p, q) {axis=0}\nreturn y\n");
+  const Rule r = rule("(Concat axis=?a (Relu @x)...) => (Relu (Concat axis=?a @x))");
+  const auto found = matches(g, r);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(*found[0].binding.sequence("x"), (std::vector<ValueId>{g.inputs()[0], g.inputs()[1]}));
+}
+
+TEST(Match, SiblingsAreAllThatFitTogetherWithTheFirst) {
+  // The third weight has another extent along axis 0: alike() leaves it out.
+  const Graph g = graph(
+      "input x: f32[2,3]\na = f32[3,4]{seed 1}\nb = f32[3,5]{seed 2}\nc = f32[3,4]{seed 3}\n"
+      "p = MatMul(x, a)\nq = MatMul(x, b)\nr = MatMul(x, c)\nreturn p, q, r\n");
+  const Rule all = rule("(MatMul ?x @w)... => (MatMul ?x @w)... where len(@w) >= 1");
+  const auto found = matches(g, all);
+  ASSERT_EQ(found.size(), 3U);
+  EXPECT_EQ(found[0].roots.size(), 3U);
+  const Rule alike = rule("(MatMul ?x @w)... => (MatMul ?x @w)... where alike(@w)");
+  EXPECT_EQ(matches(g, alike)[0].roots.size(), 2U);
+}
+
+TEST(Match, LaterStepThatReadsAnEarlierOneIsLeftOut) {
+  const Graph g = graph("input x: f32[2,3]\nw = f32[3,3]{seed 1}\np = MatMul(x, w)\nq = MatMul(p, w)\nreturn p, q\n");
+  const Rule r =
+      rule("(MatMul @x ?w)... => (Split axis=0 split=dims(@x, 0) (MatMul (Concat axis=0 @x) ?w)) where rank(@x) == 2");
+  for (const Match& match : matches(g, r)) EXPECT_EQ(match.roots.size(), 1U);
+}
+
+TEST(Match, RootsThatDependOnEachOtherCloseACycle) {
+  const Graph g = graph("input x: f32[2]\np = Relu(x)\nq = Abs(p)\nr = Relu(q)\nreturn p, r\n");
+  const Rule r = rule("(Relu ?x), (Relu ?y) => (Relu ?y), (Relu ?x)");
+  EXPECT_TRUE(matches(g, r).empty());
+}
+
+TEST(Match, CommutativeOperatorsMatchBothWays) {
+  const Graph g = graph("input x: f32[2]\ninput y: f32[2]\np = Relu(x)\nz = Add(y, p)\nreturn z\n");
+  EXPECT_EQ(matches(g, rule("(Add (Relu ?x) ?y) => (Add ?y (Relu ?x))")).size(), 1U);
+  const Graph sub = graph("input x: f32[2]\ninput y: f32[2]\np = Relu(x)\nz = Sub(y, p)\nreturn z\n");
+  EXPECT_TRUE(matches(sub, rule("(Sub (Relu ?x) ?y) => (Sub ?y (Relu ?x))")).empty());
+}
+
+TEST(Match, CommutativeFlagsAreSet) {
+  for (const char* name : {"Add", "Mul", "And", "Or", "Xor", "Equal", "BitwiseAnd", "BitwiseOr", "BitwiseXor"})
+    EXPECT_TRUE(op(name).commutative) << name;
+  for (const char* name : {"Sub", "Div", "Pow", "MatMul", "Less", "PRelu"}) EXPECT_FALSE(op(name).commutative) << name;
+}
+
+TEST(Match, ChoiceGivesAMatchForEveryCandidate) {
+  const Graph g = graph("input x: f32[2,6]\ny = Relu(x)\nreturn y\n");
+  const Rule r = rule(
+      "(Relu ?x) choose ?n in divisors(dim(?x, 1)) "
+      "=> (Reshape shape=shape(?x) (Relu (Reshape shape=[?n * 2, dim(?x, 1) / ?n] ?x)))");
+  const auto found = matches(g, r);
+  ASSERT_EQ(found.size(), 4U);  // 1, 2, 3, 6
+  for (const Match& match : found) EXPECT_TRUE(apply_match(g, match).has_value());
+}
+
+TEST(Match, ResultsOfOneNodeAreReplacedTogether) {
+  const Graph g = graph(
+      "input a: f32[1,2]\ninput b: f32[2,2]\nc = Concat(a, b) {axis=0}\np, q = Split(c) {axis=0, split=[1,2]}\n"
+      "y = Relu(q)\nreturn p, y\n");
+  const Rule r = rule("(Split axis=?a split=?s (Concat axis=?a @x)) => @x where dims(@x, ?a) == ?s");
+  const auto found = matches(g, r);
+  ASSERT_EQ(found.size(), 1U);
+  const auto out = apply_match(g, found[0]);
+  ASSERT_TRUE(out.has_value()) << out.error().message;
+  EXPECT_EQ(out->hash(), graph("input a: f32[1,2]\ninput b: f32[2,2]\ny = Relu(b)\nreturn a, y\n").hash());
+}
+
+TEST(Match, AttributesThatAreNotNamedArePresets) {
+  const Graph g = graph("input a: f32[2,3]\ninput b: f32[3,2]\ny = Gemm(a, b) {alpha=2.0}\nreturn y\n");
+  EXPECT_TRUE(matches(g, rule("(Gemm ?a ?b) => (MatMul ?a ?b)")).empty());
+  EXPECT_EQ(matches(g, rule("(Gemm ..g ?a ?b) => (Gemm ..g ?a ?b)")).size(), 1U);
+  EXPECT_EQ(matches(g, rule("(Gemm alpha=2.0 ?a ?b) => (Gemm alpha=2.0 ?a ?b)")).size(), 1U);
+}
+
+TEST(Match, ShapeConditionsHoldForEverySizeOrNotAtAll) {
+  const Graph g = graph("input x: f32[N,4]\ny = Relu(x)\nreturn y\n");
+  EXPECT_EQ(matches(g, rule("(Relu ?x) => ?x where dim(?x, 1) == 4")).size(), 1U);
+  EXPECT_TRUE(matches(g, rule("(Relu ?x) => ?x where dim(?x, 0) == 4")).empty());
+  EXPECT_TRUE(matches(g, rule("(Relu ?x) => ?x where dim(?x, 0) != 4")).empty());
+}
+
+TEST(Match, StopsAtTheLimit) {
+  const Graph g = graph("input x: f32[2]\na = Relu(x)\nb = Relu(a)\nc = Relu(b)\nreturn c\n");
+  EXPECT_EQ(find_matches(g, OpIndex(g), rule("(Relu ?x) => ?x"), 2).size(), 2U);
+}
+
+TEST(Match, RewriteThatChangesATypeIsRefused) {
+  const Graph g = graph("input x: f32[2,3]\ny = Transpose(x) {perm=[1,0]}\nreturn y\n");
+  const Rule r = rule("(Transpose perm=?p ?x) => ?x");
+  ASSERT_EQ(matches(g, r).size(), 1U);
+  const auto out = apply_match(g, matches(g, r)[0]);
+  ASSERT_FALSE(out.has_value());
+  EXPECT_EQ(out.error().message, "the target is f32[2,3] where f32[3,2] was");
+}
+
+}  // namespace
+}  // namespace isomer
