@@ -128,6 +128,7 @@ CLI::App* add_part(CLI::App& rules, const std::string& name, const std::string& 
 
 void add_rules(CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand("rules", "List, show and verify the substitution rules");
+  command->footer("Example: isomer rules show fold-batch-norm");
   command->require_subcommand(1);
   const auto options = std::make_shared<RulesOptions>();
   add_part(*command, "list", "Names, verdicts and meanings", options)->callback([options, &exit_code] {

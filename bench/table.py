@@ -1,0 +1,156 @@
+#!/usr/bin/env python3
+"""Optimizes models with Isomer, onnxsim and OnnxSlim and times each result against the original on ONNX Runtime.
+
+    python3 -m venv .venv-bench && .venv-bench/bin/pip install -r requirements.txt -r bench/requirements.txt
+    .venv-bench/bin/python bench/table.py --models all --out docs/results      # writes results.json and results.md
+
+A model is timed in turn with its original, run by run, in one process; the table gives the median of the ratios of
+neighbouring runs (above 1: faster than the original) with its 95% interval. A folder with --graphs adds every *.onnx in it.
+Finished rows are kept in the JSON file, so that an interrupted run goes on where it stopped.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import pathlib
+import platform
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+ISOMER = ROOT / "build/isomer"
+
+
+def isomer(*args: str, timeout: float = 1800) -> dict:
+    """A command's JSON report. Raises with its message when it fails."""
+    done = subprocess.run([ISOMER, *args, "--json"], capture_output=True, text=True, timeout=timeout)
+    if done.returncode == 2 or not done.stdout:
+        raise RuntimeError(done.stderr.strip() or f"exit code {done.returncode}")
+    return json.loads(done.stdout)
+
+
+def peer(name: str, source: pathlib.Path, target: pathlib.Path) -> None:
+    """Runs onnxsim or onnxslim as its users do, with default options."""
+    subprocess.run([sys.executable, "-m", name, str(source), str(target)], check=True, capture_output=True, timeout=900)
+
+
+def timed(original: pathlib.Path, other: pathlib.Path, threads: int, shapes: list[str], seconds: float) -> dict:
+    """Ratio with interval of the paired runs, and how far the outputs are apart."""
+    shape_args = [arg for shape in shapes for arg in ("--shape", shape)]
+    common = ["--threads", str(threads), *shape_args]
+    bench = isomer("bench", str(original), str(other), "--seconds", str(seconds), *common)
+    compare = isomer("compare", str(original), str(other), *common)
+    worst = max((row.get("max_rel") or 0.0 for row in compare["outputs"]), default=0.0)
+    return {
+        "before_us": bench["models"][0]["median_us"],
+        "after_us": bench["models"][1]["median_us"],
+        "ratio": bench["ratio"],
+        "ci95": bench["ci95"],
+        "max_rel": worst,
+    }
+
+
+def row_of(name: str, model: pathlib.Path, shapes: list[str], args: argparse.Namespace, folder: pathlib.Path) -> dict:
+    row: dict = {"name": name}
+    target = folder / "isomer.onnx"
+    shape_args = [arg for shape in shapes for arg in ("--shape", shape)]
+    report = isomer(
+        "optimize", str(model), "-o", str(target), "--force", "--threads", str(args.threads),
+        "--time-budget", str(args.time_budget), *shape_args,
+    )
+    row["steps"] = [step["rule"] for step in report["steps"]] if report["improved"] else []
+    row["improved"] = report["improved"]
+    row["search_seconds"] = report["search"]["seconds"]
+    row["isomer"] = timed(model, target, args.threads, shapes, args.seconds)
+    for tool in ("onnxsim", "onnxslim"):
+        if args.no_peers:
+            continue
+        target = folder / f"{tool}.onnx"
+        try:
+            peer(tool, model, target)
+            row[tool] = timed(model, target, args.threads, shapes, args.seconds)
+        except (RuntimeError, subprocess.SubprocessError) as error:
+            row[tool] = {"error": str(error).splitlines()[0][:120]}
+    return row
+
+
+def cell(entry: dict | None) -> str:
+    if entry is None:
+        return ""
+    if "error" in entry:
+        return "failed"
+    return f"{entry['ratio']:.3f} [{entry['ci95'][0]:.3f}, {entry['ci95'][1]:.3f}]"
+
+
+def markdown(data: dict) -> str:
+    lines = [
+        f"{data['processor']}, {data['threads']} thread(s), ONNX Runtime {data['engine_version']} at its highest level.",
+        "Ratio of latencies, original / optimized, paired runs, median with 95% interval; above 1 is faster.",
+        "",
+        "| model | original, ms | Isomer | onnxsim | OnnxSlim | largest relative difference | substitutions |",
+        "|---|---:|---|---|---|---:|---|",
+    ]
+    for row in data["rows"]:
+        steps = ", ".join(dict.fromkeys(row["steps"])) or "none: the input is returned"
+        lines.append(
+            f"| {row['name']} | {row['isomer']['before_us'] / 1000:.2f} | {cell(row['isomer'])} | {cell(row.get('onnxsim'))} "
+            f"| {cell(row.get('onnxslim'))} | {row['isomer']['max_rel']:.0e} | {steps} |"
+        )
+    return "\n".join(lines) + "\n"
+
+
+def processor() -> str:
+    for line in pathlib.Path("/proc/cpuinfo").read_text().splitlines():
+        if line.startswith("model name"):
+            return line.split(":", 1)[1].strip()
+    return platform.processor()
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--models", nargs="*", default=[], help="benchmark networks, or 'all'")
+    parser.add_argument("--graphs", type=pathlib.Path, help="a folder of ONNX files")
+    parser.add_argument("--shapes", type=pathlib.Path, help="JSON: graph name -> list of --shape texts")
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--seconds", type=float, default=3, help="timing of each pair")
+    parser.add_argument("--time-budget", type=float, default=60, help="of each search")
+    parser.add_argument("--no-peers", action="store_true")
+    parser.add_argument("--out", type=pathlib.Path, required=True, help="PATH without ending: PATH.json and PATH.md")
+    args = parser.parse_args()
+
+    out = args.out.with_suffix(".json")
+    data = {"processor": processor(), "threads": args.threads, "rows": []}
+    if out.exists():
+        data = json.loads(out.read_text())
+    names = args.models
+    if names == ["all"]:
+        names = [entry["name"] for entry in isomer("models")["models"]]
+    shapes = json.loads(args.shapes.read_text()) if args.shapes else {}
+    done = {row["name"] for row in data["rows"]}
+    graphs = sorted(args.graphs.glob("*.onnx")) if args.graphs else []
+    for name in [*names, *graphs]:
+        label = name.stem if isinstance(name, pathlib.Path) else name
+        if label in done:
+            continue
+        with tempfile.TemporaryDirectory() as temporary:
+            folder = pathlib.Path(temporary)
+            model = name if isinstance(name, pathlib.Path) else folder / "original.onnx"
+            try:
+                if not isinstance(name, pathlib.Path):
+                    isomer("models", label, "-o", str(model))
+                row = row_of(label, model, shapes.get(label, []), args, folder)
+            except (RuntimeError, subprocess.SubprocessError) as error:
+                print(f"{label}: {error}", file=sys.stderr)
+                continue
+        data.setdefault("engine_version", __import__("onnxruntime").__version__)
+        data["rows"].append(row)
+        out.write_text(json.dumps(data, indent=1) + "\n")
+        args.out.with_suffix(".md").write_text(markdown(data))
+        print(f"{label}: {cell(row['isomer'])}", flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
