@@ -21,9 +21,8 @@ class RuleParser {
   Result<std::vector<Rule>> parse() {
     std::vector<Rule> rules;
     std::set<std::string> names;
-    size_t comments_from = 0;
     while (!scan_.at_end()) {
-      std::string doc = comments_above(comments_from, scan_.position());
+      std::string doc = comments_above(scan_.position());
       ISOMER_CHECK(scan_.expect("rule"));
       ISOMER_TRY(std::string name, scan_.identifier("_-."));
       if (!names.insert(name).second) return scan_.error("a second rule is called '" + name + "'");
@@ -32,25 +31,25 @@ class RuleParser {
       parsed->name = std::move(name);
       parsed->doc = std::move(doc);
       rules.push_back(std::move(*parsed));
-      comments_from = scan_.position();
     }
     return rules;
   }
 
  private:
-  /// The block of comment lines that ends right before `end`.
-  std::string comments_above(size_t begin, size_t end) const {
+  /// The block of comment lines right above the line of `position`.
+  std::string comments_above(size_t position) const {
     std::string doc;
-    std::string_view between = text_.substr(begin, end - begin);
-    while (!between.empty()) {
-      const size_t newline = between.find('\n');
-      std::string_view line = between.substr(0, newline);
-      between = newline == std::string_view::npos ? std::string_view() : between.substr(newline + 1);
+    std::string_view above = text_.substr(0, position);
+    above = above.substr(0, above.rfind('\n') + 1);
+    while (!above.empty()) {
+      above.remove_suffix(1);  // the newline
+      const size_t begin = above.rfind('\n') + 1;
+      std::string_view line = above.substr(begin);
+      above = above.substr(0, begin);
       while (!line.empty() && std::isspace(static_cast<unsigned char>(line.front())) != 0) line.remove_prefix(1);
-      if (line.empty() && !between.empty()) doc.clear();
-      if (line.empty() || line.front() != '#') continue;
+      if (line.empty() || line.front() != '#') break;
       line.remove_prefix(line.size() > 1 && line[1] == ' ' ? 2 : 1);
-      doc += (doc.empty() ? "" : "\n") + std::string(line);
+      doc = std::string(line) + (doc.empty() ? "" : "\n") + doc;
     }
     return doc;
   }

@@ -39,6 +39,16 @@ TEST(ParseRules, HashIsOfWhatARuleSays) {
   EXPECT_EQ(rules->at(1).doc, "");
 }
 
+TEST(ParseRules, CommentRightAboveIsTheDoc) {
+  const auto rules = parse_rules(
+      "# far\n\n# first\n# second\nrule a (Relu ?x) => ?x\n\n# of b\nrule b (Relu ?x)\n  # inside\n  => ?x\n"
+      "rule c (Abs ?x) => ?x\n");
+  ASSERT_TRUE(rules.has_value()) << rules.error().message;
+  EXPECT_EQ(rules->at(0).doc, "first\nsecond");
+  EXPECT_EQ(rules->at(1).doc, "of b");
+  EXPECT_EQ(rules->at(2).doc, "");
+}
+
 TEST(ParseRules, ErrorsNameTheLine) {
   EXPECT_THAT(error_of("rule a (Relu ?x)\n  => ?x\n\nrule b\n  (Frobnicate ?x)\n  => ?x"), HasSubstr("line 5"));
   EXPECT_THAT(error_of("rule a (Frobnicate ?x) => ?x"), HasSubstr("unknown operator 'Frobnicate'"));

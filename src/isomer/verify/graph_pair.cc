@@ -245,19 +245,22 @@ PairComparison compare_graphs(const Graph& before, const Graph& after, const std
     if (!trial.both_ran()) {
       out.text = trial.reason();
       // The rewritten graph must run wherever the first one does.
-      if (trial.ran()) return {Outcome::Close, trial.reason()};
+      if (trial.ran()) return {Outcome::Close, false, trial.reason()};
       continue;
     }
     ++evaluated;
-    if (!trial.agrees(kTolerance)) return {Outcome::Differs, trial.str()};
+    if (!trial.agrees(kTolerance)) return {Outcome::Differs, false, trial.str()};
+    out.same_rounding = out.same_rounding && trial.agrees(0);
   }
   if (evaluated == 0) return out;
   out.text.clear();
-  if (!has_reals(before)) return {Outcome::Exact, ""};
+  out.outcome = Outcome::Exact;
+  if (!has_reals(before)) return out;
   std::string reason;
-  if (exact(before, after, weights, Draw::Field, reason) || exact(before, after, weights, Draw::Whole, out.text))
-    return {Outcome::Exact, ""};
-  return {Outcome::Close, reason};
+  std::string ignored;
+  if (exact(before, after, weights, Draw::Field, reason) || exact(before, after, weights, Draw::Whole, ignored))
+    return out;
+  return {Outcome::Close, out.same_rounding, reason};
 }
 
 }  // namespace isomer

@@ -15,6 +15,8 @@ struct PairComparison {
     Failed,   ///< not to be evaluated
   };
   Outcome outcome = Outcome::Failed;
+  /// Equal to the last bit in double precision: nothing is rounded in another order.
+  bool same_rounding = true;
   std::string text;  ///< Differs: inputs, and what the graphs give; Close and Failed: the reason
 };
 

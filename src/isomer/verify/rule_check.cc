@@ -1,5 +1,6 @@
 #include "isomer/verify/rule_check.h"
 
+#include <algorithm>
 #include <atomic>
 #include <thread>
 
@@ -62,9 +63,13 @@ class Coverage {
   std::vector<Part> parts_;
 };
 
+/// Whether a condition is real(...), which keeps integers and 16-bit types out.
+bool asks_for_reals(const Expr& condition) { return condition.kind == Expr::Kind::Call && condition.name == "real"; }
+
 class RuleCheck {
  public:
-  RuleCheck(const Rule& rule, const CheckBounds& bounds) : rule_(rule), bounds_(bounds) {}
+  RuleCheck(const Rule& rule, const CheckBounds& bounds)
+      : rule_(rule), bounds_(bounds), reals_only_(std::ranges::any_of(rule.conditions, asks_for_reals)) {}
 
   RuleVerdict run() {
     for (const DType element : {DType::Double, DType::Int64, DType::Bool}) {
@@ -152,6 +157,8 @@ class RuleCheck {
       switch (compared.outcome) {
         case PairComparison::Outcome::Exact:
           applied = true;
+          if (!compared.same_rounding && !reals_only_ && unsure_.empty())
+            unsure_ = "rounds otherwise, so it must ask for real(...) to spare 16-bit types";
           break;
         case PairComparison::Outcome::Failed:
           break;
@@ -175,6 +182,7 @@ class RuleCheck {
   static constexpr size_t kStepsPerDraw = 1000;
   const Rule& rule_;
   const CheckBounds& bounds_;
+  const bool reals_only_;
   RuleVerdict out_;
   Coverage covered_;
   std::string unsure_;

@@ -68,6 +68,14 @@ TEST(RuleCheck, RuleThatIsAlmostTrueIsNotTested) {
   EXPECT_THAT(verdict.how, HasSubstr("not shown exactly"));
 }
 
+TEST(RuleCheck, RuleThatRoundsOtherwiseMustAskForReals) {
+  const std::string text = "(Add (Add ?x ?y) ?z) => (Add ?x (Add ?y ?z))";
+  const RuleVerdict verdict = check_rule(rule(text));
+  EXPECT_EQ(verdict.verdict, Verdict::Unknown);
+  EXPECT_THAT(verdict.how, HasSubstr("real(...)"));
+  EXPECT_EQ(check_rule(rule(text + " where real(?x)")).verdict, Verdict::Tested);
+}
+
 TEST(RuleCheck, UninterpretedFunctionsKeepTheirArguments) {
   EXPECT_EQ(check_rule(rule("(Exp (Add ?x ?y)) => (Exp (Add ?y ?x)) where real(?x)")).verdict, Verdict::Tested);
 }
