@@ -37,6 +37,9 @@ struct Instance {
   size_t max_rank() const;
 };
 
+/// A tensor of this (concrete) type whose elements all equal `number`.
+Tensor uniform_tensor(const TensorType& type, double number);
+
 /// What instances range over. Everything within is covered, unless `sampled`.
 struct InstanceBounds {
   DType element = DType::Double;  ///< of all variables that an operator does not want otherwise
