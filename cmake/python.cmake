@@ -1,10 +1,11 @@
 # The Python package's compiled part. `pip install .` builds it; so does -DISOMER_PYTHON_PACKAGE=ON.
 find_package(Python REQUIRED COMPONENTS Interpreter Development.Module)
 if(NOT pybind11_DIR)
+  # The registry's pybind11: Debian's is older than NumPy 2.
   execute_process(COMMAND ${Python_EXECUTABLE} -m pybind11 --cmakedir OUTPUT_VARIABLE pybind11_DIR
                   OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
 endif()
-find_package(pybind11 REQUIRED)
+find_package(pybind11 2.12 REQUIRED)
 pybind11_add_module(_native python/native.cc)
 target_include_directories(_native PRIVATE ${CMAKE_SOURCE_DIR}/src)
 target_link_libraries(_native PRIVATE isomer nlohmann_json::nlohmann_json)
@@ -16,4 +17,8 @@ if(NOT SKBUILD)
   file(GLOB python_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/python/isomer/*)
   add_custom_command(TARGET _native POST_BUILD COMMAND ${CMAKE_COMMAND} -E copy_if_different ${python_sources}
                      ${CMAKE_BINARY_DIR}/python/isomer)
+  if(ISOMER_TESTS)
+    add_test(NAME python COMMAND ${Python_EXECUTABLE} -m pytest -q ${CMAKE_SOURCE_DIR}/python/tests)
+    set_tests_properties(python PROPERTIES ENVIRONMENT PYTHONPATH=${CMAKE_BINARY_DIR}/python TIMEOUT 600)
+  endif()
 endif()

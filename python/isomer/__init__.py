@@ -103,7 +103,8 @@ def run(
 ) -> dict[str, np.ndarray]:
     """Runs a model once; outputs by name. `engine` is "ort" (needs onnxruntime) or "reference"."""
     arrays = {name: np.asarray(array) for name, array in inputs.items()}
-    return _native.run(str(load(model).path), arrays, engine, threads, sys.executable)
+    loaded = load(model)  # kept alive: its file may be a temporary one
+    return _native.run(str(loaded.path), arrays, engine, threads, sys.executable)
 
 
 def optimize(

@@ -23,10 +23,8 @@ class Greedy {
 
   Result<SearchResult> run(const Graph& graph) {
     ISOMER_TRY(Graph current, options_.prepare(graph));
-    SearchResult simple = simplify(current, rules_, options_.symbols);
-    report_ = std::move(simple.report);
     report_.algorithm = "greedy";
-    ISOMER_TRY(current, options_.prepare(simple.graph));
+    ISOMER_CHECK(start(current));
     most_flops_ = options_.most_work * flops(current);
     seen_.insert(current.hash());
     for (;;) {
@@ -44,6 +42,22 @@ class Greedy {
   double elapsed() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count(); }
   bool out_of_time() const { return elapsed() > options_.time_budget_seconds; }
   double flops(const Graph& graph) const { return graph_work(graph, extents_of(graph, options_.symbols)).run.flops; }
+
+  /// Simplifies, unless that makes the model slower: an engine may know the longer form and have a kernel for it.
+  Status start(Graph& current) {
+    SearchResult simple = simplify(current, rules_, options_.symbols);
+    report_.candidates += simple.report.candidates;
+    report_.matches += simple.report.matches;
+    if (simple.report.steps.empty()) return {};
+    auto prepared = options_.prepare(simple.graph);
+    const Result<Interval> ratio =
+        prepared ? oracle_.speedup(current, *prepared) : Result<Interval>(fail_in("simplified", prepared.error()));
+    simplifies_ = ratio && ratio->value >= 0.99;
+    if (!simplifies_) return {};
+    current = std::move(*prepared);
+    report_.steps = std::move(simple.report.steps);
+    return {};
+  }
 
   std::optional<Candidate> best_step(const Graph& current) {
     std::optional<Candidate> best;
@@ -67,7 +81,8 @@ class Greedy {
     report_.matches += next.matches;
     if (!next.changed) return std::nullopt;
     ++report_.candidates;
-    SearchResult simple = simplify(next.graph, rules_, options_.symbols);
+    SearchResult simple{next.graph, {}};
+    if (simplifies_) simple = simplify(next.graph, rules_, options_.symbols);
     auto prepared = options_.prepare(simple.graph);
     if (!prepared) return std::nullopt;
     if (!seen_.insert(hash_mix_pair(current.hash(), prepared->hash())).second || prepared->hash() == current.hash()) {
@@ -91,6 +106,7 @@ class Greedy {
   SearchReport report_;
   std::set<uint64_t> seen_;
   double most_flops_ = 0;
+  bool simplifies_ = true;
   const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 

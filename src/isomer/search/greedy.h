@@ -24,7 +24,8 @@ struct GreedyOptions {
   std::function<void(const std::string&)> progress = [](const std::string&) {};
 };
 
-/// First simplifies, then goes on step by step until no rule helps or the time is up. Same oracle answers, same result.
+/// First simplifies (unless the oracle sees a loss in that), then goes on step by step until no rule helps or the time
+/// is up. Same oracle answers, same result.
 Result<SearchResult> greedy_search(const Graph& graph, std::span<const Rule> rules, Oracle& oracle,
                                    const GreedyOptions& options);
 
