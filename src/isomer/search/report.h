@@ -25,8 +25,8 @@ struct SearchStep {
 struct SearchReport {
   std::string algorithm;
   std::string stop_reason = {};  ///< "exhausted", "time budget"
-  int64_t candidates = 0;   ///< graphs that were built and looked at
-  int64_t duplicates = 0;   ///< built, but seen before
+  int64_t candidates = 0;        ///< graphs that were built and looked at
+  int64_t duplicates = 0;        ///< built, but seen before
   int64_t matches = 0;
   double seconds = 0;
   std::vector<SearchStep> steps = {};
