@@ -40,6 +40,7 @@ json steps_json(const OptimizeReport& report) {
     steps.push_back({{"rule", step.rule},
                      {"verdict", report.verdicts.at(step.rule)},
                      {"nodes", step.nodes},
+                     {"delta_us", step.delta_us},
                      {"ops_before", step.ops_before},
                      {"ops_after", step.ops_after},
                      {"speedup", step.speedup > 0 ? json(step.speedup) : json()}});

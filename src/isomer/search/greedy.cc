@@ -5,6 +5,7 @@
 #include <set>
 
 #include "isomer/search/everywhere.h"
+#include "isomer/search/roofline.h"
 #include "isomer/search/simplify.h"
 
 namespace isomer {
@@ -90,6 +91,7 @@ class Greedy {
       return std::nullopt;
     }
     if (flops(*prepared) > most_flops_) return std::nullopt;
+    next.step.delta_us = roofline_us(next.graph, options_.symbols) - roofline_us(current, options_.symbols);
     Candidate out{std::move(*prepared), {std::move(next.step)}};
     for (SearchStep& step : simple.report.steps) out.steps.push_back(std::move(step));
     return out;

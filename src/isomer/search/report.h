@@ -18,6 +18,8 @@ struct SearchStep {
   /// Operators before and after the step that depend on run-time inputs.
   size_t ops_before = 0;
   size_t ops_after = 0;
+  /// Change of the cost under the roofline model, in microseconds.
+  double delta_us = 0;
   /// Measured (or modelled) ratio of the latencies before and after; 0 where the step was taken without asking.
   double speedup = 0;
 };
