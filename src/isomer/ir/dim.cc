@@ -160,9 +160,10 @@ std::optional<bool> at_least(const Dim& a, const Dim& b) {
   bool none_positive = true;
   bool negative_constant = false;
   for (const auto& [monomial, coefficient] : difference.poly()) {
-    // A quotient of a difference may itself be negative, so a "floor(...)" symbol decides nothing.
+    // A quotient of a difference may itself be negative, so a "floor(...)" symbol decides nothing. Other names of
+    // expressions ("broadcast(M,N)") are those of extents.
     for (const std::string& name : monomial)
-      if (name.find('(') != std::string::npos) return std::nullopt;
+      if (name.starts_with("floor(")) return std::nullopt;
     none_negative = none_negative && coefficient > 0;
     none_positive = none_positive && coefficient < 0;
     negative_constant = negative_constant || (monomial.empty() && coefficient < 0);

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "isomer/onnx/dynamic_types.h"
 #include "isomer/onnx/importer.h"
 #include "isomer/onnx/proto_attr.h"
 #include "isomer/onnx/proto_tensor.h"
@@ -43,13 +44,15 @@ bool all_integers(std::span<const Tensor> tensors) {
                      [](const Tensor& t) { return is_integer(t.dtype()) || t.dtype() == DType::Bool; });
 }
 
-/// A tensor of `type` (int64 or int32) from integers; empty() when an element does not fit.
+/// A tensor of `type` (int64, int32 or bool) from integers; empty() when an element does not fit.
 Tensor integers(const TensorType& type, const ShapeValue& value) {
   std::vector<int64_t> dims;
   if (!value.scalar) dims.push_back(static_cast<int64_t>(value.elements.size()));
   Ints elements;
   for (const Dim& element : value.elements) elements.push_back(element.value());
   if (type.dtype == DType::Int64) return Tensor::ints(dims, elements);
+  if (type.dtype == DType::Bool)
+    return Tensor::of<uint8_t>(DType::Bool, dims, std::vector<uint8_t>(elements.begin(), elements.end()));
   for (const int64_t element : elements)
     if (element != static_cast<int32_t>(element)) return {};
   return Tensor::of<int32_t>(DType::Int32, dims, std::vector<int32_t>(elements.begin(), elements.end()));
@@ -113,12 +116,17 @@ Result<bool> Importer::read_attributes(const onnx::NodeProto& proto, OnnxForm& f
 Result<OnnxForm> Importer::form_of(const onnx::NodeProto& proto, int opset, std::span<const ValueId> operands) const {
   OnnxForm form{.op_type = proto.op_type(), .domain = normal_domain(proto.domain()), .opset = opset};
   form.num_results = std::max<size_t>(1, result_count(proto));
-  for (const ValueId operand : operands) {
-    form.operands.push_back({operand, known(operand)});
-    const bool typed = operand != kNoValue && builder_.type(operand).known();
-    form.types.push_back(typed ? &builder_.type(operand) : nullptr);
-  }
+  for (const ValueId operand : operands) form.operands.push_back({operand, known(operand)});
+  set_types(form);
   return form;
+}
+
+void Importer::set_types(OnnxForm& form) const {
+  form.types.clear();
+  for (const FormOperand& operand : form.operands) {
+    const bool typed = operand.value != kNoValue && builder_.type(operand.value).known();
+    form.types.push_back(typed ? &builder_.type(operand.value) : nullptr);
+  }
 }
 
 bool Importer::as_declared(const onnx::NodeProto& proto, const Node& node) const {
@@ -189,6 +197,22 @@ Result<bool> Importer::read_known(const onnx::NodeProto& proto, OnnxForm form) {
   return true;
 }
 
+std::vector<TensorType> Importer::opaque_types(const onnx::NodeProto& proto, const OnnxForm* form) {
+  std::vector<PartialType> inferred;
+  if (form != nullptr) inferred = dynamic_types(builder_, shapes_, *form);
+  inferred.resize(static_cast<size_t>(proto.output_size()));
+  // No symbol of a model begins with a question mark (see TypeReader), and the count makes each one differ.
+  const auto fresh = [&] { return Dim::symbol(fmt::format("?{}", unknown_extents_++)); };
+  std::vector<TensorType> types;
+  for (int i = 0; i < proto.output_size(); ++i) {
+    const auto declared = declared_.find(proto.output(i));
+    const bool absent = proto.output(i).empty();
+    const TensorType* known = absent || declared == declared_.end() ? nullptr : &declared->second;
+    types.push_back(absent ? TensorType() : completed(inferred[static_cast<size_t>(i)], known, fresh));
+  }
+  return types;
+}
+
 Status Importer::add_opaque(onnx::NodeProto& proto, int opset, std::vector<ValueId> operands, const OnnxForm* form) {
   ISOMER_CHECK(embed_external(proto, external_));
   const auto captures = captured_names(proto);
@@ -204,13 +228,9 @@ Status Importer::add_opaque(onnx::NodeProto& proto, int opset, std::vector<Value
       {"@captures", static_cast<int64_t>(captures.size())},
       {"@node", proto.SerializeAsString()},
   };
-  if (form != nullptr) attrs.insert(attrs.end(), form->attrs.begin(), form->attrs.end());
-  std::vector<TensorType> types;
-  for (const std::string& output : proto.output()) {
-    const auto declared = declared_.find(output);
-    types.push_back(output.empty() || declared == declared_.end() ? TensorType() : declared->second);
-  }
-  const NodeId id = builder_.opaque(Attrs(std::move(attrs)), operands, std::move(types));
+  if (form != nullptr && find_op(form->op_type, form->domain) != nullptr)
+    attrs.insert(attrs.end(), form->attrs.begin(), form->attrs.end());
+  const NodeId id = builder_.opaque(Attrs(std::move(attrs)), operands, opaque_types(proto, form));
   for (int i = 0; i < proto.output_size(); ++i)
     if (!proto.output(i).empty())
       ISOMER_CHECK(define(proto.output(i), builder_.at(id).result(static_cast<uint32_t>(i))));
@@ -249,13 +269,17 @@ Status Importer::read_node(onnx::NodeProto& proto, bool quantized) {
   const bool sparse = proto.attribute_size() == 1 && proto.attribute(0).has_sparse_tensor();
   if (proto.op_type() == "Constant" && domain.empty() && !function && !sparse) return read_constant(proto);
   ISOMER_TRY(std::vector<ValueId> operands, operands_of(proto));
-  const bool candidate = !function && find_op(proto.op_type(), domain) != nullptr && !has_subgraph(proto);
-  if (!candidate) return add_opaque(proto, opset->second, std::move(operands), nullptr);
+  if (function || has_subgraph(proto)) return add_opaque(proto, opset->second, std::move(operands), nullptr);
   ISOMER_TRY(OnnxForm form, form_of(proto, opset->second, operands));
+  if (find_op(proto.op_type(), domain) == nullptr) {
+    const auto readable = read_attributes(proto, form);
+    return add_opaque(proto, opset->second, std::move(operands), readable && *readable ? &form : nullptr);
+  }
   ISOMER_TRY(const bool complete, read_attributes(proto, form));
   if (complete && !quantized) {
     ISOMER_TRY(const bool done, read_known(proto, form));
     if (done) return {};
+    set_types(form);  // it may have built a node before it gave up
   }
   return add_opaque(proto, opset->second, std::move(operands), complete ? &form : nullptr);
 }

@@ -50,13 +50,19 @@ class Importer {
   /// Reads the attributes into `form`; false when some are of kinds that the graph does not model.
   Result<bool> read_attributes(const onnx::NodeProto& proto, OnnxForm& form) const;
   Result<OnnxForm> form_of(const onnx::NodeProto& proto, int opset, std::span<const ValueId> operands) const;
+  /// Ties the form to the types of its operands, until the next node is built.
+  void set_types(OnnxForm& form) const;
   /// Builds a node of the registry; false when it has to be opaque.
   Result<bool> read_known(const onnx::NodeProto& proto, OnnxForm form);
   bool as_declared(const onnx::NodeProto& proto, const Node& node) const;
   Status define_results(const onnx::NodeProto& proto, NodeId id);
   /// The results as constants, where they can be known; else empty.
   std::vector<ValueId> known_results(NodeId id);
+  /// `form` is the node's form where its attributes could be read; null for others. It gives result types, and for
+  /// operators of the registry the node's attributes.
   Status add_opaque(onnx::NodeProto& proto, int opset, std::vector<ValueId> operands, const OnnxForm* form);
+  /// The types of an opaque node's results, as far as they can be told.
+  std::vector<TensorType> opaque_types(const onnx::NodeProto& proto, const OnnxForm* form);
   /// The elements of a value where they are known; empty() otherwise.
   Tensor known(ValueId value) const;
   Status add_opaque_sparse(onnx::SparseTensorProto& proto);
@@ -74,6 +80,7 @@ class Importer {
   std::unordered_set<std::string> inputs_;
   std::unordered_set<std::string> functions_;  // domain, NUL, name
   int64_t opaque_nodes_ = 0;
+  int64_t unknown_extents_ = 0;
 };
 
 }  // namespace isomer

@@ -4,6 +4,8 @@
 #include <limits>
 #include <string_view>
 
+#include "isomer/ops/infer.h"
+
 namespace isomer {
 namespace {
 
@@ -84,6 +86,42 @@ std::optional<Dim> divide(const Dim& a, const Dim& b) {
   return floor_div(a, b);
 }
 
+std::optional<Dim> minimum(const Dim& a, const Dim& b) {
+  if (at_least(a, Dim(0)) != true || at_least(b, Dim(0)) != true) return std::nullopt;
+  return min_extent(a, b);
+}
+
+std::optional<Dim> maximum(const Dim& a, const Dim& b) {
+  if (at_least(a, b) == true) return a;
+  if (at_least(b, a) == true) return b;
+  return std::nullopt;
+}
+
+/// 1 where both sides are equal for all values of the symbols, 0 where they are for none.
+std::optional<Dim> equal(const Dim& a, const Dim& b) {
+  if (a == b) return Dim(1);
+  const bool differ = at_least(a, b + Dim(1)) == true || at_least(b, a + Dim(1)) == true;
+  return differ ? std::optional(Dim(0)) : std::nullopt;
+}
+
+/// The second operand's elements where the first's are 1, else the third's; each may be a single one.
+std::optional<ShapeValue> where(const Values& in) {
+  size_t size = 1;
+  for (const ShapeValue& value : in) size = value.elements.size() == 1 ? size : value.elements.size();
+  for (const ShapeValue& value : in)
+    if (value.elements.size() != 1 && value.elements.size() != size) return std::nullopt;
+  const auto element = [&](size_t operand, size_t i) {
+    return in[operand].elements[in[operand].elements.size() == 1 ? 0 : i];
+  };
+  ShapeValue out;
+  for (size_t i = 0; i < size; ++i) {
+    const Dim condition = element(0, i);
+    if (!condition.is_const()) return std::nullopt;
+    out.elements.push_back(element(condition.is(0) ? 2 : 1, i));
+  }
+  return out;
+}
+
 /// `out` with the rank that inference gave the result.
 std::optional<ShapeValue> ranked(ShapeValue out, const TensorType& type) {
   if (!type.known() || type.rank() > 1) return std::nullopt;
@@ -97,15 +135,20 @@ std::optional<ShapeValue> compute(std::string_view op, const Attrs& attrs, const
   if (op == "Concat") return concat(in);
   if (in.size() == 1) {
     if (op == "Slice") return slice(in, attrs);
+    if (op == "Neg") return zip({{{Dim(0)}}, in[0]}, [](const Dim& a, const Dim& b) { return std::optional(a - b); });
     const bool moves = op == "Unsqueeze" || op == "Squeeze" || op == "Identity" || op == "Reshape" || op == "Cast";
     return moves ? std::optional(in[0]) : std::nullopt;
   }
+  if (op == "Where") return in.size() == 3 ? where(in) : std::nullopt;
   if (in.size() != 2) return std::nullopt;
   if (op == "Gather" && !in[0].scalar) return gather(in);
   if (op == "Add") return zip(in, [](const Dim& a, const Dim& b) { return std::optional(a + b); });
   if (op == "Sub") return zip(in, [](const Dim& a, const Dim& b) { return std::optional(a - b); });
   if (op == "Mul") return zip(in, [](const Dim& a, const Dim& b) { return std::optional(a * b); });
   if (op == "Div") return zip(in, divide);
+  if (op == "Min") return zip(in, minimum);
+  if (op == "Max") return zip(in, maximum);
+  if (op == "Equal") return zip(in, equal);
   return std::nullopt;
 }
 
@@ -151,9 +194,9 @@ std::optional<Ints> expand_target(const Shape& from, const ShapeValue& target) {
   return out;
 }
 
-/// Slice's ends: past the end where the extent itself is meant.
-std::optional<Ints> slice_ends(const Shape& from, const ShapeValue& ends, const Tensor& axes) {
-  Ints axis(ends.elements.size());
+/// Slice's starts or ends: past the end where the extent itself is meant, the front where as far back is.
+std::optional<Ints> slice_bounds(const Shape& from, const ShapeValue& bounds, const Tensor& axes) {
+  Ints axis(bounds.elements.size());
   for (size_t i = 0; i < axis.size(); ++i) axis[i] = static_cast<int64_t>(i);
   if (!axes.empty()) {
     const auto given = int_elements(axes);
@@ -165,10 +208,13 @@ std::optional<Ints> slice_ends(const Shape& from, const ShapeValue& ends, const 
     const auto rank = static_cast<int64_t>(from.size());
     const int64_t at = axis[i] < 0 ? axis[i] + rank : axis[i];
     if (at < 0 || at >= rank) return std::nullopt;
-    if (ends.elements[i].is_const())
-      out.push_back(ends.elements[i].value());
-    else if (ends.elements[i] == from[static_cast<size_t>(at)])
+    const Dim& bound = bounds.elements[i];
+    if (bound.is_const())
+      out.push_back(bound.value());
+    else if (bound == from[static_cast<size_t>(at)])
       out.push_back(std::numeric_limits<int64_t>::max());
+    else if ((bound + from[static_cast<size_t>(at)]).is(0))
+      out.push_back(0);
     else
       return std::nullopt;
   }
@@ -183,7 +229,8 @@ std::optional<ShapeValue> ShapeValues::find(const GraphBuilder& builder, ValueId
   const Tensor* data = builder.constant_data(value);
   if (data == nullptr || data->dims().size() > 1 || data->element_count() > static_cast<int64_t>(kMaxElements))
     return std::nullopt;
-  const auto ints = is_integer(data->dtype()) ? int_elements(*data) : Result<Ints>(fail("no integers"));
+  const bool readable = is_integer(data->dtype()) || data->dtype() == DType::Bool;
+  const auto ints = readable ? int_elements(*data) : Result<Ints>(fail("no integers"));
   if (!ints) return std::nullopt;
   for (const int64_t element : *ints)
     if (element > Dim::kHuge || element < -Dim::kHuge) return std::nullopt;
@@ -194,7 +241,8 @@ bool ShapeValues::learn(const GraphBuilder& builder, NodeId id) {
   const Node& node = builder.at(id);
   if (node.num_results != 1 || values_.contains(node.result())) return false;
   const TensorType& type = builder.type(node.result());
-  if (type.dtype != DType::Int64 && type.dtype != DType::Int32) return false;
+  if (type.dtype != DType::Int64 && type.dtype != DType::Int32 && type.dtype != DType::Bool) return false;
+  if (type.dtype == DType::Bool && node.op->name == "Cast") return false;  // any extent but 0 becomes 1
   const auto operands = builder.peek().operands(node);
   std::optional<ShapeValue> out;
   if (node.op->name == "Shape" && !operands.empty()) {
@@ -215,28 +263,37 @@ bool ShapeValues::learn(const GraphBuilder& builder, NodeId id) {
 }
 
 void ShapeValues::express(const GraphBuilder& builder, OnnxForm& form) const {
-  const bool slices = form.op_type == "Slice";
-  if (!form.domain.empty() || (form.op_type != "Reshape" && form.op_type != "Expand" && !slices)) return;
-  const size_t index = slices ? 2 : 1;
-  if (form.operands.size() <= index || !form.operands[index].constant.empty()) return;
-  const auto target = find(builder, form.operands[index].value);
-  if (!target || target->scalar || form.types[0] == nullptr) return;
+  if (!form.domain.empty() || form.types.empty() || form.types[0] == nullptr) return;
   const Shape& from = *form.types[0]->shape;
-  std::optional<Ints> ints;
-  if (form.op_type == "Reshape") {
-    // A target without a literal 0 means the same with and without allowzero, and ours needs 0 to copy extents.
-    const auto* allow_zero = form.get<int64_t>("allowzero");
-    const bool literal = allow_zero != nullptr && *allow_zero != 0;
-    if (literal && std::any_of(target->elements.begin(), target->elements.end(), [](const Dim& d) { return d.is(0); }))
-      return;
-    ints = reshape_target(from, *target);
-    if (ints) form.attrs.erase("allowzero");
+  const auto computed = [&](size_t index) -> std::optional<ShapeValue> {
+    if (form.operands.size() <= index || !form.operands[index].constant.empty()) return std::nullopt;
+    auto value = find(builder, form.operands[index].value);
+    return value && !value->scalar ? value : std::nullopt;
+  };
+  const auto write = [&](size_t index, const std::optional<Ints>& ints) {
+    if (ints) form.operands[index].constant = Tensor::ints({static_cast<int64_t>(ints->size())}, *ints);
+  };
+  if (form.op_type == "Slice") {
+    const Tensor none;
+    const bool axes = form.has(3);
+    if (axes && form.operands[3].constant.empty()) return;
+    for (const size_t index : {1, 2})
+      if (const auto bounds = computed(index))
+        write(index, slice_bounds(from, *bounds, axes ? form.operands[3].constant : none));
   }
-  if (form.op_type == "Expand") ints = expand_target(from, *target);
-  const Tensor none;
-  if (slices) ints = slice_ends(from, *target, form.operands.size() > 3 ? form.operands[3].constant : none);
-  if (slices && form.operands.size() > 3 && !form.operands[3].absent() && form.operands[3].constant.empty()) return;
-  if (ints) form.operands[index].constant = Tensor::ints({static_cast<int64_t>(ints->size())}, *ints);
+  if (form.op_type == "Expand")
+    if (const auto target = computed(1)) write(1, expand_target(from, *target));
+  if (form.op_type == "Reshape")
+    if (const auto target = computed(1)) {
+      // A target without a literal 0 means the same with and without allowzero, and ours needs 0 to copy extents.
+      const auto* allow_zero = form.get<int64_t>("allowzero");
+      const bool literal = allow_zero != nullptr && *allow_zero != 0;
+      const auto& want = target->elements;
+      if (literal && std::any_of(want.begin(), want.end(), [](const Dim& d) { return d.is(0); })) return;
+      const auto ints = reshape_target(from, *target);
+      if (ints) form.attrs.erase("allowzero");
+      write(1, ints);
+    }
 }
 
 }  // namespace isomer

@@ -19,7 +19,8 @@ struct ShapeValue {
 
 class ShapeValues {
  public:
-  /// The elements of a value, where they are known: a small integer constant, or what `learn` found.
+  /// The elements of a value, where they are known: a small constant of integers or bools (0 and 1), or what `learn`
+  /// found.
   std::optional<ShapeValue> find(const GraphBuilder& builder, ValueId value) const;
 
   /// Follows one node. True when the elements of its result became known.

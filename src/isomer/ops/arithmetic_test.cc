@@ -1,6 +1,7 @@
 #include <limits>
 
 #include "isomer/ir/field.h"
+#include "isomer/ops/infer.h"
 #include "isomer/ops/testing.h"
 
 namespace isomer::testing {
@@ -47,6 +48,35 @@ TEST(Pow, IsExactInTheField) {
   EXPECT_EQ(run_to<Fp>("Pow", {}, {x, Tensor::of(DType::Field, {}, std::vector<Fp>{Fp(2)})}), std::vector<Fp>{Fp(25)});
   const Tensor half = Tensor::of(DType::Field, {}, std::vector<Fp>{Fp(1) / Fp(2)});
   EXPECT_EQ(run_to<Fp>("Pow", {}, {x, half}), run_to<Fp>("Sqrt", {}, {x}));
+}
+
+TEST(Broadcast, EitherOfTwoSymbolsMayBeOne) {
+  const Dim m = symbol("M");
+  const Dim n = symbol("N");
+  EXPECT_EQ(infer("Add", {}, {f32({n}), f32({m})}), "f32[broadcast(M,N)]");
+  EXPECT_EQ(infer("Add", {}, {f32({m, n}), f32({n, 1})}), "f32[broadcast(M,N),N]");
+  EXPECT_EQ(infer("Add", {}, {f32({m}), f32({4})}), "f32[4]");
+  EXPECT_EQ(infer("Add", {}, {f32({n + 2}), f32({m})}), "f32[N+2]");
+  EXPECT_EQ(infer("Sum", {}, {f32({m}), f32({n * 2}), f32({m})}), "f32[broadcast(2*N,M)]");
+  const Shape joined = *broadcast({symbol("K")}, *broadcast({n}, {m}));
+  EXPECT_EQ(joined, *broadcast(*broadcast({m}, {symbol("K")}), {n}));
+  EXPECT_EQ(shape_str(joined), "[broadcast(K,M,N)]");
+  EXPECT_EQ(at_least(joined[0], Dim(0)), true);
+}
+
+TEST(Broadcast, APartOfAnExtentBesideTheExtentIsAll) {
+  const Dim n = symbol("N");
+  EXPECT_EQ(*broadcast({min_extent(n, 512)}, {n}), Shape{n});
+  EXPECT_EQ(shape_str(*broadcast({min_extent(n, 1)}, {n})), "[broadcast(N,min(1,N))]");
+}
+
+TEST(Broadcast, SmallerExtents) {
+  const Dim n = symbol("N");
+  EXPECT_EQ(min_extent(n, n + 1), n);
+  EXPECT_EQ(min_extent(7, 4), Dim(4));
+  EXPECT_EQ(min_extent(n, 64).str(), "min(64,N)");
+  EXPECT_EQ(min_extent(64, min_extent(n, 64)), min_extent(n, 64));
+  EXPECT_EQ(min_extent(min_extent(32, symbol("M")), min_extent(n, 64)).str(), "min(32,M,N)");
 }
 
 }  // namespace

@@ -1,8 +1,63 @@
 #include "isomer/ops/infer.h"
 
 #include <algorithm>
+#include <set>
+#include <string_view>
 
 namespace isomer {
+namespace {
+
+constexpr std::string_view kBroadcast = "broadcast(";
+constexpr std::string_view kMin = "min(";
+
+/// What stands between the commas of `name`, which begins with `function` and ends with a parenthesis.
+std::vector<std::string> arguments(std::string_view name, std::string_view function) {
+  std::vector<std::string> out(1);
+  int depth = 0;
+  for (const char c : name.substr(function.size(), name.size() - function.size() - 1)) {
+    depth += c == '(' ? 1 : c == ')' ? -1 : 0;
+    if (c == ',' && depth == 0)
+      out.emplace_back();
+    else
+      out.back() += c;
+  }
+  return out;
+}
+
+/// The integer that `text` is.
+std::optional<int64_t> integer(const std::string& text) {
+  constexpr size_t kMaxDigits = 18;
+  const bool digits = !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
+  return digits && text.size() <= kMaxDigits ? std::optional<int64_t>(std::stoll(text)) : std::nullopt;
+}
+
+/// Whether `name` is min(n, x) where x is among `parts` and n is an integer above 1. Beside x it says nothing: it is x,
+/// or x is above n, which is not 1, and the two do not broadcast.
+bool bounds_another(const std::string& name, const std::set<std::string>& parts) {
+  if (!name.starts_with(kMin)) return false;
+  const auto sides = arguments(name, kMin);
+  const auto above_one = [](const std::string& side) { return integer(side).value_or(0) > 1; };
+  return sides.size() == 2 &&
+         ((above_one(sides[0]) && parts.contains(sides[1])) || (above_one(sides[1]) && parts.contains(sides[0])));
+}
+
+/// The extent that two symbolic ones broadcast to. A name is made of printed expressions, so that equal sets of
+/// extents give equal symbols.
+Dim joined(const Dim& a, const Dim& b) {
+  std::set<std::string> parts;
+  for (const Dim* dim : {&a, &b}) {
+    const auto name = dim->symbol_name();
+    if (name && name->starts_with(kBroadcast))
+      for (std::string& part : arguments(*name, kBroadcast)) parts.insert(std::move(part));
+    else
+      parts.insert(dim->str());
+  }
+  std::erase_if(parts, [&](const std::string& part) { return bounds_another(part, parts); });
+  if (parts.size() == 1) return parts.contains(a.str()) ? a : b;
+  return Dim::symbol(fmt::format("{}{})", kBroadcast, fmt::join(parts, ",")));
+}
+
+}  // namespace
 
 Result<size_t> normal_axis(int64_t axis, size_t rank) {
   const auto n = static_cast<int64_t>(rank);
@@ -32,11 +87,33 @@ Result<Shape> broadcast(const Shape& a, const Shape& b) {
       out[i] = y;
     } else if (x.is_const() && y.is_const()) {
       return fail("shapes {} and {} do not broadcast", shape_str(a), shape_str(b));
+    } else if (x.is_const() || at_least(x, Dim(2)) == true) {
+      out[i] = x;
+    } else if (y.is_const() || at_least(y, Dim(2)) == true) {
+      out[i] = y;
     } else {
-      out[i] = y.is_const() ? y : x;
+      out[i] = joined(x, y);
     }
   }
   return out;
+}
+
+Dim min_extent(const Dim& a, const Dim& b) {
+  if (at_least(a, b) == true) return b;
+  if (at_least(b, a) == true) return a;
+  std::set<std::string> parts;
+  std::optional<int64_t> least;
+  for (const Dim* dim : {&a, &b}) {
+    const auto name = dim->symbol_name();
+    for (std::string& part : name && name->starts_with(kMin) ? arguments(*name, kMin) : std::vector{dim->str()}) {
+      if (const auto n = integer(part))
+        least = least ? std::min(*least, *n) : *n;
+      else
+        parts.insert(std::move(part));
+    }
+  }
+  if (least) parts.insert(std::to_string(*least));
+  return Dim::symbol(fmt::format("{}{})", kMin, fmt::join(parts, ",")));
 }
 
 Result<std::vector<TensorType>> infer_same(const OpView& view) { return std::vector<TensorType>{view.type(0)}; }

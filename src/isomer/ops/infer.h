@@ -10,10 +10,13 @@ Result<size_t> normal_axis(int64_t axis, size_t rank);
 /// As above for many; refuses duplicates.
 Result<std::vector<size_t>> normal_axes(const Ints& axes, size_t rank);
 
-/// NumPy broadcasting of two shapes. A symbolic extent against 1 is itself; two different symbolic extents are refused
-/// only when they cannot be equal, and otherwise give the first (ONNX models with unnamed dimensions rely on it) unless
-/// the other is a known integer above 1, which wins.
+/// NumPy broadcasting of two shapes. A symbolic extent against 1 is itself, and one that is known to be above 1 wins
+/// against any other; different integers above 1 are refused. Either of two other extents may be 1 at run time: they
+/// give a symbol of their own that is named by all that were joined, "broadcast(M,N)", in whatever order they were.
 Result<Shape> broadcast(const Shape& a, const Shape& b);
+
+/// The smaller of two extents, which are not negative; where neither is known to be, a symbol such as "min(512,N)".
+Dim min_extent(const Dim& a, const Dim& b);
 
 /// Inference of element-wise operators: operands broadcast, result of the first operand's dtype.
 Result<std::vector<TensorType>> infer_same(const OpView& view);       // one operand, same type
