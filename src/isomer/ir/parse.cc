@@ -12,37 +12,6 @@ namespace {
 
 constexpr std::string_view kNameCharacters = "_./$%";
 
-/// A dimension expression of integers, symbols, + - and *; anything with parentheses is one symbol, as Dim::str prints
-/// it.
-Result<Dim> parse_dim(const std::string& text) {
-  const auto split_at = [&](std::string_view operators) -> size_t {
-    int depth = 0;
-    for (size_t i = text.size(); i-- > 1;) {
-      if (text[i] == ')') ++depth;
-      if (text[i] == '(') --depth;
-      if (depth == 0 && operators.find(text[i]) != std::string_view::npos) return i;
-    }
-    return std::string::npos;
-  };
-  if (text.empty()) return fail("empty dimension");
-  if (const size_t at = split_at("+-"); at != std::string::npos) {
-    ISOMER_TRY(const Dim left, parse_dim(text.substr(0, at)));
-    ISOMER_TRY(const Dim right, parse_dim(text.substr(at + 1)));
-    return text[at] == '+' ? left + right : left - right;
-  }
-  if (text[0] == '-') {
-    ISOMER_TRY(const Dim rest, parse_dim(text.substr(1)));
-    return Dim(0) - rest;
-  }
-  if (const size_t at = split_at("*"); at != std::string::npos) {
-    ISOMER_TRY(const Dim left, parse_dim(text.substr(0, at)));
-    ISOMER_TRY(const Dim right, parse_dim(text.substr(at + 1)));
-    return left * right;
-  }
-  if (text.find_first_not_of("0123456789") == std::string::npos && text.size() < 19) return Dim(std::stoll(text));
-  return Dim::symbol(text);
-}
-
 class GraphParser {
  public:
   GraphParser(std::string_view text, FindOp find_op) : scan_(text), find_op_(find_op) {}
@@ -329,6 +298,35 @@ class GraphParser {
 };
 
 }  // namespace
+
+Result<Dim> parse_dim(const std::string& text) {
+  const auto split_at = [&](std::string_view operators) -> size_t {
+    int depth = 0;
+    for (size_t i = text.size(); i-- > 1;) {
+      if (text[i] == ')') ++depth;
+      if (text[i] == '(') --depth;
+      if (depth == 0 && operators.find(text[i]) != std::string_view::npos) return i;
+    }
+    return std::string::npos;
+  };
+  if (text.empty()) return fail("empty dimension");
+  if (const size_t at = split_at("+-"); at != std::string::npos) {
+    ISOMER_TRY(const Dim left, parse_dim(text.substr(0, at)));
+    ISOMER_TRY(const Dim right, parse_dim(text.substr(at + 1)));
+    return text[at] == '+' ? left + right : left - right;
+  }
+  if (text[0] == '-') {
+    ISOMER_TRY(const Dim rest, parse_dim(text.substr(1)));
+    return Dim(0) - rest;
+  }
+  if (const size_t at = split_at("*"); at != std::string::npos) {
+    ISOMER_TRY(const Dim left, parse_dim(text.substr(0, at)));
+    ISOMER_TRY(const Dim right, parse_dim(text.substr(at + 1)));
+    return left * right;
+  }
+  if (text.find_first_not_of("0123456789") == std::string::npos && text.size() < 19) return Dim(std::stoll(text));
+  return Dim::symbol(text);
+}
 
 Result<Graph> parse_graph(std::string_view text, FindOp find_op) { return GraphParser(text, find_op).parse(); }
 

@@ -31,6 +31,9 @@ std::string print_graph(const Graph& graph, const PrintOptions& options = {});
 using FindOp = const OpDef* (*)(std::string_view name, std::string_view domain);
 /// Fails with the line number and reason.
 Result<Graph> parse_graph(std::string_view text, FindOp find_op);
+/// A dimension expression of integers, symbols, + - and *; anything with parentheses is one symbol, as Dim::str prints
+/// it. Fails where an operand is missing.
+Result<Dim> parse_dim(const std::string& text);
 
 /// Shortest text that reads back as the same float.
 std::string float_str(double value, bool single = true);

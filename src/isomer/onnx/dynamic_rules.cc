@@ -152,6 +152,8 @@ Types expand(const Form& form) {
   return {{form.dtype(0), out}};
 }
 
+/// An extent that is computed counts as it is: should it come out as 0 at run time, where ONNX copies the operand's,
+/// the operand has an extent of 0 too, or the model does not run.
 Types reshape(const Form& form) {
   const auto target = form.dims(1);
   const auto size = form.length(1);

@@ -70,6 +70,21 @@ TEST(Broadcast, APartOfAnExtentBesideTheExtentIsAll) {
   EXPECT_EQ(shape_str(*broadcast({min_extent(n, 1)}, {n})), "[broadcast(N,min(1,N))]");
 }
 
+TEST(Broadcast, NamesSayWhatTheyStandFor) {
+  const auto value_of = [](const std::string& name) -> std::optional<int64_t> {
+    if (name == "N") return 5;
+    if (name == "one") return 1;
+    return std::nullopt;
+  };
+  EXPECT_EQ(extent_value("broadcast(2*N,one)", value_of), 10);
+  EXPECT_EQ(extent_value("broadcast(one,one)", value_of), 1);
+  EXPECT_EQ(extent_value("min(3,N+1)", value_of), 3);
+  EXPECT_EQ(extent_value("min(3,M)", value_of), std::nullopt);
+  EXPECT_EQ(extent_value("N", value_of), std::nullopt);
+  for (const char* broken : {"min(", "broadcast(", "min()", "broadcast(,)", "min(N,", "broadcast(N))("})
+    (void)extent_value(broken, value_of);
+}
+
 TEST(Broadcast, SmallerExtents) {
   const Dim n = symbol("N");
   EXPECT_EQ(min_extent(n, n + 1), n);

@@ -4,6 +4,8 @@
 #include <set>
 #include <string_view>
 
+#include "isomer/ir/text.h"
+
 namespace isomer {
 namespace {
 
@@ -114,6 +116,20 @@ Dim min_extent(const Dim& a, const Dim& b) {
   }
   if (least) parts.insert(std::to_string(*least));
   return Dim::symbol(fmt::format("{}{})", kMin, fmt::join(parts, ",")));
+}
+
+std::optional<int64_t> extent_value(const std::string& symbol,
+                                    const std::function<std::optional<int64_t>(const std::string&)>& value_of) {
+  const bool least = symbol.starts_with(kMin);
+  if (!least && !symbol.starts_with(kBroadcast)) return std::nullopt;
+  std::optional<int64_t> out;
+  for (const std::string& part : arguments(symbol, least ? kMin : kBroadcast)) {
+    const auto dim = parse_dim(part);
+    const auto value = dim ? dim->evaluate(value_of) : std::nullopt;
+    if (!value) return std::nullopt;
+    if (!out || (least ? *value < *out : *out == 1)) out = value;
+  }
+  return out;
 }
 
 Result<std::vector<TensorType>> infer_same(const OpView& view) { return std::vector<TensorType>{view.type(0)}; }

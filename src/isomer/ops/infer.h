@@ -1,6 +1,8 @@
 #pragma once
 // Building blocks of type inference shared by the operator families.
 
+#include <functional>
+
 #include "isomer/ir/op.h"
 
 namespace isomer {
@@ -17,6 +19,11 @@ Result<Shape> broadcast(const Shape& a, const Shape& b);
 
 /// The smaller of two extents, which are not negative; where neither is known to be, a symbol such as "min(512,N)".
 Dim min_extent(const Dim& a, const Dim& b);
+
+/// The integer that a symbol of broadcast or min_extent stands for, for given values of the symbols in its name;
+/// nothing for other symbols, and where a value is missing.
+std::optional<int64_t> extent_value(const std::string& symbol,
+                                    const std::function<std::optional<int64_t>(const std::string&)>& value_of);
 
 /// Inference of element-wise operators: operands broadcast, result of the first operand's dtype.
 Result<std::vector<TensorType>> infer_same(const OpView& view);       // one operand, same type

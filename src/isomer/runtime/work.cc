@@ -33,11 +33,14 @@ class Evaluation {
   }
 
   int64_t value_of(const Dim& dim) const {
-    const auto value = dim.evaluate([&](const std::string& name) -> std::optional<int64_t> {
-      const auto found = symbols_.find(name);
-      return found == symbols_.end() ? 1 : found->second;
-    });
+    const auto value = dim.evaluate([&](const std::string& name) { return std::optional(value_of(name)); });
     return std::max<int64_t>(value.value_or(1), 0);
+  }
+
+  int64_t value_of(const std::string& symbol) const {
+    if (const auto found = symbols_.find(symbol); found != symbols_.end()) return found->second;
+    const auto value = extent_value(symbol, [&](const std::string& name) { return std::optional(value_of(name)); });
+    return value.value_or(1);
   }
 
   /// Infers the results' types from the concrete types of the operands. What this says of a symbol that stands for an

@@ -39,6 +39,13 @@ TEST(Work, SymbolsTakeTheirValuesAndOneByDefault) {
   EXPECT_EQ(work.bytes, 2 * 15 * 4);
 }
 
+TEST(Work, ExtentsOfOpaqueNodesFollowTheirNames) {
+  const Graph graph = parsed(
+      "input x: f32[N]\n y = Opaque(x) {@op_type=\"Custom\"}: f32[min(4,N),broadcast(2*N,min(3,N)),?0]\n return y");
+  EXPECT_THAT(extents_of(graph, {{"N", 5}})[graph.outputs()[0]], Optional(ElementsAre(4, 10, 1)));
+  EXPECT_THAT(extents_of(graph, {{"N", 1}})[graph.outputs()[0]], Optional(ElementsAre(1, 2, 1)));
+}
+
 TEST(Work, QuotientsOfSymbolsComeOutRight) {
   const Graph graph = parsed("input x: f32[N]\n a = Halve(x)\n y = Halve(a)\n return y");
   EXPECT_THAT(extents_of(graph, {{"N", 11}})[graph.outputs()[0]], Optional(ElementsAre(2)));
