@@ -95,6 +95,17 @@ TEST(Graph, BadTextIsRefusedWithItsLine) {
   EXPECT_NE(parse_error("").find("return"), std::string::npos);
 }
 
+TEST(Graph, ConstantsOfATextStayWithinMemoryAndRange) {
+  const auto refused = [](const std::string& constant) { return parse_error("w = " + constant + "\nreturn w"); };
+  EXPECT_EQ(refused("f32[1000,1000]{seed 1}"), "");
+  EXPECT_NE(refused("f32[1000000,1000000]{seed 1}").find("too large"), std::string::npos);
+  EXPECT_NE(refused("f32[4000000000,4000000000,4000000000]{seed 1}").find("elements"), std::string::npos);
+  EXPECT_EQ(refused("i32[1]{fill -2147483648}"), "");
+  EXPECT_NE(refused("i32[1]{fill 2147483648}").find("range"), std::string::npos);
+  EXPECT_NE(refused("i64[1]{fill 1e30}").find("range"), std::string::npos);
+  EXPECT_NE(refused("u8[2]{1,256}").find("range"), std::string::npos);
+}
+
 TEST(Field, IsAFieldWhoseSignIsMultiplicative) {
   for (int64_t i = 1; i < 50; ++i) {
     const Fp x(i * 7919 - 90000);

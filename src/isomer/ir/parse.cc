@@ -1,6 +1,10 @@
 // Text => graph.
 
+#include <algorithm>
+#include <cmath>
+#include <limits>
 #include <map>
+#include <utility>
 
 #include "isomer/base/rng.h"
 #include "isomer/ir/builder.h"
@@ -49,44 +53,78 @@ class GraphParser {
     for (T& out : tensor.mutable_data<T>()) {
       scan_.accept(",");
       bool is_float = false;
-      if constexpr (std::is_integral_v<T> && sizeof(T) == 8) {
-        ISOMER_TRY(out, scan_.integer());
+      if constexpr (std::is_integral_v<T>) {
+        ISOMER_TRY(const int64_t value, scan_.integer());
+        if (!std::in_range<T>(value)) return scan_.error(fmt::format("{} is out of the elements' range", value));
+        out = static_cast<T>(value);
       } else {
         ISOMER_TRY(const double value, scan_.number(is_float));
-        out = static_cast<T>(value);
+        out = to_float<T>(value);
       }
     }
     return {};
   }
 
+  /// As the hardware rounds: what is too large becomes infinite.
   template <class T>
-  void fill(Tensor& tensor, const std::function<double()>& next) {
-    for (T& out : tensor.mutable_data<T>()) out = static_cast<T>(next());
+  static T to_float(double value) {
+    constexpr double kLargest = std::numeric_limits<T>::max();
+    const bool finite = std::isfinite(value);
+    if (finite && std::abs(value) > kLargest) return static_cast<T>(std::copysign(HUGE_VAL, value));
+    return static_cast<T>(value);
+  }
+
+  template <class T>
+  Status fill(Tensor& tensor, const std::function<double()>& next) {
+    for (T& out : tensor.mutable_data<T>()) {
+      const double value = next();
+      if constexpr (std::is_integral_v<T>) {
+        constexpr auto kLeast = static_cast<double>(std::numeric_limits<T>::min());
+        if (!(value >= kLeast && value < -kLeast))
+          return scan_.error(fmt::format("{} is out of the elements' range", value));
+        out = static_cast<T>(value);
+      } else {
+        out = to_float<T>(value);
+      }
+    }
+    return {};
   }
 
   Status generated(Tensor& tensor, const std::function<double()>& next) {
     switch (tensor.dtype()) {
       case DType::Float:
-        fill<float>(tensor, next);
-        return {};
+        return fill<float>(tensor, next);
       case DType::Double:
-        fill<double>(tensor, next);
-        return {};
+        return fill<double>(tensor, next);
       case DType::Int64:
-        fill<int64_t>(tensor, next);
-        return {};
+        return fill<int64_t>(tensor, next);
       case DType::Int32:
-        fill<int32_t>(tensor, next);
-        return {};
+        return fill<int32_t>(tensor, next);
       default:
         return scan_.error("only f32, f64, i32 and i64 constants can be generated");
     }
+  }
+
+  /// Fails when the constants of the text become too large, so that a short text cannot ask for any amount of memory.
+  Status take_memory(DType dtype, const std::vector<int64_t>& dims) {
+    const size_t width = dtype == DType::String ? sizeof(std::string) : (dtype_bits(dtype) + 7) / 8;
+    size_t bytes = width;
+    for (const int64_t dim : dims) {
+      // Zeros are left out: the other extents must be harmless too.
+      if (dim < 0 || __builtin_mul_overflow(bytes, static_cast<size_t>(std::max<int64_t>(dim, 1)), &bytes))
+        return scan_.error("a constant of that many elements");
+    }
+    if (std::find(dims.begin(), dims.end(), 0) != dims.end()) return {};
+    if (bytes > memory_left_) return scan_.error("the constants of the text are too large");
+    memory_left_ -= bytes;
+    return {};
   }
 
   Result<Tensor> tensor(const TensorType& type) {
     const auto dims = type.shape ? concrete(*type.shape) : std::nullopt;
     if (!dims) return scan_.error("a constant needs concrete extents");
     ISOMER_CHECK(scan_.expect("{"));
+    ISOMER_CHECK(take_memory(type.dtype, *dims));
     Tensor out = Tensor::zeros(type.dtype, *dims);
     if (scan_.accept_word("seed")) {
       ISOMER_TRY(const int64_t seed, scan_.integer());
@@ -295,6 +333,7 @@ class GraphParser {
   FindOp find_op_;
   GraphBuilder builder_;
   std::map<std::string, ValueId> values_;
+  size_t memory_left_ = size_t{1} << 30;  // bytes that constants may still take
 };
 
 }  // namespace

@@ -304,12 +304,18 @@ class RuleParser {
   Result<Expr> number() {
     Expr out;
     bool is_float = false;
-    ISOMER_TRY(const double value, scan_.number(is_float));
-    out.kind = is_float ? Expr::Kind::Real : Expr::Kind::Integer;
-    if (is_float)
-      out.real = value;
-    else
-      out.integer = static_cast<int64_t>(value);
+    scan_.skip();
+    const size_t start = scan_.position();
+    const int line = scan_.line();
+    ISOMER_TRY(out.real, scan_.number(is_float));
+    if (is_float) {
+      out.kind = Expr::Kind::Real;
+      return out;
+    }
+    // Read anew: a double does not hold every integer, and an integer not every double.
+    scan_.rewind(start, line);
+    out.real = 0;
+    ISOMER_TRY(out.integer, scan_.integer());
     return out;
   }
 

@@ -58,6 +58,7 @@ TEST(ParseRules, ErrorsNameTheLine) {
   EXPECT_THAT(error_of("rule a (Relu ?x) => ?x\nrule a (Abs ?x) => ?x"), HasSubstr("a second rule is called 'a'"));
   EXPECT_THAT(error_of("rule a ?x => ?x"), HasSubstr("must be an operator"));
   EXPECT_THAT(error_of("rule a (Relu ?x => ?x"), HasSubstr("line 1"));
+  EXPECT_THAT(error_of("rule a (Relu ?x) => ?x where rank(?x) == 99999999999999999999"), HasSubstr("an integer"));
   EXPECT_NE(error_of("rule"), "parsed");
   EXPECT_NE(error_of("rule a (Relu ?x) => let ?x = (Abs ?x) ?x"), "parsed");
 }
