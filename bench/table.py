@@ -5,7 +5,7 @@
     .venv-bench/bin/python bench/table.py --models all --out docs/results      # writes results.json and results.md
 
 A model is timed in turn with its original, run by run, in one process; the table gives the median of the ratios of
-neighbouring runs (above 1: faster than the original) with its 95% interval. A folder with --graphs adds every *.onnx in it.
+neighbouring runs (above 1: faster than the original) with its 95% interval. --exported adds the graphs of tests/exported.
 Finished rows are kept in the JSON file, so that an interrupted run goes on where it stopped.
 """
 
@@ -101,6 +101,24 @@ def markdown(data: dict) -> str:
     return "\n".join(lines) + "\n"
 
 
+def exported() -> list[tuple[str, list[str]]]:
+    """Names of the exported graphs, smallest first, with the extents to run them with where they have symbols."""
+    rows = json.loads((ROOT / "tests/exported/graphs.json").read_text())
+    return [
+        (row["name"], [f"{i['name']}:{','.join(map(str, i['shape']))}" for i in row["inputs"] if i["axes"] != i["shape"]])
+        for row in sorted(rows, key=lambda row: row["weights"])
+    ]
+
+
+def write(name: str, network: bool, path: pathlib.Path) -> None:
+    """Writes a benchmark network or an exported graph."""
+    if network:
+        isomer("models", name, "-o", str(path))
+        return
+    restore = ROOT / "tests/exported/restore.py"
+    subprocess.run([sys.executable, str(restore), name, "-o", str(path)], check=True, capture_output=True)
+
+
 def processor() -> str:
     for line in pathlib.Path("/proc/cpuinfo").read_text().splitlines():
         if line.startswith("model name"):
@@ -111,8 +129,7 @@ def processor() -> str:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--models", nargs="*", default=[], help="benchmark networks, or 'all'")
-    parser.add_argument("--graphs", type=pathlib.Path, help="a folder of ONNX files")
-    parser.add_argument("--shapes", type=pathlib.Path, help="JSON: graph name -> list of --shape texts")
+    parser.add_argument("--exported", action="store_true", help="the graphs of tests/exported too")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--seconds", type=float, default=3, help="timing of each pair")
     parser.add_argument("--time-budget", type=float, default=60, help="of each search")
@@ -127,28 +144,24 @@ def main() -> int:
     names = args.models
     if names == ["all"]:
         names = [entry["name"] for entry in isomer("models")["models"]]
-    shapes = json.loads(args.shapes.read_text()) if args.shapes else {}
     done = {row["name"] for row in data["rows"]}
-    graphs = sorted(args.graphs.glob("*.onnx")) if args.graphs else []
-    for name in [*names, *graphs]:
-        label = name.stem if isinstance(name, pathlib.Path) else name
-        if label in done:
+    for name, shapes in [*((name, []) for name in names), *(exported() if args.exported else [])]:
+        if name in done:
             continue
         with tempfile.TemporaryDirectory() as temporary:
             folder = pathlib.Path(temporary)
-            model = name if isinstance(name, pathlib.Path) else folder / "original.onnx"
+            model = folder / "original.onnx"
             try:
-                if not isinstance(name, pathlib.Path):
-                    isomer("models", label, "-o", str(model))
-                row = row_of(label, model, shapes.get(label, []), args, folder)
+                write(name, name in names, model)
+                row = row_of(name, model, shapes, args, folder)
             except (RuntimeError, subprocess.SubprocessError) as error:
-                print(f"{label}: {error}", file=sys.stderr)
+                print(f"{name}: {error}", file=sys.stderr)
                 continue
         data.setdefault("engine_version", __import__("onnxruntime").__version__)
         data["rows"].append(row)
         out.write_text(json.dumps(data, indent=1) + "\n")
         args.out.with_suffix(".md").write_text(markdown(data))
-        print(f"{label}: {cell(row['isomer'])}", flush=True)
+        print(f"{name}: {cell(row['isomer'])}", flush=True)
     return 0
 
 
