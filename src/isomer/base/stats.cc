@@ -33,23 +33,56 @@ double percentile(std::span<const double> samples, double p) {
 
 double median(std::span<const double> samples) { return percentile(samples, 0.5); }
 
-Interval paired_ratio(std::span<const double> a, std::span<const double> b, uint64_t seed, int resamples) {
-  std::vector<double> ratios;
-  for (size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
-    if (b[i] > 0) ratios.push_back(a[i] / b[i]);
-  }
-  const double value = median(ratios);
-  if (ratios.empty()) return {value, value, value};
+namespace {
 
-  Rng rng(seed);
-  std::vector<double> medians;
-  std::vector<double> drawn(ratios.size());
-  for (int round = 0; round < resamples; ++round) {
-    for (double& ratio : drawn) ratio = ratios[rng.below(ratios.size())];
-    medians.push_back(select_percentile(drawn, 0.5));
+/// a[i] / b[i], where b[i] is positive.
+std::vector<double> ratios_of(std::span<const double> a, std::span<const double> b) {
+  std::vector<double> ratios;
+  for (size_t i = 0; i < std::min(a.size(), b.size()); ++i)
+    if (b[i] > 0) ratios.push_back(a[i] / b[i]);
+  return ratios;
+}
+
+double resampled_median(const std::vector<double>& samples, std::vector<double>& drawn, Rng& rng) {
+  drawn.resize(samples.size());
+  for (double& value : drawn) value = samples[rng.below(samples.size())];
+  return select_percentile(drawn, 0.5);
+}
+
+}  // namespace
+
+Interval paired_ratio(std::span<const double> a, std::span<const double> b, uint64_t seed, int resamples) {
+  const std::vector<double> group_a(a.begin(), a.end());
+  const std::vector<double> group_b(b.begin(), b.end());
+  return grouped_ratio({&group_a, 1}, {&group_b, 1}, seed, resamples);
+}
+
+Interval grouped_ratio(std::span<const std::vector<double>> a, std::span<const std::vector<double>> b, uint64_t seed,
+                       int resamples) {
+  std::vector<std::vector<double>> groups;
+  double value = 0;
+  for (size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
+    groups.push_back(ratios_of(a[i], b[i]));
+    if (groups.back().empty())
+      groups.pop_back();
+    else
+      value += median(groups.back());
   }
-  if (medians.empty()) return {value, value, value};
-  return {value, percentile(medians, 0.025), percentile(medians, 0.975)};
+  const auto n = static_cast<double>(groups.size());
+  value /= n;  // NaN without groups
+  if (groups.empty() || resamples < 1) return {value, value, value};
+  Rng rng(seed);
+  std::vector<double> means;
+  std::vector<double> drawn;
+  for (int round = 0; round < resamples; ++round) {
+    double sum = 0;
+    for (size_t i = 0; i < groups.size(); ++i) {
+      const size_t group = groups.size() == 1 ? 0 : rng.below(groups.size());
+      sum += resampled_median(groups[group], drawn, rng);
+    }
+    means.push_back(sum / n);
+  }
+  return {value, percentile(means, 0.025), percentile(means, 0.975)};
 }
 
 }  // namespace isomer

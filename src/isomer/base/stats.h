@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
 namespace isomer {
 
@@ -23,5 +24,11 @@ struct Interval {
 /// b that is not positive are left out; samples beyond the shorter list too. All NaN without pairs. Same seed, same
 /// interval.
 Interval paired_ratio(std::span<const double> a, std::span<const double> b, uint64_t seed = 1, int resamples = 2000);
+
+/// As paired_ratio for measurements in groups (one for each time that the models were loaded): the mean over the groups
+/// of the median ratio, with its two-stage bootstrap interval (groups, then pairs within them). Where memory happens to
+/// lie shifts a whole group by some percent; an interval within one group does not see that, this one does.
+Interval grouped_ratio(std::span<const std::vector<double>> a, std::span<const std::vector<double>> b,
+                       uint64_t seed = 1, int resamples = 2000);
 
 }  // namespace isomer

@@ -68,5 +68,28 @@ TEST(Stats, PairedRatioEdges) {
   EXPECT_EQ(paired_ratio(a, b, 3).low, paired_ratio(a, b, 3).low);
 }
 
+TEST(GroupedRatio, SeesThatWholeGroupsAreShifted) {
+  // Equal models, each pair of groups shifted 3% one way and the other by where memory lies.
+  std::vector<std::vector<double>> a;
+  std::vector<std::vector<double>> b;
+  for (const double shift : {1.03, 1 / 1.03, 1.03, 1 / 1.03}) {
+    a.emplace_back(20, 100.0 * shift);
+    b.emplace_back(20, 100.0);
+  }
+  const Interval grouped = grouped_ratio(a, b);
+  EXPECT_NEAR(grouped.value, 1, 0.001);
+  EXPECT_LT(grouped.low, 1);
+  EXPECT_GT(grouped.high, 1);
+  // Within the first group alone, the difference would look certain.
+  EXPECT_GT(paired_ratio(a[0], b[0]).low, 1.02);
+}
+
+TEST(GroupedRatio, OfOneGroupIsThePairedRatio) {
+  const std::vector<std::vector<double>> a{{3, 4, 5, 6, 9}};
+  const std::vector<std::vector<double>> b{{2, 2, 2, 2, 2}};
+  EXPECT_EQ(grouped_ratio(a, b).value, paired_ratio(a[0], b[0]).value);
+  EXPECT_TRUE(std::isnan(grouped_ratio({}, {}).value));
+}
+
 }  // namespace
 }  // namespace isomer

@@ -1,6 +1,7 @@
 // isomer bench: how long a model takes, or two against each other.
 
 #include <memory>
+#include <optional>
 
 #include "isomer/base/progress.h"
 #include "isomer/base/stats.h"
@@ -8,6 +9,7 @@
 #include "isomer/base/version.h"
 #include "isomer/cli/commands.h"
 #include "isomer/cli/common.h"
+#include "isomer/engine/paired.h"
 #include "isomer/onnx/import.h"
 
 namespace isomer {
@@ -24,25 +26,36 @@ struct BenchOptions {
   bool json = false;
 };
 
-Result<std::vector<std::vector<double>>> measure(const BenchOptions& options, Engine& engine) {
+/// Microseconds of every run of each model, and how two compare.
+struct Samples {
+  std::vector<std::vector<double>> of_model;
+  std::optional<Interval> ratio;
+};
+
+Result<Samples> measure(const BenchOptions& options, Engine& engine) {
   ISOMER_TRY(const ShapeOptions shapes, options.random.shape_options());
-  std::vector<SessionId> sessions;
   std::vector<std::vector<NamedTensor>> inputs;
   for (const std::string& path : options.models) {
     ISOMER_TRY(const Model model, import_model(path));
     auto drawn = random_inputs(model, shapes, options.random.seed);
     if (!drawn) return fail_in(path, drawn.error());
     inputs.push_back(std::move(*drawn));
-    ISOMER_TRY(const SessionId session, engine.load(path));
-    sessions.push_back(session);
   }
   TimingOptions timing = options.timing;
   if (options.runs > 0) timing.min_runs = timing.max_runs = options.runs;
   const Progress progress(fmt::format("timing {} ...", fmt::join(options.models, ", ")));
-  return engine.time_interleaved(sessions, inputs, timing);
+  if (options.models.size() == 1) {
+    ISOMER_TRY(const SessionId session, engine.load(options.models[0]));
+    ISOMER_TRY(auto times, engine.time_interleaved({&session, 1}, inputs, timing));
+    return Samples{std::move(times), std::nullopt};
+  }
+  ISOMER_TRY(const PairedTimes times,
+             time_pair(engine, options.models[0], options.models[1], inputs[0], inputs[1], timing));
+  return Samples{{flattened(times.first), flattened(times.second)}, times.ratio(options.random.seed)};
 }
 
-json report_of(const BenchOptions& options, const Engine& engine, const std::vector<std::vector<double>>& samples) {
+json report_of(const BenchOptions& options, const Engine& engine, const Samples& measured) {
+  const auto& samples = measured.of_model;
   json report = {{"schema", "isomer.bench.v1"}, {"isomer", version()},
                  {"engine", engine.name()},     {"engine_version", engine.version()},
                  {"device", engine.device()},   {"seed", options.random.seed},
@@ -55,23 +68,24 @@ json report_of(const BenchOptions& options, const Engine& engine, const std::vec
                                 {"median_us", median(samples[i])},
                                 {"p95_us", percentile(samples[i], 0.95)}});
   }
-  if (samples.size() == 2) {
-    const Interval ratio = paired_ratio(samples[0], samples[1], options.random.seed);
+  if (measured.ratio) {
+    const Interval& ratio = *measured.ratio;
     report["ratio"] = ratio.value;
     report["ci95"] = {ratio.low, ratio.high};
   }
   return report;
 }
 
-void print_table(const BenchOptions& options, const Engine& engine, const std::vector<std::vector<double>>& samples) {
+void print_table(const BenchOptions& options, const Engine& engine, const Samples& measured) {
+  const auto& samples = measured.of_model;
   Table table({"<model", ">median us", ">p95 us", ">runs"});
   for (size_t i = 0; i < samples.size(); ++i) {
     table.row({options.models[i], fmt::format("{:.1f}", median(samples[i])),
                fmt::format("{:.1f}", percentile(samples[i], 0.95)), fmt::format("{}", samples[i].size())});
   }
   fmt::print("{}", table.str());
-  if (samples.size() == 2) {
-    const Interval ratio = paired_ratio(samples[0], samples[1], options.random.seed);
+  if (measured.ratio) {
+    const Interval& ratio = *measured.ratio;
     const char* verdict = ratio.low > 1    ? "the second is faster"
                           : ratio.high < 1 ? "the first is faster"
                                            : "no difference";

@@ -39,68 +39,64 @@ Result<Interval> EngineOracle::speedup(const Graph& current, const Graph& candid
   drop_all_but(current.hash(), candidate.hash());
   ISOMER_TRY(const Equivalence same, equivalence(candidate, 1));
   if (!same.holds) return fail("the outputs differ: {}", same.problem);
-  ISOMER_TRY(const SessionId before, session(current));
-  ISOMER_TRY(const SessionId after, session(candidate));
+  ISOMER_TRY(const auto before, file(current));
+  ISOMER_TRY(const auto after, file(candidate));
   ISOMER_TRY(const auto inputs, random_inputs(model_, shapes_, seed_));
-  const SessionId sessions[] = {before, after};
-  const std::vector<NamedTensor> both[] = {inputs, inputs};
-  ISOMER_TRY(const auto times, engine_.time_interleaved(sessions, both, quick_timing));
-  return paired_ratio(times[0], times[1], seed_);
+  ISOMER_TRY(const PairedTimes times, time_pair(engine_, before, after, inputs, inputs, quick_timing, quick_loads));
+  return times.ratio(seed_);
 }
 
-Result<std::vector<std::vector<double>>> EngineOracle::time_against_model(const Graph& graph,
-                                                                          const TimingOptions& timing) {
-  if (!original_) {
-    ISOMER_TRY(original_, engine_.load(model_path_));
-  }
-  ISOMER_TRY(const SessionId after, session(graph));
+Result<PairedTimes> EngineOracle::time_against_model(const Graph& graph, const TimingOptions& timing) {
+  ISOMER_TRY(const auto after, file(graph));
   ISOMER_TRY(const auto inputs, random_inputs(model_, shapes_, seed_));
-  const SessionId sessions[] = {*original_, after};
-  const std::vector<NamedTensor> both[] = {inputs, inputs};
-  return engine_.time_interleaved(sessions, both, timing);
+  return time_pair(engine_, model_path_, after, inputs, inputs, timing);
 }
 
 Result<Equivalence> EngineOracle::equivalence(const Graph& graph, int inputs) {
-  if (!original_) {
-    ISOMER_TRY(original_, engine_.load(model_path_));
-  }
-  ISOMER_TRY(const SessionId id, session(graph));
+  ISOMER_TRY(const auto path, file(graph));
   Equivalence out;
   for (int i = 0; i < inputs; ++i) {
-    ISOMER_TRY(const auto expected, run(*original_, seed_ + static_cast<uint64_t>(i)));
-    ISOMER_TRY(const auto got, run(id, seed_ + static_cast<uint64_t>(i)));
-    ISOMER_TRY(const Comparison comparison, compare_outputs(got, expected, {tolerance_, 0}));
-    account(comparison, expected, tolerance_, out);
+    const uint64_t seed = seed_ + static_cast<uint64_t>(i);
+    ISOMER_TRY(const auto wanted, expected(seed));
+    ISOMER_TRY(const auto got, run(path, seed));
+    ISOMER_TRY(const Comparison comparison, compare_outputs(got, wanted, {tolerance_, 0}));
+    account(comparison, wanted, tolerance_, out);
   }
   return out;
 }
 
-Result<SessionId> EngineOracle::session(const Graph& graph) {
-  if (const auto found = sessions_.find(graph.hash()); found != sessions_.end()) return found->second;
+Result<std::filesystem::path> EngineOracle::file(const Graph& graph) {
   const auto path = folder_.path() / fmt::format("{:016x}.onnx", graph.hash());
+  if (written_.contains(graph.hash())) return path;
   ISOMER_CHECK(export_model(model_.with(graph), path));
-  ISOMER_TRY(const SessionId id, engine_.load(path));
-  sessions_[graph.hash()] = id;
-  return id;
+  written_.insert(graph.hash());
+  return path;
 }
 
-Result<std::vector<Tensor>> EngineOracle::run(SessionId session, uint64_t seed) {
+Result<std::vector<Tensor>> EngineOracle::run(const std::filesystem::path& file, uint64_t seed) {
   ISOMER_TRY(const auto inputs, random_inputs(model_, shapes_, seed));
-  return engine_.run(session, inputs);
+  ISOMER_TRY(const SessionId session, engine_.load(file));
+  auto outputs = engine_.run(session, inputs);
+  ISOMER_CHECK(engine_.unload(session));
+  return outputs;
+}
+
+Result<std::vector<Tensor>> EngineOracle::expected(uint64_t seed) {
+  if (const auto found = expected_.find(seed); found != expected_.end()) return found->second;
+  ISOMER_TRY(expected_[seed], run(model_path_, seed));
+  return expected_[seed];
 }
 
 void EngineOracle::drop_all_but(uint64_t first, uint64_t second) {
-  for (auto at = sessions_.begin(); at != sessions_.end();) {
-    if (at->first == first || at->first == second) {
+  for (auto at = written_.begin(); at != written_.end();) {
+    if (*at == first || *at == second) {
       ++at;
       continue;
     }
-    // A session that cannot be unloaded only costs memory; its files go all the same.
-    (void)engine_.unload(at->second);
     std::error_code ignored;
-    std::filesystem::remove(folder_.path() / fmt::format("{:016x}.onnx", at->first), ignored);
-    std::filesystem::remove(folder_.path() / fmt::format("{:016x}.onnx.data", at->first), ignored);
-    at = sessions_.erase(at);
+    std::filesystem::remove(folder_.path() / fmt::format("{:016x}.onnx", *at), ignored);
+    std::filesystem::remove(folder_.path() / fmt::format("{:016x}.onnx.data", *at), ignored);
+    at = written_.erase(at);
   }
 }
 

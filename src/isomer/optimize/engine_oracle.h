@@ -3,12 +3,13 @@
 
 #include <filesystem>
 #include <map>
-#include <memory>
+#include <set>
 #include <vector>
 
 #include "isomer/base/temp_dir.h"
 #include "isomer/engine/engine.h"
 #include "isomer/engine/inputs.h"
+#include "isomer/engine/paired.h"
 #include "isomer/onnx/model.h"
 #include "isomer/search/oracle.h"
 #include "isomer/verify/compare.h"
@@ -33,16 +34,20 @@ class EngineOracle : public Oracle {
   /// Rejects (with an Error) what cannot be exported at the model's opset, does not run, or whose outputs differ.
   Result<Interval> speedup(const Graph& current, const Graph& candidate) override;
 
-  /// Timings in turn of the model's own file and a graph: microseconds of each run.
-  Result<std::vector<std::vector<double>>> time_against_model(const Graph& graph, const TimingOptions& timing);
+  /// Timings in turn of the model's own file (first) and a graph (second).
+  Result<PairedTimes> time_against_model(const Graph& graph, const TimingOptions& timing);
   /// The outputs of a graph against the model's, for `inputs` random inputs.
   Result<Equivalence> equivalence(const Graph& graph, int inputs);
 
-  TimingOptions quick_timing{.warmup = 2, .min_runs = 9, .max_runs = 400, .seconds = 0.6};
+  TimingOptions quick_timing{.warmup = 2, .min_runs = 10, .max_runs = 400, .seconds = 0.8};
+  int quick_loads = 2;
 
  private:
-  Result<SessionId> session(const Graph& graph);
-  Result<std::vector<Tensor>> run(SessionId session, uint64_t seed);
+  /// The file of a graph, written when it is asked for first.
+  Result<std::filesystem::path> file(const Graph& graph);
+  Result<std::vector<Tensor>> run(const std::filesystem::path& file, uint64_t seed);
+  /// The model's outputs for a seed, computed once.
+  Result<std::vector<Tensor>> expected(uint64_t seed);
   void drop_all_but(uint64_t first, uint64_t second);
 
   Engine& engine_;
@@ -52,8 +57,8 @@ class EngineOracle : public Oracle {
   const uint64_t seed_;
   const double tolerance_;
   const TempDir folder_;
-  std::map<uint64_t, SessionId> sessions_;  // by graph hash
-  std::optional<SessionId> original_;
+  std::set<uint64_t> written_;                        // graph hashes
+  std::map<uint64_t, std::vector<Tensor>> expected_;  // by seed
 };
 
 }  // namespace isomer

@@ -99,7 +99,8 @@ class Pipeline {
     }
     options_.progress("confirming the latency");
     ISOMER_TRY(const auto times, measuring_->time_against_model(graph, options_.confirm));
-    report_.measured = Measured{median(times[0]), median(times[1]), paired_ratio(times[0], times[1], options_.seed)};
+    report_.measured =
+        Measured{median(flattened(times.first)), median(flattened(times.second)), times.ratio(options_.seed)};
     const Interval& speedup = report_.measured->speedup;
     report_.improved = speedup.low > 1 && speedup.value >= options_.least_speedup;
     report_.outcome = report_.improved ? fmt::format("{:.2f}x faster", speedup.value)

@@ -35,7 +35,7 @@ struct OptimizeOptions {
   /// The final graph must be this much faster than the model, with the whole interval above 1; else the model is
   /// returned.
   double least_speedup = 1.02;
-  TimingOptions confirm{.warmup = 3, .min_runs = 15, .max_runs = 2000, .seconds = 4};
+  TimingOptions confirm{.warmup = 2, .min_runs = 16, .max_runs = 2000, .seconds = 4};
 
   /// Called with a line on what goes on.
   std::function<void(const std::string&)> progress = [](const std::string&) {};
