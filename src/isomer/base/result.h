@@ -48,6 +48,7 @@ inline tl::unexpected<Error> fail_in(const std::string& where, const Error& erro
       return tl::unexpected<::isomer::Error>(std::move(isomer_status).error()); \
   } while (false)
 
+// NOLINTBEGIN(bugprone-macro-parentheses): a declaration cannot stand in parentheses.
 /// `ISOMER_TRY(auto x, f());` declares x as the value of a Result, or returns its error to the caller.
 #define ISOMER_TRY(declaration, expression) \
   ISOMER_TRY_(ISOMER_CONCAT(isomer_result_, __LINE__), declaration, expression)
@@ -55,3 +56,4 @@ inline tl::unexpected<Error> fail_in(const std::string& where, const Error& erro
   auto result = (expression);                                                     \
   if (!result) return tl::unexpected<::isomer::Error>(std::move(result).error()); \
   declaration = std::move(*result)
+// NOLINTEND(bugprone-macro-parentheses)

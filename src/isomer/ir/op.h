@@ -91,7 +91,7 @@ struct OnnxForm;
 /// One operator, declared in one place (DESIGN.md section 4).
 struct OpDef {
   std::string name;         // ONNX's op_type
-  std::string domain = "";  // ONNX's domain; "" is the standard one
+  std::string domain = {};  // ONNX's domain; "" is the standard one
   std::vector<AttrDef> attrs = {};
   /// Operands in normalized form: `min_operands` first ones are present; up to max_operands (kVariadic: any number).
   size_t min_operands = 1;
