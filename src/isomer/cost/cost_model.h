@@ -1,0 +1,42 @@
+#pragma once
+// What a graph costs, before anyone runs it whole.
+
+#include <cstdint>
+#include <vector>
+
+#include "isomer/base/result.h"
+#include "isomer/ir/graph.h"
+
+namespace isomer {
+
+/// How a value lies in memory between two kernels, as far as it changes what a kernel costs.
+enum class Layout : uint8_t { Plain, Blocked };
+
+/// What surrounds a part of a larger graph: the layouts in which its inputs arrive and its outputs are wanted, in the
+/// order of the graph's inputs and outputs. Empty: plain.
+struct Boundary {
+  std::vector<Layout> inputs = {};
+  std::vector<Layout> outputs = {};
+};
+
+/// The dimensions of a graph's cost (MetaFlow, section 4.1), for one run. What depends on weights alone costs nothing.
+struct Metrics {
+  double latency_us = 0;  ///< sum over the kernels
+  double flops = 0;
+  double bytes = 0;       ///< moved to and from memory
+  double kernels = 0;     ///< how many are launched
+  double peak_bytes = 0;  ///< of activations that live at the same time, in the graph's order
+};
+
+class CostModel {
+ public:
+  virtual ~CostModel() = default;
+  /// The cost of a graph. An Error where a kernel cannot be measured; searches pass over such a candidate.
+  virtual Result<Metrics> metrics(const Graph& graph, const Boundary& boundary = {}) = 0;
+  /// The layout of every value of a graph, for the boundaries of its parts.
+  virtual std::vector<Layout> layouts(const Graph& graph) const {
+    return std::vector<Layout>(graph.num_values(), Layout::Plain);
+  }
+};
+
+}  // namespace isomer
