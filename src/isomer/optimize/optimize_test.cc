@@ -17,6 +17,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 class Optimize : public ::testing::Test {
  protected:
@@ -93,6 +94,16 @@ TEST_F(Optimize, ConfirmsOnAnEngine) {
   }
   EXPECT_TRUE(import_model(options.output).has_value());
   EXPECT_THAT(summary(*report), HasSubstr("operators"));
+}
+
+TEST_F(Optimize, ReportsRejectedCandidates) {
+  OptimizeReport report;
+  report.search.algorithm = "greedy";
+  EXPECT_TRUE(to_json(report)["search"]["rejected"].empty());
+  EXPECT_THAT(summary(report), Not(HasSubstr("rejected")));
+  report.search.rejected = {{"a", "output 0: differs\nby much"}, {"b", "does not load"}, {"c", "opset"}};
+  EXPECT_EQ(to_json(report)["search"]["rejected"][1], (nlohmann::json{{"rule", "b"}, {"reason", "does not load"}}));
+  EXPECT_THAT(summary(report), HasSubstr("rejected   3: a: output 0: differs; b: does not load; ...\n"));
 }
 
 TEST_F(Optimize, RefusesBadOptionsAndNamesThem) {

@@ -2,6 +2,7 @@
 
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -48,6 +49,24 @@ json steps_json(const OptimizeReport& report) {
   return steps;
 }
 
+json rejected_json(const SearchReport& search) {
+  json rejected = json::array();
+  for (const Rejection& one : search.rejected) rejected.push_back({{"rule", one.rule}, {"reason", one.reason}});
+  return rejected;
+}
+
+/// One line: how many candidates were rejected, and why the first of them.
+std::string rejected_line(const SearchReport& search) {
+  constexpr size_t kShown = 2;
+  if (search.rejected.empty()) return "";
+  std::string line = fmt::format("rejected   {}: ", search.rejected.size());
+  for (size_t i = 0; i < std::min(kShown, search.rejected.size()); ++i) {
+    const auto& [rule, reason] = search.rejected[i];
+    line += fmt::format("{}{}: {}", i == 0 ? "" : "; ", rule, reason.substr(0, reason.find('\n')));
+  }
+  return line + (search.rejected.size() > kShown ? "; ...\n" : "\n");
+}
+
 int64_t total(const std::map<std::string, int64_t>& counts) {
   int64_t sum = 0;
   for (const auto& [name, count] : counts) sum += count;
@@ -72,7 +91,8 @@ json to_json(const OptimizeReport& report) {
                 {"matches", report.search.matches},
                 {"seconds", report.search.seconds},
                 {"stop_reason", report.search.stop_reason},
-                {"peak_rss_bytes", peak_rss_bytes()}}},
+                {"peak_rss_bytes", peak_rss_bytes()},
+                {"rejected", rejected_json(report.search)}}},
               {"cost", {{"before_us", report.cost_before_us}, {"after_us", report.cost_after_us}}},
               {"measured", json()},
               {"steps", steps_json(report)},
@@ -108,8 +128,9 @@ std::string summary(const OptimizeReport& report) {
     out += fmt::format("outputs    max relative difference {:.1e} over {} random inputs\n", report.equivalence->max_rel,
                        report.equivalence->inputs);
   out += fmt::format("operators  {} -> {}\n", total(report.ops_before), total(report.ops_after));
-  out += fmt::format("search     {}: {} candidates, {} matches in {:.1f} s ({})\n\n", report.search.algorithm,
+  out += fmt::format("search     {}: {} candidates, {} matches in {:.1f} s ({})\n", report.search.algorithm,
                      report.search.candidates, report.search.matches, report.search.seconds, report.search.stop_reason);
+  out += rejected_line(report.search) + "\n";
   if (report.search.steps.empty()) return out;
   Table table({"<rule", "<verdict", ">places", ">operators", ">speedup"});
   for (const SearchStep& step : report.search.steps) {

@@ -1,5 +1,6 @@
 #include "isomer/search/greedy.h"
 
+#include <algorithm>
 #include <chrono>
 #include <optional>
 #include <set>
@@ -51,8 +52,8 @@ class Greedy {
     report_.matches += simple.report.matches;
     if (simple.report.steps.empty()) return {};
     auto prepared = options_.prepare(simple.graph);
-    const Result<Interval> ratio =
-        prepared ? oracle_.speedup(current, *prepared) : Result<Interval>(fail_in("simplified", prepared.error()));
+    const auto ratio = prepared ? oracle_.speedup(current, *prepared) : tl::unexpected(prepared.error());
+    if (!ratio) reject("simplification", ratio.error());
     simplifies_ = ratio && ratio->value >= 0.99;
     if (!simplifies_) return {};
     current = std::move(*prepared);
@@ -69,6 +70,7 @@ class Greedy {
       if (!candidate) continue;
       options_.progress(fmt::format("measuring {}", rule.name));
       const auto ratio = oracle_.speedup(current, candidate->graph);
+      if (!ratio) reject(rule.name, ratio.error());
       if (!ratio || ratio->low <= 1 || ratio->value <= best_ratio) continue;
       best_ratio = ratio->value;
       candidate->steps.front().speedup = ratio->value;
@@ -85,7 +87,10 @@ class Greedy {
     SearchResult simple{next.graph, {}};
     if (simplifies_) simple = simplify(next.graph, rules_, options_.symbols);
     auto prepared = options_.prepare(simple.graph);
-    if (!prepared) return std::nullopt;
+    if (!prepared) {
+      reject(rule.name, prepared.error());
+      return std::nullopt;
+    }
     if (!seen_.insert(hash_mix_pair(current.hash(), prepared->hash())).second || prepared->hash() == current.hash()) {
       ++report_.duplicates;
       return std::nullopt;
@@ -95,6 +100,12 @@ class Greedy {
     Candidate out{std::move(*prepared), {std::move(next.step)}};
     for (SearchStep& step : simple.report.steps) out.steps.push_back(std::move(step));
     return out;
+  }
+
+  void reject(const std::string& rule, const Error& error) {
+    Rejection rejection{rule, error.message};
+    if (std::ranges::find(report_.rejected, rejection) == report_.rejected.end())
+      report_.rejected.push_back(std::move(rejection));
   }
 
   /// A candidate is judged once against each graph that it may follow.

@@ -131,5 +131,26 @@ TEST(Greedy, StopsWhenTheOracleSeesNoGain) {
   EXPECT_TRUE(found->report.steps.empty());
 }
 
+TEST(Greedy, SaysWhichCandidatesItRejected) {
+  class Failing : public Oracle {
+    Result<Interval> speedup(const Graph&, const Graph&) override { return fail("the outputs differ"); }
+  } oracle;
+  const auto rules = rules_of(
+      "rule twice (Tanh ?x) => (Sub (Mul 2.0 (Sigmoid (Mul 2.0 ?x))) 1.0)\n"
+      "rule soft (Tanh ?x) => (Softsign ?x)\n");
+  const Graph graph = parsed(kSteps);
+  GreedyOptions options;
+  options.prepare = [](const Graph& candidate) -> Result<Graph> {
+    for (const Node& node : candidate.nodes())
+      if (node.op != nullptr && node.op->name == "Softsign") return fail("not in this opset");
+    return candidate;
+  };
+  const auto found = greedy_search(graph, rules, oracle, options);
+  ASSERT_TRUE(found.has_value());
+  EXPECT_EQ(found->graph.hash(), graph.hash());
+  EXPECT_EQ(found->report.rejected,
+            (std::vector<Rejection>{{"twice", "the outputs differ"}, {"soft", "not in this opset"}}));
+}
+
 }  // namespace
 }  // namespace isomer

@@ -24,6 +24,13 @@ struct SearchStep {
   double speedup = 0;
 };
 
+/// A candidate that could not be judged, and why: it does not run, its outputs differ, or it cannot be exported.
+struct Rejection {
+  std::string rule;
+  std::string reason;
+  bool operator==(const Rejection&) const = default;
+};
+
 struct SearchReport {
   std::string algorithm;
   std::string stop_reason = {};  ///< "exhausted", "time budget"
@@ -32,6 +39,7 @@ struct SearchReport {
   int64_t matches = 0;
   double seconds = 0;
   std::vector<SearchStep> steps = {};
+  std::vector<Rejection> rejected = {};  ///< equal ones once
 };
 
 struct SearchResult {
