@@ -71,34 +71,6 @@ double bytes_of(const Graph& graph, ValueId value, const Extents& extents) {
   return count(*extents[value]) * static_cast<double>(dtype_bits(graph.type(value).dtype)) / 8;
 }
 
-/// The most activation bytes alive at once: inputs from the start, results from their node on, each until its last
-/// reader is done; graph outputs to the end.
-double peak_activations(const Graph& graph, const Extents& extents) {
-  const auto bytes = [&](ValueId value) { return graph.is_weight(value) ? 0 : bytes_of(graph, value, extents); };
-  std::vector<bool> kept(graph.num_values(), false);
-  for (const ValueId output : graph.outputs()) kept[output] = true;
-  double live = 0;
-  for (const ValueId input : graph.inputs()) live += bytes(input);
-  double peak = live;
-  for (NodeId id = 0; id < graph.nodes().size(); ++id) {
-    const Node& node = graph.node(id);
-    if (node.is_input()) continue;
-    for (uint32_t i = 0; i < node.num_results; ++i) live += bytes(node.result(i));
-    peak = std::max(peak, live);
-    for (uint32_t i = 0; i < node.num_results; ++i)
-      if (!kept[node.result(i)] && graph.consumers(node.result(i)).empty()) live -= bytes(node.result(i));
-    const auto operands = graph.operands(node);
-    for (size_t i = 0; i < operands.size(); ++i) {
-      const ValueId operand = operands[i];
-      const bool seen = std::find(operands.begin(), operands.begin() + static_cast<std::ptrdiff_t>(i), operand) !=
-                        operands.begin() + static_cast<std::ptrdiff_t>(i);
-      if (operand == kNoValue || seen || kept[operand]) continue;
-      if (graph.consumers(operand).back() == id) live -= bytes(operand);
-    }
-  }
-  return peak;
-}
-
 }  // namespace
 
 Extents extents_of(const Graph& graph, const SymbolValues& symbols) { return Evaluation(graph, symbols).run(); }
@@ -125,6 +97,32 @@ Work work_of(const Graph& graph, const Node& node, const Extents& extents) {
   return work;
 }
 
+double peak_activation_bytes(const Graph& graph, std::span<const double> bytes_of_value) {
+  const auto bytes = [&](ValueId value) { return graph.is_weight(value) ? 0 : bytes_of_value[value]; };
+  std::vector<bool> kept(graph.num_values(), false);
+  for (const ValueId output : graph.outputs()) kept[output] = true;
+  double live = 0;
+  for (const ValueId input : graph.inputs()) live += bytes(input);
+  double peak = live;
+  for (NodeId id = 0; id < graph.nodes().size(); ++id) {
+    const Node& node = graph.node(id);
+    if (node.is_input()) continue;
+    for (uint32_t i = 0; i < node.num_results; ++i) live += bytes(node.result(i));
+    peak = std::max(peak, live);
+    for (uint32_t i = 0; i < node.num_results; ++i)
+      if (!kept[node.result(i)] && graph.consumers(node.result(i)).empty()) live -= bytes(node.result(i));
+    const auto operands = graph.operands(node);
+    for (size_t i = 0; i < operands.size(); ++i) {
+      const ValueId operand = operands[i];
+      const bool seen = std::find(operands.begin(), operands.begin() + static_cast<std::ptrdiff_t>(i), operand) !=
+                        operands.begin() + static_cast<std::ptrdiff_t>(i);
+      if (operand == kNoValue || seen || kept[operand]) continue;
+      if (graph.consumers(operand).back() == id) live -= bytes(operand);
+    }
+  }
+  return peak;
+}
+
 GraphWork graph_work(const Graph& graph, const Extents& extents) {
   GraphWork total;
   for (const Node& node : graph.nodes()) {
@@ -139,7 +137,9 @@ GraphWork graph_work(const Graph& graph, const Extents& extents) {
     total.run.flops += work.flops;
     total.run.bytes += work.bytes;
   }
-  total.peak_activation_bytes = peak_activations(graph, extents);
+  std::vector<double> bytes(graph.num_values());
+  for (ValueId value = 0; value < bytes.size(); ++value) bytes[value] = bytes_of(graph, value, extents);
+  total.peak_activation_bytes = peak_activation_bytes(graph, bytes);
   return total;
 }
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -37,6 +38,10 @@ struct GraphWork {
   double parameter_bytes = 0;
   double peak_activation_bytes = 0;  ///< most bytes alive at once in the order of the graph's nodes; constants excepted
 };
+
+/// The most activation bytes alive at once, in the order of the graph's nodes: inputs from the start, results from
+/// their node on, each until its last reader is done; graph outputs to the end. `bytes_of_value` is by ValueId.
+double peak_activation_bytes(const Graph& graph, std::span<const double> bytes_of_value);
 
 /// Work of one run of the whole graph.
 GraphWork graph_work(const Graph& graph, const Extents& extents);

@@ -1,0 +1,32 @@
+#include "isomer/cost/roofline.h"
+
+#include <algorithm>
+
+namespace isomer {
+
+Status check(const RooflineOptions& options) {
+  if (!(options.flops_per_second > 0)) return fail("peak of {} FLOP/s: must be positive", options.flops_per_second);
+  if (!(options.bytes_per_second > 0))
+    return fail("bandwidth of {} bytes/s: must be positive", options.bytes_per_second);
+  if (!(options.kernel_overhead_us >= 0))
+    return fail("overhead of {} us per kernel: must not be negative", options.kernel_overhead_us);
+  return {};
+}
+
+Result<Metrics> RooflineCost::metrics(const Graph& graph, const Boundary& /*boundary*/) {
+  const ConcreteTypes types(graph, symbols_);
+  Metrics total;
+  for (const Node& node : graph.nodes()) {
+    if (!runs(graph, node) || is_view(node)) continue;
+    const Work& work = works_.of(graph, node, types);
+    total.flops += work.flops;
+    total.bytes += work.bytes;
+    total.kernels += 1;
+    total.latency_us += options_.kernel_overhead_us +
+                        1e6 * std::max(work.flops / options_.flops_per_second, work.bytes / options_.bytes_per_second);
+  }
+  total.peak_bytes = peak_activation_bytes(graph, types.bytes());
+  return total;
+}
+
+}  // namespace isomer
