@@ -1,0 +1,185 @@
+#include "isomer/verify/partial_instance.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace isomer {
+namespace {
+
+using Kind = Instance::Value::Kind;
+
+void names_in(const Expr& expr, std::set<std::string>& out) {
+  if (expr.kind == Expr::Kind::Variable) out.insert(expr.name.substr(1));
+  for (const Expr& arg : expr.args) names_in(arg, out);
+}
+
+bool calls(const Expr& expr, std::initializer_list<std::string_view> functions) {
+  if (expr.kind == Expr::Kind::Call && std::find(functions.begin(), functions.end(), expr.name) != functions.end())
+    return true;
+  return std::any_of(expr.args.begin(), expr.args.end(), [&](const Expr& arg) { return calls(arg, functions); });
+}
+
+/// Names of variables that `function` is asked about, outside of `or` and `not`.
+void asked_about(const Expr& expr, std::string_view function, std::set<std::string>& out) {
+  if (expr.name == "or" || expr.name == "not") return;
+  if (expr.kind == Expr::Kind::Call && expr.name == function) names_in(expr, out);
+  for (const Expr& arg : expr.args) asked_about(arg, function, out);
+}
+
+}  // namespace
+
+const TensorType& PartialInstance::Facts::type(ValueId value) const { return instance_.values[value].type; }
+
+bool PartialInstance::Facts::is_weight(ValueId value) const {
+  const Kind kind = instance_.values[value].kind;
+  return kind == Kind::Weight || kind == Kind::Uniform;
+}
+
+const Tensor* PartialInstance::Facts::constant(ValueId value) const {
+  const Instance::Value& known = instance_.values[value];
+  if (known.kind != Kind::Uniform) return nullptr;
+  scratch_ = uniform_tensor(known.type, known.number);
+  return &scratch_;
+}
+
+PartialInstance::PartialInstance(const Rule& rule) : facts_(instance_) {
+  for (const Expr& expr : rule.conditions) {
+    Condition condition{&expr, {}, !calls(expr, {"len", "dims", "sum", "at", "not", "or"})};
+    names_in(expr, condition.names);
+    conditions_.push_back(std::move(condition));
+    asked_about(expr, "weight", weights_);
+    asked_about(expr, "value", uniforms_);
+    asked_about(expr, "uniform", uniforms_);
+  }
+}
+
+std::vector<const TensorType*> PartialInstance::types(const std::vector<ValueId>& ids) const {
+  std::vector<const TensorType*> out;
+  for (const ValueId id : ids) out.push_back(id == kNoValue ? nullptr : &instance_.values[id].type);
+  return out;
+}
+
+void PartialInstance::with_value(Instance::Value value, const std::function<void(ValueId)>& next) {
+  const auto id = static_cast<ValueId>(instance_.values.size());
+  instance_.values.push_back(std::move(value));
+  next(id);
+  instance_.values.pop_back();
+}
+
+void PartialInstance::with_node(const OpDef& op, const Attrs& attrs, const std::vector<ValueId>& operands,
+                                std::vector<TensorType> results,
+                                const std::function<void(const std::vector<ValueId>&)>& next) {
+  const auto first = static_cast<ValueId>(instance_.values.size());
+  std::vector<ValueId> values(results.size());
+  std::iota(values.begin(), values.end(), first);
+  for (TensorType& type : results) instance_.values.push_back({Kind::Result, std::move(type), 0, ""});
+  instance_.nodes.push_back({&op, attrs, operands, first, static_cast<uint32_t>(values.size())});
+  checked([&] { next(values); });
+  instance_.nodes.pop_back();
+  instance_.values.resize(first);
+}
+
+void PartialInstance::with_root(const Next& next) {
+  instance_.roots.push_back(instance_.nodes.size() - 1);
+  next();
+  instance_.roots.pop_back();
+}
+
+void PartialInstance::bind_value(const std::string& name, ValueId id, const Next& next) {
+  binding_.values.emplace_back(name, id);
+  complete_.insert(name);
+  checked(next);
+  complete_.erase(name);
+  binding_.values.pop_back();
+}
+
+void PartialInstance::bind_attr(const std::string& name, ExprValue value, const Next& next) {
+  binding_.attrs.emplace_back(name, std::move(value));
+  complete_.insert(name);
+  checked(next);
+  complete_.erase(name);
+  binding_.attrs.pop_back();
+}
+
+void PartialInstance::bind_record(const std::string& name, Attrs record, const Next& next) {
+  binding_.records.emplace_back(name, std::move(record));
+  complete_.insert(name);
+  next();
+  complete_.erase(name);
+  binding_.records.pop_back();
+}
+
+void PartialInstance::bind_element(const std::string& name, ValueId id, const Next& next) {
+  const bool first = binding_.sequence(name) == nullptr;
+  if (first) binding_.sequences.emplace_back(name, std::vector<ValueId>{});
+  sequence(name).push_back(id);
+  checked(next);
+  sequence(name).pop_back();
+  if (first) forget_sequence(name);
+}
+
+void PartialInstance::bind_whole(const std::string& name, const Next& next) {
+  const bool unbound = binding_.sequence(name) == nullptr;
+  if (unbound) binding_.sequences.emplace_back(name, std::vector<ValueId>{});
+  complete_.insert(name);
+  checked(next);
+  complete_.erase(name);
+  if (unbound) forget_sequence(name);
+}
+
+void PartialInstance::bind_all_of(const Term& term, const Next& next) {
+  std::set<std::string> before = complete_;
+  for (const Term* inner : sequences_of(term)) complete_.insert(inner->name);
+  checked(next);
+  complete_ = std::move(before);
+}
+
+std::vector<ValueId>& PartialInstance::sequence(const std::string& name) {
+  return std::find_if(binding_.sequences.begin(), binding_.sequences.end(),
+                      [&](const auto& entry) { return entry.first == name; })
+      ->second;
+}
+
+void PartialInstance::forget_sequence(const std::string& name) {
+  std::erase_if(binding_.sequences, [&](const auto& entry) { return entry.first == name; });
+}
+
+/// Runs `next` unless a condition that can be decided now does not hold.
+void PartialInstance::checked(const Next& next) {
+  std::vector<size_t> decided;
+  bool all = true;
+  for (size_t i = 0; all && i < conditions_.size(); ++i) {
+    Condition& condition = conditions_[i];
+    if (condition.done || !ready(condition)) continue;
+    const bool whole =
+        std::includes(complete_.begin(), complete_.end(), condition.names.begin(), condition.names.end());
+    if (whole) {
+      condition.done = true;
+      decided.push_back(i);
+    }
+    all = holds(*condition.expr, ExprContext{binding_, facts_}).has_value();
+  }
+  if (all) next();
+  for (const size_t i : decided) conditions_[i].done = false;
+}
+
+bool PartialInstance::ready(const Condition& condition) const {
+  return std::all_of(condition.names.begin(), condition.names.end(), [&](const std::string& name) {
+    if (complete_.contains(name)) return true;
+    return condition.of_prefixes && binding_.sequence(name) != nullptr && !binding_.sequence(name)->empty();
+  });
+}
+
+std::vector<const Term*> sequences_of(const Term& term) {
+  std::vector<const Term*> out;
+  std::vector<const Term*> pending{&term};
+  while (!pending.empty()) {
+    const Term* inner = pending.back();
+    pending.pop_back();
+    for (const Term& operand : inner->operands) pending.push_back(&operand);
+    if (inner->kind == Term::Kind::Sequence) out.push_back(inner);
+  }
+  return out;
+}
+
+}  // namespace isomer
