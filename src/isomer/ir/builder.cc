@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cassert>
 
-#include "isomer/base/hash.h"
+#include "isomer/ir/node_hash.h"
 
 namespace isomer {
 namespace {
@@ -122,9 +122,10 @@ void GraphBuilder::name(ValueId value, const std::string& name) {
 
 uint64_t GraphBuilder::node_hash(const OpDef& op, const Attrs& attrs, std::span<const ValueId> operands,
                                  size_t num_results) const {
-  uint64_t h = hash_mix(hash_mix(op.hash(), attrs.hash()), num_results);
-  for (const ValueId operand : operands) h = hash_mix(h, operand == kNoValue ? 0 : graph_.value_hash(operand));
-  return h;
+  std::vector<uint64_t> hashes;
+  hashes.reserve(operands.size());
+  for (const ValueId operand : operands) hashes.push_back(operand == kNoValue ? 0 : graph_.value_hash(operand));
+  return isomer::node_hash(op, attrs, num_results, hashes);
 }
 
 const NodeId* GraphBuilder::find_equal(const OpDef& op, const Attrs& attrs, std::span<const ValueId> operands,

@@ -14,6 +14,7 @@
 #include "isomer/ir/text.h"
 #include "isomer/ops/registry.h"
 #include "isomer/rules/builtin.h"
+#include "isomer/rules/delta.h"
 #include "isomer/rules/rewrite.h"
 
 namespace isomer {
@@ -47,10 +48,16 @@ Graph graph_of(const std::string& text) {
   return graph ? std::move(*graph) : Graph();
 }
 
-/// The graph after the first match that applies; nothing when none does.
+/// The graph after the first match that applies; nothing when none does. Its hash must be known without building it.
 std::optional<Graph> rewritten(const Rule& rule, const Graph& graph) {
-  for (const Match& match : find_matches(graph, OpIndex(graph), rule))
-    if (auto out = apply_match(graph, match)) return std::move(*out);
+  for (const Match& match : find_matches(graph, OpIndex(graph), rule)) {
+    auto out = apply_match(graph, match);
+    const auto delta = delta_of(graph, match);
+    EXPECT_EQ(out.has_value(), delta.has_value()) << rule.name;
+    if (!out) continue;
+    EXPECT_EQ(out->hash(), delta->hash) << rule.name;
+    return std::move(*out);
+  }
   return std::nullopt;
 }
 

@@ -18,6 +18,12 @@ class Matcher {
 
   void run() { source(0); }
 
+  /// Only matches whose (single) root is `id`.
+  void run_at(NodeId id) {
+    const Term& term = rule_.sources[0];
+    node(term, id, [&] { with_root(id, [&] { choose(0); }); });
+  }
+
  private:
   bool full() const { return out_.size() >= limit_; }
 
@@ -45,19 +51,24 @@ class Matcher {
     repetition_ = 0;
     node(term, first, [&] {
       std::vector<NodeId> group{first};
+      const std::vector<NodeId> outer = matched_;
       for (const NodeId id : candidates) {
         if (id <= first || is_root(id)) continue;
         const Binding before = binding_;
         bool joined = false;
         Binding with;
         repetition_ = group.size();
+        std::vector<NodeId> matched;
         node(term, id, [&] {
           if (joined || !conditions_hold() || depends_on_group(group, id)) return;
           joined = true;
           with = binding_;
+          matched = matched_;
         });
         binding_ = joined ? with : before;
-        if (joined) group.push_back(id);
+        if (!joined) continue;
+        group.push_back(id);
+        matched_ = std::move(matched);
       }
       repetition_.reset();
       const size_t roots = roots_.size();
@@ -66,13 +77,14 @@ class Matcher {
       source(i + 1);
       roots_.resize(roots);
       root_values_.resize(values);
+      matched_ = outer;
     });
     repetition_.reset();
   }
 
   /// Whether replacing the group and `id` together would close a cycle (a later time step reads an earlier one).
   bool depends_on_group(const std::vector<NodeId>& group, NodeId id) const {
-    Match match{&rule_, binding_, {}};
+    Match match{&rule_, binding_, {}, {}};
     for (const NodeId member : group) match.roots.push_back(graph_.node(member).result());
     match.roots.push_back(graph_.node(id).result());
     return closes_cycle(graph_, match);
@@ -132,7 +144,9 @@ class Matcher {
 
   void emit() {
     if (full() || !conditions_hold()) return;
-    Match match{&rule_, binding_, root_values_};
+    Match match{&rule_, binding_, root_values_, matched_};
+    std::sort(match.nodes.begin(), match.nodes.end());
+    match.nodes.erase(std::unique(match.nodes.begin(), match.nodes.end()), match.nodes.end());
     if (roots_.size() > 1 && closes_cycle(graph_, match)) return;
     out_.push_back(std::move(match));
   }
@@ -185,8 +199,15 @@ class Matcher {
   }
 
   void node(const Term& term, NodeId id, const Next& next) {
+    if (graph_.node(id).op != term.op) return;
+    const size_t matched = matched_.size();
+    matched_.push_back(id);
+    matching(term, id, next);
+    matched_.resize(matched);
+  }
+
+  void matching(const Term& term, NodeId id, const Next& next) {
     const Node& node = graph_.node(id);
-    if (node.op != term.op) return;
     const auto operands = graph_.operands(node);
     const Next checked = [&] {
       const size_t attrs = binding_.attrs.size();
@@ -324,6 +345,7 @@ class Matcher {
   std::optional<size_t> repetition_;
   std::vector<NodeId> roots_;
   std::vector<ValueId> root_values_;
+  std::vector<NodeId> matched_;
 };
 
 void variables_of(const Term& term, std::set<std::string>& out) {
@@ -354,6 +376,13 @@ std::vector<Match> find_matches(const Graph& graph, const OpIndex& index, const 
   std::vector<Match> out;
   Matcher(graph, index, rule, limit, out).run();
   return out;
+}
+
+bool single_root(const Rule& rule) { return rule.sources.size() == 1 && !rule.sources[0].repeated; }
+
+void find_matches_at(const Graph& graph, const OpIndex& index, const Rule& rule, NodeId root, std::vector<Match>& out) {
+  const auto nodes = index.nodes(*rule.sources[0].op);
+  if (std::binary_search(nodes.begin(), nodes.end(), root)) Matcher(graph, index, rule, SIZE_MAX, out).run_at(root);
 }
 
 bool closes_cycle(const Graph& graph, const Match& match) {

@@ -9,11 +9,13 @@
 
 namespace isomer {
 
-/// A place where a rule applies: what its variables stand for, and the values that the targets replace, in order.
+/// A place where a rule applies: what its variables stand for, the values that the targets replace, in order, and the
+/// nodes that the source pattern maps to, ascending.
 struct Match {
   const Rule* rule = nullptr;
   Binding binding;
   std::vector<ValueId> roots;
+  std::vector<NodeId> nodes = {};
 };
 
 /// Nodes by operator, so that a matcher sees only those that can be a root.
@@ -30,6 +32,12 @@ class OpIndex {
 /// All matches whose conditions hold and whose rewrite closes no cycle, ordered by the first root. `term...` matches
 /// the largest set of siblings that satisfies the conditions together with the first of them. Stops at `limit` matches.
 std::vector<Match> find_matches(const Graph& graph, const OpIndex& index, const Rule& rule, size_t limit = SIZE_MAX);
+
+/// Whether the rule's source is one term that stands once: its matches then depend on what lies above their root alone.
+bool single_root(const Rule& rule);
+
+/// Appends the matches of a rule with a single root that have this node as their root.
+void find_matches_at(const Graph& graph, const OpIndex& index, const Rule& rule, NodeId root, std::vector<Match>& out);
 
 /// Whether replacing all roots at once would make a value depend on itself: something that the target reads depends on
 /// one of the roots.
