@@ -1,44 +1,14 @@
 #include "isomer/search/greedy.h"
 
-#include <gtest/gtest.h>
-
-#include "isomer/ir/text.h"
-#include "isomer/ir/verify.h"
-#include "isomer/ops/registry.h"
 #include "isomer/rules/builtin.h"
-#include "isomer/runtime/reference/executor.h"
 #include "isomer/runtime/reference/fold.h"
-#include "isomer/runtime/reference/random.h"
 #include "isomer/search/everywhere.h"
 #include "isomer/search/roofline.h"
 #include "isomer/search/simplify.h"
+#include "isomer/search/testing.h"
 
 namespace isomer {
 namespace {
-
-Graph parsed(std::string_view text) {
-  auto graph = parse_graph(text, find_op);
-  if (!graph) throw std::runtime_error(graph.error().message);
-  return std::move(*graph);
-}
-
-std::vector<Rule> rules_of(std::string_view text) {
-  auto rules = parse_rules(text);
-  if (!rules) throw std::runtime_error(rules.error().message);
-  return std::move(*rules);
-}
-
-/// Both graphs compute the same field elements from the same random ones.
-void expect_same_meaning(const Graph& a, const Graph& b) {
-  std::vector<Tensor> inputs;
-  for (const ValueId input : a.inputs())
-    inputs.push_back(random_tensor(DType::Field, *concrete(*a.type(input).shape), inputs.size() + 1));
-  const auto expected = run_reference(a, inputs);
-  const auto got = run_reference(b, inputs);
-  ASSERT_TRUE(expected.has_value()) << expected.error().message;
-  ASSERT_TRUE(got.has_value()) << got.error().message;
-  for (size_t i = 0; i < expected->size(); ++i) EXPECT_TRUE((*expected)[i] == (*got)[i]) << "output " << i;
-}
 
 constexpr std::string_view kSteps = R"(
   input a: f32[1,8]

@@ -1,0 +1,47 @@
+#include "isomer/search/part.h"
+
+#include "isomer/search/testing.h"
+
+namespace isomer {
+namespace {
+
+TEST(Part, SpliceOfEveryPartUnchangedGivesTheWhole) {
+  const Graph whole = parsed(kBranches);
+  const std::vector<NodeId> nodes = run_time_nodes(whole);
+  ASSERT_EQ(nodes.size(), 9U);
+  for (size_t from = 0; from < nodes.size(); ++from) {
+    for (size_t to = from + 1; to <= nodes.size(); ++to) {
+      const Part part = extract_part(whole, convex_hull(whole, std::span(nodes).subspan(from, to - from)));
+      ASSERT_TRUE(verify_graph(part.graph).has_value());
+      EXPECT_EQ(part.graph.inputs().size(), part.inputs.size());
+      EXPECT_EQ(part.graph.outputs().size(), part.outputs.size());
+      const Replacement same{&part, &part.graph};
+      const Spliced spliced = splice(whole, {&same, 1});
+      ASSERT_TRUE(verify_graph(spliced.graph).has_value());
+      EXPECT_EQ(spliced.graph.hash(), whole.hash()) << from << " to " << to;
+      for (const ValueId value : part.outputs) EXPECT_EQ(spliced.value_hashes[value], whole.value_hash(value));
+      for (const ValueId value : part.inputs) EXPECT_EQ(spliced.value_hashes[value], whole.value_hash(value));
+    }
+  }
+}
+
+TEST(Part, HullTakesInWhatLiesBetween) {
+  const Graph whole = parsed(kBranches);
+  const std::vector<NodeId> nodes = run_time_nodes(whole);
+  // The first convolution and the join have its relu between them; the other branch does not lie between.
+  const NodeId ends[] = {nodes[0], nodes[4]};
+  EXPECT_EQ(convex_hull(whole, ends), (std::vector<NodeId>{nodes[0], nodes[2], nodes[4]}));
+}
+
+TEST(Part, ReplacementKeepsNamesOfItsOutputs) {
+  const Graph whole = parsed("input x: f32[2]\na = Relu(x)\nb = Tanh(a)\nc = Abs(b)\nreturn c\n");
+  const std::vector<NodeId> nodes = run_time_nodes(whole);
+  const Part part = extract_part(whole, std::span(nodes).first(2));
+  const Graph other = parsed("input x: f32[2]\ny = Sigmoid(x)\nreturn y\n");
+  const Replacement replacement{&part, &other};
+  const Graph spliced = splice(whole, {&replacement, 1}).graph;
+  EXPECT_EQ(spliced.hash(), parsed("input x: f32[2]\nb = Sigmoid(x)\nc = Abs(b)\nreturn c\n").hash());
+}
+
+}  // namespace
+}  // namespace isomer

@@ -1,0 +1,71 @@
+#pragma once
+// What the tests of searches share.
+
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+
+#include "isomer/ir/text.h"
+#include "isomer/ir/verify.h"
+#include "isomer/ops/registry.h"
+#include "isomer/rules/rule.h"
+#include "isomer/runtime/reference/executor.h"
+#include "isomer/runtime/reference/random.h"
+
+namespace isomer {
+
+inline Graph parsed(std::string_view text) {
+  auto graph = parse_graph(text, find_op);
+  if (!graph) throw std::runtime_error(graph.error().message);
+  return std::move(*graph);
+}
+
+inline std::vector<Rule> rules_of(std::string_view text) {
+  auto rules = parse_rules(text);
+  if (!rules) throw std::runtime_error(rules.error().message);
+  return std::move(*rules);
+}
+
+/// Both graphs compute the same field elements from the same random ones.
+inline void expect_same_meaning(const Graph& a, const Graph& b) {
+  std::vector<Tensor> inputs;
+  for (const ValueId input : a.inputs())
+    inputs.push_back(random_tensor(DType::Field, *concrete(*a.type(input).shape), inputs.size() + 1));
+  const auto expected = run_reference(a, inputs);
+  const auto got = run_reference(b, inputs);
+  ASSERT_TRUE(expected.has_value()) << expected.error().message;
+  ASSERT_TRUE(got.has_value()) << got.error().message;
+  for (size_t i = 0; i < expected->size(); ++i) EXPECT_TRUE((*expected)[i] == (*got)[i]) << "output " << i;
+}
+
+/// A cell of an SRU without biases in its textbook form: c' = f*c + (1-f)*z.
+constexpr std::string_view kGate = R"(
+  input f: f32[1,8]
+  input c: f32[1,8]
+  input z: f32[1,8]
+  one = f32[]{1}
+  p = Mul(f, c)
+  n = Sub(one, f)
+  q = Mul(n, z)
+  y = Add(p, q)
+  return y)";
+
+/// Convolutions that share an input, side by side and then joined, twice.
+constexpr std::string_view kBranches = R"(
+  input x: f32[1,4,6,6]
+  w1 = f32[4,4,3,3]{seed 1}
+  w2 = f32[4,4,3,3]{seed 2}
+  w3 = f32[4,8,3,3]{seed 3}
+  w4 = f32[4,8,3,3]{seed 4}
+  a = Conv(x, w1) {pads=[1,1,1,1], strides=[1,1], dilations=[1,1]}
+  b = Conv(x, w2) {pads=[1,1,1,1], strides=[1,1], dilations=[1,1]}
+  ra = Relu(a)
+  rb = Relu(b)
+  j = Concat(ra, rb) {axis=1}
+  c = Conv(j, w3) {pads=[1,1,1,1], strides=[1,1], dilations=[1,1]}
+  d = Conv(j, w4) {pads=[1,1,1,1], strides=[1,1], dilations=[1,1]}
+  s = Add(c, d)
+  y = Relu(s)
+  return y)";
+
+}  // namespace isomer
