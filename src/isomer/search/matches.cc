@@ -1,0 +1,119 @@
+#include "isomer/search/matches.h"
+
+#include <algorithm>
+#include <limits>
+#include <unordered_map>
+
+namespace isomer {
+namespace {
+
+constexpr uint32_t kFar = std::numeric_limits<uint32_t>::max() / 2;
+
+/// How many operators deep a term reaches; a variable is as far away as an operator in its place.
+uint32_t depth(const Term& term) {
+  uint32_t deepest = 0;
+  for (const Term& operand : term.operands) deepest = std::max(deepest, depth(operand));
+  return deepest + 1;
+}
+
+/// Values and nodes of the graph after a rewrite, as seen from the graph before.
+class Correspondence {
+ public:
+  Correspondence(const Rewrite& rewrite, const Graph& after) : before_(rewrite.before), after_(after) {
+    std::unordered_map<uint64_t, ValueId> by_hash;
+    by_hash.reserve(after.num_values());
+    for (ValueId value = 0; value < after.num_values(); ++value) by_hash.emplace(after.value_hash(value), value);
+    values_.assign(before_.num_values(), kNoValue);
+    for (ValueId value = 0; value < before_.num_values(); ++value) {
+      const auto found = by_hash.find(rewrite.delta.value_hashes[value]);
+      if (found != by_hash.end()) values_[value] = found->second;
+    }
+    measure();
+  }
+
+  ValueId value(ValueId before) const { return before == kNoValue ? kNoValue : values_[before]; }
+  /// Steps from a node of the graph after up to the nearest node that is new or reads something else than before.
+  uint32_t distance(NodeId after) const { return distances_[after]; }
+
+ private:
+  /// Whether a node stands unchanged in the graph after, and nothing else has become equal to it.
+  void measure() {
+    std::vector<int> images(after_.nodes().size(), 0);
+    for (const Node& node : before_.nodes()) {
+      if (node.num_results == 0 || value(node.result()) == kNoValue) continue;
+      const NodeId image = after_.producer(value(node.result()));
+      ++images[image];
+      if (!same(node, after_.node(image))) ++images[image];
+    }
+    distances_.assign(after_.nodes().size(), kFar);
+    for (NodeId id = 0; id < distances_.size(); ++id) {
+      if (images[id] != 1) distances_[id] = 0;
+      for (const ValueId operand : after_.operands(after_.node(id)))
+        if (operand != kNoValue) distances_[id] = std::min(distances_[id], distances_[after_.producer(operand)] + 1);
+    }
+  }
+
+  bool same(const Node& before, const Node& after) const {
+    const auto had = before_.operands(before);
+    const auto has = after_.operands(after);
+    return before.op == after.op && before.attrs == after.attrs && had.size() == has.size() &&
+           std::equal(had.begin(), had.end(), has.begin(), [&](ValueId b, ValueId a) { return value(b) == a; });
+  }
+
+  const Graph& before_;
+  const Graph& after_;
+  std::vector<ValueId> values_;      // by value of the graph before
+  std::vector<uint32_t> distances_;  // by node of the graph after
+};
+
+Match translated(const Match& match, const Correspondence& to, const Graph& before, const Graph& after) {
+  Match out = match;
+  for (auto& [name, value] : out.binding.values) value = to.value(value);
+  for (auto& [name, values] : out.binding.sequences)
+    for (ValueId& value : values) value = to.value(value);
+  for (ValueId& root : out.roots) root = to.value(root);
+  for (NodeId& node : out.nodes) node = after.producer(to.value(before.node(node).result()));
+  std::sort(out.nodes.begin(), out.nodes.end());
+  return out;
+}
+
+}  // namespace
+
+std::vector<Match> all_matches(const Graph& graph, std::span<const Rule> rules, size_t limit) {
+  const OpIndex index(graph);
+  std::vector<Match> out;
+  for (const Rule& rule : rules) {
+    std::vector<Match> found = find_matches(graph, index, rule, limit);
+    std::move(found.begin(), found.end(), std::back_inserter(out));
+  }
+  return out;
+}
+
+std::vector<Match> inherited_matches(const Rewrite& rewrite, const Graph& after, std::span<const Rule> rules) {
+  const OpIndex index(after);
+  const Correspondence to(rewrite, after);
+  std::unordered_map<const Rule*, std::vector<const Match*>> had;
+  for (const Match& match : rewrite.matches) had[match.rule].push_back(&match);
+  std::vector<Match> out;
+  for (const Rule& rule : rules) {
+    if (!single_root(rule)) {
+      std::vector<Match> found = find_matches(after, index, rule);
+      std::move(found.begin(), found.end(), std::back_inserter(out));
+      continue;
+    }
+    const uint32_t reach = depth(rule.sources[0]);
+    const size_t first = out.size();
+    for (const Match* match : had[&rule]) {
+      const ValueId root = to.value(match->roots[0]);
+      if (root == kNoValue || to.distance(after.producer(root)) <= reach) continue;
+      out.push_back(translated(*match, to, rewrite.before, after));
+    }
+    for (const NodeId id : index.nodes(*rule.sources[0].op))
+      if (to.distance(id) <= reach) find_matches_at(after, index, rule, id, out);
+    std::stable_sort(out.begin() + static_cast<std::ptrdiff_t>(first), out.end(),
+                     [](const Match& a, const Match& b) { return a.roots[0] < b.roots[0]; });
+  }
+  return out;
+}
+
+}  // namespace isomer

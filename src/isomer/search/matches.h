@@ -1,0 +1,25 @@
+#pragma once
+// The matches of all rules in a graph, found afresh or inherited from the graph that it was made of.
+
+#include <span>
+#include <vector>
+
+#include "isomer/rules/delta.h"
+
+namespace isomer {
+
+/// By rule, in the order of the rules; of one rule, by root. At most `limit` of each rule.
+std::vector<Match> all_matches(const Graph& graph, std::span<const Rule> rules, size_t limit = SIZE_MAX);
+
+/// A graph that a rewrite was applied to.
+struct Rewrite {
+  const Graph& before;
+  const std::vector<Match>& matches;  ///< all of `before`
+  const Delta& delta;                 ///< what the rewrite made of it
+};
+/// The same as all_matches(after, rules), in the same order: a match that no change can reach is the parent's (OCGGS's
+/// reuse). A rule with several roots is matched afresh, since a rewrite far away can close or open a cycle between
+/// them.
+std::vector<Match> inherited_matches(const Rewrite& rewrite, const Graph& after, std::span<const Rule> rules);
+
+}  // namespace isomer

@@ -1,0 +1,63 @@
+#include "isomer/search/matches.h"
+
+#include "isomer/base/hash.h"
+#include "isomer/base/rng.h"
+#include "isomer/rules/builtin.h"
+#include "isomer/rules/rewrite.h"
+#include "isomer/search/testing.h"
+
+namespace isomer {
+namespace {
+
+/// What a match says, independent of the ids of values.
+uint64_t identity(const Graph& graph, const Match& match) {
+  uint64_t hash = match.rule->hash();
+  const auto mix = [&](ValueId value) { hash = hash_mix(hash, value == kNoValue ? 0 : graph.value_hash(value)); };
+  for (const auto& [name, value] : match.binding.values) mix(value);
+  for (const auto& [name, values] : match.binding.sequences)
+    for (const ValueId value : values) mix(value);
+  for (const ValueId root : match.roots) mix(root);
+  for (const NodeId node : match.nodes) hash = hash_mix(hash, graph.node(node).hash);
+  return hash;
+}
+
+std::vector<uint64_t> identities(const Graph& graph, const std::vector<Match>& matches) {
+  std::vector<uint64_t> out;
+  for (const Match& match : matches) out.push_back(identity(graph, match));
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+/// Random walks along the rules: what is inherited is what would be found, and a hash is known before the graph is.
+TEST(Matches, InheritedAreThoseFoundAfresh) {
+  const auto rules = builtin_rules();
+  ASSERT_TRUE(rules.has_value());
+  int rewrites = 0;
+  for (const std::string_view text : {kGate, kBranches}) {
+    for (uint64_t seed = 0; seed < 30; ++seed) {
+      Rng rng(seed);
+      Graph graph = parsed(text);
+      std::vector<Match> matches = all_matches(graph, *rules);
+      for (int step = 0; step < 8 && !matches.empty(); ++step) {
+        const Match& match = matches[rng.below(matches.size())];
+        const auto next = apply_match(graph, match);
+        const auto delta = delta_of(graph, match);
+        ASSERT_EQ(next.has_value(), delta.has_value());
+        if (!next) continue;
+        ASSERT_EQ(next->hash(), delta->hash) << match.rule->name;
+        std::vector<Match> inherited = inherited_matches({graph, matches, *delta}, *next, *rules);
+        ASSERT_EQ(identities(*next, inherited), identities(*next, all_matches(*next, *rules)))
+            << match.rule->name << " on\n"
+            << print_graph(graph);
+        expect_same_meaning(graph, *next);
+        matches = std::move(inherited);
+        graph = *next;
+        ++rewrites;
+      }
+    }
+  }
+  EXPECT_GT(rewrites, 150);
+}
+
+}  // namespace
+}  // namespace isomer

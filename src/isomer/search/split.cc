@@ -1,0 +1,137 @@
+#include "isomer/search/split.h"
+
+#include <algorithm>
+#include <boost/graph/adjacency_list.hpp>
+#include <boost/graph/push_relabel_max_flow.hpp>
+#include <limits>
+
+#include "isomer/search/part.h"
+
+namespace isomer {
+namespace {
+
+using Traits = boost::adjacency_list_traits<boost::vecS, boost::vecS, boost::directedS>;
+using Network = boost::adjacency_list<
+    boost::vecS, boost::vecS, boost::directedS, boost::no_property,
+    boost::property<boost::edge_capacity_t, int64_t,
+                    boost::property<boost::edge_residual_capacity_t, int64_t,
+                                    boost::property<boost::edge_reverse_t, Traits::edge_descriptor>>>>;
+
+/// More than any sum of capacities, and far from overflow.
+constexpr int64_t kUncuttable = int64_t{1} << 40;
+/// What a match weighs against a node: among equal cuts, the one behind fewer nodes is taken.
+constexpr int64_t kMatch = 1 << 12;
+
+/// For every node, how many matches map an edge into it and an edge out of it. Every node of a pattern reads something
+/// that the pattern names, so that the edge out of it decides.
+std::vector<int64_t> capacities(const Graph& graph, std::span<const Match> matches) {
+  std::vector<int64_t> out(graph.nodes().size(), 0);
+  for (const Match& match : matches) {
+    std::vector<NodeId> read;
+    for (const NodeId id : match.nodes)
+      for (const ValueId operand : graph.operands(graph.node(id)))
+        if (operand != kNoValue) read.push_back(graph.producer(operand));
+    std::sort(read.begin(), read.end());
+    read.erase(std::unique(read.begin(), read.end()), read.end());
+    for (const NodeId id : read)
+      if (std::binary_search(match.nodes.begin(), match.nodes.end(), id)) ++out[id];
+  }
+  return out;
+}
+
+/// The minimum vertex cut of some nodes as a flow network: every node is an edge from its entry to its exit.
+class VertexCut {
+ public:
+  VertexCut(const Graph& graph, const std::vector<NodeId>& nodes, const std::vector<int64_t>& capacity)
+      : graph_(graph), nodes_(nodes), network_(2 * nodes.size() + 2) {
+    const size_t n = nodes.size();
+    const size_t forced = std::max<size_t>(1, n / 4);
+    for (size_t i = 0; i < n; ++i) {
+      connect(entry(i), exit(i), kMatch * capacity[nodes[i]] + 1, 0);
+      // What comes before a node of the upper side is of that side too.
+      for (const ValueId operand : graph.operands(graph.node(nodes[i])))
+        if (const auto j = index(operand))
+          connect(exit(*j), entry(i), kUncuttable, 0), connect(entry(i), entry(*j), kUncuttable, 0);
+      if (i < forced) connect(source(), entry(i), kUncuttable, 0);
+      if (i >= n - forced) connect(entry(i), sink(), kUncuttable, 0);
+    }
+    boost::push_relabel_max_flow(network_, source(), sink());
+    reach();
+  }
+
+  /// Whether the i-th node is on the upper side, and whether the cut is behind it.
+  bool upper(size_t i) const { return reached_[entry(i)]; }
+  bool cut(size_t i) const { return upper(i) && !reached_[exit(i)]; }
+
+ private:
+  using Vertex = Traits::vertex_descriptor;
+  Vertex entry(size_t i) const { return 2 * i; }
+  Vertex exit(size_t i) const { return 2 * i + 1; }
+  Vertex source() const { return 2 * nodes_.size(); }
+  Vertex sink() const { return 2 * nodes_.size() + 1; }
+
+  std::optional<size_t> index(ValueId operand) const {
+    if (operand == kNoValue) return std::nullopt;
+    const auto found = std::lower_bound(nodes_.begin(), nodes_.end(), graph_.producer(operand));
+    if (found == nodes_.end() || *found != graph_.producer(operand)) return std::nullopt;
+    return static_cast<size_t>(found - nodes_.begin());
+  }
+
+  void connect(Vertex from, Vertex to, int64_t forward, int64_t backward) {
+    const auto there = boost::add_edge(from, to, network_).first;
+    const auto back = boost::add_edge(to, from, network_).first;
+    boost::put(boost::edge_capacity, network_, there, forward);
+    boost::put(boost::edge_capacity, network_, back, backward);
+    boost::put(boost::edge_reverse, network_, there, back);
+    boost::put(boost::edge_reverse, network_, back, there);
+  }
+
+  void reach() {
+    reached_.assign(boost::num_vertices(network_), false);
+    std::vector<Vertex> pending{source()};
+    reached_[source()] = true;
+    while (!pending.empty()) {
+      const Vertex vertex = pending.back();
+      pending.pop_back();
+      for (auto [edge, end] = boost::out_edges(vertex, network_); edge != end; ++edge) {
+        const Vertex next = boost::target(*edge, network_);
+        if (reached_[next] || boost::get(boost::edge_residual_capacity, network_, *edge) <= 0) continue;
+        reached_[next] = true;
+        pending.push_back(next);
+      }
+    }
+  }
+
+  const Graph& graph_;
+  const std::vector<NodeId>& nodes_;
+  Network network_;
+  std::vector<bool> reached_;
+};
+
+void split_nodes(const Graph& graph, std::vector<NodeId> nodes, const std::vector<int64_t>& capacity, size_t threshold,
+                 Split& out) {
+  if (nodes.size() <= threshold || nodes.size() < 2) {
+    if (!nodes.empty()) out.parts.push_back(std::move(nodes));
+    return;
+  }
+  std::vector<NodeId> upper;
+  std::vector<NodeId> lower;
+  const VertexCut cut(graph, nodes, capacity);
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    (cut.upper(i) ? upper : lower).push_back(nodes[i]);
+    if (cut.cut(i)) out.cuts.push_back(nodes[i]);
+  }
+  split_nodes(graph, std::move(upper), capacity, threshold, out);
+  split_nodes(graph, std::move(lower), capacity, threshold, out);
+}
+
+}  // namespace
+
+Split split_graph(const Graph& graph, std::span<const Match> matches, size_t threshold) {
+  Split out;
+  split_nodes(graph, run_time_nodes(graph), capacities(graph, matches), std::max<size_t>(threshold, 1), out);
+  std::sort(out.cuts.begin(), out.cuts.end());
+  return out;
+}
+
+}  // namespace isomer

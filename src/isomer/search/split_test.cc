@@ -1,0 +1,119 @@
+#include "isomer/search/split.h"
+
+#include <algorithm>
+#include <set>
+
+#include "isomer/search/matches.h"
+#include "isomer/search/part.h"
+#include "isomer/search/testing.h"
+
+namespace isomer {
+namespace {
+
+/// A chain of n relus and tanhs in turn.
+Graph chain(int n) {
+  std::string text = "input x0: f32[2]\n";
+  for (int i = 0; i < n; ++i) text += fmt::format("x{} = {}(x{})\n", i + 1, i % 2 == 0 ? "Relu" : "Tanh", i);
+  return parsed(text + fmt::format("return x{}\n", n));
+}
+
+void expect_partition(const Graph& graph, const Split& split, size_t threshold) {
+  std::vector<NodeId> all;
+  std::set<NodeId> before;
+  for (const auto& part : split.parts) {
+    EXPECT_LE(part.size(), threshold);
+    EXPECT_EQ(convex_hull(graph, part), part);
+    for (const NodeId id : part)  // topological order: nothing is read from a later part
+      for (const ValueId operand : graph.operands(graph.node(id)))
+        if (operand != kNoValue && !graph.is_weight(operand) && !graph.producer_node(operand).is_input()) {
+          EXPECT_TRUE(before.contains(graph.producer(operand)) ||
+                      std::binary_search(part.begin(), part.end(), graph.producer(operand)));
+        }
+    before.insert(part.begin(), part.end());
+    all.insert(all.end(), part.begin(), part.end());
+  }
+  std::sort(all.begin(), all.end());
+  EXPECT_EQ(all, run_time_nodes(graph));
+}
+
+TEST(Split, PartsAreSmallConvexAndOrdered) {
+  for (const size_t threshold : {1, 2, 3, 5, 30}) {
+    const Graph line = chain(23);
+    expect_partition(line, split_graph(line, {}, threshold), threshold);
+    const Graph branches = parsed(kBranches);
+    expect_partition(branches, split_graph(branches, {}, threshold), threshold);
+  }
+}
+
+TEST(Split, CutsWhereNoMatchPasses) {
+  const Graph graph = chain(8);
+  // Every Tanh of a Relu is a match, so that the cut must go behind a Tanh.
+  const auto rules = rules_of("rule r\n(Tanh (Relu ?x)) => (Tanh (Relu ?x))");
+  const Split split = split_graph(graph, all_matches(graph, rules), 4);
+  ASSERT_FALSE(split.cuts.empty());
+  for (const NodeId cut : split.cuts) EXPECT_EQ(graph.node(cut).op->name, "Tanh");
+}
+
+/// All ways to cut a graph in two by brute force: sets of nodes closed under what they read, with the first quarter and
+/// without the last; the least sum of capacities of their border.
+int64_t least_cut(const Graph& graph, std::span<const Match> matches) {
+  const std::vector<NodeId> nodes = run_time_nodes(graph);
+  const size_t n = nodes.size();
+  const size_t forced = std::max<size_t>(1, n / 4);
+  int64_t best = std::numeric_limits<int64_t>::max();
+  for (uint32_t set = 0; set < (1U << n); ++set) {
+    const auto upper = [&](NodeId id) {
+      const auto at = std::lower_bound(nodes.begin(), nodes.end(), id);
+      return at == nodes.end() || *at != id || (set >> (at - nodes.begin()) & 1) != 0;  // inputs and weights are
+    };
+    bool valid = true;
+    for (size_t i = 0; i < n; ++i) {
+      if ((i < forced && !upper(nodes[i])) || (i >= n - forced && upper(nodes[i]))) valid = false;
+      for (const ValueId operand : graph.operands(graph.node(nodes[i])))
+        if (upper(nodes[i]) && !upper(graph.producer(operand))) valid = false;
+    }
+    if (!valid) continue;
+    std::set<NodeId> border;
+    for (const NodeId id : nodes)
+      for (const ValueId operand : graph.operands(graph.node(id)))
+        if (!upper(id) && upper(graph.producer(operand)) && !graph.is_weight(operand) &&
+            !graph.producer_node(operand).is_input())
+          border.insert(graph.producer(operand));
+    int64_t sum = 0;
+    for (const Match& match : matches)
+      for (const NodeId id : match.nodes) {
+        const auto reads = [&](NodeId reader) {
+          const auto operands = graph.operands(graph.node(reader));
+          return std::any_of(operands.begin(), operands.end(), [&](ValueId v) { return graph.producer(v) == id; });
+        };
+        if (border.contains(id) && std::any_of(match.nodes.begin(), match.nodes.end(), reads)) ++sum;
+      }
+    best = std::min(best, sum);
+  }
+  return best;
+}
+
+TEST(Split, FirstCutIsTheLeastOfAll) {
+  const auto rules = rules_of(
+      "rule a\n(Relu (Conv ..c ?x ?w)) => (Relu (Conv ..c ?x ?w))\n"
+      "rule b\n(Concat axis=?a (Relu @x)...) => (Concat axis=?a (Relu @x)...)\n"
+      "rule c\n(Add (Conv ..c ?x ?w) ?y) => (Add (Conv ..c ?x ?w) ?y)\n");
+  const Graph graph = parsed(kBranches);
+  const auto matches = all_matches(graph, rules);
+  ASSERT_GT(matches.size(), 4U);
+  const Split split = split_graph(graph, matches, run_time_nodes(graph).size() - 1);
+  ASSERT_EQ(split.parts.size(), 2U);
+  int64_t sum = 0;
+  for (const Match& match : matches)
+    for (const NodeId id : split.cuts)
+      if (std::binary_search(match.nodes.begin(), match.nodes.end(), id))
+        for (const NodeId reader : graph.consumers(graph.node(id).result()))
+          if (std::binary_search(match.nodes.begin(), match.nodes.end(), reader)) {
+            ++sum;
+            break;
+          }
+  EXPECT_EQ(sum, least_cut(graph, matches));
+}
+
+}  // namespace
+}  // namespace isomer
