@@ -2,16 +2,9 @@
 
 #include <set>
 
+#include "isomer/search/step.h"
+
 namespace isomer {
-namespace {
-
-std::string label(const Graph& graph, ValueId value) {
-  const std::string& name = graph.name(value);
-  return name.empty() ? fmt::format("{}#{}", graph.producer_node(value).op->name, graph.producer(value)) : name;
-}
-
-}  // namespace
-
 Everywhere apply_everywhere(const Graph& graph, const Rule& rule, int rounds) {
   Everywhere out{graph, {.rule = rule.name, .rule_hash = rule.hash(), .ops_before = run_time_ops(graph)}};
   // Rules that turn an expression round (associativity) would go on for ever without this.
@@ -23,7 +16,7 @@ Everywhere apply_everywhere(const Graph& graph, const Rule& rule, int rounds) {
     Rewritten next = apply_matches(out.graph, matches);
     if (next.applied.empty() || !seen.insert(next.graph.hash()).second) break;
     for (const Match* match : next.applied)
-      for (const ValueId root : match->roots) out.step.nodes.push_back(label(out.graph, root));
+      for (const ValueId root : match->roots) out.step.nodes.push_back(value_label(out.graph, root));
     out.graph = std::move(next.graph);
     out.changed = true;
   }

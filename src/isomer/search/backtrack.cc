@@ -1,0 +1,140 @@
+#include "isomer/search/backtrack.h"
+
+#include <queue>
+#include <unordered_set>
+
+#include "isomer/rules/rewrite.h"
+#include "isomer/search/everywhere.h"
+#include "isomer/search/matches.h"
+#include "isomer/search/step.h"
+
+namespace isomer {
+namespace {
+
+/// A graph that was taken from the queue, and how it came about.
+struct State {
+  Graph graph;
+  std::vector<Match> matches;
+  double cost = 0;
+  std::shared_ptr<const State> parent = nullptr;
+  size_t match = 0;  // of the parent
+};
+
+/// A graph that has a cost but has not been kept.
+struct Candidate {
+  double cost = 0;
+  int64_t number = 0;  // in the order in which they were made; decides between equal costs
+  std::shared_ptr<const State> parent;
+  size_t match = 0;
+
+  /// For a queue whose top is the cheapest.
+  friend bool operator<(const Candidate& a, const Candidate& b) {
+    return a.cost != b.cost ? a.cost > b.cost : a.number > b.number;
+  }
+};
+
+class Backtrack {
+ public:
+  Backtrack(std::span<const Rule> rules, const GraphCost& cost, const BacktrackOptions& options)
+      : rules_(rules), cost_(cost), options_(options) {}
+
+  Result<BacktrackResult> run(const Graph& graph) {
+    ISOMER_TRY(const double cost, cost_(graph));
+    report_.algorithm = "backtrack";
+    most_ops_ = static_cast<size_t>(options_.most_growth * static_cast<double>(run_time_ops(graph))) + 4;
+    seen_.insert(graph.hash());
+    auto root = std::make_shared<State>(State{graph, all_matches(graph, rules_), cost});
+    report_.matches = static_cast<int64_t>(root->matches.size());
+    best_ = {cost, 0, nullptr, 0};
+    expand(root);
+    while (!queue_.empty() && !stopped()) {
+      const Candidate next = queue_.top();
+      queue_.pop();
+      if (worth_keeping(next)) expand(materialize(next));
+    }
+    if (report_.stop_reason.empty()) report_.stop_reason = "exhausted";
+    report_.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+    return result(graph, cost);
+  }
+
+ private:
+  /// With alpha = 1 the best itself must stay, or the search would end with its first step.
+  bool worth_keeping(const Candidate& candidate) const {
+    return candidate.number == best_.number || candidate.cost < options_.alpha * best_.cost;
+  }
+
+  bool stopped() {
+    if (report_.candidates >= options_.max_candidates) report_.stop_reason = "candidate budget";
+    if (std::chrono::steady_clock::now() > options_.deadline) report_.stop_reason = "time budget";
+    return !report_.stop_reason.empty();
+  }
+
+  void expand(const std::shared_ptr<const State>& state) {
+    for (size_t i = 0; i < state->matches.size() && !stopped(); ++i) {
+      const auto delta = delta_of(state->graph, state->matches[i]);
+      if (!delta) continue;
+      if (!seen_.insert(delta->hash).second) {
+        ++report_.duplicates;
+        continue;
+      }
+      consider(state, i);
+    }
+  }
+
+  void consider(const std::shared_ptr<const State>& state, size_t match) {
+    const auto graph = apply_match(state->graph, state->matches[match]);
+    if (!graph || run_time_ops(*graph) > most_ops_) return;
+    const auto cost = cost_(*graph);
+    if (!cost) return;
+    const Candidate candidate{*cost, ++report_.candidates, state, match};
+    if (candidate.cost < best_.cost) best_ = candidate;
+    if (worth_keeping(candidate)) queue_.push(candidate);
+  }
+
+  std::shared_ptr<const State> materialize(const Candidate& candidate) {
+    const State& parent = *candidate.parent;
+    const Match& match = parent.matches[candidate.match];
+    auto graph = apply_match(parent.graph, match);
+    const auto delta = delta_of(parent.graph, match);
+    auto matches = inherited_matches({parent.graph, parent.matches, *delta}, *graph, rules_);
+    report_.matches += static_cast<int64_t>(matches.size());
+    return std::make_shared<State>(
+        State{std::move(*graph), std::move(matches), candidate.cost, candidate.parent, candidate.match});
+  }
+
+  BacktrackResult result(const Graph& graph, double cost) {
+    BacktrackResult out{graph, cost, best_.cost, std::move(report_)};
+    if (best_.parent == nullptr) return out;
+    std::vector<const State*> path;  // from the best graph's parent up
+    for (const State* state = best_.parent.get(); state != nullptr; state = state->parent.get()) path.push_back(state);
+    for (size_t i = path.size(); i-- > 0;) {
+      const State& from = *path[i];
+      const bool last = i == 0;
+      const size_t match = last ? best_.match : path[i - 1]->match;
+      Graph after = last ? *apply_match(from.graph, from.matches[match]) : path[i - 1]->graph;
+      const double change = (last ? best_.cost : path[i - 1]->cost) - from.cost;
+      out.report.steps.push_back(step_of(from.graph, from.matches[match], after, change));
+      if (last) out.graph = std::move(after);
+    }
+    return out;
+  }
+
+  const std::span<const Rule> rules_;
+  const GraphCost& cost_;
+  const BacktrackOptions& options_;
+  const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  std::priority_queue<Candidate> queue_;
+  std::unordered_set<uint64_t> seen_;
+  Candidate best_;
+  SearchReport report_;
+  size_t most_ops_ = 0;
+};
+
+}  // namespace
+
+Result<BacktrackResult> backtrack(const Graph& graph, std::span<const Rule> rules, const GraphCost& cost,
+                                  const BacktrackOptions& options) {
+  return Backtrack(rules, cost, options).run(graph);
+}
+
+}  // namespace isomer

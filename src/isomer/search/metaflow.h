@@ -1,0 +1,30 @@
+#pragma once
+// MetaFlow's search of a whole graph: split, backtracking in each part, stitching, and a local search around each cut.
+
+#include <functional>
+#include <span>
+
+#include "isomer/cost/cost_model.h"
+#include "isomer/search/backtrack.h"
+
+namespace isomer {
+
+struct MetaflowOptions {
+  double alpha = 1.05;
+  /// Parts have at most this many operators.
+  size_t split = 30;
+  /// Graphs that may be costed in one part.
+  int64_t max_candidates = 10000;
+  double time_budget_seconds = 60;
+  /// What is made as small as possible.
+  std::function<double(const Metrics&)> objective = [](const Metrics& metrics) { return metrics.latency_us; };
+  /// Called with a line on what goes on.
+  std::function<void(const std::string&)> progress = [](const std::string&) {};
+};
+
+/// Fails where a part of the graph has no cost. The result never costs more than the graph. Same graph, rules, costs
+/// and options: same result, unless the time budget ends the search.
+Result<SearchResult> metaflow_search(const Graph& graph, std::span<const Rule> rules, CostModel& costs,
+                                     const MetaflowOptions& options);
+
+}  // namespace isomer

@@ -1,0 +1,22 @@
+#include "isomer/search/step.h"
+
+#include "isomer/search/everywhere.h"
+
+namespace isomer {
+
+std::string value_label(const Graph& graph, ValueId value) {
+  const std::string& name = graph.name(value);
+  return name.empty() ? fmt::format("{}#{}", graph.producer_node(value).op->name, graph.producer(value)) : name;
+}
+
+SearchStep step_of(const Graph& before, const Match& match, const Graph& after, double delta_us) {
+  SearchStep step{.rule = match.rule->name,
+                  .rule_hash = match.rule->hash(),
+                  .ops_before = run_time_ops(before),
+                  .ops_after = run_time_ops(after),
+                  .delta_us = delta_us};
+  for (const ValueId root : match.roots) step.nodes.push_back(value_label(before, root));
+  return step;
+}
+
+}  // namespace isomer
