@@ -44,6 +44,8 @@ TEST(Child, DeathIsReportedWithWhatItSaid) {
 TEST(Child, KillIsReportedAsSignal) {
   const auto child = Child::start(kEcho).value();
   ::kill(child->pid(), SIGKILL);
+  siginfo_t info;
+  ASSERT_EQ(::waitid(P_PID, static_cast<id_t>(child->pid()), &info, WEXITED | WNOWAIT), 0) << "until it is dead";
   const Message question{{{"n", 1}}};
   EXPECT_THAT(failure(child->call(&question, 20)), HasSubstr("killed by signal 9"));
 }
