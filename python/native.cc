@@ -108,7 +108,7 @@ std::string optimize_file(const std::string& input, const std::string& output, c
   options.engine = engine;
   options.engine_options.threads = threads;
   options.engine_options.python = python;
-  options.time_budget_seconds = time_budget;
+  options.search.time_budget_seconds = time_budget;
   options.seed = seed;
   options.rules_file = rules;
   options.skip_rules = skip_rules;

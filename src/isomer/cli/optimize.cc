@@ -12,7 +12,7 @@
 namespace isomer {
 namespace {
 
-struct Choice {
+struct Arguments {
   OptimizeOptions options;
   InputChoice random;
   std::string input;
@@ -21,7 +21,7 @@ struct Choice {
   bool json = false;
 };
 
-Result<int> run(Choice& choice) {
+Result<int> run(Arguments& choice) {
   OptimizeOptions& options = choice.options;
   options.input = choice.input;
   options.output = choice.output;
@@ -47,7 +47,7 @@ Result<int> run(Choice& choice) {
 
 void add_optimize(CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand("optimize", "Find an equivalent model that runs faster, and write it");
-  const auto choice = std::make_shared<Choice>();
+  const auto choice = std::make_shared<Arguments>();
   OptimizeOptions& options = choice->options;
   command->add_option("model", choice->input, "ONNX file")->required();
   command->add_option("-o,--output", choice->output, "Where the optimized model goes");
@@ -59,10 +59,20 @@ void add_optimize(CLI::App& app, int& exit_code) {
   command->add_option("--threads", options.engine_options.threads, "Threads of the engine")
       ->check(CLI::Range(1, 1024))
       ->capture_default_str();
-  command->add_option("--search", options.search, "How to search")
-      ->check(CLI::IsMember({"auto", "greedy"}))
+  command->add_option("--search", options.search.search, "How to search")
+      ->check(CLI::IsMember(search_names()))
       ->capture_default_str();
-  command->add_option("--time-budget", options.time_budget_seconds, "Seconds that the search may take")
+  command
+      ->add_option("--alpha", options.search.alpha, "Backtracking keeps candidates up to this many times the best cost")
+      ->check(CLI::Range(1.0, 1e9))
+      ->capture_default_str();
+  command->add_option("--split", options.search.split, "Backtracking in parts of at most this many operators; 0: whole")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  command->add_option("--max-candidates", options.search.max_candidates, "Graphs that may be costed in one part")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  command->add_option("--time-budget", options.search.time_budget_seconds, "Seconds that the search may take")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   command->add_option("--rules", options.rules_file, "A rule file instead of the built-in rules");

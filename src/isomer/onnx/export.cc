@@ -89,13 +89,16 @@ Result<std::string> export_bytes(const Model& model) {
   return std::move(sink.text);
 }
 
+Status exportable(const Model& model, const Graph& graph, NodeId id) {
+  const Node& node = graph.node(id);
+  if (node.is_input() || node.is_constant() || node.is_opaque()) return {};
+  if (auto form = onnx_form_of(graph, node, *model.info); !form)
+    return fail_in(fmt::format("node {} ({})", id, node_title(node)), form.error());
+  return {};
+}
+
 Status exportable(const Model& model, const Graph& graph) {
-  for (NodeId id = 0; id < graph.nodes().size(); ++id) {
-    const Node& node = graph.node(id);
-    if (node.is_input() || node.is_constant() || node.is_opaque()) continue;
-    if (auto form = onnx_form_of(graph, node, *model.info); !form)
-      return fail_in(fmt::format("node {} ({})", id, node_title(node)), form.error());
-  }
+  for (NodeId id = 0; id < graph.nodes().size(); ++id) ISOMER_CHECK(exportable(model, graph, id));
   return {};
 }
 

@@ -22,5 +22,7 @@ Result<std::string> export_bytes(const Model& model);
 
 /// Whether every node of the graph can be written at the model's opset: an Error names the first that cannot.
 Status exportable(const Model& model, const Graph& graph);
+/// The same for one node.
+Status exportable(const Model& model, const Graph& graph, NodeId node);
 
 }  // namespace isomer

@@ -1,11 +1,15 @@
 #include "isomer/optimize/optimize.h"
 
+#include <algorithm>
+
 #include "isomer/base/file.h"
+#include "isomer/base/hash.h"
+#include "isomer/cost/roofline.h"
 #include "isomer/onnx/export.h"
 #include "isomer/onnx/import.h"
 #include "isomer/optimize/rule_set.h"
 #include "isomer/runtime/reference/fold.h"
-#include "isomer/search/greedy.h"
+#include "isomer/search/part.h"
 #include "isomer/search/roofline.h"
 
 namespace isomer {
@@ -22,8 +26,10 @@ std::map<std::string, int64_t> op_counts(const Graph& graph) {
 }
 
 Status check_options(const OptimizeOptions& options) {
-  if (options.search != "auto" && options.search != "greedy")
-    return fail("search '{}' is not known; there are auto and greedy", options.search);
+  const auto& known = search_names();
+  if (std::find(known.begin(), known.end(), options.search.search) == known.end())
+    return fail("search '{}' is not known; there are {}", options.search.search, fmt::join(known, ", "));
+  if (options.search.alpha < 1) return fail("alpha must be at least 1");
   if (options.dry_run) return {};
   if (options.output.empty()) return fail("an output file is needed: -o OUT.onnx (or --dry-run)");
   return may_write(options.output, {&options.input, 1}, options.force);
@@ -42,11 +48,15 @@ class Pipeline {
     ISOMER_TRY(symbols_, symbol_values(model_, options_.shapes));
     ISOMER_TRY(const RuleSet rules, usable_rules(options_.rules_file, options_.skip_rules));
     ISOMER_CHECK(make_oracle());
-    GreedyOptions greedy{.time_budget_seconds = options_.time_budget_seconds,
-                         .symbols = symbols_,
-                         .prepare = [this](const Graph& graph) { return prepare(graph); },
-                         .progress = options_.progress};
-    ISOMER_TRY(SearchResult found, greedy_search(model_.graph, rules.rules, *oracle_, greedy));
+    const SearchContext context{.rules = rules.rules,
+                                .costs = *costs_,
+                                .oracle = *oracle_,
+                                .symbols = symbols_,
+                                .objective = [](const Metrics& metrics) { return metrics.latency_us; },
+                                .prepare = [this](const Graph& graph) { return prepare(graph); },
+                                .admits = [this](const Graph& graph) { return admits(graph); },
+                                .progress = options_.progress};
+    ISOMER_TRY(SearchResult found, run_search(model_.graph, options_.search, context));
     report_.search = std::move(found.report);
     for (const SearchStep& step : report_.search.steps) report_.verdicts[step.rule] = rules.verdicts.at(step.rule);
     ISOMER_CHECK(confirm(found.graph));
@@ -63,7 +73,20 @@ class Pipeline {
     return folded;
   }
 
+  /// Whether the operators that run can be expressed at the model's opset; what was asked once is remembered.
+  bool admits(const Graph& graph) {
+    for (const NodeId id : run_time_nodes(graph)) {
+      const Node& node = graph.node(id);
+      const uint64_t form = hash_mix(hash_mix(node.op->hash(), node.attrs.hash()), node.num_operands);
+      const auto [known, fresh] = admitted_.try_emplace(form, false);
+      if (fresh) known->second = exportable(model_, graph, id).has_value();
+      if (!known->second) return false;
+    }
+    return true;
+  }
+
   Status make_oracle() {
+    costs_ = std::make_unique<RooflineCost>(symbols_);
     if (options_.engine == "roofline") {
       oracle_ = std::make_unique<RooflineOracle>(symbols_);
       return {};
@@ -131,7 +154,9 @@ class Pipeline {
   Model model_;
   SymbolValues symbols_;
   std::unique_ptr<Engine> engine_;
+  std::unique_ptr<CostModel> costs_;
   std::unique_ptr<Oracle> oracle_;
+  std::map<uint64_t, bool> admitted_;
   EngineOracle* measuring_ = nullptr;
 };
 

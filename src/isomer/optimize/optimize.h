@@ -12,6 +12,7 @@
 #include "isomer/engine/engine.h"
 #include "isomer/engine/inputs.h"
 #include "isomer/optimize/engine_oracle.h"
+#include "isomer/optimize/searches.h"
 #include "isomer/search/report.h"
 
 namespace isomer {
@@ -24,8 +25,7 @@ struct OptimizeOptions {
 
   std::string engine = "ort";  ///< "ort", or "roofline": a cost model that needs no device and confirms nothing
   EngineOptions engine_options;
-  std::string search = "auto";  ///< "auto" and "greedy" are the same so far
-  double time_budget_seconds = 120;
+  SearchOptions search;
   uint64_t seed = 1;
   ShapeOptions shapes;
 

@@ -79,7 +79,7 @@ TEST_F(Optimize, ReturnsTheInputByteForByteWhereNothingHelps) {
 TEST_F(Optimize, ConfirmsOnAnEngine) {
   OptimizeOptions options = network("sru-11");
   options.engine = "ort";
-  options.time_budget_seconds = 5;
+  options.search.time_budget_seconds = 5;
   options.confirm = {.warmup = 1, .min_runs = 3, .max_runs = 3, .seconds = 0};
   const auto report = optimize(options);
   ASSERT_TRUE(report.has_value()) << report.error().message;
@@ -119,7 +119,7 @@ TEST_F(Optimize, RefusesBadOptionsAndNamesThem) {
   bad.skip_rules = {"no-such-rule"};
   EXPECT_THAT(message(bad), HasSubstr("no-such-rule"));
   bad = options;
-  bad.search = "magic";
+  bad.search.search = "magic";
   EXPECT_THAT(message(bad), HasSubstr("magic"));
   bad = options;
   bad.input = folder_.path() / "missing.onnx";

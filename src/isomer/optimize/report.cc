@@ -22,8 +22,11 @@ int64_t peak_rss_bytes() {
 }
 
 json options_json(const OptimizeOptions& options) {
-  return {{"search", options.search},
-          {"time_budget", options.time_budget_seconds},
+  return {{"search", options.search.search},
+          {"alpha", options.search.alpha},
+          {"split", options.search.split},
+          {"max_candidates", options.search.max_candidates},
+          {"time_budget", options.search.time_budget_seconds},
           {"seed", options.seed},
           {"threads", options.engine_options.threads},
           {"rules", options.rules_file.empty() ? "built-in" : options.rules_file},

@@ -87,8 +87,10 @@ class Backtrack {
     const auto cost = cost_(*graph);
     if (!cost) return;
     const Candidate candidate{*cost, ++report_.candidates, state, match};
+    if (!(candidate.cost < best_.cost) && !worth_keeping(candidate)) return;
+    if (!options_.admits(*graph)) return;
     if (candidate.cost < best_.cost) best_ = candidate;
-    if (worth_keeping(candidate)) queue_.push(candidate);
+    queue_.push(candidate);
   }
 
   std::shared_ptr<const State> materialize(const Candidate& candidate) {

@@ -20,6 +20,8 @@ struct BacktrackOptions {
   /// A candidate may have this many times the operators of the graph (and a few more): rules that turn one operator
   /// into several would otherwise fill the queue with graphs of equal cost.
   double most_growth = 1.5;
+  /// Whether a graph may be kept at all (say, whether the model's opset can express it).
+  std::function<bool(const Graph&)> admits = [](const Graph&) { return true; };
   std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
 };
 

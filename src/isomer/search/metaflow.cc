@@ -115,6 +115,7 @@ class Metaflow {
     const BacktrackOptions options{
         .alpha = options_.alpha,
         .max_candidates = options_.max_candidates,
+        .admits = options_.admits,
         .deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(share))};
     ISOMER_TRY(BacktrackResult found, backtrack(part.graph, rules_, cost, options));
     report_.candidates += found.report.candidates;

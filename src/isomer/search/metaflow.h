@@ -18,6 +18,8 @@ struct MetaflowOptions {
   double time_budget_seconds = 60;
   /// What is made as small as possible.
   std::function<double(const Metrics&)> objective = [](const Metrics& metrics) { return metrics.latency_us; };
+  /// Whether a graph may be kept at all.
+  std::function<bool(const Graph&)> admits = [](const Graph&) { return true; };
   /// Called with a line on what goes on.
   std::function<void(const std::string&)> progress = [](const std::string&) {};
 };

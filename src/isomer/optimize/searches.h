@@ -1,0 +1,46 @@
+#pragma once
+// The searches by the names that --search takes.
+
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "isomer/cost/cost_model.h"
+#include "isomer/rules/rule.h"
+#include "isomer/runtime/work.h"
+#include "isomer/search/oracle.h"
+#include "isomer/search/report.h"
+
+namespace isomer {
+
+/// "auto", "greedy", "backtrack", "enumerate".
+const std::vector<std::string>& search_names();
+
+struct SearchOptions {
+  std::string search = "auto";
+  double alpha = 1.05;            ///< MetaFlow's cutoff: candidates up to alpha times the cost of the best are kept
+  int64_t split = 30;             ///< parts of at most this many operators; 0: no split
+  int64_t max_candidates = 4000;  ///< graphs that may be costed in one part
+  double time_budget_seconds = 120;
+};
+
+/// What a search works with.
+struct SearchContext {
+  std::span<const Rule> rules;
+  CostModel& costs;
+  Oracle& oracle;
+  SymbolValues symbols;
+  std::function<double(const Metrics&)> objective;
+  /// Folds constants; an Error where a graph cannot be exported.
+  std::function<Result<Graph>(const Graph&)> prepare;
+  /// Whether the operators of a graph that run can be exported.
+  std::function<bool(const Graph&)> admits;
+  std::function<void(const std::string&)> progress;
+};
+
+/// greedy: whole rules, judged by the oracle. backtrack: simplifies, then MetaFlow's search. enumerate: MetaFlow's
+/// search without a cutoff. auto: greedy, then backtrack from its result.
+Result<SearchResult> run_search(const Graph& graph, const SearchOptions& options, const SearchContext& context);
+
+}  // namespace isomer
