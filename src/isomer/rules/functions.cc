@@ -307,18 +307,53 @@ Value fn_normal(Args args, const ExprContext&) {
   return Dim(axis < 0 ? axis + rank : axis);
 }
 
-Value fn_max(Args args, const ExprContext&) {
+/// The larger or smaller of two integers, or of two lists element by element.
+Value extreme(Args args, bool largest) {
   ISOMER_CHECK(arity(args, 2));
-  ISOMER_TRY(const int64_t a, int_of(args[0]));
-  ISOMER_TRY(const int64_t b, int_of(args[1]));
-  return Dim(std::max(a, b));
+  const auto pick = [&](const ExprValue& left, const ExprValue& right) -> Result<Dim> {
+    ISOMER_TRY(const int64_t a, int_of(left));
+    ISOMER_TRY(const int64_t b, int_of(right));
+    return Dim(largest ? std::max(a, b) : std::min(a, b));
+  };
+  if (!std::holds_alternative<Dims>(args[0])) {
+    ISOMER_TRY(Dim out, pick(args[0], args[1]));
+    return out;
+  }
+  ISOMER_TRY(Dims out, list_of(args[0]));
+  ISOMER_TRY(const Dims other, list_of(args[1]));
+  if (out.size() != other.size()) return fail("lists of different lengths");
+  for (size_t i = 0; i < out.size(); ++i) {
+    ISOMER_TRY(out[i], pick(out[i], other[i]));
+  }
+  return out;
 }
 
-Value fn_min(Args args, const ExprContext&) {
-  ISOMER_CHECK(arity(args, 2));
-  ISOMER_TRY(const int64_t a, int_of(args[0]));
-  ISOMER_TRY(const int64_t b, int_of(args[1]));
-  return Dim(std::min(a, b));
+Value fn_max(Args args, const ExprContext&) { return extreme(args, true); }
+
+Value fn_min(Args args, const ExprContext&) { return extreme(args, false); }
+
+/// The permutation that undoes another.
+Value fn_inverse(Args args, const ExprContext&) {
+  ISOMER_CHECK(arity(args, 1));
+  ISOMER_TRY(const Dims permutation, list_of(args[0]));
+  Dims out(permutation.size(), Dim(0));
+  for (size_t i = 0; i < permutation.size(); ++i) {
+    ISOMER_TRY(const int64_t index, int_of(permutation[i]));
+    ISOMER_TRY(const size_t at, index_of(index, out.size()));
+    out[at] = Dim(static_cast<int64_t>(i));
+  }
+  return out;
+}
+
+/// Pads of the spatial axes, all begins before all ends, as pads of a whole image or weight.
+Value fn_around(Args args, const ExprContext&) {
+  ISOMER_CHECK(arity(args, 1));
+  ISOMER_TRY(Dims list, list_of(args[0]));
+  if (list.size() % 2 != 0) return fail("pads have as many begins as ends");
+  const Dims none(2, Dim(0));
+  list.insert(list.begin() + static_cast<std::ptrdiff_t>(list.size() / 2), none.begin(), none.end());
+  list.insert(list.begin(), none.begin(), none.end());
+  return list;
 }
 
 /// Sums before each element: where the parts of a concatenation begin.
@@ -382,8 +417,10 @@ constexpr RuleFunction kFunctions[] = {
     {"all", "all(list, value): every element equals the value", fn_all},
     {"nonnegative", "nonnegative(list): no element is below 0", fn_nonnegative},
     {"normal", "normal(axis, rank): the axis counted from the front", fn_normal},
-    {"max", "max(a, b)", fn_max},
-    {"min", "min(a, b)", fn_min},
+    {"inverse", "inverse(p): the permutation that undoes p", fn_inverse},
+    {"max", "max(a, b), of lists element by element", fn_max},
+    {"min", "min(a, b), of lists element by element", fn_min},
+    {"around", "around(pads): pads of the spatial axes as pads of all axes, for a Pad", fn_around},
     {"starts", "starts(list): sum of what comes before, for each element", fn_starts},
     {"divisors", "divisors(n): ascending", fn_divisors},
     {"each", "each(list): within term..., the element of this repetition", fn_each},
