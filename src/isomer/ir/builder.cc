@@ -46,6 +46,7 @@ Result<NodeId> GraphBuilder::node(const OpDef& op, const Attrs& given, std::span
   ISOMER_TRY(Attrs attrs, complete_attrs(op, given));
   if (operands.size() < op.min_operands || operands.size() > op.max_operands)
     return fail("{} got {} operands", op.name, operands.size());
+  if (num_results > op.max_results) return fail("{} has no {} results", op.name, num_results);
   num_results = std::max(num_results, op.min_results);
   // Where inference says how many results there are (Split), that number counts and not the one asked for, so that
   // equal nodes have equal hashes.
@@ -77,6 +78,8 @@ Result<std::vector<TensorType>> GraphBuilder::infer_results(const OpDef& op, con
     types.push_back(&type(operands[i]));
   }
   ISOMER_TRY(std::vector<TensorType> results, op.infer(OpView{op, attrs, types, num_results}));
+  if (results.size() < op.min_results || results.size() > op.max_results)
+    return fail("{} cannot have {} results", op.name, results.size());
   for (const TensorType& result : results) ISOMER_CHECK(check_size(op, result));
   return results;
 }

@@ -21,7 +21,12 @@ const OpDef* find_test_op(std::string_view name, std::string_view) {
       .name = "Scale",
       .attrs = {{.name = "by", .kind = AttrKind::Float, .preset = 2.0F}},
       .infer = [](const OpView& view) { return Result<std::vector<TensorType>>(std::vector{view.type(0)}); }};
+  // As many results as asked for, and one more.
+  static const OpDef kMany{.name = "Many", .max_results = 3, .infer = [](const OpView& view) {
+                             return Result<std::vector<TensorType>>(std::vector(view.num_results + 1, view.type(0)));
+                           }};
   if (name == "Add") return &kAdd;
+  if (name == "Many") return &kMany;
   if (name == "Scale") return &kScale;
   return nullptr;
 }
@@ -65,6 +70,19 @@ TEST(Graph, WeightsAreWhatDependsOnConstantsAlone) {
   const Graph graph = parsed("input x: f32[2]\n w = f32[2]{1,2}\n v = Scale(w)\n y = Add(x, v)\n return y");
   for (ValueId value = 0; value < graph.num_values(); ++value)
     EXPECT_EQ(graph.is_weight(value), graph.name(value) == "w" || graph.name(value) == "v");
+}
+
+TEST(Graph, NodesHaveNoMoreResultsThanTheirOperator) {
+  const auto results_of = [](size_t wanted, std::string_view name) -> Result<uint32_t> {
+    GraphBuilder builder;
+    const std::vector<ValueId> x = {builder.input(TensorType(DType::Float, Shape{2}))};
+    ISOMER_TRY(const NodeId id, builder.node(*find_test_op(name, ""), {}, x, wanted));
+    return builder.at(id).num_results;
+  };
+  EXPECT_EQ(results_of(2, "Many").value(), 3U);
+  EXPECT_EQ(results_of(3, "Many").error().message, "Many cannot have 4 results");
+  EXPECT_EQ(results_of(4, "Many").error().message, "Many has no 4 results");
+  EXPECT_EQ(results_of(2, "Scale").error().message, "Scale has no 2 results");
 }
 
 TEST(Graph, TextRoundTrips) {

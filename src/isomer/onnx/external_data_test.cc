@@ -2,13 +2,14 @@
 
 #include <sys/stat.h>
 
+#include "isomer/base/file.h"
+#include "isomer/base/temp_dir.h"
 #include "isomer/onnx/test_model.h"
 
 namespace isomer {
 namespace {
 
 using test::ProtoModel;
-using test::TempFolder;
 using testing::HasSubstr;
 
 /// A model with one tensor of 4 floats at `location`.
@@ -36,13 +37,14 @@ class ExternalDataTest : public testing::Test {
   void SetUp() override {
     std::filesystem::create_directory(folder_ / "inside");
     std::filesystem::create_directory(folder_ / "inside/sub");
-    folder_.write("secret", std::string(64, 's'));
-    folder_.write("inside/data", std::string(64, '\0'));
-    folder_.write("inside/sub/data", std::string(64, '\0'));
+    ASSERT_TRUE(write_file(folder_ / "secret", std::string(64, 's')).has_value());
+    ASSERT_TRUE(write_file(folder_ / "inside/data", std::string(64, '\0')).has_value());
+    ASSERT_TRUE(write_file(folder_ / "inside/sub/data", std::string(64, '\0')).has_value());
   }
   std::string error(const ProtoModel& model) const { return test::error_of(model, folder_ / "inside"); }
 
-  TempFolder folder_;
+  const TempDir temporary_ = TempDir::make().value();
+  const std::filesystem::path folder_ = temporary_.path();
 };
 
 TEST_F(ExternalDataTest, IsReadWithAndWithoutOffsetAndLength) {
@@ -58,7 +60,7 @@ TEST_F(ExternalDataTest, MustLieInTheFolderOfTheModel) {
   EXPECT_THAT(error(model_at((folder_ / "secret").string())), HasSubstr("absolute"));
   std::filesystem::create_symlink(folder_ / "secret", folder_ / "inside/link");
   EXPECT_THAT(error(model_at("link")), HasSubstr("leaves the model's folder"));
-  std::filesystem::create_directory_symlink(folder_.path(), folder_ / "inside/out");
+  std::filesystem::create_directory_symlink(folder_, folder_ / "inside/out");
   EXPECT_THAT(error(model_at("out/secret")), HasSubstr("leaves the model's folder"));
   std::filesystem::create_symlink("data", folder_ / "inside/fine");
   EXPECT_EQ(error(model_at("fine")), "");

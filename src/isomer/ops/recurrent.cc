@@ -47,7 +47,6 @@ Status check_attrs(const OpView& view, Cell cell, size_t directions, const Dim& 
 template <Cell cell>
 Result<std::vector<TensorType>> infer_recurrent(const OpView& view) {
   ISOMER_CHECK(want_real(view, kX));
-  if (view.num_results > view.op.max_results) return fail("{} has no {} results", view.op.name, view.num_results);
   for (const size_t i : {kX, kW, kR}) ISOMER_CHECK(want_rank(view, i, 3));
   ISOMER_TRY(const size_t directions, directions_of(view.attrs));
   const Dim d(static_cast<int64_t>(directions));
