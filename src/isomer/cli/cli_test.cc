@@ -1,11 +1,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "isomer/base/file.h"
+#include "isomer/base/temp_dir.h"
 #include "isomer/cli/app.h"
 #include "isomer/cli/commands.h"
 #include "isomer/cli/describe.h"
@@ -20,7 +20,6 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 using testing::HasSubstr;
-using testing::Not;
 using testing::StartsWith;
 
 struct Outcome {
@@ -33,6 +32,7 @@ struct Outcome {
 Outcome isomer_program(std::vector<std::string> arguments) {
   arguments.insert(arguments.begin(), "isomer");
   std::vector<const char*> argv;
+  argv.reserve(arguments.size());
   for (const std::string& argument : arguments) argv.push_back(argument.c_str());
   testing::internal::CaptureStdout();
   testing::internal::CaptureStderr();
@@ -45,12 +45,10 @@ Outcome isomer_program(std::vector<std::string> arguments) {
 class Cli : public testing::Test {
  protected:
   void SetUp() override {
-    fs::create_directories(folder_);
     a_ = model("a", "y = MatMul(x, w)\n z = Relu(y)");
     b_ = model("b", "u = MatMul(x, w)\n v = Relu(u)\n z = Relu(v)");
     wrong_ = model("wrong", "y = MatMul(x, w)\n z = Sigmoid(y)");
   }
-  void TearDown() override { fs::remove_all(folder_); }
 
   /// A model of [N,8] x [8,4] with this body; its output is z.
   std::string model(const std::string& name, const std::string& body, const std::string& outputs = "z") const {
@@ -62,7 +60,8 @@ class Cli : public testing::Test {
     return path.string();
   }
 
-  const fs::path folder_ = fs::path(testing::TempDir()) / fmt::format("isomer_cli_test_{}", ::getpid());
+  const TempDir temporary_ = TempDir::make().value();
+  const fs::path folder_ = temporary_.path();
   std::string a_, b_, wrong_;
 };
 
@@ -183,12 +182,24 @@ TEST_F(Cli, InspectCountsAndDraws) {
   const json report = outcome.report();
   EXPECT_EQ(report["parameters"], 32);
   EXPECT_EQ(report["opset"], 17);
+  EXPECT_EQ(report["opsets"], (json{{"", 17}}));
   EXPECT_EQ(report["inputs"][0], (json{{"name", "x"}, {"type", "f32[N,8]"}}));
   EXPECT_EQ(report["ops"][0]["op"], "MatMul");
   EXPECT_EQ(report["ops"][0]["flops"], 2 * 10 * 8 * 4);
   EXPECT_THAT(read_file(dot).value(), HasSubstr("MatMul"));
   EXPECT_THAT(isomer_program({"inspect", a_}).out, HasSubstr("parameters 32"));
   EXPECT_THAT(isomer_program({"inspect", a_, "--dot", a_}).err, HasSubstr("is an input"));
+}
+
+TEST_F(Cli, InspectShowsEveryOpsetImport) {
+  // Messages of protobuf may be concatenated: this adds an import of com.example at version 3.
+  const std::string import =
+      "\x42\x0f\x0a\x0b"
+      "com.example\x10\x03";
+  const std::string path = (folder_ / "two.onnx").string();
+  ASSERT_TRUE(write_file(path, read_file(a_).value() + import).has_value());
+  EXPECT_EQ(isomer_program({"inspect", path, "--json"}).report()["opsets"], (json{{"", 17}, {"com.example", 3}}));
+  EXPECT_THAT(isomer_program({"inspect", path}).out, HasSubstr("opset 17, com.example 3\n"));
 }
 
 TEST(Describe, SaysWhyANodeIsOpaque) {

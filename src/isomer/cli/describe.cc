@@ -36,6 +36,7 @@ std::string why_opaque(const Graph& graph, const Node& node) {
     if (std::ranges::any_of(graph.operands(node), unknown)) return "the type of an operand is not known";
     return "quantized, computed at run time, or in a form that is not modelled";
   }
+  if (domain == "isomer") return "an initializer that is sparse or that training changes";
   constexpr std::array<std::string_view, 4> kWithGraphs = {"If", "Loop", "Scan", "SequenceMap"};
   if (domain.empty() && std::ranges::find(kWithGraphs, op_type) != kWithGraphs.end()) return "holds graphs of its own";
   return domain.empty() ? "not an operator that Isomer knows" : "of a domain that Isomer does not know";

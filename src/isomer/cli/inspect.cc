@@ -64,6 +64,7 @@ json report_of(const InspectOptions& options, const Model& model, const std::vec
                  {"isomer", version()},
                  {"model", options.model},
                  {"opset", opset_of(model)},
+                 {"opsets", opset_imports(model)},
                  {"inputs", interface_json(model, false)},
                  {"outputs", interface_json(model, true)},
                  {"flops", work.run.flops},
@@ -86,6 +87,14 @@ json report_of(const InspectOptions& options, const Model& model, const std::vec
         {{"op", op_label(node)}, {"name", node_name(model.graph, node)}, {"why", why_opaque(model.graph, node)}});
   }
   return report;
+}
+
+/// "17, com.microsoft 1": the standard operator set first.
+std::string opsets_text(const Model& model) {
+  std::string text;
+  for (const auto& [domain, version] : opset_imports(model))
+    text += fmt::format("{}{}{}", text.empty() ? "" : ", ", domain.empty() ? "" : domain + " ", version);
+  return text;
 }
 
 void print_interface(const Model& model) {
@@ -126,7 +135,7 @@ void print_report(const Model& model, const std::vector<OpRow>& rows, const Grap
   }
   table.row({"total", grouped(count), metric(work.run.flops), byte_str(work.run.bytes)});
   fmt::print("{}\nparameters {} ({}), peak activations {}, opset {}\n", table.str(), grouped(work.parameters),
-             byte_str(work.parameter_bytes), byte_str(work.peak_activation_bytes), opset_of(model));
+             byte_str(work.parameter_bytes), byte_str(work.peak_activation_bytes), opsets_text(model));
   print_opaque(model.graph);
 }
 

@@ -70,6 +70,8 @@ int opset_of(const Model& model) {
   return at == model.info->opsets.end() ? 0 : at->second;
 }
 
+const std::map<std::string, int>& opset_imports(const Model& model) { return model.info->opsets; }
+
 bool uses_external_data(const Model& model) { return model.info->external_data; }
 
 std::string input_name(const Model& model, size_t i) { return model.info->inputs.at(i); }

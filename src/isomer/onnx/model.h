@@ -1,6 +1,7 @@
 #pragma once
 // A model: its graph, and what ONNX says beside the graph.
 
+#include <map>
 #include <memory>
 #include <string>
 
@@ -26,6 +27,8 @@ Model make_model(Graph graph, const std::string& name, int opset);
 
 /// The opset of the standard domain that the model imports.
 int opset_of(const Model& model);
+/// The version of every operator set that the model imports, by domain; "" is the standard one.
+const std::map<std::string, int>& opset_imports(const Model& model);
 /// Whether the file that the model was read from keeps weights in other files.
 bool uses_external_data(const Model& model);
 /// Name of the i-th graph input or output.
