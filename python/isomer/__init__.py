@@ -49,8 +49,7 @@ class Model:
 
     def save(self, path: str | os.PathLike) -> None:
         """Writes the model, and its external data beside it where it has some."""
-        data = self._path.with_name(self._path.name + ".data")
-        if data.exists() or any(onnx.external_data_helper.uses_external_data(t) for t in self._initializers()):
+        if any(onnx.external_data_helper.uses_external_data(t) for t in self._initializers()):
             onnx.save(self.proto(), path, save_as_external_data=True, location=pathlib.Path(path).name + ".data")
         else:
             shutil.copyfile(self._path, path)

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "isomer/base/hash.h"
 #include "isomer/onnx/draft.h"
 #include "isomer/onnx/node_form.h"
 #include "isomer/onnx/temporary_file.h"
@@ -37,13 +38,27 @@ uint64_t next_offset(uint64_t offset, size_t size) {
   return (offset + alignment - 1) / alignment * alignment;
 }
 
+bool goes_outside(const Weight& weight) {
+  return weight.tensor.dtype() != DType::String && weight.tensor.bytes().size() >= kLeastOutside;
+}
+
+/// A name for the external data of the model at `path` that no data of other content has.
+std::filesystem::path data_path_of(const std::filesystem::path& path, const std::vector<Weight>& weights) {
+  uint64_t hash = 0;
+  for (const Weight& weight : weights)
+    if (goes_outside(weight)) hash = hash_mix(hash, weight.tensor.hash());
+  auto data_path = path;
+  data_path += fmt::format(".{:016x}.data", hash);
+  return data_path;
+}
+
 /// Writes the larger weights to `sink` and says in their headers where they are.
 Status write_outside(std::vector<Weight>& weights, const std::string& location, Sink& sink) {
   static constexpr std::byte kPadding[kPage] = {};
   uint64_t offset = 0;
   for (Weight& weight : weights) {
+    if (!goes_outside(weight)) continue;
     const auto bytes = weight.tensor.bytes();
-    if (weight.tensor.dtype() == DType::String || bytes.size() < kLeastOutside) continue;
     const uint64_t start = next_offset(offset, bytes.size());
     ISOMER_CHECK(sink.write(std::span(kPadding).first(start - offset)));
     ISOMER_CHECK(sink.write(bytes));
@@ -65,12 +80,12 @@ Status write_files(const Model& model, const std::filesystem::path& path, const 
     ISOMER_CHECK(write_model(draft, file));
     return file.commit();
   }
-  auto data_path = path;
-  data_path += ".data";
+  const auto data_path = data_path_of(path, draft.weights);
   ISOMER_TRY(TemporaryFile data, TemporaryFile::create(data_path));
   ISOMER_CHECK(write_outside(draft.weights, data_path.filename().string(), data));
   ISOMER_CHECK(write_model(draft, file));
   ISOMER_CHECK(file.close());
+  // A model that was here before stays whole until the last step: the new data bear another name than its own.
   ISOMER_CHECK(data.commit());
   return file.commit();
 }

@@ -10,11 +10,13 @@
 namespace isomer {
 
 struct ExportOptions {
-  /// Weights go to an external file OUT.data beside the model when all of them together exceed this.
+  /// Weights go to an external file OUT.HASH.data beside the model when all of them together exceed this.
   uint64_t external_above = uint64_t{1} << 30;
 };
 
-/// Writes the model to a temporary name and renames it (and its external data likewise).
+/// Writes the model to a temporary name and renames it, so that at any moment there is the old model or the new one.
+/// External data come first, under a name with the hash of their content: no data of another model are overwritten, and
+/// those of a model that was replaced stay.
 Status export_model(const Model& model, const std::filesystem::path& path, const ExportOptions& options = {});
 
 /// The serialized ModelProto, weights inside; an Error above 2 GB.

@@ -1,5 +1,9 @@
 #include "isomer/onnx/export.h"
 
+#include <map>
+#include <set>
+
+#include "isomer/base/temp_dir.h"
 #include "isomer/onnx/test_model.h"
 
 namespace isomer {
@@ -224,33 +228,62 @@ TEST(Export, RefusesWhatTheOpsetCannotSay) {
   EXPECT_TRUE(exportable(make_model(*graph, "hand", 14), *graph));
 }
 
-TEST(Export, WritesWeightsOutsideWhenTheyAreLarge) {
-  const test::TempFolder folder;
+/// A model with two weights of 3000 elements, the first of them `first`, ...
+Model model_with_weights(float first) {
   ProtoModel model;
   model.input("x", {"2"});
   model.floats("small", {2}, {1, 2});
   std::vector<float> many(3000);
-  for (size_t i = 0; i < many.size(); ++i) many[i] = static_cast<float>(i);
+  for (size_t i = 0; i < many.size(); ++i) many[i] = first + static_cast<float>(i);
   model.floats("large", {3000}, many);
   model.floats("other", {3000}, std::vector<float>(3000, 2));
   model.import("com.example", 1);
   model.node("Mystery", {"x", "small", "large", "other"}, {"y"}, "com.example");
   model.output("y");
-  const auto read = load(model);
-  ASSERT_TRUE(read) << read.error().message;
-  const auto path = folder / "out.onnx";
-  ASSERT_TRUE(export_model(*read, path, {.external_above = 1000}));
-  EXPECT_EQ(std::filesystem::file_size(folder / "out.onnx.data"), 12288U + 12000U);
+  return load(model).value();
+}
+
+/// The only file in the folder that ends with ".data".
+std::filesystem::path data_file(const std::filesystem::path& folder) {
+  std::filesystem::path found;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    if (entry.path().extension() != ".data") continue;
+    EXPECT_TRUE(found.empty()) << found << " and " << entry.path();
+    found = entry.path();
+  }
+  return found;
+}
+
+TEST(Export, WritesWeightsOutsideWhenTheyAreLarge) {
+  const TempDir folder = TempDir::make().value();
+  const Model model = model_with_weights(0);
+  const auto path = folder.path() / "out.onnx";
+  ASSERT_TRUE(export_model(model, path, {.external_above = 1000}));
+  EXPECT_EQ(std::filesystem::file_size(data_file(folder.path())), 12288U + 12000U);
   const auto again = import_model(path);
   ASSERT_TRUE(again) << again.error().message;
-  EXPECT_EQ(print_graph(again->graph), print_graph(read->graph));
+  EXPECT_EQ(print_graph(again->graph), print_graph(model.graph));
   // Over itself, while the old file is mapped.
   const auto status = export_model(*again, path, {.external_above = 1000});
   ASSERT_TRUE(status) << status.error().message;
   EXPECT_EQ(print_graph(again->graph), print_graph(import_model(path)->graph));
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 2);
   EXPECT_FALSE(export_model(*again, folder.path()));
-  EXPECT_FALSE(export_model(*again, folder / "absent/out.onnx"));
+  EXPECT_FALSE(export_model(*again, folder.path() / "absent/out.onnx"));
+}
+
+TEST(Export, TouchesNoExternalDataOfOtherModels) {
+  const TempDir folder = TempDir::make().value();
+  const auto path = folder.path() / "out.onnx";
+  const Model model = model_with_weights(0);
+  ASSERT_TRUE(export_model(model, path, {.external_above = 1000}));
+  // What would be left at `path` if the next export ended just before its last step, and a model that shares the data.
+  std::filesystem::copy_file(path, folder.path() / "copy.onnx");
+  ASSERT_TRUE(export_model(model_with_weights(1), path, {.external_above = 1000}));
+  const auto copy = import_model(folder.path() / "copy.onnx");
+  ASSERT_TRUE(copy) << copy.error().message;
+  EXPECT_EQ(copy->graph.hash(), model.graph.hash());
+  EXPECT_NE(import_model(path)->graph.hash(), model.graph.hash());
 }
 
 }  // namespace

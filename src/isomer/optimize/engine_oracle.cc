@@ -65,9 +65,15 @@ Result<Equivalence> EngineOracle::equivalence(const Graph& graph, int inputs) {
   return out;
 }
 
+std::filesystem::path EngineOracle::folder_of(uint64_t graph_hash) const {
+  return folder_.path() / fmt::format("{:016x}", graph_hash);
+}
+
 Result<std::filesystem::path> EngineOracle::file(const Graph& graph) {
-  const auto path = folder_.path() / fmt::format("{:016x}.onnx", graph.hash());
+  const auto path = folder_of(graph.hash()) / "model.onnx";
   if (written_.contains(graph.hash())) return path;
+  std::error_code error;
+  std::filesystem::create_directory(path.parent_path(), error);
   ISOMER_CHECK(export_model(model_.with(graph), path));
   written_.insert(graph.hash());
   return path;
@@ -88,16 +94,12 @@ Result<std::vector<Tensor>> EngineOracle::expected(uint64_t seed) {
 }
 
 void EngineOracle::drop_all_but(uint64_t first, uint64_t second) {
-  for (auto at = written_.begin(); at != written_.end();) {
-    if (*at == first || *at == second) {
-      ++at;
-      continue;
-    }
+  std::erase_if(written_, [&](uint64_t hash) {
+    if (hash == first || hash == second) return false;
     std::error_code ignored;
-    std::filesystem::remove(folder_.path() / fmt::format("{:016x}.onnx", *at), ignored);
-    std::filesystem::remove(folder_.path() / fmt::format("{:016x}.onnx.data", *at), ignored);
-    at = written_.erase(at);
-  }
+    std::filesystem::remove_all(folder_of(hash), ignored);
+    return true;
+  });
 }
 
 }  // namespace isomer

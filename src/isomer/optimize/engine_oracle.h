@@ -48,6 +48,7 @@ class EngineOracle : public Oracle {
   Result<std::vector<Tensor>> run(const std::filesystem::path& file, uint64_t seed);
   /// The model's outputs for a seed, computed once.
   Result<std::vector<Tensor>> expected(uint64_t seed);
+  std::filesystem::path folder_of(uint64_t graph_hash) const;
   void drop_all_but(uint64_t first, uint64_t second);
 
   Engine& engine_;
