@@ -96,7 +96,8 @@ class Drafter {
   Status add_opaque(NodeId id) {
     const Node& node = graph_.node(id);
     const std::string& bytes = node.attrs.text("@node");
-    if (node.attrs.text("@op_type") == kSparseInitializer && node.attrs.text("@domain") == kOwnDomain) {
+    if (is_own(node, kTrainedInitializer)) return {};  // stands among the defaults
+    if (is_own(node, kSparseInitializer)) {
       auto* sparse = proto_->add_sparse_initializer();
       if (!sparse->ParseFromString(bytes)) return fail("its '@node' is no sparse tensor");
       sparse->mutable_values()->set_name(names_.of(node.result()));

@@ -286,5 +286,62 @@ TEST(Export, TouchesNoExternalDataOfOtherModels) {
   EXPECT_NE(import_model(path)->graph.hash(), model.graph.hash());
 }
 
+/// y = x + w + v, where training changes `trained` among these.
+ProtoModel trained_model(const std::string& trained) {
+  ProtoModel model;
+  model.input("x", {"2"});
+  model.floats("w", {2}, {1, 2});
+  model.floats("v", {2}, {3, 4});
+  model.floats("unused", {2}, {5, 6});
+  model.node("Add", {"w", "v"}, {"sum"});
+  model.node("Add", {"x", "sum"}, {"y"});
+  model.output("y");
+  auto* training = model.proto.add_training_info();
+  auto* algorithm = training->mutable_algorithm();
+  algorithm->set_name("step");
+  ProtoModel::add(*algorithm, "Neg", {trained}, {"param_0"});
+  ProtoModel::describe(algorithm->add_output(), "param_0", {"2"});
+  auto* binding = training->add_update_binding();
+  binding->set_key(trained);
+  binding->set_value("param_0");
+  return model;
+}
+
+TEST(Export, InitializersThatTrainingChangesStayWhatTheyAre) {
+  for (const std::string trained : {"w", "unused"}) {
+    const ProtoModel model = trained_model(trained);
+    const auto read = load(model);
+    ASSERT_TRUE(read) << read.error().message;
+    // w + v is no constant while training changes w.
+    EXPECT_EQ(read->graph.is_weight(read->graph.operands(read->graph.nodes().back())[1]), trained != "w");
+    const auto out = test::round_trip(model);
+    EXPECT_EQ(out.training_info(0).SerializeAsString(), model.proto.training_info(0).SerializeAsString());
+    std::map<std::string, std::string> elements;
+    for (const auto& tensor : out.graph().initializer())
+      EXPECT_TRUE(elements.emplace(tensor.name(), tensor.raw_data()).second) << tensor.name();
+    const float w[] = {1, 2}, unused[] = {5, 6};
+    EXPECT_EQ(elements[trained], std::string(reinterpret_cast<const char*>(trained == "w" ? w : unused), sizeof w));
+    EXPECT_EQ(out.graph().input_size(), 1);
+  }
+}
+
+TEST(Export, ATrainedInitializerKeepsItsNameBesideOthers) {
+  ProtoModel model = trained_model("w");
+  model.node("Identity", {"w"}, {"z"});  // z and w are one value
+  model.floats("same", {2}, {1, 2});     // equal to w, but not trained
+  model.node("Identity", {"same"}, {"s"});
+  model.output("z");
+  model.output("s");
+  const auto read = load(model);
+  ASSERT_TRUE(read) << read.error().message;
+  const auto out = test::exported(*read);
+  EXPECT_EQ(output_names(out.graph()), (std::vector<std::string>{"y", "z", "s"}));
+  std::set<std::string> names;
+  for (const auto& tensor : out.graph().initializer()) names.insert(tensor.name());
+  EXPECT_TRUE(names.contains("w"));
+  for (const auto& node : out.graph().node()) EXPECT_NE(node.output(0), "w");
+  EXPECT_TRUE(import_bytes(out.SerializeAsString(), {}, "again"));
+}
+
 }  // namespace
 }  // namespace isomer

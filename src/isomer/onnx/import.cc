@@ -40,6 +40,17 @@ Status Importer::define_constant(const std::string& name, Tensor tensor) {
   return define(name, builder_.constant(std::move(tensor)));
 }
 
+Status Importer::define_trained(const std::string& name, const Tensor& tensor) {
+  Attrs attrs{{"@op_type", std::string(kTrainedInitializer)},
+              {"@domain", std::string(kOwnDomain)},
+              {"@opset", int64_t{1}},
+              {"@instance", opaque_nodes_++},
+              {"@captures", int64_t{0}},
+              {"@node", name}};
+  const NodeId id = builder_.opaque(std::move(attrs), {}, {tensor.type()});
+  return define(name, builder_.at(id).result());
+}
+
 Status Importer::read_opsets() {
   if (model_.ir_version() < 1) return fail("it is no ONNX model: it has no IR version");
   if (!model_.has_graph()) return fail("it is no ONNX model: it has no graph");
@@ -54,6 +65,15 @@ Status Importer::read_opsets() {
   for (const auto& function : model_.functions())
     functions_.insert(normal_domain(function.domain()) + '\0' + function.name());
   return {};
+}
+
+void Importer::read_names() {
+  collect_names(model_.graph(), info_->names);
+  for (const auto& training : model_.training_info()) {
+    collect_names(training.initialization(), info_->names);
+    collect_names(training.algorithm(), info_->names);
+    for (std::string& name : trained_names(training)) trained_.insert(std::move(name));
+  }
 }
 
 Status Importer::read_declared_types() {
@@ -73,7 +93,9 @@ Status Importer::read_declared_types() {
 
 Status Importer::read_initializer(onnx::TensorProto& proto) {
   ISOMER_TRY(Tensor tensor, take_tensor(proto, external_));
-  if (model_.ir_version() >= 4 && inputs_.contains(proto.name())) {
+  const bool overridable = model_.ir_version() >= 4 && inputs_.contains(proto.name());
+  if (overridable || trained_.contains(proto.name())) {
+    if (!overridable) ISOMER_CHECK(define_trained(proto.name(), tensor));
     if (!info_->defaults.emplace(proto.name(), std::move(tensor)).second) return fail("it is defined twice");
   } else {
     ISOMER_CHECK(define_constant(proto.name(), std::move(tensor)));
@@ -157,7 +179,7 @@ Result<Model> Importer::finish(std::span<const ValueId> outputs) {
 
 Result<Model> Importer::run() {
   ISOMER_CHECK(read_opsets());
-  collect_names(model_.graph(), info_->names);
+  read_names();
   ISOMER_CHECK(read_declared_types());
   ISOMER_CHECK(read_initializers());
   ISOMER_CHECK(read_inputs());

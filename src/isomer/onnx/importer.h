@@ -29,6 +29,7 @@ class Importer {
  private:
   // import.cc: everything but nodes.
   Status read_opsets();
+  void read_names();
   Status read_declared_types();
   Status read_initializers();
   Status read_initializer(onnx::TensorProto& proto);
@@ -41,6 +42,7 @@ class Importer {
   /// Gives a value its name; fails when another has it already.
   Status define(const std::string& name, ValueId value);
   Status define_constant(const std::string& name, Tensor tensor);
+  Status define_trained(const std::string& name, const Tensor& tensor);
 
   // import_node.cc: one node.
   Status read_node(onnx::NodeProto& proto, bool quantized);
@@ -78,6 +80,7 @@ class Importer {
   std::unordered_map<ValueId, Tensor> computed_;  // known values that stay nodes
   ShapeValues shapes_;
   std::unordered_set<std::string> inputs_;
+  std::unordered_set<std::string> trained_;    // what training_info names
   std::unordered_set<std::string> functions_;  // domain, NUL, name
   int64_t opaque_nodes_ = 0;
   int64_t unknown_extents_ = 0;

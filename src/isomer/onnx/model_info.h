@@ -21,7 +21,7 @@ struct ModelInfo {
   /// Names of the graph inputs (initializers are none, unless they can be overridden) and outputs.
   std::vector<std::string> inputs;
   std::vector<std::string> outputs;
-  /// Initializers that are graph inputs too, so that a run may override them.
+  /// Initializers whose elements may change: graph inputs too, which a run may override, or training_info names them.
   std::map<std::string, Tensor> defaults;
   /// Name, doc string, metadata, ... of known nodes by the origin of their first result; no operands, no attributes.
   std::unordered_map<Origin, onnx::NodeProto> nodes;
@@ -39,6 +39,14 @@ inline std::string normal_domain(const std::string& domain) { return domain == "
 /// `@op_type` and `@domain` of the opaque node that stands for a sparse initializer; its `@node` is a
 /// SparseTensorProto.
 inline constexpr const char* kSparseInitializer = "SparseInitializer";
+/// Likewise for an initializer that training_info names, so that no rewrite takes it for a constant; its `@node` is the
+/// name, its elements are in ModelInfo::defaults.
+inline constexpr const char* kTrainedInitializer = "TrainedInitializer";
 inline constexpr const char* kOwnDomain = "isomer";
+
+/// Whether an opaque node is one of those two.
+inline bool is_own(const Node& node, const char* op_type) {
+  return node.attrs.text("@op_type") == op_type && node.attrs.text("@domain") == kOwnDomain;
+}
 
 }  // namespace isomer

@@ -39,6 +39,12 @@ bool ExportNames::require(ValueId value, const std::string& name) {
   return true;
 }
 
+/// Initializers come first: an alias of one can be made, but not one as an alias.
+void ExportNames::require_trained(const Graph& graph) {
+  for (const Node& node : graph.nodes())
+    if (node.is_opaque() && is_own(node, kTrainedInitializer)) require(node.result(), node.attrs.text("@node"));
+}
+
 Status ExportNames::require_interface(const Graph& graph, const ModelInfo& info) {
   if (graph.inputs().size() != info.inputs.size() || graph.outputs().size() != info.outputs.size())
     return fail("the graph has {} inputs and {} outputs, the model {} and {}", graph.inputs().size(),
@@ -75,7 +81,9 @@ void ExportNames::require_captures(const Graph& graph, NodeId id) {
 
 Result<ExportNames> ExportNames::assign(const Graph& graph, const ModelInfo& info) {
   ExportNames names(graph, info);
+  names.require_trained(graph);
   ISOMER_CHECK(names.require_interface(graph, info));
+  for (const auto& [name, tensor] : info.defaults) names.take(name);
   for (NodeId id = 0; id < graph.nodes().size(); ++id) names.require_captures(graph, id);
   for (ValueId value = 0; value < graph.num_values(); ++value)
     if (names.names_[value].empty() && !graph.name(value).empty() && !names.taken(graph.name(value)))

@@ -12,9 +12,10 @@
 
 namespace isomer {
 
-/// A value must bear the names by which others know it: the model's inputs and outputs, and what subgraphs capture.
-/// Where that makes two names for one value, the second is an alias that an Identity node makes. All other values keep
-/// their names from the model where they can, and else get new ones that occur nowhere in the model.
+/// A value must bear the names by which others know it: the model's inputs and outputs, what subgraphs capture, and
+/// what training_info names. Where that makes two names for one value, the second is an alias that an Identity node
+/// makes. All other values keep their names from the model where they can, and else get new ones that occur nowhere in
+/// the model.
 class ExportNames {
  public:
   /// Fails when two values must bear one name.
@@ -35,6 +36,7 @@ class ExportNames {
  private:
   ExportNames(const Graph& graph, const ModelInfo& info);
   bool require(ValueId value, const std::string& name);
+  void require_trained(const Graph& graph);
   Status require_interface(const Graph& graph, const ModelInfo& info);
   void require_captures(const Graph& graph, NodeId id);
 

@@ -41,9 +41,6 @@ class CaptureWalk {
   void node(const NodeProto& node) {
     for_each_subgraph(node, [this](const GraphProto& graph) { this->graph(graph); });
   }
-  std::vector<std::string> take() { return std::move(found_); }
-
- private:
   void graph(const GraphProto& graph) {
     scopes_.push_back(defined_names(graph));
     for (const NodeProto& node : graph.node()) {
@@ -53,6 +50,9 @@ class CaptureWalk {
     for (const auto& output : graph.output()) use(output.name());
     scopes_.pop_back();
   }
+  std::vector<std::string> take() { return std::move(found_); }
+
+ private:
   void use(const std::string& name) {
     if (name.empty()) return;
     for (const auto& scope : scopes_)
@@ -118,6 +118,16 @@ std::vector<std::string> captured_names(const NodeProto& node) {
   CaptureWalk walk;
   walk.node(node);
   return walk.take();
+}
+
+std::vector<std::string> trained_names(const onnx::TrainingInfoProto& training) {
+  CaptureWalk walk;
+  walk.graph(training.initialization());
+  walk.graph(training.algorithm());
+  std::vector<std::string> names = walk.take();
+  for (const auto& binding : training.initialization_binding()) names.push_back(binding.key());
+  for (const auto& binding : training.update_binding()) names.push_back(binding.key());
+  return names;
 }
 
 void rename_captures(NodeProto& node, const std::map<std::string, std::string>& names) {

@@ -19,6 +19,9 @@ bool has_subgraph(const onnx::NodeProto& node);
 /// The names of outer values that the node's subgraphs use, each once, in the order of their first use.
 std::vector<std::string> captured_names(const onnx::NodeProto& node);
 
+/// The names of the model's values that a part of its training_info uses or changes.
+std::vector<std::string> trained_names(const onnx::TrainingInfoProto& training);
+
 /// Renames captured values inside of the node's subgraphs. No new name may be one that a subgraph defines.
 void rename_captures(onnx::NodeProto& node, const std::map<std::string, std::string>& names);
 
