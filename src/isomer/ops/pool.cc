@@ -106,9 +106,9 @@ int64_t counted(const Window3& w, size_t axis, int64_t o, bool pads) {
   return std::clamp<int64_t>((room + w.dilation[axis] - 1) / w.dilation[axis], 0, w.kernel[axis]);
 }
 
-Status average_pool_kernel(KernelContext& context) {
-  ISOMER_TRY(const Window3 w, pool_window(context));
-  const bool pads = context.attrs.integer("count_include_pad") != 0;
+/// Sums term(x) over each window; the result has finish(sum, output position) there.
+template <class Term, class Finish>
+Status sum_windows(KernelContext& context, const Window3& w, Term term, Finish finish) {
   return for_real(context.operands[0].dtype(), [&]<class T>() -> Status {
     using Sum = Accumulator<T>;
     const Tensor& x = context.operands[0];
@@ -118,14 +118,24 @@ Status average_pool_kernel(KernelContext& context) {
       for_each_window(w, [&](const Window3::Triple& o) {
         Sum sum(0);
         for_each_seen(w, o, [&](int64_t iz, int64_t iy, int64_t ix) {
-          sum += static_cast<Sum>(plane[(iz * w.input[1] + iy) * w.input[2] + ix]);
+          sum += term(static_cast<Sum>(plane[(iz * w.input[1] + iy) * w.input[2] + ix]));
         });
-        const int64_t n = counted(w, 0, o[0], pads) * counted(w, 1, o[1], pads) * counted(w, 2, o[2], pads);
-        *y++ = n == 0 ? T(0) : static_cast<T>(sum / from_count<Sum>(n));
+        *y++ = static_cast<T>(finish(sum, o));
       });
     }
     return {};
   });
+}
+
+Status average_pool_kernel(KernelContext& context) {
+  ISOMER_TRY(const Window3 w, pool_window(context));
+  const bool pads = context.attrs.integer("count_include_pad") != 0;
+  return sum_windows(
+      context, w, [](auto x) { return x; },
+      [&]<class Sum>(Sum sum, const Window3::Triple& o) {
+        const int64_t n = counted(w, 0, o[0], pads) * counted(w, 1, o[1], pads) * counted(w, 2, o[2], pads);
+        return n == 0 ? Sum(0) : sum / from_count<Sum>(n);
+      });
 }
 
 /// (sum of |x|^p)^(1/p) over `values` terms already summed.
@@ -151,22 +161,9 @@ Sum lp_power(Sum x, int64_t p) {
 Status lp_pool_kernel(KernelContext& context) {
   ISOMER_TRY(const Window3 w, pool_window(context));
   const int64_t order = context.attrs.integer("p");
-  return for_real(context.operands[0].dtype(), [&]<class T>() -> Status {
-    using Sum = Accumulator<T>;
-    const Tensor& x = context.operands[0];
-    T* y = new_result(context).mutable_data<T>().data();
-    for (int64_t p = 0; p < planes(x); ++p) {
-      const T* plane = x.data<T>().data() + p * w.input_size();
-      for_each_window(w, [&](const Window3::Triple& o) {
-        Sum sum(0);
-        for_each_seen(w, o, [&](int64_t iz, int64_t iy, int64_t ix) {
-          sum += lp_power<Sum>(static_cast<Sum>(plane[(iz * w.input[1] + iy) * w.input[2] + ix]), order);
-        });
-        *y++ = static_cast<T>(lp_root<Sum>(sum, order));
-      });
-    }
-    return {};
-  });
+  return sum_windows(
+      context, w, [&](auto x) { return lp_power(x, order); },
+      [&](auto sum, const Window3::Triple&) { return lp_root(sum, order); });
 }
 
 Result<std::vector<TensorType>> infer_global(const OpView& view) {
