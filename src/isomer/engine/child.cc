@@ -45,6 +45,7 @@ int above_standard(int fd) {
 
 int spawn(const std::vector<std::string>& command, int input, int log, pid_t& pid) {
   std::vector<char*> arguments;
+  arguments.reserve(command.size() + 1);
   for (const std::string& argument : command) arguments.push_back(const_cast<char*>(argument.c_str()));
   arguments.push_back(nullptr);
   posix_spawn_file_actions_t actions;

@@ -37,7 +37,7 @@ class EngineTest : public testing::Test {
   fs::path model(const std::string& name, const std::string& text, int opset = 17) const {
     auto graph = parse_graph(text, find_op);
     EXPECT_TRUE(graph.has_value()) << (graph ? "" : graph.error().message);
-    const fs::path path = folder_ / (name + ".onnx");
+    fs::path path = folder_ / (name + ".onnx");
     const Status written = export_model(make_model(std::move(*graph), name, opset), path);
     EXPECT_TRUE(written.has_value()) << (written ? "" : written.error().message);
     return path;

@@ -29,9 +29,9 @@ Ints sequence_dims(const Net& net, int64_t length, int64_t width) {
 }
 
 ValueId attention(Net& net, ValueId q, ValueId k, ValueId v, int64_t heads, ValueId mask) {
-  const auto width = static_cast<float>(net.extents(q).back() / heads);
+  const int64_t width = net.extents(q).back() / heads;
   ValueId scores = net.matmul(split_heads(net, q, heads), split_heads(net, k, heads, true));
-  scores = net.add("Div", {}, {scores, net.scalar(std::sqrt(width))});
+  scores = net.add("Div", {}, {scores, net.scalar(std::sqrt(static_cast<float>(width)))});
   if (mask != kNoValue) scores = net.add("Where", {}, {mask, scores, net.scalar(std::numeric_limits<float>::lowest())});
   return join_heads(net, net.matmul(net.softmax(scores), split_heads(net, v, heads)));
 }

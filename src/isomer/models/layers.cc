@@ -42,7 +42,7 @@ Ints Net::extents(ValueId value) const {
 
 std::vector<ValueId> Net::add_many(const char* name, const Attrs& attrs, const std::vector<ValueId>& operands,
                                    size_t count) {
-  const std::vector<ValueId> none(count, kNoValue);
+  std::vector<ValueId> none(count, kNoValue);
   if (!status_) return none;
   const OpDef* definition = find_op(name);
   if (definition == nullptr) {

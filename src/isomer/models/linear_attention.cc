@@ -30,7 +30,8 @@ void bert_8(Net& net, int64_t) {
   const double square = (1 + (std::numbers::pi - 1) / kWidth) / (2 * std::numbers::pi);
   const double mean = 1.0 / kWidth;  // a weight that takes the mean
   // Rows with means m_i score kWidth / kHeads * m_i m_j in each head, and a sum over j makes that much of m_i:
-  const double growth = static_cast<double>(kWidth / kHeads * kRows) * square;
+  constexpr int64_t kGrowth = kWidth / kHeads * kRows;
+  const double growth = static_cast<double>(kGrowth) * square;
   ValueId x = net.relu(net.input("input", sequence_dims(net, kRows, kWidth)));
   for (int i = 0; i < kLayers; ++i) {
     const std::string name = "layer" + std::to_string(i) + ".";

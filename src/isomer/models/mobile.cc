@@ -68,9 +68,8 @@ void regnet_y_400mf(Net& net, int64_t) {
   ValueId x = net.input("input", {net.batch(), 3, 224, 224});
   x = net.relu(conv_norm(net, "stem", x, {.out = 32, .kernel = 3, .stride = 2, .pad = 1}));
   for (size_t stage = 0; stage < widths.size(); ++stage) {
-    const std::string number = std::to_string(stage + 1);
     for (int i = 0; i < depths[stage]; ++i) {
-      const std::string name = "trunk_output.block" + number + ".block" + number + "-" + std::to_string(i);
+      const std::string name = fmt::format("trunk_output.block{0}.block{0}-{1}", stage + 1, i);
       x = regnet_block(net, name, x, widths[stage], i == 0 ? 2 : 1);
     }
   }

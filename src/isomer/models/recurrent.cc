@@ -10,13 +10,20 @@ namespace {
 constexpr int64_t kNasHidden = 512;
 constexpr int kNasSteps = 5;
 
+/// Inputs of equal extents, named name0, name1, ...
+std::vector<ValueId> inputs(Net& net, const std::string& name, int count, const Ints& dims) {
+  std::vector<ValueId> values;
+  values.reserve(static_cast<size_t>(count));
+  for (int i = 0; i < count; ++i) values.push_back(net.input(name + std::to_string(i), dims));
+  return values;
+}
+
 /// t = x W + s U, eight times.
 std::vector<ValueId> nas_gates(Net& net, const std::string& name, ValueId x, ValueId s) {
   std::vector<ValueId> t;
   for (int i = 0; i < 8; ++i) {
-    const std::string number = std::to_string(i);
-    t.push_back(net.sum(net.matmul_weight(name + "w" + number, x, kNasHidden),
-                        net.matmul_weight(name + "u" + number, s, kNasHidden)));
+    t.push_back(net.sum(net.matmul_weight(fmt::format("{}w{}", name, i), x, kNasHidden),
+                        net.matmul_weight(fmt::format("{}u{}", name, i), s, kNasHidden)));
   }
   return t;
 }
@@ -35,8 +42,7 @@ ValueId nas_step(Net& net, const std::string& name, ValueId x, ValueId s) {
 
 /// The state before the first step is a weight, as in TASO.
 void nasrnn_steps(Net& net, bool tied) {
-  std::vector<ValueId> x;
-  for (int i = 0; i < kNasSteps; ++i) x.push_back(net.input("x" + std::to_string(i), {net.batch(), kNasHidden}));
+  const auto x = inputs(net, "x", kNasSteps, {net.batch(), kNasHidden});
   ValueId s = net.uniform("state", {1, kNasHidden}, 1);
   for (int i = 0; i < kNasSteps; ++i) s = nas_step(net, tied ? "" : "step" + std::to_string(i) + ".", x[i], s);
   net.output(s, "output");
@@ -95,8 +101,7 @@ constexpr int kSruSteps = 10;
 
 /// One recurrent layer over a text of 10 words: 10 cells that share their weights.
 void rnntc(Net& net, int64_t rows) {
-  std::vector<ValueId> words;
-  for (int i = 0; i < kSruSteps; ++i) words.push_back(net.input("x" + std::to_string(i), sru_dims(net, rows)));
+  const auto words = inputs(net, "x", kSruSteps, sru_dims(net, rows));
   ValueId c = net.input("c", sru_dims(net, rows));
   for (int i = 0; i < kSruSteps; ++i) {
     const SruState state = sru_cell(net, "", words[i], c);
@@ -109,10 +114,8 @@ void rnntc(Net& net, int64_t rows) {
 /// Two recurrent layers read 10 words, two others write 10: the decoder starts from the encoder's states, and each of
 /// its steps reads what the step before made.
 void nmt(Net& net, int64_t rows) {
-  std::vector<ValueId> words;
-  for (int i = 0; i < kSruSteps; ++i) words.push_back(net.input("x" + std::to_string(i), sru_dims(net, rows)));
-  std::vector<ValueId> c;
-  for (int layer = 0; layer < 2; ++layer) c.push_back(net.input("c" + std::to_string(layer), sru_dims(net, rows)));
+  const auto words = inputs(net, "x", kSruSteps, sru_dims(net, rows));
+  std::vector<ValueId> c = inputs(net, "c", 2, sru_dims(net, rows));
   const auto step = [&](const std::string& name, ValueId x) {
     for (int layer = 0; layer < 2; ++layer) {
       const SruState state = sru_cell(net, name + ".layer" + std::to_string(layer) + ".", x, c[layer]);

@@ -109,7 +109,7 @@ std::optional<Dim> bound(const Dim& at, const Dim& extent) {
 
 std::optional<Dim> slice_extent(const Dim& start, const Dim& end, const Dim& extent) {
   const auto first = bound(start, extent);
-  const auto behind = bound(end, extent);
+  auto behind = bound(end, extent);
   if (!first || !behind) return std::nullopt;
   if (first->is(0)) return behind;
   return at_least(*behind, *first) == true ? std::optional(*behind - *first) : std::nullopt;
