@@ -1,23 +1,13 @@
 #pragma once
 // What a graph costs, before anyone runs it whole.
 
-#include <cstdint>
 #include <vector>
 
 #include "isomer/base/result.h"
+#include "isomer/engine/layout.h"
 #include "isomer/ir/graph.h"
 
 namespace isomer {
-
-/// How a value lies in memory between two kernels, as far as it changes what a kernel costs.
-enum class Layout : uint8_t { Plain, Blocked };
-
-/// What surrounds a part of a larger graph: the layouts in which its inputs arrive and its outputs are wanted, in the
-/// order of the graph's inputs and outputs. Empty: plain.
-struct Boundary {
-  std::vector<Layout> inputs = {};
-  std::vector<Layout> outputs = {};
-};
 
 /// The dimensions of a graph's cost (MetaFlow, section 4.1), for one run. What depends on weights alone costs nothing.
 struct Metrics {

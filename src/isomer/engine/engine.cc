@@ -20,6 +20,12 @@ std::string Engine::device() const {
   return ::uname(&name) == 0 ? name.machine : "unknown";
 }
 
+Result<KernelTime> Engine::time_kernel(const KernelRun& /*run*/, double /*overhead_us*/) {
+  return fail("engine '{}' cannot time kernels", name());
+}
+
+Result<double> Engine::kernel_overhead() { return fail("engine '{}' cannot time kernels", name()); }
+
 const std::vector<std::string>& engine_names() {
   static const std::vector<std::string> kNames = {"ort", "reference"};
   return kNames;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "isomer/base/result.h"
+#include "isomer/engine/kernels.h"
 #include "isomer/ir/tensor.h"
 
 namespace isomer {
@@ -62,6 +63,15 @@ class Engine {
   virtual Result<std::vector<std::vector<double>>> time_interleaved(std::span<const SessionId> sessions,
                                                                     std::span<const std::vector<NamedTensor>> inputs,
                                                                     const TimingOptions& options) = 0;
+
+  /// How the engine groups nodes into kernels; null where it does not say.
+  virtual const KernelPlanner* planner() const { return nullptr; }
+  /// Measures one kernel. `overhead_us` is what kernel_overhead gave, once for this engine, version, processor and
+  /// number of threads.
+  virtual Result<KernelTime> time_kernel(const KernelRun& run, double overhead_us);
+  /// What a launch costs beyond the time that the engine itself reports for a kernel, in microseconds; negative where
+  /// its report includes the reporting.
+  virtual Result<double> kernel_overhead();
 };
 
 /// The engines that make_engine knows.

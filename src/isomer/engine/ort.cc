@@ -2,11 +2,17 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <map>
 
+#include "isomer/base/stats.h"
+#include "isomer/base/temp_dir.h"
+#include "isomer/engine/ort_kernel.h"
+#include "isomer/engine/ort_planner.h"
 #include "isomer/engine/ort_worker.h"
 #include "isomer/engine/wire.h"
+#include "isomer/onnx/export.h"
 
 namespace isomer {
 namespace {
@@ -35,8 +41,13 @@ class OrtEngine : public Engine {
   Result<std::vector<std::vector<double>>> time_interleaved(std::span<const SessionId> sessions,
                                                             std::span<const std::vector<NamedTensor>> inputs,
                                                             const TimingOptions& options) override;
+  const KernelPlanner* planner() const override { return &planner_; }
+  Result<KernelTime> time_kernel(const KernelRun& run, double overhead_us) override;
+  Result<double> kernel_overhead() override;
 
  private:
+  /// Writes a model to a temporary file and asks the worker about it.
+  Result<Message> ask_about(const Model& model, json header);
   Message load_question(SessionId session, const std::filesystem::path& path) const;
   Status known(SessionId session) const;
   Result<Message> call(const Message& question, double extra_seconds = 0);
@@ -45,6 +56,7 @@ class OrtEngine : public Engine {
   EngineOptions options_;
   std::string python_;
   std::string version_;
+  const OrtPlanner planner_{ort_block_channels()};
   std::unique_ptr<Child> child_;
   std::map<SessionId, std::filesystem::path> sessions_;
   SessionId last_ = 0;
@@ -158,6 +170,54 @@ Result<std::vector<std::vector<double>>> OrtEngine::time_interleaved(std::span<c
     for (const json& one : nanoseconds) of_session.push_back(one.get<double>() / 1000);
   }
   return samples;
+}
+
+Result<Message> OrtEngine::ask_about(const Model& model, json header) {
+  ISOMER_TRY(const TempDir folder, TempDir::make());
+  const auto path = folder.path() / "kernel.onnx";
+  ISOMER_CHECK(export_model(model, path));
+  header["path"] = path.string();
+  header["profile"] = (folder.path() / "profile").string();
+  header["threads"] = options_.threads;
+  header["optimize"] = options_.optimize;
+  return call({std::move(header)});
+}
+
+/// Other load on the machine only ever adds to a time: the mean of the lower half, without its lowest tenth.
+double robust_mean(std::vector<double> samples) {
+  std::ranges::sort(samples);
+  const size_t first = samples.size() / 10, last = (samples.size() + 1) / 2;
+  double sum = 0;
+  for (size_t i = first; i < last; ++i) sum += samples[i];
+  return sum / static_cast<double>(last - first);
+}
+
+Result<KernelTime> OrtEngine::time_kernel(const KernelRun& run, double overhead_us) {
+  ISOMER_TRY(const Model model, kernel_model(run));
+  const char* counted = !run.reorder_to ? "" : *run.reorder_to == Layout::Blocked ? "ReorderInput" : "ReorderOutput";
+  ISOMER_TRY(const Message answer, ask_about(model, {{"op", "kernel"},
+                                                     {"count", counted},
+                                                     {"harness", kHarness},
+                                                     {"distance", run.distance},
+                                                     {"warmup", 2},
+                                                     {"min_runs", 9},
+                                                     {"max_runs", 60},
+                                                     {"seconds", 0.04}}));
+  const auto samples = answer.header["us"].get<std::vector<double>>();
+  const auto launches = answer.header["launches"].get<double>();
+  if (samples.empty()) return KernelTime{};  // nothing is left of it
+  return KernelTime{.us = std::max(robust_mean(samples) + launches * overhead_us, 0.0),
+                    .spread = percentile(samples, 0.75) - percentile(samples, 0.25),
+                    .runs = static_cast<int>(samples.size())};
+}
+
+Result<double> OrtEngine::kernel_overhead() {
+  constexpr int kLength = 200;
+  ISOMER_TRY(const Model model, chain_model(kLength));
+  ISOMER_TRY(const Message answer, ask_about(model, {{"op", "overhead"}, {"runs", 200}}));
+  const double whole = robust_mean(answer.header["whole"].get<std::vector<double>>());
+  const double reported = robust_mean(answer.header["reported"].get<std::vector<double>>());
+  return (whole - reported) / kLength;
 }
 
 }  // namespace

@@ -27,6 +27,11 @@ NUMPY = {
     1: "float32", 2: "uint8", 3: "int8", 4: "uint16", 5: "int16", 6: "int32", 7: "int64", 9: "bool", 10: "float16",
     11: "float64", 12: "uint32", 13: "uint64",
 }  # fmt: skip
+ORT_TYPES = {f"tensor({ort_name})": name for ort_name, name in (
+    ("float", "float32"), ("double", "float64"), ("float16", "float16"), ("bool", "bool"), ("int8", "int8"),
+    ("int16", "int16"), ("int32", "int32"), ("int64", "int64"), ("uint8", "uint8"), ("uint16", "uint16"),
+    ("uint32", "uint32"), ("uint64", "uint64"),
+)}  # fmt: skip
 NUMBER = {name: number for number, name in NUMPY.items()}
 
 
@@ -176,18 +181,7 @@ class Worker:
         self.sessions = {}
 
     def load(self, request, payload):
-        options = ort.SessionOptions()
-        options.log_severity_level = 3
-        levels = ort.GraphOptimizationLevel
-        options.graph_optimization_level = levels.ORT_ENABLE_ALL if request["optimize"] else levels.ORT_DISABLE_ALL
-        options.execution_mode = ort.ExecutionMode.ORT_SEQUENTIAL
-        options.intra_op_num_threads = request["threads"]
-        options.inter_op_num_threads = 1
-        # The threads of one session must not spin while the next session is timed.
-        options.add_session_config_entry("session.force_spinning_stop", "1")
-        self.sessions[request["id"]] = ort.InferenceSession(
-            request["path"], options, providers=["CPUExecutionProvider"]
-        )
+        self.sessions[request["id"]] = open_session(request)
         return {}, []
 
     def unload(self, request, payload):
@@ -216,6 +210,108 @@ class Worker:
             return {"nanoseconds": interleave(bound, request)}, []
         finally:
             gc.enable()
+
+
+    def kernel(self, request, payload):
+        """The time that ONNX Runtime reports for the nodes of a model, in microseconds, for every run: of all nodes but
+        reorders and those of the harness, or of the operator "count" alone. Between two runs, as many bytes as "distance"
+        are touched, and then the operands, as if a kernel before had just made them."""
+        kernel = Kernel(open_session(request, profile=request["profile"]))
+        far = np.ones(max(int(request["distance"]), 1 << 22) // 4, dtype=np.float32)
+        clock = time.perf_counter
+        done, end = 0, clock() + request["seconds"]
+        least = request["warmup"] + request["min_runs"]
+        while done < least or (done < request["max_runs"] and clock() < end):
+            np.add(far, 1, out=far)
+            kernel.touch()
+            kernel.run()
+            done += 1
+
+        def counts(event):
+            operator = event["args"]["op_name"]
+            if request["count"]:
+                return operator == request["count"]
+            return operator not in ("ReorderInput", "ReorderOutput") and not event["name"].startswith(request["harness"])
+
+        nodes = [times for event, times in kernel.reported().values() if counts(event)]
+        return {"us": [sum(of_run) for of_run in zip(*nodes)][request["warmup"] :], "launches": len(nodes)}, []
+
+    def overhead(self, request, payload):
+        """Microseconds of every run of a model, and those that ONNX Runtime reports for its nodes when it is asked."""
+        plain, profiled = Kernel(open_session(request)), Kernel(open_session(request, profile=request["profile"]))
+        whole = []
+        for _ in range(request["runs"]):
+            start = time.perf_counter_ns()
+            plain.run()
+            whole.append((time.perf_counter_ns() - start) / 1000)
+            profiled.run()
+        nodes = [times for _, times in profiled.reported().values()]
+        return {"whole": whole, "reported": [sum(of_run) for of_run in zip(*nodes)]}, []
+
+
+class Kernel:
+    """A session with random inputs and with outputs of its own, where their extents are known."""
+
+    def __init__(self, session):
+        self.session = session
+        self.binding = session.io_binding()
+        self.pairs = []  # a source and what is bound
+        self.outputs = []
+        random = np.random.default_rng(1)
+        for value in session.get_inputs():
+            dtype = np.dtype(ORT_TYPES[value.type])
+            if dtype.kind == "f":
+                source = random.random(value.shape, dtype=np.float32).astype(dtype)
+            else:
+                source = random.integers(0, 2, value.shape).astype(dtype)
+            operand = aligned(source.tobytes()).view(dtype).reshape(value.shape)
+            self.pairs.append((source, operand))
+            self.binding.bind_input(value.name, "cpu", 0, dtype, value.shape, operand.ctypes.data)
+        for value in session.get_outputs():
+            dtype = ORT_TYPES.get(value.type)
+            if dtype is None or not all(isinstance(extent, int) for extent in value.shape):
+                self.binding.bind_output(value.name, "cpu")
+                continue
+            size = int(np.prod(value.shape, dtype=np.int64)) * np.dtype(dtype).itemsize
+            result = aligned(bytes(size))
+            self.outputs.append(result)
+            self.binding.bind_output(value.name, "cpu", 0, np.dtype(dtype), value.shape, result.ctypes.data)
+
+    def touch(self):
+        for result in self.outputs:
+            result.fill(0)
+        for source, operand in self.pairs:
+            np.copyto(operand, source)
+
+    def run(self):
+        self.session.run_with_iobinding(self.binding)
+
+    def reported(self):
+        """By node: an event, and the microseconds of every run. Ends the profile."""
+        path = self.session.end_profiling()
+        with open(path, encoding="utf-8") as file:
+            events = json.load(file)
+        nodes = {}
+        for event in events:
+            if event.get("cat") == "Node" and event["name"].endswith("_kernel_time"):
+                nodes.setdefault(event["args"]["node_index"], (event, []))[1].append(event["dur"])
+        return nodes
+
+
+def open_session(request, profile=None):
+    options = ort.SessionOptions()
+    options.log_severity_level = 3
+    levels = ort.GraphOptimizationLevel
+    options.graph_optimization_level = levels.ORT_ENABLE_ALL if request["optimize"] else levels.ORT_DISABLE_ALL
+    options.execution_mode = ort.ExecutionMode.ORT_SEQUENTIAL
+    options.intra_op_num_threads = request["threads"]
+    options.inter_op_num_threads = 1
+    # The threads of one session must not spin while the next session is timed.
+    options.add_session_config_entry("session.force_spinning_stop", "1")
+    if profile is not None:
+        options.enable_profiling = True
+        options.profile_file_prefix = profile
+    return ort.InferenceSession(request["path"], options, providers=["CPUExecutionProvider"])
 
 
 def interleave(bound, request):

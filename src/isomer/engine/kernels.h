@@ -1,0 +1,66 @@
+#pragma once
+// How an engine groups a graph's nodes into kernels, and how long one of them takes.
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "isomer/engine/layout.h"
+#include "isomer/ir/graph.h"
+
+namespace isomer {
+
+/// How a node takes the layout of its operands.
+enum class Intake : uint8_t {
+  Own,      ///< it decides by itself: the same wherever the operands come from
+  Blocked,  ///< it works on blocked operands, because they arrive so
+  Plain,    ///< it works on plain operands, and would not by itself
+};
+
+/// A graph's nodes in kernels. Nodes that take no time of their own (inputs, constants, what depends on constants
+/// alone) are in none; a node may be in several (a transposition that each of its readers performs while reading).
+/// Within a kernel, nothing but results of its last node is read outside.
+struct KernelPlan {
+  /// A kernel that only changes the layout of a value.
+  struct Reorder {
+    ValueId value;
+    Layout to;
+  };
+
+  std::vector<NodeId> nodes;     ///< one kernel after the other, ascending within each
+  std::vector<uint32_t> begins;  ///< of each kernel in `nodes`; one more for the end
+  std::vector<Layout> layouts;   ///< in which each value is made
+  std::vector<Intake> intakes;   ///< by node
+  std::vector<Reorder> reorders;
+
+  size_t size() const { return begins.size() - 1; }
+  std::span<const NodeId> kernel(size_t i) const { return {nodes.data() + begins[i], nodes.data() + begins[i + 1]}; }
+};
+
+class KernelPlanner {
+ public:
+  virtual ~KernelPlanner() = default;
+  /// Linear in the graph, and fast: a search asks for many graphs.
+  virtual KernelPlan plan(const Graph& graph, const Boundary& boundary = {}) const = 0;
+};
+
+/// A kernel by itself, to be timed.
+struct KernelRun {
+  /// Its nodes, with concrete types; or, for a reorder, a graph that returns its only input.
+  Graph graph;
+  /// By node of `graph`, as in the plan.
+  std::vector<Intake> intakes = {};
+  /// The layout of the operand that changes, for a reorder.
+  std::optional<Layout> reorder_to = std::nullopt;
+  /// Bytes that a whole model touches between two runs of this kernel: its weights are as far away as that.
+  double distance = 0;
+};
+
+struct KernelTime {
+  double us = 0;      ///< robust mean over the runs, what the engine spends around the kernel included
+  double spread = 0;  ///< interquartile range, in microseconds
+  int runs = 0;
+};
+
+}  // namespace isomer

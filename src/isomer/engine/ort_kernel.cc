@@ -1,0 +1,121 @@
+#include "isomer/engine/ort_kernel.h"
+
+#include <vector>
+
+#include "isomer/ir/builder.h"
+#include "isomer/onnx/export.h"
+#include "isomer/ops/registry.h"
+
+namespace isomer {
+namespace {
+
+constexpr int64_t kBlock = 16;  // a multiple of every block size
+
+class Harness {
+ public:
+  explicit Harness(const KernelRun& run) : run_(run), graph_(run.graph) {}
+
+  Result<Graph> build() {
+    std::vector<ValueId> renamed(graph_.num_values(), kNoValue);
+    for (const Node& node : graph_.nodes()) {
+      if (node.is_input()) {
+        ISOMER_TRY(renamed[node.result()], input(node.result()));
+        continue;
+      }
+      std::vector<ValueId> operands;
+      for (const ValueId operand : graph_.operands(node))
+        operands.push_back(operand == kNoValue ? kNoValue : renamed[operand]);
+      ISOMER_TRY(const NodeId copy, builder_.copy(graph_, node, operands));
+      for (uint32_t i = 0; i < node.num_results; ++i) renamed[node.result(i)] = builder_.at(copy).result(i);
+    }
+    std::vector<ValueId> outputs;
+    for (const ValueId output : graph_.outputs()) outputs.push_back(renamed[output]);
+    return builder_.finish(outputs);
+  }
+
+ private:
+  bool taken(ValueId value, Intake intake) const {
+    for (const NodeId reader : graph_.consumers(value))
+      if (reader < run_.intakes.size() && run_.intakes[reader] == intake) return true;
+    return false;
+  }
+
+  Result<ValueId> input(ValueId value) {
+    const TensorType& type = graph_.type(value);
+    Result<ValueId> made = kNoValue;
+    if (run_.reorder_to == Layout::Blocked) {
+      made = depthwise(builder_.input(type));
+    } else if (run_.reorder_to == Layout::Plain || taken(value, Intake::Blocked)) {
+      made = blocked(type);
+    } else if (taken(value, Intake::Plain)) {
+      made = builder_.add(*find_op("Neg"), {}, {builder_.input(type)});
+    } else {
+      return builder_.input(type);
+    }
+    if (made) builder_.name(*made, fmt::format("{}_{}", kHarness, value));
+    return made;
+  }
+
+  static Attrs window(Attrs attrs) {
+    return attrs.with("strides", Ints{1, 1}).with("dilations", Ints{1, 1}).with("pads", Ints{0, 0, 0, 0});
+  }
+
+  /// A blocked value of that type: what a pooling makes, or, where the channels fill no whole blocks, a convolution.
+  Result<ValueId> blocked(const TensorType& type) {
+    if (type.rank() != 4) return fail("no value of type {} is blocked", type.str());
+    const int64_t channels = (*type.shape)[1].value();
+    if (channels % kBlock == 0)
+      return builder_.add(*find_op("MaxPool"), window(Attrs{{"kernel_shape", Ints{1, 1}}}), {builder_.input(type)});
+    Shape extents = *type.shape;
+    extents[1] = kBlock;
+    ISOMER_TRY(const ValueId conv,
+               builder_.add(*find_op("Conv"), window({}),
+                            {builder_.input({type.dtype, extents}), weight({channels, kBlock, 1, 1})}));
+    // With an activation, it takes in nothing of the kernel.
+    return builder_.add(*find_op("Relu"), {}, {conv});
+  }
+
+  /// A reader that wants a blocked operand.
+  Result<ValueId> depthwise(ValueId x) {
+    const int64_t channels = (*builder_.type(x).shape)[1].value();
+    return builder_.add(*find_op("Conv"), window(Attrs{{"group", channels}}), {x, weight({channels, 1, 1, 1})});
+  }
+
+  ValueId weight(std::vector<int64_t> dims) {
+    return builder_.constant(
+        Tensor::floats(dims, std::vector<float>(Tensor::byte_size(DType::Float, dims) / sizeof(float), 0.125F)));
+  }
+
+  const KernelRun& run_;
+  const Graph& graph_;
+  GraphBuilder builder_;
+};
+
+/// At the oldest of some opsets that can express it.
+Result<Model> model_of(const Graph& graph) {
+  Status problem;
+  for (const int opset : {17, 20, 22, 24}) {
+    Model model = make_model(graph, "kernel", opset);
+    problem = exportable(model, graph);
+    if (problem) return model;
+  }
+  return tl::unexpected<Error>(problem.error());
+}
+
+}  // namespace
+
+Result<Model> kernel_model(const KernelRun& run) {
+  ISOMER_TRY(const Graph graph, Harness(run).build());
+  return model_of(graph);
+}
+
+Result<Model> chain_model(int length) {
+  GraphBuilder builder;
+  ValueId x = builder.input({DType::Float, {1, 64}});
+  for (int i = 0; i < length; ++i) {
+    ISOMER_TRY(x, builder.add(*find_op(i % 2 == 0 ? "Neg" : "Abs"), {}, {x}));
+  }
+  return model_of(builder.finish(std::vector{x}));
+}
+
+}  // namespace isomer

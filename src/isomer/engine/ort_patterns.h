@@ -1,0 +1,50 @@
+#pragma once
+// What ONNX Runtime's fusions look at in a graph, before nodes are put into kernels: who reads what, and patterns of
+// several nodes.
+
+#include <vector>
+
+#include "isomer/engine/ort_planner.h"
+
+namespace isomer {
+
+class OrtPatterns {
+ public:
+  static constexpr uint32_t kNone = ~uint32_t{0};
+  using Kind = OrtPlanner::Kind;
+
+  OrtPatterns(const Graph& graph, const std::unordered_map<const OpDef*, Kind>& kinds);
+
+  const Graph& graph;
+
+  Kind kind(NodeId id) const { return kinds_[id]; }
+  /// Whether a node takes part in a run.
+  bool runs(NodeId id) const {
+    const Node& node = graph.node(id);
+    return !node.is_input() && !node.is_constant() && (node.num_results == 0 || !graph.is_weight(node.result()));
+  }
+  /// Whether exactly one node reads a value, and the graph does not return it.
+  bool sole(ValueId value) const { return !returned_[value] && graph.consumers(value).size() == 1; }
+  /// Whether a value is a constant of one element.
+  bool scalar(ValueId value) const;
+  /// Whether the readers of a node, products all of them, perform it while they read (a transposition, a scale).
+  bool absorbed(NodeId id) const { return absorbed_[id]; }
+  /// Whether a product and the Add behind it become a Gemm.
+  bool takes_bias(NodeId product) const;
+  /// Which Gelu a node is part of, or kNone.
+  uint32_t gelu(NodeId id) const { return gelu_[id]; }
+  size_t num_gelus() const { return num_gelus_; }
+
+ private:
+  bool absorbable(NodeId id) const;
+  void find_gelu(NodeId anchor);
+  bool scales(NodeId id, ValueId& x) const;
+
+  std::vector<Kind> kinds_;
+  std::vector<bool> returned_;  // by value
+  std::vector<bool> absorbed_;
+  std::vector<uint32_t> gelu_;
+  uint32_t num_gelus_ = 0;
+};
+
+}  // namespace isomer
