@@ -13,6 +13,7 @@ VENDORS = {  # header prefix: rooms that may include it
     "z3": {"smt"},
     "dnnl": {"runtime"},
     "CLI/": {"cli"},
+    "sqlite3": {"cost"},
 }
 
 
