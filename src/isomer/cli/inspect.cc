@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <optional>
 
 #include "isomer/base/file.h"
 #include "isomer/base/table.h"
@@ -10,6 +11,7 @@
 #include "isomer/cli/commands.h"
 #include "isomer/cli/common.h"
 #include "isomer/cli/describe.h"
+#include "isomer/cli/inspect_costs.h"
 #include "isomer/ir/dot.h"
 #include "isomer/onnx/import.h"
 
@@ -22,6 +24,7 @@ struct InspectOptions {
   std::string model;
   std::string dot;
   std::vector<std::string> shapes;
+  CostChoice costs;
   bool json = false;
 };
 
@@ -152,10 +155,19 @@ Result<int> inspect(const InspectOptions& options) {
     ISOMER_CHECK(may_write(options.dot, inputs, false));
     ISOMER_CHECK(write_file(options.dot, dot_graph(model.graph)));
   }
+  std::optional<ModelCosts> costs;
+  if (options.costs.wanted) {
+    auto made = model_costs(options.costs, model.graph, *symbols);
+    if (!made) return fail_in(options.model, made.error());
+    costs = std::move(*made);
+  }
   if (options.json) {
-    print_json(report_of(options, model, rows, work));
+    json report = report_of(options, model, rows, work);
+    if (costs) report["costs"] = to_json(*costs);
+    print_json(report);
   } else {
     print_report(model, rows, work);
+    if (costs) print_costs(*costs);
   }
   return kDone;
 }
@@ -171,6 +183,7 @@ void add_inspect(CLI::App& app, int& exit_code) {
       ->add_option("--shape", options->shapes,
                    "NAME:1,3,224,224 (extents of an input) or N=8 (value of a symbol), for FLOPs and bytes; else 1")
       ->allow_extra_args(false);
+  options->costs.add_to(*command);
   add_json(*command, options->json);
   command->footer("Example: isomer inspect model.onnx --dot model.dot && dot -Tsvg model.dot > model.svg");
   command->callback([options, &exit_code] { exit_code = finish(inspect(*options)); });

@@ -1,0 +1,55 @@
+#include "isomer/cli/inspect_costs.h"
+
+#include "isomer/base/progress.h"
+#include "isomer/base/table.h"
+#include "isomer/cli/describe.h"
+
+namespace isomer {
+
+using nlohmann::json;
+
+void CostChoice::add_to(CLI::App& command) {
+  command.add_flag("--costs", wanted, "Measure the kernels that the engine runs, and show what each takes");
+  engine.add_to(command);
+  command.add_option("--profile-db", profile_db, "File that keeps measured kernels from run to run");
+}
+
+Result<ModelCosts> model_costs(const CostChoice& choice, const Graph& graph, const SymbolValues& symbols) {
+  ISOMER_TRY(const auto engine, choice.engine.make());
+  ISOMER_TRY(ProfileDb db, ProfileDb::open(choice.profile_db));
+  Progress progress("measuring kernels ...");
+  KernelCostOptions options{.symbols = symbols, .footprint = footprint(graph, symbols)};
+  options.progress = [&](size_t done, const std::string& kernel) {
+    progress.update(fmt::format("measured {} kernels; {}", done, kernel));
+  };
+  ISOMER_TRY(const auto cost, KernelCost::make(*engine, db, std::move(options)));
+  ModelCosts costs;
+  ISOMER_TRY(costs.metrics, cost->metrics(graph));
+  ISOMER_TRY(costs.kernels, cost->account(graph));
+  costs.measured = cost->measured();
+  return costs;
+}
+
+json to_json(const ModelCosts& costs) {
+  json report = {{"latency_us", costs.metrics.latency_us},
+                 {"flops", costs.metrics.flops},
+                 {"bytes", costs.metrics.bytes},
+                 {"kernels", costs.metrics.kernels},
+                 {"peak_bytes", costs.metrics.peak_bytes},
+                 {"measured", costs.measured},
+                 {"by_kernel", json::array()}};
+  for (const KernelShare& share : costs.kernels)
+    report["by_kernel"].push_back({{"kernel", share.kernel}, {"count", share.count}, {"us", share.us}});
+  return report;
+}
+
+void print_costs(const ModelCosts& costs) {
+  Table table({">us", ">count", "<kernel"});
+  for (const KernelShare& share : costs.kernels)
+    table.row({fmt::format("{:.1f}", share.us), fmt::format("{}", share.count), share.kernel});
+  fmt::print("\n{}\n{:.1f} us in {} kernels, {} FLOPs, {} moved, peak activations {}; {} measured now\n", table.str(),
+             costs.metrics.latency_us, costs.metrics.kernels, metric(costs.metrics.flops),
+             byte_str(costs.metrics.bytes), byte_str(costs.metrics.peak_bytes), costs.measured);
+}
+
+}  // namespace isomer

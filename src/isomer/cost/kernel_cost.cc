@@ -1,0 +1,146 @@
+#include "isomer/cost/kernel_cost.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "isomer/base/hash.h"
+
+namespace isomer {
+namespace {
+
+constexpr double kMiB = 1 << 20;
+
+/// How far away weights are: the nearest power of two, so that versions of one model share their measurements.
+double distance_of(double footprint) {
+  constexpr double kNearest = 4 * kMiB, kFarthest = 128 * kMiB;
+  if (footprint <= kNearest) return kNearest;
+  return std::clamp(std::exp2(std::round(std::log2(footprint))), kNearest, kFarthest);
+}
+
+bool is_opaque(const Graph& graph, const KernelPlan& plan, size_t kernel) {
+  return graph.node(plan.kernel(kernel).back()).is_opaque();
+}
+
+}  // namespace
+
+double footprint(const Graph& graph, const SymbolValues& symbols) {
+  const GraphWork work = graph_work(graph, extents_of(graph, symbols));
+  return work.parameter_bytes + work.peak_activation_bytes;
+}
+
+Result<std::unique_ptr<KernelCost>> KernelCost::make(Engine& engine, ProfileDb& db, KernelCostOptions options) {
+  if (engine.planner() == nullptr)
+    return fail("engine '{}' does not say how it groups nodes into kernels", engine.name());
+  auto cost = std::unique_ptr<KernelCost>(new KernelCost(engine, db, std::move(options)));
+  ISOMER_TRY(const auto known, db.load(cost->key_));
+  for (const ProfiledKernel& kernel : known) cost->profile_[kernel.signature] = kernel.time;
+  return cost;
+}
+
+KernelCost::KernelCost(Engine& engine, ProfileDb& db, KernelCostOptions options)
+    : engine_(&engine),
+      db_(&db),
+      planner_(engine.planner()),
+      options_(std::move(options)),
+      key_{engine.name(), engine.version(), engine.device(), engine.threads()},
+      distance_(distance_of(options_.footprint)) {}
+
+Result<Metrics> KernelCost::metrics(const Graph& graph, const Boundary& boundary) {
+  const ConcreteTypes types(graph, options_.symbols);
+  const KernelPlan plan = planner_->plan(graph, boundary);
+  KernelSigner signer(graph, plan, types, distance_);
+  Metrics total;
+  const auto add = [&](const Metrics& one) {
+    total.latency_us += one.latency_us;
+    total.flops += one.flops;
+    total.bytes += one.bytes;
+    total.kernels += one.kernels;
+  };
+  for (size_t kernel = 0; kernel < plan.size(); ++kernel) {
+    ISOMER_TRY(const Metrics* one, find(signer, kernel, types, graph, plan));
+    add(*one);
+  }
+  for (const KernelPlan::Reorder& reorder : plan.reorders) {
+    ISOMER_TRY(const Metrics* one, find(signer, reorder, types, graph, plan));
+    add(*one);
+  }
+  total.peak_bytes = peak_activation_bytes(graph, types.bytes());
+  return total;
+}
+
+template <class What>
+Result<const Metrics*> KernelCost::find(KernelSigner& signer, const What& what, const ConcreteTypes& types,
+                                        const Graph& graph, const KernelPlan& plan) {
+  const uint64_t signature = signer.signature(what);
+  auto found = known_.find(signature);
+  if (found == known_.end()) {
+    Metrics metrics{.kernels = 1};
+    bool measurable = true;
+    if constexpr (std::is_same_v<What, size_t>) {
+      for (const NodeId id : plan.kernel(what)) metrics.flops += works_.of(graph, graph.node(id), types).flops;
+      metrics.bytes = signer.bytes(what);
+      // No substitution touches an opaque node: what it costs is the same in all versions of a graph.
+      measurable = !is_opaque(graph, plan, what);
+    } else {
+      metrics.bytes = 2 * types.bytes(what.value);
+    }
+    Result<Metrics> result = metrics;
+    if (measurable) {
+      if (const auto us = latency(signer, what, signature)) {
+        result->latency_us = *us;
+      } else {
+        result = fail_in(signer.describe(what), us.error());
+      }
+    }
+    found = known_.emplace(signature, std::move(result)).first;
+  }
+  if (!found->second) return tl::unexpected<Error>(found->second.error());
+  return &*found->second;
+}
+
+template <class What>
+Result<double> KernelCost::latency(const KernelSigner& signer, const What& what, uint64_t signature) {
+  if (const auto found = profile_.find(signature); found != profile_.end()) return found->second.us;
+  ISOMER_TRY(const double overhead_us, overhead());
+  const std::string description = signer.describe(what);
+  options_.progress(measured_, description);
+  ISOMER_TRY(const KernelRun run, signer.extract(what));
+  ISOMER_TRY(const KernelTime time, engine_->time_kernel(run, overhead_us));
+  ++measured_;
+  profile_[signature] = time;
+  ISOMER_CHECK(db_->store(key_, signature, time, description));
+  return time.us;
+}
+
+/// Measured once and kept like a kernel.
+Result<double> KernelCost::overhead() {
+  const uint64_t signature = hash_text("overhead of a launch");
+  if (const auto found = profile_.find(signature); found != profile_.end()) return found->second.us;
+  ISOMER_TRY(const double us, engine_->kernel_overhead());
+  profile_[signature] = {.us = us, .runs = 1};
+  ISOMER_CHECK(db_->store(key_, signature, profile_[signature], "overhead of a launch"));
+  return us;
+}
+
+Result<std::vector<KernelShare>> KernelCost::account(const Graph& graph) {
+  ISOMER_CHECK(metrics(graph).map([](const Metrics&) {}));  // measures what is not known yet
+  const ConcreteTypes types(graph, options_.symbols);
+  const KernelPlan plan = planner_->plan(graph, {});
+  KernelSigner signer(graph, plan, types, distance_);
+  std::map<uint64_t, KernelShare> shares;
+  const auto add = [&](const auto& what) {
+    const uint64_t signature = signer.signature(what);
+    KernelShare& share = shares[signature];
+    if (share.count++ == 0) share.kernel = signer.describe(what);
+    share.us += known_.at(signature)->latency_us;
+  };
+  for (size_t kernel = 0; kernel < plan.size(); ++kernel) add(kernel);
+  for (const KernelPlan::Reorder& reorder : plan.reorders) add(reorder);
+  std::vector<KernelShare> sorted;
+  for (auto& [signature, share] : shares) sorted.push_back(std::move(share));
+  std::ranges::stable_sort(sorted, [](const KernelShare& a, const KernelShare& b) { return a.us > b.us; });
+  return sorted;
+}
+
+}  // namespace isomer

@@ -1,0 +1,211 @@
+#include "isomer/cost/kernel_cost.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "isomer/engine/ort_planner.h"
+#include "isomer/ir/text.h"
+#include "isomer/ops/registry.h"
+
+namespace isomer {
+namespace {
+
+using testing::HasSubstr;
+
+Graph parsed(std::string_view text) {
+  auto graph = parse_graph(text, find_op);
+  if (!graph) throw std::runtime_error(graph.error().message);
+  return std::move(*graph);
+}
+
+/// Groups as ONNX Runtime does, and "measures" by counting.
+class CountingEngine : public Engine {
+ public:
+  std::string name() const override { return "counting"; }
+  std::string version() const override { return "1"; }
+  int threads() const override { return 1; }
+  Result<SessionId> load(const std::filesystem::path&) override { return fail("no"); }
+  Status unload(SessionId) override { return {}; }
+  Result<std::vector<Tensor>> run(SessionId, std::span<const NamedTensor>) override { return fail("no"); }
+  Result<std::vector<std::vector<double>>> time_interleaved(std::span<const SessionId>,
+                                                            std::span<const std::vector<NamedTensor>>,
+                                                            const TimingOptions&) override {
+    return fail("no");
+  }
+  const KernelPlanner* planner() const override { return &planner_; }
+  Result<double> kernel_overhead() override { return 0.5; }
+  Result<KernelTime> time_kernel(const KernelRun& run, double overhead_us) override {
+    ++timed;
+    distances.push_back(run.distance);
+    if (run.reorder_to) return KernelTime{.us = 1000, .runs = 1};
+    double us = overhead_us;
+    for (const Node& node : run.graph.nodes()) {
+      if (node.op->name == "Erf") return fail("no Erf here");
+      if (!node.is_input() && !node.is_constant()) us += 10;
+    }
+    return KernelTime{.us = us, .runs = 1};
+  }
+
+  int timed = 0;
+  std::vector<double> distances;
+
+ private:
+  const OrtPlanner planner_{16};
+};
+
+constexpr std::string_view kConvs = R"(
+  input x: f32[1,16,8,8]
+  w = f32[16,16,3,3]{seed 1}
+  v = f32[16,16,3,3]{seed 2}
+  a = Conv(x, w) {strides=[1,1], dilations=[1,1], pads=[1,1,1,1]}
+  b = Relu(a)
+  c = Conv(b, v) {strides=[1,1], dilations=[1,1], pads=[1,1,1,1]}
+  d = Relu(c)
+  return d)";
+
+class KernelCostTest : public testing::Test {
+ protected:
+  std::unique_ptr<KernelCost> cost(double footprint = 0) {
+    return KernelCost::make(engine_, db_, {.footprint = footprint}).value();
+  }
+  CountingEngine engine_;
+  ProfileDb db_ = ProfileDb::open("").value();
+};
+
+TEST_F(KernelCostTest, SumsKernelsAndReordersAndMeasuresEachOnce) {
+  const auto model = cost();
+  const Metrics metrics = model->metrics(parsed(kConvs)).value();
+  // Two kernels of equal signature, a reorder before them and one behind.
+  EXPECT_EQ(metrics.latency_us, 2 * 20.5 + 2 * 1000);
+  EXPECT_EQ(metrics.kernels, 4);
+  EXPECT_EQ(engine_.timed, 3);
+  EXPECT_EQ(model->measured(), 3);
+  EXPECT_EQ(metrics.flops, 2 * (2.0 * 9 * 16 * 1024 + 1024));
+  EXPECT_EQ(metrics.bytes, 2 * (4.0 * (1024 + 2304 + 1024)) + 2 * 2 * 4096);
+  EXPECT_EQ(metrics.peak_bytes, 2 * 4096);
+  EXPECT_EQ(model->metrics(parsed(kConvs))->latency_us, metrics.latency_us);
+  EXPECT_EQ(engine_.timed, 3);
+}
+
+TEST_F(KernelCostTest, TheDatabaseOutlivesTheModel) {
+  const double first = cost()->metrics(parsed(kConvs))->latency_us;
+  const int timed = engine_.timed;
+  EXPECT_EQ(cost()->metrics(parsed(kConvs))->latency_us, first);
+  EXPECT_EQ(engine_.timed, timed);
+}
+
+TEST_F(KernelCostTest, PartsAddUpToTheWhole) {
+  // Cut between the kernels: there, the value is blocked.
+  const char* part =
+      "input x: f32[1,16,8,8]\n w = f32[16,16,3,3]{seed 1}\n"
+      "a = Conv(x, w) {strides=[1,1], dilations=[1,1], pads=[1,1,1,1]}\n b = Relu(a)\n return b";
+  const auto model = cost();
+  const double whole = model->metrics(parsed(kConvs))->latency_us;
+  const Boundary first{.inputs = {Layout::Plain}, .outputs = {Layout::Blocked}};
+  const Boundary second{.inputs = {Layout::Blocked}, .outputs = {Layout::Plain}};
+  EXPECT_EQ(model->metrics(parsed(part), first)->latency_us + model->metrics(parsed(part), second)->latency_us, whole);
+  EXPECT_GT(model->metrics(parsed(part))->latency_us * 2, whole);
+}
+
+TEST_F(KernelCostTest, WeightsCostNothing) {
+  const Graph graph = parsed(R"(
+    input x: f32[2,2]
+    w = f32[2,2]{seed 1}
+    v = MatMul(w, w)
+    r = Relu(v)
+    y = Mul(x, r)
+    return y)");
+  EXPECT_EQ(cost()->metrics(graph)->latency_us, 10.5);
+  const Graph constant = parsed("input x: f32[2]\n w = f32[2]{seed 1}\n y = Relu(w)\n return y");
+  EXPECT_EQ(cost()->metrics(constant)->latency_us, 0);
+}
+
+TEST_F(KernelCostTest, WhatCannotBeMeasuredIsAnErrorThatNamesIt) {
+  const auto model = cost();
+  const Graph graph = parsed("input x: f32[2]\n y = Erf(x)\n return y");
+  for (int attempt = 0; attempt < 2; ++attempt) {
+    const auto metrics = model->metrics(graph);
+    ASSERT_FALSE(metrics.has_value());
+    EXPECT_THAT(metrics.error().message, HasSubstr("Erf f32[2]: no Erf here"));
+  }
+  EXPECT_EQ(engine_.timed, 1) << "not tried again";
+}
+
+TEST_F(KernelCostTest, OpaqueNodesAreTheSameEverywhereAndCountAsNothing) {
+  const Graph graph = parsed(
+      "input x: f32[2]\n y = Opaque(x) {@op_type=\"If\", @domain=\"\", @opset=17}: f32[2]\n z = Exp(y)\n return z");
+  EXPECT_EQ(cost()->metrics(graph)->latency_us, 10.5);
+}
+
+TEST_F(KernelCostTest, TheFootprintSetsHowFarWeightsAre) {
+  ASSERT_TRUE(cost(40 << 20)->metrics(parsed(kConvs)).has_value());
+  EXPECT_THAT(engine_.distances, testing::UnorderedElementsAre(32 << 20, 0, 0));
+  ASSERT_TRUE(cost(1e12)->metrics(parsed(kConvs)).has_value());
+  EXPECT_EQ(engine_.timed, 4) << "the reorders have no weights";
+  EXPECT_EQ(engine_.distances.back(), 128 << 20);
+  EXPECT_EQ(footprint(parsed(kConvs), {}), 2 * 2304 * 4 + 2 * 4096);
+}
+
+TEST_F(KernelCostTest, ScalarsSteerAndWeightsDoNot) {
+  const auto model = cost();
+  const auto timed = [&](const char* text) {
+    engine_.timed = 0;
+    EXPECT_TRUE(model->metrics(parsed(text)).has_value());
+    return engine_.timed;
+  };
+  EXPECT_EQ(timed("input x: f32[4,16]\n w = f32[16,16]{seed 1}\n y = MatMul(x, w)\n return y"), 1);
+  EXPECT_EQ(timed("input x: f32[4,16]\n w = f32[16,16]{seed 2}\n y = MatMul(x, w)\n return y"), 0);
+  EXPECT_EQ(timed("input x: f32[4,16]\n w = f32[16,8]{seed 2}\n y = MatMul(x, w)\n return y"), 1);
+  EXPECT_EQ(timed("input x: f32[4]\n c = f32[1]{2}\n y = Pow(x, c)\n return y"), 1);
+  EXPECT_EQ(timed("input x: f32[4]\n c = f32[1]{3}\n y = Pow(x, c)\n return y"), 1);
+  EXPECT_EQ(timed("input x: f32[N]\n c = f32[1]{3}\n y = Pow(x, c)\n return y"), 1) << "N is 1";
+  EXPECT_EQ(timed("input x: f32[1]\n c = f32[1]{3}\n y = Pow(x, c)\n return y"), 0);
+}
+
+TEST_F(KernelCostTest, AccountsForTheLatency) {
+  const auto model = cost();
+  const auto shares = model->account(parsed(kConvs)).value();
+  ASSERT_EQ(shares.size(), 3);
+  EXPECT_EQ(shares[2].kernel, "Conv+Relu f32[1,16,8,8] f32[16,16,3,3]");
+  EXPECT_EQ(shares[2].count, 2);
+  EXPECT_EQ(shares[2].us, 41);
+}
+
+TEST(KernelCost, NeedsAnEngineThatDescribesItsKernels) {
+  ProfileDb db = ProfileDb::open("").value();
+  const auto engine = make_engine("reference").value();
+  const auto made = KernelCost::make(*engine, db, {});
+  ASSERT_FALSE(made.has_value());
+  EXPECT_THAT(made.error().message, HasSubstr("'reference' does not say how it groups"));
+  EXPECT_FALSE(engine->kernel_overhead().has_value());
+}
+
+TEST(KernelCost, OnOnnxRuntime) {
+  auto engine = make_engine("ort");
+  ASSERT_TRUE(engine.has_value()) << engine.error().message;
+  ProfileDb db = ProfileDb::open("").value();
+  const auto model = KernelCost::make(**engine, db, {}).value();
+  const auto metrics = model->metrics(parsed(kConvs));
+  ASSERT_TRUE(metrics.has_value()) << metrics.error().message;
+  EXPECT_GT(metrics->latency_us, 0);
+  // Operands that arrive blocked, in channels that fill blocks and that do not; a value that leaves plain.
+  for (const int channels : {16, 20}) {
+    const auto blocked = model->metrics(parsed(
+        fmt::format("input x: f32[1,{0},8,8]\n w = f32[{0},{0},1,1]{{seed 1}}\n"
+                    "a = Conv(x, w) {{strides=[1,1], dilations=[1,1], pads=[0,0,0,0]}}\n b = Relu(a)\n c = Mul(a, b)\n"
+                    "d = GlobalAveragePool(c)\n return c, d",
+                    channels)));
+    ASSERT_TRUE(blocked.has_value()) << blocked.error().message;
+    EXPECT_GT(blocked->latency_us, 0);
+  }
+  // Operands of other types; results whose extents depend on data.
+  for (const char* text : {"input x: i64[4]\n t = f32[8,3]{seed 1}\n y = Gather(t, x)\n return y",
+                           "input x: bool[4]\n input a: f16[4]\n b = Not(x)\n y = Where(b, a, a)\n return y",
+                           "input x: f32[4]\n y = NonZero(x)\n return y"}) {
+    const auto one = model->metrics(parsed(text));
+    EXPECT_TRUE(one.has_value()) << text << ": " << one.error().message;
+  }
+}
+
+}  // namespace
+}  // namespace isomer

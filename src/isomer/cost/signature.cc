@@ -1,0 +1,152 @@
+#include "isomer/cost/signature.h"
+
+#include <algorithm>
+
+#include "isomer/base/hash.h"
+#include "isomer/ir/builder.h"
+
+namespace isomer {
+namespace {
+
+/// Small constants (scales, exponents, indices) steer what a kernel does.
+constexpr int64_t kSteering = 8;
+
+bool steers(const Tensor& constant) { return constant.element_count() <= kSteering || !is_real(constant.dtype()); }
+
+/// Elements between 0.5 and 1.5, another sequence for every seed, so that no two weights are shared.
+Tensor made_up(DType dtype, const std::vector<int64_t>& dims, uint64_t seed) {
+  Tensor tensor = Tensor::zeros(dtype, dims);
+  if (dtype != DType::Float) return tensor;
+  const auto elements = tensor.mutable_data<float>();
+  constexpr size_t kPeriod = 4096;
+  for (size_t i = 0; i < std::min(elements.size(), kPeriod); ++i)
+    elements[i] = 0.5F + static_cast<float>(hash_mix(seed, i) >> 40) * 0x1p-24F;
+  for (size_t i = kPeriod; i < elements.size(); ++i) elements[i] = elements[i - kPeriod];
+  return tensor;
+}
+
+}  // namespace
+
+KernelSigner::KernelSigner(const Graph& graph, const KernelPlan& plan, const ConcreteTypes& types, double distance)
+    : graph_(graph), plan_(plan), types_(types), distance_(distance) {}
+
+bool KernelSigner::inside(size_t kernel, ValueId value) const {
+  const auto nodes = plan_.kernel(kernel);
+  const NodeId producer = graph_.producer(value);
+  return std::find(nodes.begin(), nodes.end(), producer) != nodes.end();
+}
+
+bool KernelSigner::far(size_t kernel) const {
+  double weights = 0;
+  for (const NodeId id : plan_.kernel(kernel))
+    for (const ValueId operand : graph_.operands(graph_.node(id)))
+      if (operand != kNoValue && graph_.is_weight(operand)) weights += types_.bytes(operand);
+  return weights >= kSmallWeights;
+}
+
+uint64_t KernelSigner::signature(size_t kernel) {
+  seen_.clear();
+  uint64_t hash = 0;
+  for (const NodeId id : plan_.kernel(kernel)) {
+    const Node& node = graph_.node(id);
+    hash = hash_mix(hash_mix(hash_mix(hash, node.op->hash()), node.attrs.hash()), node.num_results);
+    hash = hash_mix(hash, static_cast<uint64_t>(plan_.intakes[id]));
+    for (const ValueId operand : graph_.operands(node)) {
+      if (operand == kNoValue) {
+        hash = hash_mix(hash, 1);
+        continue;
+      }
+      const auto known = std::find(seen_.begin(), seen_.end(), operand);
+      hash = hash_mix(hash, static_cast<uint64_t>(known - seen_.begin()));
+      if (known != seen_.end()) continue;
+      seen_.push_back(operand);
+      hash = hash_mix(hash, types_.hash(operand));
+      if (!graph_.is_weight(operand)) continue;
+      const Tensor* constant = graph_.constant(operand);
+      hash = hash_mix(hash, constant != nullptr && steers(*constant) ? constant->hash() : 2);
+    }
+    for (uint32_t i = 0; i < node.num_results; ++i) seen_.push_back(node.result(i));
+  }
+  return far(kernel) ? hash_mix(hash, static_cast<uint64_t>(distance_)) : hash;
+}
+
+uint64_t KernelSigner::signature(const KernelPlan::Reorder& reorder) const {
+  return hash_mix(hash_mix(hash_text("reorder"), static_cast<uint64_t>(reorder.to)), types_.hash(reorder.value));
+}
+
+TensorType KernelSigner::type(ValueId value) const {
+  const auto& extents = types_.extents()[value];
+  if (!extents) return {};
+  return {graph_.type(value).dtype, Shape(extents->begin(), extents->end())};
+}
+
+Result<KernelRun> KernelSigner::extract(size_t kernel) const {
+  GraphBuilder builder;
+  std::unordered_map<ValueId, ValueId> renamed;
+  const auto outside = [&](ValueId value) -> Result<ValueId> {
+    const TensorType concrete = type(value);
+    if (!concrete.known()) return fail("the extents of an operand are not known");
+    if (!graph_.is_weight(value)) return builder.input(concrete);
+    const Tensor* constant = graph_.constant(value);
+    if (constant != nullptr && steers(*constant)) return builder.constant(*constant);
+    return builder.constant(made_up(concrete.dtype, *types_.extents()[value], renamed.size() + 1));
+  };
+  NodeId last = 0;
+  std::vector<std::pair<NodeId, NodeId>> copies;
+  for (const NodeId id : plan_.kernel(kernel)) {
+    const Node& node = graph_.node(id);
+    if (node.is_opaque()) return fail("{} cannot be timed by itself", node.attrs.text("@op_type"));
+    std::vector<ValueId> operands;
+    for (const ValueId operand : graph_.operands(node)) {
+      if (operand != kNoValue && !renamed.contains(operand)) {
+        ISOMER_TRY(renamed[operand], outside(operand));
+      }
+      operands.push_back(operand == kNoValue ? kNoValue : renamed[operand]);
+    }
+    ISOMER_TRY(last, builder.node(*node.op, node.attrs, operands, node.num_results));
+    copies.emplace_back(id, last);
+    for (uint32_t i = 0; i < node.num_results; ++i) renamed[node.result(i)] = builder.at(last).result(i);
+  }
+  std::vector<ValueId> outputs;
+  for (uint32_t i = 0; i < builder.at(last).num_results; ++i) outputs.push_back(builder.at(last).result(i));
+  // Nothing is dropped when the graph is finished, so that ids stay: all constants and nodes are in use.
+  KernelRun run{.graph = builder.finish(outputs), .distance = far(kernel) ? distance_ : 0};
+  run.intakes.assign(run.graph.nodes().size(), Intake::Own);
+  for (const auto& [from, to] : copies) run.intakes[to] = plan_.intakes[from];
+  return run;
+}
+
+Result<KernelRun> KernelSigner::extract(const KernelPlan::Reorder& reorder) const {
+  GraphBuilder builder;
+  const ValueId x = builder.input(type(reorder.value));
+  return KernelRun{.graph = builder.finish(std::vector{x}), .reorder_to = reorder.to};
+}
+
+std::string KernelSigner::describe(size_t kernel) const {
+  std::string names, operands;
+  for (const NodeId id : plan_.kernel(kernel)) {
+    const Node& node = graph_.node(id);
+    names += (names.empty() ? "" : "+") + (node.is_opaque() ? node.attrs.text("@op_type") : node.op->name);
+    for (const ValueId operand : graph_.operands(node))
+      if (operand != kNoValue && !inside(kernel, operand)) operands += " " + type(operand).str();
+    if (plan_.intakes[id] == Intake::Blocked) operands += " blocked";
+  }
+  return names + operands;
+}
+
+std::string KernelSigner::describe(const KernelPlan::Reorder& reorder) const {
+  return (reorder.to == Layout::Plain ? "reorder to plain " : "reorder to blocked ") + type(reorder.value).str();
+}
+
+double KernelSigner::bytes(size_t kernel) const {
+  double total = 0;
+  const auto nodes = plan_.kernel(kernel);
+  for (const NodeId id : nodes)
+    for (const ValueId operand : graph_.operands(graph_.node(id)))
+      if (operand != kNoValue && !inside(kernel, operand)) total += types_.bytes(operand);
+  const Node& last = graph_.node(nodes.back());
+  for (uint32_t i = 0; i < last.num_results; ++i) total += types_.bytes(last.result(i));
+  return total;
+}
+
+}  // namespace isomer
