@@ -19,25 +19,10 @@ Ints extents_of(const AttrSite& site) {
   return concrete(*site.operands[0]->shape).value_or(Ints{});
 }
 
-/// All lists of `size` elements out of `values`.
-std::vector<Ints> lists(size_t size, const Ints& values) {
-  std::vector<Ints> out{{}};
-  for (size_t i = 0; i < size; ++i) {
-    std::vector<Ints> longer;
-    for (const Ints& list : out)
-      for (const int64_t value : values) {
-        longer.push_back(list);
-        longer.back().push_back(value);
-      }
-    out = std::move(longer);
-  }
-  return out;
-}
-
 /// Lists whose plain member is the one that repeats `plain`.
 Choices list_choices(size_t size, const Ints& values, int64_t plain) {
   Choices out;
-  for (Ints& list : lists(size, values)) {
+  for (Ints& list : lists_of(size, values)) {
     const bool is_plain = std::all_of(list.begin(), list.end(), [&](int64_t v) { return v == plain; });
     out.push_back({std::move(list), is_plain});
   }
@@ -110,7 +95,7 @@ Choices split_choices(const AttrSite& site) {
   for (size_t parts = 1; parts <= 3; ++parts) {
     Ints values(static_cast<size_t>(extent) + 1);
     std::iota(values.begin(), values.end(), 0);
-    for (Ints& split : lists(parts, values)) {
+    for (Ints& split : lists_of(parts, values)) {
       if (std::accumulate(split.begin(), split.end(), int64_t{0}) != extent) continue;
       const bool plain = std::find(split.begin(), split.end(), 0) == split.end();
       out.push_back({std::move(split), plain});
@@ -129,7 +114,7 @@ Choices reshape_choices(const AttrSite& site) {
     if (total % d == 0) divisors.push_back(d);
   Choices out;
   for (size_t rank = 0; rank <= 4; ++rank) {
-    for (const Ints& shape : lists(rank, divisors)) {
+    for (const Ints& shape : lists_of(rank, divisors)) {
       if (std::accumulate(shape.begin(), shape.end(), int64_t{1}, std::multiplies<>()) != total) continue;
       out.push_back({shape, true});
       for (size_t i = 0; i < rank; ++i) {
@@ -148,7 +133,7 @@ Choices reshape_choices(const AttrSite& site) {
 Choices shape_choices(const AttrSite& site) {
   if (site.op.name == "Reshape") return reshape_choices(site);
   Choices out;
-  for (Ints& shape : small_shapes(4, site.max_extent)) out.push_back({std::move(shape), true});
+  for (Ints& shape : small_shapes(4, site.extents)) out.push_back({std::move(shape), true});
   return out;
 }
 
@@ -161,7 +146,7 @@ Choices slice_choices(const AttrSite& site) {
   const Ints values =
       n < 2 ? (starts ? Ints{0, 1, 2, -1, -2} : Ints{1, 2, 3, kMax, -1, -kMax}) : (starts ? Ints{0, 1} : Ints{1, 2});
   Choices out;
-  for (Ints& list : lists(n, values)) {
+  for (Ints& list : lists_of(n, values)) {
     const bool plain = std::all_of(list.begin(), list.end(), [](int64_t v) { return v >= 0 && v < kMax; });
     out.push_back({std::move(list), plain});
   }
@@ -179,7 +164,7 @@ Choices pads_choices(const AttrSite& site) {
   if (site.op.name != "Pad") return window_choices(site, {0, 1}, 0, 2);
   // Up to two entries other than 0: where a pad stands matters, more of them together do not add to it.
   Choices out;
-  for (Ints& pads : lists(2 * std::min<size_t>(rank_of(site), 4), {0, 1, -1})) {
+  for (Ints& pads : lists_of(2 * std::min<size_t>(rank_of(site), 4), {0, 1, -1})) {
     const auto zeros = std::count(pads.begin(), pads.end(), 0);
     const bool negative = std::find(pads.begin(), pads.end(), -1) != pads.end();
     const auto others = static_cast<int64_t>(pads.size()) - zeros;
@@ -316,12 +301,24 @@ int attr_order(const AttrDef& def) {
   return def.preset ? 2 : 1;
 }
 
-std::vector<Ints> small_shapes(size_t max_rank, int64_t max_extent) {
-  Ints values(static_cast<size_t>(max_extent));
-  std::iota(values.begin(), values.end(), 1);
+std::vector<Ints> lists_of(size_t size, const Ints& values) {
+  std::vector<Ints> out{{}};
+  for (size_t i = 0; i < size; ++i) {
+    std::vector<Ints> longer;
+    for (const Ints& list : out)
+      for (const int64_t value : values) {
+        longer.push_back(list);
+        longer.back().push_back(value);
+      }
+    out = std::move(longer);
+  }
+  return out;
+}
+
+std::vector<Ints> small_shapes(size_t max_rank, const Ints& extents) {
   std::vector<Ints> out;
   for (size_t rank = 0; rank <= max_rank; ++rank)
-    for (Ints& shape : lists(rank, values)) out.push_back(std::move(shape));
+    for (Ints& shape : lists_of(rank, extents)) out.push_back(std::move(shape));
   return out;
 }
 

@@ -15,8 +15,8 @@ struct AttrSite {
   const AttrDef& def;
   std::span<const TensorType* const> operands;  // null for an absent one
   const Attrs& chosen;
-  DType element;       ///< of literals
-  int64_t max_extent;  ///< for extents that the attribute may set freely
+  DType element;        ///< of literals
+  const Ints& extents;  ///< that the attribute may set freely
 };
 
 struct AttrChoice {
@@ -33,7 +33,9 @@ std::vector<AttrChoice> attr_domain(const AttrSite& site);
 /// The order in which attributes are chosen: those that others depend on (axis, axes, group, ...) come first.
 int attr_order(const AttrDef& def);
 
-/// All shapes of rank 0 to `max_rank` with extents 1 to `max_extent`, ranks ascending.
-std::vector<Ints> small_shapes(size_t max_rank, int64_t max_extent);
+/// All shapes of rank 0 to `max_rank` with these extents, ranks ascending.
+std::vector<Ints> small_shapes(size_t max_rank, const Ints& extents);
+/// All lists of `size` elements out of `values`.
+std::vector<Ints> lists_of(size_t size, const Ints& values);
 
 }  // namespace isomer

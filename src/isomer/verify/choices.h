@@ -6,11 +6,17 @@
 
 namespace isomer {
 
-/// Counts the choices that were tried, and orders those that come.
+/// Counts the choices that were tried, orders those that come, and keeps within the bounds on special ones.
 class ChoiceBudget {
  public:
+  /// What a choice adds to the counts that are bounded.
+  struct Cost {
+    size_t odd = 0;     ///< attributes other than plain
+    size_t others = 0;  ///< extents other than 2
+  };
+
   ChoiceBudget(const InstanceBounds& bounds, size_t max_steps)
-      : sampled_(bounds.sample != 0), max_steps_(max_steps), rng_(bounds.sample) {}
+      : bounds_(bounds), max_steps_(max_steps), rng_(bounds.sample) {}
 
   /// Counts one choice; false when there may be no more.
   bool step() {
@@ -20,15 +26,25 @@ class ChoiceBudget {
   void stop() { stopped_ = true; }
   bool stopped() const { return stopped_; }
 
+  /// Runs `next` with this much spent, unless that is beyond the bounds.
+  template <class Next>
+  void spend(const Cost& cost, const Next& next) {
+    if (spent_.odd + cost.odd > bounds_.max_odd || spent_.others + cost.others > bounds_.max_others) return;
+    spent_ = {spent_.odd + cost.odd, spent_.others + cost.others};
+    next();
+    spent_ = {spent_.odd - cost.odd, spent_.others - cost.others};
+  }
+
   /// 0, 1, ..., n - 1; for a sample, three of them at random.
   std::vector<size_t> order(size_t n);
 
  private:
   static constexpr size_t kSampleWidth = 3;
-  const bool sampled_;
+  const InstanceBounds& bounds_;
   const size_t max_steps_;
   size_t steps_ = 0;
   bool stopped_ = false;
+  Cost spent_;
   Rng rng_;
 };
 

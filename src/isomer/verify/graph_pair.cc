@@ -39,6 +39,9 @@ double draw_real(Draw draw, Rng& rng) {
   }
 }
 
+/// Beside reals, integers are indices: these are in range of any axis (but for Positive, which tries one more).
+int64_t draw_index(Draw draw, Rng& rng) { return draw == Draw::Positive ? rng.between(0, 1) : rng.between(-1, 0); }
+
 int64_t draw_integer(Draw draw, Rng& rng) {
   switch (draw) {
     case Draw::Positive:
@@ -52,7 +55,7 @@ int64_t draw_integer(Draw draw, Rng& rng) {
   }
 }
 
-Tensor drawn(const TensorType& type, Draw draw, uint64_t seed) {
+Tensor drawn(const TensorType& type, Draw draw, uint64_t seed, bool indices) {
   const auto dims = concrete(*type.shape).value_or(Ints{});
   Rng rng(seed);
   const bool field = draw == Draw::Field && is_real(type.dtype);
@@ -68,7 +71,7 @@ Tensor drawn(const TensorType& type, Draw draw, uint64_t seed) {
       for (float& x : tensor.mutable_data<float>()) x = static_cast<float>(draw_real(draw, rng));
       break;
     case DType::Int64:
-      for (int64_t& x : tensor.mutable_data<int64_t>()) x = draw_integer(draw, rng);
+      for (int64_t& x : tensor.mutable_data<int64_t>()) x = indices ? draw_index(draw, rng) : draw_integer(draw, rng);
       break;
     case DType::Bool:
       for (uint8_t& x : tensor.mutable_data<uint8_t>()) x = static_cast<uint8_t>(rng.below(2));
@@ -79,11 +82,16 @@ Tensor drawn(const TensorType& type, Draw draw, uint64_t seed) {
   return tensor;
 }
 
+bool has_reals(const Graph& graph) {
+  return std::any_of(graph.inputs().begin(), graph.inputs().end(),
+                     [&](ValueId input) { return is_real(graph.type(input).dtype); });
+}
+
 /// Runs a graph with values of one kind.
 class Evaluation {
  public:
   Evaluation(const Graph& graph, const std::set<uint64_t>& weights, Draw draw, uint64_t seed)
-      : graph_(graph), weights_(weights), draw_(draw), seed_(seed) {}
+      : graph_(graph), weights_(weights), draw_(draw), seed_(seed), has_reals_(has_reals(graph)) {}
 
   Result<std::vector<Tensor>> run() {
     values_.resize(graph_.num_values());
@@ -106,7 +114,7 @@ class Evaluation {
   Status step(const Node& node) {
     if (node.is_input()) {
       const auto index = static_cast<uint64_t>(node.attrs.integer("index"));
-      values_[node.result()] = drawn(graph_.type(node.result()), draw_, hash_mix(seed_, index));
+      values_[node.result()] = drawn(graph_.type(node.result()), draw_, hash_mix(seed_, index), has_reals_);
       return {};
     }
     if (node.is_constant()) {
@@ -122,7 +130,8 @@ class Evaluation {
   }
 
   Result<Tensor> constant(const Tensor& tensor) const {
-    if (weights_.contains(tensor.hash())) return drawn(tensor.type(), draw_, hash_mix(seed_, tensor.hash()));
+    if (weights_.contains(tensor.hash()))
+      return drawn(tensor.type(), draw_, hash_mix(seed_, tensor.hash()), has_reals_);
     if (draw_ == Draw::Field) return in_field(tensor);
     return tensor;
   }
@@ -131,6 +140,7 @@ class Evaluation {
   const std::set<uint64_t>& weights_;
   const Draw draw_;
   const uint64_t seed_;
+  const bool has_reals_;
   std::vector<Tensor> values_;
 };
 
@@ -212,11 +222,6 @@ class Trial {
   std::vector<Tensor> expected_;
   std::vector<Tensor> got_;
 };
-
-bool has_reals(const Graph& graph) {
-  return std::any_of(graph.inputs().begin(), graph.inputs().end(),
-                     [&](ValueId input) { return is_real(graph.type(input).dtype); });
-}
 
 /// Whether all seeds of one kind of values give exactly the same; else the reason.
 bool exact(const Graph& before, const Graph& after, const std::set<uint64_t>& weights, Draw draw, std::string& reason) {

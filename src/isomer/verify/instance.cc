@@ -24,8 +24,6 @@ Tensor weight_tensor(const TensorType& type, uint64_t seed) {
 
 uint64_t weight_seed(uint64_t seed, size_t value) { return seed * 1000 + value; }
 
-}  // namespace
-
 Tensor uniform_tensor(const TensorType& type, double number) {
   const auto dims = *concrete(*type.shape);
   Tensor tensor = Tensor::zeros(type.dtype, dims);
@@ -44,6 +42,13 @@ Tensor uniform_tensor(const TensorType& type, double number) {
       break;
   }
   return tensor;
+}
+
+}  // namespace
+
+Tensor constant_tensor(const Instance::Value& value) {
+  if (value.kind == Kind::Indices) return Tensor::ints(*concrete(*value.type.shape), value.indices);
+  return uniform_tensor(value.type, value.number);
 }
 
 size_t Instance::max_rank() const {
@@ -68,8 +73,8 @@ Result<Graph> Instance::build(uint64_t seed) const {
     if (value.kind == Kind::Input) {
       made[i] = builder.input(value.type);
       builder.name(made[i], value.name);
-    } else if (value.kind == Kind::Uniform) {
-      made[i] = builder.constant(uniform_tensor(value.type, value.number));
+    } else if (value.kind == Kind::Uniform || value.kind == Kind::Indices) {
+      made[i] = builder.constant(constant_tensor(value));
     } else if (value.kind == Kind::Weight) {
       made[i] = builder.constant(weight_tensor(value.type, weight_seed(seed, i)));
     }

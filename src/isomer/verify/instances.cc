@@ -1,5 +1,8 @@
 #include "isomer/verify/instances.h"
 
+#include <algorithm>
+#include <numeric>
+
 #include "isomer/verify/attr_domains.h"
 #include "isomer/verify/node_choices.h"
 #include "isomer/verify/operand_shapes.h"
@@ -10,6 +13,17 @@ namespace {
 using Kind = Instance::Value::Kind;
 using Next = std::function<void()>;
 using NextValues = std::function<void(const std::vector<ValueId>&)>;
+
+/// Positions along the longest axis, counted from the front and from the back; of a long one, the first two and the
+/// last.
+Ints positions_in(const TensorType& type) {
+  const auto dims = concrete(*type.shape);
+  const int64_t extent = !dims || dims->empty() ? 0 : std::ranges::max(*dims);
+  if (extent > 4) return {0, 1, extent - 1, -1, -extent};
+  Ints out(static_cast<size_t>(2 * extent));
+  std::iota(out.begin(), out.end(), -extent);
+  return out;
+}
 
 /// Backtracking over terms: operands first, then attributes, then inference, and conditions as soon as they are
 /// decided.
@@ -23,7 +37,10 @@ class Generator {
         budget_(bounds, max_steps),
         partial_(rule),
         nodes_(bounds, budget_, partial_),
-        shapes_(small_shapes(bounds.rank, bounds.max_extent)) {}
+        shapes_(small_shapes(bounds.rank, bounds.extents)),
+        extents_and_one_(bounds.extents) {
+    if (extents_and_one_.front() != 1) extents_and_one_.insert(extents_and_one_.begin(), 1);
+  }
 
   bool run() {
     source(0);
@@ -170,7 +187,9 @@ class Generator {
   void variable(const Position& at, const std::string& name, const std::string& label,
                 const std::function<void(ValueId)>& next) {
     if (partial_.wants_uniform(name)) return fresh(at, label, Kind::Uniform, {0, 1, 2, -1, 0.5}, next);
-    fresh(at, label, partial_.wants_weight(name) ? Kind::Weight : Kind::Input, {0}, next);
+    if (!partial_.wants_weight(name)) return fresh(at, label, Kind::Input, {0}, next);
+    if (holds_indices(*at.op, at.earlier.size())) return indices(at, label, next);
+    fresh(at, label, Kind::Weight, {0}, next);
   }
 
   /// A new value of every type that can stand there.
@@ -178,17 +197,40 @@ class Generator {
              const std::function<void(ValueId)>& next) {
     const DType dtype = fixed_operand_dtype(*at.op, at.earlier.size()).value_or(bounds_.element);
     const auto types = partial_.types({at.earlier.begin(), at.earlier.end()});
-    const auto hint = possible_shapes(*at.op, types.size(), types, bounds_.rank, bounds_.max_extent);
+    const bool free = bounds_.free_broadcasts && !types.empty() && broadcasts(*at.op);
+    const auto hint =
+        possible_shapes(*at.op, types.size(), types, bounds_.rank, free ? extents_and_one_ : bounds_.extents);
     const std::vector<Ints>& shapes = hint ? *hint : shapes_;
     for (const size_t s : budget_.order(shapes.size())) {
       if (shapes[s].size() > bounds_.rank) continue;
       for (const double number : numbers) {
         if (!budget_.step()) return;
         if (dtype != DType::Double && number != static_cast<double>(static_cast<int64_t>(number))) continue;
-        const TensorType type(dtype, Shape(shapes[s].begin(), shapes[s].end()));
-        partial_.with_value({kind, type, number, label}, next);
+        value({kind, TensorType(dtype, Shape(shapes[s].begin(), shapes[s].end())), number, label}, false, free, next);
       }
     }
+  }
+
+  /// Constants that hold positions along an axis of the first operand: all lists and scalars, counted from the front
+  /// (plain) and from the back.
+  void indices(const Position& at, const std::string& label, const std::function<void(ValueId)>& next) {
+    const Ints positions = positions_in(*partial_.types({at.earlier[0]})[0]);
+    for (const Ints& shape : small_shapes(std::min<size_t>(1, bounds_.rank), bounds_.extents)) {
+      const std::vector<Ints> contents = lists_of(shape.empty() ? 1 : static_cast<size_t>(shape[0]), positions);
+      for (const size_t c : budget_.order(contents.size())) {
+        if (!budget_.step()) return;
+        const bool plain = std::ranges::all_of(contents[c], [](int64_t position) { return position >= 0; });
+        const TensorType type(DType::Int64, Shape(shape.begin(), shape.end()));
+        value({Kind::Indices, type, 0, label, contents[c]}, !plain, false, next);
+      }
+    }
+  }
+
+  /// One value, whose extents of 1 may be free.
+  void value(Instance::Value value, bool odd, bool free_ones, const std::function<void(ValueId)>& next) {
+    const auto others = std::ranges::count_if(
+        *value.type.shape, [&](const Dim& dim) { return !(dim == Dim(2) || (free_ones && dim == Dim(1))); });
+    budget_.spend({odd ? 1U : 0U, static_cast<size_t>(others)}, [&] { partial_.with_value(std::move(value), next); });
   }
 
   const Rule& rule_;
@@ -199,6 +241,7 @@ class Generator {
   NodeChoices nodes_;
   std::optional<size_t> repetition_;
   const std::vector<Ints> shapes_;
+  Ints extents_and_one_;
 };
 
 }  // namespace

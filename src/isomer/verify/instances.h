@@ -12,11 +12,18 @@ namespace isomer {
 /// A source pattern with every variable made concrete. Values and nodes stand in the order in which they can be built.
 struct Instance {
   struct Value {
-    enum class Kind : uint8_t { Input, Weight, Uniform, Result };
+    enum class Kind : uint8_t {
+      Input,
+      Weight,   // a constant; the comparison gives it random elements
+      Uniform,  // a constant whose elements all equal `number`
+      Indices,  // a constant whose elements are `indices`
+      Result,
+    };
     Kind kind = Kind::Input;
     TensorType type;
-    double number = 0;  ///< of a Uniform
-    std::string name;   ///< of the variable
+    double number = 0;
+    std::string name;  ///< of the variable
+    Ints indices = {};
   };
   struct Node {
     const OpDef* op;
@@ -37,17 +44,24 @@ struct Instance {
   size_t max_rank() const;
 };
 
-/// A tensor of this (concrete) type whose elements all equal `number`.
-Tensor uniform_tensor(const TensorType& type, double number);
+/// The constant that a Uniform or Indices value stands for.
+Tensor constant_tensor(const Instance::Value& value);
 
-/// What instances range over. Everything within is covered, unless `sampled`.
+/// What instances range over. Everything within is covered, unless `sample` is set.
 struct InstanceBounds {
+  static constexpr size_t kAny = SIZE_MAX;
+
   DType element = DType::Double;  ///< of all variables that an operator does not want otherwise
   size_t rank = 4;                ///< the largest rank among the variables
-  int64_t max_extent = 3;
-  size_t max_sequence = 3;  ///< length of sequences, number of repetitions
-  size_t max_odd = 9;       ///< how many attributes are other than plain at once (attr_domains.h)
-  uint64_t sample = 0;      ///< when not 0: the seed of a random part of the whole
+  Ints extents = {1, 2, 3};       ///< of the variables
+  size_t max_sequence = 3;        ///< length of sequences, number of repetitions
+  size_t max_odd = kAny;          ///< how many attributes are other than plain at once (attr_domains.h)
+  size_t max_others = kAny;       ///< how many extents of the variables are other than 2 at once
+  /// Operands that broadcast to an earlier one may have extents of 1 beside `extents`, which do not count.
+  bool free_broadcasts = false;
+  uint64_t sample = 0;  ///< when not 0: the seed of a random part of the whole
+
+  friend bool operator==(const InstanceBounds&, const InstanceBounds&) = default;
 };
 
 /// Calls `visit` for every instance within bounds until it returns false. Returns false when it stopped early: at

@@ -17,6 +17,8 @@ TEST(Lock, EveryBuiltInRuleHasAVerdictOfThisChecker) {
     ASSERT_NE(entry, nullptr) << rule.name << " has changed: run `isomer rules verify --write rulesets/verdicts.lock`";
     EXPECT_EQ(entry->name, rule.name);
     EXPECT_TRUE(entry->verdict == Verdict::Tested || entry->verdict == Verdict::Proved) << rule.name;
+    const bool bounded = entry->verdict != Verdict::Tested || entry->how.find(", all ") != std::string::npos;
+    EXPECT_TRUE(bounded) << rule.name << " states no bounds";
   }
   EXPECT_EQ(lock->entries.size(), rules->size()) << "the lock has verdicts of rules that are gone";
 }

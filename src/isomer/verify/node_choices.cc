@@ -52,14 +52,11 @@ void NodeChoices::attribute(const Site& site, size_t i, const Attrs& chosen) {
 
 void NodeChoices::any(const Site& site, const AttrDef& def, const Attrs& chosen, const WithValue& with) {
   const auto types = partial_.types(site.operands);
-  const auto domain = attr_domain({*site.term.op, def, types, chosen, bounds_.element, bounds_.max_extent});
+  const auto domain = attr_domain({*site.term.op, def, types, chosen, bounds_.element, bounds_.extents});
   for (const size_t c : budget_.order(domain.size())) {
     const AttrChoice& choice = domain[c];
-    if (!choice.plain && odd_ == bounds_.max_odd) continue;
     if (!budget_.step()) return;
-    odd_ += choice.plain ? 0 : 1;
-    with(choice.value);
-    odd_ -= choice.plain ? 0 : 1;
+    budget_.spend({.odd = choice.plain ? 0U : 1U}, [&] { with(choice.value); });
   }
 }
 

@@ -39,7 +39,6 @@ class NodeChoices {
   const InstanceBounds& bounds_;
   ChoiceBudget& budget_;
   PartialInstance& partial_;
-  size_t odd_ = 0;
 };
 
 }  // namespace isomer

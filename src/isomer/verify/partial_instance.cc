@@ -32,13 +32,13 @@ const TensorType& PartialInstance::Facts::type(ValueId value) const { return ins
 
 bool PartialInstance::Facts::is_weight(ValueId value) const {
   const Kind kind = instance_.values[value].kind;
-  return kind == Kind::Weight || kind == Kind::Uniform;
+  return kind == Kind::Weight || kind == Kind::Uniform || kind == Kind::Indices;
 }
 
 const Tensor* PartialInstance::Facts::constant(ValueId value) const {
   const Instance::Value& known = instance_.values[value];
-  if (known.kind != Kind::Uniform) return nullptr;
-  scratch_ = uniform_tensor(known.type, known.number);
+  if (known.kind != Kind::Uniform && known.kind != Kind::Indices) return nullptr;
+  scratch_ = constant_tensor(known);
   return &scratch_;
 }
 
@@ -157,7 +157,9 @@ void PartialInstance::checked(const Next& next) {
       condition.done = true;
       decided.push_back(i);
     }
-    all = holds(*condition.expr, ExprContext{binding_, facts_}).has_value();
+    const auto value = evaluate(*condition.expr, ExprContext{binding_, facts_});
+    const bool* known = value ? std::get_if<bool>(&*value) : nullptr;
+    all = known != nullptr && *known;
   }
   if (all) next();
   for (const size_t i : decided) conditions_[i].done = false;

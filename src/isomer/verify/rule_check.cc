@@ -2,66 +2,18 @@
 
 #include <algorithm>
 #include <atomic>
+#include <map>
 #include <thread>
 
 #include "isomer/rules/match.h"
 #include "isomer/rules/rewrite.h"
+#include "isomer/verify/bounds_ladder.h"
+#include "isomer/verify/coverage.h"
 #include "isomer/verify/graph_pair.h"
-#include "isomer/verify/instances.h"
+#include "isomer/verify/traits.h"
 
 namespace isomer {
 namespace {
-
-/// Extents, lengths and odd attributes, from wide to narrow.
-struct Level {
-  int64_t extent;
-  size_t sequence;
-  size_t odd;
-};
-constexpr Level kLevels[] = {{3, 3, 9}, {3, 3, 2}, {2, 3, 9}, {2, 3, 2}, {3, 2, 1},
-                             {2, 3, 1}, {2, 2, 2}, {2, 2, 1}, {2, 2, 0}};
-constexpr size_t kNumLevels = std::size(kLevels);
-
-/// What was covered for one element type, ranks with the same bounds together: "f64 rank 0-2 (extents <= 3, ...) all
-/// 13".
-class Coverage {
- public:
-  void add(const InstanceBounds& bounds, size_t tried) {
-    const std::string odd = bounds.max_odd > 8 ? "" : fmt::format(", odd attributes <= {}", bounds.max_odd);
-    const std::string kind = bounds.sample > 0 ? "sampled"
-                                               : fmt::format("extents <= {}, lengths <= {}{}, all", bounds.max_extent,
-                                                             bounds.max_sequence, odd);
-    if (!parts_.empty() && parts_.back().element == bounds.element && parts_.back().kind == kind) {
-      parts_.back().last = bounds.rank;
-      parts_.back().tried += tried;
-    } else {
-      parts_.push_back({bounds.element, bounds.rank, bounds.rank, kind, tried});
-    }
-  }
-
-  std::string str() const {
-    std::string out;
-    for (size_t i = 0; i < parts_.size(); ++i) {
-      const Part& part = parts_[i];
-      const bool same = i > 0 && parts_[i - 1].element == part.element;
-      out += (i == 0 ? "" : same ? ", " : "; ") + (same ? "" : std::string(dtype_name(part.element)) + " ");
-      out += part.first == part.last ? fmt::format("rank {}", part.first)
-                                     : fmt::format("rank {}-{}", part.first, part.last);
-      out += fmt::format(" ({} {})", part.kind, part.tried);
-    }
-    return out;
-  }
-
- private:
-  struct Part {
-    DType element;
-    size_t first;
-    size_t last;
-    std::string kind;
-    size_t tried;
-  };
-  std::vector<Part> parts_;
-};
 
 /// Whether a condition is real(...), which keeps integers and 16-bit types out.
 bool asks_for_reals(const Expr& condition) { return condition.kind == Expr::Kind::Call && condition.name == "real"; }
@@ -69,7 +21,10 @@ bool asks_for_reals(const Expr& condition) { return condition.kind == Expr::Kind
 class RuleCheck {
  public:
   RuleCheck(const Rule& rule, const CheckBounds& bounds)
-      : rule_(rule), bounds_(bounds), reals_only_(std::ranges::any_of(rule.conditions, asks_for_reals)) {}
+      : rule_(rule),
+        bounds_(bounds),
+        ladders_(ladders(rule)),
+        reals_only_(std::ranges::any_of(rule.conditions, asks_for_reals)) {}
 
   RuleVerdict run() {
     for (const DType element : {DType::Double, DType::Int64, DType::Bool}) {
@@ -86,74 +41,126 @@ class RuleCheck {
       out_.how = unsure_;
     } else if (out_.instances == 0) {
       out_.how = "no instance within bounds";
+    } else if (out_.instances < bounds_.least_instances) {
+      out_.how = fmt::format("only {} instances within bounds", out_.instances);
+    } else if (const auto lack = shown_.lacks(shown_by_larger_)) {
+      out_.how = fmt::format("too narrow: larger instances have '{}' with '{}', none within bounds has", lack->first,
+                             lack->second);
     } else {
       out_.verdict = Verdict::Tested;
-      out_.how =
-          fmt::format("{} instances: {}; chance of error: degree / 2^61 an instance", out_.instances, covered_.str());
+      out_.how = describe();
     }
     return out_;
   }
 
-  void sweep_all(DType element) {
-    size_t level = 0;
-    for (size_t rank = 0; rank <= bounds_.max_rank && out_.verdict != Verdict::Refuted; ++rank)
-      sweep(element, rank, level);
+  std::string describe() const {
+    std::string out = fmt::format("{} instances: {}", out_.instances, covered_.str());
+    const Traits most = shown_.most();
+    if (!most.empty()) out += fmt::format("; at once {}", fmt::join(most, ", "));
+    if (drawn_ > 0) out += fmt::format("; besides, {} larger ones at random", drawn_);
+    return out + "; chance of error: degree / 2^61 an instance";
   }
 
-  /// All instances of one element type whose largest rank is `rank`, within the widest bounds that are affordable, from
-  /// `level` on: what was too much for a rank is too much for the next.
-  void sweep(DType element, size_t rank, size_t& level) {
+  void sweep_all(DType element) {
+    std::vector<size_t> rungs(ladders_.size(), 0);
+    for (size_t rank = 0; rank <= bounds_.max_rank && out_.verdict != Verdict::Refuted; ++rank)
+      sweep(element, rank, rungs);
+  }
+
+  /// All instances of one element type whose largest rank is `rank`, within the widest bounds of each ladder that are
+  /// affordable, from its rung on: what was too much for a rank is too much for the next.
+  void sweep(DType element, size_t rank, std::vector<size_t>& rungs) {
     // Reals tell most; the other types share their shapes.
     const size_t share = element == DType::Double || element == DType::Float ? 1 : 5;
+    const size_t before = out_.instances;
+    std::optional<size_t> odd;  // the bound on odd attributes of the first ladder
+    for (size_t l = 0; l < ladders_.size() && out_.verdict != Verdict::Refuted; ++l) {
+      if (ladders_[l].for_attributes && odd == InstanceBounds::kAny) continue;
+      const auto bounds = sweep_ladder(ladders_[l], element, rank, share * ladders_[l].part, rungs[l]);
+      if (l == 0 && bounds) odd = bounds->max_odd;
+    }
+    if (out_.verdict == Verdict::Refuted || rungs[0] == 0) return;
+    const size_t larger = draw_sample(element, rank, bounds_.sample / share);
+    if (larger > 0 && out_.instances == before) covered_.leave_out(element, rank);
+  }
+
+  /// Tries all instances within the first bounds from `rung` on that are affordable; returns these bounds.
+  std::optional<InstanceBounds> sweep_ladder(const Ladder& ladder, DType element, size_t rank, size_t share,
+                                             size_t& rung) {
     const size_t most = bounds_.max_instances / share;
     std::vector<Instance> instances;
-    for (; level < kNumLevels; ++level) {
-      const Level& wanted = kLevels[level];
-      const InstanceBounds bounds{element, rank, wanted.extent, wanted.sequence, wanted.odd};
+    for (; rung < ladder.rungs.size(); ++rung) {
+      InstanceBounds bounds = ladder.rungs[rung];
+      bounds.element = element;
+      bounds.rank = rank;
       instances.clear();
       const bool all = for_each_instance(rule_, bounds, bounds_.max_steps / share, [&](const Instance& instance) {
         instances.push_back(instance);
         return instances.size() <= most;
       });
-      if (all) return try_all(instances, bounds);
+      if (!all) continue;
+      try_all(instances, bounds);
+      return bounds;
     }
-    draw_sample(element, rank, bounds_.sample / share);
-  }
-
-  /// A few instances out of each of many random parts of the whole.
-  void draw_sample(DType element, size_t rank, size_t wanted) {
-    std::vector<Instance> instances;
-    InstanceBounds bounds{element, rank, 3, 3, 9};
-    for (size_t draw = 1; draw <= 2 * wanted && instances.size() < wanted; ++draw) {
-      bounds.sample = draw;
-      size_t drawn = 0;
-      for_each_instance(rule_, bounds, kStepsPerDraw, [&](const Instance& instance) {
-        instances.push_back(instance);
-        return ++drawn < kPerDraw;
-      });
-    }
-    try_all(instances, bounds);
+    return std::nullopt;
   }
 
   void try_all(const std::vector<Instance>& instances, const InstanceBounds& bounds) {
-    const size_t before = out_.instances;
+    size_t tried = 0;
     for (const Instance& instance : instances) {
-      try_one(instance);
+      const Tried result = try_one(instance);
       if (out_.verdict == Verdict::Refuted) return;
+      if (!result.applied) continue;
+      ++tried;
+      out_.instances += result.fresh ? 1 : 0;
+      shown_.add(traits_of(instance));
     }
-    if (out_.instances == before) return;
-    covered_.add(bounds, out_.instances - before);
+    if (tried > 0) covered_.add(bounds, tried);
   }
 
-  void try_one(const Instance& instance) {
+  /// A few instances out of each of some random parts of the whole; returns to how many the rule applied.
+  size_t draw_sample(DType element, size_t rank, size_t wanted) {
+    InstanceBounds bounds{.element = element, .rank = rank, .extents = {1, 2, 3, 4}};
+    size_t tried = 0;
+    for (size_t draw = 1; draw <= wanted && tried < wanted; ++draw) {
+      bounds.sample = draw;
+      size_t drawn = 0;
+      for_each_instance(rule_, bounds, kStepsPerDraw, [&](const Instance& instance) {
+        const Tried result = try_one(instance);
+        if (out_.verdict == Verdict::Refuted) return false;
+        if (result.applied && result.fresh) {
+          ++tried;
+          shown_by_larger_.add(traits_of(instance));
+        }
+        return ++drawn < kPerDraw;
+      });
+      if (out_.verdict == Verdict::Refuted) break;
+    }
+    drawn_ += tried;
+    return tried;
+  }
+
+  struct Tried {
+    bool applied;
+    bool fresh;  ///< for the first time
+  };
+
+  /// Rewrites and compares, unless that was done for an equal graph before.
+  Tried try_one(const Instance& instance) {
     const auto graph = instance.build(kWeightSeed);
-    const std::set<uint64_t> weights = instance.weight_hashes(kWeightSeed);
-    if (!graph) return;
+    if (!graph) return {false, false};
+    const auto [known, fresh] = tried_.try_emplace(graph->hash(), false);
+    if (fresh) known->second = applies(*graph, instance.weight_hashes(kWeightSeed));
+    return {known->second, fresh};
+  }
+
+  /// Whether the rule applies; notes what that refutes or leaves open.
+  bool applies(const Graph& graph, const std::set<uint64_t>& weights) {
     bool applied = false;
-    for (const Match& match : find_matches(*graph, OpIndex(*graph), rule_, kMatches)) {
-      const auto rewritten = apply_match(*graph, match);
+    for (const Match& match : find_matches(graph, OpIndex(graph), rule_, kMatches)) {
+      const auto rewritten = apply_match(graph, match);
       if (!rewritten) continue;
-      const PairComparison compared = compare_graphs(*graph, *rewritten, weights);
+      const PairComparison compared = compare_graphs(graph, *rewritten, weights);
       switch (compared.outcome) {
         case PairComparison::Outcome::Exact:
           applied = true;
@@ -170,21 +177,26 @@ class RuleCheck {
           out_.verdict = Verdict::Refuted;
           out_.how = "there is a counterexample";
           out_.counterexample = compared.text;
-          return;
+          return applied;
       }
     }
-    out_.instances += applied ? 1 : 0;
+    return applied;
   }
 
   static constexpr size_t kMatches = 6;
   static constexpr uint64_t kWeightSeed = 3;
   static constexpr size_t kPerDraw = 5;
-  static constexpr size_t kStepsPerDraw = 1000;
+  static constexpr size_t kStepsPerDraw = 500;
   const Rule& rule_;
   const CheckBounds& bounds_;
+  const std::vector<Ladder> ladders_;
   const bool reals_only_;
   RuleVerdict out_;
   Coverage covered_;
+  std::map<uint64_t, bool> tried_;  // by hash of the graph: whether the rule applied
+  ShownTraits shown_;
+  ShownTraits shown_by_larger_;
+  size_t drawn_ = 0;
   std::string unsure_;
 };
 

@@ -14,15 +14,20 @@ namespace isomer {
 
 struct CheckBounds {
   size_t max_rank = 4;
-  /// Instances of one element type and rank that are tried. Where there are more, the bounds shrink, and where that
-  /// does not do, a sample is drawn.
+  /// Instances of one element type and rank that are tried. Where there are more, the bounds are narrowed
+  /// (bounds_ladder.h) until all within them can be tried.
   size_t max_instances = 2000;
   /// Choices tried to list them, for one setting of the bounds.
-  size_t max_steps = 100'000;
-  size_t sample = 300;
+  size_t max_steps = 60'000;
+  /// Larger instances that are tried besides, at random: they can refute, but a pass does not rest on them.
+  size_t sample = 40;
+  /// A rule that applies to fewer instances is not tested.
+  size_t least_instances = 8;
 };
 
-/// The verdict `refuted`, `tested` or `unknown` with how it came about.
+/// The verdict `refuted`, `tested` or `unknown` with how it came about. `tested` means that every instance within the
+/// stated bounds holds, that there are enough of them, and that they are no easier than larger ones: what attributes
+/// and extents a larger instance at random has other than trivial, one of them has too, all at once.
 RuleVerdict check_rule(const Rule& rule, const CheckBounds& bounds = {});
 
 /// All rules, on `threads` threads; the result does not depend on how many.
