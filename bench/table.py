@@ -5,8 +5,10 @@
     .venv-bench/bin/python bench/table.py --models all --out docs/results      # writes results.json and results.md
 
 A model is timed in turn with its original, run by run, in one process, both loaded four times in either order; the table
-gives the mean of the medians of the ratios of neighbouring runs (above 1: faster than the original) with its 95% interval. --exported adds the graphs of tests/exported.
-Finished rows are kept in the JSON file, so that an interrupted run goes on where it stopped.
+gives the mean of the medians of the ratios of neighbouring runs (above 1: faster than the original) with its 95% interval.
+--exported adds the graphs of tests/exported. Finished rows are kept in the JSON file, so that an interrupted run goes on
+where it stopped. --only-peers adds the columns of onnxsim and OnnxSlim to the rows of a file that has none: a ratio is
+against the original on the same machine, so that columns may be measured apart.
 """
 
 from __future__ import annotations
@@ -18,9 +20,11 @@ import platform
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 ISOMER = ROOT / "build/isomer"
+PEERS = ("onnxsim", "onnxslim")
 
 
 def isomer(*args: str, timeout: float = 1800) -> dict:
@@ -73,16 +77,21 @@ def row_of(name: str, model: pathlib.Path, shapes: list[str], args: argparse.Nam
     row["before_us"] = (report["measured"] or {}).get("before_us")
     if row["before_us"] is None:
         row["before_us"] = row["isomer"]["before_us"] if row["isomer"] else bench_alone(model, args.threads, shapes)
-    for tool in ("onnxsim", "onnxslim"):
-        if args.no_peers:
-            continue
+    if not args.no_peers:
+        row.update(peer_columns(model, shapes, args, folder))
+    return row
+
+
+def peer_columns(model: pathlib.Path, shapes: list[str], args: argparse.Namespace, folder: pathlib.Path) -> dict:
+    columns: dict = {}
+    for tool in PEERS:
         target = folder / f"{tool}.onnx"
         try:
             peer(tool, model, target)
-            row[tool] = timed(model, target, args.threads, shapes, args.seconds)
+            columns[tool] = timed(model, target, args.threads, shapes, args.seconds)
         except (RuntimeError, subprocess.SubprocessError) as error:
-            row[tool] = {"error": str(error).splitlines()[0][:120]}
-    return row
+            columns[tool] = {"error": str(error).splitlines()[0][:120]}
+    return columns
 
 
 def cell(entry: dict | None) -> str:
@@ -93,10 +102,23 @@ def cell(entry: dict | None) -> str:
     return f"{entry['ratio']:.3f} [{entry['ci95'][0]:.3f}, {entry['ci95'][1]:.3f}]"
 
 
-def markdown(data: dict) -> str:
+def heading(data: dict) -> list[str]:
     lines = [
         f"{data['processor']}, {data['threads']} thread(s), ONNX Runtime {data['engine_version']} at its highest level.",
         "Ratio of latencies, original / optimized, of paired runs over four loads, with 95% interval; above 1 is faster.",
+    ]
+    if "peers" in data:
+        peers = data["peers"]
+        lines.append(
+            f"onnxsim and OnnxSlim were measured by themselves, against the originals too: {peers['processor']}, "
+            f"ONNX Runtime {peers['engine_version']}."
+        )
+    return lines
+
+
+def markdown(data: dict) -> str:
+    lines = [
+        *heading(data),
         "",
         "| model | original, ms | Isomer | onnxsim | OnnxSlim | largest relative difference | substitutions |",
         "|---|---:|---|---|---|---:|---|",
@@ -131,10 +153,34 @@ def write(name: str, network: bool, path: pathlib.Path) -> None:
 
 
 def processor() -> str:
-    for line in pathlib.Path("/proc/cpuinfo").read_text().splitlines():
-        if line.startswith("model name"):
-            return line.split(":", 1)[1].strip()
-    return platform.processor()
+    lines = pathlib.Path("/proc/cpuinfo").read_text().split("\n\n")[0].splitlines()
+    fields = {key.strip(): value.strip() for key, _, value in (line.partition(":") for line in lines)}
+    if "model name" not in fields:
+        return platform.processor()
+    return f"{fields['model name']} (family {fields['cpu family']}, model {fields['model']})"
+
+
+def add_peers(rows: list[dict], networks: set[str], args: argparse.Namespace) -> Iterator[dict]:
+    """Adds the peers' columns to the rows that have none, and yields these one by one."""
+    shapes_of = dict(exported())
+    for row in rows:
+        if all(tool in row for tool in PEERS):
+            continue
+        with tempfile.TemporaryDirectory() as temporary:
+            folder = pathlib.Path(temporary)
+            model = folder / "original.onnx"
+            try:
+                write(row["name"], row["name"] in networks, model)
+            except (RuntimeError, subprocess.SubprocessError) as error:
+                print(f"{row['name']}: {error}", file=sys.stderr)
+                continue
+            row.update(peer_columns(model, shapes_of.get(row["name"], []), args, folder))
+        yield row
+
+
+def save(data: dict, out: pathlib.Path) -> None:
+    out.with_suffix(".json").write_text(json.dumps(data, indent=1) + "\n")
+    out.with_suffix(".md").write_text(markdown(data))
 
 
 def main() -> int:
@@ -145,6 +191,7 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=3, help="timing of each pair")
     parser.add_argument("--time-budget", type=float, default=60, help="of each search")
     parser.add_argument("--no-peers", action="store_true")
+    parser.add_argument("--only-peers", action="store_true", help="add the peers' columns to the rows of --out")
     parser.add_argument("--out", type=pathlib.Path, required=True, help="PATH without ending: PATH.json and PATH.md")
     args = parser.parse_args()
 
@@ -153,8 +200,15 @@ def main() -> int:
     if out.exists():
         data = json.loads(out.read_text())
     names = args.models
+    networks = [entry["name"] for entry in isomer("models")["models"]]
     if names == ["all"]:
-        names = [entry["name"] for entry in isomer("models")["models"]]
+        names = networks
+    if args.only_peers:
+        data["peers"] = {"processor": processor(), "engine_version": __import__("onnxruntime").__version__}
+        for row in add_peers(data["rows"], set(networks), args):
+            save(data, args.out)
+            print(f"{row['name']}: {cell(row['onnxsim'])}, {cell(row['onnxslim'])}", flush=True)
+        return 0
     done = {row["name"] for row in data["rows"]}
     for name, shapes in [*((name, []) for name in names), *(exported() if args.exported else [])]:
         if name in done:
@@ -170,8 +224,7 @@ def main() -> int:
                 continue
         data.setdefault("engine_version", __import__("onnxruntime").__version__)
         data["rows"].append(row)
-        out.write_text(json.dumps(data, indent=1) + "\n")
-        args.out.with_suffix(".md").write_text(markdown(data))
+        save(data, args.out)
         print(f"{name}: {cell(row['isomer']) or 'the input'}", flush=True)
     return 0
 
