@@ -59,7 +59,7 @@ class Drafter {
       if (draft_.weights[index].tensor == tensor) return draft_.weights[index].header.name();
     const auto old = info_.constant_names.find(tensor.hash());
     const bool again = old != info_.constant_names.end() && names_.take(old->second);
-    const std::string name = again ? old->second : names_.fresh("param");
+    std::string name = again ? old->second : names_.fresh("param");
     same.push_back(draft_.weights.size());
     add_weight(name, tensor);
     return name;

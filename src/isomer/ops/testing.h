@@ -19,6 +19,7 @@ inline std::string infer(const std::string& name, const Attrs& attrs, const std:
                          size_t num_results = 0) {
   GraphBuilder builder;
   std::vector<ValueId> values;
+  values.reserve(operands.size());
   for (const TensorType& type : operands) values.push_back(type.known() ? builder.input(type) : kNoValue);
   const auto node = builder.node(op(name), attrs, values, num_results);
   if (!node) return "error: " + node.error().message;
@@ -38,6 +39,7 @@ inline Result<std::vector<Tensor>> run(const std::string& name, const Attrs& giv
   const OpDef& def = op(name);
   ISOMER_TRY(const Attrs attrs, complete_attrs(def, given));
   std::vector<TensorType> types;
+  types.reserve(operands.size());
   for (const Tensor& operand : operands) types.push_back(operand.type());
   std::vector<const TensorType*> pointers;
   for (size_t i = 0; i < types.size(); ++i) pointers.push_back(operands[i].empty() ? nullptr : &types[i]);
