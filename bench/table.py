@@ -160,11 +160,15 @@ def processor() -> str:
     return f"{fields['model name']} (family {fields['cpu family']}, model {fields['model']})"
 
 
+def width(column: dict) -> float:
+    return column["ci95"][1] / column["ci95"][0] - 1 if "ci95" in column else 0.0
+
+
 def add_peers(rows: list[dict], networks: set[str], args: argparse.Namespace) -> Iterator[dict]:
-    """Adds the peers' columns to the rows that have none, and yields these one by one."""
+    """Adds the peers' columns to the rows that have none or too wide ones, and yields these one by one."""
     shapes_of = dict(exported())
     for row in rows:
-        if all(tool in row for tool in PEERS):
+        if all(tool in row and width(row[tool]) <= args.widest for tool in PEERS):
             continue
         with tempfile.TemporaryDirectory() as temporary:
             folder = pathlib.Path(temporary)
@@ -192,6 +196,8 @@ def main() -> int:
     parser.add_argument("--time-budget", type=float, default=60, help="of each search")
     parser.add_argument("--no-peers", action="store_true")
     parser.add_argument("--only-peers", action="store_true", help="add the peers' columns to the rows of --out")
+    parser.add_argument("--widest", type=float, default=float("inf"), metavar="W",
+                        help="with --only-peers: measure columns again whose intervals are wider than W (0.05: 5%%)")
     parser.add_argument("--out", type=pathlib.Path, required=True, help="PATH without ending: PATH.json and PATH.md")
     args = parser.parse_args()
 
