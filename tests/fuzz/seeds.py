@@ -38,8 +38,10 @@ def import_seeds() -> list[bytes]:
 
 
 def rule_seeds() -> list[bytes]:
-    """The written rules, each with the comment above it."""
-    return [part.encode() for part in RULES.read_text().split("\n\n") if "rule " in part]
+    """The written rules, each with the comment above it, and a tactic."""
+    parts = RULES.read_text().split("\n\n")
+    tactic = "rule a (Relu ?x) => ?x\n\n# b\ntactic t seed a then a, a seed a"
+    return [part.encode() for part in parts if part.startswith(("rule ", "#")) and "rule " in part] + [tactic.encode()]
 
 
 def npy_seeds() -> list[bytes]:

@@ -7,16 +7,26 @@ namespace isomer {
 
 extern const char* const kWrittenRules;  // generated from rulesets/written.rules
 
-Result<std::vector<Rule>> builtin_rules() { return parse_rules(kWrittenRules); }
+Result<RuleFile> builtin_rule_file() { return parse_rule_file(kWrittenRules); }
 
-Result<std::vector<Rule>> load_rules(const std::string& path) {
+Result<RuleFile> load_rule_file(const std::string& path) {
   std::ifstream file(path);
   if (!file) return fail("{}: cannot be read", path);
   std::stringstream text;
   text << file.rdbuf();
-  auto rules = parse_rules(text.str());
-  if (!rules) return fail_in(path, rules.error());
-  return rules;
+  auto parsed = parse_rule_file(text.str());
+  if (!parsed) return fail_in(path, parsed.error());
+  return parsed;
+}
+
+Result<std::vector<Rule>> builtin_rules() {
+  ISOMER_TRY(RuleFile file, builtin_rule_file());
+  return std::move(file.rules);
+}
+
+Result<std::vector<Rule>> load_rules(const std::string& path) {
+  ISOMER_TRY(RuleFile file, load_rule_file(path));
+  return std::move(file.rules);
 }
 
 }  // namespace isomer

@@ -7,10 +7,14 @@
 
 namespace isomer {
 
-/// The built-in rules. They parse: a test says so.
-Result<std::vector<Rule>> builtin_rules();
+/// The built-in rules and tactics. They parse: a test says so.
+Result<RuleFile> builtin_rule_file();
 
-/// Rules of a file; an Error names the file and the line.
+/// Rules and tactics of a file; an Error names the file and the line.
+Result<RuleFile> load_rule_file(const std::string& path);
+
+/// The rules alone.
+Result<std::vector<Rule>> builtin_rules();
 Result<std::vector<Rule>> load_rules(const std::string& path);
 
 }  // namespace isomer

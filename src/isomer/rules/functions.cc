@@ -44,6 +44,9 @@ namespace {
 using Args = std::span<const ExprValue>;
 using Value = Result<ExprValue>;
 
+/// Lists that repeat and range make: of channels, never of elements.
+constexpr int64_t kLongest = 1 << 16;
+
 Status arity(Args args, size_t wanted) {
   if (args.size() != wanted) return fail("the function takes {} arguments", wanted);
   return {};
@@ -214,15 +217,16 @@ Value fn_repeat(Args args, const ExprContext&) {
   ISOMER_CHECK(arity(args, 2));
   ISOMER_TRY(const Dim value, dim_of(args[0]));
   ISOMER_TRY(const int64_t n, int_of(args[1]));
-  if (n < 0 || n > 1024) return fail("cannot repeat {} times", n);
+  if (n < 0 || n > kLongest) return fail("cannot repeat {} times", n);
   return Dims(static_cast<size_t>(n), value);
 }
 
 Value fn_range(Args args, const ExprContext&) {
   ISOMER_CHECK(arity(args, 1));
   ISOMER_TRY(const int64_t n, int_of(args[0]));
+  if (n > kLongest) return fail("a range of {} is too long", n);
   Dims out;
-  for (int64_t i = 0; i < std::clamp<int64_t>(n, 0, 1024); ++i) out.emplace_back(i);
+  for (int64_t i = 0; i < n; ++i) out.emplace_back(i);
   return out;
 }
 
@@ -296,6 +300,30 @@ Value fn_nonnegative(Args args, const ExprContext&) {
   ISOMER_CHECK(arity(args, 1));
   ISOMER_TRY(const Dims list, list_of(args[0]));
   return std::all_of(list.begin(), list.end(), [](const Dim& item) { return at_least(item, 0) == true; });
+}
+
+Value fn_distinct(Args args, const ExprContext&) {
+  ISOMER_CHECK(arity(args, 1));
+  ISOMER_TRY(const Dims list, list_of(args[0]));
+  auto known = concrete(list);
+  if (!known) return fail("{} is not known", shape_str(list));
+  std::sort(known->begin(), known->end());
+  return std::adjacent_find(known->begin(), known->end()) == known->end();
+}
+
+/// For each of 0..n-1, where it stands in the list, or the list's length.
+Value fn_places(Args args, const ExprContext&) {
+  ISOMER_CHECK(arity(args, 2));
+  ISOMER_TRY(const Dims list, list_of(args[0]));
+  ISOMER_TRY(const int64_t n, int_of(args[1]));
+  if (n < 0 || n > kLongest) return fail("a list of {} is too long", n);
+  Dims out(static_cast<size_t>(n), Dim(static_cast<int64_t>(list.size())));
+  for (size_t i = list.size(); i-- > 0;) {
+    ISOMER_TRY(const int64_t item, int_of(list[i]));
+    if (item < 0 || item >= n) return fail("{} is not in 0..{}", item, n - 1);
+    out[static_cast<size_t>(item)] = Dim(static_cast<int64_t>(i));
+  }
+  return out;
 }
 
 /// The axis counted from the front.
@@ -416,6 +444,8 @@ constexpr RuleFunction kFunctions[] = {
     {"contains", "contains(list, value)", fn_contains},
     {"all", "all(list, value): every element equals the value", fn_all},
     {"nonnegative", "nonnegative(list): no element is below 0", fn_nonnegative},
+    {"distinct", "distinct(list): no integer stands twice", fn_distinct},
+    {"places", "places(list, n): for each of 0..n-1, where it stands in the list, or len(list)", fn_places},
     {"normal", "normal(axis, rank): the axis counted from the front", fn_normal},
     {"inverse", "inverse(p): the permutation that undoes p", fn_inverse},
     {"max", "max(a, b), of lists element by element", fn_max},

@@ -172,11 +172,29 @@ class Matcher {
         if (number && *number == term.literal) next();
         return;
       }
+      case Term::Kind::Integers:
+        return integers(term, value, next);
       case Term::Kind::Apply:
         if (value == kNoValue) return;
         if (graph_.producer_node(value).num_results != 1) return;
         return node(term, graph_.producer(value), next);
     }
+  }
+
+  /// `{?i}`: a constant list of integers.
+  void integers(const Term& term, ValueId value, const Next& next) {
+    const Tensor* tensor = value == kNoValue ? nullptr : graph_.constant(value);
+    if (tensor == nullptr || tensor->dtype() != DType::Int64 || tensor->dims().size() != 1) return;
+    const auto elements = tensor->data<int64_t>();
+    Dims list(elements.begin(), elements.end());
+    const std::string_view name = std::string_view(term.integers.name).substr(1);
+    if (const ExprValue* bound = binding_.attr(name)) {
+      if (equal_values(*bound, list)) next();
+      return;
+    }
+    binding_.attrs.emplace_back(std::string(name), std::move(list));
+    next();
+    binding_.attrs.pop_back();
   }
 
   /// `@x` under a repetition: its element for this repetition.

@@ -132,5 +132,35 @@ TEST(Match, RewriteThatChangesATypeIsRefused) {
   EXPECT_EQ(out.error().message, "the target is f32[2,3] where f32[3,2] was");
 }
 
+TEST(Match, ListOfIntegersIsAConstant) {
+  const Rule twice = rule("(Add (Gather axis=1 ?x {?i}) (Gather axis=1 ?y {?i})) => (Gather axis=1 (Add ?x ?y) {?i})");
+  const std::string text =
+      "input x: f32[2,3]\ninput y: f32[2,3]\ninput k: i64[2]\ni = i64[2]{2,0}\nj = i64[2]{0,2}\nn = i32[2]{2,0}\n";
+  const auto count = [&](const std::string& a, const std::string& b) {
+    return matches(graph(text + "p = Gather(x, " + a + ") {axis=1}\nq = Gather(y, " + b +
+                         ") {axis=1}\nz = Add(p, q)\nreturn z\n"),
+                   twice)
+        .size();
+  };
+  EXPECT_EQ(count("i", "i"), 2U);  // either way round
+  EXPECT_EQ(count("i", "j"), 0U);
+  EXPECT_EQ(count("k", "k"), 0U);
+  EXPECT_EQ(count("n", "n"), 0U);
+}
+
+TEST(Match, FunctionsOnListsOfIndices) {
+  const Graph g = graph("input x: f32[1,4]\ni = i64[3]{3,0,2}\ny = Gather(x, i) {axis=1}\nreturn y\n");
+  const auto holds_for = [&](const std::string& condition) {
+    return matches(g, rule("(Gather axis=1 ?x {?i}) => ?x where " + condition)).size() == 1;
+  };
+  EXPECT_TRUE(holds_for("places(?i, 4) == [1, 3, 2, 0]"));
+  EXPECT_FALSE(holds_for("places(?i, 3) == [1, 3, 2, 0]"));  // 3 is no index below 3
+  EXPECT_TRUE(holds_for("places([1, 1], 2) == [2, 0]"));
+  EXPECT_TRUE(holds_for("distinct(?i)"));
+  EXPECT_FALSE(holds_for("distinct(?i ++ [2])"));
+  EXPECT_TRUE(holds_for("len(range(2000)) == 2000"));
+  EXPECT_FALSE(holds_for("len(range(100000)) >= 0"));  // too long to make
+}
+
 }  // namespace
 }  // namespace isomer

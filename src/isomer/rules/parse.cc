@@ -18,21 +18,32 @@ class RuleParser {
  public:
   explicit RuleParser(std::string_view text) : text_(text), scan_(text) {}
 
-  Result<std::vector<Rule>> parse() {
-    std::vector<Rule> rules;
-    std::set<std::string> names;
+  Result<RuleFile> parse() {
+    RuleFile file;
+    std::set<std::string> rules;
+    std::set<std::string> tactics;
     while (!scan_.at_end()) {
       std::string doc = comments_above(scan_.position());
-      ISOMER_CHECK(scan_.expect("rule"));
+      const bool is_tactic = scan_.accept_word("tactic");
+      if (!is_tactic) ISOMER_CHECK(scan_.expect("rule"));
       ISOMER_TRY(std::string name, scan_.identifier("_-."));
-      if (!names.insert(name).second) return scan_.error("a second rule is called '" + name + "'");
+      if (!(is_tactic ? tactics : rules).insert(name).second)
+        return scan_.error("a second " + std::string(is_tactic ? "tactic" : "rule") + " is called '" + name + "'");
+      if (is_tactic) {
+        ISOMER_TRY(Tactic parsed, tactic());
+        parsed.name = std::move(name);
+        parsed.doc = std::move(doc);
+        file.tactics.push_back(std::move(parsed));
+        continue;
+      }
       auto parsed = rule();
       if (!parsed) return fail("rule '{}': {}", name, parsed.error().message);
       parsed->name = std::move(name);
       parsed->doc = std::move(doc);
-      rules.push_back(std::move(*parsed));
+      file.rules.push_back(std::move(*parsed));
     }
-    return rules;
+    for (const Tactic& tactic : file.tactics) ISOMER_CHECK(known_rules(tactic, rules));
+    return file;
   }
 
  private:
@@ -52,6 +63,35 @@ class RuleParser {
       doc = std::string(line) + (doc.empty() ? "" : "\n") + doc;
     }
     return doc;
+  }
+
+  Result<std::vector<std::string>> names() {
+    std::vector<std::string> out;
+    do {
+      ISOMER_TRY(std::string name, scan_.identifier("_-."));
+      out.push_back(std::move(name));
+    } while (scan_.accept(","));
+    return out;
+  }
+
+  Result<Tactic> tactic() {
+    Tactic out;
+    while (scan_.accept_word("seed")) {
+      Tactic::Stage& stage = out.stages.emplace_back();
+      ISOMER_TRY(stage.seeds, names());
+      if (!scan_.accept_word("then")) continue;
+      ISOMER_TRY(stage.then, names());
+    }
+    if (out.stages.empty()) return scan_.error("expected 'seed'");
+    return out;
+  }
+
+  static Status known_rules(const Tactic& tactic, const std::set<std::string>& rules) {
+    for (const Tactic::Stage& stage : tactic.stages)
+      for (const auto* list : {&stage.seeds, &stage.then})
+        for (const std::string& name : *list)
+          if (!rules.contains(name)) return fail("tactic '{}': there is no rule '{}'", tactic.name, name);
+    return {};
   }
 
   Result<Rule> rule() {
@@ -125,12 +165,31 @@ class RuleParser {
       ISOMER_CHECK(use(out.name, true));
     } else if (c == '(') {
       ISOMER_TRY(out, apply());
+    } else if (c == '{') {
+      ISOMER_TRY(out, integers());
     } else {
       out.kind = Term::Kind::Literal;
       bool is_float = false;
       ISOMER_TRY(out.literal, scan_.number(is_float));
     }
     out.repeated = scan_.accept("...");
+    return out;
+  }
+
+  /// `{list}`; in the source a bare variable, which binds.
+  Result<Term> integers() {
+    Term out;
+    out.kind = Term::Kind::Integers;
+    ISOMER_CHECK(scan_.expect("{"));
+    if (in_source_) {
+      out.integers.kind = Expr::Kind::Variable;
+      ISOMER_TRY(const std::string name, variable("?"));
+      ISOMER_CHECK(use(name, true));
+      out.integers.name = "?" + name;
+    } else {
+      ISOMER_TRY(out.integers, sum());
+    }
+    ISOMER_CHECK(scan_.expect("}"));
     return out;
   }
 
@@ -327,6 +386,11 @@ class RuleParser {
 
 }  // namespace
 
-Result<std::vector<Rule>> parse_rules(std::string_view text) { return RuleParser(text).parse(); }
+Result<RuleFile> parse_rule_file(std::string_view text) { return RuleParser(text).parse(); }
+
+Result<std::vector<Rule>> parse_rules(std::string_view text) {
+  ISOMER_TRY(RuleFile file, parse_rule_file(text));
+  return std::move(file.rules);
+}
 
 }  // namespace isomer

@@ -70,6 +70,43 @@ TEST(ParseRules, EveryPrefixOfARuleIsAnErrorOrARule) {
   EXPECT_EQ(error_of(text), "parsed");
 }
 
+TEST(ParseRules, TacticsNameRulesOfTheFile) {
+  const std::string rules = "rule a (Relu ?x) => ?x\nrule b (Abs ?x) => ?x\n";
+  const auto file = parse_rule_file("# far away\n\n# all of it\ntactic t\n  seed a\n  then a, b\n  seed b\n" + rules);
+  ASSERT_TRUE(file.has_value()) << file.error().message;
+  ASSERT_EQ(file->tactics.size(), 1U);
+  EXPECT_EQ(file->tactics[0], (Tactic{"t", "all of it", {{{"a"}, {"a", "b"}}, {{"b"}, {}}}}));
+  EXPECT_EQ(print_tactic(file->tactics[0]), "# all of it\ntactic t\n  seed a\n  then a,\n    b\n  seed b\n");
+  EXPECT_EQ(file->rules.size(), 2U);
+  EXPECT_THAT(error_of(rules + "tactic t seed a then c"), HasSubstr("tactic 't': there is no rule 'c'"));
+  EXPECT_THAT(error_of(rules + "tactic t seed a\ntactic t seed b"), HasSubstr("a second tactic is called 't'"));
+  EXPECT_THAT(error_of(rules + "tactic t then a"), HasSubstr("expected 'seed'"));
+  EXPECT_NE(error_of(rules + "tactic t seed a,"), "parsed");
+  EXPECT_NE(error_of(rules + "tactic"), "parsed");
+}
+
+TEST(ParseRules, BuiltInTacticsReadBackEqual) {
+  const auto file = builtin_rule_file();
+  ASSERT_TRUE(file.has_value()) << file.error().message;
+  EXPECT_FALSE(file->tactics.empty());
+  std::string text;
+  for (const Rule& rule : file->rules) text += print_rule(rule);
+  for (const Tactic& tactic : file->tactics) text += print_tactic(tactic);
+  const auto again = parse_rule_file(text);
+  ASSERT_TRUE(again.has_value()) << again.error().message;
+  EXPECT_EQ(again->tactics, file->tactics);
+}
+
+TEST(ParseRules, ListsOfIntegersBindInTheSourceAlone) {
+  EXPECT_EQ(error_of("rule a (Gather axis=1 ?x {?i}) => (Gather axis=1 ?x {?i ++ [1]})"), "parsed");
+  EXPECT_THAT(error_of("rule a (Gather axis=1 ?x {[1]}) => ?x"), HasSubstr("line 1"));
+  EXPECT_THAT(error_of("rule a (Relu ?x) => (Gather axis=1 ?x {?i})"), HasSubstr("'i' is not bound"));
+  EXPECT_NE(error_of("rule a (Gather axis=1 ?x {?i) => ?x"), "parsed");
+  const auto odd = parse_rules("rule a (Relu ?x) => (Gather axis=1 ?x {(not (rank(?x) == 1))})");
+  ASSERT_TRUE(odd.has_value()) << odd.error().message;
+  EXPECT_TRUE(parse_rules(print_rule(odd->at(0))).has_value()) << print_rule(odd->at(0));
+}
+
 TEST(ParseRules, EveryFunctionHasADescriptionThatNamesIt) {
   for (const auto& [name, help] : rule_functions()) {
     EXPECT_THAT(help, HasSubstr(name));

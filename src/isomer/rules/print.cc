@@ -29,6 +29,17 @@ std::string operand(const Expr& expr) {
   return bracket ? "(" + print_expr(expr) + ")" : print_expr(expr);
 }
 
+/// The text as comment lines.
+std::string comment(const std::string& doc) {
+  std::string out;
+  for (size_t begin = 0; begin < doc.size();) {
+    const size_t end = std::min(doc.find('\n', begin), doc.size());
+    out += "# " + doc.substr(begin, end - begin) + "\n";
+    begin = end + 1;
+  }
+  return out;
+}
+
 }  // namespace
 
 std::string print_expr(const Expr& expr) {
@@ -66,6 +77,9 @@ std::string print_term(const Term& term) {
     case Term::Kind::Literal:
       out = float_str(term.literal, false);
       break;
+    case Term::Kind::Integers:
+      out = "{" + operand(term.integers) + "}";
+      break;
     case Term::Kind::Apply:
       out = "(" + term.op->name;
       if (!term.rest.empty()) out += " .." + term.rest;
@@ -77,18 +91,23 @@ std::string print_term(const Term& term) {
   return out + (term.repeated ? "..." : "");
 }
 
+std::string print_tactic(const Tactic& tactic) {
+  std::string out = comment(tactic.doc);
+  out += "tactic " + tactic.name + "\n";
+  for (const Tactic::Stage& stage : tactic.stages) {
+    out += fmt::format("  seed {}\n", fmt::join(stage.seeds, ", "));
+    if (!stage.then.empty()) out += fmt::format("  then {}\n", fmt::join(stage.then, ",\n    "));
+  }
+  return out;
+}
+
 std::string print_rule(const Rule& rule) {
   const auto terms = [](const std::vector<Term>& list) {
     std::vector<std::string> parts;
     for (const Term& term : list) parts.push_back(print_term(term));
     return fmt::format("{}", fmt::join(parts, ", "));
   };
-  std::string out;
-  for (size_t begin = 0; begin < rule.doc.size();) {
-    const size_t end = std::min(rule.doc.find('\n', begin), rule.doc.size());
-    out += "# " + rule.doc.substr(begin, end - begin) + "\n";
-    begin = end + 1;
-  }
+  std::string out = comment(rule.doc);
   out += fmt::format("rule {}\n  {}\n", rule.name, terms(rule.sources));
   for (const Choice& choice : rule.choices)
     out += fmt::format("  choose ?{} in {}\n", choice.name, print_expr(choice.candidates));

@@ -99,6 +99,12 @@ class Instantiation {
         ISOMER_TRY(Tensor tensor, scalar_literal(term.literal, element_));
         return std::vector<ValueId>{builder_.constant(std::move(tensor))};
       }
+      case Term::Kind::Integers: {
+        ISOMER_TRY(const ExprValue value, evaluate(term.integers, ExprContext{binding_, facts_, repetition_}));
+        ISOMER_TRY(const AttrValue list, to_attr(value, AttrKind::Ints, element_));
+        const Ints& elements = std::get<Ints>(list);
+        return std::vector<ValueId>{builder_.constant(Tensor::ints({static_cast<int64_t>(elements.size())}, elements))};
+      }
       case Term::Kind::Apply:
         break;
     }

@@ -38,10 +38,12 @@ struct Term {
     Sequence,  // @x: any number of values; under `...`, the element of this repetition
     Literal,   // 2.0: a constant whose elements all equal this number
     Apply,     // (Op attr=e ..rest operands)
+    Integers,  // {?i}: a constant list of 64-bit integers; in the source, a variable that binds the list
   };
   Kind kind = Kind::Value;
   std::string name;  // of the variable, without sigil
   double literal = 0;
+  Expr integers;  // of Integers
   const OpDef* op = nullptr;
   std::vector<std::pair<std::string, Expr>> attrs;
   std::string rest;  // name of the record that takes all other attributes; empty: they equal their presets
@@ -78,12 +80,36 @@ struct Rule {
   uint64_t hash() const;
 };
 
-/// Parses a rule file. Every variable of the target is bound by the source, names are unique, operators and attributes
-/// exist; else an Error with the line.
+/// A change that takes many rules before it pays. In each stage, the seeds are applied wherever they match, once, and
+/// then the others to the fixpoint; all stages together make one candidate of a search. A tactic proves nothing by
+/// itself: every step is a rule.
+struct Tactic {
+  struct Stage {
+    std::vector<std::string> seeds;  // names of rules
+    std::vector<std::string> then;
+    friend bool operator==(const Stage&, const Stage&) = default;
+  };
+  std::string name;
+  std::string doc;  // the comment lines right above it
+  std::vector<Stage> stages;
+  friend bool operator==(const Tactic&, const Tactic&) = default;
+};
+
+struct RuleFile {
+  std::vector<Rule> rules;
+  std::vector<Tactic> tactics;
+};
+
+/// Parses a rule file. Every variable of the target is bound by the source, names are unique, operators, attributes and
+/// the rules that tactics name exist; else an Error with the line.
+Result<RuleFile> parse_rule_file(std::string_view text);
+
+/// The rules of a rule file alone.
 Result<std::vector<Rule>> parse_rules(std::string_view text);
 
 /// The rule in the syntax that parse_rules reads. `doc` lines first when there are any.
 std::string print_rule(const Rule& rule);
+std::string print_tactic(const Tactic& tactic);
 std::string print_term(const Term& term);
 std::string print_expr(const Expr& expr);
 

@@ -200,7 +200,8 @@ Choices int_domain(const AttrSite& site) {
   const std::string& name = site.def.name;
   if (name == "axis" || name == "batch_axis" || name == "time_axis")
     return axis_choices(rank_of(site), site.op.name == "Flatten" ? 1 : 0);
-  if (name == "group" || name == "num_groups" || name == "blocksize" || name == "k") return int_choices({1, 2, 3});
+  if (name == "group") return int_choices({1, 2, 3, 4});
+  if (name == "num_groups" || name == "blocksize" || name == "k") return int_choices({1, 2, 3});
   if (name == "to") return int_choices({1, 11, 7, 6, 9});
   if (name == "stash_type" || name == "saturate") return int_choices({1});
   if (name == "p" || name == "size") return int_choices({2, 1, 3});

@@ -22,10 +22,13 @@ struct Pattern {
   bool sequences = false;
   bool attributes = false;
   bool divisors = false;
+  bool groups = false;  // it binds a number of groups, so that it may rearrange them
 
   void read(const Term& term) {
     sequences = sequences || term.kind == Term::Kind::Sequence || term.repeated;
     attributes = attributes || !term.attrs.empty() || !term.rest.empty();
+    for (const auto& [name, value] : term.attrs)
+      groups = groups || (name == "group" && value.kind == Expr::Kind::Variable);
     divisors = divisors || (term.op != nullptr && divides_extents(*term.op));
     for (const Term& operand : term.operands) read(operand);
   }
@@ -88,6 +91,9 @@ std::vector<Ladder> ladders(const Rule& rule) {
                           {{2, 4}, 2, 1, 2, true},
                           {{2, 4}, 2, 1, 1, true}},
                          2, pattern));
+  if (pattern.groups)
+    out.push_back(
+        ladder({{{2, 6, 8}, 2, 1, 3, true}, {{2, 6, 8}, 2, 0, 3, true}, {{2, 6, 8}, 2, 0, 2, true}}, 2, pattern));
   return out;
 }
 

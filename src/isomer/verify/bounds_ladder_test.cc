@@ -30,6 +30,12 @@ TEST(BoundsLadder, GroupsWantExtentsToDivide) {
   EXPECT_EQ(bounds_text(grouped[2].rungs[0]), "extents 2 or 4 but for broadcasting");
 }
 
+TEST(BoundsLadder, RulesThatBindGroupsGetManyChannels) {
+  const auto grouped = of("(Conv group=?g ..c ?x ?w) => (Conv group=?g ..c ?x ?w)");
+  ASSERT_EQ(grouped.size(), 4U);
+  EXPECT_EQ(grouped[3].rungs[0].extents, (Ints{2, 6, 8}));
+}
+
 TEST(BoundsLadder, RungsDiffer) {
   for (const Ladder& ladder : of("(Conv ..c ?x @w)... => (Conv ..c ?x @w)..."))
     for (size_t i = 1; i < ladder.rungs.size(); ++i) EXPECT_FALSE(ladder.rungs[i - 1] == ladder.rungs[i]);

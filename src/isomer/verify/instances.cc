@@ -25,6 +25,23 @@ Ints positions_in(const TensorType& type) {
   return out;
 }
 
+/// Lists out of `positions`: all whose length is one of `lengths` and at most 3, and the first n for every larger n.
+std::vector<Ints> position_lists(const Ints& positions, const Ints& lengths) {
+  std::vector<Ints> out;
+  if (positions.empty()) return out;
+  for (const int64_t length : lengths) {
+    if (length > 3) continue;
+    std::vector<Ints> lists = lists_of(static_cast<size_t>(length), positions);
+    std::move(lists.begin(), lists.end(), std::back_inserter(out));
+  }
+  const int64_t extent = std::ranges::max(positions) + 1;
+  for (int64_t length = 4; length <= extent; ++length) {
+    Ints& first = out.emplace_back(static_cast<size_t>(length));
+    std::iota(first.begin(), first.end(), 0);
+  }
+  return out;
+}
+
 /// Backtracking over terms: operands first, then attributes, then inference, and conditions as soon as they are
 /// decided.
 class Generator {
@@ -147,6 +164,8 @@ class Generator {
         return apply(term, next);
       case Term::Kind::Literal:
         return fresh(at, "", Kind::Uniform, {term.literal}, [&](ValueId id) { next({id}); });
+      case Term::Kind::Integers:
+        return integers(term, at, [&](ValueId id) { next({id}); });
       case Term::Kind::Value: {
         if (const ValueId* bound = partial_.binding().value(term.name)) return next({*bound});
         return variable(at, term.name, term.name,
@@ -223,6 +242,29 @@ class Generator {
         const TensorType type(DType::Int64, Shape(shape.begin(), shape.end()));
         value({Kind::Indices, type, 0, label, contents[c]}, !plain, false, next);
       }
+    }
+  }
+
+  /// `{?i}`: lists of positions along an axis of the first operand. All of them up to a length of 3; of longer ones,
+  /// the first positions in their order.
+  void integers(const Term& term, const Position& at, const std::function<void(ValueId)>& next) {
+    const std::string name = term.integers.name.substr(1);
+    const auto of = [&](const Ints& list) {
+      const TensorType type(DType::Int64, {Dim(static_cast<int64_t>(list.size()))});
+      return Instance::Value{Kind::Indices, type, 0, name, list};
+    };
+    if (const ExprValue* bound = partial_.binding().attr(name)) {
+      const auto list = to_attr(*bound, AttrKind::Ints, bounds_.element);
+      if (list) partial_.with_value(of(std::get<Ints>(*list)), next);
+      return;
+    }
+    if (at.earlier.empty()) return;
+    const std::vector<Ints> lists = position_lists(positions_in(*partial_.types({at.earlier[0]})[0]), bounds_.extents);
+    for (const size_t l : budget_.order(lists.size())) {
+      if (!budget_.step()) return;
+      const bool plain = std::ranges::all_of(lists[l], [](int64_t position) { return position >= 0; });
+      partial_.bind_attr(name, Dims(lists[l].begin(), lists[l].end()),
+                         [&] { value(of(lists[l]), !plain, false, next); });
     }
   }
 

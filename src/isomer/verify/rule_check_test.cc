@@ -167,5 +167,24 @@ TEST(Instances, ConditionsChooseWeightsAndPrune) {
   EXPECT_EQ(n, 27U);
 }
 
+TEST(Instances, ListsOfIntegersArePositions) {
+  // Of 2 elements, either way counted: 4 lists of one, 16 of two.
+  EXPECT_EQ(count_instances(rule("(Gather axis=0 ?x {?i}) => ?x"), {.rank = 1, .extents = {2}}), 16U);
+  EXPECT_EQ(count_instances(rule("(Gather axis=0 ?x {?i}) => ?x where distinct(?i) and nonnegative(?i)"),
+                            {.rank = 1, .extents = {2}}),
+            2U);
+}
+
+TEST(RuleCheck, MergedGroupsAreTriedWhereGroupsAreLeft) {
+  const std::string groups =
+      "(Conv group=?g ..c ?x ?w) => (Conv group=(?g / 2) ..c ?x\n"
+      "  (Reshape shape=[dim(?w, 0), 2 * dim(?w, 1), dim(?w, 2)]\n"
+      "    (Mul (Reshape shape=[?g / 2, 2, dim(?w, 0) / ?g, 1, dim(?w, 1), dim(?w, 2)] ?w)\n"
+      "      (Reshape shape=[1, 2, 1, 2, 1, 1] (EyeLike (ConstantOfShape shape=[2, 2] value=0.0))))))\n"
+      "  where ?g % 2 == 0 and weight(?w) and rank(?w) == 3 and real(?x)";
+  EXPECT_EQ(check_rule(rule(groups)).verdict, Verdict::Tested);
+  EXPECT_GT(check_rule(rule(groups + " and ?g == 4 and dim(?w, 1) == 2")).instances, 0U);
+}
+
 }  // namespace
 }  // namespace isomer
