@@ -22,12 +22,17 @@ struct RulesOptions {
   bool json = false;
 };
 
-Result<std::vector<Rule>> chosen_rules(const RulesOptions& options) {
-  return options.file.empty() ? builtin_rules() : load_rules(options.file);
+Result<RuleFile> chosen_file(const RulesOptions& options) {
+  return options.file.empty() ? builtin_rule_file() : load_rule_file(options.file);
 }
 
-/// The mathematics of a rule: the first line of its comment.
-std::string summary(const Rule& rule) { return rule.doc.substr(0, rule.doc.find('\n')); }
+Result<std::vector<Rule>> chosen_rules(const RulesOptions& options) {
+  ISOMER_TRY(RuleFile file, chosen_file(options));
+  return std::move(file.rules);
+}
+
+/// The mathematics of a rule, or the aim of a tactic: the first line of its comment.
+std::string summary(const std::string& doc) { return doc.substr(0, doc.find('\n')); }
 
 nlohmann::json report_of(const Rule& rule, const LockEntry& entry) {
   return {{"name", rule.name}, {"hash", fmt::format("{:016x}", entry.hash)},
@@ -43,26 +48,31 @@ LockEntry known(const Lock& lock, const Rule& rule) {
 }
 
 Result<int> list(const RulesOptions& options) {
-  ISOMER_TRY(const auto rules, chosen_rules(options));
+  ISOMER_TRY(const RuleFile file, chosen_file(options));
   ISOMER_TRY(const Lock lock, builtin_lock());
   Table table({"<rule", "<verdict", "<what"});
   nlohmann::json report = nlohmann::json::array();
-  for (const Rule& rule : rules) {
+  for (const Rule& rule : file.rules) {
     const LockEntry entry = known(lock, rule);
-    table.row({rule.name, std::string(verdict_name(entry.verdict)), summary(rule)});
+    table.row({rule.name, std::string(verdict_name(entry.verdict)), summary(rule.doc)});
     report.push_back(report_of(rule, entry));
   }
+  nlohmann::json tactics = nlohmann::json::array();
+  for (const Tactic& tactic : file.tactics) {
+    table.row({tactic.name, "tactic", summary(tactic.doc)});
+    tactics.push_back({{"name", tactic.name}, {"doc", tactic.doc}});
+  }
   if (options.json)
-    print_json({{"rules", report}});
+    print_json({{"rules", report}, {"tactics", tactics}});
   else
     fmt::print("{}", table.str());
   return kDone;
 }
 
 Result<int> show(const RulesOptions& options) {
-  ISOMER_TRY(const auto rules, chosen_rules(options));
+  ISOMER_TRY(const RuleFile file, chosen_file(options));
   ISOMER_TRY(const Lock lock, builtin_lock());
-  for (const Rule& rule : rules) {
+  for (const Rule& rule : file.rules) {
     if (rule.name != options.name) continue;
     const LockEntry entry = known(lock, rule);
     if (options.json) {
@@ -72,6 +82,14 @@ Result<int> show(const RulesOptions& options) {
     } else {
       fmt::print("{}\n{}: {}\n", print_rule(rule), verdict_name(entry.verdict), entry.how);
     }
+    return kDone;
+  }
+  for (const Tactic& tactic : file.tactics) {
+    if (tactic.name != options.name) continue;
+    if (options.json)
+      print_json({{"name", tactic.name}, {"doc", tactic.doc}, {"text", print_tactic(tactic)}});
+    else
+      fmt::print("{}", print_tactic(tactic));
     return kDone;
   }
   return fail("no rule is called '{}': see isomer rules list", options.name);
@@ -134,8 +152,8 @@ void add_rules(CLI::App& app, int& exit_code) {
   add_part(*command, "list", "Names, verdicts and meanings", options)->callback([options, &exit_code] {
     exit_code = finish(list(*options));
   });
-  CLI::App* shown = add_part(*command, "show", "One rule in full, with its verdict", options);
-  shown->add_option("name", options->name, "Name of the rule")->required();
+  CLI::App* shown = add_part(*command, "show", "One rule in full, with its verdict, or one tactic", options);
+  shown->add_option("name", options->name, "Name of the rule or tactic")->required();
   shown->callback([options, &exit_code] { exit_code = finish(show(*options)); });
   CLI::App* verified = add_part(*command, "verify", "Check every rule on all small instances", options);
   verified->add_option("--write", options->write, "Write the verdicts as a lock file");

@@ -49,6 +49,7 @@ class Pipeline {
     ISOMER_TRY(const RuleSet rules, usable_rules(options_.rules_file, options_.skip_rules));
     ISOMER_CHECK(make_oracle());
     const SearchContext context{.rules = rules.rules,
+                                .tactics = rules.tactics,
                                 .costs = *costs_,
                                 .oracle = *oracle_,
                                 .symbols = symbols_,

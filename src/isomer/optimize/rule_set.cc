@@ -25,21 +25,24 @@ Result<Verdict> verdict_of(const Rule& rule, const Lock& lock, bool own) {
 }  // namespace
 
 Result<RuleSet> usable_rules(const std::string& file, const std::vector<std::string>& skip) {
-  ISOMER_TRY(std::vector<Rule> rules, file.empty() ? builtin_rules() : load_rules(file));
+  ISOMER_TRY(RuleFile loaded, file.empty() ? builtin_rule_file() : load_rule_file(file));
   for (const std::string& name : skip) {
-    if (std::none_of(rules.begin(), rules.end(), [&](const Rule& rule) { return rule.name == name; }))
+    const auto called = [&](const auto& item) { return item.name == name; };
+    if (std::ranges::none_of(loaded.rules, called) && std::ranges::none_of(loaded.tactics, called))
       return fail("--skip-rule: there is no rule '{}'; `isomer rules list` names them", name);
   }
   ISOMER_TRY(const Lock lock, builtin_lock());
   RuleSet out;
-  for (Rule& rule : rules) {
-    if (std::find(skip.begin(), skip.end(), rule.name) != skip.end()) continue;
+  for (Rule& rule : loaded.rules) {
+    if (std::ranges::find(skip, rule.name) != skip.end()) continue;
     auto verdict = verdict_of(rule, lock, !file.empty());
     if (!verdict) return fail_in(file, verdict.error());
     if (!usable(*verdict)) continue;
     out.verdicts[rule.name] = verdict_name(*verdict);
     out.rules.push_back(std::move(rule));
   }
+  for (Tactic& tactic : loaded.tactics)
+    if (std::ranges::find(skip, tactic.name) == skip.end()) out.tactics.push_back(std::move(tactic));
   return out;
 }
 

@@ -24,6 +24,7 @@ void append(SearchReport& report, SearchReport next) {
 Result<SearchResult> greedy(const Graph& graph, const SearchOptions& options, const SearchContext& context) {
   return greedy_search(graph, context.rules, context.oracle,
                        {.time_budget_seconds = options.time_budget_seconds,
+                        .tactics = context.tactics,
                         .symbols = context.symbols,
                         .prepare = context.prepare,
                         .progress = context.progress});

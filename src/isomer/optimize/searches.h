@@ -28,6 +28,7 @@ struct SearchOptions {
 /// What a search works with.
 struct SearchContext {
   std::span<const Rule> rules;
+  std::span<const Tactic> tactics;
   CostModel& costs;
   Oracle& oracle;
   SymbolValues symbols;
@@ -39,8 +40,8 @@ struct SearchContext {
   std::function<void(const std::string&)> progress;
 };
 
-/// greedy: whole rules, judged by the oracle. backtrack: simplifies, then MetaFlow's search. enumerate: MetaFlow's
-/// search without a cutoff. auto: greedy, then backtrack from its result.
+/// greedy: tactics and whole rules, judged by the oracle. backtrack: simplifies, then MetaFlow's search. enumerate:
+/// MetaFlow's search without a cutoff. auto: greedy, then backtrack from its result.
 Result<SearchResult> run_search(const Graph& graph, const SearchOptions& options, const SearchContext& context);
 
 }  // namespace isomer

@@ -6,13 +6,17 @@
 #include <set>
 
 #include "isomer/search/everywhere.h"
+#include "isomer/search/match_classes.h"
 #include "isomer/search/roofline.h"
 #include "isomer/search/simplify.h"
+#include "isomer/search/step.h"
+#include "isomer/search/tactic.h"
 
 namespace isomer {
 namespace {
 
-/// One rule applied everywhere, simplified and prepared.
+/// A graph that may follow the current one: a tactic, or a rule at some of its places. Judged ones are simplified and
+/// prepared.
 struct Candidate {
   Graph graph;
   std::vector<SearchStep> steps;
@@ -61,45 +65,102 @@ class Greedy {
     return {};
   }
 
+  /// The best of the first kind of candidates that has one that helps: tactics, a rule at all its places, a rule at
+  /// places that are alike.
   std::optional<Candidate> best_step(const Graph& current) {
-    std::optional<Candidate> best;
-    double best_ratio = options_.least_speedup;
-    for (const Rule& rule : rules_) {
-      if (out_of_time()) break;
-      auto candidate = make(current, rule);
-      if (!candidate) continue;
-      options_.progress(fmt::format("measuring {}", rule.name));
-      const auto ratio = oracle_.speedup(current, candidate->graph);
-      if (!ratio) reject(rule.name, ratio.error());
-      if (!ratio || ratio->low <= 1 || ratio->value <= best_ratio) continue;
-      best_ratio = ratio->value;
-      candidate->steps.front().speedup = ratio->value;
-      best = std::move(candidate);
+    for (const auto propose : {&Greedy::tactics, &Greedy::rules_everywhere, &Greedy::rules_by_class}) {
+      std::optional<Candidate> best;
+      (this->*propose)(current, best);
+      if (best) return best;
     }
-    return best;
+    return std::nullopt;
   }
 
-  std::optional<Candidate> make(const Graph& current, const Rule& rule) {
-    Everywhere next = apply_everywhere(current, rule);
-    report_.matches += next.matches;
-    if (!next.changed) return std::nullopt;
+  void tactics(const Graph& current, std::optional<Candidate>& best) {
+    for (const Tactic& tactic : options_.tactics) {
+      if (out_of_time()) return;
+      for (TacticResult& next : run_tactic(current, tactic, rules_)) {
+        report_.matches += next.matches;
+        judge(current, tactic.name, {std::move(next.graph), std::move(next.steps)}, best);
+      }
+    }
+  }
+
+  void rules_everywhere(const Graph& current, std::optional<Candidate>& best) {
+    for (const Rule& rule : rules_) {
+      if (out_of_time()) return;
+      if (!rule.choices.empty()) {
+        for (const auto& places : settings_of(matches_of(current, rule))) judge_at(current, places, best);
+        continue;
+      }
+      Everywhere next = apply_everywhere(current, rule);
+      report_.matches += next.matches;
+      if (next.changed) judge(current, rule.name, {std::move(next.graph), {std::move(next.step)}}, best);
+    }
+  }
+
+  void rules_by_class(const Graph& current, std::optional<Candidate>& best) {
+    for (const Rule& rule : rules_) {
+      const auto classes = classes_of(current, matches_of(current, rule));
+      if (classes.size() < 2) continue;
+      for (const auto& places : classes) {
+        if (out_of_time()) return;
+        judge_at(current, places, best);
+      }
+    }
+  }
+
+  std::vector<Match> matches_of(const Graph& current, const Rule& rule) {
+    std::vector<Match> matches = find_matches(current, OpIndex(current), rule);
+    report_.matches += static_cast<int64_t>(matches.size());
+    return matches;
+  }
+
+  void judge_at(const Graph& current, std::span<const Match> places, std::optional<Candidate>& best) {
+    const Rule& rule = *places[0].rule;
+    Rewritten next = apply_matches(current, places);
+    if (next.applied.empty()) return;
+    SearchStep step{.rule = rule.name, .rule_hash = rule.hash(), .ops_before = run_time_ops(current)};
+    step.ops_after = run_time_ops(next.graph);
+    for (const Match* match : next.applied)
+      for (const ValueId root : match->roots) step.nodes.push_back(value_label(current, root));
+    judge(current, rule.name, {std::move(next.graph), {std::move(step)}}, best);
+  }
+
+  /// Measures a candidate against `current`, and keeps it when it is the best so far.
+  void judge(const Graph& current, const std::string& name, Candidate candidate, std::optional<Candidate>& best) {
+    const double delta_us = roofline_us(candidate.graph, options_.symbols) - roofline_us(current, options_.symbols);
+    candidate.steps.front().delta_us = delta_us;
+    if (!finish(current, name, candidate)) return;
+    options_.progress(fmt::format("measuring {}", name));
+    const auto ratio = oracle_.speedup(current, candidate.graph);
+    if (!ratio) reject(name, ratio.error());
+    const double least = best ? best->steps.front().speedup : options_.least_speedup;
+    if (!ratio || ratio->low <= 1 || ratio->value <= least) return;
+    candidate.steps.front().speedup = ratio->value;
+    best = std::move(candidate);
+  }
+
+  /// Simplifies and prepares; false where the candidate is not worth a measurement.
+  bool finish(const Graph& current, const std::string& name, Candidate& candidate) {
     ++report_.candidates;
-    SearchResult simple{next.graph, {}};
-    if (simplifies_) simple = simplify(next.graph, rules_, options_.symbols);
-    auto prepared = options_.prepare(simple.graph);
+    if (simplifies_) {
+      SearchResult simple = simplify(candidate.graph, rules_, options_.symbols);
+      candidate.graph = std::move(simple.graph);
+      for (SearchStep& step : simple.report.steps) candidate.steps.push_back(std::move(step));
+    }
+    auto prepared = options_.prepare(candidate.graph);
     if (!prepared) {
-      reject(rule.name, prepared.error());
-      return std::nullopt;
+      reject(name, prepared.error());
+      return false;
     }
-    if (!seen_.insert(hash_mix_pair(current.hash(), prepared->hash())).second || prepared->hash() == current.hash()) {
+    candidate.graph = std::move(*prepared);
+    const uint64_t hash = candidate.graph.hash();
+    if (hash == current.hash() || !seen_.insert(hash_mix_pair(current.hash(), hash)).second) {
       ++report_.duplicates;
-      return std::nullopt;
+      return false;
     }
-    if (flops(*prepared) > most_flops_) return std::nullopt;
-    next.step.delta_us = roofline_us(next.graph, options_.symbols) - roofline_us(current, options_.symbols);
-    Candidate out{std::move(*prepared), {std::move(next.step)}};
-    for (SearchStep& step : simple.report.steps) out.steps.push_back(std::move(step));
-    return out;
+    return flops(candidate.graph) <= most_flops_;
   }
 
   void reject(const std::string& rule, const Error& error) {

@@ -1,5 +1,6 @@
 #pragma once
-// Greedy search over rules: each step applies the one rule, at all its places, that makes the whole model fastest.
+// Greedy search over rules: each step applies the one tactic, or the one rule at all or at like places, that makes the
+// whole model fastest.
 
 #include <functional>
 #include <span>
@@ -13,6 +14,7 @@ namespace isomer {
 
 struct GreedyOptions {
   double time_budget_seconds = 120;
+  std::span<const Tactic> tactics = {};
   /// A step must be at least this much faster, with the whole interval above 1.
   double least_speedup = 1.01;
   /// Candidates may need this much more floating-point work than the model (Winograd and merging trade work for speed).

@@ -122,5 +122,40 @@ TEST(Greedy, SaysWhichCandidatesItRejected) {
             (std::vector<Rejection>{{"twice", "the outputs differ"}, {"soft", "not in this opset"}}));
 }
 
+TEST(Greedy, TriesTacticsAndLikePlaces) {
+  // Abs is dear, so that lifting only pays with merging; a product is cheap on the larger tensor alone.
+  class ByOperator : public Oracle {
+    Result<Interval> speedup(const Graph& current, const Graph& candidate) override {
+      const double ratio = cost(current) / cost(candidate);
+      return Interval{ratio, ratio, ratio};
+    }
+    static double cost(const Graph& graph) {
+      double sum = 1;
+      for (const Node& node : graph.nodes()) {
+        const std::string& op = node.op->name;
+        if (op == "Mul") sum += (*graph.type(node.result()).shape)[0].is(8) ? 1 : 10;
+        sum += op == "Abs" ? 9 : op == "Relu" ? 5 : op == "Tanh" ? 2 : op == "Sigmoid" ? 1 : 0;
+      }
+      return sum;
+    }
+  } oracle;
+  const auto file = parse_rule_file(
+      "rule lift (Tanh ?x) => (Abs (Abs ?x))\n"
+      "rule merge (Abs (Abs ?x)) => (Sigmoid ?x)\n"
+      "rule twice (Relu ?x) => (Mul ?x ?x)\n"
+      "tactic both seed lift then merge");
+  ASSERT_TRUE(file.has_value()) << file.error().message;
+  const Graph graph = parsed(
+      "input x: f32[8]\ninput z: f32[4]\na = Relu(x)\nb = Relu(z)\nc = Tanh(a)\nd = Tanh(b)\ne = Neg(c)\nreturn e, d");
+  GreedyOptions options;
+  options.tactics = file->tactics;
+  options.prepare = [](const Graph& candidate) -> Result<Graph> { return candidate; };
+  const auto found = greedy_search(graph, file->rules, oracle, options);
+  ASSERT_TRUE(found.has_value());
+  std::vector<std::string> taken;
+  for (const SearchStep& step : found->report.steps) taken.push_back(step.rule + " " + step.nodes[0]);
+  EXPECT_EQ(taken, (std::vector<std::string>{"lift c", "merge c", "twice a"}));
+}
+
 }  // namespace
 }  // namespace isomer

@@ -1,0 +1,106 @@
+#include "isomer/search/tactic.h"
+
+#include <algorithm>
+#include <set>
+
+#include "isomer/rules/rewrite.h"
+#include "isomer/search/everywhere.h"
+#include "isomer/search/match_classes.h"
+#include "isomer/search/step.h"
+
+namespace isomer {
+namespace {
+
+/// The rules of these names, in this order.
+std::vector<const Rule*> named(std::span<const Rule> rules, const std::vector<std::string>& names) {
+  std::vector<const Rule*> out;
+  for (const std::string& name : names)
+    for (const Rule& rule : rules)
+      if (rule.name == name) out.push_back(&rule);
+  return out;
+}
+
+std::vector<Match> all_matches(const Graph& graph, const std::vector<const Rule*>& rules) {
+  const OpIndex index(graph);
+  std::vector<Match> out;
+  for (const Rule* rule : rules) {
+    std::vector<Match> found = find_matches(graph, index, *rule);
+    std::move(found.begin(), found.end(), std::back_inserter(out));
+  }
+  return out;
+}
+
+/// A graph on its way, with what was done to it.
+class Run {
+ public:
+  explicit Run(const Graph& graph) : ops_before_(run_time_ops(graph)), graph_(graph), seen_{graph.hash()} {}
+
+  /// Applies the matches at once. False when that changes nothing, or leads back to a graph of before.
+  bool apply(std::span<const Match> matches) {
+    matches_ += static_cast<int64_t>(matches.size());
+    Rewritten next = apply_matches(graph_, matches);
+    if (next.applied.empty() || !seen_.insert(next.graph.hash()).second) return false;
+    for (const Match* match : next.applied) record(*match);
+    graph_ = std::move(next.graph);
+    return true;
+  }
+
+  const Graph& graph() const { return graph_; }
+  bool changed() const { return !steps_.empty(); }
+
+  TacticResult finish() && {
+    const size_t ops_after = run_time_ops(graph_);
+    for (SearchStep& step : steps_) step.ops_after = ops_after;
+    return {std::move(graph_), std::move(steps_), matches_};
+  }
+
+ private:
+  void record(const Match& match) {
+    auto found = std::find_if(steps_.begin(), steps_.end(),
+                              [&](const SearchStep& step) { return step.rule == match.rule->name; });
+    if (found == steps_.end())
+      found = steps_.insert(steps_.end(),
+                            {.rule = match.rule->name, .rule_hash = match.rule->hash(), .ops_before = ops_before_});
+    for (const ValueId root : match.roots) found->nodes.push_back(value_label(graph_, root));
+  }
+
+  size_t ops_before_;
+  Graph graph_;
+  std::set<uint64_t> seen_;
+  std::vector<SearchStep> steps_;
+  int64_t matches_ = 0;
+};
+
+/// What a stage makes of a run: one for each setting of its seeds' parameters; the run itself where no seed matches.
+std::vector<Run> run_stage(const Run& before, const Tactic::Stage& stage, std::span<const Rule> rules, int rounds) {
+  const std::vector<const Rule*> then = named(rules, stage.then);
+  std::vector<Run> out;
+  for (const std::vector<Match>& seeds : settings_of(all_matches(before.graph(), named(rules, stage.seeds)))) {
+    Run run = before;
+    if (!run.apply(seeds)) continue;
+    for (int round = 0; round < rounds && run.apply(all_matches(run.graph(), then)); ++round) {
+    }
+    out.push_back(std::move(run));
+  }
+  if (out.empty()) out.push_back(before);
+  return out;
+}
+
+}  // namespace
+
+std::vector<TacticResult> run_tactic(const Graph& graph, const Tactic& tactic, std::span<const Rule> rules,
+                                     int rounds) {
+  std::vector<Run> runs{Run(graph)};
+  for (const Tactic::Stage& stage : tactic.stages) {
+    std::vector<Run> next;
+    for (const Run& run : runs)
+      for (Run& staged : run_stage(run, stage, rules, rounds)) next.push_back(std::move(staged));
+    runs = std::move(next);
+  }
+  std::vector<TacticResult> out;
+  for (Run& run : runs)
+    if (run.changed()) out.push_back(std::move(run).finish());
+  return out;
+}
+
+}  // namespace isomer

@@ -1,0 +1,182 @@
+#include "isomer/search/tactic.h"
+
+#include <algorithm>
+
+#include "isomer/rules/builtin.h"
+#include "isomer/search/everywhere.h"
+#include "isomer/search/testing.h"
+
+namespace isomer {
+namespace {
+
+RuleFile file_of(std::string_view text) {
+  auto file = parse_rule_file(text);
+  if (!file) throw std::runtime_error(file.error().message);
+  return std::move(*file);
+}
+
+const Tactic& builtin_tactic(const RuleFile& file, const std::string& name) {
+  for (const Tactic& tactic : file.tactics)
+    if (tactic.name == name) return tactic;
+  throw std::runtime_error("no tactic " + name);
+}
+
+size_t count_of(const Graph& graph, std::string_view op) {
+  return static_cast<size_t>(std::ranges::count_if(
+      graph.nodes(), [&](const Node& node) { return node.op->name == op && !graph.is_weight(node.result()); }));
+}
+
+constexpr std::string_view kWindow = "{strides=[1,1], dilations=[1,1], pads=[1,1,1,1]}";
+
+/// Convolutions of odd numbers of channels, with all between them that a selection can pass.
+std::string odd_network() {
+  const std::string window(kWindow);
+  return R"(
+    input x: f32[1,3,8,8]
+    w1 = f32[5,3,3,3]{seed 1}
+    w2 = f32[5,3,3,3]{seed 2}
+    b2 = f32[5]{seed 3}
+    d = f32[5,1,3,3]{seed 4}
+    w3 = f32[16,10,3,3]{seed 5}
+    f = f32[16,7]{seed 6}
+    a = Conv(x, w1) )" +
+         window + "\n b = Conv(x, w2, b2) " + window + R"(
+    r = Relu(a)
+    e = Conv(r, d) {group=5, strides=[1,1], dilations=[1,1], pads=[1,1,1,1]}
+    s = Add(e, b)
+    p = MaxPool(r) {kernel_shape=[3,3], strides=[1,1], dilations=[1,1], pads=[1,1,1,1]}
+    c = Concat(s, p) {axis=1}
+    y = Conv(c, w3) )" +
+         window + R"(
+    g = GlobalAveragePool(y)
+    h = Flatten(g) {axis=1}
+    z = MatMul(h, f)
+    return z)";
+}
+
+TEST(Tactic, PadsChannelsUntilWeightsAbsorbEverySelection) {
+  const auto file = builtin_rule_file();
+  ASSERT_TRUE(file.has_value()) << file.error().message;
+  const Graph graph = parsed(odd_network());
+  const auto out = run_tactic(graph, builtin_tactic(*file, "pad-channels"), file->rules);
+  ASSERT_EQ(out.size(), 1U);
+  EXPECT_TRUE(verify_graph(out[0].graph).has_value());
+  EXPECT_EQ(count_of(out[0].graph, "Gather"), 0U) << print_graph(out[0].graph);
+  EXPECT_EQ(run_time_ops(out[0].graph), run_time_ops(graph));
+  for (const Node& node : out[0].graph.nodes()) {
+    if (node.op->name != "Conv") continue;
+    EXPECT_TRUE((*out[0].graph.type(node.result()).shape)[1].is(16));
+  }
+  expect_same_meaning(graph, out[0].graph);
+}
+
+TEST(Tactic, MergesGroupsTogetherWithPaddedChannels) {
+  const auto file = builtin_rule_file();
+  ASSERT_TRUE(file.has_value()) << file.error().message;
+  // 3 groups of 8 channels between convolutions of 24: 2 groups of 16 between convolutions of 32.
+  const Graph graph = parsed(R"(
+    input x: f32[1,3,4,4]
+    w1 = f32[24,3,1,1]{seed 1}
+    w2 = f32[24,8,3,3]{seed 2}
+    w3 = f32[16,24,1,1]{seed 3}
+    a = Conv(x, w1) {strides=[1,1], dilations=[1,1], pads=[0,0,0,0]}
+    b = Conv(a, w2) {group=3, strides=[1,1], dilations=[1,1], pads=[1,1,1,1]}
+    c = Conv(b, w3) {strides=[1,1], dilations=[1,1], pads=[0,0,0,0]}
+    return c)");
+  const auto out = run_tactic(graph, builtin_tactic(*file, "pad-channels"), file->rules);
+  ASSERT_EQ(out.size(), 1U);
+  EXPECT_EQ(count_of(out[0].graph, "Gather"), 0U);
+  std::vector<int64_t> groups;
+  for (const Node& node : out[0].graph.nodes())
+    if (node.op->name == "Conv") groups.push_back(node.attrs.integer("group"));
+  EXPECT_EQ(groups, (std::vector<int64_t>{1, 2, 1}));
+  expect_same_meaning(graph, out[0].graph);
+}
+
+TEST(Tactic, RewritesFactorizedReductions) {
+  const auto file = builtin_rule_file();
+  ASSERT_TRUE(file.has_value()) << file.error().message;
+  const Graph graph = parsed(R"(
+    input x: f32[1,4,5,5]
+    w1 = f32[3,4,1,1]{seed 1}
+    w2 = f32[3,4,1,1]{seed 2}
+    s = f32[6]{seed 3}
+    b = f32[6]{seed 4}
+    m = f32[6]{seed 5}
+    v = f32[6]{fill 1}
+    p = AveragePool(x) {kernel_shape=[1,1], strides=[2,2], dilations=[1,1], pads=[0,0,0,0]}
+    c = Conv(p, w1) {strides=[1,1], dilations=[1,1], pads=[0,0,0,0]}
+    q = Pad(x) {pads=[0,0,0,0,0,0,1,1]}
+    t = Slice(q) {starts=[1,1], ends=[6,6], axes=[2,3], steps=[1,1]}
+    u = AveragePool(t) {kernel_shape=[1,1], strides=[2,2], dilations=[1,1], pads=[0,0,0,0]}
+    d = Conv(u, w2) {strides=[1,1], dilations=[1,1], pads=[0,0,0,0]}
+    j = Concat(c, d) {axis=1}
+    y = BatchNormalization(j, s, b, m, v) {epsilon=0}
+    return y)");
+  const auto out = run_tactic(graph, builtin_tactic(*file, "pad-channels"), file->rules);
+  ASSERT_EQ(out.size(), 1U);
+  for (const char* gone : {"AveragePool", "Pad", "Slice", "Concat", "BatchNormalization"})
+    EXPECT_EQ(count_of(out[0].graph, gone), 0U) << gone;
+  EXPECT_EQ(count_of(out[0].graph, "Add"), 1U);
+  std::vector<std::string> rules;
+  for (const SearchStep& step : out[0].steps) rules.push_back(step.rule);
+  EXPECT_EQ(rules[0], "stride-pool-into-convolution");
+  EXPECT_EQ(rules[1], "select-moved-pixels");
+}
+
+TEST(Tactic, SharesRelusAndTakesDoublingsIntoWeights) {
+  const auto file = builtin_rule_file();
+  ASSERT_TRUE(file.has_value()) << file.error().message;
+  const Graph graph = parsed(R"(
+    input x: f32[1,2,4,4]
+    input z: f32[1,3,4,4]
+    w = f32[4,5,1,1]{seed 1}
+    a = Add(z, z)
+    c = Concat(x, a) {axis=1}
+    r = Relu(c)
+    y = Conv(r, w) {strides=[1,1], dilations=[1,1], pads=[0,0,0,0]}
+    return y)");
+  const auto out = run_tactic(graph, builtin_tactic(*file, "share-relus"), file->rules);
+  ASSERT_EQ(out.size(), 1U);
+  EXPECT_EQ(count_of(out[0].graph, "Relu"), 2U);
+  EXPECT_EQ(count_of(out[0].graph, "Mul") + count_of(out[0].graph, "Add"), 0U) << print_graph(out[0].graph);
+  expect_same_meaning(graph, out[0].graph);
+}
+
+TEST(Tactic, EverySettingOfASeedIsAGraphOfItsOwn) {
+  const RuleFile file = file_of(
+      "rule pad (Relu ?x) choose ?n in [1, 2]\n"
+      "  => (Slice starts=[0] ends=[dim(?x, 0)] axes=[0] steps=[1] (Pad pads=[0, ?n] (Relu ?x))) where rank(?x) == 1\n"
+      "rule below (Abs (Slice ..s ?x)) => (Slice ..s (Abs ?x))\n"
+      "rule never (Tanh ?x) => (Tanh ?x) where rank(?x) == 7\n"
+      "tactic t seed never seed pad then below\n"
+      "tactic u seed never then below");
+  const Graph graph = parsed("input x: f32[3]\nr = Relu(x)\ny = Abs(r)\nreturn y");
+  const auto out = run_tactic(graph, file.tactics[0], file.rules);
+  ASSERT_EQ(out.size(), 2U);
+  for (size_t i = 0; i < 2; ++i) {
+    ASSERT_EQ(out[i].steps.size(), 2U);
+    EXPECT_EQ(out[i].steps[0].rule, "pad");
+    EXPECT_EQ(out[i].steps[0].nodes, std::vector<std::string>{"r"});
+    EXPECT_EQ(out[i].steps[0].ops_before, 2U);
+    EXPECT_EQ(out[i].steps[1].rule, "below");
+    EXPECT_EQ(out[i].steps[1].ops_after, 4U);
+    expect_same_meaning(graph, out[i].graph);
+  }
+  EXPECT_NE(out[0].graph.hash(), out[1].graph.hash());
+  EXPECT_TRUE(run_tactic(graph, file.tactics[1], file.rules).empty());
+}
+
+TEST(Tactic, EndsThoughRulesGoRoundInCircles) {
+  const RuleFile file = file_of(
+      "rule right (Add (Add ?x ?y) ?z) => (Add ?x (Add ?y ?z))\n"
+      "tactic t seed right then right");
+  const Graph graph =
+      parsed("input a: f32[2]\ninput b: f32[2]\ninput c: f32[2]\np = Add(a, b)\ny = Add(p, c)\nreturn y");
+  const auto out = run_tactic(graph, file.tactics[0], file.rules);
+  ASSERT_EQ(out.size(), 1U);
+  expect_same_meaning(graph, out[0].graph);
+}
+
+}  // namespace
+}  // namespace isomer
