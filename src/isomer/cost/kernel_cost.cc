@@ -1,22 +1,12 @@
 #include "isomer/cost/kernel_cost.h"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 
 #include "isomer/base/hash.h"
 
 namespace isomer {
 namespace {
-
-constexpr double kMiB = 1 << 20;
-
-/// How far away weights are: the nearest power of two, so that versions of one model share their measurements.
-double distance_of(double footprint) {
-  constexpr double kNearest = 4 * kMiB, kFarthest = 128 * kMiB;
-  if (footprint <= kNearest) return kNearest;
-  return std::clamp(std::exp2(std::round(std::log2(footprint))), kNearest, kFarthest);
-}
 
 bool is_opaque(const Graph& graph, const KernelPlan& plan, size_t kernel) {
   return graph.node(plan.kernel(kernel).back()).is_opaque();
@@ -43,13 +33,12 @@ KernelCost::KernelCost(Engine& engine, ProfileDb& db, KernelCostOptions options)
       db_(&db),
       planner_(engine.planner()),
       options_(std::move(options)),
-      key_{engine.name(), engine.version(), engine.device(), engine.threads()},
-      distance_(distance_of(options_.footprint)) {}
+      key_{engine.name(), engine.version(), engine.device(), engine.threads()} {}
 
 Result<Metrics> KernelCost::metrics(const Graph& graph, const Boundary& boundary) {
   const ConcreteTypes types(graph, options_.symbols);
   const KernelPlan plan = planner_->plan(graph, boundary);
-  KernelSigner signer(graph, plan, types, distance_);
+  KernelSigner signer(graph, plan, types, options_.footprint);
   Metrics total;
   const auto add = [&](const Metrics& one) {
     total.latency_us += one.latency_us;
@@ -127,7 +116,7 @@ Result<std::vector<KernelShare>> KernelCost::account(const Graph& graph) {
   ISOMER_CHECK(metrics(graph).map([](const Metrics&) {}));  // measures what is not known yet
   const ConcreteTypes types(graph, options_.symbols);
   const KernelPlan plan = planner_->plan(graph, {});
-  KernelSigner signer(graph, plan, types, distance_);
+  KernelSigner signer(graph, plan, types, options_.footprint);
   std::map<uint64_t, KernelShare> shares;
   const auto add = [&](const auto& what) {
     const uint64_t signature = signer.signature(what);

@@ -59,7 +59,6 @@ class KernelCost : public CostModel {
   const KernelPlanner* planner_;
   KernelCostOptions options_;
   ProfileKey key_;
-  double distance_;
   std::unordered_map<uint64_t, KernelTime> profile_;     // what the database knew, and what was measured since
   std::unordered_map<uint64_t, Result<Metrics>> known_;  // by signature
   NodeWorkCache works_;

@@ -143,6 +143,11 @@ TEST_F(KernelCostTest, TheFootprintSetsHowFarWeightsAre) {
   ASSERT_TRUE(cost(1e12)->metrics(parsed(kConvs)).has_value());
   EXPECT_EQ(engine_.timed, 4) << "the reorders have no weights";
   EXPECT_EQ(engine_.distances.back(), 128 << 20);
+  // Weights that several kernels of one run read are nearer.
+  const Graph shared =
+      parsed("input x: f32[4,64]\n w = f32[64,64]{seed 1}\n y = MatMul(x, w)\n z = MatMul(y, w)\n return z");
+  ASSERT_TRUE(cost(32 << 20)->metrics(shared).has_value());
+  EXPECT_EQ(engine_.distances.back(), 16 << 20);
   EXPECT_EQ(footprint(parsed(kConvs), {}), 2 * 2304 * 4 + 2 * 4096);
 }
 

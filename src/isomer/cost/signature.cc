@@ -1,6 +1,7 @@
 #include "isomer/cost/signature.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "isomer/base/hash.h"
 #include "isomer/ir/builder.h"
@@ -27,8 +28,8 @@ Tensor made_up(DType dtype, const std::vector<int64_t>& dims, uint64_t seed) {
 
 }  // namespace
 
-KernelSigner::KernelSigner(const Graph& graph, const KernelPlan& plan, const ConcreteTypes& types, double distance)
-    : graph_(graph), plan_(plan), types_(types), distance_(distance) {}
+KernelSigner::KernelSigner(const Graph& graph, const KernelPlan& plan, const ConcreteTypes& types, double footprint)
+    : graph_(graph), plan_(plan), types_(types), footprint_(footprint) {}
 
 bool KernelSigner::inside(size_t kernel, ValueId value) const {
   const auto nodes = plan_.kernel(kernel);
@@ -36,12 +37,23 @@ bool KernelSigner::inside(size_t kernel, ValueId value) const {
   return std::find(nodes.begin(), nodes.end(), producer) != nodes.end();
 }
 
-bool KernelSigner::far(size_t kernel) const {
-  double weights = 0;
-  for (const NodeId id : plan_.kernel(kernel))
-    for (const ValueId operand : graph_.operands(graph_.node(id)))
-      if (operand != kNoValue && graph_.is_weight(operand)) weights += types_.bytes(operand);
-  return weights >= kSmallWeights;
+double KernelSigner::distance(size_t kernel) const {
+  double bytes = 0;
+  double most = 0;
+  size_t uses = 1;  // in one run, of the largest weight
+  for (const NodeId id : plan_.kernel(kernel)) {
+    for (const ValueId operand : graph_.operands(graph_.node(id))) {
+      if (operand == kNoValue || !graph_.is_weight(operand)) continue;
+      bytes += types_.bytes(operand);
+      if (types_.bytes(operand) <= most) continue;
+      most = types_.bytes(operand);
+      uses = graph_.consumers(operand).size();
+    }
+  }
+  if (bytes < kSmallWeights) return 0;
+  const double between = footprint_ / static_cast<double>(uses);
+  if (between <= kNearestWeights) return kNearestWeights;
+  return std::min(std::exp2(std::round(std::log2(between))), kFarthestWeights);
 }
 
 uint64_t KernelSigner::signature(size_t kernel) {
@@ -67,7 +79,7 @@ uint64_t KernelSigner::signature(size_t kernel) {
     }
     for (uint32_t i = 0; i < node.num_results; ++i) seen_.push_back(node.result(i));
   }
-  return far(kernel) ? hash_mix(hash, static_cast<uint64_t>(distance_)) : hash;
+  return hash_mix(hash, static_cast<uint64_t>(distance(kernel)));
 }
 
 uint64_t KernelSigner::signature(const KernelPlan::Reorder& reorder) const {
@@ -110,7 +122,7 @@ Result<KernelRun> KernelSigner::extract(size_t kernel) const {
   std::vector<ValueId> outputs;
   for (uint32_t i = 0; i < builder.at(last).num_results; ++i) outputs.push_back(builder.at(last).result(i));
   // Nothing is dropped when the graph is finished, so that ids stay: all constants and nodes are in use.
-  KernelRun run{.graph = builder.finish(outputs), .distance = far(kernel) ? distance_ : 0};
+  KernelRun run{.graph = builder.finish(outputs), .distance = distance(kernel)};
   run.intakes.assign(run.graph.nodes().size(), Intake::Own);
   for (const auto& [from, to] : copies) run.intakes[to] = plan_.intakes[from];
   return run;

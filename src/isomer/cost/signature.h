@@ -9,11 +9,14 @@ namespace isomer {
 
 /// Weights below this many bytes are read too fast for their distance to matter.
 inline constexpr double kSmallWeights = 4096;
+/// Between these, distances are rounded to powers of two, so that versions of one model share their measurements.
+inline constexpr double kNearestWeights = 4 << 20;
+inline constexpr double kFarthestWeights = 128 << 20;
 
 class KernelSigner {
  public:
-  /// Keeps references. `distance`: bytes that a whole model touches between two runs of a kernel.
-  KernelSigner(const Graph& graph, const KernelPlan& plan, const ConcreteTypes& types, double distance);
+  /// Keeps references. `footprint`: bytes that one run of the whole model touches.
+  KernelSigner(const Graph& graph, const KernelPlan& plan, const ConcreteTypes& types, double footprint);
 
   /// Equal for kernels that take equally long.
   uint64_t signature(size_t kernel);
@@ -29,13 +32,14 @@ class KernelSigner {
 
  private:
   bool inside(size_t kernel, ValueId value) const;
-  bool far(size_t kernel) const;
+  /// Bytes that are touched between two uses of a kernel's weights, in few steps; 0 where that does not matter.
+  double distance(size_t kernel) const;
   TensorType type(ValueId value) const;
 
   const Graph& graph_;
   const KernelPlan& plan_;
   const ConcreteTypes& types_;
-  const double distance_;
+  const double footprint_;
   std::vector<ValueId> seen_;  // by `signature`, kept for its room
 };
 

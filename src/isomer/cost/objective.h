@@ -1,0 +1,58 @@
+#pragma once
+// What a search minimizes: an expression over the dimensions of a cost, and hard limits on them.
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "isomer/cost/cost_model.h"
+
+namespace isomer {
+
+/// An arithmetic expression such as `latency_us + 0.1 * kernels`: numbers, + - * /, parentheses, and the names
+/// latency_us (or latency), flops, bytes, kernels, peak_bytes (or memory).
+class MetricExpression {
+ public:
+  /// An Error says where the text goes wrong.
+  static Result<MetricExpression> parse(std::string_view text);
+  /// Not finite where the arithmetic is not (a division by zero).
+  double operator()(const Metrics& metrics) const;
+
+ private:
+  friend class MetricParser;
+  struct Step {
+    enum Kind : uint8_t { Number, Metric, Plus, Minus, Times, Over, Negate } kind;
+    double number = 0;
+    double Metrics::*metric = nullptr;
+  };
+  std::vector<Step> steps_;  // in postfix order
+  size_t depth_ = 0;         // most values on the stack at once
+};
+
+class Objective {
+ public:
+  /// The latency, without limits.
+  Objective() : Objective(MetricExpression::parse("latency_us").value(), "latency_us") {}
+  static Result<Objective> parse(std::string_view text);
+
+  /// Adds a hard limit, `EXPRESSION <= EXPRESSION` (or >=).
+  Status add_limit(std::string_view text);
+
+  /// What to minimize; infinite where a limit is exceeded, and where the expression has no finite value.
+  double operator()(const Metrics& metrics) const;
+  const std::string& text() const { return text_; }
+
+ private:
+  struct Limit {
+    MetricExpression small;
+    MetricExpression large;
+  };
+  Objective(MetricExpression expression, std::string text)
+      : expression_(std::move(expression)), text_(std::move(text)) {}
+
+  MetricExpression expression_;
+  std::string text_;
+  std::vector<Limit> limits_;
+};
+
+}  // namespace isomer

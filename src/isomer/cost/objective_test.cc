@@ -1,0 +1,99 @@
+#include "isomer/cost/objective.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "isomer/base/rng.h"
+
+namespace isomer {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr Metrics kMetrics{.latency_us = 100, .flops = 2e9, .bytes = 4e6, .kernels = 25, .peak_bytes = 1000};
+
+double value(std::string_view text) {
+  const auto objective = Objective::parse(text);
+  EXPECT_TRUE(objective.has_value()) << (objective ? "" : objective.error().message);
+  return objective ? (*objective)(kMetrics) : NAN;
+}
+
+std::string refusal(std::string_view text) {
+  const auto objective = Objective::parse(text);
+  return objective ? "(parsed)" : objective.error().message;
+}
+
+TEST(Objective, NamesEveryDimension) {
+  EXPECT_EQ(value("latency_us"), 100);
+  EXPECT_EQ(value("latency"), 100);
+  EXPECT_EQ(value("flops"), 2e9);
+  EXPECT_EQ(value("bytes"), 4e6);
+  EXPECT_EQ(value("kernels"), 25);
+  EXPECT_EQ(value("peak_bytes"), 1000);
+  EXPECT_EQ(value("memory"), 1000);
+  EXPECT_EQ(Objective()(kMetrics), 100);
+  EXPECT_EQ(Objective::parse("memory + 1")->text(), "memory + 1");
+}
+
+TEST(Objective, CalculatesAsUsual) {
+  EXPECT_EQ(value("latency_us + 0.1*kernels"), 102.5);
+  EXPECT_EQ(value("1 + 2 * 3 - 4 / 2"), 5);
+  EXPECT_EQ(value("10 - 3 - 2"), 5);
+  EXPECT_EQ(value("16 / 4 / 2"), 2);
+  EXPECT_EQ(value("(1 + 2) * -(3 - 5)"), 6);
+  EXPECT_EQ(value("--3"), 3);
+  EXPECT_EQ(value(" \t1e-3*memory+.5 "), 1.5);
+}
+
+TEST(Objective, WhatIsNotFiniteCostsInfinitelyMuch) {
+  EXPECT_EQ(value("1 / (kernels - 25)"), INFINITY);
+  EXPECT_EQ(value("-1 / (kernels - 25)"), INFINITY);
+  EXPECT_EQ(value("0 / 0"), INFINITY);
+}
+
+TEST(Objective, LimitsAreHard) {
+  Objective objective;
+  ASSERT_TRUE(objective.add_limit("peak_bytes <= 1000").has_value());
+  EXPECT_EQ(objective(kMetrics), 100);
+  ASSERT_TRUE(objective.add_limit("kernels >= latency / 4").has_value());
+  EXPECT_EQ(objective(kMetrics), 100);
+  ASSERT_TRUE(objective.add_limit("memory<=999.5").has_value());
+  EXPECT_EQ(objective(kMetrics), INFINITY);
+  for (const char* wrong : {"", "=", "peak_bytes", "peak_bytes < 5", "peak_bytes = 5", "<= 5", "5 <=", "1 <= 2 <= 3"})
+    EXPECT_FALSE(objective.add_limit(wrong).has_value()) << wrong;
+}
+
+TEST(Objective, ErrorsSayWhere) {
+  EXPECT_THAT(refusal(""), HasSubstr("column 1: something is missing"));
+  EXPECT_THAT(refusal("latency +"), HasSubstr("column 10: something is missing"));
+  EXPECT_THAT(refusal("latency + speed"), HasSubstr("column 11: unknown 'speed'; there are: latency_us"));
+  EXPECT_THAT(refusal("(flops"), HasSubstr("missing ')'"));
+  EXPECT_THAT(refusal("flops)"), HasSubstr("column 6: unexpected ')'"));
+  EXPECT_THAT(refusal("2 flops"), HasSubstr("column 3: unexpected 'f'"));
+  EXPECT_THAT(refusal("1 ++ 2"), HasSubstr("unexpected '+'"));
+  EXPECT_THAT(refusal("."), HasSubstr("not a number"));
+  EXPECT_THAT(refusal("1e999"), HasSubstr("not a number"));
+  EXPECT_THAT(refusal(std::string(100000, '(')), HasSubstr("nested too deeply"));
+  EXPECT_THAT(refusal(std::string(100000, '-') + "1"), HasSubstr("nested too deeply"));
+}
+
+TEST(Objective, AnyTextIsParsedOrRefused) {
+  constexpr std::string_view kPieces[] = {"latency", "kernels", "1", "2.5e3", "+", "-", "*",  "/",   "(",
+                                          ")",       " ",       ".", "e",     "_", "x", "\n", "\xff"};
+  Rng rng(7);
+  int parsed = 0;
+  for (int i = 0; i < 20000; ++i) {
+    std::string text;
+    for (uint64_t n = rng.below(8); n > 0; --n) text += kPieces[rng.below(std::size(kPieces))];
+    const auto objective = Objective::parse(text);
+    if (!objective) continue;
+    ++parsed;
+    EXPECT_FALSE(std::isnan((*objective)(kMetrics))) << text;
+  }
+  EXPECT_GT(parsed, 100);
+}
+
+}  // namespace
+}  // namespace isomer
