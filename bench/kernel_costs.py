@@ -1,0 +1,116 @@
+#!/usr/bin/env python3
+"""Compares the sum of measured kernels with whole models on ONNX Runtime, and the kernels that Isomer expects with the nodes
+of the graph that ONNX Runtime makes.
+
+    .venv/bin/python bench/kernel_costs.py --models all --out docs/results/kernel-costs-1-thread   # .json and .md
+
+A whole model is timed in several processes, the median of their medians counts. Finished rows are kept in the JSON file.
+"""
+
+from __future__ import annotations
+
+import argparse
+import collections
+import json
+import pathlib
+import statistics
+import subprocess
+import tempfile
+
+import onnx
+import onnxruntime
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+ISOMER = ROOT / "build/isomer"
+
+
+def isomer(*args: str) -> dict:
+    """A command's JSON report. Raises with its message when it fails."""
+    done = subprocess.run([ISOMER, *args, "--json"], capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise RuntimeError(done.stderr.strip() or f"exit code {done.returncode}")
+    return json.loads(done.stdout)
+
+
+def optimized_nodes(model: pathlib.Path, folder: pathlib.Path) -> collections.Counter:
+    """Operators of the graph that ONNX Runtime makes at its highest level."""
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 3
+    options.optimized_model_filepath = str(folder / "optimized.onnx")
+    options.add_session_config_entry("session.optimized_model_external_initializers_file_name", "optimized.bin")
+    onnxruntime.InferenceSession(str(model), options, providers=["CPUExecutionProvider"])
+    optimized = onnx.load(folder / "optimized.onnx", load_external_data=False)
+    return collections.Counter(node.op_type for node in optimized.graph.node)
+
+
+def row_of(name: str, args: argparse.Namespace, folder: pathlib.Path) -> dict:
+    model = folder / "model.onnx"
+    subprocess.run([ISOMER, "models", name, "-o", model], check=True, capture_output=True)
+    threads = ["--threads", str(args.threads)]
+    profile = ["--profile-db", str(args.profile_db)] if args.profile_db else []
+    costs = isomer("inspect", str(model), "--costs", *threads, *profile)["costs"]
+    wholes = [isomer("bench", str(model), "--seconds", str(args.seconds), *threads) for _ in range(args.processes)]
+    medians = [bench["models"][0]["median_us"] for bench in wholes]
+    nodes = optimized_nodes(model, folder)
+    reorders = sum(share["count"] for share in costs["by_kernel"] if share["kernel"].startswith("reorder"))
+    return {
+        "name": name,
+        "engine": f"ONNX Runtime {wholes[0]['engine_version']}",
+        "device": wholes[0]["device"],
+        "predicted_us": costs["latency_us"],
+        "whole_us": statistics.median(medians),
+        "whole_us_by_process": medians,
+        "kernels": costs["kernels"],
+        "reorders": reorders,
+        "ort_nodes": sum(nodes.values()),
+        "ort_reorders": nodes["ReorderInput"] + nodes["ReorderOutput"],
+        "measured": costs["measured"],
+    }
+
+
+def table(rows: list[dict], threads: int) -> str:
+    ratios = [row["predicted_us"] / row["whole_us"] for row in rows]
+    within = sum(abs(ratio - 1) <= 0.2 for ratio in ratios)
+    lines = [
+        f"{rows[0]['device']}, {threads} thread(s), {rows[0]['engine']} at its highest level. The sum of the measured kernels",
+        "beside the latency of the whole model; kernels that Isomer expects (reorders among them) beside the nodes of the",
+        f"graph that ONNX Runtime makes. {within} of {len(rows)} sums are within 20% of the whole, the median error is "
+        f"{100 * statistics.median(abs(ratio - 1) for ratio in ratios):.1f}%.",
+        "",
+        "| model | whole, ms | sum of kernels, ms | error | kernels (reorders) | nodes in ORT (reorders) |",
+        "|---|---:|---:|---:|---:|---:|",
+    ]
+    for row, ratio in sorted(zip(rows, ratios), key=lambda pair: pair[0]["whole_us"]):
+        lines.append(
+            f"| {row['name']} | {row['whole_us'] / 1000:.2f} | {row['predicted_us'] / 1000:.2f} | {100 * (ratio - 1):+.1f}% "
+            f"| {row['kernels']:.0f} ({row['reorders']}) | {row['ort_nodes']} ({row['ort_reorders']}) |"
+        )
+    return "\n".join(lines) + "\n"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--models", default="all", help="names separated by commas, or all")
+    parser.add_argument("--out", type=pathlib.Path, required=True, help="without .json and .md")
+    parser.add_argument("--profile-db", type=pathlib.Path)
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--seconds", type=float, default=1.5)
+    parser.add_argument("--processes", type=int, default=3)
+    args = parser.parse_args()
+    listed = subprocess.run([ISOMER, "models"], check=True, capture_output=True, text=True).stdout.splitlines()[1:]
+    names = [line.split()[0] for line in listed] if args.models == "all" else args.models.split(",")
+    path = args.out.with_suffix(".json")
+    rows = {row["name"]: row for row in json.loads(path.read_text())} if path.exists() else {}
+    for name in names:
+        if name in rows:
+            continue
+        with tempfile.TemporaryDirectory() as folder:
+            rows[name] = row_of(name, args, pathlib.Path(folder))
+        row = rows[name]
+        print(f"{name}: {row['predicted_us'] / row['whole_us']:.3f}", flush=True)
+        path.write_text(json.dumps(list(rows.values()), indent=1) + "\n")
+        args.out.with_suffix(".md").write_text(table(list(rows.values()), args.threads))
+
+
+if __name__ == "__main__":
+    main()
