@@ -1,12 +1,33 @@
 #include "isomer/cost/kernel_cost.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
+#include <string_view>
 
 #include "isomer/base/hash.h"
 
 namespace isomer {
 namespace {
+
+/// Whether an engine performs a node where its operand lies, or together with the node that makes it.
+bool works_in_place(const Node& node) {
+  constexpr std::array<std::string_view, 14> kNames{"BatchNormalization",
+                                                    "Relu",
+                                                    "Clip",
+                                                    "LeakyRelu",
+                                                    "Sigmoid",
+                                                    "Tanh",
+                                                    "Add",
+                                                    "Sum",
+                                                    "Mul",
+                                                    "Sub",
+                                                    "Div",
+                                                    "Erf",
+                                                    "HardSigmoid",
+                                                    "HardSwish"};
+  return is_view(node) || std::ranges::find(kNames, node.op->name) != kNames.end();
+}
 
 bool is_opaque(const Graph& graph, const KernelPlan& plan, size_t kernel) {
   return graph.node(plan.kernel(kernel).back()).is_opaque();
@@ -15,8 +36,17 @@ bool is_opaque(const Graph& graph, const KernelPlan& plan, size_t kernel) {
 }  // namespace
 
 double footprint(const Graph& graph, const SymbolValues& symbols) {
-  const GraphWork work = graph_work(graph, extents_of(graph, symbols));
-  return work.parameter_bytes + work.peak_activation_bytes;
+  const ConcreteTypes types(graph, symbols);
+  double total = 0;
+  for (ValueId value = 0; value < graph.num_values(); ++value) {
+    const Node& producer = graph.producer_node(value);
+    const auto readers = graph.consumers(value);
+    const bool folded = graph.is_weight(value) && !producer.is_constant();
+    const bool in_place = !graph.is_weight(value) && readers.size() == 1 && works_in_place(graph.node(readers[0])) &&
+                          !graph.is_output(value);
+    if (!folded && !in_place) total += types.bytes(value);
+  }
+  return total;
 }
 
 Result<std::unique_ptr<KernelCost>> KernelCost::make(Engine& engine, ProfileDb& db, KernelCostOptions options) {

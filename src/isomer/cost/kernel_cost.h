@@ -12,7 +12,7 @@
 
 namespace isomer {
 
-/// Bytes that one run of a graph touches: its weights and the activations that live at once.
+/// Bytes that pass through the caches in one run of a graph: its weights and every activation that is stored.
 double footprint(const Graph& graph, const SymbolValues& symbols);
 
 struct KernelCostOptions {

@@ -143,12 +143,19 @@ TEST_F(KernelCostTest, TheFootprintSetsHowFarWeightsAre) {
   ASSERT_TRUE(cost(1e12)->metrics(parsed(kConvs)).has_value());
   EXPECT_EQ(engine_.timed, 4) << "the reorders have no weights";
   EXPECT_EQ(engine_.distances.back(), 128 << 20);
-  // Weights that several kernels of one run read are nearer.
-  const Graph shared =
-      parsed("input x: f32[4,64]\n w = f32[64,64]{seed 1}\n y = MatMul(x, w)\n z = MatMul(y, w)\n return z");
-  ASSERT_TRUE(cost(32 << 20)->metrics(shared).has_value());
-  EXPECT_EQ(engine_.distances.back(), 16 << 20);
-  EXPECT_EQ(footprint(parsed(kConvs), {}), 2 * 2304 * 4 + 2 * 4096);
+  // Weights that several kernels of one run read are nearer: as near as what lies between their readers.
+  const Graph shared = parsed(R"(
+    input x: f32[4,2048]
+    w = f32[2048,2048]{fill 1}
+    v = f32[2048,2048]{fill 2}
+    a = MatMul(x, w)
+    b = MatMul(a, v)
+    c = MatMul(b, w)
+    return c)");
+  ASSERT_TRUE(cost(128 << 20)->metrics(shared).has_value());
+  EXPECT_THAT(engine_.distances, testing::Contains(32 << 20).Times(2)) << "one is that of the convolution";
+  EXPECT_EQ(engine_.timed, 6) << "those by w are one kernel, that by v another";
+  EXPECT_EQ(footprint(parsed(kConvs), {}), 2 * 2304 * 4 + 3 * 4096) << "what a relu reads is not stored";
 }
 
 TEST_F(KernelCostTest, ScalarsSteerAndWeightsDoNot) {

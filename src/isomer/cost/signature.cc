@@ -39,21 +39,33 @@ bool KernelSigner::inside(size_t kernel, ValueId value) const {
 
 double KernelSigner::distance(size_t kernel) const {
   double bytes = 0;
-  double most = 0;
-  size_t uses = 1;  // in one run, of the largest weight
+  ValueId largest = kNoValue;
   for (const NodeId id : plan_.kernel(kernel)) {
     for (const ValueId operand : graph_.operands(graph_.node(id))) {
       if (operand == kNoValue || !graph_.is_weight(operand)) continue;
       bytes += types_.bytes(operand);
-      if (types_.bytes(operand) <= most) continue;
-      most = types_.bytes(operand);
-      uses = graph_.consumers(operand).size();
+      if (largest == kNoValue || types_.bytes(operand) > types_.bytes(largest)) largest = operand;
     }
   }
   if (bytes < kSmallWeights) return 0;
-  const double between = footprint_ / static_cast<double>(uses);
+  const double between =
+      graph_.consumers(largest).size() > 1 ? std::min(between_readers(largest), footprint_) : footprint_;
   if (between <= kNearestWeights) return kNearestWeights;
   return std::min(std::exp2(std::round(std::log2(between))), kFarthestWeights);
+}
+
+double KernelSigner::between_readers(ValueId weight) const {
+  if (touched_.empty()) {
+    double sum = 0;
+    for (const Node& node : graph_.nodes()) {
+      const bool folded = node.num_results > 0 && graph_.is_weight(node.result());
+      for (const ValueId operand : graph_.operands(node))
+        if (!folded && operand != kNoValue && graph_.is_weight(operand)) sum += types_.bytes(operand);
+      touched_.push_back(sum);
+    }
+  }
+  const auto readers = graph_.consumers(weight);
+  return (touched_[readers.back()] - touched_[readers.front()]) / static_cast<double>(readers.size() - 1);
 }
 
 uint64_t KernelSigner::signature(size_t kernel) {

@@ -34,13 +34,16 @@ class KernelSigner {
   bool inside(size_t kernel, ValueId value) const;
   /// Bytes that are touched between two uses of a kernel's weights, in few steps; 0 where that does not matter.
   double distance(size_t kernel) const;
+  /// Bytes of weights that the nodes between two readers of a weight touch, on average over its readers.
+  double between_readers(ValueId weight) const;
   TensorType type(ValueId value) const;
 
   const Graph& graph_;
   const KernelPlan& plan_;
   const ConcreteTypes& types_;
   const double footprint_;
-  std::vector<ValueId> seen_;  // by `signature`, kept for its room
+  std::vector<ValueId> seen_;            // by `signature`, kept for its room
+  mutable std::vector<double> touched_;  // bytes of weights that nodes up to this one read; made when first needed
 };
 
 }  // namespace isomer

@@ -176,6 +176,10 @@ Result<Message> OrtEngine::ask_about(const Model& model, json header) {
   ISOMER_TRY(const TempDir folder, TempDir::make());
   const auto path = folder.path() / "kernel.onnx";
   ISOMER_CHECK(export_model(model, path));
+  ISOMER_TRY(const Model warming, warming_model());
+  const auto warming_path = folder.path() / "warming.onnx";
+  ISOMER_CHECK(export_model(warming, warming_path));
+  header["warming"] = warming_path.string();
   header["path"] = path.string();
   header["profile"] = (folder.path() / "profile").string();
   header["threads"] = options_.threads;

@@ -11,6 +11,15 @@ namespace {
 
 constexpr int64_t kBlock = 16;  // a multiple of every block size
 
+/// The attributes of a window that is moved by one and not padded.
+Attrs window(const Attrs& attrs) {
+  return attrs.with("strides", Ints{1, 1}).with("dilations", Ints{1, 1}).with("pads", Ints{0, 0, 0, 0});
+}
+
+Tensor equal_elements(const std::vector<int64_t>& dims) {
+  return Tensor::floats(dims, std::vector<float>(Tensor::byte_size(DType::Float, dims) / sizeof(float), 0.125F));
+}
+
 class Harness {
  public:
   explicit Harness(const KernelRun& run) : run_(run), graph_(run.graph) {}
@@ -56,10 +65,6 @@ class Harness {
     return made;
   }
 
-  static Attrs window(Attrs attrs) {
-    return attrs.with("strides", Ints{1, 1}).with("dilations", Ints{1, 1}).with("pads", Ints{0, 0, 0, 0});
-  }
-
   /// A blocked value of that type: what a pooling makes, or, where the channels fill no whole blocks, a convolution.
   Result<ValueId> blocked(const TensorType& type) {
     if (type.rank() != 4) return fail("no value of type {} is blocked", type.str());
@@ -81,10 +86,7 @@ class Harness {
     return builder_.add(*find_op("Conv"), window(Attrs{{"group", channels}}), {x, weight({channels, 1, 1, 1})});
   }
 
-  ValueId weight(std::vector<int64_t> dims) {
-    return builder_.constant(
-        Tensor::floats(dims, std::vector<float>(Tensor::byte_size(DType::Float, dims) / sizeof(float), 0.125F)));
-  }
+  ValueId weight(const std::vector<int64_t>& dims) { return builder_.constant(equal_elements(dims)); }
 
   const KernelRun& run_;
   const Graph& graph_;
@@ -107,6 +109,19 @@ Result<Model> model_of(const Graph& graph) {
 Result<Model> kernel_model(const KernelRun& run) {
   ISOMER_TRY(const Graph graph, Harness(run).build());
   return model_of(graph);
+}
+
+Result<Model> warming_model() {
+  GraphBuilder builder;
+  const ValueId x = builder.input({DType::Float, {1, kBlock, 2, 2}});
+  const ValueId kernel = builder.constant(equal_elements({kBlock, kBlock, 1, 1}));
+  ISOMER_TRY(const ValueId conv, builder.add(*find_op("Conv"), window({}), {x, kernel}));
+  ISOMER_TRY(const ValueId relu, builder.add(*find_op("Relu"), {}, {conv}));
+  ISOMER_TRY(const ValueId flat, builder.add(*find_op("Reshape"), {{"shape", Ints{1, 4 * kBlock}}}, {relu}));
+  const ValueId weight = builder.constant(equal_elements({4 * kBlock, kBlock}));
+  ISOMER_TRY(const ValueId product, builder.add(*find_op("MatMul"), {}, {flat, weight}));
+  ISOMER_TRY(const ValueId y, builder.add(*find_op("Tanh"), {}, {product}));
+  return model_of(builder.finish(std::vector{y}));
 }
 
 Result<Model> chain_model(int length) {

@@ -14,6 +14,10 @@ inline constexpr const char* kHarness = "isomer_harness";
 /// pooling or a convolution in front of it (the harness) makes blocked ones.
 Result<Model> kernel_model(const KernelRun& run);
 
+/// A small model that uses the usual kernels: run before a kernel is timed, it brings ONNX Runtime's own code near, as
+/// the nodes before do in a larger model.
+Result<Model> warming_model();
+
 /// A chain of `length` nodes that do next to nothing.
 Result<Model> chain_model(int length);
 
