@@ -1,6 +1,6 @@
 #pragma once
 // How ONNX Runtime's CPU provider, at its highest level of optimization, groups nodes into kernels, and which values it
-// keeps in its blocked layout (NCHWc). It says what ONNX Runtime 1.30 was seen to do: checked against the graphs that
+// keeps in its blocked layout (NCHWc). It says what ONNX Runtime 1.31 was seen to do: checked against the graphs that
 // it writes after optimizing (docs/costs.md).
 
 #include <unordered_map>
