@@ -178,5 +178,53 @@ TEST(Tactic, EndsThoughRulesGoRoundInCircles) {
   expect_same_meaning(graph, out[0].graph);
 }
 
+TEST(Tactic, PutsWeightsOnTheLeftOfProductsAndCancelsTranspositions) {
+  const auto file = builtin_rule_file();
+  ASSERT_TRUE(file.has_value()) << file.error().message;
+  const Graph graph = parsed(R"(
+    input x: f32[4,6]
+    w1 = f32[6,8]{seed 1}
+    b = f32[8]{seed 2}
+    c = f32[]{2}
+    w2 = f32[8,6]{seed 3}
+    p = MatMul(x, w1)
+    q = Add(p, b)
+    d = Div(q, c)
+    e = Erf(d)
+    m = Mul(q, e)
+    y = MatMul(m, w2)
+    z = Add(y, x)
+    return z)");
+  const auto out = run_tactic(graph, builtin_tactic(*file, "transpose-products"), file->rules);
+  ASSERT_EQ(out.size(), 1U);
+  EXPECT_EQ(count_of(out[0].graph, "Transpose"), 2U) << print_graph(out[0].graph);
+  for (const Node& node : out[0].graph.nodes())
+    if (node.op->name == "MatMul") {
+      EXPECT_TRUE(out[0].graph.is_weight(out[0].graph.operands(node)[0]));
+    }
+  expect_same_meaning(graph, out[0].graph);
+}
+
+TEST(Tactic, MakesChainsOfConvolutionsOfConcatenations) {
+  const auto file = builtin_rule_file();
+  ASSERT_TRUE(file.has_value()) << file.error().message;
+  const Graph graph = parsed(R"(
+    input x: f32[1,2,8,8]
+    input y: f32[1,3,8,8]
+    input z: f32[1,1,8,8]
+    w = f32[4,6,1,1]{seed 1}
+    b = f32[4]{seed 2}
+    c = Concat(x, y, z) {axis=1}
+    p = MaxPool(c) {kernel_shape=[3,3], strides=[2,2], dilations=[1,1], pads=[0,0,0,0]}
+    q = Conv(p, w, b) {strides=[1,1], dilations=[1,1], pads=[0,0,0,0]}
+    return q)");
+  const auto out = run_tactic(graph, builtin_tactic(*file, "chain-convolutions"), file->rules);
+  ASSERT_EQ(out.size(), 1U);
+  EXPECT_EQ(count_of(out[0].graph, "Concat"), 0U) << print_graph(out[0].graph);
+  EXPECT_EQ(count_of(out[0].graph, "Conv"), 3U);
+  EXPECT_EQ(count_of(out[0].graph, "Add"), 2U);
+  expect_same_meaning(graph, out[0].graph);
+}
+
 }  // namespace
 }  // namespace isomer
