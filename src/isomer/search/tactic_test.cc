@@ -124,6 +124,31 @@ TEST(Tactic, RewritesFactorizedReductions) {
   EXPECT_EQ(rules[1], "select-moved-pixels");
 }
 
+TEST(Tactic, WidensGroupsToSixteenChannelsLayerByLayer) {
+  const auto file = builtin_rule_file();
+  ASSERT_TRUE(file.has_value()) << file.error().message;
+  const Graph graph = parsed(R"(
+    input x: f32[1,64,2,2]
+    w1 = f32[64,4,1,1]{seed 1}
+    w2 = f32[64,8,1,1]{seed 2}
+    w3 = f32[64,16,1,1]{seed 3}
+    w4 = f32[64,1,1,1]{seed 4}
+    a = Conv(x, w1) {group=16, strides=[1,1], dilations=[1,1], pads=[0,0,0,0]}
+    b = Conv(a, w2) {group=8, strides=[1,1], dilations=[1,1], pads=[0,0,0,0]}
+    c = Conv(b, w3) {group=4, strides=[1,1], dilations=[1,1], pads=[0,0,0,0]}
+    d = Conv(c, w4) {group=64, strides=[1,1], dilations=[1,1], pads=[0,0,0,0]}
+    return d)");
+  const auto out = run_tactic(graph, builtin_tactic(*file, "widen-groups"), file->rules);
+  ASSERT_EQ(out.size(), 2U);  // seeds that merge 4 groups, or 2: the result is the same
+  for (const TacticResult& result : out) {
+    std::vector<int64_t> groups;
+    for (const Node& node : result.graph.nodes())
+      if (node.op->name == "Conv") groups.push_back(node.attrs.integer("group"));
+    EXPECT_EQ(groups, (std::vector<int64_t>{4, 4, 4, 64}));
+    expect_same_meaning(graph, result.graph);
+  }
+}
+
 TEST(Tactic, SharesRelusAndTakesDoublingsIntoWeights) {
   const auto file = builtin_rule_file();
   ASSERT_TRUE(file.has_value()) << file.error().message;
