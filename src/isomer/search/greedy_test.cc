@@ -157,5 +157,24 @@ TEST(Greedy, TriesTacticsAndLikePlaces) {
   EXPECT_EQ(taken, (std::vector<std::string>{"lift c", "merge c", "twice a"}));
 }
 
+TEST(Greedy, LooksTwiceWhereAnIntervalIsWide) {
+  class Unsure : public Oracle {
+   public:
+    int asked = 0;
+
+   private:
+    Result<Interval> speedup(const Graph&, const Graph&) override {
+      return ++asked == 1 ? Interval{1.3, 0.9, 1.7} : asked == 2 ? Interval{1.3, 1.2, 1.4} : Interval{1, 0.9, 1.1};
+    }
+  } oracle;
+  const auto rules = rules_of("rule twice (Relu ?x) => (Mul ?x ?x)");
+  GreedyOptions options;
+  options.prepare = [](const Graph& candidate) -> Result<Graph> { return candidate; };
+  const auto found = greedy_search(parsed("input x: f32[8]\na = Relu(x)\nreturn a"), rules, oracle, options);
+  ASSERT_TRUE(found.has_value());
+  EXPECT_EQ(found->report.steps.size(), 1U);
+  EXPECT_EQ(oracle.asked, 2);
+}
+
 }  // namespace
 }  // namespace isomer
