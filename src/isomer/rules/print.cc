@@ -83,8 +83,7 @@ std::string print_term(const Term& term) {
     case Term::Kind::Apply:
       out = "(" + term.op->name;
       if (!term.rest.empty()) out += " .." + term.rest;
-      for (const auto& [name, value] : term.attrs)
-        out += " " + name + "=" + (is_infix(value) ? "(" + print_expr(value) + ")" : print_expr(value));
+      for (const auto& [name, value] : term.attrs) out += " " + name + "=" + operand(value);
       for (const Term& operand : term.operands) out += " " + print_term(operand);
       out += ")";
   }
