@@ -12,6 +12,9 @@ namespace {
 /// Small constants (scales, exponents, indices) steer what a kernel does.
 constexpr int64_t kSteering = 8;
 
+/// Goes up when kernels are grouped or timed in another way, so that older measurements do not count.
+constexpr uint64_t kProtocol = 1;
+
 bool steers(const Tensor& constant) { return constant.element_count() <= kSteering || !is_real(constant.dtype()); }
 
 /// Elements between 0.5 and 1.5, another sequence for every seed, so that no two weights are shared.
@@ -70,7 +73,7 @@ double KernelSigner::between_readers(ValueId weight) const {
 
 uint64_t KernelSigner::signature(size_t kernel) {
   seen_.clear();
-  uint64_t hash = 0;
+  uint64_t hash = kProtocol;
   for (const NodeId id : plan_.kernel(kernel)) {
     const Node& node = graph_.node(id);
     hash = hash_mix(hash_mix(hash_mix(hash, node.op->hash()), node.attrs.hash()), node.num_results);
@@ -95,7 +98,8 @@ uint64_t KernelSigner::signature(size_t kernel) {
 }
 
 uint64_t KernelSigner::signature(const KernelPlan::Reorder& reorder) const {
-  return hash_mix(hash_mix(hash_text("reorder"), static_cast<uint64_t>(reorder.to)), types_.hash(reorder.value));
+  return hash_mix(hash_mix(hash_text("reorder", kProtocol), static_cast<uint64_t>(reorder.to)),
+                  types_.hash(reorder.value));
 }
 
 TensorType KernelSigner::type(ValueId value) const {

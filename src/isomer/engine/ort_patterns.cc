@@ -25,7 +25,7 @@ OrtPatterns::OrtPatterns(const Graph& of, const std::unordered_map<const OpDef*,
     : graph(of),
       returned_(of.num_values(), false),
       absorbed_(of.nodes().size(), false),
-      gelu_(of.nodes().size(), kNone) {
+      cluster_(of.nodes().size(), kNone) {
   kinds_.reserve(of.nodes().size());
   for (const Node& node : of.nodes()) {
     const auto found = kinds.find(node.op);
@@ -34,9 +34,11 @@ OrtPatterns::OrtPatterns(const Graph& of, const std::unordered_map<const OpDef*,
   for (const ValueId output : of.outputs()) returned_[output] = true;
   for (NodeId id = 0; id < kinds_.size(); ++id) {
     if (!runs(id)) continue;
-    absorbed_[id] = absorbable(id);
     if (kinds_[id] == Kind::Erf || kinds_[id] == Kind::Tanh) find_gelu(id);
+    if (kinds_[id] == Kind::Sqrt) find_layer_norm(id);
   }
+  for (NodeId id = 0; id < kinds_.size(); ++id)
+    absorbed_[id] = runs(id) && cluster_[id] == kNone && (absorbable(id) || absorbable_pad(id));
 }
 
 bool OrtPatterns::scalar(ValueId value) const {
@@ -65,6 +67,30 @@ bool OrtPatterns::absorbable(NodeId id) const {
   if (returned_[result] || graph.type(result).dtype != DType::Float) return false;
   const auto readers = graph.consumers(result);
   return std::all_of(readers.begin(), readers.end(), [&](NodeId reader) { return kinds_[reader] == Kind::MatMul; });
+}
+
+/// A pad of zeros on the axes that a window moves along.
+bool OrtPatterns::absorbable_pad(NodeId id) const {
+  if (kinds_[id] != Kind::Pad) return false;
+  const Node& node = graph.node(id);
+  const NodeId by = reader(id);
+  if (by == kNone || (kinds_[by] != Kind::Conv && kinds_[by] != Kind::Pool)) return false;
+  if (graph.operands(node).size() != 1 || graph.operands(graph.node(by))[0] != node.result()) return false;
+  const Ints& pads = node.attrs.ints("pads");
+  const size_t rank = pads.size() / 2;
+  const bool window = std::ranges::all_of(pads, [](int64_t pad) { return pad >= 0; }) && rank > 2 && pads[0] == 0 &&
+                      pads[1] == 0 && pads[rank] == 0 && pads[rank + 1] == 0;
+  return window && node.attrs.text("mode") == "constant";
+}
+
+NodeId OrtPatterns::reader(NodeId id) const {
+  const ValueId result = graph.node(id).result();
+  return sole(result) ? graph.consumers(result)[0] : kNone;
+}
+
+void OrtPatterns::make_cluster(const std::vector<NodeId>& members) {
+  for (const NodeId member : members) cluster_[member] = num_clusters_;
+  ++num_clusters_;
 }
 
 bool OrtPatterns::takes_bias(NodeId product) const {
@@ -102,10 +128,6 @@ void OrtPatterns::find_gelu(NodeId anchor) {
   }
   if (x == kNoValue || members.size() < 2) return;
   // Forward: + 1, times x or its half, and half of that.
-  const auto reader = [&](NodeId id) {
-    const ValueId result = graph.node(id).result();
-    return sole(result) ? graph.consumers(result)[0] : kNone;
-  };
   const NodeId sum = reader(anchor);
   if (sum == kNone || kinds_[sum] != Kind::Add) return;
   const auto terms = graph.operands(graph.node(sum));
@@ -134,8 +156,42 @@ void OrtPatterns::find_gelu(NodeId anchor) {
     members.push_back(graph.producer(other));
     members.push_back(product);
   }
-  for (const NodeId member : members) gelu_[member] = num_gelus_;
-  ++num_gelus_;
+  make_cluster(members);
+}
+
+/// (x - mean) / sqrt(mean of (x - mean)^2 + epsilon), times weights, plus weights, around its square root.
+void OrtPatterns::find_layer_norm(NodeId root) {
+  std::vector<NodeId> members{root};
+  // Backward along first operands: the sum with epsilon, the mean, the square, the difference.
+  NodeId at = root;
+  for (const Kind wanted : {Kind::Add, Kind::ReduceMean, Kind::Pow, Kind::Sub}) {
+    const ValueId from = graph.operands(graph.node(at))[0];
+    at = graph.producer(from);
+    const bool square = wanted == Kind::Pow && (kinds_[at] == Kind::Pow || kinds_[at] == Kind::Mul);
+    if (!runs(at) || (kinds_[at] != wanted && !square)) return;
+    if (wanted != Kind::Sub && !sole(from)) return;
+    members.push_back(at);
+  }
+  const auto terms = graph.operands(graph.node(at));
+  const NodeId mean = graph.producer(terms[1]);
+  if (kinds_[mean] != Kind::ReduceMean || graph.operands(graph.node(mean))[0] != terms[0] || !sole(terms[1])) return;
+  members.push_back(mean);
+  const ValueId difference = graph.node(at).result();
+  const NodeId quotient = reader(root);
+  if (quotient == kNone || kinds_[quotient] != Kind::Div) return;
+  if (graph.operands(graph.node(quotient))[0] != difference) return;
+  if (returned_[difference] || graph.consumers(difference).size() != 2) return;
+  members.push_back(quotient);
+  at = quotient;
+  for (const Kind wanted : {Kind::Mul, Kind::Add}) {
+    const NodeId next = reader(at);
+    if (next == kNone || kinds_[next] != wanted) break;
+    const auto operands = graph.operands(graph.node(next));
+    if (!graph.is_weight(operands[0]) && !graph.is_weight(operands[1])) break;
+    members.push_back(next);
+    at = next;
+  }
+  make_cluster(members);
 }
 
 }  // namespace isomer

@@ -40,6 +40,10 @@ constexpr std::pair<const char*, Kind> kKinds[] = {
     {"MatMul", Kind::MatMul},
     {"Gemm", Kind::Gemm},
     {"Transpose", Kind::Transpose},
+    {"Sub", Kind::Sub},
+    {"Sqrt", Kind::Sqrt},
+    {"ReduceMean", Kind::ReduceMean},
+    {"Pad", Kind::Pad},
     {"LayerNormalization", Kind::LayerNorm},
 };
 
@@ -61,7 +65,7 @@ class Planning {
     plan_.layouts.assign(graph_.num_values(), Layout::Plain);
     plan_.intakes.assign(graph_.nodes().size(), Intake::Own);
     wants_.assign(graph_.num_values(), 0);
-    gelu_groups_.assign(patterns.num_gelus(), kNone);
+    cluster_groups_.assign(patterns.num_clusters(), kNone);
   }
 
   KernelPlan run(const Boundary& boundary) {
@@ -109,6 +113,15 @@ class Planning {
       if (value != kNoValue && !weight(value)) want(value, layout);
   }
 
+  /// Lets a node, already placed, read a value in some layout, and perform the node that makes it where that is
+  /// absorbed.
+  void take(NodeId id, ValueId value, Layout layout) {
+    const NodeId producer = graph_.producer(value);
+    if (!patterns_.absorbed(producer)) return want(value, layout);
+    absorbed_.emplace_back(group_of_[id], producer);
+    want_all(producer, layout);
+  }
+
   void place(NodeId id);
   void place_plain(NodeId id) {
     want_all(id, Layout::Plain);
@@ -124,6 +137,7 @@ class Planning {
   void place_conv(NodeId id);
   void place_batch_norm(NodeId id);
   void place_pool(NodeId id, bool global);
+  bool join_hard_swish(NodeId id);
   void place_activation(NodeId id);
   bool join_sum(NodeId id);
   bool join_channel_constant(NodeId id);
@@ -133,7 +147,7 @@ class Planning {
   void place_arithmetic(NodeId id);
   void place_product(NodeId id);
   void place_layer_norm(NodeId id);
-  void place_gelu(NodeId id);
+  void place_cluster(NodeId id);
   bool join_quick_gelu(NodeId id);
 
   bool has_channels(ValueId value, int64_t multiple) const {
@@ -153,16 +167,13 @@ class Planning {
   std::vector<Group> groups_;
   std::vector<uint8_t> wants_;                         // by value: 1 plain, 2 blocked
   std::vector<std::pair<uint32_t, NodeId>> absorbed_;  // group, and a node that it performs while it reads
-  std::vector<uint32_t> gelu_groups_;
+  std::vector<uint32_t> cluster_groups_;
   KernelPlan plan_;
 };
 
 void Planning::place(NodeId id) {
-  if (patterns_.absorbed(id)) {
-    want_all(id, Layout::Plain);
-    return;
-  }
-  if (patterns_.gelu(id) != kNone) return place_gelu(id);
+  if (patterns_.absorbed(id) || group_of_[id] != kNone) return;  // who reads or made its operand has seen to it
+  if (patterns_.cluster(id) != kNone) return place_cluster(id);
   switch (kind(id)) {
     case Kind::Identity: {  // it is removed; its result lies as its operand does
       const ValueId from = operand(id, 0);
@@ -212,8 +223,9 @@ void Planning::place_conv(NodeId id) {
   const bool fixed = weight(operands[1]) && (operands.size() < 3 || operands[2] == kNoValue || weight(operands[2])) &&
                      w.dtype == DType::Float && w.rank() == 4 && (*w.shape)[0].is_const() && (*w.shape)[1].is_const();
   if (block_ == 0 || !fixed) {
-    want_all(id, Layout::Plain);
     start(id, {.base = Group::Conv});
+    for (const ValueId value : operands)
+      if (value != kNoValue && !weight(value)) take(id, value, Layout::Plain);
     return;
   }
   const int64_t out = (*w.shape)[0].value(), in = (*w.shape)[1].value(), groups = node.attrs.integer("group");
@@ -226,8 +238,8 @@ void Planning::place_conv(NodeId id) {
     direct = in < block_;
     blocked = direct || in % kAlignment == 0;
   }
-  want(operands[0], blocked && !direct ? Layout::Blocked : Layout::Plain);
   start(id, {.base = Group::Conv, .blocked = blocked});
+  take(id, operands[0], blocked && !direct ? Layout::Blocked : Layout::Plain);
 }
 
 /// Folded into the convolution before it; a convolution of its own in a blocked surrounding.
@@ -246,14 +258,32 @@ void Planning::place_pool(NodeId id, bool global) {
   const ValueId x = operand(id, 0);
   const bool fits = block_ != 0 && graph_.node(id).num_results == 1 && has_channels(x, block_);
   const bool blocked = fits && (!global || is_blocked(x));
-  want(x, blocked ? Layout::Blocked : Layout::Plain);
   if (global && fits) plan_.intakes[id] = blocked ? Intake::Blocked : Intake::Plain;
   start(id, {.blocked = blocked});
+  take(id, x, blocked ? Layout::Blocked : Layout::Plain);
+}
+
+/// x * hard sigmoid(x) is an activation that a convolution takes in.
+bool Planning::join_hard_swish(NodeId id) {
+  const ValueId x = operand(id, 0);
+  if (graph_.type(x).shape == std::nullopt || graph_.consumers(x).size() != 2 || weight(x)) return false;
+  const uint32_t index = group_of_[graph_.producer(x)];
+  const NodeId product = patterns_.reader(id);
+  if (index == kNone || product == kNone || kind(product) != Kind::Mul || patterns_.returned(x)) return false;
+  const auto factors = graph_.operands(graph_.node(product));
+  Group& group = groups_[index];
+  if (factors[0] != x && factors[1] != x) return false;
+  if (group.base != Group::Conv || group.added || group.activated) return false;
+  group.activated = true;
+  join(id, x);
+  join(product, x);  // ahead of its turn
+  return true;
 }
 
 void Planning::place_activation(NodeId id) {
   const ValueId x = operand(id, 0);
   const Kind which = kind(id);
+  if (which == Kind::HardSigmoid && join_hard_swish(id)) return;
   Group* group = open_group(x);
   const bool on_blocked =
       which == Kind::Relu || which == Kind::Sigmoid || which == Kind::Tanh || which == Kind::HardSigmoid;
@@ -361,12 +391,10 @@ void Planning::place_arithmetic(NodeId id) {
 }
 
 void Planning::place_product(NodeId id) {
-  want_all(id, Layout::Plain);
   const auto operands = graph_.operands(graph_.node(id));
   start(id, {.base = Group::Product, .added = kind(id) == Kind::Gemm, .biasable = patterns_.takes_bias(id)});
   for (const ValueId value : operands)
-    if (value != kNoValue && !weight(value) && patterns_.absorbed(graph_.producer(value)))
-      absorbed_.emplace_back(group_of_[id], graph_.producer(value));
+    if (value != kNoValue && !weight(value)) take(id, value, Layout::Plain);
 }
 
 /// A sum of values of rank 3 that only a LayerNormalization reads is performed by it.
@@ -380,10 +408,10 @@ void Planning::place_layer_norm(NodeId id) {
   place_plain(id);
 }
 
-/// All nodes of a Gelu are one kernel.
-void Planning::place_gelu(NodeId id) {
+/// All nodes of a cluster are one kernel.
+void Planning::place_cluster(NodeId id) {
   want_all(id, Layout::Plain);
-  uint32_t& group = gelu_groups_[patterns_.gelu(id)];
+  uint32_t& group = cluster_groups_[patterns_.cluster(id)];
   if (group == kNone) {
     start(id);
     group = group_of_[id];

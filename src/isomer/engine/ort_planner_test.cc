@@ -140,6 +140,44 @@ TEST(OrtPlanner, GelusAreOneKernel) {
       "Pow+Mul+Add+Mul+Tanh+Add+Mul+Mul");
 }
 
+TEST(OrtPlanner, AGeluBeforeAProductIsStillAGelu) {
+  EXPECT_EQ(planned("input x: f32[4,4]\n w = f32[4,4]{seed 1}\n c = f32[]{1.4142}\n o = f32[]{1}\n h = f32[]{0.5}\n"
+                    " d = Div(x, c)\n e = Erf(d)\n s = Add(e, o)\n p = Mul(x, s)\n y = Mul(p, h)\n z = MatMul(y, w)\n"
+                    " return z"),
+            "Div+Erf+Add+Mul+Mul | MatMul");
+}
+
+TEST(OrtPlanner, LayerNormalizationWrittenOutIsOneKernel) {
+  const std::string norm =
+      "input x: f32[2,4,8]\n two = f32[]{2}\n eps = f32[]{0.001}\n w = f32[8]{seed 1}\n b = f32[8]{seed 2}\n"
+      " m = ReduceMean(x) {axes=[-1]}\n d = Sub(x, m)\n p = Pow(d, two)\n v = ReduceMean(p) {axes=[-1]}\n"
+      " e = Add(v, eps)\n s = Sqrt(e)\n q = Div(d, s)\n y = Mul(q, w)\n z = Add(y, b)\n";
+  EXPECT_EQ(planned(norm + "return z"), "ReduceMean+Sub+Pow+ReduceMean+Add+Sqrt+Div+Mul+Add");
+  EXPECT_EQ(planned(norm + "return z, s"), "ReduceMean | Sub | Pow | ReduceMean | Add | Sqrt | Div | Mul | Add");
+}
+
+TEST(OrtPlanner, PadsGoIntoTheWindowThatReadsThem) {
+  const auto padded = [](const char* pads, const char* reader) {
+    return planned(
+        fmt::format("input x: f32[1,16,8,8]\n w = f32[16,16,3,3]{{seed 1}}\n a = Conv(x, w) {{WINDOW}}\n"
+                    " p = Pad(a) {{pads={}}}\n y = {}\n return y",
+                    pads, reader));
+  };
+  EXPECT_EQ(padded("[0,0,1,1,0,0,1,1]", "Conv(p, w) {WINDOW}"),
+            "Conv | Pad+Conv | reorder x to blocked | reorder y to plain");
+  EXPECT_EQ(padded("[0,0,0,0,0,0,1,1]", "MaxPool(p) {WINDOW, kernel_shape=[2,2]}"),
+            "Conv | Pad+MaxPool | reorder x to blocked | reorder y to plain");
+  EXPECT_EQ(padded("[0,0,1,1,0,0,1,1]", "Relu(p)"), "Conv | Pad | Relu | reorder x to blocked | reorder a to plain");
+  EXPECT_EQ(padded("[0,16,0,0,0,0,0,0]", "Relu(p)"), "Conv | Pad | Relu | reorder x to blocked | reorder a to plain");
+}
+
+TEST(OrtPlanner, HardSwishGoesIntoAConvolution) {
+  EXPECT_EQ(planned(conv("h = HardSigmoid(a)\n y = Mul(a, h)\n return y", 16, false)),
+            "Conv+HardSigmoid+Mul | reorder x to blocked | reorder y to plain");
+  EXPECT_EQ(planned(conv("h = HardSigmoid(a)\n y = Mul(a, h)\n return y, h", 16, false)),
+            "Conv | HardSigmoid | Mul | reorder x to blocked | reorder h to plain | reorder y to plain");
+}
+
 TEST(OrtPlanner, WithoutABlockedLayoutNothingIsReordered) {
   const auto graph = parse_graph(
       "input x: f32[1,16,8,8]\n w = f32[16,16,1,1]{seed 1}\n"
