@@ -4,7 +4,8 @@ of the graph that ONNX Runtime makes.
 
     .venv/bin/python bench/kernel_costs.py --models all --out docs/results/kernel-costs-1-thread   # .json and .md
 
-A whole model is timed in several processes, the median of their medians counts. Finished rows are kept in the JSON file.
+A whole model is timed in several processes, the median of their medians counts. Beside other work, run it as
+`chrt -f 10 taskset -c 1 ...`. Finished rows are kept in the JSON file.
 """
 
 from __future__ import annotations

@@ -80,7 +80,7 @@ bool OrtPatterns::absorbable_pad(NodeId id) const {
   const size_t rank = pads.size() / 2;
   const bool window = std::ranges::all_of(pads, [](int64_t pad) { return pad >= 0; }) && rank > 2 && pads[0] == 0 &&
                       pads[1] == 0 && pads[rank] == 0 && pads[rank + 1] == 0;
-  return window && node.attrs.text("mode") == "constant";
+  return window && node.attrs.text("mode") == "constant" && !node.attrs.has("constant_value");
 }
 
 NodeId OrtPatterns::reader(NodeId id) const {
