@@ -10,13 +10,16 @@
 namespace isomer {
 namespace {
 
-/// Two operators of our own, so that ir is tested without ops.
+Result<std::vector<TensorType>> equal_types(const OpView& view) {
+  if (view.type(0) == view.type(1)) return std::vector{view.type(0)};
+  return fail("operands of different types");
+}
+
+/// Operators of our own, so that ir is tested without ops.
 const OpDef* find_test_op(std::string_view name, std::string_view) {
-  static const OpDef kAdd{.name = "Add", .min_operands = 2, .max_operands = 2, .infer = [](const OpView& view) {
-                            return view.type(0) == view.type(1)
-                                       ? Result<std::vector<TensorType>>({view.type(0)})
-                                       : Result<std::vector<TensorType>>(fail("Add of different types"));
-                          }};
+  static const OpDef kAdd{.name = "Add", .min_operands = 2, .max_operands = 2, .infer = equal_types};
+  static const OpDef kMax{
+      .name = "Max", .min_operands = 2, .max_operands = 2, .infer = equal_types, .commutative = true};
   static const OpDef kScale{
       .name = "Scale",
       .attrs = {{.name = "by", .kind = AttrKind::Float, .preset = 2.0F}},
@@ -27,6 +30,7 @@ const OpDef* find_test_op(std::string_view name, std::string_view) {
                            }};
   if (name == "Add") return &kAdd;
   if (name == "Many") return &kMany;
+  if (name == "Max") return &kMax;
   if (name == "Scale") return &kScale;
   return nullptr;
 }
@@ -64,6 +68,14 @@ TEST(Graph, HashIsOfContentAlone) {
   EXPECT_EQ(one.hash(), renamed.hash());
   EXPECT_NE(one.hash(), swapped.hash());
   EXPECT_NE(one.hash(), wider.hash());
+}
+
+TEST(Graph, OrderOfCommutativeOperandsIsNoContent) {
+  const Graph one = parsed("input x: f32[2]\n a = Scale(x)\n y = Max(a, x)\n return y");
+  const Graph swapped = parsed("input x: f32[2]\n a = Scale(x)\n y = Max(x, a)\n return y");
+  EXPECT_EQ(one.hash(), swapped.hash());
+  const Graph both = parsed("input x: f32[2]\n a = Scale(x)\n y = Max(a, x)\n z = Max(x, a)\n return y, z");
+  EXPECT_EQ(both.outputs()[0], both.outputs()[1]);
 }
 
 TEST(Graph, WeightsAreWhatDependsOnConstantsAlone) {

@@ -1,6 +1,7 @@
 #pragma once
 // The content hash of a node: what it computes, from what its operands compute.
 
+#include <algorithm>
 #include <span>
 
 #include "isomer/base/hash.h"
@@ -8,10 +9,15 @@
 
 namespace isomer {
 
-/// `operand_hashes` are content hashes of values, 0 for an absent operand.
+/// `operand_hashes` are content hashes of values, 0 for an absent operand. The order of the operands of a commutative
+/// operator makes no difference.
 inline uint64_t node_hash(const OpDef& op, const Attrs& attrs, size_t num_results,
                           std::span<const uint64_t> operand_hashes) {
   uint64_t hash = hash_mix(hash_mix(op.hash(), attrs.hash()), num_results);
+  if (op.commutative && operand_hashes.size() == 2) {
+    const auto [low, high] = std::minmax(operand_hashes[0], operand_hashes[1]);
+    return hash_mix(hash_mix(hash, low), high);
+  }
   for (const uint64_t operand : operand_hashes) hash = hash_mix(hash, operand);
   return hash;
 }
