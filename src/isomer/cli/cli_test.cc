@@ -98,7 +98,7 @@ TEST_F(Cli, UsageErrorsAreTwo) {
 TEST_F(Cli, BadFilesAreNamed) {
   const std::string bad = (folder_ / "bad.onnx").string(), none = (folder_ / "none.onnx").string();
   ASSERT_TRUE(write_file(bad, "\x01\x02 no model").has_value());
-  for (const std::string command : {"run", "bench", "inspect"}) {
+  for (const std::string command : {"run", "bench", "inspect", "explain"}) {
     for (const std::string& file : {bad, none}) {
       const Outcome outcome = isomer_program({command, file, "--json"});
       EXPECT_EQ(outcome.exit_code, 2) << command;
@@ -240,6 +240,20 @@ TEST_F(Cli, ModelsAreListedAndWritten) {
   EXPECT_THAT(isomer_program({"inspect", path}).out, HasSubstr("f32[2,3,224,224]"));
   EXPECT_EQ(isomer_program({"models", "no-such-network", "-o", path}).exit_code, 2);
   EXPECT_EQ(isomer_program({"models", "squeezenet"}).exit_code, 2);
+}
+
+TEST_F(Cli, ExplainTellsWhyAndWhatItWouldCost) {
+  const std::string path = (folder_ / "sru.onnx").string();
+  ASSERT_EQ(isomer_program({"models", "sru-11", "-o", path}).exit_code, 0);
+  const json report = isomer_program({"explain", path, "--rule", "factor-add", "--json"}).report();
+  ASSERT_EQ(report["places"].size(), 2);
+  for (const json& place : report["places"]) {
+    EXPECT_TRUE(place["applies"]);
+    EXPECT_LT(place["delta_us"], 0);
+  }
+  EXPECT_THAT(isomer_program({"explain", path}).out, HasSubstr("merge-products-shared-left"));
+  EXPECT_EQ(isomer_program({"explain", path, "--rule", "no-such-rule"}).exit_code, 2);
+  EXPECT_EQ(isomer_program({"explain", path, "--node", "nowhere"}).exit_code, 2);
 }
 
 }  // namespace

@@ -18,6 +18,7 @@ void add_bench(CLI::App& app, int& exit_code);
 void add_compare(CLI::App& app, int& exit_code);
 void add_inspect(CLI::App& app, int& exit_code);
 void add_diff(CLI::App& app, int& exit_code);
+void add_explain(CLI::App& app, int& exit_code);
 void add_models(CLI::App& app, int& exit_code);
 void add_rules(CLI::App& app, int& exit_code);
 

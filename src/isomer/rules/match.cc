@@ -13,16 +13,14 @@ using Next = std::function<void()>;
 /// only where there is a choice to undo.
 class Matcher {
  public:
-  Matcher(const Graph& graph, const OpIndex& index, const Rule& rule, size_t limit, std::vector<Match>& out)
-      : graph_(graph), index_(index), facts_(graph), rule_(rule), limit_(limit), out_(out) {}
+  Matcher(const Graph& graph, const OpIndex& index, const Rule& rule, size_t limit, std::vector<Match>& out,
+          Miss* miss = nullptr)
+      : graph_(graph), index_(index), facts_(graph), rule_(rule), limit_(limit), out_(out), miss_(miss) {}
 
   void run() { source(0); }
 
-  /// Only matches whose (single) root is `id`.
-  void run_at(NodeId id) {
-    const Term& term = rule_.sources[0];
-    node(term, id, [&] { with_root(id, [&] { choose(0); }); });
-  }
+  /// Only matches whose first root is `id`.
+  void run_at(NodeId id) { try_root(0, id, candidate_nodes(rule_.sources[0])); }
 
  private:
   bool full() const { return out_.size() >= limit_; }
@@ -36,14 +34,25 @@ class Matcher {
     const auto candidates = candidate_nodes(term);
     for (const NodeId id : candidates) {
       if (full()) return;
-      if (is_root(id)) continue;
-      const Binding saved = binding_;
-      if (term.repeated)
-        siblings(i, term, id, candidates);
-      else
-        node(term, id, [&] { with_root(id, [&] { source(i + 1); }); });
-      binding_ = saved;
+      if (!is_root(id)) try_root(i, id, candidates);
     }
+  }
+
+  void try_root(size_t i, NodeId id, const std::vector<NodeId>& candidates) {
+    const Term& term = rule_.sources[i];
+    const Binding saved = binding_;
+    if (term.repeated)
+      siblings(i, term, id, candidates);
+    else
+      node(term, id, [&] { with_root(id, [&] { source(i + 1); }); });
+    binding_ = saved;
+  }
+
+  /// Remembers why this attempt fails, if it came further than those before.
+  template <class... Args>
+  void missed(size_t progress, fmt::format_string<Args...> format, Args&&... args) const {
+    if (miss_ == nullptr || (progress <= miss_->progress && !miss_->reason.empty())) return;
+    *miss_ = {progress, fmt::format(format, std::forward<Args>(args)...)};
   }
 
   /// A repeated source: all nodes of the same pattern that go together with the one that comes first.
@@ -129,6 +138,13 @@ class Matcher {
                        [&](const Expr& condition) { return holds(condition, context).has_value(); });
   }
 
+  void tell_condition() const {
+    if (miss_ == nullptr) return;
+    for (const Expr& condition : rule_.conditions)
+      if (const auto status = holds(condition, {binding_, facts_}); !status)
+        return missed(matched_.size() + 1, "{}", status.error().message);
+  }
+
   void choose(size_t i) {
     if (i == rule_.choices.size()) return emit();
     const Choice& choice = rule_.choices[i];
@@ -143,11 +159,12 @@ class Matcher {
   }
 
   void emit() {
-    if (full() || !conditions_hold()) return;
+    if (full() || !conditions_hold()) return tell_condition();
     Match match{&rule_, binding_, root_values_, matched_};
     std::sort(match.nodes.begin(), match.nodes.end());
     match.nodes.erase(std::unique(match.nodes.begin(), match.nodes.end()), match.nodes.end());
-    if (roots_.size() > 1 && closes_cycle(graph_, match)) return;
+    if (roots_.size() > 1 && closes_cycle(graph_, match))
+      return missed(matched_.size() + 1, "replacing all at once would close a cycle");
     out_.push_back(std::move(match));
   }
 
@@ -157,8 +174,8 @@ class Matcher {
     switch (term.kind) {
       case Term::Kind::Value:
         if (const ValueId* bound = binding_.value(term.name)) {
-          if (*bound == value) next();
-          return;
+          if (*bound == value) return next();
+          return missed(matched_.size(), "?{} would stand for two values", term.name);
         }
         binding_.values.emplace_back(term.name, value);
         next();
@@ -169,14 +186,16 @@ class Matcher {
       case Term::Kind::Literal: {
         const Tensor* tensor = value == kNoValue ? nullptr : graph_.constant(value);
         const auto number = tensor != nullptr ? uniform_value(*tensor) : std::nullopt;
-        if (number && *number == term.literal) next();
-        return;
+        if (number && *number == term.literal) return next();
+        return missed(matched_.size(), "an operand is not the constant {}", term.literal);
       }
       case Term::Kind::Integers:
         return integers(term, value, next);
       case Term::Kind::Apply:
-        if (value == kNoValue) return;
-        if (graph_.producer_node(value).num_results != 1) return;
+        if (value == kNoValue) return missed(matched_.size(), "an optional operand is absent");
+        if (graph_.producer_node(value).num_results != 1)
+          return missed(matched_.size(), "one of the results of a {} stands where {} is wanted",
+                        graph_.producer_node(value).op->name, term.op->name);
         return node(term, graph_.producer(value), next);
     }
   }
@@ -217,7 +236,8 @@ class Matcher {
   }
 
   void node(const Term& term, NodeId id, const Next& next) {
-    if (graph_.node(id).op != term.op) return;
+    if (graph_.node(id).op != term.op)
+      return missed(matched_.size(), "{} stands where {} is wanted", graph_.node(id).op->name, term.op->name);
     const size_t matched = matched_.size();
     matched_.push_back(id);
     matching(term, id, next);
@@ -230,7 +250,10 @@ class Matcher {
     const Next checked = [&] {
       const size_t attrs = binding_.attrs.size();
       const size_t records = binding_.records.size();
-      if (attributes(term, node)) next();
+      if (attributes(term, node))
+        next();
+      else
+        missed(matched_.size(), "the attributes of {} are not those of the pattern", term.op->name);
       binding_.attrs.resize(attrs);
       binding_.records.resize(records);
     };
@@ -238,7 +261,7 @@ class Matcher {
     const auto repetition = repetition_;
     if (!bare_attributes(term, node)) {
       binding_ = saved;
-      return;
+      return missed(matched_.size(), "the attributes of {} are not those of the pattern", term.op->name);
     }
     const Binding bound = binding_;
     this->operands(term, 0, operands, 0, checked);
@@ -297,8 +320,8 @@ class Matcher {
   void operands(const Term& parent, size_t t, std::span<const ValueId> ids, size_t o, const Next& next) {
     if (full()) return;
     if (t == parent.operands.size()) {
-      if (o == ids.size()) next();
-      return;
+      if (o == ids.size()) return next();
+      return missed(matched_.size(), "{} has more operands than the pattern", parent.op->name);
     }
     const Term& term = parent.operands[t];
     const size_t left = ids.size() - o;
@@ -317,7 +340,7 @@ class Matcher {
       }
       return;
     }
-    if (left == 0) return;
+    if (left == 0) return missed(matched_.size(), "{} has fewer operands than the pattern", parent.op->name);
     if (term.kind == Term::Kind::Apply && term.op->min_results != term.op->max_results && ids[o] != kNoValue &&
         graph_.producer_node(ids[o]).num_results > 1) {
       return spread(term, ids, o, [&](size_t n) { operands(parent, t + 1, ids, o + n, next); });
@@ -359,6 +382,7 @@ class Matcher {
   const Rule& rule_;
   const size_t limit_;
   std::vector<Match>& out_;
+  Miss* const miss_;
   Binding binding_;
   std::optional<size_t> repetition_;
   std::vector<NodeId> roots_;
@@ -398,9 +422,11 @@ std::vector<Match> find_matches(const Graph& graph, const OpIndex& index, const 
 
 bool single_root(const Rule& rule) { return rule.sources.size() == 1 && !rule.sources[0].repeated; }
 
-void find_matches_at(const Graph& graph, const OpIndex& index, const Rule& rule, NodeId root, std::vector<Match>& out) {
+void find_matches_at(const Graph& graph, const OpIndex& index, const Rule& rule, NodeId root, std::vector<Match>& out,
+                     Miss* miss) {
   const auto nodes = index.nodes(*rule.sources[0].op);
-  if (std::binary_search(nodes.begin(), nodes.end(), root)) Matcher(graph, index, rule, SIZE_MAX, out).run_at(root);
+  if (std::binary_search(nodes.begin(), nodes.end(), root))
+    Matcher(graph, index, rule, SIZE_MAX, out, miss).run_at(root);
 }
 
 bool closes_cycle(const Graph& graph, const Match& match) {

@@ -36,8 +36,15 @@ std::vector<Match> find_matches(const Graph& graph, const OpIndex& index, const 
 /// Whether the rule's source is one term that stands once: its matches then depend on what lies above their root alone.
 bool single_root(const Rule& rule);
 
-/// Appends the matches of a rule with a single root that have this node as their root.
-void find_matches_at(const Graph& graph, const OpIndex& index, const Rule& rule, NodeId root, std::vector<Match>& out);
+/// Why a rule does not match: what the attempt that came furthest failed on.
+struct Miss {
+  size_t progress = 0;      ///< nodes matched by then; all of them and one more where a condition failed
+  std::string reason = {};  ///< empty: nothing was tried
+};
+
+/// Appends the matches that have this node as their (first) root. `miss`, if given, is told what else was tried.
+void find_matches_at(const Graph& graph, const OpIndex& index, const Rule& rule, NodeId root, std::vector<Match>& out,
+                     Miss* miss = nullptr);
 
 /// Whether replacing all roots at once would make a value depend on itself: something that the target reads depends on
 /// one of the roots.

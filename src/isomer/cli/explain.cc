@@ -1,0 +1,119 @@
+// isomer explain: why a rule was or was not used at a place.
+
+#include "isomer/optimize/explain.h"
+
+#include <algorithm>
+#include <map>
+#include <memory>
+
+#include "isomer/base/table.h"
+#include "isomer/base/version.h"
+#include "isomer/cli/commands.h"
+#include "isomer/cli/common.h"
+#include "isomer/cost/roofline.h"
+#include "isomer/onnx/import.h"
+#include "isomer/optimize/rule_set.h"
+
+namespace isomer {
+namespace {
+
+using nlohmann::json;
+
+struct Arguments {
+  std::string model;
+  ExplainOptions options;
+  std::string rules_file;
+  std::vector<std::string> shapes;
+  bool json = false;
+};
+
+json report_of(const Arguments& arguments, double cost_us, const std::vector<Place>& places) {
+  json report = {{"schema", "isomer.explain.v1"}, {"isomer", version()}, {"model", arguments.model},
+                 {"engine", "roofline"},          {"cost_us", cost_us},  {"places", json::array()}};
+  for (const Place& place : places) {
+    report["places"].push_back({{"rule", place.rule},
+                                {"node", place.node},
+                                {"applies", place.applies},
+                                {"reason", place.reason},
+                                {"delta_us", place.cost_us ? json(*place.cost_us - cost_us) : json()}});
+  }
+  return report;
+}
+
+std::string verdict_on(const Place& place, double cost_us) {
+  if (!place.applies || !place.cost_us) return place.reason;
+  const double change = *place.cost_us - cost_us;
+  return fmt::format("applies: {:.2f} us -> {:.2f} us ({:+.2f})", cost_us, *place.cost_us, change);
+}
+
+/// Every place, as asked for.
+std::string places_table(const std::vector<Place>& places, double cost_us) {
+  Table table({"<rule", "<node", "<outcome"});
+  for (const Place& place : places) table.row({place.rule, place.node, verdict_on(place, cost_us)});
+  return table.str();
+}
+
+/// A line a rule: where it applies, the best that it would do, and what it most often fails on where at least one
+/// operator below the root matched.
+std::string rules_table(const std::vector<Place>& places, double cost_us) {
+  struct Row {
+    int64_t applies = 0;
+    double best = 0;
+    std::map<std::string, int64_t> reasons;
+  };
+  std::map<std::string, Row> rows;
+  for (const Place& place : places) {
+    Row& row = rows[place.rule];
+    if (place.applies) {
+      const double change = place.cost_us ? *place.cost_us - cost_us : 0;
+      row.best = row.applies == 0 ? change : std::min(row.best, change);
+      ++row.applies;
+    } else if (place.progress > 1) {
+      ++row.reasons[place.reason];
+    }
+  }
+  Table table({"<rule", ">applies", ">best us", "<most often fails on"});
+  for (const auto& [rule, row] : rows) {
+    if (row.applies == 0 && row.reasons.empty()) continue;
+    const auto most = std::max_element(row.reasons.begin(), row.reasons.end(),
+                                       [](const auto& a, const auto& b) { return a.second < b.second; });
+    table.row({rule, std::to_string(row.applies), row.applies > 0 ? fmt::format("{:+.2f}", row.best) : "-",
+               most == row.reasons.end() ? "" : fmt::format("{} ({} times)", most->first, most->second)});
+  }
+  return table.str();
+}
+
+Result<int> run(const Arguments& arguments) {
+  ISOMER_TRY(const Model model, import_model(arguments.model));
+  ISOMER_TRY(const ShapeOptions shapes, InputChoice{.shapes = arguments.shapes}.shape_options());
+  ISOMER_TRY(SymbolValues symbols, symbol_values(model, shapes));
+  ISOMER_TRY(const RuleSet rules, usable_rules(arguments.rules_file, {}));
+  RooflineCost costs(std::move(symbols));
+  ISOMER_TRY(const Metrics before, costs.metrics(model.graph));
+  ISOMER_TRY(const auto places, explain(model.graph, rules.rules, costs, arguments.options));
+  const double cost_us = before.latency_us;
+  const bool asked = !arguments.options.rule.empty() || !arguments.options.node.empty();
+  if (arguments.json)
+    print_json(report_of(arguments, cost_us, places));
+  else
+    fmt::print("{}", asked ? places_table(places, cost_us) : rules_table(places, cost_us));
+  return kDone;
+}
+
+}  // namespace
+
+void add_explain(CLI::App& app, int& exit_code) {
+  CLI::App* command = app.add_subcommand("explain", "Tell why a rule is or is not used at a place of a model");
+  const auto arguments = std::make_shared<Arguments>();
+  command->add_option("model", arguments->model, "ONNX file")->required();
+  command->add_option("--rule", arguments->options.rule, "Only this rule, place by place");
+  command->add_option("--node", arguments->options.node, "Only the node that makes this value, rule by rule");
+  command->add_option("--rules", arguments->rules_file, "A rule file instead of the built-in rules");
+  command->add_option("--shape", arguments->shapes, "NAME:1,3,224,224 (extents of an input) or N=8 (value of a symbol)")
+      ->allow_extra_args(false);
+  add_json(*command, arguments->json);
+  command->footer("Example: isomer explain model.onnx --rule merge-convolutions");
+  command->callback([arguments, &exit_code] { exit_code = finish(run(*arguments)); });
+}
+
+}  // namespace isomer

@@ -1,0 +1,62 @@
+#include "isomer/optimize/explain.h"
+
+#include <set>
+
+#include "isomer/rules/delta.h"
+#include "isomer/rules/rewrite.h"
+#include "isomer/search/step.h"
+
+namespace isomer {
+namespace {
+
+/// What comes of a match: the cost of the rewritten graph, or why it cannot be.
+Place outcome(const Graph& graph, const Match& match, CostModel& costs, Place place) {
+  const auto after = apply_match(graph, match);
+  if (!after) {
+    place.reason = after.error().message;
+    return place;
+  }
+  place.applies = true;
+  if (const auto metrics = costs.metrics(*after))
+    place.cost_us = metrics->latency_us;
+  else
+    place.reason = metrics.error().message;
+  return place;
+}
+
+}  // namespace
+
+Result<std::vector<Place>> explain(const Graph& graph, std::span<const Rule> rules, CostModel& costs,
+                                   const ExplainOptions& options) {
+  const OpIndex index(graph);
+  std::vector<Place> places;
+  bool rule_known = options.rule.empty();
+  bool node_known = options.node.empty();
+  for (NodeId id = 0; id < graph.nodes().size() && !node_known; ++id)
+    node_known = graph.node(id).num_results > 0 && value_label(graph, graph.node(id).result()) == options.node;
+  if (!node_known) return fail("no node makes a value called '{}'", options.node);
+  for (const Rule& rule : rules) {
+    if (!options.rule.empty() && rule.name != options.rule) continue;
+    rule_known = true;
+    for (const NodeId id : index.nodes(*rule.sources[0].op)) {
+      const std::string label = value_label(graph, graph.node(id).result());
+      if (!options.node.empty() && label != options.node) continue;
+      Miss miss;
+      std::vector<Match> matches;
+      find_matches_at(graph, index, rule, id, matches, &miss);
+      const Place place{.rule = rule.name, .node = label};
+      std::set<uint64_t> results;  // a commutative operator can match in two ways that come to the same
+      for (const Match& match : matches)
+        if (const auto delta = delta_of(graph, match); !delta || results.insert(delta->hash).second)
+          places.push_back(outcome(graph, match, costs, place));
+      if (!matches.empty()) continue;
+      places.push_back(place);
+      places.back().reason = miss.reason.empty() ? "no other root of the pattern was found" : miss.reason;
+      places.back().progress = miss.progress;
+    }
+  }
+  if (!rule_known) return fail("there is no rule called '{}'; `isomer rules list` names them", options.rule);
+  return places;
+}
+
+}  // namespace isomer

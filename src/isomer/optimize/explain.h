@@ -1,0 +1,32 @@
+#pragma once
+// Why a rule is or is not used at a place of a model.
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "isomer/cost/cost_model.h"
+#include "isomer/rules/rule.h"
+
+namespace isomer {
+
+/// A rule at a node that could be its first root.
+struct Place {
+  std::string rule;
+  std::string node;  ///< name of the node's first result, or "op#id"
+  bool applies = false;
+  std::string reason = {};             ///< what failed first, of the attempt that came furthest
+  std::optional<double> cost_us = {};  ///< of the whole graph after the rewrite
+  size_t progress = 0;                 ///< how many nodes of the pattern matched before it failed
+};
+
+struct ExplainOptions {
+  std::string rule = {};  ///< only this one
+  std::string node = {};  ///< only the node that makes the value of this name
+};
+
+/// All places of the rules in the graph, by rule. Fails on an unknown rule or node, and where the graph has no cost.
+Result<std::vector<Place>> explain(const Graph& graph, std::span<const Rule> rules, CostModel& costs,
+                                   const ExplainOptions& options);
+
+}  // namespace isomer

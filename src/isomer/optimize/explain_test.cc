@@ -1,0 +1,61 @@
+#include "isomer/optimize/explain.h"
+
+#include <gmock/gmock.h>
+
+#include "isomer/cost/roofline.h"
+#include "isomer/rules/builtin.h"
+#include "isomer/search/testing.h"
+
+namespace isomer {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr std::string_view kTwoProducts = R"(
+  input x: f32[2,3]
+  input v: f32[3,4]
+  w = f32[3,4]{seed 1}
+  a = MatMul(x, v)
+  b = MatMul(x, w)
+  y = Add(a, b)
+  return y)";
+
+Result<std::vector<Place>> places(const std::string& rule, const std::string& node = "") {
+  RooflineCost costs;
+  return explain(parsed(kTwoProducts), builtin_rules().value(), costs, {.rule = rule, .node = node});
+}
+
+TEST(Explain, TellsWhatARewriteWouldCost) {
+  const auto found = places("factor-product-left");
+  ASSERT_TRUE(found.has_value());
+  ASSERT_EQ(found->size(), 1U);
+  EXPECT_EQ(found->at(0).node, "y");
+  EXPECT_TRUE(found->at(0).applies) << found->at(0).reason;
+  RooflineCost costs;
+  EXPECT_LT(found->at(0).cost_us.value_or(1e9), costs.metrics(parsed(kTwoProducts))->latency_us);
+}
+
+TEST(Explain, NamesTheConditionThatFails) {
+  const auto found = places("merge-products-shared-left");
+  ASSERT_TRUE(found.has_value());
+  ASSERT_EQ(found->size(), 2U);
+  for (const Place& place : *found) {
+    EXPECT_FALSE(place.applies);
+    EXPECT_THAT(place.reason, HasSubstr("does not hold"));
+  }
+}
+
+TEST(Explain, NamesWhatStandsInTheWay) {
+  const auto found = places("factor-add", "y");
+  ASSERT_TRUE(found.has_value());
+  ASSERT_EQ(found->size(), 1U);
+  EXPECT_EQ(found->at(0).reason, "MatMul stands where Mul is wanted");
+}
+
+TEST(Explain, RefusesUnknownNames) {
+  EXPECT_THAT(places("no-such-rule").error().message, HasSubstr("no-such-rule"));
+  EXPECT_THAT(places("factor-add", "nowhere").error().message, HasSubstr("nowhere"));
+}
+
+}  // namespace
+}  // namespace isomer
