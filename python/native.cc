@@ -105,9 +105,9 @@ std::string optimize_file(const std::string& input, const std::string& output, c
   options.input = input;
   options.output = output;
   options.force = true;
-  options.engine = engine;
-  options.engine_options.threads = threads;
-  options.engine_options.python = python;
+  options.costs.engine = engine;
+  options.costs.engine_options.threads = threads;
+  options.costs.engine_options.python = python;
   options.search.time_budget_seconds = time_budget;
   options.seed = seed;
   options.rules_file = rules;

@@ -1,5 +1,7 @@
 #include "isomer/cli/common.h"
 
+#include <cstdlib>
+
 namespace isomer {
 
 int finish(const Result<int>& outcome) {
@@ -35,6 +37,44 @@ Result<ShapeOptions> InputChoice::shape_options() const {
 
 void add_json(CLI::App& command, bool& json) {
   command.add_flag("--json", json, "Print the report as JSON, and nothing else, on stdout");
+}
+
+std::filesystem::path default_profile_db() {
+  const auto folder = [](const char* variable) -> std::filesystem::path {
+    const char* value = std::getenv(variable);
+    return value == nullptr ? "" : value;
+  };
+  if (const auto cache = folder("XDG_CACHE_HOME"); !cache.empty()) return cache / "isomer" / "profile.db";
+  if (const auto home = folder("HOME"); !home.empty()) return home / ".cache" / "isomer" / "profile.db";
+  return {};
+}
+
+void make_folder_of(std::filesystem::path& profile_db) {
+  if (profile_db != default_profile_db() || profile_db.empty()) return;
+  std::error_code error;
+  std::filesystem::create_directories(profile_db.parent_path(), error);
+  if (error) profile_db.clear();
+}
+
+void add_costs(CLI::App& command, CostOptions& options) {
+  options.profile_db = default_profile_db();
+  command.add_option("--engine", options.engine, "What the model shall run on; roofline: a cost model, no device")
+      ->check(CLI::IsMember({"ort", "roofline"}))
+      ->capture_default_str();
+  command.add_option("--threads", options.engine_options.threads, "Threads of the engine")
+      ->check(CLI::Range(1, 1024))
+      ->capture_default_str();
+  command.add_option("--profile-db", options.profile_db, "File that keeps measured kernels from run to run")
+      ->capture_default_str();
+  command.add_option("--peak-flops", options.roofline.flops_per_second, "roofline: FLOPs a second")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  command.add_option("--peak-bytes", options.roofline.bytes_per_second, "roofline: bytes a second")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  command.add_option("--kernel-overhead", options.roofline.kernel_overhead_us, "roofline: microseconds a kernel")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
 }
 
 }  // namespace isomer

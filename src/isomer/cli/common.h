@@ -2,6 +2,7 @@
 // What several commands share: exit codes, reports, options.
 
 #include <CLI/CLI.hpp>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "isomer/engine/engine.h"
 #include "isomer/engine/inputs.h"
 #include "isomer/onnx/model.h"
+#include "isomer/optimize/costs.h"
 
 namespace isomer {
 
@@ -36,6 +38,14 @@ struct InputChoice {
   void add_to(CLI::App& command);
   Result<ShapeOptions> shape_options() const;
 };
+
+/// Where measured kernels are kept unless the user says otherwise: isomer/profile.db in the user's cache folder. Empty
+/// (nowhere) without a home.
+std::filesystem::path default_profile_db();
+/// Makes the folder of the default; where that cannot be, kernels are kept nowhere.
+void make_folder_of(std::filesystem::path& profile_db);
+/// Options that choose an engine with its costs.
+void add_costs(CLI::App& command, CostOptions& options);
 
 /// The --json flag.
 void add_json(CLI::App& command, bool& json);

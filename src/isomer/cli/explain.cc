@@ -6,11 +6,11 @@
 #include <map>
 #include <memory>
 
+#include "isomer/base/progress.h"
 #include "isomer/base/table.h"
 #include "isomer/base/version.h"
 #include "isomer/cli/commands.h"
 #include "isomer/cli/common.h"
-#include "isomer/cost/roofline.h"
 #include "isomer/onnx/import.h"
 #include "isomer/optimize/rule_set.h"
 
@@ -22,14 +22,15 @@ using nlohmann::json;
 struct Arguments {
   std::string model;
   ExplainOptions options;
+  CostOptions costs;
   std::string rules_file;
   std::vector<std::string> shapes;
   bool json = false;
 };
 
 json report_of(const Arguments& arguments, double cost_us, const std::vector<Place>& places) {
-  json report = {{"schema", "isomer.explain.v1"}, {"isomer", version()}, {"model", arguments.model},
-                 {"engine", "roofline"},          {"cost_us", cost_us},  {"places", json::array()}};
+  json report = {{"schema", "isomer.explain.v1"},    {"isomer", version()}, {"model", arguments.model},
+                 {"engine", arguments.costs.engine}, {"cost_us", cost_us},  {"places", json::array()}};
   for (const Place& place : places) {
     report["places"].push_back({{"rule", place.rule},
                                 {"node", place.node},
@@ -83,14 +84,17 @@ std::string rules_table(const std::vector<Place>& places, double cost_us) {
   return table.str();
 }
 
-Result<int> run(const Arguments& arguments) {
+Result<int> run(Arguments& arguments) {
   ISOMER_TRY(const Model model, import_model(arguments.model));
   ISOMER_TRY(const ShapeOptions shapes, InputChoice{.shapes = arguments.shapes}.shape_options());
-  ISOMER_TRY(SymbolValues symbols, symbol_values(model, shapes));
+  ISOMER_TRY(const SymbolValues symbols, symbol_values(model, shapes));
   ISOMER_TRY(const RuleSet rules, usable_rules(arguments.rules_file, {}));
-  RooflineCost costs(std::move(symbols));
-  ISOMER_TRY(const Metrics before, costs.metrics(model.graph));
-  ISOMER_TRY(const auto places, explain(model.graph, rules.rules, costs, arguments.options));
+  make_folder_of(arguments.costs.profile_db);
+  Progress progress;
+  ISOMER_TRY(const Costs costs, make_costs(arguments.costs, model.graph, symbols,
+                                           [&](const std::string& line) { progress.update(line); }));
+  ISOMER_TRY(const Metrics before, costs.model->metrics(model.graph));
+  ISOMER_TRY(const auto places, explain(model.graph, rules.rules, *costs.model, arguments.options));
   const double cost_us = before.latency_us;
   const bool asked = !arguments.options.rule.empty() || !arguments.options.node.empty();
   if (arguments.json)
@@ -108,6 +112,8 @@ void add_explain(CLI::App& app, int& exit_code) {
   command->add_option("model", arguments->model, "ONNX file")->required();
   command->add_option("--rule", arguments->options.rule, "Only this rule, place by place");
   command->add_option("--node", arguments->options.node, "Only the node that makes this value, rule by rule");
+  add_costs(*command, arguments->costs);
+  arguments->costs.engine = "roofline";
   command->add_option("--rules", arguments->rules_file, "A rule file instead of the built-in rules");
   command->add_option("--shape", arguments->shapes, "NAME:1,3,224,224 (extents of an input) or N=8 (value of a symbol)")
       ->allow_extra_args(false);

@@ -11,12 +11,15 @@ using nlohmann::json;
 void CostChoice::add_to(CLI::App& command) {
   command.add_flag("--costs", wanted, "Measure the kernels that the engine runs, and show what each takes");
   engine.add_to(command);
-  command.add_option("--profile-db", profile_db, "File that keeps measured kernels from run to run");
+  command.add_option("--profile-db", profile_db, "File that keeps measured kernels from run to run")
+      ->capture_default_str();
 }
 
 Result<ModelCosts> model_costs(const CostChoice& choice, const Graph& graph, const SymbolValues& symbols) {
   ISOMER_TRY(const auto engine, choice.engine.make());
-  ISOMER_TRY(ProfileDb db, ProfileDb::open(choice.profile_db));
+  std::filesystem::path profile_db = choice.profile_db;
+  make_folder_of(profile_db);
+  ISOMER_TRY(ProfileDb db, ProfileDb::open(profile_db));
   Progress progress("measuring kernels ...");
   KernelCostOptions options{.symbols = symbols, .footprint = footprint(graph, symbols)};
   options.progress = [&](size_t done, const std::string& kernel) {

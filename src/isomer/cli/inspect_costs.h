@@ -13,7 +13,7 @@ namespace isomer {
 struct CostChoice {
   bool wanted = false;
   EngineChoice engine;
-  std::string profile_db;
+  std::filesystem::path profile_db = default_profile_db();
 
   void add_to(CLI::App& command);
 };

@@ -26,6 +26,7 @@ Result<int> run(Arguments& choice) {
   options.input = choice.input;
   options.output = choice.output;
   options.seed = choice.random.seed;
+  make_folder_of(options.costs.profile_db);
   ISOMER_TRY(options.shapes, choice.random.shape_options());
   Result<OptimizeReport> report = [&] {
     Progress progress;
@@ -53,12 +54,7 @@ void add_optimize(CLI::App& app, int& exit_code) {
   command->add_option("-o,--output", choice->output, "Where the optimized model goes");
   command->add_flag("--force", options.force, "Let -o overwrite the input");
   command->add_flag("--dry-run", options.dry_run, "Search and measure, write nothing");
-  command->add_option("--engine", options.engine, "What the model shall run on; roofline: a cost model, no device")
-      ->check(CLI::IsMember({"ort", "roofline"}))
-      ->capture_default_str();
-  command->add_option("--threads", options.engine_options.threads, "Threads of the engine")
-      ->check(CLI::Range(1, 1024))
-      ->capture_default_str();
+  add_costs(*command, options.costs);
   command->add_option("--search", options.search.search, "How to search")
       ->check(CLI::IsMember(search_names()))
       ->capture_default_str();

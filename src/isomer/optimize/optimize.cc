@@ -4,9 +4,9 @@
 
 #include "isomer/base/file.h"
 #include "isomer/base/hash.h"
-#include "isomer/cost/roofline.h"
 #include "isomer/onnx/export.h"
 #include "isomer/onnx/import.h"
+#include "isomer/optimize/predicting_oracle.h"
 #include "isomer/optimize/rule_set.h"
 #include "isomer/runtime/reference/fold.h"
 #include "isomer/search/part.h"
@@ -50,7 +50,7 @@ class Pipeline {
     ISOMER_CHECK(make_oracle());
     const SearchContext context{.rules = rules.rules,
                                 .tactics = rules.tactics,
-                                .costs = *costs_,
+                                .costs = *costs_.model,
                                 .oracle = *oracle_,
                                 .symbols = symbols_,
                                 .objective = [](const Metrics& metrics) { return metrics.latency_us; },
@@ -87,19 +87,17 @@ class Pipeline {
   }
 
   Status make_oracle() {
-    costs_ = std::make_unique<RooflineCost>(symbols_);
-    if (options_.engine == "roofline") {
-      oracle_ = std::make_unique<RooflineOracle>(symbols_);
+    ISOMER_TRY(costs_, make_costs(options_.costs, model_.graph, symbols_, options_.progress));
+    if (costs_.engine == nullptr) {
+      oracle_ = std::make_unique<RooflineOracle>(symbols_, options_.costs.roofline);
       return {};
     }
-    ISOMER_TRY(engine_, make_engine(options_.engine, options_.engine_options));
-    report_.engine_version = engine_->version();
-    report_.device = engine_->device();
+    report_.engine_version = costs_.engine->version();
+    report_.device = costs_.engine->device();
     ISOMER_TRY(TempDir folder, TempDir::make());
-    auto oracle = std::make_unique<EngineOracle>(*engine_, model_, options_.input, options_.shapes, options_.seed,
-                                                 options_.tolerance, std::move(folder));
-    measuring_ = oracle.get();
-    oracle_ = std::move(oracle);
+    measuring_ = std::make_unique<EngineOracle>(*costs_.engine, model_, options_.input, options_.shapes, options_.seed,
+                                                options_.tolerance, std::move(folder));
+    oracle_ = std::make_unique<PredictingOracle>(*costs_.model, *measuring_);
     return {};
   }
 
@@ -110,7 +108,9 @@ class Pipeline {
       return {};
     }
     if (measuring_ == nullptr) {
-      report_.improved = roofline_us(graph, symbols_) < roofline_us(model_.graph, symbols_);
+      const auto before = costs_.model->metrics(model_.graph);
+      const auto after = costs_.model->metrics(graph);
+      report_.improved = before && after && after->latency_us < before->latency_us;
       report_.outcome = report_.improved ? "cheaper under the roofline model; not measured"
                                          : "no cheaper graph under the roofline model";
       return {};
@@ -135,8 +135,9 @@ class Pipeline {
 
   void fill_costs(const Graph& graph) {
     const Graph& after = report_.improved ? graph : model_.graph;
-    report_.cost_before_us = roofline_us(model_.graph, symbols_);
-    report_.cost_after_us = roofline_us(after, symbols_);
+    if (auto metrics = costs_.model->metrics(model_.graph)) report_.cost_before = *metrics;
+    if (auto metrics = costs_.model->metrics(after)) report_.cost_after = *metrics;
+    if (costs_.kernels != nullptr) report_.kernels_measured = costs_.kernels->measured();
     report_.ops_before = op_counts(model_.graph);
     report_.ops_after = op_counts(after);
     report_.outcome += report_.improved ? "" : "; the output is the input";
@@ -154,11 +155,10 @@ class Pipeline {
   OptimizeReport report_;
   Model model_;
   SymbolValues symbols_;
-  std::unique_ptr<Engine> engine_;
-  std::unique_ptr<CostModel> costs_;
+  Costs costs_;
+  std::unique_ptr<EngineOracle> measuring_;  // nothing without an engine
   std::unique_ptr<Oracle> oracle_;
   std::map<uint64_t, bool> admitted_;
-  EngineOracle* measuring_ = nullptr;
 };
 
 }  // namespace

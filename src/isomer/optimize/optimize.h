@@ -11,6 +11,7 @@
 
 #include "isomer/engine/engine.h"
 #include "isomer/engine/inputs.h"
+#include "isomer/optimize/costs.h"
 #include "isomer/optimize/engine_oracle.h"
 #include "isomer/optimize/searches.h"
 #include "isomer/search/report.h"
@@ -23,8 +24,7 @@ struct OptimizeOptions {
   bool force = false;    ///< `output` may be the input itself
   bool dry_run = false;  ///< search and confirm, write nothing
 
-  std::string engine = "ort";  ///< "ort", or "roofline": a cost model that needs no device and confirms nothing
-  EngineOptions engine_options;
+  CostOptions costs;  ///< the engine; the roofline model confirms nothing
   SearchOptions search;
   uint64_t seed = 1;
   ShapeOptions shapes;
@@ -54,8 +54,9 @@ struct OptimizeReport {
   std::string device;
   SearchReport search;
   std::map<std::string, std::string> verdicts;  ///< of the rules in the steps, by name
-  double cost_before_us = 0;                    ///< by the roofline model
-  double cost_after_us = 0;
+  std::optional<Metrics> cost_before;           ///< by the engine's kernels, or the roofline model
+  std::optional<Metrics> cost_after;
+  size_t kernels_measured = 0;             ///< in this run, rather than known from earlier ones
   std::optional<Measured> measured;        ///< nothing without an engine
   std::optional<Equivalence> equivalence;  ///< likewise
   std::map<std::string, int64_t> ops_before;

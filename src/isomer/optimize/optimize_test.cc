@@ -26,7 +26,7 @@ class Optimize : public ::testing::Test {
     OptimizeOptions options;
     options.input = folder_.path() / (name + ".onnx");
     options.output = folder_.path() / (name + ".out.onnx");
-    options.engine = "roofline";
+    options.costs.engine = "roofline";
     const auto graph = build_model(name);
     EXPECT_TRUE(graph.has_value());
     EXPECT_TRUE(export_model(make_model(*graph, name, 17), options.input).has_value());
@@ -51,7 +51,7 @@ TEST_F(Optimize, ReplaysItsSearchOnAnSru) {
   EXPECT_THAT(rules_of(*report), ElementsAre("factor-add", "merge-products-shared-left"));
   double sum = 0;
   for (const SearchStep& step : report->search.steps) sum += step.delta_us;
-  EXPECT_NEAR(report->cost_after_us - report->cost_before_us, sum, 1e-6);
+  EXPECT_NEAR(report->cost_after->latency_us - report->cost_before->latency_us, sum, 1e-6);
 }
 
 TEST_F(Optimize, TwiceIsOnce) {
@@ -78,7 +78,7 @@ TEST_F(Optimize, ReturnsTheInputByteForByteWhereNothingHelps) {
 
 TEST_F(Optimize, ConfirmsOnAnEngine) {
   OptimizeOptions options = network("sru-11");
-  options.engine = "ort";
+  options.costs.engine = "ort";
   options.search.time_budget_seconds = 5;
   options.confirm = {.warmup = 1, .min_runs = 3, .max_runs = 3, .seconds = 0};
   const auto report = optimize(options);

@@ -28,7 +28,7 @@ json options_json(const OptimizeOptions& options) {
           {"max_candidates", options.search.max_candidates},
           {"time_budget", options.search.time_budget_seconds},
           {"seed", options.seed},
-          {"threads", options.engine_options.threads},
+          {"threads", options.costs.engine_options.threads},
           {"rules", options.rules_file.empty() ? "built-in" : options.rules_file},
           {"skip_rules", options.skip_rules},
           {"symbols", options.shapes.symbols},
@@ -50,6 +50,26 @@ json steps_json(const OptimizeReport& report) {
                      {"speedup", step.speedup > 0 ? json(step.speedup) : json()}});
   }
   return steps;
+}
+
+json metrics_json(const std::optional<Metrics>& metrics) {
+  if (!metrics) return json();
+  return {{"latency_us", metrics->latency_us},
+          {"flops", metrics->flops},
+          {"bytes", metrics->bytes},
+          {"kernels", metrics->kernels},
+          {"peak_bytes", metrics->peak_bytes}};
+}
+
+json cost_json(const OptimizeReport& report) {
+  const auto latency = [](const std::optional<Metrics>& metrics) {
+    return metrics ? json(metrics->latency_us) : json();
+  };
+  return {{"before_us", latency(report.cost_before)},
+          {"after_us", latency(report.cost_after)},
+          {"before", metrics_json(report.cost_before)},
+          {"after", metrics_json(report.cost_after)},
+          {"kernels_measured", report.kernels_measured}};
 }
 
 json rejected_json(const SearchReport& search) {
@@ -83,7 +103,7 @@ json to_json(const OptimizeReport& report) {
               {"isomer", version()},
               {"model", report.options.input.string()},
               {"output", report.options.dry_run ? json() : json(report.options.output.string())},
-              {"engine", report.options.engine},
+              {"engine", report.options.costs.engine},
               {"engine_version", report.engine_version},
               {"device", report.device},
               {"options", options_json(report.options)},
@@ -96,7 +116,7 @@ json to_json(const OptimizeReport& report) {
                 {"stop_reason", report.search.stop_reason},
                 {"peak_rss_bytes", peak_rss_bytes()},
                 {"rejected", rejected_json(report.search)}}},
-              {"cost", {{"before_us", report.cost_before_us}, {"after_us", report.cost_after_us}}},
+              {"cost", cost_json(report)},
               {"measured", json()},
               {"steps", steps_json(report)},
               {"equivalence", json()},
@@ -123,14 +143,22 @@ std::string summary(const OptimizeReport& report) {
   if (report.measured) {
     const Measured& m = *report.measured;
     out += fmt::format("latency    {:.1f} us -> {:.1f} us, ratio {:.3f}, 95% [{:.3f}, {:.3f}] ({} {}, {} thread{})\n",
-                       m.before_us, m.after_us, m.speedup.value, m.speedup.low, m.speedup.high, report.options.engine,
-                       report.engine_version, report.options.engine_options.threads,
-                       report.options.engine_options.threads == 1 ? "" : "s");
+                       m.before_us, m.after_us, m.speedup.value, m.speedup.low, m.speedup.high,
+                       report.options.costs.engine, report.engine_version, report.options.costs.engine_options.threads,
+                       report.options.costs.engine_options.threads == 1 ? "" : "s");
   }
   if (report.equivalence)
     out += fmt::format("outputs    max relative difference {:.1e} over {} random inputs\n", report.equivalence->max_rel,
                        report.equivalence->inputs);
   out += fmt::format("operators  {} -> {}\n", total(report.ops_before), total(report.ops_after));
+  if (report.cost_before && report.cost_after) {
+    const Metrics& before = *report.cost_before;
+    const Metrics& after = *report.cost_after;
+    out += fmt::format("kernels    {} -> {}, predicted {:.1f} us -> {:.1f} us ({} kernels measured now)\n",
+                       before.kernels, after.kernels, before.latency_us, after.latency_us, report.kernels_measured);
+    out += fmt::format("memory     {:.2f} MiB -> {:.2f} MiB of activations at the same time\n",
+                       before.peak_bytes / (1 << 20), after.peak_bytes / (1 << 20));
+  }
   out += fmt::format("search     {}: {} candidates, {} matches in {:.1f} s ({})\n", report.search.algorithm,
                      report.search.candidates, report.search.matches, report.search.seconds, report.search.stop_reason);
   out += rejected_line(report.search) + "\n";

@@ -66,24 +66,31 @@ std::vector<std::string> rules_by_gain(const SearchReport& report) {
 /// beats `graph` at all.
 Result<SearchResult> judged_metaflow(const Graph& graph, const SearchOptions& options, const SearchContext& context) {
   constexpr size_t kVariants = 4;
-  ISOMER_TRY(SearchResult first, metaflow(graph, context.rules, options, context));
+  auto found = metaflow(graph, context.rules, options, context);
+  if (!found) {  // a kernel of the model cannot be measured
+    SearchResult none{graph, {.algorithm = "backtrack", .stop_reason = "no costs"}};
+    none.report.rejected.push_back({"backtrack", found.error().message});
+    return none;
+  }
+  SearchResult first = std::move(*found);
   SearchResult out{graph, first.report};
   out.report.steps.clear();
   double best = 1;
   std::set<uint64_t> seen{graph.hash()};
-  const auto judge = [&](SearchResult& found) {
-    if (!seen.insert(found.graph.hash()).second) return;
+  const auto judge = [&](SearchResult& candidate) {
+    if (!seen.insert(candidate.graph.hash()).second) return;
     context.progress("measuring what the search found");
-    const auto ratio = context.oracle.speedup(graph, found.graph);
-    if (!ratio) out.report.rejected.push_back({found.report.algorithm, ratio.error().message});
+    const auto ratio = context.oracle.speedup(graph, candidate.graph);
+    if (!ratio) out.report.rejected.push_back({candidate.report.algorithm, ratio.error().message});
     if (!ratio || ratio->low <= 1 || ratio->value <= best) return;
     best = ratio->value;
-    out.graph = std::move(found.graph);
-    out.report.steps = std::move(found.report.steps);
+    out.graph = std::move(candidate.graph);
+    out.report.steps = std::move(candidate.report.steps);
   };
   const std::vector<std::string> used = rules_by_gain(first.report);
   judge(first);
   for (size_t i = 0; i < std::min(kVariants, used.size()) && used.size() > 1; ++i) {
+    if (out.report.seconds > options.time_budget_seconds / 2) break;
     std::vector<Rule> others;
     for (const Rule& rule : context.rules)
       if (rule.name != used[i]) others.push_back(rule);

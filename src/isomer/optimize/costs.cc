@@ -1,0 +1,26 @@
+#include "isomer/optimize/costs.h"
+
+namespace isomer {
+
+Result<Costs> make_costs(const CostOptions& options, const Graph& graph, const SymbolValues& symbols,
+                         const std::function<void(const std::string&)>& progress) {
+  Costs costs;
+  if (options.engine == "roofline") {
+    ISOMER_CHECK(check(options.roofline));
+    costs.model = std::make_unique<RooflineCost>(symbols, options.roofline);
+    return costs;
+  }
+  ISOMER_TRY(costs.engine, make_engine(options.engine, options.engine_options));
+  ISOMER_TRY(ProfileDb profiles, ProfileDb::open(options.profile_db));
+  costs.profiles = std::make_unique<ProfileDb>(std::move(profiles));
+  KernelCostOptions kernels{.symbols = symbols, .footprint = footprint(graph, symbols)};
+  kernels.progress = [progress](size_t done, const std::string& kernel) {
+    progress(fmt::format("measured {} kernels; {}", done, kernel));
+  };
+  ISOMER_TRY(auto model, KernelCost::make(*costs.engine, *costs.profiles, std::move(kernels)));
+  costs.kernels = model.get();
+  costs.model = std::move(model);
+  return costs;
+}
+
+}  // namespace isomer

@@ -1,0 +1,35 @@
+#pragma once
+// The cost model that goes with an engine.
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "isomer/cost/kernel_cost.h"
+#include "isomer/cost/roofline.h"
+#include "isomer/engine/engine.h"
+
+namespace isomer {
+
+struct CostOptions {
+  std::string engine = "ort";  ///< "ort", or "roofline": a cost model that needs no device
+  EngineOptions engine_options = {};
+  RooflineOptions roofline = {};          ///< of the engine of that name
+  std::filesystem::path profile_db = {};  ///< keeps measured kernels from run to run; empty: only for this one
+};
+
+/// A cost model with what it stands on.
+struct Costs {
+  std::unique_ptr<Engine> engine;       ///< null for the roofline model
+  std::unique_ptr<ProfileDb> profiles;  ///< likewise
+  std::unique_ptr<CostModel> model;
+  const KernelCost* kernels = nullptr;  ///< `model`, where it is of measured kernels
+};
+
+/// Costs of `graph` and graphs that come of it, for these values of its symbols. An Error where there is no such engine
+/// or the profile database cannot be opened.
+Result<Costs> make_costs(const CostOptions& options, const Graph& graph, const SymbolValues& symbols,
+                         const std::function<void(const std::string&)>& progress);
+
+}  // namespace isomer
