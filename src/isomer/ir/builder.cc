@@ -137,9 +137,9 @@ const NodeId* GraphBuilder::find_equal(const OpDef& op, const Attrs& attrs, std:
   if (found == by_hash_.end()) return nullptr;
   const Node& node = at(found->second);
   const auto have = graph_.operands(node);
-  const bool same_operands = std::equal(have.begin(), have.end(), operands.begin(), operands.end()) ||
-                             (op.commutative && have.size() == 2 && operands.size() == 2 && have[0] == operands[1] &&
-                              have[1] == operands[0]);
+  const bool same_operands =
+      std::equal(have.begin(), have.end(), operands.begin(), operands.end()) ||
+      (op.commutative && have.size() == 2 && operands.size() == 2 && have[0] == operands[1] && have[1] == operands[0]);
   const bool equal = node.op == &op && node.num_results == num_results && same_operands && node.attrs == attrs;
   return equal ? &found->second : nullptr;
 }
