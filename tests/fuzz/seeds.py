@@ -23,6 +23,7 @@ GRAPHS = [
     "input x: i64[4]\nw = i64[4]{fill 3}\ny = Add(x, w)\nz = Cast(y) {to=f32}\nreturn y, z\n",
     "input x: f32[2,3]\ny = Clip(x, _, _)\nz = Transpose(y) {perm=[1,0]}\nu = Reshape(z) {shape=[-1]}\nreturn u\n",
     "input x: f32[3] # a comment\ny = Opaque(x) {@op_type=\"If\"}: f32[3]\nreturn y\n",
+    'input x: f32[\xb9(z) {shape=[-1\x1c]\ny = Cli(px, _, _)\nz = Res\xb93] # a com\ny = Opaque(x) {@op_type="If"}: f32[3]\nreturn y\n',
     "w = f32[2,2]{seed 1}\nv = f64[]{nan}\nt = str[2]{\"a\",\"b\\n\"}\nk = bool[2]{true,false}\nreturn w, v, t, k\n",
 ]
 

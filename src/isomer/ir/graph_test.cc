@@ -125,6 +125,13 @@ TEST(Graph, BadTextIsRefusedWithItsLine) {
   EXPECT_NE(parse_error("").find("return"), std::string::npos);
 }
 
+TEST(Graph, DimensionsAreSymbolsAndFunctionsOfThem) {
+  const auto refused = [](const std::string& dim) { return parse_error("input x: f32[" + dim + "]\nreturn x"); };
+  for (const char* dim : {"N", "batch_size", "?0", "floor((N-1)/2)", "broadcast(2*N,min(3,N))"})
+    EXPECT_EQ(refused(dim), "");
+  for (const char* dim : {"\xb9(z)", "a{b}", "a=b", "(N", "N)(", "a\"b"}) EXPECT_NE(refused(dim), "") << dim;
+}
+
 TEST(Graph, ConstantsOfATextStayWithinMemoryAndRange) {
   const auto refused = [](const std::string& constant) { return parse_error("w = " + constant + "\nreturn w"); };
   EXPECT_EQ(refused("f32[1000,1000]{seed 1}"), "");

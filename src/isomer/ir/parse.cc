@@ -1,6 +1,7 @@
 // Text => graph.
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -336,6 +337,19 @@ class GraphParser {
   size_t memory_left_ = size_t{1} << 30;  // bytes that constants may still take
 };
 
+/// Whether the text can name an unknown extent: a symbol, or a function of symbols such as floor((N-1)/2). Anything
+/// else would not read back once it is printed among other text.
+bool is_symbol(const std::string& text) {
+  int depth = 0;
+  for (const char c : text) {
+    if (std::isalnum(static_cast<unsigned char>(c)) == 0 && std::string_view("_?.,()+-*/").find(c) == std::string::npos)
+      return false;
+    depth += c == '(' ? 1 : c == ')' ? -1 : 0;
+    if (depth < 0) return false;
+  }
+  return depth == 0;
+}
+
 }  // namespace
 
 Result<Dim> parse_dim(const std::string& text) {
@@ -364,6 +378,7 @@ Result<Dim> parse_dim(const std::string& text) {
     return left * right;
   }
   if (text.find_first_not_of("0123456789") == std::string::npos && text.size() < 19) return Dim(std::stoll(text));
+  if (!is_symbol(text)) return fail("'{}' is no dimension", text);
   return Dim::symbol(text);
 }
 
