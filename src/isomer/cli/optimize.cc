@@ -18,6 +18,8 @@ struct Arguments {
   std::string input;
   std::string output;
   std::string report_file;
+  std::string objective = "latency_us";
+  double memory_limit = 0;
   bool json = false;
 };
 
@@ -26,6 +28,9 @@ Result<int> run(Arguments& choice) {
   options.input = choice.input;
   options.output = choice.output;
   options.seed = choice.random.seed;
+  ISOMER_TRY(options.objective, Objective::parse(choice.objective));
+  if (choice.memory_limit > 0)
+    ISOMER_CHECK(options.objective.add_limit(fmt::format("peak_bytes <= {}", choice.memory_limit)));
   make_folder_of(options.costs.profile_db);
   ISOMER_TRY(options.shapes, choice.random.shape_options());
   Result<OptimizeReport> report = [&] {
@@ -55,6 +60,12 @@ void add_optimize(CLI::App& app, int& exit_code) {
   command->add_flag("--force", options.force, "Let -o overwrite the input");
   command->add_flag("--dry-run", options.dry_run, "Search and measure, write nothing");
   add_costs(*command, options.costs);
+  command
+      ->add_option("--objective", choice->objective,
+                   "latency, memory, flops, kernels, bytes, or an expression: \"latency_us + 0.1 * kernels\"")
+      ->capture_default_str();
+  command->add_option("--memory-limit", choice->memory_limit, "Bytes of activations that may live at the same time")
+      ->check(CLI::PositiveNumber);
   command->add_option("--search", options.search.search, "How to search")
       ->check(CLI::IsMember(search_names()))
       ->capture_default_str();

@@ -53,7 +53,7 @@ class Pipeline {
                                 .costs = *costs_.model,
                                 .oracle = *oracle_,
                                 .symbols = symbols_,
-                                .objective = [](const Metrics& metrics) { return metrics.latency_us; },
+                                .objective = [this](const Metrics& metrics) { return options_.objective(metrics); },
                                 .prepare = [this](const Graph& graph) { return prepare(graph); },
                                 .admits = [this](const Graph& graph) { return admits(graph); },
                                 .progress = options_.progress};
@@ -86,10 +86,21 @@ class Pipeline {
     return true;
   }
 
+  /// Whether a run of the whole model tells the objective.
+  bool about_latency() const {
+    return options_.objective.text() == "latency_us" || options_.objective.text() == "latency";
+  }
+  /// Whether the costs say that a graph is better than the model.
+  bool predicted_better(const Graph& graph) {
+    const auto before = costs_.model->metrics(model_.graph);
+    const auto after = costs_.model->metrics(graph);
+    return before && after && options_.objective(*after) < options_.objective(*before);
+  }
+
   Status make_oracle() {
     ISOMER_TRY(costs_, make_costs(options_.costs, model_.graph, symbols_, options_.progress));
     if (costs_.engine == nullptr) {
-      oracle_ = std::make_unique<RooflineOracle>(symbols_, options_.costs.roofline);
+      oracle_ = std::make_unique<PredictingOracle>(*costs_.model, options_.objective, nullptr);
       return {};
     }
     report_.engine_version = costs_.engine->version();
@@ -97,7 +108,8 @@ class Pipeline {
     ISOMER_TRY(TempDir folder, TempDir::make());
     measuring_ = std::make_unique<EngineOracle>(*costs_.engine, model_, options_.input, options_.shapes, options_.seed,
                                                 options_.tolerance, std::move(folder));
-    oracle_ = std::make_unique<PredictingOracle>(*costs_.model, *measuring_);
+    Oracle* const measured = about_latency() ? measuring_.get() : nullptr;
+    oracle_ = std::make_unique<PredictingOracle>(*costs_.model, options_.objective, measured);
     return {};
   }
 
@@ -108,9 +120,7 @@ class Pipeline {
       return {};
     }
     if (measuring_ == nullptr) {
-      const auto before = costs_.model->metrics(model_.graph);
-      const auto after = costs_.model->metrics(graph);
-      report_.improved = before && after && after->latency_us < before->latency_us;
+      report_.improved = predicted_better(graph);
       report_.outcome = report_.improved ? "cheaper under the roofline model; not measured"
                                          : "no cheaper graph under the roofline model";
       return {};
@@ -126,6 +136,12 @@ class Pipeline {
     report_.measured =
         Measured{median(flattened(times.first)), median(flattened(times.second)), times.ratio(options_.seed)};
     const Interval& speedup = report_.measured->speedup;
+    if (!about_latency()) {
+      report_.improved = predicted_better(graph);
+      report_.outcome = fmt::format("{} {}; {:.2f}x as fast", report_.improved ? "smaller" : "no smaller",
+                                    options_.objective.text(), speedup.value);
+      return {};
+    }
     report_.improved = speedup.low > 1 && speedup.value >= options_.least_speedup;
     report_.outcome = report_.improved ? fmt::format("{:.2f}x faster", speedup.value)
                                        : fmt::format("no significant gain ({:.3f}x, 95% [{:.3f}, {:.3f}])",

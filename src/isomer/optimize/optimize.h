@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "isomer/cost/objective.h"
 #include "isomer/engine/engine.h"
 #include "isomer/engine/inputs.h"
 #include "isomer/optimize/costs.h"
@@ -26,6 +27,9 @@ struct OptimizeOptions {
 
   CostOptions costs;  ///< the engine; the roofline model confirms nothing
   SearchOptions search;
+  /// What is made as small as possible: an expression over the dimensions of a cost, with hard limits. Anything but the
+  /// latency is decided by the costs alone.
+  Objective objective;
   uint64_t seed = 1;
   ShapeOptions shapes;
 

@@ -131,5 +131,20 @@ TEST_F(Optimize, RefusesBadOptionsAndNamesThem) {
   EXPECT_THAT(message(bad), HasSubstr("'wrong' is refuted"));
 }
 
+TEST_F(Optimize, ObjectiveAndLimitDecide) {
+  OptimizeOptions options = network("sru-11");
+  options.objective = Objective::parse("flops").value();
+  const auto fewer = optimize(options);
+  ASSERT_TRUE(fewer.has_value()) << fewer.error().message;
+  EXPECT_TRUE(fewer->improved);
+  EXPECT_LT(fewer->cost_after->flops, fewer->cost_before->flops);
+  // A limit that nothing can keep leaves the model as it is.
+  options.objective = Objective::parse("latency_us").value();
+  ASSERT_TRUE(options.objective.add_limit("peak_bytes <= 1").has_value());
+  const auto none = optimize(options);
+  ASSERT_TRUE(none.has_value()) << none.error().message;
+  EXPECT_FALSE(none->improved);
+}
+
 }  // namespace
 }  // namespace isomer

@@ -1,24 +1,27 @@
 #pragma once
-// An oracle that measures only what a cost model does not rule out.
+// An oracle that asks the cost model first, and the engine about what the costs do not rule out.
 
 #include "isomer/cost/cost_model.h"
+#include "isomer/cost/objective.h"
 #include "isomer/search/oracle.h"
 
 namespace isomer {
 
 class PredictingOracle : public Oracle {
  public:
-  /// Keeps references to both. Candidates that the costs predict to be slower than `least` times the current graph are
+  /// Keeps references. Without `measured` (null) the costs decide alone: where there is no engine, or where the
+  /// objective is not a time. Candidates that the costs predict to be slower than `least` times the current graph are
   /// not measured; the model's error decides how far below 1 that should be.
-  PredictingOracle(CostModel& costs, Oracle& measured, double least = 0.95)
-      : costs_(costs), measured_(measured), least_(least) {}
+  PredictingOracle(CostModel& costs, const Objective& objective, Oracle* measured, double least = 0.95)
+      : costs_(costs), objective_(objective), measured_(measured), least_(least) {}
 
-  /// The predicted ratio (an interval of one point) where it rules the candidate out, else what was measured.
+  /// What was measured, or the ratio of the objectives (an interval of one point). An Error where a limit is exceeded.
   Result<Interval> speedup(const Graph& current, const Graph& candidate) override;
 
  private:
   CostModel& costs_;
-  Oracle& measured_;
+  const Objective& objective_;
+  Oracle* const measured_;
   const double least_;
 };
 

@@ -23,6 +23,7 @@ int64_t peak_rss_bytes() {
 
 json options_json(const OptimizeOptions& options) {
   return {{"search", options.search.search},
+          {"objective", options.objective.text()},
           {"alpha", options.search.alpha},
           {"split", options.search.split},
           {"max_candidates", options.search.max_candidates},
