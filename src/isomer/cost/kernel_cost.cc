@@ -157,6 +157,7 @@ Result<std::vector<KernelShare>> KernelCost::account(const Graph& graph) {
   for (size_t kernel = 0; kernel < plan.size(); ++kernel) add(kernel);
   for (const KernelPlan::Reorder& reorder : plan.reorders) add(reorder);
   std::vector<KernelShare> sorted;
+  sorted.reserve(shares.size());
   for (auto& [signature, share] : shares) sorted.push_back(std::move(share));
   std::ranges::stable_sort(sorted, [](const KernelShare& a, const KernelShare& b) { return a.us > b.us; });
   return sorted;

@@ -189,7 +189,8 @@ double Objective::operator()(const Metrics& metrics) const {
   for (const Limit& limit : limits_)
     if (!(limit.small(metrics) <= limit.large(metrics))) return kInfinite;
   const double value = expression_(metrics);
-  return std::isfinite(value) ? value : kInfinite;
+  if (!std::isfinite(value)) return kInfinite;
+  return value;
 }
 
 }  // namespace isomer

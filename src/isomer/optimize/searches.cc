@@ -55,6 +55,7 @@ std::vector<std::string> rules_by_gain(const SearchReport& report) {
   std::map<std::string, double> gains;
   for (const SearchStep& step : report.steps) gains[step.rule] += std::abs(step.delta_us);
   std::vector<std::string> names;
+  names.reserve(gains.size());
   for (const auto& [name, gain] : gains) names.push_back(name);
   std::stable_sort(names.begin(), names.end(),
                    [&](const std::string& a, const std::string& b) { return gains[a] > gains[b]; });
