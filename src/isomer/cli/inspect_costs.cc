@@ -16,20 +16,15 @@ void CostChoice::add_to(CLI::App& command) {
 }
 
 Result<ModelCosts> model_costs(const CostChoice& choice, const Graph& graph, const SymbolValues& symbols) {
-  ISOMER_TRY(const auto engine, choice.engine.make());
-  std::filesystem::path profile_db = choice.profile_db;
-  make_folder_of(profile_db);
-  ISOMER_TRY(ProfileDb db, ProfileDb::open(profile_db));
+  CostOptions options{
+      .engine = choice.engine.name, .engine_options = choice.engine.options, .profile_db = choice.profile_db};
+  make_folder_of(options.profile_db);
   Progress progress("measuring kernels ...");
-  KernelCostOptions options{.symbols = symbols, .footprint = footprint(graph, symbols)};
-  options.progress = [&](size_t done, const std::string& kernel) {
-    progress.update(fmt::format("measured {} kernels; {}", done, kernel));
-  };
-  ISOMER_TRY(const auto cost, KernelCost::make(*engine, db, std::move(options)));
+  ISOMER_TRY(Costs made, make_costs(options, graph, symbols, [&](const std::string& line) { progress.update(line); }));
   ModelCosts costs;
-  ISOMER_TRY(costs.metrics, cost->metrics(graph));
-  ISOMER_TRY(costs.kernels, cost->account(graph));
-  costs.measured = cost->measured();
+  ISOMER_TRY(costs.metrics, made.model->metrics(graph));
+  ISOMER_TRY(costs.kernels, made.kernels->account(graph));
+  costs.measured = made.kernels->measured();
   return costs;
 }
 

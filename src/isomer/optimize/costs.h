@@ -24,7 +24,7 @@ struct Costs {
   std::unique_ptr<Engine> engine;       ///< null for the roofline model
   std::unique_ptr<ProfileDb> profiles;  ///< likewise
   std::unique_ptr<CostModel> model;
-  const KernelCost* kernels = nullptr;  ///< `model`, where it is of measured kernels
+  KernelCost* kernels = nullptr;  ///< `model`, where it is of measured kernels
 };
 
 /// Costs of `graph` and graphs that come of it, for these values of its symbols. An Error where there is no such engine
