@@ -5,7 +5,8 @@
     .venv-bench/bin/python bench/table.py --models all --out docs/results      # writes results.json and results.md
 
 A model is timed in turn with its original, run by run, in one process, both loaded four times in either order; the table
-gives the mean of the medians of the ratios of neighbouring runs (above 1: faster than the original) with its 95% interval.
+gives the mean of the medians of the ratios of neighbouring runs (above 1: faster than the original) with its 95% interval,
+the seconds of the search and the largest resident memory of the process that ran it.
 --exported adds the graphs of tests/exported. Finished rows are kept in the JSON file, so that an interrupted run goes on
 where it stopped. --only-peers adds the columns of onnxsim and OnnxSlim to the rows of a file that has none: a ratio is
 against the original on the same machine, so that columns may be measured apart.
@@ -72,6 +73,8 @@ def row_of(name: str, model: pathlib.Path, shapes: list[str], args: argparse.Nam
     row["steps"] = [step["rule"] for step in report["steps"]] if report["improved"] else []
     row["improved"] = report["improved"]
     row["search_seconds"] = report["search"]["seconds"]
+    row["candidates"] = report["search"]["candidates"]
+    row["peak_rss_bytes"] = report["search"]["peak_rss_bytes"]
     # An input that came back byte for byte is not timed against itself.
     row["isomer"] = timed(model, target, args.threads, shapes, args.seconds) if report["improved"] else None
     row["before_us"] = (report["measured"] or {}).get("before_us")
@@ -102,11 +105,18 @@ def cell(entry: dict | None) -> str:
     return f"{entry['ratio']:.3f} [{entry['ci95'][0]:.3f}, {entry['ci95'][1]:.3f}]"
 
 
+def number(row: dict, key: str, unit: float, form: str) -> str:
+    """Blank in rows of older files, which lack the key."""
+    return format(row[key] / unit, form) if key in row else ""
+
+
 def heading(data: dict) -> list[str]:
     lines = [
         f"{data['processor']}, {data['threads']} thread(s), ONNX Runtime {data['engine_version']} at its highest level.",
         "Ratio of latencies, original / optimized, of paired runs over four loads, with 95% interval; above 1 is faster.",
     ]
+    if any("search_seconds" in row for row in data["rows"]):
+        lines.append("Search and peak are the seconds of Isomer's search and the most memory that its process held.")
     if "peers" in data:
         peers = data["peers"]
         lines.append(
@@ -122,8 +132,9 @@ def markdown(data: dict) -> str:
     lines = [
         *heading(data),
         "",
-        "| model | original, ms | Isomer | onnxsim | OnnxSlim | largest relative difference | substitutions |",
-        "|---|---:|---|---|---|---:|---|",
+        "| model | original, ms | Isomer | onnxsim | OnnxSlim | largest relative difference | search, s | peak, MB "
+        "| substitutions |",
+        "|---|---:|---|---|---|---:|---:|---:|---|",
     ]
     for row in data["rows"]:
         steps = ", ".join(dict.fromkeys(row["steps"]))
@@ -131,7 +142,7 @@ def markdown(data: dict) -> str:
         lines.append(
             f"| {row['name']} | {row['before_us'] / 1000:.2f} | {cell(own) if own else '1 (the input)'} "
             f"| {cell(row.get('onnxsim'))} | {cell(row.get('onnxslim'))} | {format(own['max_rel'], '.0e') if own else '0'} "
-            f"| {steps} |"
+            f"| {number(row, 'search_seconds', 1, '.1f')} | {number(row, 'peak_rss_bytes', 1e6, '.0f')} | {steps} |"
         )
     return "\n".join(lines) + "\n"
 
