@@ -1,8 +1,14 @@
 #include "isomer/engine/paired.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace isomer {
+
+void PairedTimes::add(PairedTimes more) {
+  std::ranges::move(more.first, std::back_inserter(first));
+  std::ranges::move(more.second, std::back_inserter(second));
+}
 
 std::vector<double> flattened(const std::vector<std::vector<double>>& groups) {
   std::vector<double> all;

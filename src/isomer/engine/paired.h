@@ -12,6 +12,8 @@ struct PairedTimes {
   std::vector<std::vector<double>> first;
   std::vector<std::vector<double>> second;
 
+  /// Appends the groups of `more`.
+  void add(PairedTimes more);
   /// first / second with its interval: above 1, the second is faster.
   Interval ratio(uint64_t seed) const { return grouped_ratio(first, second, seed); }
 };

@@ -4,6 +4,25 @@
 
 namespace isomer {
 
+namespace {
+
+constexpr double kNormal95 = 1.96;  // standard deviations on either side that hold 95% of a normal distribution
+
+}  // namespace
+
+Interval posterior_ratio(double predicted, const Interval& measured) {
+  const double prior = std::log(predicted);
+  const double prior_deviation = 0.01 + 0.5 * std::abs(prior);
+  const double deviation = (std::log(measured.high) - std::log(measured.low)) / (2 * kNormal95);
+  // One that is not finite (no pairs) or has no width (one pair) tells nothing about its error.
+  if (!(deviation > 0)) return measured;
+  const double prior_weight = 1 / (prior_deviation * prior_deviation);
+  const double weight = 1 / (deviation * deviation);
+  const double mean = (prior_weight * prior + weight * std::log(measured.value)) / (prior_weight + weight);
+  const double half = kNormal95 / std::sqrt(prior_weight + weight);
+  return {std::exp(mean), std::exp(mean - half), std::exp(mean + half)};
+}
+
 Result<Interval> PredictingOracle::speedup(const Graph& current, const Graph& candidate) {
   const auto before = costs_.metrics(current);
   const auto after = costs_.metrics(candidate);
@@ -18,7 +37,8 @@ Result<Interval> PredictingOracle::speedup(const Graph& current, const Graph& ca
   if (!std::isfinite(was)) return Interval{2, 2, 2};
   const double ratio = is > 0 ? was / is : 1;
   if (measured_ == nullptr || ratio < least_) return Interval{ratio, ratio, ratio};
-  return measured_->speedup(current, candidate);
+  ISOMER_TRY(const Interval measured, measured_->speedup(current, candidate));
+  return posterior_ratio(ratio, measured);
 }
 
 }  // namespace isomer

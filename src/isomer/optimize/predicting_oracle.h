@@ -1,11 +1,17 @@
 #pragma once
-// An oracle that asks the cost model first, and the engine about what the costs do not rule out.
+// An oracle that asks the cost model first, and the engine about what the costs do not rule out. Where both answer, the
+// costs are the prior of what is measured: a gain of one percent that both see is believed after fewer runs, and one
+// that the costs do not see has to show more clearly.
 
 #include "isomer/cost/cost_model.h"
 #include "isomer/cost/objective.h"
 #include "isomer/search/oracle.h"
 
 namespace isomer {
+
+/// The posterior of a ratio of latencies, as normal distributions of logarithms: `measured` with its 95% interval, and
+/// before it the costs' `predicted` with a standard deviation of 1% and half of the predicted change.
+Interval posterior_ratio(double predicted, const Interval& measured);
 
 class PredictingOracle : public Oracle {
  public:
@@ -15,7 +21,8 @@ class PredictingOracle : public Oracle {
   PredictingOracle(CostModel& costs, const Objective& objective, Oracle* measured, double least = 0.95)
       : costs_(costs), objective_(objective), measured_(measured), least_(least) {}
 
-  /// What was measured, or the ratio of the objectives (an interval of one point). An Error where a limit is exceeded.
+  /// The posterior of what was measured, or the ratio of the objectives (an interval of one point). An Error where a
+  /// limit is exceeded.
   Result<Interval> speedup(const Graph& current, const Graph& candidate) override;
 
  private:

@@ -1,6 +1,7 @@
 #include "isomer/optimize/searches.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -12,6 +13,17 @@
 
 namespace isomer {
 namespace {
+
+std::chrono::steady_clock::duration seconds(double count) {
+  return std::chrono::duration_cast<std::chrono::steady_clock::duration>(std::chrono::duration<double>(count));
+}
+
+/// The options of a search that starts now and has to end, with what is left of the time, at `end`.
+SearchOptions until(SearchOptions options, std::chrono::steady_clock::time_point end) {
+  const double left = std::chrono::duration<double>(end - std::chrono::steady_clock::now()).count();
+  options.time_budget_seconds = std::max(0.0, left);
+  return options;
+}
 
 /// Adds what a later search did to the report of an earlier one.
 void append(SearchReport& report, SearchReport next) {
@@ -67,6 +79,7 @@ std::vector<std::string> rules_by_gain(const SearchReport& report) {
 /// beats `graph` at all.
 Result<SearchResult> judged_metaflow(const Graph& graph, const SearchOptions& options, const SearchContext& context) {
   constexpr size_t kVariants = 4;
+  const auto end = std::chrono::steady_clock::now() + seconds(options.time_budget_seconds);
   auto found = metaflow(graph, context.rules, options, context);
   if (!found) {  // a kernel of the model cannot be measured
     SearchResult none{graph, {.algorithm = "backtrack", .stop_reason = "no costs"}};
@@ -81,7 +94,7 @@ Result<SearchResult> judged_metaflow(const Graph& graph, const SearchOptions& op
   const auto judge = [&](SearchResult& candidate) {
     if (!seen.insert(candidate.graph.hash()).second) return;
     context.progress("measuring what the search found");
-    const auto ratio = context.oracle.speedup(graph, candidate.graph);
+    const auto ratio = look_closely(context.oracle, graph, candidate.graph, best);
     if (!ratio) out.report.rejected.push_back({candidate.report.algorithm, ratio.error().message});
     if (!ratio || ratio->low <= 1 || ratio->value <= best) return;
     best = ratio->value;
@@ -91,11 +104,12 @@ Result<SearchResult> judged_metaflow(const Graph& graph, const SearchOptions& op
   const std::vector<std::string> used = rules_by_gain(first.report);
   judge(first);
   for (size_t i = 0; i < std::min(kVariants, used.size()) && used.size() > 1; ++i) {
-    if (out.report.seconds > options.time_budget_seconds / 2) break;
+    const SearchOptions left = until(options, end);
+    if (left.time_budget_seconds < options.time_budget_seconds / 2) break;
     std::vector<Rule> others;
     for (const Rule& rule : context.rules)
       if (rule.name != used[i]) others.push_back(rule);
-    ISOMER_TRY(SearchResult variant, metaflow(graph, others, options, context));
+    ISOMER_TRY(SearchResult variant, metaflow(graph, others, left, context));
     out.report.candidates += variant.report.candidates;
     out.report.duplicates += variant.report.duplicates;
     out.report.matches += variant.report.matches;
@@ -113,9 +127,15 @@ const std::vector<std::string>& search_names() {
 }
 
 Result<SearchResult> run_search(const Graph& graph, const SearchOptions& options, const SearchContext& context) {
+  // What greedy's share does not suffice for, backtracking may still find.
+  constexpr double kGreedyShare = 0.7;
+  const auto start = std::chrono::steady_clock::now();
+  const auto end = start + seconds(options.time_budget_seconds);
   SearchResult out{graph, {}};
   if (options.search == "auto" || options.search == "greedy") {
-    ISOMER_TRY(SearchResult found, greedy(out.graph, options, context));
+    const double share = options.search == "auto" ? kGreedyShare : 1;
+    ISOMER_TRY(SearchResult found,
+               greedy(out.graph, until(options, start + seconds(share * options.time_budget_seconds)), context));
     out.graph = std::move(found.graph);
     append(out.report, std::move(found.report));
   }
@@ -126,14 +146,15 @@ Result<SearchResult> run_search(const Graph& graph, const SearchOptions& options
     append(out.report, std::move(simple.report));
   }
   if (options.search == "enumerate") {
-    ISOMER_TRY(SearchResult found, metaflow(out.graph, context.rules, options, context));
+    ISOMER_TRY(SearchResult found, metaflow(out.graph, context.rules, until(options, end), context));
     out.graph = std::move(found.graph);
     append(out.report, std::move(found.report));
   } else if (options.search != "greedy") {
-    ISOMER_TRY(SearchResult found, judged_metaflow(out.graph, options, context));
+    ISOMER_TRY(SearchResult found, judged_metaflow(out.graph, until(options, end), context));
     out.graph = std::move(found.graph);
     append(out.report, std::move(found.report));
   }
+  out.report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return out;
 }
 

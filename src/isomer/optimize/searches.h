@@ -19,10 +19,10 @@ const std::vector<std::string>& search_names();
 
 struct SearchOptions {
   std::string search = "auto";
-  double alpha = 1.05;            ///< MetaFlow's cutoff: candidates up to alpha times the cost of the best are kept
-  int64_t split = 30;             ///< parts of at most this many operators; 0: no split
-  int64_t max_candidates = 1000;  ///< graphs that may be costed in one part
-  double time_budget_seconds = 120;
+  double alpha = 1.05;              ///< MetaFlow's cutoff: candidates up to alpha times the cost of the best are kept
+  int64_t split = 30;               ///< parts of at most this many operators; 0: no split
+  int64_t max_candidates = 1000;    ///< graphs that may be costed in one part
+  double time_budget_seconds = 60;  ///< of all searches together
 };
 
 /// What a search works with.

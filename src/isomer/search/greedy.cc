@@ -134,9 +134,7 @@ class Greedy {
     if (!finish(current, name, candidate)) return;
     options_.progress(fmt::format("measuring {}", name));
     const double least = best ? best->steps.front().speedup : options_.least_speedup;
-    auto ratio = oracle_.speedup(current, candidate.graph);
-    // Worth a second look where a busy machine has made the interval wide.
-    if (ratio && ratio->value > least && ratio->low <= 1) ratio = oracle_.speedup(current, candidate.graph);
+    const auto ratio = look_closely(oracle_, current, candidate.graph, least);
     if (!ratio) reject(name, ratio.error());
     if (!ratio || ratio->low <= 1 || ratio->value <= least) return;
     candidate.steps.front().speedup = ratio->value;

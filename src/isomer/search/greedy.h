@@ -16,7 +16,7 @@ struct GreedyOptions {
   double time_budget_seconds = 120;
   std::span<const Tactic> tactics = {};
   /// A step must be at least this much faster, with the whole interval above 1.
-  double least_speedup = 1.01;
+  double least_speedup = 1.005;
   /// Candidates may need this much more floating-point work than the model (Winograd and merging trade work for speed).
   double most_work = 1.5;
   SymbolValues symbols;

@@ -12,8 +12,14 @@ class Oracle {
  public:
   virtual ~Oracle() = default;
   /// Ratio of the latencies of `current` and `candidate` with its 95% interval: above 1, the candidate is faster. An
-  /// Error where the candidate cannot be run; the search then passes over it.
+  /// Error where the candidate cannot be run; the search then passes over it. An oracle that measures looks again when
+  /// it is asked again, and answers from all that it saw of the pair.
   virtual Result<Interval> speedup(const Graph& current, const Graph& candidate) = 0;
 };
+
+/// The oracle's answer, asked again (at most `looks` times) while the candidate is more likely than not better than
+/// `least` and the interval still too wide to be sure that it is faster at all.
+Result<Interval> look_closely(Oracle& oracle, const Graph& current, const Graph& candidate, double least,
+                              int looks = 4);
 
 }  // namespace isomer
