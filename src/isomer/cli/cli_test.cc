@@ -228,6 +228,13 @@ TEST_F(Cli, DiffShowsWhatChanged) {
   EXPECT_EQ(changed["only_after"].size(), 1);
   EXPECT_EQ(isomer_program({"diff", a_, wrong_}).exit_code, 0);
   EXPECT_THAT(isomer_program({"diff", a_, wrong_}).out, HasSubstr("Sigmoid"));
+  EXPECT_EQ(changed["regions"], 1);
+  EXPECT_EQ(changed["only_after"][0], (json{{"region", 1}, {"op", "Relu"}, {"name", "z"}, {"type", "f32[N,4]"}}));
+
+  const std::string dot = (folder_ / "diff.dot").string();
+  ASSERT_EQ(isomer_program({"diff", a_, b_, "--dot", dot, "--hops", "1"}).exit_code, 0);
+  EXPECT_THAT(read_file(dot).value(), HasSubstr("subgraph cluster_b_0"));
+  EXPECT_EQ(isomer_program({"diff", a_, b_, "--dot", b_}).exit_code, 2) << "b is an input";
 }
 
 TEST_F(Cli, ModelsAreListedAndWritten) {

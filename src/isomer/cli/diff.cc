@@ -5,12 +5,14 @@
 #include <memory>
 #include <set>
 
+#include "isomer/base/file.h"
 #include "isomer/base/table.h"
 #include "isomer/base/version.h"
 #include "isomer/cli/commands.h"
 #include "isomer/cli/common.h"
 #include "isomer/cli/describe.h"
 #include "isomer/ir/dot.h"
+#include "isomer/ir/dot_diff.h"
 #include "isomer/onnx/import.h"
 
 namespace isomer {
@@ -20,23 +22,35 @@ using nlohmann::json;
 
 struct DiffOptions {
   std::string a, b;
-  size_t limit = 20;
+  size_t limit = 40;
+  std::string dot;
+  DotDiffOptions picture;
   bool json = false;
 };
 
-/// The computations of `graph` that `other` does not have: [{"op", "name", "type"}]. Equal computations have equal
-/// hashes in both graphs. What stands behind a changed node is a changed computation too.
-json only_in(const Graph& graph, const Graph& other, bool constants) {
-  std::set<uint64_t> known;
-  for (const Node& node : other.nodes()) known.insert(node.hash);
+/// The changed nodes, region by region: [{"region", "op", "name", "type"}].
+json changed_nodes(const Graph& graph, const std::vector<uint32_t>& regions) {
+  std::vector<NodeId> nodes;
+  for (NodeId id = 0; id < regions.size(); ++id)
+    if (regions[id] != kUnchanged) nodes.push_back(id);
+  std::ranges::stable_sort(nodes, {}, [&](NodeId id) { return regions[id]; });
   json rows = json::array();
-  for (const Node& node : graph.nodes()) {
-    if (node.is_input() || node.is_constant() != constants || known.contains(node.hash)) continue;
-    rows.push_back({{"op", op_label(node)},
+  for (const NodeId id : nodes) {
+    const Node& node = graph.node(id);
+    rows.push_back({{"region", regions[id] + 1},
+                    {"op", op_label(node)},
                     {"name", node_name(graph, node)},
                     {"type", node.num_results == 0 ? "" : graph.type(node.result()).str()}});
   }
   return rows;
+}
+
+/// How many constants of `graph` the other one does not have.
+size_t constants_only_in(const Graph& graph, const Graph& other) {
+  std::set<uint64_t> known;
+  for (const Node& node : other.nodes()) known.insert(node.hash);
+  return static_cast<size_t>(std::ranges::count_if(
+      graph.nodes(), [&](const Node& node) { return node.is_constant() && !known.contains(node.hash); }));
 }
 
 std::map<std::string, std::pair<int64_t, int64_t>> op_counts(const Graph& a, const Graph& b) {
@@ -47,7 +61,7 @@ std::map<std::string, std::pair<int64_t, int64_t>> op_counts(const Graph& a, con
   return counts;
 }
 
-json compare_models(const DiffOptions& options, const Model& a, const Model& b) {
+json compare_models(const DiffOptions& options, const Model& a, const Model& b, const GraphDiff& changes) {
   json report = {{"schema", "isomer.diff.v1"},
                  {"isomer", version()},
                  {"models", {options.a, options.b}},
@@ -55,10 +69,11 @@ json compare_models(const DiffOptions& options, const Model& a, const Model& b) 
                  {"inputs", {{"before", interface_json(a, false)}, {"after", interface_json(b, false)}}},
                  {"outputs", {{"before", interface_json(a, true)}, {"after", interface_json(b, true)}}},
                  {"ops", json::object()},
-                 {"only_before", only_in(a.graph, b.graph, false)},
-                 {"only_after", only_in(b.graph, a.graph, false)},
-                 {"constants_only_before", only_in(a.graph, b.graph, true)},
-                 {"constants_only_after", only_in(b.graph, a.graph, true)}};
+                 {"regions", changes.regions},
+                 {"only_before", changed_nodes(a.graph, changes.region_before)},
+                 {"only_after", changed_nodes(b.graph, changes.region_after)},
+                 {"constants_only_before", constants_only_in(a.graph, b.graph)},
+                 {"constants_only_after", constants_only_in(b.graph, a.graph)}};
   for (const auto& [op, count] : op_counts(a.graph, b.graph)) {
     report["ops"][op] = {{"before", count.first}, {"after", count.second}};
   }
@@ -80,13 +95,21 @@ void print_interface_changes(const char* kind, const json& sides) {
   }
 }
 
-void print_nodes(const char* heading, char sign, const json& rows, size_t limit) {
+/// The changed nodes, those before and those after one region after the other.
+void print_regions(const json& report, size_t limit) {
+  std::vector<std::pair<char, json>> rows;
+  for (const json& row : report["only_before"]) rows.emplace_back('-', row);
+  for (const json& row : report["only_after"]) rows.emplace_back('+', row);
   if (rows.empty()) return;
-  fmt::print("\n{} ({}):\n", heading, rows.size());
-  Table table({"<", "<op", "<name", "<type"});
+  std::ranges::stable_sort(rows, {}, [](const auto& row) { return row.second["region"].template get<int>(); });
+  const auto regions = report["regions"].get<int>();
+  fmt::print("\n{} changed {}:\n", regions, regions == 1 ? "region" : "regions");
+  Table table({">region", "<", "<op", "<name", "<type"});
   for (size_t i = 0; i < std::min(rows.size(), limit); ++i) {
-    const auto cell = [&](const char* key) { return rows[i][key].get<std::string>(); };
-    table.row({std::string(1, sign), cell("op"), cell("name"), cell("type")});
+    const auto& [sign, row] = rows[i];
+    const bool first = i == 0 || rows[i - 1].second["region"] != row["region"];
+    table.row({first ? row["region"].dump() : "", std::string(1, sign), row["op"].get<std::string>(),
+               row["name"].get<std::string>(), row["type"].get<std::string>()});
   }
   fmt::print("{}", table.str());
   if (rows.size() > limit) fmt::print("... and {} more (--limit, --json)\n", rows.size() - limit);
@@ -105,16 +128,21 @@ void print_report(const json& report, size_t limit) {
     table.row({op, grouped(before), grouped(after), fmt::format("{:+}", after - before)});
   }
   if (changed) fmt::print("{}", table.str());
-  print_nodes("only before", '-', report["only_before"], limit);
-  print_nodes("only after", '+', report["only_after"], limit);
+  print_regions(report, limit);
   fmt::print("{}constants: {} only before, {} only after\n", report["equal"].get<bool>() ? "" : "\n",
-             report["constants_only_before"].size(), report["constants_only_after"].size());
+             report["constants_only_before"].get<int>(), report["constants_only_after"].get<int>());
 }
 
 Result<int> diff(const DiffOptions& options) {
   ISOMER_TRY(const Model a, import_model(options.a));
   ISOMER_TRY(const Model b, import_model(options.b));
-  const json report = compare_models(options, a, b);
+  const GraphDiff changes = diff_graphs(a.graph, b.graph);
+  if (!options.dot.empty()) {
+    const std::vector<std::filesystem::path> inputs = {options.a, options.b};
+    ISOMER_CHECK(may_write(options.dot, inputs, false));
+    ISOMER_CHECK(write_file(options.dot, dot_diff(a.graph, b.graph, changes, options.picture)));
+  }
+  const json report = compare_models(options, a, b, changes);
   if (options.json) {
     print_json(report);
   } else {
@@ -130,11 +158,16 @@ void add_diff(CLI::App& app, int& exit_code) {
   const auto options = std::make_shared<DiffOptions>();
   command->add_option("a", options->a, "ONNX file: before")->required();
   command->add_option("b", options->b, "ONNX file: after")->required();
-  command->add_option("--limit", options->limit, "How many nodes of each side to list")->capture_default_str();
+  command->add_option("--limit", options->limit, "How many changed nodes to list")->capture_default_str();
+  command->add_option("--dot", options->dot, "Write both graphs, with what changed marked, as a Graphviz file");
+  command->add_option("--hops", options->picture.hops, "In the picture: unchanged nodes this near to a changed one")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  command->add_flag("--all", options->picture.all, "In the picture: every node");
   add_json(*command, options->json);
   command->footer(
-      "Example: isomer diff model.onnx faster.onnx\nNodes are compared by what they compute, not by name; all that "
-      "depends on a changed node has changed.");
+      "Example: isomer diff model.onnx faster.onnx --dot diff.dot && dot -Tsvg diff.dot > diff.svg\nA node has changed "
+      "where the other model has none of the same operator, attributes and weights in its place.");
   command->callback([options, &exit_code] { exit_code = finish(diff(*options)); });
 }
 

@@ -1,5 +1,7 @@
 #include "isomer/ir/dot.h"
 
+#include "isomer/ir/alignment.h"
+
 namespace isomer {
 namespace {
 
@@ -8,31 +10,6 @@ std::string result_types(const Graph& graph, const Node& node) {
   std::string text;
   for (uint32_t i = 0; i < node.num_results; ++i) text += '\n' + graph.type(node.result(i)).str();
   return text;
-}
-
-/// A Graphviz string; line breaks become \n.
-std::string label(const std::string& text) {
-  std::string out = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') out += '\\';
-    out += c == '\n' ? "\\n" : std::string(1, c);
-  }
-  return out + '"';
-}
-
-bool is_drawn(const Graph& graph, const Node& node) {
-  for (uint32_t i = 0; i < node.num_results; ++i) {
-    if (!graph.is_weight(node.result(i)) || graph.is_output(node.result(i))) return true;
-  }
-  return node.num_results == 0;
-}
-
-std::string node_line(const Graph& graph, NodeId id) {
-  const Node& node = graph.node(id);
-  const std::string types = result_types(graph, node);
-  if (!node.is_input()) return fmt::format("  n{} [label={}];\n", id, label(op_label(node) + types));
-  const std::string& name = graph.name(node.result());
-  return fmt::format("  n{} [shape=ellipse, label={}];\n", id, label((name.empty() ? "input" : name) + types));
 }
 
 }  // namespace
@@ -49,22 +26,44 @@ std::string op_label(const Node& node) {
   return (prefix.empty() ? "" : prefix + ".") + (type == nullptr ? "Opaque" : text(type));
 }
 
+std::string dot_string(const std::string& text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') out += '\\';
+    out += c == '\n' ? "\\n" : std::string(1, c);
+  }
+  return out + '"';
+}
+
+std::string dot_node(const Graph& graph, NodeId node_id, const std::string& id, const std::string& more,
+                     const std::string& style) {
+  const Node& node = graph.node(node_id);
+  const std::string name = node.is_input() ? graph.name(node.result()) : "";
+  const std::string head = !node.is_input() ? op_label(node) : name.empty() ? "input" : name;
+  const std::string label = head + result_types(graph, node) + (more.empty() ? "" : '\n' + more);
+  return fmt::format("{} [{}label={}{}];\n", id, node.is_input() ? "shape=ellipse, " : "", dot_string(label),
+                     style.empty() ? "" : ", " + style);
+}
+
+std::string dot_output(const Graph& graph, size_t i, const std::string& id) {
+  const std::string& name = graph.name(graph.outputs()[i]);
+  return fmt::format("{} [shape=ellipse, label={}];\n", id, dot_string(name.empty() ? "output" : name));
+}
+
 std::string dot_graph(const Graph& graph) {
   std::string out = "digraph {\n  node [shape=box, fontname=\"sans-serif\"];\n";
   for (NodeId id = 0; id < graph.nodes().size(); ++id) {
     const Node& node = graph.node(id);
-    if (!is_drawn(graph, node)) continue;
-    out += node_line(graph, id);
+    if (!is_at_run_time(graph, node)) continue;
+    out += "  " + dot_node(graph, id, fmt::format("n{}", id));
     for (const ValueId operand : graph.operands(node)) {
-      if (operand == kNoValue || !is_drawn(graph, graph.producer_node(operand))) continue;
+      if (operand == kNoValue || !is_at_run_time(graph, graph.producer_node(operand))) continue;
       out += fmt::format("  n{} -> n{};\n", graph.producer(operand), id);
     }
   }
   for (size_t i = 0; i < graph.outputs().size(); ++i) {
-    const ValueId value = graph.outputs()[i];
-    const std::string& name = graph.name(value);
-    out += fmt::format("  o{} [shape=ellipse, label={}];\n", i, label(name.empty() ? "output" : name));
-    out += fmt::format("  n{} -> o{};\n", graph.producer(value), i);
+    out += "  " + dot_output(graph, i, fmt::format("o{}", i));
+    out += fmt::format("  n{} -> o{};\n", graph.producer(graph.outputs()[i]), i);
   }
   return out + "}\n";
 }

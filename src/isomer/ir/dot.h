@@ -11,6 +11,15 @@ namespace isomer {
 /// on constants alone is left out, unless it is an output.
 std::string dot_graph(const Graph& graph);
 
+/// A node's line in such a picture, by its id: an ellipse for an input; its label has more lines where `more` is not
+/// empty, and `style` adds to the attributes of Graphviz ("fillcolor=...").
+std::string dot_node(const Graph& graph, NodeId node, const std::string& id, const std::string& more = "",
+                     const std::string& style = "");
+/// The line of the i-th output, an ellipse.
+std::string dot_output(const Graph& graph, size_t i, const std::string& id);
+/// A string of Graphviz; line breaks become \n.
+std::string dot_string(const std::string& text);
+
 /// The operator of a node for people: an opaque node goes by what it is in ONNX ("com.microsoft.FusedConv").
 std::string op_label(const Node& node);
 
