@@ -12,6 +12,7 @@ VENDORS = {  # header prefix: rooms that may include it
     "google/protobuf": {"onnx"},
     "z3": {"smt"},
     "dnnl": {"runtime"},
+    "oneapi/dnnl": {"runtime"},
     "CLI/": {"cli"},
     "sqlite3": {"cost"},
 }

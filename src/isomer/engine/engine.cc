@@ -4,6 +4,7 @@
 
 #include <fstream>
 
+#include "isomer/engine/onednn.h"
 #include "isomer/engine/ort.h"
 #include "isomer/engine/reference.h"
 
@@ -27,13 +28,14 @@ Result<KernelTime> Engine::time_kernel(const KernelRun& /*run*/, double /*overhe
 Result<double> Engine::kernel_overhead() { return fail("engine '{}' cannot time kernels", name()); }
 
 const std::vector<std::string>& engine_names() {
-  static const std::vector<std::string> kNames = {"ort", "reference"};
+  static const std::vector<std::string> kNames = {"ort", "onednn", "reference"};
   return kNames;
 }
 
 Result<std::unique_ptr<Engine>> make_engine(const std::string& name, const EngineOptions& options) {
   if (options.threads < 1) return fail("{} threads: must be at least 1", options.threads);
   if (name == "ort") return make_ort_engine(options);
+  if (name == "onednn") return make_onednn_engine(options);
   if (name == "reference") return make_reference_engine();
   return fail("unknown engine '{}'; there are: {}", name, fmt::join(engine_names(), ", "));
 }

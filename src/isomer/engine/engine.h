@@ -44,7 +44,7 @@ class Engine {
  public:
   virtual ~Engine() = default;
 
-  virtual std::string name() const = 0;     ///< "ort", "reference"
+  virtual std::string name() const = 0;     ///< "ort", "onednn", "reference"
   virtual std::string version() const = 0;  ///< of what runs the model
   virtual int threads() const = 0;
   /// The processor's name.

@@ -140,11 +140,11 @@ TEST_P(EveryEngine, ErrorsNameWhatIsWrong) {
   EXPECT_THAT(error_of(ours->run(session, kX)), HasSubstr("no session"));
 }
 
-INSTANTIATE_TEST_SUITE_P(Engines, EveryEngine, testing::Values("ort", "reference"),
+INSTANTIATE_TEST_SUITE_P(Engines, EveryEngine, testing::Values("ort", "onednn", "reference"),
                          [](const auto& test) { return std::string(test.param); });
 
 TEST_F(EngineTest, UnknownNamesAndOptionsAreRefused) {
-  EXPECT_THAT(error_of(make_engine("tpu")), HasSubstr("there are: ort, reference"));
+  EXPECT_THAT(error_of(make_engine("tpu")), HasSubstr("there are: ort, onednn, reference"));
   EXPECT_THAT(error_of(make_engine("ort", {.threads = 0})), HasSubstr("0 threads"));
 }
 

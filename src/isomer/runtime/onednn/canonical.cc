@@ -1,0 +1,284 @@
+#include "isomer/runtime/onednn/canonical.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <optional>
+
+#include "isomer/ir/builder.h"
+#include "isomer/ops/onnx_form.h"
+#include "isomer/ops/registry.h"
+#include "isomer/runtime/reference/executor.h"
+
+namespace isomer::onednn {
+namespace {
+
+constexpr int64_t kMaxGrowth = int64_t{256} << 20;
+
+bool is_op(const Node& node, std::string_view name) {
+  return !node.is_opaque() && node.op->domain.empty() && node.op->name == name;
+}
+
+class Canonicalizer {
+ public:
+  explicit Canonicalizer(const Graph& graph) : from_(graph), builder_(graph.name_table()) {
+    renamed_.assign(graph.num_values(), kNoValue);
+  }
+
+  Result<Graph> run(std::span<const TensorType> inputs) {
+    for (NodeId id = 0; id < from_.nodes().size(); ++id) {
+      const Node& node = from_.node(id);
+      if (node.is_input()) {
+        renamed_[node.result()] = builder_.input(inputs[static_cast<size_t>(node.attrs.integer("index"))]);
+      } else if (node.is_constant()) {
+        renamed_[node.result()] = builder_.constant(node.attrs.tensor("value"));
+      } else if (auto status = add(node); !status) {
+        return fail_in(fmt::format("node {} ({})", id, node.op->name), status.error());
+      }
+    }
+    std::vector<ValueId> outputs;
+    for (const ValueId output : from_.outputs()) outputs.push_back(renamed_[output]);
+    return builder_.finish(outputs);
+  }
+
+ private:
+  Status add(const Node& node) {
+    std::vector<ValueId> operands;
+    for (const ValueId operand : from_.operands(node))
+      operands.push_back(operand == kNoValue ? kNoValue : renamed_[operand]);
+    ISOMER_TRY(const bool folded, fold(node, operands));
+    if (folded) return {};
+    if (node.is_opaque()) return add_opaque(node, operands);
+    ISOMER_TRY(const auto special, special_form(node, operands));
+    if (special) {
+      renamed_[node.result()] = *special;
+      return {};
+    }
+    ISOMER_TRY(const NodeId added, builder_.copy(from_, node, operands));
+    rename(node, added);
+    return {};
+  }
+
+  void rename(const Node& node, NodeId added) {
+    for (uint32_t i = 0; i < node.num_results; ++i) renamed_[node.result(i)] = builder_.at(added).result(i);
+  }
+
+  /// Computes a node whose operands are all known, or whose result is its operand's extents.
+  Result<bool> fold(const Node& node, std::span<const ValueId> operands) {
+    const bool of_extents = is_op(node, "Shape") || is_op(node, "Size");
+    int64_t bytes = kMaxGrowth;
+    std::vector<Tensor> data;
+    for (const ValueId operand : operands) {
+      const Tensor* known = operand == kNoValue ? nullptr : builder_.constant_data(operand);
+      data.push_back(known == nullptr ? Tensor() : *known);
+      if (known != nullptr) bytes += static_cast<int64_t>(known->bytes().size());
+      if (known != nullptr || operand == kNoValue) continue;
+      const TensorType& type = builder_.type(operand);
+      const auto dims = type.shape ? concrete(*type.shape) : std::nullopt;
+      if (!of_extents || !dims || type.dtype == DType::Undefined) return false;
+      // Only the extents are looked at: bytes that are never read need not be there, but the type wants some.
+      if (type.dtype == DType::String || Tensor::byte_size(type.dtype, *dims) > static_cast<size_t>(kMaxGrowth))
+        return false;
+      data.back() = Tensor::zeros(type.dtype, *dims);
+    }
+    if (node.num_results == 0 || !foldable(node, bytes)) return false;
+    const auto results = run_node(from_, node, data);
+    if (!results) return false;
+    for (uint32_t i = 0; i < node.num_results; ++i) renamed_[node.result(i)] = builder_.constant((*results)[i]);
+    return true;
+  }
+
+  /// Whether a node is a function of its operands alone, with results of at most `bytes`.
+  bool foldable(const Node& node, int64_t bytes) const {
+    if (node.is_opaque()) return find_op(node.attrs.text("@op_type"), node.attrs.text("@domain")) != nullptr;
+    if (node.op->kernel == nullptr) return false;
+    for (uint32_t i = 0; i < node.num_results; ++i) {
+      const TensorType& type = from_.type(node.result(i));
+      const auto dims = type.shape ? concrete(*type.shape) : std::nullopt;
+      if (dims && static_cast<int64_t>(Tensor::byte_size(type.dtype, *dims)) > bytes) return false;
+    }
+    return true;
+  }
+
+  /// An opaque node becomes an ordinary one where all its parameters are known now.
+  Status add_opaque(const Node& node, std::span<const ValueId> operands) {
+    const auto normal = normalized(node, operands);
+    if (normal) {
+      if (const auto added = builder_.node(*normal->op, normal->attrs, normal->operands, node.num_results)) {
+        rename(node, *added);
+        return {};
+      }
+    }
+    std::vector<TensorType> types;
+    for (uint32_t i = 0; i < node.num_results; ++i) types.push_back(from_.type(node.result(i)));
+    rename(node, builder_.opaque(node.attrs, operands, std::move(types)));
+    return {};
+  }
+
+  std::optional<NormalForm> normalized(const Node& node, std::span<const ValueId> operands) const {
+    const OpDef* op = find_op(node.attrs.text("@op_type"), node.attrs.text("@domain"));
+    if (op == nullptr) return std::nullopt;
+    OnnxForm form{.op_type = node.attrs.text("@op_type"),
+                  .domain = node.attrs.text("@domain"),
+                  .opset = static_cast<int>(node.attrs.integer("@opset")),
+                  .num_results = node.num_results};
+    for (const auto& [name, value] : node.attrs.entries())
+      if (!name.starts_with('@')) form.attrs[name] = value;
+    for (const ValueId operand : operands) {
+      if (operand == kNoValue) {
+        form.operands.push_back({});
+        form.types.push_back(nullptr);
+        continue;
+      }
+      const Tensor* data = builder_.constant_data(operand);
+      form.operands.push_back({operand, data == nullptr ? Tensor() : *data});
+      form.types.push_back(builder_.type(operand).known() ? &builder_.type(operand) : nullptr);
+    }
+    auto normal = normalize(form);
+    return normal ? std::move(*normal) : std::nullopt;
+  }
+
+  Result<std::optional<ValueId>> special_form(const Node& node, std::span<const ValueId> operands) {
+    const std::optional<ValueId> none;
+    if (is_op(node, "Identity") || (is_op(node, "Dropout") && node.num_results == 1)) return operands[0];
+    if (is_op(node, "BatchNormalization")) return fold_batch_norm(node, operands);
+    if (is_op(node, "Mul")) return join_gelu(operands);
+    if (is_op(node, "Concat")) return nest_concat(node, operands);
+    return none;
+  }
+
+  const Node& maker(ValueId value) const { return builder_.peek().producer_node(value); }
+  ValueId operand(const Node& node, size_t i) const { return builder_.peek().operands(node)[i]; }
+
+  /// Scale and shift of each channel, where all statistics are constants.
+  struct ChannelMap {
+    std::vector<float> scale, shift;
+  };
+  std::optional<ChannelMap> channel_map(const Node& norm, std::span<const ValueId> operands) const {
+    std::span<const float> part[4];
+    for (size_t i = 0; i < 4; ++i) {
+      const Tensor* data = builder_.constant_data(operands[i + 1]);
+      if (data == nullptr || data->dtype() != DType::Float) return std::nullopt;
+      part[i] = data->data<float>();
+    }
+    ChannelMap map;
+    const double epsilon = norm.attrs.real("epsilon");
+    for (size_t c = 0; c < part[0].size(); ++c) {
+      const double scale = part[0][c] / std::sqrt(part[3][c] + epsilon);
+      map.scale.push_back(static_cast<float>(scale));
+      map.shift.push_back(static_cast<float>(part[1][c] - part[2][c] * scale));
+    }
+    return map;
+  }
+
+  Result<std::optional<ValueId>> fold_batch_norm(const Node& norm, std::span<const ValueId> operands) {
+    const std::optional<ValueId> none;
+    const ValueId before = from_.operands(norm)[0];
+    if (from_.consumers(before).size() != 1 || from_.is_output(before)) return none;
+    const Node conv = maker(operands[0]);
+    if (!is_op(conv, "Conv")) return none;
+    const std::vector<ValueId> inputs(builder_.peek().operands(conv).begin(), builder_.peek().operands(conv).end());
+    const Tensor* weights = builder_.constant_data(inputs[1]);
+    const bool has_bias = inputs.size() > 2 && inputs[2] != kNoValue;
+    const Tensor* bias = has_bias ? builder_.constant_data(inputs[2]) : nullptr;
+    const auto map = channel_map(norm, operands);
+    if (!map || weights == nullptr || weights->dtype() != DType::Float || (has_bias && bias == nullptr)) return none;
+    Tensor scaled = Tensor::zeros(DType::Float, weights->dims());
+    Tensor shift = Tensor::zeros(DType::Float, {weights->dims()[0]});
+    const size_t channels = map->scale.size();
+    const size_t row = channels == 0 ? 0 : scaled.data<float>().size() / channels;
+    for (size_t c = 0; c < channels; ++c) {
+      for (size_t i = 0; i < row; ++i)
+        scaled.mutable_data<float>()[c * row + i] = weights->data<float>()[c * row + i] * map->scale[c];
+      const float old = has_bias ? bias->data<float>()[c] : 0.0F;
+      shift.mutable_data<float>()[c] = old * map->scale[c] + map->shift[c];
+    }
+    ISOMER_TRY(const ValueId folded,
+               builder_.add(*conv.op, conv.attrs,
+                            {inputs[0], builder_.constant(std::move(scaled)), builder_.constant(std::move(shift))}));
+    return std::optional(folded);
+  }
+
+  /// The only element of a real constant.
+  std::optional<float> scalar(ValueId value) const {
+    const Tensor* data = builder_.constant_data(value);
+    if (data == nullptr || data->dtype() != DType::Float || data->element_count() != 1) return std::nullopt;
+    return data->data<float>()[0];
+  }
+  bool is_scalar(ValueId value, double wanted) const {
+    const auto found = scalar(value);
+    return found && std::abs(*found - wanted) <= 1e-6 * std::abs(wanted);
+  }
+  /// The other operand of a two-operand node called `name` that makes `value`, where `fits` holds for the first.
+  template <class Fits>
+  std::optional<ValueId> other_of(ValueId value, std::string_view name, const Fits& fits) const {
+    const Node& node = maker(value);
+    if (!is_op(node, name)) return std::nullopt;
+    if (fits(operand(node, 0))) return operand(node, 1);
+    if (fits(operand(node, 1))) return operand(node, 0);
+    return std::nullopt;
+  }
+  /// x where `value` is erf(x / sqrt 2) + 1.
+  std::optional<ValueId> under_erf(ValueId value) const {
+    const auto erf = other_of(value, "Add", [&](ValueId v) { return is_scalar(v, 1); });
+    if (!erf || !is_op(maker(*erf), "Erf")) return std::nullopt;
+    const ValueId scaled = operand(maker(*erf), 0);
+    const Node& division = maker(scaled);
+    if (is_op(division, "Div") && is_scalar(operand(division, 1), std::sqrt(2.0))) return operand(division, 0);
+    return other_of(scaled, "Mul", [&](ValueId v) { return is_scalar(v, std::sqrt(0.5)); });
+  }
+
+  /// x (erf(x / sqrt 2) + 1) / 2, its three factors multiplied in any order, is Gelu.
+  Result<std::optional<ValueId>> join_gelu(std::span<const ValueId> operands) {
+    const std::optional<ValueId> none;
+    std::vector<ValueId> factors;
+    for (size_t i = 0; i < 2 && factors.empty(); ++i) {
+      if (!is_op(maker(operands[i]), "Mul")) continue;
+      const Node& inner = maker(operands[i]);
+      factors = {operand(inner, 0), operand(inner, 1), operands[1 - i]};
+      if (!is_gelu(factors)) factors.clear();
+    }
+    if (factors.empty()) return none;
+    ISOMER_TRY(const ValueId gelu, builder_.add(op("Gelu"), {}, {*gelu_operand(factors)}));
+    return std::optional(gelu);
+  }
+  bool is_gelu(const std::vector<ValueId>& factors) const { return gelu_operand(factors).has_value(); }
+  std::optional<ValueId> gelu_operand(const std::vector<ValueId>& factors) const {
+    for (const ValueId factor : factors) {
+      const auto x = under_erf(factor);
+      if (!x) continue;
+      const bool times_x = std::ranges::count(factors, *x) == 1;
+      const bool halved = std::ranges::any_of(factors, [&](ValueId v) { return is_scalar(v, 0.5); });
+      if (times_x && halved && builder_.type(factor) == builder_.type(*x)) return x;
+    }
+    return std::nullopt;
+  }
+
+  Result<std::optional<ValueId>> nest_concat(const Node& node, std::span<const ValueId> operands) {
+    std::vector<ValueId> parts(operands.begin(), operands.end());
+    const int64_t axis = node.attrs.integer("axis");
+    for (size_t length = parts.size() - 1; length >= 2; --length) {
+      const auto known = concats_.find({axis, {parts.begin(), parts.begin() + static_cast<ptrdiff_t>(length)}});
+      if (known == concats_.end()) continue;
+      parts.erase(parts.begin() + 1, parts.begin() + static_cast<ptrdiff_t>(length));
+      parts[0] = known->second;
+      break;
+    }
+    ISOMER_TRY(const ValueId joined, builder_.add(*node.op, node.attrs, parts));
+    concats_[{axis, {operands.begin(), operands.end()}}] = joined;
+    return std::optional(joined);
+  }
+
+  const Graph& from_;
+  GraphBuilder builder_;
+  std::vector<ValueId> renamed_;
+  std::map<std::pair<int64_t, std::vector<ValueId>>, ValueId> concats_;
+};
+
+}  // namespace
+
+Result<Graph> canonicalize(const Graph& graph, std::span<const TensorType> inputs) {
+  return Canonicalizer(graph).run(inputs);
+}
+
+}  // namespace isomer::onednn

@@ -1,0 +1,46 @@
+#pragma once
+// Descriptions of memory: how the f32 elements of a value lie.
+
+#include <dnnl.hpp>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "isomer/ir/type.h"
+
+namespace isomer::onednn {
+
+using Desc = dnnl::memory::desc;
+using Dims = dnnl::memory::dims;
+
+/// Row-major f32 of these extents; a scalar has one axis of extent 1, since oneDNN knows no rank 0.
+Desc plain_desc(const Dims& dims);
+/// f32 of these extents with given strides, in elements.
+Desc strided_desc(const Dims& dims, const Dims& strides);
+/// f32 of these extents in whatever layout the primitive likes best.
+Desc any_desc(const Dims& dims);
+/// Channels (axis 1) in blocks of `block`, each innermost.
+Desc channel_blocked_desc(const Dims& dims, int block);
+
+/// Extents of a concrete type, {1} for a scalar.
+Dims dims_of(const TensorType& type);
+Dims row_major_strides(const Dims& dims);
+int64_t element_count(std::span<const int64_t> dims);
+
+/// Whether the elements lie in row-major order without gaps, however that is described: strides of axes of extent 1
+/// do not matter, nor do blocks that fill up exactly where nothing but ones follows.
+bool lies_plain(const Desc& desc);
+/// Whether two descriptions mean the same bytes at the same places.
+bool same_layout(const Desc& a, const Desc& b);
+/// No inner blocks: strides say everything.
+bool is_strided(const Desc& desc);
+/// The channel block of a layout, 1 where channels are not blocked.
+int64_t channel_block(const Desc& desc);
+Dims strides_of(const Desc& desc);
+/// Axes in another order: axis i of the result is axis perm[i] of a strided description.
+Desc permuted(const Desc& desc, const std::vector<int64_t>& perm);
+
+/// "nchw", "nChw16c", or strides.
+std::string layout_str(const Desc& desc);
+
+}  // namespace isomer::onednn

@@ -1,0 +1,222 @@
+// Every operator family that has kernels of oneDNN against the reference executor, on random shapes.
+
+#include <fmt/ranges.h>
+
+#include "isomer/base/rng.h"
+#include "isomer/runtime/onednn/testing.h"
+
+namespace isomer::onednn {
+namespace {
+
+std::string list(const std::vector<int64_t>& values) { return fmt::format("[{}]", fmt::join(values, ",")); }
+
+struct Draw {
+  Rng rng;
+  explicit Draw(uint64_t seed) : rng(seed) {}
+  int64_t of(std::initializer_list<int64_t> values) { return *(values.begin() + rng.below(values.size())); }
+  int64_t between(int64_t a, int64_t b) { return rng.between(a, b); }
+  bool coin() { return rng.below(2) == 0; }
+};
+
+class Differential : public testing::TestWithParam<int> {};
+
+TEST_P(Differential, Convolution) {
+  Draw draw(static_cast<uint64_t>(GetParam()));
+  const size_t spatial = static_cast<size_t>(draw.of({1, 2, 2, 2, 3}));
+  const int64_t group = draw.of({1, 1, 2, 3, 16});
+  const int64_t per_group_in = draw.of({1, 2, 5, 16});
+  const int64_t per_group_out = draw.of({1, 3, 8, 16});
+  std::vector<int64_t> x = {draw.of({1, 2, 3}), group * per_group_in};
+  std::vector<int64_t> w = {group * per_group_out, per_group_in};
+  std::vector<int64_t> strides, dilations, begin, end;
+  for (size_t i = 0; i < spatial; ++i) {
+    w.push_back(draw.of({1, 2, 3, 5}));
+    strides.push_back(draw.between(1, 3));
+    dilations.push_back(draw.between(1, 2));
+    begin.push_back(draw.between(0, 2));
+    end.push_back(draw.between(0, 2));
+    x.push_back((w.back() - 1) * dilations.back() + draw.between(1, spatial == 3 ? 6 : 19));
+  }
+  std::vector<int64_t> pads = begin;
+  pads.insert(pads.end(), end.begin(), end.end());
+  const char* after[] = {"Relu(c)", "Sigmoid(c)", "Clip(c) {min=f32[]{-0.5}, max=f32[]{0.75}}", "Add(c, r)",
+                         "Identity(c)"};
+  const std::string tail = after[draw.rng.below(5)];
+  std::string text =
+      fmt::format("input x: f32{}\nw = f32{}{{seed 3}}\nb = f32[{}]{{seed 4}}\n", list(x), list(w), w[0]);
+  text += fmt::format("c = Conv(x, w{}) {{strides={}, dilations={}, pads={}, group={}}}\n", draw.coin() ? ", b" : "",
+                      list(strides), list(dilations), list(pads), group);
+  if (tail.starts_with("Add")) text += "r = Tanh(c)\n";
+  text += "y = " + tail + "\nz = Relu(y)\nreturn y, z";
+  expect_as_reference(text);
+}
+
+TEST_P(Differential, Pooling) {
+  Draw draw(static_cast<uint64_t>(100 + GetParam()));
+  const size_t spatial = static_cast<size_t>(draw.of({1, 2, 2, 3}));
+  std::vector<int64_t> x = {draw.of({1, 2}), draw.of({1, 3, 16, 20})};
+  std::vector<int64_t> kernel, strides, dilations, pads(2 * spatial, 0);
+  const bool max = draw.coin();
+  for (size_t i = 0; i < spatial; ++i) {
+    kernel.push_back(draw.of({1, 2, 3}));
+    strides.push_back(draw.between(1, 3));
+    dilations.push_back(max ? draw.between(1, 2) : 1);
+    pads[i] = draw.between(0, kernel[i] - 1);
+    pads[spatial + i] = draw.between(0, kernel[i] - 1);
+    x.push_back((kernel[i] - 1) * dilations[i] + draw.between(1, 9));
+  }
+  std::string text = fmt::format("input x: f32{}\n", list(x));
+  // Behind a convolution the layout is blocked.
+  if (draw.coin()) {
+    std::vector<int64_t> w = {32, x[1]};
+    w.insert(w.end(), spatial, 1);
+    const std::vector<int64_t> ones(spatial, 1);
+    text += fmt::format("w = f32{}{{seed 3}}\nc = Conv(x, w) {{strides={}, dilations={}, pads={}}}\n", list(w),
+                        list(ones), list(ones), list(std::vector<int64_t>(2 * spatial, 0)));
+  } else {
+    text += "c = Identity(x)\n";
+  }
+  const std::string extra = fmt::format(", dilations={}", list(dilations)) +
+                            (max ? "" : fmt::format(", count_include_pad={}", draw.between(0, 1)));
+  text +=
+      fmt::format("y = {}(c) {{kernel_shape={}, strides={}, pads={}, ceil_mode={}{}}}\n",
+                  max ? "MaxPool" : "AveragePool", list(kernel), list(strides), list(pads), draw.between(0, 1), extra);
+  text += "g = GlobalAveragePool(y)\nm = GlobalMaxPool(y)\nreturn y, g, m";
+  expect_as_reference(text);
+}
+
+TEST_P(Differential, Products) {
+  Draw draw(static_cast<uint64_t>(200 + GetParam()));
+  const int64_t m = draw.of({1, 2, 7, 16, 33}), k = draw.of({1, 5, 16, 40}), n = draw.of({1, 3, 16, 50});
+  const bool constant = draw.coin();
+  std::vector<int64_t> a = {m, k}, b = {k, n};
+  for (int64_t i = draw.between(0, 2); i > 0; --i) a.insert(a.begin(), draw.between(1, 3));
+  if (!constant)
+    while (b.size() < a.size()) b.insert(b.begin(), draw.coin() ? 1 : a[a.size() - b.size() - 1]);
+  std::string text = fmt::format("input a: f32{}\n", list(a));
+  text += constant ? fmt::format("b = f32{}{{seed 3}}\n", list(b)) : fmt::format("input b: f32{}\n", list(b));
+  text += fmt::format("v = f32[{}]{{seed 4}}\nc = MatMul(a, b)\n", n);
+  text += draw.coin() ? "d = Add(c, v)\n" : "h = f32[]{0.125}\nd = Mul(c, h)\n";
+  const char* after[] = {"Gelu(d)", "Relu(d)", "Add(d, r)", "Tanh(d)"};
+  const std::string tail = after[draw.rng.below(4)];
+  if (tail.starts_with("Add")) text += "r = Sigmoid(a2)\n";
+  std::vector<int64_t> out = a;
+  out.back() = n;
+  text = fmt::format("input a2: f32{}\n", list(out)) + text + "y = " + tail + "\nreturn y";
+  expect_as_reference(text);
+}
+
+TEST_P(Differential, Gemm) {
+  Draw draw(static_cast<uint64_t>(300 + GetParam()));
+  const int64_t m = draw.of({1, 2, 33}), k = draw.of({1, 5, 40}), n = draw.of({1, 3, 50});
+  const int64_t ta = draw.between(0, 1), tb = draw.between(0, 1);
+  const std::vector<std::vector<int64_t>> biases = {{n}, {1, n}, {m, 1}, {m, n}, {1}};
+  const auto& c = biases[draw.rng.below(biases.size())];
+  const std::string b = list(tb != 0 ? std::vector{n, k} : std::vector{k, n});
+  std::string text = fmt::format("input a: f32{}\n", list(ta != 0 ? std::vector{k, m} : std::vector{m, k}));
+  text += draw.coin() ? fmt::format("b = f32{}{{seed 2}}\n", b) : fmt::format("input b: f32{}\n", b);
+  text += fmt::format("c = f32{}{{seed 3}}\ny = Gemm(a, b, c) {{transA={}, transB={}, alpha={}, beta={}}}\n", list(c),
+                      ta, tb, draw.coin() ? "1." : "0.5", draw.coin() ? "1." : "2.");
+  expect_as_reference(text + "z = Relu(y)\nreturn z");
+}
+
+TEST_P(Differential, ElementWise) {
+  Draw draw(static_cast<uint64_t>(400 + GetParam()));
+  std::vector<int64_t> a = {draw.of({1, 2}), draw.of({1, 3, 16, 20}), draw.between(1, 5), draw.between(1, 5)};
+  std::vector<int64_t> b = a;
+  for (int64_t& dim : b)
+    if (draw.coin()) dim = 1;
+  b.erase(b.begin(), b.begin() + draw.between(0, 3));
+  if (draw.coin()) std::swap(a, b);
+  const char* ops[] = {"Add", "Sub", "Mul", "Div", "Max", "Min"};
+  std::string text = fmt::format("input a: f32{}\ninput b: f32{}\n", list(a), list(b));
+  text += fmt::format("c = {}(a, b)\nd = Relu(c)\ne = Abs(c)\nf = Sqrt(e)\ng = Exp(d)\nh = Add(f, g)\n",
+                      ops[draw.rng.below(6)]);
+  expect_as_reference(text + "i = Mul(h, h)\nreturn c, i");
+}
+
+TEST_P(Differential, Concatenation) {
+  Draw draw(static_cast<uint64_t>(500 + GetParam()));
+  const int64_t batch = draw.of({1, 1, 2}), side = draw.between(1, 6);
+  const int64_t axis = draw.of({1, 1, 1, 0, 2, 3});
+  std::string text = fmt::format("input x: f32[{},8,{},{}]\n", batch, side, side);
+  std::string parts;
+  for (int i = 0; i < draw.between(2, 4); ++i) {
+    const int64_t channels = axis == 1 ? draw.of({16, 16, 32, 24, 3}) : 16;
+    text += fmt::format("w{0} = f32[{1},8,1,1]{{seed {0}}}\nc{0} = Conv(x, w{0})\nr{0} = Relu(c{0})\n", i, channels);
+    parts += fmt::format("{}r{}", i == 0 ? "" : ", ", i);
+  }
+  text += fmt::format("y = Concat({}) {{axis={}}}\nz = Concat(y, r0, y) {{axis={}}}\nt = Tanh(y)\n", parts, axis, axis);
+  expect_as_reference(text + "s = Sigmoid(r0)\nreturn z, t, s");
+}
+
+TEST_P(Differential, Shapes) {
+  Draw draw(static_cast<uint64_t>(600 + GetParam()));
+  const int64_t a = draw.between(1, 4), b = draw.of({2, 16, 32}), c = draw.between(1, 5), d = draw.between(2, 5);
+  std::string text = fmt::format("input x: f32[{},{},{},{}]\n", a, b, c, d);
+  if (draw.coin()) {
+    text += fmt::format("w = f32[32,{},1,1]{{seed 1}}\nx2 = Conv(x, w)\n", b);
+  } else {
+    text += "x2 = Relu(x)\n";
+  }
+  const int64_t channels = text.find("Conv") != std::string::npos ? 32 : b;
+  text += fmt::format("p, q = Split(x2) {{axis=1, split=[{},{}]}}\n", channels / 2, channels - channels / 2);
+  text += fmt::format("s = Slice(x2) {{starts=[1,-1], ends=[{},{}], axes=[1,3], steps=[{},1]}}\n", channels, d,
+                      draw.between(1, 2));
+  text += "t = Transpose(x2) {perm=[0,2,3,1]}\n";
+  text += fmt::format("u = Reshape(t) {{shape=[{},{}]}}\nv = Flatten(x2) {{axis=1}}\n", a * c, d * channels);
+  expect_as_reference(text + "m = Mul(p, q)\nn = Relu(s)\no = Softmax(t) {axis=-1}\nreturn m, n, o, u, v");
+}
+
+TEST_P(Differential, Normalization) {
+  Draw draw(static_cast<uint64_t>(700 + GetParam()));
+  const int64_t c = draw.of({1, 3, 16, 20}), h = draw.between(1, 6), w = draw.of({1, 7, 16});
+  std::string text = fmt::format("input x: f32[{},{},{},{}]\n", draw.between(1, 2), c, h, w);
+  text += fmt::format(
+      "s = f32[{0}]{{seed 1}}\nb = f32[{0}]{{seed 2}}\nm = f32[{0}]{{seed 3}}\nv0 = f32[{0}]{{seed 4}}\nv = Abs(v0)\n",
+      c);
+  text += "n = BatchNormalization(x, s, b, m, v)\nr = Relu(n)\n";
+  const int64_t axis = draw.of({-1, 2});
+  const std::string tail = axis == -1 ? fmt::format("[{}]", w) : fmt::format("[{},{}]", h, w);
+  text += fmt::format("ls = f32{0}{{seed 5}}\nlb = f32{0}{{seed 6}}\nl = LayerNormalization(x, ls, lb) {{axis={1}}}\n",
+                      tail, axis);
+  text += fmt::format("p = Softmax(x) {{axis={}}}\nq = LogSoftmax(x) {{axis=-1}}\n", draw.between(0, 3));
+  expect_as_reference(text + "return n, r, l, p, q");
+}
+
+INSTANTIATE_TEST_SUITE_P(Random, Differential, testing::Range(0, 24));
+
+TEST(Differential, EveryFunction) {
+  for (const char* function :
+       {"Relu",      "Tanh", "Sigmoid", "Abs",   "Exp",  "HardSwish", "Neg",         "Softplus", "Mish", "Elu",
+        "LeakyRelu", "Gelu", "Erf",     "Floor", "Celu", "Selu",      "HardSigmoid", "Swish",    "Sign", "Round"}) {
+    SCOPED_TRACE(function);
+    expect_as_reference(fmt::format("input x: f32[3,37]\ny = {}(x)\nreturn y", function));
+    // With channels that do not fill their block, whose padding must stay zero.
+    expect_as_reference(fmt::format(
+        "input x: f32[1,4,5,5]\nw = f32[11,4,1,1]{{seed 1}}\nv = f32[6,11,3,3]{{seed 2}}\nc = Conv(x, w)\ny = {}(c)\n"
+        "z = Conv(y, v)\nreturn y, z",
+        function));
+  }
+  expect_as_reference(
+      "input x: f32[3,37]\na = Abs(x)\ne = f32[]{0.5}\nl = Log(a)\ns = Sqrt(a)\nr = Reciprocal(x)\n"
+      "p = Pow(a, e)\nm = Max(x, e)\nd = Div(e, x)\nreturn l, s, r, p, m, d");
+}
+
+TEST(Differential, EmptyExtents) {
+  expect_as_reference("input x: f32[0,3,8,8]\nw = f32[4,3,3,3]{seed 1}\nc = Conv(x, w)\ny = Relu(c)\nreturn y");
+  expect_as_reference("input a: f32[2,0]\nb = f32[0,3]{}\ny = MatMul(a, b)\nreturn y");
+  expect_as_reference("input a: f32[2,0]\ninput b: f32[2,3]\ny = Concat(a, b) {axis=1}\nz = Relu(y)\nreturn z");
+  expect_as_reference("input a: f32[0,4]\ny = Softmax(a) {axis=1}\nt = Transpose(y) {perm=[1,0]}\nreturn t");
+}
+
+TEST(Differential, OtherElementTypes) {
+  expect_as_reference(
+      "input x: i64[2,3]\ny = Add(x, x)\nz = Reshape(y) {shape=[3,2]}\nt = Transpose(z) {perm=[1,0]}\nreturn t");
+  expect_as_reference("input x: f64[2,3]\ny = Relu(x)\nreturn y");
+  expect_as_reference("input x: f16[2,3]\ny = Relu(x)\nz = Cast(y) {to=1}\nt = Tanh(z)\nreturn t");
+  expect_as_reference("input x: bool[2,3]\nn = Not(x)\ny = Cast(n) {to=1}\nreturn y, x");
+}
+
+}  // namespace
+}  // namespace isomer::onednn

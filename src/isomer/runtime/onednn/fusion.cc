@@ -1,0 +1,172 @@
+#include "isomer/runtime/onednn/fusion.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <string>
+
+namespace isomer::onednn {
+namespace {
+
+using dnnl::algorithm;
+
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
+bool is_standard(const Node& node) { return !node.is_opaque() && node.op->domain.empty(); }
+
+/// Functions without parameters.
+const std::map<std::string, Eltwise>& simple_functions() {
+  static const std::map<std::string, Eltwise> kFunctions = {
+      {"Relu", {algorithm::eltwise_relu}},
+      {"Tanh", {algorithm::eltwise_tanh}},
+      {"Sigmoid", {algorithm::eltwise_logistic}},
+      {"Abs", {algorithm::eltwise_abs}},
+      {"Sqrt", {algorithm::eltwise_sqrt}},
+      {"Exp", {algorithm::eltwise_exp}},
+      {"Log", {algorithm::eltwise_log}},
+      {"HardSwish", {algorithm::eltwise_hardswish}},
+      {"Neg", {algorithm::eltwise_linear, -1, 0}},
+      {"Reciprocal", {algorithm::eltwise_pow, 1, -1}},
+      {"Softplus", {algorithm::eltwise_soft_relu}},
+      {"Mish", {algorithm::eltwise_mish}},
+  };
+  return kFunctions;
+}
+
+std::optional<float> scalar(const Graph& graph, ValueId value) {
+  const Tensor* data = value == kNoValue ? nullptr : graph.constant(value);
+  if (data == nullptr || data->dtype() != DType::Float || data->element_count() != 1) return std::nullopt;
+  return data->data<float>()[0];
+}
+
+float bound(const Node& clip, const std::string& name, float otherwise) {
+  return clip.attrs.has(name) ? clip.attrs.tensor(name).data<float>()[0] : otherwise;
+}
+
+/// x op c or c op x as a linear function or power of x.
+std::optional<Eltwise> arithmetic(const std::string& name, float c, bool first) {
+  if (name == "Add") return Eltwise{algorithm::eltwise_linear, 1, c};
+  if (name == "Mul") return Eltwise{algorithm::eltwise_linear, c, 0};
+  if (name == "Sub")
+    return first ? Eltwise{algorithm::eltwise_linear, 1, -c} : Eltwise{algorithm::eltwise_linear, -1, c};
+  if (name == "Div")
+    return first ? Eltwise{algorithm::eltwise_linear, 1 / c, 0} : Eltwise{algorithm::eltwise_pow, c, -1};
+  if (name == "Pow" && first)
+    return c == 2 ? Eltwise{algorithm::eltwise_square} : Eltwise{algorithm::eltwise_pow, 1, c};
+  if (name == "Max") return Eltwise{algorithm::eltwise_clip, c, kInfinity};
+  if (name == "Min") return Eltwise{algorithm::eltwise_clip, -kInfinity, c};
+  return std::nullopt;
+}
+
+/// Operators whose kernels can do more to what they store.
+bool takes_posts(const Node& node) {
+  static const std::vector<std::string> kNames = {"Conv", "MatMul", "Gemm", "BatchNormalization",
+                                                  "Add",  "Sub",    "Mul",  "Div"};
+  return is_standard(node) && std::ranges::find(kNames, node.op->name) != kNames.end();
+}
+
+class Fuser {
+ public:
+  explicit Fuser(const Graph& graph) : graph_(graph), taken_(graph.nodes().size(), false) {}
+
+  std::vector<Group> run() {
+    std::vector<Group> groups;
+    for (NodeId id = 0; id < graph_.nodes().size(); ++id) {
+      const Node& node = graph_.node(id);
+      if (node.is_input() || node.is_constant() || taken_[id]) continue;
+      current_ = id;
+      groups.push_back({id});
+      if (takes_posts(node) && node.num_results == 1) extend(groups.back());
+    }
+    std::stable_sort(groups.begin(), groups.end(), [](const Group& a, const Group& b) { return a.last() < b.last(); });
+    return groups;
+  }
+
+ private:
+  void extend(Group& group) {
+    const bool heavy = is_heavy(graph_.node(group.root));
+    const bool norm = graph_.node(group.root).op->name == "BatchNormalization";
+    while (group.posts.size() < 6) {
+      const auto post = next(group, graph_.node(group.last()).result(), heavy);
+      if (!post || (!heavy && !post->function)) return;
+      if (norm && (post->function->algorithm != algorithm::eltwise_relu || !group.posts.empty())) return;
+      group.posts.push_back(*post);
+      taken_[post->node] = true;
+    }
+  }
+
+  static bool is_heavy(const Node& node) {
+    return is_standard(node) && (node.op->name == "Conv" || node.op->name == "MatMul" || node.op->name == "Gemm");
+  }
+
+  std::optional<Post> next(const Group& group, ValueId value, bool heavy) const {
+    const auto readers = graph_.consumers(value);
+    if (readers.size() != 1 || graph_.is_output(value) || !is_plannable(graph_, value)) return std::nullopt;
+    const Node& reader = graph_.node(readers[0]);
+    if (taken_[readers[0]] || reader.num_results != 1 || graph_.type(reader.result()) != graph_.type(value))
+      return std::nullopt;
+    if (const auto function = eltwise_of(graph_, reader, value)) return Post{readers[0], function};
+    if (!heavy || !is_standard(reader) || reader.op->name != "Add") return std::nullopt;
+    const auto operands = graph_.operands(reader);
+    const ValueId other = operands[0] == value ? operands[1] : operands[0];
+    if (other == value || !is_plannable(graph_, other) || left_to_other(other)) return std::nullopt;
+    const bool added_before = std::ranges::any_of(group.posts, [](const Post& post) { return !post.function; });
+    if (added_before && graph_.constant(other) == nullptr && graph_.node(group.root).op->name == "Conv")
+      return std::nullopt;
+    return Post{readers[0], std::nullopt, other};
+  }
+
+  /// Of two heavy kernels whose results are added, the later one adds.
+  bool left_to_other(ValueId other) const {
+    NodeId maker = graph_.producer(other);
+    return !taken_[maker] && is_heavy(graph_.node(maker)) && graph_.consumers(other).size() == 1 &&
+           !graph_.is_output(other) && !seen(maker);
+  }
+  /// Groups are made in the order of their roots, so that a later heavy root is one that is not yet seen.
+  bool seen(NodeId maker) const { return maker <= current_; }
+
+  const Graph& graph_;
+  std::vector<bool> taken_;
+  NodeId current_ = 0;
+};
+
+}  // namespace
+
+bool is_plannable(const Graph& graph, ValueId value) {
+  const TensorType& type = graph.type(value);
+  return type.dtype == DType::Float && type.shape && concrete(*type.shape);
+}
+
+std::optional<Eltwise> eltwise_of(const Graph& graph, const Node& node, ValueId operand) {
+  if (!is_standard(node) || node.num_results != 1 || !is_plannable(graph, operand)) return std::nullopt;
+  const std::string& name = node.op->name;
+  const auto operands = graph.operands(node);
+  if (const auto simple = simple_functions().find(name); simple != simple_functions().end()) return simple->second;
+  if (name == "LeakyRelu") return Eltwise{algorithm::eltwise_relu, node.attrs.real("alpha"), 0};
+  if (name == "Elu") return Eltwise{algorithm::eltwise_elu, node.attrs.real("alpha"), 0};
+  if (name == "Clip") {
+    return Eltwise{algorithm::eltwise_clip, bound(node, "min", -kInfinity), bound(node, "max", kInfinity)};
+  }
+  if (name == "Gelu") {
+    const bool tanh = node.attrs.text("approximate") == "tanh";
+    return Eltwise{tanh ? algorithm::eltwise_gelu_tanh : algorithm::eltwise_gelu_erf};
+  }
+  if (operands.size() != 2 || operands[0] == operands[1]) return std::nullopt;
+  const bool first = operands[0] == operand;
+  const auto c = scalar(graph, first ? operands[1] : operands[0]);
+  if (!c || graph.type(node.result()) != graph.type(operand)) return std::nullopt;
+  return arithmetic(name, *c, first);
+}
+
+std::optional<Unary> unary_of(const Graph& graph, const Node& node) {
+  for (const ValueId operand : graph.operands(node)) {
+    if (operand == kNoValue || graph.constant(operand) != nullptr) continue;
+    if (const auto function = eltwise_of(graph, node, operand)) return Unary{operand, *function};
+    return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+std::vector<Group> fuse(const Graph& graph) { return Fuser(graph).run(); }
+
+}  // namespace isomer::onednn

@@ -1,0 +1,67 @@
+#pragma once
+// From groups of nodes to kernels, an operator family a file. Each function returns false, and has emitted nothing,
+// where oneDNN has no kernel for the group.
+
+#include <functional>
+
+#include "isomer/runtime/onednn/builder.h"
+
+namespace isomer::onednn {
+
+/// Emits the kernels of the whole program, group by group.
+Result<Program> lower(Graph graph, Tuner& tuner);
+
+Result<bool> lower_conv(Builder& builder, const Group& group);
+Result<bool> lower_matmul(Builder& builder, const Group& group);  // and Gemm
+Result<bool> lower_pool(Builder& builder, const Group& group);
+Result<bool> lower_norm(Builder& builder, const Group& group);  // batch and layer normalization, softmax
+Result<bool> lower_eltwise(Builder& builder, const Group& group);
+Result<bool> lower_binary(Builder& builder, const Group& group);
+Result<bool> lower_concat(Builder& builder, const Group& group);
+Result<bool> lower_view(Builder& builder, const Group& group);  // reshapes, transposes, slices, splits
+/// Any single node by its reference kernel.
+Result<bool> lower_reference(Builder& builder, NodeId node);
+
+// Shared by the families.
+
+/// "Conv+Relu"
+std::string group_name(const Graph& graph, const Group& group);
+/// Whether a value is f32 with known extents, none of them 0.
+bool is_dense(const Graph& graph, ValueId value);
+bool is_reference(const char* implementation);
+/// What making a description with oneDNN gives; nothing where oneDNN refuses it.
+template <class Make>
+auto attempt(const Make& make) -> std::optional<decltype(make())> {
+  try {
+    auto made = make();
+    if (!made) return std::nullopt;
+    return made;
+  } catch (const dnnl::error&) {
+    return std::nullopt;
+  }
+}
+
+/// Posts as attributes of a primitive, and the values that they read.
+struct PostOps {
+  dnnl::primitive_attr attr;
+  std::optional<ValueId> summed = std::nullopt;  ///< what must lie in the result's place before
+  struct Operand {
+    int post = 0;  ///< its index
+    ValueId value = kNoValue;
+    Desc layout;
+  };
+  std::vector<Operand> operands = {};  ///< of posts that read another value
+  std::string key = {};                ///< tells apart what takes differently long
+};
+/// Some posts of a group, over a result that the primitive sees as `dims`. The first value of the result's own extents
+/// is summed in place where `sum` says so; others are added from where they are: in `layout` where they have all
+/// elements, in row-major order where they broadcast. Nothing where an operand does not broadcast over `dims`.
+std::optional<PostOps> make_posts(const Graph& graph, std::span<const Post> posts, const Dims& dims, const Desc& layout,
+                                  bool sum);
+/// The arguments for the operands of posts.
+void add_post_arguments(Builder& builder, const PostOps& posts, std::vector<Argument>& arguments);
+/// Where a primitive puts its result: over the summed operand if there is one, which is brought there where it must
+/// stay itself or shares a buffer with `src`.
+Location place_result(Builder& builder, const PostOps& posts, const Desc& layout, const Location& src, ValueId result);
+
+}  // namespace isomer::onednn

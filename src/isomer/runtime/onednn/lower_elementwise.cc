@@ -1,0 +1,106 @@
+// Element-wise functions and arithmetic between tensors.
+
+#include "isomer/runtime/onednn/lower.h"
+
+namespace isomer::onednn {
+namespace {
+
+using dnnl::algorithm;
+
+dnnl::primitive_attr scratch_by_user() {
+  dnnl::primitive_attr attr;
+  attr.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+  return attr;
+}
+
+std::optional<algorithm> binary_algorithm(const std::string& name) {
+  if (name == "Add" || name == "Sum") return algorithm::binary_add;
+  if (name == "Sub") return algorithm::binary_sub;
+  if (name == "Mul") return algorithm::binary_mul;
+  if (name == "Div") return algorithm::binary_div;
+  if (name == "Max") return algorithm::binary_max;
+  if (name == "Min") return algorithm::binary_min;
+  return std::nullopt;
+}
+
+/// Extents with ones in front up to a rank.
+Dims padded(Dims dims, size_t rank) {
+  dims.insert(dims.begin(), rank - dims.size(), 1);
+  return dims;
+}
+
+}  // namespace
+
+Result<bool> lower_eltwise(Builder& builder, const Group& group) {
+  const Graph& graph = builder.graph();
+  const Node& node = graph.node(group.root);
+  const auto unary = unary_of(graph, node);
+  if (!unary || !is_dense(graph, unary->operand)) return false;
+  const auto describe = [&](const Desc& layout) {
+    return attempt([&] {
+      const dnnl::eltwise_forward::desc what(dnnl::prop_kind::forward_inference, unary->function.algorithm, layout,
+                                             unary->function.alpha, unary->function.beta);
+      return dnnl::eltwise_forward::primitive_desc(what, scratch_by_user(), builder.engine(), true);
+    });
+  };
+  auto desc = describe(builder.at(unary->operand).desc);
+  if (!desc || is_reference(desc->impl_info_str())) desc = describe(plain_desc(dims_of(graph.type(unary->operand))));
+  if (!desc || is_reference(desc->impl_info_str())) return false;
+  const Location from = builder.as(unary->operand, desc->src_desc());
+  const Location to = builder.result(node.result(), from.desc, from);
+  builder.emit(group_name(graph, group), *desc, {{DNNL_ARG_SRC, from}, {DNNL_ARG_DST, to}}, {node.result()});
+  builder.place(node.result(), to);
+  return true;
+}
+
+Result<bool> lower_binary(Builder& builder, const Group& group) {
+  const Graph& graph = builder.graph();
+  const Node& node = graph.node(group.root);
+  const auto how = binary_algorithm(node.op->name);
+  const auto operands = graph.operands(node);
+  const ValueId result = graph.node(group.last()).result();
+  if (!how || operands.size() != 2 || !is_dense(graph, operands[0]) || !is_dense(graph, operands[1])) return false;
+  const Dims dims = dims_of(graph.type(result));
+  // oneDNN broadcasts its second operand alone.
+  ValueId whole = operands[0];
+  ValueId other = operands[1];
+  if (dims_of(graph.type(whole)) != dims) {
+    const bool commutes = *how != algorithm::binary_sub && *how != algorithm::binary_div;
+    if (!commutes || dims_of(graph.type(other)) != dims) return false;
+    std::swap(whole, other);
+  }
+  const Dims other_dims = padded(dims_of(graph.type(other)), dims.size());
+  const bool broadcasts = other_dims != dims;
+  // Of two layouts, the blocked one stays.
+  if (!broadcasts && graph.constant(other) == nullptr && channel_block(builder.at(whole).desc) == 1 &&
+      channel_block(builder.at(other).desc) > 1 && *how != algorithm::binary_sub && *how != algorithm::binary_div)
+    std::swap(whole, other);
+  const auto posts = make_posts(graph, group.posts, dims, Desc(), false);
+  if (!posts) return false;
+  const auto describe = [&](const Desc& layout, const Desc& second) {
+    return attempt([&] {
+      const dnnl::binary::desc what(*how, layout, second, layout);
+      return dnnl::binary::primitive_desc(what, posts->attr, builder.engine(), true);
+    });
+  };
+  Desc layout = builder.at(whole).desc;
+  // A broadcast operand of as many axes keeps its blocks; one of fewer axes is row-major and gets ones in front.
+  const bool keeps = graph.constant(other) == nullptr && dims_of(graph.type(other)).size() == dims.size();
+  Desc second = !broadcasts ? layout : keeps ? builder.at(other).desc : plain_desc(other_dims);
+  auto desc = describe(layout, second);
+  if (!desc || is_reference(desc->impl_info_str())) {
+    layout = plain_desc(dims);
+    second = plain_desc(other_dims);
+    desc = describe(layout, second);
+  }
+  if (!desc || is_reference(desc->impl_info_str())) return false;
+  const Location a = builder.as(whole, layout);
+  const Location b = builder.as(other, second);
+  const Location to = builder.result(result, layout, a);
+  builder.emit(group_name(graph, group), *desc, {{DNNL_ARG_SRC_0, a}, {DNNL_ARG_SRC_1, b}, {DNNL_ARG_DST, to}},
+               {result});
+  builder.place(result, to);
+  return true;
+}
+
+}  // namespace isomer::onednn

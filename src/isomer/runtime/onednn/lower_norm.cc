@@ -1,0 +1,128 @@
+// Normalizations over channels or the last axis, and softmax.
+
+#include "isomer/runtime/onednn/lower.h"
+
+namespace isomer::onednn {
+namespace {
+
+using Flags = dnnl::normalization_flags;
+
+dnnl::primitive_attr scratch_by_user() {
+  dnnl::primitive_attr attr;
+  attr.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+  return attr;
+}
+
+/// Scale above shift, as oneDNN wants them.
+Tensor stacked(const Tensor& scale, const Tensor& shift) {
+  const int64_t count = scale.element_count();
+  Tensor both = Tensor::zeros(DType::Float, {2, count});
+  const auto to = both.mutable_data<float>();
+  std::copy_n(scale.data<float>().begin(), count, to.begin());
+  std::copy_n(shift.data<float>().begin(), count, to.begin() + count);
+  return both;
+}
+
+Result<bool> lower_batch_norm(Builder& builder, const Group& group) {
+  const Graph& graph = builder.graph();
+  const Node& node = graph.node(group.root);
+  const auto operands = graph.operands(node);
+  const Tensor* parts[4];
+  for (size_t i = 0; i < 4; ++i) {
+    parts[i] = graph.constant(operands[i + 1]);
+    if (parts[i] == nullptr || parts[i]->dtype() != DType::Float) return false;
+  }
+  if (!is_dense(graph, operands[0]) || dims_of(graph.type(operands[0])).size() < 2) return false;
+  Flags flags = Flags::use_global_stats | Flags::use_scale_shift;
+  if (!group.posts.empty()) flags = flags | Flags::fuse_norm_relu;
+  const auto describe = [&](const Desc& layout) {
+    return attempt([&] {
+      const dnnl::batch_normalization_forward::desc what(dnnl::prop_kind::forward_inference, layout,
+                                                         node.attrs.real("epsilon"), flags);
+      return dnnl::batch_normalization_forward::primitive_desc(what, scratch_by_user(), builder.engine(), true);
+    });
+  };
+  auto desc = describe(builder.at(operands[0]).desc);
+  if (!desc || is_reference(desc->impl_info_str())) desc = describe(plain_desc(dims_of(graph.type(operands[0]))));
+  if (!desc || is_reference(desc->impl_info_str())) return false;
+  const ValueId result = graph.node(group.last()).result();
+  const Location from = builder.as(operands[0], desc->src_desc());
+  const Location to = builder.result(result, desc->dst_desc(), from);
+  builder.emit(group_name(graph, group), *desc,
+               {{DNNL_ARG_SRC, from},
+                {DNNL_ARG_SCALE_SHIFT, builder.constant(stacked(*parts[0], *parts[1]))},
+                {DNNL_ARG_MEAN, builder.constant(*parts[2])},
+                {DNNL_ARG_VARIANCE, builder.constant(*parts[3])},
+                {DNNL_ARG_DST, to}},
+               {result});
+  builder.place(result, to);
+  return true;
+}
+
+Result<bool> lower_layer_norm(Builder& builder, const Group& group) {
+  const Graph& graph = builder.graph();
+  const Node& node = graph.node(group.root);
+  const auto operands = graph.operands(node);
+  if (node.num_results != 1 || !is_dense(graph, operands[0])) return false;
+  const Dims whole = dims_of(graph.type(operands[0]));
+  const auto axis = static_cast<size_t>(node.attrs.integer("axis") +
+                                        (node.attrs.integer("axis") < 0 ? static_cast<int64_t>(whole.size()) : 0));
+  const int64_t inner = element_count(std::span(whole).subspan(axis));
+  const bool shifts = operands.size() > 2 && operands[2] != kNoValue;
+  for (size_t i = 1; i < (shifts ? 3U : 2U); ++i)
+    if (!is_dense(graph, operands[i]) || element_count(dims_of(graph.type(operands[i]))) != inner) return false;
+  const Desc layout = plain_desc({element_count(whole) / inner, inner});
+  const Flags flags = shifts ? Flags::use_scale | Flags::use_shift : Flags::use_scale;
+  const auto desc = attempt([&] {
+    const dnnl::layer_normalization_forward::desc what(dnnl::prop_kind::forward_inference, layout,
+                                                       node.attrs.real("epsilon"), flags);
+    return dnnl::layer_normalization_forward::primitive_desc(what, scratch_by_user(), builder.engine(), true);
+  });
+  if (!desc || is_reference(desc->impl_info_str())) return false;
+  const Location from = builder.plain(operands[0]);
+  const Location to = builder.result(node.result(), from.desc, from);
+  std::vector<Argument> arguments = {{DNNL_ARG_SRC, {from.buffer, from.offset, layout}},
+                                     {DNNL_ARG_SCALE, builder.as(operands[1], plain_desc({inner}))},
+                                     {DNNL_ARG_DST, {to.buffer, to.offset, layout}}};
+  if (shifts) arguments.push_back({DNNL_ARG_SHIFT, builder.as(operands[2], plain_desc({inner}))});
+  builder.emit(group_name(graph, group), *desc, std::move(arguments), {node.result()});
+  builder.place(node.result(), to);
+  return true;
+}
+
+Result<bool> lower_softmax(Builder& builder, const Group& group) {
+  const Graph& graph = builder.graph();
+  const Node& node = graph.node(group.root);
+  const ValueId x = graph.operands(node)[0];
+  if (!is_dense(graph, x) || graph.type(x).rank() == 0) return false;
+  const auto how = node.op->name == "Softmax" ? dnnl::algorithm::softmax_accurate : dnnl::algorithm::softmax_log;
+  const Dims dims = dims_of(graph.type(x));
+  const int64_t axis = node.attrs.integer("axis");
+  const auto describe = [&](const Desc& layout) {
+    return attempt([&] {
+      const dnnl::softmax_v2_forward::desc what(
+          dnnl::prop_kind::forward_inference, how, layout, layout,
+          static_cast<int>(axis < 0 ? axis + static_cast<int64_t>(dims.size()) : axis));
+      return dnnl::softmax_v2_forward::primitive_desc(what, scratch_by_user(), builder.engine(), true);
+    });
+  };
+  auto desc = describe(builder.at(x).desc);
+  if (!desc || is_reference(desc->impl_info_str())) desc = describe(plain_desc(dims));
+  if (!desc || is_reference(desc->impl_info_str())) return false;
+  const Location from = builder.as(x, desc->src_desc());
+  const Location to = builder.result(node.result(), from.desc, from);
+  builder.emit(group_name(graph, group), *desc, {{DNNL_ARG_SRC, from}, {DNNL_ARG_DST, to}}, {node.result()});
+  builder.place(node.result(), to);
+  return true;
+}
+
+}  // namespace
+
+Result<bool> lower_norm(Builder& builder, const Group& group) {
+  const std::string& name = builder.graph().node(group.root).op->name;
+  if (name == "BatchNormalization") return lower_batch_norm(builder, group);
+  if (name == "LayerNormalization") return lower_layer_norm(builder, group);
+  return lower_softmax(builder, group);
+}
+
+}  // namespace isomer::onednn

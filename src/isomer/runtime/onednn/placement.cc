@@ -1,0 +1,91 @@
+#include "isomer/runtime/onednn/placement.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+namespace isomer::onednn {
+namespace {
+
+class Placer {
+ public:
+  Placer(const Graph& graph, int block) : graph_(graph), block_(block) { placement_.parts.resize(graph.num_values()); }
+
+  ConcatPlacement run() {
+    // The outermost concatenation comes last, and decides.
+    for (auto id = static_cast<NodeId>(graph_.nodes().size()); id-- > 0;) {
+      const Node& node = graph_.node(id);
+      if (is_concat(node) && fits(node)) place(node);
+    }
+    return std::move(placement_);
+  }
+
+ private:
+  static bool is_concat(const Node& node) {
+    return !node.is_opaque() && node.op->domain.empty() && node.op->name == "Concat";
+  }
+
+  bool fits(const Node& concat) const {
+    if (!is_plannable(graph_, concat.result())) return false;
+    const Dims dims = dims_of(graph_.type(concat.result()));
+    const auto axis = static_cast<size_t>(concat.attrs.integer("axis"));
+    if (std::any_of(dims.begin(), dims.begin() + static_cast<ptrdiff_t>(axis), [](int64_t d) { return d != 1; }))
+      return false;
+    return element_count(dims) > 0 && graph_.operands(concat).size() > 1;
+  }
+
+  void place(const Node& concat) {
+    const ValueId result = concat.result();
+    auto& own = placement_.parts[result];
+    if (!own) {
+      const Dims dims = dims_of(graph_.type(result));
+      own = Part{result, 0, blocks_fit(concat) ? channel_blocked_desc(dims, block_) : plain_desc(dims)};
+    }
+    const bool blocked = channel_block(own->desc) > 1;
+    // Parts within a blocked one must fill their blocks, too.
+    if (blocked && !blocks_fit(concat)) return;
+    size_t offset = own->offset;
+    for (const ValueId operand : graph_.operands(concat)) {
+      const Dims dims = dims_of(graph_.type(operand));
+      auto& part = placement_.parts[operand];
+      const NodeId maker = graph_.producer(operand);
+      const bool computed = !graph_.node(maker).is_input() && !graph_.node(maker).is_constant();
+      if (!part && computed && element_count(dims) > 0)
+        part = Part{own->root, offset, blocked ? channel_blocked_desc(dims, block_) : plain_desc(dims)};
+      offset += static_cast<size_t>(element_count(dims)) * sizeof(float);
+    }
+  }
+
+  bool blocks_fit(const Node& concat) const {
+    const size_t rank = dims_of(graph_.type(concat.result())).size();
+    if (rank < 3 || rank > 5 || concat.attrs.integer("axis") != 1) return false;
+    bool wanted = false;
+    for (const ValueId operand : graph_.operands(concat)) {
+      if (dims_of(graph_.type(operand))[1] % block_ != 0) return false;
+      wanted = wanted || likes_blocks(operand, 8);
+    }
+    return wanted;
+  }
+
+  /// Whether what makes a value would rather have channels in blocks: looked up through element-wise operators.
+  bool likes_blocks(ValueId value, int depth) const {
+    static constexpr std::array<std::string_view, 6> kBlocked = {
+        "Conv", "MaxPool", "AveragePool", "BatchNormalization", "GlobalAveragePool", "GlobalMaxPool"};
+    static constexpr std::array<std::string_view, 6> kThrough = {"Relu", "Clip", "Add", "Mul", "Sigmoid", "Concat"};
+    const Node& node = graph_.producer_node(value);
+    if (node.is_opaque() || node.is_input() || node.is_constant() || depth == 0) return false;
+    if (std::ranges::find(kBlocked, node.op->name) != kBlocked.end()) return true;
+    if (std::ranges::find(kThrough, node.op->name) == kThrough.end()) return false;
+    return likes_blocks(graph_.operands(node)[0], depth - 1);
+  }
+
+  const Graph& graph_;
+  const int block_;
+  ConcatPlacement placement_;
+};
+
+}  // namespace
+
+ConcatPlacement place_concats(const Graph& graph, int block) { return Placer(graph, block).run(); }
+
+}  // namespace isomer::onednn

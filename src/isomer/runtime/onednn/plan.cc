@@ -1,0 +1,148 @@
+#include "isomer/runtime/onednn/plan.h"
+
+#include <mutex>
+
+#include "isomer/runtime/onednn/canonical.h"
+#include "isomer/runtime/onednn/lower.h"
+#include "isomer/runtime/onednn/threads.h"
+#include "isomer/runtime/onednn/workspace.h"
+#include "isomer/runtime/reference/executor.h"
+
+namespace isomer::onednn {
+
+struct PlanState {
+  Program program;
+  PlanOptions options;
+  std::mutex mutex;
+  std::vector<std::unique_ptr<Workspace>> free;  // guarded by mutex
+};
+
+namespace {
+
+/// A workspace that goes back to its plan in the end.
+class Lease {
+ public:
+  explicit Lease(PlanState& state) : state_(state) {
+    {
+      const std::lock_guard<std::mutex> lock(state.mutex);
+      if (!state.free.empty()) {
+        workspace_ = std::move(state.free.back());
+        state.free.pop_back();
+      }
+    }
+    if (workspace_ == nullptr) workspace_ = std::make_unique<Workspace>(state.program);
+  }
+  ~Lease() {
+    const std::lock_guard<std::mutex> lock(state_.mutex);
+    state_.free.push_back(std::move(workspace_));
+  }
+  Lease(const Lease&) = delete;
+  Lease& operator=(const Lease&) = delete;
+  Workspace* operator->() const { return workspace_.get(); }
+
+ private:
+  PlanState& state_;
+  std::unique_ptr<Workspace> workspace_;
+};
+
+Status check_inputs(const Graph& graph, std::span<const Tensor> inputs) {
+  if (inputs.size() != graph.inputs().size())
+    return fail("the plan has {} inputs, got {}", graph.inputs().size(), inputs.size());
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const TensorType& want = graph.type(graph.inputs()[i]);
+    if (inputs[i].empty() || (want.known() && inputs[i].type() != want))
+      return fail("input {} is {}, the plan is for {}", i, inputs[i].type().str(), want.str());
+  }
+  return {};
+}
+
+std::vector<Tensor> empty_outputs(const Program& program) {
+  std::vector<Tensor> outputs;
+  for (size_t i = 0; i < program.outputs.size(); ++i) {
+    if (program.buffers[program.outputs[i].buffer].place == Place::Box) {
+      outputs.emplace_back();
+      continue;
+    }
+    const TensorType& type = program.graph.type(program.graph.outputs()[i]);
+    outputs.push_back(Tensor::zeros(type.dtype, *concrete(*type.shape)));
+  }
+  return outputs;
+}
+
+}  // namespace
+
+std::string library_version() {
+  const dnnl_version_t* version = dnnl_version();
+  return fmt::format("{}.{}.{}", version->major, version->minor, version->patch);
+}
+
+std::shared_ptr<Tuner> make_tuner(bool measure) { return std::make_shared<Tuner>(measure); }
+
+Plan::Plan(std::unique_ptr<PlanState> state) : state_(std::move(state)) {}
+Plan::Plan(Plan&&) noexcept = default;
+Plan& Plan::operator=(Plan&&) noexcept = default;
+Plan::~Plan() = default;
+
+Result<Plan> Plan::make(const Graph& graph, std::span<const TensorType> inputs, const PlanOptions& options,
+                        std::shared_ptr<Tuner> tuner) {
+  if (inputs.size() != graph.inputs().size())
+    return fail("the graph has {} inputs, got {}", graph.inputs().size(), inputs.size());
+  ISOMER_CHECK(runnable(graph));
+  ISOMER_TRY(Graph canonical, canonicalize(graph, inputs));
+  const ThreadScope threads(options.threads);
+  Tuner own(options.tune);
+  try {
+    ISOMER_TRY(Program program, lower(std::move(canonical), tuner == nullptr ? own : *tuner));
+    auto state = std::make_unique<PlanState>();
+    state->program = std::move(program);
+    state->options = options;
+    return Plan(std::move(state));
+  } catch (const dnnl::error& error) {
+    return fail("oneDNN: {}", error.message);
+  }
+}
+
+Result<std::vector<Tensor>> Plan::run(std::span<const Tensor> inputs) const {
+  std::vector<Tensor> outputs = empty_outputs(state_->program);
+  ISOMER_CHECK(run(inputs, outputs));
+  return outputs;
+}
+
+Status Plan::run(std::span<const Tensor> inputs, std::span<Tensor> outputs) const {
+  ISOMER_CHECK(check_inputs(state_->program.graph, inputs));
+  const ThreadScope threads(state_->options.threads);
+  const Lease workspace(*state_);
+  return workspace->run(inputs, outputs);
+}
+
+Result<std::vector<double>> Plan::profile(std::span<const Tensor> inputs) const {
+  ISOMER_CHECK(check_inputs(state_->program.graph, inputs));
+  const ThreadScope threads(state_->options.threads);
+  const Lease workspace(*state_);
+  std::vector<Tensor> outputs = empty_outputs(state_->program);
+  std::vector<double> microseconds;
+  ISOMER_CHECK(workspace->run(inputs, outputs, &microseconds));
+  return microseconds;
+}
+
+std::vector<PlanKernel> Plan::kernels() const {
+  std::vector<PlanKernel> kernels;
+  for (const Kernel& kernel : state_->program.kernels) {
+    std::string layout;
+    for (const Argument& argument : kernel.arguments)
+      if (argument.number == DNNL_ARG_DST) layout = layout_str(argument.at.desc);
+    kernels.push_back({kernel.name, kernel.implementation, layout});
+  }
+  return kernels;
+}
+
+size_t Plan::arena_bytes() const { return state_->program.arena_bytes; }
+int Plan::threads() const { return state_->options.threads; }
+
+std::vector<TensorType> Plan::output_types() const {
+  std::vector<TensorType> types;
+  for (const ValueId output : state_->program.graph.outputs()) types.push_back(state_->program.graph.type(output));
+  return types;
+}
+
+}  // namespace isomer::onednn

@@ -1,0 +1,68 @@
+#pragma once
+// A graph compiled for one set of input extents: kernels of oneDNN (and the reference executor's where it has none)
+// over one arena.
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "isomer/base/result.h"
+#include "isomer/ir/graph.h"
+
+namespace isomer::onednn {
+
+class Tuner;
+struct PlanState;
+
+struct PlanOptions {
+  int threads = 1;
+  /// Choose between algorithms by timing them (each once); else the plan is the same on every machine of a kind.
+  bool tune = true;
+};
+
+/// One launch of a plan.
+struct PlanKernel {
+  std::string name;            ///< the operators that it computes: "Conv+Relu"; "reorder" changes a layout
+  std::string implementation;  ///< oneDNN's name for its code; "reference" for the reference executor's
+  std::string layout;          ///< of its result
+};
+
+/// The version of oneDNN.
+std::string library_version();
+
+class Plan {
+ public:
+  /// Compiles a graph for inputs of these (concrete) types. `tuner` remembers measurements from plan to plan; null:
+  /// only for this one. An Error names the node that no kernel can run.
+  static Result<Plan> make(const Graph& graph, std::span<const TensorType> inputs, const PlanOptions& options,
+                           std::shared_ptr<Tuner> tuner = nullptr);
+  Plan(Plan&&) noexcept;
+  Plan& operator=(Plan&&) noexcept;
+  ~Plan();
+
+  /// Runs; any number of runs at a time. Inputs are as planned. The first run of each that go on at a time allocates
+  /// its arena, later ones take one that is free.
+  Result<std::vector<Tensor>> run(std::span<const Tensor> inputs) const;
+  /// The same into given outputs, which must have the planned types (see output_types) and not be shared. Kernels of
+  /// oneDNN allocate nothing then.
+  Status run(std::span<const Tensor> inputs, std::span<Tensor> outputs) const;
+  /// As run, with the microseconds of every kernel.
+  Result<std::vector<double>> profile(std::span<const Tensor> inputs) const;
+
+  std::vector<PlanKernel> kernels() const;
+  /// Bytes for activations of one run at a time.
+  size_t arena_bytes() const;
+  /// Types of the outputs; those that depend on data have no shape.
+  std::vector<TensorType> output_types() const;
+  int threads() const;
+
+ private:
+  explicit Plan(std::unique_ptr<PlanState> state);
+  std::unique_ptr<PlanState> state_;
+};
+
+/// A tuner to share between plans.
+std::shared_ptr<Tuner> make_tuner(bool measure);
+
+}  // namespace isomer::onednn

@@ -1,0 +1,213 @@
+#include "isomer/runtime/onednn/plan.h"
+
+#include <gmock/gmock.h>
+
+#include <thread>
+
+#include "isomer/runtime/onednn/testing.h"
+
+namespace isomer::onednn {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr const char* kResidual = R"(
+  input x: f32[1,32,14,14]
+  w = f32[32,32,3,3]{seed 1}
+  s = f32[32]{seed 2}
+  b = f32[32]{seed 3}
+  m = f32[32]{seed 4}
+  v0 = f32[32]{seed 5}
+  v = Abs(v0)
+  x1 = Relu(x)
+  c = Conv(x1, w) {pads=[1,1,1,1]}
+  n = BatchNormalization(c, s, b, m, v)
+  r = Relu(n)
+  d = Conv(r, w) {pads=[1,1,1,1]}
+  a = Add(d, x1)
+  y = Relu(a)
+  return y
+)";
+
+TEST(Plan, FusesWhatFollowsAConvolution) {
+  const auto kernels = expect_as_reference(kResidual);
+  EXPECT_EQ(count_of(kernels, "Conv+Relu"), 1);
+  EXPECT_EQ(count_of(kernels, "Conv+Add+Relu"), 1);
+  EXPECT_EQ(references(kernels), 0);
+  // One into the blocked layout, none back but for the output.
+  EXPECT_LE(count_of(kernels, "reorder"), 2);
+}
+
+TEST(Plan, SumsInPlaceOnlyWhatNobodyReadsLater) {
+  const auto kernels = expect_as_reference(R"(
+    input x: f32[1,32,8,8]
+    w = f32[32,32,1,1]{seed 1}
+    c = Conv(x, w)
+    d = Conv(c, w)
+    e = Add(d, c)
+    f = Mul(c, e)
+    return f, e
+  )");
+  EXPECT_EQ(count_of(kernels, "Conv+Add"), 1);
+}
+
+TEST(Plan, ConcatenatesInPlace) {
+  const auto kernels = expect_as_reference(R"(
+    input x: f32[1,16,8,8]
+    w = f32[16,16,3,3]{seed 1}
+    a = Conv(x, w) {pads=[1,1,1,1]}
+    ra = Relu(a)
+    b = Conv(ra, w) {pads=[1,1,1,1]}
+    rb = Relu(b)
+    ab = Concat(ra, rb) {axis=1}
+    u = f32[16,32,1,1]{seed 2}
+    c = Conv(ab, u)
+    rc = Relu(c)
+    abc = Concat(ra, rb, rc) {axis=1}
+    s = Sigmoid(abc)
+    return s
+  )");
+  EXPECT_EQ(count_of(kernels, "Concat"), 0);
+  EXPECT_LE(count_of(kernels, "reorder"), 2);  // of the input and the output
+}
+
+TEST(Plan, ReadsAndWritesTransposedMatricesAsTheyLie) {
+  const auto kernels = expect_as_reference(R"(
+    input x: f32[24,32]
+    wq = f32[32,32]{seed 1}
+    wk = f32[32,32]{seed 2}
+    wv = f32[32,32]{seed 3}
+    q0 = MatMul(x, wq)
+    k0 = MatMul(x, wk)
+    v0 = MatMul(x, wv)
+    q1 = Reshape(q0) {shape=[24,4,8]}
+    k1 = Reshape(k0) {shape=[24,4,8]}
+    v1 = Reshape(v0) {shape=[24,4,8]}
+    q = Transpose(q1) {perm=[1,0,2]}
+    k = Transpose(k1) {perm=[1,2,0]}
+    v = Transpose(v1) {perm=[1,0,2]}
+    s = MatMul(q, k)
+    eight = f32[]{2.8284271}
+    sd = Div(s, eight)
+    p = Softmax(sd) {axis=-1}
+    o = MatMul(p, v)
+    t = Transpose(o) {perm=[1,0,2]}
+    y = Reshape(t) {shape=[24,32]}
+    return y
+  )");
+  EXPECT_EQ(references(kernels), 0);
+  EXPECT_EQ(count_of(kernels, "MatMul+Div"), 1);
+}
+
+TEST(Plan, JoinsGeluWrittenOut) {
+  const auto kernels = expect_as_reference(R"(
+    input x: f32[8,16]
+    w = f32[16,32]{seed 1}
+    b = f32[32]{seed 2}
+    h = MatMul(x, w)
+    hb = Add(h, b)
+    root = f32[]{1.4142135}
+    one = f32[]{1}
+    half = f32[]{0.5}
+    d = Div(hb, root)
+    e = Erf(d)
+    f = Add(e, one)
+    g = Mul(hb, f)
+    y = Mul(g, half)
+    return y
+  )");
+  EXPECT_EQ(count_of(kernels, "MatMul+Add+Gelu"), 1);
+}
+
+TEST(Plan, SaysWhatTheReferenceRuns) {
+  const auto kernels = expect_as_reference("input x: f32[3,4]\ny = Erf(x)\nz = Relu(y)\nreturn z");
+  EXPECT_EQ(references(kernels), 1);
+}
+
+TEST(Plan, TakesExtentsThatDependOnData) {
+  const Graph graph = graph_of("input x: f32[6]\nn = NonZero(x)\nr = Relu(x)\nreturn n, r");
+  expect_as_reference(graph, std::vector{Tensor::floats({6}, {0, 1, 0, -2, 3, 0})});
+}
+
+TEST(Plan, TakesText) {
+  const Graph graph = graph_of("input x: string[2]\ny = Concat(x, x) {axis=0}\nreturn y, x");
+  expect_as_reference(graph, std::vector{Tensor::strings({2}, {"one", "two"})});
+}
+
+TEST(Plan, IsForTheExtentsOfItsInputs) {
+  const Graph graph = graph_of("input x: f32[N,4]\nw = f32[4,3]{seed 1}\ny = MatMul(x, w)\nreturn y");
+  for (const int64_t n : {1, 5, 64}) {
+    const std::vector inputs = {random_tensor(DType::Float, {n, 4}, 1)};
+    expect_as_reference(graph, inputs);
+    const Plan plan = plan_of(graph, inputs);
+    const auto wrong = plan.run(std::vector{random_tensor(DType::Float, {n + 1, 4}, 1)});
+    ASSERT_FALSE(wrong.has_value());
+    EXPECT_THAT(wrong.error().message, HasSubstr("the plan is for"));
+  }
+}
+
+TEST(Plan, ErrorsNameWhatCannotRun) {
+  const Graph graph = graph_of(
+      "input x: f32[2]\ny = Opaque(x) {@op_type=\"Magic\", @domain=\"com.example\", @opset=1, "
+      "@instance=0, @captures=0}: f32[2]\nreturn y");
+  const auto plan = Plan::make(graph, std::vector{TensorType{DType::Float, {2}}}, {});
+  ASSERT_FALSE(plan.has_value());
+  EXPECT_THAT(plan.error().message, HasSubstr("Magic"));
+}
+
+TEST(Plan, OutputsMayBeInputsAndConstantsAndRepeat) {
+  expect_as_reference("input x: f32[2,3]\nc = f32[2]{1,2}\ny = Relu(x)\nreturn y, x, c, y");
+}
+
+TEST(Plan, RunsAtTheSameTime) {
+  const Graph graph = graph_of(kResidual);
+  const auto first = inputs_of(graph, 1);
+  const auto second = inputs_of(graph, 9);
+  const Plan plan = plan_of(graph, first);
+  const Plan other = plan_of(graph, first);
+  const std::vector<Tensor> expected = {(*plan.run(first))[0], (*plan.run(second))[0]};
+  std::vector<int> wrong(4, 0);
+  std::vector<std::thread> threads;
+  for (size_t t = 0; t < wrong.size(); ++t) {
+    threads.emplace_back([&, t] {
+      const Plan& mine = t == 3 ? other : plan;
+      for (int i = 0; i < 20; ++i) {
+        const auto outputs = mine.run(t % 2 == 0 ? first : second);
+        wrong[t] += outputs && (*outputs)[0] == expected[t % 2] ? 0 : 1;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(wrong, std::vector<int>(4, 0));
+}
+
+TEST(Plan, ThreadsAreItsOwn) {
+  const Graph graph = graph_of(kResidual);
+  const auto inputs = inputs_of(graph);
+  const Plan one = plan_of(graph, inputs, {.threads = 1, .tune = false});
+  const Plan two = plan_of(graph, inputs, {.threads = 2, .tune = false});
+  EXPECT_EQ(one.threads(), 1);
+  EXPECT_EQ(two.threads(), 2);
+  EXPECT_LE(difference((*two.run(inputs))[0], (*one.run(inputs))[0]), 1e-5);
+}
+
+TEST(Plan, TuningChangesNoResult) { expect_as_reference(kResidual, {.tune = true}); }
+
+TEST(Plan, ProfileCoversEveryKernel) {
+  const Graph graph = graph_of(kResidual);
+  const auto inputs = inputs_of(graph);
+  const Plan plan = plan_of(graph, inputs);
+  EXPECT_EQ(plan.profile(inputs)->size(), plan.kernels().size());
+}
+
+TEST(Plan, ArenaIsReused) {
+  std::string text = "input x: f32[1,64,32,32]\nw = f32[64,64,1,1]{seed 1}\nc0 = Conv(x, w)\n";
+  for (int i = 1; i < 20; ++i) text += fmt::format("c{} = Conv(c{}, w)\n", i, i - 1);
+  const Graph graph = graph_of(text + "return c19");
+  const Plan plan = plan_of(graph, inputs_of(graph));
+  constexpr size_t kOne = 64 * 32 * 32 * sizeof(float);
+  EXPECT_LT(plan.arena_bytes(), 4 * kOne);
+}
+
+}  // namespace
+}  // namespace isomer::onednn
