@@ -1,0 +1,241 @@
+#include "isomer/runtime/onednn/builder.h"
+
+#include <cstring>
+#include <limits>
+
+#include "isomer/runtime/onednn/workspace.h"
+
+namespace isomer::onednn {
+namespace {
+
+constexpr size_t kForever = std::numeric_limits<size_t>::max();
+
+/// The channel block that this processor's kernels like.
+int native_block() {
+  const auto isa = dnnl::get_effective_cpu_isa();
+  return (static_cast<unsigned>(isa) & static_cast<unsigned>(dnnl::cpu_isa::avx512_core)) ==
+                 static_cast<unsigned>(dnnl::cpu_isa::avx512_core)
+             ? 16
+             : 8;
+}
+
+std::vector<size_t> last_readers(const Graph& graph, std::span<const Group> groups) {
+  std::vector<size_t> last(graph.num_values(), 0);
+  const auto read = [&](NodeId node, size_t group) {
+    for (const ValueId operand : graph.operands(graph.node(node)))
+      if (operand != kNoValue) last[operand] = group;
+  };
+  for (size_t g = 0; g < groups.size(); ++g) {
+    read(groups[g].root, g);
+    for (const Post& post : groups[g].posts) read(post.node, g);
+  }
+  for (const ValueId output : graph.outputs()) last[output] = kForever;
+  return last;
+}
+
+void copy_bytes(dnnl::engine engine, const Desc& from, const void* source, const Desc& to, void* target) {
+  const dnnl::memory a(from, engine, const_cast<void*>(source));
+  const dnnl::memory b(to, engine, target);
+  dnnl::stream stream(engine);
+  dnnl::reorder(a, b).execute(stream, const_cast<dnnl::memory&>(a), const_cast<dnnl::memory&>(b));
+  stream.wait();
+}
+
+}  // namespace
+
+Builder::Builder(Graph graph, std::vector<Group> groups, Tuner& tuner)
+    : program_{.graph = std::move(graph), .engine = dnnl::engine(dnnl::engine::kind::cpu, 0)},
+      groups_(std::move(groups)),
+      tuner_(tuner),
+      block_(native_block()),
+      placement_(place_concats(program_.graph, block_)),
+      last_reader_(last_readers(program_.graph, groups_)),
+      forms_(program_.graph.num_values()) {
+  const Graph& g = program_.graph;
+  for (size_t i = 0; i < g.inputs().size(); ++i) {
+    const ValueId input = g.inputs()[i];
+    const TensorType& type = g.type(input);
+    const bool flat = type.known() && type.dtype != DType::String && concrete(*type.shape);
+    Location location = box();
+    if (flat) {
+      location = {new_buffer(Place::Input, Tensor::byte_size(type.dtype, *concrete(*type.shape)), i)};
+      if (type.dtype == DType::Float) location.desc = plain_desc(dims_of(type));
+    }
+    program_.inputs.push_back(location);
+    place(input, location);
+  }
+}
+
+void Builder::start(size_t group, bool alone) {
+  now_ = group;
+  alone_ = alone;
+}
+
+BufferId Builder::new_buffer(Place place, size_t bytes, size_t index) {
+  program_.buffers.push_back({place, bytes, index});
+  in_buffer_.emplace_back();
+  return static_cast<BufferId>(program_.buffers.size() - 1);
+}
+
+Location Builder::room(size_t bytes, const Desc& desc) { return {new_buffer(Place::Arena, bytes), 0, desc}; }
+Location Builder::box() { return {new_buffer(Place::Box, 0, program_.boxes++)}; }
+
+void Builder::place(ValueId value, Location location) {
+  in_buffer_[location.buffer].push_back(value);
+  forms_[value].insert(forms_[value].begin(), std::move(location));
+}
+
+Location Builder::at(ValueId value) {
+  if (forms_[value].empty()) {  // only constants lie nowhere before they are asked for
+    const Tensor& tensor = *program_.graph.constant(value);
+    if (tensor.dtype() == DType::String) {
+      // Text never lies in bytes; a kernel that reads it takes the tensor itself.
+      Location location = box();
+      place(value, location);
+      Kernel fill{.name = "Constant", .implementation = "reference"};
+      fill.function = [tensor, location](Workspace& workspace) -> Status {
+        workspace.box(location) = tensor;
+        return {};
+      };
+      emit(std::move(fill));
+      return location;
+    }
+    place(value, constant(tensor));
+  }
+  return forms_[value].front();
+}
+
+bool Builder::boxed(ValueId value) { return program_.buffers[at(value).buffer].place == Place::Box; }
+
+const Location* Builder::known_form(ValueId value, const Desc& desc) const {
+  for (const Location& form : forms_[value])
+    if (same_layout(form.desc, desc)) return &form;
+  return nullptr;
+}
+
+Location Builder::as(ValueId value, const Desc& desc) {
+  at(value);
+  if (desc.dims() != dims_of(program_.graph.type(value))) {
+    Location location = plain(value);
+    location.desc = desc;
+    return location;
+  }
+  if (const Location* form = known_form(value, desc)) return {form->buffer, form->offset, desc};
+  if (program_.graph.constant(value) != nullptr) {
+    forms_[value].push_back(constant(value, plain_desc(desc.dims()), desc));
+  } else {
+    const Location copy = room(desc.get_size(), desc);
+    emit_reorder(forms_[value].front(), copy, value);
+    forms_[value].push_back(copy);
+  }
+  in_buffer_[forms_[value].back().buffer].push_back(value);
+  return forms_[value].back();
+}
+
+Location Builder::plain(ValueId value) {
+  const Location location = at(value);
+  if (boxed(value) || program_.graph.type(value).dtype != DType::Float) return location;
+  return as(value, plain_desc(dims_of(program_.graph.type(value))));
+}
+
+Location Builder::constant(ValueId value, const Desc& from, const Desc& to) {
+  auto& known = reordered_[value];
+  for (const Reordered& one : known)
+    if (one.from == from && one.at.desc == to) return one.at;
+  std::byte* const bytes = program_.pool.allocate(to.get_size());
+  std::memset(bytes, 0, to.get_size());
+  copy_bytes(program_.engine, from, program_.graph.constant(value)->bytes().data(), to, bytes);
+  program_.constants.push_back({Tensor(), bytes});
+  known.push_back({from, {new_buffer(Place::Constant, to.get_size(), program_.constants.size() - 1), 0, to}});
+  return known.back().at;
+}
+
+Location Builder::constant(const Tensor& tensor) {
+  program_.constants.push_back({tensor, nullptr});
+  Location location{new_buffer(Place::Constant, tensor.bytes().size(), program_.constants.size() - 1)};
+  if (tensor.dtype() == DType::Float) location.desc = plain_desc(dims_of(tensor.type()));
+  return location;
+}
+
+bool Builder::may_overwrite(const Location& location) const {
+  if (alone_ || program_.buffers[location.buffer].place != Place::Arena) return false;
+  for (const ValueId value : in_buffer_[location.buffer])
+    if (last_reader_[value] > now_) return false;
+  return true;
+}
+
+std::optional<Location> Builder::place_in_concat(ValueId value) {
+  const auto& part = placement_.parts[value];
+  if (!part) return std::nullopt;
+  const auto known = roots_.find(part->root);
+  if (known != roots_.end()) return Location{known->second, part->offset, part->desc};
+  const BufferId buffer = new_buffer(Place::Arena, placement_.parts[part->root]->desc.get_size());
+  roots_[part->root] = buffer;
+  // All that will ever lie there, so that nothing of it is overwritten too early.
+  for (ValueId other = 0; other < placement_.parts.size(); ++other)
+    if (placement_.parts[other] && placement_.parts[other]->root == part->root) in_buffer_[buffer].push_back(other);
+  return Location{buffer, part->offset, part->desc};
+}
+
+Location Builder::result(ValueId value, const Desc& desc, std::optional<Location> over) {
+  if (const auto part = place_in_concat(value); part && same_layout(part->desc, desc))
+    return {part->buffer, part->offset, desc};
+  if (over && same_layout(over->desc, desc) && may_overwrite(*over)) return {over->buffer, over->offset, desc};
+  return room(desc.get_size(), desc);
+}
+
+void Builder::emit_primitive(std::string name, dnnl::primitive primitive, const char* implementation,
+                             std::vector<Argument> arguments, const Desc& scratch, std::vector<ValueId> values) {
+  if (scratch.get_size() > 0) arguments.push_back({DNNL_ARG_SCRATCHPAD, room(scratch.get_size(), scratch)});
+  Kernel kernel{.name = std::move(name),
+                .implementation = implementation,
+                .primitive = std::move(primitive),
+                .arguments = std::move(arguments),
+                .values = std::move(values)};
+  for (const Argument& argument : kernel.arguments) kernel.buffers.push_back(argument.at.buffer);
+  emit(std::move(kernel));
+}
+
+void Builder::emit_reorder(const Location& from, const Location& to, ValueId value) {
+  dnnl::primitive_attr attr;
+  attr.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+  const dnnl::reorder::primitive_desc desc(program_.engine, from.desc, program_.engine, to.desc, attr);
+  emit("reorder", desc, {{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}}, {value});
+}
+
+Status Builder::emit_output(size_t index) {
+  const ValueId value = program_.graph.outputs()[index];
+  const Location from = at(value);
+  if (boxed(value)) {
+    program_.outputs.push_back(from);
+    return {};
+  }
+  const TensorType& type = program_.graph.type(value);
+  const size_t bytes = Tensor::byte_size(type.dtype, *concrete(*type.shape));
+  Location to{new_buffer(Place::Output, bytes, index)};
+  program_.outputs.push_back(to);
+  if (type.dtype == DType::Float && bytes > 0) {
+    to.desc = plain_desc(dims_of(type));
+    const Location* form = known_form(value, to.desc);
+    if (form == nullptr) {
+      emit_reorder(from, to, value);
+      return {};
+    }
+  }
+  const Location* plain = type.dtype == DType::Float && bytes > 0 ? known_form(value, to.desc) : &forms_[value].front();
+  Kernel kernel{.name = "copy output", .implementation = "memcpy", .buffers = {plain->buffer, to.buffer}};
+  kernel.function = [source = *plain, to, bytes](Workspace& workspace) -> Status {
+    if (bytes > 0) std::memcpy(workspace.address(to), workspace.address(source), bytes);
+    return {};
+  };
+  emit(std::move(kernel));
+  return {};
+}
+
+Result<Program> Builder::finish() {
+  for (size_t i = 0; i < program_.graph.outputs().size(); ++i) ISOMER_CHECK(emit_output(i));
+  place_in_arena(program_);
+  return std::move(program_);
+}
+
+}  // namespace isomer::onednn

@@ -1,0 +1,100 @@
+#pragma once
+// Builds a program: knows where every value lies and in which layout, and brings it into another one where a kernel
+// asks for that.
+
+#include <map>
+#include <optional>
+
+#include "isomer/runtime/onednn/fusion.h"
+#include "isomer/runtime/onednn/placement.h"
+#include "isomer/runtime/onednn/program.h"
+#include "isomer/runtime/onednn/tuner.h"
+
+namespace isomer::onednn {
+
+class Builder {
+ public:
+  /// Places the graph's inputs. Keeps a reference to the tuner.
+  Builder(Graph graph, std::vector<Group> groups, Tuner& tuner);
+
+  const Graph& graph() const { return program_.graph; }
+  const dnnl::engine& engine() const { return program_.engine; }
+  std::span<const Group> groups() const { return groups_; }
+  const ConcatPlacement& placement() const { return placement_; }
+  Tuner& tuner() { return tuner_; }
+  /// Channels that this processor's kernels take at once.
+  int block() const { return block_; }
+
+  /// The group whose turn it is. `alone` while its nodes become kernels one by one: then nothing is overwritten.
+  void start(size_t group, bool alone);
+
+  /// Where a value lies, as it was made.
+  Location at(ValueId value);
+  /// An f32 value in this layout: it gets a copy in that layout where it has none yet. A layout under other extents (as
+  /// many elements) must be row-major.
+  Location as(ValueId value, const Desc& desc);
+  /// A value in row-major order.
+  Location plain(ValueId value);
+  /// The elements of an f32 constant, which lie as `from` says, brought into the layout `to`. The same location when
+  /// asked for again.
+  Location constant(ValueId value, const Desc& from, const Desc& to);
+  /// A new constant.
+  Location constant(const Tensor& tensor);
+  bool boxed(ValueId value);
+
+  /// Room for the result of the current group in this layout: its place within a concatenation where that has the same
+  /// layout, else `over` where that may be overwritten and has the same layout, else room of its own.
+  Location result(ValueId value, const Desc& desc, std::optional<Location> over = std::nullopt);
+  /// Room for something that only lives until the last kernel that touches it.
+  Location room(size_t bytes, const Desc& desc = {});
+  Location box();
+  /// Whether the current group may overwrite what lies there: nothing else reads it later.
+  bool may_overwrite(const Location& location) const;
+  /// Tells where a value lies from now on.
+  void place(ValueId value, Location location);
+  /// Whether a value lies where its concatenation wants it; that place.
+  std::optional<Location> place_in_concat(ValueId value);
+
+  /// Appends a kernel. A primitive's scratch memory is added to the arguments.
+  template <class PrimitiveDesc>
+  void emit(std::string name, const PrimitiveDesc& desc, std::vector<Argument> arguments, std::vector<ValueId> values);
+  void emit(Kernel kernel) { program_.kernels.push_back(std::move(kernel)); }
+  /// A copy that changes the layout.
+  void emit_reorder(const Location& from, const Location& to, ValueId value);
+
+  /// The program, once all groups have their kernels. Outputs are copied to where the caller wants them.
+  Result<Program> finish();
+
+ private:
+  BufferId new_buffer(Place place, size_t bytes, size_t index = 0);
+  void emit_primitive(std::string name, dnnl::primitive primitive, const char* implementation,
+                      std::vector<Argument> arguments, const Desc& scratch, std::vector<ValueId> values);
+  Status emit_output(size_t index);
+  const Location* known_form(ValueId value, const Desc& desc) const;
+
+  Program program_;
+  std::vector<Group> groups_;
+  Tuner& tuner_;
+  const int block_;
+  ConcatPlacement placement_;
+  size_t now_ = 0;
+  bool alone_ = false;
+  std::vector<size_t> last_reader_;               // group, by value; beyond all groups for outputs
+  std::vector<std::vector<Location>> forms_;      // by value; the first is as it was made
+  std::vector<std::vector<ValueId>> in_buffer_;   // values that lie in a buffer, by buffer
+  std::map<ValueId, BufferId> roots_;             // buffers of concatenations
+  struct Reordered {
+    Desc from;
+    Location at;
+  };
+  std::map<ValueId, std::vector<Reordered>> reordered_;  // of constants
+};
+
+template <class PrimitiveDesc>
+void Builder::emit(std::string name, const PrimitiveDesc& desc, std::vector<Argument> arguments,
+                   std::vector<ValueId> values) {
+  emit_primitive(std::move(name), dnnl::primitive(desc.get()), desc.impl_info_str(), std::move(arguments),
+                 desc.scratchpad_desc(), std::move(values));
+}
+
+}  // namespace isomer::onednn
