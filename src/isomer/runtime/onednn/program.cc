@@ -1,5 +1,8 @@
 #include "isomer/runtime/onednn/program.h"
 
+#include <sys/mman.h>
+
+#include <algorithm>
 #include <cstdlib>
 #include <new>
 
@@ -7,17 +10,39 @@
 
 namespace isomer::onednn {
 
+namespace {
+
+constexpr size_t kLargePage = size_t{2} << 20;
+constexpr size_t kBlock = size_t{32} << 20;
+
+size_t rounded(size_t bytes, size_t unit) { return (bytes + unit - 1) / unit * unit; }
+
+}  // namespace
+
 AlignedBytes::AlignedBytes(size_t bytes) : size_(bytes) {
-  const size_t whole = (bytes + kArenaAlignment - 1) / kArenaAlignment * kArenaAlignment;
-  data_.reset(static_cast<std::byte*>(std::aligned_alloc(kArenaAlignment, whole == 0 ? kArenaAlignment : whole)));
+  const size_t unit = bytes >= kLargePage ? kLargePage : kArenaAlignment;
+  const size_t whole = std::max(rounded(bytes, unit), unit);
+  data_.reset(static_cast<std::byte*>(std::aligned_alloc(unit, whole)));
   if (data_ == nullptr) throw std::bad_alloc();
+  // A request; where the system has no large pages, small ones do.
+  if (unit == kLargePage) ::madvise(data_.get(), whole, MADV_HUGEPAGE);
+}
+
+std::byte* ConstantPool::allocate(size_t bytes) {
+  const size_t whole = rounded(bytes, kArenaAlignment);
+  if (blocks_.empty() || used_ + whole > blocks_.back().size()) {
+    blocks_.emplace_back(std::max(kBlock, whole));
+    used_ = 0;
+  }
+  used_ += whole;
+  return blocks_.back().data() + used_ - whole;
 }
 
 void AlignedBytes::Free::operator()(std::byte* data) const { std::free(data); }
 
 std::byte* ConstantData::address() const {
   // oneDNN takes all arguments as writable; constants are never results.
-  return tensor.empty() ? bytes.data() : const_cast<std::byte*>(tensor.bytes().data());
+  return tensor.empty() ? pooled : const_cast<std::byte*>(tensor.bytes().data());
 }
 
 void place_in_arena(Program& program) {

@@ -57,7 +57,7 @@ struct Kernel {
   std::vector<ValueId> values = {};    ///< what it makes, of Program::graph
 };
 
-/// Bytes at an address that suits vectors.
+/// Bytes at an address that suits vectors; in large pages where they fill some.
 class AlignedBytes {
  public:
   AlignedBytes() = default;
@@ -73,10 +73,21 @@ class AlignedBytes {
   size_t size_ = 0;
 };
 
-/// A constant: a tensor of the graph, or one brought into another layout.
+/// Room for constants that lasts as long as the pool: large blocks, so that the system can map them by large pages, and
+/// streaming weights through the caches does not wait for the tables of small ones.
+class ConstantPool {
+ public:
+  std::byte* allocate(size_t bytes);
+
+ private:
+  std::vector<AlignedBytes> blocks_;
+  size_t used_ = 0;  // of the last block
+};
+
+/// A constant: a tensor of the graph, or one brought into another layout, in the pool.
 struct ConstantData {
   Tensor tensor = {};
-  AlignedBytes bytes = {};
+  std::byte* pooled = nullptr;
   std::byte* address() const;
 };
 
@@ -84,6 +95,7 @@ struct Program {
   Graph graph;  ///< what the kernels compute
   dnnl::engine engine;
   std::vector<Buffer> buffers = {};
+  ConstantPool pool = {};
   std::vector<ConstantData> constants = {};
   std::vector<Kernel> kernels = {};
   std::vector<Location> inputs = {};  ///< of the graph, in its order
