@@ -79,10 +79,10 @@ class Builder {
   ConcatPlacement placement_;
   size_t now_ = 0;
   bool alone_ = false;
-  std::vector<size_t> last_reader_;               // group, by value; beyond all groups for outputs
-  std::vector<std::vector<Location>> forms_;      // by value; the first is as it was made
-  std::vector<std::vector<ValueId>> in_buffer_;   // values that lie in a buffer, by buffer
-  std::map<ValueId, BufferId> roots_;             // buffers of concatenations
+  std::vector<size_t> last_reader_;              // group, by value; beyond all groups for outputs
+  std::vector<std::vector<Location>> forms_;     // by value; the first is as it was made
+  std::vector<std::vector<ValueId>> in_buffer_;  // values that lie in a buffer, by buffer
+  std::map<ValueId, BufferId> roots_;            // buffers of concatenations
   struct Reordered {
     Desc from;
     Location at;

@@ -4,7 +4,9 @@
 
 #include <thread>
 
+#include "isomer/base/rng.h"
 #include "isomer/runtime/onednn/testing.h"
+#include "isomer/runtime/onednn/tuner.h"
 
 namespace isomer::onednn {
 namespace {
@@ -192,6 +194,47 @@ TEST(Plan, ThreadsAreItsOwn) {
 }
 
 TEST(Plan, TuningChangesNoResult) { expect_as_reference(kResidual, {.tune = true}); }
+
+/// Draws times by lot.
+class AnyChoice : public Tuner {
+ public:
+  explicit AnyChoice(uint64_t seed) : Tuner(true), rng_(seed) {}
+  double time(const dnnl::engine&, const dnnl::primitive_desc_base&, const std::string&) override {
+    return rng_.uniform();
+  }
+
+ private:
+  Rng rng_;
+};
+
+TEST(Plan, EveryChoiceGivesTheSameResult) {
+  const Graph graph = graph_of(R"(
+    input x: f32[1,32,12,12]
+    w = f32[32,32,3,3]{seed 1}
+    u = f32[32,32,1,1]{seed 2}
+    a = Conv(x, w) {pads=[1,1,1,1]}
+    ra = Relu(a)
+    b = Conv(ra, u)
+    c = Add(b, ra)
+    d = Conv(c, w) {pads=[1,1,1,1]}
+    e = Add(d, b)
+    j = Concat(c, e, ra) {axis=1}
+    p = AveragePool(j) {kernel_shape=[2,2], strides=[2,2]}
+    f = Flatten(p) {axis=1}
+    v = f32[3456,10]{seed 3}
+    y = MatMul(f, v)
+    return y, e
+  )");
+  const auto inputs = inputs_of(graph);
+  const auto expected = run_reference(graph, inputs);
+  for (uint64_t seed = 0; seed < 40; ++seed) {
+    const auto plan = Plan::make(graph, types_of(inputs), {}, std::make_shared<AnyChoice>(seed));
+    ASSERT_TRUE(plan.has_value()) << plan.error().message;
+    const auto got = plan->run(inputs);
+    for (size_t i = 0; i < expected->size(); ++i)
+      EXPECT_LE(difference((*got)[i], (*expected)[i]), 1e-4) << "seed " << seed;
+  }
+}
 
 TEST(Plan, ProfileCoversEveryKernel) {
   const Graph graph = graph_of(kResidual);

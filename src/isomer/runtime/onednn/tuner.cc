@@ -21,8 +21,11 @@ constexpr size_t kEvicted = size_t{6} << 20;  // more than a second-level cache 
 std::vector<int> argument_numbers(const dnnl::primitive_desc_base& desc) {
   std::vector<int> numbers = {DNNL_ARG_SRC_0, DNNL_ARG_SRC_1, DNNL_ARG_WEIGHTS,
                               DNNL_ARG_BIAS,  DNNL_ARG_DST,   DNNL_ARG_SCRATCHPAD};
-  const int posts = desc.get_primitive_attr().get_post_ops().len();
-  for (int i = 0; i < posts; ++i) numbers.push_back(DNNL_ARG_ATTR_MULTIPLE_POST_OP(i) | DNNL_ARG_SRC_1);
+  const dnnl::post_ops posts = desc.get_primitive_attr().get_post_ops();
+  // Asked for the operand of another kind of post, oneDNN answers with whatever lies there.
+  for (int i = 0; i < posts.len(); ++i)
+    if (posts.kind(i) == dnnl::primitive::kind::binary)
+      numbers.push_back(DNNL_ARG_ATTR_MULTIPLE_POST_OP(i) | DNNL_ARG_SRC_1);
   return numbers;
 }
 
