@@ -1,6 +1,8 @@
 #include "isomer/search/backtrack.h"
 
+#include <algorithm>
 #include <queue>
+#include <tuple>
 #include <unordered_set>
 
 #include "isomer/rules/rewrite.h"
@@ -11,11 +13,17 @@
 namespace isomer {
 namespace {
 
+/// Below this, costs differ by rounding alone.
+constexpr double kLeastGain = 1e-9;
+
 /// A graph that was taken from the queue, and how it came about.
 struct State {
   Graph graph;
   std::vector<Match> matches;
   double cost = 0;
+  double settled = 0;           // cost of the nearest graph on the way that every step before had paid for
+  int unpaid = 0;               // steps since then
+  std::vector<bool> made = {};  // nodes that these steps made
   std::shared_ptr<const State> parent = nullptr;
   size_t match = 0;  // of the parent
 };
@@ -23,15 +31,30 @@ struct State {
 /// A graph that has a cost but has not been kept.
 struct Candidate {
   double cost = 0;
+  int unpaid = 0;
   int64_t number = 0;  // in the order in which they were made; decides between equal costs
   std::shared_ptr<const State> parent;
   size_t match = 0;
 
-  /// For a queue whose top is the cheapest.
+  /// For a queue whose top is what to look at next.
   friend bool operator<(const Candidate& a, const Candidate& b) {
-    return a.cost != b.cost ? a.cost > b.cost : a.number > b.number;
+    return std::tie(a.unpaid, a.cost, a.number) > std::tie(b.unpaid, b.cost, b.number);
   }
 };
+
+/// Marked nodes, and those that read them or that they read.
+std::vector<bool> with_neighbours(const Graph& graph, const std::vector<bool>& marked) {
+  std::vector<bool> out = marked;
+  for (NodeId id = 0; id < marked.size(); ++id) {
+    for (const ValueId operand : graph.operands(graph.node(id))) {
+      if (operand == kNoValue) continue;
+      const NodeId above = graph.producer(operand);
+      if (marked[id]) out[above] = true;
+      if (marked[above]) out[id] = true;
+    }
+  }
+  return out;
+}
 
 class Backtrack {
  public:
@@ -43,9 +66,9 @@ class Backtrack {
     report_.algorithm = "backtrack";
     most_ops_ = static_cast<size_t>(options_.most_growth * static_cast<double>(run_time_ops(graph))) + 4;
     seen_.insert(graph.hash());
-    auto root = std::make_shared<State>(State{graph, all_matches(graph, rules_), cost});
+    auto root = std::make_shared<State>(State{graph, all_matches(graph, rules_), cost, cost});
     report_.matches = static_cast<int64_t>(root->matches.size());
-    best_ = {cost, 0, nullptr, 0};
+    best_ = {cost, 0, 0, nullptr, 0};
     expand(root);
     while (!queue_.empty() && !stopped()) {
       const Candidate next = queue_.top();
@@ -70,7 +93,10 @@ class Backtrack {
   }
 
   void expand(const std::shared_ptr<const State>& state) {
+    const bool bound = options_.most_unpaid > 0 && state->unpaid > 0;
+    const std::vector<bool> near = bound ? with_neighbours(state->graph, state->made) : std::vector<bool>();
     for (size_t i = 0; i < state->matches.size() && !stopped(); ++i) {
+      if (bound && std::ranges::none_of(state->matches[i].nodes, [&](NodeId id) { return near[id]; })) continue;
       const auto delta = delta_of(state->graph, state->matches[i]);
       if (!delta) continue;
       if (!seen_.insert(delta->hash).second) {
@@ -86,7 +112,9 @@ class Backtrack {
     if (!graph || run_time_ops(*graph) > most_ops_) return;
     const auto cost = cost_(*graph);
     if (!cost) return;
-    const Candidate candidate{*cost, ++report_.candidates, state, match};
+    const int unpaid = *cost < state->settled - kLeastGain ? 0 : state->unpaid + 1;
+    const Candidate candidate{*cost, unpaid, ++report_.candidates, state, match};
+    if (options_.most_unpaid > 0 && unpaid > options_.most_unpaid) return;
     if (!(candidate.cost < best_.cost) && !worth_keeping(candidate)) return;
     if (!options_.admits(*graph)) return;
     if (candidate.cost < best_.cost) best_ = candidate;
@@ -98,10 +126,15 @@ class Backtrack {
     const Match& match = parent.matches[candidate.match];
     auto graph = apply_match(parent.graph, match);
     const auto delta = delta_of(parent.graph, match);
-    auto matches = inherited_matches({parent.graph, parent.matches, *delta}, *graph, rules_);
-    report_.matches += static_cast<int64_t>(matches.size());
-    return std::make_shared<State>(
-        State{std::move(*graph), std::move(matches), candidate.cost, candidate.parent, candidate.match});
+    Inherited inherited = inherit({parent.graph, parent.matches, *delta, parent.made}, *graph, rules_);
+    report_.matches += static_cast<int64_t>(inherited.matches.size());
+    auto state = std::make_shared<State>(State{std::move(*graph), std::move(inherited.matches), candidate.cost});
+    state->settled = candidate.unpaid > 0 ? parent.settled : candidate.cost;
+    state->unpaid = candidate.unpaid;
+    if (candidate.unpaid > 0) state->made = std::move(inherited.marks);
+    state->parent = candidate.parent;
+    state->match = candidate.match;
+    return state;
   }
 
   BacktrackResult result(const Graph& graph, double cost) {

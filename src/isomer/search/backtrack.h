@@ -15,6 +15,9 @@ struct BacktrackOptions {
   /// A candidate is kept while it costs less than alpha times the best graph. 1: only what is better than all before
   /// (greedy); infinite: everything (exhaustive).
   double alpha = 1.05;
+  /// How many steps in a row may leave the graph no cheaper than where they set out. They must touch one another (see
+  /// docs/search.md). 0: any number, anywhere.
+  int most_unpaid = 2;
   /// Graphs that may be costed.
   int64_t max_candidates = 10000;
   /// A candidate may have this many times the operators of the graph (and a few more): rules that turn one operator
@@ -37,7 +40,8 @@ struct BacktrackResult {
 /// The cost of a graph; an Error where it cannot be had, which passes over a candidate.
 using GraphCost = std::function<Result<double>(const Graph&)>;
 
-/// Searches the graphs that the rules lead to, the cheapest first. The queue holds candidates (a parent, a match, a
+/// Searches the graphs that the rules lead to: those first with the fewest steps that have not paid, among them the
+/// cheapest. The queue holds candidates (a parent, a match, a
 /// cost), not graphs; what was seen is recognized by its hash before it is built, and matches are inherited from the
 /// parent. Fails only where `graph` itself has no cost.
 Result<BacktrackResult> backtrack(const Graph& graph, std::span<const Rule> rules, const GraphCost& cost,

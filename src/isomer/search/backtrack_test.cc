@@ -86,8 +86,8 @@ TEST(Backtrack, FindsTheOptimumOfBruteForce) {
   ASSERT_EQ(few.size(), 5U);
   const Graph graph = parsed(kBranches);
   const double optimum = least_cost(graph, few, roofline(), 2000);
-  const auto all =
-      backtrack(graph, few, roofline(), {.alpha = std::numeric_limits<double>::infinity(), .most_growth = 9});
+  const auto all = backtrack(graph, few, roofline(),
+                             {.alpha = std::numeric_limits<double>::infinity(), .most_unpaid = 0, .most_growth = 9});
   ASSERT_TRUE(all.has_value());
   EXPECT_DOUBLE_EQ(all->cost_after, optimum);
   const auto found = backtrack(graph, few, roofline(), {.alpha = 1.3});
@@ -96,6 +96,44 @@ TEST(Backtrack, FindsTheOptimumOfBruteForce) {
   EXPECT_LE(found->report.candidates, all->report.candidates);
   EXPECT_LT(found->cost_after, found->cost_before);
   expect_same_meaning(graph, found->graph);
+}
+
+/// The gate of kGate n times, side by side.
+Graph gates(int n) {
+  std::string text = "one = f32[]{1}\n";
+  std::string results;
+  for (int i = 0; i < n; ++i) {
+    text += fmt::format(
+        "input f{0}: f32[1,8]\ninput c{0}: f32[1,8]\ninput z{0}: f32[1,8]\np{0} = Mul(f{0}, c{0})\n"
+        "n{0} = Sub(one, f{0})\nq{0} = Mul(n{0}, z{0})\ny{0} = Add(p{0}, q{0})\n",
+        i);
+    results += fmt::format("{}y{}", i > 0 ? ", " : "", i);
+  }
+  return parsed(text + "return " + results + "\n");
+}
+
+/// Of steps far apart, each pays by itself or not at all: the search grows with the places, not with their
+/// combinations.
+TEST(Backtrack, StepsThatHaveNotPaidTouchOneAnother) {
+  const auto rules = rules_of(kSruRules);
+  const double one = backtrack(gates(1), rules, roofline(), {.alpha = 1.5})->cost_after;
+  for (const int n : {2, 3, 4}) {
+    const Graph graph = gates(n);
+    const auto found = backtrack(graph, rules, roofline(), {.alpha = 1.5});
+    const auto all = backtrack(graph, rules, roofline(), {.alpha = 1.5, .most_unpaid = 0});
+    ASSERT_TRUE(found && all);
+    EXPECT_NEAR(found->cost_after, n * one, 1e-9);
+    EXPECT_NEAR(all->cost_after, n * one, 1e-9);
+    EXPECT_EQ(found->report.stop_reason, "exhausted");
+    EXPECT_LT(found->report.candidates, all->report.candidates) << n;
+  }
+}
+
+TEST(Backtrack, GivesUpAfterTooManyStepsThatHaveNotPaid) {
+  const Graph graph = parsed(kGate);
+  const auto rules = rules_of(kSruRules);
+  EXPECT_TRUE(backtrack(graph, rules, roofline(), {.alpha = 1.5, .most_unpaid = 1})->report.steps.empty());
+  EXPECT_EQ(backtrack(graph, rules, roofline(), {.alpha = 1.5, .most_unpaid = 2})->report.steps.size(), 3U);
 }
 
 TEST(Backtrack, BudgetIsAStopReason) {

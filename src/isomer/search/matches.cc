@@ -77,21 +77,9 @@ Match translated(const Match& match, const Correspondence& to, const Graph& befo
   return out;
 }
 
-}  // namespace
-
-std::vector<Match> all_matches(const Graph& graph, std::span<const Rule> rules, size_t limit) {
-  const OpIndex index(graph);
-  std::vector<Match> out;
-  for (const Rule& rule : rules) {
-    std::vector<Match> found = find_matches(graph, index, rule, limit);
-    std::move(found.begin(), found.end(), std::back_inserter(out));
-  }
-  return out;
-}
-
-std::vector<Match> inherited_matches(const Rewrite& rewrite, const Graph& after, std::span<const Rule> rules) {
+std::vector<Match> inherited_matches(const Rewrite& rewrite, const Correspondence& to, const Graph& after,
+                                     std::span<const Rule> rules) {
   const OpIndex index(after);
-  const Correspondence to(rewrite, after);
   std::unordered_map<const Rule*, std::vector<const Match*>> had;
   for (const Match& match : rewrite.matches) had[match.rule].push_back(&match);
   std::vector<Match> out;
@@ -114,6 +102,35 @@ std::vector<Match> inherited_matches(const Rewrite& rewrite, const Graph& after,
                      [](const Match& a, const Match& b) { return a.roots[0] < b.roots[0]; });
   }
   return out;
+}
+
+std::vector<bool> inherited_marks(const Rewrite& rewrite, const Correspondence& to, const Graph& after) {
+  std::vector<bool> out(after.nodes().size());
+  for (NodeId id = 0; id < out.size(); ++id) out[id] = to.distance(id) == 0;
+  for (NodeId id = 0; id < rewrite.marks.size(); ++id) {
+    const Node& node = rewrite.before.node(id);
+    if (!rewrite.marks[id] || node.num_results == 0) continue;
+    const ValueId image = to.value(node.result());
+    if (image != kNoValue) out[after.producer(image)] = true;
+  }
+  return out;
+}
+
+}  // namespace
+
+std::vector<Match> all_matches(const Graph& graph, std::span<const Rule> rules, size_t limit) {
+  const OpIndex index(graph);
+  std::vector<Match> out;
+  for (const Rule& rule : rules) {
+    std::vector<Match> found = find_matches(graph, index, rule, limit);
+    std::move(found.begin(), found.end(), std::back_inserter(out));
+  }
+  return out;
+}
+
+Inherited inherit(const Rewrite& rewrite, const Graph& after, std::span<const Rule> rules) {
+  const Correspondence to(rewrite, after);
+  return {inherited_matches(rewrite, to, after, rules), inherited_marks(rewrite, to, after)};
 }
 
 }  // namespace isomer

@@ -16,10 +16,17 @@ struct Rewrite {
   const Graph& before;
   const std::vector<Match>& matches;  ///< all of `before`
   const Delta& delta;                 ///< what the rewrite made of it
+  std::vector<bool> marks = {};       ///< nodes of `before`, by id; empty: none
 };
-/// The same as all_matches(after, rules), in the same order: a match that no change can reach is the parent's (OCGGS's
-/// reuse). A rule with several roots is matched afresh, since a rewrite far away can close or open a cycle between
-/// them.
-std::vector<Match> inherited_matches(const Rewrite& rewrite, const Graph& after, std::span<const Rule> rules);
+/// What the graph after a rewrite has from the graph before.
+struct Inherited {
+  /// The same as all_matches(after, rules), in the same order: a match that no change can reach is the parent's
+  /// (OCGGS's reuse). A rule with several roots is matched afresh, since a rewrite far away can close or open a cycle
+  /// between them.
+  std::vector<Match> matches;
+  /// Nodes that are new, and those that stand for marked ones.
+  std::vector<bool> marks;
+};
+Inherited inherit(const Rewrite& rewrite, const Graph& after, std::span<const Rule> rules);
 
 }  // namespace isomer

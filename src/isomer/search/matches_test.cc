@@ -45,7 +45,7 @@ TEST(Matches, InheritedAreThoseFoundAfresh) {
         ASSERT_EQ(next.has_value(), delta.has_value());
         if (!next) continue;
         ASSERT_EQ(next->hash(), delta->hash) << match.rule->name;
-        std::vector<Match> inherited = inherited_matches({graph, matches, *delta}, *next, *rules);
+        std::vector<Match> inherited = inherit({graph, matches, *delta}, *next, *rules).matches;
         ASSERT_EQ(identities(*next, inherited), identities(*next, all_matches(*next, *rules)))
             << match.rule->name << " on\n"
             << print_graph(graph);
