@@ -51,6 +51,7 @@ Result<SearchResult> metaflow(const Graph& graph, std::span<const Rule> rules, c
   const bool all = options.search == "enumerate";
   const MetaflowOptions metaflow{
       .alpha = all ? std::numeric_limits<double>::infinity() : options.alpha,
+      .most_unpaid = all ? 0 : MetaflowOptions().most_unpaid,
       .split = all || options.split == 0 ? std::numeric_limits<size_t>::max() : static_cast<size_t>(options.split),
       .max_candidates = all ? std::numeric_limits<int64_t>::max() : options.max_candidates,
       .time_budget_seconds = options.time_budget_seconds,

@@ -5,6 +5,7 @@
 
 #include "isomer/search/matches.h"
 #include "isomer/search/part.h"
+#include "isomer/search/restarts.h"
 #include "isomer/search/split.h"
 
 namespace isomer {
@@ -73,12 +74,18 @@ class Metaflow {
     return {};
   }
 
-  /// Puts replacements into a graph, which becomes the current one; the cuts go along.
+  /// Puts replacements into a graph, which becomes the current one; the cuts go along. A cut behind a value that was
+  /// rewritten away moves down to the nearest that still stands.
   void replace(const Graph& graph, std::span<const Replacement> replacements) {
     Spliced spliced = splice(graph, replacements);
+    std::vector<uint64_t>& hashes = spliced.value_hashes;
     std::unordered_map<uint64_t, uint64_t> now;
-    for (ValueId value = 0; value < graph.num_values(); ++value)
-      now.emplace(graph.value_hash(value), spliced.value_hashes[value]);
+    for (auto value = static_cast<ValueId>(graph.num_values()); value-- > 0;) {
+      for (const NodeId reader : graph.consumers(value))
+        if (hashes[value] == 0 && graph.node(reader).num_results > 0)
+          hashes[value] = hashes[graph.node(reader).result()];
+      now.emplace(graph.value_hash(value), hashes[value]);
+    }
     for (uint64_t& hash : cut_hashes_)
       if (const auto found = now.find(hash); found != now.end()) hash = found->second;
     current_ = std::move(spliced.graph);
@@ -114,10 +121,13 @@ class Metaflow {
     const double share = 3 * std::max(0.0, left) / static_cast<double>(of - number + 3);
     const BacktrackOptions options{
         .alpha = options_.alpha,
+        .most_unpaid = options_.most_unpaid,
         .max_candidates = options_.max_candidates,
         .admits = options_.admits,
         .deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(share))};
-    ISOMER_TRY(BacktrackResult found, backtrack(part.graph, rules_, cost, options));
+    const bool exhaustive = options_.most_unpaid == 0;
+    ISOMER_TRY(BacktrackResult found, exhaustive ? backtrack(part.graph, rules_, cost, options)
+                                                 : backtrack_with_restarts(part.graph, rules_, cost, options));
     report_.candidates += found.report.candidates;
     report_.duplicates += found.report.duplicates;
     report_.matches += found.report.matches;

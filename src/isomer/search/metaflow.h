@@ -11,6 +11,8 @@ namespace isomer {
 
 struct MetaflowOptions {
   double alpha = 1.05;
+  /// As in BacktrackOptions; 0 (exhaustive) does without restarts, too.
+  int most_unpaid = 2;
   /// Parts have at most this many operators.
   size_t split = 30;
   /// Graphs that may be costed in one part.

@@ -1,0 +1,54 @@
+#include "isomer/search/restarts.h"
+
+#include <algorithm>
+#include <set>
+
+namespace isomer {
+namespace {
+
+std::vector<Rule> without(std::span<const Rule> rules, const std::set<std::string>& names) {
+  std::vector<Rule> out;
+  std::ranges::copy_if(rules, std::back_inserter(out), [&](const Rule& rule) { return !names.contains(rule.name); });
+  return out;
+}
+
+/// The first rule on the way to the best graph that is not among `tried`; null where there is none.
+const std::string* next_rule(const SearchReport& report, const std::set<std::string>& tried) {
+  for (const SearchStep& step : report.steps)
+    if (!tried.contains(step.rule)) return &step.rule;
+  return nullptr;
+}
+
+}  // namespace
+
+Result<BacktrackResult> backtrack_with_restarts(const Graph& graph, std::span<const Rule> rules, const GraphCost& cost,
+                                                const BacktrackOptions& options) {
+  BacktrackOptions half = options;
+  half.max_candidates = (options.max_candidates + 1) / 2;
+  ISOMER_TRY(BacktrackResult best, backtrack(graph, rules, cost, half));
+  SearchReport total = best.report;
+  std::set<std::string> tried;
+  std::set<std::string> dropped;  // the best graph was found without these
+  while (const std::string* rule = next_rule(best.report, tried)) {
+    BacktrackOptions rest = options;
+    rest.max_candidates = options.max_candidates - total.candidates;
+    if (rest.max_candidates <= 0 || std::chrono::steady_clock::now() > options.deadline) break;
+    tried.insert(*rule);
+    std::set<std::string> fewer = dropped;
+    fewer.insert(*rule);
+    ISOMER_TRY(BacktrackResult found, backtrack(graph, without(rules, fewer), cost, rest));
+    total.candidates += found.report.candidates;
+    total.duplicates += found.report.duplicates;
+    total.matches += found.report.matches;
+    total.seconds += found.report.seconds;
+    if (found.report.stop_reason != "exhausted") total.stop_reason = found.report.stop_reason;
+    if (!(found.cost_after < best.cost_after)) continue;
+    best = std::move(found);
+    dropped = std::move(fewer);
+  }
+  total.steps = std::move(best.report.steps);
+  best.report = std::move(total);
+  return best;
+}
+
+}  // namespace isomer
