@@ -20,7 +20,7 @@ class Matcher {
   void run() { source(0); }
 
   /// Only matches whose first root is `id`.
-  void run_at(NodeId id) { try_root(0, id, candidate_nodes(rule_.sources[0])); }
+  void run_at(NodeId id) { try_root(0, id); }
 
  private:
   bool full() const { return out_.size() >= limit_; }
@@ -31,18 +31,17 @@ class Matcher {
     if (full()) return;
     if (i == rule_.sources.size()) return choose(0);
     const Term& term = rule_.sources[i];
-    const auto candidates = candidate_nodes(term);
-    for (const NodeId id : candidates) {
+    for (const NodeId id : candidate_nodes(term)) {
       if (full()) return;
-      if (!is_root(id)) try_root(i, id, candidates);
+      if (!is_root(id)) try_root(i, id);
     }
   }
 
-  void try_root(size_t i, NodeId id, const std::vector<NodeId>& candidates) {
+  void try_root(size_t i, NodeId id) {
     const Term& term = rule_.sources[i];
     const Binding saved = binding_;
     if (term.repeated)
-      siblings(i, term, id, candidates);
+      siblings(i, term, id);
     else
       node(term, id, [&] { with_root(id, [&] { source(i + 1); }); });
     binding_ = saved;
@@ -56,12 +55,12 @@ class Matcher {
   }
 
   /// A repeated source: all nodes of the same pattern that go together with the one that comes first.
-  void siblings(size_t i, const Term& term, NodeId first, const std::vector<NodeId>& candidates) {
+  void siblings(size_t i, const Term& term, NodeId first) {
     repetition_ = 0;
     node(term, first, [&] {
       std::vector<NodeId> group{first};
       const std::vector<NodeId> outer = matched_;
-      for (const NodeId id : candidates) {
+      for (const NodeId id : candidate_nodes(term)) {
         if (id <= first || is_root(id)) continue;
         const Binding before = binding_;
         bool joined = false;
@@ -99,20 +98,42 @@ class Matcher {
     return closes_cycle(graph_, match);
   }
 
-  /// Nodes that can match the term: readers of a value that is bound already, where the term reads one; else all of its
-  /// operator.
+  /// Nodes that can match the term as a root: those that read a value that is bound already, where the term reads one;
+  /// else all of its operator.
   std::vector<NodeId> candidate_nodes(const Term& term) const {
+    const auto all = index_.nodes(*term.op);
+    auto readers = readers_of_bound(term);
+    if (!readers) return {all.begin(), all.end()};
+    std::erase_if(*readers, [&](NodeId id) { return !std::binary_search(all.begin(), all.end(), id); });
+    return std::move(*readers);
+  }
+
+  /// Nodes of the term's operator that read, as deep as the term does, a value that one of its variables is bound to;
+  /// ascending. Nothing where no variable is bound.
+  std::optional<std::vector<NodeId>> readers_of_bound(const Term& term) const {
+    std::vector<NodeId> out;
+    const auto add_readers = [&](ValueId value) {
+      for (const NodeId id : graph_.consumers(value))
+        if (graph_.node(id).op == term.op) out.push_back(id);
+    };
     for (const Term& operand : term.operands) {
       if (operand.kind != Term::Kind::Value) continue;
       const ValueId* bound = binding_.value(operand.name);
-      if (bound == nullptr) continue;
-      std::vector<NodeId> readers;
-      for (const NodeId id : graph_.consumers(*bound))
-        if (graph_.node(id).op == term.op) readers.push_back(id);
-      return readers;
+      if (bound == nullptr || *bound == kNoValue) continue;
+      add_readers(*bound);
+      return out;
     }
-    const auto all = index_.nodes(*term.op);
-    return {all.begin(), all.end()};
+    for (const Term& operand : term.operands) {
+      if (operand.kind != Term::Kind::Apply) continue;
+      const auto below = readers_of_bound(operand);
+      if (!below) continue;
+      for (const NodeId id : *below)
+        for (uint32_t r = 0; r < graph_.node(id).num_results; ++r) add_readers(graph_.node(id).result(r));
+      std::sort(out.begin(), out.end());
+      out.erase(std::unique(out.begin(), out.end()), out.end());
+      return out;
+    }
+    return std::nullopt;
   }
 
   bool is_root(NodeId id) const { return std::find(roots_.begin(), roots_.end(), id) != roots_.end(); }

@@ -1,0 +1,49 @@
+// How fast the searches go: matching, candidates a second, simplification. Build with -DISOMER_BENCHMARKS=ON.
+
+#include <benchmark/benchmark.h>
+
+#include "isomer/cost/roofline.h"
+#include "isomer/models/models.h"
+#include "isomer/rules/builtin.h"
+#include "isomer/search/matches.h"
+#include "isomer/search/metaflow.h"
+#include "isomer/search/simplify.h"
+
+namespace isomer {
+namespace {
+
+void match(benchmark::State& state, const char* network) {
+  const Graph graph = build_model(network).value();
+  const std::vector<Rule> rules = builtin_rules().value();
+  size_t found = 0;
+  for (auto _ : state) benchmark::DoNotOptimize(found = all_matches(graph, rules).size());
+  state.counters["matches"] = static_cast<double>(found);
+}
+
+void backtracking(benchmark::State& state, const char* network) {
+  const Graph graph = build_model(network).value();
+  const std::vector<Rule> rules = builtin_rules().value();
+  RooflineCost costs;
+  int64_t candidates = 0;
+  for (auto _ : state)
+    candidates += metaflow_search(graph, rules, costs, {.max_candidates = 1000}).value().report.candidates;
+  state.SetItemsProcessed(candidates);
+}
+
+void simplification(benchmark::State& state, const char* network) {
+  const Graph graph = build_model(network).value();
+  const std::vector<Rule> rules = builtin_rules().value();
+  for (auto _ : state) benchmark::DoNotOptimize(simplify(graph, rules, {}));
+}
+
+BENCHMARK_CAPTURE(match, inception_v3, "inception-v3")->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(match, nasnet_mobile, "nasnet-mobile")->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(backtracking, inception_e_2, "inception-e-2")->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(backtracking, nasrnn, "nasrnn")->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(backtracking, googlenet, "googlenet")->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(simplification, nasnet_mobile, "nasnet-mobile")->Unit(benchmark::kMillisecond);
+
+}  // namespace
+}  // namespace isomer
+
+BENCHMARK_MAIN();
