@@ -1,6 +1,7 @@
 #include "isomer/base/progress.h"
 
 #include <fmt/format.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -17,6 +18,9 @@ Progress::~Progress() {
 
 void Progress::update(std::string_view text) {
   if (::isatty(STDERR_FILENO) == 0) return;
+  winsize size{};
+  // A longer line would wrap, and the next one would not replace it.
+  if (::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1) text = text.substr(0, size.ws_col - 1);
   fmt::print(stderr, "\r{}\033[K", text);
   std::fflush(stderr);
   shown_ = true;

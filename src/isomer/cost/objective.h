@@ -41,6 +41,8 @@ class Objective {
   /// What to minimize; infinite where a limit is exceeded, and where the expression has no finite value.
   double operator()(const Metrics& metrics) const;
   const std::string& text() const { return text_; }
+  /// Whether it is the latency and nothing else, so that a run of the whole graph tells it.
+  bool is_latency() const { return text_ == "latency_us" || text_ == "latency"; }
 
  private:
   struct Limit {

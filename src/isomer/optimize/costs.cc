@@ -15,7 +15,7 @@ Result<Costs> make_costs(const CostOptions& options, const Graph& graph, const S
   costs.profiles = std::make_unique<ProfileDb>(std::move(profiles));
   KernelCostOptions kernels{.symbols = symbols, .footprint = footprint(graph, symbols)};
   kernels.progress = [progress](size_t done, const std::string& kernel) {
-    progress(fmt::format("measured {} kernels; {}", done, kernel));
+    progress(fmt::format("measuring kernel {}: {}", done + 1, kernel));
   };
   ISOMER_TRY(auto model, KernelCost::make(*costs.engine, *costs.profiles, std::move(kernels)));
   costs.kernels = model.get();

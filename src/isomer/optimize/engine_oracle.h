@@ -19,10 +19,10 @@ namespace isomer {
 /// How a graph's outputs differ from the model's.
 struct Equivalence {
   double max_abs = 0;
-  double max_rel = 0;   ///< relative to the largest element of the same output
-  int inputs = 0;       ///< random inputs tried
-  bool holds = true;    ///< reals within the tolerance, everything else equal
-  std::string problem;  ///< the first difference beyond it
+  double max_rel = 0;        ///< relative to the largest element of the same output
+  int inputs = 0;            ///< random inputs tried
+  bool holds = true;         ///< reals within the tolerance, everything else equal
+  std::string problem = {};  ///< the first difference beyond it
 };
 
 class EngineOracle : public Oracle {

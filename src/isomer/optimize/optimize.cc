@@ -1,16 +1,18 @@
 #include "isomer/optimize/optimize.h"
 
+#include <sys/resource.h>
+
 #include <algorithm>
 
 #include "isomer/base/file.h"
 #include "isomer/base/hash.h"
+#include "isomer/ir/dot.h"
 #include "isomer/onnx/export.h"
 #include "isomer/onnx/import.h"
 #include "isomer/optimize/predicting_oracle.h"
 #include "isomer/optimize/rule_set.h"
 #include "isomer/runtime/reference/fold.h"
 #include "isomer/search/part.h"
-#include "isomer/search/roofline.h"
 
 namespace isomer {
 namespace {
@@ -18,11 +20,14 @@ namespace {
 /// Operators of a graph that run, by name; opaque ones under their ONNX name.
 std::map<std::string, int64_t> op_counts(const Graph& graph) {
   std::map<std::string, int64_t> counts;
-  for (const Node& node : graph.nodes()) {
-    if (node.is_input() || node.is_constant()) continue;
-    ++counts[node.is_opaque() && node.attrs.has("@op_type") ? node.attrs.text("@op_type") : node.op->name];
-  }
+  for (const NodeId id : run_time_nodes(graph)) ++counts[op_label(graph.node(id))];
   return counts;
+}
+
+int64_t peak_rss_bytes() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return int64_t{usage.ru_maxrss} * 1024;
 }
 
 Status check_options(const OptimizeOptions& options) {
@@ -63,6 +68,7 @@ class Pipeline {
     ISOMER_CHECK(confirm(found.graph));
     fill_costs(found.graph);
     if (!options_.dry_run) ISOMER_CHECK(write(found.graph));
+    report_.peak_rss_bytes = peak_rss_bytes();
     return std::move(report_);
   }
 
@@ -86,10 +92,6 @@ class Pipeline {
     return true;
   }
 
-  /// Whether a run of the whole model tells the objective.
-  bool about_latency() const {
-    return options_.objective.text() == "latency_us" || options_.objective.text() == "latency";
-  }
   /// Whether the costs say that a graph is better than the model.
   bool predicted_better(const Graph& graph) {
     const auto before = costs_.model->metrics(model_.graph);
@@ -108,7 +110,7 @@ class Pipeline {
     ISOMER_TRY(TempDir folder, TempDir::make());
     measuring_ = std::make_unique<EngineOracle>(*costs_.engine, model_, options_.input, options_.shapes, options_.seed,
                                                 options_.tolerance, std::move(folder));
-    Oracle* const measured = about_latency() ? measuring_.get() : nullptr;
+    Oracle* const measured = options_.objective.is_latency() ? measuring_.get() : nullptr;
     oracle_ = std::make_unique<PredictingOracle>(*costs_.model, options_.objective, measured);
     return {};
   }
@@ -116,7 +118,9 @@ class Pipeline {
   /// Decides whether the graph is handed out.
   Status confirm(const Graph& graph) {
     if (graph.hash() == model_.graph.hash()) {
-      report_.outcome = "no substitution applies";
+      const int64_t candidates = report_.search.candidates;
+      report_.outcome =
+          candidates == 0 ? "no substitution applies" : fmt::format("none of {} candidates is better", candidates);
       return {};
     }
     if (measuring_ == nullptr) {
@@ -136,7 +140,7 @@ class Pipeline {
     report_.measured =
         Measured{median(flattened(times.first)), median(flattened(times.second)), times.ratio(options_.seed)};
     const Interval& speedup = report_.measured->speedup;
-    if (!about_latency()) {
+    if (!options_.objective.is_latency()) {
       report_.improved = predicted_better(graph);
       report_.outcome = fmt::format("{} {}; {:.2f}x as fast", report_.improved ? "smaller" : "no smaller",
                                     options_.objective.text(), speedup.value);

@@ -56,7 +56,8 @@ struct OptimizeReport {
   OptimizeOptions options;
   std::string engine_version;
   std::string device;
-  SearchReport search;
+  SearchReport search;  ///< its steps lead to the output, or, where that is the input, to a graph that was dropped
+  int64_t peak_rss_bytes = 0;                   ///< most memory that the process held so far
   std::map<std::string, std::string> verdicts;  ///< of the rules in the steps, by name
   std::optional<Metrics> cost_before;           ///< by the engine's kernels, or the roofline model
   std::optional<Metrics> cost_after;

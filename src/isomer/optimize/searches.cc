@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <optional>
 #include <set>
 
 #include "isomer/search/greedy.h"
@@ -37,12 +38,19 @@ void append(SearchReport& report, SearchReport next) {
   for (Rejection& one : next.rejected) report.rejected.push_back(std::move(one));
 }
 
+/// What a graph costs; nothing where a kernel of it cannot be measured.
+std::optional<double> objective_of(const Graph& graph, const SearchContext& context) {
+  const auto metrics = context.costs.metrics(graph);
+  return metrics ? std::optional(context.objective(*metrics)) : std::nullopt;
+}
+
 Result<SearchResult> greedy(const Graph& graph, const SearchOptions& options, const SearchContext& context) {
   return greedy_search(graph, context.rules, context.oracle,
                        {.time_budget_seconds = options.time_budget_seconds,
                         .tactics = context.tactics,
                         .symbols = context.symbols,
                         .prepare = context.prepare,
+                        .cost = [&](const Graph& g) { return objective_of(g, context); },
                         .progress = context.progress});
 }
 
@@ -66,7 +74,7 @@ Result<SearchResult> metaflow(const Graph& graph, std::span<const Rule> rules, c
 /// The rules that a search used, those first that changed the cost most.
 std::vector<std::string> rules_by_gain(const SearchReport& report) {
   std::map<std::string, double> gains;
-  for (const SearchStep& step : report.steps) gains[step.rule] += std::abs(step.delta_us);
+  for (const SearchStep& step : report.steps) gains[step.rule] += std::abs(step.delta);
   std::vector<std::string> names;
   names.reserve(gains.size());
   for (const auto& [name, gain] : gains) names.push_back(name);
@@ -143,7 +151,10 @@ Result<SearchResult> run_search(const Graph& graph, const SearchOptions& options
   if (options.search == "backtrack") {
     ISOMER_TRY(out.graph, context.prepare(out.graph));
     SearchResult simple = simplify(out.graph, context.rules, context.symbols);
+    const auto before = objective_of(out.graph, context);
     ISOMER_TRY(out.graph, context.prepare(simple.graph));
+    const auto after = objective_of(out.graph, context);
+    join_steps(simple.report.steps, before && after ? *after - *before : 0);
     append(out.report, std::move(simple.report));
   }
   if (options.search == "enumerate") {

@@ -60,7 +60,7 @@ TEST(Backtrack, FindsWhatNeedsARiseInCost) {
                                      .hash());
   EXPECT_LT(found->cost_after, found->cost_before);
   double change = 0;
-  for (const SearchStep& step : found->report.steps) change += step.delta_us;
+  for (const SearchStep& step : found->report.steps) change += step.delta;
   EXPECT_NEAR(found->cost_before + change, found->cost_after, 1e-9);
   EXPECT_EQ(found->report.stop_reason, "exhausted");
   expect_same_meaning(graph, found->graph);
@@ -171,7 +171,7 @@ TEST(Metaflow, PartsAndCutsGiveWhatTheWholeGives) {
     const double after = costs.metrics(found->graph)->latency_us;
     EXPECT_LE(after, before);
     double change = 0;
-    for (const SearchStep& step : found->report.steps) change += step.delta_us;
+    for (const SearchStep& step : found->report.steps) change += step.delta;
     EXPECT_NEAR(before + change, after, 1e-9) << "split " << split;
     if (split == 100) whole = after;
     if (split >= 5) {

@@ -7,7 +7,6 @@
 
 #include "isomer/search/everywhere.h"
 #include "isomer/search/match_classes.h"
-#include "isomer/search/roofline.h"
 #include "isomer/search/simplify.h"
 #include "isomer/search/step.h"
 #include "isomer/search/tactic.h"
@@ -36,8 +35,7 @@ class Greedy {
     for (;;) {
       auto best = best_step(current);
       if (!best) break;
-      current = std::move(best->graph);
-      for (SearchStep& step : best->steps) report_.steps.push_back(std::move(step));
+      take(current, std::move(*best));
     }
     report_.stop_reason = out_of_time() ? "time budget" : "exhausted";
     report_.seconds = elapsed();
@@ -60,9 +58,17 @@ class Greedy {
     if (!ratio) reject("simplification", ratio.error());
     simplifies_ = ratio && (ratio->value >= 0.99 || ratio->high >= 1);
     if (!simplifies_) return {};
-    current = std::move(*prepared);
-    report_.steps = std::move(simple.report.steps);
+    take(current, {std::move(*prepared), std::move(simple.report.steps)});
     return {};
+  }
+
+  /// Makes a candidate the current graph.
+  void take(Graph& current, Candidate candidate) {
+    const auto before = options_.cost(current);
+    const auto after = options_.cost(candidate.graph);
+    join_steps(candidate.steps, before && after ? *after - *before : 0);
+    for (SearchStep& step : candidate.steps) report_.steps.push_back(std::move(step));
+    current = std::move(candidate.graph);
   }
 
   /// The best of the first kind of candidates that has one that helps: tactics, a rule at all its places, a rule at
@@ -129,8 +135,6 @@ class Greedy {
 
   /// Measures a candidate against `current`, and keeps it when it is the best so far.
   void judge(const Graph& current, const std::string& name, Candidate candidate, std::optional<Candidate>& best) {
-    const double delta_us = roofline_us(candidate.graph, options_.symbols) - roofline_us(current, options_.symbols);
-    candidate.steps.front().delta_us = delta_us;
     if (!finish(current, name, candidate)) return;
     options_.progress(fmt::format("measuring {}", name));
     const double least = best ? best->steps.front().speedup : options_.least_speedup;

@@ -3,6 +3,7 @@
 // whole model fastest.
 
 #include <functional>
+#include <optional>
 #include <span>
 
 #include "isomer/rules/rule.h"
@@ -22,6 +23,8 @@ struct GreedyOptions {
   SymbolValues symbols;
   /// Prepares a candidate before it is judged (folds constants); an Error rejects it.
   std::function<Result<Graph>(const Graph&)> prepare;
+  /// What a graph costs, for the report of the steps; nothing where that is not known.
+  std::function<std::optional<double>(const Graph&)> cost = [](const Graph&) { return std::nullopt; };
   /// Called with a line of progress.
   std::function<void(const std::string&)> progress = [](const std::string&) {};
 };

@@ -1,9 +1,9 @@
 #include "isomer/search/greedy.h"
 
+#include "isomer/cost/roofline.h"
 #include "isomer/rules/builtin.h"
 #include "isomer/runtime/reference/fold.h"
 #include "isomer/search/everywhere.h"
-#include "isomer/search/roofline.h"
 #include "isomer/search/simplify.h"
 #include "isomer/search/testing.h"
 
@@ -74,7 +74,13 @@ TEST(Greedy, FindsTheGateOfAnSruUnderTheRooflineModel) {
     gz = Mul(g, z)
     y = Add(fc, gz)
     return y)");
-  RooflineOracle oracle({});
+  class ByRoofline : public Oracle {
+    Result<Interval> speedup(const Graph& current, const Graph& candidate) override {
+      const double ratio = cost_.metrics(current)->latency_us / cost_.metrics(candidate)->latency_us;
+      return Interval{ratio, ratio, ratio};
+    }
+    RooflineCost cost_;
+  } oracle;
   GreedyOptions options;
   options.prepare = [](const Graph& candidate) { return fold_constants(candidate); };
   const auto found = greedy_search(graph, *rules, oracle, options);
@@ -85,6 +91,27 @@ TEST(Greedy, FindsTheGateOfAnSruUnderTheRooflineModel) {
   EXPECT_EQ(found->report.steps[0].rule, "factor-gate");
   const auto again = greedy_search(graph, *rules, oracle, options);
   EXPECT_EQ(again->graph.hash(), found->graph.hash());
+}
+
+TEST(Greedy, TellsWhatItsStepsChange) {
+  class Fewer : public Oracle {
+    Result<Interval> speedup(const Graph& current, const Graph& candidate) override {
+      const double ratio = static_cast<double>(run_time_ops(current)) / static_cast<double>(run_time_ops(candidate));
+      return Interval{ratio, ratio, ratio};
+    }
+  } oracle;
+  const auto rules = rules_of("rule gone (Abs (Relu ?x)) => (Relu ?x)\nrule same (Neg (Neg ?x)) => ?x\n");
+  const Graph graph = parsed("input x: f32[8]\na = Relu(x)\nb = Abs(a)\nc = Neg(b)\nd = Neg(c)\nreturn d");
+  GreedyOptions options;
+  options.prepare = [](const Graph& candidate) -> Result<Graph> { return candidate; };
+  options.cost = [](const Graph& candidate) { return 10.0 * static_cast<double>(run_time_ops(candidate)); };
+  const auto found = greedy_search(graph, rules, oracle, options);
+  ASSERT_TRUE(found.has_value());
+  ASSERT_EQ(found->report.steps.size(), 2U);
+  EXPECT_FALSE(found->report.steps[0].joined);
+  EXPECT_EQ(found->report.steps[0].delta, -30);
+  EXPECT_TRUE(found->report.steps[1].joined) << "both only remove, and were taken as one";
+  EXPECT_EQ(found->report.steps[1].delta, 0);
 }
 
 TEST(Greedy, StopsWhenTheOracleSeesNoGain) {

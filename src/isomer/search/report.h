@@ -2,6 +2,7 @@
 // What every search returns: the graph it found and how it got there.
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -18,8 +19,11 @@ struct SearchStep {
   /// Operators before and after the step that depend on run-time inputs.
   size_t ops_before = 0;
   size_t ops_after = 0;
-  /// Change of the cost under the roofline model, in microseconds.
-  double delta_us = 0;
+  /// Change of what the search minimizes (microseconds, unless it has another objective), by its costs.
+  double delta = 0;
+  /// The step was judged together with those before it, back to one that is not joined; `delta` and `speedup` of that
+  /// one tell what all of them change, and are 0 here.
+  bool joined = false;
   /// Measured (or modelled) ratio of the latencies before and after; 0 where the step was taken without asking.
   double speedup = 0;
 };
@@ -30,6 +34,9 @@ struct Rejection {
   std::string reason;
   bool operator==(const Rejection&) const = default;
 };
+
+/// Joins steps that were judged as one; `delta` is what they change together.
+void join_steps(std::span<SearchStep> steps, double delta);
 
 struct SearchReport {
   std::string algorithm;

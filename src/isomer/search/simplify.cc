@@ -4,7 +4,6 @@
 #include <map>
 
 #include "isomer/search/everywhere.h"
-#include "isomer/search/roofline.h"
 
 namespace isomer {
 namespace {
@@ -50,7 +49,6 @@ SearchResult simplify(const Graph& graph, std::span<const Rule> rules, const Sym
       if (!next.changed) continue;
       ++out.report.candidates;
       if (!only_removes(out.graph, next.graph, symbols)) continue;
-      next.step.delta_us = roofline_us(next.graph, symbols) - roofline_us(out.graph, symbols);
       out.graph = std::move(next.graph);
       out.report.steps.push_back(std::move(next.step));
       changed = true;

@@ -9,14 +9,21 @@ std::string value_label(const Graph& graph, ValueId value) {
   return name.empty() ? fmt::format("{}#{}", graph.producer_node(value).op->name, graph.producer(value)) : name;
 }
 
-SearchStep step_of(const Graph& before, const Match& match, const Graph& after, double delta_us) {
+SearchStep step_of(const Graph& before, const Match& match, const Graph& after, double delta) {
   SearchStep step{.rule = match.rule->name,
                   .rule_hash = match.rule->hash(),
                   .ops_before = run_time_ops(before),
                   .ops_after = run_time_ops(after),
-                  .delta_us = delta_us};
+                  .delta = delta};
   for (const ValueId root : match.roots) step.nodes.push_back(value_label(before, root));
   return step;
+}
+
+void join_steps(std::span<SearchStep> steps, double delta) {
+  for (SearchStep& step : steps) {
+    step.joined = &step != &steps.front();
+    step.delta = step.joined ? 0 : delta;
+  }
 }
 
 }  // namespace isomer

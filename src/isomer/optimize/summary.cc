@@ -1,0 +1,144 @@
+// The report of a run for people.
+
+#include <algorithm>
+#include <set>
+
+#include "isomer/base/table.h"
+#include "isomer/optimize/optimize.h"
+
+namespace isomer {
+namespace {
+
+int64_t total(const std::map<std::string, int64_t>& counts) {
+  int64_t sum = 0;
+  for (const auto& [name, count] : counts) sum += count;
+  return sum;
+}
+
+/// "1234.5 us", "12.35 ms".
+std::string time_str(double us) {
+  return us < 10000 ? fmt::format("{:.1f} us", us) : fmt::format("{:.2f} ms", us / 1000);
+}
+
+std::string change_str(int64_t before, int64_t after) {
+  return before == after ? "" : fmt::format("{:+}", after - before);
+}
+
+/// "1.290x, 95% [1.161, 1.857]".
+std::string speedup_str(const Interval& ratio) {
+  return fmt::format("{:.3f}x, 95% [{:.3f}, {:.3f}]", ratio.value, ratio.low, ratio.high);
+}
+
+/// What the model was and what became of it; of a model that is handed back, what it is.
+std::string figures(const OptimizeReport& report) {
+  const bool improved = report.improved;
+  Table table({"<", improved ? ">before" : ">model", improved ? ">after" : ">", "<"});
+  const auto row = [&](const char* name, const std::string& before, const std::string& after,
+                       const std::string& change) {
+    table.row({name, before, improved ? after : "", improved ? change : ""});
+  };
+  if (report.measured) {
+    const Measured& m = *report.measured;
+    row("latency", time_str(m.before_us), time_str(m.after_us), speedup_str(m.speedup));
+  }
+  if (report.cost_before && report.cost_after) {
+    const Metrics& before = *report.cost_before;
+    const Metrics& after = *report.cost_after;
+    row("predicted", time_str(before.latency_us), time_str(after.latency_us),
+        after.latency_us > 0 ? fmt::format("{:.3f}x", before.latency_us / after.latency_us) : "");
+    const auto kernels_before = static_cast<int64_t>(before.kernels);
+    const auto kernels_after = static_cast<int64_t>(after.kernels);
+    row("kernels", grouped(kernels_before), grouped(kernels_after), change_str(kernels_before, kernels_after));
+    const double grown = after.peak_bytes - before.peak_bytes;
+    row("memory", byte_str(before.peak_bytes), byte_str(after.peak_bytes),
+        grown == 0 ? "" : (grown > 0 ? "+" : "-") + byte_str(std::abs(grown)) + " of live activations");
+  }
+  const int64_t ops_before = total(report.ops_before);
+  const int64_t ops_after = total(report.ops_after);
+  row("operators", grouped(ops_before), grouped(ops_after), change_str(ops_before, ops_after));
+  return table.str();
+}
+
+/// The operators whose numbers changed; empty where none did.
+std::string operators(const OptimizeReport& report) {
+  Table table({"<operator", ">before", ">after"});
+  std::set<std::string> names;
+  for (const auto& counts : {report.ops_before, report.ops_after})
+    for (const auto& [name, count] : counts) names.insert(name);
+  const auto at = [](const std::map<std::string, int64_t>& counts, const std::string& name) {
+    const auto found = counts.find(name);
+    return found == counts.end() ? int64_t{0} : found->second;
+  };
+  bool changed = false;
+  for (const std::string& name : names) {
+    const int64_t before = at(report.ops_before, name);
+    const int64_t after = at(report.ops_after, name);
+    if (before == after) continue;
+    changed = true;
+    table.row({name, grouped(before), grouped(after)});
+  }
+  return changed ? "\n" + table.str() : "";
+}
+
+/// The rules, in the order in which they were used, and what they changed.
+std::string steps(const OptimizeReport& report) {
+  if (report.search.steps.empty()) return "";
+  const std::string unit = report.options.objective.is_latency() ? ", us" : "";
+  Table table({"<rule", "<verdict", ">places", ">operators", ">predicted" + unit, ">speedup"});
+  for (const SearchStep& step : report.search.steps) {
+    table.row({step.rule, report.verdicts.at(step.rule), std::to_string(step.nodes.size()),
+               step.ops_before == step.ops_after ? std::to_string(step.ops_after)
+                                                 : fmt::format("{} -> {}", step.ops_before, step.ops_after),
+               step.joined ? "" : fmt::format("{:+.1f}", step.delta),
+               step.speedup > 0 ? fmt::format("{:.3f}", step.speedup) : ""});
+  }
+  return (report.improved ? "\n" : "\nfound, but not handed out:\n") + table.str();
+}
+
+/// One line: how many candidates were rejected, and why the first of them.
+std::string rejected(const SearchReport& search) {
+  constexpr size_t kShown = 2;
+  if (search.rejected.empty()) return "";
+  std::string line = fmt::format("rejected   {}: ", search.rejected.size());
+  for (size_t i = 0; i < std::min(kShown, search.rejected.size()); ++i) {
+    const auto& [rule, reason] = search.rejected[i];
+    line += fmt::format("{}{}: {}", i == 0 ? "" : "; ", rule, reason.substr(0, reason.find('\n')));
+  }
+  return line + (search.rejected.size() > kShown ? "; ...\n" : "\n");
+}
+
+std::string counted(int64_t count, const char* one, const char* many) {
+  return fmt::format("{} {}", grouped(count), count == 1 ? one : many);
+}
+
+std::string run_lines(const OptimizeReport& report) {
+  const CostOptions& costs = report.options.costs;
+  const SearchReport& search = report.search;
+  std::string out = fmt::format("engine     {}", costs.engine);
+  if (!report.engine_version.empty())
+    out += fmt::format(" {}, {}, {}", report.engine_version, counted(costs.engine_options.threads, "thread", "threads"),
+                       report.device);
+  out += '\n';
+  if (report.equivalence)
+    out += fmt::format("outputs    within {:.1e} of their largest elements, on {}\n", report.equivalence->max_rel,
+                       counted(report.equivalence->inputs, "random input", "random inputs"));
+  out += fmt::format("search     {}, {:.1f} s, ended by: {}; peak memory {}\n", search.algorithm, search.seconds,
+                     search.stop_reason, byte_str(static_cast<double>(report.peak_rss_bytes)));
+  out += fmt::format("           {}, {}, {}", counted(search.matches, "match", "matches"),
+                     counted(search.candidates, "candidate", "candidates"),
+                     counted(search.duplicates, "duplicate", "duplicates"));
+  if (report.kernels_measured > 0)
+    out += fmt::format(", {} measured", counted(static_cast<int64_t>(report.kernels_measured), "kernel", "kernels"));
+  out += '\n' + rejected(search);
+  return out +
+         fmt::format("output     {}\n", report.options.dry_run ? "none: a dry run" : report.options.output.string());
+}
+
+}  // namespace
+
+std::string summary(const OptimizeReport& report) {
+  return fmt::format("{}: {}\n\n", report.options.input.string(), report.outcome) + figures(report) + '\n' +
+         run_lines(report) + steps(report) + operators(report);
+}
+
+}  // namespace isomer
