@@ -46,7 +46,7 @@ Result<int> run(Arguments& choice) {
   } else {
     fmt::print("{}", summary(*report));
   }
-  return kDone;
+  return report->within_limits == false ? kFinding : kDone;
 }
 
 }  // namespace
@@ -64,7 +64,9 @@ void add_optimize(CLI::App& app, int& exit_code) {
       ->add_option("--objective", choice->objective,
                    "latency, memory, flops, kernels, bytes, or an expression: \"latency_us + 0.1 * kernels\"")
       ->capture_default_str();
-  command->add_option("--memory-limit", choice->memory_limit, "Bytes of activations that may live at the same time")
+  command
+      ->add_option("--memory-limit", choice->memory_limit,
+                   "Bytes of activations that may live at the same time; exit code 1 where nothing keeps it")
       ->check(CLI::PositiveNumber);
   command->add_option("--search", options.search.search, "How to search")
       ->check(CLI::IsMember(search_names()))

@@ -48,4 +48,9 @@ const Extents& ConcreteTypes::extents() const {
   return *extents_;
 }
 
+std::vector<double> bytes_of_values(const Graph& graph, const SymbolValues& symbols) {
+  const ConcreteTypes types(graph, symbols);
+  return {types.bytes().begin(), types.bytes().end()};
+}
+
 }  // namespace isomer

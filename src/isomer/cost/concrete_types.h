@@ -29,4 +29,7 @@ class ConcreteTypes {
   mutable std::optional<Extents> extents_;
 };
 
+/// Bytes of every value of a graph.
+std::vector<double> bytes_of_values(const Graph& graph, const SymbolValues& symbols);
+
 }  // namespace isomer

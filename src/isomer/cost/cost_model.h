@@ -23,6 +23,10 @@ class CostModel {
   virtual ~CostModel() = default;
   /// The cost of a graph. An Error where a kernel cannot be measured; searches pass over such a candidate.
   virtual Result<Metrics> metrics(const Graph& graph, const Boundary& boundary = {}) = 0;
+  /// Bytes of every value of a graph, for what lives beside a part of it; 0 where they are not known.
+  virtual std::vector<double> value_bytes(const Graph& graph) const {
+    return std::vector<double>(graph.num_values(), 0);
+  }
   /// The layout of every value of a graph, for the boundaries of its parts.
   virtual std::vector<Layout> layouts(const Graph& graph) const {
     return std::vector<Layout>(graph.num_values(), Layout::Plain);

@@ -38,6 +38,9 @@ class KernelCost : public CostModel {
 
   Result<Metrics> metrics(const Graph& graph, const Boundary& boundary = {}) override;
   std::vector<Layout> layouts(const Graph& graph) const override { return planner_->plan(graph).layouts; }
+  std::vector<double> value_bytes(const Graph& graph) const override {
+    return bytes_of_values(graph, options_.symbols);
+  }
   /// What makes up the latency of a graph, the largest share first.
   Result<std::vector<KernelShare>> account(const Graph& graph);
   /// Kernels measured so far, rather than found in the database.

@@ -1,5 +1,6 @@
 #include "isomer/cost/objective.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -180,17 +181,37 @@ Status Objective::add_limit(std::string_view text) {
   ISOMER_TRY(MetricExpression left, MetricExpression::parse(text.substr(0, at - 1)));
   ISOMER_TRY(MetricExpression right, MetricExpression::parse(text.substr(at + 1)));
   if (text[at - 1] == '>') std::swap(left, right);
-  limits_.push_back({std::move(left), std::move(right)});
+  limits_.push_back({std::move(left), std::move(right), std::string(text)});
   return {};
 }
 
 double Objective::operator()(const Metrics& metrics) const {
   constexpr double kInfinite = std::numeric_limits<double>::infinity();
-  for (const Limit& limit : limits_)
-    if (!(limit.small(metrics) <= limit.large(metrics))) return kInfinite;
+  if (!within_limits(metrics)) return kInfinite;
   const double value = expression_(metrics);
   if (!std::isfinite(value)) return kInfinite;
   return value;
+}
+
+double Objective::guided(const Metrics& metrics) const {
+  double excess = 0;  // of all limits, each relative to the limit
+  for (const Limit& limit : limits_) {
+    const double small = limit.small(metrics);
+    const double large = limit.large(metrics);
+    if (!(small <= large)) excess += (small - large) / std::max(std::abs(large), 1e-9);
+  }
+  if (within_limits(metrics)) return (*this)(metrics);
+  return std::isfinite(excess) ? kBeyondLimits * (1 + excess) : std::numeric_limits<double>::infinity();
+}
+
+bool Objective::within_limits(const Metrics& metrics) const {
+  return std::ranges::all_of(limits_, [&](const Limit& limit) { return limit.small(metrics) <= limit.large(metrics); });
+}
+
+std::vector<std::string> Objective::limits() const {
+  std::vector<std::string> out;
+  for (const Limit& limit : limits_) out.push_back(limit.text);
+  return out;
 }
 
 }  // namespace isomer

@@ -29,6 +29,9 @@ class MetricExpression {
   size_t depth_ = 0;         // most values on the stack at once
 };
 
+/// Guided costs from here on are of what exceeds a limit.
+constexpr double kBeyondLimits = 1e30;
+
 class Objective {
  public:
   /// The latency, without limits.
@@ -40,7 +43,13 @@ class Objective {
 
   /// What to minimize; infinite where a limit is exceeded, and where the expression has no finite value.
   double operator()(const Metrics& metrics) const;
+  /// As operator(), but finite beyond a limit: larger than anything within, and the larger the more is exceeded. A
+  /// search that minimizes this finds its way from beyond the limits to within.
+  double guided(const Metrics& metrics) const;
+  bool within_limits(const Metrics& metrics) const;
   const std::string& text() const { return text_; }
+  /// The limits as they were given.
+  std::vector<std::string> limits() const;
   /// Whether it is the latency and nothing else, so that a run of the whole graph tells it.
   bool is_latency() const { return text_ == "latency_us" || text_ == "latency"; }
 
@@ -48,6 +57,7 @@ class Objective {
   struct Limit {
     MetricExpression small;
     MetricExpression large;
+    std::string text;
   };
   Objective(MetricExpression expression, std::string text)
       : expression_(std::move(expression)), text_(std::move(text)) {}

@@ -65,6 +65,19 @@ TEST(Objective, LimitsAreHard) {
     EXPECT_FALSE(objective.add_limit(wrong).has_value()) << wrong;
 }
 
+TEST(Objective, GuidesFromBeyondALimitToWithin) {
+  Objective objective;
+  ASSERT_TRUE(objective.add_limit("peak_bytes <= 100").has_value());
+  const auto guided = [&](double peak, double us) { return objective.guided({.latency_us = us, .peak_bytes = peak}); };
+  EXPECT_EQ(guided(100, 7), 7);
+  EXPECT_TRUE(objective.within_limits({.peak_bytes = 100}));
+  EXPECT_FALSE(objective.within_limits({.peak_bytes = 101}));
+  EXPECT_GT(guided(101, 7), kBeyondLimits);
+  EXPECT_GT(guided(102, 1), guided(101, 7)) << "what is nearer to the limit comes first, whatever it costs";
+  EXPECT_TRUE(std::isfinite(guided(1e15, 7)));
+  EXPECT_EQ(objective.limits(), std::vector<std::string>{"peak_bytes <= 100"});
+}
+
 TEST(Objective, ErrorsSayWhere) {
   EXPECT_THAT(refusal(""), HasSubstr("column 1: something is missing"));
   EXPECT_THAT(refusal("latency +"), HasSubstr("column 10: something is missing"));

@@ -24,6 +24,7 @@ class RooflineCost : public CostModel {
       : symbols_(std::move(symbols)), options_(options) {}
   /// Never an Error.
   Result<Metrics> metrics(const Graph& graph, const Boundary& boundary = {}) override;
+  std::vector<double> value_bytes(const Graph& graph) const override { return bytes_of_values(graph, symbols_); }
 
  private:
   const SymbolValues symbols_;

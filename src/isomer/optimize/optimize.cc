@@ -53,15 +53,16 @@ class Pipeline {
     ISOMER_TRY(symbols_, symbol_values(model_, options_.shapes));
     ISOMER_TRY(const RuleSet rules, usable_rules(options_.rules_file, options_.skip_rules));
     ISOMER_CHECK(make_oracle());
-    const SearchContext context{.rules = rules.rules,
-                                .tactics = rules.tactics,
-                                .costs = *costs_.model,
-                                .oracle = *oracle_,
-                                .symbols = symbols_,
-                                .objective = [this](const Metrics& metrics) { return options_.objective(metrics); },
-                                .prepare = [this](const Graph& graph) { return prepare(graph); },
-                                .admits = [this](const Graph& graph) { return admits(graph); },
-                                .progress = options_.progress};
+    const SearchContext context{
+        .rules = rules.rules,
+        .tactics = rules.tactics,
+        .costs = *costs_.model,
+        .oracle = *oracle_,
+        .symbols = symbols_,
+        .objective = [this](const Metrics& metrics) { return options_.objective.guided(metrics); },
+        .prepare = [this](const Graph& graph) { return prepare(graph); },
+        .admits = [this](const Graph& graph) { return admits(graph); },
+        .progress = options_.progress};
     ISOMER_TRY(SearchResult found, run_search(model_.graph, options_.search, context));
     report_.search = std::move(found.report);
     for (const SearchStep& step : report_.search.steps) report_.verdicts[step.rule] = rules.verdicts.at(step.rule);
@@ -92,6 +93,10 @@ class Pipeline {
     return true;
   }
 
+  bool within_limits(const Graph& graph) {
+    const auto metrics = costs_.model->metrics(graph);
+    return !metrics || options_.objective.within_limits(*metrics);
+  }
   /// Whether the costs say that a graph is better than the model.
   bool predicted_better(const Graph& graph) {
     const auto before = costs_.model->metrics(model_.graph);
@@ -123,8 +128,17 @@ class Pipeline {
           candidates == 0 ? "no substitution applies" : fmt::format("none of {} candidates is better", candidates);
       return {};
     }
+    if (!within_limits(graph)) {
+      report_.outcome = "what was found exceeds a limit";
+      return {};
+    }
+    const bool into_limits = !within_limits(model_.graph);
     if (measuring_ == nullptr) {
       report_.improved = predicted_better(graph);
+      if (into_limits) {
+        report_.outcome = "within the limits, which the model exceeds; not measured";
+        return {};
+      }
       report_.outcome = report_.improved ? "cheaper under the roofline model; not measured"
                                          : "no cheaper graph under the roofline model";
       return {};
@@ -140,6 +154,11 @@ class Pipeline {
     report_.measured =
         Measured{median(flattened(times.first)), median(flattened(times.second)), times.ratio(options_.seed)};
     const Interval& speedup = report_.measured->speedup;
+    if (into_limits) {  // worth having at any speed
+      report_.improved = predicted_better(graph);
+      report_.outcome = fmt::format("within the limits, which the model exceeds; {:.2f}x as fast", speedup.value);
+      return {};
+    }
     if (!options_.objective.is_latency()) {
       report_.improved = predicted_better(graph);
       report_.outcome = fmt::format("{} {}; {:.2f}x as fast", report_.improved ? "smaller" : "no smaller",
@@ -160,7 +179,11 @@ class Pipeline {
     if (costs_.kernels != nullptr) report_.kernels_measured = costs_.kernels->measured();
     report_.ops_before = op_counts(model_.graph);
     report_.ops_after = op_counts(after);
-    report_.outcome += report_.improved ? "" : "; the output is the input";
+    if (!report_.improved) report_.outcome += "; the output is the input";
+    if (!options_.objective.limits().empty() && report_.cost_after)
+      report_.within_limits = options_.objective.within_limits(*report_.cost_after);
+    if (report_.within_limits == false)
+      report_.outcome += fmt::format(", which exceeds a limit ({})", fmt::join(options_.objective.limits(), ", "));
   }
 
   Status write(const Graph& graph) const {

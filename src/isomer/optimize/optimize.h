@@ -66,8 +66,9 @@ struct OptimizeReport {
   std::optional<Equivalence> equivalence;  ///< likewise
   std::map<std::string, int64_t> ops_before;
   std::map<std::string, int64_t> ops_after;
-  bool improved = false;  ///< false: the output is the input
-  std::string outcome;    ///< one sentence
+  std::optional<bool> within_limits;  ///< whether the output keeps the limits; nothing without limits or costs
+  bool improved = false;              ///< false: the output is the input
+  std::string outcome;                ///< one sentence
 };
 
 /// Runs the pipeline and writes the output. An Error (bad input, no engine, output not writable) leaves nothing behind.

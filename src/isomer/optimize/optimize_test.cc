@@ -7,9 +7,11 @@
 
 #include "isomer/base/file.h"
 #include "isomer/base/temp_dir.h"
+#include "isomer/ir/text.h"
 #include "isomer/models/models.h"
 #include "isomer/onnx/export.h"
 #include "isomer/onnx/import.h"
+#include "isomer/ops/registry.h"
 #include "isomer/optimize/rule_set.h"
 
 namespace isomer {
@@ -205,12 +207,70 @@ TEST_F(Optimize, ObjectiveAndLimitDecide) {
   ASSERT_TRUE(fewer.has_value()) << fewer.error().message;
   EXPECT_TRUE(fewer->improved);
   EXPECT_LT(fewer->cost_after->flops, fewer->cost_before->flops);
-  // A limit that nothing can keep leaves the model as it is.
-  options.objective = Objective::parse("latency_us").value();
+}
+
+TEST_F(Optimize, TakesTheFastestGraphWithinTheLimit) {
+  for (const char* search : {"auto", "greedy", "backtrack"}) {
+    OptimizeOptions options = network("sru-11");
+    options.search.search = search;
+    const auto fastest = optimize(options);
+    ASSERT_TRUE(fastest.has_value()) << fastest.error().message;
+    const double model_bytes = fastest->cost_before->peak_bytes;
+    ASSERT_GT(fastest->cost_after->peak_bytes, model_bytes);
+    ASSERT_TRUE(options.objective.add_limit(fmt::format("peak_bytes <= {}", model_bytes)).has_value());
+    const auto limited = optimize(options);
+    ASSERT_TRUE(limited.has_value()) << limited.error().message;
+    EXPECT_TRUE(limited->improved) << search;
+    EXPECT_EQ(limited->within_limits, true);
+    EXPECT_LE(limited->cost_after->peak_bytes, model_bytes);
+    EXPECT_LT(limited->cost_after->latency_us, limited->cost_before->latency_us);
+    EXPECT_GT(limited->cost_after->latency_us, fastest->cost_after->latency_us);
+  }
+}
+
+// Without the concatenated tensor, the model takes a kernel more and a third of the memory less.
+constexpr std::string_view kWide = R"(
+  input x: f32[1,4,16,16]
+  w = f32[1,16,3,3]{seed 1}
+  a = Relu(x)
+  b = Sigmoid(x)
+  c = Tanh(x)
+  d = Abs(x)
+  j = Concat(a, b, c, d) {axis=1}
+  y = Conv(j, w) {pads=[1,1,1,1], strides=[1,1], dilations=[1,1]}
+  return y)";
+
+TEST_F(Optimize, ASlowerGraphIsTakenWhereTheModelExceedsTheLimit) {
+  OptimizeOptions options = network("sru-11");
+  options.input = folder_.path() / "wide.onnx";
+  options.output = folder_.path() / "wide.out.onnx";
+  ASSERT_TRUE(export_model(make_model(parse_graph(kWide, find_op).value(), "wide", 17), options.input).has_value());
+  const auto free = optimize(options);
+  ASSERT_TRUE(free.has_value()) << free.error().message;
+  const Metrics model = *free->cost_before;
+  for (const char* search : {"auto", "greedy", "backtrack"}) {
+    options.search.search = search;
+    options.objective = Objective();
+    ASSERT_TRUE(options.objective.add_limit(fmt::format("peak_bytes <= {}", model.peak_bytes - 1)).has_value());
+    const auto report = optimize(options);
+    ASSERT_TRUE(report.has_value()) << report.error().message;
+    EXPECT_TRUE(report->improved) << search << ": " << report->outcome;
+    EXPECT_EQ(report->within_limits, true) << search;
+    EXPECT_LT(report->cost_after->peak_bytes, model.peak_bytes);
+    EXPECT_GT(report->cost_after->latency_us, model.latency_us);
+    EXPECT_THAT(report->outcome, HasSubstr("within the limits, which the model exceeds"));
+  }
+}
+
+TEST_F(Optimize, SaysWhenNothingKeepsALimit) {
+  OptimizeOptions options = network("sru-11");
   ASSERT_TRUE(options.objective.add_limit("peak_bytes <= 1").has_value());
   const auto none = optimize(options);
   ASSERT_TRUE(none.has_value()) << none.error().message;
   EXPECT_FALSE(none->improved);
+  EXPECT_EQ(none->within_limits, false);
+  EXPECT_THAT(none->outcome, HasSubstr("the output is the input, which exceeds a limit (peak_bytes <= 1)"));
+  EXPECT_EQ(read_file(options.output).value(), read_file(options.input).value());
 }
 
 }  // namespace

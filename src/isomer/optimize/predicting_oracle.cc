@@ -30,13 +30,14 @@ Result<Interval> PredictingOracle::speedup(const Graph& current, const Graph& ca
     if (measured_ != nullptr) return measured_->speedup(current, candidate);
     return tl::unexpected<Error>((before ? after : before).error());
   }
-  const double was = objective_(*before);
-  const double is = objective_(*after);
-  if (!std::isfinite(is)) return fail("the candidate exceeds a limit");
-  // From a graph beyond the limits, any within them is a gain.
+  const double was = objective_.guided(*before);
+  const double is = objective_.guided(*after);
+  if (!std::isfinite(is)) return fail("the candidate has no finite cost");
+  const bool within = objective_.within_limits(*before);
+  if (within && !objective_.within_limits(*after)) return fail("the candidate exceeds a limit");
   if (!std::isfinite(was)) return Interval{2, 2, 2};
   const double ratio = is > 0 ? was / is : 1;
-  if (measured_ == nullptr || ratio < least_) return Interval{ratio, ratio, ratio};
+  if (measured_ == nullptr || ratio < least_ || !within) return Interval{ratio, ratio, ratio};
   ISOMER_TRY(const Interval measured, measured_->speedup(current, candidate));
   return posterior_ratio(ratio, measured);
 }

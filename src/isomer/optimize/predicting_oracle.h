@@ -21,8 +21,9 @@ class PredictingOracle : public Oracle {
   PredictingOracle(CostModel& costs, const Objective& objective, Oracle* measured, double least = 0.95)
       : costs_(costs), objective_(objective), measured_(measured), least_(least) {}
 
-  /// The posterior of what was measured, or the ratio of the objectives (an interval of one point). An Error where a
-  /// limit is exceeded.
+  /// The posterior of what was measured, or the ratio of the objectives (an interval of one point). From a graph beyond
+  /// a limit, the ratio of the guided objectives: what comes nearer is better, and what comes within better by far. An
+  /// Error where the candidate exceeds a limit that the current graph keeps.
   Result<Interval> speedup(const Graph& current, const Graph& candidate) override;
 
  private:

@@ -13,6 +13,7 @@ using nlohmann::json;
 json options_json(const OptimizeOptions& options) {
   return {{"search", options.search.search},
           {"objective", options.objective.text()},
+          {"limits", options.objective.limits()},
           {"alpha", options.search.alpha},
           {"split", options.search.split},
           {"max_candidates", options.search.max_candidates},
@@ -32,15 +33,18 @@ json steps_json(const OptimizeReport& report) {
   const bool in_us = report.options.objective.is_latency();
   json steps = json::array();
   for (const SearchStep& step : report.search.steps) {
+    // Costs from beyond a limit are no quantities.
+    const bool within = std::abs(step.delta) < kBeyondLimits / 2;
+    const json delta = step.joined || !within ? json() : json(step.delta);
     steps.push_back({{"rule", step.rule},
                      {"verdict", report.verdicts.at(step.rule)},
                      {"nodes", step.nodes},
                      // Of a step that was judged with those before it, these tell.
-                     {"delta_us", step.joined || !in_us ? json() : json(step.delta)},
-                     {"delta", step.joined ? json() : json(step.delta)},
+                     {"delta_us", in_us ? delta : json()},
+                     {"delta", delta},
                      {"ops_before", step.ops_before},
                      {"ops_after", step.ops_after},
-                     {"speedup", step.speedup > 0 ? json(step.speedup) : json()}});
+                     {"speedup", step.speedup > 0 && within ? json(step.speedup) : json()}});
   }
   return steps;
 }
@@ -98,6 +102,7 @@ json to_json(const OptimizeReport& report) {
               {"dropped", report.improved ? json::array() : steps_json(report)},
               {"equivalence", json()},
               {"ops", {{"before", report.ops_before}, {"after", report.ops_after}}},
+              {"within_limits", report.within_limits ? json(*report.within_limits) : json()},
               {"improved", report.improved},
               {"outcome", report.outcome}};
   if (report.measured) {

@@ -86,11 +86,14 @@ std::string steps(const OptimizeReport& report) {
   const std::string unit = report.options.objective.is_latency() ? ", us" : "";
   Table table({"<rule", "<verdict", ">places", ">operators", ">predicted" + unit, ">speedup"});
   for (const SearchStep& step : report.search.steps) {
+    const bool within = std::abs(step.delta) < kBeyondLimits / 2;  // else a cost before or after is no quantity
     table.row({step.rule, report.verdicts.at(step.rule), std::to_string(step.nodes.size()),
                step.ops_before == step.ops_after ? std::to_string(step.ops_after)
                                                  : fmt::format("{} -> {}", step.ops_before, step.ops_after),
-               step.joined ? "" : fmt::format("{:+.1f}", step.delta),
-               step.speedup > 0 ? fmt::format("{:.3f}", step.speedup) : ""});
+               step.joined ? ""
+               : !within   ? "limits"
+                           : fmt::format("{:+.1f}", step.delta),
+               step.speedup > 0 && within ? fmt::format("{:.3f}", step.speedup) : ""});
   }
   return (report.improved ? "\n" : "\nfound, but not handed out:\n") + table.str();
 }

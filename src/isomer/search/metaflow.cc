@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "isomer/cost/objective.h"
 #include "isomer/search/matches.h"
 #include "isomer/search/part.h"
 #include "isomer/search/restarts.h"
@@ -39,6 +40,12 @@ std::vector<NodeId> around(const Graph& graph, NodeId center, size_t size) {
   return {};
 }
 
+/// What was found for a part.
+struct Found {
+  Graph graph;
+  std::vector<SearchStep> steps;
+};
+
 class Metaflow {
  public:
   Metaflow(std::span<const Rule> rules, CostModel& costs, const MetaflowOptions& options)
@@ -60,18 +67,52 @@ class Metaflow {
   Status search_parts(const Graph& graph, const Split& split) {
     const std::vector<Layout> layouts = costs_.layouts(graph);
     std::vector<Part> parts;
-    std::vector<Graph> found;
+    std::vector<Found> found;
     for (const auto& nodes : split.parts) {
       options_.progress(fmt::format("searching part {} of {}", parts.size() + 1, split.parts.size()));
       parts.push_back(extract_part(graph, nodes));
-      ISOMER_TRY(Graph better, search(parts.back(), layouts, parts.size(), split.parts.size() + split.cuts.size()));
+      const size_t of = split.parts.size() + split.cuts.size();
+      ISOMER_TRY(Found better, search(graph, nodes, parts.back(), layouts, parts.size(), of));
       found.push_back(std::move(better));
     }
-    std::vector<Replacement> replacements;
-    for (size_t i = 0; i < parts.size(); ++i) replacements.push_back({&parts[i], &found[i]});
     for (const NodeId cut : split.cuts) cut_hashes_.push_back(graph.value_hash(graph.node(cut).result()));
-    replace(graph, replacements);
+    stitch(graph, parts, found);
     return {};
+  }
+
+  /// Puts in what was found for all parts. Where that takes the whole beyond a limit which no part exceeds by itself:
+  /// for one part after the other, as long as the whole stays within.
+  void stitch(const Graph& graph, const std::vector<Part>& parts, std::vector<Found>& found) {
+    std::vector<Replacement> all;
+    for (size_t i = 0; i < parts.size(); ++i) all.push_back({&parts[i], &found[i].graph});
+    if (!spoils(graph, splice(graph, all).graph)) {
+      for (Found& one : found) record(one);
+      replace(graph, all);
+      return;
+    }
+    std::vector<Replacement> kept;
+    for (size_t i = 0; i < parts.size(); ++i) {
+      kept.push_back(all[i]);
+      if (spoils(graph, splice(graph, kept).graph)) {
+        kept.pop_back();
+      } else {
+        record(found[i]);
+      }
+    }
+    replace(graph, kept);
+  }
+
+  /// Whether `after` exceeds a limit by more than `before` does.
+  bool spoils(const Graph& before, const Graph& after) {
+    const auto is = costs_.metrics(after);
+    const double cost = is ? options_.objective(*is) : 0;
+    if (cost < kBeyondLimits) return false;
+    const auto was = costs_.metrics(before);
+    return was && options_.objective(*was) < cost;
+  }
+
+  void record(Found& found) {
+    for (SearchStep& step : found.steps) report_.steps.push_back(std::move(step));
   }
 
   /// Puts replacements into a graph, which becomes the current one; the cuts go along. A cut behind a value that was
@@ -100,21 +141,26 @@ class Metaflow {
       const Part part = extract_part(current_, nodes);
       ++cuts_done_;
       options_.progress(fmt::format("searching around cut {} of {}", cuts_done_, cut_hashes_.size()));
-      ISOMER_TRY(const Graph better, search(part, costs_.layouts(current_), cuts_done_, cut_hashes_.size()));
-      const Replacement replacement{&part, &better};
-      if (better.hash() != part.graph.hash()) replace(Graph(current_), {&replacement, 1});
+      ISOMER_TRY(Found better, search(current_, nodes, part, costs_.layouts(current_), cuts_done_, cut_hashes_.size()));
+      const Replacement replacement{&part, &better.graph};
+      if (better.steps.empty() || spoils(current_, splice(current_, {&replacement, 1}).graph)) return {};
+      record(better);
+      replace(Graph(current_), {&replacement, 1});
       return {};
     }
     return {};
   }
 
-  /// The best graph found for a part. It gets its share of the time that is left.
-  Result<Graph> search(const Part& part, const std::vector<Layout>& layouts, size_t number, size_t of) {
+  /// The best graph found for a part, the `nodes` of `whole`. It gets its share of the time that is left.
+  Result<Found> search(const Graph& whole, std::span<const NodeId> nodes, const Part& part,
+                       const std::vector<Layout>& layouts, size_t number, size_t of) {
+    const double beside = live_beside(whole, nodes, costs_.value_bytes(whole));
     Boundary boundary;
     for (const ValueId input : part.inputs) boundary.inputs.push_back(layouts[input]);
     for (const ValueId output : part.outputs) boundary.outputs.push_back(layouts[output]);
     const auto cost = [&](const Graph& graph) -> Result<double> {
-      ISOMER_TRY(const Metrics metrics, costs_.metrics(graph, boundary));
+      ISOMER_TRY(Metrics metrics, costs_.metrics(graph, boundary));
+      metrics.peak_bytes += beside;
       return options_.objective(metrics);
     };
     const double left = options_.time_budget_seconds - std::chrono::duration<double>(Clock::now() - start_).count();
@@ -132,8 +178,7 @@ class Metaflow {
     report_.duplicates += found.report.duplicates;
     report_.matches += found.report.matches;
     if (found.report.stop_reason != "exhausted") report_.stop_reason = found.report.stop_reason;
-    for (SearchStep& step : found.report.steps) report_.steps.push_back(std::move(step));
-    return std::move(found.graph);
+    return Found{std::move(found.graph), std::move(found.report.steps)};
   }
 
   const std::span<const Rule> rules_;

@@ -18,7 +18,8 @@ struct MetaflowOptions {
   /// Graphs that may be costed in one part.
   int64_t max_candidates = 10000;
   double time_budget_seconds = 60;
-  /// What is made as small as possible.
+  /// What is made as small as possible. From kBeyondLimits on, a limit is exceeded: a part is searched with what lives
+  /// beside it on its account, and what takes the whole beyond a limit is left out.
   std::function<double(const Metrics&)> objective = [](const Metrics& metrics) { return metrics.latency_us; };
   /// Whether a graph may be kept at all.
   std::function<bool(const Graph&)> admits = [](const Graph&) { return true; };

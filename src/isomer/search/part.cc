@@ -159,6 +159,31 @@ Part extract_part(const Graph& whole, std::span<const NodeId> nodes) {
   return part;
 }
 
+double live_beside(const Graph& whole, std::span<const NodeId> nodes, std::span<const double> bytes) {
+  const size_t n = whole.nodes().size();
+  std::vector<bool> inside(n, false);
+  for (const NodeId id : nodes) inside[id] = true;
+  std::vector<double> change(n + 1, 0);  // of the bytes beside, from one node to the next
+  for (ValueId value = 0; value < whole.num_values(); ++value) {
+    if (whole.is_weight(value) || inside[whole.producer(value)]) continue;
+    const auto readers = whole.consumers(value);
+    size_t birth = whole.node(whole.producer(value)).is_input() ? 0 : whole.producer(value);
+    for (const NodeId reader : readers)
+      if (inside[reader]) birth = reader + 1;  // until then, the part counts it
+    const size_t end = whole.is_output(value) ? n : readers.empty() ? birth + 1 : readers.back() + 1;
+    if (birth >= end) continue;
+    change[birth] += bytes[value];
+    change[end] -= bytes[value];
+  }
+  double live = 0;
+  double most = 0;
+  for (NodeId id = 0; id < n; ++id) {
+    live += change[id];
+    if (inside[id]) most = std::max(most, live);
+  }
+  return most;
+}
+
 Spliced splice(const Graph& whole, std::span<const Replacement> replacements) {
   return Splicer(whole, replacements).run();
 }

@@ -26,6 +26,10 @@ std::vector<NodeId> convex_hull(const Graph& graph, std::span<const NodeId> node
 /// `nodes` must be convex, ascending, and run.
 Part extract_part(const Graph& whole, std::span<const NodeId> nodes);
 
+/// The most bytes that live beside a part (`nodes`, ascending) while it runs, in the order of the whole: values that it
+/// neither makes nor still has to read. `bytes` is by value. With the part's own peak, about what the whole holds then.
+double live_beside(const Graph& whole, std::span<const NodeId> nodes, std::span<const double> bytes);
+
 /// A part and what shall stand in its place: a graph with inputs and outputs of the same types in the same order.
 struct Replacement {
   const Part* part;

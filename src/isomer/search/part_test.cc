@@ -33,6 +33,19 @@ TEST(Part, HullTakesInWhatLiesBetween) {
   EXPECT_EQ(convex_hull(whole, ends), (std::vector<NodeId>{nodes[0], nodes[2], nodes[4]}));
 }
 
+TEST(Part, KnowsWhatLivesBesideIt) {
+  const Graph whole =
+      parsed("input x: f32[2]\na = Relu(x)\nb = Tanh(a)\nc = Abs(b)\nd = Add(c, a)\ne = Add(d, x)\nreturn e, b\n");
+  const std::vector<double> bytes(whole.num_values(), 8);
+  const std::vector<NodeId> nodes = run_time_nodes(whole);
+  // While c is made from b, both x and a wait for their readers.
+  EXPECT_EQ(live_beside(whole, std::span(nodes).subspan(2, 1), bytes), 16);
+  // While b and c are made, x waits; a is read for b, and then waits too.
+  EXPECT_EQ(live_beside(whole, std::span(nodes).subspan(1, 2), bytes), 16);
+  EXPECT_EQ(live_beside(whole, std::span(nodes).first(2), bytes), 8);
+  EXPECT_EQ(live_beside(whole, nodes, bytes), 0);
+}
+
 TEST(Part, ReplacementKeepsNamesOfItsOutputs) {
   const Graph whole = parsed("input x: f32[2]\na = Relu(x)\nb = Tanh(a)\nc = Abs(b)\nreturn c\n");
   const std::vector<NodeId> nodes = run_time_nodes(whole);
