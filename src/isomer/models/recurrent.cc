@@ -21,6 +21,7 @@ std::vector<ValueId> inputs(Net& net, const std::string& name, int count, const 
 /// t = x W + s U, eight times.
 std::vector<ValueId> nas_gates(Net& net, const std::string& name, ValueId x, ValueId s) {
   std::vector<ValueId> t;
+  t.reserve(8);
   for (int i = 0; i < 8; ++i) {
     t.push_back(net.sum(net.matmul_weight(fmt::format("{}w{}", name, i), x, kNasHidden),
                         net.matmul_weight(fmt::format("{}u{}", name, i), s, kNasHidden)));

@@ -93,6 +93,7 @@ Result<Equation> parse_equation(const std::string& attr, const std::vector<size_
 Result<std::pair<Equation, std::map<Label, Dim>>> labelled(const Attrs& attrs,
                                                            const std::vector<const Shape*>& shapes) {
   std::vector<size_t> ranks;
+  ranks.reserve(shapes.size());
   for (const Shape* shape : shapes) ranks.push_back(shape->size());
   ISOMER_TRY(Equation equation, parse_equation(attrs.text("equation"), ranks));
   std::map<Label, Dim> extents;
@@ -136,6 +137,7 @@ Result<Loops> loops_of(const Attrs& attrs, std::span<const std::vector<int64_t>>
   std::vector<Shape> shapes;
   std::vector<const Shape*> pointers;
   for (const auto& dims : operands) shapes.emplace_back(dims.begin(), dims.end());
+  pointers.reserve(shapes.size());
   for (const Shape& shape : shapes) pointers.push_back(&shape);
   ISOMER_TRY(const auto parsed, labelled(attrs, pointers));
   const auto& [equation, extents] = parsed;

@@ -83,19 +83,12 @@ Result<Shape> broadcast(const Shape& a, const Shape& b) {
     const Dim one(1);
     const Dim& x = i < out.size() - a.size() ? one : a[i - (out.size() - a.size())];
     const Dim& y = i < out.size() - b.size() ? one : b[i - (out.size() - b.size())];
-    if (x == y || y.is(1)) {
-      out[i] = x;
-    } else if (x.is(1)) {
-      out[i] = y;
-    } else if (x.is_const() && y.is_const()) {
+    if (x != y && !x.is(1) && !y.is(1) && x.is_const() && y.is_const())
       return fail("shapes {} and {} do not broadcast", shape_str(a), shape_str(b));
-    } else if (x.is_const() || at_least(x, Dim(2)) == true) {
-      out[i] = x;
-    } else if (y.is_const() || at_least(y, Dim(2)) == true) {
-      out[i] = y;
-    } else {
-      out[i] = joined(x, y);
-    }
+    // An extent that cannot be 1 is the result's, whatever the other one turns out to be.
+    const bool takes_x = x == y || y.is(1) || (!x.is(1) && (x.is_const() || at_least(x, Dim(2)) == true));
+    const bool takes_y = x.is(1) || y.is_const() || at_least(y, Dim(2)) == true;
+    out[i] = takes_x ? x : takes_y ? y : joined(x, y);
   }
   return out;
 }

@@ -48,11 +48,12 @@ std::vector<Sample> kernel_samples(InterpolationMode mode, double x, double stre
   const double reach = (mode == InterpolationMode::Linear ? 1 : 2) / stretch;
   std::vector<Sample> samples;
   double total = 0;
-  for (double at = std::floor(x - reach) + 1; at < x + reach; ++at) {
-    const double distance = (at - x) * stretch;
+  const auto first = static_cast<int64_t>(std::floor(x - reach)) + 1;
+  for (int64_t at = first; static_cast<double>(at) < x + reach; ++at) {
+    const double distance = (static_cast<double>(at) - x) * stretch;
     const double weight =
         mode == InterpolationMode::Linear ? std::max(0.0, 1 - std::abs(distance)) : cubic_kernel(distance, a);
-    samples.push_back({static_cast<int64_t>(at), weight});
+    samples.push_back({at, weight});
     total += weight;
   }
   if (stretch != 1)

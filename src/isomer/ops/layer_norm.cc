@@ -165,6 +165,7 @@ Status mvn_kernel(KernelContext& context) {
     size_t n = 0;
     for_each_position(dims, {to_kept}, [&](const int64_t* at) { sets[static_cast<size_t>(at[0])].push_back(x[n++]); });
     std::vector<Moments<Sum>> stats;
+    stats.reserve(sets.size());
     for (const auto& set : sets) stats.push_back(moments<T>(std::span<const T>(set)));
     n = 0;
     for_each_position(dims, {to_kept}, [&](const int64_t* at) {

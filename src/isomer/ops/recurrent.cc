@@ -198,8 +198,8 @@ std::vector<AttrDef> recurrent_attrs() {
 }
 
 template <Cell cell>
-OpDef recurrent(std::string name, const char* own_attr) {
-  OpDef def{.name = std::move(name),
+OpDef recurrent(const std::string& name, const char* own_attr) {
+  OpDef def{.name = name,
             .attrs = recurrent_attrs(),
             .min_operands = 3,
             .max_operands = size_t{cell == Cell::Lstm ? 8 : 6},

@@ -220,8 +220,8 @@ Status reduce_to_onnx(OnnxForm& form) {
 
 /// A reduction whose axes are an operand from opset `Since` on.
 template <int Since = 18>
-OpDef reduction(std::string name, KernelFn kernel, FlopsFn flops = flops_reduce) {
-  return {.name = std::move(name),
+OpDef reduction(const std::string& name, KernelFn kernel, FlopsFn flops = flops_reduce) {
+  return {.name = name,
           .attrs = {{.name = "axes", .kind = AttrKind::Ints},
                     {.name = "keepdims", .kind = AttrKind::Int, .preset = int64_t{1}}},
           .infer = infer_reduce,
