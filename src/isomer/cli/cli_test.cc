@@ -9,6 +9,7 @@
 #include "isomer/cli/app.h"
 #include "isomer/cli/commands.h"
 #include "isomer/cli/describe.h"
+#include "isomer/cost/profile_db.h"
 #include "isomer/ir/text.h"
 #include "isomer/onnx/export.h"
 #include "isomer/ops/registry.h"
@@ -261,6 +262,22 @@ TEST_F(Cli, ExplainTellsWhyAndWhatItWouldCost) {
   EXPECT_THAT(isomer_program({"explain", path}).out, HasSubstr("merge-products-shared-left"));
   EXPECT_EQ(isomer_program({"explain", path, "--rule", "no-such-rule"}).exit_code, 2);
   EXPECT_EQ(isomer_program({"explain", path, "--node", "nowhere"}).exit_code, 2);
+}
+
+TEST_F(Cli, ProfilesAreShownAndMerged) {
+  const std::string mine = (folder_ / "mine.db").string();
+  const std::string theirs = (folder_ / "theirs.db").string();
+  EXPECT_EQ(isomer_program({"profile", "show", "--profile-db", mine}).exit_code, 2) << "it does not exist yet";
+  auto db = ProfileDb::open(theirs).value();
+  const KernelTime time{.us = 5, .spread = 1, .runs = 9};
+  ASSERT_TRUE(db.store({"ort", "1.0", "a processor", 2}, 7, time, "Relu").has_value());
+  const json merged = isomer_program({"profile", "merge", theirs, "--profile-db", mine, "--json"}).report();
+  EXPECT_EQ(merged["merged"], (json{{{"file", theirs}, {"taken", 1}}}));
+  const json shown = isomer_program({"profile", "show", "--profile-db", mine, "--json"}).report();
+  const json device{
+      {"engine", "ort"}, {"version", "1.0"}, {"processor", "a processor"}, {"threads", 2}, {"kernels", 1}};
+  EXPECT_EQ(shown["devices"], json::array({device}));
+  EXPECT_EQ(isomer_program({"profile", "merge", a_, "--profile-db", mine}).exit_code, 2) << "no database";
 }
 
 }  // namespace

@@ -40,6 +40,10 @@ class Statement {
   }
   int step() { return statement_ == nullptr ? SQLITE_ERROR : sqlite3_step(statement_); }
   int64_t integer(int column) { return sqlite3_column_int64(statement_, column); }
+  std::string text(int column) {
+    const unsigned char* text = sqlite3_column_text(statement_, column);
+    return text == nullptr ? std::string() : reinterpret_cast<const char*>(text);
+  }
   double real(int column) { return sqlite3_column_double(statement_, column); }
 
  private:
@@ -104,6 +108,20 @@ Result<int64_t> ProfileDb::key_id(const ProfileKey& key) {
   find.bind(key.engine).bind(key.version).bind(key.processor).bind(int64_t{key.threads});
   if (find.step() != SQLITE_ROW) return failure();
   return find.integer(0);
+}
+
+Result<std::vector<ProfiledDevice>> ProfileDb::devices() {
+  Statement select(db_.get(), R"(
+    SELECT engine, version, processor, threads, count(*) FROM device JOIN kernel ON device = id
+    GROUP BY id ORDER BY 1, 2, 3, 4)");
+  std::vector<ProfiledDevice> devices;
+  int code = SQLITE_ROW;
+  while ((code = select.step()) == SQLITE_ROW) {
+    const auto threads = static_cast<int>(select.integer(3));
+    devices.push_back({{select.text(0), select.text(1), select.text(2), threads}, select.integer(4)});
+  }
+  if (code != SQLITE_DONE) return failure();
+  return devices;
 }
 
 Result<std::vector<ProfiledKernel>> ProfileDb::load(const ProfileKey& key) {

@@ -26,6 +26,12 @@ struct ProfiledKernel {
   KernelTime time;
 };
 
+/// How many kernels are known for an engine on a processor.
+struct ProfiledDevice {
+  ProfileKey key;
+  int64_t kernels = 0;
+};
+
 /// A database of profiles. Several processes may use one file at the same time.
 class ProfileDb {
  public:
@@ -33,6 +39,8 @@ class ProfileDb {
   /// ours.
   static Result<ProfileDb> open(const std::filesystem::path& path);
 
+  /// What has been measured, in the order of engine, version, processor and threads.
+  Result<std::vector<ProfiledDevice>> devices();
   /// All measurements of one engine on one processor.
   Result<std::vector<ProfiledKernel>> load(const ProfileKey& key);
   /// Keeps a measurement in place of what there was. `kernel` describes it to people.

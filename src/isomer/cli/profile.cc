@@ -1,0 +1,85 @@
+// isomer profile: the kernels that were measured, to be looked through and shared between machines.
+
+#include <filesystem>
+#include <memory>
+
+#include "isomer/base/table.h"
+#include "isomer/cli/commands.h"
+#include "isomer/cli/common.h"
+#include "isomer/cost/profile_db.h"
+
+namespace isomer {
+namespace {
+
+struct ProfileOptions {
+  std::string db = default_profile_db().string();
+  std::vector<std::string> others;
+  bool json = false;
+};
+
+/// A database of which nothing but what it holds is asked.
+Result<ProfileDb> existing(const std::string& path) {
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path, error))
+    return fail("{}: no such profile database; isomer optimize makes one", path);
+  return ProfileDb::open(path);
+}
+
+Result<int> show(const ProfileOptions& options) {
+  ISOMER_TRY(ProfileDb db, existing(options.db));
+  ISOMER_TRY(const auto devices, db.devices());
+  Table table({"<engine", "<version", "<processor", ">threads", ">kernels"});
+  nlohmann::json rows = nlohmann::json::array();
+  for (const auto& [key, kernels] : devices) {
+    table.row({key.engine, key.version, key.processor, std::to_string(key.threads), std::to_string(kernels)});
+    rows.push_back({{"engine", key.engine},
+                    {"version", key.version},
+                    {"processor", key.processor},
+                    {"threads", key.threads},
+                    {"kernels", kernels}});
+  }
+  if (options.json)
+    print_json({{"file", options.db}, {"devices", rows}});
+  else
+    fmt::print("{}\n\n{}", options.db, table.str());
+  return kDone;
+}
+
+Result<int> merge(const ProfileOptions& options) {
+  std::filesystem::path path = options.db;
+  make_folder_of(path);
+  ISOMER_TRY(ProfileDb db, ProfileDb::open(path));
+  nlohmann::json rows = nlohmann::json::array();
+  for (const std::string& other : options.others) {
+    ISOMER_TRY(const int64_t taken, db.merge(other));
+    rows.push_back({{"file", other}, {"taken", taken}});
+    if (!options.json) fmt::print("{}: {} kernels taken over\n", other, taken);
+  }
+  if (options.json) print_json({{"file", options.db}, {"merged", rows}});
+  return kDone;
+}
+
+CLI::App* add_part(CLI::App& command, const char* name, const char* what,
+                   const std::shared_ptr<ProfileOptions>& options) {
+  CLI::App* part = command.add_subcommand(name, what);
+  part->add_option("--profile-db", options->db, "The database")->capture_default_str();
+  add_json(*part, options->json);
+  return part;
+}
+
+}  // namespace
+
+void add_profile(CLI::App& app, int& exit_code) {
+  CLI::App* command = app.add_subcommand("profile", "Show and merge databases of measured kernels");
+  command->footer("Example: isomer profile merge build-machine.db");
+  command->require_subcommand(1);
+  const auto options = std::make_shared<ProfileOptions>();
+  add_part(*command, "show", "The engines and processors that kernels were measured on", options)
+      ->callback([options, &exit_code] { exit_code = finish(show(*options)); });
+  CLI::App* merged =
+      add_part(*command, "merge", "Take over what other databases know; of two, what has more runs", options);
+  merged->add_option("others", options->others, "Files to take over")->required();
+  merged->callback([options, &exit_code] { exit_code = finish(merge(*options)); });
+}
+
+}  // namespace isomer
