@@ -100,6 +100,7 @@ Status sample_grid(KernelContext& context) {
   const size_t rank = image_dims.size();
   ISOMER_TRY(const InterpolationMode mode, interpolation_mode(context.attrs.text("mode")));
   std::vector<AxisReader> readers;
+  readers.reserve(rank);
   for (const int64_t extent : image_dims)
     readers.push_back({mode, context.attrs.text("padding_mode"), context.attrs.integer("align_corners") != 0, extent});
   Tensor& y = new_result(context);

@@ -222,12 +222,13 @@ Result<std::vector<int64_t>> mel_edges(const Attrs& attrs) {
   const double low = mel(attrs.real("lower_edge_hertz"));
   const int64_t count = attrs.integer("num_mel_bins") + 2;
   const double step = (mel(attrs.real("upper_edge_hertz")) - low) / static_cast<double>(count);
+  const int64_t last_bin = attrs.integer("dft_length") / 2;
   std::vector<int64_t> edges;
   for (int64_t i = 0; i < count; ++i) {
     const double hertz = 700 * (std::pow(10, (low + step * static_cast<double>(i)) / 2595) - 1);
     const double bin = std::floor(static_cast<double>(attrs.integer("dft_length") + 1) * hertz /
                                   static_cast<double>(attrs.integer("sample_rate")));
-    if (!(bin >= 0) || bin > static_cast<double>(attrs.integer("dft_length") / 2))
+    if (!(bin >= 0) || bin > static_cast<double>(last_bin))
       return fail("MelWeightMatrix has a filter at {} Hz, which the transform does not reach", hertz);
     edges.push_back(static_cast<int64_t>(bin));
   }

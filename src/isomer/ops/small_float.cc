@@ -35,10 +35,8 @@ struct Format {
         return sign | infinity() | (uint32_t{1} << (mantissa_bits - 1));
       case Specials::NanOnly:
         return sign | (sign_bit() - 1);
-      case Specials::NegativeZero:
+      default:  // NegativeZero, or -0 for want of a NaN
         return sign_bit();
-      default:
-        return sign_bit();  // -0, for want of a NaN
     }
   }
 };

@@ -34,8 +34,8 @@ Dim ceil_count(const Window& window, size_t axis, const Dim& input) {
   const int64_t stride = window.strides[axis];
   const int64_t overhang = window.end[axis] - window.reach(axis);
   const Dim front = input + Dim(window.begin[axis]);
-  const Dim a = ceil_div(front + Dim(overhang), Dim(stride)) + Dim(1);
-  const Dim b = ceil_div(front, Dim(stride));
+  Dim a = ceil_div(front + Dim(overhang), Dim(stride)) + Dim(1);
+  Dim b = ceil_div(front, Dim(stride));
   if (a.is_const() && b.is_const()) return std::min(a.value(), b.value());
   if (overhang + stride <= 0) return a;
   if (overhang >= 0) return b;
@@ -178,7 +178,7 @@ Status normalize_window(OnnxForm& form, size_t spatial, const Ints& kernel) {
   want_ints(form, "strides", spatial, 1);
   want_ints(form, "dilations", spatial, 1);
   const auto* auto_pad = form.get<std::string>("auto_pad");
-  if (auto_pad != nullptr && *auto_pad != "NOTSET" && *auto_pad != "") {
+  if (auto_pad != nullptr && *auto_pad != "NOTSET" && !auto_pad->empty()) {
     const auto* ceil = form.get<int64_t>("ceil_mode");
     if (ceil != nullptr && *ceil != 0 && *auto_pad == "VALID")
       return form.leave_opaque("engines disagree on ceil_mode beside an auto_pad of VALID");

@@ -1,5 +1,8 @@
 // Text => rules.
 
+#include <fmt/ranges.h>
+
+#include <algorithm>
 #include <cctype>
 #include <set>
 
@@ -49,7 +52,7 @@ class RuleParser {
  private:
   /// The block of comment lines right above the line of `position`.
   std::string comments_above(size_t position) const {
-    std::string doc;
+    std::vector<std::string_view> lines;
     std::string_view above = text_.substr(0, position);
     above = above.substr(0, above.rfind('\n') + 1);
     while (!above.empty()) {
@@ -60,9 +63,10 @@ class RuleParser {
       while (!line.empty() && std::isspace(static_cast<unsigned char>(line.front())) != 0) line.remove_prefix(1);
       if (line.empty() || line.front() != '#') break;
       line.remove_prefix(line.size() > 1 && line[1] == ' ' ? 2 : 1);
-      doc = std::string(line) + (doc.empty() ? "" : "\n") + doc;
+      lines.push_back(line);
     }
-    return doc;
+    std::ranges::reverse(lines);
+    return fmt::format("{}", fmt::join(lines, "\n"));
   }
 
   Result<std::vector<std::string>> names() {
