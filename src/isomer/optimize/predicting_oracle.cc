@@ -1,6 +1,7 @@
 #include "isomer/optimize/predicting_oracle.h"
 
 #include <cmath>
+#include <limits>
 
 namespace isomer {
 
@@ -23,23 +24,32 @@ Interval posterior_ratio(double predicted, const Interval& measured) {
   return {std::exp(mean), std::exp(mean - half), std::exp(mean + half)};
 }
 
-Result<Interval> PredictingOracle::speedup(const Graph& current, const Graph& candidate) {
+std::optional<double> PredictingOracle::predicted(const Graph& current, const Graph& candidate) {
   const auto before = costs_.metrics(current);
   const auto after = costs_.metrics(candidate);
-  if (!before || !after) {  // what has no predicted cost can still be run
-    if (measured_ != nullptr) return measured_->speedup(current, candidate);
-    return tl::unexpected<Error>((before ? after : before).error());
-  }
+  if (!before || !after) return std::nullopt;
   const double was = objective_.guided(*before);
   const double is = objective_.guided(*after);
-  if (!std::isfinite(is)) return fail("the candidate has no finite cost");
-  const bool within = objective_.within_limits(*before);
-  if (within && !objective_.within_limits(*after)) return fail("the candidate exceeds a limit");
-  if (!std::isfinite(was)) return Interval{2, 2, 2};
-  const double ratio = is > 0 ? was / is : 1;
-  if (measured_ == nullptr || ratio < least_ || !within) return Interval{ratio, ratio, ratio};
+  if (!std::isfinite(is)) return 0;
+  if (objective_.within_limits(*before) && !objective_.within_limits(*after)) return 0;
+  if (!std::isfinite(was)) return std::numeric_limits<double>::infinity();
+  return is > 0 ? was / is : 1;
+}
+
+Result<Interval> PredictingOracle::speedup(const Graph& current, const Graph& candidate) {
+  const auto before = costs_.metrics(current);
+  const auto ratio = predicted(current, candidate);
+  if (!ratio) {  // what has no predicted cost can still be run
+    if (measured_ != nullptr) return measured_->speedup(current, candidate);
+    ISOMER_CHECK(before.map([](const Metrics&) {}));
+    ISOMER_CHECK(costs_.metrics(candidate).map([](const Metrics&) {}));
+  }
+  if (*ratio == 0) return fail("the candidate exceeds a limit");
+  if (std::isinf(*ratio)) return Interval{2, 2, 2};
+  if (measured_ == nullptr || *ratio < least_ || !objective_.within_limits(*before))
+    return Interval{*ratio, *ratio, *ratio};
   ISOMER_TRY(const Interval measured, measured_->speedup(current, candidate));
-  return posterior_ratio(ratio, measured);
+  return posterior_ratio(*ratio, measured);
 }
 
 }  // namespace isomer

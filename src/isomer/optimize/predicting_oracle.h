@@ -21,9 +21,11 @@ class PredictingOracle : public Oracle {
   PredictingOracle(CostModel& costs, const Objective& objective, Oracle* measured, double least = 0.95)
       : costs_(costs), objective_(objective), measured_(measured), least_(least) {}
 
-  /// The posterior of what was measured, or the ratio of the objectives (an interval of one point). From a graph beyond
-  /// a limit, the ratio of the guided objectives: what comes nearer is better, and what comes within better by far. An
-  /// Error where the candidate exceeds a limit that the current graph keeps.
+  /// The ratio of the objectives; from a graph beyond a limit, of the guided objectives: what comes nearer is better,
+  /// and what comes within better by far. 0 where the candidate exceeds a limit that the current graph keeps.
+  std::optional<double> predicted(const Graph& current, const Graph& candidate) override;
+  /// The posterior of what was measured, or the prediction (an interval of one point) where nothing is measured. An
+  /// Error where that is 0.
   Result<Interval> speedup(const Graph& current, const Graph& candidate) override;
 
  private:

@@ -22,7 +22,7 @@ struct SearchOptions {
   double alpha = 1.05;              ///< MetaFlow's cutoff: candidates up to alpha times the cost of the best are kept
   int64_t split = 30;               ///< parts of at most this many operators; 0: no split
   int64_t max_candidates = 1000;    ///< graphs that may be costed in one part
-  double time_budget_seconds = 60;  ///< of all searches together
+  double time_budget_seconds = 45;  ///< of all searches together
 };
 
 /// What a search works with.

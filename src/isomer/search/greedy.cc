@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
+#include <functional>
 #include <optional>
 #include <set>
 
@@ -14,11 +16,12 @@
 namespace isomer {
 namespace {
 
-/// A graph that may follow the current one: a tactic, or a rule at some of its places. Judged ones are simplified and
-/// prepared.
+/// A graph that may follow the current one: a tactic, or a rule at some of its places.
 struct Candidate {
+  std::string name;  // of the tactic or rule
   Graph graph;
   std::vector<SearchStep> steps;
+  std::optional<double> predicted = std::nullopt;  // what costs alone say of its ratio to the current graph
 };
 
 class Greedy {
@@ -58,7 +61,7 @@ class Greedy {
     if (!ratio) reject("simplification", ratio.error());
     simplifies_ = ratio && (ratio->value >= 0.99 || ratio->high >= 1);
     if (!simplifies_) return {};
-    take(current, {std::move(*prepared), std::move(simple.report.steps)});
+    take(current, {"simplification", std::move(*prepared), std::move(simple.report.steps)});
     return {};
   }
 
@@ -75,43 +78,57 @@ class Greedy {
   /// places that are alike.
   std::optional<Candidate> best_step(const Graph& current) {
     for (const auto propose : {&Greedy::tactics, &Greedy::rules_everywhere, &Greedy::rules_by_class}) {
-      std::optional<Candidate> best;
-      (this->*propose)(current, best);
+      std::vector<Candidate> candidates;
+      (this->*propose)(current, candidates);
+      auto best = best_of(current, std::move(candidates));
       if (best) return best;
     }
     return std::nullopt;
   }
 
-  void tactics(const Graph& current, std::optional<Candidate>& best) {
+  /// Measures those first that the costs promise most of, so that a short time goes to these; what is promised much
+  /// less than was found is left for the next step.
+  std::optional<Candidate> best_of(const Graph& current, std::vector<Candidate> candidates) {
+    std::ranges::stable_sort(candidates, std::greater(), [](const Candidate& c) { return c.predicted.value_or(1); });
+    std::optional<Candidate> best;
+    for (Candidate& candidate : candidates) {
+      if (out_of_time()) break;
+      if (best && candidate.predicted && *candidate.predicted * kCostError < best->steps.front().speedup) break;
+      judge(current, std::move(candidate), best);
+    }
+    return best;
+  }
+
+  void tactics(const Graph& current, std::vector<Candidate>& out) {
     for (const Tactic& tactic : options_.tactics) {
       if (out_of_time()) return;
       for (TacticResult& next : run_tactic(current, tactic, rules_)) {
         report_.matches += next.matches;
-        judge(current, tactic.name, {std::move(next.graph), std::move(next.steps)}, best);
+        offer(current, {tactic.name, std::move(next.graph), std::move(next.steps)}, out);
       }
     }
   }
 
-  void rules_everywhere(const Graph& current, std::optional<Candidate>& best) {
+  void rules_everywhere(const Graph& current, std::vector<Candidate>& out) {
     for (const Rule& rule : rules_) {
       if (out_of_time()) return;
       if (!rule.choices.empty()) {
-        for (const auto& places : settings_of(matches_of(current, rule))) judge_at(current, places, best);
+        for (const auto& places : settings_of(matches_of(current, rule))) offer_at(current, places, out);
         continue;
       }
       Everywhere next = apply_everywhere(current, rule);
       report_.matches += next.matches;
-      if (next.changed) judge(current, rule.name, {std::move(next.graph), {std::move(next.step)}}, best);
+      if (next.changed) offer(current, {rule.name, std::move(next.graph), {std::move(next.step)}}, out);
     }
   }
 
-  void rules_by_class(const Graph& current, std::optional<Candidate>& best) {
+  void rules_by_class(const Graph& current, std::vector<Candidate>& out) {
     for (const Rule& rule : rules_) {
       const auto classes = classes_of(current, matches_of(current, rule));
       if (classes.size() < 2) continue;
       for (const auto& places : classes) {
         if (out_of_time()) return;
-        judge_at(current, places, best);
+        offer_at(current, places, out);
       }
     }
   }
@@ -122,7 +139,7 @@ class Greedy {
     return matches;
   }
 
-  void judge_at(const Graph& current, std::span<const Match> places, std::optional<Candidate>& best) {
+  void offer_at(const Graph& current, std::span<const Match> places, std::vector<Candidate>& out) {
     const Rule& rule = *places[0].rule;
     Rewritten next = apply_matches(current, places);
     if (next.applied.empty()) return;
@@ -130,41 +147,46 @@ class Greedy {
     step.ops_after = run_time_ops(next.graph);
     for (const Match* match : next.applied)
       for (const ValueId root : match->roots) step.nodes.push_back(value_label(current, root));
-    judge(current, rule.name, {std::move(next.graph), {std::move(step)}}, best);
+    offer(current, {rule.name, std::move(next.graph), {std::move(step)}}, out);
   }
 
-  /// Measures a candidate against `current`, and keeps it when it is the best so far.
-  void judge(const Graph& current, const std::string& name, Candidate candidate, std::optional<Candidate>& best) {
-    if (!finish(current, name, candidate)) return;
-    options_.progress(fmt::format("measuring {}", name));
-    const double least = best ? best->steps.front().speedup : options_.least_speedup;
-    const auto ratio = look_closely(oracle_, current, candidate.graph, least);
-    if (!ratio) reject(name, ratio.error());
-    if (!ratio || ratio->low <= 1 || ratio->value <= least) return;
-    candidate.steps.front().speedup = ratio->value;
-    best = std::move(candidate);
-  }
-
-  /// Simplifies and prepares; false where the candidate is not worth a measurement.
-  bool finish(const Graph& current, const std::string& name, Candidate& candidate) {
+  /// Simplifies a candidate and adds it, unless it is known, needs too much work, or the costs rule it out.
+  void offer(const Graph& current, Candidate candidate, std::vector<Candidate>& out) {
     ++report_.candidates;
     if (simplifies_) {
       SearchResult simple = simplify(candidate.graph, rules_, options_.symbols);
       candidate.graph = std::move(simple.graph);
       for (SearchStep& step : simple.report.steps) candidate.steps.push_back(std::move(step));
     }
-    auto prepared = options_.prepare(candidate.graph);
-    if (!prepared) {
-      reject(name, prepared.error());
-      return false;
-    }
-    candidate.graph = std::move(*prepared);
     const uint64_t hash = candidate.graph.hash();
     if (hash == current.hash() || !seen_.insert(hash_mix_pair(current.hash(), hash)).second) {
       ++report_.duplicates;
-      return false;
+      return;
     }
-    return flops(candidate.graph) <= most_flops_;
+    if (flops(candidate.graph) > most_flops_) return;
+    candidate.predicted = oracle_.predicted(current, candidate.graph);
+    if (candidate.predicted == 0) return reject(candidate.name, {"the candidate exceeds a limit"});
+    if (!candidate.predicted || may_help(*candidate.predicted)) out.push_back(std::move(candidate));
+  }
+
+  /// Costs that see no change at all see the same kernels.
+  bool may_help(double predicted) const {
+    return predicted >= options_.least_predicted && std::abs(predicted - 1) > 1e-9;
+  }
+
+  /// Measures a candidate against `current`, and keeps it when it is the best so far.
+  void judge(const Graph& current, Candidate candidate, std::optional<Candidate>& best) {
+    auto prepared = options_.prepare(candidate.graph);
+    if (!prepared) return reject(candidate.name, prepared.error());
+    candidate.graph = std::move(*prepared);
+    if (candidate.graph.hash() == current.hash()) return;
+    options_.progress(fmt::format("measuring {}", candidate.name));
+    const double least = best ? best->steps.front().speedup : options_.least_speedup;
+    const auto ratio = look_closely(oracle_, current, candidate.graph, least);
+    if (!ratio) return reject(candidate.name, ratio.error());
+    if (ratio->low <= 1 || ratio->value <= least) return;
+    candidate.steps.front().speedup = ratio->value;
+    best = std::move(candidate);
   }
 
   void reject(const std::string& rule, const Error& error) {
@@ -177,6 +199,9 @@ class Greedy {
   static uint64_t hash_mix_pair(uint64_t current, uint64_t candidate) {
     return Graph::hash_mix_result(current, 0) ^ candidate;
   }
+
+  /// By what factor a prediction may fall short of what is measured.
+  static constexpr double kCostError = 1.1;
 
   std::span<const Rule> rules_;
   Oracle& oracle_;

@@ -18,6 +18,9 @@ struct GreedyOptions {
   std::span<const Tactic> tactics = {};
   /// A step must be at least this much faster, with the whole interval above 1.
   double least_speedup = 1.005;
+  /// Candidates that the costs predict to be slower than this ratio are not measured; how far below 1 it should be
+  /// follows from the error of the costs.
+  double least_predicted = 0.95;
   /// Candidates may need this much more floating-point work than the model (Winograd and merging trade work for speed).
   double most_work = 1.5;
   SymbolValues symbols;

@@ -1,6 +1,8 @@
 #pragma once
 // What a search asks about candidates.
 
+#include <optional>
+
 #include "isomer/base/result.h"
 #include "isomer/base/stats.h"
 #include "isomer/ir/graph.h"
@@ -11,6 +13,12 @@ namespace isomer {
 class Oracle {
  public:
   virtual ~Oracle() = default;
+  /// What costs alone say of the ratio, before anything runs; infinite where a limit is met at last, 0 where one is
+  /// exceeded. Nothing where there are no costs to ask.
+  virtual std::optional<double> predicted([[maybe_unused]] const Graph& current,
+                                          [[maybe_unused]] const Graph& candidate) {
+    return std::nullopt;
+  }
   /// Ratio of the latencies of `current` and `candidate` with its 95% interval: above 1, the candidate is faster. An
   /// Error where the candidate cannot be run; the search then passes over it. An oracle that measures looks again when
   /// it is asked again, and answers from all that it saw of the pair.
