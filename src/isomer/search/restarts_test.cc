@@ -43,7 +43,7 @@ TEST(Restarts, FindWhatARuleStandsInTheWayOf) {
   EXPECT_EQ(again->report.steps.front().rule, "join");
   EXPECT_GT(again->report.candidates, once->report.candidates);
   double change = 0;
-  for (const SearchStep& step : again->report.steps) change += step.delta_us;
+  for (const SearchStep& step : again->report.steps) change += step.delta;
   EXPECT_NEAR(again->cost_before + change, again->cost_after, 1e-9);
   expect_same_meaning(graph, again->graph);
 }
