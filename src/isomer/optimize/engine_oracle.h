@@ -40,7 +40,7 @@ class EngineOracle : public Oracle {
   /// The outputs of a graph against the model's, for `inputs` random inputs.
   Result<Equivalence> equivalence(const Graph& graph, int inputs);
 
-  TimingOptions quick_timing{.warmup = 2, .min_runs = 10, .max_runs = 400, .seconds = 0.8};
+  TimingOptions quick_timing{.warmup = 1, .min_runs = 6, .max_runs = 400, .seconds = 0.8};
   int quick_loads = 2;
 
  private:

@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 
+#include "isomer/base/deadline.h"
 #include "isomer/search/greedy.h"
 #include "isomer/search/metaflow.h"
 #include "isomer/search/simplify.h"
@@ -15,14 +16,9 @@
 namespace isomer {
 namespace {
 
-std::chrono::steady_clock::duration seconds(double count) {
-  return std::chrono::duration_cast<std::chrono::steady_clock::duration>(std::chrono::duration<double>(count));
-}
-
-/// The options of a search that starts now and has to end, with what is left of the time, at `end`.
-SearchOptions until(SearchOptions options, std::chrono::steady_clock::time_point end) {
-  const double left = std::chrono::duration<double>(end - std::chrono::steady_clock::now()).count();
-  options.time_budget_seconds = std::max(0.0, left);
+/// The options of a search that starts now and has to end at `end`.
+SearchOptions until(SearchOptions options, const Deadline& end) {
+  options.time_budget_seconds = end.left();
   return options;
 }
 
@@ -88,7 +84,7 @@ std::vector<std::string> rules_by_gain(const SearchReport& report) {
 /// beats `graph` at all.
 Result<SearchResult> judged_metaflow(const Graph& graph, const SearchOptions& options, const SearchContext& context) {
   constexpr size_t kVariants = 4;
-  const auto end = std::chrono::steady_clock::now() + seconds(options.time_budget_seconds);
+  const Deadline end = Deadline::after(options.time_budget_seconds);
   auto found = metaflow(graph, context.rules, options, context);
   if (!found) {  // a kernel of the model cannot be measured
     SearchResult none{graph, {.algorithm = "backtrack", .stop_reason = "no costs"}};
@@ -103,7 +99,7 @@ Result<SearchResult> judged_metaflow(const Graph& graph, const SearchOptions& op
   const auto judge = [&](SearchResult& candidate) {
     if (!seen.insert(candidate.graph.hash()).second) return;
     context.progress("measuring what the search found");
-    const auto ratio = look_closely(context.oracle, graph, candidate.graph, best);
+    const auto ratio = look_closely(context.oracle, graph, candidate.graph, best, end);
     if (!ratio) out.report.rejected.push_back({candidate.report.algorithm, ratio.error().message});
     if (!ratio || ratio->low <= 1 || ratio->value <= best) return;
     best = ratio->value;
@@ -139,12 +135,12 @@ Result<SearchResult> run_search(const Graph& graph, const SearchOptions& options
   // What greedy's share does not suffice for, backtracking may still find.
   constexpr double kGreedyShare = 0.7;
   const auto start = std::chrono::steady_clock::now();
-  const auto end = start + seconds(options.time_budget_seconds);
+  const Deadline end = Deadline::after(options.time_budget_seconds);
   SearchResult out{graph, {}};
   if (options.search == "auto" || options.search == "greedy") {
     const double share = options.search == "auto" ? kGreedyShare : 1;
-    ISOMER_TRY(SearchResult found,
-               greedy(out.graph, until(options, start + seconds(share * options.time_budget_seconds)), context));
+    const Deadline greedy_end = Deadline::after(share * options.time_budget_seconds);
+    ISOMER_TRY(SearchResult found, greedy(out.graph, until(options, greedy_end), context));
     out.graph = std::move(found.graph);
     append(out.report, std::move(found.report));
   }

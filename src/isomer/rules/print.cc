@@ -103,6 +103,7 @@ std::string print_tactic(const Tactic& tactic) {
 std::string print_rule(const Rule& rule) {
   const auto terms = [](const std::vector<Term>& list) {
     std::vector<std::string> parts;
+    parts.reserve(list.size());
     for (const Term& term : list) parts.push_back(print_term(term));
     return fmt::format("{}", fmt::join(parts, ", "));
   };

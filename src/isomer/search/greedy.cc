@@ -27,7 +27,7 @@ struct Candidate {
 class Greedy {
  public:
   Greedy(std::span<const Rule> rules, Oracle& oracle, const GreedyOptions& options)
-      : rules_(rules), oracle_(oracle), options_(options) {}
+      : rules_(rules), oracle_(oracle), options_(options), end_(Deadline::after(options.time_budget_seconds)) {}
 
   Result<SearchResult> run(const Graph& graph) {
     ISOMER_TRY(Graph current, options_.prepare(graph));
@@ -47,7 +47,7 @@ class Greedy {
 
  private:
   double elapsed() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count(); }
-  bool out_of_time() const { return elapsed() > options_.time_budget_seconds; }
+  bool out_of_time() const { return end_.passed(); }
   double flops(const Graph& graph) const { return graph_work(graph, extents_of(graph, options_.symbols)).run.flops; }
 
   /// Simplifies, unless that makes the model slower: an engine may know the longer form and have a kernel for it.
@@ -182,7 +182,7 @@ class Greedy {
     if (candidate.graph.hash() == current.hash()) return;
     options_.progress(fmt::format("measuring {}", candidate.name));
     const double least = best ? best->steps.front().speedup : options_.least_speedup;
-    const auto ratio = look_closely(oracle_, current, candidate.graph, least);
+    const auto ratio = look_closely(oracle_, current, candidate.graph, least, end_);
     if (!ratio) return reject(candidate.name, ratio.error());
     if (ratio->low <= 1 || ratio->value <= least) return;
     candidate.steps.front().speedup = ratio->value;
@@ -206,6 +206,7 @@ class Greedy {
   std::span<const Rule> rules_;
   Oracle& oracle_;
   const GreedyOptions& options_;
+  const Deadline end_;
   SearchReport report_;
   std::set<uint64_t> seen_;
   double most_flops_ = 0;

@@ -19,6 +19,7 @@ constexpr std::string_view kConvolutions = R"(
 
 std::vector<size_t> sizes(const std::vector<std::vector<Match>>& classes) {
   std::vector<size_t> out;
+  out.reserve(classes.size());
   for (const auto& matches : classes) out.push_back(matches.size());
   return out;
 }

@@ -23,6 +23,7 @@ uint64_t identity(const Graph& graph, const Match& match) {
 
 std::vector<uint64_t> identities(const Graph& graph, const std::vector<Match>& matches) {
   std::vector<uint64_t> out;
+  out.reserve(matches.size());
   for (const Match& match : matches) out.push_back(identity(graph, match));
   std::sort(out.begin(), out.end());
   return out;

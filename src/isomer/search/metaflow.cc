@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "isomer/base/deadline.h"
 #include "isomer/cost/objective.h"
 #include "isomer/search/matches.h"
 #include "isomer/search/part.h"
@@ -165,12 +166,11 @@ class Metaflow {
     };
     const double left = options_.time_budget_seconds - std::chrono::duration<double>(Clock::now() - start_).count();
     const double share = 3 * std::max(0.0, left) / static_cast<double>(of - number + 3);
-    const BacktrackOptions options{
-        .alpha = options_.alpha,
-        .most_unpaid = options_.most_unpaid,
-        .max_candidates = options_.max_candidates,
-        .admits = options_.admits,
-        .deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(share))};
+    const BacktrackOptions options{.alpha = options_.alpha,
+                                   .most_unpaid = options_.most_unpaid,
+                                   .max_candidates = options_.max_candidates,
+                                   .admits = options_.admits,
+                                   .deadline = Deadline::after(share).at()};
     const bool exhaustive = options_.most_unpaid == 0;
     ISOMER_TRY(BacktrackResult found, exhaustive ? backtrack(part.graph, rules_, cost, options)
                                                  : backtrack_with_restarts(part.graph, rules_, cost, options));

@@ -11,9 +11,11 @@ bool promising(const Interval& ratio, double least) {
 
 }  // namespace
 
-Result<Interval> look_closely(Oracle& oracle, const Graph& current, const Graph& candidate, double least, int looks) {
+Result<Interval> look_closely(Oracle& oracle, const Graph& current, const Graph& candidate, double least,
+                              const Deadline& end) {
+  constexpr int kLooks = 4;
   ISOMER_TRY(Interval ratio, oracle.speedup(current, candidate));
-  for (int look = 1; look < looks && promising(ratio, least); ++look) {
+  for (int look = 1; look < kLooks && promising(ratio, least) && !end.passed(); ++look) {
     ISOMER_TRY(ratio, oracle.speedup(current, candidate));
   }
   return ratio;

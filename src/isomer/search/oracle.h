@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include "isomer/base/deadline.h"
 #include "isomer/base/result.h"
 #include "isomer/base/stats.h"
 #include "isomer/ir/graph.h"
@@ -25,9 +26,9 @@ class Oracle {
   virtual Result<Interval> speedup(const Graph& current, const Graph& candidate) = 0;
 };
 
-/// The oracle's answer, asked again (at most `looks` times) while the candidate is more likely than not better than
-/// `least` and the interval still too wide to be sure that it is faster at all.
+/// The oracle's answer, asked again (three times at most, and not after `end`) while the candidate is more likely than
+/// not better than `least` and the interval still too wide to be sure that it is faster at all.
 Result<Interval> look_closely(Oracle& oracle, const Graph& current, const Graph& candidate, double least,
-                              int looks = 4);
+                              const Deadline& end);
 
 }  // namespace isomer

@@ -20,9 +20,9 @@ class ListOracle : public Oracle {
   std::vector<Interval> answers_;
 };
 
-double looked(ListOracle& oracle, double least = 1.005) {
+double looked(ListOracle& oracle, double least = 1.005, double seconds = 1000) {
   const Graph graph = parsed("input x: f32[2]\ny = Relu(x)\nreturn y\n");
-  return look_closely(oracle, graph, graph, least)->value;
+  return look_closely(oracle, graph, graph, least, Deadline::after(seconds))->value;
 }
 
 TEST(LookClosely, AsksOnceWhereTheAnswerIsSure) {
@@ -44,6 +44,12 @@ TEST(LookClosely, GivesUpAfterFourLooks) {
   ListOracle oracle({{1.02, 0.99, 1.05}});
   EXPECT_EQ(looked(oracle), 1.02);
   EXPECT_EQ(oracle.asked, 4);
+}
+
+TEST(LookClosely, LooksOnceWhenTheTimeIsUp) {
+  ListOracle oracle({{1.02, 0.99, 1.05}});
+  EXPECT_EQ(looked(oracle, 1.005, 0), 1.02);
+  EXPECT_EQ(oracle.asked, 1);
 }
 
 TEST(LookClosely, PassesOverWhatMayBeNoBetterThanTheLeast) {

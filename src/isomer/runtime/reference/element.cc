@@ -17,6 +17,7 @@ Tensor converted(const Tensor& tensor, DType to) {
   Tensor out = Tensor::zeros(to, tensor.dims());
   const auto x = tensor.data<From>();
   const auto y = out.mutable_data<To>();
+  // Elements of type int8_t are numbers, no characters. NOLINTNEXTLINE(bugprone-signed-char-misuse)
   for (size_t i = 0; i < x.size(); ++i) y[i] = static_cast<To>(x[i]);
   return out;
 }

@@ -148,6 +148,7 @@ TEST(Executor, NamesTheNodeThatCannotRun) {
 Graph with_opaque(std::vector<TensorType> inputs, Attrs attrs) {
   GraphBuilder builder;
   std::vector<ValueId> operands;
+  operands.reserve(inputs.size());
   for (TensorType& type : inputs) operands.push_back(builder.input(std::move(type)));
   const NodeId id = builder.opaque(std::move(attrs), operands, {TensorType()});
   return builder.finish(std::vector{builder.at(id).result()});
