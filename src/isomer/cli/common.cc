@@ -56,10 +56,10 @@ void make_folder_of(std::filesystem::path& profile_db) {
   if (error) profile_db.clear();
 }
 
-void add_costs(CLI::App& command, CostOptions& options) {
+void add_costs(CLI::App& command, CostOptions& options, const std::vector<std::string>& engines) {
   options.profile_db = default_profile_db();
   command.add_option("--engine", options.engine, "What the model shall run on; roofline: a cost model, no device")
-      ->check(CLI::IsMember({"ort", "roofline"}))
+      ->check(CLI::IsMember(engines))
       ->capture_default_str();
   command.add_option("--threads", options.engine_options.threads, "Threads of the engine")
       ->check(CLI::Range(1, 1024))

@@ -45,7 +45,7 @@ std::filesystem::path default_profile_db();
 /// Makes the folder of the default; where that cannot be, kernels are kept nowhere.
 void make_folder_of(std::filesystem::path& profile_db);
 /// Options that choose an engine with its costs.
-void add_costs(CLI::App& command, CostOptions& options);
+void add_costs(CLI::App& command, CostOptions& options, const std::vector<std::string>& engines = {"ort", "roofline"});
 
 /// The --json flag.
 void add_json(CLI::App& command, bool& json);

@@ -59,7 +59,7 @@ void add_optimize(CLI::App& app, int& exit_code) {
   command->add_option("-o,--output", choice->output, "Where the optimized model goes");
   command->add_flag("--force", options.force, "Let -o overwrite the input");
   command->add_flag("--dry-run", options.dry_run, "Search and measure, write nothing");
-  add_costs(*command, options.costs);
+  add_costs(*command, options.costs, {"ort", "onednn", "roofline"});
   command
       ->add_option("--objective", choice->objective,
                    "latency, memory, flops, kernels, bytes, or an expression: \"latency_us + 0.1 * kernels\"")

@@ -2,6 +2,13 @@
 
 namespace isomer {
 
+namespace {
+
+/// About one core with wide vectors.
+constexpr RooflineOptions kOneCore = {.flops_per_second = 150e9, .bytes_per_second = 15e9, .kernel_overhead_us = 1};
+
+}  // namespace
+
 Result<Costs> make_costs(const CostOptions& options, const Graph& graph, const SymbolValues& symbols,
                          const std::function<void(const std::string&)>& progress) {
   Costs costs;
@@ -11,6 +18,10 @@ Result<Costs> make_costs(const CostOptions& options, const Graph& graph, const S
     return costs;
   }
   ISOMER_TRY(costs.engine, make_engine(options.engine, options.engine_options));
+  if (costs.engine->planner() == nullptr) {
+    costs.model = std::make_unique<RooflineCost>(symbols, kOneCore);
+    return costs;
+  }
   ISOMER_TRY(ProfileDb profiles, ProfileDb::open(options.profile_db));
   costs.profiles = std::make_unique<ProfileDb>(std::move(profiles));
   KernelCostOptions kernels{.symbols = symbols, .footprint = footprint(graph, symbols)};

@@ -13,7 +13,9 @@
 namespace isomer {
 
 struct CostOptions {
-  std::string engine = "ort";  ///< "ort", or "roofline": a cost model that needs no device
+  /// "ort", "onednn" (which does not tell its kernels: only runs of whole models say how fast a graph is), or
+  /// "roofline": a cost model that needs no device.
+  std::string engine = "ort";
   EngineOptions engine_options = {};
   RooflineOptions roofline = {};          ///< of the engine of that name
   std::filesystem::path profile_db = {};  ///< keeps measured kernels from run to run; empty: only for this one
@@ -24,7 +26,7 @@ struct Costs {
   std::unique_ptr<Engine> engine;       ///< null for the roofline model
   std::unique_ptr<ProfileDb> profiles;  ///< likewise
   std::unique_ptr<CostModel> model;
-  KernelCost* kernels = nullptr;  ///< `model`, where it is of measured kernels
+  KernelCost* kernels = nullptr;  ///< `model`, where it is of measured kernels; else it is a roofline
 };
 
 /// Costs of `graph` and graphs that come of it, for these values of its symbols. An Error where there is no such engine

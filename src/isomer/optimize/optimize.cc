@@ -57,7 +57,7 @@ class Pipeline {
         .rules = rules.rules,
         .tactics = rules.tactics,
         .costs = *costs_.model,
-        .oracle = *oracle_,
+        .oracle = oracle_ == nullptr ? static_cast<Oracle&>(*measuring_) : *oracle_,
         .symbols = symbols_,
         .objective = [this](const Metrics& metrics) { return options_.objective.guided(metrics); },
         .prepare = [this](const Graph& graph) { return prepare(graph); },
@@ -115,6 +115,8 @@ class Pipeline {
     ISOMER_TRY(TempDir folder, TempDir::make());
     measuring_ = std::make_unique<EngineOracle>(*costs_.engine, model_, options_.input, options_.shapes, options_.seed,
                                                 options_.tolerance, std::move(folder));
+    // Where the engine's kernels are not known, no prediction rules anything out.
+    if (costs_.kernels == nullptr && options_.objective.is_latency()) return {};
     Oracle* const measured = options_.objective.is_latency() ? measuring_.get() : nullptr;
     oracle_ = std::make_unique<PredictingOracle>(*costs_.model, options_.objective, measured);
     return {};
@@ -174,8 +176,10 @@ class Pipeline {
 
   void fill_costs(const Graph& graph) {
     const Graph& after = report_.improved ? graph : model_.graph;
-    if (auto metrics = costs_.model->metrics(model_.graph)) report_.cost_before = *metrics;
-    if (auto metrics = costs_.model->metrics(after)) report_.cost_after = *metrics;
+    if (costs_.kernels != nullptr || costs_.engine == nullptr) {
+      if (auto metrics = costs_.model->metrics(model_.graph)) report_.cost_before = *metrics;
+      if (auto metrics = costs_.model->metrics(after)) report_.cost_after = *metrics;
+    }
     if (costs_.kernels != nullptr) report_.kernels_measured = costs_.kernels->measured();
     report_.ops_before = op_counts(model_.graph);
     report_.ops_after = op_counts(after);

@@ -98,6 +98,21 @@ TEST_F(Optimize, ConfirmsOnAnEngine) {
   EXPECT_THAT(summary(*report), HasSubstr("operators"));
 }
 
+TEST_F(Optimize, ConfirmsOnTheOwnRuntime) {
+  OptimizeOptions options = network("sru-11");
+  options.costs.engine = "onednn";
+  options.search.time_budget_seconds = 5;
+  options.confirm = {.warmup = 1, .min_runs = 3, .max_runs = 3, .seconds = 0};
+  const auto report = optimize(options);
+  ASSERT_TRUE(report.has_value()) << report.error().message;
+  EXPECT_FALSE(report->cost_before.has_value());
+  EXPECT_GT(report->search.candidates, 0);
+  if (report->equivalence) {
+    EXPECT_TRUE(report->equivalence->holds) << report->equivalence->problem;
+  }
+  EXPECT_TRUE(import_model(options.output).has_value());
+}
+
 TEST_F(Optimize, ReportsRejectedCandidates) {
   OptimizeReport report;
   report.search.algorithm = "greedy";
