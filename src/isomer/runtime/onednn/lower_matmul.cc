@@ -47,7 +47,8 @@ void join_rows(Problem& problem) {
   problem.dst = {rows, problem.b_dims.back()};
 }
 
-std::optional<Problem> read_matmul(const Graph& graph, const Group& group) {
+/// The operands and extents that MatMul and Gemm tell alike.
+Problem problem_of(const Graph& graph, const Group& group) {
   const Node& node = graph.node(group.root);
   const auto operands = graph.operands(node);
   Problem problem{operands[0], operands[1]};
@@ -55,6 +56,11 @@ std::optional<Problem> read_matmul(const Graph& graph, const Group& group) {
   problem.b_dims = dims_of(graph.type(problem.b));
   problem.dst = dims_of(graph.type(node.result()));
   problem.posts = group.posts;
+  return problem;
+}
+
+std::optional<Problem> read_matmul(const Graph& graph, const Group& group) {
+  Problem problem = problem_of(graph, group);
   if (graph.type(problem.a).rank() < 2 || graph.type(problem.b).rank() < 2) return std::nullopt;
   const Tensor* constant = graph.constant(problem.b);
   if (constant != nullptr && problem.b_dims.size() == 2) {
@@ -67,11 +73,7 @@ std::optional<Problem> read_matmul(const Graph& graph, const Group& group) {
 std::optional<Problem> read_gemm(const Graph& graph, const Group& group) {
   const Node& node = graph.node(group.root);
   const auto operands = graph.operands(node);
-  Problem problem{operands[0], operands[1]};
-  problem.a_dims = dims_of(graph.type(problem.a));
-  problem.b_dims = dims_of(graph.type(problem.b));
-  problem.dst = dims_of(graph.type(node.result()));
-  problem.posts = group.posts;
+  Problem problem = problem_of(graph, group);
   problem.transposed = node.attrs.integer("transB") != 0;
   const bool has_c = operands.size() > 2 && operands[2] != kNoValue;
   const Tensor* constant = graph.constant(problem.b);
