@@ -112,6 +112,16 @@ Result<Floats> float_elements(const Tensor& tensor) {
   }
 }
 
+OnnxForm opaque_form(const Node& node) {
+  OnnxForm form{.op_type = node.attrs.text("@op_type"),
+                .domain = node.attrs.text("@domain"),
+                .opset = static_cast<int>(node.attrs.integer("@opset")),
+                .num_results = node.num_results};
+  for (const auto& [name, value] : node.attrs.entries())
+    if (!name.starts_with('@')) form.attrs[name] = value;
+  return form;
+}
+
 Result<std::optional<NormalForm>> normalize(OnnxForm& form) {
   const OpDef* op = find_op(form.op_type, form.domain);
   if (op == nullptr || form.opset < op->since) {

@@ -46,6 +46,9 @@ struct OnnxForm {
   }
 };
 
+/// The form of an opaque node, still without operands.
+OnnxForm opaque_form(const Node& node);
+
 /// A node in normalized form.
 struct NormalForm {
   const OpDef* op;

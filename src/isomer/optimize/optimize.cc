@@ -58,6 +58,7 @@ class Pipeline {
         .tactics = rules.tactics,
         .costs = *costs_.model,
         .oracle = oracle_ == nullptr ? static_cast<Oracle&>(*measuring_) : *oracle_,
+        .foresight = foresight_.get(),
         .symbols = symbols_,
         .objective = [this](const Metrics& metrics) { return options_.objective.guided(metrics); },
         .prepare = [this](const Graph& graph) { return prepare(graph); },
@@ -119,6 +120,8 @@ class Pipeline {
     if (costs_.kernels == nullptr && options_.objective.is_latency()) return {};
     Oracle* const measured = options_.objective.is_latency() ? measuring_.get() : nullptr;
     oracle_ = std::make_unique<PredictingOracle>(*costs_.model, options_.objective, measured);
+    if (measured != nullptr)
+      foresight_ = std::make_unique<PredictingOracle>(*costs_.model, options_.objective, nullptr);
     return {};
   }
 
@@ -205,6 +208,7 @@ class Pipeline {
   Costs costs_;
   std::unique_ptr<EngineOracle> measuring_;  // nothing without an engine
   std::unique_ptr<Oracle> oracle_;
+  std::unique_ptr<Oracle> foresight_;  // nothing where oracle_ measures nothing
   std::map<uint64_t, bool> admitted_;
 };
 

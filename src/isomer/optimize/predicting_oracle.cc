@@ -46,8 +46,7 @@ Result<Interval> PredictingOracle::speedup(const Graph& current, const Graph& ca
   }
   if (*ratio == 0) return fail("the candidate exceeds a limit");
   if (std::isinf(*ratio)) return Interval{2, 2, 2};
-  if (measured_ == nullptr || *ratio < least_ || !objective_.within_limits(*before))
-    return Interval{*ratio, *ratio, *ratio};
+  if (measured_ == nullptr || !objective_.within_limits(*before)) return Interval{*ratio, *ratio, *ratio};
   ISOMER_TRY(const Interval measured, measured_->speedup(current, candidate));
   return posterior_ratio(*ratio, measured);
 }

@@ -16,10 +16,9 @@ Interval posterior_ratio(double predicted, const Interval& measured);
 class PredictingOracle : public Oracle {
  public:
   /// Keeps references. Without `measured` (null) the costs decide alone: where there is no engine, or where the
-  /// objective is not a time. Candidates that the costs predict to be slower than `least` times the current graph are
-  /// not measured; the model's error decides how far below 1 that should be.
-  PredictingOracle(CostModel& costs, const Objective& objective, Oracle* measured, double least = 0.95)
-      : costs_(costs), objective_(objective), measured_(measured), least_(least) {}
+  /// objective is not a time.
+  PredictingOracle(CostModel& costs, const Objective& objective, Oracle* measured)
+      : costs_(costs), objective_(objective), measured_(measured) {}
 
   /// The ratio of the objectives; from a graph beyond a limit, of the guided objectives: what comes nearer is better,
   /// and what comes within better by far. 0 where the candidate exceeds a limit that the current graph keeps.
@@ -32,7 +31,6 @@ class PredictingOracle : public Oracle {
   CostModel& costs_;
   const Objective& objective_;
   Oracle* const measured_;
-  const double least_;
 };
 
 }  // namespace isomer

@@ -31,6 +31,8 @@ struct SearchContext {
   std::span<const Tactic> tactics;
   CostModel& costs;
   Oracle& oracle;
+  /// Judges by the costs alone, where `oracle` measures as well; else null.
+  Oracle* foresight = nullptr;
   SymbolValues symbols;
   std::function<double(const Metrics&)> objective;
   /// Folds constants; an Error where a graph cannot be exported.
@@ -41,7 +43,8 @@ struct SearchContext {
 };
 
 /// greedy: tactics and whole rules, judged by the oracle. backtrack: simplifies, then MetaFlow's search. enumerate:
-/// MetaFlow's search without a cutoff. auto: greedy, then backtrack from its result.
+/// MetaFlow's search without a cutoff. auto: greedy by the costs alone, kept when what it found is measured to be
+/// faster; greedy by the oracle from there; backtrack from its result.
 Result<SearchResult> run_search(const Graph& graph, const SearchOptions& options, const SearchContext& context);
 
 }  // namespace isomer

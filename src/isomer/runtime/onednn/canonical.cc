@@ -118,12 +118,7 @@ class Canonicalizer {
   std::optional<NormalForm> normalized(const Node& node, std::span<const ValueId> operands) const {
     const OpDef* op = find_op(node.attrs.text("@op_type"), node.attrs.text("@domain"));
     if (op == nullptr) return std::nullopt;
-    OnnxForm form{.op_type = node.attrs.text("@op_type"),
-                  .domain = node.attrs.text("@domain"),
-                  .opset = static_cast<int>(node.attrs.integer("@opset")),
-                  .num_results = node.num_results};
-    for (const auto& [name, value] : node.attrs.entries())
-      if (!name.starts_with('@')) form.attrs[name] = value;
+    OnnxForm form = opaque_form(node);
     for (const ValueId operand : operands) {
       if (operand == kNoValue) {
         form.operands.push_back({});

@@ -89,12 +89,7 @@ Result<std::vector<Tensor>> run_op(const OpDef& op, const Attrs& attrs, size_t n
 /// An opaque node of the registry, with everything that its parameters may depend on at hand.
 Result<std::vector<Tensor>> run_opaque(const Graph& graph, const Node& node, std::span<const Tensor> operands) {
   std::vector<TensorType> types(operands.size());
-  OnnxForm form{.op_type = node.attrs.text("@op_type"),
-                .domain = node.attrs.text("@domain"),
-                .opset = static_cast<int>(node.attrs.integer("@opset")),
-                .num_results = node.num_results};
-  for (const auto& [name, value] : node.attrs.entries())
-    if (!name.starts_with('@')) form.attrs[name] = value;
+  OnnxForm form = opaque_form(node);
   const auto values = graph.operands(node);
   for (size_t i = 0; i < operands.size(); ++i) {
     types[i] = operands[i].type();
