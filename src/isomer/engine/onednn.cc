@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "isomer/engine/loaded_models.h"
+#include "isomer/engine/in_process.h"
 #include "isomer/runtime/onednn/plan.h"
 
 namespace isomer {
@@ -10,7 +10,7 @@ namespace {
 
 using onednn::Plan;
 
-class OnednnEngine : public Engine {
+class OnednnEngine : public InProcessEngine {
  public:
   explicit OnednnEngine(int threads) : threads_(threads), tuner_(onednn::make_tuner(true)) {}
 
@@ -18,30 +18,9 @@ class OnednnEngine : public Engine {
   std::string version() const override { return onednn::library_version(); }
   int threads() const override { return threads_; }
 
-  Result<SessionId> load(const std::filesystem::path& onnx) override { return models_.load(onnx); }
   Status unload(SessionId session) override {
     std::erase_if(plans_, [&](const Planned& planned) { return planned.session == session; });
-    return models_.unload(session);
-  }
-
-  Result<std::vector<Tensor>> run(SessionId session, std::span<const NamedTensor> inputs) override {
-    ISOMER_TRY(const Bound bound, bind(session, inputs));
-    return bound.plan->run(bound.inputs);
-  }
-
-  Result<std::vector<std::vector<double>>> time_interleaved(std::span<const SessionId> sessions,
-                                                            std::span<const std::vector<NamedTensor>> inputs,
-                                                            const TimingOptions& options) override {
-    if (sessions.size() != inputs.size()) return fail("{} sessions, {} inputs", sessions.size(), inputs.size());
-    std::vector<std::function<Status()>> runs;
-    for (size_t i = 0; i < sessions.size(); ++i) {
-      ISOMER_TRY(Bound bound, bind(sessions[i], inputs[i]));
-      runs.emplace_back([bound = std::move(bound)]() -> Status {
-        ISOMER_TRY(const auto outputs, bound.plan->run(bound.inputs));
-        return {};
-      });
-    }
-    return time_in_turn(runs, options);
+    return InProcessEngine::unload(session);
   }
 
  private:
@@ -51,27 +30,25 @@ class OnednnEngine : public Engine {
     std::vector<TensorType> types;
     std::shared_ptr<Plan> plan;
   };
-  struct Bound {
-    std::shared_ptr<Plan> plan;
-    std::vector<Tensor> inputs;
-  };
 
-  Result<Bound> bind(SessionId session, std::span<const NamedTensor> inputs) {
-    ISOMER_TRY(const Model* model, models_.find(session));
-    ISOMER_TRY(auto ordered, ordered_inputs(*model, inputs));
+  Result<Run> prepare(SessionId session, const Model& model, std::vector<Tensor> inputs) override {
+    ISOMER_TRY(auto plan, plan_for(session, model, inputs));
+    return [plan = std::move(plan), inputs = std::move(inputs)] { return plan->run(inputs); };
+  }
+
+  Result<std::shared_ptr<Plan>> plan_for(SessionId session, const Model& model, std::span<const Tensor> inputs) {
     std::vector<TensorType> types;
-    for (const Tensor& input : ordered) types.push_back(input.type());
+    for (const Tensor& input : inputs) types.push_back(input.type());
     const auto known = std::ranges::find_if(
         plans_, [&](const Planned& planned) { return planned.session == session && planned.types == types; });
-    if (known != plans_.end()) return Bound{known->plan, std::move(ordered)};
-    ISOMER_TRY(Plan plan, Plan::make(model->graph, types, {.threads = threads_}, tuner_));
+    if (known != plans_.end()) return known->plan;
+    ISOMER_TRY(Plan plan, Plan::make(model.graph, types, {.threads = threads_}, tuner_));
     plans_.push_back({session, std::move(types), std::make_shared<Plan>(std::move(plan))});
-    return Bound{plans_.back().plan, std::move(ordered)};
+    return plans_.back().plan;
   }
 
   const int threads_;
   const std::shared_ptr<onednn::Tuner> tuner_;
-  LoadedModels models_;
   std::vector<Planned> plans_;
 };
 

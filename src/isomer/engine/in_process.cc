@@ -1,0 +1,74 @@
+#include "isomer/engine/in_process.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "isomer/onnx/import.h"
+
+namespace isomer {
+namespace {
+
+/// The tensors for a model's inputs, in its order. An Error names one that is not given.
+Result<std::vector<Tensor>> ordered_inputs(const Model& model, std::span<const NamedTensor> inputs) {
+  std::vector<Tensor> ordered;
+  for (size_t i = 0; i < model.graph.inputs().size(); ++i) {
+    const std::string input = input_name(model, i);
+    const auto given = std::ranges::find(inputs, input, &NamedTensor::first);
+    if (given == inputs.end()) return fail("input '{}' is not given", input);
+    ordered.push_back(given->second);
+  }
+  return ordered;
+}
+
+}  // namespace
+
+Result<SessionId> InProcessEngine::load(const std::filesystem::path& onnx) {
+  ISOMER_TRY(Model model, import_model(onnx));
+  models_.emplace(++last_, std::move(model));
+  return last_;
+}
+
+Status InProcessEngine::unload(SessionId session) {
+  if (models_.erase(session) == 0) return fail("no session {}", session);
+  return {};
+}
+
+Result<InProcessEngine::Run> InProcessEngine::bind(SessionId session, std::span<const NamedTensor> inputs) {
+  const auto at = models_.find(session);
+  if (at == models_.end()) return fail("no session {}", session);
+  ISOMER_TRY(auto ordered, ordered_inputs(at->second, inputs));
+  return prepare(session, at->second, std::move(ordered));
+}
+
+Result<std::vector<Tensor>> InProcessEngine::run(SessionId session, std::span<const NamedTensor> inputs) {
+  ISOMER_TRY(const Run once, bind(session, inputs));
+  return once();
+}
+
+Result<std::vector<std::vector<double>>> InProcessEngine::time_interleaved(
+    std::span<const SessionId> sessions, std::span<const std::vector<NamedTensor>> inputs,
+    const TimingOptions& options) {
+  using Clock = std::chrono::steady_clock;
+  const auto seconds_since = [](Clock::time_point start) {
+    return std::chrono::duration<double>(Clock::now() - start).count();
+  };
+  if (sessions.size() != inputs.size()) return fail("{} sessions, {} inputs", sessions.size(), inputs.size());
+  std::vector<Run> runs(sessions.size());
+  for (size_t i = 0; i < sessions.size(); ++i) {
+    ISOMER_TRY(runs[i], bind(sessions[i], inputs[i]));
+  }
+  std::vector<std::vector<double>> samples(runs.size());
+  const auto start = Clock::now();
+  for (int round = -options.warmup; round < options.max_runs; ++round) {
+    if (round >= options.min_runs && seconds_since(start) >= options.seconds) break;
+    for (size_t turn = 0; turn < runs.size(); ++turn) {
+      const size_t which = (static_cast<size_t>(std::max(round, 0)) + turn) % runs.size();
+      const auto begin = Clock::now();
+      ISOMER_CHECK(runs[which]().map([](const std::vector<Tensor>&) {}));
+      if (round >= 0) samples[which].push_back(1e6 * seconds_since(begin));
+    }
+  }
+  return samples;
+}
+
+}  // namespace isomer

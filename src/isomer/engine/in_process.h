@@ -1,0 +1,34 @@
+#pragma once
+// What the engines that run within this process share: the loaded models, their inputs in order, timing in turn.
+
+#include <functional>
+#include <map>
+
+#include "isomer/engine/engine.h"
+#include "isomer/onnx/model.h"
+
+namespace isomer {
+
+class InProcessEngine : public Engine {
+ public:
+  Result<SessionId> load(const std::filesystem::path& onnx) override;
+  Status unload(SessionId session) override;
+  Result<std::vector<Tensor>> run(SessionId session, std::span<const NamedTensor> inputs) override;
+  Result<std::vector<std::vector<double>>> time_interleaved(std::span<const SessionId> sessions,
+                                                            std::span<const std::vector<NamedTensor>> inputs,
+                                                            const TimingOptions& options) override;
+
+ protected:
+  /// One run of a model, which must not outlive it.
+  using Run = std::function<Result<std::vector<Tensor>>()>;
+  /// All that can be done before the first run of a loaded model on these inputs, which come in its order.
+  virtual Result<Run> prepare(SessionId session, const Model& model, std::vector<Tensor> inputs) = 0;
+
+ private:
+  Result<Run> bind(SessionId session, std::span<const NamedTensor> inputs);
+
+  std::map<SessionId, Model> models_;
+  SessionId last_ = 0;
+};
+
+}  // namespace isomer
