@@ -206,7 +206,7 @@ def main() -> int:
     parser.add_argument("--exported", action="store_true", help="the graphs of tests/exported too")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--seconds", type=float, default=3, help="timing of each pair")
-    parser.add_argument("--time-budget", type=float, default=60, help="of each search")
+    parser.add_argument("--time-budget", type=float, default=45, help="of each search")
     parser.add_argument("--no-peers", action="store_true")
     parser.add_argument("--only-peers", action="store_true", help="add the peers' columns to the rows of --out")
     parser.add_argument("--widest", type=float, default=float("inf"), metavar="W",
