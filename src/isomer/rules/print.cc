@@ -14,6 +14,7 @@ namespace {
 
 std::string joined(const std::vector<Expr>& exprs) {
   std::vector<std::string> parts;
+  parts.reserve(exprs.size());
   for (const Expr& expr : exprs) parts.push_back(print_expr(expr));
   return fmt::format("{}", fmt::join(parts, ", "));
 }

@@ -55,6 +55,7 @@ PartialInstance::PartialInstance(const Rule& rule) : facts_(instance_) {
 
 std::vector<const TensorType*> PartialInstance::types(const std::vector<ValueId>& ids) const {
   std::vector<const TensorType*> out;
+  out.reserve(ids.size());
   for (const ValueId id : ids) out.push_back(id == kNoValue ? nullptr : &instance_.values[id].type);
   return out;
 }

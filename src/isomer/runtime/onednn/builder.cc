@@ -33,7 +33,7 @@ std::vector<size_t> last_readers(const Graph& graph, std::span<const Group> grou
   return last;
 }
 
-void copy_bytes(dnnl::engine engine, const Desc& from, const void* source, const Desc& to, void* target) {
+void copy_bytes(const dnnl::engine& engine, const Desc& from, const void* source, const Desc& to, void* target) {
   const dnnl::memory a(from, engine, const_cast<void*>(source));
   const dnnl::memory b(to, engine, target);
   dnnl::stream stream(engine);
@@ -80,9 +80,9 @@ BufferId Builder::new_buffer(Place place, size_t bytes, size_t index) {
 Location Builder::room(size_t bytes, const Desc& desc) { return {new_buffer(Place::Arena, bytes), 0, desc}; }
 Location Builder::box() { return {new_buffer(Place::Box, 0, program_.boxes++)}; }
 
-void Builder::place(ValueId value, Location location) {
+void Builder::place(ValueId value, const Location& location) {
   in_buffer_[location.buffer].push_back(value);
-  forms_[value].insert(forms_[value].begin(), std::move(location));
+  forms_[value].insert(forms_[value].begin(), location);
 }
 
 Location Builder::at(ValueId value) {

@@ -51,13 +51,14 @@ class Builder {
   /// Whether the current group may overwrite what lies there: nothing else reads it later.
   bool may_overwrite(const Location& location) const;
   /// Tells where a value lies from now on.
-  void place(ValueId value, Location location);
+  void place(ValueId value, const Location& location);
   /// Whether a value lies where its concatenation wants it; that place.
   std::optional<Location> place_in_concat(ValueId value);
 
   /// Appends a kernel. A primitive's scratch memory is added to the arguments.
   template <class PrimitiveDesc>
-  void emit(std::string name, const PrimitiveDesc& desc, std::vector<Argument> arguments, std::vector<ValueId> values);
+  void emit(const std::string& name, const PrimitiveDesc& desc, const std::vector<Argument>& arguments,
+            const std::vector<ValueId>& values);
   void emit(Kernel kernel) { program_.kernels.push_back(std::move(kernel)); }
   /// A copy that changes the layout.
   void emit_reorder(const Location& from, const Location& to, ValueId value);
@@ -91,10 +92,9 @@ class Builder {
 };
 
 template <class PrimitiveDesc>
-void Builder::emit(std::string name, const PrimitiveDesc& desc, std::vector<Argument> arguments,
-                   std::vector<ValueId> values) {
-  emit_primitive(std::move(name), dnnl::primitive(desc.get()), desc.impl_info_str(), std::move(arguments),
-                 desc.scratchpad_desc(), std::move(values));
+void Builder::emit(const std::string& name, const PrimitiveDesc& desc, const std::vector<Argument>& arguments,
+                   const std::vector<ValueId>& values) {
+  emit_primitive(name, dnnl::primitive(desc.get()), desc.impl_info_str(), arguments, desc.scratchpad_desc(), values);
 }
 
 }  // namespace isomer::onednn

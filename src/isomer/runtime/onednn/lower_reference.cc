@@ -81,6 +81,7 @@ Result<bool> lower_reference(Builder& builder, NodeId id) {
   }
   kernel.function = [id, operands, outcomes](Workspace& workspace) -> Status {
     std::vector<Tensor> tensors;
+    tensors.reserve(operands.size());
     for (const Operand& operand : operands) tensors.push_back(tensor_of(operand, workspace));
     ISOMER_TRY(std::vector<Tensor> results, run_node(workspace.graph(), workspace.graph().node(id), tensors));
     for (size_t i = 0; i < outcomes.size(); ++i) ISOMER_CHECK(store(std::move(results[i]), outcomes[i], workspace));

@@ -84,7 +84,7 @@ Plan& Plan::operator=(Plan&&) noexcept = default;
 Plan::~Plan() = default;
 
 Result<Plan> Plan::make(const Graph& graph, std::span<const TensorType> inputs, const PlanOptions& options,
-                        std::shared_ptr<Tuner> tuner) {
+                        const std::shared_ptr<Tuner>& tuner) {
   if (inputs.size() != graph.inputs().size())
     return fail("the graph has {} inputs, got {}", graph.inputs().size(), inputs.size());
   ISOMER_CHECK(runnable(graph));

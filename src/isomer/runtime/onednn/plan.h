@@ -36,7 +36,7 @@ class Plan {
   /// Compiles a graph for inputs of these (concrete) types. `tuner` remembers measurements from plan to plan; null:
   /// only for this one. An Error names the node that no kernel can run.
   static Result<Plan> make(const Graph& graph, std::span<const TensorType> inputs, const PlanOptions& options,
-                           std::shared_ptr<Tuner> tuner = nullptr);
+                           const std::shared_ptr<Tuner>& tuner = nullptr);
   Plan(Plan&&) noexcept;
   Plan& operator=(Plan&&) noexcept;
   ~Plan();
