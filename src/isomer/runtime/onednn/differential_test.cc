@@ -184,7 +184,36 @@ TEST_P(Differential, Normalization) {
   expect_as_reference(text + "return n, r, l, p, q");
 }
 
-INSTANTIATE_TEST_SUITE_P(Random, Differential, testing::Range(0, 24));
+/// What may be fused behind a kernel, in any order and number.
+TEST_P(Differential, Chains) {
+  Draw draw(static_cast<uint64_t>(800 + GetParam()));
+  const char* roots[] = {"Conv(x, w) {pads=[1,1,1,1]}",
+                         "Conv(x, k)",
+                         "Conv(x, g) {group=16, pads=[1,1,1,1]}",
+                         "MatMul(x, m)",
+                         "MatMul(x, x)",
+                         "BatchNormalization(x, s, b, u, v)",
+                         "Mul(x, h)",
+                         "Add(x, x2)"};
+  const char* steps[] = {"Relu({})",   "Tanh({})",   "Sigmoid({})", "Abs({})",      "Neg({})",    "HardSwish({})",
+                         "Add({}, h)", "Mul({}, e)", "Sub(e, {})",  "Div({}, e)",   "Max({}, f)", "Min({}, h)",
+                         "Add({}, r)", "Add(q, {})", "Elu({})",     "LeakyRelu({})"};
+  std::string text =
+      "input x: f32[1,16,8,8]\ninput x2: f32[1,16,8,8]\nw = f32[16,16,3,3]{seed 1}\nk = f32[16,16,1,1]{seed 2}\n"
+      "g = f32[16,1,3,3]{seed 3}\nm = f32[8,8]{seed 4}\ns = f32[16]{seed 5}\nb = f32[16]{seed 6}\nu = f32[16]{seed 7}\n"
+      "v0 = f32[16]{seed 8}\nv = Abs(v0)\ne = f32[]{1.5}\nf = f32[]{-0.75}\nh = f32[]{0.5}\nq = f32[16,1,1]{seed 9}\n"
+      "r = Softplus(x2)\n";
+  text += fmt::format("t0 = {}\n", roots[draw.rng.below(std::size(roots))]);
+  const int64_t length = draw.between(2, 8);
+  for (int64_t i = 0; i < length; ++i) {
+    const std::string before = fmt::format("t{}", i);
+    text +=
+        fmt::format("t{} = {}\n", i + 1, fmt::format(fmt::runtime(steps[draw.rng.below(std::size(steps))]), before));
+  }
+  expect_as_reference(text + fmt::format("return t{}", length));
+}
+
+INSTANTIATE_TEST_SUITE_P(Random, Differential, testing::Range(0, 48));
 
 TEST(Differential, EveryFunction) {
   for (const char* function :

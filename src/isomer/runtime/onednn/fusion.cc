@@ -89,10 +89,17 @@ class Fuser {
     while (group.posts.size() < 6) {
       const auto post = next(group, graph_.node(group.last()).result(), heavy);
       if (!post || (!heavy && !post->function)) return;
+      if (post->function && repeats(group, *post->function)) return;
       if (norm && (post->function->algorithm != algorithm::eltwise_relu || !group.posts.empty())) return;
       group.posts.push_back(*post);
       taken_[post->node] = true;
     }
+  }
+
+  /// oneDNN 2.6.3 keeps one set of parameters for each algorithm of a kernel: a second clip clips as the first.
+  static bool repeats(const Group& group, const Eltwise& function) {
+    return std::ranges::any_of(
+        group.posts, [&](const Post& post) { return post.function && post.function->algorithm == function.algorithm; });
   }
 
   static bool is_heavy(const Node& node) {
