@@ -181,7 +181,7 @@ Result<bool> lower_conv(Builder& builder, const Group& group) {
   add_post_arguments(builder, choice->posts, arguments);
   const Location dst = place_result(builder, choice->posts, desc.dst_desc(), src, result);
   arguments.push_back({DNNL_ARG_DST, dst});
-  builder.emit(group_name(graph, group), desc, std::move(arguments), {result});
+  builder.emit(group_name(graph, group), desc, arguments, {result});
   builder.place(result, dst);
   return true;
 }

@@ -173,7 +173,7 @@ Result<bool> lower_weighted(Builder& builder, const Group& group, const Problem&
   Location dst = place_result(builder, choice->posts, plain_desc(dims_of(builder.graph().type(result))), a, result);
   dst.desc = plain_desc(problem.dst);
   arguments.push_back({DNNL_ARG_DST, dst});
-  builder.emit(group_name(builder.graph(), group), choice->desc, std::move(arguments), {result});
+  builder.emit(group_name(builder.graph(), group), choice->desc, arguments, {result});
   dst.desc = plain_desc(dims_of(builder.graph().type(result)));
   builder.place(result, dst);
   return true;
@@ -234,7 +234,7 @@ Result<bool> lower_computed(Builder& builder, const Group& group, const Problem&
   add_post_arguments(builder, choice->posts, arguments);
   const Location to = builder.result(result, dst);
   arguments.push_back({DNNL_ARG_DST, to});
-  builder.emit(group_name(graph, group), choice->desc, std::move(arguments), {result});
+  builder.emit(group_name(graph, group), choice->desc, arguments, {result});
   builder.place(result, to);
   return true;
 }

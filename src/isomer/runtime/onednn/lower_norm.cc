@@ -85,7 +85,7 @@ Result<bool> lower_layer_norm(Builder& builder, const Group& group) {
                                      {DNNL_ARG_SCALE, builder.as(operands[1], plain_desc({inner}))},
                                      {DNNL_ARG_DST, {to.buffer, to.offset, layout}}};
   if (shifts) arguments.push_back({DNNL_ARG_SHIFT, builder.as(operands[2], plain_desc({inner}))});
-  builder.emit(group_name(graph, group), *desc, std::move(arguments), {node.result()});
+  builder.emit(group_name(graph, group), *desc, arguments, {node.result()});
   builder.place(node.result(), to);
   return true;
 }

@@ -65,7 +65,7 @@ Result<bool> lower_concat(Builder& builder, const Group& group) {
   }
   const Location to = builder.result(node.result(), desc->dst_desc());
   arguments.push_back({DNNL_ARG_DST, to});
-  builder.emit("Concat", *desc, std::move(arguments), {node.result()});
+  builder.emit("Concat", *desc, arguments, {node.result()});
   builder.place(node.result(), to);
   return true;
 }

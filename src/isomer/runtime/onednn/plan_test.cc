@@ -248,7 +248,7 @@ TEST(Plan, ArenaIsReused) {
   for (int i = 1; i < 20; ++i) text += fmt::format("c{} = Conv(c{}, w)\n", i, i - 1);
   const Graph graph = graph_of(text + "return c19");
   const Plan plan = plan_of(graph, inputs_of(graph));
-  constexpr size_t kOne = 64 * 32 * 32 * sizeof(float);
+  constexpr size_t kOne = size_t{64} * 32 * 32 * sizeof(float);
   EXPECT_LT(plan.arena_bytes(), 4 * kOne);
 }
 
