@@ -31,6 +31,14 @@ double percentile(std::span<const double> samples, double p) {
   return select_percentile(copy, p);
 }
 
+double robust_mean(std::vector<double> samples) {
+  std::ranges::sort(samples);
+  const size_t first = samples.size() / 10, last = (samples.size() + 1) / 2;
+  double sum = 0;
+  for (size_t i = first; i < last; ++i) sum += samples[i];
+  return sum / static_cast<double>(last - first);
+}
+
 double median(std::span<const double> samples) { return percentile(samples, 0.5); }
 
 namespace {

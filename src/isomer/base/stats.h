@@ -13,6 +13,10 @@ double percentile(std::span<const double> samples, double p);
 /// percentile(samples, 0.5)
 double median(std::span<const double> samples);
 
+/// The mean of the lower half of the samples without their lowest tenth: other load on the machine only ever adds to a
+/// time. There must be samples.
+double robust_mean(std::vector<double> samples);
+
 /// An estimate with its 95% interval.
 struct Interval {
   double value = 0;

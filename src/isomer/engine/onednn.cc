@@ -3,6 +3,9 @@
 #include <algorithm>
 
 #include "isomer/engine/in_process.h"
+#include "isomer/engine/onednn_kernel.h"
+#include "isomer/engine/onednn_planner.h"
+#include "isomer/runtime/onednn/desc.h"
 #include "isomer/runtime/onednn/plan.h"
 
 namespace isomer {
@@ -12,11 +15,19 @@ using onednn::Plan;
 
 class OnednnEngine : public InProcessEngine {
  public:
-  explicit OnednnEngine(int threads) : threads_(threads), tuner_(onednn::make_tuner(true)) {}
+  explicit OnednnEngine(int threads)
+      : threads_(threads), tuner_(onednn::make_tuner(true)), planner_(onednn::native_block()) {}
 
   std::string name() const override { return "onednn"; }
   std::string version() const override { return onednn::library_version(); }
   int threads() const override { return threads_; }
+
+  const KernelPlanner* planner() const override { return &planner_; }
+  Result<KernelTime> time_kernel(const KernelRun& run, double) override {
+    return time_on_plan(run, threads_, tuner_, far_);
+  }
+  /// A plan's own account of its kernels leaves nothing out.
+  Result<double> kernel_overhead() override { return 0; }
 
   Status unload(SessionId session) override {
     std::erase_if(plans_, [&](const Planned& planned) { return planned.session == session; });
@@ -49,7 +60,9 @@ class OnednnEngine : public InProcessEngine {
 
   const int threads_;
   const std::shared_ptr<onednn::Tuner> tuner_;
+  const OnednnPlanner planner_;
   std::vector<Planned> plans_;
+  std::vector<float> far_;  // what is touched between two runs of a kernel
 };
 
 }  // namespace

@@ -187,15 +187,6 @@ Result<Message> OrtEngine::ask_about(const Model& model, json header) {
   return call({std::move(header)});
 }
 
-/// Other load on the machine only ever adds to a time: the mean of the lower half, without its lowest tenth.
-double robust_mean(std::vector<double> samples) {
-  std::ranges::sort(samples);
-  const size_t first = samples.size() / 10, last = (samples.size() + 1) / 2;
-  double sum = 0;
-  for (size_t i = first; i < last; ++i) sum += samples[i];
-  return sum / static_cast<double>(last - first);
-}
-
 Result<KernelTime> OrtEngine::time_kernel(const KernelRun& run, double overhead_us) {
   ISOMER_TRY(const Model model, kernel_model(run));
   const char* counted = !run.reorder_to ? "" : *run.reorder_to == Layout::Blocked ? "ReorderInput" : "ReorderOutput";

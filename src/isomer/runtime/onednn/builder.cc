@@ -10,15 +10,6 @@ namespace {
 
 constexpr size_t kForever = std::numeric_limits<size_t>::max();
 
-/// The channel block that this processor's kernels like.
-int native_block() {
-  const auto isa = dnnl::get_effective_cpu_isa();
-  return (static_cast<unsigned>(isa) & static_cast<unsigned>(dnnl::cpu_isa::avx512_core)) ==
-                 static_cast<unsigned>(dnnl::cpu_isa::avx512_core)
-             ? 16
-             : 8;
-}
-
 std::vector<size_t> last_readers(const Graph& graph, std::span<const Group> groups) {
   std::vector<size_t> last(graph.num_values(), 0);
   const auto read = [&](NodeId node, size_t group) {

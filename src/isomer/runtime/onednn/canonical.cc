@@ -8,6 +8,7 @@
 #include "isomer/ir/builder.h"
 #include "isomer/ops/onnx_form.h"
 #include "isomer/ops/registry.h"
+#include "isomer/runtime/onednn/gelu.h"
 #include "isomer/runtime/reference/executor.h"
 
 namespace isomer::onednn {
@@ -51,16 +52,29 @@ class Canonicalizer {
     if (node.is_opaque()) return add_opaque(node, operands);
     ISOMER_TRY(const auto special, special_form(node, operands));
     if (special) {
-      renamed_[node.result()] = *special;
+      keep_name(node, *special);
       return {};
     }
     ISOMER_TRY(const NodeId added, builder_.copy(from_, node, operands));
     rename(node, added);
+    if (const auto gelu = written_gelu(builder_.peek(), added)) {
+      ISOMER_TRY(const ValueId joined, builder_.add(*find_op("Gelu"), {}, {gelu->x}));
+      keep_name(node, joined);
+    }
     return {};
   }
 
+  /// What stands for a node's result bears its name, unless it has one.
+  void keep_name(const Node& node, ValueId value) {
+    builder_.set_origin(value, from_.origin(node.result()));
+    renamed_[node.result()] = value;
+  }
+
   void rename(const Node& node, NodeId added) {
-    for (uint32_t i = 0; i < node.num_results; ++i) renamed_[node.result(i)] = builder_.at(added).result(i);
+    for (uint32_t i = 0; i < node.num_results; ++i) {
+      renamed_[node.result(i)] = builder_.at(added).result(i);
+      builder_.set_origin(renamed_[node.result(i)], from_.origin(node.result(i)));
+    }
   }
 
   /// Computes a node whose operands are all known, or whose result is its operand's extents.
@@ -137,13 +151,11 @@ class Canonicalizer {
     const std::optional<ValueId> none;
     if (is_op(node, "Identity") || (is_op(node, "Dropout") && node.num_results == 1)) return operands[0];
     if (is_op(node, "BatchNormalization")) return fold_batch_norm(node, operands);
-    if (is_op(node, "Mul")) return join_gelu(operands);
     if (is_op(node, "Concat")) return nest_concat(node, operands);
     return none;
   }
 
   const Node& maker(ValueId value) const { return builder_.peek().producer_node(value); }
-  ValueId operand(const Node& node, size_t i) const { return builder_.peek().operands(node)[i]; }
 
   /// Scale and shift of each channel, where all statistics are constants.
   struct ChannelMap {
@@ -192,61 +204,6 @@ class Canonicalizer {
                builder_.add(*conv.op, conv.attrs,
                             {inputs[0], builder_.constant(std::move(scaled)), builder_.constant(std::move(shift))}));
     return std::optional(folded);
-  }
-
-  /// The only element of a real constant.
-  std::optional<float> scalar(ValueId value) const {
-    const Tensor* data = builder_.constant_data(value);
-    if (data == nullptr || data->dtype() != DType::Float || data->element_count() != 1) return std::nullopt;
-    return data->data<float>()[0];
-  }
-  bool is_scalar(ValueId value, double wanted) const {
-    const auto found = scalar(value);
-    return found && std::abs(*found - wanted) <= 1e-6 * std::abs(wanted);
-  }
-  /// The other operand of a two-operand node called `name` that makes `value`, where `fits` holds for the first.
-  template <class Fits>
-  std::optional<ValueId> other_of(ValueId value, std::string_view name, const Fits& fits) const {
-    const Node& node = maker(value);
-    if (!is_op(node, name)) return std::nullopt;
-    if (fits(operand(node, 0))) return operand(node, 1);
-    if (fits(operand(node, 1))) return operand(node, 0);
-    return std::nullopt;
-  }
-  /// x where `value` is erf(x / sqrt 2) + 1.
-  std::optional<ValueId> under_erf(ValueId value) const {
-    const auto erf = other_of(value, "Add", [&](ValueId v) { return is_scalar(v, 1); });
-    if (!erf || !is_op(maker(*erf), "Erf")) return std::nullopt;
-    const ValueId scaled = operand(maker(*erf), 0);
-    const Node& division = maker(scaled);
-    if (is_op(division, "Div") && is_scalar(operand(division, 1), std::sqrt(2.0))) return operand(division, 0);
-    return other_of(scaled, "Mul", [&](ValueId v) { return is_scalar(v, std::sqrt(0.5)); });
-  }
-
-  /// x (erf(x / sqrt 2) + 1) / 2, its three factors multiplied in any order, is Gelu.
-  Result<std::optional<ValueId>> join_gelu(std::span<const ValueId> operands) {
-    const std::optional<ValueId> none;
-    std::vector<ValueId> factors;
-    for (size_t i = 0; i < 2 && factors.empty(); ++i) {
-      if (!is_op(maker(operands[i]), "Mul")) continue;
-      const Node& inner = maker(operands[i]);
-      factors = {operand(inner, 0), operand(inner, 1), operands[1 - i]};
-      if (!is_gelu(factors)) factors.clear();
-    }
-    if (factors.empty()) return none;
-    ISOMER_TRY(const ValueId gelu, builder_.add(op("Gelu"), {}, {*gelu_operand(factors)}));
-    return std::optional(gelu);
-  }
-  bool is_gelu(const std::vector<ValueId>& factors) const { return gelu_operand(factors).has_value(); }
-  std::optional<ValueId> gelu_operand(const std::vector<ValueId>& factors) const {
-    for (const ValueId factor : factors) {
-      const auto x = under_erf(factor);
-      if (!x) continue;
-      const bool times_x = std::ranges::count(factors, *x) == 1;
-      const bool halved = std::ranges::any_of(factors, [&](ValueId v) { return is_scalar(v, 0.5); });
-      if (times_x && halved && builder_.type(factor) == builder_.type(*x)) return x;
-    }
-    return std::nullopt;
   }
 
   Result<std::optional<ValueId>> nest_concat(const Node& node, std::span<const ValueId> operands) {

@@ -136,4 +136,12 @@ std::string layout_str(const Desc& desc) {
   return "blocked";
 }
 
+int native_block() {
+  const auto isa = dnnl::get_effective_cpu_isa();
+  return (static_cast<unsigned>(isa) & static_cast<unsigned>(dnnl::cpu_isa::avx512_core)) ==
+                 static_cast<unsigned>(dnnl::cpu_isa::avx512_core)
+             ? 16
+             : 8;
+}
+
 }  // namespace isomer::onednn

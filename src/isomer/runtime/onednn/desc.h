@@ -40,6 +40,9 @@ Dims strides_of(const Desc& desc);
 /// Axes in another order: axis i of the result is axis perm[i] of a strided description.
 Desc permuted(const Desc& desc, const std::vector<int64_t>& perm);
 
+/// The channel block that this processor's kernels like.
+int native_block();
+
 /// "nchw", "nChw16c", or strides.
 std::string layout_str(const Desc& desc);
 

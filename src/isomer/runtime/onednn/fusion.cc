@@ -5,6 +5,8 @@
 #include <map>
 #include <string>
 
+#include "isomer/runtime/onednn/gelu.h"
+
 namespace isomer::onednn {
 namespace {
 
@@ -67,7 +69,11 @@ bool takes_posts(const Node& node) {
 
 class Fuser {
  public:
-  explicit Fuser(const Graph& graph) : graph_(graph), taken_(graph.nodes().size(), false) {}
+  Fuser(const Graph& graph, bool ahead) : graph_(graph), ahead_(ahead), taken_(graph.nodes().size(), false) {
+    for (NodeId id = 0; ahead && id < graph.nodes().size(); ++id)
+      if (auto gelu = written_gelu(graph, id); gelu && closed(*gelu))
+        gelus_.insert_or_assign(gelu->nodes.front(), std::move(*gelu));
+  }
 
   std::vector<Group> run() {
     std::vector<Group> groups;
@@ -76,6 +82,10 @@ class Fuser {
       if (node.is_input() || node.is_constant() || taken_[id]) continue;
       current_ = id;
       groups.push_back({id});
+      if (const auto gelu = gelus_.find(id); gelu != gelus_.end()) {
+        take(groups.back(), gelu_post(gelu->second));
+        continue;
+      }
       if (takes_posts(node) && node.num_results == 1) extend(groups.back());
     }
     std::stable_sort(groups.begin(), groups.end(), [](const Group& a, const Group& b) { return a.last() < b.last(); });
@@ -91,9 +101,54 @@ class Fuser {
       if (!post || (!heavy && !post->function)) return;
       if (post->function && repeats(group, *post->function)) return;
       if (norm && (post->function->algorithm != algorithm::eltwise_relu || !group.posts.empty())) return;
-      group.posts.push_back(*post);
-      taken_[post->node] = true;
+      take(group, *post);
     }
+  }
+
+  void take(Group& group, Post post) {
+    taken_[post.node] = true;
+    for (const NodeId inner : post.inner) taken_[inner] = true;
+    group.posts.push_back(std::move(post));
+  }
+
+  /// Whether nothing else reads what lies between x and the result.
+  bool closed(const WrittenGelu& gelu) const {
+    for (const NodeId id : gelu.nodes) {
+      if (id == gelu.nodes.back()) continue;
+      const ValueId value = graph_.node(id).result();
+      if (graph_.is_output(value)) return false;
+      for (const NodeId reader : graph_.consumers(value))
+        if (std::ranges::find(gelu.nodes, reader) == gelu.nodes.end()) return false;
+    }
+    return true;
+  }
+  static Post gelu_post(const WrittenGelu& gelu) {
+    return {
+        gelu.nodes.back(), Eltwise{algorithm::eltwise_gelu_erf}, kNoValue, {gelu.nodes.begin(), gelu.nodes.end() - 1}};
+  }
+  /// The Gelu of a value, where nothing else reads it.
+  const WrittenGelu* gelu_of(ValueId value) const {
+    for (const NodeId reader : graph_.consumers(value)) {
+      const auto found = gelus_.find(reader);
+      if (found == gelus_.end() || found->second.x != value) continue;
+      const auto& nodes = found->second.nodes;
+      const bool alone = std::ranges::all_of(graph_.consumers(value),
+                                             [&](NodeId id) { return std::ranges::find(nodes, id) != nodes.end(); });
+      return alone && !graph_.is_output(value) && is_plannable(graph_, value) ? &found->second : nullptr;
+    }
+    return nullptr;
+  }
+  /// Whether a batch normalization will go into the convolution before it.
+  bool will_fold(const Group& group, const Node& reader) const {
+    const Node& root = graph_.node(group.root);
+    if (!is_standard(root)) return false;
+    if (!ahead_ || !group.posts.empty() || !is_standard(reader) || reader.op->name != "BatchNormalization" ||
+        root.op->name != "Conv")
+      return false;
+    const auto weights = [&](std::span<const ValueId> operands) {
+      return std::ranges::all_of(operands, [&](ValueId v) { return v == kNoValue || graph_.is_weight(v); });
+    };
+    return weights(graph_.operands(reader).subspan(1)) && weights(graph_.operands(root).subspan(1));
   }
 
   /// oneDNN 2.6.3 keeps one set of parameters for each algorithm of a kernel: a second clip clips as the first.
@@ -107,33 +162,44 @@ class Fuser {
   }
 
   std::optional<Post> next(const Group& group, ValueId value, bool heavy) const {
+    if (const WrittenGelu* gelu = gelu_of(value)) return gelu_post(*gelu);
     const auto readers = graph_.consumers(value);
     if (readers.size() != 1 || graph_.is_output(value) || !is_plannable(graph_, value)) return std::nullopt;
     const Node& reader = graph_.node(readers[0]);
     if (taken_[readers[0]] || reader.num_results != 1 || graph_.type(reader.result()) != graph_.type(value))
       return std::nullopt;
+    // Scaling the weights scales the result: nothing is left to do for each element.
+    if (heavy && will_fold(group, reader)) return Post{readers[0], Eltwise{}};
     if (const auto function = eltwise_of(graph_, reader, value)) return Post{readers[0], function};
     if (!heavy || !is_standard(reader) || reader.op->name != "Add") return std::nullopt;
     const auto operands = graph_.operands(reader);
     const ValueId other = operands[0] == value ? operands[1] : operands[0];
     if (other == value || !is_plannable(graph_, other) || left_to_other(other)) return std::nullopt;
     const bool added_before = std::ranges::any_of(group.posts, [](const Post& post) { return !post.function; });
-    if (added_before && graph_.constant(other) == nullptr && graph_.node(group.root).op->name == "Conv")
-      return std::nullopt;
+    if (added_before && !constant(other) && graph_.node(group.root).op->name == "Conv") return std::nullopt;
     return Post{readers[0], std::nullopt, other};
   }
 
   /// Of two heavy kernels whose results are added, the later one adds.
   bool left_to_other(ValueId other) const {
-    NodeId maker = graph_.producer(other);
-    return !taken_[maker] && is_heavy(graph_.node(maker)) && graph_.consumers(other).size() == 1 &&
-           !graph_.is_output(other) && !seen(maker);
+    const NodeId maker = graph_.producer(other);
+    if (taken_[maker] || graph_.consumers(other).size() != 1 || graph_.is_output(other)) return false;
+    if (is_heavy(graph_.node(maker))) return !seen(maker);
+    if (!ahead_ || graph_.node(maker).is_input() || graph_.node(maker).is_constant()) return false;
+    const ValueId before = graph_.operands(graph_.node(maker))[0];
+    const NodeId conv = graph_.producer(before);
+    return graph_.consumers(before).size() == 1 && !graph_.is_output(before) && !seen(conv) &&
+           will_fold({conv}, graph_.node(maker));
   }
   /// Groups are made in the order of their roots, so that a later heavy root is one that is not yet seen.
   bool seen(NodeId maker) const { return maker <= current_; }
 
+  bool constant(ValueId value) const { return ahead_ ? graph_.is_weight(value) : graph_.constant(value) != nullptr; }
+
   const Graph& graph_;
+  const bool ahead_;
   std::vector<bool> taken_;
+  std::map<NodeId, WrittenGelu> gelus_;  // by first node
   NodeId current_ = 0;
 };
 
@@ -174,6 +240,7 @@ std::optional<Unary> unary_of(const Graph& graph, const Node& node) {
   return std::nullopt;
 }
 
-std::vector<Group> fuse(const Graph& graph) { return Fuser(graph).run(); }
+std::vector<Group> fuse(const Graph& graph) { return Fuser(graph, false).run(); }
+std::vector<Group> fuse_ahead(const Graph& graph) { return Fuser(graph, true).run(); }
 
 }  // namespace isomer::onednn

@@ -30,7 +30,8 @@ std::optional<Unary> unary_of(const Graph& graph, const Node& node);
 struct Post {
   NodeId node = 0;
   std::optional<Eltwise> function = std::nullopt;
-  ValueId added = kNoValue;  ///< where there is no function: what is added (of the same extents, or broadcast)
+  ValueId added = kNoValue;        ///< where there is no function: what is added (of the same extents, or broadcast)
+  std::vector<NodeId> inner = {};  ///< nodes before `node` that are part of the function, too
 };
 
 /// A node with the posts that follow it.
@@ -43,6 +44,11 @@ struct Group {
 /// Every node that is no input or constant, in exactly one group; groups in the order of their last nodes, so that
 /// everything that a group reads is made by groups before it.
 std::vector<Group> fuse(const Graph& graph);
+
+/// The same for a graph that is not canonical yet, as far as its groups will be: batch normalizations are posts of the
+/// convolutions that they will go into, and a Gelu written out is one function. Weights count as constants; nodes that
+/// make them are groups, too.
+std::vector<Group> fuse_ahead(const Graph& graph);
 
 /// Whether a value is f32 with known extents.
 bool is_plannable(const Graph& graph, ValueId value);

@@ -131,7 +131,8 @@ std::vector<PlanKernel> Plan::kernels() const {
     std::string layout;
     for (const Argument& argument : kernel.arguments)
       if (argument.number == DNNL_ARG_DST) layout = layout_str(argument.at.desc);
-    kernels.push_back({kernel.name, kernel.implementation, layout});
+    const std::string value = kernel.values.empty() ? "" : state_->program.graph.name(kernel.values.front());
+    kernels.push_back({kernel.name, kernel.implementation, layout, value});
   }
   return kernels;
 }

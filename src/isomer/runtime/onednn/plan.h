@@ -26,6 +26,7 @@ struct PlanKernel {
   std::string name;            ///< the operators that it computes: "Conv+Relu"; "reorder" changes a layout
   std::string implementation;  ///< oneDNN's name for its code; "reference" for the reference executor's
   std::string layout;          ///< of its result
+  std::string value = {};      ///< the name of its result in the graph; empty where it has none
 };
 
 /// The version of oneDNN.

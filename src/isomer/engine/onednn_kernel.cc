@@ -1,0 +1,151 @@
+#include "isomer/engine/onednn_kernel.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "isomer/base/stats.h"
+#include "isomer/ir/builder.h"
+#include "isomer/ops/registry.h"
+#include "isomer/runtime/reference/random.h"
+
+namespace isomer {
+namespace {
+
+constexpr std::string_view kHarness = "harness";  // begins the names of what does not count
+constexpr std::string_view kOperand = "operand";  // made by the harness
+constexpr std::string_view kResult = "result";
+constexpr int64_t kChannels = 16;  // a multiple of every block
+
+/// A window that is moved by one and not padded, over `axes` axes.
+Attrs window(size_t axes) {
+  return {{"strides", Ints(axes, 1)}, {"dilations", Ints(axes, 1)}, {"pads", Ints(2 * axes, 0)}};
+}
+
+/// The kernel's graph with inputs that arrive as they should.
+class Harness {
+ public:
+  explicit Harness(const KernelRun& run) : run_(run) {}
+
+  Result<Graph> build() {
+    const Graph& graph = run_.graph;
+    std::vector<ValueId> renamed(graph.num_values(), kNoValue);
+    for (const Node& node : graph.nodes()) {
+      if (node.is_input()) {
+        ISOMER_TRY(renamed[node.result()], input(graph, node.result()));
+        continue;
+      }
+      std::vector<ValueId> operands;
+      for (const ValueId operand : graph.operands(node))
+        operands.push_back(operand == kNoValue ? kNoValue : renamed[operand]);
+      ISOMER_TRY(const NodeId copy, builder_.copy(graph, node, operands));
+      for (uint32_t i = 0; i < node.num_results; ++i) renamed[node.result(i)] = builder_.at(copy).result(i);
+    }
+    for (const ValueId output : graph.outputs()) {
+      if (!run_.reorder_to) builder_.name(renamed[output], std::string(kResult));
+      outputs_.push_back(renamed[output]);
+    }
+    return builder_.finish(outputs_);
+  }
+
+ private:
+  Result<ValueId> input(const Graph& graph, ValueId value) {
+    const TensorType& type = graph.type(value);
+    if (run_.reorder_to == Layout::Blocked) {
+      const ValueId x = named(builder_.input(type));
+      ISOMER_TRY(const ValueId reader, convolution(x, (*type.shape)[1].value(), (*type.shape)[1].value()));
+      return named(reader);
+    }
+    const bool taken = std::ranges::any_of(graph.consumers(value), [&](NodeId reader) {
+      return reader < run_.intakes.size() && run_.intakes[reader] == Intake::Blocked;
+    });
+    if (run_.reorder_to != Layout::Plain && !taken) return named(builder_.input(type));
+    Shape extents = *type.shape;
+    const int64_t channels = extents[1].value();
+    extents[1] = kChannels;
+    ISOMER_TRY(const ValueId made, convolution(named(builder_.input({type.dtype, extents})), channels, 1));
+    if (run_.reorder_to) return named(made);
+    builder_.name(made, std::string(kOperand));
+    // A second reader, so that nothing is fused into what makes the operand.
+    ISOMER_TRY(const ValueId other, builder_.add(*find_op("Abs"), {}, {made}));
+    outputs_.push_back(named(other));
+    return made;
+  }
+
+  Result<ValueId> convolution(ValueId x, int64_t channels, int64_t groups) {
+    const size_t axes = builder_.type(x).rank() - 2;
+    std::vector<int64_t> dims(axes + 2, 1);
+    dims[0] = channels;
+    dims[1] = groups > 1 ? 1 : (*builder_.type(x).shape)[1].value();
+    const ValueId weights = builder_.constant(random_tensor(DType::Float, dims, 1));
+    return builder_.add(*find_op("Conv"), window(axes).with("group", groups), {x, weights});
+  }
+
+  ValueId named(ValueId value) {
+    builder_.name(value, fmt::format("{}_{}", kHarness, value));
+    return value;
+  }
+
+  const KernelRun& run_;
+  GraphBuilder builder_;
+  std::vector<ValueId> outputs_;
+};
+
+/// Which launches of the plan are the kernel.
+std::vector<bool> counted(const KernelRun& run, const std::vector<onednn::PlanKernel>& kernels) {
+  std::vector<bool> counts;
+  for (const onednn::PlanKernel& kernel : kernels) {
+    const bool reorder = kernel.name == "reorder";
+    // A reorder of an operand is the kernel's own wish; one of the result brings it to the caller.
+    counts.push_back(kernel.implementation != "memcpy" && !kernel.value.starts_with(kHarness) &&
+                     kernel.value != (reorder ? kResult : kOperand));
+  }
+  if (!run.reorder_to) return counts;
+  // What the harness reads is reordered first, what it makes last.
+  counts.assign(kernels.size(), false);
+  const auto is_reorder = [](const onednn::PlanKernel& kernel) { return kernel.name == "reorder"; };
+  if (*run.reorder_to == Layout::Blocked) {
+    const auto first = std::ranges::find_if(kernels, is_reorder);
+    if (first != kernels.end()) counts[static_cast<size_t>(first - kernels.begin())] = true;
+  } else if (!kernels.empty() && is_reorder(kernels.back())) {
+    counts.back() = true;
+  }
+  return counts;
+}
+
+}  // namespace
+
+Result<KernelTime> time_on_plan(const KernelRun& run, int threads, const std::shared_ptr<onednn::Tuner>& tuner,
+                                std::vector<float>& far) {
+  constexpr int kWarmup = 2, kMinRuns = 9, kMaxRuns = 60;
+  constexpr double kSeconds = 0.04;
+  constexpr double kNear = 4 << 20;  // bytes that other kernels touch in any case
+  ISOMER_TRY(const Graph graph, Harness(run).build());
+  std::vector<Tensor> inputs;
+  std::vector<TensorType> types;
+  for (const ValueId input : graph.inputs()) {
+    types.push_back(graph.type(input));
+    inputs.push_back(random_tensor(types.back().dtype, *concrete(*types.back().shape), inputs.size() + 1));
+  }
+  ISOMER_TRY(const onednn::Plan plan, onednn::Plan::make(graph, types, {.threads = threads}, tuner));
+  const std::vector<bool> counts = counted(run, plan.kernels());
+  if (std::ranges::none_of(counts, [](bool counts_too) { return counts_too; })) return KernelTime{};
+  far.resize(static_cast<size_t>(std::max(run.distance, kNear)) / sizeof(float));
+  const std::vector<Tensor> sources = inputs;
+  std::vector<double> samples;
+  const auto start = std::chrono::steady_clock::now();
+  const auto seconds = [&] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(); };
+  for (int i = -kWarmup; i < kMinRuns || (i < kMaxRuns && seconds() < kSeconds); ++i) {
+    for (float& element : far) element += 1;
+    // As if a kernel before had just made the operands.
+    for (size_t k = 0; k < inputs.size(); ++k) std::ranges::copy(sources[k].bytes(), inputs[k].mutable_bytes().begin());
+    ISOMER_TRY(const std::vector<double> us, plan.profile(inputs));
+    double sum = 0;
+    for (size_t k = 0; k < us.size(); ++k) sum += counts[k] ? us[k] : 0;
+    if (i >= 0) samples.push_back(sum);
+  }
+  return KernelTime{.us = robust_mean(samples),
+                    .spread = percentile(samples, 0.75) - percentile(samples, 0.25),
+                    .runs = static_cast<int>(samples.size())};
+}
+
+}  // namespace isomer

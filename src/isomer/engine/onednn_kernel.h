@@ -1,0 +1,18 @@
+#pragma once
+// Times one kernel of the own runtime as it runs within a model.
+
+#include <memory>
+
+#include "isomer/base/result.h"
+#include "isomer/engine/kernels.h"
+#include "isomer/runtime/onednn/plan.h"
+
+namespace isomer {
+
+/// Runs a plan of the kernel alone, its operands made in the layout in which they arrive by other kernels, which do not
+/// count; nor do changes of layout, unless the kernel is one. Between two runs `run.distance` bytes are touched, in
+/// `far`, which is kept for its room.
+Result<KernelTime> time_on_plan(const KernelRun& run, int threads, const std::shared_ptr<onednn::Tuner>& tuner,
+                                std::vector<float>& far);
+
+}  // namespace isomer

@@ -1,0 +1,84 @@
+// What the planner of the runtime on oneDNN foresees, beside compiled plans.
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "isomer/engine/onednn_planner.h"
+#include "isomer/ir/builder.h"
+#include "isomer/models/models.h"
+#include "isomer/runtime/onednn/desc.h"
+#include "isomer/runtime/onednn/plan.h"
+
+namespace isomer {
+namespace {
+
+/// The graph with a name for each value: the operator and the number.
+Graph named(const Graph& graph) {
+  GraphBuilder builder;
+  std::vector<ValueId> copies(graph.num_values(), kNoValue);
+  for (const Node& node : graph.nodes()) {
+    std::vector<ValueId> operands;
+    for (const ValueId operand : graph.operands(node))
+      operands.push_back(operand == kNoValue ? operand : copies[operand]);
+    const NodeId id = node.is_input()      ? builder.peek().producer(builder.input(graph.type(node.result())))
+                      : node.is_constant() ? builder.peek().producer(builder.constant(node.attrs.tensor("value")))
+                                           : builder.node(*node.op, node.attrs, operands, node.num_results).value();
+    for (uint32_t i = 0; i < node.num_results; ++i) {
+      copies[node.result(i)] = builder.at(id).result(i);
+      builder.name(copies[node.result(i)], fmt::format("{}_{}", node.op->name, node.result(i)));
+    }
+  }
+  std::vector<ValueId> outputs;
+  for (const ValueId output : graph.outputs()) outputs.push_back(copies[output]);
+  return builder.finish(outputs);
+}
+
+/// How often each value is made by a kernel, and how often it is reordered.
+struct Launches {
+  std::map<std::string, int> kernels, reorders;
+};
+
+Launches foreseen(const Graph& graph) {
+  const KernelPlan plan = OnednnPlanner(onednn::native_block()).plan(graph, {});
+  Launches launches;
+  for (size_t i = 0; i < plan.size(); ++i) {
+    const Node& last = graph.node(plan.kernel(i).back());
+    if (last.op->name == "Reshape")  // of what does not lie in one piece
+      ++launches.reorders[graph.name(graph.operands(last)[0])];
+    else
+      ++launches.kernels[graph.name(last.result())];
+  }
+  for (const auto& reorder : plan.reorders) ++launches.reorders[graph.name(reorder.value)];
+  return launches;
+}
+
+Launches planned(const Graph& graph) {
+  std::vector<TensorType> types;
+  for (const ValueId input : graph.inputs()) types.push_back(graph.type(input));
+  const auto plan = onednn::Plan::make(graph, types, {.tune = false});
+  Launches launches;
+  for (const onednn::PlanKernel& kernel : plan.value().kernels())
+    if (kernel.implementation != "memcpy")
+      ++(kernel.name == "reorder" ? launches.reorders : launches.kernels)[kernel.value];
+  return launches;
+}
+
+TEST(PlannedNetworks, HaveTheKernelsThatAreForeseen) {
+  for (const char* network : {"squeezenet", "resnet18", "densenet121", "mobilenet-v2", "regnet-y-400mf",
+                              "nasnet-mobile", "sru", "nasrnn", "rnntc", "nmt", "gpt2-4"}) {
+    const Graph graph = named(build_model(network).value());
+    EXPECT_EQ(foreseen(graph).kernels, planned(graph).kernels) << network;
+  }
+}
+
+/// Other networks have convolutions of other layouts, or copies into concatenations.
+TEST(PlannedNetworks, ReorderWhatIsForeseen) {
+  for (const char* network : {"resnet18", "densenet121", "sru", "nasrnn", "rnntc", "nmt"}) {
+    const Graph graph = named(build_model(network).value());
+    EXPECT_EQ(foreseen(graph).reorders, planned(graph).reorders) << network;
+  }
+}
+
+}  // namespace
+}  // namespace isomer

@@ -1,0 +1,21 @@
+#pragma once
+// Gelu as exporters write it out.
+
+#include <optional>
+#include <vector>
+
+#include "isomer/ir/graph.h"
+
+namespace isomer::onednn {
+
+/// x (erf(x / sqrt 2) + 1) / 2.
+struct WrittenGelu {
+  ValueId x = kNoValue;
+  std::vector<NodeId> nodes;  ///< all that compute it, in the graph's order
+};
+
+/// The function that the result of `last` is, where that is the last of the products; its factors may be multiplied in
+/// any order.
+std::optional<WrittenGelu> written_gelu(const Graph& graph, NodeId last);
+
+}  // namespace isomer::onednn
