@@ -54,7 +54,8 @@ class Engine {
   virtual Result<SessionId> load(const std::filesystem::path& onnx) = 0;
   virtual Status unload(SessionId session) = 0;
 
-  /// Runs a model once; the outputs come in the model's order.
+  /// Runs a model once; the outputs come in the model's order. Any number of threads may run models at a time, while
+  /// nothing but runs goes on.
   virtual Result<std::vector<Tensor>> run(SessionId session, std::span<const NamedTensor> inputs) = 0;
 
   /// Microseconds of every run of each session (`inputs[i]` is for `sessions[i]`): lists of equal length, whose i-th

@@ -6,7 +6,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <fstream>
+#include <thread>
 
 #include "isomer/base/file.h"
 #include "isomer/base/stats.h"
@@ -108,6 +110,29 @@ TEST_P(EveryEngine, EveryElementTypePasses) {
     ASSERT_TRUE(outputs.has_value()) << outputs.error().message;
     EXPECT_EQ((*outputs)[0], xx) << name;
   }
+}
+
+TEST_P(EveryEngine, ManyThreadsRunAtATime) {
+  const auto ours = engine(GetParam());
+  const SessionId session = ours->load(model("matmul", kMatMul)).value();
+  std::vector<std::thread> threads;
+  std::array<int, 4> wrong{};
+  for (size_t t = 0; t < wrong.size(); ++t) {
+    threads.emplace_back([&, t] {
+      for (int i = 0; i < 20; ++i) {
+        // Two sets of extents: one thread may plan while another one runs.
+        const int64_t extent = 1 + (i + static_cast<int64_t>(t)) % 2;
+        const auto value = static_cast<float>(i);
+        const Tensor x = Tensor::floats({extent, extent}, std::vector<float>(extent * extent, value));
+        const auto outputs = ours->run(session, std::vector<NamedTensor>{{"x", x}});
+        const float product = value * value * static_cast<float>(extent);
+        const Tensor y = Tensor::floats({extent, extent}, std::vector<float>(extent * extent, product));
+        if (!outputs || outputs->at(0) != y) ++wrong[t];
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_THAT(wrong, testing::Each(0));
 }
 
 TEST_P(EveryEngine, TimesInTurn) {

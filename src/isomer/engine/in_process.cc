@@ -37,6 +37,7 @@ Result<InProcessEngine::Run> InProcessEngine::bind(SessionId session, std::span<
   const auto at = models_.find(session);
   if (at == models_.end()) return fail("no session {}", session);
   ISOMER_TRY(auto ordered, ordered_inputs(at->second, inputs));
+  const std::lock_guard<std::mutex> lock(preparing_);
   return prepare(session, at->second, std::move(ordered));
 }
 

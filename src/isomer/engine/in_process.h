@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <map>
+#include <mutex>
 
 #include "isomer/engine/engine.h"
 #include "isomer/onnx/model.h"
@@ -21,12 +22,14 @@ class InProcessEngine : public Engine {
  protected:
   /// One run of a model, which must not outlive it.
   using Run = std::function<Result<std::vector<Tensor>>()>;
-  /// All that can be done before the first run of a loaded model on these inputs, which come in its order.
+  /// All that can be done before the first run of a loaded model on these inputs, which come in its order. One call at
+  /// a time.
   virtual Result<Run> prepare(SessionId session, const Model& model, std::vector<Tensor> inputs) = 0;
 
  private:
   Result<Run> bind(SessionId session, std::span<const NamedTensor> inputs);
 
+  std::mutex preparing_;
   std::map<SessionId, Model> models_;
   SessionId last_ = 0;
 };

@@ -173,11 +173,18 @@ Result<std::vector<NamedTensor>> random_inputs(const Model& model, const ShapeOp
 }
 
 Status check_input(const std::string& name, const Tensor& tensor, const TensorType& declared) {
-  if (declared.dtype != DType::Undefined && declared.dtype != tensor.dtype()) {
-    return misfit(name, tensor.type().str(), declared);
+  return check_inputs(std::vector<NamedTensor>{{name, tensor}}, {&declared, 1});
+}
+
+Status check_inputs(std::span<const NamedTensor> tensors, std::span<const TensorType> declared) {
+  SymbolValues symbols;
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    const auto& [name, tensor] = tensors[i];
+    if (declared[i].dtype != DType::Undefined && declared[i].dtype != tensor.dtype())
+      return misfit(name, tensor.type().str(), declared[i]);
+    ISOMER_CHECK(imply_symbols(name, tensor.dims(), declared[i], symbols));
   }
-  SymbolValues ignored;
-  return imply_symbols(name, tensor.dims(), declared, ignored);
+  return {};
 }
 
 }  // namespace isomer

@@ -31,5 +31,7 @@ Result<std::vector<NamedTensor>> random_inputs(const Model& model, const ShapeOp
 
 /// Whether a tensor fits the declared type of an input, symbols standing for anything.
 Status check_input(const std::string& name, const Tensor& tensor, const TensorType& declared);
+/// Whether the tensors for all inputs fit their declared types together: a symbol has one value in all of them.
+Status check_inputs(std::span<const NamedTensor> tensors, std::span<const TensorType> declared);
 
 }  // namespace isomer

@@ -100,5 +100,15 @@ TEST(Inputs, GivenTensorsAreChecked) {
           .has_value());
 }
 
+TEST(Inputs, ASymbolHasOneValueInAllGivenTensors) {
+  const std::vector<TensorType> declared(2, {DType::Float, {Dim::symbol("N"), 3}});
+  const auto given = [](int64_t first, int64_t second) {
+    return std::vector<NamedTensor>{{"x", Tensor::zeros(DType::Float, {first, 3})},
+                                    {"y", Tensor::zeros(DType::Float, {second, 3})}};
+  };
+  EXPECT_TRUE(check_inputs(given(2, 2), declared).has_value());
+  EXPECT_THAT(check_inputs(given(2, 4), declared).error().message, HasSubstr("'y' has N=4, but elsewhere it is 2"));
+}
+
 }  // namespace
 }  // namespace isomer

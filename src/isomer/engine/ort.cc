@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <map>
+#include <mutex>
 
 #include "isomer/base/stats.h"
 #include "isomer/base/temp_dir.h"
@@ -53,6 +54,7 @@ class OrtEngine : public Engine {
   Result<Message> call(const Message& question, double extra_seconds = 0);
   tl::unexpected<Error> worker_failure(const ChildFailure& failure) const;
 
+  std::mutex running_;
   EngineOptions options_;
   std::string python_;
   std::string version_;
@@ -139,6 +141,7 @@ Status OrtEngine::known(SessionId session) const {
 }
 
 Result<std::vector<Tensor>> OrtEngine::run(SessionId session, std::span<const NamedTensor> inputs) {
+  const std::lock_guard<std::mutex> lock(running_);  // the worker answers one question at a time
   ISOMER_CHECK(known(session));
   Message question{{{"op", "run"}, {"id", session}}};
   question.header["inputs"] = encode_tensors(inputs, question.payload);
