@@ -1,0 +1,137 @@
+// The C interface of the optimizer.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "isomer/base/file.h"
+#include "isomer/base/temp_dir.h"
+#include "isomer/capi/isomer.h"
+#include "isomer/ir/text.h"
+#include "isomer/onnx/export.h"
+#include "isomer/onnx/import.h"
+#include "isomer/ops/registry.h"
+
+namespace isomer {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+
+/// f c + (1 - f) z, which the rule factor-gate makes z + f (c - z).
+constexpr const char* kGate =
+    "input f: f32[N,16]\n input c: f32[N,16]\n input z: f32[N,16]\n one = f32[] {1}\n"
+    " a = Mul(f, c)\n g = Sub(one, f)\n b = Mul(g, z)\n y = Add(a, b)\n return y";
+
+class COptimize : public testing::Test {
+ protected:
+  void SetUp() override {
+    auto graph = parse_graph(kGate, find_op);
+    ASSERT_TRUE(graph.has_value()) << graph.error().message;
+    ASSERT_TRUE(export_model(make_model(std::move(*graph), "gate", 17), in_).has_value());
+  }
+  void TearDown() override { isomer_free_text(report_); }
+
+  int optimize(const char* options) {
+    isomer_free_text(report_);
+    return isomer_optimize(in_.c_str(), out_.c_str(), options, &report_, &error_);
+  }
+
+  TempDir folder_ = TempDir::make().value();
+  const std::string in_ = (folder_.path() / "in.onnx").string();
+  const std::string out_ = (folder_.path() / "out.onnx").string();
+  char* report_ = nullptr;
+  isomer_error error_ = {};
+};
+
+TEST_F(COptimize, WritesTheModelAndItsReport) {
+  ASSERT_EQ(optimize(R"({"engine": "roofline", "shapes": ["N=4"], "seed": 3})"), ISOMER_OK) << error_.message;
+  const json report = json::parse(report_);
+  EXPECT_TRUE(report["improved"]);
+  EXPECT_EQ(report["steps"][0]["rule"], "factor-gate");
+  EXPECT_EQ(report["options"]["seed"], 3);
+  EXPECT_EQ(report["options"]["symbols"]["N"], 4);
+  const auto model = import_model(out_);
+  ASSERT_TRUE(model.has_value()) << model.error().message;
+  EXPECT_LT(model->graph.nodes().size(), 8);
+}
+
+TEST_F(COptimize, TakesEveryOption) {
+  const char* const all = R"({"engine": "roofline", "threads": 2, "python": "python3", "profile_db": "",
+      "objective": "kernels", "limits": ["peak_bytes <= 1e9"], "search": "greedy", "alpha": 1.1, "split": 10,
+      "max_candidates": 5, "time_budget": 2.5, "seed": 7, "shapes": ["f:2,16"], "rules": "",
+      "skip_rules": ["factor-gate"], "tolerance": 1e-3, "least_speedup": 1.05, "force": true, "dry_run": true})";
+  ASSERT_EQ(isomer_optimize(in_.c_str(), nullptr, all, &report_, &error_), ISOMER_OK) << error_.message;
+  const json options = json::parse(report_)["options"];
+  EXPECT_EQ(options["threads"], 2);
+  EXPECT_EQ(options["objective"], "kernels");
+  EXPECT_EQ(options["limits"], json({"peak_bytes <= 1e9"}));
+  EXPECT_EQ(options["search"], "greedy");
+  EXPECT_EQ(options["alpha"], 1.1);
+  EXPECT_EQ(options["split"], 10);
+  EXPECT_EQ(options["max_candidates"], 5);
+  EXPECT_EQ(options["time_budget"], 2.5);
+  EXPECT_EQ(options["seed"], 7);
+  EXPECT_EQ(options["shapes"], json({{"f", {2, 16}}}));
+  EXPECT_EQ(options["skip_rules"], json({"factor-gate"}));
+  EXPECT_EQ(options["tolerance"], 1e-3);
+  EXPECT_EQ(options["least_speedup"], 1.05);
+  EXPECT_EQ(options["dry_run"], true);
+  EXPECT_FALSE(std::ifstream(out_).good()) << "a dry run writes nothing";
+}
+
+TEST_F(COptimize, BadOptionsAreRefused) {
+  const auto refused = [&](const char* options, const char* why) {
+    EXPECT_EQ(optimize(options), ISOMER_BAD_ARGUMENT) << options;
+    EXPECT_THAT(error_.message, HasSubstr(why)) << options;
+    EXPECT_EQ(report_, nullptr);
+  };
+  refused("", "no JSON object");
+  refused("{", "no JSON object");
+  refused("[]", "no JSON object");
+  refused(R"({"thread": 1})", "no option 'thread'; there are: alpha, ");
+  refused(R"({"threads": 0})", "threads: must be an integer from 1 to 1024");
+  refused(R"({"threads": 1.5})", "threads: must be an integer");
+  refused(R"({"threads": "2"})", "threads: must be an integer");
+  refused(R"({"seed": 18446744073709551615})", "seed: must be an integer");
+  refused(R"({"alpha": 0.5})", "alpha: must be a number of at least 1");
+  refused(R"({"time_budget": null})", "time_budget: must be a number");
+  refused(R"({"engine": 3})", "engine: must be a text");
+  refused(R"({"force": 1})", "force: must be true or false");
+  refused(R"({"shapes": "N=1"})", "shapes: must be a list of texts");
+  refused(R"({"shapes": ["N"]})", "shapes: --shape 'N'");
+  refused(R"({"skip_rules": [1]})", "skip_rules: must be a list of texts");
+  refused(R"({"objective": "latency_us +"})", "objective: ");
+  refused(R"({"limits": ["kernels"]})", "limits: ");
+}
+
+TEST_F(COptimize, WhatCannotBeDoneIsExplained) {
+  EXPECT_EQ(optimize(R"({"engine": "tpu"})"), ISOMER_FAILED);
+  EXPECT_THAT(error_.message, HasSubstr("tpu"));
+  EXPECT_EQ(optimize(R"({"engine": "roofline", "skip_rules": ["no-such-rule"]})"), ISOMER_FAILED);
+  EXPECT_THAT(error_.message, HasSubstr("no-such-rule"));
+  const char* const options = R"({"engine": "roofline"})";
+  EXPECT_EQ(isomer_optimize("/nowhere/in.onnx", out_.c_str(), options, &report_, &error_), ISOMER_FAILED);
+  EXPECT_THAT(error_.message, HasSubstr("/nowhere/in.onnx"));
+  EXPECT_EQ(isomer_optimize(in_.c_str(), in_.c_str(), options, &report_, &error_), ISOMER_FAILED);
+  EXPECT_THAT(error_.message, HasSubstr("in.onnx")) << "the input is kept";
+  EXPECT_EQ(isomer_optimize(in_.c_str(), "/nowhere/out.onnx", options, nullptr, nullptr), ISOMER_FAILED);
+}
+
+TEST_F(COptimize, NullsAreRefused) {
+  EXPECT_EQ(isomer_optimize(nullptr, out_.c_str(), nullptr, &report_, &error_), ISOMER_BAD_ARGUMENT);
+  EXPECT_STREQ(error_.message, "input is NULL");
+  EXPECT_EQ(isomer_optimize(in_.c_str(), nullptr, nullptr, &report_, &error_), ISOMER_BAD_ARGUMENT);
+  EXPECT_STREQ(error_.message, "output is NULL");
+  isomer_free_text(nullptr);
+}
+
+TEST_F(COptimize, NeedsNoReport) {
+  EXPECT_EQ(isomer_optimize(in_.c_str(), out_.c_str(), R"({"engine": "roofline"})", nullptr, nullptr), ISOMER_OK);
+}
+
+}  // namespace
+}  // namespace isomer

@@ -1,0 +1,127 @@
+#include "isomer/capi/options.h"
+
+#include <functional>
+#include <map>
+#include <nlohmann/json.hpp>
+
+namespace isomer::capi {
+namespace {
+
+using nlohmann::json;
+using Reader = std::function<Status(const json&)>;
+
+Reader text(std::string& target) {
+  return [&target](const json& value) -> Status {
+    if (!value.is_string()) return fail("must be a text");
+    target = value.get<std::string>();
+    return {};
+  };
+}
+
+Reader path(std::filesystem::path& target) {
+  return [&target](const json& value) {
+    std::string name;
+    return text(name)(value).map([&] { target = name; });
+  };
+}
+
+Reader flag(bool& target) {
+  return [&target](const json& value) -> Status {
+    if (!value.is_boolean()) return fail("must be true or false");
+    target = value.get<bool>();
+    return {};
+  };
+}
+
+template <class T>
+Reader integer(T& target, int64_t least, int64_t most) {
+  return [&target, least, most](const json& value) -> Status {
+    // What exceeds an int64_t is stored as unsigned.
+    const bool fits = value.is_number_integer() &&
+                      (!value.is_number_unsigned() || value.get<uint64_t>() <= uint64_t{INT64_MAX}) &&
+                      value.get<int64_t>() >= least && value.get<int64_t>() <= most;
+    if (!fits) return fail("must be an integer from {} to {}", least, most);
+    target = static_cast<T>(value.get<int64_t>());
+    return {};
+  };
+}
+
+Reader number(double& target, double least) {
+  return [&target, least](const json& value) -> Status {
+    if (!value.is_number() || value.get<double>() < least) return fail("must be a number of at least {}", least);
+    target = value.get<double>();
+    return {};
+  };
+}
+
+/// Each text of a list goes to `take`.
+Reader texts(std::function<Status(const std::string&)> take) {
+  return [take = std::move(take)](const json& value) -> Status {
+    if (!value.is_array()) return fail("must be a list of texts");
+    for (const json& one : value) {
+      if (!one.is_string()) return fail("must be a list of texts");
+      ISOMER_CHECK(take(one.get<std::string>()));
+    }
+    return {};
+  };
+}
+
+Reader objective(Objective& target) {
+  return [&target](const json& value) -> Status {
+    std::string expression;
+    ISOMER_CHECK(text(expression)(value));
+    ISOMER_TRY(target, Objective::parse(expression));
+    return {};
+  };
+}
+
+}  // namespace
+
+Status read_options(std::string_view text_of_options, OptimizeOptions& options) {
+  const json given = json::parse(text_of_options, nullptr, /*allow_exceptions=*/false);
+  if (!given.is_object()) return fail("options: no JSON object");
+  std::vector<std::string> limits;  // added in the end: the objective, which holds them, may come after them
+  EngineOptions& engine = options.costs.engine_options;
+  const std::map<std::string, Reader> readers = {
+      {"engine", text(options.costs.engine)},
+      {"threads", integer(engine.threads, 1, 1024)},
+      {"python", text(engine.python)},
+      {"profile_db", path(options.costs.profile_db)},
+      {"objective", objective(options.objective)},
+      {"limits", texts([&](const std::string& limit) {
+         limits.push_back(limit);
+         return Status();
+       })},
+      {"search", text(options.search.search)},
+      {"alpha", number(options.search.alpha, 1)},
+      {"split", integer(options.search.split, 0, INT64_MAX)},
+      {"max_candidates", integer(options.search.max_candidates, 1, INT64_MAX)},
+      {"time_budget", number(options.search.time_budget_seconds, 0)},
+      {"seed", integer(options.seed, 0, INT64_MAX)},
+      {"shapes", texts([&](const std::string& shape) { return add_shape_option(shape, options.shapes); })},
+      {"rules", text(options.rules_file)},
+      {"skip_rules", texts([&](const std::string& rule) {
+         options.skip_rules.push_back(rule);
+         return Status();
+       })},
+      {"tolerance", number(options.tolerance, 0)},
+      {"least_speedup", number(options.least_speedup, 0)},
+      {"force", flag(options.force)},
+      {"dry_run", flag(options.dry_run)},
+  };
+  for (const auto& [key, value] : given.items()) {
+    const auto reader = readers.find(key);
+    if (reader == readers.end()) {
+      std::vector<std::string> keys;
+      for (const auto& [known, unused] : readers) keys.push_back(known);
+      return fail("options: no option '{}'; there are: {}", key, fmt::join(keys, ", "));
+    }
+    if (auto status = reader->second(value); !status) return fail_in("options: " + key, status.error());
+  }
+  for (const std::string& limit : limits) {
+    if (auto status = options.objective.add_limit(limit); !status) return fail_in("options: limits", status.error());
+  }
+  return {};
+}
+
+}  // namespace isomer::capi
