@@ -100,7 +100,7 @@ def load(model: ModelLike) -> Model:
 def run(
     model: ModelLike, inputs: Mapping[str, np.ndarray], *, engine: str = "ort", threads: int = 1
 ) -> dict[str, np.ndarray]:
-    """Runs a model once; outputs by name. `engine` is "ort" (needs onnxruntime) or "reference"."""
+    """Runs a model once; outputs by name. `engine` is "ort" (needs onnxruntime), "onednn" or "reference"."""
     arrays = {name: np.asarray(array) for name, array in inputs.items()}
     loaded = load(model)  # kept alive: its file may be a temporary one
     return _native.run(str(loaded.path), arrays, engine, threads, sys.executable)
