@@ -1,7 +1,6 @@
 #include "isomer/capi/border.h"
 
 #include <algorithm>
-#include <cstring>
 #include <exception>
 #include <new>
 #include <string_view>
@@ -17,8 +16,7 @@ void write_message(isomer_error* error, std::string_view text) {
   if (size < text.size()) {
     while (size > 0 && continues(size)) --size;
   }
-  std::memcpy(error->message, text.data(), size);
-  error->message[size] = '\0';
+  error->message[text.copy(error->message, size)] = '\0';
 }
 
 }  // namespace

@@ -6,8 +6,8 @@
  * there: a text that is empty on success. Pointers and sizes are checked; a bad one gives ISOMER_BAD_ARGUMENT. What
  * cannot be checked must hold: pointers point to as much as is said, handles are not used once released.
  *
- * Nothing is kept in globals. Different handles may be used by different threads at the same time, and so may
- * one handle, but for its release. Texts are UTF-8 and end with a 0. */
+ * Handles share no state. Different handles may be used by different threads at the same time, and so may one handle,
+ * but for its release. Texts are UTF-8 and end with a 0. */
 
 #include <stddef.h>
 #include <stdint.h>
