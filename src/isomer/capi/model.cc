@@ -13,7 +13,6 @@
 #include "isomer/engine/inputs.h"
 #include "isomer/onnx/import.h"
 
-using isomer::DType;
 using isomer::fail;
 using isomer::fail_in;
 using isomer::Result;

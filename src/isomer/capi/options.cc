@@ -113,6 +113,7 @@ Status read_options(std::string_view text_of_options, OptimizeOptions& options) 
     const auto reader = readers.find(key);
     if (reader == readers.end()) {
       std::vector<std::string> keys;
+      keys.reserve(readers.size());
       for (const auto& [known, unused] : readers) keys.push_back(known);
       return fail("options: no option '{}'; there are: {}", key, fmt::join(keys, ", "));
     }
