@@ -18,11 +18,20 @@ struct Metrics {
   double peak_bytes = 0;  ///< of activations that live at the same time, in the graph's order
 };
 
+/// A kernel that a graph's latency is made of.
+struct PlannedKernel {
+  std::vector<NodeId> nodes;  ///< those that it runs; of a reorder, the one whose result changes its layout
+  bool reorder = false;       ///< it changes a layout and nothing else
+  double us = 0;              ///< as in Metrics; 0 for an opaque node whose time is not known
+};
+
 class CostModel {
  public:
   virtual ~CostModel() = default;
   /// The cost of a graph. An Error where a kernel cannot be measured; searches pass over such a candidate.
   virtual Result<Metrics> metrics(const Graph& graph, const Boundary& boundary = {}) = 0;
+  /// The kernels whose sum the latency is, in the order of the graph's nodes. An Error as for `metrics`.
+  virtual Result<std::vector<PlannedKernel>> kernels(const Graph& graph) = 0;
   /// Bytes of every value of a graph, for what lives beside a part of it; 0 where they are not known.
   virtual std::vector<double> value_bytes(const Graph& graph) const {
     return std::vector<double>(graph.num_values(), 0);

@@ -142,6 +142,24 @@ Result<double> KernelCost::overhead() {
   return us;
 }
 
+Result<std::vector<PlannedKernel>> KernelCost::kernels(const Graph& graph) {
+  const ConcreteTypes types(graph, options_.symbols);
+  const KernelPlan plan = planner_->plan(graph, {});
+  KernelSigner signer(graph, plan, types, options_.footprint);
+  std::vector<PlannedKernel> out;
+  for (size_t kernel = 0; kernel < plan.size(); ++kernel) {
+    ISOMER_TRY(const Metrics* one, find(signer, kernel, types, graph, plan));
+    const auto nodes = plan.kernel(kernel);
+    out.push_back({.nodes = {nodes.begin(), nodes.end()}, .us = one->latency_us});
+  }
+  for (const KernelPlan::Reorder& reorder : plan.reorders) {
+    ISOMER_TRY(const Metrics* one, find(signer, reorder, types, graph, plan));
+    out.push_back({.nodes = {graph.producer(reorder.value)}, .reorder = true, .us = one->latency_us});
+  }
+  std::ranges::stable_sort(out, {}, [](const PlannedKernel& kernel) { return kernel.nodes.back(); });
+  return out;
+}
+
 Result<std::vector<KernelShare>> KernelCost::account(const Graph& graph) {
   ISOMER_CHECK(metrics(graph).map([](const Metrics&) {}));  // measures what is not known yet
   const ConcreteTypes types(graph, options_.symbols);

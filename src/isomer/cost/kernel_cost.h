@@ -37,6 +37,7 @@ class KernelCost : public CostModel {
   static Result<std::unique_ptr<KernelCost>> make(Engine& engine, ProfileDb& db, KernelCostOptions options);
 
   Result<Metrics> metrics(const Graph& graph, const Boundary& boundary = {}) override;
+  Result<std::vector<PlannedKernel>> kernels(const Graph& graph) override;
   std::vector<Layout> layouts(const Graph& graph) const override { return planner_->plan(graph).layouts; }
   std::vector<double> value_bytes(const Graph& graph) const override {
     return bytes_of_values(graph, options_.symbols);

@@ -87,6 +87,19 @@ TEST_F(KernelCostTest, SumsKernelsAndReordersAndMeasuresEachOnce) {
   EXPECT_EQ(engine_.timed, 3);
 }
 
+TEST_F(KernelCostTest, ListsKernelsInTheOrderOfTheGraph) {
+  const auto model = cost();
+  const auto kernels = model->kernels(parsed(kConvs)).value();
+  ASSERT_EQ(kernels.size(), 4);
+  const std::vector<bool> reorders{kernels[0].reorder, kernels[1].reorder, kernels[2].reorder, kernels[3].reorder};
+  EXPECT_EQ(reorders, (std::vector<bool>{true, false, false, true}));
+  double sum = 0;
+  for (const PlannedKernel& kernel : kernels) sum += kernel.us;
+  EXPECT_EQ(sum, model->metrics(parsed(kConvs))->latency_us);
+  EXPECT_EQ(kernels[1].nodes.size(), 2) << "a convolution and its relu";
+  EXPECT_LT(kernels[1].nodes.back(), kernels[2].nodes.front());
+}
+
 TEST_F(KernelCostTest, TheDatabaseOutlivesTheModel) {
   const double first = cost()->metrics(parsed(kConvs))->latency_us;
   const int timed = engine_.timed;

@@ -22,11 +22,26 @@ Result<Metrics> RooflineCost::metrics(const Graph& graph, const Boundary& /*boun
     total.flops += work.flops;
     total.bytes += work.bytes;
     total.kernels += 1;
-    total.latency_us += options_.kernel_overhead_us +
-                        1e6 * std::max(work.flops / options_.flops_per_second, work.bytes / options_.bytes_per_second);
+    total.latency_us += latency_us(work);
   }
   total.peak_bytes = peak_activation_bytes(graph, types.bytes());
   return total;
+}
+
+Result<std::vector<PlannedKernel>> RooflineCost::kernels(const Graph& graph) {
+  const ConcreteTypes types(graph, symbols_);
+  std::vector<PlannedKernel> out;
+  for (NodeId id = 0; id < graph.nodes().size(); ++id) {
+    const Node& node = graph.node(id);
+    if (runs(graph, node) && !is_view(node))
+      out.push_back({.nodes = {id}, .us = latency_us(works_.of(graph, node, types))});
+  }
+  return out;
+}
+
+double RooflineCost::latency_us(const Work& work) const {
+  return options_.kernel_overhead_us +
+         1e6 * std::max(work.flops / options_.flops_per_second, work.bytes / options_.bytes_per_second);
 }
 
 }  // namespace isomer

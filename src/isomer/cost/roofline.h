@@ -24,9 +24,13 @@ class RooflineCost : public CostModel {
       : symbols_(std::move(symbols)), options_(options) {}
   /// Never an Error.
   Result<Metrics> metrics(const Graph& graph, const Boundary& boundary = {}) override;
+  /// Never an Error.
+  Result<std::vector<PlannedKernel>> kernels(const Graph& graph) override;
   std::vector<double> value_bytes(const Graph& graph) const override { return bytes_of_values(graph, symbols_); }
 
  private:
+  double latency_us(const Work& work) const;
+
   const SymbolValues symbols_;
   const RooflineOptions options_;
   NodeWorkCache works_;
