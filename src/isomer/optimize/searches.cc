@@ -16,14 +16,18 @@
 namespace isomer {
 namespace {
 
+double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
 /// The options of a search that starts now and has to end at `end`.
 SearchOptions until(SearchOptions options, const Deadline& end) {
   options.time_budget_seconds = end.left();
   return options;
 }
 
-/// Adds what a later search did to the report of an earlier one.
-void append(SearchReport& report, SearchReport next) {
+/// Adds what a later search did, which began after `began` seconds, to the report of an earlier one.
+void append(SearchReport& report, SearchReport next, double began) {
   report.algorithm = report.algorithm.empty() ? next.algorithm : report.algorithm + ", " + next.algorithm;
   report.stop_reason = next.stop_reason;
   report.candidates += next.candidates;
@@ -32,6 +36,7 @@ void append(SearchReport& report, SearchReport next) {
   report.seconds += next.seconds;
   for (SearchStep& step : next.steps) report.steps.push_back(std::move(step));
   for (Rejection& one : next.rejected) report.rejected.push_back(std::move(one));
+  for (const SearchProgress& one : next.progress) report.progress.push_back({began + one.seconds, one.cost});
 }
 
 /// What a graph costs; nothing where a kernel of it cannot be measured.
@@ -65,6 +70,7 @@ Result<SearchResult> foreseen(const Graph& graph, const SearchOptions& options, 
   } else {
     found.graph = graph;
     found.report.steps.clear();
+    found.report.progress.clear();
   }
   return found;
 }
@@ -105,6 +111,7 @@ Result<SearchResult> judged_metaflow(const Graph& graph, const SearchOptions& op
   constexpr size_t kVariants = 4;
   // The rest of the time is for measuring what was found.
   constexpr double kSearchShare = 0.7;
+  const auto start = std::chrono::steady_clock::now();
   const Deadline end = Deadline::after(options.time_budget_seconds);
   const Deadline search_end = Deadline::after(kSearchShare * options.time_budget_seconds);
   auto found = metaflow(graph, context.rules, until(options, search_end), context);
@@ -127,6 +134,8 @@ Result<SearchResult> judged_metaflow(const Graph& graph, const SearchOptions& op
     best = ratio->value;
     out.graph = std::move(candidate.graph);
     out.report.steps = std::move(candidate.report.steps);
+    if (const auto cost = objective_of(out.graph, context))
+      out.report.progress.push_back({seconds_since(start), *cost});
   };
   const std::vector<std::string> used = rules_by_gain(first.report);
   judge(first);
@@ -164,14 +173,16 @@ Result<SearchResult> run_search(const Graph& graph, const SearchOptions& options
   const Deadline greedy_end = Deadline::after(share * options.time_budget_seconds);
   if (options.search == "auto" && context.foresight != nullptr) {
     const Deadline foresight_end = Deadline::after(kForesightShare * options.time_budget_seconds);
+    const double began = seconds_since(start);
     ISOMER_TRY(SearchResult found, foreseen(out.graph, until(options, foresight_end), context, greedy_end));
     out.graph = std::move(found.graph);
-    append(out.report, std::move(found.report));
+    append(out.report, std::move(found.report), began);
   }
   if (options.search == "auto" || options.search == "greedy") {
+    const double began = seconds_since(start);
     ISOMER_TRY(SearchResult found, greedy(out.graph, context.oracle, until(options, greedy_end), context));
     out.graph = std::move(found.graph);
-    append(out.report, std::move(found.report));
+    append(out.report, std::move(found.report), began);
   }
   if (options.search == "backtrack") {
     ISOMER_TRY(out.graph, context.prepare(out.graph));
@@ -180,18 +191,25 @@ Result<SearchResult> run_search(const Graph& graph, const SearchOptions& options
     ISOMER_TRY(out.graph, context.prepare(simple.graph));
     const auto after = objective_of(out.graph, context);
     join_steps(simple.report.steps, before && after ? *after - *before : 0);
-    append(out.report, std::move(simple.report));
+    append(out.report, std::move(simple.report), 0);
+    if (before) out.report.progress.push_back({0, *before});
+    if (after) out.report.progress.push_back({seconds_since(start), *after});
   }
   if (options.search == "enumerate") {
+    const double began = seconds_since(start);
+    if (const auto cost = objective_of(out.graph, context)) out.report.progress.push_back({began, *cost});
     ISOMER_TRY(SearchResult found, metaflow(out.graph, context.rules, until(options, end), context));
     out.graph = std::move(found.graph);
-    append(out.report, std::move(found.report));
+    append(out.report, std::move(found.report), began);
+    if (const auto cost = objective_of(out.graph, context))
+      out.report.progress.push_back({seconds_since(start), *cost});
   } else if (options.search != "greedy") {
+    const double began = seconds_since(start);
     ISOMER_TRY(SearchResult found, judged_metaflow(out.graph, until(options, end), context));
     out.graph = std::move(found.graph);
-    append(out.report, std::move(found.report));
+    append(out.report, std::move(found.report), began);
   }
-  out.report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  out.report.seconds = seconds_since(start);
   return out;
 }
 

@@ -32,6 +32,7 @@ class Greedy {
   Result<SearchResult> run(const Graph& graph) {
     ISOMER_TRY(Graph current, options_.prepare(graph));
     report_.algorithm = "greedy";
+    if (const auto cost = options_.cost(current)) report_.progress.push_back({elapsed(), *cost});
     ISOMER_CHECK(start(current));
     most_flops_ = options_.most_work * flops(current);
     seen_.insert(current.hash());
@@ -71,6 +72,7 @@ class Greedy {
     const auto after = options_.cost(candidate.graph);
     join_steps(candidate.steps, before && after ? *after - *before : 0);
     for (SearchStep& step : candidate.steps) report_.steps.push_back(std::move(step));
+    if (after) report_.progress.push_back({elapsed(), *after});
     current = std::move(candidate.graph);
   }
 

@@ -38,6 +38,12 @@ struct Rejection {
 /// Joins steps that were judged as one; `delta` is what they change together.
 void join_steps(std::span<SearchStep> steps, double delta);
 
+/// What the best graph so far costs (by what the search minimizes), from a time on.
+struct SearchProgress {
+  double seconds = 0;  ///< since the search began
+  double cost = 0;
+};
+
 struct SearchReport {
   std::string algorithm;
   std::string stop_reason = {};  ///< "exhausted", "time budget"
@@ -47,6 +53,8 @@ struct SearchReport {
   double seconds = 0;
   std::vector<SearchStep> steps = {};
   std::vector<Rejection> rejected = {};  ///< equal ones once
+  /// Of whole graphs, where their cost is known: at the start, and whenever another became the best.
+  std::vector<SearchProgress> progress = {};
 };
 
 struct SearchResult {
