@@ -10,9 +10,11 @@ int finish(const Result<int>& outcome) {
   return kBadInput;
 }
 
-void print_json(const nlohmann::json& report) {
-  fmt::print("{}\n", report.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+std::string json_text(const nlohmann::json& report) {
+  return report.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + '\n';
 }
+
+void print_json(const nlohmann::json& report) { fmt::print("{}", json_text(report)); }
 
 void EngineChoice::add_to(CLI::App& command) {
   command.add_option("--engine", name, "What runs the model")

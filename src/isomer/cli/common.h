@@ -20,7 +20,9 @@ enum ExitCode : int { kDone = 0, kFinding = 1, kBadInput = 2 };
 /// The exit code of a finished command; an Error goes to stderr as `isomer: ...`.
 int finish(const Result<int>& outcome);
 
-/// Prints a JSON report on stdout. Numbers that are no JSON (NaN) become null, bytes that are no UTF-8 are replaced.
+/// A JSON report as text. Numbers that are no JSON (NaN) become null, bytes that are no UTF-8 are replaced.
+std::string json_text(const nlohmann::json& report);
+/// Prints it on stdout.
 void print_json(const nlohmann::json& report);
 
 /// Options that choose an engine and the inputs to run it with.

@@ -28,6 +28,7 @@ Result<int> run(Arguments& choice) {
   options.input = choice.input;
   options.output = choice.output;
   options.seed = choice.random.seed;
+  options.details = std::filesystem::path(choice.report_file).extension() == ".html";
   ISOMER_TRY(options.objective, Objective::parse(choice.objective));
   if (choice.memory_limit > 0)
     ISOMER_CHECK(options.objective.add_limit(fmt::format("peak_bytes <= {}", choice.memory_limit)));
@@ -40,7 +41,8 @@ Result<int> run(Arguments& choice) {
   }();
   if (!report) return tl::unexpected<Error>(report.error());
   const nlohmann::json json = to_json(*report);
-  if (!choice.report_file.empty()) ISOMER_CHECK(write_file(choice.report_file, json.dump(2) + "\n"));
+  if (!choice.report_file.empty())
+    ISOMER_CHECK(write_file(choice.report_file, options.details ? html_page(*report) : json_text(json)));
   if (choice.json) {
     print_json(json);
   } else {
@@ -91,7 +93,8 @@ void add_optimize(CLI::App& app, int& exit_code) {
       ->add_option("--tolerance", options.tolerance, "Largest difference of outputs, relative to the largest element")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
-  command->add_option("--report", choice->report_file, "Write the JSON report to this file too");
+  command->add_option("--report", choice->report_file,
+                      "Write the report to this file too: a page where it ends in .html, else JSON");
   choice->random.add_to(*command);
   add_json(*command, choice->json);
   command->footer("Example: isomer optimize model.onnx -o faster.onnx --threads 2");

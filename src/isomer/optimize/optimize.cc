@@ -69,6 +69,7 @@ class Pipeline {
     for (const SearchStep& step : report_.search.steps) report_.verdicts[step.rule] = rules.verdicts.at(step.rule);
     ISOMER_CHECK(confirm(found.graph));
     fill_costs(found.graph);
+    if (options_.details) fill_details(found.graph, rules.rules);
     if (!options_.dry_run) ISOMER_CHECK(write(found.graph));
     report_.peak_rss_bytes = peak_rss_bytes();
     return std::move(report_);
@@ -177,9 +178,24 @@ class Pipeline {
     return {};
   }
 
+  /// Whether the costs are the engine's own, or the roofline's where that is what was asked for.
+  bool has_costs() const { return costs_.kernels != nullptr || costs_.engine == nullptr; }
+
+  void fill_details(const Graph& graph, std::span<const Rule> rules) {
+    ReportDetails details{model_.graph, graph};
+    if (has_costs()) {
+      details.kernels_before = costs_.model->kernels(details.before).value_or(std::vector<PlannedKernel>());
+      details.kernels_after = costs_.model->kernels(details.after).value_or(std::vector<PlannedKernel>());
+      if (auto metrics = costs_.model->metrics(details.after)) details.cost_after = *metrics;
+    }
+    for (const Rule& rule : rules)
+      if (report_.verdicts.contains(rule.name)) details.rules.emplace(rule.name, rule);
+    report_.details = std::move(details);
+  }
+
   void fill_costs(const Graph& graph) {
     const Graph& after = report_.improved ? graph : model_.graph;
-    if (costs_.kernels != nullptr || costs_.engine == nullptr) {
+    if (has_costs()) {
       if (auto metrics = costs_.model->metrics(model_.graph)) report_.cost_before = *metrics;
       if (auto metrics = costs_.model->metrics(after)) report_.cost_after = *metrics;
     }

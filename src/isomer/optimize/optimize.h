@@ -39,6 +39,7 @@ struct OptimizeOptions {
   /// The final graph must be this much faster than the model, with the whole interval above 1; else the model is
   /// returned.
   double least_speedup = 1.02;
+  bool details = false;  ///< keep the details of the report
   TimingOptions confirm{.warmup = 2, .min_runs = 16, .max_runs = 2000, .seconds = 4};
 
   /// Called with a line on what goes on.
@@ -50,6 +51,17 @@ struct Measured {
   double before_us = 0;
   double after_us = 0;
   Interval speedup;
+};
+
+/// What a picture of a run needs beyond its figures.
+struct ReportDetails {
+  Graph before;
+  Graph after;  ///< what the search found, even where the output is the input
+  /// As in CostModel; empty where the costs do not tell.
+  std::vector<PlannedKernel> kernels_before = {};
+  std::vector<PlannedKernel> kernels_after = {};
+  std::optional<Metrics> cost_after = std::nullopt;  ///< of `after`
+  std::map<std::string, Rule> rules = {};            ///< those in the steps, by name
 };
 
 struct OptimizeReport {
@@ -66,9 +78,10 @@ struct OptimizeReport {
   std::optional<Equivalence> equivalence;  ///< likewise
   std::map<std::string, int64_t> ops_before;
   std::map<std::string, int64_t> ops_after;
-  std::optional<bool> within_limits;  ///< whether the output keeps the limits; nothing without limits or costs
-  bool improved = false;              ///< false: the output is the input
-  std::string outcome;                ///< one sentence
+  std::optional<bool> within_limits;     ///< whether the output keeps the limits; nothing without limits or costs
+  bool improved = false;                 ///< false: the output is the input
+  std::string outcome;                   ///< one sentence
+  std::optional<ReportDetails> details;  ///< on request
 };
 
 /// Runs the pipeline and writes the output. An Error (bad input, no engine, output not writable) leaves nothing behind.
@@ -76,6 +89,10 @@ Result<OptimizeReport> optimize(const OptimizeOptions& options);
 
 /// The report with the fields of the public contract.
 nlohmann::json to_json(const OptimizeReport& report);
+/// A cost by its dimensions; null where there is none.
+nlohmann::json metrics_json(const std::optional<Metrics>& metrics);
+/// The report as one HTML file that needs no other; `report` must have its details.
+std::string html_page(const OptimizeReport& report);
 /// The summary for the terminal.
 std::string summary(const OptimizeReport& report);
 

@@ -6,9 +6,10 @@
 #include "isomer/optimize/optimize.h"
 
 namespace isomer {
-namespace {
 
 using nlohmann::json;
+
+namespace {
 
 json options_json(const OptimizeOptions& options) {
   return {{"search", options.search.search},
@@ -49,15 +50,6 @@ json steps_json(const OptimizeReport& report) {
   return steps;
 }
 
-json metrics_json(const std::optional<Metrics>& metrics) {
-  if (!metrics) return json();
-  return {{"latency_us", metrics->latency_us},
-          {"flops", metrics->flops},
-          {"bytes", metrics->bytes},
-          {"kernels", metrics->kernels},
-          {"peak_bytes", metrics->peak_bytes}};
-}
-
 json cost_json(const OptimizeReport& report) {
   const auto latency = [](const std::optional<Metrics>& metrics) {
     return metrics ? json(metrics->latency_us) : json();
@@ -75,7 +67,26 @@ json rejected_json(const SearchReport& search) {
   return rejected;
 }
 
+json progress_json(const SearchReport& search) {
+  json progress = json::array();
+  for (const SearchProgress& point : search.progress) {
+    // Costs from beyond a limit are no quantities.
+    const json cost = point.cost < kBeyondLimits ? json(point.cost) : json();
+    progress.push_back({{"seconds", point.seconds}, {"cost", cost}});
+  }
+  return progress;
+}
+
 }  // namespace
+
+json metrics_json(const std::optional<Metrics>& metrics) {
+  if (!metrics) return json();
+  return {{"latency_us", metrics->latency_us},
+          {"flops", metrics->flops},
+          {"bytes", metrics->bytes},
+          {"kernels", metrics->kernels},
+          {"peak_bytes", metrics->peak_bytes}};
+}
 
 json to_json(const OptimizeReport& report) {
   json out = {{"schema", "isomer.optimize.v1"},
@@ -94,6 +105,7 @@ json to_json(const OptimizeReport& report) {
                 {"seconds", report.search.seconds},
                 {"stop_reason", report.search.stop_reason},
                 {"peak_rss_bytes", report.peak_rss_bytes},
+                {"progress", progress_json(report.search)},
                 {"rejected", rejected_json(report.search)}}},
               {"cost", cost_json(report)},
               {"measured", json()},
