@@ -250,6 +250,20 @@ TEST_F(Cli, ModelsAreListedAndWritten) {
   EXPECT_EQ(isomer_program({"models", "squeezenet"}).exit_code, 2);
 }
 
+TEST_F(Cli, OptimizeWritesItsReportAsAPageOrAsJson) {
+  const std::string path = (folder_ / "sru.onnx").string();
+  ASSERT_EQ(isomer_program({"models", "sru-11", "-o", path}).exit_code, 0);
+  const auto report = [&](const char* name) {
+    const auto file = folder_ / name;
+    const Outcome run =
+        isomer_program({"optimize", path, "--dry-run", "--engine", "roofline", "--report", file.string()});
+    EXPECT_EQ(run.exit_code, 0) << run.err;
+    return read_file(file).value();
+  };
+  EXPECT_EQ(json::parse(report("report.json"))["schema"], "isomer.optimize.v1");
+  EXPECT_THAT(report("report.html"), StartsWith("<!doctype html>"));
+}
+
 TEST_F(Cli, ExplainTellsWhyAndWhatItWouldCost) {
   const std::string path = (folder_ / "sru.onnx").string();
   ASSERT_EQ(isomer_program({"models", "sru-11", "-o", path}).exit_code, 0);
