@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Compares the sum of measured kernels with whole models on ONNX Runtime, and the kernels that Isomer expects with the nodes
-of the graph that ONNX Runtime makes.
+"""Compares the sum of measured kernels with whole models on an engine, and, for ONNX Runtime, the kernels that Isomer expects
+with the nodes of the graph that ONNX Runtime makes.
 
     .venv/bin/python bench/kernel_costs.py --models all --out docs/results/kernel-costs-1-thread   # .json and .md
 
@@ -47,44 +47,47 @@ def optimized_nodes(model: pathlib.Path, folder: pathlib.Path) -> collections.Co
 def row_of(name: str, args: argparse.Namespace, folder: pathlib.Path) -> dict:
     model = folder / "model.onnx"
     subprocess.run([ISOMER, "models", name, "-o", model], check=True, capture_output=True)
-    threads = ["--threads", str(args.threads)]
+    threads = ["--threads", str(args.threads), "--engine", args.engine]
     profile = ["--profile-db", str(args.profile_db)] if args.profile_db else []
     costs = isomer("inspect", str(model), "--costs", *threads, *profile)["costs"]
     wholes = [isomer("bench", str(model), "--seconds", str(args.seconds), *threads) for _ in range(args.processes)]
     medians = [bench["models"][0]["median_us"] for bench in wholes]
-    nodes = optimized_nodes(model, folder)
+    nodes = optimized_nodes(model, folder) if args.engine == "ort" else None
     reorders = sum(share["count"] for share in costs["by_kernel"] if share["kernel"].startswith("reorder"))
-    return {
+    row = {
         "name": name,
-        "engine": f"ONNX Runtime {wholes[0]['engine_version']}",
+        "engine": f"{wholes[0]['engine']} {wholes[0]['engine_version']}",
         "device": wholes[0]["device"],
         "predicted_us": costs["latency_us"],
         "whole_us": statistics.median(medians),
         "whole_us_by_process": medians,
         "kernels": costs["kernels"],
         "reorders": reorders,
-        "ort_nodes": sum(nodes.values()),
-        "ort_reorders": nodes["ReorderInput"] + nodes["ReorderOutput"],
         "measured": costs["measured"],
     }
+    if nodes is not None:
+        row |= {"ort_nodes": sum(nodes.values()), "ort_reorders": nodes["ReorderInput"] + nodes["ReorderOutput"]}
+    return row
 
 
 def table(rows: list[dict], threads: int) -> str:
     ratios = [row["predicted_us"] / row["whole_us"] for row in rows]
     within = sum(abs(ratio - 1) <= 0.2 for ratio in ratios)
+    nodes = "ort_nodes" in rows[0]
     lines = [
-        f"{rows[0]['device']}, {threads} thread(s), {rows[0]['engine']} at its highest level. The sum of the measured kernels",
-        "beside the latency of the whole model; kernels that Isomer expects (reorders among them) beside the nodes of the",
-        f"graph that ONNX Runtime makes. {within} of {len(rows)} sums are within 20% of the whole, the median error is "
+        f"{rows[0]['device']}, {threads} thread(s), {rows[0]['engine']}. The sum of the measured kernels beside the latency of",
+        "the whole model; kernels that Isomer expects (reorders among them)"
+        + (" beside the nodes of the graph that ONNX Runtime makes." if nodes else "."),
+        f"{within} of {len(rows)} sums are within 20% of the whole, the median error is "
         f"{100 * statistics.median(abs(ratio - 1) for ratio in ratios):.1f}%.",
         "",
-        "| model | whole, ms | sum of kernels, ms | error | kernels (reorders) | nodes in ORT (reorders) |",
-        "|---|---:|---:|---:|---:|---:|",
+        "| model | whole, ms | sum of kernels, ms | error | kernels (reorders) |" + nodes * " nodes in ORT (reorders) |",
+        "|---|---:|---:|---:|---:|" + nodes * "---:|",
     ]
     for row, ratio in sorted(zip(rows, ratios), key=lambda pair: pair[0]["whole_us"]):
         lines.append(
             f"| {row['name']} | {row['whole_us'] / 1000:.2f} | {row['predicted_us'] / 1000:.2f} | {100 * (ratio - 1):+.1f}% "
-            f"| {row['kernels']:.0f} ({row['reorders']}) | {row['ort_nodes']} ({row['ort_reorders']}) |"
+            f"| {row['kernels']:.0f} ({row['reorders']}) |" + (f" {row['ort_nodes']} ({row['ort_reorders']}) |" if nodes else "")
         )
     return "\n".join(lines) + "\n"
 
@@ -92,6 +95,7 @@ def table(rows: list[dict], threads: int) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--models", default="all", help="names separated by commas, or all")
+    parser.add_argument("--engine", default="ort", help="ort or onednn")
     parser.add_argument("--out", type=pathlib.Path, required=True, help="without .json and .md")
     parser.add_argument("--profile-db", type=pathlib.Path)
     parser.add_argument("--threads", type=int, default=1)
