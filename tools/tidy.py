@@ -64,7 +64,7 @@ def lint(build: pathlib.Path, source: str, checks: str) -> str:
     """clang-tidy's findings; empty when the source is clean."""
     command = ["clang-tidy", "-p", build, "--quiet", *([f"--checks={checks}"] if checks else []), source]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
-    return (done.stdout + done.stderr) if done.returncode else ""
+    return f"{source}: exit code {done.returncode}\n{done.stdout}{done.stderr}" if done.returncode else ""
 
 
 def main() -> int:

@@ -14,7 +14,8 @@ namespace {
 constexpr std::string_view kHarness = "harness";  // begins the names of what does not count
 constexpr std::string_view kOperand = "operand";  // made by the harness
 constexpr std::string_view kResult = "result";
-constexpr int64_t kChannels = 16;  // a multiple of every block
+constexpr float kNobodysAlpha = 0.12345F;  // tells the harness's node from the kernel's
+constexpr int64_t kChannels = 16;          // a multiple of every block
 
 /// A window that is moved by one and not padded, over `axes` axes.
 Attrs window(size_t axes) {
@@ -56,7 +57,8 @@ class Harness {
       return named(reader);
     }
     const bool taken = std::ranges::any_of(graph.consumers(value), [&](NodeId reader) {
-      return reader < run_.intakes.size() && run_.intakes[reader] == Intake::Blocked;
+      return reader < run_.intakes.size() && run_.intakes[reader] == Intake::Blocked &&
+             graph.type(graph.node(reader).result()).rank() == type.rank();
     });
     if (run_.reorder_to != Layout::Plain && !taken) return named(builder_.input(type));
     Shape extents = *type.shape;
@@ -66,7 +68,7 @@ class Harness {
     if (run_.reorder_to) return named(made);
     builder_.name(made, std::string(kOperand));
     // A second reader, so that nothing is fused into what makes the operand.
-    ISOMER_TRY(const ValueId other, builder_.add(*find_op("Abs"), {}, {made}));
+    ISOMER_TRY(const ValueId other, builder_.add(*find_op("Elu"), {{"alpha", kNobodysAlpha}}, {made}));
     outputs_.push_back(named(other));
     return made;
   }
@@ -89,6 +91,17 @@ class Harness {
   GraphBuilder builder_;
   std::vector<ValueId> outputs_;
 };
+
+/// Random elements; integers are 0 or 1, which are indices into almost anything.
+Tensor random_operand(const TensorType& type, uint64_t seed) {
+  Tensor tensor = random_tensor(type.dtype, *concrete(*type.shape), seed);
+  const auto halve = [](auto elements) {
+    for (auto& element : elements) element %= 2;
+  };
+  if (type.dtype == DType::Int64) halve(tensor.mutable_data<int64_t>());
+  if (type.dtype == DType::Int32) halve(tensor.mutable_data<int32_t>());
+  return tensor;
+}
 
 /// Which launches of the plan are the kernel.
 std::vector<bool> counted(const KernelRun& run, const std::vector<onednn::PlanKernel>& kernels) {
@@ -124,7 +137,7 @@ Result<KernelTime> time_on_plan(const KernelRun& run, int threads, const std::sh
   std::vector<TensorType> types;
   for (const ValueId input : graph.inputs()) {
     types.push_back(graph.type(input));
-    inputs.push_back(random_tensor(types.back().dtype, *concrete(*types.back().shape), inputs.size() + 1));
+    inputs.push_back(random_operand(types.back(), inputs.size() + 1));
   }
   ISOMER_TRY(const onednn::Plan plan, onednn::Plan::make(graph, types, {.threads = threads}, tuner));
   const std::vector<bool> counts = counted(run, plan.kernels());

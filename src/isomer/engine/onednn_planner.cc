@@ -27,7 +27,7 @@ bool is_shaping(const Node& node) {
 }
 bool is_removed(const Node& node) { return is(node, "Identity") || (is(node, "Dropout") && node.num_results == 1); }
 bool is_pool(const Node& node) {
-  return is_one_of<4>(node, {"MaxPool", "AveragePool", "GlobalAveragePool", "GlobalMaxPool"});
+  return node.num_results == 1 && is_one_of<4>(node, {"MaxPool", "AveragePool", "GlobalAveragePool", "GlobalMaxPool"});
 }
 /// They work in any layout.
 bool is_elementwise(const Graph& graph, const Node& node) {
@@ -75,17 +75,18 @@ class Planning {
   Layout layout(ValueId value) const { return plan_.layouts[value]; }
   bool computed(ValueId value) const { return value != kNoValue && !graph_.is_weight(value); }
 
-  /// f32 with known extents of the ranks that layouts in blocks have.
+  /// f32 of the ranks that layouts in blocks have, with a known number of channels.
   bool fits_blocks(ValueId value) const {
     const size_t rank = graph_.type(value).shape ? graph_.type(value).rank() : 0;
-    return onednn::is_plannable(graph_, value) && rank >= 3 && rank <= 5;
+    return onednn::may_be_plannable(graph_, value) && rank >= 3 && rank <= 5 &&
+           (*graph_.type(value).shape)[1].is_const();
   }
   /// Whether blocks of channels, with no extent behind them, lie in row-major order.
   bool lies_alike(ValueId value) const {
     if (!fits_blocks(value)) return false;
     const Shape& extents = *graph_.type(value).shape;
-    if (channels(value) % block_ != 0 && extents[0].value() != 1) return false;
-    return std::all_of(extents.begin() + 2, extents.end(), [](const auto& extent) { return extent.value() == 1; });
+    if (channels(value) % block_ != 0 && !extents[0].is(1)) return false;
+    return std::all_of(extents.begin() + 2, extents.end(), [](const auto& extent) { return extent.is(1); });
   }
   int64_t channels(ValueId value) const { return (*graph_.type(value).shape)[1].value(); }
 
@@ -103,7 +104,7 @@ class Planning {
       for (const ValueId operand : graph_.operands(node)) {
         if (!computed(operand) || std::ranges::find(nodes, graph_.producer(operand)) != nodes.end()) continue;
         const Layout wanted = id == group.root ? in : out;
-        const bool whole = in == Layout::Plain || graph_.type(operand).rank() == graph_.type(node.result()).rank();
+        const bool whole = wanted == Layout::Plain || graph_.type(operand).rank() == graph_.type(node.result()).rank();
         if (whole && wanted == Layout::Blocked) plan_.intakes[id] = Intake::Blocked;
         if (wanted == Layout::Plain && !strided_[operand].empty()) {
           absorbed.insert(absorbed.end(), strided_[operand].begin(), strided_[operand].end());
@@ -123,7 +124,7 @@ class Planning {
   /// Images of a few channels are read as they are.
   void place_conv(const Group& group) {
     const ValueId x = graph_.operands(graph_.node(group.root))[0];
-    place_kernel(group, channels(x) >= 4 ? Layout::Blocked : Layout::Plain, Layout::Blocked);
+    place_kernel(group, fits_blocks(x) && channels(x) < 4 ? Layout::Plain : Layout::Blocked, Layout::Blocked);
   }
 
   /// It works in the layout of its operands: in blocks where one arrives so.
@@ -164,13 +165,13 @@ class Planning {
     if (is(node, "Transpose")) return !written_in_order(graph_.operands(node)[0]);
     if (!is(node, "Split") && !is(node, "Slice")) return false;
     const ValueId x = graph_.operands(node)[0];
-    if (!onednn::is_plannable(graph_, x)) return false;
+    if (!onednn::may_be_plannable(graph_, x)) return false;
     const Shape& whole = *graph_.type(x).shape;
     const Shape& part = *graph_.type(node.result()).shape;
     bool ones = true;  // all extents before this axis
     for (size_t axis = 0; axis < whole.size(); ++axis) {
       if (part[axis] != whole[axis] && !ones) return true;
-      ones = ones && whole[axis].value() == 1;
+      ones = ones && whole[axis].is(1);
     }
     return false;
   }
@@ -179,7 +180,7 @@ class Planning {
   void place_concat(const Group& group) {
     const Node& node = graph_.node(group.root);
     const auto operands = graph_.operands(node);
-    const auto whole_blocks = [&](ValueId v) { return channels(v) % block_ == 0; };
+    const auto whole_blocks = [&](ValueId v) { return fits_blocks(v) && channels(v) % block_ == 0; };
     const auto in_blocks = [&](ValueId v) { return computed(v) && layout(v) == Layout::Blocked; };
     const bool blocked = fits_blocks(node.result()) && node.attrs.integer("axis") == 1 &&
                          std::ranges::all_of(operands, whole_blocks) && std::ranges::any_of(operands, in_blocks);
@@ -191,10 +192,10 @@ class Planning {
   }
 
   bool in_place(const Node& concat) const {
-    if (!onednn::is_plannable(graph_, concat.result())) return false;
+    if (!onednn::may_be_plannable(graph_, concat.result())) return false;
     const Shape& extents = *graph_.type(concat.result()).shape;
     const auto axis = concat.attrs.integer("axis");
-    return std::all_of(extents.begin(), extents.begin() + axis, [](const auto& extent) { return extent.value() == 1; });
+    return std::all_of(extents.begin(), extents.begin() + axis, [](const auto& extent) { return extent.is(1); });
   }
 
   const Graph& graph_;

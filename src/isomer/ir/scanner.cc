@@ -99,10 +99,11 @@ Result<std::string> Scanner::quoted_string() {
 
 Result<double> Scanner::number(bool& is_float) {
   skip();
-  const std::string rest(text_.substr(at_, 64));
-  char* end = nullptr;
-  const double value = std::strtod(rest.c_str(), &end);
-  const auto length = static_cast<size_t>(end - rest.c_str());
+  // Not strtod, which reads numbers as the program's locale writes them.
+  const std::string_view rest = text_.substr(at_, 64);
+  double value = 0;
+  const auto [end, status] = std::from_chars(rest.data(), rest.data() + rest.size(), value);
+  const auto length = status == std::errc() ? static_cast<size_t>(end - rest.data()) : 0;
   if (length == 0) return error(fmt::format("expected a number before '{}'", rest.substr(0, 12)));
   is_float = rest.substr(0, length).find_first_of(".eEnN") != std::string::npos;
   at_ += length;

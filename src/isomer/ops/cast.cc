@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cctype>
+#include <charconv>
 #include <cstdlib>
+#include <limits>
 #include <variant>
 
 #include "isomer/ops/infer.h"
@@ -68,10 +70,16 @@ Result<Numbers> decoded(const Tensor& tensor) {
 Result<double> parsed(const std::string& text) {
   std::string lower = text;
   std::transform(lower.begin(), lower.end(), lower.begin(), [](unsigned char c) { return std::tolower(c); });
-  char* end = nullptr;
-  const double value = std::strtod(lower.c_str(), &end);
-  if (lower.empty() || *end != '\0') return fail("'{}' is no number", text);
-  return value;
+  // Not strtod, which reads numbers as the program's locale writes them; nor does from_chars read a plus.
+  const size_t sign = lower.starts_with('+') ? 1 : 0;
+  double value = 0;
+  const auto [end, status] = std::from_chars(lower.data() + sign, lower.data() + lower.size(), value);
+  if (status == std::errc::invalid_argument || end != lower.data() + lower.size())
+    return fail("'{}' is no number", text);
+  if (status == std::errc()) return value;
+  // Out of range: zero or infinite, by the exponent's sign.
+  const double limit = lower.find("e-") != std::string::npos ? 0.0 : std::numeric_limits<double>::infinity();
+  return lower.starts_with('-') ? -limit : limit;
 }
 
 Result<Numbers> parsed(const std::vector<std::string>& texts) {

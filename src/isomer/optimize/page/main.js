@@ -40,7 +40,7 @@ function headline() {
       `${m.speedup.toFixed(3)}× as fast, 95% [${m.ci95.map((bound) => bound.toFixed(3)).join(", ")}]`));
   } else {
     out.append(figure("latency", "latency, measured", "not measured", null,
-      found ? "no engine ran the models" : "nothing to compare with the model"));
+      !found ? "nothing to compare with the model" : report.device ? "dropped before it was timed" : "no engine ran the models"));
   }
   const before = report.cost.before, after = found ? data.cost_after : null;
   if (before) {

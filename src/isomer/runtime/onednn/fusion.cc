@@ -134,7 +134,7 @@ class Fuser {
       const auto& nodes = found->second.nodes;
       const bool alone = std::ranges::all_of(graph_.consumers(value),
                                              [&](NodeId id) { return std::ranges::find(nodes, id) != nodes.end(); });
-      return alone && !graph_.is_output(value) && is_plannable(graph_, value) ? &found->second : nullptr;
+      return alone && !graph_.is_output(value) && plannable(value) ? &found->second : nullptr;
     }
     return nullptr;
   }
@@ -164,7 +164,7 @@ class Fuser {
   std::optional<Post> next(const Group& group, ValueId value, bool heavy) const {
     if (const WrittenGelu* gelu = gelu_of(value)) return gelu_post(*gelu);
     const auto readers = graph_.consumers(value);
-    if (readers.size() != 1 || graph_.is_output(value) || !is_plannable(graph_, value)) return std::nullopt;
+    if (readers.size() != 1 || graph_.is_output(value) || !plannable(value)) return std::nullopt;
     const Node& reader = graph_.node(readers[0]);
     if (taken_[readers[0]] || reader.num_results != 1 || graph_.type(reader.result()) != graph_.type(value))
       return std::nullopt;
@@ -174,7 +174,7 @@ class Fuser {
     if (!heavy || !is_standard(reader) || reader.op->name != "Add") return std::nullopt;
     const auto operands = graph_.operands(reader);
     const ValueId other = operands[0] == value ? operands[1] : operands[0];
-    if (other == value || !is_plannable(graph_, other) || left_to_other(other)) return std::nullopt;
+    if (other == value || !plannable(other) || left_to_other(other)) return std::nullopt;
     const bool added_before = std::ranges::any_of(group.posts, [](const Post& post) { return !post.function; });
     if (added_before && !constant(other) && graph_.node(group.root).op->name == "Conv") return std::nullopt;
     return Post{readers[0], std::nullopt, other};
@@ -186,7 +186,9 @@ class Fuser {
     if (taken_[maker] || graph_.consumers(other).size() != 1 || graph_.is_output(other)) return false;
     if (is_heavy(graph_.node(maker))) return !seen(maker);
     if (!ahead_ || graph_.node(maker).is_input() || graph_.node(maker).is_constant()) return false;
-    const ValueId before = graph_.operands(graph_.node(maker))[0];
+    const auto read = graph_.operands(graph_.node(maker));
+    if (read.empty() || read[0] == kNoValue) return false;
+    const ValueId before = read[0];
     const NodeId conv = graph_.producer(before);
     return graph_.consumers(before).size() == 1 && !graph_.is_output(before) && !seen(conv) &&
            will_fold({conv}, graph_.node(maker));
@@ -194,6 +196,7 @@ class Fuser {
   /// Groups are made in the order of their roots, so that a later heavy root is one that is not yet seen.
   bool seen(NodeId maker) const { return maker <= current_; }
 
+  bool plannable(ValueId value) const { return ahead_ ? may_be_plannable(graph_, value) : is_plannable(graph_, value); }
   bool constant(ValueId value) const { return ahead_ ? graph_.is_weight(value) : graph_.constant(value) != nullptr; }
 
   const Graph& graph_;
@@ -210,8 +213,13 @@ bool is_plannable(const Graph& graph, ValueId value) {
   return type.dtype == DType::Float && type.shape && concrete(*type.shape);
 }
 
+bool may_be_plannable(const Graph& graph, ValueId value) {
+  const TensorType& type = graph.type(value);
+  return type.dtype == DType::Float && type.shape.has_value();
+}
+
 std::optional<Eltwise> eltwise_of(const Graph& graph, const Node& node, ValueId operand) {
-  if (!is_standard(node) || node.num_results != 1 || !is_plannable(graph, operand)) return std::nullopt;
+  if (!is_standard(node) || node.num_results != 1 || !may_be_plannable(graph, operand)) return std::nullopt;
   const std::string& name = node.op->name;
   const auto operands = graph.operands(node);
   if (const auto simple = simple_functions().find(name); simple != simple_functions().end()) return simple->second;

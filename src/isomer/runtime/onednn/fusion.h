@@ -47,10 +47,12 @@ std::vector<Group> fuse(const Graph& graph);
 
 /// The same for a graph that is not canonical yet, as far as its groups will be: batch normalizations are posts of the
 /// convolutions that they will go into, and a Gelu written out is one function. Weights count as constants; nodes that
-/// make them are groups, too.
+/// make them are groups, too. Extents need not be known.
 std::vector<Group> fuse_ahead(const Graph& graph);
 
 /// Whether a value is f32 with known extents.
 bool is_plannable(const Graph& graph, ValueId value);
+/// Whether it is f32 of known rank, and so will be plannable once its extents are known.
+bool may_be_plannable(const Graph& graph, ValueId value);
 
 }  // namespace isomer::onednn

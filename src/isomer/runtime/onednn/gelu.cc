@@ -18,7 +18,7 @@ class Matcher {
       if (!is_op(inner, "Mul")) continue;
       found_ = {kNoValue, {inner, last}};
       const ValueId factors[] = {operand(inner, 0), operand(inner, 1), operand(last, 1 - i)};
-      if (!is_gelu(factors)) continue;
+      if (!is_gelu(factors) || graph_.type(graph_.node(last).result()) != graph_.type(found_.x)) continue;
       std::ranges::sort(found_.nodes);
       return std::move(found_);
     }

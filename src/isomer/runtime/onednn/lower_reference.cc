@@ -1,6 +1,8 @@
 // Operators that oneDNN lacks: the reference executor's kernels.
 
+#include <algorithm>
 #include <cstring>
+#include <functional>
 
 #include "isomer/runtime/onednn/lower.h"
 #include "isomer/runtime/onednn/workspace.h"
@@ -29,6 +31,21 @@ struct Outcome {
   Location at;
   TensorType type;
 };
+
+/// A tensor that keeps its elements, where `made` may be a view of an operand whose bytes others use next.
+Tensor kept(Tensor made, std::span<const Operand> operands, std::span<const Tensor> tensors) {
+  if (made.empty() || made.dtype() == DType::String || made.bytes().empty()) return made;
+  for (size_t i = 0; i < operands.size(); ++i) {
+    if (!operands[i].present || operands[i].boxed || operands[i].dtype == DType::String) continue;
+    const auto bytes = tensors[i].bytes();
+    const std::byte* const begin = made.bytes().data();
+    if (std::less<>()(begin, bytes.data()) || !std::less<>()(begin, bytes.data() + bytes.size())) continue;
+    Tensor own = Tensor::zeros(made.dtype(), made.dims());
+    std::ranges::copy(made.bytes(), own.mutable_bytes().begin());
+    return own;
+  }
+  return made;
+}
 
 Status store(Tensor made, const Outcome& outcome, Workspace& workspace) {
   if (outcome.boxed) {
@@ -84,7 +101,10 @@ Result<bool> lower_reference(Builder& builder, NodeId id) {
     tensors.reserve(operands.size());
     for (const Operand& operand : operands) tensors.push_back(tensor_of(operand, workspace));
     ISOMER_TRY(std::vector<Tensor> results, run_node(workspace.graph(), workspace.graph().node(id), tensors));
-    for (size_t i = 0; i < outcomes.size(); ++i) ISOMER_CHECK(store(std::move(results[i]), outcomes[i], workspace));
+    for (size_t i = 0; i < outcomes.size(); ++i) {
+      if (outcomes[i].boxed) results[i] = kept(std::move(results[i]), operands, tensors);
+      ISOMER_CHECK(store(std::move(results[i]), outcomes[i], workspace));
+    }
     return {};
   };
   builder.emit(std::move(kernel));

@@ -121,6 +121,12 @@ TEST(Plan, JoinsGeluWrittenOut) {
   EXPECT_EQ(count_of(kernels, "MatMul+Add+Gelu"), 1);
 }
 
+TEST(Plan, LeavesAGeluOfMoreAxes) {
+  expect_as_reference(
+      "input x: f32[2,3]\nr = f32[]{1.41421356}\no = f32[]{1}\nh = f32[1,1,1]{0.5}\n"
+      "d = Div(x, r)\ne = Erf(d)\na = Add(e, o)\nm = Mul(x, a)\ny = Mul(m, h)\nreturn y");
+}
+
 TEST(Plan, SaysWhatTheReferenceRuns) {
   const auto kernels = expect_as_reference("input x: f32[3,4]\ny = Erf(x)\nz = Relu(y)\nreturn z");
   EXPECT_EQ(references(kernels), 1);
@@ -129,6 +135,21 @@ TEST(Plan, SaysWhatTheReferenceRuns) {
 TEST(Plan, TakesExtentsThatDependOnData) {
   const Graph graph = graph_of("input x: f32[6]\nn = NonZero(x)\nr = Relu(x)\nreturn n, r");
   expect_as_reference(graph, std::vector{Tensor::floats({6}, {0, 1, 0, -2, 3, 0})});
+}
+
+/// What a boxed result shares with an operand must not be overwritten by later kernels, nor by the next run.
+TEST(Plan, KeepsBoxedViewsOfOperands) {
+  const Graph graph = graph_of(
+      "input x: f32[2,8]\ninput s: i64[2]\nr = Relu(x)\n"
+      "y = Opaque(r, s) {@op_type=\"Reshape\", @domain=\"\", @opset=13, @instance=0, @captures=0}: f32[A,B]\n"
+      "t = Tanh(x)\ne = Exp(t)\nq = Sqrt(e)\nreturn y, q");
+  const std::vector inputs = {random_tensor(DType::Float, {2, 8}, 1), Tensor::ints({2}, {4, 4})};
+  expect_as_reference(graph, inputs);
+  const Plan plan = plan_of(graph, inputs);
+  const auto first = plan.run(inputs).value();
+  const std::vector others = {random_tensor(DType::Float, {2, 8}, 2), Tensor::ints({2}, {4, 4})};
+  ASSERT_TRUE(plan.run(others).has_value());
+  EXPECT_EQ(difference(first[0], run_reference(graph, inputs).value()[0]), 0);
 }
 
 TEST(Plan, TakesText) {

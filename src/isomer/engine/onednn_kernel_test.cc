@@ -1,0 +1,82 @@
+#include "isomer/engine/onednn_kernel.h"
+
+#include <gtest/gtest.h>
+
+#include "isomer/engine/onednn_planner.h"
+#include "isomer/ir/text.h"
+#include "isomer/ops/registry.h"
+#include "isomer/runtime/onednn/desc.h"
+
+namespace isomer {
+namespace {
+
+Graph graph_of(const std::string& text) {
+  auto graph = parse_graph(text, find_op);
+  if (!graph) throw std::runtime_error(graph.error().message);
+  return std::move(*graph);
+}
+
+/// The kernels that the planner makes of a graph, by the operators in them.
+std::vector<std::string> kernels_of(const Graph& graph, const KernelPlan& plan) {
+  std::vector<std::string> names;
+  for (size_t i = 0; i < plan.size(); ++i) {
+    names.emplace_back();
+    for (const NodeId id : plan.kernel(i)) names.back() += (names.back().empty() ? "" : "+") + graph.node(id).op->name;
+  }
+  return names;
+}
+
+KernelPlan plan_of(const Graph& graph) { return OnednnPlanner(onednn::native_block()).plan(graph, {}); }
+
+constexpr const char* kWindow = "{strides=[1,1], dilations=[1,1], pads=[1,1,1,1]}";
+
+TEST(OnednnPlanner, PlansForExtentsThatAreNotKnown) {
+  const Graph graph = graph_of(std::string("input x: f32[N,16,8,8]\nw = f32[16,16,3,3]{seed 1}\nc = Conv(x, w) ") +
+                               kWindow + "\ns = Add(c, x)\ny = Relu(s)\nreturn y");
+  const KernelPlan plan = plan_of(graph);
+  EXPECT_EQ(kernels_of(graph, plan), std::vector<std::string>{"Conv+Add+Relu"});
+  EXPECT_EQ(plan.reorders.size(), 2U) << "x to blocks, y back";
+}
+
+TEST(OnednnPlanner, LeavesOperandsThatBroadcastAsTheyAre) {
+  const Graph graph =
+      graph_of(std::string("input x: f32[1,3,8,8]\ninput s: f32[]\nw = f32[16,3,3,3]{seed 1}\nc = Conv(x, w) ") +
+               kWindow + "\ny = Add(c, s)\nreturn y");
+  for (const auto& reorder : plan_of(graph).reorders) EXPECT_EQ(graph.type(reorder.value).rank(), 4U);
+}
+
+/// Runs the kernel alone on operands in the layouts that `intake` says.
+double microseconds(const Graph& graph, Intake intake) {
+  KernelRun run{.graph = graph};
+  for (const Node& node : graph.nodes())
+    run.intakes.push_back(node.is_input() || node.is_constant() ? Intake::Own : intake);
+  std::vector<float> far;
+  const auto time = time_on_plan(run, 1, onednn::make_tuner(false), far);
+  if (!time) throw std::runtime_error(time.error().message);
+  EXPECT_GT(time->runs, 0);
+  return time->us;
+}
+
+TEST(OnednnKernel, TimesWhateverArrives) {
+  const std::string blocked = "input x: f32[1,20,8,8]\n";
+  EXPECT_GT(microseconds(graph_of(blocked + "y = Abs(x)\nreturn y"), Intake::Blocked), 0);
+  EXPECT_GT(microseconds(graph_of(blocked + "input s: f32[]\ny = Mul(x, s)\nreturn y"), Intake::Blocked), 0);
+  EXPECT_GT(microseconds(graph_of(blocked + "input b: f32[8]\ny = Add(x, b)\nreturn y"), Intake::Blocked), 0);
+  EXPECT_GT(
+      microseconds(graph_of("input i: i64[4]\nt = f32[2,8]{seed 1}\ny = Gather(t, i) {axis=0}\nreturn y"), Intake::Own),
+      0)
+      << "indices into two rows";
+}
+
+TEST(OnednnKernel, TimesReorders) {
+  const Graph graph = graph_of("input x: f32[1,32,14,14]\nreturn x");
+  std::vector<float> far;
+  for (const Layout to : {Layout::Plain, Layout::Blocked}) {
+    const auto time = time_on_plan({.graph = graph, .reorder_to = to}, 1, onednn::make_tuner(false), far);
+    ASSERT_TRUE(time.has_value()) << time.error().message;
+    EXPECT_GT(time->us, 0);
+  }
+}
+
+}  // namespace
+}  // namespace isomer
