@@ -61,6 +61,7 @@ Result<SearchResult> greedy(const Graph& graph, Oracle& oracle, const SearchOpti
 Result<SearchResult> foreseen(const Graph& graph, const SearchOptions& options, const SearchContext& context,
                               const Deadline& end) {
   ISOMER_TRY(SearchResult found, greedy(graph, *context.foresight, options, context));
+  found.report.algorithm += " by costs";
   if (found.graph.hash() == graph.hash()) return found;
   context.progress("measuring what the costs promise");
   const auto ratio = look_closely(context.oracle, graph, found.graph, 1, end);
