@@ -56,6 +56,13 @@ Result<SearchResult> greedy(const Graph& graph, Oracle& oracle, const SearchOpti
                         .progress = context.progress});
 }
 
+/// Back to the graph that a search began with.
+void drop(SearchResult& result, const Graph& graph) {
+  result.graph = graph;
+  result.report.steps.clear();
+  result.report.progress.clear();
+}
+
 /// Greedy by the costs alone: one measurement for all its steps, where every run of a large model takes seconds. Its
 /// graph is `graph` itself when what it found is not measured to be faster.
 Result<SearchResult> foreseen(const Graph& graph, const SearchOptions& options, const SearchContext& context,
@@ -69,11 +76,19 @@ Result<SearchResult> foreseen(const Graph& graph, const SearchOptions& options, 
   if (ratio && ratio->low > 1) {
     for (SearchStep& step : found.report.steps) step.speedup = 0;
   } else {
-    found.graph = graph;
-    found.report.steps.clear();
-    found.report.progress.clear();
+    drop(found, graph);
   }
   return found;
+}
+
+/// Of two results for `graph` that both differ from it, drops the slower one.
+void drop_slower(const Graph& graph, SearchResult& promised, SearchResult& stepwise, const SearchContext& context,
+                 const Deadline& end) {
+  if (promised.graph.hash() == graph.hash()) return;
+  if (stepwise.graph.hash() == promised.graph.hash() || stepwise.graph.hash() == graph.hash())
+    return drop(stepwise, graph);
+  const auto ratio = look_closely(context.oracle, promised.graph, stepwise.graph, 1, end);
+  drop(ratio && ratio->value > 1 ? promised : stepwise, graph);
 }
 
 Result<SearchResult> metaflow(const Graph& graph, std::span<const Rule> rules, const SearchOptions& options,
@@ -172,18 +187,18 @@ Result<SearchResult> run_search(const Graph& graph, const SearchOptions& options
   SearchResult out{graph, {}};
   const double share = options.search == "auto" ? kGreedyShare : 1;
   const Deadline greedy_end = Deadline::after(share * options.time_budget_seconds);
+  SearchResult promised{graph, {}};
   if (options.search == "auto" && context.foresight != nullptr) {
     const Deadline foresight_end = Deadline::after(kForesightShare * options.time_budget_seconds);
-    const double began = seconds_since(start);
-    ISOMER_TRY(SearchResult found, foreseen(out.graph, until(options, foresight_end), context, greedy_end));
-    out.graph = std::move(found.graph);
-    append(out.report, std::move(found.report), began);
+    ISOMER_TRY(promised, foreseen(graph, until(options, foresight_end), context, greedy_end));
   }
   if (options.search == "auto" || options.search == "greedy") {
     const double began = seconds_since(start);
-    ISOMER_TRY(SearchResult found, greedy(out.graph, context.oracle, until(options, greedy_end), context));
-    out.graph = std::move(found.graph);
-    append(out.report, std::move(found.report), began);
+    ISOMER_TRY(SearchResult stepwise, greedy(graph, context.oracle, until(options, greedy_end), context));
+    drop_slower(graph, promised, stepwise, context, end);
+    out.graph = promised.graph.hash() != graph.hash() ? promised.graph : stepwise.graph;
+    append(out.report, std::move(promised.report), 0);
+    append(out.report, std::move(stepwise.report), began);
   }
   if (options.search == "backtrack") {
     ISOMER_TRY(out.graph, context.prepare(out.graph));

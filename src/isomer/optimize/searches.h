@@ -43,8 +43,8 @@ struct SearchContext {
 };
 
 /// greedy: tactics and whole rules, judged by the oracle. backtrack: simplifies, then MetaFlow's search. enumerate:
-/// MetaFlow's search without a cutoff. auto: greedy by the costs alone, kept when what it found is measured to be
-/// faster; greedy by the oracle from there; backtrack from its result.
+/// MetaFlow's search without a cutoff. auto: greedy by the costs alone, kept where it is measured to be faster; greedy
+/// by the oracle; then backtrack from the faster result of the two.
 Result<SearchResult> run_search(const Graph& graph, const SearchOptions& options, const SearchContext& context);
 
 }  // namespace isomer
