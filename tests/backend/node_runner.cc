@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-#include "isomer/ir/builder.h"
+#include "isomer/ir/copy.h"
 #include "isomer/ir/verify.h"
 #include "isomer/onnx/export.h"
 #include "isomer/onnx/import.h"
@@ -96,20 +96,10 @@ Result<Graph> verified(Graph graph) {
 /// The graph with its inputs replaced by constants, so that folding computes what it can.
 Result<Graph> with_constants(const Graph& graph, const std::vector<Tensor>& inputs) {
   GraphBuilder builder(graph.name_table());
-  std::vector<ValueId> renamed(graph.num_values(), kNoValue);
-  for (const Node& node : graph.nodes()) {
-    if (node.is_input()) {
-      renamed[node.result()] = builder.constant(inputs[static_cast<size_t>(node.attrs.integer("index"))]);
-      continue;
-    }
-    std::vector<ValueId> operands;
-    for (const ValueId operand : graph.operands(node))
-      operands.push_back(operand == kNoValue ? kNoValue : renamed[operand]);
-    ISOMER_TRY(const NodeId id, builder.copy(graph, node, operands));
-    for (uint32_t i = 0; i < node.num_results; ++i) renamed[node.result(i)] = builder.at(id).result(i);
-  }
-  std::vector<ValueId> outputs;
-  for (const ValueId output : graph.outputs()) outputs.push_back(renamed[output]);
+  ISOMER_TRY(const auto outputs, copy_nodes(builder, graph, [&](ValueId value) -> Result<ValueId> {
+               const Node& node = graph.producer_node(value);
+               return builder.constant(inputs[static_cast<size_t>(node.attrs.integer("index"))]);
+             }));
   return fold_constants(builder.finish(outputs));
 }
 

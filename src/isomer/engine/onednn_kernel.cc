@@ -4,7 +4,7 @@
 #include <chrono>
 
 #include "isomer/base/stats.h"
-#include "isomer/ir/builder.h"
+#include "isomer/ir/copy.h"
 #include "isomer/ops/registry.h"
 #include "isomer/runtime/reference/random.h"
 
@@ -29,21 +29,10 @@ class Harness {
 
   Result<Graph> build() {
     const Graph& graph = run_.graph;
-    std::vector<ValueId> renamed(graph.num_values(), kNoValue);
-    for (const Node& node : graph.nodes()) {
-      if (node.is_input()) {
-        ISOMER_TRY(renamed[node.result()], input(graph, node.result()));
-        continue;
-      }
-      std::vector<ValueId> operands;
-      for (const ValueId operand : graph.operands(node))
-        operands.push_back(operand == kNoValue ? kNoValue : renamed[operand]);
-      ISOMER_TRY(const NodeId copy, builder_.copy(graph, node, operands));
-      for (uint32_t i = 0; i < node.num_results; ++i) renamed[node.result(i)] = builder_.at(copy).result(i);
-    }
-    for (const ValueId output : graph.outputs()) {
-      if (!run_.reorder_to) builder_.name(renamed[output], std::string(kResult));
-      outputs_.push_back(renamed[output]);
+    ISOMER_TRY(const auto results, copy_nodes(builder_, graph, [&](ValueId value) { return input(graph, value); }));
+    for (const ValueId result : results) {
+      if (!run_.reorder_to) builder_.name(result, std::string(kResult));
+      outputs_.push_back(result);
     }
     return builder_.finish(outputs_);
   }

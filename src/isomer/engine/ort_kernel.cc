@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "isomer/ir/builder.h"
+#include "isomer/ir/copy.h"
 #include "isomer/onnx/export.h"
 #include "isomer/ops/registry.h"
 
@@ -25,20 +25,7 @@ class Harness {
   explicit Harness(const KernelRun& run) : run_(run), graph_(run.graph) {}
 
   Result<Graph> build() {
-    std::vector<ValueId> renamed(graph_.num_values(), kNoValue);
-    for (const Node& node : graph_.nodes()) {
-      if (node.is_input()) {
-        ISOMER_TRY(renamed[node.result()], input(node.result()));
-        continue;
-      }
-      std::vector<ValueId> operands;
-      for (const ValueId operand : graph_.operands(node))
-        operands.push_back(operand == kNoValue ? kNoValue : renamed[operand]);
-      ISOMER_TRY(const NodeId copy, builder_.copy(graph_, node, operands));
-      for (uint32_t i = 0; i < node.num_results; ++i) renamed[node.result(i)] = builder_.at(copy).result(i);
-    }
-    std::vector<ValueId> outputs;
-    for (const ValueId output : graph_.outputs()) outputs.push_back(renamed[output]);
+    ISOMER_TRY(const auto outputs, copy_nodes(builder_, graph_, [&](ValueId value) { return input(value); }));
     return builder_.finish(outputs);
   }
 
