@@ -192,6 +192,22 @@ TEST_F(Cli, InspectCountsAndDraws) {
   EXPECT_THAT(isomer_program({"inspect", a_, "--dot", a_}).err, HasSubstr("is an input"));
 }
 
+TEST_F(Cli, InspectTellsThePlannedMemory) {
+  const Outcome outcome = isomer_program({"inspect", a_, "--shape", "N=10", "--engine", "onednn", "--json"});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  const json plan = outcome.report()["plan"];
+  EXPECT_EQ(plan["input_bytes"], 10 * 8 * 4);
+  EXPECT_EQ(plan["output_bytes"], 10 * 4 * 4);
+  EXPECT_GE(plan["arena_bytes"], plan["scratch_bytes"]);
+  EXPECT_EQ(plan["peak_bytes"], plan["input_bytes"].get<int>() + plan["output_bytes"].get<int>() +
+                                    plan["arena_bytes"].get<int>() + plan["reference_bytes"].get<int>());
+  EXPECT_THAT(isomer_program({"inspect", a_, "--engine", "onednn"}).out,
+              HasSubstr("peak activations"));
+  const json without = isomer_program({"inspect", a_, "--json"}).report();
+  EXPECT_FALSE(without.contains("plan"));
+  EXPECT_FALSE(isomer_program({"inspect", a_, "--engine", "reference", "--json"}).report().contains("plan"));
+}
+
 TEST_F(Cli, InspectShowsEveryOpsetImport) {
   // Messages of protobuf may be concatenated: this adds an import of com.example at version 3.
   const std::string import =

@@ -137,8 +137,9 @@ void print_report(const Model& model, const std::vector<OpRow>& rows, const Grap
                row.folded == 0 ? "" : fmt::format("{} of constants alone", row.folded)});
   }
   table.row({"total", grouped(count), metric(work.run.flops), byte_str(work.run.bytes)});
-  fmt::print("{}\nparameters {} ({}), peak activations {}, opset {}\n", table.str(), grouped(work.parameters),
-             byte_str(work.parameter_bytes), byte_str(work.peak_activation_bytes), opsets_text(model));
+  fmt::print("{}\nparameters {} ({}), peak activations {} node by node, opset {}\n", table.str(),
+             grouped(work.parameters), byte_str(work.parameter_bytes), byte_str(work.peak_activation_bytes),
+             opsets_text(model));
   print_opaque(model.graph);
 }
 
@@ -155,18 +156,27 @@ Result<int> inspect(const InspectOptions& options) {
     ISOMER_CHECK(may_write(options.dot, inputs, false));
     ISOMER_CHECK(write_file(options.dot, dot_graph(model.graph)));
   }
+  std::optional<PlanFacts> plan;
+  if (options.costs.engine_given) {
+    auto made = plan_facts(options.costs, model.graph, *symbols);
+    if (!made) return fail_in(options.model, made.error());
+    plan = *made;
+  }
   std::optional<ModelCosts> costs;
   if (options.costs.wanted) {
     auto made = model_costs(options.costs, model.graph, *symbols);
     if (!made) return fail_in(options.model, made.error());
     costs = std::move(*made);
+    if (plan) costs->metrics.peak_bytes = static_cast<double>(plan->memory.total());
   }
   if (options.json) {
     json report = report_of(options, model, rows, work);
+    if (plan) report["plan"] = to_json(*plan);
     if (costs) report["costs"] = to_json(*costs);
     print_json(report);
   } else {
     print_report(model, rows, work);
+    if (plan) print_plan(*plan);
     if (costs) print_costs(*costs);
   }
   return kDone;
@@ -186,7 +196,10 @@ void add_inspect(CLI::App& app, int& exit_code) {
   options->costs.add_to(*command);
   add_json(*command, options->json);
   command->footer("Example: isomer inspect model.onnx --dot model.dot && dot -Tsvg model.dot > model.svg");
-  command->callback([options, &exit_code] { exit_code = finish(inspect(*options)); });
+  command->callback([options, command, &exit_code] {
+    options->costs.engine_given = command->count("--engine") > 0;
+    exit_code = finish(inspect(*options));
+  });
 }
 
 }  // namespace isomer

@@ -1,8 +1,11 @@
 #include "isomer/cli/inspect_costs.h"
 
+#include <chrono>
+
 #include "isomer/base/progress.h"
 #include "isomer/base/table.h"
 #include "isomer/cli/describe.h"
+#include "isomer/optimize/optimize.h"
 
 namespace isomer {
 
@@ -13,6 +16,27 @@ void CostChoice::add_to(CLI::App& command) {
   engine.add_to(command);
   command.add_option("--profile-db", profile_db, "File that keeps measured kernels from run to run")
       ->capture_default_str();
+}
+
+Result<std::optional<PlanFacts>> plan_facts(const CostChoice& choice, const Graph& graph, const SymbolValues& symbols) {
+  const Progress progress("compiling a plan ...");
+  ISOMER_TRY(const auto engine, choice.engine.make());
+  ISOMER_TRY(const auto inputs, concrete_inputs(graph, symbols));
+  const auto start = std::chrono::steady_clock::now();
+  ISOMER_TRY(const auto memory, engine->activation_memory(graph, inputs));
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+  if (!memory) return std::nullopt;
+  return PlanFacts{*memory, took.count()};
+}
+
+json to_json(const PlanFacts& plan) {
+  json report = memory_json(plan.memory);
+  report["compile_seconds"] = plan.seconds;
+  return report;
+}
+
+void print_plan(const PlanFacts& plan) {
+  fmt::print("\nplan: compiled in {:.2f} s, peak activations {}\n", plan.seconds, memory_str(plan.memory));
 }
 
 Result<ModelCosts> model_costs(const CostChoice& choice, const Graph& graph, const SymbolValues& symbols) {

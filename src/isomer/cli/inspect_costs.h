@@ -1,5 +1,6 @@
 #pragma once
-// isomer inspect --costs: which kernels an engine runs for a model, and how long each takes.
+// isomer inspect --engine: the memory that an engine plans for a model; with --costs, which kernels it runs, and how
+// long each takes.
 
 #include <nlohmann/json.hpp>
 #include <string>
@@ -12,6 +13,7 @@ namespace isomer {
 
 struct CostChoice {
   bool wanted = false;
+  bool engine_given = false;
   EngineChoice engine;
   std::filesystem::path profile_db = default_profile_db();
 
@@ -23,6 +25,18 @@ struct ModelCosts {
   std::vector<KernelShare> kernels;
   size_t measured = 0;  ///< kernels that the database did not know
 };
+
+/// A compiled plan.
+struct PlanFacts {
+  ActivationMemory memory;
+  double seconds = 0;  ///< that compiling took
+};
+
+/// Nothing where the engine does not tell its memory.
+Result<std::optional<PlanFacts>> plan_facts(const CostChoice& choice, const Graph& graph, const SymbolValues& symbols);
+
+nlohmann::json to_json(const PlanFacts& plan);
+void print_plan(const PlanFacts& plan);
 
 /// Measures what the database does not know.
 Result<ModelCosts> model_costs(const CostChoice& choice, const Graph& graph, const SymbolValues& symbols);

@@ -15,7 +15,7 @@ struct Metrics {
   double flops = 0;
   double bytes = 0;       ///< moved to and from memory
   double kernels = 0;     ///< how many are launched
-  double peak_bytes = 0;  ///< of activations that live at the same time, in the graph's order
+  double peak_bytes = 0;  ///< of activations that live at the same time: foreseen, or as the engine's plan has it
 };
 
 /// A kernel that a graph's latency is made of.

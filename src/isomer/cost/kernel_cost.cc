@@ -1,33 +1,13 @@
 #include "isomer/cost/kernel_cost.h"
 
 #include <algorithm>
-#include <array>
 #include <map>
-#include <string_view>
 
 #include "isomer/base/hash.h"
+#include "isomer/cost/live_memory.h"
 
 namespace isomer {
 namespace {
-
-/// Whether an engine performs a node where its operand lies, or together with the node that makes it.
-bool works_in_place(const Node& node) {
-  constexpr std::array<std::string_view, 14> kNames{"BatchNormalization",
-                                                    "Relu",
-                                                    "Clip",
-                                                    "LeakyRelu",
-                                                    "Sigmoid",
-                                                    "Tanh",
-                                                    "Add",
-                                                    "Sum",
-                                                    "Mul",
-                                                    "Sub",
-                                                    "Div",
-                                                    "Erf",
-                                                    "HardSigmoid",
-                                                    "HardSwish"};
-  return is_view(node) || std::ranges::find(kNames, node.op->name) != kNames.end();
-}
 
 bool is_opaque(const Graph& graph, const KernelPlan& plan, size_t kernel) {
   return graph.node(plan.kernel(kernel).back()).is_opaque();
@@ -84,7 +64,8 @@ Result<Metrics> KernelCost::metrics(const Graph& graph, const Boundary& boundary
     ISOMER_TRY(const Metrics* one, find(signer, reorder, types, graph, plan));
     add(*one);
   }
-  total.peak_bytes = peak_activation_bytes(graph, types.bytes());
+  const bool part = !boundary.inputs.empty() || !boundary.outputs.empty();
+  total.peak_bytes = live_bytes(graph, plan, types.bytes(), part);
   return total;
 }
 

@@ -13,6 +13,24 @@ bool is_view(const Node& node) {
   return std::find(kViews.begin(), kViews.end(), node.op->name) != kViews.end();
 }
 
+bool works_in_place(const Node& node) {
+  constexpr std::array<std::string_view, 14> kNames{"BatchNormalization",
+                                                    "Relu",
+                                                    "Clip",
+                                                    "LeakyRelu",
+                                                    "Sigmoid",
+                                                    "Tanh",
+                                                    "Add",
+                                                    "Sum",
+                                                    "Mul",
+                                                    "Sub",
+                                                    "Div",
+                                                    "Erf",
+                                                    "HardSigmoid",
+                                                    "HardSwish"};
+  return is_view(node) || std::ranges::find(kNames, node.op->name) != kNames.end();
+}
+
 bool runs(const Graph& graph, const Node& node) {
   if (node.is_input() || node.is_constant()) return false;
   return node.num_results == 0 || !graph.is_weight(node.result());

@@ -169,6 +169,11 @@ double MetricExpression::operator()(const Metrics& metrics) const {
   return stack.back();
 }
 
+bool MetricExpression::reads(double Metrics::*metric) const {
+  return std::ranges::any_of(steps_,
+                             [&](const Step& step) { return step.kind == Step::Metric && step.metric == metric; });
+}
+
 Result<Objective> Objective::parse(std::string_view text) {
   ISOMER_TRY(MetricExpression expression, MetricExpression::parse(text));
   return Objective(std::move(expression), std::string(text));
@@ -206,6 +211,13 @@ double Objective::guided(const Metrics& metrics) const {
 
 bool Objective::within_limits(const Metrics& metrics) const {
   return std::ranges::all_of(limits_, [&](const Limit& limit) { return limit.small(metrics) <= limit.large(metrics); });
+}
+
+bool Objective::uses_memory() const {
+  constexpr auto kMemory = &Metrics::peak_bytes;
+  return expression_.reads(kMemory) || std::ranges::any_of(limits_, [&](const Limit& limit) {
+           return limit.small.reads(kMemory) || limit.large.reads(kMemory);
+         });
 }
 
 std::vector<std::string> Objective::limits() const {

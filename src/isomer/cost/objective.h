@@ -17,6 +17,8 @@ class MetricExpression {
   static Result<MetricExpression> parse(std::string_view text);
   /// Not finite where the arithmetic is not (a division by zero).
   double operator()(const Metrics& metrics) const;
+  /// Whether this dimension is in it.
+  bool reads(double Metrics::*metric) const;
 
  private:
   friend class MetricParser;
@@ -50,6 +52,8 @@ class Objective {
   const std::string& text() const { return text_; }
   /// The limits as they were given.
   std::vector<std::string> limits() const;
+  /// Whether it depends on the memory, by itself or by a limit.
+  bool uses_memory() const;
   /// Whether it is the latency and nothing else, so that a run of the whole graph tells it.
   bool is_latency() const { return text_ == "latency_us" || text_ == "latency"; }
 

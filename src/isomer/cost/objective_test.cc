@@ -108,5 +108,16 @@ TEST(Objective, AnyTextIsParsedOrRefused) {
   EXPECT_GT(parsed, 100);
 }
 
+TEST(Objective, KnowsWhetherMemoryMatters) {
+  EXPECT_FALSE(Objective().uses_memory());
+  EXPECT_TRUE(Objective::parse("memory").value().uses_memory());
+  EXPECT_TRUE(Objective::parse("latency + peak_bytes / 1000").value().uses_memory());
+  Objective limited;
+  ASSERT_TRUE(limited.add_limit("kernels <= 9").has_value());
+  EXPECT_FALSE(limited.uses_memory());
+  ASSERT_TRUE(limited.add_limit("2 * peak_bytes <= 1e6").has_value());
+  EXPECT_TRUE(limited.uses_memory());
+}
+
 }  // namespace
 }  // namespace isomer

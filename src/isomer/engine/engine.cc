@@ -21,6 +21,11 @@ std::string Engine::device() const {
   return ::uname(&name) == 0 ? name.machine : "unknown";
 }
 
+Result<std::optional<ActivationMemory>> Engine::activation_memory(const Graph& /*graph*/,
+                                                                  std::span<const TensorType> /*inputs*/) {
+  return std::nullopt;
+}
+
 Result<KernelTime> Engine::time_kernel(const KernelRun& /*run*/, double /*overhead_us*/) {
   return fail("engine '{}' cannot time kernels", name());
 }

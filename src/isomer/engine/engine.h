@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -11,7 +12,9 @@
 
 #include "isomer/base/result.h"
 #include "isomer/engine/kernels.h"
+#include "isomer/ir/graph.h"
 #include "isomer/ir/tensor.h"
+#include "isomer/runtime/activation_memory.h"
 
 namespace isomer {
 
@@ -64,6 +67,11 @@ class Engine {
   virtual Result<std::vector<std::vector<double>>> time_interleaved(std::span<const SessionId> sessions,
                                                                     std::span<const std::vector<NamedTensor>> inputs,
                                                                     const TimingOptions& options) = 0;
+
+  /// The memory that one run of a graph on inputs of these (concrete) types takes for activations, as the engine plans
+  /// it; nothing where it does not say.
+  virtual Result<std::optional<ActivationMemory>> activation_memory(const Graph& graph,
+                                                                    std::span<const TensorType> inputs);
 
   /// How the engine groups nodes into kernels; null where it does not say.
   virtual const KernelPlanner* planner() const { return nullptr; }

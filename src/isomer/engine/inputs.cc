@@ -172,6 +172,16 @@ Result<std::vector<NamedTensor>> random_inputs(const Model& model, const ShapeOp
   return inputs;
 }
 
+Result<std::vector<TensorType>> concrete_inputs(const Graph& graph, const SymbolValues& symbols) {
+  const Extents extents = extents_of(graph, symbols);
+  std::vector<TensorType> types;
+  for (const ValueId input : graph.inputs()) {
+    if (!extents[input]) return fail("the extents of input {} are not known", types.size());
+    types.push_back({graph.type(input).dtype, Shape(extents[input]->begin(), extents[input]->end())});
+  }
+  return types;
+}
+
 Status check_input(const std::string& name, const Tensor& tensor, const TensorType& declared) {
   return check_inputs(std::vector<NamedTensor>{{name, tensor}}, {&declared, 1});
 }

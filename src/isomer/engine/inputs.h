@@ -29,6 +29,9 @@ Result<SymbolValues> symbol_values(const Model& model, const ShapeOptions& optio
 /// place. Integers that select from a table (Gather) stay within it. Fails when the extents of an input are not known.
 Result<std::vector<NamedTensor>> random_inputs(const Model& model, const ShapeOptions& options, uint64_t seed);
 
+/// The types of a graph's inputs when its symbols have these values. Fails where the rank of one is not known.
+Result<std::vector<TensorType>> concrete_inputs(const Graph& graph, const SymbolValues& symbols);
+
 /// Whether a tensor fits the declared type of an input, symbols standing for anything.
 Status check_input(const std::string& name, const Tensor& tensor, const TensorType& declared);
 /// Whether the tensors for all inputs fit their declared types together: a symbol has one value in all of them.

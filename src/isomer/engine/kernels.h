@@ -33,6 +33,8 @@ struct KernelPlan {
   std::vector<Layout> layouts;   ///< in which each value is made
   std::vector<Intake> intakes;   ///< by node
   std::vector<Reorder> reorders;
+  int64_t block = 1;            ///< channels in a block; blocked values have whole blocks
+  bool copies_outputs = false;  ///< outputs are made like other values, and copied to the caller in the end
 
   size_t size() const { return begins.size() - 1; }
   std::span<const NodeId> kernel(size_t i) const { return {nodes.data() + begins[i], nodes.data() + begins[i + 1]}; }

@@ -22,6 +22,11 @@ class OnednnEngine : public InProcessEngine {
   std::string version() const override { return onednn::library_version(); }
   int threads() const override { return threads_; }
 
+  Result<std::optional<ActivationMemory>> activation_memory(const Graph& graph,
+                                                            std::span<const TensorType> inputs) override {
+    ISOMER_TRY(const Plan plan, Plan::make(graph, inputs, {.threads = threads_}, tuner_));
+    return plan.memory();
+  }
   const KernelPlanner* planner() const override { return &planner_; }
   Result<KernelTime> time_kernel(const KernelRun& run, double) override {
     return time_on_plan(run, threads_, tuner_, far_);

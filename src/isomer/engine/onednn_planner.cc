@@ -41,6 +41,8 @@ class Planning {
     plan_.layouts.assign(graph.num_values(), Layout::Plain);
     plan_.intakes.assign(graph.nodes().size(), Intake::Own);
     plan_.begins = {0};
+    plan_.block = block;
+    plan_.copies_outputs = true;
     wants_.assign(graph.num_values(), {});
     strided_.resize(graph.num_values());
   }

@@ -469,7 +469,9 @@ OrtPlanner::OrtPlanner(int64_t block) : block_(block) {
 }
 
 KernelPlan OrtPlanner::plan(const Graph& graph, const Boundary& boundary) const {
-  return Planning(OrtPatterns(graph, kinds_), block_).run(boundary);
+  KernelPlan plan = Planning(OrtPatterns(graph, kinds_), block_).run(boundary);
+  plan.block = std::max<int64_t>(block_, 1);
+  return plan;
 }
 
 int64_t ort_block_channels() {

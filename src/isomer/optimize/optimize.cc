@@ -9,6 +9,7 @@
 #include "isomer/ir/dot.h"
 #include "isomer/onnx/export.h"
 #include "isomer/onnx/import.h"
+#include "isomer/optimize/planned_costs.h"
 #include "isomer/optimize/predicting_oracle.h"
 #include "isomer/optimize/rule_set.h"
 #include "isomer/runtime/reference/fold.h"
@@ -95,19 +96,25 @@ class Pipeline {
     return true;
   }
 
+  /// The costs that decide whether a graph is handed out: with planned memory, where that matters.
+  CostModel& deciding() { return options_.objective.uses_memory() ? *planned_ : *costs_.model; }
+
+  /// What has no cost is not known to keep a limit.
   bool within_limits(const Graph& graph) {
-    const auto metrics = costs_.model->metrics(graph);
-    return !metrics || options_.objective.within_limits(*metrics);
+    if (options_.objective.limits().empty()) return true;
+    const auto metrics = deciding().metrics(graph);
+    return metrics && options_.objective.within_limits(*metrics);
   }
   /// Whether the costs say that a graph is better than the model.
   bool predicted_better(const Graph& graph) {
-    const auto before = costs_.model->metrics(model_.graph);
-    const auto after = costs_.model->metrics(graph);
+    const auto before = deciding().metrics(model_.graph);
+    const auto after = deciding().metrics(graph);
     return before && after && options_.objective(*after) < options_.objective(*before);
   }
 
   Status make_oracle() {
     ISOMER_TRY(costs_, make_costs(options_.costs, model_.graph, symbols_, options_.progress));
+    planned_ = std::make_unique<PlannedCosts>(*costs_.model, costs_.engine.get(), symbols_);
     if (costs_.engine == nullptr) {
       oracle_ = std::make_unique<PredictingOracle>(*costs_.model, options_.objective, nullptr);
       return {};
@@ -120,9 +127,9 @@ class Pipeline {
     // Where the engine's kernels are not known, no prediction rules anything out.
     if (costs_.kernels == nullptr && options_.objective.is_latency()) return {};
     Oracle* const measured = options_.objective.is_latency() ? measuring_.get() : nullptr;
-    oracle_ = std::make_unique<PredictingOracle>(*costs_.model, options_.objective, measured);
+    oracle_ = std::make_unique<PredictingOracle>(*costs_.model, options_.objective, measured, &deciding());
     if (measured != nullptr)
-      foresight_ = std::make_unique<PredictingOracle>(*costs_.model, options_.objective, nullptr);
+      foresight_ = std::make_unique<PredictingOracle>(*costs_.model, options_.objective, nullptr, &deciding());
     return {};
   }
 
@@ -186,8 +193,9 @@ class Pipeline {
     if (has_costs()) {
       details.kernels_before = costs_.model->kernels(details.before).value_or(std::vector<PlannedKernel>());
       details.kernels_after = costs_.model->kernels(details.after).value_or(std::vector<PlannedKernel>());
-      if (auto metrics = costs_.model->metrics(details.after)) details.cost_after = *metrics;
+      if (auto metrics = planned_->metrics(details.after)) details.cost_after = *metrics;
     }
+    if (auto memory = planned_->memory(details.after)) details.memory_after = *memory;
     for (const Rule& rule : rules)
       if (report_.verdicts.contains(rule.name)) details.rules.emplace(rule.name, rule);
     report_.details = std::move(details);
@@ -196,9 +204,11 @@ class Pipeline {
   void fill_costs(const Graph& graph) {
     const Graph& after = report_.improved ? graph : model_.graph;
     if (has_costs()) {
-      if (auto metrics = costs_.model->metrics(model_.graph)) report_.cost_before = *metrics;
-      if (auto metrics = costs_.model->metrics(after)) report_.cost_after = *metrics;
+      if (auto metrics = planned_->metrics(model_.graph)) report_.cost_before = *metrics;
+      if (auto metrics = planned_->metrics(after)) report_.cost_after = *metrics;
     }
+    if (auto memory = planned_->memory(model_.graph)) report_.memory_before = *memory;
+    if (auto memory = planned_->memory(after)) report_.memory_after = *memory;
     if (costs_.kernels != nullptr) report_.kernels_measured = costs_.kernels->measured();
     report_.ops_before = op_counts(model_.graph);
     report_.ops_after = op_counts(after);
@@ -222,6 +232,7 @@ class Pipeline {
   Model model_;
   SymbolValues symbols_;
   Costs costs_;
+  std::unique_ptr<PlannedCosts> planned_;
   std::unique_ptr<EngineOracle> measuring_;  // nothing without an engine
   std::unique_ptr<Oracle> oracle_;
   std::unique_ptr<Oracle> foresight_;  // nothing where oracle_ measures nothing

@@ -60,8 +60,9 @@ struct ReportDetails {
   /// As in CostModel; empty where the costs do not tell.
   std::vector<PlannedKernel> kernels_before = {};
   std::vector<PlannedKernel> kernels_after = {};
-  std::optional<Metrics> cost_after = std::nullopt;  ///< of `after`
-  std::map<std::string, Rule> rules = {};            ///< those in the steps, by name
+  std::optional<Metrics> cost_after = std::nullopt;             ///< of `after`
+  std::optional<ActivationMemory> memory_after = std::nullopt;  ///< likewise
+  std::map<std::string, Rule> rules = {};                       ///< those in the steps, by name
 };
 
 struct OptimizeReport {
@@ -73,6 +74,9 @@ struct OptimizeReport {
   std::map<std::string, std::string> verdicts;  ///< of the rules in the steps, by name
   std::optional<Metrics> cost_before;           ///< by the engine's kernels, or the roofline model
   std::optional<Metrics> cost_after;
+  std::optional<ActivationMemory>
+      memory_before;  ///< by the engine's plan, where it tells; then the costs have its total
+  std::optional<ActivationMemory> memory_after;
   size_t kernels_measured = 0;             ///< in this run, rather than known from earlier ones
   std::optional<Measured> measured;        ///< nothing without an engine
   std::optional<Equivalence> equivalence;  ///< likewise
@@ -91,6 +95,10 @@ Result<OptimizeReport> optimize(const OptimizeOptions& options);
 nlohmann::json to_json(const OptimizeReport& report);
 /// A cost by its dimensions; null where there is none.
 nlohmann::json metrics_json(const std::optional<Metrics>& metrics);
+/// A memory by its parts; null where there is none.
+nlohmann::json memory_json(const std::optional<ActivationMemory>& memory);
+/// "3.2 MiB: arena 2.6 MiB (scratch of it up to 1.0 KiB), inputs 588.0 KiB, outputs 3.9 KiB"
+std::string memory_str(const ActivationMemory& memory);
 /// The report as one HTML file that needs no other; `report` must have its details.
 std::string html_page(const OptimizeReport& report);
 /// The summary for the terminal.

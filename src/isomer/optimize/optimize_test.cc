@@ -171,6 +171,14 @@ tidy   tested        1          2
 operator  before  after
 Relu           2      0
 )");
+  EXPECT_EQ(to_json(report_by_hand())["memory"]["after"], nullptr);
+  OptimizeReport planned = report_by_hand();
+  planned.memory_before = ActivationMemory{.arena = 1024, .scratch = 512, .inputs = 512, .outputs = 512};
+  planned.memory_after = ActivationMemory{.arena = 512, .inputs = 256, .outputs = 256};
+  EXPECT_THAT(summary(planned), HasSubstr("-1.0 KiB of activations, by the plan\n"));
+  EXPECT_THAT(summary(planned), HasSubstr("memory     1.0 KiB: arena 512 B, inputs 256 B, outputs 256 B\n"));
+  EXPECT_EQ(to_json(planned)["memory"]["before"]["peak_bytes"], 2048);
+  EXPECT_EQ(to_json(planned)["memory"]["before"]["scratch_bytes"], 512);
   const auto json = to_json(report_by_hand());
   EXPECT_EQ(json["steps"][0]["delta_us"], -12.5);
   EXPECT_EQ(json["steps"][1]["delta_us"], nullptr) << "told by the step before";
@@ -275,6 +283,53 @@ TEST_F(Optimize, ASlowerGraphIsTakenWhereTheModelExceedsTheLimit) {
     EXPECT_GT(report->cost_after->latency_us, model.latency_us);
     EXPECT_THAT(report->outcome, HasSubstr("within the limits, which the model exceeds"));
   }
+}
+
+TEST_F(Optimize, HandsOutNoGraphWhosePlanExceedsTheLimit) {
+  OptimizeOptions options = network("sru-11");
+  options.costs.engine = "onednn";
+  options.search.time_budget_seconds = 2;
+  options.least_speedup = 0;
+  options.confirm = {.warmup = 1, .min_runs = 3, .max_runs = 3, .seconds = 0};
+  const auto model_bytes = static_cast<double>(optimize(options).value().memory_before->total());
+  for (const double share : {1.2, 0.9, 0.1}) {
+    options.objective = Objective();
+    ASSERT_TRUE(options.objective.add_limit(fmt::format("peak_bytes <= {}", share * model_bytes)).has_value());
+    const auto report = optimize(options);
+    ASSERT_TRUE(report.has_value()) << report.error().message;
+    const auto output_bytes = static_cast<double>(report->memory_after->total());
+    EXPECT_TRUE(!report->improved || output_bytes <= share * model_bytes);
+    EXPECT_EQ(report->within_limits, output_bytes <= share * model_bytes);
+    EXPECT_EQ(report->cost_before->peak_bytes, static_cast<double>(report->memory_before->total()));
+    EXPECT_EQ(report->cost_after->peak_bytes, output_bytes);
+  }
+}
+
+TEST_F(Optimize, MakesThePlannedMemorySmaller) {
+  // Without the wide value between the products, nearly all of the memory goes.
+  constexpr std::string_view kWideProduct = R"(
+    input x: f32[8,16]
+    w = f32[16,2048]{seed 1}
+    v = f32[2048,16]{seed 2}
+    a = MatMul(x, w)
+    b = MatMul(a, v)
+    y = Tanh(b)
+    return y)";
+  OptimizeOptions options = network("sru-11");
+  options.input = folder_.path() / "product.onnx";
+  options.output = folder_.path() / "product.out.onnx";
+  const Graph graph = parse_graph(kWideProduct, find_op).value();
+  ASSERT_TRUE(export_model(make_model(graph, "product", 17), options.input).has_value());
+  options.costs.engine = "onednn";
+  options.search.time_budget_seconds = 4;
+  options.confirm = {.warmup = 1, .min_runs = 3, .max_runs = 3, .seconds = 0};
+  options.tolerance = 1e-3;
+  options.objective = Objective::parse("memory").value();
+  const auto report = optimize(options);
+  ASSERT_TRUE(report.has_value()) << report.error().message;
+  EXPECT_TRUE(report->improved) << report->outcome;
+  EXPECT_LT(report->cost_after->peak_bytes, report->cost_before->peak_bytes / 10);
+  EXPECT_EQ(report->cost_after->peak_bytes, static_cast<double>(report->memory_after->total()));
 }
 
 TEST_F(Optimize, SaysWhenNothingKeepsALimit) {

@@ -121,6 +121,7 @@ json page_data(const OptimizeReport& report) {
             {"after", found ? after.side(before, diff.alignment.to_before, details.kernels_after) : json()}}},
           {"regions", diff.regions},
           {"cost_after", metrics_json(details.cost_after)},
+          {"memory_after", memory_json(details.memory_after)},
           {"rules", std::move(rules)}};
 }
 

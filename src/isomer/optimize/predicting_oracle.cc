@@ -25,8 +25,12 @@ Interval posterior_ratio(double predicted, const Interval& measured) {
 }
 
 std::optional<double> PredictingOracle::predicted(const Graph& current, const Graph& candidate) {
-  const auto before = costs_.metrics(current);
-  const auto after = costs_.metrics(candidate);
+  return ratio(costs_, current, candidate);
+}
+
+std::optional<double> PredictingOracle::ratio(CostModel& costs, const Graph& current, const Graph& candidate) const {
+  const auto before = costs.metrics(current);
+  const auto after = costs.metrics(candidate);
   if (!before || !after) return std::nullopt;
   const double was = objective_.guided(*before);
   const double is = objective_.guided(*after);
@@ -37,18 +41,18 @@ std::optional<double> PredictingOracle::predicted(const Graph& current, const Gr
 }
 
 Result<Interval> PredictingOracle::speedup(const Graph& current, const Graph& candidate) {
-  const auto before = costs_.metrics(current);
-  const auto ratio = predicted(current, candidate);
-  if (!ratio) {  // what has no predicted cost can still be run
+  const auto before = judging_.metrics(current);
+  const auto judged = ratio(judging_, current, candidate);
+  if (!judged) {  // what has no predicted cost can still be run
     if (measured_ != nullptr) return measured_->speedup(current, candidate);
     ISOMER_CHECK(before.map([](const Metrics&) {}));
-    ISOMER_CHECK(costs_.metrics(candidate).map([](const Metrics&) {}));
+    ISOMER_CHECK(judging_.metrics(candidate).map([](const Metrics&) {}));
   }
-  if (*ratio == 0) return fail("the candidate exceeds a limit");
-  if (std::isinf(*ratio)) return Interval{2, 2, 2};
-  if (measured_ == nullptr || !objective_.within_limits(*before)) return Interval{*ratio, *ratio, *ratio};
+  if (*judged == 0) return fail("the candidate exceeds a limit");
+  if (std::isinf(*judged)) return Interval{2, 2, 2};
+  if (measured_ == nullptr || !objective_.within_limits(*before)) return Interval{*judged, *judged, *judged};
   ISOMER_TRY(const Interval measured, measured_->speedup(current, candidate));
-  return posterior_ratio(*ratio, measured);
+  return posterior_ratio(*judged, measured);
 }
 
 }  // namespace isomer

@@ -88,6 +88,12 @@ json metrics_json(const std::optional<Metrics>& metrics) {
           {"peak_bytes", metrics->peak_bytes}};
 }
 
+json memory_json(const std::optional<ActivationMemory>& memory) {
+  if (!memory) return json();
+  return {{"peak_bytes", memory->total()}, {"arena_bytes", memory->arena},    {"scratch_bytes", memory->scratch},
+          {"input_bytes", memory->inputs}, {"output_bytes", memory->outputs}, {"reference_bytes", memory->results}};
+}
+
 json to_json(const OptimizeReport& report) {
   json out = {{"schema", "isomer.optimize.v1"},
               {"isomer", version()},
@@ -108,6 +114,7 @@ json to_json(const OptimizeReport& report) {
                 {"progress", progress_json(report.search)},
                 {"rejected", rejected_json(report.search)}}},
               {"cost", cost_json(report)},
+              {"memory", {{"before", memory_json(report.memory_before)}, {"after", memory_json(report.memory_after)}}},
               {"measured", json()},
               // Those of a graph that was found but not handed out stand under "dropped".
               {"steps", report.improved ? steps_json(report) : json::array()},

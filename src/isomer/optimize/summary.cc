@@ -49,9 +49,10 @@ std::string figures(const OptimizeReport& report) {
     const auto kernels_before = static_cast<int64_t>(before.kernels);
     const auto kernels_after = static_cast<int64_t>(after.kernels);
     row("kernels", grouped(kernels_before), grouped(kernels_after), change_str(kernels_before, kernels_after));
+    const char* kind = report.memory_after ? " of activations, by the plan" : " of live activations";
     const double grown = after.peak_bytes - before.peak_bytes;
     row("memory", byte_str(before.peak_bytes), byte_str(after.peak_bytes),
-        grown == 0 ? "" : (grown > 0 ? "+" : "-") + byte_str(std::abs(grown)) + " of live activations");
+        grown == 0 ? "" : (grown > 0 ? "+" : "-") + byte_str(std::abs(grown)) + kind);
   }
   const int64_t ops_before = total(report.ops_before);
   const int64_t ops_after = total(report.ops_after);
@@ -125,6 +126,7 @@ std::string run_lines(const OptimizeReport& report) {
   if (report.equivalence)
     out += fmt::format("outputs    within {:.1e} of their largest elements, on {}\n", report.equivalence->max_rel,
                        counted(report.equivalence->inputs, "random input", "random inputs"));
+  if (report.memory_after) out += fmt::format("memory     {}\n", memory_str(*report.memory_after));
   out += fmt::format("search     {}, {:.1f} s, ended by: {}; peak memory {}\n", search.algorithm, search.seconds,
                      search.stop_reason, byte_str(static_cast<double>(report.peak_rss_bytes)));
   out += fmt::format("           {}, {}, {}", counted(search.matches, "match", "matches"),
@@ -138,6 +140,15 @@ std::string run_lines(const OptimizeReport& report) {
 }
 
 }  // namespace
+
+std::string memory_str(const ActivationMemory& memory) {
+  const auto bytes = [](size_t count) { return byte_str(static_cast<double>(count)); };
+  std::string text = fmt::format("{}: arena {}", bytes(memory.total()), bytes(memory.arena));
+  if (memory.scratch > 0) text += fmt::format(" (scratch of it up to {})", bytes(memory.scratch));
+  text += fmt::format(", inputs {}, outputs {}", bytes(memory.inputs), bytes(memory.outputs));
+  if (memory.results > 0) text += fmt::format(", results of reference kernels {}", bytes(memory.results));
+  return text;
+}
 
 std::string summary(const OptimizeReport& report) {
   return fmt::format("{}: {}\n\n", report.options.input.string(), report.outcome) + figures(report) + '\n' +

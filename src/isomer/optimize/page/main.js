@@ -15,6 +15,14 @@ function bytesText(bytes) {
   return `${bytes.toFixed(unit === 0 ? 0 : 1)} ${units[unit]}`;
 }
 
+/// What the peak memory of the last graph consists of, where a plan tells.
+function memoryText(memory) {
+  if (!memory) return "peak of live activations, predicted";
+  const scratch = memory.scratch_bytes > 0 ? ` (scratch of it up to ${bytesText(memory.scratch_bytes)})` : "";
+  return `of activations by the compiled plan: arena ${bytesText(memory.arena_bytes)}${scratch}, inputs ${
+    bytesText(memory.input_bytes)}, outputs ${bytesText(memory.output_bytes)}`;
+}
+
 /// A figure of the headline: what it is, before and after, and what that means.
 function figure(id, name, before, after, more) {
   const value = after === null || after === undefined ? before : `${before} → ${after}`;
@@ -48,7 +56,7 @@ function headline() {
     out.append(
       figure("predicted", "latency, predicted", ...pair((cost) => timeText(cost.latency_us)),
         after && after.latency_us > 0 ? `${(before.latency_us / after.latency_us).toFixed(3)}×, by the costs of kernels` : ""),
-      figure("memory", "memory", ...pair((cost) => bytesText(cost.peak_bytes)), "peak of live activations, predicted"),
+      figure("memory", "memory", ...pair((cost) => bytesText(cost.peak_bytes)), memoryText(found ? data.memory_after : report.memory.before)),
       figure("kernels", "kernels", ...pair((cost) => String(cost.kernels)), "launched in one run"));
   } else {
     out.append(figure("predicted", "latency, predicted", "not known", null, "the engine does not tell its kernels"));

@@ -4,6 +4,7 @@
 
 #include "isomer/runtime/onednn/canonical.h"
 #include "isomer/runtime/onednn/lower.h"
+#include "isomer/runtime/onednn/memory.h"
 #include "isomer/runtime/onednn/threads.h"
 #include "isomer/runtime/onednn/workspace.h"
 #include "isomer/runtime/reference/executor.h"
@@ -137,7 +138,7 @@ std::vector<PlanKernel> Plan::kernels() const {
   return kernels;
 }
 
-size_t Plan::arena_bytes() const { return state_->program.arena_bytes; }
+ActivationMemory Plan::memory() const { return activation_memory(state_->program); }
 int Plan::threads() const { return state_->options.threads; }
 
 std::vector<TensorType> Plan::output_types() const {

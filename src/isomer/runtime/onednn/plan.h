@@ -9,6 +9,7 @@
 
 #include "isomer/base/result.h"
 #include "isomer/ir/graph.h"
+#include "isomer/runtime/activation_memory.h"
 
 namespace isomer::onednn {
 
@@ -52,8 +53,8 @@ class Plan {
   Result<std::vector<double>> profile(std::span<const Tensor> inputs) const;
 
   std::vector<PlanKernel> kernels() const;
-  /// Bytes for activations of one run at a time.
-  size_t arena_bytes() const;
+  /// What each of the runs that go on at a time takes for activations.
+  ActivationMemory memory() const;
   /// Types of the outputs; those that depend on data have no shape.
   std::vector<TensorType> output_types() const;
   int threads() const;

@@ -270,7 +270,7 @@ TEST(Plan, ArenaIsReused) {
   const Graph graph = graph_of(text + "return c19");
   const Plan plan = plan_of(graph, inputs_of(graph));
   constexpr size_t kOne = size_t{64} * 32 * 32 * sizeof(float);
-  EXPECT_LT(plan.arena_bytes(), 4 * kOne);
+  EXPECT_LT(plan.memory().arena, 4 * kOne);
 }
 
 }  // namespace

@@ -3,7 +3,6 @@
 #include <sys/mman.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <new>
 
 #include "isomer/runtime/onednn/arena.h"
@@ -22,8 +21,7 @@ size_t rounded(size_t bytes, size_t unit) { return (bytes + unit - 1) / unit * u
 AlignedBytes::AlignedBytes(size_t bytes) : size_(bytes) {
   const size_t unit = bytes >= kLargePage ? kLargePage : kArenaAlignment;
   const size_t whole = std::max(rounded(bytes, unit), unit);
-  data_.reset(static_cast<std::byte*>(std::aligned_alloc(unit, whole)));
-  if (data_ == nullptr) throw std::bad_alloc();
+  data_ = {static_cast<std::byte*>(::operator new(whole, std::align_val_t(unit))), Free{unit}};
   // A request; where the system has no large pages, small ones do.
   if (unit == kLargePage) ::madvise(data_.get(), whole, MADV_HUGEPAGE);
 }
@@ -38,7 +36,7 @@ std::byte* ConstantPool::allocate(size_t bytes) {
   return blocks_.back().data() + used_ - whole;
 }
 
-void AlignedBytes::Free::operator()(std::byte* data) const { std::free(data); }
+void AlignedBytes::Free::operator()(std::byte* data) const { ::operator delete(data, std::align_val_t(alignment)); }
 
 std::byte* ConstantData::address() const {
   // oneDNN takes all arguments as writable; constants are never results.

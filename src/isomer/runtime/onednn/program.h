@@ -67,6 +67,7 @@ class AlignedBytes {
 
  private:
   struct Free {
+    size_t alignment;
     void operator()(std::byte* data) const;
   };
   std::unique_ptr<std::byte, Free> data_;

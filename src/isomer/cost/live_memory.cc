@@ -1,0 +1,203 @@
+#include "isomer/cost/live_memory.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "isomer/cost/node_work.h"
+
+namespace isomer {
+namespace {
+
+/// Values that lie in one piece of memory, and the nodes (as times) between which they live.
+class Lives {
+ public:
+  Lives(const Graph& graph, const KernelPlan& plan, std::span<const double> bytes, bool part)
+      : graph_(graph), plan_(plan), bytes_(bytes.begin(), bytes.end()), part_(part) {
+    const size_t values = graph.num_values();
+    for (ValueId value = 0; value < values; ++value)
+      if (plan.layouts[value] == Layout::Blocked) bytes_[value] *= padding(value);
+    home_.assign(values, kNoValue);
+    first_.assign(values, kNever);
+    last_.assign(values, 0);
+    ends_.assign(graph.nodes().size(), kNoKernel);
+    inner_.assign(graph.nodes().size(), false);
+    for (size_t k = 0; k < plan.size(); ++k) {
+      for (const NodeId id : plan.kernel(k)) inner_[id] = true;
+      ends_[plan.kernel(k).back()] = static_cast<uint32_t>(k);
+    }
+  }
+
+  /// `plain`: bytes by value, without paddings.
+  double most(std::span<const double> plain) {
+    claim_parts();
+    for (NodeId id = 0; id < graph_.nodes().size(); ++id) place(id);
+    const auto end = static_cast<NodeId>(graph_.nodes().size());
+    for (const ValueId output : graph_.outputs()) {
+      touch(output, end);
+      if (plan_.copies_outputs && !part_) caller_ += plain[output];
+    }
+    overwrite();
+    return peak();
+  }
+
+ private:
+  static constexpr uint32_t kNoKernel = UINT32_MAX;
+  static constexpr NodeId kNever = UINT32_MAX;
+
+  /// How many times larger a value is in whole blocks of channels.
+  double padding(ValueId value) const {
+    const auto& shape = graph_.type(value).shape;
+    if (!shape || shape->size() < 2 || !(*shape)[1].is_const() || (*shape)[1].value() < 1) return 1;
+    const int64_t channels = (*shape)[1].value();
+    return static_cast<double>((channels + plan_.block - 1) / plan_.block * plan_.block) /
+           static_cast<double>(channels);
+  }
+
+  bool joins_in_place(NodeId id) const {
+    const Node& node = graph_.node(id);
+    return !inner_[id] && !node.is_opaque() && node.op->domain.empty() && node.op->name == "Concat";
+  }
+  bool computed(ValueId value) const {
+    return value != kNoValue && !graph_.is_weight(value) && !graph_.producer_node(value).is_input();
+  }
+
+  /// Gives operands of concatenations their places. Of several concatenations the last one has an operand, but one that
+  /// begins with all operands of another one begins with its result.
+  void claim_parts() {
+    struct Join {
+      ValueId result;
+      std::vector<ValueId> operands;
+    };
+    std::vector<Join> joins;
+    std::unordered_map<ValueId, std::span<const ValueId>> known;  // the operands of the last one, by the first of them
+    std::unordered_map<ValueId, ValueId> results;                 // likewise
+    for (NodeId id = 0; id < graph_.nodes().size(); ++id) {
+      const Node& node = graph_.node(id);
+      if (!joins_in_place(id) || graph_.is_weight(node.result())) continue;
+      const auto operands = graph_.operands(node);
+      Join join{node.result(), {operands.begin(), operands.end()}};
+      const auto before = known.find(operands[0]);
+      if (before != known.end() && before->second.size() < operands.size() &&
+          std::ranges::equal(before->second, operands.first(before->second.size()))) {
+        join.operands.erase(join.operands.begin(),
+                            join.operands.begin() + static_cast<ptrdiff_t>(before->second.size()));
+        join.operands.insert(join.operands.begin(), results[operands[0]]);
+      }
+      known[operands[0]] = operands;
+      results[operands[0]] = node.result();
+      joins.push_back(std::move(join));
+    }
+    std::ranges::reverse(joins);
+    for (const Join& join : joins) {
+      if (home_[join.result] == kNoValue) home_[join.result] = join.result;
+      for (const ValueId operand : join.operands) {
+        const bool as_made = operand != kNoValue && plan_.layouts[operand] == plan_.layouts[join.result];
+        if (!as_made || !computed(operand) || home_[operand] != kNoValue) continue;
+        const NodeId maker = graph_.producer(operand);
+        if (ends_[maker] != kNoKernel || joins_in_place(maker)) home_[operand] = home_[join.result];
+      }
+    }
+  }
+
+  void touch(ValueId value, NodeId time) {
+    const ValueId home = value == kNoValue ? kNoValue : home_[value];
+    if (home == kNoValue) return;
+    first_[home] = std::min(first_[home], time);
+    last_[home] = std::max(last_[home], time);
+  }
+
+  void place(NodeId id) {
+    const Node& node = graph_.node(id);
+    if (node.is_input()) return place_input(id);
+    if (node.num_results > 0 && graph_.is_weight(node.result())) return;
+    const auto operands = graph_.operands(node);
+    if (joins_in_place(id)) {
+      for (const ValueId operand : operands) touch(operand, id);
+      return touch(node.result(), id);
+    }
+    if (ends_[id] == kNoKernel) {  // a view, by itself or as a kernel performs it; or within a kernel
+      const bool view = !inner_[id] || is_view(node) || moves_elements(node);
+      for (uint32_t i = 0; i < node.num_results; ++i)
+        if (view && !operands.empty() && operands[0] != kNoValue) home_[node.result(i)] = home_[operands[0]];
+      return;
+    }
+    const auto nodes = plan_.kernel(ends_[id]);
+    for (const NodeId inner : nodes)
+      for (const ValueId operand : graph_.operands(graph_.node(inner))) touch(operand, id);
+    for (uint32_t i = 0; i < node.num_results; ++i) {
+      if (home_[node.result(i)] == kNoValue) home_[node.result(i)] = node.result(i);
+      touch(node.result(i), id);
+    }
+  }
+
+  /// What products perform while they read.
+  static bool moves_elements(const Node& node) {
+    return !node.is_opaque() && (node.op->name == "Transpose" || node.op->name == "Slice" || node.op->name == "Split");
+  }
+
+  void place_input(NodeId id) {
+    const ValueId value = graph_.node(id).result();
+    const bool copied =
+        std::ranges::any_of(plan_.reorders, [&](const auto& reorder) { return reorder.value == value; });
+    if (!part_) caller_ += bytes_[value];
+    if (part_ || copied) home_[value] = value;
+    if (part_) touch(value, 0);
+  }
+
+  /// Ends the life of a value where a kernel writes its result over it.
+  void overwrite() {
+    for (NodeId id = 0; id < graph_.nodes().size(); ++id) {
+      if (ends_[id] == kNoKernel) continue;
+      const Node& last = graph_.node(id);
+      const ValueId result = last.num_results == 1 ? last.result() : kNoValue;
+      if (result == kNoValue || home_[result] != result) continue;
+      if (const ValueId over = overwritten(id, result); over != kNoValue) --last_[over];
+    }
+  }
+
+  ValueId overwritten(NodeId end, ValueId result) const {
+    for (const NodeId id : plan_.kernel(ends_[end])) {
+      const Node& node = graph_.node(id);
+      if (!works_in_place(node)) continue;
+      for (const ValueId operand : graph_.operands(node)) {
+        const ValueId home = operand == kNoValue ? kNoValue : home_[operand];
+        if (home != kNoValue && home != result && last_[home] == end && first_[home] < end &&
+            bytes_[home] == bytes_[result])
+          return home;
+      }
+    }
+    return kNoValue;
+  }
+
+  double peak() const {
+    std::vector<double> change(graph_.nodes().size() + 2, 0);
+    for (ValueId value = 0; value < home_.size(); ++value) {
+      if (home_[value] != value || first_[value] == kNever) continue;
+      change[first_[value]] += bytes_[value];
+      change[last_[value] + 1] -= bytes_[value];
+    }
+    double live = caller_;
+    double most = live;
+    for (const double step : change) most = std::max(most, live += step);
+    return most;
+  }
+
+  const Graph& graph_;
+  const KernelPlan& plan_;
+  std::vector<double> bytes_;  // by value, in the layout in which it is made
+  const bool part_;
+  double caller_ = 0;           // bytes that the caller holds
+  std::vector<ValueId> home_;   // by value: the value whose memory it lies in; none within kernels
+  std::vector<NodeId> first_;   // by home: the first kernel that touches it
+  std::vector<NodeId> last_;    // likewise
+  std::vector<uint32_t> ends_;  // by node: the kernel whose last node it is
+  std::vector<bool> inner_;     // by node: whether a kernel runs it
+};
+
+}  // namespace
+
+double live_bytes(const Graph& graph, const KernelPlan& plan, std::span<const double> bytes, bool part) {
+  return Lives(graph, plan, bytes, part).most(bytes);
+}
+
+}  // namespace isomer

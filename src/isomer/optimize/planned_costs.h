@@ -1,0 +1,31 @@
+#pragma once
+// Costs with the memory that the engine really plans, for graphs that may be handed out.
+
+#include <unordered_map>
+
+#include "isomer/cost/cost_model.h"
+#include "isomer/engine/engine.h"
+#include "isomer/runtime/work.h"
+
+namespace isomer {
+
+class PlannedCosts : public CostModel {
+ public:
+  /// Keeps references. `engine` may be null: then nothing is planned.
+  PlannedCosts(CostModel& costs, Engine* engine, SymbolValues symbols)
+      : costs_(costs), engine_(engine), symbols_(std::move(symbols)) {}
+
+  /// The costs' metrics; of a whole graph with the peak memory of the engine's plan, where the engine tells it.
+  Result<Metrics> metrics(const Graph& graph, const Boundary& boundary = {}) override;
+  Result<std::vector<PlannedKernel>> kernels(const Graph& graph) override { return costs_.kernels(graph); }
+  /// As Engine::activation_memory, planned once for every graph.
+  Result<std::optional<ActivationMemory>> memory(const Graph& graph);
+
+ private:
+  CostModel& costs_;
+  Engine* const engine_;
+  const SymbolValues symbols_;
+  std::unordered_map<uint64_t, Result<std::optional<ActivationMemory>>> known_;  // by the graph's hash
+};
+
+}  // namespace isomer
