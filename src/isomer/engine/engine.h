@@ -39,6 +39,9 @@ struct EngineOptions {
   std::string python = {};
   /// Let ONNX Runtime optimize the graph (level "all"), or run it as it is ("disabled").
   bool optimize = true;
+  /// The own runtime compiles a plan for every set of input extents; it keeps so many of each model, those that were
+  /// used last. Each holds the weights in its kernels' layouts.
+  size_t most_plans = 8;
   /// A call that takes longer than this (timing: beyond the time it was given) has failed.
   double timeout_seconds = 600;
 };

@@ -135,6 +135,27 @@ TEST_P(EveryEngine, ManyThreadsRunAtATime) {
   EXPECT_THAT(wrong, testing::Each(0));
 }
 
+TEST_F(EngineTest, PlansAreDroppedWhileTheyRun) {
+  const auto ours = engine("onednn", {.most_plans = 1});
+  const SessionId session = ours->load(model("matmul", kMatMul)).value();
+  std::vector<std::thread> threads;
+  std::array<int, 4> wrong{};
+  for (size_t t = 0; t < wrong.size(); ++t) {
+    threads.emplace_back([&, t] {
+      const auto extent = static_cast<int64_t>(t + 1);
+      const auto elements = static_cast<size_t>(extent * extent);
+      const std::vector<NamedTensor> x = {{"x", Tensor::floats({extent, extent}, std::vector<float>(elements, 1))}};
+      const std::vector<float> product(elements, static_cast<float>(extent));
+      for (int i = 0; i < 20; ++i) {
+        const auto outputs = ours->run(session, x);
+        if (!outputs || outputs->at(0) != Tensor::floats({extent, extent}, product)) ++wrong[t];
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_THAT(wrong, testing::Each(0));
+}
+
 TEST_P(EveryEngine, TimesInTurn) {
   const auto ours = engine(GetParam());
   const fs::path path = model("matmul", kMatMul);
@@ -171,6 +192,7 @@ INSTANTIATE_TEST_SUITE_P(Engines, EveryEngine, testing::Values("ort", "onednn", 
 TEST_F(EngineTest, UnknownNamesAndOptionsAreRefused) {
   EXPECT_THAT(error_of(make_engine("tpu")), HasSubstr("there are: ort, onednn, reference"));
   EXPECT_THAT(error_of(make_engine("ort", {.threads = 0})), HasSubstr("0 threads"));
+  EXPECT_THAT(error_of(make_engine("onednn", {.most_plans = 0})), HasSubstr("0 plans"));
 }
 
 TEST_F(EngineTest, AMissingPythonOrPackageIsExplained) {

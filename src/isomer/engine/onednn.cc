@@ -1,10 +1,11 @@
 #include "isomer/engine/onednn.h"
 
-#include <algorithm>
+#include <map>
 
 #include "isomer/engine/in_process.h"
 #include "isomer/engine/onednn_kernel.h"
 #include "isomer/engine/onednn_planner.h"
+#include "isomer/engine/plan_cache.h"
 #include "isomer/runtime/onednn/desc.h"
 #include "isomer/runtime/onednn/plan.h"
 
@@ -15,8 +16,11 @@ using onednn::Plan;
 
 class OnednnEngine : public InProcessEngine {
  public:
-  explicit OnednnEngine(int threads)
-      : threads_(threads), tuner_(onednn::make_tuner(true)), planner_(onednn::native_block()) {}
+  explicit OnednnEngine(const EngineOptions& options)
+      : threads_(options.threads),
+        most_plans_(options.most_plans),
+        tuner_(onednn::make_tuner(true)),
+        planner_(onednn::native_block()) {}
 
   std::string name() const override { return "onednn"; }
   std::string version() const override { return onednn::library_version(); }
@@ -24,7 +28,7 @@ class OnednnEngine : public InProcessEngine {
 
   Result<std::optional<ActivationMemory>> activation_memory(const Graph& graph,
                                                             std::span<const TensorType> inputs) override {
-    ISOMER_TRY(const Plan plan, Plan::make(graph, inputs, {.threads = threads_}, tuner_));
+    ISOMER_TRY(const Plan plan, make_plan(graph, inputs));
     return plan.memory();
   }
   const KernelPlanner* planner() const override { return &planner_; }
@@ -35,45 +39,35 @@ class OnednnEngine : public InProcessEngine {
   Result<double> kernel_overhead() override { return 0; }
 
   Status unload(SessionId session) override {
-    std::erase_if(plans_, [&](const Planned& planned) { return planned.session == session; });
+    plans_.erase(session);
     return InProcessEngine::unload(session);
   }
 
  private:
-  /// One plan for every session and set of input types.
-  struct Planned {
-    SessionId session;
-    std::vector<TensorType> types;
-    std::shared_ptr<Plan> plan;
-  };
-
   Result<Run> prepare(SessionId session, const Model& model, std::vector<Tensor> inputs) override {
-    ISOMER_TRY(auto plan, plan_for(session, model, inputs));
+    std::vector<TensorType> types;
+    for (const Tensor& input : inputs) types.push_back(input.type());
+    PlanCache& plans = plans_.try_emplace(session, most_plans_).first->second;
+    ISOMER_TRY(auto plan, plans.get(types, [&] { return make_plan(model.graph, types); }));
     return [plan = std::move(plan), inputs = std::move(inputs)] { return plan->run(inputs); };
   }
 
-  Result<std::shared_ptr<Plan>> plan_for(SessionId session, const Model& model, std::span<const Tensor> inputs) {
-    std::vector<TensorType> types;
-    for (const Tensor& input : inputs) types.push_back(input.type());
-    const auto known = std::ranges::find_if(
-        plans_, [&](const Planned& planned) { return planned.session == session && planned.types == types; });
-    if (known != plans_.end()) return known->plan;
-    ISOMER_TRY(Plan plan, Plan::make(model.graph, types, {.threads = threads_}, tuner_));
-    plans_.push_back({session, std::move(types), std::make_shared<Plan>(std::move(plan))});
-    return plans_.back().plan;
+  Result<Plan> make_plan(const Graph& graph, std::span<const TensorType> types) const {
+    return Plan::make(graph, types, {.threads = threads_}, tuner_);
   }
 
   const int threads_;
+  const size_t most_plans_;
   const std::shared_ptr<onednn::Tuner> tuner_;
   const OnednnPlanner planner_;
-  std::vector<Planned> plans_;
+  std::map<SessionId, PlanCache> plans_;
   std::vector<float> far_;  // what is touched between two runs of a kernel
 };
 
 }  // namespace
 
 Result<std::unique_ptr<Engine>> make_onednn_engine(const EngineOptions& options) {
-  return std::make_unique<OnednnEngine>(options.threads);
+  return std::make_unique<OnednnEngine>(options);
 }
 
 }  // namespace isomer
