@@ -193,7 +193,9 @@ TEST_F(Cli, InspectCountsAndDraws) {
 }
 
 TEST_F(Cli, InspectTellsThePlannedMemory) {
-  const Outcome outcome = isomer_program({"inspect", a_, "--shape", "N=10", "--engine", "onednn", "--json"});
+  const std::string db = (folder_ / "profile.db").string();
+  const Outcome outcome =
+      isomer_program({"inspect", a_, "--shape", "N=10", "--engine", "onednn", "--profile-db", db, "--json"});
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
   const json plan = outcome.report()["plan"];
   EXPECT_EQ(plan["input_bytes"], 10 * 8 * 4);
@@ -201,7 +203,7 @@ TEST_F(Cli, InspectTellsThePlannedMemory) {
   EXPECT_GE(plan["arena_bytes"], plan["scratch_bytes"]);
   EXPECT_EQ(plan["peak_bytes"], plan["input_bytes"].get<int>() + plan["output_bytes"].get<int>() +
                                     plan["arena_bytes"].get<int>() + plan["reference_bytes"].get<int>());
-  EXPECT_THAT(isomer_program({"inspect", a_, "--engine", "onednn"}).out,
+  EXPECT_THAT(isomer_program({"inspect", a_, "--engine", "onednn", "--profile-db", db}).out,
               HasSubstr("peak activations"));
   const json without = isomer_program({"inspect", a_, "--json"}).report();
   EXPECT_FALSE(without.contains("plan"));

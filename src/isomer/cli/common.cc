@@ -2,6 +2,8 @@
 
 #include <cstdlib>
 
+#include "isomer/cost/tunings.h"
+
 namespace isomer {
 
 int finish(const Result<int>& outcome) {
@@ -23,6 +25,18 @@ void EngineChoice::add_to(CLI::App& command) {
   command.add_option("--threads", options.threads, "Threads of the engine")
       ->check(CLI::Range(1, 1024))
       ->capture_default_str();
+  command.add_option("--profile-db", profile_db, "File that keeps measured kernels from run to run")
+      ->capture_default_str();
+}
+
+Result<std::unique_ptr<Engine>> EngineChoice::make() const {
+  ISOMER_TRY(auto engine, make_engine(name, options));
+  if (!engine->tunes()) return engine;
+  std::filesystem::path path = profile_db;
+  make_folder_of(path);
+  ISOMER_TRY(ProfileDb db, ProfileDb::open(path));
+  ISOMER_CHECK(keep_tunings(*engine, std::make_shared<ProfileDb>(std::move(db))));
+  return engine;
 }
 
 void InputChoice::add_to(CLI::App& command) {

@@ -25,13 +25,19 @@ std::string json_text(const nlohmann::json& report);
 /// Prints it on stdout.
 void print_json(const nlohmann::json& report);
 
+/// Where measured kernels are kept unless the user says otherwise: isomer/profile.db in the user's cache folder. Empty
+/// (nowhere) without a home.
+std::filesystem::path default_profile_db();
+
 /// Options that choose an engine and the inputs to run it with.
 struct EngineChoice {
   std::string name = "ort";
   EngineOptions options;
+  std::filesystem::path profile_db = default_profile_db();
 
   void add_to(CLI::App& command);
-  Result<std::unique_ptr<Engine>> make() const { return make_engine(name, options); }
+  /// An engine that measures to choose between kernels finds what it measured earlier in the profile database.
+  Result<std::unique_ptr<Engine>> make() const;
 };
 struct InputChoice {
   std::vector<std::string> shapes;
@@ -41,9 +47,6 @@ struct InputChoice {
   Result<ShapeOptions> shape_options() const;
 };
 
-/// Where measured kernels are kept unless the user says otherwise: isomer/profile.db in the user's cache folder. Empty
-/// (nowhere) without a home.
-std::filesystem::path default_profile_db();
 /// Makes the folder of the default; where that cannot be, kernels are kept nowhere.
 void make_folder_of(std::filesystem::path& profile_db);
 /// Options that choose an engine with its costs.

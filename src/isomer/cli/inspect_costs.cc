@@ -14,8 +14,6 @@ using nlohmann::json;
 void CostChoice::add_to(CLI::App& command) {
   command.add_flag("--costs", wanted, "Measure the kernels that the engine runs, and show what each takes");
   engine.add_to(command);
-  command.add_option("--profile-db", profile_db, "File that keeps measured kernels from run to run")
-      ->capture_default_str();
 }
 
 Result<std::optional<PlanFacts>> plan_facts(const CostChoice& choice, const Graph& graph, const SymbolValues& symbols) {
@@ -41,7 +39,7 @@ void print_plan(const PlanFacts& plan) {
 
 Result<ModelCosts> model_costs(const CostChoice& choice, const Graph& graph, const SymbolValues& symbols) {
   CostOptions options{
-      .engine = choice.engine.name, .engine_options = choice.engine.options, .profile_db = choice.profile_db};
+      .engine = choice.engine.name, .engine_options = choice.engine.options, .profile_db = choice.engine.profile_db};
   make_folder_of(options.profile_db);
   Progress progress("measuring kernels ...");
   ISOMER_TRY(Costs made, make_costs(options, graph, symbols, [&](const std::string& line) { progress.update(line); }));

@@ -15,7 +15,6 @@ struct CostChoice {
   bool wanted = false;
   bool engine_given = false;
   EngineChoice engine;
-  std::filesystem::path profile_db = default_profile_db();
 
   void add_to(CLI::App& command);
 };

@@ -79,6 +79,9 @@ Status ProfileDb::execute(const char* sql) {
 /// Makes the tables of a new file; refuses the file of another program or of a later version.
 Status ProfileDb::prepare() {
   sqlite3_busy_timeout(db_.get(), kBusyMilliseconds);
+  // In this journal mode, a crash of the machine may lose the last measurements, which does no harm, but never the
+  // file.
+  ISOMER_CHECK(execute("PRAGMA synchronous = NORMAL"));
   const auto number = [&](const char* sql) -> Result<int64_t> {
     Statement statement(db_.get(), sql);
     if (statement.step() != SQLITE_ROW) return failure();

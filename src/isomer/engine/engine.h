@@ -15,6 +15,7 @@
 #include "isomer/ir/graph.h"
 #include "isomer/ir/tensor.h"
 #include "isomer/runtime/activation_memory.h"
+#include "isomer/runtime/tuning_store.h"
 
 namespace isomer {
 
@@ -70,6 +71,11 @@ class Engine {
   virtual Result<std::vector<std::vector<double>>> time_interleaved(std::span<const SessionId> sessions,
                                                                     std::span<const std::vector<NamedTensor>> inputs,
                                                                     const TimingOptions& options) = 0;
+
+  /// Whether it measures to choose between ways to compute the same.
+  virtual bool tunes() const { return false; }
+  /// Where it finds what was measured for that in earlier runs, and keeps what it measures; before anything is loaded.
+  virtual void keep_tunings(std::shared_ptr<TuningStore> /*store*/) {}
 
   /// The memory that one run of a graph on inputs of these (concrete) types takes for activations, as the engine plans
   /// it; nothing where it does not say.

@@ -26,6 +26,11 @@ class OnednnEngine : public InProcessEngine {
   std::string version() const override { return onednn::library_version(); }
   int threads() const override { return threads_; }
 
+  bool tunes() const override { return true; }
+  void keep_tunings(std::shared_ptr<TuningStore> store) override {
+    tuner_ = onednn::make_tuner(true, std::move(store));
+  }
+
   Result<std::optional<ActivationMemory>> activation_memory(const Graph& graph,
                                                             std::span<const TensorType> inputs) override {
     ISOMER_TRY(const Plan plan, make_plan(graph, inputs));
@@ -58,7 +63,7 @@ class OnednnEngine : public InProcessEngine {
 
   const int threads_;
   const size_t most_plans_;
-  const std::shared_ptr<onednn::Tuner> tuner_;
+  std::shared_ptr<onednn::Tuner> tuner_;
   const OnednnPlanner planner_;
   std::map<SessionId, PlanCache> plans_;
   std::vector<float> far_;  // what is touched between two runs of a kernel

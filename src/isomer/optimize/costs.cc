@@ -1,5 +1,7 @@
 #include "isomer/optimize/costs.h"
 
+#include "isomer/cost/tunings.h"
+
 namespace isomer {
 
 namespace {
@@ -23,7 +25,8 @@ Result<Costs> make_costs(const CostOptions& options, const Graph& graph, const S
     return costs;
   }
   ISOMER_TRY(ProfileDb profiles, ProfileDb::open(options.profile_db));
-  costs.profiles = std::make_unique<ProfileDb>(std::move(profiles));
+  costs.profiles = std::make_shared<ProfileDb>(std::move(profiles));
+  if (costs.engine->tunes()) ISOMER_CHECK(keep_tunings(*costs.engine, costs.profiles));
   KernelCostOptions kernels{.symbols = symbols, .footprint = footprint(graph, symbols)};
   kernels.progress = [progress](size_t done, const std::string& kernel) {
     progress(fmt::format("measuring kernel {}: {}", done + 1, kernel));

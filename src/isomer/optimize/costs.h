@@ -13,8 +13,7 @@
 namespace isomer {
 
 struct CostOptions {
-  /// "ort", "onednn" (which does not tell its kernels: only runs of whole models say how fast a graph is), or
-  /// "roofline": a cost model that needs no device.
+  /// "ort", "onednn", or "roofline": a cost model that needs no device.
   std::string engine = "ort";
   EngineOptions engine_options = {};
   RooflineOptions roofline = {};          ///< of the engine of that name
@@ -24,7 +23,7 @@ struct CostOptions {
 /// A cost model with what it stands on.
 struct Costs {
   std::unique_ptr<Engine> engine;       ///< null for the roofline model
-  std::unique_ptr<ProfileDb> profiles;  ///< likewise
+  std::shared_ptr<ProfileDb> profiles;  ///< likewise
   std::unique_ptr<CostModel> model;
   KernelCost* kernels = nullptr;  ///< `model`, where it is of measured kernels; else it is a roofline
 };

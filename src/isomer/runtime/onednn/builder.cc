@@ -134,7 +134,9 @@ Location Builder::constant(ValueId value, const Desc& from, const Desc& to) {
   for (const Reordered& one : known)
     if (one.from == from && one.at.desc == to) return one.at;
   std::byte* const bytes = program_.pool.allocate(to.get_size());
-  std::memset(bytes, 0, to.get_size());
+  const size_t element = dnnl::memory::data_type_size(to.data_type());
+  const bool padded = to.get_size() > static_cast<size_t>(element_count(to.dims())) * element;
+  if (padded) std::memset(bytes, 0, to.get_size());
   copy_bytes(program_.engine, from, program_.graph.constant(value)->bytes().data(), to, bytes);
   program_.constants.push_back({Tensor(), bytes});
   known.push_back({from, {new_buffer(Place::Constant, to.get_size(), program_.constants.size() - 1), 0, to}});

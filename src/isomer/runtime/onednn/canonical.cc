@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <memory>
 #include <optional>
 
 #include "isomer/ir/builder.h"
 #include "isomer/ops/onnx_form.h"
 #include "isomer/ops/registry.h"
 #include "isomer/runtime/onednn/gelu.h"
+#include "isomer/runtime/onednn/program.h"
 #include "isomer/runtime/reference/executor.h"
 
 namespace isomer::onednn {
@@ -190,20 +192,25 @@ class Canonicalizer {
     const Tensor* bias = has_bias ? builder_.constant_data(inputs[2]) : nullptr;
     const auto map = channel_map(norm, operands);
     if (!map || weights == nullptr || weights->dtype() != DType::Float || (has_bias && bias == nullptr)) return none;
-    Tensor scaled = Tensor::zeros(DType::Float, weights->dims());
-    Tensor shift = Tensor::zeros(DType::Float, {weights->dims()[0]});
-    const size_t channels = map->scale.size();
-    const size_t row = channels == 0 ? 0 : scaled.data<float>().size() / channels;
-    for (size_t c = 0; c < channels; ++c) {
-      for (size_t i = 0; i < row; ++i)
-        scaled.mutable_data<float>()[c * row + i] = weights->data<float>()[c * row + i] * map->scale[c];
-      const float old = has_bias ? bias->data<float>()[c] : 0.0F;
-      shift.mutable_data<float>()[c] = old * map->scale[c] + map->shift[c];
-    }
-    ISOMER_TRY(const ValueId folded,
-               builder_.add(*conv.op, conv.attrs,
-                            {inputs[0], builder_.constant(std::move(scaled)), builder_.constant(std::move(shift))}));
+    Tensor shift = Tensor::floats({weights->dims()[0]}, map->shift);
+    for (size_t c = 0; has_bias && c < map->scale.size(); ++c)
+      shift.mutable_data<float>()[c] += bias->data<float>()[c] * map->scale[c];
+    ISOMER_TRY(const ValueId folded, builder_.add(*conv.op, conv.attrs,
+                                                  {inputs[0], builder_.constant(scaled_channels(*weights, map->scale)),
+                                                   builder_.constant(std::move(shift))}));
     return std::optional(folded);
+  }
+
+  /// The elements for each index of the first axis times a number of its own.
+  Tensor scaled_channels(const Tensor& weights, std::span<const float> scale) {
+    const std::span<const float> from = weights.data<float>();
+    auto* const to = reinterpret_cast<float*>(folded_->allocate(from.size_bytes()));
+    const size_t row = scale.empty() ? 0 : from.size() / scale.size();
+    for (size_t c = 0; c < scale.size(); ++c)
+      std::transform(from.begin() + static_cast<ptrdiff_t>(c * row),
+                     from.begin() + static_cast<ptrdiff_t>((c + 1) * row), to + c * row,
+                     [factor = scale[c]](float element) { return element * factor; });
+    return Tensor::view(DType::Float, weights.dims(), std::as_bytes(std::span(to, from.size())), folded_);
   }
 
   Result<std::optional<ValueId>> nest_concat(const Node& node, std::span<const ValueId> operands) {
@@ -225,6 +232,9 @@ class Canonicalizer {
   GraphBuilder builder_;
   std::vector<ValueId> renamed_;
   std::map<std::pair<int64_t, std::vector<ValueId>>, ValueId> concats_;
+  // Of weights into which something was folded: one large piece after the other, where each by itself would wait for
+  // its pages to be made.
+  const std::shared_ptr<ConstantPool> folded_ = std::make_shared<ConstantPool>();
 };
 
 }  // namespace

@@ -77,7 +77,9 @@ std::string library_version() {
   return fmt::format("{}.{}.{}", version->major, version->minor, version->patch);
 }
 
-std::shared_ptr<Tuner> make_tuner(bool measure) { return std::make_shared<Tuner>(measure); }
+std::shared_ptr<Tuner> make_tuner(bool measure, std::shared_ptr<TuningStore> kept) {
+  return std::make_shared<Tuner>(measure, std::move(kept));
+}
 
 Plan::Plan(std::unique_ptr<PlanState> state) : state_(std::move(state)) {}
 Plan::Plan(Plan&&) noexcept = default;

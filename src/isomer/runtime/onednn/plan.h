@@ -10,6 +10,7 @@
 #include "isomer/base/result.h"
 #include "isomer/ir/graph.h"
 #include "isomer/runtime/activation_memory.h"
+#include "isomer/runtime/tuning_store.h"
 
 namespace isomer::onednn {
 
@@ -64,7 +65,7 @@ class Plan {
   std::unique_ptr<PlanState> state_;
 };
 
-/// A tuner to share between plans.
-std::shared_ptr<Tuner> make_tuner(bool measure);
+/// A tuner to share between plans; as its constructor.
+std::shared_ptr<Tuner> make_tuner(bool measure, std::shared_ptr<TuningStore> kept = nullptr);
 
 }  // namespace isomer::onednn

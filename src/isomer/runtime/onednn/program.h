@@ -78,6 +78,7 @@ class AlignedBytes {
 /// streaming weights through the caches does not wait for the tables of small ones.
 class ConstantPool {
  public:
+  /// Not filled; at a multiple of kArenaAlignment.
   std::byte* allocate(size_t bytes);
 
  private:

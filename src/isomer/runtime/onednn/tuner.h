@@ -2,17 +2,22 @@
 // Chooses between primitives that compute the same by timing them.
 
 #include <dnnl.hpp>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <unordered_map>
+
+#include "isomer/runtime/tuning_store.h"
 
 namespace isomer::onednn {
 
 /// Remembers what it measured; may serve several plans at a time.
 class Tuner {
  public:
-  /// Without `measure` nothing is timed and the first of several candidates is taken, whatever the machine.
-  explicit Tuner(bool measure) : measure_(measure) {}
+  /// Without `measure` nothing is timed and the first of several candidates is taken, whatever the machine. `kept`
+  /// knows what earlier runs measured, and gets what this one does; null: nobody.
+  explicit Tuner(bool measure, std::shared_ptr<TuningStore> kept = nullptr)
+      : measure_(measure), kept_(std::move(kept)) {}
   virtual ~Tuner() = default;
 
   bool measures() const { return measure_; }
@@ -23,6 +28,7 @@ class Tuner {
 
  private:
   const bool measure_;
+  const std::shared_ptr<TuningStore> kept_;
   std::mutex mutex_;
   std::unordered_map<std::string, double> known_;
 };

@@ -1,0 +1,49 @@
+#include "isomer/cost/tunings.h"
+
+#include <unordered_map>
+
+#include "isomer/base/hash.h"
+
+namespace isomer {
+namespace {
+
+/// Changes whenever times are measured in another way.
+constexpr uint64_t kProtocol = 1;
+
+class KeptTunings : public TuningStore {
+ public:
+  KeptTunings(std::shared_ptr<ProfileDb> db, ProfileKey key, const std::vector<ProfiledKernel>& known)
+      : db_(std::move(db)), key_(std::move(key)) {
+    for (const ProfiledKernel& kernel : known) known_.emplace(kernel.signature, kernel.time.us);
+  }
+
+  std::optional<double> find(const std::string& key) override {
+    const auto known = known_.find(signature(key));
+    return known == known_.end() ? std::nullopt : std::optional(known->second);
+  }
+
+  void store(const std::string& key, double us) override {
+    known_[signature(key)] = us;
+    // A plan is as good without: the next run measures again.
+    const Status ignored = db_->store(key_, signature(key), {.us = us, .runs = 1}, description(key));
+  }
+
+ private:
+  static std::string description(const std::string& key) { return "choice: " + key; }
+  static uint64_t signature(const std::string& key) { return hash_text(description(key), kProtocol); }
+
+  const std::shared_ptr<ProfileDb> db_;
+  const ProfileKey key_;
+  std::unordered_map<uint64_t, double> known_;
+};
+
+}  // namespace
+
+Status keep_tunings(Engine& engine, std::shared_ptr<ProfileDb> db) {
+  ProfileKey key{engine.name(), engine.version(), engine.device(), engine.threads()};
+  ISOMER_TRY(const auto known, db->load(key));
+  engine.keep_tunings(std::make_shared<KeptTunings>(std::move(db), std::move(key), known));
+  return {};
+}
+
+}  // namespace isomer
