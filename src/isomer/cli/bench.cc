@@ -23,6 +23,7 @@ struct BenchOptions {
   TimingOptions timing;
   EngineChoice engine;
   InputChoice random;
+  std::string trace_file;
   bool json = false;
 };
 
@@ -32,15 +33,34 @@ struct Samples {
   std::optional<Interval> ratio;
 };
 
-Result<Samples> measure(const BenchOptions& options, Engine& engine) {
+using Inputs = std::vector<std::vector<NamedTensor>>;  // by model
+
+Result<Inputs> draw_inputs(const BenchOptions& options) {
   ISOMER_TRY(const ShapeOptions shapes, options.random.shape_options());
-  std::vector<std::vector<NamedTensor>> inputs;
+  Inputs inputs;
   for (const std::string& path : options.models) {
     ISOMER_TRY(const Model model, import_model(path));
     auto drawn = random_inputs(model, shapes, options.random.seed);
     if (!drawn) return fail_in(path, drawn.error());
     inputs.push_back(std::move(*drawn));
   }
+  return inputs;
+}
+
+/// One more run of each model, after a first one that fills the caches.
+Status trace_runs(const BenchOptions& options, Engine& engine, const Inputs& inputs) {
+  Trace trace(options.models[0]);
+  for (size_t i = 0; i < options.models.size(); ++i) {
+    const size_t track = i == 0 ? 0 : trace.add_track(options.models[i]);
+    ISOMER_TRY(const SessionId session, engine.load(options.models[i]));
+    ISOMER_CHECK(engine.run(session, inputs[i]).map([](const auto&) {}));
+    ISOMER_CHECK(engine.run_traced(session, inputs[i], trace, track).map([](const auto&) {}));
+    ISOMER_CHECK(engine.unload(session));
+  }
+  return write_trace(options.trace_file, trace, {options.models.begin(), options.models.end()});
+}
+
+Result<Samples> measure(const BenchOptions& options, Engine& engine, const Inputs& inputs) {
   TimingOptions timing = options.timing;
   if (options.runs > 0) timing.min_runs = timing.max_runs = options.runs;
   const Progress progress(fmt::format("timing {} ...", fmt::join(options.models, ", ")));
@@ -97,7 +117,9 @@ void print_table(const BenchOptions& options, const Engine& engine, const Sample
 
 Result<int> bench(const BenchOptions& options) {
   ISOMER_TRY(const auto engine, options.engine.make());
-  ISOMER_TRY(const auto samples, measure(options, *engine));
+  ISOMER_TRY(const Inputs inputs, draw_inputs(options));
+  if (!options.trace_file.empty()) ISOMER_CHECK(trace_runs(options, *engine, inputs));
+  ISOMER_TRY(const auto samples, measure(options, *engine, inputs));
   if (options.json) {
     print_json(report_of(options, *engine, samples));
   } else {
@@ -123,6 +145,7 @@ void add_bench(CLI::App& app, int& exit_code) {
   command->add_option("--warmup", options->timing.warmup, "Runs of each model before the clock starts")
       ->check(CLI::Range(0, 1000))
       ->capture_default_str();
+  add_trace(*command, options->trace_file, "Write a Chrome trace of one run of each model to this file (onednn)");
   options->engine.add_to(*command);
   options->random.add_to(*command);
   add_json(*command, options->json);

@@ -2,7 +2,9 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "isomer/base/file.h"
 #include "isomer/base/temp_dir.h"
@@ -280,6 +282,94 @@ TEST_F(Cli, OptimizeWritesItsReportAsAPageOrAsJson) {
   };
   EXPECT_EQ(json::parse(report("report.json"))["schema"], "isomer.optimize.v1");
   EXPECT_THAT(report("report.html"), StartsWith("<!doctype html>"));
+}
+
+/// The spans of a trace, checked to be within those around them.
+std::vector<json> nested_spans(const fs::path& file) {
+  std::vector<json> spans;
+  std::map<int, std::vector<double>> ends;  // of the spans around, by thread
+  const json trace = json::parse(read_file(file).value());
+  for (const json& event : trace["traceEvents"]) {
+    if (event["ph"] != "X") continue;
+    const double start = event["ts"], end = start + event["dur"].get<double>();
+    constexpr double kRounding = 1e-3;  // microseconds
+    auto& around = ends[event["tid"]];
+    while (!around.empty() && around.back() <= start + kRounding) around.pop_back();
+    EXPECT_TRUE(around.empty() || end <= around.back() + kRounding) << event;
+    around.push_back(end);
+    spans.push_back(event);
+  }
+  return spans;
+}
+
+TEST_F(Cli, TracesTheKernelsOfARun) {
+  const fs::path file = folder_ / "trace.json";
+  const std::string db = (folder_ / "profile.db").string();
+  const std::string chain = model("chain", "u = MatMul(x, w)\n v = Relu(u)\n y = Erf(v)\n z = Softmax(y) {axis=-1}");
+  for (const std::string command : {"run", "bench"}) {
+    std::vector<std::string> arguments = {command,        chain, "--engine", "onednn",
+                                          "--profile-db", db,    "--trace",  file.string()};
+    if (command == "bench") arguments.insert(arguments.end(), {a_, "--runs", "3"});
+    const Outcome outcome = isomer_program(arguments);
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+    const std::vector<json> spans = nested_spans(file);
+    std::map<int, double> reached;  // the end of what is covered, by thread
+    std::multiset<std::string> names;
+    for (const json& span : spans) {
+      names.insert(span["name"].get<std::string>());
+      const int thread = span["tid"];
+      const double start = span["ts"], end = start + span["dur"].get<double>();
+      if (span["name"] == "run") {
+        EXPECT_FALSE(reached.contains(thread)) << "the run comes before its kernels";
+        reached[thread] = -1;
+        continue;
+      }
+      EXPECT_TRUE(reached[thread] < 0 || std::abs(start - reached[thread]) < 1e-3) << "a gap between kernels";
+      reached[thread] = end;
+      EXPECT_FALSE(span["args"]["implementation"].get<std::string>().empty());
+      EXPECT_GT(span["args"]["bytes"], 0);
+    }
+    EXPECT_EQ(names.count("run"), command == "bench" ? 2U : 1U);
+    EXPECT_EQ(names.count("MatMul+Relu"), command == "bench" ? 2U : 1U);
+    EXPECT_EQ(names.count("Softmax"), 1U);
+  }
+  const Outcome other = isomer_program({"run", a_, "--engine", "reference", "--trace", file.string()});
+  EXPECT_EQ(other.exit_code, 2);
+  EXPECT_THAT(other.err, HasSubstr("'reference' does not tell when its kernels run"));
+  EXPECT_EQ(isomer_program({"run", a_, "--engine", "onednn", "--profile-db", db, "--trace", a_}).exit_code, 2)
+      << "it would overwrite the model";
+}
+
+TEST_F(Cli, TracesTheSearch) {
+  const std::string path = (folder_ / "sru.onnx").string();
+  ASSERT_EQ(isomer_program({"models", "sru-11", "-o", path}).exit_code, 0);
+  const fs::path file = folder_ / "trace.json";
+  const Outcome outcome =
+      isomer_program({"optimize", path, "--dry-run", "--engine", "roofline", "--json", "--trace", file.string()});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  const std::vector<json> spans = nested_spans(file);
+  ASSERT_FALSE(spans.empty());
+  EXPECT_EQ(spans[0]["name"], "optimize") << "contains all others";
+  std::vector<std::string> phases;
+  std::map<std::string, int> categories;
+  for (const json& span : spans) {
+    ++categories[span["cat"]];
+    if (span["cat"] == "phase") phases.push_back(span["name"]);
+  }
+  EXPECT_THAT(phases, testing::ElementsAre("optimize", "import", "read rules", "start the engine", "search", "confirm",
+                                           "report"));
+  for (const char* category : {"search", "step", "candidates", "judge", "part"}) EXPECT_GT(categories[category], 0);
+  double candidates = 0, cost = 0;
+  const json trace = json::parse(read_file(file).value());
+  for (const json& event : trace["traceEvents"]) {
+    if (event["ph"] != "C") continue;
+    if (event["name"] == "best cost") cost = event["args"]["best cost"];
+    if (event["name"] == "candidates") candidates = std::max(candidates, event["args"]["candidates"].get<double>());
+  }
+  const json report = outcome.report();
+  EXPECT_GT(candidates, 0);
+  EXPECT_LE(candidates, report["search"]["candidates"].get<double>());
+  EXPECT_NEAR(cost, report["cost"]["after_us"].get<double>(), 1e-6);
 }
 
 TEST_F(Cli, ExplainTellsWhyAndWhatItWouldCost) {

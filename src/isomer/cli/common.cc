@@ -2,7 +2,9 @@
 
 #include <cstdlib>
 
+#include "isomer/base/file.h"
 #include "isomer/cost/tunings.h"
+#include "isomer/optimize/chrome_trace.h"
 
 namespace isomer {
 
@@ -49,6 +51,15 @@ Result<ShapeOptions> InputChoice::shape_options() const {
   ShapeOptions options;
   for (const std::string& text : shapes) ISOMER_CHECK(add_shape_option(text, options));
   return options;
+}
+
+void add_trace(CLI::App& command, std::string& file, const std::string& what) {
+  command.add_option("--trace", file, what + "; for chrome://tracing or Perfetto");
+}
+
+Status write_trace(const std::string& file, const Trace& trace, const std::vector<std::filesystem::path>& inputs) {
+  ISOMER_CHECK(may_write(file, inputs, false));
+  return write_file(file, chrome_trace(trace).dump(-1, ' ', true, nlohmann::json::error_handler_t::replace) + '\n');
 }
 
 void add_json(CLI::App& command, bool& json) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "isomer/base/result.h"
+#include "isomer/base/trace.h"
 #include "isomer/engine/engine.h"
 #include "isomer/engine/inputs.h"
 #include "isomer/onnx/model.h"
@@ -51,6 +52,11 @@ struct InputChoice {
 void make_folder_of(std::filesystem::path& profile_db);
 /// Options that choose an engine with its costs.
 void add_costs(CLI::App& command, CostOptions& options, const std::vector<std::string>& engines = {"ort", "roofline"});
+
+/// The --trace option.
+void add_trace(CLI::App& command, std::string& file, const std::string& what);
+/// Writes a Chrome trace; an Error where that would overwrite one of `inputs`.
+Status write_trace(const std::string& file, const Trace& trace, const std::vector<std::filesystem::path>& inputs);
 
 /// The --json flag.
 void add_json(CLI::App& command, bool& json);

@@ -18,6 +18,7 @@ struct Arguments {
   std::string input;
   std::string output;
   std::string report_file;
+  std::string trace_file;
   std::string objective = "latency_us";
   double memory_limit = 0;
   bool json = false;
@@ -34,12 +35,19 @@ Result<int> run(Arguments& choice) {
     ISOMER_CHECK(options.objective.add_limit(fmt::format("peak_bytes <= {}", choice.memory_limit)));
   make_folder_of(options.costs.profile_db);
   ISOMER_TRY(options.shapes, choice.random.shape_options());
+  Trace trace("optimize " + choice.input);
+  const std::vector<std::filesystem::path> inputs = {options.input};
+  if (!choice.trace_file.empty()) {
+    ISOMER_CHECK(may_write(choice.trace_file, inputs, false));
+    options.trace = &trace;
+  }
   Result<OptimizeReport> report = [&] {
     Progress progress;
     options.progress = [&progress](const std::string& line) { progress.update(line); };
     return optimize(options);
   }();
   if (!report) return tl::unexpected<Error>(report.error());
+  if (!choice.trace_file.empty()) ISOMER_CHECK(write_trace(choice.trace_file, trace, inputs));
   const nlohmann::json json = to_json(*report);
   if (!choice.report_file.empty())
     ISOMER_CHECK(write_file(choice.report_file, options.details ? html_page(*report) : json_text(json)));
@@ -95,6 +103,7 @@ void add_optimize(CLI::App& app, int& exit_code) {
       ->capture_default_str();
   command->add_option("--report", choice->report_file,
                       "Write the report to this file too: a page where it ends in .html, else JSON");
+  add_trace(*command, choice->trace_file, "Write a Chrome trace of the search to this file");
   choice->random.add_to(*command);
   add_json(*command, choice->json);
   command->footer("Example: isomer optimize model.onnx -o faster.onnx --threads 2");

@@ -24,6 +24,7 @@ struct RunOptions {
   std::string model;
   std::vector<std::string> inputs;
   std::string output_dir;
+  std::string trace_file;
   EngineChoice engine;
   InputChoice random;
   bool json = false;
@@ -93,11 +94,14 @@ Result<int> run(const RunOptions& options) {
   ISOMER_TRY(const auto inputs, make_inputs(options, model));
   ISOMER_TRY(const auto engine, options.engine.make());
   ISOMER_TRY(const SessionId session, engine->load(options.model));
+  Trace trace(options.model);
   auto outputs = [&] {
     const Progress progress(fmt::format("running {} ...", options.model));
-    return engine->run(session, inputs);
+    if (options.trace_file.empty()) return engine->run(session, inputs);
+    return engine->run_traced(session, inputs, trace, 0);
   }();
   if (!outputs) return tl::unexpected(outputs.error());
+  if (!options.trace_file.empty()) ISOMER_CHECK(write_trace(options.trace_file, trace, {options.model}));
 
   Table table({"<output", "<type", ">min", ">max", ">mean", "<file"});
   json report = {{"schema", "isomer.run.v1"},   {"isomer", version()},        {"model", options.model},
@@ -144,6 +148,7 @@ void add_run(CLI::App& app, int& exit_code) {
   command->add_option("--input", options->inputs, "NAME=FILE.npy: an input; inputs that are not given are random")
       ->allow_extra_args(false);
   command->add_option("--output-dir", options->output_dir, "Folder for the outputs, as .npy");
+  add_trace(*command, options->trace_file, "Write a Chrome trace of the run's kernels to this file (onednn)");
   options->engine.add_to(*command);
   options->random.add_to(*command);
   add_json(*command, options->json);

@@ -105,9 +105,12 @@ Result<double> KernelCost::latency(const KernelSigner& signer, const What& what,
   ISOMER_TRY(const double overhead_us, overhead());
   const std::string description = signer.describe(what);
   options_.progress(measured_, description);
+  TraceScope scope(options_.trace, description, "kernel");
   ISOMER_TRY(const KernelRun run, signer.extract(what));
   ISOMER_TRY(const KernelTime time, engine_->time_kernel(run, overhead_us));
   ++measured_;
+  scope.note("us", time.us);
+  scope.note("runs", static_cast<double>(time.runs));
   profile_[signature] = time;
   ISOMER_CHECK(db_->store(key_, signature, time, description));
   return time.us;

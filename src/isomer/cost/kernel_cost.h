@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 
+#include "isomer/base/trace.h"
 #include "isomer/cost/cost_model.h"
 #include "isomer/cost/node_work.h"
 #include "isomer/cost/profile_db.h"
@@ -22,6 +23,7 @@ struct KernelCostOptions {
   double footprint = 0;
   /// Called before each measurement with the number of kernels measured so far and what comes next.
   std::function<void(size_t, const std::string&)> progress = [](size_t, const std::string&) {};
+  Trace* trace = nullptr;  ///< gets every measurement; null: nobody
 };
 
 /// One line of an account.

@@ -21,6 +21,11 @@ std::string Engine::device() const {
   return ::uname(&name) == 0 ? name.machine : "unknown";
 }
 
+Result<std::vector<Tensor>> Engine::run_traced(SessionId /*session*/, std::span<const NamedTensor> /*inputs*/,
+                                               Trace& /*trace*/, size_t /*track*/) {
+  return fail("engine '{}' does not tell when its kernels run", name());
+}
+
 Result<std::optional<ActivationMemory>> Engine::activation_memory(const Graph& /*graph*/,
                                                                   std::span<const TensorType> /*inputs*/) {
   return std::nullopt;

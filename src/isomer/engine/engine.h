@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "isomer/base/result.h"
+#include "isomer/base/trace.h"
 #include "isomer/engine/kernels.h"
 #include "isomer/ir/graph.h"
 #include "isomer/ir/tensor.h"
@@ -64,6 +65,13 @@ class Engine {
   /// Runs a model once; the outputs come in the model's order. Any number of threads may run models at a time, while
   /// nothing but runs goes on.
   virtual Result<std::vector<Tensor>> run(SessionId session, std::span<const NamedTensor> inputs) = 0;
+
+  /// As run, with a span for the run and one within it for each kernel, on this track of the trace: kernels follow one
+  /// another in the thread that runs the model (its helpers work within them, and are not seen). Notes tell the
+  /// implementation, the layout and the name of the result, and the bytes that are read and written. An Error where the
+  /// engine does not tell when its kernels run.
+  virtual Result<std::vector<Tensor>> run_traced(SessionId session, std::span<const NamedTensor> inputs, Trace& trace,
+                                                 size_t track);
 
   /// Microseconds of every run of each session (`inputs[i]` is for `sessions[i]`): lists of equal length, whose i-th
   /// entries are neighbours in time. The sessions run in turn, and each round begins with another one, so that none

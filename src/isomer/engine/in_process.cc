@@ -33,12 +33,17 @@ Status InProcessEngine::unload(SessionId session) {
   return {};
 }
 
-Result<InProcessEngine::Run> InProcessEngine::bind(SessionId session, std::span<const NamedTensor> inputs) {
+Result<InProcessEngine::Call> InProcessEngine::call(SessionId session, std::span<const NamedTensor> inputs) const {
   const auto at = models_.find(session);
   if (at == models_.end()) return fail("no session {}", session);
   ISOMER_TRY(auto ordered, ordered_inputs(at->second, inputs));
+  return Call{at->second, std::move(ordered)};
+}
+
+Result<InProcessEngine::Run> InProcessEngine::bind(SessionId session, std::span<const NamedTensor> inputs) {
+  ISOMER_TRY(Call what, call(session, inputs));
   const std::lock_guard<std::mutex> lock(preparing_);
-  return prepare(session, at->second, std::move(ordered));
+  return prepare(session, what.model, std::move(what.inputs));
 }
 
 Result<std::vector<Tensor>> InProcessEngine::run(SessionId session, std::span<const NamedTensor> inputs) {

@@ -26,10 +26,18 @@ class InProcessEngine : public Engine {
   /// a time.
   virtual Result<Run> prepare(SessionId session, const Model& model, std::vector<Tensor> inputs) = 0;
 
+  /// A loaded model with the tensors for its inputs, in its order. An Error names one that is not given.
+  struct Call {
+    const Model& model;
+    std::vector<Tensor> inputs;
+  };
+  Result<Call> call(SessionId session, std::span<const NamedTensor> inputs) const;
+  /// Held while a run is prepared.
+  std::mutex preparing_;
+
  private:
   Result<Run> bind(SessionId session, std::span<const NamedTensor> inputs);
 
-  std::mutex preparing_;
   std::map<SessionId, Model> models_;
   SessionId last_ = 0;
 };

@@ -14,6 +14,32 @@ namespace {
 
 using onednn::Plan;
 
+/// A span for a run from `start` to `end`, and within it those of its kernels.
+void add_spans(const Plan& plan, const onednn::TracedRun& run, double start, double end, Trace& trace, size_t track) {
+  const double begin = trace.time(run.begin);
+  const std::vector<onednn::PlanKernel> kernels = plan.kernels();
+  trace.add({.name = "run",
+             .category = "run",
+             .start = start,
+             .duration = end - start,
+             .track = track,
+             .notes = {{"threads", static_cast<double>(plan.threads())},
+                       {"kernels", static_cast<double>(kernels.size())},
+                       {"activation bytes", static_cast<double>(plan.memory().total())}}});
+  for (size_t k = 0; k < kernels.size(); ++k) {
+    const onednn::PlanKernel& kernel = kernels[k];
+    trace.add({.name = kernel.name,
+               .category = kernel.name == "reorder" ? "reorder" : "kernel",
+               .start = begin + run.kernels[k].start,
+               .duration = run.kernels[k].duration,
+               .track = track,
+               .notes = {{"implementation", kernel.implementation},
+                         {"layout", kernel.layout},
+                         {"result", kernel.value},
+                         {"bytes", static_cast<double>(kernel.bytes)}}});
+  }
+}
+
 class OnednnEngine : public InProcessEngine {
  public:
   explicit OnednnEngine(const EngineOptions& options)
@@ -36,6 +62,20 @@ class OnednnEngine : public InProcessEngine {
     ISOMER_TRY(const Plan plan, make_plan(graph, inputs));
     return plan.memory();
   }
+  Result<std::vector<Tensor>> run_traced(SessionId session, std::span<const NamedTensor> inputs, Trace& trace,
+                                         size_t track) override {
+    ISOMER_TRY(const Call what, call(session, inputs));
+    std::shared_ptr<const Plan> plan;
+    {
+      const std::lock_guard<std::mutex> lock(preparing_);
+      ISOMER_TRY(plan, plan_for(session, what.model, what.inputs));
+    }
+    const double start = trace.now();
+    ISOMER_TRY(onednn::TracedRun run, plan->trace(what.inputs));
+    const double end = trace.now();
+    add_spans(*plan, run, start, end, trace, track);
+    return std::move(run.outputs);
+  }
   const KernelPlanner* planner() const override { return &planner_; }
   Result<KernelTime> time_kernel(const KernelRun& run, double) override {
     return time_on_plan(run, threads_, tuner_, far_);
@@ -50,11 +90,15 @@ class OnednnEngine : public InProcessEngine {
 
  private:
   Result<Run> prepare(SessionId session, const Model& model, std::vector<Tensor> inputs) override {
+    ISOMER_TRY(auto plan, plan_for(session, model, inputs));
+    return [plan = std::move(plan), inputs = std::move(inputs)] { return plan->run(inputs); };
+  }
+
+  Result<std::shared_ptr<const Plan>> plan_for(SessionId session, const Model& model, std::span<const Tensor> inputs) {
     std::vector<TensorType> types;
     for (const Tensor& input : inputs) types.push_back(input.type());
     PlanCache& plans = plans_.try_emplace(session, most_plans_).first->second;
-    ISOMER_TRY(auto plan, plans.get(types, [&] { return make_plan(model.graph, types); }));
-    return [plan = std::move(plan), inputs = std::move(inputs)] { return plan->run(inputs); };
+    return plans.get(types, [&] { return make_plan(model.graph, types); });
   }
 
   Result<Plan> make_plan(const Graph& graph, std::span<const TensorType> types) const {

@@ -140,9 +140,9 @@ Result<KernelTime> time_on_plan(const KernelRun& run, int threads, const std::sh
     for (float& element : far) element += 1;
     // As if a kernel before had just made the operands.
     for (size_t k = 0; k < inputs.size(); ++k) std::ranges::copy(sources[k].bytes(), inputs[k].mutable_bytes().begin());
-    ISOMER_TRY(const std::vector<double> us, plan.profile(inputs));
+    ISOMER_TRY(const onednn::TracedRun traced, plan.trace(inputs));
     double sum = 0;
-    for (size_t k = 0; k < us.size(); ++k) sum += counts[k] ? us[k] : 0;
+    for (size_t k = 0; k < counts.size(); ++k) sum += counts[k] ? traced.kernels[k].duration : 0;
     if (i >= 0) samples.push_back(sum);
   }
   return KernelTime{.us = robust_mean(samples),

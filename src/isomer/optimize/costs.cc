@@ -12,7 +12,7 @@ constexpr RooflineOptions kOneCore = {.flops_per_second = 150e9, .bytes_per_seco
 }  // namespace
 
 Result<Costs> make_costs(const CostOptions& options, const Graph& graph, const SymbolValues& symbols,
-                         const std::function<void(const std::string&)>& progress) {
+                         const std::function<void(const std::string&)>& progress, Trace* trace) {
   Costs costs;
   if (options.engine == "roofline") {
     ISOMER_CHECK(check(options.roofline));
@@ -27,7 +27,7 @@ Result<Costs> make_costs(const CostOptions& options, const Graph& graph, const S
   ISOMER_TRY(ProfileDb profiles, ProfileDb::open(options.profile_db));
   costs.profiles = std::make_shared<ProfileDb>(std::move(profiles));
   if (costs.engine->tunes()) ISOMER_CHECK(keep_tunings(*costs.engine, costs.profiles));
-  KernelCostOptions kernels{.symbols = symbols, .footprint = footprint(graph, symbols)};
+  KernelCostOptions kernels{.symbols = symbols, .footprint = footprint(graph, symbols), .trace = trace};
   kernels.progress = [progress](size_t done, const std::string& kernel) {
     progress(fmt::format("measuring kernel {}: {}", done + 1, kernel));
   };

@@ -29,8 +29,8 @@ struct Costs {
 };
 
 /// Costs of `graph` and graphs that come of it, for these values of its symbols. An Error where there is no such engine
-/// or the profile database cannot be opened.
+/// or the profile database cannot be opened. `trace` gets every kernel that is measured; null: nobody.
 Result<Costs> make_costs(const CostOptions& options, const Graph& graph, const SymbolValues& symbols,
-                         const std::function<void(const std::string&)>& progress);
+                         const std::function<void(const std::string&)>& progress, Trace* trace = nullptr);
 
 }  // namespace isomer

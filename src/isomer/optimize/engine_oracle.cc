@@ -44,21 +44,26 @@ Result<Interval> EngineOracle::speedup(const Graph& current, const Graph& candid
     timed_pair_ = pair;
     timed_ = {};
   }
+  TraceScope scope(trace, "time in turn", "measurement");
   ISOMER_TRY(const auto before, file(current));
   ISOMER_TRY(const auto after, file(candidate));
   ISOMER_TRY(const auto inputs, random_inputs(model_, shapes_, seed_));
   ISOMER_TRY(PairedTimes times, time_pair(engine_, before, after, inputs, inputs, quick_timing, quick_loads));
   timed_.add(std::move(times));
-  return timed_.ratio(seed_);
+  const Interval ratio = timed_.ratio(seed_);
+  scope.note("ratio", ratio.value);
+  return ratio;
 }
 
 Result<PairedTimes> EngineOracle::time_against_model(const Graph& graph, const TimingOptions& timing) {
+  const TraceScope scope(trace, "time against the model", "measurement");
   ISOMER_TRY(const auto after, file(graph));
   ISOMER_TRY(const auto inputs, random_inputs(model_, shapes_, seed_));
   return time_pair(engine_, model_path_, after, inputs, inputs, timing);
 }
 
 Result<Equivalence> EngineOracle::equivalence(const Graph& graph, int inputs) {
+  const TraceScope scope(trace, "compare outputs", "measurement");
   ISOMER_TRY(const auto path, file(graph));
   Equivalence out;
   for (int i = 0; i < inputs; ++i) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "isomer/base/temp_dir.h"
+#include "isomer/base/trace.h"
 #include "isomer/engine/engine.h"
 #include "isomer/engine/inputs.h"
 #include "isomer/engine/paired.h"
@@ -42,6 +43,7 @@ class EngineOracle : public Oracle {
 
   TimingOptions quick_timing{.warmup = 1, .min_runs = 6, .max_runs = 400, .seconds = 0.8};
   int quick_loads = 2;
+  Trace* trace = nullptr;  ///< gets every comparison and measurement; null: nobody
 
  private:
   /// The file of a graph, written when it is asked for first.

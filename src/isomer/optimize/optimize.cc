@@ -50,10 +50,18 @@ class Pipeline {
     ISOMER_CHECK(check_options(options_));
     report_.options = options_;
     options_.progress("importing " + options_.input.string());
-    ISOMER_TRY(model_, import_model(options_.input));
-    ISOMER_TRY(symbols_, symbol_values(model_, options_.shapes));
-    ISOMER_TRY(const RuleSet rules, usable_rules(options_.rules_file, options_.skip_rules));
-    ISOMER_CHECK(make_oracle());
+    TraceScope whole(options_.trace, "optimize", "phase");
+    ISOMER_CHECK(phase("import", [&]() -> Status {
+      ISOMER_TRY(model_, import_model(options_.input));
+      ISOMER_TRY(symbols_, symbol_values(model_, options_.shapes));
+      return {};
+    }));
+    RuleSet rules;
+    ISOMER_CHECK(phase("read rules", [&]() -> Status {
+      ISOMER_TRY(rules, usable_rules(options_.rules_file, options_.skip_rules));
+      return {};
+    }));
+    ISOMER_CHECK(phase("start the engine", [&] { return make_oracle(); }));
     const SearchContext context{
         .rules = rules.rules,
         .tactics = rules.tactics,
@@ -64,19 +72,35 @@ class Pipeline {
         .objective = [this](const Metrics& metrics) { return options_.objective.guided(metrics); },
         .prepare = [this](const Graph& graph) { return prepare(graph); },
         .admits = [this](const Graph& graph) { return admits(graph); },
-        .progress = options_.progress};
-    ISOMER_TRY(SearchResult found, run_search(model_.graph, options_.search, context));
-    report_.search = std::move(found.report);
+        .progress = options_.progress,
+        .trace = options_.trace};
+    Graph found;
+    ISOMER_CHECK(phase("search", [&]() -> Status {
+      ISOMER_TRY(SearchResult result, run_search(model_.graph, options_.search, context));
+      found = std::move(result.graph);
+      report_.search = std::move(result.report);
+      return {};
+    }));
     for (const SearchStep& step : report_.search.steps) report_.verdicts[step.rule] = rules.verdicts.at(step.rule);
-    ISOMER_CHECK(confirm(found.graph));
-    fill_costs(found.graph);
-    if (options_.details) fill_details(found.graph, rules.rules);
-    if (!options_.dry_run) ISOMER_CHECK(write(found.graph));
+    ISOMER_CHECK(phase("confirm", [&] { return confirm(found); }));
+    ISOMER_CHECK(phase("report", [&]() -> Status {
+      fill_costs(found);
+      if (options_.details) fill_details(found, rules.rules);
+      return {};
+    }));
+    if (!options_.dry_run) ISOMER_CHECK(phase("write", [&] { return write(found); }));
+    whole.note("outcome", report_.outcome);
     report_.peak_rss_bytes = peak_rss_bytes();
     return std::move(report_);
   }
 
  private:
+  template <class Work>
+  Status phase(const char* name, const Work& work) const {
+    const TraceScope scope(options_.trace, name, "phase");
+    return work();
+  }
+
   /// Folded, and expressible at the model's opset.
   Result<Graph> prepare(const Graph& graph) const {
     ISOMER_TRY(Graph folded, fold_constants(graph));
@@ -113,8 +137,8 @@ class Pipeline {
   }
 
   Status make_oracle() {
-    ISOMER_TRY(costs_, make_costs(options_.costs, model_.graph, symbols_, options_.progress));
-    planned_ = std::make_unique<PlannedCosts>(*costs_.model, costs_.engine.get(), symbols_);
+    ISOMER_TRY(costs_, make_costs(options_.costs, model_.graph, symbols_, options_.progress, options_.trace));
+    planned_ = std::make_unique<PlannedCosts>(*costs_.model, costs_.engine.get(), symbols_, options_.trace);
     if (costs_.engine == nullptr) {
       oracle_ = std::make_unique<PredictingOracle>(*costs_.model, options_.objective, nullptr);
       return {};
@@ -124,6 +148,7 @@ class Pipeline {
     ISOMER_TRY(TempDir folder, TempDir::make());
     measuring_ = std::make_unique<EngineOracle>(*costs_.engine, model_, options_.input, options_.shapes, options_.seed,
                                                 options_.tolerance, std::move(folder));
+    measuring_->trace = options_.trace;
     // Where the engine's kernels are not known, no prediction rules anything out.
     if (costs_.kernels == nullptr && options_.objective.is_latency()) return {};
     Oracle* const measured = options_.objective.is_latency() ? measuring_.get() : nullptr;

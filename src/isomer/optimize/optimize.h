@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "isomer/base/trace.h"
 #include "isomer/cost/objective.h"
 #include "isomer/engine/engine.h"
 #include "isomer/engine/inputs.h"
@@ -44,6 +45,9 @@ struct OptimizeOptions {
 
   /// Called with a line on what goes on.
   std::function<void(const std::string&)> progress = [](const std::string&) {};
+  /// Gets the phases of the run, the steps of the search, every measurement, and the numbers of candidates and kernels
+  /// over time; null: nobody.
+  Trace* trace = nullptr;
 };
 
 /// Median latencies in microseconds, and the ratio of the paired runs with its interval.

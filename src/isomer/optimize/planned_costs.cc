@@ -15,6 +15,7 @@ Result<Metrics> PlannedCosts::metrics(const Graph& graph, const Boundary& bounda
 Result<std::optional<ActivationMemory>> PlannedCosts::memory(const Graph& graph) {
   if (engine_ == nullptr) return std::nullopt;
   if (const auto known = known_.find(graph.hash()); known != known_.end()) return known->second;
+  const TraceScope scope(trace_, "plan the memory", "measurement");
   ISOMER_TRY(const auto inputs, concrete_inputs(graph, symbols_));
   return known_.emplace(graph.hash(), engine_->activation_memory(graph, inputs)).first->second;
 }

@@ -3,6 +3,7 @@
 
 #include <unordered_map>
 
+#include "isomer/base/trace.h"
 #include "isomer/cost/cost_model.h"
 #include "isomer/engine/engine.h"
 #include "isomer/runtime/work.h"
@@ -11,9 +12,10 @@ namespace isomer {
 
 class PlannedCosts : public CostModel {
  public:
-  /// Keeps references. `engine` may be null: then nothing is planned.
-  PlannedCosts(CostModel& costs, Engine* engine, SymbolValues symbols)
-      : costs_(costs), engine_(engine), symbols_(std::move(symbols)) {}
+  /// Keeps references. `engine` may be null: then nothing is planned. `trace` gets every plan that is made; null:
+  /// nobody.
+  PlannedCosts(CostModel& costs, Engine* engine, SymbolValues symbols, Trace* trace = nullptr)
+      : costs_(costs), engine_(engine), symbols_(std::move(symbols)), trace_(trace) {}
 
   /// The costs' metrics; of a whole graph with the peak memory of the engine's plan, where the engine tells it.
   Result<Metrics> metrics(const Graph& graph, const Boundary& boundary = {}) override;
@@ -25,6 +27,7 @@ class PlannedCosts : public CostModel {
   CostModel& costs_;
   Engine* const engine_;
   const SymbolValues symbols_;
+  Trace* const trace_;
   std::unordered_map<uint64_t, Result<std::optional<ActivationMemory>>> known_;  // by the graph's hash
 };
 

@@ -53,7 +53,8 @@ Result<SearchResult> greedy(const Graph& graph, Oracle& oracle, const SearchOpti
                         .symbols = context.symbols,
                         .prepare = context.prepare,
                         .cost = [&](const Graph& g) { return objective_of(g, context); },
-                        .progress = context.progress});
+                        .progress = context.progress,
+                        .trace = context.trace});
 }
 
 /// Back to the graph that a search began with.
@@ -67,6 +68,7 @@ void drop(SearchResult& result, const Graph& graph) {
 /// graph is `graph` itself when what it found is not measured to be faster.
 Result<SearchResult> foreseen(const Graph& graph, const SearchOptions& options, const SearchContext& context,
                               const Deadline& end) {
+  TraceScope scope(context.trace, "greedy by costs", "search");
   ISOMER_TRY(SearchResult found, greedy(graph, *context.foresight, options, context));
   found.report.algorithm += " by costs";
   if (found.graph.hash() == graph.hash()) return found;
@@ -102,7 +104,9 @@ Result<SearchResult> metaflow(const Graph& graph, std::span<const Rule> rules, c
       .time_budget_seconds = options.time_budget_seconds,
       .objective = context.objective,
       .admits = context.admits,
-      .progress = context.progress};
+      .progress = context.progress,
+      .trace = context.trace};
+  const TraceScope scope(context.trace, "search parts", "search");
   ISOMER_TRY(SearchResult found, metaflow_search(graph, rules, context.costs, metaflow));
   ISOMER_TRY(found.graph, context.prepare(found.graph));
   return found;
@@ -127,6 +131,7 @@ Result<SearchResult> judged_metaflow(const Graph& graph, const SearchOptions& op
   constexpr size_t kVariants = 4;
   // The rest of the time is for measuring what was found.
   constexpr double kSearchShare = 0.7;
+  const TraceScope scope(context.trace, "backtrack", "search");
   const auto start = std::chrono::steady_clock::now();
   const Deadline end = Deadline::after(options.time_budget_seconds);
   const Deadline search_end = Deadline::after(kSearchShare * options.time_budget_seconds);
@@ -194,6 +199,7 @@ Result<SearchResult> run_search(const Graph& graph, const SearchOptions& options
   }
   if (options.search == "auto" || options.search == "greedy") {
     const double began = seconds_since(start);
+    const TraceScope scope(context.trace, "greedy", "search");
     ISOMER_TRY(SearchResult stepwise, greedy(graph, context.oracle, until(options, greedy_end), context));
     drop_slower(graph, promised, stepwise, context, end);
     out.graph = promised.graph.hash() != graph.hash() ? promised.graph : stepwise.graph;
@@ -201,6 +207,7 @@ Result<SearchResult> run_search(const Graph& graph, const SearchOptions& options
     append(out.report, std::move(stepwise.report), began);
   }
   if (options.search == "backtrack") {
+    const TraceScope scope(context.trace, "simplify", "search");
     ISOMER_TRY(out.graph, context.prepare(out.graph));
     SearchResult simple = simplify(out.graph, context.rules, context.symbols);
     const auto before = objective_of(out.graph, context);

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "isomer/base/trace.h"
 #include "isomer/cost/cost_model.h"
 #include "isomer/rules/rule.h"
 #include "isomer/runtime/work.h"
@@ -40,6 +41,7 @@ struct SearchContext {
   /// Whether the operators of a graph that run can be exported.
   std::function<bool(const Graph&)> admits;
   std::function<void(const std::string&)> progress;
+  Trace* trace = nullptr;  ///< gets the searches with their steps; null: nobody
 };
 
 /// greedy: tactics and whole rules, judged by the oracle. backtrack: simplifies, then MetaFlow's search. enumerate:

@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 
+#include "isomer/cost/objective.h"
 #include "isomer/search/everywhere.h"
 #include "isomer/search/match_classes.h"
 #include "isomer/search/simplify.h"
@@ -32,7 +33,7 @@ class Greedy {
   Result<SearchResult> run(const Graph& graph) {
     ISOMER_TRY(Graph current, options_.prepare(graph));
     report_.algorithm = "greedy";
-    if (const auto cost = options_.cost(current)) report_.progress.push_back({elapsed(), *cost});
+    if (const auto cost = options_.cost(current)) tell_cost(*cost);
     ISOMER_CHECK(start(current));
     most_flops_ = options_.most_work * flops(current);
     seen_.insert(current.hash());
@@ -47,12 +48,18 @@ class Greedy {
   }
 
  private:
+  void tell_cost(double cost) {
+    report_.progress.push_back({elapsed(), cost});
+    if (options_.trace != nullptr && cost < kBeyondLimits) options_.trace->number("best cost", cost);
+  }
+
   double elapsed() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count(); }
   bool out_of_time() const { return end_.passed(); }
   double flops(const Graph& graph) const { return graph_work(graph, extents_of(graph, options_.symbols)).run.flops; }
 
   /// Simplifies, unless that makes the model slower: an engine may know the longer form and have a kernel for it.
   Status start(Graph& current) {
+    const TraceScope scope(options_.trace, "simplify", "step");
     SearchResult simple = simplify(current, rules_, options_.symbols);
     report_.candidates += simple.report.candidates;
     report_.matches += simple.report.matches;
@@ -72,18 +79,30 @@ class Greedy {
     const auto after = options_.cost(candidate.graph);
     join_steps(candidate.steps, before && after ? *after - *before : 0);
     for (SearchStep& step : candidate.steps) report_.steps.push_back(std::move(step));
-    if (after) report_.progress.push_back({elapsed(), *after});
+    if (after) tell_cost(*after);
     current = std::move(candidate.graph);
   }
 
   /// The best of the first kind of candidates that has one that helps: tactics, a rule at all its places, a rule at
   /// places that are alike.
   std::optional<Candidate> best_step(const Graph& current) {
-    for (const auto propose : {&Greedy::tactics, &Greedy::rules_everywhere, &Greedy::rules_by_class}) {
+    struct Kind {
+      const char* name;
+      void (Greedy::*propose)(const Graph&, std::vector<Candidate>&);
+    };
+    TraceScope scope(options_.trace, "step", "step");
+    for (const auto& [name, propose] : {Kind{"tactics", &Greedy::tactics}, Kind{"rules", &Greedy::rules_everywhere},
+                                        Kind{"rules at like places", &Greedy::rules_by_class}}) {
       std::vector<Candidate> candidates;
-      (this->*propose)(current, candidates);
+      {
+        const TraceScope looking(options_.trace, name, "candidates");
+        (this->*propose)(current, candidates);
+      }
       auto best = best_of(current, std::move(candidates));
-      if (best) return best;
+      if (best) {
+        scope.note("taken", best->name);
+        return best;
+      }
     }
     return std::nullopt;
   }
@@ -155,6 +174,7 @@ class Greedy {
   /// Simplifies a candidate and adds it, unless it is known, needs too much work, or the costs rule it out.
   void offer(const Graph& current, Candidate candidate, std::vector<Candidate>& out) {
     ++report_.candidates;
+    if (options_.trace != nullptr) options_.trace->number("candidates", static_cast<double>(report_.candidates));
     if (simplifies_) {
       SearchResult simple = simplify(candidate.graph, rules_, options_.symbols);
       candidate.graph = std::move(simple.graph);
@@ -183,9 +203,17 @@ class Greedy {
     candidate.graph = std::move(*prepared);
     if (candidate.graph.hash() == current.hash()) return;
     options_.progress(fmt::format("measuring {}", candidate.name));
+    TraceScope scope(options_.trace, candidate.name, "judge");
+    if (candidate.predicted) scope.note("predicted", *candidate.predicted);
     const double least = best ? best->steps.front().speedup : options_.least_speedup;
     const auto ratio = look_closely(oracle_, current, candidate.graph, least, end_);
-    if (!ratio) return reject(candidate.name, ratio.error());
+    if (!ratio) {
+      scope.note("rejected", ratio.error().message);
+      return reject(candidate.name, ratio.error());
+    }
+    scope.note("ratio", ratio->value);
+    scope.note("low", ratio->low);
+    scope.note("high", ratio->high);
     if (ratio->low <= 1 || ratio->value <= least) return;
     candidate.steps.front().speedup = ratio->value;
     best = std::move(candidate);

@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 
+#include "isomer/base/trace.h"
 #include "isomer/rules/rule.h"
 #include "isomer/runtime/work.h"
 #include "isomer/search/oracle.h"
@@ -30,6 +31,9 @@ struct GreedyOptions {
   std::function<std::optional<double>(const Graph&)> cost = [](const Graph&) { return std::nullopt; };
   /// Called with a line of progress.
   std::function<void(const std::string&)> progress = [](const std::string&) {};
+  /// Gets a span for every step, for looking for candidates, and for judging one, and what the best costs; null:
+  /// nobody.
+  Trace* trace = nullptr;
 };
 
 /// First simplifies (unless the oracle sees a loss in that), then goes on step by step until no rule helps or the time

@@ -70,15 +70,26 @@ class Metaflow {
     std::vector<Part> parts;
     std::vector<Found> found;
     for (const auto& nodes : split.parts) {
-      options_.progress(fmt::format("searching part {} of {}", parts.size() + 1, split.parts.size()));
+      const std::string name = fmt::format("part {} of {}", parts.size() + 1, split.parts.size());
+      options_.progress("searching " + name);
+      TraceScope scope(options_.trace, name, "part");
       parts.push_back(extract_part(graph, nodes));
       const size_t of = split.parts.size() + split.cuts.size();
       ISOMER_TRY(Found better, search(graph, nodes, parts.back(), layouts, parts.size(), of));
+      note(scope, nodes.size(), better);
       found.push_back(std::move(better));
     }
     for (const NodeId cut : split.cuts) cut_hashes_.push_back(graph.value_hash(graph.node(cut).result()));
     stitch(graph, parts, found);
     return {};
+  }
+
+  void note(TraceScope& scope, size_t operators, const Found& found) const {
+    scope.note("operators", static_cast<double>(operators));
+    std::string rules;
+    for (const SearchStep& step : found.steps) rules += (rules.empty() ? "" : ", ") + step.rule;
+    scope.note("steps", rules);
+    if (options_.trace != nullptr) options_.trace->number("candidates", static_cast<double>(report_.candidates));
   }
 
   /// Puts in what was found for all parts. Where that takes the whole beyond a limit which no part exceeds by itself:
@@ -141,8 +152,11 @@ class Metaflow {
       if (nodes.empty()) return {};
       const Part part = extract_part(current_, nodes);
       ++cuts_done_;
-      options_.progress(fmt::format("searching around cut {} of {}", cuts_done_, cut_hashes_.size()));
+      const std::string name = fmt::format("around cut {} of {}", cuts_done_, cut_hashes_.size());
+      options_.progress("searching " + name);
+      TraceScope scope(options_.trace, name, "part");
       ISOMER_TRY(Found better, search(current_, nodes, part, costs_.layouts(current_), cuts_done_, cut_hashes_.size()));
+      note(scope, nodes.size(), better);
       const Replacement replacement{&part, &better.graph};
       if (better.steps.empty() || spoils(current_, splice(current_, {&replacement, 1}).graph)) return {};
       record(better);

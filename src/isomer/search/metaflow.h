@@ -4,6 +4,7 @@
 #include <functional>
 #include <span>
 
+#include "isomer/base/trace.h"
 #include "isomer/cost/cost_model.h"
 #include "isomer/search/backtrack.h"
 
@@ -25,6 +26,8 @@ struct MetaflowOptions {
   std::function<bool(const Graph&)> admits = [](const Graph&) { return true; };
   /// Called with a line on what goes on.
   std::function<void(const std::string&)> progress = [](const std::string&) {};
+  /// Gets a span for every part, and how many candidates there were; null: nobody.
+  Trace* trace = nullptr;
 };
 
 /// Fails where a part of the graph has no cost. The result never costs more than the graph. Same graph, rules, costs

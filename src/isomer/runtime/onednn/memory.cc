@@ -13,6 +13,16 @@ size_t bytes_of(const TensorType& type) {
 
 }  // namespace
 
+size_t bytes_touched(const Program& program, const Kernel& kernel) {
+  size_t bytes = 0;
+  for (const Argument& argument : kernel.arguments)
+    if (argument.number != DNNL_ARG_SCRATCHPAD) bytes += argument.at.desc.get_size();
+  // What is no primitive tells buffers alone.
+  if (kernel.arguments.empty())
+    for (const BufferId buffer : kernel.buffers) bytes += program.buffers[buffer].bytes;
+  return bytes;
+}
+
 ActivationMemory activation_memory(const Program& program) {
   ActivationMemory memory{.arena = program.arena_bytes};
   for (const Buffer& buffer : program.buffers) {

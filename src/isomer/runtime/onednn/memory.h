@@ -9,4 +9,7 @@ namespace isomer::onednn {
 /// Of one run of a program whose arena is laid out.
 ActivationMemory activation_memory(const Program& program);
 
+/// What a kernel reads and writes: its arguments, or the whole buffers where it is no primitive.
+size_t bytes_touched(const Program& program, const Kernel& kernel);
+
 }  // namespace isomer::onednn

@@ -118,14 +118,13 @@ Status Plan::run(std::span<const Tensor> inputs, std::span<Tensor> outputs) cons
   return workspace->run(inputs, outputs);
 }
 
-Result<std::vector<double>> Plan::profile(std::span<const Tensor> inputs) const {
+Result<TracedRun> Plan::trace(std::span<const Tensor> inputs) const {
   ISOMER_CHECK(check_inputs(state_->program.graph, inputs));
   const ThreadScope threads(state_->options.threads);
   const Lease workspace(*state_);
-  std::vector<Tensor> outputs = empty_outputs(state_->program);
-  std::vector<double> microseconds;
-  ISOMER_CHECK(workspace->run(inputs, outputs, &microseconds));
-  return microseconds;
+  TracedRun traced{empty_outputs(state_->program), std::chrono::steady_clock::now(), {}};
+  ISOMER_CHECK(workspace->run(inputs, traced.outputs, &traced.kernels));
+  return traced;
 }
 
 std::vector<PlanKernel> Plan::kernels() const {
@@ -135,7 +134,7 @@ std::vector<PlanKernel> Plan::kernels() const {
     for (const Argument& argument : kernel.arguments)
       if (argument.number == DNNL_ARG_DST) layout = layout_str(argument.at.desc);
     const std::string value = kernel.values.empty() ? "" : state_->program.graph.name(kernel.values.front());
-    kernels.push_back({kernel.name, kernel.implementation, layout, value});
+    kernels.push_back({kernel.name, kernel.implementation, layout, value, bytes_touched(state_->program, kernel)});
   }
   return kernels;
 }

@@ -2,6 +2,7 @@
 // A graph compiled for one set of input extents: kernels of oneDNN (and the reference executor's where it has none)
 // over one arena.
 
+#include <chrono>
 #include <memory>
 #include <span>
 #include <string>
@@ -29,6 +30,20 @@ struct PlanKernel {
   std::string implementation;  ///< oneDNN's name for its code; "reference" for the reference executor's
   std::string layout;          ///< of its result
   std::string value = {};      ///< the name of its result in the graph; empty where it has none
+  size_t bytes = 0;            ///< that it reads and writes; of what depends on data, none
+};
+
+/// When a kernel ran, in microseconds since the run began.
+struct KernelSpan {
+  double start = 0;
+  double duration = 0;
+};
+
+/// A run with the times of its kernels.
+struct TracedRun {
+  std::vector<Tensor> outputs;
+  std::chrono::steady_clock::time_point begin;
+  std::vector<KernelSpan> kernels;  ///< in the order of Plan::kernels
 };
 
 /// The version of oneDNN.
@@ -50,8 +65,8 @@ class Plan {
   /// The same into given outputs, which must have the planned types (see output_types) and not be shared. Kernels of
   /// oneDNN allocate nothing then.
   Status run(std::span<const Tensor> inputs, std::span<Tensor> outputs) const;
-  /// As run, with the microseconds of every kernel.
-  Result<std::vector<double>> profile(std::span<const Tensor> inputs) const;
+  /// As run, with the times of its kernels.
+  Result<TracedRun> trace(std::span<const Tensor> inputs) const;
 
   std::vector<PlanKernel> kernels() const;
   /// What each of the runs that go on at a time takes for activations.

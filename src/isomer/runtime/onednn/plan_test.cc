@@ -305,11 +305,27 @@ TEST(Plan, ChoosesByWhatEarlierRunsMeasured) {
   EXPECT_GT(different.size(), 1U) << "what is kept decides";
 }
 
-TEST(Plan, ProfileCoversEveryKernel) {
+TEST(Plan, TraceCoversEveryKernel) {
   const Graph graph = graph_of(kResidual);
   const auto inputs = inputs_of(graph);
   const Plan plan = plan_of(graph, inputs);
-  EXPECT_EQ(plan.profile(inputs)->size(), plan.kernels().size());
+  const TracedRun traced = plan.trace(inputs).value();
+  EXPECT_EQ(traced.outputs[0], plan.run(inputs).value()[0]);
+  ASSERT_EQ(traced.kernels.size(), plan.kernels().size());
+  for (size_t k = 0; k < traced.kernels.size(); ++k) {
+    EXPECT_GE(traced.kernels[k].duration, 0);
+    if (k == 0) continue;
+    EXPECT_NEAR(traced.kernels[k].start, traced.kernels[k - 1].start + traced.kernels[k - 1].duration, 1e-6)
+        << "one after the other";
+  }
+}
+
+TEST(Plan, TellsTheBytesOfItsKernels) {
+  const Graph graph = graph_of("input x: f32[4,8]\nw = f32[8,16]{seed 1}\ny = MatMul(x, w)\nz = Erf(y)\nreturn z");
+  std::map<std::string, size_t> bytes;
+  for (const PlanKernel& kernel : plan_of(graph, inputs_of(graph)).kernels()) bytes[kernel.name] = kernel.bytes;
+  EXPECT_GE(bytes["MatMul"], (4 * 8 + 8 * 16 + 4 * 16) * sizeof(float)) << "layouts may have paddings";
+  EXPECT_EQ(bytes["Erf"], 2 * 4 * 16 * sizeof(float));
 }
 
 TEST(Plan, ArenaIsReused) {

@@ -49,12 +49,9 @@ std::byte* Workspace::address(const Location& location) const {
 
 Tensor& Workspace::box(const Location& location) { return boxes_[program_.buffers[location.buffer].index]; }
 
-Status Workspace::run(std::span<const Tensor> inputs, std::span<Tensor> outputs) {
-  return run(inputs, outputs, nullptr);
-}
-
-Status Workspace::run(std::span<const Tensor> inputs, std::span<Tensor> outputs, std::vector<double>* microseconds) {
+Status Workspace::run(std::span<const Tensor> inputs, std::span<Tensor> outputs, std::vector<KernelSpan>* spans) {
   using Clock = std::chrono::steady_clock;
+  const auto start = Clock::now();
   for (const Buffer& buffer : program_.buffers) {
     // Kernels never write to inputs; oneDNN has one type for both.
     if (buffer.place == Place::Input)
@@ -66,13 +63,14 @@ Status Workspace::run(std::span<const Tensor> inputs, std::span<Tensor> outputs,
     if (program_.buffers[at.buffer].place == Place::Box) box(at) = inputs[i];
   }
   for (const Rebound& one : rebound_) dnnl_memory_set_data_handle(one.memory, address(one.at));
-  auto before = Clock::now();
+  const auto now = [&] { return std::chrono::duration<double, std::micro>(Clock::now() - start).count(); };
+  double before = now();
   for (size_t k = 0; k < program_.kernels.size(); ++k) {
     if (auto status = launch(k); !status) return fail_in(program_.kernels[k].name, status.error());
-    if (microseconds == nullptr) continue;
-    const auto now = Clock::now();
-    microseconds->push_back(std::chrono::duration<double, std::micro>(now - before).count());
-    before = now;
+    if (spans == nullptr) continue;
+    const double after = now();
+    spans->push_back({before, after - before});
+    before = after;
   }
   for (size_t i = 0; i < outputs.size(); ++i) {
     const Location& at = program_.outputs[i];

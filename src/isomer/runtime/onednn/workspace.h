@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "isomer/runtime/onednn/plan.h"
 #include "isomer/runtime/onednn/program.h"
 
 namespace isomer::onednn {
@@ -19,10 +20,8 @@ class Workspace {
   Workspace& operator=(const Workspace&) = delete;
 
   /// Runs all kernels with the threads that are set. `inputs` are concrete and as planned; `outputs` have room for
-  /// what the program's output buffers hold (boxed ones are replaced).
-  Status run(std::span<const Tensor> inputs, std::span<Tensor> outputs);
-  /// The same, with the microseconds that each kernel took.
-  Status run(std::span<const Tensor> inputs, std::span<Tensor> outputs, std::vector<double>* microseconds);
+  /// what the program's output buffers hold (boxed ones are replaced). `spans` gets one for each kernel; null: none.
+  Status run(std::span<const Tensor> inputs, std::span<Tensor> outputs, std::vector<KernelSpan>* spans = nullptr);
 
   // For kernels.
   std::byte* address(const Location& location) const;
