@@ -1,8 +1,13 @@
 #include "isomer/runtime/onednn/builder.h"
 
+#include <atomic>
 #include <cstring>
+#include <exception>
 #include <limits>
+#include <mutex>
+#include <thread>
 
+#include "isomer/runtime/onednn/threads.h"
 #include "isomer/runtime/onednn/workspace.h"
 
 namespace isomer::onednn {
@@ -24,12 +29,38 @@ std::vector<size_t> last_readers(const Graph& graph, std::span<const Group> grou
   return last;
 }
 
-void copy_bytes(const dnnl::engine& engine, const Desc& from, const void* source, const Desc& to, void* target) {
-  const dnnl::memory a(from, engine, const_cast<void*>(source));
-  const dnnl::memory b(to, engine, target);
+/// Brings elements into another layout. Paddings are zero.
+void copy(const dnnl::engine& engine, const Builder::Copy& copy) {
+  const size_t element = dnnl::memory::data_type_size(copy.to.data_type());
+  const bool padded = copy.to.get_size() > static_cast<size_t>(element_count(copy.to.dims())) * element;
+  if (padded) std::memset(copy.target, 0, copy.to.get_size());
+  dnnl::memory a(copy.from, engine, const_cast<std::byte*>(copy.source));
+  dnnl::memory b(copy.to, engine, copy.target);
   dnnl::stream stream(engine);
-  dnnl::reorder(a, b).execute(stream, const_cast<dnnl::memory&>(a), const_cast<dnnl::memory&>(b));
+  dnnl::reorder(a, b).execute(stream, a, b);
   stream.wait();
+}
+
+/// Performs copies with the threads that are set, each by one of them: there are many and most are small.
+void perform(const dnnl::engine& engine, std::span<const Builder::Copy> copies) {
+  std::atomic<size_t> next = 0;
+  std::exception_ptr problem;
+  std::mutex guard;  // of `problem`
+  const auto work = [&] {
+    const ThreadScope alone(1);
+    try {
+      for (size_t i = next++; i < copies.size(); i = next++) copy(engine, copies[i]);
+    } catch (...) {
+      const std::lock_guard<std::mutex> lock(guard);
+      problem = std::current_exception();
+    }
+  };
+  const size_t threads = std::min(static_cast<size_t>(current_threads()), copies.size());
+  std::vector<std::thread> helpers;
+  for (size_t i = 1; i < threads; ++i) helpers.emplace_back(work);
+  work();
+  for (std::thread& helper : helpers) helper.join();
+  if (problem != nullptr) std::rethrow_exception(problem);
 }
 
 }  // namespace
@@ -134,10 +165,7 @@ Location Builder::constant(ValueId value, const Desc& from, const Desc& to) {
   for (const Reordered& one : known)
     if (one.from == from && one.at.desc == to) return one.at;
   std::byte* const bytes = program_.pool.allocate(to.get_size());
-  const size_t element = dnnl::memory::data_type_size(to.data_type());
-  const bool padded = to.get_size() > static_cast<size_t>(element_count(to.dims())) * element;
-  if (padded) std::memset(bytes, 0, to.get_size());
-  copy_bytes(program_.engine, from, program_.graph.constant(value)->bytes().data(), to, bytes);
+  copies_.push_back({from, program_.graph.constant(value)->bytes().data(), to, bytes});
   program_.constants.push_back({Tensor(), bytes});
   known.push_back({from, {new_buffer(Place::Constant, to.get_size(), program_.constants.size() - 1), 0, to}});
   return known.back().at;
@@ -227,6 +255,7 @@ Status Builder::emit_output(size_t index) {
 
 Result<Program> Builder::finish() {
   for (size_t i = 0; i < program_.graph.outputs().size(); ++i) ISOMER_CHECK(emit_output(i));
+  perform(program_.engine, copies_);
   place_in_arena(program_);
   return std::move(program_);
 }

@@ -14,6 +14,14 @@ namespace isomer::onednn {
 
 class Builder {
  public:
+  /// Elements of a constant on their way into another layout.
+  struct Copy {
+    Desc from;
+    const std::byte* source;
+    Desc to;
+    std::byte* target;
+  };
+
   /// Places the graph's inputs. Keeps a reference to the tuner.
   Builder(Graph graph, std::vector<Group> groups, Tuner& tuner);
 
@@ -35,8 +43,8 @@ class Builder {
   Location as(ValueId value, const Desc& desc);
   /// A value in row-major order.
   Location plain(ValueId value);
-  /// The elements of an f32 constant, which lie as `from` says, brought into the layout `to`. The same location when
-  /// asked for again.
+  /// Where the elements of an f32 constant, which lie as `from` says, will be in the layout `to` when the program is
+  /// finished. The same location when asked for again.
   Location constant(ValueId value, const Desc& from, const Desc& to);
   /// A new constant.
   Location constant(const Tensor& tensor);
@@ -63,7 +71,8 @@ class Builder {
   /// A copy that changes the layout.
   void emit_reorder(const Location& from, const Location& to, ValueId value);
 
-  /// The program, once all groups have their kernels. Outputs are copied to where the caller wants them.
+  /// The program, once all groups have their kernels: constants are brought into their layouts, outputs copied to where
+  /// the caller wants them.
   Result<Program> finish();
 
  private:
@@ -89,6 +98,7 @@ class Builder {
     Location at;
   };
   std::map<ValueId, std::vector<Reordered>> reordered_;  // of constants
+  std::vector<Copy> copies_;                             // of constants, to be performed in the end
 };
 
 template <class PrimitiveDesc>
