@@ -264,6 +264,50 @@ TEST_F(Cli, OptimizeWritesItsReportAsAPageOrAsJson) {
   EXPECT_THAT(report("report.html"), StartsWith("<!doctype html>"));
 }
 
+TEST_F(Cli, VerifyReplaysACertificate) {
+  const auto path = [&](const char* name) { return (folder_ / name).string(); };
+  const std::string in = path("sru.onnx"), out = path("out.onnx"), certificate = path("out.cert");
+  ASSERT_EQ(isomer_program({"models", "sru-11", "-o", in}).exit_code, 0);
+  const Outcome made =
+      isomer_program({"optimize", in, "-o", out, "--engine", "roofline", "--certificate", certificate});
+  ASSERT_EQ(made.exit_code, 0) << made.err;
+  const Outcome good = isomer_program({"verify", certificate, in, out});
+  EXPECT_EQ(good.exit_code, 0) << good.out << good.err;
+  EXPECT_THAT(good.out, StartsWith("holds: "));
+  EXPECT_THAT(good.out, HasSubstr("random input"));
+  const json report = isomer_program({"verify", certificate, in, out, "--engine", "ort", "--json"}).report();
+  EXPECT_EQ(report["schema"], "isomer.verify.v1");
+  EXPECT_EQ(report["holds"], true);
+  EXPECT_GT(report["applications"], 0);
+  EXPECT_LT(report["difference"]["max_rel"], 1e-4);
+
+  const Outcome swapped = isomer_program({"verify", certificate, out, in});
+  EXPECT_EQ(swapped.exit_code, 1);
+  EXPECT_THAT(swapped.out, StartsWith("DOES NOT HOLD: " + out));
+  EXPECT_EQ(isomer_program({"verify", certificate, in, in, "--json"}).report()["holds"], false);
+  EXPECT_EQ(isomer_program({"verify", certificate, in, path("none.onnx")}).exit_code, 2);
+  EXPECT_EQ(isomer_program({"verify", in, in, out}).exit_code, 2) << "no certificate";
+  ASSERT_TRUE(write_file(certificate, read_file(certificate).value() + "\n").has_value());
+  const Outcome damaged = isomer_program({"verify", certificate, in, out});
+  EXPECT_EQ(damaged.exit_code, 2);
+  EXPECT_THAT(damaged.err, StartsWith("isomer: " + certificate));
+}
+
+TEST_F(Cli, VerifyTakesVerdictsOfOwnRules) {
+  const auto path = [&](const char* name) { return (folder_ / name).string(); };
+  const std::string rules = path("own.rules"), lock = path("own.lock"), out = path("out.onnx"), cert = path("own.cert");
+  ASSERT_TRUE(write_file(rules, "rule own (Relu (Relu ?x)) => (Relu ?x) where rank(?x) >= 0").has_value());
+  ASSERT_EQ(isomer_program({"rules", "verify", "--rules", rules, "--write", lock}).exit_code, 0);
+  const Outcome made =
+      isomer_program({"optimize", b_, "-o", out, "--engine", "roofline", "--rules", rules, "--certificate", cert});
+  ASSERT_EQ(made.exit_code, 0) << made.err;
+  const Outcome unknown = isomer_program({"verify", cert, b_, out});
+  EXPECT_EQ(unknown.exit_code, 1);
+  EXPECT_THAT(unknown.out, HasSubstr("rule own: the lock of verdicts does not know it"));
+  const Outcome known = isomer_program({"verify", cert, b_, out, "--lock", lock});
+  EXPECT_EQ(known.exit_code, 0) << known.out << known.err;
+}
+
 TEST_F(Cli, ExplainTellsWhyAndWhatItWouldCost) {
   const std::string path = (folder_ / "sru.onnx").string();
   ASSERT_EQ(isomer_program({"models", "sru-11", "-o", path}).exit_code, 0);

@@ -9,6 +9,7 @@
 #include "isomer/ir/dot.h"
 #include "isomer/onnx/export.h"
 #include "isomer/onnx/import.h"
+#include "isomer/optimize/certify.h"
 #include "isomer/optimize/predicting_oracle.h"
 #include "isomer/optimize/rule_set.h"
 #include "isomer/runtime/reference/fold.h"
@@ -35,8 +36,13 @@ Status check_options(const OptimizeOptions& options) {
   if (std::find(known.begin(), known.end(), options.search.search) == known.end())
     return fail("search '{}' is not known; there are {}", options.search.search, fmt::join(known, ", "));
   if (options.search.alpha < 1) return fail("alpha must be at least 1");
+  if (options.dry_run && !options.certificate.empty()) return fail("a dry run has no output to certify");
   if (options.dry_run) return {};
   if (options.output.empty()) return fail("an output file is needed: -o OUT.onnx (or --dry-run)");
+  const std::filesystem::path files[] = {options.input, options.output};
+  if (!options.certificate.empty()) ISOMER_CHECK(may_write(options.certificate, files, false));
+  if (!options.certificate.empty() && absolute(options.certificate) == absolute(options.output))
+    return fail("{}: the certificate cannot stand in the output", options.output.string());
   return may_write(options.output, {&options.input, 1}, options.force);
 }
 
@@ -70,7 +76,15 @@ class Pipeline {
     ISOMER_CHECK(confirm(found.graph));
     fill_costs(found.graph);
     if (options_.details) fill_details(found.graph, rules.rules);
+    replay::Certificate certificate;
+    if (!options_.certificate.empty()) {
+      options_.progress("replaying the steps for the certificate");
+      ISOMER_TRY(certificate,
+                 begin_certificate(options_, model_, handed_out(found.graph), report_.search.steps, rules));
+    }
     if (!options_.dry_run) ISOMER_CHECK(write(found.graph));
+    if (!options_.certificate.empty())
+      ISOMER_CHECK(finish_certificate(options_, model_, handed_out(found.graph), certificate));
     report_.peak_rss_bytes = peak_rss_bytes();
     return std::move(report_);
   }
@@ -180,6 +194,9 @@ class Pipeline {
 
   /// Whether the costs are the engine's own, or the roofline's where that is what was asked for.
   bool has_costs() const { return costs_.kernels != nullptr || costs_.engine == nullptr; }
+
+  /// What the output holds.
+  const Graph& handed_out(const Graph& found) const { return report_.improved ? found : model_.graph; }
 
   void fill_details(const Graph& graph, std::span<const Rule> rules) {
     ReportDetails details{model_.graph, graph};
