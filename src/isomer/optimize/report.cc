@@ -27,6 +27,7 @@ json options_json(const OptimizeOptions& options) {
           {"shapes", options.shapes.inputs},
           {"tolerance", options.tolerance},
           {"least_speedup", options.least_speedup},
+          {"certificate", options.certificate.string()},
           {"dry_run", options.dry_run}};
 }
 
