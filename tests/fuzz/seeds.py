@@ -96,6 +96,7 @@ def main() -> int:
         "isomer_graph_fuzz": [text.encode() for text in GRAPHS],
         "isomer_npy_fuzz": npy_seeds(),
         "isomer_certificate_fuzz": certificate_seeds(),
+        "isomer_universe_fuzz": [path.read_bytes() for path in sorted(RULES.parent.glob("universes/*"))],
     }
     for name, seeds in corpora.items():
         folder = Path(sys.argv[1]) / name

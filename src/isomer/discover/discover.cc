@@ -1,7 +1,9 @@
 #include "isomer/discover/discover.h"
 
 #include <algorithm>
-#include <unordered_set>
+#include <mutex>
+
+#include "isomer/base/parallel.h"
 
 namespace isomer {
 namespace {
@@ -16,83 +18,150 @@ std::vector<uint64_t> many_seeds() {
   return out;
 }
 
-/// Pairs of different keys, in the order in which they came.
-class Distinct {
- public:
-  explicit Distinct(const Universe& universe) : universe_(universe) {}
-  void add(TermPair pair) {
-    std::string key = pair_key(pair, universe_);
-    if (!seen_.insert(key).second) return;
-    pairs_.push_back({std::move(key), std::move(pair)});
-  }
-  size_t size() const { return pairs_.size(); }
+/// A pair with its pair_key; an empty key: it does not count.
+struct Keyed {
+  std::string key;
+  TermPair pair;
+};
 
-  /// From simple to complex: fewer operators, as trees, then more inputs (more general), then by key.
-  std::vector<TermPair> sorted() && {
-    const auto rank = [](const Keyed& x) {
-      const size_t size = x.pair.tree_size(x.pair.left) + x.pair.tree_size(x.pair.right);
-      return std::tuple(size, std::numeric_limits<size_t>::max() - x.pair.num_inputs(), std::cref(x.key));
-    };
-    std::ranges::sort(pairs_, [&](const Keyed& x, const Keyed& y) {
-      const auto [a, b, c] = rank(x);
-      const auto [d, e, f] = rank(y);
-      return std::tie(a, b, c.get()) < std::tie(d, e, f.get());
+/// Banks of one thread: their tables compile operators as they are needed.
+using Bench = std::vector<TermBank>;
+
+/// The stages behind the enumeration.
+class Pruning {
+ public:
+  static Result<Pruning> make(std::span<const Universe> variants, const TermBank& bank,
+                              const DiscoverOptions& options) {
+    Pruning out(variants[0], bank, options);
+    for (int t = 0; t < options.enumerate.threads; ++t) {
+      Bench& bench = out.benches_.emplace_back();
+      for (const Universe& variant : variants) {
+        ISOMER_TRY(TermBank made, TermBank::make(variant));
+        bench.push_back(std::move(made));
+      }
+    }
+    return out;
+  }
+
+  /// Pairs that hold on fresh inputs of every variant, distinct up to the names of inputs.
+  std::vector<TermPair> confirm(const std::vector<EqualTerms>& equal, uint64_t& confirmed) {
+    std::vector<Keyed> keyed(equal.size());
+    for_each(equal.size(), [&](size_t i, Bench& bench) {
+      TermPair pair = expand(bank_, equal[i]);
+      const auto in = [&](TermBank& variant) { return holds(with_types(pair, variant), variant.types(), kFresh); };
+      if (std::ranges::all_of(bench, in)) keyed[i] = {pair_key(pair, universe_), std::move(pair)};
     });
+    confirmed = static_cast<uint64_t>(std::ranges::count_if(keyed, [](const Keyed& x) { return !x.key.empty(); }));
+    return distinct(std::move(keyed));
+  }
+
+  /// The pairs without common subgraphs, distinct again.
+  std::vector<TermPair> generalize(std::vector<TermPair> pairs) {
+    const std::vector<uint64_t> seeds = many_seeds();
+    std::vector<Keyed> keyed(pairs.size());
+    std::mutex interning;
+    for_each(pairs.size(), [&](size_t i, Bench& bench) {
+      TypeTable& own = bench[0].types();
+      const TermPair lean = without_common_subgraphs(with_types(std::move(pairs[i]), bench[0]), own);
+      if (!holds(lean, own, seeds)) return;
+      {
+        const std::lock_guard lock(interning);
+        keyed[i].pair = with_types(lean, own, types_);
+      }
+      keyed[i].key = pair_key(keyed[i].pair, universe_);
+    });
+    return distinct(std::move(keyed));
+  }
+
+  /// The pairs that no earlier ones imply. Many are tried at once: what a part of the earlier ones implies, all do.
+  std::vector<TermPair> independent(std::vector<TermPair> pairs) {
+    constexpr size_t kBatch = 256;
+    EqualityBase base(universe_);
     std::vector<TermPair> out;
-    for (Keyed& keyed : pairs_) out.push_back(std::move(keyed.pair));
+    for (size_t begin = 0; begin < pairs.size(); begin += kBatch) {
+      const size_t size = std::min(kBatch, pairs.size() - begin);
+      std::vector<char> implied(size, 0);
+      for_each(size, [&](size_t i, Bench& bench) { implied[i] = derives(base, pairs[begin + i], bench) ? 1 : 0; });
+      const size_t known = base.size();
+      for (size_t i = 0; i < size; ++i) {
+        TermPair& pair = pairs[begin + i];
+        if (implied[i] != 0 || (base.size() > known && derives(base, pair, benches_[0]))) continue;
+        base.add(pair);
+        out.push_back(std::move(pair));
+      }
+    }
     return out;
   }
 
  private:
-  struct Keyed {
-    std::string key;
-    TermPair pair;
-  };
+  Pruning(const Universe& universe, const TermBank& bank, const DiscoverOptions& options)
+      : universe_(universe), bank_(bank), options_(options), types_(universe) {}
+
+  template <class Work>
+  void for_each(size_t n, const Work& work) {
+    parallel_for(n, options_.enumerate.threads, 16, [&](size_t i, size_t thread) { work(i, benches_[thread]); });
+  }
+
+  bool derives(const EqualityBase& base, const TermPair& pair, Bench& bench) const {
+    TypeTable& own = bench[0].types();
+    return base.derives(with_types(pair, types_, own), own, options_.saturation);
+  }
+
+  /// One pair of each key, from simple to complex: fewer operators, as trees, then more inputs (more general), then by
+  /// key.
+  static std::vector<TermPair> distinct(std::vector<Keyed> keyed) {
+    struct Ranked {
+      size_t operators;
+      size_t inputs;
+      Keyed* keyed;
+    };
+    std::vector<Ranked> order;
+    for (Keyed& each : keyed) {
+      const TermPair& pair = each.pair;
+      if (!each.key.empty())
+        order.push_back({pair.tree_size(pair.left) + pair.tree_size(pair.right), pair.num_inputs(), &each});
+    }
+    std::ranges::stable_sort(order, [](const Ranked& x, const Ranked& y) {
+      return std::tie(x.operators, y.inputs, x.keyed->key) < std::tie(y.operators, x.inputs, y.keyed->key);
+    });
+    std::vector<TermPair> out;
+    const std::string* last = nullptr;
+    for (const Ranked& each : order) {
+      if (last == nullptr || *last != each.keyed->key) out.push_back(std::move(each.keyed->pair));
+      last = &each.keyed->key;
+    }
+    return out;
+  }
+
   const Universe& universe_;
-  std::unordered_set<std::string> seen_;
-  std::vector<Keyed> pairs_;
+  const TermBank& bank_;
+  DiscoverOptions options_;
+  TypeTable types_;  // numbers the extents of generalized pairs
+  std::vector<Bench> benches_;
 };
 
 }  // namespace
 
 Result<Discovery> discover(std::span<const Universe> variants, const DiscoverOptions& options) {
-  const Universe& universe = variants[0];
-  std::vector<TermBank> banks;
-  for (const Universe& variant : variants) {
-    ISOMER_TRY(TermBank made, TermBank::make(variant));
-    banks.push_back(std::move(made));
-  }
-  TermBank& bank = banks[0];
+  const auto tell = [&](const std::string& text) {
+    if (options.progress) options.progress(text);
+  };
+  ISOMER_TRY(TermBank bank, TermBank::make(variants[0]));
   Enumeration enumeration(bank, options.enumerate);
+  tell(fmt::format("enumerating graphs of up to {} operators", options.enumerate.max_nodes));
   enumeration.run();
+  ISOMER_TRY(Pruning pruning, Pruning::make(variants, bank, options));
   Discovery out;
   out.counts.enumerated = enumeration.counts();
   out.counts.equal = enumeration.equal().size();
-
-  const std::vector<uint64_t> seeds = many_seeds();
-  Distinct renamed(universe);
-  for (const EqualTerms& terms : enumeration.equal()) {
-    TermPair pair = expand(bank, terms);
-    const auto in_variant = [&](TermBank& other) { return holds(with_types(pair, other), other.types(), kFresh); };
-    if (!std::ranges::all_of(banks, in_variant)) continue;
-    ++out.counts.confirmed;
-    renamed.add(std::move(pair));
-  }
-  out.counts.renamed = renamed.size();
-
-  Distinct general(universe);
-  for (TermPair& pair : std::move(renamed).sorted()) {
-    TermPair lean = without_common_subgraphs(std::move(pair), bank.types());
-    if (holds(lean, bank.types(), seeds)) general.add(std::move(lean));
-  }
-  out.counts.general = general.size();
-
-  EqualityBase base(universe, bank.types());
-  for (TermPair& pair : std::move(general).sorted()) {
-    if (base.derives(pair, options.saturation)) continue;
-    base.add(pair);
-    out.equalities.push_back(std::move(pair));
-  }
+  tell(fmt::format("trying {} equalities on other inputs", out.counts.equal));
+  std::vector<TermPair> pairs = pruning.confirm(enumeration.equal(), out.counts.confirmed);
+  out.counts.renamed = pairs.size();
+  tell(fmt::format("taking common subgraphs out of {} equalities", pairs.size()));
+  pairs = pruning.generalize(std::move(pairs));
+  out.counts.general = pairs.size();
+  tell(fmt::format("looking for the independent ones of {} equalities", pairs.size()));
+  out.equalities = pruning.independent(std::move(pairs));
   out.counts.needed = out.equalities.size();
   return out;
 }

@@ -1,6 +1,9 @@
 #pragma once
 // Discovery of substitutions: enumeration, confirmation, pruning (TASO, Algorithm 1 and section 2.5).
 
+#include <functional>
+#include <string>
+
 #include "isomer/discover/redundancy.h"
 
 namespace isomer {
@@ -8,6 +11,8 @@ namespace isomer {
 struct DiscoverOptions {
   EnumerateOptions enumerate = {};
   SaturationLimits saturation = {};
+  /// Told what goes on.
+  std::function<void(const std::string&)> progress = {};
 };
 
 /// What is left after each stage.

@@ -1,8 +1,8 @@
 #include "isomer/discover/enumerate.h"
 
 #include <algorithm>
-#include <atomic>
-#include <thread>
+
+#include "isomer/base/parallel.h"
 
 namespace isomer {
 namespace {
@@ -165,20 +165,6 @@ class Worker {
   Found found_;
 };
 
-/// Lets the workers visit all terms before `end`.
-void visit_all(std::vector<Worker>& workers, TermId end) {
-  constexpr TermId kChunk = 64;
-  std::atomic<TermId> next = 0;
-  const auto loop = [&](Worker& worker) {
-    for (TermId begin = next.fetch_add(kChunk); begin < end; begin = next.fetch_add(kChunk))
-      for (TermId a = begin; a < std::min(begin + kChunk, end); ++a) worker.visit(a);
-  };
-  std::vector<std::thread> threads;
-  for (size_t t = 1; t < workers.size(); ++t) threads.emplace_back(loop, std::ref(workers[t]));
-  loop(workers[0]);
-  for (std::thread& thread : threads) thread.join();
-}
-
 /// Of records with equal fingerprints, the first one stands for their value.
 size_t count_values(const TermBank& bank, std::vector<Record>& records, size_t nodes, std::vector<EqualTerms>& equal) {
   std::ranges::sort(records);
@@ -212,7 +198,8 @@ void Enumeration::run_size(size_t nodes, size_t pass) {
   const bool last = nodes == options_.max_nodes;
   const auto threads = static_cast<size_t>(std::max(options_.threads, 1));
   std::vector<Worker> workers(threads, Worker(bank_, nodes, last, pass, last ? options_.passes : 1));
-  visit_all(workers, static_cast<TermId>(bank_.size()));
+  parallel_for(bank_.size(), options_.threads, 64,
+               [&](size_t id, size_t thread) { workers[thread].visit(static_cast<TermId>(id)); });
 
   std::vector<TermBank::NewTerm> made;
   std::vector<EqualTerms> equal;

@@ -1,10 +1,12 @@
 #include "isomer/discover/enumerate.h"
 
+#include <gtest/gtest.h>
+
 #include <algorithm>
 #include <map>
 #include <set>
 
-#include "isomer/discover/testing.h"
+#include "isomer/discover/builtin.h"
 
 namespace isomer {
 namespace {
@@ -96,7 +98,7 @@ TEST(Enumerate, FindsTheValuesThatBruteForceFinds) {
 }
 
 TEST(Enumerate, GivesTheSameAtAnyNumberOfThreadsAndPasses) {
-  const Universe universe = load_universe("matrix")[0];
+  const Universe universe = load_universe("matrix").value()[0];
   const Enumerated one = enumerated(universe, {.max_nodes = 3, .threads = 1});
   const Enumerated three = enumerated(universe, {.max_nodes = 3, .threads = 3});
   const Enumerated passes = enumerated(universe, {.max_nodes = 3, .threads = 2, .passes = 3});

@@ -1,8 +1,10 @@
 #include "isomer/discover/field_map.h"
 
+#include <gtest/gtest.h>
+
 #include "isomer/base/rng.h"
+#include "isomer/discover/builtin.h"
 #include "isomer/discover/term_bank.h"
-#include "isomer/discover/testing.h"
 #include "isomer/ir/builder.h"
 #include "isomer/rules/rewrite.h"
 #include "isomer/runtime/reference/executor.h"
@@ -53,7 +55,7 @@ void expect_like_reference(const UniverseOp& op, const std::vector<Ints>& dims) 
 // Every operator of the universes that come with Isomer, on all operands that come up within two steps.
 TEST(FieldMap, ComputesWhatTheReferenceKernelComputes) {
   for (const char* name : {"matrix", "convolution"}) {
-    const Universe universe = load_universe(name)[0];
+    const Universe universe = load_universe(name).value()[0];
     TermBank bank = TermBank::make(universe).value();
     bank.types().compile();
     bank.types().compile();

@@ -53,7 +53,8 @@ void EqualityBase::add(const TermPair& pair) {
 /// An e-graph whose classes carry their values.
 class Saturation {
  public:
-  Saturation(const EqualityBase& base, const TermPair& pair) : base_(base), types_(base.types_), pair_(pair) {}
+  Saturation(const EqualityBase& base, const TermPair& pair, TypeTable& types)
+      : base_(base), types_(types), pair_(pair) {}
 
   bool run(const SaturationLimits& limits) {
     if (!add_pair()) return false;
@@ -193,8 +194,8 @@ class Saturation {
   EClassId right_ = 0;
 };
 
-bool EqualityBase::derives(const TermPair& pair, const SaturationLimits& limits) const {
-  return Saturation(*this, pair).run(limits);
+bool EqualityBase::derives(const TermPair& pair, TypeTable& types, const SaturationLimits& limits) const {
+  return Saturation(*this, pair, types).run(limits);
 }
 
 }  // namespace isomer

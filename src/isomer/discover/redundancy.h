@@ -14,13 +14,14 @@ struct SaturationLimits {
 /// Equalities with one output, used in both directions.
 class EqualityBase {
  public:
-  EqualityBase(const Universe& universe, TypeTable& types) : universe_(universe), types_(types) {}
+  explicit EqualityBase(const Universe& universe) : universe_(universe) {}
 
   void add(const TermPair& pair);
   size_t size() const { return size_; }
   /// Whether the two sides of `pair` are made equal by the equalities of the base. Every step is one that holds for the
-  /// extents at hand: an instance of an equality that is ill typed, or differs in value, is not used.
-  bool derives(const TermPair& pair, const SaturationLimits& limits = {}) const;
+  /// extents at hand: an instance of an equality that is ill typed, or differs in value, is not used. `types`: those
+  /// that number the extents of the pair.
+  bool derives(const TermPair& pair, TypeTable& types, const SaturationLimits& limits = {}) const;
 
  private:
   struct Direction {
@@ -31,7 +32,6 @@ class EqualityBase {
   friend class Saturation;
 
   const Universe& universe_;
-  TypeTable& types_;
   size_t size_ = 0;
   std::unordered_map<uint32_t, std::vector<Direction>> by_root_;  // by the label of `from`
 };

@@ -10,6 +10,9 @@
 namespace isomer {
 namespace {
 
+/// Of an input: every term is evaluated in full.
+constexpr int kMostElements = 4096;
+
 uint64_t entry_key(uint32_t op, TypeId a, TypeId b) {
   return static_cast<uint64_t>(op) << 32 | static_cast<uint64_t>(a) << 16 | b;
 }
@@ -83,6 +86,11 @@ Result<TermBank> TermBank::make(const Universe& universe, uint64_t seed) {
   if (universe.inputs.size() > 15 || universe.ops.size() >= TermCode::kInput)
     return fail("a universe has at most 15 inputs and {} operators", TermCode::kInput - 1);
   TermBank bank(universe);
+  for (const UniverseInput& input : universe.inputs) {
+    double elements = 1;
+    for (const int64_t dim : input.dims) elements *= static_cast<double>(dim);
+    if (elements > kMostElements) return fail("input ?{} has more than {} elements", input.name, kMostElements);
+  }
   for (uint32_t i = 0; i < universe.inputs.size(); ++i) {
     const UniverseInput& input = universe.inputs[i];
     BankTerm made;

@@ -59,8 +59,8 @@ struct BankTerm {
 
 class TermBank {
  public:
-  /// The inputs alone. Values are those of `seed`. Fails when a constant cannot be evaluated or there are more than 15
-  /// inputs or 255 operators.
+  /// The inputs alone. Values are those of `seed`. Fails when a constant cannot be evaluated, an input is larger than
+  /// 4096 elements, or there are more than 15 inputs or 254 operators.
   static Result<TermBank> make(const Universe& universe, uint64_t seed = 1);
 
   const Universe& universe() const { return *universe_; }

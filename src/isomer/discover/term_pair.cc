@@ -183,6 +183,12 @@ bool holds(const TermPair& pair, TypeTable& types, std::span<const uint64_t> see
   return true;
 }
 
+TermPair with_types(TermPair pair, const TypeTable& from, TypeTable& to) {
+  for (PairNode& node : pair.nodes)
+    if (node.kind != PairNode::Kind::Apply) node.type = to.intern(from.dims(node.type));
+  return pair;
+}
+
 TermPair with_types(TermPair pair, const TermBank& bank) {
   for (PairNode& node : pair.nodes)
     if (node.kind != PairNode::Kind::Apply) node.type = bank.at(node.op).type;

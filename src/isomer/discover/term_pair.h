@@ -46,9 +46,11 @@ std::optional<std::vector<std::vector<Fp>>> evaluate(const TermPair& pair, TypeT
 /// Whether both sides are equal, extents too, on inputs drawn with each of these seeds.
 bool holds(const TermPair& pair, TypeTable& types, std::span<const uint64_t> seeds);
 
-/// The same pair with the extents of another table of the same universe (other sizes). Its inputs are inputs of the
-/// universe.
+/// The same pair in another variant of the universe. Its inputs are inputs of the universe.
 TermPair with_types(TermPair pair, const TermBank& bank);
+
+/// The same pair with its extents numbered by another table.
+TermPair with_types(TermPair pair, const TypeTable& from, TypeTable& to);
 
 /// Equal for pairs that differ in the names of inputs, the order of operands of commutative operators, and in which
 /// side is the left one.

@@ -22,7 +22,9 @@ std::optional<int64_t> closed_product(const Expr& expr) {
   if (expr.kind != Expr::Kind::Call || expr.name != "*") return std::nullopt;
   const auto x = closed_product(expr.args[0]);
   const auto y = closed_product(expr.args[1]);
-  return x && y ? std::optional(*x * *y) : std::nullopt;
+  int64_t product = 0;
+  if (!x || !y || __builtin_mul_overflow(*x, *y, &product)) return std::nullopt;
+  return product;
 }
 
 void fold(Expr& expr) {

@@ -1,11 +1,10 @@
 #include "isomer/optimize/optimize.h"
 
-#include <sys/resource.h>
-
 #include <algorithm>
 
 #include "isomer/base/file.h"
 #include "isomer/base/hash.h"
+#include "isomer/base/memory.h"
 #include "isomer/ir/dot.h"
 #include "isomer/onnx/export.h"
 #include "isomer/onnx/import.h"
@@ -23,12 +22,6 @@ std::map<std::string, int64_t> op_counts(const Graph& graph) {
   std::map<std::string, int64_t> counts;
   for (const NodeId id : run_time_nodes(graph)) ++counts[op_label(graph.node(id))];
   return counts;
-}
-
-int64_t peak_rss_bytes() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  return int64_t{usage.ru_maxrss} * 1024;
 }
 
 Status check_options(const OptimizeOptions& options) {
