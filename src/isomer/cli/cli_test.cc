@@ -340,8 +340,8 @@ TEST_F(Cli, ProfilesAreShownAndMerged) {
 
 TEST_F(Cli, RulesAreDiscovered) {
   const std::string out = folder_ / "equal.txt";
-  const Outcome done =
-      isomer_program({"rules", "generate", "--universe", "matrix", "--max-operators", "2", "-o", out, "--json"});
+  const Outcome done = isomer_program(
+      {"rules", "generate", "--universe", "matrix", "--max-operators", "2", "--equalities", out, "--json"});
   ASSERT_EQ(done.exit_code, 0) << done.err;
   const json found = done.report()["universes"][0];
   EXPECT_EQ(found["universe"], "matrix");

@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <chrono>
+#include <map>
 
 #include "isomer/base/file.h"
 #include "isomer/base/memory.h"
@@ -22,6 +23,7 @@ struct GenerateOptions {
   size_t passes = 1;
   int threads = 2;
   std::string output;
+  std::string equalities;
   bool json = false;
 };
 
@@ -30,6 +32,7 @@ struct Generated {
   std::string universe;
   DiscoverCounts counts;
   std::vector<std::string> equalities;
+  std::vector<DiscoveredRule> rules;
   double seconds;
 };
 
@@ -38,11 +41,12 @@ Result<Generated> generate_one(const std::string& name, const GenerateOptions& o
   Progress progress;
   DiscoverOptions discovery;
   discovery.enumerate = {.max_nodes = options.max_operators, .threads = options.threads, .passes = options.passes};
+  discovery.make_rules = !options.output.empty();
   discovery.progress = [&](const std::string& text) { progress.update(fmt::format("{}: {}", name, text)); };
   const auto start = std::chrono::steady_clock::now();
   auto found = discover(variants, discovery);
   if (!found) return fail_in(name, found.error());
-  Generated out{name, found->counts, {}, 0};
+  Generated out{name, found->counts, {}, std::move(found->rules), 0};
   for (const TermPair& pair : found->equalities) out.equalities.push_back(pair_text(pair, variants[0]));
   out.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return out;
@@ -57,6 +61,7 @@ std::vector<std::pair<std::string, uint64_t>> stages(const DiscoverCounts& count
   out.emplace_back("input tensor renaming", counts.renamed);
   out.emplace_back("common subgraph", counts.general);
   out.emplace_back("implied by others", counts.needed);
+  if (counts.rules > 0) out.emplace_back("rules that hold in general", counts.rules);
   return out;
 }
 
@@ -79,19 +84,30 @@ nlohmann::json report_of(const Generated& each) {
           {"seconds", each.seconds}};
 }
 
+/// The rules of all universes, each once, sorted by name.
+std::string rule_file(const std::vector<Generated>& all) {
+  std::map<std::string, std::string> by_name;
+  for (const Generated& each : all)
+    for (const DiscoveredRule& found : each.rules) by_name.emplace(found.rule.name, print_rule(found.rule));
+  std::string out = "# Found by isomer rules generate. Not edited by hand.\n";
+  for (const auto& [name, text] : by_name) out += "\n" + text;
+  return out;
+}
+
 Result<int> generate(const GenerateOptions& options) {
   std::vector<Generated> all;
   for (const std::string& name : options.universes) {
     ISOMER_TRY(Generated one, generate_one(name, options));
     all.push_back(std::move(one));
   }
-  if (!options.output.empty()) {
+  if (!options.equalities.empty()) {
     std::string text;
     for (const Generated& each : all)
       text += fmt::format("# {}, up to {} operators\n{}\n", each.universe, options.max_operators,
                           fmt::join(each.equalities, "\n"));
-    ISOMER_CHECK(write_file(options.output, text));
+    ISOMER_CHECK(write_file(options.equalities, text));
   }
+  if (!options.output.empty()) ISOMER_CHECK(write_file(options.output, rule_file(all)));
   if (!options.json) {
     print_table(all);
     return kDone;
@@ -116,10 +132,11 @@ void add_rules_generate(CLI::App& rules, int& exit_code) {
       ->check(CLI::Range(1, 4096))
       ->capture_default_str();
   command->add_option("--threads", options->threads, "Threads")->check(CLI::Range(1, 256))->capture_default_str();
-  command->add_option("-o,--output", options->output, "Write the equalities, a line each");
+  command->add_option("-o,--output", options->output, "Write the rules that the equalities give, to a rule file");
+  command->add_option("--equalities", options->equalities, "Write the equalities, a line each");
   add_json(*command, options->json);
   command->footer(
-      "Example: isomer rules generate --universe matrix --max-operators 3 -o equal.txt\n"
+      "Example: isomer rules generate --universe matrix --max-operators 2 -o discovered.rules\n"
       "docs/discovery.md describes universes.");
   command->callback([options, &exit_code] { exit_code = finish(generate(*options)); });
 }

@@ -1,7 +1,6 @@
 #include "isomer/discover/discover.h"
 
 #include <algorithm>
-#include <mutex>
 
 #include "isomer/base/parallel.h"
 
@@ -24,23 +23,28 @@ struct Keyed {
   TermPair pair;
 };
 
-/// Banks of one thread: their tables compile operators as they are needed.
-using Bench = std::vector<TermBank>;
+/// What one thread evaluates pairs with, in each variant.
+struct Bench {
+  std::vector<TermBank> banks;
+  std::vector<PairContext> variants;
+};
 
 /// The stages behind the enumeration.
 class Pruning {
  public:
-  static Result<Pruning> make(std::span<const Universe> variants, const TermBank& bank,
-                              const DiscoverOptions& options) {
-    Pruning out(variants[0], bank, options);
-    for (int t = 0; t < options.enumerate.threads; ++t) {
-      Bench& bench = out.benches_.emplace_back();
+  Pruning(std::span<const Universe> variants, const TermBank& bank, const DiscoverOptions& options)
+      : universe_(variants[0]), bank_(bank), options_(options), kinds_(variants) {}
+
+  Status prepare(std::span<const Universe> variants) {
+    for (int t = 0; t < options_.enumerate.threads; ++t) {
+      Bench& bench = benches_.emplace_back();
       for (const Universe& variant : variants) {
         ISOMER_TRY(TermBank made, TermBank::make(variant));
-        bench.push_back(std::move(made));
+        bench.banks.push_back(std::move(made));
       }
+      for (size_t v = 0; v < variants.size(); ++v) bench.variants.push_back({bench.banks[v].types(), kinds_, v});
     }
-    return out;
+    return {};
   }
 
   /// Pairs that hold on fresh inputs of every variant, distinct up to the names of inputs.
@@ -48,8 +52,8 @@ class Pruning {
     std::vector<Keyed> keyed(equal.size());
     for_each(equal.size(), [&](size_t i, Bench& bench) {
       TermPair pair = expand(bank_, equal[i]);
-      const auto in = [&](TermBank& variant) { return holds(with_types(pair, variant), variant.types(), kFresh); };
-      if (std::ranges::all_of(bench, in)) keyed[i] = {pair_key(pair, universe_), std::move(pair)};
+      const auto in = [&](const PairContext& variant) { return holds(pair, variant, kFresh); };
+      if (std::ranges::all_of(bench.variants, in)) keyed[i] = {pair_key(pair, universe_), std::move(pair)};
     });
     confirmed = static_cast<uint64_t>(std::ranges::count_if(keyed, [](const Keyed& x) { return !x.key.empty(); }));
     return distinct(std::move(keyed));
@@ -59,17 +63,16 @@ class Pruning {
   std::vector<TermPair> generalize(std::vector<TermPair> pairs) {
     const std::vector<uint64_t> seeds = many_seeds();
     std::vector<Keyed> keyed(pairs.size());
-    std::mutex interning;
     for_each(pairs.size(), [&](size_t i, Bench& bench) {
-      TypeTable& own = bench[0].types();
-      const TermPair lean = without_common_subgraphs(with_types(std::move(pairs[i]), bench[0]), own);
-      if (!holds(lean, own, seeds)) return;
-      {
-        const std::lock_guard lock(interning);
-        keyed[i].pair = with_types(lean, own, types_);
-      }
-      keyed[i].key = pair_key(keyed[i].pair, universe_);
+      TermPair lean = without_common_subgraphs(std::move(pairs[i]), bench.variants, kinds_);
+      if (holds(lean, bench.variants[0], seeds)) keyed[i].pair = std::move(lean);
     });
+    // The threads met kinds in any order.
+    const std::vector<KindId> order = kinds_.sort();
+    for (Keyed& each : keyed) {
+      for (PairNode& node : each.pair.nodes) node.input = order[node.input];
+      if (!each.pair.nodes.empty()) each.key = pair_key(each.pair, universe_);
+    }
     return distinct(std::move(keyed));
   }
 
@@ -93,18 +96,25 @@ class Pruning {
     return out;
   }
 
- private:
-  Pruning(const Universe& universe, const TermBank& bank, const DiscoverOptions& options)
-      : universe_(universe), bank_(bank), options_(options), types_(universe) {}
+  /// The rules that equalities give.
+  std::vector<DiscoveredRule> rules(const std::vector<TermPair>& pairs, std::span<const Universe> universes) {
+    std::vector<std::vector<DiscoveredRule>> made(pairs.size());
+    parallel_for(pairs.size(), options_.enumerate.threads, 1, [&](size_t i, size_t thread) {
+      made[i] = rules_of(pairs[i], universes, benches_[thread].variants, options_.rules);
+    });
+    std::vector<DiscoveredRule> out;
+    for (auto& each : made) std::ranges::move(each, std::back_inserter(out));
+    return out;
+  }
 
+ private:
   template <class Work>
   void for_each(size_t n, const Work& work) {
     parallel_for(n, options_.enumerate.threads, 16, [&](size_t i, size_t thread) { work(i, benches_[thread]); });
   }
 
   bool derives(const EqualityBase& base, const TermPair& pair, Bench& bench) const {
-    TypeTable& own = bench[0].types();
-    return base.derives(with_types(pair, types_, own), own, options_.saturation);
+    return base.derives(pair, bench.variants[0], options_.saturation);
   }
 
   /// One pair of each key, from simple to complex: fewer operators, as trees, then more inputs (more general), then by
@@ -136,7 +146,7 @@ class Pruning {
   const Universe& universe_;
   const TermBank& bank_;
   DiscoverOptions options_;
-  TypeTable types_;  // numbers the extents of generalized pairs
+  InputKinds kinds_;
   std::vector<Bench> benches_;
 };
 
@@ -150,7 +160,8 @@ Result<Discovery> discover(std::span<const Universe> variants, const DiscoverOpt
   Enumeration enumeration(bank, options.enumerate);
   tell(fmt::format("enumerating graphs of up to {} operators", options.enumerate.max_nodes));
   enumeration.run();
-  ISOMER_TRY(Pruning pruning, Pruning::make(variants, bank, options));
+  Pruning pruning(variants, bank, options);
+  ISOMER_CHECK(pruning.prepare(variants));
   Discovery out;
   out.counts.enumerated = enumeration.counts();
   out.counts.equal = enumeration.equal().size();
@@ -163,6 +174,10 @@ Result<Discovery> discover(std::span<const Universe> variants, const DiscoverOpt
   tell(fmt::format("looking for the independent ones of {} equalities", pairs.size()));
   out.equalities = pruning.independent(std::move(pairs));
   out.counts.needed = out.equalities.size();
+  if (!options.make_rules) return out;
+  tell(fmt::format("making rules of {} equalities", out.equalities.size()));
+  out.rules = pruning.rules(out.equalities, variants);
+  out.counts.rules = out.rules.size();
   return out;
 }
 

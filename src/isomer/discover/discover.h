@@ -5,12 +5,16 @@
 #include <string>
 
 #include "isomer/discover/redundancy.h"
+#include "isomer/discover/to_rule.h"
 
 namespace isomer {
 
 struct DiscoverOptions {
   EnumerateOptions enumerate = {};
   SaturationLimits saturation = {};
+  /// Makes rules of the equalities, too.
+  bool make_rules = false;
+  ToRuleOptions rules = {};
   /// Told what goes on.
   std::function<void(const std::string&)> progress = {};
 };
@@ -23,10 +27,12 @@ struct DiscoverCounts {
   uint64_t renamed = 0;    ///< after renaming inputs
   uint64_t general = 0;    ///< after taking out common subgraphs
   uint64_t needed = 0;     ///< that the others do not imply
+  uint64_t rules = 0;      ///< of these, in both directions, that the bounded checker passes
 };
 
 struct Discovery {
-  std::vector<TermPair> equalities;  ///< from simple to complex
+  std::vector<TermPair> equalities;        ///< from simple to complex
+  std::vector<DiscoveredRule> rules = {};  ///< in the order of the equalities
   DiscoverCounts counts = {};
 };
 

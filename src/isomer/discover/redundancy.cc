@@ -53,8 +53,8 @@ void EqualityBase::add(const TermPair& pair) {
 /// An e-graph whose classes carry their values.
 class Saturation {
  public:
-  Saturation(const EqualityBase& base, const TermPair& pair, TypeTable& types)
-      : base_(base), types_(types), pair_(pair) {}
+  Saturation(const EqualityBase& base, const TermPair& pair, const PairContext& context)
+      : base_(base), context_(context), types_(context.types), pair_(pair) {}
 
   bool run(const SaturationLimits& limits) {
     if (!add_pair()) return false;
@@ -74,7 +74,7 @@ class Saturation {
   bool joined() const { return graph_.find(left_) == graph_.find(right_); }
 
   bool add_pair() {
-    const auto values = evaluate(pair_, types_, 5);
+    auto values = evaluate(pair_, context_, 5);
     if (!values) return false;
     std::vector<EClassId> made;
     for (uint32_t i = 0; i < pair_.nodes.size(); ++i) {
@@ -87,7 +87,7 @@ class Saturation {
         made.push_back(*id);
       } else {
         const bool input = node.kind == PairNode::Kind::Input;
-        made.push_back(leaf(input ? kInputs + i : kConstants + node.op, {node.type, (*values)[i]}));
+        made.push_back(leaf(input ? kInputs + i : kConstants + node.op, {values->types[i], values->values[i]}));
       }
     }
     left_ = made[pair_.left[0]];
@@ -132,7 +132,7 @@ class Saturation {
     if (pattern.label >= kConstants) {
       const uint32_t input = pattern.label - kConstants;
       const auto elements = types_.constant(input);
-      return leaf(pattern.label, {constant_type(input), std::vector<Fp>(elements.begin(), elements.end())});
+      return leaf(pattern.label, {types_.constant_type(input), std::vector<Fp>(elements.begin(), elements.end())});
     }
     std::vector<EClassId> children;
     for (const EPattern& child : pattern.children) {
@@ -141,11 +141,6 @@ class Saturation {
       children.push_back(*id);
     }
     return apply(pattern.label, children);
-  }
-
-  TypeId constant_type(uint32_t input) {
-    const UniverseInput& constant = base_.universe_.inputs[input];
-    return types_.intern(constant.dims);
   }
 
   /// One round; false when nothing came of it or the graph is full.
@@ -186,6 +181,7 @@ class Saturation {
   }
 
   const EqualityBase& base_;
+  const PairContext& context_;
   TypeTable& types_;
   const TermPair& pair_;
   EGraph graph_;
@@ -194,8 +190,8 @@ class Saturation {
   EClassId right_ = 0;
 };
 
-bool EqualityBase::derives(const TermPair& pair, TypeTable& types, const SaturationLimits& limits) const {
-  return Saturation(*this, pair, types).run(limits);
+bool EqualityBase::derives(const TermPair& pair, const PairContext& context, const SaturationLimits& limits) const {
+  return Saturation(*this, pair, context).run(limits);
 }
 
 }  // namespace isomer

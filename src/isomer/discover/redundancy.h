@@ -19,9 +19,8 @@ class EqualityBase {
   void add(const TermPair& pair);
   size_t size() const { return size_; }
   /// Whether the two sides of `pair` are made equal by the equalities of the base. Every step is one that holds for the
-  /// extents at hand: an instance of an equality that is ill typed, or differs in value, is not used. `types`: those
-  /// that number the extents of the pair.
-  bool derives(const TermPair& pair, TypeTable& types, const SaturationLimits& limits = {}) const;
+  /// extents at hand: an instance of an equality that is ill typed, or differs in value, is not used.
+  bool derives(const TermPair& pair, const PairContext& context, const SaturationLimits& limits = {}) const;
 
  private:
   struct Direction {

@@ -102,7 +102,7 @@ Result<TermBank> TermBank::make(const Universe& universe, uint64_t seed) {
       made.type = bank.types_->intern(tensor.dims());
       const auto elements = tensor.data<Fp>();
       value.assign(elements.begin(), elements.end());
-      bank.types_->set_constant(i, value);
+      bank.types_->set_constant(i, made.type, value);
     } else {
       made.type = bank.types_->intern(input.dims);
       made.inputs = InputOrder::of(i);

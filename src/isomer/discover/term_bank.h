@@ -33,7 +33,11 @@ class TypeTable {
   const Entry& at(uint32_t op, TypeId a, TypeId b);
   /// The elements of a constant input of the universe.
   std::span<const Fp> constant(uint32_t input) const { return constants_.at(input); }
-  void set_constant(uint32_t input, std::vector<Fp> value) { constants_[input] = std::move(value); }
+  TypeId constant_type(uint32_t input) const { return constant_types_.at(input); }
+  void set_constant(uint32_t input, TypeId type, std::vector<Fp> value) {
+    constant_types_[input] = type;
+    constants_[input] = std::move(value);
+  }
   /// Compiles every operator for all pairs of the types known now. New types that come of it wait for the next call.
   void compile();
 
@@ -43,6 +47,7 @@ class TypeTable {
   std::vector<size_t> elements_;
   std::unordered_map<uint64_t, std::unique_ptr<Entry>> entries_;
   std::unordered_map<uint32_t, std::vector<Fp>> constants_;
+  std::unordered_map<uint32_t, TypeId> constant_types_;
 };
 
 struct BankTerm {

@@ -21,8 +21,10 @@ class Expansion {
     if (code.is_input()) {
       const bool constant = bank_.universe().inputs[code.a()].constant.has_value();
       node.kind = constant ? PairNode::Kind::Constant : PairNode::Kind::Input;
-      node.op = code.a();
-      node.type = bank_.at(code.a()).type;
+      if (constant)
+        node.op = code.a();
+      else
+        node.input = static_cast<KindId>(bank_.universe().inputs[code.a()].group);
     } else {
       node.kind = PairNode::Kind::Apply;
       node.op = code.op();
@@ -117,82 +119,72 @@ namespace {
 /// Types and values of a pair's nodes, one after the other.
 class PairEvaluation {
  public:
-  PairEvaluation(const TermPair& pair, TypeTable& types, uint64_t seed) : pair_(pair), types_(types), seed_(seed) {}
+  PairEvaluation(const TermPair& pair, const PairContext& context, uint64_t seed)
+      : pair_(pair), context_(context), seed_(seed) {}
 
   bool run() {
-    values_.resize(pair_.nodes.size());
-    type_of_.resize(pair_.nodes.size());
     for (uint32_t i = 0; i < pair_.nodes.size(); ++i)
       if (!(pair_.nodes[i].kind == PairNode::Kind::Apply ? apply(i) : leaf(i))) return false;
     return true;
   }
 
-  std::vector<std::vector<Fp>>& values() { return values_; }
-  const std::vector<TypeId>& types() const { return type_of_; }
+  PairValues& found() { return found_; }
 
  private:
   bool leaf(uint32_t i) {
     const PairNode& node = pair_.nodes[i];
-    type_of_[i] = node.type;
+    TypeTable& types = context_.types;
     if (node.kind == PairNode::Kind::Constant) {
-      const auto value = types_.constant(node.op);
-      values_[i].assign(value.begin(), value.end());
+      found_.types.push_back(types.constant_type(node.op));
+      const auto value = types.constant(node.op);
+      found_.values.emplace_back(value.begin(), value.end());
       return true;
     }
+    found_.types.push_back(types.intern(context_.kinds.dims(node.input, context_.variant)));
     Rng rng(hash_mix(seed_, i));
-    values_[i].resize(types_.elements(node.type));
-    for (Fp& x : values_[i]) x = Fp::raw(rng.below(Fp::kPrime));
+    for (Fp& x : found_.values.emplace_back(types.elements(found_.types[i]))) x = Fp::raw(rng.below(Fp::kPrime));
     return true;
   }
 
   bool apply(uint32_t i) {
     const PairNode& node = pair_.nodes[i];
     const bool binary = node.b != PairNode::kNone;
-    const TypeTable::Entry& entry = types_.at(node.op, type_of_[node.a], binary ? type_of_[node.b] : TypeId{0});
+    const TypeTable::Entry& entry =
+        context_.types.at(node.op, found_.types[node.a], binary ? found_.types[node.b] : TypeId{0});
     if (node.result >= entry.maps.size()) return false;
-    type_of_[i] = entry.types[node.result];
-    values_[i].resize(entry.maps[node.result].elements());
-    entry.maps[node.result].run(values_[node.a].data(), binary ? values_[node.b].data() : nullptr, values_[i].data());
+    const FieldMap& map = entry.maps[node.result];
+    std::vector<Fp> out(map.elements());
+    map.run(found_.values[node.a].data(), binary ? found_.values[node.b].data() : nullptr, out.data());
+    found_.types.push_back(entry.types[node.result]);
+    found_.values.push_back(std::move(out));
     return true;
   }
 
   const TermPair& pair_;
-  TypeTable& types_;
+  const PairContext& context_;
   const uint64_t seed_;
-  std::vector<std::vector<Fp>> values_;
-  std::vector<TypeId> type_of_;
+  PairValues found_;
 };
 
 }  // namespace
 
-std::optional<std::vector<std::vector<Fp>>> evaluate(const TermPair& pair, TypeTable& types, uint64_t seed) {
-  PairEvaluation evaluation(pair, types, seed);
+std::optional<PairValues> evaluate(const TermPair& pair, const PairContext& context, uint64_t seed) {
+  PairEvaluation evaluation(pair, context, seed);
   if (!evaluation.run()) return std::nullopt;
-  return std::move(evaluation.values());
+  return std::move(evaluation.found());
 }
 
-bool holds(const TermPair& pair, TypeTable& types, std::span<const uint64_t> seeds) {
+bool holds(const TermPair& pair, const PairContext& context, std::span<const uint64_t> seeds) {
   for (const uint64_t seed : seeds) {
-    PairEvaluation evaluation(pair, types, seed);
+    PairEvaluation evaluation(pair, context, seed);
     if (!evaluation.run()) return false;
+    const PairValues& found = evaluation.found();
     for (size_t r = 0; r < pair.left.size(); ++r)
-      if (evaluation.types()[pair.left[r]] != evaluation.types()[pair.right[r]] ||
-          evaluation.values()[pair.left[r]] != evaluation.values()[pair.right[r]])
+      if (found.types[pair.left[r]] != found.types[pair.right[r]] ||
+          found.values[pair.left[r]] != found.values[pair.right[r]])
         return false;
   }
   return true;
-}
-
-TermPair with_types(TermPair pair, const TypeTable& from, TypeTable& to) {
-  for (PairNode& node : pair.nodes)
-    if (node.kind != PairNode::Kind::Apply) node.type = to.intern(from.dims(node.type));
-  return pair;
-}
-
-TermPair with_types(TermPair pair, const TermBank& bank) {
-  for (PairNode& node : pair.nodes)
-    if (node.kind != PairNode::Kind::Apply) node.type = bank.at(node.op).type;
-  return pair;
 }
 
 namespace {
@@ -228,7 +220,7 @@ class Serializer {
     number_[i] = next_++;
     if (node.kind != PairNode::Kind::Apply) {
       out_.push_back(node.kind == PairNode::Kind::Input ? 'i' : 'c');
-      put(node.kind == PairNode::Kind::Input ? node.type : node.op);
+      put(node.kind == PairNode::Kind::Input ? node.input : node.op);
       return;
     }
     out_.push_back('(');
@@ -268,19 +260,28 @@ std::string pair_key(const TermPair& pair, const Universe& universe) {
   return least;
 }
 
-TermPair without_common_subgraphs(TermPair pair, TypeTable& types) {
+TermPair without_common_subgraphs(TermPair pair, std::span<const PairContext> variants, InputKinds& kinds) {
   static constexpr uint64_t kSeeds[] = {11, 12};
+  const auto holds_in_all = [&](const TermPair& general) {
+    return std::ranges::all_of(variants, [&](const PairContext& variant) { return holds(general, variant, kSeeds); });
+  };
   for (bool changed = true; changed;) {
     changed = false;
     const std::vector<bool> left = pair.needed(pair.left);
     const std::vector<bool> right = pair.needed(pair.right);
-    PairEvaluation evaluation(pair, types, 1);
-    if (!evaluation.run()) return pair;
+    std::vector<PairValues> values;
+    for (const PairContext& variant : variants) {
+      auto found = evaluate(pair, variant, 1);
+      if (!found) return pair;
+      values.push_back(std::move(*found));
+    }
     for (uint32_t i = static_cast<uint32_t>(pair.nodes.size()); i-- > 0 && !changed;) {
       if (!left[i] || !right[i] || pair.nodes[i].kind == PairNode::Kind::Input) continue;
+      std::vector<Ints> dims;
+      for (size_t v = 0; v < variants.size(); ++v) dims.push_back(variants[v].types.dims(values[v].types[i]));
       TermPair general = pair;
-      general.nodes[i] = PairNode{.kind = PairNode::Kind::Input, .op = PairNode::kNone, .type = evaluation.types()[i]};
-      if (!holds(general, types, kSeeds)) continue;
+      general.nodes[i] = PairNode{.kind = PairNode::Kind::Input, .input = kinds.intern(dims)};
+      if (!holds_in_all(general)) continue;
       pair = general.compact();
       changed = true;
     }

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "isomer/discover/enumerate.h"
+#include "isomer/discover/input_kinds.h"
 
 namespace isomer {
 
@@ -12,11 +13,11 @@ struct PairNode {
   enum class Kind : uint8_t { Input, Constant, Apply };
   static constexpr uint32_t kNone = UINT32_MAX;
   Kind kind = Kind::Input;
-  uint32_t op = 0;      ///< Apply: operator of the universe. Constant, and Input where it is one: input of the universe
+  uint32_t op = 0;      ///< Apply: operator of the universe. Constant: input of the universe
   uint32_t result = 0;  ///< Apply: which result
   uint32_t a = kNone;   ///< Apply: operands, nodes before this one
   uint32_t b = kNone;
-  TypeId type = 0;  ///< Input: its extents
+  KindId input = 0;  ///< Input: its kind
   friend bool operator==(const PairNode&, const PairNode&) = default;
 };
 
@@ -39,18 +40,24 @@ struct TermPair {
 /// The graphs of two terms of a bank.
 TermPair expand(const TermBank& bank, const EqualTerms& terms);
 
-/// Values of all nodes on random inputs; nothing when an operator does not take its operands. `types` compiles
-/// operators for extents that it has not met.
-std::optional<std::vector<std::vector<Fp>>> evaluate(const TermPair& pair, TypeTable& types, uint64_t seed);
+/// One variant of a universe to evaluate pairs in.
+struct PairContext {
+  TypeTable& types;  ///< compiles operators for extents that it has not met
+  const InputKinds& kinds;
+  size_t variant = 0;
+};
+
+/// Types and values of all nodes.
+struct PairValues {
+  std::vector<TypeId> types;
+  std::vector<std::vector<Fp>> values;
+};
+
+/// On random inputs; nothing when an operator does not take its operands.
+std::optional<PairValues> evaluate(const TermPair& pair, const PairContext& context, uint64_t seed);
 
 /// Whether both sides are equal, extents too, on inputs drawn with each of these seeds.
-bool holds(const TermPair& pair, TypeTable& types, std::span<const uint64_t> seeds);
-
-/// The same pair in another variant of the universe. Its inputs are inputs of the universe.
-TermPair with_types(TermPair pair, const TermBank& bank);
-
-/// The same pair with its extents numbered by another table.
-TermPair with_types(TermPair pair, const TypeTable& from, TypeTable& to);
+bool holds(const TermPair& pair, const PairContext& context, std::span<const uint64_t> seeds);
 
 /// Equal for pairs that differ in the names of inputs, the order of operands of commutative operators, and in which
 /// side is the left one.
@@ -58,7 +65,7 @@ std::string pair_key(const TermPair& pair, const Universe& universe);
 
 /// The most general pair that has this one as an instance by replacing what both sides compute from the inputs by new
 /// inputs (dissertation, section 2.5, the first form of common subgraphs).
-TermPair without_common_subgraphs(TermPair pair, TypeTable& types);
+TermPair without_common_subgraphs(TermPair pair, std::span<const PairContext> variants, InputKinds& kinds);
 
 /// "(Add ?a ?b) = (Add ?b ?a)", for readers.
 std::string pair_text(const TermPair& pair, const Universe& universe);
