@@ -1,6 +1,10 @@
 // Normalizations over channels or the last axis, and softmax.
 
+#include <cmath>
+
+#include "isomer/runtime/onednn/channelwise.h"
 #include "isomer/runtime/onednn/lower.h"
+#include "isomer/runtime/onednn/own_kernel.h"
 
 namespace isomer::onednn {
 namespace {
@@ -23,6 +27,33 @@ Tensor stacked(const Tensor& scale, const Tensor& shift) {
   return both;
 }
 
+/// What the normalization and its activation do to every channel.
+ChannelMap channel_map(const ChannelLayout& layout, const Tensor* const parts[4], double epsilon, bool relu) {
+  ChannelMap map{.layout = layout};
+  map.scale.assign(static_cast<size_t>(layout.groups_per_image * layout.width), 0);
+  map.shift.assign(map.scale.size(), 0);
+  for (size_t c = 0; c < parts[0]->data<float>().size(); ++c) {
+    const double scale = parts[0]->data<float>()[c] / std::sqrt(parts[3]->data<float>()[c] + epsilon);
+    map.scale[c] = static_cast<float>(scale);
+    map.shift[c] = static_cast<float>(parts[1]->data<float>()[c] - parts[2]->data<float>()[c] * scale);
+  }
+  if (relu) map.low = 0;
+  return map;
+}
+
+void emit_channel_map(Builder& builder, const Group& group, ChannelMap map, const Location& from) {
+  const ValueId result = builder.graph().node(group.last()).result();
+  const Location to = builder.result(result, from.desc, from);
+  emit_own(builder, {.name = group_name(builder.graph(), group),
+                     .from = {from},
+                     .to = to,
+                     .result = result,
+                     .run = [map = std::move(map), from, to](Workspace& workspace) -> Status {
+                       apply(map, elements_at(workspace, from), mutable_elements_at(workspace, to));
+                       return {};
+                     }});
+}
+
 Result<bool> lower_batch_norm(Builder& builder, const Group& group) {
   const Graph& graph = builder.graph();
   const Node& node = graph.node(group.root);
@@ -33,6 +64,11 @@ Result<bool> lower_batch_norm(Builder& builder, const Group& group) {
     if (parts[i] == nullptr || parts[i]->dtype() != DType::Float) return false;
   }
   if (!is_dense(graph, operands[0]) || dims_of(graph.type(operands[0])).size() < 2) return false;
+  if (const auto layout = channel_layout(builder.at(operands[0]).desc)) {
+    auto map = channel_map(*layout, parts, node.attrs.real("epsilon"), !group.posts.empty());
+    emit_channel_map(builder, group, std::move(map), builder.at(operands[0]));
+    return true;
+  }
   Flags flags = Flags::use_global_stats | Flags::use_scale_shift;
   if (!group.posts.empty()) flags = flags | Flags::fuse_norm_relu;
   const auto describe = [&](const Desc& layout) {
