@@ -71,6 +71,13 @@ int64_t element_count(std::span<const int64_t> dims) {
   return count;
 }
 
+bool is_packed(const Desc& desc) {
+  if (!is_blocked_kind(desc)) return false;
+  const auto& padded = desc.data.padded_dims;
+  return desc.get_size() == static_cast<size_t>(element_count({padded, padded + desc.data.ndims})) *
+                                dnnl::memory::data_type_size(desc.data_type());
+}
+
 bool is_strided(const Desc& desc) {
   return is_blocked_kind(desc) && desc.data.format_desc.blocking.inner_nblks == 0 && !has_padding(desc);
 }

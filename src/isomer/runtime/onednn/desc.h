@@ -32,6 +32,8 @@ int64_t element_count(std::span<const int64_t> dims);
 bool lies_plain(const Desc& desc);
 /// Whether two descriptions mean the same bytes at the same places.
 bool same_layout(const Desc& a, const Desc& b);
+/// Whether there are no gaps: the bytes of the description are its elements, and the zeros that fill up blocks.
+bool is_packed(const Desc& desc);
 /// No inner blocks: strides say everything.
 bool is_strided(const Desc& desc);
 /// The channel block of a layout, 1 where channels are not blocked.

@@ -117,7 +117,108 @@ TEST_P(Differential, Gemm) {
   text += draw.coin() ? fmt::format("b = f32{}{{seed 2}}\n", b) : fmt::format("input b: f32{}\n", b);
   text += fmt::format("c = f32{}{{seed 3}}\ny = Gemm(a, b, c) {{transA={}, transB={}, alpha={}, beta={}}}\n", list(c),
                       ta, tb, draw.coin() ? "1." : "0.5", draw.coin() ? "1." : "2.");
-  expect_as_reference(text + "z = Relu(y)\nreturn z");
+  EXPECT_EQ(references(expect_as_reference(text + "z = Relu(y)\nreturn z")), 0) << text;
+}
+
+/// A line that makes x2 of x [batch, channels, ...]: channels in blocks behind a convolution, else as they come.
+std::string behind(Draw& draw, int64_t channels, size_t spatial) {
+  if (draw.coin()) return "x2 = Abs(x)\n";
+  std::vector<int64_t> w = {channels, channels};
+  w.insert(w.end(), spatial, 1);
+  const std::vector<int64_t> ones(spatial, 1);
+  return fmt::format("w = f32{}{{seed 9}}\nx2 = Conv(x, w) {{strides={}, dilations={}, pads={}}}\n", list(w),
+                     list(ones), list(ones), list(std::vector<int64_t>(2 * spatial, 0)));
+}
+
+TEST_P(Differential, Reductions) {
+  Draw draw(static_cast<uint64_t>(900 + GetParam()));
+  const std::vector<int64_t> x = {draw.between(1, 3), draw.of({1, 5, 16, 32, 70}), draw.of({1, 4, 9}),
+                                  draw.of({1, 7, 130, 300})};
+  const std::vector<std::vector<int64_t>> choices = {{2, 3}, {1}, {3}, {0}, {1, 2}, {0, 1, 2, 3}, {1, 3}, {2}};
+  const char* names[] = {"ReduceSum", "ReduceMean", "ReduceMax",      "ReduceMin",
+                         "ReduceL1",  "ReduceL2",   "ReduceSumSquare"};
+  const auto& axes = choices[draw.rng.below(choices.size())];
+  std::string text = fmt::format("input x: f32{}\n", list(x)) + behind(draw, x[1], 2);
+  text +=
+      fmt::format("y = {}(x2) {{axes={}, keepdims={}}}\n", names[draw.rng.below(7)], list(axes), draw.between(0, 1));
+  const auto kernels = expect_as_reference(text + "z = Relu(y)\nreturn y, z");
+  if (axes != std::vector<int64_t>{1, 3}) {
+    EXPECT_EQ(references(kernels), 0) << text;
+  }
+}
+
+TEST_P(Differential, Gathers) {
+  Draw draw(static_cast<uint64_t>(1000 + GetParam()));
+  const std::vector<int64_t> x = {draw.between(1, 3), draw.of({2, 5, 16}), draw.of({2, 6})};
+  const int64_t axis = draw.between(0, 2);
+  const int64_t extent = x[static_cast<size_t>(axis)];
+  const std::vector<int64_t> indices = {draw.between(-extent, extent - 1), draw.between(-extent, extent - 1), 0};
+  const bool constant = draw.coin();
+  std::string text = constant ? fmt::format("input a: f32[1]\nx = f32{}{{seed 2}}\n", list(x))
+                              : fmt::format("input a: f32[1]\ninput x0: f32{}\nx = Tanh(x0)\n", list(x));
+  text += "input i: i64[3]\n";
+  text += fmt::format("y = Gather(x, i) {{axis={}}}\nz = Mul(y, a)\nreturn y, z", axis);
+  const Graph graph = graph_of(text);
+  std::vector<Tensor> inputs = {random_tensor(DType::Float, {1}, 1)};
+  if (!constant) inputs.push_back(random_tensor(DType::Float, x, 2));
+  inputs.push_back(Tensor::ints({3}, indices));
+  EXPECT_EQ(references(expect_as_reference(graph, inputs)), 0);
+}
+
+TEST_P(Differential, Borders) {
+  Draw draw(static_cast<uint64_t>(1100 + GetParam()));
+  const std::vector<int64_t> x = {draw.between(1, 2), draw.of({1, 5, 16, 32}), draw.between(3, 6), draw.between(3, 6)};
+  std::vector<int64_t> pads;
+  for (size_t i = 0; i < 8; ++i) pads.push_back(i % 4 < 2 ? draw.of({0, 0, 0, 1}) : draw.between(-1, 2));
+  std::string text = fmt::format("input x: f32{}\n", list(x)) + behind(draw, x[1], 2);
+  text += fmt::format("y = Pad(x2) {{mode=\"constant\", pads={}{}}}\n", list(pads),
+                      draw.coin() ? ", constant_value=f32[]{1.5}" : "");
+  EXPECT_EQ(references(expect_as_reference(text + "z = Relu(y)\nreturn y, z")), 0) << text;
+}
+
+TEST_P(Differential, Resizes) {
+  Draw draw(static_cast<uint64_t>(1200 + GetParam()));
+  const std::vector<int64_t> x = {draw.between(1, 2), draw.of({1, 5, 16, 32}), draw.between(1, 6), draw.between(2, 6)};
+  const std::vector<std::string> modes = {
+      "mode=\"nearest\", coordinate_transformation_mode=\"asymmetric\", nearest_mode=\"floor\"",
+      "mode=\"nearest\", coordinate_transformation_mode=\"half_pixel\"", "mode=\"linear\"",
+      "mode=\"linear\", coordinate_transformation_mode=\"align_corners\""};
+  const std::string& mode = modes[draw.rng.below(modes.size())];
+  const auto factor = draw.between(1, 3);
+  std::string text = fmt::format("input x: f32{}\n", list(x)) + behind(draw, x[1], 2);
+  text += draw.coin()
+              ? fmt::format("y = Resize(x2) {{{}, scales=[1.,1.,{}.,2.]}}\n", mode, factor)
+              : fmt::format("y = Resize(x2) {{{}, sizes={}}}\n", mode, list({x[0], x[1], x[2] * factor, x[3] * 2}));
+  const auto kernels = expect_as_reference(text + "z = Relu(y)\nreturn y, z");
+  if (mode.find("align") == std::string::npos) {
+    EXPECT_EQ(references(kernels), 0) << text;
+  }
+}
+
+TEST_P(Differential, TransposedConvolution) {
+  Draw draw(static_cast<uint64_t>(1300 + GetParam()));
+  const size_t spatial = static_cast<size_t>(draw.of({1, 2, 2, 3}));
+  const int64_t group = draw.of({1, 1, 2, 4});
+  const int64_t in = draw.of({1, 3, 8, 16}), out = draw.of({1, 5, 8, 16});
+  std::vector<int64_t> x = {draw.between(1, 2), group * in}, w = {group * in, out};
+  std::vector<int64_t> strides, dilations, begin, end, extra;
+  for (size_t i = 0; i < spatial; ++i) {
+    x.push_back(draw.between(2, 6));
+    w.push_back(draw.between(2, 4));
+    strides.push_back(draw.between(1, 3));
+    dilations.push_back(draw.of({1, 1, 2}));
+    begin.push_back(draw.between(0, 1));
+    end.push_back(draw.between(0, 1));
+    extra.push_back(draw.between(0, strides.back() - 1));
+  }
+  std::vector<int64_t> pads = begin;
+  pads.insert(pads.end(), end.begin(), end.end());
+  std::string text =
+      fmt::format("input x: f32{}\nv = f32{}{{seed 3}}\nb = f32[{}]{{seed 4}}\n", list(x), list(w), group * out);
+  text += fmt::format(
+      "y = ConvTranspose(x, v{}) {{strides={}, dilations={}, pads={}, output_padding={}, group={}}}\nz = Relu(y)\n",
+      draw.coin() ? ", b" : "", list(strides), list(dilations), list(pads), list(extra), group);
+  expect_as_reference(text + "return y, z");
 }
 
 TEST_P(Differential, ElementWise) {

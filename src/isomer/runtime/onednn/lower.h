@@ -12,9 +12,14 @@ namespace isomer::onednn {
 Result<Program> lower(Graph graph, Tuner& tuner);
 
 Result<bool> lower_conv(Builder& builder, const Group& group);
+Result<bool> lower_deconv(Builder& builder, const Group& group);  // transposed convolutions
 Result<bool> lower_matmul(Builder& builder, const Group& group);  // and Gemm
 Result<bool> lower_pool(Builder& builder, const Group& group);
 Result<bool> lower_norm(Builder& builder, const Group& group);  // batch and layer normalization, softmax
+Result<bool> lower_reduce(Builder& builder, const Group& group);
+Result<bool> lower_resize(Builder& builder, const Group& group);
+Result<bool> lower_gather(Builder& builder, const Group& group);
+Result<bool> lower_pad(Builder& builder, const Group& group);
 Result<bool> lower_eltwise(Builder& builder, const Group& group);
 Result<bool> lower_binary(Builder& builder, const Group& group);
 Result<bool> lower_concat(Builder& builder, const Group& group);

@@ -1,6 +1,8 @@
 // Element-wise functions and arithmetic between tensors.
 
+#include "isomer/runtime/onednn/erf.h"
 #include "isomer/runtime/onednn/lower.h"
+#include "isomer/runtime/onednn/own_kernel.h"
 
 namespace isomer::onednn {
 namespace {
@@ -29,11 +31,29 @@ Dims padded(Dims dims, size_t rank) {
   return dims;
 }
 
+/// Erf keeps zeros, so that the unused channels of blocks stay as they are.
+Result<bool> lower_erf(Builder& builder, const Node& node) {
+  const ValueId x = builder.graph().operands(node)[0];
+  if (!is_dense(builder.graph(), x)) return false;
+  Location from = builder.at(x);
+  if (!is_packed(from.desc)) from = builder.plain(x);
+  const Location to = builder.result(node.result(), from.desc, from);
+  const auto count = static_cast<int64_t>(from.desc.get_size() / sizeof(float));
+  emit_own(
+      builder,
+      {.name = "Erf", .from = {from}, .to = to, .result = node.result(), .run = [=](Workspace& workspace) -> Status {
+         error_function(elements_at(workspace, from), mutable_elements_at(workspace, to), count);
+         return {};
+       }});
+  return true;
+}
+
 }  // namespace
 
 Result<bool> lower_eltwise(Builder& builder, const Group& group) {
   const Graph& graph = builder.graph();
   const Node& node = graph.node(group.root);
+  if (node.op->name == "Erf") return lower_erf(builder, node);
   const auto unary = unary_of(graph, node);
   if (!unary || !is_dense(graph, unary->operand)) return false;
   const auto describe = [&](const Desc& layout) {
