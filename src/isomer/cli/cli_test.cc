@@ -136,6 +136,32 @@ TEST_F(Cli, RunReportsAsJson) {
   EXPECT_EQ(report, isomer_program({"run", a_, "--shape", "x:3,8", "--seed", "5", "--json"}).report());
 }
 
+TEST_F(Cli, FewerBitsAreReportedOrRefused) {
+  const auto run = [&](const std::string& engine, const std::string& dtype) {
+    return isomer_program({"run", a_, "--engine", engine, "--dtype", dtype, "--json"});
+  };
+  EXPECT_EQ(run("onednn", "f32").report()["dtype"], "f32");
+  EXPECT_FALSE(run("onednn", "f32").report().contains("precision"));
+  EXPECT_THAT(run("onednn", "f16").err, HasSubstr("no f16 kernels"));
+  EXPECT_THAT(run("reference", "bf16").err, HasSubstr("needs the engine onednn"));
+  EXPECT_EQ(run("onednn", "f16").exit_code, 2);
+  EXPECT_EQ(run("reference", "bf16").exit_code, 2);
+  const Outcome bf16 = run("onednn", "bf16");
+  if (bf16.exit_code != 0) {
+    EXPECT_THAT(bf16.err, HasSubstr("AVX512_BF16"));
+    return;
+  }
+  const json loss = bf16.report()["precision"];
+  EXPECT_EQ(loss["dtype"], "bf16");
+  EXPECT_GT(loss["max_rel"].get<double>(), 0);
+  EXPECT_LT(loss["max_rel"].get<double>(), 0.03);
+  EXPECT_THAT(isomer_program({"run", a_, "--engine", "onednn", "--dtype", "bf16"}).out, HasSubstr("bf16: within"));
+  const json bench =
+      isomer_program({"bench", a_, b_, "--engine", "onednn", "--dtype", "bf16", "--runs", "2", "--json"}).report();
+  for (const json& model : bench["models"]) EXPECT_EQ(model["precision"]["dtype"], "bf16");
+  EXPECT_EQ(isomer_program({"compare", a_, b_, "--engine", "onednn", "--dtype", "bf16"}).exit_code, 0);
+}
+
 TEST_F(Cli, BenchReportsWhatTheContractSays) {
   const Outcome one = isomer_program({"bench", a_, "--runs", "12", "--json"});
   ASSERT_EQ(one.exit_code, 0) << one.err;

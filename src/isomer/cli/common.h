@@ -4,6 +4,8 @@
 #include <CLI/CLI.hpp>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -12,6 +14,7 @@
 #include "isomer/engine/inputs.h"
 #include "isomer/onnx/model.h"
 #include "isomer/optimize/costs.h"
+#include "isomer/optimize/precision.h"
 
 namespace isomer {
 
@@ -32,7 +35,13 @@ struct EngineChoice {
 
   void add_to(CLI::App& command);
   Result<std::unique_ptr<Engine>> make() const { return make_engine(name, options); }
+  /// How far outputs of the engine are from those in f32; nothing where it computes in f32.
+  Result<std::optional<PrecisionLoss>> loss(const std::string& model, std::span<const NamedTensor> inputs,
+                                            std::span<const Tensor> outputs) const;
 };
+/// The fields "dtype" and, in other elements than f32, "precision" of a report.
+void add_precision(nlohmann::json& report, const EngineChoice& engine, const std::optional<PrecisionLoss>& loss);
+
 struct InputChoice {
   std::vector<std::string> shapes;
   uint64_t seed = 1;
@@ -40,6 +49,9 @@ struct InputChoice {
   void add_to(CLI::App& command);
   Result<ShapeOptions> shape_options() const;
 };
+
+/// The --dtype option.
+void add_dtype(CLI::App& command, EngineOptions& options);
 
 /// Where measured kernels are kept unless the user says otherwise: isomer/profile.db in the user's cache folder. Empty
 /// (nowhere) without a home.

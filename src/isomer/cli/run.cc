@@ -98,11 +98,13 @@ Result<int> run(const RunOptions& options) {
     return engine->run(session, inputs);
   }();
   if (!outputs) return tl::unexpected(outputs.error());
+  ISOMER_TRY(const auto loss, options.engine.loss(options.model, inputs, *outputs));
 
   Table table({"<output", "<type", ">min", ">max", ">mean", "<file"});
   json report = {{"schema", "isomer.run.v1"},   {"isomer", version()},        {"model", options.model},
                  {"engine", engine->name()},    {"device", engine->device()}, {"threads", engine->threads()},
                  {"seed", options.random.seed}, {"outputs", json::array()}};
+  add_precision(report, options.engine, loss);
   std::set<std::string> taken;
   if (!options.output_dir.empty()) {
     std::error_code error;
@@ -130,7 +132,7 @@ Result<int> run(const RunOptions& options) {
   if (options.json) {
     print_json(report);
   } else {
-    fmt::print("{}", table.str());
+    fmt::print("{}{}", table.str(), loss ? loss->str() + "\n" : "");
   }
   return kDone;
 }

@@ -15,16 +15,19 @@ using onednn::Plan;
 
 class OnednnEngine : public InProcessEngine {
  public:
-  explicit OnednnEngine(int threads)
-      : threads_(threads), tuner_(onednn::make_tuner(true)), planner_(onednn::native_block()) {}
+  OnednnEngine(int threads, DType dtype)
+      : threads_(threads), dtype_(dtype), tuner_(onednn::make_tuner(true)), planner_(onednn::native_block()) {}
 
   std::string name() const override { return "onednn"; }
-  std::string version() const override { return onednn::library_version(); }
+  /// Kernels of fewer bits are others: what they take is kept apart by the version.
+  std::string version() const override {
+    return onednn::library_version() + (dtype_ == DType::Float ? "" : fmt::format(", {}", dtype_name(dtype_)));
+  }
   int threads() const override { return threads_; }
 
   const KernelPlanner* planner() const override { return &planner_; }
   Result<KernelTime> time_kernel(const KernelRun& run, double) override {
-    return time_on_plan(run, threads_, tuner_, far_);
+    return time_on_plan(run, {.threads = threads_, .dtype = dtype_}, tuner_, far_);
   }
   /// A plan's own account of its kernels leaves nothing out.
   Result<double> kernel_overhead() override { return 0; }
@@ -53,12 +56,13 @@ class OnednnEngine : public InProcessEngine {
     const auto known = std::ranges::find_if(
         plans_, [&](const Planned& planned) { return planned.session == session && planned.types == types; });
     if (known != plans_.end()) return known->plan;
-    ISOMER_TRY(Plan plan, Plan::make(model.graph, types, {.threads = threads_}, tuner_));
+    ISOMER_TRY(Plan plan, Plan::make(model.graph, types, {.threads = threads_, .dtype = dtype_}, tuner_));
     plans_.push_back({session, std::move(types), std::make_shared<Plan>(std::move(plan))});
     return plans_.back().plan;
   }
 
   const int threads_;
+  const DType dtype_;
   const std::shared_ptr<onednn::Tuner> tuner_;
   const OnednnPlanner planner_;
   std::vector<Planned> plans_;
@@ -68,7 +72,8 @@ class OnednnEngine : public InProcessEngine {
 }  // namespace
 
 Result<std::unique_ptr<Engine>> make_onednn_engine(const EngineOptions& options) {
-  return std::make_unique<OnednnEngine>(options.threads);
+  ISOMER_CHECK(onednn::check_dtype(options.dtype));
+  return std::make_unique<OnednnEngine>(options.threads, options.dtype);
 }
 
 }  // namespace isomer

@@ -116,8 +116,8 @@ std::vector<bool> counted(const KernelRun& run, const std::vector<onednn::PlanKe
 
 }  // namespace
 
-Result<KernelTime> time_on_plan(const KernelRun& run, int threads, const std::shared_ptr<onednn::Tuner>& tuner,
-                                std::vector<float>& far) {
+Result<KernelTime> time_on_plan(const KernelRun& run, const onednn::PlanOptions& options,
+                                const std::shared_ptr<onednn::Tuner>& tuner, std::vector<float>& far) {
   constexpr int kWarmup = 2, kMinRuns = 9, kMaxRuns = 60;
   constexpr double kSeconds = 0.04;
   constexpr double kNear = 4 << 20;  // bytes that other kernels touch in any case
@@ -128,7 +128,7 @@ Result<KernelTime> time_on_plan(const KernelRun& run, int threads, const std::sh
     types.push_back(graph.type(input));
     inputs.push_back(random_operand(types.back(), inputs.size() + 1));
   }
-  ISOMER_TRY(const onednn::Plan plan, onednn::Plan::make(graph, types, {.threads = threads}, tuner));
+  ISOMER_TRY(const onednn::Plan plan, onednn::Plan::make(graph, types, options, tuner));
   const std::vector<bool> counts = counted(run, plan.kernels());
   if (std::ranges::none_of(counts, [](bool counts_too) { return counts_too; })) return KernelTime{};
   far.resize(static_cast<size_t>(std::max(run.distance, kNear)) / sizeof(float));

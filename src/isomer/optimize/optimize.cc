@@ -122,8 +122,9 @@ class Pipeline {
     report_.engine_version = costs_.engine->version();
     report_.device = costs_.engine->device();
     ISOMER_TRY(TempDir folder, TempDir::make());
-    measuring_ = std::make_unique<EngineOracle>(*costs_.engine, model_, options_.input, options_.shapes, options_.seed,
-                                                options_.tolerance, std::move(folder));
+    Engine& exact = costs_.exact == nullptr ? *costs_.engine : *costs_.exact;
+    measuring_ = std::make_unique<EngineOracle>(*costs_.engine, exact, model_, options_.input, options_.shapes,
+                                                options_.seed, options_.tolerance, std::move(folder));
     // Where the engine's kernels are not known, no prediction rules anything out.
     if (costs_.kernels == nullptr && options_.objective.is_latency()) return {};
     Oracle* const measured = options_.objective.is_latency() ? measuring_.get() : nullptr;
@@ -133,13 +134,25 @@ class Pipeline {
     return {};
   }
 
+  /// The outputs of a graph beside the model's; in few bits, also what these lose.
+  Status compare(const Graph& graph) {
+    constexpr int kInputs = 3;
+    options_.progress("comparing outputs");
+    ISOMER_TRY(report_.equivalence, measuring_->equivalence(graph, kInputs));
+    if (costs_.exact == nullptr || !report_.equivalence->holds) return {};
+    const DType dtype = options_.costs.engine_options.dtype;
+    ISOMER_TRY(report_.equivalence->precision, measuring_->precision(graph, dtype, kInputs));
+    return {};
+  }
+
   /// Decides whether the graph is handed out.
   Status confirm(const Graph& graph) {
     if (graph.hash() == model_.graph.hash()) {
       const int64_t candidates = report_.search.candidates;
       report_.outcome =
           candidates == 0 ? "no substitution applies" : fmt::format("none of {} candidates is better", candidates);
-      return {};
+      // Fewer bits tell on the model itself.
+      return costs_.exact == nullptr ? Status() : compare(graph);
     }
     if (!within_limits(graph)) {
       report_.outcome = "what was found exceeds a limit";
@@ -156,8 +169,7 @@ class Pipeline {
                                          : "no cheaper graph under the roofline model";
       return {};
     }
-    options_.progress("comparing outputs");
-    ISOMER_TRY(report_.equivalence, measuring_->equivalence(graph, 3));
+    ISOMER_CHECK(compare(graph));
     if (!report_.equivalence->holds) {
       report_.outcome = "the optimized graph was dropped: " + report_.equivalence->problem;
       return {};

@@ -106,7 +106,7 @@ bool is_packed(const Dims& dims, const Dims& strides, size_t begin, int64_t stri
 
 std::optional<ChannelLayout> channel_layout(const Desc& desc) {
   const Dims dims = desc.dims();
-  if (dims.size() < 2 || desc.data.format_kind != dnnl_blocked) return std::nullopt;
+  if (dims.size() < 2 || desc.data.format_kind != dnnl_blocked || desc.data_type() != kF32) return std::nullopt;
   const int64_t inner = element_count(std::span(dims).subspan(2));
   if (lies_plain(desc) && inner == 1) return ChannelLayout{1, 1, dims[0], dims[1]};
   if (lies_plain(desc)) return ChannelLayout{dims[0] * dims[1], dims[1], inner, 1};

@@ -19,7 +19,8 @@ struct ChannelLayout {
   int64_t width = 0;
 };
 
-/// Nothing where channels (axis 1) are neither row-major, nor in blocks, nor innermost, or where there are gaps.
+/// Nothing where elements are no f32, channels (axis 1) are neither row-major, nor in blocks, nor innermost, or where
+/// there are gaps.
 std::optional<ChannelLayout> channel_layout(const Desc& desc);
 
 /// y = min(max(scale x + shift, low), high), in every channel.

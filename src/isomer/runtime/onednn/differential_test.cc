@@ -18,6 +18,9 @@ struct Draw {
   bool coin() { return rng.below(2) == 0; }
 };
 
+/// Where the processor has it; else plans in f32 once more.
+const PlanOptions kBf16 = {.tune = false, .dtype = check_dtype(DType::BFloat16) ? DType::BFloat16 : DType::Float};
+
 class Differential : public testing::TestWithParam<int> {};
 
 TEST_P(Differential, Convolution) {
@@ -49,6 +52,7 @@ TEST_P(Differential, Convolution) {
   if (tail.starts_with("Add")) text += "r = Tanh(c)\n";
   text += "y = " + tail + "\nz = Relu(y)\nreturn y, z";
   expect_as_reference(text);
+  expect_as_reference(text, kBf16);
 }
 
 TEST_P(Differential, Pooling) {
@@ -83,6 +87,7 @@ TEST_P(Differential, Pooling) {
                   max ? "MaxPool" : "AveragePool", list(kernel), list(strides), list(pads), draw.between(0, 1), extra);
   text += "g = GlobalAveragePool(y)\nm = GlobalMaxPool(y)\nreturn y, g, m";
   expect_as_reference(text);
+  expect_as_reference(text, kBf16);
 }
 
 TEST_P(Differential, Products) {
@@ -104,6 +109,7 @@ TEST_P(Differential, Products) {
   out.back() = n;
   text = fmt::format("input a2: f32{}\n", list(out)) + text + "y = " + tail + "\nreturn y";
   expect_as_reference(text);
+  expect_as_reference(text, kBf16);
 }
 
 TEST_P(Differential, Gemm) {
@@ -117,7 +123,9 @@ TEST_P(Differential, Gemm) {
   text += draw.coin() ? fmt::format("b = f32{}{{seed 2}}\n", b) : fmt::format("input b: f32{}\n", b);
   text += fmt::format("c = f32{}{{seed 3}}\ny = Gemm(a, b, c) {{transA={}, transB={}, alpha={}, beta={}}}\n", list(c),
                       ta, tb, draw.coin() ? "1." : "0.5", draw.coin() ? "1." : "2.");
-  EXPECT_EQ(references(expect_as_reference(text + "z = Relu(y)\nreturn z")), 0) << text;
+  text += "z = Relu(y)\nreturn z";
+  EXPECT_EQ(references(expect_as_reference(text)), 0) << text;
+  expect_as_reference(text, kBf16);
 }
 
 /// A line that makes x2 of x [batch, channels, ...]: channels in blocks behind a convolution, else as they come.
@@ -141,7 +149,9 @@ TEST_P(Differential, Reductions) {
   std::string text = fmt::format("input x: f32{}\n", list(x)) + behind(draw, x[1], 2);
   text +=
       fmt::format("y = {}(x2) {{axes={}, keepdims={}}}\n", names[draw.rng.below(7)], list(axes), draw.between(0, 1));
-  const auto kernels = expect_as_reference(text + "z = Relu(y)\nreturn y, z");
+  text += "z = Relu(y)\nreturn y, z";
+  const auto kernels = expect_as_reference(text);
+  expect_as_reference(text, kBf16);
   if (axes != std::vector<int64_t>{1, 3}) {
     EXPECT_EQ(references(kernels), 0) << text;
   }
@@ -173,7 +183,9 @@ TEST_P(Differential, Borders) {
   std::string text = fmt::format("input x: f32{}\n", list(x)) + behind(draw, x[1], 2);
   text += fmt::format("y = Pad(x2) {{mode=\"constant\", pads={}{}}}\n", list(pads),
                       draw.coin() ? ", constant_value=f32[]{1.5}" : "");
-  EXPECT_EQ(references(expect_as_reference(text + "z = Relu(y)\nreturn y, z")), 0) << text;
+  text += "z = Relu(y)\nreturn y, z";
+  EXPECT_EQ(references(expect_as_reference(text)), 0) << text;
+  expect_as_reference(text, kBf16);
 }
 
 TEST_P(Differential, Resizes) {
@@ -189,7 +201,9 @@ TEST_P(Differential, Resizes) {
   text += draw.coin()
               ? fmt::format("y = Resize(x2) {{{}, scales=[1.,1.,{}.,2.]}}\n", mode, factor)
               : fmt::format("y = Resize(x2) {{{}, sizes={}}}\n", mode, list({x[0], x[1], x[2] * factor, x[3] * 2}));
-  const auto kernels = expect_as_reference(text + "z = Relu(y)\nreturn y, z");
+  text += "z = Relu(y)\nreturn y, z";
+  const auto kernels = expect_as_reference(text);
+  expect_as_reference(text, kBf16);
   if (mode.find("align") == std::string::npos) {
     EXPECT_EQ(references(kernels), 0) << text;
   }
@@ -218,7 +232,9 @@ TEST_P(Differential, TransposedConvolution) {
   text += fmt::format(
       "y = ConvTranspose(x, v{}) {{strides={}, dilations={}, pads={}, output_padding={}, group={}}}\nz = Relu(y)\n",
       draw.coin() ? ", b" : "", list(strides), list(dilations), list(pads), list(extra), group);
-  expect_as_reference(text + "return y, z");
+  text += "return y, z";
+  expect_as_reference(text);
+  expect_as_reference(text, kBf16);
 }
 
 TEST_P(Differential, ElementWise) {
@@ -248,7 +264,9 @@ TEST_P(Differential, Concatenation) {
     parts += fmt::format("{}r{}", i == 0 ? "" : ", ", i);
   }
   text += fmt::format("y = Concat({}) {{axis={}}}\nz = Concat(y, r0, y) {{axis={}}}\nt = Tanh(y)\n", parts, axis, axis);
-  expect_as_reference(text + "s = Sigmoid(r0)\nreturn z, t, s");
+  text += "s = Sigmoid(r0)\nreturn z, t, s";
+  expect_as_reference(text);
+  expect_as_reference(text, kBf16);
 }
 
 TEST_P(Differential, Shapes) {
@@ -266,7 +284,9 @@ TEST_P(Differential, Shapes) {
                       draw.between(1, 2));
   text += "t = Transpose(x2) {perm=[0,2,3,1]}\n";
   text += fmt::format("u = Reshape(t) {{shape=[{},{}]}}\nv = Flatten(x2) {{axis=1}}\n", a * c, d * channels);
-  expect_as_reference(text + "m = Mul(p, q)\nn = Relu(s)\no = Softmax(t) {axis=-1}\nreturn m, n, o, u, v");
+  text += "m = Mul(p, q)\nn = Relu(s)\no = Softmax(t) {axis=-1}\nreturn m, n, o, u, v";
+  expect_as_reference(text);
+  expect_as_reference(text, kBf16);
 }
 
 TEST_P(Differential, Normalization) {
@@ -282,7 +302,9 @@ TEST_P(Differential, Normalization) {
   text += fmt::format("ls = f32{0}{{seed 5}}\nlb = f32{0}{{seed 6}}\nl = LayerNormalization(x, ls, lb) {{axis={1}}}\n",
                       tail, axis);
   text += fmt::format("p = Softmax(x) {{axis={}}}\nq = LogSoftmax(x) {{axis=-1}}\n", draw.between(0, 3));
-  expect_as_reference(text + "return n, r, l, p, q");
+  text += "return n, r, l, p, q";
+  expect_as_reference(text);
+  expect_as_reference(text, kBf16);
 }
 
 /// What may be fused behind a kernel, in any order and number.

@@ -71,9 +71,9 @@ Status lower_nodes(Builder& builder, size_t index) {
 
 }  // namespace
 
-Result<Program> lower(Graph graph, Tuner& tuner) {
+Result<Program> lower(Graph graph, Tuner& tuner, ElementType type) {
   std::vector<Group> groups = fuse(graph);
-  Builder builder(std::move(graph), std::move(groups), tuner);
+  Builder builder(std::move(graph), std::move(groups), tuner, type);
   for (size_t i = 0; i < builder.groups().size(); ++i) {
     builder.start(i, false);
     ISOMER_TRY(const bool done, lower_group(builder, builder.groups()[i]));

@@ -8,8 +8,8 @@
 
 namespace isomer::onednn {
 
-/// Emits the kernels of the whole program, group by group.
-Result<Program> lower(Graph graph, Tuner& tuner);
+/// Emits the kernels of the whole program, group by group. Convolutions and products compute in `type` where they can.
+Result<Program> lower(Graph graph, Tuner& tuner, ElementType type);
 
 Result<bool> lower_conv(Builder& builder, const Group& group);
 Result<bool> lower_deconv(Builder& builder, const Group& group);  // transposed convolutions

@@ -66,8 +66,8 @@ std::optional<ConvDesc> describe(const Builder& builder, const Problem& p, const
   return attempt([&] {
     const Desc bias = p.bias ? plain_desc({p.dst[1]}) : Desc();
     const dnnl::convolution_forward::desc what(dnnl::prop_kind::forward_inference, how, layouts.src,
-                                               any_desc(p.weights), bias, layouts.dst, p.strides, p.dilations, p.begin,
-                                               p.end);
+                                               any_desc(p.weights, layouts.src.data_type()), bias, layouts.dst,
+                                               p.strides, p.dilations, p.begin, p.end);
     return ConvDesc(what, posts.attr, builder.engine(), true);
   });
 }
@@ -88,13 +88,14 @@ std::optional<Choice> candidate(const Builder& builder, const Problem& problem, 
   return Choice{std::move(*desc), std::move(*posts)};
 }
 
-std::vector<Layouts> layouts_to_try(const Builder& builder, const Problem& problem) {
-  std::vector<Layouts> layouts = {{any_desc(problem.src), any_desc(problem.dst)}};
+std::vector<Layouts> layouts_to_try(const Builder& builder, const Problem& problem, ElementType type,
+                                    ElementType result_type) {
+  std::vector<Layouts> layouts = {{any_desc(problem.src, type), any_desc(problem.dst, result_type)}};
   const int block = builder.block();
   if (problem.dst[1] % block != 0) return layouts;
-  const Desc dst = channel_blocked_desc(problem.dst, block);
+  const Desc dst = channel_blocked_desc(problem.dst, block, result_type);
   const bool src_fits = problem.src[1] % block == 0;
-  layouts.push_back({src_fits ? channel_blocked_desc(problem.src, block) : any_desc(problem.src), dst});
+  layouts.push_back({src_fits ? channel_blocked_desc(problem.src, block, type) : any_desc(problem.src, type), dst});
   return layouts;
 }
 
@@ -129,9 +130,12 @@ std::optional<Choice> choose(Builder& builder, const Problem& problem, const Gro
     least = cost;
     best = std::move(choice);
   };
-  for (const Layouts& layouts : layouts_to_try(builder, problem))
-    consider(candidate(builder, problem, group, layouts, layouts.dst, true, algorithm::convolution_direct));
-  if (best && problem.may_be_winograd() && builder.tuner().measures()) {
+  for (const ElementType type : builder.types()) {
+    if (best) break;
+    for (const Layouts& layouts : layouts_to_try(builder, problem, type, builder.result_type(result, type)))
+      consider(candidate(builder, problem, group, layouts, layouts.dst, true, algorithm::convolution_direct));
+  }
+  if (best && best->desc.src_desc().data_type() == kF32 && problem.may_be_winograd() && builder.tuner().measures()) {
     const Layouts any = {any_desc(problem.src), any_desc(problem.dst)};
     consider(candidate(builder, problem, group, any, any.dst, true, algorithm::convolution_winograd));
   }

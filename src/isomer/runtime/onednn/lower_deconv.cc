@@ -57,14 +57,14 @@ std::optional<Problem> read_problem(const Graph& graph, const Node& node) {
   return problem;
 }
 
-std::optional<DeconvDesc> describe(const Builder& builder, const Problem& p) {
+std::optional<DeconvDesc> describe(const Builder& builder, const Problem& p, ElementType type) {
   auto desc = attempt([&] {
     dnnl::primitive_attr attr;
     attr.set_scratchpad_mode(dnnl::scratchpad_mode::user);
     const Desc bias = p.bias ? plain_desc({p.dst[1]}) : Desc();
     const dnnl::deconvolution_forward::desc what(
-        dnnl::prop_kind::forward_inference, dnnl::algorithm::deconvolution_direct, any_desc(p.src), any_desc(p.weights),
-        bias, any_desc(p.dst), p.strides, p.dilations, p.begin, p.end);
+        dnnl::prop_kind::forward_inference, dnnl::algorithm::deconvolution_direct, any_desc(p.src, type),
+        any_desc(p.weights, type), bias, any_desc(p.dst, type), p.strides, p.dilations, p.begin, p.end);
     return DeconvDesc(what, attr, builder.engine(), true);
   });
   if (!desc || is_reference(desc->impl_info_str())) return std::nullopt;
@@ -77,7 +77,10 @@ Result<bool> lower_deconv(Builder& builder, const Group& group) {
   const Graph& graph = builder.graph();
   const Node& node = graph.node(group.root);
   const auto problem = read_problem(graph, node);
-  const auto desc = problem ? describe(builder, *problem) : std::nullopt;
+  if (!problem) return false;
+  std::optional<DeconvDesc> desc;
+  for (const ElementType type : builder.types())
+    if (!desc) desc = describe(builder, *problem, type);
   if (!desc) return false;
   const auto operands = graph.operands(node);
   std::vector<Argument> arguments = {

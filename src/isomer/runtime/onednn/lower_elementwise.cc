@@ -36,7 +36,7 @@ Result<bool> lower_erf(Builder& builder, const Node& node) {
   const ValueId x = builder.graph().operands(node)[0];
   if (!is_dense(builder.graph(), x)) return false;
   Location from = builder.at(x);
-  if (!is_packed(from.desc)) from = builder.plain(x);
+  if (!is_packed(from.desc) || from.desc.data_type() != kF32) from = builder.plain(x);
   const Location to = builder.result(node.result(), from.desc, from);
   const auto count = static_cast<int64_t>(from.desc.get_size() / sizeof(float));
   emit_own(
@@ -63,8 +63,10 @@ Result<bool> lower_eltwise(Builder& builder, const Group& group) {
       return dnnl::eltwise_forward::primitive_desc(what, scratch_by_user(), builder.engine(), true);
     });
   };
-  auto desc = describe(builder.at(unary->operand).desc);
-  if (!desc || is_reference(desc->impl_info_str())) desc = describe(plain_desc(dims_of(graph.type(unary->operand))));
+  const Desc lies = builder.at(unary->operand).desc;
+  auto desc = describe(lies);
+  for (const ElementType type : {lies.data_type(), kF32})
+    if (!desc || is_reference(desc->impl_info_str())) desc = describe(plain_desc(lies.dims(), type));
   if (!desc || is_reference(desc->impl_info_str())) return false;
   const Location from = builder.as(unary->operand, desc->src_desc());
   const Location to = builder.result(node.result(), from.desc, from);
@@ -108,9 +110,10 @@ Result<bool> lower_binary(Builder& builder, const Group& group) {
   const bool keeps = graph.constant(other) == nullptr && dims_of(graph.type(other)).size() == dims.size();
   Desc second = !broadcasts ? layout : keeps ? builder.at(other).desc : plain_desc(other_dims);
   auto desc = describe(layout, second);
-  if (!desc || is_reference(desc->impl_info_str())) {
-    layout = plain_desc(dims);
-    second = plain_desc(other_dims);
+  for (const ElementType type : {layout.data_type(), kF32}) {
+    if (desc && !is_reference(desc->impl_info_str())) break;
+    layout = plain_desc(dims, type);
+    second = plain_desc(other_dims, type);
     desc = describe(layout, second);
   }
   if (!desc || is_reference(desc->impl_info_str())) return false;

@@ -123,7 +123,7 @@ Result<bool> lower_pad(Builder& builder, const Group& group) {
   border.begin.assign(pads.begin(), pads.begin() + static_cast<ptrdiff_t>(border.from.size()));
   if (node.attrs.has("constant_value")) border.fill = node.attrs.tensor("constant_value").data<float>()[0];
   Location from = builder.at(x);
-  const int64_t block = channel_block(from.desc);
+  const int64_t block = from.desc.data_type() == kF32 ? channel_block(from.desc) : 1;
   const bool keeps_channels = border.from.size() > 2 && border.from[1] == border.to[1];
   // The unused channels of a block hold zeros.
   const bool blocked = block > 1 && keeps_channels && (border.from[1] % block == 0 || border.fill == 0);

@@ -107,15 +107,21 @@ Result<bool> lower_layer_norm(Builder& builder, const Group& group) {
   const bool shifts = operands.size() > 2 && operands[2] != kNoValue;
   for (size_t i = 1; i < (shifts ? 3U : 2U); ++i)
     if (!is_dense(graph, operands[i]) || element_count(dims_of(graph.type(operands[i]))) != inner) return false;
-  const Desc layout = plain_desc({element_count(whole) / inner, inner});
   const Flags flags = shifts ? Flags::use_scale | Flags::use_shift : Flags::use_scale;
-  const auto desc = attempt([&] {
-    const dnnl::layer_normalization_forward::desc what(dnnl::prop_kind::forward_inference, layout,
-                                                       node.attrs.real("epsilon"), flags);
-    return dnnl::layer_normalization_forward::primitive_desc(what, scratch_by_user(), builder.engine(), true);
-  });
+  const auto describe = [&](ElementType type) {
+    return attempt([&] {
+      const dnnl::layer_normalization_forward::desc what(dnnl::prop_kind::forward_inference,
+                                                         plain_desc({element_count(whole) / inner, inner}, type),
+                                                         node.attrs.real("epsilon"), flags);
+      return dnnl::layer_normalization_forward::primitive_desc(what, scratch_by_user(), builder.engine(), true);
+    });
+  };
+  ElementType type = builder.at(operands[0]).desc.data_type();
+  auto desc = describe(type);
+  if (type != kF32 && (!desc || is_reference(desc->impl_info_str()))) desc = describe(type = kF32);
   if (!desc || is_reference(desc->impl_info_str())) return false;
-  const Location from = builder.plain(operands[0]);
+  const Desc layout = desc->src_desc();
+  const Location from = builder.as(operands[0], plain_desc(whole, type));
   const Location to = builder.result(node.result(), from.desc, from);
   std::vector<Argument> arguments = {{DNNL_ARG_SRC, {from.buffer, from.offset, layout}},
                                      {DNNL_ARG_SCALE, builder.as(operands[1], plain_desc({inner}))},
@@ -143,7 +149,8 @@ Result<bool> lower_softmax(Builder& builder, const Group& group) {
     });
   };
   auto desc = describe(builder.at(x).desc);
-  if (!desc || is_reference(desc->impl_info_str())) desc = describe(plain_desc(dims));
+  for (const ElementType type : {builder.at(x).desc.data_type(), kF32})
+    if (!desc || is_reference(desc->impl_info_str())) desc = describe(plain_desc(dims, type));
   if (!desc || is_reference(desc->impl_info_str())) return false;
   const Location from = builder.as(x, desc->src_desc());
   const Location to = builder.result(node.result(), from.desc, from);

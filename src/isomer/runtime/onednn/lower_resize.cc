@@ -61,7 +61,8 @@ Result<bool> lower_resize(Builder& builder, const Group& group) {
   attr.set_scratchpad_mode(dnnl::scratchpad_mode::user);
   const auto describe = [&](const Desc& layout) {
     return attempt([&] {
-      const dnnl::resampling_forward::desc what(dnnl::prop_kind::forward_inference, *how, *scale, layout, any_desc(to));
+      const dnnl::resampling_forward::desc what(dnnl::prop_kind::forward_inference, *how, *scale, layout,
+                                                any_desc(to, layout.data_type()));
       return dnnl::resampling_forward::primitive_desc(what, attr, builder.engine(), true);
     });
   };
