@@ -134,8 +134,8 @@ void apply(const ChannelMap& map, const float* from, float* to) {
       const int64_t group = begin / at.repeats;
       const int64_t repeats = std::min(end, (group + 1) * at.repeats) - begin;
       const int64_t channel = group % at.groups_per_image * at.width;
-      dispatch<MapGroup>(from + begin * at.width, to + begin * at.width, repeats, at.width, map.scale.data() + channel,
-                         map.shift.data() + channel, bounds);
+      dispatch<MapGroup>(from + begin * at.width, to + begin * at.width, repeats, at.width, map.scale + channel,
+                         map.shift + channel, bounds);
       begin += repeats;
     }
   });

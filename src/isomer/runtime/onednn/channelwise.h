@@ -1,10 +1,9 @@
 #pragma once
-// A scale and shift for each channel, then bounds: what a batch normalization with its activation does. Our own kernel,
-// since oneDNN's is slower than memory.
+// A scale and shift for each channel, then bounds: what a batch normalization with its activation does, or a product
+// with one number for each channel. Our own kernel, since oneDNN's is slower than memory, and knows fewer layouts.
 
 #include <limits>
 #include <optional>
-#include <vector>
 
 #include "isomer/runtime/onednn/desc.h"
 
@@ -26,7 +25,8 @@ std::optional<ChannelLayout> channel_layout(const Desc& desc);
 /// y = min(max(scale x + shift, low), high), in every channel.
 struct ChannelMap {
   ChannelLayout layout;
-  std::vector<float> scale = {}, shift = {};  ///< of groups_per_image * width channels; 0 beyond the real ones
+  const float* scale = nullptr;  ///< of groups_per_image * width channels
+  const float* shift = nullptr;
   float low = -std::numeric_limits<float>::infinity();
   float high = std::numeric_limits<float>::infinity();
 };

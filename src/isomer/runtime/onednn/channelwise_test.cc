@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <vector>
 
 #include "isomer/runtime/onednn/threads.h"
 
@@ -36,12 +37,14 @@ TEST(ChannelMap, MapsEveryElement) {
   for (const int threads : {1, 3}) {
     const ThreadScope scope(threads);
     for (const int64_t width : {1, 3, 8, 16, 32, 37}) {
-      ChannelMap map{.layout = {6, 3, 401, width}, .low = 0, .high = 6};
+      std::vector<float> scale, shift;
       for (int64_t c = 0; c < 3 * width; ++c) {
-        map.scale.push_back(0.5F + static_cast<float>(c));
-        map.shift.push_back(static_cast<float>(c % 7) - 3);
+        scale.push_back(0.5F + static_cast<float>(c));
+        shift.push_back(static_cast<float>(c % 7) - 3);
       }
-      std::vector<float> x(static_cast<size_t>(6 * 401 * width));
+      const ChannelMap map{
+          .layout = {6, 3, 401, width}, .scale = scale.data(), .shift = shift.data(), .low = 0, .high = 6};
+      std::vector<float> x(static_cast<size_t>(6 * (401 * width)));
       for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i % 11) / 4 - 1;
       x[5] = NAN;
       std::vector<float> y(x.size());
@@ -51,7 +54,7 @@ TEST(ChannelMap, MapsEveryElement) {
       for (size_t i = 0; i < x.size(); ++i) {
         const size_t group = i / static_cast<size_t>(401 * width);
         const size_t c = group % 3 * static_cast<size_t>(width) + i % static_cast<size_t>(width);
-        const float wanted = std::min(std::max(x[i] * map.scale[c] + map.shift[c], 0.0F), 6.0F);
+        const float wanted = std::min(std::max(x[i] * scale[c] + shift[c], 0.0F), 6.0F);
         if (i != 5) {
           ASSERT_NEAR(y[i], wanted, 1e-5) << "width " << width << " at " << i;
         }

@@ -138,6 +138,20 @@ std::string behind(Draw& draw, int64_t channels, size_t spatial) {
                      list(ones), list(ones), list(std::vector<int64_t>(2 * spatial, 0)));
 }
 
+TEST_P(Differential, NumbersOfChannels) {
+  Draw draw(static_cast<uint64_t>(1400 + GetParam()));
+  const std::vector<int64_t> x = {draw.between(1, 2), draw.of({5, 16, 24, 32}), draw.between(1, 6),
+                                  draw.of({2, 7, 40})};
+  const std::vector<int64_t> numbers = {draw.of({1, x[0]}), x[1], 1, 1};
+  std::string text = fmt::format("input x: f32{}\ninput n: f32{}\n", list(x), list(numbers)) + behind(draw, x[1], 2);
+  const char* after[] = {"Relu(y)", "Clip(y) {min=f32[]{-0.5}, max=f32[]{0.75}}", "Sigmoid(y)"};
+  text += fmt::format("s = Tanh(n)\ny = {}({})\nz = {}\n", draw.coin() ? "Mul" : "Add", draw.coin() ? "s, x2" : "x2, s",
+                      after[draw.rng.below(3)]);
+  text += draw.coin() ? "return z" : "return z, x2";
+  EXPECT_EQ(references(expect_as_reference(text)), 0) << text;
+  expect_as_reference(text, kBf16);
+}
+
 TEST_P(Differential, Reductions) {
   Draw draw(static_cast<uint64_t>(900 + GetParam()));
   const std::vector<int64_t> x = {draw.between(1, 3), draw.of({1, 5, 16, 32, 70}), draw.of({1, 4, 9}),

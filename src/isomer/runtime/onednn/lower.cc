@@ -55,7 +55,8 @@ Result<bool> lower_group(Builder& builder, const Group& group) {
     ISOMER_TRY(const bool done, lower_eltwise(builder, group));
     if (done) return true;
   }
-  return lower_binary(builder, group);
+  ISOMER_TRY(const bool channelwise, lower_channelwise(builder, group));
+  return channelwise ? channelwise : lower_binary(builder, group);
 }
 
 Status lower_nodes(Builder& builder, size_t index) {

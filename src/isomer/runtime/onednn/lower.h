@@ -21,6 +21,8 @@ Result<bool> lower_resize(Builder& builder, const Group& group);
 Result<bool> lower_gather(Builder& builder, const Group& group);
 Result<bool> lower_pad(Builder& builder, const Group& group);
 Result<bool> lower_eltwise(Builder& builder, const Group& group);
+/// Sums and products with one number for each channel.
+Result<bool> lower_channelwise(Builder& builder, const Group& group);
 Result<bool> lower_binary(Builder& builder, const Group& group);
 Result<bool> lower_concat(Builder& builder, const Group& group);
 Result<bool> lower_view(Builder& builder, const Group& group);  // reshapes, transposes, slices, splits

@@ -158,9 +158,21 @@ std::optional<Choice> choose_weighted(Builder& builder, const Problem& problem) 
   return best;
 }
 
+/// The same primitive, reading what it adds where that lies and must stay; nothing where there is no such code.
+std::optional<Choice> reading(Builder& builder, const Problem& problem, const Choice& choice) {
+  const Location added = builder.as(*choice.posts.summed,
+                                    plain_desc(dims_of(builder.graph().type(*choice.posts.summed)), problem.dst_type));
+  if (builder.may_overwrite(added)) return std::nullopt;
+  if (choice.inner_product) return as_inner_product(builder, problem, false);
+  return as_matmul(builder, problem, plain_desc(problem.a_dims, problem.type), any_desc(problem.b_dims, problem.type),
+                   plain_desc(problem.dst, problem.dst_type), false);
+}
+
 Result<bool> lower_weighted(Builder& builder, const Group& group, const Problem& problem) {
-  const auto choice = choose_weighted(builder, problem);
+  auto choice = choose_weighted(builder, problem);
   if (!choice) return false;
+  if (choice->posts.summed)
+    if (auto other = reading(builder, problem, *choice)) choice = std::move(other);
   const ValueId result = builder.graph().node(group.last()).result();
   const Location a = builder.as(problem.a, plain_desc(problem.a_dims, problem.type));
   // Row-major data seen under swapped extents is its own transpose.

@@ -27,29 +27,33 @@ Tensor stacked(const Tensor& scale, const Tensor& shift) {
   return both;
 }
 
-/// What the normalization and its activation do to every channel.
-ChannelMap channel_map(const ChannelLayout& layout, const Tensor* const parts[4], double epsilon, bool relu) {
-  ChannelMap map{.layout = layout};
-  map.scale.assign(static_cast<size_t>(layout.groups_per_image * layout.width), 0);
-  map.shift.assign(map.scale.size(), 0);
+/// Scales, then shifts, of all channels; 0 beyond the last one.
+std::vector<float> channel_factors(const ChannelLayout& layout, const Tensor* const parts[4], double epsilon) {
+  const auto channels = static_cast<size_t>(layout.groups_per_image * layout.width);
+  std::vector<float> factors(2 * channels, 0);
   for (size_t c = 0; c < parts[0]->data<float>().size(); ++c) {
     const double scale = parts[0]->data<float>()[c] / std::sqrt(parts[3]->data<float>()[c] + epsilon);
-    map.scale[c] = static_cast<float>(scale);
-    map.shift[c] = static_cast<float>(parts[1]->data<float>()[c] - parts[2]->data<float>()[c] * scale);
+    factors[c] = static_cast<float>(scale);
+    factors[channels + c] = static_cast<float>(parts[1]->data<float>()[c] - parts[2]->data<float>()[c] * scale);
   }
-  if (relu) map.low = 0;
-  return map;
+  return factors;
 }
 
-void emit_channel_map(Builder& builder, const Group& group, ChannelMap map, const Location& from) {
+void emit_channel_map(Builder& builder, const Group& group, const ChannelLayout& layout, std::vector<float> factors,
+                      const Location& from) {
   const ValueId result = builder.graph().node(group.last()).result();
   const Location to = builder.result(result, from.desc, from);
+  ChannelMap map{.layout = layout};
+  if (!group.posts.empty()) map.low = 0;
   emit_own(builder, {.name = group_name(builder.graph(), group),
                      .from = {from},
                      .to = to,
                      .result = result,
-                     .run = [map = std::move(map), from, to](Workspace& workspace) -> Status {
-                       apply(map, elements_at(workspace, from), mutable_elements_at(workspace, to));
+                     .run = [map, factors = std::move(factors), from, to](Workspace& workspace) -> Status {
+                       ChannelMap whole = map;
+                       whole.scale = factors.data();
+                       whole.shift = factors.data() + factors.size() / 2;
+                       apply(whole, elements_at(workspace, from), mutable_elements_at(workspace, to));
                        return {};
                      }});
 }
@@ -65,8 +69,8 @@ Result<bool> lower_batch_norm(Builder& builder, const Group& group) {
   }
   if (!is_dense(graph, operands[0]) || dims_of(graph.type(operands[0])).size() < 2) return false;
   if (const auto layout = channel_layout(builder.at(operands[0]).desc)) {
-    auto map = channel_map(*layout, parts, node.attrs.real("epsilon"), !group.posts.empty());
-    emit_channel_map(builder, group, std::move(map), builder.at(operands[0]));
+    emit_channel_map(builder, group, *layout, channel_factors(*layout, parts, node.attrs.real("epsilon")),
+                     builder.at(operands[0]));
     return true;
   }
   Flags flags = Flags::use_global_stats | Flags::use_scale_shift;

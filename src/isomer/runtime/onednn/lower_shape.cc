@@ -25,7 +25,7 @@ bool join_in_place(Builder& builder, const Group& group) {
         block > 1 ? channel_blocked_desc(dims, static_cast<int>(block), type) : plain_desc(dims, type)};
     const Location from = builder.at(operand);
     const bool there = from.buffer == wanted.buffer && from.offset == offset && same_layout(from.desc, wanted.desc);
-    if (bytes > 0 && !there) builder.emit_reorder(from, wanted, node.result());
+    if (bytes > 0 && !there) builder.emit_reorder(from, wanted, operand);
     offset += bytes;
   }
   builder.place(node.result(), *whole);
