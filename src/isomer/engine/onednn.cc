@@ -13,6 +13,9 @@ namespace {
 
 using onednn::Plan;
 
+/// Counts changes of our own kernels, and of how plans choose: older measurements of kernels do not hold any more.
+constexpr int kRevision = 2;
+
 class OnednnEngine : public InProcessEngine {
  public:
   OnednnEngine(int threads, DType dtype)
@@ -21,7 +24,8 @@ class OnednnEngine : public InProcessEngine {
   std::string name() const override { return "onednn"; }
   /// Kernels of fewer bits are others: what they take is kept apart by the version.
   std::string version() const override {
-    return onednn::library_version() + (dtype_ == DType::Float ? "" : fmt::format(", {}", dtype_name(dtype_)));
+    const std::string version = fmt::format("{}+{}", onednn::library_version(), kRevision);
+    return dtype_ == DType::Float ? version : fmt::format("{}, {}", version, dtype_name(dtype_));
   }
   int threads() const override { return threads_; }
 
