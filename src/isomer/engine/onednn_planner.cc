@@ -41,7 +41,8 @@ bool is_reduction(const Node& node) {
 }
 /// They work in any layout.
 bool is_elementwise(const Graph& graph, const Node& node) {
-  return is_one_of<8>(node, {"Add", "Sum", "Sub", "Mul", "Div", "Max", "Min", "BatchNormalization"}) ||
+  return is_one_of<10>(node,
+                       {"Add", "Sum", "Sub", "Mul", "Div", "Max", "Min", "BatchNormalization", "Erf", "HardSigmoid"}) ||
          onednn::unary_of(graph, node).has_value();
 }
 
@@ -100,7 +101,7 @@ class Planning {
     if (is(root, "Concat")) return place_concat(group);
     if (is(root, "Conv") && fits_blocks(root.result())) return place_conv(group);
     if (is_pool(root) || is_elementwise(graph_, root)) return place_follower(group);
-    if (is_reduction(root) || is(root, "Pad") || is(root, "Gather")) return place_own(group);
+    if (is_reduction(root) || is_one_of<3>(root, {"Pad", "Gather", "Expand"})) return place_own(group);
     place_kernel(group, kPlainForm, kPlainForm);
   }
 

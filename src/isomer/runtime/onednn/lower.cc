@@ -30,6 +30,7 @@ const std::map<std::string, LowerFn>& families() {
       {"ReduceSumSquare", lower_reduce},
       {"Resize", lower_resize},
       {"Gather", lower_gather},
+      {"Expand", lower_expand},
       {"Pad", lower_pad},
       {"Concat", lower_concat},
       {"Reshape", lower_view},

@@ -19,6 +19,7 @@ Result<bool> lower_norm(Builder& builder, const Group& group);  // batch and lay
 Result<bool> lower_reduce(Builder& builder, const Group& group);
 Result<bool> lower_resize(Builder& builder, const Group& group);
 Result<bool> lower_gather(Builder& builder, const Group& group);
+Result<bool> lower_expand(Builder& builder, const Group& group);
 Result<bool> lower_pad(Builder& builder, const Group& group);
 Result<bool> lower_eltwise(Builder& builder, const Group& group);
 /// Sums and products with one number for each channel.

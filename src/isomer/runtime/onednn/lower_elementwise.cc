@@ -1,5 +1,6 @@
 // Element-wise functions and arithmetic between tensors.
 
+#include "isomer/runtime/onednn/channelwise.h"
 #include "isomer/runtime/onednn/erf.h"
 #include "isomer/runtime/onednn/lower.h"
 #include "isomer/runtime/onednn/own_kernel.h"
@@ -48,12 +49,38 @@ Result<bool> lower_erf(Builder& builder, const Node& node) {
   return true;
 }
 
+/// A product, a sum and bounds, the same for all elements.
+Result<bool> lower_hard_sigmoid(Builder& builder, const Node& node) {
+  const ValueId x = builder.graph().operands(node)[0];
+  if (!is_dense(builder.graph(), x)) return false;
+  Location from = builder.at(x);
+  // What fills up blocks must stay zero.
+  const auto elements = static_cast<size_t>(element_count(from.desc.dims())) * sizeof(float);
+  if (!is_packed(from.desc) || from.desc.get_size() != elements) from = builder.plain(x);
+  const Location to = builder.result(node.result(), from.desc, from);
+  const ChannelMap map{.layout = {1, 1, element_count(from.desc.dims()), 1}, .low = 0, .high = 1};
+  emit_own(builder, {.name = "HardSigmoid",
+                     .from = {from},
+                     .to = to,
+                     .result = node.result(),
+                     .run = [=, scale = node.attrs.real("alpha"),
+                             shift = node.attrs.real("beta")](Workspace& workspace) -> Status {
+                       ChannelMap whole = map;
+                       whole.scale = &scale;
+                       whole.shift = &shift;
+                       apply(whole, elements_at(workspace, from), mutable_elements_at(workspace, to));
+                       return {};
+                     }});
+  return true;
+}
+
 }  // namespace
 
 Result<bool> lower_eltwise(Builder& builder, const Group& group) {
   const Graph& graph = builder.graph();
   const Node& node = graph.node(group.root);
   if (node.op->name == "Erf") return lower_erf(builder, node);
+  if (node.op->name == "HardSigmoid") return lower_hard_sigmoid(builder, node);
   const auto unary = unary_of(graph, node);
   if (!unary || !is_dense(graph, unary->operand)) return false;
   const auto describe = [&](const Desc& layout) {

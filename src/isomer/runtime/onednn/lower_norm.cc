@@ -136,6 +136,18 @@ Result<bool> lower_layer_norm(Builder& builder, const Group& group) {
   return true;
 }
 
+/// Row-major but for one axis, whose elements are neighbours.
+Desc innermost(const Dims& dims, size_t axis, ElementType type) {
+  Dims strides(dims.size(), 1);
+  int64_t stride = dims[axis];
+  for (size_t i = dims.size(); i-- > 0;) {
+    if (i == axis) continue;
+    strides[i] = stride;
+    stride *= dims[i];
+  }
+  return strided_desc(dims, strides, type);
+}
+
 Result<bool> lower_softmax(Builder& builder, const Group& group) {
   const Graph& graph = builder.graph();
   const Node& node = graph.node(group.root);
@@ -144,17 +156,20 @@ Result<bool> lower_softmax(Builder& builder, const Group& group) {
   const auto how = node.op->name == "Softmax" ? dnnl::algorithm::softmax_accurate : dnnl::algorithm::softmax_log;
   const Dims dims = dims_of(graph.type(x));
   const int64_t axis = node.attrs.integer("axis");
+  const int64_t along = axis < 0 ? axis + static_cast<int64_t>(dims.size()) : axis;
   const auto describe = [&](const Desc& layout) {
     return attempt([&] {
-      const dnnl::softmax_v2_forward::desc what(
-          dnnl::prop_kind::forward_inference, how, layout, layout,
-          static_cast<int>(axis < 0 ? axis + static_cast<int64_t>(dims.size()) : axis));
+      const dnnl::softmax_v2_forward::desc what(dnnl::prop_kind::forward_inference, how, layout, layout,
+                                                static_cast<int>(along));
       return dnnl::softmax_v2_forward::primitive_desc(what, scratch_by_user(), builder.engine(), true);
     });
   };
   auto desc = describe(builder.at(x).desc);
-  for (const ElementType type : {builder.at(x).desc.data_type(), kF32})
-    if (!desc || is_reference(desc->impl_info_str())) desc = describe(plain_desc(dims, type));
+  for (const ElementType type : {builder.at(x).desc.data_type(), kF32}) {
+    // oneDNN wants to find the elements that it adds up beside one another.
+    for (const Desc& layout : {plain_desc(dims, type), innermost(dims, static_cast<size_t>(along), type)})
+      if (!desc || is_reference(desc->impl_info_str())) desc = describe(layout);
+  }
   if (!desc || is_reference(desc->impl_info_str())) return false;
   const Location from = builder.as(x, desc->src_desc());
   const Location to = builder.result(node.result(), from.desc, from);
