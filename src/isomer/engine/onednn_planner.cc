@@ -198,11 +198,11 @@ class Planning {
     }
     const ValueId result = graph_.node(group.last()).result();
     const ValueId added = summed(group);
-    const ConvForm* best = nullptr;
-    int least = 0;
-    for (const ConvForm& way : ways) {
+    const ConvForm* best = &ways.front();
+    int least = reorders_around(*best, x, added, result);
+    for (const ConvForm& way : ways.subspan(1)) {
       const int reorders = reorders_around(way, x, added, result);
-      if (best != nullptr && reorders >= least) continue;
+      if (reorders >= least) continue;
       best = &way;
       least = reorders;
     }
