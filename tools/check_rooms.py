@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Checks that every room of src/isomer includes only the rooms that CMakeLists.txt lets it, and that vendor headers stay in
-the room that owns them. Exit code 1 with a line for each violation."""
+"""Checks that every room of src/isomer includes only the rooms that CMakeLists.txt lets it, that vendor headers stay in the
+room that owns them, and that folders which must stand by themselves include nothing that they shall not see, not even through
+other headers. Exit code 1 with a line for each violation."""
 
 import pathlib
 import re
@@ -16,6 +17,44 @@ VENDORS = {  # header prefix: rooms that may include it
     "CLI/": {"cli"},
     "sqlite3": {"cost"},
 }
+FORBIDDEN = {  # folder: headers that nothing but its tests may see
+    "verify/replay": re.compile(r"rules/(match|rewrite|delta|record|expr|functions)\.h|verify/(rule_check|graph_pair)\.h|search/|egraph/"),
+}
+
+
+def includes(path: pathlib.Path) -> list[tuple[int, str]]:
+    """The headers that a file includes, with the lines that do."""
+    found = []
+    for number, line in enumerate(path.read_text().splitlines(), 1):
+        if include := re.match(r'\s*#include ["<]([^">]+)[">]', line):
+            found.append((number, include.group(1)))
+    return found
+
+
+def seen_by(header: str, seen: dict[str, str], through: str) -> None:
+    """Adds to `seen` a header of ours, and those that it includes, with the header that is included directly."""
+    path = ROOT / "src" / header
+    if header in seen or not header.startswith("isomer/") or not path.exists():
+        return
+    seen[header] = through
+    for _, inner in includes(path):
+        seen_by(inner, seen, through)
+
+
+def forbidden(path: pathlib.Path) -> list[str]:
+    """What a file of a folder that stands by itself sees and must not."""
+    name = str(path.relative_to(ROOT / "src/isomer"))
+    problems = []
+    for folder, pattern in FORBIDDEN.items():
+        if not name.startswith(folder + "/") or name.endswith("_test.cc"):
+            continue
+        for number, header in includes(path):
+            seen: dict[str, str] = {}
+            seen_by(header, seen, header)
+            for one in seen:
+                if pattern.match(one.removeprefix("isomer/")):
+                    problems.append(f"{path.relative_to(ROOT)}:{number}: {folder}/ may not see {one}")
+    return problems
 
 
 def rooms() -> dict[str, set[str]]:
@@ -41,11 +80,8 @@ def main() -> int:
         if room not in reach:
             problems.append(f"{path.relative_to(ROOT)}: the room '{room}' is not listed in CMakeLists.txt")
             continue
-        for number, line in enumerate(path.read_text().splitlines(), 1):
-            include = re.match(r'\s*#include ["<]([^">]+)[">]', line)
-            if not include:
-                continue
-            header = include.group(1)
+        problems += forbidden(path)
+        for number, header in includes(path):
             own = re.match(r"isomer/(\w+)/", header)
             where = f"{path.relative_to(ROOT)}:{number}"
             if own and own.group(1) not in reach[room]:

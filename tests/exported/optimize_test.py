@@ -1,4 +1,4 @@
-"""Optimizes graphs as exporters write them, and compares the result with the original in ONNX Runtime.
+"""Optimizes graphs as exporters write them, replays the certificate, and compares the result with the original in ONNX Runtime.
 
     python optimize_test.py ISOMER                a few small graphs of every kind
     python optimize_test.py ISOMER --all          all graphs
@@ -52,7 +52,9 @@ def check(name: str, isomer: str, folder: Path, options: list[str]) -> tuple[str
     before, after = folder / f"{name}.onnx", folder / f"{name}.optimized.onnx"
     original = restore.restore(restore.GRAPHS / f"{name}.onnx.xz")
     onnx.save(original, before)
+    certificate = folder / f"{name}.cert"
     command = [isomer, "optimize", str(before), "-o", str(after), "--engine", "roofline", "--json", *options]
+    command += ["--certificate", str(certificate)]
     start = time.monotonic()
     run = subprocess.run(command, capture_output=True, text=True)
     seconds = time.monotonic() - start
@@ -62,6 +64,11 @@ def check(name: str, isomer: str, folder: Path, options: list[str]) -> tuple[str
     steps = [step["rule"] for step in report["steps"]]
     nodes = [sum(report["ops"][when].values()) for when in ("before", "after")]
     done = f"{len(steps)} steps, {nodes[0]} -> {nodes[1]} nodes, {seconds:.1f} s"
+    verify = [isomer, "verify", str(certificate), str(before), str(after), "--inputs", "0"]
+    if not any(option == "--rules" for option in options):
+        verified = subprocess.run(verify, capture_output=True, text=True)
+        if verified.returncode != 0:
+            return f"the certificate: {verified.stdout.strip()}{verified.stderr.strip()[-600:]}", done
     result = onnx.load(after)
     try:
         onnx.checker.check_model(result)

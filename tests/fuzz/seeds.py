@@ -58,6 +58,34 @@ def npy_seeds() -> list[bytes]:
     return seeds
 
 
+def certificate_seeds() -> list[bytes]:
+    """Certificates without their last line, which the fuzzer adds."""
+    stamp = "{} 12 xxh128:00112233445566778899aabbccddeeff\n  opset 17 \"\"\n  graph 0123456789abcdef\n"
+    head = "isomer certificate 1\nmade by isomer 0.1.0\n" + stamp.format("input") + stamp.format("output")
+    beside = (
+        "beside import: the input reads as graph 0123456789abcdef: parameters are attributes whatever the opset, equal nodes are "
+        "one, what is not known is kept as it is\n"
+        "beside constants: {} on constants alone {} computed by the reference kernels\n"
+        "beside shapes: nothing is assumed; every condition holds for all values of the symbolic dimensions\n"
+        "beside dead code: what no output needs any more is dropped after every step\n"
+        "beside opset: the output imports the opsets of the input\n"
+        "beside export: what is written reads as graph 0123456789abcdef; an Identity stands where one value has several names\n"
+    )
+    none = beside.format("0 values that depend", "are")
+    one = beside.format("1 value that depends", "is")
+    rule = "rule 0123456789abcdef tested drop-identity\n| rule drop-identity\n|   (Identity ?x)\n|   => ?x\n"
+    step = "step 0123456789abcdef 0123456789abcdee\n"
+    apply = "  apply drop-identity\n    replaces 0123456789abcdef\n    ?x 0123456789abcdef\n    ?y -\n"
+    attributes = "    @w 0123456789abcdef -\n    ?a = [1,N]\n    ..c = {group=2}\n"
+    inner = "".join("    " + line + "\n" for line in (step + apply).splitlines())
+    part = "  part\n    reads 0123456789abcdef\n    gives 0123456789abcdef\n" + inner + "  end\n"
+    fold = "  fold 0123456789abcdef 0123456789abcdef\n"
+    data = head.replace("  opset", '  data 3 xxh128:00 "a\\x0a\\"b"\n  opset', 1)
+    bodies = [rule, rule + step + apply, rule + step + apply + attributes, step + part]
+    seeds = [head + none + body for body in bodies] + [head + one + rule + step + part + fold, data + none + rule + step + apply]
+    return [seed.encode() for seed in seeds]
+
+
 def main() -> int:
     if len(sys.argv) != 2:
         print(__doc__, file=sys.stderr)
@@ -67,6 +95,8 @@ def main() -> int:
         "isomer_rules_fuzz": rule_seeds(),
         "isomer_graph_fuzz": [text.encode() for text in GRAPHS],
         "isomer_npy_fuzz": npy_seeds(),
+        "isomer_certificate_fuzz": certificate_seeds(),
+        "isomer_universe_fuzz": [path.read_bytes() for path in sorted(RULES.parent.glob("universes/*"))],
     }
     for name, seeds in corpora.items():
         folder = Path(sys.argv[1]) / name

@@ -31,9 +31,24 @@ struct BenchOptions {
 struct Samples {
   std::vector<std::vector<double>> of_model;
   std::optional<Interval> ratio;
+  std::vector<PrecisionLoss> losses = {};  ///< of each model, in other elements than f32
 };
 
 using Inputs = std::vector<std::vector<NamedTensor>>;  // by model
+
+/// What each model loses by the engine's elements.
+Result<std::vector<PrecisionLoss>> losses_of(const BenchOptions& options, Engine& engine,
+                                             std::span<const std::vector<NamedTensor>> inputs) {
+  std::vector<PrecisionLoss> losses;
+  for (size_t i = 0; i < inputs.size() && options.engine.options.dtype != DType::Float; ++i) {
+    ISOMER_TRY(const SessionId session, engine.load(options.models[i]));
+    ISOMER_TRY(const auto outputs, engine.run(session, inputs[i]));
+    ISOMER_CHECK(engine.unload(session));
+    ISOMER_TRY(const auto loss, options.engine.loss(options.models[i], inputs[i], outputs));
+    losses.push_back(*loss);
+  }
+  return losses;
+}
 
 Result<Inputs> draw_inputs(const BenchOptions& options) {
   ISOMER_TRY(const ShapeOptions shapes, options.random.shape_options());
@@ -67,11 +82,14 @@ Result<Samples> measure(const BenchOptions& options, Engine& engine, const Input
   if (options.models.size() == 1) {
     ISOMER_TRY(const SessionId session, engine.load(options.models[0]));
     ISOMER_TRY(auto times, engine.time_interleaved({&session, 1}, inputs, timing));
-    return Samples{std::move(times), std::nullopt};
+    ISOMER_TRY(auto losses, losses_of(options, engine, inputs));
+    return Samples{std::move(times), std::nullopt, std::move(losses)};
   }
   ISOMER_TRY(const PairedTimes times,
              time_pair(engine, options.models[0], options.models[1], inputs[0], inputs[1], timing));
-  return Samples{{flattened(times.first), flattened(times.second)}, times.ratio(options.random.seed)};
+  ISOMER_TRY(auto losses, losses_of(options, engine, inputs));
+  return Samples{
+      {flattened(times.first), flattened(times.second)}, times.ratio(options.random.seed), std::move(losses)};
 }
 
 json report_of(const BenchOptions& options, const Engine& engine, const Samples& measured) {
@@ -79,7 +97,7 @@ json report_of(const BenchOptions& options, const Engine& engine, const Samples&
   json report = {{"schema", "isomer.bench.v1"}, {"isomer", version()},
                  {"engine", engine.name()},     {"engine_version", engine.version()},
                  {"device", engine.device()},   {"seed", options.random.seed},
-                 {"models", json::array()}};
+                 {"models", json::array()},     {"dtype", dtype_name(options.engine.options.dtype)}};
   for (size_t i = 0; i < samples.size(); ++i) {
     report["models"].push_back({{"name", options.models[i]},
                                 {"engine", engine.name()},
@@ -87,6 +105,7 @@ json report_of(const BenchOptions& options, const Engine& engine, const Samples&
                                 {"runs", samples[i].size()},
                                 {"median_us", median(samples[i])},
                                 {"p95_us", percentile(samples[i], 0.95)}});
+    if (!measured.losses.empty()) report["models"].back()["precision"] = to_json(measured.losses[i]);
   }
   if (measured.ratio) {
     const Interval& ratio = *measured.ratio;
@@ -104,6 +123,8 @@ void print_table(const BenchOptions& options, const Engine& engine, const Sample
                fmt::format("{:.1f}", percentile(samples[i], 0.95)), fmt::format("{}", samples[i].size())});
   }
   fmt::print("{}", table.str());
+  for (size_t i = 0; i < measured.losses.size(); ++i)
+    fmt::print("{}: {}\n", options.models[i], measured.losses[i].str());
   if (measured.ratio) {
     const Interval& ratio = *measured.ratio;
     const char* verdict = ratio.low > 1    ? "the second is faster"

@@ -138,6 +138,32 @@ TEST_F(Cli, RunReportsAsJson) {
   EXPECT_EQ(report, isomer_program({"run", a_, "--shape", "x:3,8", "--seed", "5", "--json"}).report());
 }
 
+TEST_F(Cli, FewerBitsAreReportedOrRefused) {
+  const auto run = [&](const std::string& engine, const std::string& dtype) {
+    return isomer_program({"run", a_, "--engine", engine, "--dtype", dtype, "--json"});
+  };
+  EXPECT_EQ(run("onednn", "f32").report()["dtype"], "f32");
+  EXPECT_FALSE(run("onednn", "f32").report().contains("precision"));
+  EXPECT_THAT(run("onednn", "f16").err, HasSubstr("no f16 kernels"));
+  EXPECT_THAT(run("reference", "bf16").err, HasSubstr("needs the engine onednn"));
+  EXPECT_EQ(run("onednn", "f16").exit_code, 2);
+  EXPECT_EQ(run("reference", "bf16").exit_code, 2);
+  const Outcome bf16 = run("onednn", "bf16");
+  if (bf16.exit_code != 0) {
+    EXPECT_THAT(bf16.err, HasSubstr("AVX512_BF16"));
+    return;
+  }
+  const json loss = bf16.report()["precision"];
+  EXPECT_EQ(loss["dtype"], "bf16");
+  EXPECT_GT(loss["max_rel"].get<double>(), 0);
+  EXPECT_LT(loss["max_rel"].get<double>(), 0.03);
+  EXPECT_THAT(isomer_program({"run", a_, "--engine", "onednn", "--dtype", "bf16"}).out, HasSubstr("bf16: within"));
+  const json bench =
+      isomer_program({"bench", a_, b_, "--engine", "onednn", "--dtype", "bf16", "--runs", "2", "--json"}).report();
+  for (const json& model : bench["models"]) EXPECT_EQ(model["precision"]["dtype"], "bf16");
+  EXPECT_EQ(isomer_program({"compare", a_, b_, "--engine", "onednn", "--dtype", "bf16"}).exit_code, 0);
+}
+
 TEST_F(Cli, BenchReportsWhatTheContractSays) {
   const Outcome one = isomer_program({"bench", a_, "--runs", "12", "--json"});
   ASSERT_EQ(one.exit_code, 0) << one.err;
@@ -372,6 +398,50 @@ TEST_F(Cli, TracesTheSearch) {
   EXPECT_NEAR(cost, report["cost"]["after_us"].get<double>(), 1e-6);
 }
 
+TEST_F(Cli, VerifyReplaysACertificate) {
+  const auto path = [&](const char* name) { return (folder_ / name).string(); };
+  const std::string in = path("sru.onnx"), out = path("out.onnx"), certificate = path("out.cert");
+  ASSERT_EQ(isomer_program({"models", "sru-11", "-o", in}).exit_code, 0);
+  const Outcome made =
+      isomer_program({"optimize", in, "-o", out, "--engine", "roofline", "--certificate", certificate});
+  ASSERT_EQ(made.exit_code, 0) << made.err;
+  const Outcome good = isomer_program({"verify", certificate, in, out});
+  EXPECT_EQ(good.exit_code, 0) << good.out << good.err;
+  EXPECT_THAT(good.out, StartsWith("holds: "));
+  EXPECT_THAT(good.out, HasSubstr("random input"));
+  const json report = isomer_program({"verify", certificate, in, out, "--engine", "ort", "--json"}).report();
+  EXPECT_EQ(report["schema"], "isomer.verify.v1");
+  EXPECT_EQ(report["holds"], true);
+  EXPECT_GT(report["applications"], 0);
+  EXPECT_LT(report["difference"]["max_rel"], 1e-4);
+
+  const Outcome swapped = isomer_program({"verify", certificate, out, in});
+  EXPECT_EQ(swapped.exit_code, 1);
+  EXPECT_THAT(swapped.out, StartsWith("DOES NOT HOLD: " + out));
+  EXPECT_EQ(isomer_program({"verify", certificate, in, in, "--json"}).report()["holds"], false);
+  EXPECT_EQ(isomer_program({"verify", certificate, in, path("none.onnx")}).exit_code, 2);
+  EXPECT_EQ(isomer_program({"verify", in, in, out}).exit_code, 2) << "no certificate";
+  ASSERT_TRUE(write_file(certificate, read_file(certificate).value() + "\n").has_value());
+  const Outcome damaged = isomer_program({"verify", certificate, in, out});
+  EXPECT_EQ(damaged.exit_code, 2);
+  EXPECT_THAT(damaged.err, StartsWith("isomer: " + certificate));
+}
+
+TEST_F(Cli, VerifyTakesVerdictsOfOwnRules) {
+  const auto path = [&](const char* name) { return (folder_ / name).string(); };
+  const std::string rules = path("own.rules"), lock = path("own.lock"), out = path("out.onnx"), cert = path("own.cert");
+  ASSERT_TRUE(write_file(rules, "rule own (Relu (Relu ?x)) => (Relu ?x) where rank(?x) >= 0").has_value());
+  ASSERT_EQ(isomer_program({"rules", "verify", "--rules", rules, "--write", lock}).exit_code, 0);
+  const Outcome made =
+      isomer_program({"optimize", b_, "-o", out, "--engine", "roofline", "--rules", rules, "--certificate", cert});
+  ASSERT_EQ(made.exit_code, 0) << made.err;
+  const Outcome unknown = isomer_program({"verify", cert, b_, out});
+  EXPECT_EQ(unknown.exit_code, 1);
+  EXPECT_THAT(unknown.out, HasSubstr("rule own: the lock of verdicts does not know it"));
+  const Outcome known = isomer_program({"verify", cert, b_, out, "--lock", lock});
+  EXPECT_EQ(known.exit_code, 0) << known.out << known.err;
+}
+
 TEST_F(Cli, ExplainTellsWhyAndWhatItWouldCost) {
   const std::string path = (folder_ / "sru.onnx").string();
   ASSERT_EQ(isomer_program({"models", "sru-11", "-o", path}).exit_code, 0);
@@ -400,6 +470,27 @@ TEST_F(Cli, ProfilesAreShownAndMerged) {
       {"engine", "ort"}, {"version", "1.0"}, {"processor", "a processor"}, {"threads", 2}, {"kernels", 1}};
   EXPECT_EQ(shown["devices"], json::array({device}));
   EXPECT_EQ(isomer_program({"profile", "merge", a_, "--profile-db", mine}).exit_code, 2) << "no database";
+}
+
+TEST_F(Cli, RulesAreDiscovered) {
+  const std::string out = folder_ / "equal.txt";
+  const Outcome done = isomer_program(
+      {"rules", "generate", "--universe", "matrix", "--max-operators", "2", "--equalities", out, "--json"});
+  ASSERT_EQ(done.exit_code, 0) << done.err;
+  const json found = done.report()["universes"][0];
+  EXPECT_EQ(found["universe"], "matrix");
+  EXPECT_EQ(found["counts"].back()["remaining"], found["equalities"].size());
+  const std::string written = read_file(out).value();
+  EXPECT_THAT(written, HasSubstr("(MatMul (MatMul ?a ?b) ?c) = (MatMul ?a (MatMul ?b ?c))"));
+
+  const Outcome unknown = isomer_program({"rules", "generate", "--universe", "nonesuch"});
+  EXPECT_EQ(unknown.exit_code, 2);
+  EXPECT_THAT(unknown.err, HasSubstr("nonesuch"));
+  const std::string broken = folder_ / "broken.universe";
+  ASSERT_TRUE(write_file(broken, "inputs ?a [2]\noperator (Nonesuch ?a)\n").has_value());
+  const Outcome refused = isomer_program({"rules", "generate", "--universe", broken});
+  EXPECT_EQ(refused.exit_code, 2);
+  EXPECT_THAT(refused.err, testing::AllOf(HasSubstr("broken.universe"), HasSubstr("line 2"), HasSubstr("Nonesuch")));
 }
 
 }  // namespace

@@ -21,6 +21,10 @@ void add_diff(CLI::App& app, int& exit_code);
 void add_explain(CLI::App& app, int& exit_code);
 void add_models(CLI::App& app, int& exit_code);
 void add_rules(CLI::App& app, int& exit_code);
+void add_verify(CLI::App& app, int& exit_code);
 void add_profile(CLI::App& app, int& exit_code);
+
+/// A part of `rules`.
+void add_rules_generate(CLI::App& rules, int& exit_code);
 
 }  // namespace isomer

@@ -1,6 +1,7 @@
 #include "isomer/cli/common.h"
 
 #include <cstdlib>
+#include <map>
 
 #include "isomer/base/file.h"
 #include "isomer/cost/tunings.h"
@@ -20,6 +21,17 @@ std::string json_text(const nlohmann::json& report) {
 
 void print_json(const nlohmann::json& report) { fmt::print("{}", json_text(report)); }
 
+void add_dtype(CLI::App& command, EngineOptions& options) {
+  static const std::map<std::string, DType> kTypes = {
+      {"f32", DType::Float}, {"bf16", DType::BFloat16}, {"f16", DType::Half}};
+  command
+      .add_option_function<std::string>(
+          "--dtype", [&options](const std::string& name) { options.dtype = kTypes.at(name); },
+          "onednn: elements in which convolutions and products compute; how far that is from f32 is reported")
+      ->check(CLI::IsMember(kTypes))
+      ->default_str("f32");
+}
+
 void EngineChoice::add_to(CLI::App& command) {
   command.add_option("--engine", name, "What runs the model")
       ->check(CLI::IsMember(engine_names()))
@@ -29,6 +41,7 @@ void EngineChoice::add_to(CLI::App& command) {
       ->capture_default_str();
   command.add_option("--profile-db", profile_db, "File that keeps measured kernels from run to run")
       ->capture_default_str();
+  add_dtype(command, options);
 }
 
 Result<std::unique_ptr<Engine>> EngineChoice::make() const {
@@ -39,6 +52,18 @@ Result<std::unique_ptr<Engine>> EngineChoice::make() const {
   ISOMER_TRY(ProfileDb db, ProfileDb::open(path));
   ISOMER_CHECK(keep_tunings(*engine, std::make_shared<ProfileDb>(std::move(db))));
   return engine;
+}
+
+Result<std::optional<PrecisionLoss>> EngineChoice::loss(const std::string& model, std::span<const NamedTensor> inputs,
+                                                        std::span<const Tensor> outputs) const {
+  if (options.dtype == DType::Float) return std::optional<PrecisionLoss>();
+  ISOMER_TRY(const PrecisionLoss lost, precision_loss(name, options, model, inputs, outputs));
+  return std::optional(lost);
+}
+
+void add_precision(nlohmann::json& report, const EngineChoice& engine, const std::optional<PrecisionLoss>& loss) {
+  report["dtype"] = dtype_name(engine.options.dtype);
+  if (loss) report["precision"] = to_json(*loss);
 }
 
 void InputChoice::add_to(CLI::App& command) {
@@ -91,6 +116,7 @@ void add_costs(CLI::App& command, CostOptions& options, const std::vector<std::s
   command.add_option("--threads", options.engine_options.threads, "Threads of the engine")
       ->check(CLI::Range(1, 1024))
       ->capture_default_str();
+  add_dtype(command, options.engine_options);
   command.add_option("--profile-db", options.profile_db, "File that keeps measured kernels from run to run")
       ->capture_default_str();
   command.add_option("--peak-flops", options.roofline.flops_per_second, "roofline: FLOPs a second")

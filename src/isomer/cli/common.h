@@ -4,6 +4,8 @@
 #include <CLI/CLI.hpp>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -13,6 +15,7 @@
 #include "isomer/engine/inputs.h"
 #include "isomer/onnx/model.h"
 #include "isomer/optimize/costs.h"
+#include "isomer/optimize/precision.h"
 
 namespace isomer {
 
@@ -39,7 +42,13 @@ struct EngineChoice {
   void add_to(CLI::App& command);
   /// An engine that measures to choose between kernels finds what it measured earlier in the profile database.
   Result<std::unique_ptr<Engine>> make() const;
+  /// How far outputs of the engine are from those in f32; nothing where it computes in f32.
+  Result<std::optional<PrecisionLoss>> loss(const std::string& model, std::span<const NamedTensor> inputs,
+                                            std::span<const Tensor> outputs) const;
 };
+/// The fields "dtype" and, in other elements than f32, "precision" of a report.
+void add_precision(nlohmann::json& report, const EngineChoice& engine, const std::optional<PrecisionLoss>& loss);
+
 struct InputChoice {
   std::vector<std::string> shapes;
   uint64_t seed = 1;
@@ -47,6 +56,9 @@ struct InputChoice {
   void add_to(CLI::App& command);
   Result<ShapeOptions> shape_options() const;
 };
+
+/// The --dtype option.
+void add_dtype(CLI::App& command, EngineOptions& options);
 
 /// Makes the folder of the default; where that cannot be, kernels are kept nowhere.
 void make_folder_of(std::filesystem::path& profile_db);

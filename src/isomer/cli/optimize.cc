@@ -104,6 +104,8 @@ void add_optimize(CLI::App& app, int& exit_code) {
   command->add_option("--report", choice->report_file,
                       "Write the report to this file too: a page where it ends in .html, else JSON");
   add_trace(*command, choice->trace_file, "Write a Chrome trace of the search to this file");
+  command->add_option("--certificate", options.certificate,
+                      "Write what `isomer verify` needs to check the output: every step, every folded constant");
   choice->random.add_to(*command);
   add_json(*command, choice->json);
   command->footer("Example: isomer optimize model.onnx -o faster.onnx --threads 2");

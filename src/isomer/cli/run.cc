@@ -102,11 +102,13 @@ Result<int> run(const RunOptions& options) {
   }();
   if (!outputs) return tl::unexpected(outputs.error());
   if (!options.trace_file.empty()) ISOMER_CHECK(write_trace(options.trace_file, trace, {options.model}));
+  ISOMER_TRY(const auto loss, options.engine.loss(options.model, inputs, *outputs));
 
   Table table({"<output", "<type", ">min", ">max", ">mean", "<file"});
   json report = {{"schema", "isomer.run.v1"},   {"isomer", version()},        {"model", options.model},
                  {"engine", engine->name()},    {"device", engine->device()}, {"threads", engine->threads()},
                  {"seed", options.random.seed}, {"outputs", json::array()}};
+  add_precision(report, options.engine, loss);
   std::set<std::string> taken;
   if (!options.output_dir.empty()) {
     std::error_code error;
@@ -134,7 +136,7 @@ Result<int> run(const RunOptions& options) {
   if (options.json) {
     print_json(report);
   } else {
-    fmt::print("{}", table.str());
+    fmt::print("{}{}", table.str(), loss ? loss->str() + "\n" : "");
   }
   return kDone;
 }

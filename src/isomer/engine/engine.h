@@ -37,6 +37,9 @@ struct TimingOptions {
 
 struct EngineOptions {
   int threads = 1;
+  /// In which elements the engine computes; inputs and outputs are as the model says. Only "onednn" knows another than
+  /// Float: BFloat16, where the processor has it.
+  DType dtype = DType::Float;
   /// The Python with the onnxruntime package. Empty: $ISOMER_PYTHON, else the checkout's .venv, else python3.
   std::string python = {};
   /// Let ONNX Runtime optimize the graph (level "all"), or run it as it is ("disabled").

@@ -14,6 +14,9 @@ namespace {
 
 using onednn::Plan;
 
+/// Counts changes of our own kernels, and of how plans choose: older measurements of kernels do not hold any more.
+constexpr int kRevision = 2;
+
 /// A span for a run from `start` to `end`, and within it those of its kernels.
 void add_spans(const Plan& plan, const onednn::TracedRun& run, double start, double end, Trace& trace, size_t track) {
   const double begin = trace.time(run.begin);
@@ -44,12 +47,17 @@ class OnednnEngine : public InProcessEngine {
  public:
   explicit OnednnEngine(const EngineOptions& options)
       : threads_(options.threads),
+        dtype_(options.dtype),
         most_plans_(options.most_plans),
         tuner_(onednn::make_tuner(true)),
         planner_(onednn::native_block()) {}
 
   std::string name() const override { return "onednn"; }
-  std::string version() const override { return onednn::library_version(); }
+  /// Kernels of fewer bits are others: what they take is kept apart by the version.
+  std::string version() const override {
+    const std::string version = fmt::format("{}+{}", onednn::library_version(), kRevision);
+    return dtype_ == DType::Float ? version : fmt::format("{}, {}", version, dtype_name(dtype_));
+  }
   int threads() const override { return threads_; }
 
   bool tunes() const override { return true; }
@@ -78,7 +86,7 @@ class OnednnEngine : public InProcessEngine {
   }
   const KernelPlanner* planner() const override { return &planner_; }
   Result<KernelTime> time_kernel(const KernelRun& run, double) override {
-    return time_on_plan(run, threads_, tuner_, far_);
+    return time_on_plan(run, {.threads = threads_, .dtype = dtype_}, tuner_, far_);
   }
   /// A plan's own account of its kernels leaves nothing out.
   Result<double> kernel_overhead() override { return 0; }
@@ -102,10 +110,11 @@ class OnednnEngine : public InProcessEngine {
   }
 
   Result<Plan> make_plan(const Graph& graph, std::span<const TensorType> types) const {
-    return Plan::make(graph, types, {.threads = threads_}, tuner_);
+    return Plan::make(graph, types, {.threads = threads_, .dtype = dtype_}, tuner_);
   }
 
   const int threads_;
+  const DType dtype_;
   const size_t most_plans_;
   std::shared_ptr<onednn::Tuner> tuner_;
   const OnednnPlanner planner_;
@@ -116,6 +125,7 @@ class OnednnEngine : public InProcessEngine {
 }  // namespace
 
 Result<std::unique_ptr<Engine>> make_onednn_engine(const EngineOptions& options) {
+  ISOMER_CHECK(onednn::check_dtype(options.dtype));
   return std::make_unique<OnednnEngine>(options);
 }
 

@@ -7,7 +7,8 @@
 
 namespace isomer {
 
-/// `options.threads` threads; `options.optimize` is ignored, since a plan is always compiled for speed.
+/// `options.threads` threads; fails where the processor does not compute in `options.dtype`; `options.optimize` is
+/// ignored, since a plan is always compiled for speed.
 Result<std::unique_ptr<Engine>> make_onednn_engine(const EngineOptions& options);
 
 }  // namespace isomer

@@ -12,7 +12,7 @@ namespace isomer {
 /// Runs a plan of the kernel alone, its operands made in the layout in which they arrive by other kernels, which do not
 /// count; nor do changes of layout, unless the kernel is one. Between two runs `run.distance` bytes are touched, in
 /// `far`, which is kept for its room.
-Result<KernelTime> time_on_plan(const KernelRun& run, int threads, const std::shared_ptr<onednn::Tuner>& tuner,
-                                std::vector<float>& far);
+Result<KernelTime> time_on_plan(const KernelRun& run, const onednn::PlanOptions& options,
+                                const std::shared_ptr<onednn::Tuner>& tuner, std::vector<float>& far);
 
 }  // namespace isomer

@@ -2,14 +2,21 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <string_view>
 
-#include "isomer/runtime/onednn/fusion.h"
+#include "isomer/engine/onednn_concats.h"
+#include "isomer/engine/onednn_views.h"
 
 namespace isomer {
 namespace {
 
+using onednn::ConvForm;
+using onednn::Form;
 using onednn::Group;
+using onednn::kLastForm;
+using onednn::kPlainForm;
+using onednn::kStridedForm;
 using onednn::Post;
 
 template <size_t N>
@@ -21,61 +28,87 @@ bool is(const Node& node, std::string_view name) {
   return !node.is_opaque() && node.op->domain.empty() && node.op->name == name;
 }
 
-/// They only tell where elements lie, of values in row-major order.
-bool is_shaping(const Node& node) {
-  return is_one_of<6>(node, {"Reshape", "Flatten", "Squeeze", "Unsqueeze", "Transpose", "Slice"}) || is(node, "Split");
-}
 bool is_removed(const Node& node) { return is(node, "Identity") || (is(node, "Dropout") && node.num_results == 1); }
+/// Kernels that move windows over whatever layout there is.
 bool is_pool(const Node& node) {
-  return node.num_results == 1 && is_one_of<4>(node, {"MaxPool", "AveragePool", "GlobalAveragePool", "GlobalMaxPool"});
+  return node.num_results == 1 &&
+         is_one_of<5>(node, {"MaxPool", "AveragePool", "GlobalAveragePool", "GlobalMaxPool", "Resize"});
+}
+bool is_product(const Node& node) { return is(node, "MatMul") || is(node, "Gemm"); }
+bool is_reduction(const Node& node) {
+  return is_one_of<7>(node,
+                      {"ReduceSum", "ReduceMean", "ReduceMax", "ReduceMin", "ReduceL1", "ReduceL2", "ReduceSumSquare"});
 }
 /// They work in any layout.
 bool is_elementwise(const Graph& graph, const Node& node) {
-  return is_one_of<8>(node, {"Add", "Sum", "Sub", "Mul", "Div", "Max", "Min", "BatchNormalization"}) ||
+  return is_one_of<10>(node,
+                       {"Add", "Sum", "Sub", "Mul", "Div", "Max", "Min", "BatchNormalization", "Erf", "HardSigmoid"}) ||
          onednn::unary_of(graph, node).has_value();
 }
 
 class Planning {
  public:
-  Planning(const Graph& graph, int64_t block) : graph_(graph), block_(block) {
-    plan_.layouts.assign(graph.num_values(), Layout::Plain);
+  Planning(const Graph& graph, int64_t block, onednn::ConvForms& convolutions)
+      : graph_(graph), block_(block), convolutions_(convolutions), concats_(graph, block) {
     plan_.intakes.assign(graph.nodes().size(), Intake::Own);
     plan_.begins = {0};
     plan_.block = block;
     plan_.copies_outputs = true;
-    wants_.assign(graph.num_values(), {});
+    forms_.assign(graph.num_values(), kPlainForm);
+    in_part_.assign(graph.num_values(), false);
+    wants_.resize(graph.num_values());
     strided_.resize(graph.num_values());
   }
 
   KernelPlan run(const Boundary& boundary) {
     for (size_t i = 0; i < boundary.inputs.size() && i < graph_.inputs().size(); ++i)
-      plan_.layouts[graph_.inputs()[i]] = boundary.inputs[i];
-    for (const Group& group : onednn::fuse_ahead(graph_)) {
-      const Node& last = graph_.node(group.last());
-      if (last.num_results == 0 || !graph_.is_weight(last.result())) place(group);
+      forms_[graph_.inputs()[i]] = form_of(boundary.inputs[i]);
+    const std::vector<Group> groups = onednn::fuse_ahead(graph_);
+    find_last_readers(groups);
+    for (now_ = 0; now_ < groups.size(); ++now_) {
+      const Node& last = graph_.node(groups[now_].last());
+      if (last.num_results == 0 || !graph_.is_weight(last.result())) place(groups[now_]);
     }
     for (size_t i = 0; i < graph_.outputs().size(); ++i)
-      want(graph_.outputs()[i], i < boundary.outputs.size() ? boundary.outputs[i] : Layout::Plain);
+      want(graph_.outputs()[i], i < boundary.outputs.size() ? form_of(boundary.outputs[i]) : kPlainForm);
     for (ValueId value = 0; value < wants_.size(); ++value)
-      for (const Layout layout : {Layout::Plain, Layout::Blocked})
-        if (wants_[value][static_cast<size_t>(layout)] && plan_.layouts[value] != layout && !lies_alike(value))
-          plan_.reorders.push_back({value, layout});
+      for (const Form form : wants_[value]) plan_.reorders.push_back({value, layout_of(form)});
+    for (const Form form : forms_) plan_.layouts.push_back(layout_of(form));
     return std::move(plan_);
   }
 
  private:
+  Form form_of(Layout layout) const { return layout == Layout::Blocked ? block_ : kPlainForm; }
+  /// Layouts that are neither row-major nor native blocks cost about what the latter do.
+  static Layout layout_of(Form form) {
+    return form == kPlainForm || form == kStridedForm ? Layout::Plain : Layout::Blocked;
+  }
+
+  void find_last_readers(std::span<const Group> groups) {
+    last_reader_.assign(graph_.num_values(), 0);
+    const auto read = [&](NodeId node, size_t group) {
+      for (const ValueId operand : graph_.operands(graph_.node(node)))
+        if (operand != kNoValue) last_reader_[operand] = group;
+    };
+    for (size_t g = 0; g < groups.size(); ++g) {
+      read(groups[g].root, g);
+      for (const Post& post : groups[g].posts) read(post.node, g);
+    }
+    for (const ValueId output : graph_.outputs()) last_reader_[output] = std::numeric_limits<size_t>::max();
+  }
+
   void place(const Group& group) {
     const Node& root = graph_.node(group.root);
-    if (is_removed(root) || is_shaping(root)) return place_view(group.root);
+    if (is_removed(root) || is_onednn_view(root)) return place_view(group.root);
     if (is(root, "Concat")) return place_concat(group);
     if (is(root, "Conv") && fits_blocks(root.result())) return place_conv(group);
     if (is_pool(root) || is_elementwise(graph_, root)) return place_follower(group);
-    place_kernel(group, Layout::Plain, Layout::Plain);
+    if (is_reduction(root) || is_one_of<3>(root, {"Pad", "Gather", "Expand"})) return place_own(group);
+    place_kernel(group, kPlainForm, kPlainForm);
   }
 
-  void want(ValueId value, Layout layout) { wants_[value][static_cast<size_t>(layout)] = true; }
-  Layout layout(ValueId value) const { return plan_.layouts[value]; }
   bool computed(ValueId value) const { return value != kNoValue && !graph_.is_weight(value); }
+  int64_t channels(ValueId value) const { return (*graph_.type(value).shape)[1].value(); }
 
   /// f32 of the ranks that layouts in blocks have, with a known number of channels.
   bool fits_blocks(ValueId value) const {
@@ -83,134 +116,233 @@ class Planning {
     return onednn::may_be_plannable(graph_, value) && rank >= 3 && rank <= 5 &&
            (*graph_.type(value).shape)[1].is_const();
   }
-  /// Whether blocks of channels, with no extent behind them, lie in row-major order.
-  bool lies_alike(ValueId value) const {
+  /// Whether elements of a value lie in row-major order in this form: without an extent behind the channels they do if
+  /// these fill their blocks.
+  bool lies_plain(ValueId value, Form form) const {
+    if (form == kPlainForm || form == kStridedForm) return form == kPlainForm;
     if (!fits_blocks(value)) return false;
     const Shape& extents = *graph_.type(value).shape;
-    if (channels(value) % block_ != 0 && !extents[0].is(1)) return false;
-    return std::all_of(extents.begin() + 2, extents.end(), [](const auto& extent) { return extent.is(1); });
+    return std::all_of(extents.begin() + 2, extents.end(), [](const Dim& extent) { return extent.is(1); }) &&
+           (form == kLastForm || channels(value) % form == 0);
   }
-  int64_t channels(ValueId value) const { return (*graph_.type(value).shape)[1].value(); }
+  bool alike(ValueId value, Form a, Form b) const {
+    return (a == b && a != kStridedForm) || (lies_plain(value, a) && lies_plain(value, b));
+  }
 
-  /// A kernel of all nodes of a group, which reads in one layout (operands that broadcast stay as they are) and writes
-  /// in another.
-  void place_kernel(const Group& group, Layout in, Layout out) {
+  /// A value in a form: a reorder, unless it has it or another reader wanted the same.
+  void want(ValueId value, Form form) {
+    if (alike(value, forms_[value], form)) return;
+    if (std::ranges::none_of(wants_[value], [&](Form other) { return alike(value, other, form); }))
+      wants_[value].push_back(form);
+  }
+
+  std::vector<NodeId> nodes_of(const Group& group) const {
     std::vector<NodeId> nodes = {group.root};
     for (const Post& post : group.posts) {
       nodes.insert(nodes.end(), post.inner.begin(), post.inner.end());
       nodes.push_back(post.node);
     }
+    return nodes;
+  }
+
+  /// A kernel of all nodes of a group, which reads in one form (operands that broadcast stay as they are) and writes
+  /// in another. What a row-major kernel finds strided, it reads as it lies.
+  void place_kernel(const Group& group, Form in, Form out) {
+    std::vector<NodeId> nodes = nodes_of(group);
     std::vector<NodeId> absorbed;
     for (const NodeId id : nodes) {
       const Node& node = graph_.node(id);
       for (const ValueId operand : graph_.operands(node)) {
         if (!computed(operand) || std::ranges::find(nodes, graph_.producer(operand)) != nodes.end()) continue;
-        const Layout wanted = id == group.root ? in : out;
-        const bool whole = wanted == Layout::Plain || graph_.type(operand).rank() == graph_.type(node.result()).rank();
-        if (whole && wanted == Layout::Blocked) plan_.intakes[id] = Intake::Blocked;
-        if (wanted == Layout::Plain && !strided_[operand].empty()) {
+        const Form wanted = id == group.root ? in : out;
+        const bool whole = wanted == kPlainForm || graph_.type(operand).rank() == graph_.type(node.result()).rank();
+        if (whole && layout_of(wanted) == Layout::Blocked) plan_.intakes[id] = Intake::Blocked;
+        if (wanted == kPlainForm && !strided_[operand].empty()) {
           absorbed.insert(absorbed.end(), strided_[operand].begin(), strided_[operand].end());
-        } else if (whole) {
+        } else if (whole && (id == group.root || graph_.type(operand) == graph_.type(node.result()))) {
           want(operand, wanted);
         }
       }
-      for (uint32_t i = 0; i < node.num_results; ++i) plan_.layouts[node.result(i)] = out;
+      for (uint32_t i = 0; i < node.num_results; ++i) forms_[node.result(i)] = out;
     }
+    finish_kernel(group, std::move(nodes), absorbed, out);
+  }
+
+  void finish_kernel(const Group& group, std::vector<NodeId> nodes, std::span<const NodeId> absorbed, Form out) {
     nodes.insert(nodes.end(), absorbed.begin(), absorbed.end());
     std::ranges::sort(nodes);
     nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
     plan_.nodes.insert(plan_.nodes.end(), nodes.begin(), nodes.end());
     plan_.begins.push_back(static_cast<uint32_t>(plan_.nodes.size()));
+    const Node& last = graph_.node(group.last());
+    if (last.num_results != 1) return;
+    const auto& part = concats_.part(last.result());
+    // A product that adds in place leaves its result there.
+    const bool sums = is_product(graph_.node(group.root)) && summed(group) != kNoValue;
+    in_part_[last.result()] = part && !sums && alike(last.result(), part->form, out);
   }
 
-  /// Images of a few channels are read as they are.
+  /// The first value of the result's extents that posts add.
+  ValueId summed(const Group& group) const {
+    for (const Post& post : group.posts)
+      if (!post.function && computed(post.added) &&
+          graph_.type(post.added) == graph_.type(graph_.node(post.node).result()))
+        return post.added;
+    return kNoValue;
+  }
+
   void place_conv(const Group& group) {
     const ValueId x = graph_.operands(graph_.node(group.root))[0];
-    place_kernel(group, fits_blocks(x) && channels(x) < 4 ? Layout::Plain : Layout::Blocked, Layout::Blocked);
+    const auto ways = convolutions_.of(graph_, group);
+    if (ways.empty()) {
+      // Extents are not known; images of a few channels are read as they are.
+      return place_kernel(group, fits_blocks(x) && channels(x) < 4 ? kPlainForm : block_, block_);
+    }
+    const ValueId result = graph_.node(group.last()).result();
+    const ValueId added = summed(group);
+    const ConvForm* best = &ways.front();
+    int least = reorders_around(*best, x, added, result);
+    for (const ConvForm& way : ways.subspan(1)) {
+      const int reorders = reorders_around(way, x, added, result);
+      if (reorders >= least) continue;
+      best = &way;
+      least = reorders;
+    }
+    const auto& part = concats_.part(result);
+    const bool reads =
+        (part && alike(result, part->form, best->dst)) || (added != kNoValue && alike(added, forms_[added], best->dst));
+    place_kernel(group, best->src, best->dst);
+    // What is added is copied into the result's place, and must stay itself.
+    if (best->sums && !reads && last_reader_[added] > now_) plan_.reorders.push_back({result, layout_of(best->dst)});
   }
 
-  /// It works in the layout of its operands: in blocks where one arrives so.
+  int reorders_around(const ConvForm& way, ValueId x, ValueId added, ValueId result) const {
+    int reorders = alike(x, forms_[x], way.src) ? 0 : 1;
+    if (const auto& part = concats_.part(result)) reorders += alike(result, part->form, way.dst) ? 0 : 1;
+    if (way.sums) reorders += alike(added, forms_[added], way.dst) ? 0 : 1;
+    return reorders;
+  }
+
+  /// It works in the form of its operands; of two, that in blocks.
   void place_follower(const Group& group) {
     const Node& root = graph_.node(group.root);
-    bool blocked = false;
-    for (const ValueId operand : graph_.operands(root))
-      blocked = blocked || (computed(operand) && layout(operand) == Layout::Blocked);
-    const Layout layout = blocked && fits_blocks(root.result()) ? Layout::Blocked : Layout::Plain;
-    place_kernel(group, layout, layout);
+    std::optional<Form> form;
+    for (const ValueId operand : graph_.operands(root)) {
+      if (!computed(operand) || (!is_pool(root) && graph_.type(operand) != graph_.type(root.result()))) continue;
+      const bool stays =
+          !form || (*form <= kPlainForm && forms_[operand] > kPlainForm && !is(root, "Sub") && !is(root, "Div"));
+      if (stays) form = forms_[operand];
+    }
+    const bool follows = form && *form != kStridedForm && fits_blocks(root.result());
+    place_kernel(group, follows ? *form : kPlainForm, follows ? *form : kPlainForm);
+  }
+
+  /// Our own kernels for what moves or reduces elements: they read what lies in one piece.
+  void place_own(const Group& group) {
+    const Node& root = graph_.node(group.root);
+    const ValueId x = graph_.operands(root)[0];
+    Form in = kPlainForm, out = kPlainForm;
+    if (fits_blocks(x) && forms_[x] != kStridedForm) {
+      const bool whole = forms_[x] <= kPlainForm || channels(x) % forms_[x] == 0;
+      if (is_reduction(root) && is_spatial(root) && whole) in = forms_[x];
+      if (is(root, "Pad") && forms_[x] > kPlainForm && keeps_channels(root) &&
+          (whole || !root.attrs.has("constant_value")))
+        in = out = forms_[x];
+    }
+    std::vector<NodeId> nodes = nodes_of(group);
+    if (computed(x)) want(x, in);
+    if (layout_of(in) == Layout::Blocked) plan_.intakes[group.root] = Intake::Blocked;
+    forms_[root.result()] = out;
+    finish_kernel(group, std::move(nodes), {}, out);
+  }
+  bool is_spatial(const Node& reduction) const {
+    const Ints& axes = reduction.attrs.ints("axes");
+    const size_t rank = graph_.type(graph_.operands(reduction)[0]).rank();
+    if (axes.size() + 2 != rank) return false;
+    for (size_t i = 0; i < axes.size(); ++i)
+      if (axes[i] != static_cast<int64_t>(i) + 2) return false;
+    return true;
+  }
+  static bool keeps_channels(const Node& pad) {
+    const Ints& pads = pad.attrs.ints("pads");
+    return pad.attrs.text("mode") == "constant" && pads[1] == 0 && pads[pads.size() / 2 + 1] == 0;
   }
 
   void place_view(NodeId id) {
     const Node& node = graph_.node(id);
     const ValueId x = graph_.operands(node)[0];
-    const bool stays = is_removed(node);
-    const bool strides = !stays && makes_strides(node);
+    if (is_removed(node) || cuts_blocks(graph_, node, forms_[x])) {
+      for (uint32_t i = 0; i < node.num_results; ++i) {
+        forms_[node.result(i)] = forms_[x];
+        strided_[node.result(i)] = strided_[x];
+        in_part_[node.result(i)] = is_removed(node) && in_part_[x];
+      }
+      return;
+    }
+    const bool moves = is(node, "Transpose") || is(node, "Split") || is(node, "Slice");
+    const bool last = moves && forms_[x] == kLastForm && !lies_plain(x, kLastForm);
+    const bool strides = last ? !brings_channels_last(node) : makes_strides(graph_, node);
     // Other extents for what does not lie in one piece: it is copied.
-    if (!stays && !strides && !strided_[x].empty()) return place_kernel({id}, Layout::Plain, Layout::Plain);
-    if (!stays) want(x, Layout::Plain);
+    if (!strides && !last && !strided_[x].empty()) {
+      place_kernel({id}, kPlainForm, kPlainForm);
+      return;
+    }
+    if (!last && forms_[x] != kStridedForm) want(x, kPlainForm);
     for (uint32_t i = 0; i < node.num_results; ++i) {
-      plan_.layouts[node.result(i)] = stays ? layout(x) : Layout::Plain;
+      forms_[node.result(i)] = strides ? kStridedForm : kPlainForm;
       strided_[node.result(i)] = strided_[x];
       if (strides) strided_[node.result(i)].push_back(id);
     }
   }
 
-  /// Whether the product of two computed operands writes a value in the order of the transposition that alone reads it.
-  bool written_in_order(ValueId value) const {
-    const Node& maker = graph_.producer_node(value);
-    if (!is(maker, "MatMul") || graph_.consumers(value).size() != 1 || graph_.is_output(value)) return false;
-    const auto operands = graph_.operands(maker);
-    return computed(operands[0]) && computed(operands[1]);
-  }
-
-  /// Whether the results of a view do not lie in one piece, in row-major order.
-  bool makes_strides(const Node& node) const {
-    if (is(node, "Transpose")) return !written_in_order(graph_.operands(node)[0]);
-    if (!is(node, "Split") && !is(node, "Slice")) return false;
-    const ValueId x = graph_.operands(node)[0];
-    if (!onednn::may_be_plannable(graph_, x)) return false;
-    const Shape& whole = *graph_.type(x).shape;
-    const Shape& part = *graph_.type(node.result()).shape;
-    bool ones = true;  // all extents before this axis
-    for (size_t axis = 0; axis < whole.size(); ++axis) {
-      if (part[axis] != whole[axis] && !ones) return true;
-      ones = ones && whole[axis].is(1);
-    }
-    return false;
-  }
-
-  /// Operands are made, or brought into another layout, in their places: nothing is left to do.
+  /// Operands are made in their places, or copied there: nothing else is left to do.
   void place_concat(const Group& group) {
+    const Node& node = graph_.node(group.root);
+    const auto& whole = concats_.part(node.result());
+    if (!whole) return place_joined(group);
+    const auto operands = concats_.operands(node);
+    if (whole->form > kPlainForm && std::ranges::any_of(operands, [&](ValueId v) { return channels(v) % block_ != 0; }))
+      return place_joined(group);
+    for (const ValueId operand : operands) {
+      const auto& part = concats_.part(operand);
+      if (!part || part->root != whole->root || !in_part_[operand])
+        plan_.reorders.push_back({operand, layout_of(whole->form)});
+    }
+    forms_[node.result()] = whole->form;
+    in_part_[node.result()] = true;
+  }
+
+  /// A concatenation by a kernel of its own.
+  void place_joined(const Group& group) {
     const Node& node = graph_.node(group.root);
     const auto operands = graph_.operands(node);
     const auto whole_blocks = [&](ValueId v) { return fits_blocks(v) && channels(v) % block_ == 0; };
-    const auto in_blocks = [&](ValueId v) { return computed(v) && layout(v) == Layout::Blocked; };
     const bool blocked = fits_blocks(node.result()) && node.attrs.integer("axis") == 1 &&
-                         std::ranges::all_of(operands, whole_blocks) && std::ranges::any_of(operands, in_blocks);
-    const Layout layout = blocked ? Layout::Blocked : Layout::Plain;
-    if (!in_place(node)) return place_kernel(group, layout, layout);
-    for (const ValueId operand : operands)
-      if (computed(operand)) want(operand, layout);
-    plan_.layouts[node.result()] = layout;
-  }
-
-  bool in_place(const Node& concat) const {
-    if (!onednn::may_be_plannable(graph_, concat.result())) return false;
-    const Shape& extents = *graph_.type(concat.result()).shape;
-    const auto axis = concat.attrs.integer("axis");
-    return std::all_of(extents.begin(), extents.begin() + axis, [](const auto& extent) { return extent.is(1); });
+                         std::ranges::all_of(operands, whole_blocks) &&
+                         std::ranges::any_of(operands, [&](ValueId v) { return computed(v) && forms_[v] == block_; });
+    place_kernel(group, blocked ? block_ : kPlainForm, blocked ? block_ : kPlainForm);
   }
 
   const Graph& graph_;
   const int64_t block_;
+  onednn::ConvForms& convolutions_;
+  const ForeseenConcats concats_;
   KernelPlan plan_;
-  std::vector<std::array<bool, 2>> wants_;    // by value and layout
+  size_t now_ = 0;                            // group
+  std::vector<size_t> last_reader_;           // group, by value; beyond all groups for outputs
+  std::vector<Form> forms_;                   // in which each value is made
+  std::vector<bool> in_part_;                 // whether a value is made where its concatenation wants it
+  std::vector<std::vector<Form>> wants_;      // other forms, by value
   std::vector<std::vector<NodeId>> strided_;  // by value: views that make it of what lies in one piece
 };
 
 }  // namespace
 
+OnednnPlanner::OnednnPlanner(int64_t block) : block_(block), convolutions_(std::make_unique<onednn::ConvForms>()) {}
+OnednnPlanner::~OnednnPlanner() = default;
+
 KernelPlan OnednnPlanner::plan(const Graph& graph, const Boundary& boundary) const {
-  return Planning(graph, block_).run(boundary);
+  return Planning(graph, block_, *convolutions_).run(boundary);
 }
 
 }  // namespace isomer

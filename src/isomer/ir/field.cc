@@ -1,6 +1,6 @@
 #include "isomer/ir/field.h"
 
-#include <bit>
+#include <array>
 #include <cmath>
 #include <utility>
 
@@ -8,20 +8,39 @@
 
 namespace isomer {
 
+namespace {
+
+Fp squared(Fp x, int times) {
+  for (int i = 0; i < times; ++i) x *= x;
+  return x;
+}
+
+constexpr size_t kSmall = 256;
+
+std::array<Fp, kSmall> small_inverses() {
+  std::array<Fp, kSmall> out;
+  for (size_t i = 0; i < kSmall; ++i) out[i] = Fp(static_cast<int64_t>(i)).power(Fp::kPrime - 2);
+  return out;
+}
+
+}  // namespace
+
 int Fp::sign() const {
-  // Jacobi symbol (v / p) by quadratic reciprocity.
-  uint64_t a = v_;
-  uint64_t n = kPrime;
-  int result = 1;
-  while (a != 0) {
-    const int twos = std::countr_zero(a);
-    a >>= twos;
-    if ((twos & 1) != 0 && ((n & 7) == 3 || (n & 7) == 5)) result = -result;
-    if ((a & 3) == 3 && (n & 3) == 3) result = -result;
-    std::swap(a, n);
-    a %= n;
-  }
-  return n == 1 ? result : 0;
+  // Euler's criterion: x^((p-1)/2) = x^(2^60 - 1) is 1, -1 or 0. Each line has x^(2^n - 1) for the n of its name.
+  const Fp n2 = squared(*this, 1) * *this;
+  const Fp n4 = squared(n2, 2) * n2;
+  const Fp n8 = squared(n4, 4) * n4;
+  const Fp n16 = squared(n8, 8) * n8;
+  const Fp n32 = squared(n16, 16) * n16;
+  const Fp n48 = squared(n32, 16) * n16;
+  const Fp n56 = squared(n48, 8) * n8;
+  const Fp n60 = squared(n56, 4) * n4;
+  return n60 == Fp() ? 0 : n60 == Fp(1) ? 1 : -1;
+}
+
+Fp Fp::inverse() const {
+  static const std::array<Fp, kSmall> small = small_inverses();
+  return v_ < kSmall ? small[v_] : power(kPrime - 2);
 }
 
 Fp uninterpreted(std::string_view name, Fp x, Fp y) {

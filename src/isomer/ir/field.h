@@ -29,7 +29,7 @@ class Fp {
     return raw(sum >= kPrime ? sum - kPrime : sum);
   }
   /// Exact division; x / 0 is 0, so that evaluation is total.
-  friend constexpr Fp operator/(Fp a, Fp b) { return a * b.power(kPrime - 2); }
+  friend Fp operator/(Fp a, Fp b) { return a * b.inverse(); }
   constexpr Fp& operator+=(Fp b) { return *this = *this + b; }
   constexpr Fp& operator-=(Fp b) { return *this = *this - b; }
   constexpr Fp& operator*=(Fp b) { return *this = *this * b; }
@@ -42,6 +42,9 @@ class Fp {
       if ((exponent & 1) != 0) result *= base;
     return result;
   }
+
+  /// 1 / x; 0 for 0.
+  Fp inverse() const;
 
   /// -1, 0 or 1: the Legendre symbol, which plays the sign. It is multiplicative, and since p = 3 mod 4, exactly one of
   /// x and -x is positive: so relu(c x) = c relu(x) for positive c, and relu(x) - relu(-x) = x, as over the reals.

@@ -84,6 +84,12 @@ Result<ExternalBytes> ExternalData::find(const onnx::TensorProto& tensor, size_t
   return ExternalBytes{bytes.subspan(place.offset, size), *mapped};
 }
 
+std::vector<std::string> ExternalData::used() const {
+  std::vector<std::string> out;
+  for (const auto& [name, file] : files_) out.push_back(name);
+  return out;
+}
+
 Status ExternalData::allow_copy(size_t size) {
   size_t limit = size_t{1} << 20;
   for (const auto& [name, mapped] : files_) limit += 2 * mapped->bytes().size();

@@ -6,6 +6,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "isomer/base/result.h"
 #include "isomer/onnx/mapped_file.h"
@@ -33,8 +34,8 @@ class ExternalData {
   /// that a small model could ask for any amount: what is copied in all is bounded by the size of the files.
   Status allow_copy(size_t size);
 
-  /// Whether any tensor asked for an external file so far.
-  bool used() const { return !files_.empty(); }
+  /// The files that tensors asked for so far, by the names that the model gives them, sorted.
+  std::vector<std::string> used() const;
 
  private:
   Result<std::shared_ptr<const MappedFile>> file(const std::string& location);

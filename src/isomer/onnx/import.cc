@@ -173,7 +173,7 @@ Result<std::vector<ValueId>> Importer::read_outputs() {
 Result<Model> Importer::finish(std::span<const ValueId> outputs) {
   Graph graph = builder_.finish(outputs);
   info_->model.Swap(&model_);
-  info_->external_data = external_.used();
+  info_->external_files = external_.used();
   return Model{std::move(graph), std::move(info_)};
 }
 

@@ -72,7 +72,7 @@ int opset_of(const Model& model) {
 
 const std::map<std::string, int>& opset_imports(const Model& model) { return model.info->opsets; }
 
-bool uses_external_data(const Model& model) { return model.info->external_data; }
+bool uses_external_data(const Model& model) { return !model.info->external_files.empty(); }
 
 std::string input_name(const Model& model, size_t i) { return model.info->inputs.at(i); }
 std::string output_name(const Model& model, size_t i) { return model.info->outputs.at(i); }

@@ -27,8 +27,8 @@ struct ModelInfo {
   std::unordered_map<Origin, onnx::NodeProto> nodes;
   /// Names of the model's constants by content, so that parameters that became attributes find theirs again.
   std::unordered_map<uint64_t, std::string> constant_names;
-  /// Whether the file that the model was read from needs other files.
-  bool external_data = false;
+  /// The other files that the file that the model was read from needs, by the names that it gives them, sorted.
+  std::vector<std::string> external_files;
   /// Every name of a value, also inside of subgraphs.
   std::unordered_set<std::string> names;
 };

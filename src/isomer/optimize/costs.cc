@@ -20,6 +20,11 @@ Result<Costs> make_costs(const CostOptions& options, const Graph& graph, const S
     return costs;
   }
   ISOMER_TRY(costs.engine, make_engine(options.engine, options.engine_options));
+  if (options.engine_options.dtype != DType::Float) {
+    EngineOptions in_f32 = options.engine_options;
+    in_f32.dtype = DType::Float;
+    ISOMER_TRY(costs.exact, make_engine(options.engine, in_f32));
+  }
   if (costs.engine->planner() == nullptr) {
     costs.model = std::make_unique<RooflineCost>(symbols, kOneCore);
     return costs;

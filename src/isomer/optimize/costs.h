@@ -23,6 +23,7 @@ struct CostOptions {
 /// A cost model with what it stands on.
 struct Costs {
   std::unique_ptr<Engine> engine;       ///< null for the roofline model
+  std::unique_ptr<Engine> exact;        ///< the same in f32, where `engine` computes in fewer bits
   std::shared_ptr<ProfileDb> profiles;  ///< likewise
   std::unique_ptr<CostModel> model;
   KernelCost* kernels = nullptr;  ///< `model`, where it is of measured kernels; else it is a roofline

@@ -25,9 +25,10 @@ void account(const Comparison& comparison, std::span<const Tensor> expected, dou
 
 }  // namespace
 
-EngineOracle::EngineOracle(Engine& engine, const Model& model, std::filesystem::path model_path, ShapeOptions shapes,
-                           uint64_t seed, double tolerance, TempDir folder)
+EngineOracle::EngineOracle(Engine& engine, Engine& exact, const Model& model, std::filesystem::path model_path,
+                           ShapeOptions shapes, uint64_t seed, double tolerance, TempDir folder)
     : engine_(engine),
+      exact_(exact),
       model_(model),
       model_path_(std::move(model_path)),
       shapes_(std::move(shapes)),
@@ -69,11 +70,23 @@ Result<Equivalence> EngineOracle::equivalence(const Graph& graph, int inputs) {
   for (int i = 0; i < inputs; ++i) {
     const uint64_t seed = seed_ + static_cast<uint64_t>(i);
     ISOMER_TRY(const auto wanted, expected(seed));
-    ISOMER_TRY(const auto got, run(path, seed));
+    ISOMER_TRY(const auto got, run(exact_, path, seed));
     ISOMER_TRY(const Comparison comparison, compare_outputs(got, wanted, {tolerance_, 0}));
     account(comparison, wanted, tolerance_, out);
   }
   return out;
+}
+
+Result<PrecisionLoss> EngineOracle::precision(const Graph& graph, DType dtype, int inputs) {
+  ISOMER_TRY(const auto path, file(graph));
+  PrecisionLoss loss{.dtype = dtype};
+  for (int i = 0; i < inputs; ++i) {
+    const uint64_t seed = seed_ + static_cast<uint64_t>(i);
+    ISOMER_TRY(const auto wanted, expected(seed));
+    ISOMER_TRY(const auto got, run(engine_, path, seed));
+    ISOMER_CHECK(loss.account(got, wanted));
+  }
+  return loss;
 }
 
 std::filesystem::path EngineOracle::folder_of(uint64_t graph_hash) const {
@@ -90,17 +103,17 @@ Result<std::filesystem::path> EngineOracle::file(const Graph& graph) {
   return path;
 }
 
-Result<std::vector<Tensor>> EngineOracle::run(const std::filesystem::path& file, uint64_t seed) {
+Result<std::vector<Tensor>> EngineOracle::run(Engine& engine, const std::filesystem::path& file, uint64_t seed) {
   ISOMER_TRY(const auto inputs, random_inputs(model_, shapes_, seed));
-  ISOMER_TRY(const SessionId session, engine_.load(file));
-  auto outputs = engine_.run(session, inputs);
-  ISOMER_CHECK(engine_.unload(session));
+  ISOMER_TRY(const SessionId session, engine.load(file));
+  auto outputs = engine.run(session, inputs);
+  ISOMER_CHECK(engine.unload(session));
   return outputs;
 }
 
 Result<std::vector<Tensor>> EngineOracle::expected(uint64_t seed) {
   if (const auto found = expected_.find(seed); found != expected_.end()) return found->second;
-  ISOMER_TRY(expected_[seed], run(model_path_, seed));
+  ISOMER_TRY(expected_[seed], run(exact_, model_path_, seed));
   return expected_[seed];
 }
 

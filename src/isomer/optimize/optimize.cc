@@ -1,14 +1,14 @@
 #include "isomer/optimize/optimize.h"
 
-#include <sys/resource.h>
-
 #include <algorithm>
 
 #include "isomer/base/file.h"
 #include "isomer/base/hash.h"
+#include "isomer/base/memory.h"
 #include "isomer/ir/dot.h"
 #include "isomer/onnx/export.h"
 #include "isomer/onnx/import.h"
+#include "isomer/optimize/certify.h"
 #include "isomer/optimize/planned_costs.h"
 #include "isomer/optimize/predicting_oracle.h"
 #include "isomer/optimize/rule_set.h"
@@ -25,19 +25,18 @@ std::map<std::string, int64_t> op_counts(const Graph& graph) {
   return counts;
 }
 
-int64_t peak_rss_bytes() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  return int64_t{usage.ru_maxrss} * 1024;
-}
-
 Status check_options(const OptimizeOptions& options) {
   const auto& known = search_names();
   if (std::find(known.begin(), known.end(), options.search.search) == known.end())
     return fail("search '{}' is not known; there are {}", options.search.search, fmt::join(known, ", "));
   if (options.search.alpha < 1) return fail("alpha must be at least 1");
+  if (options.dry_run && !options.certificate.empty()) return fail("a dry run has no output to certify");
   if (options.dry_run) return {};
   if (options.output.empty()) return fail("an output file is needed: -o OUT.onnx (or --dry-run)");
+  const std::filesystem::path files[] = {options.input, options.output};
+  if (!options.certificate.empty()) ISOMER_CHECK(may_write(options.certificate, files, false));
+  if (!options.certificate.empty() && absolute(options.certificate) == absolute(options.output))
+    return fail("{}: the certificate cannot stand in the output", options.output.string());
   return may_write(options.output, {&options.input, 1}, options.force);
 }
 
@@ -88,7 +87,17 @@ class Pipeline {
       if (options_.details) fill_details(found, rules.rules);
       return {};
     }));
+    replay::Certificate certificate;
+    if (!options_.certificate.empty()) {
+      options_.progress("replaying the steps for the certificate");
+      ISOMER_CHECK(phase("certificate", [&]() -> Status {
+        ISOMER_TRY(certificate, begin_certificate(options_, model_, handed_out(found), report_.search.steps, rules));
+        return {};
+      }));
+    }
     if (!options_.dry_run) ISOMER_CHECK(phase("write", [&] { return write(found); }));
+    if (!options_.certificate.empty())
+      ISOMER_CHECK(finish_certificate(options_, model_, handed_out(found), certificate));
     whole.note("outcome", report_.outcome);
     report_.peak_rss_bytes = peak_rss_bytes();
     return std::move(report_);
@@ -146,8 +155,9 @@ class Pipeline {
     report_.engine_version = costs_.engine->version();
     report_.device = costs_.engine->device();
     ISOMER_TRY(TempDir folder, TempDir::make());
-    measuring_ = std::make_unique<EngineOracle>(*costs_.engine, model_, options_.input, options_.shapes, options_.seed,
-                                                options_.tolerance, std::move(folder));
+    Engine& exact = costs_.exact == nullptr ? *costs_.engine : *costs_.exact;
+    measuring_ = std::make_unique<EngineOracle>(*costs_.engine, exact, model_, options_.input, options_.shapes,
+                                                options_.seed, options_.tolerance, std::move(folder));
     measuring_->trace = options_.trace;
     // Where the engine's kernels are not known, no prediction rules anything out.
     if (costs_.kernels == nullptr && options_.objective.is_latency()) return {};
@@ -158,13 +168,25 @@ class Pipeline {
     return {};
   }
 
+  /// The outputs of a graph beside the model's; in few bits, also what these lose.
+  Status compare(const Graph& graph) {
+    constexpr int kInputs = 3;
+    options_.progress("comparing outputs");
+    ISOMER_TRY(report_.equivalence, measuring_->equivalence(graph, kInputs));
+    if (costs_.exact == nullptr || !report_.equivalence->holds) return {};
+    const DType dtype = options_.costs.engine_options.dtype;
+    ISOMER_TRY(report_.equivalence->precision, measuring_->precision(graph, dtype, kInputs));
+    return {};
+  }
+
   /// Decides whether the graph is handed out.
   Status confirm(const Graph& graph) {
     if (graph.hash() == model_.graph.hash()) {
       const int64_t candidates = report_.search.candidates;
       report_.outcome =
           candidates == 0 ? "no substitution applies" : fmt::format("none of {} candidates is better", candidates);
-      return {};
+      // Fewer bits tell on the model itself.
+      return costs_.exact == nullptr ? Status() : compare(graph);
     }
     if (!within_limits(graph)) {
       report_.outcome = "what was found exceeds a limit";
@@ -181,8 +203,7 @@ class Pipeline {
                                          : "no cheaper graph under the roofline model";
       return {};
     }
-    options_.progress("comparing outputs");
-    ISOMER_TRY(report_.equivalence, measuring_->equivalence(graph, 3));
+    ISOMER_CHECK(compare(graph));
     if (!report_.equivalence->holds) {
       report_.outcome = "the optimized graph was dropped: " + report_.equivalence->problem;
       return {};
@@ -212,6 +233,9 @@ class Pipeline {
 
   /// Whether the costs are the engine's own, or the roofline's where that is what was asked for.
   bool has_costs() const { return costs_.kernels != nullptr || costs_.engine == nullptr; }
+
+  /// What the output holds.
+  const Graph& handed_out(const Graph& found) const { return report_.improved ? found : model_.graph; }
 
   void fill_details(const Graph& graph, std::span<const Rule> rules) {
     ReportDetails details{model_.graph, graph};

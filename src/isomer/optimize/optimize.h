@@ -36,6 +36,7 @@ struct OptimizeOptions {
 
   std::string rules_file;               ///< instead of the built-in rules
   std::vector<std::string> skip_rules;  ///< names
+  std::filesystem::path certificate;    ///< where the certificate of the output goes; empty: none
   double tolerance = 1e-4;              ///< of outputs, relative to the largest element
   /// The final graph must be this much faster than the model, with the whole interval above 1; else the model is
   /// returned.

@@ -114,6 +114,26 @@ TEST_F(Optimize, ConfirmsOnTheOwnRuntime) {
   EXPECT_TRUE(import_model(options.output).has_value());
 }
 
+TEST_F(Optimize, TellsWhatFewerBitsLose) {
+  if (!make_engine("onednn", {.dtype = DType::BFloat16})) GTEST_SKIP() << "no bf16 here";
+  OptimizeOptions options = network("sru-11");
+  options.costs.engine = "onednn";
+  options.costs.engine_options.dtype = DType::BFloat16;
+  options.search.time_budget_seconds = 5;
+  options.confirm = {.warmup = 1, .min_runs = 3, .max_runs = 3, .seconds = 0};
+  const auto report = optimize(options);
+  ASSERT_TRUE(report.has_value()) << report.error().message;
+  ASSERT_TRUE(report->equivalence.has_value());
+  EXPECT_LE(report->equivalence->max_rel, 1e-4) << "judged in f32";
+  const auto json = to_json(*report);
+  EXPECT_EQ(json["options"]["dtype"], "bf16");
+  EXPECT_THAT(json["engine_version"], HasSubstr("bf16"));
+  const double loss = json["equivalence"]["precision"]["max_rel"];
+  EXPECT_GT(loss, 1e-4);
+  EXPECT_LT(loss, 0.1);
+  EXPECT_THAT(summary(*report), HasSubstr("precision  bf16: within"));
+}
+
 TEST_F(Optimize, ReportsRejectedCandidates) {
   OptimizeReport report;
   report.search.algorithm = "greedy";

@@ -21,12 +21,14 @@ json options_json(const OptimizeOptions& options) {
           {"time_budget", options.search.time_budget_seconds},
           {"seed", options.seed},
           {"threads", options.costs.engine_options.threads},
+          {"dtype", dtype_name(options.costs.engine_options.dtype)},
           {"rules", options.rules_file.empty() ? "built-in" : options.rules_file},
           {"skip_rules", options.skip_rules},
           {"symbols", options.shapes.symbols},
           {"shapes", options.shapes.inputs},
           {"tolerance", options.tolerance},
           {"least_speedup", options.least_speedup},
+          {"certificate", options.certificate.string()},
           {"dry_run", options.dry_run}};
 }
 
@@ -135,6 +137,7 @@ json to_json(const OptimizeReport& report) {
     out["equivalence"] = {{"max_abs", report.equivalence->max_abs},
                           {"max_rel", report.equivalence->max_rel},
                           {"inputs", report.equivalence->inputs}};
+    if (report.equivalence->precision) out["equivalence"]["precision"] = to_json(*report.equivalence->precision);
   }
   return out;
 }

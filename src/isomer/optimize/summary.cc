@@ -126,6 +126,8 @@ std::string run_lines(const OptimizeReport& report) {
   if (report.equivalence)
     out += fmt::format("outputs    within {:.1e} of their largest elements, on {}\n", report.equivalence->max_rel,
                        counted(report.equivalence->inputs, "random input", "random inputs"));
+  if (report.equivalence && report.equivalence->precision)
+    out += fmt::format("precision  {}\n", report.equivalence->precision->str());
   if (report.memory_after) out += fmt::format("memory     {}\n", memory_str(*report.memory_after));
   out += fmt::format("search     {}, {:.1f} s, ended by: {}; peak memory {}\n", search.algorithm, search.seconds,
                      search.stop_reason, byte_str(static_cast<double>(report.peak_rss_bytes)));

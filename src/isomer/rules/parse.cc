@@ -21,6 +21,15 @@ class RuleParser {
  public:
   explicit RuleParser(std::string_view text) : text_(text), scan_(text) {}
 
+  /// The source of a rule, and conditions.
+  Result<Rule> pattern() {
+    Rule out;
+    ISOMER_CHECK(sources(out));
+    ISOMER_CHECK(conditions(out));
+    if (!scan_.at_end()) return scan_.error("expected the end");
+    return out;
+  }
+
   Result<RuleFile> parse() {
     RuleFile file;
     std::set<std::string> rules;
@@ -100,13 +109,7 @@ class RuleParser {
 
   Result<Rule> rule() {
     Rule rule;
-    in_source_ = true;
-    bound_.clear();
-    do {
-      ISOMER_TRY(Term term, this->term());
-      if (term.kind != Term::Kind::Apply) return scan_.error("a source pattern must be an operator");
-      rule.sources.push_back(std::move(term));
-    } while (scan_.accept(","));
+    ISOMER_CHECK(sources(rule));
     while (scan_.accept_word("choose")) {
       Choice choice;
       ISOMER_TRY(choice.name, variable("?"));
@@ -130,11 +133,26 @@ class RuleParser {
       ISOMER_TRY(Term term, this->term());
       rule.targets.push_back(std::move(term));
     } while (scan_.accept(","));
-    if (scan_.accept_word("where")) {
-      ISOMER_TRY(Expr condition, expression());
-      flatten(std::move(condition), rule.conditions);
-    }
+    ISOMER_CHECK(conditions(rule));
     return rule;
+  }
+
+  Status sources(Rule& rule) {
+    in_source_ = true;
+    bound_.clear();
+    do {
+      ISOMER_TRY(Term term, this->term());
+      if (term.kind != Term::Kind::Apply) return scan_.error("a source pattern must be an operator");
+      rule.sources.push_back(std::move(term));
+    } while (scan_.accept(","));
+    return {};
+  }
+
+  Status conditions(Rule& rule) {
+    if (!scan_.accept_word("where")) return {};
+    ISOMER_TRY(Expr condition, expression());
+    flatten(std::move(condition), rule.conditions);
+    return {};
   }
 
   /// The conjuncts of a condition, left to right.
@@ -391,6 +409,8 @@ class RuleParser {
 }  // namespace
 
 Result<RuleFile> parse_rule_file(std::string_view text) { return RuleParser(text).parse(); }
+
+Result<Rule> parse_pattern(std::string_view text) { return RuleParser(text).pattern(); }
 
 Result<std::vector<Rule>> parse_rules(std::string_view text) {
   ISOMER_TRY(RuleFile file, parse_rule_file(text));

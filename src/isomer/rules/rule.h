@@ -104,6 +104,9 @@ struct RuleFile {
 /// the rules that tactics name exist; else an Error with the line.
 Result<RuleFile> parse_rule_file(std::string_view text);
 
+/// What stands before a rule's `=>`, and its conditions: a Rule without a name and without targets.
+Result<Rule> parse_pattern(std::string_view text);
+
 /// The rules of a rule file alone.
 Result<std::vector<Rule>> parse_rules(std::string_view text);
 

@@ -2,6 +2,7 @@
 
 #include <set>
 
+#include "isomer/rules/record.h"
 #include "isomer/search/step.h"
 
 namespace isomer {
@@ -17,6 +18,7 @@ Everywhere apply_everywhere(const Graph& graph, const Rule& rule, int rounds) {
     if (next.applied.empty() || !seen.insert(next.graph.hash()).second) break;
     for (const Match* match : next.applied)
       for (const ValueId root : match->roots) out.step.nodes.push_back(value_label(out.graph, root));
+    out.step.moves.push_back(record_move(out.graph, next.applied, next.graph));
     out.graph = std::move(next.graph);
     out.changed = true;
   }

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "isomer/cost/objective.h"
+#include "isomer/rules/record.h"
 #include "isomer/search/everywhere.h"
 #include "isomer/search/match_classes.h"
 #include "isomer/search/simplify.h"
@@ -166,6 +167,7 @@ class Greedy {
     if (next.applied.empty()) return;
     SearchStep step{.rule = rule.name, .rule_hash = rule.hash(), .ops_before = run_time_ops(current)};
     step.ops_after = run_time_ops(next.graph);
+    step.moves.push_back(record_move(current, next.applied, next.graph));
     for (const Match* match : next.applied)
       for (const ValueId root : match->roots) step.nodes.push_back(value_label(current, root));
     offer(current, {rule.name, std::move(next.graph), {std::move(step)}}, out);

@@ -97,10 +97,10 @@ class Metaflow {
   void stitch(const Graph& graph, const std::vector<Part>& parts, std::vector<Found>& found) {
     std::vector<Replacement> all;
     for (size_t i = 0; i < parts.size(); ++i) all.push_back({&parts[i], &found[i].graph});
+    std::vector<Found*> taken;
     if (!spoils(graph, splice(graph, all).graph)) {
-      for (Found& one : found) record(one);
-      replace(graph, all);
-      return;
+      for (Found& one : found) taken.push_back(&one);
+      return replace(graph, all, taken);
     }
     std::vector<Replacement> kept;
     for (size_t i = 0; i < parts.size(); ++i) {
@@ -108,10 +108,10 @@ class Metaflow {
       if (spoils(graph, splice(graph, kept).graph)) {
         kept.pop_back();
       } else {
-        record(found[i]);
+        taken.push_back(&found[i]);
       }
     }
-    replace(graph, kept);
+    replace(graph, kept, taken);
   }
 
   /// Whether `after` exceeds a limit by more than `before` does.
@@ -123,13 +123,29 @@ class Metaflow {
     return was && options_.objective(*was) < cost;
   }
 
-  void record(Found& found) {
-    for (SearchStep& step : found.steps) report_.steps.push_back(std::move(step));
+  /// Reports what was found for parts of `graph`. What was done in them is one move of the whole.
+  void record(const Graph& graph, std::span<const Replacement> replacements, std::span<Found* const> found) {
+    Move move;
+    move.before = graph.hash();
+    move.after = current_.hash();
+    const size_t first = report_.steps.size();
+    for (size_t i = 0; i < found.size(); ++i) {
+      if (found[i]->steps.empty()) continue;
+      PartRewrite& part = move.parts.emplace_back();
+      for (const ValueId input : replacements[i].part->inputs) part.inputs.push_back(graph.value_hash(input));
+      for (const ValueId output : replacements[i].part->outputs) part.outputs.push_back(graph.value_hash(output));
+      for (SearchStep& step : found[i]->steps) {
+        std::ranges::move(step.moves, std::back_inserter(part.moves));
+        step.moves.clear();
+        report_.steps.push_back(std::move(step));
+      }
+    }
+    if (!move.parts.empty()) report_.steps[first].moves.push_back(std::move(move));
   }
 
-  /// Puts replacements into a graph, which becomes the current one; the cuts go along. A cut behind a value that was
-  /// rewritten away moves down to the nearest that still stands.
-  void replace(const Graph& graph, std::span<const Replacement> replacements) {
+  /// Puts replacements, and what was `found` for each, into a graph, which becomes the current one; the cuts go along.
+  /// A cut behind a value that was rewritten away moves down to the nearest that still stands.
+  void replace(const Graph& graph, std::span<const Replacement> replacements, std::span<Found* const> found) {
     Spliced spliced = splice(graph, replacements);
     std::vector<uint64_t>& hashes = spliced.value_hashes;
     std::unordered_map<uint64_t, uint64_t> now;
@@ -140,8 +156,9 @@ class Metaflow {
       now.emplace(graph.value_hash(value), hashes[value]);
     }
     for (uint64_t& hash : cut_hashes_)
-      if (const auto found = now.find(hash); found != now.end()) hash = found->second;
+      if (const auto next = now.find(hash); next != now.end()) hash = next->second;
     current_ = std::move(spliced.graph);
+    record(graph, replacements, found);
   }
 
   /// A local search around the node that makes a value, if there still is one.
@@ -159,8 +176,8 @@ class Metaflow {
       note(scope, nodes.size(), better);
       const Replacement replacement{&part, &better.graph};
       if (better.steps.empty() || spoils(current_, splice(current_, {&replacement, 1}).graph)) return {};
-      record(better);
-      replace(Graph(current_), {&replacement, 1});
+      Found* const found[] = {&better};
+      replace(Graph(current_), {&replacement, 1}, found);
       return {};
     }
     return {};

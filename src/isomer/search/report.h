@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "isomer/ir/derivation.h"
 #include "isomer/ir/graph.h"
 
 namespace isomer {
@@ -26,6 +27,9 @@ struct SearchStep {
   bool joined = false;
   /// Measured (or modelled) ratio of the latencies before and after; 0 where the step was taken without asking.
   double speedup = 0;
+  /// What was done, for a certificate. All moves of all steps, in order, lead from the graph that the search began with
+  /// to its result, but for constants that are folded in between. Steps that rewrite together have theirs at the first.
+  std::vector<Move> moves = {};
 };
 
 /// A candidate that could not be judged, and why: it does not run, its outputs differ, or it cannot be exported.

@@ -1,5 +1,6 @@
 #include "isomer/search/step.h"
 
+#include "isomer/rules/record.h"
 #include "isomer/search/everywhere.h"
 
 namespace isomer {
@@ -16,6 +17,8 @@ SearchStep step_of(const Graph& before, const Match& match, const Graph& after, 
                   .ops_after = run_time_ops(after),
                   .delta = delta};
   for (const ValueId root : match.roots) step.nodes.push_back(value_label(before, root));
+  const Match* const applied[] = {&match};
+  step.moves.push_back(record_move(before, applied, after));
   return step;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "isomer/rules/record.h"
 #include "isomer/rules/rewrite.h"
 #include "isomer/search/everywhere.h"
 #include "isomer/search/match_classes.h"
@@ -40,7 +41,8 @@ class Run {
     matches_ += static_cast<int64_t>(matches.size());
     Rewritten next = apply_matches(graph_, matches);
     if (next.applied.empty() || !seen_.insert(next.graph.hash()).second) return false;
-    for (const Match* match : next.applied) record(*match);
+    moves_.push_back(record_move(graph_, next.applied, next.graph));
+    for (const Match* match : next.applied) note(*match);
     graph_ = std::move(next.graph);
     return true;
   }
@@ -51,11 +53,12 @@ class Run {
   TacticResult finish() && {
     const size_t ops_after = run_time_ops(graph_);
     for (SearchStep& step : steps_) step.ops_after = ops_after;
+    if (!steps_.empty()) steps_.front().moves = std::move(moves_);
     return {std::move(graph_), std::move(steps_), matches_};
   }
 
  private:
-  void record(const Match& match) {
+  void note(const Match& match) {
     auto found = std::find_if(steps_.begin(), steps_.end(),
                               [&](const SearchStep& step) { return step.rule == match.rule->name; });
     if (found == steps_.end())
@@ -68,6 +71,7 @@ class Run {
   Graph graph_;
   std::set<uint64_t> seen_;
   std::vector<SearchStep> steps_;
+  std::vector<Move> moves_;
   int64_t matches_ = 0;
 };
 

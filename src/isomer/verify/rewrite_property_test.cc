@@ -2,14 +2,18 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
+
 #include "isomer/base/rng.h"
 #include "isomer/ir/builder.h"
 #include "isomer/ir/text.h"
 #include "isomer/ops/registry.h"
 #include "isomer/rules/builtin.h"
+#include "isomer/rules/record.h"
 #include "isomer/rules/rewrite.h"
 #include "isomer/runtime/reference/random.h"
 #include "isomer/verify/graph_pair.h"
+#include "isomer/verify/replay/replay.h"
 
 namespace isomer {
 namespace {
@@ -113,9 +117,11 @@ TEST(RewriteProperty, EveryMatchKeepsTheMeaning) {
   EXPECT_GT(applied, 500U);
 }
 
-TEST(RewriteProperty, ManyMatchesAtOnceKeepTheMeaning) {
+TEST(RewriteProperty, ManyMatchesAtOnceKeepTheMeaningAndReplay) {
   const auto rules = builtin_rules();
   ASSERT_TRUE(rules.has_value()) << rules.error().message;
+  replay::RuleBook book;
+  for (const Rule& rule : *rules) book.emplace(rule.name, rule);
   size_t applied = 0;
   for (uint64_t seed = 1001; seed <= 1600; ++seed) {
     const Graph graph = RandomGraph(seed).build();
@@ -125,9 +131,66 @@ TEST(RewriteProperty, ManyMatchesAtOnceKeepTheMeaning) {
       for (Match& match : find_matches(graph, index, rule, 4)) matches.push_back(std::move(match));
     const Rewritten out = apply_matches(graph, matches);
     expect_same(graph, out.graph, fmt::format("seed {}", seed));
+    const Move move = record_move(graph, out.applied, out.graph);
+    replay::Tally tally;
+    const auto replayed = replay::replay_moves(graph, {&move, 1}, book, tally);
+    EXPECT_TRUE(replayed.has_value()) << "seed " << seed << ": " << (replayed ? "" : replayed.error().message);
+    EXPECT_EQ(tally.applications, out.applied.size());
     applied += out.applied.size();
   }
   EXPECT_GT(applied, 500U);
+}
+
+/// The graph that the replayer makes of a move whose end is not known; nothing where it refuses the move.
+std::optional<Graph> accepted(const Graph& before, Move move, const replay::RuleBook& book) {
+  constexpr std::string_view kOutcome = "what comes out is ";
+  replay::Tally tally;
+  move.after = 0;
+  const auto refused = replay::replay_moves(before, {&move, 1}, book, tally);
+  const std::string message = refused ? "" : refused.error().message;
+  const size_t at = message.find(kOutcome);
+  if (at == std::string::npos) return std::nullopt;
+  move.after = std::stoull(message.substr(at + kOutcome.size()), nullptr, 16);
+  return replay::replay_moves(before, {&move, 1}, book, tally).value();
+}
+
+/// Recorded applications in which some values are others: whatever the replayer lets pass must be true.
+TEST(RewriteProperty, WhatTheReplayerAcceptsKeepsTheMeaning) {
+  const auto rules = builtin_rules();
+  ASSERT_TRUE(rules.has_value()) << rules.error().message;
+  replay::RuleBook book;
+  for (const Rule& rule : *rules) book.emplace(rule.name, rule);
+  size_t tried = 0;
+  size_t passed = 0;
+  for (uint64_t seed = 3001; seed <= 3200; ++seed) {
+    const Graph graph = RandomGraph(seed).build();
+    const OpIndex index(graph);
+    Rng rng(seed);
+    const auto other = [&](uint64_t& hash) {
+      if (rng.below(3) == 0) hash = graph.value_hash(static_cast<ValueId>(rng.below(graph.num_values())));
+    };
+    for (const Rule& rule : *rules) {
+      for (const Match& match : find_matches(graph, index, rule, 2)) {
+        for (int change = 0; change < 4; ++change) {
+          Move move{
+              .before = graph.hash(), .after = 0, .applications = {record(graph, match)}, .parts = {}, .constants = {}};
+          Application& application = move.applications[0];
+          for (uint64_t& root : application.roots) other(root);
+          for (auto& [name, value] : application.values) other(value);
+          for (auto& [name, values] : application.sequences)
+            for (uint64_t& value : values) other(value);
+          ++tried;
+          const auto after = accepted(graph, move, book);
+          if (!after) continue;
+          ++passed;
+          expect_same(graph, *after, fmt::format("{} with seed {}", rule.name, seed));
+        }
+      }
+    }
+  }
+  EXPECT_GT(tried, 1000U);
+  EXPECT_GT(passed, 100U) << "those that were not changed at all, for one";
+  EXPECT_LT(passed, tried / 2);
 }
 
 TEST(RewriteProperty, ChainsOfRewritesKeepTheMeaning) {

@@ -191,6 +191,8 @@ function runTable() {
     ["threads", report.options.threads],
     ["outputs", report.equivalence ? `within ${report.equivalence.max_rel.toExponential(1)} of their largest elements, on ` +
       `${report.equivalence.inputs} random inputs` : "not compared by a run"],
+    ...(report.equivalence?.precision ? [["precision", `${report.equivalence.precision.dtype}: within ` +
+      `${report.equivalence.precision.max_rel.toExponential(1)} of f32, relative to the largest element`]] : []),
     ["matches, duplicates", `${report.search.matches}, ${report.search.duplicates}`],
     ["rejected", report.search.rejected.map((one) => `${one.rule}: ${one.reason}`).join("\n") || "none"],
     ["peak memory of the search", bytesText(report.search.peak_rss_bytes)],

@@ -2,7 +2,7 @@
 // of arguments that oneDNN makes for every launch. Watches every allocation of the test program by new.
 
 // Sanitizers have their own allocation functions, and mind when only some of them are replaced.
-#ifndef __SANITIZE_ADDRESS__
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 
 #include <malloc.h>
 

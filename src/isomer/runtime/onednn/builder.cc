@@ -65,23 +65,24 @@ void perform(const dnnl::engine& engine, std::span<const Builder::Copy> copies) 
 
 }  // namespace
 
-Builder::Builder(Graph graph, std::vector<Group> groups, Tuner& tuner)
+Builder::Builder(Graph graph, std::vector<Group> groups, Tuner& tuner, ElementType type)
     : program_{.graph = std::move(graph), .engine = dnnl::engine(dnnl::engine::kind::cpu, 0)},
       groups_(std::move(groups)),
       tuner_(tuner),
+      type_(type),
       block_(native_block()),
-      placement_(place_concats(program_.graph, block_)),
+      placement_(place_concats(program_.graph, block_, type_)),
       last_reader_(last_readers(program_.graph, groups_)),
       forms_(program_.graph.num_values()) {
   const Graph& g = program_.graph;
   for (size_t i = 0; i < g.inputs().size(); ++i) {
     const ValueId input = g.inputs()[i];
-    const TensorType& type = g.type(input);
-    const bool flat = type.known() && type.dtype != DType::String && concrete(*type.shape);
+    const TensorType& given = g.type(input);
+    const bool flat = given.known() && given.dtype != DType::String && concrete(*given.shape);
     Location location = box();
     if (flat) {
-      location = {new_buffer(Place::Input, Tensor::byte_size(type.dtype, *concrete(*type.shape)), i)};
-      if (type.dtype == DType::Float) location.desc = plain_desc(dims_of(type));
+      location = {new_buffer(Place::Input, Tensor::byte_size(given.dtype, *concrete(*given.shape)), i)};
+      if (given.dtype == DType::Float) location.desc = plain_desc(dims_of(given));
     }
     program_.inputs.push_back(location);
     place(input, location);
@@ -138,7 +139,7 @@ const Location* Builder::known_form(ValueId value, const Desc& desc) const {
 Location Builder::as(ValueId value, const Desc& desc) {
   at(value);
   if (desc.dims() != dims_of(program_.graph.type(value))) {
-    Location location = plain(value);
+    Location location = as(value, plain_desc(dims_of(program_.graph.type(value)), desc.data_type()));
     location.desc = desc;
     return location;
   }
@@ -158,6 +159,12 @@ Location Builder::plain(ValueId value) {
   const Location location = at(value);
   if (boxed(value) || program_.graph.type(value).dtype != DType::Float) return location;
   return as(value, plain_desc(dims_of(program_.graph.type(value))));
+}
+
+Location Builder::row_major(ValueId value) {
+  const Location location = at(value);
+  if (boxed(value) || program_.graph.type(value).dtype != DType::Float) return location;
+  return as(value, plain_desc(dims_of(program_.graph.type(value)), location.desc.data_type()));
 }
 
 Location Builder::constant(ValueId value, const Desc& from, const Desc& to) {

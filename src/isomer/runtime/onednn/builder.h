@@ -22,14 +22,22 @@ class Builder {
     std::byte* target;
   };
 
-  /// Places the graph's inputs. Keeps a reference to the tuner.
-  Builder(Graph graph, std::vector<Group> groups, Tuner& tuner);
+  /// Places the graph's inputs. Keeps a reference to the tuner. `type`: see below.
+  Builder(Graph graph, std::vector<Group> groups, Tuner& tuner, ElementType type);
 
   const Graph& graph() const { return program_.graph; }
   const dnnl::engine& engine() const { return program_.engine; }
   std::span<const Group> groups() const { return groups_; }
   const ConcatPlacement& placement() const { return placement_; }
   Tuner& tuner() { return tuner_; }
+  /// In which elements convolutions and products compute where they can, and make their results.
+  ElementType type() const { return type_; }
+  /// In which it makes this one: what the caller gets is not rounded to fewer bits before.
+  ElementType result_type(ValueId value, ElementType type) const {
+    return program_.graph.is_output(value) ? kF32 : type;
+  }
+  /// The types to try for a kernel, best first.
+  std::vector<ElementType> types() const { return type_ == kF32 ? std::vector{kF32} : std::vector{type_, kF32}; }
   /// Channels that this processor's kernels take at once.
   int block() const { return block_; }
 
@@ -38,11 +46,13 @@ class Builder {
 
   /// Where a value lies, as it was made.
   Location at(ValueId value);
-  /// An f32 value in this layout: it gets a copy in that layout where it has none yet. A layout under other extents (as
-  /// many elements) must be row-major.
+  /// An f32 value in this layout and type: it gets a copy in that layout where it has none yet. A layout under other
+  /// extents (as many elements) must be row-major.
   Location as(ValueId value, const Desc& desc);
-  /// A value in row-major order.
+  /// A value in row-major order, real ones in f32.
   Location plain(ValueId value);
+  /// A value in row-major order, real ones in the type in which they were made.
+  Location row_major(ValueId value);
   /// Where the elements of an f32 constant, which lie as `from` says, will be in the layout `to` when the program is
   /// finished. The same location when asked for again.
   Location constant(ValueId value, const Desc& from, const Desc& to);
@@ -85,6 +95,7 @@ class Builder {
   Program program_;
   std::vector<Group> groups_;
   Tuner& tuner_;
+  const ElementType type_;
   const int block_;
   ConcatPlacement placement_;
   size_t now_ = 0;

@@ -8,8 +8,6 @@
 namespace isomer::onednn {
 namespace {
 
-constexpr auto kF32 = dnnl::memory::data_type::f32;
-
 bool is_blocked_kind(const Desc& desc) { return desc.data.format_kind == dnnl_blocked; }
 
 /// Strides of inner blocks and outer axes, with those of extent 1 left out, from the outermost to the innermost.
@@ -43,20 +41,28 @@ Dims row_major_strides(const Dims& dims) {
   return strides;
 }
 
-Desc plain_desc(const Dims& dims) { return {dims, kF32, row_major_strides(dims)}; }
-Desc strided_desc(const Dims& dims, const Dims& strides) { return {dims, kF32, strides}; }
-Desc any_desc(const Dims& dims) { return {dims, kF32, dnnl::memory::format_tag::any}; }
+Desc plain_desc(const Dims& dims, ElementType type) { return {dims, type, row_major_strides(dims)}; }
+Desc strided_desc(const Dims& dims, const Dims& strides, ElementType type) { return {dims, type, strides}; }
+Desc any_desc(const Dims& dims, ElementType type) { return {dims, type, dnnl::memory::format_tag::any}; }
 
-Desc channel_blocked_desc(const Dims& dims, int block) {
+Desc retyped(const Desc& desc, ElementType type) {
+  Desc other = desc;
+  other.data.data_type = dnnl::memory::convert_to_c(type);
+  return other;
+}
+
+size_t element_size(const Desc& desc) { return dnnl::memory::data_type_size(desc.data_type()); }
+
+Desc channel_blocked_desc(const Dims& dims, int block, ElementType type) {
   using Tag = dnnl::memory::format_tag;
   const bool wide = block == 16;
   switch (dims.size()) {
     case 3:
-      return {dims, kF32, wide ? Tag::aBc16b : Tag::aBc8b};
+      return {dims, type, wide ? Tag::aBc16b : Tag::aBc8b};
     case 4:
-      return {dims, kF32, wide ? Tag::aBcd16b : Tag::aBcd8b};
+      return {dims, type, wide ? Tag::aBcd16b : Tag::aBcd8b};
     default:
-      return {dims, kF32, wide ? Tag::aBcde16b : Tag::aBcde8b};
+      return {dims, type, wide ? Tag::aBcde16b : Tag::aBcde8b};
   }
 }
 
@@ -69,6 +75,12 @@ int64_t element_count(std::span<const int64_t> dims) {
   int64_t count = 1;
   for (const int64_t dim : dims) count *= dim;
   return count;
+}
+
+bool is_packed(const Desc& desc) {
+  if (!is_blocked_kind(desc)) return false;
+  const auto& padded = desc.data.padded_dims;
+  return desc.get_size() == static_cast<size_t>(element_count({padded, padded + desc.data.ndims})) * element_size(desc);
 }
 
 bool is_strided(const Desc& desc) {
@@ -126,14 +138,22 @@ Desc permuted(const Desc& desc, const std::vector<int64_t>& perm) {
     new_dims.push_back(dims[static_cast<size_t>(axis)]);
     new_strides.push_back(strides[static_cast<size_t>(axis)]);
   }
-  return strided_desc(new_dims, new_strides);
+  return strided_desc(new_dims, new_strides, desc.data_type());
 }
 
-std::string layout_str(const Desc& desc) {
+namespace {
+
+std::string places_str(const Desc& desc) {
   if (lies_plain(desc)) return "plain";
   if (channel_block(desc) > 1) return fmt::format("channels in {}s", channel_block(desc));
   if (is_strided(desc)) return fmt::format("strides {}", fmt::join(strides_of(desc), ","));
   return "blocked";
+}
+
+}  // namespace
+
+std::string layout_str(const Desc& desc) {
+  return desc.data_type() == kF32 ? places_str(desc) : "bf16 " + places_str(desc);
 }
 
 int native_block() {

@@ -10,6 +10,7 @@ using LowerFn = Result<bool> (*)(Builder&, const Group&);
 const std::map<std::string, LowerFn>& families() {
   static const std::map<std::string, LowerFn> kFamilies = {
       {"Conv", lower_conv},
+      {"ConvTranspose", lower_deconv},
       {"MatMul", lower_matmul},
       {"Gemm", lower_matmul},
       {"MaxPool", lower_pool},
@@ -20,6 +21,17 @@ const std::map<std::string, LowerFn>& families() {
       {"LayerNormalization", lower_norm},
       {"Softmax", lower_norm},
       {"LogSoftmax", lower_norm},
+      {"ReduceSum", lower_reduce},
+      {"ReduceMean", lower_reduce},
+      {"ReduceMax", lower_reduce},
+      {"ReduceMin", lower_reduce},
+      {"ReduceL1", lower_reduce},
+      {"ReduceL2", lower_reduce},
+      {"ReduceSumSquare", lower_reduce},
+      {"Resize", lower_resize},
+      {"Gather", lower_gather},
+      {"Expand", lower_expand},
+      {"Pad", lower_pad},
       {"Concat", lower_concat},
       {"Reshape", lower_view},
       {"Flatten", lower_view},
@@ -44,7 +56,8 @@ Result<bool> lower_group(Builder& builder, const Group& group) {
     ISOMER_TRY(const bool done, lower_eltwise(builder, group));
     if (done) return true;
   }
-  return lower_binary(builder, group);
+  ISOMER_TRY(const bool channelwise, lower_channelwise(builder, group));
+  return channelwise ? channelwise : lower_binary(builder, group);
 }
 
 Status lower_nodes(Builder& builder, size_t index) {
@@ -60,9 +73,9 @@ Status lower_nodes(Builder& builder, size_t index) {
 
 }  // namespace
 
-Result<Program> lower(Graph graph, Tuner& tuner) {
+Result<Program> lower(Graph graph, Tuner& tuner, ElementType type) {
   std::vector<Group> groups = fuse(graph);
-  Builder builder(std::move(graph), std::move(groups), tuner);
+  Builder builder(std::move(graph), std::move(groups), tuner, type);
   for (size_t i = 0; i < builder.groups().size(); ++i) {
     builder.start(i, false);
     ISOMER_TRY(const bool done, lower_group(builder, builder.groups()[i]));

@@ -8,14 +8,22 @@
 
 namespace isomer::onednn {
 
-/// Emits the kernels of the whole program, group by group.
-Result<Program> lower(Graph graph, Tuner& tuner);
+/// Emits the kernels of the whole program, group by group. Convolutions and products compute in `type` where they can.
+Result<Program> lower(Graph graph, Tuner& tuner, ElementType type);
 
 Result<bool> lower_conv(Builder& builder, const Group& group);
+Result<bool> lower_deconv(Builder& builder, const Group& group);  // transposed convolutions
 Result<bool> lower_matmul(Builder& builder, const Group& group);  // and Gemm
 Result<bool> lower_pool(Builder& builder, const Group& group);
 Result<bool> lower_norm(Builder& builder, const Group& group);  // batch and layer normalization, softmax
+Result<bool> lower_reduce(Builder& builder, const Group& group);
+Result<bool> lower_resize(Builder& builder, const Group& group);
+Result<bool> lower_gather(Builder& builder, const Group& group);
+Result<bool> lower_expand(Builder& builder, const Group& group);
+Result<bool> lower_pad(Builder& builder, const Group& group);
 Result<bool> lower_eltwise(Builder& builder, const Group& group);
+/// Sums and products with one number for each channel.
+Result<bool> lower_channelwise(Builder& builder, const Group& group);
 Result<bool> lower_binary(Builder& builder, const Group& group);
 Result<bool> lower_concat(Builder& builder, const Group& group);
 Result<bool> lower_view(Builder& builder, const Group& group);  // reshapes, transposes, slices, splits

@@ -2,101 +2,12 @@
 
 #include <fmt/ranges.h>
 
-#include "isomer/ops/window.h"
-#include "isomer/runtime/onednn/lower.h"
+#include "isomer/runtime/onednn/conv_problem.h"
 
 namespace isomer::onednn {
 namespace {
 
 using dnnl::algorithm;
-using ConvDesc = dnnl::convolution_forward::primitive_desc;
-
-/// A convolution as oneDNN wants to hear it.
-struct Problem {
-  Dims src, weights, dst;  // weights with the groups in front where there are several
-  Dims strides = {}, dilations = {}, begin = {}, end = {};
-  bool bias = false;
-
-  std::string key() const {
-    return fmt::format("conv {} {} {} s{} d{} p{} {} b{}", fmt::join(src, ","), fmt::join(weights, ","),
-                       fmt::join(dst, ","), fmt::join(strides, ","), fmt::join(dilations, ","), fmt::join(begin, ","),
-                       fmt::join(end, ","), bias);
-  }
-  bool may_be_winograd() const {
-    const size_t rank = src.size();
-    return rank == 4 && weights.size() == 4 && weights[2] == 3 && weights[3] == 3 && strides == Dims{1, 1} &&
-           dilations == Dims{0, 0} && src[1] >= 16 && dst[1] >= 16;
-  }
-};
-
-std::optional<Problem> read_problem(const Graph& graph, const Node& node) {
-  const auto operands = graph.operands(node);
-  for (const ValueId operand : operands)
-    if (operand != kNoValue && !is_dense(graph, operand)) return std::nullopt;
-  if (!is_dense(graph, node.result())) return std::nullopt;
-  Problem problem{dims_of(graph.type(operands[0])), dims_of(graph.type(operands[1])),
-                  dims_of(graph.type(node.result()))};
-  if (problem.src.size() < 3 || problem.src.size() > 5) return std::nullopt;
-  auto window = read_window(node.attrs, Ints(problem.weights.begin() + 2, problem.weights.end()));
-  if (!window) return std::nullopt;
-  resolve_pads(*window, {problem.src.data() + 2, problem.src.size() - 2});
-  problem.strides = window->strides;
-  problem.begin = window->begin;
-  problem.end = window->end;
-  for (size_t i = 0; i < window->rank(); ++i) {
-    if (window->begin[i] < 0 || window->end[i] < 0) return std::nullopt;
-    problem.dilations.push_back(window->dilations[i] - 1);
-  }
-  const int64_t group = node.attrs.integer("group");
-  if (group > 1) {
-    problem.weights[0] /= group;
-    problem.weights.insert(problem.weights.begin(), group);
-  }
-  problem.bias = operands.size() > 2 && operands[2] != kNoValue;
-  return problem;
-}
-
-/// Layouts of the data, `any` for what oneDNN likes best.
-struct Layouts {
-  Desc src, dst;
-};
-
-std::optional<ConvDesc> describe(const Builder& builder, const Problem& p, const Layouts& layouts, const PostOps& posts,
-                                 algorithm how) {
-  return attempt([&] {
-    const Desc bias = p.bias ? plain_desc({p.dst[1]}) : Desc();
-    const dnnl::convolution_forward::desc what(dnnl::prop_kind::forward_inference, how, layouts.src,
-                                               any_desc(p.weights), bias, layouts.dst, p.strides, p.dilations, p.begin,
-                                               p.end);
-    return ConvDesc(what, posts.attr, builder.engine(), true);
-  });
-}
-
-/// A description with the posts that it takes.
-struct Choice {
-  ConvDesc desc;
-  PostOps posts;
-};
-
-/// Nothing where oneDNN has no code but its reference.
-std::optional<Choice> candidate(const Builder& builder, const Problem& problem, const Group& group,
-                                const Layouts& layouts, const Desc& added, bool sum, algorithm how) {
-  auto posts = make_posts(builder.graph(), group.posts, problem.dst, added, sum);
-  if (!posts) return std::nullopt;
-  auto desc = describe(builder, problem, layouts, *posts, how);
-  if (!desc || is_reference(desc->impl_info_str())) return std::nullopt;
-  return Choice{std::move(*desc), std::move(*posts)};
-}
-
-std::vector<Layouts> layouts_to_try(const Builder& builder, const Problem& problem) {
-  std::vector<Layouts> layouts = {{any_desc(problem.src), any_desc(problem.dst)}};
-  const int block = builder.block();
-  if (problem.dst[1] % block != 0) return layouts;
-  const Desc dst = channel_blocked_desc(problem.dst, block);
-  const bool src_fits = problem.src[1] % block == 0;
-  layouts.push_back({src_fits ? channel_blocked_desc(problem.src, block) : any_desc(problem.src), dst});
-  return layouts;
-}
 
 /// What it takes to bring a value into another layout, by time or, where nothing is measured, by number.
 double reorder_cost(Builder& builder, const Desc& from, const Desc& to) {
@@ -109,12 +20,16 @@ double reorder_cost(Builder& builder, const Desc& from, const Desc& to) {
 }
 
 /// The fastest way, with the changes of layout around it.
-std::optional<Choice> choose(Builder& builder, const Problem& problem, const Group& group, ValueId x, ValueId result) {
-  std::optional<Choice> best;
+std::optional<ConvChoice> choose(Builder& builder, const ConvProblem& problem, const Group& group, ValueId x,
+                                 ValueId result) {
+  std::optional<ConvChoice> best;
   double least = 0;
   const Desc before = builder.at(x).desc;
   const auto part = builder.place_in_concat(result);
-  const auto consider = [&](std::optional<Choice> choice) {
+  const auto candidate = [&](const ConvLayouts& layouts, bool sum, algorithm how) {
+    return conv_candidate(builder.graph(), builder.engine(), problem, group.posts, layouts, sum, how);
+  };
+  const auto consider = [&](std::optional<ConvChoice> choice) {
     if (!choice) return;
     double cost = reorder_cost(builder, before, choice->desc.src_desc());
     if (part) cost += reorder_cost(builder, choice->desc.dst_desc(), part->desc);
@@ -129,17 +44,20 @@ std::optional<Choice> choose(Builder& builder, const Problem& problem, const Gro
     least = cost;
     best = std::move(choice);
   };
-  for (const Layouts& layouts : layouts_to_try(builder, problem))
-    consider(candidate(builder, problem, group, layouts, layouts.dst, true, algorithm::convolution_direct));
-  if (best && problem.may_be_winograd() && builder.tuner().measures()) {
-    const Layouts any = {any_desc(problem.src), any_desc(problem.dst)};
-    consider(candidate(builder, problem, group, any, any.dst, true, algorithm::convolution_winograd));
+  for (const ElementType type : builder.types()) {
+    if (best) break;
+    for (const ConvLayouts& layouts : conv_layouts(problem, builder.block(), type, builder.result_type(result, type)))
+      consider(candidate(layouts, true, algorithm::convolution_direct));
+  }
+  if (best && best->desc.src_desc().data_type() == kF32 && problem.may_be_winograd() && builder.tuner().measures()) {
+    const ConvLayouts any = {any_desc(problem.src), any_desc(problem.dst)};
+    consider(candidate(any, true, algorithm::convolution_winograd));
   }
   return best;
 }
 
 /// Whether an addition should read its operand where it is, rather than find a copy of it in the result's place.
-bool must_read(Builder& builder, const Choice& choice, const Location& src, ValueId result) {
+bool must_read(Builder& builder, const ConvChoice& choice, const Location& src, ValueId result) {
   if (!choice.posts.summed) return false;
   const Desc layout = choice.desc.dst_desc();
   const auto part = builder.place_in_concat(result);
@@ -148,7 +66,7 @@ bool must_read(Builder& builder, const Choice& choice, const Location& src, Valu
   return same_layout(other.desc, layout) && (!builder.may_overwrite(other) || other.buffer == src.buffer);
 }
 
-Location conv_weights(Builder& builder, ValueId value, const Problem& problem, const Desc& wanted) {
+Location conv_weights(Builder& builder, ValueId value, const ConvProblem& problem, const Desc& wanted) {
   if (builder.graph().constant(value) != nullptr) return builder.constant(value, plain_desc(problem.weights), wanted);
   Location given = builder.plain(value);
   given.desc = plain_desc(problem.weights);
@@ -162,7 +80,7 @@ Location conv_weights(Builder& builder, ValueId value, const Problem& problem, c
 Result<bool> lower_conv(Builder& builder, const Group& group) {
   const Graph& graph = builder.graph();
   const Node& node = graph.node(group.root);
-  const auto problem = read_problem(graph, node);
+  const auto problem = read_conv(graph, node);
   if (!problem) return false;
   const auto operands = graph.operands(node);
   const ValueId result = graph.node(group.last()).result();
@@ -170,11 +88,12 @@ Result<bool> lower_conv(Builder& builder, const Group& group) {
   if (!choice) return false;
   const Location src = builder.as(operands[0], choice->desc.src_desc());
   if (must_read(builder, *choice, src, result)) {
-    const Layouts same = {choice->desc.src_desc(), choice->desc.dst_desc()};
-    auto reading = candidate(builder, *problem, group, same, same.dst, false, algorithm::convolution_direct);
+    const ConvLayouts same = {choice->desc.src_desc(), choice->desc.dst_desc()};
+    auto reading =
+        conv_candidate(graph, builder.engine(), *problem, group.posts, same, false, algorithm::convolution_direct);
     if (reading) choice = std::move(reading);
   }
-  const ConvDesc& desc = choice->desc;
+  const auto& desc = choice->desc;
   std::vector<Argument> arguments = {
       {DNNL_ARG_SRC, src}, {DNNL_ARG_WEIGHTS, conv_weights(builder, operands[1], *problem, desc.weights_desc())}};
   if (problem->bias) arguments.push_back({DNNL_ARG_BIAS, builder.plain(operands[2])});

@@ -1,6 +1,9 @@
 // Element-wise functions and arithmetic between tensors.
 
+#include "isomer/runtime/onednn/channelwise.h"
+#include "isomer/runtime/onednn/erf.h"
 #include "isomer/runtime/onednn/lower.h"
+#include "isomer/runtime/onednn/own_kernel.h"
 
 namespace isomer::onednn {
 namespace {
@@ -29,11 +32,55 @@ Dims padded(Dims dims, size_t rank) {
   return dims;
 }
 
+/// Erf keeps zeros, so that the unused channels of blocks stay as they are.
+Result<bool> lower_erf(Builder& builder, const Node& node) {
+  const ValueId x = builder.graph().operands(node)[0];
+  if (!is_dense(builder.graph(), x)) return false;
+  Location from = builder.at(x);
+  if (!is_packed(from.desc) || from.desc.data_type() != kF32) from = builder.plain(x);
+  const Location to = builder.result(node.result(), from.desc, from);
+  const auto count = static_cast<int64_t>(from.desc.get_size() / sizeof(float));
+  emit_own(
+      builder,
+      {.name = "Erf", .from = {from}, .to = to, .result = node.result(), .run = [=](Workspace& workspace) -> Status {
+         error_function(elements_at(workspace, from), mutable_elements_at(workspace, to), count);
+         return {};
+       }});
+  return true;
+}
+
+/// A product, a sum and bounds, the same for all elements.
+Result<bool> lower_hard_sigmoid(Builder& builder, const Node& node) {
+  const ValueId x = builder.graph().operands(node)[0];
+  if (!is_dense(builder.graph(), x)) return false;
+  Location from = builder.at(x);
+  // What fills up blocks must stay zero.
+  const auto elements = static_cast<size_t>(element_count(from.desc.dims())) * sizeof(float);
+  if (!is_packed(from.desc) || from.desc.get_size() != elements) from = builder.plain(x);
+  const Location to = builder.result(node.result(), from.desc, from);
+  const ChannelMap map{.layout = {1, 1, element_count(from.desc.dims()), 1}, .low = 0, .high = 1};
+  emit_own(builder, {.name = "HardSigmoid",
+                     .from = {from},
+                     .to = to,
+                     .result = node.result(),
+                     .run = [=, scale = node.attrs.real("alpha"),
+                             shift = node.attrs.real("beta")](Workspace& workspace) -> Status {
+                       ChannelMap whole = map;
+                       whole.scale = &scale;
+                       whole.shift = &shift;
+                       apply(whole, elements_at(workspace, from), mutable_elements_at(workspace, to));
+                       return {};
+                     }});
+  return true;
+}
+
 }  // namespace
 
 Result<bool> lower_eltwise(Builder& builder, const Group& group) {
   const Graph& graph = builder.graph();
   const Node& node = graph.node(group.root);
+  if (node.op->name == "Erf") return lower_erf(builder, node);
+  if (node.op->name == "HardSigmoid") return lower_hard_sigmoid(builder, node);
   const auto unary = unary_of(graph, node);
   if (!unary || !is_dense(graph, unary->operand)) return false;
   const auto describe = [&](const Desc& layout) {
@@ -43,8 +90,10 @@ Result<bool> lower_eltwise(Builder& builder, const Group& group) {
       return dnnl::eltwise_forward::primitive_desc(what, scratch_by_user(), builder.engine(), true);
     });
   };
-  auto desc = describe(builder.at(unary->operand).desc);
-  if (!desc || is_reference(desc->impl_info_str())) desc = describe(plain_desc(dims_of(graph.type(unary->operand))));
+  const Desc lies = builder.at(unary->operand).desc;
+  auto desc = describe(lies);
+  for (const ElementType type : {lies.data_type(), kF32})
+    if (!desc || is_reference(desc->impl_info_str())) desc = describe(plain_desc(lies.dims(), type));
   if (!desc || is_reference(desc->impl_info_str())) return false;
   const Location from = builder.as(unary->operand, desc->src_desc());
   const Location to = builder.result(node.result(), from.desc, from);
@@ -88,9 +137,10 @@ Result<bool> lower_binary(Builder& builder, const Group& group) {
   const bool keeps = graph.constant(other) == nullptr && dims_of(graph.type(other)).size() == dims.size();
   Desc second = !broadcasts ? layout : keeps ? builder.at(other).desc : plain_desc(other_dims);
   auto desc = describe(layout, second);
-  if (!desc || is_reference(desc->impl_info_str())) {
-    layout = plain_desc(dims);
-    second = plain_desc(other_dims);
+  for (const ElementType type : {layout.data_type(), kF32}) {
+    if (desc && !is_reference(desc->impl_info_str())) break;
+    layout = plain_desc(dims, type);
+    second = plain_desc(other_dims, type);
     desc = describe(layout, second);
   }
   if (!desc || is_reference(desc->impl_info_str())) return false;

@@ -18,6 +18,8 @@ struct Problem {
   bool transposed = false;                       // of `weights`: [n, k]
   ValueId bias = kNoValue;                       // a vector over the last axis
   std::span<const Post> posts = {};              // without what became the bias
+  ElementType type = kF32;                       // of the operands
+  ElementType dst_type = kF32;
 };
 
 Dims ones_in_front(Dims dims, size_t rank) {
@@ -30,7 +32,7 @@ Desc lifted(const Desc& desc, size_t rank) {
   const Dims dims = desc.dims();
   Dims strides = strides_of(desc);
   strides.insert(strides.begin(), rank - dims.size(), element_count(dims));
-  return strided_desc(ones_in_front(dims, rank), strides);
+  return strided_desc(ones_in_front(dims, rank), strides, desc.data_type());
 }
 
 /// Whether a value is a vector over the last axis of `dims`, however many ones stand in front.
@@ -121,13 +123,14 @@ std::optional<Choice> as_matmul(const Builder& builder, const Problem& problem, 
 }
 
 std::optional<Choice> as_inner_product(const Builder& builder, const Problem& problem, bool sum) {
-  const Desc dst = plain_desc(problem.dst);
+  const Desc dst = plain_desc(problem.dst, problem.dst_type);
   auto posts = make_posts(builder.graph(), problem.posts, problem.dst, dst, sum);
   if (!posts) return std::nullopt;
   const Dims weights = {problem.b_dims[1], problem.b_dims[0]};
   auto desc = attempt([&] {
-    const dnnl::inner_product_forward::desc what(dnnl::prop_kind::forward_inference, plain_desc(problem.a_dims),
-                                                 any_desc(weights), bias_desc(problem, 1), dst);
+    const dnnl::inner_product_forward::desc what(dnnl::prop_kind::forward_inference,
+                                                 plain_desc(problem.a_dims, problem.type),
+                                                 any_desc(weights, problem.type), bias_desc(problem, 1), dst);
     return dnnl::inner_product_forward::primitive_desc(what, posts->attr, builder.engine(), true);
   });
   if (!desc || is_reference(desc->impl_info_str())) return std::nullopt;
@@ -138,8 +141,9 @@ std::optional<Choice> as_inner_product(const Builder& builder, const Problem& pr
 std::optional<Choice> choose_weighted(Builder& builder, const Problem& problem) {
   std::optional<Choice> best;
   double least = 0;
-  const std::string key = fmt::format("matmul {} {} b{}", fmt::join(problem.a_dims, ","),
-                                      fmt::join(problem.b_dims, ","), problem.bias != kNoValue);
+  const std::string key = fmt::format("matmul {} {} b{}{}{}", fmt::join(problem.a_dims, ","),
+                                      fmt::join(problem.b_dims, ","), problem.bias != kNoValue,
+                                      problem.type == kF32 ? "" : " bf16", problem.dst_type == kF32 ? "" : " to bf16");
   const auto consider = [&](std::optional<Choice> choice) {
     if (!choice || (best && !builder.tuner().measures())) return;
     const double time =
@@ -149,16 +153,28 @@ std::optional<Choice> choose_weighted(Builder& builder, const Problem& problem) 
     best = std::move(choice);
   };
   consider(as_inner_product(builder, problem, true));
-  consider(
-      as_matmul(builder, problem, plain_desc(problem.a_dims), any_desc(problem.b_dims), plain_desc(problem.dst), true));
+  consider(as_matmul(builder, problem, plain_desc(problem.a_dims, problem.type), any_desc(problem.b_dims, problem.type),
+                     plain_desc(problem.dst, problem.dst_type), true));
   return best;
 }
 
+/// The same primitive, reading what it adds where that lies and must stay; nothing where there is no such code.
+std::optional<Choice> reading(Builder& builder, const Problem& problem, const Choice& choice) {
+  const Location added = builder.as(*choice.posts.summed,
+                                    plain_desc(dims_of(builder.graph().type(*choice.posts.summed)), problem.dst_type));
+  if (builder.may_overwrite(added)) return std::nullopt;
+  if (choice.inner_product) return as_inner_product(builder, problem, false);
+  return as_matmul(builder, problem, plain_desc(problem.a_dims, problem.type), any_desc(problem.b_dims, problem.type),
+                   plain_desc(problem.dst, problem.dst_type), false);
+}
+
 Result<bool> lower_weighted(Builder& builder, const Group& group, const Problem& problem) {
-  const auto choice = choose_weighted(builder, problem);
+  auto choice = choose_weighted(builder, problem);
   if (!choice) return false;
+  if (choice->posts.summed)
+    if (auto other = reading(builder, problem, *choice)) choice = std::move(other);
   const ValueId result = builder.graph().node(group.last()).result();
-  const Location a = builder.as(problem.a, plain_desc(problem.a_dims));
+  const Location a = builder.as(problem.a, plain_desc(problem.a_dims, problem.type));
   // Row-major data seen under swapped extents is its own transpose.
   const Desc wanted = choice->desc.weights_desc();
   const Dims given = problem.weights->dims();
@@ -170,11 +186,12 @@ Result<bool> lower_weighted(Builder& builder, const Group& group, const Problem&
     arguments.push_back(
         {DNNL_ARG_BIAS, builder.as(problem.bias, bias_desc(problem, choice->inner_product ? 1 : problem.dst.size()))});
   add_post_arguments(builder, choice->posts, arguments);
-  Location dst = place_result(builder, choice->posts, plain_desc(dims_of(builder.graph().type(result))), a, result);
-  dst.desc = plain_desc(problem.dst);
+  const Desc whole = plain_desc(dims_of(builder.graph().type(result)), problem.dst_type);
+  Location dst = place_result(builder, choice->posts, whole, a, result);
+  dst.desc = plain_desc(problem.dst, problem.dst_type);
   arguments.push_back({DNNL_ARG_DST, dst});
   builder.emit(group_name(builder.graph(), group), choice->desc, arguments, {result});
-  dst.desc = plain_desc(dims_of(builder.graph().type(result)));
+  dst.desc = whole;
   builder.place(result, dst);
   return true;
 }
@@ -189,19 +206,19 @@ std::vector<int64_t> only_transpose(const Graph& graph, ValueId value) {
 }
 
 /// The layout that is row-major once its axes are permuted.
-Desc plain_after(const Dims& dims, const std::vector<int64_t>& perm) {
+Desc plain_after(const Dims& dims, const std::vector<int64_t>& perm, ElementType type) {
   Dims after;
   for (const int64_t axis : perm) after.push_back(dims[static_cast<size_t>(axis)]);
   const Dims strides = row_major_strides(after);
   Dims before(dims.size());
   for (size_t i = 0; i < perm.size(); ++i) before[static_cast<size_t>(perm[i])] = strides[i];
-  return strided_desc(dims, before);
+  return strided_desc(dims, before, type);
 }
 
 /// Layouts in which to try an operand: where it is, and row-major.
-std::vector<Desc> layouts_of(const Desc& desc) {
-  if (lies_plain(desc) || !is_strided(desc)) return {plain_desc(desc.dims())};
-  return {desc, plain_desc(desc.dims())};
+std::vector<Desc> layouts_of(const Desc& desc, ElementType type) {
+  if (lies_plain(desc) || !is_strided(desc)) return {plain_desc(desc.dims(), type)};
+  return {retyped(desc, type), plain_desc(desc.dims(), type)};
 }
 
 /// A product of two computed operands. What is strided is read as it lies where oneDNN has a kernel for that.
@@ -209,14 +226,14 @@ Result<bool> lower_computed(Builder& builder, const Group& group, const Problem&
   const Graph& graph = builder.graph();
   const ValueId result = graph.node(group.last()).result();
   const size_t rank = problem.dst.size();
-  std::vector<Desc> results = {plain_desc(problem.dst)};
+  std::vector<Desc> results = {plain_desc(problem.dst, problem.dst_type)};
   if (const auto perm = only_transpose(graph, result); !perm.empty() && perm.size() == rank)
-    results.insert(results.begin(), plain_after(problem.dst, perm));
+    results.insert(results.begin(), plain_after(problem.dst, perm, problem.dst_type));
   std::optional<Choice> choice;
   Desc a, b, dst;
   for (const Desc& dst_layout : results) {
-    for (const Desc& a_layout : layouts_of(builder.at(problem.a).desc)) {
-      for (const Desc& b_layout : layouts_of(builder.at(problem.b).desc)) {
+    for (const Desc& a_layout : layouts_of(builder.at(problem.a).desc, problem.type)) {
+      for (const Desc& b_layout : layouts_of(builder.at(problem.b).desc, problem.type)) {
         if (choice) break;
         choice = as_matmul(builder, problem, lifted(a_layout, rank), lifted(b_layout, rank), dst_layout, false);
         if (choice) std::tie(a, b, dst) = std::tie(a_layout, b_layout, dst_layout);
@@ -249,8 +266,14 @@ Result<bool> lower_matmul(Builder& builder, const Group& group) {
   auto problem = node.op->name == "Gemm" ? read_gemm(graph, group) : read_matmul(graph, group);
   if (!problem) return false;
   take_bias(graph, *problem);
-  if (problem->weights) return lower_weighted(builder, group, *problem);
-  return lower_computed(builder, group, *problem);
+  for (const ElementType type : builder.types()) {
+    problem->type = type;
+    problem->dst_type = builder.result_type(graph.node(group.last()).result(), type);
+    ISOMER_TRY(const bool done,
+               problem->weights ? lower_weighted(builder, group, *problem) : lower_computed(builder, group, *problem));
+    if (done) return true;
+  }
+  return false;
 }
 
 }  // namespace isomer::onednn

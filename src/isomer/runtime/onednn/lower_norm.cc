@@ -1,6 +1,10 @@
 // Normalizations over channels or the last axis, and softmax.
 
+#include <cmath>
+
+#include "isomer/runtime/onednn/channelwise.h"
 #include "isomer/runtime/onednn/lower.h"
+#include "isomer/runtime/onednn/own_kernel.h"
 
 namespace isomer::onednn {
 namespace {
@@ -23,6 +27,37 @@ Tensor stacked(const Tensor& scale, const Tensor& shift) {
   return both;
 }
 
+/// Scales, then shifts, of all channels; 0 beyond the last one.
+std::vector<float> channel_factors(const ChannelLayout& layout, const Tensor* const parts[4], double epsilon) {
+  const auto channels = static_cast<size_t>(layout.groups_per_image * layout.width);
+  std::vector<float> factors(2 * channels, 0);
+  for (size_t c = 0; c < parts[0]->data<float>().size(); ++c) {
+    const double scale = parts[0]->data<float>()[c] / std::sqrt(parts[3]->data<float>()[c] + epsilon);
+    factors[c] = static_cast<float>(scale);
+    factors[channels + c] = static_cast<float>(parts[1]->data<float>()[c] - parts[2]->data<float>()[c] * scale);
+  }
+  return factors;
+}
+
+void emit_channel_map(Builder& builder, const Group& group, const ChannelLayout& layout, std::vector<float> factors,
+                      const Location& from) {
+  const ValueId result = builder.graph().node(group.last()).result();
+  const Location to = builder.result(result, from.desc, from);
+  ChannelMap map{.layout = layout};
+  if (!group.posts.empty()) map.low = 0;
+  emit_own(builder, {.name = group_name(builder.graph(), group),
+                     .from = {from},
+                     .to = to,
+                     .result = result,
+                     .run = [map, factors = std::move(factors), from, to](Workspace& workspace) -> Status {
+                       ChannelMap whole = map;
+                       whole.scale = factors.data();
+                       whole.shift = factors.data() + factors.size() / 2;
+                       apply(whole, elements_at(workspace, from), mutable_elements_at(workspace, to));
+                       return {};
+                     }});
+}
+
 Result<bool> lower_batch_norm(Builder& builder, const Group& group) {
   const Graph& graph = builder.graph();
   const Node& node = graph.node(group.root);
@@ -33,6 +68,11 @@ Result<bool> lower_batch_norm(Builder& builder, const Group& group) {
     if (parts[i] == nullptr || parts[i]->dtype() != DType::Float) return false;
   }
   if (!is_dense(graph, operands[0]) || dims_of(graph.type(operands[0])).size() < 2) return false;
+  if (const auto layout = channel_layout(builder.at(operands[0]).desc)) {
+    emit_channel_map(builder, group, *layout, channel_factors(*layout, parts, node.attrs.real("epsilon")),
+                     builder.at(operands[0]));
+    return true;
+  }
   Flags flags = Flags::use_global_stats | Flags::use_scale_shift;
   if (!group.posts.empty()) flags = flags | Flags::fuse_norm_relu;
   const auto describe = [&](const Desc& layout) {
@@ -71,15 +111,21 @@ Result<bool> lower_layer_norm(Builder& builder, const Group& group) {
   const bool shifts = operands.size() > 2 && operands[2] != kNoValue;
   for (size_t i = 1; i < (shifts ? 3U : 2U); ++i)
     if (!is_dense(graph, operands[i]) || element_count(dims_of(graph.type(operands[i]))) != inner) return false;
-  const Desc layout = plain_desc({element_count(whole) / inner, inner});
   const Flags flags = shifts ? Flags::use_scale | Flags::use_shift : Flags::use_scale;
-  const auto desc = attempt([&] {
-    const dnnl::layer_normalization_forward::desc what(dnnl::prop_kind::forward_inference, layout,
-                                                       node.attrs.real("epsilon"), flags);
-    return dnnl::layer_normalization_forward::primitive_desc(what, scratch_by_user(), builder.engine(), true);
-  });
+  const auto describe = [&](ElementType type) {
+    return attempt([&] {
+      const dnnl::layer_normalization_forward::desc what(dnnl::prop_kind::forward_inference,
+                                                         plain_desc({element_count(whole) / inner, inner}, type),
+                                                         node.attrs.real("epsilon"), flags);
+      return dnnl::layer_normalization_forward::primitive_desc(what, scratch_by_user(), builder.engine(), true);
+    });
+  };
+  ElementType type = builder.at(operands[0]).desc.data_type();
+  auto desc = describe(type);
+  if (type != kF32 && (!desc || is_reference(desc->impl_info_str()))) desc = describe(type = kF32);
   if (!desc || is_reference(desc->impl_info_str())) return false;
-  const Location from = builder.plain(operands[0]);
+  const Desc layout = desc->src_desc();
+  const Location from = builder.as(operands[0], plain_desc(whole, type));
   const Location to = builder.result(node.result(), from.desc, from);
   std::vector<Argument> arguments = {{DNNL_ARG_SRC, {from.buffer, from.offset, layout}},
                                      {DNNL_ARG_SCALE, builder.as(operands[1], plain_desc({inner}))},
@@ -90,6 +136,18 @@ Result<bool> lower_layer_norm(Builder& builder, const Group& group) {
   return true;
 }
 
+/// Row-major but for one axis, whose elements are neighbours.
+Desc innermost(const Dims& dims, size_t axis, ElementType type) {
+  Dims strides(dims.size(), 1);
+  int64_t stride = dims[axis];
+  for (size_t i = dims.size(); i-- > 0;) {
+    if (i == axis) continue;
+    strides[i] = stride;
+    stride *= dims[i];
+  }
+  return strided_desc(dims, strides, type);
+}
+
 Result<bool> lower_softmax(Builder& builder, const Group& group) {
   const Graph& graph = builder.graph();
   const Node& node = graph.node(group.root);
@@ -98,16 +156,20 @@ Result<bool> lower_softmax(Builder& builder, const Group& group) {
   const auto how = node.op->name == "Softmax" ? dnnl::algorithm::softmax_accurate : dnnl::algorithm::softmax_log;
   const Dims dims = dims_of(graph.type(x));
   const int64_t axis = node.attrs.integer("axis");
+  const int64_t along = axis < 0 ? axis + static_cast<int64_t>(dims.size()) : axis;
   const auto describe = [&](const Desc& layout) {
     return attempt([&] {
-      const dnnl::softmax_v2_forward::desc what(
-          dnnl::prop_kind::forward_inference, how, layout, layout,
-          static_cast<int>(axis < 0 ? axis + static_cast<int64_t>(dims.size()) : axis));
+      const dnnl::softmax_v2_forward::desc what(dnnl::prop_kind::forward_inference, how, layout, layout,
+                                                static_cast<int>(along));
       return dnnl::softmax_v2_forward::primitive_desc(what, scratch_by_user(), builder.engine(), true);
     });
   };
   auto desc = describe(builder.at(x).desc);
-  if (!desc || is_reference(desc->impl_info_str())) desc = describe(plain_desc(dims));
+  for (const ElementType type : {builder.at(x).desc.data_type(), kF32}) {
+    // oneDNN wants to find the elements that it adds up beside one another.
+    for (const Desc& layout : {plain_desc(dims, type), innermost(dims, static_cast<size_t>(along), type)})
+      if (!desc || is_reference(desc->impl_info_str())) desc = describe(layout);
+  }
   if (!desc || is_reference(desc->impl_info_str())) return false;
   const Location from = builder.as(x, desc->src_desc());
   const Location to = builder.result(node.result(), from.desc, from);

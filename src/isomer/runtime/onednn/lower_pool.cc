@@ -61,9 +61,9 @@ Result<bool> lower_pool(Builder& builder, const Group& group) {
   attr.set_scratchpad_mode(dnnl::scratchpad_mode::user);
   const Desc layout = builder.at(x).desc;
   const auto desc = attempt([&] {
-    const dnnl::pooling_v2_forward::desc what(dnnl::prop_kind::forward_inference, problem->how, layout, any_desc(dst),
-                                              problem->strides, problem->kernel, problem->dilations, problem->begin,
-                                              problem->end);
+    const dnnl::pooling_v2_forward::desc what(dnnl::prop_kind::forward_inference, problem->how, layout,
+                                              any_desc(dst, layout.data_type()), problem->strides, problem->kernel,
+                                              problem->dilations, problem->begin, problem->end);
     return dnnl::pooling_v2_forward::primitive_desc(what, attr, builder.engine(), true);
   });
   if (!desc) return false;

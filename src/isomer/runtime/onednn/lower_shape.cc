@@ -18,12 +18,14 @@ bool join_in_place(Builder& builder, const Group& group) {
   size_t offset = whole->offset;
   for (const ValueId operand : operands) {
     const Dims dims = dims_of(graph.type(operand));
-    const size_t bytes = static_cast<size_t>(element_count(dims)) * sizeof(float);
-    const Location wanted{whole->buffer, offset,
-                          block > 1 ? channel_blocked_desc(dims, static_cast<int>(block)) : plain_desc(dims)};
+    const size_t bytes = static_cast<size_t>(element_count(dims)) * element_size(whole->desc);
+    const ElementType type = whole->desc.data_type();
+    const Location wanted{
+        whole->buffer, offset,
+        block > 1 ? channel_blocked_desc(dims, static_cast<int>(block), type) : plain_desc(dims, type)};
     const Location from = builder.at(operand);
     const bool there = from.buffer == wanted.buffer && from.offset == offset && same_layout(from.desc, wanted.desc);
-    if (bytes > 0 && !there) builder.emit_reorder(from, wanted, node.result());
+    if (bytes > 0 && !there) builder.emit_reorder(from, wanted, operand);
     offset += bytes;
   }
   builder.place(node.result(), *whole);
@@ -78,8 +80,8 @@ Result<bool> reshape(Builder& builder, const Node& node) {
   const ValueId x = graph.operands(node)[0];
   const TensorType& type = graph.type(node.result());
   if (builder.boxed(x) || !type.shape || !concrete(*type.shape)) return false;
-  Location location = builder.plain(x);
-  if (type.dtype == DType::Float) location.desc = plain_desc(dims_of(type));
+  Location location = builder.row_major(x);
+  if (type.dtype == DType::Float) location.desc = plain_desc(dims_of(type), location.desc.data_type());
   builder.place(node.result(), location);
   return true;
 }
@@ -88,7 +90,7 @@ Result<bool> transpose(Builder& builder, const Node& node) {
   const ValueId x = builder.graph().operands(node)[0];
   if (!is_dense(builder.graph(), x) || builder.graph().type(x).rank() == 0) return false;
   Location location = builder.at(x);
-  if (!is_strided(location.desc)) location = builder.plain(x);
+  if (!is_strided(location.desc)) location = builder.row_major(x);
   location.desc = permuted(location.desc, node.attrs.ints("perm"));
   builder.place(node.result(), location);
   return true;
@@ -99,10 +101,10 @@ Location window(const Location& location, const Dims& dims, const Dims& starts, 
   Dims strides = strides_of(location.desc);
   size_t offset = location.offset;
   for (size_t i = 0; i < dims.size(); ++i) {
-    offset += static_cast<size_t>(starts[i] * strides[i]) * sizeof(float);
+    offset += static_cast<size_t>(starts[i] * strides[i]) * element_size(location.desc);
     strides[i] *= steps[i];
   }
-  return {location.buffer, offset, strided_desc(dims, strides)};
+  return {location.buffer, offset, strided_desc(dims, strides, location.desc.data_type())};
 }
 
 /// Whole blocks of channels of a blocked value of one batch.
@@ -113,15 +115,15 @@ std::optional<Location> block_window(const Location& location, const Dims& dims,
   for (size_t i = 0; i < dims.size(); ++i)
     if (i != 1 && dims[i] != whole[i]) return std::nullopt;
   const auto before = static_cast<size_t>(starts[1] * element_count(dims) / dims[1]);
-  return Location{location.buffer, location.offset + before * sizeof(float),
-                  channel_blocked_desc(dims, static_cast<int>(block))};
+  return Location{location.buffer, location.offset + before * element_size(location.desc),
+                  channel_blocked_desc(dims, static_cast<int>(block), location.desc.data_type())};
 }
 
 Location part(Builder& builder, ValueId x, const Dims& dims, const Dims& starts, const Dims& steps) {
   const Location location = builder.at(x);
   if (is_strided(location.desc)) return window(location, dims, starts, steps);
   if (const auto blocks = block_window(location, dims, starts)) return *blocks;
-  return window(builder.plain(x), dims, starts, steps);
+  return window(builder.row_major(x), dims, starts, steps);
 }
 
 Result<bool> split(Builder& builder, const Node& node) {

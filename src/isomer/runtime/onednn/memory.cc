@@ -15,11 +15,13 @@ size_t bytes_of(const TensorType& type) {
 
 size_t bytes_touched(const Program& program, const Kernel& kernel) {
   size_t bytes = 0;
+  // What is no primitive tells buffers alone of what it reads.
+  if (!kernel.primitive) {
+    for (const BufferId buffer : kernel.buffers) bytes += program.buffers[buffer].bytes;
+    return bytes;
+  }
   for (const Argument& argument : kernel.arguments)
     if (argument.number != DNNL_ARG_SCRATCHPAD) bytes += argument.at.desc.get_size();
-  // What is no primitive tells buffers alone.
-  if (kernel.arguments.empty())
-    for (const BufferId buffer : kernel.buffers) bytes += program.buffers[buffer].bytes;
   return bytes;
 }
 

@@ -9,7 +9,9 @@ namespace {
 
 class Placer {
  public:
-  Placer(const Graph& graph, int block) : graph_(graph), block_(block) { placement_.parts.resize(graph.num_values()); }
+  Placer(const Graph& graph, int block, ElementType type) : graph_(graph), block_(block), type_(type) {
+    placement_.parts.resize(graph.num_values());
+  }
 
   ConcatPlacement run() {
     // The outermost concatenation comes last, and decides.
@@ -39,7 +41,7 @@ class Placer {
     auto& own = placement_.parts[result];
     if (!own) {
       const Dims dims = dims_of(graph_.type(result));
-      own = Part{result, 0, blocks_fit(concat) ? channel_blocked_desc(dims, block_) : plain_desc(dims)};
+      own = Part{result, 0, layout(dims, blocks_fit(concat))};
     }
     const bool blocked = channel_block(own->desc) > 1;
     // Parts within a blocked one must fill their blocks, too.
@@ -50,10 +52,13 @@ class Placer {
       auto& part = placement_.parts[operand];
       const NodeId maker = graph_.producer(operand);
       const bool computed = !graph_.node(maker).is_input() && !graph_.node(maker).is_constant();
-      if (!part && computed && element_count(dims) > 0)
-        part = Part{own->root, offset, blocked ? channel_blocked_desc(dims, block_) : plain_desc(dims)};
-      offset += static_cast<size_t>(element_count(dims)) * sizeof(float);
+      if (!part && computed && element_count(dims) > 0) part = Part{own->root, offset, layout(dims, blocked)};
+      offset += static_cast<size_t>(element_count(dims)) * dnnl::memory::data_type_size(type_);
     }
+  }
+
+  Desc layout(const Dims& dims, bool blocked) const {
+    return blocked ? channel_blocked_desc(dims, block_, type_) : plain_desc(dims, type_);
   }
 
   bool blocks_fit(const Node& concat) const {
@@ -81,11 +86,14 @@ class Placer {
 
   const Graph& graph_;
   const int block_;
+  const ElementType type_;
   ConcatPlacement placement_;
 };
 
 }  // namespace
 
-ConcatPlacement place_concats(const Graph& graph, int block) { return Placer(graph, block).run(); }
+ConcatPlacement place_concats(const Graph& graph, int block, ElementType type) {
+  return Placer(graph, block, type).run();
+}
 
 }  // namespace isomer::onednn

@@ -24,6 +24,7 @@ struct ConcatPlacement {
 /// Only concatenations whose operands lie one after the other: axes before the concatenated one have extent 1. Layouts
 /// have channels in blocks of `block` where every operand fills its blocks and a convolution, pool or normalization
 /// makes one of them; else they are row-major. A concatenation within another one lies in its part.
-ConcatPlacement place_concats(const Graph& graph, int block);
+/// Elements are of `type`.
+ConcatPlacement place_concats(const Graph& graph, int block, ElementType type);
 
 }  // namespace isomer::onednn

@@ -86,16 +86,29 @@ Plan::Plan(Plan&&) noexcept = default;
 Plan& Plan::operator=(Plan&&) noexcept = default;
 Plan::~Plan() = default;
 
+Status check_dtype(DType dtype) {
+  const auto isa = static_cast<unsigned>(dnnl::get_effective_cpu_isa());
+  const auto bf16 = static_cast<unsigned>(dnnl::cpu_isa::avx512_core_bf16);
+  if (dtype == DType::Float || (dtype == DType::BFloat16 && (isa & bf16) == bf16)) return {};
+  if (dtype == DType::BFloat16)
+    return fail("this processor has no bf16 arithmetic (AVX512_BF16); leave --dtype at f32");
+  if (dtype == DType::Half)
+    return fail("oneDNN {} has no f16 kernels for processors; bf16 and f32 are possible", library_version());
+  return fail("plans compute in f32 or bf16, not in {}", dtype_name(dtype));
+}
+
 Result<Plan> Plan::make(const Graph& graph, std::span<const TensorType> inputs, const PlanOptions& options,
                         const std::shared_ptr<Tuner>& tuner) {
   if (inputs.size() != graph.inputs().size())
     return fail("the graph has {} inputs, got {}", graph.inputs().size(), inputs.size());
   ISOMER_CHECK(runnable(graph));
+  ISOMER_CHECK(check_dtype(options.dtype));
+  const ElementType type = options.dtype == DType::BFloat16 ? ElementType::bf16 : kF32;
   ISOMER_TRY(Graph canonical, canonicalize(graph, inputs));
   const ThreadScope threads(options.threads);
   Tuner own(options.tune);
   try {
-    ISOMER_TRY(Program program, lower(std::move(canonical), tuner == nullptr ? own : *tuner));
+    ISOMER_TRY(Program program, lower(std::move(canonical), tuner == nullptr ? own : *tuner, type));
     auto state = std::make_unique<PlanState>();
     state->program = std::move(program);
     state->options = options;

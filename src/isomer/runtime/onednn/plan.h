@@ -22,6 +22,9 @@ struct PlanOptions {
   int threads = 1;
   /// Choose between algorithms by timing them (each once); else the plan is the same on every machine of a kind.
   bool tune = true;
+  /// In which elements convolutions and products compute and hand on what they made: Float or BFloat16. Inputs and
+  /// outputs have the graph's types in any case.
+  DType dtype = DType::Float;
 };
 
 /// One launch of a plan.
@@ -48,6 +51,9 @@ struct TracedRun {
 
 /// The version of oneDNN.
 std::string library_version();
+
+/// Fails, and says why, where plans on this processor cannot compute in elements of this type.
+Status check_dtype(DType dtype);
 
 class Plan {
  public:

@@ -1,5 +1,8 @@
 #pragma once
 // How many threads oneDNN's kernels take: it asks the OpenMP runtime, which keeps one number for each calling thread.
+// Our own kernels share these threads.
+
+#include <cstdint>
 
 namespace isomer::onednn {
 
@@ -17,5 +20,17 @@ class ThreadScope {
  private:
   const int before_;
 };
+
+/// Does `work` on parts [begin, end) of [0, count), which are about equal; `work` must not throw.
+using PartWork = void (*)(const void* what, int64_t begin, int64_t end);
+void run_parts(int64_t count, int64_t grain, const void* what, PartWork work);
+
+/// Calls work(begin, end) for parts of [0, count), in as many threads as are set; in fewer where they would get less
+/// than `grain` each. Allocates nothing.
+template <class Work>
+void parallel_for(int64_t count, int64_t grain, const Work& work) {
+  run_parts(count, grain, &work,
+            [](const void* what, int64_t begin, int64_t end) { (*static_cast<const Work*>(what))(begin, end); });
+}
 
 }  // namespace isomer::onednn

@@ -26,7 +26,7 @@ class Folder {
     for (ValueId value = 0; value < graph.num_values(); ++value) sizes_[value] = size_by_type(value);
   }
 
-  Result<Graph> fold() {
+  Result<Folding> fold() {
     do {
       plan();
     } while (!compute());
@@ -175,7 +175,8 @@ class Folder {
     }
   }
 
-  Result<Graph> rebuild() {
+  Result<Folding> rebuild() {
+    Folding out;
     GraphBuilder builder(graph_.name_table());
     std::vector<ValueId> renamed(graph_.num_values(), kNoValue);
     for (NodeId id = 0; id < graph_.nodes().size(); ++id) {
@@ -183,8 +184,11 @@ class Folder {
       if (node.is_input()) {
         renamed[node.result()] = builder.input(graph_.type(node.result()));
       } else if (folded_[id]) {
-        for (uint32_t i = 0; i < node.num_results; ++i)
-          if (needed_[node.result(i)]) renamed[node.result(i)] = builder.constant(data_[node.result(i)]);
+        for (uint32_t i = 0; i < node.num_results; ++i) {
+          if (!needed_[node.result(i)]) continue;
+          renamed[node.result(i)] = builder.constant(data_[node.result(i)]);
+          out.constants.emplace_back(node.result(i), data_[node.result(i)]);
+        }
       } else if (is_kept(id)) {
         ISOMER_CHECK(copy_node(builder, id, renamed));
       }
@@ -194,7 +198,8 @@ class Folder {
     }
     std::vector<ValueId> outputs;
     for (const ValueId output : graph_.outputs()) outputs.push_back(renamed[output]);
-    return builder.finish(outputs);
+    out.graph = builder.finish(outputs);
+    return out;
   }
 
   bool is_kept(NodeId id) const {
@@ -228,6 +233,11 @@ class Folder {
 
 }  // namespace
 
-Result<Graph> fold_constants(const Graph& graph, int64_t max_growth) { return Folder(graph, max_growth).fold(); }
+Result<Folding> fold(const Graph& graph, int64_t max_growth) { return Folder(graph, max_growth).fold(); }
+
+Result<Graph> fold_constants(const Graph& graph, int64_t max_growth) {
+  ISOMER_TRY(Folding out, fold(graph, max_growth));
+  return std::move(out.graph);
+}
 
 }  // namespace isomer

@@ -1,0 +1,26 @@
+#pragma once
+// A loop on several threads.
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <thread>
+#include <vector>
+
+namespace isomer {
+
+/// Calls work(i, thread) for all i < n, on `threads` threads (of which this is one, number 0), in chunks of `chunk`.
+template <class Work>
+void parallel_for(size_t n, int threads, size_t chunk, const Work& work) {
+  std::atomic<size_t> next = 0;
+  const auto loop = [&](size_t thread) {
+    for (size_t begin = next.fetch_add(chunk); begin < n; begin = next.fetch_add(chunk))
+      for (size_t i = begin; i < std::min(begin + chunk, n); ++i) work(i, thread);
+  };
+  std::vector<std::thread> others;
+  for (int t = 1; t < threads; ++t) others.emplace_back(loop, static_cast<size_t>(t));
+  loop(0);
+  for (std::thread& other : others) other.join();
+}
+
+}  // namespace isomer

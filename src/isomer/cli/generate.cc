@@ -1,0 +1,144 @@
+// isomer rules generate: substitutions found by enumeration.
+
+#include <fmt/ranges.h>
+
+#include <chrono>
+#include <map>
+
+#include "isomer/base/file.h"
+#include "isomer/base/memory.h"
+#include "isomer/base/progress.h"
+#include "isomer/base/table.h"
+#include "isomer/cli/commands.h"
+#include "isomer/cli/common.h"
+#include "isomer/discover/builtin.h"
+#include "isomer/discover/discover.h"
+
+namespace isomer {
+namespace {
+
+struct GenerateOptions {
+  std::vector<std::string> universes = universe_names();
+  size_t max_operators = 3;
+  size_t passes = 1;
+  int threads = 2;
+  std::string output;
+  std::string equalities;
+  bool json = false;
+};
+
+/// One universe, done.
+struct Generated {
+  std::string universe;
+  DiscoverCounts counts;
+  std::vector<std::string> equalities;
+  std::vector<DiscoveredRule> rules;
+  double seconds;
+};
+
+Result<Generated> generate_one(const std::string& name, const GenerateOptions& options) {
+  ISOMER_TRY(const std::vector<Universe> variants, load_universe(name));
+  Progress progress;
+  DiscoverOptions discovery;
+  discovery.enumerate = {.max_nodes = options.max_operators, .threads = options.threads, .passes = options.passes};
+  discovery.make_rules = !options.output.empty();
+  discovery.progress = [&](const std::string& text) { progress.update(fmt::format("{}: {}", name, text)); };
+  const auto start = std::chrono::steady_clock::now();
+  auto found = discover(variants, discovery);
+  if (!found) return fail_in(name, found.error());
+  Generated out{name, found->counts, {}, std::move(found->rules), 0};
+  for (const TermPair& pair : found->equalities) out.equalities.push_back(pair_text(pair, variants[0]));
+  out.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return out;
+}
+
+std::vector<std::pair<std::string, uint64_t>> stages(const DiscoverCounts& counts) {
+  std::vector<std::pair<std::string, uint64_t>> out;
+  for (size_t n = 1; n < counts.enumerated.terms.size(); ++n)
+    out.emplace_back(fmt::format("graphs of {} operators", n), counts.enumerated.terms[n]);
+  out.emplace_back("equal to an earlier one", counts.equal);
+  out.emplace_back("on fresh inputs, in other sizes", counts.confirmed);
+  out.emplace_back("input tensor renaming", counts.renamed);
+  out.emplace_back("common subgraph", counts.general);
+  out.emplace_back("implied by others", counts.needed);
+  if (counts.rules > 0) out.emplace_back("rules that hold in general", counts.rules);
+  return out;
+}
+
+void print_table(const std::vector<Generated>& all) {
+  Table table({"<universe", "<stage", ">remaining"});
+  for (const Generated& each : all)
+    for (const auto& [stage, n] : stages(each.counts)) table.row({each.universe, stage, std::to_string(n)});
+  fmt::print("{}", table.str());
+  for (const Generated& each : all)
+    fmt::print("{}: {} equalities in {:.1f} s\n", each.universe, each.counts.needed, each.seconds);
+}
+
+nlohmann::json report_of(const Generated& each) {
+  nlohmann::json counts;
+  for (const auto& [stage, n] : stages(each.counts)) counts.push_back({{"stage", stage}, {"remaining", n}});
+  return {{"universe", each.universe},
+          {"counts", counts},
+          {"values", each.counts.enumerated.values},
+          {"equalities", each.equalities},
+          {"seconds", each.seconds}};
+}
+
+/// The rules of all universes, each once, sorted by name.
+std::string rule_file(const std::vector<Generated>& all) {
+  std::map<std::string, std::string> by_name;
+  for (const Generated& each : all)
+    for (const DiscoveredRule& found : each.rules) by_name.emplace(found.rule.name, print_rule(found.rule));
+  std::string out = "# Found by isomer rules generate. Not edited by hand.\n";
+  for (const auto& [name, text] : by_name) out += "\n" + text;
+  return out;
+}
+
+Result<int> generate(const GenerateOptions& options) {
+  std::vector<Generated> all;
+  for (const std::string& name : options.universes) {
+    ISOMER_TRY(Generated one, generate_one(name, options));
+    all.push_back(std::move(one));
+  }
+  if (!options.equalities.empty()) {
+    std::string text;
+    for (const Generated& each : all)
+      text += fmt::format("# {}, up to {} operators\n{}\n", each.universe, options.max_operators,
+                          fmt::join(each.equalities, "\n"));
+    ISOMER_CHECK(write_file(options.equalities, text));
+  }
+  if (!options.output.empty()) ISOMER_CHECK(write_file(options.output, rule_file(all)));
+  if (!options.json) {
+    print_table(all);
+    return kDone;
+  }
+  nlohmann::json report;
+  for (const Generated& each : all) report.push_back(report_of(each));
+  print_json({{"universes", report}, {"peak_rss_bytes", peak_rss_bytes()}});
+  return kDone;
+}
+
+}  // namespace
+
+void add_rules_generate(CLI::App& rules, int& exit_code) {
+  const auto options = std::make_shared<GenerateOptions>();
+  CLI::App* command = rules.add_subcommand("generate", "Find equal small graphs by enumeration");
+  command->add_option("--universe", options->universes, "Operators and inputs to enumerate: names, or files")
+      ->capture_default_str();
+  command->add_option("--max-operators", options->max_operators, "Largest graphs")
+      ->check(CLI::Range(1, 4))
+      ->capture_default_str();
+  command->add_option("--passes", options->passes, "Passes over the largest graphs; more passes take less memory")
+      ->check(CLI::Range(1, 4096))
+      ->capture_default_str();
+  command->add_option("--threads", options->threads, "Threads")->check(CLI::Range(1, 256))->capture_default_str();
+  command->add_option("-o,--output", options->output, "Write the rules that the equalities give, to a rule file");
+  command->add_option("--equalities", options->equalities, "Write the equalities, a line each");
+  add_json(*command, options->json);
+  command->footer(
+      "Example: isomer rules generate --universe matrix --max-operators 2 -o discovered.rules\n"
+      "docs/discovery.md describes universes.");
+  command->callback([options, &exit_code] { exit_code = finish(generate(*options)); });
+}
+
+}  // namespace isomer

@@ -1,0 +1,147 @@
+// isomer verify: does a certificate hold?
+
+#include <limits>
+#include <memory>
+
+#include "isomer/base/file.h"
+#include "isomer/base/progress.h"
+#include "isomer/base/version.h"
+#include "isomer/cli/commands.h"
+#include "isomer/cli/common.h"
+#include "isomer/verify/compare.h"
+#include "isomer/verify/replay/verify_files.h"
+
+namespace isomer {
+namespace {
+
+using nlohmann::json;
+
+struct VerifyOptions {
+  std::string certificate, input, output;
+  std::string lock;
+  int inputs = 1;
+  EngineChoice engine{.name = "reference", .options = {}};
+  InputChoice random;
+  bool json = false;
+};
+
+/// How far apart the outputs of the two models are, over all random inputs.
+struct Difference {
+  int inputs = 0;
+  double max_abs = 0;
+  double max_rel = 0;
+  bool comparable = true;
+};
+
+Result<Difference> measure(const VerifyOptions& options, const replay::Verification& found) {
+  Difference out;
+  ISOMER_TRY(const auto engine, options.engine.make());
+  ISOMER_TRY(const ShapeOptions shapes, options.random.shape_options());
+  ISOMER_TRY(const SessionId before, engine->load(options.input));
+  ISOMER_TRY(const SessionId after, engine->load(options.output));
+  const Tolerance any{.rtol = 0, .atol = std::numeric_limits<double>::infinity()};
+  for (; out.inputs < options.inputs; ++out.inputs) {
+    const uint64_t seed = options.random.seed + static_cast<uint64_t>(out.inputs);
+    ISOMER_TRY(const auto inputs, random_inputs(found.input, shapes, seed));
+    ISOMER_TRY(const auto expected, engine->run(before, inputs));
+    ISOMER_TRY(const auto got, engine->run(after, inputs));
+    ISOMER_TRY(const Comparison comparison, compare_outputs(got, expected, any));
+    out.max_abs = std::max(out.max_abs, comparison.max_abs());
+    out.max_rel = std::max(out.max_rel, comparison.max_rel());
+    out.comparable = out.comparable && comparison.equal();
+  }
+  return out;
+}
+
+json report_of(const VerifyOptions& options, const replay::Verification& found, const Difference& difference) {
+  json rules = json::array();
+  for (const auto& rule : found.certificate.rules)
+    rules.push_back(
+        {{"rule", rule.name}, {"hash", fmt::format("{:016x}", rule.hash)}, {"verdict", verdict_name(rule.verdict)}});
+  json report = {{"schema", "isomer.verify.v1"},
+                 {"isomer", version()},
+                 {"certificate", options.certificate},
+                 {"models", {options.input, options.output}},
+                 {"made_by", found.certificate.isomer},
+                 {"holds", found.holds()},
+                 {"problem", found.problem},
+                 {"steps", found.tally.moves},
+                 {"applications", found.tally.applications},
+                 {"parts", found.tally.parts},
+                 {"folded", found.tally.constants},
+                 {"rules", std::move(rules)},
+                 {"beside", replay::beside_rules(found.certificate)},
+                 {"difference", nullptr}};
+  if (difference.inputs > 0)
+    report["difference"] = {{"engine", options.engine.name},
+                            {"inputs", difference.inputs},
+                            {"max_abs", difference.max_abs},
+                            {"max_rel", difference.max_rel},
+                            {"comparable", difference.comparable}};
+  return report;
+}
+
+void print_report(const VerifyOptions& options, const replay::Verification& found, const Difference& difference) {
+  if (!found.holds()) {
+    fmt::print("DOES NOT HOLD: {}\n", found.problem);
+    return;
+  }
+  fmt::print("holds: {} steps, {} applications of {} rules, {} folded constants\n", found.tally.moves,
+             found.tally.applications, found.certificate.rules.size(), found.tally.constants);
+  for (const std::string& sentence : replay::beside_rules(found.certificate)) fmt::print("  {}\n", sentence);
+  if (difference.inputs == 0) return;
+  fmt::print("outputs    {} on {} random input{} ({})\n",
+             !difference.comparable      ? "not all finite, or integers that differ,"
+             : difference.max_abs == 0.0 ? "equal to the last bit"
+                                         : fmt::format("within {:.1e} of their largest elements (absolute {:.1e})",
+                                                       difference.max_rel, difference.max_abs),
+             difference.inputs, difference.inputs == 1 ? "" : "s", options.engine.name);
+}
+
+Result<int> verify(const VerifyOptions& options) {
+  ISOMER_TRY(Lock lock, builtin_lock());
+  if (!options.lock.empty()) {
+    ISOMER_TRY(const std::string text, read_file(options.lock));
+    ISOMER_TRY(Lock own, parse_lock(text));
+    for (LockEntry& entry : own.entries) lock.entries.push_back(std::move(entry));
+  }
+  const auto replayed = [&] {
+    const Progress progress("replaying " + options.certificate);
+    return replay::verify_certificate(options.certificate, options.input, options.output, lock);
+  }();
+  if (!replayed) return tl::unexpected<Error>(replayed.error());
+  const replay::Verification& found = *replayed;
+  Difference difference;
+  if (found.holds() && options.inputs > 0) {
+    const Progress progress("running both models");
+    ISOMER_TRY(difference, measure(options, found));
+  }
+  if (options.json)
+    print_json(report_of(options, found, difference));
+  else
+    print_report(options, found, difference);
+  return found.holds() ? kDone : kFinding;
+}
+
+}  // namespace
+
+void add_verify(CLI::App& app, int& exit_code) {
+  CLI::App* command = app.add_subcommand("verify", "Does a certificate of `optimize --certificate` hold?");
+  const auto options = std::make_shared<VerifyOptions>();
+  command->add_option("certificate", options->certificate, "Certificate")->required();
+  command->add_option("input", options->input, "ONNX file that was optimized")->required();
+  command->add_option("output", options->output, "ONNX file that came out")->required();
+  command->add_option("--lock", options->lock, "Verdicts of rules of your own, as `isomer rules verify --write` makes");
+  command->add_option("--inputs", options->inputs, "Random inputs that both models run on; 0: none")
+      ->check(CLI::Range(0, 1000000))
+      ->capture_default_str();
+  options->engine.add_to(*command);
+  options->random.add_to(*command);
+  add_json(*command, options->json);
+  command->footer(
+      "Example: isomer verify model.cert model.onnx faster.onnx\n"
+      "Exit code 1: it does not hold; 2: it is damaged, or a file cannot be read.");
+  command->callback([options, &exit_code] { exit_code = finish(verify(*options)); });
+}
+
+}  // namespace isomer

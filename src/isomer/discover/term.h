@@ -1,0 +1,70 @@
+#pragma once
+// Terms of discovery: an operator of the universe applied to terms, packed into 64 bits.
+
+#include <compare>
+#include <cstdint>
+
+namespace isomer {
+
+/// Index of a term in a TermBank; inputs come first.
+using TermId = uint32_t;
+constexpr TermId kNoTerm = (1U << 27) - 1;
+
+/// Result `result` of operator `op` on the terms a and b (kNoTerm where there is one operand); or an input, whose op
+/// is kInput and whose index is a. Ordered by operator, operands, result: so the results of one node are neighbours.
+class TermCode {
+ public:
+  static constexpr uint32_t kInput = 255;
+
+  constexpr TermCode() = default;
+  constexpr TermCode(uint32_t op, TermId a, TermId b, uint32_t result)
+      : bits_(static_cast<uint64_t>(op) << 56 | static_cast<uint64_t>(a) << 29 | static_cast<uint64_t>(b) << 2 |
+              result) {}
+  static constexpr TermCode input(uint32_t index) { return {kInput, index, kNoTerm, 0}; }
+
+  constexpr uint32_t op() const { return static_cast<uint32_t>(bits_ >> 56); }
+  constexpr TermId a() const { return static_cast<TermId>(bits_ >> 29) & kNoTerm; }
+  constexpr TermId b() const { return static_cast<TermId>(bits_ >> 2) & kNoTerm; }
+  constexpr uint32_t result() const { return static_cast<uint32_t>(bits_ & 3); }
+  constexpr bool is_input() const { return op() == kInput; }
+  constexpr bool is_binary() const { return b() != kNoTerm; }
+  /// Whether both are results of the same node.
+  constexpr bool same_node(TermCode other) const { return bits_ >> 2 == other.bits_ >> 2; }
+  friend constexpr auto operator<=>(TermCode, TermCode) = default;
+
+ private:
+  uint64_t bits_ = 0;
+};
+
+/// The inputs of a term by first occurrence, four bits each.
+class InputOrder {
+ public:
+  static InputOrder of(uint32_t input) { return InputOrder(kEmpty << 4 | input); }
+  InputOrder() = default;
+
+  /// The inputs of a term whose operands have these.
+  static InputOrder joined(InputOrder a, InputOrder b) {
+    for (size_t i = 0; i < b.size(); ++i)
+      if (!a.has(b.at(i)))
+        a.bits_ = (a.bits_ & ~(uint64_t{15} << 4 * a.size())) | static_cast<uint64_t>(b.at(i)) << 4 * a.size();
+    return a;
+  }
+  size_t size() const {
+    size_t n = 0;
+    while (n < 16 && at(n) != 15) ++n;
+    return n;
+  }
+  uint32_t at(size_t i) const { return static_cast<uint32_t>(bits_ >> 4 * i) & 15; }
+  bool has(uint32_t input) const {
+    for (size_t i = 0; i < 16 && at(i) != 15; ++i)
+      if (at(i) == input) return true;
+    return false;
+  }
+
+ private:
+  static constexpr uint64_t kEmpty = ~uint64_t{0};
+  explicit InputOrder(uint64_t bits) : bits_(bits) {}
+  uint64_t bits_ = kEmpty;
+};
+
+}  // namespace isomer

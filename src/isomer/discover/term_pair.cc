@@ -1,0 +1,347 @@
+#include "isomer/discover/term_pair.h"
+
+#include <algorithm>
+#include <map>
+
+#include "isomer/base/hash.h"
+#include "isomer/base/rng.h"
+
+namespace isomer {
+namespace {
+
+/// Adds terms of a bank to a pair, each node once.
+class Expansion {
+ public:
+  Expansion(const TermBank& bank, TermPair& pair) : bank_(bank), pair_(pair) {}
+
+  uint32_t add(TermCode code) {
+    const auto known = made_.find(code);
+    if (known != made_.end()) return known->second;
+    PairNode node;
+    if (code.is_input()) {
+      const bool constant = bank_.universe().inputs[code.a()].constant.has_value();
+      node.kind = constant ? PairNode::Kind::Constant : PairNode::Kind::Input;
+      if (constant)
+        node.op = code.a();
+      else
+        node.input = static_cast<KindId>(bank_.universe().inputs[code.a()].group);
+    } else {
+      node.kind = PairNode::Kind::Apply;
+      node.op = code.op();
+      node.result = code.result();
+      node.a = add(bank_.at(code.a()).code);
+      if (code.is_binary()) node.b = add(bank_.at(code.b()).code);
+    }
+    pair_.nodes.push_back(node);
+    return made_[code] = static_cast<uint32_t>(pair_.nodes.size() - 1);
+  }
+
+ private:
+  const TermBank& bank_;
+  TermPair& pair_;
+  std::map<TermCode, uint32_t> made_;
+};
+
+}  // namespace
+
+TermPair expand(const TermBank& bank, const EqualTerms& terms) {
+  TermPair pair;
+  Expansion expansion(bank, pair);
+  pair.left.push_back(expansion.add(terms.term));
+  pair.right.push_back(expansion.add(terms.least));
+  return pair;
+}
+
+std::vector<bool> TermPair::needed(std::span<const uint32_t> roots) const {
+  std::vector<bool> out(nodes.size(), false);
+  for (const uint32_t root : roots) out[root] = true;
+  for (size_t i = nodes.size(); i-- > 0;) {
+    if (!out[i] || nodes[i].kind != PairNode::Kind::Apply) continue;
+    out[nodes[i].a] = true;
+    if (nodes[i].b != PairNode::kNone) out[nodes[i].b] = true;
+  }
+  return out;
+}
+
+size_t TermPair::size(std::span<const uint32_t> roots) const {
+  const std::vector<bool> used = needed(roots);
+  size_t n = 0;
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    if (!used[i] || nodes[i].kind != PairNode::Kind::Apply) continue;
+    bool counted = false;  // with another result of the same node
+    for (size_t j = 0; j < i && !counted; ++j)
+      counted = used[j] && nodes[j].kind == PairNode::Kind::Apply && nodes[j].op == nodes[i].op &&
+                nodes[j].a == nodes[i].a && nodes[j].b == nodes[i].b;
+    if (!counted) ++n;
+  }
+  return n;
+}
+
+size_t TermPair::tree_size(std::span<const uint32_t> roots) const {
+  std::vector<size_t> below(nodes.size(), 0);
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    const PairNode& node = nodes[i];
+    if (node.kind != PairNode::Kind::Apply) continue;
+    below[i] = 1 + below[node.a] + (node.b == PairNode::kNone ? 0 : below[node.b]);
+  }
+  size_t n = 0;
+  for (const uint32_t root : roots) n += below[root];
+  return n;
+}
+
+size_t TermPair::num_inputs() const {
+  return static_cast<size_t>(std::ranges::count(nodes, PairNode::Kind::Input, &PairNode::kind));
+}
+
+TermPair TermPair::compact() const {
+  std::vector<uint32_t> roots = left;
+  roots.insert(roots.end(), right.begin(), right.end());
+  const std::vector<bool> used = needed(roots);
+  TermPair out;
+  std::vector<uint32_t> place(nodes.size(), PairNode::kNone);
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    if (!used[i]) continue;
+    PairNode node = nodes[i];
+    if (node.kind == PairNode::Kind::Apply) {
+      node.a = place[node.a];
+      if (node.b != PairNode::kNone) node.b = place[node.b];
+    }
+    place[i] = static_cast<uint32_t>(out.nodes.size());
+    out.nodes.push_back(node);
+  }
+  for (const uint32_t root : left) out.left.push_back(place[root]);
+  for (const uint32_t root : right) out.right.push_back(place[root]);
+  return out;
+}
+
+namespace {
+
+/// Types and values of a pair's nodes, one after the other.
+class PairEvaluation {
+ public:
+  PairEvaluation(const TermPair& pair, const PairContext& context, uint64_t seed)
+      : pair_(pair), context_(context), seed_(seed) {}
+
+  bool run() {
+    for (uint32_t i = 0; i < pair_.nodes.size(); ++i)
+      if (!(pair_.nodes[i].kind == PairNode::Kind::Apply ? apply(i) : leaf(i))) return false;
+    return true;
+  }
+
+  PairValues& found() { return found_; }
+
+ private:
+  bool leaf(uint32_t i) {
+    const PairNode& node = pair_.nodes[i];
+    TypeTable& types = context_.types;
+    if (node.kind == PairNode::Kind::Constant) {
+      found_.types.push_back(types.constant_type(node.op));
+      const auto value = types.constant(node.op);
+      found_.values.emplace_back(value.begin(), value.end());
+      return true;
+    }
+    found_.types.push_back(types.intern(context_.kinds.dims(node.input, context_.variant)));
+    Rng rng(hash_mix(seed_, i));
+    for (Fp& x : found_.values.emplace_back(types.elements(found_.types[i]))) x = Fp::raw(rng.below(Fp::kPrime));
+    return true;
+  }
+
+  bool apply(uint32_t i) {
+    const PairNode& node = pair_.nodes[i];
+    const bool binary = node.b != PairNode::kNone;
+    const TypeTable::Entry& entry =
+        context_.types.at(node.op, found_.types[node.a], binary ? found_.types[node.b] : TypeId{0});
+    if (node.result >= entry.maps.size()) return false;
+    const FieldMap& map = entry.maps[node.result];
+    std::vector<Fp> out(map.elements());
+    map.run(found_.values[node.a].data(), binary ? found_.values[node.b].data() : nullptr, out.data());
+    found_.types.push_back(entry.types[node.result]);
+    found_.values.push_back(std::move(out));
+    return true;
+  }
+
+  const TermPair& pair_;
+  const PairContext& context_;
+  const uint64_t seed_;
+  PairValues found_;
+};
+
+}  // namespace
+
+std::optional<PairValues> evaluate(const TermPair& pair, const PairContext& context, uint64_t seed) {
+  PairEvaluation evaluation(pair, context, seed);
+  if (!evaluation.run()) return std::nullopt;
+  return std::move(evaluation.found());
+}
+
+bool holds(const TermPair& pair, const PairContext& context, std::span<const uint64_t> seeds) {
+  for (const uint64_t seed : seeds) {
+    PairEvaluation evaluation(pair, context, seed);
+    if (!evaluation.run()) return false;
+    const PairValues& found = evaluation.found();
+    for (size_t r = 0; r < pair.left.size(); ++r)
+      if (found.types[pair.left[r]] != found.types[pair.right[r]] ||
+          found.values[pair.left[r]] != found.values[pair.right[r]])
+        return false;
+  }
+  return true;
+}
+
+namespace {
+
+/// Writes a pair with inputs numbered by first occurrence, for one choice of the orders of commutative operands.
+class Serializer {
+ public:
+  Serializer(const TermPair& pair, const std::vector<uint32_t>& commutative, uint32_t flips)
+      : pair_(pair), flipped_(pair.nodes.size(), false), number_(pair.nodes.size(), PairNode::kNone) {
+    for (size_t i = 0; i < commutative.size(); ++i) flipped_[commutative[i]] = (flips >> i & 1) != 0;
+  }
+
+  std::string run(const std::vector<uint32_t>& first, const std::vector<uint32_t>& second) {
+    for (const uint32_t root : first) visit(root);
+    out_.push_back('=');
+    for (const uint32_t root : second) visit(root);
+    return std::move(out_);
+  }
+
+ private:
+  void put(uint32_t x) {
+    out_.push_back(static_cast<char>(x));
+    out_.push_back(static_cast<char>(x >> 8));
+  }
+
+  void visit(uint32_t i) {
+    const PairNode& node = pair_.nodes[i];
+    if (number_[i] != PairNode::kNone) {
+      out_.push_back('#');
+      put(number_[i]);
+      return;
+    }
+    number_[i] = next_++;
+    if (node.kind != PairNode::Kind::Apply) {
+      out_.push_back(node.kind == PairNode::Kind::Input ? 'i' : 'c');
+      put(node.kind == PairNode::Kind::Input ? node.input : node.op);
+      return;
+    }
+    out_.push_back('(');
+    put(node.op);
+    put(node.result);
+    const bool binary = node.b != PairNode::kNone;
+    visit(flipped_[i] ? node.b : node.a);
+    if (binary) visit(flipped_[i] ? node.a : node.b);
+  }
+
+  const TermPair& pair_;
+  std::vector<bool> flipped_;
+  std::vector<uint32_t> number_;
+  uint32_t next_ = 0;
+  std::string out_;
+};
+
+}  // namespace
+
+std::string pair_key(const TermPair& pair, const Universe& universe) {
+  constexpr size_t kMostFlips = 10;
+  std::vector<uint32_t> commutative;
+  for (uint32_t i = 0; i < pair.nodes.size(); ++i) {
+    const PairNode& node = pair.nodes[i];
+    if (node.kind == PairNode::Kind::Apply && universe.ops[node.op].commutative && node.a != node.b &&
+        commutative.size() < kMostFlips)
+      commutative.push_back(i);
+  }
+  std::string least;
+  for (uint32_t flips = 0; flips < 1U << commutative.size(); ++flips) {
+    for (const bool swap : {false, true}) {
+      Serializer serializer(pair, commutative, flips);
+      std::string key = swap ? serializer.run(pair.right, pair.left) : serializer.run(pair.left, pair.right);
+      if (least.empty() || key < least) least = std::move(key);
+    }
+  }
+  return least;
+}
+
+TermPair without_common_subgraphs(TermPair pair, std::span<const PairContext> variants, InputKinds& kinds) {
+  static constexpr uint64_t kSeeds[] = {11, 12};
+  const auto holds_in_all = [&](const TermPair& general) {
+    return std::ranges::all_of(variants, [&](const PairContext& variant) { return holds(general, variant, kSeeds); });
+  };
+  for (bool changed = true; changed;) {
+    changed = false;
+    const std::vector<bool> left = pair.needed(pair.left);
+    const std::vector<bool> right = pair.needed(pair.right);
+    std::vector<PairValues> values;
+    for (const PairContext& variant : variants) {
+      auto found = evaluate(pair, variant, 1);
+      if (!found) return pair;
+      values.push_back(std::move(*found));
+    }
+    for (uint32_t i = static_cast<uint32_t>(pair.nodes.size()); i-- > 0 && !changed;) {
+      if (!left[i] || !right[i] || pair.nodes[i].kind == PairNode::Kind::Input) continue;
+      std::vector<Ints> dims;
+      for (size_t v = 0; v < variants.size(); ++v) dims.push_back(variants[v].types.dims(values[v].types[i]));
+      TermPair general = pair;
+      general.nodes[i] = PairNode{.kind = PairNode::Kind::Input, .input = kinds.intern(dims)};
+      if (!holds_in_all(general)) continue;
+      pair = general.compact();
+      changed = true;
+    }
+  }
+  return pair;
+}
+
+namespace {
+
+/// Writes terms with inputs called a, b, c, ... by first occurrence.
+class TextWriter {
+ public:
+  TextWriter(const TermPair& pair, const Universe& universe) : pair_(pair), universe_(universe) {}
+
+  std::string run(uint32_t i) {
+    const PairNode& node = pair_.nodes[i];
+    if (node.kind == PairNode::Kind::Constant) return "?" + universe_.inputs[node.op].name;
+    if (node.kind == PairNode::Kind::Input) {
+      const auto [name, fresh] = names_.try_emplace(i, std::string(1, static_cast<char>('a' + names_.size())));
+      return "?" + name->second;
+    }
+    const UniverseOp& op = universe_.ops[node.op];
+    std::map<std::string, Term> operands{{op.operands[0], placeholder(run(node.a))}};
+    if (op.operands.size() == 2) operands.emplace(op.operands[1], placeholder(run(node.b)));
+    return print_term(substituted(op.results[node.result], operands));
+  }
+
+ private:
+  /// A variable whose name is the text of a term, but for the sigil: printed, it is that text.
+  static Term placeholder(std::string text) {
+    Term out;
+    out.name = text.front() == '?' ? text.substr(1) : kMark + text;
+    return out;
+  }
+
+  Term substituted(Term term, const std::map<std::string, Term>& operands) const {
+    if (term.kind == Term::Kind::Value) return operands.at(term.name);
+    for (Term& operand : term.operands) operand = substituted(std::move(operand), operands);
+    return term;
+  }
+
+  friend std::string isomer::pair_text(const TermPair& pair, const Universe& universe);
+  static constexpr char kMark = '\x01';
+  const TermPair& pair_;
+  const Universe& universe_;
+  std::map<uint32_t, std::string> names_;
+};
+
+}  // namespace
+
+std::string pair_text(const TermPair& pair, const Universe& universe) {
+  TextWriter writer(pair, universe);
+  std::string out;
+  for (const auto* roots : {&pair.left, &pair.right}) {
+    if (roots == &pair.right) out += " = ";
+    for (size_t r = 0; r < roots->size(); ++r) out += (r > 0 ? ", " : "") + writer.run((*roots)[r]);
+  }
+  const std::string marked{'?', TextWriter::kMark};
+  for (size_t at = out.find(marked); at != std::string::npos; at = out.find(marked, at)) out.erase(at, marked.size());
+  return out;
+}
+
+}  // namespace isomer

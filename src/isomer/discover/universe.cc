@@ -1,0 +1,204 @@
+#include "isomer/discover/universe.h"
+
+#include <algorithm>
+#include <cctype>
+#include <functional>
+#include <map>
+#include <optional>
+
+#include "isomer/ir/scanner.h"
+
+namespace isomer {
+namespace {
+
+void collect_variables(const Term& term, std::vector<std::string>& out) {
+  if (term.kind == Term::Kind::Value && std::ranges::find(out, term.name) == out.end()) out.push_back(term.name);
+  for (const Term& operand : term.operands) collect_variables(operand, out);
+}
+
+/// Whether an expression is a product of integers; its value.
+std::optional<int64_t> closed_product(const Expr& expr) {
+  if (expr.kind == Expr::Kind::Integer) return expr.integer;
+  if (expr.kind != Expr::Kind::Call || expr.name != "*") return std::nullopt;
+  const auto x = closed_product(expr.args[0]);
+  const auto y = closed_product(expr.args[1]);
+  int64_t product = 0;
+  if (!x || !y || __builtin_mul_overflow(*x, *y, &product)) return std::nullopt;
+  return product;
+}
+
+void fold(Expr& expr) {
+  if (const auto value = closed_product(expr)) {
+    expr = Expr{};
+    expr.integer = *value;
+  }
+  for (Expr& arg : expr.args) fold(arg);
+}
+
+/// Products of sizes become the numbers that they are, so that terms print as short as they can.
+void fold(Term& term) {
+  for (auto& [name, expr] : term.attrs) fold(expr);
+  for (Term& operand : term.operands) fold(operand);
+}
+
+/// Whether conditions are known to say the same of (x, y) as of (y, x): there are none, or it is an equality of both.
+bool symmetric(const std::vector<Expr>& conditions) {
+  return std::ranges::all_of(conditions, [](const Expr& condition) {
+    return condition.name == "==" && condition.args.size() == 2 && condition.args[0].name == condition.args[1].name &&
+           condition.args[0].args.size() == 1 && condition.args[1].args.size() == 1 &&
+           condition.args[0].args[0].name != condition.args[1].args[0].name;
+  });
+}
+
+/// One line of a universe.
+class LineParser {
+ public:
+  LineParser(std::string_view line, Universe& universe) : scan_(line), universe_(universe) {}
+
+  Status parse() {
+    if (scan_.at_end()) return {};
+    if (scan_.accept_word("inputs")) return inputs();
+    if (scan_.accept_word("constant")) return constant();
+    if (scan_.accept_word("operator")) return op();
+    if (scan_.accept_word("let")) return {};
+    return fail("expected 'let', 'inputs', 'constant' or 'operator'");
+  }
+
+ private:
+  Result<std::string> name() {
+    ISOMER_CHECK(scan_.expect("?"));
+    return scan_.identifier();
+  }
+
+  bool known(const std::string& name) const {
+    return std::ranges::any_of(universe_.inputs, [&](const UniverseInput& input) { return input.name == name; });
+  }
+
+  size_t next_group() const { return universe_.inputs.empty() ? 0 : universe_.inputs.back().group + 1; }
+
+  Status inputs() {
+    std::vector<UniverseInput> made;
+    const size_t group = next_group();
+    do {
+      ISOMER_TRY(std::string next, name());
+      made.push_back({std::move(next), {}, group});
+    } while (scan_.peek() == '?');
+    Ints dims;
+    ISOMER_CHECK(scan_.expect("["));
+    while (!scan_.accept("]")) {
+      if (!dims.empty()) ISOMER_CHECK(scan_.expect(","));
+      ISOMER_TRY(const int64_t dim, scan_.integer());
+      if (dim < 1) return fail("an extent of {}", dim);
+      dims.push_back(dim);
+    }
+    for (UniverseInput& input : made) {
+      if (known(input.name)) return fail("a second input is called '{}'", input.name);
+      input.dims = dims;
+      universe_.inputs.push_back(std::move(input));
+    }
+    return {};
+  }
+
+  Status constant() {
+    const size_t group = next_group();
+    ISOMER_TRY(std::string given, name());
+    ISOMER_TRY(Rule pattern, parse_pattern(scan_.raw_until("\n")));
+    std::vector<std::string> variables;
+    for (const Term& term : pattern.sources) collect_variables(term, variables);
+    if (pattern.sources.size() != 1 || !variables.empty()) return fail("a constant is one term without variables");
+    if (known(given)) return fail("a second input is called '{}'", given);
+    universe_.inputs.push_back({std::move(given), {}, group, std::move(pattern.sources[0])});
+    return {};
+  }
+
+  Status op() {
+    UniverseOp out;
+    ISOMER_TRY(Rule pattern, parse_pattern(scan_.raw_until("\n")));
+    out.results = std::move(pattern.sources);
+    out.conditions = std::move(pattern.conditions);
+    for (Term& term : out.results) {
+      fold(term);
+      collect_variables(term, out.operands);
+    }
+    if (out.operands.empty() || out.operands.size() > 2) return fail("an operator has one or two operands");
+    const Term& root = out.results[0];
+    const auto plain = [](const Term& operand) { return operand.kind == Term::Kind::Value; };
+    out.commutative = out.results.size() == 1 && root.op->commutative && out.operands.size() == 2 &&
+                      root.operands.size() == 2 && std::ranges::all_of(root.operands, plain) &&
+                      symmetric(out.conditions);
+    universe_.ops.push_back(std::move(out));
+    return {};
+  }
+
+  Scanner scan_;
+  Universe& universe_;
+};
+
+/// Calls `visit` with every line; an error gets the line's number.
+Status for_each_line(std::string_view text, const std::function<Status(std::string_view)>& visit) {
+  for (int number = 1; !text.empty(); ++number) {
+    const size_t end = std::min(text.find('\n'), text.size());
+    if (const Status status = visit(text.substr(0, end)); !status)
+      return fail("line {}: {}", number, status.error().message);
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return {};
+}
+
+/// The `let` lines of a universe.
+using Sizes = std::map<std::string, std::vector<int64_t>, std::less<>>;
+
+Result<Sizes> parse_sizes(std::string_view text) {
+  Sizes out;
+  const auto read = [&](std::string_view line) -> Status {
+    Scanner scan(line);
+    if (!scan.accept_word("let")) return {};
+    ISOMER_TRY(const std::string name, scan.identifier());
+    ISOMER_CHECK(scan.expect("="));
+    do {
+      ISOMER_TRY(const int64_t size, scan.integer());
+      out[name].push_back(size);
+    } while (scan.accept(","));
+    if (out[name].size() != out.begin()->second.size() || out[name].size() != out.rbegin()->second.size())
+      return fail("every size has the same number of variants");
+    return {};
+  };
+  ISOMER_CHECK(for_each_line(text, read));
+  return out;
+}
+
+/// `line` with the names of sizes replaced by the sizes.
+std::string with_sizes(std::string_view line, const Sizes& sizes, size_t variant) {
+  std::string out;
+  while (!line.empty()) {
+    const auto is_word = [](char c) {
+      return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '?';
+    };
+    const auto end = std::ranges::find_if_not(line, is_word);
+    const std::string_view word = line.substr(0, std::max<size_t>(1, static_cast<size_t>(end - line.begin())));
+    const auto size = sizes.find(word);
+    out += size == sizes.end() ? std::string(word) : std::to_string(size->second[variant]);
+    line.remove_prefix(word.size());
+  }
+  return out;
+}
+
+}  // namespace
+
+Result<size_t> universe_variants(std::string_view text) {
+  ISOMER_TRY(const Sizes sizes, parse_sizes(text));
+  return sizes.empty() ? 1 : sizes.begin()->second.size();
+}
+
+Result<Universe> parse_universe(std::string_view text, size_t variant) {
+  ISOMER_TRY(const Sizes sizes, parse_sizes(text));
+  Universe out;
+  ISOMER_CHECK(for_each_line(text, [&](std::string_view line) {
+    const std::string concrete = with_sizes(line, sizes, variant);
+    return LineParser(concrete, out).parse();
+  }));
+  if (out.inputs.empty() || out.ops.empty()) return fail("a universe needs inputs and operators");
+  return out;
+}
+
+}  // namespace isomer

@@ -1,0 +1,52 @@
+#pragma once
+// The graphs that discovery enumerates: their inputs and operators, read from a text file.
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "isomer/base/result.h"
+#include "isomer/ir/attrs.h"
+#include "isomer/rules/rule.h"
+
+namespace isomer {
+
+/// An input of the graphs. Inputs of one group have the same extents and are interchangeable; a constant is in a group
+/// of its own.
+struct UniverseInput {
+  std::string name;  // without sigil
+  Ints dims;
+  size_t group = 0;
+  /// A term without variables, when it is a constant.
+  std::optional<Term> constant = std::nullopt;
+};
+
+/// An operator with fixed attributes: terms over one or two variables, one term for each of its results, tried on
+/// operands that satisfy the conditions. However many nodes the terms have, it counts as one.
+struct UniverseOp {
+  std::vector<Term> results;
+  std::vector<std::string> operands;  ///< names of the variables, by first occurrence
+  std::vector<Expr> conditions;
+  /// f(x, y) and f(y, x) are the same match of a rule.
+  bool commutative = false;
+};
+
+struct Universe {
+  std::vector<UniverseInput> inputs;
+  std::vector<UniverseOp> ops;
+};
+
+/// Reads a universe, a line each:
+///     let N = 3, 5                                          sizes by name, for each variant
+///     inputs ?a ?b [3, 3]                                   interchangeable inputs of these extents
+///     constant ?one (TERM)                                  a constant
+///     operator (Add ?x ?y) where shape(?x) == shape(?y)     the conditions are those of rules
+///     operator (TERM), (TERM)                               an operator with two results
+/// `#` starts a comment. Fails with the number of the line that is not understood.
+///
+/// Variants of a universe differ in the sizes alone, so that an equality found in one can be tried in the others.
+Result<Universe> parse_universe(std::string_view text, size_t variant = 0);
+/// How many sizes the `let` lines give; 1 when there are none. Fails where they give different numbers of them.
+Result<size_t> universe_variants(std::string_view text);
+
+}  // namespace isomer

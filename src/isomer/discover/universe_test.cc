@@ -1,0 +1,58 @@
+#include "isomer/discover/universe.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace isomer {
+namespace {
+
+constexpr std::string_view kSmall = R"(
+# Squares.
+let N = 3, 5
+inputs ?a ?b [N, N]
+inputs ?s []
+constant ?one (Div 1.0 1.0)
+operator (Add ?x ?y) where shape(?x) == shape(?y)
+operator (Mul ?s ?x) where rank(?s) == 0 and rank(?x) > 0
+operator (Slice axes=[0] starts=[0] ends=[N] steps=[1] ?x), (Slice axes=[0] starts=[N] ends=[2 * N] steps=[1] ?x)
+)";
+
+TEST(Universe, ReadsInputsAndOperators) {
+  const auto universe = parse_universe(kSmall);
+  ASSERT_TRUE(universe.has_value()) << universe.error().message;
+  ASSERT_EQ(universe->inputs.size(), 4U);
+  EXPECT_EQ(universe->inputs[0].dims, (Ints{3, 3}));
+  EXPECT_EQ(universe->inputs[0].group, universe->inputs[1].group);
+  EXPECT_NE(universe->inputs[1].group, universe->inputs[2].group);
+  EXPECT_TRUE(universe->inputs[3].constant.has_value());
+  ASSERT_EQ(universe->ops.size(), 3U);
+  EXPECT_TRUE(universe->ops[0].commutative);
+  EXPECT_FALSE(universe->ops[1].commutative) << "its conditions tell its operands apart";
+  EXPECT_EQ(universe->ops[2].results.size(), 2U);
+  EXPECT_EQ(print_term(universe->ops[2].results[1]), "(Slice axes=[0] starts=[3] ends=[6] steps=[1] ?x)");
+}
+
+TEST(Universe, HasVariantsOfSizes) {
+  EXPECT_EQ(universe_variants(kSmall).value(), 2U);
+  EXPECT_EQ(universe_variants("operator (Relu ?x)").value(), 1U);
+  EXPECT_EQ(parse_universe(kSmall, 1)->inputs[0].dims, (Ints{5, 5}));
+}
+
+TEST(Universe, TellsTheLineOfAMistake) {
+  const auto message = [](std::string_view text) {
+    const auto universe = parse_universe(text);
+    return universe.has_value() ? std::string("none") : universe.error().message;
+  };
+  EXPECT_THAT(message("\ninput ?a [3]"), testing::HasSubstr("line 2"));
+  EXPECT_THAT(message("inputs ?a [3]\noperator (Nonesuch ?x)"),
+              testing::AllOf(testing::HasSubstr("line 2"), testing::HasSubstr("Nonesuch")));
+  EXPECT_THAT(message("inputs ?a [3]\ninputs ?a [3]"), testing::HasSubstr("a second input"));
+  EXPECT_THAT(message("inputs ?a [0]"), testing::HasSubstr("extent"));
+  EXPECT_THAT(message("inputs ?a [3]\noperator (Concat axis=0 ?x ?y ?z)"), testing::HasSubstr("one or two operands"));
+  EXPECT_THAT(message("inputs ?a [3]\nconstant ?c (Relu ?x)"), testing::HasSubstr("without variables"));
+  EXPECT_THAT(message("let N = 1\nlet M = 1, 2\ninputs ?a [N]"), testing::HasSubstr("same number of variants"));
+  EXPECT_THAT(message("inputs ?a [3]"), testing::HasSubstr("operators"));
+}
+
+}  // namespace
+}  // namespace isomer

@@ -1,0 +1,158 @@
+#include "isomer/egraph/egraph.h"
+
+#include <algorithm>
+#include <cassert>
+
+#include "isomer/base/hash.h"
+
+namespace isomer {
+
+size_t EGraph::Hash::operator()(const ENode& node) const {
+  uint64_t hash = node.label;
+  for (const EClassId child : node.children) hash = hash_mix(hash, child);
+  return hash;
+}
+
+EClassId EGraph::find(EClassId id) const {
+  while (parents_[id] != id) {
+    parents_[id] = parents_[parents_[id]];
+    id = parents_[id];
+  }
+  return id;
+}
+
+ENode EGraph::canonical(ENode node) const {
+  for (EClassId& child : node.children) child = find(child);
+  return node;
+}
+
+EClassId EGraph::add(ENode node, bool* fresh) {
+  node = canonical(std::move(node));
+  const auto known = known_.find(node);
+  if (fresh != nullptr) *fresh = known == known_.end();
+  if (known != known_.end()) return find(known->second);
+  const auto id = static_cast<EClassId>(parents_.size());
+  parents_.push_back(id);
+  classes_.emplace_back().nodes.push_back(node);
+  for (const EClassId child : node.children) classes_[child].users.emplace_back(node, id);
+  known_.emplace(std::move(node), id);
+  ++size_;
+  return id;
+}
+
+bool EGraph::merge(EClassId a, EClassId b) {
+  a = find(a);
+  b = find(b);
+  if (a == b) return false;
+  if (classes_[a].users.size() + classes_[a].nodes.size() < classes_[b].users.size() + classes_[b].nodes.size())
+    std::swap(a, b);
+  parents_[b] = a;
+  auto move_into = [](auto& to, auto& from) {
+    to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
+    from = {};
+  };
+  move_into(classes_[a].nodes, classes_[b].nodes);
+  move_into(classes_[a].users, classes_[b].users);
+  dirty_.push_back(a);
+  return true;
+}
+
+void EGraph::rebuild() {
+  while (!dirty_.empty()) {
+    std::vector<EClassId> todo;
+    std::swap(todo, dirty_);
+    for (EClassId& id : todo) id = find(id);
+    std::ranges::sort(todo);
+    todo.erase(std::unique(todo.begin(), todo.end()), todo.end());
+    for (const EClassId id : todo) repair(id);
+  }
+  size_ = 0;
+  for (EClassId id = 0; id < parents_.size(); ++id) {
+    if (parents_[id] != id) continue;
+    auto& nodes = classes_[id].nodes;
+    for (ENode& node : nodes) node = canonical(std::move(node));
+    std::ranges::sort(nodes, [](const ENode& x, const ENode& y) {
+      return x.label != y.label ? x.label < y.label : x.children < y.children;
+    });
+    nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
+    size_ += nodes.size();
+  }
+}
+
+void EGraph::repair(EClassId id) {
+  auto users = std::move(classes_[find(id)].users);
+  classes_[find(id)].users.clear();
+  for (auto& [node, owner] : users) {
+    known_.erase(node);
+    node = canonical(std::move(node));
+    const auto [place, fresh] = known_.emplace(node, find(owner));
+    if (!fresh) merge(place->second, owner);
+    place->second = find(owner);
+    // The class may have been merged into another one meanwhile.
+    classes_[find(id)].users.emplace_back(std::move(node), find(owner));
+  }
+}
+
+std::vector<EClassId> EGraph::classes() const {
+  std::vector<EClassId> out;
+  for (EClassId id = 0; id < parents_.size(); ++id)
+    if (parents_[id] == id) out.push_back(id);
+  return out;
+}
+
+namespace {
+
+/// Matches the patterns of `pending` one after the other.
+class Matcher {
+ public:
+  Matcher(const EGraph& graph, ESubst& subst, const std::function<void(const ESubst&)>& visit)
+      : graph_(graph), subst_(subst), visit_(visit) {}
+
+  void push(const EPattern& pattern, EClassId id) { pending_.emplace_back(&pattern, id); }
+
+  void run() {
+    if (pending_.empty()) return visit_(subst_);
+    const auto [pattern, raw] = pending_.back();
+    pending_.pop_back();
+    const EClassId id = graph_.find(raw);
+    if (pattern->label == EPattern::kVariable) {
+      variable(pattern->variable, id);
+    } else {
+      for (const ENode& node : graph_.nodes(id)) {
+        if (node.label != pattern->label || node.children.size() != pattern->children.size()) continue;
+        const size_t before = pending_.size();
+        for (size_t i = node.children.size(); i-- > 0;) push(pattern->children[i], node.children[i]);
+        run();
+        pending_.resize(before);
+      }
+    }
+    pending_.emplace_back(pattern, raw);
+  }
+
+ private:
+  void variable(uint32_t variable, EClassId id) {
+    if (subst_[variable] != kUnbound) {
+      if (graph_.find(subst_[variable]) == id) run();
+      return;
+    }
+    subst_[variable] = id;
+    run();
+    subst_[variable] = kUnbound;
+  }
+
+  const EGraph& graph_;
+  ESubst& subst_;
+  const std::function<void(const ESubst&)>& visit_;
+  std::vector<std::pair<const EPattern*, EClassId>> pending_;
+};
+
+}  // namespace
+
+void ematch(const EGraph& graph, const EPattern& pattern, EClassId id, ESubst& subst,
+            const std::function<void(const ESubst&)>& visit) {
+  Matcher matcher(graph, subst, visit);
+  matcher.push(pattern, id);
+  matcher.run();
+}
+
+}  // namespace isomer

@@ -1,0 +1,80 @@
+#pragma once
+// An e-graph: many equal terms in little room (Nelson's congruence closure; egg's deferred rebuilding).
+//
+// A class holds nodes that are equal; a node is a label over classes. add() finds equal nodes again, merge() says that
+// two classes are equal, and rebuild() draws the conclusions for the nodes above them.
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+namespace isomer {
+
+using EClassId = uint32_t;
+
+/// What a label stands for is the caller's affair.
+struct ENode {
+  uint32_t label = 0;
+  std::vector<EClassId> children = {};
+  friend bool operator==(const ENode&, const ENode&) = default;
+};
+
+class EGraph {
+ public:
+  /// The class of this node; a new one when no equal node is known. `fresh`, if given, is told which.
+  EClassId add(ENode node, bool* fresh = nullptr);
+  /// Says that both are equal. Returns whether that was new. rebuild() before the next match.
+  bool merge(EClassId a, EClassId b);
+  /// Restores the invariants after merges: congruent nodes are in one class, and no class has a node twice.
+  void rebuild();
+
+  /// The class that `id` belongs to by now.
+  EClassId find(EClassId id) const;
+  /// The nodes of a class; their children are up to date after rebuild().
+  std::span<const ENode> nodes(EClassId id) const { return classes_[find(id)].nodes; }
+  /// Ids that stand for a class of their own, ascending.
+  std::vector<EClassId> classes() const;
+  /// Nodes in all classes.
+  size_t size() const { return size_; }
+  /// Ids given so far.
+  size_t ids() const { return parents_.size(); }
+
+ private:
+  struct Class {
+    std::vector<ENode> nodes;
+    std::vector<std::pair<ENode, EClassId>> users;  // nodes with a child in this class, as they were when added
+  };
+  struct Hash {
+    size_t operator()(const ENode& node) const;
+  };
+
+  ENode canonical(ENode node) const;
+  void repair(EClassId id);
+
+  mutable std::vector<EClassId> parents_;  // union-find
+  std::vector<Class> classes_;
+  std::unordered_map<ENode, EClassId, Hash> known_;
+  std::vector<EClassId> dirty_;
+  size_t size_ = 0;
+};
+
+/// A pattern: a variable, or a label over patterns.
+struct EPattern {
+  static constexpr uint32_t kVariable = UINT32_MAX;
+  uint32_t label = kVariable;
+  uint32_t variable = 0;
+  std::vector<EPattern> children = {};
+};
+
+/// What the variables stand for, by number; kUnbound where nothing yet.
+using ESubst = std::vector<EClassId>;
+constexpr EClassId kUnbound = UINT32_MAX;
+
+/// Calls `visit` with every way in which `pattern` stands in class `id`, given what `subst` binds already.
+void ematch(const EGraph& graph, const EPattern& pattern, EClassId id, ESubst& subst,
+            const std::function<void(const ESubst&)>& visit);
+
+}  // namespace isomer

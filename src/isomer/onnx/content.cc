@@ -1,0 +1,44 @@
+#include "isomer/onnx/content.h"
+
+#include <google/protobuf/io/coded_stream.h>
+#include <google/protobuf/io/zero_copy_stream_impl_lite.h>
+
+#include "isomer/onnx/model_info.h"
+
+namespace isomer {
+namespace {
+
+/// The same bytes for equal messages of one program.
+std::string bytes_of(const google::protobuf::MessageLite& message) {
+  std::string out;
+  google::protobuf::io::StringOutputStream stream(&out);
+  google::protobuf::io::CodedOutputStream coded(&stream);
+  coded.SetSerializationDeterministic(true);
+  message.SerializeToCodedStream(&coded);
+  coded.Trim();
+  return out;
+}
+
+}  // namespace
+
+std::string opaque_content(const Node& node) {
+  const std::string& bytes = node.attrs.text("@node");
+  onnx::NodeProto proto;
+  if (is_own(node, kTrainedInitializer) || is_own(node, kSparseInitializer) || !proto.ParseFromString(bytes))
+    return bytes;
+  proto.clear_name();
+  proto.clear_input();
+  proto.clear_output();
+  return bytes_of(proto);
+}
+
+std::string functions_and_defaults(const Model& model) {
+  std::string out;
+  for (const auto& function : model.info->model.functions()) out += bytes_of(function);
+  for (const auto& [name, tensor] : model.info->defaults) out += fmt::format("{} {:016x}\n", name, tensor.hash());
+  return out;
+}
+
+std::vector<std::string> external_files(const Model& model) { return model.info->external_files; }
+
+}  // namespace isomer

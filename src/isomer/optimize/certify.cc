@@ -1,0 +1,108 @@
+#include "isomer/optimize/certify.h"
+
+#include <set>
+
+#include "isomer/base/file.h"
+#include "isomer/base/version.h"
+#include "isomer/onnx/import.h"
+#include "isomer/runtime/reference/fold.h"
+#include "isomer/verify/replay/verify_files.h"
+
+namespace isomer {
+namespace {
+
+/// Joins the moves of a search.
+class Chain {
+ public:
+  Chain(const Graph& start, const replay::RuleBook& rules) : graph_(start), rules_(rules) {}
+
+  /// The next move. Where it does not begin with the current graph, constants were folded before it.
+  Status add(const Move& move) {
+    ISOMER_CHECK(reach(move.before));
+    ISOMER_TRY(graph_, replay::replay_moves(graph_, {&move, 1}, rules_, tally_));
+    moves_.push_back(move);
+    return {};
+  }
+
+  /// Folds constants unless the graph is already that of this hash.
+  Status reach(uint64_t hash) {
+    if (graph_.hash() == hash) return {};
+    ISOMER_TRY(Folding folding, fold(graph_));
+    if (folding.graph.hash() != hash)
+      return fail("nothing recorded leads from graph {:016x} to graph {:016x}", graph_.hash(), hash);
+    Move move;
+    move.before = graph_.hash();
+    move.after = hash;
+    for (const auto& [value, tensor] : folding.constants)
+      move.constants.emplace_back(graph_.value_hash(value), tensor.hash());
+    graph_ = std::move(folding.graph);
+    moves_.push_back(std::move(move));
+    return {};
+  }
+
+  std::vector<Move> take() && { return std::move(moves_); }
+
+ private:
+  Graph graph_;
+  const replay::RuleBook& rules_;
+  replay::Tally tally_;
+  std::vector<Move> moves_;
+};
+
+void collect_rules(std::span<const Move> moves, std::set<std::string>& names) {
+  for (const Move& move : moves) {
+    for (const Application& one : move.applications) names.insert(one.rule);
+    for (const PartRewrite& part : move.parts) collect_rules(part.moves, names);
+  }
+}
+
+replay::CertifiedRule certified(Rule rule, const RuleSet& rules) {
+  rule.doc.clear();
+  const auto verdict = verdict_from_name(rules.verdicts.at(rule.name)).value_or(Verdict::Unknown);
+  return {rule.name, rule.hash(), verdict, print_rule(rule)};
+}
+
+Result<std::vector<Move>> moves_of(const Graph& start, const Graph& end, std::span<const SearchStep> steps,
+                                   const RuleSet& rules) {
+  if (start.hash() == end.hash()) return std::vector<Move>{};
+  replay::RuleBook book;
+  for (const Rule& rule : rules.rules) book.emplace(rule.name, rule);
+  Chain chain(start, book);
+  for (const SearchStep& step : steps)
+    for (const Move& move : step.moves) ISOMER_CHECK(chain.add(move));
+  ISOMER_CHECK(chain.reach(end.hash()));
+  return std::move(chain).take();
+}
+
+}  // namespace
+
+Result<replay::Certificate> begin_certificate(const OptimizeOptions& options, const Model& model, const Graph& graph,
+                                              std::span<const SearchStep> steps, const RuleSet& rules) {
+  replay::Certificate out;
+  out.isomer = "isomer " + std::string(version());
+  ISOMER_TRY(out.input, replay::stamp_of(options.input, model));
+  auto moves = moves_of(model.graph, graph, steps, rules);
+  if (!moves) return fail_in("no certificate can be made", moves.error());
+  out.moves = std::move(*moves);
+  std::set<std::string> names;
+  collect_rules(out.moves, names);
+  for (const Rule& rule : rules.rules)
+    if (names.contains(rule.name)) out.rules.push_back(certified(rule, rules));
+  return out;
+}
+
+Status finish_certificate(const OptimizeOptions& options, const Model& model, const Graph& graph,
+                          replay::Certificate certificate) {
+  ISOMER_TRY(const Model output, import_model(options.output));
+  ISOMER_TRY(certificate.output, replay::stamp_of(options.output, output));
+  auto status = replay::same_model(model, graph, output);
+  const std::string text = replay::print_certificate(certificate);
+  if (status && !(replay::parse_certificate(text).value_or(replay::Certificate{}) == certificate))
+    status = fail("a name in the model cannot be written into it");
+  if (!status)
+    return fail_in(fmt::format("{} was written, but no certificate can be made", options.output.string()),
+                   status.error());
+  return write_file(options.certificate, text);
+}
+
+}  // namespace isomer

@@ -1,0 +1,23 @@
+#pragma once
+// Making the certificate of a run: what the search recorded, joined by the constants that were folded in between.
+
+#include <span>
+
+#include "isomer/onnx/model.h"
+#include "isomer/optimize/optimize.h"
+#include "isomer/optimize/rule_set.h"
+#include "isomer/verify/replay/certificate.h"
+
+namespace isomer {
+
+/// All but the output: the stamp of the input file, and the moves from the model's graph to `graph`, each of which is
+/// replayed. `steps` are those that led to `graph`; where that is the model's own, they do not count. An Error where
+/// they do not lead there.
+Result<replay::Certificate> begin_certificate(const OptimizeOptions& options, const Model& model, const Graph& graph,
+                                              std::span<const SearchStep> steps, const RuleSet& rules);
+
+/// Adds the stamp of the output file, which must read as `graph`, and writes the certificate.
+Status finish_certificate(const OptimizeOptions& options, const Model& model, const Graph& graph,
+                          replay::Certificate certificate);
+
+}  // namespace isomer

@@ -1,0 +1,313 @@
+// Certificates from end to end: made by optimize, checked by the replayer, refused when anything is changed.
+
+#include "isomer/optimize/certify.h"
+
+#include <gmock/gmock.h>
+
+#include "isomer/base/file.h"
+#include "isomer/base/rng.h"
+#include "isomer/base/temp_dir.h"
+#include "isomer/ir/text.h"
+#include "isomer/models/models.h"
+#include "isomer/onnx/export.h"
+#include "isomer/onnx/import.h"
+#include "isomer/ops/registry.h"
+#include "isomer/search/tactic.h"
+#include "isomer/verify/replay/verify_files.h"
+
+namespace isomer {
+namespace {
+
+using replay::Certificate;
+using replay::Verification;
+using ::testing::HasSubstr;
+
+constexpr std::string_view kMixed = R"(
+  input x: f32[N,8]
+  w = f32[8,4]{seed 1}
+  v = f32[8,4]{seed 2}
+  e = f32[2]{1,2}
+  f = f32[2]{3,4}
+  g = Add(e, f)
+  a = MatMul(x, w)
+  b = MatMul(x, v)
+  s = Add(a, b)
+  t = Relu(s)
+  y = Relu(t)
+  return y, y, g, x)";
+
+class Certify : public ::testing::Test {
+ protected:
+  OptimizeOptions options_of(const std::string& name, const Graph& graph, int opset = 17) {
+    OptimizeOptions options;
+    options.input = folder_.path() / (name + ".onnx");
+    options.output = folder_.path() / (name + ".out.onnx");
+    options.certificate = folder_.path() / (name + ".cert");
+    options.costs.engine = "roofline";
+    const Status written = export_model(make_model(graph, name, opset), options.input);
+    EXPECT_TRUE(written.has_value());
+    return options;
+  }
+  OptimizeOptions network(const std::string& name) { return options_of(name, build_model(name).value()); }
+
+  static Result<Verification> verified(const OptimizeOptions& options) {
+    return replay::verify_certificate(options.certificate, options.input, options.output, builtin_lock().value());
+  }
+  /// What does not hold; empty where all does.
+  static std::string problem(const OptimizeOptions& options) {
+    const auto found = verified(options);
+    return found ? found->problem : "bad input: " + found.error().message;
+  }
+
+  static Certificate read(const OptimizeOptions& options) {
+    auto certificate = replay::parse_certificate(read_file(options.certificate).value());
+    EXPECT_TRUE(certificate.has_value()) << (certificate ? "" : certificate.error().message);
+    return certificate.value_or(Certificate{});
+  }
+  /// The problem once the certificate says something else, under a digest that fits.
+  static std::string problem_with(const OptimizeOptions& options, const Certificate& certificate) {
+    OptimizeOptions changed = options;
+    changed.certificate += ".changed";
+    EXPECT_TRUE(write_file(changed.certificate, print_certificate(certificate)).has_value());
+    return problem(changed);
+  }
+
+  /// Optimizes with a certificate, which must hold, and returns what was replayed.
+  static Verification certify(const OptimizeOptions& options) {
+    const auto report = optimize(options);
+    EXPECT_TRUE(report.has_value()) << (report ? "" : report.error().message);
+    auto found = verified(options);
+    EXPECT_TRUE(found.has_value()) << (found ? "" : found.error().message);
+    EXPECT_EQ(found ? found->problem : "", "") << options.input;
+    return found ? std::move(*found) : Verification{};
+  }
+
+  TempDir folder_ = TempDir::make().value();
+};
+
+TEST_F(Certify, HoldsForEverySearchOnSmallNetworks) {
+  size_t applications = 0;
+  size_t parts = 0;
+  for (const std::string name : {"sru-11", "squeezenet", "inception-e-1", "nasrnn"}) {
+    for (const std::string search : {"auto", "greedy", "backtrack"}) {
+      OptimizeOptions options = network(name);
+      options.search.search = search;
+      options.search.max_candidates = 100;
+      options.search.split = 12;
+      const Verification found = certify(options);
+      applications += found.tally.applications;
+      parts += found.tally.parts;
+    }
+  }
+  EXPECT_GT(applications, 50U);
+  EXPECT_GT(parts, 5U);
+}
+
+/// Every application of a tactic is in its moves.
+TEST_F(Certify, TacticsReplay) {
+  const RuleSet rules = usable_rules("", {}).value();
+  replay::RuleBook book;
+  for (const Rule& rule : rules.rules) book.emplace(rule.name, rule);
+  const Graph graph = build_model("nasnet-mobile").value();
+  std::set<std::string> used;
+  replay::Tally tally;
+  for (const Tactic& tactic : rules.tactics) {
+    for (const TacticResult& result : run_tactic(graph, tactic, rules.rules)) {
+      std::vector<Move> moves;
+      for (const SearchStep& step : result.steps) moves.insert(moves.end(), step.moves.begin(), step.moves.end());
+      const auto again = replay::replay_moves(graph, moves, book, tally);
+      ASSERT_TRUE(again.has_value()) << tactic.name << ": " << again.error().message;
+      EXPECT_EQ(again->hash(), result.graph.hash()) << tactic.name;
+      used.insert(tactic.name);
+    }
+  }
+  EXPECT_GE(used.size(), 2U);
+  EXPECT_GT(tally.applications, 500U);
+}
+
+TEST_F(Certify, HoldsWhereTheOutputIsTheInput) {
+  const OptimizeOptions options =
+      options_of("none", parse_graph("input x: f32[4]\ny = Tanh(x)\nreturn y", find_op).value());
+  EXPECT_EQ(certify(options).tally.moves, 0U);
+  EXPECT_EQ(read_file(options.input).value(), read_file(options.output).value());
+}
+
+TEST_F(Certify, HoldsForSymbolicSizesAndSeveralNames) {
+  const Verification found = certify(options_of("mixed", parse_graph(kMixed, find_op).value()));
+  EXPECT_GT(found.tally.applications, 0U);
+  EXPECT_GT(found.tally.constants, 0U);
+}
+
+/// Import numbers opaque nodes anew, in the order of the file.
+TEST_F(Certify, HoldsAroundOpaqueNodes) {
+  const std::string attributes = R"( {@captures=0, @domain="com.example", @node="\x22\x05Magic\x3a\x0bcom.example", )"
+                                 R"(@op_type="Magic", @opset=3, @instance=)";
+  const auto graph = parse_graph("input x: f32[2]\nr = Relu(x)\na = Relu(r)\nu = Opaque(x)" + attributes +
+                                     "0}: f32[2]\nv = Opaque(a)" + attributes + "1}: f32[2]\nreturn v, u\n",
+                                 find_op);
+  ASSERT_TRUE(graph.has_value()) << graph.error().message;
+  const OptimizeOptions options = options_of("opaque", *graph);
+  const std::string import =
+      "\x42\x0f\x0a\x0b"
+      "com.example\x10\x03";  // messages of protobuf may be concatenated
+  ASSERT_TRUE(write_file(options.input, read_file(options.input).value() + import).has_value());
+  EXPECT_EQ(certify(options).tally.applications, 1U);
+}
+
+TEST_F(Certify, ADryRunHasNone) {
+  OptimizeOptions options = network("sru-11");
+  options.dry_run = true;
+  EXPECT_THAT(optimize(options).error().message, HasSubstr("dry run"));
+  options.dry_run = false;
+  options.certificate = options.input;
+  EXPECT_FALSE(optimize(options).has_value());
+  options.certificate = options.output;
+  EXPECT_FALSE(optimize(options).has_value());
+}
+
+TEST_F(Certify, EveryChangedByteIsFound) {
+  const OptimizeOptions options = options_of("mixed", parse_graph(kMixed, find_op).value());
+  certify(options);
+  Rng rng(1);
+  for (const auto& file : {options.input, options.output, options.certificate}) {
+    const std::string whole = read_file(file).value();
+    for (int i = 0; i < 400; ++i) {
+      std::string changed = whole;
+      const size_t at = rng.below(changed.size());
+      changed[at] = static_cast<char>(changed[at] ^ (1 << rng.below(8)));
+      ASSERT_TRUE(write_file(file, changed).has_value());
+      EXPECT_NE(problem(options), "") << file << " byte " << at;
+    }
+    ASSERT_TRUE(write_file(file, whole + " ").has_value());
+    EXPECT_NE(problem(options), "") << file;
+    ASSERT_TRUE(write_file(file, whole.substr(0, whole.size() - 1)).has_value());
+    EXPECT_NE(problem(options), "") << file;
+    ASSERT_TRUE(write_file(file, whole).has_value());
+  }
+  EXPECT_EQ(problem(options), "");
+}
+
+TEST_F(Certify, ExternalDataAreCoveredToo) {
+  OptimizeOptions options = network("sru-11");
+  const Model model = import_model(options.input).value();
+  ASSERT_TRUE(export_model(model, options.input, {.external_above = 0}).has_value());
+  const Verification found = certify(options);
+  ASSERT_EQ(found.certificate.input.data.size(), 1U);
+  const auto data = folder_.path() / found.certificate.input.data[0].first;
+  std::string bytes = read_file(data).value();
+  bytes[bytes.size() / 2] ^= 4;
+  ASSERT_TRUE(write_file(data, bytes).has_value());
+  EXPECT_THAT(problem(options), HasSubstr(found.certificate.input.data[0].first));
+}
+
+TEST_F(Certify, TamperedCertificatesAreRefused) {
+  const OptimizeOptions options = network("sru-11");
+  certify(options);
+  const Certificate good = read(options);
+  ASSERT_EQ(problem_with(options, good), "");
+  ASSERT_GE(good.moves.size(), 3U);
+  ASSERT_EQ(good.rules.size(), 2U);
+
+  Certificate bad = good;  // a step left out
+  bad.moves.erase(bad.moves.begin());
+  EXPECT_THAT(problem_with(options, bad), HasSubstr("step 1: it begins with graph"));
+
+  bad = good;  // all steps left out
+  bad.moves.clear();
+  EXPECT_THAT(problem_with(options, bad), HasSubstr("not the graph that comes out"));
+
+  bad = good;  // the last step left out
+  bad.moves.pop_back();
+  EXPECT_THAT(problem_with(options, bad), HasSubstr("not the graph that comes out"));
+
+  bad = good;  // another rule for the same step
+  bad.moves[0].applications[0].rule = bad.rules[1].name;
+  EXPECT_THAT(problem_with(options, bad), HasSubstr("step 1"));
+
+  bad = good;  // the texts of two rules swapped
+  std::swap(bad.rules[0].text, bad.rules[1].text);
+  EXPECT_THAT(problem_with(options, bad), HasSubstr("rule"));
+
+  bad = good;  // another place
+  std::swap(bad.moves[0].applications[0].values[0].second, bad.moves[0].applications[0].values[1].second);
+  EXPECT_THAT(problem_with(options, bad), HasSubstr("no instance"));
+
+  bad = good;  // another constant
+  bad.moves.back().constants.at(0).second ^= 1;
+  EXPECT_THAT(problem_with(options, bad), HasSubstr("computed it is"));
+
+  bad = good;  // not to be folded
+  bad.moves.back().constants.clear();
+  EXPECT_THAT(problem_with(options, bad), HasSubstr("ends with"));
+
+  bad = good;  // of other files
+  bad.output.file.digest = bad.input.file.digest;
+  EXPECT_THAT(problem_with(options, bad), HasSubstr("is not the file"));
+
+  bad = good;
+  bad.input.graph ^= 1;
+  EXPECT_THAT(problem_with(options, bad), HasSubstr("reads as graph"));
+}
+
+/// A weaker rule of the same name, without its conditions, whose hash is in no lock.
+TEST_F(Certify, RulesWithoutAVerdictAreRefused) {
+  const OptimizeOptions options = network("sru-11");
+  certify(options);
+  const Certificate good = read(options);
+  Certificate bad = good;
+  std::string& text = bad.rules[0].text;
+  text.erase(text.find("  where"));
+  EXPECT_THAT(problem_with(options, bad), HasSubstr("its text has the hash"));
+  bad.rules[0].hash = parse_rules(text).value()[0].hash();
+  EXPECT_THAT(problem_with(options, bad), HasSubstr("the lock of verdicts does not know it"));
+  bad = good;
+  bad.rules[0].verdict = Verdict::Proved;
+  EXPECT_THAT(problem_with(options, bad), HasSubstr("its verdict is tested"));
+  bad = good;
+  bad.rules.push_back(bad.rules[0]);
+  EXPECT_THAT(problem_with(options, bad), HasSubstr("twice"));
+}
+
+/// Every false rule, under its own hash and under that of a true one.
+TEST_F(Certify, FalseRulesAreRefused) {
+  const OptimizeOptions options = network("sru-11");
+  certify(options);
+  const Certificate good = read(options);
+  size_t tried = 0;
+  for (const auto& file : std::filesystem::directory_iterator(ISOMER_SOURCE_DIR "/rulesets/false")) {
+    const auto rules = parse_rules(read_file(file.path()).value()).value();
+    for (Rule rule : rules) {
+      rule.doc.clear();
+      Certificate bad = good;
+      bad.rules[0] = {rule.name, rule.hash(), Verdict::Tested, print_rule(rule)};
+      EXPECT_THAT(problem_with(options, bad), HasSubstr("lock")) << rule.name;
+      bad.rules[0].hash = good.rules[0].hash;
+      EXPECT_THAT(problem_with(options, bad), HasSubstr("hash")) << rule.name;
+      ++tried;
+    }
+  }
+  EXPECT_GT(tried, 20U);
+}
+
+/// An output that computes something else, with stamps that fit it.
+TEST_F(Certify, AnotherOutputIsRefused) {
+  const OptimizeOptions options = options_of("mixed", parse_graph(kMixed, find_op).value());
+  certify(options);
+  const Certificate good = read(options);
+  const Model output = import_model(options.output).value();
+  const auto with = [&](const std::string& what, const std::string& by) {
+    std::string text = print_graph(output.graph);
+    text.replace(text.find(what), what.size(), by);
+    const Graph graph = parse_graph(text, find_op).value();
+    EXPECT_TRUE(export_model(output.with(graph), options.output).has_value());
+    Certificate bad = good;
+    bad.output = replay::stamp_of(options.output, import_model(options.output).value()).value();
+    return problem_with(options, bad);
+  };
+  EXPECT_EQ(with("{4.0,6.0}", "{4.0,6.0}"), "");
+  EXPECT_THAT(with("{4.0,6.0}", "{4.0,5.999999}"), HasSubstr("its elements differ"));
+  EXPECT_THAT(with("Relu", "Tanh"), HasSubstr("Relu was expected"));
+}
+
+}  // namespace
+}  // namespace isomer

@@ -1,0 +1,20 @@
+// libFuzzer target: whatever text comes in, the parser gives a certificate or an error; and what is printed reads back
+// as itself. The digest is put behind the text here: no fuzzer would find one.
+
+#include <cstdlib>
+
+#include "isomer/verify/replay/certificate.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace isomer::replay;
+  std::string text(reinterpret_cast<const char*>(data), size);
+  const auto raw = parse_certificate(text);
+  text += "digest " + isomer::text_digest(text) + "\n";
+  const auto certificate = parse_certificate(text);
+  if (raw && print_certificate(*raw) != std::string(reinterpret_cast<const char*>(data), size)) std::abort();
+  if (!certificate) return 0;
+  const auto again = parse_certificate(print_certificate(*certificate));
+  if (again && *again == *certificate) return 0;
+  fmt::print(stderr, "does not read back ({}):\n{}\n", again ? "it differs" : again.error().message, text);
+  std::abort();
+}

@@ -1,0 +1,31 @@
+#pragma once
+// Doing again what a search recorded, and checking every step of it.
+
+#include <map>
+
+#include "isomer/ir/derivation.h"
+#include "isomer/rules/rule.h"
+#include "isomer/verify/replay/expression.h"
+
+namespace isomer::replay {
+
+/// The rules that a derivation may use, by name. Whether they are true is another question (verify/lock.h).
+using RuleBook = std::map<std::string, Rule>;
+
+/// What was replayed, parts included.
+struct Tally {
+  size_t moves = 0;
+  size_t applications = 0;
+  size_t parts = 0;
+  size_t constants = 0;  ///< folded
+};
+
+/// The graph that the moves lead to from `start`. An Error names the move that is not what it says, and why: a graph
+/// with another hash before or after, an application that is no instance of its rule (check_instance), a target that
+/// cannot stand there (replace), a constant that comes out otherwise, a part that is none.
+Result<Graph> replay_moves(const Graph& start, std::span<const Move> moves, const RuleBook& rules, Tally& tally);
+
+/// How many moves and applications there are, parts included.
+Tally tally_of(std::span<const Move> moves);
+
+}  // namespace isomer::replay
