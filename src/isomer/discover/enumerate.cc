@@ -12,7 +12,7 @@ constexpr size_t kBuckets = 64;  // by the highest bits of the fingerprint
 struct Record {
   uint64_t fingerprint;
   TermCode code;
-  friend auto operator<=>(const Record&, const Record&) = default;
+  friend auto operator<=>(const Record&, const Record&) = default;  // NOLINT(modernize-use-nullptr): as in TermCode
 };
 
 /// What one thread finds.
@@ -32,8 +32,9 @@ class Worker {
  public:
   Worker(const TermBank& bank, size_t nodes, bool last, size_t pass, size_t passes)
       : bank_(bank), types_(bank.types()), nodes_(nodes), last_(last), pass_(pass), passes_(passes) {
-    for (TypeId a = 0; a < types_.size(); ++a)
-      for (TypeId b = 0; b < types_.size(); ++b) pairs_.push_back(applicable(a, b));
+    for (size_t a = 0; a < types_.size(); ++a)
+      for (size_t b = 0; b < types_.size(); ++b)
+        pairs_.push_back(applicable(static_cast<TypeId>(a), static_cast<TypeId>(b)));
   }
 
   void visit(TermId a) {
@@ -80,10 +81,10 @@ class Worker {
 
   void disjoint(TermId a, size_t rest) {
     const size_t size = bank_.at(a).size;
-    for (TypeId type = 0; type < types_.size(); ++type) {
+    for (size_t type = 0; type < types_.size(); ++type) {
       const auto& ops = pairs_[bank_.at(a).type * types_.size() + type];
       if (ops.empty()) continue;
-      for (const TermId b : bank_.of(rest, type)) {
+      for (const TermId b : bank_.of(rest, static_cast<TypeId>(type))) {
         if (rest == size && b > a) break;
         if (rest > 0 && bank_.union_size(a, b) != nodes_ - 1) continue;
         binary(ops, a, b);

@@ -30,7 +30,8 @@ class TermCode {
   constexpr bool is_binary() const { return b() != kNoTerm; }
   /// Whether both are results of the same node.
   constexpr bool same_node(TermCode other) const { return bits_ >> 2 == other.bits_ >> 2; }
-  friend constexpr auto operator<=>(TermCode, TermCode) = default;
+  // The lint takes a comparison with the literal 0 inside of the default for a null pointer.
+  friend constexpr auto operator<=>(TermCode, TermCode) = default;  // NOLINT(modernize-use-nullptr)
 
  private:
   uint64_t bits_ = 0;

@@ -116,9 +116,9 @@ class Writer {
   const UniverseOp& op(size_t variant, const PairNode& node) const { return universes_[variant].ops[node.op]; }
 
   std::optional<Term> applied(uint32_t i, Term form, const Term& a, const Term* b, std::span<const size_t> choice,
-                              std::vector<SizeUse>& uses, std::vector<size_t> path = {}) const {
+                              std::vector<SizeUse>& uses, const std::vector<size_t>& path = {}) const {
     const PairNode& node = pair_.nodes[i];
-    if (form.kind == Term::Kind::Value) return form.name == op(0, node).operands[0] ? a : *b;
+    if (form.kind == Term::Kind::Value) return b == nullptr || form.name == op(0, node).operands[0] ? a : *b;
     for (size_t k = 0; k < form.attrs.size(); ++k) {
       std::vector<ExprValue> values;
       for (size_t v = 0; v < types_.variants(); ++v) {
@@ -310,6 +310,7 @@ class Attempts {
     for (const uint32_t input : writer_.inputs())
       if (read[input]) inputs.push_back(input);
     std::vector<Expr> conditions;
+    conditions.reserve(2 * inputs.size());
     for (const uint32_t input : inputs)
       conditions.push_back(call(
           "==", {call("rank", {variable(writer_.name(input))}), integer(static_cast<int64_t>(types_.rank(input)))}));

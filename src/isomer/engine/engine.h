@@ -86,6 +86,7 @@ class Engine {
   /// Whether it measures to choose between ways to compute the same.
   virtual bool tunes() const { return false; }
   /// Where it finds what was measured for that in earlier runs, and keeps what it measures; before anything is loaded.
+  // NOLINTNEXTLINE(performance-unnecessary-value-param): who overrides it keeps the pointer
   virtual void keep_tunings(std::shared_ptr<TuningStore> /*store*/) {}
 
   /// The memory that one run of a graph on inputs of these (concrete) types takes for activations, as the engine plans
