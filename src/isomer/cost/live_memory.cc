@@ -49,8 +49,8 @@ class Lives {
     const auto& shape = graph_.type(value).shape;
     if (!shape || shape->size() < 2 || !(*shape)[1].is_const() || (*shape)[1].value() < 1) return 1;
     const int64_t channels = (*shape)[1].value();
-    return static_cast<double>((channels + plan_.block - 1) / plan_.block * plan_.block) /
-           static_cast<double>(channels);
+    const int64_t blocks = (channels + plan_.block - 1) / plan_.block;
+    return static_cast<double>(blocks * plan_.block) / static_cast<double>(channels);
   }
 
   bool joins_in_place(NodeId id) const {
