@@ -39,6 +39,7 @@ void expect_like_reference(const UniverseOp& op, const std::vector<Ints>& dims) 
   Rng rng(3);
   for (int trial = 0; trial < 3; ++trial) {
     std::vector<Tensor> operands;
+    operands.reserve(dims.size());
     for (const Ints& each : dims) operands.push_back(random_tensor(each, rng));
     const std::vector<Tensor> expected = reference(op, operands);
     ASSERT_EQ(maps.size(), expected.size());

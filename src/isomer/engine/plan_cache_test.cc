@@ -51,6 +51,7 @@ TEST_F(PlanCacheTest, APlanThatIsDroppedGoesWithItsLastUser) {
     dropped = held;
     std::vector<std::thread> threads;
     std::vector<int> wrong(3, 0);
+    threads.reserve(wrong.size());
     for (int& count : wrong)
       threads.emplace_back([&count, held] {
         for (int i = 0; i < 50; ++i)

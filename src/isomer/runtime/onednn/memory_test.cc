@@ -111,7 +111,7 @@ TEST(Memory, IsWhatARunTouches) {
 TEST(Memory, TellsScratchAndWhatTheReferenceMakes) {
   const Graph graph = graph_of("input x: f32[3,40]\ny = Atan(x)\nz = Relu(y)\nreturn z");
   const ActivationMemory atan = activation_memory(program_of(graph, inputs_of(graph)));
-  EXPECT_EQ(atan.results, 3 * 40 * sizeof(float));
+  EXPECT_EQ(atan.results, sizeof(float) * 3 * 40);
   EXPECT_EQ(atan.scratch, 0U);
   const Graph chain = graph_of(kChain);
   const Program program = program_of(chain, inputs_of(chain));

@@ -350,7 +350,7 @@ TEST(Plan, TellsTheBytesOfItsKernels) {
   std::map<std::string, size_t> bytes;
   for (const PlanKernel& kernel : plan_of(graph, inputs_of(graph)).kernels()) bytes[kernel.name] = kernel.bytes;
   EXPECT_GE(bytes["MatMul"], (4 * 8 + 8 * 16 + 4 * 16) * sizeof(float)) << "layouts may have paddings";
-  EXPECT_EQ(bytes["Erf"], 2 * 4 * 16 * sizeof(float));
+  EXPECT_EQ(bytes["Erf"], sizeof(float) * 2 * 4 * 16);
 }
 
 TEST(Plan, ArenaIsReused) {
