@@ -160,6 +160,7 @@ Result<Discovery> discover(std::span<const Universe> variants, const DiscoverOpt
   Enumeration enumeration(bank, options.enumerate);
   tell(fmt::format("enumerating graphs of up to {} operators", options.enumerate.max_nodes));
   enumeration.run();
+  ISOMER_CHECK(bank.types().status());
   Pruning pruning(variants, bank, options);
   ISOMER_CHECK(pruning.prepare(variants));
   Discovery out;

@@ -37,7 +37,7 @@ struct Discovery {
 };
 
 /// `variants`: universes that differ in sizes alone; terms are enumerated in the first one. Deterministic at any number
-/// of threads. Fails when a constant cannot be evaluated.
+/// of threads. Fails when a constant cannot be evaluated, or an operator not in the field.
 Result<Discovery> discover(std::span<const Universe> variants, const DiscoverOptions& options);
 
 }  // namespace isomer

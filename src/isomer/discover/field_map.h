@@ -16,8 +16,9 @@ namespace isomer {
 /// a polynomial, and about 1/2 for a function of signs) and become tables; all others run the kernel.
 class FieldMap {
  public:
-  /// The maps of all results of `op`; none where the operator does not take such operands, or a result is empty.
-  static std::vector<FieldMap> compile(const UniverseOp& op, std::span<const Ints> operand_dims);
+  /// The maps of all results of `op`; none where the operator does not take such operands, or a result is empty. Fails
+  /// where it takes them, but its kernel does not compute in the field.
+  static Result<std::vector<FieldMap>> compile(const UniverseOp& op, std::span<const Ints> operand_dims);
   /// The value of a term without variables, in the field.
   static Result<Tensor> constant(const Term& term);
 

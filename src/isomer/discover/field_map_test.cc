@@ -34,7 +34,7 @@ std::vector<Tensor> reference(const UniverseOp& op, const std::vector<Tensor>& o
 }
 
 void expect_like_reference(const UniverseOp& op, const std::vector<Ints>& dims) {
-  const std::vector<FieldMap> maps = FieldMap::compile(op, dims);
+  const std::vector<FieldMap> maps = FieldMap::compile(op, dims).value();
   if (maps.empty()) return;
   Rng rng(3);
   for (int trial = 0; trial < 3; ++trial) {
@@ -74,7 +74,7 @@ TEST(FieldMap, ComputesWhatTheReferenceKernelComputes) {
 TEST(FieldMap, RecognizesKinds) {
   const auto kind = [](const std::string& term, const std::vector<Ints>& dims) {
     const Universe universe = parse_universe("inputs ?a [1]\noperator " + term).value();
-    const auto maps = FieldMap::compile(universe.ops[0], dims);
+    const auto maps = FieldMap::compile(universe.ops[0], dims).value();
     EXPECT_EQ(maps.size(), 1U) << term;
     return maps[0].kind();
   };
@@ -90,7 +90,14 @@ TEST(FieldMap, RecognizesKinds) {
 
 TEST(FieldMap, LeavesOutWhatIsIllTyped) {
   const Universe universe = parse_universe("inputs ?a [1]\noperator (MatMul ?x ?y)").value();
-  EXPECT_TRUE(FieldMap::compile(universe.ops[0], std::vector<Ints>{{2, 3}, {2, 3}}).empty());
+  EXPECT_TRUE(FieldMap::compile(universe.ops[0], std::vector<Ints>{{2, 3}, {2, 3}}).value().empty());
+}
+
+TEST(FieldMap, TellsWhichOperatorDoesNotComputeInTheField) {
+  const Universe universe = parse_universe("inputs ?a [1]\noperator (DFT ?x)").value();
+  const auto maps = FieldMap::compile(universe.ops[0], std::vector<Ints>{{2, 2}});
+  ASSERT_FALSE(maps.has_value());
+  EXPECT_NE(maps.error().message.find("DFT"), std::string::npos) << maps.error().message;
 }
 
 TEST(FieldMap, EvaluatesConstantsExactly) {

@@ -65,7 +65,12 @@ const TypeTable::Entry& TypeTable::at(uint32_t op, TypeId a, TypeId b) {
   std::vector<Ints> dims{dims_[a]};
   if (def.operands.size() == 2) dims.push_back(dims_[b]);
   if (!conditions_hold(def, dims)) return *entry;
-  entry->maps = FieldMap::compile(def, dims);
+  auto maps = FieldMap::compile(def, dims);
+  if (!maps) {
+    if (status_) status_ = tl::unexpected(maps.error());
+    return *entry;
+  }
+  entry->maps = std::move(*maps);
   for (const FieldMap& map : entry->maps) entry->types.push_back(intern(map.dims()));
   return *entry;
 }

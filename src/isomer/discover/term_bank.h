@@ -31,6 +31,8 @@ class TypeTable {
   const Entry* find(uint32_t op, TypeId a, TypeId b) const;
   /// As find(), but compiles what it has not seen.
   const Entry& at(uint32_t op, TypeId a, TypeId b);
+  /// The first error of a kernel that does not compute in the field; its operator counts as one that does not apply.
+  const Status& status() const { return status_; }
   /// The elements of a constant input of the universe.
   std::span<const Fp> constant(uint32_t input) const { return constants_.at(input); }
   TypeId constant_type(uint32_t input) const { return constant_types_.at(input); }
@@ -43,6 +45,7 @@ class TypeTable {
 
  private:
   const Universe& universe_;
+  Status status_;
   std::vector<Ints> dims_;
   std::vector<size_t> elements_;
   std::unordered_map<uint64_t, std::unique_ptr<Entry>> entries_;
