@@ -75,6 +75,10 @@ struct KernelContext {
 };
 using KernelFn = Status (*)(KernelContext&);
 
+/// The meaning of an operator as mathematics, for proofs (smt/axiom.h).
+struct Axiom;
+using AxiomFn = void (*)(Axiom&);
+
 /// Which element types a kernel computes on.
 enum class Compute : uint8_t {
   /// Moves elements without looking at them: any dtype, as it is.
@@ -103,6 +107,7 @@ struct OpDef {
   FlopsFn flops = nullptr;
   KernelFn kernel = nullptr;  // null: no reference kernel
   Compute compute = Compute::Numeric;
+  AxiomFn axiom = nullptr;  // null: proofs give up at this operator
   /// f(a, b) = f(b, a), exactly.
   bool commutative = false;
   /// Extents of the results depend on the elements of operands (NonZero): infer gives symbols for those, and the kernel

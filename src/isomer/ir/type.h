@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "isomer/ir/dim.h"
+#include "isomer/base/dim.h"
 #include "isomer/ir/dtype.h"
 
 namespace isomer {

@@ -39,6 +39,10 @@ class Dim {
   /// The integer for given values of the symbols; nothing when one is missing.
   std::optional<int64_t> evaluate(const std::function<std::optional<int64_t>(const std::string&)>& value_of) const;
 
+  /// The sum that this is: integer coefficients of products of symbols (an empty product for the constant), in a fixed
+  /// order.
+  std::vector<std::pair<std::vector<std::string>, int64_t>> terms() const { return poly(); }
+
   friend bool operator==(const Dim& a, const Dim& b);
   friend Dim operator+(const Dim& a, const Dim& b);
   friend Dim operator-(const Dim& a, const Dim& b);

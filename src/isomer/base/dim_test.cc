@@ -1,4 +1,4 @@
-#include "isomer/ir/dim.h"
+#include "isomer/base/dim.h"
 
 #include <gtest/gtest.h>
 

@@ -1,0 +1,126 @@
+#include "isomer/smt/element.h"
+
+namespace isomer {
+namespace {
+
+std::string joined(const std::vector<std::string>& parts, const char* between) {
+  std::string out;
+  for (const std::string& part : parts) out += (out.empty() ? "" : between) + part;
+  return out;
+}
+
+std::string product_str(const Product& product) {
+  std::string out;
+  if (!product.bounds.empty()) out += "sum{" + joined(product.bounds, ", ") + "}";
+  if (!product.region.is_true()) out += "[" + product.region.str() + "]";
+  if (product.coefficient != 1 || product.factors.empty()) out += (out.empty() ? "" : " ") + product.coefficient.str();
+  for (const Factor& factor : product.factors) out += (out.empty() ? "" : " ") + factor_str(*factor);
+  return out;
+}
+
+/// The one factor of an element that is this factor times a positive number.
+const FactorNode* single_factor(const Element& x, Rational& scale) {
+  if (x.products().size() != 1) return nullptr;
+  const Product& product = x.products()[0];
+  if (!product.bounds.empty() || !product.region.is_true() || product.factors.size() != 1) return nullptr;
+  scale = product.coefficient;
+  return product.coefficient > 0 ? product.factors[0].get() : nullptr;
+}
+
+}  // namespace
+
+Element::Element(Rational number) {
+  if (number != 0) products_.push_back({std::move(number), {}, true, {}});
+}
+
+Element Element::input(std::string name, std::vector<Dim> index) {
+  return Element(std::make_shared<const FactorNode>(
+      FactorNode{FactorNode::Kind::Input, std::move(name), std::move(index), {}, {}, {}}));
+}
+
+std::optional<Rational> Element::number() const {
+  if (products_.empty()) return Rational(0);
+  const Product& product = products_[0];
+  if (products_.size() > 1 || !product.bounds.empty() || !product.region.is_true() || !product.factors.empty())
+    return std::nullopt;
+  return product.coefficient;
+}
+
+std::string Element::str() const {
+  if (products_.empty()) return "0";
+  std::string out;
+  for (const Product& product : products_) out += (out.empty() ? "" : " + ") + product_str(product);
+  return out;
+}
+
+Element operator+(const Element& a, const Element& b) {
+  Element sum = a;
+  sum.products_.insert(sum.products_.end(), b.products_.begin(), b.products_.end());
+  const auto is_number = [](const Product& product) {
+    return product.factors.empty() && product.bounds.empty() && product.region.is_true();
+  };
+  // Numbers are one number.
+  Rational number = 0;
+  for (const Product& product : sum.products_)
+    if (is_number(product)) number += product.coefficient;
+  std::erase_if(sum.products_, is_number);
+  if (number != 0) sum.products_.push_back({number, {}, true, {}});
+  return sum;
+}
+
+Element operator*(const Rational& scale, const Element& a) {
+  if (scale == 0) return {};
+  Element out = a;
+  for (Product& product : out.products_) product.coefficient *= scale;
+  return out;
+}
+
+Element function(std::string name, std::vector<Element> arguments) {
+  return Element(std::make_shared<const FactorNode>(
+      FactorNode{FactorNode::Kind::Function, std::move(name), {}, std::move(arguments), {}, {}}));
+}
+
+Element relu(const Element& x) {
+  if (const auto number = x.number()) return *number > 0 ? *number : Rational(0);
+  Rational scale;
+  const FactorNode* factor = single_factor(x, scale);
+  if (factor == nullptr) return function("relu", {x});
+  if (factor->kind == FactorNode::Kind::Function && factor->name == "relu") return x;
+  if (factor->kind == FactorNode::Kind::Extreme && factor->name == "max") {
+    FactorNode inner = *factor;
+    for (Element& argument : inner.arguments) argument = relu(argument);
+    return scale * Element(std::make_shared<const FactorNode>(std::move(inner)));
+  }
+  return scale * function("relu", {Element(x.products()[0].factors[0])});
+}
+
+Element inverse(const Element& x) {
+  if (const auto number = x.number(); number && *number != 0) return Rational(1) / *number;
+  if (x.products().size() != 1 || !x.products()[0].bounds.empty() || !x.products()[0].region.is_true() ||
+      x.products()[0].factors.size() < 2)
+    return function("inverse", {x});
+  const Product& product = x.products()[0];
+  Product out{Rational(1) / product.coefficient, {}, true, {}};
+  for (const Factor& factor : product.factors) out.factors.push_back(inverse(Element(factor)).products()[0].factors[0]);
+  return Element(std::vector<Product>{out});
+}
+
+std::string factor_str(const FactorNode& factor) {
+  std::vector<std::string> parts;
+  for (const Dim& dim : factor.index) parts.push_back(dim.str());
+  for (size_t i = 0; i < factor.arguments.size(); ++i) {
+    const bool bounded = i < factor.regions.size() && !factor.regions[i].is_true();
+    parts.push_back((bounded ? "[" + factor.regions[i].str() + "] " : "") + factor.arguments[i].str());
+  }
+  switch (factor.kind) {
+    case FactorNode::Kind::Input:
+      return factor.name + (parts.empty() ? "" : "[" + joined(parts, ", ") + "]");
+    case FactorNode::Kind::Function:
+      return factor.name + "(" + joined(parts, ", ") + ")";
+    case FactorNode::Kind::Extreme:
+      return factor.name + "{" + joined(factor.bounds, ", ") + "}(" + joined(parts, ", ") + ")";
+  }
+  return {};
+}
+
+}  // namespace isomer

@@ -1,0 +1,75 @@
+#pragma once
+// An element of a tensor as mathematics: a polynomial, with sums over index ranges, of elements of the input tensors
+// and of functions that stay uninterpreted.
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "isomer/smt/solver.h"
+
+namespace isomer {
+
+class Element;
+
+/// What a product is made of; immutable.
+struct FactorNode {
+  enum class Kind : uint8_t {
+    Input,     ///< name[index]: an element of an input tensor; an empty index is a number that is not known
+    Function,  ///< name(arguments)
+    Extreme,   ///< the largest (or smallest, by name) of the cases of `arguments` over all values of `bounds`
+  };
+  Kind kind = Kind::Input;
+  std::string name;
+  std::vector<Dim> index = {};
+  std::vector<Element> arguments = {};
+  std::vector<std::string> bounds = {};  ///< of Extreme
+  std::vector<Formula> regions = {};     ///< of Extreme: where each argument counts
+};
+using Factor = std::shared_ptr<const FactorNode>;
+
+/// Σ over all integer values of `bounds` that satisfy `region` of coefficient · factors. The region bounds them.
+struct Product {
+  Rational coefficient = 1;
+  std::vector<std::string> bounds = {};
+  Formula region = true;
+  std::vector<Factor> factors = {};
+};
+
+/// A sum of products. Names of bounds are unique within a product.
+class Element {
+ public:
+  Element() = default;                                // 0
+  Element(Rational number);                           // NOLINT(google-explicit-constructor): a number is an element
+  Element(int number) : Element(Rational(number)) {}  // NOLINT(google-explicit-constructor)
+  explicit Element(Factor factor) : products_{{1, {}, true, {std::move(factor)}}} {}
+  explicit Element(std::vector<Product> products) : products_(std::move(products)) {}
+
+  /// The element of the input tensor `name` at `index`.
+  static Element input(std::string name, std::vector<Dim> index);
+
+  const std::vector<Product>& products() const { return products_; }
+  /// Where this is a number.
+  std::optional<Rational> number() const;
+  std::string str() const;
+
+  friend Element operator+(const Element& a, const Element& b);
+  friend Element operator*(const Rational& scale, const Element& a);
+  friend Element operator-(const Element& a, const Element& b) { return a + Rational(-1) * b; }
+
+ private:
+  std::vector<Product> products_;
+};
+
+/// name(arguments), uninterpreted.
+Element function(std::string name, std::vector<Element> arguments);
+/// relu(x), where relu(relu(y)) = relu(y), relu(c y) = c relu(y) for a number c > 0, and relu of a largest one is the
+/// largest relu.
+Element relu(const Element& x);
+/// 1 / x, where 1 / (x y) = (1 / x) (1 / y). Nothing is cancelled, since x may be 0.
+Element inverse(const Element& x);
+
+std::string factor_str(const FactorNode& factor);
+
+}  // namespace isomer

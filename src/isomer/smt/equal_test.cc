@@ -1,0 +1,155 @@
+// Laws of sums, and what must not be shown.
+
+#include "isomer/smt/equal.h"
+
+#include <gtest/gtest.h>
+
+namespace isomer {
+namespace {
+
+using Index = std::vector<Dim>;
+
+/// Whether two elements are equal in every case that comes up.
+bool proves(const std::function<std::pair<Element, Element>(Scope&)>& sides) {
+  Scope scope;
+  bool all = true;
+  size_t cases = 0;
+  scope.explore([&] {
+    const auto [a, b] = sides(scope);
+    ++cases;
+    all = all && equal_elements(scope, a, b);
+  });
+  return all && cases > 0;
+}
+
+const Dim N = Dim::symbol("N");
+const Dim M = Dim::symbol("M");
+const Dim I = Dim::symbol("i");
+
+Element x(const Index& at) { return Element::input("x", at); }
+Element y(const Index& at) { return Element::input("y", at); }
+
+void sizes(Scope& scope) {
+  scope.assume(at_most(0, N));
+  scope.assume(at_most(0, M));
+}
+
+TEST(EqualElements, SumsSplit) {
+  // Σ_{k<N+M} [k<N ? x[k] : y[k-N]] = Σ_{k<N} x[k] + Σ_{k<M} y[k]
+  EXPECT_TRUE(proves([](Scope& scope) {
+    sizes(scope);
+    const Element whole =
+        scope.sum({N + M}, [&](const Index& k) { return scope.decide(less(k[0], N)) ? x(k) : y({k[0] - N}); });
+    return std::pair{whole, scope.sum({N}, x) + scope.sum({M}, y)};
+  }));
+}
+
+TEST(EqualElements, OneMoreIsNotEqual) {
+  EXPECT_FALSE(proves([](Scope& scope) {
+    sizes(scope);
+    return std::pair{scope.sum({N + 1}, x), scope.sum({N}, x)};
+  }));
+}
+
+TEST(EqualElements, OrderOfSums) {
+  const auto z = [](const Dim& a, const Dim& b) { return Element::input("z", {a, b}); };
+  const auto rows = [&](Scope& scope) {
+    return scope.sum({N},
+                     [&](const Index& a) { return scope.sum({M}, [&](const Index& b) { return z(a[0], b[0]); }); });
+  };
+  const auto columns = [&](Scope& scope, bool transposed) {
+    return scope.sum({M}, [&](const Index& b) {
+      return scope.sum({N}, [&](const Index& a) { return transposed ? z(b[0], a[0]) : z(a[0], b[0]); });
+    });
+  };
+  EXPECT_TRUE(proves([&](Scope& scope) {
+    sizes(scope);
+    return std::pair{rows(scope), columns(scope, false)};
+  }));
+  EXPECT_FALSE(proves([&](Scope& scope) {
+    sizes(scope);
+    return std::pair{rows(scope), columns(scope, true)};
+  }));
+}
+
+TEST(EqualElements, ASquaredSumIsADoubleSum) {
+  EXPECT_TRUE(proves([](Scope& scope) {
+    sizes(scope);
+    const Element sum = scope.sum({N}, x);
+    const Element both = scope.sum(
+        {N}, [&](const Index& a) { return scope.sum({N}, [&](const Index& b) { return scope.times(x(a), x(b)); }); });
+    return std::pair{scope.times(sum, sum), both};
+  }));
+  EXPECT_FALSE(proves([](Scope& scope) {
+    sizes(scope);
+    const Element sum = scope.sum({N}, x);
+    return std::pair{scope.times(sum, sum), scope.sum({N}, [&](const Index& a) { return scope.times(x(a), x(a)); })};
+  }));
+}
+
+TEST(EqualElements, FunctionsOfEqualsAreEqual) {
+  EXPECT_TRUE(proves([](Scope& scope) {
+    sizes(scope);
+    const Element a = scope.sum({N + M}, x);
+    const Element b = scope.sum({N}, x) + scope.sum({M}, [](const Index& k) { return x({k[0] + N}); });
+    return std::pair{function("exp", {a}), function("exp", {b})};
+  }));
+  EXPECT_FALSE(proves([](Scope& scope) {
+    sizes(scope);
+    return std::pair{function("exp", {x({I})}), function("exp", {x({I + 1})})};
+  }));
+}
+
+TEST(EqualElements, AOneHotSelects) {
+  EXPECT_TRUE(proves([](Scope& scope) {
+    sizes(scope);
+    scope.assume(within(0, I, N));
+    const Element selected =
+        scope.sum({N}, [&](const Index& k) { return scope.decide(equal(k[0], I)) ? x(k) : Element(0); });
+    return std::pair{selected, x({I})};
+  }));
+}
+
+TEST(EqualElements, LargestOfTwoParts) {
+  const auto largest = [](Scope& scope, const Dim& extent, const Dim& from) {
+    return scope.extreme("max", {extent}, [&](const Index& k) { return std::optional(x({k[0] + from})); });
+  };
+  EXPECT_TRUE(proves([&](Scope& scope) {
+    sizes(scope);
+    return std::pair{largest(scope, N, 0), largest(scope, N, 0)};
+  }));
+  EXPECT_FALSE(proves([&](Scope& scope) {
+    sizes(scope);
+    return std::pair{largest(scope, N, 0), largest(scope, N, 1)};
+  }));
+}
+
+TEST(EqualElements, NothingIsCancelled) {
+  // x / x is not 1: x may be 0.
+  EXPECT_FALSE(proves([](Scope& scope) { return std::pair{scope.times(x({I}), inverse(x({I}))), Element(1)}; }));
+}
+
+TEST(Scope, QuotientsOfFlatIndices) {
+  Scope scope;
+  scope.explore([&] {
+    const Dim a = Dim::symbol("a");
+    const Dim b = Dim::symbol("b");
+    scope.assume(within(0, b, M));
+    EXPECT_EQ(scope.quotient(a * M + b, M), a);
+    EXPECT_EQ(scope.remainder(a * M + b, M), b);
+  });
+}
+
+TEST(Scope, CasesThatContradictTheFactsAreLeftOut) {
+  Scope scope;
+  std::vector<bool> seen;
+  scope.explore([&] {
+    scope.assume(at_most(3, N));
+    if (!scope.decide(less(N, 5))) scope.assume(less(N, 4));
+    seen.push_back(scope.decide(equal(N, 3)));
+  });
+  EXPECT_EQ(seen, (std::vector<bool>{true, false}));
+}
+
+}  // namespace
+}  // namespace isomer

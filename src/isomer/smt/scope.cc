@@ -1,0 +1,336 @@
+#include "isomer/smt/scope.h"
+
+#include <algorithm>
+
+namespace isomer {
+namespace {
+
+constexpr size_t kOuter = 0;
+
+std::string key_of(const std::vector<Formula>& facts, const Formula& statement) {
+  std::string out;
+  for (const Formula& fact : facts) out += fact.str() + "; ";
+  return out + "=> " + statement.str();
+}
+
+}  // namespace
+
+Dim Scope::symbol(const std::string& prefix) { return Dim::symbol(prefix + std::to_string(counters_[prefix]++)); }
+
+void Scope::spend() {
+  if (++spent_ > limits_.queries) throw GaveUp{"too many queries of the solver"};
+}
+
+// Explorations --------------------------------------------------------------------------------------------------------
+
+void Scope::explore(const std::function<void()>& body) {
+  explore({}, {}, [&](const std::function<Formula()>&) { body(); });
+}
+
+void Scope::explore(const std::set<std::string>& symbols, const std::vector<Formula>& ranges,
+                    const std::function<void(const std::function<Formula()>& region)>& body) {
+  const size_t depth = frames_.size();
+  std::vector<std::vector<Formula>> open{ranges};
+  size_t cases = 0;
+  while (!open.empty()) {
+    if (++cases > limits_.cases) throw GaveUp{"too many cases"};
+    frames_.push_back({symbols, std::move(open.back())});
+    open.pop_back();
+    try {
+      body([&, depth] { return all_of(frames_[depth].facts); });
+      frames_.resize(depth);
+    } catch (const Split& split) {
+      std::vector<Formula> before = ranges;
+      if (split.depth == depth) before = frames_[depth].facts;
+      frames_.resize(depth);
+      if (split.depth != depth) throw;
+      open.push_back(before);
+      open.back().push_back(!split.question);
+      open.push_back(std::move(before));
+      open.back().push_back(split.question);
+    } catch (const Impossible& impossible) {
+      frames_.resize(depth);
+      if (impossible.depth != depth) throw;
+    } catch (...) {
+      frames_.resize(depth);
+      throw;
+    }
+  }
+}
+
+void Scope::all_symbols(std::set<std::string>& symbols) const {
+  std::vector<std::string> open(symbols.begin(), symbols.end());
+  while (!open.empty()) {
+    const auto found = quotients_.find(open.back());
+    open.pop_back();
+    if (found == quotients_.end()) continue;
+    std::set<std::string> inner;
+    symbols_of(found->second.dividend, inner);
+    symbols_of(found->second.divisor, inner);
+    for (const std::string& name : inner)
+      if (symbols.insert(name).second) open.push_back(name);
+  }
+}
+
+size_t Scope::depth_of(const Formula& formula) const {
+  std::set<std::string> symbols;
+  formula.symbols(symbols);
+  all_symbols(symbols);
+  for (size_t depth = frames_.size(); depth-- > 0;)
+    for (const std::string& name : frames_[depth].symbols)
+      if (symbols.contains(name)) return depth;
+  return kOuter;
+}
+
+bool Scope::decide(const Formula& question) {
+  if (question.is_true() || question.is_false()) return question.is_true();
+  if (implied(question)) return true;
+  if (implied(!question)) return false;
+  throw Split{depth_of(question), question};
+}
+
+void Scope::assume(const Formula& fact) {
+  if (fact.is_true()) return;
+  const size_t depth = depth_of(fact);
+  if (fact.is_false()) throw Impossible{depth};
+  if (implied(fact)) return;
+  if (implied(!fact)) throw Impossible{depth};
+  frames_[depth].facts.push_back(fact);
+}
+
+// Questions -----------------------------------------------------------------------------------------------------------
+
+std::vector<Formula> Scope::facts(const std::vector<Formula>& further) const {
+  std::vector<Formula> out;
+  for (const Frame& frame : frames_) out.insert(out.end(), frame.facts.begin(), frame.facts.end());
+  out.insert(out.end(), further.begin(), further.end());
+  return out;
+}
+
+std::vector<Quotient> Scope::quotients_in(const std::vector<Formula>& formulas) const {
+  std::set<std::string> symbols;
+  for (const Formula& formula : formulas) formula.symbols(symbols);
+  all_symbols(symbols);
+  std::vector<Quotient> out;
+  for (const std::string& name : symbols)
+    if (const auto found = quotients_.find(name); found != quotients_.end()) out.push_back(found->second);
+  return out;
+}
+
+bool Scope::implied(const Formula& statement, const std::vector<Formula>& further) {
+  if (statement.is_true() || statement.is_false()) return statement.is_true();
+  std::vector<Formula> known = facts(further);
+  const std::string text = statement.str();
+  for (const Formula& fact : known)
+    if (fact.str() == text) return true;
+  const auto [cached, fresh] = implied_.try_emplace(key_of(known, statement), false);
+  if (!fresh) return cached->second;
+  spend();
+  known.push_back(!statement);
+  const bool holds = solver_.satisfiable(known, quotients_in(known)) == false;
+  cached->second = holds;
+  return holds;
+}
+
+std::optional<bool> Scope::consistent() {
+  spend();
+  const std::vector<Formula> known = facts({});
+  return solver_.satisfiable(known, quotients_in(known));
+}
+
+bool Scope::sums_to_zero(const std::vector<Formula>& further, const std::vector<Formula>& conditions,
+                         const std::vector<Rational>& weights) {
+  spend();
+  const std::vector<Formula> known = facts(further);
+  std::vector<Formula> all = known;
+  all.insert(all.end(), conditions.begin(), conditions.end());
+  return solver_.sums_to_zero(known, quotients_in(all), conditions, weights);
+}
+
+Dim Scope::quotient(const Dim& a, const Dim& b) {
+  if (b.is(1)) return a;
+  if (b.is_const() && a.is_const()) return floor_div(a, b);
+  // a = b whole + rest, term by term; where 0 <= rest < b, `whole` is the quotient.
+  Dim whole(0);
+  Dim rest(0);
+  for (const auto& [names, coefficient] : a.terms()) {
+    Dim term(coefficient);
+    for (const std::string& name : names) term = term * Dim::symbol(name);
+    const Dim part = floor_div(term, b);
+    const bool exact = part * b == term;
+    whole = whole + (exact ? part : Dim(0));
+    rest = rest + (exact ? Dim(0) : term);
+  }
+  if (rest.is(0)) return whole;
+  if (implied(within(0, rest, b))) return whole;
+  const std::string name = "floor(" + rest.str() + "/(" + b.str() + "))";
+  quotients_.try_emplace(name, Quotient{name, rest, b});
+  return whole + Dim::symbol(name);
+}
+
+// Elements ------------------------------------------------------------------------------------------------------------
+
+Element Scope::times(const Element& a, const Element& b) {
+  std::vector<Product> out;
+  for (const Product& x : a.products()) {
+    for (const Product& y : b.products()) {
+      std::map<std::string, Dim> apart;
+      std::vector<std::string> bounds = x.bounds;
+      for (const std::string& bound : y.bounds) {
+        const bool clash = std::ranges::find(x.bounds, bound) != x.bounds.end();
+        const std::string name = clash ? *symbol("k").symbol_name() : bound;
+        if (clash) apart.emplace(bound, Dim::symbol(name));
+        bounds.push_back(name);
+      }
+      const Product other = apart.empty() ? y : substitute(y, apart);
+      Product product{x.coefficient * y.coefficient, std::move(bounds), x.region && other.region, x.factors};
+      product.factors.insert(product.factors.end(), other.factors.begin(), other.factors.end());
+      out.push_back(std::move(product));
+    }
+  }
+  return Element(std::move(out));
+}
+
+std::vector<Dim> Scope::bound_indices(const std::vector<Dim>& extents, std::vector<std::string>& names,
+                                      std::vector<Formula>& ranges) {
+  std::vector<Dim> out;
+  for (const Dim& extent : extents) {
+    if (extent.is(1)) {
+      out.emplace_back(0);
+      continue;
+    }
+    out.push_back(symbol("k"));
+    names.push_back(*out.back().symbol_name());
+    ranges.push_back(at_most(0, out.back()));
+    ranges.push_back(less(out.back(), extent));
+  }
+  return out;
+}
+
+namespace {
+
+/// The value that an equality of the region gives to one of the bounds, which is then no bound any more.
+std::optional<std::pair<std::string, Dim>> fixed_bound(const Product& product) {
+  const auto try_one = [&](const Formula& fact) -> std::optional<std::pair<std::string, Dim>> {
+    if (fact.kind() != Formula::Kind::Zero) return std::nullopt;
+    for (const auto& [names, coefficient] : fact.dim().terms()) {
+      if (names.size() != 1 || (coefficient != 1 && coefficient != -1)) continue;
+      if (std::ranges::find(product.bounds, names[0]) == product.bounds.end()) continue;
+      const Dim rest = fact.dim() - Dim(coefficient) * Dim::symbol(names[0]);
+      std::set<std::string> symbols;
+      symbols_of(rest, symbols);
+      if (!symbols.contains(names[0])) return std::make_pair(names[0], Dim(-coefficient) * rest);
+    }
+    return std::nullopt;
+  };
+  if (product.region.kind() == Formula::Kind::And) {
+    for (const Formula& part : product.region.parts())
+      if (auto found = try_one(part)) return found;
+    return std::nullopt;
+  }
+  return try_one(product.region);
+}
+
+}  // namespace
+
+Element Scope::sum(const std::vector<Dim>& extents, const std::function<Element(const std::vector<Dim>&)>& body) {
+  std::vector<std::string> names;
+  std::vector<Formula> ranges;
+  const std::vector<Dim> index = bound_indices(extents, names, ranges);
+  if (names.empty()) return body(index);
+  std::vector<Product> out;
+  explore({names.begin(), names.end()}, ranges, [&](const std::function<Formula()>& region) {
+    const Element element = body(index);
+    for (Product product : element.products()) {
+      product.bounds.insert(product.bounds.end(), names.begin(), names.end());
+      product.region = region() && product.region;
+      while (const auto fixed = fixed_bound(product)) {
+        std::erase(product.bounds, fixed->first);
+        product = substitute(product, {{fixed->first, fixed->second}});
+      }
+      if (!product.region.is_false()) out.push_back(std::move(product));
+    }
+  });
+  return Element(std::move(out));
+}
+
+Element Scope::extreme(const std::string& name, const std::vector<Dim>& extents,
+                       const std::function<std::optional<Element>(const std::vector<Dim>&)>& body) {
+  FactorNode node{FactorNode::Kind::Extreme, name, {}, {}, {}, {}};
+  std::vector<Formula> ranges;
+  const std::vector<Dim> index = bound_indices(extents, node.bounds, ranges);
+  explore({node.bounds.begin(), node.bounds.end()}, ranges, [&](const std::function<Formula()>& region) {
+    auto element = body(index);
+    if (!element) return;
+    node.arguments.push_back(*std::move(element));
+    node.regions.push_back(region());
+  });
+  if (node.bounds.empty() && node.arguments.size() == 1) return node.arguments[0];
+  return Element(std::make_shared<const FactorNode>(std::move(node)));
+}
+
+// Substitution --------------------------------------------------------------------------------------------------------
+
+Dim Scope::substitute(const Dim& dim, const std::map<std::string, Dim>& values) {
+  Dim out(0);
+  for (const auto& [names, coefficient] : dim.terms()) {
+    Dim product(coefficient);
+    for (const std::string& name : names) {
+      if (const auto value = values.find(name); value != values.end()) {
+        product = product * value->second;
+      } else if (const auto found = quotients_.find(name); found != quotients_.end()) {
+        const Quotient inner = found->second;
+        product = product * quotient(substitute(inner.dividend, values), substitute(inner.divisor, values));
+      } else {
+        product = product * Dim::symbol(name);
+      }
+    }
+    out = out + product;
+  }
+  return out;
+}
+
+Formula Scope::substitute(const Formula& formula, const std::map<std::string, Dim>& values) {
+  std::vector<Formula> parts;
+  switch (formula.kind()) {
+    case Formula::Kind::True:
+    case Formula::Kind::False:
+      return formula;
+    case Formula::Kind::Zero:
+      return equal(substitute(formula.dim(), values), 0);
+    case Formula::Kind::NonNegative:
+      return at_most(0, substitute(formula.dim(), values));
+    case Formula::Kind::Not:
+      return !substitute(formula.parts()[0], values);
+    default:
+      break;
+  }
+  for (const Formula& part : formula.parts()) parts.push_back(substitute(part, values));
+  return formula.kind() == Formula::Kind::And ? all_of(std::move(parts)) : any_of(std::move(parts));
+}
+
+Factor Scope::substitute(const Factor& factor, const std::map<std::string, Dim>& values) {
+  FactorNode out = *factor;
+  for (Dim& dim : out.index) dim = substitute(dim, values);
+  for (Element& argument : out.arguments) argument = substitute(argument, values);
+  for (Formula& region : out.regions) region = substitute(region, values);
+  return std::make_shared<const FactorNode>(std::move(out));
+}
+
+Product Scope::substitute(const Product& product, const std::map<std::string, Dim>& values) {
+  Product out{product.coefficient, {}, substitute(product.region, values), {}};
+  for (const std::string& bound : product.bounds) {
+    const auto value = values.find(bound);
+    out.bounds.push_back(value == values.end() ? bound : value->second.symbol_name().value_or(bound));
+  }
+  for (const Factor& factor : product.factors) out.factors.push_back(substitute(factor, values));
+  return out;
+}
+
+Element Scope::substitute(const Element& element, const std::map<std::string, Dim>& values) {
+  std::vector<Product> out;
+  for (const Product& product : element.products()) out.push_back(substitute(product, values));
+  return Element(std::move(out));
+}
+
+}  // namespace isomer

@@ -1,0 +1,104 @@
+#pragma once
+// Symbolic execution over integers that are not known: what is asked about them is answered by the solver, and where
+// the answer depends on them, all cases are gone through.
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <unordered_map>
+
+#include "isomer/smt/element.h"
+
+namespace isomer {
+
+/// Why a proof was given up; thrown within `smt` and caught where a proof begins.
+struct GaveUp {
+  std::string reason;
+};
+
+/// Integers, facts about them, and the elements that are computed under these facts. One per proof; not to be shared by
+/// threads.
+class Scope {
+ public:
+  struct Limits {
+    size_t cases = 512;     ///< of one exploration
+    size_t queries = 5000;  ///< of the solver
+  };
+
+  Scope() = default;
+  explicit Scope(Limits limits) : limits_(limits) {}
+
+  /// A new integer.
+  Dim symbol(const std::string& prefix);
+
+  /// Runs `body` under every combination of answers to what it decides. It must do the same again when it is run again.
+  void explore(const std::function<void()>& body);
+
+  /// Whether `question` holds. Where it holds for some values only, the exploration that it belongs to is split.
+  bool decide(const Formula& question);
+  /// From here on it holds; cases where it cannot hold are dropped.
+  void assume(const Formula& fact);
+  /// Whether the facts (and the further ones) imply it; no split.
+  bool implied(const Formula& statement, const std::vector<Formula>& further = {});
+  /// Whether some values satisfy all facts. Nothing where that was not found out.
+  std::optional<bool> consistent();
+  /// Whether Σ weights[i] [conditions[i]] is 0 wherever the facts and the further ones hold.
+  bool sums_to_zero(const std::vector<Formula>& further, const std::vector<Formula>& conditions,
+                    const std::vector<Rational>& weights);
+
+  /// floor(a / b) for b > 0, and a - b floor(a / b).
+  Dim quotient(const Dim& a, const Dim& b);
+  Dim remainder(const Dim& a, const Dim& b) { return a - b * quotient(a, b); }
+
+  /// a b
+  Element times(const Element& a, const Element& b);
+  /// Σ of body(k) over 0 <= k[i] < extents[i].
+  Element sum(const std::vector<Dim>& extents, const std::function<Element(const std::vector<Dim>&)>& body);
+  /// The extreme ("max", "min") of body(k) over 0 <= k[i] < extents[i], without those that are nothing.
+  Element extreme(const std::string& name, const std::vector<Dim>& extents,
+                  const std::function<std::optional<Element>(const std::vector<Dim>&)>& body);
+
+  // Symbols replaced, also within quotients.
+  Dim substitute(const Dim& dim, const std::map<std::string, Dim>& values);
+  Formula substitute(const Formula& formula, const std::map<std::string, Dim>& values);
+  Element substitute(const Element& element, const std::map<std::string, Dim>& values);
+  Product substitute(const Product& product, const std::map<std::string, Dim>& values);
+  Factor substitute(const Factor& factor, const std::map<std::string, Dim>& values);
+
+ private:
+  /// An exploration that is going on: facts speak of its symbols and those of the frames around it.
+  struct Frame {
+    std::set<std::string> symbols;
+    std::vector<Formula> facts;
+  };
+  struct Split {
+    size_t depth;
+    Formula question;
+  };
+  struct Impossible {
+    size_t depth;
+  };
+  /// Explores in a new frame; `body` gets the facts that were decided in the end.
+  void explore(const std::set<std::string>& symbols, const std::vector<Formula>& ranges,
+               const std::function<void(const std::function<Formula()>& region)>& body);
+  /// New integers in the ranges, those of extent 1 being 0; their names and ranges.
+  std::vector<Dim> bound_indices(const std::vector<Dim>& extents, std::vector<std::string>& names,
+                                 std::vector<Formula>& ranges);
+  std::vector<Formula> facts(const std::vector<Formula>& further) const;
+  /// The quotients that these formulas speak of, directly or not.
+  std::vector<Quotient> quotients_in(const std::vector<Formula>& formulas) const;
+  size_t depth_of(const Formula& formula) const;
+  void all_symbols(std::set<std::string>& symbols) const;
+  void spend();
+
+  Limits limits_ = {};
+  Solver solver_;
+  std::vector<Frame> frames_;
+  std::map<std::string, Quotient> quotients_;
+  std::map<std::string, size_t> counters_;
+  std::unordered_map<std::string, bool> implied_;  ///< by the facts and the statement
+  size_t spent_ = 0;
+};
+
+}  // namespace isomer
