@@ -1,0 +1,56 @@
+#pragma once
+// Both sides of a rule as mathematics.
+
+#include "isomer/verify/proof/structure.h"
+#include "isomer/verify/proof/symbols.h"
+
+namespace isomer {
+
+/// The results of the source pattern and of the target, in order, over unknown extents and attributes. What the rule's
+/// conditions and well-typed nodes guarantee is assumed in the scope. Throws GaveUp.
+class Instantiation {
+ public:
+  /// `choices` are the values of the rule's free parameters.
+  Instantiation(Scope& scope, const Rule& rule, const Instance& instance, std::vector<int64_t> choices);
+
+  std::vector<SymbolicTensor> source();
+  /// After source().
+  std::vector<SymbolicTensor> target();
+
+ private:
+  using Ids = std::vector<ValueId>;
+
+  ValueId add(SymbolicTensor tensor, DType dtype, bool weight, std::optional<double> uniform);
+  ValueId variable(const std::string& label);
+  size_t count(const std::string& sequence) const;
+  size_t repetitions(const Term& term) const;
+
+  Ids matched(const Term& term);
+  Ids matched_once(const Term& term);
+  ValueId element_of(const std::string& sequence);
+  Ids matched_node(const Term& term);
+  std::map<std::string, SymbolicAttr> source_attrs(const Term& term, const Instance::Node& node, size_t number);
+  SymbolicAttr unknown(const OpDef& op, const AttrDef& def, const AttrValue& value, const std::string& name);
+
+  Ids built(const Term& term);
+  Ids built_once(const Term& term);
+  Ids built_node(const Term& term);
+
+  Ids run(const OpDef& op, std::map<std::string, SymbolicAttr> attrs, const Ids& operands, size_t num_results,
+          DType dtype);
+  std::vector<SymbolicTensor> tensors(const Ids& ids) const;
+
+  Scope& scope_;
+  const Rule& rule_;
+  const Instance& instance_;
+  const std::vector<int64_t> choices_;
+  SymbolicBinding binding_;
+  std::optional<size_t> repetition_;
+  size_t next_node_ = 0;
+  bool real_ = false;
+};
+
+/// An attribute's value that is known.
+SymbolicAttr fixed_attr(const AttrValue& value);
+
+}  // namespace isomer

@@ -1,0 +1,111 @@
+#include "isomer/verify/proof/prove.h"
+
+#include "isomer/smt/equal.h"
+#include "isomer/verify/proof/instantiation.h"
+
+namespace isomer {
+namespace {
+
+/// The values that a rule lets the search choose, where the rule lists them.
+std::vector<std::vector<int64_t>> choices_of(const Rule& rule) {
+  std::vector<std::vector<int64_t>> out{{}};
+  for (const Choice& choice : rule.choices) {
+    if (choice.candidates.kind != Expr::Kind::List) throw GaveUp{"free parameters that depend on the match"};
+    std::vector<std::vector<int64_t>> longer;
+    for (const auto& chosen : out) {
+      for (const Expr& candidate : choice.candidates.args) {
+        if (candidate.kind != Expr::Kind::Integer) throw GaveUp{"free parameters that depend on the match"};
+        longer.push_back(chosen);
+        longer.back().push_back(candidate.integer);
+      }
+    }
+    out = std::move(longer);
+  }
+  return out;
+}
+
+class StructureProof {
+ public:
+  StructureProof(const Rule& rule, const Instance& instance) : rule_(rule), instance_(instance) {}
+
+  Proof run() {
+    Proof out;
+    try {
+      for (const auto& choices : choices_of(rule_)) {
+        Scope scope;
+        scope.explore([&] { one_case(scope, choices); });
+      }
+    } catch (const GaveUp& gave_up) {
+      out.how = gave_up.reason;
+      return out;
+    }
+    out.cases = cases_;
+    out.structures = cases_ > 0 ? 1 : 0;
+    out.proved = failure_.empty() && cases_ > 0;
+    out.how = failure_.empty() && cases_ == 0 ? "no values satisfy the conditions" : failure_;
+    return out;
+  }
+
+ private:
+  void one_case(Scope& scope, const std::vector<int64_t>& choices) {
+    if (!failure_.empty()) return;
+    Instantiation instantiation(scope, rule_, instance_, choices);
+    const auto sources = instantiation.source();
+    const auto targets = instantiation.target();
+    if (sources.size() != targets.size()) throw GaveUp{"another number of results"};
+    for (size_t i = 0; i < sources.size(); ++i) {
+      // The rewriter refuses results of other shapes.
+      scope.assume(equal(sources[i].shape, targets[i].shape));
+      std::vector<Dim> index;
+      for (size_t axis = 0; axis < sources[i].rank(); ++axis) {
+        index.push_back(Dim::symbol("i" + std::to_string(i) + "." + std::to_string(axis)));
+        scope.assume(within(0, index.back(), sources[i].shape[axis]));
+      }
+      const Element source = sources[i].at(index);
+      const Element target = targets[i].at(index);
+      if (!equal_elements(scope, source, target)) {
+        failure_ = "not shown: " + source.str() + " = " + target.str();
+        return;
+      }
+    }
+    if (scope.consistent() == true) ++cases_;
+  }
+
+  const Rule& rule_;
+  const Instance& instance_;
+  std::string failure_;
+  size_t cases_ = 0;
+};
+
+}  // namespace
+
+Proof prove_structure(const Rule& rule, const Instance& instance) { return StructureProof(rule, instance).run(); }
+
+Proof prove_rule(const Rule& rule) {
+  Proof out;
+  const Structures structures = structures_of(rule);
+  if (structures.instances.empty()) {
+    out.how = "too many structures to list";
+    return out;
+  }
+  size_t empty = 0;
+  for (const Instance& instance : structures.instances) {
+    const Proof one = prove_structure(rule, instance);
+    out.cases += one.cases;
+    out.structures += one.structures;
+    if (one.proved) continue;
+    if (one.how == "no values satisfy the conditions") {
+      ++empty;
+      continue;
+    }
+    out.how = one.how;
+    return out;
+  }
+  out.proved = out.structures > 0;
+  out.how = out.proved ? fmt::format("{} structures, {} cases: {}; any extents, windows and numbers", out.structures,
+                                     out.cases, structures.bounds)
+                       : "no structure satisfies the conditions";
+  return out;
+}
+
+}  // namespace isomer
