@@ -9,7 +9,7 @@
 #include "isomer/cli/common.h"
 #include "isomer/rules/builtin.h"
 #include "isomer/verify/lock.h"
-#include "isomer/verify/rule_check.h"
+#include "isomer/verify/verify_rule.h"
 
 namespace isomer {
 namespace {
@@ -103,7 +103,7 @@ void print_verdicts(const std::vector<Rule>& rules, const std::vector<RuleVerdic
     table.row({rules[i].name, std::string(verdict_name(verdict.verdict)), std::to_string(verdict.instances)});
     if (verdict.verdict == Verdict::Refuted)
       findings += fmt::format("\n{} is false:\n{}", rules[i].name, verdict.counterexample);
-    if (verdict.verdict == Verdict::Unknown) findings += fmt::format("\n{}: {}\n", rules[i].name, verdict.how);
+    if (verdict.verdict == Verdict::Tested || verdict.verdict == Verdict::Unknown) findings += fmt::format("\n{}: {}\n", rules[i].name, verdict.how);
   }
   fmt::print("{}{}", table.str(), findings);
 }
@@ -113,7 +113,7 @@ Result<int> verify(const RulesOptions& options) {
   std::vector<RuleVerdict> verdicts;
   {
     const Progress progress(fmt::format("checking {} rules", rules.size()));
-    verdicts = check_rules(rules, {}, options.threads);
+    verdicts = verify_rules(rules, {}, options.threads);
   }
   Lock lock;
   nlohmann::json report = nlohmann::json::array();
@@ -155,7 +155,7 @@ void add_rules(CLI::App& app, int& exit_code) {
   CLI::App* shown = add_part(*command, "show", "One rule in full, with its verdict, or one tactic", options);
   shown->add_option("name", options->name, "Name of the rule or tactic")->required();
   shown->callback([options, &exit_code] { exit_code = finish(show(*options)); });
-  CLI::App* verified = add_part(*command, "verify", "Check every rule on all small instances", options);
+  CLI::App* verified = add_part(*command, "verify", "Check every rule on all small instances, and prove it", options);
   verified->add_option("--write", options->write, "Write the verdicts as a lock file");
   verified->add_option("--threads", options->threads, "Threads")->check(CLI::Range(1, 256))->capture_default_str();
   verified->footer("Exit code 1 when a rule is refuted; its counterexample is printed.");

@@ -1,0 +1,16 @@
+#pragma once
+// The verdict on a rule: exact on every small instance first, then a proof.
+
+#include "isomer/verify/proof/prove.h"
+#include "isomer/verify/rule_check.h"
+
+namespace isomer {
+
+/// As check_rule; a rule that is `tested` and has a proof from the axioms is `proved`, and of one without a proof `how`
+/// says where that failed.
+RuleVerdict verify_rule(const Rule& rule, const CheckBounds& bounds = {});
+
+/// All rules, on `threads` threads; the result does not depend on how many.
+std::vector<RuleVerdict> verify_rules(const std::vector<Rule>& rules, const CheckBounds& bounds, int threads);
+
+}  // namespace isomer
