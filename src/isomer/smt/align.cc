@@ -25,6 +25,11 @@ void pair_up(const FactorNode& a, const FactorNode& b, std::vector<std::pair<Dim
   }
 }
 
+/// Whether a symbol is an index that a scope made for a sum.
+bool is_index(const std::string& name) {
+  return name.size() > 1 && name[0] == 'k' && name.find_first_not_of("0123456789", 1) == std::string::npos;
+}
+
 class Alignment {
  public:
   Alignment(Scope& scope, const Product& from, const Product& to,
@@ -99,14 +104,14 @@ class Alignment {
     return true;
   }
 
-  /// The bound of `to_` that this is plus or minus, plus what depends on no bound; one that is free still.
+  /// The bound of `to_` that this is plus or minus, plus what depends on no index of a sum; one that is free still.
   std::optional<std::string> only_bound(const Dim& value) const {
     std::optional<std::string> found;
     for (const auto& [names, coefficient] : value.terms()) {
       for (const std::string& name : names) {
         if (std::ranges::find(to_.bounds, name) == to_.bounds.end()) {
-          // Bounds of sums within, and quotients, which may depend on bounds.
-          if (name.starts_with("k") || name.starts_with("floor(")) return std::nullopt;
+          const auto within = scope_.symbols_in(Dim::symbol(name));
+          if (std::ranges::any_of(within, is_index)) return std::nullopt;
           continue;
         }
         if (found || names.size() > 1 || (coefficient != 1 && coefficient != -1)) return std::nullopt;

@@ -61,15 +61,22 @@ void Scope::explore(const std::set<std::string>& symbols, const std::vector<Form
 void Scope::all_symbols(std::set<std::string>& symbols) const {
   std::vector<std::string> open(symbols.begin(), symbols.end());
   while (!open.empty()) {
-    const auto found = quotients_.find(open.back());
+    const auto found = definitions_.find(open.back());
     open.pop_back();
-    if (found == quotients_.end()) continue;
+    if (found == definitions_.end()) continue;
     std::set<std::string> inner;
-    symbols_of(found->second.dividend, inner);
-    symbols_of(found->second.divisor, inner);
+    for (const Dim& argument : found->second.arguments) symbols_of(argument, inner);
+    for (const Formula& fact : found->second.facts) fact.symbols(inner);
     for (const std::string& name : inner)
       if (symbols.insert(name).second) open.push_back(name);
   }
+}
+
+std::set<std::string> Scope::symbols_in(const Dim& dim) const {
+  std::set<std::string> out;
+  symbols_of(dim, out);
+  all_symbols(out);
+  return out;
 }
 
 size_t Scope::depth_of(const Formula& formula) const {
@@ -107,13 +114,14 @@ std::vector<Formula> Scope::facts(const std::vector<Formula>& further) const {
   return out;
 }
 
-std::vector<Quotient> Scope::quotients_in(const std::vector<Formula>& formulas) const {
+std::vector<Formula> Scope::definitions_in(const std::vector<Formula>& formulas) const {
   std::set<std::string> symbols;
   for (const Formula& formula : formulas) formula.symbols(symbols);
   all_symbols(symbols);
-  std::vector<Quotient> out;
+  std::vector<Formula> out;
   for (const std::string& name : symbols)
-    if (const auto found = quotients_.find(name); found != quotients_.end()) out.push_back(found->second);
+    if (const auto found = definitions_.find(name); found != definitions_.end())
+      out.insert(out.end(), found->second.facts.begin(), found->second.facts.end());
   return out;
 }
 
@@ -127,24 +135,30 @@ bool Scope::implied(const Formula& statement, const std::vector<Formula>& furthe
   if (!fresh) return cached->second;
   spend();
   known.push_back(!statement);
-  const bool holds = solver_.satisfiable(known, quotients_in(known)) == false;
+  const std::vector<Formula> definitions = definitions_in(known);
+  known.insert(known.end(), definitions.begin(), definitions.end());
+  const bool holds = solver_.satisfiable(known) == false;
   cached->second = holds;
   return holds;
 }
 
 std::optional<bool> Scope::consistent() {
   spend();
-  const std::vector<Formula> known = facts({});
-  return solver_.satisfiable(known, quotients_in(known));
+  std::vector<Formula> known = facts({});
+  const std::vector<Formula> definitions = definitions_in(known);
+  known.insert(known.end(), definitions.begin(), definitions.end());
+  return solver_.satisfiable(known);
 }
 
 bool Scope::sums_to_zero(const std::vector<Formula>& further, const std::vector<Formula>& conditions,
                          const std::vector<Rational>& weights) {
   spend();
-  const std::vector<Formula> known = facts(further);
+  std::vector<Formula> known = facts(further);
   std::vector<Formula> all = known;
   all.insert(all.end(), conditions.begin(), conditions.end());
-  return solver_.sums_to_zero(known, quotients_in(all), conditions, weights);
+  const std::vector<Formula> definitions = definitions_in(all);
+  known.insert(known.end(), definitions.begin(), definitions.end());
+  return solver_.sums_to_zero(known, conditions, weights);
 }
 
 Dim Scope::quotient(const Dim& a, const Dim& b) {
@@ -164,8 +178,45 @@ Dim Scope::quotient(const Dim& a, const Dim& b) {
   if (rest.is(0)) return whole;
   if (implied(within(0, rest, b))) return whole;
   const std::string name = "floor(" + rest.str() + "/(" + b.str() + "))";
-  quotients_.try_emplace(name, Quotient{name, rest, b});
-  return whole + Dim::symbol(name);
+  const Dim symbol = Dim::symbol(name);
+  definitions_.try_emplace(
+      name, Definition{{rest, b},
+                       [](Scope& scope, const std::vector<Dim>& with) { return scope.quotient(with[0], with[1]); },
+                       {at_most(b, 0) || within(0, rest - b * symbol, b)}});
+  return whole + symbol;
+}
+
+Dim Scope::entry(const std::string& list, const Dim& index,
+                 const std::function<std::vector<Formula>(const Dim&)>& facts) {
+  const std::string name = list + "[" + index.str() + "]";
+  const Dim symbol = Dim::symbol(name);
+  if (!definitions_.contains(name))
+    definitions_.emplace(
+        name, Definition{{index},
+                         [=](Scope& scope, const std::vector<Dim>& with) { return scope.entry(list, with[0], facts); },
+                         facts(symbol)});
+  return symbol;
+}
+
+Dim Scope::place(const std::string& list, const Dim& value, const Dim& length,
+                 const std::function<Dim(const Dim&)>& at) {
+  // The place of an entry is where the entry was read.
+  if (const auto name = value.symbol_name(); name && name->starts_with(list + "["))
+    return definitions_.at(*name).arguments[0];
+  const std::string name = "place of " + value.str() + " in " + list;
+  const Dim symbol = Dim::symbol(name);
+  if (!definitions_.contains(name)) {
+    definitions_.emplace(name, Definition{{value},
+                                          [=](Scope& scope, const std::vector<Dim>& with) {
+                                            return scope.place(list, with[0], length, at);
+                                          },
+                                          {within(0, symbol, length + 1)},
+                                          length,
+                                          at});
+    // at(place) = value; after the definition, since it speaks of the place.
+    definitions_.at(name).facts.push_back(equal(symbol, length) || equal(at(symbol), value));
+  }
+  return symbol;
 }
 
 // Elements ------------------------------------------------------------------------------------------------------------
@@ -248,10 +299,33 @@ Element Scope::sum(const std::vector<Dim>& extents, const std::function<Element(
         std::erase(product.bounds, fixed->first);
         product = substitute(product, {{fixed->first, fixed->second}});
       }
+      while (bound_by_place(product)) {
+      }
       if (!product.region.is_false()) out.push_back(std::move(product));
     }
   });
   return Element(std::move(out));
+}
+
+bool Scope::bound_by_place(Product& product) {
+  std::set<std::string> symbols;
+  product.region.symbols(symbols);
+  for (const std::string& name : symbols) {
+    const auto found = definitions_.find(name);
+    if (found == definitions_.end() || !found->second.length) continue;
+    const Definition place = found->second;
+    const auto value = place.arguments[0].symbol_name();
+    if (!value || std::ranges::find(product.bounds, *value) == product.bounds.end()) continue;
+    if (!implied(less(Dim::symbol(name), *place.length), {product.region})) continue;
+    // v = at(k) for exactly one k below the length.
+    const Dim k = symbol("k");
+    std::erase(product.bounds, *value);
+    product = substitute(product, {{*value, place.at(k)}});
+    product.bounds.push_back(*k.symbol_name());
+    product.region = product.region && within(0, k, *place.length);
+    return true;
+  }
+  return false;
 }
 
 Element Scope::extreme(const std::string& name, const std::vector<Dim>& extents,
@@ -278,9 +352,11 @@ Dim Scope::substitute(const Dim& dim, const std::map<std::string, Dim>& values) 
     for (const std::string& name : names) {
       if (const auto value = values.find(name); value != values.end()) {
         product = product * value->second;
-      } else if (const auto found = quotients_.find(name); found != quotients_.end()) {
-        const Quotient inner = found->second;
-        product = product * quotient(substitute(inner.dividend, values), substitute(inner.divisor, values));
+      } else if (const auto found = definitions_.find(name); found != definitions_.end()) {
+        const Definition definition = found->second;
+        std::vector<Dim> arguments;
+        for (const Dim& argument : definition.arguments) arguments.push_back(substitute(argument, values));
+        product = product * definition.again(*this, arguments);
       } else {
         product = product * Dim::symbol(name);
       }

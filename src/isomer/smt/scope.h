@@ -50,6 +50,11 @@ class Scope {
   /// floor(a / b) for b > 0, and a - b floor(a / b).
   Dim quotient(const Dim& a, const Dim& b);
   Dim remainder(const Dim& a, const Dim& b) { return a - b * quotient(a, b); }
+  /// The integer that a list which is not known has at `index`; whenever it is asked for, `facts` of it hold.
+  Dim entry(const std::string& list, const Dim& index, const std::function<std::vector<Formula>(const Dim&)>& facts);
+  /// Where `value` stands in a list of `length` different integers, or `length` where it does not: at(place(v)) = v.
+  /// `at` makes entries of the list.
+  Dim place(const std::string& list, const Dim& value, const Dim& length, const std::function<Dim(const Dim&)>& at);
 
   /// a b
   Element times(const Element& a, const Element& b);
@@ -58,6 +63,9 @@ class Scope {
   /// The extreme ("max", "min") of body(k) over 0 <= k[i] < extents[i], without those that are nothing.
   Element extreme(const std::string& name, const std::vector<Dim>& extents,
                   const std::function<std::optional<Element>(const std::vector<Dim>&)>& body);
+
+  /// The symbols of a polynomial and those that its defined symbols depend on.
+  std::set<std::string> symbols_in(const Dim& dim) const;
 
   // Symbols replaced, also within quotients.
   Dim substitute(const Dim& dim, const std::map<std::string, Dim>& values);
@@ -86,8 +94,19 @@ class Scope {
   std::vector<Dim> bound_indices(const std::vector<Dim>& extents, std::vector<std::string>& names,
                                  std::vector<Formula>& ranges);
   std::vector<Formula> facts(const std::vector<Formula>& further) const;
-  /// The quotients that these formulas speak of, directly or not.
-  std::vector<Quotient> quotients_in(const std::vector<Formula>& formulas) const;
+  /// A symbol that is a function of other integers.
+  struct Definition {
+    std::vector<Dim> arguments;
+    std::function<Dim(Scope&, const std::vector<Dim>&)> again;  ///< of other arguments
+    std::vector<Formula> facts;
+    /// Of a place: the length of the list, and what makes its entries.
+    std::optional<Dim> length = std::nullopt;
+    std::function<Dim(const Dim&)> at = nullptr;
+  };
+  /// What holds of the defined symbols that these formulas speak of, directly or not.
+  std::vector<Formula> definitions_in(const std::vector<Formula>& formulas) const;
+  /// Replaces a bound v that counts only where its place in a list is below the list's length by the place itself.
+  bool bound_by_place(Product& product);
   size_t depth_of(const Formula& formula) const;
   void all_symbols(std::set<std::string>& symbols) const;
   void spend();
@@ -95,7 +114,7 @@ class Scope {
   Limits limits_ = {};
   Solver solver_;
   std::vector<Frame> frames_;
-  std::map<std::string, Quotient> quotients_;
+  std::map<std::string, Definition> definitions_;
   std::map<std::string, size_t> counters_;
   std::unordered_map<std::string, bool> implied_;  ///< by the facts and the statement
   size_t spent_ = 0;

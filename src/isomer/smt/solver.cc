@@ -51,17 +51,12 @@ struct Solver::Impl {
     return formula.kind() == Formula::Kind::And ? z3::mk_and(parts) : z3::mk_or(parts);
   }
 
-  z3::solver with_facts(std::span<const Formula> facts, std::span<const Quotient> quotients) {
+  z3::solver with_facts(std::span<const Formula> facts) {
     z3::solver solver(context, z3::solver::simple());
     z3::params params(context);
     params.set("rlimit", kStepLimit);
     solver.set(params);
     for (const Formula& fact : facts) solver.add(statement(fact));
-    for (const Quotient& quotient : quotients) {
-      const z3::expr divisor = integer(quotient.divisor);
-      const z3::expr rest = integer(quotient.dividend) - divisor * symbol(quotient.name);
-      solver.add(z3::implies(divisor > 0, rest >= 0 && rest < divisor));
-    }
     return solver;
   }
 };
@@ -69,17 +64,17 @@ struct Solver::Impl {
 Solver::Solver() : impl_(std::make_unique<Impl>()) {}
 Solver::~Solver() = default;
 
-std::optional<bool> Solver::satisfiable(std::span<const Formula> facts, std::span<const Quotient> quotients) {
+std::optional<bool> Solver::satisfiable(std::span<const Formula> facts) {
   ++queries_;
-  const z3::check_result result = impl_->with_facts(facts, quotients).check();
+  const z3::check_result result = impl_->with_facts(facts).check();
   if (result == z3::unknown) return std::nullopt;
   return result == z3::sat;
 }
 
-bool Solver::sums_to_zero(std::span<const Formula> facts, std::span<const Quotient> quotients,
-                          std::span<const Formula> conditions, std::span<const Rational> weights) {
+bool Solver::sums_to_zero(std::span<const Formula> facts, std::span<const Formula> conditions,
+                          std::span<const Rational> weights) {
   ++queries_;
-  z3::solver solver = impl_->with_facts(facts, quotients);
+  z3::solver solver = impl_->with_facts(facts);
   z3::expr_vector sum(impl_->context);
   for (size_t i = 0; i < conditions.size(); ++i)
     sum.push_back(z3::ite(impl_->statement(conditions[i]), impl_->context.real_val(weights[i].str().c_str()),

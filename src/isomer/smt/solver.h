@@ -12,13 +12,6 @@ namespace isomer {
 
 using Rational = boost::multiprecision::cpp_rational;
 
-/// A quotient that is a symbol of its own: `name` = floor(dividend / divisor) for a positive divisor.
-struct Quotient {
-  std::string name;
-  Dim dividend;
-  Dim divisor;
-};
-
 /// Not to be used by two threads at once. Limits are counted in steps of the solver, not in seconds, so that the answer
 /// is the same on every machine.
 class Solver {
@@ -29,11 +22,11 @@ class Solver {
   Solver& operator=(const Solver&) = delete;
 
   /// Whether some integers satisfy all facts; nothing where that was not found out within the limit.
-  std::optional<bool> satisfiable(std::span<const Formula> facts, std::span<const Quotient> quotients);
+  std::optional<bool> satisfiable(std::span<const Formula> facts);
   /// Whether every integers that satisfy the facts make Σ weights[i]·[conditions[i]] zero. False also where that was
   /// not found out within the limit.
-  bool sums_to_zero(std::span<const Formula> facts, std::span<const Quotient> quotients,
-                    std::span<const Formula> conditions, std::span<const Rational> weights);
+  bool sums_to_zero(std::span<const Formula> facts, std::span<const Formula> conditions,
+                    std::span<const Rational> weights);
 
   size_t queries() const { return queries_; }
 
