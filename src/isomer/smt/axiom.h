@@ -19,6 +19,8 @@ struct SymbolicTensor {
   /// The elements are real numbers. Else they are of any type, integers that wrap around among them: sums and products
   /// are those of a commutative ring, and nothing is divided.
   bool real = true;
+  /// Of a tensor of positions: the same elements as integers. Null: they are not known as such.
+  std::function<Dim(const std::vector<Dim>&)> integer = nullptr;
 
   size_t rank() const { return shape.size(); }
 };

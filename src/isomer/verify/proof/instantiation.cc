@@ -15,6 +15,21 @@ bool asks_for_value(const Expr& expr, const std::string& variable) {
   return std::ranges::any_of(expr.args, [&](const Expr& arg) { return asks_for_value(arg, variable); });
 }
 
+/// Whether the rule has the condition function(variable).
+bool asks_for(const Rule& rule, std::string_view function, const std::string& variable) {
+  return std::ranges::any_of(rule.conditions, [&](const Expr& condition) {
+    return condition.kind == Expr::Kind::Call && condition.name == function && condition.args[0].name == variable;
+  });
+}
+
+/// Whether the rule has the condition that a list is a range.
+bool counts_up(const Rule& rule, const std::string& variable) {
+  return std::ranges::any_of(rule.conditions, [&](const Expr& condition) {
+    return condition.kind == Expr::Kind::Call && condition.name == "==" && condition.args[0].name == variable &&
+           condition.args[1].kind == Expr::Kind::Call && condition.args[1].name == "range";
+  });
+}
+
 /// Operators whose operands are real numbers whatever a rule says.
 bool wants_reals(const OpDef& op) {
   static constexpr std::string_view kOnReals[] = {"Conv",
@@ -142,7 +157,7 @@ Instantiation::Ids Instantiation::matched_once(const Term& term) {
     case Term::Kind::Apply:
       return matched_node(term);
     case Term::Kind::Integers:
-      throw GaveUp{"lists of positions"};
+      throw GaveUp{"a list of positions that is no operand"};
     case Term::Kind::Literal: {
       // A constant of any shape: that of the instance has the rank.
       const Instance::Node& node = instance_.nodes.at(next_node_);
@@ -184,7 +199,8 @@ Instantiation::Ids Instantiation::matched_once(const Term& term) {
 Instantiation::Ids Instantiation::matched_node(const Term& term) {
   Ids operands;
   for (const Term& operand : term.operands) {
-    const Ids ids = matched(operand);
+    const Ids ids =
+        operand.kind == Term::Kind::Integers ? Ids{matched_list(operand, term, operands)} : matched(operand);
     operands.insert(operands.end(), ids.begin(), ids.end());
   }
   const size_t number = next_node_++;
@@ -192,6 +208,41 @@ Instantiation::Ids Instantiation::matched_node(const Term& term) {
   const Instance::Node& node = instance_.nodes[number];
   return run(*term.op, source_attrs(term, node, number), operands, node.num_results,
              instance_.values[node.first_result].type.dtype);
+}
+
+/// A list of positions along the axis that the operator names, of its first operand.
+ValueId Instantiation::matched_list(const Term& term, const Term& parent, const Ids& operands) {
+  const std::string name = term.integers.name.substr(1);
+  if (const auto bound = binding_.lists.find(name); bound != binding_.lists.end()) return list_tensor(bound->second);
+  const auto axis = std::ranges::find_if(parent.attrs, [](const auto& attr) { return attr.first == "axis"; });
+  if (axis == parent.attrs.end() || axis->second.kind != Expr::Kind::Integer || axis->second.integer < 0)
+    throw GaveUp{"positions along an axis that is not known"};
+  const auto& shape = binding_.values[operands.at(0)].tensor.shape;
+  const auto at = static_cast<size_t>(axis->second.integer);
+  if (at >= shape.size()) throw GaveUp{"no such axis"};
+  SymbolicList list{Dim::symbol(name + ".length"), nullptr, name, counts_up(rule_, term.integers.name)};
+  scope_.assume(at_most(0, list.length));
+  const Dim extent = shape[at];
+  const Dim least = asks_for(rule_, "nonnegative", term.integers.name) ? Dim(0) : Dim(0) - extent;
+  if (list.counts) {
+    scope_.assume(at_most(list.length, extent));
+    list.at = [](const Dim& index) { return index; };
+  } else {
+    list.at = [scope = &scope_, name, extent, least](const Dim& index) {
+      return scope->entry(name, index,
+                          [=](const Dim& entry) { return std::vector<Formula>{within(least, entry, extent)}; });
+    };
+    if (!asks_for(rule_, "distinct", term.integers.name)) list.name.clear();
+  }
+  binding_.lists.emplace(name, list);
+  return list_tensor(list);
+}
+
+ValueId Instantiation::list_tensor(const SymbolicList& list) {
+  SymbolicTensor tensor{{list.length}, nullptr, false};
+  tensor.integer = [at = list.at](const std::vector<Dim>& index) { return at(index[0]); };
+  tensor.at = [](const std::vector<Dim>&) -> Element { throw GaveUp{"positions as elements"}; };
+  return add(std::move(tensor), DType::Int64, true, std::nullopt);
 }
 
 /// An attribute that the pattern leaves open, or whose value it binds, is unknown as far as proofs are general in it.
@@ -304,7 +355,7 @@ Instantiation::Ids Instantiation::built_once(const Term& term) {
       return {add({{}, [=](const std::vector<Dim>&) { return number; }, real_}, DType::Double, true, term.literal)};
     }
     case Term::Kind::Integers:
-      throw GaveUp{"lists of positions"};
+      return {list_tensor(Symbols(scope_, binding_).list(term.integers))};
     case Term::Kind::Apply:
       break;
   }

@@ -29,6 +29,8 @@ class Instantiation {
   Ids matched_once(const Term& term);
   ValueId element_of(const std::string& sequence);
   Ids matched_node(const Term& term);
+  ValueId matched_list(const Term& term, const Term& parent, const Ids& operands);
+  ValueId list_tensor(const SymbolicList& list);
   std::map<std::string, SymbolicAttr> source_attrs(const Term& term, const Instance::Node& node, size_t number);
   SymbolicAttr unknown(const OpDef& op, const AttrDef& def, const AttrValue& value, const std::string& name);
 

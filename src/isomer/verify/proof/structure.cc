@@ -55,7 +55,6 @@ std::string structure_key(const Instance& instance) {
     if (value.kind == Instance::Value::Kind::Result) continue;
     out += fmt::format("{} {} {} {};", static_cast<int>(value.kind), dtype_name(value.type.dtype), value.type.rank(),
                        value.number);
-    if (value.kind == Instance::Value::Kind::Indices) out += fmt::format("{};", fmt::join(value.indices, ","));
   }
   for (const Instance::Node& node : instance.nodes) {
     out += node.op->name;

@@ -45,6 +45,7 @@ Symbols::Value Symbols::variable(const Expr& expr, std::optional<size_t> repetit
   }
   if (const auto found = binding_.variables.find(name); found != binding_.variables.end())
     return ExprValue(ValueRef{{found->second}, false});
+  if (const auto found = binding_.lists.find(name); found != binding_.lists.end()) return found->second;
   const auto attr = binding_.attrs.find(name);
   if (attr == binding_.attrs.end()) throw GaveUp{expr.name + " is not bound"};
   if (const auto* element = std::get_if<Element>(&attr->second)) {
@@ -76,6 +77,13 @@ Symbols::Value Symbols::value(const Expr& expr, std::optional<size_t> repetition
     case Expr::Kind::Call:
       break;
   }
+  std::vector<Value> values;
+  bool lists = expr.name == "range" || expr.name == "repeat";
+  for (const Expr& arg : expr.args) {
+    values.push_back(value(arg, repetition));
+    lists = lists || std::holds_alternative<SymbolicList>(values.back());
+  }
+  if (lists) return of_lists(expr.name, values);
   std::vector<ExprValue> args;
   for (const Expr& arg : expr.args) args.push_back(plain(arg, repetition));
   if (is_arithmetic(expr.name)) return arithmetic(expr.name, args[0], args[1]);
@@ -151,10 +159,68 @@ SymbolicAttr Symbols::attribute(const Expr& expr, std::optional<size_t> repetiti
   throw GaveUp{print_expr(expr) + " is no attribute that proofs cover"};
 }
 
-std::vector<int64_t> Symbols::known_list(const Expr& expr) const {
-  std::vector<int64_t> out;
-  for (const Dim& dim : must(list_of(plain(expr, std::nullopt)))) out.push_back(known_integer(dim));
-  return out;
+// Lists ---------------------------------------------------------------------------------------------------------------
+
+SymbolicList Symbols::list(const Expr& expr) const { return as_list(value(expr, std::nullopt)); }
+
+SymbolicList Symbols::as_list(const Value& value) const {
+  if (const auto* list = std::get_if<SymbolicList>(&value)) return *list;
+  const auto* known = std::get_if<ExprValue>(&value);
+  if (known == nullptr) throw GaveUp{"a list is expected"};
+  const Dims items = must(list_of(*known));
+  return {Dim(static_cast<int64_t>(items.size())), [scope = &scope_, items](const Dim& index) {
+            for (size_t i = 0; i + 1 < items.size(); ++i)
+              if (scope->decide(equal(index, Dim(static_cast<int64_t>(i))))) return items[i];
+            return items.empty() ? Dim(0) : items.back();
+          }};
+}
+
+Symbols::Value Symbols::of_lists(const std::string& name, const std::vector<Value>& args) const {
+  const auto integer = [&](size_t i) {
+    const auto* known = std::get_if<ExprValue>(&args.at(i));
+    if (known == nullptr) throw GaveUp{"an integer is expected"};
+    return must(dim_of(*known));
+  };
+  if (name == "range" || name == "repeat") {
+    const Dim length = integer(args.size() - 1);
+    const bool range = name == "range";
+    if (length.is_const()) {
+      Dims items;
+      for (int64_t i = 0; i < length.value(); ++i) items.push_back(range ? Dim(i) : integer(0));
+      return ExprValue(items);
+    }
+    const Dim item = integer(0);
+    return SymbolicList{length, [=](const Dim& index) { return range ? index : item; }, {}, range};
+  }
+  const SymbolicList first = as_list(args[0]);
+  if (name == "len") return ExprValue(first.length);
+  if (name == "++" || name == "+") {
+    const SymbolicList second = as_list(args[1]);
+    if (name == "+")
+      return SymbolicList{first.length, [=](const Dim& index) { return first.at(index) + second.at(index); }};
+    return SymbolicList{first.length + second.length, [scope = &scope_, first, second](const Dim& index) {
+                          return scope->decide(less(index, first.length)) ? first.at(index)
+                                                                          : second.at(index - first.length);
+                        }};
+  }
+  if (name == "permute") {
+    const SymbolicList order = as_list(args[1]);
+    return SymbolicList{order.length, [scope = &scope_, first, order](const Dim& index) {
+                          const Dim place = order.at(index);
+                          return first.at(scope->decide(at_most(0, place)) ? place : place + first.length);
+                        }};
+  }
+  if (name == "places") {
+    if (first.counts)
+      return SymbolicList{integer(1), [scope = &scope_, first](const Dim& value) {
+                            return scope->decide(less(value, first.length)) ? value : first.length;
+                          }};
+    if (first.name.empty()) throw GaveUp{"places in a list that is computed"};
+    return SymbolicList{integer(1), [scope = &scope_, first](const Dim& value) {
+                          return scope->place(first.name, value, first.length, first.at);
+                        }};
+  }
+  throw GaveUp{name + " of a list that is not known"};
 }
 
 // Conditions ----------------------------------------------------------------------------------------------------------
@@ -207,11 +273,28 @@ Formula Symbols::fits(const ExprValue& small, const ExprValue& large) const {
   return all_of(std::move(parts));
 }
 
+/// Of lists that are not known, a condition adds nothing, unless both count up: a proof without it shows more.
+std::optional<Formula> Symbols::list_condition(const Expr& expr) const {
+  std::vector<SymbolicList> lists;
+  for (const Expr& arg : expr.args) {
+    const Value known = value(arg, std::nullopt);
+    if (const auto* list = std::get_if<SymbolicList>(&known)) lists.push_back(*list);
+  }
+  if (lists.empty()) return std::nullopt;
+  if (expr.name == "==" && lists.size() == 2 && lists[0].counts && lists[1].counts)
+    return equal(lists[0].length, lists[1].length);
+  return true;
+}
+
 Formula Symbols::condition(const Expr& expr) const {
   if (expr.kind != Expr::Kind::Call) throw GaveUp{print_expr(expr) + " is no condition"};
   if (expr.name == "and") return condition(expr.args[0]) && condition(expr.args[1]);
   if (expr.name == "or") return condition(expr.args[0]) || condition(expr.args[1]);
-  if (expr.name == "not") return !condition(expr.args[0]);
+  if (expr.name == "not") {
+    if (list_condition(expr.args[0])) return true;
+    return !condition(expr.args[0]);
+  }
+  if (const auto about_lists = list_condition(expr)) return *about_lists;
   std::vector<ExprValue> args;
   for (const Expr& arg : expr.args) args.push_back(plain(arg, std::nullopt));
   if (is_comparison(expr.name)) return comparison(expr.name, args[0], args[1]);

@@ -6,6 +6,14 @@
 
 namespace isomer {
 
+/// A list of integers whose length need not be known.
+struct SymbolicList {
+  Dim length;
+  std::function<Dim(const Dim&)> at;
+  std::string name = {};  ///< of a list that a variable stands for
+  bool counts = false;    ///< it is 0, 1, 2, ...
+};
+
 /// What the variables of a rule stand for in a proof.
 struct SymbolicBinding {
   struct Value {
@@ -17,7 +25,8 @@ struct SymbolicBinding {
   std::vector<Value> values;  // by ValueId
   std::map<std::string, ValueId> variables;
   std::map<std::string, std::vector<ValueId>> sequences;
-  std::map<std::string, SymbolicAttr> attrs;                // those of a record under "record.attribute"
+  std::map<std::string, SymbolicAttr> attrs;  // those of a record under "record.attribute"
+  std::map<std::string, SymbolicList> lists;
   std::map<std::string, std::vector<std::string>> records;  // names of the attributes that a record has
 };
 
@@ -30,8 +39,8 @@ class Symbols {
   SymbolicAttr attribute(const Expr& expr, std::optional<size_t> repetition) const;
   /// When a condition holds.
   Formula condition(const Expr& expr) const;
-  /// An expression that must be known integers.
-  std::vector<int64_t> known_list(const Expr& expr) const;
+  /// The list that `{expr}` has.
+  SymbolicList list(const Expr& expr) const;
 
  private:
   class Facts : public ValueFacts {
@@ -47,13 +56,16 @@ class Symbols {
     mutable Tensor scratch_;
   };
 
-  using Value = std::variant<ExprValue, Element>;
+  using Value = std::variant<ExprValue, Element, SymbolicList>;
   Value value(const Expr& expr, std::optional<size_t> repetition) const;
   ExprValue plain(const Expr& expr, std::optional<size_t> repetition) const;
   Value variable(const Expr& expr, std::optional<size_t> repetition) const;
+  SymbolicList as_list(const Value& value) const;
+  Value of_lists(const std::string& name, const std::vector<Value>& args) const;
   ExprValue arithmetic(const std::string& op, const ExprValue& left, const ExprValue& right) const;
   ExprValue extreme(bool largest, const ExprValue& left, const ExprValue& right) const;
   Formula comparison(const std::string& op, const ExprValue& left, const ExprValue& right) const;
+  std::optional<Formula> list_condition(const Expr& expr) const;
   Formula alike(const std::vector<ExprValue>& args) const;
   Formula fits(const ExprValue& small, const ExprValue& large) const;
 
