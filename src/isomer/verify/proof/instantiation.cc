@@ -68,9 +68,74 @@ SymbolicAttr fixed_attr(const AttrValue& value) {
 }
 
 Instantiation::Instantiation(Scope& scope, const Rule& rule, const Instance& instance, std::vector<int64_t> choices)
-    : scope_(scope), rule_(rule), instance_(instance), choices_(std::move(choices)) {
+    : scope_(scope), rule_(rule), instance_(&instance), choices_(std::move(choices)) {
   real_ = std::ranges::any_of(rule.conditions, asks_for_reals) ||
           std::ranges::any_of(instance.nodes, [](const Instance::Node& node) { return wants_reals(*node.op); });
+}
+
+Instantiation::Instantiation(Scope& scope, const Rule& rule, const Binding& match, const ValueFacts& facts)
+    : scope_(scope), rule_(rule) {
+  const auto real = [&](ValueId id) {
+    const DType dtype = id == kNoValue ? DType::Undefined : facts.type(id).dtype;
+    return dtype == DType::Float || dtype == DType::Double;
+  };
+  for (const auto& [name, id] : match.values) real_ = real_ || real(id);
+  for (const auto& [name, ids] : match.sequences) real_ = real_ || std::ranges::any_of(ids, real);
+  for (const auto& [name, id] : match.values) binding_.variables.emplace(name, known(id, facts));
+  for (const auto& [name, ids] : match.sequences) {
+    Ids& out = binding_.sequences[name];
+    for (const ValueId id : ids) out.push_back(known(id, facts));
+  }
+  for (const auto& [name, value] : match.attrs) bind(name, value);
+  for (const auto& [name, record] : match.records) {
+    auto& fields = binding_.records[name];
+    for (const auto& [field, value] : record.entries()) {
+      binding_.attrs.emplace(name + "." + field, fixed_attr(value));
+      fields.push_back(field);
+    }
+  }
+}
+
+void Instantiation::bind(const std::string& name, const ExprValue& value) {
+  if (const auto* dim = std::get_if<Dim>(&value)) {
+    binding_.attrs.emplace(name, *dim);
+  } else if (const auto* list = std::get_if<Dims>(&value)) {
+    binding_.attrs.emplace(name, *list);
+  } else if (const auto* text = std::get_if<std::string>(&value)) {
+    binding_.attrs.emplace(name, *text);
+  } else if (const auto* number = std::get_if<double>(&value)) {
+    binding_.attrs.emplace(name, Element(Rational(*number)));
+  } else if (const auto* tensor = std::get_if<Tensor>(&value)) {
+    binding_.attrs.emplace(name, fixed_attr(*tensor));
+  } else {
+    throw GaveUp{"?" + name + " is bound to what proofs do not cover"};
+  }
+}
+
+/// A value of the graph as an unknown tensor of its shape; the same value is the same tensor.
+ValueId Instantiation::known(ValueId value, const ValueFacts& facts) {
+  if (value == kNoValue) return kNoValue;
+  const std::string label = "v" + std::to_string(value);
+  const TensorType& type = facts.type(value);
+  if (!type.known()) throw GaveUp{"a type that is not known"};
+  SymbolicTensor tensor{*type.shape, nullptr, type.dtype == DType::Float || type.dtype == DType::Double};
+  std::set<std::string> symbols;
+  for (const Dim& dim : tensor.shape) {
+    symbols_of(dim, symbols);
+    scope_.assume(at_most(0, dim));
+  }
+  for (const std::string& symbol : symbols) scope_.assume(at_most(0, Dim::symbol(symbol)));
+  const Tensor* constant = facts.constant(value);
+  const auto uniform = constant == nullptr ? std::nullopt : uniform_value(*constant);
+  tensor.at = [=](const std::vector<Dim>& index) -> Element {
+    return uniform ? Element(Rational(*uniform)) : Element::input(label, index);
+  };
+  if (constant != nullptr && type.dtype == DType::Int64 && type.rank() <= 1) {
+    const auto data = constant->data<int64_t>();
+    const SymbolicList list = known_positions(scope_, Dims(data.begin(), data.end()));
+    tensor.integer = [list](const std::vector<Dim>& index) { return list.at(index.empty() ? Dim(0) : index[0]); };
+  }
+  return add(std::move(tensor), type.dtype, facts.is_weight(value), uniform);
 }
 
 ValueId Instantiation::add(SymbolicTensor tensor, DType dtype, bool weight, std::optional<double> uniform) {
@@ -81,10 +146,10 @@ ValueId Instantiation::add(SymbolicTensor tensor, DType dtype, bool weight, std:
 /// The unknown tensor that the instance has under this label.
 ValueId Instantiation::variable(const std::string& label) {
   using Kind = Instance::Value::Kind;
-  const auto found = std::ranges::find_if(instance_.values, [&](const Instance::Value& value) {
+  const auto found = std::ranges::find_if(instance_->values, [&](const Instance::Value& value) {
     return value.kind != Kind::Result && value.name == label;
   });
-  if (found == instance_.values.end()) throw GaveUp{"no value is called " + label};
+  if (found == instance_->values.end()) throw GaveUp{"no value is called " + label};
   if (found->kind == Kind::Indices) throw GaveUp{"lists of positions"};
   SymbolicTensor tensor;
   for (size_t axis = 0; axis < found->type.rank(); ++axis) {
@@ -103,7 +168,7 @@ ValueId Instantiation::variable(const std::string& label) {
 size_t Instantiation::count(const std::string& sequence) const {
   const auto has = [&](size_t i) {
     return std::ranges::any_of(
-        instance_.values, [&](const Instance::Value& value) { return value.name == sequence + std::to_string(i); });
+        instance_->values, [&](const Instance::Value& value) { return value.name == sequence + std::to_string(i); });
   };
   size_t n = 0;
   while (has(n)) ++n;
@@ -124,9 +189,10 @@ size_t Instantiation::repetitions(const Term& term) const {
 std::vector<SymbolicTensor> Instantiation::source() {
   Ids roots;
   for (const Term& term : rule_.sources) {
-    const Ids ids = matched(term);
+    const Ids ids = instance_ == nullptr ? built(term) : matched(term);
     roots.insert(roots.end(), ids.begin(), ids.end());
   }
+  if (instance_ == nullptr) return tensors(roots);  // a match satisfies the conditions
   for (size_t i = 0; i < rule_.choices.size(); ++i) binding_.attrs[rule_.choices[i].name] = Dim(choices_[i]);
   const Symbols symbols(scope_, binding_);
   for (const Expr& condition : rule_.conditions) scope_.assume(symbols.condition(condition));
@@ -160,14 +226,14 @@ Instantiation::Ids Instantiation::matched_once(const Term& term) {
       throw GaveUp{"a list of positions that is no operand"};
     case Term::Kind::Literal: {
       // A constant of any shape: that of the instance has the rank.
-      const Instance::Node& node = instance_.nodes.at(next_node_);
+      const Instance::Node& node = instance_->nodes.at(next_node_);
       const auto literal = std::ranges::find_if(node.operands, [&](ValueId id) {
-        return id != kNoValue && instance_.values[id].kind == Instance::Value::Kind::Uniform &&
-               instance_.values[id].name.empty() && instance_.values[id].number == term.literal;
+        return id != kNoValue && instance_->values[id].kind == Instance::Value::Kind::Uniform &&
+               instance_->values[id].name.empty() && instance_->values[id].number == term.literal;
       });
       if (literal == node.operands.end()) throw GaveUp{"a literal within a term"};
       SymbolicTensor tensor;
-      for (size_t axis = 0; axis < instance_.values[*literal].type.rank(); ++axis) {
+      for (size_t axis = 0; axis < instance_->values[*literal].type.rank(); ++axis) {
         tensor.shape.push_back(
             Dim::symbol("literal" + std::to_string(binding_.values.size()) + "." + std::to_string(axis)));
         scope_.assume(at_most(0, tensor.shape.back()));
@@ -175,7 +241,7 @@ Instantiation::Ids Instantiation::matched_once(const Term& term) {
       tensor.real = real_;
       const Element number = Rational(term.literal);
       tensor.at = [=](const std::vector<Dim>&) { return number; };
-      return {add(std::move(tensor), instance_.values[*literal].type.dtype, true, term.literal)};
+      return {add(std::move(tensor), instance_->values[*literal].type.dtype, true, term.literal)};
     }
     case Term::Kind::Value: {
       const auto bound = binding_.variables.find(term.name);
@@ -204,10 +270,11 @@ Instantiation::Ids Instantiation::matched_node(const Term& term) {
     operands.insert(operands.end(), ids.begin(), ids.end());
   }
   const size_t number = next_node_++;
-  if (number >= instance_.nodes.size() || instance_.nodes[number].op != term.op) throw GaveUp{"another order of nodes"};
-  const Instance::Node& node = instance_.nodes[number];
+  if (number >= instance_->nodes.size() || instance_->nodes[number].op != term.op)
+    throw GaveUp{"another order of nodes"};
+  const Instance::Node& node = instance_->nodes[number];
   return run(*term.op, source_attrs(term, node, number), operands, node.num_results,
-             instance_.values[node.first_result].type.dtype);
+             instance_->values[node.first_result].type.dtype);
 }
 
 /// A list of positions along the axis that the operator names, of its first operand.

@@ -12,6 +12,9 @@ class Instantiation {
  public:
   /// `choices` are the values of the rule's free parameters.
   Instantiation(Scope& scope, const Rule& rule, const Instance& instance, std::vector<int64_t> choices);
+  /// Of a match: with its very extents and attributes; only elements (and extents that the model leaves open) are
+  /// unknown.
+  Instantiation(Scope& scope, const Rule& rule, const Binding& match, const ValueFacts& facts);
 
   std::vector<SymbolicTensor> source();
   /// After source().
@@ -22,6 +25,8 @@ class Instantiation {
 
   ValueId add(SymbolicTensor tensor, DType dtype, bool weight, std::optional<double> uniform);
   ValueId variable(const std::string& label);
+  ValueId known(ValueId value, const ValueFacts& facts);
+  void bind(const std::string& name, const ExprValue& value);
   size_t count(const std::string& sequence) const;
   size_t repetitions(const Term& term) const;
 
@@ -44,7 +49,7 @@ class Instantiation {
 
   Scope& scope_;
   const Rule& rule_;
-  const Instance& instance_;
+  const Instance* const instance_ = nullptr;  ///< null for a match
   const std::vector<int64_t> choices_;
   SymbolicBinding binding_;
   std::optional<size_t> repetition_;

@@ -6,6 +6,8 @@
 namespace isomer {
 namespace {
 
+constexpr const char* kEmpty = "no values satisfy the conditions";
+
 /// The values that a rule lets the search choose, where the rule lists them.
 std::vector<std::vector<int64_t>> choices_of(const Rule& rule) {
   std::vector<std::vector<int64_t>> out{{}};
@@ -24,34 +26,31 @@ std::vector<std::vector<int64_t>> choices_of(const Rule& rule) {
   return out;
 }
 
-class StructureProof {
+/// Goes through the cases of both sides as `instantiate` makes them.
+class Attempt {
  public:
-  StructureProof(const Rule& rule, const Instance& instance) : rule_(rule), instance_(instance) {}
+  using Instantiate = std::function<Instantiation(Scope&)>;
 
-  Proof run() {
+  void run(const Instantiate& instantiate) {
+    Scope scope;
+    scope.explore([&] { one_case(scope, instantiate); });
+  }
+
+  Proof result() const {
     Proof out;
-    try {
-      for (const auto& choices : choices_of(rule_)) {
-        Scope scope;
-        scope.explore([&] { one_case(scope, choices); });
-      }
-    } catch (const GaveUp& gave_up) {
-      out.how = gave_up.reason;
-      return out;
-    }
     out.cases = cases_;
     out.structures = cases_ > 0 ? 1 : 0;
     out.proved = failure_.empty() && cases_ > 0;
-    out.how = failure_.empty() && cases_ == 0 ? "no values satisfy the conditions" : failure_;
+    out.how = failure_.empty() && cases_ == 0 ? kEmpty : failure_;
     return out;
   }
 
  private:
-  void one_case(Scope& scope, const std::vector<int64_t>& choices) {
+  void one_case(Scope& scope, const Instantiate& instantiate) {
     if (!failure_.empty()) return;
-    Instantiation instantiation(scope, rule_, instance_, choices);
-    const auto sources = instantiation.source();
-    const auto targets = instantiation.target();
+    Instantiation both = instantiate(scope);
+    const auto sources = both.source();
+    const auto targets = both.target();
     if (sources.size() != targets.size()) throw GaveUp{"another number of results"};
     for (size_t i = 0; i < sources.size(); ++i) {
       // The rewriter refuses results of other shapes.
@@ -71,15 +70,37 @@ class StructureProof {
     if (scope.consistent() == true) ++cases_;
   }
 
-  const Rule& rule_;
-  const Instance& instance_;
   std::string failure_;
   size_t cases_ = 0;
 };
 
+/// What `attempt` gives, or why it was given up.
+Proof unless_given_up(const std::function<Proof()>& attempt) {
+  try {
+    return attempt();
+  } catch (const GaveUp& gave_up) {
+    return {false, gave_up.reason};
+  }
+}
+
 }  // namespace
 
-Proof prove_structure(const Rule& rule, const Instance& instance) { return StructureProof(rule, instance).run(); }
+Proof prove_structure(const Rule& rule, const Instance& instance) {
+  return unless_given_up([&] {
+    Attempt attempt;
+    for (const auto& choices : choices_of(rule))
+      attempt.run([&](Scope& scope) { return Instantiation(scope, rule, instance, choices); });
+    return attempt.result();
+  });
+}
+
+Proof prove_match(const Rule& rule, const Binding& match, const ValueFacts& facts) {
+  return unless_given_up([&] {
+    Attempt attempt;
+    attempt.run([&](Scope& scope) { return Instantiation(scope, rule, match, facts); });
+    return attempt.result();
+  });
+}
 
 Proof prove_rule(const Rule& rule) {
   Proof out;
@@ -88,16 +109,11 @@ Proof prove_rule(const Rule& rule) {
     out.how = "too many structures to list";
     return out;
   }
-  size_t empty = 0;
   for (const Instance& instance : structures.instances) {
     const Proof one = prove_structure(rule, instance);
     out.cases += one.cases;
     out.structures += one.structures;
-    if (one.proved) continue;
-    if (one.how == "no values satisfy the conditions") {
-      ++empty;
-      continue;
-    }
+    if (one.proved || one.how == kEmpty) continue;
     out.how = one.how;
     return out;
   }

@@ -5,7 +5,7 @@
 // every extent, every other attribute and every element unknown. Both sides become elements at an unknown index
 // (smt/element.h), and equality is shown for all of them (smt/equal.h).
 
-#include "isomer/rules/rule.h"
+#include "isomer/rules/expr.h"
 #include "isomer/verify/proof/structure.h"
 
 namespace isomer {
@@ -19,6 +19,9 @@ struct Proof {
 
 /// Tries one structure, for all values of what the instance leaves open.
 Proof prove_structure(const Rule& rule, const Instance& instance);
+
+/// Tries a match: its very extents and attributes, for all elements (and all extents that the model leaves open).
+Proof prove_match(const Rule& rule, const Binding& match, const ValueFacts& facts);
 
 /// Tries all structures within bounds. `proved` means that there is one and that all of them hold.
 Proof prove_rule(const Rule& rule);

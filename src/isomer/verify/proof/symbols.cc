@@ -24,6 +24,7 @@ bool is_arithmetic(const std::string& op) {
 }  // namespace
 
 const TensorType& Symbols::Facts::type(ValueId value) const {
+  if (value >= binding_.values.size()) throw GaveUp{"an absent operand"};
   const SymbolicBinding::Value& known = binding_.values[value];
   return types_.try_emplace(value, TensorType(known.dtype, known.tensor.shape)).first->second;
 }
@@ -161,18 +162,39 @@ SymbolicAttr Symbols::attribute(const Expr& expr, std::optional<size_t> repetiti
 
 // Lists ---------------------------------------------------------------------------------------------------------------
 
+SymbolicList known_positions(Scope& scope, const Dims& items) {
+  struct Run {
+    int64_t begin;
+    Dim first;
+    Dim step;
+  };
+  constexpr size_t kMostRuns = 32;
+  std::vector<Run> runs;
+  for (size_t i = 0; i < items.size(); ++i) {
+    const auto at = static_cast<int64_t>(i);
+    if (!runs.empty() && at == runs.back().begin + 1) runs.back().step = items[i] - items[i - 1];
+    if (runs.empty() || !(runs.back().first + runs.back().step * Dim(at - runs.back().begin) == items[i]))
+      runs.push_back({at, items[i], Dim(0)});
+  }
+  if (runs.size() > kMostRuns) throw GaveUp{"a list of positions in no order"};
+  const bool counts = runs.size() == 1 && runs[0].first.is(0) && (runs[0].step.is(1) || items.size() == 1);
+  return {Dim(static_cast<int64_t>(items.size())),
+          [&scope, runs](const Dim& index) {
+            size_t r = runs.size();
+            while (r > 1 && scope.decide(less(index, Dim(runs[r - 1].begin)))) --r;
+            return r == 0 ? Dim(0) : runs[r - 1].first + runs[r - 1].step * (index - Dim(runs[r - 1].begin));
+          },
+          {},
+          counts};
+}
+
 SymbolicList Symbols::list(const Expr& expr) const { return as_list(value(expr, std::nullopt)); }
 
 SymbolicList Symbols::as_list(const Value& value) const {
   if (const auto* list = std::get_if<SymbolicList>(&value)) return *list;
   const auto* known = std::get_if<ExprValue>(&value);
   if (known == nullptr) throw GaveUp{"a list is expected"};
-  const Dims items = must(list_of(*known));
-  return {Dim(static_cast<int64_t>(items.size())), [scope = &scope_, items](const Dim& index) {
-            for (size_t i = 0; i + 1 < items.size(); ++i)
-              if (scope->decide(equal(index, Dim(static_cast<int64_t>(i))))) return items[i];
-            return items.empty() ? Dim(0) : items.back();
-          }};
+  return known_positions(scope_, must(list_of(*known)));
 }
 
 Symbols::Value Symbols::of_lists(const std::string& name, const std::vector<Value>& args) const {

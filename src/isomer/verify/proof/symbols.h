@@ -14,6 +14,9 @@ struct SymbolicList {
   bool counts = false;    ///< it is 0, 1, 2, ...
 };
 
+/// Integers that are all known, or at least few: found by where the index lies among runs of equal steps.
+SymbolicList known_positions(Scope& scope, const Dims& items);
+
 /// What the variables of a rule stand for in a proof.
 struct SymbolicBinding {
   struct Value {

@@ -21,8 +21,8 @@ Result<std::vector<ValueId>> find_all(const NamedGraph& graph, std::span<const u
 /// One move: checks everything that it says of `before`, and makes the graph after it.
 class Step {
  public:
-  Step(const Graph& before, const RuleBook& rules, Tally& tally)
-      : before_(before), named_(before), computed_(before), rules_(rules), tally_(tally) {}
+  Step(const Graph& before, const RuleBook& rules, Tally& tally, const Watch& watch)
+      : before_(before), named_(before), computed_(before), rules_(rules), tally_(tally), watch_(watch) {}
 
   Result<Graph> run(const Move& move) {
     if (before_.hash() != move.before)
@@ -46,6 +46,7 @@ class Step {
     const auto rule = rules_.find(application.rule);
     if (rule == rules_.end()) return fail("the certificate has no such rule");
     ISOMER_TRY(Instance instance, check_instance(named_, rule->second, application));
+    if (watch_) watch_(before_, instance);
     instances_.push_back(std::move(instance));
     replacements_.push_back(target_of(before_, instances_.back()));
     ++tally_.applications;
@@ -56,7 +57,7 @@ class Step {
     ISOMER_TRY(std::vector<ValueId> inputs, find_all(named_, part.inputs));
     ISOMER_TRY(std::vector<ValueId> outputs, find_all(named_, part.outputs));
     ISOMER_TRY(const Graph start, part_of(before_, inputs, outputs));
-    ISOMER_TRY(Graph end, replay_moves(start, part.moves, rules_, tally_));
+    ISOMER_TRY(Graph end, replay_moves(start, part.moves, rules_, tally_, watch_));
     replacements_.push_back(put_back(std::move(inputs), std::move(outputs), std::move(end)));
     ++tally_.parts;
     return {};
@@ -84,16 +85,18 @@ class Step {
   Computed computed_;
   const RuleBook& rules_;
   Tally& tally_;
+  const Watch& watch_;
   std::deque<Instance> instances_;  // replacements refer to them
   std::vector<Replacement> replacements_;
 };
 
 }  // namespace
 
-Result<Graph> replay_moves(const Graph& start, std::span<const Move> moves, const RuleBook& rules, Tally& tally) {
+Result<Graph> replay_moves(const Graph& start, std::span<const Move> moves, const RuleBook& rules, Tally& tally,
+                           const Watch& watch) {
   Graph graph = start;
   for (size_t i = 0; i < moves.size(); ++i) {
-    auto next = Step(graph, rules, tally).run(moves[i]);
+    auto next = Step(graph, rules, tally, watch).run(moves[i]);
     if (!next) return fail_in(fmt::format("step {}", i + 1), next.error());
     graph = std::move(*next);
   }

@@ -1,11 +1,11 @@
 #pragma once
 // Doing again what a search recorded, and checking every step of it.
 
+#include <functional>
 #include <map>
 
-#include "isomer/ir/derivation.h"
 #include "isomer/rules/rule.h"
-#include "isomer/verify/replay/expression.h"
+#include "isomer/verify/replay/instance.h"
 
 namespace isomer::replay {
 
@@ -20,10 +20,14 @@ struct Tally {
   size_t constants = 0;  ///< folded
 };
 
+/// Told of every application, once it is known to be an instance of its rule.
+using Watch = std::function<void(const Graph& graph, const Instance& instance)>;
+
 /// The graph that the moves lead to from `start`. An Error names the move that is not what it says, and why: a graph
 /// with another hash before or after, an application that is no instance of its rule (check_instance), a target that
 /// cannot stand there (replace), a constant that comes out otherwise, a part that is none.
-Result<Graph> replay_moves(const Graph& start, std::span<const Move> moves, const RuleBook& rules, Tally& tally);
+Result<Graph> replay_moves(const Graph& start, std::span<const Move> moves, const RuleBook& rules, Tally& tally,
+                           const Watch& watch = {});
 
 /// How many moves and applications there are, parts included.
 Tally tally_of(std::span<const Move> moves);
