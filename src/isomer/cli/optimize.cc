@@ -97,6 +97,9 @@ void add_optimize(CLI::App& app, int& exit_code) {
   command->add_option("--rules", options.rules_file, "A rule file instead of the built-in rules");
   command->add_option("--skip-rule", options.skip_rules, "A rule not to use; may be given many times")
       ->allow_extra_args(false);
+  command->add_flag(
+      "--trust-tested", options.trust_tested,
+      "Also use rules that are tested within bounds but proved neither in general nor where they are used");
   command
       ->add_option("--tolerance", options.tolerance, "Largest difference of outputs, relative to the largest element")
       ->check(CLI::NonNegativeNumber)

@@ -62,6 +62,8 @@ replay::CertifiedRule certified(Rule rule, const RuleSet& rules) {
   return {rule.name, rule.hash(), verdict, print_rule(rule)};
 }
 
+}  // namespace
+
 Result<std::vector<Move>> moves_of(const Graph& start, const Graph& end, std::span<const SearchStep> steps,
                                    const RuleSet& rules) {
   if (start.hash() == end.hash()) return std::vector<Move>{};
@@ -73,8 +75,6 @@ Result<std::vector<Move>> moves_of(const Graph& start, const Graph& end, std::sp
   ISOMER_CHECK(chain.reach(end.hash()));
   return std::move(chain).take();
 }
-
-}  // namespace
 
 Result<replay::Certificate> begin_certificate(const OptimizeOptions& options, const Model& model, const Graph& graph,
                                               std::span<const SearchStep> steps, const RuleSet& rules) {

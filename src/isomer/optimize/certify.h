@@ -10,6 +10,11 @@
 
 namespace isomer {
 
+/// The moves from `start` to `end` that these steps took, with the constants that were folded in between; none where
+/// the graphs are the same. An Error where they do not lead there.
+Result<std::vector<Move>> moves_of(const Graph& start, const Graph& end, std::span<const SearchStep> steps,
+                                   const RuleSet& rules);
+
 /// All but the output: the stamp of the input file, and the moves from the model's graph to `graph`, each of which is
 /// replayed. `steps` are those that led to `graph`; where that is the model's own, they do not count. An Error where
 /// they do not lead there.

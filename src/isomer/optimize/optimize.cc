@@ -11,7 +11,7 @@
 #include "isomer/optimize/certify.h"
 #include "isomer/optimize/planned_costs.h"
 #include "isomer/optimize/predicting_oracle.h"
-#include "isomer/optimize/rule_set.h"
+#include "isomer/optimize/prove_steps.h"
 #include "isomer/runtime/reference/fold.h"
 #include "isomer/search/part.h"
 
@@ -61,26 +61,12 @@ class Pipeline {
       return {};
     }));
     ISOMER_CHECK(phase("start the engine", [&] { return make_oracle(); }));
-    const SearchContext context{
-        .rules = rules.rules,
-        .tactics = rules.tactics,
-        .costs = *costs_.model,
-        .oracle = oracle_ == nullptr ? static_cast<Oracle&>(*measuring_) : *oracle_,
-        .foresight = foresight_.get(),
-        .symbols = symbols_,
-        .objective = [this](const Metrics& metrics) { return options_.objective.guided(metrics); },
-        .prepare = [this](const Graph& graph) { return prepare(graph); },
-        .admits = [this](const Graph& graph) { return admits(graph); },
-        .progress = options_.progress,
-        .trace = options_.trace};
     Graph found;
-    ISOMER_CHECK(phase("search", [&]() -> Status {
-      ISOMER_TRY(SearchResult result, run_search(model_.graph, options_.search, context));
-      found = std::move(result.graph);
-      report_.search = std::move(result.report);
-      return {};
-    }));
+    ISOMER_CHECK(phase("search", [&] { return search(rules, found); }));
+    ISOMER_CHECK(phase("prove", [&] { return search_until_proved(rules, found); }));
     for (const SearchStep& step : report_.search.steps) report_.verdicts[step.rule] = rules.verdicts.at(step.rule);
+    for (const auto& [name, applications] : report_.proved_at_use)
+      if (report_.verdicts.contains(name)) report_.verdicts[name] = verdict_name(Verdict::Proved);
     ISOMER_CHECK(phase("confirm", [&] { return confirm(found); }));
     ISOMER_CHECK(phase("report", [&]() -> Status {
       fill_costs(found);
@@ -108,6 +94,47 @@ class Pipeline {
   Status phase(const char* name, const Work& work) const {
     const TraceScope scope(options_.trace, name, "phase");
     return work();
+  }
+
+  Status search(const RuleSet& rules, Graph& found) {
+    const SearchContext context{
+        .rules = rules.rules,
+        .tactics = rules.tactics,
+        .costs = *costs_.model,
+        .oracle = oracle_ == nullptr ? static_cast<Oracle&>(*measuring_) : *oracle_,
+        .foresight = foresight_.get(),
+        .symbols = symbols_,
+        .objective = [this](const Metrics& metrics) { return options_.objective.guided(metrics); },
+        .prepare = [this](const Graph& graph) { return prepare(graph); },
+        .admits = [this](const Graph& graph) { return admits(graph); },
+        .progress = options_.progress,
+        .trace = options_.trace};
+    ISOMER_TRY(SearchResult result, run_search(model_.graph, options_.search, context));
+    found = std::move(result.graph);
+    report_.search = std::move(result.report);
+    return {};
+  }
+
+  /// Steps by rules that have no general proof are proved where they were applied; where that fails, the search is
+  /// repeated without these rules.
+  Status search_until_proved(RuleSet& rules, Graph& found) {
+    while (!options_.trust_tested) {
+      ISOMER_TRY(const auto proofs, prove_steps(model_.graph, found, report_.search.steps, rules));
+      report_.proved_at_use.clear();
+      bool all = true;
+      for (const auto& [name, of_rule] : proofs) {
+        report_.proved_at_use[name] = of_rule.proved;
+        if (of_rule.proved == of_rule.applications) continue;
+        all = false;
+        report_.not_proved[name] = of_rule.reason;
+        drop_rule(rules, name);
+      }
+      if (all) break;
+      options_.progress(
+          fmt::format("searching again without {} rules that could not be proved", report_.not_proved.size()));
+      ISOMER_CHECK(search(rules, found));
+    }
+    return {};
   }
 
   /// Folded, and expressible at the model's opset.

@@ -37,7 +37,9 @@ struct OptimizeOptions {
   std::string rules_file;               ///< instead of the built-in rules
   std::vector<std::string> skip_rules;  ///< names
   std::filesystem::path certificate;    ///< where the certificate of the output goes; empty: none
-  double tolerance = 1e-4;              ///< of outputs, relative to the largest element
+  /// Also hand out what rests on rules that are tested within bounds alone.
+  bool trust_tested = false;
+  double tolerance = 1e-4;  ///< of outputs, relative to the largest element
   /// The final graph must be this much faster than the model, with the whole interval above 1; else the model is
   /// returned.
   double least_speedup = 1.02;
@@ -77,7 +79,11 @@ struct OptimizeReport {
   SearchReport search;  ///< its steps lead to the output, or, where that is the input, to a graph that was dropped
   int64_t peak_rss_bytes = 0;                   ///< most memory that the process held so far
   std::map<std::string, std::string> verdicts;  ///< of the rules in the steps, by name
-  std::optional<Metrics> cost_before;           ///< by the engine's kernels, or the roofline model
+  /// Rules in the steps that are proved for the very places where they were applied, with the number of these.
+  std::map<std::string, size_t> proved_at_use;
+  /// Rules that the search was repeated without, with why their applications could not be proved.
+  std::map<std::string, std::string> not_proved;
+  std::optional<Metrics> cost_before;  ///< by the engine's kernels, or the roofline model
   std::optional<Metrics> cost_after;
   std::optional<ActivationMemory>
       memory_before;  ///< by the engine's plan, where it tells; then the costs have its total

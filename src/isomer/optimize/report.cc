@@ -24,6 +24,7 @@ json options_json(const OptimizeOptions& options) {
           {"dtype", dtype_name(options.costs.engine_options.dtype)},
           {"rules", options.rules_file.empty() ? "built-in" : options.rules_file},
           {"skip_rules", options.skip_rules},
+          {"trust_tested", options.trust_tested},
           {"symbols", options.shapes.symbols},
           {"shapes", options.shapes.inputs},
           {"tolerance", options.tolerance},
@@ -41,6 +42,9 @@ json steps_json(const OptimizeReport& report) {
     const json delta = step.joined || !within ? json() : json(step.delta);
     steps.push_back({{"rule", step.rule},
                      {"verdict", report.verdicts.at(step.rule)},
+                     // Applications that were proved as they stand, where the rule has no proof in general.
+                     {"proved_at_use",
+                      report.proved_at_use.contains(step.rule) ? json(report.proved_at_use.at(step.rule)) : json()},
                      {"nodes", step.nodes},
                      // Of a step that was judged with those before it, these tell.
                      {"delta_us", in_us ? delta : json()},

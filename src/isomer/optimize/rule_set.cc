@@ -4,7 +4,7 @@
 
 #include "isomer/rules/builtin.h"
 #include "isomer/verify/lock.h"
-#include "isomer/verify/rule_check.h"
+#include "isomer/verify/verify_rule.h"
 
 namespace isomer {
 namespace {
@@ -15,7 +15,7 @@ bool usable(Verdict verdict) { return verdict == Verdict::Proved || verdict == V
 Result<Verdict> verdict_of(const Rule& rule, const Lock& lock, bool own) {
   const LockEntry* entry = lock.find(rule.hash());
   if (entry != nullptr || !own) return entry == nullptr ? Verdict::Unknown : entry->verdict;
-  const RuleVerdict checked = check_rule(rule, CheckBounds{});
+  const RuleVerdict checked = verify_rule(rule);
   if (!usable(checked.verdict))
     return fail("rule '{}' is {}: {}{}{}", rule.name, verdict_name(checked.verdict), checked.how,
                 checked.counterexample.empty() ? "" : "\n", checked.counterexample);
@@ -23,6 +23,10 @@ Result<Verdict> verdict_of(const Rule& rule, const Lock& lock, bool own) {
 }
 
 }  // namespace
+
+void drop_rule(RuleSet& rules, const std::string& name) {
+  std::erase_if(rules.rules, [&](const Rule& rule) { return rule.name == name; });
+}
 
 Result<RuleSet> usable_rules(const std::string& file, const std::vector<std::string>& skip) {
   ISOMER_TRY(RuleFile loaded, file.empty() ? builtin_rule_file() : load_rule_file(file));

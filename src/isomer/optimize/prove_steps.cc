@@ -1,0 +1,30 @@
+#include "isomer/optimize/prove_steps.h"
+
+#include "isomer/optimize/certify.h"
+
+namespace isomer {
+namespace {
+
+void collect_rules(std::span<const Move> moves, std::set<std::string>& names) {
+  for (const Move& move : moves) {
+    for (const Application& one : move.applications) names.insert(one.rule);
+    for (const PartRewrite& part : move.parts) collect_rules(part.moves, names);
+  }
+}
+
+}  // namespace
+
+Result<std::map<std::string, AppliedProofs>> prove_steps(const Graph& start, const Graph& end,
+                                                         std::span<const SearchStep> steps, const RuleSet& rules) {
+  std::set<std::string> names;
+  for (const SearchStep& step : steps) collect_rules(step.moves, names);
+  std::erase_if(names,
+                [&](const std::string& name) { return rules.verdicts.at(name) == verdict_name(Verdict::Proved); });
+  if (names.empty() || start.hash() == end.hash()) return std::map<std::string, AppliedProofs>{};
+  ISOMER_TRY(const std::vector<Move> moves, moves_of(start, end, steps, rules));
+  replay::RuleBook book;
+  for (const Rule& rule : rules.rules) book.emplace(rule.name, rule);
+  return prove_moves(start, moves, book, names);
+}
+
+}  // namespace isomer
