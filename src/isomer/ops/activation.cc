@@ -1,5 +1,6 @@
 // Activation functions.
 
+#include "isomer/ops/axiom_parts.h"
 #include "isomer/ops/elementwise.h"
 #include "isomer/ops/onnx_form.h"
 #include "isomer/ops/parts.h"
@@ -175,13 +176,37 @@ Status dropout_to_onnx(OnnxForm& form) {
   return {};
 }
 
+void relu_axiom(Axiom& axiom) {
+  on_reals(axiom, [](const Elements& x) { return relu(x[0]); });
+}
+void leaky_relu_axiom(Axiom& axiom) {
+  on_reals(axiom, [scope = &axiom.scope, alpha = axiom.number("alpha")](const Elements& x) {
+    return relu(x[0]) - scope->times(alpha, relu(Rational(-1) * x[0]));
+  });
+}
+void hard_sigmoid_axiom(Axiom& axiom) {
+  on_reals(axiom, [scope = &axiom.scope, alpha = axiom.number("alpha"), beta = axiom.number("beta")](
+                      const Elements& x) { return relu(smaller(scope->times(alpha, x[0]) + beta, Rational(1))); });
+}
+void hard_swish_axiom(Axiom& axiom) {
+  on_reals(axiom, [scope = &axiom.scope](const Elements& x) {
+    return Rational(1, 6) * scope->times(x[0], smaller(relu(x[0] + Rational(3)), Rational(6)));
+  });
+}
+void prelu_axiom(Axiom& axiom) {
+  on_reals(axiom, [scope = &axiom.scope](const Elements& x) {
+    return relu(x[0]) - scope->times(x[1], relu(Rational(-1) * x[0]));
+  });
+}
+
 OpDef activation(std::string name, KernelFn kernel, int since, std::vector<AttrDef> attrs = {},
-                 FlopsFn flops = flops_each<4>) {
+                 FlopsFn flops = flops_each<4>, AxiomFn axiom = function_axiom) {
   return {.name = std::move(name),
           .attrs = std::move(attrs),
           .infer = infer_same_real,
           .flops = flops,
           .kernel = kernel,
+          .axiom = axiom,
           .since = since};
 }
 
@@ -194,10 +219,15 @@ AttrDef real_attr(std::string name, float preset) {
 std::vector<OpDef> activation_ops() {
   constexpr FlopsFn kFunction = flops_each<static_cast<int>(kFunctionFlops)>;
   std::vector<OpDef> ops = {
-      {.name = "Relu", .infer = infer_same_number, .flops = flops_per_element, .kernel = relu_kernel, .since = 6},
+      {.name = "Relu",
+       .infer = infer_same_number,
+       .flops = flops_per_element,
+       .kernel = relu_kernel,
+       .axiom = relu_axiom,
+       .since = 6},
       activation("Sigmoid", sigmoid_kernel, 6, {}, kFunction),
       activation("Tanh", tanh_kernel, 6, {}, kFunction),
-      activation("LeakyRelu", leaky_relu_kernel, 6, {real_attr("alpha", 0.01F)}, flops_each<2>),
+      activation("LeakyRelu", leaky_relu_kernel, 6, {real_attr("alpha", 0.01F)}, flops_each<2>, leaky_relu_axiom),
       activation("Elu", elu_kernel, 6, {real_attr("alpha", 1)}, kFunction),
       activation("Celu", celu_kernel, 12, {real_attr("alpha", 1)}, kFunction),
       activation("Selu", selu_kernel, 6,
@@ -208,11 +238,13 @@ std::vector<OpDef> activation_ops() {
        .infer = infer_gelu,
        .flops = kFunction,
        .kernel = gelu_kernel,
+       .axiom = function_axiom,
        .since = 20},
       activation("Softplus", softplus_kernel, 1, {}, kFunction),
       activation("Softsign", softsign_kernel, 1),
-      activation("HardSigmoid", hard_sigmoid_kernel, 6, {real_attr("alpha", 0.2F), real_attr("beta", 0.5F)}),
-      activation("HardSwish", hard_swish_kernel, 14),
+      activation("HardSigmoid", hard_sigmoid_kernel, 6, {real_attr("alpha", 0.2F), real_attr("beta", 0.5F)},
+                 flops_each<4>, hard_sigmoid_axiom),
+      activation("HardSwish", hard_swish_kernel, 14, {}, flops_each<4>, hard_swish_axiom),
       activation("Mish", mish_kernel, 18, {}, kFunction),
       activation("Swish", swish_kernel, 24, {real_attr("alpha", 1)}, kFunction),
       activation("ThresholdedRelu", thresholded_relu_kernel, 10, {real_attr("alpha", 1)}, flops_per_element),
@@ -221,6 +253,7 @@ std::vector<OpDef> activation_ops() {
        .infer = infer_same_number,
        .flops = flops_each<3>,
        .kernel = shrink_kernel,
+       .axiom = function_axiom,
        .since = 9},
       {.name = "PRelu",
        .min_operands = 2,
@@ -228,6 +261,7 @@ std::vector<OpDef> activation_ops() {
        .infer = infer_prelu,
        .flops = flops_each<2>,
        .kernel = prelu_kernel,
+       .axiom = prelu_axiom,
        .since = 7},
       {.name = "Dropout",
        .max_results = 2,

@@ -1,6 +1,9 @@
 // Arithmetic of two or more operands that broadcast.
 
+#include <numeric>
+
 #include "isomer/ops/accumulate.h"
+#include "isomer/ops/axiom_parts.h"
 #include "isomer/ops/elementwise.h"
 #include "isomer/ops/registry.h"
 
@@ -195,28 +198,61 @@ Status mean_kernel(KernelContext& context) {
   });
 }
 
+void add_axiom(Axiom& axiom) {
+  elementwise(axiom, [](const Elements& x) { return x[0] + x[1]; });
+}
+void sub_axiom(Axiom& axiom) {
+  elementwise(axiom, [](const Elements& x) { return x[0] - x[1]; });
+}
+void mul_axiom(Axiom& axiom) {
+  elementwise(axiom, [scope = &axiom.scope](const Elements& x) { return scope->times(x[0], x[1]); });
+}
+void div_axiom(Axiom& axiom) {
+  on_reals(axiom, [scope = &axiom.scope](const Elements& x) { return scope->times(x[0], inverse(x[1])); });
+}
+void pow_axiom(Axiom& axiom) {
+  on_reals(axiom, [scope = &axiom.scope](const Elements& x) {
+    return x[1].number() == 2 ? scope->times(x[0], x[0]) : function("Pow", x);
+  });
+}
+void max_axiom(Axiom& axiom) {
+  on_reals(axiom, [](const Elements& x) { return std::accumulate(x.begin() + 1, x.end(), x[0], larger); });
+}
+void min_axiom(Axiom& axiom) {
+  on_reals(axiom, [](const Elements& x) { return std::accumulate(x.begin() + 1, x.end(), x[0], smaller); });
+}
+void sum_axiom(Axiom& axiom) {
+  elementwise(axiom, [](const Elements& x) { return std::accumulate(x.begin(), x.end(), Element(0)); });
+}
+void mean_axiom(Axiom& axiom) {
+  on_reals(axiom,
+           [](const Elements& x) { return Rational(1, x.size()) * std::accumulate(x.begin(), x.end(), Element(0)); });
+}
+
 double flops_variadic(const WorkView& view) {
   return static_cast<double>(view.operands.size()) * count(view.results[0]);
 }
 
-OpDef binary(std::string name, KernelFn kernel, bool commutative) {
+OpDef binary(std::string name, KernelFn kernel, AxiomFn axiom, bool commutative) {
   return {.name = std::move(name),
           .min_operands = 2,
           .max_operands = 2,
           .infer = infer_broadcast_number,
           .flops = flops_per_element,
           .kernel = kernel,
+          .axiom = axiom,
           .commutative = commutative,
           .since = 7};
 }
 
-OpDef variadic(std::string name, KernelFn kernel) {
+OpDef variadic(std::string name, KernelFn kernel, AxiomFn axiom) {
   return {.name = std::move(name),
           .min_operands = 1,
           .max_operands = OpDef::kVariadic,
           .infer = infer_broadcast_number,
           .flops = flops_variadic,
           .kernel = kernel,
+          .axiom = axiom,
           .commutative = true,
           .since = 8};
 }
@@ -225,10 +261,10 @@ OpDef variadic(std::string name, KernelFn kernel) {
 
 std::vector<OpDef> arithmetic_ops() {
   return {
-      binary("Add", add_kernel, true),
-      binary("Sub", sub_kernel, false),
-      binary("Mul", mul_kernel, true),
-      binary("Div", div_kernel, false),
+      binary("Add", add_kernel, add_axiom, true),
+      binary("Sub", sub_kernel, sub_axiom, false),
+      binary("Mul", mul_kernel, mul_axiom, true),
+      binary("Div", div_kernel, div_axiom, false),
       {.name = "Mod",
        .attrs = {{.name = "fmod", .kind = AttrKind::Int, .preset = int64_t{0}}},
        .min_operands = 2,
@@ -236,6 +272,7 @@ std::vector<OpDef> arithmetic_ops() {
        .infer = infer_mod,
        .flops = flops_per_element,
        .kernel = mod_kernel,
+       .axiom = function_axiom,
        .since = 10},
       {.name = "Pow",
        .min_operands = 2,
@@ -243,11 +280,12 @@ std::vector<OpDef> arithmetic_ops() {
        .infer = infer_pow,
        .flops = flops_each<static_cast<int>(kFunctionFlops)>,
        .kernel = pow_kernel,
+       .axiom = pow_axiom,
        .since = 7},
-      variadic("Max", max_kernel),
-      variadic("Min", min_kernel),
-      variadic("Sum", sum_kernel),
-      variadic("Mean", mean_kernel),
+      variadic("Max", max_kernel, max_axiom),
+      variadic("Min", min_kernel, min_axiom),
+      variadic("Sum", sum_kernel, sum_axiom),
+      variadic("Mean", mean_kernel, mean_axiom),
   };
 }
 

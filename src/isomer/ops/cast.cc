@@ -7,6 +7,7 @@
 #include <limits>
 #include <variant>
 
+#include "isomer/ops/axiom_parts.h"
 #include "isomer/ops/infer.h"
 #include "isomer/ops/kernel.h"
 #include "isomer/ops/onnx_form.h"
@@ -250,6 +251,18 @@ Status cast_kernel(KernelContext& context) {
   return {};
 }
 
+/// Real numbers stay what they are; any other cast is a function.
+void cast_axiom(Axiom& axiom) {
+  const int64_t to = axiom.known("to");
+  const bool real = to == static_cast<int64_t>(DType::Float) || to == static_cast<int64_t>(DType::Double);
+  if (real && axiom.operand(0).real) {
+    axiom.results.push_back(axiom.operand(0));
+    return;
+  }
+  function_axiom(axiom);
+  axiom.results.back().real = real;
+}
+
 /// The type to cast to; reals stay in the field.
 Result<std::vector<TensorType>> cast_to(const OpView& view, DType to) {
   ISOMER_CHECK(rounding_of(view.attrs));
@@ -313,6 +326,7 @@ std::vector<OpDef> cast_ops() {
        .flops = flops_per_element,
        .kernel = cast_kernel,
        .compute = Compute::AsIs,
+       .axiom = cast_axiom,
        .since = 6},
       {.name = "CastLike",
        .attrs = rounding_attrs(),

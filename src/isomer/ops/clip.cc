@@ -1,5 +1,6 @@
 // Clip: its bounds are scalars of any numeric type, so they are Tensor attributes.
 
+#include "isomer/ops/axiom_parts.h"
 #include "isomer/ops/elementwise.h"
 #include "isomer/ops/half.h"
 #include "isomer/ops/onnx_form.h"
@@ -67,6 +68,16 @@ Status clip_kernel(KernelContext& context) {
   });
 }
 
+void clip_axiom(Axiom& axiom) {
+  const auto bound = [&](const std::string& name) {
+    return axiom.has(name) ? std::optional(axiom.number(name)) : std::nullopt;
+  };
+  on_reals(axiom, [low = bound("min"), high = bound("max")](const Elements& x) {
+    const Element clipped = low ? larger(x[0], *low) : x[0];
+    return high ? smaller(clipped, *high) : clipped;
+  });
+}
+
 /// A scalar of a real dtype.
 Tensor real_scalar(DType dtype, float value) {
   if (dtype == DType::Double) return Tensor::of(dtype, {}, std::vector<double>{static_cast<double>(value)});
@@ -118,6 +129,7 @@ OpDef clip_op() {
           .infer = infer_clip,
           .flops = flops_each<2>,
           .kernel = clip_kernel,
+          .axiom = clip_axiom,
           .since = 6,
           .params = {{.index = 1, .attr = "min", .since = kOperandsSince},
                      {.index = 2, .attr = "max", .since = kOperandsSince}},

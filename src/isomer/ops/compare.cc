@@ -1,5 +1,6 @@
 // Comparisons, logic, and operators on bits.
 
+#include "isomer/ops/axiom_parts.h"
 #include "isomer/ops/elementwise.h"
 #include "isomer/ops/registry.h"
 #include "isomer/ops/scalars.h"
@@ -140,6 +141,13 @@ Result<std::vector<TensorType>> infer_where(const OpView& view) {
   return std::vector<TensorType>{{view.dtype(1), std::move(shape)}};
 }
 
+/// y + c (x - y), which is x where c is 1, and y where it is 0.
+void where_axiom(Axiom& axiom) {
+  const bool real = axiom.operand(1).real && axiom.operand(2).real;
+  elementwise(axiom, [scope = &axiom.scope](const Elements& x) { return x[2] + scope->times(x[0], x[1] - x[2]); });
+  axiom.results.back().real = real;
+}
+
 Status where_kernel(KernelContext& context) {
   return for_width(context.operands[1].dtype(), [&]<class T>() -> Status {
     const auto& in = context.operands;
@@ -200,6 +208,7 @@ OpDef pairwise(std::string name, InferFn infer, KernelFn kernel, int since, bool
           .infer = infer,
           .flops = flops_per_element,
           .kernel = kernel,
+          .axiom = condition_axiom,
           .commutative = commutative,
           .since = since};
 }
@@ -216,7 +225,7 @@ std::vector<OpDef> compare_ops() {
       pairwise("And", infer_logic, and_kernel, 7, true),
       pairwise("Or", infer_logic, or_kernel, 7, true),
       pairwise("Xor", infer_logic, xor_kernel, 7, true),
-      {.name = "Not", .infer = infer_logic, .flops = flops_per_element, .kernel = not_kernel},
+      {.name = "Not", .infer = infer_logic, .flops = flops_per_element, .kernel = not_kernel, .axiom = condition_axiom},
       pairwise("BitwiseAnd", infer_bits, bit_and_kernel, 18, true),
       pairwise("BitwiseOr", infer_bits, bit_or_kernel, 18, true),
       pairwise("BitwiseXor", infer_bits, bit_xor_kernel, 18, true),
@@ -236,6 +245,7 @@ std::vector<OpDef> compare_ops() {
        .flops = flops_per_element,
        .kernel = where_kernel,
        .compute = Compute::Movement,
+       .axiom = where_axiom,
        .since = 9},
       {.name = "IsNaN", .infer = infer_test, .flops = flops_per_element, .kernel = is_nan_kernel, .since = 9},
       {.name = "IsInf",

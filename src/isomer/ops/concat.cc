@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "isomer/ops/axiom_parts.h"
 #include "isomer/ops/form_params.h"
 #include "isomer/ops/indices.h"
 #include "isomer/ops/infer.h"
@@ -57,6 +58,57 @@ Status concat_kernel(KernelContext& context) {
     }
     return {};
   });
+}
+
+void concat_axiom(Axiom& axiom) {
+  const size_t axis = axiom.axis("axis", axiom.operand(0).rank());
+  std::vector<SymbolicTensor> parts;
+  std::vector<Dim> shape = axiom.operand(0).shape;
+  shape[axis] = 0;
+  bool real = true;
+  for (const auto& x : axiom.operands) {
+    for (size_t i = 0; i < shape.size(); ++i)
+      shape[i] = i == axis ? shape[i] + x->shape[i] : unified(axiom.scope, shape[i], x->shape[i]);
+    real = real && x->real;
+    parts.push_back(*x);
+  }
+  // The part that an index falls into; the index then counts within it.
+  const auto part = [&scope = axiom.scope, parts, axis](SymbolicIndex& index) -> const SymbolicTensor& {
+    size_t i = 0;
+    for (; i + 1 < parts.size() && !scope.decide(less(index[axis], parts[i].shape[axis])); ++i)
+      index[axis] = index[axis] - parts[i].shape[axis];
+    return parts[i];
+  };
+  SymbolicTensor y{std::move(shape),
+                   [part](SymbolicIndex index) {
+                     const SymbolicTensor& x = part(index);
+                     return x.at(index);
+                   },
+                   real};
+  if (std::ranges::all_of(parts, [](const SymbolicTensor& x) { return x.integer != nullptr; }))
+    y.integer = [part](SymbolicIndex index) {
+      const SymbolicTensor& x = part(index);
+      return x.integer(index);
+    };
+  axiom.results.push_back(std::move(y));
+}
+
+void split_axiom(Axiom& axiom) {
+  const SymbolicTensor& x = axiom.operand(0);
+  const size_t axis = axiom.axis("axis", x.rank());
+  const std::vector<Dim>& split = axiom.integers("split");
+  Dim begin(0);
+  for (const Dim& extent : split) {
+    axiom.scope.assume(at_most(0, extent));
+    std::vector<Dim> shape = x.shape;
+    shape[axis] = extent;
+    axiom.results.push_back(moved(x, std::move(shape), [axis, begin](SymbolicIndex index) {
+      index[axis] = index[axis] + begin;
+      return index;
+    }));
+    begin = begin + extent;
+  }
+  axiom.scope.assume(equal(begin, x.shape[axis]));
 }
 
 Status axis_from_onnx(OnnxForm& form) { return front_axis(form, "axis"); }
@@ -135,6 +187,7 @@ std::vector<OpDef> concat_ops() {
        .flops = flops_none,
        .kernel = concat_kernel,
        .compute = Compute::Movement,
+       .axiom = concat_axiom,
        .since = 4,
        .from_onnx = axis_from_onnx},
       {.name = "Split",
@@ -145,6 +198,7 @@ std::vector<OpDef> concat_ops() {
        .flops = flops_none,
        .kernel = split_kernel,
        .compute = Compute::Movement,
+       .axiom = split_axiom,
        .since = 2,
        .params = {{.index = 1, .attr = "split", .since = 13}},
        .from_onnx = split_from_onnx},

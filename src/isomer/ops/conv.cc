@@ -7,6 +7,7 @@
 #include "isomer/ops/accumulate.h"
 #include "isomer/ops/infer.h"
 #include "isomer/ops/registry.h"
+#include "isomer/ops/symbolic_window.h"
 
 namespace isomer {
 namespace {
@@ -107,6 +108,44 @@ Result<Window3> conv_window(const KernelContext& context) {
   ISOMER_TRY(Window3 w, window3(window, context.operands[0].dims(), *concrete(*context.types[0].shape)));
   join_rows(w);
   return w;
+}
+
+/// Σ_{c,k} x[n, g c' + c, o stride + k dilation - begin] w[o, c, k] + bias[o], where g is the group of o, each of which
+/// has c' channels; 0 where x is read outside.
+void conv_axiom(Axiom& axiom) {
+  Scope& scope = axiom.scope;
+  const SymbolicTensor& x = axiom.operand(0);
+  const SymbolicTensor& w = axiom.operand(1);
+  if (x.rank() < 3 || x.rank() != w.rank()) throw GaveUp{"Conv of other ranks"};
+  const SymbolicWindow window = symbolic_window(axiom, {w.shape.begin() + 2, w.shape.end()});
+  const Dim group = axiom.integer("group");
+  const Dim& channels = w.shape[1];
+  scope.assume(at_most(1, group));
+  scope.assume(equal(x.shape[1], group * channels));
+  const Dim per_group = scope.quotient(w.shape[0], group);
+  scope.assume(equal(w.shape[0], group * per_group));
+  std::optional<SymbolicTensor> bias;
+  if (axiom.has(2)) bias = axiom.operand(2);
+  if (bias) scope.assume(equal(bias->shape.at(0), w.shape[0]));
+  std::vector<Dim> shape{x.shape[0], w.shape[0]};
+  shape.insert(shape.end(), window.output.begin(), window.output.end());
+  const auto at = [&scope, x, w, bias, window, group, channels, per_group](const SymbolicIndex& index) {
+    const SymbolicIndex o(index.begin() + 2, index.end());
+    const Dim first = group.is(1) ? Dim(0) : scope.quotient(index[1], per_group) * channels;
+    std::vector<Dim> extents{channels};
+    extents.insert(extents.end(), window.kernel.begin(), window.kernel.end());
+    const Element sum = scope.sum(extents, [&](const SymbolicIndex& k) {
+      const SymbolicIndex seen = window.at(o, {k.begin() + 1, k.end()});
+      if (!scope.decide(window.inside(seen))) return Element(0);
+      SymbolicIndex from{index[0], first + k[0]};
+      from.insert(from.end(), seen.begin(), seen.end());
+      SymbolicIndex weight{index[1]};
+      weight.insert(weight.end(), k.begin(), k.end());
+      return scope.times(x.at(from), w.at(weight));
+    });
+    return bias ? sum + bias->at({index[1]}) : sum;
+  };
+  axiom.results.push_back({std::move(shape), at, x.real && w.real && (!bias || bias->real)});
 }
 
 Status conv_kernel(KernelContext& context) {
@@ -239,6 +278,7 @@ std::vector<OpDef> conv_ops() {
        .infer = infer_conv_real,
        .flops = flops_conv,
        .kernel = conv_kernel,
+       .axiom = conv_axiom,
        .from_onnx = conv_from_onnx,
        .to_onnx = conv_to_onnx},
       {.name = "ConvInteger",

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "isomer/ops/axiom_parts.h"
 #include "isomer/ops/form_params.h"
 #include "isomer/ops/indices.h"
 #include "isomer/ops/infer.h"
@@ -64,6 +65,27 @@ Status gather_kernel(KernelContext& context) {
     }
     return {};
   });
+}
+
+void gather_axiom(Axiom& axiom) {
+  const SymbolicTensor& x = axiom.operand(0);
+  const SymbolicTensor& indices = axiom.operand(1);
+  if (!indices.integer) throw GaveUp{"Gather at positions that are not known as integers"};
+  const size_t axis = axiom.axis("axis", x.rank());
+  const auto at = static_cast<std::ptrdiff_t>(axis);
+  std::vector<Dim> shape(x.shape.begin(), x.shape.begin() + at);
+  shape.insert(shape.end(), indices.shape.begin(), indices.shape.end());
+  shape.insert(shape.end(), x.shape.begin() + at + 1, x.shape.end());
+  const auto from = [&scope = axiom.scope, at, integer = indices.integer, extent = x.shape[axis],
+                     n = static_cast<std::ptrdiff_t>(indices.rank())](const SymbolicIndex& index) {
+    const Dim position = integer({index.begin() + at, index.begin() + at + n});
+    scope.assume(within(Dim(0) - extent, position, extent));
+    SymbolicIndex out(index.begin(), index.begin() + at);
+    out.push_back(scope.decide(at_most(0, position)) ? position : position + extent);
+    out.insert(out.end(), index.begin() + at + n, index.end());
+    return out;
+  };
+  axiom.results.push_back(moved(x, std::move(shape), from));
 }
 
 Result<std::vector<TensorType>> infer_gather_elements(const OpView& view) {
@@ -211,6 +233,7 @@ std::vector<OpDef> gather_ops() {
        .flops = flops_none,
        .kernel = gather_kernel,
        .compute = Compute::Movement,
+       .axiom = gather_axiom,
        .from_onnx = axis_from_onnx},
       {.name = "GatherElements",
        .attrs = {axis},

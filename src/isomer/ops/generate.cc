@@ -1,6 +1,7 @@
 // Operators whose results do not depend on the elements of their operands.
 
 #include "isomer/ops/accumulate.h"
+#include "isomer/ops/axiom_parts.h"
 #include "isomer/ops/elementwise.h"
 #include "isomer/ops/form_params.h"
 #include "isomer/ops/parts.h"
@@ -26,6 +27,12 @@ Status constant_of_shape_kernel(KernelContext& context) {
     std::fill(y.begin(), y.end(), elements<T>(value)[0]);
     return {};
   });
+}
+
+void constant_of_shape_axiom(Axiom& axiom) {
+  const std::vector<Dim>& shape = axiom.integers("shape");
+  for (const Dim& extent : shape) axiom.scope.assume(at_most(0, extent));
+  axiom.results.push_back({shape, [value = axiom.number("value")](const SymbolicIndex&) { return value; }, axiom.real});
 }
 
 /// The value as one element of rank 1, so that equal nodes look equal.
@@ -137,6 +144,18 @@ Status eye_like_kernel(KernelContext& context) {
   });
 }
 
+void eye_like_axiom(Axiom& axiom) {
+  bool real = axiom.operand(0).real;
+  if (axiom.has("dtype")) {
+    const int64_t dtype = axiom.known("dtype");
+    real = dtype == static_cast<int64_t>(DType::Float) || dtype == static_cast<int64_t>(DType::Double);
+  }
+  const auto at = [&scope = axiom.scope, k = axiom.integer("k")](const SymbolicIndex& index) {
+    return Element(scope.decide(equal(index[1] - index[0], k)) ? 1 : 0);
+  };
+  axiom.results.push_back({axiom.operand(0).shape, at, real});
+}
+
 /// The axes [first, second) that a Shape node tells, clamped to the rank as in Python's slices.
 std::pair<int64_t, int64_t> shape_range(const Attrs& attrs, size_t rank) {
   const auto n = static_cast<int64_t>(rank);
@@ -189,6 +208,16 @@ Status trilu_kernel(KernelContext& context) {
   });
 }
 
+void trilu_axiom(Axiom& axiom) {
+  SymbolicTensor x = axiom.operand(0);
+  const bool upper = axiom.known("upper") != 0;
+  const auto at = [&scope = axiom.scope, x, upper, k = axiom.integer("k")](const SymbolicIndex& index) {
+    const Dim distance = index.back() - index[index.size() - 2];
+    return scope.decide(upper ? at_most(k, distance) : at_most(distance, k)) ? x.at(index) : Element(0);
+  };
+  axiom.results.push_back({x.shape, at, x.real});
+}
+
 }  // namespace
 
 std::vector<OpDef> generate_ops() {
@@ -202,6 +231,7 @@ std::vector<OpDef> generate_ops() {
        .flops = flops_none,
        .kernel = constant_of_shape_kernel,
        .compute = Compute::Movement,
+       .axiom = constant_of_shape_axiom,
        .since = 9,
        .params = {{.index = 0, .attr = "shape", .since = 9}},
        .from_onnx = constant_of_shape_from_onnx},
@@ -226,6 +256,7 @@ std::vector<OpDef> generate_ops() {
        .infer = infer_eye_like,
        .flops = flops_none,
        .kernel = eye_like_kernel,
+       .axiom = eye_like_axiom,
        .since = 9},
       {.name = "Shape",
        .attrs = {{.name = "start", .kind = AttrKind::Int, .preset = int64_t{0}, .since = 15},
@@ -242,6 +273,7 @@ std::vector<OpDef> generate_ops() {
        .flops = flops_none,
        .kernel = trilu_kernel,
        .compute = Compute::Movement,
+       .axiom = trilu_axiom,
        .since = 14,
        .params = {{.index = 1, .attr = "k", .since = 14}}},
   };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "isomer/ops/axiom_parts.h"
 #include "isomer/ops/axis.h"
 #include "isomer/ops/infer.h"
 #include "isomer/ops/norm.h"
@@ -91,6 +92,26 @@ Status layer_norm_kernel(KernelContext& context) {
     scale_and_shift<T>(context, normalized);
     return {};
   });
+}
+
+void layer_norm_axiom(Axiom& axiom) {
+  if (axiom.num_results > 1) throw GaveUp{"statistics of LayerNormalization"};
+  const SymbolicTensor& x = axiom.operand(0);
+  const size_t first = axiom.axis("axis", x.rank());
+  std::vector<size_t> axes;
+  for (size_t i = first; i < x.rank(); ++i) axes.push_back(i);
+  const std::vector<Dim> extents(x.shape.begin() + static_cast<std::ptrdiff_t>(first), x.shape.end());
+  std::optional<SymbolicTensor> bias;
+  if (axiom.has(2)) bias = broadcast_to(axiom.scope, axiom.operand(2), x.shape);
+  const auto at = [&scope = axiom.scope, x, axes, extents, bias, epsilon = axiom.number("epsilon"),
+                   scale = broadcast_to(axiom.scope, axiom.operand(1), x.shape)](const SymbolicIndex& index) {
+    const auto mean_of = [&](const std::function<Element(const Element&)>& f) {
+      const auto term = [&](const SymbolicIndex& at) { return f(x.at(at)); };
+      return scope.times(inverse_product(scope, extents), sum_over(scope, x.shape, index, axes, term));
+    };
+    return normalized(scope, x.at(index), mean_of, epsilon, scale.at(index), bias ? bias->at(index) : Element(0));
+  };
+  axiom.results.push_back({x.shape, at, x.real});
 }
 
 /// x / sqrt(mean of squares + epsilon) * scale.
@@ -185,6 +206,15 @@ AttrDef int_attr(std::string name, int64_t preset, bool always = false) {
 
 }  // namespace
 
+Element normalized(Scope& scope, const Element& x,
+                   const std::function<Element(const std::function<Element(const Element&)>&)>& mean_of,
+                   const Element& epsilon, const Element& scale, const Element& bias) {
+  const Element mean = mean_of([](const Element& v) { return v; });
+  const Element variance = mean_of([&](const Element& v) { return scope.times(v - mean, v - mean); });
+  const Element factor = inverse(function("Sqrt", {variance + epsilon}));
+  return scope.times(scope.times(x - mean, factor), scale) + bias;
+}
+
 std::vector<OpDef> trailing_norm_ops() {
   const AttrDef epsilon{.name = "epsilon", .kind = AttrKind::Float, .preset = 1e-5F};
   return {
@@ -196,6 +226,7 @@ std::vector<OpDef> trailing_norm_ops() {
        .infer = infer_layer_norm,
        .flops = flops_norm,
        .kernel = layer_norm_kernel,
+       .axiom = layer_norm_axiom,
        .since = 17,
        .from_onnx = last_axis_from_onnx},
       {.name = "RMSNormalization",

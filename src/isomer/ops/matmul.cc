@@ -1,6 +1,7 @@
 // Matrix products and the determinant.
 
 #include "isomer/ops/accumulate.h"
+#include "isomer/ops/axiom_parts.h"
 #include "isomer/ops/elementwise.h"
 #include "isomer/ops/onnx_form.h"
 #include "isomer/ops/parts.h"
@@ -106,6 +107,46 @@ Status matmul_kernel(KernelContext& context) {
   });
 }
 
+/// Σ_k a[..., i, k] b[..., k, j]
+void matmul_axiom(Axiom& axiom) {
+  Scope& scope = axiom.scope;
+  const SymbolicTensor& a = axiom.operand(0);
+  const SymbolicTensor& b = axiom.operand(1);
+  if (a.rank() == 0 || b.rank() == 0) throw GaveUp{"a product of a scalar"};
+  const auto batch_of = [](const SymbolicTensor& x) {
+    return std::vector<Dim>(x.shape.begin(), x.shape.end() - (x.rank() == 1 ? 1 : 2));
+  };
+  const bool row = a.rank() == 1;
+  const bool column = b.rank() == 1;
+  const Dim inner = unified(scope, a.shape.back(), b.shape[column ? 0 : b.rank() - 2]);
+  const std::vector<Dim> batch = broadcast_shape(scope, batch_of(a), batch_of(b));
+  const auto joined = [&](const std::vector<Dim>& last) {
+    std::vector<Dim> shape = batch;
+    shape.insert(shape.end(), last.begin(), last.end());
+    return shape;
+  };
+  const auto last_of = [](const SymbolicTensor& x) {
+    return std::vector<Dim>(x.shape.end() - (x.rank() == 1 ? 1 : 2), x.shape.end());
+  };
+  std::vector<Dim> shape = batch;
+  if (!row) shape.push_back(a.shape[a.rank() - 2]);
+  if (!column) shape.push_back(b.shape.back());
+  const auto at = [&scope, inner, row, column, n = batch.size(), left = broadcast_to(scope, a, joined(last_of(a))),
+                   right = broadcast_to(scope, b, joined(last_of(b)))](const SymbolicIndex& index) {
+    const SymbolicIndex first(index.begin(), index.begin() + static_cast<std::ptrdiff_t>(n));
+    return scope.sum({inner}, [&](const SymbolicIndex& k) {
+      SymbolicIndex i = first;
+      SymbolicIndex j = first;
+      if (!row) i.push_back(index[n]);
+      i.push_back(k[0]);
+      j.push_back(k[0]);
+      if (!column) j.push_back(index.back());
+      return scope.times(left.at(i), right.at(j));
+    });
+  };
+  axiom.results.push_back({std::move(shape), at, a.real && b.real});
+}
+
 Result<std::vector<TensorType>> infer_gemm(const OpView& view) {
   for (size_t i = 0; i < 2; ++i) {
     ISOMER_CHECK(want_number(view, i));
@@ -179,6 +220,36 @@ Status gemm_kernel(KernelContext& context) {
     });
     return {};
   });
+}
+
+/// alpha Σ_k a[i, k] b[k, j] + beta c[i, j]
+void gemm_axiom(Axiom& axiom) {
+  Scope& scope = axiom.scope;
+  const SymbolicTensor& a = axiom.operand(0);
+  const SymbolicTensor& b = axiom.operand(1);
+  const bool flip_a = axiom.known("transA") != 0;
+  const bool flip_b = axiom.known("transB") != 0;
+  const Dim inner = unified(scope, a.shape.at(flip_a ? 0 : 1), b.shape.at(flip_b ? 1 : 0));
+  const std::vector<Dim> shape{a.shape[flip_a ? 1 : 0], b.shape[flip_b ? 0 : 1]};
+  std::optional<SymbolicTensor> c;
+  if (axiom.has(2)) c = broadcast_to(scope, axiom.operand(2), shape);
+  const bool real = a.real && b.real && (!c || c->real);
+  // A factor for integers works by way of real numbers.
+  const auto scaled = [&scope, real](const Element& factor, const Element& x) {
+    if (factor.number() == 1) return x;
+    return real ? scope.times(factor, x) : function("scaled", {factor, x});
+  };
+  const auto at = [&scope, a, b, c, flip_a, flip_b, inner, scaled, alpha = axiom.number("alpha"),
+                   beta = axiom.number("beta")](const SymbolicIndex& index) {
+    const Element product = scope.sum({inner}, [&](const SymbolicIndex& k) {
+      const SymbolicIndex i = flip_a ? SymbolicIndex{k[0], index[0]} : SymbolicIndex{index[0], k[0]};
+      const SymbolicIndex j = flip_b ? SymbolicIndex{index[1], k[0]} : SymbolicIndex{k[0], index[1]};
+      return scope.times(a.at(i), b.at(j));
+    });
+    const Element sum = scaled(alpha, product);
+    return c ? sum + scaled(beta, c->at(index)) : sum;
+  };
+  axiom.results.push_back({shape, at, real});
 }
 
 Status gemm_to_onnx(OnnxForm& form) {
@@ -312,7 +383,8 @@ std::vector<OpDef> matmul_ops() {
        .max_operands = 2,
        .infer = infer_matmul,
        .flops = flops_matmul,
-       .kernel = matmul_kernel},
+       .kernel = matmul_kernel,
+       .axiom = matmul_axiom},
       {.name = "Gemm",
        .attrs = {{.name = "alpha", .kind = AttrKind::Float, .preset = 1.0F},
                  {.name = "beta", .kind = AttrKind::Float, .preset = 1.0F},
@@ -323,6 +395,7 @@ std::vector<OpDef> matmul_ops() {
        .infer = infer_gemm,
        .flops = flops_gemm,
        .kernel = gemm_kernel,
+       .axiom = gemm_axiom,
        .since = 7,
        .to_onnx = gemm_to_onnx},
       {.name = "MatMulInteger",

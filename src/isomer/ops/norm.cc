@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "isomer/ops/axiom_parts.h"
 #include "isomer/ops/axis.h"
 #include "isomer/ops/infer.h"
 #include "isomer/ops/registry.h"
@@ -52,6 +53,21 @@ Status batch_norm_kernel(KernelContext& context) {
   });
 }
 
+void batch_norm_axiom(Axiom& axiom) {
+  const SymbolicTensor& x = axiom.operand(0);
+  std::vector<SymbolicTensor> vectors;
+  for (size_t i = 1; i < 5; ++i) {
+    vectors.push_back(axiom.operand(i));
+    axiom.scope.assume(equal(vectors.back().shape.at(0), x.shape.at(1)));
+  }
+  const auto at = [&scope = axiom.scope, x, vectors, epsilon = axiom.number("epsilon")](const SymbolicIndex& index) {
+    const auto of = [&](size_t i) { return vectors[i].at({index[1]}); };
+    const Element factor = scope.times(of(0), inverse(function("Sqrt", {of(3) + epsilon})));
+    return scope.times(x.at(index) - of(2), factor) + of(1);
+  };
+  axiom.results.push_back({x.shape, at, x.real});
+}
+
 /// Only the inference form is modelled: it has one result and running statistics as operands.
 Status batch_norm_from_onnx(OnnxForm& form) {
   const auto* training = form.get<int64_t>("training_mode");
@@ -98,6 +114,47 @@ Status instance_norm_kernel(KernelContext& context) {
       group_normalize<T>(context, channels, 1);
     return {};
   });
+}
+
+/// Each group of `per_group` channels of an image is normalized; scale and bias are those of channel c at element(c).
+void group_norm(Axiom& axiom, const Dim& per_group, const std::function<Dim(const Dim&)>& element) {
+  const SymbolicTensor& x = axiom.operand(0);
+  const auto at = [&scope = axiom.scope, x, per_group, element, scale = axiom.operand(1), bias = axiom.operand(2),
+                   epsilon = axiom.number("epsilon")](const SymbolicIndex& index) {
+    const Dim first = per_group.is(1) ? index[1] : scope.quotient(index[1], per_group) * per_group;
+    std::vector<Dim> extents{per_group};
+    extents.insert(extents.end(), x.shape.begin() + 2, x.shape.end());
+    const Element share = inverse_product(scope, extents);
+    const auto mean_of = [&](const std::function<Element(const Element&)>& f) {
+      const Element sum = scope.sum(extents, [&](const SymbolicIndex& k) {
+        SymbolicIndex from{index[0], first + k[0]};
+        from.insert(from.end(), k.begin() + 1, k.end());
+        return f(x.at(from));
+      });
+      return scope.times(share, sum);
+    };
+    return normalized(scope, x.at(index), mean_of, epsilon, scale.at({element(index[1])}),
+                      bias.at({element(index[1])}));
+  };
+  axiom.results.push_back({x.shape, at, x.real});
+}
+
+void instance_norm_axiom(Axiom& axiom) {
+  for (size_t i = 1; i < 3; ++i) axiom.scope.assume(equal(axiom.operand(i).shape.at(0), axiom.operand(0).shape.at(1)));
+  group_norm(axiom, 1, [](const Dim& channel) { return channel; });
+}
+
+void group_norm_axiom(Axiom& axiom) {
+  Scope& scope = axiom.scope;
+  const Dim groups = axiom.integer("num_groups");
+  const Dim& channels = axiom.operand(0).shape.at(1);
+  scope.assume(at_most(1, groups));
+  const Dim per_group = scope.quotient(channels, groups);
+  scope.assume(equal(channels, groups * per_group));
+  const bool shared = axiom.known("per_group") != 0;
+  for (size_t i = 1; i < 3; ++i) scope.assume(equal(axiom.operand(i).shape.at(0), shared ? groups : channels));
+  group_norm(axiom, per_group,
+             [&scope, per_group, shared](const Dim& c) { return shared ? scope.quotient(c, per_group) : c; });
 }
 
 Result<std::vector<TensorType>> infer_group_norm(const OpView& view) {
@@ -198,6 +255,7 @@ std::vector<OpDef> norm_ops() {
        .infer = infer_by_channel,
        .flops = flops_norm,
        .kernel = batch_norm_kernel,
+       .axiom = batch_norm_axiom,
        .since = 7,
        .from_onnx = batch_norm_from_onnx},
       {.name = "InstanceNormalization",
@@ -207,6 +265,7 @@ std::vector<OpDef> norm_ops() {
        .infer = infer_by_channel,
        .flops = flops_statistics,
        .kernel = instance_norm_kernel,
+       .axiom = instance_norm_axiom,
        .since = 6},
       {.name = "GroupNormalization",
        .attrs = {epsilon_attr(),
@@ -218,6 +277,7 @@ std::vector<OpDef> norm_ops() {
        .infer = infer_group_norm,
        .flops = flops_statistics,
        .kernel = group_norm_kernel,
+       .axiom = group_norm_axiom,
        .since = 18,
        .from_onnx = group_norm_from_onnx,
        .to_onnx = group_norm_to_onnx},

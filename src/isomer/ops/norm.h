@@ -2,6 +2,7 @@
 // Parts shared by the normalizations: statistics of a run of elements, and scale and shift under them.
 
 #include "isomer/ops/accumulate.h"
+#include "isomer/ops/axiom_parts.h"
 
 namespace isomer {
 
@@ -49,6 +50,12 @@ Moments<Sum> moments(std::span<const T> x) {
   for (const T v : x) squares += (static_cast<Sum>(v) - mean) * (static_cast<Sum>(v) - mean);
   return {mean, squares / n};
 }
+
+/// (x - mean) / sqrt(variance + epsilon) scale + bias, where mean_of(f) is the mean of f over the elements that are
+/// normalized together.
+Element normalized(Scope& scope, const Element& x,
+                   const std::function<Element(const std::function<Element(const Element&)>&)>& mean_of,
+                   const Element& epsilon, const Element& scale, const Element& bias);
 
 /// The batch, instance and group normalizations (norm.cc) and those over trailing axes (layer_norm.cc).
 std::vector<OpDef> trailing_norm_ops();

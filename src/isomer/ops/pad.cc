@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "isomer/ops/axiom_parts.h"
 #include "isomer/ops/axis_map.h"
 #include "isomer/ops/form_params.h"
 #include "isomer/ops/half.h"
@@ -97,6 +98,58 @@ Status pad_kernel(KernelContext& context) {
     read_through<T>(x, maps, fill, mutable_elements<T>(y));
     return {};
   });
+}
+
+/// `extended` of an extent that is not known; nothing outside.
+std::optional<Dim> extended(Scope& scope, const std::string& mode, const Dim& at, const Dim& extent) {
+  if (scope.decide(within(0, at, extent))) return at;
+  if (mode == "constant") return std::nullopt;
+  if (mode == "edge" || scope.decide(equal(extent, 1))) return scope.decide(less(at, 0)) ? Dim(0) : extent - 1;
+  if (mode == "wrap") return scope.remainder(at, extent);
+  const Dim phase = scope.remainder(at, 2 * (extent - 1));
+  return scope.decide(less(phase, extent)) ? phase : 2 * (extent - 1) - phase;
+}
+
+void pad_axiom(Axiom& axiom) {
+  Scope& scope = axiom.scope;
+  const SymbolicTensor& x = axiom.operand(0);
+  const std::string mode = axiom.text("mode");
+  const size_t rank = x.rank();
+  const std::vector<Dim>& pads = axiom.integers("pads");
+  if (pads.size() != 2 * rank) throw GaveUp{"Pad of another rank"};
+  std::vector<Dim> shape = x.shape;
+  std::vector<Dim> first(rank);  // of the elements that negative pads leave
+  std::vector<Dim> extents = x.shape;
+  for (size_t i = 0; i < rank; ++i) {
+    shape[i] = shape[i] + pads[i] + pads[rank + i];
+    // What negative pads take is there.
+    for (const Dim& left : {x.shape[i] + pads[i], x.shape[i] + pads[rank + i], shape[i]})
+      scope.assume(at_most(0, left));
+    if (mode == "constant") continue;
+    first[i] = scope.decide(less(pads[i], 0)) ? Dim(0) - pads[i] : Dim(0);
+    extents[i] = x.shape[i] - first[i] + (scope.decide(less(pads[rank + i], 0)) ? pads[rank + i] : Dim(0));
+  }
+  if (mode != "constant") {  // what is repeated is there, unless the result has no elements at all
+    std::vector<Formula> none;
+    for (const Dim& extent : shape) none.push_back(equal(extent, 0));
+    for (const Dim& extent : extents) scope.assume(at_most(1, extent) || any_of(none));
+  }
+  const Element fill = axiom.has("constant_value") ? axiom.number("constant_value") : Element(0);
+  const auto at = [&scope, x, mode, first, extents, fill, pads](const SymbolicIndex& index) {
+    SymbolicIndex from;
+    if (mode == "constant") {
+      std::vector<Formula> inside;
+      for (size_t i = 0; i < index.size(); ++i) {
+        from.push_back(index[i] - pads[i]);
+        inside.push_back(within(0, from[i], x.shape[i]));
+      }
+      return scope.decide(all_of(std::move(inside))) ? x.at(from) : fill;
+    }
+    for (size_t i = 0; i < index.size(); ++i)
+      from.push_back(*extended(scope, mode, index[i] - pads[i] - first[i], extents[i]) + first[i]);
+    return x.at(from);
+  };
+  axiom.results.push_back({std::move(shape), at, x.real});
 }
 
 /// A scalar of a real dtype, for the attribute `value` of opsets before 11.
@@ -237,6 +290,7 @@ std::vector<OpDef> pad_ops() {
        .flops = flops_none,
        .kernel = pad_kernel,
        .compute = Compute::Movement,
+       .axiom = pad_axiom,
        .since = 2,
        .params = {{.index = 1, .attr = "pads", .since = 11}, {.index = 2, .attr = "constant_value", .since = 11}},
        .from_onnx = pad_from_onnx,

@@ -6,6 +6,7 @@
 #include "isomer/ops/accumulate.h"
 #include "isomer/ops/infer.h"
 #include "isomer/ops/registry.h"
+#include "isomer/ops/symbolic_window.h"
 #include "isomer/ops/window.h"
 
 namespace isomer {
@@ -166,6 +167,95 @@ Status lp_pool_kernel(KernelContext& context) {
       [&](auto sum, const Window3::Triple&) { return lp_root(sum, order); });
 }
 
+std::vector<Dim> pooled_shape(const SymbolicTensor& x, const SymbolicWindow& window) {
+  std::vector<Dim> shape{x.shape[0], x.shape[1]};
+  shape.insert(shape.end(), window.output.begin(), window.output.end());
+  return shape;
+}
+
+/// The index of the operand that belongs to an index of the result and spatial indices.
+SymbolicIndex with_spatial(const SymbolicIndex& index, const SymbolicIndex& spatial) {
+  SymbolicIndex out{index[0], index[1]};
+  out.insert(out.end(), spatial.begin(), spatial.end());
+  return out;
+}
+
+/// The largest of what the window sees of the operand.
+void max_pool_axiom(Axiom& axiom) {
+  if (axiom.num_results > 1) throw GaveUp{"positions of maxima"};
+  const SymbolicTensor& x = axiom.operand(0);
+  const SymbolicWindow window = symbolic_window(axiom, axiom.integers("kernel_shape"));
+  const auto at = [&scope = axiom.scope, x, window](const SymbolicIndex& index) {
+    return scope.extreme("max", window.kernel, [&](const SymbolicIndex& k) -> std::optional<Element> {
+      const SymbolicIndex seen = window.at({index.begin() + 2, index.end()}, k);
+      if (!scope.decide(window.inside(seen))) return std::nullopt;
+      return x.at(with_spatial(index, seen));
+    });
+  };
+  axiom.results.push_back({pooled_shape(x, window), at, x.real});
+}
+
+/// The number of positions along an axis that window o sees of the operand or, with `pads`, of it and its pads.
+Element counted(Scope& scope, const SymbolicWindow& window, size_t axis, const Dim& o, bool pads) {
+  const auto inside = [&](const Dim& k) {
+    const Dim at = o * window.strides[axis] + k * window.dilations[axis] - window.begin[axis];
+    return pads ? window.inside_pads(axis, at) : within(0, at, window.input[axis]);
+  };
+  if (scope.implied(inside(0) && inside(window.kernel[axis] - 1))) return Element::integer(window.kernel[axis]);
+  return scope.sum({window.kernel[axis]},
+                   [&](const SymbolicIndex& k) { return Element(scope.decide(inside(k[0])) ? 1 : 0); });
+}
+
+/// The sum of what the window sees of the operand, divided by how many positions count.
+void average_pool_axiom(Axiom& axiom) {
+  const SymbolicTensor& x = axiom.operand(0);
+  const SymbolicWindow window = symbolic_window(axiom, axiom.integers("kernel_shape"));
+  const bool pads = axiom.known("count_include_pad") != 0;
+  const bool whole = pads && axiom.known("ceil_mode") == 0;  // no window hangs over the end
+  const auto at = [&scope = axiom.scope, x, window, pads, whole](const SymbolicIndex& index) {
+    const SymbolicIndex o(index.begin() + 2, index.end());
+    Element out = scope.sum(window.kernel, [&](const SymbolicIndex& k) {
+      const SymbolicIndex seen = window.at(o, k);
+      return scope.decide(window.inside(seen)) ? x.at(with_spatial(index, seen)) : Element(0);
+    });
+    for (size_t i = 0; i < o.size(); ++i) {
+      const Element n = whole ? Element::integer(window.kernel[i]) : counted(scope, window, i, o[i], pads);
+      out = scope.times(out, inverse(n));
+    }
+    return out;
+  };
+  axiom.results.push_back({pooled_shape(x, window), at, x.real});
+}
+
+/// The axes from 2 on, and a shape without them.
+std::vector<size_t> spatial_axes(const SymbolicTensor& x) {
+  std::vector<size_t> axes;
+  for (size_t i = 2; i < x.rank(); ++i) axes.push_back(i);
+  return axes;
+}
+std::vector<Dim> one_of_each_plane(const SymbolicTensor& x) {
+  std::vector<Dim> shape = x.shape;
+  std::fill(shape.begin() + 2, shape.end(), Dim(1));
+  return shape;
+}
+
+void global_average_axiom(Axiom& axiom) {
+  const SymbolicTensor& x = axiom.operand(0);
+  const auto at = [&scope = axiom.scope, x](const SymbolicIndex& index) {
+    return mean(scope, x, index, spatial_axes(x));
+  };
+  axiom.results.push_back({one_of_each_plane(x), at, x.real});
+}
+
+void global_max_axiom(Axiom& axiom) {
+  const SymbolicTensor& x = axiom.operand(0);
+  const auto at = [&scope = axiom.scope, x](const SymbolicIndex& index) {
+    return scope.extreme("max", {x.shape.begin() + 2, x.shape.end()},
+                         [&](const SymbolicIndex& k) { return std::optional(x.at(with_spatial(index, k))); });
+  };
+  axiom.results.push_back({one_of_each_plane(x), at, x.real});
+}
+
 Result<std::vector<TensorType>> infer_global(const OpView& view) {
   if (view.rank(0) < 2) return fail("{} needs a rank of at least 2, got {}", view.op.name, view.type(0).str());
   if (view.attrs.has("p") && view.attrs.integer("p") < 1) return fail("{} of p < 1", view.op.name);
@@ -251,8 +341,8 @@ std::vector<AttrDef> pool_attrs(int ceil_since, std::vector<AttrDef> more) {
   return attrs;
 }
 
-OpDef global(std::string name, KernelFn kernel) {
-  return {.name = std::move(name), .infer = infer_global, .flops = flops_global, .kernel = kernel};
+OpDef global(std::string name, KernelFn kernel, AxiomFn axiom = nullptr) {
+  return {.name = std::move(name), .infer = infer_global, .flops = flops_global, .kernel = kernel, .axiom = axiom};
 }
 
 }  // namespace
@@ -269,6 +359,7 @@ std::vector<OpDef> pool_ops() {
        .infer = infer_max_pool,
        .flops = flops_pool,
        .kernel = max_pool_kernel,
+       .axiom = max_pool_axiom,
        .from_onnx = pool_from_onnx,
        .to_onnx = pool_to_onnx<10>},
       {.name = "AveragePool",
@@ -277,6 +368,7 @@ std::vector<OpDef> pool_ops() {
        .infer = infer_pool,
        .flops = flops_pool,
        .kernel = average_pool_kernel,
+       .axiom = average_pool_axiom,
        .from_onnx = pool_from_onnx,
        .to_onnx = pool_to_onnx<19>},
       {.name = "LpPool",
@@ -287,8 +379,8 @@ std::vector<OpDef> pool_ops() {
        .since = 2,
        .from_onnx = pool_from_onnx,
        .to_onnx = pool_to_onnx<18>},
-      global("GlobalAveragePool", global_average_kernel),
-      global("GlobalMaxPool", global_max_kernel),
+      global("GlobalAveragePool", global_average_kernel, global_average_axiom),
+      global("GlobalMaxPool", global_max_kernel, global_max_axiom),
       std::move(global_lp),
   };
 }

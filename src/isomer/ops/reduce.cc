@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "isomer/ops/accumulate.h"
+#include "isomer/ops/axiom_parts.h"
 #include "isomer/ops/axis.h"
 #include "isomer/ops/infer.h"
 #include "isomer/ops/registry.h"
@@ -171,6 +172,55 @@ Status log_sum_exp_kernel(KernelContext& context) {
   });
 }
 
+/// What an index of the result has: the fold of the operand over these axes, at its index (whatever it has for them).
+using SymbolicFold = Element (*)(Scope&, const SymbolicTensor&, const std::vector<size_t>&, const SymbolicIndex&);
+
+template <SymbolicFold fold_of>
+void reduce_axiom(Axiom& axiom) {
+  const SymbolicTensor& x = axiom.operand(0);
+  const std::vector<size_t> axes = known_axes(axiom, "axes", x.rank());
+  const bool keep = axiom.known("keepdims") != 0;
+  std::vector<Dim> shape;
+  std::vector<size_t> kept;
+  for (size_t i = 0; i < x.rank(); ++i) {
+    const bool reduced = std::find(axes.begin(), axes.end(), i) != axes.end();
+    if (!reduced) kept.push_back(i);
+    if (!reduced || keep) shape.push_back(reduced ? Dim(1) : x.shape[i]);
+  }
+  const auto at = [&scope = axiom.scope, x, axes, kept, keep](const SymbolicIndex& index) {
+    SymbolicIndex from(x.rank(), Dim(0));
+    for (size_t i = 0; i < kept.size(); ++i) from[kept[i]] = index[keep ? kept[i] : i];
+    return fold_of(scope, x, axes, from);
+  };
+  axiom.results.push_back({std::move(shape), at, x.real});
+}
+
+Element fold_sum(Scope& scope, const SymbolicTensor& x, const std::vector<size_t>& axes, const SymbolicIndex& index) {
+  return sum_over(scope, x.shape, index, axes, x.at);
+}
+Element fold_mean(Scope& scope, const SymbolicTensor& x, const std::vector<size_t>& axes, const SymbolicIndex& index) {
+  if (x.real) return mean(scope, x, index, axes);
+  Dim count(1);
+  for (const size_t axis : axes) count = count * x.shape[axis];
+  return function("Div", {fold_sum(scope, x, axes, index), Element::integer(count)});
+}
+template <bool largest>
+Element fold_extreme(Scope& scope, const SymbolicTensor& x, const std::vector<size_t>& axes,
+                     const SymbolicIndex& index) {
+  std::vector<Dim> extents;
+  for (const size_t axis : axes) extents.push_back(x.shape[axis]);
+  return scope.extreme(largest ? "max" : "min", extents, [&](const SymbolicIndex& k) {
+    SymbolicIndex at = index;
+    for (size_t i = 0; i < axes.size(); ++i) at[axes[i]] = k[i];
+    return std::optional(x.at(at));
+  });
+}
+Element fold_squares(Scope& scope, const SymbolicTensor& x, const std::vector<size_t>& axes,
+                     const SymbolicIndex& index) {
+  return sum_over(scope, x.shape, index, axes,
+                  [&](const SymbolicIndex& at) { return scope.times(x.at(at), x.at(at)); });
+}
+
 /// Takes `axes` from where this opset has them (an attribute, or a constant operand from opset `since` on) and writes
 /// them out in full.
 Status reduce_from_onnx_since(OnnxForm& form, int since) {
@@ -220,13 +270,14 @@ Status reduce_to_onnx(OnnxForm& form) {
 
 /// A reduction whose axes are an operand from opset `Since` on.
 template <int Since = 18>
-OpDef reduction(const std::string& name, KernelFn kernel, FlopsFn flops = flops_reduce) {
+OpDef reduction(const std::string& name, KernelFn kernel, AxiomFn axiom = nullptr, FlopsFn flops = flops_reduce) {
   return {.name = name,
           .attrs = {{.name = "axes", .kind = AttrKind::Ints},
                     {.name = "keepdims", .kind = AttrKind::Int, .preset = int64_t{1}}},
           .infer = infer_reduce,
           .flops = flops,
           .kernel = kernel,
+          .axiom = axiom,
           .params = {{.index = 1, .attr = "axes", .since = Since}},
           .from_onnx = reduce_from_onnx<Since>,
           .to_onnx = reduce_to_onnx<Since>};
@@ -236,16 +287,16 @@ OpDef reduction(const std::string& name, KernelFn kernel, FlopsFn flops = flops_
 
 std::vector<OpDef> reduce_ops() {
   return {
-      reduction<13>("ReduceSum", sum_kernel),
-      reduction("ReduceMean", mean_kernel),
+      reduction<13>("ReduceSum", sum_kernel, reduce_axiom<fold_sum>),
+      reduction("ReduceMean", mean_kernel, reduce_axiom<fold_mean>),
       reduction("ReduceProd", prod_kernel),
-      reduction("ReduceMax", max_kernel),
-      reduction("ReduceMin", min_kernel),
-      reduction("ReduceL1", l1_kernel, flops_reduce_twice),
-      reduction("ReduceL2", l2_kernel, flops_reduce_twice),
-      reduction("ReduceSumSquare", sum_square_kernel, flops_reduce_twice),
+      reduction("ReduceMax", max_kernel, reduce_axiom<fold_extreme<true>>),
+      reduction("ReduceMin", min_kernel, reduce_axiom<fold_extreme<false>>),
+      reduction("ReduceL1", l1_kernel, nullptr, flops_reduce_twice),
+      reduction("ReduceL2", l2_kernel, nullptr, flops_reduce_twice),
+      reduction("ReduceSumSquare", sum_square_kernel, reduce_axiom<fold_squares>, flops_reduce_twice),
       reduction("ReduceLogSum", log_sum_kernel),
-      reduction("ReduceLogSumExp", log_sum_exp_kernel, flops_reduce_twice),
+      reduction("ReduceLogSumExp", log_sum_exp_kernel, nullptr, flops_reduce_twice),
   };
 }
 

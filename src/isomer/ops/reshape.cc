@@ -7,6 +7,7 @@
 #include "isomer/ops/kernel.h"
 #include "isomer/ops/onnx_form.h"
 #include "isomer/ops/registry.h"
+#include "isomer/ops/relabel.h"
 
 namespace isomer {
 namespace {
@@ -40,6 +41,46 @@ Result<std::vector<TensorType>> infer_reshape(const OpView& view) {
   if (got.is_const() && total.is_const() && !(got == total))
     return fail("Reshape of {} to {} changes the number of elements", view.type(0).str(), shape_str(shape));
   return std::vector<TensorType>{{view.dtype(0), std::move(shape)}};
+}
+
+/// The extent that -1 stands for: what is left of the elements beside the other extents.
+Dim inferred_extent(Scope& scope, std::vector<Dim> from, std::vector<Dim> to) {
+  scope.assume(at_most(1, product_of(to)));
+  // Equal extents cancel, so that the division more often comes out even by itself.
+  std::erase_if(to, [&](const Dim& extent) {
+    const auto found = std::find(from.begin(), from.end(), extent);
+    if (found == from.end()) return false;
+    from.erase(found);
+    return true;
+  });
+  const Dim extent = scope.quotient(product_of(from), product_of(to));
+  scope.assume(equal(extent * product_of(to), product_of(from)));
+  return extent;
+}
+
+void reshape_axiom(Axiom& axiom) {
+  Scope& scope = axiom.scope;
+  const SymbolicTensor& x = axiom.operand(0);
+  const bool allow_zero = axiom.known("allowzero") != 0;
+  std::vector<Dim> shape;
+  std::vector<Dim> others;
+  std::optional<size_t> inferred;
+  for (const Dim& wanted : axiom.integers("shape")) {
+    const size_t i = shape.size();
+    const bool zero = !allow_zero && scope.decide(equal(wanted, 0));
+    if (!zero && scope.decide(equal(wanted, -1))) {
+      if (inferred) scope.assume(false);
+      inferred = i;
+      shape.emplace_back(1);
+      continue;
+    }
+    if (zero && i >= x.rank()) scope.assume(false);
+    if (!zero) scope.assume(at_most(0, wanted));
+    shape.push_back(zero ? x.shape[i] : wanted);
+    others.push_back(shape.back());
+  }
+  if (inferred) shape[*inferred] = inferred_extent(scope, x.shape, others);
+  axiom.results.push_back(relabeled(scope, x, std::move(shape)));
 }
 
 /// The same elements under the inferred extents.
@@ -76,6 +117,18 @@ Status transpose_kernel(KernelContext& context) {
   });
 }
 
+void transpose_axiom(Axiom& axiom) {
+  const SymbolicTensor& x = axiom.operand(0);
+  const std::vector<size_t> perm = known_axes(axiom, "perm", x.rank());
+  std::vector<Dim> shape;
+  for (const size_t axis : perm) shape.push_back(x.shape[axis]);
+  axiom.results.push_back(moved(x, std::move(shape), [perm](const SymbolicIndex& index) {
+    SymbolicIndex from(perm.size());
+    for (size_t i = 0; i < perm.size(); ++i) from[perm[i]] = index[i];
+    return from;
+  }));
+}
+
 /// ONNX may leave out `perm`: then the axes are reversed, and the rank has to be known to say so.
 Status transpose_from_onnx(OnnxForm& form) {
   if (form.attrs.contains("perm")) return {};
@@ -99,6 +152,15 @@ Result<std::vector<TensorType>> infer_flatten(const OpView& view) {
   return std::vector<TensorType>{{view.dtype(0), {element_count(outer), element_count(inner)}}};
 }
 
+void flatten_axiom(Axiom& axiom) {
+  const SymbolicTensor& x = axiom.operand(0);
+  const int64_t axis = axiom.known("axis");
+  const auto rank = static_cast<int64_t>(x.rank());
+  const auto middle = x.shape.begin() + (axis < 0 ? axis + rank : axis);
+  std::vector<Dim> shape{product_of({x.shape.begin(), middle}), product_of({middle, x.shape.end()})};
+  axiom.results.push_back(relabeled(axiom.scope, x, std::move(shape)));
+}
+
 Status flatten_from_onnx(OnnxForm& form) { return front_axis(form, "axis"); }
 
 /// Axes ascending and counted from the front.
@@ -117,6 +179,34 @@ Result<std::vector<TensorType>> infer_squeeze(const OpView& view) {
     shape.erase(shape.begin() + axes[i]);
   }
   return std::vector<TensorType>{{view.dtype(0), std::move(shape)}};
+}
+
+/// x without these axes, which have extent 1, or with these axes of the result inserted.
+SymbolicTensor with_axes_of_one(const SymbolicTensor& x, const std::vector<size_t>& axes, bool insert) {
+  const size_t rank = insert ? x.rank() + axes.size() : x.rank() - axes.size();
+  std::vector<size_t> kept;  // of the longer shape
+  for (size_t i = 0; i < std::max(rank, x.rank()); ++i)
+    if (std::find(axes.begin(), axes.end(), i) == axes.end()) kept.push_back(i);
+  std::vector<Dim> shape(rank, Dim(1));
+  for (size_t i = 0; i < kept.size(); ++i) shape[insert ? kept[i] : i] = x.shape[insert ? i : kept[i]];
+  return moved(x, std::move(shape), [kept, insert, own = x.rank()](const SymbolicIndex& index) {
+    SymbolicIndex from(own, Dim(0));
+    for (size_t i = 0; i < kept.size(); ++i) from[insert ? i : kept[i]] = index[insert ? kept[i] : i];
+    return from;
+  });
+}
+
+void squeeze_axiom(Axiom& axiom) {
+  const SymbolicTensor& x = axiom.operand(0);
+  const std::vector<size_t> axes = known_axes(axiom, "axes", x.rank());
+  for (const size_t axis : axes) axiom.scope.assume(equal(x.shape[axis], 1));
+  axiom.results.push_back(with_axes_of_one(x, axes, false));
+}
+
+void unsqueeze_axiom(Axiom& axiom) {
+  const SymbolicTensor& x = axiom.operand(0);
+  const std::vector<size_t> axes = known_axes(axiom, "axes", x.rank() + axiom.integers("axes").size());
+  axiom.results.push_back(with_axes_of_one(x, axes, true));
 }
 
 Status squeeze_from_onnx(OnnxForm& form) {
@@ -163,6 +253,13 @@ Result<std::vector<TensorType>> infer_expand(const OpView& view) {
   return std::vector<TensorType>{{view.dtype(0), std::move(shape)}};
 }
 
+void expand_axiom(Axiom& axiom) {
+  const SymbolicTensor& x = axiom.operand(0);
+  const std::vector<Dim>& wanted = axiom.integers("shape");
+  for (const Dim& extent : wanted) axiom.scope.assume(at_most(0, extent));
+  axiom.results.push_back(broadcast_to(axiom.scope, x, broadcast_shape(axiom.scope, x.shape, wanted)));
+}
+
 Status expand_kernel(KernelContext& context) {
   return for_width(context.operands[0].dtype(), [&]<class T>() -> Status {
     Tensor& y = new_result(context);
@@ -184,6 +281,21 @@ Result<std::vector<TensorType>> infer_tile(const OpView& view) {
     shape[i] = shape[i] * Dim(repeats[i]);
   }
   return std::vector<TensorType>{{view.dtype(0), std::move(shape)}};
+}
+
+void tile_axiom(Axiom& axiom) {
+  const SymbolicTensor& x = axiom.operand(0);
+  const std::vector<Dim>& repeats = axiom.integers("repeats");
+  if (repeats.size() != x.rank()) throw GaveUp{"Tile of another rank"};
+  std::vector<Dim> shape = x.shape;
+  for (size_t i = 0; i < shape.size(); ++i) {
+    axiom.scope.assume(at_most(0, repeats[i]));
+    shape[i] = shape[i] * repeats[i];
+  }
+  axiom.results.push_back(moved(x, std::move(shape), [&scope = axiom.scope, own = x.shape](SymbolicIndex index) {
+    for (size_t i = 0; i < own.size(); ++i) index[i] = scope.remainder(index[i], own[i]);
+    return index;
+  }));
 }
 
 Status tile_kernel(KernelContext& context) {
@@ -218,6 +330,7 @@ std::vector<OpDef> reshape_ops() {
        .flops = flops_none,
        .kernel = relabel_kernel,
        .compute = Compute::Movement,
+       .axiom = reshape_axiom,
        .since = 1,
        .params = {{.index = 1, .attr = "shape", .since = 5}}},
       {.name = "Transpose",
@@ -226,6 +339,7 @@ std::vector<OpDef> reshape_ops() {
        .flops = flops_none,
        .kernel = transpose_kernel,
        .compute = Compute::Movement,
+       .axiom = transpose_axiom,
        .from_onnx = transpose_from_onnx},
       {.name = "Flatten",
        .attrs = {{.name = "axis", .kind = AttrKind::Int, .preset = int64_t{1}}},
@@ -233,6 +347,7 @@ std::vector<OpDef> reshape_ops() {
        .flops = flops_none,
        .kernel = relabel_kernel,
        .compute = Compute::Movement,
+       .axiom = flatten_axiom,
        .from_onnx = flatten_from_onnx},
       {.name = "Squeeze",
        .attrs = {{.name = "axes", .kind = AttrKind::Ints}},
@@ -240,6 +355,7 @@ std::vector<OpDef> reshape_ops() {
        .flops = flops_none,
        .kernel = relabel_kernel,
        .compute = Compute::Movement,
+       .axiom = squeeze_axiom,
        .params = {{.index = 1, .attr = "axes", .since = 13}},
        .from_onnx = squeeze_from_onnx},
       {.name = "Unsqueeze",
@@ -248,6 +364,7 @@ std::vector<OpDef> reshape_ops() {
        .flops = flops_none,
        .kernel = relabel_kernel,
        .compute = Compute::Movement,
+       .axiom = unsqueeze_axiom,
        .params = {{.index = 1, .attr = "axes", .since = 13}},
        .from_onnx = unsqueeze_from_onnx},
       {.name = "Expand",
@@ -256,6 +373,7 @@ std::vector<OpDef> reshape_ops() {
        .flops = flops_none,
        .kernel = expand_kernel,
        .compute = Compute::Movement,
+       .axiom = expand_axiom,
        .since = 8,
        .params = {{.index = 1, .attr = "shape", .since = 8}}},
       {.name = "Tile",
@@ -264,6 +382,7 @@ std::vector<OpDef> reshape_ops() {
        .flops = flops_none,
        .kernel = tile_kernel,
        .compute = Compute::Movement,
+       .axiom = tile_axiom,
        .since = 6,
        .params = {{.index = 1, .attr = "repeats", .since = 6}}},
   };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "isomer/ops/axiom_parts.h"
 #include "isomer/ops/axis_map.h"
 #include "isomer/ops/form_params.h"
 #include "isomer/ops/infer.h"
@@ -120,6 +121,48 @@ Status slice_kernel(KernelContext& context) {
   });
 }
 
+/// What a range selects of an extent that is not known: the first position, and how many.
+struct SymbolicSelection {
+  Dim start;
+  Dim step;
+  Dim count;
+};
+
+SymbolicSelection select(Scope& scope, const Dim& start, const Dim& end, int64_t step, const Dim& extent) {
+  // A bound counted from the back, and clamped to [low, high].
+  const auto clamped = [&](const Dim& bound, const Dim& low, const Dim& high) {
+    if (bound.is_const() && is_max(bound.value())) return high;
+    if (bound.is_const() && bound.value() <= -Dim::kHuge) return low;
+    const Dim at = scope.decide(less(bound, 0)) ? bound + extent : bound;
+    if (scope.decide(less(at, low))) return low;
+    return scope.decide(less(high, at)) ? high : at;
+  };
+  if (step < 0 && scope.decide(equal(extent, 0))) return {0, 1, 0};
+  const Dim first = step > 0 ? clamped(start, 0, extent) : clamped(start, 0, extent - 1);
+  const Dim last = step > 0 ? clamped(end, 0, extent) : clamped(end, -1, extent - 1);
+  const Dim span = step > 0 ? last - first : first - last;
+  if (scope.decide(at_most(span, 0))) return {0, 1, 0};
+  const int64_t stride = step > 0 ? step : -step;
+  return {first, step, scope.quotient(span + stride - 1, stride)};
+}
+
+void slice_axiom(Axiom& axiom) {
+  const SymbolicTensor& x = axiom.operand(0);
+  const std::vector<size_t> axes = known_axes(axiom, "axes", x.rank());
+  const std::vector<int64_t> steps = axiom.known_list("steps");
+  std::vector<SymbolicSelection> selections;
+  std::vector<Dim> shape = x.shape;
+  for (size_t i = 0; i < axes.size(); ++i) {
+    selections.push_back(select(axiom.scope, axiom.integers("starts").at(i), axiom.integers("ends").at(i), steps.at(i),
+                                x.shape[axes[i]]));
+    shape[axes[i]] = selections.back().count;
+  }
+  axiom.results.push_back(moved(x, std::move(shape), [axes, selections](SymbolicIndex index) {
+    for (size_t i = 0; i < axes.size(); ++i) index[axes[i]] = selections[i].start + index[axes[i]] * selections[i].step;
+    return index;
+  }));
+}
+
 /// Canonical ranges over ascending axes; an axis that is taken whole is left out unless no other is there.
 Status write_canonical(OnnxForm& form, const std::vector<std::optional<Range>>& ranges, const Shape& shape) {
   Ints starts;
@@ -196,6 +239,7 @@ std::vector<OpDef> slice_ops() {
        .flops = flops_none,
        .kernel = slice_kernel,
        .compute = Compute::Movement,
+       .axiom = slice_axiom,
        .params = {{.index = 1, .attr = "starts", .since = 10},
                   {.index = 2, .attr = "ends", .since = 10},
                   {.index = 3, .attr = "axes", .since = 10},

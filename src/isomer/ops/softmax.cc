@@ -2,6 +2,7 @@
 // because before opset 13 these operators join all axes from `axis` on, and only the last one means the same at every
 // opset.
 
+#include "isomer/ops/axiom_parts.h"
 #include "isomer/ops/elementwise.h"
 #include "isomer/ops/form_params.h"
 #include "isomer/ops/parts.h"
@@ -67,6 +68,26 @@ Status softmax_kernel(KernelContext& context) {
   });
 }
 
+Element exp_sum(Scope& scope, const SymbolicTensor& x, const SymbolicIndex& index, size_t axis) {
+  return sum_over(scope, x.shape, index, {axis}, [&](const SymbolicIndex& at) { return function("Exp", {x.at(at)}); });
+}
+
+void softmax_axiom(Axiom& axiom) {
+  const SymbolicTensor& x = axiom.operand(0);
+  const auto at = [&scope = axiom.scope, x, axis = axiom.axis("axis", x.rank())](const SymbolicIndex& index) {
+    return scope.times(function("Exp", {x.at(index)}), inverse(exp_sum(scope, x, index, axis)));
+  };
+  axiom.results.push_back({x.shape, at});
+}
+
+void log_softmax_axiom(Axiom& axiom) {
+  const SymbolicTensor& x = axiom.operand(0);
+  const auto at = [&scope = axiom.scope, x, axis = axiom.axis("axis", x.rank())](const SymbolicIndex& index) {
+    return x.at(index) - function("Log", {exp_sum(scope, x, index, axis)});
+  };
+  axiom.results.push_back({x.shape, at});
+}
+
 Status log_softmax_kernel(KernelContext& context) {
   return along_axis(context, []<class T>(const std::vector<T>& from, std::vector<T>& to) {
     using A = Accumulator<T>;
@@ -127,12 +148,13 @@ Status softmax_to_onnx(OnnxForm& form) {
   return {};
 }
 
-OpDef softmax_like(std::string name, KernelFn kernel, FlopsFn flops) {
+OpDef softmax_like(std::string name, KernelFn kernel, FlopsFn flops, AxiomFn axiom = nullptr) {
   return {.name = std::move(name),
           .attrs = {{.name = "axis", .kind = AttrKind::Int, .preset = int64_t{-1}, .always_written = true}},
           .infer = infer_softmax,
           .flops = flops,
           .kernel = kernel,
+          .axiom = axiom,
           .from_onnx = softmax_from_onnx,
           .to_onnx = softmax_to_onnx};
 }
@@ -141,7 +163,8 @@ OpDef softmax_like(std::string name, KernelFn kernel, FlopsFn flops) {
 
 std::vector<OpDef> softmax_ops() {
   constexpr FlopsFn kFunction = flops_each<static_cast<int>(kFunctionFlops) + 3>;
-  return {softmax_like("Softmax", softmax_kernel, kFunction), softmax_like("LogSoftmax", log_softmax_kernel, kFunction),
+  return {softmax_like("Softmax", softmax_kernel, kFunction, softmax_axiom),
+          softmax_like("LogSoftmax", log_softmax_kernel, kFunction, log_softmax_axiom),
           softmax_like("Hardmax", hardmax_kernel, flops_per_element)};
 }
 

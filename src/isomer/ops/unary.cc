@@ -1,5 +1,6 @@
 // Functions of one operand, element by element.
 
+#include "isomer/ops/axiom_parts.h"
 #include "isomer/ops/elementwise.h"
 #include "isomer/ops/parts.h"
 #include "isomer/ops/registry.h"
@@ -94,8 +95,20 @@ Status identity_kernel(KernelContext& context) {
   return {};
 }
 
-OpDef unary(std::string name, InferFn infer, FlopsFn flops, KernelFn kernel, int since) {
-  return {.name = std::move(name), .infer = infer, .flops = flops, .kernel = kernel, .since = since};
+void identity_axiom(Axiom& axiom) { axiom.results.push_back(axiom.operand(0)); }
+void neg_axiom(Axiom& axiom) {
+  elementwise(axiom, [](const Elements& x) { return Rational(-1) * x[0]; });
+}
+void abs_axiom(Axiom& axiom) {
+  on_reals(axiom, [](const Elements& x) { return relu(x[0]) + relu(Rational(-1) * x[0]); });
+}
+void reciprocal_axiom(Axiom& axiom) {
+  on_reals(axiom, [](const Elements& x) { return inverse(x[0]); });
+}
+
+OpDef unary(std::string name, InferFn infer, FlopsFn flops, KernelFn kernel, int since,
+            AxiomFn axiom = function_axiom) {
+  return {.name = std::move(name), .infer = infer, .flops = flops, .kernel = kernel, .axiom = axiom, .since = since};
 }
 
 template <class Function>
@@ -108,10 +121,10 @@ OpDef function_op(int since, FlopsFn flops = flops_each<static_cast<int>(kFuncti
 std::vector<OpDef> unary_ops() {
   constexpr FlopsFn kFunction = flops_each<static_cast<int>(kFunctionFlops)>;
   std::vector<OpDef> ops = {
-      unary("Abs", infer_same_number, flops_per_element, abs_kernel, 6),
-      unary("Neg", infer_same_number, flops_per_element, neg_kernel, 6),
+      unary("Abs", infer_same_number, flops_per_element, abs_kernel, 6, abs_axiom),
+      unary("Neg", infer_same_number, flops_per_element, neg_kernel, 6, neg_axiom),
       unary("Sign", infer_same_number, flops_per_element, sign_kernel, 9),
-      unary("Reciprocal", infer_same_real, flops_per_element, reciprocal_kernel, 6),
+      unary("Reciprocal", infer_same_real, flops_per_element, reciprocal_kernel, 6, reciprocal_axiom),
       unary("Sqrt", infer_same_real, kFunction, sqrt_kernel, 6),
       unary("Exp", infer_same_real, kFunction, exp_kernel, 6),
       unary("Log", infer_same_real, kFunction, log_kernel, 6),
@@ -134,7 +147,8 @@ std::vector<OpDef> unary_ops() {
        .infer = infer_same,
        .flops = flops_none,
        .kernel = identity_kernel,
-       .compute = Compute::Movement},
+       .compute = Compute::Movement,
+       .axiom = identity_axiom},
   };
   for (OpDef& def : cast_ops()) ops.push_back(std::move(def));
   return ops;

@@ -27,7 +27,12 @@ const std::vector<Dim>& Axiom::integers(const std::string& attr) const {
   return attr_of<std::vector<Dim>>(*this, attr);
 }
 
-Element Axiom::real(const std::string& attr) const { return attr_of<Element>(*this, attr); }
+Element Axiom::number(const std::string& attr) const {
+  const auto found = attrs.find(attr);
+  if (found != attrs.end())
+    if (const Dim* dim = std::get_if<Dim>(&found->second)) return Element::integer(*dim);
+  return attr_of<Element>(*this, attr);
+}
 
 const std::string& Axiom::text(const std::string& attr) const { return attr_of<std::string>(*this, attr); }
 

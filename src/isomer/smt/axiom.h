@@ -37,14 +37,15 @@ struct Axiom {
   std::vector<std::optional<SymbolicTensor>> operands;  // nothing for an absent one
   size_t num_results = 1;
   std::vector<SymbolicTensor> results = {};
+  bool real = true;  ///< whether elements that come from no operand are real numbers
 
   bool has(size_t i) const { return i < operands.size() && operands[i].has_value(); }
   const SymbolicTensor& operand(size_t i) const { return *operands[i]; }
   bool has(const std::string& attr) const { return attrs.contains(attr); }
-  /// Attributes; GaveUp where it is of another kind or missing.
+  /// Attributes; GaveUp where it is of another kind or missing. An integer is a real number, too.
   Dim integer(const std::string& attr) const;
   const std::vector<Dim>& integers(const std::string& attr) const;
-  Element real(const std::string& attr) const;
+  Element number(const std::string& attr) const;
   const std::string& text(const std::string& attr) const;
   /// An attribute that must be a known integer (an axis), and a list of such.
   int64_t known(const std::string& attr) const;

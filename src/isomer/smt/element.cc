@@ -18,13 +18,13 @@ std::string product_str(const Product& product) {
   return out;
 }
 
-/// The one factor of an element that is this factor times a positive number.
+/// The one factor of an element that is this factor times a number.
 const FactorNode* single_factor(const Element& x, Rational& scale) {
   if (x.products().size() != 1) return nullptr;
   const Product& product = x.products()[0];
   if (!product.bounds.empty() || !product.region.is_true() || product.factors.size() != 1) return nullptr;
   scale = product.coefficient;
-  return product.coefficient > 0 ? product.factors[0].get() : nullptr;
+  return product.factors[0].get();
 }
 
 }  // namespace
@@ -36,6 +36,17 @@ Element::Element(Rational number) {
 Element Element::input(std::string name, std::vector<Dim> index) {
   return Element(std::make_shared<const FactorNode>(
       FactorNode{FactorNode::Kind::Input, std::move(name), std::move(index), {}, {}, {}}));
+}
+
+Element Element::integer(const Dim& dim) {
+  std::vector<Product> sum;
+  for (const auto& [names, coefficient] : dim.terms()) {
+    Product product{coefficient, {}, true, {}};
+    for (const std::string& name : names)
+      product.factors.push_back(input("#", {Dim::symbol(name)}).products_[0].factors[0]);
+    sum.push_back(std::move(product));
+  }
+  return Element(std::move(sum));
 }
 
 std::optional<Rational> Element::number() const {
@@ -85,6 +96,10 @@ Element relu(const Element& x) {
   Rational scale;
   const FactorNode* factor = single_factor(x, scale);
   if (factor == nullptr) return function("relu", {x});
+  if (scale < 0) {
+    const Element positive(x.products()[0].factors[0]);
+    return Rational(-scale) * (relu(positive) - positive);
+  }
   if (factor->kind == FactorNode::Kind::Function && factor->name == "relu") return x;
   if (factor->kind == FactorNode::Kind::Extreme && factor->name == "max") {
     FactorNode inner = *factor;

@@ -48,6 +48,8 @@ class Element {
 
   /// The element of the input tensor `name` at `index`.
   static Element input(std::string name, std::vector<Dim> index);
+  /// The integer as a number: each of its symbols N is the element #[N].
+  static Element integer(const Dim& dim);
 
   const std::vector<Product>& products() const { return products_; }
   /// Where this is a number.
@@ -64,8 +66,8 @@ class Element {
 
 /// name(arguments), uninterpreted.
 Element function(std::string name, std::vector<Element> arguments);
-/// relu(x), where relu(relu(y)) = relu(y), relu(c y) = c relu(y) for a number c > 0, and relu of a largest one is the
-/// largest relu.
+/// relu(x) of a real number, where relu(relu(y)) = relu(y), relu(c y) = c relu(y) for a number c > 0, relu(-y) =
+/// relu(y) - y, and relu of a largest one is the largest relu.
 Element relu(const Element& x);
 /// 1 / x, where 1 / (x y) = (1 / x) (1 / y). Nothing is cancelled, since x may be 0.
 Element inverse(const Element& x);

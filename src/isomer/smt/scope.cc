@@ -72,6 +72,11 @@ void Scope::all_symbols(std::set<std::string>& symbols) const {
   }
 }
 
+const std::vector<Dim>* Scope::arguments_of(const std::string& symbol) const {
+  const auto found = definitions_.find(symbol);
+  return found == definitions_.end() ? nullptr : &found->second.arguments;
+}
+
 std::set<std::string> Scope::symbols_in(const Dim& dim) const {
   std::set<std::string> out;
   symbols_of(dim, out);

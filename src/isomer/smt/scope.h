@@ -64,6 +64,12 @@ class Scope {
   Element extreme(const std::string& name, const std::vector<Dim>& extents,
                   const std::function<std::optional<Element>(const std::vector<Dim>&)>& body);
 
+  /// All facts that are known here.
+  Formula known() const { return all_of(facts({})); }
+  /// What a defined symbol is a function of: the dividend and the divisor of a quotient, the index of an entry, the
+  /// value of a place. Null for any other symbol.
+  const std::vector<Dim>* arguments_of(const std::string& symbol) const;
+
   /// The symbols of a polynomial and those that its defined symbols depend on.
   std::set<std::string> symbols_in(const Dim& dim) const;
 

@@ -1,0 +1,68 @@
+#include "isomer/ops/symbolic_window.h"
+
+namespace isomer {
+namespace {
+
+/// An attribute of one integer of at least `least` for each of `length` places.
+std::vector<Dim> list_of(Axiom& axiom, const std::string& name, size_t length, int64_t least) {
+  if (!axiom.has(name) || axiom.integers(name).empty()) return std::vector<Dim>(length, Dim(least));
+  const std::vector<Dim>& list = axiom.integers(name);
+  if (list.size() != length) throw GaveUp{axiom.op + ": " + name + " of another length"};
+  for (const Dim& entry : list) axiom.scope.assume(at_most(least, entry));
+  return list;
+}
+
+/// Numbers of windows; where `ceil`, a last one may hang over the end, but none starts behind the operand.
+Dim count(Scope& scope, const SymbolicWindow& window, size_t axis, bool ceil) {
+  const Dim& stride = window.strides[axis];
+  const Dim front = window.input[axis] + window.begin[axis];
+  const Dim room = front + window.end[axis] - (window.kernel[axis] - 1) * window.dilations[axis] - 1;
+  if (!ceil) return scope.quotient(room, stride) + 1;
+  const Dim wanted = scope.quotient(room + stride - 1, stride) + 1;
+  const Dim most = scope.quotient(front + stride - 1, stride);
+  return scope.decide(at_most(wanted, most)) ? wanted : most;
+}
+
+}  // namespace
+
+SymbolicIndex SymbolicWindow::at(const SymbolicIndex& o, const SymbolicIndex& k) const {
+  SymbolicIndex out;
+  for (size_t i = 0; i < kernel.size(); ++i) out.push_back(o[i] * strides[i] + k[i] * dilations[i] - begin[i]);
+  return out;
+}
+
+Formula SymbolicWindow::inside(const SymbolicIndex& index) const {
+  std::vector<Formula> parts;
+  for (size_t i = 0; i < index.size(); ++i) parts.push_back(within(0, index[i], input[i]));
+  return all_of(std::move(parts));
+}
+
+Formula SymbolicWindow::inside_pads(size_t axis, const Dim& index) const {
+  return within(Dim(0) - begin[axis], index, input[axis] + end[axis]);
+}
+
+SymbolicWindow symbolic_window(Axiom& axiom, std::vector<Dim> kernel) {
+  if (axiom.has("auto_pad") && axiom.text("auto_pad") != "NOTSET") throw GaveUp{axiom.op + ": pads by extents"};
+  const size_t n = kernel.size();
+  const std::vector<Dim>& shape = axiom.operand(0).shape;
+  if (n == 0 || shape.size() != n + 2) throw GaveUp{axiom.op + ": a window of another rank"};
+  for (const Dim& extent : kernel) axiom.scope.assume(at_most(1, extent));
+  SymbolicWindow window{std::move(kernel),
+                        list_of(axiom, "strides", n, 1),
+                        list_of(axiom, "dilations", n, 1),
+                        {},
+                        {},
+                        {shape.begin() + 2, shape.end()},
+                        {}};
+  const std::vector<Dim> pads = list_of(axiom, "pads", 2 * n, 0);
+  window.begin.assign(pads.begin(), pads.begin() + static_cast<std::ptrdiff_t>(n));
+  window.end.assign(pads.begin() + static_cast<std::ptrdiff_t>(n), pads.end());
+  const bool ceil = axiom.has("ceil_mode") && axiom.known("ceil_mode") != 0;
+  for (size_t i = 0; i < n; ++i) {
+    window.output.push_back(count(axiom.scope, window, i, ceil));
+    axiom.scope.assume(at_most(0, window.output[i]));
+  }
+  return window;
+}
+
+}  // namespace isomer
