@@ -106,7 +106,7 @@ void layer_norm_axiom(Axiom& axiom) {
   const auto at = [&scope = axiom.scope, x, axes, extents, bias, epsilon = axiom.number("epsilon"),
                    scale = broadcast_to(axiom.scope, axiom.operand(1), x.shape)](const SymbolicIndex& index) {
     const auto mean_of = [&](const std::function<Element(const Element&)>& f) {
-      const auto term = [&](const SymbolicIndex& at) { return f(x.at(at)); };
+      const auto term = [&](const SymbolicIndex& from) { return f(x.at(from)); };
       return scope.times(inverse_product(scope, extents), sum_over(scope, x.shape, index, axes, term));
     };
     return normalized(scope, x.at(index), mean_of, epsilon, scale.at(index), bias ? bias->at(index) : Element(0));
