@@ -9,45 +9,106 @@ Dim unified(Scope& scope, const Dim& a, const Dim& b) {
   return b.is_const() ? b : a;
 }
 
+namespace {
+
+/// The extents that an extent is broadcast of; itself, where it is of none.
+std::vector<Dim> parts_of(const Scope& scope, const Dim& extent) {
+  const auto name = extent.symbol_name();
+  if (name && name->starts_with("broadcast("))
+    if (const auto* parts = scope.arguments_of(*name)) return *parts;
+  return {extent};
+}
+
+/// The extent that others broadcast to, as one symbol, whatever of them is 1: cases need not be told apart.
+Dim broadcast_of(Scope& scope, std::vector<Dim> parts) {
+  std::ranges::sort(parts, {}, &Dim::str);
+  parts.erase(std::unique(parts.begin(), parts.end()), parts.end());
+  std::string name = "broadcast(";
+  for (const Dim& part : parts) name += (name.back() == '(' ? "" : ",") + part.str();
+  const auto again = [](Scope& in, const std::vector<Dim>& with) {
+    Dim out = with[0];
+    for (const Dim& extent : with) out = broadcast_extent(in, out, extent);
+    return out;
+  };
+  return scope.define(name + ")", parts, again, [&](const Dim& extent) {
+    std::vector<Formula> facts;
+    std::vector<Formula> some;
+    for (const Dim& part : parts) {
+      facts.push_back(equal(part, 1) || equal(part, extent));
+      some.push_back(equal(part, extent));
+    }
+    facts.push_back(any_of(std::move(some)));
+    return facts;
+  });
+}
+
+/// The index of an operand's axis of this extent: 0 where that is 1, else the result's.
+Dim spread_index(Scope& scope, const Dim& index, const Dim& extent) {
+  if (index.is(0) || extent.is(1)) return 0;
+  if (const auto name = index.symbol_name(); name && name->starts_with("spread(")) {
+    const auto* of = scope.arguments_of(*name);
+    if (of != nullptr && scope.implied(!equal((*of)[1], 1) || equal(extent, 1)))
+      return spread_index(scope, Dim((*of)[0]), extent);
+  }
+  return scope.define(
+      "spread(" + index.str() + "," + extent.str() + ")", {index, extent},
+      [](Scope& in, const std::vector<Dim>& with) { return spread_index(in, with[0], with[1]); },
+      [&](const Dim& at) {
+        return std::vector<Formula>{(equal(extent, 1) && equal(at, 0)) || (!equal(extent, 1) && equal(at, index))};
+      });
+}
+
+}  // namespace
+
+Dim broadcast_extent(Scope& scope, const Dim& a, const Dim& b) {
+  if (a == b || b.is(1)) return a;
+  if (a.is(1)) return b;
+  scope.assume(equal(a, b) || equal(a, 1) || equal(b, 1));
+  if (a.is_const() || scope.implied(equal(a, b)) || scope.implied(equal(b, 1))) return a;
+  if (b.is_const() || scope.implied(equal(a, 1))) return b;
+  std::vector<Dim> parts = parts_of(scope, a);
+  const std::vector<Dim> more = parts_of(scope, b);
+  parts.insert(parts.end(), more.begin(), more.end());
+  return broadcast_of(scope, std::move(parts));
+}
+
 std::vector<Dim> broadcast_shape(Scope& scope, const std::vector<Dim>& a, const std::vector<Dim>& b) {
   const auto& longer = a.size() < b.size() ? b : a;
   const auto& shorter = a.size() < b.size() ? a : b;
   std::vector<Dim> shape = longer;
   for (size_t i = 0; i < shorter.size(); ++i) {
     Dim& extent = shape[longer.size() - shorter.size() + i];
-    const Dim& other = shorter[i];
-    if (extent == other || other.is(1)) continue;
-    if (extent.is(1)) {
-      extent = other;
-    } else if (scope.decide(equal(extent, other))) {
-      extent = unified(scope, extent, other);
-    } else if (scope.decide(equal(extent, 1))) {
-      extent = other;
-    } else {
-      scope.assume(equal(other, 1));
-    }
+    extent = broadcast_extent(scope, extent, shorter[i]);
   }
   return shape;
 }
 
 SymbolicTensor broadcast_to(Scope& scope, const SymbolicTensor& x, const std::vector<Dim>& shape) {
+  enum class Axis : uint8_t { Whole, Single, Open };
   const size_t lead = shape.size() - x.rank();
-  std::vector<bool> spread(x.rank());
-  bool all = lead == 0;
+  std::vector<Axis> axes;
   for (size_t i = 0; i < x.rank(); ++i) {
-    if (x.shape[i] == shape[lead + i]) continue;
-    spread[i] = x.shape[i].is(1) || !scope.decide(equal(x.shape[i], shape[lead + i]));
-    if (spread[i]) scope.assume(equal(x.shape[i], 1));
-    all = all && !spread[i];
+    const Dim& extent = x.shape[i];
+    const Dim& wide = shape[lead + i];
+    scope.assume(equal(extent, wide) || equal(extent, 1));
+    if (extent == wide || scope.implied(equal(extent, wide)))
+      axes.push_back(Axis::Whole);
+    else
+      axes.push_back(scope.implied(equal(extent, 1)) ? Axis::Single : Axis::Open);
   }
-  if (all) {
+  if (lead == 0 && std::ranges::all_of(axes, [](Axis axis) { return axis == Axis::Whole; })) {
     SymbolicTensor same = x;
     same.shape = shape;
     return same;
   }
-  return moved(x, shape, [=](const SymbolicIndex& index) {
+  return moved(x, shape, [&scope, axes, lead, extents = x.shape](const SymbolicIndex& index) {
     SymbolicIndex at;
-    for (size_t i = 0; i < spread.size(); ++i) at.push_back(spread[i] ? Dim(0) : index[lead + i]);
+    for (size_t i = 0; i < axes.size(); ++i) {
+      const Dim& wide = index[lead + i];
+      at.push_back(axes[i] == Axis::Whole    ? wide
+                   : axes[i] == Axis::Single ? Dim(0)
+                                             : spread_index(scope, wide, extents[i]));
+    }
     return at;
   });
 }

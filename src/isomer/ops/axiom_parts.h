@@ -11,6 +11,8 @@ using Elements = std::vector<Element>;
 /// Extents that are equal in a well-typed node: the one that says more.
 Dim unified(Scope& scope, const Dim& a, const Dim& b);
 
+/// The extent that two extents broadcast to.
+Dim broadcast_extent(Scope& scope, const Dim& a, const Dim& b);
 /// The shape that two shapes broadcast to.
 std::vector<Dim> broadcast_shape(Scope& scope, const std::vector<Dim>& a, const std::vector<Dim>& b);
 /// x under a shape that it broadcasts to.

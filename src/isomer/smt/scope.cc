@@ -13,6 +13,15 @@ std::string key_of(const std::vector<Formula>& facts, const Formula& statement) 
   return out + "=> " + statement.str();
 }
 
+/// The factors of a formula that says that a product of symbols is 1.
+std::optional<std::vector<std::string>> factors_of_one(const Formula& fact) {
+  if (fact.kind() != Formula::Kind::Zero) return std::nullopt;
+  const auto terms = fact.dim().terms();
+  if (terms.size() != 2 || !terms[0].first.empty() || terms[1].first.size() < 2) return std::nullopt;
+  if (terms[0].second + terms[1].second != 0 || std::abs(terms[0].second) != 1) return std::nullopt;
+  return terms[1].first;
+}
+
 }  // namespace
 
 Dim Scope::symbol(const std::string& prefix) { return Dim::symbol(prefix + std::to_string(counters_[prefix]++)); }
@@ -103,6 +112,19 @@ bool Scope::decide(const Formula& question) {
 
 void Scope::assume(const Formula& fact) {
   if (fact.is_true()) return;
+  if (fact.kind() == Formula::Kind::And) {
+    for (const Formula& part : fact.parts()) assume(part);
+    return;
+  }
+  // A product of integers that are not negative is 1 where all of them are.
+  if (const auto factors = factors_of_one(fact)) {
+    bool natural = true;
+    for (const std::string& factor : *factors) natural = natural && implied(at_most(0, Dim::symbol(factor)));
+    if (natural) {
+      for (const std::string& factor : *factors) assume(equal(Dim::symbol(factor), 1));
+      return;
+    }
+  }
   const size_t depth = depth_of(fact);
   if (fact.is_false()) throw Impossible{depth};
   if (implied(fact)) return;
@@ -183,24 +205,28 @@ Dim Scope::quotient(const Dim& a, const Dim& b) {
   if (rest.is(0)) return whole;
   if (implied(within(0, rest, b))) return whole;
   const std::string name = "floor(" + rest.str() + "/(" + b.str() + "))";
+  return whole + define(
+                     name, {rest, b},
+                     [](Scope& scope, const std::vector<Dim>& with) { return scope.quotient(with[0], with[1]); },
+                     [&](const Dim& symbol) {
+                       return std::vector<Formula>{at_most(b, 0) || within(0, rest - b * symbol, b)};
+                     });
+}
+
+Dim Scope::define(const std::string& name, std::vector<Dim> arguments,
+                  std::function<Dim(Scope&, const std::vector<Dim>&)> again,
+                  const std::function<std::vector<Formula>(const Dim&)>& facts) {
   const Dim symbol = Dim::symbol(name);
-  definitions_.try_emplace(
-      name, Definition{{rest, b},
-                       [](Scope& scope, const std::vector<Dim>& with) { return scope.quotient(with[0], with[1]); },
-                       {at_most(b, 0) || within(0, rest - b * symbol, b)}});
-  return whole + symbol;
+  if (!definitions_.contains(name))
+    definitions_.emplace(name, Definition{std::move(arguments), std::move(again), facts(symbol)});
+  return symbol;
 }
 
 Dim Scope::entry(const std::string& list, const Dim& index,
                  const std::function<std::vector<Formula>(const Dim&)>& facts) {
-  const std::string name = list + "[" + index.str() + "]";
-  const Dim symbol = Dim::symbol(name);
-  if (!definitions_.contains(name))
-    definitions_.emplace(
-        name, Definition{{index},
-                         [=](Scope& scope, const std::vector<Dim>& with) { return scope.entry(list, with[0], facts); },
-                         facts(symbol)});
-  return symbol;
+  return define(
+      list + "[" + index.str() + "]", {index},
+      [=](Scope& scope, const std::vector<Dim>& with) { return scope.entry(list, with[0], facts); }, facts);
 }
 
 Dim Scope::place(const std::string& list, const Dim& value, const Dim& length,

@@ -50,6 +50,10 @@ class Scope {
   /// floor(a / b) for b > 0, and a - b floor(a / b).
   Dim quotient(const Dim& a, const Dim& b);
   Dim remainder(const Dim& a, const Dim& b) { return a - b * quotient(a, b); }
+  /// The symbol `name`, which is a function of the arguments: of others it is again(others), and facts(symbol) hold.
+  Dim define(const std::string& name, std::vector<Dim> arguments,
+             std::function<Dim(Scope&, const std::vector<Dim>&)> again,
+             const std::function<std::vector<Formula>(const Dim&)>& facts);
   /// The integer that a list which is not known has at `index`; whenever it is asked for, `facts` of it hold.
   Dim entry(const std::string& list, const Dim& index, const std::function<std::vector<Formula>(const Dim&)>& facts);
   /// Where `value` stands in a list of `length` different integers, or `length` where it does not: at(place(v)) = v.
