@@ -26,5 +26,6 @@ void add_profile(CLI::App& app, int& exit_code);
 
 /// A part of `rules`.
 void add_rules_generate(CLI::App& rules, int& exit_code);
+void add_rules_axioms(CLI::App& rules, int& exit_code);
 
 }  // namespace isomer

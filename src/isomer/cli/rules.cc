@@ -160,6 +160,7 @@ void add_rules(CLI::App& app, int& exit_code) {
   verified->add_option("--threads", options->threads, "Threads")->check(CLI::Range(1, 256))->capture_default_str();
   verified->footer("Exit code 1 when a rule is refuted; its counterexample is printed.");
   verified->callback([options, &exit_code] { exit_code = finish(verify(*options)); });
+  add_rules_axioms(*command, exit_code);
   add_rules_generate(*command, exit_code);
 }
 
