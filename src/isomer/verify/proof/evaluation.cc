@@ -87,7 +87,12 @@ class Integers {
       if (!known) return std::nullopt;
       values.push_back(*known);
     }
-    if (values.size() == 2) return floor_of(values[0], values[1]);
+    if (name.starts_with("floor(")) return floor_of(values[0], values[1]);
+    if (name.starts_with("spread(")) return values[1] == 1 ? 0 : values[0];
+    if (name.starts_with("broadcast(")) {
+      const auto wide = std::ranges::find_if(values, [](int64_t extent) { return extent != 1; });
+      return wide == values.end() ? 1 : *wide;
+    }
     const auto list = given_.lists.find(name.substr(0, name.find('[')));
     if (list == given_.lists.end()) return std::nullopt;
     if (values[0] < 0 || values[0] >= static_cast<int64_t>(list->second.size()))
