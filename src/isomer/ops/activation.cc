@@ -177,7 +177,15 @@ Status dropout_to_onnx(OnnxForm& form) {
 }
 
 void relu_axiom(Axiom& axiom) {
-  on_reals(axiom, [](const Elements& x) { return relu(x[0]); });
+  const bool real = axiom.operand(0).real;
+  elementwise(axiom, [real](const Elements& x) {
+    if (real) return relu(x[0]);
+    // Of integers that wrap around, numbers cannot be taken out.
+    const auto& products = x[0].products();
+    const bool twice = products.size() == 1 && products[0].factors.size() == 1 && products[0].coefficient == 1 &&
+                       products[0].bounds.empty() && products[0].factors[0]->name == "Relu";
+    return twice ? x[0] : function("Relu", x);
+  });
 }
 void leaky_relu_axiom(Axiom& axiom) {
   on_reals(axiom, [scope = &axiom.scope, alpha = axiom.number("alpha")](const Elements& x) {

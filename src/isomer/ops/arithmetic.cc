@@ -208,7 +208,12 @@ void mul_axiom(Axiom& axiom) {
   elementwise(axiom, [scope = &axiom.scope](const Elements& x) { return scope->times(x[0], x[1]); });
 }
 void div_axiom(Axiom& axiom) {
-  on_reals(axiom, [scope = &axiom.scope](const Elements& x) { return scope->times(x[0], inverse(x[1])); });
+  // Of integers, too.
+  const bool real = std::ranges::all_of(axiom.operands, [](const auto& x) { return x->real; });
+  elementwise(axiom, [scope = &axiom.scope, real, name = axiom.name()](const Elements& x) {
+    if (x[1].number() == 1) return x[0];
+    return real ? scope->times(x[0], inverse(x[1])) : function(name, x);
+  });
 }
 void pow_axiom(Axiom& axiom) {
   on_reals(axiom, [scope = &axiom.scope](const Elements& x) {

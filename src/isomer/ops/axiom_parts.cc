@@ -182,7 +182,7 @@ std::vector<size_t> known_axes(const Axiom& axiom, const std::string& attr, size
   std::vector<size_t> axes;
   for (const int64_t axis : axiom.known_list(attr)) {
     const int64_t front = axis < 0 ? axis + static_cast<int64_t>(rank) : axis;
-    if (front < 0 || front >= static_cast<int64_t>(rank)) throw GaveUp{axiom.op + ": an axis out of range"};
+    axiom.require(front >= 0 && front < static_cast<int64_t>(rank));
     axes.push_back(static_cast<size_t>(front));
   }
   return axes;

@@ -67,6 +67,7 @@ void concat_axiom(Axiom& axiom) {
   shape[axis] = 0;
   bool real = true;
   for (const auto& x : axiom.operands) {
+    axiom.require(x->rank() == shape.size());
     for (size_t i = 0; i < shape.size(); ++i)
       shape[i] = i == axis ? shape[i] + x->shape[i] : unified(axiom.scope, shape[i], x->shape[i]);
     real = real && x->real;

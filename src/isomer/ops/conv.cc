@@ -116,7 +116,7 @@ void conv_axiom(Axiom& axiom) {
   Scope& scope = axiom.scope;
   const SymbolicTensor& x = axiom.operand(0);
   const SymbolicTensor& w = axiom.operand(1);
-  if (x.rank() < 3 || x.rank() != w.rank()) throw GaveUp{"Conv of other ranks"};
+  axiom.require(x.rank() >= 3 && x.rank() == w.rank());
   const SymbolicWindow window = symbolic_window(axiom, {w.shape.begin() + 2, w.shape.end()});
   const Dim group = axiom.integer("group");
   const Dim& channels = w.shape[1];

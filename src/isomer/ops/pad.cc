@@ -116,7 +116,7 @@ void pad_axiom(Axiom& axiom) {
   const std::string mode = axiom.text("mode");
   const size_t rank = x.rank();
   const std::vector<Dim>& pads = axiom.integers("pads");
-  if (pads.size() != 2 * rank) throw GaveUp{"Pad of another rank"};
+  axiom.require(pads.size() == 2 * rank);
   std::vector<Dim> shape = x.shape;
   std::vector<Dim> first(rank);  // of the elements that negative pads leave
   std::vector<Dim> extents = x.shape;

@@ -7,7 +7,7 @@ namespace {
 std::vector<Dim> list_of(Axiom& axiom, const std::string& name, size_t length, int64_t least) {
   if (!axiom.has(name) || axiom.integers(name).empty()) return std::vector<Dim>(length, Dim(least));
   const std::vector<Dim>& list = axiom.integers(name);
-  if (list.size() != length) throw GaveUp{axiom.op + ": " + name + " of another length"};
+  axiom.require(list.size() == length);
   for (const Dim& entry : list) axiom.scope.assume(at_most(least, entry));
   return list;
 }
@@ -45,7 +45,7 @@ SymbolicWindow symbolic_window(Axiom& axiom, std::vector<Dim> kernel) {
   if (axiom.has("auto_pad") && axiom.text("auto_pad") != "NOTSET") throw GaveUp{axiom.op + ": pads by extents"};
   const size_t n = kernel.size();
   const std::vector<Dim>& shape = axiom.operand(0).shape;
-  if (n == 0 || shape.size() != n + 2) throw GaveUp{axiom.op + ": a window of another rank"};
+  axiom.require(n > 0 && shape.size() == n + 2);
   for (const Dim& extent : kernel) axiom.scope.assume(at_most(1, extent));
   SymbolicWindow window{std::move(kernel),
                         list_of(axiom, "strides", n, 1),

@@ -47,7 +47,7 @@ std::vector<int64_t> Axiom::known_list(const std::string& attr) const {
 size_t Axiom::axis(const std::string& attr, size_t rank) const {
   const int64_t value = known(attr);
   const auto n = static_cast<int64_t>(rank);
-  if (value < -n || value >= n) throw GaveUp{fmt::format("{}: axis {} of rank {}", op, value, rank)};
+  require(value >= -n && value < n);
   return static_cast<size_t>(value < 0 ? value + n : value);
 }
 

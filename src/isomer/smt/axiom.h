@@ -52,6 +52,8 @@ struct Axiom {
   std::vector<int64_t> known_list(const std::string& attr) const;
   /// A known axis, counted from the front.
   size_t axis(const std::string& attr, size_t rank) const;
+  /// A well-typed node has this: where it does not hold, there is nothing to show.
+  void require(bool holds) const { scope.assume(holds); }
   /// Operator and attributes as the name of an uninterpreted function.
   std::string name() const;
 };

@@ -13,6 +13,13 @@ std::string key_of(const std::vector<Formula>& facts, const Formula& statement) 
   return out + "=> " + statement.str();
 }
 
+/// Whether a statement is a fact with something to spare: x >= 3 and x >= 0.
+bool follows(const Formula& fact, const Formula& statement) {
+  if (fact.kind() != Formula::Kind::NonNegative || statement.kind() != Formula::Kind::NonNegative) return false;
+  const Dim spare = statement.dim() - fact.dim();
+  return spare.is_const() && spare.value() >= 0;
+}
+
 /// The factors of a formula that says that a product of symbols is 1.
 std::optional<std::vector<std::string>> factors_of_one(const Formula& fact) {
   if (fact.kind() != Formula::Kind::Zero) return std::nullopt;
@@ -157,7 +164,7 @@ bool Scope::implied(const Formula& statement, const std::vector<Formula>& furthe
   std::vector<Formula> known = facts(further);
   const std::string text = statement.str();
   for (const Formula& fact : known)
-    if (fact.str() == text) return true;
+    if (fact.str() == text || follows(fact, statement)) return true;
   const auto [cached, fresh] = implied_.try_emplace(key_of(known, statement), false);
   if (!fresh) return cached->second;
   spend();
@@ -203,6 +210,11 @@ Dim Scope::quotient(const Dim& a, const Dim& b) {
     rest = rest + (exact ? Dim(0) : term);
   }
   if (rest.is(0)) return whole;
+  // floor(floor(x / y) / b) = floor(x / (y b))
+  if (const auto inner = rest.symbol_name(); inner && inner->starts_with("floor(")) {
+    const std::vector<Dim> of = definitions_.at(*inner).arguments;
+    return whole + quotient(of[0], of[1] * b);
+  }
   if (implied(within(0, rest, b))) return whole;
   const std::string name = "floor(" + rest.str() + "/(" + b.str() + "))";
   return whole + define(

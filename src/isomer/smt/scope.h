@@ -22,8 +22,8 @@ struct GaveUp {
 class Scope {
  public:
   struct Limits {
-    size_t cases = 512;     ///< of one exploration
-    size_t queries = 5000;  ///< of the solver
+    size_t cases = 128;     ///< of one exploration
+    size_t queries = 600;  ///< of the solver
   };
 
   Scope() = default;

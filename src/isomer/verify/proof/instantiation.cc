@@ -187,16 +187,23 @@ size_t Instantiation::repetitions(const Term& term) const {
 // The source ----------------------------------------------------------------------------------------------------------
 
 std::vector<SymbolicTensor> Instantiation::source() {
+  if (instance_ == nullptr) return tensors(all_sources());  // a match satisfies the conditions
+  // Once to bind the variables, and again when the conditions are known.
+  all_sources();
+  for (size_t i = 0; i < rule_.choices.size(); ++i) binding_.attrs[rule_.choices[i].name] = Dim(choices_[i]);
+  const Symbols symbols(scope_, binding_);
+  for (const Expr& condition : rule_.conditions) scope_.assume(symbols.condition(condition));
+  next_node_ = 0;
+  return tensors(all_sources());
+}
+
+Instantiation::Ids Instantiation::all_sources() {
   Ids roots;
   for (const Term& term : rule_.sources) {
     const Ids ids = instance_ == nullptr ? built(term) : matched(term);
     roots.insert(roots.end(), ids.begin(), ids.end());
   }
-  if (instance_ == nullptr) return tensors(roots);  // a match satisfies the conditions
-  for (size_t i = 0; i < rule_.choices.size(); ++i) binding_.attrs[rule_.choices[i].name] = Dim(choices_[i]);
-  const Symbols symbols(scope_, binding_);
-  for (const Expr& condition : rule_.conditions) scope_.assume(symbols.condition(condition));
-  return tensors(roots);
+  return roots;
 }
 
 Instantiation::Ids Instantiation::matched(const Term& term) {
@@ -235,7 +242,7 @@ Instantiation::Ids Instantiation::matched_once(const Term& term) {
       SymbolicTensor tensor;
       for (size_t axis = 0; axis < instance_->values[*literal].type.rank(); ++axis) {
         tensor.shape.push_back(
-            Dim::symbol("literal" + std::to_string(binding_.values.size()) + "." + std::to_string(axis)));
+            Dim::symbol(fmt::format("literal{}.{}", next_node_, axis)));
         scope_.assume(at_most(0, tensor.shape.back()));
       }
       tensor.real = real_;

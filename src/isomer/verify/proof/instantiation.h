@@ -30,6 +30,7 @@ class Instantiation {
   size_t count(const std::string& sequence) const;
   size_t repetitions(const Term& term) const;
 
+  Ids all_sources();
   Ids matched(const Term& term);
   Ids matched_once(const Term& term);
   ValueId element_of(const std::string& sequence);

@@ -8,7 +8,7 @@ namespace {
 
 constexpr size_t kMaxRank = 4;
 constexpr size_t kMaxSteps = 400'000;
-constexpr size_t kMaxStructures = 1'500;
+constexpr size_t kMaxStructures = 300;
 
 std::string attr_key(const OpDef& op, const AttrDef& def, const AttrValue* value) {
   if (value == nullptr) return def.name + "-";
