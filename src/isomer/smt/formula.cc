@@ -3,7 +3,9 @@
 namespace isomer {
 
 Formula::Formula(Kind kind, std::vector<Formula> parts)
-    : kind_(kind), parts_(std::make_shared<const std::vector<Formula>>(std::move(parts))) {}
+    : kind_(kind),
+      parts_(std::make_shared<const std::vector<Formula>>(std::move(parts))),
+      text_(std::make_shared<std::string>()) {}
 
 Formula equal(const Dim& a, const Dim& b) {
   Dim difference = a - b;
@@ -69,7 +71,15 @@ Formula equal(const std::vector<Dim>& a, const std::vector<Dim>& b) {
   return all_of(std::move(parts));
 }
 
-std::string Formula::str() const {
+const std::string& Formula::str() const {
+  static const std::string kTrue = "true";
+  static const std::string kFalse = "false";
+  if (text_ == nullptr) return kind_ == Kind::True ? kTrue : kFalse;
+  if (text_->empty()) *text_ = printed();
+  return *text_;
+}
+
+std::string Formula::printed() const {
   const auto joined = [&](const char* between) {
     std::string out = "(";
     for (size_t i = 0; i < parts_->size(); ++i) out += (i > 0 ? between : "") + (*parts_)[i].str();

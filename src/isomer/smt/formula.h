@@ -24,7 +24,8 @@ class Formula {
   const Dim& dim() const { return dim_; }
   const std::vector<Formula>& parts() const { return *parts_; }
 
-  std::string str() const;
+  /// Printed once; copies share the text.
+  const std::string& str() const;
   /// Adds the names of all symbols.
   void symbols(std::set<std::string>& out) const;
 
@@ -35,12 +36,14 @@ class Formula {
   friend Formula any_of(std::vector<Formula> parts);
 
  private:
-  Formula(Kind kind, Dim dim) : kind_(kind), dim_(std::move(dim)) {}
+  Formula(Kind kind, Dim dim) : kind_(kind), dim_(std::move(dim)), text_(std::make_shared<std::string>()) {}
+  std::string printed() const;
   Formula(Kind kind, std::vector<Formula> parts);
 
   Kind kind_;
   Dim dim_;
   std::shared_ptr<const std::vector<Formula>> parts_;
+  std::shared_ptr<std::string> text_;  ///< empty until it is asked for; null where there is nothing to print
 };
 
 /// a == b

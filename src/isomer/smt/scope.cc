@@ -20,6 +20,30 @@ bool follows(const Formula& fact, const Formula& statement) {
   return spare.is_const() && spare.value() >= 0;
 }
 
+/// The constant term of a polynomial: its value where all symbols are 0.
+int64_t at_zero(const Dim& dim) {
+  for (const auto& [names, coefficient] : dim.terms())
+    if (names.empty()) return coefficient;
+  return 0;
+}
+
+/// Whether the facts say only that symbols are not negative, and the statement is false where all symbols are 0 (or,
+/// of an equality of polynomials that differ, somewhere else): the solver need not be asked.
+bool fails_at_zero(const std::vector<Formula>& facts, const Formula& statement) {
+  for (const Formula& fact : facts)
+    if (fact.kind() != Formula::Kind::NonNegative || !fact.dim().symbol_name()) return false;
+  std::set<std::string> symbols;
+  statement.symbols(symbols);
+  // Symbols that are defined have facts of their own.
+  for (const std::string& name : symbols)
+    if (name.find_first_of("([ ") != std::string::npos) return false;
+  if (statement.kind() == Formula::Kind::Zero) return true;
+  if (statement.kind() == Formula::Kind::NonNegative) return at_zero(statement.dim()) < 0;
+  if (statement.kind() == Formula::Kind::Not && statement.parts()[0].kind() == Formula::Kind::Zero)
+    return at_zero(statement.parts()[0].dim()) == 0;
+  return false;
+}
+
 /// The factors of a formula that says that a product of symbols is 1.
 std::optional<std::vector<std::string>> factors_of_one(const Formula& fact) {
   if (fact.kind() != Formula::Kind::Zero) return std::nullopt;
@@ -159,12 +183,40 @@ std::vector<Formula> Scope::definitions_in(const std::vector<Formula>& formulas)
   return out;
 }
 
+const std::set<std::string>& Scope::symbols_of_fact(const Formula& fact) {
+  const auto [found, fresh] = symbols_.try_emplace(fact.str());
+  if (fresh) {
+    fact.symbols(found->second);
+    all_symbols(found->second);
+  }
+  return found->second;
+}
+
+std::vector<Formula> Scope::facts_about(const Formula& statement, const std::vector<Formula>& further) {
+  std::set<std::string> about = symbols_of_fact(statement);
+  std::vector<Formula> rest = facts(further);
+  std::vector<Formula> out;
+  for (bool more = true; more;) {
+    more = false;
+    for (Formula& fact : rest) {
+      if (fact.is_true()) continue;
+      const auto& symbols = symbols_of_fact(fact);
+      if (std::ranges::none_of(symbols, [&](const std::string& name) { return about.contains(name); })) continue;
+      about.insert(symbols.begin(), symbols.end());
+      out.push_back(std::move(fact));
+      fact = true;
+      more = true;
+    }
+  }
+  return out;
+}
+
 bool Scope::implied(const Formula& statement, const std::vector<Formula>& further) {
   if (statement.is_true() || statement.is_false()) return statement.is_true();
-  std::vector<Formula> known = facts(further);
-  const std::string text = statement.str();
+  std::vector<Formula> known = facts_about(statement, further);
   for (const Formula& fact : known)
-    if (fact.str() == text || follows(fact, statement)) return true;
+    if (fact.str() == statement.str() || follows(fact, statement)) return true;
+  if (fails_at_zero(known, statement)) return false;
   const auto [cached, fresh] = implied_.try_emplace(key_of(known, statement), false);
   if (!fresh) return cached->second;
   spend();
@@ -195,7 +247,26 @@ bool Scope::sums_to_zero(const std::vector<Formula>& further, const std::vector<
   return solver_.sums_to_zero(known, conditions, weights);
 }
 
-Dim Scope::quotient(const Dim& a, const Dim& b) {
+Dim Scope::canonical(const Dim& dim) {
+  std::set<std::string> symbols;
+  symbols_of(dim, symbols);
+  std::map<std::string, Dim> values;
+  for (const Frame& frame : frames_) {
+    for (const Formula& fact : frame.facts) {
+      if (fact.kind() != Formula::Kind::Zero) continue;
+      const auto terms = fact.dim().terms();
+      const auto& [names, coefficient] = terms.back();  // the symbol that sorts last goes
+      if (terms.size() > 2 || names.size() != 1 || std::abs(coefficient) != 1 || !symbols.contains(names[0])) continue;
+      if (terms[0].first.size() > 1) continue;
+      values.emplace(names[0], Dim::symbol(names[0]) - Dim(coefficient) * fact.dim());
+    }
+  }
+  return values.empty() ? dim : canonical(substitute(dim, values));
+}
+
+Dim Scope::quotient(const Dim& given, const Dim& by) {
+  const Dim a = canonical(given);
+  const Dim b = canonical(by);
   if (b.is(1)) return a;
   if (b.is_const() && a.is_const()) return floor_div(a, b);
   // a = b whole + rest, term by term; where 0 <= rest < b, `whole` is the quotient.
@@ -217,12 +288,11 @@ Dim Scope::quotient(const Dim& a, const Dim& b) {
   }
   if (implied(within(0, rest, b))) return whole;
   const std::string name = "floor(" + rest.str() + "/(" + b.str() + "))";
-  return whole + define(
-                     name, {rest, b},
-                     [](Scope& scope, const std::vector<Dim>& with) { return scope.quotient(with[0], with[1]); },
-                     [&](const Dim& symbol) {
-                       return std::vector<Formula>{at_most(b, 0) || within(0, rest - b * symbol, b)};
-                     });
+  return whole +
+         define(
+             name, {rest, b},
+             [](Scope& scope, const std::vector<Dim>& with) { return scope.quotient(with[0], with[1]); },
+             [&](const Dim& symbol) { return std::vector<Formula>{at_most(b, 0) || within(0, rest - b * symbol, b)}; });
 }
 
 Dim Scope::define(const std::string& name, std::vector<Dim> arguments,

@@ -22,7 +22,7 @@ struct GaveUp {
 class Scope {
  public:
   struct Limits {
-    size_t cases = 128;     ///< of one exploration
+    size_t cases = 128;    ///< of one exploration
     size_t queries = 600;  ///< of the solver
   };
 
@@ -103,7 +103,12 @@ class Scope {
   /// New integers in the ranges, those of extent 1 being 0; their names and ranges.
   std::vector<Dim> bound_indices(const std::vector<Dim>& extents, std::vector<std::string>& names,
                                  std::vector<Formula>& ranges);
+  /// The polynomial with symbols that are known to equal others, or numbers, replaced by them.
+  Dim canonical(const Dim& dim);
   std::vector<Formula> facts(const std::vector<Formula>& further) const;
+  /// Those of the facts that share symbols with the statement, directly or through others.
+  std::vector<Formula> facts_about(const Formula& statement, const std::vector<Formula>& further);
+  const std::set<std::string>& symbols_of_fact(const Formula& fact);
   /// A symbol that is a function of other integers.
   struct Definition {
     std::vector<Dim> arguments;
@@ -126,7 +131,8 @@ class Scope {
   std::vector<Frame> frames_;
   std::map<std::string, Definition> definitions_;
   std::map<std::string, size_t> counters_;
-  std::unordered_map<std::string, bool> implied_;  ///< by the facts and the statement
+  std::unordered_map<std::string, bool> implied_;                   ///< by the facts and the statement
+  std::unordered_map<std::string, std::set<std::string>> symbols_;  ///< of facts, with those that they depend on
   size_t spent_ = 0;
 };
 

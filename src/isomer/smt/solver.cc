@@ -7,7 +7,7 @@
 namespace isomer {
 namespace {
 
-constexpr unsigned kStepLimit = 100'000;
+constexpr unsigned kStepLimit = 30'000;
 
 }  // namespace
 
