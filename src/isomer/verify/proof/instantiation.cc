@@ -188,8 +188,10 @@ size_t Instantiation::repetitions(const Term& term) const {
 
 std::vector<SymbolicTensor> Instantiation::source() {
   if (instance_ == nullptr) return tensors(all_sources());  // a match satisfies the conditions
-  // Once to bind the variables, and again when the conditions are known.
+  // Once to bind the variables alone, and again when the conditions are known.
+  binding_only_ = true;
   all_sources();
+  binding_only_ = false;
   for (size_t i = 0; i < rule_.choices.size(); ++i) binding_.attrs[rule_.choices[i].name] = Dim(choices_[i]);
   const Symbols symbols(scope_, binding_);
   for (const Expr& condition : rule_.conditions) scope_.assume(symbols.condition(condition));
@@ -241,8 +243,7 @@ Instantiation::Ids Instantiation::matched_once(const Term& term) {
       if (literal == node.operands.end()) throw GaveUp{"a literal within a term"};
       SymbolicTensor tensor;
       for (size_t axis = 0; axis < instance_->values[*literal].type.rank(); ++axis) {
-        tensor.shape.push_back(
-            Dim::symbol(fmt::format("literal{}.{}", next_node_, axis)));
+        tensor.shape.push_back(Dim::symbol(fmt::format("literal{}.{}", next_node_, axis)));
         scope_.assume(at_most(0, tensor.shape.back()));
       }
       tensor.real = real_;
@@ -280,6 +281,10 @@ Instantiation::Ids Instantiation::matched_node(const Term& term) {
   if (number >= instance_->nodes.size() || instance_->nodes[number].op != term.op)
     throw GaveUp{"another order of nodes"};
   const Instance::Node& node = instance_->nodes[number];
+  if (binding_only_) {
+    source_attrs(term, node, number);
+    return Ids(node.num_results, kNoValue);
+  }
   return run(*term.op, source_attrs(term, node, number), operands, node.num_results,
              instance_->values[node.first_result].type.dtype);
 }
@@ -291,6 +296,7 @@ ValueId Instantiation::matched_list(const Term& term, const Term& parent, const 
   const auto axis = std::ranges::find_if(parent.attrs, [](const auto& attr) { return attr.first == "axis"; });
   if (axis == parent.attrs.end() || axis->second.kind != Expr::Kind::Integer || axis->second.integer < 0)
     throw GaveUp{"positions along an axis that is not known"};
+  if (operands.at(0) == kNoValue) throw GaveUp{"positions along an axis of what is computed"};
   const auto& shape = binding_.values[operands.at(0)].tensor.shape;
   const auto at = static_cast<size_t>(axis->second.integer);
   if (at >= shape.size()) throw GaveUp{"no such axis"};

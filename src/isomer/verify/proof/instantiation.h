@@ -56,6 +56,7 @@ class Instantiation {
   std::optional<size_t> repetition_;
   size_t next_node_ = 0;
   bool real_ = false;
+  bool binding_only_ = false;  ///< variables are being bound, and no axiom runs
 };
 
 /// An attribute's value that is known.

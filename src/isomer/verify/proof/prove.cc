@@ -63,6 +63,7 @@ class Attempt {
       const Element source = sources[i].at(index);
       const Element target = targets[i].at(index);
       if (!equal_elements(scope, source, target)) {
+        if (scope.consistent() == false) return;
         failure_ = "not shown: " + source.str() + " = " + target.str();
         return;
       }
