@@ -98,8 +98,8 @@ void add_optimize(CLI::App& app, int& exit_code) {
   command->add_option("--skip-rule", options.skip_rules, "A rule not to use; may be given many times")
       ->allow_extra_args(false);
   command->add_flag(
-      "--trust-tested", options.trust_tested,
-      "Also use rules that are tested within bounds but proved neither in general nor where they are used");
+      "--proved-only", options.proved_only,
+      "Hand out only what rests on rules that are proved, in general or at the very places where they were applied");
   command
       ->add_option("--tolerance", options.tolerance, "Largest difference of outputs, relative to the largest element")
       ->check(CLI::NonNegativeNumber)

@@ -118,7 +118,7 @@ class Pipeline {
   /// Steps by rules that have no general proof are proved where they were applied; where that fails, the search is
   /// repeated without these rules.
   Status search_until_proved(RuleSet& rules, Graph& found) {
-    while (!options_.trust_tested) {
+    while (options_.proved_only) {
       ISOMER_TRY(const auto proofs, prove_steps(model_.graph, found, report_.search.steps, rules));
       report_.proved_at_use.clear();
       bool all = true;

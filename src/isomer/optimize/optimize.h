@@ -37,8 +37,8 @@ struct OptimizeOptions {
   std::string rules_file;               ///< instead of the built-in rules
   std::vector<std::string> skip_rules;  ///< names
   std::filesystem::path certificate;    ///< where the certificate of the output goes; empty: none
-  /// Also hand out what rests on rules that are tested within bounds alone.
-  bool trust_tested = false;
+  /// Hand out only what rests on rules that are proved, in general or at the very places where they were applied.
+  bool proved_only = false;
   double tolerance = 1e-4;  ///< of outputs, relative to the largest element
   /// The final graph must be this much faster than the model, with the whole interval above 1; else the model is
   /// returned.

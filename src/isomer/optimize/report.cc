@@ -24,7 +24,7 @@ json options_json(const OptimizeOptions& options) {
           {"dtype", dtype_name(options.costs.engine_options.dtype)},
           {"rules", options.rules_file.empty() ? "built-in" : options.rules_file},
           {"skip_rules", options.skip_rules},
-          {"trust_tested", options.trust_tested},
+          {"proved_only", options.proved_only},
           {"symbols", options.shapes.symbols},
           {"shapes", options.shapes.inputs},
           {"tolerance", options.tolerance},

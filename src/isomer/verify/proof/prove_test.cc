@@ -1,0 +1,82 @@
+// What must be proved, and what must not.
+
+#include "isomer/verify/proof/prove.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "isomer/base/file.h"
+#include "isomer/rules/rule.h"
+
+namespace isomer {
+namespace {
+
+std::vector<Rule> rules_in(const std::filesystem::path& file) {
+  const auto text = read_file(std::filesystem::path(ISOMER_SOURCE_DIR) / file);
+  EXPECT_TRUE(text.has_value()) << file;
+  auto rules = parse_rules(*text);
+  EXPECT_TRUE(rules.has_value()) << file;
+  return *std::move(rules);
+}
+
+Proof proof_of(const std::string& text) {
+  const auto rules = parse_rules("rule it\n" + text);
+  EXPECT_TRUE(rules.has_value()) << rules.error().message;
+  return prove_rule(rules->front());
+}
+
+TEST(ProveRule, TasosPropertiesAreTheorems) {
+  // Those that take a second or more are left to `isomer rules verify`.
+  const std::set<std::string> slow{"add-associates",      "mul-associates",       "mul-distributes",
+                                   "scale-distributes",   "scale-of-product",     "scales-associate",
+                                   "concat-of-concats",   "concat-of-scaled",     "transpose-of-scaled",
+                                   "concat-of-max-pools", "product-with-identity"};
+  // Average pools side by side with windows that hang over the end: the counts are nonlinear.
+  const std::set<std::string> unproved{"concat-of-average-pools", "average-pool-as-convolution"};
+  size_t proved = 0;
+  for (const Rule& rule : rules_in("tests/proofs/taso_properties.rules")) {
+    if (slow.contains(rule.name) || unproved.contains(rule.name)) continue;
+    const Proof proof = prove_rule(rule);
+    EXPECT_TRUE(proof.proved) << rule.name << ": " << proof.how;
+    ++proved;
+  }
+  EXPECT_GE(proved, 25U);
+}
+
+TEST(ProveRule, NoFalseRuleIsProved) {
+  size_t tried = 0;
+  for (const char* file : {"algebra", "channels", "convolutions", "movement"}) {
+    for (const Rule& rule : rules_in("rulesets/false/" + std::string(file) + ".rules")) {
+      ++tried;
+      EXPECT_FALSE(prove_rule(rule).proved) << rule.name;
+    }
+  }
+  EXPECT_GE(tried, 80U);
+}
+
+TEST(ProveRule, ItHoldsForEveryExtent) {
+  // Within extents up to 3, a product of two thousand rows looks like any other.
+  EXPECT_FALSE(
+      proof_of("(MatMul ?x ?a)\n=> (MatMul ?x (Add ?a ?a))\nwhere rank(?x) == 2 and rank(?a) == 2 and real(?x)")
+          .proved);
+  EXPECT_TRUE(proof_of("(MatMul ?x (Add ?a ?a))\n=> (Mul (MatMul ?x ?a) 2.0)\n"
+                       "where rank(?x) == 2 and rank(?a) == 2 and real(?x)")
+                  .proved);
+}
+
+TEST(ProveRule, AConditionThatNothingSatisfiesProvesNothing) {
+  const Proof proof = proof_of("(Relu ?x)\n=> ?x\nwhere rank(?x) == 2 and dim(?x, 0) < 0");
+  EXPECT_FALSE(proof.proved);
+  EXPECT_EQ(proof.structures, 0U);
+}
+
+TEST(ProveRule, IntegersDoNotDivide) {
+  EXPECT_FALSE(proof_of("(Div (Mul ?x ?y) ?z)\n=> (Mul ?x (Div ?y ?z))\nwhere shape(?x) == shape(?y)").proved);
+  EXPECT_TRUE(proof_of("(Div (Mul ?x ?y) ?z)\n=> (Mul ?x (Div ?y ?z))\nwhere shape(?x) == shape(?y) and shape(?y) == "
+                       "shape(?z) and real(?x)")
+                  .proved);
+}
+
+}  // namespace
+}  // namespace isomer
