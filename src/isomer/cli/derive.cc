@@ -135,6 +135,7 @@ void add_rules_derive(CLI::App& rules, int& exit_code) {
   sub->add_option("--time-limit", limits.seconds, "Seconds for each instance; 0: none")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
+  sub->add_flag("--all-weights", limits.all_weights, "Let the condition weight(...) of rules hold of everything");
   sub->add_option("--instances", command->options.instances, "Instances at which an equality has to follow")
       ->check(CLI::Range(1, 100))
       ->capture_default_str();

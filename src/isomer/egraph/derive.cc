@@ -28,7 +28,7 @@ std::string label_text(const TermLabel& label) {
 
 Derivation::Derivation(const std::vector<Direction>& directions, const DeriveLimits& limits,
                        std::map<uint64_t, std::string> weights)
-    : limits_(limits), graph_(std::move(weights)), saturation_(graph_, directions, limits_) {}
+    : limits_(limits), graph_(std::move(weights), limits.all_weights), saturation_(graph_, directions, limits_) {}
 
 Result<bool> Derivation::run(const Graph& before, const Graph& after) {
   ISOMER_TRY(const EClassId a, graph_.add(before));

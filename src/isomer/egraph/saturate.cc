@@ -47,7 +47,7 @@ std::string Saturation::run(EClassId a, EClassId b) {
     }
     graph_.rebuild();
     if (joined()) break;
-    if (full) return fmt::format("at {} nodes", graph_.egraph().size());
+    if (full) return fmt::format("at {} nodes", limits_.nodes);
     if (late()) return fmt::format("after {} s", limits_.seconds);
     if (!changed) return "nothing more follows";
   }

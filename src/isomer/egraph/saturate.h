@@ -10,6 +10,8 @@ struct DeriveLimits {
   size_t rounds = 6;          ///< in each, every rule is applied wherever it matches
   size_t sibling_rounds = 2;  ///< of these, how many merge siblings: rules with several roots match sets of nodes
   double seconds = 0;         ///< 0: no limit. With a limit, the result may depend on the machine
+  /// weight(...) holds of everything: it says where a rule pays, and no rule needs it to be true.
+  bool all_weights = false;
   TermMatchLimits match = {};
 };
 

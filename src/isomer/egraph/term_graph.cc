@@ -16,7 +16,8 @@ uint64_t label_hash(const OpDef* op, const Attrs& attrs) {
 
 }  // namespace
 
-TermGraph::TermGraph(std::map<uint64_t, std::string> weights) : weights_(std::move(weights)) {
+TermGraph::TermGraph(std::map<uint64_t, std::string> weights, bool all_weights)
+    : weights_(std::move(weights)), all_weights_(all_weights) {
   absent_ = add_term({leaf_label(nullptr, {}, "_")}, {});
 }
 

@@ -22,7 +22,8 @@ struct TermLabel {
 class TermGraph : public ValueFacts {
  public:
   /// Constants whose content hash is a key of `weights` stand for any constants; they are called as it says.
-  explicit TermGraph(std::map<uint64_t, std::string> weights = {});
+  /// `all_weights`: every value counts as a weight.
+  explicit TermGraph(std::map<uint64_t, std::string> weights = {}, bool all_weights = false);
 
   /// The term of all outputs of a graph. Inputs with one index are the same in all graphs. Fails on opaque nodes.
   Result<EClassId> add(const Graph& graph);
@@ -54,7 +55,7 @@ class TermGraph : public ValueFacts {
   EClassId plainest(EClassId id) const { return plainest_[find(id)]; }
 
   const TensorType& type(ValueId id) const override { return facts_[find(id)].type; }
-  bool is_weight(ValueId id) const override { return facts_[find(id)].weight; }
+  bool is_weight(ValueId id) const override { return all_weights_ || facts_[find(id)].weight; }
   const Tensor* constant(ValueId id) const override;
 
  private:
@@ -69,6 +70,7 @@ class TermGraph : public ValueFacts {
 
   EGraph graph_;
   std::map<uint64_t, std::string> weights_;
+  const bool all_weights_;
   std::vector<TermLabel> labels_;
   std::unordered_multimap<uint64_t, uint32_t> labels_by_hash_;
   std::vector<Facts> facts_;  // by id; those of a class by the id that stands for it

@@ -1,6 +1,8 @@
 #include "isomer/verify/derivable.h"
 
 #include <algorithm>
+#include <memory>
+#include <set>
 
 #include "isomer/base/parallel.h"
 #include "isomer/egraph/replay.h"
@@ -9,14 +11,60 @@
 namespace isomer {
 namespace {
 
+/// A derivation with the directions that it refers to.
+struct Attempt {
+  std::unique_ptr<const std::vector<Direction>> own;  ///< null: somebody else's
+  std::unique_ptr<Derivation> derivation;
+};
+
+/// The directions that a chain uses.
+std::vector<Direction> used_by(const Derivation& derivation) {
+  std::vector<Direction> out;
+  std::set<std::pair<size_t, bool>> seen;
+  for (const ChainStep& step : derivation.chain()) {
+    const Direction& direction = *derivation.application(step.application).direction;
+    if (seen.emplace(direction.number, direction.forward).second) out.push_back(direction);
+  }
+  return out;
+}
+
+/// A chain by some directions alone.
+std::optional<Attempt> chain_by(std::vector<Direction> directions, const Representative& at,
+                                const DeriveLimits& limits) {
+  Attempt out;
+  out.own = std::make_unique<const std::vector<Direction>>(std::move(directions));
+  out.derivation = std::make_unique<Derivation>(*out.own, limits, at.weights);
+  const auto derived = out.derivation->run(at.before, at.after);
+  return derived && *derived ? std::optional(std::move(out)) : std::nullopt;
+}
+
+/// A shorter chain, if there is one by some of the rules of a long one: the fewer rules, the fewer detours.
+Attempt shortened(const Representative& at, Attempt attempt, const DeriveLimits& limits) {
+  const auto length = [](const Attempt& each) { return each.derivation->chain().size(); };
+  for (bool shorter = true; shorter && length(attempt) > 2;) {
+    shorter = false;
+    const std::vector<Direction> used = used_by(*attempt.derivation);
+    for (size_t left_out = 0; left_out <= used.size() && !shorter; ++left_out) {
+      std::vector<Direction> rest = used;
+      if (left_out < used.size()) rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(left_out));
+      auto next = chain_by(std::move(rest), at, limits);
+      shorter = next && length(*next) < length(attempt);
+      if (shorter) attempt = std::move(*next);
+    }
+  }
+  return attempt;
+}
+
 /// Derives at one instance; returns why not, or "".
 std::string derive_at(const Representative& at, const std::vector<Direction>& directions, const DeriveLimits& limits,
                       DerivableAnswer& out) {
-  Derivation derivation(directions, limits, at.weights);
-  const auto derived = derivation.run(at.before, at.after);
-  out.nodes = std::max(out.nodes, derivation.terms().egraph().size());
+  Attempt attempt{nullptr, std::make_unique<Derivation>(directions, limits, at.weights)};
+  const auto derived = attempt.derivation->run(at.before, at.after);
+  out.nodes = std::max(out.nodes, attempt.derivation->terms().egraph().size());
   if (!derived) return derived.error().message;
-  if (!*derived) return derivation.stopped_by();
+  if (!*derived) return attempt.derivation->stopped_by();
+  if (out.instances == 0) attempt = shortened(at, std::move(attempt), limits);
+  const Derivation& derivation = *attempt.derivation;
   if (const auto status = replay(derivation); !status) return "the chain does not stand: " + status.error().message;
   if (out.instances++ > 0) return "";
   out.instance = instance_text(at.instance);

@@ -105,6 +105,19 @@ TEST(Derivable, ATrueEqualityOutOfReachIsNotDerived) {
   EXPECT_THAT(answer.chain, IsEmpty());
 }
 
+TEST(Derivable, ConditionsOnWeightsMayBePassedOver) {
+  const std::string join =
+      "(Add (MatMul ?x ?a) (MatMul ?y ?b)) => (MatMul (Concat axis=1 ?x ?y) (Concat axis=0 ?a ?b))\n"
+      "where rank(?x) == 2 and rank(?y) == 2 and rank(?a) == 2 and rank(?b) == 2\n"
+      "and dim(?x, 0) == dim(?y, 0) and dim(?a, 1) == dim(?b, 1) and real(?x)";
+  const auto asking = directions_of(rules("rule join " + join + " and weight(?a) and weight(?b)"));
+  EXPECT_EQ(derivable(query(join), asking).answer, Derivable::NotDerived);
+  DerivableOptions options;
+  options.limits.all_weights = true;
+  const DerivableAnswer answer = derivable(query(join), asking, options);
+  EXPECT_EQ(answer.answer, Derivable::Derived) << answer.how;
+}
+
 TEST(Derivable, WhatHasNoInstanceIsNotDerived) {
   const DerivableAnswer answer = derivable(query("(Relu ?x) => (Relu ?x) where rank(?x) == 9"), written());
   EXPECT_EQ(answer.answer, Derivable::NotDerived);
