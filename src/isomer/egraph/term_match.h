@@ -2,28 +2,9 @@
 // Where a rule, in one of its directions, matches in an e-graph of computations.
 
 #include "isomer/egraph/direction.h"
-#include "isomer/egraph/term_graph.h"
+#include "isomer/egraph/term_index.h"
 
 namespace isomer {
-
-/// The nodes of an e-graph by operator, as of its last rebuild().
-class TermIndex {
- public:
-  explicit TermIndex(const TermGraph& graph);
-
-  struct Place {
-    EClassId id;
-    const ENode* node;  ///< result 0 of its operator
-  };
-  std::span<const Place> of(const OpDef& op) const;
-  /// Values that nodes of this operator have for an attribute, and records of all but some; each once.
-  std::vector<ExprValue> values(const OpDef& op, const std::string& attr) const;
-  std::vector<Attrs> records(const OpDef& op, const std::vector<std::string>& without) const;
-
- private:
-  std::unordered_map<const OpDef*, std::vector<Place>> by_op_;  // looked up only
-  const TermGraph& graph_;
-};
 
 /// What the variables of a direction stand for (ids of classes), and the classes of the values that are replaced.
 struct TermMatch {

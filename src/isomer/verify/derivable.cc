@@ -107,7 +107,7 @@ DerivableAnswer derivable(const Rule& query, const std::vector<Direction>& direc
     if (!reason.empty()) out.instance = instance_text(at[i].instance);
   }
   const bool derived = reason.empty();
-  const RuleVerdict verdict = check_rule(query, derived ? options.check_derived : options.check_others);
+  const RuleVerdict verdict = check_rule(query, options.check);
   if (verdict.verdict == Verdict::Refuted) {
     refute(out, verdict);
   } else if (derived) {

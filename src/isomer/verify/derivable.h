@@ -21,10 +21,8 @@ std::string_view derivable_name(Derivable answer);
 
 struct DerivableOptions {
   DeriveLimits limits = {};
-  size_t instances = 3;  ///< representative ones at which the equality has to follow
-  /// How a derived equality is checked besides, and one that is not.
-  CheckBounds check_derived = {.max_instances = 100, .max_steps = 4'000, .sample = 5};
-  CheckBounds check_others = {};
+  size_t instances = 3;    ///< representative ones at which the equality has to follow
+  CheckBounds check = {};  ///< which may refute it, derived or not
 };
 
 struct DerivableAnswer {

@@ -60,36 +60,6 @@ std::vector<Pool> thorough_pools(const Rule& rule) {
   return out;
 }
 
-void add_candidates(const Rule& rule, DType element, const Pool& pool, std::vector<Candidate>& out) {
-  for (size_t rank = 0; rank <= kMaxRank; ++rank)
-    for (size_t draw = pool.draws == 0 ? 0 : 1; draw <= pool.draws; ++draw) {
-      InstanceBounds bounds = pool.bounds;
-      bounds.element = element;
-      bounds.rank = rank;
-      bounds.sample = draw;
-      size_t found = 0;
-      for_each_instance(rule, bounds, pool.steps, [&](const Instance& instance) {
-        out.push_back({instance, shown_by(instance)});
-        return ++found < pool.most;
-      });
-    }
-}
-
-std::vector<Candidate> candidates(const Rule& rule, DType element) {
-  std::vector<Candidate> out;
-  for (const Pool& pool : pools()) add_candidates(rule, element, pool, out);
-  return out;
-}
-
-std::vector<Candidate> thorough_candidates(const Rule& rule, DType element) {
-  std::vector<Candidate> out;
-  for (const Pool& pool : thorough_pools(rule)) {
-    add_candidates(rule, element, pool, out);
-    if (!out.empty()) break;
-  }
-  return out;
-}
-
 std::optional<Representative> applied(const Rule& rule, const Instance& instance) {
   auto before = instance.build(kWeightSeed);
   if (!before) return std::nullopt;
@@ -98,6 +68,23 @@ std::optional<Representative> applied(const Rule& rule, const Instance& instance
     if (after) return Representative{instance, *before, std::move(*after), instance.weight_names(kWeightSeed)};
   }
   return std::nullopt;
+}
+
+/// Candidates of one element type. `applies`: only those to which the rule applies.
+void add_candidates(const Rule& rule, DType element, const Pool& pool, bool applies, std::vector<Candidate>& out) {
+  for (size_t rank = 0; rank <= kMaxRank; ++rank)
+    for (size_t draw = pool.draws == 0 ? 0 : 1; draw <= pool.draws; ++draw) {
+      InstanceBounds bounds = pool.bounds;
+      bounds.element = element;
+      bounds.rank = rank;
+      bounds.sample = draw;
+      size_t found = 0;
+      for_each_instance(rule, bounds, pool.steps, [&](const Instance& instance) {
+        if (applies && !applied(rule, instance)) return true;
+        out.push_back({instance, shown_by(instance)});
+        return ++found < pool.most;
+      });
+    }
 }
 
 /// The one that shows most of what is not covered, among equals the one that shows most, the first of these.
@@ -141,9 +128,18 @@ std::vector<Representative> chosen(const Rule& rule, std::vector<Candidate> all,
 }  // namespace
 
 std::vector<Representative> representatives(const Rule& rule, size_t count) {
-  for (const auto list : {candidates, thorough_candidates})
-    for (const DType element : {DType::Double, DType::Float, DType::Int64, DType::Bool}) {
-      std::vector<Representative> out = chosen(rule, list(rule, element), count);
+  constexpr DType kElements[] = {DType::Double, DType::Float, DType::Int64, DType::Bool};
+  for (const DType element : kElements) {
+    std::vector<Candidate> all;
+    for (const Pool& pool : pools()) add_candidates(rule, element, pool, false, all);
+    std::vector<Representative> out = chosen(rule, std::move(all), count);
+    if (!out.empty()) return out;
+  }
+  for (const DType element : kElements)
+    for (const Pool& pool : thorough_pools(rule)) {
+      std::vector<Candidate> all;
+      add_candidates(rule, element, pool, true, all);
+      std::vector<Representative> out = chosen(rule, std::move(all), count);
       if (!out.empty()) return out;
     }
   return {};
