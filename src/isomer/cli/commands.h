@@ -24,8 +24,9 @@ void add_rules(CLI::App& app, int& exit_code);
 void add_verify(CLI::App& app, int& exit_code);
 void add_profile(CLI::App& app, int& exit_code);
 
-/// A part of `rules`.
+// Parts of `rules`.
 void add_rules_generate(CLI::App& rules, int& exit_code);
 void add_rules_axioms(CLI::App& rules, int& exit_code);
+void add_rules_derive(CLI::App& rules, int& exit_code);
 
 }  // namespace isomer

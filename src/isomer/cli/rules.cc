@@ -145,7 +145,7 @@ CLI::App* add_part(CLI::App& rules, const std::string& name, const std::string& 
 }  // namespace
 
 void add_rules(CLI::App& app, int& exit_code) {
-  CLI::App* command = app.add_subcommand("rules", "List, show, verify and discover substitution rules");
+  CLI::App* command = app.add_subcommand("rules", "List, show, verify, derive and discover substitution rules");
   command->footer("Example: isomer rules show fold-batch-norm");
   command->require_subcommand(1);
   const auto options = std::make_shared<RulesOptions>();
@@ -162,6 +162,7 @@ void add_rules(CLI::App& app, int& exit_code) {
   verified->callback([options, &exit_code] { exit_code = finish(verify(*options)); });
   add_rules_axioms(*command, exit_code);
   add_rules_generate(*command, exit_code);
+  add_rules_derive(*command, exit_code);
 }
 
 }  // namespace isomer

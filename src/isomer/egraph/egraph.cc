@@ -23,27 +23,61 @@ EClassId EGraph::find(EClassId id) const {
 
 ENode EGraph::canonical(ENode node) const {
   for (EClassId& child : node.children) child = find(child);
+  if ((node.label & kCommutative) != 0 && node.children.size() == 2 && node.children[0] > node.children[1])
+    std::swap(node.children[0], node.children[1]);
   return node;
 }
 
-EClassId EGraph::add(ENode node, bool* fresh) {
-  node = canonical(std::move(node));
+EClassId EGraph::new_id(ENode term) {
+  const auto id = static_cast<EClassId>(parents_.size());
+  parents_.push_back(id);
+  classes_.emplace_back();
+  terms_.push_back(std::move(term));
+  return id;
+}
+
+EClassId EGraph::add(ENode given, bool* fresh) {
+  ENode node = canonical(given);
   const auto known = known_.find(node);
   if (fresh != nullptr) *fresh = known == known_.end();
   if (known != known_.end()) return find(known->second);
-  const auto id = static_cast<EClassId>(parents_.size());
-  parents_.push_back(id);
-  classes_.emplace_back().nodes.push_back(node);
+  const EClassId id = new_id(std::move(given));
+  classes_[id].nodes.push_back(node);
   for (const EClassId child : node.children) classes_[child].users.emplace_back(node, id);
   known_.emplace(std::move(node), id);
   ++size_;
   return id;
 }
 
-bool EGraph::merge(EClassId a, EClassId b) {
+EClassId EGraph::add_term(const ENode& node) {
+  const auto [place, fresh] = exact_.try_emplace(node, 0);
+  if (!fresh) return place->second;
+  const auto known = known_.find(canonical(node));
+  if (known == known_.end()) {
+    place->second = add(node);
+  } else if (terms_[known->second] == node) {
+    place->second = known->second;
+  } else {
+    // Nothing is above it yet: its class has nothing to conclude.
+    place->second = new_id(node);
+    parents_[place->second] = find(known->second);
+    unions_.push_back({known->second, place->second, kCongruence});
+  }
+  return place->second;
+}
+
+std::optional<EClassId> EGraph::lookup(ENode node) const {
+  const auto known = known_.find(canonical(std::move(node)));
+  if (known == known_.end()) return std::nullopt;
+  return find(known->second);
+}
+
+bool EGraph::merge(EClassId a, EClassId b, Reason reason) {
+  const Union made{a, b, reason};
   a = find(a);
   b = find(b);
   if (a == b) return false;
+  unions_.push_back(made);
   if (classes_[a].users.size() + classes_[a].nodes.size() < classes_[b].users.size() + classes_[b].nodes.size())
     std::swap(a, b);
   parents_[b] = a;
@@ -85,11 +119,10 @@ void EGraph::repair(EClassId id) {
   for (auto& [node, owner] : users) {
     known_.erase(node);
     node = canonical(std::move(node));
-    const auto [place, fresh] = known_.emplace(node, find(owner));
-    if (!fresh) merge(place->second, owner);
-    place->second = find(owner);
+    const auto [place, fresh] = known_.emplace(node, owner);
+    if (!fresh) merge(place->second, owner, kCongruence);
     // The class may have been merged into another one meanwhile.
-    classes_[find(id)].users.emplace_back(std::move(node), find(owner));
+    classes_[find(id)].users.emplace_back(std::move(node), owner);
   }
 }
 

@@ -3,26 +3,10 @@
 #include <algorithm>
 #include <cassert>
 
+#include "isomer/ir/infer_node.h"
 #include "isomer/ir/node_hash.h"
 
 namespace isomer {
-namespace {
-
-/// Refuses extents that no machine can hold, so that later arithmetic on them cannot overflow.
-Status check_size(const OpDef& op, const TensorType& type) {
-  if (!type.shape) return {};
-  __int128 count = 1;
-  for (const Dim& dim : *type.shape) {
-    if (!dim.is_const()) continue;
-    if (dim.value() < 0) return fail("{} would have a result of negative extent: {}", op.name, type.str());
-    count *= dim.value();
-    if (count > Dim::kHuge / 64) return fail("{} would have a result too large to address: {}", op.name, type.str());
-  }
-  return {};
-}
-
-}  // namespace
-
 GraphBuilder::GraphBuilder(std::shared_ptr<const NameTable> names) { graph_.names_ = std::move(names); }
 
 ValueId GraphBuilder::input(TensorType type) {
@@ -68,20 +52,9 @@ Result<std::vector<TensorType>> GraphBuilder::infer_results(const OpDef& op, con
                                                             std::span<const ValueId> operands,
                                                             size_t num_results) const {
   std::vector<const TensorType*> types;
-  for (size_t i = 0; i < operands.size(); ++i) {
-    if (operands[i] == kNoValue) {
-      if (i < op.min_operands) return fail("operand {} of {} is missing", i, op.name);
-      types.push_back(nullptr);
-      continue;
-    }
-    if (!type(operands[i]).known()) return fail("operand {} of {} has an unknown type", i, op.name);
-    types.push_back(&type(operands[i]));
-  }
-  ISOMER_TRY(std::vector<TensorType> results, op.infer(OpView{op, attrs, types, num_results}));
-  if (results.size() < op.min_results || results.size() > op.max_results)
-    return fail("{} cannot have {} results", op.name, results.size());
-  for (const TensorType& result : results) ISOMER_CHECK(check_size(op, result));
-  return results;
+  types.reserve(operands.size());
+  for (const ValueId operand : operands) types.push_back(operand == kNoValue ? nullptr : &type(operand));
+  return infer_node(op, attrs, types, num_results);
 }
 
 Result<ValueId> GraphBuilder::add(const OpDef& op, const Attrs& attrs, std::span<const ValueId> operands) {

@@ -4,142 +4,28 @@
 #include <cassert>
 #include <map>
 
+#include "isomer/rules/instantiate.h"
+
 namespace isomer {
 namespace {
 
-class BuilderFacts : public ValueFacts {
+/// Makes terms in a graph under construction.
+class GraphTerms : public TermBuilder {
  public:
-  explicit BuilderFacts(const GraphBuilder& builder) : builder_(builder) {}
+  explicit GraphTerms(GraphBuilder& builder) : builder_(builder) {}
   const TensorType& type(ValueId value) const override { return builder_.type(value); }
   bool is_weight(ValueId) const override { return false; }
   const Tensor* constant(ValueId value) const override { return builder_.constant_data(value); }
-
- private:
-  const GraphBuilder& builder_;
-};
-
-Result<Tensor> scalar_literal(double value, DType element) {
-  ISOMER_TRY(const AttrValue attr, to_attr(value, AttrKind::Tensor, element));
-  return std::get<Tensor>(attr).reshaped({});
-}
-
-/// Builds target terms.
-class Instantiation {
- public:
-  Instantiation(GraphBuilder& builder, Binding binding, DType element)
-      : builder_(builder), facts_(builder), binding_(std::move(binding)), element_(element) {}
-
-  Result<std::vector<ValueId>> targets(const Rule& rule) {
-    for (const Let& let : rule.lets) {
-      ISOMER_TRY(std::vector<ValueId> values, list(let.term));
-      if (let.sequence)
-        binding_.sequences.emplace_back(let.name, std::move(values));
-      else if (values.size() == 1)
-        binding_.values.emplace_back(let.name, values[0]);
-      else
-        return fail("?{} would be {} values", let.name, values.size());
-    }
-    std::vector<ValueId> out;
-    for (const Term& target : rule.targets) {
-      ISOMER_TRY(const std::vector<ValueId> values, list(target));
-      out.insert(out.end(), values.begin(), values.end());
-    }
-    return out;
-  }
-
- private:
-  /// The values of a term; of a repeated one, those of all repetitions.
-  Result<std::vector<ValueId>> list(const Term& term) {
-    if (!term.repeated) return once(term);
-    ISOMER_TRY(const size_t n, length(term));
-    std::vector<ValueId> out;
-    const auto outer = repetition_;
-    for (size_t i = 0; i < n; ++i) {
-      repetition_ = i;
-      ISOMER_TRY(const std::vector<ValueId> values, once(term));
-      out.insert(out.end(), values.begin(), values.end());
-    }
-    repetition_ = outer;
-    return out;
-  }
-
-  /// How often a repeated term stands: the common length of the sequences in it.
-  Result<size_t> length(const Term& term) const {
-    std::optional<size_t> n;
-    std::vector<const Term*> pending{&term};
-    while (!pending.empty()) {
-      const Term* next = pending.back();
-      pending.pop_back();
-      for (const Term& operand : next->operands) pending.push_back(&operand);
-      if (next->kind != Term::Kind::Sequence) continue;
-      const auto* values = binding_.sequence(next->name);
-      if (values == nullptr) return fail("@{} is not bound", next->name);
-      if (n && *n != values->size()) return fail("sequences of different lengths are repeated together");
-      n = values->size();
-    }
-    if (!n) return fail("a repeated term without a sequence");
-    return *n;
-  }
-
-  Result<std::vector<ValueId>> once(const Term& term) {
-    switch (term.kind) {
-      case Term::Kind::Value: {
-        const ValueId* value = binding_.value(term.name);
-        if (value == nullptr) return fail("?{} is not bound", term.name);
-        return std::vector<ValueId>{*value};
-      }
-      case Term::Kind::Sequence: {
-        const auto* values = binding_.sequence(term.name);
-        if (values == nullptr) return fail("@{} is not bound", term.name);
-        if (!repetition_) return *values;
-        if (*repetition_ >= values->size()) return fail("@{} is too short", term.name);
-        return std::vector<ValueId>{(*values)[*repetition_]};
-      }
-      case Term::Kind::Literal: {
-        ISOMER_TRY(Tensor tensor, scalar_literal(term.literal, element_));
-        return std::vector<ValueId>{builder_.constant(std::move(tensor))};
-      }
-      case Term::Kind::Integers: {
-        ISOMER_TRY(const ExprValue value, evaluate(term.integers, ExprContext{binding_, facts_, repetition_}));
-        ISOMER_TRY(const AttrValue list, to_attr(value, AttrKind::Ints, element_));
-        const Ints& elements = std::get<Ints>(list);
-        return std::vector<ValueId>{builder_.constant(Tensor::ints({static_cast<int64_t>(elements.size())}, elements))};
-      }
-      case Term::Kind::Apply:
-        break;
-    }
-    return apply(term);
-  }
-
-  Result<std::vector<ValueId>> apply(const Term& term) {
-    std::vector<ValueId> operands;
-    for (const Term& operand : term.operands) {
-      ISOMER_TRY(const std::vector<ValueId> values, list(operand));
-      operands.insert(operands.end(), values.begin(), values.end());
-    }
-    Attrs attrs;
-    if (!term.rest.empty()) {
-      const Attrs* record = binding_.record(term.rest);
-      if (record == nullptr) return fail("..{} is not bound", term.rest);
-      attrs = *record;
-    }
-    for (const auto& [name, expr] : term.attrs) {
-      ISOMER_TRY(const ExprValue value, evaluate(expr, ExprContext{binding_, facts_, repetition_}));
-      auto attr = to_attr(value, term.op->find_attr(name)->kind, element_);
-      if (!attr) return fail("attribute '{}' of {}: {}", name, term.op->name, attr.error().message);
-      attrs = attrs.with(name, std::move(*attr));
-    }
-    ISOMER_TRY(const NodeId id, builder_.node(*term.op, attrs, operands));
+  ValueId make_constant(Tensor tensor) override { return builder_.constant(std::move(tensor)); }
+  Result<std::vector<ValueId>> apply(const OpDef& op, const Attrs& attrs, std::span<const ValueId> operands) override {
+    ISOMER_TRY(const NodeId id, builder_.node(op, attrs, operands));
     std::vector<ValueId> results;
     for (uint32_t r = 0; r < builder_.at(id).num_results; ++r) results.push_back(builder_.at(id).result(r));
     return results;
   }
 
+ private:
   GraphBuilder& builder_;
-  const BuilderFacts facts_;
-  Binding binding_;
-  const DType element_;
-  std::optional<size_t> repetition_;
 };
 
 /// Copies a graph value by value from its outputs, with the roots of matches replaced.
@@ -316,7 +202,8 @@ class Rewriter {
 
 Result<std::vector<ValueId>> instantiate_targets(GraphBuilder& builder, const Rule& rule, Binding binding,
                                                  DType element) {
-  return Instantiation(builder, std::move(binding), element).targets(rule);
+  GraphTerms terms(builder);
+  return instantiate_targets(terms, rule, std::move(binding), element);
 }
 
 Result<Graph> apply_match(const Graph& graph, const Match& match) {

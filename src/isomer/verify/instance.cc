@@ -60,8 +60,15 @@ size_t Instance::max_rank() const {
 
 std::set<uint64_t> Instance::weight_hashes(uint64_t seed) const {
   std::set<uint64_t> out;
+  for (const auto& [hash, name] : weight_names(seed)) out.insert(hash);
+  return out;
+}
+
+std::map<uint64_t, std::string> Instance::weight_names(uint64_t seed) const {
+  std::map<uint64_t, std::string> out;
   for (size_t i = 0; i < values.size(); ++i)
-    if (values[i].kind == Kind::Weight) out.insert(weight_tensor(values[i].type, weight_seed(seed, i)).hash());
+    if (values[i].kind == Kind::Weight)
+      out.emplace(weight_tensor(values[i].type, weight_seed(seed, i)).hash(), values[i].name);
   return out;
 }
 

@@ -2,6 +2,7 @@
 // All small graphs that a rule's source pattern describes.
 
 #include <functional>
+#include <map>
 #include <set>
 
 #include "isomer/ir/graph.h"
@@ -38,8 +39,9 @@ struct Instance {
 
   /// The graph whose outputs are the roots' results. Weights get random elements from `seed`.
   Result<Graph> build(uint64_t seed) const;
-  /// Content hashes of the weights in the graph that build(seed) gives.
+  /// Content hashes of the weights in the graph that build(seed) gives; and what they are called.
   std::set<uint64_t> weight_hashes(uint64_t seed) const;
+  std::map<uint64_t, std::string> weight_names(uint64_t seed) const;
   /// The largest rank that a variable has.
   size_t max_rank() const;
 };

@@ -1,0 +1,27 @@
+#pragma once
+// What stands in an e-graph of computations, by operator.
+
+#include "isomer/egraph/term_graph.h"
+
+namespace isomer {
+
+/// The nodes of an e-graph by operator, as of its last rebuild().
+class TermIndex {
+ public:
+  explicit TermIndex(const TermGraph& graph);
+
+  struct Place {
+    EClassId id;
+    const ENode* node;  ///< result 0 of its operator
+  };
+  std::span<const Place> of(const OpDef& op) const;
+  /// Values that nodes of this operator have for an attribute, and records of all but some; each once.
+  std::vector<ExprValue> values(const OpDef& op, const std::string& attr) const;
+  std::vector<Attrs> records(const OpDef& op, const std::vector<std::string>& without) const;
+
+ private:
+  std::unordered_map<const OpDef*, std::vector<Place>> by_op_;  // looked up only
+  const TermGraph& graph_;
+};
+
+}  // namespace isomer
