@@ -1,13 +1,38 @@
 #include "isomer/verify/proof/axiom_cases.h"
 
 namespace isomer {
+namespace {
+
+/// The known facts that speak of none of these symbols, directly or not.
+Formula outer_facts(const Scope& scope, const std::vector<Dim>& index) {
+  std::vector<Formula> out;
+  const Formula known = scope.known();
+  const auto keep = [&](const Formula& fact) {
+    std::set<std::string> symbols;
+    fact.symbols(symbols);
+    for (const std::string& name : symbols) {
+      const auto within = scope.symbols_in(Dim::symbol(name));
+      for (const Dim& axis : index)
+        if (within.contains(*axis.symbol_name())) return;
+    }
+    out.push_back(fact);
+  };
+  if (known.kind() == Formula::Kind::And)
+    for (const Formula& fact : known.parts()) keep(fact);
+  else
+    keep(known);
+  return all_of(std::move(out));
+}
+
+}  // namespace
 
 AxiomCases::AxiomCases(const Rule& pattern, const Instance& instance) {
   size_t num_results = 0;
   scope_.explore([&] {
     const auto results = Instantiation(scope_, pattern, instance, {}).source();
     num_results = results.size();
-    for (size_t r = 0; r < results.size(); ++r) cases_.push_back({scope_.known(), r, results[r].shape, std::nullopt});
+    const Formula facts = scope_.known();
+    for (size_t r = 0; r < results.size(); ++r) cases_.push_back({facts, facts, r, results[r].shape, std::nullopt});
   });
   for (size_t r = 0; r < num_results; ++r) {
     scope_.explore([&] {
@@ -18,7 +43,7 @@ AxiomCases::AxiomCases(const Rule& pattern, const Instance& instance) {
         scope_.assume(within(0, index.back(), results[r].shape[axis]));
       }
       Element element = results[r].at(index);
-      cases_.push_back({scope_.known(), r, results[r].shape, std::move(element)});
+      cases_.push_back({scope_.known(), outer_facts(scope_, index), r, results[r].shape, std::move(element)});
     });
   }
 }

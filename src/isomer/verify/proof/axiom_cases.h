@@ -11,6 +11,7 @@ class AxiomCases {
   /// Where `facts` hold, result `result` has this shape and, at the index i<result>.0, i<result>.1, ..., this element.
   struct Case {
     Formula facts = true;
+    Formula outer = true;  ///< those of them that do not speak of the index
     size_t result = 0;
     std::vector<Dim> shape;
     std::optional<Element> element;  ///< nothing where the case is about the shape, whatever the index
