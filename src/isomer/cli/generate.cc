@@ -13,6 +13,7 @@
 #include "isomer/discover/builtin.h"
 #include "isomer/discover/discover.h"
 #include "isomer/discover/subsumption.h"
+#include "isomer/verify/lock.h"
 
 namespace isomer {
 namespace {
@@ -24,6 +25,7 @@ struct GenerateOptions {
   std::string checkpoint;
   int threads = 2;
   std::string output;
+  std::string verdicts;
   std::string equalities;
   bool json = false;
 };
@@ -104,6 +106,12 @@ std::string rule_file(const std::vector<DiscoveredRule>& rules) {
   return out;
 }
 
+Lock lock_of(const std::vector<DiscoveredRule>& rules) {
+  Lock out;
+  for (const DiscoveredRule& each : rules) out.entries.push_back(lock_entry(each.rule, each.verdict));
+  return out;
+}
+
 Result<int> generate(const GenerateOptions& options) {
   if (!options.checkpoint.empty() && options.universes.size() != 1)
     return fail("a checkpoint belongs to one universe: name it with --universe");
@@ -123,6 +131,7 @@ Result<int> generate(const GenerateOptions& options) {
   if (!options.output.empty()) {
     rules = rules_of_all(all, options.threads);
     ISOMER_CHECK(write_file(options.output, rule_file(rules)));
+    if (!options.verdicts.empty()) ISOMER_CHECK(write_file(options.verdicts, print_lock(lock_of(rules))));
   }
   if (!options.json) {
     print_table(all);
@@ -151,6 +160,7 @@ void add_rules_generate(CLI::App& rules, int& exit_code) {
                       "Keep finished passes in this file; a run that finds it goes on behind them");
   command->add_option("--threads", options->threads, "Threads")->check(CLI::Range(1, 256))->capture_default_str();
   command->add_option("-o,--output", options->output, "Write the rules that the equalities give, to a rule file");
+  command->add_option("--verdicts", options->verdicts, "Write the verdicts of these rules, as a lock file");
   command->add_option("--equalities", options->equalities, "Write the equalities, a line each");
   add_json(*command, options->json);
   command->footer(

@@ -109,7 +109,8 @@ class Pruning {
   }
 
   /// The rules that equalities give.
-  std::vector<DiscoveredRule> rules(const std::vector<TermPair>& pairs, std::span<const Universe> universes) {
+  std::vector<DiscoveredRule> rules(std::vector<TermPair> pairs, std::span<const Universe> universes) {
+    for (TermPair& concatenation : concatenations()) pairs.push_back(std::move(concatenation));
     RuleChecker checker;
     std::vector<std::vector<DiscoveredRule>> made(pairs.size());
     parallel_for(pairs.size(), options_.enumerate.threads, 1, [&](size_t i, size_t thread) {
@@ -124,6 +125,15 @@ class Pruning {
   template <class Work>
   void for_each(size_t n, const Work& work) {
     parallel_for(n, options_.enumerate.threads, 16, [&](size_t i, size_t thread) { work(i, benches_[thread]); });
+  }
+
+  /// Each concatenation of two inputs, which equals itself: its parts are the inputs.
+  std::vector<TermPair> concatenations() const {
+    std::vector<TermPair> out;
+    for (uint32_t op = 0; op < universe_.ops.size(); ++op)
+      if (universe_.ops[op].results[0].op->name == "Concat")
+        out.push_back({{{}, {}, {.kind = PairNode::Kind::Apply, .op = op, .a = 0, .b = 1}}, {2}, {2}});
+    return out;
   }
 
   bool derives(const EqualityBase& base, const TermPair& pair, Bench& bench) const {

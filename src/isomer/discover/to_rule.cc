@@ -48,13 +48,17 @@ class Directions {
   Directions(const TermPair& pair, const Universe& universe) : pair_(pair), universe_(universe) {}
 
   std::vector<Direction> all() {
+    if (pair_.left == pair_.right) {
+      if (const auto pieces = concatenation(pair_, universe_, pair_.left[0]))
+        add({pair_.left, {pieces->first, pieces->second}, Direction::Cut::Source, *pieces});
+      return std::move(out_);
+    }
     for (const auto& [from, to] :
          {std::pair(pair_.left[0], pair_.right[0]), std::pair(pair_.right[0], pair_.left[0])}) {
       add({{from}, {to}});
       const auto pieces = concatenation(pair_, universe_, from);
       if (!pieces) continue;
       add({{pieces->first, pieces->second}, {to}, Direction::Cut::Target, *pieces});
-      add({{to}, {pieces->first, pieces->second}, Direction::Cut::Source, *pieces});
     }
     return std::move(out_);
   }
@@ -100,7 +104,8 @@ class Attempts {
     };
     std::vector<Promising> promising;
     SizeChoice sizes;
-    for (size_t attempt = 0; attempt < attempts; ++attempt) {
+    const auto enough = [&] { return !promising.empty() && promising.back().instances >= kEnough; };
+    for (size_t attempt = 0; attempt < attempts && !enough(); ++attempt) {
       sizes.restart();
       const auto rule = written(direction, sizes);
       if (!rule) break;
@@ -115,6 +120,7 @@ class Attempts {
       if (!sizes.next()) break;
     }
     std::ranges::stable_sort(promising, std::greater<>(), &Promising::instances);
+    promising.resize(std::min(promising.size(), kMostTried));
     for (const Promising& each : promising) {
       auto found = generalize(each.rule, relaxations(each.rule), checker_);
       if (!found) continue;
@@ -210,6 +216,8 @@ class Attempts {
   Expr rank_of(uint32_t input) const { return integer_expr(static_cast<int64_t>(types_.rank(input))); }
   Expr shape_expr(uint32_t input) const { return call_expr("shape", {variable_expr(writer_.name(input))}); }
 
+  static constexpr size_t kEnough = 100;  // instances: other extents would hardly ask for less
+  static constexpr size_t kMostTried = 2;
   const TermPair& pair_;
   const TermWriter& writer_;
   const PairTypes& types_;

@@ -16,9 +16,10 @@ struct ToRuleOptions {
 };
 
 /// The rules of an equality that holds in all variants: from left to right, and from right to left, where the source is
-/// an operator and binds all inputs. One side that is a concatenation gives rules with two outputs besides: of
-/// concat(f, g) = h come {f, g} => split(h), and back. Each is as general as the checker confirms (generalize.h); a
-/// direction that no attempt makes a rule of that it passes is left out.
+/// an operator and binds all inputs. One side that is a concatenation gives a rule with two outputs besides: of
+/// concat(f, g) = h comes {f, g} => split(h). A pair of the same concatenation twice gives split(concat(f, g)) => {f,
+/// g}. Each is as general as the checker confirms (generalize.h); a direction that no attempt makes a rule of that it
+/// passes is left out.
 std::vector<DiscoveredRule> rules_of(const TermPair& pair, std::span<const Universe> universes,
                                      std::span<const PairContext> variants, RuleChecker& checker,
                                      const ToRuleOptions& options = {});
