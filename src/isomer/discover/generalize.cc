@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "isomer/discover/zeros.h"
+
 namespace isomer {
 namespace {
 
@@ -35,7 +37,7 @@ class Generalization {
 
   std::optional<CheckedRule> confirmed(Rule rule) const {
     RuleVerdict verdict = checker_.check(rule);
-    if (verdict.verdict != Verdict::Tested) return std::nullopt;
+    if (verdict.verdict != Verdict::Tested || !holds_at_zeros(rule)) return std::nullopt;
     return CheckedRule{std::move(rule), std::move(verdict)};
   }
 

@@ -354,9 +354,12 @@ RelaxationPlans relaxations(const Rule& rule) {
   visit_sources(scanned, [&](Term& term) {
     if (term.op != nullptr && std::ranges::find(ops, term.op) == ops.end()) ops.push_back(term.op);
   });
+  // Those below 0 are counted from the back already.
   const TermVisitor collect_axes = [&](Term& term) {
-    if (const Expr* one = attribute(term, "axis"); one != nullptr && closed(*one)) axes.insert(one->integer);
-    if (const Expr* many = attribute(term, "axes"); many != nullptr && closed(*many) && many->args.size() == 1)
+    if (const Expr* one = attribute(term, "axis"); one != nullptr && closed(*one) && one->integer >= 0)
+      axes.insert(one->integer);
+    if (const Expr* many = attribute(term, "axes");
+        many != nullptr && closed(*many) && many->args.size() == 1 && many->args[0].integer >= 0)
       axes.insert(many->args[0].integer);
   };
   visit_sources(scanned, collect_axes);
