@@ -3,7 +3,6 @@
 #include <fmt/ranges.h>
 
 #include <chrono>
-#include <map>
 
 #include "isomer/base/file.h"
 #include "isomer/base/memory.h"
@@ -13,16 +12,20 @@
 #include "isomer/cli/common.h"
 #include "isomer/discover/builtin.h"
 #include "isomer/discover/discover.h"
+#include "isomer/discover/subsumption.h"
+#include "isomer/verify/lock.h"
 
 namespace isomer {
 namespace {
 
 struct GenerateOptions {
   std::vector<std::string> universes = universe_names();
-  size_t max_operators = 3;
+  size_t max_operators = 0;  // of the universe
   size_t passes = 1;
+  std::string checkpoint;
   int threads = 2;
   std::string output;
+  std::string verdicts;
   std::string equalities;
   bool json = false;
 };
@@ -30,6 +33,7 @@ struct GenerateOptions {
 /// One universe, done.
 struct Generated {
   std::string universe;
+  size_t max_operators;
   DiscoverCounts counts;
   std::vector<std::string> equalities;
   std::vector<DiscoveredRule> rules;
@@ -40,13 +44,15 @@ Result<Generated> generate_one(const std::string& name, const GenerateOptions& o
   ISOMER_TRY(const std::vector<Universe> variants, load_universe(name));
   Progress progress;
   DiscoverOptions discovery;
-  discovery.enumerate = {.max_nodes = options.max_operators, .threads = options.threads, .passes = options.passes};
+  const size_t max_operators = options.max_operators == 0 ? variants[0].explore : options.max_operators;
+  discovery.enumerate = {.max_nodes = max_operators, .threads = options.threads, .passes = options.passes};
+  discovery.checkpoint = options.checkpoint;
   discovery.make_rules = !options.output.empty();
   discovery.progress = [&](const std::string& text) { progress.update(fmt::format("{}: {}", name, text)); };
   const auto start = std::chrono::steady_clock::now();
   auto found = discover(variants, discovery);
   if (!found) return fail_in(name, found.error());
-  Generated out{name, found->counts, {}, std::move(found->rules), 0};
+  Generated out{name, max_operators, found->counts, {}, std::move(found->rules), 0};
   for (const TermPair& pair : found->equalities) out.equalities.push_back(pair_text(pair, variants[0]));
   out.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return out;
@@ -71,30 +77,44 @@ void print_table(const std::vector<Generated>& all) {
     for (const auto& [stage, n] : stages(each.counts)) table.row({each.universe, stage, std::to_string(n)});
   fmt::print("{}", table.str());
   for (const Generated& each : all)
-    fmt::print("{}: {} equalities in {:.1f} s\n", each.universe, each.counts.needed, each.seconds);
+    fmt::print("{}, up to {} operators: {} equalities in {:.1f} s\n", each.universe, each.max_operators,
+               each.counts.needed, each.seconds);
 }
 
 nlohmann::json report_of(const Generated& each) {
   nlohmann::json counts;
   for (const auto& [stage, n] : stages(each.counts)) counts.push_back({{"stage", stage}, {"remaining", n}});
   return {{"universe", each.universe},
+          {"max_operators", each.max_operators},
           {"counts", counts},
           {"values", each.counts.enumerated.values},
           {"equalities", each.equalities},
           {"seconds", each.seconds}};
 }
 
-/// The rules of all universes, each once, sorted by name.
-std::string rule_file(const std::vector<Generated>& all) {
-  std::map<std::string, std::string> by_name;
-  for (const Generated& each : all)
-    for (const DiscoveredRule& found : each.rules) by_name.emplace(found.rule.name, print_rule(found.rule));
+/// The rules of all universes, without those that others say as well, sorted by name.
+std::vector<DiscoveredRule> rules_of_all(const std::vector<Generated>& all, int threads) {
+  const Progress progress("looking for rules that others say as well");
+  std::vector<DiscoveredRule> rules;
+  for (const Generated& each : all) rules.insert(rules.end(), each.rules.begin(), each.rules.end());
+  return without_instances(std::move(rules), threads);
+}
+
+std::string rule_file(const std::vector<DiscoveredRule>& rules) {
   std::string out = "# Found by isomer rules generate. Not edited by hand.\n";
-  for (const auto& [name, text] : by_name) out += "\n" + text;
+  for (const DiscoveredRule& found : rules) out += "\n" + print_rule(found.rule);
+  return out;
+}
+
+Lock lock_of(const std::vector<DiscoveredRule>& rules) {
+  Lock out;
+  for (const DiscoveredRule& each : rules) out.entries.push_back(lock_entry(each.rule, each.verdict));
   return out;
 }
 
 Result<int> generate(const GenerateOptions& options) {
+  if (!options.checkpoint.empty() && options.universes.size() != 1)
+    return fail("a checkpoint belongs to one universe: name it with --universe");
   std::vector<Generated> all;
   for (const std::string& name : options.universes) {
     ISOMER_TRY(Generated one, generate_one(name, options));
@@ -103,18 +123,24 @@ Result<int> generate(const GenerateOptions& options) {
   if (!options.equalities.empty()) {
     std::string text;
     for (const Generated& each : all)
-      text += fmt::format("# {}, up to {} operators\n{}\n", each.universe, options.max_operators,
+      text += fmt::format("# {}, up to {} operators\n{}\n", each.universe, each.max_operators,
                           fmt::join(each.equalities, "\n"));
     ISOMER_CHECK(write_file(options.equalities, text));
   }
-  if (!options.output.empty()) ISOMER_CHECK(write_file(options.output, rule_file(all)));
+  std::vector<DiscoveredRule> rules;
+  if (!options.output.empty()) {
+    rules = rules_of_all(all, options.threads);
+    ISOMER_CHECK(write_file(options.output, rule_file(rules)));
+    if (!options.verdicts.empty()) ISOMER_CHECK(write_file(options.verdicts, print_lock(lock_of(rules))));
+  }
   if (!options.json) {
     print_table(all);
+    if (!options.output.empty()) fmt::print("{} rules\n", rules.size());
     return kDone;
   }
   nlohmann::json report;
   for (const Generated& each : all) report.push_back(report_of(each));
-  print_json({{"universes", report}, {"peak_rss_bytes", peak_rss_bytes()}});
+  print_json({{"universes", report}, {"rules", rules.size()}, {"peak_rss_bytes", peak_rss_bytes()}});
   return kDone;
 }
 
@@ -125,14 +151,16 @@ void add_rules_generate(CLI::App& rules, int& exit_code) {
   CLI::App* command = rules.add_subcommand("generate", "Find equal small graphs by enumeration");
   command->add_option("--universe", options->universes, "Operators and inputs to enumerate: names, or files")
       ->capture_default_str();
-  command->add_option("--max-operators", options->max_operators, "Largest graphs")
-      ->check(CLI::Range(1, 4))
-      ->capture_default_str();
+  command->add_option("--max-operators", options->max_operators, "Largest graphs (default: what each universe says)")
+      ->check(CLI::Range(1, 5));
   command->add_option("--passes", options->passes, "Passes over the largest graphs; more passes take less memory")
       ->check(CLI::Range(1, 4096))
       ->capture_default_str();
+  command->add_option("--checkpoint", options->checkpoint,
+                      "Keep finished passes in this file; a run that finds it goes on behind them");
   command->add_option("--threads", options->threads, "Threads")->check(CLI::Range(1, 256))->capture_default_str();
   command->add_option("-o,--output", options->output, "Write the rules that the equalities give, to a rule file");
+  command->add_option("--verdicts", options->verdicts, "Write the verdicts of these rules, as a lock file");
   command->add_option("--equalities", options->equalities, "Write the equalities, a line each");
   add_json(*command, options->json);
   command->footer(

@@ -1,6 +1,8 @@
 // isomer rules: what rewriting may use, and why it is right.
 
-#include <filesystem>
+#include <algorithm>
+#include <iterator>
+#include <set>
 
 #include "isomer/base/file.h"
 #include "isomer/base/progress.h"
@@ -15,7 +17,7 @@ namespace isomer {
 namespace {
 
 struct RulesOptions {
-  std::string file;  // of rules; empty: the built-in ones
+  std::vector<std::string> files;  // of rules; none: the built-in ones
   std::string name;
   std::string write;
   int threads = 2;
@@ -23,7 +25,18 @@ struct RulesOptions {
 };
 
 Result<RuleFile> chosen_file(const RulesOptions& options) {
-  return options.file.empty() ? builtin_rule_file() : load_rule_file(options.file);
+  if (options.files.empty()) return builtin_rule_file();
+  RuleFile all;
+  std::set<std::string> names;
+  for (const std::string& path : options.files) {
+    ISOMER_TRY(RuleFile file, load_rule_file(path));
+    for (Rule& rule : file.rules) {
+      if (!names.insert(rule.name).second) return fail("{}: another file has a rule '{}' too", path, rule.name);
+      all.rules.push_back(std::move(rule));
+    }
+    std::ranges::move(file.tactics, std::back_inserter(all.tactics));
+  }
+  return all;
 }
 
 Result<std::vector<Rule>> chosen_rules(const RulesOptions& options) {
@@ -137,7 +150,7 @@ Result<int> verify(const RulesOptions& options) {
 CLI::App* add_part(CLI::App& rules, const std::string& name, const std::string& help,
                    const std::shared_ptr<RulesOptions>& options) {
   CLI::App* command = rules.add_subcommand(name, help);
-  command->add_option("--rules", options->file, "Rule file instead of the built-in rules");
+  command->add_option("--rules", options->files, "Rule files instead of the built-in rules");
   add_json(*command, options->json);
   return command;
 }

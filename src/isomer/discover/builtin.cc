@@ -8,15 +8,14 @@
 
 namespace isomer {
 
-// Generated from rulesets/universes.
-extern const char* const kConvolutionUniverse;
-extern const char* const kMatrixUniverse;
+// Generated from rulesets/universes: names and texts in turn, sorted by name, then a null pointer.
+extern const char* const kUniverses[];
 
 namespace {
 
 Result<std::string> universe_text(const std::string& name) {
-  if (name == "convolution") return std::string(kConvolutionUniverse);
-  if (name == "matrix") return std::string(kMatrixUniverse);
+  for (const char* const* each = kUniverses; *each != nullptr; each += 2)
+    if (name == each[0]) return std::string(each[1]);
   if (!std::filesystem::exists(name))
     return fail("there is neither a universe called '{}' ({}) nor such a file", name,
                 fmt::join(universe_names(), ", "));
@@ -25,7 +24,11 @@ Result<std::string> universe_text(const std::string& name) {
 
 }  // namespace
 
-std::vector<std::string> universe_names() { return {"convolution", "matrix"}; }
+std::vector<std::string> universe_names() {
+  std::vector<std::string> out;
+  for (const char* const* each = kUniverses; *each != nullptr; each += 2) out.emplace_back(each[0]);
+  return out;
+}
 
 Result<std::vector<Universe>> load_universe(const std::string& name) {
   ISOMER_TRY(const std::string text, universe_text(name));

@@ -5,7 +5,7 @@
 
 namespace isomer {
 
-/// "convolution", "matrix".
+/// "convolution", "matrix" and so on, sorted.
 std::vector<std::string> universe_names();
 
 /// All variants of the universe called `name`, or of the file of that name. Fails with the name.

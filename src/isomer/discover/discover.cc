@@ -1,15 +1,22 @@
 #include "isomer/discover/discover.h"
 
 #include <algorithm>
+#include <tuple>
+#include <unordered_set>
 
+#include "isomer/base/hash.h"
 #include "isomer/base/parallel.h"
 
 namespace isomer {
 namespace {
 
 // Inputs on which an equality is tried again. A scalar has one sign, so that relu(s) = s holds on every other seed.
-constexpr uint64_t kFresh[] = {101, 102, 103};
+// Where a divisor is 0, x / x is not 1.
+constexpr uint64_t kFresh[] = {101, 102, 103, kSparseSeed | 104, kSparseSeed | 105};
 constexpr size_t kManyFresh = 40;
+
+/// Equalities that are tried at once: of millions, few are left.
+constexpr size_t kChunk = size_t{1} << 16;
 
 std::vector<uint64_t> many_seeds() {
   std::vector<uint64_t> out;
@@ -17,7 +24,7 @@ std::vector<uint64_t> many_seeds() {
   return out;
 }
 
-/// A pair with its pair_key; an empty key: it does not count.
+/// A pair with its pair_key; an empty key: it does not hold.
 struct Keyed {
   std::string key;
   TermPair pair;
@@ -47,33 +54,38 @@ class Pruning {
     return {};
   }
 
-  /// Pairs that hold on fresh inputs of every variant, distinct up to the names of inputs.
-  std::vector<TermPair> confirm(const std::vector<EqualTerms>& equal, uint64_t& confirmed) {
+  /// Keeps of some equalities those that hold on fresh inputs of every variant, without common subgraphs, each once up
+  /// to the names of inputs.
+  void take(std::span<const EqualTerms> equal, DiscoverCounts& counts) {
     std::vector<Keyed> keyed(equal.size());
     for_each(equal.size(), [&](size_t i, Bench& bench) {
       TermPair pair = expand(bank_, equal[i]);
       const auto in = [&](const PairContext& variant) { return holds(pair, variant, kFresh); };
       if (std::ranges::all_of(bench.variants, in)) keyed[i] = {pair_key(pair, universe_), std::move(pair)};
     });
-    confirmed = static_cast<uint64_t>(std::ranges::count_if(keyed, [](const Keyed& x) { return !x.key.empty(); }));
-    return distinct(std::move(keyed));
+    std::erase_if(keyed, [](const Keyed& each) { return each.key.empty(); });
+    counts.confirmed += keyed.size();
+    std::erase_if(keyed, [&](const Keyed& each) { return !renamed_.insert(hash_text(each.key)).second; });
+    counts.renamed += keyed.size();
+    for_each(keyed.size(), [&](size_t i, Bench& bench) {
+      TermPair lean = without_common_subgraphs(std::move(keyed[i].pair), bench.variants, kinds_);
+      keyed[i].key.clear();
+      if (holds(lean, bench.variants[0], many_)) keyed[i] = {pair_key(lean, universe_), std::move(lean)};
+    });
+    for (Keyed& each : keyed)
+      if (!each.key.empty() && general_.insert(hash_text(each.key)).second) pairs_.push_back(std::move(each.pair));
   }
 
-  /// The pairs without common subgraphs, distinct again.
-  std::vector<TermPair> generalize(std::vector<TermPair> pairs) {
-    const std::vector<uint64_t> seeds = many_seeds();
-    std::vector<Keyed> keyed(pairs.size());
-    for_each(pairs.size(), [&](size_t i, Bench& bench) {
-      TermPair lean = without_common_subgraphs(std::move(pairs[i]), bench.variants, kinds_);
-      if (holds(lean, bench.variants[0], seeds)) keyed[i].pair = std::move(lean);
-    });
+  /// What take() has kept, from simple to complex.
+  std::vector<TermPair> general() {
     // The threads met kinds in any order.
     const std::vector<KindId> order = kinds_.sort();
-    for (Keyed& each : keyed) {
-      for (PairNode& node : each.pair.nodes) node.input = order[node.input];
-      if (!each.pair.nodes.empty()) each.key = pair_key(each.pair, universe_);
+    std::vector<Keyed> keyed(pairs_.size());
+    for (size_t i = 0; i < pairs_.size(); ++i) {
+      for (PairNode& node : pairs_[i].nodes) node.input = order[node.input];
+      keyed[i] = {pair_key(pairs_[i], universe_), std::move(pairs_[i])};
     }
-    return distinct(std::move(keyed));
+    return sorted(std::move(keyed));
   }
 
   /// The pairs that no earlier ones imply. Many are tried at once: what a part of the earlier ones implies, all do.
@@ -97,10 +109,12 @@ class Pruning {
   }
 
   /// The rules that equalities give.
-  std::vector<DiscoveredRule> rules(const std::vector<TermPair>& pairs, std::span<const Universe> universes) {
+  std::vector<DiscoveredRule> rules(std::vector<TermPair> pairs, std::span<const Universe> universes) {
+    for (TermPair& concatenation : concatenations()) pairs.push_back(std::move(concatenation));
+    RuleChecker checker;
     std::vector<std::vector<DiscoveredRule>> made(pairs.size());
     parallel_for(pairs.size(), options_.enumerate.threads, 1, [&](size_t i, size_t thread) {
-      made[i] = rules_of(pairs[i], universes, benches_[thread].variants, options_.rules);
+      made[i] = rules_of(pairs[i], universes, benches_[thread].variants, checker, options_.rules);
     });
     std::vector<DiscoveredRule> out;
     for (auto& each : made) std::ranges::move(each, std::back_inserter(out));
@@ -113,13 +127,21 @@ class Pruning {
     parallel_for(n, options_.enumerate.threads, 16, [&](size_t i, size_t thread) { work(i, benches_[thread]); });
   }
 
+  /// Each concatenation of two inputs, which equals itself: its parts are the inputs.
+  std::vector<TermPair> concatenations() const {
+    std::vector<TermPair> out;
+    for (uint32_t op = 0; op < universe_.ops.size(); ++op)
+      if (universe_.ops[op].results[0].op->name == "Concat")
+        out.push_back({{{}, {}, {.kind = PairNode::Kind::Apply, .op = op, .a = 0, .b = 1}}, {2}, {2}});
+    return out;
+  }
+
   bool derives(const EqualityBase& base, const TermPair& pair, Bench& bench) const {
     return base.derives(pair, bench.variants[0], options_.saturation);
   }
 
-  /// One pair of each key, from simple to complex: fewer operators, as trees, then more inputs (more general), then by
-  /// key.
-  static std::vector<TermPair> distinct(std::vector<Keyed> keyed) {
+  /// From simple to complex: fewer operators, as trees, then more inputs (more general), then by key.
+  static std::vector<TermPair> sorted(std::vector<Keyed> keyed) {
     struct Ranked {
       size_t operators;
       size_t inputs;
@@ -128,18 +150,13 @@ class Pruning {
     std::vector<Ranked> order;
     for (Keyed& each : keyed) {
       const TermPair& pair = each.pair;
-      if (!each.key.empty())
-        order.push_back({pair.tree_size(pair.left) + pair.tree_size(pair.right), pair.num_inputs(), &each});
+      order.push_back({pair.tree_size(pair.left) + pair.tree_size(pair.right), pair.num_inputs(), &each});
     }
-    std::ranges::stable_sort(order, [](const Ranked& x, const Ranked& y) {
+    std::ranges::sort(order, [](const Ranked& x, const Ranked& y) {
       return std::tie(x.operators, y.inputs, x.keyed->key) < std::tie(y.operators, x.inputs, y.keyed->key);
     });
     std::vector<TermPair> out;
-    const std::string* last = nullptr;
-    for (const Ranked& each : order) {
-      if (last == nullptr || *last != each.keyed->key) out.push_back(std::move(each.keyed->pair));
-      last = &each.keyed->key;
-    }
+    for (const Ranked& each : order) out.push_back(std::move(each.keyed->pair));
     return out;
   }
 
@@ -148,6 +165,10 @@ class Pruning {
   DiscoverOptions options_;
   InputKinds kinds_;
   std::vector<Bench> benches_;
+  const std::vector<uint64_t> many_ = many_seeds();
+  std::unordered_set<uint64_t> renamed_;  // hashes of keys that take() has met, before common subgraphs were taken out
+  std::unordered_set<uint64_t> general_;  // and after
+  std::vector<TermPair> pairs_;
 };
 
 }  // namespace
@@ -157,20 +178,30 @@ Result<Discovery> discover(std::span<const Universe> variants, const DiscoverOpt
     if (options.progress) options.progress(text);
   };
   ISOMER_TRY(TermBank bank, TermBank::make(variants[0]));
-  Enumeration enumeration(bank, options.enumerate);
+  EnumerateOptions enumerate = options.enumerate;
+  std::optional<PassLog> log;
+  if (!options.checkpoint.empty()) {
+    const uint64_t key = enumeration_key(variants[0], enumerate.max_nodes, enumerate.passes);
+    ISOMER_TRY(log, PassLog::open(options.checkpoint, key));
+    enumerate.log = &*log;
+  }
+  Enumeration enumeration(bank, enumerate);
   tell(fmt::format("enumerating graphs of up to {} operators", options.enumerate.max_nodes));
   enumeration.run();
   ISOMER_CHECK(bank.types().status());
+  ISOMER_CHECK(bank.types().check_all_apply());
+  if (log) ISOMER_CHECK(log->status());
   Pruning pruning(variants, bank, options);
   ISOMER_CHECK(pruning.prepare(variants));
   Discovery out;
   out.counts.enumerated = enumeration.counts();
   out.counts.equal = enumeration.equal().size();
-  tell(fmt::format("trying {} equalities on other inputs", out.counts.equal));
-  std::vector<TermPair> pairs = pruning.confirm(enumeration.equal(), out.counts.confirmed);
-  out.counts.renamed = pairs.size();
-  tell(fmt::format("taking common subgraphs out of {} equalities", pairs.size()));
-  pairs = pruning.generalize(std::move(pairs));
+  const std::vector<EqualTerms>& equal = enumeration.equal();
+  for (size_t begin = 0; begin < equal.size(); begin += kChunk) {
+    tell(fmt::format("trying equalities on other inputs: {} of {}", begin, equal.size()));
+    pruning.take(std::span(equal).subspan(begin, std::min(kChunk, equal.size() - begin)), out.counts);
+  }
+  std::vector<TermPair> pairs = pruning.general();
   out.counts.general = pairs.size();
   tell(fmt::format("looking for the independent ones of {} equalities", pairs.size()));
   out.equalities = pruning.independent(std::move(pairs));

@@ -11,6 +11,8 @@ namespace isomer {
 
 struct DiscoverOptions {
   EnumerateOptions enumerate = {};
+  /// A file for the finished passes over the largest graphs (PassLog); empty: none.
+  std::string checkpoint = {};
   SaturationLimits saturation = {};
   /// Makes rules of the equalities, too.
   bool make_rules = false;

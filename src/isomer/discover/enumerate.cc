@@ -136,6 +136,11 @@ class Worker {
   }
 
   void make(uint32_t op, const TypeTable::Entry& entry, TermId a, TermId b, const Fp* value_a, const Fp* value_b) {
+    if (last_ && bank_.implied(TermCode(op, a, b, 0), nodes_)) {
+      // The term with the least operands has the same value, comes earlier, and tells all that this one does.
+      if (pass_ == 0) found_.terms += entry.maps.size();
+      return;
+    }
     for (uint32_t r = 0; r < entry.maps.size(); ++r) {
       out_.resize(std::max(out_.size(), entry.maps[r].elements()));
       entry.maps[r].run(value_a, value_b, out_.data());
@@ -190,20 +195,27 @@ void Enumeration::run() {
   counts_.terms[0] = counts_.values[0] = bank_.size();
   for (size_t nodes = 1; nodes <= options_.max_nodes; ++nodes) {
     bank_.types().compile();
-    const size_t passes = nodes == options_.max_nodes ? options_.passes : 1;
-    for (size_t pass = 0; pass < passes; ++pass) run_size(nodes, pass);
+    const bool last = nodes == options_.max_nodes;
+    for (size_t pass = 0; pass < (last ? options_.passes : 1); ++pass) {
+      PassResult result = last && options_.log != nullptr
+                              ? options_.log->run(pass, [&] { return run_pass(nodes, pass); })
+                              : run_pass(nodes, pass);
+      counts_.terms[nodes] += result.terms;
+      counts_.values[nodes] += result.values;
+      equal_.insert(equal_.end(), result.equal.begin(), result.equal.end());
+    }
   }
 }
 
-void Enumeration::run_size(size_t nodes, size_t pass) {
+PassResult Enumeration::run_pass(size_t nodes, size_t pass) {
   const bool last = nodes == options_.max_nodes;
   const auto threads = static_cast<size_t>(std::max(options_.threads, 1));
   std::vector<Worker> workers(threads, Worker(bank_, nodes, last, pass, last ? options_.passes : 1));
   parallel_for(bank_.size(), options_.threads, 64,
                [&](size_t id, size_t thread) { workers[thread].visit(static_cast<TermId>(id)); });
 
+  PassResult out;
   std::vector<TermBank::NewTerm> made;
-  std::vector<EqualTerms> equal;
   for (size_t bucket = 0; bucket < kBuckets; ++bucket) {
     std::vector<Record> records;
     for (Worker& worker : workers) {
@@ -212,27 +224,27 @@ void Enumeration::run_size(size_t nodes, size_t pass) {
       part = {};
     }
     if (last) {
-      counts_.values[nodes] += count_values(bank_, records, nodes, equal);
+      out.values += count_values(bank_, records, nodes, out.equal);
     } else {
       for (const Record& record : records) made.push_back({record.code, record.fingerprint});
     }
   }
   for (Worker& worker : workers) {
-    counts_.terms[nodes] += worker.found().terms;
-    equal.insert(equal.end(), worker.found().equal.begin(), worker.found().equal.end());
+    out.terms += worker.found().terms;
+    out.equal.insert(out.equal.end(), worker.found().equal.begin(), worker.found().equal.end());
   }
   if (!last) {
     std::ranges::sort(made, {}, &TermBank::NewTerm::code);
     const auto first = static_cast<TermId>(bank_.size());
-    counts_.values[nodes] = bank_.add(nodes, made, nodes + 2 <= options_.max_nodes);
+    out.values = bank_.add(nodes, made, nodes + 2 <= options_.max_nodes);
     for (TermId id = first; id < bank_.size(); ++id) {
       const BankTerm& term = bank_.at(id);
       if (term.least != id && tells(bank_, term.code, options_.max_nodes))
-        equal.push_back({term.code, bank_.at(term.least).code});
+        out.equal.push_back({term.code, bank_.at(term.least).code});
     }
   }
-  std::ranges::sort(equal, {}, [](const EqualTerms& pair) { return pair.term; });
-  equal_.insert(equal_.end(), equal.begin(), equal.end());
+  std::ranges::sort(out.equal, {}, [](const EqualTerms& pair) { return pair.term; });
+  return out;
 }
 
 }  // namespace isomer

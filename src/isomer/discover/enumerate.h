@@ -1,6 +1,7 @@
 #pragma once
 // Enumeration of terms, size by size, and what is found equal (TASO, Algorithm 1, step 1).
 
+#include "isomer/discover/pass_log.h"
 #include "isomer/discover/term_bank.h"
 
 namespace isomer {
@@ -11,12 +12,8 @@ struct EnumerateOptions {
   /// The last size is gone through this often, with the terms of a part of the fingerprints each time, so that the
   /// memory for it is divided by as much.
   size_t passes = 1;
-};
-
-/// A term and the first term that computes the same: an equality of two graphs with one output.
-struct EqualTerms {
-  TermCode term;
-  TermCode least;
+  /// Where finished passes are kept, so that an interrupted run goes on behind them.
+  PassLog* log = nullptr;
 };
 
 struct EnumerateCounts {
@@ -36,7 +33,7 @@ class Enumeration {
   const EnumerateCounts& counts() const { return counts_; }
 
  private:
-  void run_size(size_t nodes, size_t pass);
+  PassResult run_pass(size_t nodes, size_t pass);
 
   TermBank& bank_;
   EnumerateOptions options_;

@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "isomer/base/temp_dir.h"
 #include "isomer/discover/builtin.h"
 
 namespace isomer {
@@ -115,6 +116,33 @@ TEST(Enumerate, GivesTheSameAtAnyNumberOfThreadsAndPasses) {
   std::ranges::sort(sorted);
   std::ranges::sort(by_pass);
   EXPECT_EQ(sorted, by_pass);
+}
+
+TEST(Enumerate, GoesOnBehindFinishedPasses) {
+  const TempDir folder = TempDir::make().value();
+  const Universe universe = load_universe("matrix").value()[0];
+  const uint64_t key = enumeration_key(universe, 3, 4);
+  const auto run = [&](PassLog* log) { return enumerated(universe, {.max_nodes = 3, .passes = 4, .log = log}); };
+  const Enumerated whole = run(nullptr);
+  PassLog first = PassLog::open(folder.path() / "log", key).value();
+  run(&first);
+  std::filesystem::resize_file(folder.path() / "log", std::filesystem::file_size(folder.path() / "log") / 2);
+  PassLog second = PassLog::open(folder.path() / "log", key).value();
+  EXPECT_GT(second.finished(), 0U);
+  EXPECT_LT(second.finished(), 4U);
+  const Enumerated resumed = run(&second);
+  EXPECT_EQ(resumed.equal, whole.equal);
+  EXPECT_EQ(resumed.counts.terms, whole.counts.terms);
+  EXPECT_EQ(resumed.counts.values, whole.counts.values);
+}
+
+TEST(Enumerate, TellsAnOperatorThatTakesNothing) {
+  const Universe universe = parse_universe(std::string(kTiny) + "operator (Sigmoid ?x) where rank(?x) == 7\n").value();
+  TermBank bank = TermBank::make(universe).value();
+  EXPECT_FALSE(bank.types().check_all_apply().has_value());
+  const Universe whole = parse_universe(kTiny).value();
+  TermBank tiny = TermBank::make(whole).value();
+  EXPECT_TRUE(tiny.types().check_all_apply().has_value()) << "a split takes what a concatenation gives";
 }
 
 TEST(Enumerate, RefusesAUniverseThatIsTooLarge) {

@@ -87,6 +87,28 @@ void TypeTable::compile() {
   }
 }
 
+/// The first operator that has not taken any operands.
+std::optional<uint32_t> TypeTable::idle() const {
+  std::vector<bool> used(universe_.ops.size(), false);
+  for (const auto& [key, entry] : entries_)
+    if (!entry->maps.empty()) used[key >> 32] = true;
+  const auto found = std::ranges::find(used, false);
+  return found == used.end() ? std::nullopt : std::optional(static_cast<uint32_t>(found - used.begin()));
+}
+
+Status TypeTable::check_all_apply() {
+  constexpr size_t kManyTypes = 64;
+  size_t known = 0;
+  while (idle() && size() != known && size() < kManyTypes) {
+    known = size();
+    compile();
+  }
+  ISOMER_CHECK(status_);
+  if (const auto op = idle())
+    return fail("operator {} takes no operands that come up", print_term(universe_.ops[*op].results[0]));
+  return {};
+}
+
 Result<TermBank> TermBank::make(const Universe& universe, uint64_t seed) {
   if (universe.inputs.size() > 15 || universe.ops.size() >= TermCode::kInput)
     return fail("a universe has at most 15 inputs and {} operators", TermCode::kInput - 1);

@@ -42,8 +42,13 @@ class TypeTable {
   }
   /// Compiles every operator for all pairs of the types known now. New types that come of it wait for the next call.
   void compile();
+  /// Fails with the first operator that takes none of the operands that come up: a condition says what was not meant.
+  /// Looks at some larger graphs where smaller ones do not reach all operators.
+  Status check_all_apply();
 
  private:
+  std::optional<uint32_t> idle() const;
+
   const Universe& universe_;
   Status status_;
   std::vector<Ints> dims_;

@@ -142,7 +142,9 @@ class PairEvaluation {
     }
     found_.types.push_back(types.intern(context_.kinds.dims(node.input, context_.variant)));
     Rng rng(hash_mix(seed_, i));
-    for (Fp& x : found_.values.emplace_back(types.elements(found_.types[i]))) x = Fp::raw(rng.below(Fp::kPrime));
+    const bool sparse = (seed_ & kSparseSeed) != 0;
+    for (Fp& x : found_.values.emplace_back(types.elements(found_.types[i])))
+      if (!sparse || rng.below(2) == 0) x = Fp::raw(rng.below(Fp::kPrime));
     return true;
   }
 

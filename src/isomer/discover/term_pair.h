@@ -53,6 +53,9 @@ struct PairValues {
   std::vector<std::vector<Fp>> values;
 };
 
+/// A seed with this bit draws inputs half of whose elements are 0: x / x is 1 only elsewhere.
+constexpr uint64_t kSparseSeed = uint64_t{1} << 63;
+
 /// On random inputs; nothing when an operator does not take its operands.
 std::optional<PairValues> evaluate(const TermPair& pair, const PairContext& context, uint64_t seed);
 

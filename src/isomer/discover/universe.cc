@@ -60,8 +60,9 @@ class LineParser {
     if (scan_.accept_word("inputs")) return inputs();
     if (scan_.accept_word("constant")) return constant();
     if (scan_.accept_word("operator")) return op();
+    if (scan_.accept_word("explore")) return explore();
     if (scan_.accept_word("let")) return {};
-    return fail("expected 'let', 'inputs', 'constant' or 'operator'");
+    return fail("expected 'let', 'explore', 'inputs', 'constant' or 'operator'");
   }
 
  private:
@@ -75,6 +76,13 @@ class LineParser {
   }
 
   size_t next_group() const { return universe_.inputs.empty() ? 0 : universe_.inputs.back().group + 1; }
+
+  Status explore() {
+    ISOMER_TRY(const int64_t size, scan_.integer());
+    if (size < 1 || size > kLargest) return fail("graphs have 1 to {} operators", kLargest);
+    universe_.explore = static_cast<size_t>(size);
+    return {};
+  }
 
   Status inputs() {
     std::vector<UniverseInput> made;
@@ -130,6 +138,7 @@ class LineParser {
     return {};
   }
 
+  static constexpr int64_t kLargest = 5;
   Scanner scan_;
   Universe& universe_;
 };

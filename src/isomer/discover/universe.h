@@ -32,12 +32,15 @@ struct UniverseOp {
 };
 
 struct Universe {
+  /// Up to how many operators a graph is worth its time, where nobody says otherwise.
+  size_t explore = 3;
   std::vector<UniverseInput> inputs;
   std::vector<UniverseOp> ops;
 };
 
 /// Reads a universe, a line each:
 ///     let N = 3, 5                                          sizes by name, for each variant
+///     explore 3                                             graphs of up to 3 operators, if nothing else is asked for
 ///     inputs ?a ?b [3, 3]                                   interchangeable inputs of these extents
 ///     constant ?one (TERM)                                  a constant
 ///     operator (Add ?x ?y) where shape(?x) == shape(?y)     the conditions are those of rules

@@ -49,9 +49,7 @@ class Comparison {
   /// The region of `from` in the indices of `to`, where within it the factors of both are equal.
   std::optional<Formula> region_in(const Product& from, const Product& to, const std::vector<Formula>& facts) {
     // Own names for the bounds of `from`: it may be a copy of `to`.
-    std::map<std::string, Dim> own;
-    for (const std::string& bound : from.bounds) own.emplace(bound, scope_.symbol("k"));
-    const Product source = own.empty() ? from : scope_.substitute(from, own);
+    const Product source = scope_.substitute(from, {});
     std::optional<Formula> out;
     for_each_alignment(scope_, source, to, [&](const IndexChange& change, const std::vector<size_t>& partner) {
       const Formula region = scope_.substitute(source.region, change);

@@ -87,6 +87,38 @@ TEST(EqualElements, ASquaredSumIsADoubleSum) {
   }));
 }
 
+TEST(EqualElements, ASumWithinAFunctionKeepsItsIndex) {
+  // Σ_a x[a] f(Σ_b z[b, a]) against Σ_a x[a] f(Σ_b z[b, b]): the inner index must not take the outer one's name.
+  const auto z = [](const Dim& a, const Dim& b) { return Element::input("z", {a, b}); };
+  const auto nested = [&](Scope& scope, bool diagonal) {
+    return scope.sum({N}, [&](const Index& a) {
+      const Element inner = scope.sum({N}, [&](const Index& b) { return z(b[0], diagonal ? b[0] : a[0]); });
+      return scope.times(x(a), function("f", {inner}));
+    });
+  };
+  EXPECT_TRUE(proves([&](Scope& scope) {
+    sizes(scope);
+    return std::pair{nested(scope, false), nested(scope, false)};
+  }));
+  EXPECT_FALSE(proves([&](Scope& scope) {
+    sizes(scope);
+    return std::pair{nested(scope, false), nested(scope, true)};
+  }));
+  // A mean times a function of the same mean: bounds of equal names, one within the other.
+  EXPECT_TRUE(proves([&](Scope& scope) {
+    sizes(scope);
+    const Element sum = scope.sum({N}, x);
+    const Element other = scope.sum({N}, x);
+    return std::pair{scope.times(sum, function("f", {sum})), scope.times(other, function("f", {sum}))};
+  }));
+  EXPECT_FALSE(proves([&](Scope& scope) {
+    sizes(scope);
+    const Element sum = scope.sum({N}, x);
+    const Element shifted = scope.sum({N}, [](const Index& k) { return x({k[0] + 1}); });
+    return std::pair{scope.times(sum, function("f", {sum})), scope.times(shifted, function("f", {sum}))};
+  }));
+}
+
 TEST(EqualElements, FunctionsOfEqualsAreEqual) {
   EXPECT_TRUE(proves([](Scope& scope) {
     sizes(scope);

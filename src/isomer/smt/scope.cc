@@ -338,15 +338,11 @@ Element Scope::times(const Element& a, const Element& b) {
   std::vector<Product> out;
   for (const Product& x : a.products()) {
     for (const Product& y : b.products()) {
-      std::map<std::string, Dim> apart;
+      const bool clash = std::ranges::any_of(
+          y.bounds, [&](const std::string& bound) { return std::ranges::find(x.bounds, bound) != x.bounds.end(); });
+      const Product other = clash ? substitute(y, {}) : y;
       std::vector<std::string> bounds = x.bounds;
-      for (const std::string& bound : y.bounds) {
-        const bool clash = std::ranges::find(x.bounds, bound) != x.bounds.end();
-        const std::string name = clash ? *symbol("k").symbol_name() : bound;
-        if (clash) apart.emplace(bound, Dim::symbol(name));
-        bounds.push_back(name);
-      }
-      const Product other = apart.empty() ? y : substitute(y, apart);
+      bounds.insert(bounds.end(), other.bounds.begin(), other.bounds.end());
       Product product{x.coefficient * y.coefficient, std::move(bounds), x.region && other.region, x.factors};
       product.factors.insert(product.factors.end(), other.factors.begin(), other.factors.end());
       out.push_back(std::move(product));
@@ -498,21 +494,29 @@ Formula Scope::substitute(const Formula& formula, const std::map<std::string, Di
   return formula.kind() == Formula::Kind::And ? all_of(std::move(parts)) : any_of(std::move(parts));
 }
 
+std::map<std::string, Dim> Scope::rebound(std::vector<std::string>& bounds, std::map<std::string, Dim> values) {
+  for (std::string& bound : bounds) {
+    const Dim fresh = symbol("k");
+    values.insert_or_assign(bound, fresh);
+    bound = *fresh.symbol_name();
+  }
+  return values;
+}
+
 Factor Scope::substitute(const Factor& factor, const std::map<std::string, Dim>& values) {
   FactorNode out = *factor;
-  for (Dim& dim : out.index) dim = substitute(dim, values);
-  for (Element& argument : out.arguments) argument = substitute(argument, values);
-  for (Formula& region : out.regions) region = substitute(region, values);
+  const auto inner = rebound(out.bounds, values);
+  for (Dim& dim : out.index) dim = substitute(dim, inner);
+  for (Element& argument : out.arguments) argument = substitute(argument, inner);
+  for (Formula& region : out.regions) region = substitute(region, inner);
   return std::make_shared<const FactorNode>(std::move(out));
 }
 
 Product Scope::substitute(const Product& product, const std::map<std::string, Dim>& values) {
-  Product out{product.coefficient, {}, substitute(product.region, values), {}};
-  for (const std::string& bound : product.bounds) {
-    const auto value = values.find(bound);
-    out.bounds.push_back(value == values.end() ? bound : value->second.symbol_name().value_or(bound));
-  }
-  for (const Factor& factor : product.factors) out.factors.push_back(substitute(factor, values));
+  Product out{product.coefficient, product.bounds, true, {}};
+  const auto inner = rebound(out.bounds, values);
+  out.region = substitute(product.region, inner);
+  for (const Factor& factor : product.factors) out.factors.push_back(substitute(factor, inner));
   return out;
 }
 

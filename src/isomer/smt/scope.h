@@ -22,8 +22,8 @@ struct GaveUp {
 class Scope {
  public:
   struct Limits {
-    size_t cases = 128;    ///< of one exploration
-    size_t queries = 600;  ///< of the solver
+    size_t cases = 512;     ///< of one exploration
+    size_t queries = 5000;  ///< of the solver
   };
 
   Scope() = default;
@@ -77,7 +77,7 @@ class Scope {
   /// The symbols of a polynomial and those that its defined symbols depend on.
   std::set<std::string> symbols_in(const Dim& dim) const;
 
-  // Symbols replaced, also within quotients.
+  // Free symbols replaced, also within quotients.
   Dim substitute(const Dim& dim, const std::map<std::string, Dim>& values);
   Formula substitute(const Formula& formula, const std::map<std::string, Dim>& values);
   Element substitute(const Element& element, const std::map<std::string, Dim>& values);
@@ -106,6 +106,8 @@ class Scope {
   /// The polynomial with symbols that are known to equal others, or numbers, replaced by them.
   Dim canonical(const Dim& dim);
   std::vector<Formula> facts(const std::vector<Formula>& further) const;
+  /// Gives bounds new names, so that nothing is captured; the values and these names.
+  std::map<std::string, Dim> rebound(std::vector<std::string>& bounds, std::map<std::string, Dim> values);
   /// Those of the facts that share symbols with the statement, directly or through others.
   std::vector<Formula> facts_about(const Formula& statement, const std::vector<Formula>& further);
   const std::set<std::string>& symbols_of_fact(const Formula& fact);

@@ -54,8 +54,16 @@ class Integers {
     return false;
   }
 
-  /// Calls `visit` for all values of the bounds in the region.
-  void each(std::vector<std::string> open, const Formula& region, const std::function<void()>& visit) {
+  /// Calls `visit` for all values of the bounds in the region. Within, they hide bounds of these names around them.
+  void each(const std::vector<std::string>& open, const Formula& region, const std::function<void()>& visit) {
+    const std::map<std::string, int64_t> around = bounds_;
+    for (const std::string& name : open) bounds_.erase(name);
+    each_open(open, region, visit);
+    bounds_ = around;
+  }
+
+ private:
+  void each_open(std::vector<std::string> open, const Formula& region, const std::function<void()>& visit) {
     if (open.empty()) {
       if (holds(region)) visit();
       return;
@@ -67,7 +75,7 @@ class Integers {
       open.erase(open.begin() + static_cast<std::ptrdiff_t>(i));
       for (int64_t v = range->first; v <= range->second; ++v) {
         bounds_[name] = v;
-        each(open, region, visit);
+        each_open(open, region, visit);
       }
       bounds_.erase(name);
       return;
@@ -75,7 +83,6 @@ class Integers {
     throw NoValue{"a sum over " + open[0] + " without end"};
   }
 
- private:
   std::optional<int64_t> symbol(const std::string& name) const {
     if (const auto found = bounds_.find(name); found != bounds_.end()) return found->second;
     if (const auto found = given_.integers.find(name); found != given_.integers.end()) return found->second;

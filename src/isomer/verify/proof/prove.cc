@@ -32,7 +32,7 @@ class Attempt {
   using Instantiate = std::function<Instantiation(Scope&)>;
 
   void run(const Instantiate& instantiate) {
-    Scope scope;
+    Scope scope({.cases = 128, .queries = 600});
     scope.explore([&] { one_case(scope, instantiate); });
   }
 

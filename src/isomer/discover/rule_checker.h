@@ -1,0 +1,30 @@
+#pragma once
+// The bounded checker with a memory: the same rule comes up again and again.
+
+#include <map>
+#include <mutex>
+
+#include "isomer/verify/rule_check.h"
+
+namespace isomer {
+
+/// Any number of threads may use it at once; what it says depends on the rule alone.
+class RuleChecker {
+ public:
+  /// Within full bounds.
+  RuleVerdict check(const Rule& rule) { return check(rule, {}, full_); }
+  /// Within narrower ones: to choose between forms of a rule.
+  RuleVerdict quick(const Rule& rule) { return check(rule, kQuick, quick_); }
+
+ private:
+  static constexpr CheckBounds kQuick = {.max_instances = 200, .max_steps = 10'000, .sample = 5};
+  using Known = std::map<uint64_t, RuleVerdict>;  // by the rule's hash under canonical names
+
+  RuleVerdict check(const Rule& rule, const CheckBounds& bounds, Known& known);
+
+  std::mutex lock_;
+  Known full_;
+  Known quick_;
+};
+
+}  // namespace isomer

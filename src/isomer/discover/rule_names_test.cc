@@ -1,0 +1,28 @@
+#include "isomer/discover/rule_names.h"
+
+#include <gtest/gtest.h>
+
+namespace isomer {
+namespace {
+
+Rule rule_of(const std::string& text) { return parse_rules("rule r\n" + text).value()[0]; }
+
+TEST(RuleNames, AreTheSameForTheSameRule) {
+  const Rule one = with_canonical_names(rule_of(
+      "(Concat axis=?k1 (Relu ?b) (Relu ?a)) => (Relu (Concat axis=?k1 ?b ?a)) where real(?b) and rank(?b) == 2"));
+  const Rule other = with_canonical_names(rule_of(
+      "(Concat axis=?k0 (Relu ?x) (Relu ?y)) => (Relu (Concat axis=?k0 ?x ?y)) where rank(?x) == 2 and real(?x)"));
+  EXPECT_EQ(print_rule(one), print_rule(other));
+  EXPECT_EQ(one.name, fmt::format("discovered-{:016x}", one.hash()));
+}
+
+TEST(RuleNames, TellVariablesApart) {
+  const Rule swapped = with_canonical_names(rule_of("(Add ?b ?a) => (Add ?a ?b)"));
+  EXPECT_EQ(print_term(swapped.sources[0]), "(Add ?a ?b)");
+  EXPECT_EQ(print_term(swapped.targets[0]), "(Add ?b ?a)");
+  const Rule records = with_canonical_names(rule_of("(MaxPool ..maxpool ?x) => (MaxPool ..maxpool ?x)"));
+  EXPECT_EQ(records.sources[0].rest, "maxpool");
+}
+
+}  // namespace
+}  // namespace isomer

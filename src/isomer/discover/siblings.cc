@@ -1,0 +1,194 @@
+#include "isomer/discover/siblings.h"
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <set>
+
+#include "isomer/discover/build_expr.h"
+
+namespace isomer {
+namespace {
+
+/// From the inputs of the first sibling to those of the second.
+using Renaming = std::map<std::string, std::string>;
+
+Expr renamed(Expr expr, const Renaming& renaming) {
+  if (expr.kind == Expr::Kind::Variable && renaming.contains(expr.name.substr(1)))
+    expr.name = "?" + renaming.at(expr.name.substr(1));
+  for (Expr& arg : expr.args) arg = renamed(std::move(arg), renaming);
+  return expr;
+}
+
+Term renamed(Term term, const Renaming& renaming) {
+  if (term.kind == Term::Kind::Value && renaming.contains(term.name)) term.name = renaming.at(term.name);
+  for (auto& [name, expr] : term.attrs) expr = renamed(std::move(expr), renaming);
+  for (Term& operand : term.operands) operand = renamed(std::move(operand), renaming);
+  return term;
+}
+
+void collect_names(const Term& term, std::vector<std::string>& out) {
+  if (term.kind == Term::Kind::Value) out.push_back(term.name);
+  for (const Term& operand : term.operands) collect_names(operand, out);
+}
+
+/// What renames the inputs of `first` so that it becomes `second`; nothing when it takes more than that, or no renaming
+/// at all.
+std::optional<Renaming> renaming_between(const Term& first, const Term& second) {
+  std::vector<std::string> from;
+  std::vector<std::string> to;
+  collect_names(first, from);
+  collect_names(second, to);
+  if (from.size() != to.size()) return std::nullopt;
+  Renaming out;
+  for (size_t i = 0; i < from.size(); ++i)
+    if (from[i] != to[i]) out.emplace(from[i], to[i]);
+  std::set<std::string> targets;
+  for (const auto& [name, other] : out)
+    if (out.contains(other) || !targets.insert(other).second) return std::nullopt;
+  if (out.empty() || !(renamed(first, out) == second)) return std::nullopt;
+  return out;
+}
+
+/// Rewrites a rule, given which inputs stand for one another.
+class AnyNumber {
+ public:
+  explicit AnyNumber(Renaming renaming) : renaming_(std::move(renaming)) {}
+
+  std::optional<Rule> run(const Rule& rule) {
+    Rule out;
+    out.sources = side(rule.sources);
+    out.targets = side(rule.targets);
+    for (const Expr& each : rule.conditions) condition(each, rule, out);
+    for (const auto& [name, other] : renaming_) {
+      if (!concatenated_.contains(name) && !repeated_.contains(name)) return std::nullopt;
+      const Expr sequence = variable_of(name);
+      out.conditions.push_back(call_expr(">=", {call_expr("len", {sequence}), integer_expr(2)}));
+      const auto axis = concatenated_.find(name);
+      if (axis != concatenated_.end() && rule.sources.size() > 1)
+        out.conditions.push_back(call_expr("alike", {sequence, axis->second}));
+    }
+    return failed_ ? std::nullopt : std::optional(std::move(out));
+  }
+
+ private:
+  static Expr variable_of(const std::string& name) {
+    Expr out = variable_expr(name);
+    out.name[0] = '@';
+    return out;
+  }
+
+  bool are_siblings(const Term& first, const Term& second) const {
+    return !(first == second) && renamed(first, renaming_) == second;
+  }
+
+  std::vector<Term> side(const std::vector<Term>& terms) {
+    if (terms.size() == 2 && are_siblings(terms[0], terms[1])) return {sequence(terms[0])};
+    std::vector<Term> out;
+    for (const Term& each : terms) out.push_back(outside(each));
+    return out;
+  }
+
+  /// A term that stands once.
+  Term outside(Term term) {
+    if (term.kind == Term::Kind::Value && is_of_siblings(term.name)) failed_ = true;
+    for (auto& [name, expr] : term.attrs) expr = once(std::move(expr));
+    if (term.kind == Term::Kind::Apply && term.op->name == "Concat" && term.operands.size() == 2 &&
+        are_siblings(term.operands[0], term.operands[1])) {
+      const Term& first = term.operands[0];
+      if (first.kind == Term::Kind::Value) concatenated_.try_emplace(first.name, term.attrs[0].second);
+      term.operands = {sequence(first)};
+      return term;
+    }
+    for (Term& operand : term.operands) operand = outside(std::move(operand));
+    return term;
+  }
+
+  /// All siblings of a term.
+  Term sequence(Term term) {
+    const bool bare = term.kind == Term::Kind::Value;
+    term = element(std::move(term));
+    term.repeated = !bare;
+    return term;
+  }
+
+  Term element(Term term) {
+    if (term.kind == Term::Kind::Value && renaming_.contains(term.name)) {
+      term.kind = Term::Kind::Sequence;
+      repeated_.insert(term.name);
+    }
+    for (const auto& [name, expr] : term.attrs)
+      if (speaks_of_siblings(expr)) failed_ = true;
+    for (Term& operand : term.operands) operand = element(std::move(operand));
+    return term;
+  }
+
+  bool is_of_siblings(const std::string& name) const {
+    return renaming_.contains(name) ||
+           std::ranges::any_of(renaming_, [&](const auto& each) { return each.second == name; });
+  }
+
+  bool speaks_of_siblings(const Expr& expr) const {
+    return (expr.kind == Expr::Kind::Variable && is_of_siblings(expr.name.substr(1))) ||
+           std::ranges::any_of(expr.args, [&](const Expr& arg) { return speaks_of_siblings(arg); });
+  }
+
+  /// An expression that stands once: what it says of the siblings one by one becomes a list.
+  Expr once(Expr expr) {
+    if (!speaks_of_siblings(expr)) return expr;
+    const bool pair = expr.kind == Expr::Kind::List && expr.args.size() == 2 && expr.args[0].name == "dim" &&
+                      renamed(expr.args[0], renaming_) == expr.args[1] &&
+                      renaming_.contains(expr.args[0].args[0].name.substr(1));
+    if (pair) return call_expr("dims", {variable_of(expr.args[0].args[0].name.substr(1)), expr.args[0].args[1]});
+    if (expr.name == "rank" && renaming_.contains(expr.args[0].name.substr(1)))
+      return call_expr("rank", {variable_of(expr.args[0].name.substr(1))});
+    if (expr.kind == Expr::Kind::Variable) failed_ = true;
+    for (Expr& arg : expr.args) arg = once(std::move(arg));
+    return expr;
+  }
+
+  void condition(const Expr& each, const Rule& rule, Rule& out) {
+    if (!speaks_of_siblings(each)) return out.conditions.push_back(each);
+    const auto says_it_of_the_first = [&](const Expr& other) {
+      return !(other == each) && renamed(other, renaming_) == each;
+    };
+    if (std::ranges::any_of(rule.conditions, says_it_of_the_first)) return;
+    if (each.name == "==" && each.args[0].name == "shape" && each.args[1] == renamed(each.args[0], renaming_)) {
+      out.conditions.push_back(call_expr("alike", {variable_of(each.args[0].args[0].name.substr(1))}));
+    } else if (each.name == "real" && renaming_.contains(each.args[0].name.substr(1))) {
+      out.conditions.push_back(call_expr("real", {variable_of(each.args[0].name.substr(1))}));
+    } else {
+      out.conditions.push_back(once(each));
+    }
+  }
+
+  const Renaming renaming_;
+  std::map<std::string, Expr> concatenated_;  // inputs whose siblings are concatenated as they are, with the axis
+  std::set<std::string> repeated_;
+  bool failed_ = false;
+};
+
+/// Renamings between the two operands of concatenations in a term.
+void collect_renamings(const Term& term, std::vector<Renaming>& out) {
+  if (term.kind == Term::Kind::Apply && term.op->name == "Concat" && term.operands.size() == 2)
+    if (auto found = renaming_between(term.operands[0], term.operands[1])) out.push_back(std::move(*found));
+  for (const Term& operand : term.operands) collect_renamings(operand, out);
+}
+
+}  // namespace
+
+std::optional<Rule> for_any_number(const Rule& rule) {
+  std::vector<Renaming> renamings;
+  for (const std::vector<Term>* side : {&rule.sources, &rule.targets}) {
+    if (side->size() == 2)
+      if (auto found = renaming_between((*side)[0], (*side)[1])) renamings.push_back(std::move(*found));
+    for (const Term& term : *side) collect_renamings(term, renamings);
+  }
+  // The one with most inputs first: concat(f(a, b), f(c, d)) says more than concat(a, c).
+  std::ranges::stable_sort(renamings, std::greater<>(), &Renaming::size);
+  for (const Renaming& renaming : renamings)
+    if (auto found = AnyNumber(renaming).run(rule)) return found;
+  return std::nullopt;
+}
+
+}  // namespace isomer
