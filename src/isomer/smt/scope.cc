@@ -498,8 +498,27 @@ Formula Scope::substitute(const Formula& formula, const std::map<std::string, Di
   return formula.kind() == Formula::Kind::And ? all_of(std::move(parts)) : any_of(std::move(parts));
 }
 
+std::map<std::string, Dim> Scope::apart_from(const std::map<std::string, Dim>& values,
+                                             const std::vector<std::string>& bounds) {
+  std::set<std::string> spoken_of;
+  for (const auto& [name, value] : values) {
+    spoken_of.insert(name);
+    spoken_of.merge(symbols_in(value));
+  }
+  std::map<std::string, Dim> apart;
+  for (const std::string& bound : bounds)
+    if (spoken_of.contains(bound)) apart.emplace(bound, symbol("k"));
+  return apart;
+}
+
 Factor Scope::substitute(const Factor& factor, const std::map<std::string, Dim>& values) {
   FactorNode out = *factor;
+  if (const auto apart = apart_from(values, out.bounds); !apart.empty()) {
+    for (std::string& bound : out.bounds)
+      if (const auto name = apart.find(bound); name != apart.end()) bound = *name->second.symbol_name();
+    for (Element& argument : out.arguments) argument = substitute(argument, apart);
+    for (Formula& region : out.regions) region = substitute(region, apart);
+  }
   for (Dim& dim : out.index) dim = substitute(dim, values);
   for (Element& argument : out.arguments) argument = substitute(argument, values);
   for (Formula& region : out.regions) region = substitute(region, values);
@@ -518,7 +537,10 @@ Product Scope::substitute(const Product& product, const std::map<std::string, Di
 
 Element Scope::substitute(const Element& element, const std::map<std::string, Dim>& values) {
   std::vector<Product> out;
-  for (const Product& product : element.products()) out.push_back(substitute(product, values));
+  for (const Product& product : element.products()) {
+    const auto apart = apart_from(values, product.bounds);
+    out.push_back(substitute(apart.empty() ? product : substitute(product, apart), values));
+  }
   return Element(std::move(out));
 }
 

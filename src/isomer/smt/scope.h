@@ -77,7 +77,8 @@ class Scope {
   /// The symbols of a polynomial and those that its defined symbols depend on.
   std::set<std::string> symbols_in(const Dim& dim) const;
 
-  // Symbols replaced, also within quotients.
+  // Symbols replaced, also within quotients. Bounds of sums within an element that bear the name of one of them are
+  // other symbols, and stay; those of the product itself may be replaced by symbols.
   Dim substitute(const Dim& dim, const std::map<std::string, Dim>& values);
   Formula substitute(const Formula& formula, const std::map<std::string, Dim>& values);
   Element substitute(const Element& element, const std::map<std::string, Dim>& values);
@@ -122,6 +123,9 @@ class Scope {
   std::vector<Formula> definitions_in(const std::vector<Formula>& formulas) const;
   /// Replaces a bound v that counts only where its place in a list is below the list's length by the place itself.
   bool bound_by_place(Product& product);
+  /// New names for those of the bounds that `values` speak of.
+  std::map<std::string, Dim> apart_from(const std::map<std::string, Dim>& values,
+                                        const std::vector<std::string>& bounds);
   size_t depth_of(const Formula& formula) const;
   void all_symbols(std::set<std::string>& symbols) const;
   void spend();

@@ -54,8 +54,16 @@ class Integers {
     return false;
   }
 
-  /// Calls `visit` for all values of the bounds in the region.
-  void each(std::vector<std::string> open, const Formula& region, const std::function<void()>& visit) {
+  /// Calls `visit` for all values of the bounds in the region. A sum further out may have bounds of the same names.
+  void each(const std::vector<std::string>& bounds, const Formula& region, const std::function<void()>& visit) {
+    const auto outer = bounds_;
+    for (const std::string& bound : bounds) bounds_.erase(bound);
+    each_of(bounds, region, visit);
+    bounds_ = outer;
+  }
+
+ private:
+  void each_of(std::vector<std::string> open, const Formula& region, const std::function<void()>& visit) {
     if (open.empty()) {
       if (holds(region)) visit();
       return;
@@ -67,7 +75,7 @@ class Integers {
       open.erase(open.begin() + static_cast<std::ptrdiff_t>(i));
       for (int64_t v = range->first; v <= range->second; ++v) {
         bounds_[name] = v;
-        each(open, region, visit);
+        each_of(open, region, visit);
       }
       bounds_.erase(name);
       return;
@@ -75,7 +83,6 @@ class Integers {
     throw NoValue{"a sum over " + open[0] + " without end"};
   }
 
- private:
   std::optional<int64_t> symbol(const std::string& name) const {
     if (const auto found = bounds_.find(name); found != bounds_.end()) return found->second;
     if (const auto found = given_.integers.find(name); found != given_.integers.end()) return found->second;
