@@ -29,7 +29,8 @@ class Comparison {
   /// Whether every collection of the products holds.
   bool cancels(std::vector<Product> products, const std::vector<Formula>& facts, const Holds& holds) {
     while (!products.empty()) {
-      const Product first = products.front();
+      // Facts may speak of bounds further out that have the same names.
+      const Product first = with_own_bounds(products.front());
       Collection collection{{first.region}, {first.coefficient}};
       std::vector<Product> others;
       for (size_t i = 1; i < products.size(); ++i) {
@@ -44,6 +45,13 @@ class Comparison {
       products = std::move(others);
     }
     return true;
+  }
+
+  /// The product with new names for its bounds.
+  Product with_own_bounds(const Product& product) {
+    std::map<std::string, Dim> own;
+    for (const std::string& bound : product.bounds) own.emplace(bound, scope_.symbol("k"));
+    return own.empty() ? product : scope_.substitute(product, own);
   }
 
   /// The region of `from` in the indices of `to`, where within it the factors of both are equal.

@@ -156,6 +156,45 @@ TEST(EqualElements, LargestOfTwoParts) {
   }));
 }
 
+/// Σ_{0 <= k < extent} f(inner), whose bound has the name of one in `inner`.
+Element shadowing_sum(const Element& inner, const Dim& extent) {
+  const std::string k = inner.products().at(0).bounds.at(0);
+  Product outer = function("f", {inner}).products()[0];
+  outer.bounds = {k};
+  outer.region = within(0, Dim::symbol(k), extent);
+  return Element(std::vector<Product>{outer});
+}
+
+TEST(EqualElements, BoundsOfEqualNamesFurtherOutAreOthers) {
+  // The range of the outer k says nothing about the inner one.
+  EXPECT_FALSE(proves([](Scope& scope) {
+    sizes(scope);
+    const Element all = scope.sum({M}, x);
+    const Element some =
+        scope.sum({M}, [&](const Index& k) { return scope.decide(less(k[0], N)) ? x(k) : Element(0); });
+    return std::pair{shadowing_sum(all, N), shadowing_sum(some, N)};
+  }));
+  EXPECT_TRUE(proves([](Scope& scope) {
+    sizes(scope);
+    return std::pair{shadowing_sum(scope.sum({M}, x), N), shadowing_sum(scope.sum({M}, x), N)};
+  }));
+}
+
+TEST(Scope, SubstitutionLeavesBoundsOfEqualNamesAlone) {
+  Scope scope;
+  scope.explore([&] {
+    sizes(scope);
+    const Element sum = scope.sum({M}, x);
+    const std::string k = sum.products().at(0).bounds.at(0);
+    EXPECT_TRUE(equal_elements(scope, scope.substitute(sum, {{k, N}}), sum));
+    // Nor do they catch what is put in.
+    const Element shifted = scope.sum({M}, [&](const Index& at) { return x({at[0] + I}); });
+    const std::string bound = shifted.products().at(0).bounds.at(0);
+    const Element caught = scope.sum({M}, [&](const Index& at) { return x({at[0] + at[0]}); });
+    EXPECT_FALSE(equal_elements(scope, scope.substitute(shifted, {{"i", Dim::symbol(bound)}}), caught));
+  });
+}
+
 TEST(EqualElements, NothingIsCancelled) {
   // x / x is not 1: x may be 0.
   EXPECT_FALSE(proves([](Scope& scope) { return std::pair{scope.times(x({I}), inverse(x({I}))), Element(1)}; }));
