@@ -30,7 +30,7 @@ class Comparison {
   bool cancels(std::vector<Product> products, const std::vector<Formula>& facts, const Holds& holds) {
     while (!products.empty()) {
       // Facts may speak of bounds further out that have the same names.
-      const Product first = with_own_bounds(products.front());
+      const Product first = scope_.substitute(products.front(), {});
       Collection collection{{first.region}, {first.coefficient}};
       std::vector<Product> others;
       for (size_t i = 1; i < products.size(); ++i) {
@@ -45,13 +45,6 @@ class Comparison {
       products = std::move(others);
     }
     return true;
-  }
-
-  /// The product with new names for its bounds.
-  Product with_own_bounds(const Product& product) {
-    std::map<std::string, Dim> own;
-    for (const std::string& bound : product.bounds) own.emplace(bound, scope_.symbol("k"));
-    return own.empty() ? product : scope_.substitute(product, own);
   }
 
   /// The region of `from` in the indices of `to`, where within it the factors of both are equal.

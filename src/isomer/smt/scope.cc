@@ -522,10 +522,7 @@ Product Scope::substitute(const Product& product, const std::map<std::string, Di
 
 Element Scope::substitute(const Element& element, const std::map<std::string, Dim>& values) {
   std::vector<Product> out;
-  for (const Product& product : element.products()) {
-    const auto apart = apart_from(values, product.bounds);
-    out.push_back(substitute(apart.empty() ? product : substitute(product, apart), values));
-  }
+  for (const Product& product : element.products()) out.push_back(substitute(product, values));
   return Element(std::move(out));
 }
 

@@ -124,9 +124,6 @@ class Scope {
   std::vector<Formula> definitions_in(const std::vector<Formula>& formulas) const;
   /// Replaces a bound v that counts only where its place in a list is below the list's length by the place itself.
   bool bound_by_place(Product& product);
-  /// New names for those of the bounds that `values` speak of.
-  std::map<std::string, Dim> apart_from(const std::map<std::string, Dim>& values,
-                                        const std::vector<std::string>& bounds);
   size_t depth_of(const Formula& formula) const;
   void all_symbols(std::set<std::string>& symbols) const;
   void spend();
