@@ -72,7 +72,7 @@ def row_of(args: argparse.Namespace, network: str) -> dict:
 
 def markdown(args: argparse.Namespace, rows: list[dict]) -> str:
     first, second = args.engines
-    versions = rows[0]["versions"]
+    versions = {engine: " and ".join(sorted({row["versions"][engine] for row in rows})) for engine in args.engines}
     lines = [f"{processor()}, {args.threads} thread(s). Median latency of {args.rounds} rounds, each with both engines in turn "
              f"and models loaded anew; original graphs, f32. {first} {versions[first]}, {second} {versions[second]}. The ratio is "
              f"{first} / {second}, the median of the rounds with the lowest and highest; above 1, {second} is faster.", "",
