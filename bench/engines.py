@@ -1,10 +1,12 @@
 """Times networks on two engines in turn and writes a table of their ratios.
 
-    bench/engines.py [--program build/isomer] [--engines ort onednn] [--threads 1] [--rounds 6] [--seconds 1] --out docs/results/onednn-1-thread
+    bench/engines.py [--program build/isomer] [--engines ort onednn] [--networks all] [--threads 1] [--rounds 6] [--seconds 1]
+                     --out docs/results/onednn-1-thread
 
 In every round each network runs on both engines, one process after the other, so that models are loaded (and plans made) anew
 each time; the engine that begins changes from round to round. The ratio of a round is the first engine's median latency over the
 second's; the table gives the median of the rounds with the lowest and highest. Outputs are compared on the same random inputs.
+Finished rows are kept in the JSON file.
 """
 
 import argparse
@@ -16,6 +18,10 @@ import subprocess
 import tempfile
 
 NETWORKS = ["resnet50", "squeezenet", "mobilenet-v2", "inception-v3", "densenet121", "bert-base"]
+
+
+def all_networks(args: argparse.Namespace) -> list[str]:
+    return [entry["name"] for entry in isomer(args, "models")["models"]]
 
 
 def processor() -> str:
@@ -66,7 +72,7 @@ def row_of(args: argparse.Namespace, network: str) -> dict:
 
 def markdown(args: argparse.Namespace, rows: list[dict]) -> str:
     first, second = args.engines
-    versions = rows[0]["versions"]
+    versions = {engine: " and ".join(sorted({row["versions"][engine] for row in rows})) for engine in args.engines}
     lines = [f"{processor()}, {args.threads} thread(s). Median latency of {args.rounds} rounds, each with both engines in turn "
              f"and models loaded anew; original graphs, f32. {first} {versions[first]}, {second} {versions[second]}. The ratio is "
              f"{first} / {second}, the median of the rounds with the lowest and highest; above 1, {second} is faster.", "",
@@ -83,18 +89,20 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--program", type=pathlib.Path, default=pathlib.Path(__file__).parent.parent / "build/isomer")
     parser.add_argument("--engines", nargs=2, default=["ort", "onednn"])
-    parser.add_argument("--networks", nargs="+", default=NETWORKS)
+    parser.add_argument("--networks", nargs="+", default=NETWORKS, help="names, or 'all'")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--rounds", type=int, default=6)
     parser.add_argument("--seconds", type=float, default=1)
     parser.add_argument("--out", type=pathlib.Path, required=True, help="path of the files without .json and .md")
     args = parser.parse_args()
-    rows = []
-    for network in args.networks:
+    path = args.out.with_suffix(".json")
+    rows = json.loads(path.read_text())["rows"] if path.exists() else []
+    for network in all_networks(args) if args.networks == ["all"] else args.networks:
+        if any(row["network"] == network for row in rows):
+            continue
         rows.append(row_of(args, network))
         print(network, [round(times[args.engines[0]] / times[args.engines[1]], 3) for times in rows[-1]["rounds"]], flush=True)
-        args.out.with_suffix(".json").write_text(json.dumps({"processor": processor(), "threads": args.threads, "rows": rows},
-                                                            indent=1) + "\n")
+        path.write_text(json.dumps({"processor": processor(), "threads": args.threads, "rows": rows}, indent=1) + "\n")
         args.out.with_suffix(".md").write_text(markdown(args, rows))
 
 

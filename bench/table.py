@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 """Optimizes models with Isomer, onnxsim and OnnxSlim and times each result against the original on ONNX Runtime.
 
+--engine onednn: optimizes and times on the own runtime instead, by itself.
+
     python3 -m venv .venv-bench && .venv-bench/bin/pip install -r requirements.txt -r bench/requirements.txt
     .venv-bench/bin/python bench/table.py --models all --out docs/results      # writes results.json and results.md
 
@@ -41,11 +43,14 @@ def peer(name: str, source: pathlib.Path, target: pathlib.Path) -> None:
     subprocess.run([sys.executable, "-m", name, str(source), str(target)], check=True, capture_output=True, timeout=900)
 
 
-def timed(original: pathlib.Path, other: pathlib.Path, threads: int, shapes: list[str], seconds: float) -> dict:
+def common_args(shapes: list[str], args: argparse.Namespace) -> list[str]:
+    return ["--engine", args.engine, "--threads", str(args.threads), *(arg for shape in shapes for arg in ("--shape", shape))]
+
+
+def timed(original: pathlib.Path, other: pathlib.Path, shapes: list[str], args: argparse.Namespace) -> dict:
     """Ratio with interval of the paired runs, and how far the outputs are apart."""
-    shape_args = [arg for shape in shapes for arg in ("--shape", shape)]
-    common = ["--threads", str(threads), *shape_args]
-    bench = isomer("bench", str(original), str(other), "--seconds", str(seconds), *common)
+    common = common_args(shapes, args)
+    bench = isomer("bench", str(original), str(other), "--seconds", str(args.seconds), *common)
     compare = isomer("compare", str(original), str(other), *common)
     worst = max((row.get("max_rel") or 0.0 for row in compare["outputs"]), default=0.0)
     return {
@@ -57,30 +62,29 @@ def timed(original: pathlib.Path, other: pathlib.Path, threads: int, shapes: lis
     }
 
 
-def bench_alone(model: pathlib.Path, threads: int, shapes: list[str]) -> float:
-    shape_args = [arg for shape in shapes for arg in ("--shape", shape)]
-    return isomer("bench", str(model), "--seconds", "1", "--threads", str(threads), *shape_args)["models"][0]["median_us"]
+def bench_alone(model: pathlib.Path, shapes: list[str], args: argparse.Namespace) -> float:
+    return isomer("bench", str(model), "--seconds", "1", *common_args(shapes, args))["models"][0]["median_us"]
 
 
 def row_of(name: str, model: pathlib.Path, shapes: list[str], args: argparse.Namespace, folder: pathlib.Path) -> dict:
     row: dict = {"name": name}
     target = folder / "isomer.onnx"
-    shape_args = [arg for shape in shapes for arg in ("--shape", shape)]
     report = isomer(
-        "optimize", str(model), "-o", str(target), "--force", "--threads", str(args.threads),
-        "--time-budget", str(args.time_budget), *shape_args,
+        "optimize", str(model), "-o", str(target), "--force", "--time-budget", str(args.time_budget),
+        *common_args(shapes, args),
     )
+    row["engine_version"] = report["engine_version"]
     row["steps"] = [step["rule"] for step in report["steps"]] if report["improved"] else []
     row["improved"] = report["improved"]
     row["search_seconds"] = report["search"]["seconds"]
     row["candidates"] = report["search"]["candidates"]
     row["peak_rss_bytes"] = report["search"]["peak_rss_bytes"]
     # An input that came back byte for byte is not timed against itself.
-    row["isomer"] = timed(model, target, args.threads, shapes, args.seconds) if report["improved"] else None
+    row["isomer"] = timed(model, target, shapes, args) if report["improved"] else None
     row["before_us"] = (report["measured"] or {}).get("before_us")
     if row["before_us"] is None:
-        row["before_us"] = row["isomer"]["before_us"] if row["isomer"] else bench_alone(model, args.threads, shapes)
-    if not args.no_peers:
+        row["before_us"] = row["isomer"]["before_us"] if row["isomer"] else bench_alone(model, shapes, args)
+    if not args.no_peers and args.engine == "ort":
         row.update(peer_columns(model, shapes, args, folder))
     return row
 
@@ -91,7 +95,7 @@ def peer_columns(model: pathlib.Path, shapes: list[str], args: argparse.Namespac
         target = folder / f"{tool}.onnx"
         try:
             peer(tool, model, target)
-            columns[tool] = timed(model, target, args.threads, shapes, args.seconds)
+            columns[tool] = timed(model, target, shapes, args)
         except (RuntimeError, subprocess.SubprocessError) as error:
             columns[tool] = {"error": str(error).splitlines()[0][:120]}
     return columns
@@ -111,8 +115,9 @@ def number(row: dict, key: str, unit: float, form: str) -> str:
 
 
 def heading(data: dict) -> list[str]:
+    engine = data["engine"] if "engine" in data else f"ONNX Runtime {data['engine_version']} at its highest level"
     lines = [
-        f"{data['processor']}, {data['threads']} thread(s), ONNX Runtime {data['engine_version']} at its highest level.",
+        f"{data['processor']}, {data['threads']} thread(s), {engine}.",
         "Ratio of latencies, original / optimized, of paired runs over four loads, with 95% interval; above 1 is faster.",
     ]
     if any("search_seconds" in row for row in data["rows"]):
@@ -129,21 +134,23 @@ def heading(data: dict) -> list[str]:
 
 
 def markdown(data: dict) -> str:
-    lines = [
-        *heading(data),
-        "",
-        "| model | original, ms | Isomer | onnxsim | OnnxSlim | largest relative difference | search, s | peak, MB "
-        "| substitutions |",
-        "|---|---:|---|---|---|---:|---:|---:|---|",
-    ]
+    peers = [tool for tool in PEERS if any(tool in row for row in data["rows"])]
+    columns = ["model", "original, ms", "Isomer", *peers, "largest relative difference", "search, s", "peak, MB", "substitutions"]
+    rules = ["---", "---:", "---", *("---" for _ in peers), "---:", "---:", "---:", "---"]
+    lines = [*heading(data), "", "| " + " | ".join(columns) + " |", "|" + "|".join(rules) + "|"]
     for row in data["rows"]:
-        steps = ", ".join(dict.fromkeys(row["steps"]))
         own = row["isomer"]
-        lines.append(
-            f"| {row['name']} | {row['before_us'] / 1000:.2f} | {cell(own) if own else '1 (the input)'} "
-            f"| {cell(row.get('onnxsim'))} | {cell(row.get('onnxslim'))} | {format(own['max_rel'], '.0e') if own else '0'} "
-            f"| {number(row, 'search_seconds', 1, '.1f')} | {number(row, 'peak_rss_bytes', 1e6, '.0f')} | {steps} |"
-        )
+        cells = [
+            row["name"],
+            f"{row['before_us'] / 1000:.2f}",
+            cell(own) if own else "1 (the input)",
+            *(cell(row.get(tool)) for tool in peers),
+            format(own["max_rel"], ".0e") if own else "0",
+            number(row, "search_seconds", 1, ".1f"),
+            number(row, "peak_rss_bytes", 1e6, ".0f"),
+            ", ".join(dict.fromkeys(row["steps"])),
+        ]
+        lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines) + "\n"
 
 
@@ -204,6 +211,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--models", nargs="*", default=[], help="benchmark networks, or 'all'")
     parser.add_argument("--exported", action="store_true", help="the graphs of tests/exported too")
+    parser.add_argument("--engine", default="ort", choices=["ort", "onednn"])
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--seconds", type=float, default=3, help="timing of each pair")
     parser.add_argument("--time-budget", type=float, default=45, help="of each search")
@@ -241,7 +249,10 @@ def main() -> int:
             except (RuntimeError, subprocess.SubprocessError) as error:
                 print(f"{name}: {error}", file=sys.stderr)
                 continue
-        data.setdefault("engine_version", __import__("onnxruntime").__version__)
+        if args.engine == "ort":
+            data.setdefault("engine_version", row["engine_version"])
+        else:
+            data.setdefault("engine", f"own runtime on oneDNN {row['engine_version']}")
         data["rows"].append(row)
         save(data, args.out)
         print(f"{name}: {cell(row['isomer']) or 'the input'}", flush=True)

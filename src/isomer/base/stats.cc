@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <vector>
 
 #include "isomer/base/rng.h"
@@ -37,6 +38,13 @@ double robust_mean(std::vector<double> samples) {
   double sum = 0;
   for (size_t i = first; i < last; ++i) sum += samples[i];
   return sum / static_cast<double>(last - first);
+}
+
+double trimmed_mean(std::vector<double> samples, double share) {
+  std::ranges::sort(samples);
+  const auto cut = static_cast<size_t>(share * static_cast<double>(samples.size()));
+  const auto rest = std::span(samples).subspan(cut, samples.size() - 2 * cut);
+  return std::accumulate(rest.begin(), rest.end(), 0.0) / static_cast<double>(rest.size());
 }
 
 double median(std::span<const double> samples) { return percentile(samples, 0.5); }

@@ -17,6 +17,9 @@ double median(std::span<const double> samples);
 /// time. There must be samples.
 double robust_mean(std::vector<double> samples);
 
+/// The mean of the samples without this share of them (below one half) at either end. There must be samples.
+double trimmed_mean(std::vector<double> samples, double share);
+
 /// An estimate with its 95% interval.
 struct Interval {
   double value = 0;

@@ -23,6 +23,12 @@ TEST(Stats, MedianAndPercentiles) {
   EXPECT_EQ(percentile(ten, 2), 10) << "p is clamped";
 }
 
+TEST(Stats, TrimmedMeanLeavesOutBothEnds) {
+  EXPECT_EQ(trimmed_mean({1000, 1, 2, 3, 4, 5, 6, 7, 8, -1000}, 0.1), 4.5);
+  EXPECT_EQ(trimmed_mean({3, 1, 2}, 0.1), 2) << "a tenth of three samples is none";
+  EXPECT_EQ(trimmed_mean({7}, 0.49), 7);
+}
+
 TEST(Stats, PairedRatioFindsTheRatioUnderCommonNoise) {
   Rng rng(7);
   std::vector<double> a, b;

@@ -54,7 +54,7 @@ double KernelSigner::distance(size_t kernel) const {
   const double between =
       graph_.consumers(largest).size() > 1 ? std::min(between_readers(largest), footprint_) : footprint_;
   if (between <= kNearestWeights) return kNearestWeights;
-  return std::min(std::exp2(std::round(std::log2(between))), kFarthestWeights);
+  return std::min(std::exp2(std::round(2 * std::log2(between)) / 2), kFarthestWeights);
 }
 
 double KernelSigner::between_readers(ValueId weight) const {

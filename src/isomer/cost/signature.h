@@ -9,9 +9,8 @@ namespace isomer {
 
 /// Weights below this many bytes are read too fast for their distance to matter.
 inline constexpr double kSmallWeights = 4096;
-/// Between these, distances are rounded to powers of two, so that versions of one model share their measurements.
+/// Between these, distances are rounded to half powers of two, so that versions of one model share their measurements.
 inline constexpr double kNearestWeights = 4 << 20;
-inline constexpr double kFarthestWeights = 128 << 20;
 
 class KernelSigner {
  public:

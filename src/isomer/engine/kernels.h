@@ -47,6 +47,9 @@ class KernelPlanner {
   virtual KernelPlan plan(const Graph& graph, const Boundary& boundary = {}) const = 0;
 };
 
+/// Bytes beyond which it does not matter how far away weights are.
+inline constexpr double kFarthestWeights = 128 << 20;
+
 /// A kernel by itself, to be timed.
 struct KernelRun {
   /// Its nodes, with concrete types; or, for a reorder, a graph that returns its only input.
@@ -55,7 +58,8 @@ struct KernelRun {
   std::vector<Intake> intakes = {};
   /// The layout of the operand that changes, for a reorder.
   std::optional<Layout> reorder_to = std::nullopt;
-  /// Bytes that a whole model touches between two runs of this kernel: its weights are as far away as that.
+  /// Bytes that a whole model touches between two runs of this kernel: its weights are as far away as that, or farther
+  /// than kFarthestWeights.
   double distance = 0;
 };
 

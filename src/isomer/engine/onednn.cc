@@ -15,7 +15,7 @@ namespace {
 using onednn::Plan;
 
 /// Counts changes of our own kernels, and of how plans choose: older measurements of kernels do not hold any more.
-constexpr int kRevision = 2;
+constexpr int kRevision = 3;
 
 /// A span for a run from `start` to `end`, and within it those of its kernels.
 void add_spans(const Plan& plan, const onednn::TracedRun& run, double start, double end, Trace& trace, size_t track) {
@@ -86,7 +86,7 @@ class OnednnEngine : public InProcessEngine {
   }
   const KernelPlanner* planner() const override { return &planner_; }
   Result<KernelTime> time_kernel(const KernelRun& run, double) override {
-    return time_on_plan(run, {.threads = threads_, .dtype = dtype_}, tuner_, far_);
+    return time_on_plan(run, {.threads = threads_, .dtype = dtype_}, tuner_);
   }
   /// A plan's own account of its kernels leaves nothing out.
   Result<double> kernel_overhead() override { return 0; }
@@ -119,7 +119,6 @@ class OnednnEngine : public InProcessEngine {
   std::shared_ptr<onednn::Tuner> tuner_;
   const OnednnPlanner planner_;
   std::map<SessionId, PlanCache> plans_;
-  std::vector<float> far_;  // what is touched between two runs of a kernel
 };
 
 }  // namespace

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 
 #include "isomer/base/stats.h"
 #include "isomer/ir/copy.h"
 #include "isomer/ops/registry.h"
+#include "isomer/runtime/onednn/rotation.h"
 #include "isomer/runtime/reference/random.h"
 
 namespace isomer {
@@ -14,8 +16,7 @@ namespace {
 constexpr std::string_view kHarness = "harness";  // begins the names of what does not count
 constexpr std::string_view kOperand = "operand";  // made by the harness
 constexpr std::string_view kResult = "result";
-constexpr float kNobodysAlpha = 0.12345F;  // tells the harness's node from the kernel's
-constexpr int64_t kChannels = 16;          // a multiple of every block
+constexpr int64_t kChannels = 16;  // a multiple of every block
 
 /// A window that is moved by one and not padded, over `axes` axes.
 Attrs window(size_t axes) {
@@ -57,9 +58,17 @@ class Harness {
     if (run_.reorder_to) return named(made);
     builder_.name(made, std::string(kOperand));
     // A second reader, so that nothing is fused into what makes the operand.
-    ISOMER_TRY(const ValueId other, builder_.add(*find_op("Elu"), {{"alpha", kNobodysAlpha}}, {made}));
+    ISOMER_TRY(const ValueId other, builder_.add(*find_op(unused_pool()), {}, {made}));
     outputs_.push_back(named(other));
     return made;
+  }
+
+  /// A pool that the kernel does not perform, so that it is not taken for the kernel.
+  const char* unused_pool() const {
+    const bool used = std::ranges::any_of(run_.graph.nodes(), [](const Node& node) {
+      return node.op->domain.empty() && node.op->name == "GlobalMaxPool";
+    });
+    return used ? "GlobalAveragePool" : "GlobalMaxPool";
   }
 
   Result<ValueId> convolution(ValueId x, int64_t channels, int64_t groups) {
@@ -92,20 +101,14 @@ Tensor random_operand(const TensorType& type, uint64_t seed) {
   return tensor;
 }
 
-/// Touches every line of a memory. Reads alone: what a model touches between two uses of a weight are other weights,
-/// which need not go back to memory.
-void read_through(std::span<const float> memory) {
-  constexpr size_t kLine = 64 / sizeof(float);
-  volatile float last = 0;
-  for (size_t i = 0; i < memory.size(); i += kLine) last = memory[i];
-  static_cast<void>(last);
-}
-
-size_t weight_bytes(const Graph& graph) {
-  size_t bytes = 0;
-  for (const Node& node : graph.nodes())
-    if (node.is_constant()) bytes += graph.constant(node.result())->bytes().size();
-  return bytes;
+/// How many kernels with as many weights there would be in a model of this distance. A kernel whose weights are the
+/// most of a large model is not alone in it.
+size_t copies_of_weights(const KernelRun& run) {
+  double bytes = 1;
+  for (const Node& node : run.graph.nodes())
+    if (node.is_constant()) bytes += static_cast<double>(run.graph.constant(node.result())->bytes().size());
+  const auto copies = static_cast<size_t>(std::max(std::lround(run.distance / bytes), 1L));
+  return run.distance < kFarthestWeights ? copies : std::max(copies, size_t{2});
 }
 
 /// Which launches of the plan are the kernel.
@@ -133,11 +136,11 @@ std::vector<bool> counted(const KernelRun& run, const std::vector<onednn::PlanKe
 }  // namespace
 
 Result<KernelTime> time_on_plan(const KernelRun& run, const onednn::PlanOptions& options,
-                                const std::shared_ptr<onednn::Tuner>& tuner, std::vector<float>& far) {
+                                const std::shared_ptr<onednn::Tuner>& tuner) {
   constexpr int kWarmup = 2, kMinRuns = 9, kMaxRuns = 60;
-  constexpr double kSeconds = 0.04;
-  constexpr double kNear = 4 << 20;                 // bytes that other kernels touch in any case
-  constexpr size_t kFewWeights = size_t{64} << 10;  // that come from afar faster than the rest is done
+  constexpr double kSeconds = 0.04, kWarmupSeconds = 0.03;
+  constexpr size_t kArenas = 2;  // a kernel before used the place of the result
+  constexpr size_t kRounds = 8;  // until the third level of cache has settled
   ISOMER_TRY(const Graph graph, Harness(run).build());
   std::vector<Tensor> inputs;
   std::vector<TensorType> types;
@@ -148,26 +151,31 @@ Result<KernelTime> time_on_plan(const KernelRun& run, const onednn::PlanOptions&
   ISOMER_TRY(const onednn::Plan plan, onednn::Plan::make(graph, types, options, tuner));
   const std::vector<bool> counts = counted(run, plan.kernels());
   if (std::ranges::none_of(counts, [](bool counts_too) { return counts_too; })) return KernelTime{};
-  far.resize(static_cast<size_t>(std::max(run.distance, kNear)) / sizeof(float));
+  const auto last = std::find(counts.rbegin(), counts.rend(), true);
+  onednn::Rotation rotation(
+      plan,
+      {.copies = copies_of_weights(run), .arenas = kArenas, .kernels = static_cast<size_t>(counts.rend() - last)});
   const std::vector<Tensor> sources = inputs;
-  const bool few_weights = weight_bytes(run.graph) <= kFewWeights;
   std::vector<double> samples;
-  const auto start = std::chrono::steady_clock::now();
+  auto start = std::chrono::steady_clock::now();
   const auto seconds = [&] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(); };
-  for (int i = -kWarmup; i < kMinRuns || (i < kMaxRuns && seconds() < kSeconds); ++i) {
-    read_through(far);
-    // Without weights nothing comes from afar: the kernel's code and its place for the result were used just before.
-    if (few_weights) {
-      ISOMER_TRY([[maybe_unused]] const auto before, plan.trace(inputs));
-    }
+  const auto once = [&]() -> Result<double> {
     // As if a kernel before had just made the operands.
     for (size_t k = 0; k < inputs.size(); ++k) std::ranges::copy(sources[k].bytes(), inputs[k].mutable_bytes().begin());
-    ISOMER_TRY(const onednn::TracedRun traced, plan.trace(inputs));
+    ISOMER_TRY(const auto spans, rotation.run(inputs));
     double sum = 0;
-    for (size_t k = 0; k < counts.size(); ++k) sum += counts[k] ? traced.kernels[k].duration : 0;
-    if (i >= 0) samples.push_back(sum);
+    for (size_t k = 0; k < spans.size(); ++k) sum += counts[k] ? spans[k].duration : 0;
+    return sum;
+  };
+  // Some times around where that is soon done: then a copy was read as long ago as a model's weights were.
+  for (size_t i = 0; i < kWarmup || (i < kRounds * rotation.copies() && seconds() < kWarmupSeconds); ++i)
+    ISOMER_CHECK(once().map([](double) {}));
+  start = std::chrono::steady_clock::now();
+  while (samples.size() < kMinRuns || (samples.size() < kMaxRuns && seconds() < kSeconds)) {
+    ISOMER_TRY(const double us, once());
+    samples.push_back(us);
   }
-  return KernelTime{.us = robust_mean(samples),
+  return KernelTime{.us = trimmed_mean(samples, 0.1),
                     .spread = percentile(samples, 0.75) - percentile(samples, 0.25),
                     .runs = static_cast<int>(samples.size())};
 }

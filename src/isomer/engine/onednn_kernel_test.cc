@@ -50,8 +50,7 @@ double microseconds(const Graph& graph, Intake intake) {
   KernelRun run{.graph = graph};
   for (const Node& node : graph.nodes())
     run.intakes.push_back(node.is_input() || node.is_constant() ? Intake::Own : intake);
-  std::vector<float> far;
-  const auto time = time_on_plan(run, {}, onednn::make_tuner(false), far);
+  const auto time = time_on_plan(run, {}, onednn::make_tuner(false));
   if (!time) throw std::runtime_error(time.error().message);
   EXPECT_GT(time->runs, 0);
   return time->us;
@@ -70,9 +69,8 @@ TEST(OnednnKernel, TimesWhateverArrives) {
 
 TEST(OnednnKernel, TimesReorders) {
   const Graph graph = graph_of("input x: f32[1,32,14,14]\nreturn x");
-  std::vector<float> far;
   for (const Layout to : {Layout::Plain, Layout::Blocked}) {
-    const auto time = time_on_plan({.graph = graph, .reorder_to = to}, {}, onednn::make_tuner(false), far);
+    const auto time = time_on_plan({.graph = graph, .reorder_to = to}, {}, onednn::make_tuner(false));
     ASSERT_TRUE(time.has_value()) << time.error().message;
     EXPECT_GT(time->us, 0);
   }

@@ -302,8 +302,8 @@ Types one_hot(const Form& form) {
       out ? normal_axis(form.integer("axis", -1), out->size() + 1) : Result<size_t>(fail("its rank is not known"));
   if (!axis) return {{form.dtype(2)}};
   const auto depth = form.dim(1);
-  out->insert(out->begin() + static_cast<std::ptrdiff_t>(*axis),
-              depth && at_least(*depth, Dim(0)) == true ? depth : std::nullopt);
+  out->push_back(depth && at_least(*depth, Dim(0)) == true ? depth : std::nullopt);
+  std::rotate(out->begin() + static_cast<std::ptrdiff_t>(*axis), out->end() - 1, out->end());
   return {{form.dtype(2), out}};
 }
 

@@ -60,11 +60,13 @@ class Canonicalizer {
     ISOMER_TRY(const NodeId added, builder_.copy(from_, node, operands));
     rename(node, added);
     if (const auto gelu = written_gelu(builder_.peek(), added)) {
-      ISOMER_TRY(const ValueId joined, builder_.add(*find_op("Gelu"), {}, {gelu->x}));
+      ISOMER_TRY(const ValueId joined, builder_.add(*find_op("Gelu"), gelu_attrs(*gelu), {gelu->x}));
       keep_name(node, joined);
     }
     return {};
   }
+
+  static Attrs gelu_attrs(const WrittenGelu& gelu) { return gelu.tanh ? Attrs{{"approximate", "tanh"}} : Attrs{}; }
 
   /// What stands for a node's result bears its name, unless it has one.
   void keep_name(const Node& node, ValueId value) {

@@ -64,6 +64,21 @@ ISOMER_INLINE void map_block(const float* from, float* to, int64_t repeats, cons
   }
 }
 
+/// `repeats` times the same channels, of which several repeats fill a vector.
+template <class Vector>
+ISOMER_INLINE void map_narrow(const float* from, float* to, int64_t repeats, int64_t width, const float* scale,
+                              const float* shift, const Bounds& bounds) {
+  float scales[kLanes<Vector>], shifts[kLanes<Vector>];
+  for (int64_t i = 0; i < kLanes<Vector>; ++i) {
+    scales[i] = scale[i % width];
+    shifts[i] = shift[i % width];
+  }
+  const int64_t whole = repeats * width / kLanes<Vector>;
+  map_block<Vector, 1>(from, to, whole, scales, shifts, bounds);
+  for (int64_t i = whole * kLanes<Vector>; i < repeats * width; ++i)
+    to[i] = map_one(from[i], scales[i % width], shifts[i % width], bounds);
+}
+
 /// `repeats` times the same channels, however many.
 template <class Vector>
 ISOMER_INLINE void map_channels(const float* from, float* to, int64_t repeats, int64_t width, const float* scale,
@@ -89,6 +104,7 @@ struct MapGroup {
     if (width == 1) return map_channel<Vector>(from, to, repeats, *scale, *shift, bounds);
     if (width == kLanes<Vector>) return map_block<Vector, 1>(from, to, repeats, scale, shift, bounds);
     if (width == 2 * kLanes<Vector>) return map_block<Vector, 2>(from, to, repeats, scale, shift, bounds);
+    if (kLanes<Vector> % width == 0) return map_narrow<Vector>(from, to, repeats, width, scale, shift, bounds);
     map_channels<Vector>(from, to, repeats, width, scale, shift, bounds);
   }
 };

@@ -36,7 +36,7 @@ TEST(ChannelLayout, KnowsWhereChannelsLie) {
 TEST(ChannelMap, MapsEveryElement) {
   for (const int threads : {1, 3}) {
     const ThreadScope scope(threads);
-    for (const int64_t width : {1, 3, 8, 16, 32, 37}) {
+    for (const int64_t width : {1, 2, 3, 4, 8, 16, 32, 37}) {
       std::vector<float> scale, shift;
       for (int64_t c = 0; c < 3 * width; ++c) {
         scale.push_back(0.5F + static_cast<float>(c));

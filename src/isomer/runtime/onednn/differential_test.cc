@@ -382,6 +382,21 @@ TEST(Differential, EveryFunction) {
   expect_as_reference(
       "input x: f32[3,37]\na = Abs(x)\ne = f32[]{0.5}\nl = Log(a)\ns = Sqrt(a)\nr = Reciprocal(x)\n"
       "p = Pow(a, e)\nm = Max(x, e)\nd = Div(e, x)\nreturn l, s, r, p, m, d");
+  const auto cube = expect_as_reference("input x: f32[3,37]\nn = f32[]{3}\ny = Pow(x, n)\nreturn y");
+  EXPECT_TRUE(cube.front().implementation.starts_with("own:"));
+}
+
+TEST(Differential, Selections) {
+  // Of the condition, the first and the second tensor.
+  const char* const extents[][3] = {{"5,37", "5,37", "5,37"},  {"5,37", "3,5,37", "1"}, {"3,1,37", "5,1", "37"},
+                                    {"5,1", "5,37", "2,1,37"}, {"1", "4,16", "4,16"},   {"7", "1", "1"}};
+  for (const auto& [which, yes, no] : extents) {
+    SCOPED_TRACE(fmt::format("{} {} {}", which, yes, no));
+    const auto kernels = expect_as_reference(fmt::format(
+        "input c: bool[{}]\ninput a: f32[{}]\ninput b: f32[{}]\ny = Where(c, a, b)\nreturn y", which, yes, no));
+    EXPECT_EQ(references(kernels), 0);
+  }
+  expect_as_reference("input c: bool[2]\ninput a: i64[2]\ninput b: i64[2]\ny = Where(c, a, b)\nreturn y");
 }
 
 TEST(Differential, EmptyExtents) {

@@ -123,8 +123,8 @@ class Fuser {
     return true;
   }
   static Post gelu_post(const WrittenGelu& gelu) {
-    return {
-        gelu.nodes.back(), Eltwise{algorithm::eltwise_gelu_erf}, kNoValue, {gelu.nodes.begin(), gelu.nodes.end() - 1}};
+    const Eltwise function{gelu.tanh ? algorithm::eltwise_gelu_tanh : algorithm::eltwise_gelu_erf};
+    return {gelu.nodes.back(), function, kNoValue, {gelu.nodes.begin(), gelu.nodes.end() - 1}};
   }
   /// The Gelu of a value, where nothing else reads it.
   const WrittenGelu* gelu_of(ValueId value) const {

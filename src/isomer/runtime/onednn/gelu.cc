@@ -16,7 +16,7 @@ class Matcher {
     for (size_t i = 0; i < 2; ++i) {
       const NodeId inner = graph_.producer(operand(last, i));
       if (!is_op(inner, "Mul")) continue;
-      found_ = {kNoValue, {inner, last}};
+      found_ = {.nodes = {inner, last}};
       const ValueId factors[] = {operand(inner, 0), operand(inner, 1), operand(last, 1 - i)};
       if (!is_gelu(factors) || graph_.type(graph_.node(last).result()) != graph_.type(found_.x)) continue;
       std::ranges::sort(found_.nodes);
@@ -41,7 +41,12 @@ class Matcher {
   bool is_gelu(std::span<const ValueId> factors) {
     return std::ranges::any_of(factors, [&](ValueId factor) {
       const size_t nodes = found_.nodes.size();
-      const auto x = under_erf(factor);
+      auto x = under_erf(factor);
+      found_.tanh = !x;
+      if (!x) {
+        found_.nodes.resize(nodes);
+        x = under_tanh(factor);
+      }
       if (x && std::ranges::count(factors, *x) == 1 && graph_.type(factor) == graph_.type(*x) &&
           std::ranges::any_of(factors, [&](ValueId v) { return is_scalar(v, 0.5); })) {
         found_.x = *x;
@@ -66,6 +71,31 @@ class Matcher {
       return operand(division, 0);
     }
     return other_of(scaled, "Mul", std::sqrt(0.5));
+  }
+
+  /// x where `value` is tanh(sqrt(2 / pi) (x + 0.044715 x^3)) + 1.
+  std::optional<ValueId> under_tanh(ValueId value) {
+    constexpr double kSlope = 0.7978845608028654, kCubic = 0.044715;
+    const auto tanh = other_of(value, "Add", 1);
+    if (!tanh || !is_op(graph_.producer(*tanh), "Tanh")) return std::nullopt;
+    found_.nodes.push_back(graph_.producer(*tanh));
+    const auto inner = other_of(operand(graph_.producer(*tanh), 0), "Mul", kSlope);
+    if (!inner || !is_op(graph_.producer(*inner), "Add")) return std::nullopt;
+    const NodeId sum = graph_.producer(*inner);
+    found_.nodes.push_back(sum);
+    for (size_t i = 0; i < 2; ++i) {
+      const size_t nodes = found_.nodes.size();
+      const auto cube = other_of(operand(sum, 1 - i), "Mul", kCubic);
+      if (cube && is_op(graph_.producer(*cube), "Pow")) {
+        const NodeId power = graph_.producer(*cube);
+        if (operand(power, 0) == operand(sum, i) && is_scalar(operand(power, 1), 3)) {
+          found_.nodes.push_back(power);
+          return operand(sum, i);
+        }
+      }
+      found_.nodes.resize(nodes);
+    }
+    return std::nullopt;
   }
 
   /// The operand that is not the scalar, of the node called `name` that makes `value`.

@@ -8,9 +8,10 @@
 
 namespace isomer::onednn {
 
-/// x (erf(x / sqrt 2) + 1) / 2.
+/// x (erf(x / sqrt 2) + 1) / 2, or its approximation x (tanh(sqrt(2 / pi) (x + 0.044715 x^3)) + 1) / 2.
 struct WrittenGelu {
   ValueId x = kNoValue;
+  bool tanh = false;          ///< the approximation
   std::vector<NodeId> nodes;  ///< all that compute it, in the graph's order
 };
 

@@ -32,6 +32,7 @@ const std::map<std::string, LowerFn>& families() {
       {"Gather", lower_gather},
       {"Expand", lower_expand},
       {"Pad", lower_pad},
+      {"Where", lower_where},
       {"Concat", lower_concat},
       {"Reshape", lower_view},
       {"Flatten", lower_view},

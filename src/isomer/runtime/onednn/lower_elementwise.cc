@@ -1,7 +1,7 @@
 // Element-wise functions and arithmetic between tensors.
 
 #include "isomer/runtime/onednn/channelwise.h"
-#include "isomer/runtime/onednn/erf.h"
+#include "isomer/runtime/onednn/functions.h"
 #include "isomer/runtime/onednn/lower.h"
 #include "isomer/runtime/onednn/own_kernel.h"
 
@@ -49,6 +49,22 @@ Result<bool> lower_erf(Builder& builder, const Node& node) {
   return true;
 }
 
+/// Third powers, by products: oneDNN takes logarithms. Zeros stay, as above.
+Result<bool> lower_cube(Builder& builder, const Node& node) {
+  const ValueId x = builder.graph().operands(node)[0];
+  Location from = builder.at(x);
+  if (!is_packed(from.desc) || from.desc.data_type() != kF32) from = builder.plain(x);
+  const Location to = builder.result(node.result(), from.desc, from);
+  const auto count = static_cast<int64_t>(from.desc.get_size() / sizeof(float));
+  emit_own(
+      builder,
+      {.name = "Pow", .from = {from}, .to = to, .result = node.result(), .run = [=](Workspace& workspace) -> Status {
+         third_powers(elements_at(workspace, from), mutable_elements_at(workspace, to), count);
+         return {};
+       }});
+  return true;
+}
+
 /// A product, a sum and bounds, the same for all elements.
 Result<bool> lower_hard_sigmoid(Builder& builder, const Node& node) {
   const ValueId x = builder.graph().operands(node)[0];
@@ -83,6 +99,9 @@ Result<bool> lower_eltwise(Builder& builder, const Group& group) {
   if (node.op->name == "HardSigmoid") return lower_hard_sigmoid(builder, node);
   const auto unary = unary_of(graph, node);
   if (!unary || !is_dense(graph, unary->operand)) return false;
+  const Eltwise& function = unary->function;
+  if (function.algorithm == algorithm::eltwise_pow && function.alpha == 1 && function.beta == 3)
+    return lower_cube(builder, node);
   const auto describe = [&](const Desc& layout) {
     return attempt([&] {
       const dnnl::eltwise_forward::desc what(dnnl::prop_kind::forward_inference, unary->function.algorithm, layout,

@@ -1,22 +1,13 @@
 #include "isomer/runtime/onednn/plan.h"
 
-#include <mutex>
-
 #include "isomer/runtime/onednn/canonical.h"
 #include "isomer/runtime/onednn/lower.h"
 #include "isomer/runtime/onednn/memory.h"
+#include "isomer/runtime/onednn/plan_state.h"
 #include "isomer/runtime/onednn/threads.h"
-#include "isomer/runtime/onednn/workspace.h"
 #include "isomer/runtime/reference/executor.h"
 
 namespace isomer::onednn {
-
-struct PlanState {
-  Program program;
-  PlanOptions options;
-  std::mutex mutex;
-  std::vector<std::unique_ptr<Workspace>> free;  // guarded by mutex
-};
 
 namespace {
 
@@ -46,6 +37,8 @@ class Lease {
   std::unique_ptr<Workspace> workspace_;
 };
 
+}  // namespace
+
 Status check_inputs(const Graph& graph, std::span<const Tensor> inputs) {
   if (inputs.size() != graph.inputs().size())
     return fail("the plan has {} inputs, got {}", graph.inputs().size(), inputs.size());
@@ -69,8 +62,6 @@ std::vector<Tensor> empty_outputs(const Program& program) {
   }
   return outputs;
 }
-
-}  // namespace
 
 std::string library_version() {
   const dnnl_version_t* version = dnnl_version();

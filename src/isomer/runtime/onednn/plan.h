@@ -80,6 +80,7 @@ class Plan {
   /// Types of the outputs; those that depend on data have no shape.
   std::vector<TensorType> output_types() const;
   int threads() const;
+  const PlanState& state() const { return *state_; }  ///< for what else this room does with plans
 
  private:
   explicit Plan(std::unique_ptr<PlanState> state);

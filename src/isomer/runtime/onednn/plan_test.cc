@@ -1,5 +1,6 @@
 #include "isomer/runtime/onednn/plan.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include <map>
@@ -147,6 +148,34 @@ TEST(Plan, JoinsGeluWrittenOut) {
     return y
   )");
   EXPECT_EQ(count_of(kernels, "MatMul+Add+Gelu"), 1);
+}
+
+TEST(Plan, JoinsTheApproximateGeluWrittenOut) {
+  const auto plan_with = [](const char* cubic, const char* exponent) {
+    return expect_as_reference(fmt::format(R"(
+    input x: f32[8,16]
+    w = f32[16,32]{{seed 1}}
+    h = MatMul(x, w)
+    three = f32[]{{{}}}
+    cubic = f32[]{{{}}}
+    slope = f32[]{{0.7978846}}
+    one = f32[]{{1}}
+    half = f32[]{{0.5}}
+    m = Mul(h, half)
+    p = Pow(h, three)
+    c = Mul(p, cubic)
+    s = Add(h, c)
+    i = Mul(s, slope)
+    t = Tanh(i)
+    g = Add(t, one)
+    y = Mul(m, g)
+    return y
+  )",
+                                           exponent, cubic));
+  };
+  EXPECT_EQ(count_of(plan_with("0.044715", "3"), "MatMul+Gelu"), 1);
+  EXPECT_EQ(count_of(plan_with("0.05", "3"), "MatMul+Gelu"), 0);
+  EXPECT_EQ(count_of(plan_with("0.044715", "2"), "MatMul+Gelu"), 0);
 }
 
 TEST(Plan, LeavesAGeluOfMoreAxes) {

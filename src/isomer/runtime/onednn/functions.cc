@@ -1,4 +1,4 @@
-#include "isomer/runtime/onednn/erf.h"
+#include "isomer/runtime/onednn/functions.h"
 
 #include "isomer/runtime/onednn/threads.h"
 #include "isomer/runtime/onednn/vectors.h"
@@ -42,28 +42,48 @@ ISOMER_INLINE void erf_of(Number& x) {
 }
 
 struct Erf {
+  template <class Number>
+  static ISOMER_INLINE void of(Number& x) {
+    erf_of(x);
+  }
+};
+
+struct Cube {
+  template <class Number>
+  static ISOMER_INLINE void of(Number& x) {
+    x = x * x * x;
+  }
+};
+
+/// Function::of every element.
+template <class Function>
+struct Each {
   template <class Vector>
   static ISOMER_INLINE void run(const float* from, float* to, int64_t count) {
     int64_t i = 0;
     for (; i + kLanes<Vector> <= count; i += kLanes<Vector>) {
       Vector x;
       load(x, from + i);
-      erf_of(x);
+      Function::of(x);
       store(to + i, x);
     }
     for (; i < count; ++i) {
       float x = from[i];
-      erf_of(x);
+      Function::of(x);
       to[i] = x;
     }
   }
 };
 
+template <class Function>
+void apply_to_each(const float* from, float* to, int64_t count) {
+  parallel_for(count, kGrain,
+               [&](int64_t begin, int64_t end) { dispatch<Each<Function>>(from + begin, to + begin, end - begin); });
+}
+
 }  // namespace
 
-void error_function(const float* from, float* to, int64_t count) {
-  parallel_for(count, kGrain,
-               [&](int64_t begin, int64_t end) { dispatch<Erf>(from + begin, to + begin, end - begin); });
-}
+void error_function(const float* from, float* to, int64_t count) { apply_to_each<Erf>(from, to, count); }
+void third_powers(const float* from, float* to, int64_t count) { apply_to_each<Cube>(from, to, count); }
 
 }  // namespace isomer::onednn
