@@ -382,8 +382,8 @@ TEST_F(Cli, TracesTheSearch) {
     ++categories[span["cat"]];
     if (span["cat"] == "phase") phases.push_back(span["name"]);
   }
-  EXPECT_THAT(phases, testing::ElementsAre("optimize", "import", "read rules", "start the engine", "search", "confirm",
-                                           "report"));
+  EXPECT_THAT(phases, testing::ElementsAre("optimize", "import", "read rules", "start the engine", "search", "prove",
+                                           "confirm", "report"));
   for (const char* category : {"search", "step", "candidates", "judge", "part"}) EXPECT_GT(categories[category], 0);
   double candidates = 0, cost = 0;
   const json trace = json::parse(read_file(file).value());

@@ -116,7 +116,8 @@ void print_verdicts(const std::vector<Rule>& rules, const std::vector<RuleVerdic
     table.row({rules[i].name, std::string(verdict_name(verdict.verdict)), std::to_string(verdict.instances)});
     if (verdict.verdict == Verdict::Refuted)
       findings += fmt::format("\n{} is false:\n{}", rules[i].name, verdict.counterexample);
-    if (verdict.verdict == Verdict::Tested || verdict.verdict == Verdict::Unknown) findings += fmt::format("\n{}: {}\n", rules[i].name, verdict.how);
+    if (verdict.verdict == Verdict::Tested || verdict.verdict == Verdict::Unknown)
+      findings += fmt::format("\n{}: {}\n", rules[i].name, verdict.how);
   }
   fmt::print("{}{}", table.str(), findings);
 }
