@@ -31,7 +31,9 @@ void expect_refuted(const AxiomVerdict& verdict, const std::string& text) {
 class EveryAxiom : public ::testing::TestWithParam<const OpDef*> {};
 
 TEST_P(EveryAxiom, Holds) {
-  const AxiomVerdict verdict = check_axiom(*GetParam(), {.max_instances = 200});
+  // Sums of sums of squares take long to evaluate.
+  const size_t most = GetParam()->name.ends_with("Normalization") ? 20 : 200;
+  const AxiomVerdict verdict = check_axiom(*GetParam(), {.max_instances = most});
   EXPECT_FALSE(verdict.refuted) << verdict.counterexample;
   // Slices along several axes have too many cases to write out.
   EXPECT_TRUE(verdict.given_up == 0 || verdict.why_given_up == "too many cases") << verdict.str();
