@@ -211,8 +211,7 @@ Element normalized(Scope& scope, const Element& x,
                    const Element& epsilon, const Element& scale, const Element& bias) {
   const Element mean = mean_of([](const Element& v) { return v; });
   // The mean of squares less the square of the mean: shorter as a polynomial.
-  const Element variance =
-      mean_of([&](const Element& v) { return scope.times(v, v); }) - scope.times(mean, mean);
+  const Element variance = mean_of([&](const Element& v) { return scope.times(v, v); }) - scope.times(mean, mean);
   const Element factor = inverse(function("Sqrt", {variance + epsilon}));
   return scope.times(scope.times(x - mean, factor), scale) + bias;
 }
