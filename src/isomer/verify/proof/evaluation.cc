@@ -25,6 +25,8 @@ class Integers {
  public:
   Integers(const Scope& scope, const Assignment& given) : scope_(scope), given_(given) {}
 
+  const Scope& scope() const { return scope_; }
+
   /// Nothing where a bound that has no value yet is needed.
   std::optional<int64_t> maybe(const Dim& dim) const {
     return dim.evaluate([this](const std::string& name) { return symbol(name); });
@@ -184,13 +186,50 @@ class Elements {
   }
 
   T value(const Product& product) {
+    std::vector<const FactorNode*> inside;
     T sum(0);
+    std::optional<T> outside;  // what is the same for all values of the bounds
     integers_.each(product.bounds, product.region, [&] {
-      T term = number(product.coefficient);
-      for (const Factor& factor : product.factors) term = term * value(*factor);
+      if (!outside) {
+        outside = number(product.coefficient);
+        for (const Factor& factor : product.factors) {
+          if (speaks_of(*factor, product.bounds))
+            inside.push_back(factor.get());
+          else
+            outside = *outside * value(*factor);
+        }
+      }
+      T term = *outside;
+      for (const FactorNode* factor : inside) term = term * value(*factor);
       sum = sum + term;
     });
     return sum;
+  }
+
+  /// Whether one of the bounds, which are not those of a sum within, stands in a factor.
+  bool speaks_of(const FactorNode& factor, std::vector<std::string> bounds) const {
+    std::erase_if(bounds, [&](const std::string& name) { return std::ranges::count(factor.bounds, name) > 0; });
+    const auto in_symbols = [&](const std::set<std::string>& symbols) {
+      return std::ranges::any_of(symbols, [&](const std::string& symbol) {
+        const auto all = integers_.scope().symbols_in(Dim::symbol(symbol));
+        return std::ranges::any_of(bounds, [&](const std::string& name) { return all.contains(name); });
+      });
+    };
+    std::set<std::string> symbols;
+    for (const Dim& dim : factor.index) symbols_of(dim, symbols);
+    for (const Formula& region : factor.regions) region.symbols(symbols);
+    if (in_symbols(symbols)) return true;
+    for (const Element& argument : factor.arguments) {
+      for (const Product& product : argument.products()) {
+        std::vector<std::string> left = bounds;
+        std::erase_if(left, [&](const std::string& name) { return std::ranges::count(product.bounds, name) > 0; });
+        FactorNode whole{FactorNode::Kind::Extreme, "", {}, {}, {}, {product.region}};
+        if (speaks_of(whole, left)) return true;
+        for (const Factor& inner : product.factors)
+          if (speaks_of(*inner, left)) return true;
+      }
+    }
+    return false;
   }
 
   static T number(const Rational& rational) {
