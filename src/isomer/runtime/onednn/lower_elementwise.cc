@@ -32,8 +32,8 @@ Dims padded(Dims dims, size_t rank) {
   return dims;
 }
 
-/// Erf keeps zeros, so that the unused channels of blocks stay as they are.
-Result<bool> lower_erf(Builder& builder, const Node& node) {
+/// f of every element, where f keeps zeros, so that the unused channels of blocks stay as they are.
+Result<bool> lower_map(Builder& builder, const Node& node, const char* name, void (*f)(const float*, float*, int64_t)) {
   const ValueId x = builder.graph().operands(node)[0];
   if (!is_dense(builder.graph(), x)) return false;
   Location from = builder.at(x);
@@ -42,28 +42,17 @@ Result<bool> lower_erf(Builder& builder, const Node& node) {
   const auto count = static_cast<int64_t>(from.desc.get_size() / sizeof(float));
   emit_own(
       builder,
-      {.name = "Erf", .from = {from}, .to = to, .result = node.result(), .run = [=](Workspace& workspace) -> Status {
-         error_function(elements_at(workspace, from), mutable_elements_at(workspace, to), count);
+      {.name = name, .from = {from}, .to = to, .result = node.result(), .run = [=](Workspace& workspace) -> Status {
+         f(elements_at(workspace, from), mutable_elements_at(workspace, to), count);
          return {};
        }});
   return true;
 }
 
-/// Third powers, by products: oneDNN takes logarithms. Zeros stay, as above.
-Result<bool> lower_cube(Builder& builder, const Node& node) {
-  const ValueId x = builder.graph().operands(node)[0];
-  Location from = builder.at(x);
-  if (!is_packed(from.desc) || from.desc.data_type() != kF32) from = builder.plain(x);
-  const Location to = builder.result(node.result(), from.desc, from);
-  const auto count = static_cast<int64_t>(from.desc.get_size() / sizeof(float));
-  emit_own(
-      builder,
-      {.name = "Pow", .from = {from}, .to = to, .result = node.result(), .run = [=](Workspace& workspace) -> Status {
-         third_powers(elements_at(workspace, from), mutable_elements_at(workspace, to), count);
-         return {};
-       }});
-  return true;
-}
+Result<bool> lower_erf(Builder& builder, const Node& node) { return lower_map(builder, node, "Erf", error_function); }
+
+/// Third powers, by products: oneDNN takes logarithms.
+Result<bool> lower_cube(Builder& builder, const Node& node) { return lower_map(builder, node, "Pow", third_powers); }
 
 /// A product, a sum and bounds, the same for all elements.
 Result<bool> lower_hard_sigmoid(Builder& builder, const Node& node) {
