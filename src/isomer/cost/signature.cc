@@ -51,24 +51,33 @@ double KernelSigner::distance(size_t kernel) const {
     }
   }
   if (bytes < kSmallWeights) return 0;
-  const double between =
-      graph_.consumers(largest).size() > 1 ? std::min(between_readers(largest), footprint_) : footprint_;
+  const double between = std::min(since_last_read(kernel, largest), footprint_);
   if (between <= kNearestWeights) return kNearestWeights;
   return std::min(std::exp2(std::round(2 * std::log2(between)) / 2), kFarthestWeights);
 }
 
-double KernelSigner::between_readers(ValueId weight) const {
-  if (touched_.empty()) {
-    double sum = 0;
-    for (const Node& node : graph_.nodes()) {
-      const bool folded = node.num_results > 0 && graph_.is_weight(node.result());
-      for (const ValueId operand : graph_.operands(node))
-        if (!folded && operand != kNoValue && graph_.is_weight(operand)) sum += types_.bytes(operand);
-      touched_.push_back(sum);
-    }
-  }
+double KernelSigner::since_last_read(size_t kernel, ValueId weight) const {
   const auto readers = graph_.consumers(weight);
-  return (touched_[readers.back()] - touched_[readers.front()]) / static_cast<double>(readers.size() - 1);
+  if (readers.size() < 2) return footprint_;
+  if (touched_.empty()) touched_ = bytes_of_weights();
+  const auto nodes = plan_.kernel(kernel);
+  const auto own = [&](NodeId reader) { return std::find(nodes.begin(), nodes.end(), reader) != nodes.end(); };
+  const auto first = std::find_if(readers.begin(), readers.end(), own);
+  // The first reader finds what the last one of the run before has left.
+  if (first == readers.begin()) return footprint_ - (touched_[readers.back()] - touched_[readers.front()]);
+  return touched_[*first] - touched_[*(first - 1)];
+}
+
+std::vector<double> KernelSigner::bytes_of_weights() const {
+  std::vector<double> out;
+  double sum = 0;
+  for (const Node& node : graph_.nodes()) {
+    const bool folded = node.num_results > 0 && graph_.is_weight(node.result());
+    for (const ValueId operand : graph_.operands(node))
+      if (!folded && operand != kNoValue && graph_.is_weight(operand)) sum += types_.bytes(operand);
+    out.push_back(sum);
+  }
+  return out;
 }
 
 uint64_t KernelSigner::signature(size_t kernel) {

@@ -31,10 +31,12 @@ class KernelSigner {
 
  private:
   bool inside(size_t kernel, ValueId value) const;
-  /// Bytes that are touched between two uses of a kernel's weights, in few steps; 0 where that does not matter.
+  /// Bytes that are touched after a kernel's weights were last read, in few steps; 0 where that does not matter.
   double distance(size_t kernel) const;
-  /// Bytes of weights that the nodes between two readers of a weight touch, on average over its readers.
-  double between_readers(ValueId weight) const;
+  /// Bytes that are touched after a weight was last read, by a kernel before this one or in the run before.
+  double since_last_read(size_t kernel, ValueId weight) const;
+  /// Bytes of weights that nodes up to each one read, from the first on.
+  std::vector<double> bytes_of_weights() const;
   TensorType type(ValueId value) const;
 
   const Graph& graph_;
@@ -42,7 +44,7 @@ class KernelSigner {
   const ConcreteTypes& types_;
   const double footprint_;
   std::vector<ValueId> seen_;            // by `signature`, kept for its room
-  mutable std::vector<double> touched_;  // bytes of weights that nodes up to this one read; made when first needed
+  mutable std::vector<double> touched_;  // bytes_of_weights(), when first needed
 };
 
 }  // namespace isomer
