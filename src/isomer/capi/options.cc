@@ -104,7 +104,7 @@ Status read_options(std::string_view text_of_options, OptimizeOptions& options) 
          options.skip_rules.push_back(rule);
          return Status();
        })},
-      {"proved_only", flag(options.proved_only)},
+      {"allow_tested", flag(options.allow_tested)},
       {"tolerance", number(options.tolerance, 0)},
       {"least_speedup", number(options.least_speedup, 0)},
       {"force", flag(options.force)},

@@ -97,9 +97,8 @@ void add_optimize(CLI::App& app, int& exit_code) {
   command->add_option("--rules", options.rules_file, "A rule file instead of the built-in rules");
   command->add_option("--skip-rule", options.skip_rules, "A rule not to use; may be given many times")
       ->allow_extra_args(false);
-  command->add_flag(
-      "--proved-only", options.proved_only,
-      "Hand out only what rests on rules that are proved, in general or at the very places where they were applied");
+  command->add_flag("--allow-tested", options.allow_tested,
+                    "Also hand out what rests on rules that are tested, but neither proved in general nor as applied");
   command
       ->add_option("--tolerance", options.tolerance, "Largest difference of outputs, relative to the largest element")
       ->check(CLI::NonNegativeNumber)

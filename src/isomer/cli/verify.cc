@@ -9,6 +9,7 @@
 #include "isomer/cli/commands.h"
 #include "isomer/cli/common.h"
 #include "isomer/verify/compare.h"
+#include "isomer/verify/proof/prove_moves.h"
 #include "isomer/verify/replay/verify_files.h"
 
 namespace isomer {
@@ -53,11 +54,32 @@ Result<Difference> measure(const VerifyOptions& options, const replay::Verificat
   return out;
 }
 
-json report_of(const VerifyOptions& options, const replay::Verification& found, const Difference& difference) {
+using Proofs = std::map<std::string, AppliedProofs>;
+
+/// Proofs of the applications of those rules that have none in general, made anew.
+Result<Proofs> prove(const replay::Verification& found) {
+  replay::RuleBook book;
+  std::set<std::string> names;
+  for (const replay::CertifiedRule& rule : found.certificate.rules) {
+    ISOMER_TRY(const std::vector<Rule> parsed, parse_rules(rule.text));
+    book.emplace(rule.name, parsed.front());
+    if (rule.verdict != Verdict::Proved) names.insert(rule.name);
+  }
+  if (names.empty()) return Proofs{};
+  return prove_moves(found.input.graph, found.certificate.moves, book, names);
+}
+
+json report_of(const VerifyOptions& options, const replay::Verification& found, const Proofs& proofs,
+               const Difference& difference) {
   json rules = json::array();
-  for (const auto& rule : found.certificate.rules)
+  for (const auto& rule : found.certificate.rules) {
     rules.push_back(
         {{"rule", rule.name}, {"hash", fmt::format("{:016x}", rule.hash)}, {"verdict", verdict_name(rule.verdict)}});
+    const auto at_use = proofs.find(rule.name);
+    if (at_use == proofs.end()) continue;
+    rules.back()["applications"] = at_use->second.applications;
+    rules.back()["proved_at_use"] = at_use->second.proved;
+  }
   json report = {{"schema", "isomer.verify.v1"},
                  {"isomer", version()},
                  {"certificate", options.certificate},
@@ -81,7 +103,8 @@ json report_of(const VerifyOptions& options, const replay::Verification& found, 
   return report;
 }
 
-void print_report(const VerifyOptions& options, const replay::Verification& found, const Difference& difference) {
+void print_report(const VerifyOptions& options, const replay::Verification& found, const Proofs& proofs,
+                  const Difference& difference) {
   if (!found.holds()) {
     fmt::print("DOES NOT HOLD: {}\n", found.problem);
     return;
@@ -89,6 +112,10 @@ void print_report(const VerifyOptions& options, const replay::Verification& foun
   fmt::print("holds: {} steps, {} applications of {} rules, {} folded constants\n", found.tally.moves,
              found.tally.applications, found.certificate.rules.size(), found.tally.constants);
   for (const std::string& sentence : replay::beside_rules(found.certificate)) fmt::print("  {}\n", sentence);
+  fmt::print("rules      {} proved for all sizes\n", found.certificate.rules.size() - proofs.size());
+  for (const auto& [name, at_use] : proofs)
+    fmt::print("           {}: tested; {} of {} applications proved as they stand\n", name, at_use.proved,
+               at_use.applications);
   if (difference.inputs == 0) return;
   fmt::print("outputs    {} on {} random input{} ({})\n",
              !difference.comparable      ? "not all finite, or integers that differ,"
@@ -111,15 +138,20 @@ Result<int> verify(const VerifyOptions& options) {
   }();
   if (!replayed) return tl::unexpected<Error>(replayed.error());
   const replay::Verification& found = *replayed;
+  Proofs proofs;
+  if (found.holds()) {
+    const Progress progress("proving what has no general proof");
+    ISOMER_TRY(proofs, prove(found));
+  }
   Difference difference;
   if (found.holds() && options.inputs > 0) {
     const Progress progress("running both models");
     ISOMER_TRY(difference, measure(options, found));
   }
   if (options.json)
-    print_json(report_of(options, found, difference));
+    print_json(report_of(options, found, proofs, difference));
   else
-    print_report(options, found, difference);
+    print_report(options, found, proofs, difference);
   return found.holds() ? kDone : kFinding;
 }
 

@@ -1,6 +1,7 @@
 #include "isomer/optimize/optimize.h"
 
 #include <algorithm>
+#include <chrono>
 
 #include "isomer/base/file.h"
 #include "isomer/base/hash.h"
@@ -62,10 +63,10 @@ class Pipeline {
     }));
     ISOMER_CHECK(phase("start the engine", [&] { return make_oracle(); }));
     Graph found;
-    ISOMER_CHECK(phase("search", [&] { return search(rules, found); }));
+    ISOMER_CHECK(phase("search", [&] { return search(rules, options_.search.time_budget_seconds, found); }));
     ISOMER_CHECK(phase("prove", [&] { return search_until_proved(rules, found); }));
     for (const SearchStep& step : report_.search.steps) report_.verdicts[step.rule] = rules.verdicts.at(step.rule);
-    for (const auto& [name, applications] : report_.proved_at_use)
+    for (const auto& [name, applications] : report_.proofs.at_use)
       if (report_.verdicts.contains(name)) report_.verdicts[name] = verdict_name(Verdict::Proved);
     ISOMER_CHECK(phase("confirm", [&] { return confirm(found); }));
     ISOMER_CHECK(phase("report", [&]() -> Status {
@@ -96,7 +97,9 @@ class Pipeline {
     return work();
   }
 
-  Status search(const RuleSet& rules, Graph& found) {
+  Status search(const RuleSet& rules, double seconds, Graph& found) {
+    SearchOptions search = options_.search;
+    search.time_budget_seconds = seconds;
     const SearchContext context{
         .rules = rules.rules,
         .tactics = rules.tactics,
@@ -109,31 +112,39 @@ class Pipeline {
         .admits = [this](const Graph& graph) { return admits(graph); },
         .progress = options_.progress,
         .trace = options_.trace};
-    ISOMER_TRY(SearchResult result, run_search(model_.graph, options_.search, context));
+    ISOMER_TRY(SearchResult result, run_search(model_.graph, search, context));
     found = std::move(result.graph);
     report_.search = std::move(result.report);
     return {};
   }
 
   /// Steps by rules that have no general proof are proved where they were applied; where that fails, the search is
-  /// repeated without these rules.
+  /// repeated without these rules, in half of its time. The last one goes without all that have no general proof.
   Status search_until_proved(RuleSet& rules, Graph& found) {
-    while (options_.proved_only) {
-      ISOMER_TRY(const auto proofs, prove_steps(model_.graph, found, report_.search.steps, rules));
-      report_.proved_at_use.clear();
-      bool all = true;
-      for (const auto& [name, of_rule] : proofs) {
-        report_.proved_at_use[name] = of_rule.proved;
-        if (of_rule.proved == of_rule.applications) continue;
-        all = false;
-        report_.not_proved[name] = of_rule.reason;
-        drop_rule(rules, name);
+    constexpr size_t kMostSearches = 4;
+    const auto begin = std::chrono::steady_clock::now();
+    ProvedSteps& proofs = report_.proofs;
+    while (!options_.allow_tested) {
+      ISOMER_TRY(const auto applied, prove_steps(model_.graph, found, report_.search.steps, rules));
+      proofs.at_use.clear();
+      const size_t failed = proofs.not_proved.size();
+      for (const auto& [name, of_rule] : applied) {
+        if (of_rule.proved == of_rule.applications) {
+          proofs.at_use[name] = of_rule.proved;
+        } else {
+          proofs.not_proved[name] = of_rule.reason;
+          drop_rule(rules, name);
+        }
       }
-      if (all) break;
+      if (proofs.not_proved.size() == failed) break;
+      if (++proofs.searches == kMostSearches) drop_unproved(rules);
+      const double earlier = report_.search.seconds;
       options_.progress(
-          fmt::format("searching again without {} rules that could not be proved", report_.not_proved.size()));
-      ISOMER_CHECK(search(rules, found));
+          fmt::format("searching again without {} rules that could not be proved", proofs.not_proved.size()));
+      ISOMER_CHECK(search(rules, options_.search.time_budget_seconds / 2, found));
+      proofs.seconds += earlier - report_.search.seconds;
     }
+    proofs.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     return {};
   }
 

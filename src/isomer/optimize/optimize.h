@@ -37,8 +37,8 @@ struct OptimizeOptions {
   std::string rules_file;               ///< instead of the built-in rules
   std::vector<std::string> skip_rules;  ///< names
   std::filesystem::path certificate;    ///< where the certificate of the output goes; empty: none
-  /// Hand out only what rests on rules that are proved, in general or at the very places where they were applied.
-  bool proved_only = false;
+  /// Also hand out what rests on rules that are tested, but proved neither in general nor where they were applied.
+  bool allow_tested = false;
   double tolerance = 1e-4;  ///< of outputs, relative to the largest element
   /// The final graph must be this much faster than the model, with the whole interval above 1; else the model is
   /// returned.
@@ -72,6 +72,16 @@ struct ReportDetails {
   std::map<std::string, Rule> rules = {};                       ///< those in the steps, by name
 };
 
+/// How the steps came to rest on proofs.
+struct ProvedSteps {
+  size_t searches = 1;  ///< `search` is the last of them
+  double seconds = 0;   ///< of earlier searches and of proofs
+  /// Rules in the steps that are proved for the very places where they were applied, with the number of these.
+  std::map<std::string, size_t> at_use;
+  /// Rules that the search was repeated without, with why an application could not be proved.
+  std::map<std::string, std::string> not_proved;
+};
+
 struct OptimizeReport {
   OptimizeOptions options;
   std::string engine_version;
@@ -79,10 +89,7 @@ struct OptimizeReport {
   SearchReport search;  ///< its steps lead to the output, or, where that is the input, to a graph that was dropped
   int64_t peak_rss_bytes = 0;                   ///< most memory that the process held so far
   std::map<std::string, std::string> verdicts;  ///< of the rules in the steps, by name
-  /// Rules in the steps that are proved for the very places where they were applied, with the number of these.
-  std::map<std::string, size_t> proved_at_use;
-  /// Rules that the search was repeated without, with why their applications could not be proved.
-  std::map<std::string, std::string> not_proved;
+  ProvedSteps proofs;
   std::optional<Metrics> cost_before;  ///< by the engine's kernels, or the roofline model
   std::optional<Metrics> cost_after;
   std::optional<ActivationMemory>

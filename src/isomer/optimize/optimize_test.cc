@@ -21,6 +21,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
+using ::testing::UnorderedElementsAre;
 
 class Optimize : public ::testing::Test {
  protected:
@@ -242,6 +243,45 @@ TEST_F(Optimize, RefusesBadOptionsAndNamesThem) {
       write_file(folder_.path() / "false.rules", "rule wrong (Sub ?x ?y) => (Sub ?y ?x) where real(?x)").has_value());
   bad.rules_file = folder_.path() / "false.rules";
   EXPECT_THAT(message(bad), HasSubstr("'wrong' is refuted"));
+}
+
+// No axiom says what a running sum is, so that nothing of it can be proved.
+TEST_F(Optimize, HandsOutWhatIsProvedUnlessToldOtherwise) {
+  OptimizeOptions options = network("sru-11");
+  const Graph graph = parse_graph(R"(
+    input a: f32[64,64]
+    input b: f32[64,64]
+    s = CumSum(a) {axis=0}
+    t = CumSum(b) {axis=0}
+    u = Add(s, t)
+    p = Mul(u, a)
+    q = Mul(u, b)
+    r = Add(p, q)
+    return r)",
+                                  find_op)
+                          .value();
+  ASSERT_TRUE(export_model(make_model(graph, "sums", 17), options.input).has_value());
+  options.rules_file = folder_.path() / "own.rules";
+  ASSERT_TRUE(write_file(options.rules_file, R"(
+    rule join-running-sums (Add (CumSum ..c ?x) (CumSum ..c ?y)) => (CumSum ..c (Add ?x ?y))
+      where shape(?x) == shape(?y) and real(?x)
+    rule factor (Add (Mul ?u ?a) (Mul ?u ?b)) => (Mul ?u (Add ?a ?b))
+      where shape(?a) == shape(?b) and shape(?u) == shape(?a) and real(?u))")
+                  .has_value());
+  const auto proved = optimize(options);
+  ASSERT_TRUE(proved.has_value()) << proved.error().message;
+  EXPECT_THAT(rules_of(*proved), ElementsAre("factor"));
+  EXPECT_EQ(proved->verdicts.at("factor"), "proved");
+  EXPECT_EQ(proved->proofs.searches, 2);
+  EXPECT_TRUE(proved->proofs.not_proved.contains("join-running-sums"));
+  EXPECT_EQ(to_json(*proved)["proofs"]["not_proved"][0]["rule"], "join-running-sums");
+  EXPECT_THAT(summary(*proved), HasSubstr("without what is not proved: join-running-sums"));
+  options.allow_tested = true;
+  const auto tested = optimize(options);
+  ASSERT_TRUE(tested.has_value()) << tested.error().message;
+  EXPECT_THAT(rules_of(*tested), UnorderedElementsAre("factor", "join-running-sums"));
+  EXPECT_EQ(tested->verdicts.at("join-running-sums"), "tested");
+  EXPECT_EQ(tested->proofs.searches, 1);
 }
 
 TEST_F(Optimize, ObjectiveAndLimitDecide) {

@@ -24,7 +24,7 @@ json options_json(const OptimizeOptions& options) {
           {"dtype", dtype_name(options.costs.engine_options.dtype)},
           {"rules", options.rules_file.empty() ? "built-in" : options.rules_file},
           {"skip_rules", options.skip_rules},
-          {"proved_only", options.proved_only},
+          {"allow_tested", options.allow_tested},
           {"symbols", options.shapes.symbols},
           {"shapes", options.shapes.inputs},
           {"tolerance", options.tolerance},
@@ -44,7 +44,7 @@ json steps_json(const OptimizeReport& report) {
                      {"verdict", report.verdicts.at(step.rule)},
                      // Applications that were proved as they stand, where the rule has no proof in general.
                      {"proved_at_use",
-                      report.proved_at_use.contains(step.rule) ? json(report.proved_at_use.at(step.rule)) : json()},
+                      report.proofs.at_use.contains(step.rule) ? json(report.proofs.at_use.at(step.rule)) : json()},
                      {"nodes", step.nodes},
                      // Of a step that was judged with those before it, these tell.
                      {"delta_us", in_us ? delta : json()},
@@ -54,6 +54,12 @@ json steps_json(const OptimizeReport& report) {
                      {"speedup", step.speedup > 0 && within ? json(step.speedup) : json()}});
   }
   return steps;
+}
+
+json proofs_json(const ProvedSteps& proofs) {
+  json not_proved = json::array();
+  for (const auto& [rule, reason] : proofs.not_proved) not_proved.push_back({{"rule", rule}, {"reason", reason}});
+  return {{"searches", proofs.searches}, {"seconds", proofs.seconds}, {"not_proved", std::move(not_proved)}};
 }
 
 json cost_json(const OptimizeReport& report) {
@@ -119,6 +125,7 @@ json to_json(const OptimizeReport& report) {
                 {"peak_rss_bytes", report.peak_rss_bytes},
                 {"progress", progress_json(report.search)},
                 {"rejected", rejected_json(report.search)}}},
+              {"proofs", proofs_json(report.proofs)},
               {"cost", cost_json(report)},
               {"memory", {{"before", memory_json(report.memory_before)}, {"after", memory_json(report.memory_after)}}},
               {"measured", json()},

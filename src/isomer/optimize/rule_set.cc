@@ -28,6 +28,11 @@ void drop_rule(RuleSet& rules, const std::string& name) {
   std::erase_if(rules.rules, [&](const Rule& rule) { return rule.name == name; });
 }
 
+void drop_unproved(RuleSet& rules) {
+  std::erase_if(rules.rules,
+                [&](const Rule& rule) { return rules.verdicts.at(rule.name) != verdict_name(Verdict::Proved); });
+}
+
 Result<RuleSet> usable_rules(const std::string& file, const std::vector<std::string>& skip) {
   ISOMER_TRY(RuleFile loaded, file.empty() ? builtin_rule_file() : load_rule_file(file));
   for (const std::string& name : skip) {

@@ -111,6 +111,15 @@ std::string rejected(const SearchReport& search) {
   return line + (search.rejected.size() > kShown ? "; ...\n" : "\n");
 }
 
+/// One line: what the search was repeated without; empty where it was not.
+std::string proofs(const ProvedSteps& proofs) {
+  if (proofs.not_proved.empty()) return "";
+  std::string line = fmt::format(
+      "proofs     searched {} times, {:.1f} s more, without what is not proved: ", proofs.searches, proofs.seconds);
+  for (const auto& [rule, reason] : proofs.not_proved) line += (line.back() == ' ' ? "" : ", ") + rule;
+  return line + "\n";
+}
+
 std::string counted(int64_t count, const char* one, const char* many) {
   return fmt::format("{} {}", grouped(count), count == 1 ? one : many);
 }
@@ -136,7 +145,7 @@ std::string run_lines(const OptimizeReport& report) {
                      counted(search.duplicates, "duplicate", "duplicates"));
   if (report.kernels_measured > 0)
     out += fmt::format(", {} measured", counted(static_cast<int64_t>(report.kernels_measured), "kernel", "kernels"));
-  out += '\n' + rejected(search);
+  out += '\n' + rejected(search) + proofs(report.proofs);
   return out +
          fmt::format("output     {}\n", report.options.dry_run ? "none: a dry run" : report.options.output.string());
 }
