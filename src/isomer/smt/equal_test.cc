@@ -44,6 +44,20 @@ TEST(EqualElements, SumsSplit) {
   }));
 }
 
+TEST(EqualElements, OneIndexThatCountsIsNoSum) {
+  // Σ_{k<3} [1 <= k and k <= last] x[k] = x[1] where last is 1, and not where it is 2
+  const auto holds = [](const Dim& last) {
+    return proves([&](Scope& scope) {
+      const auto body = [&](const Index& k) {
+        return scope.decide(at_most(1, k[0])) && scope.decide(at_most(k[0], last)) ? x(k) : Element();
+      };
+      return std::pair{scope.sum({3}, body), x({1})};
+    });
+  };
+  EXPECT_TRUE(holds(1));
+  EXPECT_FALSE(holds(2));
+}
+
 TEST(EqualElements, OneMoreIsNotEqual) {
   EXPECT_FALSE(proves([](Scope& scope) {
     sizes(scope);

@@ -284,26 +284,36 @@ std::vector<Dim> Scope::bound_indices(const std::vector<Dim>& extents, std::vect
 
 namespace {
 
-/// The value that an equality of the region gives to one of the bounds, which is then no bound any more.
-std::optional<std::pair<std::string, Dim>> fixed_bound(const Product& product) {
-  const auto try_one = [&](const Formula& fact) -> std::optional<std::pair<std::string, Dim>> {
-    if (fact.kind() != Formula::Kind::Zero) return std::nullopt;
-    for (const auto& [names, coefficient] : fact.dim().terms()) {
-      if (names.size() != 1 || (coefficient != 1 && coefficient != -1)) continue;
-      if (std::ranges::find(product.bounds, names[0]) == product.bounds.end()) continue;
-      const Dim rest = fact.dim() - Dim(coefficient) * Dim::symbol(names[0]);
-      std::set<std::string> symbols;
-      symbols_of(rest, symbols);
-      if (!symbols.contains(names[0])) return std::make_pair(names[0], Dim(-coefficient) * rest);
-    }
-    return std::nullopt;
-  };
-  if (product.region.kind() == Formula::Kind::And) {
-    for (const Formula& part : product.region.parts())
-      if (auto found = try_one(part)) return found;
-    return std::nullopt;
+/// The value that dim == 0 gives to one of the bounds.
+std::optional<std::pair<std::string, Dim>> solved(const Dim& dim, const std::vector<std::string>& bounds) {
+  for (const auto& [names, coefficient] : dim.terms()) {
+    if (names.size() != 1 || (coefficient != 1 && coefficient != -1)) continue;
+    if (std::ranges::find(bounds, names[0]) == bounds.end()) continue;
+    const Dim rest = dim - Dim(coefficient) * Dim::symbol(names[0]);
+    std::set<std::string> symbols;
+    symbols_of(rest, symbols);
+    if (!symbols.contains(names[0])) return std::make_pair(names[0], Dim(-coefficient) * rest);
   }
-  return try_one(product.region);
+  return std::nullopt;
+}
+
+/// The value that the region gives to one of the bounds, which is then no bound any more: by an equality, or by
+/// d >= 0 and -d >= 0.
+std::optional<std::pair<std::string, Dim>> fixed_bound(const Product& product) {
+  const std::vector<Formula> alone{product.region};
+  const auto& facts = product.region.kind() == Formula::Kind::And ? product.region.parts() : alone;
+  for (const Formula& fact : facts) {
+    const bool range = fact.kind() == Formula::Kind::NonNegative;
+    if (!range && fact.kind() != Formula::Kind::Zero) continue;
+    auto found = solved(fact.dim(), product.bounds);
+    if (!found) continue;
+    const Dim opposite = Dim(-1) * fact.dim();
+    const auto closes = [&](const Formula& other) {
+      return other.kind() == Formula::Kind::NonNegative && other.dim() == opposite;
+    };
+    if (!range || std::ranges::any_of(facts, closes)) return found;
+  }
+  return std::nullopt;
 }
 
 }  // namespace
