@@ -10,7 +10,7 @@
 #include "isomer/engine/engine.h"
 #include "isomer/engine/inputs.h"
 #include "isomer/onnx/import.h"
-#include "isomer/optimize/optimize.h"
+#include "isomer/optimize/read_options.h"
 
 namespace py = pybind11;
 
@@ -96,26 +96,13 @@ py::dict run(const std::string& path, const std::map<std::string, py::array>& ar
   return named;
 }
 
-/// Runs the pipeline; the report as JSON text.
-std::string optimize_file(const std::string& input, const std::string& output, const std::string& engine, int threads,
-                          double time_budget, uint64_t seed, const std::vector<std::string>& shapes,
-                          const std::string& rules, const std::vector<std::string>& skip_rules, double tolerance,
-                          const std::string& python) {
+/// Runs the pipeline with options as JSON text; the report as JSON text.
+std::string optimize_file(const std::string& input, const std::string& output, const std::string& given) {
   OptimizeOptions options;
   options.input = input;
   options.output = output;
   options.force = true;
-  options.costs.engine = engine;
-  options.costs.engine_options.threads = threads;
-  options.costs.engine_options.python = python;
-  options.search.time_budget_seconds = time_budget;
-  options.seed = seed;
-  options.rules_file = rules;
-  options.skip_rules = skip_rules;
-  options.tolerance = tolerance;
-  for (const std::string& shape : shapes)
-    if (const auto status = add_shape_option(shape, options.shapes); !status)
-      throw py::value_error(status.error().message);
+  if (const auto status = read_options(given, options); !status) throw py::value_error(status.error().message);
   const py::gil_scoped_release free;
   const OptimizeReport report = unwrap(optimize(options));
   return to_json(report).dump();

@@ -117,26 +117,27 @@ def optimize(
     rules: str | os.PathLike = "",
     skip_rules: Sequence[str] = (),
     tolerance: float = 1e-4,
+    **options: object,
 ) -> Optimized:
     """Searches for an equivalent model that runs faster on `engine`, as `isomer optimize` does.
 
-    `shapes` are texts such as "x:1,3,224,224" or "batch=8", values of symbolic dimensions for measuring. Returns the given
-    model (`improved` is False) where no significant gain is found. Raises ValueError for bad input.
+    `shapes` are texts such as "x:1,3,224,224" or "batch=8", values of symbolic dimensions for measuring. Further `options` go
+    by the names of docs/embedding.md (`dtype="bf16"`, `objective="memory"`, `certificate="model.cert"`, ...). Returns the
+    given model (`improved` is False) where no significant gain is found. Raises ValueError for bad input.
     """
     source = load(model)
     folder = tempfile.TemporaryDirectory(prefix="isomer-")
     path = pathlib.Path(folder.name) / "model.onnx"
-    report = _native.optimize(
-        str(source.path),
-        str(path),
-        engine,
-        threads,
-        float(time_budget),
-        seed,
-        list(shapes),
-        os.fspath(rules),
-        list(skip_rules),
-        tolerance,
-        sys.executable,
-    )
+    options |= {
+        "engine": engine,
+        "threads": threads,
+        "time_budget": time_budget,
+        "seed": seed,
+        "shapes": list(shapes),
+        "rules": os.fspath(rules),
+        "skip_rules": list(skip_rules),
+        "tolerance": tolerance,
+        "python": sys.executable,
+    }
+    report = _native.optimize(str(source.path), str(path), json.dumps(options))
     return Optimized(path, folder, json.loads(report))

@@ -47,6 +47,17 @@ def test_optimize_keeps_the_function_and_names(tmp_path):
     np.testing.assert_allclose(isomer.run(tmp_path / "gate.onnx", x)["y"], before, rtol=1e-5, atol=1e-6)
 
 
+def test_optimize_takes_the_other_options_by_name(tmp_path):
+    certificate = tmp_path / "gate.cert"
+    result = isomer.optimize(gate(), engine="roofline", objective="flops", certificate=str(certificate))
+    assert result.report["options"]["objective"] == "flops"
+    assert certificate.read_text().startswith("isomer certificate")
+    with pytest.raises(ValueError, match="no option 'thread'"):
+        isomer.optimize(gate(), engine="roofline", thread=1)
+    with pytest.raises(ValueError, match="dtype: must be f32, bf16 or f16"):
+        isomer.optimize(gate(), engine="onednn", dtype="int8")
+
+
 def test_bad_input_raises_with_the_reason(tmp_path):
     path = tmp_path / "bad.onnx"
     path.write_bytes(b"no model at all")

@@ -7,7 +7,7 @@
 
 #include "isomer/capi/border.h"
 #include "isomer/capi/isomer.h"
-#include "isomer/capi/options.h"
+#include "isomer/optimize/read_options.h"
 
 namespace isomer::capi {
 namespace {

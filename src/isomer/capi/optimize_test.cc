@@ -60,10 +60,10 @@ TEST_F(COptimize, WritesTheModelAndItsReport) {
 }
 
 TEST_F(COptimize, TakesEveryOption) {
-  const char* const all = R"({"engine": "roofline", "threads": 2, "python": "python3", "profile_db": "",
+  const char* const all = R"({"engine": "roofline", "threads": 2, "dtype": "f32", "python": "python3", "profile_db": "",
       "objective": "kernels", "limits": ["peak_bytes <= 1e9"], "search": "greedy", "alpha": 1.1, "split": 10,
       "max_candidates": 5, "time_budget": 2.5, "seed": 7, "shapes": ["f:2,16"], "rules": "",
-      "skip_rules": ["factor-gate"], "tolerance": 1e-3, "least_speedup": 1.05, "force": true, "dry_run": true})";
+      "skip_rules": ["factor-gate"], "allow_tested": true, "certificate": "", "tolerance": 1e-3, "least_speedup": 1.05, "force": true, "dry_run": true})";
   ASSERT_EQ(isomer_optimize(in_.c_str(), nullptr, all, &report_, &error_), ISOMER_OK) << error_.message;
   const json options = json::parse(report_)["options"];
   EXPECT_EQ(options["threads"], 2);
@@ -77,6 +77,7 @@ TEST_F(COptimize, TakesEveryOption) {
   EXPECT_EQ(options["seed"], 7);
   EXPECT_EQ(options["shapes"], json({{"f", {2, 16}}}));
   EXPECT_EQ(options["skip_rules"], json({"factor-gate"}));
+  EXPECT_EQ(options["allow_tested"], true);
   EXPECT_EQ(options["tolerance"], 1e-3);
   EXPECT_EQ(options["least_speedup"], 1.05);
   EXPECT_EQ(options["dry_run"], true);
@@ -92,7 +93,7 @@ TEST_F(COptimize, BadOptionsAreRefused) {
   refused("", "no JSON object");
   refused("{", "no JSON object");
   refused("[]", "no JSON object");
-  refused(R"({"thread": 1})", "no option 'thread'; there are: alpha, ");
+  refused(R"({"thread": 1})", "no option 'thread'; there are: allow_tested, alpha, ");
   refused(R"({"threads": 0})", "threads: must be an integer from 1 to 1024");
   refused(R"({"threads": 1.5})", "threads: must be an integer");
   refused(R"({"threads": "2"})", "threads: must be an integer");
@@ -100,6 +101,7 @@ TEST_F(COptimize, BadOptionsAreRefused) {
   refused(R"({"alpha": 0.5})", "alpha: must be a number of at least 1");
   refused(R"({"time_budget": null})", "time_budget: must be a number");
   refused(R"({"engine": 3})", "engine: must be a text");
+  refused(R"({"dtype": "f64"})", "dtype: must be f32, bf16 or f16");
   refused(R"({"force": 1})", "force: must be true or false");
   refused(R"({"shapes": "N=1"})", "shapes: must be a list of texts");
   refused(R"({"shapes": ["N"]})", "shapes: --shape 'N'");

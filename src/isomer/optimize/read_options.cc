@@ -1,10 +1,10 @@
-#include "isomer/capi/options.h"
+#include "isomer/optimize/read_options.h"
 
 #include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
 
-namespace isomer::capi {
+namespace isomer {
 namespace {
 
 using nlohmann::json;
@@ -66,6 +66,20 @@ Reader texts(std::function<Status(const std::string&)> take) {
   };
 }
 
+/// f32, bf16 or f16.
+Reader precision(DType& target) {
+  return [&target](const json& value) -> Status {
+    std::string name;
+    ISOMER_CHECK(text(name)(value));
+    for (const DType dtype : {DType::Float, DType::BFloat16, DType::Half}) {
+      if (name != dtype_name(dtype)) continue;
+      target = dtype;
+      return {};
+    }
+    return fail("must be f32, bf16 or f16");
+  };
+}
+
 Reader objective(Objective& target) {
   return [&target](const json& value) -> Status {
     std::string expression;
@@ -85,6 +99,7 @@ Status read_options(std::string_view text_of_options, OptimizeOptions& options) 
   const std::map<std::string, Reader> readers = {
       {"engine", text(options.costs.engine)},
       {"threads", integer(engine.threads, 1, 1024)},
+      {"dtype", precision(engine.dtype)},
       {"python", text(engine.python)},
       {"profile_db", path(options.costs.profile_db)},
       {"objective", objective(options.objective)},
@@ -105,6 +120,7 @@ Status read_options(std::string_view text_of_options, OptimizeOptions& options) 
          return Status();
        })},
       {"allow_tested", flag(options.allow_tested)},
+      {"certificate", path(options.certificate)},
       {"tolerance", number(options.tolerance, 0)},
       {"least_speedup", number(options.least_speedup, 0)},
       {"force", flag(options.force)},
@@ -126,4 +142,4 @@ Status read_options(std::string_view text_of_options, OptimizeOptions& options) 
   return {};
 }
 
-}  // namespace isomer::capi
+}  // namespace isomer
