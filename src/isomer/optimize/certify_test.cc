@@ -261,8 +261,9 @@ TEST_F(Certify, RulesWithoutAVerdictAreRefused) {
   bad.rules[0].hash = parse_rules(text).value()[0].hash();
   EXPECT_THAT(problem_with(options, bad), HasSubstr("the lock of verdicts does not know it"));
   bad = good;
-  bad.rules[0].verdict = Verdict::Proved;
-  EXPECT_THAT(problem_with(options, bad), HasSubstr("its verdict is tested"));
+  const bool proved = good.rules[0].verdict == Verdict::Proved;
+  bad.rules[0].verdict = proved ? Verdict::Tested : Verdict::Proved;
+  EXPECT_THAT(problem_with(options, bad), HasSubstr(proved ? "its verdict is proved" : "its verdict is tested"));
   bad = good;
   bad.rules.push_back(bad.rules[0]);
   EXPECT_THAT(problem_with(options, bad), HasSubstr("twice"));

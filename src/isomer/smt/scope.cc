@@ -58,7 +58,9 @@ std::optional<std::vector<std::string>> factors_of_one(const Formula& fact) {
 Dim Scope::symbol(const std::string& prefix) { return Dim::symbol(prefix + std::to_string(counters_[prefix]++)); }
 
 void Scope::spend() {
-  if (++spent_ > limits_.queries) throw GaveUp{"too many queries of the solver"};
+  if (solver_->queries() - queries_before_ >= limits_.queries || solver_->queries() >= limits_.all_queries)
+    throw GaveUp{"too many queries of the solver"};
+  if (solver_->unanswered() >= limits_.all_unanswered) throw GaveUp{"too many queries without an answer"};
 }
 
 // Explorations --------------------------------------------------------------------------------------------------------
@@ -223,7 +225,7 @@ bool Scope::implied(const Formula& statement, const std::vector<Formula>& furthe
   known.push_back(!statement);
   const std::vector<Formula> definitions = definitions_in(known);
   known.insert(known.end(), definitions.begin(), definitions.end());
-  const bool holds = solver_.satisfiable(known) == false;
+  const bool holds = solver_->satisfiable(known) == false;
   cached->second = holds;
   return holds;
 }
@@ -233,7 +235,7 @@ std::optional<bool> Scope::consistent() {
   std::vector<Formula> known = facts({});
   const std::vector<Formula> definitions = definitions_in(known);
   known.insert(known.end(), definitions.begin(), definitions.end());
-  return solver_.satisfiable(known);
+  return solver_->satisfiable(known);
 }
 
 bool Scope::sums_to_zero(const std::vector<Formula>& further, const std::vector<Formula>& conditions,
@@ -244,7 +246,7 @@ bool Scope::sums_to_zero(const std::vector<Formula>& further, const std::vector<
   all.insert(all.end(), conditions.begin(), conditions.end());
   const std::vector<Formula> definitions = definitions_in(all);
   known.insert(known.end(), definitions.begin(), definitions.end());
-  return solver_.sums_to_zero(known, conditions, weights);
+  return solver_->sums_to_zero(known, conditions, weights);
 }
 
 // Elements ------------------------------------------------------------------------------------------------------------

@@ -22,12 +22,17 @@ struct GaveUp {
 class Scope {
  public:
   struct Limits {
-    size_t cases = 512;     ///< of one exploration
-    size_t queries = 5000;  ///< of the solver
+    size_t cases = 512;           ///< of one exploration
+    size_t queries = 5000;        ///< of the solver, by this scope
+    size_t all_queries = 9'000;   ///< by all scopes that share the solver
+    size_t all_unanswered = 100;  ///< of them
   };
 
-  Scope() = default;
-  explicit Scope(Limits limits) : limits_(limits) {}
+  Scope() : Scope(Limits{}) {}
+  explicit Scope(Limits limits) : Scope(limits, std::make_shared<Solver>()) {}
+  /// Scopes may share a solver: what one asked, the others need not ask.
+  Scope(Limits limits, std::shared_ptr<Solver> solver)
+      : limits_(limits), solver_(std::move(solver)), queries_before_(solver_->queries()) {}
 
   /// A new integer.
   Dim symbol(const std::string& prefix);
@@ -128,14 +133,14 @@ class Scope {
   void all_symbols(std::set<std::string>& symbols) const;
   void spend();
 
-  Limits limits_ = {};
-  Solver solver_;
+  Limits limits_;
+  std::shared_ptr<Solver> solver_;
+  size_t queries_before_;
   std::vector<Frame> frames_;
   std::map<std::string, Definition> definitions_;
   std::map<std::string, size_t> counters_;
   std::unordered_map<std::string, bool> implied_;                   ///< by the facts and the statement
   std::unordered_map<std::string, std::set<std::string>> symbols_;  ///< of facts, with those that they depend on
-  size_t spent_ = 0;
 };
 
 }  // namespace isomer

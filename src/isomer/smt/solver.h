@@ -28,12 +28,14 @@ class Solver {
   bool sums_to_zero(std::span<const Formula> facts, std::span<const Formula> conditions,
                     std::span<const Rational> weights);
 
-  size_t queries() const { return queries_; }
+  /// How many questions were asked; what was asked before in the same words costs nothing.
+  size_t queries() const;
+  /// To how many of them no answer was found: these take longest.
+  size_t unanswered() const;
 
  private:
   struct Impl;
   std::unique_ptr<Impl> impl_;
-  size_t queries_ = 0;
 };
 
 }  // namespace isomer

@@ -292,6 +292,25 @@ class AxiomCheck {
   std::map<std::string, std::unique_ptr<AxiomCases>> structures_;
 };
 
+/// The axiom written out for one instance, a case a line.
+std::string cases_text(const Rule& pattern, const Instance& instance) {
+  std::string out;
+  try {
+    const AxiomCases written(pattern, instance);
+    for (const AxiomCases::Case& one : written.cases()) {
+      if (!one.element) continue;
+      std::vector<Dim> index;
+      for (size_t axis = 0; axis < one.shape.size(); ++axis)
+        index.push_back(Dim::symbol(AxiomCases::index_symbol(one.result, axis)));
+      out += fmt::format("  y{}{} = {}\n    of {} where {}\n", one.result, shape_str(index), one.element->str(),
+                         shape_str(one.shape), one.facts.str());
+    }
+  } catch (const GaveUp& gave_up) {
+    out += "  given up: " + gave_up.reason + "\n";
+  }
+  return out;
+}
+
 }  // namespace
 
 std::string AxiomVerdict::str() const {
@@ -303,30 +322,19 @@ std::string AxiomVerdict::str() const {
 
 AxiomVerdict check_axiom(const OpDef& op, const AxiomBounds& bounds) { return AxiomCheck(op, bounds).run(); }
 
-std::string axiom_text(const OpDef& op) {
+std::string axiom_text(const OpDef& op, AxiomRanks ranks) {
   std::string out;
   for (const Pattern& pattern : patterns_of(op)) {
     if (!pattern.reals) continue;
-    std::optional<Instance> instance;
-    for (size_t rank = 0; rank <= 4 && !instance; ++rank)
+    for (size_t rank = 0; rank <= 4; ++rank) {
+      std::optional<Instance> instance;
       for_each_instance(pattern.rule, {.rank = rank, .extents = {2}}, 60'000, [&](const Instance& one) {
         instance = one;
         return false;
       });
-    if (!instance) continue;
-    out += print_term(pattern.rule.sources[0]) + "\n";
-    try {
-      const AxiomCases written(pattern.rule, *instance);
-      for (const AxiomCases::Case& one : written.cases()) {
-        if (!one.element) continue;
-        std::vector<Dim> index;
-        for (size_t axis = 0; axis < one.shape.size(); ++axis)
-          index.push_back(Dim::symbol(AxiomCases::index_symbol(one.result, axis)));
-        out += fmt::format("  y{}{} = {}\n    of {} where {}\n", one.result, shape_str(index), one.element->str(),
-                           shape_str(one.shape), one.facts.str());
-      }
-    } catch (const GaveUp& gave_up) {
-      out += "  given up: " + gave_up.reason + "\n";
+      if (!instance) continue;
+      out += print_term(pattern.rule.sources[0]) + "\n" + cases_text(pattern.rule, *instance);
+      if (ranks == AxiomRanks::Least) break;
     }
   }
   return out;

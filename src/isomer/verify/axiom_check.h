@@ -36,8 +36,10 @@ struct AxiomVerdict {
 /// covers refutes it, too, and so does an index beyond an extent.
 AxiomVerdict check_axiom(const OpDef& op, const AxiomBounds& bounds = {});
 
+enum class AxiomRanks : uint8_t { Least, All };
+
 /// The shape and the elements that an operator's results have by its axiom, for the operands of one instance of each
-/// number of operands: as formulas, a case a line.
-std::string axiom_text(const OpDef& op);
+/// number of operands, of the least rank or of every rank up to 4: as formulas, a case a line.
+std::string axiom_text(const OpDef& op, AxiomRanks ranks = AxiomRanks::Least);
 
 }  // namespace isomer

@@ -1,8 +1,9 @@
 #pragma once
 // rulesets/verdicts.lock: the verdict of every built-in rule, by the hash of what the rule says.
 //
-// A line a rule, sorted by name: `HASH NAME VERDICT CHECKER HOW...`, with the hash in 16 hex digits and the version of
-// the checker as an integer. `#` starts a comment line.
+// A line a rule, sorted by name: `HASH NAME VERDICT CHECKER AXIOMS HOW...`, with the hash in 16 hex digits, the version
+// of the checker as an integer, and the hash of the axioms of the rule's operators in 16 hex digits. `#` starts a
+// comment line.
 
 #include <vector>
 
@@ -16,6 +17,7 @@ struct LockEntry {
   std::string name;
   Verdict verdict = Verdict::Unknown;
   int checker = 0;
+  uint64_t axioms = 0;  ///< axioms_hash, when the verdict was given
   std::string how;
 };
 

@@ -469,7 +469,7 @@ Instantiation::Ids Instantiation::built_node(const Term& term) {
 Instantiation::Ids Instantiation::run(const OpDef& op, std::map<std::string, SymbolicAttr> attrs, const Ids& operands,
                                       size_t num_results, DType dtype) {
   if (op.axiom == nullptr) throw GaveUp{op.name + " has no axiom"};
-  Axiom axiom{scope_, op.name, std::move(attrs), {}, num_results, {}};
+  Axiom axiom{scope_, op.name, std::move(attrs), {}, num_results, {}, real_};
   for (const ValueId id : operands)
     axiom.operands.push_back(id == kNoValue ? std::nullopt : std::optional(binding_.values[id].tensor));
   op.axiom(axiom);

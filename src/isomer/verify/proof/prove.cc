@@ -31,8 +31,10 @@ class Attempt {
  public:
   using Instantiate = std::function<Instantiation(Scope&)>;
 
+  explicit Attempt(std::shared_ptr<Solver> solver) : solver_(std::move(solver)) {}
+
   void run(const Instantiate& instantiate) {
-    Scope scope({.cases = 128, .queries = 600});
+    Scope scope({.cases = 128, .queries = 3000}, solver_);
     scope.explore([&] { one_case(scope, instantiate); });
   }
 
@@ -71,6 +73,7 @@ class Attempt {
     if (scope.consistent() == true) ++cases_;
   }
 
+  std::shared_ptr<Solver> solver_;
   std::string failure_;
   size_t cases_ = 0;
 };
@@ -84,20 +87,21 @@ Proof unless_given_up(const std::function<Proof()>& attempt) {
   }
 }
 
-}  // namespace
-
-Proof prove_structure(const Rule& rule, const Instance& instance) {
+/// Tries one structure, for all values of what the instance leaves open.
+Proof prove_structure(const Rule& rule, const Instance& instance, const std::shared_ptr<Solver>& solver) {
   return unless_given_up([&] {
-    Attempt attempt;
+    Attempt attempt(solver);
     for (const auto& choices : choices_of(rule))
       attempt.run([&](Scope& scope) { return Instantiation(scope, rule, instance, choices); });
     return attempt.result();
   });
 }
 
+}  // namespace
+
 Proof prove_match(const Rule& rule, const Binding& match, const ValueFacts& facts) {
   return unless_given_up([&] {
-    Attempt attempt;
+    Attempt attempt(std::make_shared<Solver>());
     attempt.run([&](Scope& scope) { return Instantiation(scope, rule, match, facts); });
     return attempt.result();
   });
@@ -110,8 +114,9 @@ Proof prove_rule(const Rule& rule) {
     out.how = "too many structures to list";
     return out;
   }
+  const auto solver = std::make_shared<Solver>();
   for (const Instance& instance : structures.instances) {
-    const Proof one = prove_structure(rule, instance);
+    const Proof one = prove_structure(rule, instance, solver);
     out.cases += one.cases;
     out.structures += one.structures;
     if (one.proved || one.how == kEmpty) continue;

@@ -17,9 +17,6 @@ struct Proof {
   size_t cases = 0;       ///< of extents and attributes that were told apart
 };
 
-/// Tries one structure, for all values of what the instance leaves open.
-Proof prove_structure(const Rule& rule, const Instance& instance);
-
 /// Tries a match: its very extents and attributes, for all elements (and all extents that the model leaves open).
 Proof prove_match(const Rule& rule, const Binding& match, const ValueFacts& facts);
 

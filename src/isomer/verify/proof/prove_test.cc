@@ -78,5 +78,14 @@ TEST(ProveRule, IntegersDoNotDivide) {
                   .proved);
 }
 
+TEST(ProveRule, ConstantsMadeOfNothingAreRealOnlyWhereTheRuleIs) {
+  const std::string text =
+      "(Div (Mul (ConstantOfShape shape=?s value=?a) (ConstantOfShape shape=?s value=?b)) ?z)\n"
+      "=> (Mul (ConstantOfShape shape=?s value=?a) (Div (ConstantOfShape shape=?s value=?b) ?z))\n";
+  EXPECT_FALSE(proof_of(text + "where rank(?z) == 1").proved);
+  const Proof reals = proof_of(text + "where rank(?z) == 1 and real(?z)");
+  EXPECT_TRUE(reals.proved) << reals.how;
+}
+
 }  // namespace
 }  // namespace isomer
