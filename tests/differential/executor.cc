@@ -1,0 +1,36 @@
+#include "executor.h"
+
+#include "isomer/onnx/export.h"
+#include "isomer/runtime/reference/executor.h"
+
+namespace isomer::differential {
+namespace {
+
+constexpr int kOpset = 21;
+
+}  // namespace
+
+Result<Executor> Executor::make(const std::string& name) {
+  ISOMER_TRY(TempDir folder, TempDir::make());
+  Executor out(name, std::move(folder));
+  if (name != "reference") {
+    ISOMER_TRY(out.engine_, make_engine(name));
+  }
+  return out;
+}
+
+Result<std::vector<Tensor>> Executor::run(const Graph& graph, const std::vector<Tensor>& inputs) const {
+  if (engine_ == nullptr) return run_reference(graph, inputs);
+  const Model model = make_model(graph, "random", kOpset);
+  ISOMER_CHECK(exportable(model, graph));
+  const auto path = folder_.path() / "random.onnx";
+  ISOMER_CHECK(export_model(model, path));
+  std::vector<NamedTensor> named;
+  for (size_t i = 0; i < inputs.size(); ++i) named.emplace_back(input_name(model, i), inputs[i]);
+  ISOMER_TRY(const SessionId session, engine_->load(path));
+  auto outputs = engine_->run(session, named);
+  ISOMER_CHECK(engine_->unload(session));
+  return outputs;
+}
+
+}  // namespace isomer::differential

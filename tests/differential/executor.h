@@ -1,0 +1,30 @@
+#pragma once
+// What runs a graph: the reference executor, or an engine that is given the exported model.
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "isomer/base/temp_dir.h"
+#include "isomer/engine/engine.h"
+
+namespace isomer::differential {
+
+class Executor {
+ public:
+  /// The reference executor, or an engine.
+  static Result<Executor> make(const std::string& name);
+
+  const std::string& name() const { return name_; }
+  /// `inputs` in the graph's order.
+  Result<std::vector<Tensor>> run(const Graph& graph, const std::vector<Tensor>& inputs) const;
+
+ private:
+  Executor(std::string name, TempDir folder) : name_(std::move(name)), folder_(std::move(folder)) {}
+
+  std::string name_;
+  std::unique_ptr<Engine> engine_;  // null: the reference executor
+  TempDir folder_;
+};
+
+}  // namespace isomer::differential

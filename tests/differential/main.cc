@@ -1,0 +1,78 @@
+// isomer_differential: random small graphs, rewritten by random sequences of all usable rules, must compute the same:
+// exactly in the prime field, and on every executor within what rounding explains.
+
+#include <CLI/CLI.hpp>
+
+#include "isomer/optimize/rule_set.h"
+#include "trial.h"
+
+namespace isomer::differential {
+namespace {
+
+struct Options {
+  size_t graphs = 300;
+  uint64_t seed = 1;
+  std::vector<std::string> executors = {"reference"};
+  std::string rules;
+  std::vector<std::string> skip;
+  size_t shown = 5;
+};
+
+void print_counts(const std::string& title, const std::map<std::string, size_t>& counts) {
+  if (!counts.empty()) fmt::print("{}\n", title);
+  for (const auto& [what, count] : counts) fmt::print("  {} of {}\n", count, what);
+}
+
+void print(const Tally& tally, const std::vector<Rule>& rules, const Options& options) {
+  fmt::print("{} graphs from seed {}, {} rewritten in {} steps; {} of them equal where arithmetic is exact\n",
+             tally.graphs, options.seed, tally.rewritten, tally.steps, tally.exact);
+  print_counts("close in double precision:", tally.not_exact);
+  for (const auto& [name, runs] : tally.runs) {
+    fmt::print("{}: {} graphs, {} outputs compared, {} unstable, at most {:.2f} of what is allowed\n", name,
+               runs.graphs, runs.outputs, runs.unstable, runs.furthest);
+    print_counts("refused:", runs.refused);
+  }
+  std::string idle;
+  for (const Rule& rule : rules)
+    if (!tally.fired.contains(rule.name)) idle += " " + rule.name;
+  fmt::print("{} of {} rules were applied; never:{}\n", tally.fired.size(), rules.size(),
+             idle.empty() ? " none" : idle);
+  std::map<std::string, size_t> where;
+  for (const Finding& finding : tally.findings)
+    if (++where[finding.where] <= options.shown)
+      fmt::print("\nFOUND, {}, seed {}\n{}\n", finding.where, finding.seed, finding.text);
+  print_counts("findings:", where);
+}
+
+Result<int> run(const Options& options) {
+  ISOMER_TRY(const RuleSet rules, usable_rules(options.rules, options.skip));
+  std::vector<Executor> executors;
+  for (const std::string& name : options.executors) {
+    ISOMER_TRY(Executor executor, Executor::make(name));
+    executors.push_back(std::move(executor));
+  }
+  Tally tally;
+  for (uint64_t seed = options.seed; seed < options.seed + options.graphs; ++seed)
+    attempt(rules.rules, executors, seed, tally);
+  print(tally, rules.rules, options);
+  return tally.findings.empty() ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace isomer::differential
+
+int main(int argc, char** argv) {
+  using namespace isomer::differential;
+  CLI::App app("Rewrites random graphs at random and compares what they compute.");
+  Options options;
+  app.add_option("--graphs", options.graphs, "how many");
+  app.add_option("--seed", options.seed, "of the first graph");
+  app.add_option("--executor", options.executors, "reference, onednn or ort; may be given many times");
+  app.add_option("--rules", options.rules, "a rule file in place of the built-in rules");
+  app.add_option("--skip-rule", options.skip, "a rule that is not used");
+  app.add_option("--shown", options.shown, "findings to show of each place");
+  CLI11_PARSE(app, argc, argv);
+  const auto done = run(options);
+  if (!done) fmt::print(stderr, "{}\n", done.error().message);
+  return done ? *done : 2;
+}

@@ -1,0 +1,40 @@
+#pragma once
+// One random graph, rewritten at random, and computed by everything that can.
+
+#include <map>
+#include <optional>
+
+#include "chain.h"
+#include "executor.h"
+
+namespace isomer::differential {
+
+struct Finding {
+  uint64_t seed;
+  std::string where;  ///< "rule NAME", "reference", "ort"
+  std::string text;
+};
+
+/// What many trials add up to.
+struct Tally {
+  size_t graphs = 0;
+  size_t rewritten = 0;  ///< graphs to which a rule applied
+  size_t steps = 0;
+  size_t exact = 0;                         ///< equal in the prime field, or on whole numbers
+  std::map<std::string, size_t> not_exact;  ///< rewritten graphs that are close in double precision, by the reason
+  std::map<std::string, size_t> fired;      ///< steps, by rule
+  struct Runs {
+    size_t graphs = 0;    ///< that ran, rewritten or not
+    size_t outputs = 0;   ///< compared
+    size_t unstable = 0;  ///< outputs too far from the truth after any rounding
+    double furthest = 0;
+    std::map<std::string, size_t> refused;  ///< graphs, by the reason
+  };
+  std::map<std::string, Runs> runs;  ///< by executor
+  std::vector<Finding> findings;
+};
+
+/// Tries the graph of this seed.
+void attempt(const std::vector<Rule>& rules, const std::vector<Executor>& executors, uint64_t seed, Tally& tally);
+
+}  // namespace isomer::differential
