@@ -2,6 +2,7 @@
 
 #include "isomer/ir/text.h"
 #include "isomer/verify/graph_pair.h"
+#include "reduce.h"
 #include "truth.h"
 
 namespace isomer::differential {
@@ -87,6 +88,22 @@ class Trial {
     ++tally_.not_exact[kind_of(whole.text) + ", though every step is exact"];
   }
 
+  /// What is wrong with an executor's results of a graph; nothing where something cannot be run.
+  std::string wrong(const Executor& executor, const Graph& graph) const {
+    const auto inputs = draw_inputs(graph, seed_ % 2 == 0, seed_);
+    const auto truth = truth_of(graph, inputs);
+    const auto got = truth ? executor.run(graph, inputs) : fail("no truth");
+    return got ? agreement(*got, *truth, truth->spread).problem : "";
+  }
+
+  /// The executor's difference, on as little as shows it.
+  std::string small(const Executor& executor, const Graph& graph) const {
+    const auto fails = [&](const Graph& part) { return !wrong(executor, part).empty(); };
+    if (!fails(graph)) return "(not by itself)\n" + text_of(graph);
+    const Graph part = reduced(graph, fails);
+    return wrong(executor, part) + "\n" + text_of(part);
+  }
+
   void on(const Executor& executor, const Graph& graph, const Truth& truth, const Truth& own,
           const std::string& which) {
     Tally::Runs& runs = tally_.runs[executor.name()];
@@ -100,7 +117,7 @@ class Trial {
     runs.outputs += agrees.compared;
     runs.unstable += agrees.unstable;
     runs.furthest = std::max(runs.furthest, agrees.furthest);
-    if (!agrees.problem.empty()) found(executor.name() + which, agrees.problem + "\n" + text_of(graph));
+    if (!agrees.problem.empty()) found(executor.name() + which, small(executor, graph));
   }
 
   const std::vector<Executor>& executors_;
