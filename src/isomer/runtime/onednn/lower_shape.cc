@@ -9,6 +9,7 @@ namespace {
 bool join_in_place(Builder& builder, const Group& group) {
   const Graph& graph = builder.graph();
   const Node& node = graph.node(group.root);
+  if (!lies_in_a_row(graph, node)) return false;  // it may be an operand of one that does
   const auto whole = builder.place_in_concat(node.result());
   if (!whole) return false;
   const int64_t block = channel_block(whole->desc);
@@ -48,13 +49,14 @@ Result<bool> lower_concat(Builder& builder, const Group& group) {
   for (const ValueId operand : graph.operands(node))
     if (!is_dense(graph, operand) || builder.boxed(operand)) return false;
   if (join_in_place(builder, group)) return true;
+  const int rank = static_cast<int>(dims_of(graph.type(node.result())).size());
+  const int axis = static_cast<int>(node.attrs.integer("axis") + (node.attrs.integer("axis") < 0 ? rank : 0));
   dnnl::primitive_attr attr;
   attr.set_scratchpad_mode(dnnl::scratchpad_mode::user);
   std::optional<dnnl::concat::primitive_desc> desc;
   for (const bool plain : {false, true}) {
     desc = attempt([&] {
-      return dnnl::concat::primitive_desc(static_cast<int>(node.attrs.integer("axis")),
-                                          operand_layouts(builder, node, plain), builder.engine(), attr);
+      return dnnl::concat::primitive_desc(axis, operand_layouts(builder, node, plain), builder.engine(), attr);
     });
     if (desc && !is_reference(desc->impl_info_str())) break;
   }

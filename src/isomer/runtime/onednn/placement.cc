@@ -28,12 +28,8 @@ class Placer {
   }
 
   bool fits(const Node& concat) const {
-    if (!is_plannable(graph_, concat.result())) return false;
-    const Dims dims = dims_of(graph_.type(concat.result()));
-    const auto axis = static_cast<size_t>(concat.attrs.integer("axis"));
-    if (std::any_of(dims.begin(), dims.begin() + static_cast<ptrdiff_t>(axis), [](int64_t d) { return d != 1; }))
-      return false;
-    return element_count(dims) > 0 && graph_.operands(concat).size() > 1;
+    if (!is_plannable(graph_, concat.result()) || !lies_in_a_row(graph_, concat)) return false;
+    return element_count(dims_of(graph_.type(concat.result()))) > 0 && graph_.operands(concat).size() > 1;
   }
 
   void place(const Node& concat) {
@@ -91,6 +87,13 @@ class Placer {
 };
 
 }  // namespace
+
+bool lies_in_a_row(const Graph& graph, const Node& concat) {
+  const Dims dims = dims_of(graph.type(concat.result()));
+  const int64_t axis = concat.attrs.integer("axis");
+  const int64_t before = axis < 0 ? axis + static_cast<int64_t>(dims.size()) : axis;
+  return std::all_of(dims.begin(), dims.begin() + before, [](int64_t extent) { return extent == 1; });
+}
 
 ConcatPlacement place_concats(const Graph& graph, int block, ElementType type) {
   return Placer(graph, block, type).run();

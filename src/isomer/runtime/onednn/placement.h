@@ -21,7 +21,10 @@ struct ConcatPlacement {
   std::vector<std::optional<Part>> parts;
 };
 
-/// Only concatenations whose operands lie one after the other: axes before the concatenated one have extent 1. Layouts
+/// Whether the operands of a concatenation lie one after the other: axes before the concatenated one have extent 1.
+bool lies_in_a_row(const Graph& graph, const Node& concat);
+
+/// Only concatenations whose operands lie one after the other (others may lie in a part as a whole). Layouts
 /// have channels in blocks of `block` where every operand fills its blocks and a convolution, pool or normalization
 /// makes one of them; else they are row-major. A concatenation within another one lies in its part.
 /// Elements are of `type`.

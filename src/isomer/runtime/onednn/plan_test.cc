@@ -102,6 +102,27 @@ TEST(Plan, ConcatenatesInPlace) {
   EXPECT_LE(count_of(kernels, "reorder"), 2);  // of the input and the output
 }
 
+TEST(Plan, ConcatenatesWhatDoesNotLieInARowWithinWhatDoes) {
+  expect_as_reference(R"(
+    input a: f32[2,2]
+    input b: f32[2,4]
+    input c: f32[4,6]
+    ab = Concat(a, b) {axis=1}
+    y = Concat(c, ab) {axis=0}
+    return y
+  )");
+}
+
+TEST(Plan, ConcatenatesAlongAnAxisThatIsCountedFromTheBack) {
+  expect_as_reference(R"(
+    input a: f32[2,2]
+    input b: f32[2,4]
+    c = Tanh(a)
+    y = Concat(c, b) {axis=-1}
+    return y
+  )");
+}
+
 TEST(Plan, ReadsAndWritesTransposedMatricesAsTheyLie) {
   const auto kernels = expect_as_reference(R"(
     input x: f32[24,32]
