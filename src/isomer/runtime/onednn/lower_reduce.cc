@@ -60,8 +60,10 @@ Result<bool> lower_reduce(Builder& builder, const Group& group) {
   const Ints& axes = node.attrs.ints("axes");
   Location from = builder.at(x);
   const auto layout = is_spatial(dims, axes) ? channel_layout(from.desc) : std::nullopt;
-  // Channels that are left alone come out in row-major order, whatever their blocks.
-  if (layout && layout->groups_per_image * layout->width == dims[1]) {
+  // Channels that are left alone come out in row-major order, whatever their blocks. Repeats must be pixels of one
+  // image: where an image has but one, they may be images.
+  if (layout && layout->groups == dims[0] * layout->groups_per_image &&
+      layout->groups_per_image * layout->width == dims[1]) {
     reduction->outer = layout->groups;
     reduction->count = layout->repeats;
     reduction->inner = layout->width;

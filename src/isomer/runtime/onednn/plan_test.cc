@@ -123,6 +123,11 @@ TEST(Plan, ConcatenatesAlongAnAxisThatIsCountedFromTheBack) {
   )");
 }
 
+TEST(Plan, ReducesTheOnlyPixelOfEachOfManyImages) {
+  expect_as_reference("input x: f32[2,4,1]\ny = ReduceMean(x) {axes=[2], keepdims=0}\nreturn y");
+  expect_as_reference("input x: f32[3,4,1,1]\ny = ReduceMax(x) {axes=[2,3], keepdims=1}\nreturn y");
+}
+
 TEST(Plan, ReadsAndWritesTransposedMatricesAsTheyLie) {
   const auto kernels = expect_as_reference(R"(
     input x: f32[24,32]
