@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "isomer/ir/text.h"
 #include "isomer/optimize/rule_set.h"
 #include "trial.h"
 
@@ -16,11 +17,12 @@ struct Options {
   std::string rules;
   std::vector<std::string> skip;
   size_t shown = 5;
+  bool print = false;
 };
 
-void print_counts(const std::string& title, const std::map<std::string, size_t>& counts) {
-  if (!counts.empty()) fmt::print("{}\n", title);
-  for (const auto& [what, count] : counts) fmt::print("  {} of {}\n", count, what);
+void print_counts(const std::string& title, const Seeds& all) {
+  if (!all.empty()) fmt::print("{}\n", title);
+  for (const auto& [what, seeds] : all) fmt::print("  {} ({}, the first with seed {})\n", what, seeds.size(), seeds[0]);
 }
 
 void print(const Tally& tally, const std::vector<Rule>& rules, const Options& options) {
@@ -31,21 +33,34 @@ void print(const Tally& tally, const std::vector<Rule>& rules, const Options& op
     fmt::print("{}: {} graphs, {} outputs compared, {} unstable, at most {:.2f} of what is allowed\n", name,
                runs.graphs, runs.outputs, runs.unstable, runs.furthest);
     print_counts("refused:", runs.refused);
+    print_counts("refused when rewritten:", runs.refused_rewritten);
   }
   std::string idle;
   for (const Rule& rule : rules)
     if (!tally.fired.contains(rule.name)) idle += " " + rule.name;
   fmt::print("{} of {} rules were applied; never:{}\n", tally.fired.size(), rules.size(),
              idle.empty() ? " none" : idle);
-  std::map<std::string, size_t> where;
-  for (const Finding& finding : tally.findings)
-    if (++where[finding.where] <= options.shown)
+  Seeds where;
+  for (const Finding& finding : tally.findings) {
+    where[finding.where].push_back(finding.seed);
+    if (where[finding.where].size() <= options.shown)
       fmt::print("\nFOUND, {}, seed {}\n{}\n", finding.where, finding.seed, finding.text);
-  print_counts("findings:", where);
+  }
+  print_counts("\nfindings:", where);
+}
+
+void print_chain(const Rewritten& made) {
+  const auto text = [](const Graph& graph) { return print_graph(graph, {.max_elements = 64}); };
+  fmt::print("{}", text(made.from.graph));
+  for (const Step& step : made.steps) fmt::print("=> by {}\n{}", step.rule->name, text(step.graph));
 }
 
 Result<int> run(const Options& options) {
   ISOMER_TRY(const RuleSet rules, usable_rules(options.rules, options.skip));
+  if (options.print) {
+    print_chain(rewritten(rules.rules, options.seed));
+    return 0;
+  }
   std::vector<Executor> executors;
   for (const std::string& name : options.executors) {
     ISOMER_TRY(Executor executor, Executor::make(name));
@@ -71,6 +86,7 @@ int main(int argc, char** argv) {
   app.add_option("--rules", options.rules, "a rule file in place of the built-in rules");
   app.add_option("--skip-rule", options.skip, "a rule that is not used");
   app.add_option("--shown", options.shown, "findings to show of each place");
+  app.add_flag("--print", options.print, "show the first graph and its rewrites, and be done");
   CLI11_PARSE(app, argc, argv);
   const auto done = run(options);
   if (!done) fmt::print(stderr, "{}\n", done.error().message);

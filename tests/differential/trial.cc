@@ -1,6 +1,10 @@
 #include "trial.h"
 
+#include <algorithm>
+
+#include "isomer/base/hash.h"
 #include "isomer/ir/text.h"
+#include "isomer/runtime/reference/executor.h"
 #include "isomer/verify/graph_pair.h"
 #include "reduce.h"
 #include "truth.h"
@@ -11,6 +15,9 @@ namespace {
 using Outcome = PairComparison::Outcome;
 
 constexpr size_t kMostSteps = 8;
+constexpr uint64_t kDraws = 20;
+
+std::vector<Tensor> inputs_of(const Graph& graph, uint64_t seed) { return draw_inputs(graph, seed % 2 == 0, seed); }
 
 std::string text_of(const Graph& graph) { return print_graph(graph, {.max_elements = 64}); }
 
@@ -24,73 +31,72 @@ PairComparison compare(const Graph& before, const Graph& after) {
 
 /// Messages that differ in names and numbers alone count as one.
 std::string kind_of(const std::string& message) {
-  std::string out = message.substr(0, message.find('\n'));
+  std::string out = message;
+  std::ranges::replace(out, '\n', ' ');
   if (const size_t at = out.find(".onnx: "); at != std::string::npos) out = out.substr(at + 7);
   std::erase_if(out, [](char c) { return c >= '0' && c <= '9'; });
-  return out.substr(0, 160);
+  return out.substr(0, 400);
 }
 
 class Trial {
  public:
   Trial(const std::vector<Rule>& rules, const std::vector<Executor>& executors, uint64_t seed, Tally& tally)
-      : executors_(executors),
-        seed_(seed),
-        tally_(tally),
-        from_(random_graph(rules, seed)),
-        steps_(rewrite(from_, rules, 1 + seed % kMostSteps, seed)) {}
+      : executors_(executors), seed_(seed), tally_(tally), made_(rewritten(rules, seed)) {}
 
   void run() {
     ++tally_.graphs;
-    tally_.steps += steps_.size();
-    for (const Step& step : steps_) ++tally_.fired[step.rule->name];
-    if (!steps_.empty()) {
+    tally_.steps += made_.steps.size();
+    for (const Step& step : made_.steps) ++tally_.fired[step.rule->name];
+    if (!made_.steps.empty()) {
       ++tally_.rewritten;
       exactly();
     }
-    inputs_ = draw_inputs(from_.graph, seed_ % 2 == 0, seed_);
-    const auto truth = truth_of(from_.graph, inputs_);
+    inputs_ = inputs_of(first(), seed_);
+    const auto truth = truth_of(first(), inputs_);
     const auto spread = truth_of(last(), inputs_);
     if (!truth || !spread) {
       if (truth) found("rewriting", "what was rewritten cannot be run: " + spread.error().message);
       return;
     }
     for (const Executor& executor : executors_) {
-      on(executor, from_.graph, *truth, *truth, "");
-      if (!steps_.empty()) on(executor, last(), *truth, *spread, ", rewritten");
+      Tally::Runs& runs = tally_.runs[executor.name()];
+      if (on(executor, first(), *truth, *truth, "", runs.refused) && !made_.steps.empty())
+        on(executor, last(), *truth, *spread, ", rewritten", runs.refused_rewritten);
     }
   }
 
  private:
-  const Graph& last() const { return steps_.empty() ? from_.graph : steps_.back().graph; }
-  const Graph& before(size_t step) const { return step == 0 ? from_.graph : steps_[step - 1].graph; }
+  const Graph& first() const { return made_.from.graph; }
+  const Graph& last() const { return made_.steps.empty() ? first() : made_.steps.back().graph; }
+  const Graph& before(size_t step) const { return step == 0 ? first() : made_.steps[step - 1].graph; }
 
   void found(const std::string& where, const std::string& text) { tally_.findings.push_back({seed_, where, text}); }
 
   void exactly() {
-    const PairComparison whole = compare(from_.graph, last());
+    const PairComparison whole = compare(first(), last());
     if (whole.outcome == Outcome::Exact) {
       ++tally_.exact;
       return;
     }
     if (whole.outcome == Outcome::Failed) {
-      ++tally_.not_exact["not to be evaluated: " + kind_of(whole.text)];
+      tally_.not_exact["not to be evaluated: " + kind_of(whole.text)].push_back(seed_);
       return;
     }
-    for (size_t i = 0; i < steps_.size(); ++i) {
-      const PairComparison one = compare(before(i), steps_[i].graph);
-      if (one.outcome == Outcome::Differs) return found("rule " + steps_[i].rule->name, one.text);
+    for (size_t i = 0; i < made_.steps.size(); ++i) {
+      const PairComparison one = compare(before(i), made_.steps[i].graph);
+      if (one.outcome == Outcome::Differs) return found("rule " + made_.steps[i].rule->name, one.text);
       if (one.outcome == Outcome::Close) {
-        ++tally_.not_exact[kind_of(one.text) + ", by " + steps_[i].rule->name];
+        tally_.not_exact[kind_of(one.text) + ", by " + made_.steps[i].rule->name].push_back(seed_);
         return;
       }
     }
     if (whole.outcome == Outcome::Differs) return found("rules together", whole.text);
-    ++tally_.not_exact[kind_of(whole.text) + ", though every step is exact"];
+    tally_.not_exact[kind_of(whole.text) + ", though every step is exact"].push_back(seed_);
   }
 
   /// What is wrong with an executor's results of a graph; nothing where something cannot be run.
   std::string wrong(const Executor& executor, const Graph& graph) const {
-    const auto inputs = draw_inputs(graph, seed_ % 2 == 0, seed_);
+    const auto inputs = inputs_of(graph, seed_);
     const auto truth = truth_of(graph, inputs);
     const auto got = truth ? executor.run(graph, inputs) : fail("no truth");
     return got ? agreement(*got, *truth, truth->spread).problem : "";
@@ -104,13 +110,14 @@ class Trial {
     return wrong(executor, part) + "\n" + text_of(part);
   }
 
-  void on(const Executor& executor, const Graph& graph, const Truth& truth, const Truth& own,
-          const std::string& which) {
+  /// Whether the executor runs the graph.
+  bool on(const Executor& executor, const Graph& graph, const Truth& truth, const Truth& own, const std::string& which,
+          Seeds& refused) {
     Tally::Runs& runs = tally_.runs[executor.name()];
     const auto got = executor.run(graph, inputs_);
     if (!got) {
-      ++runs.refused[kind_of(got.error().message) + which];
-      return;
+      refused[kind_of(got.error().message)].push_back(seed_);
+      return false;
     }
     ++runs.graphs;
     const Agreement agrees = agreement(*got, truth, own.spread);
@@ -118,17 +125,27 @@ class Trial {
     runs.unstable += agrees.unstable;
     runs.furthest = std::max(runs.furthest, agrees.furthest);
     if (!agrees.problem.empty()) found(executor.name() + which, small(executor, graph));
+    return true;
   }
 
   const std::vector<Executor>& executors_;
   const uint64_t seed_;
   Tally& tally_;
-  const RandomGraph from_;
-  const std::vector<Step> steps_;
+  const Rewritten made_;
   std::vector<Tensor> inputs_;
 };
 
 }  // namespace
+
+Rewritten rewritten(const std::vector<Rule>& rules, uint64_t seed) {
+  RandomGraph from;
+  // Not all can be run: indices may be out of range, integers divided by zero.
+  for (uint64_t draw = 0; draw < kDraws; ++draw) {
+    from = random_graph(rules, hash_mix(seed, draw));
+    if (run_reference(from.graph, inputs_of(from.graph, seed))) break;
+  }
+  return {from, rewrite(from, rules, 1 + seed % kMostSteps, seed)};
+}
 
 void attempt(const std::vector<Rule>& rules, const std::vector<Executor>& executors, uint64_t seed, Tally& tally) {
   Trial(rules, executors, seed, tally).run();
