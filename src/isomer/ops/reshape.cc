@@ -227,6 +227,17 @@ Status squeeze_from_onnx(OnnxForm& form) {
   return {};
 }
 
+/// An empty list of axes means all of them to ONNX Runtime.
+Status squeeze_to_onnx(OnnxForm& form) {
+  const Ints* axes = form.get<Ints>("axes");
+  const bool none = form.has(1) ? form.operands[1].constant.element_count() == 0 : axes != nullptr && axes->empty();
+  if (!none) return {};
+  form.op_type = "Identity";
+  form.operands.resize(1);
+  form.attrs.clear();
+  return {};
+}
+
 Result<std::vector<TensorType>> infer_unsqueeze(const OpView& view) {
   const Ints& given = view.attrs.ints("axes");
   ISOMER_TRY(const Ints axes, ascending_axes(given, view.rank(0) + given.size()));
@@ -357,7 +368,8 @@ std::vector<OpDef> reshape_ops() {
        .compute = Compute::Movement,
        .axiom = squeeze_axiom,
        .params = {{.index = 1, .attr = "axes", .since = 13}},
-       .from_onnx = squeeze_from_onnx},
+       .from_onnx = squeeze_from_onnx,
+       .to_onnx = squeeze_to_onnx},
       {.name = "Unsqueeze",
        .attrs = {{.name = "axes", .kind = AttrKind::Ints}},
        .infer = infer_unsqueeze,

@@ -28,6 +28,17 @@ TEST(Flatten, MultipliesExtents) {
   EXPECT_TRUE(refused("Flatten", {{"axis", int64_t{3}}}, {f32({2, 3})}));
 }
 
+TEST(Squeeze, OfNoAxesIsWrittenAsIdentity) {
+  const ValueId x = 0;
+  const auto written = [&](const Ints& axes, int opset) {
+    return denormalize(op("Squeeze"), {{"axes", axes}}, std::span(&x, 1), 1, opset)->op_type;
+  };
+  for (const int opset : {11, 21}) {
+    EXPECT_EQ(written({}, opset), "Identity");
+    EXPECT_EQ(written({0}, opset), "Squeeze");
+  }
+}
+
 TEST(Squeeze, NormalizesAxes) {
   EXPECT_EQ(infer("Squeeze", {{"axes", Ints{-1}}}, {f32({kN, 3, 1})}), "f32[N,3]");
   EXPECT_TRUE(refused("Squeeze", {{"axes", Ints{0}}}, {f32({2, 1})}));
