@@ -2,6 +2,9 @@
 
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <string_view>
+
 #include "isomer/ops/window.h"
 
 namespace isomer::onednn {
@@ -54,6 +57,19 @@ std::vector<ConvLayouts> conv_layouts(const ConvProblem& problem, int block, Ele
   return layouts;
 }
 
+namespace {
+
+/// oneDNN 2.7's convolution by matrix products adds wrong elements of another value to channels that lie innermost,
+/// which a single channel does in any layout.
+bool misreads(const dnnl::convolution_forward::primitive_desc& desc, const PostOps& posts) {
+  const Dims dims = desc.dst_desc().dims();
+  if (std::string_view(desc.impl_info_str()).find("gemm") == std::string_view::npos) return false;
+  if (dims[1] > 1 && lies_plain(desc.src_desc())) return false;
+  return std::ranges::any_of(posts.operands, [&](const auto& operand) { return operand.layout.dims() == dims; });
+}
+
+}  // namespace
+
 std::optional<ConvChoice> conv_candidate(const Graph& graph, const dnnl::engine& engine, const ConvProblem& problem,
                                          std::span<const Post> posts, const ConvLayouts& layouts, bool sum,
                                          dnnl::algorithm how) {
@@ -67,7 +83,7 @@ std::optional<ConvChoice> conv_candidate(const Graph& graph, const dnnl::engine&
                                                problem.strides, problem.dilations, problem.begin, problem.end);
     return ConvDesc(what, made->attr, engine, true);
   });
-  if (!desc || is_reference(desc->impl_info_str())) return std::nullopt;
+  if (!desc || is_reference(desc->impl_info_str()) || misreads(*desc, *made)) return std::nullopt;
   return ConvChoice{std::move(*desc), std::move(*made)};
 }
 

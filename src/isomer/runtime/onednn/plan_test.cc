@@ -128,6 +128,17 @@ TEST(Plan, ReducesTheOnlyPixelOfEachOfManyImages) {
   expect_as_reference("input x: f32[3,4,1,1]\ny = ReduceMax(x) {axes=[2,3], keepdims=1}\nreturn y");
 }
 
+TEST(Plan, AddsToOneChannelWhatItReads) {
+  for (const char* end : {"y = Add(r, c)\nreturn y", "s = Add(r, c)\ny = Add(s, t)\nreturn y"})
+    expect_as_reference(R"(
+      input x: f32[3,2,2,2]
+      w = f32[1,2,2,1]{seed 1}
+      input r: f32[3,1,3,3]
+      input t: f32[3,1,3,3]
+      c = Conv(x, w) {pads=[1,0,1,1], dilations=[1,2]}
+      )" + std::string(end));
+}
+
 TEST(Plan, ReadsAndWritesTransposedMatricesAsTheyLie) {
   const auto kernels = expect_as_reference(R"(
     input x: f32[24,32]
