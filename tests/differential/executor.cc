@@ -2,6 +2,7 @@
 
 #include "isomer/onnx/export.h"
 #include "isomer/runtime/reference/executor.h"
+#include "isomer/runtime/reference/fold.h"
 
 namespace isomer::differential {
 namespace {
@@ -21,8 +22,9 @@ Result<Executor> Executor::make(const std::string& name) {
 
 Result<std::vector<Tensor>> Executor::run(const Graph& graph, const std::vector<Tensor>& inputs) const {
   if (engine_ == nullptr) return run_reference(graph, inputs);
-  const Model model = make_model(graph, "random", kOpset);
-  ISOMER_CHECK(exportable(model, graph));
+  ISOMER_TRY(const Graph folded, fold_constants(graph));  // as before every export
+  const Model model = make_model(folded, "random", kOpset);
+  ISOMER_CHECK(exportable(model, folded));
   const auto path = folder_.path() / "random.onnx";
   ISOMER_CHECK(export_model(model, path));
   std::vector<NamedTensor> named;

@@ -190,7 +190,8 @@ class Composer {
         break;
       case 10: {
         const int64_t extent = dims(x)[axis < 0 ? axis + rank : axis];
-        const int64_t first = rng_.between(1, std::max<int64_t>(1, extent - 1));
+        if (extent == 1) break;
+        const int64_t first = rng_.between(1, extent - 1);
         add("Split", {{"axis", axis}, {"split", Ints{first, extent - first}}}, {x});
         break;
       }
