@@ -187,8 +187,14 @@ Location Builder::constant(const Tensor& tensor) {
 
 bool Builder::may_overwrite(const Location& location) const {
   if (alone_ || program_.buffers[location.buffer].place != Place::Arena) return false;
-  for (const ValueId value : in_buffer_[location.buffer])
+  const auto elsewhere = [&](const Location& form) {
+    return form.buffer == location.buffer && (form.offset != location.offset || !same_layout(form.desc, location.desc));
+  };
+  for (const ValueId value : in_buffer_[location.buffer]) {
     if (last_reader_[value] > now_) return false;
+    // What the group reads at other places of the buffer would be gone before it is read.
+    if (last_reader_[value] == now_ && std::ranges::any_of(forms_[value], elsewhere)) return false;
+  }
   return true;
 }
 

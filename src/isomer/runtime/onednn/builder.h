@@ -66,7 +66,8 @@ class Builder {
   /// Room for something that only lives until the last kernel that touches it.
   Location room(size_t bytes, const Desc& desc = {});
   Location box();
-  /// Whether the current group may overwrite what lies there: nothing else reads it later.
+  /// Whether the current group may overwrite what lies there, element by element: nothing else reads it later, and the
+  /// group itself reads nothing else of the buffer.
   bool may_overwrite(const Location& location) const;
   /// Tells where a value lies from now on.
   void place(ValueId value, const Location& location);

@@ -128,6 +128,20 @@ TEST(Plan, ReducesTheOnlyPixelOfEachOfManyImages) {
   expect_as_reference("input x: f32[3,4,1,1]\ny = ReduceMax(x) {axes=[2,3], keepdims=1}\nreturn y");
 }
 
+TEST(Plan, OverwritesNothingOfWhichItReadsAnotherPart) {
+  const Graph graph = graph_of(R"(
+    input c: bool[2,5,5]
+    input x: f32[5]
+    w = Where(c, x, x)
+    first, second = Split(w) {axis=0, split=[1,1]}
+    a = Transpose(w) {perm=[0,2,1]}
+    b = Transpose(first) {perm=[0,2,1]}
+    y = Mul(a, b)
+    return y
+  )");
+  expect_as_reference(graph, inputs_of(graph));
+}
+
 TEST(Plan, AddsToOneChannelWhatItReads) {
   for (const char* end : {"y = Add(r, c)\nreturn y", "s = Add(r, c)\ny = Add(s, t)\nreturn y"})
     expect_as_reference(R"(
