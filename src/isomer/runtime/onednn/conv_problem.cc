@@ -59,13 +59,26 @@ std::vector<ConvLayouts> conv_layouts(const ConvProblem& problem, int block, Ele
 
 namespace {
 
-/// oneDNN 2.7's convolution by matrix products adds wrong elements of another value to channels that lie innermost,
-/// which a single channel does in any layout.
-bool misreads(const dnnl::convolution_forward::primitive_desc& desc, const PostOps& posts) {
-  const Dims dims = desc.dst_desc().dims();
-  if (std::string_view(desc.impl_info_str()).find("gemm") == std::string_view::npos) return false;
-  if (dims[1] > 1 && lies_plain(desc.src_desc())) return false;
-  return std::ranges::any_of(posts.operands, [&](const auto& operand) { return operand.layout.dims() == dims; });
+/// Whether some window sees nothing but padding.
+bool has_empty_windows(const ConvProblem& problem) {
+  for (size_t i = 0; i < problem.begin.size(); ++i) {
+    const int64_t window =
+        (problem.weights[problem.weights.size() - problem.begin.size() + i] - 1) * (problem.dilations[i] + 1) + 1;
+    if (problem.begin[i] >= window || problem.end[i] >= window) return true;
+  }
+  return false;
+}
+
+/// What oneDNN 2.7 computes wrongly where another value is added: its convolution by matrix products reads wrong
+/// elements of it for channels that lie innermost, which a single channel does in any layout; its batched one forgets
+/// the bias where a window sees nothing but padding.
+bool is_wrong(const ConvProblem& problem, const dnnl::convolution_forward::primitive_desc& desc, const PostOps& posts) {
+  const std::string_view name(desc.impl_info_str());
+  if (name.find("brg") != std::string_view::npos)
+    return (posts.summed || !posts.operands.empty()) && has_empty_windows(problem);
+  if (name.find("gemm") == std::string_view::npos) return false;
+  if (problem.dst[1] > 1 && lies_plain(desc.src_desc())) return false;
+  return std::ranges::any_of(posts.operands, [&](const auto& operand) { return operand.layout.dims() == problem.dst; });
 }
 
 }  // namespace
@@ -83,7 +96,7 @@ std::optional<ConvChoice> conv_candidate(const Graph& graph, const dnnl::engine&
                                                problem.strides, problem.dilations, problem.begin, problem.end);
     return ConvDesc(what, made->attr, engine, true);
   });
-  if (!desc || is_reference(desc->impl_info_str()) || misreads(*desc, *made)) return std::nullopt;
+  if (!desc || is_reference(desc->impl_info_str()) || is_wrong(problem, *desc, *made)) return std::nullopt;
   return ConvChoice{std::move(*desc), std::move(*made)};
 }
 

@@ -142,6 +142,18 @@ TEST(Plan, OverwritesNothingOfWhichItReadsAnotherPart) {
   expect_as_reference(graph, inputs_of(graph));
 }
 
+TEST(Plan, AddsToWindowsThatSeeNothingButPadding) {
+  expect_as_reference(R"(
+    input x: f32[3,1,1,4]
+    w = f32[2,1,1,2]{seed 1}
+    b = f32[2]{seed 2}
+    input r: f32[3,2,1,2]
+    c = Conv(x, w, b) {dilations=[1,2], pads=[1,1,0,0], strides=[2,2]}
+    y = Add(r, c)
+    return y
+  )");
+}
+
 TEST(Plan, AddsToOneChannelWhatItReads) {
   for (const char* end : {"y = Add(r, c)\nreturn y", "s = Add(r, c)\ny = Add(s, t)\nreturn y"})
     expect_as_reference(R"(
