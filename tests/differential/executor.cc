@@ -21,6 +21,14 @@ Result<Executor> Executor::make(const std::string& name) {
 }
 
 Result<std::vector<Tensor>> Executor::run(const Graph& graph, const std::vector<Tensor>& inputs) const {
+  try {
+    return try_run(graph, inputs);
+  } catch (const std::exception& thrown) {
+    return fail("{}{}", kThrown, thrown.what());
+  }
+}
+
+Result<std::vector<Tensor>> Executor::try_run(const Graph& graph, const std::vector<Tensor>& inputs) const {
   if (engine_ == nullptr) return run_reference(graph, inputs);
   ISOMER_TRY(const Graph folded, fold_constants(graph));  // as before every export
   const Model model = make_model(folded, "random", kOpset);

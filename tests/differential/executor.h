@@ -10,16 +10,19 @@
 
 namespace isomer::differential {
 
+constexpr const char* kThrown = "thrown: ";
+
 class Executor {
  public:
   /// The reference executor, or an engine.
   static Result<Executor> make(const std::string& name);
 
   const std::string& name() const { return name_; }
-  /// `inputs` in the graph's order.
+  /// `inputs` in the graph's order. An Error that begins with kThrown where an exception got out.
   Result<std::vector<Tensor>> run(const Graph& graph, const std::vector<Tensor>& inputs) const;
 
  private:
+  Result<std::vector<Tensor>> try_run(const Graph& graph, const std::vector<Tensor>& inputs) const;
   Executor(std::string name, TempDir folder) : name_(std::move(name)), folder_(std::move(folder)) {}
 
   std::string name_;

@@ -99,6 +99,7 @@ class Trial {
     const auto inputs = inputs_of(graph, seed_);
     const auto truth = truth_of(graph, inputs);
     const auto got = truth ? executor.run(graph, inputs) : fail("no truth");
+    if (!got && got.error().message.starts_with(kThrown)) return got.error().message;
     return got ? agreement(*got, *truth, truth->spread).problem : "";
   }
 
@@ -115,6 +116,10 @@ class Trial {
           Seeds& refused) {
     Tally::Runs& runs = tally_.runs[executor.name()];
     const auto got = executor.run(graph, inputs_);
+    if (!got && got.error().message.starts_with(kThrown)) {
+      found(executor.name() + which, small(executor, graph));
+      return false;
+    }
     if (!got) {
       refused[kind_of(got.error().message)].push_back(seed_);
       return false;
