@@ -96,6 +96,10 @@ std::optional<ConvChoice> conv_candidate(const Graph& graph, const dnnl::engine&
                                                problem.strides, problem.dilations, problem.begin, problem.end);
     return ConvDesc(what, made->attr, engine, true);
   });
+  // Where oneDNN was free to choose the result's layout, it chose that of what is added, too.
+  if (desc)
+    for (auto& operand : made->operands)
+      if (operand.layout.data.format_kind == dnnl_format_kind_any) operand.layout = desc->dst_desc();
   if (!desc || is_reference(desc->impl_info_str()) || is_wrong(problem, *desc, *made)) return std::nullopt;
   return ConvChoice{std::move(*desc), std::move(*made)};
 }

@@ -142,6 +142,22 @@ TEST(Plan, OverwritesNothingOfWhichItReadsAnotherPart) {
   expect_as_reference(graph, inputs_of(graph));
 }
 
+TEST(Plan, AddsToAConvolutionWhatHasNoBatchOrIsConstant) {
+  for (const char* added :
+       {"input r: f32[5,3]", "r = f32[5,3]{seed 3}", "input r: f32[1,5,3]", "r = f32[1,5,3]{seed 3}"})
+    for (const int channels : {4, 16})
+      expect_as_reference(fmt::format(R"(
+        input x: f32[1,{0},3]
+        w = f32[5,{0},1]{{seed 1}}
+        b = f32[5]{{seed 2}}
+        {1}
+        c = Conv(x, w, b) {{dilations=[1], pads=[0,0], strides=[1]}}
+        y = Add(c, r)
+        return y
+      )",
+                                      channels, added));
+}
+
 TEST(Plan, AddsToWindowsThatSeeNothingButPadding) {
   expect_as_reference(R"(
     input x: f32[3,1,1,4]

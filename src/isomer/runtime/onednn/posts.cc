@@ -63,7 +63,8 @@ std::optional<PostOps> make_posts(const Graph& graph, std::span<const Post> post
       out.key += " sum";
       continue;
     }
-    const Desc desc = *seen == dims ? layout : plain_desc(*seen);
+    // Under other extents only what is row-major can be read.
+    const Desc desc = other == full ? layout : plain_desc(*seen);
     ops.append_binary(dnnl::algorithm::binary_add, desc);
     out.operands.push_back({static_cast<int>(i), post.added, desc});
     out.key += fmt::format(" add {}", fmt::join(*seen, ","));
