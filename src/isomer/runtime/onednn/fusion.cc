@@ -100,9 +100,14 @@ class Fuser {
       const auto post = next(group, graph_.node(group.last()).result(), heavy);
       if (!post || (!heavy && !post->function)) return;
       if (post->function && repeats(group, *post->function)) return;
-      if (norm && (post->function->algorithm != algorithm::eltwise_relu || !group.posts.empty())) return;
+      if (norm && (!is_relu(*post->function) || !group.posts.empty())) return;
       take(group, *post);
     }
+  }
+
+  /// A slope makes a leaky one of it.
+  static bool is_relu(const Eltwise& function) {
+    return function.algorithm == algorithm::eltwise_relu && function.alpha == 0;
   }
 
   void take(Group& group, Post post) {

@@ -142,6 +142,19 @@ TEST(Plan, OverwritesNothingOfWhichItReadsAnotherPart) {
   expect_as_reference(graph, inputs_of(graph));
 }
 
+TEST(Plan, KeepsTheSlopeOfALeakyReluBehindANormalization) {
+  expect_as_reference(R"(
+    input x: f32[2,5,3,3]
+    s = f32[5]{seed 1}
+    b = f32[5]{seed 2}
+    m = f32[5]{seed 3}
+    v = f32[5]{1.0,2.0,0.5,1.5,3.0}
+    n = BatchNormalization(x, s, b, m, v)
+    y = LeakyRelu(n) {alpha=0.25}
+    return y
+  )");
+}
+
 TEST(Plan, AddsToAConvolutionWhatHasNoBatchOrIsConstant) {
   for (const char* added :
        {"input r: f32[5,3]", "r = f32[5,3]{seed 3}", "input r: f32[1,5,3]", "r = f32[1,5,3]{seed 3}"})
