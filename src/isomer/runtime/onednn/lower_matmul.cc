@@ -227,8 +227,11 @@ Result<bool> lower_computed(Builder& builder, const Group& group, const Problem&
   const ValueId result = graph.node(group.last()).result();
   const size_t rank = problem.dst.size();
   std::vector<Desc> results = {plain_desc(problem.dst, problem.dst_type)};
-  if (const auto perm = only_transpose(graph, result); !perm.empty() && perm.size() == rank)
-    results.insert(results.begin(), plain_after(problem.dst, perm, problem.dst_type));
+  if (const auto perm = only_transpose(graph, result); !perm.empty() && perm.size() == rank) {
+    const Desc after = plain_after(problem.dst, perm, problem.dst_type);
+    // oneDNN wants a row's stride to be no less than its extent, even of the only row.
+    if (!lies_plain(after)) results.insert(results.begin(), after);
+  }
   std::optional<Choice> choice;
   Desc a, b, dst;
   for (const Desc& dst_layout : results) {

@@ -142,6 +142,17 @@ TEST(Plan, OverwritesNothingOfWhichItReadsAnotherPart) {
   expect_as_reference(graph, inputs_of(graph));
 }
 
+TEST(Plan, WritesTheOnlyRowOfProductsForATranspose) {
+  expect_as_reference(R"(
+    input a: f32[1,1,1]
+    input b: f32[4,1,4]
+    c = MatMul(a, b)
+    t = Transpose(c) {perm=[0,2,1]}
+    y = Abs(t)
+    return y, t
+  )");
+}
+
 TEST(Plan, KeepsTheSlopeOfALeakyReluBehindANormalization) {
   expect_as_reference(R"(
     input x: f32[2,5,3,3]
