@@ -85,6 +85,7 @@ std::vector<Dim> broadcast_shape(Scope& scope, const std::vector<Dim>& a, const 
 
 SymbolicTensor broadcast_to(Scope& scope, const SymbolicTensor& x, const std::vector<Dim>& shape) {
   enum class Axis : uint8_t { Whole, Single, Open };
+  scope.assume(x.rank() <= shape.size());
   const size_t lead = shape.size() - x.rank();
   std::vector<Axis> axes;
   for (size_t i = 0; i < x.rank(); ++i) {
