@@ -92,6 +92,23 @@ Status swish_kernel(KernelContext& context) {
   return map_real(context, [alpha]<class T>(T x) -> T { return x * scalar_sigmoid<T>(scalar<T>(alpha) * x); });
 }
 
+/// A gate and what it lets through, of one shape.
+Result<std::vector<TensorType>> infer_swiglu(const OpView& view) {
+  ISOMER_CHECK(want_real(view, 0));
+  if (view.type(0) != view.type(1))
+    return fail("SwiGLU of {} and {}, which must be of one type", view.type(0).str(), view.type(1).str());
+  return std::vector<TensorType>{view.type(0)};
+}
+
+Status swiglu_kernel(KernelContext& context) {
+  const float alpha = context.attrs.real("alpha");
+  return for_real(context.operands[0].dtype(), [&]<class T>() -> Status {
+    zip_elements<T, T, T>(context,
+                          [alpha](T gate, T x) -> T { return gate * scalar_sigmoid<T>(scalar<T>(alpha) * gate) * x; });
+    return {};
+  });
+}
+
 Status thresholded_relu_kernel(KernelContext& context) {
   const float alpha = context.attrs.real("alpha");
   return map_real(context, [alpha]<class T>(T x) { return scalar_greater(x, scalar<T>(alpha)) ? x : T(0); });
@@ -201,6 +218,24 @@ void hard_swish_axiom(Axiom& axiom) {
     return Rational(1, 6) * scope->times(x[0], smaller(relu(x[0] + Rational(3)), Rational(6)));
   });
 }
+void mish_axiom(Axiom& axiom) {
+  on_reals(axiom, [scope = &axiom.scope](const Elements& x) {
+    return scope->times(x[0], function("Tanh", {function("Softplus", {x[0]})}));
+  });
+}
+Element swish(Scope& scope, const Element& x, const Element& alpha) {
+  return scope.times(x, function("Sigmoid", {scope.times(alpha, x)}));
+}
+void swish_axiom(Axiom& axiom) {
+  on_reals(axiom, [scope = &axiom.scope, alpha = axiom.number("alpha")](const Elements& x) {
+    return swish(*scope, x[0], alpha);
+  });
+}
+void swiglu_axiom(Axiom& axiom) {
+  on_reals(axiom, [scope = &axiom.scope, alpha = axiom.number("alpha")](const Elements& x) {
+    return scope->times(swish(*scope, x[0], alpha), x[1]);
+  });
+}
 void prelu_axiom(Axiom& axiom) {
   on_reals(axiom, [scope = &axiom.scope](const Elements& x) {
     return relu(x[0]) - scope->times(x[1], relu(Rational(-1) * x[0]));
@@ -253,8 +288,17 @@ std::vector<OpDef> activation_ops() {
       activation("HardSigmoid", hard_sigmoid_kernel, 6, {real_attr("alpha", 0.2F), real_attr("beta", 0.5F)},
                  flops_each<4>, hard_sigmoid_axiom),
       activation("HardSwish", hard_swish_kernel, 14, {}, flops_each<4>, hard_swish_axiom),
-      activation("Mish", mish_kernel, 18, {}, kFunction),
-      activation("Swish", swish_kernel, 24, {real_attr("alpha", 1)}, kFunction),
+      activation("Mish", mish_kernel, 18, {}, kFunction, mish_axiom),
+      activation("Swish", swish_kernel, 24, {real_attr("alpha", 1)}, kFunction, swish_axiom),
+      {.name = "SwiGLU",
+       .attrs = {real_attr("alpha", 1)},
+       .min_operands = 2,
+       .max_operands = 2,
+       .infer = infer_swiglu,
+       .flops = kFunction,
+       .kernel = swiglu_kernel,
+       .axiom = swiglu_axiom,
+       .since = 28},
       activation("ThresholdedRelu", thresholded_relu_kernel, 10, {real_attr("alpha", 1)}, flops_per_element),
       {.name = "Shrink",
        .attrs = {real_attr("bias", 0), real_attr("lambd", 0.5F)},

@@ -33,6 +33,17 @@ TEST(Activation, Values) {
   EXPECT_EQ(on("Softplus", {}, {200})[0], 200);
 }
 
+TEST(SwiGLU, IsASwishTimesWhatItLetsThrough) {
+  EXPECT_EQ(infer("SwiGLU", {}, {f32({kN, 3}), f32({kN, 3})}), "f32[N,3]");
+  EXPECT_TRUE(refused("SwiGLU", {}, {f32({2, 3}), f32({3})})) << "it does not broadcast";
+  EXPECT_TRUE(refused("SwiGLU", {}, {i64({3}), i64({3})}));
+  const Attrs alpha = {{"alpha", 2.0F}};
+  const Tensor gate = Tensor::floats({3}, {-1, 0, 2});
+  const auto y = run_to<float>("SwiGLU", alpha, {gate, Tensor::floats({3}, {3, 4, -5})});
+  const auto swish = run_to<float>("Swish", alpha, {gate});
+  EXPECT_EQ(y, (std::vector<float>{3 * swish[0], 0, -5 * swish[2]}));
+}
+
 TEST(PRelu, BroadcastsTheSlopeAlone) {
   EXPECT_EQ(infer("PRelu", {}, {f32({kN, 3, 4}), f32({3, 1})}), "f32[N,3,4]");
   EXPECT_TRUE(refused("PRelu", {}, {f32({1, 3}), f32({2, 3})}));

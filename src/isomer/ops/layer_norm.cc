@@ -94,13 +94,18 @@ Status layer_norm_kernel(KernelContext& context) {
   });
 }
 
+/// All from the node's axis on.
+std::vector<size_t> trailing_axes(const Axiom& axiom, size_t rank) {
+  std::vector<size_t> axes;
+  for (size_t i = axiom.axis("axis", rank); i < rank; ++i) axes.push_back(i);
+  return axes;
+}
+
 void layer_norm_axiom(Axiom& axiom) {
   if (axiom.num_results > 1) throw GaveUp{"statistics of LayerNormalization"};
   const SymbolicTensor& x = axiom.operand(0);
-  const size_t first = axiom.axis("axis", x.rank());
-  std::vector<size_t> axes;
-  for (size_t i = first; i < x.rank(); ++i) axes.push_back(i);
-  const std::vector<Dim> extents(x.shape.begin() + static_cast<std::ptrdiff_t>(first), x.shape.end());
+  const std::vector<size_t> axes = trailing_axes(axiom, x.rank());
+  const std::vector<Dim> extents(x.shape.end() - static_cast<std::ptrdiff_t>(axes.size()), x.shape.end());
   std::optional<SymbolicTensor> bias;
   if (axiom.has(2)) bias = broadcast_to(axiom.scope, axiom.operand(2), x.shape);
   const auto at = [&scope = axiom.scope, x, axes, extents, bias, epsilon = axiom.number("epsilon"),
@@ -131,6 +136,19 @@ Status rms_norm_kernel(KernelContext& context) {
     scale_and_shift<T>(context, normalized);
     return {};
   });
+}
+
+void rms_norm_axiom(Axiom& axiom) {
+  const SymbolicTensor& x = axiom.operand(0);
+  const std::vector<size_t> axes = trailing_axes(axiom, x.rank());
+  const auto at = [&scope = axiom.scope, x, axes, epsilon = axiom.number("epsilon"),
+                   scale = broadcast_to(axiom.scope, axiom.operand(1), x.shape)](const SymbolicIndex& index) {
+    const SymbolicTensor squares = {
+        x.shape, [&](const SymbolicIndex& from) { return scope.times(x.at(from), x.at(from)); }, x.real};
+    const Element root = function("Sqrt", {mean(scope, squares, index, axes) + epsilon});
+    return scope.times(scope.times(x.at(index), inverse(root)), scale.at(index));
+  };
+  axiom.results.push_back({x.shape, at, x.real});
 }
 
 Result<std::vector<TensorType>> infer_lp_norm(const OpView& view) {
@@ -237,6 +255,7 @@ std::vector<OpDef> trailing_norm_ops() {
        .infer = infer_layer_norm,
        .flops = flops_norm,
        .kernel = rms_norm_kernel,
+       .axiom = rms_norm_axiom,
        .since = 23,
        .from_onnx = last_axis_from_onnx},
       {.name = "LpNormalization",

@@ -221,6 +221,12 @@ Element fold_squares(Scope& scope, const SymbolicTensor& x, const std::vector<si
                   [&](const SymbolicIndex& at) { return scope.times(x.at(at), x.at(at)); });
 }
 
+Element fold_l2(Scope& scope, const SymbolicTensor& x, const std::vector<size_t>& axes, const SymbolicIndex& index) {
+  // The squares of integers are real numbers here, which do not wrap around, and the root is rounded.
+  if (!x.real) throw GaveUp{"a root of what may be integers"};
+  return function("Sqrt", {fold_squares(scope, x, axes, index)});
+}
+
 /// Takes `axes` from where this opset has them (an attribute, or a constant operand from opset `since` on) and writes
 /// them out in full.
 Status reduce_from_onnx_since(OnnxForm& form, int since) {
@@ -293,7 +299,7 @@ std::vector<OpDef> reduce_ops() {
       reduction("ReduceMax", max_kernel, reduce_axiom<fold_extreme<true>>),
       reduction("ReduceMin", min_kernel, reduce_axiom<fold_extreme<false>>),
       reduction("ReduceL1", l1_kernel, nullptr, flops_reduce_twice),
-      reduction("ReduceL2", l2_kernel, nullptr, flops_reduce_twice),
+      reduction("ReduceL2", l2_kernel, reduce_axiom<fold_l2>, flops_reduce_twice),
       reduction("ReduceSumSquare", sum_square_kernel, reduce_axiom<fold_squares>, flops_reduce_twice),
       reduction("ReduceLogSum", log_sum_kernel),
       reduction("ReduceLogSumExp", log_sum_exp_kernel, nullptr, flops_reduce_twice),

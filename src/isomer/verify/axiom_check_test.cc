@@ -35,8 +35,10 @@ TEST_P(EveryAxiom, Holds) {
   const size_t most = GetParam()->name.ends_with("Normalization") ? 20 : 200;
   const AxiomVerdict verdict = check_axiom(*GetParam(), {.max_instances = most});
   EXPECT_FALSE(verdict.refuted) << verdict.counterexample;
-  // Slices and pads along many axes have too many cases to write out.
-  EXPECT_TRUE(verdict.given_up == 0 || verdict.why_given_up.starts_with("too many")) << verdict.str();
+  // Slices and pads along many axes have too many cases to write out, and no function takes a root of integers.
+  EXPECT_TRUE(verdict.given_up == 0 || verdict.why_given_up.starts_with("too many") ||
+              verdict.why_given_up == "a root of what may be integers")
+      << verdict.str();
   EXPECT_GT(verdict.instances, 0U);
   RecordProperty("checked", verdict.str());
 }
