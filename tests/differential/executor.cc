@@ -15,7 +15,8 @@ Result<Executor> Executor::make(const std::string& name) {
   ISOMER_TRY(TempDir folder, TempDir::make());
   Executor out(name, std::move(folder));
   if (name != "reference") {
-    ISOMER_TRY(out.engine_, make_engine(name));
+    const bool plain = name == "ort-plain";
+    ISOMER_TRY(out.engine_, make_engine(plain ? "ort" : name, {.optimize = !plain}));
   }
   return out;
 }

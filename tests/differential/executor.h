@@ -14,7 +14,7 @@ constexpr const char* kThrown = "thrown: ";
 
 class Executor {
  public:
-  /// The reference executor, or an engine.
+  /// "reference", or an engine; "ort-plain" is ONNX Runtime without its own optimizations.
   static Result<Executor> make(const std::string& name);
 
   const std::string& name() const { return name_; }

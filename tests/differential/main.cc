@@ -82,7 +82,8 @@ int main(int argc, char** argv) {
   Options options;
   app.add_option("--graphs", options.graphs, "how many");
   app.add_option("--seed", options.seed, "of the first graph");
-  app.add_option("--executor", options.executors, "reference, onednn or ort; may be given many times");
+  app.add_option("--executor", options.executors,
+                 "reference, onednn, ort or ort-plain (without its own optimizations); may be given many times");
   app.add_option("--rules", options.rules, "a rule file in place of the built-in rules");
   app.add_option("--skip-rule", options.skip, "a rule that is not used");
   app.add_option("--shown", options.shown, "findings to show of each place");
