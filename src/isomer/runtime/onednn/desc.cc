@@ -16,12 +16,6 @@ struct Run {
   int64_t stride;
 };
 
-bool has_padding(const Desc& desc) {
-  for (int i = 0; i < desc.data.ndims; ++i)
-    if (desc.data.padded_dims[i] != desc.data.dims[i]) return true;
-  return false;
-}
-
 /// The extents of an axis split into its outer part and inner blocks, in the order in which they make up its index.
 bool contiguous(const std::vector<Run>& runs) {
   int64_t stride = 1;
@@ -90,6 +84,12 @@ bool is_strided(const Desc& desc) {
 Dims strides_of(const Desc& desc) {
   const auto& strides = desc.data.format_desc.blocking.strides;
   return {strides, strides + desc.data.ndims};
+}
+
+bool has_padding(const Desc& desc) {
+  for (int i = 0; i < desc.data.ndims; ++i)
+    if (desc.data.padded_dims[i] != desc.data.dims[i]) return true;
+  return false;
 }
 
 bool lies_plain(const Desc& desc) {

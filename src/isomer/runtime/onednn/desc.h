@@ -44,6 +44,8 @@ bool same_layout(const Desc& a, const Desc& b);
 bool is_packed(const Desc& desc);
 /// No inner blocks: strides say everything.
 bool is_strided(const Desc& desc);
+/// Whether zeros fill up blocks.
+bool has_padding(const Desc& desc);
 /// The channel block of a layout, 1 where channels are not blocked.
 int64_t channel_block(const Desc& desc);
 Dims strides_of(const Desc& desc);

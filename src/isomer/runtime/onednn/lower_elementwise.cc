@@ -140,10 +140,14 @@ Result<bool> lower_binary(Builder& builder, const Group& group) {
       return dnnl::binary::primitive_desc(what, posts->attr, builder.engine(), true);
     });
   };
-  Desc layout = builder.at(whole).desc;
+  // Where blocks are filled up, oneDNN 2.7 computes wrong elements, at least with vectors of 8.
+  const auto unpadded = [](const Desc& desc) {
+    return has_padding(desc) ? plain_desc(desc.dims(), desc.data_type()) : desc;
+  };
+  Desc layout = unpadded(builder.at(whole).desc);
   // A broadcast operand of as many axes keeps its blocks; one of fewer axes is row-major and gets ones in front.
   const bool keeps = graph.constant(other) == nullptr && dims_of(graph.type(other)).size() == dims.size();
-  Desc second = !broadcasts ? layout : keeps ? builder.at(other).desc : plain_desc(other_dims);
+  Desc second = !broadcasts ? layout : keeps ? unpadded(builder.at(other).desc) : plain_desc(other_dims);
   auto desc = describe(layout, second);
   for (const ElementType type : {layout.data_type(), kF32}) {
     if (desc && !is_reference(desc->impl_info_str())) break;
