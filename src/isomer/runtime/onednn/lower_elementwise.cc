@@ -127,7 +127,8 @@ Result<bool> lower_binary(Builder& builder, const Group& group) {
     std::swap(whole, other);
   }
   const Dims other_dims = padded(dims_of(graph.type(other)), dims.size());
-  const bool broadcasts = other_dims != dims;
+  // An operand of fewer axes can only be read row-major.
+  const bool broadcasts = dims_of(graph.type(other)) != dims;
   // Of two layouts, the blocked one stays.
   if (!broadcasts && graph.constant(other) == nullptr && channel_block(builder.at(whole).desc) == 1 &&
       channel_block(builder.at(other).desc) > 1 && *how != algorithm::binary_sub && *how != algorithm::binary_div)

@@ -142,6 +142,18 @@ TEST(Plan, OverwritesNothingOfWhichItReadsAnotherPart) {
   expect_as_reference(graph, inputs_of(graph));
 }
 
+TEST(Plan, ReadsWhatHasNoBatchRowMajor) {
+  for (const int channels : {3, 16}) {
+    const std::string made = fmt::format("u = f32[{0},16,1,1]{{seed 1}}\na = Conv(x, u)\n", channels);
+    expect_as_reference("input x: f32[1,16,2,3]\n" + made +
+                        fmt::format("input r: f32[{},2,3]\nc = Tanh(a)\ny = Mul(c, r)\nreturn y", channels));
+    expect_as_reference(
+        fmt::format("input x: f32[4,16,3]\ninput r: f32[1,4,{0},3]\nu = f32[{0},16,1]{{seed 1}}\nc = Conv(x, u) "
+                    "{{strides=[1], dilations=[1], pads=[0,0]}}\ny = Add(r, c)\nreturn y",
+                    channels));
+  }
+}
+
 TEST(Plan, WritesTheOnlyRowOfProductsForATranspose) {
   expect_as_reference(R"(
     input a: f32[1,1,1]
