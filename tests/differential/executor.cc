@@ -25,7 +25,7 @@ Result<std::vector<Tensor>> Executor::run(const Graph& graph, const std::vector<
   try {
     return try_run(graph, inputs);
   } catch (const std::exception& thrown) {
-    return fail("{}{}", kThrown, thrown.what());
+    return fail("thrown: {}", thrown.what());
   }
 }
 
