@@ -5,6 +5,7 @@
 
 #include "isomer/ir/text.h"
 #include "isomer/optimize/rule_set.h"
+#include "isomer/rules/builtin.h"
 #include "trial.h"
 
 namespace isomer::differential {
@@ -15,6 +16,7 @@ struct Options {
   uint64_t seed = 1;
   std::vector<std::string> executors = {"reference"};
   std::string rules;
+  std::string unchecked;
   std::vector<std::string> skip;
   size_t shown = 5;
   bool print = false;
@@ -56,7 +58,10 @@ void print_chain(const Rewritten& made) {
 }
 
 Result<int> run(const Options& options) {
-  ISOMER_TRY(const RuleSet rules, usable_rules(options.rules, options.skip));
+  ISOMER_TRY(RuleSet rules, usable_rules(options.rules, options.skip));
+  if (!options.unchecked.empty()) {
+    ISOMER_TRY(rules.rules, load_rules(options.unchecked));
+  }
   if (options.print) {
     print_chain(rewritten(rules.rules, options.seed));
     return 0;
@@ -85,6 +90,7 @@ int main(int argc, char** argv) {
   app.add_option("--executor", options.executors,
                  "reference, onednn, ort or ort-plain (without its own optimizations); may be given many times");
   app.add_option("--rules", options.rules, "a rule file in place of the built-in rules");
+  app.add_option("--unchecked-rules", options.unchecked, "the same, whatever their verdicts");
   app.add_option("--skip-rule", options.skip, "a rule that is not used");
   app.add_option("--shown", options.shown, "findings to show of each place");
   app.add_flag("--print", options.print, "show the first graph and its rewrites, and be done");
