@@ -48,16 +48,20 @@ Result<std::vector<Rule>> chosen_rules(const RulesOptions& options) {
 std::string summary(const std::string& doc) { return doc.substr(0, doc.find('\n')); }
 
 nlohmann::json report_of(const Rule& rule, const LockEntry& entry) {
-  return {{"name", rule.name}, {"hash", fmt::format("{:016x}", entry.hash)},
-          {"doc", rule.doc},   {"verdict", verdict_name(entry.verdict)},
-          {"how", entry.how},  {"checker", entry.checker}};
+  return {{"name", rule.name},
+          {"hash", fmt::format("{:016x}", entry.hash)},
+          {"doc", rule.doc},
+          {"verdict", verdict_name(entry.verdict)},
+          {"how", entry.how},
+          {"checker", entry.checker},
+          {"axioms", fmt::format("{:016x}", entry.axioms)}};
 }
 
 /// What the lock says about a rule; `unknown` when it says nothing.
 LockEntry known(const Lock& lock, const Rule& rule) {
   const LockEntry* entry = lock.find(rule.hash());
   if (entry != nullptr) return *entry;
-  return {rule.hash(), rule.name, Verdict::Unknown, kCheckerVersion, "the lock has no verdict"};
+  return {rule.hash(), rule.name, Verdict::Unknown, kCheckerVersion, 0, "the lock has no verdict"};
 }
 
 Result<int> list(const RulesOptions& options) {
