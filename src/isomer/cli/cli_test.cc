@@ -493,5 +493,16 @@ TEST_F(Cli, RulesAreDiscovered) {
   EXPECT_THAT(refused.err, testing::AllOf(HasSubstr("broken.universe"), HasSubstr("line 2"), HasSubstr("Nonesuch")));
 }
 
+TEST_F(Cli, OptimizesWithDiscoveredRules) {
+  const std::string rules = ISOMER_SOURCE_DIR "/rulesets/discovered.rules", out = folder_ / "out.onnx";
+  const std::string two = model("two", "v = f32[8,4]{seed 2}\n p = MatMul(x, w)\n q = MatMul(x, v)\n z = Add(p, q)");
+  const Outcome made = isomer_program({"optimize", two, "-o", out, "--engine", "roofline", "--rules", rules, "--json"});
+  ASSERT_EQ(made.exit_code, 0) << made.err;
+  const json report = made.report();
+  ASSERT_FALSE(report["steps"].empty()) << "x a + x b = x (a + b)";
+  EXPECT_THAT(report["steps"][0]["rule"].get<std::string>(), StartsWith("discovered-"));
+  EXPECT_EQ(isomer_program({"compare", two, out}).exit_code, 0);
+}
+
 }  // namespace
 }  // namespace isomer
