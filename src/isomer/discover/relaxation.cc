@@ -6,6 +6,7 @@
 #include <set>
 
 #include "isomer/discover/build_expr.h"
+#include "isomer/ops/registry.h"
 
 namespace isomer {
 namespace {
@@ -102,6 +103,31 @@ std::optional<Expr> value_of(Term& term, const std::string& name) {
   return def == nullptr ? std::nullopt : preset_expr(*def);
 }
 
+bool is_integers(const Expr& expr) {
+  return expr.kind == Expr::Kind::List &&
+         std::ranges::all_of(expr.args, [](const Expr& each) { return each.kind == Expr::Kind::Integer; });
+}
+
+/// What stands in a list before `tail`, where it ends so.
+std::optional<Expr> before_tail(const Expr& list, const Expr& tail) {
+  if (list.kind != Expr::Kind::List || list.args.size() < tail.args.size()) return std::nullopt;
+  const auto begin = list.args.end() - static_cast<std::ptrdiff_t>(tail.args.size());
+  if (!std::equal(begin, list.args.end(), tail.args.begin())) return std::nullopt;
+  return list_expr({list.args.begin(), begin});
+}
+
+/// A number that is hardly there by accident.
+bool is_telling(const Expr& value) { return value.kind == Expr::Kind::Real && value.real != 0 && value.real != 1; }
+
+/// A scalar that is computed by an expression.
+Term number_term(Expr value) {
+  Term out;
+  out.kind = Term::Kind::Apply;
+  out.op = &op("ConstantOfShape");
+  out.attrs = {{"shape", list_expr({})}, {"value", std::move(value)}};
+  return out;
+}
+
 /// Ranks as conditions fix them.
 std::map<std::string, int64_t> fixed_ranks(const Rule& rule) {
   std::map<std::string, int64_t> out;
@@ -195,6 +221,77 @@ Relaxation free_attribute(const OpDef& op, const std::string& name) {
       if (term.op == &op) freed(term);
     });
     visit_targets(rule, freed);
+    visit_targets(rule, [&](Term& term) {
+      if (is_telling(*value) && term.kind == Term::Kind::Literal && term.literal == value->real)
+        term = number_term(field_expr(record, name));
+    });
+    return rule;
+  };
+}
+
+Relaxation shift_attribute(const OpDef& op, const std::string& name, const std::string& variable) {
+  return [&op, name, any = variable_expr(variable)](const Rule& given) -> std::optional<Rule> {
+    Rule rule = given;
+    std::optional<Expr> value;
+    bool alike = true;
+    visit_sources(rule, [&](Term& term) {
+      if (term.op != &op) return;
+      const Expr* here = attribute(term, name);
+      alike = alike && here != nullptr && is_integers(*here) && (!value || *value == *here);
+      if (alike) value = *here;
+    });
+    if (!value || !alike) return std::nullopt;
+    bool shifted = false;
+    visit_targets(rule, [&](Term& term) {
+      Expr* here = term.op == &op ? attribute(term, name) : nullptr;
+      if (here == nullptr || !is_integers(*here) || here->args.size() != value->args.size()) return;
+      std::vector<Expr> more;
+      for (size_t i = 0; i < here->args.size(); ++i)
+        more.push_back(integer_expr(here->args[i].integer - value->args[i].integer));
+      const bool same = *here == *value;
+      shifted = shifted || !same;
+      *here = same ? any : call_expr("+", {any, list_expr(std::move(more))});
+    });
+    if (!shifted) return std::nullopt;
+    visit_sources(rule, [&](Term& term) {
+      if (term.op == &op) *attribute(term, name) = any;
+    });
+    return rule;
+  };
+}
+
+Relaxation free_window(const OpDef& op) {
+  return [&op](const Rule& given) -> std::optional<Rule> {
+    Rule rule = given;
+    const std::string name = "kernel_shape";
+    std::optional<Expr> window;
+    bool alike = true;
+    visit_sources(rule, [&](Term& term) {
+      const Expr* here = term.op == &op ? attribute(term, name) : nullptr;
+      if (here == nullptr) return;
+      alike = alike && is_integers(*here) && (!window || *window == *here);
+      window = *here;
+    });
+    if (!window || !alike) return std::nullopt;
+    int64_t size = 1;
+    for (const Expr& extent : window->args) size *= extent.integer;
+    const Expr variable = variable_expr("q0");
+    bool changed = false;
+    visit_targets(rule, [&](Term& term) {
+      for (auto& [attr, expr] : term.attrs) {
+        const std::optional<Expr> head = before_tail(expr, *window);
+        if (!head) continue;
+        expr = call_expr("++", {*head, variable});
+        changed = true;
+      }
+      if (term.kind != Term::Kind::Literal || term.literal != static_cast<double>(size)) return;
+      term = number_term(call_expr("prod", {variable}));
+      changed = true;
+    });
+    if (!changed) return std::nullopt;
+    visit_sources(rule, [&](Term& term) {
+      if (term.op == &op) *attribute(term, name) = variable;
+    });
     return rule;
   };
 }
@@ -371,6 +468,8 @@ RelaxationPlans relaxations(const Rule& rule) {
     out.all.push_back(relaxation);
   };
   add(whole_shapes(), true, true);
+  for (const OpDef* op : ops) add(free_window(*op), true, true);
+  for (size_t i = 0; i < ops.size(); ++i) add(shift_attribute(*ops[i], "pads", fmt::format("q{}", i + 1)), true, true);
   for (const OpDef* op : ops)
     for (const AttrDef& def : op->attrs)
       if (!speaks_of_axes(def.name)) add(free_attribute(*op, def.name), true, def.name != "perm");

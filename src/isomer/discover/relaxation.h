@@ -14,8 +14,13 @@ namespace isomer {
 using Relaxation = std::function<std::optional<Rule>(const Rule&)>;
 
 /// The attribute `name` of an operator of the source, where it is the same number or text in all of its nodes, becomes
-/// a part of a record `..r`; so do its equals in the target, also those of other operators.
+/// a part of a record `..r`; so do its equals in the target, also those of other operators, and numbers like 0.001.
 Relaxation free_attribute(const OpDef& op, const std::string& name);
+/// The integers `name=[..]` of an operator, the same in all of its nodes of the source, become any; those in the target
+/// are as much more as they were. They are called `variable`.
+Relaxation shift_attribute(const OpDef& op, const std::string& name, const std::string& variable);
+/// The window of a pool becomes any, and what the target says of it by numbers: shapes that end so, and its size.
+Relaxation free_window(const OpDef& op);
 /// `axis=k` becomes `axis=?k`, which may be any axis; so do extents along axis k.
 Relaxation free_axis(int64_t axis);
 /// `axis=k`, with operands of known rank, is counted from the back.

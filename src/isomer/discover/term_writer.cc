@@ -55,40 +55,78 @@ bool SizeChoice::next() {
 
 TermWriter::TermWriter(const TermPair& pair, std::span<const Universe> universes, const PairTypes& types)
     : pair_(pair), universes_(universes), types_(types) {
-  for (uint32_t i = 0; i < pair.nodes.size(); ++i)
-    if (pair.nodes[i].kind == PairNode::Kind::Input) inputs_.push_back(i);
+  for (uint32_t i = 0; i < pair.nodes.size(); ++i) {
+    if (pair.nodes[i].kind != PairNode::Kind::Input) continue;
+    const auto bundle = bundle_of(i);
+    if (!bundle) variables_.push_back({i, std::nullopt});
+    for (size_t k = 0; bundle && k < universes[0].bundles[*bundle].parts.size(); ++k)
+      variables_.push_back({i, PartId{*bundle, k}});
+  }
 }
 
-std::string TermWriter::name(uint32_t input) const {
-  const auto at = std::ranges::find(inputs_, input) - inputs_.begin();
-  return std::string(1, static_cast<char>('a' + at));
+/// Which bundle a value is, told by its columns.
+std::optional<size_t> TermWriter::bundle_of(uint32_t node) const {
+  const Ints& dims = types_.dims(0, node);
+  const auto& bundles = universes_[0].bundles;
+  const auto found = std::ranges::find_if(
+      bundles, [&](const Bundle& bundle) { return dims.size() == 2 && dims[1] == bundle.columns(); });
+  return found == bundles.end() ? std::nullopt : std::optional(static_cast<size_t>(found - bundles.begin()));
+}
+
+std::optional<Term> TermWriter::variable(uint32_t node, std::optional<PartId> part) const {
+  const auto found =
+      std::ranges::find_if(variables_, [&](const Variable& each) { return each.node == node && each.part == part; });
+  if (found == variables_.end()) return std::nullopt;
+  Term out;
+  out.name = name(static_cast<size_t>(found - variables_.begin()));
+  return out;
+}
+
+size_t TermWriter::rank(const Variable& variable) const {
+  if (!variable.part) return types_.rank(variable.node);
+  return universes_[0].bundles[variable.part->bundle].parts[variable.part->part].dims.size();
+}
+
+Ints TermWriter::extents_by_variant(const Variable& variable, size_t axis) const {
+  if (!variable.part || axis == 0) return types_.extent(variable.node, axis);
+  Ints out;
+  for (const Universe& universe : universes_)
+    out.push_back(universe.bundles[variable.part->bundle].parts[variable.part->part].dims[axis]);
+  return out;
 }
 
 std::optional<Term> TermWriter::term(uint32_t node, bool source, SizeChoice& sizes) const {
   const PairNode& written = pair_.nodes[node];
   if (written.kind == PairNode::Kind::Constant) return constant(node, source, sizes);
-  if (written.kind == PairNode::Kind::Input) {
-    Term out;
-    out.name = name(node);
-    return out;
-  }
-  const auto a = term(written.a, source, sizes);
-  if (!a) return std::nullopt;
-  std::optional<Term> b;
-  if (written.b != PairNode::kNone && !(b = term(written.b, source, sizes))) return std::nullopt;
-  return filled({node, {}}, form(0, written), &*a, b ? &*b : nullptr, sizes);
+  if (written.kind == PairNode::Kind::Input) return variable(node, std::nullopt);
+  return this->written({node}, source, sizes);
 }
 
-const Term& TermWriter::form(size_t variant, const PairNode& node) const {
+/// The operator of a node, or what makes a part of its result.
+std::optional<Term> TermWriter::written(const Site& site, bool source, SizeChoice& sizes) const {
+  const PairNode& node = pair_.nodes[site.node];
+  Operands operands;
+  for (const uint32_t operand : {node.a, node.b}) {
+    if (operand == PairNode::kNone) continue;
+    operands.emplace_back();
+    if (bundle_of(operand)) continue;
+    if (!(operands.back() = term(operand, source, sizes))) return std::nullopt;
+  }
+  return filled(site, form(0, site), operands, source, sizes);
+}
+
+const Term& TermWriter::form(size_t variant, const Site& site) const {
+  const PairNode& node = pair_.nodes[site.node];
   const Universe& universe = universes_[variant];
-  return node.kind == PairNode::Kind::Constant ? *universe.inputs[node.op].constant
-                                               : universe.ops[node.op].results[node.result];
+  if (node.kind == PairNode::Kind::Constant) return *universe.inputs[node.op].constant;
+  const UniverseOp& op = universe.ops[node.op];
+  return site.part && !op.parts.empty() ? op.parts[site.part->part] : op.results[node.result];
 }
 
 std::optional<Term> TermWriter::constant(uint32_t node, bool source, SizeChoice& sizes) const {
-  const Term& written = form(0, pair_.nodes[node]);
+  const Term& written = form(0, {node});
   const auto number = source ? uniform_number(written) : std::nullopt;
-  if (!number) return filled({node, {}}, written, nullptr, nullptr, sizes);
+  if (!number) return filled({node}, written, {}, source, sizes);
   // Halves and their like are the same number in the field and in doubles; a ninth is not.
   if (*number * 1024 != std::floor(*number * 1024)) return std::nullopt;
   Term out;
@@ -97,13 +135,31 @@ std::optional<Term> TermWriter::constant(uint32_t node, bool source, SizeChoice&
   return out;
 }
 
+/// What a form takes out of an operand that is a bundle: an input, or what the operand makes it of. Of an operator on
+/// whole bundles (a concatenation of them, say) it is the same operator on the parts; the checker sees whether that is
+/// so.
+std::optional<Term> TermWriter::part_of_operand(const Site& site, const Term& form, PartId part, bool source,
+                                                SizeChoice& sizes) const {
+  const PairNode& node = pair_.nodes[site.node];
+  const std::string& name = form.operands[0].operands[0].name;
+  const uint32_t operand = name == universes_[0].ops[node.op].operands[0] ? node.a : node.b;
+  if (pair_.nodes[operand].kind == PairNode::Kind::Input) return variable(operand, part);
+  if (pair_.nodes[operand].kind != PairNode::Kind::Apply) return std::nullopt;
+  return written({operand, part}, source, sizes);
+}
+
 /// A form with terms for its variables, and expressions for its sizes.
-std::optional<Term> TermWriter::filled(const Site& site, Term form, const Term* a, const Term* b,
+std::optional<Term> TermWriter::filled(const Site& site, Term form, const Operands& operands, bool source,
                                        SizeChoice& sizes) const {
+  const PairNode& node = pair_.nodes[site.node];
   if (form.kind == Term::Kind::Value) {
-    const auto& operands = universes_[0].ops[pair_.nodes[site.node].op].operands;
-    return b == nullptr || form.name == operands[0] ? *a : *b;
+    const size_t place = form.name == universes_[0].ops[node.op].operands[0] ? 0 : 1;
+    if (operands[place] || !site.part) return operands[place];
+    const uint32_t operand = place == 0 ? node.a : node.b;
+    if (pair_.nodes[operand].kind == PairNode::Kind::Input) return variable(operand, site.part);
+    return written({operand, site.part}, source, sizes);
   }
+  if (const auto part = part_taken(universes_[0], form)) return part_of_operand(site, form, *part, source, sizes);
   for (size_t k = 0; k < form.attrs.size(); ++k) {
     std::vector<ExprValue> values;
     for (size_t v = 0; v < types_.variants(); ++v) {
@@ -118,7 +174,7 @@ std::optional<Term> TermWriter::filled(const Site& site, Term form, const Term* 
   for (size_t k = 0; k < form.operands.size(); ++k) {
     Site inner = site;
     inner.path.push_back(k);
-    auto operand = filled(inner, form.operands[k], a, b, sizes);
+    auto operand = filled(inner, form.operands[k], operands, source, sizes);
     if (!operand) return std::nullopt;
     form.operands[k] = std::move(*operand);
   }
@@ -128,7 +184,7 @@ std::optional<Term> TermWriter::filled(const Site& site, Term form, const Term* 
 /// The value of an attribute in one variant.
 std::optional<ExprValue> TermWriter::attribute(const Site& site, size_t variant, size_t k) const {
   const PairNode& node = pair_.nodes[site.node];
-  const Term* inner = &form(variant, node);
+  const Term* inner = &form(variant, site);
   for (const size_t step : site.path) inner = &inner->operands[step];
   std::vector<TensorType> types;
   Binding binding;
@@ -173,8 +229,9 @@ std::optional<Expr> TermWriter::extent(uint32_t node, size_t axis, uint32_t othe
   const std::vector<bool> read = pair_.needed(root);
   const auto strangeness = [&](const Expr& candidate) {
     if (candidate.name != "dim") return 3;
-    const auto is_read = [&](uint32_t input) { return read[input] && candidate.args[0] == variable_expr(name(input)); };
-    const bool shared = std::ranges::any_of(inputs_, is_read);
+    bool shared = false;
+    for (size_t i = 0; i < variables_.size(); ++i)
+      shared = shared || (read[variables_[i].node] && candidate.args[0] == variable_expr(name(i)));
     return (candidate.args[1].integer == static_cast<int64_t>(axis) ? 0 : 1) + (shared ? 1 : 0);
   };
   std::ranges::stable_sort(found, {}, strangeness);
@@ -189,10 +246,10 @@ std::optional<Expr> TermWriter::number(uint32_t node, const Ints& by_variant, Si
 }
 
 /// Extents of inputs with these sizes, then sums of two along an axis, then products of neighbours; those of inputs
-/// below the node first.
+/// below the node first. Where there are none: halves of extents.
 std::vector<Expr> TermWriter::candidates(uint32_t node, const Ints& by_variant) const {
   struct Extent {
-    uint32_t input;
+    size_t input;
     size_t axis;
     Ints sizes;
     Expr expr;
@@ -201,9 +258,10 @@ std::vector<Expr> TermWriter::candidates(uint32_t node, const Ints& by_variant) 
   const std::vector<bool> below = pair_.needed(root);
   std::vector<Extent> extents;
   for (const bool wanted : {true, false})
-    for (const uint32_t input : inputs_)
-      for (size_t axis = 0; below[input] == wanted && axis < types_.rank(input); ++axis)
-        extents.push_back({input, axis, types_.extent(input, axis), dim_expr(name(input), static_cast<int64_t>(axis))});
+    for (size_t i = 0; i < variables_.size(); ++i)
+      for (size_t axis = 0; below[variables_[i].node] == wanted && axis < rank(variables_[i]); ++axis)
+        extents.push_back(
+            {i, axis, extents_by_variant(variables_[i], axis), dim_expr(name(i), static_cast<int64_t>(axis))});
   std::vector<Expr> out;
   for (const Extent& each : extents)
     if (each.sizes == by_variant) out.push_back(each.expr);
@@ -221,6 +279,12 @@ std::vector<Expr> TermWriter::candidates(uint32_t node, const Ints& by_variant) 
     for (size_t v = 0; v < product.size(); ++v) product[v] *= next.sizes[v];
     if (product == by_variant && extents[x].input == next.input)
       out.push_back(call_expr("*", {extents[x].expr, next.expr}));
+  }
+  if (!out.empty()) return out;
+  for (const Extent& each : extents) {
+    Ints twice = by_variant;
+    for (int64_t& size : twice) size *= 2;
+    if (each.sizes == twice) out.push_back(call_expr("/", {each.expr, integer_expr(2)}));
   }
   return out;
 }

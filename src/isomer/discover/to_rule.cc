@@ -110,7 +110,7 @@ class Attempts {
       const auto rule = written(direction, sizes);
       if (!rule) break;
       for (const bool equal : {false, true}) {
-        const auto narrowed = with_conditions(*rule, direction, equal);
+        const auto narrowed = with_conditions(*rule, equal);
         if (!narrowed) continue;
         const RuleVerdict quick = checker_.quick(*narrowed);
         if (quick.verdict == Verdict::Refuted || quick.instances == 0) continue;
@@ -189,32 +189,41 @@ class Attempts {
 
   /// The rule for reals of the ranks that were enumerated; `equal`: and for equal shapes of interchangeable inputs.
   /// Nothing where there are none.
-  std::optional<Rule> with_conditions(Rule rule, const Direction& direction, bool equal) const {
-    const std::vector<bool> read = pair_.needed(direction.from);
-    std::vector<uint32_t> inputs;
-    for (const uint32_t input : writer_.inputs())
-      if (read[input]) inputs.push_back(input);
+  std::optional<Rule> with_conditions(Rule rule, bool equal) const {
+    const auto& all = writer_.variables();
+    std::vector<size_t> variables;
+    for (size_t i = 0; i < all.size(); ++i)
+      if (std::ranges::any_of(rule.sources, [&](const Term& term) { return reads(term, writer_.name(i)); }))
+        variables.push_back(i);
+    if (variables.empty()) return std::nullopt;
     std::vector<Expr> conditions;
-    conditions.reserve(2 * inputs.size());
-    for (const uint32_t input : inputs)
-      conditions.push_back(call_expr("==", {rank_expr(writer_.name(input)), rank_of(input)}));
-    conditions.push_back(call_expr("real", {variable_expr(writer_.name(inputs[0]))}));
+    conditions.reserve(2 * variables.size());
+    for (const size_t i : variables) {
+      const auto rank = static_cast<int64_t>(writer_.rank(all[i]));
+      conditions.push_back(call_expr("==", {rank_expr(writer_.name(i)), integer_expr(rank)}));
+    }
+    conditions.push_back(call_expr("real", {variable_expr(writer_.name(variables[0]))}));
     bool found = false;
-    for (size_t i = 1; equal && i < inputs.size(); ++i) {
-      const auto alike = std::ranges::find_if(inputs, [&](uint32_t input) {
-        return input == inputs[i] || pair_.nodes[input].input == pair_.nodes[inputs[i]].input;
+    for (size_t k = 1; equal && k < variables.size(); ++k) {
+      const auto& here = all[variables[k]];
+      const auto alike = std::ranges::find_if(variables, [&](size_t i) {
+        return i == variables[k] ||
+               (pair_.nodes[all[i].node].input == pair_.nodes[here.node].input && all[i].part == here.part);
       });
-      if (*alike == inputs[i]) continue;
+      if (*alike == variables[k]) continue;
       found = true;
-      conditions.push_back(call_expr("==", {shape_expr(*alike), shape_expr(inputs[i])}));
+      conditions.push_back(call_expr("==", {shape_expr(*alike), shape_expr(variables[k])}));
     }
     if (equal && !found) return std::nullopt;
     rule.conditions.insert(rule.conditions.begin(), conditions.begin(), conditions.end());
     return rule;
   }
 
-  Expr rank_of(uint32_t input) const { return integer_expr(static_cast<int64_t>(types_.rank(input))); }
-  Expr shape_expr(uint32_t input) const { return call_expr("shape", {variable_expr(writer_.name(input))}); }
+  static bool reads(const Term& term, const std::string& name) {
+    return (term.kind == Term::Kind::Value && term.name == name) ||
+           std::ranges::any_of(term.operands, [&](const Term& operand) { return reads(operand, name); });
+  }
+  Expr shape_expr(size_t variable) const { return call_expr("shape", {variable_expr(writer_.name(variable))}); }
 
   static constexpr size_t kEnough = 100;  // instances: other extents would hardly ask for less
   static constexpr size_t kMostTried = 2;

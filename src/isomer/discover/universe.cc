@@ -6,7 +6,9 @@
 #include <map>
 #include <optional>
 
+#include "isomer/discover/build_expr.h"
 #include "isomer/ir/scanner.h"
+#include "isomer/ops/registry.h"
 
 namespace isomer {
 namespace {
@@ -50,6 +52,36 @@ bool symmetric(const std::vector<Expr>& conditions) {
   });
 }
 
+Term apply(const char* name, std::vector<std::pair<std::string, Expr>> attrs, std::vector<Term> operands) {
+  Term out;
+  out.kind = Term::Kind::Apply;
+  out.op = &op(name);
+  out.attrs = std::move(attrs);
+  out.operands = std::move(operands);
+  return out;
+}
+
+/// Takes a part out of a bundle.
+Term taken(const Bundle::Part& part, Term bundle) {
+  std::vector<Expr> shape{integer_expr(-1)};
+  for (size_t axis = 1; axis < part.dims.size(); ++axis) shape.push_back(integer_expr(part.dims[axis]));
+  const auto list = [](int64_t number) { return list_expr({integer_expr(number)}); };
+  Term cut =
+      apply("Slice", {{"axes", list(1)}, {"starts", list(part.begin)}, {"ends", list(part.end)}, {"steps", list(1)}},
+            {std::move(bundle)});
+  return apply("Reshape", {{"shape", list_expr(std::move(shape))}}, {std::move(cut)});
+}
+
+/// The bundle of these parts.
+Term joined(std::vector<Term> parts, const Bundle& bundle) {
+  for (size_t i = 0; i < parts.size(); ++i) {
+    const int64_t columns = bundle.parts[i].end - bundle.parts[i].begin;
+    parts[i] =
+        apply("Reshape", {{"shape", list_expr({integer_expr(-1), integer_expr(columns)})}}, {std::move(parts[i])});
+  }
+  return apply("Concat", {{"axis", integer_expr(1)}}, std::move(parts));
+}
+
 /// One line of a universe.
 class LineParser {
  public:
@@ -58,11 +90,12 @@ class LineParser {
   Status parse() {
     if (scan_.at_end()) return {};
     if (scan_.accept_word("inputs")) return inputs();
+    if (scan_.accept_word("bundle")) return bundle();
     if (scan_.accept_word("constant")) return constant();
     if (scan_.accept_word("operator")) return op();
     if (scan_.accept_word("explore")) return explore();
     if (scan_.accept_word("let")) return {};
-    return fail("expected 'let', 'explore', 'inputs', 'constant' or 'operator'");
+    return fail("expected 'let', 'explore', 'inputs', 'bundle', 'constant' or 'operator'");
   }
 
  private:
@@ -84,13 +117,16 @@ class LineParser {
     return {};
   }
 
-  Status inputs() {
-    std::vector<UniverseInput> made;
-    const size_t group = next_group();
+  Result<std::vector<std::string>> names() {
+    std::vector<std::string> out;
     do {
       ISOMER_TRY(std::string next, name());
-      made.push_back({std::move(next), {}, group});
+      out.push_back(std::move(next));
     } while (scan_.peek() == '?');
+    return out;
+  }
+
+  Result<Ints> extents() {
     Ints dims;
     ISOMER_CHECK(scan_.expect("["));
     while (!scan_.accept("]")) {
@@ -99,12 +135,78 @@ class LineParser {
       if (dim < 1) return fail("an extent of {}", dim);
       dims.push_back(dim);
     }
-    for (UniverseInput& input : made) {
-      if (known(input.name)) return fail("a second input is called '{}'", input.name);
-      input.dims = dims;
-      universe_.inputs.push_back(std::move(input));
+    return dims;
+  }
+
+  Status add_inputs(const std::vector<std::string>& names, const Ints& dims) {
+    const size_t group = next_group();
+    for (const std::string& each : names) {
+      if (known(each)) return fail("a second input is called '{}'", each);
+      universe_.inputs.push_back({each, dims, group});
     }
     return {};
+  }
+
+  Status inputs() {
+    ISOMER_TRY(const auto called, names());
+    ISOMER_TRY(const Ints dims, extents());
+    return add_inputs(called, dims);
+  }
+
+  Status bundle() {
+    ISOMER_TRY(const auto called, names());
+    Bundle out;
+    int64_t columns = 0;
+    while (!scan_.at_end()) {
+      ISOMER_TRY(std::string part, scan_.identifier());
+      ISOMER_TRY(Ints dims, extents());
+      if (dims.empty()) return fail("part '{}' has no extents", part);
+      int64_t elements = 1;
+      for (size_t axis = 1; axis < dims.size(); ++axis) elements *= dims[axis];
+      out.parts.push_back({std::move(part), std::move(dims), columns, columns + elements});
+      columns += elements;
+    }
+    if (out.parts.empty()) return fail("a bundle has parts");
+    for (const Bundle::Part& part : out.parts)
+      if (part.dims[0] != out.parts[0].dims[0]) return fail("the parts of a bundle have equal first extents");
+    const Ints dims{out.parts[0].dims[0], columns};
+    universe_.bundles.push_back(std::move(out));
+    return add_inputs(called, dims);
+  }
+
+  /// `?p.kernel` becomes the term that takes the kernel out of ?p.
+  std::string with_parts(std::string text) const {
+    for (const Bundle& bundle : universe_.bundles) {
+      for (const Bundle::Part& each : bundle.parts) {
+        for (size_t dot = text.find('.' + each.name); dot != std::string::npos;
+             dot = text.find('.' + each.name, dot + 1)) {
+          const size_t end = dot + 1 + each.name.size();
+          const size_t begin = text.rfind('?', dot);
+          const auto is_word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; };
+          if (begin == std::string::npos || (end < text.size() && is_word(text[end])) ||
+              !std::all_of(text.begin() + static_cast<std::ptrdiff_t>(begin) + 1,
+                           text.begin() + static_cast<std::ptrdiff_t>(dot), is_word))
+            continue;
+          Term variable;
+          variable.name = text.substr(begin + 1, dot - begin - 1);
+          text.replace(begin, end - begin, print_term(taken(each, std::move(variable))));
+        }
+      }
+    }
+    return text;
+  }
+
+  /// The bundle that an operator makes, if it names the parts of one; the names are taken out of the text.
+  const Bundle* made(std::string& text) const {
+    for (const Bundle& bundle : universe_.bundles) {
+      if (!text.starts_with(bundle.parts[0].name + ":")) continue;
+      for (const Bundle::Part& each : bundle.parts) {
+        const size_t at = text.find(each.name + ":");
+        if (at != std::string::npos) text.erase(at, each.name.size() + 1);
+      }
+      return &bundle;
+    }
+    return nullptr;
   }
 
   Status constant() {
@@ -121,8 +223,16 @@ class LineParser {
 
   Status op() {
     UniverseOp out;
-    ISOMER_TRY(Rule pattern, parse_pattern(scan_.raw_until("\n")));
+    std::string text = scan_.raw_until("\n");
+    const Bundle* bundle = made(text);
+    ISOMER_TRY(Rule pattern, parse_pattern(with_parts(std::move(text))));
     out.results = std::move(pattern.sources);
+    if (bundle != nullptr) {
+      if (out.results.size() != bundle->parts.size()) return fail("an operator gives all parts of a bundle, in order");
+      out.parts = out.results;
+      for (Term& term : out.parts) fold(term);
+      out.results = {joined(std::move(out.results), *bundle)};
+    }
     out.conditions = std::move(pattern.conditions);
     for (Term& term : out.results) {
       fold(term);
@@ -193,6 +303,20 @@ std::string with_sizes(std::string_view line, const Sizes& sizes, size_t variant
 }
 
 }  // namespace
+
+std::optional<PartId> part_taken(const Universe& universe, const Term& term) {
+  const auto cuts = [&](const Bundle::Part& part) {
+    Term bundle = term.operands[0].operands[0];
+    return taken(part, std::move(bundle)) == term;
+  };
+  if (term.kind != Term::Kind::Apply || term.op->name != "Reshape" || term.operands[0].kind != Term::Kind::Apply ||
+      term.operands[0].op->name != "Slice" || term.operands[0].operands[0].kind != Term::Kind::Value)
+    return std::nullopt;
+  for (size_t i = 0; i < universe.bundles.size(); ++i)
+    for (size_t k = 0; k < universe.bundles[i].parts.size(); ++k)
+      if (cuts(universe.bundles[i].parts[k])) return PartId{i, k};
+  return std::nullopt;
+}
 
 Result<size_t> universe_variants(std::string_view text) {
   ISOMER_TRY(const Sizes sizes, parse_sizes(text));

@@ -21,10 +21,24 @@ struct UniverseInput {
   std::optional<Term> constant = std::nullopt;
 };
 
+/// Several inputs in one, so that an operator may take more than two: a matrix whose rows hold a row of every part. In
+/// rules, every part is an input of its own.
+struct Bundle {
+  struct Part {
+    std::string name;
+    Ints dims;      // the first extent is that of the bundle
+    int64_t begin;  // columns
+    int64_t end;
+  };
+  std::vector<Part> parts;
+  int64_t columns() const { return parts.back().end; }
+};
+
 /// An operator with fixed attributes: terms over one or two variables, one term for each of its results, tried on
 /// operands that satisfy the conditions. However many nodes the terms have, it counts as one.
 struct UniverseOp {
   std::vector<Term> results;
+  std::vector<Term> parts = {};       ///< of the result, where it is a bundle that is given part by part
   std::vector<std::string> operands;  ///< names of the variables, by first occurrence
   std::vector<Expr> conditions;
   /// f(x, y) and f(y, x) are the same match of a rule.
@@ -35,16 +49,29 @@ struct Universe {
   /// Up to how many operators a graph is worth its time, where nobody says otherwise.
   size_t explore = 3;
   std::vector<UniverseInput> inputs;
+  std::vector<Bundle> bundles = {};
   std::vector<UniverseOp> ops;
 };
+
+/// A part of a bundle: which one, of which.
+struct PartId {
+  size_t bundle;
+  size_t part;
+  friend bool operator==(const PartId&, const PartId&) = default;
+};
+
+/// The part that a term takes out of a bundle, which is its innermost operand.
+std::optional<PartId> part_taken(const Universe& universe, const Term& term);
 
 /// Reads a universe, a line each:
 ///     let N = 3, 5                                          sizes by name, for each variant
 ///     explore 3                                             graphs of up to 3 operators, if nothing else is asked for
 ///     inputs ?a ?b [3, 3]                                   interchangeable inputs of these extents
+///     bundle ?p ?q kernel [4, 3, 1, 1] bias [4]             interchangeable bundles; ?p.bias in an operator is a part
 ///     constant ?one (TERM)                                  a constant
 ///     operator (Add ?x ?y) where shape(?x) == shape(?y)     the conditions are those of rules
 ///     operator (TERM), (TERM)                               an operator with two results
+///     operator kernel: (TERM), bias: (TERM)                 an operator whose result is a bundle
 /// `#` starts a comment. Fails with the number of the line that is not understood.
 ///
 /// Variants of a universe differ in the sizes alone, so that an equality found in one can be tried in the others.
