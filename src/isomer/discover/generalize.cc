@@ -14,8 +14,7 @@ class Generalization {
 
   std::optional<CheckedRule> run() {
     least_ = std::min(std::max<size_t>(checker_.quick(base_).instances, 1), CheckBounds{}.least_instances);
-    for (const auto* plan : {&plans_.free, &plans_.from_back}) {
-      const Rule most = form(*plan, plan->size());
+    for (const Rule& most : by_plan()) {
       if (!promising(most)) continue;
       if (auto found = confirmed(most)) return found;
     }
@@ -32,6 +31,16 @@ class Generalization {
     Rule out = base_;
     for (size_t i = 0; i < n; ++i)
       if (auto relaxed = relaxations[i](out)) out = std::move(*relaxed);
+    return out;
+  }
+
+  /// Whole plans, those of most promise first: with axes free, then with axes counted from the back or kept, whichever
+  /// applies to more.
+  std::vector<Rule> by_plan() const {
+    std::vector<Rule> out;
+    for (const auto* plan : {&plans_.free, &plans_.from_back, &plans_.kept, &plans_.plain})
+      out.push_back(form(*plan, plan->size()));
+    if (checker_.quick(out[2]).instances > checker_.quick(out[1]).instances) std::swap(out[1], out[2]);
     return out;
   }
 

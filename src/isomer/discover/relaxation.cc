@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <map>
+#include <ranges>
 #include <set>
 
 #include "isomer/discover/build_expr.h"
@@ -208,6 +209,8 @@ Relaxation free_attribute(const OpDef& op, const std::string& name) {
       alike = alike && here && closed(*here) && (!value || *value == *here);
       value = here;
     });
+    // What the target says otherwise hangs on what the source says.
+    visit_targets(rule, [&](Term& term) { alike = alike && (term.op != &op || value_of(term, name) == value); });
     if (!value || !alike) return std::nullopt;
     const auto freed = [&](Term& term) {
       if (term.op == &op && value_of(term, name) == value) {
@@ -462,17 +465,16 @@ RelaxationPlans relaxations(const Rule& rule) {
   visit_sources(scanned, collect_axes);
   visit_targets(scanned, collect_axes);
   RelaxationPlans out;
-  const auto add = [&](const Relaxation& relaxation, bool free, bool from_back) {
+  const auto add = [&](const Relaxation& relaxation, bool free, bool from_back, bool plain = true) {
     if (free) out.free.push_back(relaxation);
     if (from_back) out.from_back.push_back(relaxation);
+    if (free && from_back) out.kept.push_back(relaxation);
+    if (free && from_back && plain) out.plain.push_back(relaxation);
     out.all.push_back(relaxation);
   };
   add(whole_shapes(), true, true);
   for (const OpDef* op : ops) add(free_window(*op), true, true);
   for (size_t i = 0; i < ops.size(); ++i) add(shift_attribute(*ops[i], "pads", fmt::format("q{}", i + 1)), true, true);
-  for (const OpDef* op : ops)
-    for (const AttrDef& def : op->attrs)
-      if (!speaks_of_axes(def.name)) add(free_attribute(*op, def.name), true, def.name != "perm");
   for (const int64_t axis : axes) add(free_axis(axis), true, false);
   for (const int64_t axis : axes) add(axis_from_back(axis), false, true);
   add(turn_from_back(), false, true);
@@ -480,6 +482,11 @@ RelaxationPlans relaxations(const Rule& rule) {
   for (const auto& fixed : ranks) add(drop_rank(fixed.first), true, true);
   for (const auto& fixed : ranks) add(widen_rank(fixed.first), false, false);
   add(drop_real(), true, true);
+  // What is rare is last, since the last is taken back first: dilations behind groups.
+  for (const OpDef* op : ops)
+    for (const AttrDef& def : std::views::reverse(op->attrs))
+      if (!speaks_of_axes(def.name))
+        add(free_attribute(*op, def.name), true, def.name != "perm", def.name != "dilations");
   return out;
 }
 

@@ -36,10 +36,13 @@ Relaxation drop_rank(const std::string& variable);
 Relaxation drop_real();
 
 /// All that may be tried with a rule whose ranks are fixed by conditions `rank(?v) == r`, in a fixed order: with axes
-/// and permutations free, with them counted from the back, and with both.
+/// and permutations free, with them counted from the back, with them kept, with
+/// them kept for kernels without dilations, and with the first two.
 struct RelaxationPlans {
   std::vector<Relaxation> free;
   std::vector<Relaxation> from_back;
+  std::vector<Relaxation> kept;
+  std::vector<Relaxation> plain;
   std::vector<Relaxation> all;
 };
 RelaxationPlans relaxations(const Rule& rule);

@@ -5,6 +5,7 @@
 
 #include "isomer/discover/build_expr.h"
 #include "isomer/ir/builder.h"
+#include "isomer/ops/registry.h"
 #include "isomer/rules/rewrite.h"
 #include "isomer/runtime/reference/executor.h"
 
@@ -178,6 +179,15 @@ std::optional<Term> TermWriter::filled(const Site& site, Term form, const Operan
     if (!operand) return std::nullopt;
     form.operands[k] = std::move(*operand);
   }
+  const bool uniform =
+      form.kind == Term::Kind::Apply && form.op->name == "Expand" && form.operands[0].kind == Term::Kind::Literal;
+  if (source || !uniform) return form;
+  Expr number;
+  number.kind = Expr::Kind::Real;
+  number.real = form.operands[0].literal;
+  form.op = &op("ConstantOfShape");
+  form.attrs.emplace_back("value", std::move(number));
+  form.operands.clear();
   return form;
 }
 

@@ -181,8 +181,9 @@ Status conv_integer_kernel(KernelContext& context) {
 
 Result<std::vector<TensorType>> infer_conv_real(const OpView& view) {
   ISOMER_CHECK(same_dtype(view, 0, 1));
+  ISOMER_TRY(auto types, infer_conv(view));
   ISOMER_CHECK(check_bias(view, 2, view.shape(1)[0]));
-  return infer_conv(view);
+  return types;
 }
 
 bool is_byte(DType dtype) { return dtype == DType::Int8 || dtype == DType::Uint8; }

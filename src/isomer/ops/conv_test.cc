@@ -38,6 +38,7 @@ TEST(Conv, Refuses) {
   EXPECT_TRUE(refused("Conv", plain(), {x, f32({2, 4, 3})}));                                  // rank
   EXPECT_TRUE(refused("Conv", plain(), {x, {DType::Double, {2, 4, 3, 3}}}));                   // type
   EXPECT_TRUE(refused("Conv", plain(), {x, f32({2, 4, 3, 3}), f32({3})}));                     // bias
+  EXPECT_TRUE(refused("Conv", plain(), {x, f32({}), f32({2})}));                               // a scalar with a bias
   EXPECT_TRUE(refused("Conv", plain(), {x, f32({2, 4, 9, 9})}));                               // too large a kernel
   EXPECT_TRUE(refused("Conv", window({0, 1}, {1, 1}, {0, 0, 0, 0}), {x, f32({2, 4, 3, 3})}));  // stride
   EXPECT_TRUE(refused("Conv", window({1}, {1, 1}, {0, 0, 0, 0}), {x, f32({2, 4, 3, 3})}));
