@@ -45,6 +45,46 @@ TEST(Relaxation, LeavesAttributesThatDiffer) {
   EXPECT_EQ(relaxed(kPads, free_attribute(op("Conv"), "pads")), "nothing");
 }
 
+TEST(Relaxation, LeavesAttributesThatTheTargetSaysOtherwise) {
+  EXPECT_EQ(
+      relaxed("(Conv group=2 ?x ?w) => (Conv group=1 ?x (Concat axis=0 ?w ?w))", free_attribute(op("Conv"), "group")),
+      "nothing");
+}
+
+TEST(Relaxation, FreesNumbersWithAttributes) {
+  constexpr const char* kDeviation = R"(
+  (LayerNormalization epsilon=0.25 ?x ?g)
+  => (Mul ?g (Div ?x (Sqrt (Add ?x 0.25))))
+)";
+  EXPECT_THAT(relaxed(kDeviation, free_attribute(op("LayerNormalization"), "epsilon")),
+              HasSubstr("(Add ?x (ConstantOfShape shape=[] value=?layernormalization.epsilon))"));
+}
+
+TEST(Relaxation, ShiftsLists) {
+  constexpr const char* kEnlarged = R"(
+  (Conv pads=[0, 1, 0, 1] ?x ?w)
+  => (Conv pads=[1, 1, 1, 1] ?x (Pad mode="constant" pads=[0, 0, 1, 0, 0, 0, 1, 0] ?w))
+)";
+  const std::string shifted = relaxed(kEnlarged, shift_attribute(op("Conv"), "pads", "q1"));
+  EXPECT_THAT(shifted, HasSubstr("(Conv pads=?q1 ?x ?w)"));
+  EXPECT_THAT(shifted, HasSubstr("(Conv pads=(?q1 + [1, 0, 1, 0]) ?x (Pad"));
+  EXPECT_TRUE(parse_rules(shifted).has_value());
+  EXPECT_EQ(relaxed(kConvolutions, shift_attribute(op("Conv"), "pads", "q1")), "nothing") << "they are the same";
+}
+
+TEST(Relaxation, FreesWindows) {
+  constexpr const char* kPool = R"(
+  (AveragePool kernel_shape=[3, 2] count_include_pad=1 ?x)
+  => (Conv group=dim(?x, 1) ?x (Div (ConstantOfShape shape=[dim(?x, 1), 1, 3, 2] value=1.0) 6.0))
+)";
+  const std::string free = relaxed(kPool, free_window(op("AveragePool")));
+  EXPECT_THAT(free, HasSubstr("(AveragePool kernel_shape=?q0 count_include_pad=1 ?x)"));
+  EXPECT_THAT(free, HasSubstr("shape=([dim(?x, 1), 1] ++ ?q0)"));
+  EXPECT_THAT(free, HasSubstr("(ConstantOfShape shape=[] value=prod(?q0))"));
+  EXPECT_TRUE(parse_rules(free).has_value());
+  EXPECT_EQ(relaxed(kConvolutions, free_window(op("Conv"))), "nothing");
+}
+
 TEST(Relaxation, FreesAxes) {
   constexpr const char* kRelu = R"(
   (Concat axis=1 (Relu ?x) (Relu ?y))

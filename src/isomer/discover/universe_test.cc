@@ -38,6 +38,26 @@ TEST(Universe, HasVariantsOfSizes) {
   EXPECT_EQ(parse_universe(kSmall, 1)->inputs[0].dims, (Ints{5, 5}));
 }
 
+TEST(Universe, ReadsBundles) {
+  const auto universe = parse_universe(R"(
+inputs ?x [2, 3, 4, 4]
+bundle ?p ?q kernel [5, 3, 1, 1] bias [5]
+operator (Conv ?x ?p.kernel ?p.bias) where rank(?x) == 4
+operator kernel: (Concat axis=0 ?p.kernel ?q.kernel), bias: (Concat axis=0 ?p.bias ?q.bias) where rank(?p) == 2
+)");
+  ASSERT_TRUE(universe.has_value()) << universe.error().message;
+  ASSERT_EQ(universe->inputs.size(), 3U);
+  EXPECT_EQ(universe->inputs[1].dims, (Ints{5, 4})) << "three columns of the kernel, one of the bias";
+  EXPECT_EQ(universe->inputs[1].group, universe->inputs[2].group);
+  EXPECT_EQ(universe->ops[0].operands, (std::vector<std::string>{"x", "p"}));
+  const Term& conv = universe->ops[0].results[0];
+  EXPECT_EQ(part_taken(*universe, conv.operands[1]), (PartId{0, 0}));
+  EXPECT_EQ(part_taken(*universe, conv.operands[2]), (PartId{0, 1}));
+  EXPECT_EQ(part_taken(*universe, conv), std::nullopt);
+  EXPECT_EQ(universe->ops[1].results.size(), 1U);
+  EXPECT_EQ(universe->ops[1].parts.size(), 2U);
+}
+
 TEST(Universe, TellsTheLineOfAMistake) {
   const auto message = [](std::string_view text) {
     const auto universe = parse_universe(text);
@@ -52,6 +72,9 @@ TEST(Universe, TellsTheLineOfAMistake) {
   EXPECT_THAT(message("inputs ?a [3]\nconstant ?c (Relu ?x)"), testing::HasSubstr("without variables"));
   EXPECT_THAT(message("let N = 1\nlet M = 1, 2\ninputs ?a [N]"), testing::HasSubstr("same number of variants"));
   EXPECT_THAT(message("inputs ?a [3]"), testing::HasSubstr("operators"));
+  EXPECT_THAT(message("bundle ?p"), testing::HasSubstr("has parts"));
+  EXPECT_THAT(message("bundle ?p w [2, 3] b [3]"), testing::HasSubstr("equal first extents"));
+  EXPECT_THAT(message("bundle ?p w [2, 3] b [2]\noperator w: (Relu ?x)"), testing::HasSubstr("all parts"));
 }
 
 }  // namespace
