@@ -7,7 +7,7 @@
 Both rule sets get the same budget and one and the same database of kernels, which a first pair of runs warms where costs are
 measured. The reduction is that of the report: cost.before_us less cost.after_us; what the engine does by itself is in both.
 `--rules FILE` takes the tactics of that file: discovered.rules has none, so that the written tactics serve the written
-rules alone.
+rules alone. A network whose search fails (for lack of memory, say: --memory) has a row without figures.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from __future__ import annotations
 import argparse
 import json
 import pathlib
+import resource
 import subprocess
 import tempfile
 
@@ -40,6 +41,13 @@ def optimized(model: pathlib.Path, rules: pathlib.Path, args: argparse.Namespace
         "stop_reason": report["search"]["stop_reason"],
         "steps": [step["rule"] for step in report["steps"]] if report["improved"] else [],
     }
+
+
+def tried(model: pathlib.Path, rules: pathlib.Path, args: argparse.Namespace, database: pathlib.Path) -> dict:
+    try:
+        return optimized(model, rules, args, database)
+    except (RuntimeError, subprocess.SubprocessError) as error:
+        return {"before_us": None, "after_us": None, "steps": [], "error": str(error).splitlines()[0]}
 
 
 def reduction(entry: dict) -> float | None:
@@ -84,7 +92,9 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--time-budget", type=float, default=30)
     parser.add_argument("--out", type=pathlib.Path, required=True, help="PATH without ending: PATH.json and PATH.md")
+    parser.add_argument("--memory", type=float, default=8, help="GB that a search may take")
     args = parser.parse_args()
+    resource.setrlimit(resource.RLIMIT_AS, (int(args.memory * 1e9), int(args.memory * 1e9)))
     data: dict = {"processor": table.processor(), "threads": args.threads, "engine": args.engine}
     data |= {"time_budget": args.time_budget, "rows": []}
     for name in args.networks:
@@ -94,7 +104,7 @@ def main() -> None:
             table.isomer("models", name, "-o", str(model))
             runs: dict = {}
             for _ in range(1 if args.engine == "roofline" else 2):
-                runs = {key: optimized(model, rules, args, folder / "profile.db") for key, rules in RULES.items()}
+                runs = {key: tried(model, rules, args, folder / "profile.db") for key, rules in RULES.items()}
         data["rows"].append({"name": name, **runs})
         print(f"{name}: {percent(fraction(data['rows'][-1])) or 'nothing to reach'}", flush=True)
         args.out.with_suffix(".json").write_text(json.dumps(data, indent=1) + "\n")
