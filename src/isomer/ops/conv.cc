@@ -126,7 +126,7 @@ void conv_axiom(Axiom& axiom) {
   scope.assume(equal(w.shape[0], group * per_group));
   std::optional<SymbolicTensor> bias;
   if (axiom.has(2)) bias = axiom.operand(2);
-  if (bias) scope.assume(equal(bias->shape.at(0), w.shape[0]));
+  if (bias) scope.assume(equal(bias->shape, {w.shape[0]}));
   std::vector<Dim> shape{x.shape[0], w.shape[0]};
   shape.insert(shape.end(), window.output.begin(), window.output.end());
   const auto at = [&scope, x, w, bias, window, group, channels, per_group](const SymbolicIndex& index) {

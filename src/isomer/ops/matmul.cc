@@ -227,9 +227,10 @@ void gemm_axiom(Axiom& axiom) {
   Scope& scope = axiom.scope;
   const SymbolicTensor& a = axiom.operand(0);
   const SymbolicTensor& b = axiom.operand(1);
+  axiom.require(a.rank() == 2 && b.rank() == 2);
   const bool flip_a = axiom.known("transA") != 0;
   const bool flip_b = axiom.known("transB") != 0;
-  const Dim inner = unified(scope, a.shape.at(flip_a ? 0 : 1), b.shape.at(flip_b ? 1 : 0));
+  const Dim inner = unified(scope, a.shape[flip_a ? 0 : 1], b.shape[flip_b ? 1 : 0]);
   const std::vector<Dim> shape{a.shape[flip_a ? 1 : 0], b.shape[flip_b ? 0 : 1]};
   std::optional<SymbolicTensor> c;
   if (axiom.has(2)) c = broadcast_to(scope, axiom.operand(2), shape);

@@ -55,10 +55,11 @@ Status batch_norm_kernel(KernelContext& context) {
 
 void batch_norm_axiom(Axiom& axiom) {
   const SymbolicTensor& x = axiom.operand(0);
+  axiom.require(x.rank() >= 2);
   std::vector<SymbolicTensor> vectors;
   for (size_t i = 1; i < 5; ++i) {
     vectors.push_back(axiom.operand(i));
-    axiom.scope.assume(equal(vectors.back().shape.at(0), x.shape.at(1)));
+    axiom.scope.assume(equal(vectors.back().shape, {x.shape[1]}));
   }
   const auto at = [&scope = axiom.scope, x, vectors, epsilon = axiom.number("epsilon")](const SymbolicIndex& index) {
     const auto of = [&](size_t i) { return vectors[i].at({index[1]}); };
@@ -140,19 +141,21 @@ void group_norm(Axiom& axiom, const Dim& per_group, const std::function<Dim(cons
 }
 
 void instance_norm_axiom(Axiom& axiom) {
-  for (size_t i = 1; i < 3; ++i) axiom.scope.assume(equal(axiom.operand(i).shape.at(0), axiom.operand(0).shape.at(1)));
+  axiom.require(axiom.operand(0).rank() >= 2);
+  for (size_t i = 1; i < 3; ++i) axiom.scope.assume(equal(axiom.operand(i).shape, {axiom.operand(0).shape[1]}));
   group_norm(axiom, 1, [](const Dim& channel) { return channel; });
 }
 
 void group_norm_axiom(Axiom& axiom) {
   Scope& scope = axiom.scope;
   const Dim groups = axiom.integer("num_groups");
-  const Dim& channels = axiom.operand(0).shape.at(1);
+  axiom.require(axiom.operand(0).rank() >= 2);
+  const Dim& channels = axiom.operand(0).shape[1];
   scope.assume(at_most(1, groups));
   const Dim per_group = scope.quotient(channels, groups);
   scope.assume(equal(channels, groups * per_group));
   const bool shared = axiom.known("per_group") != 0;
-  for (size_t i = 1; i < 3; ++i) scope.assume(equal(axiom.operand(i).shape.at(0), shared ? groups : channels));
+  for (size_t i = 1; i < 3; ++i) scope.assume(equal(axiom.operand(i).shape, {shared ? groups : channels}));
   group_norm(axiom, per_group,
              [&scope, per_group, shared](const Dim& c) { return shared ? scope.quotient(c, per_group) : c; });
 }
