@@ -241,6 +241,7 @@ std::vector<Dim> one_of_each_plane(const SymbolicTensor& x) {
 
 void global_average_axiom(Axiom& axiom) {
   const SymbolicTensor& x = axiom.operand(0);
+  axiom.require(x.rank() >= 2);
   const auto at = [&scope = axiom.scope, x](const SymbolicIndex& index) {
     return mean(scope, x, index, spatial_axes(x));
   };
@@ -249,6 +250,7 @@ void global_average_axiom(Axiom& axiom) {
 
 void global_max_axiom(Axiom& axiom) {
   const SymbolicTensor& x = axiom.operand(0);
+  axiom.require(x.rank() >= 2);
   const auto at = [&scope = axiom.scope, x](const SymbolicIndex& index) {
     return scope.extreme("max", {x.shape.begin() + 2, x.shape.end()},
                          [&](const SymbolicIndex& k) { return std::optional(x.at(with_spatial(index, k))); });

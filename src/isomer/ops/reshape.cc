@@ -120,6 +120,7 @@ Status transpose_kernel(KernelContext& context) {
 void transpose_axiom(Axiom& axiom) {
   const SymbolicTensor& x = axiom.operand(0);
   const std::vector<size_t> perm = known_axes(axiom, "perm", x.rank());
+  axiom.require(perm.size() == x.rank());
   std::vector<Dim> shape;
   for (const size_t axis : perm) shape.push_back(x.shape[axis]);
   axiom.results.push_back(moved(x, std::move(shape), [perm](const SymbolicIndex& index) {
