@@ -8,9 +8,9 @@
 
 #include "isomer/base/file.h"
 #include "isomer/base/temp_dir.h"
-#include "isomer/cli/app.h"
 #include "isomer/cli/commands.h"
 #include "isomer/cli/describe.h"
+#include "isomer/cli/testing.h"
 #include "isomer/cost/profile_db.h"
 #include "isomer/ir/text.h"
 #include "isomer/onnx/export.h"
@@ -24,26 +24,6 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 using testing::HasSubstr;
 using testing::StartsWith;
-
-struct Outcome {
-  int exit_code;
-  std::string out, err;
-  json report() const { return json::parse(out); }
-};
-
-/// Runs the program in this process.
-Outcome isomer_program(std::vector<std::string> arguments) {
-  arguments.insert(arguments.begin(), "isomer");
-  std::vector<const char*> argv;
-  argv.reserve(arguments.size());
-  for (const std::string& argument : arguments) argv.push_back(argument.c_str());
-  testing::internal::CaptureStdout();
-  testing::internal::CaptureStderr();
-  const int exit_code = run_program(static_cast<int>(argv.size()), argv.data());
-  std::fflush(nullptr);
-  std::string out = testing::internal::GetCapturedStdout();
-  return {exit_code, std::move(out), testing::internal::GetCapturedStderr()};
-}
 
 class Cli : public testing::Test {
  protected:

@@ -5,7 +5,7 @@
 
 #include "isomer/base/file.h"
 #include "isomer/base/temp_dir.h"
-#include "isomer/cli/app.h"
+#include "isomer/cli/testing.h"
 
 namespace isomer {
 namespace {
@@ -13,23 +13,9 @@ namespace {
 using nlohmann::json;
 using testing::HasSubstr;
 
-struct Outcome {
-  int exit_code;
-  std::string out, err;
-};
-
-/// Runs `isomer rules derive` in this process.
 Outcome derive(std::vector<std::string> arguments) {
-  arguments.insert(arguments.begin(), {"isomer", "rules", "derive"});
-  std::vector<const char*> argv;
-  argv.reserve(arguments.size());
-  for (const std::string& argument : arguments) argv.push_back(argument.c_str());
-  testing::internal::CaptureStdout();
-  testing::internal::CaptureStderr();
-  const int exit_code = run_program(static_cast<int>(argv.size()), argv.data());
-  std::fflush(nullptr);
-  std::string out = testing::internal::GetCapturedStdout();
-  return {exit_code, std::move(out), testing::internal::GetCapturedStderr()};
+  arguments.insert(arguments.begin(), {"rules", "derive"});
+  return isomer_program(std::move(arguments));
 }
 
 TEST(RulesDerive, PrintsTheChain) {
