@@ -55,6 +55,11 @@ TEST(ProveRule, NoFalseRuleIsProved) {
   EXPECT_GE(tried, 80U);
 }
 
+TEST(ProveRule, TargetsMayBeIllTypedAtSomeRanks) {
+  for (const char* target : {"(GlobalAveragePool ?x)", "(GlobalMaxPool ?x)", "(Transpose perm=[0,2,1] ?x)"})
+    EXPECT_FALSE(proof_of("(Neg ?x) => " + std::string(target)).proved) << target;
+}
+
 TEST(ProveRule, ItHoldsForEveryExtent) {
   // Within extents up to 3, a product of two thousand rows looks like any other.
   EXPECT_FALSE(
