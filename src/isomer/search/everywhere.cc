@@ -1,5 +1,6 @@
 #include "isomer/search/everywhere.h"
 
+#include <algorithm>
 #include <set>
 
 #include "isomer/rules/record.h"
@@ -10,12 +11,15 @@ Everywhere apply_everywhere(const Graph& graph, const Rule& rule, int rounds) {
   Everywhere out{graph, {.rule = rule.name, .rule_hash = rule.hash(), .ops_before = run_time_ops(graph)}};
   // Rules that turn an expression round (associativity) would go on for ever without this.
   std::set<uint64_t> seen{graph.hash()};
+  // And those that double what they match would fill the memory.
+  const size_t most = 4 * graph.nodes().size() + 1000;
   for (int round = 0; round < rounds; ++round) {
     const std::vector<Match> matches = find_matches(out.graph, OpIndex(out.graph), rule);
     out.matches += static_cast<int64_t>(matches.size());
     if (matches.empty()) break;
     Rewritten next = apply_matches(out.graph, matches);
     if (next.applied.empty() || !seen.insert(next.graph.hash()).second) break;
+    if (round > 0 && next.graph.nodes().size() > std::max(most, out.graph.nodes().size())) break;
     for (const Match* match : next.applied)
       for (const ValueId root : match->roots) out.step.nodes.push_back(value_label(out.graph, root));
     out.step.moves.push_back(record_move(out.graph, next.applied, next.graph));

@@ -7,7 +7,7 @@
 namespace isomer {
 
 /// A graph after a rule was applied at all places, and again on the result, until nothing new appears (or after
-/// `rounds`).
+/// `rounds`, or where it goes on growing).
 struct Everywhere {
   Graph graph;
   SearchStep step;

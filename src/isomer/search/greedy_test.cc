@@ -38,6 +38,13 @@ TEST(Everywhere, LeavesOutStepsThatReadEachOther) {
   expect_same_meaning(graph, out.graph);
 }
 
+TEST(Everywhere, EndsWhereARuleGoesOnGrowing) {
+  const auto rules = parse_rules("rule twice (Relu ?x) => (Relu (Relu ?x))").value();
+  const Everywhere out = apply_everywhere(parsed("input x: f32[4]\n y = Relu(x)\n return y"), rules[0]);
+  EXPECT_TRUE(out.changed);
+  EXPECT_LT(out.graph.nodes().size(), 2000U) << "2^30 without a limit";
+}
+
 TEST(Simplify, OnlyRemoves) {
   const auto rules = builtin_rules();
   ASSERT_TRUE(rules.has_value()) << rules.error().message;
