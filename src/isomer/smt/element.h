@@ -23,7 +23,7 @@ struct FactorNode {
   Kind kind = Kind::Input;
   std::string name;
   std::vector<Dim> index = {};
-  std::vector<Element> arguments = {};
+  std::vector<Element> arguments;        // no initializer: Element is not complete yet
   std::vector<std::string> bounds = {};  ///< of Extreme
   std::vector<Formula> regions = {};     ///< of Extreme: where each argument counts
 };
