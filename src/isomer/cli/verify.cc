@@ -1,5 +1,6 @@
 // isomer verify: does a certificate hold?
 
+#include <algorithm>
 #include <limits>
 #include <memory>
 
@@ -112,7 +113,8 @@ void print_report(const VerifyOptions& options, const replay::Verification& foun
   fmt::print("holds: {} steps, {} applications of {} rules, {} folded constants\n", found.tally.moves,
              found.tally.applications, found.certificate.rules.size(), found.tally.constants);
   for (const std::string& sentence : replay::beside_rules(found.certificate)) fmt::print("  {}\n", sentence);
-  fmt::print("rules      {} proved for all sizes\n", found.certificate.rules.size() - proofs.size());
+  const auto proved = [](const replay::CertifiedRule& rule) { return rule.verdict == Verdict::Proved; };
+  fmt::print("rules      {} proved for all sizes\n", std::ranges::count_if(found.certificate.rules, proved));
   for (const auto& [name, at_use] : proofs)
     fmt::print("           {}: tested; {} of {} applications proved as they stand\n", name, at_use.proved,
                at_use.applications);
