@@ -2,6 +2,9 @@
 
 #include <sqlite3.h>
 
+#include <chrono>
+#include <thread>
+
 namespace isomer {
 namespace {
 
@@ -94,13 +97,24 @@ Status ProfileDb::prepare() {
     return fail("{}: a database of another program", name_);
   if (schema > kSchemaVersion) return fail("{}: written by a later version of Isomer", name_);
   if (application == kApplicationId && schema == kSchemaVersion) return {};
-  ISOMER_CHECK(execute("PRAGMA journal_mode = WAL"));
+  ISOMER_CHECK(write_ahead());
   // One transaction: of two processes that make the file at once, each sees a whole one.
   ISOMER_CHECK(execute("BEGIN IMMEDIATE"));
   ISOMER_CHECK(execute(kSchema));
   ISOMER_CHECK(execute(
       fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {}", kApplicationId, kSchemaVersion).c_str()));
   return execute("COMMIT");
+}
+
+/// Of several that change the mode of a new file at once, SQLite refuses all but one at once, without its busy handler.
+Status ProfileDb::write_ahead() {
+  const auto give_up = std::chrono::steady_clock::now() + std::chrono::milliseconds(kBusyMilliseconds);
+  for (;;) {
+    const Status changed = execute("PRAGMA journal_mode = WAL");
+    if (changed || sqlite3_errcode(db_.get()) != SQLITE_BUSY || std::chrono::steady_clock::now() > give_up)
+      return changed;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
 }
 
 Result<int64_t> ProfileDb::key_id(const ProfileKey& key) {

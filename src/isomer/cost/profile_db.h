@@ -55,6 +55,7 @@ class ProfileDb {
   };
   ProfileDb(sqlite3* db, std::string name) : db_(db), name_(std::move(name)) {}
   Status prepare();
+  Status write_ahead();
   Status execute(const char* sql);
   tl::unexpected<Error> failure() const;
   Result<int64_t> key_id(const ProfileKey& key);

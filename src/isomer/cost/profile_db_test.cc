@@ -108,6 +108,22 @@ TEST_F(ProfileDbTest, DamagedAndForeignFilesAreRefused) {
   EXPECT_THAT(db.merge(file("text")).error().message, HasSubstr("text: not a profile database"));
 }
 
+TEST_F(ProfileDbTest, SeveralMakeAFileAtOnce) {
+  for (int file_number = 0; file_number < 50; ++file_number) {
+    const std::string name = fmt::format("new-{}.db", file_number);
+    std::vector<std::string> errors(8);
+    std::vector<std::thread> makers;
+    for (std::string& error : errors) {
+      makers.emplace_back([&] {
+        const auto db = ProfileDb::open(file(name.c_str()));
+        if (!db) error = db.error().message;
+      });
+    }
+    for (std::thread& maker : makers) maker.join();
+    EXPECT_THAT(errors, testing::Each(""));
+  }
+}
+
 TEST_F(ProfileDbTest, SeveralWritersShareAFile) {
   std::vector<std::thread> writers;
   for (uint64_t writer = 0; writer < 4; ++writer) {
