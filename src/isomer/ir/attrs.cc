@@ -88,8 +88,12 @@ const AttrValue* Attrs::find(std::string_view name) const {
 }
 
 Attrs Attrs::with(std::string name, AttrValue value) const {
-  std::vector<Entry> changed = without(name).entries();
-  changed.emplace_back(std::move(name), std::move(value));
+  std::vector<Entry> changed = entries();
+  const auto at = std::ranges::lower_bound(changed, name, {}, &Entry::first);
+  if (at != changed.end() && at->first == name)
+    at->second = std::move(value);
+  else
+    changed.emplace(at, std::move(name), std::move(value));
   return Attrs(std::move(changed));
 }
 

@@ -247,6 +247,18 @@ Result<AttrValue> to_attr(const ExprValue& value, AttrKind kind, DType element) 
   }
 }
 
+namespace {
+
+/// A number, also that of a constant of one element: `value=0.0` of a ConstantOfShape.
+std::optional<double> number_of(const ExprValue& value) {
+  if (const auto* tensor = std::get_if<Tensor>(&value))
+    return tensor->element_count() == 1 ? uniform_value(*tensor) : std::nullopt;
+  const auto real = real_of(value);
+  return real ? std::optional(*real) : std::nullopt;
+}
+
+}  // namespace
+
 bool equal_values(const ExprValue& a, const ExprValue& b) {
   if (const auto* x = std::get_if<ValueRef>(&a)) {
     const auto* y = std::get_if<ValueRef>(&b);
@@ -254,8 +266,8 @@ bool equal_values(const ExprValue& a, const ExprValue& b) {
   }
   const bool mixed = std::holds_alternative<double>(a) != std::holds_alternative<double>(b);
   if (mixed) {
-    const auto x = real_of(a);
-    const auto y = real_of(b);
+    const auto x = number_of(a);
+    const auto y = number_of(b);
     return x && y && *x == *y;
   }
   return std::visit(

@@ -73,7 +73,8 @@ Status holds(const Expr& condition, const ExprContext& context);
 /// attribute of kind Tensor becomes one element of `element`).
 ExprValue from_attr(const AttrValue& value);
 Result<AttrValue> to_attr(const ExprValue& value, AttrKind kind, DType element);
-/// Equality of what two expressions gave; symbolic dimensions must be equal always.
+/// Equality of what two expressions gave; symbolic dimensions must be equal always. A real number equals a constant of
+/// one such element.
 bool equal_values(const ExprValue& a, const ExprValue& b);
 
 /// The number that all elements of a constant equal, if they do (real and integer dtypes).

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <numeric>
+#include <unordered_map>
 
 namespace isomer {
 
@@ -459,9 +460,13 @@ constexpr RuleFunction kFunctions[] = {
 }  // namespace
 
 const RuleFunction* find_rule_function(std::string_view name) {
-  const auto* found = std::find_if(std::begin(kFunctions), std::end(kFunctions),
-                                   [&](const RuleFunction& function) { return function.name == name; });
-  return found == std::end(kFunctions) ? nullptr : found;
+  static const auto kByName = [] {
+    std::unordered_map<std::string_view, const RuleFunction*> out;
+    for (const RuleFunction& function : kFunctions) out.emplace(function.name, &function);
+    return out;
+  }();
+  const auto found = kByName.find(name);
+  return found == kByName.end() ? nullptr : found->second;
 }
 
 std::span<const RuleFunction> all_rule_functions() { return kFunctions; }

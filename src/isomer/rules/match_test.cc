@@ -162,5 +162,12 @@ TEST(Match, FunctionsOnListsOfIndices) {
   EXPECT_FALSE(holds_for("len(range(100000)) >= 0"));  // too long to make
 }
 
+TEST(Match, NumberIsAlsoThatOfAConstantOfOneElement) {
+  const Graph g =
+      graph("input x: f32[2]\nz = ConstantOfShape() {shape=[2], value=f32[1]{2}}\ny = Add(x, z)\nreturn y\n");
+  EXPECT_EQ(matches(g, rule("(Add ?x (ConstantOfShape shape=?s value=2.0)) => (Add ?x 2.0)")).size(), 1U);
+  EXPECT_TRUE(matches(g, rule("(Add ?x (ConstantOfShape shape=?s value=3.0)) => (Add ?x 3.0)")).empty());
+}
+
 }  // namespace
 }  // namespace isomer
