@@ -175,6 +175,7 @@ Element inverse_product(Scope& scope, const std::vector<Dim>& integers) {
 
 Element mean(Scope& scope, const SymbolicTensor& x, const SymbolicIndex& index, const std::vector<size_t>& axes) {
   std::vector<Dim> extents;
+  extents.reserve(axes.size());
   for (const size_t axis : axes) extents.push_back(x.shape[axis]);
   return scope.times(sum_over(scope, x.shape, index, axes, x.at), inverse_product(scope, extents));
 }

@@ -91,8 +91,49 @@ Element function(std::string name, std::vector<Element> arguments) {
       FactorNode{FactorNode::Kind::Function, std::move(name), {}, std::move(arguments), {}, {}}));
 }
 
+namespace {
+
+/// Moves factors that are not negative, relu(y) and squares, to `natural`.
+void take_natural_factors(std::vector<Factor>& factors, std::vector<Factor>& natural) {
+  std::vector<Factor> rest;
+  for (Factor& factor : factors) {
+    const auto same = [&](const Factor& other) { return factor_str(*other) == factor_str(*factor); };
+    if (factor->kind == FactorNode::Kind::Function && factor->name == "relu") {
+      natural.push_back(std::move(factor));
+    } else if (const auto twin = std::ranges::find_if(rest, same); twin != rest.end()) {
+      natural.push_back(std::move(*twin));
+      rest.erase(twin);
+      natural.push_back(std::move(factor));
+    } else {
+      rest.push_back(std::move(factor));
+    }
+  }
+  factors = std::move(rest);
+}
+
+/// relu(x) of a product x = p q, where p has factors that are not negative: p relu(q).
+std::optional<Element> without_natural_factors(const Element& x) {
+  if (x.products().size() != 1 || !x.products()[0].bounds.empty() || !x.products()[0].region.is_true())
+    return std::nullopt;
+  Product rest = x.products()[0];
+  std::vector<Factor> natural;
+  if (rest.factors.size() < 2) return std::nullopt;
+  take_natural_factors(rest.factors, natural);
+  if (natural.empty()) return std::nullopt;
+  const Element inner = relu(Element(std::vector<Product>{rest}));
+  std::vector<Product> out;
+  for (Product product : inner.products()) {
+    product.factors.insert(product.factors.end(), natural.begin(), natural.end());
+    out.push_back(std::move(product));
+  }
+  return Element(std::move(out));
+}
+
+}  // namespace
+
 Element relu(const Element& x) {
   if (const auto number = x.number()) return *number > 0 ? *number : Rational(0);
+  if (const auto out = without_natural_factors(x)) return *out;
   Rational scale;
   const FactorNode* factor = single_factor(x, scale);
   if (factor == nullptr) return function("relu", {x});

@@ -67,7 +67,8 @@ class Element {
 /// name(arguments), uninterpreted.
 Element function(std::string name, std::vector<Element> arguments);
 /// relu(x) of a real number, where relu(relu(y)) = relu(y), relu(c y) = c relu(y) for a number c > 0, relu(-y) =
-/// relu(y) - y, and relu of a largest one is the largest relu.
+/// relu(y) - y, relu(y relu(z)) = relu(y) relu(z), relu(y z z) = relu(y) z z, and relu of a largest one is the largest
+/// relu.
 Element relu(const Element& x);
 /// 1 / x, where 1 / (x y) = (1 / x) (1 / y). Nothing is cancelled, since x may be 0.
 Element inverse(const Element& x);

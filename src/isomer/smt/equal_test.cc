@@ -236,5 +236,18 @@ TEST(Scope, CasesThatContradictTheFactsAreLeftOut) {
   EXPECT_EQ(seen, (std::vector<bool>{true, false}));
 }
 
+TEST(Elements, ReluLeavesFactorsThatAreNotNegative) {
+  const Element x = Element::input("x", {});
+  const Element y = Element::input("y", {});
+  Scope scope;
+  EXPECT_EQ(relu(scope.times(x, relu(y))).str(), scope.times(relu(x), relu(y)).str());
+  EXPECT_EQ(relu(scope.times(relu(x), relu(y))).str(), scope.times(relu(x), relu(y)).str());
+  EXPECT_EQ(relu(Rational(-2) * scope.times(relu(x), relu(y))).str(), "0");
+  EXPECT_EQ(relu(scope.times(x, x)).str(), scope.times(x, x).str());
+  EXPECT_EQ(relu(scope.times(scope.times(x, y), x)).str(), scope.times(relu(y), scope.times(x, x)).str());
+  EXPECT_NE(relu(scope.times(x, y)).str(), scope.times(x, relu(y)).str());
+  EXPECT_NE(relu(scope.times(scope.times(x, x), x)).str(), scope.times(scope.times(x, x), x).str());
+}
+
 }  // namespace
 }  // namespace isomer

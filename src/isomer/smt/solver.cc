@@ -6,6 +6,8 @@
 #include <map>
 #include <unordered_map>
 
+#include "isomer/smt/models.h"
+
 namespace isomer {
 namespace {
 
@@ -64,27 +66,62 @@ struct Solver::Impl {
   /// The formula, translated once.
   struct Translated {
     z3::expr statement;
+    NumberedFormula numbered;
     bool products;  ///< symbols are multiplied by each other
   };
   const Translated& translated(const Formula& formula) {
     const auto found = known.find(formula.str());
     if (found != known.end()) return found->second;
-    return known.emplace(formula.str(), Translated{statement(formula), has_products(formula)}).first->second;
+    Translated made{statement(formula), NumberedFormula(formula, ids), has_products(formula)};
+    return known.emplace(formula.str(), std::move(made)).first->second;
   }
 
-  /// What Z3 is asked: all of these.
+  /// Whether all facts hold and, where there are terms, Σ weight·[condition] is not 0.
   struct Question {
-    z3::expr_vector facts;
-    bool products = false;
+    std::vector<const Translated*> facts;
+    std::vector<std::pair<const Translated*, Rational>> terms;
+
+    bool holds(const Models::Model& model) const {
+      for (const Translated* fact : facts)
+        if (fact->numbered.holds(model) != true) return false;
+      if (terms.empty()) return true;
+      Rational sum = 0;
+      for (const auto& [condition, weight] : terms) {
+        const auto counts = condition->numbered.holds(model);
+        if (!counts) return false;
+        if (*counts) sum += weight;
+      }
+      return sum != 0;
+    }
+    /// What is asked, whatever the symbols are called.
+    std::string key() const {
+      std::string out = std::to_string(facts.size()) + " ";
+      Renumbering renumbering;
+      for (const Translated* fact : facts) fact->numbered.append_to(out, renumbering);
+      for (const auto& [condition, weight] : terms) {
+        out += "+" + weight.str() + " ";
+        condition->numbered.append_to(out, renumbering);
+      }
+      return out;
+    }
+    bool products() const {
+      return std::ranges::any_of(facts, [](const Translated* fact) { return fact->products; }) ||
+             std::ranges::any_of(terms, [](const auto& term) { return term.first->products; });
+    }
   };
   Question question(std::span<const Formula> facts) {
-    Question out{z3::expr_vector(context)};
-    for (const Formula& fact : facts) {
-      const Translated& one = translated(fact);
-      out.facts.push_back(one.statement);
-      out.products = out.products || one.products;
-    }
+    Question out;
+    for (const Formula& fact : facts) out.facts.push_back(&translated(fact));
     return out;
+  }
+
+  void add(z3::solver& solver, const Question& question) {
+    for (const Translated* fact : question.facts) solver.add(fact->statement);
+    if (question.terms.empty()) return;
+    z3::expr_vector sum(context);
+    for (const auto& [condition, weight] : question.terms)
+      sum.push_back(z3::ite(condition->statement, context.real_val(weight.str().c_str()), context.real_val(0)));
+    solver.add(z3::sum(sum) != 0);
   }
 
   z3::solver limited(unsigned steps, bool nonlinear) {
@@ -97,26 +134,58 @@ struct Solver::Impl {
     return solver;
   }
 
+  /// The integers by which the solver has just satisfied what it was asked.
+  Models::Model model_of(const z3::solver& solver) {
+    Models::Model out(ids.size(), 0);
+    const z3::model model = solver.get_model();
+    for (unsigned i = 0; i < model.num_consts(); ++i) {
+      const z3::func_decl symbol = model.get_const_decl(i);
+      const auto id = ids.find(symbol.name().str());
+      int64_t value = 0;
+      if (id != ids.end() && model.get_const_interp(symbol).is_numeral_i64(value)) out[id->second] = value;
+    }
+    return out;
+  }
+
+  /// Whether what satisfied the solver satisfies the question, too: products may have been unknowns. Then it is kept.
+  bool confirmed(const z3::solver& solver, const Question& question) {
+    Models::Model model = model_of(solver);
+    if (!question.holds(model)) return false;
+    models.remember(std::move(model));
+    return true;
+  }
+
+  std::optional<bool> answer(const Question& question) {
+    const auto [known, fresh] = answers.try_emplace(question.key());
+    if (fresh) known->second = satisfiable(question);
+    return known->second;
+  }
+
   /// Asks a solver that stays, and takes products as unknowns, first: to set up another takes longer than most answers.
   std::optional<bool> satisfiable(const Question& question) {
+    if (models.any([&](const Models::Model& model) { return question.holds(model); })) return true;
     ++queries;
     staying.push();
-    staying.add(question.facts);
+    add(staying, question);
     z3::check_result result = staying.check();
+    const bool known = result == z3::sat && confirmed(staying, question);
     staying.pop();
-    if (result == z3::unknown || (result == z3::sat && question.products)) {
+    if (result == z3::unknown || (result == z3::sat && !known && question.products())) {
       z3::solver fresh = limited(kStepLimit, true);
-      fresh.add(question.facts);
+      add(fresh, question);
       result = fresh.check();
+      if (result == z3::sat) confirmed(fresh, question);
     }
     if (result != z3::unknown) return result == z3::sat;
     ++unanswered;
     return std::nullopt;
   }
 
+  SymbolIds ids;
+  Models models;
   std::unordered_map<std::string, Translated> known;  ///< by the text of the formula
   z3::solver staying = limited(kFewSteps, false);
-  std::unordered_map<std::string, std::optional<bool>> answers;  ///< by the text of the question
+  std::unordered_map<std::string, std::optional<bool>> answers;  ///< by the key of the question
   size_t queries = 0;
   size_t unanswered = 0;
 };
@@ -128,32 +197,15 @@ size_t Solver::queries() const { return impl_->queries; }
 size_t Solver::unanswered() const { return impl_->unanswered; }
 
 std::optional<bool> Solver::satisfiable(std::span<const Formula> facts) {
-  std::string text;
-  for (const Formula& fact : facts) text += fact.str() + "; ";
-  const auto [known, fresh] = impl_->answers.try_emplace(std::move(text));
-  if (fresh) known->second = impl_->satisfiable(impl_->question(facts));
-  return known->second;
+  return impl_->answer(impl_->question(facts));
 }
 
 bool Solver::sums_to_zero(std::span<const Formula> facts, std::span<const Formula> conditions,
                           std::span<const Rational> weights) {
-  std::string text;
-  for (const Formula& fact : facts) text += fact.str() + "; ";
-  for (size_t i = 0; i < conditions.size(); ++i) text += "+ " + weights[i].str() + " [" + conditions[i].str() + "]";
-  const auto [known, fresh] = impl_->answers.try_emplace(std::move(text));
-  if (fresh) {
-    Impl::Question question = impl_->question(facts);
-    z3::expr_vector sum(impl_->context);
-    for (size_t i = 0; i < conditions.size(); ++i) {
-      const Impl::Translated& condition = impl_->translated(conditions[i]);
-      question.products = question.products || condition.products;
-      sum.push_back(
-          z3::ite(condition.statement, impl_->context.real_val(weights[i].str().c_str()), impl_->context.real_val(0)));
-    }
-    question.facts.push_back(z3::sum(sum) != 0);
-    known->second = impl_->satisfiable(question);
-  }
-  return known->second == false;
+  Impl::Question question = impl_->question(facts);
+  for (size_t i = 0; i < conditions.size(); ++i)
+    question.terms.emplace_back(&impl_->translated(conditions[i]), weights[i]);
+  return impl_->answer(question) == false;
 }
 
 }  // namespace isomer

@@ -345,7 +345,8 @@ std::map<std::string, SymbolicAttr> Instantiation::source_attrs(const Term& term
             rule_.conditions, [&](const Expr& condition) { return asks_for_value(condition, expr.name); });
         binding_.attrs.emplace(variable, pinned ? fixed_attr(*value) : unknown(*term.op, def, *value, label));
       }
-      out.emplace(def.name, symbols.attribute(expr, repetition_));
+      // It may depend on what a node further out binds.
+      if (!binding_only_) out.emplace(def.name, symbols.attribute(expr, repetition_));
     } else if (term.rest.empty()) {
       if (value != nullptr) out.emplace(def.name, fixed_attr(*value));
     } else {

@@ -52,6 +52,9 @@ class Attempt {
     if (!failure_.empty()) return;
     Instantiation both = instantiate(scope);
     const auto sources = both.source();
+    // Where a result is empty there is nothing to show; not to know that splits proofs about the target.
+    if (sources.size() == 1)
+      for (const Dim& extent : sources[0].shape) scope.assume(at_most(1, extent));
     const auto targets = both.target();
     if (sources.size() != targets.size()) throw GaveUp{"another number of results"};
     for (size_t i = 0; i < sources.size(); ++i) {
