@@ -26,7 +26,8 @@ struct AttrChoice {
   bool plain = true;
 };
 
-/// Every value within bounds, plain ones first. Values that do not fit the operands may be among them: inference
+/// Every value within bounds, plain ones first. Depends on the shape of the first operand and on the attributes axis
+/// and axes alone, beside the operator and the bounds. Values that do not fit the operands may be among them: inference
 /// refuses those. Empty: there is nothing to try.
 std::vector<AttrChoice> attr_domain(const AttrSite& site);
 

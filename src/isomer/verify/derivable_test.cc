@@ -33,6 +33,13 @@ const std::vector<Direction>& written() {
   return directions;
 }
 
+/// rulesets/discovered.rules alone.
+const std::vector<Direction>& discovered() {
+  static const std::vector<Direction> directions =
+      directions_of(*load_rules(ISOMER_SOURCE_DIR "/rulesets/discovered.rules"));
+  return directions;
+}
+
 /// For rules that are known to be true.
 DerivableOptions hardly_checked() {
   DerivableOptions options;
@@ -160,6 +167,27 @@ TEST(Derivable, PapersSubstitutionsThatFollowFromTheWrittenRules) {
   const Answers answers = ask("papers.rules", written(), hardly_checked());
   EXPECT_THAT(answers.refuted, IsEmpty());
   EXPECT_THAT(answers.not_derived, ElementsAre("two-groups-as-one"));
+}
+
+// And from those that nobody wrote: all, each at several instances.
+TEST(Derivable, PapersSubstitutionsFollowFromTheDiscoveredRules) {
+  const auto queries = load_rules(ISOMER_SOURCE_DIR "/rulesets/papers.rules");
+  ASSERT_TRUE(queries.has_value()) << queries.error().message;
+  const auto answers = all_derivable(*queries, discovered(), hardly_checked(), 2);
+  std::set<std::string> derived;
+  for (size_t i = 0; i < answers.size(); ++i) {
+    EXPECT_EQ(answers[i].answer, Derivable::Derived) << (*queries)[i].name << ": " << answers[i].how;
+    EXPECT_GE(answers[i].instances, 2U) << (*queries)[i].name;
+    if (answers[i].answer == Derivable::Derived) derived.insert((*queries)[i].name);
+  }
+  EXPECT_THAT(
+      derived,
+      ElementsAre("convolution-and-summand", "enlarge-1x1-to-3x3", "enlarge-1x3-to-3x3", "enlarge-3x1-to-3x3",
+                  "gate-of-sru", "product-is-associative", "product-of-transposed", "row-and-column-as-square",
+                  "siblings-on-slices-as-groups", "sum-of-two-convolutions", "sum-of-two-separable-convolutions",
+                  "sum-of-two-separable-convolutions-enlarged", "two-convolutions-of-one-image",
+                  "two-depthwise-convolutions", "two-groups-as-one", "two-pools-and-their-sum",
+                  "two-pools-as-convolutions", "two-pools-as-one-convolution", "two-products-of-one-matrix"));
 }
 
 // Every written rule follows from itself: it matches wherever its query can stand.

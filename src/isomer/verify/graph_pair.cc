@@ -9,6 +9,7 @@
 #include "isomer/base/rng.h"
 #include "isomer/ir/field.h"
 #include "isomer/ir/text.h"
+#include "isomer/ops/half.h"
 #include "isomer/runtime/reference/element.h"
 #include "isomer/runtime/reference/executor.h"
 
@@ -23,6 +24,13 @@ enum class Draw : uint8_t {
   Whole,     // small integers: doubles compute on them exactly, where nothing is divided
   Field,     // elements of the prime field
 };
+
+/// The values that are drawn as reals and computed in doubles.
+constexpr std::array kReals = {Draw::Normal, Draw::Positive, Draw::Wide};
+constexpr uint64_t kRealSeed = 7;
+
+/// What doubles are rounded to between operators.
+enum class Rounding : uint8_t { None, Half, BFloat16 };
 
 constexpr double kTolerance = 1e-7;
 
@@ -82,6 +90,16 @@ Tensor drawn(const TensorType& type, Draw draw, uint64_t seed, bool indices) {
   return tensor;
 }
 
+Tensor rounded(Tensor tensor, Rounding rounding) {
+  if (rounding == Rounding::None || tensor.dtype() != DType::Double) return tensor;
+  std::vector<double> elements;
+  for (const double x : tensor.data<double>()) {
+    const auto narrow = static_cast<float>(x);
+    elements.push_back(rounding == Rounding::Half ? float{Half(narrow)} : float{BFloat16(narrow)});
+  }
+  return Tensor::of(tensor.dtype(), tensor.dims(), elements);
+}
+
 bool has_reals(const Graph& graph) {
   return std::any_of(graph.inputs().begin(), graph.inputs().end(),
                      [&](ValueId input) { return is_real(graph.type(input).dtype); });
@@ -90,12 +108,19 @@ bool has_reals(const Graph& graph) {
 /// Runs a graph with values of one kind.
 class Evaluation {
  public:
-  Evaluation(const Graph& graph, const std::set<uint64_t>& weights, Draw draw, uint64_t seed)
-      : graph_(graph), weights_(weights), draw_(draw), seed_(seed), has_reals_(has_reals(graph)) {}
+  Evaluation(const Graph& graph, const std::set<uint64_t>& weights, Draw draw, uint64_t seed,
+             Rounding rounding = Rounding::None)
+      : graph_(graph), weights_(weights), draw_(draw), seed_(seed), rounding_(rounding), has_reals_(has_reals(graph)) {}
 
   Result<std::vector<Tensor>> run() {
     values_.resize(graph_.num_values());
-    for (const Node& node : graph_.nodes()) ISOMER_CHECK(step(node));
+    for (const Node& node : graph_.nodes()) {
+      ISOMER_CHECK(step(node));
+      for (uint32_t r = 0; r < node.num_results; ++r) {
+        Tensor& value = values_[node.result(r)];
+        value = rounded(std::move(value), rounding_);
+      }
+    }
     std::vector<Tensor> out;
     for (const ValueId output : graph_.outputs()) {
       if (draw_ != Draw::Field) {
@@ -140,6 +165,7 @@ class Evaluation {
   const std::set<uint64_t>& weights_;
   const Draw draw_;
   const uint64_t seed_;
+  const Rounding rounding_;
   const bool has_reals_;
   std::vector<Tensor> values_;
 };
@@ -245,8 +271,8 @@ PairComparison compare_graphs(const Graph& before, const Graph& after, const std
   using Outcome = PairComparison::Outcome;
   PairComparison out;
   size_t evaluated = 0;
-  for (const Draw draw : {Draw::Normal, Draw::Positive, Draw::Wide}) {
-    const Trial trial(before, after, weights, draw, 7);
+  for (const Draw draw : kReals) {
+    const Trial trial(before, after, weights, draw, kRealSeed);
     if (!trial.both_ran()) {
       out.text = trial.reason();
       // The rewritten graph must run wherever the first one does.
@@ -266,6 +292,17 @@ PairComparison compare_graphs(const Graph& before, const Graph& after, const std
   if (exact(before, after, weights, Draw::Field, reason) || exact(before, after, weights, Draw::Whole, ignored))
     return out;
   return {Outcome::Close, out.same_rounding, reason};
+}
+
+bool same_in_16_bits(const Graph& before, const Graph& after, const std::set<uint64_t>& weights) {
+  for (const Rounding rounding : {Rounding::Half, Rounding::BFloat16}) {
+    for (const Draw draw : kReals) {
+      const auto expected = Evaluation(before, weights, draw, kRealSeed, rounding).run();
+      const auto got = Evaluation(after, weights, draw, kRealSeed, rounding).run();
+      if (expected && got && !equal_outputs(*got, *expected, 0)) return false;
+    }
+  }
+  return true;
 }
 
 }  // namespace isomer

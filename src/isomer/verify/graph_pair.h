@@ -24,4 +24,9 @@ struct PairComparison {
 /// in both graphs: they stand for any weights. All others keep theirs.
 PairComparison compare_graphs(const Graph& before, const Graph& after, const std::set<uint64_t>& weights = {});
 
+/// Whether the graphs give the same to the last bit where all reals between operators have 16 bits. An operator may
+/// compute in more bits inside, but rounds what it hands on: one operator may so round once where its parts round
+/// twice, of which doubles say nothing. Both must run; values and `weights` as above.
+bool same_in_16_bits(const Graph& before, const Graph& after, const std::set<uint64_t>& weights = {});
+
 }  // namespace isomer

@@ -58,6 +58,11 @@ Verdict Lock::verdict(const Rule& rule) const {
   return entry == nullptr ? Verdict::Unknown : entry->verdict;
 }
 
+void Lock::put(LockEntry entry) {
+  std::erase_if(entries, [&](const LockEntry& other) { return other.name == entry.name; });
+  entries.push_back(std::move(entry));
+}
+
 Result<Lock> parse_lock(std::string_view text) {
   Lock lock;
   for (int number = 1; !text.empty(); ++number) {

@@ -28,6 +28,8 @@ struct Lock {
   const LockEntry* find(uint64_t rule_hash) const;
   /// The verdict of a rule; Unknown when the lock has none.
   Verdict verdict(const Rule& rule) const;
+  /// Adds an entry, in the place of those of the same name.
+  void put(LockEntry entry);
 };
 
 /// Fails with the number of the line that is not understood.

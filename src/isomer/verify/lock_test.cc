@@ -89,6 +89,18 @@ TEST(Lock, TextRoundTrip) {
   EXPECT_EQ(print_lock(*again), text);
 }
 
+TEST(Lock, AnEntryTakesThePlaceOfItsNamesake) {
+  Lock lock;
+  for (const char* name : {"b", "a", "c"}) lock.put({1, name, Verdict::Tested, kCheckerVersion, 1, "old"});
+  lock.put({2, "a", Verdict::Proved, kCheckerVersion, 1, "new"});
+  lock.put({3, "d", Verdict::Proved, kCheckerVersion, 1, "new"});
+  std::vector<std::string> lines;
+  const Lock again = parse_lock(print_lock(lock)).value();
+  for (const LockEntry& entry : again.entries) lines.push_back(entry.name + " " + entry.how);
+  EXPECT_EQ(lines, (std::vector<std::string>{"a new", "b old", "c old", "d new"}));
+  EXPECT_EQ(lock.find(1)->name, "b") << "the old verdict of a is gone";
+}
+
 TEST(Lock, VerdictsOfAnotherCheckerAreVoid) {
   Lock lock;
   lock.entries.push_back({7, "old", Verdict::Tested, kCheckerVersion + 1, 0, ""});

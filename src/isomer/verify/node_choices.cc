@@ -1,9 +1,9 @@
 #include "isomer/verify/node_choices.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <numeric>
-
-#include "isomer/verify/attr_domains.h"
 
 namespace isomer {
 namespace {
@@ -51,13 +51,23 @@ void NodeChoices::attribute(const Site& site, size_t i, const Attrs& chosen) {
 }
 
 void NodeChoices::any(const Site& site, const AttrDef& def, const Attrs& chosen, const WithValue& with) {
-  const auto types = partial_.types(site.operands);
-  const auto domain = attr_domain({*site.term.op, def, types, chosen, bounds_.element, bounds_.extents});
-  for (const size_t c : budget_.order(domain.size())) {
-    const AttrChoice& choice = domain[c];
+  const std::vector<AttrChoice>& choices = domain(site, def, chosen);
+  for (const size_t c : budget_.order(choices.size())) {
+    const AttrChoice& choice = choices[c];
     if (!budget_.step()) return;
     budget_.spend({.odd = choice.plain ? 0U : 1U}, [&] { with(choice.value); });
   }
+}
+
+const std::vector<AttrChoice>& NodeChoices::domain(const Site& site, const AttrDef& def, const Attrs& chosen) {
+  const auto types = partial_.types(site.operands);
+  std::string key = fmt::format("{} {} ", site.term.op->name, def.name);
+  if (!types.empty() && types[0] != nullptr) key += shape_str(*types[0]->shape);
+  for (const std::string_view depended : {"axis", "axes"})
+    if (const AttrValue* value = chosen.find(depended)) key += attr_str(*value);
+  const auto [known, fresh] = domains_.try_emplace(std::move(key));
+  if (fresh) known->second = attr_domain({*site.term.op, def, types, chosen, bounds_.element, bounds_.extents});
+  return known->second;
 }
 
 /// An attribute that the pattern gives by an expression: its value; where that hangs on what is not bound yet, any
@@ -71,10 +81,27 @@ void NodeChoices::expressed(const Site& site, const Expr& expr, const AttrDef& d
     return;
   }
   const bool bare = expr.kind == Expr::Kind::Variable && expr.name[0] == '?';
+  if (bare) {
+    if (const auto only = partial_.determined(expr.name.substr(1))) {
+      const auto attr = to_attr(*only, def.kind, bounds_.element);
+      if (attr) determined(site, expr.name.substr(1), def, chosen, *attr, with);
+      return;
+    }
+  }
   any(site, def, chosen, [&](const std::optional<AttrValue>& choice) {
     if (!bare) return with(choice);
     if (choice) partial_.bind_attr(expr.name.substr(1), from_attr(*choice), [&] { with(choice); });
   });
+}
+
+/// An attribute that a condition leaves one value.
+void NodeChoices::determined(const Site& site, const std::string& name, const AttrDef& def, const Attrs& chosen,
+                             const AttrValue& value, const WithValue& with) {
+  if (!budget_.step()) return;
+  const bool odd = std::ranges::any_of(domain(site, def, chosen), [&](const AttrChoice& choice) {
+    return !choice.plain && choice.value && *choice.value == value;
+  });
+  budget_.spend({.odd = odd ? 1U : 0U}, [&] { partial_.bind_attr(name, from_attr(value), [&] { with(value); }); });
 }
 
 /// All attributes are chosen: infers, binds the record and goes on with the results.

@@ -1,6 +1,9 @@
 #pragma once
 // All nodes that a term of the pattern may stand for, once its operands are known.
 
+#include <unordered_map>
+
+#include "isomer/verify/attr_domains.h"
 #include "isomer/verify/choices.h"
 #include "isomer/verify/partial_instance.h"
 
@@ -34,11 +37,16 @@ class NodeChoices {
   void attribute(const Site& site, size_t i, const Attrs& chosen);
   void any(const Site& site, const AttrDef& def, const Attrs& chosen, const WithValue& with);
   void expressed(const Site& site, const Expr& expr, const AttrDef& def, const Attrs& chosen, const WithValue& with);
+  void determined(const Site& site, const std::string& name, const AttrDef& def, const Attrs& chosen,
+                  const AttrValue& value, const WithValue& with);
   void finish(const Site& site, const Attrs& chosen);
+  /// attr_domain(), made once for all sites that it cannot tell apart.
+  const std::vector<AttrChoice>& domain(const Site& site, const AttrDef& def, const Attrs& chosen);
 
   const InstanceBounds& bounds_;
   ChoiceBudget& budget_;
   PartialInstance& partial_;
+  std::unordered_map<std::string, std::vector<AttrChoice>> domains_;  ///< by what they depend on
 };
 
 }  // namespace isomer

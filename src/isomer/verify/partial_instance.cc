@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 namespace isomer {
 namespace {
@@ -44,8 +45,10 @@ const Tensor* PartialInstance::Facts::constant(ValueId value) const {
 
 PartialInstance::PartialInstance(const Rule& rule) : facts_(instance_) {
   for (const Expr& expr : rule.conditions) {
-    Condition condition{&expr, {}, !calls(expr, {"len", "dims", "sum", "at", "not", "or"})};
+    Condition condition{&expr, {}, !calls(expr, {"len", "dims", "sum", "at", "not", "or"}), 0};
     names_in(expr, condition.names);
+    condition.open = condition.names.size();
+    for (const std::string& name : condition.names) names_[name].conditions.push_back(conditions_.size());
     conditions_.push_back(std::move(condition));
     asked_about(expr, "weight", weights_);
     asked_about(expr, "value", uniforms_);
@@ -58,6 +61,23 @@ std::vector<const TensorType*> PartialInstance::types(const std::vector<ValueId>
   out.reserve(ids.size());
   for (const ValueId id : ids) out.push_back(id == kNoValue ? nullptr : &instance_.values[id].type);
   return out;
+}
+
+std::optional<ExprValue> PartialInstance::determined(const std::string& name) const {
+  const auto known = names_.find(name);
+  if (known == names_.end() || known->second.complete) return std::nullopt;
+  for (const size_t i : known->second.conditions) {
+    const Condition& condition = conditions_[i];
+    const Expr& expr = *condition.expr;
+    if (condition.open != 1 || expr.name != "==" || expr.args[0].kind != Expr::Kind::Variable ||
+        expr.args[0].name.substr(1) != name)
+      continue;
+    std::set<std::string> others;
+    names_in(expr.args[1], others);
+    if (others.contains(name)) continue;
+    if (auto value = evaluate(expr.args[1], ExprContext{binding_, facts_})) return *std::move(value);
+  }
+  return std::nullopt;
 }
 
 void PartialInstance::with_value(Instance::Value value, const std::function<void(ValueId)>& next) {
@@ -75,7 +95,7 @@ void PartialInstance::with_node(const OpDef& op, const Attrs& attrs, const std::
   std::iota(values.begin(), values.end(), first);
   for (TensorType& type : results) instance_.values.push_back({Kind::Result, std::move(type), 0, ""});
   instance_.nodes.push_back({&op, attrs, operands, first, static_cast<uint32_t>(values.size())});
-  checked([&] { next(values); });
+  checked(std::exchange(records_, {}), [&] { next(values); });
   instance_.nodes.pop_back();
   instance_.values.resize(first);
 }
@@ -88,25 +108,27 @@ void PartialInstance::with_root(const Next& next) {
 
 void PartialInstance::bind_value(const std::string& name, ValueId id, const Next& next) {
   binding_.values.emplace_back(name, id);
-  complete_.insert(name);
-  checked(next);
-  complete_.erase(name);
+  const bool fresh = complete(name);
+  checked({&name, 1}, next);
+  if (fresh) reopen(name);
   binding_.values.pop_back();
 }
 
 void PartialInstance::bind_attr(const std::string& name, ExprValue value, const Next& next) {
   binding_.attrs.emplace_back(name, std::move(value));
-  complete_.insert(name);
-  checked(next);
-  complete_.erase(name);
+  const bool fresh = complete(name);
+  checked({&name, 1}, next);
+  if (fresh) reopen(name);
   binding_.attrs.pop_back();
 }
 
 void PartialInstance::bind_record(const std::string& name, Attrs record, const Next& next) {
   binding_.records.emplace_back(name, std::move(record));
-  complete_.insert(name);
+  const bool fresh = complete(name);
+  records_.push_back(name);
   next();
-  complete_.erase(name);
+  records_.clear();
+  if (fresh) reopen(name);
   binding_.records.pop_back();
 }
 
@@ -114,7 +136,7 @@ void PartialInstance::bind_element(const std::string& name, ValueId id, const Ne
   const bool first = binding_.sequence(name) == nullptr;
   if (first) binding_.sequences.emplace_back(name, std::vector<ValueId>{});
   sequence(name).push_back(id);
-  checked(next);
+  checked({&name, 1}, next);
   sequence(name).pop_back();
   if (first) forget_sequence(name);
 }
@@ -122,17 +144,18 @@ void PartialInstance::bind_element(const std::string& name, ValueId id, const Ne
 void PartialInstance::bind_whole(const std::string& name, const Next& next) {
   const bool unbound = binding_.sequence(name) == nullptr;
   if (unbound) binding_.sequences.emplace_back(name, std::vector<ValueId>{});
-  complete_.insert(name);
-  checked(next);
-  complete_.erase(name);
+  const bool fresh = complete(name);
+  checked({&name, 1}, next);
+  if (fresh) reopen(name);
   if (unbound) forget_sequence(name);
 }
 
 void PartialInstance::bind_all_of(const Term& term, const Next& next) {
-  std::set<std::string> before = complete_;
-  for (const Term* inner : sequences_of(term)) complete_.insert(inner->name);
-  checked(next);
-  complete_ = std::move(before);
+  std::vector<std::string> names;
+  for (const Term* inner : sequences_of(term))
+    if (complete(inner->name)) names.push_back(inner->name);
+  checked(names, next);
+  for (const std::string& name : names) reopen(name);
 }
 
 std::vector<ValueId>& PartialInstance::sequence(const std::string& name) {
@@ -145,32 +168,50 @@ void PartialInstance::forget_sequence(const std::string& name) {
   std::erase_if(binding_.sequences, [&](const auto& entry) { return entry.first == name; });
 }
 
-/// Runs `next` unless a condition that can be decided now does not hold.
-void PartialInstance::checked(const Next& next) {
+bool PartialInstance::complete(const std::string& name) {
+  const auto found = names_.find(name);
+  if (found == names_.end() || found->second.complete) return false;
+  found->second.complete = true;
+  for (const size_t condition : found->second.conditions) --conditions_[condition].open;
+  return true;
+}
+
+void PartialInstance::reopen(const std::string& name) {
+  Name& known = names_.at(name);
+  known.complete = false;
+  for (const size_t condition : known.conditions) ++conditions_[condition].open;
+}
+
+void PartialInstance::checked(std::span<const std::string> names, const Next& next) {
   std::vector<size_t> decided;
-  bool all = true;
-  for (size_t i = 0; all && i < conditions_.size(); ++i) {
-    Condition& condition = conditions_[i];
-    if (condition.done || !ready(condition)) continue;
-    const bool whole =
-        std::includes(complete_.begin(), complete_.end(), condition.names.begin(), condition.names.end());
-    if (whole) {
-      condition.done = true;
-      decided.push_back(i);
-    }
-    const auto value = evaluate(*condition.expr, ExprContext{binding_, facts_});
-    const bool* known = value ? std::get_if<bool>(&*value) : nullptr;
-    all = known != nullptr && *known;
-  }
-  if (all) next();
+  const bool against = std::ranges::any_of(names, [&](const std::string& name) {
+    const auto found = names_.find(name);
+    return found != names_.end() && std::ranges::any_of(found->second.conditions, [&](size_t condition) {
+             return decides_against(condition, decided);
+           });
+  });
+  if (!against) next();
   for (const size_t i : decided) conditions_[i].done = false;
 }
 
+/// Whether the condition can be decided and does not hold. Notes it where it need not be looked at again.
+bool PartialInstance::decides_against(size_t i, std::vector<size_t>& decided) {
+  Condition& condition = conditions_[i];
+  if (condition.done || !ready(condition)) return false;
+  if (condition.open == 0) {
+    condition.done = true;
+    decided.push_back(i);
+  }
+  const auto value = evaluate(*condition.expr, ExprContext{binding_, facts_});
+  const bool* known = value ? std::get_if<bool>(&*value) : nullptr;
+  return known == nullptr || !*known;
+}
+
 bool PartialInstance::ready(const Condition& condition) const {
-  return std::all_of(condition.names.begin(), condition.names.end(), [&](const std::string& name) {
-    if (complete_.contains(name)) return true;
-    return condition.of_prefixes && binding_.sequence(name) != nullptr && !binding_.sequence(name)->empty();
-  });
+  if (condition.open == 0) return true;
+  return condition.of_prefixes && std::ranges::all_of(condition.names, [&](const std::string& name) {
+           return names_.at(name).complete || (binding_.sequence(name) != nullptr && !binding_.sequence(name)->empty());
+         });
 }
 
 std::vector<const Term*> sequences_of(const Term& term) {

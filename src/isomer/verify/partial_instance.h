@@ -2,6 +2,8 @@
 // An instance while it is being made up: what is bound so far, and which of the rule's conditions that decides.
 
 #include <set>
+#include <span>
+#include <unordered_map>
 
 #include "isomer/rules/expr.h"
 #include "isomer/verify/instances.h"
@@ -27,6 +29,10 @@ class PartialInstance {
   bool wants_weight(const std::string& name) const { return weights_.contains(name); }
   bool wants_uniform(const std::string& name) const { return uniforms_.contains(name); }
 
+  /// The value that a condition ?name == ... leaves to a variable that is not bound yet, where there is one that can be
+  /// evaluated now.
+  std::optional<ExprValue> determined(const std::string& name) const;
+
   void with_value(Instance::Value value, const std::function<void(ValueId)>& next);
   /// A node of these operands with its results; `next` runs unless a condition fails.
   void with_node(const OpDef& op, const Attrs& attrs, const std::vector<ValueId>& operands,
@@ -37,7 +43,7 @@ class PartialInstance {
   // Bindings. `next` runs unless a condition that can be decided with them does not hold.
   void bind_value(const std::string& name, ValueId id, const Next& next);
   void bind_attr(const std::string& name, ExprValue value, const Next& next);
-  /// Binds without a look at the conditions.
+  /// Binds; conditions are looked at when the node is put in.
   void bind_record(const std::string& name, Attrs record, const Next& next);
   /// One value more at the end of a sequence.
   void bind_element(const std::string& name, ValueId id, const Next& next);
@@ -65,10 +71,21 @@ class PartialInstance {
     const Expr* expr;
     std::set<std::string> names;
     bool of_prefixes;  // false on a part of a sequence means false on all of it
+    size_t open;       // how many of the names are not bound for good
     bool done = false;
   };
+  /// A variable that conditions speak of.
+  struct Name {
+    std::vector<size_t> conditions;
+    bool complete = false;  // bound for good
+  };
 
-  void checked(const Next& next);
+  /// Marks the variable as bound for good; returns whether it was not.
+  bool complete(const std::string& name);
+  void reopen(const std::string& name);
+  /// Runs `next` unless a condition that speaks of one of the names, which were bound just now, does not hold.
+  void checked(std::span<const std::string> names, const Next& next);
+  bool decides_against(size_t condition, std::vector<size_t>& decided);
   bool ready(const Condition& condition) const;
   std::vector<ValueId>& sequence(const std::string& name);
   void forget_sequence(const std::string& name);
@@ -77,7 +94,8 @@ class PartialInstance {
   const Facts facts_;
   Binding binding_;
   std::vector<Condition> conditions_;
-  std::set<std::string> complete_;  // names of variables that are bound for good
+  std::unordered_map<std::string, Name> names_;
+  std::vector<std::string> records_;  // that were bound since conditions were looked at
   std::set<std::string> weights_;
   std::set<std::string> uniforms_;
 };

@@ -52,11 +52,12 @@ std::vector<Pool> pools() {
           {{.extents = {2, 4}, .max_sequence = 2, .max_odd = 3}, 4, 300, 4}};
 }
 
-/// For rules with few instances: all within the bounds of the checker.
-std::vector<Pool> thorough_pools(const Rule& rule) {
-  std::vector<Pool> out;
+/// For rules with few instances: those within the bounds of the checker, the first ones and some at random.
+std::vector<std::vector<Pool>> thorough_pools(const Rule& rule) {
+  std::vector<std::vector<Pool>> out;
   for (const Ladder& ladder : ladders(rule))
-    for (const InstanceBounds& bounds : ladder.rungs) out.push_back({bounds, 0, 60'000, 60});
+    for (const InstanceBounds& bounds : ladder.rungs)
+      out.push_back({Pool{bounds, 0, 60'000, 60}, Pool{bounds, 10, 10'000, 4}});
   return out;
 }
 
@@ -116,7 +117,7 @@ std::vector<Representative> chosen(const Rule& rule, std::vector<Candidate> all,
     const size_t next = best(all, covered);
     const Candidate candidate = std::move(all[next]);
     all.erase(all.begin() + static_cast<std::ptrdiff_t>(next));
-    if (!out.empty() && std::ranges::includes(covered, candidate.shows)) break;
+    if (out.size() > 1 && std::ranges::includes(covered, candidate.shows)) break;  // at least two, where there are
     auto made = applied(rule, candidate.instance);
     if (!made) continue;
     covered.insert(candidate.shows.begin(), candidate.shows.end());
@@ -136,9 +137,9 @@ std::vector<Representative> representatives(const Rule& rule, size_t count) {
     if (!out.empty()) return out;
   }
   for (const DType element : kElements)
-    for (const Pool& pool : thorough_pools(rule)) {
+    for (const auto& pools : thorough_pools(rule)) {
       std::vector<Candidate> all;
-      add_candidates(rule, element, pool, true, all);
+      for (const Pool& pool : pools) add_candidates(rule, element, pool, true, all);
       std::vector<Representative> out = chosen(rule, std::move(all), count);
       if (!out.empty()) return out;
     }

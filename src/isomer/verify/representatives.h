@@ -16,7 +16,8 @@ struct Representative {
 
 /// Up to `count` instances to which the rule applies, each of which shows as much as it can that those before do not:
 /// ranks, lengths of sequences, attributes other than plain, and extents that are distinct where they may be. Axes that
-/// are counted from the back, which are the same axes, are left out where there are others. Deterministic.
+/// are counted from the back, which are the same axes, are left out where there are others. The second one may show
+/// nothing new. Deterministic.
 std::vector<Representative> representatives(const Rule& rule, size_t count);
 
 /// "?x f64[2,3], ?w f64[3,5]": the variables of an instance, and attributes that are not preset.

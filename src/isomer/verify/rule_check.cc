@@ -164,7 +164,8 @@ class RuleCheck {
       switch (compared.outcome) {
         case PairComparison::Outcome::Exact:
           applied = true;
-          if (!compared.same_rounding && !reals_only_ && unsure_.empty())
+          if (!reals_only_ && unsure_.empty() &&
+              (!compared.same_rounding || !same_in_16_bits(graph, *rewritten, weights)))
             unsure_ = "rounds otherwise, so it must ask for real(...) to spare 16-bit types";
           break;
         case PairComparison::Outcome::Failed:

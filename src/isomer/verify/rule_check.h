@@ -3,7 +3,8 @@
 //
 // The real matcher and rewriter run on each instance, and both graphs are evaluated: in the prime field, where
 // agreement at random points means equality up to a stated probability; in double precision on values of either sign,
-// where disagreement refutes; on 64-bit integers and booleans, exactly, when the rule's conditions let them in.
+// where disagreement refutes; on 64-bit integers and booleans, exactly, when the rule's conditions let them in. A rule
+// that lets 16-bit types in must round alike on both sides.
 
 #include <vector>
 

@@ -107,6 +107,24 @@ TEST(RuleCheck, RuleThatRoundsOtherwiseMustAskForReals) {
   EXPECT_EQ(check_rule(rule(text + " where real(?x)")).verdict, Verdict::Tested);
 }
 
+// Doubles do not tell: the kernel of the one operator computes as those of its parts.
+TEST(RuleCheck, RuleThatRoundsOnceForTwiceMustAskForReals) {
+  for (const std::string text : {"(Mul ?x (Sigmoid ?x)) => (Swish ?x) where rank(?x) <= 2",
+                                 "(Add (MatMul ?x ?w) ?b) => (Gemm ?x ?w ?b) where rank(?b) == 1",
+                                 "(Sqrt (ReduceSumSquare ..r ?x)) => (ReduceL2 ..r ?x) where rank(?x) <= 2"}) {
+    const RuleVerdict verdict = check_rule(rule(text));
+    EXPECT_EQ(verdict.verdict, Verdict::Unknown) << text;
+    EXPECT_THAT(verdict.how, HasSubstr("real(...)")) << text;
+    EXPECT_EQ(check_rule(rule(text + " and real(?x)")).verdict, Verdict::Tested) << text;
+  }
+}
+
+TEST(RuleCheck, RuleThatMovesOrChoosesNeedNotAskForReals) {
+  for (const char* text : {"(Transpose ..t (Exp ?x)) => (Exp (Transpose ..t ?x))", "(Add ?x ?x) => (Mul ?x 2.0)",
+                           "(Relu (MaxPool ..p ?x)) => (MaxPool ..p (Relu ?x)) where all(?p.pads, 0)"})
+    EXPECT_EQ(check_rule(rule(text)).verdict, Verdict::Tested) << text << check_rule(rule(text)).how;
+}
+
 TEST(RuleCheck, UninterpretedFunctionsKeepTheirArguments) {
   EXPECT_EQ(check_rule(rule("(Exp (Add ?x ?y)) => (Exp (Add ?y ?x)) where real(?x)")).verdict, Verdict::Tested);
 }

@@ -1,5 +1,5 @@
 #pragma once
-// The verdict on a rule: exact on every small instance first, then a proof.
+// The verdict on a rule: a proof, and exactness on small instances.
 
 #include "isomer/verify/proof/prove.h"
 #include "isomer/verify/rule_check.h"
@@ -7,7 +7,7 @@
 namespace isomer {
 
 /// As check_rule; a rule that is `tested` and has a proof from the axioms is `proved`, and of one without a proof `how`
-/// says where that failed.
+/// says where that failed. Of a rule that has a proof, a quarter of the instances is tried where these are enough.
 RuleVerdict verify_rule(const Rule& rule, const CheckBounds& bounds = {});
 
 /// All rules, on `threads` threads; the result does not depend on how many.
