@@ -1,0 +1,89 @@
+#include "isomer/optimize/confirm.h"
+
+namespace isomer {
+namespace {
+
+/// The outputs of a graph beside the model's; in few bits, also what these lose.
+Status compare(const Graph& graph, const Judges& judges, OptimizeReport& report) {
+  constexpr int kInputs = 3;
+  report.options.progress("comparing outputs");
+  ISOMER_TRY(report.equivalence, judges.measuring->equivalence(graph, kInputs));
+  if (judges.costs.exact == nullptr || !report.equivalence->holds) return {};
+  const DType dtype = report.options.costs.engine_options.dtype;
+  ISOMER_TRY(report.equivalence->precision, judges.measuring->precision(graph, dtype, kInputs));
+  return {};
+}
+
+/// Times the graph against the model. Where loads differ much, a few of them do not tell how much: then more are
+/// taken.
+Result<Measured> time_against_model(const Graph& graph, const Judges& judges, const OptimizeOptions& options) {
+  constexpr double kWide = 0.1;
+  constexpr int kMostRounds = 3;
+  options.progress("confirming the latency");
+  PairedTimes times;
+  Interval speedup;
+  for (int round = 0; round < kMostRounds; ++round) {
+    ISOMER_TRY(auto more, judges.measuring->time_against_model(graph, options.confirm));
+    times.add(std::move(more));
+    speedup = times.ratio(options.seed);
+    if (speedup.high - speedup.low < kWide * speedup.value) break;
+  }
+  return Measured{median(flattened(times.first)), median(flattened(times.second)), speedup};
+}
+
+/// By the latency that was measured.
+void decide_by_latency(OptimizeReport& report) {
+  const Interval& speedup = report.measured->speedup;
+  report.improved = speedup.low > 1 && speedup.value >= report.options.least_speedup;
+  report.outcome = report.improved ? fmt::format("{:.2f}x faster", speedup.value)
+                                   : fmt::format("no significant gain ({:.3f}x, 95% [{:.3f}, {:.3f}])", speedup.value,
+                                                 speedup.low, speedup.high);
+}
+
+/// By the costs; `into_limits`: the model exceeds limits that the graph keeps, which is worth having at any speed.
+void decide_by_costs(bool better, bool into_limits, OptimizeReport& report) {
+  report.improved = better;
+  const std::string& objective = report.options.objective.text();
+  if (into_limits) {
+    report.outcome = "within the limits, which the model exceeds; ";
+    report.outcome += report.measured ? fmt::format("{:.2f}x as fast", report.measured->speedup.value) : "not measured";
+  } else if (report.measured) {
+    report.outcome = fmt::format("{} {}; {:.2f}x as fast", better ? "smaller" : "no smaller", objective,
+                                 report.measured->speedup.value);
+  } else {
+    report.outcome =
+        better ? "cheaper under the roofline model; not measured" : "no cheaper graph under the roofline model";
+  }
+}
+
+}  // namespace
+
+Status confirm(const Model& model, const Graph& found, const Judges& judges, OptimizeReport& report) {
+  if (found.hash() == model.graph.hash()) {
+    const int64_t candidates = report.search.candidates;
+    report.outcome =
+        candidates == 0 ? "no substitution applies" : fmt::format("none of {} candidates is better", candidates);
+    // Fewer bits tell on the model itself.
+    return judges.costs.exact == nullptr ? Status() : compare(found, judges, report);
+  }
+  if (!judges.within_limits(found)) {
+    report.outcome = "what was found exceeds a limit";
+    return {};
+  }
+  const bool into_limits = !judges.within_limits(model.graph);
+  if (judges.measuring != nullptr) {
+    ISOMER_CHECK(compare(found, judges, report));
+    if (!report.equivalence->holds) {
+      report.outcome = "the optimized graph was dropped: " + report.equivalence->problem;
+      return {};
+    }
+    ISOMER_TRY(report.measured, time_against_model(found, judges, report.options));
+  }
+  if (report.measured && report.options.objective.is_latency() && !into_limits)
+    decide_by_latency(report);
+  else
+    decide_by_costs(judges.predicted_better(model.graph, found), into_limits, report);
+  return {};
+}
+
+}  // namespace isomer

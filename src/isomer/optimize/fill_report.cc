@@ -1,0 +1,52 @@
+#include "isomer/optimize/fill_report.h"
+
+#include "isomer/ir/dot.h"
+#include "isomer/search/part.h"
+
+namespace isomer {
+namespace {
+
+/// Operators of a graph that run, by name; opaque ones under their ONNX name.
+std::map<std::string, int64_t> op_counts(const Graph& graph) {
+  std::map<std::string, int64_t> counts;
+  for (const NodeId id : run_time_nodes(graph)) ++counts[op_label(graph.node(id))];
+  return counts;
+}
+
+}  // namespace
+
+void fill_costs(const Graph& model, const Graph& found, const Judges& judges, OptimizeReport& report) {
+  const Graph& after = report.improved ? found : model;
+  if (judges.has_costs()) {
+    if (auto metrics = judges.planned->metrics(model)) report.cost_before = *metrics;
+    if (auto metrics = judges.planned->metrics(after)) report.cost_after = *metrics;
+  }
+  if (auto memory = judges.planned->memory(model)) report.memory_before = *memory;
+  if (auto memory = judges.planned->memory(after)) report.memory_after = *memory;
+  if (judges.costs.kernels != nullptr) report.kernels_measured = judges.costs.kernels->measured();
+  report.ops_before = op_counts(model);
+  report.ops_after = op_counts(after);
+  if (!report.improved) report.outcome += "; the output is the input";
+  const Objective& objective = judges.objective;
+  if (!objective.limits().empty() && report.cost_after)
+    report.within_limits = objective.within_limits(*report.cost_after);
+  if (report.within_limits == false)
+    report.outcome += fmt::format(", which exceeds a limit ({})", fmt::join(objective.limits(), ", "));
+}
+
+void fill_details(const Graph& model, const Graph& found, const Judges& judges, std::span<const Rule> rules,
+                  OptimizeReport& report) {
+  ReportDetails details{model, found};
+  if (judges.has_costs()) {
+    CostModel& costs = *judges.costs.model;
+    details.kernels_before = costs.kernels(details.before).value_or(std::vector<PlannedKernel>());
+    details.kernels_after = costs.kernels(details.after).value_or(std::vector<PlannedKernel>());
+    if (auto metrics = judges.planned->metrics(details.after)) details.cost_after = *metrics;
+  }
+  if (auto memory = judges.planned->memory(details.after)) details.memory_after = *memory;
+  for (const Rule& rule : rules)
+    if (report.verdicts.contains(rule.name)) details.rules.emplace(rule.name, rule);
+  report.details = std::move(details);
+}
+
+}  // namespace isomer

@@ -1,0 +1,42 @@
+#include "isomer/optimize/judges.h"
+
+#include "isomer/optimize/predicting_oracle.h"
+
+namespace isomer {
+
+bool Judges::within_limits(const Graph& graph) const {
+  if (objective.limits().empty()) return true;
+  const auto metrics = deciding().metrics(graph);
+  return metrics && objective.within_limits(*metrics);
+}
+
+bool Judges::predicted_better(const Graph& before, const Graph& after) const {
+  const auto metrics_before = deciding().metrics(before);
+  const auto metrics_after = deciding().metrics(after);
+  return metrics_before && metrics_after && objective(*metrics_after) < objective(*metrics_before);
+}
+
+Result<Judges> make_judges(const OptimizeOptions& options, const Model& model, const SymbolValues& symbols) {
+  Judges judges{.objective = options.objective};
+  Costs& costs = judges.costs;
+  ISOMER_TRY(costs, make_costs(options.costs, model.graph, symbols, options.progress, options.trace));
+  judges.planned = std::make_unique<PlannedCosts>(*costs.model, costs.engine.get(), symbols, options.trace);
+  if (costs.engine == nullptr) {
+    judges.predicting = std::make_unique<PredictingOracle>(*costs.model, options.objective, nullptr);
+    return judges;
+  }
+  ISOMER_TRY(TempDir folder, TempDir::make());
+  Engine& exact = costs.exact == nullptr ? *costs.engine : *costs.exact;
+  judges.measuring = std::make_unique<EngineOracle>(*costs.engine, exact, model, options.input, options.shapes,
+                                                    options.seed, options.tolerance, std::move(folder));
+  judges.measuring->trace = options.trace;
+  // Where the engine's kernels are not known, no prediction rules anything out.
+  if (costs.kernels == nullptr && options.objective.is_latency()) return judges;
+  Oracle* const measured = options.objective.is_latency() ? judges.measuring.get() : nullptr;
+  judges.predicting = std::make_unique<PredictingOracle>(*costs.model, options.objective, measured, &judges.deciding());
+  if (measured != nullptr)
+    judges.foresight = std::make_unique<PredictingOracle>(*costs.model, options.objective, nullptr, &judges.deciding());
+  return judges;
+}
+
+}  // namespace isomer

@@ -1,0 +1,36 @@
+#pragma once
+// What judges the graphs of a run: costs, and where there is an engine, runs on it.
+
+#include <memory>
+
+#include "isomer/optimize/optimize.h"
+#include "isomer/optimize/planned_costs.h"
+
+namespace isomer {
+
+struct Judges {
+  const Objective& objective;
+  Costs costs = {};
+  std::unique_ptr<PlannedCosts> planned = nullptr;    ///< `costs`, with the memory that the engine really plans
+  std::unique_ptr<EngineOracle> measuring = nullptr;  ///< null without an engine
+  /// Costs first, then `measuring`, where a time is wanted; null where no prediction rules anything out.
+  std::unique_ptr<Oracle> predicting = nullptr;
+  std::unique_ptr<Oracle> foresight = nullptr;  ///< judges by the costs alone; null where `predicting` does so
+
+  /// Judges the candidates of a search.
+  Oracle& oracle() const { return predicting == nullptr ? static_cast<Oracle&>(*measuring) : *predicting; }
+  /// Whether the costs are the engine's own, or the roofline's where that is what was asked for.
+  bool has_costs() const { return costs.kernels != nullptr || costs.engine == nullptr; }
+  /// The costs that decide whether a graph is handed out: with planned memory, where that matters.
+  CostModel& deciding() const { return objective.uses_memory() ? *planned : *costs.model; }
+  /// What has no cost is not known to keep a limit.
+  bool within_limits(const Graph& graph) const;
+  /// Whether the costs say that `after` is better.
+  bool predicted_better(const Graph& before, const Graph& after) const;
+};
+
+/// The judges of graphs that come of `model`; they refer to it and to the options. An Error where there is no such
+/// engine, or the profile database or the folder of candidates cannot be opened.
+Result<Judges> make_judges(const OptimizeOptions& options, const Model& model, const SymbolValues& symbols);
+
+}  // namespace isomer

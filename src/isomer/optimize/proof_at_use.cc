@@ -1,0 +1,47 @@
+#include "isomer/optimize/proof_at_use.h"
+
+#include <chrono>
+
+#include "isomer/optimize/prove_steps.h"
+
+namespace isomer {
+namespace {
+
+/// Proves the steps anew; takes the rules out of which an application could not be proved.
+Status prove_or_drop(const Graph& start, const SearchResult& found, RuleSet& rules, ProvedSteps& proofs) {
+  ISOMER_TRY(const auto applied, prove_steps(start, found.graph, found.report.steps, rules));
+  proofs.at_use.clear();
+  for (const auto& [name, of_rule] : applied) {
+    if (of_rule.proved == of_rule.applications) {
+      proofs.at_use[name] = of_rule.proved;
+    } else {
+      proofs.not_proved[name] = of_rule.reason;
+      drop_rule(rules, name);
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<ProvedSteps> search_until_proved(const OptimizeOptions& options, const Graph& start, RuleSearch& search,
+                                        RuleSet& rules, SearchResult& found) {
+  constexpr size_t kMostSearches = 4;
+  const auto begin = std::chrono::steady_clock::now();
+  ProvedSteps proofs;
+  while (!options.allow_tested) {
+    const size_t failed = proofs.not_proved.size();
+    ISOMER_CHECK(prove_or_drop(start, found, rules, proofs));
+    if (proofs.not_proved.size() == failed) break;
+    if (++proofs.searches == kMostSearches) drop_unproved(rules);
+    const double earlier = found.report.seconds;
+    options.progress(
+        fmt::format("searching again without {} rules that could not be proved", proofs.not_proved.size()));
+    ISOMER_TRY(found, search.run(rules, options.search.time_budget_seconds / 2));
+    proofs.seconds += earlier - found.report.seconds;
+  }
+  proofs.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  return proofs;
+}
+
+}  // namespace isomer
