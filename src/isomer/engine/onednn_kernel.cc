@@ -17,6 +17,7 @@ constexpr std::string_view kHarness = "harness";  // begins the names of what do
 constexpr std::string_view kOperand = "operand";  // made by the harness
 constexpr std::string_view kResult = "result";
 constexpr int64_t kChannels = 16;  // a multiple of every block
+constexpr size_t kLeastBlockedRank = 3;
 
 /// A window that is moved by one and not padded, over `axes` axes.
 Attrs window(size_t axes) {
@@ -51,6 +52,7 @@ class Harness {
              graph.type(graph.node(reader).result()).rank() == type.rank();
     });
     if (run_.reorder_to != Layout::Plain && !taken) return named(builder_.input(type));
+    if (run_.reorder_to && type.rank() < kLeastBlockedRank) return part_of_rows(type);
     Shape extents = *type.shape;
     const int64_t channels = extents[1].value();
     extents[1] = kChannels;
@@ -61,6 +63,21 @@ class Harness {
     ISOMER_TRY(const ValueId other, builder_.add(*find_op(unused_pool()), {}, {made}));
     outputs_.push_back(named(other));
     return made;
+  }
+
+  /// What is never blocked is copied from a view: the first half of every row.
+  Result<ValueId> part_of_rows(const TensorType& type) {
+    if (type.rank() == 0) return named(builder_.input(type));
+    Shape extents = *type.shape;
+    const int64_t length = extents.back().value();
+    extents.back() = 2 * length;
+    const ValueId rows = named(builder_.input({type.dtype, extents}));
+    const Attrs half{{"axes", Ints{static_cast<int64_t>(type.rank()) - 1}},
+                     {"starts", Ints{0}},
+                     {"ends", Ints{length}},
+                     {"steps", Ints{1}}};
+    ISOMER_TRY(const ValueId part, builder_.add(*find_op("Slice"), half, {rows}));
+    return named(part);
   }
 
   /// A pool that the kernel does not perform, so that it is not taken for the kernel.

@@ -76,5 +76,15 @@ TEST(OnednnKernel, TimesReorders) {
   }
 }
 
+// What a concatenation in place copies may have any rank, and blocks there are from three axes on alone.
+TEST(OnednnKernel, TimesCopiesOfWhatIsNeverBlocked) {
+  const Graph rows = graph_of("input x: f32[8,64]\nreturn x");
+  const auto time = time_on_plan({.graph = rows, .reorder_to = Layout::Plain}, {}, onednn::make_tuner(false));
+  ASSERT_TRUE(time.has_value()) << time.error().message;
+  EXPECT_GT(time->us, 0);
+  const Graph scalar = graph_of("input x: f32[]\nreturn x");
+  EXPECT_TRUE(time_on_plan({.graph = scalar, .reorder_to = Layout::Plain}, {}, onednn::make_tuner(false)).has_value());
+}
+
 }  // namespace
 }  // namespace isomer
