@@ -1,6 +1,7 @@
 // isomer rules: what rewriting may use, and why it is right.
 
 #include <algorithm>
+#include <filesystem>
 #include <iterator>
 #include <set>
 
@@ -126,19 +127,29 @@ void print_verdicts(const std::vector<Rule>& rules, const std::vector<RuleVerdic
   fmt::print("{}{}", table.str(), findings);
 }
 
+/// What stands in the file to write; nothing where there is no such file.
+Result<Lock> lock_so_far(const std::string& path) {
+  if (path.empty() || !std::filesystem::exists(path)) return Lock();
+  ISOMER_TRY(const std::string text, read_file(path));
+  auto lock = parse_lock(text);
+  if (!lock) return fail_in(path, lock.error());
+  return lock;
+}
+
 Result<int> verify(const RulesOptions& options) {
   ISOMER_TRY(const auto rules, chosen_rules(options));
+  ISOMER_TRY(Lock lock, lock_so_far(options.write));
   std::vector<RuleVerdict> verdicts;
   {
     const Progress progress(fmt::format("checking {} rules", rules.size()));
     verdicts = verify_rules(rules, {}, options.threads);
   }
-  Lock lock;
   nlohmann::json report = nlohmann::json::array();
   bool refuted = false;
   for (size_t i = 0; i < rules.size(); ++i) {
-    lock.entries.push_back(lock_entry(rules[i], verdicts[i]));
-    report.push_back(report_of(rules[i], lock.entries.back()));
+    const LockEntry entry = lock_entry(rules[i], verdicts[i]);
+    lock.put(entry);
+    report.push_back(report_of(rules[i], entry));
     report.back()["instances"] = verdicts[i].instances;
     if (verdicts[i].verdict != Verdict::Refuted) continue;
     report.back()["counterexample"] = verdicts[i].counterexample;
@@ -174,7 +185,8 @@ void add_rules(CLI::App& app, int& exit_code) {
   shown->add_option("name", options->name, "Name of the rule or tactic")->required();
   shown->callback([options, &exit_code] { exit_code = finish(show(*options)); });
   CLI::App* verified = add_part(*command, "verify", "Check every rule on all small instances, and prove it", options);
-  verified->add_option("--write", options->write, "Write the verdicts as a lock file");
+  verified->add_option("--write", options->write,
+                       "Write the verdicts into this lock file; other rules' lines that it has stay");
   verified->add_option("--threads", options->threads, "Threads")->check(CLI::Range(1, 256))->capture_default_str();
   verified->footer("Exit code 1 when a rule is refuted; its counterexample is printed.");
   verified->callback([options, &exit_code] { exit_code = finish(verify(*options)); });

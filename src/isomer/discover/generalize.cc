@@ -1,11 +1,30 @@
 #include "isomer/discover/generalize.h"
 
 #include <algorithm>
+#include <set>
+#include <span>
 
 #include "isomer/discover/zeros.h"
+#include "isomer/verify/proof/prove.h"
 
 namespace isomer {
 namespace {
+
+void collect_pads(const Term& term, std::set<std::string>& out) {
+  if (term.op != nullptr && term.op->find_attr("dilations") != nullptr)
+    for (const auto& [name, value] : term.attrs)
+      if (name == "pads") out.insert(print_expr(value));
+  for (const Term& operand : term.operands) collect_pads(operand, out);
+}
+
+/// Whether windows stand on differing pads. How many pads make up for a kernel with zeros around it hangs on strides
+/// and dilations, of which the checker knows 1 and 2.
+bool moves_windows(const Rule& rule) {
+  std::set<std::string> pads;
+  for (const Term& source : rule.sources) collect_pads(source, pads);
+  for (const Term& target : rule.targets) collect_pads(target, pads);
+  return pads.size() > 1;
+}
 
 class Generalization {
  public:
@@ -18,11 +37,13 @@ class Generalization {
       if (!promising(most)) continue;
       if (auto found = confirmed(most)) return found;
     }
-    grow(0, plans_.all.size());
-    for (;; taken_.pop_back()) {
-      if (auto found = confirmed(form(taken_, taken_.size()))) return found;
-      if (taken_.empty()) return std::nullopt;
+    for (std::vector<Relaxation>& taken : by_halves()) {
+      for (;; taken.pop_back()) {
+        if (auto found = confirmed(form(taken, taken.size()))) return found;
+        if (taken.empty()) break;
+      }
     }
+    return std::nullopt;
   }
 
  private:
@@ -47,6 +68,8 @@ class Generalization {
   std::optional<CheckedRule> confirmed(Rule rule) const {
     RuleVerdict verdict = checker_.check(rule);
     if (verdict.verdict != Verdict::Tested || !holds_at_zeros(rule)) return std::nullopt;
+    if (checker_.beyond(rule).verdict == Verdict::Refuted) return std::nullopt;
+    if (moves_windows(rule) && !prove_rule(rule).proved) return std::nullopt;
     return CheckedRule{std::move(rule), std::move(verdict)};
   }
 
@@ -57,27 +80,45 @@ class Generalization {
     return verdict.verdict != Verdict::Refuted && verdict.instances >= least_ && !rounds_otherwise;
   }
 
-  /// Takes as many of the relaxations [begin, end) as hold.
-  void grow(size_t begin, size_t end) {
-    std::vector<Relaxation> more = taken_;
-    more.insert(more.end(), plans_.all.begin() + static_cast<std::ptrdiff_t>(begin),
-                plans_.all.begin() + static_cast<std::ptrdiff_t>(end));
+  /// What halves of all relaxations give, and halves of those that keep axes, whichever applies to more first: batches
+  /// and channels are the first two axes at any rank, what is counted from the back has one rank.
+  std::vector<std::vector<Relaxation>> by_halves() const {
+    std::vector<std::vector<Relaxation>> out(2);
+    grow(attributes_first(plans_.all), out[0]);
+    grow(attributes_first(plans_.kept), out[1]);
+    const auto instances = [&](size_t i) { return checker_.quick(form(out[i], out[i].size())).instances; };
+    if (instances(1) > instances(0)) std::swap(out[0], out[1]);
+    return out;
+  }
+
+  /// Conditions are dropped behind all else: strides that are kept say that images have two axes, and a rule that rests
+  /// on that holds with few strides alone.
+  std::vector<Relaxation> attributes_first(std::vector<Relaxation> relaxations) const {
+    std::ranges::stable_partition(relaxations, [&](const Relaxation& each) {
+      const auto relaxed = each(base_);
+      return !relaxed || !(relaxed->sources == base_.sources && relaxed->targets == base_.targets);
+    });
+    return relaxations;
+  }
+
+  /// Takes as many of the relaxations as hold.
+  void grow(std::span<const Relaxation> some, std::vector<Relaxation>& taken) const {
+    std::vector<Relaxation> more = taken;
+    more.insert(more.end(), some.begin(), some.end());
     const Rule after = form(more, more.size());
-    if (after.hash() == form(taken_, taken_.size()).hash()) return;
+    if (after.hash() == form(taken, taken.size()).hash()) return;
     if (promising(after)) {
-      taken_ = std::move(more);
+      taken = std::move(more);
       return;
     }
-    if (end - begin < 2) return;
-    const size_t middle = begin + (end - begin) / 2;
-    grow(begin, middle);
-    grow(middle, end);
+    if (some.size() < 2) return;
+    grow(some.first(some.size() / 2), taken);
+    grow(some.subspan(some.size() / 2), taken);
   }
 
   const Rule& base_;
   const RelaxationPlans& plans_;
   RuleChecker& checker_;
-  std::vector<Relaxation> taken_;
   size_t least_ = 0;
 };
 

@@ -179,9 +179,10 @@ std::optional<Term> TermWriter::filled(const Site& site, Term form, const Operan
     if (!operand) return std::nullopt;
     form.operands[k] = std::move(*operand);
   }
+  // In a source, an operator may well be such an Expand; within a constant, both sides have to write it alike.
   const bool uniform =
       form.kind == Term::Kind::Apply && form.op->name == "Expand" && form.operands[0].kind == Term::Kind::Literal;
-  if (source || !uniform) return form;
+  if (!uniform || (source && node.kind != PairNode::Kind::Constant)) return form;
   Expr number;
   number.kind = Expr::Kind::Real;
   number.real = form.operands[0].literal;

@@ -147,7 +147,15 @@ TEST_F(ToRuleWithConstants, WritesTheIdentityMatrix) {
   const uint32_t a = build_.input(), b = build_.input();
   const uint32_t left = build_.apply("(Add ?x ?y)", build_.apply("(MatMul ?x ?y)", a, b), b);
   const uint32_t right = build_.apply("(MatMul ?x ?y)", build_.apply("(Add ?x ?y)", a, build_.constant("identity")), b);
-  EXPECT_THAT(texts(build_.pair(left, right)), Contains(HasSubstr("(MatMul (Add ?a (EyeLike (Expand shape=")));
+  EXPECT_THAT(texts(build_.pair(left, right)), Contains(HasSubstr("(MatMul (Add ?a (EyeLike (ConstantOfShape shape=")));
+}
+
+TEST_F(ToRuleWithConstants, MatchesTheIdentityMatrix) {
+  const uint32_t a = build_.input();
+  const uint32_t product = build_.apply("(MatMul ?x ?y)", a, build_.constant("identity"));
+  const auto rules = texts(build_.pair(product, a));
+  ASSERT_EQ(rules.size(), 1U);
+  EXPECT_THAT(rules[0], HasSubstr("(MatMul ?a (EyeLike (ConstantOfShape shape=?n0 value=0.0)))\n  => ?a"));
 }
 
 TEST_F(ToRuleWithConstants, MatchesConstantsOfEqualElements) {
