@@ -1,6 +1,7 @@
 #include "isomer/rules/expr.h"
 
 #include <algorithm>
+#include <unordered_map>
 
 #include "isomer/ops/half.h"
 #include "isomer/rules/functions.h"
@@ -20,11 +21,11 @@ Result<ExprValue> variable(const Expr& expr, const ExprContext& context) {
   if (expr.name[0] == '@') {
     const auto* values = context.binding.sequence(name);
     if (values == nullptr) return fail("{} is not bound", expr.name);
-    if (!context.repetition) return ValueRef{*values, true};
+    if (!context.repetition) return ValueRef::all(*values);
     if (*context.repetition >= values->size()) return fail("{} is too short", expr.name);
-    return ValueRef{{(*values)[*context.repetition]}, false};
+    return ValueRef::one((*values)[*context.repetition]);
   }
-  if (const ValueId* value = context.binding.value(name)) return ValueRef{{*value}, false};
+  if (const ValueId* value = context.binding.value(name)) return ValueRef::one(*value);
   if (const ExprValue* attr = context.binding.attr(name)) return *attr;
   return fail("{} is not bound", expr.name);
 }
@@ -107,42 +108,68 @@ Result<bool> differs(const ExprValue& left, const ExprValue& right) {
   return !equal_values(left, right);
 }
 
+Result<ExprValue> element_at(const ExprValue& list, const ExprValue& position) {
+  ISOMER_TRY(const Dims elements, list_of(list));
+  ISOMER_TRY(const int64_t index, int_of(position));
+  const auto n = static_cast<int64_t>(elements.size());
+  if (index < -n || index >= n) return fail("index {} is out of range", index);
+  return elements[static_cast<size_t>(index < 0 ? index + n : index)];
+}
+
+/// What a call is of, by its name.
+struct Callee {
+  enum class Kind : uint8_t { And, Or, Not, At, Equal, Unequal, Ordered, Arithmetic, Function };
+  Kind kind = Kind::Arithmetic;
+  const RuleFunction* function = nullptr;
+};
+
+Callee callee(std::string_view name) {
+  using Kind = Callee::Kind;
+  static const auto kCallees = [] {
+    std::unordered_map<std::string_view, Callee> out = {
+        {"and", {Kind::And}},   {"or", {Kind::Or}},      {"not", {Kind::Not}},   {"at", {Kind::At}},
+        {"==", {Kind::Equal}},  {"!=", {Kind::Unequal}}, {"<", {Kind::Ordered}}, {"<=", {Kind::Ordered}},
+        {">", {Kind::Ordered}}, {">=", {Kind::Ordered}}};
+    for (const RuleFunction& function : all_rule_functions()) out[function.name] = {Kind::Function, &function};
+    return out;
+  }();
+  const auto found = kCallees.find(name);
+  return found == kCallees.end() ? Callee{} : found->second;
+}
+
+/// `and` and `or`, which do not evaluate what they need not.
+Result<ExprValue> connected(const Expr& expr, const ExprContext& context, bool decisive) {
+  ISOMER_TRY(const ExprValue left, evaluate(expr.args[0], context));
+  ISOMER_TRY(const bool first, truth(left));
+  if (first == decisive) return first;
+  return evaluate(expr.args[1], context);
+}
+
 Result<ExprValue> call(const Expr& expr, const ExprContext& context) {
-  // `and` and `or` do not evaluate what they need not.
-  if (expr.name == "and" || expr.name == "or") {
-    ISOMER_TRY(const ExprValue left, evaluate(expr.args[0], context));
-    ISOMER_TRY(const bool first, truth(left));
-    if (first == (expr.name == "or")) return first;
-    return evaluate(expr.args[1], context);
-  }
-  std::vector<ExprValue> args;
+  using Kind = Callee::Kind;
+  const Callee called = callee(expr.name);
+  if (called.kind == Kind::And || called.kind == Kind::Or) return connected(expr, context, called.kind == Kind::Or);
+  boost::container::small_vector<ExprValue, 3> args;
   for (const Expr& arg : expr.args) {
     ISOMER_TRY(ExprValue value, evaluate(arg, context));
     args.push_back(std::move(value));
   }
-  const std::string& op = expr.name;
-  if (op == "not") {
-    ISOMER_TRY(const bool inner, truth(args[0]));
-    return !inner;
+  switch (called.kind) {
+    case Kind::Not:
+      return truth(args[0]).map([](bool inner) { return ExprValue(!inner); });
+    case Kind::At:
+      return element_at(args[0], args[1]);
+    case Kind::Equal:
+      return equal_values(args[0], args[1]);
+    case Kind::Unequal:
+      return differs(args[0], args[1]).map([](bool different) { return ExprValue(different); });
+    case Kind::Ordered:
+      return ordered(expr.name, args[0], args[1]).map([](bool holds) { return ExprValue(holds); });
+    case Kind::Function:
+      return called.function->call({args.data(), args.size()}, context);
+    default:
+      return arithmetic(expr.name, args[0], args[1]);
   }
-  if (op == "at") {
-    ISOMER_TRY(const Dims list, list_of(args[0]));
-    ISOMER_TRY(const int64_t index, int_of(args[1]));
-    const auto n = static_cast<int64_t>(list.size());
-    if (index < -n || index >= n) return fail("index {} is out of range", index);
-    return list[static_cast<size_t>(index < 0 ? index + n : index)];
-  }
-  if (op == "==") return equal_values(args[0], args[1]);
-  if (op == "!=") {
-    ISOMER_TRY(const bool different, differs(args[0], args[1]));
-    return different;
-  }
-  if (op == "<" || op == "<=" || op == ">" || op == ">=") {
-    ISOMER_TRY(const bool result, ordered(op, args[0], args[1]));
-    return result;
-  }
-  if (const RuleFunction* function = find_rule_function(op)) return function->call(args, context);
-  return arithmetic(op, args[0], args[1]);
 }
 
 template <class T>
@@ -301,7 +328,7 @@ std::optional<double> uniform_value(const Tensor& tensor) {
   }
 }
 
-bool is_rule_function(std::string_view name) { return find_rule_function(name) != nullptr; }
+bool is_rule_function(std::string_view name) { return callee(name).kind == Callee::Kind::Function; }
 
 std::vector<std::pair<std::string, std::string>> rule_functions() {
   std::vector<std::pair<std::string, std::string>> out;

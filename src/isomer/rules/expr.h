@@ -1,6 +1,7 @@
 #pragma once
 // Evaluation of the expressions of rules under a binding, over symbolic dimensions.
 
+#include <boost/container/small_vector.hpp>
 #include <functional>
 #include <optional>
 #include <string>
@@ -15,8 +16,11 @@ namespace isomer {
 using Dims = std::vector<Dim>;
 /// Values of a graph that a variable stands for: `?x` one, `@x` any number.
 struct ValueRef {
-  std::vector<ValueId> ids;
+  boost::container::small_vector<ValueId, 2> ids;
   bool sequence = false;
+
+  static ValueRef one(ValueId id) { return {{id}, false}; }
+  static ValueRef all(const std::vector<ValueId>& ids) { return {{ids.begin(), ids.end()}, true}; }
 };
 /// What an expression evaluates to.
 using ExprValue = std::variant<bool, Dim, double, std::string, Dims, std::vector<double>, ValueRef, Tensor>;

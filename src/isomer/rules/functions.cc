@@ -29,8 +29,8 @@ Result<ValueId> value_of(const ExprValue& value) {
   return ref->ids[0];
 }
 
-Result<std::vector<ValueId>> values_of(const ExprValue& value) {
-  if (const auto* ref = std::get_if<ValueRef>(&value)) return ref->ids;
+Result<std::span<const ValueId>> values_of(const ExprValue& value) {
+  if (const auto* ref = std::get_if<ValueRef>(&value)) return std::span(ref->ids.data(), ref->ids.size());
   return fail("values are expected");
 }
 
@@ -60,32 +60,32 @@ Result<size_t> index_of(int64_t index, size_t size) {
 }
 
 /// Of a sequence: the shape of its first value (`alike` compares the others with it).
-Result<Shape> shape_of(const ExprValue& arg, const ExprContext& context) {
+Result<const Shape*> shape_of(const ExprValue& arg, const ExprContext& context) {
   ISOMER_TRY(const auto values, values_of(arg));
   if (values.empty()) return fail("an empty sequence has no shape");
   const TensorType& type = context.facts.type(values[0]);
   if (!type.shape) return fail("the rank is not known");
-  return *type.shape;
+  return &*type.shape;
 }
 
 Value fn_rank(Args args, const ExprContext& context) {
   ISOMER_CHECK(arity(args, 1));
-  ISOMER_TRY(const Shape shape, shape_of(args[0], context));
-  return Dim(static_cast<int64_t>(shape.size()));
+  ISOMER_TRY(const Shape* shape, shape_of(args[0], context));
+  return Dim(static_cast<int64_t>(shape->size()));
 }
 
 Value fn_shape(Args args, const ExprContext& context) {
   ISOMER_CHECK(arity(args, 1));
-  ISOMER_TRY(Shape shape, shape_of(args[0], context));
-  return shape;
+  ISOMER_TRY(const Shape* shape, shape_of(args[0], context));
+  return *shape;
 }
 
 Value fn_dim(Args args, const ExprContext& context) {
   ISOMER_CHECK(arity(args, 2));
-  ISOMER_TRY(const Shape shape, shape_of(args[0], context));
+  ISOMER_TRY(const Shape* shape, shape_of(args[0], context));
   ISOMER_TRY(const int64_t axis, int_of(args[1]));
-  ISOMER_TRY(const size_t at, index_of(axis, shape.size()));
-  return shape[at];
+  ISOMER_TRY(const size_t at, index_of(axis, shape->size()));
+  return (*shape)[at];
 }
 
 Value fn_dims(Args args, const ExprContext& context) {
@@ -93,7 +93,7 @@ Value fn_dims(Args args, const ExprContext& context) {
   ISOMER_TRY(const auto values, values_of(args[0]));
   Dims out;
   for (const ValueId value : values) {
-    const std::array<ExprValue, 2> one{ValueRef{{value}, false}, args[1]};
+    const std::array<ExprValue, 2> one{ValueRef::one(value), args[1]};
     ISOMER_TRY(const ExprValue extent, fn_dim(one, context));
     out.push_back(std::get<Dim>(extent));
   }
@@ -102,8 +102,8 @@ Value fn_dims(Args args, const ExprContext& context) {
 
 Value fn_elements(Args args, const ExprContext& context) {
   ISOMER_CHECK(arity(args, 1));
-  ISOMER_TRY(const Shape shape, shape_of(args[0], context));
-  return element_count(shape);
+  ISOMER_TRY(const Shape* shape, shape_of(args[0], context));
+  return element_count(*shape);
 }
 
 Value fn_dtype(Args args, const ExprContext& context) {
@@ -169,11 +169,11 @@ Value fn_alike(Args args, const ExprContext& context) {
 /// Whether ?x, broadcast with ?y, has exactly the shape of ?y.
 Value fn_fits(Args args, const ExprContext& context) {
   ISOMER_CHECK(arity(args, 2));
-  ISOMER_TRY(const Shape x, shape_of(args[0], context));
-  ISOMER_TRY(const Shape y, shape_of(args[1], context));
-  if (x.size() > y.size()) return false;
-  for (size_t i = 0; i < x.size(); ++i)
-    if (!x[i].is(1) && !(x[i] == y[y.size() - x.size() + i])) return false;
+  ISOMER_TRY(const Shape* x, shape_of(args[0], context));
+  ISOMER_TRY(const Shape* y, shape_of(args[1], context));
+  if (x->size() > y->size()) return false;
+  for (size_t i = 0; i < x->size(); ++i)
+    if (!(*x)[i].is(1) && !((*x)[i] == (*y)[y->size() - x->size() + i])) return false;
   return true;
 }
 

@@ -23,7 +23,7 @@ Result<Dim> dim_of(const ExprValue& value);
 Result<int64_t> int_of(const ExprValue& value);
 Result<Dims> list_of(const ExprValue& value);
 Result<ValueId> value_of(const ExprValue& value);
-Result<std::vector<ValueId>> values_of(const ExprValue& value);
+Result<std::span<const ValueId>> values_of(const ExprValue& value);
 Result<double> real_of(const ExprValue& value);
 
 }  // namespace isomer

@@ -41,11 +41,11 @@ Symbols::Value Symbols::variable(const Expr& expr, std::optional<size_t> repetit
   if (expr.name[0] == '@') {
     const auto found = binding_.sequences.find(name);
     if (found == binding_.sequences.end()) throw GaveUp{expr.name + " is not bound"};
-    if (!repetition) return ExprValue(ValueRef{found->second, true});
-    return ExprValue(ValueRef{{found->second.at(*repetition)}, false});
+    if (!repetition) return ExprValue(ValueRef::all(found->second));
+    return ExprValue(ValueRef::one(found->second.at(*repetition)));
   }
   if (const auto found = binding_.variables.find(name); found != binding_.variables.end())
-    return ExprValue(ValueRef{{found->second}, false});
+    return ExprValue(ValueRef::one(found->second));
   if (const auto found = binding_.lists.find(name); found != binding_.lists.end()) return found->second;
   const auto attr = binding_.attrs.find(name);
   if (attr == binding_.attrs.end()) throw GaveUp{expr.name + " is not bound"};

@@ -1,0 +1,32 @@
+#pragma once
+// A reference to something that can be called: a parameter for callbacks that are not kept.
+
+#include <memory>
+#include <type_traits>
+#include <utility>
+
+namespace isomer {
+
+template <class Signature>
+class FunctionRef;
+
+/// Unlike std::function it neither copies nor allocates; what it was made of must live as long as it is called.
+template <class Return, class... Args>
+class FunctionRef<Return(Args...)> {
+ public:
+  template <class Callable>
+  requires(!std::is_same_v<std::remove_cvref_t<Callable>, FunctionRef>)
+      FunctionRef(Callable&& callable)  // NOLINT(google-explicit-constructor,bugprone-forwarding-reference-overload)
+      : object_(const_cast<void*>(static_cast<const void*>(std::addressof(callable)))),
+        call_([](void* object, Args... args) -> Return {
+          return (*static_cast<std::remove_reference_t<Callable>*>(object))(std::forward<Args>(args)...);
+        }) {}
+
+  Return operator()(Args... args) const { return call_(object_, std::forward<Args>(args)...); }
+
+ private:
+  void* object_;
+  Return (*call_)(void*, Args...);
+};
+
+}  // namespace isomer
