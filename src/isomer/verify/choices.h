@@ -11,8 +11,9 @@ class ChoiceBudget {
  public:
   /// What a choice adds to the counts that are bounded.
   struct Cost {
-    size_t odd = 0;     ///< attributes other than plain
-    size_t others = 0;  ///< extents other than 2
+    size_t odd = 0;      ///< attributes other than plain
+    size_t numbers = 0;  ///< of them, those that proofs are general in
+    size_t others = 0;   ///< extents other than 2
   };
 
   ChoiceBudget(const InstanceBounds& bounds, size_t max_steps)
@@ -29,10 +30,12 @@ class ChoiceBudget {
   /// Runs `next` with this much spent, unless that is beyond the bounds.
   template <class Next>
   void spend(const Cost& cost, const Next& next) {
-    if (spent_.odd + cost.odd > bounds_.max_odd || spent_.others + cost.others > bounds_.max_others) return;
-    spent_ = {spent_.odd + cost.odd, spent_.others + cost.others};
-    next();
-    spent_ = {spent_.odd - cost.odd, spent_.others - cost.others};
+    const Cost before = spent_;
+    spent_ = {before.odd + cost.odd, before.numbers + cost.numbers, before.others + cost.others};
+    if (spent_.odd <= bounds_.max_odd && spent_.numbers <= bounds_.max_odd_numbers &&
+        spent_.others <= bounds_.max_others)
+      next();
+    spent_ = before;
   }
 
   /// 0, 1, ..., n - 1; for a sample, three of them at random.

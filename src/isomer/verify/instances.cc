@@ -11,8 +11,8 @@ namespace isomer {
 namespace {
 
 using Kind = Instance::Value::Kind;
-using Next = std::function<void()>;
-using NextValues = std::function<void(const std::vector<ValueId>&)>;
+using Next = FunctionRef<void()>;
+using NextValues = FunctionRef<void(const std::vector<ValueId>&)>;
 
 /// Positions along the longest axis, counted from the front and from the back; of a long one, the first two and the
 /// last.
@@ -94,18 +94,18 @@ class Generator {
   }
 
   /// Lengths of a repeated term: what its sequences have already, or all within bounds.
-  void for_lengths(const Term& term, const std::function<void(size_t)>& next) {
+  void for_lengths(const Term& term, FunctionRef<void(size_t)> next) {
     for (const Term* inner : sequences_of(term))
       if (const auto* bound = partial_.binding().sequence(inner->name)) return next(bound->size());
     for (const size_t n : budget_.order(bounds_.max_sequence)) next(n + 1);
   }
 
-  void apply(const Term& term, const NextValues& next) {
+  void apply(const Term& term, NextValues next) {
     std::vector<ValueId> ids;
     operands(term, 0, ids, [&] { nodes_.each(term, ids, repetition_, next); });
   }
 
-  void operands(const Term& parent, size_t t, std::vector<ValueId>& ids, const Next& next) {
+  void operands(const Term& parent, size_t t, std::vector<ValueId>& ids, Next next) {
     if (budget_.stopped() || ids.size() > parent.op->max_operands) return;
     if (t == parent.operands.size()) {
       if (ids.size() >= parent.op->min_operands) next();
@@ -134,8 +134,7 @@ class Generator {
     }
   }
 
-  void repeated(const Term& parent, const Term& term, std::vector<ValueId>& ids, size_t n, size_t done,
-                const Next& next) {
+  void repeated(const Term& parent, const Term& term, std::vector<ValueId>& ids, size_t n, size_t done, Next next) {
     if (done == n) {
       repetition_.reset();
       return partial_.bind_all_of(term, next);
@@ -157,7 +156,7 @@ class Generator {
     std::span<const ValueId> earlier;
   };
 
-  void term(const Term& term, const Position& at, const NextValues& next) {
+  void term(const Term& term, const Position& at, NextValues next) {
     if (budget_.stopped()) return;
     switch (term.kind) {
       case Term::Kind::Apply:
@@ -177,7 +176,7 @@ class Generator {
   }
 
   /// The element of a sequence for this repetition.
-  void element(const Term& term, const Position& at, const NextValues& next) {
+  void element(const Term& term, const Position& at, NextValues next) {
     if (!repetition_) return;
     const size_t i = *repetition_;
     if (const auto* bound = partial_.binding().sequence(term.name); bound != nullptr && i < bound->size())
@@ -186,14 +185,14 @@ class Generator {
   }
 
   /// One value more for a sequence.
-  void append(const std::string& name, const Position& at, const std::function<void(ValueId)>& next) {
+  void append(const std::string& name, const Position& at, FunctionRef<void(ValueId)> next) {
     const auto* bound = partial_.binding().sequence(name);
     const std::string label = name + std::to_string(bound == nullptr ? 0 : bound->size());
     variable(at, name, label, [&](ValueId id) { partial_.bind_element(name, id, [&] { next(id); }); });
   }
 
   /// A sequence that stands by itself: `n` values more, then complete.
-  void sequence(const std::string& name, const OpDef& op, std::vector<ValueId>& ids, size_t n, const Next& next) {
+  void sequence(const std::string& name, const OpDef& op, std::vector<ValueId>& ids, size_t n, Next next) {
     if (n == 0) return partial_.bind_whole(name, next);
     const std::vector<ValueId> earlier = ids;
     append(name, {&op, earlier}, [&](ValueId id) {
@@ -204,7 +203,7 @@ class Generator {
   }
 
   void variable(const Position& at, const std::string& name, const std::string& label,
-                const std::function<void(ValueId)>& next) {
+                FunctionRef<void(ValueId)> next) {
     if (partial_.wants_uniform(name)) return fresh(at, label, Kind::Uniform, {0, 1, 2, -1, 0.5}, next);
     if (!partial_.wants_weight(name)) return fresh(at, label, Kind::Input, {0}, next);
     if (holds_indices(*at.op, at.earlier.size())) return indices(at, label, next);
@@ -213,7 +212,7 @@ class Generator {
 
   /// A new value of every type that can stand there.
   void fresh(const Position& at, const std::string& label, Kind kind, const std::vector<double>& numbers,
-             const std::function<void(ValueId)>& next) {
+             FunctionRef<void(ValueId)> next) {
     const DType dtype = fixed_operand_dtype(*at.op, at.earlier.size()).value_or(bounds_.element);
     const auto types = partial_.types({at.earlier.begin(), at.earlier.end()});
     const bool free = bounds_.free_broadcasts && !types.empty() && broadcasts(*at.op);
@@ -232,7 +231,7 @@ class Generator {
 
   /// Constants that hold positions along an axis of the first operand: all lists and scalars, counted from the front
   /// (plain) and from the back.
-  void indices(const Position& at, const std::string& label, const std::function<void(ValueId)>& next) {
+  void indices(const Position& at, const std::string& label, FunctionRef<void(ValueId)> next) {
     const Ints positions = positions_in(*partial_.types({at.earlier[0]})[0]);
     for (const Ints& shape : small_shapes(std::min<size_t>(1, bounds_.rank), bounds_.extents)) {
       const std::vector<Ints> contents = lists_of(shape.empty() ? 1 : static_cast<size_t>(shape[0]), positions);
@@ -247,7 +246,7 @@ class Generator {
 
   /// `{?i}`: lists of positions along an axis of the first operand. All of them up to a length of 3; of longer ones,
   /// the first positions in their order.
-  void integers(const Term& term, const Position& at, const std::function<void(ValueId)>& next) {
+  void integers(const Term& term, const Position& at, FunctionRef<void(ValueId)> next) {
     const std::string name = term.integers.name.substr(1);
     const auto of = [&](const Ints& list) {
       const TensorType type(DType::Int64, {Dim(static_cast<int64_t>(list.size()))});
@@ -269,10 +268,11 @@ class Generator {
   }
 
   /// One value, whose extents of 1 may be free.
-  void value(Instance::Value value, bool odd, bool free_ones, const std::function<void(ValueId)>& next) {
+  void value(Instance::Value value, bool odd, bool free_ones, FunctionRef<void(ValueId)> next) {
     const auto others = std::ranges::count_if(
         *value.type.shape, [&](const Dim& dim) { return !(dim == Dim(2) || (free_ones && dim == Dim(1))); });
-    budget_.spend({odd ? 1U : 0U, static_cast<size_t>(others)}, [&] { partial_.with_value(std::move(value), next); });
+    budget_.spend({.odd = odd ? 1U : 0U, .others = static_cast<size_t>(others)},
+                  [&] { partial_.with_value(std::move(value), next); });
   }
 
   const Rule& rule_;

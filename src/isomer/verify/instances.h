@@ -58,6 +58,7 @@ struct InstanceBounds {
   Ints extents = {1, 2, 3};       ///< of the variables
   size_t max_sequence = 3;        ///< length of sequences, number of repetitions
   size_t max_odd = kAny;          ///< how many attributes are other than plain at once (attr_domains.h)
+  size_t max_odd_numbers = kAny;  ///< of them, how many are of those that proofs are general in (generality.h)
   size_t max_others = kAny;       ///< how many extents of the variables are other than 2 at once
   /// Operands that broadcast to an earlier one may have extents of 1 beside `extents`, which do not count.
   bool free_broadcasts = false;

@@ -1,9 +1,11 @@
 #include "isomer/verify/node_choices.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
+#include <bit>
 #include <numeric>
+
+#include "isomer/base/hash.h"
+#include "isomer/verify/generality.h"
 
 namespace isomer {
 namespace {
@@ -20,25 +22,34 @@ bool fits(const std::vector<TensorType>& types) {
 }  // namespace
 
 void NodeChoices::each(const Term& term, const std::vector<ValueId>& operands, std::optional<size_t> repetition,
-                       const NextValues& next) {
-  Site site{term, operands, repetition, {}, next};
-  for (const AttrDef& def : term.op->attrs) site.order.push_back(&def);
-  std::stable_sort(site.order.begin(), site.order.end(),
-                   [](const AttrDef* a, const AttrDef* b) { return attr_order(*a) < attr_order(*b); });
-  attribute(site, 0, Attrs());
+                       NextValues next) {
+  Site site{term, operands, repetition, next, order(*term.op), {}};
+  attribute(site, 0);
 }
 
-void NodeChoices::attribute(const Site& site, size_t i, const Attrs& chosen) {
+const std::vector<const AttrDef*>& NodeChoices::order(const OpDef& op) {
+  const auto [known, fresh] = orders_.try_emplace(&op);
+  if (fresh) {
+    for (const AttrDef& def : op.attrs) known->second.push_back(&def);
+    std::ranges::stable_sort(known->second, {}, [](const AttrDef* def) { return attr_order(*def); });
+  }
+  return known->second;
+}
+
+void NodeChoices::attribute(Site& site, size_t i) {
   if (budget_.stopped()) return;
-  if (i == site.order.size()) return finish(site, chosen);
+  if (i == site.order.size()) return finish(site);
   const Term& term = site.term;
   const AttrDef& def = *site.order[i];
   const auto with = [&](const std::optional<AttrValue>& value) {
-    attribute(site, i + 1, value ? chosen.with(def.name, *value) : chosen);
+    if (!value) return attribute(site, i + 1);
+    site.chosen.emplace_back(def.name, *value);
+    attribute(site, i + 1);
+    site.chosen.pop_back();
   };
   const auto given =
       std::find_if(term.attrs.begin(), term.attrs.end(), [&](const auto& attr) { return attr.first == def.name; });
-  if (given != term.attrs.end()) return expressed(site, given->second, def, chosen, with);
+  if (given != term.attrs.end()) return expressed(site, given->second, def, with);
   if (term.rest.empty()) {
     if (def.preset || def.optional) with(def.preset);
     return;
@@ -47,33 +58,43 @@ void NodeChoices::attribute(const Site& site, size_t i, const Attrs& chosen) {
     const AttrValue* value = record->find(def.name);
     return with(value == nullptr ? std::nullopt : std::optional(*value));
   }
-  any(site, def, chosen, with);
+  any(site, def, with);
 }
 
-void NodeChoices::any(const Site& site, const AttrDef& def, const Attrs& chosen, const WithValue& with) {
-  const std::vector<AttrChoice>& choices = domain(site, def, chosen);
+void NodeChoices::any(const Site& site, const AttrDef& def, WithValue with) {
+  const std::vector<AttrChoice>& choices = domain(site, def);
+  const ChoiceBudget::Cost odd = cost_of_odd(site, def);
   for (const size_t c : budget_.order(choices.size())) {
     const AttrChoice& choice = choices[c];
     if (!budget_.step()) return;
-    budget_.spend({.odd = choice.plain ? 0U : 1U}, [&] { with(choice.value); });
+    budget_.spend(choice.plain ? ChoiceBudget::Cost{} : odd, [&] { with(choice.value); });
   }
 }
 
-const std::vector<AttrChoice>& NodeChoices::domain(const Site& site, const AttrDef& def, const Attrs& chosen) {
+ChoiceBudget::Cost NodeChoices::cost_of_odd(const Site& site, const AttrDef& def) const {
+  if (bounds_.max_odd_numbers == InstanceBounds::kAny) return {.odd = 1};
+  // Of shapes, 0 and -1 stand out, which proofs keep.
+  const bool number = generality(*site.term.op, def) != Generality::Fixed && def.name != "shape";
+  return {.odd = 1, .numbers = number ? 1U : 0U};
+}
+
+const std::vector<AttrChoice>& NodeChoices::domain(const Site& site, const AttrDef& def) {
   const auto types = partial_.types(site.operands);
-  std::string key = fmt::format("{} {} ", site.term.op->name, def.name);
-  if (!types.empty() && types[0] != nullptr) key += shape_str(*types[0]->shape);
-  for (const std::string_view depended : {"axis", "axes"})
-    if (const AttrValue* value = chosen.find(depended)) key += attr_str(*value);
-  const auto [known, fresh] = domains_.try_emplace(std::move(key));
-  if (fresh) known->second = attr_domain({*site.term.op, def, types, chosen, bounds_.element, bounds_.extents});
+  uint64_t key = std::bit_cast<uintptr_t>(&def);
+  if (!types.empty() && types[0] != nullptr) key = hash_mix(key, types[0]->hash());
+  for (const auto& [name, value] : site.chosen)
+    if (name == "axis" || name == "axes") key = hash_mix(key, attr_hash(value));
+  const auto [known, fresh] = domains_.try_emplace(key);
+  if (fresh) {
+    const Attrs chosen(site.chosen);
+    known->second = attr_domain({*site.term.op, def, types, chosen, bounds_.element, bounds_.extents});
+  }
   return known->second;
 }
 
 /// An attribute that the pattern gives by an expression: its value; where that hangs on what is not bound yet, any
 /// value (the matcher decides in the end).
-void NodeChoices::expressed(const Site& site, const Expr& expr, const AttrDef& def, const Attrs& chosen,
-                            const WithValue& with) {
+void NodeChoices::expressed(const Site& site, const Expr& expr, const AttrDef& def, WithValue with) {
   const auto value = evaluate(expr, partial_.context(site.repetition));
   if (value) {
     const auto attr = to_attr(*value, def.kind, bounds_.element);
@@ -84,34 +105,36 @@ void NodeChoices::expressed(const Site& site, const Expr& expr, const AttrDef& d
   if (bare) {
     if (const auto only = partial_.determined(expr.name.substr(1))) {
       const auto attr = to_attr(*only, def.kind, bounds_.element);
-      if (attr) determined(site, expr.name.substr(1), def, chosen, *attr, with);
+      if (attr) determined(site, expr.name.substr(1), def, *attr, with);
       return;
     }
   }
-  any(site, def, chosen, [&](const std::optional<AttrValue>& choice) {
+  any(site, def, [&](const std::optional<AttrValue>& choice) {
     if (!bare) return with(choice);
     if (choice) partial_.bind_attr(expr.name.substr(1), from_attr(*choice), [&] { with(choice); });
   });
 }
 
 /// An attribute that a condition leaves one value.
-void NodeChoices::determined(const Site& site, const std::string& name, const AttrDef& def, const Attrs& chosen,
-                             const AttrValue& value, const WithValue& with) {
+void NodeChoices::determined(const Site& site, const std::string& name, const AttrDef& def, const AttrValue& value,
+                             WithValue with) {
   if (!budget_.step()) return;
-  const bool odd = std::ranges::any_of(domain(site, def, chosen), [&](const AttrChoice& choice) {
+  const bool odd = std::ranges::any_of(domain(site, def), [&](const AttrChoice& choice) {
     return !choice.plain && choice.value && *choice.value == value;
   });
-  budget_.spend({.odd = odd ? 1U : 0U}, [&] { partial_.bind_attr(name, from_attr(value), [&] { with(value); }); });
+  budget_.spend(odd ? cost_of_odd(site, def) : ChoiceBudget::Cost{},
+                [&] { partial_.bind_attr(name, from_attr(value), [&] { with(value); }); });
 }
 
 /// All attributes are chosen: infers, binds the record and goes on with the results.
-void NodeChoices::finish(const Site& site, const Attrs& chosen) {
+void NodeChoices::finish(const Site& site) {
   if (!budget_.step()) return;
+  const Attrs chosen(site.chosen);
   const Term& term = site.term;
   const auto types = partial_.types(site.operands);
   auto results = term.op->infer(OpView{*term.op, chosen, types, term.op->min_results});
   if (!results || !fits(*results)) return;
-  const Next go_on = [&] {
+  const auto go_on = [&] {
     partial_.with_node(*term.op, chosen, site.operands, std::move(*results), [&](const std::vector<ValueId>& values) {
       if (!budget_.stopped()) site.next(values);
     });

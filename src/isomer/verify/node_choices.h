@@ -12,41 +12,46 @@ namespace isomer {
 /// Chooses attributes, then lets inference decide.
 class NodeChoices {
  public:
-  using NextValues = std::function<void(const std::vector<ValueId>&)>;
+  using NextValues = FunctionRef<void(const std::vector<ValueId>&)>;
 
   NodeChoices(const InstanceBounds& bounds, ChoiceBudget& budget, PartialInstance& partial)
       : bounds_(bounds), budget_(budget), partial_(partial) {}
 
   /// Calls `next` with the results of every node of `term` over `operands`; within `term...`, of this repetition.
-  void each(const Term& term, const std::vector<ValueId>& operands, std::optional<size_t> repetition,
-            const NextValues& next);
+  void each(const Term& term, const std::vector<ValueId>& operands, std::optional<size_t> repetition, NextValues next);
 
  private:
   using Next = PartialInstance::Next;
-  using WithValue = std::function<void(const std::optional<AttrValue>&)>;
+  using WithValue = FunctionRef<void(const std::optional<AttrValue>&)>;
 
   /// A node whose attributes are being chosen.
   struct Site {
     const Term& term;
     const std::vector<ValueId>& operands;
     std::optional<size_t> repetition;
-    std::vector<const AttrDef*> order;
-    const NextValues& next;
+    NextValues next;
+    const std::vector<const AttrDef*>& order;
+    std::vector<Attrs::Entry> chosen;  ///< the first of them, but for absent ones
   };
 
-  void attribute(const Site& site, size_t i, const Attrs& chosen);
-  void any(const Site& site, const AttrDef& def, const Attrs& chosen, const WithValue& with);
-  void expressed(const Site& site, const Expr& expr, const AttrDef& def, const Attrs& chosen, const WithValue& with);
-  void determined(const Site& site, const std::string& name, const AttrDef& def, const Attrs& chosen,
-                  const AttrValue& value, const WithValue& with);
-  void finish(const Site& site, const Attrs& chosen);
+  /// The attributes of an operator, those that others depend on first.
+  const std::vector<const AttrDef*>& order(const OpDef& op);
+  void attribute(Site& site, size_t i);
+  void any(const Site& site, const AttrDef& def, WithValue with);
+  void expressed(const Site& site, const Expr& expr, const AttrDef& def, WithValue with);
+  void determined(const Site& site, const std::string& name, const AttrDef& def, const AttrValue& value,
+                  WithValue with);
+  void finish(const Site& site);
+  /// What it costs to give the attribute a value that is not plain.
+  ChoiceBudget::Cost cost_of_odd(const Site& site, const AttrDef& def) const;
   /// attr_domain(), made once for all sites that it cannot tell apart.
-  const std::vector<AttrChoice>& domain(const Site& site, const AttrDef& def, const Attrs& chosen);
+  const std::vector<AttrChoice>& domain(const Site& site, const AttrDef& def);
 
   const InstanceBounds& bounds_;
   ChoiceBudget& budget_;
   PartialInstance& partial_;
-  std::unordered_map<std::string, std::vector<AttrChoice>> domains_;  ///< by what they depend on
+  std::unordered_map<const OpDef*, std::vector<const AttrDef*>> orders_;
+  std::unordered_map<uint64_t, std::vector<AttrChoice>> domains_;  ///< by the hash of what they depend on
 };
 
 }  // namespace isomer

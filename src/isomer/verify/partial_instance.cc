@@ -80,7 +80,7 @@ std::optional<ExprValue> PartialInstance::determined(const std::string& name) co
   return std::nullopt;
 }
 
-void PartialInstance::with_value(Instance::Value value, const std::function<void(ValueId)>& next) {
+void PartialInstance::with_value(Instance::Value value, FunctionRef<void(ValueId)> next) {
   const auto id = static_cast<ValueId>(instance_.values.size());
   instance_.values.push_back(std::move(value));
   next(id);
@@ -88,8 +88,7 @@ void PartialInstance::with_value(Instance::Value value, const std::function<void
 }
 
 void PartialInstance::with_node(const OpDef& op, const Attrs& attrs, const std::vector<ValueId>& operands,
-                                std::vector<TensorType> results,
-                                const std::function<void(const std::vector<ValueId>&)>& next) {
+                                std::vector<TensorType> results, FunctionRef<void(const std::vector<ValueId>&)> next) {
   const auto first = static_cast<ValueId>(instance_.values.size());
   std::vector<ValueId> values(results.size());
   std::iota(values.begin(), values.end(), first);
@@ -100,13 +99,13 @@ void PartialInstance::with_node(const OpDef& op, const Attrs& attrs, const std::
   instance_.values.resize(first);
 }
 
-void PartialInstance::with_root(const Next& next) {
+void PartialInstance::with_root(Next next) {
   instance_.roots.push_back(instance_.nodes.size() - 1);
   next();
   instance_.roots.pop_back();
 }
 
-void PartialInstance::bind_value(const std::string& name, ValueId id, const Next& next) {
+void PartialInstance::bind_value(const std::string& name, ValueId id, Next next) {
   binding_.values.emplace_back(name, id);
   const bool fresh = complete(name);
   checked({&name, 1}, next);
@@ -114,7 +113,7 @@ void PartialInstance::bind_value(const std::string& name, ValueId id, const Next
   binding_.values.pop_back();
 }
 
-void PartialInstance::bind_attr(const std::string& name, ExprValue value, const Next& next) {
+void PartialInstance::bind_attr(const std::string& name, ExprValue value, Next next) {
   binding_.attrs.emplace_back(name, std::move(value));
   const bool fresh = complete(name);
   checked({&name, 1}, next);
@@ -122,7 +121,7 @@ void PartialInstance::bind_attr(const std::string& name, ExprValue value, const 
   binding_.attrs.pop_back();
 }
 
-void PartialInstance::bind_record(const std::string& name, Attrs record, const Next& next) {
+void PartialInstance::bind_record(const std::string& name, Attrs record, Next next) {
   binding_.records.emplace_back(name, std::move(record));
   const bool fresh = complete(name);
   records_.push_back(name);
@@ -132,7 +131,7 @@ void PartialInstance::bind_record(const std::string& name, Attrs record, const N
   binding_.records.pop_back();
 }
 
-void PartialInstance::bind_element(const std::string& name, ValueId id, const Next& next) {
+void PartialInstance::bind_element(const std::string& name, ValueId id, Next next) {
   const bool first = binding_.sequence(name) == nullptr;
   if (first) binding_.sequences.emplace_back(name, std::vector<ValueId>{});
   sequence(name).push_back(id);
@@ -141,7 +140,7 @@ void PartialInstance::bind_element(const std::string& name, ValueId id, const Ne
   if (first) forget_sequence(name);
 }
 
-void PartialInstance::bind_whole(const std::string& name, const Next& next) {
+void PartialInstance::bind_whole(const std::string& name, Next next) {
   const bool unbound = binding_.sequence(name) == nullptr;
   if (unbound) binding_.sequences.emplace_back(name, std::vector<ValueId>{});
   const bool fresh = complete(name);
@@ -150,7 +149,7 @@ void PartialInstance::bind_whole(const std::string& name, const Next& next) {
   if (unbound) forget_sequence(name);
 }
 
-void PartialInstance::bind_all_of(const Term& term, const Next& next) {
+void PartialInstance::bind_all_of(const Term& term, Next next) {
   std::vector<std::string> names;
   for (const Term* inner : sequences_of(term))
     if (complete(inner->name)) names.push_back(inner->name);
@@ -182,7 +181,7 @@ void PartialInstance::reopen(const std::string& name) {
   for (const size_t condition : known.conditions) ++conditions_[condition].open;
 }
 
-void PartialInstance::checked(std::span<const std::string> names, const Next& next) {
+void PartialInstance::checked(std::span<const std::string> names, Next next) {
   std::vector<size_t> decided;
   const bool against = std::ranges::any_of(names, [&](const std::string& name) {
     const auto found = names_.find(name);

@@ -5,6 +5,7 @@
 #include <span>
 #include <unordered_map>
 
+#include "isomer/base/function_ref.h"
 #include "isomer/rules/expr.h"
 #include "isomer/verify/instances.h"
 
@@ -13,7 +14,7 @@ namespace isomer {
 /// Everything that is put in is taken out again when the continuation (`next`) returns: the generator backtracks.
 class PartialInstance {
  public:
-  using Next = std::function<void()>;
+  using Next = FunctionRef<void()>;
 
   explicit PartialInstance(const Rule& rule);
   PartialInstance(const PartialInstance&) = delete;  // facts refer to the instance
@@ -33,24 +34,24 @@ class PartialInstance {
   /// evaluated now.
   std::optional<ExprValue> determined(const std::string& name) const;
 
-  void with_value(Instance::Value value, const std::function<void(ValueId)>& next);
+  void with_value(Instance::Value value, FunctionRef<void(ValueId)> next);
   /// A node of these operands with its results; `next` runs unless a condition fails.
   void with_node(const OpDef& op, const Attrs& attrs, const std::vector<ValueId>& operands,
-                 std::vector<TensorType> results, const std::function<void(const std::vector<ValueId>&)>& next);
+                 std::vector<TensorType> results, FunctionRef<void(const std::vector<ValueId>&)> next);
   /// The newest node as one of the pattern's roots.
-  void with_root(const Next& next);
+  void with_root(Next next);
 
   // Bindings. `next` runs unless a condition that can be decided with them does not hold.
-  void bind_value(const std::string& name, ValueId id, const Next& next);
-  void bind_attr(const std::string& name, ExprValue value, const Next& next);
+  void bind_value(const std::string& name, ValueId id, Next next);
+  void bind_attr(const std::string& name, ExprValue value, Next next);
   /// Binds; conditions are looked at when the node is put in.
-  void bind_record(const std::string& name, Attrs record, const Next& next);
+  void bind_record(const std::string& name, Attrs record, Next next);
   /// One value more at the end of a sequence.
-  void bind_element(const std::string& name, ValueId id, const Next& next);
+  void bind_element(const std::string& name, ValueId id, Next next);
   /// A sequence gets no more values (it may have none).
-  void bind_whole(const std::string& name, const Next& next);
+  void bind_whole(const std::string& name, Next next);
   /// The sequences of a repeated term get no more values.
-  void bind_all_of(const Term& term, const Next& next);
+  void bind_all_of(const Term& term, Next next);
 
  private:
   /// What an unfinished instance says about its values.
@@ -84,7 +85,7 @@ class PartialInstance {
   bool complete(const std::string& name);
   void reopen(const std::string& name);
   /// Runs `next` unless a condition that speaks of one of the names, which were bound just now, does not hold.
-  void checked(std::span<const std::string> names, const Next& next);
+  void checked(std::span<const std::string> names, Next next);
   bool decides_against(size_t condition, std::vector<size_t>& decided);
   bool ready(const Condition& condition) const;
   std::vector<ValueId>& sequence(const std::string& name);

@@ -24,6 +24,8 @@ struct CheckBounds {
   size_t sample = 40;
   /// A rule that applies to fewer instances is not tested.
   size_t least_instances = 8;
+  /// Whether a pass needs instances that are no easier than larger ones.
+  bool wide = true;
 };
 
 /// The verdict `refuted`, `tested` or `unknown` with how it came about. `tested` means that every instance within the

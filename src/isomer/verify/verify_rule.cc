@@ -9,8 +9,9 @@ namespace {
 /// Of a rule that has a proof: what is still to be found are faults of the prover and of the axioms, which show early.
 CheckBounds for_proved(const CheckBounds& bounds) {
   CheckBounds out = bounds;
-  out.max_instances /= 4;
-  out.max_steps /= 4;
+  out.wide = false;
+  out.max_instances /= 8;
+  out.max_steps /= 8;
   return out;
 }
 

@@ -7,7 +7,7 @@
 namespace isomer {
 
 /// As check_rule; a rule that is `tested` and has a proof from the axioms is `proved`, and of one without a proof `how`
-/// says where that failed. Of a rule that has a proof, a quarter of the instances is tried where these are enough.
+/// says where that failed. Of a rule that has a proof, an eighth of the instances is tried where these are enough.
 RuleVerdict verify_rule(const Rule& rule, const CheckBounds& bounds = {});
 
 /// All rules, on `threads` threads; the result does not depend on how many.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "isomer/verify/generality.h"
 #include "isomer/verify/partial_instance.h"
 
 namespace isomer {
@@ -413,6 +414,8 @@ std::vector<SymbolicTensor> Instantiation::target() {
 Instantiation::Ids Instantiation::built(const Term& term) {
   if (!term.repeated) return built_once(term);
   const size_t n = repetitions(term);
+  for (const Term* inner : sequences_of(term))
+    if (binding_.sequences.at(inner->name).size() != n) throw Refused{};
   Ids out;
   const auto outer = repetition_;
   for (size_t i = 0; i < n; ++i) {

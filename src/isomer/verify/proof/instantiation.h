@@ -6,6 +6,9 @@
 
 namespace isomer {
 
+/// The rewriter refuses the match: there is no target, and nothing to prove.
+struct Refused {};
+
 /// The results of the source pattern and of the target, in order, over unknown extents and attributes. What the rule's
 /// conditions and well-typed nodes guarantee is assumed in the scope. Throws GaveUp.
 class Instantiation {
@@ -17,7 +20,7 @@ class Instantiation {
   Instantiation(Scope& scope, const Rule& rule, const Binding& match, const ValueFacts& facts);
 
   std::vector<SymbolicTensor> source();
-  /// After source().
+  /// After source(). Throws Refused, too.
   std::vector<SymbolicTensor> target();
 
  private:

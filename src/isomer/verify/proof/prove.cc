@@ -55,7 +55,12 @@ class Attempt {
     // Where a result is empty there is nothing to show; not to know that splits proofs about the target.
     if (sources.size() == 1)
       for (const Dim& extent : sources[0].shape) scope.assume(at_most(1, extent));
-    const auto targets = both.target();
+    std::vector<SymbolicTensor> targets;
+    try {
+      targets = both.target();
+    } catch (const Refused&) {
+      return;
+    }
     if (sources.size() != targets.size()) throw GaveUp{"another number of results"};
     for (size_t i = 0; i < sources.size(); ++i) {
       // The rewriter refuses results of other shapes.

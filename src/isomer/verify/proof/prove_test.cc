@@ -70,6 +70,22 @@ TEST(ProveRule, ItHoldsForEveryExtent) {
                   .proved);
 }
 
+TEST(ProveRule, SequencesOfDifferentLengthsAreNotRepeatedTogether) {
+  const Proof proof = proof_of(
+      "(Conv ..conv group=2 (Concat axis=1 @a) (Concat axis=0 @b))\n=> (Concat axis=1 (Conv ..conv group=1 @a @b)...)\n"
+      "where rank(@a) == 3 and alike(@a) and alike(@b) and len(@a) >= 2 and len(@b) >= 2");
+  EXPECT_TRUE(proof.proved) << proof.how;
+}
+
+TEST(ProveRule, OneWindowIsLargerThanAnotherByItsPads) {
+  const Proof proof = proof_of(
+      "(Concat axis=1 (Conv group=1 dilations=[1] strides=[1] pads=[0, 0] ?a ?b)\n"
+      "  (Conv group=1 dilations=[1] strides=[1] pads=[1, 1] ?a ?c))\n"
+      "=> (Conv group=1 dilations=[1] strides=[1] pads=[1, 1] ?a\n"
+      "  (Concat axis=0 (Pad constant_value=0.0 mode=\"constant\" pads=[0, 0, 1, 0, 0, 1] ?b) ?c))");
+  EXPECT_TRUE(proof.proved) << proof.how;
+}
+
 TEST(ProveRule, AConditionThatNothingSatisfiesProvesNothing) {
   const Proof proof = proof_of("(Relu ?x)\n=> ?x\nwhere rank(?x) == 2 and dim(?x, 0) < 0");
   EXPECT_FALSE(proof.proved);

@@ -1,7 +1,11 @@
 #include "isomer/verify/proof/structure.h"
 
 #include <algorithm>
+#include <optional>
 #include <set>
+
+#include "isomer/verify/generality.h"
+#include "isomer/verify/partial_instance.h"
 
 namespace isomer {
 namespace {
@@ -9,6 +13,8 @@ namespace {
 constexpr size_t kMaxRank = 4;
 constexpr size_t kMaxSteps = 400'000;
 constexpr size_t kMaxStructures = 300;
+/// A structure does not tell what numbers there are: few that stand out are enough to find one instance of it.
+constexpr size_t kOddNumbers = 2;
 
 std::string attr_key(const OpDef& op, const AttrDef& def, const AttrValue* value) {
   if (value == nullptr) return def.name + "-";
@@ -26,28 +32,71 @@ std::string attr_key(const OpDef& op, const AttrDef& def, const AttrValue* value
   }
 }
 
-/// All structures within bounds; false where they are too many to list.
-bool list(const Rule& rule, const InstanceBounds& bounds, Structures& out) {
-  std::set<std::string> seen;
-  const bool all = for_each_instance(rule, bounds, kMaxSteps, [&](const Instance& instance) {
-    if (seen.insert(structure_key(instance)).second) out.instances.push_back(instance);
-    return seen.size() <= kMaxStructures;
-  });
-  return all && seen.size() <= kMaxStructures;
+/// The structures of a rule with some extents, rank by rank, listed when they are asked for.
+class Listing {
+ public:
+  Listing(const Rule& rule, InstanceBounds bounds) : rule_(rule), bounds_(std::move(bounds)) {}
+
+  /// One instance of each structure whose largest rank is `rank`; null where they are too many to list.
+  const std::vector<Instance>* of_rank(size_t rank) {
+    while (ranks_.size() <= rank) ranks_.push_back(list(ranks_.size()));
+    return ranks_[rank] ? &*ranks_[rank] : nullptr;
+  }
+
+  size_t lengths() const { return bounds_.max_sequence; }
+
+ private:
+  std::optional<std::vector<Instance>> list(size_t rank) {
+    bounds_.rank = rank;
+    std::vector<Instance> out;
+    std::set<std::string> seen;
+    const bool all = for_each_instance(rule_, bounds_, kMaxSteps, [&](const Instance& instance) {
+      if (seen.insert(structure_key(instance)).second) out.push_back(instance);
+      return seen.size() <= kMaxStructures;
+    });
+    if (!all || seen.size() > kMaxStructures) return std::nullopt;
+    return out;
+  }
+
+  const Rule& rule_;
+  InstanceBounds bounds_;
+  std::vector<std::optional<std::vector<Instance>>> ranks_;
+};
+
+bool repeats(const Term& term) { return term.repeated || !sequences_of(term).empty(); }
+
+/// From general to special. The last: where one window is larger than another by a pad on either side.
+std::vector<Listing> listings(const Rule& rule) {
+  std::vector<Listing> out;
+  const auto add = [&](const Ints& extents, size_t lengths, bool free_broadcasts) {
+    out.emplace_back(rule, InstanceBounds{.extents = extents,
+                                          .max_sequence = lengths,
+                                          .max_odd_numbers = kOddNumbers,
+                                          .free_broadcasts = free_broadcasts});
+  };
+  const bool sequences = std::ranges::any_of(rule.sources, repeats);
+  for (size_t lengths = 3; lengths >= (sequences ? 2 : 3); --lengths) {
+    add({1, 2}, lengths, false);
+    add({2}, lengths, true);
+    add({2}, lengths, false);
+  }
+  add({1, 3}, 2, false);
+  add({2, 4}, 2, false);
+  return out;
+}
+
+/// All structures of ranks up to `max_rank`; none where they are too many to list.
+std::vector<Instance> structures_up_to(size_t max_rank, Listing& listing) {
+  std::vector<Instance> out;
+  for (size_t rank = 0; rank <= max_rank; ++rank) {
+    const std::vector<Instance>* more = listing.of_rank(rank);
+    if (more == nullptr) return {};
+    out.insert(out.end(), more->begin(), more->end());
+  }
+  return out;
 }
 
 }  // namespace
-
-Generality generality(const OpDef& op, const AttrDef& attr) {
-  static constexpr std::string_view kLists[] = {"pads", "strides", "dilations",      "kernel_shape", "starts",
-                                                "ends", "split",   "output_padding", "shape"};
-  if (attr.kind == AttrKind::Int && attr.name == "group") return Generality::Integer;
-  if (attr.kind == AttrKind::Ints && std::ranges::find(kLists, attr.name) != std::end(kLists))
-    return Generality::Integers;
-  if (attr.kind == AttrKind::Float) return Generality::Number;
-  if (attr.kind == AttrKind::Tensor && op.name != "Constant") return Generality::Number;
-  return Generality::Fixed;
-}
 
 std::string structure_key(const Instance& instance) {
   std::string out;
@@ -66,26 +115,12 @@ std::string structure_key(const Instance& instance) {
 }
 
 Structures structures_of(const Rule& rule) {
-  struct Rung {
-    Ints extents;
-    size_t lengths;
-    bool free_broadcasts;
-  };
-  const Rung rungs[] = {{{1, 2}, 3, false}, {{2}, 3, true}, {{2}, 3, false},
-                        {{1, 2}, 2, false}, {{2}, 2, true}, {{2}, 2, false}};
-  size_t max_rank = kMaxRank;
-  for (; max_rank >= 2; --max_rank) {
-    for (const Rung& rung : rungs) {
-      Structures out;
-      bool all = true;
-      for (size_t rank = 0; rank <= max_rank && all; ++rank) {
-        InstanceBounds bounds{.rank = rank, .extents = rung.extents, .max_sequence = rung.lengths};
-        bounds.free_broadcasts = rung.free_broadcasts;
-        all = list(rule, bounds, out);
-      }
-      if (!all || out.instances.empty()) continue;
-      out.bounds = fmt::format("ranks <= {}, lengths <= {}", max_rank, rung.lengths);
-      return out;
+  std::vector<Listing> all = listings(rule);
+  for (size_t max_rank = kMaxRank; max_rank >= 2; --max_rank) {
+    for (Listing& listing : all) {
+      std::vector<Instance> found = structures_up_to(max_rank, listing);
+      if (!found.empty())
+        return {std::move(found), fmt::format("ranks <= {}, lengths <= {}", max_rank, listing.lengths())};
     }
   }
   return {};

@@ -8,15 +8,6 @@
 
 namespace isomer {
 
-/// How a proof treats an attribute of an operator.
-enum class Generality : uint8_t {
-  Fixed,     ///< this very value: an axis, a permutation, a mode
-  Integer,   ///< any integer
-  Integers,  ///< any integers, as many as there are; of shapes, entries of 0 and -1 are fixed
-  Number,    ///< any real number
-};
-Generality generality(const OpDef& op, const AttrDef& attr);
-
 /// Everything that proofs keep fixed, as text: ranks, element types, lengths of sequences, the attributes that are. Two
 /// instances of one structure have the same proof.
 std::string structure_key(const Instance& instance);
