@@ -2,6 +2,7 @@
 """Runs `isomer rules generate` for graphs of 1 to 4 operators and sets the figures beside those that TASO's authors printed.
 
     bench/discovery.py --out docs/results        # writes discovery.json and discovery.md
+    bench/discovery.py --add --universes matrix --operators 5      # measures these rows (again), and keeps the others
 
 Each row is a process of its own, so that its peak of memory is its own, and the seconds are those of the whole process. Rules
 are made, and then verified, in further processes that are not timed, where that does not take too long (--rules-up-to). Graphs
@@ -15,10 +16,11 @@ import argparse
 import collections
 import json
 import pathlib
-import platform
 import subprocess
 import tempfile
 import time
+
+import table
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 ISOMER = ROOT / "build/isomer"
@@ -33,13 +35,6 @@ PUBLISHED = """\
 TASO (dissertation, Table 2.3 and section 2.9): 28744 candidates of up to 4 operators, 17346 after input tensor renaming,
 743 after common subgraphs, in about 5 minutes; it enumerates no 5 operators for lack of memory. Its public generator, on one
 core of a machine like this one: up to 3 operators, 16.4 million graphs, 114 s, 7.1 GB, 619 rules."""
-
-
-def processor() -> str:
-    for line in pathlib.Path("/proc/cpuinfo").read_text().splitlines():
-        if line.startswith("model name"):
-            return line.split(":", 1)[1].strip()
-    return platform.processor()
 
 
 def verdicts(universe: str, operators: int, threads: int, folder: pathlib.Path) -> dict:
@@ -112,17 +107,28 @@ def markdown(data: dict) -> str:
     return "\n".join(lines) + "\n\n" + PUBLISHED + "\n"
 
 
+def put(rows: list[dict], row: dict) -> None:
+    """In place of the row of the same graphs, in the order of TASO's set (matrices first) and size."""
+    key = lambda each: (each["universe"] != "matrix", each["universe"], each["operators"])  # noqa: E731
+    rows[:] = sorted([each for each in rows if key(each) != key(row)] + [row], key=key)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--universes", nargs="+", default=["matrix", "convolution"])
     parser.add_argument("--operators", nargs="+", type=int, default=[1, 2, 3, 4])
+    parser.add_argument("--add", action="store_true", help="to the rows that the files have")
     parser.add_argument("--rules-up-to", type=int, default=2)
     parser.add_argument("--passes", type=int, default=16)
     parser.add_argument("--limit", type=float, default=3600, help="seconds for a row")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--out", type=pathlib.Path, default=ROOT / "docs/results")
     args = parser.parse_args()
-    data: dict = {"processor": processor(), "threads": args.threads, "rows": []}
+    json_file = args.out / "discovery.json"
+    args.out.mkdir(parents=True, exist_ok=True)
+    data: dict = {"processor": table.processor(), "threads": args.threads, "rows": []}
+    if args.add:
+        data["rows"] = json.loads(json_file.read_text())["rows"]
     with tempfile.TemporaryDirectory() as folder:
         for universe in args.universes:
             for operators in args.operators:
@@ -130,10 +136,9 @@ def main() -> None:
                 if operators <= args.rules_up_to:
                     row |= verdicts(universe, operators, args.threads, pathlib.Path(folder))
                 print(row, flush=True)
-                data["rows"].append(row)
-    args.out.mkdir(parents=True, exist_ok=True)
-    (args.out / "discovery.json").write_text(json.dumps(data, indent=1) + "\n")
-    (args.out / "discovery.md").write_text(markdown(data))
+                put(data["rows"], row)
+                json_file.write_text(json.dumps(data, indent=1) + "\n")
+                (args.out / "discovery.md").write_text(markdown(data))
 
 
 if __name__ == "__main__":

@@ -69,11 +69,14 @@ class Pruning {
     counts.renamed += keyed.size();
     for_each(keyed.size(), [&](size_t i, Bench& bench) {
       TermPair lean = without_common_subgraphs(std::move(keyed[i].pair), bench.variants, kinds_);
-      keyed[i].key.clear();
-      if (holds(lean, bench.variants[0], many_)) keyed[i] = {pair_key(lean, universe_), std::move(lean)};
+      keyed[i] = {pair_key(lean, universe_), std::move(lean)};
+    });
+    std::erase_if(keyed, [&](const Keyed& each) { return !general_.insert(hash_text(each.key)).second; });
+    for_each(keyed.size(), [&](size_t i, Bench& bench) {
+      if (!holds(keyed[i].pair, bench.variants[0], many_)) keyed[i].key.clear();
     });
     for (Keyed& each : keyed)
-      if (!each.key.empty() && general_.insert(hash_text(each.key)).second) pairs_.push_back(std::move(each.pair));
+      if (!each.key.empty()) pairs_.push_back(std::move(each.pair));
   }
 
   /// What take() has kept, from simple to complex.
