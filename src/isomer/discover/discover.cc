@@ -159,6 +159,7 @@ class Pruning {
       return std::tie(x.operators, y.inputs, x.keyed->key) < std::tie(y.operators, x.inputs, y.keyed->key);
     });
     std::vector<TermPair> out;
+    out.reserve(order.size());
     for (const Ranked& each : order) out.push_back(std::move(each.keyed->pair));
     return out;
   }

@@ -30,6 +30,9 @@ EPattern pattern_of(const TermPair& pair, uint32_t i, std::vector<uint32_t>& var
   return out;
 }
 
+/// One of 64 bits. Where a class lacks the bit of a label, it has no node with that label.
+uint64_t label_bit(uint32_t label) { return uint64_t{1} << (label * 0x9E3779B97F4A7C15U >> 58U); }
+
 }  // namespace
 
 void EqualityBase::add(const TermPair& pair) {
@@ -46,6 +49,9 @@ void EqualityBase::add(const TermPair& pair) {
     direction.variables = static_cast<uint32_t>(bound);
     // A bare variable matches everywhere: x => x * 1. Such steps only make terms larger.
     if (direction.from.label == EPattern::kVariable) continue;
+    for (size_t i = 0; i < direction.from.children.size(); ++i)
+      if (const uint32_t label = direction.from.children[i].label; label != EPattern::kVariable)
+        direction.below[i] = label_bit(label);
     by_root_[direction.from.label].push_back(std::move(direction));
   }
 }
@@ -143,6 +149,23 @@ class Saturation {
     return apply(pattern.label, children);
   }
 
+  /// Runs of neighbouring nodes with the same label.
+  static std::vector<std::span<const ENode>> by_label(std::span<const ENode> nodes) {
+    std::vector<std::span<const ENode>> out;
+    for (size_t begin = 0, end = 0; begin < nodes.size(); begin = end) {
+      while (end < nodes.size() && nodes[end].label == nodes[begin].label) ++end;
+      out.push_back(nodes.subspan(begin, end - begin));
+    }
+    return out;
+  }
+
+  /// False only where the node's operands have not the labels that stand in the pattern.
+  bool may_stand(const EqualityBase::Direction& direction, const ENode& node, const std::vector<uint64_t>& labels) {
+    for (size_t i = 0; i < node.children.size(); ++i)
+      if ((labels[graph_.find(node.children[i])] & direction.below[i]) != direction.below[i]) return false;
+    return true;
+  }
+
   /// One round; false when nothing came of it or the graph is full.
   bool apply_all(size_t limit) {
     struct Step {
@@ -151,14 +174,17 @@ class Saturation {
       ESubst subst;
     };
     std::vector<Step> steps;
-    for (const EClassId id : graph_.classes()) {
-      std::vector<uint32_t> labels;
-      for (const ENode& node : graph_.nodes(id))
-        if (labels.empty() || labels.back() != node.label) labels.push_back(node.label);
-      for (const uint32_t label : labels) {
-        const auto directions = base_.by_root_.find(label);
+    const std::vector<EClassId> classes = graph_.classes();
+    std::vector<uint64_t> labels(graph_.ids());  // bits of the labels that a class has
+    for (const EClassId id : classes)
+      for (const ENode& node : graph_.nodes(id)) labels[id] |= label_bit(node.label);
+    for (const EClassId id : classes) {
+      for (const std::span<const ENode> alike : by_label(graph_.nodes(id))) {
+        const auto directions = base_.by_root_.find(alike[0].label);
         if (directions == base_.by_root_.end()) continue;
         for (const EqualityBase::Direction& direction : directions->second) {
+          if (std::ranges::none_of(alike, [&](const ENode& node) { return may_stand(direction, node, labels); }))
+            continue;
           ESubst subst(direction.variables, kUnbound);
           ematch(graph_, direction.from, id, subst, [&](const ESubst& match) {
             steps.push_back({id, &direction.to, match});

@@ -1,6 +1,8 @@
 #pragma once
 // Which equalities follow from others: saturation of an e-graph that holds both sides.
 
+#include <array>
+
 #include "isomer/discover/term_pair.h"
 #include "isomer/egraph/egraph.h"
 
@@ -27,6 +29,7 @@ class EqualityBase {
     EPattern from;
     EPattern to;
     uint32_t variables;
+    std::array<uint64_t, 2> below{};  ///< for each operand of `from`, a bit of the label that it must have; 0 for any
   };
   friend class Saturation;
 
