@@ -30,9 +30,6 @@ EPattern pattern_of(const TermPair& pair, uint32_t i, std::vector<uint32_t>& var
   return out;
 }
 
-/// One of 64 bits. Where a class lacks the bit of a label, it has no node with that label.
-uint64_t label_bit(uint32_t label) { return uint64_t{1} << (label * 0x9E3779B97F4A7C15U >> 58U); }
-
 }  // namespace
 
 void EqualityBase::add(const TermPair& pair) {
@@ -41,18 +38,14 @@ void EqualityBase::add(const TermPair& pair) {
     const uint32_t from = forward ? pair.left[0] : pair.right[0];
     const uint32_t to = forward ? pair.right[0] : pair.left[0];
     std::vector<uint32_t> variables;
-    Direction direction;
-    direction.from = pattern_of(pair, from, variables);
+    const EPattern source = pattern_of(pair, from, variables);
     const size_t bound = variables.size();
-    direction.to = pattern_of(pair, to, variables);
+    EPattern target = pattern_of(pair, to, variables);
     if (variables.size() > bound) continue;  // what stands there would be anybody's guess
-    direction.variables = static_cast<uint32_t>(bound);
     // A bare variable matches everywhere: x => x * 1. Such steps only make terms larger.
-    if (direction.from.label == EPattern::kVariable) continue;
-    for (size_t i = 0; i < direction.from.children.size(); ++i)
-      if (const uint32_t label = direction.from.children[i].label; label != EPattern::kVariable)
-        direction.below[i] = label_bit(label);
-    by_root_[direction.from.label].push_back(std::move(direction));
+    if (source.label == EPattern::kVariable) continue;
+    sources_.add(source);
+    targets_.push_back({source.label, std::move(target)});
   }
 }
 
@@ -98,6 +91,7 @@ class Saturation {
     }
     left_ = made[pair_.left[0]];
     right_ = made[pair_.right[0]];
+    graph_.rebuild();
     return true;
   }
 
@@ -149,53 +143,28 @@ class Saturation {
     return apply(pattern.label, children);
   }
 
-  /// Runs of neighbouring nodes with the same label.
-  static std::vector<std::span<const ENode>> by_label(std::span<const ENode> nodes) {
-    std::vector<std::span<const ENode>> out;
-    for (size_t begin = 0, end = 0; begin < nodes.size(); begin = end) {
-      while (end < nodes.size() && nodes[end].label == nodes[begin].label) ++end;
-      out.push_back(nodes.subspan(begin, end - begin));
-    }
-    return out;
-  }
+  struct Step {
+    EClassId id;
+    size_t rule;  ///< its number in the base
+    ESubst subst;
+  };
 
-  /// False only where the node's operands have not the labels that stand in the pattern.
-  bool may_stand(const EqualityBase::Direction& direction, const ENode& node, const std::vector<uint64_t>& labels) {
-    for (size_t i = 0; i < node.children.size(); ++i)
-      if ((labels[graph_.find(node.children[i])] & direction.below[i]) != direction.below[i]) return false;
-    return true;
+  /// All that can be applied to a class: by label, then in the order in which the equalities were added.
+  void find_steps(EClassId id, std::vector<Step>& steps) const {
+    const size_t before = steps.size();
+    base_.sources_.match(graph_, id, [&](size_t rule, const ESubst& subst) { steps.push_back({id, rule, subst}); });
+    std::ranges::stable_sort(std::span(steps).subspan(before), {},
+                             [&](const Step& step) { return std::pair(base_.targets_[step.rule].label, step.rule); });
   }
 
   /// One round; false when nothing came of it or the graph is full.
   bool apply_all(size_t limit) {
-    struct Step {
-      EClassId id;
-      const EPattern* to;
-      ESubst subst;
-    };
     std::vector<Step> steps;
-    const std::vector<EClassId> classes = graph_.classes();
-    std::vector<uint64_t> labels(graph_.ids());  // bits of the labels that a class has
-    for (const EClassId id : classes)
-      for (const ENode& node : graph_.nodes(id)) labels[id] |= label_bit(node.label);
-    for (const EClassId id : classes) {
-      for (const std::span<const ENode> alike : by_label(graph_.nodes(id))) {
-        const auto directions = base_.by_root_.find(alike[0].label);
-        if (directions == base_.by_root_.end()) continue;
-        for (const EqualityBase::Direction& direction : directions->second) {
-          if (std::ranges::none_of(alike, [&](const ENode& node) { return may_stand(direction, node, labels); }))
-            continue;
-          ESubst subst(direction.variables, kUnbound);
-          ematch(graph_, direction.from, id, subst, [&](const ESubst& match) {
-            steps.push_back({id, &direction.to, match});
-          });
-        }
-      }
-    }
+    for (const EClassId id : graph_.classes()) find_steps(id, steps);
     bool changed = false;
     for (const Step& step : steps) {
       const size_t before = graph_.ids();
-      const auto made = instantiate(*step.to, step.subst);
+      const auto made = instantiate(base_.targets_[step.rule].pattern, step.subst);
       changed = changed || graph_.ids() != before;
       if (!made || graph_.find(*made) == graph_.find(step.id)) continue;
       if (value(*made).type != value(step.id).type || value(*made).elements != value(step.id).elements) continue;

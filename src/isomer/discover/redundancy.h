@@ -1,10 +1,8 @@
 #pragma once
 // Which equalities follow from others: saturation of an e-graph that holds both sides.
 
-#include <array>
-
 #include "isomer/discover/term_pair.h"
-#include "isomer/egraph/egraph.h"
+#include "isomer/egraph/pattern_set.h"
 
 namespace isomer {
 
@@ -25,17 +23,16 @@ class EqualityBase {
   bool derives(const TermPair& pair, const PairContext& context, const SaturationLimits& limits = {}) const;
 
  private:
-  struct Direction {
-    EPattern from;
-    EPattern to;
-    uint32_t variables;
-    std::array<uint64_t, 2> below{};  ///< for each operand of `from`, a bit of the label that it must have; 0 for any
-  };
   friend class Saturation;
+  struct Target {
+    uint32_t label;  ///< of the root of the pattern that it takes the place of
+    EPattern pattern;
+  };
 
   const Universe& universe_;
   size_t size_ = 0;
-  std::unordered_map<uint32_t, std::vector<Direction>> by_root_;  // by the label of `from`
+  PatternSet sources_;
+  std::vector<Target> targets_;  // by the number of the source
 };
 
 }  // namespace isomer

@@ -16,6 +16,7 @@
 namespace isomer {
 
 using EClassId = uint32_t;
+constexpr EClassId kUnbound = UINT32_MAX;  ///< no class, so far
 
 /// What a label stands for is the caller's affair.
 struct ENode {
@@ -87,21 +88,5 @@ class EGraph {
   std::vector<EClassId> dirty_;
   size_t size_ = 0;
 };
-
-/// A pattern: a variable, or a label over patterns.
-struct EPattern {
-  static constexpr uint32_t kVariable = UINT32_MAX;
-  uint32_t label = kVariable;
-  uint32_t variable = 0;
-  std::vector<EPattern> children = {};
-};
-
-/// What the variables stand for, by number; kUnbound where nothing yet.
-using ESubst = std::vector<EClassId>;
-constexpr EClassId kUnbound = UINT32_MAX;
-
-/// Calls `visit` with every way in which `pattern` stands in class `id`, given what `subst` binds already.
-void ematch(const EGraph& graph, const EPattern& pattern, EClassId id, ESubst& subst,
-            const std::function<void(const ESubst&)>& visit);
 
 }  // namespace isomer

@@ -50,45 +50,6 @@ TEST(EGraph, DrawsConclusionsFromConclusions) {
   EXPECT_EQ(graph.find(power[1]), graph.find(x));
 }
 
-std::vector<ESubst> matches(const EGraph& graph, const EPattern& pattern, EClassId id, size_t variables) {
-  std::vector<ESubst> out;
-  ESubst subst(variables, kUnbound);
-  ematch(graph, pattern, id, subst, [&](const ESubst& match) { out.push_back(match); });
-  return out;
-}
-
-EPattern variable(uint32_t number) { return {EPattern::kVariable, number, {}}; }
-
-TEST(EMatch, FindsAPatternInAnyNodeOfAClass) {
-  EGraph graph;
-  const EClassId a = graph.add({1});
-  const EClassId b = graph.add({2});
-  const EClassId fa = graph.add({kF, {a}});
-  const EClassId gb = graph.add({kG, {b}});
-  const EClassId top = graph.add({kF, {gb}});
-  const EPattern pattern{kF, 0, {{kF, 0, {variable(0)}}}};
-  EXPECT_TRUE(matches(graph, pattern, top, 1).empty());
-  graph.merge(fa, gb);
-  graph.rebuild();
-  const auto found = matches(graph, pattern, top, 1);
-  ASSERT_EQ(found.size(), 1U);
-  EXPECT_EQ(graph.find(found[0][0]), graph.find(a));
-}
-
-TEST(EMatch, BindsAVariableOnce) {
-  EGraph graph;
-  const EClassId a = graph.add({1});
-  const EClassId b = graph.add({2});
-  const EClassId ab = graph.add({kF, {a, b}});
-  const EClassId aa = graph.add({kF, {a, a}});
-  const EPattern same{kF, 0, {variable(0), variable(0)}};
-  EXPECT_TRUE(matches(graph, same, ab, 1).empty());
-  EXPECT_EQ(matches(graph, same, aa, 1).size(), 1U);
-  graph.merge(a, b);
-  graph.rebuild();
-  EXPECT_EQ(matches(graph, same, ab, 1).size(), 1U);
-}
-
 /// Congruence closure the slow way: all pairs, until nothing changes.
 class SlowClosure {
  public:
