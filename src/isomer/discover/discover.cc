@@ -30,6 +30,10 @@ struct Keyed {
   TermPair pair;
 };
 
+void tell(const DiscoverOptions& options, const std::string& text) {
+  if (options.progress) options.progress(text);
+}
+
 /// What one thread evaluates pairs with, in each variant.
 struct Bench {
   std::vector<TermBank> banks;
@@ -98,6 +102,8 @@ class Pruning {
     std::vector<TermPair> out;
     for (size_t begin = 0; begin < pairs.size(); begin += kBatch) {
       const size_t size = std::min(kBatch, pairs.size() - begin);
+      tell(options_,
+           fmt::format("looking for independent equalities: {} of {}, {} found", begin, pairs.size(), out.size()));
       std::vector<char> implied(size, 0);
       for_each(size, [&](size_t i, Bench& bench) { implied[i] = derives(base, pairs[begin + i], bench) ? 1 : 0; });
       const size_t known = base.size();
@@ -178,11 +184,9 @@ class Pruning {
 }  // namespace
 
 Result<Discovery> discover(std::span<const Universe> variants, const DiscoverOptions& options) {
-  const auto tell = [&](const std::string& text) {
-    if (options.progress) options.progress(text);
-  };
   ISOMER_TRY(TermBank bank, TermBank::make(variants[0]));
   EnumerateOptions enumerate = options.enumerate;
+  enumerate.progress = options.progress;
   std::optional<PassLog> log;
   if (!options.checkpoint.empty()) {
     const uint64_t key = enumeration_key(variants[0], enumerate.max_nodes, enumerate.passes);
@@ -190,7 +194,6 @@ Result<Discovery> discover(std::span<const Universe> variants, const DiscoverOpt
     enumerate.log = &*log;
   }
   Enumeration enumeration(bank, enumerate);
-  tell(fmt::format("enumerating graphs of up to {} operators", options.enumerate.max_nodes));
   enumeration.run();
   ISOMER_CHECK(bank.types().status());
   ISOMER_CHECK(bank.types().check_all_apply());
@@ -202,16 +205,15 @@ Result<Discovery> discover(std::span<const Universe> variants, const DiscoverOpt
   out.counts.equal = enumeration.equal().size();
   const std::vector<EqualTerms>& equal = enumeration.equal();
   for (size_t begin = 0; begin < equal.size(); begin += kChunk) {
-    tell(fmt::format("trying equalities on other inputs: {} of {}", begin, equal.size()));
+    tell(options, fmt::format("trying equalities on other inputs: {} of {}", begin, equal.size()));
     pruning.take(std::span(equal).subspan(begin, std::min(kChunk, equal.size() - begin)), out.counts);
   }
   std::vector<TermPair> pairs = pruning.general();
   out.counts.general = pairs.size();
-  tell(fmt::format("looking for the independent ones of {} equalities", pairs.size()));
   out.equalities = pruning.independent(std::move(pairs));
   out.counts.needed = out.equalities.size();
   if (!options.make_rules) return out;
-  tell(fmt::format("making rules of {} equalities", out.equalities.size()));
+  tell(options, fmt::format("making rules of {} equalities", out.equalities.size()));
   out.rules = pruning.rules(out.equalities, variants);
   out.counts.rules = out.rules.size();
   return out;

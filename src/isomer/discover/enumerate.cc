@@ -196,7 +196,10 @@ void Enumeration::run() {
   for (size_t nodes = 1; nodes <= options_.max_nodes; ++nodes) {
     bank_.types().compile();
     const bool last = nodes == options_.max_nodes;
-    for (size_t pass = 0; pass < (last ? options_.passes : 1); ++pass) {
+    const size_t passes = last ? options_.passes : 1;
+    for (size_t pass = 0; pass < passes; ++pass) {
+      if (options_.progress)
+        options_.progress(fmt::format("enumerating graphs of {} operators, pass {} of {}", nodes, pass + 1, passes));
       PassResult result = last && options_.log != nullptr
                               ? options_.log->run(pass, [&] { return run_pass(nodes, pass); })
                               : run_pass(nodes, pass);

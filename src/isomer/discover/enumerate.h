@@ -1,6 +1,8 @@
 #pragma once
 // Enumeration of terms, size by size, and what is found equal (TASO, Algorithm 1, step 1).
 
+#include <functional>
+
 #include "isomer/discover/pass_log.h"
 #include "isomer/discover/term_bank.h"
 
@@ -14,6 +16,8 @@ struct EnumerateOptions {
   size_t passes = 1;
   /// Where finished passes are kept, so that an interrupted run goes on behind them.
   PassLog* log = nullptr;
+  /// Told what is being done.
+  std::function<void(const std::string&)> progress = {};
 };
 
 struct EnumerateCounts {
