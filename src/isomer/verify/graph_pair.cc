@@ -21,6 +21,7 @@ enum class Draw : uint8_t {
   Normal,    // reals of either sign
   Positive,  // reals from 0.1 to 2: under roots, logarithms and as variances
   Wide,      // reals of either sign, some of them large
+  Huge,      // reals of either sign, whose exponentials are too large or too small for doubles
   Whole,     // small integers: doubles compute on them exactly, where nothing is divided
   Field,     // elements of the prime field
 };
@@ -40,6 +41,8 @@ double draw_real(Draw draw, Rng& rng) {
       return 0.1 + 1.9 * rng.uniform();
     case Draw::Wide:
       return rng.normal() * (rng.below(2) == 0 ? 1 : 10);
+    case Draw::Huge:
+      return rng.normal() * 1000;
     case Draw::Whole:
       return static_cast<double>(rng.between(-500, 500));
     default:
@@ -198,6 +201,19 @@ bool equal_outputs(const std::vector<Tensor>& a, const std::vector<Tensor>& b, d
   return a.size() == b.size();
 }
 
+/// Whether `got` has an infinity or NaN where `expected` has none.
+template <class T>
+bool lost_numbers(const Tensor& got, const Tensor& expected) {
+  return !std::ranges::equal(got.data<T>(), expected.data<T>(),
+                             [](T x, T y) { return std::isfinite(x) || !std::isfinite(y); });
+}
+
+/// Operators that make large numbers of moderate ones.
+bool grows(const Node& node) {
+  static constexpr std::string_view kNames[] = {"Exp", "Sinh", "Cosh", "Pow"};
+  return std::ranges::find(kNames, node.op->name) != std::end(kNames);
+}
+
 /// One pair of runs.
 class Trial {
  public:
@@ -303,6 +319,21 @@ bool same_in_16_bits(const Graph& before, const Graph& after, const std::set<uin
     }
   }
   return true;
+}
+
+bool overflows(const Graph& before, const Graph& after, const std::set<uint64_t>& weights) {
+  if (std::ranges::none_of(after.nodes(), grows)) return false;
+  const auto expected = Evaluation(before, weights, Draw::Huge, kRealSeed).run();
+  const auto got = Evaluation(after, weights, Draw::Huge, kRealSeed).run();
+  if (!expected || !got) return false;
+  for (size_t i = 0; i < expected->size(); ++i) {
+    const Tensor& a = (*expected)[i];
+    const Tensor& b = (*got)[i];
+    if (a.type() == b.type() && ((a.dtype() == DType::Double && lost_numbers<double>(b, a)) ||
+                                 (a.dtype() == DType::Float && lost_numbers<float>(b, a))))
+      return true;
+  }
+  return false;
 }
 
 }  // namespace isomer

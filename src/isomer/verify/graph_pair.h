@@ -29,4 +29,8 @@ PairComparison compare_graphs(const Graph& before, const Graph& after, const std
 /// twice, of which doubles say nothing. Both must run; values and `weights` as above.
 bool same_in_16_bits(const Graph& before, const Graph& after, const std::set<uint64_t>& weights = {});
 
+/// Whether, of large reals, `after` gives an infinity or NaN where `before` gives a number: Exp(x) / Exp(y) is equal to
+/// Exp(x - y), but of no use where x is 1000. Values and `weights` as above; false where one does not run.
+bool overflows(const Graph& before, const Graph& after, const std::set<uint64_t>& weights = {});
+
 }  // namespace isomer

@@ -167,6 +167,8 @@ class RuleCheck {
           if (!reals_only_ && unsure_.empty() &&
               (!compared.same_rounding || !same_in_16_bits(graph, *rewritten, weights)))
             unsure_ = "rounds otherwise, so it must ask for real(...) to spare 16-bit types";
+          if (unsure_.empty() && overflows(graph, *rewritten, weights))
+            unsure_ = "overflows: of large elements it makes infinity or NaN where its source has numbers";
           break;
         case PairComparison::Outcome::Failed:
           break;

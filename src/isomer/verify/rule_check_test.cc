@@ -119,6 +119,20 @@ TEST(RuleCheck, RuleThatRoundsOnceForTwiceMustAskForReals) {
   }
 }
 
+// Equal over the reals, but e^1000 is too large for any type.
+TEST(RuleCheck, RuleMustNotOverflowWhereItsSourceDoesNot) {
+  const std::string softmax = "(Softmax axis=-1 ?x)";
+  const std::string parts = "(Div (Exp ?x) (ReduceSum axes=[rank(?x) - 1] keepdims=1 (Exp ?x)))";
+  const RuleVerdict verdict = check_rule(rule(softmax + " => " + parts + " where real(?x)"));
+  EXPECT_EQ(verdict.verdict, Verdict::Unknown);
+  EXPECT_THAT(verdict.how, HasSubstr("overflows"));
+  for (const std::string& text :
+       std::vector<std::string>{"(Div (Exp ?x) (ReduceSum axes=?k keepdims=1 (Exp ?x))) => " + softmax +
+                                    " where ?k == [rank(?x) - 1] and real(?x)",
+                                "(Sigmoid ?x) => (Div 1.0 (Add 1.0 (Exp (Neg ?x)))) where real(?x)"})
+    EXPECT_EQ(check_rule(rule(text)).verdict, Verdict::Tested) << text << check_rule(rule(text)).how;
+}
+
 TEST(RuleCheck, RuleThatMovesOrChoosesNeedNotAskForReals) {
   for (const char* text : {"(Transpose ..t (Exp ?x)) => (Exp (Transpose ..t ?x))", "(Add ?x ?x) => (Mul ?x 2.0)",
                            "(Relu (MaxPool ..p ?x)) => (MaxPool ..p (Relu ?x)) where all(?p.pads, 0)"})

@@ -21,7 +21,7 @@ std::optional<Verdict> verdict_from_name(std::string_view name);
 
 /// Counts up whenever the checker changes so that a verdict could come out otherwise; verdicts of other versions are
 /// void.
-constexpr int kCheckerVersion = 5;
+constexpr int kCheckerVersion = 6;
 
 struct RuleVerdict {
   Verdict verdict = Verdict::Unknown;

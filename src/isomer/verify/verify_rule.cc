@@ -12,6 +12,7 @@ CheckBounds for_proved(const CheckBounds& bounds) {
   out.wide = false;
   out.max_instances /= 8;
   out.max_steps /= 8;
+  out.sample /= 4;
   return out;
 }
 
