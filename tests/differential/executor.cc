@@ -18,6 +18,10 @@ Result<Executor> Executor::make(const std::string& name) {
     const bool plain = name == "ort-plain";
     ISOMER_TRY(out.engine_, make_engine(plain ? "ort" : name, {.optimize = !plain}));
   }
+  if (name == "ort") {
+    ISOMER_TRY(Executor plain, make("ort-plain"));
+    out.plain_ = std::make_unique<Executor>(std::move(plain));
+  }
   return out;
 }
 

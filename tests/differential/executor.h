@@ -18,6 +18,8 @@ class Executor {
   const std::string& name() const { return name_; }
   /// Whether it should run whatever the reference executor runs.
   bool runs_all() const { return name_ == "onednn"; }
+  /// The same engine without its own optimizations; null where that is no other.
+  const Executor* plain() const { return plain_.get(); }
   /// `inputs` in the graph's order.
   Result<std::vector<Tensor>> run(const Graph& graph, const std::vector<Tensor>& inputs) const;
 
@@ -27,6 +29,7 @@ class Executor {
 
   std::string name_;
   std::unique_ptr<Engine> engine_;  // null: the reference executor
+  std::unique_ptr<Executor> plain_;
   TempDir folder_;
 };
 

@@ -1,6 +1,8 @@
 // isomer_differential: random small graphs, rewritten by random sequences of all usable rules, must compute the same:
 // exactly in the prime field, and on every executor within what rounding explains.
 
+#include <fmt/ranges.h>
+
 #include <CLI/CLI.hpp>
 
 #include "isomer/ir/text.h"
@@ -10,6 +12,8 @@
 
 namespace isomer::differential {
 namespace {
+
+constexpr size_t kMostNames = 20;
 
 struct Options {
   size_t graphs = 300;
@@ -34,14 +38,17 @@ void print(const Tally& tally, const std::vector<Rule>& rules, const Options& op
   for (const auto& [name, runs] : tally.runs) {
     fmt::print("{}: {} graphs, {} outputs compared, {} unstable, at most {:.2f} of what is allowed\n", name,
                runs.graphs, runs.outputs, runs.unstable, runs.furthest);
+    if (!runs.broken.empty())
+      fmt::print("broken by its own optimizer: {}, the first with seed {}\n", runs.broken.size(), runs.broken[0]);
     print_counts("refused:", runs.refused);
     print_counts("refused when rewritten:", runs.refused_rewritten);
   }
-  std::string idle;
+  std::vector<std::string> idle;
   for (const Rule& rule : rules)
-    if (!tally.fired.contains(rule.name)) idle += " " + rule.name;
-  fmt::print("{} of {} rules were applied; never:{}\n", tally.fired.size(), rules.size(),
-             idle.empty() ? " none" : idle);
+    if (!tally.fired.contains(rule.name)) idle.push_back(rule.name);
+  fmt::print("{} of {} rules were applied", tally.fired.size(), rules.size());
+  if (!idle.empty() && idle.size() <= kMostNames) fmt::print("; never: {}", fmt::join(idle, " "));
+  fmt::print("\n");
   Seeds where;
   for (const Finding& finding : tally.findings) {
     where[finding.where].push_back(finding.seed);
@@ -62,6 +69,7 @@ Result<int> run(const Options& options) {
   if (!options.unchecked.empty()) {
     ISOMER_TRY(rules.rules, load_rules(options.unchecked));
   }
+  if (rules.rules.empty()) return fail("there are no usable rules: has the lock verdicts of this checker?");
   if (options.print) {
     print_chain(rewritten(rules.rules, options.seed));
     return 0;

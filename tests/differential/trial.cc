@@ -108,6 +108,13 @@ class Trial {
     return got ? agreement(*got, *truth, truth->spread).problem : "";
   }
 
+  /// Whether the first graph's results are right without the executor's own optimizer.
+  bool right_without_optimizer(const Executor& executor, const Truth& truth) const {
+    if (executor.plain() == nullptr) return false;
+    const auto got = executor.plain()->run(first(), inputs_);
+    return got && agreement(*got, truth, truth.spread).problem.empty();
+  }
+
   /// The executor's difference, on as little as shows it.
   std::string small(const Executor& executor, const Graph& graph) const {
     const auto fails = [&](const Graph& part) { return !wrong(executor, part).empty(); };
@@ -116,7 +123,7 @@ class Trial {
     return wrong(executor, part) + "\n" + text_of(part);
   }
 
-  /// Whether the executor runs the graph.
+  /// Whether the executor runs the graph, and what its own optimizer makes of it is worth comparing.
   bool on(const Executor& executor, const Graph& graph, const Truth& truth, const Truth& own, const std::string& which,
           Seeds& refused) {
     Tally::Runs& runs = tally_.runs[executor.name()];
@@ -129,8 +136,12 @@ class Trial {
       refused[kind_of(got.error().message)].push_back(seed_);
       return false;
     }
-    ++runs.graphs;
     const Agreement agrees = agreement(*got, truth, own.spread);
+    if (!agrees.problem.empty() && which.empty() && right_without_optimizer(executor, truth)) {
+      runs.broken.push_back(seed_);
+      return false;
+    }
+    ++runs.graphs;
     runs.outputs += agrees.compared;
     runs.unstable += agrees.unstable;
     runs.furthest = std::max(runs.furthest, agrees.furthest);

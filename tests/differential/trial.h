@@ -31,6 +31,8 @@ struct Tally {
     size_t outputs = 0;   ///< compared
     size_t unstable = 0;  ///< outputs too far from the truth after any rounding
     double furthest = 0;
+    /// Graphs of which only its own optimizer makes something wrong, before any rewriting.
+    std::vector<uint64_t> broken;
     Seeds refused;  ///< graphs, by the reason
     /// Rewritten graphs that it refuses though it ran what they came from, by the reason.
     Seeds refused_rewritten;
