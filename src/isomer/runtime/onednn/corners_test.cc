@@ -60,6 +60,18 @@ TEST(Corners, ReadsWhatHasNoBatchRowMajor) {
   }
 }
 
+// As the heads of attention over a single token.
+TEST(Corners, ScalesATransposeThatMovesAxesOfExtentOneAlone) {
+  for (const char* scale : {"f32[]", "f32[1,1,1,1]", "f32[4]"}) {
+    expect_as_reference(fmt::format(
+        "input x: f32[1,1,2,4]\ninput s: {}\nt = Transpose(x) {{perm=[0,2,1,3]}}\ny = Mul(t, s)\nreturn y", scale));
+    expect_as_reference(
+        fmt::format("input x: f32[1,2,2,4]\ninput s: {}\nt = Slice(x) {{axes=[1], starts=[1], ends=[2], steps=[1]}}\n"
+                    "u = Transpose(t) {{perm=[0,2,1,3]}}\ny = Mul(u, s)\nreturn y",
+                    scale));
+  }
+}
+
 TEST(Corners, WritesTheOnlyRowOfProductsForATranspose) {
   expect_as_reference(R"(
     input a: f32[1,1,1]

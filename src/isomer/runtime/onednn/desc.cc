@@ -36,7 +36,12 @@ Dims row_major_strides(const Dims& dims) {
 }
 
 Desc plain_desc(const Dims& dims, ElementType type) { return {dims, type, row_major_strides(dims)}; }
-Desc strided_desc(const Dims& dims, const Dims& strides, ElementType type) { return {dims, type, strides}; }
+Desc strided_desc(const Dims& dims, const Dims& strides, ElementType type) {
+  // oneDNN 2.7 takes row-major elements for something else, and computes nothing, where strides of axes of extent 1
+  // are others than those of row-major elements.
+  const Desc desc(dims, type, strides);
+  return lies_plain(desc) ? plain_desc(dims, type) : desc;
+}
 Desc any_desc(const Dims& dims, ElementType type) { return {dims, type, dnnl::memory::format_tag::any}; }
 
 Desc retyped(const Desc& desc, ElementType type) {

@@ -18,7 +18,7 @@ inline constexpr ElementType kF32 = ElementType::f32;
 
 /// Row-major elements of these extents; a scalar has one axis of extent 1, since oneDNN knows no rank 0.
 Desc plain_desc(const Dims& dims, ElementType type = kF32);
-/// Elements of these extents with given strides, in elements.
+/// Elements of these extents with given strides, in elements; row-major where they lie so.
 Desc strided_desc(const Dims& dims, const Dims& strides, ElementType type = kF32);
 /// Elements of these extents in whatever layout the primitive likes best.
 Desc any_desc(const Dims& dims, ElementType type = kF32);
