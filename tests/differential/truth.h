@@ -27,7 +27,7 @@ Result<Truth> truth_of(const Graph& graph, const std::vector<Tensor>& inputs);
 struct Agreement {
   std::string problem;  ///< empty: all outputs agree
   size_t compared = 0;  ///< outputs
-  size_t unstable = 0;  ///< outputs whose spread leaves nothing to compare
+  size_t unstable = 0;  ///< outputs whose spread leaves nothing to compare, or with elements that are not numbers
   double furthest = 0;  ///< largest difference, in units of what was allowed
 };
 /// `spread` is that of the graph that gave `got`.

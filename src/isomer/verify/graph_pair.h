@@ -9,7 +9,7 @@ namespace isomer {
 
 struct PairComparison {
   enum class Outcome : uint8_t {
-    Exact,    ///< equal where arithmetic is exact, and close in double precision
+    Exact,    ///< equal where arithmetic is exact, and close in double precision where the first graph gives a number
     Close,    ///< close in double precision, but not shown to be equal
     Differs,  ///< not close
     Failed,   ///< not to be evaluated
