@@ -13,6 +13,8 @@ namespace {
 
 constexpr unsigned kStepLimit = 30'000;
 constexpr unsigned kFewSteps = 3'000;
+/// A hundred times what that many steps take, but for steps in which numbers grow without end.
+constexpr unsigned kMilliseconds = 10'000;
 
 /// Whether symbols are multiplied by each other.
 bool has_products(const Formula& formula) {
@@ -128,6 +130,7 @@ struct Solver::Impl {
     z3::solver solver(context, z3::solver::simple());
     z3::params params(context);
     params.set("rlimit", steps);
+    if (nonlinear) params.set("timeout", kMilliseconds);  // a timer takes longer than most linear questions
     params.set("arith.nl", nonlinear);
     params.set("arith.enable_hnf", false);  // its numbers grow without end, and no step is counted meanwhile
     solver.set(params);
