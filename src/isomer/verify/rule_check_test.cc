@@ -133,6 +133,13 @@ TEST(RuleCheck, RuleMustNotOverflowWhereItsSourceDoesNot) {
     EXPECT_EQ(check_rule(rule(text)).verdict, Verdict::Tested) << text << check_rule(rule(text)).how;
 }
 
+TEST(RuleCheck, RuleMayGiveANumberForNaNButNotNaNForANumber) {
+  const std::string root = "(Sub (Add (Relu ?x) (Sqrt ?x)) (Sqrt ?x))";
+  const RuleVerdict number = check_rule(rule(root + " => (Relu ?x) where real(?x)"));
+  EXPECT_EQ(number.verdict, Verdict::Tested) << number.how;
+  EXPECT_EQ(check_rule(rule("(Relu ?x) => " + root + " where real(?x)")).verdict, Verdict::Refuted);
+}
+
 TEST(RuleCheck, RuleThatMovesOrChoosesNeedNotAskForReals) {
   for (const char* text : {"(Transpose ..t (Exp ?x)) => (Exp (Transpose ..t ?x))", "(Add ?x ?x) => (Mul ?x 2.0)",
                            "(Relu (MaxPool ..p ?x)) => (MaxPool ..p (Relu ?x)) where all(?p.pads, 0)"})
