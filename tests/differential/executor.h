@@ -18,7 +18,7 @@ class Executor {
   const std::string& name() const { return name_; }
   /// Whether it should run whatever the reference executor runs.
   bool runs_all() const { return name_ == "onednn"; }
-  /// The same engine without its own optimizations; null where that is no other.
+  /// The same engine without its own optimizations; null but for ort.
   const Executor* plain() const { return plain_.get(); }
   /// `inputs` in the graph's order.
   Result<std::vector<Tensor>> run(const Graph& graph, const std::vector<Tensor>& inputs) const;

@@ -13,7 +13,7 @@ namespace {
 
 constexpr unsigned kStepLimit = 30'000;
 constexpr unsigned kFewSteps = 3'000;
-/// A hundred times what that many steps take, but for steps in which numbers grow without end.
+/// For steps in which numbers grow without end, which are not counted meanwhile. No verdict of the lock hangs on it.
 constexpr unsigned kMilliseconds = 10'000;
 
 /// Whether symbols are multiplied by each other.
