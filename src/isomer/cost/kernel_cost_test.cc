@@ -38,7 +38,7 @@ class CountingEngine : public Engine {
   Result<double> kernel_overhead() override { return 0.5; }
   Result<KernelTime> time_kernel(const KernelRun& run, double overhead_us) override {
     ++timed;
-    distances.push_back(run.distance);
+    reads.push_back(run.weights);
     if (run.reorder_to) return KernelTime{.us = 1000, .runs = 1};
     double us = overhead_us;
     for (const Node& node : run.graph.nodes()) {
@@ -49,7 +49,13 @@ class CountingEngine : public Engine {
   }
 
   int timed = 0;
-  std::vector<double> distances;
+  std::vector<WeightReads> reads;
+
+  std::vector<double> distances() const {
+    std::vector<double> out;
+    for (const WeightReads& one : reads) out.push_back(one.distance);
+    return out;
+  }
 
  private:
   const OrtPlanner planner_{16};
@@ -154,26 +160,30 @@ TEST_F(KernelCostTest, OpaqueNodesAreTheSameEverywhereAndCountAsNothing) {
 
 TEST_F(KernelCostTest, TheFootprintSetsHowFarWeightsAre) {
   ASSERT_TRUE(cost(36 << 20)->metrics(parsed(kConvs)).has_value());
-  EXPECT_THAT(engine_.distances, testing::UnorderedElementsAre(32 << 20, 0, 0));
+  EXPECT_THAT(engine_.distances(), testing::UnorderedElementsAre(32 << 20, 0, 0));
   ASSERT_TRUE(cost(40 << 20)->metrics(parsed(kConvs)).has_value());
-  EXPECT_NEAR(engine_.distances.back(), std::exp2(25.5), 1) << "half powers of two";
+  EXPECT_NEAR(engine_.reads.back().distance, std::exp2(25.5), 1) << "half powers of two";
   ASSERT_TRUE(cost(1e12)->metrics(parsed(kConvs)).has_value());
   EXPECT_EQ(engine_.timed, 5) << "the reorders have no weights";
-  EXPECT_EQ(engine_.distances.back(), 128 << 20);
-  // Of weights that several kernels read, the first one finds what the last one of the run before has left.
-  const Graph shared = parsed(R"(
+  EXPECT_EQ(engine_.reads.back().distance, 128 << 20);
+  EXPECT_EQ(footprint(parsed(kConvs), {}), 2 * 2304 * 4 + 3 * 4096) << "what a relu reads is not stored";
+}
+
+TEST_F(KernelCostTest, WeightsThatAreReadInARowHaveSignaturesOfTheirOwn) {
+  const Graph graph = parsed(R"(
     input x: f32[4,2048]
     w = f32[2048,2048]{fill 1}
-    v = f32[2048,2048]{fill 2}
     a = MatMul(x, w)
-    b = MatMul(a, v)
+    b = MatMul(a, w)
     c = MatMul(b, w)
     return c)");
-  ASSERT_TRUE(cost(128 << 20)->metrics(shared).has_value());
-  EXPECT_THAT(engine_.distances, testing::Contains(32 << 20).Times(2)) << "one is that of the convolution";
-  EXPECT_THAT(engine_.distances, testing::Contains(testing::DoubleNear(std::exp2(26.5), 1))) << "96 MB";
-  EXPECT_EQ(engine_.timed, 8);
-  EXPECT_EQ(footprint(parsed(kConvs), {}), 2 * 2304 * 4 + 3 * 4096) << "what a relu reads is not stored";
+  ASSERT_TRUE(cost(64 << 20)->metrics(graph).has_value());
+  ASSERT_EQ(engine_.timed, 2) << "the first reader, and the others";
+  EXPECT_EQ(engine_.reads[0].in_a_row, 1);
+  EXPECT_EQ(engine_.reads[1].in_a_row, 3);
+  ASSERT_TRUE(cost(16 << 20)->metrics(graph).has_value());
+  ASSERT_EQ(engine_.timed, 3) << "all of them";
+  EXPECT_EQ(engine_.reads[2].in_a_row, 1) << "nothing else is read";
 }
 
 TEST_F(KernelCostTest, ScalarsSteerAndWeightsDoNot) {

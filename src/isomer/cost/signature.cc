@@ -1,7 +1,6 @@
 #include "isomer/cost/signature.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "isomer/base/hash.h"
 #include "isomer/ir/builder.h"
@@ -32,52 +31,12 @@ Tensor made_up(DType dtype, const std::vector<int64_t>& dims, uint64_t seed) {
 }  // namespace
 
 KernelSigner::KernelSigner(const Graph& graph, const KernelPlan& plan, const ConcreteTypes& types, double footprint)
-    : graph_(graph), plan_(plan), types_(types), footprint_(footprint) {}
+    : graph_(graph), plan_(plan), types_(types), reuse_(graph, plan, types, footprint) {}
 
 bool KernelSigner::inside(size_t kernel, ValueId value) const {
   const auto nodes = plan_.kernel(kernel);
   const NodeId producer = graph_.producer(value);
   return std::find(nodes.begin(), nodes.end(), producer) != nodes.end();
-}
-
-double KernelSigner::distance(size_t kernel) const {
-  double bytes = 0;
-  ValueId largest = kNoValue;
-  for (const NodeId id : plan_.kernel(kernel)) {
-    for (const ValueId operand : graph_.operands(graph_.node(id))) {
-      if (operand == kNoValue || !graph_.is_weight(operand)) continue;
-      bytes += types_.bytes(operand);
-      if (largest == kNoValue || types_.bytes(operand) > types_.bytes(largest)) largest = operand;
-    }
-  }
-  if (bytes < kSmallWeights) return 0;
-  const double between = std::min(since_last_read(kernel, largest), footprint_);
-  if (between <= kNearestWeights) return kNearestWeights;
-  return std::min(std::exp2(std::round(2 * std::log2(between)) / 2), kFarthestWeights);
-}
-
-double KernelSigner::since_last_read(size_t kernel, ValueId weight) const {
-  const auto readers = graph_.consumers(weight);
-  if (readers.size() < 2) return footprint_;
-  if (touched_.empty()) touched_ = bytes_of_weights();
-  const auto nodes = plan_.kernel(kernel);
-  const auto own = [&](NodeId reader) { return std::find(nodes.begin(), nodes.end(), reader) != nodes.end(); };
-  const auto first = std::find_if(readers.begin(), readers.end(), own);
-  // The first reader finds what the last one of the run before has left.
-  if (first == readers.begin()) return footprint_ - (touched_[readers.back()] - touched_[readers.front()]);
-  return touched_[*first] - touched_[*(first - 1)];
-}
-
-std::vector<double> KernelSigner::bytes_of_weights() const {
-  std::vector<double> out;
-  double sum = 0;
-  for (const Node& node : graph_.nodes()) {
-    const bool folded = node.num_results > 0 && graph_.is_weight(node.result());
-    for (const ValueId operand : graph_.operands(node))
-      if (!folded && operand != kNoValue && graph_.is_weight(operand)) sum += types_.bytes(operand);
-    out.push_back(sum);
-  }
-  return out;
 }
 
 uint64_t KernelSigner::signature(size_t kernel) {
@@ -103,7 +62,10 @@ uint64_t KernelSigner::signature(size_t kernel) {
     }
     for (uint32_t i = 0; i < node.num_results; ++i) seen_.push_back(node.result(i));
   }
-  return hash_mix(hash, static_cast<uint64_t>(distance(kernel)));
+  const WeightReads reads = reuse_.of(kernel);
+  hash = hash_mix(hash, static_cast<uint64_t>(reads.distance));
+  if (reads.in_a_row == 1) return hash;
+  return hash_mix(hash_mix(hash, static_cast<uint64_t>(reads.in_a_row)), static_cast<uint64_t>(reads.absence));
 }
 
 uint64_t KernelSigner::signature(const KernelPlan::Reorder& reorder) const {
@@ -147,7 +109,7 @@ Result<KernelRun> KernelSigner::extract(size_t kernel) const {
   std::vector<ValueId> outputs;
   for (uint32_t i = 0; i < builder.at(last).num_results; ++i) outputs.push_back(builder.at(last).result(i));
   // Nothing is dropped when the graph is finished, so that ids stay: all constants and nodes are in use.
-  KernelRun run{.graph = builder.finish(outputs), .distance = distance(kernel)};
+  KernelRun run{.graph = builder.finish(outputs), .weights = reuse_.of(kernel)};
   run.intakes.assign(run.graph.nodes().size(), Intake::Own);
   for (const auto& [from, to] : copies) run.intakes[to] = plan_.intakes[from];
   return run;

@@ -50,6 +50,15 @@ class KernelPlanner {
 /// Bytes beyond which it does not matter how far away weights are.
 inline constexpr double kFarthestWeights = 128 << 20;
 
+/// How weights come to a kernel within a whole model: as far away as so many bytes, or farther than kFarthestWeights.
+struct WeightReads {
+  double distance = 0;  ///< bytes that the model touches since it read them last
+  /// A run reads them so often at that distance, and then leaves them for `absence` bytes; where that is farther, this
+  /// is not the first reader. 1: they are always as far away.
+  int in_a_row = 1;
+  double absence = 0;
+};
+
 /// A kernel by itself, to be timed.
 struct KernelRun {
   /// Its nodes, with concrete types; or, for a reorder, a graph that returns its only input.
@@ -58,9 +67,7 @@ struct KernelRun {
   std::vector<Intake> intakes = {};
   /// The layout of the operand that changes, for a reorder.
   std::optional<Layout> reorder_to = std::nullopt;
-  /// Bytes that a whole model touches between two runs of this kernel: its weights are as far away as that, or farther
-  /// than kFarthestWeights.
-  double distance = 0;
+  WeightReads weights = {};
 };
 
 struct KernelTime {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <functional>
 
 #include "isomer/base/stats.h"
 #include "isomer/ir/copy.h"
@@ -18,6 +19,7 @@ constexpr std::string_view kOperand = "operand";  // made by the harness
 constexpr std::string_view kResult = "result";
 constexpr int64_t kChannels = 16;  // a multiple of every block
 constexpr size_t kLeastBlockedRank = 3;
+constexpr size_t kMostRunsOfCycle = 2000;  // weights of which more copies are needed are read in a moment
 
 /// A window that is moved by one and not padded, over `axes` axes.
 Attrs window(size_t axes) {
@@ -118,14 +120,23 @@ Tensor random_operand(const TensorType& type, uint64_t seed) {
   return tensor;
 }
 
-/// How many kernels with as many weights there would be in a model of this distance. A kernel whose weights are the
-/// most of a large model is not alone in it.
-size_t copies_of_weights(const KernelRun& run) {
+/// Copies of the weights, each for a kernel with as many that there would be in a model of this distance. A kernel
+/// whose weights are the most of a large model is not alone in it.
+onednn::Rotation::Options rotation_of(const KernelRun& run) {
   double bytes = 1;
   for (const Node& node : run.graph.nodes())
     if (node.is_constant()) bytes += static_cast<double>(run.graph.constant(node.result())->bytes().size());
-  const auto copies = static_cast<size_t>(std::max(std::lround(run.distance / bytes), 1L));
-  return run.distance < kFarthestWeights ? copies : std::max(copies, size_t{2});
+  const auto copies_in = [&](double distance) {
+    const auto copies = static_cast<size_t>(std::max(std::lround(distance / bytes), 1L));
+    return distance < kFarthestWeights ? copies : std::max(copies, size_t{2});
+  };
+  onednn::Rotation::Options options{.copies = copies_in(run.weights.distance)};
+  const size_t groups = (copies_in(run.weights.absence) + options.copies / 2) / options.copies;
+  const auto rounds = static_cast<size_t>(run.weights.in_a_row);
+  if (rounds == 1 || groups * options.copies * rounds > kMostRunsOfCycle) return options;
+  options.groups = std::max(groups, size_t{2});
+  options.rounds = rounds;
+  return options;
 }
 
 /// Which launches of the plan are the kernel.
@@ -150,14 +161,46 @@ std::vector<bool> counted(const KernelRun& run, const std::vector<onednn::PlanKe
   return counts;
 }
 
+using Once = std::function<Result<double>()>;
+
+/// Microseconds of runs whose weights are always as far away: around 40 ms of them.
+Result<std::vector<double>> settled_samples(const Once& once, size_t copies) {
+  constexpr size_t kWarmup = 2, kMinRuns = 9, kMaxRuns = 60;
+  constexpr double kSeconds = 0.04, kWarmupSeconds = 0.03;
+  constexpr size_t kRounds = 8;  // until the third level of cache has settled
+  auto start = std::chrono::steady_clock::now();
+  const auto seconds = [&] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(); };
+  // Some times around where that is soon done: then a copy was read as long ago as a model's weights were.
+  for (size_t i = 0; i < kWarmup || (i < kRounds * copies && seconds() < kWarmupSeconds); ++i)
+    ISOMER_CHECK(once().map([](double) {}));
+  start = std::chrono::steady_clock::now();
+  std::vector<double> samples;
+  while (samples.size() < kMinRuns || (samples.size() < kMaxRuns && seconds() < kSeconds)) {
+    ISOMER_TRY(const double us, once());
+    samples.push_back(us);
+  }
+  return samples;
+}
+
+/// Microseconds of whole cycles of a rotation whose groups take turns, without the first round of each turn, which is
+/// that of another kernel: the caches take several rounds to settle.
+Result<std::vector<double>> samples_of_turns(const Once& once, const onednn::Rotation& rotation) {
+  constexpr size_t kCycles = 4;  // one differs from the next
+  for (size_t i = 0; i < rotation.cycle(); ++i) ISOMER_CHECK(once().map([](double) {}));
+  std::vector<double> samples;
+  for (size_t i = 0; i < kCycles * rotation.cycle(); ++i) {
+    const bool returns = rotation.next_returns();
+    ISOMER_TRY(const double us, once());
+    if (!returns) samples.push_back(us);
+  }
+  return samples;
+}
+
 }  // namespace
 
 Result<KernelTime> time_on_plan(const KernelRun& run, const onednn::PlanOptions& options,
                                 const std::shared_ptr<onednn::Tuner>& tuner) {
-  constexpr int kWarmup = 2, kMinRuns = 9, kMaxRuns = 60;
-  constexpr double kSeconds = 0.04, kWarmupSeconds = 0.03;
   constexpr size_t kArenas = 2;  // a kernel before used the place of the result
-  constexpr size_t kRounds = 8;  // until the third level of cache has settled
   ISOMER_TRY(const Graph graph, Harness(run).build());
   std::vector<Tensor> inputs;
   std::vector<TensorType> types;
@@ -169,13 +212,11 @@ Result<KernelTime> time_on_plan(const KernelRun& run, const onednn::PlanOptions&
   const std::vector<bool> counts = counted(run, plan.kernels());
   if (std::ranges::none_of(counts, [](bool counts_too) { return counts_too; })) return KernelTime{};
   const auto last = std::find(counts.rbegin(), counts.rend(), true);
-  onednn::Rotation rotation(
-      plan,
-      {.copies = copies_of_weights(run), .arenas = kArenas, .kernels = static_cast<size_t>(counts.rend() - last)});
+  onednn::Rotation::Options rotating = rotation_of(run);
+  rotating.arenas = kArenas;
+  rotating.kernels = static_cast<size_t>(counts.rend() - last);
+  onednn::Rotation rotation(plan, rotating);
   const std::vector<Tensor> sources = inputs;
-  std::vector<double> samples;
-  auto start = std::chrono::steady_clock::now();
-  const auto seconds = [&] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(); };
   const auto once = [&]() -> Result<double> {
     // As if a kernel before had just made the operands.
     for (size_t k = 0; k < inputs.size(); ++k) std::ranges::copy(sources[k].bytes(), inputs[k].mutable_bytes().begin());
@@ -184,14 +225,8 @@ Result<KernelTime> time_on_plan(const KernelRun& run, const onednn::PlanOptions&
     for (size_t k = 0; k < spans.size(); ++k) sum += counts[k] ? spans[k].duration : 0;
     return sum;
   };
-  // Some times around where that is soon done: then a copy was read as long ago as a model's weights were.
-  for (size_t i = 0; i < kWarmup || (i < kRounds * rotation.copies() && seconds() < kWarmupSeconds); ++i)
-    ISOMER_CHECK(once().map([](double) {}));
-  start = std::chrono::steady_clock::now();
-  while (samples.size() < kMinRuns || (samples.size() < kMaxRuns && seconds() < kSeconds)) {
-    ISOMER_TRY(const double us, once());
-    samples.push_back(us);
-  }
+  ISOMER_TRY(const auto samples,
+             rotating.groups > 1 ? samples_of_turns(once, rotation) : settled_samples(once, rotation.copies()));
   return KernelTime{.us = trimmed_mean(samples, 0.1),
                     .spread = percentile(samples, 0.75) - percentile(samples, 0.25),
                     .runs = static_cast<int>(samples.size())};

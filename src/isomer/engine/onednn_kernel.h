@@ -10,7 +10,8 @@
 namespace isomer {
 
 /// Runs a plan of the kernel alone, its operands made in the layout in which they arrive by other kernels, which do not
-/// count; nor do changes of layout, unless the kernel is one. Its weights are `run.distance` bytes away.
+/// count; nor do changes of layout, unless the kernel is one. Its weights come from where
+/// `run.weights` says.
 Result<KernelTime> time_on_plan(const KernelRun& run, const onednn::PlanOptions& options,
                                 const std::shared_ptr<onednn::Tuner>& tuner);
 

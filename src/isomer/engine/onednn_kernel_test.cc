@@ -67,6 +67,21 @@ TEST(OnednnKernel, TimesWhateverArrives) {
       << "indices into two rows";
 }
 
+TEST(OnednnKernel, TimesWeightsThatAreReadInARow) {
+  const auto runs = [](int size, const WeightReads& weights) {
+    KernelRun run{.graph = graph_of(fmt::format(
+                      "input x: f32[1,{0}]\nw = f32[{0},{0}]{{seed 1}}\ny = MatMul(x, w)\nreturn y", size))};
+    run.intakes.assign(run.graph.nodes().size(), Intake::Own);
+    run.weights = weights;
+    return time_on_plan(run, {}, onednn::make_tuner(false))->runs;
+  };
+  constexpr double kMegabyte = 1 << 20;
+  const WeightReads in_a_row{.distance = 4 * kMegabyte, .in_a_row = 3, .absence = 16 * kMegabyte};
+  EXPECT_EQ(runs(512, in_a_row), 4 * 4 * 4 * 2) << "4 cycles of 4 groups of 4 copies of 1 MB, without the first rounds";
+  EXPECT_LE(runs(64, in_a_row), 60) << "as others: 1024 copies are too many for cycles";
+  EXPECT_LE(runs(512, {.distance = 4 * kMegabyte}), 60);
+}
+
 TEST(OnednnKernel, TimesReorders) {
   const Graph graph = graph_of("input x: f32[1,32,14,14]\nreturn x");
   for (const Layout to : {Layout::Plain, Layout::Blocked}) {

@@ -196,7 +196,7 @@ Result<KernelTime> OrtEngine::time_kernel(const KernelRun& run, double overhead_
   ISOMER_TRY(const Message answer, ask_about(model, {{"op", "kernel"},
                                                      {"count", counted},
                                                      {"harness", kHarness},
-                                                     {"distance", run.distance},
+                                                     {"distance", run.weights.distance},
                                                      {"warmup", 2},
                                                      {"min_runs", 9},
                                                      {"max_runs", 60},

@@ -34,7 +34,12 @@ struct Rotation::State {
   std::vector<Tensor> outputs;
   ConstantPool pool = {};
   std::vector<std::vector<std::byte*>> copies = {};  // addresses of all constants, by copy
+  size_t group = 1;                                  // copies in one
+  size_t rounds = 1;
   size_t runs = 0;
+
+  size_t turn() const { return group * rounds; }
+  size_t copy() const { return runs / turn() * group % copies.size() + runs % turn() % group; }
 };
 
 Rotation::Rotation(const Plan& plan, const Options& options) {
@@ -44,7 +49,10 @@ Rotation::Rotation(const Plan& plan, const Options& options) {
     state_->workspaces.push_back(std::make_unique<Workspace>(planned.program));
   const std::vector<size_t> sizes = constant_bytes(planned.program);
   const size_t one = std::reduce(sizes.begin(), sizes.end(), size_t{1});
-  const size_t count = std::clamp(options.copies, size_t{1}, std::max(options.most / one, size_t{1}));
+  const size_t most = std::max(options.most / one, size_t{1});
+  state_->group = std::clamp(options.copies, size_t{1}, most);
+  state_->rounds = std::max(options.rounds, size_t{1});
+  const size_t count = state_->group * std::clamp(options.groups, size_t{1}, most / state_->group);
   for (size_t i = 0; i < count; ++i) {
     auto& copy = state_->copies.emplace_back();
     for (size_t c = 0; c < sizes.size(); ++c) {
@@ -61,7 +69,7 @@ Result<std::vector<KernelSpan>> Rotation::run(std::span<const Tensor> inputs) {
   ISOMER_CHECK(check_inputs(state_->plan.program.graph, inputs));
   const ThreadScope threads(state_->plan.options.threads);
   Workspace& workspace = *state_->workspaces[state_->runs % state_->workspaces.size()];
-  workspace.read_constants(state_->copies[state_->runs % state_->copies.size()]);
+  workspace.read_constants(state_->copies[state_->copy()]);
   ++state_->runs;
   std::vector<KernelSpan> spans;
   spans.reserve(state_->kernels);
@@ -69,6 +77,10 @@ Result<std::vector<KernelSpan>> Rotation::run(std::span<const Tensor> inputs) {
   return spans;
 }
 
-size_t Rotation::copies() const { return state_->copies.size(); }
+size_t Rotation::copies() const { return state_->group; }
+
+size_t Rotation::cycle() const { return state_->copies.size() * state_->rounds; }
+
+bool Rotation::next_returns() const { return state_->rounds > 1 && state_->runs % state_->turn() < state_->group; }
 
 }  // namespace isomer::onednn

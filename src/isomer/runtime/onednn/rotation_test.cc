@@ -39,6 +39,25 @@ TEST(Rotation, TakesNoMoreThanItsLimit) {
   EXPECT_EQ(Rotation(plan_of(none, inputs_of(none)), {.copies = 0}).copies(), 1U);
 }
 
+TEST(Rotation, GroupsTakeTurns) {
+  const Graph graph = products();
+  const std::vector<Tensor> inputs = inputs_of(graph);
+  const Plan plan = plan_of(graph, inputs);
+  Rotation rotation(plan, {.copies = 2, .groups = 3, .rounds = 4});
+  EXPECT_EQ(rotation.copies(), 2U);
+  EXPECT_EQ(rotation.cycle(), 24U);
+  std::string returns;
+  for (size_t run = 0; run < rotation.cycle(); ++run) {
+    returns += rotation.next_returns() ? '1' : '0';
+    ASSERT_TRUE(rotation.run(inputs).has_value());
+  }
+  EXPECT_EQ(returns, "110000001100000011000000");
+  EXPECT_TRUE(rotation.next_returns());
+  EXPECT_EQ(Rotation(plan, {.copies = 2, .groups = 100, .rounds = 4, .most = size_t{17} << 20}).cycle(), 16U);
+  Rotation plain(plan, {.copies = 2});
+  EXPECT_FALSE(plain.next_returns()) << "they are always as far away";
+}
+
 TEST(Workspace, ReadsConstantsWhereItIsTold) {
   const Graph graph = products();
   const std::vector<Tensor> inputs = inputs_of(graph);
