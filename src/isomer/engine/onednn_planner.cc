@@ -32,7 +32,12 @@ bool is_removed(const Node& node) { return is(node, "Identity") || (is(node, "Dr
 /// Kernels that move windows over whatever layout there is.
 bool is_pool(const Node& node) {
   return node.num_results == 1 &&
-         is_one_of<5>(node, {"MaxPool", "AveragePool", "GlobalAveragePool", "GlobalMaxPool", "Resize"});
+         is_one_of<6>(node, {"MaxPool", "AveragePool", "GlobalAveragePool", "GlobalMaxPool", "Resize", "LRN"});
+}
+/// Several images are normalized in row-major order.
+bool normalizes_one(const Graph& graph, const Node& node) {
+  const auto& extents = graph.type(node.result()).shape;
+  return is(node, "InstanceNormalization") && extents && (*extents)[0].is(1);
 }
 bool is_product(const Node& node) { return is(node, "MatMul") || is(node, "Gemm"); }
 bool is_reduction(const Node& node) {
@@ -41,9 +46,9 @@ bool is_reduction(const Node& node) {
 }
 /// They work in any layout.
 bool is_elementwise(const Graph& graph, const Node& node) {
-  return is_one_of<10>(node,
-                       {"Add", "Sum", "Sub", "Mul", "Div", "Max", "Min", "BatchNormalization", "Erf", "HardSigmoid"}) ||
-         onednn::unary_of(graph, node).has_value();
+  return is_one_of<11>(node, {"Add", "Sum", "Sub", "Mul", "Div", "Max", "Min", "BatchNormalization", "Erf",
+                              "HardSigmoid", "PRelu"}) ||
+         normalizes_one(graph, node) || onednn::unary_of(graph, node).has_value();
 }
 
 class Planning {

@@ -1,4 +1,4 @@
-// Einsum: sums of products over named axes.
+#include "isomer/ops/einsum.h"
 
 #include <map>
 
@@ -9,27 +9,17 @@
 namespace isomer {
 namespace {
 
-/// An axis: a letter, or kEllipsis + i for the i-th axis (from the last) that an ellipsis stands for.
-using Label = int;
-using Term = std::vector<Label>;
-constexpr Label kEllipsis = 256;
-
-struct Equation {
-  std::vector<Term> operands;
-  Term result;
-};
-
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
 /// The labels of one term, whose ellipsis, if it has one, stands for `hidden` axes.
-Result<Term> parse_term(std::string_view text, size_t hidden) {
-  Term term;
+Result<EinsumTerm> parse_term(std::string_view text, size_t hidden) {
+  EinsumTerm term;
   bool ellipsis = false;
   for (size_t i = 0; i < text.size(); ++i) {
     if (is_letter(text[i])) {
       term.push_back(static_cast<unsigned char>(text[i]));
     } else if (text.substr(i, 3) == "..." && !ellipsis) {
-      for (size_t h = hidden; h-- > 0;) term.push_back(kEllipsis + static_cast<Label>(h));
+      for (size_t h = hidden; h-- > 0;) term.push_back(kEinsumEllipsis + static_cast<EinsumLabel>(h));
       ellipsis = true;
       i += 2;
     } else {
@@ -49,14 +39,14 @@ Result<size_t> hidden_axes(std::string_view text, size_t rank) {
 }
 
 /// The result of an equation without "->": the hidden axes, then all letters that stand once, sorted.
-Term implicit_result(const std::vector<Term>& operands) {
-  std::map<Label, int> uses;
-  for (const Term& term : operands)
-    for (const Label label : term) ++uses[label];
-  Term hidden;
-  Term letters;
+EinsumTerm implicit_result(const std::vector<EinsumTerm>& operands) {
+  std::map<EinsumLabel, int> uses;
+  for (const EinsumTerm& term : operands)
+    for (const EinsumLabel label : term) ++uses[label];
+  EinsumTerm hidden;
+  EinsumTerm letters;
   for (const auto& [label, n] : uses) {
-    if (label >= kEllipsis)
+    if (label >= kEinsumEllipsis)
       hidden.insert(hidden.begin(), label);
     else if (n == 1)
       letters.push_back(label);
@@ -65,19 +55,21 @@ Term implicit_result(const std::vector<Term>& operands) {
   return hidden;
 }
 
-Result<Equation> parse_equation(const std::string& attr, const std::vector<size_t>& ranks) {
+}  // namespace
+
+Result<EinsumEquation> parse_einsum(const std::string& attr, const std::vector<size_t>& ranks) {
   std::string text;
   std::copy_if(attr.begin(), attr.end(), std::back_inserter(text), [](char c) { return c != ' '; });
   const size_t arrow = text.find("->");
   std::string left = text.substr(0, arrow) + ",";
-  Equation equation;
+  EinsumEquation equation;
   size_t most_hidden = 0;
   for (size_t begin = 0, end = 0; (end = left.find(',', begin)) != std::string::npos; begin = end + 1) {
     const std::string term = left.substr(begin, end - begin);
     if (equation.operands.size() >= ranks.size()) return fail("Einsum '{}' got {} operands", attr, ranks.size());
     ISOMER_TRY(const size_t hidden, hidden_axes(term, ranks[equation.operands.size()]));
     most_hidden = std::max(most_hidden, hidden);
-    ISOMER_TRY(Term labels, parse_term(term, hidden));
+    ISOMER_TRY(EinsumTerm labels, parse_term(term, hidden));
     equation.operands.push_back(std::move(labels));
   }
   if (equation.operands.size() != ranks.size()) return fail("Einsum '{}' got {} operands", attr, ranks.size());
@@ -89,14 +81,16 @@ Result<Equation> parse_equation(const std::string& attr, const std::vector<size_
   return equation;
 }
 
+namespace {
+
 /// The equation and the extent of each of its axes.
-Result<std::pair<Equation, std::map<Label, Dim>>> labelled(const Attrs& attrs,
-                                                           const std::vector<const Shape*>& shapes) {
+Result<std::pair<EinsumEquation, std::map<EinsumLabel, Dim>>> labelled(const Attrs& attrs,
+                                                                       const std::vector<const Shape*>& shapes) {
   std::vector<size_t> ranks;
   ranks.reserve(shapes.size());
   for (const Shape* shape : shapes) ranks.push_back(shape->size());
-  ISOMER_TRY(Equation equation, parse_equation(attrs.text("equation"), ranks));
-  std::map<Label, Dim> extents;
+  ISOMER_TRY(EinsumEquation equation, parse_einsum(attrs.text("equation"), ranks));
+  std::map<EinsumLabel, Dim> extents;
   for (size_t i = 0; i < shapes.size(); ++i) {
     for (size_t axis = 0; axis < ranks[i]; ++axis) {
       const auto [at, fresh] = extents.emplace(equation.operands[i][axis], (*shapes[i])[axis]);
@@ -106,7 +100,7 @@ Result<std::pair<Equation, std::map<Label, Dim>>> labelled(const Attrs& attrs,
     }
   }
   for (size_t i = 0; i < equation.result.size(); ++i) {
-    const Label label = equation.result[i];
+    const EinsumLabel label = equation.result[i];
     const bool again = std::count(equation.result.begin(), equation.result.end(), label) > 1;
     if (!extents.contains(label) || again) return fail("Einsum '{}' has an odd result", attrs.text("equation"));
   }
@@ -123,7 +117,7 @@ Result<std::vector<TensorType>> infer_einsum(const OpView& view) {
   }
   ISOMER_TRY(const auto parsed, labelled(view.attrs, shapes));
   Shape shape;
-  for (const Label label : parsed.first.result) shape.push_back(parsed.second.at(label));
+  for (const EinsumLabel label : parsed.first.result) shape.push_back(parsed.second.at(label));
   return std::vector<TensorType>{{view.dtype(0), std::move(shape)}};
 }
 
@@ -141,11 +135,11 @@ Result<Loops> loops_of(const Attrs& attrs, std::span<const std::vector<int64_t>>
   for (const Shape& shape : shapes) pointers.push_back(&shape);
   ISOMER_TRY(const auto parsed, labelled(attrs, pointers));
   const auto& [equation, extents] = parsed;
-  Term order = equation.result;
+  EinsumTerm order = equation.result;
   for (const auto& [label, extent] : extents)
     if (std::find(order.begin(), order.end(), label) == order.end()) order.push_back(label);
   Loops loops;
-  for (const Label label : order) loops.extents.push_back(extents.at(label).value());
+  for (const EinsumLabel label : order) loops.extents.push_back(extents.at(label).value());
   for (size_t i = 0; i < operands.size(); ++i) {
     const auto own = strides_of(operands[i]);
     std::vector<int64_t> strides(order.size(), 0);

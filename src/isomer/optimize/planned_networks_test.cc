@@ -9,7 +9,9 @@
 #include "isomer/cost/live_memory.h"
 #include "isomer/engine/onednn_planner.h"
 #include "isomer/ir/builder.h"
+#include "isomer/ir/text.h"
 #include "isomer/models/models.h"
+#include "isomer/ops/registry.h"
 #include "isomer/runtime/onednn/desc.h"
 #include "isomer/runtime/onednn/plan.h"
 
@@ -90,6 +92,33 @@ void expect_foreseen(bool large) {
     const Launches got = foreseen(graph);
     EXPECT_EQ(got.kernels, expected.kernels) << entry.name;
     EXPECT_EQ(got.reorders, expected.reorders) << entry.name;
+  }
+}
+
+TEST(PlannedNetworks, LayersThatFollowTheLayoutOfTheirOperands) {
+  for (const char* images : {"1", "2"}) {
+    const auto graph = parse_graph(fmt::format(R"(
+      input x: f32[{},32,9,8]
+      w = f32[32,32,3,3]{{seed 1}}
+      g = f32[32]{{seed 2}}
+      p = f32[32,1,1]{{seed 3}}
+      q = f32[1]{{seed 4}}
+      a = Conv(x, w) {{pads=[1,1,1,1], strides=[1,1], dilations=[1,1]}}
+      b = InstanceNormalization(a, g, g)
+      c = PRelu(b, p)
+      d = Conv(c, w) {{pads=[1,1,1,1], strides=[1,1], dilations=[1,1]}}
+      e = PRelu(d, q)
+      f = LRN(e) {{size=5}}
+      h = Conv(f, w) {{pads=[1,1,1,1], strides=[1,1], dilations=[1,1]}}
+      i = Swish(h)
+      return i)",
+                                               images),
+                                   find_op);
+    ASSERT_TRUE(graph.has_value()) << graph.error().message;
+    const Launches expected = planned(named(*graph));
+    const Launches got = foreseen(named(*graph));
+    EXPECT_EQ(got.kernels, expected.kernels) << images;
+    EXPECT_EQ(got.reorders, expected.reorders) << images;
   }
 }
 

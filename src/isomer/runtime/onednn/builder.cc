@@ -65,6 +65,12 @@ void perform(const dnnl::engine& engine, std::span<const Builder::Copy> copies) 
 
 }  // namespace
 
+dnnl::primitive_attr scratch_by_user() {
+  dnnl::primitive_attr attr;
+  attr.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+  return attr;
+}
+
 Builder::Builder(Graph graph, std::vector<Group> groups, Tuner& tuner, ElementType type)
     : program_{.graph = std::move(graph), .engine = dnnl::engine(dnnl::engine::kind::cpu, 0)},
       groups_(std::move(groups)),
@@ -171,11 +177,20 @@ Location Builder::constant(ValueId value, const Desc& from, const Desc& to) {
   auto& known = reordered_[value];
   for (const Reordered& one : known)
     if (one.from == from && one.at.desc == to) return one.at;
-  std::byte* const bytes = program_.pool.allocate(to.get_size());
-  copies_.push_back({from, program_.graph.constant(value)->bytes().data(), to, bytes});
-  program_.constants.push_back({Tensor(), bytes});
-  known.push_back({from, {new_buffer(Place::Constant, to.get_size(), program_.constants.size() - 1), 0, to}});
+  known.push_back({from, copied_constant(program_.graph.constant(value)->bytes().data(), from, to)});
   return known.back().at;
+}
+
+Location Builder::copied_constant(const std::byte* source, const Desc& from, const Desc& to) {
+  std::byte* const bytes = program_.pool.allocate(to.get_size());
+  copies_.push_back({from, source, to, bytes});
+  program_.constants.push_back({Tensor(), bytes});
+  return {new_buffer(Place::Constant, to.get_size(), program_.constants.size() - 1), 0, to};
+}
+
+Location Builder::constant(Tensor tensor, const Desc& from, const Desc& to) {
+  copied_.push_back(std::move(tensor));
+  return copied_constant(copied_.back().bytes().data(), from, to);
 }
 
 Location Builder::constant(const Tensor& tensor) {
@@ -231,9 +246,7 @@ void Builder::emit_primitive(std::string name, dnnl::primitive primitive, const 
 }
 
 void Builder::emit_reorder(const Location& from, const Location& to, ValueId value) {
-  dnnl::primitive_attr attr;
-  attr.set_scratchpad_mode(dnnl::scratchpad_mode::user);
-  const dnnl::reorder::primitive_desc desc(program_.engine, from.desc, program_.engine, to.desc, attr);
+  const dnnl::reorder::primitive_desc desc(program_.engine, from.desc, program_.engine, to.desc, scratch_by_user());
   emit("reorder", desc, {{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}}, {value});
 }
 

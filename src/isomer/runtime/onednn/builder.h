@@ -12,6 +12,9 @@
 
 namespace isomer::onednn {
 
+/// For primitives whose scratch memory lies in the arena.
+dnnl::primitive_attr scratch_by_user();
+
 class Builder {
  public:
   /// Elements of a constant on their way into another layout.
@@ -58,6 +61,8 @@ class Builder {
   Location constant(ValueId value, const Desc& from, const Desc& to);
   /// A new constant.
   Location constant(const Tensor& tensor);
+  /// The same for elements that lie as `from` says, in the layout `to`.
+  Location constant(Tensor tensor, const Desc& from, const Desc& to);
   bool boxed(ValueId value);
 
   /// Room for the result of the current group in this layout: its place within a concatenation where that has the same
@@ -87,6 +92,7 @@ class Builder {
   Result<Program> finish();
 
  private:
+  Location copied_constant(const std::byte* source, const Desc& from, const Desc& to);
   BufferId new_buffer(Place place, size_t bytes, size_t index = 0);
   void emit_primitive(std::string name, dnnl::primitive primitive, const char* implementation,
                       std::vector<Argument> arguments, const Desc& scratch, std::vector<ValueId> values);
@@ -111,6 +117,7 @@ class Builder {
   };
   std::map<ValueId, std::vector<Reordered>> reordered_;  // of constants
   std::vector<Copy> copies_;                             // of constants, to be performed in the end
+  std::vector<Tensor> copied_;                           // those of them that are not the graph's
 };
 
 template <class PrimitiveDesc>

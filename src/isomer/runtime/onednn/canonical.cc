@@ -11,6 +11,7 @@
 #include "isomer/ops/registry.h"
 #include "isomer/runtime/onednn/gelu.h"
 #include "isomer/runtime/onednn/program.h"
+#include "isomer/runtime/onednn/take_apart.h"
 #include "isomer/runtime/reference/executor.h"
 
 namespace isomer::onednn {
@@ -152,12 +153,10 @@ class Canonicalizer {
   }
 
   Result<std::optional<ValueId>> special_form(const Node& node, std::span<const ValueId> operands) {
-    const std::optional<ValueId> none;
     if (is_op(node, "Identity") || (is_op(node, "Dropout") && node.num_results == 1)) return operands[0];
     if (is_op(node, "BatchNormalization")) return fold_batch_norm(node, operands);
     if (is_op(node, "Concat")) return nest_concat(node, operands);
-    if (is_op(node, "Gemm")) return take_apart_gemm(node, operands);
-    return none;
+    return take_apart(builder_, node, operands);
   }
 
   const Node& maker(ValueId value) const { return builder_.peek().producer_node(value); }
@@ -229,68 +228,6 @@ class Canonicalizer {
     ISOMER_TRY(const ValueId joined, builder_.add(*node.op, node.attrs, parts));
     concats_[{axis, {operands.begin(), operands.end()}}] = joined;
     return std::optional(joined);
-  }
-
-  /// Whether a value is added to every row of a matrix with `columns` columns.
-  bool is_row(ValueId value, const Dim& columns) const {
-    const Shape& extents = *builder_.type(value).shape;
-    return !extents.empty() && extents.back() == columns &&
-           std::all_of(extents.begin(), extents.end() - 1, [](const Dim& extent) { return extent.is(1); });
-  }
-
-  /// What a Gemm does beyond multiplying by weights and adding a row becomes nodes of its own: views of the operands,
-  /// and element-wise ones that go into the product.
-  Result<std::optional<ValueId>> take_apart_gemm(const Node& gemm, std::span<const ValueId> operands) {
-    const std::optional<ValueId> none;
-    const bool weights = builder_.constant_data(operands[1]) != nullptr;
-    const bool transposed = gemm.attrs.integer("transA") != 0;
-    const float alpha = gemm.attrs.real("alpha");
-    const float beta = gemm.attrs.real("beta");
-    const ValueId c = operands.size() > 2 ? operands[2] : kNoValue;
-    const Shape& wide = *builder_.type(operands[1]).shape;
-    const Dim& columns = wide[gemm.attrs.integer("transB") != 0 ? 0 : 1];
-    const bool simple = c == kNoValue || (beta == 1 && is_row(c, columns));
-    if (builder_.type(operands[0]).dtype != DType::Float || (weights && !transposed && alpha == 1 && simple))
-      return none;
-    ISOMER_TRY(ValueId result, product(gemm, operands, weights));
-    if (alpha != 1) {
-      ISOMER_TRY(result, scaled(result, alpha));
-    }
-    if (c == kNoValue) return std::optional(result);
-    ValueId added = c;
-    if (beta != 1) {
-      ISOMER_TRY(added, scaled(c, beta));
-    }
-    ISOMER_TRY(result, builder_.add(*find_op("Add"), {}, {result, added}));
-    return std::optional(result);
-  }
-
-  Result<ValueId> product(const Node& gemm, std::span<const ValueId> operands, bool weights) {
-    const Attrs swap = {{"perm", Ints{1, 0}}};
-    ValueId a = operands[0];
-    ValueId b = operands[1];
-    if (gemm.attrs.integer("transA") != 0) {
-      ISOMER_TRY(a, builder_.add(*find_op("Transpose"), swap, {a}));
-    }
-    const int64_t transposed = gemm.attrs.integer("transB");
-    if (weights) {
-      const Attrs attrs = {{"alpha", 1.0F}, {"beta", 1.0F}, {"transA", int64_t{0}}, {"transB", transposed}};
-      return builder_.add(*gemm.op, attrs, {a, b});
-    }
-    if (transposed != 0) {
-      ISOMER_TRY(b, builder_.add(*find_op("Transpose"), swap, {b}));
-    }
-    return builder_.add(*find_op("MatMul"), {}, {a, b});
-  }
-
-  Result<ValueId> scaled(ValueId value, float factor) {
-    const Tensor* data = builder_.constant_data(value);
-    if (data == nullptr)
-      return builder_.add(*find_op("Mul"), {}, {value, builder_.constant(Tensor::floats({}, {factor}))});
-    Tensor product = Tensor::zeros(DType::Float, data->dims());
-    std::ranges::transform(data->data<float>(), product.mutable_data<float>().begin(),
-                           [&](float element) { return element * factor; });
-    return builder_.constant(std::move(product));
   }
 
   const Graph& from_;

@@ -31,6 +31,7 @@ const std::map<std::string, Eltwise>& simple_functions() {
       {"Reciprocal", {algorithm::eltwise_pow, 1, -1}},
       {"Softplus", {algorithm::eltwise_soft_relu}},
       {"Mish", {algorithm::eltwise_mish}},
+      {"Round", {algorithm::eltwise_round}},
   };
   return kFunctions;
 }
@@ -45,7 +46,7 @@ float bound(const Node& clip, const std::string& name, float otherwise) {
   return clip.attrs.has(name) ? clip.attrs.tensor(name).data<float>()[0] : otherwise;
 }
 
-/// x op c or c op x as a linear function or power of x.
+/// x op c or c op x as a function of x.
 std::optional<Eltwise> arithmetic(const std::string& name, float c, bool first) {
   if (name == "Add") return Eltwise{algorithm::eltwise_linear, 1, c};
   if (name == "Mul") return Eltwise{algorithm::eltwise_linear, c, 0};
@@ -55,6 +56,7 @@ std::optional<Eltwise> arithmetic(const std::string& name, float c, bool first) 
     return first ? Eltwise{algorithm::eltwise_linear, 1 / c, 0} : Eltwise{algorithm::eltwise_pow, c, -1};
   if (name == "Pow" && first)
     return c == 2 ? Eltwise{algorithm::eltwise_square} : Eltwise{algorithm::eltwise_pow, 1, c};
+  if (name == "PRelu" && first) return Eltwise{algorithm::eltwise_relu, c, 0};
   if (name == "Max") return Eltwise{algorithm::eltwise_clip, c, kInfinity};
   if (name == "Min") return Eltwise{algorithm::eltwise_clip, -kInfinity, c};
   return std::nullopt;
@@ -229,6 +231,7 @@ std::optional<Eltwise> eltwise_of(const Graph& graph, const Node& node, ValueId 
   const auto operands = graph.operands(node);
   if (const auto simple = simple_functions().find(name); simple != simple_functions().end()) return simple->second;
   if (name == "LeakyRelu") return Eltwise{algorithm::eltwise_relu, node.attrs.real("alpha"), 0};
+  if (name == "Swish") return Eltwise{algorithm::eltwise_swish, node.attrs.real("alpha"), 0};
   if (name == "Elu") return Eltwise{algorithm::eltwise_elu, node.attrs.real("alpha"), 0};
   if (name == "Clip") {
     return Eltwise{algorithm::eltwise_clip, bound(node, "min", -kInfinity), bound(node, "max", kInfinity)};

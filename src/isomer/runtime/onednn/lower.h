@@ -16,6 +16,10 @@ Result<bool> lower_deconv(Builder& builder, const Group& group);  // transposed 
 Result<bool> lower_matmul(Builder& builder, const Group& group);  // and Gemm
 Result<bool> lower_pool(Builder& builder, const Group& group);
 Result<bool> lower_norm(Builder& builder, const Group& group);  // batch and layer normalization, softmax
+Result<bool> lower_instance_norm(Builder& builder, const Group& group);
+Result<bool> lower_lrn(Builder& builder, const Group& group);        // local response normalization
+Result<bool> lower_recurrent(Builder& builder, const Group& group);  // RNN, GRU, LSTM
+Result<bool> lower_prelu(Builder& builder, const Group& group);
 Result<bool> lower_reduce(Builder& builder, const Group& group);
 Result<bool> lower_resize(Builder& builder, const Group& group);
 Result<bool> lower_gather(Builder& builder, const Group& group);

@@ -59,13 +59,11 @@ std::optional<Problem> read_problem(const Graph& graph, const Node& node) {
 
 std::optional<DeconvDesc> describe(const Builder& builder, const Problem& p, ElementType type) {
   auto desc = attempt([&] {
-    dnnl::primitive_attr attr;
-    attr.set_scratchpad_mode(dnnl::scratchpad_mode::user);
     const Desc bias = p.bias ? plain_desc({p.dst[1]}) : Desc();
     const dnnl::deconvolution_forward::desc what(
         dnnl::prop_kind::forward_inference, dnnl::algorithm::deconvolution_direct, any_desc(p.src, type),
         any_desc(p.weights, type), bias, any_desc(p.dst, type), p.strides, p.dilations, p.begin, p.end);
-    return DeconvDesc(what, attr, builder.engine(), true);
+    return DeconvDesc(what, scratch_by_user(), builder.engine(), true);
   });
   if (!desc || is_reference(desc->impl_info_str())) return std::nullopt;
   return desc;

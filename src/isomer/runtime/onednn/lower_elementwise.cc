@@ -10,12 +10,6 @@ namespace {
 
 using dnnl::algorithm;
 
-dnnl::primitive_attr scratch_by_user() {
-  dnnl::primitive_attr attr;
-  attr.set_scratchpad_mode(dnnl::scratchpad_mode::user);
-  return attr;
-}
-
 std::optional<algorithm> binary_algorithm(const std::string& name) {
   if (name == "Add" || name == "Sum") return algorithm::binary_add;
   if (name == "Sub") return algorithm::binary_sub;

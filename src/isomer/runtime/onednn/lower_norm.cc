@@ -11,12 +11,6 @@ namespace {
 
 using Flags = dnnl::normalization_flags;
 
-dnnl::primitive_attr scratch_by_user() {
-  dnnl::primitive_attr attr;
-  attr.set_scratchpad_mode(dnnl::scratchpad_mode::user);
-  return attr;
-}
-
 /// Scale above shift, as oneDNN wants them.
 Tensor stacked(const Tensor& scale, const Tensor& shift) {
   const int64_t count = scale.element_count();

@@ -57,14 +57,12 @@ Result<bool> lower_pool(Builder& builder, const Group& group) {
   if (src.size() < 3 || src.size() > 5) return false;
   const auto problem = read_problem(node, src, dst);
   if (!problem) return false;
-  dnnl::primitive_attr attr;
-  attr.set_scratchpad_mode(dnnl::scratchpad_mode::user);
   const Desc layout = builder.at(x).desc;
   const auto desc = attempt([&] {
     const dnnl::pooling_v2_forward::desc what(dnnl::prop_kind::forward_inference, problem->how, layout,
                                               any_desc(dst, layout.data_type()), problem->strides, problem->kernel,
                                               problem->dilations, problem->begin, problem->end);
-    return dnnl::pooling_v2_forward::primitive_desc(what, attr, builder.engine(), true);
+    return dnnl::pooling_v2_forward::primitive_desc(what, scratch_by_user(), builder.engine(), true);
   });
   if (!desc) return false;
   const Location to = builder.result(node.result(), desc->dst_desc());

@@ -57,13 +57,11 @@ Result<bool> lower_resize(Builder& builder, const Group& group) {
   const auto scale = factors(node, from, to);
   const auto how = scale ? algorithm_of(node, from, to, *scale) : std::nullopt;
   if (!how) return false;
-  dnnl::primitive_attr attr;
-  attr.set_scratchpad_mode(dnnl::scratchpad_mode::user);
   const auto describe = [&](const Desc& layout) {
     return attempt([&] {
       const dnnl::resampling_forward::desc what(dnnl::prop_kind::forward_inference, *how, *scale, layout,
                                                 any_desc(to, layout.data_type()));
-      return dnnl::resampling_forward::primitive_desc(what, attr, builder.engine(), true);
+      return dnnl::resampling_forward::primitive_desc(what, scratch_by_user(), builder.engine(), true);
     });
   };
   auto desc = describe(builder.at(x).desc);

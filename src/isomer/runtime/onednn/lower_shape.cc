@@ -51,12 +51,11 @@ Result<bool> lower_concat(Builder& builder, const Group& group) {
   if (join_in_place(builder, group)) return true;
   const int rank = static_cast<int>(dims_of(graph.type(node.result())).size());
   const int axis = static_cast<int>(node.attrs.integer("axis") + (node.attrs.integer("axis") < 0 ? rank : 0));
-  dnnl::primitive_attr attr;
-  attr.set_scratchpad_mode(dnnl::scratchpad_mode::user);
   std::optional<dnnl::concat::primitive_desc> desc;
   for (const bool plain : {false, true}) {
     desc = attempt([&] {
-      return dnnl::concat::primitive_desc(axis, operand_layouts(builder, node, plain), builder.engine(), attr);
+      return dnnl::concat::primitive_desc(axis, operand_layouts(builder, node, plain), builder.engine(),
+                                          scratch_by_user());
     });
     if (desc && !is_reference(desc->impl_info_str())) break;
   }

@@ -1,0 +1,24 @@
+#pragma once
+// Einsum: sums of products over named axes.
+
+#include <string>
+#include <vector>
+
+#include "isomer/base/result.h"
+
+namespace isomer {
+
+/// An axis: a letter, or kEinsumEllipsis + i for the i-th axis (from the last) that an ellipsis stands for.
+using EinsumLabel = int;
+using EinsumTerm = std::vector<EinsumLabel>;
+inline constexpr EinsumLabel kEinsumEllipsis = 256;
+
+struct EinsumEquation {
+  std::vector<EinsumTerm> operands;
+  EinsumTerm result;
+};
+
+/// Reads the attribute for operands of these ranks. Fails on what it cannot read and what does not fit them.
+Result<EinsumEquation> parse_einsum(const std::string& text, const std::vector<size_t>& ranks);
+
+}  // namespace isomer

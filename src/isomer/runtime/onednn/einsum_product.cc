@@ -1,0 +1,100 @@
+#include "isomer/runtime/onednn/einsum_product.h"
+
+#include <map>
+
+#include "isomer/ops/einsum.h"
+#include "isomer/runtime/onednn/rearranged.h"
+
+namespace isomer::onednn {
+namespace {
+
+bool holds(const EinsumTerm& term, EinsumLabel label) { return std::ranges::find(term, label) != term.end(); }
+
+/// A product of two operands over named axes: those of the result that stand in both count matrices, those that stand
+/// in one alone are its rows or columns, and the rest are summed.
+class TwoTerms {
+ public:
+  TwoTerms(GraphBuilder& builder, EinsumEquation equation, std::span<const ValueId> operands)
+      : builder_(builder), equation_(std::move(equation)), operands_(operands) {}
+
+  Result<std::optional<ValueId>> run() {
+    const std::optional<ValueId> none;
+    if (!sort_labels()) return none;
+    ISOMER_TRY(const ValueId a, matrices(0, rows_, summed_));
+    ISOMER_TRY(const ValueId b, matrices(1, summed_, columns_));
+    ISOMER_TRY(ValueId y, builder_.add(*find_op("MatMul"), {}, {a, b}));
+    EinsumTerm made = counted_;
+    made.insert(made.end(), rows_.begin(), rows_.end());
+    made.insert(made.end(), columns_.begin(), columns_.end());
+    Ints extents, perm;
+    for (const EinsumLabel label : made) extents.push_back(extents_.at(label));
+    ISOMER_TRY(y, reshaped(builder_, y, extents));
+    for (const EinsumLabel label : equation_.result) perm.push_back(std::ranges::find(made, label) - made.begin());
+    ISOMER_TRY(y, transposed(builder_, y, perm));
+    return std::optional(y);
+  }
+
+ private:
+  /// False where the equation is no product of matrices.
+  bool sort_labels() {
+    for (size_t i = 0; i < 2; ++i) {
+      const EinsumTerm& term = equation_.operands[i];
+      const Ints extents = extents_of(builder_, operands_[i]);
+      if (extents.size() != term.size()) return false;  // not known yet
+      for (size_t axis = 0; axis < term.size(); ++axis) {
+        if (std::ranges::count(term, term[axis]) > 1 || extents[axis] == 0) return false;
+        const auto [at, fresh] = extents_.emplace(term[axis], extents[axis]);
+        if (!fresh && at->second != extents[axis]) return false;  // repeated
+      }
+    }
+    for (const auto& [label, extent] : extents_) {
+      const bool in_both = holds(equation_.operands[0], label) && holds(equation_.operands[1], label);
+      if (!in_both && !holds(equation_.result, label)) return false;
+      if (in_both && !holds(equation_.result, label)) summed_.push_back(label);
+    }
+    for (const EinsumLabel label : equation_.result) {
+      const bool in_a = holds(equation_.operands[0], label), in_b = holds(equation_.operands[1], label);
+      (in_a && in_b ? counted_ : in_a ? rows_ : columns_).push_back(label);
+    }
+    return true;
+  }
+
+  /// An operand as matrices whose rows and columns are counted by these labels.
+  Result<ValueId> matrices(size_t operand, const EinsumTerm& rows, const EinsumTerm& columns) {
+    const EinsumTerm& term = equation_.operands[operand];
+    Ints perm, extents;
+    const auto append = [&](const EinsumTerm& labels) {
+      int64_t count = 1;
+      for (const EinsumLabel label : labels) {
+        perm.push_back(std::ranges::find(term, label) - term.begin());
+        count *= extents_.at(label);
+      }
+      return count;
+    };
+    append(counted_);
+    for (const EinsumLabel label : counted_) extents.push_back(extents_.at(label));
+    extents.push_back(append(rows));
+    extents.push_back(append(columns));
+    ISOMER_TRY(const ValueId ordered, transposed(builder_, operands_[operand], perm));
+    return reshaped(builder_, ordered, extents);
+  }
+
+  GraphBuilder& builder_;
+  const EinsumEquation equation_;
+  const std::span<const ValueId> operands_;
+  std::map<EinsumLabel, int64_t> extents_;
+  EinsumTerm counted_, rows_, columns_, summed_;
+};
+
+}  // namespace
+
+Result<std::optional<ValueId>> einsum_product(GraphBuilder& builder, const Node& node,
+                                              std::span<const ValueId> operands) {
+  if (operands.size() != 2) return std::optional<ValueId>();
+  std::vector<size_t> ranks;
+  for (const ValueId operand : operands) ranks.push_back(builder.type(operand).rank());
+  ISOMER_TRY(auto equation, parse_einsum(node.attrs.text("equation"), ranks));
+  return TwoTerms(builder, std::move(equation), operands).run();
+}
+
+}  // namespace isomer::onednn

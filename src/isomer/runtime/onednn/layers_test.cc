@@ -1,0 +1,160 @@
+// Whole layers and operators that are taken apart, against the reference executor, on random shapes.
+
+#include "isomer/base/rng.h"
+#include "isomer/runtime/onednn/testing.h"
+
+namespace isomer::onednn {
+namespace {
+
+class Layers : public testing::TestWithParam<int> {
+ protected:
+  int64_t of(std::initializer_list<int64_t> values) { return *(values.begin() + rng_.below(values.size())); }
+  bool coin() { return rng_.below(2) == 0; }
+  void start(uint64_t family) { rng_ = Rng(1000 * family + static_cast<uint64_t>(GetParam())); }
+
+ private:
+  Rng rng_{0};
+};
+
+/// With kernels of oneDNN or our own alone.
+void expect_fast(const std::string& text) {
+  for (const PlanKernel& kernel : expect_as_reference(text))
+    EXPECT_NE(kernel.implementation, "reference") << kernel.name << " of\n" << text;
+  expect_as_reference(text, {.threads = 2, .tune = false});
+}
+
+TEST_P(Layers, Recurrent) {
+  start(1);
+  const char* const cells[] = {"RNN", "GRU", "LSTM"};
+  const char* const directions[] = {"forward", "reverse", "bidirectional"};
+  const auto cell = static_cast<size_t>(of({0, 1, 2}));
+  const auto way = static_cast<size_t>(of({0, 1, 2}));
+  const int64_t gates[] = {1, 3, 4};
+  const int64_t t = of({1, 2, 5}), n = of({1, 3, 16}), c = of({1, 7, 16, 40}), h = of({1, 5, 16, 33});
+  const int64_t d = way == 2 ? 2 : 1;
+  const bool bias = coin(), starts = coin();
+  std::string text = fmt::format(
+      "input x: f32[{},{},{}]\nw = f32[{},{},{}]{{seed 1}}\nr = f32[{},{},{}]{{seed 2}}\nb = f32[{},{}]{{seed 3}}\n"
+      "input h: f32[{},{},{}]\ninput c: f32[{},{},{}]\n",
+      t, n, c, d, gates[cell] * h, c, d, gates[cell] * h, h, d, 2 * gates[cell] * h, d, n, h, d, n, h);
+  std::string operands = std::string("x, w, r") + (bias ? ", b" : "");
+  if (starts) operands += std::string(bias ? "" : ", _") + ", _, h" + (cell == 2 && coin() ? ", c" : "");
+  std::string attrs = fmt::format("direction=\"{}\"", directions[way]);
+  if (cell == 1 && coin()) attrs += ", linear_before_reset=1";
+  if (cell == 0 && coin()) attrs += d == 2 ? ", activations=[\"Relu\", \"Relu\"]" : ", activations=[\"Relu\"]";
+  const int64_t results = std::min<int64_t>(of({1, 2, 3}), cell == 2 ? 3 : 2);
+  const char* const names[] = {"y", "y, yh", "y, yh, yc"};
+  text += fmt::format("{} = {}({}) {{{}}}\nz = Tanh(y)\nreturn z, {}", names[results - 1], cells[cell], operands, attrs,
+                      names[results - 1]);
+  expect_fast(text);
+}
+
+TEST_P(Layers, InstanceAndGroupNormalization) {
+  start(2);
+  const int64_t n = of({1, 1, 2, 3}), groups = of({1, 2, 4}), c = groups * of({1, 3, 8}), s = of({1, 5, 12});
+  const std::string extents =
+      coin() ? fmt::format("[{},{},{},{}]", n, c, s, s + 1) : fmt::format("[{},{},{}]", n, c, s);
+  const std::string constants = fmt::format("g = f32[{}]{{seed 1}}\nb = f32[{}]{{seed 2}}\n", c, c);
+  // With a single element the variance is 0, and what is left of the difference is magnified.
+  const std::string epsilon = "epsilon=0.01";
+  expect_fast(fmt::format("input x: f32{}\n{}y = InstanceNormalization(x, g, b) {{{}}}\nz = Relu(y)\nreturn y, z",
+                          extents, constants, epsilon));
+  expect_fast(fmt::format("input x: f32{}\n{}y = GroupNormalization(x, g, b) {{{}, num_groups={}}}\nreturn y", extents,
+                          constants, epsilon, groups));
+  expect_fast(
+      fmt::format("input x: f32{}\ng = f32[{}]{{seed 1}}\nb = f32[{}]{{seed 2}}\ny = GroupNormalization(x, g, b) "
+                  "{{{}, num_groups={}, per_group=1}}\nreturn y",
+                  extents, groups, groups, epsilon, groups));
+}
+
+TEST_P(Layers, BehindConvolutions) {
+  start(3);
+  const int64_t n = of({1, 2}), c = of({3, 16, 20, 32});
+  const std::string head = fmt::format(
+      "input x: f32[{},{},9,8]\nw = f32[{},{},3,3]{{seed 1}}\ng = f32[{}]{{seed 2}}\nb = f32[{}]{{seed 3}}\n"
+      "p = f32[{},1,1]{{seed 4}}\nq = f32[1]{{seed 5}}\nc = Conv(x, w) {{pads=[1,1,1,1]}}\n",
+      n, c, c, c, c, c, c);
+  expect_fast(head + "i = InstanceNormalization(c, g, b)\nr = PRelu(i, p)\ny = Conv(r, w)\nreturn y, r");
+  expect_fast(head + "r = PRelu(c, p)\ns = PRelu(r, q)\nl = LRN(s) {size=5}\ny = Conv(l, w)\nreturn y");
+  expect_fast(head + "s = Swish(c)\nt = Round(s)\nreturn s, t");
+}
+
+TEST_P(Layers, SlopesAndResponses) {
+  start(4);
+  const int64_t n = of({1, 2}), c = of({1, 5, 16});
+  const char* const slopes[] = {"1", "{0},1,1", "{0},4,3", "3", "1,{0},4,3"};
+  const std::string slope = fmt::format(fmt::runtime(slopes[of({0, 1, 2, 3, 4})]), c);
+  expect_fast(fmt::format("input x: f32[{},{},4,3]\ns = f32[{}]{{seed 1}}\ny = PRelu(x, s)\nreturn y", n, c, slope));
+  expect_fast(fmt::format("input x: f32[{},{},4,3]\ninput s: f32[{}]\ny = PRelu(x, s)\nreturn y", n, c, slope));
+  expect_fast(fmt::format("input x: f32[{},{},4,3]\ny = LRN(x) {{size={}, alpha=0.5, bias=2.0}}\nreturn y", n, c,
+                          of({1, 3, 5})));
+}
+
+TEST_P(Layers, Rearrangements) {
+  start(5);
+  const int64_t n = of({1, 2}), c = of({1, 3}), b = of({1, 2, 3}), h = of({1, 4}), w = of({1, 5});
+  for (const char* mode : {"DCR", "CRD"}) {
+    expect_fast(fmt::format(
+        "input x: f32[{},{},{},{}]\ny = DepthToSpace(x) {{blocksize={}, mode=\"{}\"}}\nz = Relu(y)\nreturn y, z", n,
+        c * b * b, h, w, b, mode));
+    expect_fast(fmt::format("input x: f32[{},{},{},{}]\ny = SpaceToDepth(x) {{blocksize={}, mode=\"{}\"}}\nreturn y", n,
+                            c, h * b, w * b, b, mode));
+  }
+}
+
+TEST_P(Layers, SumsOfProducts) {
+  start(6);
+  const char* const equations[][3] = {{"bhid,bhjd->bhij", "b,h,i,d", "b,h,j,d"},
+                                      {"ij,jk", "i,j", "j,k"},
+                                      {"ij,j->i", "i,j", "j"},
+                                      {"i,j->ij", "i", "j"},
+                                      {"i,i->", "i", "i"},
+                                      {"bij,bjk->kbi", "b,i,j", "b,j,k"},
+                                      {"nchw,hwk->nkc", "n,c,h,w", "h,w,k"},
+                                      {"...ij,...jk->...ik", "b,h,i,j", "b,h,j,k"},
+                                      {"bi,bi->bi", "b,i", "b,i"},
+                                      {"ji,ki->kj", "j,i", "k,i"}};
+  const auto& [equation, a, b] = equations[of({0, 1, 2, 3, 4, 5, 6, 7, 8, 9})];
+  std::map<char, int64_t> extents;
+  const auto shape = [&](const std::string& labels) {
+    std::string out;
+    for (const char label : labels)
+      out += label == ',' ? "," : fmt::to_string(extents.emplace(label, of({1, 2, 5, 7})).first->second);
+    return out;
+  };
+  const std::string left = shape(a), right = shape(b);
+  expect_fast(
+      fmt::format("input a: f32[{}]\ninput b: f32[{}]\ny = Einsum(a, b) {{equation=\"{}\"}}\nz = Tanh(y)\nreturn y, z",
+                  left, right, equation));
+}
+
+INSTANTIATE_TEST_SUITE_P(Random, Layers, testing::Range(0, 32));
+
+TEST(Layers, WhatOneDnnHasNotStaysWithTheReference) {
+  for (const char* text :
+       {"input x: f32[3,2,4]\nw = f32[1,16,4]{seed 1}\nr = f32[1,16,4]{seed 2}\nn = i32[2]{2,3}\ny = LSTM(x, w, r, _, "
+        "n)\n"
+        "return y",
+        "input x: f32[3,2,4]\nw = f32[1,16,4]{seed 1}\nr = f32[1,16,4]{seed 2}\np = f32[1,12]{seed 3}\n"
+        "y = LSTM(x, w, r, _, _, _, _, p)\nreturn y",
+        "input x: f32[3,2,4]\nw = f32[1,12,4]{seed 1}\nr = f32[1,12,4]{seed 2}\ny = GRU(x, w, r) {clip=0.5}\nreturn y",
+        "input x: f32[3,2,4]\nw = f32[1,12,4]{seed 1}\nr = f32[1,12,4]{seed 2}\ny = GRU(x, w, r) {layout=1}\nreturn y",
+        "input x: f32[3,2,4]\nw = f32[1,4,4]{seed 1}\nr = f32[1,4,4]{seed 2}\n"
+        "y = RNN(x, w, r) {activations=[\"Softsign\"]}\nreturn y",
+        "input x: f32[3,2,4]\ninput w: f32[1,4,4]\nr = f32[1,4,4]{seed 2}\ny = RNN(x, w, r)\nreturn y",
+        "input x: f32[1,6,2,2]\ny = LRN(x) {size=4}\nreturn y",
+        "input x: f32[2,3,4]\ninput g: f32[3]\nb = f32[3]{seed 1}\ny = InstanceNormalization(x, g, b)\nreturn y",
+        "input a: f32[3,3]\ny = Einsum(a) {equation=\"ii->i\"}\nreturn y",
+        "input a: f32[3,3]\ninput b: f32[3]\ny = Einsum(a, b) {equation=\"ii,i->i\"}\nreturn y",
+        "input a: f32[1,3]\ninput b: f32[2,3]\ny = Einsum(a, b) {equation=\"ij,ij->i\"}\nreturn y",
+        "input a: f32[2,3]\ninput b: f32[2]\ny = Einsum(a, b) {equation=\"ij,i->i\"}\nreturn y"}) {
+    EXPECT_EQ(references(expect_as_reference(text)), 1) << text;
+  }
+  expect_as_reference(
+      "input x: f32[0,4,3]\ng = f32[4]{seed 1}\nb = f32[4]{seed 2}\n"
+      "y = GroupNormalization(x, g, b) {num_groups=2}\nreturn y");
+  expect_as_reference("input a: f32[2,0]\ninput b: f32[0,3]\ny = Einsum(a, b) {equation=\"ij,jk\"}\nreturn y");
+}
+
+}  // namespace
+}  // namespace isomer::onednn

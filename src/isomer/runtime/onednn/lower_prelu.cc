@@ -1,0 +1,46 @@
+// PRelu: a slope for each channel, or for each element, below zero.
+
+#include "isomer/runtime/onednn/lower.h"
+
+namespace isomer::onednn {
+
+Result<bool> lower_prelu(Builder& builder, const Group& group) {
+  const Graph& graph = builder.graph();
+  const Node& node = graph.node(group.root);
+  const ValueId x = graph.operands(node)[0];
+  const ValueId slope = graph.operands(node)[1];
+  if (!is_dense(graph, x) || !is_dense(graph, slope)) return false;
+  if (unary_of(graph, node)) return lower_eltwise(builder, group);  // one slope for all
+  const Dims dims = dims_of(graph.type(x));
+  Dims slopes = dims_of(graph.type(slope));
+  if (slopes.size() > dims.size()) return false;  // a slope of rank 1 for a scalar
+  slopes.insert(slopes.begin(), dims.size() - slopes.size(), 1);
+  const auto describe = [&](const Desc& layout) {
+    return attempt([&] {
+      const dnnl::prelu_forward::desc what(dnnl::prop_kind::forward_inference, layout,
+                                           any_desc(slopes, layout.data_type()));
+      return dnnl::prelu_forward::primitive_desc(what, scratch_by_user(), builder.engine(), true);
+    });
+  };
+  // Slopes are brought into other layouts as long as they have all extents. Even oneDNN's slowest kernel, which it has
+  // for slopes of other axes than the channels', is faster than the reference executor's.
+  const auto fits = [&](const dnnl::prelu_forward::primitive_desc& prelu) {
+    return lies_plain(prelu.weights_desc()) || slopes == dims_of(graph.type(slope));
+  };
+  auto desc = describe(builder.at(x).desc);
+  if (!desc || !fits(*desc) || is_reference(desc->impl_info_str())) desc = describe(plain_desc(dims));
+  if (!desc || !fits(*desc)) return false;
+  const Location from = builder.as(x, desc->src_desc());
+  const Location weights =
+      lies_plain(desc->weights_desc()) ? builder.plain(slope) : builder.as(slope, desc->weights_desc());
+  const Location to = builder.result(node.result(), from.desc, from);
+  builder.emit(group_name(graph, group), *desc,
+               {{DNNL_ARG_SRC, from},
+                {DNNL_ARG_WEIGHTS, {weights.buffer, weights.offset, desc->weights_desc()}},
+                {DNNL_ARG_DST, to}},
+               {node.result()});
+  builder.place(node.result(), to);
+  return true;
+}
+
+}  // namespace isomer::onednn
