@@ -4,8 +4,9 @@ with the nodes of the graph that ONNX Runtime makes.
 
     .venv/bin/python bench/kernel_costs.py --models all --out docs/results/kernel-costs-1-thread   # .json and .md
 
-A whole model is timed in several processes, the median of their medians counts. Beside other work, run it as
-`chrt -f 10 taskset -c 1 ...`. Finished rows are kept in the JSON file.
+In each of several rounds all kernels are measured anew, and the whole model in a process before and in one behind that: on a
+machine that is shared, how much of its third level of cache is left changes by the minute, and with it how long a model takes
+whose weights just fit. A row is the median of its rounds' ratios. Finished rows are kept in the JSON file.
 """
 
 from __future__ import annotations
@@ -44,49 +45,57 @@ def optimized_nodes(model: pathlib.Path, folder: pathlib.Path) -> collections.Co
     return collections.Counter(node.op_type for node in optimized.graph.node)
 
 
+def round_of(model: pathlib.Path, args: argparse.Namespace, profile: pathlib.Path) -> tuple[dict, list[dict]]:
+    """The account of the kernels, each measured now, and what `isomer bench` said of the whole model before and after."""
+    common = [str(model), "--threads", str(args.threads), "--engine", args.engine, "--profile-db", str(profile)]
+    bench = ["bench", *common, "--seconds", str(args.seconds)]
+    before = isomer(*bench)
+    costs = isomer("inspect", *common, "--costs")["costs"]
+    return costs, [before, isomer(*bench)]
+
+
 def row_of(name: str, args: argparse.Namespace, folder: pathlib.Path) -> dict:
     model = folder / "model.onnx"
     subprocess.run([ISOMER, "models", name, "-o", model], check=True, capture_output=True)
-    threads = ["--threads", str(args.threads), "--engine", args.engine]
-    profile = ["--profile-db", str(args.profile_db)] if args.profile_db else []
-    costs = isomer("inspect", str(model), "--costs", *threads, *profile)["costs"]
-    wholes = [isomer("bench", str(model), "--seconds", str(args.seconds), *threads) for _ in range(args.processes)]
-    medians = [bench["models"][0]["median_us"] for bench in wholes]
-    nodes = optimized_nodes(model, folder) if args.engine == "ort" else None
-    reorders = sum(share["count"] for share in costs["by_kernel"] if share["kernel"].startswith("reorder"))
+    rounds = [round_of(model, args, folder / f"{i}.db") for i in range(args.rounds)]
+    costs, (bench, _) = rounds[0]
+    predicted = [costs["latency_us"] for costs, _ in rounds]
+    wholes = [statistics.mean(bench["models"][0]["median_us"] for bench in benches) for _, benches in rounds]
     row = {
         "name": name,
-        "engine": f"{wholes[0]['engine']} {wholes[0]['engine_version']}",
-        "device": wholes[0]["device"],
-        "predicted_us": costs["latency_us"],
-        "whole_us": statistics.median(medians),
-        "whole_us_by_process": medians,
+        "engine": f"{bench['engine']} {bench['engine_version']}",
+        "device": bench["device"],
+        "predicted_us": statistics.median(predicted),
+        "whole_us": statistics.median(wholes),
+        "ratios": sorted(kernels / whole for kernels, whole in zip(predicted, wholes)),
         "kernels": costs["kernels"],
-        "reorders": reorders,
-        "measured": costs["measured"],
+        "reorders": sum(share["count"] for share in costs["by_kernel"] if share["kernel"].startswith("reorder")),
     }
-    if nodes is not None:
+    if args.engine == "ort":
+        nodes = optimized_nodes(model, folder)
         row |= {"ort_nodes": sum(nodes.values()), "ort_reorders": nodes["ReorderInput"] + nodes["ReorderOutput"]}
     return row
 
 
 def table(rows: list[dict], threads: int) -> str:
-    ratios = [row["predicted_us"] / row["whole_us"] for row in rows]
+    ratios = [statistics.median(row["ratios"]) for row in rows]
     within = {share: sum(abs(ratio - 1) <= share / 100 for ratio in ratios) for share in (15, 20)}
     nodes = "ort_nodes" in rows[0]
     lines = [
         f"{rows[0]['device']}, {threads} thread(s), {rows[0]['engine']}. The sum of the measured kernels beside the latency of",
-        "the whole model; kernels that Isomer expects (reorders among them)"
-        + (" beside the nodes of the graph that ONNX Runtime makes." if nodes else "."),
+        f"the whole model, medians of {len(rows[0]['ratios'])} rounds; the error is that of the median ratio, with those of the lowest "
+        "and the highest; kernels that",
+        "Isomer expects (reorders among them)" + (" beside the nodes of the graph that ONNX Runtime makes." if nodes else "."),
         f"Of {len(rows)} sums, {within[15]} are within 15% of the whole and {within[20]} within 20%; the median error is "
         f"{100 * statistics.median(abs(ratio - 1) for ratio in ratios):.1f}%.",
         "",
         "| model | whole, ms | sum of kernels, ms | error | kernels (reorders) |" + nodes * " nodes in ORT (reorders) |",
-        "|---|---:|---:|---:|---:|" + nodes * "---:|",
+        "|---|---:|---:|---|---:|" + nodes * "---:|",
     ]
     for row, ratio in sorted(zip(rows, ratios), key=lambda pair: pair[0]["whole_us"]):
         lines.append(
-            f"| {row['name']} | {row['whole_us'] / 1000:.2f} | {row['predicted_us'] / 1000:.2f} | {100 * (ratio - 1):+.1f}% "
+            f"| {row['name']} | {row['whole_us'] / 1000:.2f} | {row['predicted_us'] / 1000:.2f} "
+            f"| {100 * (ratio - 1):+.1f}% [{100 * (row['ratios'][0] - 1):+.0f}, {100 * (row['ratios'][-1] - 1):+.0f}] "
             f"| {row['kernels']:.0f} ({row['reorders']}) |" + (f" {row['ort_nodes']} ({row['ort_reorders']}) |" if nodes else "")
         )
     return "\n".join(lines) + "\n"
@@ -97,10 +106,9 @@ def main() -> None:
     parser.add_argument("--models", default="all", help="names separated by commas, or all")
     parser.add_argument("--engine", default="ort", help="ort or onednn")
     parser.add_argument("--out", type=pathlib.Path, required=True, help="without .json and .md")
-    parser.add_argument("--profile-db", type=pathlib.Path)
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--seconds", type=float, default=1.5)
-    parser.add_argument("--processes", type=int, default=3)
+    parser.add_argument("--rounds", type=int, default=3)
     args = parser.parse_args()
     listed = subprocess.run([ISOMER, "models"], check=True, capture_output=True, text=True).stdout.splitlines()[1:]
     names = [line.split()[0] for line in listed] if args.models == "all" else args.models.split(",")
@@ -112,7 +120,7 @@ def main() -> None:
         with tempfile.TemporaryDirectory() as folder:
             rows[name] = row_of(name, args, pathlib.Path(folder))
         row = rows[name]
-        print(f"{name}: {row['predicted_us'] / row['whole_us']:.3f}", flush=True)
+        print(f"{name}: {[round(ratio, 3) for ratio in row['ratios']]}", flush=True)
         path.write_text(json.dumps(list(rows.values()), indent=1) + "\n")
         args.out.with_suffix(".md").write_text(table(list(rows.values()), args.threads))
 

@@ -23,6 +23,12 @@ void expect_fast(const std::string& text) {
   expect_as_reference(text, {.threads = 2, .tune = false});
 }
 
+/// Likewise, in bf16 too where the processor has it.
+void expect_fast_in_bf16(const std::string& text) {
+  expect_fast(text);
+  expect_as_reference(text, {.tune = false, .dtype = check_dtype(DType::BFloat16) ? DType::BFloat16 : DType::Float});
+}
+
 TEST_P(Layers, Recurrent) {
   start(1);
   const char* const cells[] = {"RNN", "GRU", "LSTM"};
@@ -32,13 +38,14 @@ TEST_P(Layers, Recurrent) {
   const int64_t gates[] = {1, 3, 4};
   const int64_t t = of({1, 2, 5}), n = of({1, 3, 16}), c = of({1, 7, 16, 40}), h = of({1, 5, 16, 33});
   const int64_t d = way == 2 ? 2 : 1;
-  const bool bias = coin(), starts = coin();
+  const bool bias = coin(), h_given = coin(), c_given = cell == 2 && coin();
   std::string text = fmt::format(
       "input x: f32[{},{},{}]\nw = f32[{},{},{}]{{seed 1}}\nr = f32[{},{},{}]{{seed 2}}\nb = f32[{},{}]{{seed 3}}\n"
       "input h: f32[{},{},{}]\ninput c: f32[{},{},{}]\n",
       t, n, c, d, gates[cell] * h, c, d, gates[cell] * h, h, d, 2 * gates[cell] * h, d, n, h, d, n, h);
   std::string operands = std::string("x, w, r") + (bias ? ", b" : "");
-  if (starts) operands += std::string(bias ? "" : ", _") + ", _, h" + (cell == 2 && coin() ? ", c" : "");
+  if (h_given || c_given) operands += std::string(bias ? "" : ", _") + ", _" + (h_given ? ", h" : ", _");
+  if (c_given) operands += ", c";
   std::string attrs = fmt::format("direction=\"{}\"", directions[way]);
   if (cell == 1 && coin()) attrs += ", linear_before_reset=1";
   if (cell == 0 && coin()) attrs += d == 2 ? ", activations=[\"Relu\", \"Relu\"]" : ", activations=[\"Relu\"]";
@@ -74,8 +81,8 @@ TEST_P(Layers, BehindConvolutions) {
       "input x: f32[{},{},9,8]\nw = f32[{},{},3,3]{{seed 1}}\ng = f32[{}]{{seed 2}}\nb = f32[{}]{{seed 3}}\n"
       "p = f32[{},1,1]{{seed 4}}\nq = f32[1]{{seed 5}}\nc = Conv(x, w) {{pads=[1,1,1,1]}}\n",
       n, c, c, c, c, c, c);
-  expect_fast(head + "i = InstanceNormalization(c, g, b)\nr = PRelu(i, p)\ny = Conv(r, w)\nreturn y, r");
-  expect_fast(head + "r = PRelu(c, p)\ns = PRelu(r, q)\nl = LRN(s) {size=5}\ny = Conv(l, w)\nreturn y");
+  expect_fast_in_bf16(head + "i = InstanceNormalization(c, g, b)\nr = PRelu(i, p)\ny = Conv(r, w)\nreturn y, r");
+  expect_fast_in_bf16(head + "r = PRelu(c, p)\ns = PRelu(r, q)\nl = LRN(s) {size=5}\ny = Conv(l, w)\nreturn y");
   expect_fast(head + "s = Swish(c)\nt = Round(s)\nreturn s, t");
 }
 

@@ -18,7 +18,7 @@ Result<bool> lower_prelu(Builder& builder, const Group& group) {
   const auto describe = [&](const Desc& layout) {
     return attempt([&] {
       const dnnl::prelu_forward::desc what(dnnl::prop_kind::forward_inference, layout,
-                                           any_desc(slopes, layout.data_type()));
+                                           any_desc(slopes));
       return dnnl::prelu_forward::primitive_desc(what, scratch_by_user(), builder.engine(), true);
     });
   };

@@ -31,52 +31,71 @@ Descs describe_memory(const RecurrentLayer& layer, size_t results) {
 }
 
 /// Emits a primitive that is described already, with everything around it.
-template <class PrimitiveDesc>
-void emit_layer(Builder& builder, const Group& group, const RecurrentLayer& layer, const PrimitiveDesc& desc,
-                const Descs& descs) {
-  const Graph& graph = builder.graph();
-  const Node& node = graph.node(group.root);
-  const auto weights = [&](const Tensor& given, const Desc& to) {
-    const int64_t columns = given.dims()[2];
-    // [directions, gates, hidden, columns], seen as oneDNN counts the axes.
-    const int64_t gate = layer.hidden * columns;
-    const Desc from({1, layer.directions, columns, layer.gates(), layer.hidden}, kF32,
-                    {layer.directions * layer.gates() * gate, layer.gates() * gate, 1, gate, columns});
-    return builder.constant(layer.weights(given), from, to);
-  };
-  std::vector<Argument> arguments = {{DNNL_ARG_SRC_LAYER, builder.as(layer.x, descs.x)},
-                                     {DNNL_ARG_WEIGHTS_LAYER, weights(*layer.w, desc.weights_layer_desc())},
-                                     {DNNL_ARG_WEIGHTS_ITER, weights(*layer.r, desc.weights_iter_desc())},
-                                     {DNNL_ARG_BIAS, builder.constant(layer.one_bias())}};
-  const auto state = [&](ValueId value) {
-    Location at = value == kNoValue
-                      ? builder.constant(Tensor::zeros(DType::Float, {layer.directions, layer.batch, layer.hidden}))
-                      : builder.plain(value);
-    at.desc = plain_desc({1, layer.directions, layer.batch, layer.hidden});
-    return at;
-  };
-  const bool remembers = layer.cell == Cell::Lstm;
-  if (!descs.h.is_zero()) arguments.push_back({DNNL_ARG_SRC_ITER, state(layer.initial_h)});
-  if (!descs.c.is_zero()) arguments.push_back({DNNL_ARG_SRC_ITER_C, state(layer.initial_c)});
-  // oneDNN puts the directions beside one another, the operator one after the other.
-  const int64_t row = layer.directions * layer.hidden;
-  std::vector<Location> results = {
-      builder.result(node.result(), strided_desc({layer.steps, layer.directions, layer.batch, layer.hidden},
-                                                 {layer.batch * row, layer.hidden, row, 1}))};
-  arguments.push_back({DNNL_ARG_DST_LAYER, {results[0].buffer, results[0].offset, descs.y}});
-  const int kinds[] = {DNNL_ARG_DST_ITER, DNNL_ARG_DST_ITER_C};
-  const Dims extents = {layer.directions, layer.batch, layer.hidden};
-  for (uint32_t i = 1; i < (descs.last_h.is_zero() ? 1U : remembers ? 3U : 2U); ++i) {
-    const Location to = i < node.num_results ? builder.result(node.result(i), plain_desc(extents))
-                                             : builder.room(plain_desc(extents).get_size(), plain_desc(extents));
-    arguments.push_back({kinds[i - 1], {to.buffer, to.offset, descs.last_h}});
-    if (i < node.num_results) results.push_back(to);
+class Emitter {
+ public:
+  Emitter(Builder& builder, const Group& group, const RecurrentLayer& layer, const Descs& descs)
+      : builder_(builder), group_(group), node_(builder.graph().node(group.root)), layer_(layer), descs_(descs) {}
+
+  template <class PrimitiveDesc>
+  void run(const PrimitiveDesc& desc) {
+    std::vector<Argument> arguments = {{DNNL_ARG_SRC_LAYER, builder_.as(layer_.x, descs_.x)},
+                                       {DNNL_ARG_WEIGHTS_LAYER, weights(*layer_.w, desc.weights_layer_desc())},
+                                       {DNNL_ARG_WEIGHTS_ITER, weights(*layer_.r, desc.weights_iter_desc())},
+                                       {DNNL_ARG_BIAS, builder_.constant(layer_.one_bias())}};
+    if (!descs_.h.is_zero()) arguments.push_back({DNNL_ARG_SRC_ITER, state(layer_.initial_h)});
+    if (!descs_.c.is_zero()) arguments.push_back({DNNL_ARG_SRC_ITER_C, state(layer_.initial_c)});
+    arguments.push_back({DNNL_ARG_DST_LAYER, steps()});
+    if (!descs_.last_h.is_zero()) arguments.push_back({DNNL_ARG_DST_ITER, last_state(1)});
+    if (!descs_.last_c.is_zero()) arguments.push_back({DNNL_ARG_DST_ITER_C, last_state(2)});
+    std::vector<ValueId> values;
+    for (uint32_t i = 0; i < node_.num_results; ++i) values.push_back(node_.result(i));
+    builder_.emit(group_name(builder_.graph(), group_), desc, arguments, values);
+    for (uint32_t i = 0; i < node_.num_results; ++i) builder_.place(node_.result(i), results_[i]);
   }
-  std::vector<ValueId> values;
-  for (uint32_t i = 0; i < node.num_results; ++i) values.push_back(node.result(i));
-  builder.emit(group_name(graph, group), desc, arguments, values);
-  for (uint32_t i = 0; i < node.num_results; ++i) builder.place(node.result(i), results[i]);
-}
+
+ private:
+  /// [directions, gates, hidden, columns], seen as oneDNN counts the axes.
+  Location weights(const Tensor& given, const Desc& to) {
+    const int64_t columns = given.dims()[2];
+    const int64_t gate = layer_.hidden * columns;
+    const Desc from({1, layer_.directions, columns, layer_.gates(), layer_.hidden}, kF32,
+                    {layer_.directions * layer_.gates() * gate, layer_.gates() * gate, 1, gate, columns});
+    return builder_.constant(layer_.weights(given), from, to);
+  }
+
+  Location state(ValueId value) {
+    const Location at = value == kNoValue ? builder_.constant(Tensor::zeros(DType::Float, extents_of_state()))
+                                          : builder_.plain(value);
+    return {at.buffer, at.offset, descs_.h};
+  }
+
+  /// oneDNN puts the directions beside one another, the operator one after the other.
+  Location steps() {
+    const int64_t row = layer_.directions * layer_.hidden;
+    const Desc seen = strided_desc({layer_.steps, layer_.directions, layer_.batch, layer_.hidden},
+                                   {layer_.batch * row, layer_.hidden, row, 1});
+    results_.push_back(builder_.result(node_.result(), seen));
+    return {results_[0].buffer, results_[0].offset, descs_.y};
+  }
+
+  Location last_state(uint32_t result) {
+    const Desc seen = plain_desc(extents_of_state());
+    const bool wanted = result < node_.num_results;
+    const Location to =
+        wanted ? builder_.result(node_.result(result), seen) : builder_.room(seen.get_size(), seen);
+    if (wanted) results_.push_back(to);
+    return {to.buffer, to.offset, descs_.last_h};
+  }
+
+  Dims extents_of_state() const { return {layer_.directions, layer_.batch, layer_.hidden}; }
+
+  Builder& builder_;
+  const Group& group_;
+  const Node node_;
+  const RecurrentLayer& layer_;
+  const Descs& descs_;
+  std::vector<Location> results_;
+};
 
 /// Describes the primitive and emits it; false where oneDNN does not have it.
 template <class Primitive, class... Args>
@@ -87,7 +106,7 @@ bool lower_as(Builder& builder, const Group& group, const RecurrentLayer& layer,
     return typename Primitive::primitive_desc(what, scratch_by_user(), builder.engine(), true);
   });
   if (!desc) return false;
-  emit_layer(builder, group, layer, *desc, descs);
+  Emitter(builder, group, layer, descs).run(*desc);
   return true;
 }
 
