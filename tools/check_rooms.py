@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Checks that every room of src/isomer includes only the rooms that CMakeLists.txt lets it, that vendor headers stay in the
-room that owns them, and that folders which must stand by themselves include nothing that they shall not see, not even through
-other headers. Exit code 1 with a line for each violation."""
+room that owns them, that folders which must stand by themselves include nothing that they shall not see, not even through
+other headers, and that no two types have one name: compilers do not notice, and what the linker makes of it is wrong.
+Exit code 1 with a line for each violation."""
 
 import pathlib
 import re
@@ -57,6 +58,25 @@ def forbidden(path: pathlib.Path) -> list[str]:
     return problems
 
 
+def types(path: pathlib.Path) -> list[str]:
+    """The types that a file defines in named namespaces, or in none, with their namespaces."""
+    text = re.sub(r'//[^\n]*|R"\((?:.|\n)*?\)"|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])\'', " ", path.read_text())
+    scopes: list[str | None] = []  # names of namespaces; None: anything else
+    found = []
+    head = ""
+    for token in re.findall(r"[{};]|[^{};]+", text):
+        if token == "{":
+            namespace = re.search(r"\bnamespace\s*([\w:]*)\s*$", head)
+            kind = re.search(r"\b(?:struct|class|enum)\s+(\w+)\s*(?:final\s*)?(?::[^:].*)?$", head.replace("\n", " "))
+            if kind and None not in scopes and "" not in scopes and "template <>" not in head:
+                found.append("::".join([*filter(None, scopes), kind.group(1)]))
+            scopes.append(namespace.group(1) if namespace else None)
+        elif token == "}" and scopes:
+            scopes.pop()
+        head = token if token not in "{};" else ""
+    return found
+
+
 def rooms() -> dict[str, set[str]]:
     """Each room with all rooms that it may include: those after USES, and theirs."""
     reach: dict[str, set[str]] = {}
@@ -73,9 +93,13 @@ def rooms() -> dict[str, set[str]]:
 def main() -> int:
     reach = rooms()
     problems = []
+    defined: dict[str, pathlib.Path] = {}
     for path in sorted((ROOT / "src/isomer").rglob("*")):
         if path.suffix not in (".h", ".cc"):
             continue
+        for name in types(path):
+            if (other := defined.setdefault(name, path)) != path:
+                problems.append(f"{path.relative_to(ROOT)}: {name} is a type of {other.relative_to(ROOT)} already")
         room = path.relative_to(ROOT / "src/isomer").parts[0]
         if room not in reach:
             problems.append(f"{path.relative_to(ROOT)}: the room '{room}' is not listed in CMakeLists.txt")

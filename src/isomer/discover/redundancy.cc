@@ -49,8 +49,7 @@ void EqualityBase::add(const TermPair& pair) {
   }
 }
 
-/// An e-graph whose classes carry their values.
-class Saturation {
+class EqualityBase::Saturation {
  public:
   Saturation(const EqualityBase& base, const TermPair& pair, const PairContext& context)
       : base_(base), context_(context), types_(context.types), pair_(pair) {}

@@ -23,7 +23,7 @@ class EqualityBase {
   bool derives(const TermPair& pair, const PairContext& context, const SaturationLimits& limits = {}) const;
 
  private:
-  friend class Saturation;
+  class Saturation;  // an e-graph whose classes carry their values
   struct Target {
     uint32_t label;  ///< of the root of the pattern that it takes the place of
     EPattern pattern;

@@ -30,7 +30,7 @@ class Derivation {
 
   const std::string& stopped_by() const { return stopped_by_; }
   const TermGraph& terms() const { return graph_; }
-  const Application& application(uint32_t number) const { return saturation_.application(number); }
+  const TermApplication& application(uint32_t number) const { return saturation_.application(number); }
   /// Where the chain begins, and its steps; empty when the graphs are the same one.
   const ETermPtr& start() const { return start_; }
   const std::vector<ChainStep>& chain() const { return chain_; }

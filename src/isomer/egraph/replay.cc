@@ -32,7 +32,7 @@ Tensor any_tensor(const TensorType& type, uint64_t seed) {
 /// The graphs of terms over the same inputs.
 class LocalGraph {
  public:
-  LocalGraph(const Derivation& derivation, const Application& application, Form form)
+  LocalGraph(const Derivation& derivation, const TermApplication& application, Form form)
       : terms_(derivation.terms()), form_(form) {
     if (form.cut) leaves_.insert(application.leaves.begin(), application.leaves.end());
     std::set<EClassId> seen;
@@ -90,7 +90,7 @@ class LocalGraph {
 };
 
 /// Whether the rule, applied to the graph of its source side, gives that of its target side.
-bool applies(const Derivation& derivation, const Rule& rule, const Application& application, Form form) {
+bool applies(const Derivation& derivation, const Rule& rule, const TermApplication& application, Form form) {
   LocalGraph local(derivation, application, form);
   const bool forward = application.direction->forward;
   const auto source = local.build(forward ? application.from : application.to);
@@ -103,7 +103,7 @@ bool applies(const Derivation& derivation, const Rule& rule, const Application& 
   });
 }
 
-bool applies(const Derivation& derivation, const Rule& rule, const Application& application) {
+bool applies(const Derivation& derivation, const Rule& rule, const TermApplication& application) {
   for (const bool cut : {true, false})
     if (applies(derivation, rule, application, Form{cut}) || applies(derivation, rule, application, Form{cut, false}))
       return true;
@@ -134,7 +134,7 @@ Status replay(const Derivation& derivation) {
   const ETerm* before = derivation.start().get();
   for (size_t i = 0; i < derivation.chain().size(); ++i) {
     const ChainStep& step = derivation.chain()[i];
-    const Application& application = derivation.application(step.application);
+    const TermApplication& application = derivation.application(step.application);
     const Rule& rule = derivation.rule(step);
     const uint64_t from = explainer.term(application.from[step.root])->hash;
     const uint64_t to = explainer.term(application.to[step.root])->hash;

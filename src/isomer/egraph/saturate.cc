@@ -83,7 +83,7 @@ bool Saturation::apply(const Found& found) {
   if (!from || from->size() != match.roots.size()) return false;
   for (size_t i = 0; i < from->size(); ++i)
     if (matched.known((*from)[i]) != graph_.find(match.roots[i])) return false;
-  Application application{direction, {}, {}, leaves_of(graph_, match.binding)};
+  TermApplication application{direction, {}, {}, leaves_of(graph_, match.binding)};
   application.from = matched.commit(*from);
   application.to = made.commit(*to);
   for (uint32_t i = 0; i < to->size(); ++i) {

@@ -15,8 +15,8 @@ struct DeriveLimits {
   TermMatchLimits match = {};
 };
 
-/// A rule applied: the terms of its two sides, over the same `leaves`.
-struct Application {
+/// A rule applied to terms: those of its two sides, over the same `leaves`.
+struct TermApplication {
   const Direction* direction;
   std::vector<EClassId> from;
   std::vector<EClassId> to;
@@ -37,7 +37,7 @@ class Saturation {
     uint32_t root;
   };
   const Reason& reason(EGraph::Reason number) const { return reasons_[number]; }
-  const Application& application(uint32_t number) const { return applications_[number]; }
+  const TermApplication& application(uint32_t number) const { return applications_[number]; }
   size_t rounds() const { return rounds_; }
 
  private:
@@ -52,7 +52,7 @@ class Saturation {
   TermGraph& graph_;
   const std::vector<Direction>& directions_;
   const DeriveLimits& limits_;
-  std::vector<Application> applications_;
+  std::vector<TermApplication> applications_;
   std::vector<Reason> reasons_;
   size_t rounds_ = 0;
 };
