@@ -13,6 +13,33 @@ namespace isomer {
 template <class T>
 using Accumulator = std::conditional_t<std::is_same_v<T, float>, double, T>;
 
+/// f(a, b) with integers taken modulo 2^64, as ONNX's types wrap around.
+template <class T, class F>
+T wrapping(T a, T b, F f) {
+  if constexpr (std::is_integral_v<T>)
+    return static_cast<T>(f(static_cast<uint64_t>(a), static_cast<uint64_t>(b)));
+  else
+    return static_cast<T>(f(a, b));
+}
+
+/// a + b, a - b, a b and a + x y; integers wrap around.
+template <class T>
+T sum_of(T a, T b) {
+  return wrapping(a, b, [](auto x, auto y) { return x + y; });
+}
+template <class T>
+T difference_of(T a, T b) {
+  return wrapping(a, b, [](auto x, auto y) { return x - y; });
+}
+template <class T>
+T product_of(T a, T b) {
+  return wrapping(a, b, [](auto x, auto y) { return x * y; });
+}
+template <class T>
+T multiply_add(T a, T x, T y) {
+  return sum_of(a, product_of(x, y));
+}
+
 /// As for_numeric over float and double alone, for kernels that look at the size of numbers.
 template <class F>
 Status for_float(DType dtype, F&& f) {
@@ -41,7 +68,7 @@ T scalar_abs(T x) {
   else if constexpr (std::is_unsigned_v<T>)
     return x;
   else
-    return x < T(0) ? T(0) - x : x;
+    return x < T(0) ? difference_of(T(0), x) : x;
 }
 
 /// The maximum over a set. Over the field it is that of the residues: Fp::sign is no order (its maximum is not

@@ -10,25 +10,16 @@
 namespace isomer {
 namespace {
 
-/// f(a, b) with integers taken modulo 2^64, as ONNX's types wrap around.
-template <class T, class F>
-T wrapping(T a, T b, F f) {
-  if constexpr (std::is_integral_v<T>)
-    return static_cast<T>(f(static_cast<uint64_t>(a), static_cast<uint64_t>(b)));
-  else
-    return static_cast<T>(f(a, b));
-}
-
 Status add_kernel(KernelContext& context) {
-  return zip_numeric(context, []<class T>(T a, T b) { return wrapping(a, b, [](auto x, auto y) { return x + y; }); });
+  return zip_numeric(context, []<class T>(T a, T b) { return sum_of(a, b); });
 }
 
 Status sub_kernel(KernelContext& context) {
-  return zip_numeric(context, []<class T>(T a, T b) { return wrapping(a, b, [](auto x, auto y) { return x - y; }); });
+  return zip_numeric(context, []<class T>(T a, T b) { return difference_of(a, b); });
 }
 
 Status mul_kernel(KernelContext& context) {
-  return zip_numeric(context, []<class T>(T a, T b) { return wrapping(a, b, [](auto x, auto y) { return x * y; }); });
+  return zip_numeric(context, []<class T>(T a, T b) { return product_of(a, b); });
 }
 
 /// a / b; integers truncate towards 0. Division by 0, which ONNX leaves open for integers, gives 0.
@@ -173,12 +164,6 @@ Status min_kernel(KernelContext& context) {
         context, [](T a, T b) { return scalar_min<T>(a, b); }, [](T v) { return v; });
     return {};
   });
-}
-
-/// a + b in domain A, integers modulo 2^64.
-template <class A>
-A sum_of(A a, A b) {
-  return wrapping(a, b, [](auto x, auto y) { return x + y; });
 }
 
 Status sum_kernel(KernelContext& context) {

@@ -173,16 +173,10 @@ Status einsum_kernel(KernelContext& context) {
       A product(1);
       for (size_t i = 0; i < context.operands.size(); ++i) {
         const A factor = context.operands[i].data<T>()[static_cast<size_t>(at[i])];
-        if constexpr (std::is_integral_v<A>)
-          product = static_cast<A>(static_cast<uint64_t>(product) * static_cast<uint64_t>(factor));
-        else
-          product = product * factor;
+        product = product_of(product, factor);
       }
       A& sum = sums[n++ / terms];
-      if constexpr (std::is_integral_v<A>)
-        sum = static_cast<A>(static_cast<uint64_t>(sum) + static_cast<uint64_t>(product));
-      else
-        sum = sum + product;
+      sum = sum_of(sum, product);
     });
     for (size_t i = 0; i < out.size(); ++i) out[i] = static_cast<T>(sums[i]);
     return {};

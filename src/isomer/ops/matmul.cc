@@ -10,15 +10,6 @@
 namespace isomer {
 namespace {
 
-/// a + x y, integers modulo 2^64.
-template <class A>
-A multiply_add(A a, A x, A y) {
-  if constexpr (std::is_integral_v<A>)
-    return static_cast<A>(static_cast<uint64_t>(a) + static_cast<uint64_t>(x) * static_cast<uint64_t>(y));
-  else
-    return a + x * y;
-}
-
 /// The shape of the product as NumPy's matmul has it: operands of rank 1 are a row and a column that vanish again.
 Result<Shape> product_shape(const OpView& view) {
   Shape a = view.shape(0);

@@ -70,7 +70,7 @@ Status sum_kernel(KernelContext& context) {
   return for_numeric(context.operands[0].dtype(), [&]<class T>() -> Status {
     using Sum = Accumulator<T>;
     return reduce<T, Sum>(
-        context, Sum(0), [](Sum a, Sum b, size_t) { return static_cast<Sum>(a + b); }, kAsIs);
+        context, Sum(0), [](Sum a, Sum b, size_t) { return sum_of(a, b); }, kAsIs);
   });
 }
 
@@ -78,7 +78,7 @@ Status mean_kernel(KernelContext& context) {
   return for_numeric(context.operands[0].dtype(), [&]<class T>() -> Status {
     using Sum = Accumulator<T>;
     return reduce<T, Sum>(
-        context, Sum(0), [](Sum a, Sum b, size_t) { return static_cast<Sum>(a + b); },
+        context, Sum(0), [](Sum a, Sum b, size_t) { return sum_of(a, b); },
         [](Sum sum, Sum n) {
           // Integers and the field have no NaN for the mean of nothing.
           if constexpr (!std::is_floating_point_v<Sum>)
@@ -92,7 +92,7 @@ Status prod_kernel(KernelContext& context) {
   return for_numeric(context.operands[0].dtype(), [&]<class T>() -> Status {
     using Sum = Accumulator<T>;
     return reduce<T, Sum>(
-        context, Sum(1), [](Sum a, Sum b, size_t) { return static_cast<Sum>(a * b); }, kAsIs);
+        context, Sum(1), [](Sum a, Sum b, size_t) { return product_of(a, b); }, kAsIs);
   });
 }
 
@@ -114,7 +114,7 @@ Status l1_kernel(KernelContext& context) {
   return for_numeric(context.operands[0].dtype(), [&]<class T>() -> Status {
     using Sum = Accumulator<T>;
     return reduce<T, Sum>(
-        context, Sum(0), [](Sum a, Sum b, size_t) { return static_cast<Sum>(a + scalar_abs(b)); }, kAsIs);
+        context, Sum(0), [](Sum a, Sum b, size_t) { return sum_of(a, scalar_abs(b)); }, kAsIs);
   });
 }
 
@@ -122,7 +122,7 @@ Status sum_square_kernel(KernelContext& context) {
   return for_numeric(context.operands[0].dtype(), [&]<class T>() -> Status {
     using Sum = Accumulator<T>;
     return reduce<T, Sum>(
-        context, Sum(0), [](Sum a, Sum b, size_t) { return static_cast<Sum>(a + b * b); }, kAsIs);
+        context, Sum(0), [](Sum a, Sum b, size_t) { return multiply_add(a, b, b); }, kAsIs);
   });
 }
 
