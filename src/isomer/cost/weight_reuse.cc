@@ -31,7 +31,7 @@ WeightReads WeightReuse::of(size_t kernel) const {
     }
   }
   if (bytes < kSmallWeights) return {};
-  const auto readers = graph_.consumers(largest);
+  const std::vector<NodeId> readers = readers_of(largest);
   if (readers.size() < 2) return {.distance = rounded(footprint_)};
   if (weights_.empty()) weights_ = weights_read();
   const double absence = rounded(between_runs(largest));
@@ -46,15 +46,14 @@ WeightReads WeightReuse::of(size_t kernel) const {
 }
 
 double WeightReuse::between_runs(ValueId weight) const {
-  const auto readers = graph_.consumers(weight);
+  const std::vector<NodeId> readers = readers_of(weight);
   const auto within = [&](NodeId reader) { return readers.front() <= reader && reader < readers.back(); };
-  return footprint_ -
-         sum_of_weights([&](ValueId other) { return std::ranges::all_of(graph_.consumers(other), within); });
+  return footprint_ - sum_of_weights([&](ValueId other) { return std::ranges::all_of(readers_of(other), within); });
 }
 
 double WeightReuse::within_run(NodeId before, NodeId reader) const {
   const auto since = [&](NodeId other) { return before < other && other <= reader; };
-  return sum_of_weights([&](ValueId other) { return std::ranges::any_of(graph_.consumers(other), since); });
+  return sum_of_weights([&](ValueId other) { return std::ranges::any_of(readers_of(other), since); });
 }
 
 template <class Condition>
@@ -64,15 +63,20 @@ double WeightReuse::sum_of_weights(const Condition& condition) const {
   return bytes;
 }
 
-std::vector<ValueId> WeightReuse::weights_read() const {
-  const auto folds = [&](NodeId reader) {
+std::vector<NodeId> WeightReuse::readers_of(ValueId weight) const {
+  std::vector<NodeId> out;
+  for (const NodeId reader : graph_.consumers(weight)) {
     const Node& node = graph_.node(reader);
-    return node.num_results > 0 && graph_.is_weight(node.result());
-  };
+    const bool folds = node.num_results > 0 && graph_.is_weight(node.result());
+    if (!folds) out.push_back(reader);
+  }
+  return out;
+}
+
+std::vector<ValueId> WeightReuse::weights_read() const {
   std::vector<ValueId> out;
   for (ValueId value = 0; value < graph_.num_values(); ++value)
-    if (graph_.is_weight(value) && types_.bytes(value) >= kSmallWeights &&
-        !std::ranges::all_of(graph_.consumers(value), folds))
+    if (graph_.is_weight(value) && types_.bytes(value) >= kSmallWeights && !readers_of(value).empty())
       out.push_back(value);
   return out;
 }

@@ -26,6 +26,8 @@ class WeightReuse {
   WeightReads of(size_t kernel) const;
 
  private:
+  /// Nodes that read a weight when the model runs, in their order.
+  std::vector<NodeId> readers_of(ValueId weight) const;
   /// Those that are read when the model runs, without the small ones.
   std::vector<ValueId> weights_read() const;
   /// Bytes touched between the last reader of a weight and the first one of the next run.

@@ -238,7 +238,10 @@ class Planning {
           !form || (*form <= kPlainForm && forms_[operand] > kPlainForm && !is(root, "Sub") && !is(root, "Div"));
       if (stays) form = forms_[operand];
     }
-    const bool follows = form && *form != kStridedForm && fits_blocks(root.result());
+    bool follows = form && *form != kStridedForm && fits_blocks(root.result());
+    // Zeros that fill up a block have no variance.
+    if (follows && *form > kPlainForm && is(root, "InstanceNormalization"))
+      follows = channels(root.result()) % *form == 0;
     place_kernel(group, follows ? *form : kPlainForm, follows ? *form : kPlainForm);
   }
 

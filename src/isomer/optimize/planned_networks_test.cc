@@ -96,12 +96,12 @@ void expect_foreseen(bool large) {
 }
 
 TEST(PlannedNetworks, LayersThatFollowTheLayoutOfTheirOperands) {
-  for (const char* images : {"1", "2"}) {
+  for (const auto& [images, channels] : {std::pair(1, 32), {2, 32}, {1, 20}}) {
     const auto graph = parse_graph(fmt::format(R"(
-      input x: f32[{},32,9,8]
-      w = f32[32,32,3,3]{{seed 1}}
-      g = f32[32]{{seed 2}}
-      p = f32[32,1,1]{{seed 3}}
+      input x: f32[{0},{1},9,8]
+      w = f32[{1},{1},3,3]{{seed 1}}
+      g = f32[{1}]{{seed 2}}
+      p = f32[{1},1,1]{{seed 3}}
       q = f32[1]{{seed 4}}
       a = Conv(x, w) {{pads=[1,1,1,1], strides=[1,1], dilations=[1,1]}}
       b = InstanceNormalization(a, g, g)
@@ -112,13 +112,13 @@ TEST(PlannedNetworks, LayersThatFollowTheLayoutOfTheirOperands) {
       h = Conv(f, w) {{pads=[1,1,1,1], strides=[1,1], dilations=[1,1]}}
       i = Swish(h)
       return i)",
-                                               images),
+                                               images, channels),
                                    find_op);
     ASSERT_TRUE(graph.has_value()) << graph.error().message;
     const Launches expected = planned(named(*graph));
     const Launches got = foreseen(named(*graph));
-    EXPECT_EQ(got.kernels, expected.kernels) << images;
-    EXPECT_EQ(got.reorders, expected.reorders) << images;
+    EXPECT_EQ(got.kernels, expected.kernels) << images << " of " << channels;
+    EXPECT_EQ(got.reorders, expected.reorders) << images << " of " << channels;
   }
 }
 

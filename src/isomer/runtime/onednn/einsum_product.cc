@@ -1,8 +1,10 @@
 #include "isomer/runtime/onednn/einsum_product.h"
 
+#include <algorithm>
 #include <map>
 
 #include "isomer/ops/einsum.h"
+#include "isomer/ops/registry.h"
 #include "isomer/runtime/onednn/rearranged.h"
 
 namespace isomer::onednn {
@@ -20,17 +22,15 @@ class TwoTerms {
   Result<std::optional<ValueId>> run() {
     const std::optional<ValueId> none;
     if (!sort_labels()) return none;
+    if (rows_.empty() && columns_.empty() && summed_.empty()) return elements();
     ISOMER_TRY(const ValueId a, matrices(0, rows_, summed_));
     ISOMER_TRY(const ValueId b, matrices(1, summed_, columns_));
     ISOMER_TRY(ValueId y, builder_.add(*find_op("MatMul"), {}, {a, b}));
     EinsumTerm made = counted_;
     made.insert(made.end(), rows_.begin(), rows_.end());
     made.insert(made.end(), columns_.begin(), columns_.end());
-    Ints extents, perm;
-    for (const EinsumLabel label : made) extents.push_back(extents_.at(label));
-    ISOMER_TRY(y, reshaped(builder_, y, extents));
-    for (const EinsumLabel label : equation_.result) perm.push_back(std::ranges::find(made, label) - made.begin());
-    ISOMER_TRY(y, transposed(builder_, y, perm));
+    ISOMER_TRY(y, reshaped(builder_, y, extents_of_labels(made)));
+    ISOMER_TRY(y, transposed(builder_, y, order(made, equation_.result)));
     return std::optional(y);
   }
 
@@ -59,24 +59,44 @@ class TwoTerms {
     return true;
   }
 
+  /// All labels stand in both operands and in the result.
+  Result<std::optional<ValueId>> elements() {
+    ISOMER_TRY(const ValueId a, transposed(builder_, operands_[0], order(equation_.operands[0], equation_.result)));
+    ISOMER_TRY(const ValueId b, transposed(builder_, operands_[1], order(equation_.operands[1], equation_.result)));
+    return builder_.add(*find_op("Mul"), {}, {a, b}).map([](ValueId y) { return std::optional(y); });
+  }
+
+  /// Where the labels of `to` stand in `from`.
+  static Ints order(const EinsumTerm& from, const EinsumTerm& to) {
+    Ints perm;
+    for (const EinsumLabel label : to) perm.push_back(std::ranges::find(from, label) - from.begin());
+    return perm;
+  }
+
   /// An operand as matrices whose rows and columns are counted by these labels.
   Result<ValueId> matrices(size_t operand, const EinsumTerm& rows, const EinsumTerm& columns) {
-    const EinsumTerm& term = equation_.operands[operand];
-    Ints perm, extents;
-    const auto append = [&](const EinsumTerm& labels) {
-      int64_t count = 1;
-      for (const EinsumLabel label : labels) {
-        perm.push_back(std::ranges::find(term, label) - term.begin());
-        count *= extents_.at(label);
-      }
-      return count;
-    };
-    append(counted_);
-    for (const EinsumLabel label : counted_) extents.push_back(extents_.at(label));
-    extents.push_back(append(rows));
-    extents.push_back(append(columns));
+    constexpr size_t kMostAxes = 3;  // beyond, oneDNN has fewer kernels, and none from 12 axes on
+    EinsumTerm labels = counted_;
+    labels.insert(labels.end(), rows.begin(), rows.end());
+    labels.insert(labels.end(), columns.begin(), columns.end());
+    const Ints perm = order(equation_.operands[operand], labels);
+    Ints extents = extents_of_labels(counted_);
+    if (extents.size() > kMostAxes) extents = {product(counted_)};
+    extents.push_back(product(rows));
+    extents.push_back(product(columns));
     ISOMER_TRY(const ValueId ordered, transposed(builder_, operands_[operand], perm));
     return reshaped(builder_, ordered, extents);
+  }
+
+  Ints extents_of_labels(const EinsumTerm& labels) const {
+    Ints extents;
+    for (const EinsumLabel label : labels) extents.push_back(extents_.at(label));
+    return extents;
+  }
+  int64_t product(const EinsumTerm& labels) const {
+    int64_t count = 1;
+    for (const EinsumLabel label : labels) count *= extents_.at(label);
+    return count;
   }
 
   GraphBuilder& builder_;

@@ -28,7 +28,8 @@ Result<bool> lower_instance_norm(Builder& builder, const Group& group) {
   const Tensor* const shift = graph.constant(operands[2]);
   const bool one = whole[0] == 1;
   if (!one && (scale == nullptr || shift == nullptr)) return false;
-  const Dims flat = {1, whole[0] * whole[1], element_count(std::span(whole).subspan(2))};
+  // oneDNN's fast kernels are for two axes behind the channels, at least.
+  const Dims flat = {1, whole[0] * whole[1], element_count(std::span(whole).subspan(2)), 1};
   const auto describe = [&](const Desc& layout) {
     return attempt([&] {
       const dnnl::batch_normalization_forward::desc what(
@@ -37,7 +38,8 @@ Result<bool> lower_instance_norm(Builder& builder, const Group& group) {
     });
   };
   const Desc lies = builder.at(operands[0]).desc;
-  auto desc = one ? describe(lies) : std::nullopt;
+  // Zeros that fill up a block have no variance.
+  auto desc = one && !has_padding(lies) ? describe(lies) : std::nullopt;
   if (!desc || is_reference(desc->impl_info_str())) desc = describe(plain_desc(flat));
   if (!desc) return false;
   const bool flattened = desc->src_desc().dims() != whole;

@@ -18,13 +18,19 @@ Result<bool> lower_lrn(Builder& builder, const Group& group) {
       return dnnl::lrn_forward::primitive_desc(what, scratch_by_user(), builder.engine(), true);
     });
   };
-  // Even oneDNN's slowest is faster than the reference executor's.
-  auto desc = describe(builder.at(x).desc);
-  if (!desc) desc = describe(plain_desc(dims_of(graph.type(x))));
+  // oneDNN's fast kernels are for two axes behind the channels, which count as pixels alone.
+  const Dims dims = dims_of(graph.type(x));
+  const Dims flat = {dims[0], dims[1], element_count(std::span(dims).subspan(2)), 1};
+  auto desc = dims.size() == 4 ? describe(builder.at(x).desc) : std::nullopt;
+  if (!desc || is_reference(desc->impl_info_str())) desc = describe(plain_desc(flat));
   if (!desc) return false;
-  const Location from = builder.as(x, desc->src_desc());
-  const Location to = builder.result(node.result(), desc->dst_desc());
-  builder.emit(group_name(graph, group), *desc, {{DNNL_ARG_SRC, from}, {DNNL_ARG_DST, to}}, {node.result()});
+  const bool as_it_lies = desc->src_desc().dims() == dims;
+  const Location from = as_it_lies ? builder.as(x, desc->src_desc()) : builder.plain(x);
+  const Location to = builder.result(node.result(), from.desc);
+  builder.emit(group_name(graph, group), *desc,
+               {{DNNL_ARG_SRC, {from.buffer, from.offset, desc->src_desc()}},
+                {DNNL_ARG_DST, {to.buffer, to.offset, desc->dst_desc()}}},
+               {node.result()});
   builder.place(node.result(), to);
   return true;
 }

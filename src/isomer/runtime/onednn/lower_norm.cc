@@ -62,11 +62,13 @@ Result<bool> lower_batch_norm(Builder& builder, const Group& group) {
     if (parts[i] == nullptr || parts[i]->dtype() != DType::Float) return false;
   }
   if (!is_dense(graph, operands[0]) || dims_of(graph.type(operands[0])).size() < 2) return false;
-  if (const auto layout = channel_layout(builder.at(operands[0]).desc)) {
-    emit_channel_map(builder, group, *layout, channel_factors(*layout, parts, node.attrs.real("epsilon")),
-                     builder.at(operands[0]));
-    return true;
-  }
+  const auto by_channel = [&](const Location& from) {
+    const auto layout = channel_layout(from.desc);
+    if (layout)
+      emit_channel_map(builder, group, *layout, channel_factors(*layout, parts, node.attrs.real("epsilon")), from);
+    return layout.has_value();
+  };
+  if (by_channel(builder.at(operands[0]))) return true;
   Flags flags = Flags::use_global_stats | Flags::use_scale_shift;
   if (!group.posts.empty()) flags = flags | Flags::fuse_norm_relu;
   const auto describe = [&](const Desc& layout) {
@@ -76,9 +78,8 @@ Result<bool> lower_batch_norm(Builder& builder, const Group& group) {
       return dnnl::batch_normalization_forward::primitive_desc(what, scratch_by_user(), builder.engine(), true);
     });
   };
-  auto desc = describe(builder.at(operands[0]).desc);
-  if (!desc || is_reference(desc->impl_info_str())) desc = describe(plain_desc(dims_of(graph.type(operands[0]))));
-  if (!desc || is_reference(desc->impl_info_str())) return false;
+  const auto desc = describe(builder.at(operands[0]).desc);
+  if (!desc || is_reference(desc->impl_info_str())) return by_channel(builder.plain(operands[0]));
   const ValueId result = graph.node(group.last()).result();
   const Location from = builder.as(operands[0], desc->src_desc());
   const Location to = builder.result(result, desc->dst_desc(), from);

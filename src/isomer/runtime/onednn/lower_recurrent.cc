@@ -64,8 +64,8 @@ class Emitter {
   }
 
   Location state(ValueId value) {
-    const Location at = value == kNoValue ? builder_.constant(Tensor::zeros(DType::Float, extents_of_state()))
-                                          : builder_.plain(value);
+    const Location at =
+        value == kNoValue ? builder_.constant(Tensor::zeros(DType::Float, extents_of_state())) : builder_.plain(value);
     return {at.buffer, at.offset, descs_.h};
   }
 
@@ -81,8 +81,7 @@ class Emitter {
   Location last_state(uint32_t result) {
     const Desc seen = plain_desc(extents_of_state());
     const bool wanted = result < node_.num_results;
-    const Location to =
-        wanted ? builder_.result(node_.result(result), seen) : builder_.room(seen.get_size(), seen);
+    const Location to = wanted ? builder_.result(node_.result(result), seen) : builder_.room(seen.get_size(), seen);
     if (wanted) results_.push_back(to);
     return {to.buffer, to.offset, descs_.last_h};
   }

@@ -20,7 +20,8 @@ bool is_dense(const Graph& graph, ValueId value) {
 
 bool is_reference(const char* implementation) {
   const std::string_view name(implementation);
-  return name.starts_with("ref") || name.find(":ref") != std::string_view::npos;
+  return name.starts_with("ref") || name.find(":ref") != std::string_view::npos ||
+         name.find("_ref:") != std::string_view::npos;
 }
 
 namespace {
