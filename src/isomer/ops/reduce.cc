@@ -208,6 +208,7 @@ template <bool largest>
 Element fold_extreme(Scope& scope, const SymbolicTensor& x, const std::vector<size_t>& axes,
                      const SymbolicIndex& index) {
   std::vector<Dim> extents;
+  extents.reserve(axes.size());
   for (const size_t axis : axes) extents.push_back(x.shape[axis]);
   return scope.extreme(largest ? "max" : "min", extents, [&](const SymbolicIndex& k) {
     SymbolicIndex at = index;
