@@ -5,8 +5,9 @@ with the nodes of the graph that ONNX Runtime makes.
     .venv/bin/python bench/kernel_costs.py --models all --out docs/results/kernel-costs-1-thread   # .json and .md
 
 In each of several rounds all kernels are measured anew, and the whole model in a process before and in one behind that: on a
-machine that is shared, how much of its third level of cache is left changes by the minute, and with it how long a model takes
-whose weights just fit. A row is the median of its rounds' ratios. Finished rows are kept in the JSON file.
+machine that is shared, how much of its cores and of its third level of cache is left changes by the second and the minute. The
+whole is the faster of the two, since kernels are measured again where others disturbed them. A row is the median of its rounds'
+ratios. Finished rows are kept in the JSON file.
 """
 
 from __future__ import annotations
@@ -60,7 +61,7 @@ def row_of(name: str, args: argparse.Namespace, folder: pathlib.Path) -> dict:
     rounds = [round_of(model, args, folder / f"{i}.db") for i in range(args.rounds)]
     costs, (bench, _) = rounds[0]
     predicted = [costs["latency_us"] for costs, _ in rounds]
-    wholes = [statistics.mean(bench["models"][0]["median_us"] for bench in benches) for _, benches in rounds]
+    wholes = [min(bench["models"][0]["median_us"] for bench in benches) for _, benches in rounds]
     row = {
         "name": name,
         "engine": f"{bench['engine']} {bench['engine_version']}",

@@ -50,7 +50,8 @@ class OnednnEngine : public InProcessEngine {
         dtype_(options.dtype),
         most_plans_(options.most_plans),
         tuner_(onednn::make_tuner(true)),
-        planner_(onednn::native_block()) {}
+        planner_(onednn::native_block()),
+        calm_(arithmetic_probe(options.threads)) {}
 
   std::string name() const override { return "onednn"; }
   /// Kernels of fewer bits are others: what they take is kept apart by the version.
@@ -86,7 +87,7 @@ class OnednnEngine : public InProcessEngine {
   }
   const KernelPlanner* planner() const override { return &planner_; }
   Result<KernelTime> time_kernel(const KernelRun& run, double) override {
-    return time_on_plan(run, {.threads = threads_, .dtype = dtype_}, tuner_);
+    return time_on_plan(run, {.threads = threads_, .dtype = dtype_}, tuner_, calm_);
   }
   /// A plan's own account of its kernels leaves nothing out.
   Result<double> kernel_overhead() override { return 0; }
@@ -118,6 +119,7 @@ class OnednnEngine : public InProcessEngine {
   const size_t most_plans_;
   std::shared_ptr<onednn::Tuner> tuner_;
   const OnednnPlanner planner_;
+  Calm calm_;
   std::map<SessionId, PlanCache> plans_;
 };
 

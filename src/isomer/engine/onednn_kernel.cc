@@ -207,7 +207,7 @@ Result<std::vector<double>> samples_of_turns(const Once& once, const onednn::Rot
 }  // namespace
 
 Result<KernelTime> time_on_plan(const KernelRun& run, const onednn::PlanOptions& options,
-                                const std::shared_ptr<onednn::Tuner>& tuner) {
+                                const std::shared_ptr<onednn::Tuner>& tuner, Calm& calm) {
   constexpr size_t kArenas = 2;  // a kernel before used the place of the result
   ISOMER_TRY(const Graph graph, Harness(run).build());
   std::vector<Tensor> inputs;
@@ -233,11 +233,13 @@ Result<KernelTime> time_on_plan(const KernelRun& run, const onednn::PlanOptions&
     for (size_t k = 0; k < spans.size(); ++k) sum += counts[k] ? spans[k].duration : 0;
     return sum;
   };
-  ISOMER_TRY(const auto samples,
-             rotating.groups > 1 ? samples_of_turns(once, rotation) : settled_samples(once, rotation.copies()));
-  return KernelTime{.us = trimmed_mean(samples, 0.1),
-                    .spread = percentile(samples, 0.75) - percentile(samples, 0.25),
-                    .runs = static_cast<int>(samples.size())};
+  return calm.time([&]() -> Result<KernelTime> {
+    ISOMER_TRY(const auto samples,
+               rotating.groups > 1 ? samples_of_turns(once, rotation) : settled_samples(once, rotation.copies()));
+    return KernelTime{.us = trimmed_mean(samples, 0.1),
+                      .spread = percentile(samples, 0.75) - percentile(samples, 0.25),
+                      .runs = static_cast<int>(samples.size())};
+  });
 }
 
 }  // namespace isomer

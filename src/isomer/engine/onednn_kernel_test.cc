@@ -45,12 +45,17 @@ TEST(OnednnPlanner, LeavesOperandsThatBroadcastAsTheyAre) {
   for (const auto& reorder : plan_of(graph).reorders) EXPECT_EQ(graph.type(reorder.value).rank(), 4U);
 }
 
+Result<KernelTime> timed(const KernelRun& run) {
+  Calm calm([] { return 1.0; });
+  return time_on_plan(run, {}, onednn::make_tuner(false), calm);
+}
+
 /// Runs the kernel alone on operands in the layouts that `intake` says.
 double microseconds(const Graph& graph, Intake intake) {
   KernelRun run{.graph = graph};
   for (const Node& node : graph.nodes())
     run.intakes.push_back(node.is_input() || node.is_constant() ? Intake::Own : intake);
-  const auto time = time_on_plan(run, {}, onednn::make_tuner(false));
+  const auto time = timed(run);
   if (!time) throw std::runtime_error(time.error().message);
   EXPECT_GT(time->runs, 0);
   return time->us;
@@ -73,7 +78,7 @@ TEST(OnednnKernel, TimesWeightsThatAreReadInARow) {
                       "input x: f32[1,{0}]\nw = f32[{0},{0}]{{seed 1}}\ny = MatMul(x, w)\nreturn y", size))};
     run.intakes.assign(run.graph.nodes().size(), Intake::Own);
     run.weights = weights;
-    return time_on_plan(run, {}, onednn::make_tuner(false))->runs;
+    return timed(run)->runs;
   };
   constexpr double kMegabyte = 1 << 20;
   const WeightReads in_a_row{.distance = 4 * kMegabyte, .in_a_row = 3, .absence = 16 * kMegabyte};
@@ -85,7 +90,8 @@ TEST(OnednnKernel, TimesWeightsThatAreReadInARow) {
 TEST(OnednnKernel, TimesReorders) {
   const Graph graph = graph_of("input x: f32[1,32,14,14]\nreturn x");
   for (const Layout to : {Layout::Plain, Layout::Blocked}) {
-    const auto time = time_on_plan({.graph = graph, .reorder_to = to}, {}, onednn::make_tuner(false));
+    Calm calm([] { return 1.0; });
+    const auto time = timed({.graph = graph, .reorder_to = to});
     ASSERT_TRUE(time.has_value()) << time.error().message;
     EXPECT_GT(time->us, 0);
   }
@@ -94,11 +100,12 @@ TEST(OnednnKernel, TimesReorders) {
 // What a concatenation in place copies may have any rank, and blocks there are from three axes on alone.
 TEST(OnednnKernel, TimesCopiesOfWhatIsNeverBlocked) {
   const Graph rows = graph_of("input x: f32[8,64]\nreturn x");
-  const auto time = time_on_plan({.graph = rows, .reorder_to = Layout::Plain}, {}, onednn::make_tuner(false));
+  Calm calm([] { return 1.0; });
+  const auto time = timed({.graph = rows, .reorder_to = Layout::Plain});
   ASSERT_TRUE(time.has_value()) << time.error().message;
   EXPECT_GT(time->us, 0);
   const Graph scalar = graph_of("input x: f32[]\nreturn x");
-  EXPECT_TRUE(time_on_plan({.graph = scalar, .reorder_to = Layout::Plain}, {}, onednn::make_tuner(false)).has_value());
+  EXPECT_TRUE(timed({.graph = scalar, .reorder_to = Layout::Plain}).has_value());
 }
 
 }  // namespace

@@ -1,0 +1,57 @@
+#include "isomer/engine/calm.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace isomer {
+namespace {
+
+/// What comes of measurements of these times, one after the other, while the probe takes those times.
+double time_of(const std::vector<double>& times, const std::vector<double>& probes) {
+  size_t probed = 0, measured = 0;
+  Calm calm([&] { return probes.at(probed++); });
+  const auto time = calm.time([&]() -> Result<KernelTime> { return KernelTime{.us = times.at(measured++)}; });
+  EXPECT_EQ(probed, 2 * measured);
+  EXPECT_LE(measured, 8U);
+  return time->us;
+}
+
+TEST(Calm, TakesTheFirstTimeOfAQuietMachine) { EXPECT_EQ(time_of({5}, {1, 1.01}), 5); }
+
+TEST(Calm, MeasuresAgainWhatWasDisturbedAtEitherEnd) {
+  EXPECT_EQ(time_of({5, 4, 3}, {1, 1.4, 1.4, 1, 1, 1}), 3);
+  EXPECT_EQ(time_of({5, 6}, {1, 1.4, 1, 1}), 6) << "a calm time, though a longer one";
+  EXPECT_EQ(time_of({5, 6}, {2, 1, 1, 1}), 6) << "the probe was never calm before";
+}
+
+TEST(Calm, TakesTheShortestTimeOfAMachineThatIsNeverCalm) {
+  std::vector<double> probes(16, 2);
+  probes[0] = 1;
+  EXPECT_EQ(time_of({9, 8, 7, 6, 7, 8, 9, 8}, probes), 6);
+}
+
+TEST(Calm, RemembersHowFastTheMachineIs) {
+  std::vector<double> probes{1, 1, 1.4, 1.4, 1, 1};
+  size_t probed = 0;
+  Calm calm([&] { return probes.at(probed++); });
+  int measured = 0;
+  const auto measure = [&]() -> Result<KernelTime> { return KernelTime{.us = static_cast<double>(++measured)}; };
+  EXPECT_EQ(calm.time(measure)->us, 1);
+  EXPECT_EQ(calm.time(measure)->us, 3);
+}
+
+TEST(Calm, FailsWithTheMeasurement) {
+  Calm calm([] { return 1.0; });
+  const auto time = calm.time([]() -> Result<KernelTime> { return fail("no kernel"); });
+  ASSERT_FALSE(time);
+  EXPECT_EQ(time.error().message, "no kernel");
+}
+
+TEST(Calm, ProbesAllThreads) {
+  EXPECT_GT(arithmetic_probe(1)(), 0);
+  EXPECT_GT(arithmetic_probe(2)(), 0);
+}
+
+}  // namespace
+}  // namespace isomer
