@@ -65,7 +65,7 @@ uint64_t KernelSigner::signature(size_t kernel) {
   const WeightReads reads = reuse_.of(kernel);
   hash = hash_mix(hash, static_cast<uint64_t>(reads.distance));
   if (reads.in_a_row == 1) return hash;
-  return hash_mix(hash_mix(hash, static_cast<uint64_t>(reads.in_a_row)), static_cast<uint64_t>(reads.absence));
+  return hash_mix(hash_mix(hash, static_cast<uint64_t>(reads.in_a_row)), static_cast<uint64_t>(reads.other_distance));
 }
 
 uint64_t KernelSigner::signature(const KernelPlan::Reorder& reorder) const {

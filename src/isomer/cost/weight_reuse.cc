@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 namespace isomer {
 namespace {
@@ -31,54 +32,66 @@ WeightReads WeightReuse::of(size_t kernel) const {
     }
   }
   if (bytes < kSmallWeights) return {};
-  const std::vector<NodeId> readers = readers_of(largest);
-  if (readers.size() < 2) return {.distance = rounded(footprint_)};
-  if (weights_.empty()) weights_ = weights_read();
-  const double absence = rounded(between_runs(largest));
+  const auto& all = graph_.consumers(largest);
+  if (std::ranges::count_if(all, [&](NodeId reader) { return reads(reader); }) < 2)
+    return {.distance = rounded(footprint_)};
+  const Weight& read = weight(largest);
+  const std::vector<NodeId>& readers = read.readers;
+  const double absence = rounded(between_runs(read));
   const auto own = [&](NodeId reader) { return std::find(nodes.begin(), nodes.end(), reader) != nodes.end(); };
   const auto first = std::find_if(readers.begin(), readers.end(), own);
-  if (first == readers.begin()) return {.distance = absence};
-  const double distance = rounded(std::min(within_run(*(first - 1), *first), footprint_));
-  if (absence <= distance) return {.distance = distance};
+  const bool is_first = first == readers.begin();
+  const auto again = is_first ? first + 1 : first;
+  const double distance = rounded(std::min(within_run(*(again - 1), *again), footprint_));
+  if (absence <= distance) return {.distance = is_first ? absence : distance};
   const double reads = half_power(static_cast<double>(readers.size()));
-  return {
-      .distance = distance, .in_a_row = static_cast<int>(std::lround(std::min(reads, kMostReads))), .absence = absence};
+  return {.distance = is_first ? absence : distance,
+          .in_a_row = static_cast<int>(std::lround(std::min(reads, kMostReads))),
+          .other_distance = is_first ? distance : absence};
 }
 
-double WeightReuse::between_runs(ValueId weight) const {
-  const std::vector<NodeId> readers = readers_of(weight);
-  const auto within = [&](NodeId reader) { return readers.front() <= reader && reader < readers.back(); };
-  return footprint_ - sum_of_weights([&](ValueId other) { return std::ranges::all_of(readers_of(other), within); });
+double WeightReuse::between_runs(const Weight& weight) const {
+  const NodeId first = weight.readers.front(), last = weight.readers.back();
+  return footprint_ - sum_of_weights([&](const Weight& other) {
+           return first <= other.readers.front() && other.readers.back() < last;
+         });
 }
 
 double WeightReuse::within_run(NodeId before, NodeId reader) const {
-  const auto since = [&](NodeId other) { return before < other && other <= reader; };
-  return sum_of_weights([&](ValueId other) { return std::ranges::any_of(readers_of(other), since); });
+  return sum_of_weights([&](const Weight& other) {
+    const auto next = std::ranges::upper_bound(other.readers, before);
+    return next != other.readers.end() && *next <= reader;
+  });
 }
 
 template <class Condition>
 double WeightReuse::sum_of_weights(const Condition& condition) const {
   double bytes = 0;
-  for (const ValueId weight : weights_) bytes += condition(weight) ? types_.bytes(weight) : 0;
+  for (const Weight& weight : weights())
+    if (weight.bytes >= kSmallWeights && condition(weight)) bytes += weight.bytes;
   return bytes;
 }
 
-std::vector<NodeId> WeightReuse::readers_of(ValueId weight) const {
-  std::vector<NodeId> out;
-  for (const NodeId reader : graph_.consumers(weight)) {
-    const Node& node = graph_.node(reader);
-    const bool folds = node.num_results > 0 && graph_.is_weight(node.result());
-    if (!folds) out.push_back(reader);
-  }
-  return out;
+bool WeightReuse::reads(NodeId reader) const {
+  const Node& node = graph_.node(reader);
+  const bool folds = node.num_results > 0 && graph_.is_weight(node.result());
+  return !folds;
 }
 
-std::vector<ValueId> WeightReuse::weights_read() const {
-  std::vector<ValueId> out;
-  for (ValueId value = 0; value < graph_.num_values(); ++value)
-    if (graph_.is_weight(value) && types_.bytes(value) >= kSmallWeights && !readers_of(value).empty())
-      out.push_back(value);
-  return out;
+const std::vector<WeightReuse::Weight>& WeightReuse::weights() const {
+  if (!weights_.empty()) return weights_;
+  for (ValueId value = 0; value < graph_.num_values(); ++value) {
+    if (!graph_.is_weight(value)) continue;
+    Weight weight{.value = value, .bytes = types_.bytes(value), .readers = {}};
+    std::ranges::copy_if(graph_.consumers(value), std::back_inserter(weight.readers),
+                         [&](NodeId reader) { return reads(reader); });
+    if (!weight.readers.empty()) weights_.push_back(std::move(weight));
+  }
+  return weights_;
+}
+
+const WeightReuse::Weight& WeightReuse::weight(ValueId value) const {
+  return *std::ranges::lower_bound(weights(), value, {}, &Weight::value);
 }
 
 }  // namespace isomer

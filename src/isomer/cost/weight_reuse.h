@@ -21,19 +21,25 @@ class WeightReuse {
   WeightReuse(const Graph& graph, const KernelPlan& plan, const ConcreteTypes& types, double footprint);
 
   /// How the weights of a kernel come to it, by the largest of them; nothing where they are small. Where a run reads
-  /// them again soon and then leaves them, that is said of all readers but the first, which finds them as the run
-  /// before has left them.
+  /// them again soon and then leaves them, its first reader finds them as the run before has left them.
   WeightReads of(size_t kernel) const;
 
  private:
-  /// Nodes that read a weight when the model runs, in their order.
-  std::vector<NodeId> readers_of(ValueId weight) const;
-  /// Those that are read when the model runs, without the small ones.
-  std::vector<ValueId> weights_read() const;
+  struct Weight {
+    ValueId value;
+    double bytes;
+    std::vector<NodeId> readers;  ///< when the model runs, in their order
+  };
+  /// Whether a node reads its weight when the model runs, not before.
+  bool reads(NodeId reader) const;
+  /// Those that are read when the model runs, by value.
+  const std::vector<Weight>& weights() const;
+  const Weight& weight(ValueId value) const;
   /// Bytes touched between the last reader of a weight and the first one of the next run.
-  double between_runs(ValueId weight) const;
+  double between_runs(const Weight& weight) const;
   /// Bytes read since the reader before `reader`.
   double within_run(NodeId before, NodeId reader) const;
+  /// Of those that are not small.
   template <class Condition>
   double sum_of_weights(const Condition& condition) const;
 
@@ -41,7 +47,7 @@ class WeightReuse {
   const KernelPlan& plan_;
   const ConcreteTypes& types_;
   const double footprint_;
-  mutable std::vector<ValueId> weights_;  // weights_read(), when first needed
+  mutable std::vector<Weight> weights_;  // when first needed
 };
 
 }  // namespace isomer

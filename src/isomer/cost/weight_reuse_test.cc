@@ -51,17 +51,17 @@ TEST(WeightReuse, OneReaderFindsWeightsAsFarAwayAsTheFootprint) {
 
 TEST(WeightReuse, TheFirstReaderFindsWhatTheLastOneOfTheRunBeforeHasLeft) {
   // All but v lies between; the second reader has w and v behind it.
-  EXPECT_THAT(reads("wvw", 112),
-              ElementsAre(FieldsAre(about(96), 1, 0), FieldsAre(about(112), 1, 0), FieldsAre(about(32), 2, about(96))));
+  EXPECT_THAT(reads("wvw", 112), ElementsAre(FieldsAre(about(96), 2, about(32)), FieldsAre(about(112), 1, 0),
+                                             FieldsAre(about(32), 2, about(96))));
   // In v's own span nothing else is read.
-  EXPECT_THAT(reads("wvvvw", 64),
-              ElementsAre(FieldsAre(about(48), 1, 0), FieldsAre(about(64), 1, 0), FieldsAre(about(16), 3, about(64)),
-                          FieldsAre(about(16), 3, about(64)), FieldsAre(about(32), 2, about(48))));
+  EXPECT_THAT(reads("wvvvw", 64), ElementsAre(FieldsAre(about(48), 2, about(32)), FieldsAre(about(64), 3, about(16)),
+                                              FieldsAre(about(16), 3, about(64)), FieldsAre(about(16), 3, about(64)),
+                                              FieldsAre(about(32), 2, about(48))));
 }
 
 TEST(WeightReuse, CountsWhatIsReadTwiceOnce) {
   // Each has another one behind its last reader as well.
-  const auto first = FieldsAre(about(48), 1, 0);
+  const auto first = FieldsAre(about(48), 3, about(32));
   const auto again = FieldsAre(about(32), 3, about(48));
   EXPECT_THAT(reads("wvwvwv", 48), ElementsAre(first, first, again, again, again, again));
   EXPECT_EQ(reads("wvvvvw", 48).back().distance, reads("wvw", 48).back().distance);

@@ -28,7 +28,8 @@ Result<KernelTime> Calm::time(const Measure& measure) {
   constexpr double kHardlyLonger = 1.08;
   constexpr int kMostTries = 8;
   constexpr double kPatience = 5;  // seconds of repeating beyond what was to be measured anyway
-  KernelTime shortest{.us = std::numeric_limits<double>::infinity()};
+  KernelTime calmest;
+  double least = std::numeric_limits<double>::infinity();
   for (int tries = 0; tries < kMostTries; ++tries) {
     if (tries > 0 && repeated_seconds_ > first_seconds_ + kPatience) break;
     const Clock::time_point start = Clock::now();
@@ -37,10 +38,12 @@ Result<KernelTime> Calm::time(const Measure& measure) {
     const double behind = probe_();
     shortest_ = std::min({shortest_, before, behind});
     (tries == 0 ? first_seconds_ : repeated_seconds_) += seconds_since(start);
-    if (std::max(before, behind) <= kHardlyLonger * shortest_) return time;
-    if (time.us < shortest.us) shortest = time;
+    const double longer = std::max(before, behind);
+    if (longer <= kHardlyLonger * shortest_) return time;
+    if (longer < least) calmest = time;
+    least = std::min(least, longer);
   }
-  return shortest;
+  return calmest;
 }
 
 Calm::Probe arithmetic_probe(int threads) {

@@ -21,7 +21,7 @@ class Calm {
   explicit Calm(Probe probe) : probe_(std::move(probe)) {}
 
   /// The first measurement before and behind which the probe took hardly longer than it ever did; without one among
-  /// several, the shortest. Fails when a measurement does.
+  /// several, that with the shortest probes. Fails when a measurement does.
   Result<KernelTime> time(const Measure& measure);
 
  private:

@@ -25,10 +25,11 @@ TEST(Calm, MeasuresAgainWhatWasDisturbedAtEitherEnd) {
   EXPECT_EQ(time_of({5, 6}, {2, 1, 1, 1}), 6) << "the probe was never calm before";
 }
 
-TEST(Calm, TakesTheShortestTimeOfAMachineThatIsNeverCalm) {
+TEST(Calm, TakesTheCalmestTimeOfAMachineThatIsNeverCalm) {
   std::vector<double> probes(16, 2);
   probes[0] = 1;
-  EXPECT_EQ(time_of({9, 8, 7, 6, 7, 8, 9, 8}, probes), 6);
+  probes[6] = probes[7] = 1.5;
+  EXPECT_EQ(time_of({9, 8, 7, 6, 5, 8, 9, 8}, probes), 6) << "not the shortest, which caches may have made so";
 }
 
 TEST(Calm, RemembersHowFastTheMachineIs) {

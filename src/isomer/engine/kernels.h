@@ -53,10 +53,12 @@ inline constexpr double kFarthestWeights = 128 << 20;
 /// How weights come to a kernel within a whole model: as far away as so many bytes, or farther than kFarthestWeights.
 struct WeightReads {
   double distance = 0;  ///< bytes that the model touches since it read them last
-  /// A run reads them so often at that distance, and then leaves them for `absence` bytes; where that is farther, this
-  /// is not the first reader. 1: they are always as far away.
+  /// A run reads them so often, and then leaves them: its first reader finds them farther away than the others do. 1:
+  /// they are always as far away.
   int in_a_row = 1;
-  double absence = 0;
+  double other_distance = 0;  ///< where they are read in a row: to the first reader that of the others, to them its
+
+  bool is_first() const { return in_a_row > 1 && distance > other_distance; }
 };
 
 /// A kernel by itself, to be timed.

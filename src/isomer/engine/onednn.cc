@@ -15,7 +15,7 @@ namespace {
 using onednn::Plan;
 
 /// Counts changes of our own kernels, and of how plans choose: older measurements of kernels do not hold any more.
-constexpr int kRevision = 4;
+constexpr int kRevision = 5;
 
 /// A span for a run from `start` to `end`, and within it those of its kernels.
 void add_spans(const Plan& plan, const onednn::TracedRun& run, double start, double end, Trace& trace, size_t track) {

@@ -130,10 +130,12 @@ onednn::Rotation::Options rotation_of(const KernelRun& run) {
     const auto copies = static_cast<size_t>(std::max(std::lround(distance / bytes), 1L));
     return distance < kFarthestWeights ? copies : std::max(copies, size_t{2});
   };
-  onednn::Rotation::Options options{.copies = copies_in(run.weights.distance)};
-  const size_t groups = (copies_in(run.weights.absence) + options.copies / 2) / options.copies;
+  const auto [near, far] = std::minmax(run.weights.distance, run.weights.other_distance);
+  const size_t in_group = copies_in(near);
+  const size_t groups = (copies_in(far) + in_group / 2) / in_group;
   const auto rounds = static_cast<size_t>(run.weights.in_a_row);
-  if (rounds == 1 || groups * options.copies * rounds > kMostRunsOfCycle) return options;
+  if (rounds == 1 || groups * in_group * rounds > kMostRunsOfCycle) return {.copies = copies_in(run.weights.distance)};
+  onednn::Rotation::Options options{.copies = in_group};
   options.groups = std::max(groups, size_t{2});
   options.rounds = rounds;
   return options;
@@ -187,9 +189,9 @@ Result<std::vector<double>> settled_samples(const Once& once, size_t copies) {
   return samples;
 }
 
-/// Microseconds of whole cycles of a rotation whose groups take turns, without the first round of each turn, which is
-/// that of another kernel: the caches take several rounds to settle.
-Result<std::vector<double>> samples_of_turns(const Once& once, const onednn::Rotation& rotation) {
+/// Microseconds of whole cycles of a rotation whose groups take turns: of the first round of each turn, or of all
+/// others, since the caches take several rounds to settle.
+Result<std::vector<double>> samples_of_turns(const Once& once, const onednn::Rotation& rotation, bool of_first) {
   constexpr size_t kCycles = 4;             // one differs from the next
   constexpr double kLongestCycle = 0.25e6;  // us; what takes longer hangs less on its weights than on its work
   ISOMER_TRY(const double first, once());
@@ -199,7 +201,7 @@ Result<std::vector<double>> samples_of_turns(const Once& once, const onednn::Rot
   for (size_t i = 0; i < kCycles * rotation.cycle(); ++i) {
     const bool returns = rotation.next_returns();
     ISOMER_TRY(const double us, once());
-    if (!returns) samples.push_back(us);
+    if (returns == of_first) samples.push_back(us);
   }
   return samples;
 }
@@ -234,8 +236,8 @@ Result<KernelTime> time_on_plan(const KernelRun& run, const onednn::PlanOptions&
     return sum;
   };
   return calm.time([&]() -> Result<KernelTime> {
-    ISOMER_TRY(const auto samples,
-               rotating.groups > 1 ? samples_of_turns(once, rotation) : settled_samples(once, rotation.copies()));
+    ISOMER_TRY(const auto samples, rotating.groups > 1 ? samples_of_turns(once, rotation, run.weights.is_first())
+                                                       : settled_samples(once, rotation.copies()));
     return KernelTime{.us = trimmed_mean(samples, 0.1),
                       .spread = percentile(samples, 0.75) - percentile(samples, 0.25),
                       .runs = static_cast<int>(samples.size())};

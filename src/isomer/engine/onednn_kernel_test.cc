@@ -81,8 +81,10 @@ TEST(OnednnKernel, TimesWeightsThatAreReadInARow) {
     return timed(run)->runs;
   };
   constexpr double kMegabyte = 1 << 20;
-  const WeightReads in_a_row{.distance = 4 * kMegabyte, .in_a_row = 3, .absence = 16 * kMegabyte};
+  const WeightReads in_a_row{.distance = 4 * kMegabyte, .in_a_row = 3, .other_distance = 16 * kMegabyte};
   EXPECT_EQ(runs(512, in_a_row), 4 * 4 * 4 * 2) << "4 cycles of 4 groups of 4 copies of 1 MB, without the first rounds";
+  const WeightReads first{.distance = 16 * kMegabyte, .in_a_row = 3, .other_distance = 4 * kMegabyte};
+  EXPECT_EQ(runs(512, first), 4 * 4 * 4) << "the first rounds alone";
   EXPECT_NE(runs(64, in_a_row), 4 * 4 * 256 * 2) << "as others: 256 copies in a group are too many for cycles";
   EXPECT_GE(runs(512, {.distance = 4 * kMegabyte}), 9);
 }
