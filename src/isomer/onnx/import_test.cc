@@ -105,6 +105,31 @@ TEST(Import, ARunTimeShapeLeavesReshapeOpaqueWithItsAttributes) {
   test::round_trip(model);
 }
 
+TEST(Import, AttributesOfALaterOpsetLeaveANodeOpaque) {
+  for (const std::string name : {"dilations", "storage_order"}) {
+    ProtoModel model(4, 4);
+    model.input("x", {"1", "1", "4", "4"});
+    onnx::NodeProto* node = model.node("MaxPool", {"x"}, {"y"});
+    onnx::AttributeProto* kernel = node->add_attribute();
+    kernel->set_name("kernel_shape");
+    kernel->set_type(onnx::AttributeProto::INTS);
+    for (int axis = 0; axis < 2; ++axis) kernel->add_ints(2);
+    *node->add_attribute() = *kernel;
+    onnx::AttributeProto* later = node->mutable_attribute(1);
+    later->set_name(name);
+    if (name == "storage_order") {
+      later->clear_ints();
+      later->set_type(onnx::AttributeProto::INT);
+      later->set_i(1);
+    }
+    model.output("y", {"1", "1", "2", "2"});
+    const auto read = load(model);
+    ASSERT_TRUE(read) << read.error().message;
+    EXPECT_TRUE(read->graph.producer_node(read->graph.outputs()[0]).is_opaque()) << name;
+    test::round_trip(model);
+  }
+}
+
 TEST(Import, ParametersBecomeAttributesAndComeBackUnderTheirNames) {
   ProtoModel model;
   model.input("x", {"2", "3"});

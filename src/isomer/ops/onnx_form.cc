@@ -70,6 +70,16 @@ bool is_param(const OpDef& op, size_t index, int opset) {
                      [&](const ParamOperand& p) { return p.index == index && opset >= p.since; });
 }
 
+/// An attribute of the form that its opset does not have yet, and that says something: it could not be written again.
+const AttrDef* attribute_of_later(const OpDef& op, const OnnxForm& form) {
+  const auto later = [&](const AttrDef& def) {
+    const auto given = form.attrs.find(def.name);
+    return def.since > form.opset && given != form.attrs.end() && !(def.preset && given->second == *def.preset);
+  };
+  const auto found = std::ranges::find_if(op.attrs, later);
+  return found == op.attrs.end() ? nullptr : &*found;
+}
+
 }  // namespace
 
 Result<Ints> int_elements(const Tensor& tensor) {
@@ -126,6 +136,10 @@ Result<std::optional<NormalForm>> normalize(OnnxForm& form) {
   const OpDef* op = find_op(form.op_type, form.domain);
   if (op == nullptr || form.opset < op->since) {
     form.obstacle = op == nullptr ? "the operator is not known" : "this old version of the operator is not modelled";
+    return std::nullopt;
+  }
+  if (const AttrDef* later = attribute_of_later(*op, form); later != nullptr) {
+    form.obstacle = fmt::format("attribute '{}' of {} needs opset {}", later->name, op->name, later->since);
     return std::nullopt;
   }
   if (op->from_onnx != nullptr) {

@@ -322,7 +322,10 @@ bool is_disputed(const OnnxForm& form, const Ints& kernel) {
   return false;
 }
 
+template <int DilationsSince>
 Status pool_from_onnx(OnnxForm& form) {
+  if (form.opset < DilationsSince && form.attrs.contains("dilations"))
+    return form.leave_opaque(fmt::format("dilations of {} need opset {}", form.op_type, DilationsSince));
   const Ints* kernel = form.get<Ints>("kernel_shape");
   if (kernel == nullptr || kernel->empty()) return fail("{} needs 'kernel_shape'", form.op_type);
   if (is_disputed(form, *kernel)) return form.leave_opaque("engines disagree on this window under SAME");
@@ -362,7 +365,7 @@ std::vector<OpDef> pool_ops() {
        .flops = flops_pool,
        .kernel = max_pool_kernel,
        .axiom = max_pool_axiom,
-       .from_onnx = pool_from_onnx,
+       .from_onnx = pool_from_onnx<10>,
        .to_onnx = pool_to_onnx<10>},
       {.name = "AveragePool",
        .attrs =
@@ -371,7 +374,7 @@ std::vector<OpDef> pool_ops() {
        .flops = flops_pool,
        .kernel = average_pool_kernel,
        .axiom = average_pool_axiom,
-       .from_onnx = pool_from_onnx,
+       .from_onnx = pool_from_onnx<19>,
        .to_onnx = pool_to_onnx<19>},
       {.name = "LpPool",
        .attrs = pool_attrs(18, {p}),
@@ -379,7 +382,7 @@ std::vector<OpDef> pool_ops() {
        .flops = flops_pool,
        .kernel = lp_pool_kernel,
        .since = 2,
-       .from_onnx = pool_from_onnx,
+       .from_onnx = pool_from_onnx<18>,
        .to_onnx = pool_to_onnx<18>},
       global("GlobalAveragePool", global_average_kernel, global_average_axiom),
       global("GlobalMaxPool", global_max_kernel, global_max_axiom),
