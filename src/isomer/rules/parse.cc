@@ -17,6 +17,11 @@ namespace {
 /// Binary operators by rising precedence.
 constexpr std::string_view kComparisons[] = {"==", "!=", "<=", ">=", "<", ">"};
 
+/// Parts of a rule within one another: all that walks over them recurses.
+constexpr int kDeepest = 128;
+/// Parts of a rule: a chain of sums is a tree as deep as it is long.
+constexpr int kMostParts = 2000;
+
 class RuleParser {
  public:
   explicit RuleParser(std::string_view text) : text_(text), scan_(text) {}
@@ -140,6 +145,7 @@ class RuleParser {
   Status sources(Rule& rule) {
     in_source_ = true;
     bound_.clear();
+    parts_ = 0;
     do {
       ISOMER_TRY(Term term, this->term());
       if (term.kind != Term::Kind::Apply) return scan_.error("a source pattern must be an operator");
@@ -178,7 +184,29 @@ class RuleParser {
     return {};
   }
 
+  /// Counts a part of a rule, and how deep it lies, while it lives.
+  class Part {
+   public:
+    explicit Part(RuleParser& parser) : parser_(parser) {
+      ++parser_.depth_;
+      ++parser_.parts_;
+    }
+    ~Part() { --parser_.depth_; }
+    Part(const Part&) = delete;
+    Part& operator=(const Part&) = delete;
+    Status check() const {
+      if (parser_.depth_ > kDeepest) return parser_.scan_.error(fmt::format("nested deeper than {}", kDeepest));
+      if (parser_.parts_ > kMostParts) return parser_.scan_.error(fmt::format("more than {} parts", kMostParts));
+      return {};
+    }
+
+   private:
+    RuleParser& parser_;
+  };
+
   Result<Term> term() {
+    const Part part(*this);
+    ISOMER_CHECK(part.check());
     Term out;
     const char c = scan_.peek();
     if (c == '?' || c == '@') {
@@ -222,10 +250,10 @@ class RuleParser {
     ISOMER_TRY(const std::string name, scan_.identifier());
     out.op = find_op(name);
     if (out.op == nullptr) return scan_.error("unknown operator '" + name + "'");
-    std::vector<std::pair<std::string, Expr>> attrs;
     while (!scan_.accept(")")) {
       if (scan_.at_end()) return scan_.error("unfinished pattern");
       if (scan_.accept("..")) {
+        if (!out.rest.empty()) return scan_.error("a second record of attributes beside '.." + out.rest + "'");
         ISOMER_TRY(out.rest, scan_.identifier());
         ISOMER_CHECK(use(out.rest, true));
       } else if (std::isalpha(static_cast<unsigned char>(scan_.peek())) != 0) {
@@ -241,16 +269,21 @@ class RuleParser {
   Status attribute(Term& out) {
     ISOMER_TRY(std::string attr, scan_.identifier());
     if (out.op->find_attr(attr) == nullptr) return scan_.error(out.op->name + " has no attribute '" + attr + "'");
+    for (const auto& before : out.attrs)
+      if (before.first == attr) return scan_.error("a second attribute '" + attr + "'");
     ISOMER_CHECK(scan_.expect("="));
+    std::string binds;
     if (in_source_ && scan_.peek() == '?') {
-      // A bare variable binds, an expression that begins with one does not.
       const size_t at = scan_.position();
       const int line = scan_.line();
       ISOMER_TRY(const std::string name, variable("?"));
-      bound_.insert(name);
+      if (bound_.insert(name).second) binds = name;
       scan_.rewind(at, line);
     }
     ISOMER_TRY(Expr value, sum());
+    // A bare variable binds, an expression that begins with one does not.
+    if (!binds.empty() && value.kind != Expr::Kind::Variable)
+      return scan_.error("'" + binds + "' is not bound by the source");
     out.attrs.emplace_back(std::move(attr), std::move(value));
     return {};
   }
@@ -282,6 +315,8 @@ class RuleParser {
   }
 
   Result<Expr> comparison() {
+    const Part part(*this);
+    ISOMER_CHECK(part.check());
     if (scan_.accept_word("not")) {
       ISOMER_TRY(Expr inner, comparison());
       return call("not", {std::move(inner)});
@@ -316,6 +351,8 @@ class RuleParser {
   }
 
   Result<Expr> postfix() {
+    const Part part(*this);
+    ISOMER_CHECK(part.check());
     ISOMER_TRY(Expr out, primary());
     while (scan_.accept("[")) {
       ISOMER_TRY(Expr index, sum());
@@ -404,6 +441,8 @@ class RuleParser {
   Scanner scan_;
   bool in_source_ = true;
   std::set<std::string> bound_;
+  int depth_ = 0;  // of parts that are being read
+  int parts_ = 0;  // of the rule so far
 };
 
 }  // namespace

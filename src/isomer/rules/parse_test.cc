@@ -58,8 +58,25 @@ TEST(ParseRules, ErrorsNameTheLine) {
   EXPECT_THAT(error_of("rule a (Relu ?x) => ?x\nrule a (Abs ?x) => ?x"), HasSubstr("a second rule is called 'a'"));
   EXPECT_THAT(error_of("rule a ?x => ?x"), HasSubstr("must be an operator"));
   EXPECT_THAT(error_of("rule a (Relu ?x => ?x"), HasSubstr("line 1"));
+  EXPECT_THAT(error_of("rule a (Conv ..c ?x ..w @b) => ?x"), HasSubstr("a second record of attributes beside '..c'"));
+  EXPECT_THAT(error_of("rule a (Softmax axis=?k axis=1 ?x) => ?x"), HasSubstr("a second attribute 'axis'"));
   EXPECT_THAT(error_of("rule a (Relu ?x) => ?x where rank(?x) == 99999999999999999999"), HasSubstr("an integer"));
+  EXPECT_THAT(error_of("rule a (Softmax axis=?k+1 ?x) => ?x"), HasSubstr("'k' is not bound by the source"));
+  EXPECT_EQ(error_of("rule a (Softmax axis=?k (Softmax axis=?k+1 ?x)) => ?x"), "parsed");
   EXPECT_NE(error_of("rule"), "parsed");
+  const auto repeated = [](const std::string& part, int times) {
+    std::string out;
+    for (int i = 0; i < times; ++i) out += part;
+    return out;
+  };
+  for (const char* deep : {"[", "(", "not ", "1[", "rank(?x)[", "dim("})
+    EXPECT_THAT(error_of("rule a (Relu ?x) => ?x where " + repeated(deep, 100000)),
+                HasSubstr("nested deeper than 128"));
+  EXPECT_THAT(error_of("rule a " + repeated("(Relu ", 100000)), HasSubstr("nested deeper than 128"));
+  for (const char* chain : {" + 1", " or 1", "[1]", " * 1", " and 1"})
+    EXPECT_THAT(error_of("rule a (Relu ?x) => ?x where 1" + repeated(chain, 100000)),
+                HasSubstr("more than 2000 parts"));
+  EXPECT_EQ(error_of("rule a (Relu ?x) => ?x where 1" + repeated(" + 1", 900) + " == 901"), "parsed");
   EXPECT_NE(error_of("rule a (Relu ?x) => let ?x = (Abs ?x) ?x"), "parsed");
 }
 
@@ -78,6 +95,10 @@ TEST(ParseRules, TacticsNameRulesOfTheFile) {
   EXPECT_EQ(file->tactics[0], (Tactic{"t", "all of it", {{{"a"}, {"a", "b"}}, {{"b"}, {}}}}));
   EXPECT_EQ(print_tactic(file->tactics[0]), "# all of it\ntactic t\n  seed a\n  then a,\n    b\n  seed b\n");
   EXPECT_EQ(file->rules.size(), 2U);
+  const auto empty_lines = parse_rule_file("# a\n#\n# b\n#\ntactic t seed a\n" + rules);
+  ASSERT_TRUE(empty_lines.has_value()) << empty_lines.error().message;
+  EXPECT_EQ(empty_lines->tactics[0].doc, "a\n\nb\n");
+  EXPECT_EQ(print_tactic(empty_lines->tactics[0]), "# a\n#\n# b\n#\ntactic t\n  seed a\n");
   EXPECT_THAT(error_of(rules + "tactic t seed a then c"), HasSubstr("tactic 't': there is no rule 'c'"));
   EXPECT_THAT(error_of(rules + "tactic t seed a\ntactic t seed b"), HasSubstr("a second tactic is called 't'"));
   EXPECT_THAT(error_of(rules + "tactic t then a"), HasSubstr("expected 'seed'"));

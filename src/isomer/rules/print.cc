@@ -33,9 +33,9 @@ std::string operand(const Expr& expr) {
 /// The text as comment lines.
 std::string comment(const std::string& doc) {
   std::string out;
-  for (size_t begin = 0; begin < doc.size();) {
+  for (size_t begin = 0; !doc.empty() && begin <= doc.size();) {
     const size_t end = std::min(doc.find('\n', begin), doc.size());
-    out += "# " + doc.substr(begin, end - begin) + "\n";
+    out += (end == begin ? "#" : "# ") + doc.substr(begin, end - begin) + "\n";
     begin = end + 1;
   }
   return out;
