@@ -94,7 +94,7 @@ class Generalization {
   /// Conditions are dropped behind all else: strides that are kept say that images have two axes, and a rule that rests
   /// on that holds with few strides alone.
   std::vector<Relaxation> attributes_first(std::vector<Relaxation> relaxations) const {
-    std::ranges::stable_partition(relaxations, [&](const Relaxation& each) {
+    std::stable_partition(relaxations.begin(), relaxations.end(), [&](const Relaxation& each) {
       const auto relaxed = each(base_);
       return !relaxed || !(relaxed->sources == base_.sources && relaxed->targets == base_.targets);
     });

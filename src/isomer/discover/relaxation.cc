@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cctype>
 #include <map>
-#include <ranges>
 #include <set>
 
 #include "isomer/discover/build_expr.h"
@@ -484,9 +483,9 @@ RelaxationPlans relaxations(const Rule& rule) {
   add(drop_real(), true, true);
   // What is rare is last, since the last is taken back first: dilations behind groups.
   for (const OpDef* op : ops)
-    for (const AttrDef& def : std::views::reverse(op->attrs))
-      if (!speaks_of_axes(def.name))
-        add(free_attribute(*op, def.name), true, def.name != "perm", def.name != "dilations");
+    for (auto def = op->attrs.rbegin(); def != op->attrs.rend(); ++def)
+      if (!speaks_of_axes(def->name))
+        add(free_attribute(*op, def->name), true, def->name != "perm", def->name != "dilations");
   return out;
 }
 

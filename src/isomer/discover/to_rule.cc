@@ -92,8 +92,8 @@ class Directions {
 /// Makes a rule of one direction.
 class Attempts {
  public:
-  Attempts(const TermPair& pair, const TermWriter& writer, const PairTypes& types, RuleChecker& checker)
-      : pair_(pair), writer_(writer), types_(types), checker_(checker) {}
+  Attempts(const TermPair& pair, const TermWriter& writer, RuleChecker& checker)
+      : pair_(pair), writer_(writer), checker_(checker) {}
 
   /// Of the attempts that hold, the one that applies to most small instances: it asks for least. Then as general as it
   /// can be.
@@ -229,7 +229,6 @@ class Attempts {
   static constexpr size_t kMostTried = 2;
   const TermPair& pair_;
   const TermWriter& writer_;
-  const PairTypes& types_;
   RuleChecker& checker_;
 };
 
@@ -243,8 +242,7 @@ std::vector<DiscoveredRule> rules_of(const TermPair& pair, std::span<const Unive
   if (!types) return out;
   const TermWriter writer(pair, universes, *types);
   for (const Direction& direction : Directions(pair, universes[0]).all())
-    if (auto rule = Attempts(pair, writer, *types, checker).run(direction, options.attempts))
-      out.push_back(std::move(*rule));
+    if (auto rule = Attempts(pair, writer, checker).run(direction, options.attempts)) out.push_back(std::move(*rule));
   return out;
 }
 

@@ -159,9 +159,9 @@ struct Solver::Impl {
   }
 
   std::optional<bool> answer(const Question& question) {
-    const auto [known, fresh] = answers.try_emplace(question.key());
-    if (fresh) known->second = satisfiable(question);
-    return known->second;
+    const auto [answered, fresh] = answers.try_emplace(question.key());
+    if (fresh) answered->second = satisfiable(question);
+    return answered->second;
   }
 
   /// Asks a solver that stays, and takes products as unknowns, first: to set up another takes longer than most answers.
@@ -171,9 +171,9 @@ struct Solver::Impl {
     staying.push();
     add(staying, question);
     z3::check_result result = staying.check();
-    const bool known = result == z3::sat && confirmed(staying, question);
+    const bool holds = result == z3::sat && confirmed(staying, question);
     staying.pop();
-    if (result == z3::unknown || (result == z3::sat && !known && question.products())) {
+    if (result == z3::unknown || (result == z3::sat && !holds && question.products())) {
       z3::solver fresh = limited(kStepLimit, true);
       add(fresh, question);
       result = fresh.check();

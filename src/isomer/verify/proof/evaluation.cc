@@ -152,9 +152,6 @@ class Integers {
   std::map<std::string, int64_t> bounds_;
 };
 
-template <class T>
-constexpr DType kDomain = std::is_same_v<T, Fp> ? DType::Field : DType::Int64;
-
 /// Values of elements in the field (T = Fp), or of integers modulo 2^64 (T = uint64_t).
 template <class T>
 class Elements {
