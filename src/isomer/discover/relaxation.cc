@@ -154,9 +154,9 @@ std::optional<TermRank> rank_of(const Term& term, const std::map<std::string, in
     return known == ranks.end() ? std::nullopt : std::optional(TermRank{known->second, rank_expr(term.name)});
   }
   if (term.kind != Term::Kind::Apply || term.operands.empty() || kOther.contains(term.op->name)) return std::nullopt;
-  const auto first = rank_of(term.operands[0], ranks);
+  auto first = rank_of(term.operands[0], ranks);
   if (!first || !kBinary.contains(term.op->name)) return first;
-  const auto second = rank_of(term.operands[1], ranks);
+  auto second = rank_of(term.operands[1], ranks);
   if (!second) return std::nullopt;
   if (first->expr == second->expr || second->number == 0) return first;
   if (first->number == 0) return second;

@@ -333,6 +333,7 @@ class Elements {
                                  : tensor_of(x));
       types.push_back(operands.back().type());
     }
+    views.reserve(types.size());
     for (const TensorType& type : types) views.push_back(&type);
     if (!attrs) throw NoValue{attrs.error().message};
     const auto inferred = op.infer(OpView{op, *attrs, views, 1});
