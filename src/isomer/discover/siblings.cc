@@ -85,6 +85,7 @@ class AnyNumber {
   std::vector<Term> side(const std::vector<Term>& terms) {
     if (terms.size() == 2 && are_siblings(terms[0], terms[1])) return {sequence(terms[0])};
     std::vector<Term> out;
+    out.reserve(terms.size());
     for (const Term& each : terms) out.push_back(outside(each));
     return out;
   }

@@ -25,6 +25,7 @@ void cut_loops(const ETermPtr& start, std::vector<EStep>& steps) {
 
 ETermPtr make_term(uint32_t label, std::vector<ETermPtr> children) {
   std::vector<uint64_t> hashes;
+  hashes.reserve(children.size());
   for (const ETermPtr& child : children) hashes.push_back(child->hash);
   if ((label & EGraph::kCommutative) != 0) std::ranges::sort(hashes);
   uint64_t hash = hash_mix(label, children.size());

@@ -22,7 +22,7 @@ Dim Scope::canonical(const Dim& dim) {
 }
 
 Dim Scope::quotient(const Dim& given, const Dim& by) {
-  const Dim a = canonical(given);
+  Dim a = canonical(given);
   const Dim b = canonical(by);
   if (b.is(1)) return a;
   if (b.is_const() && a.is_const()) return floor_div(a, b);
@@ -55,7 +55,7 @@ Dim Scope::quotient(const Dim& given, const Dim& by) {
 Dim Scope::define(const std::string& name, std::vector<Dim> arguments,
                   std::function<Dim(Scope&, const std::vector<Dim>&)> again,
                   const std::function<std::vector<Formula>(const Dim&)>& facts) {
-  const Dim symbol = Dim::symbol(name);
+  Dim symbol = Dim::symbol(name);
   if (!definitions_.contains(name))
     definitions_.emplace(name, Definition{std::move(arguments), std::move(again), facts(symbol)});
   return symbol;
@@ -74,7 +74,7 @@ Dim Scope::place(const std::string& list, const Dim& value, const Dim& length,
   if (const auto name = value.symbol_name(); name && name->starts_with(list + "["))
     return definitions_.at(*name).arguments[0];
   const std::string name = "place of " + value.str() + " in " + list;
-  const Dim symbol = Dim::symbol(name);
+  Dim symbol = Dim::symbol(name);
   if (!definitions_.contains(name)) {
     definitions_.emplace(name, Definition{{value},
                                           [=](Scope& scope, const std::vector<Dim>& with) {
