@@ -49,7 +49,7 @@ TEST(Calm, FailsWithTheMeasurement) {
   EXPECT_EQ(time.error().message, "no kernel");
 }
 
-TEST(Calm, ProbesAllThreads) {
+TEST(Calm, ArithmeticTakesTimeOnAnyNumberOfThreads) {
   EXPECT_GT(arithmetic_probe(1)(), 0);
   EXPECT_GT(arithmetic_probe(2)(), 0);
 }
