@@ -1,29 +1,50 @@
-# The fuzzers: programs named *_fuzz.cc beside what they fuzz, each a libFuzzer target of its own; the target `fuzzers`
-# builds them all. The rooms that they use are instrumented; configure with CMAKE_CXX_COMPILER=clang++.
-if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+# The fuzzers: programs named *_fuzz.cc beside what they fuzz. With ISOMER_FUZZERS (needs clang) each is a libFuzzer target, the
+# rooms that it uses are instrumented, and the target `fuzzers` builds them all. With ISOMER_TESTS each is also a test that runs
+# the seeds once, built by any compiler; where clang is installed, another test compiles the source with it.
+if(ISOMER_FUZZERS AND NOT CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
   message(FATAL_ERROR "ISOMER_FUZZERS needs clang: configure with -DCMAKE_CXX_COMPILER=clang++")
 endif()
 set(fuzz_flags -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined -g -O1)
 add_custom_target(fuzzers)
+find_program(ISOMER_CLANG clang++)
 
-# isomer_fuzzer(NAME FILE): with the file's room and all that this one brings, all of them instrumented.
+# isomer_instrument(TARGET): compiles a room with the sanitizers and the counters that libFuzzer reads, once.
+function(isomer_instrument target)
+  get_target_property(flags ${target} COMPILE_OPTIONS)
+  if(NOT "-fsanitize=fuzzer-no-link,address,undefined" IN_LIST flags)
+    target_compile_options(${target} PRIVATE ${fuzz_flags})
+  endif()
+endfunction()
+
+# isomer_fuzzer(NAME FILE): with the file's room and all that this one brings.
 function(isomer_fuzzer name source)
+  set(path ${CMAKE_SOURCE_DIR}/src/isomer/${source})
   string(REGEX MATCH "^[^/]*" room ${source})
-  add_executable(${name} EXCLUDE_FROM_ALL ${CMAKE_SOURCE_DIR}/src/isomer/${source})
-  target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR}/src)
-  target_compile_options(${name} PRIVATE ${fuzz_flags})
-  target_link_options(${name} PRIVATE -fsanitize=fuzzer,address,undefined)
-  foreach(used ${room} ${ISOMER_REACH_${room}})
-    if(TARGET isomer_${used})
-      target_link_libraries(${name} PRIVATE $<TARGET_OBJECTS:isomer_${used}> $<TARGET_PROPERTY:isomer_${used},LINK_LIBRARIES>)
-      get_target_property(flags isomer_${used} COMPILE_OPTIONS)
-      if(NOT "-fsanitize=fuzzer-no-link,address,undefined" IN_LIST flags)
-        target_compile_options(isomer_${used} PRIVATE ${fuzz_flags})
+  set(rooms ${room} ${ISOMER_REACH_${room}})
+  if(ISOMER_FUZZERS)
+    add_executable(${name} EXCLUDE_FROM_ALL ${path})
+    target_compile_options(${name} PRIVATE ${fuzz_flags})
+    target_link_options(${name} PRIVATE -fsanitize=fuzzer,address,undefined)
+    foreach(used ${rooms})
+      if(TARGET isomer_${used})
+        isomer_instrument(isomer_${used})
       endif()
+    endforeach()
+    add_dependencies(fuzzers ${name})
+  elseif(ISOMER_TESTS)
+    add_executable(${name} ${path} ${CMAKE_SOURCE_DIR}/tests/fuzz/run_seeds.cc)
+    add_test(NAME ${name} COMMAND ${name} ${CMAKE_BINARY_DIR}/seeds/${name})
+    set_tests_properties(${name} PROPERTIES FIXTURES_REQUIRED fuzz_seeds)
+    if(ISOMER_CLANG)
+      add_test(NAME ${name}_compiles COMMAND ${ISOMER_CLANG} -std=c++20 -fsyntax-only -Wall -Wextra -Wshadow -Werror
+                                             -I${CMAKE_SOURCE_DIR}/src ${path})
     endif()
-  endforeach()
+  else()
+    return()
+  endif()
+  target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR}/src)
+  isomer_link_rooms(${name} ${rooms})
   isomer_warnings(${name})
-  add_dependencies(fuzzers ${name})
 endfunction()
 
 isomer_fuzzer(isomer_import_fuzz onnx/import_fuzz.cc)
