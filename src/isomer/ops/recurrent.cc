@@ -134,10 +134,11 @@ CellStep<T> step_of(const KernelContext& context, const Layout& layout, Cell cel
           .input_forget = flag(context.attrs, "input_forget") != 0};
 }
 
-/// The state that a sequence starts from: an operand's, or zeros.
+/// The state that a sequence starts from: an operand's, or zeros. An empty sequence also ends with zeros, as in ONNX
+/// Runtime.
 template <class T>
-std::vector<T> initial_state(const KernelContext& context, size_t i, size_t at, size_t hidden) {
-  const T* data = data_or_null<T>(context, i);
+std::vector<T> initial_state(const KernelContext& context, size_t i, size_t at, size_t hidden, size_t length) {
+  const T* data = length == 0 ? nullptr : data_or_null<T>(context, i);
   return data == nullptr ? std::vector<T>(hidden, T(0)) : std::vector<T>(data + at, data + at + hidden);
 }
 
@@ -153,19 +154,19 @@ Status recurrent_kernel(KernelContext& context) {
   return for_real(context.operands[kX].dtype(), [&]<class T>() -> Status {
     const Layout layout = layout_of(context);
     ISOMER_TRY(const auto functions, read_activations(context.attrs, cell, layout.directions));
-    const float clip = context.attrs.has("clip") ? context.attrs.real("clip") : 0;
+    const float clip = context.attrs.has("clip") ? context.attrs.real("clip") : -1;
     std::vector<std::span<T>> results;
     context.results.reserve(context.types.size());
     for (size_t i = 0; i < context.types.size(); ++i) results.push_back(new_result(context).mutable_data<T>());
     const auto x = context.operands[kX].data<T>();
     for (size_t direction = 0; direction < layout.directions; ++direction) {
-      const CellStep<T> step = step_of<T>(context, layout, cell, direction, functions, clip > 0 ? &clip : nullptr);
+      const CellStep<T> step = step_of<T>(context, layout, cell, direction, functions, clip >= 0 ? &clip : nullptr);
       const bool backwards = direction == 1 || context.attrs.text("direction") == "reverse";
       for (size_t sequence = 0; sequence < layout.batch; ++sequence) {
         const size_t state = layout.state_at(direction, sequence);
-        std::vector<T> h = initial_state<T>(context, kInitialH, state, layout.hidden);
-        std::vector<T> c = initial_state<T>(context, kInitialC, state, layout.hidden);
         const size_t length = length_of(context, layout, sequence);
+        std::vector<T> h = initial_state<T>(context, kInitialH, state, layout.hidden, length);
+        std::vector<T> c = initial_state<T>(context, kInitialC, state, layout.hidden, length);
         for (size_t i = 0; i < length; ++i) {
           const size_t at = backwards ? length - 1 - i : i;
           step.run(cell, x.data() + layout.x_at(at, sequence), h, c);

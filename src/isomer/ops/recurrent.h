@@ -141,7 +141,8 @@ struct CellStep {
       const T in = apply(0, gate(0, j) + peep(0, j));
       const T forget = input_forget ? T(1) - in : apply(0, gate(2, j) + peep(2, j));
       c[j] = forget * c[j] + in * apply(1, gate(3, j));
-      h[j] = apply(0, gate(1, j) + peep(1, j)) * apply(2, c[j]);
+      // As ONNX Runtime does, the cell is not clipped: the operator's description leaves that open.
+      h[j] = apply(0, gate(1, j) + peep(1, j)) * activate(functions[2], c[j]);
     }
   }
 };

@@ -58,6 +58,35 @@ TEST(Rnn, ClipsWhatTheActivationsSee) {
             (Reals{-2, 2}));
 }
 
+TEST(Rnn, AClipOfZeroLeavesNothing) {
+  const Tensor one = Tensor::floats({1, 1, 1}, {1});
+  EXPECT_EQ(run_to<float>("RNN", sums("forward").with("clip", 0.0F), {Tensor::floats({2, 1, 1}, {-9, 9}), one, one}),
+            (Reals{0, 0}));
+}
+
+/// An LSTM with hidden size 1 whose gates are the identity, and whose weights take each gate from an input of its own.
+TEST(Lstm, ClipsTheGatesButNotTheCell) {
+  const Attrs attrs{{"activations", Strings(3, "Affine")}, {"clip", 2.0F}};
+  Tensor w = Tensor::zeros(DType::Float, {1, 4, 4});
+  for (size_t gate = 0; gate < 4; ++gate) w.mutable_data<float>()[5 * gate] = 1;
+  const Tensor r = Tensor::zeros(DType::Float, {1, 4, 1});
+  // Input 9, output 9, forget 0, candidate 9: every gate is clipped to 2, the cell is 4, and the output 2 * 4.
+  EXPECT_EQ(run_to<float>("LSTM", attrs, {Tensor::floats({1, 1, 4}, {9, 9, 0, 9}), w, r}), (Reals{8}));
+}
+
+TEST(Recurrent, AnEmptySequenceEndsWithZeros) {
+  const Tensor x = Tensor::floats({1, 2, 1}, {1, 1});
+  const Tensor weights = Tensor::zeros(DType::Float, {1, 4, 1});
+  const Tensor state = Tensor::floats({1, 2, 1}, {5, 5});
+  const Tensor lengths = Tensor::ints({2}, {0, 1});
+  const auto results = run("LSTM", {}, {x, weights, weights, Tensor(), lengths, state, state}, 3);
+  ASSERT_TRUE(results.has_value()) << results.error().message;
+  EXPECT_EQ((*results)[1].data<float>()[0], 0);
+  EXPECT_EQ((*results)[2].data<float>()[0], 0);
+  EXPECT_NE((*results)[1].data<float>()[1], 0);
+  EXPECT_NE((*results)[2].data<float>()[1], 0);
+}
+
 TEST(Rnn, NormalizationFillsTheHiddenSize) {
   EXPECT_EQ(normalized({.op_type = "RNN", .opset = 14, .operands = {f32({5, 2, 3}), f32({1, 4, 3}), f32({1, 4, 4})}}),
             "RNN {direction=\"forward\", hidden_size=4, layout=0}");
