@@ -9,16 +9,13 @@
 #include "isomer/capi/border.h"
 #include "isomer/capi/isomer.h"
 #include "isomer/capi/values.h"
-#include "isomer/engine/engine.h"
-#include "isomer/engine/inputs.h"
-#include "isomer/onnx/import.h"
+#include "isomer/engine/loaded_model.h"
 
 using isomer::fail;
 using isomer::fail_in;
 using isomer::Result;
 using isomer::Status;
 using isomer::Tensor;
-using isomer::TensorType;
 using isomer::capi::argument;
 using isomer::capi::fail_with;
 using isomer::capi::given;
@@ -28,51 +25,41 @@ using isomer::capi::Outcome;
 
 namespace {
 
-/// An input or output.
-struct Value {
-  std::string name;
-  TensorType type;
-  isomer_type c_type = {};
+/// Inputs or outputs, with their types as C has them.
+struct Values {
+  const std::vector<isomer::DeclaredValue>* declared = nullptr;
+  std::vector<isomer_type> c_types = {};
 };
 
 }  // namespace
 
 struct isomer_model {
-  std::unique_ptr<isomer::Engine> engine;
-  isomer::SessionId session = 0;
-  std::vector<Value> inputs;
-  std::vector<Value> outputs;
+  std::unique_ptr<isomer::LoadedModel> loaded;
+  Values inputs;
+  Values outputs;
 };
 
 namespace {
 
-Result<Value> describe(const std::string& name, const TensorType& type) {
-  auto c_type = isomer::capi::c_type(type);
-  if (!c_type) return fail_in("'" + name + "'", c_type.error());
-  return Value{name, type, *c_type};
-}
-
-/// Names and types; the graph itself is the engine's.
-Status describe(const std::filesystem::path& path, isomer_model& model) {
-  ISOMER_TRY(const isomer::Model read, isomer::import_model(path));
-  const isomer::Graph& graph = read.graph;
-  for (size_t i = 0; i < graph.inputs().size(); ++i) {
-    ISOMER_TRY(model.inputs.emplace_back(), describe(input_name(read, i), graph.type(graph.inputs()[i])));
+Result<Values> describe(const std::vector<isomer::DeclaredValue>& declared) {
+  Values values{&declared};
+  for (const auto& [name, type] : declared) {
+    auto c_type = isomer::capi::c_type(type);
+    if (!c_type) return fail_in("'" + name + "'", c_type.error());
+    values.c_types.push_back(*c_type);
   }
-  for (size_t i = 0; i < graph.outputs().size(); ++i) {
-    ISOMER_TRY(model.outputs.emplace_back(), describe(output_name(read, i), graph.type(graph.outputs()[i])));
-  }
-  return {};
+  return values;
 }
 
 Result<std::unique_ptr<isomer_model>> load(const std::filesystem::path& path, const std::string& engine, int threads) {
   auto model = std::make_unique<isomer_model>();
-  ISOMER_TRY(model->engine, isomer::make_engine(engine, {.threads = threads}));
-  if (auto status = describe(path, *model); !status) {
-    const bool named = status.error().message.find(path.string()) != std::string::npos;
-    return named ? tl::unexpected(status.error()) : fail_in(path.string(), status.error());
-  }
-  ISOMER_TRY(model->session, model->engine->load(path));
+  ISOMER_TRY(model->loaded, isomer::LoadedModel::load(path, engine, {.threads = threads}));
+  auto inputs = describe(model->loaded->inputs());
+  auto outputs = describe(model->loaded->outputs());
+  if (!inputs) return fail_in(path.string(), inputs.error());
+  if (!outputs) return fail_in(path.string(), outputs.error());
+  model->inputs = std::move(*inputs);
+  model->outputs = std::move(*outputs);
   return model;
 }
 
@@ -85,24 +72,23 @@ Status check_load(const char* path, const std::string& engine, int threads) {
   return {};
 }
 
-int count(const isomer_model* model, const std::vector<Value> isomer_model::*values, size_t* count,
-          isomer_error* error) {
+int count(const isomer_model* model, Values isomer_model::*values, size_t* count, isomer_error* error) {
   return guarded(error, [&]() -> Outcome {
     if (auto status = given(model, "model"); !status) return argument(status);
     if (auto status = given(count, "count"); !status) return argument(status);
-    *count = (model->*values).size();
+    *count = (model->*values).c_types.size();
     return {};
   });
 }
 
-int get(const isomer_model* model, const std::vector<Value> isomer_model::*values, size_t index, isomer_value* value,
+int get(const isomer_model* model, Values isomer_model::*values, size_t index, isomer_value* value,
         isomer_error* error) {
   return guarded(error, [&]() -> Outcome {
     if (auto status = given(model, "model"); !status) return argument(status);
     if (auto status = given(value, "value"); !status) return argument(status);
-    const auto& all = model->*values;
-    if (index >= all.size()) return fail_with(ISOMER_BAD_ARGUMENT, "index {}: there are {}", index, all.size());
-    *value = {all[index].name.c_str(), all[index].c_type};
+    const auto& [declared, c_types] = model->*values;
+    if (index >= c_types.size()) return fail_with(ISOMER_BAD_ARGUMENT, "index {}: there are {}", index, c_types.size());
+    *value = {(*declared)[index].name.c_str(), c_types[index]};
     return {};
   });
 }
@@ -110,45 +96,44 @@ int get(const isomer_model* model, const std::vector<Value> isomer_model::*value
 /// The caller's inputs, which fit the model's types.
 Result<std::vector<isomer::NamedTensor>> read_inputs(const isomer_model& model, const isomer_input* inputs,
                                                      size_t num_inputs) {
-  if (num_inputs != model.inputs.size())
-    return fail("{} inputs are given, the model has {}", num_inputs, model.inputs.size());
+  const auto& declared = model.loaded->inputs();
+  if (num_inputs != declared.size()) return fail("{} inputs are given, the model has {}", num_inputs, declared.size());
   if (num_inputs > 0) ISOMER_CHECK(given(inputs, "inputs"));
   std::vector<isomer::NamedTensor> tensors;
-  std::vector<TensorType> declared;
   for (size_t i = 0; i < num_inputs; ++i) {
-    const Value& want = model.inputs[i];
     auto tensor = isomer::capi::view_of(inputs[i]);
-    if (!tensor) return fail_in("input '" + want.name + "'", tensor.error());
-    tensors.emplace_back(want.name, std::move(*tensor));
-    declared.push_back(want.type);
+    if (!tensor) return fail_in("input '" + declared[i].name + "'", tensor.error());
+    tensors.emplace_back(declared[i].name, std::move(*tensor));
   }
-  ISOMER_CHECK(isomer::check_inputs(tensors, declared));
+  ISOMER_CHECK(model.loaded->check(tensors));
   return tensors;
 }
 
 Status check_outputs(const isomer_model& model, const isomer_output* outputs, size_t num_outputs) {
-  if (num_outputs != model.outputs.size())
-    return fail("room for {} outputs is given, the model has {}", num_outputs, model.outputs.size());
+  const auto& declared = model.loaded->outputs();
+  if (num_outputs != declared.size())
+    return fail("room for {} outputs is given, the model has {}", num_outputs, declared.size());
   if (num_outputs > 0) ISOMER_CHECK(given(outputs, "outputs"));
   for (size_t i = 0; i < num_outputs; ++i) {
     if (outputs[i].data == nullptr && outputs[i].capacity > 0)
-      return fail("output '{}': data is NULL, capacity {}", model.outputs[i].name, outputs[i].capacity);
+      return fail("output '{}': data is NULL, capacity {}", declared[i].name, outputs[i].capacity);
   }
   return {};
 }
 
 Outcome store_outputs(const isomer_model& model, const std::vector<Tensor>& tensors, isomer_output* outputs) {
-  if (tensors.size() != model.outputs.size())
-    return fail_with(ISOMER_BUG, "{} outputs of {}", tensors.size(), model.outputs.size());
+  const auto& declared = model.loaded->outputs();
+  if (tensors.size() != declared.size())
+    return fail_with(ISOMER_BUG, "{} outputs of {}", tensors.size(), declared.size());
   for (size_t i = 0; i < tensors.size(); ++i) {
     if (auto status = isomer::capi::crosses(tensors[i]); !status)
-      return fail_with(ISOMER_FAILED, "output '{}': {}", model.outputs[i].name, status.error().message);
+      return fail_with(ISOMER_FAILED, "output '{}': {}", declared[i].name, status.error().message);
   }
   std::string small;
   for (size_t i = 0; i < tensors.size(); ++i) {
     if (isomer::capi::store(tensors[i], outputs[i])) continue;
-    small += fmt::format("{}output '{}' takes {} bytes, its buffer has {}", small.empty() ? "" : "; ",
-                         model.outputs[i].name, outputs[i].bytes, outputs[i].capacity);
+    small += fmt::format("{}output '{}' takes {} bytes, its buffer has {}", small.empty() ? "" : "; ", declared[i].name,
+                         outputs[i].bytes, outputs[i].capacity);
   }
   if (!small.empty()) return fail_with(ISOMER_TOO_SMALL, "{}", small);
   return {};
@@ -204,7 +189,7 @@ int isomer_run(isomer_model* model, const isomer_input* inputs, size_t num_input
     const auto tensors = read_inputs(*model, inputs, num_inputs);
     if (!tensors) return fail_with(ISOMER_BAD_ARGUMENT, "{}", tensors.error().message);
     if (auto status = check_outputs(*model, outputs, num_outputs); !status) return argument(status);
-    const auto results = model->engine->run(model->session, *tensors);
+    const auto results = model->loaded->run(*tensors);
     if (!results) return fail_with(ISOMER_FAILED, "{}", results.error().message);
     return store_outputs(*model, *results, outputs);
   });

@@ -1,0 +1,48 @@
+#pragma once
+// A model loaded on an engine of its own: what the C and the Python interface give to their callers.
+
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "isomer/engine/engine.h"
+
+namespace isomer {
+
+/// An input or output as the model declares it.
+struct DeclaredValue {
+  std::string name;
+  TensorType type;
+};
+
+/// Any number of threads may run one model at a time.
+class LoadedModel {
+ public:
+  /// Loads an ONNX file, which must stay as long as the model, on a new engine (see make_engine). An Error names the
+  /// file, or says what the engine lacks.
+  static Result<std::unique_ptr<LoadedModel>> load(const std::filesystem::path& onnx, const std::string& engine,
+                                                   const EngineOptions& options);
+
+  /// In the model's order.
+  const std::vector<DeclaredValue>& inputs() const { return inputs_; }
+  const std::vector<DeclaredValue>& outputs() const { return outputs_; }
+
+  /// Whether every tensor is for an input of the model and all of them fit the declared types together.
+  Status check(std::span<const NamedTensor> tensors) const;
+
+  /// Runs the model once on tensors that `check` accepts; gives its outputs in its order. Fails where an input without
+  /// a default is not given, or the engine cannot run the model.
+  Result<std::vector<Tensor>> run(std::span<const NamedTensor> tensors) const;
+
+ private:
+  LoadedModel() = default;
+
+  std::unique_ptr<Engine> engine_;
+  SessionId session_ = 0;
+  std::vector<DeclaredValue> inputs_;
+  std::vector<DeclaredValue> outputs_;
+};
+
+}  // namespace isomer
