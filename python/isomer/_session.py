@@ -1,0 +1,92 @@
+"""Running models."""
+
+from __future__ import annotations
+
+import os
+import sys
+from types import TracebackType
+from typing import Mapping
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _native
+from ._model import ModelLike, load
+
+
+def engine_python(python: str | os.PathLike[str]) -> str:
+    """The Python that ONNX Runtime runs in: the caller's, else the environment's, else this one."""
+    return os.fspath(python) or os.environ.get("ISOMER_PYTHON") or sys.executable or ""
+
+
+class Session:
+    """A model that an engine has loaded, to be run any number of times.
+
+        with isomer.Session("model.onnx", engine="onednn", threads=2) as session:
+            outputs = session.run({"x": x})
+
+    `engine` is "ort" (ONNX Runtime, in a process of its own), "onednn" (the built-in runtime) or "reference" (slow);
+    `threads`, 1 to 1024, is how many work on one run. `python` is the Python that has onnxruntime, for "ort"; without
+    it, that is the environment's ISOMER_PYTHON, else the Python that runs this. The model's file must stay until the
+    session is closed. Raises ValueError for a file that is not a valid model or an engine that is not available.
+
+    Several threads may run one session at a time. "onednn" compiles a model at its first run, and again for extents
+    that are new to it: run once beforehand where the first answer counts.
+    """
+
+    def __init__(
+        self,
+        model: ModelLike,
+        *,
+        engine: str = "ort",
+        threads: int = 1,
+        python: str | os.PathLike[str] = "",
+    ) -> None:
+        self._model = load(model)  # kept alive: its file may be a temporary one
+        self._native = _native.Session(str(self._model.path), engine, threads, engine_python(python))
+        #: Names and types of the inputs and outputs: [("x", "f32[1,3,N,N]"), ...]
+        self.inputs: list[tuple[str, str]] = self._model.inputs
+        self.outputs: list[tuple[str, str]] = self._model.outputs
+
+    def run(self, inputs: Mapping[str, npt.ArrayLike]) -> dict[str, np.ndarray]:
+        """The outputs for these inputs, by name; other Python threads go on meanwhile.
+
+        An input that has a default value need not be given. Raises ValueError for a name that no input has, an array
+        that does not fit its input, and a closed session; TypeError for elements that NumPy and ONNX do not share;
+        RuntimeError where the engine cannot run the model.
+        """
+        return self._native.run({name: _dense(array) for name, array in inputs.items()})
+
+    def close(self) -> None:
+        """Releases the model and its engine. Runs that go on are not disturbed; closing again does nothing."""
+        self._native.close()
+
+    def __enter__(self) -> Session:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"isomer.Session(inputs={self.inputs}, outputs={self.outputs})"
+
+
+def _dense(given: npt.ArrayLike) -> np.ndarray:
+    """The array as the engines read it: row-major, aligned, in the machine's byte order. Copies only if it must."""
+    array = np.require(given, requirements=["C_CONTIGUOUS", "ALIGNED"])
+    return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
+
+
+def run(
+    model: ModelLike,
+    inputs: Mapping[str, npt.ArrayLike],
+    *,
+    engine: str = "ort",
+    threads: int = 1,
+    python: str | os.PathLike[str] = "",
+) -> dict[str, np.ndarray]:
+    """Runs a model once: as a Session that is closed again. Use a Session to run a model more than once."""
+    with Session(model, engine=engine, threads=threads, python=python) as session:
+        return session.run(inputs)

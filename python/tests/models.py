@@ -1,0 +1,36 @@
+"""Small models for the tests."""
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+
+
+def gate() -> onnx.ModelProto:
+    """f c + (1 - f) z, as an SRU writes it."""
+    nodes = [
+        helper.make_node("Mul", ["f", "c"], ["fc"]),
+        helper.make_node("Sub", ["one", "f"], ["g"]),
+        helper.make_node("Mul", ["g", "z"], ["gz"]),
+        helper.make_node("Add", ["fc", "gz"], ["y"]),
+    ]
+    inputs = [helper.make_tensor_value_info(name, TensorProto.FLOAT, ["N", 16]) for name in "fcz"]
+    outputs = [helper.make_tensor_value_info("y", TensorProto.FLOAT, ["N", 16])]
+    one = numpy_helper.from_array(np.array(1, np.float32), "one")
+    graph = helper.make_graph(nodes, "gate", inputs, outputs, [one])
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+
+
+def gate_inputs(rows: int = 4, seed: int = 1) -> dict[str, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    return {name: rng.standard_normal((rows, 16)).astype(np.float32) for name in "fcz"}
+
+
+def gate_output(x: dict[str, np.ndarray]) -> np.ndarray:
+    return x["f"] * x["c"] + (1 - x["f"]) * x["z"]
+
+
+def identity(dtype: int) -> onnx.ModelProto:
+    """y = x."""
+    x, y = (helper.make_tensor_value_info(name, dtype, ["N", "M"]) for name in "xy")
+    graph = helper.make_graph([helper.make_node("Identity", ["x"], ["y"])], "identity", [x], [y])
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
