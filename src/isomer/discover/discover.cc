@@ -1,6 +1,7 @@
 #include "isomer/discover/discover.h"
 
 #include <algorithm>
+#include <mutex>
 #include <tuple>
 #include <unordered_set>
 
@@ -122,8 +123,17 @@ class Pruning {
     for (TermPair& concatenation : concatenations()) pairs.push_back(std::move(concatenation));
     RuleChecker checker;
     std::vector<std::vector<DiscoveredRule>> made(pairs.size());
+    std::mutex telling;
+    size_t done = 0;
+    const auto tell_done = [&] {
+      tell(options_, fmt::format("making rules: {} of {} equalities", done, pairs.size()));
+    };
+    tell_done();
     parallel_for(pairs.size(), options_.enumerate.threads, 1, [&](size_t i, size_t thread) {
       made[i] = rules_of(pairs[i], universes, benches_[thread].variants, checker, options_.rules);
+      const std::lock_guard lock(telling);
+      ++done;
+      tell_done();
     });
     std::vector<DiscoveredRule> out;
     for (auto& each : made) std::ranges::move(each, std::back_inserter(out));
@@ -213,7 +223,6 @@ Result<Discovery> discover(std::span<const Universe> variants, const DiscoverOpt
   out.equalities = pruning.independent(std::move(pairs));
   out.counts.needed = out.equalities.size();
   if (!options.make_rules) return out;
-  tell(options, fmt::format("making rules of {} equalities", out.equalities.size()));
   out.rules = pruning.rules(out.equalities, variants);
   out.counts.rules = out.rules.size();
   return out;

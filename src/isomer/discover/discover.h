@@ -17,7 +17,7 @@ struct DiscoverOptions {
   /// Makes rules of the equalities, too.
   bool make_rules = false;
   ToRuleOptions rules = {};
-  /// Told what goes on.
+  /// Told what goes on, by one thread at a time.
   std::function<void(const std::string&)> progress = {};
 };
 

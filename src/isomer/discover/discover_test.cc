@@ -94,5 +94,16 @@ TEST(Discover, GivesTheSameAtAnyNumberOfThreads) {
   EXPECT_EQ(with_threads(1), with_threads(3));
 }
 
+// Making rules takes most of the time.
+TEST(Discover, TellsOfEachEqualityWhoseRulesAreMade) {
+  const std::vector<Universe> variants = {parse_universe("let N = 2\ninputs ?a [N]\noperator (Relu ?x)\n", 0).value()};
+  std::vector<std::string> told;
+  DiscoverOptions options = {.enumerate = {.max_nodes = 2}, .make_rules = true};
+  options.progress = [&](const std::string& text) { told.push_back(text); };
+  const Discovery found = discover(variants, options).value();
+  ASSERT_EQ(found.equalities.size(), 1U) << "relu(relu(a)) = relu(a)";
+  EXPECT_THAT(told, testing::IsSupersetOf({"making rules: 0 of 1 equalities", "making rules: 1 of 1 equalities"}));
+}
+
 }  // namespace
 }  // namespace isomer
