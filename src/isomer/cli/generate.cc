@@ -164,7 +164,7 @@ void add_rules_generate(CLI::App& rules, int& exit_code) {
   command->add_option("--equalities", options->equalities, "Write the equalities, a line each");
   add_json(*command, options->json);
   command->footer(
-      "Example: isomer rules generate --universe matrix --max-operators 2 -o discovered.rules\n"
+      "Example: isomer rules generate --universe matrix --max-operators 3 --equalities equal.txt\n"
       "docs/discovery.md describes universes.");
   command->callback([options, &exit_code] { exit_code = finish(generate(*options)); });
 }
