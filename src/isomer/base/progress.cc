@@ -6,6 +6,8 @@
 
 #include <cstdio>
 
+#include "isomer/base/printable.h"
+
 namespace isomer {
 
 Progress::Progress(std::string_view text) {
@@ -19,6 +21,8 @@ Progress::~Progress() {
 void Progress::update(std::string_view text) {
   if (::isatty(STDERR_FILENO) == 0) return;
   winsize size{};
+  const std::string line = printable(text);
+  text = line;
   // A longer line would wrap, and the next one would not replace it.
   if (::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1) text = text.substr(0, size.ws_col - 1);
   fmt::print(stderr, "\r{}\033[K", text);

@@ -6,6 +6,8 @@
 #include <array>
 #include <cmath>
 
+#include "isomer/base/printable.h"
+
 namespace isomer {
 namespace {
 
@@ -26,6 +28,7 @@ Table::Table(std::vector<std::string> headings) {
 
 void Table::row(std::vector<std::string> cells) {
   cells.resize(right_.size());
+  for (std::string& cell : cells) cell = printable(cell);
   rows_.push_back(std::move(cells));
 }
 

@@ -14,7 +14,7 @@ class Table {
  public:
   explicit Table(std::vector<std::string> headings);
 
-  /// A row; missing cells are blank, surplus ones are dropped.
+  /// A row; missing cells are blank, surplus ones are dropped. Cells become printable: each stays on one line.
   void row(std::vector<std::string> cells);
 
   /// The table, a line a row, without trailing blanks; the headings first.

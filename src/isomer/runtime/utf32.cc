@@ -1,48 +1,20 @@
 #include "isomer/runtime/utf32.h"
 
 #include <algorithm>
-#include <bit>
 #include <cstdint>
+
+#include "isomer/base/utf8.h"
 
 namespace isomer {
 namespace {
 
-bool is_code_point(uint32_t c) { return c < 0x110000 && (c < 0xD800 || c > 0xDFFF); }
-
-void append_utf8(std::string& text, uint32_t c) {
-  const auto tail = [&](int shift) { text += static_cast<char>(0x80 | (c >> shift & 0x3F)); };
-  if (c < 0x80) {
-    text += static_cast<char>(c);
-  } else if (c < 0x800) {
-    text += static_cast<char>(0xC0 | c >> 6);
-    tail(0);
-  } else if (c < 0x10000) {
-    text += static_cast<char>(0xE0 | c >> 12);
-    tail(6);
-    tail(0);
-  } else {
-    text += static_cast<char>(0xF0 | c >> 18);
-    tail(12);
-    tail(6);
-    tail(0);
-  }
-}
-
 Result<std::u32string> code_points(std::string_view text) {
   std::u32string points;
-  for (size_t at = 0; at < text.size();) {
-    const auto lead = static_cast<uint8_t>(text[at++]);
-    // The number of leading ones is the length; none means ASCII.
-    const int length = std::countl_one(lead);
-    if (length == 1 || length > 4) return fail("text that is not UTF-8");
-    uint32_t c = length == 0 ? lead : lead & (0x7F >> length);
-    for (int i = 1; i < length; ++i) {
-      if (at == text.size() || (text[at] & 0xC0) != 0x80) return fail("text that is not UTF-8");
-      c = c << 6 | (static_cast<uint8_t>(text[at++]) & 0x3F);
-    }
-    constexpr uint32_t kLeast[] = {0, 0, 0x80, 0x800, 0x10000};
-    if (!is_code_point(c) || c < kLeast[length]) return fail("text that is not UTF-8");
-    points += static_cast<char32_t>(c);
+  while (!text.empty()) {
+    const auto c = decode_utf8(text);
+    if (!c) return fail("text that is not UTF-8");
+    points += c->value;
+    text.remove_prefix(c->length);
   }
   return points;
 }
