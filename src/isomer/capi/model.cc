@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "isomer/base/printable.h"
 #include "isomer/base/version.h"
 #include "isomer/capi/border.h"
 #include "isomer/capi/isomer.h"
@@ -13,6 +14,7 @@
 
 using isomer::fail;
 using isomer::fail_in;
+using isomer::printable;
 using isomer::Result;
 using isomer::Status;
 using isomer::Tensor;
@@ -45,7 +47,7 @@ Result<Values> describe(const std::vector<isomer::DeclaredValue>& declared) {
   Values values{&declared};
   for (const auto& [name, type] : declared) {
     auto c_type = isomer::capi::c_type(type);
-    if (!c_type) return fail_in("'" + name + "'", c_type.error());
+    if (!c_type) return fail_in("'" + printable(name) + "'", c_type.error());
     values.c_types.push_back(*c_type);
   }
   return values;
@@ -102,7 +104,7 @@ Result<std::vector<isomer::NamedTensor>> read_inputs(const isomer_model& model, 
   std::vector<isomer::NamedTensor> tensors;
   for (size_t i = 0; i < num_inputs; ++i) {
     auto tensor = isomer::capi::view_of(inputs[i]);
-    if (!tensor) return fail_in("input '" + declared[i].name + "'", tensor.error());
+    if (!tensor) return fail_in("input '" + printable(declared[i].name) + "'", tensor.error());
     tensors.emplace_back(declared[i].name, std::move(*tensor));
   }
   ISOMER_CHECK(model.loaded->check(tensors));
@@ -116,7 +118,7 @@ Status check_outputs(const isomer_model& model, const isomer_output* outputs, si
   if (num_outputs > 0) ISOMER_CHECK(given(outputs, "outputs"));
   for (size_t i = 0; i < num_outputs; ++i) {
     if (outputs[i].data == nullptr && outputs[i].capacity > 0)
-      return fail("output '{}': data is NULL, capacity {}", declared[i].name, outputs[i].capacity);
+      return fail("output '{}': data is NULL, capacity {}", printable(declared[i].name), outputs[i].capacity);
   }
   return {};
 }
@@ -127,13 +129,13 @@ Outcome store_outputs(const isomer_model& model, const std::vector<Tensor>& tens
     return fail_with(ISOMER_BUG, "{} outputs of {}", tensors.size(), declared.size());
   for (size_t i = 0; i < tensors.size(); ++i) {
     if (auto status = isomer::capi::crosses(tensors[i]); !status)
-      return fail_with(ISOMER_FAILED, "output '{}': {}", declared[i].name, status.error().message);
+      return fail_with(ISOMER_FAILED, "output '{}': {}", printable(declared[i].name), status.error().message);
   }
   std::string small;
   for (size_t i = 0; i < tensors.size(); ++i) {
     if (isomer::capi::store(tensors[i], outputs[i])) continue;
-    small += fmt::format("{}output '{}' takes {} bytes, its buffer has {}", small.empty() ? "" : "; ", declared[i].name,
-                         outputs[i].bytes, outputs[i].capacity);
+    small += fmt::format("{}output '{}' takes {} bytes, its buffer has {}", small.empty() ? "" : "; ",
+                         printable(declared[i].name), outputs[i].bytes, outputs[i].capacity);
   }
   if (!small.empty()) return fail_with(ISOMER_TOO_SMALL, "{}", small);
   return {};

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "isomer/base/file.h"
+#include "isomer/base/printable.h"
 #include "isomer/cost/tunings.h"
 #include "isomer/optimize/chrome_trace.h"
 
@@ -11,7 +12,7 @@ namespace isomer {
 
 int finish(const Result<int>& outcome) {
   if (outcome) return *outcome;
-  fmt::print(stderr, "isomer: {}\n", outcome.error().message);
+  fmt::print(stderr, "isomer: {}\n", printable_lines(outcome.error().message));
   return kBadInput;
 }
 

@@ -1,9 +1,9 @@
 #include "isomer/cli/describe.h"
 
 #include <algorithm>
-#include <array>
 
-#include "isomer/ops/registry.h"
+#include "isomer/ops/onnx_form.h"
+#include "isomer/ops/unknown_op.h"
 
 namespace isomer {
 
@@ -25,21 +25,11 @@ std::string node_name(const Graph& graph, const Node& node) {
 }
 
 std::string why_opaque(const Graph& graph, const Node& node) {
-  const auto text = [&](const char* name) {
-    const AttrValue* value = node.attrs.find(name);
-    const auto* held = value == nullptr ? nullptr : std::get_if<std::string>(value);
-    return held == nullptr ? std::string() : *held;
-  };
-  const std::string op_type = text("@op_type"), domain = text("@domain");
-  if (find_op(op_type, domain) != nullptr) {
-    const auto unknown = [&](ValueId operand) { return operand != kNoValue && !graph.type(operand).known(); };
-    if (std::ranges::any_of(graph.operands(node), unknown)) return "the type of an operand is not known";
-    return "quantized, computed at run time, or in a form that is not modelled";
-  }
-  if (domain == "isomer") return "an initializer that is sparse or that training changes";
-  constexpr std::array<std::string_view, 4> kWithGraphs = {"If", "Loop", "Scan", "SequenceMap"};
-  if (domain.empty() && std::ranges::find(kWithGraphs, op_type) != kWithGraphs.end()) return "holds graphs of its own";
-  return domain.empty() ? "not an operator that Isomer knows" : "of a domain that Isomer does not know";
+  const OnnxForm form = opaque_form(node);
+  if (std::string why = why_unknown(form.op_type, form.domain, form.opset); !why.empty()) return why;
+  const auto unknown = [&](ValueId operand) { return operand != kNoValue && !graph.type(operand).known(); };
+  if (std::ranges::any_of(graph.operands(node), unknown)) return "the type of an operand is not known";
+  return "quantized, computed at run time, or in a form that is not modelled";
 }
 
 }  // namespace isomer

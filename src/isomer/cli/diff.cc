@@ -6,6 +6,7 @@
 #include <set>
 
 #include "isomer/base/file.h"
+#include "isomer/base/printable.h"
 #include "isomer/base/table.h"
 #include "isomer/base/version.h"
 #include "isomer/cli/commands.h"
@@ -13,6 +14,7 @@
 #include "isomer/cli/describe.h"
 #include "isomer/ir/dot.h"
 #include "isomer/ir/dot_diff.h"
+#include "isomer/ir/label.h"
 #include "isomer/onnx/import.h"
 
 namespace isomer {
@@ -85,12 +87,12 @@ void print_interface_changes(const char* kind, const json& sides) {
   const auto& after = sides["after"];
   for (const json& row : before) {
     if (std::ranges::find(after, row) == after.end()) {
-      fmt::print("- {} {} {}\n", kind, row["name"].get<std::string>(), row["type"].get<std::string>());
+      fmt::print("- {} {} {}\n", kind, printable(row["name"].get<std::string>()), row["type"].get<std::string>());
     }
   }
   for (const json& row : after) {
     if (std::ranges::find(before, row) == before.end()) {
-      fmt::print("+ {} {} {}\n", kind, row["name"].get<std::string>(), row["type"].get<std::string>());
+      fmt::print("+ {} {} {}\n", kind, printable(row["name"].get<std::string>()), row["type"].get<std::string>());
     }
   }
 }

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "isomer/base/file.h"
+#include "isomer/base/printable.h"
 #include "isomer/base/table.h"
 #include "isomer/base/version.h"
 #include "isomer/cli/commands.h"
@@ -13,6 +14,7 @@
 #include "isomer/cli/describe.h"
 #include "isomer/cli/inspect_costs.h"
 #include "isomer/ir/dot.h"
+#include "isomer/ir/label.h"
 #include "isomer/onnx/import.h"
 
 namespace isomer {
@@ -96,7 +98,7 @@ json report_of(const InspectOptions& options, const Model& model, const std::vec
 std::string opsets_text(const Model& model) {
   std::string text;
   for (const auto& [domain, version] : opset_imports(model))
-    text += fmt::format("{}{}{}", text.empty() ? "" : ", ", domain.empty() ? "" : domain + " ", version);
+    text += fmt::format("{}{}{}", text.empty() ? "" : ", ", domain.empty() ? "" : printable(domain) + " ", version);
   return text;
 }
 

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "isomer/base/file.h"
+#include "isomer/base/printable.h"
 #include "isomer/base/progress.h"
 #include "isomer/cli/commands.h"
 #include "isomer/cli/common.h"
@@ -54,7 +55,7 @@ Result<int> run(Arguments& choice) {
   if (choice.json) {
     print_json(json);
   } else {
-    fmt::print("{}", summary(*report));
+    fmt::print("{}", printable_lines(summary(*report)));
   }
   return report->within_limits == false ? kFinding : kDone;
 }

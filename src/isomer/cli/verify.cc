@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "isomer/base/file.h"
+#include "isomer/base/printable.h"
 #include "isomer/base/progress.h"
 #include "isomer/base/version.h"
 #include "isomer/cli/commands.h"
@@ -107,12 +108,12 @@ json report_of(const VerifyOptions& options, const replay::Verification& found, 
 void print_report(const VerifyOptions& options, const replay::Verification& found, const Proofs& proofs,
                   const Difference& difference) {
   if (!found.holds()) {
-    fmt::print("DOES NOT HOLD: {}\n", found.problem);
+    fmt::print("DOES NOT HOLD: {}\n", printable_lines(found.problem));
     return;
   }
   fmt::print("holds: {} steps, {} applications of {} rules, {} folded constants\n", found.tally.moves,
              found.tally.applications, found.certificate.rules.size(), found.tally.constants);
-  for (const std::string& sentence : replay::beside_rules(found.certificate)) fmt::print("  {}\n", sentence);
+  for (const std::string& sentence : replay::beside_rules(found.certificate)) fmt::print("  {}\n", printable(sentence));
   const auto proved = [](const replay::CertifiedRule& rule) { return rule.verdict == Verdict::Proved; };
   fmt::print("rules      {} proved for all sizes\n", std::ranges::count_if(found.certificate.rules, proved));
   for (const auto& [name, at_use] : proofs)

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "isomer/base/printable.h"
 #include "isomer/onnx/import.h"
 
 namespace isomer {
@@ -14,7 +15,7 @@ Result<std::vector<Tensor>> ordered_inputs(const Model& model, std::span<const N
   for (size_t i = 0; i < model.graph.inputs().size(); ++i) {
     const std::string input = input_name(model, i);
     const auto given = std::ranges::find(inputs, input, &NamedTensor::first);
-    if (given == inputs.end()) return fail("input '{}' is not given", input);
+    if (given == inputs.end()) return fail("input '{}' is not given", printable(input));
     ordered.push_back(given->second);
   }
   return ordered;

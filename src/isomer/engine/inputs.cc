@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "isomer/base/hash.h"
+#include "isomer/base/printable.h"
 #include "isomer/ir/scanner.h"
 #include "isomer/runtime/reference/random.h"
 
@@ -25,7 +26,7 @@ Result<std::vector<int64_t>> parse_extents(std::string_view text) {
 }
 
 tl::unexpected<Error> misfit(const std::string& name, const std::string& given, const TensorType& declared) {
-  return fail("input '{}' is {}: {} does not fit", name, declared.str(), given);
+  return fail("input '{}' is {}: {} does not fit", printable(name), declared.str(), given);
 }
 
 /// Takes from `extents` what they say about symbols.
@@ -41,7 +42,7 @@ Status imply_symbols(const std::string& name, const std::vector<int64_t>& extent
     if (!symbol) continue;
     const auto [at, added] = symbols.emplace(*symbol, extents[i]);
     if (!added && at->second != extents[i]) {
-      return fail("input '{}' has {}={}, but elsewhere it is {}", name, *symbol, extents[i], at->second);
+      return fail("input '{}' has {}={}, but elsewhere it is {}", printable(name), *symbol, extents[i], at->second);
     }
   }
   return {};
@@ -68,7 +69,8 @@ Status check_names(const Model& model, const ShapeOptions& options) {
   for (size_t i = 0; i < model.graph.inputs().size(); ++i) names.push_back(input_name(model, i));
   for (const auto& [name, extents] : options.inputs) {
     if (std::ranges::find(names, name) == names.end()) {
-      return fail("no input '{}'; there are: {}", name, fmt::join(names, ", "));
+      return fail("no input '{}'; there are: {}", printable(name),
+                  printable(fmt::format("{}", fmt::join(names, ", "))));
     }
   }
   for (const auto& [symbol, value] : options.symbols) {
@@ -83,14 +85,16 @@ Result<std::vector<int64_t>> input_extents(const Model& model, size_t i, const S
   const std::string name = input_name(model, i);
   if (const auto given = options.inputs.find(name); given != options.inputs.end()) return given->second;
   const TensorType& declared = model.graph.type(model.graph.inputs()[i]);
-  if (!declared.shape) return fail("input '{}' has no declared shape: give --shape {}:EXTENTS", name, name);
+  if (!declared.shape)
+    return fail("input '{}' has no declared shape: give --shape {}:EXTENTS", printable(name), printable(name));
   std::vector<int64_t> extents;
   for (const Dim& dim : *declared.shape) {
     const auto value = dim.evaluate([&](const std::string& symbol) -> std::optional<int64_t> {
       const auto at = symbols.find(symbol);
       return at == symbols.end() ? 1 : at->second;
     });
-    if (!value || *value < 0) return fail("input '{}' is {}: give --shape {}:EXTENTS", name, declared.str(), name);
+    if (!value || *value < 0)
+      return fail("input '{}' is {}: give --shape {}:EXTENTS", printable(name), declared.str(), printable(name));
     extents.push_back(*value);
   }
   return extents;
@@ -161,7 +165,7 @@ Result<std::vector<NamedTensor>> random_inputs(const Model& model, const ShapeOp
     const ValueId value = model.graph.inputs()[i];
     const std::string name = input_name(model, i);
     const DType dtype = model.graph.type(value).dtype;
-    if (dtype == DType::Undefined) return fail("input '{}' is no tensor of a known element type", name);
+    if (dtype == DType::Undefined) return fail("input '{}' is no tensor of a known element type", printable(name));
     ISOMER_TRY(const std::vector<int64_t> extents, input_extents(model, i, options, symbols));
     Tensor tensor = random_tensor(dtype, extents, hash_mix(seed, hash_text(name)));
     const int64_t bound = std::max<int64_t>(table_size(model.graph, value).value_or(INT32_MAX), 1);

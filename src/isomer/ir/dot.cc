@@ -1,6 +1,8 @@
 #include "isomer/ir/dot.h"
 
+#include "isomer/base/printable.h"
 #include "isomer/ir/alignment.h"
+#include "isomer/ir/label.h"
 
 namespace isomer {
 namespace {
@@ -13,18 +15,6 @@ std::string result_types(const Graph& graph, const Node& node) {
 }
 
 }  // namespace
-
-std::string op_label(const Node& node) {
-  if (!node.is_opaque()) return node.op->name;
-  const AttrValue* type = node.attrs.find("@op_type");
-  const AttrValue* domain = node.attrs.find("@domain");
-  const auto text = [](const AttrValue* value) {
-    const auto* held = value == nullptr ? nullptr : std::get_if<std::string>(value);
-    return held == nullptr ? "" : *held;
-  };
-  const std::string prefix = text(domain);
-  return (prefix.empty() ? "" : prefix + ".") + (type == nullptr ? "Opaque" : text(type));
-}
 
 std::string dot_string(const std::string& text) {
   std::string out = "\"";
@@ -40,14 +30,14 @@ std::string dot_node(const Graph& graph, NodeId node_id, const std::string& id, 
   const Node& node = graph.node(node_id);
   const std::string name = node.is_input() ? graph.name(node.result()) : "";
   const std::string head = !node.is_input() ? op_label(node) : name.empty() ? "input" : name;
-  const std::string label = head + result_types(graph, node) + (more.empty() ? "" : '\n' + more);
+  const std::string label = printable(head) + result_types(graph, node) + (more.empty() ? "" : '\n' + more);
   return fmt::format("{} [{}label={}{}];\n", id, node.is_input() ? "shape=ellipse, " : "", dot_string(label),
                      style.empty() ? "" : ", " + style);
 }
 
 std::string dot_output(const Graph& graph, size_t i, const std::string& id) {
   const std::string& name = graph.name(graph.outputs()[i]);
-  return fmt::format("{} [shape=ellipse, label={}];\n", id, dot_string(name.empty() ? "output" : name));
+  return fmt::format("{} [shape=ellipse, label={}];\n", id, dot_string(name.empty() ? "output" : printable(name)));
 }
 
 std::string dot_graph(const Graph& graph) {

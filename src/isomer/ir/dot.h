@@ -20,7 +20,4 @@ std::string dot_output(const Graph& graph, size_t i, const std::string& id);
 /// A string of Graphviz; line breaks become \n.
 std::string dot_string(const std::string& text);
 
-/// The operator of a node for people: an opaque node goes by what it is in ONNX ("com.microsoft.FusedConv").
-std::string op_label(const Node& node);
-
 }  // namespace isomer

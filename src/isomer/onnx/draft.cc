@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "isomer/ir/label.h"
 #include "isomer/onnx/names.h"
 #include "isomer/onnx/node_form.h"
 #include "isomer/onnx/proto_attr.h"
@@ -86,9 +87,8 @@ class Drafter {
   Status add_node(NodeId id) {
     const Node& node = graph_.node(id);
     if (node.is_input() || node.is_constant()) return {};
-    const std::string name = node.num_results > 0 ? names_.of(node.result()) : "";
     auto status = node.is_opaque() ? add_opaque(id) : add_known(node);
-    if (!status) return fail_in(fmt::format("node '{}' ({})", name, node_title(node)), status.error());
+    if (!status) return fail_in(node_label(graph_, id), status.error());
     add_aliases(node);
     return {};
   }

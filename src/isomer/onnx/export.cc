@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "isomer/base/hash.h"
+#include "isomer/ir/label.h"
 #include "isomer/onnx/draft.h"
 #include "isomer/onnx/node_form.h"
 #include "isomer/onnx/temporary_file.h"
@@ -107,8 +108,7 @@ Result<std::string> export_bytes(const Model& model) {
 Status exportable(const Model& model, const Graph& graph, NodeId id) {
   const Node& node = graph.node(id);
   if (node.is_input() || node.is_constant() || node.is_opaque()) return {};
-  if (auto form = onnx_form_of(graph, node, *model.info); !form)
-    return fail_in(fmt::format("node {} ({})", id, node_title(node)), form.error());
+  if (auto form = onnx_form_of(graph, node, *model.info); !form) return fail_in(node_label(graph, id), form.error());
   return {};
 }
 

@@ -1,5 +1,6 @@
 #include "isomer/onnx/names.h"
 
+#include "isomer/base/printable.h"
 #include "isomer/onnx/subgraphs.h"
 
 namespace isomer {
@@ -50,10 +51,11 @@ Status ExportNames::require_interface(const Graph& graph, const ModelInfo& info)
     return fail("the graph has {} inputs and {} outputs, the model {} and {}", graph.inputs().size(),
                 graph.outputs().size(), info.inputs.size(), info.outputs.size());
   for (size_t i = 0; i < info.inputs.size(); ++i)
-    if (!require(graph.inputs()[i], info.inputs[i])) return fail("two inputs are named '{}'", info.inputs[i]);
+    if (!require(graph.inputs()[i], info.inputs[i]))
+      return fail("two inputs are named '{}'", printable(info.inputs[i]));
   for (size_t i = 0; i < info.outputs.size(); ++i)
     if (!require(graph.outputs()[i], info.outputs[i]))
-      return fail("the output '{}' is another value than the input or output of this name", info.outputs[i]);
+      return fail("the output '{}' is another value than the input or output of this name", printable(info.outputs[i]));
   return {};
 }
 

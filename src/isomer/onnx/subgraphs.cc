@@ -1,5 +1,6 @@
 #include "isomer/onnx/subgraphs.h"
 
+#include "isomer/base/printable.h"
 #include "isomer/onnx/proto_tensor.h"
 
 namespace isomer {
@@ -82,7 +83,7 @@ void rename_uses(GraphProto& graph, std::map<std::string, std::string> names) {
 Status embed_tensor(onnx::TensorProto& tensor, ExternalData& external) {
   if (tensor.data_location() != onnx::TensorProto::EXTERNAL) return {};
   auto data = read_tensor(tensor, external);
-  if (!data) return fail_in(fmt::format("tensor '{}'", tensor.name()), data.error());
+  if (!data) return fail_in(fmt::format("tensor '{}'", printable(tensor.name())), data.error());
   ISOMER_CHECK(external.allow_copy(data->bytes().size()));
   tensor.clear_external_data();
   tensor.clear_data_location();
@@ -147,7 +148,7 @@ void collect_names(const GraphProto& graph, std::unordered_set<std::string>& nam
 Status embed_external(NodeProto& node, ExternalData& external) {
   for (AttributeProto& attr : *node.mutable_attribute())
     if (auto status = embed_attr(attr, external); !status)
-      return fail_in(fmt::format("attribute '{}'", attr.name()), status.error());
+      return fail_in(fmt::format("attribute '{}'", printable(attr.name())), status.error());
   return {};
 }
 

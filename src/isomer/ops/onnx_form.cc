@@ -4,6 +4,7 @@
 
 #include "isomer/ops/half.h"
 #include "isomer/ops/registry.h"
+#include "isomer/ops/unknown_op.h"
 
 namespace isomer {
 namespace {
@@ -133,11 +134,9 @@ OnnxForm opaque_form(const Node& node) {
 }
 
 Result<std::optional<NormalForm>> normalize(OnnxForm& form) {
+  form.obstacle = why_unknown(form.op_type, form.domain, form.opset);
+  if (!form.obstacle.empty()) return std::nullopt;
   const OpDef* op = find_op(form.op_type, form.domain);
-  if (op == nullptr || form.opset < op->since) {
-    form.obstacle = op == nullptr ? "the operator is not known" : "this old version of the operator is not modelled";
-    return std::nullopt;
-  }
   if (const AttrDef* later = attribute_of_later(*op, form); later != nullptr) {
     form.obstacle = fmt::format("attribute '{}' of {} needs opset {}", later->name, op->name, later->since);
     return std::nullopt;

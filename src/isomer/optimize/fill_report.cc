@@ -1,6 +1,6 @@
 #include "isomer/optimize/fill_report.h"
 
-#include "isomer/ir/dot.h"
+#include "isomer/ir/label.h"
 #include "isomer/search/part.h"
 
 namespace isomer {

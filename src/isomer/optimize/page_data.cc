@@ -1,7 +1,7 @@
 #include "isomer/optimize/page_data.h"
 
 #include "isomer/ir/diff.h"
-#include "isomer/ir/dot.h"
+#include "isomer/ir/label.h"
 #include "isomer/rules/formula.h"
 #include "isomer/search/step.h"
 

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "isomer/ir/builder.h"
+#include "isomer/ir/label.h"
 #include "isomer/ops/onnx_form.h"
 #include "isomer/ops/registry.h"
 #include "isomer/runtime/onednn/gelu.h"
@@ -37,7 +38,7 @@ class Canonicalizer {
       } else if (node.is_constant()) {
         renamed_[node.result()] = builder_.constant(node.attrs.tensor("value"));
       } else if (auto status = add(node); !status) {
-        return fail_in(fmt::format("node {} ({})", id, node.op->name), status.error());
+        return fail_in(node_label(from_, id), status.error());
       }
     }
     std::vector<ValueId> outputs;

@@ -1,5 +1,6 @@
 #include "isomer/runtime/onednn/plan.h"
 
+#include "isomer/ir/label.h"
 #include "isomer/runtime/onednn/canonical.h"
 #include "isomer/runtime/onednn/lower.h"
 #include "isomer/runtime/onednn/memory.h"
@@ -36,6 +37,17 @@ class Lease {
   PlanState& state_;
   std::unique_ptr<Workspace> workspace_;
 };
+
+/// An Error names the first value of more axes than oneDNN's descriptions of memory hold.
+Status check_ranks(const Graph& graph) {
+  for (ValueId value = 0; value < graph.num_values(); ++value) {
+    const TensorType& type = graph.type(value);
+    if (type.shape && type.rank() > DNNL_MAX_NDIMS)
+      return fail("{}: a tensor of rank {}; oneDNN takes at most {}", node_label(graph, graph.producer(value)),
+                  type.rank(), DNNL_MAX_NDIMS);
+  }
+  return {};
+}
 
 }  // namespace
 
@@ -96,6 +108,7 @@ Result<Plan> Plan::make(const Graph& graph, std::span<const TensorType> inputs, 
   ISOMER_CHECK(check_dtype(options.dtype));
   const ElementType type = options.dtype == DType::BFloat16 ? ElementType::bf16 : kF32;
   ISOMER_TRY(Graph canonical, canonicalize(graph, inputs));
+  const Status ranks = check_ranks(canonical);
   const ThreadScope threads(options.threads);
   Tuner own(options.tune);
   try {
@@ -105,6 +118,7 @@ Result<Plan> Plan::make(const Graph& graph, std::span<const TensorType> inputs, 
     state->options = options;
     return Plan(std::move(state));
   } catch (const dnnl::error& error) {
+    ISOMER_CHECK(ranks);  // the likely reason, which oneDNN does not name
     return fail("oneDNN: {}", error.message);
   }
 }

@@ -188,6 +188,15 @@ TEST(Plan, SaysWhatTheReferenceRuns) {
   EXPECT_EQ(references(kernels), 1);
 }
 
+TEST(Plan, NamesANodeOfTooManyAxes) {
+  std::string ones = "1";
+  for (int axis = 1; axis < 32; ++axis) ones += ",1";
+  const Graph graph = graph_of("input x: f32[" + ones + "]\ny = Add(x, x)\nz = Relu(y)\nreturn z");
+  const auto plan = Plan::make(graph, std::vector{graph.type(graph.inputs()[0])}, {.tune = false});
+  ASSERT_FALSE(plan.has_value());
+  EXPECT_THAT(plan.error().message, HasSubstr("input #0: a tensor of rank 32; oneDNN takes at most 12"));
+}
+
 TEST(Plan, TakesExtentsThatDependOnData) {
   const Graph graph = graph_of("input x: f32[6]\nn = NonZero(x)\nr = Relu(x)\nreturn n, r");
   expect_as_reference(graph, std::vector{Tensor::floats({6}, {0, 1, 0, -2, 3, 0})});

@@ -3,19 +3,14 @@
 #include <algorithm>
 #include <numeric>
 
+#include "isomer/ir/label.h"
 #include "isomer/ops/onnx_form.h"
 #include "isomer/ops/registry.h"
+#include "isomer/ops/unknown_op.h"
 #include "isomer/runtime/reference/element.h"
 
 namespace isomer {
 namespace {
-
-/// "Conv", or "MyOp of domain com.example".
-std::string op_title(const Node& node) {
-  if (!node.is_opaque()) return node.op->name;
-  const std::string& domain = node.attrs.text("@domain");
-  return node.attrs.text("@op_type") + (domain.empty() ? "" : " of domain " + domain);
-}
 
 /// Operands of a node that computes in the field: real ones are taken into it.
 Status enter_field(std::vector<Tensor>& operands) {
@@ -132,8 +127,7 @@ class Run {
         values_[node.result()] = inputs[static_cast<size_t>(node.attrs.integer("index"))];
         continue;
       }
-      if (auto status = step(id, node); !status)
-        return fail_in(fmt::format("node {} ({})", id, op_title(node)), status.error());
+      if (auto status = step(id, node); !status) return fail_in(node_label(graph_, id), status.error());
     }
     return {};
   }
@@ -178,8 +172,9 @@ Status node_runnable(const Node& node) {
   const OpDef* op = node.op;
   if (node.is_opaque()) {
     op = find_op(node.attrs.text("@op_type"), node.attrs.text("@domain"));
-    if (op == nullptr) return fail("the operator is not known");
-    if (node.attrs.integer("@opset") < op->since) return fail("this old version of the operator is not modelled");
+    const OnnxForm form = opaque_form(node);
+    if (const std::string why = why_unknown(form.op_type, form.domain, form.opset); !why.empty())
+      return fail("it cannot be run: {}", why);
   }
   if (op->kernel == nullptr) return fail("there is no reference kernel");
   return {};
@@ -208,8 +203,7 @@ Result<std::vector<Tensor>> run_reference(const Graph& graph, std::span<const Te
 Status runnable(const Graph& graph) {
   for (NodeId id = 0; id < graph.nodes().size(); ++id) {
     const Node& node = graph.node(id);
-    if (auto status = node_runnable(node); !status)
-      return fail_in(fmt::format("node {} ({})", id, op_title(node)), status.error());
+    if (auto status = node_runnable(node); !status) return fail_in(node_label(graph, id), status.error());
   }
   return {};
 }

@@ -138,7 +138,7 @@ TEST(Executor, RefusesInputsThatDoNotFit) {
 TEST(Executor, NamesTheNodeThatCannotRun) {
   const Graph graph = parsed("input x: f32[2]\n y = Bare(x)\n return y");
   EXPECT_THAT(run_error(graph, {Tensor::floats({2}, {1, 2})}),
-              HasSubstr("node 1 (Bare): there is no reference kernel"));
+              HasSubstr("node 'y' (Bare): there is no reference kernel"));
   const Status status = runnable(graph);
   ASSERT_FALSE(status.has_value());
   EXPECT_THAT(status.error().message, HasSubstr("Bare"));
@@ -167,7 +167,7 @@ TEST(Executor, OpaqueNodesOfTheRegistryRunOnceTheirParametersAreKnown) {
   ASSERT_TRUE(outputs.has_value()) << outputs.error().message;
   EXPECT_THAT(outputs->at(0).dims(), ElementsAre(6));
   EXPECT_THAT(run_error(graph, {Tensor::floats({2, 3}, {1, 2, 3, 4, 5, 6}), Tensor::ints({1}, {5})}),
-              HasSubstr("node 2 (Reshape)"));
+              HasSubstr("node #2 (Reshape)"));
 }
 
 TEST(Executor, OtherOpaqueNodesAreErrors) {
@@ -176,7 +176,8 @@ TEST(Executor, OtherOpaqueNodesAreErrors) {
                                                                {"@opset", int64_t{1}},
                                                                {"@instance", int64_t{0}}});
   EXPECT_FALSE(runnable(graph).has_value());
-  EXPECT_THAT(run_error(graph, {Tensor::floats({2}, {1, 2})}), HasSubstr("Fancy of domain com.example"));
+  EXPECT_THAT(run_error(graph, {Tensor::floats({2}, {1, 2})}),
+              HasSubstr("node #1 (com.example.Fancy): it cannot be run: of a domain that"));
 }
 
 TEST(RandomTensor, SameSeedSameTensor) {

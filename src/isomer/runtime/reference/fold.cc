@@ -4,6 +4,7 @@
 #include <set>
 
 #include "isomer/ir/builder.h"
+#include "isomer/ir/label.h"
 #include "isomer/runtime/reference/executor.h"
 
 namespace isomer {
@@ -215,7 +216,7 @@ class Folder {
     for (const ValueId operand : graph_.operands(node))
       operands.push_back(operand == kNoValue ? kNoValue : renamed[operand]);
     const auto copied = builder.copy(graph_, node, operands);
-    if (!copied) return fail_in(fmt::format("node {} ({})", id, node.op->name), copied.error());
+    if (!copied) return fail_in(node_label(graph_, id), copied.error());
     for (uint32_t i = 0; i < node.num_results; ++i) renamed[node.result(i)] = builder.at(*copied).result(i);
     return {};
   }
