@@ -202,6 +202,48 @@ TEST(Export, SparseInitializersComeBack) {
             model.graph().sparse_initializer(0).SerializeAsString());
 }
 
+std::vector<std::string> attribute_names(const onnx::NodeProto& node) {
+  std::vector<std::string> names;
+  for (const auto& attr : node.attribute()) names.push_back(attr.name());
+  return names;
+}
+
+ProtoModel same_pool() {
+  ProtoModel model;
+  model.input("x", {"1", "1", "5", "5"});
+  auto* node = model.node("MaxPool", {"x"}, {"y"});
+  auto* kernel = node->add_attribute();
+  kernel->set_name("kernel_shape");
+  kernel->set_type(onnx::AttributeProto::INTS);
+  for (int axis = 0; axis < 2; ++axis) kernel->add_ints(3);
+  auto* pad = node->add_attribute();
+  pad->set_name("auto_pad");
+  pad->set_type(onnx::AttributeProto::STRING);
+  pad->set_s("SAME_UPPER");
+  model.output("y", {"1", "1", "5", "5"});
+  return model;
+}
+
+TEST(Export, NodesThatNoRewriteChangedAreWrittenAsTheyWere) {
+  const auto out = test::round_trip(same_pool());
+  EXPECT_THAT(attribute_names(out.graph().node(0)), testing::UnorderedElementsAre("auto_pad", "kernel_shape"));
+}
+
+TEST(Export, ANodeOfOtherOperandsIsNotWrittenAsTheModelWroteIt) {
+  // A rewrite made the value "y" of another input, whose extents the model's "SAME_UPPER" would pad otherwise.
+  const auto read = load(same_pool());
+  ASSERT_TRUE(read) << read.error().message;
+  const ValueId old = read->graph.outputs()[0];
+  GraphBuilder builder(read->graph.name_table());
+  const ValueId x = builder.input({DType::Float, {1, 1, 7, 7}});
+  const ValueId y = *builder.add(op("MaxPool"), read->graph.producer_node(old).attrs, {x});
+  builder.set_origin(y, read->graph.origin(old));
+  const std::vector<ValueId> outputs = {y};
+  const auto out = test::exported(read->with(builder.finish(outputs)));
+  EXPECT_THAT(attribute_names(out.graph().node(0)), testing::Contains("pads"));
+  EXPECT_THAT(attribute_names(out.graph().node(0)), testing::Not(testing::Contains("auto_pad")));
+}
+
 TEST(Export, HandMadeGraphsBecomeModels) {
   const auto graph = parse_graph(
       "input x: f32[1,N]\nw = f32[2]{1,2}\ny = Transpose(x) {perm=[1,0]}\nz = Reshape(x) {shape=[-1]}\n"

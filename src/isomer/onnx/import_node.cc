@@ -1,7 +1,9 @@
 #include <algorithm>
 
+#include "isomer/base/printable.h"
 #include "isomer/onnx/dynamic_types.h"
 #include "isomer/onnx/importer.h"
+#include "isomer/onnx/node_form.h"
 #include "isomer/onnx/proto_attr.h"
 #include "isomer/onnx/proto_tensor.h"
 #include "isomer/onnx/small_values.h"
@@ -36,7 +38,7 @@ Result<Tensor> constant_of(const onnx::AttributeProto& attr, const AttrValue& va
   if (const auto* ints = std::get_if<Ints>(&value)) return Tensor::ints(count(*ints), *ints);
   if (const auto* floats = std::get_if<Floats>(&value)) return Tensor::floats(count(*floats), *floats);
   if (const auto* strings = std::get_if<Strings>(&value)) return Tensor::strings(count(*strings), *strings);
-  return fail("the attribute '{}' is no constant", attr.name());
+  return fail("the attribute '{}' is no constant", printable(attr.name()));
 }
 
 bool all_integers(std::span<const Tensor> tensors) {
@@ -62,11 +64,7 @@ Tensor integers(const TensorType& type, const ShapeValue& value) {
 
 Result<ValueId> Importer::use(const std::string& name) const {
   if (const auto at = values_.find(name); at != values_.end()) return at->second;
-  for (const auto& node : model_.graph().node())
-    if (std::find(node.output().begin(), node.output().end(), name) != node.output().end())
-      return fail("it uses '{}' before node '{}' ({}) makes it: the graph is cyclic or not sorted", name, node.name(),
-                  node.op_type());
-  return fail("it uses '{}', which is not defined", name);
+  return fail("it uses '{}', which is not defined", printable(name));
 }
 
 Result<std::vector<ValueId>> Importer::operands_of(const onnx::NodeProto& proto) const {
@@ -91,8 +89,8 @@ Status Importer::read_constant(const onnx::NodeProto& proto) {
   if (proto.output_size() != 1 || proto.input_size() != 0) return fail("a constant has no operands and one result");
   const auto& attr = proto.attribute(0);
   auto value = read_attr(attr, external_);
-  if (!value) return fail_in(fmt::format("attribute '{}'", attr.name()), value.error());
-  if (!*value) return fail("the attribute '{}' is no constant", attr.name());
+  if (!value) return fail_in(fmt::format("attribute '{}'", printable(attr.name())), value.error());
+  if (!*value) return fail("the attribute '{}' is no constant", printable(attr.name()));
   ISOMER_TRY(Tensor tensor, constant_of(attr, **value));
   return define_constant(proto.output(0), std::move(tensor));
 }
@@ -102,13 +100,13 @@ Result<bool> Importer::read_attributes(const onnx::NodeProto& proto, OnnxForm& f
   for (const auto& attr : proto.attribute()) {
     if (attr.name().empty()) return fail("an attribute has no name");
     auto value = read_attr(attr, external_);
-    if (!value) return fail_in(fmt::format("attribute '{}'", attr.name()), value.error());
+    if (!value) return fail_in(fmt::format("attribute '{}'", printable(attr.name())), value.error());
     if (!*value || attr.name().front() == '@') {
       complete = false;
       continue;
     }
     if (!form.attrs.emplace(attr.name(), std::move(**value)).second)
-      return fail("the attribute '{}' is given twice", attr.name());
+      return fail("the attribute '{}' is given twice", printable(attr.name()));
   }
   return complete;
 }
@@ -185,15 +183,29 @@ Status Importer::define_results(const onnx::NodeProto& proto, NodeId id) {
   return {};
 }
 
+void Importer::keep_form(NodeId id, std::optional<OriginalForm> form) {
+  const Node& node = builder_.at(id);
+  for (uint32_t i = 0; form && i < node.num_results; ++i) {
+    const Origin origin = builder_.peek().origin(node.result(i));
+    if (origin == kNoOrigin) continue;
+    info_->forms.emplace(origin, std::move(*form));  // of equal nodes, the first
+    return;
+  }
+}
+
 Result<bool> Importer::read_known(const onnx::NodeProto& proto, OnnxForm form) {
   shapes_.express(builder_, form);
+  OnnxForm original = form;
   ISOMER_TRY(const auto normal, normalize(form));
   if (!normal) return false;
   for (const ValueId operand : normal->operands)
     if (operand != kNoValue && !builder_.type(operand).known()) return false;
   ISOMER_TRY(const NodeId id, builder_.node(*normal->op, normal->attrs, normal->operands, form.num_results));
   if (!as_declared(proto, builder_.at(id))) return false;
+  // What is read must be writable: nobody asked for a change of this node.
+  if (!onnx_form_of(builder_.peek(), builder_.at(id), *info_)) return false;
   ISOMER_CHECK(define_results(proto, id));
+  keep_form(id, original_form(std::move(original), normal->sources, form_key(builder_.peek(), builder_.at(id))));
   return true;
 }
 
@@ -264,7 +276,8 @@ Status Importer::read_node(onnx::NodeProto& proto, bool quantized) {
   if (proto.op_type().empty()) return fail("it has no operator");
   const std::string domain = normal_domain(proto.domain());
   const auto opset = info_->opsets.find(domain);
-  if (opset == info_->opsets.end()) return fail("the model imports no opset of the domain '{}'", proto.domain());
+  if (opset == info_->opsets.end())
+    return fail("the model imports no opset of the domain '{}'", printable(proto.domain()));
   const bool function = functions_.contains(domain + '\0' + proto.op_type());
   const bool sparse = proto.attribute_size() == 1 && proto.attribute(0).has_sparse_tensor();
   if (proto.op_type() == "Constant" && domain.empty() && !function && !sparse) return read_constant(proto);

@@ -29,6 +29,8 @@ class Importer {
  private:
   // import.cc: everything but nodes.
   Status read_opsets();
+  /// Sorts the nodes of the graph, its subgraphs and the functions.
+  Status sort();
   void read_names();
   Status read_declared_types();
   Status read_initializers();
@@ -56,6 +58,7 @@ class Importer {
   void set_types(OnnxForm& form) const;
   /// Builds a node of the registry; false when it has to be opaque.
   Result<bool> read_known(const onnx::NodeProto& proto, OnnxForm form);
+  void keep_form(NodeId id, std::optional<OriginalForm> form);
   bool as_declared(const onnx::NodeProto& proto, const Node& node) const;
   Status define_results(const onnx::NodeProto& proto, NodeId id);
   /// The results as constants, where they can be known; else empty.

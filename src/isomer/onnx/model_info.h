@@ -8,10 +8,19 @@
 #include <vector>
 
 #include "isomer/ir/graph.h"
+#include "isomer/ir/opaque.h"
 #include "isomer/onnx/model.h"
+#include "isomer/ops/onnx_form.h"
 #include "onnx-ml.pb.h"
 
 namespace isomer {
+
+/// A known node as the model wrote it.
+struct OriginalForm {
+  OnnxForm form;                ///< its parameters as constants, its operands without values
+  std::vector<size_t> sources;  ///< by operand of the node, its place in the form (NormalForm::sources)
+  uint64_t key;                 ///< form_key of the node
+};
 
 struct ModelInfo {
   /// Everything but the graph's nodes and the elements of its initializers; those stand by name and doc string alone.
@@ -25,6 +34,8 @@ struct ModelInfo {
   std::map<std::string, Tensor> defaults;
   /// Name, doc string, metadata, ... of known nodes by the origin of their first result; no operands, no attributes.
   std::unordered_map<Origin, onnx::NodeProto> nodes;
+  /// Likewise their forms, so that a node that no rewrite changed is written as it was.
+  std::unordered_map<Origin, OriginalForm> forms;
   /// Names of the model's constants by content, so that parameters that became attributes find theirs again.
   std::unordered_map<uint64_t, std::string> constant_names;
   /// The other files that the file that the model was read from needs, by the names that it gives them, sorted.
@@ -35,18 +46,5 @@ struct ModelInfo {
 
 /// The standard domain has two names.
 inline std::string normal_domain(const std::string& domain) { return domain == "ai.onnx" ? "" : domain; }
-
-/// `@op_type` and `@domain` of the opaque node that stands for a sparse initializer; its `@node` is a
-/// SparseTensorProto.
-inline constexpr const char* kSparseInitializer = "SparseInitializer";
-/// Likewise for an initializer that training_info names, so that no rewrite takes it for a constant; its `@node` is the
-/// name, its elements are in ModelInfo::defaults.
-inline constexpr const char* kTrainedInitializer = "TrainedInitializer";
-inline constexpr const char* kOwnDomain = "isomer";
-
-/// Whether an opaque node is one of those two.
-inline bool is_own(const Node& node, const char* op_type) {
-  return node.attrs.text("@op_type") == op_type && node.attrs.text("@domain") == kOwnDomain;
-}
 
 }  // namespace isomer
