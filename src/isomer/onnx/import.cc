@@ -3,17 +3,20 @@
 #include <algorithm>
 #include <limits>
 
+#include "isomer/base/printable.h"
 #include "isomer/onnx/importer.h"
+#include "isomer/onnx/label.h"
 #include "isomer/onnx/mapped_file.h"
 #include "isomer/onnx/proto_tensor.h"
 #include "isomer/onnx/quantized.h"
+#include "isomer/onnx/sort_nodes.h"
 #include "isomer/onnx/subgraphs.h"
 
 namespace isomer {
 namespace {
 
 tl::unexpected<Error> fail_at(const char* kind, const std::string& name, const Error& error) {
-  return fail_in(fmt::format("{} '{}'", kind, name), error);
+  return fail_in(fmt::format("{} '{}'", kind, printable(name)), error);
 }
 
 /// The initializer without its elements: what ModelInfo keeps of it.
@@ -29,7 +32,7 @@ void strip(onnx::TensorProto& proto) {
 
 Status Importer::define(const std::string& name, ValueId value) {
   if (name.empty()) return fail("a value has no name");
-  if (!values_.emplace(name, value).second) return fail("the value '{}' is defined twice", name);
+  if (!values_.emplace(name, value).second) return fail("the value '{}' is defined twice", printable(name));
   names_->names.push_back(name);
   builder_.set_origin(value, static_cast<Origin>(names_->names.size() - 1));
   return {};
@@ -55,10 +58,13 @@ Status Importer::read_opsets() {
   if (model_.ir_version() < 1) return fail("it is no ONNX model: it has no IR version");
   if (!model_.has_graph()) return fail("it is no ONNX model: it has no graph");
   for (const auto& import : model_.opset_import()) {
+    const std::string domain = import.domain().empty() ? "ai.onnx" : printable(import.domain());
     if (import.version() < 1 || import.version() > std::numeric_limits<int>::max())
-      return fail("the opset version {} of domain '{}' is invalid", import.version(), import.domain());
-    if (!info_->opsets.emplace(normal_domain(import.domain()), static_cast<int>(import.version())).second)
-      return fail("the domain '{}' is imported twice", import.domain());
+      return fail("the opset version {} of domain '{}' is invalid", import.version(), domain);
+    const auto [known, is_new] =
+        info_->opsets.emplace(normal_domain(import.domain()), static_cast<int>(import.version()));
+    if (!is_new && known->second != import.version())
+      return fail("the domain '{}' is imported at versions {} and {}", domain, known->second, import.version());
   }
   if (model_.ir_version() < 3) info_->opsets.emplace("", 1);
   if (info_->opsets.empty()) return fail("it imports no opset");
@@ -74,6 +80,14 @@ void Importer::read_names() {
     collect_names(training.algorithm(), info_->names);
     for (std::string& name : trained_names(training)) trained_.insert(std::move(name));
   }
+}
+
+Status Importer::sort() {
+  ISOMER_CHECK(sort_nodes(*model_.mutable_graph()->mutable_node()));
+  for (auto& function : *model_.mutable_functions())
+    if (auto status = sort_nodes(*function.mutable_node()); !status)
+      return fail_at("function", function.name(), status.error());
+  return {};
 }
 
 Status Importer::read_declared_types() {
@@ -114,7 +128,7 @@ Status Importer::read_initializers() {
 Status Importer::read_inputs() {
   std::unordered_set<std::string> seen;
   for (const auto& input : model_.graph().input()) {
-    if (!seen.insert(input.name()).second) return fail("the input '{}' is listed twice", input.name());
+    if (!seen.insert(input.name()).second) return fail("the input '{}' is listed twice", printable(input.name()));
     if (values_.contains(input.name())) continue;  // an initializer of an old model
     auto type = types_.read(input.type());
     if (!type) return fail_at("input", input.name(), type.error());
@@ -137,10 +151,7 @@ Status Importer::read_nodes() {
   auto& nodes = *model_.mutable_graph()->mutable_node();
   for (int i = 0; i < nodes.size(); ++i) {
     auto status = read_node(nodes[i], quantized[static_cast<size_t>(i)]);
-    if (status) continue;
-    const auto& node = nodes[i];
-    const std::string name = node.name().empty() && node.output_size() > 0 ? node.output(0) : node.name();
-    return fail_in(fmt::format("node '{}' ({})", name, node.op_type()), status.error());
+    if (!status) return fail_in(node_label(nodes[i], i), status.error());
   }
   nodes.Clear();
   return {};
@@ -163,7 +174,7 @@ Result<std::vector<ValueId>> Importer::read_outputs() {
   std::vector<ValueId> outputs;
   for (const auto& output : model_.graph().output()) {
     const auto value = values_.find(output.name());
-    if (value == values_.end()) return fail("the output '{}' is not defined", output.name());
+    if (value == values_.end()) return fail("the output '{}' is not defined", printable(output.name()));
     outputs.push_back(value->second);
     info_->outputs.push_back(output.name());
   }
@@ -179,6 +190,7 @@ Result<Model> Importer::finish(std::span<const ValueId> outputs) {
 
 Result<Model> Importer::run() {
   ISOMER_CHECK(read_opsets());
+  ISOMER_CHECK(sort());
   read_names();
   ISOMER_CHECK(read_declared_types());
   ISOMER_CHECK(read_initializers());

@@ -143,6 +143,27 @@ TEST(Import, ParametersBecomeAttributesAndComeBackUnderTheirNames) {
   EXPECT_EQ(out.graph().node(0).input(1), "target");
 }
 
+TEST(Import, EqualImportsOfOneDomainAreAcceptedAndKept) {
+  auto model = relu_model();
+  for (const char* domain : {"", "ai.onnx"}) model.import(domain, 17);
+  const auto out = test::round_trip(model);
+  ASSERT_EQ(out.opset_import_size(), 3);
+  EXPECT_EQ(out.opset_import(2).domain(), "ai.onnx");
+}
+
+TEST(Import, WhatCannotBeWrittenAtItsOpsetStaysOpaque) {
+  // The extents behind the axis are 1, so that this is a Softmax along one axis; opset 9 can say only the last one.
+  ProtoModel model(8, 9);
+  model.input("x", {"1", "1000", "1", "1"});
+  model.node("Softmax", {"x"}, {"y"})->set_name("prob");
+  model.output("y", {"1", "1000", "1", "1"});
+  const auto read = load(model);
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_TRUE(read->graph.producer_node(read->graph.outputs()[0]).is_opaque());
+  const auto out = test::round_trip(model);
+  EXPECT_EQ(out.graph().node(0).SerializeAsString(), model.graph().node(0).SerializeAsString());
+}
+
 TEST(Import, QuantizedRegionsStayAsTheyAre) {
   ProtoModel model;
   model.input("x", {"2"});
@@ -215,13 +236,20 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         Broken{"undefined", [](ProtoModel& m) { m.node("Relu", {"nowhere"}, {"z"})->set_name("n"); },
                "node 'n' (Relu): it uses 'nowhere', which is not defined"},
-        Broken{
-            "unsorted",
-            [](ProtoModel& m) {
-              m.node("Relu", {"later"}, {"z"});
-              m.node("Relu", {"z"}, {"later"})->set_name("back");
-            },
-            "node 'z' (Relu): it uses 'later' before node 'back' (Relu) makes it: the graph is cyclic or not sorted"},
+        Broken{"cyclic",
+               [](ProtoModel& m) {
+                 m.node("Relu", {"later"}, {"z"});
+                 m.node("Relu", {"z"}, {"later"})->set_name("back");
+               },
+               "the graph is cyclic: node 'z' (Relu) uses node 'back' (Relu), which uses node 'z' (Relu)"},
+        Broken{"itself", [](ProtoModel& m) { m.node("Relu", {"z"}, {"z"}); },
+               "the graph is cyclic: node 'z' (Relu) uses node 'z' (Relu)"},
+        Broken{"imports", [](ProtoModel& m) { m.import("ai.onnx", 11); },
+               "the domain 'ai.onnx' is imported at versions 17 and 11"},
+        Broken{"nothing", [](ProtoModel& m) { m.node("Relu", {"nowhere"}, {""}); },
+               "node #1 (Relu): it uses 'nowhere', which is not defined"},
+        Broken{"escape", [](ProtoModel& m) { m.node("Relu", {"\x1b[2J\nx"}, {"z"}); },
+               "node 'z' (Relu): it uses '\\x1b[2J\\nx', which is not defined"},
         Broken{"twice", [](ProtoModel& m) { m.node("Relu", {"x"}, {"y"}); },
                "node 'y' (Relu): the value 'y' is defined twice"},
         Broken{"output", [](ProtoModel& m) { m.output("absent"); }, "the output 'absent' is not defined"},
