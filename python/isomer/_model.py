@@ -6,7 +6,7 @@ import os
 import pathlib
 import shutil
 import tempfile
-from typing import Any, Iterable, Mapping, Union
+from typing import Any, Mapping, Union
 
 import numpy as np
 import numpy.typing as npt
@@ -37,13 +37,11 @@ class Model:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the model, and its external data beside it where it has some."""
-        if any(onnx.external_data_helper.uses_external_data(t) for t in self._initializers()):
+        initializers = onnx.load(self._path, load_external_data=False).graph.initializer
+        if any(onnx.external_data_helper.uses_external_data(tensor) for tensor in initializers):
             onnx.save(self.proto(), path, save_as_external_data=True, location=pathlib.Path(path).name + ".data")
         else:
             shutil.copyfile(self._path, path)
-
-    def _initializers(self) -> Iterable[onnx.TensorProto]:
-        return onnx.load(self._path, load_external_data=False).graph.initializer
 
     def run(self, inputs: Mapping[str, npt.ArrayLike], **options: Any) -> dict[str, np.ndarray]:
         """As isomer.run: loads the model, runs it once and drops it. A Session loads it for any number of runs."""
@@ -70,7 +68,7 @@ class Optimized(Model):
     @property
     def improved(self) -> bool:
         """False: no significant gain was found, and this is the model that was given."""
-        return self.report["improved"]
+        return bool(self.report["improved"])
 
 
 def load(model: ModelLike) -> Model:
