@@ -41,9 +41,9 @@ def installed(work: pathlib.Path) -> pathlib.Path:
     shutil.rmtree(work / "venv", ignore_errors=True)
     venv.create(work / "venv", with_pip=True)
     python = work / "venv/bin/python"
-    # The build folder is named only so that a second run finds what the first one compiled.
+    # The folder, and the compiler's usual name, let ccache and later runs find what was compiled before.
     command = [python, "-m", "pip", "install", "-q", "--disable-pip-version-check", f"-Cbuild-dir={work / 'build'}", ROOT]
-    subprocess.run(command, check=True)
+    subprocess.run(command, check=True, env={"CXX": "c++", **os.environ})
     return python
 
 
