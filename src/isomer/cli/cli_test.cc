@@ -276,6 +276,7 @@ TEST(Describe, SaysWhyANodeIsOpaque) {
             "Isomer knows LayerNormalization from opset 17 on, the model imports opset 11");
   EXPECT_THAT(why("Relu", "", "f32[?]"), HasSubstr("type of an operand"));
   EXPECT_THAT(why("Relu", "", "f32[N]"), HasSubstr("quantized"));
+  EXPECT_THAT(why("Softmax", "", "f32[2,5,1]"), HasSubstr("along another axis than the last needs opset 13"));
 }
 
 TEST_F(Cli, DiffShowsWhatChanged) {

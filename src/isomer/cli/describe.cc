@@ -6,6 +6,24 @@
 #include "isomer/ops/unknown_op.h"
 
 namespace isomer {
+namespace {
+
+/// What keeps an operator of the registry from being modelled or written, as far as the finished graph tells.
+std::string obstacle_of(const Graph& graph, const Node& node) {
+  OnnxForm form = opaque_form(node);
+  for (const ValueId operand : graph.operands(node)) {
+    const Tensor* data = operand == kNoValue ? nullptr : graph.constant(operand);
+    form.operands.push_back({operand, data == nullptr ? Tensor() : *data});
+    form.types.push_back(operand == kNoValue ? nullptr : &graph.type(operand));
+  }
+  const auto normal = normalize(form);
+  if (!normal) return normal.error().message;
+  if (!*normal) return form.obstacle;
+  const auto written = denormalize(*(*normal)->op, (*normal)->attrs, (*normal)->operands, node.num_results, form.opset);
+  return written ? written->obstacle : written.error().message;
+}
+
+}  // namespace
 
 nlohmann::json interface_json(const Model& model, bool outputs) {
   nlohmann::json rows = nlohmann::json::array();
@@ -29,7 +47,8 @@ std::string why_opaque(const Graph& graph, const Node& node) {
   if (std::string why = why_unknown(form.op_type, form.domain, form.opset); !why.empty()) return why;
   const auto unknown = [&](ValueId operand) { return operand != kNoValue && !graph.type(operand).known(); };
   if (std::ranges::any_of(graph.operands(node), unknown)) return "the type of an operand is not known";
-  return "quantized, computed at run time, or in a form that is not modelled";
+  const std::string obstacle = obstacle_of(graph, node);
+  return obstacle.empty() ? "quantized, or declared with another element type" : obstacle;
 }
 
 }  // namespace isomer

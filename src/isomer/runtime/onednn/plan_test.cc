@@ -197,6 +197,17 @@ TEST(Plan, NamesANodeOfTooManyAxes) {
   EXPECT_THAT(plan.error().message, HasSubstr("input #0: a tensor of rank 32; oneDNN takes at most 12"));
 }
 
+TEST(Plan, NamesTheNodeThatFails) {
+  const Graph graph = graph_of(
+      "input x: f32[2,8]\ninput s: i64[1]\n"
+      "y = Opaque(x, s) {@op_type=\"Reshape\", @domain=\"\", @opset=13, @instance=0, @captures=0}: f32[A]\n"
+      "return y");
+  const std::vector<Tensor> inputs = {Tensor::floats({2, 8}, std::vector<float>(16)), Tensor::ints({1}, {5})};
+  const auto outputs = plan_of(graph, inputs).run(inputs);
+  ASSERT_FALSE(outputs.has_value());
+  EXPECT_THAT(outputs.error().message, HasSubstr("node 'y' (Reshape): "));
+}
+
 TEST(Plan, TakesExtentsThatDependOnData) {
   const Graph graph = graph_of("input x: f32[6]\nn = NonZero(x)\nr = Relu(x)\nreturn n, r");
   expect_as_reference(graph, std::vector{Tensor::floats({6}, {0, 1, 0, -2, 3, 0})});

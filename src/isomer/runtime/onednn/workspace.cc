@@ -4,7 +4,20 @@
 
 #include <chrono>
 
+#include "isomer/base/printable.h"
+
 namespace isomer::onednn {
+
+namespace {
+
+/// "node 'y' (Conv+Relu)".
+std::string title(const Program& program, const Kernel& kernel) {
+  const std::string name = kernel.values.empty() ? "" : program.graph.name(kernel.values.front());
+  const std::string operators = printable(kernel.name);
+  return name.empty() ? operators : fmt::format("node '{}' ({})", printable(name), operators);
+}
+
+}  // namespace
 
 Workspace::Workspace(const Program& program)
     : program_(program),
@@ -74,7 +87,7 @@ Status Workspace::run_first(size_t kernels, std::span<const Tensor> inputs, std:
   const auto now = [&] { return std::chrono::duration<double, std::micro>(Clock::now() - start).count(); };
   double before = now();
   for (size_t k = 0; k < kernels; ++k) {
-    if (auto status = launch(k); !status) return fail_in(program_.kernels[k].name, status.error());
+    if (auto status = launch(k); !status) return fail_in(title(program_, program_.kernels[k]), status.error());
     if (spans == nullptr) continue;
     const double after = now();
     spans->push_back({before, after - before});
