@@ -1,22 +1,85 @@
 #include "isomer/base/temp_dir.h"
 
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
 #include <cstdlib>
 #include <cstring>
 
 namespace isomer {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr std::string_view kPrefix = "isomer-run-";
+
+enum class Lock { Taken, Held, Gone, Impossible };
+
+/// Opens a folder of this user and locks it. `fd` is -1 unless the result is Taken.
+Lock lock_folder(const fs::path& folder, int& fd) {
+  fd = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  if (fd < 0) return errno == ENOENT ? Lock::Gone : Lock::Impossible;
+  struct stat opened = {};
+  struct stat named = {};
+  const bool ours = ::fstat(fd, &opened) == 0 && opened.st_uid == ::geteuid();
+  const bool taken = ours && ::flock(fd, LOCK_EX | LOCK_NB) == 0;
+  const bool held = ours && !taken && errno == EWOULDBLOCK;
+  // Who removes a folder keeps it locked until it is gone.
+  const bool there = ::lstat(folder.c_str(), &named) == 0 && named.st_ino == opened.st_ino;
+  if (taken && there) return Lock::Taken;
+  ::close(fd);
+  fd = -1;
+  return !there ? Lock::Gone : held ? Lock::Held : Lock::Impossible;
+}
+
+void remove_abandoned(const fs::path& base) {
+  std::error_code ignored;
+  fs::directory_iterator entry(base, ignored);
+  for (; entry != fs::directory_iterator(); entry.increment(ignored)) {
+    if (!entry->path().filename().string().starts_with(kPrefix)) continue;
+    int fd = -1;
+    if (lock_folder(entry->path(), fd) != Lock::Taken) continue;
+    fs::remove_all(entry->path(), ignored);
+    ::close(fd);
+  }
+}
+
+/// Under another name first: whoever still writes finds no place to put new files.
+void remove_while_in_use(const fs::path& folder) {
+  const fs::path doomed = folder.string() + "-doomed";
+  std::error_code failed;
+  fs::rename(folder, doomed, failed);
+  std::error_code ignored;
+  fs::remove_all(failed ? folder : doomed, ignored);
+}
+
+}  // namespace
 
 Result<TempDir> TempDir::make() {
   std::error_code error;
-  const auto base = std::filesystem::temp_directory_path(error);
+  const auto base = fs::temp_directory_path(error);
   if (error) return fail("no folder for temporary files: {}", error.message());
-  std::string name = (base / "isomer-XXXXXX").string();
-  if (mkdtemp(name.data()) == nullptr) return fail("{}: {}", name, std::strerror(errno));
-  return TempDir(std::filesystem::path(name));
+  remove_abandoned(base);
+  for (;;) {
+    std::string name = (base / kPrefix).string() + "XXXXXX";
+    if (::mkdtemp(name.data()) == nullptr) return fail("{}: {}", name, std::strerror(errno));
+    int fd = -1;
+    const Lock lock = lock_folder(name, fd);
+    // Another process took it for abandoned before it was locked, and removes it.
+    if (lock == Lock::Held || lock == Lock::Gone) continue;
+    // Where the file system knows no locks, no process ever removes the folder of another.
+    const fs::path path = name;
+    return TempDir(std::unique_ptr<State>(new State{path, fd, OnQuit([path] { remove_while_in_use(path); })}));
+  }
 }
 
 TempDir::~TempDir() {
+  if (state_ == nullptr) return;
   std::error_code ignored;
-  if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
+  fs::remove_all(state_->path, ignored);
+  if (state_->lock >= 0) ::close(state_->lock);
 }
 
 }  // namespace isomer

@@ -1,0 +1,39 @@
+#include "isomer/base/on_quit.h"
+
+#include <mutex>
+#include <utility>
+#include <vector>
+
+namespace isomer {
+namespace {
+
+struct Actions {
+  std::mutex mutex;
+  std::vector<std::pair<const OnQuit*, std::function<void()>>> by_owner;
+};
+
+/// Never destroyed: objects may outlive the static ones.
+Actions& actions() {
+  static auto* const kActions = new Actions;
+  return *kActions;
+}
+
+}  // namespace
+
+OnQuit::OnQuit(std::function<void()> action) {
+  const std::lock_guard lock(actions().mutex);
+  actions().by_owner.emplace_back(this, std::move(action));
+}
+
+OnQuit::~OnQuit() {
+  const std::lock_guard lock(actions().mutex);
+  std::erase_if(actions().by_owner, [&](const auto& entry) { return entry.first == this; });
+}
+
+void run_on_quit() {
+  const std::lock_guard lock(actions().mutex);
+  auto& entries = actions().by_owner;
+  for (size_t i = entries.size(); i-- > 0;) entries[i].second();
+}
+
+}  // namespace isomer
