@@ -1,30 +1,48 @@
 #pragma once
-// When a search has to end.
+// When work has to end: at a time, or as soon as somebody asks for it.
 
 #include <algorithm>
 #include <chrono>
+#include <functional>
+#include <utility>
 
 namespace isomer {
 
 class Deadline {
  public:
   using Clock = std::chrono::steady_clock;
+  /// Whether to end at once. It is asked often and must be quick; once true, it must stay true.
+  using Stop = std::function<bool()>;
 
-  /// That many seconds from now; infinitely many are years.
-  static Deadline after(double seconds) {
-    constexpr double kYears = 1e8;
-    return Deadline(Clock::now() + std::chrono::duration_cast<Clock::duration>(
-                                       std::chrono::duration<double>(std::clamp(seconds, 0.0, kYears))));
-  }
+  /// That many seconds from now; infinitely many are years. Passes earlier when `stop` asks for it.
+  static Deadline after(double seconds, Stop stop = nullptr) { return {time_after(seconds), std::move(stop)}; }
+  /// Years from now.
+  static Deadline never() { return after(kYears); }
 
-  Clock::time_point at() const { return at_; }
+  /// This deadline, but at most that many seconds from now.
+  Deadline within(double seconds) const { return {std::min(at_, time_after(seconds)), stop_}; }
+
   /// Seconds until then, 0 when it has passed.
-  double left() const { return std::max(0.0, std::chrono::duration<double>(at_ - Clock::now()).count()); }
-  bool passed() const { return Clock::now() >= at_; }
+  double left() const {
+    return stopped() ? 0 : std::max(0.0, std::chrono::duration<double>(at_ - Clock::now()).count());
+  }
+  bool passed() const { return stopped() || Clock::now() >= at_; }
+  /// Whether somebody asked to end before the time.
+  bool stopped() const { return stop_ && stop_(); }
+  /// Why work ended here, for a report: "interrupted" or "time budget".
+  const char* reason() const { return stopped() ? "interrupted" : "time budget"; }
 
  private:
-  explicit Deadline(Clock::time_point at) : at_(at) {}
+  static constexpr double kYears = 1e8;
+
+  Deadline(Clock::time_point at, Stop stop) : at_(at), stop_(std::move(stop)) {}
+  static Clock::time_point time_after(double seconds) {
+    return Clock::now() +
+           std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(std::clamp(seconds, 0.0, kYears)));
+  }
+
   Clock::time_point at_;
+  Stop stop_;
 };
 
 }  // namespace isomer

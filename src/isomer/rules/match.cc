@@ -4,6 +4,8 @@
 #include <functional>
 #include <set>
 
+#include "isomer/rules/siblings.h"
+
 namespace isomer {
 namespace {
 
@@ -14,8 +16,15 @@ using Next = std::function<void()>;
 class Matcher {
  public:
   Matcher(const Graph& graph, const OpIndex& index, const Rule& rule, size_t limit, std::vector<Match>& out,
-          Miss* miss = nullptr)
-      : graph_(graph), index_(index), facts_(graph), rule_(rule), limit_(limit), out_(out), miss_(miss) {}
+          Miss* miss = nullptr, const Deadline* deadline = nullptr)
+      : graph_(graph),
+        index_(index),
+        facts_(graph),
+        rule_(rule),
+        limit_(limit),
+        out_(out),
+        miss_(miss),
+        deadline_(deadline) {}
 
   void run() { source(0); }
 
@@ -23,7 +32,12 @@ class Matcher {
   void run_at(NodeId id) { try_root(0, id); }
 
  private:
-  bool full() const { return out_.size() >= limit_; }
+  /// Whether to end; to be asked for every node that is tried.
+  bool full() {
+    constexpr unsigned kSteps = 64;  // between two looks at the clock
+    if (deadline_ != nullptr && ++steps_ % kSteps == 0) late_ = late_ || deadline_->passed();
+    return late_ || out_.size() >= limit_;
+  }
 
   // Sources ----------------------------------------------------------------------------------------------------------
 
@@ -54,31 +68,29 @@ class Matcher {
     *miss_ = {progress, fmt::format(format, std::forward<Args>(args)...)};
   }
 
+  // Siblings ---------------------------------------------------------------------------------------------------------
+
+  /// With what a node must satisfy the conditions to become a sibling.
+  enum class Beside { First, All };
+
   /// A repeated source: all nodes of the same pattern that go together with the one that comes first.
   void siblings(size_t i, const Term& term, NodeId first) {
+    if (!siblings_) siblings_.emplace(graph_, rule_);
+    const bool shares = binds_sequence(binding_, term);
     repetition_ = 0;
     node(term, first, [&] {
-      std::vector<NodeId> group{first};
+      if (siblings_->in_large_group(first, binding_)) return;
       const std::vector<NodeId> outer = matched_;
-      for (const NodeId id : candidate_nodes(term)) {
-        if (id <= first || is_root(id)) continue;
-        const Binding before = binding_;
-        bool joined = false;
-        Binding with;
-        repetition_ = group.size();
-        std::vector<NodeId> matched;
-        node(term, id, [&] {
-          if (joined || !conditions_hold() || depends_on_group(group, id)) return;
-          joined = true;
-          with = binding_;
-          matched = matched_;
-        });
-        binding_ = joined ? with : before;
-        if (!joined) continue;
-        group.push_back(id);
-        matched_ = std::move(matched);
+      const Binding alone = binding_;
+      // Conditions nearly always say something about each sibling, or about each and the first.
+      std::vector<NodeId> group = gather(term, first, shares ? Beside::All : Beside::First);
+      if (!shares && group.size() > 2 && !conditions_hold()) {
+        binding_ = alone;
+        matched_ = outer;
+        group = gather(term, first, Beside::All);
       }
       repetition_.reset();
+      siblings_->remember(alone, group);
       const size_t roots = roots_.size();
       const size_t values = root_values_.size();
       for (const NodeId id : group) push_root(id);
@@ -90,12 +102,35 @@ class Matcher {
     repetition_.reset();
   }
 
-  /// Whether replacing the group and `id` together would close a cycle (a later time step reads an earlier one).
-  bool depends_on_group(const std::vector<NodeId>& group, NodeId id) const {
-    Match match{&rule_, binding_, {}, {}};
-    for (const NodeId member : group) match.roots.push_back(graph_.node(member).result());
-    match.roots.push_back(graph_.node(id).result());
-    return closes_cycle(graph_, match);
+  /// The first and its siblings, which are added to what is bound and matched. A node that depends on the group (a
+  /// later time step) is none: replacing all of them together would close a cycle.
+  std::vector<NodeId> gather(const Term& term, NodeId first, Beside beside) {
+    std::vector<NodeId> group{first};
+    if (!siblings_->begin(first, term, binding_)) return group;
+    const Binding alone = binding_;
+    Binding together = binding_;
+    std::vector<NodeId> more;
+    for (const NodeId id : candidate_nodes(term)) {
+      if (full()) break;
+      if (id <= group.back() || is_root(id) || siblings_->rule_out(id)) continue;
+      binding_ = beside == Beside::First ? alone : together;
+      repetition_ = beside == Beside::First ? 1 : group.size();
+      const size_t matched = matched_.size();
+      bool joined = false;
+      node(term, id, [&] {
+        if (joined || siblings_->depends(binding_) || !conditions_hold() || !siblings_->add(id)) return;
+        joined = true;
+        if (beside == Beside::First)
+          append_last(binding_, term, together);
+        else
+          together = binding_;
+        more.insert(more.end(), matched_.begin() + static_cast<std::ptrdiff_t>(matched), matched_.end());
+      });
+      if (joined) group.push_back(id);
+    }
+    binding_ = std::move(together);
+    matched_.insert(matched_.end(), more.begin(), more.end());
+    return group;
   }
 
   /// Nodes that can match the term as a root: those that read a value that is bound already, where the term reads one;
@@ -135,6 +170,8 @@ class Matcher {
     }
     return std::nullopt;
   }
+
+  // Roots ------------------------------------------------------------------------------------------------------------
 
   bool is_root(NodeId id) const { return std::find(roots_.begin(), roots_.end(), id) != roots_.end(); }
 
@@ -404,17 +441,16 @@ class Matcher {
   const size_t limit_;
   std::vector<Match>& out_;
   Miss* const miss_;
+  const Deadline* const deadline_;
+  unsigned steps_ = 0;
+  bool late_ = false;
+  std::optional<Siblings> siblings_;
   Binding binding_;
   std::optional<size_t> repetition_;
   std::vector<NodeId> roots_;
   std::vector<ValueId> root_values_;
   std::vector<NodeId> matched_;
 };
-
-void variables_of(const Term& term, std::set<std::string>& out) {
-  if (term.kind == Term::Kind::Value || term.kind == Term::Kind::Sequence) out.insert(term.name);
-  for (const Term& operand : term.operands) variables_of(operand, out);
-}
 
 }  // namespace
 
@@ -435,9 +471,10 @@ std::span<const NodeId> OpIndex::nodes(const OpDef& op) const {
   return {};
 }
 
-std::vector<Match> find_matches(const Graph& graph, const OpIndex& index, const Rule& rule, size_t limit) {
+std::vector<Match> find_matches(const Graph& graph, const OpIndex& index, const Rule& rule, size_t limit,
+                                const Deadline* deadline) {
   std::vector<Match> out;
-  Matcher(graph, index, rule, limit, out).run();
+  Matcher(graph, index, rule, limit, out, nullptr, deadline).run();
   return out;
 }
 
@@ -448,31 +485,6 @@ void find_matches_at(const Graph& graph, const OpIndex& index, const Rule& rule,
   const auto nodes = index.nodes(*rule.sources[0].op);
   if (std::binary_search(nodes.begin(), nodes.end(), root))
     Matcher(graph, index, rule, SIZE_MAX, out, miss).run_at(root);
-}
-
-bool closes_cycle(const Graph& graph, const Match& match) {
-  std::set<std::string> read;
-  for (const Let& let : match.rule->lets) variables_of(let.term, read);
-  for (const Term& target : match.rule->targets) variables_of(target, read);
-  std::vector<NodeId> pending;
-  for (const auto& [name, value] : match.binding.values)
-    if (read.contains(name) && value != kNoValue) pending.push_back(graph.producer(value));
-  for (const auto& [name, values] : match.binding.sequences)
-    if (read.contains(name))
-      for (const ValueId value : values)
-        if (value != kNoValue) pending.push_back(graph.producer(value));
-  std::set<NodeId> roots;
-  for (const ValueId root : match.roots) roots.insert(graph.producer(root));
-  std::set<NodeId> seen;
-  while (!pending.empty()) {
-    const NodeId id = pending.back();
-    pending.pop_back();
-    if (roots.contains(id)) return true;
-    if (id < *roots.begin() || !seen.insert(id).second) continue;
-    for (const ValueId operand : graph.operands(graph.node(id)))
-      if (operand != kNoValue) pending.push_back(graph.producer(operand));
-  }
-  return false;
 }
 
 }  // namespace isomer

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "isomer/base/rng.h"
 #include "isomer/ir/text.h"
 #include "isomer/ops/registry.h"
 #include "isomer/rules/rewrite.h"
@@ -54,6 +55,112 @@ TEST(Match, SiblingsAreAllThatFitTogetherWithTheFirst) {
   EXPECT_EQ(found[0].roots.size(), 3U);
   const Rule alike = rule("(MatMul ?x @w)... => (MatMul ?x @w)... where alike(@w)");
   EXPECT_EQ(matches(g, alike)[0].roots.size(), 2U);
+}
+
+/// The siblings of `first` as the rule language defines them, one after the other: each must satisfy the conditions
+/// together with those before it, and close no cycle with them. For `(MatMul @x ?w)...` and `(MatMul ?x @w)...`.
+std::vector<ValueId> siblings_by_definition(const Graph& graph, const Rule& rule, NodeId first) {
+  const GraphFacts facts(graph);
+  const bool shared_left = rule.sources[0].operands[0].kind == Term::Kind::Value;
+  const auto operands = graph.operands(graph.node(first));
+  const ValueId shared = operands[shared_left ? 0 : 1];
+  Match match{&rule, {}, {graph.node(first).result()}};
+  match.binding.values = {{shared_left ? "x" : "w", shared}};
+  match.binding.sequences = {{shared_left ? "w" : "x", {operands[shared_left ? 1 : 0]}}};
+  for (NodeId id = first + 1; id < graph.nodes().size(); ++id) {
+    const Node& node = graph.node(id);
+    if (node.op != find_op("MatMul") || graph.operands(node)[shared_left ? 0 : 1] != shared) continue;
+    Match with = match;
+    with.binding.sequences[0].second.push_back(graph.operands(node)[shared_left ? 1 : 0]);
+    with.roots.push_back(node.result());
+    bool joins = !closes_cycle(graph, with);
+    for (const Expr& condition : rule.conditions) joins = joins && holds(condition, {with.binding, facts}).has_value();
+    if (joins) match = with;
+  }
+  return match.roots;
+}
+
+/// Products of earlier values and a few weights; some read others, and some weights are wider.
+Graph random_products(uint64_t seed, int count) {
+  Rng rng(seed);
+  GraphBuilder builder;
+  std::vector<ValueId> square{builder.input({DType::Float, {4, 4}}), builder.input({DType::Float, {4, 4}})};
+  std::vector<ValueId> weights;
+  for (const int64_t columns : {4, 4, 6})
+    weights.push_back(builder.constant(Tensor::floats(
+        {4, columns}, std::vector<float>(static_cast<size_t>(4 * columns), static_cast<float>(weights.size() + 1)))));
+  std::vector<ValueId> outputs;
+  for (int i = 0; i < count; ++i) {
+    const ValueId left = square[rng.below(square.size())];
+    const ValueId right = rng.below(4) == 0 ? square[rng.below(square.size())] : weights[rng.below(weights.size())];
+    const ValueId made = builder.add(*find_op("MatMul"), {}, {left, right}).value();
+    outputs.push_back(made);
+    if (builder.type(made) == builder.type(square[0]) && rng.below(2) == 0) square.push_back(made);
+  }
+  return builder.finish(outputs);
+}
+
+const char* const kProductRules[] = {
+    "(MatMul ?x @w)... => (Split axis=1 split=dims(@w, 1) (MatMul ?x (Concat axis=1 @w))) where len(@w) >= 2 and "
+    "weight(@w) and alike(@w, 1)",
+    "(MatMul @x ?w)... => (Split axis=0 split=dims(@x, 0) (MatMul (Concat axis=0 @x) ?w)) where len(@x) >= 2",
+    // Whether a node fits hangs on how many there are already.
+    "(MatMul @x ?w)... => (Split axis=0 split=dims(@x, 0) (MatMul (Concat axis=0 @x) ?w)) where len(@x) >= 2 and "
+    "len(@x) <= 3",
+};
+
+TEST(Match, SiblingsAreThoseOfTheDefinition) {
+  size_t groups = 0;
+  for (uint64_t seed = 1; seed <= 60; ++seed) {
+    const Graph g = random_products(seed, 14);
+    const OpIndex index(g);
+    for (const char* text : kProductRules) {
+      const Rule r = rule(text);
+      std::vector<std::vector<ValueId>> wanted;
+      for (const NodeId first : index.nodes(*find_op("MatMul"))) {
+        auto group = siblings_by_definition(g, r, first);
+        if (group.size() > 1) wanted.push_back(std::move(group));
+      }
+      std::vector<std::vector<ValueId>> found;
+      for (const Match& match : matches(g, r)) found.push_back(match.roots);
+      EXPECT_EQ(found, wanted) << "seed " << seed << ", " << text;
+      groups += wanted.size();
+    }
+  }
+  EXPECT_GT(groups, 500U);
+}
+
+/// Products of one weight, each of an input's part or, as a chain, of the product before.
+Graph shared_weight(int count, bool chain) {
+  GraphBuilder builder;
+  const ValueId w = builder.constant(Tensor::floats({2, 2}, {1, 2, 3, 4}));
+  std::vector<ValueId> outputs;
+  for (int i = 0; i < count; ++i) {
+    const ValueId x = chain && i > 0 ? outputs.back() : builder.input({DType::Float, {2, 2}});
+    outputs.push_back(builder.add(*find_op("MatMul"), {}, {x, w}).value());
+  }
+  return builder.finish(outputs);
+}
+
+TEST(Match, ManySiblingsMakeOneMatch) {
+  const Rule r = rule(kProductRules[1]);
+  const auto found = matches(shared_weight(3000, false), r);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].roots.size(), 3000U);
+  EXPECT_EQ(found[0].nodes.size(), 3000U);
+  EXPECT_TRUE(matches(shared_weight(3000, true), r).empty()) << "each reads the one before";
+}
+
+TEST(Match, EndsAtTheDeadline) {
+  const Graph g = shared_weight(3000, false);
+  int asked = 0;
+  const Deadline stopped = Deadline::after(1e6, [&] { return ++asked > 3; });
+  EXPECT_TRUE(find_matches(g, OpIndex(g),
+                           rule("(MatMul ?x ?w), (MatMul ?y ?v) => (MatMul ?y ?v), (MatMul ?x ?w) "
+                                "where rank(?x) == 3"),
+                           SIZE_MAX, &stopped)
+                  .empty());
+  EXPECT_LT(asked, 10);
 }
 
 TEST(Match, LaterStepThatReadsAnEarlierOneIsLeftOut) {
