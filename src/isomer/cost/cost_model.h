@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "isomer/base/deadline.h"
 #include "isomer/base/result.h"
 #include "isomer/engine/layout.h"
 #include "isomer/ir/graph.h"
@@ -32,6 +33,8 @@ class CostModel {
   virtual Result<Metrics> metrics(const Graph& graph, const Boundary& boundary = {}) = 0;
   /// The kernels whose sum the latency is, in the order of the graph's nodes. An Error as for `metrics`.
   virtual Result<std::vector<PlannedKernel>> kernels(const Graph& graph) = 0;
+  /// From then on, nothing more is measured: a cost that is not known yet is an Error.
+  virtual void measure_until(const Deadline& /*deadline*/) {}
   /// Bytes of every value of a graph, for what lives beside a part of it; 0 where they are not known.
   virtual std::vector<double> value_bytes(const Graph& graph) const {
     return std::vector<double>(graph.num_values(), 0);

@@ -91,6 +91,7 @@ Result<const Metrics*> KernelCost::find(KernelSigner& signer, const What& what, 
         result->latency_us = *us;
       } else {
         result = fail_in(signer.describe(what), us.error());
+        if (deadline_.passed()) return tl::unexpected<Error>(result.error());  // it may be measured another time
       }
     }
     found = known_.emplace(signature, std::move(result)).first;
@@ -102,6 +103,7 @@ Result<const Metrics*> KernelCost::find(KernelSigner& signer, const What& what, 
 template <class What>
 Result<double> KernelCost::latency(const KernelSigner& signer, const What& what, uint64_t signature) {
   if (const auto found = profile_.find(signature); found != profile_.end()) return found->second.us;
+  if (deadline_.passed()) return fail("no time is left to measure it");
   ISOMER_TRY(const double overhead_us, overhead());
   const std::string description = signer.describe(what);
   options_.progress(measured_, description);

@@ -44,6 +44,7 @@ class KernelCost : public CostModel {
   std::vector<double> value_bytes(const Graph& graph) const override {
     return bytes_of_values(graph, options_.symbols);
   }
+  void measure_until(const Deadline& deadline) override { deadline_ = deadline; }
   /// What makes up the latency of a graph, the largest share first.
   Result<std::vector<KernelShare>> account(const Graph& graph);
   /// Kernels measured so far, rather than found in the database.
@@ -69,6 +70,7 @@ class KernelCost : public CostModel {
   std::unordered_map<uint64_t, Result<Metrics>> known_;  // by signature
   NodeWorkCache works_;
   size_t measured_ = 0;
+  Deadline deadline_ = Deadline::never();
 };
 
 }  // namespace isomer

@@ -248,5 +248,20 @@ TEST(KernelCost, OnOnnxRuntime) {
   }
 }
 
+TEST(KernelCost, MeasuresNothingAfterTheDeadline) {
+  const Graph graph = parsed(kConvs);
+  CountingEngine engine;
+  ProfileDb db = ProfileDb::open({}).value();
+  const auto costs = KernelCost::make(engine, db, {}).value();
+  // The first kernel is measured, then the time is up.
+  costs->measure_until(Deadline::after(1e6, [&] { return engine.timed > 0; }));
+  EXPECT_THAT(costs->metrics(graph).error().message, HasSubstr("no time is left"));
+  EXPECT_EQ(engine.timed, 1);
+  EXPECT_TRUE(db.load({engine.name(), engine.version(), engine.device(), 1}).value().size() > 1)
+      << "what was measured is kept";
+  costs->measure_until(Deadline::never());
+  EXPECT_TRUE(costs->metrics(graph).has_value()) << "later, there is time";
+}
+
 }  // namespace
 }  // namespace isomer

@@ -168,6 +168,7 @@ bool Child::receive_message(Message& message, double deadline, bool& timed_out) 
 std::string Child::end() {
   if (socket_ < 0) return ending_;
   ::close(std::exchange(socket_, -1));
+  on_quit_.reset();  // soon the number may be that of another process
   // Give a child that has crashed a moment to be reported as what it is, instead of as killed by us.
   int status = 0;
   pid_t gone = 0;

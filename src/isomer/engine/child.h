@@ -1,12 +1,15 @@
 #pragma once
 // A child process that we speak with over a socket, one question and one answer at a time.
 
+#include <signal.h>
 #include <sys/types.h>
 
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "isomer/base/on_quit.h"
 #include "isomer/base/result.h"
 
 namespace isomer {
@@ -52,6 +55,8 @@ class Child {
   int socket_;
   int log_;
   std::string ending_;  // how it died, once it has
+  // A worker that hangs would not notice that its questioner is gone.
+  std::optional<OnQuit> on_quit_{std::in_place, [this] { ::kill(pid_, SIGKILL); }};
 };
 
 }  // namespace isomer

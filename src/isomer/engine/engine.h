@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "isomer/base/deadline.h"
 #include "isomer/base/result.h"
 #include "isomer/base/trace.h"
 #include "isomer/engine/kernels.h"
@@ -47,8 +48,10 @@ struct EngineOptions {
   /// The own runtime compiles a plan for every set of input extents; it keeps so many of each model, those that were
   /// used last. Each holds the weights in its kernels' layouts.
   size_t most_plans = 8;
-  /// A call that takes longer than this (timing: beyond the time it was given) has failed.
+  /// A call that takes longer than this (timing: beyond the time it was given) has failed. With a deadline, a call has
+  /// until then and a grace: these seconds, or ten times the longest call so far.
   double timeout_seconds = 600;
+  double grace_seconds = 30;
 };
 
 class Engine {
@@ -60,6 +63,9 @@ class Engine {
   virtual int threads() const = 0;
   /// The processor's name.
   std::string device() const;
+
+  /// When the work that needs the engine has to end, so that nobody waits much longer for a worker that hangs.
+  void set_deadline(const Deadline& deadline) { deadline_ = deadline; }
 
   /// Loads a model. The file must stay until it is unloaded: an engine may read it again. An Error names the file.
   virtual Result<SessionId> load(const std::filesystem::path& onnx) = 0;
@@ -102,6 +108,12 @@ class Engine {
   /// What a launch costs beyond the time that the engine itself reports for a kernel, in microseconds; negative where
   /// its report includes the reporting.
   virtual Result<double> kernel_overhead();
+
+ protected:
+  const Deadline& deadline() const { return deadline_; }
+
+ private:
+  Deadline deadline_ = Deadline::never();
 };
 
 /// The engines that make_engine knows.

@@ -240,6 +240,32 @@ TEST_F(EngineTest, AHungWorkerTimesOut) {
   EXPECT_TRUE(ours->run(session, kX).has_value()) << "the engine recovers";
 }
 
+TEST_F(EngineTest, AHungWorkerIsNotWaitedForLongAfterTheDeadline) {
+  const auto ours = engine("ort", {.python = traced_python(), .grace_seconds = 0.2});
+  const SessionId session = ours->load(model("matmul", kMatMul)).value();
+  ours->set_deadline(Deadline::after(0));
+  EXPECT_TRUE(ours->run(session, kX).has_value()) << "a call that is answered in time";
+  ::kill(pids()[0], SIGSTOP);
+  const std::string error = error_of(ours->run(session, kX));
+  EXPECT_THAT(error, HasSubstr("did not answer within"));
+  EXPECT_THAT(error, testing::Not(HasSubstr("within 600 s")));
+}
+
+TEST_F(EngineTest, FilesOfTheWorkerGoAwayWithIt) {
+  const char* const before = std::getenv("TMPDIR");
+  const std::string restore = before == nullptr ? "" : before;
+  ::setenv("TMPDIR", folder_.c_str(), 1);
+  {
+    const auto ours = engine("ort");
+    const SessionId session = ours->load(model("matmul", kMatMul)).value();
+    EXPECT_TRUE(ours->run(session, kX).has_value());
+  }
+  restore.empty() ? ::unsetenv("TMPDIR") : ::setenv("TMPDIR", restore.c_str(), 1);
+  std::vector<fs::path> left;
+  for (const auto& entry : fs::directory_iterator(folder_)) left.push_back(entry.path().filename());
+  EXPECT_THAT(left, testing::ElementsAre("matmul.onnx")) << "no session files (.ses) of ONNX Runtime";
+}
+
 TEST_F(EngineTest, NoWorkerOutlivesItsEngine) {
   { const auto ours = engine("ort", {.python = traced_python()}); }
   ASSERT_EQ(pids().size(), 1);

@@ -3,9 +3,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <map>
 #include <mutex>
+#include <optional>
 
 #include "isomer/base/stats.h"
 #include "isomer/base/temp_dir.h"
@@ -19,6 +21,10 @@ namespace isomer {
 namespace {
 
 using nlohmann::json;
+
+double seconds_now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
 
 std::string find_python(const EngineOptions& options) {
   if (!options.python.empty()) return options.python;
@@ -52,6 +58,7 @@ class OrtEngine : public Engine {
   Message load_question(SessionId session, const std::filesystem::path& path) const;
   Status known(SessionId session) const;
   Result<Message> call(const Message& question, double extra_seconds = 0);
+  double patience() const;
   tl::unexpected<Error> worker_failure(const ChildFailure& failure) const;
 
   std::mutex running_;
@@ -59,9 +66,12 @@ class OrtEngine : public Engine {
   std::string python_;
   std::string version_;
   const OrtPlanner planner_{ort_block_channels()};
-  std::unique_ptr<Child> child_;
   std::map<SessionId, std::filesystem::path> sessions_;
   SessionId last_ = 0;
+  double longest_call_ = 0;  // seconds
+  // Before the worker that has it for its own temporary files: it goes away behind it.
+  std::optional<TempDir> folder_;
+  std::unique_ptr<Child> child_;
 };
 
 tl::unexpected<Error> OrtEngine::worker_failure(const ChildFailure& failure) const {
@@ -70,8 +80,12 @@ tl::unexpected<Error> OrtEngine::worker_failure(const ChildFailure& failure) con
 
 Status OrtEngine::start() {
   child_.reset();
-  ISOMER_TRY(child_, Child::start({python_, "-c", kOrtWorker}));
-  const auto hello = child_->call(nullptr, options_.timeout_seconds);
+  if (!folder_) {
+    ISOMER_TRY(TempDir folder, TempDir::make());
+    folder_.emplace(std::move(folder));
+  }
+  ISOMER_TRY(child_, Child::start({python_, "-c", kOrtWorker, folder_->path().string()}));
+  const auto hello = child_->call(nullptr, patience());
   if (!hello) {
     child_.reset();
     return worker_failure(hello.error());
@@ -86,7 +100,7 @@ Status OrtEngine::start() {
   version_ = hello->header.value("version", "unknown");
   for (const auto& [session, path] : sessions_) {
     const Message question = load_question(session, path);
-    const auto loaded = child_->call(&question, options_.timeout_seconds);
+    const auto loaded = child_->call(&question, patience());
     if (loaded && !loaded->header.contains("error")) continue;
     child_.reset();
     if (!loaded) return worker_failure(loaded.error());
@@ -95,12 +109,21 @@ Status OrtEngine::start() {
   return {};
 }
 
+/// How long to wait for an answer.
+double OrtEngine::patience() const {
+  constexpr double kSlower = 10;  // than any call so far
+  return std::min(options_.timeout_seconds,
+                  deadline().left() + std::max(options_.grace_seconds, kSlower * longest_call_));
+}
+
 /// Asks the worker; one that dies is replaced, and asked once more.
 Result<Message> OrtEngine::call(const Message& question, double extra_seconds) {
   for (int attempt = 0;; ++attempt) {
     if (child_ == nullptr) ISOMER_CHECK(start());
-    auto answer = child_->call(&question, options_.timeout_seconds + extra_seconds);
+    const double begin = seconds_now();
+    auto answer = child_->call(&question, patience() + extra_seconds);
     if (answer) {
+      longest_call_ = std::max(longest_call_, seconds_now() - begin);
       if (answer->header.contains("error")) return fail("{}", answer->header.value("error", "unknown error"));
       return std::move(*answer);
     }
@@ -176,15 +199,16 @@ Result<std::vector<std::vector<double>>> OrtEngine::time_interleaved(std::span<c
 }
 
 Result<Message> OrtEngine::ask_about(const Model& model, json header) {
-  ISOMER_TRY(const TempDir folder, TempDir::make());
-  const auto path = folder.path() / "kernel.onnx";
+  if (child_ == nullptr) ISOMER_CHECK(start());
+  const auto& folder = folder_->path();
+  const auto path = folder / "kernel.onnx";
   ISOMER_CHECK(export_model(model, path));
   ISOMER_TRY(const Model warming, warming_model());
-  const auto warming_path = folder.path() / "warming.onnx";
+  const auto warming_path = folder / "warming.onnx";
   ISOMER_CHECK(export_model(warming, warming_path));
   header["warming"] = warming_path.string();
   header["path"] = path.string();
-  header["profile"] = (folder.path() / "profile").string();
+  header["profile"] = (folder / "profile").string();
   header["threads"] = options_.threads;
   header["optimize"] = options_.optimize;
   return call({std::move(header)});

@@ -15,6 +15,14 @@ import ctypes
 import gc
 import json
 import os
+
+# What ONNX Runtime writes beside (session files, profiles) belongs into Isomer's temporary folder.
+sys.path = [os.path.abspath(folder) for folder in sys.path]
+os.environ["TMPDIR"] = sys.argv[1]
+os.chdir(sys.argv[1])
+# Its uploads would run while models are timed.
+os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
+
 import struct
 import time
 
@@ -294,6 +302,7 @@ class Kernel:
         path = self.session.end_profiling()
         with open(path, encoding="utf-8") as file:
             events = json.load(file)
+        os.remove(path)
         nodes = {}
         for event in events:
             if event.get("cat") == "Node" and event["name"].endswith("_kernel_time"):
