@@ -15,14 +15,15 @@ Status compare(const Graph& graph, const Judges& judges, OptimizeReport& report)
 }
 
 /// Times the graph against the model. Where loads differ much, a few of them do not tell how much: then more are
-/// taken.
-Result<Measured> time_against_model(const Graph& graph, const Judges& judges, const OptimizeOptions& options) {
+/// taken, unless the first ones took long.
+Result<Measured> time_against_model(const Graph& graph, const Judges& judges, const OptimizeOptions& options,
+                                    const Deadline& deadline) {
   constexpr double kWide = 0.1;
   constexpr int kMostRounds = 3;
   options.progress("confirming the latency");
   PairedTimes times;
   Interval speedup;
-  for (int round = 0; round < kMostRounds; ++round) {
+  for (int round = 0; round < kMostRounds && (round == 0 || !deadline.passed()); ++round) {
     ISOMER_TRY(auto more, judges.measuring->time_against_model(graph, options.confirm));
     times.add(std::move(more));
     speedup = times.ratio(options.seed);
@@ -56,13 +57,33 @@ void decide_by_costs(bool better, bool into_limits, OptimizeReport& report) {
   }
 }
 
+/// An Error where not even the model itself can be written, run and compared, so that it says nothing about the
+/// candidates that none of them could be.
+Status check_measurable(const Model& model, const Judges& judges, const OptimizeReport& report) {
+  if (judges.measuring == nullptr || judges.measuring->judged() > 0 || report.search.rejected.empty()) return {};
+  const auto itself = judges.measuring->equivalence(model.graph, 1);
+  return itself ? Status() : fail("nothing could be measured: {}", itself.error().message);
+}
+
+std::string none_is_better(const OptimizeReport& report, const Judges& judges) {
+  const SearchReport& search = report.search;
+  const bool ended_early = search.stop_reason == "time budget" || report.interrupted;
+  if (search.candidates == 0) return ended_early ? "no time to look for candidates" : "no substitution applies";
+  const bool none_judged = judges.measuring != nullptr && judges.measuring->judged() == 0 && !search.rejected.empty();
+  if (none_judged && ended_early) return fmt::format("no time to measure any of {} candidates", search.candidates);
+  return fmt::format("none of {} candidates is better", search.candidates);
+}
+
 }  // namespace
 
 Status confirm(const Model& model, const Graph& found, const Judges& judges, OptimizeReport& report) {
+  // The confirmation has a time of its own. What takes longer, because runs do, is finished but not repeated.
+  constexpr double kSeconds = 60;
+  const Deadline deadline = Deadline::after(kSeconds);
+  judges.confirm_until(deadline);
   if (found.hash() == model.graph.hash()) {
-    const int64_t candidates = report.search.candidates;
-    report.outcome =
-        candidates == 0 ? "no substitution applies" : fmt::format("none of {} candidates is better", candidates);
+    ISOMER_CHECK(check_measurable(model, judges, report));
+    report.outcome = none_is_better(report, judges);
     // Fewer bits tell on the model itself.
     return judges.costs.exact == nullptr ? Status() : compare(found, judges, report);
   }
@@ -77,7 +98,7 @@ Status confirm(const Model& model, const Graph& found, const Judges& judges, Opt
       report.outcome = "the optimized graph was dropped: " + report.equivalence->problem;
       return {};
     }
-    ISOMER_TRY(report.measured, time_against_model(found, judges, report.options));
+    ISOMER_TRY(report.measured, time_against_model(found, judges, report.options, deadline));
   }
   if (report.measured && report.options.objective.is_latency() && !into_limits)
     decide_by_latency(report);

@@ -49,7 +49,7 @@ Result<Interval> EngineOracle::speedup(const Graph& current, const Graph& candid
   ISOMER_TRY(const auto before, file(current));
   ISOMER_TRY(const auto after, file(candidate));
   ISOMER_TRY(const auto inputs, random_inputs(model_, shapes_, seed_));
-  ISOMER_TRY(PairedTimes times, time_pair(engine_, before, after, inputs, inputs, quick_timing, quick_loads));
+  ISOMER_TRY(PairedTimes times, time_pair(engine_, before, after, inputs, inputs, quick_timing, quick_loads, deadline));
   timed_.add(std::move(times));
   const Interval ratio = timed_.ratio(seed_);
   scope.note("ratio", ratio.value);
@@ -74,6 +74,7 @@ Result<Equivalence> EngineOracle::equivalence(const Graph& graph, int inputs) {
     ISOMER_TRY(const Comparison comparison, compare_outputs(got, wanted, {tolerance_, 0}));
     account(comparison, wanted, tolerance_, out);
   }
+  ++judged_;
   return out;
 }
 
@@ -104,6 +105,7 @@ Result<std::filesystem::path> EngineOracle::file(const Graph& graph) {
 }
 
 Result<std::vector<Tensor>> EngineOracle::run(Engine& engine, const std::filesystem::path& file, uint64_t seed) {
+  if (deadline.passed()) return fail("no time is left to measure it");
   ISOMER_TRY(const auto inputs, random_inputs(model_, shapes_, seed));
   ISOMER_TRY(const SessionId session, engine.load(file));
   auto outputs = engine.run(session, inputs);

@@ -49,6 +49,11 @@ class EngineOracle : public Oracle {
   /// The same for what `engine` makes of the graph, which computes in `dtype`.
   Result<PrecisionLoss> precision(const Graph& graph, DType dtype, int inputs);
 
+  /// Graphs that were compared with the model, whatever came of it.
+  size_t judged() const { return judged_; }
+
+  /// Nothing is loaded or run after this: then a graph is rejected with an Error.
+  Deadline deadline = Deadline::never();
   TimingOptions quick_timing{.warmup = 1, .min_runs = 6, .max_runs = 400, .seconds = 0.8};
   int quick_loads = 2;
   Trace* trace = nullptr;  ///< gets every comparison and measurement; null: nobody
@@ -73,6 +78,7 @@ class EngineOracle : public Oracle {
   std::set<uint64_t> written_;                // graph hashes
   std::pair<uint64_t, uint64_t> timed_pair_;  // hashes of the graphs that timed_ is about
   PairedTimes timed_;
+  size_t judged_ = 0;
   std::map<uint64_t, std::vector<Tensor>> expected_;  // by seed
 };
 

@@ -26,10 +26,13 @@ void fill_costs(const Graph& model, const Graph& found, const Judges& judges, Op
   if (judges.costs.kernels != nullptr) report.kernels_measured = judges.costs.kernels->measured();
   report.ops_before = op_counts(model);
   report.ops_after = op_counts(after);
+  if (report.interrupted) report.outcome = "interrupted; " + report.outcome;
   if (!report.improved) report.outcome += "; the output is the input";
   const Objective& objective = judges.objective;
   if (!objective.limits().empty() && report.cost_after)
     report.within_limits = objective.within_limits(*report.cost_after);
+  if (!objective.limits().empty() && !report.cost_after)
+    report.outcome += ", of which no cost is known to compare with the limits";
   if (report.within_limits == false)
     report.outcome += fmt::format(", which exceeds a limit ({})", fmt::join(objective.limits(), ", "));
 }

@@ -4,6 +4,19 @@
 
 namespace isomer {
 
+void Judges::set_deadline(const Deadline& deadline) const {
+  costs.model->measure_until(deadline);
+  if (measuring != nullptr) measuring->deadline = deadline;
+  for (Engine* const engine : {costs.engine.get(), costs.exact.get()})
+    if (engine != nullptr) engine->set_deadline(deadline);
+}
+
+void Judges::confirm_until(const Deadline& deadline) const {
+  set_deadline(deadline);
+  costs.model->measure_until(Deadline::after(0));
+  if (measuring != nullptr) measuring->deadline = Deadline::never();
+}
+
 bool Judges::within_limits(const Graph& graph) const {
   if (objective.limits().empty()) return true;
   const auto metrics = deciding().metrics(graph);

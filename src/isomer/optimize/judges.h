@@ -23,6 +23,11 @@ struct Judges {
   bool has_costs() const { return costs.kernels != nullptr || costs.engine == nullptr; }
   /// The costs that decide whether a graph is handed out: with planned memory, where that matters.
   CostModel& deciding() const { return objective.uses_memory() ? *planned : *costs.model; }
+  /// After this, nothing is measured and no graph is judged.
+  void set_deadline(const Deadline& deadline) const;
+  /// The same for the final confirmation: its measurements are made even after the deadline, but no call to an engine
+  /// may hang for long. Kernels are not measured any more.
+  void confirm_until(const Deadline& deadline) const;
   /// What has no cost is not known to keep a limit.
   bool within_limits(const Graph& graph) const;
   /// Whether the costs say that `after` is better.

@@ -33,7 +33,8 @@ Status check_options(const OptimizeOptions& options) {
 /// The pipeline of one run.
 class Pipeline {
  public:
-  explicit Pipeline(const OptimizeOptions& options) : options_(options) {}
+  explicit Pipeline(const OptimizeOptions& options)
+      : options_(options), deadline_(Deadline::after(options.search.time_budget_seconds, options.stop)) {}
 
   Result<OptimizeReport> run() {
     ISOMER_CHECK(check_options(options_));
@@ -49,6 +50,7 @@ class Pipeline {
       report_.device = judges.costs.engine->device();
     }
     ISOMER_TRY(const Graph found, search(judges, rules));
+    report_.interrupted = deadline_.stopped();
     ISOMER_CHECK(phase("confirm", [&] { return confirm(model_, found, judges, report_); }));
     phase("report", [&] {
       fill_costs(model_.graph, found, judges, report_);
@@ -77,9 +79,10 @@ class Pipeline {
   Result<Graph> search(const Judges& judges, RuleSet& rules) {
     RuleSearch search(options_, model_, symbols_, judges);
     ISOMER_TRY(SearchResult found,
-               phase("search", [&] { return search.run(rules, options_.search.time_budget_seconds); }));
-    ISOMER_TRY(report_.proofs,
-               phase("prove", [&] { return search_until_proved(options_, model_.graph, search, rules, found); }));
+               phase("search", [&] { return search.run(rules, first_search_deadline(options_, rules, deadline_)); }));
+    ISOMER_TRY(report_.proofs, phase("prove", [&] {
+                 return search_until_proved(options_, model_.graph, deadline_, search, rules, found);
+               }));
     report_.search = std::move(found.report);
     for (const SearchStep& step : report_.search.steps) report_.verdicts[step.rule] = rules.verdicts.at(step.rule);
     for (const auto& [name, applications] : report_.proofs.at_use)
@@ -109,6 +112,7 @@ class Pipeline {
   }
 
   const OptimizeOptions& options_;
+  const Deadline deadline_;  // of everything but the confirmation
   OptimizeReport report_;
   Model model_;
   SymbolValues symbols_;

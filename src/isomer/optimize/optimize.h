@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "isomer/base/deadline.h"
 #include "isomer/base/trace.h"
 #include "isomer/cost/objective.h"
 #include "isomer/engine/engine.h"
@@ -46,6 +47,8 @@ struct OptimizeOptions {
   bool details = false;  ///< keep the details of the report
   TimingOptions confirm{.warmup = 2, .min_runs = 16, .max_runs = 2000, .seconds = 4};
 
+  /// Asked often whether to end the search, to confirm the best graph so far and to write it; null: nobody asks.
+  Deadline::Stop stop = nullptr;
   /// Called with a line on what goes on.
   std::function<void(const std::string&)> progress = [](const std::string&) {};
   /// Gets the phases of the run, the steps of the search, every measurement, and the numbers of candidates and kernels
@@ -102,6 +105,7 @@ struct OptimizeReport {
   std::map<std::string, int64_t> ops_after;
   std::optional<bool> within_limits;     ///< whether the output keeps the limits; nothing without limits or costs
   bool improved = false;                 ///< false: the output is the input
+  bool interrupted = false;              ///< the search was ended by `OptimizeOptions::stop`
   std::string outcome;                   ///< one sentence
   std::optional<ReportDetails> details;  ///< on request
 };

@@ -3,7 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "isomer/base/file.h"
 #include "isomer/base/temp_dir.h"
@@ -358,7 +360,7 @@ TEST_F(Optimize, HandsOutNoGraphWhosePlanExceedsTheLimit) {
   OptimizeOptions options = network("sru-11");
   options.costs.engine = "onednn";
   options.costs.profile_db = folder_.path() / "profile.db";
-  options.search.time_budget_seconds = 2;
+  options.search.time_budget_seconds = 20;
   options.least_speedup = 0;
   options.confirm = {.warmup = 1, .min_runs = 3, .max_runs = 3, .seconds = 0};
   const double model_bytes = planned_bytes(options.input, options.costs.profile_db);
@@ -402,6 +404,48 @@ TEST_F(Optimize, MakesThePlannedMemorySmaller) {
   EXPECT_TRUE(report->improved) << report->outcome;
   EXPECT_LT(report->cost_after->peak_bytes, report->cost_before->peak_bytes / 10);
   EXPECT_EQ(report->cost_after->peak_bytes, planned_bytes(options.output, options.costs.profile_db));
+}
+
+TEST_F(Optimize, AnInterruptEndsTheSearchAndWritesTheBestSoFar) {
+  OptimizeOptions options = network("sru-11");
+  options.certificate = folder_.path() / "certificate";
+  std::set<bool> improved;
+  for (const int looks : {0, 1000, 100000}) {
+    int asked = 0;
+    options.stop = [&] { return ++asked > looks; };
+    const auto report = optimize(options);
+    ASSERT_TRUE(report.has_value()) << report.error().message;
+    EXPECT_EQ(report->interrupted, asked > looks);
+    EXPECT_EQ(report->outcome.starts_with("interrupted; "), report->interrupted) << report->outcome;
+    EXPECT_EQ(to_json(*report)["interrupted"], report->interrupted);
+    EXPECT_EQ(import_model(options.output)->graph.hash() != import_model(options.input)->graph.hash(),
+              report->improved);
+    improved.insert(report->improved);
+  }
+  EXPECT_EQ(improved.size(), 2U);
+}
+
+TEST_F(Optimize, FailsWhereNothingCouldBeMeasured) {
+  for (const char* search : {"auto", "backtrack"}) {
+    OptimizeOptions options = network("sru-11");
+    options.costs.engine = "ort";
+    options.search.search = search;
+    options.search.time_budget_seconds = 5;
+    const char* const before = std::getenv("TMPDIR");
+    const std::string restore = before == nullptr ? "" : before;
+    ::setenv("TMPDIR", folder_.path().c_str(), 1);
+    // No file can be written from the first measurement on.
+    options.progress = [&](const std::string&) {
+      for (const auto& entry : std::filesystem::directory_iterator(folder_.path()))
+        if (entry.path().filename().string().starts_with("isomer-run-")) std::filesystem::remove_all(entry.path());
+    };
+    const auto report = optimize(options);
+    restore.empty() ? ::unsetenv("TMPDIR") : ::setenv("TMPDIR", restore.c_str(), 1);
+    ASSERT_FALSE(report.has_value()) << search << ": " << report->outcome;
+    EXPECT_THAT(report.error().message, HasSubstr("nothing could be measured: "));
+    EXPECT_THAT(report.error().message, HasSubstr("No such file or directory"));
+    EXPECT_FALSE(std::filesystem::exists(options.output));
+  }
 }
 
 TEST_F(Optimize, SaysWhenNothingKeepsALimit) {

@@ -1,8 +1,10 @@
 #include "isomer/optimize/proof_at_use.h"
 
+#include <algorithm>
 #include <chrono>
 
 #include "isomer/optimize/prove_steps.h"
+#include "isomer/verify/verify_rule.h"
 
 namespace isomer {
 namespace {
@@ -24,8 +26,15 @@ Status prove_or_drop(const Graph& start, const SearchResult& found, RuleSet& rul
 
 }  // namespace
 
-Result<ProvedSteps> search_until_proved(const OptimizeOptions& options, const Graph& start, RuleSearch& search,
-                                        RuleSet& rules, SearchResult& found) {
+Deadline first_search_deadline(const OptimizeOptions& options, const RuleSet& rules, const Deadline& deadline) {
+  constexpr double kShare = 0.8;
+  const bool all_proved = std::ranges::all_of(
+      rules.verdicts, [](const auto& entry) { return entry.second == verdict_name(Verdict::Proved); });
+  return options.allow_tested || all_proved ? deadline : deadline.within(kShare * deadline.left());
+}
+
+Result<ProvedSteps> search_until_proved(const OptimizeOptions& options, const Graph& start, const Deadline& deadline,
+                                        RuleSearch& search, RuleSet& rules, SearchResult& found) {
   constexpr size_t kMostSearches = 4;
   const auto begin = std::chrono::steady_clock::now();
   ProvedSteps proofs;
@@ -33,11 +42,11 @@ Result<ProvedSteps> search_until_proved(const OptimizeOptions& options, const Gr
     const size_t failed = proofs.not_proved.size();
     ISOMER_CHECK(prove_or_drop(start, found, rules, proofs));
     if (proofs.not_proved.size() == failed) break;
-    if (++proofs.searches == kMostSearches) drop_unproved(rules);
+    if (++proofs.searches == kMostSearches || deadline.passed()) drop_unproved(rules);
     const double earlier = found.report.seconds;
     options.progress(
         fmt::format("searching again without {} rules that could not be proved", proofs.not_proved.size()));
-    ISOMER_TRY(found, search.run(rules, options.search.time_budget_seconds / 2));
+    ISOMER_TRY(found, search.run(rules, deadline.within(deadline.left() / 2)));
     proofs.seconds += earlier - found.report.seconds;
   }
   proofs.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();

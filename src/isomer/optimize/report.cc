@@ -135,6 +135,7 @@ json to_json(const OptimizeReport& report) {
               {"equivalence", json()},
               {"ops", {{"before", report.ops_before}, {"after", report.ops_after}}},
               {"within_limits", report.within_limits ? json(*report.within_limits) : json()},
+              {"interrupted", report.interrupted},
               {"improved", report.improved},
               {"outcome", report.outcome}};
   if (report.measured) {

@@ -7,9 +7,8 @@
 
 namespace isomer {
 
-Result<SearchResult> RuleSearch::run(const RuleSet& rules, double seconds) {
-  SearchOptions search = options_.search;
-  search.time_budget_seconds = seconds;
+Result<SearchResult> RuleSearch::run(const RuleSet& rules, const Deadline& deadline) {
+  judges_.set_deadline(deadline);
   const SearchContext context{
       .rules = rules.rules,
       .tactics = rules.tactics,
@@ -21,8 +20,9 @@ Result<SearchResult> RuleSearch::run(const RuleSet& rules, double seconds) {
       .prepare = [this](const Graph& graph) { return prepare(graph); },
       .admits = [this](const Graph& graph) { return admits(graph); },
       .progress = options_.progress,
+      .deadline = deadline,
       .trace = options_.trace};
-  return run_search(model_.graph, search, context);
+  return run_search(model_.graph, options_.search, context);
 }
 
 Result<Graph> RuleSearch::prepare(const Graph& graph) const {

@@ -15,8 +15,8 @@ class RuleSearch {
   RuleSearch(const OptimizeOptions& options, const Model& model, const SymbolValues& symbols, const Judges& judges)
       : options_(options), model_(model), symbols_(symbols), judges_(judges) {}
 
-  /// The best graph that these rules lead to within `seconds`, instead of the options' time budget.
-  Result<SearchResult> run(const RuleSet& rules, double seconds);
+  /// The best graph that these rules lead to before the deadline.
+  Result<SearchResult> run(const RuleSet& rules, const Deadline& deadline);
 
  private:
   /// Folded, and expressible at the model's opset.

@@ -20,12 +20,6 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-/// The options of a search that starts now and has to end at `end`.
-SearchOptions until(SearchOptions options, const Deadline& end) {
-  options.time_budget_seconds = end.left();
-  return options;
-}
-
 /// Adds what a later search did, which began after `began` seconds, to the report of an earlier one.
 void append(SearchReport& report, SearchReport next, double began) {
   report.algorithm = report.algorithm.empty() ? next.algorithm : report.algorithm + ", " + next.algorithm;
@@ -45,10 +39,9 @@ std::optional<double> objective_of(const Graph& graph, const SearchContext& cont
   return metrics ? std::optional(context.objective(*metrics)) : std::nullopt;
 }
 
-Result<SearchResult> greedy(const Graph& graph, Oracle& oracle, const SearchOptions& options,
-                            const SearchContext& context) {
+Result<SearchResult> greedy(const Graph& graph, Oracle& oracle, const Deadline& end, const SearchContext& context) {
   return greedy_search(graph, context.rules, oracle,
-                       {.time_budget_seconds = options.time_budget_seconds,
+                       {.deadline = end,
                         .tactics = context.tactics,
                         .symbols = context.symbols,
                         .prepare = context.prepare,
@@ -65,13 +58,15 @@ void drop(SearchResult& result, const Graph& graph) {
 }
 
 /// Greedy by the costs alone: one measurement for all its steps, where every run of a large model takes seconds. Its
-/// graph is `graph` itself when what it found is not measured to be faster.
-Result<SearchResult> foreseen(const Graph& graph, const SearchOptions& options, const SearchContext& context,
-                              const Deadline& end) {
+/// graph is `graph` itself when what it found is not measured to be faster. Without time for that, the final
+/// confirmation decides.
+Result<SearchResult> foreseen(const Graph& graph, const Deadline& search_end, const Deadline& end,
+                              const SearchContext& context) {
   TraceScope scope(context.trace, "greedy by costs", "search");
-  ISOMER_TRY(SearchResult found, greedy(graph, *context.foresight, options, context));
+  ISOMER_TRY(SearchResult found, greedy(graph, *context.foresight, search_end, context));
   found.report.algorithm += " by costs";
   if (found.graph.hash() == graph.hash()) return found;
+  if (end.passed()) return found;
   context.progress("measuring what the costs promise");
   const auto ratio = look_closely(context.oracle, graph, found.graph, 1, end);
   if (!ratio) found.report.rejected.push_back({found.report.algorithm, ratio.error().message});
@@ -94,14 +89,14 @@ void drop_slower(const Graph& graph, SearchResult& promised, SearchResult& stepw
 }
 
 Result<SearchResult> metaflow(const Graph& graph, std::span<const Rule> rules, const SearchOptions& options,
-                              const SearchContext& context) {
+                              const Deadline& end, const SearchContext& context) {
   const bool all = options.search == "enumerate";
   const MetaflowOptions metaflow{
       .alpha = all ? std::numeric_limits<double>::infinity() : options.alpha,
       .most_unpaid = all ? 0 : MetaflowOptions().most_unpaid,
       .split = all || options.split == 0 ? std::numeric_limits<size_t>::max() : static_cast<size_t>(options.split),
       .max_candidates = all ? std::numeric_limits<int64_t>::max() : options.max_candidates,
-      .time_budget_seconds = options.time_budget_seconds,
+      .deadline = end,
       .objective = context.objective,
       .admits = context.admits,
       .progress = context.progress,
@@ -110,6 +105,15 @@ Result<SearchResult> metaflow(const Graph& graph, std::span<const Rule> rules, c
   ISOMER_TRY(SearchResult found, metaflow_search(graph, rules, context.costs, metaflow));
   ISOMER_TRY(found.graph, context.prepare(found.graph));
   return found;
+}
+
+/// Measures the kernels of the graph. Where that takes more than half of the time, no candidate gets a predicted cost,
+/// and the rest of the time goes to whole candidates.
+void measure_kernels(const Graph& graph, const Deadline& end, const SearchContext& context) {
+  const Deadline half = end.within(end.left() / 2);
+  context.costs.measure_until(half);
+  const bool known = context.costs.metrics(graph).has_value();
+  context.costs.measure_until(known || !half.passed() ? end : half);
 }
 
 /// The rules that a search used, those first that changed the cost most.
@@ -124,23 +128,26 @@ std::vector<std::string> rules_by_gain(const SearchReport& report) {
   return names;
 }
 
+/// What is left of MetaFlow's search where a kernel of the graph cannot be measured, or not in time.
+SearchResult without_costs(const Graph& graph, const Error& error, const Deadline& end) {
+  SearchResult none{graph, {.algorithm = "backtrack", .stop_reason = end.passed() ? end.reason() : "no costs"}};
+  none.report.rejected.push_back({"backtrack", error.message});
+  return none;
+}
+
 /// MetaFlow's search, and again without each of the rules that it used most: costs are of kernels one by one, and a
 /// rule whose effect they misjudge must not spoil the rest. The oracle says which result is the best, and whether it
 /// beats `graph` at all.
-Result<SearchResult> judged_metaflow(const Graph& graph, const SearchOptions& options, const SearchContext& context) {
+Result<SearchResult> judged_metaflow(const Graph& graph, const SearchOptions& options, const Deadline& end,
+                                     const SearchContext& context) {
   constexpr size_t kVariants = 4;
   // The rest of the time is for measuring what was found.
   constexpr double kSearchShare = 0.7;
   const TraceScope scope(context.trace, "backtrack", "search");
   const auto start = std::chrono::steady_clock::now();
-  const Deadline end = Deadline::after(options.time_budget_seconds);
-  const Deadline search_end = Deadline::after(kSearchShare * options.time_budget_seconds);
-  auto found = metaflow(graph, context.rules, until(options, search_end), context);
-  if (!found) {  // a kernel of the model cannot be measured
-    SearchResult none{graph, {.algorithm = "backtrack", .stop_reason = "no costs"}};
-    none.report.rejected.push_back({"backtrack", found.error().message});
-    return none;
-  }
+  const double seconds = end.left();
+  auto found = metaflow(graph, context.rules, options, end.within(kSearchShare * seconds), context);
+  if (!found) return without_costs(graph, found.error(), end);
   SearchResult first = std::move(*found);
   SearchResult out{graph, first.report};
   out.report.steps.clear();
@@ -148,11 +155,15 @@ Result<SearchResult> judged_metaflow(const Graph& graph, const SearchOptions& op
   std::set<uint64_t> seen{graph.hash()};
   const auto judge = [&](SearchResult& candidate) {
     if (!seen.insert(candidate.graph.hash()).second) return;
-    context.progress("measuring what the search found");
-    const auto ratio = look_closely(context.oracle, graph, candidate.graph, best, end);
-    if (!ratio) out.report.rejected.push_back({candidate.report.algorithm, ratio.error().message});
-    if (!ratio || ratio->low <= 1 || ratio->value <= best) return;
-    best = ratio->value;
+    // After an interrupt, the final confirmation decides, unless there is something that is known to be better.
+    const bool unmeasured = end.stopped() && options.search == "backtrack";
+    if (!unmeasured) {
+      context.progress("measuring what the search found");
+      const auto ratio = look_closely(context.oracle, graph, candidate.graph, best, end);
+      if (!ratio) out.report.rejected.push_back({candidate.report.algorithm, ratio.error().message});
+      if (!ratio || ratio->low <= 1 || ratio->value <= best) return;
+      best = ratio->value;
+    }
     out.graph = std::move(candidate.graph);
     out.report.steps = std::move(candidate.report.steps);
     if (const auto cost = objective_of(out.graph, context))
@@ -161,17 +172,17 @@ Result<SearchResult> judged_metaflow(const Graph& graph, const SearchOptions& op
   const std::vector<std::string> used = rules_by_gain(first.report);
   judge(first);
   for (size_t i = 0; i < std::min(kVariants, used.size()) && used.size() > 1; ++i) {
-    const SearchOptions left = until(options, end);
-    if (left.time_budget_seconds < options.time_budget_seconds / 2) break;
+    if (end.left() < seconds / 2 || end.passed()) break;
     std::vector<Rule> others;
     for (const Rule& rule : context.rules)
       if (rule.name != used[i]) others.push_back(rule);
-    ISOMER_TRY(SearchResult variant, metaflow(graph, others, left, context));
-    out.report.candidates += variant.report.candidates;
-    out.report.duplicates += variant.report.duplicates;
-    out.report.matches += variant.report.matches;
-    out.report.seconds += variant.report.seconds;
-    judge(variant);
+    auto variant = metaflow(graph, others, options, end, context);
+    if (!variant) break;  // a kernel could not be measured in time
+    out.report.candidates += variant->report.candidates;
+    out.report.duplicates += variant->report.duplicates;
+    out.report.matches += variant->report.matches;
+    out.report.seconds += variant->report.seconds;
+    judge(*variant);
   }
   return out;
 }
@@ -188,19 +199,20 @@ Result<SearchResult> run_search(const Graph& graph, const SearchOptions& options
   constexpr double kGreedyShare = 0.7;
   constexpr double kForesightShare = 0.25;
   const auto start = std::chrono::steady_clock::now();
-  const Deadline end = Deadline::after(options.time_budget_seconds);
+  const Deadline end = context.deadline.within(options.time_budget_seconds);
+  const double seconds = end.left();
+  measure_kernels(graph, end, context);
   SearchResult out{graph, {}};
-  const double share = options.search == "auto" ? kGreedyShare : 1;
-  const Deadline greedy_end = Deadline::after(share * options.time_budget_seconds);
+  const Deadline greedy_end = end.within((options.search == "auto" ? kGreedyShare : 1) * seconds);
   SearchResult promised{graph, {}};
   if (options.search == "auto" && context.foresight != nullptr) {
-    const Deadline foresight_end = Deadline::after(kForesightShare * options.time_budget_seconds);
-    ISOMER_TRY(promised, foreseen(graph, until(options, foresight_end), context, greedy_end));
+    const Deadline foresight_end = end.within(kForesightShare * seconds);
+    ISOMER_TRY(promised, foreseen(graph, foresight_end, greedy_end, context));
   }
   if (options.search == "auto" || options.search == "greedy") {
     const double began = seconds_since(start);
     const TraceScope scope(context.trace, "greedy", "search");
-    ISOMER_TRY(SearchResult stepwise, greedy(graph, context.oracle, until(options, greedy_end), context));
+    ISOMER_TRY(SearchResult stepwise, greedy(graph, context.oracle, greedy_end, context));
     drop_slower(graph, promised, stepwise, context, end);
     out.graph = promised.graph.hash() != graph.hash() ? promised.graph : stepwise.graph;
     append(out.report, std::move(promised.report), 0);
@@ -209,7 +221,7 @@ Result<SearchResult> run_search(const Graph& graph, const SearchOptions& options
   if (options.search == "backtrack") {
     const TraceScope scope(context.trace, "simplify", "search");
     ISOMER_TRY(out.graph, context.prepare(out.graph));
-    SearchResult simple = simplify(out.graph, context.rules, context.symbols);
+    SearchResult simple = simplify(out.graph, context.rules, context.symbols, end);
     const auto before = objective_of(out.graph, context);
     ISOMER_TRY(out.graph, context.prepare(simple.graph));
     const auto after = objective_of(out.graph, context);
@@ -221,17 +233,19 @@ Result<SearchResult> run_search(const Graph& graph, const SearchOptions& options
   if (options.search == "enumerate") {
     const double began = seconds_since(start);
     if (const auto cost = objective_of(out.graph, context)) out.report.progress.push_back({began, *cost});
-    ISOMER_TRY(SearchResult found, metaflow(out.graph, context.rules, until(options, end), context));
-    out.graph = std::move(found.graph);
-    append(out.report, std::move(found.report), began);
+    auto found = metaflow(out.graph, context.rules, options, end, context);
+    if (!found) found = without_costs(out.graph, found.error(), end);
+    out.graph = std::move(found->graph);
+    append(out.report, std::move(found->report), began);
     if (const auto cost = objective_of(out.graph, context))
       out.report.progress.push_back({seconds_since(start), *cost});
   } else if (options.search != "greedy") {
     const double began = seconds_since(start);
-    ISOMER_TRY(SearchResult found, judged_metaflow(out.graph, until(options, end), context));
+    ISOMER_TRY(SearchResult found, judged_metaflow(out.graph, options, end, context));
     out.graph = std::move(found.graph);
     append(out.report, std::move(found.report), began);
   }
+  if (end.stopped()) out.report.stop_reason = end.reason();
   out.report.seconds = seconds_since(start);
   return out;
 }

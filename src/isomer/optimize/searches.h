@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "isomer/base/deadline.h"
 #include "isomer/base/trace.h"
 #include "isomer/cost/cost_model.h"
 #include "isomer/rules/rule.h"
@@ -41,7 +42,8 @@ struct SearchContext {
   /// Whether the operators of a graph that run can be exported.
   std::function<bool(const Graph&)> admits;
   std::function<void(const std::string&)> progress;
-  Trace* trace = nullptr;  ///< gets the searches with their steps; null: nobody
+  Deadline deadline = Deadline::never();  ///< of the search, if that comes before its time budget ends
+  Trace* trace = nullptr;                 ///< gets the searches with their steps; null: nobody
 };
 
 /// greedy: tactics and whole rules, judged by the oracle. backtrack: simplifies, then MetaFlow's search. enumerate:

@@ -55,6 +55,86 @@ SearchResult found(const Graph& graph, Oracle& measured, bool foresight, const s
   return run_search(graph, {.search = search, .time_budget_seconds = 1e6}, context).value();
 }
 
+/// The roofline, and what was asked of it after `stopped`.
+class Watched : public CostModel {
+ public:
+  explicit Watched(const bool& stopped) : stopped_(stopped) {}
+  Result<Metrics> metrics(const Graph& graph, const Boundary& boundary) override {
+    late += stopped_ ? 1 : 0;
+    return costs_.metrics(graph, boundary);
+  }
+  Result<std::vector<PlannedKernel>> kernels(const Graph& graph) override { return costs_.kernels(graph); }
+
+  int late = 0;
+
+ private:
+  const bool& stopped_;
+  RooflineCost costs_;
+};
+
+class WatchedOracle : public Measured {
+ public:
+  explicit WatchedOracle(const bool& stopped) : stopped_(stopped) {}
+  Result<Interval> speedup(const Graph& current, const Graph& candidate) override {
+    late += stopped_ ? 1 : 0;
+    return Measured::speedup(current, candidate);
+  }
+
+  int late = 0;
+
+ private:
+  const bool& stopped_;
+};
+
+TEST(Searches, EndSoonAfterTheyAreAskedTo) {
+  constexpr int kCosts = 12;  // for the report: before and after the step that was being taken
+  const RuleFile file = builtin_rule_file().value();
+  const Graph graph = build_model("sru").value();
+  for (const std::string& search : search_names()) {
+    bool was_stopped = false;
+    for (const int looks : {0, 1, 10, 100, 1000, 3000, 10000}) {
+      int asked = 0;
+      bool stopped = false;
+      const auto stop = [&] { return stopped = stopped || ++asked > looks; };
+      Watched costs(stopped), foreseen(stopped);
+      WatchedOracle oracle(stopped);
+      const Objective latency;
+      PredictingOracle predicting(foreseen, latency, nullptr);
+      int prepared_late = 0;
+      const SearchContext context{.rules = file.rules,
+                                  .tactics = file.tactics,
+                                  .costs = costs,
+                                  .oracle = oracle,
+                                  .foresight = &predicting,
+                                  .symbols = {},
+                                  .objective = [&](const Metrics& metrics) { return latency(metrics); },
+                                  .prepare =
+                                      [&](const Graph& next) {
+                                        prepared_late += stopped ? 1 : 0;
+                                        return next;
+                                      },
+                                  .admits = [](const Graph&) { return true; },
+                                  .progress = [](const std::string&) {},
+                                  .deadline = Deadline::after(1e6, stop)};
+      const auto result = run_search(graph, {.search = search, .max_candidates = 200}, context);
+      ASSERT_TRUE(result.has_value()) << result.error().message;
+      const std::string where = fmt::format("{}, stopped after {} looks", search, looks);
+      was_stopped = was_stopped || stopped;
+      if (stopped) {
+        EXPECT_EQ(result->report.stop_reason, "interrupted") << where;
+      }
+      EXPECT_LE(costs.late, kCosts) << where;
+      EXPECT_LE(foreseen.late, kCosts) << where;
+      EXPECT_LE(oracle.late, 1) << where;
+      EXPECT_LE(prepared_late, 4) << where;
+      EXPECT_LE(latency.guided(costs.metrics(result->graph, {}).value()),
+                latency.guided(costs.metrics(graph, {}).value()))
+          << where;
+    }
+    EXPECT_TRUE(was_stopped) << search << " never asks";
+  }
+}
+
 TEST(Searches, KeepTheGraphWhenNoPromiseOfTheCostsHolds) {
   const Graph graph = build_model("sru").value();
   Measured slower(100, {{graph.hash(), 1}});

@@ -66,7 +66,8 @@ class Backtrack {
     report_.algorithm = "backtrack";
     most_ops_ = static_cast<size_t>(options_.most_growth * static_cast<double>(run_time_ops(graph))) + 4;
     seen_.insert(graph.hash());
-    auto root = std::make_shared<State>(State{graph, all_matches(graph, rules_), cost, cost});
+    auto root =
+        std::make_shared<State>(State{graph, all_matches(graph, rules_, SIZE_MAX, options_.deadline), cost, cost});
     report_.matches = static_cast<int64_t>(root->matches.size());
     best_ = {cost, 0, 0, nullptr, 0};
     expand(root);
@@ -88,7 +89,7 @@ class Backtrack {
 
   bool stopped() {
     if (report_.candidates >= options_.max_candidates) report_.stop_reason = "candidate budget";
-    if (std::chrono::steady_clock::now() > options_.deadline) report_.stop_reason = "time budget";
+    if (options_.deadline.passed()) report_.stop_reason = options_.deadline.reason();
     return !report_.stop_reason.empty();
   }
 

@@ -1,11 +1,11 @@
 #pragma once
 // Cost-based backtracking search (MetaFlow, section 4.2, algorithm 1).
 
-#include <chrono>
 #include <functional>
 #include <limits>
 #include <span>
 
+#include "isomer/base/deadline.h"
 #include "isomer/rules/rule.h"
 #include "isomer/search/report.h"
 
@@ -25,7 +25,7 @@ struct BacktrackOptions {
   double most_growth = 1.5;
   /// Whether a graph may be kept at all (say, whether the model's opset can express it).
   std::function<bool(const Graph&)> admits = [](const Graph&) { return true; };
-  std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
+  Deadline deadline = Deadline::never();
 };
 
 struct BacktrackResult {
@@ -33,7 +33,7 @@ struct BacktrackResult {
   double cost_before = 0;
   double cost_after = 0;
   /// The substitutions from the graph given to `graph`, with what each changed in cost. `stop_reason` is "exhausted",
-  /// "candidate budget" or "time budget".
+  /// "candidate budget", "time budget" or "interrupted".
   SearchReport report;
 };
 

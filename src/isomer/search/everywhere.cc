@@ -7,14 +7,15 @@
 #include "isomer/search/step.h"
 
 namespace isomer {
-Everywhere apply_everywhere(const Graph& graph, const Rule& rule, int rounds) {
+
+Everywhere apply_everywhere(const Graph& graph, const Rule& rule, const Deadline& deadline, int rounds) {
   Everywhere out{graph, {.rule = rule.name, .rule_hash = rule.hash(), .ops_before = run_time_ops(graph)}};
   // Rules that turn an expression round (associativity) would go on for ever without this.
   std::set<uint64_t> seen{graph.hash()};
   // And those that double what they match would fill the memory.
   const size_t most = 4 * graph.nodes().size() + 1000;
-  for (int round = 0; round < rounds; ++round) {
-    const std::vector<Match> matches = find_matches(out.graph, OpIndex(out.graph), rule);
+  for (int round = 0; round < rounds && !deadline.passed(); ++round) {
+    const std::vector<Match> matches = find_matches(out.graph, OpIndex(out.graph), rule, SIZE_MAX, &deadline);
     out.matches += static_cast<int64_t>(matches.size());
     if (matches.empty()) break;
     Rewritten next = apply_matches(out.graph, matches);

@@ -1,20 +1,22 @@
 #pragma once
 // A rule applied wherever it matches.
 
+#include "isomer/base/deadline.h"
 #include "isomer/rules/rewrite.h"
 #include "isomer/search/report.h"
 
 namespace isomer {
 
 /// A graph after a rule was applied at all places, and again on the result, until nothing new appears (or after
-/// `rounds`, or where it goes on growing).
+/// `rounds`, at the deadline, or where it goes on growing).
 struct Everywhere {
   Graph graph;
   SearchStep step;
   int64_t matches = 0;
   bool changed = false;
 };
-Everywhere apply_everywhere(const Graph& graph, const Rule& rule, int rounds = 30);
+Everywhere apply_everywhere(const Graph& graph, const Rule& rule, const Deadline& deadline = Deadline::never(),
+                            int rounds = 30);
 
 /// Operators that depend on run-time inputs (constants and inputs excepted).
 size_t run_time_ops(const Graph& graph);

@@ -29,7 +29,7 @@ struct Candidate {
 class Greedy {
  public:
   Greedy(std::span<const Rule> rules, Oracle& oracle, const GreedyOptions& options)
-      : rules_(rules), oracle_(oracle), options_(options), end_(Deadline::after(options.time_budget_seconds)) {}
+      : rules_(rules), oracle_(oracle), options_(options), end_(options.deadline) {}
 
   Result<SearchResult> run(const Graph& graph) {
     ISOMER_TRY(Graph current, options_.prepare(graph));
@@ -43,7 +43,7 @@ class Greedy {
       if (!best) break;
       take(current, std::move(*best));
     }
-    report_.stop_reason = out_of_time() ? "time budget" : "exhausted";
+    report_.stop_reason = out_of_time() ? end_.reason() : "exhausted";
     report_.seconds = elapsed();
     return SearchResult{std::move(current), std::move(report_)};
   }
@@ -61,7 +61,7 @@ class Greedy {
   /// Simplifies, unless that makes the model slower: an engine may know the longer form and have a kernel for it.
   Status start(Graph& current) {
     const TraceScope scope(options_.trace, "simplify", "step");
-    SearchResult simple = simplify(current, rules_, options_.symbols);
+    SearchResult simple = simplify(current, rules_, options_.symbols, end_);
     report_.candidates += simple.report.candidates;
     report_.matches += simple.report.matches;
     if (simple.report.steps.empty()) return {};
@@ -124,7 +124,7 @@ class Greedy {
   void tactics(const Graph& current, std::vector<Candidate>& out) {
     for (const Tactic& tactic : options_.tactics) {
       if (out_of_time()) return;
-      for (TacticResult& next : run_tactic(current, tactic, rules_)) {
+      for (TacticResult& next : run_tactic(current, tactic, rules_, end_)) {
         report_.matches += next.matches;
         offer(current, {tactic.name, std::move(next.graph), std::move(next.steps)}, out);
       }
@@ -138,7 +138,7 @@ class Greedy {
         for (const auto& places : settings_of(matches_of(current, rule))) offer_at(current, places, out);
         continue;
       }
-      Everywhere next = apply_everywhere(current, rule);
+      Everywhere next = apply_everywhere(current, rule, end_);
       report_.matches += next.matches;
       if (next.changed) offer(current, {rule.name, std::move(next.graph), {std::move(next.step)}}, out);
     }
@@ -146,6 +146,7 @@ class Greedy {
 
   void rules_by_class(const Graph& current, std::vector<Candidate>& out) {
     for (const Rule& rule : rules_) {
+      if (out_of_time()) return;
       const auto classes = classes_of(current, matches_of(current, rule));
       if (classes.size() < 2) continue;
       for (const auto& places : classes) {
@@ -156,7 +157,7 @@ class Greedy {
   }
 
   std::vector<Match> matches_of(const Graph& current, const Rule& rule) {
-    std::vector<Match> matches = find_matches(current, OpIndex(current), rule);
+    std::vector<Match> matches = find_matches(current, OpIndex(current), rule, SIZE_MAX, &end_);
     report_.matches += static_cast<int64_t>(matches.size());
     return matches;
   }
@@ -178,7 +179,7 @@ class Greedy {
     ++report_.candidates;
     if (options_.trace != nullptr) options_.trace->number("candidates", static_cast<double>(report_.candidates));
     if (simplifies_) {
-      SearchResult simple = simplify(candidate.graph, rules_, options_.symbols);
+      SearchResult simple = simplify(candidate.graph, rules_, options_.symbols, end_);
       candidate.graph = std::move(simple.graph);
       for (SearchStep& step : simple.report.steps) candidate.steps.push_back(std::move(step));
     }
@@ -238,7 +239,7 @@ class Greedy {
   std::span<const Rule> rules_;
   Oracle& oracle_;
   const GreedyOptions& options_;
-  const Deadline end_;
+  const Deadline& end_;
   SearchReport report_;
   std::set<uint64_t> seen_;
   double most_flops_ = 0;

@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 
+#include "isomer/base/deadline.h"
 #include "isomer/base/trace.h"
 #include "isomer/rules/rule.h"
 #include "isomer/runtime/work.h"
@@ -15,7 +16,7 @@
 namespace isomer {
 
 struct GreedyOptions {
-  double time_budget_seconds = 120;
+  Deadline deadline = Deadline::after(120);
   std::span<const Tactic> tactics = {};
   /// A step must be at least this much faster, with the whole interval above 1.
   double least_speedup = 1.005;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <unordered_map>
 
 namespace isomer {
 namespace {
@@ -20,17 +21,12 @@ std::string kind_of(const Graph& graph, const Match& match) {
 
 std::vector<std::vector<Match>> grouped(std::vector<Match> matches,
                                         const std::function<std::string(const Match&)>& key) {
-  std::vector<std::string> keys;
+  std::unordered_map<std::string, size_t> places;  // looked up only
   std::vector<std::vector<Match>> out;
   for (Match& match : matches) {
-    std::string own = key(match);
-    const auto found = std::find(keys.begin(), keys.end(), own);
-    const auto at = static_cast<size_t>(found - keys.begin());
-    if (found == keys.end()) {
-      keys.push_back(std::move(own));
-      out.emplace_back();
-    }
-    out[at].push_back(std::move(match));
+    const auto [place, fresh] = places.try_emplace(key(match), out.size());
+    if (fresh) out.emplace_back();
+    out[place->second].push_back(std::move(match));
   }
   return out;
 }

@@ -118,11 +118,13 @@ std::vector<bool> inherited_marks(const Rewrite& rewrite, const Correspondence& 
 
 }  // namespace
 
-std::vector<Match> all_matches(const Graph& graph, std::span<const Rule> rules, size_t limit) {
+std::vector<Match> all_matches(const Graph& graph, std::span<const Rule> rules, size_t limit,
+                               const Deadline& deadline) {
   const OpIndex index(graph);
   std::vector<Match> out;
   for (const Rule& rule : rules) {
-    std::vector<Match> found = find_matches(graph, index, rule, limit);
+    if (deadline.passed()) break;
+    std::vector<Match> found = find_matches(graph, index, rule, limit, &deadline);
     std::move(found.begin(), found.end(), std::back_inserter(out));
   }
   return out;

@@ -4,12 +4,15 @@
 #include <span>
 #include <vector>
 
+#include "isomer/base/deadline.h"
 #include "isomer/rules/delta.h"
 
 namespace isomer {
 
-/// By rule, in the order of the rules; of one rule, by root. At most `limit` of each rule.
-std::vector<Match> all_matches(const Graph& graph, std::span<const Rule> rules, size_t limit = SIZE_MAX);
+/// By rule, in the order of the rules; of one rule, by root. At most `limit` of each rule, and those
+/// that are found before the deadline.
+std::vector<Match> all_matches(const Graph& graph, std::span<const Rule> rules, size_t limit = SIZE_MAX,
+                               const Deadline& deadline = Deadline::never());
 
 /// A graph that a rewrite was applied to.
 struct Rewrite {

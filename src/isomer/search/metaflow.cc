@@ -54,10 +54,11 @@ class Metaflow {
 
   Result<SearchResult> run(const Graph& graph) {
     report_.algorithm = "backtrack";
-    const std::vector<Match> matches = all_matches(graph, rules_);
-    const Split split = split_graph(graph, matches, options_.split);
-    ISOMER_CHECK(search_parts(graph, split));
-    for (size_t i = 0; i < cut_hashes_.size(); ++i) ISOMER_CHECK(search_around(cut_hashes_[i]));
+    const Deadline& end = options_.deadline;
+    const std::vector<Match> matches = all_matches(graph, rules_, SIZE_MAX, end);
+    ISOMER_CHECK(search_parts(graph, split_graph(graph, matches, options_.split, end)));
+    for (size_t i = 0; i < cut_hashes_.size() && !end.passed(); ++i) ISOMER_CHECK(search_around(cut_hashes_[i]));
+    if (end.passed()) report_.stop_reason = end.reason();
     if (report_.stop_reason.empty()) report_.stop_reason = "exhausted";
     report_.seconds = std::chrono::duration<double>(Clock::now() - start_).count();
     return SearchResult{std::move(current_), std::move(report_)};
@@ -70,6 +71,7 @@ class Metaflow {
     std::vector<Part> parts;
     std::vector<Found> found;
     for (const auto& nodes : split.parts) {
+      if (options_.deadline.passed()) break;
       const std::string name = fmt::format("part {} of {}", parts.size() + 1, split.parts.size());
       options_.progress("searching " + name);
       TraceScope scope(options_.trace, name, "part");
@@ -195,13 +197,12 @@ class Metaflow {
       metrics.peak_bytes += beside;
       return options_.objective(metrics);
     };
-    const double left = options_.time_budget_seconds - std::chrono::duration<double>(Clock::now() - start_).count();
-    const double share = 3 * std::max(0.0, left) / static_cast<double>(of - number + 3);
+    const double share = 3 * options_.deadline.left() / static_cast<double>(of - number + 3);
     const BacktrackOptions options{.alpha = options_.alpha,
                                    .most_unpaid = options_.most_unpaid,
                                    .max_candidates = options_.max_candidates,
                                    .admits = options_.admits,
-                                   .deadline = Deadline::after(share).at()};
+                                   .deadline = options_.deadline.within(share)};
     const bool exhaustive = options_.most_unpaid == 0;
     ISOMER_TRY(BacktrackResult found, exhaustive ? backtrack(part.graph, rules_, cost, options)
                                                  : backtrack_with_restarts(part.graph, rules_, cost, options));

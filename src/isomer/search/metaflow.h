@@ -4,6 +4,7 @@
 #include <functional>
 #include <span>
 
+#include "isomer/base/deadline.h"
 #include "isomer/base/trace.h"
 #include "isomer/cost/cost_model.h"
 #include "isomer/search/backtrack.h"
@@ -18,7 +19,7 @@ struct MetaflowOptions {
   size_t split = 30;
   /// Graphs that may be costed in one part.
   int64_t max_candidates = 10000;
-  double time_budget_seconds = 60;
+  Deadline deadline = Deadline::after(60);
   /// What is made as small as possible. From kBeyondLimits on, a limit is exceeded: a part is searched with what lives
   /// beside it on its account, and what takes the whole beyond a limit is left out.
   std::function<double(const Metrics&)> objective = [](const Metrics& metrics) { return metrics.latency_us; };

@@ -50,7 +50,7 @@ struct SearchProgress {
 
 struct SearchReport {
   std::string algorithm;
-  std::string stop_reason = {};  ///< "exhausted", "time budget"
+  std::string stop_reason = {};  ///< "exhausted", "time budget", "interrupted", "candidate budget"
   int64_t candidates = 0;        ///< graphs that were built and looked at
   int64_t duplicates = 0;        ///< built, but seen before
   int64_t matches = 0;

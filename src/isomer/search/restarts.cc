@@ -32,7 +32,7 @@ Result<BacktrackResult> backtrack_with_restarts(const Graph& graph, std::span<co
   while (const std::string* rule = next_rule(best.report, tried)) {
     BacktrackOptions rest = options;
     rest.max_candidates = options.max_candidates - total.candidates;
-    if (rest.max_candidates <= 0 || std::chrono::steady_clock::now() > options.deadline) break;
+    if (rest.max_candidates <= 0 || options.deadline.passed()) break;
     tried.insert(*rule);
     std::set<std::string> fewer = dropped;
     fewer.insert(*rule);

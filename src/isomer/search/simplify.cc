@@ -38,13 +38,18 @@ bool only_removes(const Graph& before, const Graph& after, const SymbolValues& s
   return is.flops <= was.flops && is.bytes <= was.bytes;
 }
 
-SearchResult simplify(const Graph& graph, std::span<const Rule> rules, const SymbolValues& symbols) {
+SearchResult simplify(const Graph& graph, std::span<const Rule> rules, const SymbolValues& symbols,
+                      const Deadline& deadline) {
   SearchResult out{graph, {.algorithm = "simplify", .stop_reason = "exhausted"}};
   for (bool changed = true; changed;) {
     changed = false;
     for (const Rule& rule : rules) {
+      if (deadline.passed()) {
+        out.report.stop_reason = deadline.reason();
+        return out;
+      }
       if (std::any_of(rule.sources.begin(), rule.sources.end(), repeats)) continue;
-      Everywhere next = apply_everywhere(out.graph, rule);
+      Everywhere next = apply_everywhere(out.graph, rule, deadline);
       out.report.matches += next.matches;
       if (!next.changed) continue;
       ++out.report.candidates;

@@ -3,6 +3,7 @@
 
 #include <span>
 
+#include "isomer/base/deadline.h"
 #include "isomer/rules/rule.h"
 #include "isomer/runtime/work.h"
 #include "isomer/search/report.h"
@@ -13,8 +14,9 @@ namespace isomer {
 /// bytes (for these values of the symbols).
 bool only_removes(const Graph& before, const Graph& after, const SymbolValues& symbols);
 
-/// Applies every rule whose effect only_removes, to the fixpoint. Rules that merge siblings (`term...` in the source)
-/// are left out: they take fused activations apart, and only a measurement can tell.
-SearchResult simplify(const Graph& graph, std::span<const Rule> rules, const SymbolValues& symbols);
+/// Applies every rule whose effect only_removes, to the fixpoint or until the deadline. Rules that merge siblings
+/// (`term...` in the source) are left out: they take fused activations apart, and only a measurement can tell.
+SearchResult simplify(const Graph& graph, std::span<const Rule> rules, const SymbolValues& symbols,
+                      const Deadline& deadline = Deadline::never());
 
 }  // namespace isomer

@@ -109,8 +109,8 @@ class VertexCut {
 };
 
 void split_nodes(const Graph& graph, std::vector<NodeId> nodes, const std::vector<int64_t>& capacity, size_t threshold,
-                 Split& out) {
-  if (nodes.size() <= threshold || nodes.size() < 2) {
+                 const Deadline& deadline, Split& out) {
+  if (nodes.size() <= threshold || nodes.size() < 2 || deadline.passed()) {
     if (!nodes.empty()) out.parts.push_back(std::move(nodes));
     return;
   }
@@ -121,15 +121,15 @@ void split_nodes(const Graph& graph, std::vector<NodeId> nodes, const std::vecto
     (cut.upper(i) ? upper : lower).push_back(nodes[i]);
     if (cut.cut(i)) out.cuts.push_back(nodes[i]);
   }
-  split_nodes(graph, std::move(upper), capacity, threshold, out);
-  split_nodes(graph, std::move(lower), capacity, threshold, out);
+  split_nodes(graph, std::move(upper), capacity, threshold, deadline, out);
+  split_nodes(graph, std::move(lower), capacity, threshold, deadline, out);
 }
 
 }  // namespace
 
-Split split_graph(const Graph& graph, std::span<const Match> matches, size_t threshold) {
+Split split_graph(const Graph& graph, std::span<const Match> matches, size_t threshold, const Deadline& deadline) {
   Split out;
-  split_nodes(graph, run_time_nodes(graph), capacities(graph, matches), std::max<size_t>(threshold, 1), out);
+  split_nodes(graph, run_time_nodes(graph), capacities(graph, matches), std::max<size_t>(threshold, 1), deadline, out);
   std::sort(out.cuts.begin(), out.cuts.end());
   return out;
 }

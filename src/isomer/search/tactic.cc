@@ -21,11 +21,11 @@ std::vector<const Rule*> named(std::span<const Rule> rules, const std::vector<st
   return out;
 }
 
-std::vector<Match> all_matches(const Graph& graph, const std::vector<const Rule*>& rules) {
+std::vector<Match> all_matches(const Graph& graph, const std::vector<const Rule*>& rules, const Deadline& deadline) {
   const OpIndex index(graph);
   std::vector<Match> out;
   for (const Rule* rule : rules) {
-    std::vector<Match> found = find_matches(graph, index, *rule);
+    std::vector<Match> found = find_matches(graph, index, *rule, SIZE_MAX, &deadline);
     std::move(found.begin(), found.end(), std::back_inserter(out));
   }
   return out;
@@ -76,14 +76,17 @@ class Run {
 };
 
 /// What a stage makes of a run: one for each setting of its seeds' parameters; the run itself where no seed matches.
-std::vector<Run> run_stage(const Run& before, const Tactic::Stage& stage, std::span<const Rule> rules, int rounds) {
+std::vector<Run> run_stage(const Run& before, const Tactic::Stage& stage, std::span<const Rule> rules,
+                           const Deadline& deadline, int rounds) {
   const std::vector<const Rule*> then = named(rules, stage.then);
   std::vector<Run> out;
-  for (const std::vector<Match>& seeds : settings_of(all_matches(before.graph(), named(rules, stage.seeds)))) {
+  for (const std::vector<Match>& seeds :
+       settings_of(all_matches(before.graph(), named(rules, stage.seeds), deadline))) {
+    if (deadline.passed()) break;
     Run run = before;
     if (!run.apply(seeds)) continue;
-    for (int round = 0; round < rounds && run.apply(all_matches(run.graph(), then)); ++round) {
-    }
+    for (int round = 0; round < rounds && !deadline.passed(); ++round)
+      if (!run.apply(all_matches(run.graph(), then, deadline))) break;
     out.push_back(std::move(run));
   }
   if (out.empty()) out.push_back(before);
@@ -93,12 +96,12 @@ std::vector<Run> run_stage(const Run& before, const Tactic::Stage& stage, std::s
 }  // namespace
 
 std::vector<TacticResult> run_tactic(const Graph& graph, const Tactic& tactic, std::span<const Rule> rules,
-                                     int rounds) {
+                                     const Deadline& deadline, int rounds) {
   std::vector<Run> runs{Run(graph)};
   for (const Tactic::Stage& stage : tactic.stages) {
     std::vector<Run> next;
     for (const Run& run : runs)
-      for (Run& staged : run_stage(run, stage, rules, rounds)) next.push_back(std::move(staged));
+      for (Run& staged : run_stage(run, stage, rules, deadline, rounds)) next.push_back(std::move(staged));
     runs = std::move(next);
   }
   std::vector<TacticResult> out;

@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "isomer/base/deadline.h"
 #include "isomer/rules/rule.h"
 #include "isomer/search/report.h"
 
@@ -17,8 +18,9 @@ struct TacticResult {
 
 /// The graphs that a tactic makes, stage by stage; a stage whose seeds match nowhere is passed over. One graph for
 /// every setting of the seeds' free parameters (`choose`); none where no seed matches at all. A stage ends when its
-/// `then` rules change nothing more, or after `rounds`. Rules of the tactic that are not among `rules` are left out.
+/// `then` rules change nothing more, after `rounds`, or at the deadline. Rules of the tactic that are not among `rules`
+/// are left out.
 std::vector<TacticResult> run_tactic(const Graph& graph, const Tactic& tactic, std::span<const Rule> rules,
-                                     int rounds = 500);
+                                     const Deadline& deadline = Deadline::never(), int rounds = 500);
 
 }  // namespace isomer
