@@ -9,6 +9,7 @@
 #include "isomer/base/progress.h"
 #include "isomer/cli/commands.h"
 #include "isomer/cli/common.h"
+#include "isomer/cli/signals.h"
 
 namespace isomer {
 namespace {
@@ -26,6 +27,7 @@ struct Arguments {
 };
 
 Result<int> run(Arguments& choice) {
+  const Interruptible interruptible;
   OptimizeOptions& options = choice.options;
   options.input = choice.input;
   options.output = choice.output;
@@ -36,6 +38,7 @@ Result<int> run(Arguments& choice) {
     ISOMER_CHECK(options.objective.add_limit(fmt::format("peak_bytes <= {}", choice.memory_limit)));
   make_folder_of(options.costs.profile_db);
   ISOMER_TRY(options.shapes, choice.random.shape_options());
+  options.stop = &Interruptible::interrupted;
   Trace trace("optimize " + choice.input);
   const std::vector<std::filesystem::path> inputs = {options.input};
   if (!choice.trace_file.empty()) {
@@ -92,7 +95,9 @@ void add_optimize(CLI::App& app, int& exit_code) {
   command->add_option("--max-candidates", options.search.max_candidates, "Graphs that may be costed in one part")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  command->add_option("--time-budget", options.search.time_budget_seconds, "Seconds that the search may take")
+  command
+      ->add_option("--time-budget", options.search.time_budget_seconds,
+                   "Seconds that all but the final confirmation may take")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   command->add_option("--rules", options.rules_file, "A rule file instead of the built-in rules");

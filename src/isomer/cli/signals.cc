@@ -1,0 +1,75 @@
+#include "isomer/cli/signals.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <thread>
+
+#include "isomer/base/on_quit.h"
+
+namespace isomer {
+namespace {
+
+constexpr int kInterrupted = 130;
+
+std::array<int, 2> pipe_ends{-1, -1};
+std::atomic<bool> wait_for_second = false;
+std::atomic<bool> came = false;
+
+/// Hands the signal to the thread that may do more than a handler.
+extern "C" void pass_on(int signal) {
+  const int before = errno;
+  const auto byte = static_cast<unsigned char>(signal);
+  [[maybe_unused]] const ssize_t written = ::write(pipe_ends[1], &byte, 1);
+  errno = before;
+}
+
+void handle(int signal) {
+  if (wait_for_second && !came.exchange(true)) {
+    if (::isatty(STDERR_FILENO) != 0)
+      fmt::print(stderr, "\r\033[Kisomer: ending the search; once more to quit without a result\n");
+    return;
+  }
+  run_on_quit();
+  ::_exit(wait_for_second ? kInterrupted : 128 + signal);
+}
+
+void watch() {
+  unsigned char signal = 0;
+  for (;;) {
+    const ssize_t got = ::read(pipe_ends[0], &signal, 1);
+    if (got == 1) handle(signal);
+    if (got == 0 || (got < 0 && errno != EINTR)) return;
+  }
+}
+
+}  // namespace
+
+void watch_signals() {
+  if (::pipe2(pipe_ends.data(), O_CLOEXEC) != 0) return;  // then signals end the program as they always do
+  std::thread(watch).detach();
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    struct sigaction action = {};
+    if (::sigaction(signal, nullptr, &action) != 0 || action.sa_handler == SIG_IGN) continue;
+    action = {};
+    action.sa_handler = pass_on;
+    action.sa_flags = SA_RESTART;
+    ::sigaction(signal, &action, nullptr);
+  }
+}
+
+Interruptible::Interruptible() {
+  came = false;
+  wait_for_second = true;
+}
+
+Interruptible::~Interruptible() { wait_for_second = false; }
+
+bool Interruptible::interrupted() { return came; }
+
+}  // namespace isomer

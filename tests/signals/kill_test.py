@@ -1,0 +1,180 @@
+"""Runs of Isomer that are killed at random times.
+
+    python kill_test.py ISOMER [--kills N] [--seed S]
+
+Whatever the signal and the moment: an output is complete or absent, a first SIGINT, SIGTERM or SIGHUP to `optimize`
+still writes one, a second one quits, no worker stays, and the next run removes the temporary folders that SIGKILL left.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+import onnx
+import onnxruntime
+from models import write_branches
+
+QUIT = 130
+ENDINGS = ("once", "twice", "kill")
+
+
+class Failure(Exception):
+    pass
+
+
+def check(holds: bool, text: str) -> None:
+    if not holds:
+        raise Failure(text)
+
+
+class Runs:
+    def __init__(self, isomer: str, folder: Path, seed: int) -> None:
+        self.isomer = isomer
+        self.folder = folder
+        self.random = random.Random(seed)
+        self.model = folder / "model.onnx"
+        self.temporary = folder / "tmp"
+        self.temporary.mkdir()
+        write_branches(self.model)
+        self.feeds = {"x": np.random.default_rng(2).standard_normal((8, 64)).astype(np.float32)}
+        self.expected = self.outputs(self.model)
+        # Workers are found by this, too.
+        self.environment = {**os.environ, "TMPDIR": str(self.temporary)}
+        self.longest = 4.0  # seconds of a run, as far as is known
+
+    def outputs(self, path: Path) -> list[np.ndarray]:
+        session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
+        return session.run(None, self.feeds)
+
+    def start(self, *arguments: str) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            [self.isomer, *arguments],
+            env=self.environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    def optimize(self, output: Path) -> subprocess.Popen[str]:
+        # fmt: off
+        return self.start("optimize", str(self.model), "-o", str(output), "--time-budget", "4", "--json",
+                          "--profile-db", str(self.folder / "profile.db"))
+        # fmt: on
+
+    def check_output(self, path: Path) -> None:
+        onnx.checker.check_model(onnx.load(path), full_check=True)
+        for got, wanted in zip(self.outputs(path), self.expected, strict=True):
+            check(np.allclose(got, wanted, rtol=1e-3, atol=1e-5), f"{path.name} computes something else")
+
+    def left_behind(self) -> list[str]:
+        return sorted(path.name for path in self.temporary.iterdir())
+
+    def workers(self) -> list[int]:
+        """Processes of this test that run; found by their environment."""
+        mark = f"TMPDIR={self.temporary}".encode()
+        found = []
+        for process in Path("/proc").glob("[0-9]*"):
+            try:
+                if mark in (process / "environ").read_bytes() and int(process.name) != os.getpid():
+                    found.append(int(process.name))
+            except OSError:
+                continue
+        return found
+
+    def await_no_workers(self) -> None:
+        for _ in range(600):
+            if not self.workers():
+                return
+            time.sleep(0.05)
+        raise Failure(f"workers stay: {self.workers()}")
+
+    def kill_once(self, number: int) -> str:
+        """One run that is killed; says how it ended."""
+        output = self.folder / f"out{number}.onnx"
+        ending = ENDINGS[number % len(ENDINGS)]
+        first = self.random.choice((signal.SIGINT, signal.SIGTERM, signal.SIGHUP))
+        process = self.optimize(output)
+        time.sleep(self.random.uniform(0, self.longest))
+        began = process.poll() is None and caught(process.pid, first)
+        process.send_signal(signal.SIGKILL if ending == "kill" else first)
+        if ending == "twice":
+            time.sleep(self.random.uniform(0, 0.3))
+            process.send_signal(first)
+        stdout, stderr = process.communicate()
+        code = process.returncode
+        if output.exists():
+            self.check_output(output)
+        if code == 0:
+            report = json.loads(stdout)
+            check(output.exists(), "exit code 0 without an output")
+            check(report["interrupted"] == report["outcome"].startswith("interrupted"), report["outcome"])
+        elif ending == "once" and began:
+            raise Failure(f"{first.name}: exit code {code} instead of 0: {stderr}")
+        # A signal before the program watches for them, or after it has ended, does what it always does.
+        allowed = {0, -first} | ({-signal.SIGKILL} if ending == "kill" else {QUIT} if ending == "twice" else set())
+        check(code in allowed, f"{ending}, {first.name}: exit code {code}: {stderr}")
+        if ending != "kill":
+            check(not self.left_behind() or number >= len(ENDINGS) - 1, f"{ending}: left {self.left_behind()}")
+        self.await_no_workers()
+        output.unlink(missing_ok=True)
+        return f"{ending} {first.name}: {code}"
+
+
+def caught(pid: int, wanted: signal.Signals) -> bool:
+    """Whether a process has a handler for a signal already."""
+    try:
+        status = Path(f"/proc/{pid}/status").read_text()
+    except OSError:
+        return False
+    mask = int(next(line for line in status.splitlines() if line.startswith("SigCgt")).split()[1], 16)
+    return bool(mask >> (wanted - 1) & 1)
+
+
+def check_other_commands(runs: Runs) -> None:
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        process = runs.start("bench", str(runs.model), "--runs", "100000000")
+        while not (caught(process.pid, number) and runs.left_behind()):
+            check(process.poll() is None, "bench ended by itself")
+            time.sleep(0.02)
+        process.send_signal(number)
+        process.communicate()
+        check(process.returncode == 128 + number, f"bench, {number.name}: exit code {process.returncode}")
+        check(not runs.left_behind(), f"bench left {runs.left_behind()}")
+        runs.await_no_workers()
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("isomer")
+    parser.add_argument("--kills", type=int, default=60)
+    parser.add_argument("--seed", type=int, default=1)
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory() as name:
+        runs = Runs(arguments.isomer, Path(name), arguments.seed)
+        check_other_commands(runs)
+        left = 0
+        for number in range(arguments.kills):
+            print(f"{number + 1}: {runs.kill_once(number)}", flush=True)
+            left += bool(runs.left_behind())
+        check(runs.optimize(runs.folder / "last.onnx").wait() == 0, "the last run failed")
+        check(not runs.left_behind(), f"left in the end: {runs.left_behind()}")
+        names = sorted(path.name for path in runs.folder.iterdir() if path.suffix not in (".db", ".db-journal"))
+        print(f"temporary folders after {left} of {arguments.kills} kills, none after the next run; files: {names}")
+    return 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except Failure as failure:
+        sys.exit(f"kill_test: {failure}")
