@@ -60,7 +60,7 @@ def test(isomer: str, folder: Path, full: Path) -> None:
             sys.exit(f"{output.name} was written")
     before = sorted(full.iterdir())
     expect(run(isomer, *common, "-o", str(full / "out.onnx"), temporary=folder), "No space left on device")
-    expect(run(isomer, "run", str(model), "--output", str(full), temporary=folder), "No space left on device")
+    expect(run(isomer, "run", str(model), "--output-dir", str(full), temporary=folder), "No space left on device")
     if sorted(full.iterdir()) != before:
         sys.exit(f"left on the full disk: {sorted(full.iterdir())}, before: {before}")
 

@@ -145,6 +145,7 @@ Result<SearchResult> judged_metaflow(const Graph& graph, const SearchOptions& op
   constexpr double kSearchShare = 0.7;
   const TraceScope scope(context.trace, "backtrack", "search");
   const auto start = std::chrono::steady_clock::now();
+  if (end.passed()) return SearchResult{graph, {.algorithm = "backtrack", .stop_reason = end.reason()}};
   const double seconds = end.left();
   auto found = metaflow(graph, context.rules, options, end.within(kSearchShare * seconds), context);
   if (!found) return without_costs(graph, found.error(), end);
