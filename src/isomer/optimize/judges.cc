@@ -4,16 +4,21 @@
 
 namespace isomer {
 
-void Judges::set_deadline(const Deadline& deadline) const {
-  costs.model->measure_until(deadline);
-  if (measuring != nullptr) measuring->deadline = deadline;
+void Judges::bound_calls(const Deadline& deadline) const {
   for (Engine* const engine : {costs.engine.get(), costs.exact.get()})
     if (engine != nullptr) engine->set_deadline(deadline);
 }
 
+void Judges::set_deadline(const Deadline& deadline) const {
+  bound_calls(deadline);
+  costs.model->measure_until(deadline);
+  if (measuring != nullptr) measuring->deadline = deadline;
+}
+
 void Judges::confirm_until(const Deadline& deadline) const {
-  set_deadline(deadline);
-  costs.model->measure_until(Deadline::after(0));
+  bound_calls(deadline);
+  const bool costs_decide = !objective.is_latency() || !objective.limits().empty();
+  if (costs_decide) costs.model->measure_until(deadline);
   if (measuring != nullptr) measuring->deadline = Deadline::never();
 }
 

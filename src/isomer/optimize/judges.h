@@ -25,13 +25,17 @@ struct Judges {
   CostModel& deciding() const { return objective.uses_memory() ? *planned : *costs.model; }
   /// After this, nothing is measured and no graph is judged.
   void set_deadline(const Deadline& deadline) const;
-  /// The same for the final confirmation: its measurements are made even after the deadline, but no call to an engine
-  /// may hang for long. Kernels are not measured any more.
+  /// The same for the final confirmation: graphs are measured even after the deadline, but no call to an engine may
+  /// hang for long. Kernels are measured until then where the costs decide.
   void confirm_until(const Deadline& deadline) const;
   /// What has no cost is not known to keep a limit.
   bool within_limits(const Graph& graph) const;
   /// Whether the costs say that `after` is better.
   bool predicted_better(const Graph& before, const Graph& after) const;
+
+ private:
+  /// How long calls to the engines may take.
+  void bound_calls(const Deadline& deadline) const;
 };
 
 /// The judges of graphs that come of `model`; they refer to it and to the options. An Error where there is no such
