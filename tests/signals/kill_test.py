@@ -152,7 +152,8 @@ def check_other_commands(runs: Runs) -> None:
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         process = runs.start("bench", str(runs.model), "--runs", "1000000")
         while not (caught(process.pid, number) and runs.left_behind()):
-            check(process.poll() is None, "bench ended by itself")
+            if process.poll() is not None:
+                raise Failure(f"bench ended by itself: {process.communicate()}")
             time.sleep(0.02)
         process.send_signal(number)
         process.communicate()

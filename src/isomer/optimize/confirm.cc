@@ -57,12 +57,16 @@ void decide_by_costs(bool better, bool into_limits, OptimizeReport& report) {
   }
 }
 
+tl::unexpected<Error> nothing_measured(const Error& error) {
+  return fail("nothing could be measured: {}", error.message);
+}
+
 /// An Error where not even the model itself can be written, run and compared, so that it says nothing about the
 /// candidates that none of them could be.
 Status check_measurable(const Model& model, const Judges& judges, const OptimizeReport& report) {
   if (judges.measuring == nullptr || judges.measuring->judged() > 0 || report.search.rejected.empty()) return {};
   const auto itself = judges.measuring->equivalence(model.graph, 1);
-  return itself ? Status() : fail("nothing could be measured: {}", itself.error().message);
+  return itself ? Status() : nothing_measured(itself.error());
 }
 
 std::string none_is_better(const OptimizeReport& report, const Judges& judges) {
@@ -93,7 +97,9 @@ Status confirm(const Model& model, const Graph& found, const Judges& judges, Opt
   }
   const bool into_limits = !judges.within_limits(model.graph);
   if (judges.measuring != nullptr) {
-    ISOMER_CHECK(compare(found, judges, report));
+    const Status compared = compare(found, judges, report);
+    if (!compared && judges.measuring->judged() == 0) return nothing_measured(compared.error());
+    ISOMER_CHECK(compared);
     if (!report.equivalence->holds) {
       report.outcome = "the optimized graph was dropped: " + report.equivalence->problem;
       return {};
