@@ -25,6 +25,7 @@ import onnxruntime
 from models import write_branches
 
 QUIT = 130
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 ENDINGS = ("once", "twice", "kill")
 
 
@@ -35,6 +36,12 @@ class Failure(Exception):
 def check(holds: bool, text: str) -> None:
     if not holds:
         raise Failure(text)
+
+
+def heed_signals() -> None:
+    """Where this test runs under nohup, its children would ignore SIGHUP."""
+    for number in SIGNALS:
+        signal.signal(number, signal.SIG_DFL)
 
 
 class Runs:
@@ -64,6 +71,7 @@ class Runs:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
+            preexec_fn=heed_signals,
         )
 
     def optimize(self, output: Path) -> subprocess.Popen[str]:
@@ -110,7 +118,7 @@ class Runs:
         """One run that is killed; says how it ended."""
         output = self.folder / f"out{number}.onnx"
         ending = ENDINGS[number % len(ENDINGS)]
-        first = self.random.choice((signal.SIGINT, signal.SIGTERM, signal.SIGHUP))
+        first = self.random.choice(SIGNALS)
         process = self.optimize(output)
         time.sleep(self.random.uniform(0, self.seconds))
         began = process.poll() is None and caught(process.pid, first)
@@ -149,7 +157,7 @@ def caught(pid: int, wanted: signal.Signals) -> bool:
 
 
 def check_other_commands(runs: Runs) -> None:
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+    for number in SIGNALS:
         process = runs.start("bench", str(runs.model), "--runs", "1000000")
         while not (caught(process.pid, number) and runs.left_behind()):
             if process.poll() is not None:
