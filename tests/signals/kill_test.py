@@ -114,13 +114,25 @@ class Runs:
             time.sleep(0.05)
         raise Failure(f"workers stay: {self.workers()}")
 
+    def start_and_wait(self, output: Path) -> subprocess.Popen[str]:
+        """A run that still goes on after a random time."""
+        while True:
+            process = self.optimize(output)
+            begin = time.monotonic()
+            try:
+                process.wait(timeout=self.random.uniform(0, self.seconds))
+            except subprocess.TimeoutExpired:
+                return process
+            self.seconds = min(self.seconds, time.monotonic() - begin)
+            process.communicate()
+            output.unlink(missing_ok=True)
+
     def kill_once(self, number: int) -> str:
         """One run that is killed; says how it ended."""
         output = self.folder / f"out{number}.onnx"
         ending = ENDINGS[number % len(ENDINGS)]
         first = self.random.choice(SIGNALS)
-        process = self.optimize(output)
-        time.sleep(self.random.uniform(0, self.seconds))
+        process = self.start_and_wait(output)
         began = process.poll() is None and caught(process.pid, first)
         process.send_signal(signal.SIGKILL if ending == "kill" else first)
         if ending == "twice":

@@ -9,7 +9,7 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 
-def write_branches(path: Path, cells: int = 4, width: int = 64) -> None:
+def write_branches(path: Path, cells: int = 8, width: int = 64) -> None:
     """Cells of products that share an operand, with activations that can be merged."""
     random = np.random.default_rng(1)
     nodes, weights = [], []
