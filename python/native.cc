@@ -3,7 +3,9 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include <chrono>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "arrays.h"
 #include "isomer/base/version.h"
@@ -61,6 +63,30 @@ class Session {
   std::shared_ptr<const LoadedModel> loaded_;
 };
 
+/// Lets Python's handlers of signals run during long work, and keeps what they raise (KeyboardInterrupt).
+class Signals {
+ public:
+  /// Whether a handler has raised something. For work that has released the interpreter's lock; asks it at most every
+  /// 50 ms. Python runs handlers in its main thread only: in other ones this is always false.
+  bool raised() {
+    const auto now = std::chrono::steady_clock::now();
+    if (error_ || now < next_) return error_.has_value();
+    next_ = now + std::chrono::milliseconds(50);
+    const py::gil_scoped_acquire lock;
+    if (PyErr_CheckSignals() != 0) error_.emplace();
+    return error_.has_value();
+  }
+
+  /// Raises that, if there is something.
+  void raise() const {
+    if (error_) throw py::error_already_set(*error_);
+  }
+
+ private:
+  std::chrono::steady_clock::time_point next_ = {};
+  std::optional<py::error_already_set> error_;
+};
+
 /// Runs the pipeline with options as JSON text; the report as JSON text.
 std::string optimize_file(const std::string& input, const std::string& output, const std::string& given) {
   OptimizeOptions options;
@@ -68,8 +94,11 @@ std::string optimize_file(const std::string& input, const std::string& output, c
   options.output = output;
   options.force = true;
   unwrap(read_options(given, options));
-  const OptimizeReport report = unwrap(without_lock([&] { return optimize(options); }));
-  return to_json(report).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  Signals signals;
+  options.stop = [&signals] { return signals.raised(); };
+  auto report = without_lock([&] { return optimize(options); });
+  signals.raise();
+  return to_json(unwrap(std::move(report))).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
 /// Input and output names and types, as text.

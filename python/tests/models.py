@@ -5,19 +5,28 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 
-def gate() -> onnx.ModelProto:
-    """f c + (1 - f) z, as an SRU writes it."""
-    nodes = [
-        helper.make_node("Mul", ["f", "c"], ["fc"]),
-        helper.make_node("Sub", ["one", "f"], ["g"]),
-        helper.make_node("Mul", ["g", "z"], ["gz"]),
-        helper.make_node("Add", ["fc", "gz"], ["y"]),
-    ]
+def gates(count: int) -> onnx.ModelProto:
+    """Several gates, as an SRU writes them, each with the one before it as its state: f c + (1 - f) z."""
+    nodes = []
+    state = "c"
+    for i in range(count):
+        result = "y" if i == count - 1 else f"y{i}"
+        nodes += [
+            helper.make_node("Mul", ["f", state], [f"fc{i}"]),
+            helper.make_node("Sub", ["one", "f"], [f"g{i}"]),
+            helper.make_node("Mul", [f"g{i}", "z"], [f"gz{i}"]),
+            helper.make_node("Add", [f"fc{i}", f"gz{i}"], [result]),
+        ]
+        state = result
     inputs = [helper.make_tensor_value_info(name, TensorProto.FLOAT, ["N", 16]) for name in "fcz"]
     outputs = [helper.make_tensor_value_info("y", TensorProto.FLOAT, ["N", 16])]
     one = numpy_helper.from_array(np.array(1, np.float32), "one")
-    graph = helper.make_graph(nodes, "gate", inputs, outputs, [one])
+    graph = helper.make_graph(nodes, "gates", inputs, outputs, [one])
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+
+
+def gate() -> onnx.ModelProto:
+    return gates(1)
 
 
 def gate_inputs(rows: int = 4, seed: int = 1) -> dict[str, np.ndarray]:
@@ -33,4 +42,13 @@ def identity(dtype: int) -> onnx.ModelProto:
     """y = x."""
     x, y = (helper.make_tensor_value_info(name, dtype, ["N", "M"]) for name in "xy")
     graph = helper.make_graph([helper.make_node("Identity", ["x"], ["y"])], "identity", [x], [y])
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+
+
+def scaled(default: np.ndarray) -> onnx.ModelProto:
+    """y = x w, where w is an input with a default."""
+    x, y, w = (helper.make_tensor_value_info(name, TensorProto.FLOAT, default.shape) for name in "xyw")
+    graph = helper.make_graph(
+        [helper.make_node("Mul", ["x", "w"], ["y"])], "scaled", [x, w], [y], [numpy_helper.from_array(default, "w")]
+    )
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)

@@ -1,5 +1,11 @@
 """The Python package, as a user calls it."""
 
+import os
+import signal
+import subprocess
+import sys
+import time
+
 import numpy as np
 import onnx
 import pytest
@@ -49,3 +55,27 @@ def test_bad_input_raises_with_the_reason(tmp_path):
         isomer.run(gate(), {"f": np.zeros((4, 16), np.complex64)})
     with pytest.raises(ValueError, match="tpu"):
         isomer.run(gate(), gate_inputs(), engine="tpu")
+
+
+def test_an_interrupt_ends_a_search():
+    """The search would take an hour; it is interrupted some time after it began."""
+    code = """
+import isomer
+from models import gates
+model = isomer.load(gates(60))
+print("begins", flush=True)
+try:
+    isomer.optimize(model, engine="roofline", search="enumerate", time_budget=3600, max_candidates=10**9)
+except KeyboardInterrupt:
+    print("interrupted")
+"""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(map(os.path.abspath, sys.path))}
+    search = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, env=environment)
+    try:
+        assert search.stdout.readline() == "begins\n"
+        time.sleep(1)
+        assert search.poll() is None
+        search.send_signal(signal.SIGINT)
+        assert search.communicate(timeout=300)[0] == "interrupted\n"
+    finally:
+        search.kill()
