@@ -15,7 +15,7 @@ namespace isomer {
 
 using Dims = std::vector<Dim>;
 /// Values of a graph that a variable stands for: `?x` one, `@x` any number.
-struct ValueRef {
+struct ValueRef {  // NOLINT(bugprone-exception-escape): small_vector moves without allocating
   boost::container::small_vector<ValueId, 2> ids;
   bool sequence = false;
 
