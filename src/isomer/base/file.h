@@ -13,8 +13,7 @@ namespace isomer {
 /// The bytes of a file; an Error names it.
 Result<std::string> read_file(const std::filesystem::path& path);
 
-/// Writes to a temporary name beside `path` and renames it, so that nobody ever sees half a file. An Error names the
-/// file and leaves nothing behind.
+/// Writes a file as OutputFile does. An Error names the file and leaves no temporary file behind.
 Status write_file(const std::filesystem::path& path, std::string_view bytes);
 
 /// Fails when writing `output` would overwrite one of `inputs`, unless `force`.

@@ -30,7 +30,7 @@ TEST_F(File, WritesReadsAndReplaces) {
 TEST_F(File, ErrorsNameTheFile) {
   EXPECT_THAT(read_file(folder_ / "none").error().message, HasSubstr("none: No such file"));
   EXPECT_THAT(read_file(folder_).error().message, HasSubstr("is a folder"));
-  EXPECT_THAT(write_file(folder_ / "no" / "x", "1").error().message, HasSubstr("x: No such file"));
+  EXPECT_THAT(write_file(folder_ / "no" / "x", "1").error().message, HasSubstr("x: cannot be created: No such file"));
   fs::create_directories(folder_ / "folder");
   EXPECT_FALSE(write_file(folder_ / "folder", "1").has_value());
   EXPECT_EQ(std::distance(fs::directory_iterator(folder_), fs::directory_iterator()), 1) << "a temporary file stayed";

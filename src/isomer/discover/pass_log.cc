@@ -53,11 +53,12 @@ uint64_t enumeration_key(const Universe& universe, size_t max_nodes, size_t pass
 Result<PassLog> PassLog::open(std::filesystem::path path, uint64_t key) {
   PassLog log(std::move(path), key);
   if (!std::filesystem::exists(log.path_)) return log;
+  if (!std::filesystem::is_regular_file(log.path_)) return fail("{}: is not a regular file", log.path_.string());
   ISOMER_TRY(const std::string bytes, read_file(log.path_));
   std::vector<uint64_t> words(bytes.size() / sizeof(uint64_t));
   std::memcpy(words.data(), bytes.data(), words.size() * sizeof(uint64_t));
-  if (words.empty()) return log;
-  if (words[0] != key)
+  if (bytes.empty()) return log;
+  if (words.empty() || words[0] != key)
     return fail("{} was made by an enumeration of another universe, size or number of passes", log.path_.string());
   size_t at = 1;
   while (auto pass = read_pass(std::span(words).subspan(at))) {

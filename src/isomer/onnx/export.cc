@@ -3,10 +3,10 @@
 #include <algorithm>
 
 #include "isomer/base/hash.h"
+#include "isomer/base/output_file.h"
 #include "isomer/ir/label.h"
 #include "isomer/onnx/draft.h"
 #include "isomer/onnx/node_form.h"
-#include "isomer/onnx/temporary_file.h"
 #include "isomer/onnx/wire.h"
 
 namespace isomer {
@@ -76,13 +76,14 @@ Status write_files(const Model& model, const std::filesystem::path& path, const 
   ISOMER_TRY(Draft draft, make_draft(model));
   uint64_t total = 0;
   for (const Weight& weight : draft.weights) total += weight.tensor.bytes().size();
-  ISOMER_TRY(TemporaryFile file, TemporaryFile::create(path));
-  if (total <= std::min(options.external_above, kMostInside)) {
+  ISOMER_TRY(OutputFile file, OutputFile::open(path));
+  if (total <= (file.is_stream() ? kMostInside : std::min(options.external_above, kMostInside))) {
     ISOMER_CHECK(write_model(draft, file));
     return file.commit();
   }
+  if (file.is_stream()) return fail("its weights need a file of their own, which a device or pipe cannot have");
   const auto data_path = data_path_of(path, draft.weights);
-  ISOMER_TRY(TemporaryFile data, TemporaryFile::create(data_path));
+  ISOMER_TRY(OutputFile data, OutputFile::open(data_path));
   ISOMER_CHECK(write_outside(draft.weights, data_path.filename().string(), data));
   ISOMER_CHECK(write_model(draft, file));
   ISOMER_CHECK(file.close());

@@ -14,9 +14,10 @@ struct ExportOptions {
   uint64_t external_above = uint64_t{1} << 30;
 };
 
-/// Writes the model to a temporary name and renames it, so that at any moment there is the old model or the new one.
-/// External data come first, under a name with the hash of their content: no data of another model are overwritten, and
-/// those of a model that was replaced stay.
+/// Writes the model as OutputFile does: at any moment there is the old model or the new one. External data come first,
+/// in the folder of `path`, under a name with the hash of their content: no data of another model are overwritten, and
+/// those of a model that was replaced stay. A device or pipe gets all weights inside of the model, and an Error where
+/// they do not fit.
 Status export_model(const Model& model, const std::filesystem::path& path, const ExportOptions& options = {});
 
 /// The serialized ModelProto, weights inside; an Error above 2 GB.

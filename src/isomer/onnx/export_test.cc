@@ -1,8 +1,12 @@
 #include "isomer/onnx/export.h"
 
+#include <sys/stat.h>
+
 #include <map>
 #include <set>
+#include <thread>
 
+#include "isomer/base/file.h"
 #include "isomer/base/temp_dir.h"
 #include "isomer/onnx/test_model.h"
 
@@ -312,6 +316,35 @@ TEST(Export, WritesWeightsOutsideWhenTheyAreLarge) {
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 2);
   EXPECT_FALSE(export_model(*again, folder.path()));
   EXPECT_FALSE(export_model(*again, folder.path() / "absent/out.onnx"));
+}
+
+TEST(Export, APipeGetsAllWeightsInside) {
+  const TempDir folder = TempDir::make().value();
+  const auto pipe = folder.path() / "pipe";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  std::string got;
+  std::thread reader([&] { got = read_file(pipe).value(); });
+  const auto status = export_model(model_with_weights(0), pipe, {.external_above = 1000});
+  reader.join();
+  ASSERT_TRUE(status) << status.error().message;
+  const auto again = import_bytes(got, folder.path(), "pipe");
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_EQ(again->graph.hash(), model_with_weights(0).graph.hash());
+  EXPECT_TRUE(std::filesystem::is_fifo(pipe));
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 1);
+}
+
+TEST(Export, FollowsALinkAndLeavesDataWhereTheyAreFoundFromIt) {
+  const TempDir folder = TempDir::make().value();
+  std::filesystem::create_directory(folder.path() / "store");
+  const auto link = folder.path() / "out.onnx";
+  std::filesystem::create_symlink("store/real.onnx", link);
+  ASSERT_TRUE(export_model(model_with_weights(0), link, {.external_above = 1000}));
+  EXPECT_TRUE(std::filesystem::is_symlink(link));
+  EXPECT_TRUE(std::filesystem::is_regular_file(folder.path() / "store/real.onnx"));
+  const auto again = import_model(link);
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_EQ(again->graph.hash(), model_with_weights(0).graph.hash());
 }
 
 TEST(Export, TouchesNoExternalDataOfOtherModels) {
