@@ -30,15 +30,4 @@ Status write_file(const fs::path& path, std::string_view bytes) {
   return {};
 }
 
-Status may_write(const fs::path& output, std::span<const fs::path> inputs, bool force) {
-  if (force) return {};
-  for (const fs::path& input : inputs) {
-    std::error_code error;
-    if (fs::equivalent(output, input, error)) {
-      return fail("{}: is an input; give --force to overwrite it", output.string());
-    }
-  }
-  return {};
-}
-
 }  // namespace isomer

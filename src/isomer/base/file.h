@@ -2,7 +2,6 @@
 // Whole files.
 
 #include <filesystem>
-#include <span>
 #include <string>
 #include <string_view>
 
@@ -15,8 +14,5 @@ Result<std::string> read_file(const std::filesystem::path& path);
 
 /// Writes a file as OutputFile does. An Error names the file and leaves no temporary file behind.
 Status write_file(const std::filesystem::path& path, std::string_view bytes);
-
-/// Fails when writing `output` would overwrite one of `inputs`, unless `force`.
-Status may_write(const std::filesystem::path& output, std::span<const std::filesystem::path> inputs, bool force);
 
 }  // namespace isomer

@@ -3,8 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <vector>
-
 namespace isomer {
 namespace {
 
@@ -34,17 +32,6 @@ TEST_F(File, ErrorsNameTheFile) {
   fs::create_directories(folder_ / "folder");
   EXPECT_FALSE(write_file(folder_ / "folder", "1").has_value());
   EXPECT_EQ(std::distance(fs::directory_iterator(folder_), fs::directory_iterator()), 1) << "a temporary file stayed";
-}
-
-TEST_F(File, AnInputIsNotOverwritten) {
-  const fs::path path = folder_ / "in.onnx";
-  ASSERT_TRUE(write_file(path, "x").has_value());
-  fs::create_symlink(path, folder_ / "link");
-  const std::vector<fs::path> inputs = {path};
-  EXPECT_THAT(may_write(folder_ / "." / "in.onnx", inputs, false).error().message, HasSubstr("--force"));
-  EXPECT_FALSE(may_write(folder_ / "link", inputs, false).has_value());
-  EXPECT_TRUE(may_write(path, inputs, true).has_value());
-  EXPECT_TRUE(may_write(folder_ / "other", inputs, false).has_value());
 }
 
 }  // namespace

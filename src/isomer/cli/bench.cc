@@ -18,6 +18,7 @@ namespace {
 using nlohmann::json;
 
 struct BenchOptions {
+  CommandFiles files;
   std::vector<std::string> models;
   int runs = 0;
   TimingOptions timing;
@@ -50,11 +51,11 @@ Result<std::vector<PrecisionLoss>> losses_of(const BenchOptions& options, Engine
   return losses;
 }
 
-Result<Inputs> draw_inputs(const BenchOptions& options) {
+Result<Inputs> draw_inputs(const BenchOptions& options, FileUses& uses) {
   ISOMER_TRY(const ShapeOptions shapes, options.random.shape_options());
   Inputs inputs;
   for (const std::string& path : options.models) {
-    ISOMER_TRY(const Model model, import_model(path));
+    ISOMER_TRY(const Model model, import_model(path, uses));
     auto drawn = random_inputs(model, shapes, options.random.seed);
     if (!drawn) return fail_in(path, drawn.error());
     inputs.push_back(std::move(*drawn));
@@ -72,7 +73,7 @@ Status trace_runs(const BenchOptions& options, Engine& engine, const Inputs& inp
     ISOMER_CHECK(engine.run_traced(session, inputs[i], trace, track).map([](const auto&) {}));
     ISOMER_CHECK(engine.unload(session));
   }
-  return write_trace(options.trace_file, trace, {options.models.begin(), options.models.end()});
+  return write_trace(options.trace_file, trace);
 }
 
 Result<Samples> measure(const BenchOptions& options, Engine& engine, const Inputs& inputs) {
@@ -136,11 +137,12 @@ void print_table(const BenchOptions& options, const Engine& engine, const Sample
              engine.threads() == 1 ? "" : "s", engine.device());
 }
 
-Result<int> bench(const BenchOptions& options) {
+Result<int> bench(const BenchOptions& options, FileUses& uses) {
   ISOMER_TRY(const auto engine, options.engine.make());
-  ISOMER_TRY(const Inputs inputs, draw_inputs(options));
+  ISOMER_TRY(const Inputs inputs, draw_inputs(options, uses));
   if (!options.trace_file.empty()) ISOMER_CHECK(trace_runs(options, *engine, inputs));
   ISOMER_TRY(const auto samples, measure(options, *engine, inputs));
+  ISOMER_CHECK(uses.unchanged());
   if (options.json) {
     print_json(report_of(options, *engine, samples));
   } else {
@@ -154,8 +156,9 @@ Result<int> bench(const BenchOptions& options) {
 void add_bench(CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand("bench", "Time a model, or two against each other");
   const auto options = std::make_shared<BenchOptions>();
-  command
-      ->add_option("models", options->models, "One or two ONNX files; two run in turn, and the ratio is first / second")
+  options->files
+      .reads(*command, "models", options->models,
+             "One or two ONNX files; two run in turn, and the ratio is first / second")
       ->required()
       ->expected(1, 2);
   command->add_option("--runs", options->runs, "Runs of each model; else as many as --seconds allows")
@@ -166,14 +169,17 @@ void add_bench(CLI::App& app, int& exit_code) {
   command->add_option("--warmup", options->timing.warmup, "Runs of each model before the clock starts")
       ->check(CLI::Range(0, 1000))
       ->capture_default_str();
-  add_trace(*command, options->trace_file, "Write a Chrome trace of one run of each model to this file (onednn)");
-  options->engine.add_to(*command);
+  add_trace(*command, options->files, options->trace_file,
+            "Write a Chrome trace of one run of each model to this file (onednn)");
+  options->engine.add_to(*command, options->files);
   options->random.add_to(*command);
   add_json(*command, options->json);
   command->footer(
       "Example: isomer bench model.onnx faster.onnx --threads 4\nA ratio above 1 says that the second model is "
       "faster.");
-  command->callback([options, &exit_code] { exit_code = finish(bench(*options)); });
+  command->callback([options, &exit_code] {
+    exit_code = finish(options->files, [&](FileUses& uses) { return bench(*options, uses); });
+  });
 }
 
 }  // namespace isomer

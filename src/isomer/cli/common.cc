@@ -16,6 +16,13 @@ int finish(const Result<int>& outcome) {
   return kBadInput;
 }
 
+int finish(const CommandFiles& files, const std::function<Result<int>(FileUses&)>& work, bool prints) {
+  FileUses uses = files.given(prints);
+  Result<int> outcome = uses.check().and_then([&] { return work(uses); });
+  if (const Status same = uses.unchanged(); !same) outcome = tl::unexpected<Error>(same.error());
+  return finish(outcome);
+}
+
 std::string json_text(const nlohmann::json& report) {
   return report.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + '\n';
 }
@@ -33,15 +40,14 @@ void add_dtype(CLI::App& command, EngineOptions& options) {
       ->default_str("f32");
 }
 
-void EngineChoice::add_to(CLI::App& command) {
+void EngineChoice::add_to(CLI::App& command, CommandFiles& files) {
   command.add_option("--engine", name, "What runs the model")
       ->check(CLI::IsMember(engine_names()))
       ->capture_default_str();
   command.add_option("--threads", options.threads, "Threads of the engine")
       ->check(CLI::Range(1, 1024))
       ->capture_default_str();
-  command.add_option("--profile-db", profile_db, "File that keeps measured kernels from run to run")
-      ->capture_default_str();
+  files.updates_profile_db(command, profile_db);
   add_dtype(command, options);
 }
 
@@ -79,12 +85,11 @@ Result<ShapeOptions> InputChoice::shape_options() const {
   return options;
 }
 
-void add_trace(CLI::App& command, std::string& file, const std::string& what) {
-  command.add_option("--trace", file, what + "; for chrome://tracing or Perfetto");
+void add_trace(CLI::App& command, CommandFiles& files, std::string& file, const std::string& what) {
+  files.writes(command, "--trace", file, what + "; for chrome://tracing or Perfetto");
 }
 
-Status write_trace(const std::string& file, const Trace& trace, const std::vector<std::filesystem::path>& inputs) {
-  ISOMER_CHECK(may_write(file, inputs, false));
+Status write_trace(const std::string& file, const Trace& trace) {
   return write_file(file, chrome_trace(trace).dump(-1, ' ', true, nlohmann::json::error_handler_t::replace) + '\n');
 }
 
@@ -109,7 +114,7 @@ void make_folder_of(std::filesystem::path& profile_db) {
   if (error) profile_db.clear();
 }
 
-void add_costs(CLI::App& command, CostOptions& options, const std::vector<std::string>& engines) {
+void add_costs(CLI::App& command, CostOptions& options, CommandFiles& files, const std::vector<std::string>& engines) {
   options.profile_db = default_profile_db();
   command.add_option("--engine", options.engine, "What the model shall run on; roofline: a cost model, no device")
       ->check(CLI::IsMember(engines))
@@ -118,8 +123,7 @@ void add_costs(CLI::App& command, CostOptions& options, const std::vector<std::s
       ->check(CLI::Range(1, 1024))
       ->capture_default_str();
   add_dtype(command, options.engine_options);
-  command.add_option("--profile-db", options.profile_db, "File that keeps measured kernels from run to run")
-      ->capture_default_str();
+  files.updates_profile_db(command, options.profile_db);
   command.add_option("--peak-flops", options.roofline.flops_per_second, "roofline: FLOPs a second")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();

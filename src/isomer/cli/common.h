@@ -11,6 +11,7 @@
 
 #include "isomer/base/result.h"
 #include "isomer/base/trace.h"
+#include "isomer/cli/files.h"
 #include "isomer/engine/engine.h"
 #include "isomer/engine/inputs.h"
 #include "isomer/onnx/model.h"
@@ -23,6 +24,9 @@ enum ExitCode : int { kDone = 0, kFinding = 1, kBadInput = 2 };
 
 /// The exit code of a finished command; an Error goes to stderr as `isomer: ...`.
 int finish(const Result<int>& outcome);
+/// The same for a command with files: `work` runs only where no output is another file of the command, and an input
+/// that changes meanwhile is an Error. `prints`: whether the command prints on standard output.
+int finish(const CommandFiles& files, const std::function<Result<int>(FileUses&)>& work, bool prints = true);
 
 /// A JSON report as text. Numbers that are no JSON (NaN) become null, bytes that are no UTF-8 are replaced.
 std::string json_text(const nlohmann::json& report);
@@ -39,7 +43,7 @@ struct EngineChoice {
   EngineOptions options;
   std::filesystem::path profile_db = default_profile_db();
 
-  void add_to(CLI::App& command);
+  void add_to(CLI::App& command, CommandFiles& files);
   /// An engine that measures to choose between kernels finds what it measured earlier in the profile database.
   Result<std::unique_ptr<Engine>> make() const;
   /// How far outputs of the engine are from those in f32; nothing where it computes in f32.
@@ -63,12 +67,13 @@ void add_dtype(CLI::App& command, EngineOptions& options);
 /// Makes the folder of the default; where that cannot be, kernels are kept nowhere.
 void make_folder_of(std::filesystem::path& profile_db);
 /// Options that choose an engine with its costs.
-void add_costs(CLI::App& command, CostOptions& options, const std::vector<std::string>& engines = {"ort", "roofline"});
+void add_costs(CLI::App& command, CostOptions& options, CommandFiles& files,
+               const std::vector<std::string>& engines = {"ort", "roofline"});
 
 /// The --trace option.
-void add_trace(CLI::App& command, std::string& file, const std::string& what);
-/// Writes a Chrome trace; an Error where that would overwrite one of `inputs`.
-Status write_trace(const std::string& file, const Trace& trace, const std::vector<std::filesystem::path>& inputs);
+void add_trace(CLI::App& command, CommandFiles& files, std::string& file, const std::string& what);
+/// Writes a Chrome trace.
+Status write_trace(const std::string& file, const Trace& trace);
 
 /// The --json flag.
 void add_json(CLI::App& command, bool& json);

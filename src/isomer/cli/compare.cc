@@ -20,6 +20,7 @@ namespace {
 using nlohmann::json;
 
 struct CompareOptions {
+  CommandFiles files;
   std::string a, b;
   int inputs = 3;
   std::optional<double> tolerance_given;
@@ -66,9 +67,9 @@ struct Pair {
   std::vector<size_t> inputs, outputs;
 };
 
-Result<Pair> load(const CompareOptions& options, Engine& engine) {
-  ISOMER_TRY(Model a, import_model(options.a));
-  ISOMER_TRY(Model b, import_model(options.b));
+Result<Pair> load(const CompareOptions& options, Engine& engine, FileUses& uses) {
+  ISOMER_TRY(Model a, import_model(options.a, uses));
+  ISOMER_TRY(Model b, import_model(options.b, uses));
   Pair pair{.a = std::move(a), .b = std::move(b), .inputs = {}, .outputs = {}};
   const auto inputs_a = names_of(pair.a, false), inputs_b = names_of(pair.b, false);
   const auto outputs_a = names_of(pair.a, true), outputs_b = names_of(pair.b, true);
@@ -150,9 +151,9 @@ void print_report(const CompareOptions& options, const Engine& engine, const std
              options.inputs, options.inputs == 1 ? "" : "s", tolerance(options), engine.name());
 }
 
-Result<int> compare(const CompareOptions& options) {
+Result<int> compare(const CompareOptions& options, FileUses& uses) {
   ISOMER_TRY(const auto engine, options.engine.make());
-  ISOMER_TRY(const Pair pair, load(options, *engine));
+  ISOMER_TRY(const Pair pair, load(options, *engine, uses));
   std::vector<Row> rows;
   for (const std::string& name : names_of(pair.a, true)) rows.push_back({.name = name, .type = "", .worst = {}});
   {
@@ -162,6 +163,7 @@ Result<int> compare(const CompareOptions& options) {
       ISOMER_CHECK(compare_once(options, *engine, pair, options.random.seed + static_cast<uint64_t>(i), rows));
     }
   }
+  ISOMER_CHECK(uses.unchanged());
   bool differ = false;
   for (Row& row : rows) {
     // Written so that NaN differs.
@@ -177,8 +179,8 @@ Result<int> compare(const CompareOptions& options) {
 void add_compare(CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand("compare", "Do two models give the same outputs?");
   const auto options = std::make_shared<CompareOptions>();
-  command->add_option("a", options->a, "ONNX file: what is expected")->required();
-  command->add_option("b", options->b, "ONNX file: what is to be the same")->required();
+  options->files.reads(*command, "a", options->a, "ONNX file: what is expected")->required();
+  options->files.reads(*command, "b", options->b, "ONNX file: what is to be the same")->required();
   command->add_option("--inputs", options->inputs, "How many sets of random inputs")
       ->check(CLI::Range(1, 1000000))
       ->capture_default_str();
@@ -186,11 +188,13 @@ void add_compare(CLI::App& app, int& exit_code) {
       ->add_option("--tolerance", options->tolerance_given,
                    "Error allowed, relative to an output's largest element; else 1e-4, in bf16 0.0156")
       ->check(CLI::NonNegativeNumber);
-  options->engine.add_to(*command);
+  options->engine.add_to(*command, options->files);
   options->random.add_to(*command);
   add_json(*command, options->json);
   command->footer("Example: isomer compare model.onnx faster.onnx --inputs 10\nExit code 1: they differ.");
-  command->callback([options, &exit_code] { exit_code = finish(compare(*options)); });
+  command->callback([options, &exit_code] {
+    exit_code = finish(options->files, [&](FileUses& uses) { return compare(*options, uses); });
+  });
 }
 
 }  // namespace isomer

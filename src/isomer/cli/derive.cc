@@ -14,6 +14,7 @@ namespace isomer {
 namespace {
 
 struct DeriveCommand {
+  CommandFiles files;
   std::string query;
   std::string from;
   std::vector<std::string> rules;
@@ -123,8 +124,8 @@ void add_rules_derive(CLI::App& rules, int& exit_code) {
   const auto command = std::make_shared<DeriveCommand>();
   CLI::App* sub = rules.add_subcommand("derive", "Ask whether equalities follow from the rules");
   sub->add_option("equality", command->query, "SOURCE => TARGET, as in a rule, with `where` if need be");
-  sub->add_option("--from", command->from, "Rule file with many equalities, instead of one");
-  sub->add_option("--rules", command->rules, "Rule files instead of the built-in rules");
+  command->files.reads(*sub, "--from", command->from, "Rule file with many equalities, instead of one");
+  command->files.reads(*sub, "--rules", command->rules, "Rule files instead of the built-in rules");
   DeriveLimits& limits = command->options.limits;
   sub->add_option("--max-nodes", limits.nodes, "Nodes of the e-graph")
       ->check(CLI::Range(1, 1'000'000))
@@ -145,7 +146,8 @@ void add_rules_derive(CLI::App& rules, int& exit_code) {
       "Example: isomer rules derive '(MatMul (MatMul (MatMul ?a ?b) ?c) ?d) => (MatMul ?a (MatMul ?b (MatMul ?c ?d)))\n"
       "  where rank(?a) == 2 and rank(?b) == 2 and rank(?c) == 2 and rank(?d) == 2 and real(?a)'\n"
       "Exit code 1 when something is not derived, or refuted. docs/derive.md says what the answers mean.");
-  sub->callback([command, &exit_code] { exit_code = finish(derive(*command)); });
+  sub->callback(
+      [command, &exit_code] { exit_code = finish(command->files, [&](FileUses&) { return derive(*command); }); });
 }
 
 }  // namespace isomer

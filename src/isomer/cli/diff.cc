@@ -23,6 +23,7 @@ namespace {
 using nlohmann::json;
 
 struct DiffOptions {
+  CommandFiles files;
   std::string a, b;
   size_t limit = 40;
   std::string dot;
@@ -135,15 +136,12 @@ void print_report(const json& report, size_t limit) {
              report["constants_only_before"].get<int>(), report["constants_only_after"].get<int>());
 }
 
-Result<int> diff(const DiffOptions& options) {
-  ISOMER_TRY(const Model a, import_model(options.a));
-  ISOMER_TRY(const Model b, import_model(options.b));
+Result<int> diff(const DiffOptions& options, FileUses& uses) {
+  ISOMER_TRY(const Model a, import_model(options.a, uses));
+  ISOMER_TRY(const Model b, import_model(options.b, uses));
   const GraphDiff changes = diff_graphs(a.graph, b.graph);
-  if (!options.dot.empty()) {
-    const std::vector<std::filesystem::path> inputs = {options.a, options.b};
-    ISOMER_CHECK(may_write(options.dot, inputs, false));
-    ISOMER_CHECK(write_file(options.dot, dot_diff(a.graph, b.graph, changes, options.picture)));
-  }
+  ISOMER_CHECK(uses.unchanged());
+  if (!options.dot.empty()) ISOMER_CHECK(write_file(options.dot, dot_diff(a.graph, b.graph, changes, options.picture)));
   const json report = compare_models(options, a, b, changes);
   if (options.json) {
     print_json(report);
@@ -158,10 +156,11 @@ Result<int> diff(const DiffOptions& options) {
 void add_diff(CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand("diff", "Show what changed from one model to another");
   const auto options = std::make_shared<DiffOptions>();
-  command->add_option("a", options->a, "ONNX file: before")->required();
-  command->add_option("b", options->b, "ONNX file: after")->required();
+  options->files.reads(*command, "a", options->a, "ONNX file: before")->required();
+  options->files.reads(*command, "b", options->b, "ONNX file: after")->required();
   command->add_option("--limit", options->limit, "How many changed nodes to list")->capture_default_str();
-  command->add_option("--dot", options->dot, "Write both graphs, with what changed marked, as a Graphviz file");
+  options->files.writes(*command, "--dot", options->dot,
+                        "Write both graphs, with what changed marked, as a Graphviz file");
   command->add_option("--hops", options->picture.hops, "In the picture: unchanged nodes this near to a changed one")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
@@ -170,7 +169,9 @@ void add_diff(CLI::App& app, int& exit_code) {
   command->footer(
       "Example: isomer diff model.onnx faster.onnx --dot diff.dot && dot -Tsvg diff.dot > diff.svg\nA node has changed "
       "where the other model has none of the same operator, attributes and weights in its place.");
-  command->callback([options, &exit_code] { exit_code = finish(diff(*options)); });
+  command->callback([options, &exit_code] {
+    exit_code = finish(options->files, [&](FileUses& uses) { return diff(*options, uses); });
+  });
 }
 
 }  // namespace isomer

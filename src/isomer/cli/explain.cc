@@ -20,6 +20,7 @@ namespace {
 using nlohmann::json;
 
 struct Arguments {
+  CommandFiles files;
   std::string model;
   ExplainOptions options;
   CostOptions costs;
@@ -84,8 +85,8 @@ std::string rules_table(const std::vector<Place>& places, double cost_us) {
   return table.str();
 }
 
-Result<int> run(Arguments& arguments) {
-  ISOMER_TRY(const Model model, import_model(arguments.model));
+Result<int> run(Arguments& arguments, FileUses& uses) {
+  ISOMER_TRY(const Model model, import_model(arguments.model, uses));
   ISOMER_TRY(const ShapeOptions shapes, InputChoice{.shapes = arguments.shapes}.shape_options());
   ISOMER_TRY(const SymbolValues symbols, symbol_values(model, shapes));
   ISOMER_TRY(const RuleSet rules, usable_rules(arguments.rules_file, {}));
@@ -95,6 +96,7 @@ Result<int> run(Arguments& arguments) {
                                            [&](const std::string& line) { progress.update(line); }));
   ISOMER_TRY(const Metrics before, costs.model->metrics(model.graph));
   ISOMER_TRY(const auto places, explain(model.graph, rules.rules, *costs.model, arguments.options));
+  ISOMER_CHECK(uses.unchanged());
   const double cost_us = before.latency_us;
   const bool asked = !arguments.options.rule.empty() || !arguments.options.node.empty();
   if (arguments.json)
@@ -109,17 +111,19 @@ Result<int> run(Arguments& arguments) {
 void add_explain(CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand("explain", "Tell why a rule is or is not used at a place of a model");
   const auto arguments = std::make_shared<Arguments>();
-  command->add_option("model", arguments->model, "ONNX file")->required();
+  arguments->files.reads(*command, "model", arguments->model, "ONNX file")->required();
   command->add_option("--rule", arguments->options.rule, "Only this rule, place by place");
   command->add_option("--node", arguments->options.node, "Only the node that makes this value, rule by rule");
-  add_costs(*command, arguments->costs);
+  add_costs(*command, arguments->costs, arguments->files);
   arguments->costs.engine = "roofline";
-  command->add_option("--rules", arguments->rules_file, "A rule file instead of the built-in rules");
+  arguments->files.reads(*command, "--rules", arguments->rules_file, "A rule file instead of the built-in rules");
   command->add_option("--shape", arguments->shapes, "NAME:1,3,224,224 (extents of an input) or N=8 (value of a symbol)")
       ->allow_extra_args(false);
   add_json(*command, arguments->json);
   command->footer("Example: isomer explain model.onnx --rule merge-convolutions");
-  command->callback([arguments, &exit_code] { exit_code = finish(run(*arguments)); });
+  command->callback([arguments, &exit_code] {
+    exit_code = finish(arguments->files, [&](FileUses& uses) { return run(*arguments, uses); });
+  });
 }
 
 }  // namespace isomer

@@ -19,6 +19,7 @@ namespace isomer {
 namespace {
 
 struct GenerateOptions {
+  CommandFiles files;
   std::vector<std::string> universes = universe_names();
   size_t max_operators = 0;  // of the universe
   size_t passes = 1;
@@ -149,24 +150,27 @@ Result<int> generate(const GenerateOptions& options) {
 void add_rules_generate(CLI::App& rules, int& exit_code) {
   const auto options = std::make_shared<GenerateOptions>();
   CLI::App* command = rules.add_subcommand("generate", "Find equal small graphs by enumeration");
-  command->add_option("--universe", options->universes, "Operators and inputs to enumerate: names, or files")
+  options->files
+      .reads(*command, "--universe", options->universes, "Operators and inputs to enumerate: names, or files")
       ->capture_default_str();
   command->add_option("--max-operators", options->max_operators, "Largest graphs (default: what each universe says)")
       ->check(CLI::Range(1, 5));
   command->add_option("--passes", options->passes, "Passes over the largest graphs; more passes take less memory")
       ->check(CLI::Range(1, 4096))
       ->capture_default_str();
-  command->add_option("--checkpoint", options->checkpoint,
-                      "Keep finished passes in this file; a run that finds it goes on behind them");
+  options->files.updates(*command, "--checkpoint", options->checkpoint,
+                         "Keep finished passes in this file; a run that finds it goes on behind them");
   command->add_option("--threads", options->threads, "Threads")->check(CLI::Range(1, 256))->capture_default_str();
-  command->add_option("-o,--output", options->output, "Write the rules that the equalities give, to a rule file");
-  command->add_option("--verdicts", options->verdicts, "Write the verdicts of these rules, as a lock file");
-  command->add_option("--equalities", options->equalities, "Write the equalities, a line each");
+  options->files.writes(*command, "-o,--output", options->output,
+                        "Write the rules that the equalities give, to a rule file");
+  options->files.writes(*command, "--verdicts", options->verdicts, "Write the verdicts of these rules, as a lock file");
+  options->files.writes(*command, "--equalities", options->equalities, "Write the equalities, a line each");
   add_json(*command, options->json);
   command->footer(
       "Example: isomer rules generate --universe matrix --max-operators 3 --equalities equal.txt\n"
       "docs/discovery.md describes universes.");
-  command->callback([options, &exit_code] { exit_code = finish(generate(*options)); });
+  command->callback(
+      [options, &exit_code] { exit_code = finish(options->files, [&](FileUses&) { return generate(*options); }); });
 }
 
 }  // namespace isomer

@@ -23,6 +23,7 @@ namespace {
 using nlohmann::json;
 
 struct InspectOptions {
+  CommandFiles files;
   std::string model;
   std::string dot;
   std::vector<std::string> shapes;
@@ -145,19 +146,16 @@ void print_report(const Model& model, const std::vector<OpRow>& rows, const Grap
   print_opaque(model.graph);
 }
 
-Result<int> inspect(const InspectOptions& options) {
-  ISOMER_TRY(const Model model, import_model(options.model));
+Result<int> inspect(const InspectOptions& options, FileUses& uses) {
+  ISOMER_TRY(const Model model, import_model(options.model, uses));
   ISOMER_TRY(const ShapeOptions shapes, InputChoice{.shapes = options.shapes}.shape_options());
   const auto symbols = symbol_values(model, shapes);
   if (!symbols) return fail_in(options.model, symbols.error());
   const Extents extents = extents_of(model.graph, *symbols);
   const std::vector<OpRow> rows = op_rows(model.graph, extents);
   const GraphWork work = graph_work(model.graph, extents);
-  if (!options.dot.empty()) {
-    const std::vector<std::filesystem::path> inputs = {options.model};
-    ISOMER_CHECK(may_write(options.dot, inputs, false));
-    ISOMER_CHECK(write_file(options.dot, dot_graph(model.graph)));
-  }
+  ISOMER_CHECK(uses.unchanged());
+  if (!options.dot.empty()) ISOMER_CHECK(write_file(options.dot, dot_graph(model.graph)));
   std::optional<PlanFacts> plan;
   if (options.costs.engine_given) {
     auto made = plan_facts(options.costs, model.graph, *symbols);
@@ -189,18 +187,18 @@ Result<int> inspect(const InspectOptions& options) {
 void add_inspect(CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand("inspect", "Show operators, work and memory of a model");
   const auto options = std::make_shared<InspectOptions>();
-  command->add_option("model", options->model, "ONNX file")->required();
-  command->add_option("--dot", options->dot, "Write the graph as a Graphviz file");
+  options->files.reads(*command, "model", options->model, "ONNX file")->required();
+  options->files.writes(*command, "--dot", options->dot, "Write the graph as a Graphviz file");
   command
       ->add_option("--shape", options->shapes,
                    "NAME:1,3,224,224 (extents of an input) or N=8 (value of a symbol), for FLOPs and bytes; else 1")
       ->allow_extra_args(false);
-  options->costs.add_to(*command);
+  options->costs.add_to(*command, options->files);
   add_json(*command, options->json);
   command->footer("Example: isomer inspect model.onnx --dot model.dot && dot -Tsvg model.dot > model.svg");
   command->callback([options, command, &exit_code] {
     options->costs.engine_given = command->count("--engine") > 0;
-    exit_code = finish(inspect(*options));
+    exit_code = finish(options->files, [&](FileUses& uses) { return inspect(*options, uses); });
   });
 }
 

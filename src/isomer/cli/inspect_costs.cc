@@ -11,9 +11,9 @@ namespace isomer {
 
 using nlohmann::json;
 
-void CostChoice::add_to(CLI::App& command) {
+void CostChoice::add_to(CLI::App& command, CommandFiles& files) {
   command.add_flag("--costs", wanted, "Measure the kernels that the engine runs, and show what each takes");
-  engine.add_to(command);
+  engine.add_to(command, files);
 }
 
 Result<std::optional<PlanFacts>> plan_facts(const CostChoice& choice, const Graph& graph, const SymbolValues& symbols) {

@@ -16,7 +16,7 @@ struct CostChoice {
   bool engine_given = false;
   EngineChoice engine;
 
-  void add_to(CLI::App& command);
+  void add_to(CLI::App& command, CommandFiles& files);
 };
 
 struct ModelCosts {

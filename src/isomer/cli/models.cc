@@ -20,6 +20,7 @@ using nlohmann::json;
 constexpr int kOpset = 17;
 
 struct ModelsOptions {
+  CommandFiles files;
   std::string name;
   std::string output;
   int batch = 1;
@@ -70,12 +71,16 @@ void add_models(CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand("models", "List or write the benchmark networks of the papers");
   const auto options = std::make_shared<ModelsOptions>();
   command->add_option("name", options->name, "The network to write; without it, all are listed");
-  command->add_option("-o,--output", options->output, "ONNX file to write");
+  options->files.writes(*command, "-o,--output", options->output, "ONNX file to write");
   command->add_option("--batch", options->batch, "Batch size")->check(CLI::Range(1, 1 << 20))->capture_default_str();
   command->add_option("--seed", options->seed, "Seed of the weights")->capture_default_str();
   add_json(*command, options->json);
   command->footer("Example: isomer models squeezenet -o squeezenet.onnx --batch 4");
-  command->callback([options, &exit_code] { exit_code = finish(models(*options)); });
+  command->callback([options, &exit_code] {
+    const bool prints = options->json || options->name.empty();
+    exit_code = finish(
+        options->files, [&](FileUses&) { return models(*options); }, prints);
+  });
 }
 
 }  // namespace isomer

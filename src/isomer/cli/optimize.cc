@@ -15,6 +15,7 @@ namespace isomer {
 namespace {
 
 struct Arguments {
+  CommandFiles files;  // those that optimize() does not declare itself
   OptimizeOptions options;
   InputChoice random;
   std::string input;
@@ -26,9 +27,10 @@ struct Arguments {
   bool json = false;
 };
 
-Result<int> run(Arguments& choice) {
+Result<int> run(Arguments& choice, const FileUses& uses) {
   const Interruptible interruptible;
   OptimizeOptions& options = choice.options;
+  options.files = uses;
   options.input = choice.input;
   options.output = choice.output;
   options.seed = choice.random.seed;
@@ -40,18 +42,14 @@ Result<int> run(Arguments& choice) {
   ISOMER_TRY(options.shapes, choice.random.shape_options());
   options.stop = &Interruptible::interrupted;
   Trace trace("optimize " + choice.input);
-  const std::vector<std::filesystem::path> inputs = {options.input};
-  if (!choice.trace_file.empty()) {
-    ISOMER_CHECK(may_write(choice.trace_file, inputs, false));
-    options.trace = &trace;
-  }
+  if (!choice.trace_file.empty()) options.trace = &trace;
   Result<OptimizeReport> report = [&] {
     Progress progress;
     options.progress = [&progress](const std::string& line) { progress.update(line); };
     return optimize(options);
   }();
   if (!report) return tl::unexpected<Error>(report.error());
-  if (!choice.trace_file.empty()) ISOMER_CHECK(write_trace(choice.trace_file, trace, inputs));
+  if (!choice.trace_file.empty()) ISOMER_CHECK(write_trace(choice.trace_file, trace));
   const nlohmann::json json = to_json(*report);
   if (!choice.report_file.empty())
     ISOMER_CHECK(write_file(choice.report_file, options.details ? html_page(*report) : json_text(json)));
@@ -69,11 +67,12 @@ void add_optimize(CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand("optimize", "Find an equivalent model that runs faster, and write it");
   const auto choice = std::make_shared<Arguments>();
   OptimizeOptions& options = choice->options;
-  command->add_option("model", choice->input, "ONNX file")->required();
-  command->add_option("-o,--output", choice->output, "Where the optimized model goes");
+  CommandFiles::option(*command, "model", choice->input, "ONNX file")->required();
+  CommandFiles::option(*command, "-o,--output", choice->output, "Where the optimized model goes");
   command->add_flag("--force", options.force, "Let -o overwrite the input");
   command->add_flag("--dry-run", options.dry_run, "Search and measure, write nothing");
-  add_costs(*command, options.costs, {"ort", "onednn", "roofline"});
+  CommandFiles declared_by_optimize;
+  add_costs(*command, options.costs, declared_by_optimize, {"ort", "onednn", "roofline"});
   command
       ->add_option("--objective", choice->objective,
                    "latency, memory, flops, kernels, bytes, or an expression: \"latency_us + 0.1 * kernels\"")
@@ -100,7 +99,7 @@ void add_optimize(CLI::App& app, int& exit_code) {
                    "Seconds that all but the final confirmation may take")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
-  command->add_option("--rules", options.rules_file, "A rule file instead of the built-in rules");
+  CommandFiles::option(*command, "--rules", options.rules_file, "A rule file instead of the built-in rules");
   command->add_option("--skip-rule", options.skip_rules, "A rule not to use; may be given many times")
       ->allow_extra_args(false);
   command->add_flag("--allow-tested", options.allow_tested,
@@ -109,15 +108,17 @@ void add_optimize(CLI::App& app, int& exit_code) {
       ->add_option("--tolerance", options.tolerance, "Largest difference of outputs, relative to the largest element")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
-  command->add_option("--report", choice->report_file,
-                      "Write the report to this file too: a page where it ends in .html, else JSON");
-  add_trace(*command, choice->trace_file, "Write a Chrome trace of the search to this file");
-  command->add_option("--certificate", options.certificate,
-                      "Write what `isomer verify` needs to check the output: every step, every folded constant");
+  choice->files.writes(*command, "--report", choice->report_file,
+                       "Write the report to this file too: a page where it ends in .html, else JSON");
+  add_trace(*command, choice->files, choice->trace_file, "Write a Chrome trace of the search to this file");
+  CommandFiles::option(*command, "--certificate", options.certificate,
+                       "Write what `isomer verify` needs to check the output: every step, every folded constant");
   choice->random.add_to(*command);
   add_json(*command, choice->json);
   command->footer("Example: isomer optimize model.onnx -o faster.onnx --threads 2");
-  command->callback([choice, &exit_code] { exit_code = finish(run(*choice)); });
+  command->callback([choice, &exit_code] {
+    exit_code = finish(choice->files, [&](const FileUses& uses) { return run(*choice, uses); });
+  });
 }
 
 }  // namespace isomer

@@ -12,16 +12,17 @@ namespace isomer {
 namespace {
 
 struct ProfileOptions {
-  std::string db = default_profile_db().string();
+  CommandFiles files;
+  std::filesystem::path db = default_profile_db();
   std::vector<std::string> others;
   bool json = false;
 };
 
 /// A database of which nothing but what it holds is asked.
-Result<ProfileDb> existing(const std::string& path) {
+Result<ProfileDb> existing(const std::filesystem::path& path) {
   std::error_code error;
   if (!std::filesystem::is_regular_file(path, error))
-    return fail("{}: no such profile database; isomer optimize makes one", path);
+    return fail("{}: no such profile database; isomer optimize makes one", path.string());
   return ProfileDb::open(path);
 }
 
@@ -39,9 +40,9 @@ Result<int> show(const ProfileOptions& options) {
                     {"kernels", kernels}});
   }
   if (options.json)
-    print_json({{"file", options.db}, {"devices", rows}});
+    print_json({{"file", options.db.string()}, {"devices", rows}});
   else
-    fmt::print("{}\n\n{}", options.db, table.str());
+    fmt::print("{}\n\n{}", options.db.string(), table.str());
   return kDone;
 }
 
@@ -55,14 +56,13 @@ Result<int> merge(const ProfileOptions& options) {
     rows.push_back({{"file", other}, {"taken", taken}});
     if (!options.json) fmt::print("{}: {} kernels taken over\n", other, taken);
   }
-  if (options.json) print_json({{"file", options.db}, {"merged", rows}});
+  if (options.json) print_json({{"file", options.db.string()}, {"merged", rows}});
   return kDone;
 }
 
 CLI::App* add_part(CLI::App& command, const char* name, const char* what,
                    const std::shared_ptr<ProfileOptions>& options) {
   CLI::App* part = command.add_subcommand(name, what);
-  part->add_option("--profile-db", options->db, "The database")->capture_default_str();
   add_json(*part, options->json);
   return part;
 }
@@ -74,12 +74,15 @@ void add_profile(CLI::App& app, int& exit_code) {
   command->footer("Example: isomer profile merge build-machine.db");
   command->require_subcommand(1);
   const auto options = std::make_shared<ProfileOptions>();
-  add_part(*command, "show", "The engines and processors that kernels were measured on", options)
-      ->callback([options, &exit_code] { exit_code = finish(show(*options)); });
+  CLI::App* shown = add_part(*command, "show", "The engines and processors that kernels were measured on", options);
+  CommandFiles::option(*shown, "--profile-db", options->db, "The database")->capture_default_str();
+  shown->callback([options, &exit_code] { exit_code = finish(show(*options)); });
   CLI::App* merged =
       add_part(*command, "merge", "Take over what other databases know; of two, what has more runs", options);
-  merged->add_option("others", options->others, "Files to take over")->required();
-  merged->callback([options, &exit_code] { exit_code = finish(merge(*options)); });
+  options->files.reads(*merged, "others", options->others, "Files to take over")->required();
+  options->files.updates_profile_db(*merged, options->db);
+  merged->callback(
+      [options, &exit_code] { exit_code = finish(options->files, [&](FileUses&) { return merge(*options); }); });
 }
 
 }  // namespace isomer

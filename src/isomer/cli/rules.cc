@@ -18,7 +18,8 @@ namespace isomer {
 namespace {
 
 struct RulesOptions {
-  std::vector<std::string> files;  // of rules; none: the built-in ones
+  CommandFiles files;
+  std::vector<std::string> rule_files;  // none: the built-in rules
   std::string name;
   std::string write;
   int threads = 2;
@@ -26,10 +27,10 @@ struct RulesOptions {
 };
 
 Result<RuleFile> chosen_file(const RulesOptions& options) {
-  if (options.files.empty()) return builtin_rule_file();
+  if (options.rule_files.empty()) return builtin_rule_file();
   RuleFile all;
   std::set<std::string> names;
-  for (const std::string& path : options.files) {
+  for (const std::string& path : options.rule_files) {
     ISOMER_TRY(RuleFile file, load_rule_file(path));
     for (Rule& rule : file.rules) {
       if (!names.insert(rule.name).second) return fail("{}: another file has a rule '{}' too", path, rule.name);
@@ -127,9 +128,10 @@ void print_verdicts(const std::vector<Rule>& rules, const std::vector<RuleVerdic
   fmt::print("{}{}", table.str(), findings);
 }
 
-/// What stands in the file to write; nothing where there is no such file.
+/// What stands in the file to write; nothing where there is no such file, or it is a device or pipe.
 Result<Lock> lock_so_far(const std::string& path) {
-  if (path.empty() || !std::filesystem::exists(path)) return Lock();
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path, error)) return Lock();
   ISOMER_TRY(const std::string text, read_file(path));
   auto lock = parse_lock(text);
   if (!lock) return fail_in(path, lock.error());
@@ -166,7 +168,7 @@ Result<int> verify(const RulesOptions& options) {
 CLI::App* add_part(CLI::App& rules, const std::string& name, const std::string& help,
                    const std::shared_ptr<RulesOptions>& options) {
   CLI::App* command = rules.add_subcommand(name, help);
-  command->add_option("--rules", options->files, "Rule files instead of the built-in rules");
+  options->files.reads(*command, "--rules", options->rule_files, "Rule files instead of the built-in rules");
   add_json(*command, options->json);
   return command;
 }
@@ -179,17 +181,19 @@ void add_rules(CLI::App& app, int& exit_code) {
   command->require_subcommand(1);
   const auto options = std::make_shared<RulesOptions>();
   add_part(*command, "list", "Names, verdicts and meanings", options)->callback([options, &exit_code] {
-    exit_code = finish(list(*options));
+    exit_code = finish(options->files, [&](FileUses&) { return list(*options); });
   });
   CLI::App* shown = add_part(*command, "show", "One rule in full, with its verdict, or one tactic", options);
   shown->add_option("name", options->name, "Name of the rule or tactic")->required();
-  shown->callback([options, &exit_code] { exit_code = finish(show(*options)); });
+  shown->callback(
+      [options, &exit_code] { exit_code = finish(options->files, [&](FileUses&) { return show(*options); }); });
   CLI::App* verified = add_part(*command, "verify", "Check every rule on all small instances, and prove it", options);
-  verified->add_option("--write", options->write,
-                       "Write the verdicts into this lock file; other rules' lines that it has stay");
+  options->files.updates(*verified, "--write", options->write,
+                         "Write the verdicts into this lock file; other rules' lines that it has stay");
   verified->add_option("--threads", options->threads, "Threads")->check(CLI::Range(1, 256))->capture_default_str();
   verified->footer("Exit code 1 when a rule is refuted; its counterexample is printed.");
-  verified->callback([options, &exit_code] { exit_code = finish(verify(*options)); });
+  verified->callback(
+      [options, &exit_code] { exit_code = finish(options->files, [&](FileUses&) { return verify(*options); }); });
   add_rules_axioms(*command, exit_code);
   add_rules_generate(*command, exit_code);
   add_rules_derive(*command, exit_code);

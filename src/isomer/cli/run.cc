@@ -21,6 +21,7 @@ using nlohmann::json;
 namespace fs = std::filesystem;
 
 struct RunOptions {
+  CommandFiles files;
   std::string model;
   std::vector<std::string> inputs;
   std::string output_dir;
@@ -30,14 +31,27 @@ struct RunOptions {
   bool json = false;
 };
 
+/// An input that --input gives.
+struct GivenInput {
+  std::string name;
+  std::string file;
+};
+
+Result<GivenInput> parse_input(const std::string& text) {
+  const size_t at = text.rfind('=');
+  if (at == std::string::npos || at == 0) return fail("--input '{}': not NAME=FILE.npy", text);
+  return GivenInput{text.substr(0, at), text.substr(at + 1)};
+}
+
 /// Replaces the random tensor of "NAME=FILE.npy" by the file's. Its extents count for the other inputs as --shape does.
 Status read_inputs(const RunOptions& options, const Model& model, ShapeOptions& shapes,
                    std::vector<NamedTensor>& given) {
   for (const std::string& text : options.inputs) {
-    const size_t at = text.rfind('=');
-    if (at == std::string::npos || at == 0) return fail("--input '{}': not NAME=FILE.npy", text);
-    const std::string name = text.substr(0, at);
-    ISOMER_TRY(Tensor tensor, read_npy(text.substr(at + 1)));
+    ISOMER_TRY(const GivenInput input, parse_input(text));
+    const std::string& name = input.name;
+    shapes.inputs[name] = {};
+    ISOMER_CHECK(check_names(model, shapes));
+    ISOMER_TRY(Tensor tensor, read_npy(input.file));
     for (size_t i = 0; i < model.graph.inputs().size(); ++i) {
       if (input_name(model, i) != name) continue;
       ISOMER_CHECK(check_input(name, tensor, model.graph.type(model.graph.inputs()[i])));
@@ -89,8 +103,29 @@ std::string file_name(const std::string& output, std::set<std::string>& taken) {
   return name;
 }
 
-Result<int> run(const RunOptions& options) {
-  ISOMER_TRY(const Model model, import_model(options.model));
+/// The files for the outputs; none where they are not wanted.
+std::vector<fs::path> output_files(const RunOptions& options, const Model& model) {
+  std::vector<fs::path> files;
+  std::set<std::string> taken;
+  for (size_t i = 0; i < model.graph.outputs().size() && !options.output_dir.empty(); ++i)
+    files.push_back(fs::path(options.output_dir) / file_name(output_name(model, i), taken));
+  return files;
+}
+
+/// Adds the files of --input and --output-dir.
+Status declare_files(const RunOptions& options, std::span<const fs::path> outputs, FileUses& uses) {
+  for (const std::string& text : options.inputs) {
+    ISOMER_TRY(const GivenInput input, parse_input(text));
+    uses.reads("--input", input.file);
+  }
+  for (const fs::path& file : outputs) uses.writes("--output-dir", file);
+  return uses.check();
+}
+
+Result<int> run(const RunOptions& options, FileUses& uses) {
+  ISOMER_TRY(const Model model, import_model(options.model, uses));
+  const std::vector<fs::path> files = output_files(options, model);
+  ISOMER_CHECK(declare_files(options, files, uses));
   ISOMER_TRY(const auto inputs, make_inputs(options, model));
   ISOMER_TRY(const auto engine, options.engine.make());
   ISOMER_TRY(const SessionId session, engine->load(options.model));
@@ -101,7 +136,8 @@ Result<int> run(const RunOptions& options) {
     return engine->run_traced(session, inputs, trace, 0);
   }();
   if (!outputs) return tl::unexpected(outputs.error());
-  if (!options.trace_file.empty()) ISOMER_CHECK(write_trace(options.trace_file, trace, {options.model}));
+  ISOMER_CHECK(uses.unchanged());
+  if (!options.trace_file.empty()) ISOMER_CHECK(write_trace(options.trace_file, trace));
   ISOMER_TRY(const auto loss, options.engine.loss(options.model, inputs, *outputs));
 
   Table table({"<output", "<type", ">min", ">max", ">mean", "<file"});
@@ -109,7 +145,6 @@ Result<int> run(const RunOptions& options) {
                  {"engine", engine->name()},    {"device", engine->device()}, {"threads", engine->threads()},
                  {"seed", options.random.seed}, {"outputs", json::array()}};
   add_precision(report, options.engine, loss);
-  std::set<std::string> taken;
   if (!options.output_dir.empty()) {
     std::error_code error;
     fs::create_directories(options.output_dir, error);
@@ -125,10 +160,9 @@ Result<int> run(const RunOptions& options) {
     std::vector<std::string> cells = {name, tensor.type().str(), number("min"), number("max"), number("mean"), ""};
     row["name"] = name;
     row["type"] = tensor.type().str();
-    if (!options.output_dir.empty()) {
-      const fs::path path = fs::path(options.output_dir) / file_name(name, taken);
-      ISOMER_CHECK(write_npy(path, tensor));
-      row["file"] = cells.back() = path.string();
+    if (!files.empty()) {
+      ISOMER_CHECK(write_npy(files[i], tensor));
+      row["file"] = cells.back() = files[i].string();
     }
     table.row(std::move(cells));
     report["outputs"].push_back(std::move(row));
@@ -146,16 +180,19 @@ Result<int> run(const RunOptions& options) {
 void add_run(CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand("run", "Run a model once");
   const auto options = std::make_shared<RunOptions>();
-  command->add_option("model", options->model, "ONNX file")->required();
+  options->files.reads(*command, "model", options->model, "ONNX file")->required();
   command->add_option("--input", options->inputs, "NAME=FILE.npy: an input; inputs that are not given are random")
       ->allow_extra_args(false);
   command->add_option("--output-dir", options->output_dir, "Folder for the outputs, as .npy");
-  add_trace(*command, options->trace_file, "Write a Chrome trace of the run's kernels to this file (onednn)");
-  options->engine.add_to(*command);
+  add_trace(*command, options->files, options->trace_file,
+            "Write a Chrome trace of the run's kernels to this file (onednn)");
+  options->engine.add_to(*command, options->files);
   options->random.add_to(*command);
   add_json(*command, options->json);
   command->footer("Example: isomer run model.onnx --input image=cat.npy --output-dir out");
-  command->callback([options, &exit_code] { exit_code = finish(run(*options)); });
+  command->callback([options, &exit_code] {
+    exit_code = finish(options->files, [&](FileUses& uses) { return run(*options, uses); });
+  });
 }
 
 }  // namespace isomer

@@ -10,6 +10,7 @@
 #include "isomer/base/version.h"
 #include "isomer/cli/commands.h"
 #include "isomer/cli/common.h"
+#include "isomer/onnx/content.h"
 #include "isomer/verify/compare.h"
 #include "isomer/verify/proof/prove_moves.h"
 #include "isomer/verify/replay/verify_files.h"
@@ -20,6 +21,7 @@ namespace {
 using nlohmann::json;
 
 struct VerifyOptions {
+  CommandFiles files;
   std::string certificate, input, output;
   std::string lock;
   int inputs = 1;
@@ -128,7 +130,7 @@ void print_report(const VerifyOptions& options, const replay::Verification& foun
              difference.inputs, difference.inputs == 1 ? "" : "s", options.engine.name);
 }
 
-Result<int> verify(const VerifyOptions& options) {
+Result<int> verify(const VerifyOptions& options, FileUses& uses) {
   ISOMER_TRY(Lock lock, builtin_lock());
   if (!options.lock.empty()) {
     ISOMER_TRY(const std::string text, read_file(options.lock));
@@ -143,6 +145,9 @@ Result<int> verify(const VerifyOptions& options) {
   const replay::Verification& found = *replayed;
   Proofs proofs;
   if (found.holds()) {
+    declare_external_files(options.input, found.input, uses);
+    declare_external_files(options.output, found.output, uses);
+    ISOMER_CHECK(uses.check());
     const Progress progress("proving what has no general proof");
     ISOMER_TRY(proofs, prove(found));
   }
@@ -151,6 +156,7 @@ Result<int> verify(const VerifyOptions& options) {
     const Progress progress("running both models");
     ISOMER_TRY(difference, measure(options, found));
   }
+  ISOMER_CHECK(uses.unchanged());
   if (options.json)
     print_json(report_of(options, found, proofs, difference));
   else
@@ -163,20 +169,23 @@ Result<int> verify(const VerifyOptions& options) {
 void add_verify(CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand("verify", "Does a certificate of `optimize --certificate` hold?");
   const auto options = std::make_shared<VerifyOptions>();
-  command->add_option("certificate", options->certificate, "Certificate")->required();
-  command->add_option("input", options->input, "ONNX file that was optimized")->required();
-  command->add_option("output", options->output, "ONNX file that came out")->required();
-  command->add_option("--lock", options->lock, "Verdicts of rules of your own, as `isomer rules verify --write` makes");
+  options->files.reads(*command, "certificate", options->certificate, "Certificate")->required();
+  options->files.reads(*command, "input", options->input, "ONNX file that was optimized")->required();
+  options->files.reads(*command, "output", options->output, "ONNX file that came out")->required();
+  options->files.reads(*command, "--lock", options->lock,
+                       "Verdicts of rules of your own, as `isomer rules verify --write` makes");
   command->add_option("--inputs", options->inputs, "Random inputs that both models run on; 0: none")
       ->check(CLI::Range(0, 1000000))
       ->capture_default_str();
-  options->engine.add_to(*command);
+  options->engine.add_to(*command, options->files);
   options->random.add_to(*command);
   add_json(*command, options->json);
   command->footer(
       "Example: isomer verify model.cert model.onnx faster.onnx\n"
       "Exit code 1: it does not hold; 2: it is damaged, or a file cannot be read.");
-  command->callback([options, &exit_code] { exit_code = finish(verify(*options)); });
+  command->callback([options, &exit_code] {
+    exit_code = finish(options->files, [&](FileUses& uses) { return verify(*options, uses); });
+  });
 }
 
 }  // namespace isomer

@@ -67,6 +67,12 @@ Result<ProfileDb> ProfileDb::open(const std::filesystem::path& path) {
   return db;
 }
 
+void ProfileDb::declare(const std::filesystem::path& path, FileUses& uses) {
+  if (path.empty()) return;
+  for (const char* suffix : {"", "-wal", "-shm", "-journal"})
+    uses.updates("the profile database", path.string() + suffix);
+}
+
 tl::unexpected<Error> ProfileDb::failure() const {
   const int code = sqlite3_errcode(db_.get());
   if (code == SQLITE_NOTADB || code == SQLITE_CORRUPT)

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "isomer/base/file_uses.h"
 #include "isomer/base/result.h"
 #include "isomer/engine/kernels.h"
 
@@ -38,6 +39,9 @@ class ProfileDb {
   /// Opens or makes a file; in memory where the path is empty. An Error where the file is damaged or no database of
   /// ours.
   static Result<ProfileDb> open(const std::filesystem::path& path);
+
+  /// Adds the database at `path`, and the files that SQLite keeps beside it, to the files that a command uses.
+  static void declare(const std::filesystem::path& path, FileUses& uses);
 
   /// What has been measured, in the order of engine, version, processor and threads.
   Result<std::vector<ProfiledDevice>> devices();

@@ -64,21 +64,6 @@ bool is_symbol_of(const Model& model, const std::string& symbol) {
   return found;
 }
 
-Status check_names(const Model& model, const ShapeOptions& options) {
-  std::vector<std::string> names;
-  for (size_t i = 0; i < model.graph.inputs().size(); ++i) names.push_back(input_name(model, i));
-  for (const auto& [name, extents] : options.inputs) {
-    if (std::ranges::find(names, name) == names.end()) {
-      return fail("no input '{}'; there are: {}", printable(name),
-                  printable(fmt::format("{}", fmt::join(names, ", "))));
-    }
-  }
-  for (const auto& [symbol, value] : options.symbols) {
-    if (!is_symbol_of(model, symbol)) return fail("no symbolic dimension '{}'", symbol);
-  }
-  return {};
-}
-
 /// The extents that an input gets.
 Result<std::vector<int64_t>> input_extents(const Model& model, size_t i, const ShapeOptions& options,
                                            const SymbolValues& symbols) {
@@ -142,6 +127,21 @@ Status add_shape_option(std::string_view text, ShapeOptions& options) {
   } else {
     if (extents->size() != 1) return fail("--shape '{}': a symbol has one value", text);
     options.symbols[name] = extents->front();
+  }
+  return {};
+}
+
+Status check_names(const Model& model, const ShapeOptions& options) {
+  std::vector<std::string> names;
+  for (size_t i = 0; i < model.graph.inputs().size(); ++i) names.push_back(input_name(model, i));
+  for (const auto& [name, extents] : options.inputs) {
+    if (std::ranges::find(names, name) == names.end()) {
+      return fail("no input '{}'; there are: {}", printable(name),
+                  printable(fmt::format("{}", fmt::join(names, ", "))));
+    }
+  }
+  for (const auto& [symbol, value] : options.symbols) {
+    if (!is_symbol_of(model, symbol)) return fail("no symbolic dimension '{}'", symbol);
   }
   return {};
 }

@@ -25,6 +25,9 @@ Status add_shape_option(std::string_view text, ShapeOptions& options);
 /// or symbol is unknown or the extents do not fit the input's type.
 Result<SymbolValues> symbol_values(const Model& model, const ShapeOptions& options);
 
+/// Fails where an input or symbol is not one of the model.
+Status check_names(const Model& model, const ShapeOptions& options);
+
 /// A random tensor for each input of the model. What is drawn depends on the seed and the input's name, not on its
 /// place. Integers that select from a table (Gather) stay within it. Fails when the extents of an input are not known.
 Result<std::vector<NamedTensor>> random_inputs(const Model& model, const ShapeOptions& options, uint64_t seed);

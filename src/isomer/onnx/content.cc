@@ -41,4 +41,9 @@ std::string functions_and_defaults(const Model& model) {
 
 std::vector<std::string> external_files(const Model& model) { return model.info->external_files; }
 
+void declare_external_files(const std::filesystem::path& path, const Model& model, FileUses& uses) {
+  for (const std::string& name : external_files(model))
+    uses.reads("external data of " + path.string(), path.parent_path() / name);
+}
+
 }  // namespace isomer

@@ -5,6 +5,8 @@
 
 #include "isomer/base/file.h"
 #include "isomer/base/memory.h"
+#include "isomer/cost/profile_db.h"
+#include "isomer/onnx/content.h"
 #include "isomer/onnx/export.h"
 #include "isomer/onnx/import.h"
 #include "isomer/optimize/certify.h"
@@ -23,21 +25,43 @@ Status check_options(const OptimizeOptions& options) {
   if (options.dry_run && !options.certificate.empty()) return fail("a dry run has no output to certify");
   if (options.dry_run) return {};
   if (options.output.empty()) return fail("an output file is needed: -o OUT.onnx (or --dry-run)");
-  const std::filesystem::path files[] = {options.input, options.output};
-  if (!options.certificate.empty()) ISOMER_CHECK(may_write(options.certificate, files, false));
-  if (!options.certificate.empty() && absolute(options.certificate) == absolute(options.output))
-    return fail("{}: the certificate cannot stand in the output", options.output.string());
-  return may_write(options.output, {&options.input, 1}, options.force);
+  std::error_code error;
+  if (!options.certificate.empty() && exists(options.output, error) && !is_regular_file(options.output, error))
+    return fail("{}: a certificate needs an output that is a regular file", options.output.string());
+  return {};
+}
+
+/// The files of a run, without the external data of the model.
+FileUses files_of(const OptimizeOptions& options) {
+  FileUses uses = options.files;
+  uses.reads("the model", options.input);
+  uses.reads("the rules", options.rules_file);
+  ProfileDb::declare(options.costs.profile_db, uses);
+  if (options.dry_run) return uses;
+  uses.writes("the output", options.output, options.force, "give --force");
+  uses.writes("the certificate", options.certificate);
+  return uses;
 }
 
 /// The pipeline of one run.
 class Pipeline {
  public:
   explicit Pipeline(const OptimizeOptions& options)
-      : options_(options), deadline_(Deadline::after(options.search.time_budget_seconds, options.stop)) {}
+      : options_(options),
+        deadline_(Deadline::after(options.search.time_budget_seconds, options.stop)),
+        files_(files_of(options)) {}
 
+  /// An Error of a run whose model or rules changed meanwhile says that.
   Result<OptimizeReport> run() {
+    auto report = run_unwatched();
+    if (!report && !writing_) ISOMER_CHECK(files_.unchanged());
+    return report;
+  }
+
+ private:
+  Result<OptimizeReport> run_unwatched() {
     ISOMER_CHECK(check_options(options_));
+    ISOMER_CHECK(files_.check());
     report_.options = options_;
     options_.progress("importing " + options_.input.string());
     TraceScope whole(options_.trace, "optimize", "phase");
@@ -62,7 +86,6 @@ class Pipeline {
     return std::move(report_);
   }
 
- private:
   template <class Work>
   std::invoke_result_t<Work> phase(const char* name, const Work& work) const {
     const TraceScope scope(options_.trace, name, "phase");
@@ -71,6 +94,8 @@ class Pipeline {
 
   Status import() {
     ISOMER_TRY(model_, import_model(options_.input));
+    declare_external_files(options_.input, model_, files_);
+    ISOMER_CHECK(files_.check());
     ISOMER_TRY(symbols_, symbol_values(model_, options_.shapes));
     return {};
   }
@@ -91,9 +116,9 @@ class Pipeline {
   }
 
   /// The output and its certificate, of those that are wanted.
-  Status write_certified(const Graph& output, const RuleSet& rules) const {
-    if (options_.certificate.empty())
-      return options_.dry_run ? Status() : phase("write", [&] { return write(output); });
+  Status write_certified(const Graph& output, const RuleSet& rules) {
+    if (options_.dry_run) return files_.unchanged();
+    if (options_.certificate.empty()) return phase("write", [&] { return write(output); });
     options_.progress("replaying the steps for the certificate");
     ISOMER_TRY(replay::Certificate certificate, phase("certificate", [&] {
                  return begin_certificate(options_, model_, output, report_.search.steps, rules);
@@ -103,16 +128,22 @@ class Pipeline {
   }
 
   /// Where the output is the input, its very bytes.
-  Status write(const Graph& output) const {
-    if (report_.improved) return export_model(model_.with(output), options_.output);
-    if (options_.output == options_.input) return {};
-    if (uses_external_data(model_)) return export_model(model_, options_.output);
-    ISOMER_TRY(const std::string bytes, read_file(options_.input));
-    return write_file(options_.output, bytes);
+  Status write(const Graph& output) {
+    const bool copies = !report_.improved && !uses_external_data(model_);
+    std::string bytes;
+    if (copies) {
+      ISOMER_TRY(bytes, read_file(options_.input));
+    }
+    ISOMER_CHECK(files_.unchanged());
+    writing_ = true;
+    if (!report_.improved && same_file(options_.output, options_.input)) return {};
+    return copies ? write_file(options_.output, bytes) : export_model(model_.with(output), options_.output);
   }
 
   const OptimizeOptions& options_;
   const Deadline deadline_;  // of everything but the confirmation
+  FileUses files_;
+  bool writing_ = false;  // so that an input may be replaced by the output
   OptimizeReport report_;
   Model model_;
   SymbolValues symbols_;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "isomer/base/deadline.h"
+#include "isomer/base/file_uses.h"
 #include "isomer/base/trace.h"
 #include "isomer/cost/objective.h"
 #include "isomer/engine/engine.h"
@@ -24,8 +25,9 @@ namespace isomer {
 struct OptimizeOptions {
   std::filesystem::path input;
   std::filesystem::path output;
-  bool force = false;    ///< `output` may be the input itself
+  bool force = false;    ///< `output` may be an input
   bool dry_run = false;  ///< search and confirm, write nothing
+  FileUses files;        ///< what the caller reads and writes besides: none of them may be a file of the run
 
   CostOptions costs;  ///< the engine; the roofline model confirms nothing
   SearchOptions search;
