@@ -18,16 +18,8 @@ struct ProfileOptions {
   bool json = false;
 };
 
-/// A database of which nothing but what it holds is asked.
-Result<ProfileDb> existing(const std::filesystem::path& path) {
-  std::error_code error;
-  if (!std::filesystem::is_regular_file(path, error))
-    return fail("{}: no such profile database; isomer optimize makes one", path.string());
-  return ProfileDb::open(path);
-}
-
 Result<int> show(const ProfileOptions& options) {
-  ISOMER_TRY(ProfileDb db, existing(options.db));
+  ISOMER_TRY(ProfileDb db, ProfileDb::open_existing(options.db));
   ISOMER_TRY(const auto devices, db.devices());
   Table table({"<engine", "<version", "<processor", ">threads", ">kernels"});
   nlohmann::json rows = nlohmann::json::array();
@@ -51,10 +43,11 @@ Result<int> merge(const ProfileOptions& options) {
   make_folder_of(path);
   ISOMER_TRY(ProfileDb db, ProfileDb::open(path));
   nlohmann::json rows = nlohmann::json::array();
-  for (const std::string& other : options.others) {
-    ISOMER_TRY(const int64_t taken, db.merge(other));
-    rows.push_back({{"file", other}, {"taken", taken}});
-    if (!options.json) fmt::print("{}: {} kernels taken over\n", other, taken);
+  const std::vector<std::filesystem::path> others(options.others.begin(), options.others.end());
+  ISOMER_TRY(const std::vector<int64_t> taken, db.merge(others));
+  for (size_t i = 0; i < taken.size(); ++i) {
+    rows.push_back({{"file", options.others[i]}, {"taken", taken[i]}});
+    if (!options.json) fmt::print("{}: {} kernels taken over\n", options.others[i], taken[i]);
   }
   if (options.json) print_json({{"file", options.db.string()}, {"merged", rows}});
   return kDone;

@@ -21,10 +21,18 @@ constexpr const char* kSchema = R"(
     us REAL NOT NULL, spread REAL NOT NULL, runs INTEGER NOT NULL, PRIMARY KEY (device, signature)) WITHOUT ROWID;
 )";
 
+/// What a row of `kernel` has to be to count as a measurement. The file may come from anywhere: SQLite keeps text and
+/// infinity where numbers are declared.
+constexpr const char* kIsMeasurement = R"(
+  typeof(signature) = 'integer' AND typeof(description) = 'text'
+  AND typeof(us) IN ('real', 'integer') AND us >= 0 AND us < 9e999
+  AND typeof(spread) IN ('real', 'integer') AND spread >= 0 AND spread < 9e999
+  AND typeof(runs) = 'integer' AND runs BETWEEN 0 AND 1000000000)";
+
 /// A prepared statement that goes with the object.
 class Statement {
  public:
-  Statement(sqlite3* db, const char* sql) { sqlite3_prepare_v2(db, sql, -1, &statement_, nullptr); }
+  Statement(sqlite3* db, const std::string& sql) { sqlite3_prepare_v2(db, sql.c_str(), -1, &statement_, nullptr); }
   ~Statement() { sqlite3_finalize(statement_); }
   Statement(const Statement&) = delete;
   Statement& operator=(const Statement&) = delete;
@@ -59,11 +67,34 @@ class Statement {
 void ProfileDb::Close::operator()(sqlite3* db) const { sqlite3_close(db); }
 
 Result<ProfileDb> ProfileDb::open(const std::filesystem::path& path) {
+  std::error_code error;
+  if (std::filesystem::exists(path, error) && !std::filesystem::is_regular_file(path, error))
+    return fail("{}: is not a regular file", path.string());
+  ISOMER_TRY(ProfileDb db, connect(path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE));
+  ISOMER_TRY(const bool made, db.is_made());
+  if (!made) ISOMER_CHECK(db.make_tables());
+  return db;
+}
+
+Result<ProfileDb> ProfileDb::open_existing(const std::filesystem::path& path) {
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path, error))
+    return fail("{}: no such profile database; isomer optimize makes one", path.string());
+  ISOMER_TRY(ProfileDb db, connect(path, SQLITE_OPEN_READWRITE));
+  ISOMER_TRY(const bool made, db.is_made());
+  if (!made) return fail("{}: not a profile database: it is empty", path.string());
+  return db;
+}
+
+Result<ProfileDb> ProfileDb::connect(const std::filesystem::path& path, int flags) {
   sqlite3* handle = nullptr;
-  const int code = sqlite3_open(path.empty() ? ":memory:" : path.c_str(), &handle);
+  const int code = sqlite3_open_v2(path.empty() ? ":memory:" : path.c_str(), &handle, flags, nullptr);
   ProfileDb db(handle, path.empty() ? "profile database" : path.string());
   if (code != SQLITE_OK) return db.failure();
-  ISOMER_CHECK(db.prepare());
+  sqlite3_busy_timeout(handle, kBusyMilliseconds);
+  // In this journal mode, a crash of the machine may lose the last measurements, which does no harm, but never the
+  // file.
+  ISOMER_CHECK(db.execute("PRAGMA synchronous = NORMAL"));
   return db;
 }
 
@@ -85,12 +116,8 @@ Status ProfileDb::execute(const char* sql) {
   return {};
 }
 
-/// Makes the tables of a new file; refuses the file of another program or of a later version.
-Status ProfileDb::prepare() {
-  sqlite3_busy_timeout(db_.get(), kBusyMilliseconds);
-  // In this journal mode, a crash of the machine may lose the last measurements, which does no harm, but never the
-  // file.
-  ISOMER_CHECK(execute("PRAGMA synchronous = NORMAL"));
+/// Whether the file has the tables; refuses the file of another program or of a later version.
+Result<bool> ProfileDb::is_made() {
   const auto number = [&](const char* sql) -> Result<int64_t> {
     Statement statement(db_.get(), sql);
     if (statement.step() != SQLITE_ROW) return failure();
@@ -102,14 +129,27 @@ Status ProfileDb::prepare() {
   if (application != kApplicationId && (tables > 0 || application != 0))
     return fail("{}: a database of another program", name_);
   if (schema > kSchemaVersion) return fail("{}: written by a later version of Isomer", name_);
-  if (application == kApplicationId && schema == kSchemaVersion) return {};
+  return application == kApplicationId && schema == kSchemaVersion;
+}
+
+Status ProfileDb::make_tables() {
   ISOMER_CHECK(write_ahead());
-  // One transaction: of two processes that make the file at once, each sees a whole one.
+  // Of two processes that make the file at once, each sees a whole one.
+  return in_transaction([&]() -> Status {
+    ISOMER_CHECK(execute(kSchema));
+    return execute(
+        fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {}", kApplicationId, kSchemaVersion).c_str());
+  });
+}
+
+Status ProfileDb::in_transaction(const std::function<Status()>& work) {
   ISOMER_CHECK(execute("BEGIN IMMEDIATE"));
-  ISOMER_CHECK(execute(kSchema));
-  ISOMER_CHECK(execute(
-      fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {}", kApplicationId, kSchemaVersion).c_str()));
-  return execute("COMMIT");
+  Status done = work();
+  if (done) done = execute("COMMIT");
+  if (!done) {
+    const Status ignored = execute("ROLLBACK");  // what went wrong first is the error
+  }
+  return done;
 }
 
 /// Of several that change the mode of a new file at once, SQLite refuses all but one at once, without its busy handler.
@@ -136,7 +176,8 @@ Result<int64_t> ProfileDb::key_id(const ProfileKey& key) {
 Result<std::vector<ProfiledDevice>> ProfileDb::devices() {
   Statement select(db_.get(), R"(
     SELECT engine, version, processor, threads, count(*) FROM device JOIN kernel ON device = id
-    GROUP BY id ORDER BY 1, 2, 3, 4)");
+    WHERE )" + std::string(kIsMeasurement) +
+                                  " GROUP BY id ORDER BY 1, 2, 3, 4");
   std::vector<ProfiledDevice> devices;
   int code = SQLITE_ROW;
   while ((code = select.step()) == SQLITE_ROW) {
@@ -150,7 +191,8 @@ Result<std::vector<ProfiledDevice>> ProfileDb::devices() {
 Result<std::vector<ProfiledKernel>> ProfileDb::load(const ProfileKey& key) {
   ISOMER_TRY(const int64_t device, key_id(key));
   std::vector<ProfiledKernel> times;
-  Statement select(db_.get(), "SELECT signature, us, spread, runs FROM kernel WHERE device = ?");
+  Statement select(
+      db_.get(), std::string("SELECT signature, us, spread, runs FROM kernel WHERE device = ? AND ") + kIsMeasurement);
   select.bind(device);
   int code = SQLITE_ROW;
   while ((code = select.step()) == SQLITE_ROW) {
@@ -172,30 +214,62 @@ Status ProfileDb::store(const ProfileKey& key, uint64_t signature, const KernelT
   return {};
 }
 
-Result<int64_t> ProfileDb::merge(const std::filesystem::path& other) {
-  std::error_code error;
-  if (!std::filesystem::is_regular_file(other, error)) return fail("{}: no such file", other.string());
-  // Opened by itself first, so that what is wrong with it is said of it.
-  ISOMER_CHECK(open(other).map([](const ProfileDb&) {}));
-  Statement attach(db_.get(), "ATTACH DATABASE ? AS other");
-  if (attach.bind(other.string()).step() != SQLITE_DONE) return failure();
-  const auto copy = [&]() -> Result<int64_t> {
-    ISOMER_CHECK(execute(R"(
-      INSERT OR IGNORE INTO device (engine, version, processor, threads)
-        SELECT engine, version, processor, threads FROM other.device)"));
-    ISOMER_CHECK(execute(R"(
-      INSERT INTO kernel (device, signature, description, us, spread, runs)
-        SELECT mine.id, k.signature, k.description, k.us, k.spread, k.runs
-        FROM other.kernel k JOIN other.device theirs ON theirs.id = k.device
-        JOIN device mine USING (engine, version, processor, threads) WHERE true
+Result<std::vector<ProfileDb::Row>> ProfileDb::rows() {
+  Statement check(db_.get(), "PRAGMA quick_check(1)");
+  if (check.step() != SQLITE_ROW) return failure();
+  if (check.text(0) != "ok") return fail("{}: damaged ({})", name_, check.text(0));
+  Statement select(db_.get(), R"(
+    SELECT engine, version, processor, threads, signature, us, spread, runs, description, )" +
+                                  std::string(kIsMeasurement) + R"( FROM kernel JOIN device ON device = id
+    ORDER BY 1, 2, 3, 4, 5)");
+  std::vector<Row> rows;
+  int code = SQLITE_ROW;
+  while ((code = select.step()) == SQLITE_ROW) {
+    const std::string description = select.text(8);
+    if (select.integer(9) == 0)
+      return fail("{}: damaged: '{}' is said to take {} us (spread {}) in {} runs", name_, description, select.text(5),
+                  select.text(6), select.text(7));
+    rows.push_back({{select.text(0), select.text(1), select.text(2), static_cast<int>(select.integer(3))},
+                    static_cast<uint64_t>(select.integer(4)),
+                    {.us = select.real(5), .spread = select.real(6), .runs = static_cast<int>(select.integer(7))},
+                    description});
+  }
+  if (code != SQLITE_DONE) return failure();
+  return rows;
+}
+
+Result<int64_t> ProfileDb::take_over(const std::vector<Row>& rows) {
+  int64_t taken = 0;
+  for (const Row& row : rows) {
+    ISOMER_TRY(const int64_t device, key_id(row.key));
+    Statement insert(db_.get(), std::string(R"(
+      INSERT INTO kernel (device, signature, description, us, spread, runs) VALUES (?, ?, ?, ?, ?, ?)
         ON CONFLICT (device, signature) DO UPDATE SET
           description = excluded.description, us = excluded.us, spread = excluded.spread, runs = excluded.runs
-          WHERE excluded.runs > runs)"));
-    return sqlite3_changes(db_.get());
-  };
-  Result<int64_t> changed = copy();
-  ISOMER_CHECK(execute("DETACH DATABASE other"));
-  return changed;
+          WHERE excluded.runs > runs OR NOT ()") +
+                                    kIsMeasurement + ")");
+    insert.bind(device).bind(static_cast<int64_t>(row.signature)).bind(row.description);
+    insert.bind(row.time.us).bind(row.time.spread).bind(int64_t{row.time.runs});
+    if (insert.step() != SQLITE_DONE) return failure();
+    taken += sqlite3_changes(db_.get());
+  }
+  return taken;
+}
+
+Result<std::vector<int64_t>> ProfileDb::merge(std::span<const std::filesystem::path> others) {
+  std::vector<std::vector<Row>> found;
+  for (const std::filesystem::path& path : others) {
+    ISOMER_TRY(ProfileDb other, open_existing(path));
+    ISOMER_TRY(found.emplace_back(), other.rows());
+  }
+  std::vector<int64_t> taken;
+  ISOMER_CHECK(in_transaction([&]() -> Status {
+    for (const std::vector<Row>& rows : found) {
+      ISOMER_TRY(taken.emplace_back(), take_over(rows));
+    }
+    return {};
+  }));
+  return taken;
 }
 
 }  // namespace isomer

@@ -2,7 +2,9 @@
 // Measured kernels, kept in a file (SQLite) from run to run.
 
 #include <filesystem>
+#include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -39,26 +41,45 @@ class ProfileDb {
   /// Opens or makes a file; in memory where the path is empty. An Error where the file is damaged or no database of
   /// ours.
   static Result<ProfileDb> open(const std::filesystem::path& path);
+  /// Opens a file that must be there, and makes nothing.
+  static Result<ProfileDb> open_existing(const std::filesystem::path& path);
 
   /// Adds the database at `path`, and the files that SQLite keeps beside it, to the files that a command uses.
   static void declare(const std::filesystem::path& path, FileUses& uses);
 
   /// What has been measured, in the order of engine, version, processor and threads.
   Result<std::vector<ProfiledDevice>> devices();
-  /// All measurements of one engine on one processor.
+  /// All measurements of one engine on one processor. Rows that are not measurements (a time that is negative or not a
+  /// finite number) are left out, so that they are measured again.
   Result<std::vector<ProfiledKernel>> load(const ProfileKey& key);
   /// Keeps a measurement in place of what there was. `kernel` describes it to people.
   Status store(const ProfileKey& key, uint64_t signature, const KernelTime& time, const std::string& kernel);
-  /// Takes over the measurements of another file; of two for one kernel, the one with more runs. Returns how many were
-  /// new or better.
-  Result<int64_t> merge(const std::filesystem::path& other);
+  /// Takes over the measurements of other files; of two for one kernel, the one with more runs. Returns how many of
+  /// each file were new or better. Where one file is damaged, or has a row that is not a measurement, the Error names
+  /// it, and nothing is taken over from any.
+  Result<std::vector<int64_t>> merge(std::span<const std::filesystem::path> others);
 
  private:
   struct Close {
     void operator()(sqlite3* db) const;
   };
   ProfileDb(sqlite3* db, std::string name) : db_(db), name_(std::move(name)) {}
-  Status prepare();
+  /// A measurement with what it holds for.
+  struct Row {
+    ProfileKey key;
+    uint64_t signature = 0;
+    KernelTime time;
+    std::string description;
+  };
+
+  static Result<ProfileDb> connect(const std::filesystem::path& path, int flags);
+  Result<bool> is_made();
+  Status make_tables();
+  /// Does all of `work` or, where it fails, nothing.
+  Status in_transaction(const std::function<Status()>& work);
+  /// All measurements. An Error where the file is damaged or a row is not a measurement.
+  Result<std::vector<Row>> rows();
+  Result<int64_t> take_over(const std::vector<Row>& rows);
   Status write_ahead();
   Status execute(const char* sql);
   tl::unexpected<Error> failure() const;

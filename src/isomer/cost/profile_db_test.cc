@@ -35,6 +35,20 @@ class ProfileDbTest : public testing::Test {
     return db ? "(opened)" : db.error().message;
   }
 
+  /// How many kernels were taken over from each file, or the error.
+  std::string merged(ProfileDb& db, const std::vector<std::string>& names) const {
+    std::vector<std::filesystem::path> others;
+    for (const std::string& name : names) others.push_back(folder_.path() / name);
+    const auto taken = db.merge(others);
+    return taken ? fmt::format("{}", fmt::join(*taken, " ")) : taken.error().message;
+  }
+  static void change(const std::filesystem::path& path, const std::string& sql) {
+    sqlite3* db = nullptr;
+    ASSERT_EQ(sqlite3_open(path.c_str(), &db), SQLITE_OK);
+    EXPECT_EQ(sqlite3_exec(db, sql.c_str(), nullptr, nullptr, nullptr), SQLITE_OK) << sql;
+    sqlite3_close(db);
+  }
+
   const TempDir folder_ = TempDir::make().value();
 };
 
@@ -77,13 +91,11 @@ TEST_F(ProfileDbTest, MergesOtherFiles) {
   ProfileDb db = open(file("p.db"));
   ASSERT_TRUE(db.store(kKey, 1, {.us = 1, .runs = 4}, "").has_value());
   ASSERT_TRUE(db.store(kKey, 2, {.us = 2, .runs = 6}, "").has_value());
-  EXPECT_EQ(db.merge(file("other.db")).value(), 3);
+  EXPECT_EQ(merged(db, {"other.db"}), "3");
   EXPECT_EQ(times(db), (std::map<uint64_t, double>{{1, 10}, {2, 2}, {3, 30}}));
   EXPECT_EQ(times(db, {"own", "1", "p", 4}), (std::map<uint64_t, double>{{9, 90}}));
-  EXPECT_EQ(db.merge(file("other.db")).value(), 0) << "again";
-  const auto missing = db.merge(file("none.db"));
-  ASSERT_FALSE(missing.has_value());
-  EXPECT_THAT(missing.error().message, HasSubstr("none.db"));
+  EXPECT_EQ(merged(db, {"other.db"}), "0") << "again";
+  EXPECT_THAT(merged(db, {"none.db"}), HasSubstr("none.db: no such profile database"));
   EXPECT_FALSE(std::filesystem::exists(file("none.db")));
 }
 
@@ -105,7 +117,83 @@ TEST_F(ProfileDbTest, DamagedAndForeignFilesAreRefused) {
   EXPECT_THAT(refusal(file("damaged")), HasSubstr("damaged"));
   EXPECT_THAT(refusal(folder_.path() / "no" / "folder"), HasSubstr("unable to open"));
   ProfileDb db = open("");
-  EXPECT_THAT(db.merge(file("text")).error().message, HasSubstr("text: not a profile database"));
+  EXPECT_THAT(merged(db, {"text"}), HasSubstr("text: not a profile database"));
+  EXPECT_THAT(refusal("/dev/null"), HasSubstr("/dev/null: is not a regular file"));
+}
+
+TEST_F(ProfileDbTest, AnEmptyFileIsMergedFromByNobodyAndStaysEmpty) {
+  ASSERT_TRUE(write_file(file("empty"), "").has_value());
+  ProfileDb db = open("");
+  EXPECT_THAT(merged(db, {"empty"}), HasSubstr("empty: not a profile database"));
+  EXPECT_EQ(std::filesystem::file_size(file("empty")), 0U);
+}
+
+/// What is no measurement, for the column "us", "spread" or "runs".
+const std::vector<std::pair<std::string, std::string>> kNoMeasurements = {
+    {"us", "-1e9"},    {"us", "'fast'"},     {"us", "9e999"}, {"us", "x'00'"},    {"spread", "-1"},
+    {"spread", "'x'"}, {"spread", "-9e999"}, {"runs", "-1"},  {"runs", "'many'"}, {"runs", "9223372036854775807"}};
+
+TEST_F(ProfileDbTest, MergingIsAllOrNothingAndChecksEveryRow) {
+  {
+    ProfileDb good = open(file("good.db"));
+    ASSERT_TRUE(good.store(kKey, 1, {.us = 10, .runs = 5}, "Conv").has_value());
+    ProfileDb db = open(file("p.db"));
+    ASSERT_TRUE(db.store(kKey, 1, {.us = 1, .runs = 1}, "Conv").has_value());
+  }
+  for (const auto& [column, value] : kNoMeasurements) {
+    std::filesystem::remove(file("bad.db"));
+    {
+      ProfileDb bad = open(file("bad.db"));
+      ASSERT_TRUE(bad.store(kKey, 7, {.us = 3, .runs = 9}, "Relu").has_value());
+      ASSERT_TRUE(bad.store(kKey, 8, {.us = 3, .runs = 9}, "Tanh").has_value());
+    }
+    change(file("bad.db"), "UPDATE kernel SET " + column + " = " + value + " WHERE signature = 8");
+    ProfileDb db = open(file("p.db"));
+    EXPECT_THAT(merged(db, {"good.db", "bad.db"}), HasSubstr("bad.db: damaged: 'Tanh'")) << column << " = " << value;
+    EXPECT_EQ(times(db), (std::map<uint64_t, double>{{1, 1}})) << column << " = " << value;
+  }
+  ProfileDb db = open(file("p.db"));
+  EXPECT_EQ(merged(db, {"good.db"}), "1");
+}
+
+TEST_F(ProfileDbTest, ADamagedFileIsNamedAndChangesNothing) {
+  {
+    ProfileDb bad = open(file("bad.db"));
+    for (uint64_t i = 0; i < 2000; ++i)
+      ASSERT_TRUE(bad.store(kKey, i, {.us = 3, .runs = 9}, "a kernel with a long description").has_value());
+  }
+  std::string bytes = read_file(file("bad.db")).value();
+  const size_t page = 4096;
+  ASSERT_GT(bytes.size(), 10 * page);
+  for (size_t i = bytes.size() - 2 * page; i < bytes.size() - page; ++i) bytes[i] = static_cast<char>(0xff);
+  ASSERT_TRUE(write_file(file("bad.db"), bytes).has_value());
+  ProfileDb db = open(file("p.db"));
+  const std::string error = merged(db, {"bad.db"});
+  EXPECT_THAT(error, HasSubstr("bad.db: "));
+  EXPECT_THAT(error, HasSubstr("damaged"));
+  EXPECT_TRUE(times(db).empty());
+}
+
+TEST_F(ProfileDbTest, RowsThatAreNoMeasurementsAreMeasuredAgain) {
+  for (const auto& [column, value] : kNoMeasurements) {
+    std::filesystem::remove(file("p.db"));
+    {
+      ProfileDb db = open(file("p.db"));
+      ASSERT_TRUE(db.store(kKey, 1, {.us = 1, .runs = 1}, "Conv").has_value());
+      ASSERT_TRUE(db.store(kKey, 2, {.us = 2, .runs = 9}, "Relu").has_value());
+    }
+    change(file("p.db"), "UPDATE kernel SET " + column + " = " + value + " WHERE signature = 2");
+    ProfileDb db = open(file("p.db"));
+    EXPECT_EQ(times(db), (std::map<uint64_t, double>{{1, 1}})) << column << " = " << value;
+    EXPECT_EQ(db.devices().value().front().kernels, 1);
+    {
+      ProfileDb other = open(file("other.db"));
+      ASSERT_TRUE(other.store(kKey, 2, {.us = 5, .runs = 1}, "Relu").has_value());
+    }
+    EXPECT_EQ(merged(db, {"other.db"}), "1") << "although it has fewer runs";
+    ASSERT_TRUE(db.store(kKey, 2, {.us = 4, .runs = 3}, "Relu").has_value());
+    EXPECT_EQ(times(db), (std::map<uint64_t, double>{{1, 1}, {2, 4}}));
+  }
 }
 
 TEST_F(ProfileDbTest, SeveralMakeAFileAtOnce) {
