@@ -8,6 +8,7 @@
 
 #include "isomer/onnx/export.h"
 #include "isomer/onnx/import.h"
+#include "isomer/onnx/input_file.h"
 
 namespace {
 
@@ -43,6 +44,7 @@ int main(int argc, char** argv) {
     fmt::print(stderr, "usage: {} IN OUT\n", argv[0]);
     return 2;
   }
+  isomer::map_input_files();
   const isomer::Status done = fs::is_directory(argv[1]) ? roundtrip_all(argv[1], argv[2]) : roundtrip(argv[1], argv[2]);
   if (!done) fmt::print(stderr, "{}\n", done.error().message);
   return done ? EXIT_SUCCESS : 2;

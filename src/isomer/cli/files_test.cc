@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <fstream>
 #include <map>
 #include <set>
 #include <thread>
@@ -19,6 +20,7 @@
 #include "isomer/onnx/content.h"
 #include "isomer/onnx/export.h"
 #include "isomer/onnx/import.h"
+#include "isomer/onnx/input_file.h"
 #include "isomer/ops/registry.h"
 #include "isomer/runtime/npy.h"
 
@@ -305,6 +307,63 @@ TEST_F(CommandFilesTest, EveryOutputFollowsALink) {
     EXPECT_TRUE(fs::is_regular_file(file("target")));
     for (const char* made : {"link", "target", "own"}) fs::remove(file(made));
   }
+}
+
+/// While a command runs that reads `pipe` once it has imported the model: changes a file, and gives it its text.
+std::thread change_during_run(const std::string& pipe, const std::string& text, const std::function<void()>& change) {
+  return std::thread([=] {
+    const int descriptor = ::open(pipe.c_str(), O_WRONLY);  // waits for the command
+    change();
+    EXPECT_EQ(::write(descriptor, text.data(), text.size()), static_cast<ssize_t>(text.size()));
+    ::close(descriptor);
+  });
+}
+
+TEST_F(CommandFilesTest, AnInputThatChangesIsNamed) {
+  const std::string heavy = model("heavy.onnx", 1000), pipe = file("pipe").string(), out = file("out").string();
+  const std::string data = file(external_files(import_model(heavy).value())[0]).string();
+  ASSERT_TRUE(write_npy(file("x.npy"), Tensor::floats({1, 8}, std::vector<float>(8, 1.0F))));
+  const std::string array = read_file(file("x.npy")).value(), weights = read_file(data).value();
+  const std::string rules = "rule own (Relu (Relu ?x)) => (Relu ?x)";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  const auto truncate = [&] { fs::resize_file(data, 100); };
+  const auto scribble = [&] {
+    std::ofstream(data, std::ios::in | std::ios::binary).seekp(64) << "something else, as long";
+    fs::last_write_time(data, fs::last_write_time(data) + std::chrono::seconds(1));
+  };
+  for (const auto& change : {std::function<void()>(truncate), std::function<void()>(scribble)}) {
+    for (const auto& [arguments, text] : std::vector<std::pair<Words, std::string>>{
+             {{"run", heavy, "--engine", "reference", "--input", "x=" + pipe, "--output-dir", out}, array},
+             {{"run", heavy, "--engine", "ort", "--input", "x=" + pipe, "--output-dir", out}, array},
+             {{"optimize", heavy, "--engine", "roofline", "--rules", pipe, "-o", out}, rules},
+             {{"optimize", heavy, "--engine", "onednn", "--rules", pipe, "-o", out}, rules}}) {
+      SCOPED_TRACE(fmt::format("{}", fmt::join(arguments, " ")));
+      ASSERT_TRUE(write_file(data, weights));
+      std::thread writer = change_during_run(pipe, text, change);
+      const Outcome outcome = isomer_program(arguments);
+      writer.join();
+      EXPECT_EQ(outcome.exit_code, 2);
+      EXPECT_THAT(outcome.err, HasSubstr(data + ": has changed since the command began to read it"));
+      EXPECT_EQ(outcome.out, "");
+      EXPECT_FALSE(fs::exists(out));
+    }
+  }
+}
+
+TEST_F(CommandFilesTest, DataThatAreTruncatedWhileTheyAreMappedEndTheProgram) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const std::string heavy = model("heavy.onnx", 1000), pipe = file("pipe").string(), out = file("out").string();
+  const std::string data = file(external_files(import_model(heavy).value())[0]).string();
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  const auto program = [&] {
+    map_input_files();
+    change_during_run(pipe, "rule own (Relu (Relu ?x)) => (Relu ?x)", [&] { fs::resize_file(data, 100); }).detach();
+    const std::vector<const char*> arguments = {"isomer",  "optimize",   heavy.c_str(), "--engine", "onednn",
+                                                "--rules", pipe.c_str(), "-o",          out.c_str()};
+    _exit(run_program(static_cast<int>(arguments.size()), arguments.data()));
+  };
+  EXPECT_EXIT(program(), testing::ExitedWithCode(2), "isomer: .*data: (was truncated|has changed)");
+  EXPECT_FALSE(fs::exists(out));
 }
 
 TEST_F(CommandFilesTest, OutputsGoThroughPipes) {

@@ -61,27 +61,39 @@ Result<std::filesystem::path> resolve(const std::filesystem::path& folder, const
 
 }  // namespace
 
-Result<std::shared_ptr<const MappedFile>> ExternalData::file(const std::string& location) {
+Result<std::shared_ptr<const InputFile>> ExternalData::file(const std::string& location) {
   if (const auto known = files_.find(location); known != files_.end()) return known->second;
   if (folder_.empty()) return fail("the model has no folder");
   ISOMER_CHECK(check_location(location));
   ISOMER_TRY(const auto path, resolve(folder_, location));
-  ISOMER_TRY(auto mapped, MappedFile::open(path, {.single_link = true}));
-  files_.emplace(location, mapped);
-  return mapped;
+  ISOMER_TRY(auto opened, InputFile::open(path, {.single_link = true}));
+  files_.emplace(location, opened);
+  return opened;
 }
 
-Result<ExternalBytes> ExternalData::find(const onnx::TensorProto& tensor, size_t size) {
+Result<FileBytes> ExternalData::read(const std::string& location, uint64_t offset, size_t size) {
+  const InputFile& opened = *files_.at(location);
+  if (!opened.copies()) return opened.bytes(offset, size);
+  const auto place = std::tuple(location, offset, size);
+  if (const auto known = copies_.find(place); known != copies_.end()) return known->second;
+  ISOMER_CHECK(allow_copy(size));
+  ISOMER_TRY(FileBytes copy, opened.bytes(offset, size));
+  return copies_.emplace(place, std::move(copy)).first->second;
+}
+
+Result<FileBytes> ExternalData::find(const onnx::TensorProto& tensor, size_t size) {
   ISOMER_TRY(const Place place, read_place(tensor));
-  auto mapped = file(place.location);
-  if (!mapped) return fail_in(fmt::format("external data '{}'", place.location), mapped.error());
-  const auto bytes = (*mapped)->bytes();
+  const auto opened = file(place.location);
+  if (!opened) return fail_in(fmt::format("external data '{}'", place.location), opened.error());
+  const uint64_t end = (*opened)->size();
   if (place.length && *place.length != size)
     return fail("its external data has {} bytes, its type wants {}", *place.length, size);
-  if (place.offset > bytes.size() || bytes.size() - place.offset < size)
-    return fail("external data '{}' ends at byte {}, the tensor wants {} bytes from {}", place.location, bytes.size(),
-                size, place.offset);
-  return ExternalBytes{bytes.subspan(place.offset, size), *mapped};
+  if (place.offset > end || end - place.offset < size)
+    return fail("external data '{}' ends at byte {}, the tensor wants {} bytes from {}", place.location, end, size,
+                place.offset);
+  auto bytes = read(place.location, place.offset, size);
+  if (!bytes) return fail_in(fmt::format("external data '{}'", place.location), bytes.error());
+  return bytes;
 }
 
 std::vector<std::string> ExternalData::used() const {
@@ -92,7 +104,7 @@ std::vector<std::string> ExternalData::used() const {
 
 Status ExternalData::allow_copy(size_t size) {
   size_t limit = size_t{1} << 20;
-  for (const auto& [name, mapped] : files_) limit += 2 * mapped->bytes().size();
+  for (const auto& [name, opened] : files_) limit += 2 * opened->size();
   if (limit - copied_ < size) return fail("the model uses the same external data too often");
   copied_ += size;
   return {};

@@ -5,8 +5,8 @@
 
 #include "isomer/base/printable.h"
 #include "isomer/onnx/importer.h"
+#include "isomer/onnx/input_file.h"
 #include "isomer/onnx/label.h"
-#include "isomer/onnx/mapped_file.h"
 #include "isomer/onnx/proto_tensor.h"
 #include "isomer/onnx/quantized.h"
 #include "isomer/onnx/sort_nodes.h"
@@ -218,10 +218,10 @@ Result<Model> import_parsed(std::span<const std::byte> bytes, const std::filesys
 }  // namespace
 
 Result<Model> import_model(const std::filesystem::path& path) {
-  auto file = MappedFile::open(path, {});
+  auto file = InputFile::open(path, {}).and_then([](const auto& opened) { return opened->bytes(0, opened->size()); });
   if (!file) return fail_in(path.string(), file.error());
   const auto parent = path.parent_path();
-  auto model = import_parsed((*file)->bytes(), parent.empty() ? "." : parent);
+  auto model = import_parsed(file->bytes, parent.empty() ? "." : parent);
   if (!model) return fail_in(path.string(), model.error());
   return model;
 }

@@ -91,12 +91,12 @@ Result<Tensor> from_field(DType dtype, std::vector<int64_t> dims, const onnx::Te
 Result<Tensor> from_external(DType dtype, std::vector<int64_t> dims, const onnx::TensorProto& proto,
                              ExternalData& external) {
   if (dtype == DType::String) return fail("strings cannot be external data");
-  ISOMER_TRY(const ExternalBytes found, external.find(proto, Tensor::byte_size(dtype, dims)));
+  ISOMER_TRY(const FileBytes found, external.find(proto, Tensor::byte_size(dtype, dims)));
   if (!aligned(found.bytes.data(), dtype)) {
     ISOMER_CHECK(external.allow_copy(found.bytes.size()));
     return copied(dtype, std::move(dims), found.bytes);
   }
-  return Tensor::view(dtype, std::move(dims), found.bytes, found.file);
+  return Tensor::view(dtype, std::move(dims), found.bytes, found.owner);
 }
 
 /// `own` is `proto` where its raw data may be taken, else null.
