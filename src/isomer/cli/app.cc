@@ -9,12 +9,28 @@
 namespace isomer {
 namespace {
 
+/// What is wrong with a command line that names no command of `app`, or one that there is not; else nothing.
+std::string wrong_command(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* command : app.get_subcommands({})) names.push_back(command->get_name());
+  if (names.empty()) return "";
+  const std::vector<std::string> rest = app.remaining();
+  if (!rest.empty() && rest.front().starts_with('-')) return fmt::format("no option '{}'", rest.front());
+  return fmt::format("{}; there are: {}", rest.empty() ? "a command is needed" : "no command '" + rest.front() + "'",
+                     fmt::join(names, ", "));
+}
+
 /// Help and version are done; all else is a usage error.
 int explain(const CLI::App& app, const CLI::ParseError& error) {
   if (error.get_exit_code() == 0) return app.exit(error);
-  const auto chosen = app.get_subcommands();
-  fmt::print(stderr, "isomer: {}\nSee isomer {}--help.\n", error.what(),
-             chosen.empty() ? "" : chosen.front()->get_name() + " ");
+  const CLI::App* chosen = &app;
+  std::string words;
+  for (auto next = app.get_subcommands(); !next.empty(); next = chosen->get_subcommands()) {
+    chosen = next.front();
+    words += chosen->get_name() + " ";
+  }
+  const std::string wrong = wrong_command(*chosen);
+  fmt::print(stderr, "isomer: {}\nSee isomer {}--help.\n", wrong.empty() ? error.what() : wrong, words);
   return kBadInput;
 }
 

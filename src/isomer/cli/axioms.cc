@@ -88,8 +88,11 @@ void add_rules_axioms(CLI::App& rules, int& exit_code) {
   command->add_option("op", options->op, "Name of an operator; all of them by default");
   command->add_flag("--check", options->check, "Compare with the reference kernels on small shapes, exactly");
   command->add_option("--instances", options->instances, "Most instances of one pattern and rank")
+      ->check(in_range(IntegerRange{.least = 1}))
       ->capture_default_str();
-  command->add_option("--threads", options->threads, "Threads")->check(CLI::Range(1, 256))->capture_default_str();
+  command->add_option("--threads", options->threads, "Threads")
+      ->check(in_range(IntegerRange{.least = 1, .most = 256}))
+      ->capture_default_str();
   add_json(*command, options->json);
   command->footer("Exit code 1 when an axiom is refuted; its counterexample is printed.");
   command->callback([options, &exit_code] { exit_code = finish(run(*options)); });

@@ -162,12 +162,12 @@ void add_bench(CLI::App& app, int& exit_code) {
       ->required()
       ->expected(1, 2);
   command->add_option("--runs", options->runs, "Runs of each model; else as many as --seconds allows")
-      ->check(CLI::Range(1, 1000000));
+      ->check(in_range(IntegerRange{.least = 1, .most = 1000000}));
   command->add_option("--seconds", options->timing.seconds, "How long to measure (at least 10, at most 1000 runs)")
-      ->check(CLI::Range(0.0, 3600.0))
+      ->check(in_range(NumberRange{.least = 0, .most = 3600}))
       ->capture_default_str();
   command->add_option("--warmup", options->timing.warmup, "Runs of each model before the clock starts")
-      ->check(CLI::Range(0, 1000))
+      ->check(in_range(IntegerRange{.least = 0, .most = 1000}))
       ->capture_default_str();
   add_trace(*command, options->files, options->trace_file,
             "Write a Chrome trace of one run of each model to this file (onednn)");

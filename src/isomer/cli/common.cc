@@ -45,7 +45,7 @@ void EngineChoice::add_to(CLI::App& command, CommandFiles& files) {
       ->check(CLI::IsMember(engine_names()))
       ->capture_default_str();
   command.add_option("--threads", options.threads, "Threads of the engine")
-      ->check(CLI::Range(1, 1024))
+      ->check(in_range(kThreads))
       ->capture_default_str();
   files.updates_profile_db(command, profile_db);
   add_dtype(command, options);
@@ -73,10 +73,17 @@ void add_precision(nlohmann::json& report, const EngineChoice& engine, const std
   if (loss) report["precision"] = to_json(*loss);
 }
 
+CLI::Option* add_repeated(CLI::App& command, const std::string& name, std::vector<std::string>& target,
+                          const std::string& help) {
+  return command.add_option(name, target, help + "; may be given many times")
+      ->expected(1)
+      ->allow_extra_args(false)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+}
+
 void InputChoice::add_to(CLI::App& command) {
-  command.add_option("--shape", shapes, "NAME:1,3,224,224 (extents of an input) or N=8 (value of a symbol); else 1")
-      ->allow_extra_args(false);
-  command.add_option("--seed", seed, "Seed of the random inputs")->capture_default_str();
+  add_repeated(command, "--shape", shapes, "NAME:1,3,224,224 (extents of an input) or N=8 (value of a symbol); else 1");
+  command.add_option("--seed", seed, "Seed of the random inputs")->check(in_range(kSeed))->capture_default_str();
 }
 
 Result<ShapeOptions> InputChoice::shape_options() const {
@@ -120,18 +127,18 @@ void add_costs(CLI::App& command, CostOptions& options, CommandFiles& files, con
       ->check(CLI::IsMember(engines))
       ->capture_default_str();
   command.add_option("--threads", options.engine_options.threads, "Threads of the engine")
-      ->check(CLI::Range(1, 1024))
+      ->check(in_range(kThreads))
       ->capture_default_str();
   add_dtype(command, options.engine_options);
   files.updates_profile_db(command, options.profile_db);
   command.add_option("--peak-flops", options.roofline.flops_per_second, "roofline: FLOPs a second")
-      ->check(CLI::PositiveNumber)
+      ->check(in_range(NumberRange{.least = 0, .open = true}))
       ->capture_default_str();
   command.add_option("--peak-bytes", options.roofline.bytes_per_second, "roofline: bytes a second")
-      ->check(CLI::PositiveNumber)
+      ->check(in_range(NumberRange{.least = 0, .open = true}))
       ->capture_default_str();
   command.add_option("--kernel-overhead", options.roofline.kernel_overhead_us, "roofline: microseconds a kernel")
-      ->check(CLI::NonNegativeNumber)
+      ->check(in_range(NumberRange{.least = 0}))
       ->capture_default_str();
 }
 

@@ -12,10 +12,12 @@
 #include "isomer/base/result.h"
 #include "isomer/base/trace.h"
 #include "isomer/cli/files.h"
+#include "isomer/cli/validators.h"
 #include "isomer/engine/engine.h"
 #include "isomer/engine/inputs.h"
 #include "isomer/onnx/model.h"
 #include "isomer/optimize/costs.h"
+#include "isomer/optimize/option_ranges.h"
 #include "isomer/optimize/precision.h"
 
 namespace isomer {
@@ -60,6 +62,10 @@ struct InputChoice {
   void add_to(CLI::App& command);
   Result<ShapeOptions> shape_options() const;
 };
+
+/// An option that takes one text, and may be given many times.
+CLI::Option* add_repeated(CLI::App& command, const std::string& name, std::vector<std::string>& target,
+                          const std::string& help);
 
 /// The --dtype option.
 void add_dtype(CLI::App& command, EngineOptions& options);

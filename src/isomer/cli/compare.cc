@@ -182,12 +182,12 @@ void add_compare(CLI::App& app, int& exit_code) {
   options->files.reads(*command, "a", options->a, "ONNX file: what is expected")->required();
   options->files.reads(*command, "b", options->b, "ONNX file: what is to be the same")->required();
   command->add_option("--inputs", options->inputs, "How many sets of random inputs")
-      ->check(CLI::Range(1, 1000000))
+      ->check(in_range(IntegerRange{.least = 1, .most = 1000000}))
       ->capture_default_str();
   command
       ->add_option("--tolerance", options->tolerance_given,
                    "Error allowed, relative to an output's largest element; else 1e-4, in bf16 0.0156")
-      ->check(CLI::NonNegativeNumber);
+      ->check(in_range(kTolerance));
   options->engine.add_to(*command, options->files);
   options->random.add_to(*command);
   add_json(*command, options->json);

@@ -128,19 +128,21 @@ void add_rules_derive(CLI::App& rules, int& exit_code) {
   command->files.reads(*sub, "--rules", command->rules, "Rule files instead of the built-in rules");
   DeriveLimits& limits = command->options.limits;
   sub->add_option("--max-nodes", limits.nodes, "Nodes of the e-graph")
-      ->check(CLI::Range(1, 1'000'000))
+      ->check(in_range(IntegerRange{.least = 1, .most = 1'000'000}))
       ->capture_default_str();
   sub->add_option("--max-rounds", limits.rounds, "Rounds of saturation")
-      ->check(CLI::Range(0, 1000))
+      ->check(in_range(IntegerRange{.least = 0, .most = 1000}))
       ->capture_default_str();
   sub->add_option("--time-limit", limits.seconds, "Seconds for each instance; 0: none")
-      ->check(CLI::NonNegativeNumber)
+      ->check(in_range(kTimeBudget))
       ->capture_default_str();
   sub->add_flag("--all-weights", limits.all_weights, "Let the condition weight(...) of rules hold of everything");
   sub->add_option("--instances", command->options.instances, "Instances at which an equality has to follow")
-      ->check(CLI::Range(1, 100))
+      ->check(in_range(IntegerRange{.least = 1, .most = 100}))
       ->capture_default_str();
-  sub->add_option("--threads", command->threads, "Threads")->check(CLI::Range(1, 256))->capture_default_str();
+  sub->add_option("--threads", command->threads, "Threads")
+      ->check(in_range(IntegerRange{.least = 1, .most = 256}))
+      ->capture_default_str();
   add_json(*sub, command->json);
   sub->footer(
       "Example: isomer rules derive '(MatMul (MatMul (MatMul ?a ?b) ?c) ?d) => (MatMul ?a (MatMul ?b (MatMul ?c ?d)))\n"

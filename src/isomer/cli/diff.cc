@@ -158,11 +158,13 @@ void add_diff(CLI::App& app, int& exit_code) {
   const auto options = std::make_shared<DiffOptions>();
   options->files.reads(*command, "a", options->a, "ONNX file: before")->required();
   options->files.reads(*command, "b", options->b, "ONNX file: after")->required();
-  command->add_option("--limit", options->limit, "How many changed nodes to list")->capture_default_str();
+  command->add_option("--limit", options->limit, "How many changed nodes to list")
+      ->check(in_range(IntegerRange{.least = 0}))
+      ->capture_default_str();
   options->files.writes(*command, "--dot", options->dot,
                         "Write both graphs, with what changed marked, as a Graphviz file");
   command->add_option("--hops", options->picture.hops, "In the picture: unchanged nodes this near to a changed one")
-      ->check(CLI::NonNegativeNumber)
+      ->check(in_range(IntegerRange{.least = 0, .most = 1000000}))
       ->capture_default_str();
   command->add_flag("--all", options->picture.all, "In the picture: every node");
   add_json(*command, options->json);

@@ -117,8 +117,8 @@ void add_explain(CLI::App& app, int& exit_code) {
   add_costs(*command, arguments->costs, arguments->files);
   arguments->costs.engine = "roofline";
   arguments->files.reads(*command, "--rules", arguments->rules_file, "A rule file instead of the built-in rules");
-  command->add_option("--shape", arguments->shapes, "NAME:1,3,224,224 (extents of an input) or N=8 (value of a symbol)")
-      ->allow_extra_args(false);
+  add_repeated(*command, "--shape", arguments->shapes,
+               "NAME:1,3,224,224 (extents of an input) or N=8 (value of a symbol)");
   add_json(*command, arguments->json);
   command->footer("Example: isomer explain model.onnx --rule merge-convolutions");
   command->callback([arguments, &exit_code] {

@@ -154,13 +154,15 @@ void add_rules_generate(CLI::App& rules, int& exit_code) {
       .reads(*command, "--universe", options->universes, "Operators and inputs to enumerate: names, or files")
       ->capture_default_str();
   command->add_option("--max-operators", options->max_operators, "Largest graphs (default: what each universe says)")
-      ->check(CLI::Range(1, 5));
+      ->check(in_range(IntegerRange{.least = 1, .most = 5}));
   command->add_option("--passes", options->passes, "Passes over the largest graphs; more passes take less memory")
-      ->check(CLI::Range(1, 4096))
+      ->check(in_range(IntegerRange{.least = 1, .most = 4096}))
       ->capture_default_str();
   options->files.updates(*command, "--checkpoint", options->checkpoint,
                          "Keep finished passes in this file; a run that finds it goes on behind them");
-  command->add_option("--threads", options->threads, "Threads")->check(CLI::Range(1, 256))->capture_default_str();
+  command->add_option("--threads", options->threads, "Threads")
+      ->check(in_range(IntegerRange{.least = 1, .most = 256}))
+      ->capture_default_str();
   options->files.writes(*command, "-o,--output", options->output,
                         "Write the rules that the equalities give, to a rule file");
   options->files.writes(*command, "--verdicts", options->verdicts, "Write the verdicts of these rules, as a lock file");

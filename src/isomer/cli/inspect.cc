@@ -189,10 +189,8 @@ void add_inspect(CLI::App& app, int& exit_code) {
   const auto options = std::make_shared<InspectOptions>();
   options->files.reads(*command, "model", options->model, "ONNX file")->required();
   options->files.writes(*command, "--dot", options->dot, "Write the graph as a Graphviz file");
-  command
-      ->add_option("--shape", options->shapes,
-                   "NAME:1,3,224,224 (extents of an input) or N=8 (value of a symbol), for FLOPs and bytes; else 1")
-      ->allow_extra_args(false);
+  add_repeated(*command, "--shape", options->shapes,
+               "NAME:1,3,224,224 (extents of an input) or N=8 (value of a symbol), for FLOPs and bytes; else 1");
   options->costs.add_to(*command, options->files);
   add_json(*command, options->json);
   command->footer("Example: isomer inspect model.onnx --dot model.dot && dot -Tsvg model.dot > model.svg");

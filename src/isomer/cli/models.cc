@@ -72,8 +72,10 @@ void add_models(CLI::App& app, int& exit_code) {
   const auto options = std::make_shared<ModelsOptions>();
   command->add_option("name", options->name, "The network to write; without it, all are listed");
   options->files.writes(*command, "-o,--output", options->output, "ONNX file to write");
-  command->add_option("--batch", options->batch, "Batch size")->check(CLI::Range(1, 1 << 20))->capture_default_str();
-  command->add_option("--seed", options->seed, "Seed of the weights")->capture_default_str();
+  command->add_option("--batch", options->batch, "Batch size")
+      ->check(in_range(IntegerRange{.least = 1, .most = kMaxBatch}))
+      ->capture_default_str();
+  command->add_option("--seed", options->seed, "Seed of the weights")->check(in_range(kSeed))->capture_default_str();
   add_json(*command, options->json);
   command->footer("Example: isomer models squeezenet -o squeezenet.onnx --batch 4");
   command->callback([options, &exit_code] {

@@ -80,33 +80,32 @@ void add_optimize(CLI::App& app, int& exit_code) {
   command
       ->add_option("--memory-limit", choice->memory_limit,
                    "Bytes of activations that may live at the same time; exit code 1 where nothing keeps it")
-      ->check(CLI::PositiveNumber);
+      ->check(in_range(NumberRange{.least = 0, .open = true}));
   command->add_option("--search", options.search.search, "How to search")
       ->check(CLI::IsMember(search_names()))
       ->capture_default_str();
   command
       ->add_option("--alpha", options.search.alpha, "Backtracking keeps candidates up to this many times the best cost")
-      ->check(CLI::Range(1.0, 1e9))
+      ->check(in_range(kAlpha))
       ->capture_default_str();
   command->add_option("--split", options.search.split, "Backtracking in parts of at most this many operators; 0: whole")
-      ->check(CLI::NonNegativeNumber)
+      ->check(in_range(kSplit))
       ->capture_default_str();
   command->add_option("--max-candidates", options.search.max_candidates, "Graphs that may be costed in one part")
-      ->check(CLI::PositiveNumber)
+      ->check(in_range(kMaxCandidates))
       ->capture_default_str();
   command
       ->add_option("--time-budget", options.search.time_budget_seconds,
                    "Seconds that all but the final confirmation may take")
-      ->check(CLI::NonNegativeNumber)
+      ->check(in_range(kTimeBudget))
       ->capture_default_str();
   CommandFiles::option(*command, "--rules", options.rules_file, "A rule file instead of the built-in rules");
-  command->add_option("--skip-rule", options.skip_rules, "A rule not to use; may be given many times")
-      ->allow_extra_args(false);
+  add_repeated(*command, "--skip-rule", options.skip_rules, "A rule not to use");
   command->add_flag("--allow-tested", options.allow_tested,
                     "Also hand out what rests on rules that are tested, but neither proved in general nor as applied");
   command
       ->add_option("--tolerance", options.tolerance, "Largest difference of outputs, relative to the largest element")
-      ->check(CLI::NonNegativeNumber)
+      ->check(in_range(kTolerance))
       ->capture_default_str();
   choice->files.writes(*command, "--report", choice->report_file,
                        "Write the report to this file too: a page where it ends in .html, else JSON");

@@ -190,7 +190,9 @@ void add_rules(CLI::App& app, int& exit_code) {
   CLI::App* verified = add_part(*command, "verify", "Check every rule on all small instances, and prove it", options);
   options->files.updates(*verified, "--write", options->write,
                          "Write the verdicts into this lock file; other rules' lines that it has stay");
-  verified->add_option("--threads", options->threads, "Threads")->check(CLI::Range(1, 256))->capture_default_str();
+  verified->add_option("--threads", options->threads, "Threads")
+      ->check(in_range(IntegerRange{.least = 1, .most = 256}))
+      ->capture_default_str();
   verified->footer("Exit code 1 when a rule is refuted; its counterexample is printed.");
   verified->callback(
       [options, &exit_code] { exit_code = finish(options->files, [&](FileUses&) { return verify(*options); }); });

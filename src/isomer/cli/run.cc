@@ -181,8 +181,7 @@ void add_run(CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand("run", "Run a model once");
   const auto options = std::make_shared<RunOptions>();
   options->files.reads(*command, "model", options->model, "ONNX file")->required();
-  command->add_option("--input", options->inputs, "NAME=FILE.npy: an input; inputs that are not given are random")
-      ->allow_extra_args(false);
+  add_repeated(*command, "--input", options->inputs, "NAME=FILE.npy: an input; inputs that are not given are random");
   command->add_option("--output-dir", options->output_dir, "Folder for the outputs, as .npy");
   add_trace(*command, options->files, options->trace_file,
             "Write a Chrome trace of the run's kernels to this file (onednn)");

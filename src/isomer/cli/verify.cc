@@ -175,7 +175,7 @@ void add_verify(CLI::App& app, int& exit_code) {
   options->files.reads(*command, "--lock", options->lock,
                        "Verdicts of rules of your own, as `isomer rules verify --write` makes");
   command->add_option("--inputs", options->inputs, "Random inputs that both models run on; 0: none")
-      ->check(CLI::Range(0, 1000000))
+      ->check(in_range(IntegerRange{.least = 0, .most = 1000000}))
       ->capture_default_str();
   options->engine.add_to(*command, options->files);
   options->random.add_to(*command);

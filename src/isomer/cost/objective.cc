@@ -169,13 +169,34 @@ double MetricExpression::operator()(const Metrics& metrics) const {
   return stack.back();
 }
 
+bool MetricExpression::reads_any() const {
+  return std::ranges::any_of(steps_, [](const Step& step) { return step.kind == Step::Metric; });
+}
+
 bool MetricExpression::reads(double Metrics::*metric) const {
   return std::ranges::any_of(steps_,
                              [&](const Step& step) { return step.kind == Step::Metric && step.metric == metric; });
 }
 
+namespace {
+
+/// Refuses what never has a value, such as 1/0, judged by a cost without special numbers.
+Status check_finite(const MetricExpression& expression, std::string_view text) {
+  const Metrics some{.latency_us = 3.1415926535,
+                     .flops = 271828.1828,
+                     .bytes = 141421.3562,
+                     .kernels = 17.32050807,
+                     .peak_bytes = 57721.56649};
+  if (!std::isfinite(expression(some))) return fail("'{}': has no finite value", text);
+  return {};
+}
+
+}  // namespace
+
 Result<Objective> Objective::parse(std::string_view text) {
   ISOMER_TRY(MetricExpression expression, MetricExpression::parse(text));
+  ISOMER_CHECK(check_finite(expression, text));
+  if (!expression.reads_any()) return fail("'{}': is the same for all graphs", text);
   return Objective(std::move(expression), std::string(text));
 }
 
@@ -185,6 +206,9 @@ Status Objective::add_limit(std::string_view text) {
     return fail("'{}': a limit has the form 'peak_bytes <= 1000000'", text);
   ISOMER_TRY(MetricExpression left, MetricExpression::parse(text.substr(0, at - 1)));
   ISOMER_TRY(MetricExpression right, MetricExpression::parse(text.substr(at + 1)));
+  ISOMER_CHECK(check_finite(left, text));
+  ISOMER_CHECK(check_finite(right, text));
+  if (!left.reads_any() && !right.reads_any()) return fail("'{}': is the same for all graphs", text);
   if (text[at - 1] == '>') std::swap(left, right);
   limits_.push_back({std::move(left), std::move(right), std::string(text)});
   return {};

@@ -19,6 +19,8 @@ class MetricExpression {
   double operator()(const Metrics& metrics) const;
   /// Whether this dimension is in it.
   bool reads(double Metrics::*metric) const;
+  /// Whether any dimension is in it.
+  bool reads_any() const;
 
  private:
   friend class MetricParser;
@@ -38,6 +40,7 @@ class Objective {
  public:
   /// The latency, without limits.
   Objective() : Objective(MetricExpression::parse("latency_us").value(), "latency_us") {}
+  /// An Error where the text is no expression, has no finite value or does not depend on the graph.
   static Result<Objective> parse(std::string_view text);
 
   /// Adds a hard limit, `EXPRESSION <= EXPRESSION` (or >=).

@@ -14,8 +14,9 @@ using testing::HasSubstr;
 
 constexpr Metrics kMetrics{.latency_us = 100, .flops = 2e9, .bytes = 4e6, .kernels = 25, .peak_bytes = 1000};
 
-double value(std::string_view text) {
-  const auto objective = Objective::parse(text);
+/// Of an expression, which may be a constant although an objective must not be one.
+double value(const std::string& text) {
+  const auto objective = Objective::parse("0 * kernels + " + text);
   EXPECT_TRUE(objective.has_value()) << (objective ? "" : objective.error().message);
   return objective ? (*objective)(kMetrics) : NAN;
 }
@@ -50,7 +51,15 @@ TEST(Objective, CalculatesAsUsual) {
 TEST(Objective, WhatIsNotFiniteCostsInfinitelyMuch) {
   EXPECT_EQ(value("1 / (kernels - 25)"), INFINITY);
   EXPECT_EQ(value("-1 / (kernels - 25)"), INFINITY);
-  EXPECT_EQ(value("0 / 0"), INFINITY);
+  EXPECT_EQ(value("(kernels - 25) / (kernels - 25)"), INFINITY);
+}
+
+TEST(Objective, WhatNeverHasAValueOrNeverDiffersIsRefused) {
+  for (const char* wrong : {"1/0", "0 / 0", "latency / 0", "latency * (1 / 0)", "-(1/0)", "kernels / (bytes - bytes)"})
+    EXPECT_THAT(refusal(wrong), HasSubstr("has no finite value")) << wrong;
+  for (const char* wrong : {"1", "(1 + 2) * 3"}) EXPECT_THAT(refusal(wrong), HasSubstr("the same for all graphs"));
+  for (const char* wrong : {"memory <= 1/0", "1/0 >= memory", "memory/0 <= 1", "1 <= 2"})
+    EXPECT_FALSE(Objective().add_limit(wrong).has_value()) << wrong;
 }
 
 TEST(Objective, LimitsAreHard) {

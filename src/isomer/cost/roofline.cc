@@ -2,14 +2,18 @@
 
 #include <algorithm>
 
+#include "isomer/base/number_range.h"
+
 namespace isomer {
 
 Status check(const RooflineOptions& options) {
-  if (!(options.flops_per_second > 0)) return fail("peak of {} FLOP/s: must be positive", options.flops_per_second);
-  if (!(options.bytes_per_second > 0))
-    return fail("bandwidth of {} bytes/s: must be positive", options.bytes_per_second);
-  if (!(options.kernel_overhead_us >= 0))
-    return fail("overhead of {} us per kernel: must not be negative", options.kernel_overhead_us);
+  constexpr NumberRange kPositive{.least = 0, .open = true};
+  if (const Status fits = kPositive.check(options.flops_per_second); !fits)
+    return fail_in(fmt::format("peak of {} FLOP/s", options.flops_per_second), fits.error());
+  if (const Status fits = kPositive.check(options.bytes_per_second); !fits)
+    return fail_in(fmt::format("bandwidth of {} bytes/s", options.bytes_per_second), fits.error());
+  if (const Status fits = NumberRange{.least = 0}.check(options.kernel_overhead_us); !fits)
+    return fail_in(fmt::format("overhead of {} us per kernel", options.kernel_overhead_us), fits.error());
   return {};
 }
 

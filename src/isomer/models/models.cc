@@ -11,8 +11,6 @@
 namespace isomer {
 namespace {
 
-constexpr int kMaxBatch = 4096;
-
 std::vector<Network> all_networks() {
   std::vector<Network> networks;
   for (const auto family : {classic_networks, resnet_networks, inception_networks, googlenet_networks,

@@ -10,6 +10,9 @@
 
 namespace isomer {
 
+/// The largest batch that networks are made for.
+inline constexpr int kMaxBatch = 4096;
+
 struct ModelEntry {
   std::string name;
   std::string description;

@@ -12,6 +12,7 @@
 #include "isomer/optimize/certify.h"
 #include "isomer/optimize/confirm.h"
 #include "isomer/optimize/fill_report.h"
+#include "isomer/optimize/option_ranges.h"
 #include "isomer/optimize/proof_at_use.h"
 
 namespace isomer {
@@ -21,7 +22,13 @@ Status check_options(const OptimizeOptions& options) {
   const auto& known = search_names();
   if (std::find(known.begin(), known.end(), options.search.search) == known.end())
     return fail("search '{}' is not known; there are {}", options.search.search, fmt::join(known, ", "));
-  if (options.search.alpha < 1) return fail("alpha must be at least 1");
+  const auto check = [](const char* name, const auto& value, const auto& range) {
+    return range.check(value).map_error([&](const Error& error) { return Error{name + (" " + error.message)}; });
+  };
+  ISOMER_CHECK(check("alpha", options.search.alpha, kAlpha));
+  ISOMER_CHECK(check("the time budget", options.search.time_budget_seconds, kTimeBudget));
+  ISOMER_CHECK(check("the tolerance", options.tolerance, kTolerance));
+  ISOMER_CHECK(check("the least speedup", options.least_speedup, kLeastSpeedup));
   if (options.dry_run && !options.certificate.empty()) return fail("a dry run has no output to certify");
   if (options.dry_run) return {};
   if (options.output.empty()) return fail("an output file is needed: -o OUT.onnx (or --dry-run)");
@@ -54,7 +61,7 @@ class Pipeline {
   /// An Error of a run whose model or rules changed meanwhile says that.
   Result<OptimizeReport> run() {
     auto report = run_unwatched();
-    if (!report && !writing_) ISOMER_CHECK(files_.unchanged());
+    if (!report && !(writing_ && options_.force)) ISOMER_CHECK(files_.unchanged());
     return report;
   }
 

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -234,6 +235,15 @@ TEST_F(Optimize, RefusesBadOptionsAndNamesThem) {
   bad = options;
   bad.skip_rules = {"no-such-rule"};
   EXPECT_THAT(message(bad), HasSubstr("no-such-rule"));
+  bad = options;
+  bad.search.alpha = std::nan("");
+  EXPECT_THAT(message(bad), HasSubstr("alpha must be a number of at least 1"));
+  bad = options;
+  bad.search.time_budget_seconds = std::numeric_limits<double>::infinity();
+  EXPECT_THAT(message(bad), HasSubstr("the time budget must be a number from 0 to 1e+09"));
+  bad = options;
+  bad.tolerance = -std::nan("");
+  EXPECT_THAT(message(bad), HasSubstr("the tolerance must be a number of at least 0"));
   bad = options;
   bad.search.search = "magic";
   EXPECT_THAT(message(bad), HasSubstr("magic"));

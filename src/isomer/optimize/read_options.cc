@@ -4,6 +4,8 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "isomer/optimize/option_ranges.h"
+
 namespace isomer {
 namespace {
 
@@ -34,21 +36,22 @@ Reader flag(bool& target) {
 }
 
 template <class T>
-Reader integer(T& target, int64_t least, int64_t most) {
-  return [&target, least, most](const json& value) -> Status {
+Reader integer(T& target, IntegerRange range) {
+  return [&target, range](const json& value) -> Status {
     // What exceeds an int64_t is stored as unsigned.
-    const bool fits = value.is_number_integer() &&
-                      (!value.is_number_unsigned() || value.get<uint64_t>() <= uint64_t{INT64_MAX}) &&
-                      value.get<int64_t>() >= least && value.get<int64_t>() <= most;
-    if (!fits) return fail("must be an integer from {} to {}", least, most);
+    const bool fits =
+        value.is_number_integer() && (!value.is_number_unsigned() || value.get<uint64_t>() <= uint64_t{INT64_MAX});
+    if (!fits) return fail("must be {}", range.str());
+    ISOMER_CHECK(range.check(value.get<int64_t>()));
     target = static_cast<T>(value.get<int64_t>());
     return {};
   };
 }
 
-Reader number(double& target, double least) {
-  return [&target, least](const json& value) -> Status {
-    if (!value.is_number() || value.get<double>() < least) return fail("must be a number of at least {}", least);
+Reader number(double& target, NumberRange range) {
+  return [&target, range](const json& value) -> Status {
+    if (!value.is_number()) return fail("must be {}", range.str());
+    ISOMER_CHECK(range.check(value.get<double>()));
     target = value.get<double>();
     return {};
   };
@@ -92,13 +95,18 @@ Reader objective(Objective& target) {
 }  // namespace
 
 Status read_options(std::string_view text_of_options, OptimizeOptions& options) {
-  const json given = json::parse(text_of_options, nullptr, /*allow_exceptions=*/false);
+  json given;
+  try {
+    given = json::parse(text_of_options);
+  } catch (const json::exception& problem) {  // it says where: NaN, for one, is not JSON
+    return fail("options: no JSON object: {}", problem.what());
+  }
   if (!given.is_object()) return fail("options: no JSON object");
   std::vector<std::string> limits;  // added in the end: the objective, which holds them, may come after them
   EngineOptions& engine = options.costs.engine_options;
   const std::map<std::string, Reader> readers = {
       {"engine", text(options.costs.engine)},
-      {"threads", integer(engine.threads, 1, 1024)},
+      {"threads", integer(engine.threads, kThreads)},
       {"dtype", precision(engine.dtype)},
       {"python", text(engine.python)},
       {"profile_db", path(options.costs.profile_db)},
@@ -108,11 +116,11 @@ Status read_options(std::string_view text_of_options, OptimizeOptions& options) 
          return Status();
        })},
       {"search", text(options.search.search)},
-      {"alpha", number(options.search.alpha, 1)},
-      {"split", integer(options.search.split, 0, INT64_MAX)},
-      {"max_candidates", integer(options.search.max_candidates, 1, INT64_MAX)},
-      {"time_budget", number(options.search.time_budget_seconds, 0)},
-      {"seed", integer(options.seed, 0, INT64_MAX)},
+      {"alpha", number(options.search.alpha, kAlpha)},
+      {"split", integer(options.search.split, kSplit)},
+      {"max_candidates", integer(options.search.max_candidates, kMaxCandidates)},
+      {"time_budget", number(options.search.time_budget_seconds, kTimeBudget)},
+      {"seed", integer(options.seed, kSeed)},
       {"shapes", texts([&](const std::string& shape) { return add_shape_option(shape, options.shapes); })},
       {"rules", text(options.rules_file)},
       {"skip_rules", texts([&](const std::string& rule) {
@@ -121,8 +129,8 @@ Status read_options(std::string_view text_of_options, OptimizeOptions& options) 
        })},
       {"allow_tested", flag(options.allow_tested)},
       {"certificate", path(options.certificate)},
-      {"tolerance", number(options.tolerance, 0)},
-      {"least_speedup", number(options.least_speedup, 0)},
+      {"tolerance", number(options.tolerance, kTolerance)},
+      {"least_speedup", number(options.least_speedup, kLeastSpeedup)},
       {"force", flag(options.force)},
       {"dry_run", flag(options.dry_run)},
   };
