@@ -24,11 +24,12 @@ static void* allocate(size_t count, size_t size) {
   return memory;
 }
 
-/* The input at an index, with elements of its own. */
+/* The input at an index, with elements of its own; all zeros where the model has a default. */
 static isomer_input make_input(const isomer_model* model, size_t index) {
   isomer_error error;
   isomer_value value;
   check(isomer_get_input(model, index, &value, &error), &error);
+  if (value.has_default) return (isomer_input){0};
   if (value.type.dtype != ISOMER_FLOAT || value.type.rank < 0) {
     fprintf(stderr, "run_model: input %s is not of floats of a known rank\n", value.name);
     exit(1);

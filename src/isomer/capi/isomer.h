@@ -69,9 +69,11 @@ typedef struct isomer_type {
 typedef struct isomer_value {
   const char* name;
   isomer_type type;
+  int32_t has_default; /* 1: an input that a run may leave out */
 } isomer_value;
 
-/* An input of a run: dense elements, the last axis fastest, aligned as an element is in C. */
+/* An input of a run: dense elements, the last axis fastest, aligned as an element is in C. One that is all zeros leaves
+ * the input out, so that it has the model's default. */
 typedef struct isomer_input {
   isomer_type type; /* all extents given */
   const void* data; /* may be NULL where bytes is 0 */
@@ -113,11 +115,12 @@ ISOMER_API int isomer_output_count(const isomer_model* model, size_t* count, iso
 ISOMER_API int isomer_get_input(const isomer_model* model, size_t index, isomer_value* value, isomer_error* error);
 ISOMER_API int isomer_get_output(const isomer_model* model, size_t index, isomer_value* value, isomer_error* error);
 
-/* Runs the model once on all inputs, in its order, and copies its outputs, in its order, to the caller's buffers. The
- * inputs are read in place, the buffers written when the run is over. A run with input types that are new to the
- * model compiles it for them first, on "onednn" for as long as seconds; later ones find that again. Any number of
- * threads may run one model at a time ("ort" lets them wait for one another). On ISOMER_TOO_SMALL `type` and `bytes`
- * of every output are set, and the outputs that fit are written; on any other failure nothing is. */
+/* Runs the model once on all inputs, in its order (those with a default may be left out, see isomer_input), and copies
+ * its outputs, in its order, to the caller's buffers. The inputs are read in place, the buffers written when the run is
+ * over. A run with input types that are new to the model compiles it for them first, on "onednn" for as long as
+ * seconds; later ones find that again. Any number of threads may run one model at a time ("ort" lets them wait for one
+ * another). On ISOMER_TOO_SMALL `type` and `bytes` of every output are set, and the outputs that fit are written; on
+ * any other failure nothing is. */
 ISOMER_API int isomer_run(isomer_model* model, const isomer_input* inputs, size_t num_inputs, isomer_output* outputs,
                           size_t num_outputs, isomer_error* error);
 

@@ -45,9 +45,9 @@ namespace {
 
 Result<Values> describe(const std::vector<isomer::DeclaredValue>& declared) {
   Values values{&declared};
-  for (const auto& [name, type] : declared) {
-    auto c_type = isomer::capi::c_type(type);
-    if (!c_type) return fail_in("'" + printable(name) + "'", c_type.error());
+  for (const isomer::DeclaredValue& value : declared) {
+    auto c_type = isomer::capi::c_type(value.type);
+    if (!c_type) return fail_in("'" + printable(value.name) + "'", c_type.error());
     values.c_types.push_back(*c_type);
   }
   return values;
@@ -90,12 +90,18 @@ int get(const isomer_model* model, Values isomer_model::*values, size_t index, i
     if (auto status = given(value, "value"); !status) return argument(status);
     const auto& [declared, c_types] = model->*values;
     if (index >= c_types.size()) return fail_with(ISOMER_BAD_ARGUMENT, "index {}: there are {}", index, c_types.size());
-    *value = {(*declared)[index].name.c_str(), c_types[index]};
+    const isomer::DeclaredValue& one = (*declared)[index];
+    *value = {one.name.c_str(), c_types[index], one.has_default ? 1 : 0};
     return {};
   });
 }
 
-/// The caller's inputs, which fit the model's types.
+/// Whether an input of a run asks for the model's default.
+bool is_left_out(const isomer_input& input) {
+  return input.type.dtype == ISOMER_UNDEFINED && input.data == nullptr && input.bytes == 0;
+}
+
+/// The caller's inputs, which fit the model's types, without those that are left out.
 Result<std::vector<isomer::NamedTensor>> read_inputs(const isomer_model& model, const isomer_input* inputs,
                                                      size_t num_inputs) {
   const auto& declared = model.loaded->inputs();
@@ -103,6 +109,7 @@ Result<std::vector<isomer::NamedTensor>> read_inputs(const isomer_model& model, 
   if (num_inputs > 0) ISOMER_CHECK(given(inputs, "inputs"));
   std::vector<isomer::NamedTensor> tensors;
   for (size_t i = 0; i < num_inputs; ++i) {
+    if (declared[i].has_default && is_left_out(inputs[i])) continue;
     auto tensor = isomer::capi::view_of(inputs[i]);
     if (!tensor) return fail_in("input '" + printable(declared[i].name) + "'", tensor.error());
     tensors.emplace_back(declared[i].name, std::move(*tensor));

@@ -15,6 +15,7 @@
 #include "isomer/capi/isomer.h"
 #include "isomer/ir/text.h"
 #include "isomer/onnx/export.h"
+#include "isomer/onnx/testing.h"
 #include "isomer/ops/registry.h"
 
 namespace isomer {
@@ -130,6 +131,32 @@ TEST_P(CEngine, ExtentsThatNoOperatorTakesAreAnError) {
   isomer_output output = room(z);
   EXPECT_EQ(isomer_run(model, inputs.data(), 2, &output, 1, &error_), ISOMER_FAILED);
   EXPECT_THAT(error_.message, HasSubstr("Add"));
+}
+
+TEST_P(CEngine, AnInputWithADefaultMayBeLeftOut) {
+  auto graph = parse_graph("input x: f32[2]\n input w: f32[2]\n y = Mul(x, w)\n return y", find_op);
+  const Model scaled = test::with_default(make_model(std::move(*graph), "m", 17), 1, Tensor::floats({2}, {3, 5}));
+  const auto path = folder_.path() / "default.onnx";
+  ASSERT_TRUE(export_model(scaled, path).has_value());
+  isomer_model* model = nullptr;
+  ASSERT_EQ(isomer_load(path.c_str(), GetParam(), 1, &model, &error_), ISOMER_OK) << error_.message;
+  models_.push_back(model);
+  isomer_value value;
+  ASSERT_EQ(isomer_get_input(model, 0, &value, nullptr), ISOMER_OK);
+  EXPECT_EQ(value.has_default, 0);
+  ASSERT_EQ(isomer_get_input(model, 1, &value, nullptr), ISOMER_OK);
+  EXPECT_EQ(value.has_default, 1);
+  const std::vector<float> x = {1, 2}, w = {1, 1};
+  std::array<isomer_input, 2> inputs = {input(ISOMER_FLOAT, {2}, x), isomer_input{}};
+  std::array<float, 2> y{};
+  isomer_output output = room(y);
+  ASSERT_EQ(isomer_run(model, inputs.data(), 2, &output, 1, &error_), ISOMER_OK) << error_.message;
+  EXPECT_EQ(y, (std::array<float, 2>{3, 10}));
+  inputs[1] = input(ISOMER_FLOAT, {2}, w);
+  ASSERT_EQ(isomer_run(model, inputs.data(), 2, &output, 1, &error_), ISOMER_OK) << error_.message;
+  EXPECT_EQ(y, (std::array<float, 2>{1, 2}));
+  inputs[0] = isomer_input{};
+  EXPECT_EQ(isomer_run(model, inputs.data(), 2, &output, 1, &error_), ISOMER_BAD_ARGUMENT) << "x has no default";
 }
 
 TEST_P(CEngine, AnIndexFromOutsideIsAnError) {

@@ -193,7 +193,7 @@ TEST_F(Cli, InspectCountsAndDraws) {
   EXPECT_EQ(report["parameters"], 32);
   EXPECT_EQ(report["opset"], 17);
   EXPECT_EQ(report["opsets"], (json{{"", 17}}));
-  EXPECT_EQ(report["inputs"][0], (json{{"name", "x"}, {"type", "f32[N,8]"}}));
+  EXPECT_EQ(report["inputs"][0], (json{{"name", "x"}, {"type", "f32[N,8]"}, {"has_default", false}}));
   EXPECT_EQ(report["ops"][0]["op"], "MatMul");
   EXPECT_EQ(report["ops"][0]["flops"], 2 * 10 * 8 * 4);
   EXPECT_THAT(read_file(dot).value(), HasSubstr("MatMul"));

@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <memory>
 #include <optional>
 
+#include "isomer/base/printable.h"
 #include "isomer/base/progress.h"
 #include "isomer/base/table.h"
 #include "isomer/base/version.h"
@@ -53,10 +55,17 @@ std::vector<size_t> pair_up(const std::vector<std::string>& wanted, const std::v
   return places.size() == wanted.size() ? places : order;
 }
 
-std::vector<std::string> names_of(const Model& model, bool outputs) {
+/// Names of the inputs without defaults: those that a run must give.
+std::vector<std::string> required_inputs(const Model& model) {
   std::vector<std::string> names;
-  const size_t count = outputs ? model.graph.outputs().size() : model.graph.inputs().size();
-  for (size_t i = 0; i < count; ++i) names.push_back(outputs ? output_name(model, i) : input_name(model, i));
+  for (size_t i = 0; i < model.graph.inputs().size(); ++i)
+    if (input_default(model, i) == nullptr) names.push_back(input_name(model, i));
+  return names;
+}
+
+std::vector<std::string> output_names(const Model& model) {
+  std::vector<std::string> names;
+  for (size_t i = 0; i < model.graph.outputs().size(); ++i) names.push_back(output_name(model, i));
   return names;
 }
 
@@ -64,20 +73,28 @@ std::vector<std::string> names_of(const Model& model, bool outputs) {
 struct Pair {
   Model a, b;
   SessionId session_a = 0, session_b = 0;
-  std::vector<size_t> inputs, outputs;
+  std::map<std::string, std::string> inputs;  // those that a run must give
+  std::vector<size_t> outputs;
+
+  /// The name in the second model of an input of the first. One with a default has the same name in both.
+  std::string counterpart(const std::string& input) const {
+    const auto at = inputs.find(input);
+    return at == inputs.end() ? input : at->second;
+  }
 };
 
 Result<Pair> load(const CompareOptions& options, Engine& engine, FileUses& uses) {
   ISOMER_TRY(Model a, import_model(options.a, uses));
   ISOMER_TRY(Model b, import_model(options.b, uses));
   Pair pair{.a = std::move(a), .b = std::move(b), .inputs = {}, .outputs = {}};
-  const auto inputs_a = names_of(pair.a, false), inputs_b = names_of(pair.b, false);
-  const auto outputs_a = names_of(pair.a, true), outputs_b = names_of(pair.b, true);
+  const auto inputs_a = required_inputs(pair.a), inputs_b = required_inputs(pair.b);
+  const auto outputs_a = output_names(pair.a), outputs_b = output_names(pair.b);
   if (inputs_a.size() != inputs_b.size() || outputs_a.size() != outputs_b.size()) {
-    return fail("{} has {} inputs and {} outputs, {} has {} and {}: nothing to compare", options.a, inputs_a.size(),
-                outputs_a.size(), options.b, inputs_b.size(), outputs_b.size());
+    return fail("{} has {} inputs without defaults and {} outputs, {} has {} and {}: nothing to compare", options.a,
+                inputs_a.size(), outputs_a.size(), options.b, inputs_b.size(), outputs_b.size());
   }
-  pair.inputs = pair_up(inputs_a, inputs_b);
+  const std::vector<size_t> places = pair_up(inputs_a, inputs_b);
+  for (size_t i = 0; i < places.size(); ++i) pair.inputs[inputs_a[i]] = inputs_b[places[i]];
   pair.outputs = pair_up(outputs_a, outputs_b);
   ISOMER_TRY(pair.session_a, engine.load(options.a));
   ISOMER_TRY(pair.session_b, engine.load(options.b));
@@ -93,23 +110,31 @@ void merge(OutputComparison& worst, const OutputComparison& one) {
   worst.beyond += one.beyond;
 }
 
+/// The second model's inputs with the tensors of the first's. An Error where one has none of that name, or another
+/// type.
+Result<std::vector<NamedTensor>> inputs_of_second(const Pair& pair, std::span<const NamedTensor> inputs_a) {
+  std::vector<NamedTensor> inputs_b;
+  for (const auto& [name_a, tensor] : inputs_a) {
+    const std::string name = pair.counterpart(name_a);
+    size_t at = 0;
+    while (at < pair.b.graph.inputs().size() && input_name(pair.b, at) != name) ++at;
+    if (at == pair.b.graph.inputs().size()) return fail("no input '{}'", printable(name));
+    ISOMER_CHECK(check_input(name, tensor, pair.b.graph.type(pair.b.graph.inputs()[at])));
+    inputs_b.emplace_back(name, tensor);
+  }
+  return inputs_b;
+}
+
 /// Runs both on one set of random inputs and adds to the rows.
 Status compare_once(const CompareOptions& options, Engine& engine, const Pair& pair, uint64_t seed,
                     std::vector<Row>& rows) {
   ISOMER_TRY(const ShapeOptions shapes, options.random.shape_options());
   const auto inputs_a = random_inputs(pair.a, shapes, seed);
   if (!inputs_a) return fail_in(options.a, inputs_a.error());
-  std::vector<NamedTensor> inputs_b;
-  for (size_t i = 0; i < inputs_a->size(); ++i) {
-    const size_t at = pair.inputs[i];
-    const std::string name = input_name(pair.b, at);
-    const auto& tensor = (*inputs_a)[i].second;
-    const Status fits = check_input(name, tensor, pair.b.graph.type(pair.b.graph.inputs()[at]));
-    if (!fits) return fail_in(options.b, fits.error());
-    inputs_b.emplace_back(name, tensor);
-  }
+  const auto inputs_b = inputs_of_second(pair, *inputs_a);
+  if (!inputs_b) return fail_in(options.b, inputs_b.error());
   ISOMER_TRY(const auto expected, engine.run(pair.session_a, *inputs_a));
-  ISOMER_TRY(const auto unordered, engine.run(pair.session_b, inputs_b));
+  ISOMER_TRY(const auto unordered, engine.run(pair.session_b, *inputs_b));
   if (expected.size() != rows.size() || unordered.size() != rows.size()) return fail("the engine lost an output");
   // Reals are judged below, relative to the largest element of their output; all else must be equal.
   const Tolerance any{.rtol = 0, .atol = std::numeric_limits<double>::infinity()};
@@ -155,7 +180,7 @@ Result<int> compare(const CompareOptions& options, FileUses& uses) {
   ISOMER_TRY(const auto engine, options.engine.make());
   ISOMER_TRY(const Pair pair, load(options, *engine, uses));
   std::vector<Row> rows;
-  for (const std::string& name : names_of(pair.a, true)) rows.push_back({.name = name, .type = "", .worst = {}});
+  for (const std::string& name : output_names(pair.a)) rows.push_back({.name = name, .type = "", .worst = {}});
   {
     Progress progress;
     for (int i = 0; i < options.inputs; ++i) {

@@ -31,6 +31,7 @@ nlohmann::json interface_json(const Model& model, bool outputs) {
   for (size_t i = 0; i < values.size(); ++i) {
     rows.push_back({{"name", outputs ? output_name(model, i) : input_name(model, i)},
                     {"type", model.graph.type(values[i]).str()}});
+    if (!outputs) rows.back()["has_default"] = input_default(model, i) != nullptr;
   }
   return rows;
 }

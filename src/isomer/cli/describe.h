@@ -8,7 +8,7 @@
 
 namespace isomer {
 
-/// [{"name", "type"}] of the inputs or outputs.
+/// [{"name", "type"}] of the inputs or outputs; of inputs also "has_default".
 nlohmann::json interface_json(const Model& model, bool outputs);
 
 /// The name of a node's first named result; empty when none has one.

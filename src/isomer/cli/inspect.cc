@@ -104,9 +104,11 @@ std::string opsets_text(const Model& model) {
 }
 
 void print_interface(const Model& model) {
-  Table table({"<", "<", "<"});
+  Table table({"<", "<", "<", "<"});
   const auto add = [&](const char* kind, const json& rows) {
-    for (const json& row : rows) table.row({kind, row["name"].get<std::string>(), row["type"].get<std::string>()});
+    for (const json& row : rows)
+      table.row({kind, row["name"].get<std::string>(), row["type"].get<std::string>(),
+                 row.value("has_default", false) ? "has a default" : ""});
   };
   add("input", interface_json(model, false));
   add("output", interface_json(model, true));

@@ -43,7 +43,7 @@ Result<GivenInput> parse_input(const std::string& text) {
   return GivenInput{text.substr(0, at), text.substr(at + 1)};
 }
 
-/// Replaces the random tensor of "NAME=FILE.npy" by the file's. Its extents count for the other inputs as --shape does.
+/// Adds the tensors of "NAME=FILE.npy" to `given`. Their extents count for the other inputs as --shape does.
 Status read_inputs(const RunOptions& options, const Model& model, ShapeOptions& shapes,
                    std::vector<NamedTensor>& given) {
   for (const std::string& text : options.inputs) {
@@ -68,10 +68,11 @@ Result<std::vector<NamedTensor>> make_inputs(const RunOptions& options, const Mo
   ISOMER_CHECK(read_inputs(options, model, shapes, given));
   auto inputs = random_inputs(model, shapes, options.random.seed);
   if (!inputs) return fail_in(options.model, inputs.error());
-  for (auto& [name, tensor] : *inputs) {
-    const auto file = std::ranges::find(given, name, &NamedTensor::first);
-    if (file != given.end()) tensor = file->second;
-  }
+  const auto is_given = [&](const NamedTensor& input) {
+    return std::ranges::find(given, input.first, &NamedTensor::first) != given.end();
+  };
+  std::erase_if(*inputs, is_given);
+  std::ranges::move(given, std::back_inserter(*inputs));
   return inputs;
 }
 
@@ -181,7 +182,8 @@ void add_run(CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand("run", "Run a model once");
   const auto options = std::make_shared<RunOptions>();
   options->files.reads(*command, "model", options->model, "ONNX file")->required();
-  add_repeated(*command, "--input", options->inputs, "NAME=FILE.npy: an input; inputs that are not given are random");
+  add_repeated(*command, "--input", options->inputs,
+               "NAME=FILE.npy: an input; inputs that are not given have their default, else are random");
   command->add_option("--output-dir", options->output_dir, "Folder for the outputs, as .npy");
   add_trace(*command, options->files, options->trace_file,
             "Write a Chrome trace of the run's kernels to this file (onednn)");

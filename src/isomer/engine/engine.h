@@ -71,8 +71,8 @@ class Engine {
   virtual Result<SessionId> load(const std::filesystem::path& onnx) = 0;
   virtual Status unload(SessionId session) = 0;
 
-  /// Runs a model once; the outputs come in the model's order. Any number of threads may run models at a time, while
-  /// nothing but runs goes on.
+  /// Runs a model once; the outputs come in the model's order. Inputs that are not given have their defaults. Any
+  /// number of threads may run models at a time, while nothing but runs goes on.
   virtual Result<std::vector<Tensor>> run(SessionId session, std::span<const NamedTensor> inputs) = 0;
 
   /// As run, with a span for the run and one within it for each kernel, on this track of the trace: kernels follow one

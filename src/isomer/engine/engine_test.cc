@@ -16,6 +16,7 @@
 #include "isomer/engine/ort_worker.h"
 #include "isomer/ir/text.h"
 #include "isomer/onnx/export.h"
+#include "isomer/onnx/testing.h"
 #include "isomer/ops/registry.h"
 
 namespace isomer {
@@ -86,6 +87,22 @@ TEST_P(EveryEngine, Runs) {
   ASSERT_EQ(outputs->size(), 2);
   EXPECT_EQ((*outputs)[0], Tensor::floats({2, 2}, {-5, 10, -15, 10}));
   EXPECT_EQ((*outputs)[1], Tensor::floats({2, 2}, {0, 10, 0, 10}));
+}
+
+TEST_P(EveryEngine, TakesTheDefaultsOfInputsThatAreNotGiven) {
+  auto graph = parse_graph("input x: f32[2]\n input w: f32[2]\n y = Mul(x, w)\n return y", find_op);
+  const Model model = test::with_default(make_model(std::move(*graph), "m", 17), 1, Tensor::floats({2}, {3, 5}));
+  ASSERT_TRUE(export_model(model, folder_ / "default.onnx").has_value());
+  const auto ours = engine(GetParam());
+  const SessionId session = ours->load(folder_ / "default.onnx").value();
+  std::vector<NamedTensor> inputs = {{"x", Tensor::floats({2}, {1, 2})}};
+  EXPECT_EQ(ours->run(session, inputs).value()[0], Tensor::floats({2}, {3, 10}));
+  EXPECT_TRUE(ours->time_interleaved({&session, 1}, {&inputs, 1}, {.max_runs = 10}).has_value());
+  inputs.emplace_back("w", Tensor::floats({2}, {1, 1}));
+  EXPECT_EQ(ours->run(session, inputs).value()[0], Tensor::floats({2}, {1, 2}));
+  inputs[1].first = "v";
+  EXPECT_THAT(error_of(ours->run(session, inputs)), HasSubstr("v"));
+  EXPECT_FALSE(ours->run(session, {}).has_value());
 }
 
 TEST_P(EveryEngine, EveryElementTypePasses) {

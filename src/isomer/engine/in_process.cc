@@ -9,16 +9,24 @@
 namespace isomer {
 namespace {
 
-/// The tensors for a model's inputs, in its order. An Error names one that is not given.
+/// The tensors for a model's inputs, in its order: those given, else the defaults. An Error names an input that has
+/// neither, or a tensor that is not for an input.
 Result<std::vector<Tensor>> ordered_inputs(const Model& model, std::span<const NamedTensor> inputs) {
   std::vector<Tensor> ordered;
+  std::vector<std::string> names;
+  size_t used = 0;
   for (size_t i = 0; i < model.graph.inputs().size(); ++i) {
-    const std::string input = input_name(model, i);
-    const auto given = std::ranges::find(inputs, input, &NamedTensor::first);
-    if (given == inputs.end()) return fail("input '{}' is not given", printable(input));
-    ordered.push_back(given->second);
+    names.push_back(input_name(model, i));
+    const auto given = std::ranges::find(inputs, names.back(), &NamedTensor::first);
+    if (given != inputs.end()) ++used;
+    const Tensor* const tensor = given != inputs.end() ? &given->second : input_default(model, i);
+    if (tensor == nullptr) return fail("input '{}' is not given", printable(names.back()));
+    ordered.push_back(*tensor);
   }
-  return ordered;
+  if (used == inputs.size()) return ordered;
+  for (const auto& [name, tensor] : inputs)
+    if (std::ranges::find(names, name) == names.end()) return fail("no input '{}'", printable(name));
+  return fail("an input is given twice");
 }
 
 }  // namespace

@@ -26,7 +26,8 @@ class InProcessEngine : public Engine {
   /// a time.
   virtual Result<Run> prepare(SessionId session, const Model& model, std::vector<Tensor> inputs) = 0;
 
-  /// A loaded model with the tensors for its inputs, in its order. An Error names one that is not given.
+  /// A loaded model with the tensors for its inputs, in its order. An Error names one that is
+  /// not given and has no default.
   struct Call {
     const Model& model;
     std::vector<Tensor> inputs;

@@ -48,6 +48,22 @@ Status imply_symbols(const std::string& name, const std::vector<int64_t>& extent
   return {};
 }
 
+/// Takes from a default what it says about symbols that have no value yet. A default need not agree with the others:
+/// engines do not ask for that.
+void imply_missing_symbols(const Tensor& preset, const TensorType& declared, SymbolValues& symbols) {
+  if (!declared.shape) return;
+  for (size_t i = 0; i < declared.rank(); ++i)
+    if (const auto symbol = (*declared.shape)[i].symbol_name()) symbols.emplace(*symbol, preset.dims()[i]);
+}
+
+/// Whether the i-th input has a default, and no other extents are given for it.
+bool keeps_default(const Model& model, size_t i, const ShapeOptions& options) {
+  const Tensor* const preset = input_default(model, i);
+  if (preset == nullptr) return false;
+  const auto given = options.inputs.find(input_name(model, i));
+  return given == options.inputs.end() || given->second == preset->dims();
+}
+
 /// Whether a dimension of the graph depends on a symbol.
 bool is_symbol_of(const Model& model, const std::string& symbol) {
   const Graph& graph = model.graph;
@@ -146,6 +162,14 @@ Status check_names(const Model& model, const ShapeOptions& options) {
   return {};
 }
 
+std::vector<std::string> shape_texts(const ShapeOptions& options) {
+  std::vector<std::string> texts;
+  for (const auto& [name, extents] : options.inputs)
+    texts.push_back(fmt::format("{}:{}", name, fmt::join(extents, ",")));
+  for (const auto& [symbol, value] : options.symbols) texts.push_back(fmt::format("{}={}", symbol, value));
+  return texts;
+}
+
 Result<SymbolValues> symbol_values(const Model& model, const ShapeOptions& options) {
   ISOMER_CHECK(check_names(model, options));
   SymbolValues symbols = options.symbols;
@@ -155,6 +179,9 @@ Result<SymbolValues> symbol_values(const Model& model, const ShapeOptions& optio
     if (given == options.inputs.end()) continue;
     ISOMER_CHECK(imply_symbols(name, given->second, model.graph.type(model.graph.inputs()[i]), symbols));
   }
+  for (size_t i = 0; i < model.graph.inputs().size(); ++i)
+    if (const Tensor* const preset = input_default(model, i); preset != nullptr)
+      imply_missing_symbols(*preset, model.graph.type(model.graph.inputs()[i]), symbols);
   return symbols;
 }
 
@@ -162,6 +189,7 @@ Result<std::vector<NamedTensor>> random_inputs(const Model& model, const ShapeOp
   ISOMER_TRY(const SymbolValues symbols, symbol_values(model, options));
   std::vector<NamedTensor> inputs;
   for (size_t i = 0; i < model.graph.inputs().size(); ++i) {
+    if (keeps_default(model, i, options)) continue;
     const ValueId value = model.graph.inputs()[i];
     const std::string name = input_name(model, i);
     const DType dtype = model.graph.type(value).dtype;

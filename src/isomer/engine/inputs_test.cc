@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "isomer/ir/text.h"
+#include "isomer/onnx/testing.h"
 #include "isomer/ops/registry.h"
 
 namespace isomer {
@@ -33,6 +34,7 @@ TEST(Inputs, ShapeOptionsAreParsed) {
   EXPECT_EQ(options.inputs.at("x:0"), (std::vector<int64_t>{1, 3, 224}));
   EXPECT_TRUE(options.inputs.at("s").empty());
   EXPECT_EQ(options.symbols.at("N"), 8);
+  EXPECT_EQ(shape_texts(options), (std::vector<std::string>{"s:", "x:0:1,3,224", "N=8"}));
   for (const char* bad : {"", "x", ":1", "x:1,", "x:a", "x:-1", "N=1,2", "N=", "x:1 2", "x:99999999999999999999"}) {
     ShapeOptions ignored;
     EXPECT_FALSE(add_shape_option(bad, ignored).has_value()) << bad;
@@ -71,6 +73,20 @@ TEST(Inputs, SeedAndNameDecideWhatIsDrawn) {
   EXPECT_EQ(first[0].second, second[1].second);
   EXPECT_FALSE(first[0].second == first[1].second);
   EXPECT_FALSE(first[0].second == random_inputs(ab, {}, 4).value()[0].second);
+}
+
+TEST(Inputs, AnInputWithADefaultKeepsIt) {
+  const Model model = test::with_default(model_of(kTwo), 0, Tensor::zeros(DType::Float, {5, 3}));
+  const auto names = [&](const std::vector<std::string>& texts) {
+    std::string out;
+    const auto drawn = random_inputs(model, shapes(texts), 1).value();
+    for (const auto& [name, tensor] : drawn) out += name + tensor.type().str() + " ";
+    return out;
+  };
+  EXPECT_EQ(names({"M=1"}), "bf32[5,2] ") << "the default says what N is";
+  EXPECT_EQ(names({"M=1", "a:5,3"}), "bf32[5,2] ");
+  EXPECT_EQ(names({"M=1", "a:6,3"}), "af32[6,3] bf32[6,2] ") << "the default has other extents";
+  EXPECT_EQ(names({"M=1", "N=7"}), "bf32[7,2] ");
 }
 
 TEST(Inputs, IndicesStayWithinTheirTable) {

@@ -15,7 +15,8 @@ Result<std::unique_ptr<LoadedModel>> LoadedModel::load(const std::filesystem::pa
     ISOMER_TRY(const Model model, import_model(onnx));
     const Graph& graph = model.graph;
     for (size_t i = 0; i < graph.inputs().size(); ++i)
-      loaded->inputs_.push_back({input_name(model, i), graph.type(graph.inputs()[i])});
+      loaded->inputs_.push_back(
+          {input_name(model, i), graph.type(graph.inputs()[i]), input_default(model, i) != nullptr});
     for (size_t i = 0; i < graph.outputs().size(); ++i)
       loaded->outputs_.push_back({output_name(model, i), graph.type(graph.outputs()[i])});
   }

@@ -15,6 +15,7 @@ namespace isomer {
 struct DeclaredValue {
   std::string name;
   TensorType type;
+  bool has_default = false;  ///< an input that a run need not give
 };
 
 /// Any number of threads may run one model at a time.

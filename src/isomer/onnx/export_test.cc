@@ -165,6 +165,23 @@ TEST(Export, OldModelsListInitializersAmongInputs) {
   EXPECT_EQ(out.graph().input(2).name(), "s");
 }
 
+TEST(Import, DefaultsFitTheirInputs) {
+  const auto error = [](const std::vector<std::string>& dims, int dtype = onnx::TensorProto::FLOAT) {
+    ProtoModel model;
+    model.input("x", {"2"});
+    ProtoModel::describe(model.graph().add_input(), "w", dims, dtype);
+    model.output("y");
+    model.floats("w", {2}, {1, 2});
+    model.node("Mul", {"x", "w"}, {"y"});
+    return error_of(model);
+  };
+  EXPECT_EQ(error({"2"}), "");
+  EXPECT_EQ(error({"N"}), "");
+  EXPECT_EQ(error({"3"}), "test.onnx: input 'w' is f32[3], but its initializer is f32[2]");
+  EXPECT_EQ(error({"1", "2"}), "test.onnx: input 'w' is f32[1,2], but its initializer is f32[2]");
+  EXPECT_EQ(error({"2"}, onnx::TensorProto::DOUBLE), "test.onnx: input 'w' is f64[2], but its initializer is f32[2]");
+}
+
 TEST(Export, OverridableInitializersStayInputsWithDefaults) {
   ProtoModel model(8, 17);
   model.input("x", {"2"});

@@ -28,6 +28,14 @@ void strip(onnx::TensorProto& proto) {
   proto = std::move(rest);
 }
 
+/// Whether a tensor can be a value of this type, symbols standing for anything.
+bool may_be(const Tensor& tensor, const TensorType& type) {
+  if (type.dtype != DType::Undefined && type.dtype != tensor.dtype()) return false;
+  if (!type.shape) return true;
+  const auto fits = [](const Dim& dim, int64_t extent) { return !dim.is_const() || dim.is(extent); };
+  return std::ranges::equal(*type.shape, tensor.dims(), fits);
+}
+
 }  // namespace
 
 Status Importer::define(const std::string& name, ValueId value) {
@@ -132,6 +140,10 @@ Status Importer::read_inputs() {
     if (values_.contains(input.name())) continue;  // an initializer of an old model
     auto type = types_.read(input.type());
     if (!type) return fail_at("input", input.name(), type.error());
+    const auto preset = info_->defaults.find(input.name());
+    if (preset != info_->defaults.end() && !may_be(preset->second, *type))
+      return fail("input '{}' is {}, but its initializer is {}", printable(input.name()), type->str(),
+                  preset->second.type().str());
     ISOMER_CHECK(define(input.name(), builder_.input(std::move(*type))));
     info_->inputs.push_back(input.name());
   }

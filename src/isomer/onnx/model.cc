@@ -77,4 +77,9 @@ bool uses_external_data(const Model& model) { return !model.info->external_files
 std::string input_name(const Model& model, size_t i) { return model.info->inputs.at(i); }
 std::string output_name(const Model& model, size_t i) { return model.info->outputs.at(i); }
 
+const Tensor* input_default(const Model& model, size_t i) {
+  const auto at = model.info->defaults.find(model.info->inputs.at(i));
+  return at == model.info->defaults.end() ? nullptr : &at->second;
+}
+
 }  // namespace isomer

@@ -34,5 +34,7 @@ bool uses_external_data(const Model& model);
 /// Name of the i-th graph input or output.
 std::string input_name(const Model& model, size_t i);
 std::string output_name(const Model& model, size_t i);
+/// The value that the i-th graph input has in a run that does not give it another; nullptr where a run must give it.
+const Tensor* input_default(const Model& model, size_t i);
 
 }  // namespace isomer
