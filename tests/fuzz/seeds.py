@@ -61,7 +61,7 @@ def npy_seeds() -> list[bytes]:
 def certificate_seeds() -> list[bytes]:
     """Certificates without their last line, which the fuzzer adds."""
     stamp = "{} 12 xxh128:00112233445566778899aabbccddeeff\n  opset 17 \"\"\n  graph 0123456789abcdef\n"
-    head = "isomer certificate 1\nmade by isomer 0.1.0\n" + stamp.format("input") + stamp.format("output")
+    head = "isomer certificate 2\nmade by isomer 0.1.0\n" + stamp.format("input") + stamp.format("output")
     beside = (
         "beside import: the input reads as graph 0123456789abcdef: parameters are attributes whatever the opset, equal nodes are "
         "one, what is not known is kept as it is\n"
@@ -83,7 +83,9 @@ def certificate_seeds() -> list[bytes]:
     data = head.replace("  opset", '  data 3 xxh128:00 "a\\x0a\\"b"\n  opset', 1)
     bodies = [rule, rule + step + apply, rule + step + apply + attributes, step + part]
     seeds = [head + none + body for body in bodies] + [head + one + rule + step + part + fold, data + none + rule + step + apply]
-    return [seed.encode() for seed in seeds]
+    shapes = head + 'shape "x:0:1,3"\nshape "N=8"\n' + none + rule
+    old = (head + none + rule).replace("certificate 2", "certificate 1")
+    return [seed.encode() for seed in [*seeds, shapes, old]]
 
 
 def main() -> int:

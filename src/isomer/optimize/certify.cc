@@ -80,6 +80,7 @@ Result<replay::Certificate> begin_certificate(const OptimizeOptions& options, co
                                               std::span<const SearchStep> steps, const RuleSet& rules) {
   replay::Certificate out;
   out.isomer = "isomer " + std::string(version());
+  out.shapes = shape_texts(options.shapes);
   ISOMER_TRY(out.input, replay::stamp_of(options.input, model));
   auto moves = moves_of(model.graph, graph, steps, rules);
   if (!moves) return fail_in("no certificate can be made", moves.error());

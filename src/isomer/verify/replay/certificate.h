@@ -30,18 +30,21 @@ struct CertifiedRule {
   friend bool operator==(const CertifiedRule&, const CertifiedRule&) = default;
 };
 
+/// The newest format, which print_certificate writes unless a certificate was read in an older one.
+constexpr int kCertificateFormat = 2;
+
 struct Certificate {
+  int format = kCertificateFormat;
   std::string isomer = {};  ///< version that made it
   ModelStamp input = {};
   ModelStamp output = {};
+  /// The values of `optimize --shape`, for runs of the two models; no step rests on them. None before format 2.
+  std::vector<std::string> shapes = {};
   std::vector<CertifiedRule> rules = {};
   std::vector<Move> moves = {};  ///< from the graph of the input to that of the output
 
   friend bool operator==(const Certificate&, const Certificate&) = default;
 };
-
-/// The format that print_certificate writes and parse_certificate reads.
-constexpr int kCertificateFormat = 1;
 
 /// What is done beside rules, a sentence each. It follows from the rest of the certificate.
 std::vector<std::string> beside_rules(const Certificate& certificate);

@@ -8,6 +8,7 @@ namespace isomer::replay {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::StartsWith;
 
 /// Everything that a certificate can hold.
 Certificate example() {
@@ -15,6 +16,7 @@ Certificate example() {
   out.isomer = "isomer 0.1.0";
   out.input = {{12, text_digest("in")}, {{"weights \"1\"\n.bin", {3, text_digest("w")}}}, 1, {{"", 17}, {"a.b", 2}}};
   out.output = {{34, text_digest("out")}, {}, 0xffffffffffffffff, {{"", 17}}};
+  out.shapes = {"x \"1\":0:1,3", "N=8"};
   out.rules = {{"drop-identity", 5, Verdict::Tested, "rule drop-identity\n  (Identity ?x)\n  => ?x\n"}};
   const Application application{"drop-identity",
                                 {7, 8},
@@ -51,6 +53,17 @@ TEST(Certificate, ReadsBackAsItself) {
   ASSERT_TRUE(empty.has_value()) << empty.error().message;
 }
 
+TEST(Certificate, OlderFormatsAreRead) {
+  Certificate old = example();
+  old.format = 1;
+  old.shapes = {};
+  const std::string text = print_certificate(old);
+  EXPECT_THAT(text, StartsWith("isomer certificate 1\n"));
+  const auto again = parse_certificate(text);
+  ASSERT_TRUE(again.has_value()) << again.error().message;
+  EXPECT_TRUE(*again == old);
+}
+
 TEST(Certificate, RefusesEveryChangedByte) {
   const std::string text = print_certificate(example());
   for (size_t i = 0; i < text.size(); ++i) {
@@ -82,7 +95,9 @@ TEST(Certificate, HasOneWayToBeWritten) {
   EXPECT_FALSE(with("ffffffffffffffff", "FFFFFFFFFFFFFFFF").has_value());
   EXPECT_FALSE(with("input 12", "input 012").has_value());
   EXPECT_FALSE(with("2 values", "3 values").has_value()) << "the sentences follow from the rest";
-  EXPECT_FALSE(with("certificate 1", "certificate 2").has_value());
+  EXPECT_FALSE(with("certificate 2", "certificate 1").has_value()) << "format 1 has no shapes";
+  EXPECT_FALSE(with("certificate 2", "certificate 3").has_value());
+  EXPECT_FALSE(with("shape \"N=8\"", "shape N=8").has_value());
   EXPECT_FALSE(with("tested", "certain").has_value());
 }
 

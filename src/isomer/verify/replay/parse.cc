@@ -83,13 +83,16 @@ class CertificateParser {
 
   Result<Certificate> parse() {
     Certificate out;
-    if (!lines_.next_is("isomer") || lines_.peek() != fmt::format("isomer certificate {}", kCertificateFormat))
-      return lines_.error("it is no certificate of a format that this version reads");
-    lines_.take();
+    ISOMER_TRY(out.format, format());
     if (!lines_.peek().starts_with("made by ")) return lines_.error("expected 'made by'");
     out.isomer = lines_.take().substr(3);
     ISOMER_TRY(out.input, stamp("input"));
     ISOMER_TRY(out.output, stamp("output"));
+    while (out.format >= 2 && lines_.next_is("shape")) {
+      const auto shape = unquoted(lines_.take());
+      if (!shape) return lines_.error("a quoted shape is expected");
+      out.shapes.push_back(*shape);
+    }
     while (lines_.next_is("beside")) lines_.take();  // follows from the rest
     while (lines_.next_is("rule")) {
       ISOMER_TRY(CertifiedRule next, rule());
@@ -101,6 +104,15 @@ class CertificateParser {
   }
 
  private:
+  Result<int> format() {
+    for (int format = 1; format <= kCertificateFormat; ++format) {
+      if (lines_.at_end() || lines_.peek() != fmt::format("isomer certificate {}", format)) continue;
+      lines_.take();
+      return format;
+    }
+    return lines_.error("it is no certificate of a format that this version reads");
+  }
+
   Result<uint64_t> hash(std::string_view text, bool may_be_absent = false) {
     uint64_t out = 0;
     if (may_be_absent && text == "-") return out;

@@ -80,9 +80,10 @@ std::vector<std::string> beside_rules(const Certificate& certificate) {
 }
 
 std::string print_certificate(const Certificate& certificate) {
-  std::string out = fmt::format("isomer certificate {}\nmade by {}\n", kCertificateFormat, certificate.isomer);
+  std::string out = fmt::format("isomer certificate {}\nmade by {}\n", certificate.format, certificate.isomer);
   print_stamp(out, "input", certificate.input);
   print_stamp(out, "output", certificate.output);
+  for (const std::string& shape : certificate.shapes) out += fmt::format("shape {}\n", isomer::quoted(shape));
   for (const std::string& sentence : beside_rules(certificate)) out += "beside " + sentence + "\n";
   for (const CertifiedRule& rule : certificate.rules) print_rule_lines(out, rule);
   print_moves(out, certificate.moves, "");

@@ -1,0 +1,113 @@
+// isomer verify: certificates of whole runs, and models that not every engine can run.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "isomer/base/digest.h"
+#include "isomer/base/file.h"
+#include "isomer/base/temp_dir.h"
+#include "isomer/cli/testing.h"
+#include "isomer/onnx/test_model.h"
+
+namespace isomer {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+class Verify : public testing::Test {
+ protected:
+  std::string path(const std::string& name) const { return (folder_.path() / name).string(); }
+
+  /// Writes y = op(x * 1) and v = relu(u), which the optimizer makes y = op(x), and certifies that. Where nothing is
+  /// known about u but that it holds floats, a run needs its extents.
+  void certify(const std::string& domain, const std::string& op, bool u_is_known = true,
+               const std::vector<std::string>& shapes = {}) const {
+    test::ProtoModel model;
+    if (!domain.empty()) model.import(domain, 1);
+    model.input("x", {"1", "8"});
+    model.input("u", {"3"});
+    model.output("y", {"1", "8"});
+    model.output("v", {"3"});
+    for (auto* value : {model.graph().mutable_input(1), model.graph().mutable_output(1)})
+      if (!u_is_known) value->mutable_type()->mutable_tensor_type()->clear_shape();
+    model.floats("one", {1}, {1});
+    model.node("Mul", {"x", "one"}, {"scaled"});
+    model.node(op, {"scaled"}, {"y"}, domain);
+    model.node("Relu", {"u"}, {"v"});
+    ASSERT_TRUE(write_file(path("in.onnx"), model.bytes()).has_value());
+    std::vector<std::string> arguments = {"optimize", path("in.onnx"), "-o",         path("out.onnx"), "--engine",
+                                          "roofline", "--certificate", path("cert"), "--json"};
+    for (const std::string& shape : shapes) arguments.insert(arguments.end(), {"--shape", shape});
+    const Outcome done = isomer_program(arguments);
+    ASSERT_EQ(done.exit_code, 0) << done.err;
+    ASSERT_EQ(done.report()["improved"], true);
+  }
+
+  Outcome verify(std::vector<std::string> more = {}) const {
+    more.insert(more.begin(), {"verify", path("cert"), path("in.onnx"), path("out.onnx")});
+    return isomer_program(more);
+  }
+
+  const TempDir folder_ = TempDir::make().value();
+};
+
+TEST_F(Verify, FallsBackToOnnxRuntime) {
+  certify("ai.onnx.ml", "Binarizer");
+  const Outcome good = verify({"--json"});
+  ASSERT_EQ(good.exit_code, 0) << good.err;
+  EXPECT_EQ(good.report()["holds"], true);
+  EXPECT_EQ(good.report()["difference"]["engine"], "ort");
+  EXPECT_EQ(good.report()["difference"]["max_abs"], 0.0);
+  EXPECT_EQ(good.report()["not_compared"], json::array());
+  const Outcome asked = verify({"--engine", "reference"});
+  EXPECT_EQ(asked.exit_code, 2);
+  EXPECT_THAT(asked.err, HasSubstr("the steps hold, but the outputs cannot be compared: reference: "));
+  EXPECT_THAT(asked.err, HasSubstr("Binarizer"));
+}
+
+TEST_F(Verify, HoldsWhereNoEngineCanRunTheModels) {
+  certify("of.nobody", "Nothing");
+  const Outcome good = verify();
+  EXPECT_EQ(good.exit_code, 0) << good.err;
+  EXPECT_THAT(good.out, StartsWith("holds: "));
+  EXPECT_THAT(good.out, HasSubstr("outputs    not compared\n"));
+  const json report = verify({"--json"}).report();
+  EXPECT_EQ(report["holds"], true);
+  EXPECT_EQ(report["difference"], nullptr);
+  ASSERT_EQ(report["not_compared"].size(), 2);
+  EXPECT_THAT(report["not_compared"][0], StartsWith("reference: "));
+  EXPECT_THAT(report["not_compared"][1], StartsWith("ort: "));
+}
+
+TEST_F(Verify, TakesTheShapesThatTheCertificateRecords) {
+  certify("", "Relu", false, {"u:2,3"});
+  EXPECT_THAT(read_file(path("cert")).value(), HasSubstr("\nshape \"u:2,3\"\n"));
+  const Outcome good = verify({"--json"});
+  ASSERT_EQ(good.exit_code, 0) << good.err;
+  EXPECT_EQ(good.report()["difference"]["engine"], "reference");
+  EXPECT_EQ(verify({"--shape", "u:7"}).exit_code, 0);
+  EXPECT_THAT(verify({"--shape", "w:7"}).err, HasSubstr("no input 'w'"));
+}
+
+TEST_F(Verify, SaysWhichShapeIsMissing) {
+  certify("", "Relu", false);
+  const Outcome good = verify();
+  EXPECT_EQ(good.exit_code, 0) << good.err;
+  EXPECT_THAT(good.out, HasSubstr("give --shape u:EXTENTS"));
+}
+
+TEST_F(Verify, ReadsCertificatesOfTheFirstFormat) {
+  certify("", "Relu");
+  std::string text = read_file(path("cert")).value();
+  text = text.substr(0, text.rfind("digest "));
+  text.replace(text.find("certificate 2"), 13, "certificate 1");
+  ASSERT_TRUE(write_file(path("cert"), text + "digest " + text_digest(text) + "\n").has_value());
+  EXPECT_EQ(verify().exit_code, 0);
+}
+
+}  // namespace
+}  // namespace isomer
