@@ -163,6 +163,19 @@ TEST(Derive, LiteralsAreScalarsWhereARuleMakesThem) {
   }
 }
 
+TEST(Derive, WeightsMayBeRunTimeValuesWhereAllAreWeights) {
+  const std::string inputs = "input x: f64[3,3]\n input s: f64[3]\n";
+  const std::string outside = inputs + "p = MatMul(x, x)\n y = Mul(p, s)\n return y";
+  const std::string inside = inputs + "q = Mul(x, s)\n y = MatMul(x, q)\n return y";
+  const std::string rule =
+      "rule scale (Mul (MatMul ?x ?w) ?s) => (MatMul ?x (Mul ?w ?s)) "
+      "where weight(?w) and weight(?s) and rank(?s) == 1 and real(?x)";
+  EXPECT_FALSE(Question(rule, outside, inside).derived());
+  DeriveLimits limits;
+  limits.all_weights = true;
+  EXPECT_EQ(Question(rule, outside, inside, limits).chain(), "scale");
+}
+
 TEST(Derive, LimitsAreKeptAndNamed) {
   std::string inputs;
   std::string left;

@@ -89,14 +89,16 @@ class LocalGraph {
   std::map<EClassId, ValueId> made_;
 };
 
-/// Whether the rule, applied to the graph of its source side, gives that of its target side.
+/// Whether the rule, applied to the graph of its source side, gives that of its target side. Where the derivation takes
+/// every value for a weight, so does the matcher.
 bool applies(const Derivation& derivation, const Rule& rule, const TermApplication& application, Form form) {
   LocalGraph local(derivation, application, form);
   const bool forward = application.direction->forward;
   const auto source = local.build(forward ? application.from : application.to);
   const auto target = local.build(forward ? application.to : application.from);
   if (!source || !target) return false;
-  const std::vector<Match> matches = find_matches(*source, OpIndex(*source), rule, 1000);
+  const std::vector<Match> matches =
+      find_matches(*source, OpIndex(*source), rule, 1000, nullptr, derivation.terms().all_weights());
   return std::ranges::any_of(matches, [&](const Match& match) {
     const auto rewritten = apply_match(*source, match);
     return rewritten && rewritten->hash() == target->hash();

@@ -50,13 +50,15 @@ class ValueFacts {
 /// The facts of a finished graph.
 class GraphFacts : public ValueFacts {
  public:
-  explicit GraphFacts(const Graph& graph) : graph_(graph) {}
+  /// `all_weights`: every value counts as a weight.
+  explicit GraphFacts(const Graph& graph, bool all_weights = false) : graph_(graph), all_weights_(all_weights) {}
   const TensorType& type(ValueId value) const override { return graph_.type(value); }
-  bool is_weight(ValueId value) const override { return graph_.is_weight(value); }
+  bool is_weight(ValueId value) const override { return all_weights_ || graph_.is_weight(value); }
   const Tensor* constant(ValueId value) const override { return graph_.constant(value); }
 
  private:
   const Graph& graph_;
+  const bool all_weights_;
 };
 
 struct ExprContext {

@@ -16,10 +16,10 @@ using Next = std::function<void()>;
 class Matcher {
  public:
   Matcher(const Graph& graph, const OpIndex& index, const Rule& rule, size_t limit, std::vector<Match>& out,
-          Miss* miss = nullptr, const Deadline* deadline = nullptr)
+          Miss* miss = nullptr, const Deadline* deadline = nullptr, bool all_weights = false)
       : graph_(graph),
         index_(index),
-        facts_(graph),
+        facts_(graph, all_weights),
         rule_(rule),
         limit_(limit),
         out_(out),
@@ -472,9 +472,9 @@ std::span<const NodeId> OpIndex::nodes(const OpDef& op) const {
 }
 
 std::vector<Match> find_matches(const Graph& graph, const OpIndex& index, const Rule& rule, size_t limit,
-                                const Deadline* deadline) {
+                                const Deadline* deadline, bool all_weights) {
   std::vector<Match> out;
-  Matcher(graph, index, rule, limit, out, nullptr, deadline).run();
+  Matcher(graph, index, rule, limit, out, nullptr, deadline, all_weights).run();
   return out;
 }
 

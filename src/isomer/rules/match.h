@@ -32,9 +32,10 @@ class OpIndex {
 
 /// All matches whose conditions hold and whose rewrite closes no cycle, ordered by the first root. `term...` matches
 /// the largest set of siblings that satisfies the conditions together with the first of them; a node of a large set
-/// does not begin another. Stops at `limit` matches, and when the deadline (unless null) has passed.
+/// does not begin another. Stops at `limit` matches, and when the deadline (unless null) has passed. `all_weights`: the
+/// condition weight(...) holds of every value.
 std::vector<Match> find_matches(const Graph& graph, const OpIndex& index, const Rule& rule, size_t limit = SIZE_MAX,
-                                const Deadline* deadline = nullptr);
+                                const Deadline* deadline = nullptr, bool all_weights = false);
 
 /// Whether the rule's source is one term that stands once: its matches then depend on what lies above their root alone.
 bool single_root(const Rule& rule);
