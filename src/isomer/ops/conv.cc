@@ -6,6 +6,7 @@
 
 #include "isomer/ops/accumulate.h"
 #include "isomer/ops/infer.h"
+#include "isomer/ops/kernel_deadline.h"
 #include "isomer/ops/registry.h"
 #include "isomer/ops/symbolic_window.h"
 
@@ -77,13 +78,14 @@ void convolve_block(const Window3& w, int64_t channels, const T* input, const T*
 }
 
 template <class T>
-void convolve(const Window3& w, int64_t group, const Tensor& x, const Tensor& weight, const T* bias, Tensor& y) {
+Status convolve(const Window3& w, int64_t group, const Tensor& x, const Tensor& weight, const T* bias, Tensor& y) {
   using Sum = Accumulator<T>;
   const int64_t channels = weight.dims()[1];
   const int64_t per_group = weight.dims()[0] / group;
   const int64_t size = w.output_size();
   std::vector<Sum> sum(static_cast<size_t>(kBlock * size));
   T* out = y.mutable_data<T>().data();
+  KernelProgress progress(static_cast<double>(x.dims()[0] * group * per_group));
   for (int64_t n = 0; n < x.dims()[0] * group; ++n) {
     const T* input = x.data<T>().data() + n * channels * w.input_size();
     const int64_t first = n % group * per_group;
@@ -98,8 +100,10 @@ void convolve(const Window3& w, int64_t group, const Tensor& x, const Tensor& we
         convolve_block<1, T, Sum>(w, channels, input, weights, sum.data());
       for (int64_t i = 0; i < block * size; ++i) *out++ = static_cast<T>(sum[static_cast<size_t>(i)]);
       o += block;
+      ISOMER_CHECK(progress.add(static_cast<double>(block)));
     }
   }
+  return {};
 }
 
 Result<Window3> conv_window(const KernelContext& context) {
@@ -152,8 +156,8 @@ Status conv_kernel(KernelContext& context) {
   ISOMER_TRY(const Window3 w, conv_window(context));
   return for_real(context.operands[0].dtype(), [&]<class T>() -> Status {
     const T* bias = context.has(2) ? context.operands[2].data<T>().data() : nullptr;
-    convolve<T>(w, context.attrs.integer("group"), context.operands[0], context.operands[1], bias, new_result(context));
-    return {};
+    return convolve<T>(w, context.attrs.integer("group"), context.operands[0], context.operands[1], bias,
+                       new_result(context));
   });
 }
 
@@ -175,8 +179,7 @@ Status conv_integer_kernel(KernelContext& context) {
   ISOMER_TRY(const Window3 w, conv_window(context));
   const Tensor x = without_zero_point(context, 0, 2);
   const Tensor weight = without_zero_point(context, 1, 3);
-  convolve<int64_t>(w, context.attrs.integer("group"), x, weight, nullptr, new_result(context));
-  return {};
+  return convolve<int64_t>(w, context.attrs.integer("group"), x, weight, nullptr, new_result(context));
 }
 
 Result<std::vector<TensorType>> infer_conv_real(const OpView& view) {

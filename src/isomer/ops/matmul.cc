@@ -5,6 +5,7 @@
 #include "isomer/ops/elementwise.h"
 #include "isomer/ops/onnx_form.h"
 #include "isomer/ops/parts.h"
+#include "isomer/ops/product.h"
 #include "isomer/ops/registry.h"
 
 namespace isomer {
@@ -67,9 +68,33 @@ Result<Batches> batches_of(std::vector<int64_t> a, std::vector<int64_t> b, std::
   return batches;
 }
 
+template <class T>
+Status multiply_blocked(const ProductExtents& extents, const std::vector<std::pair<int64_t, int64_t>>& offsets,
+                        std::span<const T> a, std::span<const T> b, std::span<T> out) {
+  KernelProgress progress(extents.work() * static_cast<double>(offsets.size()));
+  T* matrix = out.data();
+  for (const auto& [a_at, b_at] : offsets) {
+    ISOMER_CHECK(blocked_product<T>(extents, {a.data() + a_at, extents.inner, 1}, {b.data() + b_at, extents.columns, 1},
+                                    progress, [&](int64_t row, int64_t column, std::span<const double> sums) {
+                                      T* to = matrix + row * extents.columns + column;
+                                      for (const double sum : sums) *to++ = static_cast<T>(sum);
+                                    }));
+    matrix += extents.rows * extents.columns;
+  }
+  return {};
+}
+
+/// Whether products of T can be blocked: those whose sums are kept in double precision.
+template <class T>
+constexpr bool kBlocked = std::is_same_v<Accumulator<T>, double>;
+
 /// out = a b, one matrix of the batch after the other.
 template <class T>
-void multiply(const Batches& batches, std::span<const T> a, std::span<const T> b, std::span<T> out) {
+Status multiply(const Batches& batches, std::span<const T> a, std::span<const T> b, std::span<T> out) {
+  if constexpr (kBlocked<T>) {
+    const ProductExtents extents{batches.rows, batches.inner, batches.columns};
+    if (extents.large()) return multiply_blocked<T>(extents, batches.offsets, a, b, out);
+  }
   const auto inner = static_cast<size_t>(batches.inner);
   const auto columns = static_cast<size_t>(batches.columns);
   std::vector<Accumulator<T>> sums(columns);
@@ -85,6 +110,7 @@ void multiply(const Batches& batches, std::span<const T> a, std::span<const T> b
       for (size_t j = 0; j < columns; ++j) out[n++] = static_cast<T>(sums[j]);
     }
   }
+  return {};
 }
 
 Status matmul_kernel(KernelContext& context) {
@@ -93,8 +119,7 @@ Status matmul_kernel(KernelContext& context) {
     const Tensor& b = context.operands[1];
     Tensor& y = new_result(context);
     ISOMER_TRY(const Batches batches, batches_of(a.dims(), b.dims(), y.dims()));
-    multiply<T>(batches, a.data<T>(), b.data<T>(), y.mutable_data<T>());
-    return {};
+    return multiply<T>(batches, a.data<T>(), b.data<T>(), y.mutable_data<T>());
   });
 }
 
@@ -177,30 +202,53 @@ A scaled(float factor, A x) {
     return scalar<A>(factor) * x;
 }
 
+/// out = alpha a b
+template <class T>
+Status scaled_product(const ProductExtents& extents, const MatrixView<T>& a, const MatrixView<T>& b, float alpha,
+                      std::span<T> out) {
+  using A = Accumulator<T>;
+  const auto& [rows, inner, columns] = extents;
+  if constexpr (kBlocked<T>) {
+    KernelProgress progress(extents.work());
+    if (extents.large())
+      return blocked_product<T>(extents, a, b, progress,
+                                [&](int64_t row, int64_t column, std::span<const double> sums) {
+                                  T* to = out.data() + row * extents.columns + column;
+                                  for (const double sum : sums) *to++ = static_cast<T>(scaled(alpha, sum));
+                                });
+  }
+  for (int64_t i = 0; i < rows; ++i) {
+    for (int64_t j = 0; j < columns; ++j) {
+      A sum(0);
+      for (int64_t k = 0; k < inner; ++k) {
+        const A x = a.data[i * a.row + k * a.column];
+        sum = multiply_add<A>(sum, x, b.data[k * b.row + j * b.column]);
+      }
+      out[static_cast<size_t>(i * columns + j)] = static_cast<T>(scaled(alpha, sum));
+    }
+  }
+  return {};
+}
+
+/// A matrix, or its transpose.
+template <class T>
+MatrixView<T> matrix_view(const Tensor& tensor, bool flip) {
+  const int64_t width = tensor.dims()[1];
+  return {tensor.data<T>().data(), flip ? 1 : width, flip ? width : 1};
+}
+
 /// alpha a b + beta c
 Status gemm_kernel(KernelContext& context) {
   return for_numeric(context.operands[0].dtype(), [&]<class T>() -> Status {
     using A = Accumulator<T>;
-    const auto a = context.operands[0].data<T>();
-    const auto b = context.operands[1].data<T>();
     const bool flip_a = context.attrs.integer("transA") != 0;
     const bool flip_b = context.attrs.integer("transB") != 0;
     const int64_t inner = context.operands[0].dims()[flip_a ? 0 : 1];
     if (context.operands[1].dims()[flip_b ? 1 : 0] != inner) return fail("the inner extents differ");
     Tensor& y = new_result(context);
     const auto out = y.mutable_data<T>();
-    const int64_t rows = y.dims()[0];
-    const int64_t columns = y.dims()[1];
-    for (int64_t i = 0; i < rows; ++i) {
-      for (int64_t j = 0; j < columns; ++j) {
-        A sum(0);
-        for (int64_t k = 0; k < inner; ++k) {
-          const A x = a[static_cast<size_t>(flip_a ? k * rows + i : i * inner + k)];
-          sum = multiply_add<A>(sum, x, b[static_cast<size_t>(flip_b ? j * inner + k : k * columns + j)]);
-        }
-        out[static_cast<size_t>(i * columns + j)] = static_cast<T>(scaled(context.attrs.real("alpha"), sum));
-      }
-    }
+    ISOMER_CHECK(scaled_product<T>({y.dims()[0], inner, y.dims()[1]}, matrix_view<T>(context.operands[0], flip_a),
+                                   matrix_view<T>(context.operands[1], flip_b), context.attrs.real("alpha"), out));
     if (!context.has(2)) return {};
     const auto c = context.operands[2].data<T>();
     size_t n = 0;
@@ -299,8 +347,7 @@ Status matmul_integer_kernel(KernelContext& context) {
   ISOMER_TRY(const Tensor b, shifted(context.operands[1], zero(3), false));
   Tensor& y = new_result(context);
   ISOMER_TRY(const Batches batches, batches_of(a.dims(), b.dims(), y.dims()));
-  multiply<int64_t>(batches, a.data<int64_t>(), b.data<int64_t>(), y.mutable_data<int64_t>());
-  return {};
+  return multiply<int64_t>(batches, a.data<int64_t>(), b.data<int64_t>(), y.mutable_data<int64_t>());
 }
 
 Result<std::vector<TensorType>> infer_det(const OpView& view) {
