@@ -16,7 +16,8 @@ isomer::Status rewrite_each(const char* in, const std::filesystem::path& folder)
   ISOMER_TRY(const isomer::Model model, isomer::import_model(in));
   ISOMER_TRY(const isomer::RuleSet rules, isomer::usable_rules("", {}));
   for (const isomer::Rule& rule : rules.rules) {
-    const isomer::Everywhere rewritten = isomer::apply_everywhere(model.graph, rule, isomer::Deadline::never(), kRounds);
+    const isomer::Everywhere rewritten =
+        isomer::apply_everywhere(model.graph, rule, isomer::Deadline::never(), nullptr, kRounds);
     if (!rewritten.changed) continue;
     ISOMER_TRY(const isomer::Graph folded, isomer::fold_constants(rewritten.graph));
     if (!isomer::exportable(model, folded)) continue;

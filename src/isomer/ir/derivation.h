@@ -4,6 +4,7 @@
 // anew from the same model, whatever order its nodes have.
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -46,5 +47,8 @@ struct Move {
 
   friend bool operator==(const Move&, const Move&) = default;
 };
+
+/// Weights that no rewrite may make, by value hash, with the reason (runtime/reference/weight_check.h).
+using RefusedWeights = std::map<uint64_t, std::string>;
 
 }  // namespace isomer

@@ -1,11 +1,11 @@
 #include "isomer/optimize/certify.h"
 
+#include <algorithm>
 #include <set>
 
 #include "isomer/base/file.h"
 #include "isomer/base/version.h"
 #include "isomer/onnx/import.h"
-#include "isomer/runtime/reference/fold.h"
 #include "isomer/verify/replay/verify_files.h"
 
 namespace isomer {
@@ -14,36 +14,37 @@ namespace {
 /// Joins the moves of a search.
 class Chain {
  public:
-  Chain(const Graph& start, const replay::RuleBook& rules) : graph_(start), rules_(rules) {}
+  Chain(const Graph& start, std::span<const Move> folds, const replay::RuleBook& rules)
+      : graph_(start), own_(replay::own_weights(start)), folds_(folds), rules_(rules) {}
 
   /// The next move. Where it does not begin with the current graph, constants were folded before it.
   Status add(const Move& move) {
     ISOMER_CHECK(reach(move.before));
-    ISOMER_TRY(graph_, replay::replay_moves(graph_, {&move, 1}, rules_, tally_));
+    return take(move);
+  }
+
+  /// Folds constants, as the search did, unless the graph is already that of this hash.
+  Status reach(uint64_t hash) {
+    if (graph_.hash() == hash) return {};
+    const auto found = std::ranges::find_if(
+        folds_, [&](const Move& fold) { return fold.before == graph_.hash() && fold.after == hash; });
+    if (found == folds_.end())
+      return fail("nothing recorded leads from graph {:016x} to graph {:016x}", graph_.hash(), hash);
+    return take(*found);
+  }
+
+  std::vector<Move> moves() && { return std::move(moves_); }
+
+ private:
+  Status take(const Move& move) {
+    ISOMER_TRY(graph_, replay::replay_moves(graph_, {&move, 1}, rules_, tally_, {}, &own_));
     moves_.push_back(move);
     return {};
   }
 
-  /// Folds constants unless the graph is already that of this hash.
-  Status reach(uint64_t hash) {
-    if (graph_.hash() == hash) return {};
-    ISOMER_TRY(Folding folding, fold(graph_));
-    if (folding.graph.hash() != hash)
-      return fail("nothing recorded leads from graph {:016x} to graph {:016x}", graph_.hash(), hash);
-    Move move;
-    move.before = graph_.hash();
-    move.after = hash;
-    for (const auto& [value, tensor] : folding.constants)
-      move.constants.emplace_back(graph_.value_hash(value), tensor.hash());
-    graph_ = std::move(folding.graph);
-    moves_.push_back(std::move(move));
-    return {};
-  }
-
-  std::vector<Move> take() && { return std::move(moves_); }
-
- private:
   Graph graph_;
+  const replay::OwnWeights own_;
+  const std::span<const Move> folds_;
   const replay::RuleBook& rules_;
   replay::Tally tally_;
   std::vector<Move> moves_;
@@ -64,25 +65,25 @@ replay::CertifiedRule certified(Rule rule, const RuleSet& rules) {
 
 }  // namespace
 
-Result<std::vector<Move>> moves_of(const Graph& start, const Graph& end, std::span<const SearchStep> steps,
+Result<std::vector<Move>> moves_of(const Graph& start, const Graph& end, const SearchReport& search,
                                    const RuleSet& rules) {
   if (start.hash() == end.hash()) return std::vector<Move>{};
   replay::RuleBook book;
   for (const Rule& rule : rules.rules) book.emplace(rule.name, rule);
-  Chain chain(start, book);
-  for (const SearchStep& step : steps)
+  Chain chain(start, search.folds, book);
+  for (const SearchStep& step : search.steps)
     for (const Move& move : step.moves) ISOMER_CHECK(chain.add(move));
   ISOMER_CHECK(chain.reach(end.hash()));
-  return std::move(chain).take();
+  return std::move(chain).moves();
 }
 
 Result<replay::Certificate> begin_certificate(const OptimizeOptions& options, const Model& model, const Graph& graph,
-                                              std::span<const SearchStep> steps, const RuleSet& rules) {
+                                              const SearchReport& search, const RuleSet& rules) {
   replay::Certificate out;
   out.isomer = "isomer " + std::string(version());
   out.shapes = shape_texts(options.shapes);
   ISOMER_TRY(out.input, replay::stamp_of(options.input, model));
-  auto moves = moves_of(model.graph, graph, steps, rules);
+  auto moves = moves_of(model.graph, graph, search, rules);
   if (!moves) return fail_in("no certificate can be made", moves.error());
   out.moves = std::move(*moves);
   std::set<std::string> names;

@@ -10,16 +10,16 @@
 
 namespace isomer {
 
-/// The moves from `start` to `end` that these steps took, with the constants that were folded in between; none where
+/// The moves from `start` to `end` that a search's steps took, with the constants that it folded in between; none where
 /// the graphs are the same. An Error where they do not lead there.
-Result<std::vector<Move>> moves_of(const Graph& start, const Graph& end, std::span<const SearchStep> steps,
+Result<std::vector<Move>> moves_of(const Graph& start, const Graph& end, const SearchReport& search,
                                    const RuleSet& rules);
 
 /// All but the output: the stamp of the input file, and the moves from the model's graph to `graph`, each of which is
-/// replayed. `steps` are those that led to `graph`; where that is the model's own, they do not count. An Error where
-/// they do not lead there.
+/// replayed. `search` led to `graph`; where that is the model's own, its steps do not count. An Error where they do not
+/// lead there.
 Result<replay::Certificate> begin_certificate(const OptimizeOptions& options, const Model& model, const Graph& graph,
-                                              std::span<const SearchStep> steps, const RuleSet& rules);
+                                              const SearchReport& search, const RuleSet& rules);
 
 /// Adds the stamp of the output file, which must read as `graph`, and writes the certificate.
 Status finish_certificate(const OptimizeOptions& options, const Model& model, const Graph& graph,

@@ -4,16 +4,24 @@
 
 #include "isomer/rules/delta.h"
 #include "isomer/rules/rewrite.h"
+#include "isomer/runtime/reference/weight_check.h"
 #include "isomer/search/step.h"
 
 namespace isomer {
 namespace {
 
+/// For computing the weights that one rewrite makes.
+constexpr double kSecondsForWeights = 10;
+
 /// What comes of a match: the cost of the rewritten graph, or why it cannot be.
-Place outcome(const Graph& graph, const Match& match, CostModel& costs, Place place) {
+Place outcome(const Graph& graph, const Match& match, CostModel& costs, WeightCheck& weights, Place place) {
   const auto after = apply_match(graph, match);
   if (!after) {
     place.reason = after.error().message;
+    return place;
+  }
+  if (const auto refused = weights.refused(*after, Deadline::after(kSecondsForWeights)); !refused.empty()) {
+    place.reason = refused.begin()->second;
     return place;
   }
   place.applies = true;
@@ -29,6 +37,7 @@ Place outcome(const Graph& graph, const Match& match, CostModel& costs, Place pl
 Result<std::vector<Place>> explain(const Graph& graph, std::span<const Rule> rules, CostModel& costs,
                                    const ExplainOptions& options) {
   const OpIndex index(graph);
+  WeightCheck weights(graph);
   std::vector<Place> places;
   bool rule_known = options.rule.empty();
   bool node_known = options.node.empty();
@@ -48,7 +57,7 @@ Result<std::vector<Place>> explain(const Graph& graph, std::span<const Rule> rul
       std::set<uint64_t> results;  // a commutative operator can match in two ways that come to the same
       for (const Match& match : matches)
         if (const auto delta = delta_of(graph, match); !delta || results.insert(delta->hash).second)
-          places.push_back(outcome(graph, match, costs, place));
+          places.push_back(outcome(graph, match, costs, weights, place));
       if (!matches.empty()) continue;
       places.push_back(place);
       places.back().reason = miss.reason.empty() ? "no other root of the pattern was found" : miss.reason;

@@ -15,7 +15,7 @@ struct Place {
   std::string rule;
   std::string node;  ///< name of the node's first result, or "op#id"
   bool applies = false;
-  std::string reason = {};             ///< what failed first, of the attempt that came furthest
+  std::string reason = {};  ///< what failed first, of the attempt that came furthest; or a weight that cannot be folded
   std::optional<double> cost_us = {};  ///< of the whole graph after the rewrite
   size_t progress = 0;                 ///< how many nodes of the pattern matched before it failed
 };

@@ -52,6 +52,21 @@ TEST(Explain, NamesWhatStandsInTheWay) {
   EXPECT_EQ(found->at(0).reason, "MatMul stands where Mul is wanted");
 }
 
+TEST(Explain, SaysThatAWeightCannotBeStored) {
+  RooflineCost costs;
+  const Graph graph = parsed(
+      "input x: f32[4]\n a = f32[4]{fill 1e30}\n b = f32[4]{fill 1e30}\n p = Mul(x, a)\n y = Mul(p, b)\n return y");
+  const auto found = explain(graph, builtin_rules().value(), costs, {.node = "y"});
+  ASSERT_TRUE(found.has_value());
+  size_t refused = 0;
+  for (const Place& place : *found) {
+    if (place.reason.find("would be stored as inf") == std::string::npos) continue;
+    EXPECT_FALSE(place.applies) << place.rule;
+    ++refused;
+  }
+  EXPECT_GT(refused, 0U);
+}
+
 TEST(Explain, RefusesUnknownNames) {
   EXPECT_THAT(places("no-such-rule").error().message, HasSubstr("no-such-rule"));
   EXPECT_THAT(places("factor-add", "nowhere").error().message, HasSubstr("nowhere"));

@@ -128,7 +128,7 @@ class Pipeline {
     if (options_.certificate.empty()) return phase("write", [&] { return write(output); });
     options_.progress("replaying the steps for the certificate");
     ISOMER_TRY(replay::Certificate certificate, phase("certificate", [&] {
-                 return begin_certificate(options_, model_, output, report_.search.steps, rules);
+                 return begin_certificate(options_, model_, output, report_.search, rules);
                }));
     ISOMER_CHECK(phase("write", [&] { return write(output); }));
     return finish_certificate(options_, model_, output, std::move(certificate));

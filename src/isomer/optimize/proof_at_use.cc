@@ -11,7 +11,7 @@ namespace {
 
 /// Proves the steps anew; takes the rules out of which an application could not be proved.
 Status prove_or_drop(const Graph& start, const SearchResult& found, RuleSet& rules, ProvedSteps& proofs) {
-  ISOMER_TRY(const auto applied, prove_steps(start, found.graph, found.report.steps, rules));
+  ISOMER_TRY(const auto applied, prove_steps(start, found.graph, found.report, rules));
   proofs.at_use.clear();
   for (const auto& [name, of_rule] : applied) {
     if (of_rule.proved == of_rule.applications) {

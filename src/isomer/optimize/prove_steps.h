@@ -7,9 +7,9 @@
 
 namespace isomer {
 
-/// For every rule that the steps apply and that is not proved in general: how many of its applications are proved as
-/// they stand. Empty where there is no such rule.
+/// For every rule that the steps of a search apply and that is not proved in general: how many of its applications are
+/// proved as they stand. Empty where there is no such rule.
 Result<std::map<std::string, AppliedProofs>> prove_steps(const Graph& start, const Graph& end,
-                                                         std::span<const SearchStep> steps, const RuleSet& rules);
+                                                         const SearchReport& search, const RuleSet& rules);
 
 }  // namespace isomer

@@ -45,6 +45,7 @@ Result<SearchResult> greedy(const Graph& graph, Oracle& oracle, const Deadline& 
                         .tactics = context.tactics,
                         .symbols = context.symbols,
                         .prepare = context.prepare,
+                        .refused = context.refused,
                         .cost = [&](const Graph& g) { return objective_of(g, context); },
                         .progress = context.progress,
                         .trace = context.trace});
@@ -88,6 +89,22 @@ void drop_slower(const Graph& graph, SearchResult& promised, SearchResult& stepw
   drop(ratio && ratio->value > 1 ? promised : stepwise, graph);
 }
 
+/// A prepared graph simplified and prepared again; as often as that finds weights that cannot be folded, without the
+/// places that make them.
+SearchResult simplified(const Graph& graph, const Deadline& end, const SearchContext& context) {
+  for (;;) {
+    SearchResult out = simplify(graph, context.rules, context.symbols, end, context.refused);
+    const auto refused = [&] { return context.refused == nullptr ? 0 : context.refused->size(); };
+    const size_t known = refused();
+    auto prepared = context.prepare(out.graph);
+    if (refused() != known) continue;
+    if (!prepared) out.report.rejected.push_back({"simplification", prepared.error().message});
+    if (!prepared) drop(out, graph);
+    if (prepared) out.graph = std::move(*prepared);
+    return out;
+  }
+}
+
 Result<SearchResult> metaflow(const Graph& graph, std::span<const Rule> rules, const SearchOptions& options,
                               const Deadline& end, const SearchContext& context) {
   const bool all = options.search == "enumerate";
@@ -99,11 +116,19 @@ Result<SearchResult> metaflow(const Graph& graph, std::span<const Rule> rules, c
       .deadline = end,
       .objective = context.objective,
       .admits = context.admits,
+      .foldable = context.foldable,
+      .refused = context.refused,
       .progress = context.progress,
       .trace = context.trace};
   const TraceScope scope(context.trace, "search parts", "search");
   ISOMER_TRY(SearchResult found, metaflow_search(graph, rules, context.costs, metaflow));
-  ISOMER_TRY(found.graph, context.prepare(found.graph));
+  auto prepared = context.prepare(found.graph);
+  if (prepared) {
+    found.graph = std::move(*prepared);
+  } else {
+    found.report.rejected.push_back({"backtrack", prepared.error().message});
+    drop(found, graph);
+  }
   return found;
 }
 
@@ -222,9 +247,9 @@ Result<SearchResult> run_search(const Graph& graph, const SearchOptions& options
   if (options.search == "backtrack") {
     const TraceScope scope(context.trace, "simplify", "search");
     ISOMER_TRY(out.graph, context.prepare(out.graph));
-    SearchResult simple = simplify(out.graph, context.rules, context.symbols, end);
     const auto before = objective_of(out.graph, context);
-    ISOMER_TRY(out.graph, context.prepare(simple.graph));
+    SearchResult simple = simplified(out.graph, end, context);
+    out.graph = std::move(simple.graph);
     const auto after = objective_of(out.graph, context);
     join_steps(simple.report.steps, before && after ? *after - *before : 0);
     append(out.report, std::move(simple.report), 0);

@@ -37,10 +37,14 @@ struct SearchContext {
   Oracle* foresight = nullptr;
   SymbolValues symbols;
   std::function<double(const Metrics&)> objective;
-  /// Folds constants; an Error where a graph cannot be exported.
+  /// Folds constants; an Error where a weight cannot be folded, or a graph cannot be exported.
   std::function<Result<Graph>(const Graph&)> prepare;
   /// Whether the operators of a graph that run can be exported.
   std::function<bool(const Graph&)> admits;
+  /// Whether the weights of a graph can be folded.
+  std::function<bool(const Graph&)> foldable = [](const Graph&) { return true; };
+  /// Weights that no rewrite may make: those that `prepare` and `foldable` found that they cannot fold. Null: none.
+  const RefusedWeights* refused = nullptr;
   std::function<void(const std::string&)> progress;
   Deadline deadline = Deadline::never();  ///< of the search, if that comes before its time budget ends
   Trace* trace = nullptr;                 ///< gets the searches with their steps; null: nobody

@@ -12,7 +12,7 @@ namespace {
 /// Makes terms in a graph under construction.
 class GraphTerms : public TermBuilder {
  public:
-  explicit GraphTerms(GraphBuilder& builder) : builder_(builder) {}
+  GraphTerms(GraphBuilder& builder, const RefusedWeights* refused) : builder_(builder), refused_(refused) {}
   const TensorType& type(ValueId value) const override { return builder_.type(value); }
   bool is_weight(ValueId) const override { return false; }
   const Tensor* constant(ValueId value) const override { return builder_.constant_data(value); }
@@ -20,19 +20,29 @@ class GraphTerms : public TermBuilder {
   Result<std::vector<ValueId>> apply(const OpDef& op, const Attrs& attrs, std::span<const ValueId> operands) override {
     ISOMER_TRY(const NodeId id, builder_.node(op, attrs, operands));
     std::vector<ValueId> results;
-    for (uint32_t r = 0; r < builder_.at(id).num_results; ++r) results.push_back(builder_.at(id).result(r));
+    for (uint32_t r = 0; r < builder_.at(id).num_results; ++r) {
+      results.push_back(builder_.at(id).result(r));
+      ISOMER_CHECK(check(results.back()));
+    }
     return results;
   }
 
  private:
+  Status check(ValueId value) const {
+    if (refused_ == nullptr || refused_->empty()) return {};
+    const auto found = refused_->find(builder_.peek().value_hash(value));
+    return found == refused_->end() ? Status() : fail("{}", found->second);
+  }
+
   GraphBuilder& builder_;
+  const RefusedWeights* const refused_;
 };
 
 /// Copies a graph value by value from its outputs, with the roots of matches replaced.
 class Rewriter {
  public:
-  Rewriter(const Graph& graph, std::span<const Match> matches)
-      : graph_(graph), builder_(graph.name_table()), made_(graph.num_values(), kNoValue) {
+  Rewriter(const Graph& graph, std::span<const Match> matches, const RefusedWeights* refused)
+      : graph_(graph), refused_(refused), builder_(graph.name_table()), made_(graph.num_values(), kNoValue) {
     for (const Match& match : matches) add(match);
   }
 
@@ -174,7 +184,8 @@ class Rewriter {
   Status make_targets(Job& job) {
     const Match& match = *job.match;
     const DType element = graph_.type(match.roots[0]).dtype;
-    ISOMER_TRY(const auto targets, instantiate_targets(builder_, *match.rule, bind(match), element));
+    GraphTerms terms(builder_, refused_);
+    ISOMER_TRY(const auto targets, instantiate_targets(terms, *match.rule, bind(match), element));
     if (targets.size() != match.roots.size())
       return fail("the target has {} values for {}", targets.size(), match.roots.size());
     for (size_t i = 0; i < targets.size(); ++i) {
@@ -191,6 +202,7 @@ class Rewriter {
   }
 
   const Graph& graph_;
+  const RefusedWeights* const refused_;
   GraphBuilder builder_;
   std::vector<ValueId> made_;
   std::vector<Job> jobs_;
@@ -202,19 +214,19 @@ class Rewriter {
 
 Result<std::vector<ValueId>> instantiate_targets(GraphBuilder& builder, const Rule& rule, Binding binding,
                                                  DType element) {
-  GraphTerms terms(builder);
+  GraphTerms terms(builder, nullptr);
   return instantiate_targets(terms, rule, std::move(binding), element);
 }
 
-Result<Graph> apply_match(const Graph& graph, const Match& match) {
-  Rewriter rewriter(graph, {&match, 1});
+Result<Graph> apply_match(const Graph& graph, const Match& match, const RefusedWeights* refused) {
+  Rewriter rewriter(graph, {&match, 1}, refused);
   Graph out = rewriter.run();
   if (rewriter.applied().empty()) return tl::unexpected<Error>(rewriter.error());
   return out;
 }
 
-Rewritten apply_matches(const Graph& graph, std::span<const Match> matches) {
-  Rewriter rewriter(graph, matches);
+Rewritten apply_matches(const Graph& graph, std::span<const Match> matches, const RefusedWeights* refused) {
+  Rewriter rewriter(graph, matches, refused);
   Graph out = rewriter.run();
   return {std::move(out), rewriter.applied()};
 }

@@ -109,7 +109,7 @@ class Backtrack {
   }
 
   void consider(const std::shared_ptr<const State>& state, size_t match) {
-    const auto graph = apply_match(state->graph, state->matches[match]);
+    const auto graph = apply_match(state->graph, state->matches[match], options_.refused);
     if (!graph || run_time_ops(*graph) > most_ops_) return;
     const auto cost = cost_(*graph);
     if (!cost) return;
@@ -118,7 +118,10 @@ class Backtrack {
     if (options_.most_unpaid > 0 && unpaid > options_.most_unpaid) return;
     if (!(candidate.cost < best_.cost) && !worth_keeping(candidate)) return;
     if (!options_.admits(*graph)) return;
-    if (candidate.cost < best_.cost) best_ = candidate;
+    if (candidate.cost < best_.cost) {
+      if (!options_.foldable(*graph)) return;
+      best_ = candidate;
+    }
     queue_.push(candidate);
   }
 

@@ -25,6 +25,10 @@ struct BacktrackOptions {
   double most_growth = 1.5;
   /// Whether a graph may be kept at all (say, whether the model's opset can express it).
   std::function<bool(const Graph&)> admits = [](const Graph&) { return true; };
+  /// Whether the weights of a graph can be folded. Asked of what would be the best so far; what cannot is dropped.
+  std::function<bool(const Graph&)> foldable = [](const Graph&) { return true; };
+  /// Weights that no rewrite may make; `foldable` may add to them. Null: none.
+  const RefusedWeights* refused = nullptr;
   Deadline deadline = Deadline::never();
 };
 

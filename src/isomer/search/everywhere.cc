@@ -8,7 +8,8 @@
 
 namespace isomer {
 
-Everywhere apply_everywhere(const Graph& graph, const Rule& rule, const Deadline& deadline, int rounds) {
+Everywhere apply_everywhere(const Graph& graph, const Rule& rule, const Deadline& deadline,
+                            const RefusedWeights* refused, int rounds) {
   Everywhere out{graph, {.rule = rule.name, .rule_hash = rule.hash(), .ops_before = run_time_ops(graph)}};
   // Rules that turn an expression round (associativity) would go on for ever without this.
   std::set<uint64_t> seen{graph.hash()};
@@ -18,7 +19,7 @@ Everywhere apply_everywhere(const Graph& graph, const Rule& rule, const Deadline
     const std::vector<Match> matches = find_matches(out.graph, OpIndex(out.graph), rule, SIZE_MAX, &deadline);
     out.matches += static_cast<int64_t>(matches.size());
     if (matches.empty()) break;
-    Rewritten next = apply_matches(out.graph, matches);
+    Rewritten next = apply_matches(out.graph, matches, refused);
     if (next.applied.empty() || !seen.insert(next.graph.hash()).second) break;
     if (round > 0 && next.graph.nodes().size() > std::max(most, out.graph.nodes().size())) break;
     for (const Match* match : next.applied)

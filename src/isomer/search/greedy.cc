@@ -56,16 +56,19 @@ class Greedy {
 
   double elapsed() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count(); }
   bool out_of_time() const { return end_.passed(); }
+  size_t num_refused() const { return options_.refused == nullptr ? 0 : options_.refused->size(); }
   double flops(const Graph& graph) const { return graph_work(graph, extents_of(graph, options_.symbols)).run.flops; }
 
   /// Simplifies, unless that makes the model slower: an engine may know the longer form and have a kernel for it.
   Status start(Graph& current) {
     const TraceScope scope(options_.trace, "simplify", "step");
-    SearchResult simple = simplify(current, rules_, options_.symbols, end_);
+    SearchResult simple = simplify(current, rules_, options_.symbols, end_, options_.refused);
     report_.candidates += simple.report.candidates;
     report_.matches += simple.report.matches;
     if (simple.report.steps.empty()) return {};
+    const size_t refused = num_refused();
     auto prepared = options_.prepare(simple.graph);
+    if (num_refused() != refused) return start(current);
     const auto ratio = prepared ? oracle_.speedup(current, *prepared) : tl::unexpected(prepared.error());
     if (!ratio) reject("simplification", ratio.error());
     simplifies_ = ratio && (ratio->value >= 0.99 || ratio->high >= 1);
@@ -94,15 +97,19 @@ class Greedy {
     TraceScope scope(options_.trace, "step", "step");
     for (const auto& [name, propose] : {Kind{"tactics", &Greedy::tactics}, Kind{"rules", &Greedy::rules_everywhere},
                                         Kind{"rules at like places", &Greedy::rules_by_class}}) {
-      std::vector<Candidate> candidates;
-      {
-        const TraceScope looking(options_.trace, name, "candidates");
-        (this->*propose)(current, candidates);
-      }
-      auto best = best_of(current, std::move(candidates));
-      if (best) {
-        scope.note("taken", best->name);
-        return best;
+      for (bool again = true; again;) {
+        const size_t refused = num_refused();
+        std::vector<Candidate> candidates;
+        {
+          const TraceScope looking(options_.trace, name, "candidates");
+          (this->*propose)(current, candidates);
+        }
+        auto best = best_of(current, std::move(candidates));
+        if (best) {
+          scope.note("taken", best->name);
+          return best;
+        }
+        again = num_refused() != refused && !out_of_time();
       }
     }
     return std::nullopt;
@@ -124,7 +131,7 @@ class Greedy {
   void tactics(const Graph& current, std::vector<Candidate>& out) {
     for (const Tactic& tactic : options_.tactics) {
       if (out_of_time()) return;
-      for (TacticResult& next : run_tactic(current, tactic, rules_, end_)) {
+      for (TacticResult& next : run_tactic(current, tactic, rules_, end_, options_.refused)) {
         report_.matches += next.matches;
         offer(current, {tactic.name, std::move(next.graph), std::move(next.steps)}, out);
       }
@@ -138,7 +145,7 @@ class Greedy {
         for (const auto& places : settings_of(matches_of(current, rule))) offer_at(current, places, out);
         continue;
       }
-      Everywhere next = apply_everywhere(current, rule, end_);
+      Everywhere next = apply_everywhere(current, rule, end_, options_.refused);
       report_.matches += next.matches;
       if (next.changed) offer(current, {rule.name, std::move(next.graph), {std::move(next.step)}}, out);
     }
@@ -164,7 +171,7 @@ class Greedy {
 
   void offer_at(const Graph& current, std::span<const Match> places, std::vector<Candidate>& out) {
     const Rule& rule = *places[0].rule;
-    Rewritten next = apply_matches(current, places);
+    Rewritten next = apply_matches(current, places, options_.refused);
     if (next.applied.empty()) return;
     SearchStep step{.rule = rule.name, .rule_hash = rule.hash(), .ops_before = run_time_ops(current)};
     step.ops_after = run_time_ops(next.graph);
@@ -179,7 +186,7 @@ class Greedy {
     ++report_.candidates;
     if (options_.trace != nullptr) options_.trace->number("candidates", static_cast<double>(report_.candidates));
     if (simplifies_) {
-      SearchResult simple = simplify(candidate.graph, rules_, options_.symbols, end_);
+      SearchResult simple = simplify(candidate.graph, rules_, options_.symbols, end_, options_.refused);
       candidate.graph = std::move(simple.graph);
       for (SearchStep& step : simple.report.steps) candidate.steps.push_back(std::move(step));
     }

@@ -28,6 +28,9 @@ struct GreedyOptions {
   SymbolValues symbols;
   /// Prepares a candidate before it is judged (folds constants); an Error rejects it.
   std::function<Result<Graph>(const Graph&)> prepare;
+  /// Weights that no rewrite may make. `prepare` adds those that it cannot fold; what was rejected for them is tried
+  /// again without the places that make them. Null: none.
+  const RefusedWeights* refused = nullptr;
   /// What a graph costs, for the report of the steps; nothing where that is not known.
   std::function<std::optional<double>(const Graph&)> cost = [](const Graph&) { return std::nullopt; };
   /// Called with a line of progress.

@@ -202,6 +202,8 @@ class Metaflow {
                                    .most_unpaid = options_.most_unpaid,
                                    .max_candidates = options_.max_candidates,
                                    .admits = options_.admits,
+                                   .foldable = options_.foldable,
+                                   .refused = options_.refused,
                                    .deadline = options_.deadline.within(share)};
     const bool exhaustive = options_.most_unpaid == 0;
     ISOMER_TRY(BacktrackResult found, exhaustive ? backtrack(part.graph, rules_, cost, options)

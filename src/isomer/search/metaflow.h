@@ -25,6 +25,9 @@ struct MetaflowOptions {
   std::function<double(const Metrics&)> objective = [](const Metrics& metrics) { return metrics.latency_us; };
   /// Whether a graph may be kept at all.
   std::function<bool(const Graph&)> admits = [](const Graph&) { return true; };
+  /// As in BacktrackOptions.
+  std::function<bool(const Graph&)> foldable = [](const Graph&) { return true; };
+  const RefusedWeights* refused = nullptr;
   /// Called with a line on what goes on.
   std::function<void(const std::string&)> progress = [](const std::string&) {};
   /// Gets a span for every part, and how many candidates there were; null: nobody.

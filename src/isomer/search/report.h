@@ -28,7 +28,8 @@ struct SearchStep {
   /// Measured (or modelled) ratio of the latencies before and after; 0 where the step was taken without asking.
   double speedup = 0;
   /// What was done, for a certificate. All moves of all steps, in order, lead from the graph that the search began with
-  /// to its result, but for constants that are folded in between. Steps that rewrite together have theirs at the first.
+  /// to its result, but for constants that are folded in between (SearchReport::folds). Steps that rewrite together
+  /// have theirs at the first.
   std::vector<Move> moves = {};
 };
 
@@ -57,6 +58,8 @@ struct SearchReport {
   double seconds = 0;
   std::vector<SearchStep> steps = {};
   std::vector<Rejection> rejected = {};  ///< equal ones once
+  /// Foldings of constants, each as a move: they join the moves of the steps.
+  std::vector<Move> folds = {};
   /// Of whole graphs, where their cost is known: at the start, and whenever another became the best.
   std::vector<SearchProgress> progress = {};
 };

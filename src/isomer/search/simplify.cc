@@ -39,7 +39,7 @@ bool only_removes(const Graph& before, const Graph& after, const SymbolValues& s
 }
 
 SearchResult simplify(const Graph& graph, std::span<const Rule> rules, const SymbolValues& symbols,
-                      const Deadline& deadline) {
+                      const Deadline& deadline, const RefusedWeights* refused) {
   SearchResult out{graph, {.algorithm = "simplify", .stop_reason = "exhausted"}};
   for (bool changed = true; changed;) {
     changed = false;
@@ -49,7 +49,7 @@ SearchResult simplify(const Graph& graph, std::span<const Rule> rules, const Sym
         return out;
       }
       if (std::any_of(rule.sources.begin(), rule.sources.end(), repeats)) continue;
-      Everywhere next = apply_everywhere(out.graph, rule, deadline);
+      Everywhere next = apply_everywhere(out.graph, rule, deadline, refused);
       out.report.matches += next.matches;
       if (!next.changed) continue;
       ++out.report.candidates;

@@ -15,8 +15,9 @@ namespace isomer {
 bool only_removes(const Graph& before, const Graph& after, const SymbolValues& symbols);
 
 /// Applies every rule whose effect only_removes, to the fixpoint or until the deadline. Rules that merge siblings
-/// (`term...` in the source) are left out: they take fused activations apart, and only a measurement can tell.
+/// (`term...` in the source) are left out: they take fused activations apart, and only a measurement can tell. So are
+/// places where a rule would make a refused weight.
 SearchResult simplify(const Graph& graph, std::span<const Rule> rules, const SymbolValues& symbols,
-                      const Deadline& deadline = Deadline::never());
+                      const Deadline& deadline = Deadline::never(), const RefusedWeights* refused = nullptr);
 
 }  // namespace isomer

@@ -34,12 +34,13 @@ std::vector<Match> all_matches(const Graph& graph, const std::vector<const Rule*
 /// A graph on its way, with what was done to it.
 class Run {
  public:
-  explicit Run(const Graph& graph) : ops_before_(run_time_ops(graph)), graph_(graph), seen_{graph.hash()} {}
+  Run(const Graph& graph, const RefusedWeights* refused)
+      : ops_before_(run_time_ops(graph)), refused_(refused), graph_(graph), seen_{graph.hash()} {}
 
   /// Applies the matches at once. False when that changes nothing, or leads back to a graph of before.
   bool apply(std::span<const Match> matches) {
     matches_ += static_cast<int64_t>(matches.size());
-    Rewritten next = apply_matches(graph_, matches);
+    Rewritten next = apply_matches(graph_, matches, refused_);
     if (next.applied.empty() || !seen_.insert(next.graph.hash()).second) return false;
     moves_.push_back(record_move(graph_, next.applied, next.graph));
     for (const Match* match : next.applied) note(*match);
@@ -68,6 +69,7 @@ class Run {
   }
 
   size_t ops_before_;
+  const RefusedWeights* refused_;
   Graph graph_;
   std::set<uint64_t> seen_;
   std::vector<SearchStep> steps_;
@@ -96,8 +98,8 @@ std::vector<Run> run_stage(const Run& before, const Tactic::Stage& stage, std::s
 }  // namespace
 
 std::vector<TacticResult> run_tactic(const Graph& graph, const Tactic& tactic, std::span<const Rule> rules,
-                                     const Deadline& deadline, int rounds) {
-  std::vector<Run> runs{Run(graph)};
+                                     const Deadline& deadline, const RefusedWeights* refused, int rounds) {
+  std::vector<Run> runs{Run(graph, refused)};
   for (const Tactic::Stage& stage : tactic.stages) {
     std::vector<Run> next;
     for (const Run& run : runs)

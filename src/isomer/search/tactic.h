@@ -19,8 +19,9 @@ struct TacticResult {
 /// The graphs that a tactic makes, stage by stage; a stage whose seeds match nowhere is passed over. One graph for
 /// every setting of the seeds' free parameters (`choose`); none where no seed matches at all. A stage ends when its
 /// `then` rules change nothing more, after `rounds`, or at the deadline. Rules of the tactic that are not among `rules`
-/// are left out.
+/// are left out, and so are places where a rule would make a refused weight.
 std::vector<TacticResult> run_tactic(const Graph& graph, const Tactic& tactic, std::span<const Rule> rules,
-                                     const Deadline& deadline = Deadline::never(), int rounds = 500);
+                                     const Deadline& deadline = Deadline::never(),
+                                     const RefusedWeights* refused = nullptr, int rounds = 500);
 
 }  // namespace isomer

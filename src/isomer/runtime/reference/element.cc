@@ -117,6 +117,11 @@ Tensor narrowed(Compute compute, const Tensor& tensor, DType dtype) {
   }
 }
 
+Tensor in_double(const Tensor& tensor) {
+  if (!is_real(tensor.dtype()) || tensor.dtype() == DType::Double) return tensor;
+  return converted<float, double>(widened(Compute::Numeric, tensor), DType::Double);
+}
+
 Result<Tensor> in_field(const Tensor& tensor) {
   if (!is_real(tensor.dtype())) return tensor;
   const Tensor reals = widened(Compute::Numeric, tensor);

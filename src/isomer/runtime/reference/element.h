@@ -18,6 +18,9 @@ Tensor widened(Compute compute, const Tensor& tensor);
 /// The way back: integers wrap around, the 16-bit types are rounded to nearest even. `tensor` has kernel_dtype(dtype).
 Tensor narrowed(Compute compute, const Tensor& tensor, DType dtype);
 
+/// Real elements in double precision, exactly; other tensors as they are.
+Tensor in_double(const Tensor& tensor);
+
 /// Real elements taken into the prime field exactly; other tensors as they are. Fails on infinities and NaN.
 Result<Tensor> in_field(const Tensor& tensor);
 

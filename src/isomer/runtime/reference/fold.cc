@@ -5,6 +5,7 @@
 
 #include "isomer/ir/builder.h"
 #include "isomer/ir/label.h"
+#include "isomer/ops/kernel_deadline.h"
 #include "isomer/runtime/reference/executor.h"
 
 namespace isomer {
@@ -22,8 +23,8 @@ int64_t size_of(const Tensor& tensor) {
 /// the next plan, and two rounds or three settle it.
 class Folder {
  public:
-  Folder(const Graph& graph, int64_t max_growth)
-      : graph_(graph), max_growth_(max_growth), failed_(graph.nodes().size(), false), sizes_(graph.num_values()) {
+  Folder(const Graph& graph, const FoldOptions& options)
+      : graph_(graph), options_(options), failed_(graph.nodes().size(), false), sizes_(graph.num_values()) {
     for (ValueId value = 0; value < graph.num_values(); ++value) sizes_[value] = size_by_type(value);
   }
 
@@ -61,7 +62,7 @@ class Folder {
       operands += sizes_[operand];
     }
     // A result beyond the allowance is not even tried: it would have to shrink again to pay.
-    return results_size(node) <= max_growth_ + operands;
+    return results_size(node) <= options_.max_growth + operands;
   }
 
   /// From the last node to the first: a node whose results somebody needs as they are is folded when the allowance lets
@@ -74,7 +75,7 @@ class Folder {
     needed_.assign(graph_.num_values(), false);
     wanted_.assign(count, false);
     for (const ValueId output : graph_.outputs()) needed_[output] = true;
-    int64_t allowance = max_growth_;
+    int64_t allowance = options_.max_growth;
     for (auto id = static_cast<NodeId>(count); id-- > 0;) {
       const Node& node = graph_.node(id);
       bool needed = node.is_input();
@@ -88,9 +89,14 @@ class Folder {
       for (const ValueId operand : graph_.operands(node)) {
         if (operand == kNoValue) continue;
         if (needed && !folded_[id]) needed_[operand] = true;
-        if (wanted_[id]) wanted_[graph_.producer(operand)] = true;
+        if (wanted_[id] && computed(node) == nullptr) wanted_[graph_.producer(operand)] = true;
       }
     }
+  }
+
+  /// The elements of a node's result where they are known already; else null.
+  const Tensor* computed(const Node& node) const {
+    return node.num_results == 1 ? options_.computed(graph_.value_hash(node.result())) : nullptr;
   }
 
   /// Bytes by which folding `root` lets the constants grow: its needed results less the constants that nothing else
@@ -131,6 +137,7 @@ class Folder {
 
   /// Computes what the plan folds. False when a kernel failed or a size was not as planned.
   bool compute() {
+    const KernelDeadline deadline(options_.end);
     data_.assign(graph_.num_values(), Tensor());
     bool as_planned = true;
     for (NodeId id = 0; id < graph_.nodes().size(); ++id) {
@@ -154,6 +161,11 @@ class Folder {
   }
 
   Status compute_node(const Node& node) {
+    if (const Tensor* known = computed(node)) {
+      data_[node.result()] = *known;
+      return {};
+    }
+    if (options_.end.passed()) return fail("there is no time left to compute it");
     std::vector<Tensor> operands;
     for (const ValueId operand : graph_.operands(node)) {
       operands.push_back(operand == kNoValue ? Tensor() : data_[operand]);
@@ -222,7 +234,7 @@ class Folder {
   }
 
   const Graph& graph_;
-  const int64_t max_growth_;
+  const FoldOptions& options_;
   std::vector<bool> failed_;      // by node: its kernel has failed
   std::vector<int64_t> sizes_;    // by value: bytes, as far as known
   std::vector<bool> computable_;  // by node, constants excepted: depends on computable nodes and constants alone
@@ -234,10 +246,10 @@ class Folder {
 
 }  // namespace
 
-Result<Folding> fold(const Graph& graph, int64_t max_growth) { return Folder(graph, max_growth).fold(); }
+Result<Folding> fold(const Graph& graph, const FoldOptions& options) { return Folder(graph, options).fold(); }
 
 Result<Graph> fold_constants(const Graph& graph, int64_t max_growth) {
-  ISOMER_TRY(Folding out, fold(graph, max_growth));
+  ISOMER_TRY(Folding out, fold(graph, {.max_growth = max_growth}));
   return std::move(out.graph);
 }
 

@@ -150,6 +150,28 @@ TEST(Fold, DataDependentResultsAreFoldedAndRefineWhatFollows) {
   EXPECT_THAT(ops(folded(text, 0)), ElementsAre("Constant", "Copies", "Bare"));
 }
 
+TEST(Fold, NodesForWhichThereIsNoTimeStay) {
+  const Graph graph = parsed("input x: f32[2]\n w = f32[2]{1,2}\n r = Relu(w)\n y = Add(x, r)\n return y");
+  const auto late = fold(graph, {.end = Deadline::after(0)});
+  ASSERT_TRUE(late.has_value());
+  EXPECT_EQ(late->graph.hash(), graph.hash());
+  EXPECT_TRUE(late->constants.empty());
+}
+
+TEST(Fold, TakesWhatIsComputedAlready) {
+  const Graph graph = parsed("input x: f32[2]\n w = f32[2]{1,2}\n r = Fails(w)\n y = Add(x, r)\n return y");
+  const Tensor known = Tensor::floats({2}, {3, 4});
+  const auto computed = [&](uint64_t hash) {
+    for (ValueId value = 0; value < graph.num_values(); ++value)
+      if (graph.value_hash(value) == hash && graph.name(value) == "r") return &known;
+    return static_cast<const Tensor*>(nullptr);
+  };
+  const auto folding = fold(graph, {.computed = computed});
+  ASSERT_TRUE(folding.has_value());
+  ASSERT_EQ(folding->constants.size(), 1U);
+  EXPECT_THAT(folding->constants[0].second.data<float>(), ElementsAre(3, 4));
+}
+
 TEST(Fold, FoldingTwiceIsFoldingOnce) {
   const Graph once = folded(
       "input x: f32[4]\n w = f32[2,2]{1,2,3,4}\n r = Reshape(w) {shape=[4]}\n s = Sigmoid(r)\n y = Relu(x)\n return s, "

@@ -2,7 +2,6 @@
 
 #include <deque>
 
-#include "isomer/verify/replay/fold.h"
 #include "isomer/verify/replay/part.h"
 #include "isomer/verify/replay/target.h"
 
@@ -21,8 +20,14 @@ Result<std::vector<ValueId>> find_all(const NamedGraph& graph, std::span<const u
 /// One move: checks everything that it says of `before`, and makes the graph after it.
 class Step {
  public:
-  Step(const Graph& before, const RuleBook& rules, Tally& tally, const Watch& watch)
-      : before_(before), named_(before), computed_(before), rules_(rules), tally_(tally), watch_(watch) {}
+  Step(const Graph& before, const RuleBook& rules, Tally& tally, const Watch& watch, const OwnWeights& own)
+      : before_(before),
+        named_(before),
+        own_(own),
+        computed_(before, own),
+        rules_(rules),
+        tally_(tally),
+        watch_(watch) {}
 
   Result<Graph> run(const Move& move) {
     if (before_.hash() != move.before)
@@ -57,7 +62,7 @@ class Step {
     ISOMER_TRY(std::vector<ValueId> inputs, find_all(named_, part.inputs));
     ISOMER_TRY(std::vector<ValueId> outputs, find_all(named_, part.outputs));
     ISOMER_TRY(const Graph start, part_of(before_, inputs, outputs));
-    ISOMER_TRY(Graph end, replay_moves(start, part.moves, rules_, tally_, watch_));
+    ISOMER_TRY(Graph end, replay_moves(start, part.moves, rules_, tally_, watch_, &own_));
     replacements_.push_back(put_back(std::move(inputs), std::move(outputs), std::move(end)));
     ++tally_.parts;
     return {};
@@ -68,6 +73,7 @@ class Step {
     ISOMER_TRY(const Tensor tensor, computed_.of(value));
     if (tensor.hash() != tensor_hash)
       return fail("it is recorded as tensor {:016x}, computed it is {:016x}", tensor_hash, tensor.hash());
+    ISOMER_CHECK(computed_.check(value));
     Replacement one;
     one.roots = {value};
     one.make = [tensor](GraphBuilder& builder, const Images&) {
@@ -82,6 +88,7 @@ class Step {
 
   const Graph& before_;
   const NamedGraph named_;
+  const OwnWeights& own_;
   Computed computed_;
   const RuleBook& rules_;
   Tally& tally_;
@@ -93,10 +100,11 @@ class Step {
 }  // namespace
 
 Result<Graph> replay_moves(const Graph& start, std::span<const Move> moves, const RuleBook& rules, Tally& tally,
-                           const Watch& watch) {
+                           const Watch& watch, const OwnWeights* own) {
+  const OwnWeights of_start = own == nullptr ? own_weights(start) : OwnWeights();
   Graph graph = start;
   for (size_t i = 0; i < moves.size(); ++i) {
-    auto next = Step(graph, rules, tally, watch).run(moves[i]);
+    auto next = Step(graph, rules, tally, watch, own == nullptr ? of_start : *own).run(moves[i]);
     if (!next) return fail_in(fmt::format("step {}", i + 1), next.error());
     graph = std::move(*next);
   }

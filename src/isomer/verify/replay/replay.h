@@ -5,6 +5,7 @@
 #include <map>
 
 #include "isomer/rules/rule.h"
+#include "isomer/verify/replay/fold.h"
 #include "isomer/verify/replay/instance.h"
 
 namespace isomer::replay {
@@ -25,9 +26,10 @@ using Watch = std::function<void(const Graph& graph, const Instance& instance)>;
 
 /// The graph that the moves lead to from `start`. An Error names the move that is not what it says, and why: a graph
 /// with another hash before or after, an application that is no instance of its rule (check_instance), a target that
-/// cannot stand there (replace), a constant that comes out otherwise, a part that is none.
+/// cannot stand there (replace), a constant that comes out otherwise or cannot be stored (Computed::check), a part that
+/// is none. `own` are the weights of the model that `start` comes of; null: it is the model's graph.
 Result<Graph> replay_moves(const Graph& start, std::span<const Move> moves, const RuleBook& rules, Tally& tally,
-                           const Watch& watch = {});
+                           const Watch& watch = {}, const OwnWeights* own = nullptr);
 
 /// How many moves and applications there are, parts included.
 Tally tally_of(std::span<const Move> moves);

@@ -260,7 +260,58 @@ TEST(Replay, ChecksFoldedConstants) {
   other = move;
   other.constants[0].first = graph.value_hash(graph.outputs()[0]);
   EXPECT_THAT(refusal(graph, other, {}), HasSubstr("constants alone"));
-  EXPECT_EQ(Computed(graph).of(graph.operands(graph.producer_node(graph.outputs()[0]))[1])->data<float>()[1], 6.0F);
+  const OwnWeights own;
+  EXPECT_EQ(Computed(graph, own).of(graph.operands(graph.producer_node(graph.outputs()[0]))[1])->data<float>()[1],
+            6.0F);
+}
+
+/// What the replayer says of two steps: associating the one product of the graph, and folding what is then a weight.
+std::string of_folded_product(std::string_view text) {
+  const auto rules =
+      rules_of("rule associate (Mul (Mul ?x ?a) ?b) => (Mul ?x (Mul ?a ?b)) where weight(?a) and weight(?b)");
+  const Graph graph = graph_of(text);
+  const Recorded product = recorded(rules[0], graph).at(0);
+  const Folding folding = fold(product.after).value();
+  Move move;
+  move.before = product.after.hash();
+  move.after = folding.graph.hash();
+  for (const auto& [value, tensor] : folding.constants)
+    move.constants.emplace_back(product.after.value_hash(value), tensor.hash());
+  const Move moves[] = {product.move, move};
+  Tally tally;
+  const auto end = replay_moves(graph, moves, book_of(rules), tally);
+  const OwnWeights own = own_weights(graph);
+  const auto unfolded = Computed(product.after, own).check_all();
+  EXPECT_EQ(unfolded.has_value(), end.has_value()) << "whether it is folded or not";
+  return end ? "" : end.error().message;
+}
+
+TEST(Replay, RefusesFoldedWeightsThatCannotBeStored) {
+  const auto product = [](const std::string& type, const std::string& a, const std::string& b) {
+    return of_folded_product(fmt::format(
+        "input x: {0}\na = {0}{{{1}}}\nb = {0}{{{2}}}\np = Mul(x, a)\ny = Mul(p, b)\nreturn y", type, a, b));
+  };
+  EXPECT_EQ(product("f32[2]", "1e10,0", "1e20,3"), "");
+  EXPECT_EQ(product("f32[2]", "-inf,1e-20", "1e20,1e-22"), "") << "an infinity of the model; a subnormal number";
+  EXPECT_THAT(product("f32[2]", "1,1e30", "1,1e30"), HasSubstr("element 1 is stored as inf and should be 1e+60"));
+  EXPECT_THAT(product("f32[2]", "1e-30,1", "1e-30,1"), HasSubstr("element 0 is stored as 0 and should be 1e-60"));
+  const auto narrow = [](const std::string& type, int number, const std::string& element) {
+    return of_folded_product(
+        fmt::format("input x: {0}[1]\nf = f32[1]{{{2}}}\na = Cast(f) {{to={1}}}\np = Mul(x, a)\n"
+                    "y = Mul(p, a)\nreturn y",
+                    type, number, element));
+  };
+  EXPECT_THAT(narrow("f16", 10, "300"), HasSubstr("stored as inf"));
+  EXPECT_THAT(narrow("bf16", 16, "1e30"), HasSubstr("stored as inf"));
+  EXPECT_EQ(narrow("bf16", 16, "300"), "");
+  EXPECT_THAT(product("f64[1]", "1e200", "1e200"), HasSubstr("out of the range of double precision"));
+  EXPECT_EQ(product("i64[1]", "4294967296", "4294967296"), "");
+}
+
+TEST(Replay, TakesTheModelsOwnWeightsAsTheyAre) {
+  EXPECT_EQ(of_folded_product("input x: f32[1]\nc = f32[1]{1e30}\na = Mul(c, c)\nb = f32[1]{2}\np = Mul(x, a)\n"
+                              "y = Mul(p, b)\nreturn y"),
+            "");
 }
 
 TEST(Replay, RefusesACircle) {

@@ -75,6 +75,8 @@ Status check_all(Verification& out, const std::filesystem::path& input, const st
   ISOMER_TRY(const ModelStamp output_stamp, stamp_of(output, out.output));
   ISOMER_CHECK(check_stamp(output, output_stamp, certificate.output));
   ISOMER_TRY(const Graph graph, replay_moves(out.input.graph, certificate.moves, rules, out.tally));
+  const OwnWeights own = own_weights(out.input.graph);
+  ISOMER_CHECK(Computed(graph, own).check_all());
   if (auto status = same_model(out.input, graph, out.output); !status) return fail_in(output.string(), status.error());
   return {};
 }

@@ -1,0 +1,144 @@
+// Rewrites whose weights cannot be stored, from end to end: the search leaves them out, and only them.
+
+#include <gmock/gmock.h>
+
+#include "isomer/base/temp_dir.h"
+#include "isomer/ir/text.h"
+#include "isomer/onnx/export.h"
+#include "isomer/onnx/import.h"
+#include "isomer/ops/registry.h"
+#include "isomer/optimize/optimize.h"
+#include "isomer/runtime/reference/executor.h"
+#include "isomer/search/everywhere.h"
+#include "isomer/verify/replay/verify_files.h"
+
+namespace isomer {
+namespace {
+
+using ::testing::HasSubstr;
+
+class Weights : public ::testing::TestWithParam<std::string> {
+ protected:
+  /// Optimizes by the roofline model; the certificate must hold.
+  OptimizeReport optimized(const std::string& text) {
+    const Graph graph = parse_graph(text, find_op).value();
+    OptimizeOptions options;
+    options.input = folder_.path() / "model.onnx";
+    options.output = folder_.path() / "out.onnx";
+    options.certificate = folder_.path() / "model.cert";
+    options.force = true;
+    options.costs.engine = "roofline";
+    options.search.search = GetParam();
+    options.search.max_candidates = 200;
+    options.search.time_budget_seconds = 60;
+    options.allow_tested = true;
+    EXPECT_TRUE(export_model(make_model(graph, "model", 17), options.input).has_value());
+    auto report = optimize(options);
+    EXPECT_TRUE(report.has_value()) << (report ? "" : report.error().message);
+    before_ = import_model(options.input).value().graph;
+    after_ = import_model(options.output).value().graph;
+    const auto verified =
+        replay::verify_certificate(options.certificate, options.input, options.output, builtin_lock().value());
+    EXPECT_EQ(verified ? verified->problem : verified.error().message, "");
+    return report.value_or(OptimizeReport{});
+  }
+
+  /// Outputs on inputs that are all `x`, before and after.
+  void expect_same_outputs(float x) const {
+    std::vector<Tensor> inputs;
+    for (const ValueId input : before_.inputs()) {
+      const auto dims = *concrete(*before_.type(input).shape);
+      inputs.push_back(Tensor::zeros(DType::Float, dims));
+      std::ranges::fill(inputs.back().mutable_data<float>(), x);
+    }
+    const auto expected = run_reference(before_, inputs).value();
+    const auto got = run_reference(after_, inputs).value();
+    for (size_t i = 0; i < expected.size(); ++i)
+      for (size_t j = 0; j < expected[i].data<float>().size(); ++j)
+        EXPECT_FLOAT_EQ(got[i].data<float>()[j], expected[i].data<float>()[j]) << "output " << i;
+  }
+
+  TempDir folder_ = TempDir::make().value();
+  Graph before_;
+  Graph after_;
+};
+
+bool says(const OptimizeReport& report, const std::string& reason) {
+  return std::ranges::any_of(report.search.rejected,
+                             [&](const Rejection& one) { return one.reason.find(reason) != std::string::npos; });
+}
+
+TEST_P(Weights, ProductsThatOverflowAreLeftAndOthersFolded) {
+  const OptimizeReport report = optimized(R"(
+    input x: f32[64,64]
+    a = f32[64,64]{fill 1e30}
+    b = f32[64,64]{fill 1e30}
+    c = f32[64,64]{seed 1}
+    d = f32[64,64]{seed 2}
+    s = Relu(x)
+    xa = Mul(s, a)
+    y = Mul(xa, b)
+    t = Tanh(x)
+    xc = Mul(t, c)
+    z = Mul(xc, d)
+    return y, z)");
+  EXPECT_EQ(run_time_ops(before_), 6U);
+  EXPECT_EQ(run_time_ops(after_), 5U) << print_graph(after_);
+  expect_same_outputs(1e-35F);
+  EXPECT_TRUE(says(report, "would be stored as inf"));
+}
+
+TEST_P(Weights, ProductsOfMatricesThatOverflowAreLeft) {
+  optimized(R"(
+    input x: f32[64,16]
+    a = f32[16,16]{fill 1e25}
+    b = f32[16,16]{fill 1e25}
+    xa = MatMul(x, a)
+    y = MatMul(xa, b)
+    return y)");
+  expect_same_outputs(1e-35F);
+}
+
+TEST_P(Weights, SumsThatOverflowAreLeft) {
+  optimized(R"(
+    input x: f32[64,64]
+    a = f32[64,64]{fill 3e38}
+    b = f32[64,64]{fill 3e38}
+    s = Relu(x)
+    xa = Mul(s, a)
+    xb = Mul(s, b)
+    y = Add(xa, xb)
+    return y)");
+  expect_same_outputs(0.25F);
+}
+
+TEST_P(Weights, ProductsThatVanishAreLeft) {
+  optimized(R"(
+    input x: f32[64,64]
+    a = f32[64,64]{fill 1e-30}
+    b = f32[64,64]{fill 1e-30}
+    s = Relu(x)
+    xa = Mul(s, a)
+    y = Mul(xa, b)
+    return y)");
+  expect_same_outputs(1e30F);
+}
+
+TEST_P(Weights, InfinitiesOfTheModelItselfAreFolded) {
+  optimized(R"(
+    input x: f32[64,64]
+    a = f32[64,64]{fill 1e30}
+    c = Mul(a, a)
+    d = f32[64,64]{fill 2}
+    s = Relu(x)
+    xc = Mul(s, c)
+    y = Mul(xc, d)
+    return y)");
+  EXPECT_LE(run_time_ops(after_), 2U) << print_graph(after_);
+  expect_same_outputs(1);
+}
+
+INSTANTIATE_TEST_SUITE_P(Searches, Weights, ::testing::ValuesIn(search_names()));
+
+}  // namespace
+}  // namespace isomer
