@@ -10,7 +10,7 @@ import typing
 
 import numpy as np
 import pytest
-from models import gate, gate_inputs, gate_output, identity
+from models import gate, gate_inputs, gate_output, identity, scaled
 from onnx import TensorProto, helper
 
 import isomer
@@ -157,6 +157,16 @@ def test_wrong_inputs_are_named(engine):
         with pytest.raises(TypeError, match="complex64"):
             session.run({**x, "c": x["c"].astype(np.complex64)})
         check(session, 4)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_inputs_with_a_default_need_not_be_given(engine):
+    x, w = np.array([1, 2], np.float32), np.array([1, 1], np.float32)
+    with isomer.Session(scaled(np.array([3, 5], np.float32)), engine=engine) as session:
+        assert session.run({"x": x})["y"].tolist() == [3, 10]
+        assert session.run({"x": x, "w": w})["y"].tolist() == [1, 2]
+        with pytest.raises((ValueError, RuntimeError), match="x"):
+            session.run({"w": w})
 
 
 def test_bad_models_and_engines_are_refused(tmp_path):
