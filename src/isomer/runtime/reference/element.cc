@@ -122,6 +122,13 @@ Tensor in_double(const Tensor& tensor) {
   return converted<float, double>(widened(Compute::Numeric, tensor), DType::Double);
 }
 
+Attrs in_double(const Attrs& attrs) {
+  Attrs out = attrs;
+  for (const auto& [name, value] : attrs.entries())
+    if (const Tensor* tensor = std::get_if<Tensor>(&value)) out = out.with(name, in_double(*tensor));
+  return out;
+}
+
 Result<Tensor> in_field(const Tensor& tensor) {
   if (!is_real(tensor.dtype())) return tensor;
   const Tensor reals = widened(Compute::Numeric, tensor);

@@ -21,6 +21,9 @@ Tensor narrowed(Compute compute, const Tensor& tensor, DType dtype);
 /// Real elements in double precision, exactly; other tensors as they are.
 Tensor in_double(const Tensor& tensor);
 
+/// Attributes whose tensors, such as what a Pad fills with, have become so.
+Attrs in_double(const Attrs& attrs);
+
 /// Real elements taken into the prime field exactly; other tensors as they are. Fails on infinities and NaN.
 Result<Tensor> in_field(const Tensor& tensor);
 

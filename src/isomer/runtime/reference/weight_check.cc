@@ -89,8 +89,9 @@ class Evaluation {
 
   Result<std::vector<Tensor>> run_in_double(const Node& node, std::span<const Tensor> operands) {
     Node wide = node;
+    wide.attrs = in_double(node.attrs);
     if (node.op->name == "Cast" && is_real(graph_.type(node.result()).dtype))
-      wide.attrs = node.attrs.with("to", static_cast<int64_t>(DType::Double));
+      wide.attrs = wide.attrs.with("to", static_cast<int64_t>(DType::Double));
     std::feclearexcept(FE_ALL_EXCEPT);
     ISOMER_TRY(std::vector<Tensor> results, run_node(graph_, wide, operands));
     if (std::fetestexcept(FE_OVERFLOW | FE_UNDERFLOW) != 0) left_double_ = true;

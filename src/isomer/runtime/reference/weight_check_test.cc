@@ -39,6 +39,12 @@ TEST(WeightCheck, RefusesWhatIsOutOfTheRange) {
   EXPECT_EQ(said("f32[1]", "a = f32[1]{1e18}\n b = f32[1]{1e20}\n w = Mul(a, b)"), "");
 }
 
+TEST(WeightCheck, FillsOfPadsAreOfTheSameType) {
+  const std::string square = "\n b = Pad(a) {constant_value=f32[1]{0}, pads=[1,1]}\n w = Mul(b, b)";
+  EXPECT_EQ(said("f32[4]", "a = f32[2]{2,3}" + square), "");
+  EXPECT_THAT(said("f32[4]", "a = f32[2]{1e30,3}" + square), HasSubstr("element 1 is 1e+60"));
+}
+
 TEST(WeightCheck, SubnormalNumbersAreStored) {
   EXPECT_EQ(said("f32[1]", "a = f32[1]{1e-20}\n b = f32[1]{1e-24}\n w = Mul(a, b)"), "");
 }

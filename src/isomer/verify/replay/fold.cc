@@ -114,6 +114,7 @@ Result<Computed::Exact> Computed::exact(std::span<const NodeId> nodes, ValueId v
         ISOMER_TRY(results.emplace_back(), of(node.result(r)));
       }
     } else {
+      node.attrs = in_double(node.attrs);
       if (node.op->name == "Cast" && is_real(graph_.type(node.result()).dtype))
         node.attrs = node.attrs.with("to", static_cast<int64_t>(DType::Double));
       std::vector<Tensor> operands;
