@@ -103,14 +103,11 @@ def table() -> dict[str, dict]:
     return {entry["name"]: entry for entry in json.loads(TABLE.read_text())}
 
 
-def random_inputs(
-    name: str, seed: int = 0, sizes: dict[str, int] | None = None
-) -> dict[str, np.ndarray]:
-    """Makes inputs for a graph: uniform in the recorded range of each input.
+def inputs_of(entry: dict, seed: int, sizes: dict[str, int] | None = None) -> dict[str, np.ndarray]:
+    """Makes inputs for a model that `entry` describes: uniform in the recorded range of each input.
 
-    `sizes` gives symbolic dimensions other values than those in graphs.json.
+    `sizes` gives symbolic dimensions other values than those of the entry.
     """
-    entry = table()[name]
     sizes = {**entry["dynamic"], **(sizes or {})}
     result: dict[str, np.ndarray] = {}
     for index, item in enumerate(entry["inputs"]):
@@ -122,6 +119,13 @@ def random_inputs(
             values = np.floor(values)
         result[item["name"]] = values.astype(dtype).reshape(shape)
     return result
+
+
+def random_inputs(
+    name: str, seed: int = 0, sizes: dict[str, int] | None = None
+) -> dict[str, np.ndarray]:
+    """Makes inputs for a graph of graphs.json."""
+    return inputs_of(table()[name], seed, sizes)
 
 
 def main() -> None:
