@@ -114,7 +114,8 @@ Result<OutputFile> OutputFile::open_temporary(fs::path path, int permissions) {
     const int descriptor = open_file(temporary, O_WRONLY | O_CREAT | O_EXCL);
     if (descriptor < 0 && (errno != EEXIST || n > 1000)) return fail_errno("cannot be created");
     if (descriptor < 0) continue;
-    OutputFile file(std::move(path), std::move(temporary), descriptor);
+    OutputFile file(std::move(path), temporary, descriptor);
+    file.on_quit_ = std::make_unique<OnQuit>([temporary] { ::unlink(temporary.c_str()); });
     if (permissions != kNewFile && ::fchmod(descriptor, static_cast<mode_t>(permissions)) != 0)
       return fail_errno("cannot be created");
     return file;
@@ -124,7 +125,8 @@ Result<OutputFile> OutputFile::open_temporary(fs::path path, int permissions) {
 OutputFile::OutputFile(OutputFile&& other) noexcept
     : path_(std::move(other.path_)),
       temporary_(std::exchange(other.temporary_, {})),
-      descriptor_(std::exchange(other.descriptor_, -1)) {}
+      descriptor_(std::exchange(other.descriptor_, -1)),
+      on_quit_(std::move(other.on_quit_)) {}
 
 OutputFile::~OutputFile() {
   if (descriptor_ >= 0) ::close(descriptor_);

@@ -3,8 +3,10 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <memory>
 #include <span>
 
+#include "isomer/base/on_quit.h"
 #include "isomer/base/result.h"
 
 namespace isomer {
@@ -28,7 +30,7 @@ class OutputFile : public Sink {
   /// Fails with the reason, without the path. Waits for a reader where `path` is a named pipe.
   static Result<OutputFile> open(const std::filesystem::path& path);
 
-  /// Removes the temporary file unless it was committed.
+  /// Removes the temporary file unless it was committed. So does run_on_quit().
   ~OutputFile() override;
   OutputFile(OutputFile&& other) noexcept;
   OutputFile& operator=(OutputFile&&) = delete;
@@ -52,6 +54,7 @@ class OutputFile : public Sink {
   std::filesystem::path path_;
   std::filesystem::path temporary_;  // empty for a stream, and once committed
   int descriptor_ = -1;
+  std::unique_ptr<OnQuit> on_quit_;  // removes the temporary file
 };
 
 }  // namespace isomer

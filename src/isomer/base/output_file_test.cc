@@ -7,6 +7,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <thread>
 
@@ -65,6 +66,18 @@ TEST_F(OutputFileTest, ARegularFileIsReplacedAsAWhole) {
   EXPECT_EQ(fs::status(file("a")).permissions(), fs::perms::owner_read | fs::perms::owner_write);
   EXPECT_EQ(read_file(file("other name")).value(), "old");
   EXPECT_EQ(files(), 2U) << "a temporary file stayed";
+}
+
+TEST(OutputFileOnQuit, TheTemporaryFileIsRemoved) {
+  // Not in a TempDir, which goes away then, too.
+  const std::string path = fmt::format("{}isomer-output-{}", testing::TempDir(), ::getpid());
+  const auto is_ours = [&](const fs::directory_entry& entry) { return entry.path().string().starts_with(path); };
+  const auto files = [&] { return std::ranges::count_if(fs::directory_iterator(testing::TempDir()), is_ours); };
+  const auto file = OutputFile::open(path);
+  ASSERT_TRUE(file);
+  EXPECT_EQ(files(), 1);
+  run_on_quit();
+  EXPECT_EQ(files(), 0);
 }
 
 TEST_F(OutputFileTest, DevicesAreWrittenTo) {
