@@ -36,7 +36,7 @@ class Model:
         return onnx.load(self._path)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the model, and its external data beside it where it has some."""
+        """Writes the model, and its external data into the same folder."""
         initializers = onnx.load(self._path, load_external_data=False).graph.initializer
         if any(onnx.external_data_helper.uses_external_data(tensor) for tensor in initializers):
             onnx.save(self.proto(), path, save_as_external_data=True, location=pathlib.Path(path).name + ".data")

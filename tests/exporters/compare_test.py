@@ -125,7 +125,7 @@ def verify(case: Case, program: str) -> str:
 def checked(model: onnx.ModelProto) -> str:
     try:
         onnx.checker.check_model(model)
-    except Exception as error:  # besides ValidationError, errors of protobuf
+    except Exception as error:  # ValidationError, and errors of protobuf
         return f"{error}"[:300]
     return ""
 

@@ -44,7 +44,7 @@ class ProfileDb {
   /// Opens a file that must be there, and makes nothing.
   static Result<ProfileDb> open_existing(const std::filesystem::path& path);
 
-  /// Adds the database at `path`, and the files that SQLite keeps beside it, to the files that a command uses.
+  /// Adds the database at `path`, and the files that SQLite keeps for it, to the files that a command uses.
   static void declare(const std::filesystem::path& path, FileUses& uses);
 
   /// What has been measured, in the order of engine, version, processor and threads.

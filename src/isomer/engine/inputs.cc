@@ -193,7 +193,7 @@ Result<std::vector<NamedTensor>> random_inputs(const Model& model, const ShapeOp
     const ValueId value = model.graph.inputs()[i];
     const std::string name = input_name(model, i);
     const DType dtype = model.graph.type(value).dtype;
-    if (dtype == DType::Undefined) return fail("input '{}' is no tensor of a known element type", printable(name));
+    if (dtype == DType::Undefined) return fail("input '{}' is not a tensor of a known element type", printable(name));
     ISOMER_TRY(const std::vector<int64_t> extents, input_extents(model, i, options, symbols));
     Tensor tensor = random_tensor(dtype, extents, hash_mix(seed, hash_text(name)));
     const int64_t bound = std::max<int64_t>(table_size(model.graph, value).value_or(INT32_MAX), 1);

@@ -16,7 +16,7 @@ import gc
 import json
 import os
 
-# What ONNX Runtime writes beside (session files, profiles) belongs into Isomer's temporary folder.
+# Other files that ONNX Runtime writes (session files, profiles) go into Isomer's temporary folder.
 sys.path = [os.path.abspath(folder) for folder in sys.path]
 os.environ["TMPDIR"] = sys.argv[1]
 os.chdir(sys.argv[1])

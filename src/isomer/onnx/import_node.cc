@@ -202,7 +202,7 @@ Result<bool> Importer::read_known(const onnx::NodeProto& proto, OnnxForm form) {
     if (operand != kNoValue && !builder_.type(operand).known()) return false;
   ISOMER_TRY(const NodeId id, builder_.node(*normal->op, normal->attrs, normal->operands, form.num_results));
   if (!as_declared(proto, builder_.at(id))) return false;
-  // What is read must be writable: nobody asked for a change of this node.
+  // A known node must be writable even if no rewrite changes it.
   if (!onnx_form_of(builder_.peek(), builder_.at(id), *info_)) return false;
   ISOMER_CHECK(define_results(proto, id));
   keep_form(id, original_form(std::move(original), normal->sources, form_key(builder_.peek(), builder_.at(id))));

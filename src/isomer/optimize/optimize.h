@@ -27,7 +27,7 @@ struct OptimizeOptions {
   std::filesystem::path output;
   bool force = false;    ///< `output` may be an input
   bool dry_run = false;  ///< search and confirm, write nothing
-  FileUses files;        ///< what the caller reads and writes besides: none of them may be a file of the run
+  FileUses files;        ///< other files of the caller: none of them may be a file of the run
 
   CostOptions costs;  ///< the engine; the roofline model confirms nothing
   SearchOptions search;
@@ -49,7 +49,7 @@ struct OptimizeOptions {
   bool details = false;  ///< keep the details of the report
   TimingOptions confirm{.warmup = 2, .min_runs = 16, .max_runs = 2000, .seconds = 4};
 
-  /// Asked often whether to end the search, to confirm the best graph so far and to write it; null: nobody asks.
+  /// Asked often whether to end the search, then to confirm the best graph so far and write it; null: never.
   Deadline::Stop stop = nullptr;
   /// Called with a line on what goes on.
   std::function<void(const std::string&)> progress = [](const std::string&) {};

@@ -1,5 +1,5 @@
 #pragma once
-// Which nodes may stand beside one another under `term...`.
+// Which nodes may form one group of siblings under `term...`.
 
 #include <set>
 #include <string>

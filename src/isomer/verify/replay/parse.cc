@@ -110,7 +110,7 @@ class CertificateParser {
       lines_.take();
       return format;
     }
-    return lines_.error("it is no certificate of a format that this version reads");
+    return lines_.error("it is not a certificate of a format that this version reads");
   }
 
   Result<uint64_t> hash(std::string_view text, bool may_be_absent = false) {
