@@ -5,6 +5,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cctype>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -13,7 +15,16 @@ namespace isomer {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr std::string_view kPrefix = "isomer-run-";
+constexpr std::string_view kPrefix = "isomer-temporary-";
+constexpr std::string_view kPattern = "XXXXXX";  // what mkdtemp replaces
+constexpr std::string_view kDoomed = "-doomed";
+
+/// Whether TempDir makes folders of this name. Folders that somebody else named much like it are not ours to remove.
+bool is_name_of_ours(std::string_view name) {
+  if (name.ends_with(kDoomed)) name.remove_suffix(kDoomed.size());
+  return name.starts_with(kPrefix) && name.size() == kPrefix.size() + kPattern.size() &&
+         std::ranges::all_of(name.substr(kPrefix.size()), [](unsigned char c) { return std::isalnum(c) != 0; });
+}
 
 enum class Lock { Taken, Held, Gone, Impossible };
 
@@ -23,7 +34,8 @@ Lock lock_folder(const fs::path& folder, int& fd) {
   if (fd < 0) return errno == ENOENT ? Lock::Gone : Lock::Impossible;
   struct stat opened = {};
   struct stat named = {};
-  const bool ours = ::fstat(fd, &opened) == 0 && opened.st_uid == ::geteuid();
+  // mkdtemp makes folders that only their user may read.
+  const bool ours = ::fstat(fd, &opened) == 0 && opened.st_uid == ::geteuid() && (opened.st_mode & 0777U) == 0700U;
   const bool taken = ours && ::flock(fd, LOCK_EX | LOCK_NB) == 0;
   const bool held = ours && !taken && errno == EWOULDBLOCK;
   // Who removes a folder keeps it locked until it is gone.
@@ -38,7 +50,7 @@ void remove_abandoned(const fs::path& base) {
   std::error_code ignored;
   fs::directory_iterator entry(base, ignored);
   for (; entry != fs::directory_iterator(); entry.increment(ignored)) {
-    if (!entry->path().filename().string().starts_with(kPrefix)) continue;
+    if (!is_name_of_ours(entry->path().filename().string())) continue;
     int fd = -1;
     if (lock_folder(entry->path(), fd) != Lock::Taken) continue;
     fs::remove_all(entry->path(), ignored);
@@ -48,7 +60,7 @@ void remove_abandoned(const fs::path& base) {
 
 /// Under another name first: whoever still writes finds no place to put new files.
 void remove_while_in_use(const fs::path& folder) {
-  const fs::path doomed = folder.string() + "-doomed";
+  const fs::path doomed = folder.string() + std::string(kDoomed);
   std::error_code failed;
   fs::rename(folder, doomed, failed);
   std::error_code ignored;
@@ -63,7 +75,7 @@ Result<TempDir> TempDir::make() {
   if (error) return fail("no folder for temporary files: {}", error.message());
   remove_abandoned(base);
   for (;;) {
-    std::string name = (base / kPrefix).string() + "XXXXXX";
+    std::string name = (base / kPrefix).string() + std::string(kPattern);
     if (::mkdtemp(name.data()) == nullptr) return fail("{}: {}", name, std::strerror(errno));
     int fd = -1;
     const Lock lock = lock_folder(name, fd);

@@ -87,9 +87,15 @@ TEST_F(TempDirTest, OwnFoldersStay) {
 TEST_F(TempDirTest, NothingElseIsRemoved) {
   const fs::path kept = base_ / "kept";
   fs::create_directories(kept / "inner");
-  fs::create_directory_symlink(kept, base_ / "isomer-run-linked");
-  std::ofstream(base_ / "isomer-run-file") << "bytes";
-  fs::create_directories(base_ / "isomer-other");
+  fs::create_directory_symlink(kept, base_ / "isomer-temporary-linked");
+  std::ofstream(base_ / "isomer-temporary-afiles") << "bytes";
+  // Folders of the user with much the same name, or the same one but open to others.
+  for (const char* name : {"isomer-other", "isomer-temporary-results", "isomer-temporary-my_own"}) {
+    fs::create_directories(base_ / name);
+    fs::permissions(base_ / name, fs::perms::owner_all);
+  }
+  fs::create_directories(base_ / "isomer-temporary-public");
+  fs::permissions(base_ / "isomer-temporary-public", fs::perms::owner_all | fs::perms::others_read);
   const auto before = there();
   { const TempDir own = TempDir::make().value(); }
   EXPECT_EQ(there(), before);

@@ -237,13 +237,13 @@ TEST_F(Optimize, RefusesBadOptionsAndNamesThem) {
   EXPECT_THAT(message(bad), HasSubstr("no-such-rule"));
   bad = options;
   bad.search.alpha = std::nan("");
-  EXPECT_THAT(message(bad), HasSubstr("alpha must be a number of at least 1"));
+  EXPECT_THAT(message(bad), HasSubstr("alpha must be a finite number of at least 1"));
   bad = options;
   bad.search.time_budget_seconds = std::numeric_limits<double>::infinity();
   EXPECT_THAT(message(bad), HasSubstr("the time budget must be a number from 0 to 1e+09"));
   bad = options;
   bad.tolerance = -std::nan("");
-  EXPECT_THAT(message(bad), HasSubstr("the tolerance must be a number of at least 0"));
+  EXPECT_THAT(message(bad), HasSubstr("the tolerance must be a finite number of at least 0"));
   bad = options;
   bad.search.search = "magic";
   EXPECT_THAT(message(bad), HasSubstr("magic"));
@@ -447,7 +447,7 @@ TEST_F(Optimize, FailsWhereNothingCouldBeMeasured) {
     // No file can be written from the first measurement on.
     options.progress = [&](const std::string&) {
       for (const auto& entry : std::filesystem::directory_iterator(folder_.path()))
-        if (entry.path().filename().string().starts_with("isomer-run-")) std::filesystem::remove_all(entry.path());
+        if (entry.path().filename().string().starts_with("isomer-temporary-")) std::filesystem::remove_all(entry.path());
     };
     const auto report = optimize(options);
     restore.empty() ? ::unsetenv("TMPDIR") : ::setenv("TMPDIR", restore.c_str(), 1);
