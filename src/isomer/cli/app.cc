@@ -1,6 +1,7 @@
 #include "isomer/cli/app.h"
 
 #include <new>
+#include <system_error>
 
 #include "isomer/base/version.h"
 #include "isomer/cli/commands.h"
@@ -42,7 +43,7 @@ int run_program(int argc, const char* const* argv) {
   app.require_subcommand(1);
   app.footer(
       "isomer COMMAND --help explains a command.\nExit codes: 0 done; 1 a finding (say, outputs differ); 2 bad input "
-      "or usage.");
+      "or usage, or\nthe machine failed (say, the disk is full).");
   int exit_code = kDone;
   for (const AddCommand add : all_commands()) add(app, exit_code);
   try {
@@ -51,6 +52,9 @@ int run_program(int argc, const char* const* argv) {
     return explain(app, error);
   } catch (const std::bad_alloc&) {
     fmt::print(stderr, "isomer: out of memory\n");
+    return kBadInput;
+  } catch (const std::system_error& error) {  // fmt::print, where standard output cannot be written
+    fmt::print(stderr, "isomer: {}\n", error.what());
     return kBadInput;
   }
   return exit_code;

@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cerrno>
@@ -16,6 +17,7 @@ namespace isomer {
 namespace {
 
 constexpr int kInterrupted = 130;
+constexpr std::array kSignals{SIGINT, SIGTERM, SIGHUP};
 
 std::array<int, 2> pipe_ends{-1, -1};
 std::atomic<bool> wait_for_second = false;
@@ -43,7 +45,7 @@ void watch() {
   unsigned char signal = 0;
   for (;;) {
     const ssize_t got = ::read(pipe_ends[0], &signal, 1);
-    if (got == 1) handle(signal);
+    if (got == 1 && std::ranges::find(kSignals, signal) != kSignals.end()) handle(signal);
     if (got == 0 || (got < 0 && errno != EINTR)) return;
   }
 }
@@ -53,7 +55,7 @@ void watch() {
 void watch_signals() {
   if (::pipe2(pipe_ends.data(), O_CLOEXEC) != 0) return;  // then signals end the program as they always do
   std::thread(watch).detach();
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+  for (const int signal : kSignals) {
     struct sigaction action = {};
     if (::sigaction(signal, nullptr, &action) != 0 || action.sa_handler == SIG_IGN) continue;
     action = {};
