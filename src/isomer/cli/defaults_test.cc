@@ -74,6 +74,15 @@ TEST_F(Defaults, CompareSeesThem) {
   EXPECT_EQ(isomer_program({"compare", path("m.onnx"), path("other.onnx")}).exit_code, 1);
 }
 
+TEST_F(Defaults, DiffShowsWhichDiffer) {
+  const Model model = import_model(path("m.onnx")).value();
+  ASSERT_TRUE(export_model(test::with_default(model, 1, Tensor::floats({2}, {4, 5})), path("other.onnx")).has_value());
+  EXPECT_THAT(isomer_program({"diff", path("m.onnx"), path("m.onnx")}).out, HasSubstr("the same computation"));
+  const std::string differs = isomer_program({"diff", path("m.onnx"), path("other.onnx")}).out;
+  EXPECT_THAT(differs, HasSubstr("the default of input 'w' differs"));
+  EXPECT_THAT(differs, testing::Not(HasSubstr("the same computation")));
+}
+
 TEST_F(Defaults, CompareTakesTheSameModelWithAConstantInstead) {
   auto graph = parse_graph(
       "input x: f32[N,2]\n w = f32[2]{4,4}\n three = f32[1]{3}\n ws = Mul(w, three)\n y = Div(x, ws)\n return y",

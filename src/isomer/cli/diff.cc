@@ -64,11 +64,29 @@ std::map<std::string, std::pair<int64_t, int64_t>> op_counts(const Graph& a, con
   return counts;
 }
 
+/// The inputs of both models whose defaults differ.
+std::vector<std::string> changed_defaults(const Model& a, const Model& b) {
+  std::map<std::string, const Tensor*> before;
+  for (size_t i = 0; i < a.graph.inputs().size(); ++i) before.emplace(input_name(a, i), input_default(a, i));
+  std::vector<std::string> names;
+  for (size_t i = 0; i < b.graph.inputs().size(); ++i) {
+    const auto at = before.find(input_name(b, i));
+    if (at == before.end()) continue;
+    const Tensor* after = input_default(b, i);
+    const bool same =
+        (at->second == nullptr) == (after == nullptr) && (after == nullptr || at->second->hash() == after->hash());
+    if (!same) names.push_back(at->first);
+  }
+  return names;
+}
+
 json compare_models(const DiffOptions& options, const Model& a, const Model& b, const GraphDiff& changes) {
+  const std::vector<std::string> defaults = changed_defaults(a, b);
   json report = {{"schema", "isomer.diff.v1"},
                  {"isomer", version()},
                  {"models", {options.a, options.b}},
-                 {"equal", a.graph.hash() == b.graph.hash()},
+                 {"equal", a.graph.hash() == b.graph.hash() && defaults.empty()},
+                 {"changed_defaults", defaults},
                  {"inputs", {{"before", interface_json(a, false)}, {"after", interface_json(b, false)}}},
                  {"outputs", {{"before", interface_json(a, true)}, {"after", interface_json(b, true)}}},
                  {"ops", json::object()},
@@ -83,18 +101,19 @@ json compare_models(const DiffOptions& options, const Model& a, const Model& b, 
   return report;
 }
 
+std::string interface_line(const char* kind, const json& row) {
+  return fmt::format("{} {} {}{}", kind, printable(row["name"].get<std::string>()), row["type"].get<std::string>(),
+                     row.value("has_default", false) ? ", has a default" : "");
+}
+
 void print_interface_changes(const char* kind, const json& sides) {
   const auto& before = sides["before"];
   const auto& after = sides["after"];
   for (const json& row : before) {
-    if (std::ranges::find(after, row) == after.end()) {
-      fmt::print("- {} {} {}\n", kind, printable(row["name"].get<std::string>()), row["type"].get<std::string>());
-    }
+    if (std::ranges::find(after, row) == after.end()) fmt::print("- {}\n", interface_line(kind, row));
   }
   for (const json& row : after) {
-    if (std::ranges::find(before, row) == before.end()) {
-      fmt::print("+ {} {} {}\n", kind, printable(row["name"].get<std::string>()), row["type"].get<std::string>());
-    }
+    if (std::ranges::find(before, row) == before.end()) fmt::print("+ {}\n", interface_line(kind, row));
   }
 }
 
@@ -122,6 +141,8 @@ void print_report(const json& report, size_t limit) {
   if (report["equal"].get<bool>()) fmt::print("the same computation\n");
   print_interface_changes("input", report["inputs"]);
   print_interface_changes("output", report["outputs"]);
+  for (const json& name : report["changed_defaults"])
+    fmt::print("the default of input '{}' differs\n", printable(name.get<std::string>()));
   Table table({"<op", ">before", ">after", ">change"});
   bool changed = false;
   for (const auto& [op, count] : report["ops"].items()) {
