@@ -22,12 +22,15 @@ constexpr const char* kSchema = R"(
 )";
 
 /// What a row of `kernel` has to be to count as a measurement. The file may come from anywhere: SQLite keeps text and
-/// infinity where numbers are declared.
+/// infinity where numbers are declared. No clock sees less than a picosecond, but what is left after the overhead of a
+/// call is subtracted may be 0.
 constexpr const char* kIsMeasurement = R"(
   typeof(signature) = 'integer' AND typeof(description) = 'text'
-  AND typeof(us) IN ('real', 'integer') AND us >= 0 AND us < 9e999
+  AND typeof(us) IN ('real', 'integer') AND (us = 0 OR us >= 1e-6) AND us < 9e999
   AND typeof(spread) IN ('real', 'integer') AND spread >= 0 AND spread < 9e999
   AND typeof(runs) = 'integer' AND runs BETWEEN 0 AND 1000000000)";
+
+constexpr int64_t kMaxThreads = 1024;  // of a device
 
 /// A prepared statement that goes with the object.
 class Statement {
@@ -229,7 +232,10 @@ Result<std::vector<ProfileDb::Row>> ProfileDb::rows() {
     if (select.integer(9) == 0)
       return fail("{}: damaged: '{}' is said to take {} us (spread {}) in {} runs", name_, description, select.text(5),
                   select.text(6), select.text(7));
-    rows.push_back({{select.text(0), select.text(1), select.text(2), static_cast<int>(select.integer(3))},
+    const int64_t threads = select.integer(3);
+    if (threads < 1 || threads > kMaxThreads)
+      return fail("{}: damaged: '{}' is said to have run on {} threads", name_, description, threads);
+    rows.push_back({{select.text(0), select.text(1), select.text(2), static_cast<int>(threads)},
                     static_cast<uint64_t>(select.integer(4)),
                     {.us = select.real(5), .spread = select.real(6), .runs = static_cast<int>(select.integer(7))},
                     description});
