@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import pathlib
 import tempfile
@@ -59,5 +60,8 @@ def optimize(
         "tolerance": tolerance,
         "python": engine_python(python),
     }
+    for name, value in options.items():
+        if isinstance(value, float) and not math.isfinite(value):
+            raise ValueError(f"options: {name}: must be a finite number")
     report = _native.optimize(str(source.path), str(path), json.dumps(options, default=os.fspath))
     return Optimized(path, folder, json.loads(report))

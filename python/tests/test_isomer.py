@@ -42,6 +42,9 @@ def test_optimize_takes_the_other_options_by_name(tmp_path):
         isomer.optimize(gate(), engine="roofline", thread=1)
     with pytest.raises(ValueError, match="dtype: must be f32, bf16 or f16"):
         isomer.optimize(gate(), engine="onednn", dtype="int8")
+    for number in (float("nan"), float("inf")):
+        with pytest.raises(ValueError, match="options: time_budget: must be a finite number"):
+            isomer.optimize(gate(), engine="roofline", time_budget=number)
 
 
 def test_bad_input_raises_with_the_reason(tmp_path):

@@ -3,8 +3,8 @@
 namespace isomer {
 
 std::string NumberRange::str() const {
-  if (open) return fmt::format("a number above {:g}", least);
-  if (most == std::numeric_limits<double>::max()) return fmt::format("a number of at least {:g}", least);
+  if (open) return fmt::format("a finite number above {:g}", least);
+  if (most == std::numeric_limits<double>::max()) return fmt::format("a finite number of at least {:g}", least);
   return fmt::format("a number from {:g} to {:g}", least, most);
 }
 
@@ -15,10 +15,7 @@ Status NumberRange::check(double value) const {
   return {};
 }
 
-std::string IntegerRange::str() const {
-  if (most == INT64_MAX) return fmt::format("an integer of at least {}", least);
-  return fmt::format("an integer from {} to {}", least, most);
-}
+std::string IntegerRange::str() const { return fmt::format("an integer from {} to {}", least, most); }
 
 Status IntegerRange::check(int64_t value) const {
   if (value < least || value > most) return fail("must be {}", str());

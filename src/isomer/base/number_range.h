@@ -15,7 +15,7 @@ struct NumberRange {
   double most = std::numeric_limits<double>::max();
   bool open = false;  ///< `least` itself is not among them
 
-  /// "a number from 0 to 3600", "a number of at least 1", "a number above 0".
+  /// "a number from 0 to 3600", "a finite number of at least 1", "a finite number above 0".
   std::string str() const;
   /// An Error says what the number must be.
   Status check(double value) const;
@@ -26,7 +26,7 @@ struct IntegerRange {
   int64_t least;
   int64_t most = INT64_MAX;
 
-  /// "an integer from 1 to 1024", "an integer of at least 0".
+  /// "an integer from 1 to 1024".
   std::string str() const;
   /// An Error says what the number must be.
   Status check(int64_t value) const;

@@ -22,10 +22,10 @@ TEST(NumberRange, HoldsFiniteNumbersBetweenItsBounds) {
 }
 
 TEST(NumberRange, SaysWhatItHolds) {
-  EXPECT_EQ(NumberRange{.least = 1}.check(0).error().message, "must be a number of at least 1");
+  EXPECT_EQ(NumberRange{.least = 1}.check(0).error().message, "must be a finite number of at least 1");
   EXPECT_EQ((NumberRange{.least = 0, .most = 3600}.str()), "a number from 0 to 3600");
-  EXPECT_EQ((NumberRange{.least = 0, .open = true}.str()), "a number above 0");
-  EXPECT_EQ(IntegerRange{.least = 0}.check(-1).error().message, "must be an integer of at least 0");
+  EXPECT_EQ((NumberRange{.least = 0, .open = true}.str()), "a finite number above 0");
+  EXPECT_EQ(IntegerRange{.least = 0}.check(-1).error().message, "must be an integer from 0 to 9223372036854775807");
   EXPECT_EQ((IntegerRange{.least = 1, .most = 1024}.str()), "an integer from 1 to 1024");
 }
 

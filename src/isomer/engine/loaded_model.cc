@@ -36,6 +36,9 @@ Status LoadedModel::check(std::span<const NamedTensor> tensors) const {
     }
     declared.push_back(input->type);
   }
+  for (const DeclaredValue& input : inputs_)
+    if (!input.has_default && std::ranges::find(tensors, input.name, &NamedTensor::first) == tensors.end())
+      return fail("input '{}' is not given", input.name);
   return check_inputs(tensors, declared);
 }
 
