@@ -447,7 +447,8 @@ TEST_F(Optimize, FailsWhereNothingCouldBeMeasured) {
     // No file can be written from the first measurement on.
     options.progress = [&](const std::string&) {
       for (const auto& entry : std::filesystem::directory_iterator(folder_.path()))
-        if (entry.path().filename().string().starts_with("isomer-temporary-")) std::filesystem::remove_all(entry.path());
+        if (entry.path().filename().string().starts_with("isomer-temporary-"))
+          std::filesystem::remove_all(entry.path());
     };
     const auto report = optimize(options);
     restore.empty() ? ::unsetenv("TMPDIR") : ::setenv("TMPDIR", restore.c_str(), 1);
