@@ -53,7 +53,7 @@ class FileUses {
     std::string what;
     std::filesystem::path path;
     bool force = false;
-    std::string remedy = "";
+    std::string remedy = {};
     std::optional<FileStamp> stamp = std::nullopt;
   };
   static Status check_pair(const Use& a, const Use& b);

@@ -159,7 +159,7 @@ Status ProfileDb::in_transaction(const std::function<Status()>& work) {
 Status ProfileDb::write_ahead() {
   const auto give_up = std::chrono::steady_clock::now() + std::chrono::milliseconds(kBusyMilliseconds);
   for (;;) {
-    const Status changed = execute("PRAGMA journal_mode = WAL");
+    Status changed = execute("PRAGMA journal_mode = WAL");
     if (changed || sqlite3_errcode(db_.get()) != SQLITE_BUSY || std::chrono::steady_clock::now() > give_up)
       return changed;
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
