@@ -64,7 +64,7 @@ tl::unexpected<Error> nothing_measured(const Error& error) {
 /// An Error where not even the model itself can be written, run and compared, so that it says nothing about the
 /// candidates that none of them could be.
 Status check_measurable(const Model& model, const Judges& judges, const OptimizeReport& report) {
-  if (judges.measuring == nullptr || judges.measuring->judged() > 0 || report.search.rejected.empty()) return {};
+  if (judges.measuring == nullptr || judges.measuring->timed() > 0 || report.search.rejected.empty()) return {};
   const auto itself = judges.measuring->equivalence(model.graph, 1);
   return itself ? Status() : nothing_measured(itself.error());
 }
@@ -73,8 +73,8 @@ std::string none_is_better(const OptimizeReport& report, const Judges& judges) {
   const SearchReport& search = report.search;
   const bool ended_early = search.stop_reason == "time budget" || report.interrupted;
   if (search.candidates == 0) return ended_early ? "no time to look for candidates" : "no substitution applies";
-  const bool none_judged = judges.measuring != nullptr && judges.measuring->judged() == 0 && !search.rejected.empty();
-  if (none_judged && ended_early) return fmt::format("no time to measure any of {} candidates", search.candidates);
+  const bool none_timed = judges.measuring != nullptr && judges.measuring->timed() == 0 && !search.rejected.empty();
+  if (none_timed && ended_early) return fmt::format("no time to measure any of {} candidates", search.candidates);
   return fmt::format("none of {} candidates is better", search.candidates);
 }
 
@@ -98,7 +98,7 @@ Status confirm(const Model& model, const Graph& found, const Judges& judges, Opt
   const bool into_limits = !judges.within_limits(model.graph);
   if (judges.measuring != nullptr) {
     const Status compared = compare(found, judges, report);
-    if (!compared && judges.measuring->judged() == 0) return nothing_measured(compared.error());
+    if (!compared && judges.measuring->timed() == 0) return nothing_measured(compared.error());
     ISOMER_CHECK(compared);
     if (!report.equivalence->holds) {
       report.outcome = "the optimized graph was dropped: " + report.equivalence->problem;

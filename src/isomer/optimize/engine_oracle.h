@@ -49,8 +49,8 @@ class EngineOracle : public Oracle {
   /// The same for what `engine` makes of the graph, which computes in `dtype`.
   Result<PrecisionLoss> precision(const Graph& graph, DType dtype, int inputs);
 
-  /// Graphs that were compared with the model, whatever came of it.
-  size_t judged() const { return judged_; }
+  /// Timings in turn that succeeded.
+  size_t timed() const { return num_timed_; }
 
   /// Nothing is loaded or run after this: then a graph is rejected with an Error.
   Deadline deadline = Deadline::never();
@@ -78,7 +78,7 @@ class EngineOracle : public Oracle {
   std::set<uint64_t> written_;                // graph hashes
   std::pair<uint64_t, uint64_t> timed_pair_;  // hashes of the graphs that timed_ is about
   PairedTimes timed_;
-  size_t judged_ = 0;
+  size_t num_timed_ = 0;
   std::map<uint64_t, std::vector<Tensor>> expected_;  // by seed
 };
 

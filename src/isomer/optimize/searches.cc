@@ -133,12 +133,13 @@ Result<SearchResult> metaflow(const Graph& graph, std::span<const Rule> rules, c
 }
 
 /// Measures the kernels of the graph. Where that takes more than half of the time, no candidate gets a predicted cost,
-/// and the rest of the time goes to whole candidates.
-void measure_kernels(const Graph& graph, const Deadline& end, const SearchContext& context) {
+/// and the rest of the time goes to whole candidates. An Error where a kernel was not measured.
+Status measure_kernels(const Graph& graph, const Deadline& end, const SearchContext& context) {
   const Deadline half = end.within(end.left() / 2);
   context.costs.measure_until(half);
-  const bool known = context.costs.metrics(graph).has_value();
+  Status known = context.costs.metrics(graph).map([](const Metrics&) {});
   context.costs.measure_until(known || !half.passed() ? end : half);
+  return known;
 }
 
 /// The rules that a search used, those first that changed the cost most.
@@ -227,7 +228,7 @@ Result<SearchResult> run_search(const Graph& graph, const SearchOptions& options
   const auto start = std::chrono::steady_clock::now();
   const Deadline end = context.deadline.within(options.time_budget_seconds);
   const double seconds = end.left();
-  measure_kernels(graph, end, context);
+  const Status measured = measure_kernels(graph, end, context);
   SearchResult out{graph, {}};
   const Deadline greedy_end = end.within((options.search == "auto" ? kGreedyShare : 1) * seconds);
   SearchResult promised{graph, {}};
@@ -271,6 +272,7 @@ Result<SearchResult> run_search(const Graph& graph, const SearchOptions& options
     out.graph = std::move(found.graph);
     append(out.report, std::move(found.report), began);
   }
+  if (!measured && out.report.rejected.empty()) out.report.rejected.push_back({"costs", measured.error().message});
   if (end.stopped()) out.report.stop_reason = end.reason();
   out.report.seconds = seconds_since(start);
   return out;
