@@ -63,7 +63,7 @@ TEST_F(COptimize, TakesEveryOption) {
   const char* const all = R"({"engine": "roofline", "threads": 2, "dtype": "f32", "python": "python3", "profile_db": "",
       "objective": "kernels", "limits": ["peak_bytes <= 1e9"], "search": "greedy", "alpha": 1.1, "split": 10,
       "max_candidates": 5, "time_budget": 2.5, "seed": 7, "shapes": ["f:2,16"], "rules": "",
-      "skip_rules": ["factor-gate"], "allow_tested": true, "certificate": "", "tolerance": 1e-3, "least_speedup": 1.05, "force": true, "dry_run": true})";
+      "skip_rules": ["factor-gate"], "costs_only": true, "locked": true, "allow_tested": true, "certificate": "", "tolerance": 1e-3, "least_speedup": 1.05, "force": true, "dry_run": true})";
   ASSERT_EQ(isomer_optimize(in_.c_str(), nullptr, all, &report_, &error_), ISOMER_OK) << error_.message;
   const json options = json::parse(report_)["options"];
   EXPECT_EQ(options["threads"], 2);
@@ -78,6 +78,8 @@ TEST_F(COptimize, TakesEveryOption) {
   EXPECT_EQ(options["shapes"], json({{"f", {2, 16}}}));
   EXPECT_EQ(options["skip_rules"], json({"factor-gate"}));
   EXPECT_EQ(options["allow_tested"], true);
+  EXPECT_EQ(options["costs_only"], true);
+  EXPECT_EQ(options["locked"], true);
   EXPECT_EQ(options["tolerance"], 1e-3);
   EXPECT_EQ(options["least_speedup"], 1.05);
   EXPECT_EQ(options["dry_run"], true);

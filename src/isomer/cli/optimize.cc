@@ -81,6 +81,9 @@ void add_optimize(CLI::App& app, int& exit_code) {
       ->add_option("--memory-limit", choice->memory_limit,
                    "Bytes of activations that may live at the same time; exit code 1 where nothing keeps it")
       ->check(in_range(NumberRange{.least = 0, .open = true}));
+  command->add_flag("--costs-only", options.costs_only, "Let the costs of kernels decide, and time no complete model");
+  command->add_flag("--locked", options.costs.locked,
+                    "As --costs-only, and measure no kernel: one that is not in the profile database is an error");
   command->add_option("--search", options.search.search, "How to search")
       ->check(CLI::IsMember(search_names()))
       ->capture_default_str();

@@ -32,18 +32,15 @@ double footprint(const Graph& graph, const SymbolValues& symbols) {
 Result<std::unique_ptr<KernelCost>> KernelCost::make(Engine& engine, ProfileDb& db, KernelCostOptions options) {
   if (engine.planner() == nullptr)
     return fail("engine '{}' does not say how it groups nodes into kernels", engine.name());
-  auto cost = std::unique_ptr<KernelCost>(new KernelCost(engine, db, std::move(options)));
+  ISOMER_TRY(ProfileKey key, db.resolve({engine.name(), engine.version(), engine.device(), engine.threads()}));
+  auto cost = std::unique_ptr<KernelCost>(new KernelCost(engine, db, std::move(key), std::move(options)));
   ISOMER_TRY(const auto known, db.load(cost->key_));
   for (const ProfiledKernel& kernel : known) cost->profile_[kernel.signature] = kernel.time;
   return cost;
 }
 
-KernelCost::KernelCost(Engine& engine, ProfileDb& db, KernelCostOptions options)
-    : engine_(&engine),
-      db_(&db),
-      planner_(engine.planner()),
-      options_(std::move(options)),
-      key_{engine.name(), engine.version(), engine.device(), engine.threads()} {}
+KernelCost::KernelCost(Engine& engine, ProfileDb& db, ProfileKey key, KernelCostOptions options)
+    : engine_(&engine), db_(&db), planner_(engine.planner()), options_(std::move(options)), key_(std::move(key)) {}
 
 Result<Metrics> KernelCost::metrics(const Graph& graph, const Boundary& boundary) {
   const ConcreteTypes types(graph, options_.symbols);
@@ -103,6 +100,10 @@ Result<const Metrics*> KernelCost::find(KernelSigner& signer, const What& what, 
 template <class What>
 Result<double> KernelCost::latency(const KernelSigner& signer, const What& what, uint64_t signature) {
   if (const auto found = profile_.find(signature); found != profile_.end()) return found->second.us;
+  if (db_->locked()) {
+    db_->miss(signer.describe(what));
+    return fail("it is not in the profile database");
+  }
   if (deadline_.passed()) return fail("no time is left to measure it");
   ISOMER_TRY(const double overhead_us, overhead());
   const std::string description = signer.describe(what);

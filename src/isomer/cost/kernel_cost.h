@@ -47,11 +47,13 @@ class KernelCost : public CostModel {
   void measure_until(const Deadline& deadline) override { deadline_ = deadline; }
   /// What makes up the latency of a graph, the largest share first.
   Result<std::vector<KernelShare>> account(const Graph& graph);
+  /// What the measurements hold for: the engine as it is, unless the database is locked (ProfileDb::resolve).
+  const ProfileKey& key() const { return key_; }
   /// Kernels measured so far, rather than found in the database.
   size_t measured() const { return measured_; }
 
  private:
-  KernelCost(Engine& engine, ProfileDb& db, KernelCostOptions options);
+  KernelCost(Engine& engine, ProfileDb& db, ProfileKey key, KernelCostOptions options);
 
   /// The cost of a kernel or reorder, measured when it is asked for first.
   template <class What>

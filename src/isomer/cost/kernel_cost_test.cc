@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "isomer/base/temp_dir.h"
 #include "isomer/engine/ort_planner.h"
 #include "isomer/ir/text.h"
 #include "isomer/ops/registry.h"
@@ -246,6 +247,25 @@ TEST(KernelCost, OnOnnxRuntime) {
     const auto one = model->metrics(parsed(text));
     EXPECT_TRUE(one.has_value()) << text << ": " << one.error().message;
   }
+}
+
+TEST(KernelCost, ALockedDatabaseGivesAllCostsOrMissesThem) {
+  const TempDir folder = TempDir::make().value();
+  const auto file = folder.path() / "p.db";
+  CountingEngine engine;
+  const Metrics measured = [&] {
+    ProfileDb db = ProfileDb::open(file).value();
+    return KernelCost::make(engine, db, {}).value()->metrics(parsed(kConvs)).value();
+  }();
+  const int timed = engine.timed;
+  ProfileDb db = ProfileDb::open_locked(file).value();
+  const auto costs = KernelCost::make(engine, db, {}).value();
+  EXPECT_EQ(costs->metrics(parsed(kConvs)).value().latency_us, measured.latency_us);
+  EXPECT_TRUE(db.missed().empty());
+  EXPECT_THAT(costs->metrics(parsed("input x: f32[4]\n y = Exp(x)\n return y")).error().message,
+              HasSubstr("not in the profile database"));
+  EXPECT_EQ(db.missed(), (std::set<std::string>{"Exp f32[4]"}));
+  EXPECT_EQ(engine.timed, timed) << "nothing is measured";
 }
 
 TEST(KernelCost, MeasuresNothingAfterTheDeadline) {

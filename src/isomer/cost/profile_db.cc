@@ -89,6 +89,12 @@ Result<ProfileDb> ProfileDb::open_existing(const std::filesystem::path& path) {
   return db;
 }
 
+Result<ProfileDb> ProfileDb::open_locked(const std::filesystem::path& path) {
+  ISOMER_TRY(ProfileDb db, open_existing(path));
+  db.locked_ = true;
+  return db;
+}
+
 Result<ProfileDb> ProfileDb::connect(const std::filesystem::path& path, int flags) {
   sqlite3* handle = nullptr;
   const int code = sqlite3_open_v2(path.empty() ? ":memory:" : path.c_str(), &handle, flags, nullptr);
@@ -170,10 +176,32 @@ Result<int64_t> ProfileDb::key_id(const ProfileKey& key) {
   Statement insert(db_.get(), "INSERT OR IGNORE INTO device (engine, version, processor, threads) VALUES (?, ?, ?, ?)");
   insert.bind(key.engine).bind(key.version).bind(key.processor).bind(int64_t{key.threads});
   if (insert.step() != SQLITE_DONE) return failure();
+  ISOMER_TRY(const auto id, find_key(key));
+  return id ? Result<int64_t>(*id) : failure();
+}
+
+Result<std::optional<int64_t>> ProfileDb::find_key(const ProfileKey& key) {
   Statement find(db_.get(), "SELECT id FROM device WHERE engine = ? AND version = ? AND processor = ? AND threads = ?");
   find.bind(key.engine).bind(key.version).bind(key.processor).bind(int64_t{key.threads});
-  if (find.step() != SQLITE_ROW) return failure();
+  const int code = find.step();
+  if (code == SQLITE_DONE) return std::nullopt;
+  if (code != SQLITE_ROW) return failure();
   return find.integer(0);
+}
+
+Result<ProfileKey> ProfileDb::resolve(const ProfileKey& own) {
+  if (!locked_) return own;
+  ISOMER_TRY(const auto known, devices());
+  std::vector<ProfileKey> alike;
+  for (const auto& [key, kernels] : known) {
+    if (key == own) return own;
+    if (key.engine == own.engine && key.threads == own.threads) alike.push_back(key);
+  }
+  if (alike.size() == 1) return alike[0];
+  return fail(
+      "{}: has measurements of {} for engine '{}' with {} thread{}; there has to be one, or this machine's ({} on {})",
+      name_, alike.empty() ? "no device" : fmt::format("{} devices", alike.size()), own.engine, own.threads,
+      own.threads == 1 ? "" : "s", own.version, own.processor);
 }
 
 Result<std::vector<ProfiledDevice>> ProfileDb::devices() {
@@ -192,11 +220,12 @@ Result<std::vector<ProfiledDevice>> ProfileDb::devices() {
 }
 
 Result<std::vector<ProfiledKernel>> ProfileDb::load(const ProfileKey& key) {
-  ISOMER_TRY(const int64_t device, key_id(key));
+  ISOMER_TRY(const auto device, find_key(key));
   std::vector<ProfiledKernel> times;
+  if (!device) return times;
   Statement select(
       db_.get(), std::string("SELECT signature, us, spread, runs FROM kernel WHERE device = ? AND ") + kIsMeasurement);
-  select.bind(device);
+  select.bind(*device);
   int code = SQLITE_ROW;
   while ((code = select.step()) == SQLITE_ROW) {
     times.push_back({static_cast<uint64_t>(select.integer(0)),

@@ -4,6 +4,8 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -22,6 +24,8 @@ struct ProfileKey {
   std::string version;    ///< of the engine
   std::string processor;  ///< its name
   int threads = 1;
+
+  friend bool operator==(const ProfileKey&, const ProfileKey&) = default;
 };
 
 struct ProfiledKernel {
@@ -43,16 +47,28 @@ class ProfileDb {
   static Result<ProfileDb> open(const std::filesystem::path& path);
   /// Opens a file that must be there, and makes nothing.
   static Result<ProfileDb> open_existing(const std::filesystem::path& path);
+  /// Opens a file that must be there, and never changes it: costs that come from it are the same in every run. Those
+  /// who look for a kernel in vain report it to miss() instead of measuring it.
+  static Result<ProfileDb> open_locked(const std::filesystem::path& path);
+
+  bool locked() const { return locked_; }
+  /// Notes that `kernel` was needed and is not in the file.
+  void miss(const std::string& kernel) { missed_.insert(kernel); }
+  /// What miss() was called with.
+  const std::set<std::string>& missed() const { return missed_; }
+  /// Whose measurements stand for those of `own`: `own` itself. In a locked database without any of `own`: the only
+  /// device of the same engine and number of threads that has some; an Error where there is none, or several.
+  Result<ProfileKey> resolve(const ProfileKey& own);
 
   /// Adds the database at `path`, and the files that SQLite keeps for it, to the files that a command uses.
   static void declare(const std::filesystem::path& path, FileUses& uses);
 
   /// What has been measured, in the order of engine, version, processor and threads.
   Result<std::vector<ProfiledDevice>> devices();
-  /// All measurements of one engine on one processor. Rows that are not measurements (a time that is negative or not a
-  /// finite number) are left out, so that they are measured again.
+  /// All measurements of one engine on one processor; none where it is unknown. Rows that are not measurements (a time
+  /// that is negative or not a finite number) are left out, so that they are measured again.
   Result<std::vector<ProfiledKernel>> load(const ProfileKey& key);
-  /// Keeps a measurement in place of what there was. `kernel` describes it to people.
+  /// Keeps a measurement in place of what there was; the database must not be locked. `kernel` describes it to people.
   Status store(const ProfileKey& key, uint64_t signature, const KernelTime& time, const std::string& kernel);
   /// Takes over the measurements of other files; of two for one kernel, the one with more runs. Returns how many of
   /// each file were new or better. Where one file is damaged, or has a row that is not a measurement, the Error names
@@ -72,6 +88,7 @@ class ProfileDb {
     std::string description;
   };
 
+  Result<std::optional<int64_t>> find_key(const ProfileKey& key);
   static Result<ProfileDb> connect(const std::filesystem::path& path, int flags);
   Result<bool> is_made();
   Status make_tables();
@@ -87,6 +104,8 @@ class ProfileDb {
 
   std::unique_ptr<sqlite3, Close> db_;
   std::string name_;  // of the file, for messages
+  bool locked_ = false;
+  std::set<std::string> missed_;
 };
 
 }  // namespace isomer

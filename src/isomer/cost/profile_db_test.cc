@@ -69,6 +69,37 @@ TEST_F(ProfileDbTest, KeepsMeasurementsFromRunToRun) {
   EXPECT_EQ(high->time.runs, 40);
 }
 
+TEST_F(ProfileDbTest, ALockedOneHasTheMeasurementsOfTheOnlyDeviceThatIsAlike) {
+  ProfileKey other = kKey;
+  other.processor = "another processor";
+  ProfileKey more_threads = kKey;
+  more_threads.threads = 2;
+  {
+    ProfileDb db = open(file("p.db"));
+    ASSERT_TRUE(db.store(other, 7, {.us = 3, .runs = 1}, "Relu").has_value());
+    EXPECT_EQ(db.resolve(kKey).value(), kKey) << "one that is not locked measures here";
+  }
+  const std::string closed = read_file(file("p.db")).value();
+  {
+    ProfileDb locked = ProfileDb::open_locked(file("p.db")).value();
+    EXPECT_EQ(locked.resolve(kKey).value(), other);
+    EXPECT_THAT(locked.resolve(more_threads).error().message, HasSubstr("no device"));
+    EXPECT_TRUE(locked.load(kKey).value().empty());
+    locked.miss("Conv");
+    EXPECT_EQ(locked.missed(), (std::set<std::string>{"Conv"}));
+  }
+  EXPECT_TRUE(read_file(file("p.db")).value() == closed) << "it stays as it is";
+  {
+    ProfileDb db = open(file("p.db"));
+    ASSERT_TRUE(db.store(kKey, 7, {.us = 1, .runs = 1}, "Relu").has_value());
+  }
+  EXPECT_EQ(ProfileDb::open_locked(file("p.db"))->resolve(kKey).value(), kKey) << "its own come first";
+  ProfileKey third = kKey;
+  third.processor = "a third processor";
+  EXPECT_THAT(ProfileDb::open_locked(file("p.db"))->resolve(third).error().message, HasSubstr("2 devices"));
+  EXPECT_FALSE(ProfileDb::open_locked(file("none.db")).has_value());
+}
+
 TEST_F(ProfileDbTest, EnginesVersionsProcessorsAndThreadsAreKeptApart) {
   ProfileDb db = open("");
   ASSERT_TRUE(db.store(kKey, 1, {.us = 5}, "").has_value());

@@ -19,7 +19,10 @@ class KeptTunings : public TuningStore {
 
   std::optional<double> find(const std::string& key) override {
     const auto known = known_.find(signature(key));
-    return known == known_.end() ? std::nullopt : std::optional(known->second);
+    if (known != known_.end()) return known->second;
+    if (!db_->locked()) return std::nullopt;
+    db_->miss(description(key));
+    return 0;
   }
 
   void store(const std::string& key, double us) override {
@@ -40,7 +43,7 @@ class KeptTunings : public TuningStore {
 }  // namespace
 
 Status keep_tunings(Engine& engine, std::shared_ptr<ProfileDb> db) {
-  ProfileKey key{engine.name(), engine.version(), engine.device(), engine.threads()};
+  ISOMER_TRY(ProfileKey key, db->resolve({engine.name(), engine.version(), engine.device(), engine.threads()}));
   ISOMER_TRY(const auto known, db->load(key));
   engine.keep_tunings(std::make_shared<KeptTunings>(std::move(db), std::move(key), known));
   return {};

@@ -41,9 +41,18 @@ void decide_by_latency(OptimizeReport& report) {
                                                  speedup.low, speedup.high);
 }
 
+/// How many times as good a graph must be by the costs. Measured kernels have errors, a roofline has none.
+double least_ratio(const OptimizeOptions& options) {
+  const bool by_kernels =
+      options.objective.is_latency() && options.costs.engine != "roofline" && !times_graphs(options);
+  return by_kernels ? options.least_speedup : 1;
+}
+
 /// By the costs; `into_limits`: the model exceeds limits that the graph keeps, which is worth having at any speed.
 void decide_by_costs(bool better, bool into_limits, OptimizeReport& report) {
   report.improved = better;
+  const char* const costs =
+      report.options.costs.engine == "roofline" ? "under the roofline model" : "by the costs of kernels";
   const std::string& objective = report.options.objective.text();
   if (into_limits) {
     report.outcome = "within the limits, which the model exceeds; ";
@@ -51,9 +60,12 @@ void decide_by_costs(bool better, bool into_limits, OptimizeReport& report) {
   } else if (report.measured) {
     report.outcome = fmt::format("{} {}; {:.2f}x as fast", better ? "smaller" : "no smaller", objective,
                                  report.measured->speedup.value);
+  } else if (better) {
+    report.outcome = fmt::format("cheaper {}; not measured", costs);
+  } else if (const double ratio = least_ratio(report.options); ratio > 1) {
+    report.outcome = fmt::format("no graph is {:g} times as fast {}", ratio, costs);
   } else {
-    report.outcome =
-        better ? "cheaper under the roofline model; not measured" : "no cheaper graph under the roofline model";
+    report.outcome = fmt::format("no cheaper graph {}", costs);
   }
 }
 
@@ -104,12 +116,14 @@ Status confirm(const Model& model, const Graph& found, const Judges& judges, Opt
       report.outcome = "the optimized graph was dropped: " + report.equivalence->problem;
       return {};
     }
-    ISOMER_TRY(report.measured, time_against_model(found, judges, report.options, deadline));
+    if (judges.times_graphs) {
+      ISOMER_TRY(report.measured, time_against_model(found, judges, report.options, deadline));
+    }
   }
   if (report.measured && report.options.objective.is_latency() && !into_limits)
     decide_by_latency(report);
   else
-    decide_by_costs(judges.predicted_better(model.graph, found), into_limits, report);
+    decide_by_costs(judges.predicted_better(model.graph, found, least_ratio(report.options)), into_limits, report);
   return {};
 }
 

@@ -26,10 +26,12 @@ Result<Costs> make_costs(const CostOptions& options, const Graph& graph, const S
     ISOMER_TRY(costs.exact, make_engine(options.engine, in_f32));
   }
   if (costs.engine->planner() == nullptr) {
+    if (options.locked) return fail("engine '{}' has no costs of kernels that could be locked", options.engine);
     costs.model = std::make_unique<RooflineCost>(symbols, kOneCore);
     return costs;
   }
-  ISOMER_TRY(ProfileDb profiles, ProfileDb::open(options.profile_db));
+  ISOMER_TRY(ProfileDb profiles,
+             options.locked ? ProfileDb::open_locked(options.profile_db) : ProfileDb::open(options.profile_db));
   costs.profiles = std::make_shared<ProfileDb>(std::move(profiles));
   if (costs.engine->tunes()) ISOMER_CHECK(keep_tunings(*costs.engine, costs.profiles));
   KernelCostOptions kernels{.symbols = symbols, .footprint = footprint(graph, symbols), .trace = trace};

@@ -18,6 +18,7 @@ struct CostOptions {
   EngineOptions engine_options = {};
   RooflineOptions roofline = {};          ///< of the engine of that name
   std::filesystem::path profile_db = {};  ///< keeps measured kernels from run to run; empty: only for this one
+  bool locked = false;  ///< all costs come from `profile_db`, which stays as it is (ProfileDb::open_locked)
 };
 
 /// A cost model with what it stands on.
@@ -30,7 +31,8 @@ struct Costs {
 };
 
 /// Costs of `graph` and graphs that come of it, for these values of its symbols. An Error where there is no such engine
-/// or the profile database cannot be opened. `trace` gets every kernel that is measured; null: nobody.
+/// or the profile database cannot be opened, or where costs are to be locked but the engine does not tell its kernels.
+/// `trace` gets every kernel that is measured; null: nobody.
 Result<Costs> make_costs(const CostOptions& options, const Graph& graph, const SymbolValues& symbols,
                          const std::function<void(const std::string&)>& progress, Trace* trace = nullptr);
 

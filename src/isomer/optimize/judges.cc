@@ -17,7 +17,7 @@ void Judges::set_deadline(const Deadline& deadline) const {
 
 void Judges::confirm_until(const Deadline& deadline) const {
   bound_calls(deadline);
-  const bool costs_decide = !objective.is_latency() || !objective.limits().empty();
+  const bool costs_decide = !times_graphs || !objective.is_latency() || !objective.limits().empty();
   if (costs_decide) costs.model->measure_until(deadline);
   if (measuring != nullptr) measuring->deadline = Deadline::never();
 }
@@ -28,14 +28,16 @@ bool Judges::within_limits(const Graph& graph) const {
   return metrics && objective.within_limits(*metrics);
 }
 
-bool Judges::predicted_better(const Graph& before, const Graph& after) const {
+bool Judges::predicted_better(const Graph& before, const Graph& after, double ratio) const {
   const auto metrics_before = deciding().metrics(before);
   const auto metrics_after = deciding().metrics(after);
-  return metrics_before && metrics_after && objective(*metrics_after) < objective(*metrics_before);
+  if (!metrics_before || !metrics_after) return false;
+  const double was = objective(*metrics_before), is = objective(*metrics_after);
+  return is < was && is * ratio <= was;
 }
 
 Result<Judges> make_judges(const OptimizeOptions& options, const Model& model, const SymbolValues& symbols) {
-  Judges judges{.objective = options.objective};
+  Judges judges{.objective = options.objective, .times_graphs = times_graphs(options)};
   Costs& costs = judges.costs;
   ISOMER_TRY(costs, make_costs(options.costs, model.graph, symbols, options.progress, options.trace));
   judges.planned = std::make_unique<PlannedCosts>(*costs.model, costs.engine.get(), symbols, options.trace);
@@ -49,8 +51,11 @@ Result<Judges> make_judges(const OptimizeOptions& options, const Model& model, c
                                                     options.seed, options.tolerance, std::move(folder));
   judges.measuring->trace = options.trace;
   // Where the engine's kernels are not known, no prediction rules anything out.
-  if (costs.kernels == nullptr && options.objective.is_latency()) return judges;
-  Oracle* const measured = options.objective.is_latency() ? judges.measuring.get() : nullptr;
+  const bool timed = options.objective.is_latency() && judges.times_graphs;
+  if (costs.kernels == nullptr && timed) return judges;
+  if (costs.kernels == nullptr && options.objective.is_latency())
+    return fail("engine '{}' has no costs of kernels that could decide", options.costs.engine);
+  Oracle* const measured = timed ? judges.measuring.get() : nullptr;
   judges.predicting = std::make_unique<PredictingOracle>(*costs.model, options.objective, measured, &judges.deciding());
   if (measured != nullptr)
     judges.foresight = std::make_unique<PredictingOracle>(*costs.model, options.objective, nullptr, &judges.deciding());

@@ -10,6 +10,7 @@ namespace isomer {
 
 struct Judges {
   const Objective& objective;
+  bool times_graphs = true;  ///< complete graphs are timed, if only to confirm what the costs decided
   Costs costs = {};
   std::unique_ptr<PlannedCosts> planned = nullptr;    ///< `costs`, with the memory that the engine really plans
   std::unique_ptr<EngineOracle> measuring = nullptr;  ///< null without an engine
@@ -30,8 +31,8 @@ struct Judges {
   void confirm_until(const Deadline& deadline) const;
   /// What has no cost is not known to keep a limit.
   bool within_limits(const Graph& graph) const;
-  /// Whether the costs say that `after` is better.
-  bool predicted_better(const Graph& before, const Graph& after) const;
+  /// Whether the costs say that `after` is better, and at least `ratio` times as good.
+  bool predicted_better(const Graph& before, const Graph& after, double ratio = 1) const;
 
  private:
   /// How long calls to the engines may take.

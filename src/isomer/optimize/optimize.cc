@@ -80,6 +80,7 @@ class Pipeline {
       report_.engine_version = judges.costs.engine->version();
       report_.device = judges.costs.engine->device();
     }
+    ISOMER_CHECK(check_locked(judges));
     ISOMER_TRY(const Graph found, search(judges, rules));
     report_.interrupted = deadline_.stopped();
     ISOMER_CHECK(phase("confirm", [&] { return confirm(model_, found, judges, report_); }));
@@ -87,6 +88,7 @@ class Pipeline {
       fill_costs(model_.graph, found, judges, report_);
       if (options_.details) fill_details(model_.graph, found, judges, rules.rules, report_);
     });
+    ISOMER_CHECK(nothing_missed(judges));
     ISOMER_CHECK(write_certified(report_.improved ? found : model_.graph, rules));
     whole.note("outcome", report_.outcome);
     report_.peak_rss_bytes = peak_rss_bytes();
@@ -120,6 +122,27 @@ class Pipeline {
     for (const auto& [name, applications] : report_.proofs.at_use)
       if (report_.verdicts.contains(name)) report_.verdicts[name] = verdict_name(Verdict::Proved);
     return std::move(found.graph);
+  }
+
+  /// Where costs are locked: whose they are goes into the report, and those of the model have to be there.
+  Status check_locked(const Judges& judges) {
+    if (!options_.costs.locked || judges.costs.kernels == nullptr) return {};
+    const ProfileKey& key = judges.costs.kernels->key();
+    report_.engine_version = key.version;
+    report_.device = key.processor;
+    const auto ignored = judges.costs.kernels->metrics(model_.graph);
+    return nothing_missed(judges);
+  }
+
+  /// An Error where a locked profile database lacks a kernel that was asked for.
+  Status nothing_missed(const Judges& judges) const {
+    if (judges.costs.profiles == nullptr) return {};
+    const auto& missed = judges.costs.profiles->missed();
+    if (missed.empty()) return {};
+    return fail(
+        "{} kernel{} not in the profile database {}, the first: {}; a run with --costs-only instead of --locked "
+        "measures what is missing",
+        missed.size(), missed.size() == 1 ? " is" : "s are", options_.costs.profile_db.string(), *missed.begin());
   }
 
   /// The output and its certificate, of those that are wanted.

@@ -34,6 +34,8 @@ struct OptimizeOptions {
   /// What is made as small as possible: an expression over the dimensions of a cost, with hard limits. Anything but the
   /// latency is decided by the costs alone.
   Objective objective;
+  /// The latency, too, is decided by the costs of kernels: no complete graph is timed. So it is where costs are locked.
+  bool costs_only = false;
   uint64_t seed = 1;
   ShapeOptions shapes;
 
@@ -111,6 +113,11 @@ struct OptimizeReport {
   std::string outcome;                   ///< one sentence
   std::optional<ReportDetails> details;  ///< on request
 };
+
+/// Whether complete graphs are timed.
+inline bool times_graphs(const OptimizeOptions& options) {
+  return options.costs.engine != "roofline" && !options.costs_only && !options.costs.locked;
+}
 
 /// Runs the pipeline and writes the output. An Error (bad input, no engine, output not writable) leaves nothing behind.
 Result<OptimizeReport> optimize(const OptimizeOptions& options);

@@ -115,6 +115,8 @@ Status read_options(std::string_view text_of_options, OptimizeOptions& options) 
          limits.push_back(limit);
          return Status();
        })},
+      {"costs_only", flag(options.costs_only)},
+      {"locked", flag(options.costs.locked)},
       {"search", text(options.search.search)},
       {"alpha", number(options.search.alpha, kAlpha)},
       {"split", integer(options.search.split, kSplit)},

@@ -25,6 +25,8 @@ json options_json(const OptimizeOptions& options) {
           {"rules", options.rules_file.empty() ? "built-in" : options.rules_file},
           {"skip_rules", options.skip_rules},
           {"allow_tested", options.allow_tested},
+          {"costs_only", options.costs_only},
+          {"locked", options.costs.locked},
           {"symbols", options.shapes.symbols},
           {"shapes", options.shapes.inputs},
           {"tolerance", options.tolerance},
