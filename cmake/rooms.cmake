@@ -56,7 +56,8 @@ function(isomer_room name)
     target_link_libraries(isomer_${name}_test PRIVATE nlohmann_json::nlohmann_json GTest::gtest_main GTest::gmock)
     isomer_warnings(isomer_${name}_test)
     add_test(NAME ${name} COMMAND isomer_${name}_test)
-    set_tests_properties(${name} PROPERTIES TIMEOUT 600)
+    # Sanitizers make the proofs ten times as slow.
+    set_tests_properties(${name} PROPERTIES TIMEOUT $<IF:$<BOOL:${ISOMER_SANITIZE}>,3600,600>)
   endif()
 endfunction()
 
