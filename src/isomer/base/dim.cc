@@ -56,12 +56,12 @@ std::string Dim::str() const {
   for (const auto& [monomial, coefficient] : terms) {
     const int64_t magnitude = coefficient < 0 ? -coefficient : coefficient;
     if (coefficient < 0)
-      out += "-";
+      out += '-';
     else if (!out.empty())
-      out += "+";
+      out += '+';
     if (magnitude != 1 || monomial.empty()) out += std::to_string(magnitude);
     for (size_t i = 0; i < monomial.size(); ++i) {
-      if (i > 0 || magnitude != 1) out += "*";
+      if (i > 0 || magnitude != 1) out += '*';
       out += monomial[i];
     }
   }

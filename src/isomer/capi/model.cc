@@ -166,7 +166,7 @@ int isomer_type_bytes(const isomer_type* type, size_t* bytes, isomer_error* erro
 int isomer_load(const char* path, const char* engine, int threads, isomer_model** model, isomer_error* error) {
   if (model != nullptr) *model = nullptr;
   return guarded(error, [&]() -> Outcome {
-    if (auto status = given(model, "model"); !status) return argument(status);
+    if (auto status = given(static_cast<const void*>(model), "model"); !status) return argument(status);
     const std::string name = engine == nullptr ? "onednn" : engine;
     if (auto status = check_load(path, name, threads); !status) return argument(status);
     return or_fail_with(ISOMER_FAILED, load(path, name, threads)).map([&](auto loaded) { *model = loaded.release(); });

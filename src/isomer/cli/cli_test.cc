@@ -231,7 +231,7 @@ TEST_F(Cli, InspectShowsEveryOpsetImport) {
 }
 
 TEST_F(Cli, NamesOfStrangersAreMadePrintable) {
-  const std::string hostile("a\x1b[2J\n\0\xff", 9);
+  const std::string hostile("a\x1b[2J\n\0\xff\0", 9);
   GraphBuilder builder;
   const ValueId x = builder.input({DType::Float, {Dim::symbol("N"), 2}});
   builder.name(x, "x" + hostile);

@@ -29,7 +29,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using testing::AnyOf;
-using testing::ElementsAre;
 using testing::HasSubstr;
 
 enum Access { kRead, kWritten, kUpdated };

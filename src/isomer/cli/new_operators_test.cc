@@ -26,8 +26,8 @@ TEST(NewOperators, GenerateFindsWhatTheyAreMadeOf) {
                         "(Mul (SwiGLU ?a ?b) ?c) = (SwiGLU ?a (Mul ?b ?c))",
                         "(ReduceSum axes=[1] keepdims=1 (Mul ?a ?a)) = (ReduceSumSquare axes=[1] keepdims=1 ?a)",
                         "(Sqrt (ReduceSumSquare axes=[1] keepdims=1 ?a)) = (ReduceL2 axes=[1] keepdims=1 ?a)",
-                        "(Mul (Div ?a (Sqrt (Add (ReduceMean axes=[1] keepdims=1 (Mul ?a ?a)) 0.5))) ?b) = "
-                        "(RMSNormalization axis=-1 epsilon=0.5 ?a ?b)",
+                        ("(Mul (Div ?a (Sqrt (Add (ReduceMean axes=[1] keepdims=1 (Mul ?a ?a)) 0.5))) ?b) = "
+                         "(RMSNormalization axis=-1 epsilon=0.5 ?a ?b)"),
                     }));
 }
 

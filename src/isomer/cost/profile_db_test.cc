@@ -186,7 +186,7 @@ TEST_F(ProfileDbTest, MergingIsAllOrNothingAndChecksEveryRow) {
       ASSERT_TRUE(bad.store(kKey, 7, {.us = 3, .runs = 9}, "Relu").has_value());
       ASSERT_TRUE(bad.store(kKey, 8, {.us = 3, .runs = 9}, "Tanh").has_value());
     }
-    change(file("bad.db"), "UPDATE kernel SET " + column + " = " + value + " WHERE signature = 8");
+    change(file("bad.db"), fmt::format("UPDATE kernel SET {} = {} WHERE signature = 8", column, value));
     ProfileDb db = open(file("p.db"));
     EXPECT_THAT(merged(db, {"good.db", "bad.db"}), HasSubstr("bad.db: damaged: 'Tanh'")) << column << " = " << value;
     EXPECT_EQ(times(db), (std::map<uint64_t, double>{{1, 1}})) << column << " = " << value;
@@ -221,7 +221,7 @@ TEST_F(ProfileDbTest, RowsThatAreNoMeasurementsAreMeasuredAgain) {
       ASSERT_TRUE(db.store(kKey, 1, {.us = 1, .runs = 1}, "Conv").has_value());
       ASSERT_TRUE(db.store(kKey, 2, {.us = 2, .runs = 9}, "Relu").has_value());
     }
-    change(file("p.db"), "UPDATE kernel SET " + column + " = " + value + " WHERE signature = 2");
+    change(file("p.db"), fmt::format("UPDATE kernel SET {} = {} WHERE signature = 2", column, value));
     ProfileDb db = open(file("p.db"));
     EXPECT_EQ(times(db), (std::map<uint64_t, double>{{1, 1}})) << column << " = " << value;
     EXPECT_EQ(db.devices().value().front().kernels, 1);

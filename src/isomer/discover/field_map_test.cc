@@ -60,7 +60,7 @@ TEST(FieldMap, ComputesWhatTheReferenceKernelComputes) {
     TermBank bank = TermBank::make(universe).value();
     bank.types().compile();
     bank.types().compile();
-    const size_t types = std::min<size_t>(bank.types().size(), 16);
+    const auto types = static_cast<TypeId>(std::min<size_t>(bank.types().size(), 16));
     for (const UniverseOp& op : universe.ops) {
       for (TypeId a = 0; a < types; ++a) {
         if (op.operands.size() == 1) expect_like_reference(op, {bank.types().dims(a)});

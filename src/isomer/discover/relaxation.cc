@@ -247,12 +247,12 @@ Relaxation shift_attribute(const OpDef& op, const std::string& name, const std::
     visit_targets(rule, [&](Term& term) {
       Expr* here = term.op == &op ? attribute(term, name) : nullptr;
       if (here == nullptr || !is_integers(*here) || here->args.size() != value->args.size()) return;
-      std::vector<Expr> more;
+      Expr more = list_expr({});
       for (size_t i = 0; i < here->args.size(); ++i)
-        more.push_back(integer_expr(here->args[i].integer - value->args[i].integer));
+        more.args.push_back(integer_expr(here->args[i].integer - value->args[i].integer));
       const bool same = *here == *value;
       shifted = shifted || !same;
-      *here = same ? any : call_expr("+", {any, list_expr(std::move(more))});
+      *here = same ? any : call_expr("+", {any, more});
     });
     if (!shifted) return std::nullopt;
     visit_sources(rule, [&](Term& term) {

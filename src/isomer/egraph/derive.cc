@@ -59,7 +59,7 @@ std::string term_text(const TermGraph& graph, const ETerm& term) {
     return children.empty() ? label.name : fmt::format("{}", fmt::join(children, ", "));
   std::string out = "(" + label_text(label);
   for (const std::string& child : children) out += " " + child;
-  out += ")";
+  out += ')';
   return label.results == 1 ? out : fmt::format("{}[{}]", out, label.result);
 }
 

@@ -40,12 +40,12 @@ Result<uint32_t> TermGraph::label_of(const OpDef& op, const Attrs& attrs, size_t
     if (at(*known).results == results) return *known;
     return fail("{} has {} results here and {} there", op.name, results, at(*known).results);
   }
-  std::optional<uint32_t> first;
-  for (uint32_t r = 0; r < results; ++r) {
-    const uint32_t made = new_label({&op, attrs, static_cast<uint32_t>(results), r}, op.commutative);
-    if (!first) first = made;
-  }
-  return *first;
+  const auto add = [&](uint32_t result) {
+    return new_label({&op, attrs, static_cast<uint32_t>(results), result}, op.commutative);
+  };
+  const uint32_t first = add(0);
+  for (uint32_t result = 1; result < results; ++result) add(result);
+  return first;
 }
 
 uint32_t TermGraph::leaf_label(const OpDef* op, Attrs attrs, std::string name) {

@@ -25,7 +25,7 @@ std::string planned(std::string text, const Boundary& boundary = {}) {
   for (const size_t i : order) {
     if (!out.empty()) out += " | ";
     for (const NodeId id : plan.kernel(i)) {
-      if (id != plan.kernel(i).front()) out += "+";
+      if (id != plan.kernel(i).front()) out += '+';
       out += graph->node(id).op->name;
     }
   }

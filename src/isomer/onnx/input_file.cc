@@ -99,7 +99,7 @@ Result<std::shared_ptr<const InputFile>> InputFile::open(const std::filesystem::
   const int flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | (options.single_link ? O_NOFOLLOW : 0);
   const int descriptor = ::open(path.c_str(), flags);
   if (descriptor < 0) return fail_errno("cannot be opened");
-  const std::shared_ptr<InputFile> file(new InputFile(descriptor, 0));
+  std::shared_ptr<InputFile> file(new InputFile(descriptor, 0));
   struct stat info {};
   ISOMER_CHECK(check(descriptor, options, info));
   file->size_ = static_cast<uint64_t>(info.st_size);

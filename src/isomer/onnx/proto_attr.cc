@@ -58,7 +58,7 @@ Result<std::optional<AttrValue>> read_attr(const AttributeProto& proto, External
     case AttributeProto::FLOAT:
       return AttrValue(proto.f());
     case AttributeProto::INT:
-      return AttrValue(static_cast<int64_t>(proto.i()));
+      return AttrValue(proto.i());
     case AttributeProto::STRING:
       return AttrValue(proto.s());
     case AttributeProto::FLOATS:

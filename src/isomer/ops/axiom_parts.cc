@@ -116,9 +116,9 @@ SymbolicTensor broadcast_to(Scope& scope, const SymbolicTensor& x, const std::ve
 
 SymbolicTensor moved(const SymbolicTensor& x, std::vector<Dim> shape,
                      std::function<SymbolicIndex(const SymbolicIndex&)> from) {
-  SymbolicTensor out{std::move(shape), [at = x.at, from](const SymbolicIndex& index) { return at(from(index)); },
-                     x.real};
+  SymbolicTensor out{std::move(shape), nullptr, x.real};
   if (x.integer) out.integer = [at = x.integer, from](const SymbolicIndex& index) { return at(from(index)); };
+  out.at = [at = x.at, from = std::move(from)](const SymbolicIndex& index) { return at(from(index)); };
   return out;
 }
 

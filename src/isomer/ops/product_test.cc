@@ -79,7 +79,7 @@ TEST(BlockedProduct, AProductOfNothingIsZero) {
 
 TEST(BlockedProduct, GivesUpWhereThereIsNoTime) {
   Rng rng(1);
-  const auto elements = random_elements<float>(600 * 600, rng);
+  const auto elements = random_elements<float>(int64_t{600} * 600, rng);
   const MatrixView<float> matrix{elements.data(), 600, 1};
   std::vector<double> got;
   {

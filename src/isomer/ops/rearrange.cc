@@ -21,7 +21,7 @@ Result<Dim> block_of(const OpView& view) {
 
 /// extent / divisor, which must come out even where it is known.
 Result<Dim> divided(const OpView& view, const Dim& extent, const Dim& divisor) {
-  const Dim quotient = floor_div(extent, divisor);
+  Dim quotient = floor_div(extent, divisor);
   if (extent.is_const() && !(quotient * divisor == extent))
     return fail("{} of {} in blocks of {}", view.op.name, view.type(0).str(), divisor.str());
   return quotient;

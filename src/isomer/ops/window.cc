@@ -59,9 +59,9 @@ Status check_kinds(const OnnxForm& form) {
 /// The spatial extents of operand 0, when every one is known.
 std::optional<Ints> spatial_extents(const OnnxForm& form, size_t spatial) {
   if (form.types.empty() || form.types[0] == nullptr || !form.types[0]->shape) return std::nullopt;
-  const auto dims = concrete(Shape(form.types[0]->shape->begin() + 2, form.types[0]->shape->end()));
+  auto dims = concrete(Shape(form.types[0]->shape->begin() + 2, form.types[0]->shape->end()));
   if (!dims || dims->size() != spatial) return std::nullopt;
-  return *dims;
+  return dims;
 }
 
 /// Replaces SAME_UPPER and SAME_LOWER by pads where the extents are known, or where a stride of 1 makes them
@@ -117,8 +117,8 @@ Result<Ints> weight_kernel(const Shape& weight) {
 Result<Dim> window_count(const Window& window, size_t axis, const Dim& input) {
   const Dim stride(window.strides[axis]);
   if (window.same()) return ceil_div(input, stride);
-  const Dim count =
-      window.ceil ? ceil_count(window, axis, input)
+  Dim count = window.ceil
+                  ? ceil_count(window, axis, input)
                   : floor_div(input + Dim(window.begin[axis] + window.end[axis] - window.reach(axis)), stride) + Dim(1);
   if (count.is_const() && count.value() < 0)
     return fail("a window over {} positions does not fit an extent of {} with pads {} and {}", window.reach(axis),

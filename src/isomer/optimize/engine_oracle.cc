@@ -95,7 +95,7 @@ std::filesystem::path EngineOracle::folder_of(uint64_t graph_hash) const {
 }
 
 Result<std::filesystem::path> EngineOracle::file(const Graph& graph) {
-  const auto path = folder_of(graph.hash()) / "model.onnx";
+  auto path = folder_of(graph.hash()) / "model.onnx";
   if (written_.contains(graph.hash())) return path;
   std::error_code error;
   std::filesystem::create_directory(path.parent_path(), error);

@@ -15,8 +15,6 @@
 namespace isomer {
 namespace {
 
-using ::testing::HasSubstr;
-
 class Weights : public ::testing::TestWithParam<std::string> {
  protected:
   /// Optimizes by the roofline model; the certificate must hold.

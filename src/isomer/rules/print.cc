@@ -86,7 +86,7 @@ std::string print_term(const Term& term) {
       if (!term.rest.empty()) out += " .." + term.rest;
       for (const auto& [name, value] : term.attrs) out += " " + name + "=" + operand(value);
       for (const Term& operand : term.operands) out += " " + print_term(operand);
-      out += ")";
+      out += ')';
   }
   return out + (term.repeated ? "..." : "");
 }

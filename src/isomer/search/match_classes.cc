@@ -14,7 +14,7 @@ std::string kind_of(const Graph& graph, const Match& match) {
     out += fmt::format("{} {:016x}(", node.op->name, node.attrs.hash());
     for (const ValueId operand : graph.operands(node))
       out += (operand == kNoValue ? "_" : graph.type(operand).str()) + ",";
-    out += ")";
+    out += ')';
   }
   return out;
 }

@@ -236,7 +236,7 @@ Choices ints_domain(const AttrSite& site) {
 Choices float_domain(const AttrSite& site) {
   const std::string& name = site.def.name;
   Choices out;
-  if (site.def.preset) out.push_back({*site.def.preset, true});
+  if (site.def.preset) out.push_back({site.def.preset, true});
   if (name == "momentum") return out;
   const Floats values = name == "epsilon" ? Floats{0.5F} : Floats{0.5F, -1, 2};
   for (const float value : values) out.push_back({value, out.empty()});
@@ -288,7 +288,7 @@ std::vector<AttrChoice> attr_domain(const AttrSite& site) {
     default:
       break;
   }
-  if (out.empty() && site.def.preset) out.push_back({*site.def.preset, true});
+  if (out.empty() && site.def.preset) out.push_back({site.def.preset, true});
   Choices sorted;
   if (site.def.optional) sorted.push_back({});
   for (const bool plain : {true, false})

@@ -44,7 +44,7 @@ std::vector<Pattern> patterns_of(const OpDef& op) {
   for (const std::string& text : texts) {
     for (const bool reals : {true, false}) {
       const std::string data = op.name == "Where" ? "?x1" : "?x0";
-      auto rule = parse_pattern(reals && op.max_operands > 0 ? text + " where real(" + data + ")" : text);
+      auto rule = parse_pattern(reals && op.max_operands > 0 ? fmt::format("{} where real({})", text, data) : text);
       assert(rule.has_value());
       rule->sources[0].op = &op;
       out.push_back({*std::move(rule), reals});
@@ -71,7 +71,7 @@ std::string tensor_text(const Tensor& tensor) {
     else if (tensor.dtype() == DType::Bool)
       out += std::to_string(tensor.data<uint8_t>()[at]);
     else
-      out += "?";
+      out += '?';
   }
   return out + "}";
 }

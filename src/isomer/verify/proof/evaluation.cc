@@ -258,7 +258,7 @@ class Elements {
   }
 
   T input(const FactorNode& factor) {
-    if (factor.name == "#") return T(static_cast<int64_t>(integers_.value(factor.index.at(0))));
+    if (factor.name == "#") return T(integers_.value(factor.index.at(0)));
     if (const auto found = given_.numbers.find(factor.name); found != given_.numbers.end())
       return number(Rational(found->second));
     const auto found = given_.tensors.find(factor.name);

@@ -91,7 +91,7 @@ Instantiation::Instantiation(Scope& scope, const Rule& rule, const Binding& matc
   for (const auto& [name, record] : match.records) {
     auto& fields = binding_.records[name];
     for (const auto& [field, value] : record.entries()) {
-      binding_.attrs.emplace(name + "." + field, fixed_attr(value));
+      binding_.attrs.emplace(fmt::format("{}.{}", name, field), fixed_attr(value));
       fields.push_back(field);
     }
   }
@@ -167,6 +167,7 @@ ValueId Instantiation::variable(const std::string& label) {
 
 /// How many elements the instance has for a sequence.
 size_t Instantiation::count(const std::string& sequence) const {
+  if (instance_ == nullptr) throw GaveUp{"the match does not say how long " + sequence + " is"};
   const auto has = [&](size_t i) {
     return std::ranges::any_of(
         instance_->values, [&](const Instance::Value& value) { return value.name == sequence + std::to_string(i); });
@@ -248,7 +249,7 @@ Instantiation::Ids Instantiation::matched_once(const Term& term) {
         scope_.assume(at_most(0, tensor.shape.back()));
       }
       tensor.real = real_;
-      const Element number = Rational(term.literal);
+      Element number = Rational(term.literal);
       tensor.at = [=](const std::vector<Dim>&) { return number; };
       return {add(std::move(tensor), instance_->values[*literal].type.dtype, true, term.literal)};
     }
@@ -372,7 +373,7 @@ SymbolicAttr Instantiation::unknown(const OpDef& op, const AttrDef& def, const A
     case Generality::Number:
       return Element::input(name, {});
     case Generality::Integer: {
-      const Dim symbol = Dim::symbol(name);
+      Dim symbol = Dim::symbol(name);
       scope_.assume(at_most(1, symbol));
       return symbol;
     }
@@ -435,7 +436,7 @@ Instantiation::Ids Instantiation::built_once(const Term& term) {
       if (repetition_) return {binding_.sequences.at(term.name).at(*repetition_)};
       return binding_.sequences.at(term.name);
     case Term::Kind::Literal: {
-      const Element number = Rational(term.literal);
+      Element number = Rational(term.literal);
       return {add({{}, [=](const std::vector<Dim>&) { return number; }, real_}, DType::Double, true, term.literal)};
     }
     case Term::Kind::Integers:

@@ -109,7 +109,7 @@ std::string structure_key(const Instance& instance) {
     out += node.op->name;
     for (const AttrDef& def : node.op->attrs) out += " " + attr_key(*node.op, def, node.attrs.find(def.name));
     for (const ValueId operand : node.operands) out += " " + std::to_string(static_cast<int64_t>(operand));
-    out += ";";
+    out += ';';
   }
   return out;
 }

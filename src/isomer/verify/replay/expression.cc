@@ -73,7 +73,7 @@ Result<Value> arithmetic(const std::string& op, const Value& left, const Value& 
   }
   ISOMER_TRY(const Dim a, integer(left));
   ISOMER_TRY(const Dim b, integer(right));
-  ISOMER_TRY(const Dim out, integer_arithmetic(op, a, b));
+  ISOMER_TRY(Dim out, integer_arithmetic(op, a, b));
   return out;
 }
 

@@ -106,7 +106,7 @@ Result<Value> shape(Arguments a) {
 
 Result<Value> dim(Arguments a) {
   ISOMER_TRY(const Fact fact, one_of(a[0]));
-  ISOMER_TRY(const Dim out, extent(fact, a[1]));
+  ISOMER_TRY(Dim out, extent(fact, a[1]));
   return out;
 }
 

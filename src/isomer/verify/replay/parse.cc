@@ -222,7 +222,7 @@ class CertificateParser {
     for (;;) {
       const std::string_view line = lines_.peek();
       const std::string name(line.substr(0, line.find(' ')));
-      if (lines_.at_end() || !(name.starts_with("?") || name.starts_with("@") || name.starts_with(".."))) return out;
+      if (lines_.at_end() || !(name.starts_with('?') || name.starts_with('@') || name.starts_with(".."))) return out;
       std::string_view rest = lines_.take();
       if (rest.starts_with("= ")) {
         out.attributes.emplace_back(name, rest.substr(2));

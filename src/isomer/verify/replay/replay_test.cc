@@ -159,7 +159,7 @@ TEST(Replay, RefusesAWrongBinding) {
     EXPECT_NE(refusal(graph, without, book), "") << name;
     for (size_t i = 0; i < one.move.applications[0].attributes.size(); ++i) {
       Move move = one.move;
-      move.applications[0].attributes[i].second += "0";
+      move.applications[0].attributes[i].second += '0';
       EXPECT_NE(refusal(graph, move, book), "") << name;
     }
   }
