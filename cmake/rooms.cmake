@@ -57,7 +57,11 @@ function(isomer_room name)
     isomer_warnings(isomer_${name}_test)
     add_test(NAME ${name} COMMAND isomer_${name}_test)
     # Sanitizers make the proofs ten times as slow.
-    set_tests_properties(${name} PROPERTIES TIMEOUT $<IF:$<BOOL:${ISOMER_SANITIZE}>,3600,600>)
+    if(ISOMER_SANITIZE)
+      set_tests_properties(${name} PROPERTIES TIMEOUT 3600)
+    else()
+      set_tests_properties(${name} PROPERTIES TIMEOUT 600)
+    endif()
   endif()
 endfunction()
 
