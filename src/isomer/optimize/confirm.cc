@@ -73,12 +73,15 @@ tl::unexpected<Error> nothing_measured(const Error& error) {
   return fail("nothing could be measured: {}", error.message);
 }
 
-/// An Error where not even the model itself can be written, run and compared, so that it says nothing about the
-/// candidates that none of them could be.
-Status check_measurable(const Model& model, const Judges& judges, const OptimizeReport& report) {
-  if (judges.measuring == nullptr || judges.measuring->timed() > 0 || report.search.rejected.empty()) return {};
+/// Why nothing was measured, where not even the model itself can be: then it says nothing about the candidates that
+/// none of them could be. Empty where it can. An Error where that is the machine's fault, rather than that the engine
+/// does not run this model, or returns what cannot be compared.
+Result<std::string> why_unmeasured(const Model& model, const Judges& judges, const OptimizeReport& report) {
+  if (judges.measuring == nullptr || judges.measuring->timed() > 0 || report.search.rejected.empty()) return "";
   const auto itself = judges.measuring->equivalence(model.graph, 1);
-  return itself ? Status() : nothing_measured(itself.error());
+  if (itself) return "";
+  if (!judges.measuring->check_machine(model.graph)) return nothing_measured(itself.error());
+  return itself.error().message;
 }
 
 std::string none_is_better(const OptimizeReport& report, const Judges& judges) {
@@ -98,8 +101,9 @@ Status confirm(const Model& model, const Graph& found, const Judges& judges, Opt
   const Deadline deadline = Deadline::after(kSeconds);
   judges.confirm_until(deadline);
   if (found.hash() == model.graph.hash()) {
-    ISOMER_CHECK(check_measurable(model, judges, report));
-    report.outcome = none_is_better(report, judges);
+    ISOMER_TRY(const std::string why, why_unmeasured(model, judges, report));
+    report.outcome = why.empty() ? none_is_better(report, judges) : "no candidate can be measured: " + why;
+    if (!why.empty()) return {};
     // Fewer bits tell on the model itself.
     return judges.costs.exact == nullptr ? Status() : compare(found, judges, report);
   }
@@ -110,8 +114,11 @@ Status confirm(const Model& model, const Graph& found, const Judges& judges, Opt
   const bool into_limits = !judges.within_limits(model.graph);
   if (judges.measuring != nullptr) {
     const Status compared = compare(found, judges, report);
-    if (!compared && judges.measuring->timed() == 0) return nothing_measured(compared.error());
-    ISOMER_CHECK(compared);
+    if (!compared) {
+      if (!judges.measuring->check_machine(found)) return nothing_measured(compared.error());
+      report.outcome = "the optimized graph was dropped: " + compared.error().message;
+      return {};
+    }
     if (!report.equivalence->holds) {
       report.outcome = "the optimized graph was dropped: " + report.equivalence->problem;
       return {};

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "isomer/ir/text.h"
 #include "isomer/onnx/export.h"
+#include "isomer/ops/registry.h"
 
 namespace isomer {
 namespace {
@@ -88,6 +90,17 @@ Result<PrecisionLoss> EngineOracle::precision(const Graph& graph, DType dtype, i
     ISOMER_CHECK(loss.account(got, wanted));
   }
   return loss;
+}
+
+Status EngineOracle::check_machine(const Graph& graph) {
+  ISOMER_CHECK(file(graph).map([](const std::filesystem::path&) {}));
+  ISOMER_TRY(const Graph relu, parse_graph("input x: f32[1]\n y = Relu(x)\n return y", find_op));
+  const auto path = folder_.path() / "relu.onnx";
+  ISOMER_CHECK(export_model(make_model(relu, "relu", 17), path));
+  ISOMER_TRY(const SessionId session, exact_.load(path));
+  const auto outputs = exact_.run(session, std::vector<NamedTensor>{{"x", Tensor::floats({1}, {1})}});
+  ISOMER_CHECK(exact_.unload(session));
+  return outputs.map([](const std::vector<Tensor>&) {});
 }
 
 std::filesystem::path EngineOracle::folder_of(uint64_t graph_hash) const {

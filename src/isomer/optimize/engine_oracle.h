@@ -49,6 +49,10 @@ class EngineOracle : public Oracle {
   /// The same for what `engine` makes of the graph, which computes in `dtype`.
   Result<PrecisionLoss> precision(const Graph& graph, DType dtype, int inputs);
 
+  /// An Error where it is the machine's fault that nothing can be measured: `graph` cannot be written, or the engine
+  /// does not even run a single operator.
+  Status check_machine(const Graph& graph);
+
   /// Timings in turn that succeeded.
   size_t timed() const { return num_timed_; }
 

@@ -272,7 +272,9 @@ Result<SearchResult> run_search(const Graph& graph, const SearchOptions& options
     out.graph = std::move(found.graph);
     append(out.report, std::move(found.report), began);
   }
-  if (!measured && out.report.rejected.empty()) out.report.rejected.push_back({"costs", measured.error().message});
+  // Else what the engine cannot measure had no candidates either, and passes unchanged.
+  if (!measured && end.passed() && out.report.rejected.empty())
+    out.report.rejected.push_back({"costs", measured.error().message});
   if (end.stopped()) out.report.stop_reason = end.reason();
   out.report.seconds = seconds_since(start);
   return out;
