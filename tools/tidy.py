@@ -75,6 +75,8 @@ def main() -> int:
     parser.add_argument("sources", nargs="+", help="relative to the repository's root")
     parser.add_argument("--checks", default="", help="added to those of .clang-tidy")
     args = parser.parse_args()
+    if not CLANG_TIDY.exists():
+        parser.error(f"{CLANG_TIDY} is missing; tools/setup installs it")
     build = args.build.resolve()
     clean = build / "tidy"
     clean.mkdir(exist_ok=True)

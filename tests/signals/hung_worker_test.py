@@ -22,7 +22,6 @@ from pathlib import Path
 from models import write_branches
 
 
-
 def workers(temporary: Path, run: int) -> set[int]:
     """Processes of this test that run, without Isomer itself; found by their environment."""
     mark = f"TMPDIR={temporary}".encode()
