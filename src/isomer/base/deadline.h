@@ -19,13 +19,30 @@ class Deadline {
   /// Years from now.
   static Deadline never() { return after(kYears); }
 
-  /// This deadline, but at most that many seconds from now.
-  Deadline within(double seconds) const { return {std::min(at_, time_after(seconds)), stop_}; }
+  /// This deadline, but at most that many seconds from now. An undivided deadline stays as it is.
+  Deadline within(double seconds) const {
+    return undivided_ ? *this : Deadline{std::min(at_, time_after(seconds)), stop_};
+  }
+  /// This deadline, put off to `factor` times the seconds that are left and `seconds` more.
+  Deadline extended(double factor, double seconds) const {
+    Deadline later(time_after(factor * left() + seconds), stop_);
+    later.undivided_ = undivided_;
+    return later;
+  }
+  /// The same deadline, which gives no part of the work less time than the whole: what is done before it passes does
+  /// not depend on how fast the machine is.
+  Deadline undivided() const {
+    Deadline whole = *this;
+    whole.undivided_ = true;
+    return whole;
+  }
 
   /// Seconds until then, 0 when it has passed.
   double left() const {
     return stopped() ? 0 : std::max(0.0, std::chrono::duration<double>(at_ - Clock::now()).count());
   }
+  /// Whether work that is estimated to take that long should not begin. An undivided deadline lets it begin.
+  bool precludes(double seconds) const { return passed() || (!undivided_ && seconds > left()); }
   bool passed() const { return stopped() || Clock::now() >= at_; }
   /// Whether somebody asked to end before the time.
   bool stopped() const { return stop_ && stop_(); }
@@ -43,6 +60,7 @@ class Deadline {
 
   Clock::time_point at_;
   Stop stop_;
+  bool undivided_ = false;
 };
 
 }  // namespace isomer

@@ -2,6 +2,7 @@
 
 #include <sqlite3.h>
 
+#include <cctype>
 #include <chrono>
 #include <thread>
 
@@ -90,7 +91,16 @@ Result<ProfileDb> ProfileDb::open_existing(const std::filesystem::path& path) {
 }
 
 Result<ProfileDb> ProfileDb::open_locked(const std::filesystem::path& path) {
-  ISOMER_TRY(ProfileDb db, open_existing(path));
+  std::error_code error;
+  if (path.empty()) return fail("locked costs need a profile database");
+  if (!std::filesystem::is_regular_file(path, error))
+    return fail("{}: no such profile database; isomer optimize --costs-only makes one", path.string());
+  // In its journal mode, SQLite writes files beside the database even to read it, unless that is said to be immutable.
+  // It is not while another process has it open: then there is a log.
+  const bool in_use = std::filesystem::exists(path.string() + "-wal", error);
+  ISOMER_TRY(ProfileDb db, in_use ? connect(path, SQLITE_OPEN_READWRITE) : connect_immutable(path));
+  ISOMER_TRY(const bool made, db.is_made());
+  if (!made) return fail("{}: not a profile database: it is empty", path.string());
   db.locked_ = true;
   return db;
 }
@@ -104,6 +114,20 @@ Result<ProfileDb> ProfileDb::connect(const std::filesystem::path& path, int flag
   // In this journal mode, a crash of the machine may lose the last measurements, which does no harm, but never the
   // file.
   ISOMER_CHECK(db.execute("PRAGMA synchronous = NORMAL"));
+  return db;
+}
+
+Result<ProfileDb> ProfileDb::connect_immutable(const std::filesystem::path& path) {
+  std::string uri = "file:";
+  for (const char c : std::filesystem::absolute(path).string())
+    uri += std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '/'
+               ? std::string(1, c)
+               : fmt::format("%{:02x}", static_cast<uint8_t>(c));
+  sqlite3* handle = nullptr;
+  const int code =
+      sqlite3_open_v2((uri + "?immutable=1").c_str(), &handle, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, nullptr);
+  ProfileDb db(handle, path.string());
+  if (code != SQLITE_OK) return db.failure();
   return db;
 }
 
@@ -195,13 +219,13 @@ Result<ProfileKey> ProfileDb::resolve(const ProfileKey& own) {
   std::vector<ProfileKey> alike;
   for (const auto& [key, kernels] : known) {
     if (key == own) return own;
-    if (key.engine == own.engine && key.threads == own.threads) alike.push_back(key);
+    if (key.engine == own.engine && key.version == own.version && key.threads == own.threads) alike.push_back(key);
   }
   if (alike.size() == 1) return alike[0];
-  return fail(
-      "{}: has measurements of {} for engine '{}' with {} thread{}; there has to be one, or this machine's ({} on {})",
-      name_, alike.empty() ? "no device" : fmt::format("{} devices", alike.size()), own.engine, own.threads,
-      own.threads == 1 ? "" : "s", own.version, own.processor);
+  const std::string what = fmt::format("kernels of {} {} with {} thread{}", own.engine, own.version, own.threads,
+                                       own.threads == 1 ? "" : "s");
+  if (alike.empty()) return fail("{}: has no {}", name_, what);
+  return fail("{}: has {} of {} processors, and none of this one ({})", name_, what, alike.size(), own.processor);
 }
 
 Result<std::vector<ProfiledDevice>> ProfileDb::devices() {

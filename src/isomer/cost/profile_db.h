@@ -57,7 +57,8 @@ class ProfileDb {
   /// What miss() was called with.
   const std::set<std::string>& missed() const { return missed_; }
   /// Whose measurements stand for those of `own`: `own` itself. In a locked database without any of `own`: the only
-  /// device of the same engine and number of threads that has some; an Error where there is none, or several.
+  /// processor that has some of the same engine, version and number of threads; an Error where there is none, or
+  /// several.
   Result<ProfileKey> resolve(const ProfileKey& own);
 
   /// Adds the database at `path`, and the files that SQLite keeps for it, to the files that a command uses.
@@ -90,6 +91,8 @@ class ProfileDb {
 
   Result<std::optional<int64_t>> find_key(const ProfileKey& key);
   static Result<ProfileDb> connect(const std::filesystem::path& path, int flags);
+  /// A file that nobody changes meanwhile, nor is changed by this; it may be in a folder that cannot be written.
+  static Result<ProfileDb> connect_immutable(const std::filesystem::path& path);
   Result<bool> is_made();
   Status make_tables();
   /// Does all of `work` or, where it fails, nothing.

@@ -83,12 +83,17 @@ TEST_F(ProfileDbTest, ALockedOneHasTheMeasurementsOfTheOnlyDeviceThatIsAlike) {
   {
     ProfileDb locked = ProfileDb::open_locked(file("p.db")).value();
     EXPECT_EQ(locked.resolve(kKey).value(), other);
-    EXPECT_THAT(locked.resolve(more_threads).error().message, HasSubstr("no device"));
+    EXPECT_THAT(locked.resolve(more_threads).error().message, HasSubstr("has no kernels of "));
     EXPECT_TRUE(locked.load(kKey).value().empty());
     locked.miss("Conv");
     EXPECT_EQ(locked.missed(), (std::set<std::string>{"Conv"}));
   }
   EXPECT_TRUE(read_file(file("p.db")).value() == closed) << "it stays as it is";
+  for (const char* suffix : {"-wal", "-shm"})
+    EXPECT_FALSE(std::filesystem::exists(file("p.db").string() + suffix)) << "no file is needed beside it";
+  ProfileKey newer = kKey;
+  newer.version = "9.9";
+  EXPECT_THAT(ProfileDb::open_locked(file("p.db"))->resolve(newer).error().message, HasSubstr("9.9"));
   {
     ProfileDb db = open(file("p.db"));
     ASSERT_TRUE(db.store(kKey, 7, {.us = 1, .runs = 1}, "Relu").has_value());
@@ -96,7 +101,7 @@ TEST_F(ProfileDbTest, ALockedOneHasTheMeasurementsOfTheOnlyDeviceThatIsAlike) {
   EXPECT_EQ(ProfileDb::open_locked(file("p.db"))->resolve(kKey).value(), kKey) << "its own come first";
   ProfileKey third = kKey;
   third.processor = "a third processor";
-  EXPECT_THAT(ProfileDb::open_locked(file("p.db"))->resolve(third).error().message, HasSubstr("2 devices"));
+  EXPECT_THAT(ProfileDb::open_locked(file("p.db"))->resolve(third).error().message, HasSubstr("of 2 processors"));
   EXPECT_FALSE(ProfileDb::open_locked(file("none.db")).has_value());
 }
 

@@ -52,6 +52,8 @@ struct EngineOptions {
   /// until then and a grace: these seconds, or ten times the longest call so far.
   double timeout_seconds = 600;
   double grace_seconds = 30;
+  /// The deadline from the start on, until set_deadline gives another one.
+  Deadline deadline = Deadline::never();
 };
 
 class Engine {

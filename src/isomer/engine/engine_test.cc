@@ -268,6 +268,12 @@ TEST_F(EngineTest, AHungWorkerIsNotWaitedForLongAfterTheDeadline) {
   EXPECT_THAT(error, testing::Not(HasSubstr("within 600 s")));
 }
 
+TEST_F(EngineTest, AWorkerThatHangsAtItsStartIsNotWaitedForLongEither) {
+  const auto hung = make_engine(
+      "ort", {.python = traced_python("exec sleep 1000"), .grace_seconds = 0.2, .deadline = Deadline::after(0)});
+  EXPECT_THAT(error_of(hung), HasSubstr("did not answer within 0.2"));
+}
+
 TEST_F(EngineTest, FilesOfTheWorkerGoAwayWithIt) {
   const char* const before = std::getenv("TMPDIR");
   const std::string restore = before == nullptr ? "" : before;

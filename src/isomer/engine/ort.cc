@@ -34,7 +34,9 @@ std::string find_python(const EngineOptions& options) {
 
 class OrtEngine : public Engine {
  public:
-  explicit OrtEngine(const EngineOptions& options) : options_(options), python_(find_python(options)) {}
+  explicit OrtEngine(const EngineOptions& options) : options_(options), python_(find_python(options)) {
+    set_deadline(options.deadline);
+  }
 
   /// Starts a worker in place of the one there was, and loads into it what was loaded.
   Status start();

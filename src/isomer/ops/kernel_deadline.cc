@@ -19,7 +19,7 @@ Status KernelProgress::add(double work) {
   if (innermost == nullptr || done_ >= work_) return {};
   const double spent = std::chrono::duration<double>(Deadline::Clock::now() - begin_).count();
   const double rest = spent < kLeastSpent ? 0 : spent * (work_ - done_) / done_;
-  if (innermost->end_.passed() || rest > innermost->end_.left()) return fail("there is no time left to compute it");
+  if (innermost->end_.precludes(rest)) return fail("there is no time left to compute it");
   return {};
 }
 

@@ -63,7 +63,7 @@ void decide_by_costs(bool better, bool into_limits, OptimizeReport& report) {
   } else if (better) {
     report.outcome = fmt::format("cheaper {}; not measured", costs);
   } else if (const double ratio = least_ratio(report.options); ratio > 1) {
-    report.outcome = fmt::format("no graph is {:g} times as fast {}", ratio, costs);
+    report.outcome = fmt::format("what was found is not {:g} times as fast {}", ratio, costs);
   } else {
     report.outcome = fmt::format("no cheaper graph {}", costs);
   }
@@ -71,6 +71,12 @@ void decide_by_costs(bool better, bool into_limits, OptimizeReport& report) {
 
 tl::unexpected<Error> nothing_measured(const Error& error) {
   return fail("nothing could be measured: {}", error.message);
+}
+
+/// What decides where no complete graph is timed; an Error where it is not known.
+Status cost_of_model(const Model& model, const Judges& judges) {
+  if (judges.times_graphs && judges.objective.is_latency()) return {};
+  return judges.deciding().metrics(model.graph).map([](const Metrics&) {});
 }
 
 /// Why nothing was measured, where not even the model itself can be: then it says nothing about the candidates that
@@ -88,7 +94,8 @@ std::string none_is_better(const OptimizeReport& report, const Judges& judges) {
   const SearchReport& search = report.search;
   const bool ended_early = search.stop_reason == "time budget" || report.interrupted;
   if (search.candidates == 0) return ended_early ? "no time to look for candidates" : "no substitution applies";
-  const bool none_timed = judges.measuring != nullptr && judges.measuring->timed() == 0 && !search.rejected.empty();
+  const bool times = judges.times_graphs && report.options.objective.is_latency();
+  const bool none_timed = times && judges.measuring->timed() == 0 && !search.rejected.empty();
   if (none_timed && ended_early) return fmt::format("no time to measure any of {} candidates", search.candidates);
   return fmt::format("none of {} candidates is better", search.candidates);
 }
@@ -102,6 +109,10 @@ Status confirm(const Model& model, const Graph& found, const Judges& judges, Opt
   judges.confirm_until(deadline);
   if (found.hash() == model.graph.hash()) {
     ISOMER_TRY(const std::string why, why_unmeasured(model, judges, report));
+    if (const auto cost = cost_of_model(model, judges); !cost) {
+      report.outcome = "the costs of the model are not known, so that none can be compared: " + cost.error().message;
+      return {};
+    }
     report.outcome = why.empty() ? none_is_better(report, judges) : "no candidate can be measured: " + why;
     if (!why.empty()) return {};
     // Fewer bits tell on the model itself.

@@ -36,10 +36,13 @@ bool Judges::predicted_better(const Graph& before, const Graph& after, double ra
   return is < was && is * ratio <= was;
 }
 
-Result<Judges> make_judges(const OptimizeOptions& options, const Model& model, const SymbolValues& symbols) {
+Result<Judges> make_judges(const OptimizeOptions& options, const Model& model, const SymbolValues& symbols,
+                           const Deadline& deadline) {
   Judges judges{.objective = options.objective, .times_graphs = times_graphs(options)};
   Costs& costs = judges.costs;
-  ISOMER_TRY(costs, make_costs(options.costs, model.graph, symbols, options.progress, options.trace));
+  CostOptions bounded = options.costs;
+  bounded.engine_options.deadline = deadline;
+  ISOMER_TRY(costs, make_costs(bounded, model.graph, symbols, options.progress, options.trace));
   judges.planned = std::make_unique<PlannedCosts>(*costs.model, costs.engine.get(), symbols, options.trace);
   if (costs.engine == nullptr) {
     judges.predicting = std::make_unique<PredictingOracle>(*costs.model, options.objective, nullptr);

@@ -40,7 +40,8 @@ struct Judges {
 };
 
 /// The judges of graphs that come of `model`; they refer to it and to the options. An Error where there is no such
-/// engine, or the profile database or the folder of candidates cannot be opened.
-Result<Judges> make_judges(const OptimizeOptions& options, const Model& model, const SymbolValues& symbols);
+/// engine, it does not start by the deadline, or the profile database or the folder of candidates cannot be opened.
+Result<Judges> make_judges(const OptimizeOptions& options, const Model& model, const SymbolValues& symbols,
+                           const Deadline& deadline);
 
 }  // namespace isomer

@@ -50,13 +50,17 @@ FileUses files_of(const OptimizeOptions& options) {
   return uses;
 }
 
+/// Where the times of complete graphs do not decide, those of the search shall not either.
+Deadline deadline_of(const OptimizeOptions& options) {
+  const Deadline end = Deadline::after(options.search.time_budget_seconds, options.stop);
+  return options.costs_only || options.costs.locked ? end.undivided() : end;
+}
+
 /// The pipeline of one run.
 class Pipeline {
  public:
   explicit Pipeline(const OptimizeOptions& options)
-      : options_(options),
-        deadline_(Deadline::after(options.search.time_budget_seconds, options.stop)),
-        files_(files_of(options)) {}
+      : options_(options), deadline_(deadline_of(options)), files_(files_of(options)) {}
 
   /// An Error of a run whose model or rules changed meanwhile says that.
   Result<OptimizeReport> run() {
@@ -75,14 +79,19 @@ class Pipeline {
     ISOMER_CHECK(phase("import", [&] { return import(); }));
     ISOMER_TRY(RuleSet rules,
                phase("read rules", [&] { return usable_rules(options_.rules_file, options_.skip_rules); }));
-    ISOMER_TRY(const Judges judges, phase("start the engine", [&] { return make_judges(options_, model_, symbols_); }));
+    ISOMER_TRY(const Judges judges,
+               phase("start the engine", [&] { return make_judges(options_, model_, symbols_, deadline_); }));
     if (judges.costs.engine != nullptr) {
       report_.engine_version = judges.costs.engine->version();
       report_.device = judges.costs.engine->device();
     }
     ISOMER_CHECK(check_locked(judges));
     ISOMER_TRY(const Graph found, search(judges, rules));
+    ISOMER_CHECK(nothing_missed(judges));
     report_.interrupted = deadline_.stopped();
+    if (options_.costs.locked && deadline_.passed() && !report_.interrupted)
+      return fail("the time budget of {:g} s does not suffice for a locked search; raise --time-budget",
+                  options_.search.time_budget_seconds);
     ISOMER_CHECK(phase("confirm", [&] { return confirm(model_, found, judges, report_); }));
     phase("report", [&] {
       fill_costs(model_.graph, found, judges, report_);
@@ -139,10 +148,8 @@ class Pipeline {
     if (judges.costs.profiles == nullptr) return {};
     const auto& missed = judges.costs.profiles->missed();
     if (missed.empty()) return {};
-    return fail(
-        "{} kernel{} not in the profile database {}, the first: {}; a run with --costs-only instead of --locked "
-        "measures what is missing",
-        missed.size(), missed.size() == 1 ? " is" : "s are", options_.costs.profile_db.string(), *missed.begin());
+    return fail("{}: lacks {}{}; a run with --costs-only measures what is missing", options_.costs.profile_db.string(),
+                *missed.begin(), missed.size() == 1 ? "" : fmt::format(" and {} others", missed.size() - 1));
   }
 
   /// The output and its certificate, of those that are wanted.

@@ -19,7 +19,7 @@ constexpr double kFoldSeconds = 0.5;
 
 Result<SearchResult> RuleSearch::run(const RuleSet& rules, const Deadline& deadline) {
   judges_.set_deadline(deadline);
-  end_ = Deadline::after(kFoldShare * deadline.left() + kFoldSeconds, [deadline] { return deadline.stopped(); });
+  end_ = deadline.extended(kFoldShare, kFoldSeconds);
   const SearchContext context{
       .rules = rules.rules,
       .tactics = rules.tactics,

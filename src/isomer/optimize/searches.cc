@@ -173,6 +173,7 @@ Result<SearchResult> judged_metaflow(const Graph& graph, const SearchOptions& op
   const auto start = std::chrono::steady_clock::now();
   if (end.passed()) return SearchResult{graph, {.algorithm = "backtrack", .stop_reason = end.reason()}};
   const double seconds = end.left();
+  const Deadline for_variants = end.within(seconds / 2);
   auto found = metaflow(graph, context.rules, options, end.within(kSearchShare * seconds), context);
   if (!found) return without_costs(graph, found.error(), end);
   SearchResult first = std::move(*found);
@@ -199,7 +200,7 @@ Result<SearchResult> judged_metaflow(const Graph& graph, const SearchOptions& op
   const std::vector<std::string> used = rules_by_gain(first.report);
   judge(first);
   for (size_t i = 0; i < std::min(kVariants, used.size()) && used.size() > 1; ++i) {
-    if (end.left() < seconds / 2 || end.passed()) break;
+    if (for_variants.passed()) break;
     std::vector<Rule> others;
     for (const Rule& rule : context.rules)
       if (rule.name != used[i]) others.push_back(rule);
