@@ -110,6 +110,13 @@ def sequences(opset: int):
     return text(opset, graph, two=np.array(2), minus=np.array(-1), zero=np.array(0))
 
 
+def sequence_of_products(opset: int):
+    """A search has something to measure, and cannot: outputs that are sequences are not compared."""
+    graph = """g (float[8,64] x) => (seq(float[8,K]) s) { a = MatMul(x, u) b = MatMul(x, v) c = Relu(a) d = Relu(b)
+      y = Concat<axis=1>(c, d) s = SplitToSequence<axis=1>(y, sizes) }"""
+    return text(opset, graph, u=random(1, 64, 64), v=random(2, 64, 64), sizes=whole(100, 28))
+
+
 def sequence_output(opset: int):
     graph = "g (float[6,3] x) => (float[2,3] y, seq(float[K,3]) s) { s = SplitToSequence<axis=0>(x, two) y = SequenceAt(s, zero) }"
     return text(opset, graph, two=np.array(2), zero=np.array(0))
@@ -282,7 +289,7 @@ def models() -> list[Model]:
     made = {
         imported_twice: [13], imported_unused: [11, 21], unsorted: [9, 13], defaults: [9, 13, 21], old_format: [7, 8],
         default_numbers: [11, 13], names: [13], doubled: [8, 14], branches: [11, 21], loops: [9, 16], functions: [17, 21],
-        sequences: [11, 19], sequence_output: [13], optionals: [16, 18], sparse: [11, 13], empties: [13, 17], omitted: [13, 19],
+        sequences: [11, 19], sequence_output: [13], sequence_of_products: [17], optionals: [16, 18], sparse: [11, 13], empties: [13, 17], omitted: [13, 19],
         pooled_softmax: [7, 9, 12, 13], joined_softmax: [7, 11, 13], old_attributes: [7, 8], old_variadic: [7, 8, 13],
         normalized: [9, 13, 18], resized: [13, 18, 19], sampled: [16, 20], counted: [11, 17], folded_shapes: [9, 11],
         types: [14, 21], bfloats: [19, 23], four_bits: [21, 23], newest: [23, 24], norms_of_seventeen: [18, 21, 22],
