@@ -9,10 +9,8 @@
 #include "isomer/base/file.h"
 #include "isomer/base/temp_dir.h"
 #include "isomer/cli/commands.h"
-#include "isomer/cli/describe.h"
 #include "isomer/cli/testing.h"
 #include "isomer/cost/profile_db.h"
-#include "isomer/ir/builder.h"
 #include "isomer/ir/text.h"
 #include "isomer/onnx/export.h"
 #include "isomer/ops/registry.h"
@@ -228,55 +226,6 @@ TEST_F(Cli, InspectShowsEveryOpsetImport) {
   ASSERT_TRUE(write_file(path, read_file(a_).value() + import).has_value());
   EXPECT_EQ(isomer_program({"inspect", path, "--json"}).report()["opsets"], (json{{"", 17}, {"com.example", 3}}));
   EXPECT_THAT(isomer_program({"inspect", path}).out, HasSubstr("opset 17, com.example 3\n"));
-}
-
-TEST_F(Cli, NamesOfStrangersAreMadePrintable) {
-  const std::string hostile("a\x1b[2J\n\0\xff\0", 9);
-  GraphBuilder builder;
-  const ValueId x = builder.input({DType::Float, {Dim::symbol("N"), 2}});
-  builder.name(x, "x" + hostile);
-  const ValueId y = *builder.add(op("Relu"), {}, {x});
-  builder.name(y, "y" + hostile);
-  const std::vector<ValueId> outputs = {y};
-  const std::string path = (folder_ / "hostile.onnx").string(), dot = (folder_ / "hostile.dot").string();
-  ASSERT_TRUE(export_model(make_model(builder.finish(outputs), "hostile", 17), path).has_value());
-  const auto control = [](const std::string& text) {
-    return std::ranges::count_if(text, [](unsigned char c) { return (c < 0x20 && c != '\n') || c >= 0x7F; });
-  };
-  const std::vector<std::vector<std::string>> commands = {{"inspect", path, "--dot", dot},
-                                                          {"diff", path, a_},
-                                                          {"diff", a_, path},
-                                                          {"run", path, "--engine", "reference"},
-                                                          {"run", path, "--engine", "onednn"},
-                                                          {"run", path, "--shape", "nosuch:2,2"},
-                                                          {"compare", a_, path, "--engine", "reference"}};
-  for (const auto& arguments : commands) {
-    const Outcome outcome = isomer_program(arguments);
-    const std::string said = outcome.out + outcome.err;
-    EXPECT_EQ(control(said), 0) << testing::PrintToString(said);
-    EXPECT_THAT(said, HasSubstr("a\\x1b[2J\\n\\x00\\xff"));
-  }
-  EXPECT_EQ(control(read_file(dot).value()), 0);
-  // JSON has escapes of its own.
-  EXPECT_THAT(isomer_program({"inspect", path, "--json"}).out, HasSubstr("xa\\u001b[2J\\n\\u0000"));
-}
-
-TEST(Describe, SaysWhyANodeIsOpaque) {
-  const auto why = [](const std::string& op_type, const std::string& domain, const std::string& type) {
-    const auto graph = parse_graph("input x: " + type + "\n z = Opaque(x) {@op_type=\"" + op_type + "\", @domain=\"" +
-                                       domain + "\", @opset=11}: f32[N]\n return z",
-                                   find_op);
-    EXPECT_TRUE(graph.has_value()) << (graph ? "" : graph.error().message);
-    return why_opaque(*graph, graph->nodes().back());
-  };
-  EXPECT_THAT(why("Magic", "my.domain", "f32[N]"), HasSubstr("domain"));
-  EXPECT_THAT(why("Magic", "", "f32[N]"), HasSubstr("not an operator"));
-  EXPECT_THAT(why("Loop", "", "f32[N]"), HasSubstr("graphs of its own"));
-  EXPECT_EQ(why("LayerNormalization", "", "f32[N]"),
-            "Isomer knows LayerNormalization from opset 17 on, the model imports opset 11");
-  EXPECT_THAT(why("Relu", "", "f32[?]"), HasSubstr("type of an operand"));
-  EXPECT_THAT(why("Relu", "", "f32[N]"), HasSubstr("quantized"));
-  EXPECT_THAT(why("Softmax", "", "f32[2,5,1]"), HasSubstr("along another axis than the last needs opset 13"));
 }
 
 TEST_F(Cli, DiffShowsWhatChanged) {

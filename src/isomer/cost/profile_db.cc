@@ -95,8 +95,8 @@ Result<ProfileDb> ProfileDb::open_locked(const std::filesystem::path& path) {
   if (path.empty()) return fail("locked costs need a profile database");
   if (!std::filesystem::is_regular_file(path, error))
     return fail("{}: no such profile database; isomer optimize --costs-only makes one", path.string());
-  // In its journal mode, SQLite writes files beside the database even to read it, unless that is said to be immutable.
-  // It is not while another process has it open: then there is a log.
+  // In its journal mode, SQLite writes files next to the database even to read it, unless it is opened as immutable.
+  // That is not allowed while another process has it open: then there is a log.
   const bool in_use = std::filesystem::exists(path.string() + "-wal", error);
   ISOMER_TRY(ProfileDb db, in_use ? connect(path, SQLITE_OPEN_READWRITE) : connect_immutable(path));
   ISOMER_TRY(const bool made, db.is_made());

@@ -90,7 +90,7 @@ TEST_F(ProfileDbTest, ALockedOneHasTheMeasurementsOfTheOnlyDeviceThatIsAlike) {
   }
   EXPECT_TRUE(read_file(file("p.db")).value() == closed) << "it stays as it is";
   for (const char* suffix : {"-wal", "-shm"})
-    EXPECT_FALSE(std::filesystem::exists(file("p.db").string() + suffix)) << "no file is needed beside it";
+    EXPECT_FALSE(std::filesystem::exists(file("p.db").string() + suffix)) << "no file is needed next to it";
   ProfileKey newer = kKey;
   newer.version = "9.9";
   EXPECT_THAT(ProfileDb::open_locked(file("p.db"))->resolve(newer).error().message, HasSubstr("9.9"));

@@ -32,7 +32,7 @@ struct Costs {
 
 /// Costs of `graph` and graphs that come of it, for these values of its symbols. An Error where there is no such engine
 /// or the profile database cannot be opened, or where costs are to be locked but the engine does not tell its kernels.
-/// `trace` gets every kernel that is measured; null: nobody.
+/// `trace` gets every kernel that is measured; nullptr: disabled.
 Result<Costs> make_costs(const CostOptions& options, const Graph& graph, const SymbolValues& symbols,
                          const std::function<void(const std::string&)>& progress, Trace* trace = nullptr);
 
