@@ -4,7 +4,7 @@
 
 #include "isomer/cost/kernel_cost.h"
 #include "isomer/cost/roofline.h"
-#include "isomer/engine/ort_planner.h"
+#include "isomer/engine/ort/planner.h"
 #include "isomer/models/models.h"
 
 namespace isomer {

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""How much of the cost reduction of the written rules the discovered rules alone reach, network by network.
+"""How much of the cost reduction of the written rules the discovered rules reach by themselves, network by network.
 
-    bench/discovered.py --engine roofline --out docs/results/discovered      # writes discovered.json and discovered.md
-    bench/discovered.py --engine onednn --threads 2 --out docs/results/discovered-onednn
+    bench/discovered.py --engine roofline --out docs/measurements/discovered      # writes discovered.json and discovered.md
+    bench/discovered.py --engine onednn --time-budget 15 --out docs/measurements/discovered-onednn
 
 Both rule sets get the same budget and one and the same database of kernels, which a first pair of runs warms where costs are
 measured. The reduction is that of the report: cost.before_us less cost.after_us; what the engine does by itself is in both.
-`--rules FILE` takes the tactics of that file: discovered.rules has none, so that the written tactics serve the written
-rules alone. A network whose search fails (for lack of memory, say: --memory) has a row without figures.
+`--rules FILE` takes the tactics of that file: discovered.rules has none, so the written tactics apply only to the written
+rules. A network whose search fails (for lack of memory, say: --memory) has a row without figures.
 """
 
 from __future__ import annotations

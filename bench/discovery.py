@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Runs `isomer rules generate` for graphs of 1 to 4 operators and sets the figures beside those that TASO's authors printed.
+"""Runs `isomer rules generate` for graphs of 1 to 4 operators and compares the figures with those that TASO's authors printed.
 
-    bench/discovery.py --out docs/results        # writes discovery.json and discovery.md
+    bench/discovery.py --out docs/measurements        # writes discovery.json and discovery.md
     bench/discovery.py --add --universes matrix --operators 5      # measures these rows (again), and keeps the others
 
 Each row is a process of its own, so that its peak of memory is its own, and the seconds are those of the whole process. Rules
@@ -92,7 +92,7 @@ def markdown(data: dict) -> str:
         f"{data['processor']}, {data['threads']} threads. `isomer rules generate --universe NAME --max-operators N`: graphs of",
         "up to N operators, those that equal an earlier one (candidates), what each pruning leaves, and, where they were made,",
         "the verdicts on the rules that this gives (both directions, rules with two outputs among them). TASO's set of operators",
-        "is that of `matrix` and `convolution` together; no graph has matrices beside images.",
+        "is that of `matrix` and `convolution` together; no graph has both matrices and images.",
         "",
         "| " + " | ".join(COLUMNS) + " | seconds | peak, MB |",
         "|---|" + "---:|" * (len(COLUMNS) + 1),
@@ -122,7 +122,7 @@ def main() -> None:
     parser.add_argument("--passes", type=int, default=16)
     parser.add_argument("--limit", type=float, default=3600, help="seconds for a row")
     parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--out", type=pathlib.Path, default=ROOT / "docs/results")
+    parser.add_argument("--out", type=pathlib.Path, default=ROOT / "docs/measurements")
     args = parser.parse_args()
     json_file = args.out / "discovery.json"
     args.out.mkdir(parents=True, exist_ok=True)

@@ -1,7 +1,7 @@
 """Times networks on two engines in turn and writes a table of their ratios.
 
     bench/engines.py [--program build/isomer] [--engines ort onednn] [--networks all] [--threads 1] [--rounds 6] [--seconds 1]
-                     --out docs/results/onednn-1-thread
+                     --out docs/measurements/onednn-1-thread
 
 In every round each network runs on both engines, one process after the other, so that models are loaded (and plans made) anew
 each time; the engine that begins changes from round to round. The ratio of a round is the first engine's median latency over the

@@ -2,7 +2,7 @@
 """Compares the sum of measured kernels with whole models on an engine, and, for ONNX Runtime, the kernels that Isomer expects
 with the nodes of the graph that ONNX Runtime makes.
 
-    .venv/bin/python bench/kernel_costs.py --models all --out docs/results/kernel-costs-1-thread   # .json and .md
+    .venv/bin/python bench/kernel_costs.py --models all --out docs/measurements/kernel-costs-1-thread   # .json and .md
 
 In each of several rounds all kernels are measured anew, and the whole model in a process before and in one behind that: on a
 machine that is shared, how much of its cores and of its third level of cache is left changes by the second and the minute. The
@@ -106,10 +106,10 @@ def table(rows: list[dict], threads: int) -> str:
     within = {share: sum(abs(ratio - 1) <= share / 100 for ratio in ratios) for share in (15, 20)}
     nodes = "ort_nodes" in rows[0]
     lines = [
-        f"{rows[0]['device']}, {threads} thread(s), {rows[0]['engine']}. The sum of the measured kernels beside the latency of",
+        f"{rows[0]['device']}, {threads} thread(s), {rows[0]['engine']}. The sum of the measured kernels, compared with the latency of",
         f"the whole model, medians of {min(rounds)} to {max(rounds)} rounds (more where they disagree); the error is that of the",
         "median ratio, with those of the lowest and the highest; kernels that",
-        "Isomer expects (reorders among them)" + (" beside the nodes of the graph that ONNX Runtime makes." if nodes else "."),
+        "Isomer expects (reorders among them)" + (", and the nodes of the graph that ONNX Runtime makes." if nodes else "."),
         f"Of {len(rows)} sums, {within[15]} are within 15% of the whole and {within[20]} within 20%; the median error is "
         f"{100 * statistics.median(abs(ratio - 1) for ratio in ratios):.1f}%.",
         "",

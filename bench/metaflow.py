@@ -1,6 +1,6 @@
 """Re-runs two experiments of MetaFlow (SysML 2019) on the roofline cost: Table 3 and Figure 10.
 
-    bench/metaflow.py [--program build/isomer] [--seconds 600] --out docs/results/metaflow
+    bench/metaflow.py [--program build/isomer] [--seconds 600] --out docs/measurements/metaflow
 
 Table 3: backtracking (alpha = 1.05) against exhaustive search, without a split, with the substitutions that the paper names.
 Figure 10: Inception-v3 for a row of alphas, split at 30 operators. Costs are those of the default roofline, so that all figures

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Optimizes models with Isomer, onnxsim and OnnxSlim and times each result against the original on ONNX Runtime.
 
---engine onednn: optimizes and times on the own runtime instead, by itself.
+--engine onednn: optimizes and times on the built-in runtime instead, by itself.
 
     python3 -m venv .venv-bench && .venv-bench/bin/pip install -r requirements.txt -r bench/requirements.txt
-    .venv-bench/bin/python bench/table.py --models all --out docs/results      # writes results.json and results.md
+    .venv-bench/bin/python bench/table.py --models all --out docs/measurements      # writes results.json and results.md
 
 A model is timed in turn with its original, run by run, in one process, both loaded four times in either order; the table
 gives the mean of the medians of the ratios of neighbouring runs (above 1: faster than the original) with its 95% interval,
@@ -252,7 +252,7 @@ def main() -> int:
         if args.engine == "ort":
             data.setdefault("engine_version", row["engine_version"])
         else:
-            data.setdefault("engine", f"own runtime on oneDNN {row['engine_version']}")
+            data.setdefault("engine", f"built-in runtime on oneDNN {row['engine_version']}")
         data["rows"].append(row)
         save(data, args.out)
         print(f"{name}: {cell(row['isomer']) or 'the input'}", flush=True)

@@ -1,8 +1,21 @@
-# Puts the worker of the ONNX Runtime engine, a Python script, into the library as a string, so that the program is one
-# file wherever it is installed. Also records this checkout's Python, which is used where it exists.
-set(worker ${CMAKE_SOURCE_DIR}/src/isomer/engine/ort_worker.py)
-set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${worker})
-file(READ ${worker} ISOMER_ORT_WORKER)
-set(ISOMER_VENV_PYTHON ${CMAKE_SOURCE_DIR}/.venv/bin/python)
-configure_file(${CMAKE_SOURCE_DIR}/src/isomer/engine/ort_worker.cc.in ${CMAKE_BINARY_DIR}/generated/ort_worker.cc @ONLY)
-target_sources(isomer_engine PRIVATE ${CMAKE_BINARY_DIR}/generated/ort_worker.cc)
+# Puts the workers of the engines that are Python packages into the library as strings, so that the program is one file
+# wherever it is installed. Also records this checkout's Python, which is used where it exists.
+function(isomer_worker engine)
+  string(TOUPPER ${engine} start)
+  string(SUBSTRING ${start} 0 1 start)
+  string(SUBSTRING ${engine} 1 -1 rest)
+  set(folder ${CMAKE_SOURCE_DIR}/src/isomer/engine)
+  isomer_embed("${folder}/worker/worker.py;${folder}/${engine}/worker.py" ${engine}_worker k${start}${rest}Worker)
+  target_sources(isomer_engine PRIVATE ${CMAKE_BINARY_DIR}/generated/${engine}_worker.cc)
+endfunction()
+
+isomer_worker(ort)
+isomer_worker(openvino)
+
+file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/generated/venv_python.cc CONTENT [[
+namespace isomer {
+extern const char* const kVenvPython;
+const char* const kVenvPython = "@CMAKE_SOURCE_DIR@/.venv/bin/python";
+}  // namespace isomer
+]] @ONLY)
+target_sources(isomer_engine PRIVATE ${CMAKE_BINARY_DIR}/generated/venv_python.cc)

@@ -11,6 +11,7 @@
 #include "isomer/base/version.h"
 #include "isomer/engine/loaded_model.h"
 #include "isomer/onnx/import.h"
+#include "isomer/optimize/options_page.h"
 #include "isomer/optimize/read_options.h"
 
 namespace py = pybind11;
@@ -92,7 +93,6 @@ std::string optimize_file(const std::string& input, const std::string& output, c
   OptimizeOptions options;
   options.input = input;
   options.output = output;
-  options.force = true;
   unwrap(read_options(given, options));
   Signals signals;
   options.stop = [&signals] { return signals.raised(); };
@@ -117,6 +117,7 @@ std::map<std::string, std::vector<std::pair<std::string, std::string>>> signatur
 
 PYBIND11_MODULE(_native, module) {
   module.attr("version") = std::string(isomer::version());
+  module.def("options", [] { return isomer::described_options().dump(); });
   module.def("optimize", &isomer::optimize_file);
   module.def("signature", &isomer::signature);
   pybind11::class_<isomer::Session>(module, "Session")

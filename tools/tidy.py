@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Lints the named sources with clang-tidy, those that changed since they were last found clean.
 
-    tools/tidy.py build [--checks='-clang-analyzer-*'] src/isomer/ir/graph.cc ...
+    tools/tidy.py build-lint [--checks='-clang-analyzer-*'] src/isomer/ir/graph.cc ...
 
-A source is the same when its text, that of every header that its object was built from, its compile command, .clang-tidy
-and the checks are. What was clean is remembered in BUILD/tidy, so that a long run that was interrupted goes on where it
-stopped. Exits with 1 when a source has findings, and prints them.
+The folder is a configured build that compiles each source by itself (-DCMAKE_UNITY_BUILD=OFF); nothing needs to be built in
+it but the generated headers. A source is the same when its text, that of every header of ours that it sees, its compile
+command, .clang-tidy and the checks are. What was clean is remembered in BUILD/tidy, so that a long run that was interrupted
+goes on where it stopped. Exits with 1 when a source has findings, and prints them.
 """
 
 from __future__ import annotations
@@ -17,9 +18,10 @@ import hashlib
 import json
 import os
 import pathlib
-import shlex
 import subprocess
 import sys
+
+from check_rooms import includes, seen_by
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 # Debian 12's version takes three times as long: it also looks for faults in the system's headers.
@@ -31,33 +33,21 @@ def text_hash(path: str) -> bytes:
     return hashlib.sha256(pathlib.Path(path).read_bytes()).digest()
 
 
-def built_from(build: pathlib.Path) -> dict[str, list[str]]:
-    """The files that each object of the build was compiled from, as ninja has recorded them; absolute paths."""
-    files: dict[str, list[str]] = {}
-    done = subprocess.run(["ninja", "-C", build, "-t", "deps"], check=True, capture_output=True, text=True)
-    for line in done.stdout.splitlines():
-        if line.startswith("    "):
-            files[target].append(str((build / line.strip()).resolve()))
-        elif line:
-            target = line.split(":", 1)[0]
-            files[target] = []
-    return files
-
-
 def signatures(build: pathlib.Path, sources: list[str], checks: str) -> dict[str, str]:
     """What the verdict on each source depends on, as a hash. Raises KeyError for a source that the build does not compile."""
     commands = {entry["file"]: entry for entry in json.loads((build / "compile_commands.json").read_text())}
-    objects = built_from(build)
     version = subprocess.run([CLANG_TIDY, "--version"], check=True, capture_output=True).stdout
     common = hashlib.sha256(version + (ROOT / ".clang-tidy").read_bytes() + checks.encode())
     result = {}
     for source in sources:
         entry = commands[str(ROOT / source)]
-        words = shlex.split(entry["command"])
         signature = common.copy()
         signature.update(entry["command"].encode())
-        for file in sorted(objects[words[words.index("-o") + 1]]):
-            signature.update(file.encode() + text_hash(file))
+        seen: dict[str, str] = {}
+        for _, header in includes(ROOT / source):
+            seen_by(header, seen, header)
+        for file in [source, *(f"src/{header}" for header in sorted(seen))]:
+            signature.update(file.encode() + text_hash(str(ROOT / file)))
         result[source] = signature.hexdigest()
     return result
 

@@ -11,57 +11,34 @@
 from __future__ import annotations
 
 import json
-import math
 import os
 import pathlib
 import tempfile
-from typing import Sequence
+from typing import Any
 
 from . import _native
 from ._model import Model, ModelLike, Optimized, load
+from ._options import options_as_json, takes_options
 from ._session import Session, engine_python, run
 
 __version__ = _native.version
 __all__ = ["Model", "ModelLike", "Optimized", "Session", "load", "optimize", "run"]
 
 
-def optimize(
-    model: ModelLike,
-    *,
-    engine: str = "ort",
-    threads: int = 1,
-    time_budget: float = 45,
-    seed: int = 1,
-    shapes: Sequence[str] = (),
-    rules: str | os.PathLike[str] = "",
-    skip_rules: Sequence[str] = (),
-    tolerance: float = 1e-4,
-    python: str | os.PathLike[str] = "",
-    **options: object,
-) -> Optimized:
-    """Searches for an equivalent model that runs faster on `engine`, as `isomer optimize` does.
+@takes_options
+def optimize(model: ModelLike, output: str | os.PathLike[str] | None = None, **options: Any) -> Optimized:
+    """Searches for an equivalent model that runs faster, as `isomer optimize` does.
 
-    `shapes` are texts such as "x:1,3,224,224" or "batch=8", values of symbolic dimensions for measuring. `python` is as in
-    Session. Further `options` go by the names of docs/embedding.md (`dtype="bf16"`, `objective="peak_bytes"`,
-    `certificate="model.cert"`, ...). Returns the given model (`improved` is False) where no significant gain is found.
-    Raises ValueError for bad input.
+    Returns the optimized model, or the given one (`improved` is False) where no significant gain is found. It is
+    written to the file `output`, else to a temporary one that lives as long as the result. A dry run returns the given
+    model with the report. Raises TypeError for an option that does not exist, ValueError for other bad input.
     """
+    options["python"] = engine_python(options.get("python", ""))
+    text = options_as_json(options)
     source = load(model)
-    folder = tempfile.TemporaryDirectory(prefix="isomer-")
-    path = pathlib.Path(folder.name) / "model.onnx"
-    options |= {
-        "engine": engine,
-        "threads": threads,
-        "time_budget": time_budget,
-        "seed": seed,
-        "shapes": list(shapes),
-        "rules": rules,
-        "skip_rules": list(skip_rules),
-        "tolerance": tolerance,
-        "python": engine_python(python),
-    }
-    for name, value in options.items():
-        if isinstance(value, float) and not math.isfinite(value):
-            raise ValueError(f"options: {name}: must be a finite number")
-    report = _native.optimize(str(source.path), str(path), json.dumps(options, default=os.fspath))
-    return Optimized(path, folder, json.loads(report))
+    folder = tempfile.TemporaryDirectory(prefix="isomer-") if output is None else None
+    path = pathlib.Path(output) if folder is None else pathlib.Path(folder.name) / "model.onnx"
+    report = json.loads(_native.optimize(str(source.path), str(path), text))
+    if options.get("dry_run"):
+        path, folder = source.path, source._folder
+    return Optimized(path, folder, report)

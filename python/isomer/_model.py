@@ -60,7 +60,9 @@ ModelLike = Union[str, os.PathLike[str], bytes, onnx.ModelProto, Model]
 class Optimized(Model):
     """An optimized model with the report of the search."""
 
-    def __init__(self, path: pathlib.Path, folder: tempfile.TemporaryDirectory[str], report: dict[str, Any]) -> None:
+    def __init__(
+        self, path: pathlib.Path, folder: tempfile.TemporaryDirectory[str] | None, report: dict[str, Any]
+    ) -> None:
         super().__init__(path, folder)
         #: The report that `isomer optimize --json` prints.
         self.report = report

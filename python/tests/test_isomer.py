@@ -38,13 +38,20 @@ def test_optimize_takes_the_other_options_by_name(tmp_path):
     result = isomer.optimize(gate(), engine="roofline", objective="flops", certificate=certificate)
     assert result.report["options"]["objective"] == "flops"
     assert certificate.read_text().startswith("isomer certificate")
-    with pytest.raises(ValueError, match="no option 'thread'"):
-        isomer.optimize(gate(), engine="roofline", thread=1)
-    with pytest.raises(ValueError, match="dtype: must be f32, bf16 or f16"):
-        isomer.optimize(gate(), engine="onednn", dtype="int8")
-    for number in (float("nan"), float("inf")):
-        with pytest.raises(ValueError, match="options: time_budget: must be a finite number"):
-            isomer.optimize(gate(), engine="roofline", time_budget=number)
+
+
+def test_optimize_writes_the_file_that_is_asked_for(tmp_path):
+    path = tmp_path / "gate.onnx"
+    result = isomer.optimize(gate(), path, engine="roofline")
+    assert result.path == path and result.improved
+    before = path.read_bytes()
+    with pytest.raises(ValueError, match="force"):
+        isomer.optimize(path, path, engine="roofline")
+    dry = isomer.optimize(gate(), path, engine="roofline", dry_run=True)
+    assert dry.path != path and dry.report["options"]["dry_run"] is True
+    assert len(dry.inputs) == 3
+    assert path.read_bytes() == before
+    isomer.optimize(path, path, engine="roofline", force=True)
 
 
 def test_bad_input_raises_with_the_reason(tmp_path):

@@ -177,7 +177,7 @@ def test_bad_models_and_engines_are_refused(tmp_path):
             isomer.Session(bad, engine=engine)
     with pytest.raises(ValueError, match="none.onnx"):
         isomer.Session(tmp_path / "none.onnx")
-    with pytest.raises(ValueError, match="unknown engine 'tpu'; there are: ort, onednn, reference"):
+    with pytest.raises(ValueError, match="unknown engine 'tpu'; there are: ort, openvino, onednn, reference"):
         isomer.Session(gate(), engine="tpu")
     for threads in (0, -1, 1025):
         with pytest.raises(ValueError, match=f"{threads} threads: must be 1 to 1024"):

@@ -16,15 +16,15 @@
 #include <string>
 #include <vector>
 
+#include "isomer/engine/onednn/plan.h"
+#include "isomer/eval/compare.h"
+#include "isomer/eval/executor.h"
+#include "isomer/eval/fold.h"
 #include "isomer/ir/copy.h"
 #include "isomer/ir/verify.h"
 #include "isomer/onnx/export.h"
 #include "isomer/onnx/import.h"
 #include "isomer/onnx/tensor_file.h"
-#include "isomer/runtime/onednn/plan.h"
-#include "isomer/runtime/reference/executor.h"
-#include "isomer/runtime/reference/fold.h"
-#include "isomer/verify/compare.h"
 
 namespace fs = std::filesystem;
 

@@ -1,8 +1,8 @@
 #include "executor.h"
 
+#include "isomer/eval/executor.h"
+#include "isomer/eval/fold.h"
 #include "isomer/onnx/export.h"
-#include "isomer/runtime/reference/executor.h"
-#include "isomer/runtime/reference/fold.h"
 
 namespace isomer::differential {
 namespace {

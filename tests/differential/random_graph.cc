@@ -5,10 +5,10 @@
 #include <optional>
 
 #include "isomer/base/rng.h"
+#include "isomer/check/instances.h"
+#include "isomer/eval/random.h"
 #include "isomer/ir/builder.h"
 #include "isomer/ops/registry.h"
-#include "isomer/runtime/reference/random.h"
-#include "isomer/verify/instances.h"
 
 namespace isomer::differential {
 namespace {

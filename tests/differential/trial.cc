@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "isomer/base/hash.h"
+#include "isomer/check/graph_pair.h"
+#include "isomer/eval/executor.h"
 #include "isomer/ir/text.h"
-#include "isomer/runtime/reference/executor.h"
-#include "isomer/verify/graph_pair.h"
 #include "reduce.h"
 #include "truth.h"
 

@@ -5,9 +5,9 @@
 
 #include "isomer/base/hash.h"
 #include "isomer/base/rng.h"
+#include "isomer/eval/executor.h"
 #include "isomer/ir/builder.h"
 #include "isomer/ir/text.h"
-#include "isomer/runtime/reference/executor.h"
 
 namespace isomer::differential {
 namespace {

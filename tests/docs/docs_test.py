@@ -6,7 +6,8 @@
 A page is a file, or HELP: the examples of `isomer COMMAND --help`. Commands that are said to take long are left out; with
 --long, they run too, but for those that take longer than LONGEST. The commands of a page run one after the other in a
 scratch copy of the checkout, which also has the files that examples read. commands.py says how commands are found, and
-which comments they have. Options of `isomer` that pages name in running text must exist.
+which comments they have. Options of `isomer` that pages name in running text must exist, and so must the files and headings
+that they link to and the source files that they name.
 """
 
 from __future__ import annotations
@@ -28,9 +29,10 @@ from onnx import TensorProto, helper, numpy_helper
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 HELP = "isomer --help"
-PAGES = ["README.md", "CONTRIBUTING.md", *sorted(f"docs/{page.name}" for page in ROOT.glob("docs/*.md")), HELP]
+PAGES = ["README.md", "CONTRIBUTING.md", *sorted(str(page.relative_to(ROOT)) for page in ROOT.glob("docs/**/*.md")), HELP]
 COPIED = ["bench", "docs", "rulesets"]  # what commands read and write
 LONGEST = 1200  # seconds
+FOLDERS = ["bench", "cmake", "docs", "examples", "python", "rulesets", "src", "tests", "tools"]  # whose files pages name
 
 
 def small_model() -> onnx.ModelProto:
@@ -155,6 +157,33 @@ def unknown_words(page: str, isomer: pathlib.Path) -> int:
     return unknown
 
 
+def anchors(page: pathlib.Path) -> set[str]:
+    """The headings of a page as links name them."""
+    headings = re.findall(r"^#+ (.*)", page.read_text(), re.M)
+    return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def missing_files(page: str) -> int:
+    """How many files and headings a page links to, and source files that it names, do not exist."""
+    path = ROOT / page
+    text = re.sub(r"```.*?```", "", path.read_text(), flags=re.S)
+    missing = []
+    for link in re.findall(r"\]\(([^)\s]+)\)", text):
+        if re.match(r"\w+:", link):
+            continue
+        name, _, anchor = link.partition("#")
+        target = (path.parent / name).resolve() if name else path
+        if not target.exists() or (anchor and anchor not in anchors(target)):
+            missing.append(link)
+    files = {f"/{file.relative_to(ROOT)}" for folder in FOLDERS for file in (ROOT / folder).rglob("*.*")}
+    for name in re.findall(r"`([a-z_0-9./-]+\.(?:cc|cmake|h|js|md|py|test|universe))`", text):
+        if not any(file.endswith(f"/{name}") for file in files):
+            missing.append(name)
+    for name in missing:
+        print(f"{page}: FAILED: {name}: no such file or heading")
+    return len(missing)
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("build", type=pathlib.Path)
@@ -166,7 +195,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="isomer-docs-") as home:
         for page in args.pages:
             if page != HELP:
-                failed += unknown_words(page, build / "isomer")
+                failed += unknown_words(page, build / "isomer") + missing_files(page)
             counts = check_page(page, build, pathlib.Path(home), args.long)
             ran, failed = ran + counts[0], failed + counts[1]
     print(f"{ran} commands, {failed} failed")

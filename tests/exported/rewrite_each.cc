@@ -1,10 +1,10 @@
 // rewrite_each IN.onnx FOLDER: applies every usable rule by itself, wherever it matches, and writes FOLDER/RULE.onnx
 // for each that changes the model. For rewrite_test.py.
 
+#include "isomer/eval/fold.h"
 #include "isomer/onnx/export.h"
 #include "isomer/onnx/import.h"
 #include "isomer/optimize/rule_set.h"
-#include "isomer/runtime/reference/fold.h"
 #include "isomer/search/everywhere.h"
 
 namespace {

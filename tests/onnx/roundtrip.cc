@@ -2,10 +2,10 @@
 // OUT. For roundtrip_test.py, operators_test.py and large_test.py.
 
 #include <algorithm>
-#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 
+#include "isomer/base/stopwatch.h"
 #include "isomer/onnx/export.h"
 #include "isomer/onnx/import.h"
 #include "isomer/onnx/input_file.h"
@@ -15,12 +15,12 @@ namespace {
 namespace fs = std::filesystem;
 
 isomer::Status roundtrip(const fs::path& in, const fs::path& out) {
-  const auto start = std::chrono::steady_clock::now();
+  const isomer::Stopwatch watch;
   ISOMER_TRY(const isomer::Model model, isomer::import_model(in));
-  const std::chrono::duration<double, std::milli> spent = std::chrono::steady_clock::now() - start;
+  const double milliseconds = 1e3 * watch.seconds();
   const auto opaque = std::ranges::count_if(model.graph.nodes(), [](const auto& node) { return node.is_opaque(); });
   fmt::print("{}: {} values, {} opaque, imported in {:.0f} ms\n", in.filename().string(), model.graph.nodes().size(),
-             opaque, spent.count());
+             opaque, milliseconds);
   return isomer::export_model(model, out);
 }
 

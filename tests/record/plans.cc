@@ -1,12 +1,14 @@
 // plans MODEL [NAME:1,3,224,224 | N=8]...: the plan that the built-in runtime makes of a model: kernels in their order,
-// with implementation, layout and bytes, and the memory. No algorithm is chosen by timing it. For record.py.
+// with implementation, layout and bytes, and the memory. No algorithm is chosen by timing it. For record.py, whose
+// figures must be the same on every processor: kernels with much scratch memory size it by the caches, so neither that
+// nor the arena, which holds it, is printed then.
 
 #include <cstdlib>
 
 #include "isomer/engine/inputs.h"
+#include "isomer/engine/onednn/plan.h"
 #include "isomer/onnx/import.h"
 #include "isomer/onnx/input_file.h"
-#include "isomer/runtime/onednn/plan.h"
 
 namespace {
 
@@ -23,8 +25,12 @@ isomer::Status print_plan(const char* path, std::span<char*> shapes) {
   }
   const isomer::ActivationMemory memory = plan->memory();
   const auto kernels = plan->kernels();
-  fmt::print("{} kernels, arena {}, scratch {}, inputs {}, outputs {}, results {}\n", kernels.size(), memory.arena,
-             memory.scratch, memory.inputs, memory.outputs, memory.results);
+  constexpr size_t kMaxScratch = 16384;
+  const std::string arena = memory.scratch <= kMaxScratch
+                                ? fmt::format("arena {}, scratch {}", memory.arena, memory.scratch)
+                                : "much scratch";
+  fmt::print("{} kernels, {}, inputs {}, outputs {}, results {}\n", kernels.size(), arena, memory.inputs,
+             memory.outputs, memory.results);
   for (const isomer::onednn::PlanKernel& kernel : kernels)
     fmt::print("{} {} {} {}\n", kernel.name, kernel.implementation, kernel.layout, kernel.bytes);
   return {};

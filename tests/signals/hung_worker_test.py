@@ -23,12 +23,17 @@ from models import write_branches
 
 
 def workers(temporary: Path, run: int) -> set[int]:
-    """Processes of this test that run, without Isomer itself; found by their environment."""
+    """Processes of this test that run, without Isomer itself; found by their environment. One that still is a copy of Isomer
+    is left out: Isomer waits for it to become a worker, and cannot be interrupted meanwhile."""
     mark = f"TMPDIR={temporary}".encode()
     found = set()
+    try:
+        isomer = os.readlink(f"/proc/{run}/exe")
+    except OSError:  # it has ended
+        return found
     for process in Path("/proc").glob("[0-9]*"):
         try:
-            if mark in (process / "environ").read_bytes():
+            if mark in (process / "environ").read_bytes() and os.readlink(process / "exe") != isomer:
                 found.add(int(process.name))
         except OSError:
             continue

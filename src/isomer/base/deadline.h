@@ -1,5 +1,5 @@
 #pragma once
-// When work has to end: at a time, or as soon as somebody asks for it.
+// Deadlines: work ends at a point in time, or earlier on request.
 
 #include <algorithm>
 #include <chrono>
@@ -11,42 +11,43 @@ namespace isomer {
 class Deadline {
  public:
   using Clock = std::chrono::steady_clock;
-  /// Whether to end at once. It is asked often and must be quick; once true, it must stay true.
+  /// Returns whether to stop now. It is called often and must be fast. Once it has returned true, it must keep doing
+  /// so.
   using Stop = std::function<bool()>;
 
-  /// That many seconds from now; infinitely many are years. Passes earlier when `stop` asks for it.
+  /// A deadline in `seconds` seconds; infinity means years. It passes earlier if `stop` returns true.
   static Deadline after(double seconds, Stop stop = nullptr) { return {time_after(seconds), std::move(stop)}; }
-  /// Years from now.
+  /// A deadline that is years away.
   static Deadline never() { return after(kYears); }
 
-  /// This deadline, but at most that many seconds from now. An undivided deadline stays as it is.
+  /// This deadline, or `seconds` from now if that is earlier. An undivided deadline is returned unchanged.
   Deadline within(double seconds) const {
     return undivided_ ? *this : Deadline{std::min(at_, time_after(seconds)), stop_};
   }
-  /// This deadline, put off to `factor` times the seconds that are left and `seconds` more.
+  /// This deadline, extended to `factor` times the seconds that are left plus `seconds`.
   Deadline extended(double factor, double seconds) const {
     Deadline later(time_after(factor * left() + seconds), stop_);
     later.undivided_ = undivided_;
     return later;
   }
-  /// The same deadline, which gives no part of the work less time than the whole: what is done before it passes does
-  /// not depend on how fast the machine is.
+  /// The same deadline, but no part of the work gets less time than the whole. What is done before the deadline then
+  /// does not depend on the speed of the machine.
   Deadline undivided() const {
     Deadline whole = *this;
     whole.undivided_ = true;
     return whole;
   }
 
-  /// Seconds until then, 0 when it has passed.
+  /// Seconds that are left; 0 if the deadline has passed.
   double left() const {
     return stopped() ? 0 : std::max(0.0, std::chrono::duration<double>(at_ - Clock::now()).count());
   }
-  /// Whether work that is estimated to take that long should not begin. An undivided deadline lets it begin.
+  /// Whether work that is estimated to take `seconds` should not begin. An undivided deadline always lets it begin.
   bool precludes(double seconds) const { return passed() || (!undivided_ && seconds > left()); }
   bool passed() const { return stopped() || Clock::now() >= at_; }
-  /// Whether somebody asked to end before the time.
+  /// Whether `stop` requested an early end.
   bool stopped() const { return stop_ && stop_(); }
-  /// Why work ended here, for a report: "interrupted" or "time budget".
+  /// The reason why work ended, for a report: "interrupted" or "time budget".
   const char* reason() const { return stopped() ? "interrupted" : "time budget"; }
 
  private:

@@ -1,5 +1,5 @@
 #pragma once
-// Digests of whole files: what tells that a file is, byte for byte, the one that was meant.
+// Digests of whole files, which identify a file byte for byte.
 
 #include <cstdint>
 #include <filesystem>
@@ -17,7 +17,7 @@ struct FileDigest {
   friend bool operator==(const FileDigest&, const FileDigest&) = default;
 };
 
-/// "xxh128:" and 32 hex digits (XXH3, 128 bits: finds accidents and edits, is no cryptographic signature).
+/// The digest as "xxh128:" and 32 hex digits. XXH3 with 128 bits detects accidents and edits; it is not cryptographic.
 std::string text_digest(std::string_view text);
 
 /// The digest of a file's bytes, read in pieces. An Error names the file.

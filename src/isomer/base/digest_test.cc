@@ -11,7 +11,7 @@ namespace {
 TEST(Digest, OfAFileIsThatOfItsBytes) {
   const TempDir folder = TempDir::make().value();
   const auto path = folder.path() / "file";
-  std::string text(3'000'000, 'x');  // more than one piece
+  std::string text(3'000'000, 'x');  // larger than one chunk
   ASSERT_TRUE(write_file(path, text).has_value());
   const auto before = file_digest(path);
   ASSERT_TRUE(before.has_value()) << before.error().message;

@@ -50,7 +50,7 @@ std::optional<std::string> Dim::symbol_name() const {
 std::string Dim::str() const {
   if (is_const()) return std::to_string(value_);
   std::string out;
-  // The constant term sorts first; people write it last.
+  // The constant term sorts first, but is usually written last.
   Poly terms = *poly_;
   std::rotate(terms.begin(), terms.begin() + (terms.front().first.empty() ? 1 : 0), terms.end());
   for (const auto& [monomial, coefficient] : terms) {
@@ -124,7 +124,7 @@ Dim operator-(const Dim& a, const Dim& b) { return a + b * Dim(-1); }
 Dim floor_div(const Dim& a, const Dim& b) {
   if (a.is_const() && b.is_const() && b.value_ != 0) return floor_div_int(a.value_, b.value_);
   if (b.is(1)) return a;
-  // Exact division of every term by a single-term divisor; anything else stays a named quotient.
+  // Divides every term exactly by a single-term divisor; any other quotient becomes a symbol.
   const Dim::Poly divisor = b.poly();
   if (divisor.size() == 1) {
     const auto& [names, factor] = divisor.front();
@@ -160,8 +160,8 @@ std::optional<bool> at_least(const Dim& a, const Dim& b) {
   bool none_positive = true;
   bool negative_constant = false;
   for (const auto& [monomial, coefficient] : difference.poly()) {
-    // A quotient of a difference may itself be negative, so a "floor(...)" symbol decides nothing. Other names of
-    // expressions ("broadcast(M,N)") are those of extents.
+    // The quotient of a difference may be negative, so nothing is known about the sign of a "floor(...)" symbol. Other
+    // named expressions ("broadcast(M,N)") are extents.
     for (const std::string& name : monomial)
       if (name.starts_with("floor(")) return std::nullopt;
     none_negative = none_negative && coefficient > 0;

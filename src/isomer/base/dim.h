@@ -11,10 +11,10 @@
 
 namespace isomer {
 
-/// A value of a shape expression. Symbols stand for any integer >= 0. What is no polynomial (a floor division that does
-/// not come out even) becomes a symbol whose name is the printed expression, so that equal expressions stay equal.
-/// Equality is structural on a normal form: `a == b` means equal for every value of the symbols; `!(a == b)` means only
-/// that this is not known. Arithmetic saturates at kHuge.
+/// A value of a shape expression. Symbols stand for any integer >= 0. An expression that is not a polynomial (a floor
+/// division with a remainder) becomes a symbol whose name is the printed expression, so that equal expressions stay
+/// equal. Equality is structural on a normal form: `a == b` means equal for every value of the symbols; `!(a == b)`
+/// only means that equality is not known. Arithmetic saturates at kHuge.
 class Dim {
  public:
   static constexpr int64_t kHuge = int64_t{1} << 60;
@@ -25,22 +25,22 @@ class Dim {
   static Dim symbol(const std::string& name);
 
   bool is_const() const { return poly_ == nullptr; }
-  /// The integer; only where is_const().
+  /// The integer; requires is_const().
   int64_t value() const { return value_; }
   /// True when this is known to be exactly `v`.
   bool is(int64_t v) const { return is_const() && value_ == v; }
-  /// The name of the symbol, when this is a bare symbol.
+  /// The name of the symbol if this is a single symbol.
   std::optional<std::string> symbol_name() const;
 
-  /// "3", "N", "2*N+1", ...; parsed back by ir/text.
+  /// The text of the expression: "3", "N", "2*N+1". ir/text parses it.
   std::string str() const;
   uint64_t hash() const;
 
-  /// The integer for given values of the symbols; nothing when one is missing.
+  /// The integer for given values of the symbols; nullopt if one is missing.
   std::optional<int64_t> evaluate(const std::function<std::optional<int64_t>(const std::string&)>& value_of) const;
 
-  /// The sum that this is: integer coefficients of products of symbols (an empty product for the constant), in a fixed
-  /// order.
+  /// The polynomial as a sum: integer coefficients of products of symbols (an empty product for the constant), in a
+  /// fixed order.
   std::vector<std::pair<std::vector<std::string>, int64_t>> terms() const { return poly(); }
 
   friend bool operator==(const Dim& a, const Dim& b);
@@ -63,21 +63,21 @@ class Dim {
   std::shared_ptr<const Poly> poly_;  // null for an integer
 };
 
-/// floor(a / b); b must not be the integer 0 (then the result is a fresh symbol that equals nothing else).
+/// floor(a / b). If b is the integer 0, the result is a fresh symbol that equals nothing else.
 Dim floor_div(const Dim& a, const Dim& b);
 /// ceil(a / b).
 Dim ceil_div(const Dim& a, const Dim& b);
-/// Whether a >= b for every value of the symbols (true), for none (false), or not known.
+/// True if a >= b for every value of the symbols, false if for none, nullopt if this is not known.
 std::optional<bool> at_least(const Dim& a, const Dim& b);
 
 /// The extents of a tensor, outermost first.
 using Shape = std::vector<Dim>;
 
-/// "[1,3,N]"
+/// The text of a shape: "[1,3,N]".
 std::string shape_str(const Shape& shape);
 /// Product of all extents (1 for rank 0).
 Dim element_count(const Shape& shape);
-/// The integers, when every extent is one.
+/// The extents as integers, if all of them are constant.
 std::optional<std::vector<int64_t>> concrete(const Shape& shape);
 
 }  // namespace isomer

@@ -1,5 +1,5 @@
 #pragma once
-// Whole files.
+// Reading and writing whole files.
 
 #include <filesystem>
 #include <string>
@@ -9,10 +9,10 @@
 
 namespace isomer {
 
-/// The bytes of a file; an Error names it.
+/// The bytes of a file. An Error names the file.
 Result<std::string> read_file(const std::filesystem::path& path);
 
-/// Writes a file as OutputFile does. An Error names the file and leaves no temporary file behind.
+/// Writes a file in the same way as OutputFile. An Error names the file and leaves no temporary file behind.
 Status write_file(const std::filesystem::path& path, std::string_view bytes);
 
 }  // namespace isomer

@@ -11,7 +11,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// A name that two paths to one file share, even before it exists.
+/// A name that is the same for all paths to one file, even before the file exists.
 fs::path resolved(const fs::path& path) {
   const fs::path real = follow_links(path).value_or(path);
   std::error_code error;

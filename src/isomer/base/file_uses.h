@@ -1,5 +1,5 @@
 #pragma once
-// Which files a command reads and writes, so that none destroys another.
+// Keeps track of the files that a command reads and writes, so that it does not overwrite one by mistake.
 
 #include <cstdint>
 #include <filesystem>
@@ -11,39 +11,38 @@
 
 namespace isomer {
 
-/// What distinguishes the content of a regular file from another, as far as can be told without reading it.
+/// Identifies the content of a regular file, as far as possible without reading it.
 struct FileStamp {
   uint64_t device = 0, inode = 0, bytes = 0;
   int64_t modified_ns = 0;
   friend bool operator==(const FileStamp&, const FileStamp&) = default;
 };
 
-/// The stamp of a regular file; nothing for other files and where there is none.
+/// The stamp of a regular file; nullopt if the path does not name one.
 std::optional<FileStamp> file_stamp(const std::filesystem::path& path);
 
-/// Whether two paths name one file, through symbolic and hard links too. The files need not exist. A character device,
-/// such as /dev/null or a terminal, is the same as no other: what is written to it destroys nothing.
+/// Whether two paths name the same file, also through symbolic and hard links. The files need not exist. A character
+/// device, such as /dev/null or a terminal, never counts as the same file, because writing to it destroys nothing.
 bool same_file(const std::filesystem::path& a, const std::filesystem::path& b);
 
-/// The files of one command. `what` is how a message calls a file: the name of its option, or "the model". A path that
-/// is empty is ignored.
+/// The files of one command. `what` names a file in messages: its option, or "the model". An empty path is ignored.
 class FileUses {
  public:
-  /// A file that is only read, and must not change from now on.
+  /// Adds a file that is only read. It must not change from now on.
   void reads(std::string what, const std::filesystem::path& path);
-  /// A file that is written.
+  /// Adds a file that is written.
   void writes(std::string what, const std::filesystem::path& path);
-  /// A file that is written and may be an input where `force` holds. `remedy` tells how to give the permission:
-  /// "give --force".
+  /// Adds a file that is written and may also be an input if `force` is set. `remedy` tells the user how to permit
+  /// that: "give --force".
   void writes(std::string what, const std::filesystem::path& path, bool force, std::string remedy);
-  /// A file that is read and then written.
+  /// Adds a file that is read and then written.
   void updates(std::string what, const std::filesystem::path& path);
-  /// All files of `other` too.
+  /// Adds all files of `other`.
   void add(const FileUses& other);
 
-  /// An Error where a file that is written is another file of the command.
+  /// Fails if a file that is written is also another file of the command.
   Status check() const;
-  /// An Error where a file that is only read has changed since it was declared.
+  /// Fails if a file that is only read has changed since it was added.
   Status unchanged() const;
 
  private:

@@ -1,5 +1,5 @@
 #pragma once
-// A reference to something that can be called: a parameter for callbacks that are not kept.
+// A reference to a callable, for callback parameters that are not stored.
 
 #include <memory>
 #include <type_traits>
@@ -10,7 +10,7 @@ namespace isomer {
 template <class Signature>
 class FunctionRef;
 
-/// Unlike std::function it neither copies nor allocates; what it was made of must live as long as it is called.
+/// Unlike std::function, it neither copies nor allocates. The callable must live as long as the reference is used.
 template <class Return, class... Args>
 class FunctionRef<Return(Args...)> {
  public:

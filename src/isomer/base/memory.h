@@ -1,11 +1,11 @@
 #pragma once
-// How much memory the process takes.
+// The memory use of the process.
 
 #include <cstdint>
 
 namespace isomer {
 
-/// The most resident memory that this process has held so far, in bytes.
+/// The peak resident memory of this process so far, in bytes.
 int64_t peak_rss_bytes();
 
 }  // namespace isomer

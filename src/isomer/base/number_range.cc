@@ -9,7 +9,7 @@ std::string NumberRange::str() const {
 }
 
 Status NumberRange::check(double value) const {
-  // Written so that NaN is refused.
+  // Written so that NaN fails.
   const bool inside = value <= most && (open ? value > least : value >= least);
   if (!inside) return fail("must be {}", str());
   return {};

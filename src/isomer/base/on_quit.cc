@@ -12,7 +12,7 @@ struct Actions {
   std::vector<std::pair<const OnQuit*, std::function<void()>>> by_owner;
 };
 
-/// Never destroyed: objects may outlive the static ones.
+/// Never destroyed, because OnQuit objects may outlive static objects.
 Actions& actions() {
   static auto* const kActions = new Actions;
   return *kActions;

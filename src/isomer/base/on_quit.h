@@ -1,5 +1,5 @@
 #pragma once
-// What must still happen when a signal ends the program before destructors run.
+// Actions that must still run when a signal ends the program before destructors run.
 
 #include <functional>
 
@@ -14,8 +14,8 @@ class OnQuit {
   OnQuit& operator=(const OnQuit&) = delete;
 };
 
-/// Calls the actions of all objects that live, the newest first, while other threads may still run. For a program that
-/// ends right afterwards; the library itself never calls it.
+/// Calls the actions of all live objects, the newest first, while other threads may still run. Meant for a program that
+/// exits right afterwards; the library itself never calls it.
 void run_on_quit();
 
 }  // namespace isomer

@@ -21,13 +21,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kNewFile = -1;  // permissions of a file that does not exist yet: the usual ones
+constexpr int kNewFile = -1;  // the file does not exist yet and gets the default permissions
 
 tl::unexpected<Error> fail_errno(const char* what) {
   return fail("{}: {}", what, std::system_category().message(errno));
 }
 
-/// The number of the open file of this process that a path such as /proc/self/fd/1 or /dev/fd/1 names.
+/// The descriptor of this process that a path such as /proc/self/fd/1 or /dev/fd/1 names.
 std::optional<int> own_descriptor(const fs::path& path) {
   std::error_code error;
   if (!fs::equivalent(path.parent_path(), "/proc/self/fd", error)) return std::nullopt;
@@ -45,7 +45,7 @@ int open_file(const fs::path& path, int flags) {
   }
 }
 
-/// While it lives, this thread gets an error, not a signal, when it writes to a pipe that nobody reads.
+/// While it lives, this thread gets an error instead of a signal when it writes to a pipe without a reader.
 class PipeErrors {
  public:
   PipeErrors() {
@@ -75,9 +75,9 @@ class PipeErrors {
 }  // namespace
 
 Result<fs::path> follow_links(fs::path path) {
-  constexpr int kMostLinks = 40;  // as the kernel
+  constexpr int kMostLinks = 40;  // the kernel's limit
   for (int links = 0; links < kMostLinks; ++links) {
-    // What such a link seems to point to need not be a path, and the open file may have another position than a new
+    // The target of such a link need not be a path, and a newly opened file may have another position than the open
     // one.
     if (own_descriptor(path)) return path;
     std::error_code error;
@@ -91,7 +91,7 @@ Result<fs::path> follow_links(fs::path path) {
 Result<OutputFile> OutputFile::open(const fs::path& path) {
   ISOMER_TRY(fs::path real, follow_links(path));
   if (const auto open_already = own_descriptor(real)) {
-    std::fflush(stdout);  // what was printed before comes first
+    std::fflush(stdout);  // keeps the order of earlier output
     return open_stream(::fcntl(*open_already, F_DUPFD_CLOEXEC, 0));
   }
   struct stat info {};
@@ -110,7 +110,7 @@ Result<OutputFile> OutputFile::open_temporary(fs::path path, int permissions) {
   for (int n = 0;; ++n) {
     auto temporary = path;
     temporary += fmt::format(".{}-{}.part", getpid(), n);
-    // O_EXCL: a leftover or a planted link of this name is never written through.
+    // O_EXCL: never writes through a leftover file or a planted link of this name.
     const int descriptor = open_file(temporary, O_WRONLY | O_CREAT | O_EXCL);
     if (descriptor < 0 && (errno != EEXIST || n > 1000)) return fail_errno("cannot be created");
     if (descriptor < 0) continue;

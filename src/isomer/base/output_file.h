@@ -1,5 +1,5 @@
 #pragma once
-// The one way to write a file.
+// Writing files. All output files are written through OutputFile.
 
 #include <cstddef>
 #include <filesystem>
@@ -11,38 +11,39 @@
 
 namespace isomer {
 
-/// Takes bytes in order.
+/// Receives bytes in order.
 class Sink {
  public:
   virtual ~Sink() = default;
   virtual Status write(std::span<const std::byte> bytes) = 0;
 };
 
-/// The file that a path names once every symbolic link is followed. It need not exist. Fails, without the path, where
-/// links lead in a circle.
+/// The path with every symbolic link followed. The file need not exist. Fails if the links form a cycle; the Error does
+/// not contain the path.
 Result<std::filesystem::path> follow_links(std::filesystem::path path);
 
-/// A file that is being written. A regular file gets its name only when it is complete: until then the bytes are in a
-/// temporary file in the same folder. Devices and pipes, /dev/stdout among them, are written directly. Symbolic links
-/// are followed, and stay.
+/// A file that is being written. A regular file is written to a temporary file in the same folder, and gets its name
+/// only when it is complete. Devices and pipes, such as /dev/stdout, are written directly. Symbolic links are followed
+/// and stay in place.
 class OutputFile : public Sink {
  public:
-  /// Fails with the reason, without the path. Waits for a reader where `path` is a named pipe.
+  /// Opens the file. An Error gives the reason but not the path. Blocks until there is a reader if `path` is a named
+  /// pipe.
   static Result<OutputFile> open(const std::filesystem::path& path);
 
-  /// Removes the temporary file unless it was committed. So does run_on_quit().
+  /// Removes the temporary file unless it was committed. run_on_quit() does the same.
   ~OutputFile() override;
   OutputFile(OutputFile&& other) noexcept;
   OutputFile& operator=(OutputFile&&) = delete;
 
-  /// Whether bytes go directly to a device or pipe, or to a file that this process has open already. Such a file has no
-  /// folder in which other files can be put for it.
+  /// Whether bytes go directly to a device or pipe, or to a file that this process has already open. Then there is no
+  /// folder where related files can be written.
   bool is_stream() const { return temporary_.empty(); }
 
   Status write(std::span<const std::byte> bytes) override;
-  /// Closes the file; a regular file still has its temporary name.
+  /// Closes the file. A regular file keeps its temporary name.
   Status close();
-  /// Gives a regular file its name, in place of any file that had it.
+  /// Gives a regular file its final name and replaces any file of that name.
   Status commit();
 
  private:
@@ -52,7 +53,7 @@ class OutputFile : public Sink {
   static Result<OutputFile> open_temporary(std::filesystem::path path, int permissions);
 
   std::filesystem::path path_;
-  std::filesystem::path temporary_;  // empty for a stream, and once committed
+  std::filesystem::path temporary_;  // empty for a stream and after commit()
   int descriptor_ = -1;
   std::unique_ptr<OnQuit> on_quit_;  // removes the temporary file
 };

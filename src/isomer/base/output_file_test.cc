@@ -30,7 +30,7 @@ class OutputFileTest : public testing::Test {
   const TempDir folder_ = TempDir::make().value();
 };
 
-std::string failure(const Status& status) { return status ? "" : status.error().message; }
+std::string message_of(const Status& status) { return status ? "" : status.error().message; }
 
 TEST_F(OutputFileTest, LinksAreFollowedAndStay) {
   fs::create_directory(file("folder"));
@@ -48,7 +48,7 @@ TEST_F(OutputFileTest, LinksAreFollowedAndStay) {
   EXPECT_EQ(read_file(file("folder/new")).value(), "made");
   fs::create_symlink("b", file("a"));
   fs::create_symlink("a", file("b"));
-  EXPECT_THAT(failure(write_file(file("a"), "x")), HasSubstr("too many symbolic links"));
+  EXPECT_THAT(message_of(write_file(file("a"), "x")), HasSubstr("too many symbolic links"));
   EXPECT_EQ(files(), 6U) << "a temporary file stayed";
 }
 
@@ -69,7 +69,7 @@ TEST_F(OutputFileTest, ARegularFileIsReplacedAsAWhole) {
 }
 
 TEST(OutputFileOnQuit, TheTemporaryFileIsRemoved) {
-  // Not in a TempDir, which goes away then, too.
+  // Not in a TempDir, which run_on_quit() would also remove.
   const std::string path = fmt::format("{}isomer-output-{}", testing::TempDir(), ::getpid());
   const auto is_ours = [&](const fs::directory_entry& entry) { return entry.path().string().starts_with(path); };
   const auto files = [&] { return std::ranges::count_if(fs::directory_iterator(testing::TempDir()), is_ours); };
@@ -81,12 +81,12 @@ TEST(OutputFileOnQuit, TheTemporaryFileIsRemoved) {
 }
 
 TEST_F(OutputFileTest, DevicesAreWrittenTo) {
-  // Only root may make a device; a test must not risk the machine's own.
+  // Only root may make a device, and a test must not put the machine's own devices at risk.
   if (::mknod(file("null").c_str(), S_IFCHR | 0600, makedev(1, 3)) != 0) GTEST_SKIP() << "not allowed to make a device";
   fs::create_symlink("null", file("link"));
   for (const char* name : {"null", "link"}) {
     const Status written = write_file(file(name), "x");
-    // A file system may be mounted so that its devices do not work.
+    // The file system may be mounted without devices.
     if (!written) {
       EXPECT_THAT(written.error().message, HasSubstr("Permission denied"));
     }
@@ -97,7 +97,7 @@ TEST_F(OutputFileTest, DevicesAreWrittenTo) {
 
 TEST_F(OutputFileTest, AFullDeviceIsAnError) {
   if (::access("/dev/full", W_OK) != 0) GTEST_SKIP() << "no /dev/full";
-  EXPECT_THAT(failure(write_file("/dev/full", "x")), HasSubstr("/dev/full: cannot be written: No space left"));
+  EXPECT_THAT(message_of(write_file("/dev/full", "x")), HasSubstr("/dev/full: cannot be written: No space left"));
   EXPECT_TRUE(fs::is_character_file("/dev/full"));
 }
 
@@ -105,7 +105,7 @@ TEST_F(OutputFileTest, PipesAreWrittenTo) {
   ASSERT_EQ(::mkfifo(file("pipe").c_str(), 0600), 0);
   std::string got;
   std::thread reader([&] { got = read_file(file("pipe")).value(); });
-  EXPECT_EQ(failure(write_file(file("pipe"), "through")), "");
+  EXPECT_EQ(message_of(write_file(file("pipe"), "through")), "");
   reader.join();
   EXPECT_EQ(got, "through");
   EXPECT_TRUE(fs::is_fifo(file("pipe")));
@@ -117,7 +117,7 @@ TEST_F(OutputFileTest, APipeThatNobodyReadsIsAnErrorAndNoSignal) {
   auto pipe = OutputFile::open(file("pipe"));
   ASSERT_TRUE(pipe.has_value());
   ::close(reader);
-  EXPECT_THAT(failure(pipe->write(std::as_bytes(std::span("x", 1)))), HasSubstr("Broken pipe"));
+  EXPECT_THAT(message_of(pipe->write(std::as_bytes(std::span("x", 1)))), HasSubstr("Broken pipe"));
   sigset_t pending;
   sigpending(&pending);
   EXPECT_EQ(sigismember(&pending, SIGPIPE), 0);
@@ -128,15 +128,15 @@ TEST_F(OutputFileTest, OpenFilesOfTheProcessGoOnWhereTheyAre) {
   ASSERT_EQ(::write(log, "first ", 6), 6);
   for (const char* folder : {"/dev/fd/", "/proc/self/fd/"}) {
     const fs::path name = folder + std::to_string(log);
-    EXPECT_EQ(failure(write_file(name, "next ")), "");
+    EXPECT_EQ(message_of(write_file(name, "next ")), "");
     EXPECT_TRUE(OutputFile::open(name)->is_stream());
   }
   fs::create_symlink("/dev/fd/" + std::to_string(log), file("link"));
-  EXPECT_EQ(failure(write_file(file("link"), "last")), "");
+  EXPECT_EQ(message_of(write_file(file("link"), "last")), "");
   ::close(log);
   EXPECT_EQ(read_file(file("log")).value(), "first next next last");
-  EXPECT_THAT(failure(write_file("/dev/fd/987654", "x")), HasSubstr("cannot be opened: Bad file descriptor"));
-  EXPECT_THAT(failure(write_file("/dev/fd/x", "x")), HasSubstr("/dev/fd/x: cannot be"));
+  EXPECT_THAT(message_of(write_file("/dev/fd/987654", "x")), HasSubstr("cannot be opened: Bad file descriptor"));
+  EXPECT_THAT(message_of(write_file("/dev/fd/x", "x")), HasSubstr("/dev/fd/x: cannot be"));
 }
 
 }  // namespace

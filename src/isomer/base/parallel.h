@@ -9,7 +9,7 @@
 
 namespace isomer {
 
-/// Calls work(i, thread) for all i < n, on `threads` threads (of which this is one, number 0), in chunks of `chunk`.
+/// Calls work(i, thread) for all i < n in chunks of `chunk`, on `threads` threads. The calling thread is number 0.
 template <class Work>
 void parallel_for(size_t n, int threads, size_t chunk, const Work& work) {
   std::atomic<size_t> next = 0;

@@ -9,7 +9,7 @@ namespace {
 
 bool is_control(char32_t c) { return c < 0x20 || (c >= 0x7F && c < 0xA0); }
 
-/// Separators of lines, and marks that make a terminal show what follows in another order.
+/// Line separators and marks that change the order in which a terminal shows text.
 bool is_format(char32_t c) {
   return c == 0x061C || c == 0x200E || c == 0x200F || (c >= 0x2028 && c <= 0x202E) || (c >= 0x2066 && c <= 0x2069);
 }

@@ -26,8 +26,8 @@ TEST(Printable, WhatATerminalObeysIsEscaped) {
 
 TEST(Printable, BytesThatAreNotUtf8AreEscaped) {
   EXPECT_EQ(printable("a\xff"), "a\\xff");
-  EXPECT_EQ(printable("\xc3"), "\\xc3");                    // cut off
-  EXPECT_EQ(printable("\xc0\x80"), "\\xc0\\x80");           // NUL, encoded too long
+  EXPECT_EQ(printable("\xc3"), "\\xc3");                    // truncated
+  EXPECT_EQ(printable("\xc0\x80"), "\\xc0\\x80");           // NUL in an overlong encoding
   EXPECT_EQ(printable("\xed\xa0\x80"), "\\xed\\xa0\\x80");  // a surrogate
 }
 

@@ -23,7 +23,7 @@ void Progress::update(std::string_view text) {
   winsize size{};
   const std::string line = printable(text);
   text = line;
-  // A longer line would wrap, and the next one would not replace it.
+  // A longer line would wrap, and then the next one would not replace it.
   if (::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1) text = text.substr(0, size.ws_col - 1);
   fmt::print(stderr, "\r{}\033[K", text);
   std::fflush(stderr);

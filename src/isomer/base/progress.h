@@ -6,7 +6,7 @@
 
 namespace isomer {
 
-/// Shows one line on stderr while it lives, and removes it in the end. Does nothing where stderr is no terminal.
+/// Shows one line on stderr during its lifetime and removes it at the end. Does nothing if stderr is not a terminal.
 class Progress {
  public:
   explicit Progress(std::string_view text = "");

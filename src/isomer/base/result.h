@@ -1,5 +1,5 @@
 #pragma once
-// Errors as values: bad input never throws and never aborts; an assertion means our own bug.
+// Errors as values. Bad input never throws and never aborts; a failed assertion is a bug in Isomer.
 
 #include <fmt/format.h>
 
@@ -9,8 +9,8 @@
 
 namespace isomer {
 
-/// One clear message for the user. Context is put in front while the error travels up ("model.onnx: node 'conv1'
-/// (Conv): ...").
+/// A message for the user. Callers put context in front as the error propagates ("model.onnx: node 'conv1' (Conv):
+/// ...").
 struct Error {
   std::string message;
 
@@ -31,7 +31,7 @@ tl::unexpected<Error> fail(fmt::format_string<Args...> format, Args&&... args) {
   return tl::unexpected<Error>(Error{fmt::format(format, std::forward<Args>(args)...)});
 }
 
-/// Passes on an Error, with context in front.
+/// Propagates an Error with context in front.
 inline tl::unexpected<Error> fail_in(const std::string& where, const Error& error) {
   return tl::unexpected<Error>(error.in(where));
 }
@@ -41,7 +41,7 @@ inline tl::unexpected<Error> fail_in(const std::string& where, const Error& erro
 #define ISOMER_CONCAT_(a, b) a##b
 #define ISOMER_CONCAT(a, b) ISOMER_CONCAT_(a, b)
 
-/// Returns the error of a Status expression to the caller, if it has one.
+/// Returns the error of a Status expression to the caller if it has one.
 #define ISOMER_CHECK(expression)                                                \
   do {                                                                          \
     if (auto isomer_status = (expression); !isomer_status)                      \

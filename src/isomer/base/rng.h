@@ -1,5 +1,5 @@
 #pragma once
-// A small seeded random number generator whose sequence is the same on every machine (std distributions are not).
+// A small seeded random number generator. Unlike std distributions, it gives the same sequence on every machine.
 
 #include <cmath>
 #include <cstdint>
@@ -32,7 +32,7 @@ class Rng {
   /// Uniform in [0, 1).
   double uniform() { return static_cast<double>(next() >> 11) * 0x1.0p-53; }
 
-  /// Standard normal (Box-Muller, one of the pair).
+  /// Standard normal distribution (Box-Muller; only one number of each pair is used).
   double normal() {
     const double u = 1.0 - uniform();
     return std::sqrt(-2.0 * std::log(u)) * std::cos(6.283185307179586 * uniform());

@@ -11,7 +11,7 @@
 namespace isomer {
 namespace {
 
-/// As percentile(), reordering `samples` instead of sorting a copy of them.
+/// As percentile(), but reorders `samples` instead of sorting a copy.
 double select_percentile(std::vector<double>& samples, double p) {
   if (samples.empty()) return std::numeric_limits<double>::quiet_NaN();
   const double at = std::clamp(p, 0.0, 1.0) * static_cast<double>(samples.size() - 1);
@@ -21,7 +21,7 @@ double select_percentile(std::vector<double>& samples, double p) {
   const double low = *nth;
   const double part = at - static_cast<double>(below);
   if (part == 0) return low;
-  // What nth_element left behind `nth` is not smaller, so the next sample in order is the least of it.
+  // Elements after `nth` are not smaller, so the next sample in order is their minimum.
   return low + part * (*std::min_element(nth + 1, samples.end()) - low);
 }
 
@@ -51,7 +51,7 @@ double median(std::span<const double> samples) { return percentile(samples, 0.5)
 
 namespace {
 
-/// a[i] / b[i], where b[i] is positive.
+/// The ratios a[i] / b[i] for positive b[i].
 std::vector<double> ratios_of(std::span<const double> a, std::span<const double> b) {
   std::vector<double> ratios;
   for (size_t i = 0; i < std::min(a.size(), b.size()); ++i)

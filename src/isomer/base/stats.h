@@ -1,5 +1,5 @@
 #pragma once
-// Order statistics of measurements: latencies have long tails, so everything here is built on the median.
+// Statistics of measurements. Latencies have long tails, so everything here is based on the median or a trimmed mean.
 
 #include <cstdint>
 #include <span>
@@ -7,34 +7,35 @@
 
 namespace isomer {
 
-/// The value below which a share `p` (0 to 1) of the samples lies, interpolated linearly; NaN without samples.
+/// The value below which a fraction `p` (0 to 1) of the samples lies, by linear interpolation; NaN without samples.
 double percentile(std::span<const double> samples, double p);
 
 /// percentile(samples, 0.5)
 double median(std::span<const double> samples);
 
-/// The mean of the lower half of the samples without their lowest tenth: other load on the machine only ever adds to a
-/// time. There must be samples.
+/// The mean of the lower half of the samples, without the lowest tenth: other load on the machine can only increase a
+/// time. `samples` must not be empty.
 double robust_mean(std::vector<double> samples);
 
-/// The mean of the samples without this share of them (below one half) at either end. There must be samples.
+/// The mean of the samples without a fraction `share` (below 0.5) at each end. `samples` must not be empty.
 double trimmed_mean(std::vector<double> samples, double share);
 
-/// An estimate with its 95% interval.
+/// An estimate with its 95% confidence interval.
 struct Interval {
   double value = 0;
   double low = 0;
   double high = 0;
 };
 
-/// Median of the ratios a[i] / b[i] of paired measurements, with the bootstrap interval of that median. Pairs with a
-/// b that is not positive are left out; samples beyond the shorter list too. All NaN without pairs. Same seed, same
+/// Median of the ratios a[i] / b[i] of paired measurements, with its bootstrap interval. Pairs whose b is not positive
+/// are ignored, as are samples beyond the shorter list. All values are NaN without pairs. The same seed gives the same
 /// interval.
 Interval paired_ratio(std::span<const double> a, std::span<const double> b, uint64_t seed = 1, int resamples = 2000);
 
-/// As paired_ratio for measurements in groups (one for each time that the models were loaded): the mean over the groups
-/// of the median ratio, with its two-stage bootstrap interval (groups, then pairs within them). Where memory happens to
-/// lie shifts a whole group by some percent; an interval within one group does not see that, this one does.
+/// As paired_ratio, for measurements in groups (one group for each time that the models were loaded). Returns the mean
+/// over the groups of the median ratio, with its two-stage bootstrap interval (groups, then pairs within them). The
+/// place of data in memory shifts a whole group by some percent. An interval within one group cannot show that; this
+/// interval does.
 Interval grouped_ratio(std::span<const std::vector<double>> a, std::span<const std::vector<double>> b,
                        uint64_t seed = 1, int resamples = 2000);
 

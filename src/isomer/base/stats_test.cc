@@ -33,7 +33,7 @@ TEST(Stats, PairedRatioFindsTheRatioUnderCommonNoise) {
   Rng rng(7);
   std::vector<double> a, b;
   for (int i = 0; i < 200; ++i) {
-    const double machine = 1 + 3 * rng.uniform();  // hits both runs of a pair
+    const double machine = 1 + 3 * rng.uniform();  // affects both runs of a pair
     a.push_back(machine * 120 * (1 + 0.02 * rng.normal()));
     b.push_back(machine * 100 * (1 + 0.02 * rng.normal()));
   }
@@ -75,7 +75,7 @@ TEST(Stats, PairedRatioEdges) {
 }
 
 TEST(GroupedRatio, SeesThatWholeGroupsAreShifted) {
-  // Equal models, each pair of groups shifted 3% one way and the other by where memory lies.
+  // Equal models; memory placement shifts the groups by 3% in alternating directions.
   std::vector<std::vector<double>> a;
   std::vector<std::vector<double>> b;
   for (const double shift : {1.03, 1 / 1.03, 1.03, 1 / 1.03}) {
@@ -86,7 +86,7 @@ TEST(GroupedRatio, SeesThatWholeGroupsAreShifted) {
   EXPECT_NEAR(grouped.value, 1, 0.001);
   EXPECT_LT(grouped.low, 1);
   EXPECT_GT(grouped.high, 1);
-  // Within the first group alone, the difference would look certain.
+  // The first group on its own would suggest a significant difference.
   EXPECT_GT(paired_ratio(a[0], b[0]).low, 1.02);
 }
 

@@ -11,7 +11,7 @@
 namespace isomer {
 namespace {
 
-/// Code points of UTF-8 text: what it takes on the terminal, near enough for names.
+/// The number of code points in UTF-8 text: close enough to its width on a terminal for names.
 size_t width(const std::string& text) {
   return static_cast<size_t>(std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
 }

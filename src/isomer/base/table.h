@@ -6,7 +6,7 @@
 
 namespace isomer {
 
-/// Columns two blanks apart. The first character of a heading says how its column is aligned: '<' left, '>' right.
+/// A table whose columns are two blanks apart. The first character of a heading aligns its column: '<' left, '>' right.
 ///
 ///     Table table({"<model", ">median us"});
 ///     table.row({"a.onnx", "12.5"});
@@ -14,10 +14,11 @@ class Table {
  public:
   explicit Table(std::vector<std::string> headings);
 
-  /// A row; missing cells are blank, surplus ones are dropped. Cells become printable: each stays on one line.
+  /// Adds a row. Missing cells are blank, surplus cells are dropped. Cells are made printable, so each stays on one
+  /// line.
   void row(std::vector<std::string> cells);
 
-  /// The table, a line a row, without trailing blanks; the headings first.
+  /// The text of the table: the headings, then one line per row, without trailing blanks.
   std::string str() const;
 
  private:
@@ -25,7 +26,7 @@ class Table {
   std::vector<std::vector<std::string>> rows_;
 };
 
-/// "1234567" as "1,234,567".
+/// 1234567 as "1,234,567".
 std::string grouped(int64_t number);
 
 /// A number with three significant digits and a metric prefix: "1.23 G", "45.6 M", "789".

@@ -16,10 +16,10 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::string_view kPrefix = "isomer-temporary-";
-constexpr std::string_view kPattern = "XXXXXX";  // what mkdtemp replaces
+constexpr std::string_view kPattern = "XXXXXX";  // mkdtemp replaces it
 constexpr std::string_view kDoomed = "-doomed";
 
-/// Whether TempDir makes folders of this name. Folders that somebody else named much like it are not ours to remove.
+/// Whether TempDir makes folders of this name. Folders with merely similar names must not be removed.
 bool is_name_of_ours(std::string_view name) {
   if (name.ends_with(kDoomed)) name.remove_suffix(kDoomed.size());
   return name.starts_with(kPrefix) && name.size() == kPrefix.size() + kPattern.size() &&
@@ -34,11 +34,11 @@ Lock lock_folder(const fs::path& folder, int& fd) {
   if (fd < 0) return errno == ENOENT ? Lock::Gone : Lock::Impossible;
   struct stat opened = {};
   struct stat named = {};
-  // mkdtemp makes folders that only their user may read.
+  // mkdtemp makes folders that only their owner can access.
   const bool ours = ::fstat(fd, &opened) == 0 && opened.st_uid == ::geteuid() && (opened.st_mode & 0777U) == 0700U;
   const bool taken = ours && ::flock(fd, LOCK_EX | LOCK_NB) == 0;
   const bool held = ours && !taken && errno == EWOULDBLOCK;
-  // Who removes a folder keeps it locked until it is gone.
+  // A process that removes a folder keeps it locked until it is gone.
   const bool there = ::lstat(folder.c_str(), &named) == 0 && named.st_ino == opened.st_ino;
   if (taken && there) return Lock::Taken;
   ::close(fd);
@@ -58,7 +58,7 @@ void remove_abandoned(const fs::path& base) {
   }
 }
 
-/// Under another name first: whoever still writes finds no place to put new files.
+/// Renames the folder first, so that a thread that still writes cannot create new files in it.
 void remove_while_in_use(const fs::path& folder) {
   const fs::path doomed = folder.string() + std::string(kDoomed);
   std::error_code failed;
@@ -79,9 +79,9 @@ Result<TempDir> TempDir::make() {
     if (::mkdtemp(name.data()) == nullptr) return fail("{}: {}", name, std::strerror(errno));
     int fd = -1;
     const Lock lock = lock_folder(name, fd);
-    // Another process took it for abandoned before it was locked, and removes it.
+    // Another process considered it abandoned before it was locked, and removes it.
     if (lock == Lock::Held || lock == Lock::Gone) continue;
-    // Where the file system knows no locks, no process ever removes the folder of another.
+    // On a file system without locks, no process removes the folder of another.
     const fs::path path = name;
     return TempDir(std::unique_ptr<State>(new State{path, fd, OnQuit([path] { remove_while_in_use(path); })}));
   }

@@ -1,5 +1,5 @@
 #pragma once
-// A folder for temporary files that goes away with the object.
+// A folder for temporary files that is removed with the object.
 
 #include <filesystem>
 #include <memory>
@@ -9,12 +9,12 @@
 
 namespace isomer {
 
-/// The folder is locked (flock) while the object lives. The lock ends with the process, however that ends, so that a
-/// folder which nobody has locked has no owner any more: the next TempDir removes it.
+/// The folder is locked (flock) during the lifetime of the object. The lock ends with the process, even after a crash.
+/// So a folder without a lock is abandoned, and the next TempDir removes it.
 class TempDir {
  public:
-  /// A new, empty folder in the system's place for temporary files ($TMPDIR, else /tmp). Also removes those of this
-  /// user that dead processes left there.
+  /// Makes an empty folder in the system's folder for temporary files ($TMPDIR, else /tmp). Also removes the abandoned
+  /// folders of this user there.
   static Result<TempDir> make();
   ~TempDir();
   TempDir(TempDir&&) noexcept = default;

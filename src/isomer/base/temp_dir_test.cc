@@ -27,7 +27,7 @@ class TempDirTest : public testing::Test {
 
   std::set<fs::path> there() const { return {fs::directory_iterator(base_), fs::directory_iterator()}; }
 
-  /// A folder with a file, made by another process, which lives until `release` closes the pipe.
+  /// Returns a folder with a file, made by another process that lives until `release` closes the pipe.
   fs::path made_by(pid_t& pid, int& release) const {
     int to_child[2];
     int from_child[2];
@@ -89,7 +89,7 @@ TEST_F(TempDirTest, NothingElseIsRemoved) {
   fs::create_directories(kept / "inner");
   fs::create_directory_symlink(kept, base_ / "isomer-temporary-linked");
   std::ofstream(base_ / "isomer-temporary-afiles") << "bytes";
-  // Folders of the user with much the same name, or the same one but open to others.
+  // Folders of the user with similar names, or with a matching name but open to others.
   for (const char* name : {"isomer-other", "isomer-temporary-results", "isomer-temporary-my_own"}) {
     fs::create_directories(base_ / name);
     fs::permissions(base_ / name, fs::perms::owner_all);

@@ -1,5 +1,5 @@
 #pragma once
-// What happened when: spans of time that nest, and numbers that change.
+// A record of events over time: nested spans and numbers that change.
 
 #include <chrono>
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace isomer {
 
-/// What is told about a span, by name.
+/// Named details of a span.
 using TraceNotes = std::vector<std::pair<std::string, std::variant<double, std::string>>>;
 
 /// Times are in microseconds since the trace was made.
@@ -22,29 +22,29 @@ struct TraceSpan {
   TraceNotes notes = {};
 };
 
-/// A number that has this value from a time on.
+/// A number that has this value from `time` on.
 struct TraceNumber {
   std::string name;
   double time = 0;
   double value = 0;
 };
 
-/// One thread writes at a time.
+/// Only one thread may write at a time.
 class Trace {
  public:
-  /// The first track has this name.
+  /// `name` is the name of the first track.
   explicit Trace(std::string name) : tracks_{std::move(name)} {}
 
   double now() const { return time(Clock::now()); }
   double time(std::chrono::steady_clock::time_point at) const {
     return std::chrono::duration<double, std::micro>(at - start_).count();
   }
-  /// A further row of spans, beside the ones that there are.
+  /// Adds a track: another row of spans.
   size_t add_track(std::string name);
   void add(TraceSpan span) { spans_.push_back(std::move(span)); }
   void number(const std::string& name, double value) { numbers_.push_back({name, now(), value}); }
 
-  /// In the order in which they ended; spans of one track contain each other or are apart.
+  /// In the order in which they ended. Spans of one track are either nested or disjoint.
   const std::vector<TraceSpan>& spans() const { return spans_; }
   const std::vector<TraceNumber>& numbers() const { return numbers_; }
   const std::vector<std::string>& tracks() const { return tracks_; }
@@ -57,7 +57,7 @@ class Trace {
   std::vector<TraceNumber> numbers_;
 };
 
-/// A span of the first track from here to the end of the object's life. Without a trace (null) nothing happens.
+/// A span of the first track that lasts for the lifetime of the object. With a null trace, nothing is recorded.
 class TraceScope {
  public:
   TraceScope(Trace* trace, std::string name, std::string category);

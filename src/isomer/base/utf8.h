@@ -10,15 +10,15 @@ namespace isomer {
 
 struct CodePoint {
   char32_t value;
-  size_t length;  ///< bytes that it takes
+  size_t length;  ///< in bytes
 };
 
-/// The code point at the beginning of `text`, which is not empty; nothing where `text` does not begin with UTF-8.
+/// The first code point of `text`, which must not be empty; nullopt if `text` does not begin with valid UTF-8.
 std::optional<CodePoint> decode_utf8(std::string_view text);
 
 void append_utf8(std::string& text, char32_t code_point);
 
-/// Whether UTF-8 can encode the number: not a surrogate, not beyond Unicode.
+/// Whether UTF-8 can encode the number: it is in the range of Unicode and not a surrogate.
 bool is_code_point(char32_t number);
 
 }  // namespace isomer

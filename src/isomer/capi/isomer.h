@@ -1,6 +1,7 @@
 #ifndef ISOMER_CAPI_ISOMER_H
 #define ISOMER_CAPI_ISOMER_H
-/* Isomer for programs in C and whatever calls C: runs ONNX models, and optimizes them. docs/embedding.md has examples.
+/* Isomer for programs in C and whatever calls C: runs ONNX models, and optimizes them. docs/reference/interfaces.md has
+ * examples.
  *
  * Every function that can fail returns a status (ISOMER_OK is 0) and, where `error` is not NULL, writes what went wrong
  * there: a text that is empty on success. Pointers and sizes are checked; a bad one gives ISOMER_BAD_ARGUMENT. What
@@ -125,7 +126,7 @@ ISOMER_API int isomer_run(isomer_model* model, const isomer_input* inputs, size_
                           size_t num_outputs, isomer_error* error);
 
 /* Searches for an equivalent model that is faster, and writes it to `output`; without a significant gain, that is the
- * input. `options` is NULL or a JSON object; docs/embedding.md lists its keys. `output` may be NULL with
+ * input. `options` is NULL or a JSON object; docs/reference/options.md lists its keys. `output` may be NULL with
  * {"dry_run": true}. Where `report` is not NULL, *report becomes the report that `isomer optimize --json` prints, for
  * isomer_free_text; NULL on failure. Takes as long as the time budget of the options, and some seconds more. */
 ISOMER_API int isomer_optimize(const char* input, const char* output, const char* options, char** report,

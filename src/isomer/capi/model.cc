@@ -25,23 +25,21 @@ using isomer::capi::guarded;
 using isomer::capi::or_fail_with;
 using isomer::capi::Outcome;
 
-namespace {
-
-/// Inputs or outputs, with their types as C has them.
-struct Values {
-  const std::vector<isomer::DeclaredValue>* declared = nullptr;
-  std::vector<isomer_type> c_types = {};
-};
-
-}  // namespace
-
 struct isomer_model {
+  /// Inputs or outputs, with their types as C has them.
+  struct Values {
+    const std::vector<isomer::DeclaredValue>* declared = nullptr;
+    std::vector<isomer_type> c_types = {};
+  };
+
   std::unique_ptr<isomer::LoadedModel> loaded;
   Values inputs;
   Values outputs;
 };
 
 namespace {
+
+using Values = isomer_model::Values;
 
 Result<Values> describe(const std::vector<isomer::DeclaredValue>& declared) {
   Values values{&declared};

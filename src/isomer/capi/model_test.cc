@@ -349,7 +349,7 @@ TEST_F(CModel, WhatCannotBeLoadedIsExplained) {
   EXPECT_EQ(status_of(bad, nullptr, 1), ISOMER_FAILED);
   EXPECT_THAT(error_.message, HasSubstr("bad.onnx"));
   EXPECT_EQ(status_of(path, "tpu", 1), ISOMER_BAD_ARGUMENT);
-  EXPECT_STREQ(error_.message, "no engine 'tpu'; there are: ort, onednn, reference");
+  EXPECT_STREQ(error_.message, "no engine 'tpu'; there are: ort, openvino, onednn, reference");
   for (const int threads : {0, -1, 1025}) EXPECT_EQ(status_of(path, nullptr, threads), ISOMER_BAD_ARGUMENT);
   EXPECT_THAT(error_.message, HasSubstr("1025 threads"));
 }

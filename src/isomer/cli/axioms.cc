@@ -6,7 +6,7 @@
 #include "isomer/cli/commands.h"
 #include "isomer/cli/common.h"
 #include "isomer/ops/registry.h"
-#include "isomer/verify/axiom_check.h"
+#include "isomer/proof/axiom_check.h"
 
 namespace isomer {
 namespace {

@@ -52,11 +52,10 @@ Result<std::vector<PrecisionLoss>> losses_of(const BenchOptions& options, Engine
 }
 
 Result<Inputs> draw_inputs(const BenchOptions& options, FileUses& uses) {
-  ISOMER_TRY(const ShapeOptions shapes, options.random.shape_options());
   Inputs inputs;
   for (const std::string& path : options.models) {
     ISOMER_TRY(const Model model, import_model(path, uses));
-    auto drawn = random_inputs(model, shapes, options.random.seed);
+    auto drawn = random_inputs(model, options.random.shapes, options.random.seed);
     if (!drawn) return fail_in(path, drawn.error());
     inputs.push_back(std::move(*drawn));
   }
@@ -99,6 +98,7 @@ json report_of(const BenchOptions& options, const Engine& engine, const Samples&
                  {"engine", engine.name()},     {"engine_version", engine.version()},
                  {"device", engine.device()},   {"seed", options.random.seed},
                  {"models", json::array()},     {"dtype", dtype_name(options.engine.options.dtype)}};
+  add_provider(report, engine);
   for (size_t i = 0; i < samples.size(); ++i) {
     report["models"].push_back({{"name", options.models[i]},
                                 {"engine", engine.name()},

@@ -13,8 +13,8 @@
 #include "isomer/cost/profile_db.h"
 #include "isomer/ir/text.h"
 #include "isomer/onnx/export.h"
+#include "isomer/onnx/npy.h"
 #include "isomer/ops/registry.h"
-#include "isomer/runtime/npy.h"
 
 namespace isomer {
 namespace {

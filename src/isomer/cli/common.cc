@@ -1,7 +1,6 @@
 #include "isomer/cli/common.h"
 
 #include <cstdlib>
-#include <map>
 
 #include "isomer/base/file.h"
 #include "isomer/base/printable.h"
@@ -29,26 +28,17 @@ std::string json_text(const nlohmann::json& report) {
 
 void print_json(const nlohmann::json& report) { fmt::print("{}", json_text(report)); }
 
-void add_dtype(CLI::App& command, EngineOptions& options) {
-  static const std::map<std::string, DType> kTypes = {
-      {"f32", DType::Float}, {"bf16", DType::BFloat16}, {"f16", DType::Half}};
-  command
-      .add_option_function<std::string>(
-          "--dtype", [&options](const std::string& name) { options.dtype = kTypes.at(name); },
-          "onednn: elements in which convolutions and products compute; how far that is from f32 is reported")
-      ->check(CLI::IsMember(kTypes))
-      ->default_str("f32");
+void add_provider(nlohmann::json& report, const Engine& engine) {
+  if (!engine.provider().empty()) report["provider"] = engine.provider();
 }
 
 void EngineChoice::add_to(CLI::App& command, CommandFiles& files) {
   command.add_option("--engine", name, "What runs the model")
       ->check(CLI::IsMember(engine_names()))
       ->capture_default_str();
-  command.add_option("--threads", options.threads, "Threads of the engine")
-      ->check(in_range(kThreads))
-      ->capture_default_str();
-  files.updates_profile_db(command, profile_db);
-  add_dtype(command, options);
+  add_each(command, engine_options(options));
+  add_option(command, profile_db_option(profile_db));
+  files.updates_profile_db(profile_db);
 }
 
 Result<std::unique_ptr<Engine>> EngineChoice::make() const {
@@ -75,21 +65,12 @@ void add_precision(nlohmann::json& report, const EngineChoice& engine, const std
 
 CLI::Option* add_repeated(CLI::App& command, const std::string& name, std::vector<std::string>& target,
                           const std::string& help) {
-  return command.add_option(name, target, help + "; may be given many times")
-      ->expected(1)
-      ->allow_extra_args(false)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  return repeatable(command.add_option(name, target, help + "; may be given many times"));
 }
 
 void InputChoice::add_to(CLI::App& command) {
-  add_repeated(command, "--shape", shapes, "NAME:1,3,224,224 (extents of an input) or N=8 (value of a symbol); else 1");
-  command.add_option("--seed", seed, "Seed of the random inputs")->check(in_range(kSeed))->capture_default_str();
-}
-
-Result<ShapeOptions> InputChoice::shape_options() const {
-  ShapeOptions options;
-  for (const std::string& text : shapes) ISOMER_CHECK(add_shape_option(text, options));
-  return options;
+  add_option(command, shapes_option(shapes));
+  add_option(command, seed_option(seed));
 }
 
 void add_trace(CLI::App& command, CommandFiles& files, std::string& file, const std::string& what) {
@@ -119,27 +100,6 @@ void make_folder_of(std::filesystem::path& profile_db) {
   std::error_code error;
   std::filesystem::create_directories(profile_db.parent_path(), error);
   if (error) profile_db.clear();
-}
-
-void add_costs(CLI::App& command, CostOptions& options, CommandFiles& files, const std::vector<std::string>& engines) {
-  options.profile_db = default_profile_db();
-  command.add_option("--engine", options.engine, "What the model shall run on; roofline: a cost model, no device")
-      ->check(CLI::IsMember(engines))
-      ->capture_default_str();
-  command.add_option("--threads", options.engine_options.threads, "Threads of the engine")
-      ->check(in_range(kThreads))
-      ->capture_default_str();
-  add_dtype(command, options.engine_options);
-  files.updates_profile_db(command, options.profile_db);
-  command.add_option("--peak-flops", options.roofline.flops_per_second, "roofline: FLOPs a second")
-      ->check(in_range(NumberRange{.least = 0, .open = true}))
-      ->capture_default_str();
-  command.add_option("--peak-bytes", options.roofline.bytes_per_second, "roofline: bytes a second")
-      ->check(in_range(NumberRange{.least = 0, .open = true}))
-      ->capture_default_str();
-  command.add_option("--kernel-overhead", options.roofline.kernel_overhead_us, "roofline: microseconds a kernel")
-      ->check(in_range(NumberRange{.least = 0}))
-      ->capture_default_str();
 }
 
 }  // namespace isomer

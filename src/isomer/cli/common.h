@@ -11,14 +11,15 @@
 
 #include "isomer/base/result.h"
 #include "isomer/base/trace.h"
+#include "isomer/cli/add_option.h"
 #include "isomer/cli/files.h"
 #include "isomer/cli/validators.h"
+#include "isomer/cost/costs.h"
 #include "isomer/engine/engine.h"
 #include "isomer/engine/inputs.h"
 #include "isomer/onnx/model.h"
-#include "isomer/optimize/costs.h"
-#include "isomer/optimize/option_ranges.h"
-#include "isomer/optimize/precision.h"
+#include "isomer/optimize/options_table.h"
+#include "isomer/search/precision.h"
 
 namespace isomer {
 
@@ -56,25 +57,21 @@ struct EngineChoice {
 void add_precision(nlohmann::json& report, const EngineChoice& engine, const std::optional<PrecisionLoss>& loss);
 
 struct InputChoice {
-  std::vector<std::string> shapes;
+  ShapeOptions shapes;
   uint64_t seed = 1;
 
   void add_to(CLI::App& command);
-  Result<ShapeOptions> shape_options() const;
 };
 
 /// An option that takes one text, and may be given many times.
 CLI::Option* add_repeated(CLI::App& command, const std::string& name, std::vector<std::string>& target,
                           const std::string& help);
 
-/// The --dtype option.
-void add_dtype(CLI::App& command, EngineOptions& options);
+/// Adds the field "provider" to a report if the engine has several.
+void add_provider(nlohmann::json& report, const Engine& engine);
 
 /// Makes the folder of the default; where that cannot be, kernels are kept nowhere.
 void make_folder_of(std::filesystem::path& profile_db);
-/// Options that choose an engine with its costs.
-void add_costs(CLI::App& command, CostOptions& options, CommandFiles& files,
-               const std::vector<std::string>& engines = {"ort", "roofline"});
 
 /// The --trace option.
 void add_trace(CLI::App& command, CommandFiles& files, std::string& file, const std::string& what);

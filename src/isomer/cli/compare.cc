@@ -1,6 +1,6 @@
 // isomer compare: do two models compute the same?
 
-#include "isomer/verify/compare.h"
+#include "isomer/eval/compare.h"
 
 #include <algorithm>
 #include <limits>
@@ -128,8 +128,7 @@ Result<std::vector<NamedTensor>> inputs_of_second(const Pair& pair, std::span<co
 /// Runs both on one set of random inputs and adds to the rows.
 Status compare_once(const CompareOptions& options, Engine& engine, const Pair& pair, uint64_t seed,
                     std::vector<Row>& rows) {
-  ISOMER_TRY(const ShapeOptions shapes, options.random.shape_options());
-  const auto inputs_a = random_inputs(pair.a, shapes, seed);
+  const auto inputs_a = random_inputs(pair.a, options.random.shapes, seed);
   if (!inputs_a) return fail_in(options.a, inputs_a.error());
   const auto inputs_b = inputs_of_second(pair, *inputs_a);
   if (!inputs_b) return fail_in(options.b, inputs_b.error());
@@ -157,6 +156,7 @@ void print_report(const CompareOptions& options, const Engine& engine, const std
                  {"dtype", dtype_name(options.engine.options.dtype)},
                  {"equal", !differ},
                  {"outputs", json::array()}};
+  add_provider(report, engine);
   Table table({"<output", "<type", ">max abs", ">max rel", "<"});
   for (const Row& row : rows) {
     const std::string verdict = row.differs ? "DIFFERS: " + row.worst.str() : "";
@@ -212,7 +212,7 @@ void add_compare(CLI::App& app, int& exit_code) {
   command
       ->add_option("--tolerance", options->tolerance_given,
                    "Error allowed, relative to an output's largest element; else 1e-4, in bf16 0.0156")
-      ->check(in_range(kTolerance));
+      ->check(in_range(NumberRange{.least = 0}));
   options->engine.add_to(*command, options->files);
   options->random.add_to(*command);
   add_json(*command, options->json);

@@ -11,9 +11,9 @@
 #include "isomer/ir/text.h"
 #include "isomer/onnx/export.h"
 #include "isomer/onnx/import.h"
+#include "isomer/onnx/npy.h"
 #include "isomer/onnx/testing.h"
 #include "isomer/ops/registry.h"
-#include "isomer/runtime/npy.h"
 
 namespace isomer {
 namespace {

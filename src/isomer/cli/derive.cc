@@ -1,14 +1,14 @@
 // isomer rules derive: whether equalities follow from rules.
 
-#include <chrono>
 #include <map>
 
 #include "isomer/base/progress.h"
+#include "isomer/base/stopwatch.h"
 #include "isomer/base/table.h"
+#include "isomer/check/derivable.h"
 #include "isomer/cli/commands.h"
 #include "isomer/cli/common.h"
 #include "isomer/rules/builtin.h"
-#include "isomer/verify/derivable.h"
 
 namespace isomer {
 namespace {
@@ -97,13 +97,13 @@ Result<int> derive(const DeriveCommand& command) {
   ISOMER_TRY(const std::vector<Rule> queries, queries_of(command));
   ISOMER_TRY(const std::vector<Rule> rules, chosen_rules(command.rules));
   const std::vector<Direction> directions = directions_of(rules);
-  const auto start = std::chrono::steady_clock::now();
+  const Stopwatch watch;
   std::vector<DerivableAnswer> answers;
   {
     const Progress progress(fmt::format("{} equalities from {} rules", queries.size(), rules.size()));
     answers = all_derivable(queries, directions, command.options, command.threads);
   }
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  const double seconds = watch.seconds();
   if (command.json) {
     nlohmann::json report = nlohmann::json::array();
     for (size_t i = 0; i < queries.size(); ++i) report.push_back(report_of(queries[i], answers[i]));
@@ -147,7 +147,7 @@ void add_rules_derive(CLI::App& rules, int& exit_code) {
   sub->footer(
       "Example: isomer rules derive '(MatMul (MatMul (MatMul ?a ?b) ?c) ?d) => (MatMul ?a (MatMul ?b (MatMul ?c ?d)))\n"
       "  where rank(?a) == 2 and rank(?b) == 2 and rank(?c) == 2 and rank(?d) == 2 and real(?a)'\n"
-      "Exit code 1 when something is not derived, or refuted. docs/derive.md says what the answers mean.");
+      "Exit code 1 when something is not derived, or refuted. docs/reference/derive.md says what the answers mean.");
   sub->callback(
       [command, &exit_code] { exit_code = finish(command->files, [&](FileUses&) { return derive(*command); }); });
 }

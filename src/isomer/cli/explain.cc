@@ -19,17 +19,17 @@ namespace {
 
 using nlohmann::json;
 
-struct Arguments {
+struct ExplainArguments {
   CommandFiles files;
   std::string model;
   ExplainOptions options;
-  CostOptions costs;
+  CostOptions costs = {.engine = "roofline", .profile_db = default_profile_db()};
   std::string rules_file;
-  std::vector<std::string> shapes;
+  ShapeOptions shapes;
   bool json = false;
 };
 
-json report_of(const Arguments& arguments, double cost_us, const std::vector<Place>& places) {
+json report_of(const ExplainArguments& arguments, double cost_us, const std::vector<Place>& places) {
   json report = {{"schema", "isomer.explain.v1"},    {"isomer", version()}, {"model", arguments.model},
                  {"engine", arguments.costs.engine}, {"cost_us", cost_us},  {"places", json::array()}};
   for (const Place& place : places) {
@@ -85,10 +85,9 @@ std::string rules_table(const std::vector<Place>& places, double cost_us) {
   return table.str();
 }
 
-Result<int> run(Arguments& arguments, FileUses& uses) {
+Result<int> run(ExplainArguments& arguments, FileUses& uses) {
   ISOMER_TRY(const Model model, import_model(arguments.model, uses));
-  ISOMER_TRY(const ShapeOptions shapes, InputChoice{.shapes = arguments.shapes}.shape_options());
-  ISOMER_TRY(const SymbolValues symbols, symbol_values(model, shapes));
+  ISOMER_TRY(const SymbolValues symbols, symbol_values(model, arguments.shapes));
   ISOMER_TRY(const RuleSet rules, usable_rules(arguments.rules_file, {}));
   make_folder_of(arguments.costs.profile_db);
   Progress progress;
@@ -110,15 +109,14 @@ Result<int> run(Arguments& arguments, FileUses& uses) {
 
 void add_explain(CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand("explain", "Tell why a rule is or is not used at a place of a model");
-  const auto arguments = std::make_shared<Arguments>();
+  const auto arguments = std::make_shared<ExplainArguments>();
   arguments->files.reads(*command, "model", arguments->model, "ONNX file")->required();
   command->add_option("--rule", arguments->options.rule, "Only this rule, place by place");
   command->add_option("--node", arguments->options.node, "Only the node that makes this value, rule by rule");
-  add_costs(*command, arguments->costs, arguments->files);
-  arguments->costs.engine = "roofline";
+  add_each(*command, cost_options(arguments->costs, {"ort", "roofline"}));
+  arguments->files.updates_profile_db(arguments->costs.profile_db);
   arguments->files.reads(*command, "--rules", arguments->rules_file, "A rule file instead of the built-in rules");
-  add_repeated(*command, "--shape", arguments->shapes,
-               "NAME:1,3,224,224 (extents of an input) or N=8 (value of a symbol)");
+  add_option(*command, shapes_option(arguments->shapes));
   add_json(*command, arguments->json);
   command->footer("Example: isomer explain model.onnx --rule merge-convolutions");
   command->callback([arguments, &exit_code] {

@@ -6,8 +6,7 @@
 
 namespace isomer {
 
-void CommandFiles::updates_profile_db(CLI::App& command, std::filesystem::path& path) {
-  option(command, "--profile-db", path, "File that keeps measured kernels from run to run")->capture_default_str();
+void CommandFiles::updates_profile_db(std::filesystem::path& path) {
   declarations_.emplace_back([&path](FileUses& uses) { ProfileDb::declare(path, uses); });
 }
 

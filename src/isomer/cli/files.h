@@ -34,8 +34,8 @@ class CommandFiles {
     return add(command, option, target, help,
                [](FileUses& uses, const std::string& what, const auto& path) { uses.updates(what, path); });
   }
-  /// The option for the profile database.
-  void updates_profile_db(CLI::App& command, std::filesystem::path& path);
+  /// The profile database that an option of the table names.
+  void updates_profile_db(std::filesystem::path& path);
   /// An option for a file that something else declares, or that is named by more than a path.
   template <class Target>
   static CLI::Option* option(CLI::App& command, const std::string& name, Target& target, const std::string& help) {

@@ -2,18 +2,18 @@
 
 #include <fmt/ranges.h>
 
-#include <chrono>
-
 #include "isomer/base/file.h"
 #include "isomer/base/memory.h"
 #include "isomer/base/progress.h"
+#include "isomer/base/stopwatch.h"
 #include "isomer/base/table.h"
 #include "isomer/cli/commands.h"
 #include "isomer/cli/common.h"
 #include "isomer/discover/builtin.h"
 #include "isomer/discover/discover.h"
 #include "isomer/discover/subsumption.h"
-#include "isomer/verify/lock.h"
+#include "isomer/proof/verify_rule.h"
+#include "isomer/rules/lock.h"
 
 namespace isomer {
 namespace {
@@ -50,12 +50,12 @@ Result<Generated> generate_one(const std::string& name, const GenerateOptions& o
   discovery.checkpoint = options.checkpoint;
   discovery.make_rules = !options.output.empty();
   discovery.progress = [&](const std::string& text) { progress.update(fmt::format("{}: {}", name, text)); };
-  const auto start = std::chrono::steady_clock::now();
+  const Stopwatch watch;
   auto found = discover(variants, discovery);
   if (!found) return fail_in(name, found.error());
   Generated out{name, max_operators, found->counts, {}, std::move(found->rules), 0};
   for (const TermPair& pair : found->equalities) out.equalities.push_back(pair_text(pair, variants[0]));
-  out.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  out.seconds = watch.seconds();
   return out;
 }
 
@@ -170,7 +170,7 @@ void add_rules_generate(CLI::App& rules, int& exit_code) {
   add_json(*command, options->json);
   command->footer(
       "Example: isomer rules generate --universe matrix --max-operators 3 --equalities equal.txt\n"
-      "docs/discovery.md describes universes.");
+      "docs/reference/discovery.md describes universes.");
   command->callback(
       [options, &exit_code] { exit_code = finish(options->files, [&](FileUses&) { return generate(*options); }); });
 }

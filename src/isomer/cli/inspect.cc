@@ -26,7 +26,7 @@ struct InspectOptions {
   CommandFiles files;
   std::string model;
   std::string dot;
-  std::vector<std::string> shapes;
+  ShapeOptions shapes;
   CostChoice costs;
   bool json = false;
 };
@@ -45,7 +45,7 @@ std::vector<OpRow> op_rows(const Graph& graph, const Extents& extents) {
     if (node.is_input() || node.is_constant()) continue;
     OpRow& row = by_name[op_label(node)];
     ++row.count;
-    if (node.num_results > 0 && graph.is_weight(node.result())) {
+    if (!graph.runs(node)) {
       ++row.folded;
       continue;
     }
@@ -150,8 +150,7 @@ void print_report(const Model& model, const std::vector<OpRow>& rows, const Grap
 
 Result<int> inspect(const InspectOptions& options, FileUses& uses) {
   ISOMER_TRY(const Model model, import_model(options.model, uses));
-  ISOMER_TRY(const ShapeOptions shapes, InputChoice{.shapes = options.shapes}.shape_options());
-  const auto symbols = symbol_values(model, shapes);
+  const auto symbols = symbol_values(model, options.shapes);
   if (!symbols) return fail_in(options.model, symbols.error());
   const Extents extents = extents_of(model.graph, *symbols);
   const std::vector<OpRow> rows = op_rows(model.graph, extents);
@@ -191,8 +190,7 @@ void add_inspect(CLI::App& app, int& exit_code) {
   const auto options = std::make_shared<InspectOptions>();
   options->files.reads(*command, "model", options->model, "ONNX file")->required();
   options->files.writes(*command, "--dot", options->dot, "Write the graph as a Graphviz file");
-  add_repeated(*command, "--shape", options->shapes,
-               "NAME:1,3,224,224 (extents of an input) or N=8 (value of a symbol), for FLOPs and bytes; else 1");
+  add_option(*command, shapes_option(options->shapes));
   options->costs.add_to(*command, options->files);
   add_json(*command, options->json);
   command->footer("Example: isomer inspect model.onnx --dot model.dot && dot -Tsvg model.dot > model.svg");

@@ -1,8 +1,7 @@
 #include "isomer/cli/inspect_costs.h"
 
-#include <chrono>
-
 #include "isomer/base/progress.h"
+#include "isomer/base/stopwatch.h"
 #include "isomer/base/table.h"
 #include "isomer/cli/describe.h"
 #include "isomer/optimize/optimize.h"
@@ -20,11 +19,11 @@ Result<std::optional<PlanFacts>> plan_facts(const CostChoice& choice, const Grap
   const Progress progress("compiling a plan ...");
   ISOMER_TRY(const auto engine, choice.engine.make());
   ISOMER_TRY(const auto inputs, concrete_inputs(graph, symbols));
-  const auto start = std::chrono::steady_clock::now();
+  const Stopwatch watch;
   ISOMER_TRY(const auto memory, engine->activation_memory(graph, inputs));
-  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+  const double seconds = watch.seconds();
   if (!memory) return std::nullopt;
-  return PlanFacts{*memory, took.count()};
+  return PlanFacts{*memory, seconds};
 }
 
 json to_json(const PlanFacts& plan) {

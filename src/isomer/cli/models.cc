@@ -75,7 +75,9 @@ void add_models(CLI::App& app, int& exit_code) {
   command->add_option("--batch", options->batch, "Batch size")
       ->check(in_range(IntegerRange{.least = 1, .most = kMaxBatch}))
       ->capture_default_str();
-  command->add_option("--seed", options->seed, "Seed of the weights")->check(in_range(kSeed))->capture_default_str();
+  command->add_option("--seed", options->seed, "Seed of the weights")
+      ->check(in_range(IntegerRange{.least = 0}))
+      ->capture_default_str();
   add_json(*command, options->json);
   command->footer("Example: isomer models squeezenet -o squeezenet.onnx --batch 4");
   command->callback([options, &exit_code] {

@@ -1,10 +1,11 @@
-// The worked example of docs/proofs.md: operators that no rule knows, and the rules that come of declaring them.
+// The worked example of docs/reference/proofs.md: operators that no rule knows, and the rules that come of declaring
+// them.
 
 #include <gmock/gmock.h>
 
 #include "isomer/discover/builtin.h"
 #include "isomer/discover/discover.h"
-#include "isomer/verify/verify_rule.h"
+#include "isomer/proof/verify_rule.h"
 
 namespace isomer {
 namespace {

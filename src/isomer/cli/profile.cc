@@ -73,7 +73,8 @@ void add_profile(CLI::App& app, int& exit_code) {
   CLI::App* merged =
       add_part(*command, "merge", "Take over what other databases know; of two, what has more runs", options);
   options->files.reads(*merged, "others", options->others, "Files to take over")->required();
-  options->files.updates_profile_db(*merged, options->db);
+  add_option(*merged, profile_db_option(options->db));
+  options->files.updates_profile_db(options->db);
   merged->callback(
       [options, &exit_code] { exit_code = finish(options->files, [&](FileUses&) { return merge(*options); }); });
 }

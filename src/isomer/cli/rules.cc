@@ -10,9 +10,9 @@
 #include "isomer/base/table.h"
 #include "isomer/cli/commands.h"
 #include "isomer/cli/common.h"
+#include "isomer/proof/verify_rule.h"
 #include "isomer/rules/builtin.h"
-#include "isomer/verify/lock.h"
-#include "isomer/verify/verify_rule.h"
+#include "isomer/rules/lock.h"
 
 namespace isomer {
 namespace {

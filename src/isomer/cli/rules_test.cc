@@ -4,7 +4,7 @@
 #include "isomer/base/file.h"
 #include "isomer/base/temp_dir.h"
 #include "isomer/cli/testing.h"
-#include "isomer/verify/lock.h"
+#include "isomer/rules/lock.h"
 
 namespace isomer {
 namespace {

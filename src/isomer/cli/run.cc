@@ -11,8 +11,8 @@
 #include "isomer/cli/commands.h"
 #include "isomer/cli/common.h"
 #include "isomer/onnx/import.h"
+#include "isomer/onnx/npy.h"
 #include "isomer/ops/onnx_form.h"
-#include "isomer/runtime/npy.h"
 
 namespace isomer {
 namespace {
@@ -63,7 +63,7 @@ Status read_inputs(const RunOptions& options, const Model& model, ShapeOptions& 
 }
 
 Result<std::vector<NamedTensor>> make_inputs(const RunOptions& options, const Model& model) {
-  ISOMER_TRY(ShapeOptions shapes, options.random.shape_options());
+  ShapeOptions shapes = options.random.shapes;
   std::vector<NamedTensor> given;
   ISOMER_CHECK(read_inputs(options, model, shapes, given));
   auto inputs = random_inputs(model, shapes, options.random.seed);
@@ -145,6 +145,7 @@ Result<int> run(const RunOptions& options, FileUses& uses) {
   json report = {{"schema", "isomer.run.v1"},   {"isomer", version()},        {"model", options.model},
                  {"engine", engine->name()},    {"device", engine->device()}, {"threads", engine->threads()},
                  {"seed", options.random.seed}, {"outputs", json::array()}};
+  add_provider(report, *engine);
   add_precision(report, options.engine, loss);
   if (!options.output_dir.empty()) {
     std::error_code error;

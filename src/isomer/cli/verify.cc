@@ -8,12 +8,12 @@
 #include "isomer/base/printable.h"
 #include "isomer/base/progress.h"
 #include "isomer/base/version.h"
+#include "isomer/certificate/verify_files.h"
 #include "isomer/cli/commands.h"
 #include "isomer/cli/common.h"
+#include "isomer/eval/compare.h"
 #include "isomer/onnx/content.h"
-#include "isomer/verify/compare.h"
-#include "isomer/verify/proof/prove_moves.h"
-#include "isomer/verify/replay/verify_files.h"
+#include "isomer/optimize/prove_moves.h"
 
 namespace isomer {
 namespace {
@@ -40,13 +40,16 @@ struct Difference {
   std::vector<std::string> obstacles = {};  ///< why they could not be compared
 };
 
+/// Whether there are shapes in place of those of the search.
+bool asks_for_shapes(const VerifyOptions& options) { return !shape_texts(options.random.shapes).empty(); }
+
 Result<Difference> measure_on(const EngineChoice& choice, const VerifyOptions& options,
                               const replay::Verification& found) {
   Difference out{.engine = choice.name};
-  // Those of the options replace those of the search.
-  const bool own = !options.random.shapes.empty();
-  const InputChoice random{.shapes = own ? options.random.shapes : found.certificate.shapes};
-  ISOMER_TRY(const ShapeOptions shapes, random.shape_options());
+  ShapeOptions shapes = options.random.shapes;
+  if (!asks_for_shapes(options)) {
+    for (const std::string& text : found.certificate.shapes) ISOMER_CHECK(add_shape_option(text, shapes));
+  }
   ISOMER_TRY(const auto engine, choice.make());
   ISOMER_TRY(const SessionId before, engine->load(options.input));
   ISOMER_TRY(const SessionId after, engine->load(options.output));
@@ -78,7 +81,7 @@ Result<Difference> measure(const VerifyOptions& options, const replay::Verificat
     if (difference) return difference;
     none.obstacles.push_back(fmt::format("{}: {}", name, difference.error().message));
   }
-  if (!asked && options.random.shapes.empty()) return none;
+  if (!asked && !asks_for_shapes(options)) return none;
   return fail("the steps hold, but the outputs cannot be compared: {}", fmt::join(none.obstacles, "; "));
 }
 

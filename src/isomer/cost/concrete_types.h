@@ -1,24 +1,24 @@
 #pragma once
-// The types of a graph's values for given values of its symbols, in the forms that costs need.
+// The types of a graph's values for given values of its symbols, in the forms that cost models need.
 
 #include <optional>
 #include <vector>
 
-#include "isomer/runtime/work.h"
+#include "isomer/ops/work.h"
 
 namespace isomer {
 
 class ConcreteTypes {
  public:
-  /// Keeps references to both. Linear in the graph; where every extent is an integer, nothing is inferred.
+  /// Keeps references to both. Takes time linear in the graph; if every extent is an integer, nothing is inferred.
   ConcreteTypes(const Graph& graph, const SymbolValues& symbols);
 
-  /// Hash of element type and extents.
+  /// Returns a hash of element type and extents.
   uint64_t hash(ValueId value) const { return hashes_[value]; }
-  /// 0 where the extents are not known.
+  /// Returns 0 if the extents are unknown.
   double bytes(ValueId value) const { return bytes_[value]; }
   std::span<const double> bytes() const { return bytes_; }
-  /// Of all values; made when first asked for.
+  /// Returns the extents of all values; computed on first use.
   const Extents& extents() const;
 
  private:
@@ -29,7 +29,7 @@ class ConcreteTypes {
   mutable std::optional<Extents> extents_;
 };
 
-/// Bytes of every value of a graph.
+/// Returns the bytes of every value of a graph.
 std::vector<double> bytes_of_values(const Graph& graph, const SymbolValues& symbols);
 
 }  // namespace isomer

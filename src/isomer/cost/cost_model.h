@@ -1,5 +1,5 @@
 #pragma once
-// What a graph costs, before anyone runs it whole.
+// The predicted cost of a graph, which is known without running the complete graph.
 
 #include <vector>
 
@@ -10,36 +10,37 @@
 
 namespace isomer {
 
-/// The dimensions of a graph's cost (MetaFlow, section 4.1), for one run. What depends on weights alone costs nothing.
+/// The dimensions of a graph's cost (MetaFlow, section 4.1), for one run. Nodes that depend only on weights cost
+/// nothing.
 struct Metrics {
   double latency_us = 0;  ///< sum over the kernels
   double flops = 0;
   double bytes = 0;       ///< moved to and from memory
-  double kernels = 0;     ///< how many are launched
-  double peak_bytes = 0;  ///< of activations that live at the same time: foreseen, or as the engine's plan has it
+  double kernels = 0;     ///< number of launches
+  double peak_bytes = 0;  ///< of activations that are live at the same time: predicted, or from the engine's plan
 };
 
-/// A kernel that a graph's latency is made of.
+/// One kernel of a graph; the latency of the graph is the sum of its kernels' times.
 struct PlannedKernel {
-  std::vector<NodeId> nodes;  ///< those that it runs; of a reorder, the one whose result changes its layout
-  bool reorder = false;       ///< it changes a layout and nothing else
-  double us = 0;              ///< as in Metrics; 0 for an opaque node whose time is not known
+  std::vector<NodeId> nodes;  ///< nodes that it runs; for a reorder, the node whose result changes its layout
+  bool reorder = false;       ///< it only changes a layout
+  double us = 0;              ///< as in Metrics; 0 for an opaque node whose time is unknown
 };
 
 class CostModel {
  public:
   virtual ~CostModel() = default;
-  /// The cost of a graph. An Error where a kernel cannot be measured; searches pass over such a candidate.
+  /// Returns the cost of a graph. An Error if a kernel cannot be measured; searches skip such a candidate.
   virtual Result<Metrics> metrics(const Graph& graph, const Boundary& boundary = {}) = 0;
-  /// The kernels whose sum the latency is, in the order of the graph's nodes. An Error as for `metrics`.
+  /// Returns the kernels that the latency is the sum of, in the order of the graph's nodes. An Error as for `metrics`.
   virtual Result<std::vector<PlannedKernel>> kernels(const Graph& graph) = 0;
-  /// From then on, nothing more is measured: a cost that is not known yet is an Error.
+  /// After the deadline nothing more is measured: a cost that is still unknown is an Error.
   virtual void measure_until(const Deadline& /*deadline*/) {}
-  /// Bytes of every value of a graph, for what lives beside a part of it; 0 where they are not known.
+  /// Returns the bytes of every value of a graph, which are needed for the memory outside a part; 0 if unknown.
   virtual std::vector<double> value_bytes(const Graph& graph) const {
     return std::vector<double>(graph.num_values(), 0);
   }
-  /// The layout of every value of a graph, for the boundaries of its parts.
+  /// Returns the layout of every value of a graph, which is needed for the boundaries of its parts.
   virtual std::vector<Layout> layouts(const Graph& graph) const {
     return std::vector<Layout>(graph.num_values(), Layout::Plain);
   }

@@ -36,6 +36,9 @@ Result<std::unique_ptr<KernelCost>> KernelCost::make(Engine& engine, ProfileDb& 
   auto cost = std::unique_ptr<KernelCost>(new KernelCost(engine, db, std::move(key), std::move(options)));
   ISOMER_TRY(const auto known, db.load(cost->key_));
   for (const ProfiledKernel& kernel : known) cost->profile_[kernel.signature] = kernel.time;
+  if (db.locked()) {
+    ISOMER_TRY(cost->failures_, db.load_failures(cost->key_));
+  }
   return cost;
 }
 
@@ -77,7 +80,7 @@ Result<const Metrics*> KernelCost::find(KernelSigner& signer, const What& what, 
     if constexpr (std::is_same_v<What, size_t>) {
       for (const NodeId id : plan.kernel(what)) metrics.flops += works_.of(graph, graph.node(id), types).flops;
       metrics.bytes = signer.bytes(what);
-      // No substitution touches an opaque node: what it costs is the same in all versions of a graph.
+      // No substitution changes an opaque node, so it costs the same in all versions of a graph.
       measurable = !is_opaque(graph, plan, what);
     } else {
       metrics.bytes = 2 * types.bytes(what.value);
@@ -88,7 +91,7 @@ Result<const Metrics*> KernelCost::find(KernelSigner& signer, const What& what, 
         result->latency_us = *us;
       } else {
         result = fail_in(signer.describe(what), us.error());
-        if (deadline_.passed()) return tl::unexpected<Error>(result.error());  // it may be measured another time
+        if (deadline_.passed()) return tl::unexpected<Error>(result.error());  // a later run may measure it
       }
     }
     found = known_.emplace(signature, std::move(result)).first;
@@ -100,6 +103,7 @@ Result<const Metrics*> KernelCost::find(KernelSigner& signer, const What& what, 
 template <class What>
 Result<double> KernelCost::latency(const KernelSigner& signer, const What& what, uint64_t signature) {
   if (const auto found = profile_.find(signature); found != profile_.end()) return found->second.us;
+  if (const auto found = failures_.find(signature); found != failures_.end()) return fail("{}", found->second);
   if (db_->locked()) {
     db_->miss(signer.describe(what));
     return fail("it is not in the profile database");
@@ -109,8 +113,11 @@ Result<double> KernelCost::latency(const KernelSigner& signer, const What& what,
   const std::string description = signer.describe(what);
   options_.progress(measured_, description);
   TraceScope scope(options_.trace, description, "kernel");
-  ISOMER_TRY(const KernelRun run, signer.extract(what));
-  ISOMER_TRY(const KernelTime time, engine_->time_kernel(run, overhead_us));
+  const Result<KernelTime> timed =
+      signer.extract(what).and_then([&](const KernelRun& run) { return engine_->time_kernel(run, overhead_us); });
+  // Recorded, so that a locked run also continues without it. After the deadline, the failure is not the kernel's.
+  if (!timed && !deadline_.passed()) ISOMER_CHECK(db_->store_failure(key_, signature, timed.error().message));
+  ISOMER_TRY(const KernelTime time, timed);
   ++measured_;
   scope.note("us", time.us);
   scope.note("runs", static_cast<double>(time.runs));
@@ -119,7 +126,7 @@ Result<double> KernelCost::latency(const KernelSigner& signer, const What& what,
   return time.us;
 }
 
-/// Measured once and kept like a kernel.
+/// Measured once and stored like a kernel.
 Result<double> KernelCost::overhead() {
   const uint64_t signature = hash_text("overhead of a launch");
   if (const auto found = profile_.find(signature); found != profile_.end()) return found->second.us;
@@ -148,7 +155,7 @@ Result<std::vector<PlannedKernel>> KernelCost::kernels(const Graph& graph) {
 }
 
 Result<std::vector<KernelShare>> KernelCost::account(const Graph& graph) {
-  ISOMER_CHECK(metrics(graph).map([](const Metrics&) {}));  // measures what is not known yet
+  ISOMER_CHECK(metrics(graph).map([](const Metrics&) {}));  // measures kernels that are unknown so far
   const ConcreteTypes types(graph, options_.symbols);
   const KernelPlan plan = planner_->plan(graph, {});
   KernelSigner signer(graph, plan, types, options_.footprint);

@@ -1,5 +1,5 @@
 #pragma once
-// A graph's cost as the sum of its kernels', each measured once on the engine.
+// The cost of a graph as the sum of its kernels' costs, each measured once on the engine.
 
 #include <functional>
 #include <memory>
@@ -13,29 +13,30 @@
 
 namespace isomer {
 
-/// Bytes that pass through the caches in one run of a graph: its weights and every activation that is stored.
+/// Returns the bytes that pass through the caches in one run of a graph: its weights and every activation that is
+/// stored.
 double footprint(const Graph& graph, const SymbolValues& symbols);
 
 struct KernelCostOptions {
   SymbolValues symbols = {};
-  /// footprint() of the model that the graphs are versions or parts of: how far away its weights are from one run to
-  /// the next. Kernels of models of very different sizes take differently long.
+  /// footprint() of the model that the graphs are versions or parts of. It determines how far weights are evicted
+  /// between two runs, so equal kernels of models of very different sizes have different latencies.
   double footprint = 0;
-  /// Called before each measurement with the number of kernels measured so far and what comes next.
+  /// Called before each measurement with the number of kernels measured so far and a description of the next one.
   std::function<void(size_t, const std::string&)> progress = [](size_t, const std::string&) {};
-  Trace* trace = nullptr;  ///< gets every measurement; null: nobody
+  Trace* trace = nullptr;  ///< records every measurement; nullptr: disabled
 };
 
-/// One line of an account.
+/// One line of the breakdown of a graph's latency.
 struct KernelShare {
   std::string kernel;
   int count = 0;
-  double us = 0;  ///< of all of them
+  double us = 0;  ///< of all `count` together
 };
 
 class KernelCost : public CostModel {
  public:
-  /// Keeps references to both. An Error where the engine does not describe its kernels.
+  /// Keeps references to both. An Error if the engine does not describe its kernels.
   static Result<std::unique_ptr<KernelCost>> make(Engine& engine, ProfileDb& db, KernelCostOptions options);
 
   Result<Metrics> metrics(const Graph& graph, const Boundary& boundary = {}) override;
@@ -45,17 +46,18 @@ class KernelCost : public CostModel {
     return bytes_of_values(graph, options_.symbols);
   }
   void measure_until(const Deadline& deadline) override { deadline_ = deadline; }
-  /// What makes up the latency of a graph, the largest share first.
+  /// Returns the kernels that make up the latency of a graph, largest share first.
   Result<std::vector<KernelShare>> account(const Graph& graph);
-  /// What the measurements hold for: the engine as it is, unless the database is locked (ProfileDb::resolve).
+  /// Returns what the measurements are valid for: this engine on this machine, unless the database is locked
+  /// (ProfileDb::resolve).
   const ProfileKey& key() const { return key_; }
-  /// Kernels measured so far, rather than found in the database.
+  /// Number of kernels that were measured so far, not counting those found in the database.
   size_t measured() const { return measured_; }
 
  private:
   KernelCost(Engine& engine, ProfileDb& db, ProfileKey key, KernelCostOptions options);
 
-  /// The cost of a kernel or reorder, measured when it is asked for first.
+  /// Returns the cost of a kernel or reorder, which is measured on first use.
   template <class What>
   Result<const Metrics*> find(KernelSigner& signer, const What& what, const ConcreteTypes& types, const Graph& graph,
                               const KernelPlan& plan);
@@ -68,7 +70,9 @@ class KernelCost : public CostModel {
   const KernelPlanner* planner_;
   KernelCostOptions options_;
   ProfileKey key_;
-  std::unordered_map<uint64_t, KernelTime> profile_;     // what the database knew, and what was measured since
+  std::unordered_map<uint64_t, KernelTime> profile_;  // entries of the database, and new measurements
+  // kernels that could not be measured according to a locked database, and why
+  std::map<uint64_t, std::string> failures_;
   std::unordered_map<uint64_t, Result<Metrics>> known_;  // by signature
   NodeWorkCache works_;
   size_t measured_ = 0;

@@ -8,7 +8,7 @@
 namespace isomer {
 namespace {
 
-/// Values that lie in one piece of memory, and the nodes (as times) between which they live.
+/// Values that share one piece of memory, and the nodes (as times) between which they are live.
 class Lives {
  public:
   Lives(const Graph& graph, const KernelPlan& plan, std::span<const double> bytes, bool part)
@@ -44,7 +44,7 @@ class Lives {
   static constexpr uint32_t kNoKernel = UINT32_MAX;
   static constexpr NodeId kNever = UINT32_MAX;
 
-  /// How many times larger a value is in whole blocks of channels.
+  /// Returns the size of a value in whole blocks of channels, relative to its own size.
   double padding(ValueId value) const {
     const auto& shape = graph_.type(value).shape;
     if (!shape || shape->size() < 2 || !(*shape)[1].is_const() || (*shape)[1].value() < 1) return 1;
@@ -53,16 +53,13 @@ class Lives {
     return static_cast<double>(blocks * plan_.block) / static_cast<double>(channels);
   }
 
-  bool joins_in_place(NodeId id) const {
-    const Node& node = graph_.node(id);
-    return !inner_[id] && !node.is_opaque() && node.op->domain.empty() && node.op->name == "Concat";
-  }
+  bool joins_in_place(NodeId id) const { return !inner_[id] && graph_.node(id).op->has(Trait::Concatenation); }
   bool computed(ValueId value) const {
     return value != kNoValue && !graph_.is_weight(value) && !graph_.producer_node(value).is_input();
   }
 
-  /// Gives operands of concatenations their places. Of several concatenations the last one has an operand, but one that
-  /// begins with all operands of another one begins with its result.
+  /// Places the operands of concatenations. If a value is an operand of several concatenations, the last one owns it. A
+  /// concatenation that begins with all operands of another begins with that one's result.
   void claim_parts() {
     struct Join {
       ValueId result;
@@ -115,7 +112,7 @@ class Lives {
       for (const ValueId operand : operands) touch(operand, id);
       return touch(node.result(), id);
     }
-    if (ends_[id] == kNoKernel) {  // a view, by itself or as a kernel performs it; or within a kernel
+    if (ends_[id] == kNoKernel) {  // a view, by itself or performed by a kernel; or a value within a kernel
       const bool view = !inner_[id] || is_view(node) || moves_elements(node);
       for (uint32_t i = 0; i < node.num_results; ++i)
         if (view && !operands.empty() && operands[0] != kNoValue) home_[node.result(i)] = home_[operands[0]];
@@ -130,10 +127,8 @@ class Lives {
     }
   }
 
-  /// What products perform while they read.
-  static bool moves_elements(const Node& node) {
-    return !node.is_opaque() && (node.op->name == "Transpose" || node.op->name == "Slice" || node.op->name == "Split");
-  }
+  /// Whether products can perform the node while they read its operand.
+  static bool moves_elements(const Node& node) { return node.op->has(Trait::Permutation) || node.op->has(Trait::Cut); }
 
   void place_input(NodeId id) {
     const ValueId value = graph_.node(id).result();
@@ -144,7 +139,7 @@ class Lives {
     if (part_) touch(value, 0);
   }
 
-  /// Ends the life of a value where a kernel writes its result over it.
+  /// Ends the life of a value when a kernel overwrites it with its result.
   void overwrite() {
     for (NodeId id = 0; id < graph_.nodes().size(); ++id) {
       if (ends_[id] == kNoKernel) continue;
@@ -184,11 +179,11 @@ class Lives {
 
   const Graph& graph_;
   const KernelPlan& plan_;
-  std::vector<double> bytes_;  // by value, in the layout in which it is made
+  std::vector<double> bytes_;  // by value, in its original layout
   const bool part_;
   double caller_ = 0;           // bytes that the caller holds
-  std::vector<ValueId> home_;   // by value: the value whose memory it lies in; none within kernels
-  std::vector<NodeId> first_;   // by home: the first kernel that touches it
+  std::vector<ValueId> home_;   // by value: the value whose memory it is in; none within kernels
+  std::vector<NodeId> first_;   // by home: the first kernel that accesses it
   std::vector<NodeId> last_;    // likewise
   std::vector<uint32_t> ends_;  // by node: the kernel whose last node it is
   std::vector<bool> inner_;     // by node: whether a kernel runs it

@@ -1,5 +1,5 @@
 #pragma once
-// The memory that activations take while an engine's kernels run, foreseen without a plan of the engine's own.
+// Predicts the memory that activations take while an engine's kernels run, without a plan of the engine.
 
 #include <span>
 
@@ -7,12 +7,12 @@
 
 namespace isomer {
 
-/// The most bytes of activations that live at the same time when kernels run in the order of their last nodes. What
-/// stays within a kernel takes nothing. Nodes in no kernel are views of their first operand, or concatenations whose
-/// operands are made in their places. An element-wise kernel writes over an operand of equal size that nobody reads
-/// later. Outputs stay to the end. Inputs are the caller's: they stay, too, and a copy in another layout comes on top;
-/// those of a `part` of a larger graph are like any other value. `bytes` is by value, in row-major order. Scratch
-/// memory and gaps between values are left out.
+/// Returns the maximum number of bytes of activations that are live at the same time when kernels run in the order of
+/// their last nodes. Values within a kernel take no memory. Nodes in no kernel are views of their first operand, or
+/// concatenations whose operands are computed in place. An element-wise kernel overwrites an operand of equal size that
+/// has no later reader. Outputs are live to the end. Inputs belong to the caller and are live to the end too; a copy in
+/// another layout is added. Inputs of a `part` of a larger graph are like any other value. `bytes` is indexed by value,
+/// for row-major order. Scratch memory and gaps between values are not counted.
 double live_bytes(const Graph& graph, const KernelPlan& plan, std::span<const double> bytes, bool part);
 
 }  // namespace isomer

@@ -3,19 +3,12 @@
 #include <gtest/gtest.h>
 
 #include "isomer/cost/concrete_types.h"
-#include "isomer/engine/onednn_planner.h"
-#include "isomer/engine/ort_planner.h"
-#include "isomer/ir/text.h"
-#include "isomer/ops/registry.h"
+#include "isomer/engine/onednn/planner.h"
+#include "isomer/engine/ort/planner.h"
+#include "isomer/ops/graph_testing.h"
 
 namespace isomer {
 namespace {
-
-Graph parsed(const std::string& text) {
-  auto graph = parse_graph(text, find_op);
-  if (!graph) throw std::runtime_error(graph.error().message);
-  return std::move(*graph);
-}
 
 double own_runtime(const Graph& graph, bool part = false) {
   return live_bytes(graph, OnednnPlanner(16).plan(graph, {}), bytes_of_values(graph, {}), part);
@@ -27,7 +20,8 @@ double onnx_runtime(const Graph& graph) {
 constexpr double kOne = 4 * 8 * 8 * 4;  // bytes of f32[4,8,8]
 
 TEST(LiveBytes, CountsWhatLivesBetweenKernels) {
-  // x stays with the caller; a and b live while b is made, then b and c. The own runtime copies c to the caller.
+  // x stays with the caller; a and b are live while b is computed, then b and c. The built-in runtime copies c to the
+  // caller.
   const std::string chain =
       "input x: f32[4,64]\n w = f32[64,64]{seed 1}\n a = MatMul(x, w)\n b = MatMul(a, w)\n c = MatMul(b, w)\n return c";
   EXPECT_EQ(own_runtime(parsed(chain)), 4 * 4 * 64 * 4);
@@ -54,9 +48,9 @@ TEST(LiveBytes, JoinsInPlaceWhereTheEngineDoes) {
       "j = Concat(a, b) {axis=1}\n"
       "y = Conv(j, v) {strides=[1,1], dilations=[1,1], pads=[0,0,0,0]}\n return y";
   constexpr double kPart = 16 * 8 * 8 * 4;
-  // The caller's x and y; the blocked copy of x and the joined buffer at first, then that and y.
+  // The caller's x and y; at first also the blocked copy of x and the joined buffer, then that buffer and y.
   EXPECT_EQ(own_runtime(parsed(text)), 5 * kPart);
-  // ONNX Runtime copies: a, b and j live at the same time.
+  // ONNX Runtime copies: a, b and j are live at the same time.
   EXPECT_EQ(onnx_runtime(parsed(text)), 5 * kPart);
 }
 

@@ -1,40 +1,12 @@
 #include "isomer/cost/node_work.h"
 
-#include <algorithm>
-#include <array>
-#include <string_view>
-
 #include "isomer/base/hash.h"
 
 namespace isomer {
 
-bool is_view(const Node& node) {
-  constexpr std::array<std::string_view, 5> kViews{"Reshape", "Flatten", "Squeeze", "Unsqueeze", "Identity"};
-  return std::find(kViews.begin(), kViews.end(), node.op->name) != kViews.end();
-}
+bool is_view(const Node& node) { return node.op->has(Trait::View); }
 
-bool works_in_place(const Node& node) {
-  constexpr std::array<std::string_view, 14> kNames{"BatchNormalization",
-                                                    "Relu",
-                                                    "Clip",
-                                                    "LeakyRelu",
-                                                    "Sigmoid",
-                                                    "Tanh",
-                                                    "Add",
-                                                    "Sum",
-                                                    "Mul",
-                                                    "Sub",
-                                                    "Div",
-                                                    "Erf",
-                                                    "HardSigmoid",
-                                                    "HardSwish"};
-  return is_view(node) || std::ranges::find(kNames, node.op->name) != kNames.end();
-}
-
-bool runs(const Graph& graph, const Node& node) {
-  if (node.is_input() || node.is_constant()) return false;
-  return node.num_results == 0 || !graph.is_weight(node.result());
-}
+bool works_in_place(const Node& node) { return is_view(node) || node.op->has(Trait::InPlace); }
 
 const Work& NodeWorkCache::of(const Graph& graph, const Node& node, const ConcreteTypes& types) {
   uint64_t key = hash_mix(node.op->hash(), node.attrs.hash());

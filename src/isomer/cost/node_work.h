@@ -1,5 +1,5 @@
 #pragma once
-// FLOPs and bytes of nodes, computed once for each operator, attributes and operand types.
+// FLOPs and bytes of nodes, computed once per combination of operator, attributes and operand types.
 
 #include <unordered_map>
 
@@ -7,18 +7,16 @@
 
 namespace isomer {
 
-/// Operators that only give the same bytes another shape: they move nothing and are no kernel.
+/// Returns whether the operator only changes the shape of the same bytes: it moves nothing and is not a kernel.
 bool is_view(const Node& node);
 
-/// Whether an engine performs a node where its operand lies, or together with the node that makes it.
+/// Returns whether an engine can run a node in the memory of its operand, or together with the node that makes the
+/// operand.
 bool works_in_place(const Node& node);
-
-/// Whether a node takes part in a run: inputs, constants and what depends on constants alone do not.
-bool runs(const Graph& graph, const Node& node);
 
 class NodeWorkCache {
  public:
-  /// Of one run of the node. A view moves nothing.
+  /// Returns the work of one run of the node. A view moves nothing.
   const Work& of(const Graph& graph, const Node& node, const ConcreteTypes& types);
 
  private:

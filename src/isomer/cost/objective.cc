@@ -180,7 +180,7 @@ bool MetricExpression::reads(double Metrics::*metric) const {
 
 namespace {
 
-/// Refuses what never has a value, such as 1/0, judged by a cost without special numbers.
+/// Rejects expressions that never have a finite value, such as 1/0, by evaluating one for ordinary metrics.
 Status check_finite(const MetricExpression& expression, std::string_view text) {
   const Metrics some{.latency_us = 3.1415926535,
                      .flops = 271828.1828,
@@ -223,7 +223,7 @@ double Objective::operator()(const Metrics& metrics) const {
 }
 
 double Objective::guided(const Metrics& metrics) const {
-  double excess = 0;  // of all limits, each relative to the limit
+  double excess = 0;  // sum over all limits, each relative to the limit
   for (const Limit& limit : limits_) {
     const double small = limit.small(metrics);
     const double large = limit.large(metrics);

@@ -1,5 +1,5 @@
 #pragma once
-// What a search minimizes: an expression over the dimensions of a cost, and hard limits on them.
+// The objective of a search: an expression over the dimensions of a cost, and hard limits on them.
 
 #include <string>
 #include <string_view>
@@ -13,13 +13,13 @@ namespace isomer {
 /// latency_us (or latency), flops, bytes, kernels, peak_bytes (or memory).
 class MetricExpression {
  public:
-  /// An Error says where the text goes wrong.
+  /// An Error gives the position of a syntax error.
   static Result<MetricExpression> parse(std::string_view text);
-  /// Not finite where the arithmetic is not (a division by zero).
+  /// Returns the value of the expression; not finite if the arithmetic is not (a division by zero).
   double operator()(const Metrics& metrics) const;
-  /// Whether this dimension is in it.
+  /// Returns whether the expression contains this dimension.
   bool reads(double Metrics::*metric) const;
-  /// Whether any dimension is in it.
+  /// Returns whether the expression contains any dimension.
   bool reads_any() const;
 
  private:
@@ -30,34 +30,34 @@ class MetricExpression {
     double Metrics::*metric = nullptr;
   };
   std::vector<Step> steps_;  // in postfix order
-  size_t depth_ = 0;         // most values on the stack at once
+  size_t depth_ = 0;         // maximum number of values on the stack
 };
 
-/// Guided costs from here on are of what exceeds a limit.
+/// Penalized objectives (`guided`) of this value or more mean that a limit is exceeded.
 constexpr double kBeyondLimits = 1e30;
 
 class Objective {
  public:
   /// The latency, without limits.
   Objective() : Objective(MetricExpression::parse("latency_us").value(), "latency_us") {}
-  /// An Error where the text is no expression, has no finite value or does not depend on the graph.
+  /// An Error if the text is not an expression, has no finite value, or does not depend on the graph.
   static Result<Objective> parse(std::string_view text);
 
   /// Adds a hard limit, `EXPRESSION <= EXPRESSION` (or >=).
   Status add_limit(std::string_view text);
 
-  /// What to minimize; infinite where a limit is exceeded, and where the expression has no finite value.
+  /// Returns the number to minimize; infinite if a limit is exceeded or the expression has no finite value.
   double operator()(const Metrics& metrics) const;
-  /// As operator(), but finite beyond a limit: larger than anything within, and the larger the more is exceeded. A
-  /// search that minimizes this finds its way from beyond the limits to within.
+  /// Like operator(), but finite if a limit is exceeded: larger than any value within the limits, and larger the more
+  /// is exceeded. A search that minimizes it gets from beyond the limits to within them.
   double guided(const Metrics& metrics) const;
   bool within_limits(const Metrics& metrics) const;
   const std::string& text() const { return text_; }
-  /// The limits as they were given.
+  /// The text of each limit.
   std::vector<std::string> limits() const;
-  /// Whether it depends on the memory, by itself or by a limit.
+  /// Returns whether the expression or a limit depends on the memory.
   bool uses_memory() const;
-  /// Whether it is the latency and nothing else, so that a run of the whole graph tells it.
+  /// Returns whether the objective is exactly the latency, so that a run of the complete graph measures it.
   bool is_latency() const { return text_ == "latency_us" || text_ == "latency"; }
 
  private:

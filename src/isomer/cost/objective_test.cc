@@ -14,7 +14,7 @@ using testing::HasSubstr;
 
 constexpr Metrics kMetrics{.latency_us = 100, .flops = 2e9, .bytes = 4e6, .kernels = 25, .peak_bytes = 1000};
 
-/// Of an expression, which may be a constant although an objective must not be one.
+/// Returns the value of an expression, which (unlike an objective) may be a constant.
 double value(const std::string& text) {
   const auto objective = Objective::parse("0 * kernels + " + text);
   EXPECT_TRUE(objective.has_value()) << (objective ? "" : objective.error().message);

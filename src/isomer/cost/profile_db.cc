@@ -22,9 +22,16 @@ constexpr const char* kSchema = R"(
     us REAL NOT NULL, spread REAL NOT NULL, runs INTEGER NOT NULL, PRIMARY KEY (device, signature)) WITHOUT ROWID;
 )";
 
-/// What a row of `kernel` has to be to count as a measurement. The file may come from anywhere: SQLite keeps text and
-/// infinity where numbers are declared. No clock sees less than a picosecond, but what is left after the overhead of a
-/// call is subtracted may be 0.
+/// Created on the first failure, so that files of earlier versions need no change.
+constexpr const char* kFailureSchema = R"(
+  CREATE TABLE IF NOT EXISTS failure (
+    device INTEGER NOT NULL, signature INTEGER NOT NULL, reason TEXT NOT NULL, PRIMARY KEY (device, signature))
+    WITHOUT ROWID;
+)";
+
+/// Condition for a row of `kernel` to count as a measurement. The file may come from anywhere: SQLite stores text and
+/// infinity even in columns declared as numbers. No clock resolves less than a picosecond, but a time may be 0 after
+/// the overhead of a call is subtracted.
 constexpr const char* kIsMeasurement = R"(
   typeof(signature) = 'integer' AND typeof(description) = 'text'
   AND typeof(us) IN ('real', 'integer') AND (us = 0 OR us >= 1e-6) AND us < 9e999
@@ -33,7 +40,7 @@ constexpr const char* kIsMeasurement = R"(
 
 constexpr int64_t kMaxThreads = 1024;  // of a device
 
-/// A prepared statement that goes with the object.
+/// A prepared statement, finalized by the destructor.
 class Statement {
  public:
   Statement(sqlite3* db, const std::string& sql) { sqlite3_prepare_v2(db, sql.c_str(), -1, &statement_, nullptr); }
@@ -111,8 +118,8 @@ Result<ProfileDb> ProfileDb::connect(const std::filesystem::path& path, int flag
   ProfileDb db(handle, path.empty() ? "profile database" : path.string());
   if (code != SQLITE_OK) return db.failure();
   sqlite3_busy_timeout(handle, kBusyMilliseconds);
-  // In this journal mode, a crash of the machine may lose the last measurements, which does no harm, but never the
-  // file.
+  // In this journal mode, a crash of the machine may lose the last measurements, which is harmless, but never corrupts
+  // the file.
   ISOMER_CHECK(db.execute("PRAGMA synchronous = NORMAL"));
   return db;
 }
@@ -149,7 +156,7 @@ Status ProfileDb::execute(const char* sql) {
   return {};
 }
 
-/// Whether the file has the tables; refuses the file of another program or of a later version.
+/// Returns whether the file has the tables; rejects files of other programs or of later versions.
 Result<bool> ProfileDb::is_made() {
   const auto number = [&](const char* sql) -> Result<int64_t> {
     Statement statement(db_.get(), sql);
@@ -167,7 +174,7 @@ Result<bool> ProfileDb::is_made() {
 
 Status ProfileDb::make_tables() {
   ISOMER_CHECK(write_ahead());
-  // Of two processes that make the file at once, each sees a whole one.
+  // If two processes create the file at once, each sees a complete one.
   return in_transaction([&]() -> Status {
     ISOMER_CHECK(execute(kSchema));
     return execute(
@@ -180,12 +187,13 @@ Status ProfileDb::in_transaction(const std::function<Status()>& work) {
   Status done = work();
   if (done) done = execute("COMMIT");
   if (!done) {
-    const Status ignored = execute("ROLLBACK");  // what went wrong first is the error
+    const Status ignored = execute("ROLLBACK");  // report the first error
   }
   return done;
 }
 
-/// Of several that change the mode of a new file at once, SQLite refuses all but one at once, without its busy handler.
+/// If several processes change the mode of a new file at once, SQLite rejects all but one immediately, without calling
+/// its busy handler.
 Status ProfileDb::write_ahead() {
   const auto give_up = std::chrono::steady_clock::now() + std::chrono::milliseconds(kBusyMilliseconds);
   for (;;) {
@@ -257,6 +265,34 @@ Result<std::vector<ProfiledKernel>> ProfileDb::load(const ProfileKey& key) {
   }
   if (code != SQLITE_DONE) return failure();
   return times;
+}
+
+Result<bool> ProfileDb::has_failures() {
+  Statement select(db_.get(), "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = 'failure'");
+  if (select.step() != SQLITE_ROW) return failure();
+  return select.integer(0) > 0;
+}
+
+Result<std::map<uint64_t, std::string>> ProfileDb::load_failures(const ProfileKey& key) {
+  std::map<uint64_t, std::string> reasons;
+  ISOMER_TRY(const auto device, find_key(key));
+  ISOMER_TRY(const bool any, has_failures());
+  if (!device || !any) return reasons;
+  Statement select(db_.get(), "SELECT signature, reason FROM failure WHERE device = ?");
+  select.bind(*device);
+  int code = SQLITE_ROW;
+  while ((code = select.step()) == SQLITE_ROW) reasons[static_cast<uint64_t>(select.integer(0))] = select.text(1);
+  if (code != SQLITE_DONE) return failure();
+  return reasons;
+}
+
+Status ProfileDb::store_failure(const ProfileKey& key, uint64_t signature, const std::string& reason) {
+  ISOMER_CHECK(execute(kFailureSchema));
+  ISOMER_TRY(const int64_t device, key_id(key));
+  Statement insert(db_.get(), "INSERT OR REPLACE INTO failure (device, signature, reason) VALUES (?, ?, ?)");
+  insert.bind(device).bind(static_cast<int64_t>(signature)).bind(reason);
+  if (insert.step() != SQLITE_DONE) return failure();
+  return {};
 }
 
 Status ProfileDb::store(const ProfileKey& key, uint64_t signature, const KernelTime& time, const std::string& kernel) {

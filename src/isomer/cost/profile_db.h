@@ -1,8 +1,9 @@
 #pragma once
-// Measured kernels, kept in a file (SQLite) from run to run.
+// Measured kernels, kept between runs in an SQLite file.
 
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -18,11 +19,11 @@ struct sqlite3;
 
 namespace isomer {
 
-/// What a measurement holds for.
+/// What a measurement is valid for.
 struct ProfileKey {
   std::string engine;
   std::string version;    ///< of the engine
-  std::string processor;  ///< its name
+  std::string processor;  ///< name of the processor
   int threads = 1;
 
   friend bool operator==(const ProfileKey&, const ProfileKey&) = default;
@@ -33,7 +34,7 @@ struct ProfiledKernel {
   KernelTime time;
 };
 
-/// How many kernels are known for an engine on a processor.
+/// Number of kernels that are known for an engine on a processor.
 struct ProfiledDevice {
   ProfileKey key;
   int64_t kernels = 0;
@@ -42,38 +43,43 @@ struct ProfiledDevice {
 /// A database of profiles. Several processes may use one file at the same time.
 class ProfileDb {
  public:
-  /// Opens or makes a file; in memory where the path is empty. An Error where the file is damaged or no database of
-  /// ours.
+  /// Opens or creates a file; an empty path opens a database in memory. An Error if the file is corrupt or is not a
+  /// profile database.
   static Result<ProfileDb> open(const std::filesystem::path& path);
-  /// Opens a file that must be there, and makes nothing.
+  /// Opens an existing file, and creates nothing.
   static Result<ProfileDb> open_existing(const std::filesystem::path& path);
-  /// Opens a file that must be there, and never changes it: costs that come from it are the same in every run. Those
-  /// who look for a kernel in vain report it to miss() instead of measuring it.
+  /// Opens an existing file, and never changes it: costs from it are the same in every run. Callers that do not find a
+  /// kernel report it to miss() instead of measuring it.
   static Result<ProfileDb> open_locked(const std::filesystem::path& path);
 
   bool locked() const { return locked_; }
-  /// Notes that `kernel` was needed and is not in the file.
+  /// Records that `kernel` was needed and is not in the file.
   void miss(const std::string& kernel) { missed_.insert(kernel); }
-  /// What miss() was called with.
+  /// Returns the kernels that miss() was called with.
   const std::set<std::string>& missed() const { return missed_; }
-  /// Whose measurements stand for those of `own`: `own` itself. In a locked database without any of `own`: the only
-  /// processor that has some of the same engine, version and number of threads; an Error where there is none, or
-  /// several.
+  /// Returns the key whose measurements are used for `own`: `own` itself or, in a locked database without measurements
+  /// for `own`, that of the only processor with measurements for the same engine, version and number of threads. An
+  /// Error if there is none or several.
   Result<ProfileKey> resolve(const ProfileKey& own);
 
   /// Adds the database at `path`, and the files that SQLite keeps for it, to the files that a command uses.
   static void declare(const std::filesystem::path& path, FileUses& uses);
 
-  /// What has been measured, in the order of engine, version, processor and threads.
+  /// Returns what has been measured, in the order of engine, version, processor and threads.
   Result<std::vector<ProfiledDevice>> devices();
-  /// All measurements of one engine on one processor; none where it is unknown. Rows that are not measurements (a time
-  /// that is negative or not a finite number) are left out, so that they are measured again.
+  /// Returns all measurements of one engine on one processor; none if it is unknown. Rows that are not measurements (a
+  /// time that is negative or not a finite number) are left out, so that they are measured again.
   Result<std::vector<ProfiledKernel>> load(const ProfileKey& key);
-  /// Keeps a measurement in place of what there was; the database must not be locked. `kernel` describes it to people.
+  /// Stores a measurement and replaces an earlier one; the database must not be locked. `kernel` is a description for
+  /// people.
   Status store(const ProfileKey& key, uint64_t signature, const KernelTime& time, const std::string& kernel);
-  /// Takes over the measurements of other files; of two for one kernel, the one with more runs. Returns how many of
-  /// each file were new or better. Where one file is damaged, or has a row that is not a measurement, the Error names
-  /// it, and nothing is taken over from any.
+  /// Returns why kernels could not be measured, by signature. If costs are not locked, they are tried again.
+  Result<std::map<uint64_t, std::string>> load_failures(const ProfileKey& key);
+  /// Stores that a kernel could not be measured, until it is measured; the database must not be locked.
+  Status store_failure(const ProfileKey& key, uint64_t signature, const std::string& reason);
+  /// Imports the measurements of other files. If two are for the same kernel, the one with more runs is kept. Returns
+  /// how many of each file were new or better. If a file is corrupt, or has a row that is not a measurement, the Error
+  /// names it, and nothing is imported from any file.
   Result<std::vector<int64_t>> merge(std::span<const std::filesystem::path> others);
 
  private:
@@ -81,7 +87,7 @@ class ProfileDb {
     void operator()(sqlite3* db) const;
   };
   ProfileDb(sqlite3* db, std::string name) : db_(db), name_(std::move(name)) {}
-  /// A measurement with what it holds for.
+  /// A measurement with its key.
   struct Row {
     ProfileKey key;
     uint64_t signature = 0;
@@ -91,13 +97,14 @@ class ProfileDb {
 
   Result<std::optional<int64_t>> find_key(const ProfileKey& key);
   static Result<ProfileDb> connect(const std::filesystem::path& path, int flags);
-  /// A file that nobody changes meanwhile, nor is changed by this; it may be in a folder that cannot be written.
+  /// Opens a file that nobody changes meanwhile, without changing it; its folder may be read-only.
   static Result<ProfileDb> connect_immutable(const std::filesystem::path& path);
   Result<bool> is_made();
   Status make_tables();
-  /// Does all of `work` or, where it fails, nothing.
+  /// Runs `work` as a transaction: if it fails, nothing changes.
   Status in_transaction(const std::function<Status()>& work);
-  /// All measurements. An Error where the file is damaged or a row is not a measurement.
+  Result<bool> has_failures();
+  /// Returns all measurements. An Error if the file is corrupt or a row is not a measurement.
   Result<std::vector<Row>> rows();
   Result<int64_t> take_over(const std::vector<Row>& rows);
   Status write_ahead();

@@ -35,7 +35,7 @@ class ProfileDbTest : public testing::Test {
     return db ? "(opened)" : db.error().message;
   }
 
-  /// How many kernels were taken over from each file, or the error.
+  /// Returns how many kernels were imported from each file, or the error.
   std::string merged(ProfileDb& db, const std::vector<std::string>& names) const {
     std::vector<std::filesystem::path> others;
     for (const std::string& name : names) others.push_back(folder_.path() / name);
@@ -164,7 +164,7 @@ TEST_F(ProfileDbTest, AnEmptyFileIsMergedFromByNobodyAndStaysEmpty) {
   EXPECT_EQ(std::filesystem::file_size(file("empty")), 0U);
 }
 
-/// What is no measurement, for the column "us", "spread" or "runs".
+/// Invalid measurements: values for the column "us", "spread" or "runs".
 const std::vector<std::pair<std::string, std::string>> kNoMeasurements = {{"us", "-1e9"},
                                                                           {"us", "'fast'"},
                                                                           {"us", "9e999"},

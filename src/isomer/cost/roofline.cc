@@ -21,7 +21,7 @@ Result<Metrics> RooflineCost::metrics(const Graph& graph, const Boundary& /*boun
   const ConcreteTypes types(graph, symbols_);
   Metrics total;
   for (const Node& node : graph.nodes()) {
-    if (!runs(graph, node) || is_view(node)) continue;
+    if (!graph.runs(node) || is_view(node)) continue;
     const Work& work = works_.of(graph, node, types);
     total.flops += work.flops;
     total.bytes += work.bytes;
@@ -37,7 +37,7 @@ Result<std::vector<PlannedKernel>> RooflineCost::kernels(const Graph& graph) {
   std::vector<PlannedKernel> out;
   for (NodeId id = 0; id < graph.nodes().size(); ++id) {
     const Node& node = graph.node(id);
-    if (runs(graph, node) && !is_view(node))
+    if (graph.runs(node) && !is_view(node))
       out.push_back({.nodes = {id}, .us = latency_us(works_.of(graph, node, types))});
   }
   return out;

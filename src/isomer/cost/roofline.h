@@ -1,6 +1,6 @@
 #pragma once
-// A deterministic cost without a device: every operator is a kernel whose time is overhead + max(FLOPs / peak, bytes /
-// bandwidth) (Williams, Waterman and Patterson 2009).
+// A deterministic cost model that needs no device: every operator is a kernel whose time is overhead + max(FLOPs /
+// peak, bytes / bandwidth) (Williams, Waterman and Patterson 2009).
 
 #include "isomer/cost/cost_model.h"
 #include "isomer/cost/node_work.h"
@@ -13,13 +13,13 @@ struct RooflineOptions {
   double kernel_overhead_us = 5;
 };
 
-/// Whether the options make sense: positive rates, an overhead that is not negative.
+/// Checks the options: rates must be positive, the overhead must not be negative.
 Status check(const RooflineOptions& options);
 
-/// Reshapes and their like are no kernels; what depends on weights alone costs nothing. Layouts make no difference.
+/// Views such as Reshape are not kernels; nodes that depend only on weights cost nothing. Layouts have no effect.
 class RooflineCost : public CostModel {
  public:
-  /// `symbols`: the values of symbolic dimensions that costs are for.
+  /// `symbols`: values of the symbolic dimensions.
   explicit RooflineCost(SymbolValues symbols = {}, RooflineOptions options = {})
       : symbols_(std::move(symbols)), options_(options) {}
   /// Never an Error.

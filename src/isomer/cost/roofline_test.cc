@@ -2,17 +2,10 @@
 
 #include <gtest/gtest.h>
 
-#include "isomer/ir/text.h"
-#include "isomer/ops/registry.h"
+#include "isomer/ops/graph_testing.h"
 
 namespace isomer {
 namespace {
-
-Graph parsed(std::string_view text) {
-  auto graph = parse_graph(text, find_op);
-  if (!graph) throw std::runtime_error(graph.error().message);
-  return std::move(*graph);
-}
 
 TEST(RooflineCost, FiguresByHand) {
   // MatMul: 2*64*128*256 FLOPs, (64*128 + 128*256 + 64*256)*4 bytes; Relu: 64*256 FLOPs, twice 64*256*4 bytes.

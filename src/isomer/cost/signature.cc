@@ -8,15 +8,15 @@
 namespace isomer {
 namespace {
 
-/// Small constants (scales, exponents, indices) steer what a kernel does.
+/// Constants of at most this many elements (scales, exponents, indices) affect what a kernel does.
 constexpr int64_t kSteering = 8;
 
-/// Goes up when kernels are grouped or timed in another way, so that older measurements do not count.
-constexpr uint64_t kProtocol = 1;
+/// Increment this when kernels are grouped or timed differently, so that older measurements are not used.
+constexpr uint64_t kSignatureVersion = 1;
 
 bool steers(const Tensor& constant) { return constant.element_count() <= kSteering || !is_real(constant.dtype()); }
 
-/// Elements between 0.5 and 1.5, another sequence for every seed, so that no two weights are shared.
+/// Returns elements between 0.5 and 1.5 that differ for every seed, so that no two weights are shared.
 Tensor made_up(DType dtype, const std::vector<int64_t>& dims, uint64_t seed) {
   Tensor tensor = Tensor::zeros(dtype, dims);
   if (dtype != DType::Float) return tensor;
@@ -41,7 +41,7 @@ bool KernelSigner::inside(size_t kernel, ValueId value) const {
 
 uint64_t KernelSigner::signature(size_t kernel) {
   seen_.clear();
-  uint64_t hash = kProtocol;
+  uint64_t hash = kSignatureVersion;
   for (const NodeId id : plan_.kernel(kernel)) {
     const Node& node = graph_.node(id);
     hash = hash_mix(hash_mix(hash_mix(hash, node.op->hash()), node.attrs.hash()), node.num_results);
@@ -69,7 +69,7 @@ uint64_t KernelSigner::signature(size_t kernel) {
 }
 
 uint64_t KernelSigner::signature(const KernelPlan::Reorder& reorder) const {
-  return hash_mix(hash_mix(hash_text("reorder", kProtocol), static_cast<uint64_t>(reorder.to)),
+  return hash_mix(hash_mix(hash_text("reorder", kSignatureVersion), static_cast<uint64_t>(reorder.to)),
                   types_.hash(reorder.value));
 }
 
@@ -108,7 +108,7 @@ Result<KernelRun> KernelSigner::extract(size_t kernel) const {
   }
   std::vector<ValueId> outputs;
   for (uint32_t i = 0; i < builder.at(last).num_results; ++i) outputs.push_back(builder.at(last).result(i));
-  // Nothing is dropped when the graph is finished, so that ids stay: all constants and nodes are in use.
+  // Nothing is removed when the graph is finished, so ids stay the same: all constants and nodes are in use.
   KernelRun run{.graph = builder.finish(outputs), .weights = reuse_.of(kernel)};
   run.intakes.assign(run.graph.nodes().size(), Intake::Own);
   for (const auto& [from, to] : copies) run.intakes[to] = plan_.intakes[from];

@@ -7,8 +7,8 @@
 namespace isomer {
 namespace {
 
-/// Changes whenever times are measured in another way.
-constexpr uint64_t kProtocol = 1;
+/// Change this whenever times are measured differently.
+constexpr uint64_t kTimingVersion = 1;
 
 class KeptTunings : public TuningStore {
  public:
@@ -27,13 +27,13 @@ class KeptTunings : public TuningStore {
 
   void store(const std::string& key, double us) override {
     known_[signature(key)] = us;
-    // A plan is as good without: the next run measures again.
+    // The plan is valid even if this fails: the next run measures again.
     const Status ignored = db_->store(key_, signature(key), {.us = us, .runs = 1}, description(key));
   }
 
  private:
   static std::string description(const std::string& key) { return "choice: " + key; }
-  static uint64_t signature(const std::string& key) { return hash_text(description(key), kProtocol); }
+  static uint64_t signature(const std::string& key) { return hash_text(description(key), kTimingVersion); }
 
   const std::shared_ptr<ProfileDb> db_;
   const ProfileKey key_;

@@ -1,5 +1,5 @@
 #pragma once
-// What an engine measures to choose between ways to compute the same, kept beside its kernels.
+// Keeps the measurements by which an engine chooses between implementations, in the same database as its kernels.
 
 #include <memory>
 
@@ -9,9 +9,9 @@
 namespace isomer {
 
 /// Gives an engine the measurements that earlier runs of this version, on this processor and with as many threads, left
-/// in the database, and keeps there what it measures from now on: its plans then rest on the same choices. Where the
-/// database is locked, nothing is measured: of choices that are not in it, the first is taken, and the database misses
-/// them.
+/// in the database, and stores new ones there. So its plans are based on the same choices. If the database is locked,
+/// nothing is measured: for choices that are not in it, the first implementation is used, and the choice is reported as
+/// missing.
 Status keep_tunings(Engine& engine, std::shared_ptr<ProfileDb> db);
 
 }  // namespace isomer

@@ -15,7 +15,7 @@ class Tunings : public testing::Test {
   std::shared_ptr<ProfileDb> open() const {
     return std::make_shared<ProfileDb>(ProfileDb::open(folder_.path() / "profile.db").value());
   }
-  /// Compiles a plan with what the database knows, and returns what it knows then.
+  /// Compiles a plan with the measurements in the database, and returns the measurements after that.
   std::vector<ProfiledKernel> compile(int threads) const {
     const auto db = open();
     const auto engine = make_engine("onednn", {.threads = threads}).value();

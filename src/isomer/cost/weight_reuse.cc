@@ -7,7 +7,7 @@
 namespace isomer {
 namespace {
 
-constexpr double kMostReads = 16;  // the caches have settled by then
+constexpr double kMostReads = 16;  // the caches have reached a steady state by then
 
 double half_power(double number) { return std::exp2(std::round(2 * std::log2(number)) / 2); }
 
@@ -72,11 +72,7 @@ double WeightReuse::sum_of_weights(const Condition& condition) const {
   return bytes;
 }
 
-bool WeightReuse::reads(NodeId reader) const {
-  const Node& node = graph_.node(reader);
-  const bool folds = node.num_results > 0 && graph_.is_weight(node.result());
-  return !folds;
-}
+bool WeightReuse::reads(NodeId reader) const { return graph_.runs(graph_.node(reader)); }
 
 const std::vector<WeightReuse::Weight>& WeightReuse::weights() const {
   if (!weights_.empty()) return weights_;

@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-#include "isomer/engine/ort_planner.h"
+#include "isomer/engine/ort/planner.h"
 #include "isomer/ir/text.h"
 #include "isomer/ops/registry.h"
 
@@ -17,12 +17,13 @@ using testing::FieldsAre;
 
 constexpr double kMegabyte = 1 << 20;
 
-/// Rounded to a half power of two, as the distances are.
+/// Rounded to a half power of two, like the distances.
 auto about(double megabytes) {
   return testing::DoubleNear(std::exp2(std::round(2 * std::log2(megabytes * kMegabyte)) / 2), 1);
 }
 
-/// Of each product in a chain, by the names of the weights (of 16 MB each, but those of a, 8 KB).
+/// Returns the reads of each product in a chain, given by the names of its weights (16 MB each, except a, which has 8
+/// KB).
 std::vector<WeightReads> reads(const std::string& chain, double footprint_megabytes) {
   std::string text = "input x: f32[4,2048]\n a = f32[2048,1]{fill 1}\n x_a = MatMul(x, a)\n";
   for (const char weight : {'u', 'v', 'w'})
@@ -50,17 +51,17 @@ TEST(WeightReuse, OneReaderFindsWeightsAsFarAwayAsTheFootprint) {
 }
 
 TEST(WeightReuse, TheFirstReaderFindsWhatTheLastOneOfTheRunBeforeHasLeft) {
-  // All but v lies between; the second reader has w and v behind it.
+  // Everything but v is in between; the second reader has w and v after it.
   EXPECT_THAT(reads("wvw", 112), ElementsAre(FieldsAre(about(96), 2, about(32)), FieldsAre(about(112), 1, 0),
                                              FieldsAre(about(32), 2, about(96))));
-  // In v's own span nothing else is read.
+  // Nothing else is read within v's own span.
   EXPECT_THAT(reads("wvvvw", 64), ElementsAre(FieldsAre(about(48), 2, about(32)), FieldsAre(about(64), 3, about(16)),
                                               FieldsAre(about(16), 3, about(64)), FieldsAre(about(16), 3, about(64)),
                                               FieldsAre(about(32), 2, about(48))));
 }
 
 TEST(WeightReuse, CountsWhatIsReadTwiceOnce) {
-  // Each has another one behind its last reader as well.
+  // Each has another weight after its last reader too.
   const auto first = FieldsAre(about(48), 3, about(32));
   const auto again = FieldsAre(about(32), 3, about(48));
   EXPECT_THAT(reads("wvwvwv", 48), ElementsAre(first, first, again, again, again, again));

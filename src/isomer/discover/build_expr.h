@@ -1,5 +1,5 @@
 #pragma once
-// Expressions of the rule language, made by hand.
+// Builds expressions of the rule language.
 
 #include <string>
 #include <vector>

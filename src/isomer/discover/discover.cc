@@ -11,12 +11,12 @@
 namespace isomer {
 namespace {
 
-// Inputs on which an equality is tried again. A scalar has one sign, so that relu(s) = s holds on every other seed.
-// Where a divisor is 0, x / x is not 1.
+// Seeds of the inputs on which an equality is tried again. A scalar has one sign, so relu(s) = s holds for every other
+// seed. If a divisor is 0, x / x is not 1.
 constexpr uint64_t kFresh[] = {101, 102, 103, kSparseSeed | 104, kSparseSeed | 105};
 constexpr size_t kManyFresh = 40;
 
-/// Equalities that are tried at once: of millions, few are left.
+/// Number of equalities that are tried at once: of millions, few remain.
 constexpr size_t kChunk = size_t{1} << 16;
 
 std::vector<uint64_t> many_seeds() {
@@ -25,7 +25,7 @@ std::vector<uint64_t> many_seeds() {
   return out;
 }
 
-/// A pair with its pair_key; an empty key: it does not hold.
+/// A pair with its pair_key; the key is empty if the pair does not hold.
 struct Keyed {
   std::string key;
   TermPair pair;
@@ -35,13 +35,13 @@ void tell(const DiscoverOptions& options, const std::string& text) {
   if (options.progress) options.progress(text);
 }
 
-/// What one thread evaluates pairs with, in each variant.
+/// What one thread needs to evaluate pairs in each variant.
 struct Bench {
   std::vector<TermBank> banks;
   std::vector<PairContext> variants;
 };
 
-/// The stages behind the enumeration.
+/// The stages after the enumeration.
 class Pruning {
  public:
   Pruning(std::span<const Universe> variants, const TermBank& bank, const DiscoverOptions& options)
@@ -59,8 +59,8 @@ class Pruning {
     return {};
   }
 
-  /// Keeps of some equalities those that hold on fresh inputs of every variant, without common subgraphs, each once up
-  /// to the names of inputs.
+  /// Keeps those equalities that hold on fresh inputs of every variant, without common subgraphs, each once up to the
+  /// names of inputs.
   void take(std::span<const EqualTerms> equal, DiscoverCounts& counts) {
     std::vector<Keyed> keyed(equal.size());
     for_each(equal.size(), [&](size_t i, Bench& bench) {
@@ -84,9 +84,9 @@ class Pruning {
       if (!each.key.empty()) pairs_.push_back(std::move(each.pair));
   }
 
-  /// What take() has kept, from simple to complex.
+  /// Returns the equalities that take() has kept, from simple to complex.
   std::vector<TermPair> general() {
-    // The threads met kinds in any order.
+    // The order in which threads met kinds is random.
     const std::vector<KindId> order = kinds_.sort();
     std::vector<Keyed> keyed(pairs_.size());
     for (size_t i = 0; i < pairs_.size(); ++i) {
@@ -96,7 +96,8 @@ class Pruning {
     return sorted(std::move(keyed));
   }
 
-  /// The pairs that no earlier ones imply. Many are tried at once: what a part of the earlier ones implies, all do.
+  /// Returns the pairs that no earlier ones imply. Many are tried at once: what some of the earlier ones imply, all of
+  /// them imply.
   std::vector<TermPair> independent(std::vector<TermPair> pairs) {
     constexpr size_t kBatch = 256;
     EqualityBase base(universe_);
@@ -118,7 +119,7 @@ class Pruning {
     return out;
   }
 
-  /// The rules that equalities give.
+  /// Converts equalities to rules.
   std::vector<DiscoveredRule> rules(std::vector<TermPair> pairs, std::span<const Universe> universes) {
     for (TermPair& concatenation : concatenations()) pairs.push_back(std::move(concatenation));
     RuleChecker checker;
@@ -146,11 +147,11 @@ class Pruning {
     parallel_for(n, options_.enumerate.threads, 16, [&](size_t i, size_t thread) { work(i, benches_[thread]); });
   }
 
-  /// Each concatenation of two inputs, which equals itself: its parts are the inputs.
+  /// Returns each concatenation of two inputs, paired with itself.
   std::vector<TermPair> concatenations() const {
     std::vector<TermPair> out;
     for (uint32_t op = 0; op < universe_.ops.size(); ++op)
-      if (universe_.ops[op].results[0].op->name == "Concat")
+      if (universe_.ops[op].results[0].op->has(Trait::Concatenation))
         out.push_back({{{}, {}, {.kind = PairNode::Kind::Apply, .op = op, .a = 0, .b = 1}}, {2}, {2}});
     return out;
   }
@@ -159,7 +160,7 @@ class Pruning {
     return base.derives(pair, bench.variants[0], options_.saturation);
   }
 
-  /// From simple to complex: fewer operators, as trees, then more inputs (more general), then by key.
+  /// Sorts from simple to complex: fewer operators, as trees, then more inputs (more general), then by key.
   static std::vector<TermPair> sorted(std::vector<Keyed> keyed) {
     struct Ranked {
       size_t operators;
@@ -186,8 +187,8 @@ class Pruning {
   InputKinds kinds_;
   std::vector<Bench> benches_;
   const std::vector<uint64_t> many_ = many_seeds();
-  std::unordered_set<uint64_t> renamed_;  // hashes of keys that take() has met, before common subgraphs were taken out
-  std::unordered_set<uint64_t> general_;  // and after
+  std::unordered_set<uint64_t> renamed_;  // hashes of the keys in take() before common subgraphs were removed
+  std::unordered_set<uint64_t> general_;  // and after that
   std::vector<TermPair> pairs_;
 };
 

@@ -11,25 +11,25 @@ namespace isomer {
 
 struct DiscoverOptions {
   EnumerateOptions enumerate = {};
-  /// A file for the finished passes over the largest graphs (PassLog); empty: none.
+  /// File that stores finished passes over the largest graphs (PassLog); empty: disabled.
   std::string checkpoint = {};
   SaturationLimits saturation = {};
-  /// Makes rules of the equalities, too.
+  /// Also converts the equalities to rules.
   bool make_rules = false;
   ToRuleOptions rules = {};
-  /// Told what goes on, by one thread at a time.
+  /// Called with progress messages, by one thread at a time.
   std::function<void(const std::string&)> progress = {};
 };
 
-/// What is left after each stage.
+/// Counts after each stage.
 struct DiscoverCounts {
   EnumerateCounts enumerated = {};
   uint64_t equal = 0;      ///< terms that equal a smaller one, up to the names of inputs
-  uint64_t confirmed = 0;  ///< of these, that are equal on fresh inputs too
+  uint64_t confirmed = 0;  ///< of these, equal on fresh inputs too
   uint64_t renamed = 0;    ///< after renaming inputs
-  uint64_t general = 0;    ///< after taking out common subgraphs
-  uint64_t needed = 0;     ///< that the others do not imply
-  uint64_t rules = 0;      ///< of these, in both directions, that the bounded checker passes
+  uint64_t general = 0;    ///< after removing common subgraphs
+  uint64_t needed = 0;     ///< not implied by the others
+  uint64_t rules = 0;      ///< rules from these, in both directions, that pass the bounded checker
 };
 
 struct Discovery {
@@ -38,8 +38,8 @@ struct Discovery {
   DiscoverCounts counts = {};
 };
 
-/// `variants`: universes that differ in sizes alone; terms are enumerated in the first one. Deterministic at any number
-/// of threads. Fails when a constant cannot be evaluated, or an operator not in the field.
+/// `variants`: universes that differ only in sizes; terms are enumerated in the first one. The result does not depend
+/// on the number of threads. Fails if a constant cannot be evaluated, or an operator does not compute in the field.
 Result<Discovery> discover(std::span<const Universe> variants, const DiscoverOptions& options);
 
 }  // namespace isomer

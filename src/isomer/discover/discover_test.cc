@@ -39,7 +39,7 @@ TEST(Discover, FindsTheLawsOfConvolutions) {
   EXPECT_GT(enlarged, 0U) << "a 1x1 convolution is a 3x3 one with an enlarged kernel";
 }
 
-// A universe of one size has accidents: over the numbers of two extents that happen to be equal, say.
+// In a universe of one size, equalities may hold by accident: for example, because two extents happen to be equal.
 TEST(Discover, TriesWhatItFindsInOtherSizes) {
   constexpr const char* kText = R"(
 let N = 2, 3
@@ -60,7 +60,7 @@ operator (ReduceMean axes=[0] keepdims=1 ?x)
   EXPECT_FALSE(std::ranges::any_of(both, is_accident));
 }
 
-// Whatever two small graphs are equal, the equalities that are left say so.
+// Any equality of two small graphs must follow from the equalities that are kept.
 TEST(Discover, PruningLosesNothing) {
   for (const char* name : {"matrix", "convolution"}) {
     const std::vector<Universe> variants = load_universe(name).value();

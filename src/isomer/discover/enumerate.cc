@@ -15,14 +15,14 @@ struct Record {
   friend auto operator<=>(const Record&, const Record&) = default;  // NOLINT(modernize-use-nullptr): as in TermCode
 };
 
-/// What one thread finds.
+/// The results of one thread.
 struct Found {
   std::array<std::vector<Record>, kBuckets> records;
-  std::vector<EqualTerms> equal;  // in the last size: a term of the bank has this value
+  std::vector<EqualTerms> equal;  // in the last size: a term of the bank has the same value
   uint64_t terms = 0;
 };
 
-/// Whether the equality of a term with the first of its value is one to keep.
+/// Returns whether the equality of a term with the first of its value should be kept.
 bool tells(const TermBank& bank, TermCode code, size_t max_nodes) {
   return bank.canonical(bank.inputs_of(code)) && !bank.implied(code, max_nodes);
 }
@@ -51,7 +51,7 @@ class Worker {
  private:
   struct Binary {
     uint32_t op;
-    const TypeTable::Entry* forward;   // f(a, b); null: does not apply
+    const TypeTable::Entry* forward;   // f(a, b); nullptr: not applicable
     const TypeTable::Entry* backward;  // f(b, a)
   };
 
@@ -126,7 +126,7 @@ class Worker {
     for (const Binary& entry : ops) {
       const bool commutative = bank_.universe().ops[entry.op].commutative;
       if (commutative) {
-        // One of the two orders: the smaller term first.
+        // Only one of the two orders: the smaller term first.
         if (entry.backward != nullptr) make(entry.op, *entry.backward, b, a, value_b, value_a_);
         continue;
       }
@@ -137,7 +137,7 @@ class Worker {
 
   void make(uint32_t op, const TypeTable::Entry& entry, TermId a, TermId b, const Fp* value_a, const Fp* value_b) {
     if (last_ && bank_.implied(TermCode(op, a, b, 0), nodes_)) {
-      // The term with the least operands has the same value, comes earlier, and tells all that this one does.
+      // The term with the first equal operands has the same value, comes earlier, and implies this one's equalities.
       if (pass_ == 0) found_.terms += entry.maps.size();
       return;
     }
@@ -171,7 +171,7 @@ class Worker {
   Found found_;
 };
 
-/// Of records with equal fingerprints, the first one stands for their value.
+/// Of records with equal fingerprints, the first one represents their value.
 size_t count_values(const TermBank& bank, std::vector<Record>& records, size_t nodes, std::vector<EqualTerms>& equal) {
   std::ranges::sort(records);
   size_t values = 0;

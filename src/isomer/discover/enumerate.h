@@ -1,5 +1,5 @@
 #pragma once
-// Enumeration of terms, size by size, and what is found equal (TASO, Algorithm 1, step 1).
+// Enumerates terms, size by size, and finds those that are equal (TASO, Algorithm 1, step 1).
 
 #include <functional>
 
@@ -11,23 +11,23 @@ namespace isomer {
 struct EnumerateOptions {
   size_t max_nodes = 3;
   int threads = 2;
-  /// The last size is gone through this often, with the terms of a part of the fingerprints each time, so that the
-  /// memory for it is divided by as much.
+  /// Number of passes over the largest size. Each pass keeps only a part of the fingerprints, which divides the memory
+  /// by this number.
   size_t passes = 1;
-  /// Where finished passes are kept, so that an interrupted run goes on behind them.
+  /// Stores finished passes, so that an interrupted run continues after them.
   PassLog* log = nullptr;
-  /// Told what is being done.
+  /// Called with progress messages.
   std::function<void(const std::string&)> progress = {};
 };
 
 struct EnumerateCounts {
   std::vector<uint64_t> terms;   ///< by size
-  std::vector<uint64_t> values;  ///< by size: that no smaller term has
+  std::vector<uint64_t> values;  ///< by size: values that no smaller term has
 };
 
-/// All terms with up to max_nodes nodes, as graphs: what is used twice counts once. Of the equalities, those are left
-/// out that say of some operands what another one says of the first terms equal to these; and of terms that differ in
-/// the names of interchangeable inputs, only those in canonical order are kept. Deterministic at any number of threads.
+/// Enumerates all terms with up to max_nodes nodes, as graphs: shared nodes count once. An equality about some operands
+/// is omitted if it follows from one about the first terms equal to them. Of terms that differ only in the names of
+/// interchangeable inputs, only those in canonical order are kept. The result does not depend on the number of threads.
 class Enumeration {
  public:
   Enumeration(TermBank& bank, const EnumerateOptions& options) : bank_(bank), options_(options) {}

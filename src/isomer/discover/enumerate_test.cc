@@ -33,7 +33,7 @@ struct Brute {
   std::set<std::string> nodes;
 };
 
-/// All terms with at most `max_nodes` nodes, every operator on all terms; least number of nodes by value.
+/// Applies every operator to all terms, up to `max_nodes` nodes; returns the smallest number of nodes by value.
 std::map<std::pair<TypeId, std::vector<uint64_t>>, size_t> brute_force(const Universe& universe, TermBank& bank,
                                                                        size_t max_nodes) {
   std::vector<Brute> terms;

@@ -5,9 +5,9 @@
 #include <unordered_map>
 
 #include "isomer/base/rng.h"
+#include "isomer/eval/executor.h"
 #include "isomer/ir/builder.h"
 #include "isomer/rules/rewrite.h"
-#include "isomer/runtime/reference/executor.h"
 
 namespace isomer {
 namespace {
@@ -18,7 +18,7 @@ size_t count(const Ints& dims) {
   return n;
 }
 
-/// The operator alone, on inputs of these extents.
+/// Returns a graph of only the operator, on inputs of these extents.
 Result<Graph> graph_of(const std::vector<Term>& results, const std::vector<std::string>& operands,
                        std::span<const Ints> dims) {
   GraphBuilder builder;
@@ -37,7 +37,7 @@ Tensor tensor_of(const Ints& dims, const Fp* elements) {
   return out;
 }
 
-/// Products of residues summed up before they are reduced: 64 of them fit into 128 bits.
+/// Adds products of residues before they are reduced: 64 of them fit into 128 bits.
 class ProductSum {
  public:
   void add(Fp x, Fp y) {
@@ -63,7 +63,7 @@ using Vec = std::vector<Fp>;
 
 }  // namespace
 
-/// Finds out what kind of map a kernel is.
+/// Determines what kind of map a kernel is.
 class FieldMapProbe {
  public:
   explicit FieldMapProbe(FieldMap& map) : map_(map), rng_(17) {}
@@ -77,7 +77,7 @@ class FieldMapProbe {
   }
 
  private:
-  /// On a single element, relu passes every other test of linearity.
+  /// For a single element, relu passes all other tests of linearity.
   template <class Test>
   bool always(const Test& test) const {
     for (size_t tested = 0; tested < kLeastElements; tested += map_.elements_)
@@ -201,7 +201,7 @@ Result<std::vector<FieldMap>> FieldMap::compile(const UniverseOp& op, std::span<
 }
 
 Result<Tensor> FieldMap::constant(const Term& term) {
-  // An input of the field makes the whole run exact: 1/9 is no double.
+  // An input of the field makes the whole run exact: 1/9 is not a double.
   ISOMER_TRY(const Graph graph, graph_of({term}, {"unused"}, std::array{Ints{}}));
   const Tensor zero = Tensor::zeros(DType::Field, {});
   ISOMER_TRY(const std::vector<Tensor> values, run_reference(graph, std::array{zero}));
@@ -211,7 +211,7 @@ Result<Tensor> FieldMap::constant(const Term& term) {
 void FieldMap::run_kernel(const Fp* a, const Fp* b, Fp* out) const {
   std::vector<Tensor> operands{tensor_of(operand_dims_[0], a)};
   if (operand_dims_.size() == 2) operands.push_back(tensor_of(operand_dims_[1], b));
-  // compile() has made sure that the kernel runs.
+  // compile() has ensured that the kernel runs.
   const auto results = run_reference(*graph_, operands);
   assert(results.has_value());
   std::ranges::copy((*results)[result_].data<Fp>(), out);

@@ -11,20 +11,20 @@
 
 namespace isomer {
 
-/// One result of an operator. It is made by probing the reference kernel: maps that move elements, linear maps and
-/// bilinear maps are recognized (by identity tests on at least 50 random elements; one errs with probability 2^-59 for
-/// a polynomial, and about 1/2 for a function of signs) and become tables; all others run the kernel.
+/// One result of an operator. It is made by probing the reference kernel. Maps that move elements, linear maps and
+/// bilinear maps are recognized and become tables; all others run the kernel. The identity tests use at least 50 random
+/// elements; one errs with probability 2^-59 for a polynomial, and about 1/2 for a function of signs.
 class FieldMap {
  public:
-  /// The maps of all results of `op`; none where the operator does not take such operands, or a result is empty. Fails
-  /// where it takes them, but its kernel does not compute in the field.
+  /// Returns the maps of all results of `op`; none if the operator does not accept such operands, or a result is empty.
+  /// Fails if it accepts them, but its kernel does not compute in the field.
   static Result<std::vector<FieldMap>> compile(const UniverseOp& op, std::span<const Ints> operand_dims);
-  /// The value of a term without variables, in the field.
+  /// Returns the value of a term without variables, in the field.
   static Result<Tensor> constant(const Term& term);
 
   const Ints& dims() const { return dims_; }
   size_t elements() const { return elements_; }
-  /// Operands of the extents that it was compiled for; `b` is not read where there is one operand.
+  /// The operands have the extents that the map was compiled for; `b` is not read if there is only one operand.
   void run(const Fp* a, const Fp* b, Fp* out) const;
 
   enum class Kind : uint8_t { Move, Linear, Bilinear, Kernel };
@@ -46,7 +46,7 @@ class FieldMap {
   size_t elements_ = 0;
   std::vector<Ints> operand_dims_;
   std::vector<size_t> operand_sizes_;
-  std::vector<uint32_t> begins_;  // of the parts of each element, and the end
+  std::vector<uint32_t> begins_;  // start of the parts of each element, and the end
   std::vector<Part> parts_;
   bool unit_factors_ = true;
   size_t result_ = 0;

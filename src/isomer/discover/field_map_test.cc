@@ -5,9 +5,9 @@
 #include "isomer/base/rng.h"
 #include "isomer/discover/builtin.h"
 #include "isomer/discover/term_bank.h"
+#include "isomer/eval/executor.h"
 #include "isomer/ir/builder.h"
 #include "isomer/rules/rewrite.h"
-#include "isomer/runtime/reference/executor.h"
 
 namespace isomer {
 namespace {
@@ -18,7 +18,7 @@ Tensor random_tensor(const Ints& dims, Rng& rng) {
   return out;
 }
 
-/// The results of an operator by the reference executor.
+/// Returns the results of an operator by the reference executor.
 std::vector<Tensor> reference(const UniverseOp& op, const std::vector<Tensor>& operands) {
   GraphBuilder builder;
   Binding binding;
@@ -53,7 +53,7 @@ void expect_like_reference(const UniverseOp& op, const std::vector<Ints>& dims) 
   }
 }
 
-// Every operator of the universes that come with Isomer, on all operands that come up within two steps.
+// Tests every operator of the built-in universes, on all operands that occur within two steps.
 TEST(FieldMap, ComputesWhatTheReferenceKernelComputes) {
   for (const char* name : {"matrix", "convolution"}) {
     const Universe universe = load_universe(name).value()[0];

@@ -5,7 +5,7 @@
 #include <span>
 
 #include "isomer/discover/zeros.h"
-#include "isomer/verify/proof/prove.h"
+#include "isomer/proof/prove.h"
 
 namespace isomer {
 namespace {
@@ -17,8 +17,8 @@ void collect_pads(const Term& term, std::set<std::string>& out) {
   for (const Term& operand : term.operands) collect_pads(operand, out);
 }
 
-/// Whether windows stand on differing pads. How many pads make up for a kernel with zeros around it hangs on strides
-/// and dilations, of which the checker knows 1 and 2.
+/// Returns whether windows have differing pads. The number of pads that compensates for a kernel with zeros around it
+/// depends on strides and dilations, of which the checker only tries 1 and 2.
 bool moves_windows(const Rule& rule) {
   std::set<std::string> pads;
   for (const Term& source : rule.sources) collect_pads(source, pads);
@@ -47,7 +47,7 @@ class Generalization {
   }
 
  private:
-  /// The rule with the first relaxations, in their order; those that do not apply change nothing.
+  /// Returns the rule with the first n relaxations, in their order; those that do not apply change nothing.
   Rule form(const std::vector<Relaxation>& relaxations, size_t n) const {
     Rule out = base_;
     for (size_t i = 0; i < n; ++i)
@@ -55,8 +55,8 @@ class Generalization {
     return out;
   }
 
-  /// Whole plans, those of most promise first: with axes free, then with axes counted from the back or kept, whichever
-  /// applies to more.
+  /// Returns the forms by whole plans, the most promising first: with axes free, then with axes counted from the back
+  /// or kept, whichever applies to more.
   std::vector<Rule> by_plan() const {
     std::vector<Rule> out;
     for (const auto* plan : {&plans_.free, &plans_.from_back, &plans_.kept, &plans_.plain})
@@ -73,15 +73,15 @@ class Generalization {
     return CheckedRule{std::move(rule), std::move(verdict)};
   }
 
-  /// A form that matches next to nothing has lost what bound a variable.
+  /// A form with hardly any matches has lost the condition that bound a variable.
   bool promising(const Rule& rule) const {
     const RuleVerdict verdict = checker_.quick(rule);
     const bool rounds_otherwise = verdict.verdict == Verdict::Unknown && verdict.how.starts_with("rounds otherwise");
     return verdict.verdict != Verdict::Refuted && verdict.instances >= least_ && !rounds_otherwise;
   }
 
-  /// What halves of all relaxations give, and halves of those that keep axes, whichever applies to more first: batches
-  /// and channels are the first two axes at any rank, what is counted from the back has one rank.
+  /// Returns the results of halves of all relaxations, and of halves of those that keep axes, whichever applies to more
+  /// first: batches and channels are the first two axes at any rank, while axes counted from the back fit one rank.
   std::vector<std::vector<Relaxation>> by_halves() const {
     std::vector<std::vector<Relaxation>> out(2);
     grow(attributes_first(plans_.all), out[0]);
@@ -91,8 +91,8 @@ class Generalization {
     return out;
   }
 
-  /// Conditions are dropped behind all else: strides that are kept say that images have two axes, and a rule that rests
-  /// on that holds with few strides alone.
+  /// Conditions are dropped after all else: strides that are kept imply that images have two axes, and a rule that
+  /// depends on that holds only for few strides.
   std::vector<Relaxation> attributes_first(std::vector<Relaxation> relaxations) const {
     std::stable_partition(relaxations.begin(), relaxations.end(), [&](const Relaxation& each) {
       const auto relaxed = each(base_);
@@ -101,7 +101,7 @@ class Generalization {
     return relaxations;
   }
 
-  /// Takes as many of the relaxations as hold.
+  /// Adds as many of the relaxations as hold.
   void grow(std::span<const Relaxation> some, std::vector<Relaxation>& taken) const {
     std::vector<Relaxation> more = taken;
     more.insert(more.end(), some.begin(), some.end());

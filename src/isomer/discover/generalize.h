@@ -1,20 +1,20 @@
 #pragma once
-// The most general form of a rule that the bounded checker confirms.
+// Finds the most general form of a rule that the bounded checker confirms.
 
 #include "isomer/discover/relaxation.h"
 #include "isomer/discover/rule_checker.h"
 
 namespace isomer {
 
-/// A rule with what the checker says of it.
+/// A rule with its verdict.
 struct CheckedRule {
   Rule rule;
   RuleVerdict verdict;
 };
 
-/// Tries each plan as a whole; where none is confirmed, halves of all relaxations, and so on to single ones. The form
-/// that comes of it is checked within full bounds; if it fails, the last relaxations are taken back until it passes.
-/// Nothing when not even the rule itself passes.
+/// Tries each plan as a whole; if none is confirmed, halves of all relaxations, and so on down to single ones. The
+/// resulting form is checked within full bounds; while it fails, the last relaxations are undone. Returns nothing if
+/// even the rule itself fails.
 std::optional<CheckedRule> generalize(const Rule& rule, const RelaxationPlans& plans, RuleChecker& checker);
 
 }  // namespace isomer

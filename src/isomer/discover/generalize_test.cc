@@ -12,8 +12,8 @@ std::string generalized(const std::string& text) {
   return general ? print_rule(general->rule) : "nothing";
 }
 
-// Groups keep the most general form from holding. Batches and channels are the first two axes of images of any rank, so
-// that axes that are kept apply to more than axes that are counted from the back.
+// Because of groups, the most general form does not hold. Batches and channels are the first two axes of images of any
+// rank, so keeping axes applies to more graphs than counting them from the back.
 TEST(Generalize, KeepsAxesThatAreTheSameAtAnyRank) {
   EXPECT_EQ(generalized(R"(
   (Concat axis=1
@@ -27,7 +27,7 @@ TEST(Generalize, KeepsAxesThatAreTheSameAtAnyRank) {
             "  => (Conv ..conv group=1 ?x (Concat axis=0 ?w ?v))\n");
 }
 
-// Of images of three axes, the row of numbers would be spread along the first one.
+// For images with three axes, the row of numbers would be broadcast along the first one.
 TEST(Generalize, LeavesRanksBeyondThoseThatAreCheckedInFull) {
   EXPECT_EQ(generalized(R"(
   (Add (Conv group=1 dilations=[1, 1] strides=[1, 1] pads=[1, 1, 1, 1] ?a ?b) (Reshape shape=[-1, 1, 1] ?c))

@@ -1,5 +1,5 @@
 #pragma once
-// What inputs of pairs of graphs may be: their extents in every variant of a universe.
+// The kinds of inputs of pairs of graphs: their extents in every variant of a universe.
 
 #include <map>
 #include <mutex>
@@ -11,17 +11,17 @@ namespace isomer {
 
 using KindId = uint32_t;
 
-/// Kinds by number. The first ones are the groups of inputs of the universe. Any number of threads may use it at once.
+/// Kinds by number. The first ones are the groups of inputs of the universe. Thread-safe.
 class InputKinds {
  public:
   explicit InputKinds(std::span<const Universe> variants);
 
-  /// The kind with these extents, by variant.
+  /// Returns the kind with these extents, by variant.
   KindId intern(const std::vector<Ints>& dims);
   Ints dims(KindId kind, size_t variant) const;
 
-  /// Numbers the kinds behind the groups by their extents, whatever the order in which they were met. Returns the new
-  /// number of each.
+  /// Renumbers the kinds after the groups by their extents, so that the numbers do not depend on the order of intern().
+  /// Returns the new number of each.
   std::vector<KindId> sort();
 
  private:

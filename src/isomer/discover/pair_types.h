@@ -11,7 +11,7 @@ namespace isomer {
 
 class PairTypes {
  public:
-  /// Nothing when an operator does not take its operands in some variant.
+  /// Returns nothing if an operator does not accept its operands in some variant.
   static std::optional<PairTypes> make(const TermPair& pair, std::span<const PairContext> variants);
 
   size_t variants() const { return dims_.size(); }

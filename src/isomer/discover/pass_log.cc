@@ -24,7 +24,7 @@ uint64_t checksum(std::span<const uint64_t> words) {
   return hash_bytes(words.data(), words.size() * sizeof(uint64_t), kFormat);
 }
 
-/// The pass at the begin of `words`, with how many of them it takes; nothing when it is not whole.
+/// Returns the pass at the start of `words`, with its length; nothing if it is incomplete.
 std::optional<std::pair<PassResult, size_t>> read_pass(std::span<const uint64_t> words) {
   if (words.size() < 4 || words[2] > (words.size() - 4) / 2) return std::nullopt;
   const size_t size = 3 + 2 * words[2];
@@ -85,7 +85,7 @@ Status PassLog::append(const PassResult& pass) {
     words.insert(words.begin(), key_);
     std::ofstream(path_, std::ios::binary | std::ios::trunc).flush();
   } else {
-    std::filesystem::resize_file(path_, valid_bytes_, error);  // half a pass, if any
+    std::filesystem::resize_file(path_, valid_bytes_, error);  // removes an incomplete pass
   }
   std::ofstream out(path_, std::ios::binary | std::ios::app);
   const size_t bytes = words.size() * sizeof(uint64_t);

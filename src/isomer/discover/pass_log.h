@@ -1,5 +1,5 @@
 #pragma once
-// Finished passes of an enumeration in a file, so that one that was interrupted goes on where it stopped.
+// Stores finished passes of an enumeration in a file, so that an interrupted enumeration can continue.
 
 #include <filesystem>
 #include <functional>
@@ -20,28 +20,27 @@ struct EqualTerms {
   friend bool operator==(const EqualTerms&, const EqualTerms&) = default;
 };
 
-/// What one pass over the terms of one size finds.
+/// The result of one pass over the terms of one size.
 struct PassResult {
   uint64_t terms = 0;
-  uint64_t values = 0;            ///< that no smaller term has
-  std::vector<EqualTerms> equal;  ///< by term
+  uint64_t values = 0;            ///< values that no smaller term has
+  std::vector<EqualTerms> equal;  ///< ordered by term
 };
 
-/// A hash of what a universe says and of how far it is gone through: terms have the same codes where it is equal.
+/// Returns a hash of a universe and of the extent of its enumeration: terms have the same codes if it is equal.
 uint64_t enumeration_key(const Universe& universe, size_t max_nodes, size_t passes);
 
-/// The file begins with the key; each pass follows with its own checksum, so that half a pass at its end is not taken
-/// for a whole one.
+/// The file begins with the key. Each pass has its own checksum, so that an incomplete pass at the end is detected.
 class PassLog {
  public:
-  /// Reads what there is. Fails when the file belongs to another enumeration, or cannot be read.
+  /// Reads the existing passes. Fails if the file belongs to another enumeration, or cannot be read.
   static Result<PassLog> open(std::filesystem::path path, uint64_t key);
 
-  /// Passes that the file has: 0, 1, ... in order.
+  /// Number of passes in the file: 0, 1, ... in order.
   size_t finished() const { return passes_.size(); }
-  /// The result of pass number `pass`: from the file, or of `work`, and then kept there.
+  /// Returns the result of pass number `pass`: from the file, or from `work`, which is then stored.
   PassResult run(size_t pass, const std::function<PassResult()>& work);
-  /// Whether all passes could be written.
+  /// Returns whether all passes could be written.
   const Status& status() const { return status_; }
 
  private:

@@ -10,7 +10,7 @@ constexpr uint32_t kConstants = 1U << 16;
 constexpr uint32_t kInputs = 1U << 17;
 uint32_t label_of(const PairNode& node) { return node.op * 4 + node.result; }
 
-/// The pattern of one side; inputs become variables, numbered as `variables` says.
+/// Returns the pattern of one side; inputs become variables, numbered as `variables` says.
 EPattern pattern_of(const TermPair& pair, uint32_t i, std::vector<uint32_t>& variables) {
   const PairNode& node = pair.nodes[i];
   EPattern out;
@@ -41,7 +41,7 @@ void EqualityBase::add(const TermPair& pair) {
     const EPattern source = pattern_of(pair, from, variables);
     const size_t bound = variables.size();
     EPattern target = pattern_of(pair, to, variables);
-    if (variables.size() > bound) continue;  // what stands there would be anybody's guess
+    if (variables.size() > bound) continue;  // these variables would be undetermined
     // A bare variable matches everywhere: x => x * 1. Such steps only make terms larger.
     if (source.label == EPattern::kVariable) continue;
     sources_.add(source);
@@ -103,7 +103,7 @@ class EqualityBase::Saturation {
 
   const Value& value(EClassId id) const { return values_[id]; }
 
-  /// The class of an operator over classes; nothing where it does not take them.
+  /// Returns the class of an operator over classes; nothing if it does not accept them.
   std::optional<EClassId> apply(uint32_t label, const std::vector<EClassId>& children) {
     const uint32_t op = label / 4;
     const Value& a = value(children[0]);
@@ -148,7 +148,8 @@ class EqualityBase::Saturation {
     ESubst subst;
   };
 
-  /// All that can be applied to a class: by label, then in the order in which the equalities were added.
+  /// Collects everything that can be applied to a class: by label, then in the order in which the equalities were
+  /// added.
   void find_steps(EClassId id, std::vector<Step>& steps) const {
     const size_t before = steps.size();
     base_.sources_.match(graph_, id, [&](size_t rule, const ESubst& subst) { steps.push_back({id, rule, subst}); });
@@ -156,7 +157,7 @@ class EqualityBase::Saturation {
                              [&](const Step& step) { return std::pair(base_.targets_[step.rule].label, step.rule); });
   }
 
-  /// One round; false when nothing came of it or the graph is full.
+  /// Runs one round; returns false if nothing changed or the graph is full.
   bool apply_all(size_t limit) {
     std::vector<Step> steps;
     for (const EClassId id : graph_.classes()) find_steps(id, steps);
@@ -179,7 +180,7 @@ class EqualityBase::Saturation {
   TypeTable& types_;
   const TermPair& pair_;
   EGraph graph_;
-  std::vector<Value> values_;  // by the id that a class was made with
+  std::vector<Value> values_;  // by the id for which a class was created
   EClassId left_ = 0;
   EClassId right_ = 0;
 };

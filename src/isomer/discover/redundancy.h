@@ -1,5 +1,5 @@
 #pragma once
-// Which equalities follow from others: saturation of an e-graph that holds both sides.
+// Determines which equalities follow from others, by saturation of an e-graph that holds both sides.
 
 #include "isomer/discover/term_pair.h"
 #include "isomer/egraph/pattern_set.h"
@@ -18,14 +18,14 @@ class EqualityBase {
 
   void add(const TermPair& pair);
   size_t size() const { return size_; }
-  /// Whether the two sides of `pair` are made equal by the equalities of the base. Every step is one that holds for the
-  /// extents at hand: an instance of an equality that is ill typed, or differs in value, is not used.
+  /// Returns whether the equalities of the base make the two sides of `pair` equal. Every step holds for the extents of
+  /// the pair: instances of an equality that are ill typed, or whose sides have different values, are not used.
   bool derives(const TermPair& pair, const PairContext& context, const SaturationLimits& limits = {}) const;
 
  private:
   class Saturation;  // an e-graph whose classes carry their values
   struct Target {
-    uint32_t label;  ///< of the root of the pattern that it takes the place of
+    uint32_t label;  ///< of the root of the pattern that it replaces
     EPattern pattern;
   };
 

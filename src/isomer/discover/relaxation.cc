@@ -29,7 +29,7 @@ void visit_expr(Expr& expr, const std::function<void(Expr&)>& visit) {
   visit(expr);
   for (Expr& arg : expr.args) visit_expr(arg, visit);
 }
-/// All expressions of attributes and conditions.
+/// Visits all expressions of attributes and conditions.
 void visit_exprs(Rule& rule, const std::function<void(Expr&)>& visit) {
   const TermVisitor attrs = [&](Term& term) {
     for (auto& [name, expr] : term.attrs) visit_expr(expr, visit);
@@ -44,7 +44,7 @@ std::string lower(std::string name) {
   return name;
 }
 
-/// Numbers, texts and lists of them.
+/// Returns whether an expression is a number, a text or a list of them.
 bool closed(const Expr& expr) {
   if (expr.kind == Expr::Kind::List) return std::ranges::all_of(expr.args, closed);
   return expr.kind == Expr::Kind::Integer || expr.kind == Expr::Kind::Real || expr.kind == Expr::Kind::Text;
@@ -76,13 +76,14 @@ std::optional<Expr> preset_expr(const AttrDef& def) {
   return std::nullopt;
 }
 
-/// Attributes that speak of axes and extents, which have relaxations of their own.
+/// Returns whether an attribute refers to axes or extents, which have relaxations of their own.
 bool speaks_of_axes(const std::string& name) {
   static const std::set<std::string> kNames = {"axis", "axes", "starts", "ends", "steps", "split", "shape", "value"};
   return kNames.contains(name);
 }
 
-/// A record for all attributes of a node; what was not named was the preset, and is named from now on.
+/// Adds a record for all attributes of a node. Attributes that were not named had their presets, and are named from now
+/// on.
 void with_record(Term& term, const std::string& record) {
   if (!term.rest.empty()) return;
   for (const AttrDef& def : term.op->attrs)
@@ -95,7 +96,7 @@ void forget(Term& term, const std::string& name) {
   std::erase_if(term.attrs, [&](const auto& attr) { return attr.first == name; });
 }
 
-/// The value of an attribute, named or preset.
+/// Returns the value of an attribute, named or preset.
 std::optional<Expr> value_of(Term& term, const std::string& name) {
   if (const Expr* named = attribute(term, name)) return *named;
   if (!term.rest.empty()) return std::nullopt;  // freed
@@ -108,7 +109,7 @@ bool is_integers(const Expr& expr) {
          std::ranges::all_of(expr.args, [](const Expr& each) { return each.kind == Expr::Kind::Integer; });
 }
 
-/// What stands in a list before `tail`, where it ends so.
+/// Returns the part of a list before `tail`, if the list ends so.
 std::optional<Expr> before_tail(const Expr& list, const Expr& tail) {
   if (list.kind != Expr::Kind::List || list.args.size() < tail.args.size()) return std::nullopt;
   const auto begin = list.args.end() - static_cast<std::ptrdiff_t>(tail.args.size());
@@ -116,10 +117,10 @@ std::optional<Expr> before_tail(const Expr& list, const Expr& tail) {
   return list_expr({list.args.begin(), begin});
 }
 
-/// A number that is hardly there by accident.
+/// Returns whether a number is unlikely to occur by accident.
 bool is_telling(const Expr& value) { return value.kind == Expr::Kind::Real && value.real != 0 && value.real != 1; }
 
-/// A scalar that is computed by an expression.
+/// Returns a scalar that is computed by an expression.
 Term number_term(Expr value) {
   Term out;
   out.kind = Term::Kind::Apply;
@@ -128,7 +129,7 @@ Term number_term(Expr value) {
   return out;
 }
 
-/// Ranks as conditions fix them.
+/// Returns the ranks that conditions fix.
 std::map<std::string, int64_t> fixed_ranks(const Rule& rule) {
   std::map<std::string, int64_t> out;
   for (const Expr& condition : rule.conditions)
@@ -138,7 +139,7 @@ std::map<std::string, int64_t> fixed_ranks(const Rule& rule) {
   return out;
 }
 
-/// The rank of a term's value: as conditions fix it, and as an expression that is right for any.
+/// The rank of a term's value: the one that conditions fix, and an expression that is right for any.
 struct TermRank {
   int64_t number;
   Expr expr;
@@ -163,12 +164,12 @@ std::optional<TermRank> rank_of(const Term& term, const std::map<std::string, in
   return TermRank{std::max(first->number, second->number), call_expr("max", {first->expr, second->expr})};
 }
 
-/// Variables that stand for what a source can say only when its inputs are bound: compared behind `where`.
+/// Variables for values that a source can only express after its inputs are bound: they are compared in `where`.
 class Bindings {
  public:
   Bindings(char letter, int64_t first) : letter_(letter), next_(first) {}
 
-  /// The variable that is `value`; `condition` says so, in another way than `==`.
+  /// Returns the variable that equals `value`; `condition`, if given, expresses this in another way than `==`.
   Expr bound(const Expr& value, const std::function<Expr(const Expr&)>& condition = {}) {
     const auto known = variables_.find(print_expr(value));
     if (known != variables_.end()) return known->second;
@@ -208,7 +209,7 @@ Relaxation free_attribute(const OpDef& op, const std::string& name) {
       alike = alike && here && closed(*here) && (!value || *value == *here);
       value = here;
     });
-    // What the target says otherwise hangs on what the source says.
+    // A different value in the target depends on the value in the source.
     visit_targets(rule, [&](Term& term) { alike = alike && (term.op != &op || value_of(term, name) == value); });
     if (!value || !alike) return std::nullopt;
     const auto freed = [&](Term& term) {
@@ -303,7 +304,7 @@ Relaxation free_axis(int64_t axis) {
     Rule rule = given;
     const Expr number = integer_expr(axis);
     const Expr list = list_expr({number});
-    // The first node that has the axis, in order of writing, binds it: as axis=?k, or as axes=?k.
+    // The first node with the axis, in order of writing, binds it: as axis=?k, or as axes=?k.
     bool bare = false;
     bool listed = false;
     visit_sources(rule, [&](Term& term) {
@@ -481,7 +482,7 @@ RelaxationPlans relaxations(const Rule& rule) {
   for (const auto& fixed : ranks) add(drop_rank(fixed.first), true, true);
   for (const auto& fixed : ranks) add(widen_rank(fixed.first), false, false);
   add(drop_real(), true, true);
-  // What is rare is last, since the last is taken back first: dilations behind groups.
+  // Rare attributes come last, since the last are undone first: dilations after groups.
   for (const OpDef* op : ops)
     for (auto def = op->attrs.rbegin(); def != op->attrs.rend(); ++def)
       if (!speaks_of_axes(def->name))

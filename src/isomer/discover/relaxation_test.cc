@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "isomer/discover/generalize.h"
+#include "isomer/discover/testing.h"
 #include "isomer/ops/registry.h"
 
 namespace isomer {
@@ -11,9 +12,7 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-Rule rule_of(const std::string& text) { return parse_rules("rule r\n" + text).value()[0]; }
-
-/// The rule after a relaxation; "nothing" where it does not apply.
+/// Returns the rule after a relaxation; "nothing" if it does not apply.
 std::string relaxed(const std::string& text, const Relaxation& relaxation) {
   const auto rule = relaxation(rule_of(text));
   return rule ? print_rule(*rule) : "nothing";
@@ -139,7 +138,7 @@ TEST(Generalize, AsksForRealsWhereSumsAreReordered) {
   EXPECT_EQ(general->rule.conditions[0].name, "real");
 }
 
-// In doubles the two are equal to the last bit.
+// In double precision the two are equal to the last bit.
 TEST(Generalize, AsksForRealsWhereOneOperatorIsTheOthersParts) {
   const Rule rule = rule_of("(Mul ?x (Sigmoid ?x)) => (Swish ?x) where rank(?x) == 2 and real(?x)");
   RuleChecker checker;

@@ -1,21 +1,22 @@
 #pragma once
-// The bounded checker with a memory: the same rule comes up again and again.
+// The bounded checker with a cache, because the same rules occur repeatedly.
 
 #include <map>
 #include <mutex>
 
-#include "isomer/verify/rule_check.h"
+#include "isomer/check/rule_check.h"
 
 namespace isomer {
 
-/// Any number of threads may use it at once; what it says depends on the rule alone.
+/// Thread-safe; the verdict depends only on the rule.
 class RuleChecker {
  public:
-  /// Within full bounds.
+  /// Checks within full bounds.
   RuleVerdict check(const Rule& rule) { return check(rule, {}, full_); }
-  /// Within narrower ones: to choose between forms of a rule.
+  /// Checks within narrower bounds, to choose between forms of a rule.
   RuleVerdict quick(const Rule& rule) { return check(rule, kQuick, quick_); }
-  /// Within as narrow ones, but of one rank more than check(): what is `where rank(?x) >= 4` has to hold of 5.
+  /// Checks within similarly narrow bounds, but with one rank more than check(): a rule with `where rank(?x) >= 4` must
+  /// hold for rank 5.
   RuleVerdict beyond(const Rule& rule) { return check(rule, kBeyond, beyond_); }
 
  private:

@@ -9,7 +9,7 @@
 namespace isomer {
 namespace {
 
-/// Renames variables as they are met.
+/// Renames variables in the order of their occurrence.
 class Renamer {
  public:
   void term(Term& term) {
@@ -37,7 +37,7 @@ class Renamer {
     const auto [place, fresh] = values_.try_emplace(name, std::string(1, static_cast<char>('a' + values_.size())));
     return place->second;
   }
-  /// k1 and its like: the letter says what it is, the number is by first occurrence.
+  /// Names like k1: the letter shows the kind, the number is by first occurrence.
   std::string numbered(const std::string& name) {
     const auto known = numbered_.find(name);
     if (known != numbered_.end()) return known->second;

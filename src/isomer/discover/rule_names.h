@@ -1,12 +1,12 @@
 #pragma once
-// Names by which equal rules are equal texts.
+// Canonical names, with which equal rules have equal texts.
 
 #include "isomer/rules/rule.h"
 
 namespace isomer {
 
-/// The rule with inputs called a, b, c, ..., and other variables numbered, by first occurrence, with conditions in
-/// alphabetical order behind those on ranks, and called by the hash of what it says then.
+/// Returns the rule with inputs called a, b, c, ..., and other variables numbered, by first occurrence. Conditions on
+/// ranks come first, the others in alphabetical order. The rule's name is the hash of the resulting text.
 Rule with_canonical_names(const Rule& rule);
 
 }  // namespace isomer

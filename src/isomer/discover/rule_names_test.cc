@@ -2,10 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include "isomer/discover/testing.h"
+
 namespace isomer {
 namespace {
-
-Rule rule_of(const std::string& text) { return parse_rules("rule r\n" + text).value()[0]; }
 
 TEST(RuleNames, AreTheSameForTheSameRule) {
   const Rule one = with_canonical_names(rule_of(

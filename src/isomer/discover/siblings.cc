@@ -10,7 +10,7 @@
 namespace isomer {
 namespace {
 
-/// From the inputs of the first sibling to those of the second.
+/// Maps the inputs of the first sibling to those of the second.
 using Renaming = std::map<std::string, std::string>;
 
 Expr renamed(Expr expr, const Renaming& renaming) {
@@ -32,8 +32,8 @@ void collect_names(const Term& term, std::vector<std::string>& out) {
   for (const Term& operand : term.operands) collect_names(operand, out);
 }
 
-/// What renames the inputs of `first` so that it becomes `second`; nothing when it takes more than that, or no renaming
-/// at all.
+/// Returns the renaming of the inputs of `first` that makes it equal to `second`; nothing if that requires other
+/// changes, or no renaming at all.
 std::optional<Renaming> renaming_between(const Term& first, const Term& second) {
   std::vector<std::string> from;
   std::vector<std::string> to;
@@ -50,7 +50,7 @@ std::optional<Renaming> renaming_between(const Term& first, const Term& second) 
   return out;
 }
 
-/// Rewrites a rule, given which inputs stand for one another.
+/// Rewrites a rule, given which inputs correspond to each other.
 class AnyNumber {
  public:
   explicit AnyNumber(Renaming renaming) : renaming_(std::move(renaming)) {}
@@ -90,11 +90,11 @@ class AnyNumber {
     return out;
   }
 
-  /// A term that stands once.
+  /// Rewrites a term outside of a repetition.
   Term outside(Term term) {
     if (term.kind == Term::Kind::Value && is_of_siblings(term.name)) failed_ = true;
     for (auto& [name, expr] : term.attrs) expr = once(std::move(expr));
-    if (term.kind == Term::Kind::Apply && term.op->name == "Concat" && term.operands.size() == 2 &&
+    if (term.kind == Term::Kind::Apply && term.op->has(Trait::Concatenation) && term.operands.size() == 2 &&
         are_siblings(term.operands[0], term.operands[1])) {
       const Term& first = term.operands[0];
       if (first.kind == Term::Kind::Value) concatenated_.try_emplace(first.name, term.attrs[0].second);
@@ -105,7 +105,7 @@ class AnyNumber {
     return term;
   }
 
-  /// All siblings of a term.
+  /// Rewrites a term to all its siblings.
   Term sequence(Term term) {
     const bool bare = term.kind == Term::Kind::Value;
     term = element(std::move(term));
@@ -134,7 +134,7 @@ class AnyNumber {
            std::ranges::any_of(expr.args, [&](const Expr& arg) { return speaks_of_siblings(arg); });
   }
 
-  /// An expression that stands once: what it says of the siblings one by one becomes a list.
+  /// Rewrites an expression outside of a repetition: a statement about each sibling becomes one about a list.
   Expr once(Expr expr) {
     if (!speaks_of_siblings(expr)) return expr;
     const bool pair = expr.kind == Expr::Kind::List && expr.args.size() == 2 && expr.args[0].name == "dim" &&
@@ -164,14 +164,14 @@ class AnyNumber {
   }
 
   const Renaming renaming_;
-  std::map<std::string, Expr> concatenated_;  // inputs whose siblings are concatenated as they are, with the axis
+  std::map<std::string, Expr> concatenated_;  // inputs whose siblings are concatenated directly, with the axis
   std::set<std::string> repeated_;
   bool failed_ = false;
 };
 
-/// Renamings between the two operands of concatenations in a term.
+/// Collects renamings between the two operands of concatenations in a term.
 void collect_renamings(const Term& term, std::vector<Renaming>& out) {
-  if (term.kind == Term::Kind::Apply && term.op->name == "Concat" && term.operands.size() == 2)
+  if (term.kind == Term::Kind::Apply && term.op->has(Trait::Concatenation) && term.operands.size() == 2)
     if (auto found = renaming_between(term.operands[0], term.operands[1])) out.push_back(std::move(*found));
   for (const Term& operand : term.operands) collect_renamings(operand, out);
 }
@@ -185,7 +185,7 @@ std::optional<Rule> for_any_number(const Rule& rule) {
       if (auto found = renaming_between((*side)[0], (*side)[1])) renamings.push_back(std::move(*found));
     for (const Term& term : *side) collect_renamings(term, renamings);
   }
-  // The one with most inputs first: concat(f(a, b), f(c, d)) says more than concat(a, c).
+  // Those with more inputs first: concat(f(a, b), f(c, d)) is more specific than concat(a, c).
   std::ranges::stable_sort(renamings, std::greater<>(), &Renaming::size);
   for (const Renaming& renaming : renamings)
     if (auto found = AnyNumber(renaming).run(rule)) return found;

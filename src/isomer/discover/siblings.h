@@ -1,5 +1,5 @@
 #pragma once
-// Rules about two siblings as rules about any number of them.
+// Generalizes rules about two siblings to any number of them.
 
 #include <optional>
 
@@ -7,10 +7,9 @@
 
 namespace isomer {
 
-/// A rule whose two sources, or the two operands of whose concatenations, are the same but for some inputs says the
-/// same of any number: `(Concat (Relu ?a) (Relu ?b)) => (Relu (Concat ?a ?b))` becomes
-/// `(Concat (Relu @a)...) => (Relu (Concat @a))`. Nothing where it has another form. Whether the rule still holds is
-/// for the checker to judge.
+/// If the two sources of a rule, or the two operands of its concatenations, differ only in some inputs, returns the
+/// same rule for any number: `(Concat (Relu ?a) (Relu ?b)) => (Relu (Concat ?a ?b))` becomes `(Concat (Relu @a)...) =>
+/// (Relu (Concat @a))`. Returns nothing if it has another form. The checker must decide whether the new rule holds.
 std::optional<Rule> for_any_number(const Rule& rule);
 
 }  // namespace isomer

@@ -2,16 +2,15 @@
 
 #include <gmock/gmock.h>
 
-#include "isomer/verify/rule_check.h"
+#include "isomer/check/rule_check.h"
+#include "isomer/discover/testing.h"
 
 namespace isomer {
 namespace {
 
 using testing::HasSubstr;
 
-Rule rule_of(const std::string& text) { return parse_rules("rule r\n" + text).value()[0]; }
-
-/// The rule for any number of siblings, which the checker confirms; "nothing" where it has another form.
+/// Returns the rule for any number of siblings, which the checker confirms; "nothing" if it has another form.
 std::string of_many(const std::string& text) {
   auto rule = for_any_number(rule_of(text));
   if (!rule) return "nothing";

@@ -4,31 +4,31 @@
 #include <tuple>
 
 #include "isomer/base/parallel.h"
+#include "isomer/check/instances.h"
 #include "isomer/rules/match.h"
 #include "isomer/rules/rewrite.h"
-#include "isomer/verify/instances.h"
 
 namespace isomer {
 namespace {
 
-/// A small graph, and what a rule makes of it.
+/// A small graph, and the result of a rule on it.
 struct Example {
   Graph before;
   uint64_t after;
 };
 
 constexpr size_t kPerRank = 6;
-constexpr size_t kSteps = 5000;
+constexpr size_t kSubsumptionSteps = 5000;
 constexpr size_t kMatches = 8;
 
-/// Graphs that a rule applies to: some at random of every rank.
+/// Returns graphs that a rule applies to: some random ones of every rank.
 std::vector<Example> examples_of(const Rule& rule) {
   std::vector<Example> out;
   for (size_t rank = 0; rank <= 4; ++rank) {
     const size_t enough = out.size() + kPerRank;
     for (uint64_t draw = 1; draw <= 2 * kPerRank && out.size() < enough; ++draw) {
       const InstanceBounds bounds{.rank = rank, .extents = {1, 2, 3, 4}, .sample = draw};
-      for_each_instance(rule, bounds, kSteps, [&](const Instance& instance) {
+      for_each_instance(rule, bounds, kSubsumptionSteps, [&](const Instance& instance) {
         const auto graph = instance.build(1);
         if (!graph) return true;
         const auto matches = find_matches(*graph, OpIndex(*graph), rule, 1);
@@ -42,7 +42,7 @@ std::vector<Example> examples_of(const Rule& rule) {
   return out;
 }
 
-/// Whether one application of the rule makes of each graph what is said.
+/// Returns whether one application of the rule to each graph gives the recorded result.
 bool explains(const Rule& rule, const std::vector<Example>& examples) {
   return std::ranges::all_of(examples, [&](const Example& example) {
     const auto matches = find_matches(example.before, OpIndex(example.before), rule, kMatches);
@@ -59,7 +59,7 @@ size_t term_size(const Term& term) {
   return out;
 }
 
-/// How much a rule says: fewer terms, then fewer conditions, come first.
+/// Returns the complexity of a rule: rules with fewer terms, then fewer conditions, come first.
 std::tuple<size_t, size_t, std::string> weight(const Rule& rule) {
   size_t terms = 0;
   for (const auto* side : {&rule.sources, &rule.targets})

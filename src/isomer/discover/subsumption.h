@@ -1,5 +1,5 @@
 #pragma once
-// Rules that are instances of others.
+// Removes rules that are instances of others.
 
 #include <span>
 
@@ -7,9 +7,8 @@
 
 namespace isomer {
 
-/// The rules of `rules` without those that another one of them does as well: on a sample of the small graphs that a
-/// rule applies to, of every rank, one application of the other gives the same graph. Simpler rules are kept first.
-/// Sorted by name.
+/// Returns `rules` without those that another rule replaces: on a sample of the small graphs that a rule applies to, of
+/// every rank, one application of the other rule gives the same graph. Simpler rules are kept first. Sorted by name.
 std::vector<CheckedRule> without_instances(std::vector<CheckedRule> rules, int threads);
 
 }  // namespace isomer

@@ -10,8 +10,8 @@ namespace isomer {
 using TermId = uint32_t;
 constexpr TermId kNoTerm = (1U << 27) - 1;
 
-/// Result `result` of operator `op` on the terms a and b (kNoTerm where there is one operand); or an input, whose op
-/// is kInput and whose index is a. Ordered by operator, operands, result: so the results of one node are neighbours.
+/// Result `result` of operator `op` on the terms a and b (kNoTerm if there is only one operand); or an input, whose op
+/// is kInput and whose index is a. Ordered by operator, operands, result, so that the results of one node are adjacent.
 class TermCode {
  public:
   static constexpr uint32_t kInput = 255;
@@ -22,7 +22,7 @@ class TermCode {
               result) {}
   static constexpr TermCode input(uint32_t index) { return {kInput, index, kNoTerm, 0}; }
 
-  /// As a number, and back.
+  /// Conversion to a number, and back.
   constexpr uint64_t bits() const { return bits_; }
   static constexpr TermCode from_bits(uint64_t bits) {
     TermCode out;
@@ -36,7 +36,7 @@ class TermCode {
   constexpr uint32_t result() const { return static_cast<uint32_t>(bits_ & 3); }
   constexpr bool is_input() const { return op() == kInput; }
   constexpr bool is_binary() const { return b() != kNoTerm; }
-  /// Whether both are results of the same node.
+  /// Returns whether both are results of the same node.
   constexpr bool same_node(TermCode other) const { return bits_ >> 2 == other.bits_ >> 2; }
   // The lint takes a comparison with the literal 0 inside of the default for a null pointer.
   friend constexpr auto operator<=>(TermCode, TermCode) = default;  // NOLINT(modernize-use-nullptr)
@@ -51,7 +51,7 @@ class InputOrder {
   static InputOrder of(uint32_t input) { return InputOrder(kEmpty << 4 | input); }
   InputOrder() = default;
 
-  /// The inputs of a term whose operands have these.
+  /// Returns the inputs of a term whose operands have these inputs.
   static InputOrder joined(InputOrder a, InputOrder b) {
     for (size_t i = 0; i < b.size(); ++i)
       if (!a.has(b.at(i)))

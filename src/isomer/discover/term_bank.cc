@@ -10,14 +10,14 @@
 namespace isomer {
 namespace {
 
-/// Of an input: every term is evaluated in full.
+/// Maximum size of an input: every term is evaluated completely.
 constexpr int kMostElements = 4096;
 
 uint64_t entry_key(uint32_t op, TypeId a, TypeId b) {
   return static_cast<uint64_t>(op) << 32 | static_cast<uint64_t>(a) << 16 | b;
 }
 
-/// What conditions may ask about operands of these extents.
+/// The facts that conditions may query about operands of these extents.
 class OperandFacts : public ValueFacts {
  public:
   explicit OperandFacts(std::span<const Ints> dims) {
@@ -87,7 +87,7 @@ void TypeTable::compile() {
   }
 }
 
-/// The first operator that has not taken any operands.
+/// Returns the first operator that has not accepted any operands.
 std::optional<uint32_t> TypeTable::idle() const {
   std::vector<bool> used(universe_.ops.size(), false);
   for (const auto& [key, entry] : entries_)
@@ -266,11 +266,11 @@ InputOrder TermBank::inputs_of(TermCode code) const {
 }
 
 bool TermBank::canonical(InputOrder inputs) const {
-  std::array<uint32_t, 16> seen = {};  // by group: how many of its inputs have occurred
+  std::array<uint32_t, 16> seen = {};  // by group: number of its inputs that have occurred
   for (size_t i = 0; i < inputs.size(); ++i) {
     const uint32_t input = inputs.at(i);
     const size_t group = universe_->inputs[input].group;
-    uint32_t rank = 0;  // of the input in its group
+    uint32_t rank = 0;  // position of the input in its group
     while (rank < input && universe_->inputs[input - rank - 1].group == group) ++rank;
     if (rank != seen[group]++) return false;
   }

@@ -1,5 +1,5 @@
 #pragma once
-// The term bank: what small graphs compute, each term once, and which terms compute the same.
+// The term bank: the values of small graphs, each term once, and which terms are equal.
 
 #include <array>
 #include <memory>
@@ -12,7 +12,7 @@ namespace isomer {
 
 using TypeId = uint16_t;
 
-/// Extents by number, and what operators make of them.
+/// Numbers the extents of values, and records which extents operators produce.
 class TypeTable {
  public:
   explicit TypeTable(const Universe& universe) : universe_(universe) {}
@@ -23,27 +23,28 @@ class TypeTable {
   size_t size() const { return dims_.size(); }
 
   struct Entry {
-    std::vector<FieldMap> maps;  ///< a result each; none where the operator does not apply
+    std::vector<FieldMap> maps;  ///< one per result; none if the operator does not accept the operands
     std::vector<TypeId> types;
   };
-  /// Operator `op` on operands of these types (`b` is 0 where there is one operand). Null until compile() has seen
-  /// them.
+  /// Returns operator `op` on operands of these types (`b` is 0 if there is only one operand); nullptr if compile() has
+  /// not seen them.
   const Entry* find(uint32_t op, TypeId a, TypeId b) const;
-  /// As find(), but compiles what it has not seen.
+  /// Like find(), but compiles the operator if necessary.
   const Entry& at(uint32_t op, TypeId a, TypeId b);
-  /// The first error of a kernel that does not compute in the field; its operator counts as one that does not apply.
+  /// Returns the first error of a kernel that does not compute in the field; its operator is treated as one that
+  /// accepts no operands.
   const Status& status() const { return status_; }
-  /// The elements of a constant input of the universe.
+  /// Returns the elements of a constant input of the universe.
   std::span<const Fp> constant(uint32_t input) const { return constants_.at(input); }
   TypeId constant_type(uint32_t input) const { return constant_types_.at(input); }
   void set_constant(uint32_t input, TypeId type, std::vector<Fp> value) {
     constant_types_[input] = type;
     constants_[input] = std::move(value);
   }
-  /// Compiles every operator for all pairs of the types known now. New types that come of it wait for the next call.
+  /// Compiles every operator for all pairs of the types known now. New types that result are left to the next call.
   void compile();
-  /// Fails with the first operator that takes none of the operands that come up: a condition says what was not meant.
-  /// Looks at some larger graphs where smaller ones do not reach all operators.
+  /// Fails with the first operator that accepts none of the possible operands: then a condition is probably wrong.
+  /// Considers some larger graphs if smaller ones do not reach all operators.
   Status check_all_apply();
 
  private:
@@ -61,19 +62,19 @@ class TypeTable {
 struct BankTerm {
   static constexpr size_t kMaxNodes = 5;
   TermCode code;
-  TermId least = 0;  ///< the first of the terms that have its value: one of the fewest nodes
+  TermId least = 0;  ///< the first of the terms with its value: one with the fewest nodes
   InputOrder inputs;
-  std::array<TermId, kMaxNodes> nodes = {};  ///< ascending: each by the first term that is its result
-  uint8_t size = 0;                          ///< nodes; results of one node count once
+  std::array<TermId, kMaxNodes> nodes = {};  ///< ascending; each node by the first term that is its result
+  uint8_t size = 0;                          ///< number of nodes; several results of one node count once
   TypeId type = 0;
-  uint32_t value = 0;  ///< where its value stands, in elements; kNoValue where it is not kept
+  uint32_t value = 0;  ///< index of the first element of its value; kNoStoredValue if it is not stored
   static constexpr uint32_t kNoStoredValue = UINT32_MAX;
 };
 
 class TermBank {
  public:
-  /// The inputs alone. Values are those of `seed`. Fails when a constant cannot be evaluated, an input is larger than
-  /// 4096 elements, or there are more than 15 inputs or 254 operators.
+  /// Returns a bank with only the inputs, whose values are drawn with `seed`. Fails if a constant cannot be evaluated,
+  /// an input is larger than 4096 elements, or there are more than 15 inputs or 254 operators.
   static Result<TermBank> make(const Universe& universe, uint64_t seed = 1);
 
   const Universe& universe() const { return *universe_; }
@@ -81,14 +82,14 @@ class TermBank {
   const TypeTable& types() const { return *types_; }
   size_t size() const { return terms_.size(); }
   const BankTerm& at(TermId id) const { return terms_[id]; }
-  /// Terms of one size and type.
+  /// Returns the terms of one size and type.
   std::span<const TermId> of(size_t nodes, TypeId type) const;
-  /// Terms that have this node (of the sizes that add() was told to keep).
+  /// Returns the terms that contain this node (of the sizes for which add() was called with `keep`).
   std::span<const TermId> with_node(TermId node) const;
 
-  /// The first term whose value has this fingerprint.
+  /// Returns the first term whose value has this fingerprint.
   std::optional<TermId> find(uint64_t fingerprint) const;
-  /// The value of a term: where it is kept, or computed into `scratch`.
+  /// Returns the value of a term: the stored one, or computed into `scratch`.
   const Fp* value(TermId id, std::vector<Fp>& scratch) const;
   uint64_t fingerprint(TypeId type, const Fp* value) const;
   TypeId type_of(TermCode code) const;
@@ -97,18 +98,18 @@ class TermBank {
     TermCode code;
     uint64_t fingerprint;
   };
-  /// Adds the terms of `nodes` nodes, sorted by code. `keep`: their values, and which terms have which nodes.
-  /// Returns how many values are new.
+  /// Adds the terms of `nodes` nodes, sorted by code. `keep`: stores their values, and which terms contain which nodes.
+  /// Returns the number of new values.
   size_t add(size_t nodes, std::span<const NewTerm> made, bool keep);
 
-  /// How many nodes both terms have together.
+  /// Returns the number of distinct nodes in both terms together.
   size_t union_size(TermId a, TermId b) const;
-  /// Whether the term with the least operands instead has at most `nodes` nodes, and is another one: then what is said
-  /// of that one says all of this.
+  /// Returns whether the term with the first equal operands in place of these is different and has at most `nodes`
+  /// nodes: then equalities of that term imply those of this one.
   bool implied(TermCode code, size_t nodes) const;
-  /// The inputs that a term reads, by first occurrence.
+  /// Returns the inputs that a term reads, by first occurrence.
   InputOrder inputs_of(TermCode code) const;
-  /// Whether interchangeable inputs occur in their order: of all renamings of a term, some have this.
+  /// Returns whether interchangeable inputs occur in their order. Every term has a renaming that satisfies this.
   bool canonical(InputOrder inputs) const;
 
  private:

@@ -116,7 +116,7 @@ TermPair TermPair::compact() const {
 
 namespace {
 
-/// Types and values of a pair's nodes, one after the other.
+/// Computes types and values of a pair's nodes, one after the other.
 class PairEvaluation {
  public:
   PairEvaluation(const TermPair& pair, const PairContext& context, uint64_t seed)
@@ -312,7 +312,7 @@ class TextWriter {
   }
 
  private:
-  /// A variable whose name is the text of a term, but for the sigil: printed, it is that text.
+  /// Returns a variable whose name is the text of a term (without the sigil), so that it is printed as that text.
   static Term placeholder(std::string text) {
     Term out;
     out.name = text.front() == '?' ? text.substr(1) : kMark + text;

@@ -1,5 +1,5 @@
 #pragma once
-// Two small graphs over the same inputs that are thought to compute the same: a substitution without a direction.
+// Two small graphs over the same inputs that probably compute the same: a substitution without a direction.
 
 #include <string>
 
@@ -8,7 +8,7 @@
 
 namespace isomer {
 
-/// A node of a TermPair; both graphs share what they have in common.
+/// A node of a TermPair; both graphs share common nodes.
 struct PairNode {
   enum class Kind : uint8_t { Input, Constant, Apply };
   static constexpr uint32_t kNone = UINT32_MAX;
@@ -23,26 +23,26 @@ struct PairNode {
 
 struct TermPair {
   std::vector<PairNode> nodes;
-  std::vector<uint32_t> left;  ///< outputs; those of `right` compute the same, in order
+  std::vector<uint32_t> left;  ///< outputs; those of `right` equal them, in order
   std::vector<uint32_t> right;
 
-  /// Operators of one side; the results of one node count once.
+  /// Returns the number of operators of one side; several results of one node count once.
   size_t size(std::span<const uint32_t> roots) const;
-  /// The same, but what is used twice counts twice.
+  /// Likewise, but a node that is used twice counts twice.
   size_t tree_size(std::span<const uint32_t> roots) const;
   size_t num_inputs() const;
-  /// Nodes that some output needs, ascending.
+  /// Returns for each node whether an output needs it.
   std::vector<bool> needed(std::span<const uint32_t> roots) const;
-  /// Without nodes that no output needs.
+  /// Returns the pair without nodes that no output needs.
   TermPair compact() const;
 };
 
-/// The graphs of two terms of a bank.
+/// Returns the graphs of two terms of a bank.
 TermPair expand(const TermBank& bank, const EqualTerms& terms);
 
-/// One variant of a universe to evaluate pairs in.
+/// A variant of a universe in which pairs are evaluated.
 struct PairContext {
-  TypeTable& types;  ///< compiles operators for extents that it has not met
+  TypeTable& types;  ///< compiles operators for new extents
   const InputKinds& kinds;
   size_t variant = 0;
 };
@@ -53,24 +53,24 @@ struct PairValues {
   std::vector<std::vector<Fp>> values;
 };
 
-/// A seed with this bit draws inputs half of whose elements are 0: x / x is 1 only elsewhere.
+/// A seed with this bit draws inputs in which half of the elements are 0: there x / x is not 1.
 constexpr uint64_t kSparseSeed = uint64_t{1} << 63;
 
-/// On random inputs; nothing when an operator does not take its operands.
+/// Evaluates on random inputs; returns nothing if an operator does not accept its operands.
 std::optional<PairValues> evaluate(const TermPair& pair, const PairContext& context, uint64_t seed);
 
-/// Whether both sides are equal, extents too, on inputs drawn with each of these seeds.
+/// Returns whether both sides are equal, including extents, on inputs drawn with each of these seeds.
 bool holds(const TermPair& pair, const PairContext& context, std::span<const uint64_t> seeds);
 
-/// Equal for pairs that differ in the names of inputs, the order of operands of commutative operators, and in which
-/// side is the left one.
+/// Returns a key that is equal for pairs that only differ in the names of inputs, the order of operands of commutative
+/// operators, and the order of the sides.
 std::string pair_key(const TermPair& pair, const Universe& universe);
 
-/// The most general pair that has this one as an instance by replacing what both sides compute from the inputs by new
+/// Returns the most general pair of which this one is an instance: common subgraphs of both sides are replaced by new
 /// inputs (dissertation, section 2.5, the first form of common subgraphs).
 TermPair without_common_subgraphs(TermPair pair, std::span<const PairContext> variants, InputKinds& kinds);
 
-/// "(Add ?a ?b) = (Add ?b ?a)", for readers.
+/// Returns "(Add ?a ?b) = (Add ?b ?a)", for people.
 std::string pair_text(const TermPair& pair, const Universe& universe);
 
 }  // namespace isomer

@@ -4,10 +4,10 @@
 #include <cmath>
 
 #include "isomer/discover/build_expr.h"
+#include "isomer/eval/executor.h"
 #include "isomer/ir/builder.h"
 #include "isomer/ops/registry.h"
 #include "isomer/rules/rewrite.h"
-#include "isomer/runtime/reference/executor.h"
 
 namespace isomer {
 namespace {
@@ -24,7 +24,7 @@ class NodeFacts : public ValueFacts {
   std::vector<TensorType> types_;
 };
 
-/// The number that all elements of a term without variables equal, in doubles.
+/// Returns the number that all elements of a term without variables equal, in double precision.
 std::optional<double> uniform_number(const Term& term) {
   GraphBuilder builder;
   Rule rule;
@@ -65,7 +65,7 @@ TermWriter::TermWriter(const TermPair& pair, std::span<const Universe> universes
   }
 }
 
-/// Which bundle a value is, told by its columns.
+/// Returns the bundle that a value is, recognized by its number of columns.
 std::optional<size_t> TermWriter::bundle_of(uint32_t node) const {
   const Ints& dims = types_.dims(0, node);
   const auto& bundles = universes_[0].bundles;
@@ -103,7 +103,7 @@ std::optional<Term> TermWriter::term(uint32_t node, bool source, SizeChoice& siz
   return this->written({node}, source, sizes);
 }
 
-/// The operator of a node, or what makes a part of its result.
+/// Writes the operator of a node, or the term for a part of its result.
 std::optional<Term> TermWriter::written(const Site& site, bool source, SizeChoice& sizes) const {
   const PairNode& node = pair_.nodes[site.node];
   Operands operands;
@@ -128,7 +128,7 @@ std::optional<Term> TermWriter::constant(uint32_t node, bool source, SizeChoice&
   const Term& written = form(0, {node});
   const auto number = source ? uniform_number(written) : std::nullopt;
   if (!number) return filled({node}, written, {}, source, sizes);
-  // Halves and their like are the same number in the field and in doubles; a ninth is not.
+  // Halves, quarters and so on are the same number in the field and in double precision; a ninth is not.
   if (*number * 1024 != std::floor(*number * 1024)) return std::nullopt;
   Term out;
   out.kind = Term::Kind::Literal;
@@ -136,9 +136,9 @@ std::optional<Term> TermWriter::constant(uint32_t node, bool source, SizeChoice&
   return out;
 }
 
-/// What a form takes out of an operand that is a bundle: an input, or what the operand makes it of. Of an operator on
-/// whole bundles (a concatenation of them, say) it is the same operator on the parts; the checker sees whether that is
-/// so.
+/// Writes the part that a form takes out of an operand that is a bundle: an input, or the part that the operand
+/// computes. An operator on whole bundles (such as a concatenation of them) becomes the same operator on the parts; the
+/// checker decides whether that is valid.
 std::optional<Term> TermWriter::part_of_operand(const Site& site, const Term& form, PartId part, bool source,
                                                 SizeChoice& sizes) const {
   const PairNode& node = pair_.nodes[site.node];
@@ -149,7 +149,7 @@ std::optional<Term> TermWriter::part_of_operand(const Site& site, const Term& fo
   return written({operand, part}, source, sizes);
 }
 
-/// A form with terms for its variables, and expressions for its sizes.
+/// Writes a form with terms for its variables, and expressions for its sizes.
 std::optional<Term> TermWriter::filled(const Site& site, Term form, const Operands& operands, bool source,
                                        SizeChoice& sizes) const {
   const PairNode& node = pair_.nodes[site.node];
@@ -179,7 +179,7 @@ std::optional<Term> TermWriter::filled(const Site& site, Term form, const Operan
     if (!operand) return std::nullopt;
     form.operands[k] = std::move(*operand);
   }
-  // In a source, an operator may well be such an Expand; within a constant, both sides have to write it alike.
+  // In a source, an operator may be such an Expand; within a constant, both sides must write it in the same way.
   const bool uniform =
       form.kind == Term::Kind::Apply && form.op->name == "Expand" && form.operands[0].kind == Term::Kind::Literal;
   if (!uniform || (source && node.kind != PairNode::Kind::Constant)) return form;
@@ -192,7 +192,7 @@ std::optional<Term> TermWriter::filled(const Site& site, Term form, const Operan
   return form;
 }
 
-/// The value of an attribute in one variant.
+/// Returns the value of an attribute in one variant.
 std::optional<ExprValue> TermWriter::attribute(const Site& site, size_t variant, size_t k) const {
   const PairNode& node = pair_.nodes[site.node];
   const Term* inner = &form(variant, site);
@@ -211,7 +211,7 @@ std::optional<ExprValue> TermWriter::attribute(const Site& site, size_t variant,
   return value ? std::optional(std::move(*value)) : std::nullopt;
 }
 
-/// An expression that has these values; the one that is written where they are all the same.
+/// Returns an expression that has these values; the written one if they are all the same.
 std::optional<Expr> TermWriter::general(uint32_t node, const Expr& written, const std::vector<ExprValue>& values,
                                         SizeChoice& sizes) const {
   if (std::holds_alternative<Dim>(values[0])) {
@@ -256,8 +256,8 @@ std::optional<Expr> TermWriter::number(uint32_t node, const Ints& by_variant, Si
   return found.empty() ? std::nullopt : std::optional(sizes.pick(found));
 }
 
-/// Extents of inputs with these sizes, then sums of two along an axis, then products of neighbours; those of inputs
-/// below the node first. Where there are none: halves of extents.
+/// Returns extents of inputs with these sizes, then sums of two along an axis, then products of adjacent extents; those
+/// of inputs below the node come first. If there are none: halves of extents.
 std::vector<Expr> TermWriter::candidates(uint32_t node, const Ints& by_variant) const {
   struct Extent {
     size_t input;

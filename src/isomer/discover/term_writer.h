@@ -1,19 +1,20 @@
 #pragma once
-// The graphs of a pair as terms of the rule language: numbers that were sizes become extents of inputs.
+// Writes the graphs of a pair as terms of the rule language; numbers that were sizes become extents of inputs.
 
 #include "isomer/discover/pair_types.h"
 #include "isomer/rules/expr.h"
 
 namespace isomer {
 
-/// Which of the extents that have the right size stands for each size met, in order of writing. As long as it is not
-/// moved on, a size is always written alike.
+/// Chooses which of the extents of the right size is written for each size, in order of writing. Until next() is
+/// called, the choices are the same.
 class SizeChoice {
  public:
-  /// Before terms are written: the first size comes next.
+  /// Call it before terms are written: the first size comes next.
   void restart() { met_ = 0; }
   const Expr& pick(const std::vector<Expr>& candidates);
-  /// To the next combination, of the sizes met since restart(); the first one changes fastest. False after the last.
+  /// Advances to the next combination for the sizes met since restart(); the first one changes fastest. Returns false
+  /// after the last.
   bool next();
 
  private:
@@ -24,10 +25,10 @@ class SizeChoice {
 
 class TermWriter {
  public:
-  /// `pair`, `universes` and `types` outlive the writer.
+  /// `pair`, `universes` and `types` must outlive the writer.
   TermWriter(const TermPair& pair, std::span<const Universe> universes, const PairTypes& types);
 
-  /// A variable of the terms, for an input or a part of one that is a bundle.
+  /// A variable of the terms: an input, or a part of an input that is a bundle.
   struct Variable {
     uint32_t node;
     std::optional<PartId> part;
@@ -37,19 +38,21 @@ class TermWriter {
   std::string name(size_t variable) const { return std::string(1, static_cast<char>('a' + variable)); }
   size_t rank(const Variable& variable) const;
 
-  /// The term of a node. A constant of equal elements is, in a source, a literal: it may have any shape. Nothing when a
-  /// size is no sum of extents, or a literal no number of the rule language (1/9).
+  /// Returns the term of a node. In a source, a constant of equal elements becomes a literal, which matches any shape.
+  /// Returns nothing if a size is not a sum of extents, or the rule language cannot express a literal (1/9).
   std::optional<Term> term(uint32_t node, bool source, SizeChoice& sizes) const;
 
-  /// The extent of a node's value along an axis; by choice, along the same axis of an input that `other` does not read.
+  /// Returns the extent of a node's value along an axis; prefers extents along the same axis of an input that `other`
+  /// does not read.
   std::optional<Expr> extent(uint32_t node, size_t axis, uint32_t other, SizeChoice& sizes) const;
 
  private:
-  /// Where an attribute stands in the form of a node: the operator's, that of a part of its result, or a constant's.
+  /// The position of an attribute in the form of a node: the form of the operator, of a part of its result, or of a
+  /// constant.
   struct Site {
     uint32_t node;
     std::optional<PartId> part = std::nullopt;
-    std::vector<size_t> path = {};  // operands to descend to
+    std::vector<size_t> path = {};  // operands to descend into
   };
 
   std::optional<size_t> bundle_of(uint32_t node) const;
@@ -59,7 +62,7 @@ class TermWriter {
                                       SizeChoice& sizes) const;
   Ints extents_by_variant(const Variable& variable, size_t axis) const;
   const Term& form(size_t variant, const Site& site) const;
-  /// Operands of a node, written; those that are bundles are not: their parts are.
+  /// Operands of a node as terms; bundles are not written, only their parts.
   using Operands = std::vector<std::optional<Term>>;
   std::optional<Term> filled(const Site& site, Term form, const Operands& operands, bool source,
                              SizeChoice& sizes) const;

@@ -19,7 +19,8 @@ struct Concatenation {
   int64_t axis;
 };
 
-/// What a rule shall say. A side that is cut is the two parts of the one node that it has, cut like `pieces`.
+/// A direction from which a rule is made. A side that is cut consists of the two parts of its only node, cut like
+/// `pieces`.
 struct Direction {
   enum class Cut : uint8_t { None, Source, Target };
   std::vector<uint32_t> from;
@@ -36,7 +37,8 @@ std::optional<Concatenation> concatenation(const TermPair& pair, const Universe&
   const auto is = [&](size_t i, const std::string& name) {
     return form.operands[i].kind == Term::Kind::Value && form.operands[i].name == name;
   };
-  if (form.op->name != "Concat" || op.results.size() != 1 || form.operands.size() != 2 || form.attrs.size() != 1)
+  if (!form.op->has(Trait::Concatenation) || op.results.size() != 1 || form.operands.size() != 2 ||
+      form.attrs.size() != 1)
     return std::nullopt;
   const Expr& axis = form.attrs[0].second;
   if (axis.kind != Expr::Kind::Integer || !is(0, op.operands[0]) || !is(1, op.operands[1])) return std::nullopt;
@@ -68,7 +70,7 @@ class Directions {
     if (applicable(direction)) out_.push_back(std::move(direction));
   }
 
-  /// Whether the source is made of operators that bind all inputs that the target reads.
+  /// Returns whether the source is made of operators that bind all inputs that the target reads.
   bool applicable(const Direction& direction) const {
     const bool cut = direction.cut == Direction::Cut::Source;
     for (const uint32_t root : direction.from)
@@ -95,8 +97,8 @@ class Attempts {
   Attempts(const TermPair& pair, const TermWriter& writer, RuleChecker& checker)
       : pair_(pair), writer_(writer), checker_(checker) {}
 
-  /// Of the attempts that hold, the one that applies to most small instances: it asks for least. Then as general as it
-  /// can be.
+  /// Takes the valid attempt that applies to the largest number of small instances, since it requires least. Then
+  /// generalizes it.
   std::optional<DiscoveredRule> run(const Direction& direction, size_t attempts) {
     struct Promising {
       Rule rule;
@@ -140,7 +142,7 @@ class Attempts {
     return DiscoveredRule{std::move(*many), std::move(verdict)};
   }
 
-  /// Sizes of the source are bound and compared behind `where`, when all inputs are bound.
+  /// Sizes of the source are bound and compared in `where`, after all inputs are bound.
   std::optional<Rule> written(const Direction& direction, SizeChoice& sizes) const {
     Rule rule;
     auto sources = side(direction, true, sizes);
@@ -187,8 +189,8 @@ class Attempts {
     return expr.name == "dim" || std::ranges::any_of(expr.args, reads_extents);
   }
 
-  /// The rule for reals of the ranks that were enumerated; `equal`: and for equal shapes of interchangeable inputs.
-  /// Nothing where there are none.
+  /// Returns the rule for floating-point values of the ranks that were enumerated; with `equal`, also for equal shapes
+  /// of interchangeable inputs. Returns nothing if there are none.
   std::optional<Rule> with_conditions(Rule rule, bool equal) const {
     const auto& all = writer_.variables();
     std::vector<size_t> variables;
@@ -225,7 +227,7 @@ class Attempts {
   }
   Expr shape_expr(size_t variable) const { return call_expr("shape", {variable_expr(writer_.name(variable))}); }
 
-  static constexpr size_t kEnough = 100;  // instances: other extents would hardly ask for less
+  static constexpr size_t kEnough = 100;  // instances: other extents would hardly require less
   static constexpr size_t kMostTried = 2;
   const TermPair& pair_;
   const TermWriter& writer_;

@@ -1,25 +1,24 @@
 #pragma once
-// Equalities as rules.
+// Converts equalities to rules.
 
 #include "isomer/discover/generalize.h"
 #include "isomer/discover/term_pair.h"
 
 namespace isomer {
 
-/// A rule that an equality gives, in one of its directions, with what the bounded checker says of it.
+/// A rule made from an equality, in one direction, with the verdict of the bounded checker.
 using DiscoveredRule = CheckedRule;
 
 struct ToRuleOptions {
-  /// How many choices of extents for the sizes to try, each without and, if need be, with equal shapes of
-  /// interchangeable inputs.
+  /// Number of choices of extents to try, each without and, if necessary, with equal shapes of interchangeable inputs.
   size_t attempts = 16;
 };
 
-/// The rules of an equality that holds in all variants: from left to right, and from right to left, where the source is
-/// an operator and binds all inputs. One side that is a concatenation gives a rule with two outputs besides: of
-/// concat(f, g) = h comes {f, g} => split(h). A pair of the same concatenation twice gives split(concat(f, g)) => {f,
-/// g}. Each is as general as the checker confirms (generalize.h); a direction that no attempt makes a rule of that it
-/// passes is left out.
+/// Returns the rules of an equality that holds in all variants: from left to right, and from right to left, if the
+/// source is an operator and binds all inputs. If one side is a concatenation, there is also a rule with two outputs:
+/// concat(f, g) = h gives {f, g} => split(h). A pair of the same concatenation twice gives split(concat(f, g)) => {f,
+/// g}. Each rule is as general as the checker confirms (generalize.h). A direction is omitted if the checker passes
+/// none of its attempts.
 std::vector<DiscoveredRule> rules_of(const TermPair& pair, std::span<const Universe> universes,
                                      std::span<const PairContext> variants, RuleChecker& checker,
                                      const ToRuleOptions& options = {});

@@ -18,7 +18,7 @@ class PairBuilder {
   explicit PairBuilder(const Universe& universe) : universe_(universe) {}
 
   uint32_t input() { return add({.kind = PairNode::Kind::Input, .input = 0}); }
-  /// An operator by how its first result prints.
+  /// Adds an operator, selected by the text of its first result.
   uint32_t apply(const std::string& form, uint32_t a, uint32_t b = PairNode::kNone, uint32_t result = 0) {
     for (uint32_t op = 0; op < universe_.ops.size(); ++op)
       if (print_term(universe_.ops[op].results[0]) == form)
@@ -98,7 +98,7 @@ TEST_F(ToRule, TurnsSizesIntoExtents) {
   EXPECT_THAT(rules[0], HasSubstr("?n1 == [dim(?a, ?k0[0]) + dim(?b, ?k0[0])]"));
 }
 
-// add(concat(a, b), concat(c, d)) adds what stands at the same place: only where the pieces are equally long.
+// add(concat(a, b), concat(c, d)) adds elements at the same position: this requires pieces of equal length.
 TEST_F(ToRule, AsksForEqualShapesWhereNeeded) {
   const uint32_t a = build_.input(), b = build_.input(), c = build_.input(), d = build_.input();
   const std::string concat = "(Concat axis=0 ?x ?y)";

@@ -18,7 +18,7 @@ void collect_variables(const Term& term, std::vector<std::string>& out) {
   for (const Term& operand : term.operands) collect_variables(operand, out);
 }
 
-/// Whether an expression is a product of integers; its value.
+/// Returns the value of an expression that is a product of integers; nothing for others.
 std::optional<int64_t> closed_product(const Expr& expr) {
   if (expr.kind == Expr::Kind::Integer) return expr.integer;
   if (expr.kind != Expr::Kind::Call || expr.name != "*") return std::nullopt;
@@ -37,13 +37,13 @@ void fold(Expr& expr) {
   for (Expr& arg : expr.args) fold(arg);
 }
 
-/// Products of sizes become the numbers that they are, so that terms print as short as they can.
+/// Replaces products of sizes by their values, so that terms print as short as possible.
 void fold(Term& term) {
   for (auto& [name, expr] : term.attrs) fold(expr);
   for (Term& operand : term.operands) fold(operand);
 }
 
-/// Whether conditions are known to say the same of (x, y) as of (y, x): there are none, or it is an equality of both.
+/// Returns whether conditions are known to be symmetric in x and y: there are none, or it is one equality of both.
 bool symmetric(const std::vector<Expr>& conditions) {
   return std::ranges::all_of(conditions, [](const Expr& condition) {
     return condition.name == "==" && condition.args.size() == 2 && condition.args[0].name == condition.args[1].name &&
@@ -61,7 +61,7 @@ Term apply(const char* name, std::vector<std::pair<std::string, Expr>> attrs, st
   return out;
 }
 
-/// Takes a part out of a bundle.
+/// Returns the term that takes a part out of a bundle.
 Term taken(const Bundle::Part& part, Term bundle) {
   std::vector<Expr> shape{integer_expr(-1)};
   for (size_t axis = 1; axis < part.dims.size(); ++axis) shape.push_back(integer_expr(part.dims[axis]));
@@ -72,7 +72,7 @@ Term taken(const Bundle::Part& part, Term bundle) {
   return apply("Reshape", {{"shape", list_expr(std::move(shape))}}, {std::move(cut)});
 }
 
-/// The bundle of these parts.
+/// Returns the bundle of these parts.
 Term joined(std::vector<Term> parts, const Bundle& bundle) {
   for (size_t i = 0; i < parts.size(); ++i) {
     const int64_t columns = bundle.parts[i].end - bundle.parts[i].begin;
@@ -82,7 +82,7 @@ Term joined(std::vector<Term> parts, const Bundle& bundle) {
   return apply("Concat", {{"axis", integer_expr(1)}}, std::move(parts));
 }
 
-/// One line of a universe.
+/// Parses one line of a universe.
 class LineParser {
  public:
   LineParser(std::string_view line, Universe& universe) : scan_(line), universe_(universe) {}
@@ -174,7 +174,7 @@ class LineParser {
     return add_inputs(called, dims);
   }
 
-  /// `?p.kernel` becomes the term that takes the kernel out of ?p.
+  /// Replaces `?p.kernel` by the term that takes the kernel out of ?p.
   std::string with_parts(std::string text) const {
     for (const Bundle& bundle : universe_.bundles) {
       for (const Bundle::Part& each : bundle.parts) {
@@ -196,7 +196,7 @@ class LineParser {
     return text;
   }
 
-  /// The bundle that an operator makes, if it names the parts of one; the names are taken out of the text.
+  /// Returns the bundle that an operator makes, if it names the parts of one; removes the names from the text.
   const Bundle* made(std::string& text) const {
     for (const Bundle& bundle : universe_.bundles) {
       if (!text.starts_with(bundle.parts[0].name + ":")) continue;
@@ -286,7 +286,7 @@ Result<Sizes> parse_sizes(std::string_view text) {
   return out;
 }
 
-/// `line` with the names of sizes replaced by the sizes.
+/// Returns `line` with the names of sizes replaced by the sizes.
 std::string with_sizes(std::string_view line, const Sizes& sizes, size_t variant) {
   std::string out;
   while (!line.empty()) {

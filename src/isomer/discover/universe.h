@@ -11,18 +11,18 @@
 
 namespace isomer {
 
-/// An input of the graphs. Inputs of one group have the same extents and are interchangeable; a constant is in a group
+/// An input of the graphs. Inputs of one group have the same extents and are interchangeable; each constant is a group
 /// of its own.
 struct UniverseInput {
   std::string name;  // without sigil
   Ints dims;
   size_t group = 0;
-  /// A term without variables, when it is a constant.
+  /// For a constant: a term without variables.
   std::optional<Term> constant = std::nullopt;
 };
 
-/// Several inputs in one, so that an operator may take more than two: a matrix whose rows hold a row of every part. In
-/// rules, every part is an input of its own.
+/// Several inputs combined into one, so that an operator may have more than two: a matrix whose rows consist of one row
+/// of every part. In rules, every part is a separate input.
 struct Bundle {
   struct Part {
     std::string name;
@@ -34,11 +34,11 @@ struct Bundle {
   int64_t columns() const { return parts.back().end; }
 };
 
-/// An operator with fixed attributes: terms over one or two variables, one term for each of its results, tried on
-/// operands that satisfy the conditions. However many nodes the terms have, it counts as one.
+/// An operator with fixed attributes: terms over one or two variables, one term per result, tried on operands that
+/// satisfy the conditions. It counts as one operator, however many nodes the terms have.
 struct UniverseOp {
   std::vector<Term> results;
-  std::vector<Term> parts = {};       ///< of the result, where it is a bundle that is given part by part
+  std::vector<Term> parts = {};       ///< of the result, if it is a bundle that is given part by part
   std::vector<std::string> operands;  ///< names of the variables, by first occurrence
   std::vector<Expr> conditions;
   /// f(x, y) and f(y, x) are the same match of a rule.
@@ -46,21 +46,21 @@ struct UniverseOp {
 };
 
 struct Universe {
-  /// Up to how many operators a graph is worth its time, where nobody says otherwise.
+  /// Default for the maximum number of operators of a graph.
   size_t explore = 3;
   std::vector<UniverseInput> inputs;
   std::vector<Bundle> bundles = {};
   std::vector<UniverseOp> ops;
 };
 
-/// A part of a bundle: which one, of which.
+/// A part of a bundle, by indices.
 struct PartId {
   size_t bundle;
   size_t part;
   friend bool operator==(const PartId&, const PartId&) = default;
 };
 
-/// The part that a term takes out of a bundle, which is its innermost operand.
+/// Returns the part that a term takes out of a bundle, which is its innermost operand.
 std::optional<PartId> part_taken(const Universe& universe, const Term& term);
 
 /// Reads a universe, a line each:
@@ -76,7 +76,8 @@ std::optional<PartId> part_taken(const Universe& universe, const Term& term);
 ///
 /// Variants of a universe differ in the sizes alone, so that an equality found in one can be tried in the others.
 Result<Universe> parse_universe(std::string_view text, size_t variant = 0);
-/// How many sizes the `let` lines give; 1 when there are none. Fails where they give different numbers of them.
+/// Returns the number of sizes in the `let` lines; 1 if there are none. Fails if the lines have different numbers of
+/// sizes.
 Result<size_t> universe_variants(std::string_view text);
 
 }  // namespace isomer

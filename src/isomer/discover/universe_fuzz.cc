@@ -1,4 +1,4 @@
-// libFuzzer target: whatever text comes in, the parser gives a universe, or an error with the line.
+// libFuzzer target: for any text, the parser returns a universe, or an error with the line.
 
 #include <cstdlib>
 

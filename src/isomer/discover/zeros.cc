@@ -2,26 +2,24 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
 
 #include "isomer/base/rng.h"
+#include "isomer/check/instances.h"
+#include "isomer/eval/executor.h"
 #include "isomer/rules/match.h"
 #include "isomer/rules/rewrite.h"
-#include "isomer/runtime/reference/executor.h"
-#include "isomer/verify/instances.h"
 
 namespace isomer {
 namespace {
 
 constexpr size_t kInstances = 12;
-constexpr size_t kSteps = 5000;
+constexpr size_t kZeroSteps = 5000;
 
 bool is_partial(const Term& term) {
-  static const std::set<std::string_view> kPartial = {"Div", "Reciprocal", "Sqrt", "Log", "Pow"};
-  return (term.op != nullptr && kPartial.contains(term.op->name)) || std::ranges::any_of(term.operands, is_partial);
+  return (term.op != nullptr && term.op->has(Trait::Partial)) || std::ranges::any_of(term.operands, is_partial);
 }
 
-/// 0, 1 or 2 everywhere.
+/// Returns tensors with random elements 0, 1 and 2.
 std::vector<Tensor> small_inputs(const Graph& graph, Rng& rng) {
   std::vector<Tensor> out;
   for (const ValueId input : graph.inputs()) {
@@ -40,7 +38,7 @@ bool same(const Tensor& x, const Tensor& y) {
   return std::ranges::equal(x.data<double>(), y.data<double>(), close);
 }
 
-/// Whether both graphs give the same on some inputs that have zeros.
+/// Returns whether both graphs compute the same on some inputs with zeros.
 bool agree(const Graph& before, const Graph& after) {
   Rng rng(23);
   for (int draw = 0; draw < 4; ++draw) {
@@ -61,7 +59,7 @@ bool holds_at_zeros(const Rule& rule) {
   for (size_t rank = 0; rank <= 3; ++rank) {
     size_t tried = 0;
     bool holds = true;
-    for_each_instance(rule, {.rank = rank, .extents = {2, 3}, .sample = rank + 1}, kSteps,
+    for_each_instance(rule, {.rank = rank, .extents = {2, 3}, .sample = rank + 1}, kZeroSteps,
                       [&](const Instance& instance) {
                         const auto graph = instance.build(1);
                         if (!graph) return true;

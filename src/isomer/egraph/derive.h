@@ -1,5 +1,5 @@
 #pragma once
-// Whether two graphs compute the same by the rules alone, and the chain of rules that shows it.
+// Decides whether two graphs are equal by rules alone, and returns the chain of rules that shows it.
 
 #include <map>
 
@@ -11,27 +11,27 @@ namespace isomer {
 /// A step of a chain: within a term, one side of `application` was replaced by the other.
 struct ChainStep {
   uint32_t application;
-  uint32_t root;   ///< which of the values that the rule equates
-  bool from_to;    ///< the application's `from` was there, and `to` is now
-  ETermPtr after;  ///< the whole
+  uint32_t root;   ///< index among the values that the rule equates
+  bool from_to;    ///< the application's `from` was replaced by its `to`
+  ETermPtr after;  ///< the complete term
 };
 
-/// The search for a chain, and what it found.
+/// The search for a chain, and its result.
 class Derivation {
  public:
-  /// `directions` must outlive it. Constants whose content hash is a key of `weights` stand for any; they are called as
-  /// it says.
+  /// `directions` must outlive it. Constants whose content hash is a key of `weights` represent any constants and are
+  /// printed with its names.
   Derivation(const std::vector<Direction>& directions, const DeriveLimits& limits,
              std::map<uint64_t, std::string> weights);
 
-  /// Whether `before` and `after`, over the same inputs, are equal by the rules. An Error says what a graph has that
-  /// has no terms; false: not within the limits (see stopped_by).
+  /// Returns whether `before` and `after`, over the same inputs, are equal by the rules. Returns false if this was not
+  /// found within the limits (see stopped_by). An Error if a graph contains something that terms cannot express.
   Result<bool> run(const Graph& before, const Graph& after);
 
   const std::string& stopped_by() const { return stopped_by_; }
   const TermGraph& terms() const { return graph_; }
   const TermApplication& application(uint32_t number) const { return saturation_.application(number); }
-  /// Where the chain begins, and its steps; empty when the graphs are the same one.
+  /// The first term of the chain, and its steps; empty if the graphs are the same.
   const ETermPtr& start() const { return start_; }
   const std::vector<ChainStep>& chain() const { return chain_; }
 
@@ -48,7 +48,7 @@ class Derivation {
   std::vector<ChainStep> chain_;
 };
 
-/// A term as rules write terms: `(MatMul (Add ?x ?y) ?w)`. Attributes that equal their presets are left out.
+/// Returns a term in the syntax of rules: `(MatMul (Add ?x ?y) ?w)`. Attributes that equal their presets are left out.
 std::string term_text(const TermGraph& graph, const ETerm& term);
 
 }  // namespace isomer

@@ -16,7 +16,7 @@ Graph graph(const std::string& text) {
   return parsed ? *parsed : Graph();
 }
 
-/// What is asked, and what came of it.
+/// A query and its result.
 class Question {
  public:
   Question(const std::string& rules, const std::string& before, const std::string& after,
@@ -39,7 +39,7 @@ class Question {
 
   bool derived() const { return derived_; }
   const Derivation& derivation() const { return *derivation_; }
-  /// "rule, rule'" with ' behind those that were used backward.
+  /// Returns "rule, rule'"; ' marks rules that were used backward.
   std::string chain() const {
     std::string out;
     for (const ChainStep& step : derivation_->chain())
@@ -80,7 +80,7 @@ TEST(Derive, OperandsOfCommutativeOperatorsMayBeTurned) {
 }
 
 TEST(Derive, ChainsGoThroughTermsThatNeitherSideHas) {
-  // One transposition moves to the other, both become one, and that is the identity.
+  // One transposition moves next to the other, both become one, and that is the identity.
   const std::string rules =
       "rule move (Relu (Transpose perm=?p ?x)) => (Transpose perm=?p (Relu ?x))\n"
       "rule merge (Transpose perm=?p (Transpose perm=?q ?x)) => (Transpose perm=permute(?q, ?p) ?x)\n"
@@ -135,7 +135,7 @@ TEST(Derive, PartsOfATargetWithNamesAreFoundGoingBack) {
 }
 
 TEST(Derive, AttributesThatMatchingLeavesOpenAreSolvedFor) {
-  // Going back, ?a follows from the place of its axis in ?p.
+  // Backward, ?a follows from the position of its axis in ?p.
   const std::string rules =
       "rule softmax (Softmax axis=?a (Transpose perm=?p ?x)) => (Transpose perm=?p (Softmax axis=(?p[?a]) ?x))";
   const std::string inputs = "input x: f64[2,3,4]\n ";
@@ -149,7 +149,7 @@ TEST(Derive, LiteralsAreScalarsWhereARuleMakesThem) {
   const std::string input = "input x: f64[2,3]\n ";
   const std::string sum = input + "y = Add(x, x)\n return y";
   const std::string scalar = "input x: f64[2,3]\n c = f64[]{2}\n y = Mul(x, c)\n return y";
-  // The constants of these graphs are known: no names.
+  // The constants of these graphs are known, so they have no names.
   auto parsed = parse_rules(rules);
   ASSERT_TRUE(parsed.has_value());
   const auto directions = directions_of(*parsed);

@@ -13,7 +13,7 @@ void name_literals(Term& term, size_t& named) {
 
 bool is_bare(const Expr& expr) { return expr.kind == Expr::Kind::Variable && expr.name[0] == '?'; }
 
-/// What the terms of a side speak of.
+/// The names that the terms of a side use.
 struct Names {
   std::set<std::string> values;  // and sequences
   std::set<std::string> bound;   // attributes and records that matching binds
@@ -37,7 +37,7 @@ struct Names {
   }
 };
 
-/// The guesses that going back takes; nothing when values would have to be guessed, too.
+/// Returns the guesses that the backward direction needs; nothing if values would have to be guessed too.
 std::optional<std::vector<Direction::Guess>> guesses_of(const Rule& rule) {
   Names source;
   for (const Term& term : rule.sources) source.read(term);

@@ -58,7 +58,7 @@ EClassId EGraph::add_term(const ENode& node) {
   } else if (terms_[known->second] == node) {
     place->second = known->second;
   } else {
-    // Nothing is above it yet: its class has nothing to conclude.
+    // It has no users yet, so there is nothing to propagate.
     place->second = new_id(node);
     parents_[place->second] = find(known->second);
     unions_.push_back({known->second, place->second, kCongruence});

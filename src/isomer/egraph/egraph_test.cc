@@ -3,13 +3,10 @@
 #include <gtest/gtest.h>
 
 #include "isomer/base/rng.h"
+#include "isomer/egraph/testing.h"
 
 namespace isomer {
 namespace {
-
-// Labels of the tests: constants below 100, then operators.
-constexpr uint32_t kF = 100;
-constexpr uint32_t kG = 101;
 
 TEST(EGraph, FindsEqualNodesAgain) {
   EGraph graph;
@@ -36,7 +33,7 @@ TEST(EGraph, ConcludesThatNodesOverEqualClassesAreEqual) {
   EXPECT_EQ(graph.nodes(gfa).size(), 1U);
 }
 
-// f(f(f(f(f(x))))) = x and f(f(f(x))) = x make f(x) = x.
+// f(f(f(f(f(x))))) = x and f(f(f(x))) = x imply f(x) = x.
 TEST(EGraph, DrawsConclusionsFromConclusions) {
   EGraph graph;
   const EClassId x = graph.add({1});
@@ -50,7 +47,7 @@ TEST(EGraph, DrawsConclusionsFromConclusions) {
   EXPECT_EQ(graph.find(power[1]), graph.find(x));
 }
 
-/// Congruence closure the slow way: all pairs, until nothing changes.
+/// Congruence closure by brute force: all pairs, until nothing changes.
 class SlowClosure {
  public:
   uint32_t add(ENode node) {

@@ -7,9 +7,9 @@
 namespace isomer {
 namespace {
 
-/// Cuts out what leads from a term back to it.
+/// Removes steps that lead from a term back to it.
 void cut_loops(const ETermPtr& start, std::vector<EStep>& steps) {
-  std::unordered_map<uint64_t, size_t> last;  // by hash of a term: after how many steps it stands last
+  std::unordered_map<uint64_t, size_t> last;  // by hash of a term: the number of steps before its last occurrence
   last[start->hash] = 0;
   for (size_t i = 0; i < steps.size(); ++i) last[steps[i].after->hash] = i + 1;
   std::vector<EStep> kept;
@@ -44,7 +44,7 @@ Explainer::Explainer(const EGraph& graph, size_t max_steps)
 
 ETermPtr Explainer::term(EClassId id) {
   if (terms_[id]) return terms_[id];
-  // Children are older than what is above them, so that this ends; terms are no deeper than a few rules make them.
+  // Children are older than their users, so this ends; terms are only as deep as a few rules make them.
   std::vector<ETermPtr> children;
   for (const EClassId child : graph_.term(id).children) children.push_back(term(child));
   return terms_[id] = make_term(graph_.term(id).label, std::move(children));
@@ -58,7 +58,7 @@ std::optional<std::vector<EStep>> Explainer::chain(EClassId a, EClassId b) {
 }
 
 std::optional<std::vector<uint32_t>> Explainer::path(EClassId a, EClassId b, uint32_t before) {
-  // Depth first; a forest has one way.
+  // Depth first; in a forest there is one path.
   struct Visit {
     EClassId id;
     EClassId from;
@@ -121,7 +121,7 @@ std::optional<std::vector<EStep>> Explainer::congruence(EClassId a, EClassId b, 
       children[i] = step.after;
       out.push_back({step.union_index, step.forward, make_term(from.label, children)});
     }
-    // Commutative operands may stand the other way round inside.
+    // Commutative operands within it may be in the other order.
     children[i] = term(to[i]);
   }
   return out;

@@ -1,7 +1,7 @@
 #pragma once
-// Why two terms of an e-graph are equal: the merges between them, as a chain of whole terms.
+// Explains why two terms of an e-graph are equal: the merges between them, as a chain of whole terms.
 //
-// Unions only ever join different classes, so they are a forest, and between two equal ids there is one path (the proof
+// Unions only join different classes, so they form a forest, and between two equal ids there is one path (the proof
 // forest of Nieuwenhuis and Oliveras, "Fast congruence closure and extensions", 2007, section 5, unrooted). A union by
 // congruence is explained by chains for its children, which only need earlier unions (egg's flat explanations).
 
@@ -12,7 +12,7 @@
 
 namespace isomer {
 
-/// A term by itself. The hash does not tell the orders of commutative operands apart: equal hashes are equal terms.
+/// A term. The hash does not depend on the order of commutative operands: equal hashes mean equal terms.
 struct ETerm {
   uint32_t label = 0;
   std::vector<std::shared_ptr<const ETerm>> children = {};
@@ -22,7 +22,7 @@ using ETermPtr = std::shared_ptr<const ETerm>;
 
 ETermPtr make_term(uint32_t label, std::vector<ETermPtr> children);
 
-/// A step to an equal term: somewhere in it, one side of a union was replaced by the other.
+/// A step to an equal term: within the term, one side of a union was replaced by the other.
 struct EStep {
   uint32_t union_index;
   bool forward;  ///< from its `a` to its `b`
@@ -31,13 +31,13 @@ struct EStep {
 
 class Explainer {
  public:
-  /// Chains of more than `max_steps` are given up.
+  /// Gives up chains of more than `max_steps`.
   explicit Explainer(const EGraph& graph, size_t max_steps = 2000);
 
-  /// The term that an id was made for.
+  /// Returns the term that an id was created for.
   ETermPtr term(EClassId id);
-  /// Steps from the term of `a` to that of `b`, without detours that come back to a term; nothing when they are not
-  /// equal or too far apart.
+  /// Returns the steps from the term of `a` to that of `b`, without detours that return to a term; nothing if they are
+  /// not equal or too far apart.
   std::optional<std::vector<EStep>> chain(EClassId a, EClassId b);
 
  private:
@@ -45,7 +45,7 @@ class Explainer {
     EClassId to;
     uint32_t union_index;
   };
-  /// The unions between a and b, all of them earlier than number `before`.
+  /// Returns the unions between a and b, using only unions before number `before`.
   std::optional<std::vector<uint32_t>> path(EClassId a, EClassId b, uint32_t before);
   std::optional<std::vector<EStep>> steps(EClassId a, EClassId b, uint32_t before);
   /// Between nodes of one label whose children are equal.

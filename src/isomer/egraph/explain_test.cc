@@ -2,11 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include "isomer/egraph/testing.h"
+
 namespace isomer {
 namespace {
 
-// Labels of the tests: constants below 100, then operators.
-constexpr uint32_t kF = 100;
 constexpr uint32_t kPlus = 101 | EGraph::kCommutative;
 
 TEST(EGraph, CommutativeNodesAreEqualInBothOrders) {
@@ -74,7 +74,7 @@ TEST(Explainer, ExplainsCongruenceByTheChildren) {
   EXPECT_EQ(steps->back().after->hash, explainer.term(right)->hash);
 }
 
-// f^5(x) = x and f^3(x) = x make f(x) = x: every step of the chain is one of the two.
+// f^5(x) = x and f^3(x) = x imply f(x) = x: every step of the chain uses one of the two.
 TEST(Explainer, ExplainsConclusionsFromConclusions) {
   EGraph graph;
   const EClassId x = graph.add_term({1});
@@ -86,7 +86,7 @@ TEST(Explainer, ExplainsConclusionsFromConclusions) {
   Explainer explainer(graph);
   const auto steps = explainer.chain(power[1], x);
   ASSERT_TRUE(steps.has_value());
-  // The terms are powers of f: a step by f^n = 1 takes n of them off or puts them on.
+  // The terms are powers of f: a step by f^n = 1 removes or adds n of them.
   const auto depth = [](const ETerm* term) {
     int n = 0;
     for (; !term->children.empty(); term = term->children[0].get()) ++n;

@@ -21,7 +21,7 @@ void OpenMatch::complete(const Binding& binding, const std::vector<OpenEquation>
   guess(std::move(solved), open, 0, visit);
 }
 
-/// Solves what can be solved, again and again; drops the equations that hold by then. False when one does not.
+/// Solves equations until nothing changes, and removes those that hold. Returns false if one does not hold.
 bool OpenMatch::solve_all(Binding& binding, std::vector<OpenEquation>& equations) const {
   for (bool changed = true; changed;) {
     changed = false;

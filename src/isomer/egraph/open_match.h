@@ -1,5 +1,6 @@
 #pragma once
-// What matching a pattern leaves open: equations to solve, attributes to guess, parameters to choose.
+// Completes a match whose pattern leaves some values open: equations to solve, attributes to guess, parameters to
+// choose.
 
 #include <functional>
 
@@ -7,7 +8,7 @@
 
 namespace isomer {
 
-/// An expression of the pattern that must have this value; within `term...`, of this repetition.
+/// An expression of the pattern that must have this value; within `term...`, for this repetition.
 struct OpenEquation {
   const Expr* expr;
   ExprValue wanted;
@@ -19,8 +20,8 @@ class OpenMatch {
   OpenMatch(const TermGraph& graph, const TermIndex& index, const Direction& direction, size_t most_guesses)
       : graph_(graph), index_(index), direction_(direction), guesses_left_(most_guesses) {}
 
-  /// Calls `visit` with every way to complete a binding so that the equations and the conditions of the rule hold. What
-  /// the target calls by a name is left out of them.
+  /// Calls `visit` with every completion of a binding for which the equations and the conditions of the rule hold. The
+  /// bindings of named parts of the target are removed.
   void complete(const Binding& binding, const std::vector<OpenEquation>& equations,
                 const std::function<void(Binding)>& visit);
 

@@ -22,7 +22,7 @@ size_t PatternSet::add(const EPattern& pattern) {
   return size_++;
 }
 
-/// Walks the tree and the graph together.
+/// Traverses the tree and the graph together.
 class PatternMatcher {
  public:
   PatternMatcher(const PatternSet& set, const EGraph& graph, PatternSet::Visit visit)
@@ -71,7 +71,7 @@ class PatternMatcher {
   const std::vector<PatternSet::Place>& places_;
   const EGraph& graph_;
   const PatternSet::Visit visit_;
-  std::vector<EClassId> pending_;  // classes to come, the next one last
+  std::vector<EClassId> pending_;  // remaining classes, the next one last
   ESubst subst_;
 };
 

@@ -1,6 +1,7 @@
 #pragma once
-// Many patterns that are matched at once: a discrimination tree over what patterns share from their roots on (the code
-// trees of de Moura and Bjorner, Efficient E-Matching for SMT Solvers, section 4, without their instructions).
+// Matches many patterns at once by a discrimination tree over the parts that patterns share, starting at their roots
+// (the code trees of de Moura and Bjorner, Efficient E-Matching for SMT Solvers, section 4, without their
+// instructions).
 
 #include "isomer/base/function_ref.h"
 #include "isomer/egraph/egraph.h"
@@ -15,26 +16,27 @@ struct EPattern {
   std::vector<EPattern> children = {};
 };
 
-/// What the variables stand for, by number.
+/// The classes that the variables match, by number.
 using ESubst = std::vector<EClassId>;
 
 class PatternSet {
  public:
-  /// Variables are numbered from 0 as they first occur, from left to right. Returns the pattern's number: 0, 1, 2 ...
+  /// Adds a pattern. Variables are numbered from 0 by first occurrence, from left to right. Returns the pattern's
+  /// number: 0, 1, 2 ...
   size_t add(const EPattern& pattern);
 
-  /// Calls `visit` with every pattern that stands in class `id`, and with what its variables stand for, once for every
-  /// way in which it does; those of one pattern in the order of the classes' nodes. After EGraph::rebuild().
+  /// Calls `visit` for every match of a pattern in class `id`, with the classes of its variables. Matches of one
+  /// pattern are in the order of the classes' nodes. Call it after EGraph::rebuild().
   using Visit = FunctionRef<void(size_t pattern, const ESubst& subst)>;
   void match(const EGraph& graph, EClassId id, Visit visit) const;
 
  private:
   friend class PatternMatcher;
-  /// A place in the tree: what patterns ask of the next class, classes taken from left to right.
+  /// A node of the tree: what patterns require of the next class; classes are visited from left to right.
   struct Place {
     struct Branch {
-      uint32_t label;   ///< kVariable: any class, or the variable's where that is known here
-      uint32_t number;  ///< which variable; how many children
+      uint32_t label;   ///< kVariable: any class, or the variable's if it is bound here
+      uint32_t number;  ///< of the variable; else the number of children
       uint32_t to;
     };
     std::vector<Branch> branches;

@@ -5,13 +5,10 @@
 #include <algorithm>
 
 #include "isomer/base/rng.h"
+#include "isomer/egraph/testing.h"
 
 namespace isomer {
 namespace {
-
-// Labels of the tests: constants below 100, then operators.
-constexpr uint32_t kF = 100;
-constexpr uint32_t kG = 101;
 
 using Matches = std::vector<std::pair<size_t, ESubst>>;
 
@@ -68,12 +65,12 @@ TEST(PatternSet, TellsApartHowManyChildrenALabelHas) {
   EXPECT_EQ(matches(graph, set, two), (Matches{{1, {a, a}}}));
 }
 
-/// One pattern after the other, the plain way.
+/// Matches one pattern after the other, without sharing.
 class SlowMatcher {
  public:
   explicit SlowMatcher(const EGraph& graph) : graph_(graph) {}
 
-  /// All ways to go on from `subst` (by number; kUnbound where nothing yet).
+  /// Returns all extensions of `subst` (by number; kUnbound if unbound).
   std::vector<ESubst> ways(const EPattern& pattern, EClassId raw, const ESubst& subst) const {
     const EClassId id = graph_.find(raw);
     if (pattern.label == EPattern::kVariable) {
@@ -142,7 +139,7 @@ TEST(PatternSet, FindsWhatTheSlowMatcherFinds) {
       for (size_t i = 0; i < patterns.size(); ++i)
         for (ESubst& way : SlowMatcher(graph).ways(patterns[i], id, {})) expected.emplace_back(i, std::move(way));
       Matches actual = matches(graph, set, id);
-      // Each pattern's own in the same order.
+      // The matches of each pattern are in the same order.
       std::ranges::stable_sort(actual, {}, [](const auto& match) { return match.first; });
       EXPECT_EQ(actual, expected);
       found += actual.size();

@@ -10,14 +10,15 @@
 namespace isomer {
 namespace {
 
-/// How the terms of a rule's sides become graphs.
+/// How the terms of a rule's sides are converted to graphs.
 struct Form {
-  bool cut;                   ///< what variables stand for becomes a constant or an input: else, all of it is built
-  bool weights = true;        ///< what stands for any constant is a constant, else an input
-  EClassId input = kUnbound;  ///< an input in any case: the matcher passes over nodes of constants alone
+  bool cut;                   ///< terms that variables match become constants or inputs; if false, they are built
+                              ///< completely
+  bool weights = true;        ///< terms that represent any constant become constants; if false, inputs
+  EClassId input = kUnbound;  ///< always an input, because the matcher ignores nodes that depend only on constants
 };
 
-/// Elements that nothing else has.
+/// Returns elements that nothing else has.
 Tensor any_tensor(const TensorType& type, uint64_t seed) {
   Tensor out = Tensor::zeros(type.dtype, concrete(*type.shape).value_or(Ints{}));
   Rng rng(seed);
@@ -89,8 +90,8 @@ class LocalGraph {
   std::map<EClassId, ValueId> made_;
 };
 
-/// Whether the rule, applied to the graph of its source side, gives that of its target side. Where the derivation takes
-/// every value for a weight, so does the matcher.
+/// Returns whether the rule, applied to the graph of its source side, produces that of its target side. If the
+/// derivation treats every value as a weight, so does the matcher.
 bool applies(const Derivation& derivation, const Rule& rule, const TermApplication& application, Form form) {
   LocalGraph local(derivation, application, form);
   const bool forward = application.direction->forward;
@@ -114,7 +115,7 @@ bool applies(const Derivation& derivation, const Rule& rule, const TermApplicati
   });
 }
 
-/// Whether `after` is `before` with `old_part` replaced by `new_part` somewhere, and equal elsewhere.
+/// Returns whether `after` is `before` with `old_part` replaced by `new_part` somewhere, and equal elsewhere.
 bool differs_by(const ETerm& before, const ETerm& after, uint64_t old_part, uint64_t new_part) {
   if (before.hash == after.hash) return true;
   if (before.hash == old_part && after.hash == new_part) return true;

@@ -1,12 +1,12 @@
 #pragma once
-// Chains checked step by step, with the matcher and rewriter of graphs instead of the e-graph's.
+// Checks chains step by step, with the matcher and rewriter of graphs instead of the e-graph's.
 
 #include "isomer/egraph/derive.h"
 
 namespace isomer {
 
-/// An Error says which step of a derivation's chain does not stand: where the rule, applied to the graph of its source,
-/// does not give that of its target, or where a term differs from the one before in more than that.
+/// Returns an Error that names the first invalid step of a derivation's chain: the rule, applied to the graph of its
+/// source, does not produce its target's graph, or a term differs from the previous one in more than that.
 Status replay(const Derivation& derivation);
 
 }  // namespace isomer

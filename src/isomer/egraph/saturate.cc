@@ -1,8 +1,8 @@
 #include "isomer/egraph/saturate.h"
 
 #include <algorithm>
-#include <chrono>
 
+#include "isomer/base/stopwatch.h"
 #include "isomer/egraph/term_draft.h"
 
 namespace isomer {
@@ -15,7 +15,7 @@ Result<std::vector<ValueId>> instantiate(TermDraft& draft, const Direction& dire
                 : instantiate_sources(draft, direction.rule, binding, element);
 }
 
-/// The terms that stand for what a binding speaks of.
+/// Returns the terms of the values in a binding.
 std::vector<EClassId> leaves_of(const TermGraph& graph, const Binding& binding) {
   std::vector<EClassId> out;
   for (const auto& [name, id] : binding.values) out.push_back(graph.plainest(id));
@@ -29,11 +29,8 @@ std::vector<EClassId> leaves_of(const TermGraph& graph, const Binding& binding) 
 }  // namespace
 
 std::string Saturation::run(EClassId a, EClassId b) {
-  using Clock = std::chrono::steady_clock;
-  const auto start = Clock::now();
-  const auto late = [&] {
-    return limits_.seconds > 0 && std::chrono::duration<double>(Clock::now() - start).count() > limits_.seconds;
-  };
+  const Stopwatch watch;
+  const auto late = [&] { return limits_.seconds > 0 && watch.seconds() > limits_.seconds; };
   const auto joined = [&] { return graph_.find(a) == graph_.find(b); };
   graph_.rebuild();
   for (rounds_ = 0; !joined(); ++rounds_) {

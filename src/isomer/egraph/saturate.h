@@ -1,5 +1,5 @@
 #pragma once
-// Equality saturation of computations: rules in both directions until two terms are known to be equal.
+// Equality saturation of computations: applies rules in both directions until two terms are known to be equal.
 
 #include "isomer/egraph/term_match.h"
 
@@ -7,15 +7,17 @@ namespace isomer {
 
 struct DeriveLimits {
   size_t nodes = 1500;        ///< of the e-graph
-  size_t rounds = 6;          ///< in each, every rule is applied wherever it matches
-  size_t sibling_rounds = 2;  ///< of these, how many merge siblings: rules with several roots match sets of nodes
+  size_t rounds = 6;          ///< in each round, every rule is applied wherever it matches
+  size_t sibling_rounds = 2;  ///< number of these in which rules with several roots merge siblings: such rules match
+                              ///< sets of nodes
   double seconds = 0;         ///< 0: no limit. With a limit, the result may depend on the machine
-  /// weight(...) holds of everything: it says where a rule pays, and no rule needs it to be true.
+  /// If true, weight(...) is true for everything. The condition only says where a rule pays; no rule needs it to be
+  /// valid.
   bool all_weights = false;
   TermMatchLimits match = {};
 };
 
-/// A rule applied to terms: those of its two sides, over the same `leaves`.
+/// A rule applied to terms: the terms of its two sides, over the same `leaves`.
 struct TermApplication {
   const Direction* direction;
   std::vector<EClassId> from;
@@ -28,10 +30,11 @@ class Saturation {
   Saturation(TermGraph& graph, const std::vector<Direction>& directions, const DeriveLimits& limits)
       : graph_(graph), directions_(directions), limits_(limits) {}
 
-  /// Until both are equal, nothing new follows, or a limit is met. Says which: "" when they are equal.
+  /// Runs until both are equal, nothing new follows, or a limit is reached. Returns the reason for stopping; "" if they
+  /// are equal.
   std::string run(EClassId a, EClassId b);
 
-  /// What a union says: that root `root` of the sides of an application are equal.
+  /// The reason for a union: root `root` of both sides of an application are equal.
   struct Reason {
     uint32_t application;
     uint32_t root;
@@ -46,7 +49,7 @@ class Saturation {
     TermMatch match;
   };
   std::vector<Found> match_all() const;
-  /// Whether anything new came of it.
+  /// Returns whether this added anything new.
   bool apply(const Found& found);
 
   TermGraph& graph_;

@@ -20,7 +20,7 @@ std::optional<size_t> place_of(const Dims& list, const Dim& value) {
   return found == list.end() ? std::nullopt : std::optional(static_cast<size_t>(found - list.begin()));
 }
 
-/// x with a op x = wanted (`left`: x op a = wanted), of integers.
+/// Returns x with a op x = wanted (`left`: x op a = wanted), for integers.
 std::optional<Dim> inverted(const std::string& op, const Dim& known, const Dim& wanted, bool left) {
   if (op == "+") return wanted - known;
   if (op == "-") return left ? wanted + known : known - wanted;
@@ -29,7 +29,7 @@ std::optional<Dim> inverted(const std::string& op, const Dim& known, const Dim& 
   return Dim(wanted.value() / known.value());
 }
 
-/// The same of integers and of lists of them, element by element.
+/// Likewise for integers and for lists of them, element by element.
 std::optional<ExprValue> inverted(const std::string& op, const ExprValue& known, const ExprValue& wanted, bool left) {
   const auto* a = std::get_if<Dim>(&known);
   const auto* b = std::get_if<Dim>(&wanted);
@@ -102,7 +102,7 @@ class Solver {
     if (expr.name == "++") return joined(open, known, wanted, left);
     if (expr.name == "permute") return permuted(open, known, wanted, left);
     if (expr.name == "at" || expr.name == "index") {
-      // list[x] = wanted and index(list, x) = wanted, with the list known.
+      // list[x] = wanted and index(list, x) = wanted, with a known list.
       const auto list = dims_in(known);
       const auto* number = std::get_if<Dim>(&wanted);
       if (left || !list || number == nullptr || !number->is_const()) return false;

@@ -1,5 +1,5 @@
 #pragma once
-// Terms that may become part of a TermGraph: made, typed, and only then added or dropped.
+// Terms that may become part of a TermGraph: they are made and typed first, and only then added or dropped.
 
 #include "isomer/egraph/term_graph.h"
 #include "isomer/rules/instantiate.h"
@@ -16,10 +16,10 @@ class TermDraft : public TermBuilder {
   Result<std::vector<ValueId>> apply(const OpDef& op, const Attrs& attrs, std::span<const ValueId> operands) override;
   ValueId make_constant(Tensor tensor) override { return graph_.constant_leaf(tensor); }
 
-  /// The class of a value, if it is in the graph already.
+  /// Returns the class of a value, if it is in the graph already.
   std::optional<EClassId> known(ValueId id) const;
-  /// Adds everything to the graph; returns the ids of exactly these terms, over the plainest terms of the classes that
-  /// they were made of.
+  /// Adds everything to the graph; returns the ids of exactly these terms, over the plainest terms of their operands'
+  /// classes.
   std::vector<EClassId> commit(std::span<const ValueId> values);
 
  private:

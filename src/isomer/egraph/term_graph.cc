@@ -84,7 +84,7 @@ Result<EClassId> TermGraph::add(const Graph& graph) {
     for (uint32_t r = 0; r < node.num_results; ++r)
       ids[node.result(r)] = add_term({label + r, children}, {graph.type(node.result(r)), weight});
   }
-  // The outputs are one term, so that graphs are equal when their outputs are.
+  // The outputs are one term, so that graphs are equal if their outputs are.
   std::vector<EClassId> outputs;
   for (const ValueId output : graph.outputs()) outputs.push_back(ids[output]);
   const Attrs arity{{"outputs", static_cast<int64_t>(outputs.size())}};

@@ -8,32 +8,34 @@
 
 namespace isomer {
 
-/// What a label of a TermGraph stands for: result number `result` of an operator. Inputs and constants are those of
+/// The meaning of a label of a TermGraph: result number `result` of an operator. Inputs and constants are those of
 /// graphs; an absent operand and the outputs of a graph, in order, are labels without an operator.
 struct TermLabel {
   const OpDef* op = nullptr;
   Attrs attrs = {};
   uint32_t results = 1;
   uint32_t result = 0;
-  std::string name = {};  ///< of an input or weight, for readers
+  std::string name = {};  ///< of an input or weight, for people
 };
 
-/// Facts are those of classes: a value is a weight, or a known constant, if a term that equals it is.
+/// Facts hold for classes: a value is a weight, or a known constant, if an equal term is.
 class TermGraph : public ValueFacts {
  public:
-  /// Constants whose content hash is a key of `weights` stand for any constants; they are called as it says.
+  /// Constants whose content hash is a key of `weights` represent any constants and are printed with its names.
   /// `all_weights`: every value counts as a weight.
   explicit TermGraph(std::map<uint64_t, std::string> weights = {}, bool all_weights = false);
 
-  /// The term of all outputs of a graph. Inputs with one index are the same in all graphs. Fails on opaque nodes.
+  /// Adds the term of all outputs of a graph. Inputs with the same index are the same in all graphs. Fails on opaque
+  /// nodes.
   Result<EClassId> add(const Graph& graph);
   EClassId constant_leaf(const Tensor& tensor);
   EClassId absent() const { return absent_; }
 
-  /// The label of result 0 of an operator with complete attributes; those of its other results follow. Nothing when no
-  /// node has had it.
+  /// Returns the label of result 0 of an operator with complete attributes; those of its other results follow. Nothing
+  /// if no node has it.
   std::optional<uint32_t> find_label(const OpDef& op, const Attrs& attrs) const;
-  /// The same, made if need be. Fails when the operator had another number of results with these attributes.
+  /// Likewise, but adds the label if there is none. Fails if the operator had another number of results with these
+  /// attributes.
   Result<uint32_t> label_of(const OpDef& op, const Attrs& attrs, size_t results);
   const TermLabel& at(uint32_t label) const { return labels_[label & ~EGraph::kCommutative]; }
 
@@ -42,16 +44,16 @@ class TermGraph : public ValueFacts {
     bool weight = false;
     std::optional<Tensor> constant = std::nullopt;
   };
-  /// The id of a term over terms, with what is known about it.
+  /// Returns the id of a term over terms, and stores its facts.
   EClassId add_term(const ENode& node, Facts facts);
   bool merge(EClassId a, EClassId b, EGraph::Reason reason) { return graph_.merge(a, b, reason); }
-  /// As of EGraph; classes learn what became known about any of their terms.
+  /// Like EGraph::rebuild; also joins the facts about all terms of a class.
   void rebuild();
 
   const EGraph& egraph() const { return graph_; }
   EClassId find(EClassId id) const { return graph_.find(id); }
-  /// Of the terms of a class, as of the last rebuild(), one of the least that shows the facts: itself a constant if the
-  /// class is, itself made of constants if the class is a weight.
+  /// Returns, of the terms of a class at the last rebuild(), one of the smallest that shows the facts: it is a constant
+  /// if the class is, and made of constants if the class is a weight.
   EClassId plainest(EClassId id) const { return plainest_[find(id)]; }
 
   const TensorType& type(ValueId id) const override { return facts_[find(id)].type; }
@@ -63,7 +65,7 @@ class TermGraph : public ValueFacts {
   struct Own {
     bool weight;
     bool constant;
-    uint32_t size;  // operators and leaves, as a tree
+    uint32_t size;  // number of operators and leaves, as a tree
   };
   uint32_t leaf_label(const OpDef* op, Attrs attrs, std::string name);
   uint32_t new_label(TermLabel label, bool commutative);
@@ -74,8 +76,8 @@ class TermGraph : public ValueFacts {
   const bool all_weights_;
   std::vector<TermLabel> labels_;
   std::unordered_multimap<uint64_t, uint32_t> labels_by_hash_;
-  std::vector<Facts> facts_;  // by id; those of a class by the id that stands for it
-  std::vector<Own> own_;      // by id: of the very term
+  std::vector<Facts> facts_;  // by id; those of a class at the id that represents it
+  std::vector<Own> own_;      // by id: facts of this term itself
   std::vector<EClassId> plainest_;
   EClassId absent_ = 0;
 };

@@ -1,5 +1,5 @@
 #pragma once
-// What stands in an e-graph of computations, by operator.
+// Finds the nodes of an e-graph of computations by operator.
 
 #include "isomer/egraph/term_graph.h"
 
@@ -15,12 +15,13 @@ class TermIndex {
     const ENode* node;  ///< result 0 of its operator
   };
   std::span<const Place> of(const OpDef& op) const;
-  /// Values that nodes of this operator have for an attribute, and records of all but some; each once.
+  /// Return the values that nodes of this operator have for an attribute, and their records of all attributes but some;
+  /// each once.
   std::vector<ExprValue> values(const OpDef& op, const std::string& attr) const;
   std::vector<Attrs> records(const OpDef& op, const std::vector<std::string>& without) const;
 
  private:
-  std::unordered_map<const OpDef*, std::vector<Place>> by_op_;  // looked up only
+  std::unordered_map<const OpDef*, std::vector<Place>> by_op_;  // for lookup only
   const TermGraph& graph_;
 };
 

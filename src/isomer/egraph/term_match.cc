@@ -11,7 +11,7 @@ namespace {
 using Next = std::function<void()>;
 using Place = TermIndex::Place;
 
-/// Backtracking: every way to satisfy a pattern calls its continuation once, and what it bound is unbound afterwards.
+/// Backtracking: calls the continuation once for every way to satisfy a pattern, and unbinds its variables afterwards.
 class TermMatcher {
  public:
   TermMatcher(const TermGraph& graph, const TermIndex& index, const Direction& direction, const TermMatchLimits& limits,
@@ -30,7 +30,7 @@ class TermMatcher {
     sibling(i, 0);
   }
 
-  /// The term of root `i`, for the `n`-th time.
+  /// Matches the term of root `i`, for the `n`-th time.
   void sibling(size_t i, size_t n) {
     const Term& term = direction_.from()[i];
     for (const Place& place : index_.of(*term.op)) {
@@ -61,7 +61,7 @@ class TermMatcher {
     return graph_.egraph().lookup({node.label + r, node.children}).value_or(kUnbound);
   }
 
-  /// Going back, what the parts of the target that have names stand for must be what they say.
+  /// Backward, the named parts of the target must have the values of their definitions.
   void let(size_t n) {
     if (n == 0) return finish();
     const Let& let = direction_.rule.lets[n - 1];
@@ -87,7 +87,7 @@ class TermMatcher {
     std::swap(repetition, repetition_);
   }
 
-  /// A term that stands for one operand.
+  /// Matches a term that stands for one operand.
   void leaf(const Term& term, EClassId id, const Next& next) {
     switch (term.kind) {
       case Term::Kind::Value:
@@ -97,7 +97,7 @@ class TermMatcher {
       case Term::Kind::Literal: {
         const Tensor* tensor = graph_.constant(id);
         const auto number = tensor == nullptr ? std::nullopt : uniform_value(*tensor);
-        // In a source it stands for any constant of equal elements, in a target for a scalar.
+        // In a source, a literal matches any constant of equal elements; in a target, only a scalar.
         if (number && *number == term.literal && (direction_.forward || tensor->dims().empty()))
           value(term.name, id, next);
         return;
@@ -119,7 +119,7 @@ class TermMatcher {
     binding_.values.pop_back();
   }
 
-  /// `{?i}` or, going back, `{list}`: a constant list of integers.
+  /// `{?i}` or, backward, `{list}`: a constant list of integers.
   void integers(const Expr& expr, EClassId id, const Next& next) {
     const Tensor* tensor = graph_.constant(id);
     if (tensor == nullptr || tensor->dtype() != DType::Int64 || tensor->dims().size() != 1) return;
@@ -127,7 +127,7 @@ class TermMatcher {
     equation(expr, Dims(elements.begin(), elements.end()), next);
   }
 
-  /// An expression that must have a value: binds a variable, is checked, or is left for later.
+  /// Requires that an expression has a value: binds a variable, checks the value, or leaves it for later.
   void equation(const Expr& expr, ExprValue wanted, const Next& next) {
     if (is_bound(expr, binding_)) {
       const auto have = evaluate(expr, ExprContext{binding_, graph_, repetition_});
@@ -143,7 +143,7 @@ class TermMatcher {
     }
   }
 
-  /// `@x` under a repetition: its element for this repetition.
+  /// `@x` in a repetition: its element for this repetition.
   void element(const std::string& name, EClassId id, const Next& next) {
     if (!repetition_) return;
     const size_t n = *repetition_;
@@ -182,7 +182,7 @@ class TermMatcher {
     });
   }
 
-  /// Attributes given as a bare variable bind before the operands are looked at, so that expressions below can use
+  /// Attributes that are a bare variable are bound before the operands are matched, so that expressions below can use
   /// them.
   void bare_attributes(const Term& term, const Attrs& attrs, size_t i, const Next& next) {
     if (i == term.attrs.size()) return next();
@@ -210,7 +210,7 @@ class TermMatcher {
     if (as_tensor && *as_tensor == *actual) rest();
   }
 
-  /// All attributes that are not named: a record takes them, or they equal their presets.
+  /// Matches all attributes that are not named: a record takes them, or they must equal their presets.
   void record(const Term& term, const Attrs& attrs, const Next& next) {
     const OpDef& op = *term.op;
     Attrs others = attrs;
@@ -259,7 +259,7 @@ class TermMatcher {
     apply(term, ids.subspan(o), [&](size_t n) { operands(terms, t + 1, ids, o + n, next); });
   }
 
-  /// A node with all its results, in order, of which the first is `ids[0]`.
+  /// Matches a node with all its results, in order, of which the first is `ids[0]`.
   void apply(const Term& term, std::span<const EClassId> ids, const std::function<void(size_t)>& next) {
     for (const ENode& node : graph_.egraph().nodes(ids[0])) {
       const TermLabel& label = graph_.at(node.label);

@@ -2,18 +2,14 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 
-#include "isomer/runtime/onednn/threads.h"
+#include "isomer/base/stopwatch.h"
+#include "isomer/engine/onednn/threads.h"
 
 namespace isomer {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
-
-/// Sums that do not wait for each other, as many as keep a core's units for arithmetic busy.
+/// Independent sums, as many as keep a core's arithmetic units busy.
 float arithmetic() {
   constexpr int kSteps = 20000;
   std::array<float, 64> sums{};
@@ -27,17 +23,17 @@ float arithmetic() {
 Result<KernelTime> Calm::time(const Measure& measure) {
   constexpr double kHardlyLonger = 1.08;
   constexpr int kMostTries = 8;
-  constexpr double kPatience = 5;  // seconds of repeating beyond what was to be measured anyway
+  constexpr double kPatience = 5;  // seconds of repeated measurements beyond those that were needed anyway
   KernelTime calmest;
   double least = std::numeric_limits<double>::infinity();
   for (int tries = 0; tries < kMostTries; ++tries) {
     if (tries > 0 && repeated_seconds_ > first_seconds_ + kPatience) break;
-    const Clock::time_point start = Clock::now();
+    const Stopwatch watch;
     const double before = probe_();
     ISOMER_TRY(const KernelTime time, measure());
     const double behind = probe_();
     shortest_ = std::min({shortest_, before, behind});
-    (tries == 0 ? first_seconds_ : repeated_seconds_) += seconds_since(start);
+    (tries == 0 ? first_seconds_ : repeated_seconds_) += watch.seconds();
     const double longer = std::max(before, behind);
     if (longer <= kHardlyLonger * shortest_) return time;
     if (longer < least) calmest = time;
@@ -48,17 +44,17 @@ Result<KernelTime> Calm::time(const Measure& measure) {
 
 Calm::Probe arithmetic_probe(int threads) {
   return [threads] {
-    constexpr int kTimes = 3;  // an interrupt is no neighbor
+    constexpr int kTimes = 3;  // the fastest of these counts, so that an interrupt is not taken for other load
     const onednn::ThreadScope scope(threads);
     double shortest = std::numeric_limits<double>::infinity();
     for (int i = 0; i < kTimes; ++i) {
-      const Clock::time_point start = Clock::now();
+      const Stopwatch watch;
       onednn::parallel_for(threads, 1, [](int64_t begin, int64_t end) {
         for (int64_t part = begin; part < end; ++part) {
           [[maybe_unused]] volatile float kept = arithmetic();
         }
       });
-      shortest = std::min(shortest, seconds_since(start));
+      shortest = std::min(shortest, watch.seconds());
     }
     return shortest;
   };

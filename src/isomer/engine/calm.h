@@ -1,6 +1,6 @@
 #pragma once
-// Times of kernels as they are while nothing else disturbs the machine: where its cores are shared with others, which
-// an operating system within a virtual machine does not see, the same kernel takes half as long again a second later.
+// Measures kernel times without disturbance by other load. On machines with shared cores (an operating system in a
+// virtual machine cannot see that), the same kernel may take half as long again a second later.
 
 #include <functional>
 #include <limits>
@@ -10,28 +10,28 @@
 
 namespace isomer {
 
-/// Measures again what other load disturbed. Costs are sums of kernels that were measured at different moments, so they
-/// must all come from moments of one kind. Not for several threads at a time.
+/// Repeats measurements that other load disturbed. Costs are sums of kernels that were measured at different times, so
+/// all must be measured under the same conditions. Not thread-safe.
 class Calm {
  public:
-  /// Some work that is always the same: the time that it took, in any unit.
+  /// Does a fixed amount of work and returns the time that it took, in any unit.
   using Probe = std::function<double()>;
   using Measure = std::function<Result<KernelTime>()>;
 
   explicit Calm(Probe probe) : probe_(std::move(probe)) {}
 
-  /// The first measurement before and behind which the probe took hardly longer than it ever did; without one among
-  /// several, that with the shortest probes. Fails when a measurement does.
+  /// Returns the first measurement before and after which the probe was hardly slower than its fastest time so far; if
+  /// there is none after several tries, the one with the fastest probes. Fails when a measurement fails.
   Result<KernelTime> time(const Measure& measure);
 
  private:
   Probe probe_;
   double shortest_ = std::numeric_limits<double>::infinity();  // of the probe
-  double first_seconds_ = 0;                                   // in measurements that were needed anyway
+  double first_seconds_ = 0;                                   // of first measurements, which were needed anyway
   double repeated_seconds_ = 0;
 };
 
-/// A probe of this many threads that multiply and add at the same time: about 0.2 ms.
+/// Returns a probe in which this many threads multiply and add at the same time for about 0.2 ms.
 Calm::Probe arithmetic_probe(int threads);
 
 }  // namespace isomer

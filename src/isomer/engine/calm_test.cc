@@ -7,7 +7,7 @@
 namespace isomer {
 namespace {
 
-/// What comes of measurements of these times, one after the other, while the probe takes those times.
+/// Returns the result for consecutive measurements with these times, when the probe takes `probes`.
 double time_of(const std::vector<double>& times, const std::vector<double>& probes) {
   size_t probed = 0, measured = 0;
   Calm calm([&] { return probes.at(probed++); });

@@ -4,9 +4,10 @@
 
 #include <fstream>
 
-#include "isomer/engine/onednn.h"
-#include "isomer/engine/ort.h"
-#include "isomer/engine/reference.h"
+#include "isomer/engine/onednn/onednn.h"
+#include "isomer/engine/openvino/openvino.h"
+#include "isomer/engine/ort/ort.h"
+#include "isomer/engine/reference/reference.h"
 
 namespace isomer {
 
@@ -16,7 +17,7 @@ std::string Engine::device() const {
     const size_t colon = line.find(": ");
     if (line.starts_with("model name") && colon != std::string::npos) return line.substr(colon + 2);
   }
-  // Some kernels (those of Arm) print no model name.
+  // Some kernels (those of Arm) report no model name.
   utsname name{};
   return ::uname(&name) == 0 ? name.machine : "unknown";
 }
@@ -38,7 +39,7 @@ Result<KernelTime> Engine::time_kernel(const KernelRun& /*run*/, double /*overhe
 Result<double> Engine::kernel_overhead() { return fail("engine '{}' cannot time kernels", name()); }
 
 const std::vector<std::string>& engine_names() {
-  static const std::vector<std::string> kNames = {"ort", "onednn", "reference"};
+  static const std::vector<std::string> kNames = {"ort", "openvino", "onednn", "reference"};
   return kNames;
 }
 
@@ -47,7 +48,10 @@ Result<std::unique_ptr<Engine>> make_engine(const std::string& name, const Engin
   if (options.most_plans < 1) return fail("{} plans: must be at least 1", options.most_plans);
   if (options.dtype != DType::Float && name != "onednn")
     return fail("engine '{}' computes in f32 alone; {} needs the engine onednn", name, dtype_name(options.dtype));
+  if (!options.provider.empty() && name != "ort")
+    return fail("engine '{}' has no execution providers; {} needs the engine ort", name, options.provider);
   if (name == "ort") return make_ort_engine(options);
+  if (name == "openvino") return make_openvino_engine(options);
   if (name == "onednn") return make_onednn_engine(options);
   if (name == "reference") return make_reference_engine();
   return fail("unknown engine '{}'; there are: {}", name, fmt::join(engine_names(), ", "));

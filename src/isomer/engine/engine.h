@@ -1,5 +1,6 @@
 #pragma once
-// One face for everything that can run a model: loads ONNX files, runs them, times them against each other.
+// The common interface of everything that can run a model: loads ONNX files, runs them, and times them against each
+// other.
 
 #include <cstdint>
 #include <filesystem>
@@ -14,21 +15,21 @@
 #include "isomer/base/result.h"
 #include "isomer/base/trace.h"
 #include "isomer/engine/kernels.h"
+#include "isomer/engine/onednn/tuning_store.h"
 #include "isomer/ir/graph.h"
 #include "isomer/ir/tensor.h"
-#include "isomer/runtime/activation_memory.h"
-#include "isomer/runtime/tuning_store.h"
+#include "isomer/ops/activation_memory.h"
 
 namespace isomer {
 
-/// A model that an engine has loaded. Never 0, never used twice by one engine.
+/// A model that an engine has loaded. Never 0, and never reused by one engine.
 using SessionId = uint32_t;
 
 /// A tensor for the model's input of that name.
 using NamedTensor = std::pair<std::string, Tensor>;
 
-/// How long to time. After `warmup` runs of every session, rounds of one run of each follow: at least `min_runs`, and
-/// then until `seconds` have passed or `max_runs` are reached.
+/// How long to time. After `warmup` runs of every session, there are rounds of one run of each: at least `min_runs`,
+/// then more until `seconds` have passed or `max_runs` are reached.
 struct TimingOptions {
   int warmup = 3;
   int min_runs = 10;
@@ -38,21 +39,25 @@ struct TimingOptions {
 
 struct EngineOptions {
   int threads = 1;
-  /// In which elements the engine computes; inputs and outputs are as the model says. Only "onednn" knows another than
-  /// Float: BFloat16, where the processor has it.
+  /// Element type in which the engine computes; inputs and outputs keep the model's types. Types other than Float are
+  /// only supported by "onednn": BFloat16, if the processor has it.
   DType dtype = DType::Float;
-  /// The Python with the onnxruntime package. Empty: $ISOMER_PYTHON, else the checkout's .venv, else python3.
+  /// The Python interpreter with the engine's package (onnxruntime, openvino). If empty: $ISOMER_PYTHON, else the
+  /// checkout's .venv, else python3.
   std::string python = {};
-  /// Let ONNX Runtime optimize the graph (level "all"), or run it as it is ("disabled").
+  /// "ort": the execution provider of ONNX Runtime that runs the model. If empty: the CPU's.
+  std::string provider = {};
+  /// Whether ONNX Runtime optimizes the graph (level "all") or runs it as it is ("disabled").
   bool optimize = true;
-  /// The own runtime compiles a plan for every set of input extents; it keeps so many of each model, those that were
-  /// used last. Each holds the weights in its kernels' layouts.
+  /// The built-in runtime compiles a plan for every set of input extents. It keeps this many per model, the most
+  /// recently used ones. Each holds the weights in its kernels' layouts.
   size_t most_plans = 8;
-  /// A call that takes longer than this (timing: beyond the time it was given) has failed. With a deadline, a call has
-  /// until then and a grace: these seconds, or ten times the longest call so far.
+  /// A call fails if it takes longer than this (for timing: longer than this beyond its time budget). If there is a
+  /// deadline, a call fails after the deadline plus a grace period: `grace_seconds`, or ten times the longest call so
+  /// far if that is longer.
   double timeout_seconds = 600;
   double grace_seconds = 30;
-  /// The deadline from the start on, until set_deadline gives another one.
+  /// The initial deadline, until set_deadline changes it.
   Deadline deadline = Deadline::never();
 };
 
@@ -60,55 +65,60 @@ class Engine {
  public:
   virtual ~Engine() = default;
 
-  virtual std::string name() const = 0;     ///< "ort", "onednn", "reference"
-  virtual std::string version() const = 0;  ///< of what runs the model
+  virtual std::string name() const = 0;     ///< "ort", "openvino", "onednn", "reference"
+  virtual std::string version() const = 0;  ///< of the software that runs the model; measurements hold for one version
+  /// The execution provider that runs the model, for an engine that has several; else empty.
+  virtual std::string provider() const { return {}; }
   virtual int threads() const = 0;
-  /// The processor's name.
+  /// Returns the processor's name.
   std::string device() const;
 
-  /// When the work that needs the engine has to end, so that nobody waits much longer for a worker that hangs.
+  /// Sets the time when the work that needs the engine must end, so that a worker that hangs is not waited for much
+  /// longer.
   void set_deadline(const Deadline& deadline) { deadline_ = deadline; }
 
-  /// Loads a model. The file must stay until it is unloaded: an engine may read it again. An Error names the file.
+  /// Loads a model. The file must exist until the model is unloaded: an engine may read it again. An Error names the
+  /// file.
   virtual Result<SessionId> load(const std::filesystem::path& onnx) = 0;
   virtual Status unload(SessionId session) = 0;
 
-  /// Runs a model once; the outputs come in the model's order. Inputs that are not given have their defaults. Any
-  /// number of threads may run models at a time, while nothing but runs goes on.
+  /// Runs a model once; returns the outputs in the model's order. Inputs that are not given have their defaults.
+  /// Several threads may run models at the same time, as long as no other function is called.
   virtual Result<std::vector<Tensor>> run(SessionId session, std::span<const NamedTensor> inputs) = 0;
 
-  /// As run, with a span for the run and one within it for each kernel, on this track of the trace: kernels follow one
-  /// another in the thread that runs the model (its helpers work within them, and are not seen). Notes tell the
-  /// implementation, the layout and the name of the result, and the bytes that are read and written. An Error where the
-  /// engine does not tell when its kernels run.
+  /// Like run, but records a span for the run and one within it for each kernel, on this track of the trace. Kernels
+  /// follow one another in the thread that runs the model (its helper threads are not shown). Notes give the
+  /// implementation, the layout and the name of the result, and the bytes that are read and written. An Error if the
+  /// engine does not report when its kernels run.
   virtual Result<std::vector<Tensor>> run_traced(SessionId session, std::span<const NamedTensor> inputs, Trace& trace,
                                                  size_t track);
 
-  /// Microseconds of every run of each session (`inputs[i]` is for `sessions[i]`): lists of equal length, whose i-th
-  /// entries are neighbours in time. The sessions run in turn, and each round begins with another one, so that none
-  /// profits from its place.
+  /// Returns the microseconds of every run of each session (`inputs[i]` is for `sessions[i]`), as lists of equal length
+  /// whose i-th entries are adjacent in time. The sessions run in turn, and each round begins with a different one, so
+  /// that none benefits from its position.
   virtual Result<std::vector<std::vector<double>>> time_interleaved(std::span<const SessionId> sessions,
                                                                     std::span<const std::vector<NamedTensor>> inputs,
                                                                     const TimingOptions& options) = 0;
 
-  /// Whether it measures to choose between ways to compute the same.
+  /// Returns whether the engine measures to choose between equivalent implementations.
   virtual bool tunes() const { return false; }
-  /// Where it finds what was measured for that in earlier runs, and keeps what it measures; before anything is loaded.
+  /// Sets where the engine finds such measurements of earlier runs and stores new ones. Call it before anything is
+  /// loaded.
   // NOLINTNEXTLINE(performance-unnecessary-value-param): who overrides it keeps the pointer
   virtual void keep_tunings(std::shared_ptr<TuningStore> /*store*/) {}
 
-  /// The memory that one run of a graph on inputs of these (concrete) types takes for activations, as the engine plans
-  /// it; nothing where it does not say.
+  /// Returns the memory for activations in one run of a graph on inputs of these (concrete) types, from the engine's
+  /// plan; nothing if the engine does not report it.
   virtual Result<std::optional<ActivationMemory>> activation_memory(const Graph& graph,
                                                                     std::span<const TensorType> inputs);
 
-  /// How the engine groups nodes into kernels; null where it does not say.
+  /// Returns how the engine groups nodes into kernels; nullptr if it does not report it.
   virtual const KernelPlanner* planner() const { return nullptr; }
-  /// Measures one kernel. `overhead_us` is what kernel_overhead gave, once for this engine, version, processor and
-  /// number of threads.
+  /// Measures one kernel. `overhead_us` is the result of kernel_overhead, which is needed once per engine, version,
+  /// processor and number of threads.
   virtual Result<KernelTime> time_kernel(const KernelRun& run, double overhead_us);
-  /// What a launch costs beyond the time that the engine itself reports for a kernel, in microseconds; negative where
-  /// its report includes the reporting.
+  /// Returns the cost of a launch, in microseconds, in addition to the time that the engine itself reports for a
+  /// kernel. Negative if the reported time includes the reporting.
   virtual Result<double> kernel_overhead();
 
  protected:
@@ -118,10 +128,10 @@ class Engine {
   Deadline deadline_ = Deadline::never();
 };
 
-/// The engines that make_engine knows.
+/// Returns the names that make_engine accepts.
 const std::vector<std::string>& engine_names();
 
-/// The engine called `name`; an Error says what it lacks (say, a Python package) and how to get it.
+/// Returns the engine called `name`. An Error says what is missing (for example, a Python package) and how to get it.
 Result<std::unique_ptr<Engine>> make_engine(const std::string& name, const EngineOptions& options = {});
 
 }  // namespace isomer

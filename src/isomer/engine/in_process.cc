@@ -1,16 +1,16 @@
 #include "isomer/engine/in_process.h"
 
 #include <algorithm>
-#include <chrono>
 
 #include "isomer/base/printable.h"
+#include "isomer/base/stopwatch.h"
 #include "isomer/onnx/import.h"
 
 namespace isomer {
 namespace {
 
-/// The tensors for a model's inputs, in its order: those given, else the defaults. An Error names an input that has
-/// neither, or a tensor that is not for an input.
+/// Returns the tensors for a model's inputs, in its order: those given, else the defaults. An Error names an input that
+/// has neither, or a tensor that is not for an input.
 Result<std::vector<Tensor>> ordered_inputs(const Model& model, std::span<const NamedTensor> inputs) {
   std::vector<Tensor> ordered;
   std::vector<std::string> names;
@@ -63,24 +63,20 @@ Result<std::vector<Tensor>> InProcessEngine::run(SessionId session, std::span<co
 Result<std::vector<std::vector<double>>> InProcessEngine::time_interleaved(
     std::span<const SessionId> sessions, std::span<const std::vector<NamedTensor>> inputs,
     const TimingOptions& options) {
-  using Clock = std::chrono::steady_clock;
-  const auto seconds_since = [](Clock::time_point start) {
-    return std::chrono::duration<double>(Clock::now() - start).count();
-  };
   if (sessions.size() != inputs.size()) return fail("{} sessions, {} inputs", sessions.size(), inputs.size());
   std::vector<Run> runs(sessions.size());
   for (size_t i = 0; i < sessions.size(); ++i) {
     ISOMER_TRY(runs[i], bind(sessions[i], inputs[i]));
   }
   std::vector<std::vector<double>> samples(runs.size());
-  const auto start = Clock::now();
+  const Stopwatch whole;
   for (int round = -options.warmup; round < options.max_runs; ++round) {
-    if (round >= options.min_runs && seconds_since(start) >= options.seconds) break;
+    if (round >= options.min_runs && whole.seconds() >= options.seconds) break;
     for (size_t turn = 0; turn < runs.size(); ++turn) {
       const size_t which = (static_cast<size_t>(std::max(round, 0)) + turn) % runs.size();
-      const auto begin = Clock::now();
+      const Stopwatch watch;
       ISOMER_CHECK(runs[which]().map([](const std::vector<Tensor>&) {}));
-      if (round >= 0) samples[which].push_back(1e6 * seconds_since(begin));
+      if (round >= 0) samples[which].push_back(1e6 * watch.seconds());
     }
   }
   return samples;

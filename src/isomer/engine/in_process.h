@@ -1,5 +1,6 @@
 #pragma once
-// What the engines that run within this process share: the loaded models, their inputs in order, timing in turn.
+// The common part of the engines that run within this process: the loaded models, their inputs in order, and timing in
+// turn.
 
 #include <functional>
 #include <map>
@@ -22,18 +23,18 @@ class InProcessEngine : public Engine {
  protected:
   /// One run of a model, which must not outlive it.
   using Run = std::function<Result<std::vector<Tensor>>()>;
-  /// All that can be done before the first run of a loaded model on these inputs, which come in its order. One call at
-  /// a time.
+  /// Does everything that is possible before the first run of a loaded model on these inputs, which are in its order.
+  /// Not called concurrently.
   virtual Result<Run> prepare(SessionId session, const Model& model, std::vector<Tensor> inputs) = 0;
 
-  /// A loaded model with the tensors for its inputs, in its order. An Error names one that is
-  /// not given and has no default.
+  /// A loaded model with the tensors for its inputs, in its order. An Error names an input that is not given and has no
+  /// default.
   struct Call {
     const Model& model;
     std::vector<Tensor> inputs;
   };
   Result<Call> call(SessionId session, std::span<const NamedTensor> inputs) const;
-  /// Held while a run is prepared.
+  /// Locked while a run is prepared.
   std::mutex preparing_;
 
  private:

@@ -5,13 +5,13 @@
 
 #include "isomer/base/hash.h"
 #include "isomer/base/printable.h"
+#include "isomer/eval/random.h"
 #include "isomer/ir/scanner.h"
-#include "isomer/runtime/reference/random.h"
 
 namespace isomer {
 namespace {
 
-/// "1,3,224" (nothing: a scalar).
+/// Parses "1,3,224" (empty: a scalar).
 Result<std::vector<int64_t>> parse_extents(std::string_view text) {
   std::vector<int64_t> extents;
   Scanner in(text);
@@ -29,7 +29,7 @@ tl::unexpected<Error> misfit(const std::string& name, const std::string& given, 
   return fail("input '{}' is {}: {} does not fit", printable(name), declared.str(), given);
 }
 
-/// Takes from `extents` what they say about symbols.
+/// Sets the values of symbols that follow from `extents`.
 Status imply_symbols(const std::string& name, const std::vector<int64_t>& extents, const TensorType& declared,
                      SymbolValues& symbols) {
   if (!declared.shape) return {};
@@ -48,15 +48,15 @@ Status imply_symbols(const std::string& name, const std::vector<int64_t>& extent
   return {};
 }
 
-/// Takes from a default what it says about symbols that have no value yet. A default need not agree with the others:
-/// engines do not ask for that.
+/// Sets symbols without a value to those that follow from a default. A default need not agree with the others: engines
+/// do not require it.
 void imply_missing_symbols(const Tensor& preset, const TensorType& declared, SymbolValues& symbols) {
   if (!declared.shape) return;
   for (size_t i = 0; i < declared.rank(); ++i)
     if (const auto symbol = (*declared.shape)[i].symbol_name()) symbols.emplace(*symbol, preset.dims()[i]);
 }
 
-/// Whether the i-th input has a default, and no other extents are given for it.
+/// Returns whether the i-th input has a default, and no other extents are given for it.
 bool keeps_default(const Model& model, size_t i, const ShapeOptions& options) {
   const Tensor* const preset = input_default(model, i);
   if (preset == nullptr) return false;
@@ -64,7 +64,7 @@ bool keeps_default(const Model& model, size_t i, const ShapeOptions& options) {
   return given == options.inputs.end() || given->second == preset->dims();
 }
 
-/// Whether a dimension of the graph depends on a symbol.
+/// Returns whether a dimension of the graph depends on the symbol.
 bool is_symbol_of(const Model& model, const std::string& symbol) {
   const Graph& graph = model.graph;
   bool found = false;
@@ -80,7 +80,7 @@ bool is_symbol_of(const Model& model, const std::string& symbol) {
   return found;
 }
 
-/// The extents that an input gets.
+/// Returns the extents of an input.
 Result<std::vector<int64_t>> input_extents(const Model& model, size_t i, const ShapeOptions& options,
                                            const SymbolValues& symbols) {
   const std::string name = input_name(model, i);
@@ -101,17 +101,17 @@ Result<std::vector<int64_t>> input_extents(const Model& model, size_t i, const S
   return extents;
 }
 
-/// The number of entries of the smallest table that `value` selects from; nothing when it selects from none.
+/// Returns the number of entries of the smallest table that `value` selects from; nothing if it selects from none.
 std::optional<int64_t> table_size(const Graph& graph, ValueId value) {
   std::optional<int64_t> smallest;
   const auto consider = [&](int64_t size) { smallest = std::min(smallest.value_or(size), size); };
   for (const NodeId id : graph.consumers(value)) {
     const Node& node = graph.node(id);
     const auto operands = graph.operands(node);
-    if (node.op->name == "Cast" || node.op->name == "Identity") {
+    if (node.op->has(Trait::Conversion) || (node.op->has(Trait::Identity) && node.num_results == 1)) {
       if (const auto size = table_size(graph, node.result())) consider(*size);
     }
-    if (node.op->name != "Gather" || operands[1] != value || !graph.type(operands[0]).shape) continue;
+    if (node.op->role(1) != OperandRole::Indices || operands[1] != value || !graph.type(operands[0]).shape) continue;
     const Shape& table = *graph.type(operands[0]).shape;
     const AttrValue* given = node.attrs.find("axis");
     const int64_t axis = given == nullptr ? 0 : std::get<int64_t>(*given);
@@ -132,7 +132,7 @@ Tensor reduced(const Tensor& tensor, int64_t bound) {
 }  // namespace
 
 Status add_shape_option(std::string_view text, ShapeOptions& options) {
-  // Names of inputs may hold colons and equal signs ("serving_default_x:0"), so that what follows the last one counts.
+  // Names of inputs may contain colons and equal signs ("serving_default_x:0"), so the last one separates.
   const size_t at = text.find_last_of(":=");
   if (at == std::string_view::npos || at == 0) return fail("--shape '{}': neither NAME:1,3,224,224 nor N=8", text);
   auto extents = parse_extents(text.substr(at + 1));

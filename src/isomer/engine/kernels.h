@@ -1,5 +1,5 @@
 #pragma once
-// How an engine groups a graph's nodes into kernels, and how long one of them takes.
+// How an engine groups a graph's nodes into kernels, and how long one kernel takes.
 
 #include <optional>
 #include <span>
@@ -11,16 +11,16 @@
 
 namespace isomer {
 
-/// How a node takes the layout of its operands.
+/// How a node chooses the layout of its operands.
 enum class Intake : uint8_t {
-  Own,      ///< it decides by itself: the same wherever the operands come from
-  Blocked,  ///< it works on blocked operands, because they arrive so
-  Plain,    ///< it works on plain operands, and would not by itself
+  Own,      ///< it chooses by itself, wherever the operands come from
+  Blocked,  ///< it uses blocked operands because they are blocked already
+  Plain,    ///< it uses plain operands, although it would choose otherwise by itself
 };
 
-/// A graph's nodes in kernels. Nodes that take no time of their own (inputs, constants, what depends on constants
-/// alone) are in none; a node may be in several (a transposition that each of its readers performs while reading).
-/// Within a kernel, nothing but results of its last node is read outside.
+/// Groups a graph's nodes into kernels. Nodes that take no time of their own (inputs, constants, nodes that depend only
+/// on constants) are in none; a node may be in several (a transposition that each of its readers performs while
+/// reading). Of the values within a kernel, only results of its last node are read outside.
 struct KernelPlan {
   /// A kernel that only changes the layout of a value.
   struct Reorder {
@@ -28,13 +28,13 @@ struct KernelPlan {
     Layout to;
   };
 
-  std::vector<NodeId> nodes;     ///< one kernel after the other, ascending within each
-  std::vector<uint32_t> begins;  ///< of each kernel in `nodes`; one more for the end
-  std::vector<Layout> layouts;   ///< in which each value is made
+  std::vector<NodeId> nodes;     ///< kernel after kernel, ascending within each
+  std::vector<uint32_t> begins;  ///< start of each kernel in `nodes`, and the end of the last one
+  std::vector<Layout> layouts;   ///< of each value where it is computed
   std::vector<Intake> intakes;   ///< by node
   std::vector<Reorder> reorders;
-  int64_t block = 1;            ///< channels in a block; blocked values have whole blocks
-  bool copies_outputs = false;  ///< outputs are made like other values, and copied to the caller in the end
+  int64_t block = 1;            ///< channels per block; blocked values consist of whole blocks
+  bool copies_outputs = false;  ///< outputs are made like other values, and copied to the caller at the end
 
   size_t size() const { return begins.size() - 1; }
   std::span<const NodeId> kernel(size_t i) const { return {nodes.data() + begins[i], nodes.data() + begins[i + 1]}; }
@@ -43,37 +43,39 @@ struct KernelPlan {
 class KernelPlanner {
  public:
   virtual ~KernelPlanner() = default;
-  /// Linear in the graph, and fast: a search asks for many graphs.
+  /// Takes time linear in the graph, and is fast: a search calls it for many graphs.
   virtual KernelPlan plan(const Graph& graph, const Boundary& boundary = {}) const = 0;
 };
 
-/// Bytes beyond which it does not matter how far away weights are.
+/// Distances of more bytes than this do not affect how long weights take to read.
 inline constexpr double kFarthestWeights = 128 << 20;
 
-/// How weights come to a kernel within a whole model: as far away as so many bytes, or farther than kFarthestWeights.
+/// How a kernel finds its weights within a whole model: evicted by this many bytes of other accesses, up to
+/// kFarthestWeights.
 struct WeightReads {
-  double distance = 0;  ///< bytes that the model touches since it read them last
-  /// A run reads them so often, and then leaves them: its first reader finds them farther away than the others do. 1:
-  /// they are always as far away.
+  double distance = 0;  ///< bytes that the model accessed since it last read them
+  /// Number of reads in a short span of each run. If it is more than 1, the first reader finds them farther away than
+  /// the other readers do; with 1, they are always equally far away.
   int in_a_row = 1;
-  double other_distance = 0;  ///< where they are read in a row: to the first reader that of the others, to them its
+  double other_distance = 0;  ///< if read several times: the distance of the other readers for the first one, and the
+                              ///< first one's for the others
 
   bool is_first() const { return in_a_row > 1 && distance > other_distance; }
 };
 
-/// A kernel by itself, to be timed.
+/// A kernel as a separate graph, to be timed.
 struct KernelRun {
   /// Its nodes, with concrete types; or, for a reorder, a graph that returns its only input.
   Graph graph;
-  /// By node of `graph`, as in the plan.
+  /// By node of `graph`, as in KernelPlan.
   std::vector<Intake> intakes = {};
-  /// The layout of the operand that changes, for a reorder.
+  /// The layout to which a reorder converts the input.
   std::optional<Layout> reorder_to = std::nullopt;
   WeightReads weights = {};
 };
 
 struct KernelTime {
-  double us = 0;      ///< robust mean over the runs, what the engine spends around the kernel included
+  double us = 0;      ///< robust mean over the runs, including what the engine spends around the kernel
   double spread = 0;  ///< interquartile range, in microseconds
   int runs = 0;
 };

@@ -11,7 +11,7 @@ Result<std::unique_ptr<LoadedModel>> LoadedModel::load(const std::filesystem::pa
                                                        const EngineOptions& options) {
   std::unique_ptr<LoadedModel> loaded(new LoadedModel);
   {
-    // Only the names and types are kept: the engine has a graph of its own.
+    // Only the names and types are kept: the engine has its own graph.
     ISOMER_TRY(const Model model, import_model(onnx));
     const Graph& graph = model.graph;
     for (size_t i = 0; i < graph.inputs().size(); ++i)

@@ -1,5 +1,5 @@
 #pragma once
-// A model loaded on an engine of its own: what the C and the Python interface give to their callers.
+// A model loaded on an engine of its own, for the C and the Python interface.
 
 #include <filesystem>
 #include <memory>
@@ -18,10 +18,10 @@ struct DeclaredValue {
   bool has_default = false;  ///< an input that a run need not give
 };
 
-/// Any number of threads may run one model at a time.
+/// A loaded model. Several threads may run it at the same time.
 class LoadedModel {
  public:
-  /// Loads an ONNX file, which must stay as long as the model, on a new engine (see make_engine). An Error names the
+  /// Loads an ONNX file, which must exist as long as the model, on a new engine (see make_engine). An Error names the
   /// file, or says what the engine lacks.
   static Result<std::unique_ptr<LoadedModel>> load(const std::filesystem::path& onnx, const std::string& engine,
                                                    const EngineOptions& options);
@@ -30,11 +30,11 @@ class LoadedModel {
   const std::vector<DeclaredValue>& inputs() const { return inputs_; }
   const std::vector<DeclaredValue>& outputs() const { return outputs_; }
 
-  /// Whether every tensor is for an input of the model and all of them fit the declared types together.
+  /// Checks that every tensor is for an input of the model and that all of them fit the declared types together.
   Status check(std::span<const NamedTensor> tensors) const;
 
-  /// Runs the model once on tensors that `check` accepts; gives its outputs in its order. Fails where an input without
-  /// a default is not given, or the engine cannot run the model.
+  /// Runs the model once on tensors that `check` accepts; returns its outputs in its order. Fails if an input without a
+  /// default is not given, or the engine cannot run the model.
   Result<std::vector<Tensor>> run(std::span<const NamedTensor> tensors) const;
 
  private:

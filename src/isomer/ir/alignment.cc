@@ -33,7 +33,7 @@ class Aligner {
  private:
   bool both_free(NodeId a, NodeId b) const { return to_after_[a] == kNoNode && to_before_[b] == kNoNode; }
 
-  /// Whether two nodes do the same with their operands at run time.
+  /// Whether two nodes perform the same operation at run time, apart from their operands.
   bool similar(NodeId a, NodeId b) const {
     const Node& x = before_.node(a);
     const Node& y = after_.node(b);
@@ -96,7 +96,7 @@ class Aligner {
     const Node& node = before_.node(a);
     const auto xs = ordered_operands(before_, node);
     auto ys = ordered_operands(after_, after_.node(to_after_[a]));
-    // Where the order makes no difference, the operand that is paired already shows the order.
+    // If the order does not matter, an operand that is already paired determines it.
     if (node.op->commutative && xs.size() == 2 && (partners(xs[0], ys[1]) || partners(xs[1], ys[0])))
       std::swap(ys[0], ys[1]);
     for (size_t i = 0; i < xs.size(); ++i) try_values(xs[i], ys[i]);
@@ -106,7 +106,7 @@ class Aligner {
     return to_after_[before_.producer(a)] == after_.producer(b) && before_.result_index(a) == after_.result_index(b);
   }
 
-  /// Whether each operand of one node is, with its counterpart, a pair or not paired yet.
+  /// Whether each operand of one node is paired with its counterpart, or both are unpaired.
   bool agree(NodeId a, NodeId b) const {
     const auto xs = ordered_operands(before_, before_.node(a));
     const auto ys = ordered_operands(after_, after_.node(b));
@@ -120,7 +120,7 @@ class Aligner {
     return true;
   }
 
-  /// Pairs the readers of the results of a pair that have no rival.
+  /// Pairs readers of the results of a pair if the choice is unambiguous.
   void pair_consumers(NodeId a) {
     const Node& x = before_.node(a);
     const Node& y = after_.node(to_after_[a]);
@@ -145,7 +145,7 @@ class Aligner {
     to_after_[a] = kNoNode;
   }
 
-  /// Gives up the pairs that outputs and operands speak against, until none is left.
+  /// Removes the pairs that contradict outputs and operands, until there are none.
   void unpair_contradictions() {
     const size_t outputs = std::min(before_.outputs().size(), after_.outputs().size());
     for (size_t i = 0; i < outputs; ++i) {
@@ -179,8 +179,8 @@ class Aligner {
     return false;
   }
 
-  /// Whether one value cannot have taken the place of the other: both stayed, and are different ones; or one stayed,
-  /// and the other does not come from it through changed nodes.
+  /// Whether one value cannot have replaced the other: both were kept but are different, or one was kept and the other
+  /// is not computed from it through changed nodes.
   bool contradict(ValueId a, ValueId b) const {
     if (a == kNoValue || before_.is_weight(a) || partners(a, b)) return false;
     const NodeId x = before_.producer(a);
@@ -193,7 +193,7 @@ class Aligner {
     return false;
   }
 
-  /// Whether a changed node reads `source` through changed nodes.
+  /// Whether a changed node reads `source` through changed nodes only.
   static bool comes_from(const Graph& graph, const std::vector<NodeId>& partner, NodeId node, NodeId source) {
     std::set<NodeId> seen{node};
     for (std::vector<NodeId> open{node}; !open.empty();) {
@@ -213,7 +213,7 @@ class Aligner {
   const Graph& after_;
   std::vector<NodeId> to_after_;
   std::vector<NodeId> to_before_;
-  std::vector<NodeId> pairs_;  // in the order in which they were found
+  std::vector<NodeId> pairs_;  // in the order of discovery
 };
 
 }  // namespace

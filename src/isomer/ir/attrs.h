@@ -18,14 +18,14 @@ using Ints = std::vector<int64_t>;
 using Floats = std::vector<float>;
 using Strings = std::vector<std::string>;
 
-/// One attribute's value. The order of the alternatives is the order of AttrKind.
+/// The value of one attribute. The order of the alternatives is the order of AttrKind.
 using AttrValue = std::variant<int64_t, float, std::string, Ints, Floats, Strings, Tensor>;
 enum class AttrKind : uint8_t { Int, Float, String, Ints, Floats, Strings, Tensor };
 
-/// "3", "0.5", "\"SAME\"", "[1,2]", "f32[2]{0.5,1}".
+/// The text of a value: "3", "0.5", "\"SAME\"", "[1,2]", "f32[2]{0.5,1}".
 std::string attr_str(const AttrValue& value);
 uint64_t attr_hash(const AttrValue& value);
-/// "int", "float", ...
+/// The name of a kind: "int", "float", ...
 std::string_view attr_kind_name(AttrKind kind);
 
 /// A set of attributes with its hash. Cheap to copy: copies share.
@@ -35,14 +35,14 @@ class Attrs {
 
   Attrs() = default;
   Attrs(std::initializer_list<Entry> entries) : Attrs(std::vector<Entry>(entries)) {}
-  /// Sorts by name; names must differ.
+  /// Sorts the entries by name. Names must be distinct.
   explicit Attrs(std::vector<Entry> entries);
 
   const std::vector<Entry>& entries() const;
   const AttrValue* find(std::string_view name) const;
   uint64_t hash() const { return impl_ ? impl_->hash : 0; }
 
-  /// The value of an attribute that the operator's declaration guarantees (asserts presence and kind).
+  /// The value of an attribute. The operator's declaration must guarantee its presence and kind (asserted).
   int64_t integer(std::string_view name) const { return get<int64_t>(name); }
   float real(std::string_view name) const { return get<float>(name); }
   const std::string& text(std::string_view name) const { return get<std::string>(name); }
@@ -51,7 +51,7 @@ class Attrs {
   const Tensor& tensor(std::string_view name) const { return get<Tensor>(name); }
   bool has(std::string_view name) const { return find(name) != nullptr; }
 
-  /// The same attributes with one set.
+  /// The same attributes with one of them set.
   Attrs with(std::string name, AttrValue value) const;
   Attrs without(std::string_view name) const;
 

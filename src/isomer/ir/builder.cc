@@ -32,8 +32,8 @@ Result<NodeId> GraphBuilder::node(const OpDef& op, const Attrs& given, std::span
     return fail("{} got {} operands", op.name, operands.size());
   if (num_results > op.max_results) return fail("{} has no {} results", op.name, num_results);
   num_results = std::max(num_results, op.min_results);
-  // Where inference says how many results there are (Split), that number counts and not the one asked for, so that
-  // equal nodes have equal hashes.
+  // If type inference determines the number of results (Split), that number is used instead of the requested one, so
+  // that equal nodes have equal hashes.
   const bool fixed = op.min_results == op.max_results;
   std::vector<TensorType> results;
   if (!fixed) {

@@ -1,5 +1,5 @@
 #pragma once
-// The only way to make a Graph: infers types, shares equal nodes, refuses what is ill typed.
+// The only way to make a Graph. Infers types, shares equal nodes, and refuses nodes that are ill typed.
 
 #include <span>
 #include <unordered_map>
@@ -11,38 +11,38 @@ namespace isomer {
 
 class GraphBuilder {
  public:
-  /// `names` is the side table that origins point into.
+  /// `names` is the side table to which origins refer.
   explicit GraphBuilder(std::shared_ptr<const NameTable> names = std::make_shared<NameTable>());
 
-  /// The next graph input. Its name, if it shall have one, is given by set_origin or by `name`.
+  /// The next graph input. set_origin or `name` gives it a name, if it should have one.
   ValueId input(TensorType type);
-  /// A constant; equal constants are shared.
+  /// A constant. Equal constants are shared.
   ValueId constant(Tensor tensor);
-  /// A node of a declared operator. `attrs` may leave out presets. Fails with the reason when it is ill typed.
+  /// A node of a declared operator. `attrs` may omit presets. Fails with the reason if the node is ill typed.
   Result<NodeId> node(const OpDef& op, const Attrs& attrs, std::span<const ValueId> operands, size_t num_results = 0);
-  /// As `node`, for the first result.
+  /// As `node`, but returns the first result.
   Result<ValueId> add(const OpDef& op, const Attrs& attrs, std::span<const ValueId> operands);
   Result<ValueId> add(const OpDef& op, const Attrs& attrs, std::initializer_list<ValueId> operands) {
     return add(op, attrs, std::span<const ValueId>(operands.begin(), operands.size()));
   }
-  /// An opaque node with given result types. Never shared.
+  /// An opaque node with the given result types. Never shared.
   NodeId opaque(Attrs attrs, std::span<const ValueId> operands, std::vector<TensorType> types);
-  /// A copy of a node of another graph over `operands`. Skips inference where the operand types are unchanged.
+  /// A copy of a node of another graph with other operands. Skips type inference if the operand types are unchanged.
   Result<NodeId> copy(const Graph& from, const Node& node, std::span<const ValueId> operands);
 
   const TensorType& type(ValueId value) const { return graph_.types_[value]; }
   const Node& at(NodeId id) const { return graph_.nodes_[id]; }
   const Tensor* constant_data(ValueId value) const { return graph_.constant(value); }
-  const Graph& peek() const { return graph_; }  ///< what is built so far; not indexed
+  const Graph& peek() const { return graph_; }  ///< the nodes so far; consumers and hash are not computed yet
 
-  /// Ties a value to the model's side tables. The first origin that a value gets stays.
+  /// Links a value to the model's side tables. The first origin of a value is kept.
   void set_origin(ValueId value, Origin origin);
-  /// Gives a value a name of its own (adds to a private copy of the name table). For graphs made by hand.
+  /// Gives a value a name of its own (in a private copy of the name table). For graphs that are not imported.
   void name(ValueId value, const std::string& name);
-  /// A better known type for a value that is not fully known (an opaque node's result).
+  /// Sets a more precise type for a value that is not fully known (a result of an opaque node).
   void refine(ValueId value, TensorType type) { graph_.types_[value] = std::move(type); }
 
-  /// The finished graph: nodes that no output needs are dropped (inputs stay). The builder is empty afterwards.
+  /// The finished graph without the nodes that no output needs (inputs are kept). The builder is empty afterwards.
   Graph finish(std::span<const ValueId> outputs);
 
  private:

@@ -1,5 +1,5 @@
 #pragma once
-// A graph copied into another one.
+// Copies a graph into another one.
 
 #include <functional>
 
@@ -7,8 +7,8 @@
 
 namespace isomer {
 
-/// Copies all nodes of `graph` but its inputs, in whose place stands what `input` makes of each. The copies of the
-/// outputs, in their order. Fails where `input` does, or where a node does not fit the types of its new operands.
+/// Copies all nodes of `graph` except its inputs, which are replaced by the results of `input`. Returns the copies of
+/// the outputs in order. Fails if `input` fails, or if a node is ill typed with its new operands.
 Result<std::vector<ValueId>> copy_nodes(GraphBuilder& builder, const Graph& graph,
                                         const std::function<Result<ValueId>(ValueId)>& input);
 

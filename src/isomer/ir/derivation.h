@@ -1,7 +1,7 @@
 #pragma once
-// How one graph was made of another, as data: what a search records and a replayer checks. Nothing in here refers to
-// the process: values go by their content hashes (Graph::value_hash), which are the same in every graph that is built
-// anew from the same model, whatever order its nodes have.
+// The derivation of one graph from another, as data that a search records and a replayer checks. It does not refer to
+// the process: values are identified by their content hashes (Graph::value_hash). These are the same in every graph
+// that is built from the same model, whatever the order of its nodes.
 
 #include <cstdint>
 #include <map>
@@ -13,11 +13,11 @@ namespace isomer {
 
 /// A rule at one place of a graph. An absent optional operand has the hash 0.
 struct Application {
-  std::string rule;             ///< its name
+  std::string rule;             ///< name of the rule
   std::vector<uint64_t> roots;  ///< the values that the targets replace, in the order of the targets
-  std::vector<std::pair<std::string, uint64_t>> values;                  ///< what each ?x stands for
-  std::vector<std::pair<std::string, std::vector<uint64_t>>> sequences;  ///< what each @x stands for
-  /// Variables of attributes and free parameters ("?a") and records of attributes ("..c") with what they are, printed:
+  std::vector<std::pair<std::string, uint64_t>> values;                  ///< the value of each ?x
+  std::vector<std::pair<std::string, std::vector<uint64_t>>> sequences;  ///< the values of each @x
+  /// Variables of attributes and free parameters ("?a") and records of attributes ("..c") with their printed values:
   /// "3", "[1,2]", "{group=2}".
   std::vector<std::pair<std::string, std::string>> attributes;
 
@@ -26,8 +26,8 @@ struct Application {
 
 struct Move;
 
-/// A part of a graph that was taken out, rewritten by itself and put back. It is the graph over `inputs` whose outputs
-/// are `outputs` (values of the whole before the move).
+/// A part of a graph that was extracted, rewritten separately and put back. It is the graph over `inputs` whose outputs
+/// are `outputs` (values of the whole graph before the move).
 struct PartRewrite {
   std::vector<uint64_t> inputs;
   std::vector<uint64_t> outputs;
@@ -36,19 +36,19 @@ struct PartRewrite {
   friend bool operator==(const PartRewrite&, const PartRewrite&) = default;
 };
 
-/// What leads from one graph to the next, all of it at once: every hash is of a value of the graph before.
+/// One step from a graph to the next. Everything is applied at once: all hashes are of values of the graph before.
 struct Move {
   uint64_t before = 0;  ///< Graph::hash
   uint64_t after = 0;
   std::vector<Application> applications;
   std::vector<PartRewrite> parts;
-  /// Folding: values that depend on constants alone, and the hashes of the tensors that take their place.
+  /// Folding: values that depend only on constants, and the hashes of the tensors that replace them.
   std::vector<std::pair<uint64_t, uint64_t>> constants;
 
   friend bool operator==(const Move&, const Move&) = default;
 };
 
-/// Weights that no rewrite may make, by value hash, with the reason (runtime/reference/weight_check.h).
+/// Weights that no rewrite may create, by value hash, with the reason (eval/weight_check.h).
 using RefusedWeights = std::map<uint64_t, std::string>;
 
 }  // namespace isomer

@@ -7,7 +7,7 @@
 namespace isomer {
 namespace {
 
-/// Joins changed nodes into regions: neighbours, and what the same reader reads before and after.
+/// Joins changed nodes into regions: neighbors, and the operands of the same reader before and after.
 class Regions {
  public:
   Regions(const Graph& before, const Graph& after, GraphDiff& diff)
@@ -69,7 +69,7 @@ class Regions {
   const Graph& before_;
   const Graph& after_;
   GraphDiff& diff_;
-  std::vector<size_t> parent_;  // of a union-find forest; first the nodes before, then those after
+  std::vector<size_t> parent_;  // union-find forest over the nodes before, followed by the nodes after
   std::unordered_map<size_t, uint32_t> numbers_;
 };
 

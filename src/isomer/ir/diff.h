@@ -1,5 +1,5 @@
 #pragma once
-// What changed from one graph to another, in regions.
+// The differences between two graphs, grouped into regions.
 
 #include <cstdint>
 #include <limits>
@@ -13,14 +13,15 @@ constexpr uint32_t kUnchanged = std::numeric_limits<uint32_t>::max();
 
 struct GraphDiff {
   Alignment alignment;
-  /// By node: the changed region that it is in, from 0, or kUnchanged. What replaces a region has its number.
+  /// By node: the number of its changed region, from 0, or kUnchanged. A region and its replacement have the same
+  /// number.
   std::vector<uint32_t> region_before = {};
   std::vector<uint32_t> region_after = {};
   uint32_t regions = 0;
 };
 
-/// Changed is every node without a partner (see align) that does not depend on constants alone. Changed neighbours are
-/// in one region, and so are the nodes that give the same reader its operand before and after.
+/// A node is changed if it has no partner (see align) and does not depend only on constants. Adjacent changed nodes are
+/// in one region. So are nodes that compute the same operand of the same reader before and after.
 GraphDiff diff_graphs(const Graph& before, const Graph& after);
 
 }  // namespace isomer

@@ -29,7 +29,7 @@ TEST(Diff, EqualGraphsHaveNoRegions) {
   EXPECT_THAT(diff.alignment.to_after, ElementsAre(0, 1, 2));
 }
 
-// All nodes behind the first change compute something else, and yet only two of them changed.
+// All nodes after the first change compute something else, but only two of them changed.
 TEST(Diff, WhatFollowsAChangeIsNotChanged) {
   const Graph before = parsed(R"(
     input x: f32[2]
@@ -103,7 +103,7 @@ TEST(Diff, OtherWeightsAreAChange) {
   EXPECT_THAT(changed(after, diff.region_after), ElementsAre("0:a"));
 }
 
-/// A chain of `length` Scale operators in which the `changed` one multiplies by 7.
+/// A chain of `length` Scale operators, in which number `changed` multiplies by 7.
 std::string chain(int length, int changed) {
   std::string text = "input x: f32[2]\n v0 = Scale(x)\n";
   for (int i = 1; i < length; ++i)
@@ -141,7 +141,7 @@ TEST(DotDiff, DrawsWhatIsNearAChangeAndCountsTheRest) {
   EXPECT_THAT(all, HasSubstr("ao0 [shape=ellipse, label=\"v8\"]"));
 }
 
-// The context of what is new on one side is drawn on the other one.
+// The surroundings of an addition on one side are also drawn on the other side.
 TEST(DotDiff, DrawsTheSamePlaceOnBothSides) {
   const Graph before = parsed("input x: f32[2]\n a = Scale(x)\n y = Add(x, x)\n return y, a");
   const Graph after = parsed("input x: f32[2]\n a = Scale(x)\n b = Scale(x) {by=1.0}\n y = Add(b, x)\n return y, a");
@@ -151,7 +151,7 @@ TEST(DotDiff, DrawsTheSamePlaceOnBothSides) {
   EXPECT_THAT(text, HasSubstr("cluster_b_0"));
 }
 
-// A long edge beside the change would join what is hidden before it and behind it, and the picture had a cycle.
+// A long edge past the change would join the hidden nodes before and after it, and the picture would have a cycle.
 TEST(DotDiff, GroupsAreConvex) {
   const std::string head = "input x: f32[2]\n a = Scale(x)\n b = Scale(a) {by=3.0}\n c = Scale(b) {by=3.0}\n";
   const std::string tail = " e = Scale(d)\n f = Scale(e)\n g = Add(f, a)\n y = Scale(g)\n return y";

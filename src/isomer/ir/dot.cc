@@ -7,7 +7,7 @@
 namespace isomer {
 namespace {
 
-/// The types of all results, a line each.
+/// The types of all results, one per line.
 std::string result_types(const Graph& graph, const Node& node) {
   std::string text;
   for (uint32_t i = 0; i < node.num_results; ++i) text += '\n' + graph.type(node.result(i)).str();

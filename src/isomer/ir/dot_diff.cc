@@ -10,18 +10,18 @@
 namespace isomer {
 namespace {
 
-/// One of the two graphs, and how it is drawn.
+/// One of the two graphs, and how to draw it.
 struct Side {
   const Graph& graph;
   const std::vector<uint32_t>& region;
   const std::vector<NodeId>& partner;
   std::string title;
   std::string prefix;      // of the ids of nodes
-  std::string fill, line;  // colours of what changed
+  std::string fill, line;  // colors of changes
   std::vector<bool> drawn = {};
 };
 
-/// The nodes at run time that a node reads, in order; one that is read twice stands twice.
+/// The run-time nodes that a node reads, in order. A node that is read twice is listed twice.
 std::vector<NodeId> sources(const Graph& graph, NodeId node) {
   std::vector<NodeId> out;
   for (const ValueId operand : graph.operands(graph.node(node)))
@@ -50,14 +50,15 @@ void mark_near(Side& side, const DotDiffOptions& options) {
   }
 }
 
-/// What is drawn on one side is drawn on the other.
+/// Draws the partners of all nodes that the other side draws.
 void mark_partners(const Side& from, Side& to) {
   for (NodeId id = 0; id < from.drawn.size(); ++id)
     if (from.drawn[id] && from.partner[id] != kNoNode) to.drawn[from.partner[id]] = true;
 }
 
-/// Puts the nodes that are not drawn into groups: by node, the first node of its group. Members are connected and have
-/// equally many drawn nodes on their longest path from the inputs, so that no path leads out of a group and back.
+/// Groups the nodes that are not drawn. Returns for each node the first node of its group. The members of a group are
+/// connected and have the same number of drawn nodes on their longest path from the inputs, so no path leads out of a
+/// group and back.
 std::vector<NodeId> groups_of(const Side& side) {
   const Graph& graph = side.graph;
   const size_t size = graph.nodes().size();
@@ -83,7 +84,7 @@ std::vector<NodeId> groups_of(const Side& side) {
   return first;
 }
 
-/// "weights f32[8,4], f32[8]"; empty where a node has none.
+/// The types of a node's weights, "weights f32[8,4], f32[8]"; empty if it has none.
 std::string weights_line(const Graph& graph, NodeId node) {
   std::string out;
   for (const ValueId operand : graph.operands(graph.node(node)))
@@ -97,13 +98,13 @@ size_t operators_of(const Graph& graph) {
       graph.nodes(), [&](const Node& node) { return !node.is_input() && is_at_run_time(graph, node); }));
 }
 
-/// Writes one side.
+/// Writes one of the two graphs.
 class SideWriter {
  public:
   explicit SideWriter(Side& side) : side_(side), first_(groups_of(side)) {
     for (NodeId id = 0; id < first_.size(); ++id)
       if (hidden(id)) ++members_[first_[id]];
-    // A group of one node is drawn as that node.
+    // A group of a single node is drawn as that node.
     for (NodeId id = 0; id < first_.size(); ++id)
       if (hidden(id) && members_[first_[id]] == 1) side_.drawn[id] = true;
   }
@@ -119,7 +120,7 @@ class SideWriter {
 
  private:
   bool hidden(NodeId id) const { return !side_.drawn[id] && is_at_run_time(side_.graph, side_.graph.node(id)); }
-  /// The id in the picture of a node or of its group.
+  /// The id of a node, or of its group, in the picture.
   std::string id_of(NodeId id) const {
     return fmt::format("{}{}{}", side_.prefix, side_.drawn[id] ? "" : "g", side_.drawn[id] ? id : first_[id]);
   }
@@ -148,7 +149,7 @@ class SideWriter {
   }
 
   void write_edges() {
-    std::set<std::pair<std::string, std::string>> of_groups;  // once each
+    std::set<std::pair<std::string, std::string>> of_groups;  // each edge between groups once
     for (NodeId id = 0; id < side_.drawn.size(); ++id) {
       if (!is_at_run_time(side_.graph, side_.graph.node(id))) continue;
       for (const NodeId source : sources(side_.graph, id)) {

@@ -1,5 +1,5 @@
 #pragma once
-// Element types of tensors, numbered as ONNX's TensorProto.DataType numbers them.
+// Element types of tensors, with the numbers of ONNX's TensorProto.DataType.
 
 #include <cstddef>
 #include <cstdint>
@@ -38,26 +38,26 @@ enum class DType : uint8_t {
   Int2 = 26,
   Float6E2M3 = 27,
   Float6E3M2 = 28,
-  /// An element of the prime field (ir/field.h): exact evaluation, never in a model.
+  /// An element of the prime field (ir/field.h), for exact evaluation; never occurs in a model.
   Field = 255,
 };
 
-/// Short name used in text ("f32", "i64", "bool", ...).
+/// Short name as used in text ("f32", "i64", "bool", ...).
 std::string_view dtype_name(DType dtype);
 
-/// The dtype of a short name, if there is one.
+/// The dtype with this short name, if there is one.
 std::optional<DType> dtype_from_name(std::string_view name);
 
-/// The dtype of an ONNX number, if this number is one that we know.
+/// The dtype with this ONNX number, if the number is known.
 std::optional<DType> dtype_from_onnx(int number);
 
-/// Bits of one element; 0 for strings and Undefined.
+/// Number of bits of one element; 0 for strings and Undefined.
 size_t dtype_bits(DType dtype);
 
-/// Float, Double, Half or BFloat16: the types over which rules are real arithmetic.
+/// Whether this is Float, Double, Half or BFloat16. Rules treat elements of these types as real numbers.
 bool is_real(DType dtype);
 
-/// Signed or unsigned integers of at least 8 bits.
+/// Whether this is a signed or unsigned integer type of at least 8 bits.
 bool is_integer(DType dtype);
 
 }  // namespace isomer

@@ -26,7 +26,7 @@ std::array<Fp, kSmall> small_inverses() {
 }  // namespace
 
 int Fp::sign() const {
-  // Euler's criterion: x^((p-1)/2) = x^(2^60 - 1) is 1, -1 or 0. Each line has x^(2^n - 1) for the n of its name.
+  // Euler's criterion: x^((p-1)/2) = x^(2^60 - 1) is 1, -1 or 0. The variable nK is x^(2^K - 1).
   const Fp n2 = squared(*this, 1) * *this;
   const Fp n4 = squared(n2, 2) * n2;
   const Fp n8 = squared(n4, 4) * n4;

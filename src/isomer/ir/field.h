@@ -1,6 +1,6 @@
 #pragma once
-// The prime field of p = 2^61 - 1 elements, in which rules are checked exactly: two polynomials that differ agree at a
-// random point with probability at most degree / p (Schwartz-Zippel).
+// The prime field with p = 2^61 - 1 elements, in which rules are checked exactly. Two different polynomials agree at a
+// random point with a probability of at most degree / p (Schwartz-Zippel).
 
 #include <cstdint>
 #include <optional>
@@ -28,7 +28,7 @@ class Fp {
     const uint64_t sum = static_cast<uint64_t>(product & kPrime) + static_cast<uint64_t>(product >> 61);
     return raw(sum >= kPrime ? sum - kPrime : sum);
   }
-  /// Exact division; x / 0 is 0, so that evaluation is total.
+  /// Exact division. x / 0 is 0, so that evaluation is total.
   friend Fp operator/(Fp a, Fp b) { return a * b.inverse(); }
   constexpr Fp& operator+=(Fp b) { return *this = *this + b; }
   constexpr Fp& operator-=(Fp b) { return *this = *this - b; }
@@ -46,8 +46,8 @@ class Fp {
   /// 1 / x; 0 for 0.
   Fp inverse() const;
 
-  /// -1, 0 or 1: the Legendre symbol, which plays the sign. It is multiplicative, and since p = 3 mod 4, exactly one of
-  /// x and -x is positive: so relu(c x) = c relu(x) for positive c, and relu(x) - relu(-x) = x, as over the reals.
+  /// The Legendre symbol -1, 0 or 1, used as the sign. It is multiplicative, and since p = 3 mod 4, exactly one of x
+  /// and -x is positive. So relu(c x) = c relu(x) for positive c, and relu(x) - relu(-x) = x, as for real numbers.
   int sign() const;
 
   static constexpr Fp raw(uint64_t residue) {
@@ -60,12 +60,11 @@ class Fp {
   uint64_t v_ = 0;
 };
 
-/// The value at x (and y) of the uninterpreted function called `name`: a fixed random function, different for each
-/// name.
+/// The value at x (and y) of the uninterpreted function `name`: a fixed random function, different for each name.
 Fp uninterpreted(std::string_view name, Fp x, Fp y = Fp());
 
-/// The field element of a double, exactly (every finite double is an integer times a power of two). Nothing for
-/// infinities and NaN.
+/// The field element that exactly equals a double (every finite double is an integer times a power of two). Returns
+/// nullopt for infinities and NaN.
 std::optional<Fp> field_from_real(double value);
 
 }  // namespace isomer

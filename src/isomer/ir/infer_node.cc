@@ -3,7 +3,7 @@
 namespace isomer {
 namespace {
 
-/// Refuses extents that no machine can hold, so that later arithmetic on them cannot overflow.
+/// Refuses extents that do not fit into memory, so that later arithmetic on them cannot overflow.
 Status check_size(const OpDef& op, const TensorType& type) {
   if (!type.shape) return {};
   __int128 count = 1;

@@ -8,7 +8,7 @@
 namespace isomer {
 namespace {
 
-/// An attribute of an opaque node; empty where a graph made by hand leaves it out.
+/// An attribute of an opaque node; empty if the graph was not imported and lacks it.
 std::string text_of(const Node& node, const char* name) {
   const AttrValue* value = node.attrs.find(name);
   const auto* held = value == nullptr ? nullptr : std::get_if<std::string>(value);

@@ -1,5 +1,5 @@
 #pragma once
-// Nodes in messages, tables and pictures.
+// Labels of nodes in messages, tables and pictures.
 
 #include <string>
 
@@ -7,11 +7,11 @@
 
 namespace isomer {
 
-/// The operator of a node for people: an opaque node goes by what it is in ONNX ("com.microsoft.FusedConv").
+/// The operator of a node. For an opaque node, this is its operator in ONNX ("com.microsoft.FusedConv").
 std::string op_label(const Node& node);
 
-/// "node 'y' (Conv)", by the name of its first named result, else "node #3 (Conv)", by its position in the graph;
-/// "input 'x'", "constant 'w'", "sparse initializer 'w'". Ready to print, whatever the names contain.
+/// "node 'y' (Conv)" with the name of its first named result, or "node #3 (Conv)" with its position in the graph;
+/// "input 'x'", "constant 'w'", "sparse initializer 'w'". Safe to print, whatever the names contain.
 std::string node_label(const Graph& graph, NodeId id);
 
 }  // namespace isomer

@@ -1,5 +1,5 @@
 #pragma once
-// The content hash of a node: what it computes, from what its operands compute.
+// The content hash of a node: a hash of what it computes, made from the hashes of its operands.
 
 #include <algorithm>
 #include <span>
@@ -9,8 +9,8 @@
 
 namespace isomer {
 
-/// `operand_hashes` are content hashes of values, 0 for an absent operand. The order of the operands of a commutative
-/// operator makes no difference.
+/// `operand_hashes` are content hashes of values, 0 for an absent operand. For a commutative operator, the order of the
+/// operands does not matter.
 inline uint64_t node_hash(const OpDef& op, const Attrs& attrs, size_t num_results,
                           std::span<const uint64_t> operand_hashes) {
   uint64_t hash = hash_mix(hash_mix(op.hash(), attrs.hash()), num_results);

@@ -1,6 +1,5 @@
 #pragma once
-// The declaration of an operator: everything that the rest of the program knows about it. The declarations stand in
-// ops/.
+// The declaration of an operator: everything that the rest of the program knows about it. The declarations are in ops/.
 
 #include <functional>
 #include <optional>
@@ -10,6 +9,7 @@
 
 #include "isomer/base/result.h"
 #include "isomer/ir/attrs.h"
+#include "isomer/ir/traits.h"
 #include "isomer/ir/type.h"
 
 namespace isomer {
@@ -20,28 +20,31 @@ struct OpDef;
 struct AttrDef {
   std::string name;
   AttrKind kind;
-  /// Empty: the attribute must be given, unless `optional`.
+  /// If empty, the attribute is required unless `optional`.
   std::optional<AttrValue> preset = std::nullopt;
-  /// May be absent although it has no preset (Clip's min, Reshape's allowzero has a preset).
+  /// May be absent although it has no preset (as Clip's min; Reshape's allowzero, in contrast, has a preset).
   bool optional = false;
   /// The first ONNX opset that has this attribute (or operand, see ParamOperand).
   int since = 1;
-  /// Export writes it even where it equals the preset, because older opsets have another default.
+  /// Export writes it even if it equals the preset, because older opsets have another default.
   bool always_written = false;
+  AttrDomain domain = AttrDomain::Any;
+  /// For the domains Values and Scalar.
+  std::vector<AttrValue> values = {};
 };
 
-/// An attribute that ONNX passes as a constant operand from opset `since` on (and as an attribute before).
+/// An attribute that ONNX passes as a constant operand since opset `since` (and as an attribute before).
 struct ParamOperand {
-  size_t index;  // of the operand, in ONNX's numbering
+  size_t index;  // in ONNX's numbering of operands
   std::string attr;
   int since;
 };
 
-/// An operator with its attributes and operand types: what type inference and cost formulas see.
+/// An operator with its attributes and operand types: the input of type inference.
 struct OpView {
   const OpDef& op;
   const Attrs& attrs;
-  std::span<const TensorType* const> operands;  // null for an absent optional operand
+  std::span<const TensorType* const> operands;  // nullptr for an absent optional operand
   size_t num_results = 1;
 
   bool has(size_t i) const { return i < operands.size() && operands[i] != nullptr; }
@@ -51,20 +54,20 @@ struct OpView {
   size_t rank(size_t i) const { return operands[i]->shape->size(); }
 };
 
-/// Result types from operand types, or why the node is ill typed. Every operand type is known().
+/// Computes result types from operand types, or fails if the node is ill typed. Every operand type is known().
 using InferFn = Result<std::vector<TensorType>> (*)(const OpView&);
 
-/// Concrete extents of operands and results, for cost formulas.
+/// Concrete extents of operands and results, for estimates of work.
 struct WorkView {
   const Attrs& attrs;
   std::span<const std::vector<int64_t>> operands;  // empty vector for an absent operand
   std::span<const std::vector<int64_t>> results;
 };
-/// Floating-point operations of one run (a multiply-add counts 2).
+/// The number of floating-point operations of one run (a multiply-add counts as 2).
 using FlopsFn = double (*)(const WorkView&);
 
-/// One run of a reference kernel. Operands are row-major; an absent one is an empty() Tensor. `types` are the concrete
-/// result types, and the kernel appends one Tensor of each to `results`.
+/// One run of a reference kernel. Operands are row-major; an absent operand is an empty() Tensor. `types` are the
+/// concrete result types. The kernel appends one Tensor of each type to `results`.
 struct KernelContext {
   const Attrs& attrs;
   std::span<const Tensor> operands;
@@ -75,60 +78,68 @@ struct KernelContext {
 };
 using KernelFn = Status (*)(KernelContext&);
 
-/// The meaning of an operator as mathematics, for proofs (smt/axiom.h).
+/// The definition of an operator as a formula, for proofs (smt/axiom.h).
 struct Axiom;
 using AxiomFn = void (*)(Axiom&);
 
-/// Which element types a kernel computes on.
+/// The element types on which a kernel computes.
 enum class Compute : uint8_t {
-  /// Moves elements without looking at them: any dtype, as it is.
+  /// Moves elements without interpreting them. The kernel sees any dtype unchanged.
   Movement,
-  /// Computes: the executor widens half and bfloat16 to float, and integers below 64 bits to int64 (unsigned ones of 64
-  /// bits stay), and narrows the results again. The kernel sees float, double, int64, uint64, bool and Field.
+  /// Computes with elements. The executor widens half and bfloat16 to float, and integers below 64 bits to int64
+  /// (unsigned 64-bit integers stay), and narrows the results again. The kernel sees float, double, int64, uint64, bool
+  /// and Field.
   Numeric,
-  /// Sees every dtype as it is stored, packed ones too (casts).
+  /// The kernel sees every dtype as it is stored, including packed ones (casts).
   AsIs,
 };
 
 struct OnnxForm;
 
-/// One operator, declared in one place (DESIGN.md section 4).
+/// The complete declaration of one operator.
 struct OpDef {
   std::string name;         // ONNX's op_type
   std::string domain = {};  // ONNX's domain; "" is the standard one
   std::vector<AttrDef> attrs = {};
-  /// Operands in normalized form: `min_operands` first ones are present; up to max_operands (kVariadic: any number).
+  /// Operands in normalized form. The first `min_operands` are always present; kVariadic allows any number.
   size_t min_operands = 1;
   size_t max_operands = 1;
-  /// Results that are always there; infer may give more, when the node asks for more (num_results).
+  /// Results that always exist. infer may return more if the node requests more (num_results).
   size_t min_results = 1;
   size_t max_results = 1;
   InferFn infer = nullptr;
   FlopsFn flops = nullptr;
-  KernelFn kernel = nullptr;  // null: no reference kernel
+  KernelFn kernel = nullptr;  // nullptr: no reference kernel
   Compute compute = Compute::Numeric;
-  AxiomFn axiom = nullptr;  // null: proofs give up at this operator
-  /// f(a, b) = f(b, a), exactly.
+  AxiomFn axiom = nullptr;  // nullptr: proofs give up at this operator
+  /// f(a, b) equals f(b, a) exactly.
   bool commutative = false;
-  /// Extents of the results depend on the elements of operands (NonZero): infer gives symbols for those, and the kernel
-  /// makes results of its own extents (of the element types in KernelContext::types).
+  /// Extents of the results depend on the elements of operands (as in NonZero). infer returns symbols for these
+  /// extents, and the kernel chooses the extents of its results (element types are in KernelContext::types).
   bool data_dependent = false;
+  TraitSet traits = {};
+  /// Roles of the first operands; the others hold Data.
+  std::vector<OperandRole> roles = {};
+  /// The infix notation in formulas; without it, formulas use function notation.
+  std::optional<Infix> infix = std::nullopt;
 
-  /// First ONNX opset at which the operator exists with a meaning that from_onnx understands.
+  /// First ONNX opset in which the operator has a meaning that from_onnx understands.
   int since = 1;
   std::vector<ParamOperand> params = {};
-  /// Brings a node of an older or odd form into the normalized one, before `params` are read. It may call
-  /// OnnxForm::leave_opaque. And back, after `params` were written. Null: nothing to do.
+  /// from_onnx converts a node of an older or unusual form to the normalized form, before `params` are read. It may
+  /// call OnnxForm::leave_opaque. to_onnx converts back, after `params` were written. nullptr: nothing to do.
   Status (*from_onnx)(OnnxForm&) = nullptr;
   Status (*to_onnx)(OnnxForm&) = nullptr;
 
   static constexpr size_t kVariadic = SIZE_MAX;
-  /// Hash of name and domain.
+  /// Hash of the name and the domain.
   uint64_t hash() const;
   const AttrDef* find_attr(std::string_view attr_name) const;
+  bool has(Trait trait) const { return traits.has(trait); }
+  OperandRole role(size_t operand) const { return operand < roles.size() ? roles[operand] : OperandRole::Data; }
 };
 
-/// The pseudo-operators of every graph: Input (attribute `index`), Constant (attribute `value`) and Opaque (see
+/// The pseudo-operators of all graphs: Input (attribute `index`), Constant (attribute `value`) and Opaque (see
 /// ir/graph.h). Their types are given, not inferred.
 const OpDef& input_op();
 const OpDef& constant_op();

@@ -1,4 +1,4 @@
-// Text => graph.
+// Parses a graph from text.
 
 #include <algorithm>
 #include <cctype>
@@ -66,7 +66,7 @@ class GraphParser {
     return {};
   }
 
-  /// As the hardware rounds: what is too large becomes infinite.
+  /// Rounds as the hardware does: numbers that are too large become infinite.
   template <class T>
   static T to_float(double value) {
     constexpr double kLargest = std::numeric_limits<T>::max();
@@ -106,12 +106,12 @@ class GraphParser {
     }
   }
 
-  /// Fails when the constants of the text become too large, so that a short text cannot ask for any amount of memory.
+  /// Fails if the constants become too large in total, so that a short text cannot allocate unlimited memory.
   Status take_memory(DType dtype, const std::vector<int64_t>& dims) {
     const size_t width = dtype == DType::String ? sizeof(std::string) : (dtype_bits(dtype) + 7) / 8;
     size_t bytes = width;
     for (const int64_t dim : dims) {
-      // Zeros are left out: the other extents must be harmless too.
+      // Extents of 0 count as 1, because the other extents must be valid too.
       if (dim < 0 || __builtin_mul_overflow(bytes, static_cast<size_t>(std::max<int64_t>(dim, 1)), &bytes))
         return scan_.error("a constant of that many elements");
     }
@@ -334,11 +334,11 @@ class GraphParser {
   FindOp find_op_;
   GraphBuilder builder_;
   std::map<std::string, ValueId> values_;
-  size_t memory_left_ = size_t{1} << 30;  // bytes that constants may still take
+  size_t memory_left_ = size_t{1} << 30;  // bytes that are left for constants
 };
 
-/// Whether the text can name an unknown extent: a symbol, or a function of symbols such as floor((N-1)/2). Anything
-/// else would not read back once it is printed among other text.
+/// Whether the text is a valid name of an unknown extent: a symbol, or a function of symbols such as floor((N-1)/2).
+/// Other names could not be parsed again after printing.
 bool is_symbol(const std::string& text) {
   int depth = 0;
   for (const char c : text) {

@@ -1,4 +1,4 @@
-// Graph => text.
+// Prints a graph as text.
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -110,7 +110,7 @@ std::string tensor_str(const Tensor& tensor, int64_t max_elements) {
       for (const std::string& s : tensor.string_elements()) out += (out.back() == '{' ? "" : ",") + quoted(s);
       break;
     default: {
-      // Other types print their bytes, low first.
+      // Other types are printed as bytes, low byte first.
       out += "bytes \"";
       for (const std::byte b : tensor.bytes()) out += fmt::format("\\x{:02x}", static_cast<int>(b));
       out += '"';

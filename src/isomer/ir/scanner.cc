@@ -99,7 +99,7 @@ Result<std::string> Scanner::quoted_string() {
 
 Result<double> Scanner::number(bool& is_float) {
   skip();
-  // Not strtod, which reads numbers as the program's locale writes them.
+  // Not strtod, because it depends on the program's locale.
   const std::string_view rest = text_.substr(at_, 64);
   double value = 0;
   const auto [end, status] = std::from_chars(rest.data(), rest.data() + rest.size(), value);

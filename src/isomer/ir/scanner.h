@@ -1,5 +1,5 @@
 #pragma once
-// A hand-sized scanner for the text forms (graphs, rules): skips blanks and `#` comments, knows its line.
+// A small scanner for the text formats (graphs, rules). Skips blanks and `#` comments and counts lines.
 
 #include <cstdint>
 #include <optional>
@@ -14,28 +14,28 @@ class Scanner {
  public:
   explicit Scanner(std::string_view text) : text_(text) {}
 
-  /// Skips blanks and comments, newlines too.
+  /// Skips blanks, newlines and comments.
   void skip();
   bool at_end() {
     skip();
     return at_ >= text_.size();
   }
-  /// The next character after blanks, without taking it; 0 at the end.
+  /// The next character after blanks, without consuming it; 0 at the end.
   char peek();
-  /// Whether the rest (after blanks) begins with `token`, without taking it.
+  /// Whether the rest (after blanks) begins with `token`. Consumes nothing.
   bool looking_at(std::string_view token);
-  /// Takes `token` if it comes next.
+  /// Consumes `token` if it comes next.
   bool accept(std::string_view token);
-  /// Takes the word `word`, if it comes next and ends there.
+  /// Consumes `word` if it comes next as a complete word.
   bool accept_word(std::string_view word);
   Status expect(std::string_view token);
-  /// Letters, digits, and any of `_ . - : / $ @ %` as `extra` allows; must not begin with a digit or '-'.
+  /// Reads letters, digits, and those of `_ . - : / $ @ %` that are in `extra`. Must not begin with a digit or '-'.
   Result<std::string> identifier(std::string_view extra = "_");
   Result<std::string> quoted_string();
-  /// A number; `is_float` says whether it has a '.', an exponent or is inf/nan.
+  /// Reads a number. `is_float` becomes true if it has a '.' or an exponent, or is inf or nan.
   Result<double> number(bool& is_float);
   Result<int64_t> integer();
-  /// All up to the first of `stops` outside of parentheses and brackets, trimmed.
+  /// The text up to the first of `stops` outside of parentheses and brackets, trimmed.
   std::string raw_until(std::string_view stops);
 
   int line() const { return line_; }

@@ -10,7 +10,7 @@ namespace isomer {
 
 struct Tensor::Storage {
   std::span<const std::byte> bytes;
-  std::unique_ptr<std::byte[]> own;  // null for a view
+  std::unique_ptr<std::byte[]> own;  // nullptr for a view
   std::shared_ptr<const void> owner;
   std::vector<std::string> strings;
   std::once_flag hashed;

@@ -1,5 +1,5 @@
 #pragma once
-// Dense data of a constant or of a run: immutable once made, shared by reference, possibly a view into a mapped file.
+// Dense data of a constant or of a run: immutable, shared by reference, possibly a view of a mapped file.
 
 #include <cstddef>
 #include <cstdint>
@@ -12,20 +12,20 @@
 
 namespace isomer {
 
-/// Row-major elements with concrete extents. Copying shares the data. Elements of less than 8 bits are packed, low bits
-/// first, as in ONNX. A default-made Tensor is `empty()`: it stands for an absent operand.
+/// Row-major elements with concrete extents. Copies share the data. Elements of less than 8 bits are packed, low bits
+/// first, as in ONNX. A default-constructed Tensor is `empty()` and represents an absent operand.
 class Tensor {
  public:
   Tensor() = default;
 
-  /// Zero-filled, to be written through `mutable_data` before it is shared.
+  /// A tensor filled with zeros, to be written through `mutable_data` before it is shared.
   static Tensor zeros(DType dtype, std::vector<int64_t> dims);
-  /// A view of `bytes`, which `owner` keeps alive. `bytes` must be byte_size(dtype, dims) long.
+  /// A view of `bytes`, which `owner` keeps alive. The size of `bytes` must be byte_size(dtype, dims).
   static Tensor view(DType dtype, std::vector<int64_t> dims, std::span<const std::byte> bytes,
                      std::shared_ptr<const void> owner);
   static Tensor strings(std::vector<int64_t> dims, std::vector<std::string> elements);
 
-  /// Elements of type T (as wide as the dtype), copied.
+  /// A copy of elements of type T, which must have the same width as the dtype.
   template <class T>
   static Tensor of(DType dtype, std::vector<int64_t> dims, const std::vector<T>& elements) {
     Tensor tensor = zeros(dtype, std::move(dims));
@@ -53,7 +53,7 @@ class Tensor {
   std::span<const T> data() const {
     return {reinterpret_cast<const T*>(bytes().data()), bytes().size() / sizeof(T)};
   }
-  /// Only for a Tensor made by `zeros` and not yet shared.
+  /// The elements for writing. Only for a Tensor made by `zeros` that is not shared yet.
   template <class T>
   std::span<T> mutable_data() {
     const auto raw = mutable_bytes();
@@ -61,14 +61,14 @@ class Tensor {
   }
   std::span<std::byte> mutable_bytes();
 
-  /// The same elements under other extents (equal count).
+  /// The same elements with other extents (of equal count).
   Tensor reshaped(std::vector<int64_t> dims) const;
 
-  /// Hash of dtype, extents and elements; computed once per data and kept.
+  /// Hash of dtype, extents and elements; computed once per data and cached.
   uint64_t hash() const;
   friend bool operator==(const Tensor& a, const Tensor& b);
 
-  /// Bytes that `dims` elements of `dtype` take.
+  /// Number of bytes of a tensor with these extents.
   static size_t byte_size(DType dtype, std::span<const int64_t> dims);
 
  private:

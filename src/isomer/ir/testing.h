@@ -1,5 +1,5 @@
 #pragma once
-// What the tests of ir share.
+// Shared code of the tests of ir.
 
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@ inline Result<std::vector<TensorType>> equal_types(const OpView& view) {
   return fail("operands of different types");
 }
 
-/// Operators of our own, so that ir is tested without ops.
+/// Operators for tests, so that ir is tested without ops.
 inline const OpDef* find_test_op(std::string_view name, std::string_view) {
   static const OpDef kAdd{.name = "Add", .min_operands = 2, .max_operands = 2, .infer = equal_types};
   static const OpDef kMax{
@@ -22,7 +22,7 @@ inline const OpDef* find_test_op(std::string_view name, std::string_view) {
       .name = "Scale",
       .attrs = {{.name = "by", .kind = AttrKind::Float, .preset = 2.0F}},
       .infer = [](const OpView& view) { return Result<std::vector<TensorType>>(std::vector{view.type(0)}); }};
-  // As many results as asked for, and one more.
+  // Returns one result more than requested.
   static const OpDef kMany{.name = "Many", .max_results = 3, .infer = [](const OpView& view) {
                              return Result<std::vector<TensorType>>(std::vector(view.num_results + 1, view.type(0)));
                            }};
@@ -33,7 +33,7 @@ inline const OpDef* find_test_op(std::string_view name, std::string_view) {
   return nullptr;
 }
 
-/// Expects text that parses into a valid graph.
+/// Parses the text and expects a valid graph.
 inline Graph parsed(std::string_view text) {
   auto graph = parse_graph(text, find_test_op);
   EXPECT_TRUE(graph.has_value()) << (graph ? "" : graph.error().message);

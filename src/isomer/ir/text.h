@@ -1,5 +1,5 @@
 #pragma once
-// Graphs as text: what tests write and people read. `parse_graph(print_graph(g))` gives g back when nothing was elided.
+// Graphs as text, for tests and for people. `parse_graph(print_graph(g))` returns g if no constant was elided.
 //
 //     input x: f32[1,3,N,8]
 //     w = f32[4,3,1,1]{seed 7}
@@ -21,25 +21,25 @@
 namespace isomer {
 
 struct PrintOptions {
-  /// Constants with more elements than this are printed as `f32[64,3,3,3]{#hash}`, which does not parse.
+  /// Larger constants are printed as `f32[64,3,3,3]{#hash}`, which cannot be parsed.
   int64_t max_elements = 1 << 20;
-  bool types = false;  ///< adds ": type" comments behind each node
+  bool types = false;  ///< adds the types as a comment to each node
 };
 
 std::string print_graph(const Graph& graph, const PrintOptions& options = {});
-/// The operators are looked up by `find_op` (name and domain), so that ir needs no registry.
+/// Looks an operator up by name and domain. Passed as a parameter so that ir does not depend on a registry.
 using FindOp = const OpDef* (*)(std::string_view name, std::string_view domain);
-/// Fails with the line number and reason.
+/// Parses a graph. An Error has the line number and the reason.
 Result<Graph> parse_graph(std::string_view text, FindOp find_op);
-/// A dimension expression of integers, symbols, + - and *; anything with parentheses is one symbol, as Dim::str prints
-/// it. Fails where an operand is missing.
+/// Parses a dimension expression of integers, symbols, + - and *. Anything with parentheses is one symbol, as Dim::str
+/// prints it. Fails if an operand is missing.
 Result<Dim> parse_dim(const std::string& text);
 
-/// Shortest text that reads back as the same float.
+/// Shortest text that parses to the same float.
 std::string float_str(double value, bool single = true);
-/// With quotes and escapes.
+/// The text with quotes and escapes.
 std::string quoted(std::string_view text);
-/// "f32[2]{0.5,1}"; elided as {#hash} above max_elements.
+/// The text of a tensor, "f32[2]{0.5,1}"; elided as {#hash} above max_elements.
 std::string tensor_str(const Tensor& tensor, int64_t max_elements = 1 << 20);
 
 }  // namespace isomer

@@ -9,8 +9,8 @@
 
 namespace isomer {
 
-/// `dtype` is Undefined for what is no tensor (a sequence, a map) or is not known; `shape` is empty when the rank is
-/// not known. Only results of opaque nodes and graph inputs may be unknown.
+/// `dtype` is Undefined if the value is not a tensor (a sequence, a map) or the type is not known. `shape` is empty if
+/// the rank is not known. Only results of opaque nodes and graph inputs may have unknown types.
 struct TensorType {
   DType dtype = DType::Undefined;
   std::optional<Shape> shape;
@@ -18,11 +18,11 @@ struct TensorType {
   TensorType() = default;
   TensorType(DType element, Shape extents) : dtype(element), shape(std::move(extents)) {}
 
-  /// Both parts are known; symbolic dimensions count as known.
+  /// Whether dtype and shape are known; symbolic dimensions count as known.
   bool known() const { return dtype != DType::Undefined && shape.has_value(); }
   size_t rank() const { return shape->size(); }
 
-  /// "f32[1,3,N]"; "f32[?]" when the rank is unknown.
+  /// The text of the type: "f32[1,3,N]", or "f32[?]" if the rank is not known.
   std::string str() const;
   uint64_t hash() const;
   friend bool operator==(const TensorType&, const TensorType&) = default;

@@ -1,21 +1,21 @@
 #pragma once
-// Heads of attention.
+// Attention heads.
 
 #include "isomer/models/layers.h"
 
 namespace isomer {
 
-/// [S,D] as [H,S,D/H], or [N,S,D] as [N,H,S,D/H]. `transposed` swaps the last two axes.
+/// Reshapes [S,D] to [H,S,D/H], or [N,S,D] to [N,H,S,D/H]. `transposed` swaps the last two axes.
 ValueId split_heads(Net& net, ValueId x, int64_t heads, bool transposed = false);
 
-/// Back to [S,D] or [N,S,D].
+/// Reshapes back to [S,D] or [N,S,D].
 ValueId join_heads(Net& net, ValueId x);
 
-/// Extents of a sequence: [S,D], and [N,S,D] for batches above 1.
+/// The extents of a sequence: [S,D], or [N,S,D] for batches above 1.
 Ints sequence_dims(const Net& net, int64_t length, int64_t width);
 
-/// softmax(q k^T / sqrt(D/H)) v over heads of already projected q, k and v. Where `mask` is given, scores where it is
-/// false are out.
+/// softmax(q k^T / sqrt(D/H)) v for each head of the already projected q, k and v. If `mask` is given, scores where it
+/// is false are excluded.
 ValueId attention(Net& net, ValueId q, ValueId k, ValueId v, int64_t heads, ValueId mask = kNoValue);
 
 }  // namespace isomer

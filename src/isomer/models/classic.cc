@@ -10,8 +10,8 @@ ValueId conv_relu(Net& net, const std::string& name, ValueId x, ConvLayer layer)
   return net.relu(net.conv(name, x, layer));
 }
 
-/// Two wide layers and one of the 1000 classes. Exporters write the adaptive pool before them, which has nothing to do
-/// at this size, as a pool over single pixels.
+/// Two wide layers and one for the 1000 classes. At this size, the adaptive pool before them does nothing; exporters
+/// write it as a pool over single pixels.
 ValueId wide_classifier(Net& net, ValueId x, const std::string& first, const std::string& second,
                         const std::string& third) {
   x = net.flatten(net.average_pool(x, {.count_pad = false}));

@@ -13,7 +13,8 @@ struct Widths {
   int64_t one, reduce3, three, reduce5, five, pool;
 };
 
-/// The third branch has a 3x3 kernel where the paper has 5x5; torchvision's published figures belong to this form.
+/// The third branch has a 3x3 kernel instead of the paper's 5x5, as in torchvision, whose published figures are for
+/// this variant.
 ValueId module(Net& net, const std::string& name, ValueId x, const Widths& w) {
   const ValueId a = conv(net, name + ".branch1", x, {.out = w.one});
   ValueId b = conv(net, name + ".branch2.0", x, {.out = w.reduce3});

@@ -1,17 +1,17 @@
-// Inception-v3 without its auxiliary classifier, as torchvision defines it, and InceptionE blocks alone.
+// Inception-v3 without its auxiliary classifier, as torchvision defines it, and separate InceptionE blocks.
 
 #include "isomer/models/networks.h"
 
 namespace isomer {
 namespace {
 
-/// One convolution of a module and its name.
+/// One convolution of a module with its name.
 struct Step {
   const char* name;
   ConvLayer layer;
 };
 
-/// Convolution, normalization and relu in Inception-v3; in the blocks alone, convolution and relu.
+/// Convolution, normalization and relu in Inception-v3; convolution and relu in separate blocks.
 class Module {
  public:
   Module(Net& net, std::string name, bool norm = true) : net_(net), name_(std::move(name)), norm_(norm) {}
@@ -84,7 +84,7 @@ ValueId module_d(Net& net, const std::string& name, ValueId x) {
   return net.concat({a, b, net.max_pool(x, kHalf)});
 }
 
-/// `pooled` is x behind the module's pool, an average or (in the blocks alone) a maximum.
+/// `pooled` is x after the module's pool: an average or (in separate blocks) a maximum.
 ValueId module_e(Net& net, const Module& m, ValueId x, ValueId pooled) {
   const ConvLayer row3{.out = 384, .kernel = {1, 3}, .pad = {0, 1}};
   const ConvLayer column3{.out = 384, .kernel = {3, 1}, .pad = {1, 0}};

@@ -9,7 +9,7 @@
 namespace isomer {
 namespace {
 
-/// Pads in all along an axis that make ceil(extent / stride) windows.
+/// The total padding along an axis that gives ceil(extent / stride) windows.
 int64_t same_pads(int64_t extent, int64_t kernel, int64_t stride) {
   const int64_t windows = (extent + stride - 1) / stride;
   return std::max<int64_t>(0, (windows - 1) * stride + kernel - extent);
@@ -106,7 +106,7 @@ ValueId Net::conv(const std::string& name, ValueId x, const ConvLayer& layer) {
 
 ValueId Net::batch_norm(const std::string& name, ValueId x, float scale, float epsilon) {
   const Ints dims{channels(x)};
-  // Away from the identity, so that folding one into a convolution is more than dropping it.
+  // Not close to the identity, so that folding into a convolution differs from dropping the node.
   const std::vector<ValueId> operands{x, uniform(name + ".weight", dims, 0.1F * scale, scale),
                                       uniform(name + ".bias", dims, 0.1F), uniform(name + ".running_mean", dims, 0.1F),
                                       uniform(name + ".running_var", dims, 0.2F, 1)};

@@ -1,6 +1,6 @@
 #pragma once
-// Layers over a GraphBuilder: a network is written as its authors would write it, and comes out as an exporter would
-// write it. BatchNormalization stays a node of its own.
+// Layers over a GraphBuilder. A network is written like its authors' code, and results in the graph that an exporter
+// would write. BatchNormalization remains a separate node.
 
 #include <string>
 #include <vector>
@@ -10,7 +10,7 @@
 
 namespace isomer {
 
-/// Height and width; one number stands for both.
+/// Height and width. A single number sets both.
 struct Pair {
   int64_t height;
   int64_t width;
@@ -18,8 +18,8 @@ struct Pair {
   Pair(int64_t h, int64_t w) : height(h), width(w) {}
 };
 
-/// A convolution without its input. `same` pads so that the extents come out as ceil(extent / stride), the odd pixel
-/// behind, as TensorFlow does; it stands in place of `pad`.
+/// A convolution without its input. `same` replaces `pad`: it pads so that the extents become ceil(extent / stride),
+/// with the extra pixel at the end, as TensorFlow does.
 struct ConvLayer {
   int64_t out;
   Pair kernel = 1;
@@ -38,10 +38,10 @@ struct PoolLayer {
   Pair pad = 0;
   bool same = false;
   bool ceil = false;
-  bool count_pad = true;  // average pools: the padding counts as zeros
+  bool count_pad = true;  // for average pools: the padding counts as zeros
 };
 
-/// A network that is being built. The first error stays: every later call does nothing, and finish() returns it. All
+/// A network under construction. After the first error, every call does nothing, and finish() returns that error. The
 /// weights are seeded by their names.
 class Net {
  public:
@@ -50,41 +50,41 @@ class Net {
   int64_t batch() const { return batch_; }
   uint64_t seed() const { return seed_; }
 
-  /// The next input, of floats.
+  /// Adds the next input, of floats.
   ValueId input(const std::string& name, const Ints& dims);
-  /// The next output.
+  /// Adds the next output.
   void output(ValueId value, const std::string& name);
   /// The graph, or the first error.
   Result<Graph> finish();
 
-  /// Extents of a value; ones when the network has an error, so that arithmetic on them goes on.
+  /// The extents of a value. After an error, these are ones, so that arithmetic on them still works.
   Ints extents(ValueId value) const;
   int64_t channels(ValueId value) const { return extents(value)[1]; }
 
-  /// A node of any operator; its first result.
+  /// Adds a node of any operator and returns its first result.
   ValueId add(const char* op, const Attrs& attrs, const std::vector<ValueId>& operands);
-  /// The same; `count` results.
+  /// The same with `count` results.
   std::vector<ValueId> add_many(const char* op, const Attrs& attrs, const std::vector<ValueId>& operands, size_t count);
 
-  /// Elements from [center - radius, center + radius).
+  /// A weight with elements from [center - radius, center + radius).
   ValueId uniform(const std::string& name, const Ints& dims, float radius, float center = 0);
-  /// A weight that sums over `fan_in` elements (see fan_in_radius).
+  /// A weight of a sum over `fan_in` elements (see fan_in_radius).
   ValueId weight(const std::string& name, const Ints& dims, int64_t fan_in, double gain);
   ValueId constant(Tensor tensor, const std::string& name = "");
   ValueId scalar(float value) { return constant(Tensor::floats({}, {value})); }
 
-  // Layers. `name` is the module's, as in "layer1.0.conv1"; its weights are NAME.weight and so on.
+  // Layers. `name` is the name of the module, such as "layer1.0.conv1". Its weights are NAME.weight and so on.
   ValueId conv(const std::string& name, ValueId x, const ConvLayer& layer);
-  /// The same with a given weight.
+  /// The same with the given weight.
   ValueId conv_with(ValueId x, ValueId weight, const ConvLayer& layer, ValueId bias = kNoValue);
-  /// Batch normalization. `scale` is the middle of its factors.
+  /// Batch normalization. `scale` is the center of its factors.
   ValueId batch_norm(const std::string& name, ValueId x, float scale = 1, float epsilon = 1e-5F);
   ValueId layer_norm(const std::string& name, ValueId x, float epsilon);
-  /// A classifier's layer: Gemm with a bias.
+  /// The layer of a classifier: Gemm with a bias.
   ValueId linear(const std::string& name, ValueId x, int64_t out, double gain = 1);
-  /// A transformer's: MatMul and Add.
+  /// The layer of a transformer: MatMul and Add.
   ValueId project(const std::string& name, ValueId x, int64_t out, double gain = 1);
-  /// MatMul by a weight of `out` columns.
+  /// MatMul with a weight of `out` columns.
   ValueId matmul_weight(const std::string& name, ValueId x, int64_t out, double gain = 1);
 
   ValueId max_pool(ValueId x, const PoolLayer& layer);
@@ -98,7 +98,7 @@ class Net {
   ValueId tanh(ValueId x) { return add("Tanh", {}, {x}); }
   /// x/2 (1 + erf(x / sqrt 2)), decomposed as exporters do at opset 17.
   ValueId gelu(ValueId x);
-  /// The approximation by tanh, decomposed likewise.
+  /// The approximation by tanh, also decomposed.
   ValueId gelu_tanh(ValueId x);
   ValueId sum(ValueId a, ValueId b) { return add("Add", {}, {a, b}); }
   ValueId product(ValueId a, ValueId b) { return add("Mul", {}, {a, b}); }

@@ -5,7 +5,7 @@
 namespace isomer {
 namespace {
 
-constexpr float kBranchScale = 0.5F;
+constexpr float kMobileScale = 0.5F;
 
 ValueId conv_norm(Net& net, const std::string& name, ValueId x, const ConvLayer& layer, float scale = 1) {
   return net.batch_norm(name + ".1", net.conv(name + ".0", x, layer), scale);
@@ -21,7 +21,7 @@ ValueId inverted_residual(Net& net, const std::string& name, ValueId x, int64_t 
   y = net.relu6(conv_norm(net, name + "." + std::to_string(index++), y,
                           {.out = hidden, .kernel = 3, .stride = stride, .pad = 1, .group = hidden}));
   y = net.conv(name + "." + std::to_string(index), y, {.out = out, .gain = 1});
-  y = net.batch_norm(name + "." + std::to_string(index + 1), y, residual ? kBranchScale : 1);
+  y = net.batch_norm(name + "." + std::to_string(index + 1), y, residual ? kMobileScale : 1);
   return residual ? net.sum(x, y) : y;
 }
 
@@ -59,7 +59,7 @@ ValueId regnet_block(Net& net, const std::string& name, ValueId x, int64_t width
   y = net.relu(
       conv_norm(net, name + ".f.b", y, {.out = width, .kernel = 3, .stride = stride, .pad = 1, .group = width / 8}));
   y = squeeze_excite(net, name + ".f.se", y, (in + 2) / 4);
-  return net.relu(net.sum(shortcut, conv_norm(net, name + ".f.c", y, {.out = width, .gain = 4}, kBranchScale)));
+  return net.relu(net.sum(shortcut, conv_norm(net, name + ".f.c", y, {.out = width, .gain = 4}, kMobileScale)));
 }
 
 void regnet_y_400mf(Net& net, int64_t) {

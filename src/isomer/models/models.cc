@@ -21,7 +21,7 @@ std::vector<Network> all_networks() {
   return networks;
 }
 
-/// The number behind `stem` in `name`, written without leading zeros.
+/// The number after `stem` in `name`, without leading zeros.
 std::optional<int64_t> number_behind(std::string_view name, std::string_view stem) {
   if (!name.starts_with(stem)) return std::nullopt;
   const std::string_view digits = name.substr(stem.size());
@@ -31,7 +31,7 @@ std::optional<int64_t> number_behind(std::string_view name, std::string_view ste
   return number;
 }
 
-/// Fewest insertions, deletions and replacements of a letter that turn `a` into `b`.
+/// The minimum number of insertions, deletions and replacements of letters that turn `a` into `b`.
 size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<size_t> row(b.size() + 1);
   std::iota(row.begin(), row.end(), size_t{0});
@@ -46,7 +46,7 @@ size_t edit_distance(std::string_view a, std::string_view b) {
   return row.back();
 }
 
-/// Up to four names that begin like `name` or are spelled nearly so; the nearest first.
+/// Up to four names that have a similar spelling or the same beginning as `name`; the nearest first.
 std::vector<std::string> near_names(const std::string& name) {
   std::vector<std::pair<size_t, std::string>> near;
   for (const ModelEntry& entry : all_models()) {

@@ -1,5 +1,5 @@
 #pragma once
-// The benchmark networks of the papers, with seeded weights.
+// The benchmark networks, from papers, with seeded weights.
 
 #include <cstdint>
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace isomer {
 
-/// The largest batch that networks are made for.
+/// The maximum batch size of a network.
 inline constexpr int kMaxBatch = 4096;
 
 struct ModelEntry {
@@ -18,11 +18,11 @@ struct ModelEntry {
   std::string description;
 };
 
-/// Every listed network. Those whose names end in a number exist for other numbers too.
+/// All listed networks. Networks whose names end in a number also exist for other numbers.
 std::vector<ModelEntry> all_models();
 
-/// The network of this name for a batch size. The same name, batch and seed give the same graph on every machine.
-/// Fails on a batch that is not positive, and on an unknown name, listing names that are near.
+/// The network of this name for a batch size. The same name, batch and seed give the same graph on every machine. Fails
+/// if the batch is not positive or the name is unknown; the Error then lists similar names.
 Result<Graph> build_model(const std::string& name, int batch = 1, uint64_t seed = 0);
 
 }  // namespace isomer

@@ -15,7 +15,8 @@ namespace {
 
 using ::testing::HasSubstr;
 
-/// Learned parameters as frameworks count them: neither statistics of normalizations nor scalar constants.
+/// The number of learned parameters as frameworks count them, without statistics of normalizations and scalar
+/// constants.
 int64_t parameters(const Graph& graph) {
   std::set<ValueId> statistics;
   for (const Node& node : graph.nodes()) {
@@ -34,7 +35,7 @@ int64_t parameters(const Graph& graph) {
 
 std::vector<int64_t> extents(const Graph& graph, ValueId value) { return *concrete(*graph.type(value).shape); }
 
-/// Billions of multiply-adds in convolutions and products, as published figures count them.
+/// Billions of multiply-adds in convolutions and products, as in published figures.
 double giga_macs(const Graph& graph) {
   double flops = 0;
   for (const Node& node : graph.nodes()) {
@@ -47,7 +48,7 @@ double giga_macs(const Graph& graph) {
   return flops / 2e9;
 }
 
-/// Operators of a graph by name, without inputs and constants.
+/// The number of operators by name, without inputs and constants.
 std::map<std::string, int> operators(const Graph& graph) {
   std::map<std::string, int> counts;
   for (const Node& node : graph.nodes())
@@ -112,8 +113,8 @@ TEST_P(PublishedModel, HasThePublishedSize) {
   EXPECT_EQ(extents(graph, graph.outputs()[0]), (std::vector<int64_t>{1, 1000}));
 }
 
-// torchvision's documentation of its weights; for Inception-v3, whose count there includes the auxiliary classifier,
-// less that classifier's. For NASNet-A, the parameters of the ports of the published weights and the paper's
+// From torchvision's documentation of its weights. The count there for Inception-v3 includes the auxiliary classifier,
+// which is subtracted here. For NASNet-A: the parameters of ports of the published weights, and the paper's
 // multiply-adds.
 INSTANTIATE_TEST_SUITE_P(
     Models, PublishedModel,
@@ -141,7 +142,7 @@ TEST(Models, CountsOperatorsOfDefinedNetworks) {
   EXPECT_EQ(operator_count(built("rnntc")), 10 * 15);
   EXPECT_EQ(operator_count(built("nmt")), 40 * 15);
   EXPECT_EQ(operator_count(built("bert-8")), 113);
-  // Relu stands apart from the convolution that these counts join it with.
+  // These counts combine a convolution with its Relu, which is a separate node here.
   EXPECT_EQ(operator_count(built("inception-e-1")), 13 + 9);
   EXPECT_EQ(operator_count(built("resnet-blocks-4")), 4 * (5 + 2));
 }
@@ -163,7 +164,7 @@ TEST(Models, NasnetAHasItsCells) {
   const Graph graph = built("nasnet-a");
   EXPECT_EQ(extents(graph, graph.outputs()[0]), (std::vector<int64_t>{1, 5120, 7, 7}));
   const auto counts = operators(graph);
-  // Of the two equal average pools in a normal cell one is left: equal nodes are shared.
+  // A normal cell has two equal average pools, which are shared.
   EXPECT_EQ(counts.at("AveragePool"), 15 * 2 + 3 * 2);
   EXPECT_EQ(counts.at("Conv"), 1 + 15 * (2 + 5 * 2) + 3 * (2 + 5 * 2));
 }

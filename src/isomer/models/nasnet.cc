@@ -5,15 +5,15 @@
 namespace isomer {
 namespace {
 
-constexpr float kEpsilon = 1e-3F;
-constexpr float kBranchScale = 0.75F;  // two branches are summed at a time; their sum shall not grow
+constexpr float kCellEpsilon = 1e-3F;
+constexpr float kCellScale = 0.75F;  // two branches are summed at a time; keeps the sum from growing
 
 struct Variant {
-  int64_t extent;       // of the image
+  int64_t extent;       // of the input image
   int64_t stem;         // channels of the first convolution
   int64_t filters;      // channels of the first cells
   int cells;            // normal cells in each of the three groups
-  bool skip_reduction;  // the cell behind a reduction takes, as its second input, what the reduction took as its own
+  bool skip_reduction;  // the cell after a reduction uses the reduction's second input as its own
 };
 
 class Nasnet {
@@ -45,15 +45,15 @@ class Nasnet {
 
  private:
   ValueId norm(const std::string& name, ValueId x, float scale = 1) {
-    return net_.batch_norm(name, x, scale, kEpsilon);
+    return net_.batch_norm(name, x, scale, kCellEpsilon);
   }
 
-  /// Relu, 1x1 convolution, normalization: brings a cell's input to its number of channels.
+  /// Relu, 1x1 convolution, normalization: changes a cell's input to its number of channels.
   ValueId project(const std::string& name, ValueId x, int64_t out) {
     return norm(name + ".bn", net_.conv(name + ".conv", net_.relu(x), {.out = out}));
   }
 
-  /// The same at half the extent: every second pixel, and every second pixel of the image moved by one, side by side.
+  /// The same at half the extent: concatenates every second pixel of the image and of the image shifted by one.
   ValueId factorized(const std::string& name, ValueId x, int64_t out) {
     x = net_.relu(x);
     const PoolLayer second_pixels{.kernel = 1, .stride = 2, .count_pad = false};
@@ -74,10 +74,10 @@ class Nasnet {
     return net_.conv(name + ".pointwise_conv2d", x, {.out = out, .gain = 1});
   }
 
-  /// Two separable convolutions, the stride in the first.
+  /// Two separable convolutions; the first has the stride.
   ValueId branch(const std::string& name, ValueId x, int64_t out, int64_t kernel, int64_t stride = 1) {
     x = norm(name + ".bn_sep_1", separable(name + ".separable_1", x, out, kernel, stride));
-    return norm(name + ".bn_sep_2", separable(name + ".separable_2", x, out, kernel, 1), kBranchScale);
+    return norm(name + ".bn_sep_2", separable(name + ".separable_2", x, out, kernel, 1), kCellScale);
   }
 
   ValueId average(ValueId x, int64_t stride = 1) {
@@ -85,7 +85,7 @@ class Nasnet {
   }
   ValueId maximum(ValueId x) { return net_.max_pool(x, {.kernel = 3, .stride = 2, .same = true}); }
 
-  /// The first stem cell: a reduction whose second input comes as it is.
+  /// The first stem cell: a reduction whose second input is unchanged.
   ValueId first_stem_cell(ValueId conv0) {
     const int64_t filters = v_.filters / 4;
     return reduction("cell_stem_0", project("cell_stem_0.conv_1x1", conv0, filters), conv0, filters);

@@ -5,7 +5,7 @@
 namespace isomer {
 namespace {
 
-/// One cell: its operations are numbered, so that every separable convolution has weights of its own.
+/// One cell. Its operations are numbered, so that every separable convolution has its own weights.
 class Cell {
  public:
   Cell(Net& net, std::string name, ValueId previous, ValueId current, int64_t channels)
@@ -35,7 +35,7 @@ class Cell {
   }
 
  private:
-  static constexpr double kGain = 1.3;  // below 2: the sums and pools of a cell make its outputs larger
+  static constexpr double kGain = 1.3;  // below 2, because the sums and pools of a cell increase its outputs
 
   ValueId separable(ValueId x, int64_t kernel, int64_t stride) {
     const std::string name = name_ + ".sep" + std::to_string(count_++);

@@ -1,6 +1,6 @@
 #pragma once
-// The list of all networks, by family. A new family is one file that declares `std::vector<Network> NAME_networks()`, a
-// line here and one in models.cc.
+// The list of all networks, by family. To add a family, write a file that defines `std::vector<Network>
+// NAME_networks()`, and add a line here and one in models.cc.
 
 #include <string>
 #include <vector>
@@ -9,13 +9,13 @@
 
 namespace isomer {
 
-/// A network, or a row of networks that differ in a number.
+/// A network, or a series of networks with a number as parameter.
 struct Network {
-  std::string name;  ///< of numbered networks, what stands before the number
+  std::string name;  ///< for a series: the name before the number
   std::string description;
-  void (*build)(Net& net, int64_t number);  ///< adds inputs, layers and outputs; 0 where there is no number
-  Ints numbers = {};                        ///< those that are listed; none: the network has no number
-  int64_t max_number = 0;                   ///< any up to this can be asked for
+  void (*build)(Net& net, int64_t number);  ///< adds inputs, layers and outputs; 0 if not a series
+  Ints numbers = {};                        ///< the listed numbers; empty if not a series
+  int64_t max_number = 0;                   ///< the maximum number of the series
 };
 
 std::vector<Network> classic_networks();      // alexnet, vgg, squeezenet
@@ -25,8 +25,8 @@ std::vector<Network> googlenet_networks();    // googlenet
 std::vector<Network> densenet_networks();     // densenet
 std::vector<Network> mobile_networks();       // mobilenet, regnet
 std::vector<Network> nasnet_networks();       // the published nasnet-a
-std::vector<Network> nasnet_a_networks();     // nasnet-a as TASO and OCGGS have it
-std::vector<Network> recurrent_networks();    // nasrnn, sru and what is made of it
+std::vector<Network> nasnet_a_networks();     // nasnet-a as in TASO and OCGGS
+std::vector<Network> recurrent_networks();    // nasrnn, sru and networks made of sru
 std::vector<Network> transformer_networks();  // bert, gpt-2
 std::vector<Network> vision_transformer_networks();
 std::vector<Network> linear_attention_networks();  // bert-8

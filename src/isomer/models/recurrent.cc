@@ -1,4 +1,4 @@
-// Recurrent networks: NasRNN, and what is made of SRU cells (Lei et al. 2017).
+// Recurrent networks: NasRNN, and networks made of SRU cells (Lei et al. 2017).
 
 #include <algorithm>
 
@@ -81,7 +81,7 @@ SruState sru_cell_11(Net& net, ValueId x, ValueId c) {
   return {net.sum(net.product(r, next), net.product(r, x)), next};
 }
 
-/// Rows of an input: the number in the name ("-m10") for each sequence of the batch.
+/// Extents of an input: the number of rows in the name ("-m10"), times the batch size.
 Ints sru_dims(const Net& net, int64_t rows) { return {net.batch() * std::max<int64_t>(rows, 1), kSruHidden}; }
 
 void sru(Net& net, int64_t rows) {
@@ -100,7 +100,7 @@ void sru_11(Net& net, int64_t) {
 
 constexpr int kSruSteps = 10;
 
-/// One recurrent layer over a text of 10 words: 10 cells that share their weights.
+/// One recurrent layer over a text of 10 words: 10 cells with shared weights.
 void rnntc(Net& net, int64_t rows) {
   const auto words = inputs(net, "x", kSruSteps, sru_dims(net, rows));
   ValueId c = net.input("c", sru_dims(net, rows));
@@ -112,8 +112,8 @@ void rnntc(Net& net, int64_t rows) {
   net.output(c, "c_next");
 }
 
-/// Two recurrent layers read 10 words, two others write 10: the decoder starts from the encoder's states, and each of
-/// its steps reads what the step before made.
+/// Two recurrent layers read 10 words, and two others write 10. The decoder starts from the encoder's states, and each
+/// of its steps reads the output of the previous step.
 void nmt(Net& net, int64_t rows) {
   const auto words = inputs(net, "x", kSruSteps, sru_dims(net, rows));
   std::vector<ValueId> c = inputs(net, "c", 2, sru_dims(net, rows));

@@ -1,4 +1,4 @@
-// ResNet and ResNeXt, as torchvision defines them, and bare residual blocks.
+// ResNet and ResNeXt, as torchvision defines them, and separate residual blocks.
 
 #include "isomer/models/networks.h"
 #include "isomer/models/weights.h"
@@ -6,7 +6,7 @@
 namespace isomer {
 namespace {
 
-constexpr float kBranchScale = 0.5F;  // of the last normalization in a residual branch, so that sums do not grow
+constexpr float kResidualScale = 0.5F;  // of the last normalization in a residual branch; keeps sums from growing
 
 struct Resnet {
   std::vector<int> depths;
@@ -16,7 +16,7 @@ struct Resnet {
   bool branches = false;  // grouped convolutions as one convolution for each group
 };
 
-/// A grouped convolution as separate ones on slices of the input, with the same weights.
+/// A grouped convolution as separate convolutions on slices of the input, with the same weights.
 ValueId conv_branches(Net& net, const std::string& name, ValueId x, ConvLayer layer) {
   const int64_t in = net.channels(x) / layer.group;
   const int64_t out = layer.out / layer.group;
@@ -52,12 +52,12 @@ ValueId block(Net& net, const std::string& name, ValueId x, const Resnet& resnet
     y = middle(net, name + ".conv2", y, {.out = width, .kernel = 3, .stride = stride, .pad = 1, .group = resnet.groups},
                resnet.branches);
     y = net.relu(net.batch_norm(name + ".bn2", y));
-    y = net.batch_norm(name + ".bn3", net.conv(name + ".conv3", y, {.out = out}), kBranchScale);
+    y = net.batch_norm(name + ".bn3", net.conv(name + ".conv3", y, {.out = out}), kResidualScale);
   } else {
     y = net.conv(name + ".conv1", y, {.out = out, .kernel = 3, .stride = stride, .pad = 1});
     y = net.relu(net.batch_norm(name + ".bn1", y));
     y = net.conv(name + ".conv2", y, {.out = out, .kernel = 3, .pad = 1});
-    y = net.batch_norm(name + ".bn2", y, kBranchScale);
+    y = net.batch_norm(name + ".bn2", y, kResidualScale);
   }
   if (stride != 1 || net.channels(x) != out) {
     x = net.conv(name + ".downsample.0", x, {.out = out, .stride = stride, .gain = 1});

@@ -12,7 +12,8 @@ Tensor seeded_weight(std::string_view name, const std::vector<int64_t>& dims, fl
   Tensor tensor = Tensor::zeros(DType::Float, dims);
   const auto elements = tensor.mutable_data<float>();
   Rng rng(hash_text(name, seed));
-  // Two elements from each draw: the large networks have above 100 million of them. 24 bits become a float exactly.
+  // Two elements per random number, because large networks have more than 100 million. 24 bits convert to float
+  // exactly.
   const float step = radius * 0x1.0p-23F;
   const auto element = [&](uint64_t bits) {
     return center + step * static_cast<float>(static_cast<int32_t>(bits & 0xffffff) - (1 << 23));

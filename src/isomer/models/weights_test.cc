@@ -9,7 +9,8 @@ namespace isomer {
 namespace {
 
 TEST(Weights, AreTheSameOnEveryMachine) {
-  // Changing these changes every network: recorded results are then no longer of the networks of that name.
+  // A change of these values changes every network. Recorded results are then no longer valid for networks of that
+  // name.
   const Tensor weight = seeded_weight("conv1.weight", {3}, 0, 1, 7);
   EXPECT_EQ(weight, Tensor::floats({3}, {-0.674582005F, -0.440346956F, 0.818967581F}));
 }
@@ -39,7 +40,7 @@ TEST(Weights, FillTheirRange) {
 }
 
 TEST(Weights, KeepTheSizeOfASum) {
-  // Variance radius^2 / 3 of a weight, times the number of products.
+  // The variance of a weight, radius^2 / 3, times the number of products.
   EXPECT_NEAR(std::pow(static_cast<double>(fan_in_radius(300, 2)), 2) / 3 * 300, 2, 1e-5);
 }
 

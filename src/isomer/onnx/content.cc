@@ -8,7 +8,7 @@
 namespace isomer {
 namespace {
 
-/// The same bytes for equal messages of one program.
+/// The serialized message. Equal messages have equal bytes within one program.
 std::string bytes_of(const google::protobuf::MessageLite& message) {
   std::string out;
   google::protobuf::io::StringOutputStream stream(&out);

@@ -1,5 +1,5 @@
 #pragma once
-// What decides a model's outputs beside its graph, in a form that can be compared.
+// The parts of a model that determine its outputs in addition to its graph, in a comparable form.
 
 #include <filesystem>
 #include <string>
@@ -10,14 +10,13 @@
 
 namespace isomer {
 
-/// The ONNX node that an opaque node stands for, serialized, without its name and the names of its operands and
-/// results.
+/// The serialized ONNX node of an opaque node, without its name and the names of its operands and results.
 std::string opaque_content(const Node& node);
 
-/// The bodies of the model's functions, and the elements of initializers that are inputs, too.
+/// The bodies of the model's functions, and the elements of initializers that are also inputs.
 std::string functions_and_defaults(const Model& model);
 
-/// The files that a model read from a file keeps weights in, by the names that it gives them, sorted.
+/// The files that contain weights of an imported model, by the names that the model gives them, sorted.
 std::vector<std::string> external_files(const Model& model);
 
 /// Adds the files with weights of a model that was read from `path` to the files that a command reads.

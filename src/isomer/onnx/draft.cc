@@ -13,7 +13,7 @@
 namespace isomer {
 namespace {
 
-/// The opset whose Identity makes aliases, where the model imports no standard domain.
+/// The opset of Identity for aliases if the model does not import the standard domain.
 constexpr int kAliasOpset = 13;
 
 class Drafter {
@@ -53,7 +53,7 @@ class Drafter {
     }
   }
 
-  /// The name of an initializer with these elements: one of the graph's, one that the model had, or a new one.
+  /// The name of an initializer with these elements: from the graph, from the model, or a new one.
   std::string parameter(const Tensor& tensor) {
     auto& same = parameters_[tensor.hash()];
     for (const size_t index : same)
@@ -96,7 +96,7 @@ class Drafter {
   Status add_opaque(NodeId id) {
     const Node& node = graph_.node(id);
     const std::string& bytes = node.attrs.text("@node");
-    if (is_own(node, kTrainedInitializer)) return {};  // stands among the defaults
+    if (is_own(node, kTrainedInitializer)) return {};  // written with the defaults
     if (is_own(node, kSparseInitializer)) {
       auto* sparse = proto_->add_sparse_initializer();
       if (!sparse->ParseFromString(bytes)) return fail("its '@node' is no sparse tensor");
@@ -120,7 +120,7 @@ class Drafter {
     return {};
   }
 
-  /// The node's name, doc string, ... as the model had them.
+  /// The node's name, doc string, ... from the model.
   onnx::NodeProto side_of(const Node& node, const OnnxForm& form) {
     onnx::NodeProto side;
     const onnx::NodeProto* old = nullptr;
@@ -146,7 +146,7 @@ class Drafter {
         proto.add_input(operand.constant.empty() ? "" : parameter(operand.constant));
     }
     while (proto.input_size() > 0 && proto.input(proto.input_size() - 1).empty()) proto.mutable_input()->RemoveLast();
-    // An optional result that nobody reads and that the model did not name may be left out.
+    // An optional result may be omitted if nobody reads it and the model did not name it.
     const bool may_omit = node.op->max_results != OpDef::kVariadic;
     for (uint32_t i = 0; i < node.num_results; ++i) {
       const bool omit = may_omit && i >= node.op->min_results && i > 0 && !needed(node.result(i));
@@ -158,7 +158,7 @@ class Drafter {
     return {};
   }
 
-  /// Models before IR version 4 list their initializers among the inputs.
+  /// Models before IR version 4 list their initializers as inputs.
   void list_inputs() {
     std::unordered_set<std::string> listed(info_.inputs.begin(), info_.inputs.end());
     std::unordered_set<std::string> weights;
@@ -178,7 +178,7 @@ class Drafter {
     }
   }
 
-  /// Drops what the model says about values that are no more.
+  /// Removes the model's information about values that no longer exist.
   void drop_stale() {
     std::unordered_set<std::string> alive;
     for (const auto& input : proto_->input()) alive.insert(input.name());
@@ -199,7 +199,7 @@ class Drafter {
   Draft draft_;
   onnx::GraphProto* proto_ = nullptr;
   std::unordered_map<std::string, const onnx::TensorProto*> initializers_;
-  std::unordered_map<uint64_t, std::vector<size_t>> parameters_;  // indices of weights by content
+  std::unordered_map<uint64_t, std::vector<size_t>> parameters_;  // indices into the weights, by content
   std::unordered_set<std::string> node_names_;
   bool alias_opset_ = false;
 };

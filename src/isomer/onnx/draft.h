@@ -1,5 +1,5 @@
 #pragma once
-// A model on its way out: the protobuf messages, and the weights beside them, not copied.
+// A model during export: the protobuf messages, and separately the weights, which are not copied.
 
 #include <vector>
 
@@ -9,18 +9,18 @@
 
 namespace isomer {
 
-/// An initializer: all but its elements, which the tensor holds (strings stand in the header).
+/// An initializer. The header has everything except the elements, which are in the tensor (strings are in the header).
 struct Weight {
   onnx::TensorProto header;
   Tensor tensor;
 };
 
 struct Draft {
-  onnx::ModelProto model;  // its graph has no initializers
+  onnx::ModelProto model;  // without initializers
   std::vector<Weight> weights;
 };
 
-/// Writes every node at the model's opset. An Error names the node that cannot be written.
+/// Writes every node at the model's opset. An Error names the node for which this is not possible.
 Result<Draft> make_draft(const Model& model);
 
 }  // namespace isomer

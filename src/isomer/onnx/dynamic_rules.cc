@@ -12,7 +12,7 @@ namespace {
 using Extents = PartialType::Extents;
 using Types = std::vector<PartialType>;
 
-/// A node in ONNX form with what is known of its parameters.
+/// A node in ONNX form with the known facts about its parameters.
 class Form {
  public:
   Form(const GraphBuilder& builder, const ShapeValues& shapes, const OnnxForm& form)
@@ -25,12 +25,12 @@ class Form {
   DType dtype(size_t i) const { return type(i) == nullptr ? DType::Undefined : type(i)->dtype; }
   size_t num_results() const { return form_.num_results; }
 
-  /// The extents of operand i, all known.
+  /// The extents of operand i if all are known.
   std::optional<Extents> extents(size_t i) const {
     if (type(i) == nullptr) return std::nullopt;
     return Extents(type(i)->shape->begin(), type(i)->shape->end());
   }
-  /// As many extents as operand i has, none of them known.
+  /// Unknown extents, as many as operand i has.
   std::optional<Extents> rank_of(size_t i) const {
     if (type(i) == nullptr) return std::nullopt;
     return Extents(type(i)->rank());
@@ -54,7 +54,7 @@ class Form {
     const auto all = dims(i);
     return all && all->size() == 1 ? std::optional(all->front()) : std::nullopt;
   }
-  /// How many elements the vector operand i has.
+  /// The number of elements of the vector operand i.
   std::optional<size_t> length(size_t i) const {
     if (type(i) == nullptr || type(i)->rank() != 1) return std::nullopt;
     const Dim& size = type(i)->shape->front();
@@ -80,7 +80,7 @@ class Form {
   const OnnxForm& form_;
 };
 
-/// The axes that the vector operand i names, counted from the front: all of them from the first on when it is absent.
+/// The axes in the vector operand i, counted from the front. If it is absent, all axes from the first on.
 std::optional<std::vector<size_t>> axes_of(const Form& form, size_t i, size_t count, size_t rank) {
   std::vector<size_t> axes;
   for (size_t n = 0; n < count; ++n) axes.push_back(n);
@@ -95,7 +95,7 @@ std::optional<std::vector<size_t>> axes_of(const Form& form, size_t i, size_t co
   return axes;
 }
 
-/// Where a bound of a forward slice lies in an extent.
+/// The position of a bound of a forward slice within an extent.
 std::optional<Dim> bound(const Dim& at, const Dim& extent) {
   if (at.is_const() && at.value() >= Dim::kHuge) return extent;
   if (at.is_const() && at.value() < 0) {
@@ -144,7 +144,7 @@ Types expand(const Form& form) {
     const auto shape = broadcast(from, *target);
     if (shape) return {{form.dtype(0), Extents(shape->begin(), shape->end())}};
   }
-  // What is wider than 1 stays as it is.
+  // Extents above 1 are unchanged.
   Extents out(std::max(x->size(), *size));
   for (size_t back = 1; back <= from.size(); ++back)
     if (back > *size || at_least(from[from.size() - back], Dim(2)) == true)
@@ -152,8 +152,8 @@ Types expand(const Form& form) {
   return {{form.dtype(0), out}};
 }
 
-/// An extent that is computed counts as it is: should it come out as 0 at run time, where ONNX copies the operand's,
-/// the operand has an extent of 0 too, or the model does not run.
+/// The result has the computed extents. At run time, ONNX would copy the operand's extent for a computed 0. Then the
+/// operand has an extent of 0 too, or the model does not run.
 Types reshape(const Form& form) {
   const auto target = form.dims(1);
   const auto size = form.length(1);
@@ -182,7 +182,7 @@ Types reshape(const Form& form) {
   return {{form.dtype(0), out}};
 }
 
-/// Extents that a vector operand gives.
+/// The extents in a vector operand.
 Extents wanted_extents(const Form& form, size_t i, size_t size) {
   const auto target = form.dims(i);
   Extents out(size);
@@ -238,7 +238,7 @@ Types tile(const Form& form) {
   return {{form.dtype(0), out}};
 }
 
-/// Resize and Upsample: sizes as they are given, nothing of scales.
+/// Resize and Upsample: uses sizes if given. Scales are not evaluated.
 Types resize(const Form& form) {
   auto out = form.rank_of(0);
   const bool plain = !form.has_attr("axes") && form.text("keep_aspect_ratio_policy", "stretch") == "stretch" &&
@@ -273,7 +273,7 @@ Types split(const Form& form) {
   return types;
 }
 
-/// Reductions over axes that are computed: which extents become 1 is not known.
+/// Reductions over computed axes: it is not known which extents become 1.
 Types reduce(const Form& form) {
   const auto x = form.rank_of(0);
   if (!x || form.integer("keepdims", 1) != 0) return {{form.dtype(0), x}};
@@ -313,7 +313,7 @@ Types non_zero(const Form& form) {
   return {{DType::Int64, Extents{Dim(static_cast<int64_t>(x->size())), std::nullopt}}};
 }
 
-/// Compress and Unique: some of the slices along an axis, or some of the elements.
+/// Compress and Unique: select slices along an axis, or elements.
 std::optional<Extents> selected(const Form& form) {
   if (!form.has_attr("axis")) return Extents(1);
   auto out = form.extents(0);
@@ -340,7 +340,7 @@ Types dropout(const Form& form) {
           {form.opset() < kBoolSince ? DType::Undefined : DType::Bool, form.extents(0)}};
 }
 
-/// Windows over axes behind the first two.
+/// Windows over the axes after the first two.
 Types pool(const Form& form) {
   auto out = form.extents(0);
   if (!out) return {{form.dtype(0)}};

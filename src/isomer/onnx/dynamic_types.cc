@@ -11,7 +11,8 @@ namespace {
 using Extents = PartialType::Extents;
 using Types = std::vector<PartialType>;
 
-/// Nodes that are opaque for other reasons than their form, say in a quantized region: their types as of any node.
+/// For nodes that are opaque for reasons other than their form (for instance, in a quantized region): uses normal
+/// inference.
 Types by_inference(OnnxForm form) {
   const auto normal = normalize(form);
   if (!normal || !*normal || (*normal)->op->data_dependent) return {};
@@ -35,7 +36,7 @@ Types by_inference(OnnxForm form) {
   return out;
 }
 
-/// Whether a tensor of these extents can exist, as far as they are known.
+/// Whether a tensor with these extents can exist, as far as they are known.
 bool addressable(const Shape& shape) {
   __int128 count = 1;
   for (const Dim& dim : shape) {

@@ -1,4 +1,4 @@
-// Types of nodes whose parameters are computed at run time, seen through the graphs that import makes.
+// Tests the types of nodes whose parameters are computed at run time, by importing models.
 
 #include "isomer/onnx/dynamic_types.h"
 
@@ -9,7 +9,7 @@ namespace {
 
 using test::ProtoModel;
 
-/// x: f32[N,3,S] and the integers n = [N] (known as an extent) and k (known at run time alone).
+/// x: f32[N,3,S] and the integers n = [N] (known as an extent) and k (known only at run time).
 ProtoModel model_of() {
   ProtoModel model;
   model.input("x", {"N", "3", "S"});
@@ -32,7 +32,7 @@ void set(onnx::NodeProto* node, const std::string& name, int64_t value) {
   attr->set_i(value);
 }
 
-/// The types of the model's outputs, which are declared without a type; known nodes have an exclamation mark.
+/// The types of the model's outputs, which are declared without types. Known nodes are marked by an exclamation mark.
 std::string types_of(ProtoModel model, const std::vector<std::string>& outputs) {
   for (const std::string& name : outputs) model.graph().add_output()->set_name(name);
   const auto read = test::load(model);
@@ -48,7 +48,7 @@ std::string types_of(ProtoModel model, const std::vector<std::string>& outputs) 
   return out;
 }
 
-/// As above, for one node that has one result.
+/// The same for one node with one result.
 std::string type_of(const std::string& op, const std::vector<std::string>& inputs,
                     const std::vector<std::pair<std::string, int64_t>>& attrs = {}) {
   ProtoModel model = model_of();

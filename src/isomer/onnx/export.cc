@@ -12,9 +12,10 @@
 namespace isomer {
 namespace {
 
-/// Above this, weights cannot stay inside: a protobuf message ends at 2 GB, and the rest of the model wants room too.
+/// Above this size, weights must be external: a protobuf message is limited to 2 GB, which includes the rest of the
+/// model.
 constexpr uint64_t kMostInside = uint64_t{1900} << 20;
-/// Shorter tensors stay inside: engines read them (shapes, axes) before they look at files.
+/// Smaller tensors stay in the model, because engines read them (shapes, axes) before external files.
 constexpr size_t kLeastOutside = 1024;
 constexpr uint64_t kPage = 4096;
 
@@ -33,7 +34,7 @@ void add_entry(onnx::TensorProto& header, const std::string& name, const std::st
   entry->set_value(value);
 }
 
-/// Large tensors start on a page, so that readers can map them.
+/// Aligns large tensors to pages, so that readers can map them.
 uint64_t next_offset(uint64_t offset, size_t size) {
   const uint64_t alignment = size >= kPage ? kPage : 64;
   return (offset + alignment - 1) / alignment * alignment;
@@ -43,7 +44,7 @@ bool goes_outside(const Weight& weight) {
   return weight.tensor.dtype() != DType::String && weight.tensor.bytes().size() >= kLeastOutside;
 }
 
-/// A name for the external data of the model at `path` that no data of other content has.
+/// A name for the external data of the model at `path`. Data of other content has another name.
 std::filesystem::path data_path_of(const std::filesystem::path& path, const std::vector<Weight>& weights) {
   uint64_t hash = 0;
   for (const Weight& weight : weights)
@@ -53,7 +54,7 @@ std::filesystem::path data_path_of(const std::filesystem::path& path, const std:
   return data_path;
 }
 
-/// Writes the larger weights to `sink` and says in their headers where they are.
+/// Writes the larger weights to `sink`, and their locations to their headers.
 Status write_outside(std::vector<Weight>& weights, const std::string& location, Sink& sink) {
   static constexpr std::byte kPadding[kPage] = {};
   uint64_t offset = 0;
@@ -87,7 +88,7 @@ Status write_files(const Model& model, const std::filesystem::path& path, const 
   ISOMER_CHECK(write_outside(draft.weights, data_path.filename().string(), data));
   ISOMER_CHECK(write_model(draft, file));
   ISOMER_CHECK(file.close());
-  // A model that was here before stays whole until the last step: the new data bear another name than its own.
+  // An existing model stays intact until the last step, because the new data has another name than the old.
   ISOMER_CHECK(data.commit());
   return file.commit();
 }

@@ -61,7 +61,7 @@ TEST(Export, OneValueMayBeManyOutputs) {
   model.input("x", {"2"});
   model.input("unused", {"2"});
   model.node("Relu", {"x"}, {"a"});
-  model.node("Relu", {"x"}, {"b"});  // equal, so that a and b are one value
+  model.node("Relu", {"x"}, {"b"});  // equal, so that a and b are the same value
   for (const char* name : {"a", "b", "a", "x"}) model.output(name);
   const auto read = load(model);
   ASSERT_TRUE(read) << read.error().message;
@@ -82,7 +82,7 @@ TEST(Export, AConstantMayBeAnOutput) {
   EXPECT_EQ(out.graph().node_size(), 0);
 }
 
-/// A conditional node whose branches use `captured`.
+/// Adds a conditional node whose branches use `captured`.
 void add_if(ProtoModel& model, const std::string& captured, const std::string& result) {
   auto* node = model.node("If", {"c"}, {result});
   for (const char* name : {"then_branch", "else_branch"}) {
@@ -128,7 +128,7 @@ TEST(Export, GeneratedNamesOccurNowhereInTheModel) {
   model.output("y");
   const auto read = load(model);
   ASSERT_TRUE(read) << read.error().message;
-  // A rewrite puts a nameless Sigmoid in front of the If.
+  // A rewrite inserts a nameless Sigmoid before the If.
   GraphBuilder builder(read->graph.name_table());
   const ValueId c = builder.input(read->graph.type(read->graph.inputs()[0]));
   const ValueId x = builder.input(read->graph.type(read->graph.inputs()[1]));
@@ -137,7 +137,7 @@ TEST(Export, GeneratedNamesOccurNowhereInTheModel) {
   const NodeId id = *builder.copy(read->graph, conditional, std::vector<ValueId>{c, sigmoid});
   const std::vector<ValueId> outputs = {builder.at(id).result()};
   const auto out = test::exported(read->with(builder.finish(outputs)));
-  // "x" is the input's, so that the capture had to be renamed inside of the If.
+  // "x" is the name of the input, so the capture must be renamed in the If.
   ASSERT_EQ(out.graph().node_size(), 2);
   EXPECT_NE(out.graph().node(0).output(0), "Sigmoid_0");
   EXPECT_EQ(out.graph().node(1).attribute(0).g().node(0).input(0), out.graph().node(0).output(0));
@@ -251,7 +251,7 @@ TEST(Export, NodesThatNoRewriteChangedAreWrittenAsTheyWere) {
 }
 
 TEST(Export, ANodeOfOtherOperandsIsNotWrittenAsTheModelWroteIt) {
-  // A rewrite made the value "y" of another input, whose extents the model's "SAME_UPPER" would pad otherwise.
+  // A rewrite computes the value "y" from another input, for which the model's "SAME_UPPER" would give other pads.
   const auto read = load(same_pool());
   ASSERT_TRUE(read) << read.error().message;
   const ValueId old = read->graph.outputs()[0];
@@ -306,7 +306,7 @@ Model model_with_weights(float first) {
   return load(model).value();
 }
 
-/// The only file in the folder that ends with ".data".
+/// The only ".data" file in the folder.
 std::filesystem::path data_file(const std::filesystem::path& folder) {
   std::filesystem::path found;
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
@@ -326,7 +326,7 @@ TEST(Export, WritesWeightsOutsideWhenTheyAreLarge) {
   const auto again = import_model(path);
   ASSERT_TRUE(again) << again.error().message;
   EXPECT_EQ(print_graph(again->graph), print_graph(model.graph));
-  // Over itself, while the old file is mapped.
+  // Overwrites the old file while it is mapped.
   const auto status = export_model(*again, path, {.external_above = 1000});
   ASSERT_TRUE(status) << status.error().message;
   EXPECT_EQ(print_graph(again->graph), print_graph(import_model(path)->graph));
@@ -369,7 +369,7 @@ TEST(Export, TouchesNoExternalDataOfOtherModels) {
   const auto path = folder.path() / "out.onnx";
   const Model model = model_with_weights(0);
   ASSERT_TRUE(export_model(model, path, {.external_above = 1000}));
-  // What would be left at `path` if the next export ended just before its last step, and a model that shares the data.
+  // Simulates an interruption just before the last step, and a model that shares the data.
   std::filesystem::copy_file(path, folder.path() / "copy.onnx");
   ASSERT_TRUE(export_model(model_with_weights(1), path, {.external_above = 1000}));
   const auto copy = import_model(folder.path() / "copy.onnx");
@@ -378,7 +378,7 @@ TEST(Export, TouchesNoExternalDataOfOtherModels) {
   EXPECT_NE(import_model(path)->graph.hash(), model.graph.hash());
 }
 
-/// y = x + w + v, where training changes `trained` among these.
+/// y = x + w + v, where `trained` names the one that training changes.
 ProtoModel trained_model(const std::string& trained) {
   ProtoModel model;
   model.input("x", {"2"});
@@ -404,7 +404,7 @@ TEST(Export, InitializersThatTrainingChangesStayWhatTheyAre) {
     const ProtoModel model = trained_model(trained);
     const auto read = load(model);
     ASSERT_TRUE(read) << read.error().message;
-    // w + v is no constant while training changes w.
+    // w + v is not a constant if training changes w.
     EXPECT_EQ(read->graph.is_weight(read->graph.operands(read->graph.nodes().back())[1]), trained != "w");
     const auto out = test::round_trip(model);
     EXPECT_EQ(out.training_info(0).SerializeAsString(), model.proto.training_info(0).SerializeAsString());
@@ -419,7 +419,7 @@ TEST(Export, InitializersThatTrainingChangesStayWhatTheyAre) {
 
 TEST(Export, ATrainedInitializerKeepsItsNameBesideOthers) {
   ProtoModel model = trained_model("w");
-  model.node("Identity", {"w"}, {"z"});  // z and w are one value
+  model.node("Identity", {"w"}, {"z"});  // z and w are the same value
   model.floats("same", {2}, {1, 2});     // equal to w, but not trained
   model.node("Identity", {"same"}, {"s"});
   model.output("z");

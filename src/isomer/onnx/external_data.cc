@@ -37,7 +37,7 @@ Result<Place> read_place(const onnx::TensorProto& tensor) {
   return place;
 }
 
-/// Refuses by the looks of it; links are looked at later.
+/// Checks the location as text; links are checked later.
 Status check_location(const std::string& location) {
   if (location.find('\0') != std::string::npos) return fail("its name contains a null character");
   const std::filesystem::path path(location);
@@ -47,7 +47,7 @@ Status check_location(const std::string& location) {
   return {};
 }
 
-/// The file behind every symbolic link, which must lie inside of `folder`.
+/// The file after following all symbolic links. It must be inside `folder`.
 Result<std::filesystem::path> resolve(const std::filesystem::path& folder, const std::string& location) {
   std::error_code error;
   const auto root = std::filesystem::canonical(folder, error);

@@ -19,7 +19,7 @@ tl::unexpected<Error> fail_at(const char* kind, const std::string& name, const E
   return fail_in(fmt::format("{} '{}'", kind, printable(name)), error);
 }
 
-/// The initializer without its elements: what ModelInfo keeps of it.
+/// Removes the elements of an initializer; ModelInfo keeps the rest.
 void strip(onnx::TensorProto& proto) {
   onnx::TensorProto rest;
   rest.set_name(proto.name());
@@ -28,7 +28,7 @@ void strip(onnx::TensorProto& proto) {
   proto = std::move(rest);
 }
 
-/// Whether a tensor can be a value of this type, symbols standing for anything.
+/// Whether a tensor can be a value of this type. Symbols may have any value.
 bool may_be(const Tensor& tensor, const TensorType& type) {
   if (type.dtype != DType::Undefined && type.dtype != tensor.dtype()) return false;
   if (!type.shape) return true;
@@ -169,7 +169,7 @@ Status Importer::read_nodes() {
   return {};
 }
 
-/// What is kept as it is must not refer to files beside the old place of the model.
+/// Parts of the model that are kept must not refer to files next to the model's old location.
 Status Importer::embed_rest() {
   for (auto& function : *model_.mutable_functions())
     for (auto& node : *function.mutable_node())

@@ -1,5 +1,5 @@
-// libFuzzer target: whatever bytes come in, import gives a model or an error; and what it gives can be written and read
-// again.
+// libFuzzer target: for any bytes, import returns a model or an error, and an imported model can be exported and
+// imported again.
 
 #include <cstdlib>
 #include <string_view>

@@ -13,7 +13,7 @@
 namespace isomer {
 namespace {
 
-/// What a side table keeps of a known node.
+/// The part of a known node that a side table keeps.
 onnx::NodeProto side_of(const onnx::NodeProto& proto) {
   onnx::NodeProto side = proto;
   side.clear_input();
@@ -22,7 +22,7 @@ onnx::NodeProto side_of(const onnx::NodeProto& proto) {
   return side;
 }
 
-/// Results without the absent ones at the end.
+/// The number of results without trailing absent ones.
 size_t result_count(const onnx::NodeProto& proto) {
   int count = proto.output_size();
   while (count > 0 && proto.output(count - 1).empty()) --count;
@@ -46,7 +46,7 @@ bool all_integers(std::span<const Tensor> tensors) {
                      [](const Tensor& t) { return is_integer(t.dtype()) || t.dtype() == DType::Bool; });
 }
 
-/// A tensor of `type` (int64, int32 or bool) from integers; empty() when an element does not fit.
+/// Converts integers to a tensor of `type` (int64, int32 or bool). Returns empty() if an element does not fit.
 Tensor integers(const TensorType& type, const ShapeValue& value) {
   std::vector<int64_t> dims;
   if (!value.scalar) dims.push_back(static_cast<int64_t>(value.elements.size()));
@@ -161,7 +161,7 @@ std::vector<ValueId> Importer::known_results(NodeId id) {
   if (all_integers(*results)) {
     for (Tensor& result : *results) constants.push_back(builder_.constant(std::move(result)));
   } else {
-    // Floats stay nodes, so that import changes no rounding; only parameters are read from them.
+    // Floats remain nodes, so that import does not change rounding. Only parameters are read from them.
     for (uint32_t i = 0; i < node.num_results; ++i) computed_[node.result(i)] = (*results)[i];
   }
   return constants;
@@ -188,7 +188,7 @@ void Importer::keep_form(NodeId id, std::optional<OriginalForm> form) {
   for (uint32_t i = 0; form && i < node.num_results; ++i) {
     const Origin origin = builder_.peek().origin(node.result(i));
     if (origin == kNoOrigin) continue;
-    info_->forms.emplace(origin, std::move(*form));  // of equal nodes, the first
+    info_->forms.emplace(origin, std::move(*form));  // for equal nodes, the form of the first
     return;
   }
 }
@@ -202,7 +202,7 @@ Result<bool> Importer::read_known(const onnx::NodeProto& proto, OnnxForm form) {
     if (operand != kNoValue && !builder_.type(operand).known()) return false;
   ISOMER_TRY(const NodeId id, builder_.node(*normal->op, normal->attrs, normal->operands, form.num_results));
   if (!as_declared(proto, builder_.at(id))) return false;
-  // A known node must be writable even if no rewrite changes it.
+  // It must be possible to write a known node even if no rewrite changes it.
   if (!onnx_form_of(builder_.peek(), builder_.at(id), *info_)) return false;
   ISOMER_CHECK(define_results(proto, id));
   keep_form(id, original_form(std::move(original), normal->sources, form_key(builder_.peek(), builder_.at(id))));
@@ -213,7 +213,7 @@ std::vector<TensorType> Importer::opaque_types(const onnx::NodeProto& proto, con
   std::vector<PartialType> inferred;
   if (form != nullptr) inferred = dynamic_types(builder_, shapes_, *form);
   inferred.resize(static_cast<size_t>(proto.output_size()));
-  // No symbol of a model begins with a question mark (see TypeReader), and the count makes each one differ.
+  // No symbol of a model begins with a question mark (see TypeReader), and the counter makes each one unique.
   const auto fresh = [&] { return Dim::symbol(fmt::format("?{}", unknown_extents_++)); };
   std::vector<TensorType> types;
   for (int i = 0; i < proto.output_size(); ++i) {
@@ -292,7 +292,7 @@ Status Importer::read_node(onnx::NodeProto& proto, bool quantized) {
   if (complete && !quantized) {
     ISOMER_TRY(const bool done, read_known(proto, form));
     if (done) return {};
-    set_types(form);  // it may have built a node before it gave up
+    set_types(form);  // normalization may have built a node before it gave up
   }
   return add_opaque(proto, opset->second, std::move(operands), complete ? &form : nullptr);
 }

@@ -152,7 +152,7 @@ TEST(Import, EqualImportsOfOneDomainAreAcceptedAndKept) {
 }
 
 TEST(Import, WhatCannotBeWrittenAtItsOpsetStaysOpaque) {
-  // The extents behind the axis are 1, so that this is a Softmax along one axis; opset 9 can say only the last one.
+  // The extents after the axis are 1, so this is a Softmax along one axis. Opset 9 can express only the last axis.
   ProtoModel model(8, 9);
   model.input("x", {"1", "1000", "1", "1"});
   model.node("Softmax", {"x"}, {"y"})->set_name("prob");
@@ -182,7 +182,7 @@ TEST(Import, QuantizedRegionsStayAsTheyAre) {
   model.output("y");
   const auto read = load(model);
   ASSERT_TRUE(read) << read.error().message;
-  // Known: "before", and "y" behind the region: quantization keeps extents, so its operand has a type.
+  // Known: "before", and "y" after the region. Quantization preserves extents, so the operand of "y" has a type.
   EXPECT_EQ(count(read->graph, "Relu"), 2U);
   EXPECT_EQ(count(read->graph, "Sigmoid"), 0U);
   test::round_trip(model);

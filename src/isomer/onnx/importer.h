@@ -1,5 +1,5 @@
 #pragma once
-// The import of one model, step by step. Only import.cc and import_node.cc use it.
+// The import of one model, step by step. Used only by import.cc and import_node.cc.
 
 #include <memory>
 #include <optional>
@@ -20,10 +20,10 @@ class ExternalData;
 
 class Importer {
  public:
-  /// Takes `model` apart.
+  /// Consumes the content of `model`.
   Importer(onnx::ModelProto& model, ExternalData& external) : model_(model), external_(external) {}
 
-  /// Errors name the node (or input, ...) and the reason, not the file.
+  /// Imports the model. Errors name the node (or input, ...) and the reason, but not the file.
   Result<Model> run();
 
  private:
@@ -41,7 +41,7 @@ class Importer {
   Status embed_rest();
   Result<std::vector<ValueId>> read_outputs();
   Result<Model> finish(std::span<const ValueId> outputs);
-  /// Gives a value its name; fails when another has it already.
+  /// Gives a value its name. Fails if another value already has this name.
   Status define(const std::string& name, ValueId value);
   Status define_constant(const std::string& name, Tensor tensor);
   Status define_trained(const std::string& name, const Tensor& tensor);
@@ -51,24 +51,24 @@ class Importer {
   Status read_constant(const onnx::NodeProto& proto);
   Result<std::vector<ValueId>> operands_of(const onnx::NodeProto& proto) const;
   Result<ValueId> use(const std::string& name) const;
-  /// Reads the attributes into `form`; false when some are of kinds that the graph does not model.
+  /// Reads the attributes into `form`. Returns false if some are of kinds that the graph does not support.
   Result<bool> read_attributes(const onnx::NodeProto& proto, OnnxForm& form) const;
   Result<OnnxForm> form_of(const onnx::NodeProto& proto, int opset, std::span<const ValueId> operands) const;
-  /// Ties the form to the types of its operands, until the next node is built.
+  /// Connects the form to the types of its operands. Valid until the next node is built.
   void set_types(OnnxForm& form) const;
-  /// Builds a node of the registry; false when it has to be opaque.
+  /// Builds a node of a declared operator. Returns false if it must be opaque.
   Result<bool> read_known(const onnx::NodeProto& proto, OnnxForm form);
   void keep_form(NodeId id, std::optional<OriginalForm> form);
   bool as_declared(const onnx::NodeProto& proto, const Node& node) const;
   Status define_results(const onnx::NodeProto& proto, NodeId id);
-  /// The results as constants, where they can be known; else empty.
+  /// The results as constants if they can be computed; otherwise empty.
   std::vector<ValueId> known_results(NodeId id);
-  /// `form` is the node's form where its attributes could be read; null for others. It gives result types, and for
-  /// operators of the registry the node's attributes.
+  /// Adds an opaque node. `form` is the node's form if its attributes could be read, otherwise nullptr. It determines
+  /// the result types, and the node's attributes if the operator is declared.
   Status add_opaque(onnx::NodeProto& proto, int opset, std::vector<ValueId> operands, const OnnxForm* form);
-  /// The types of an opaque node's results, as far as they can be told.
+  /// The types of an opaque node's results, as far as they are known.
   std::vector<TensorType> opaque_types(const onnx::NodeProto& proto, const OnnxForm* form);
-  /// The elements of a value where they are known; empty() otherwise.
+  /// The elements of a value if they are known; otherwise empty().
   Tensor known(ValueId value) const;
   Status add_opaque_sparse(onnx::SparseTensorProto& proto);
 
@@ -80,10 +80,10 @@ class Importer {
   TypeReader types_;
   std::unordered_map<std::string, TensorType> declared_;
   std::unordered_map<std::string, ValueId> values_;
-  std::unordered_map<ValueId, Tensor> computed_;  // known values that stay nodes
+  std::unordered_map<ValueId, Tensor> computed_;  // known values that remain nodes
   ShapeValues shapes_;
   std::unordered_set<std::string> inputs_;
-  std::unordered_set<std::string> trained_;    // what training_info names
+  std::unordered_set<std::string> trained_;    // the names in training_info
   std::unordered_set<std::string> functions_;  // domain, NUL, name
   int64_t opaque_nodes_ = 0;
   int64_t unknown_extents_ = 0;

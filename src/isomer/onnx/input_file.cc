@@ -21,8 +21,8 @@ tl::unexpected<Error> fail_errno(const char* what) {
   return fail("{}: {}", what, std::system_category().message(errno));
 }
 
-/// A file that is mapped, for the handler of SIGBUS, which may take no lock: entries are never freed, only used again,
-/// and `begin` is null in those that are not in use.
+/// A mapped file, for the SIGBUS handler, which must not use locks. Entries are reused but never freed; `begin` is null
+/// in unused entries.
 struct Mapping {
   std::atomic<const std::byte*> begin = nullptr;
   size_t size = 0;
@@ -62,7 +62,7 @@ void print(const char* text) {
   static_cast<void>(ignored);
 }
 
-/// Pages of a mapped file that are not there any more cannot be given any right content: the process ends.
+/// Lost pages of a mapped file cannot be replaced with correct content, so the process exits.
 void end_on_lost_page(int signal, siginfo_t* info, void*) {
   const auto* address = static_cast<const std::byte*>(info->si_addr);
   for (const Mapping* entry = mappings; entry != nullptr; entry = entry->next) {
@@ -73,7 +73,7 @@ void end_on_lost_page(int signal, siginfo_t* info, void*) {
     print(": was truncated, or could not be read, while it was in use\n");
     _exit(2);
   }
-  ::signal(signal, SIG_DFL);  // not ours: the access is tried again, and its signal ends the process
+  ::signal(signal, SIG_DFL);  // not one of Isomer's files: the access is repeated, and its signal ends the process
 }
 
 Status check(int descriptor, InputFile::Options options, struct stat& info) {
@@ -126,7 +126,7 @@ InputFile::~InputFile() {
 Result<FileBytes> InputFile::bytes(uint64_t offset, size_t count) const {
   if (!copies()) return FileBytes{mapped_.subspan(offset, count), shared_from_this()};
   constexpr size_t kChunk = size_t{64} << 20;
-  const std::shared_ptr<std::byte[]> copy(new std::byte[count]);  // without zeros first
+  const std::shared_ptr<std::byte[]> copy(new std::byte[count]);  // not initialized to zero
   for (size_t done = 0; done < count;) {
     const ssize_t got =
         ::pread(descriptor_, copy.get() + done, std::min(count - done, kChunk), static_cast<off_t>(offset + done));

@@ -11,12 +11,12 @@
 
 namespace isomer {
 
-/// From now on this process maps its input files into memory instead of reading them. When one of them is truncated, or
-/// cannot be read, while it is in use, the process ends with exit code 2 and a message that names the file. That needs
-/// the process's handler of SIGBUS: programs of ours call this, the libraries never do.
+/// From now on, this process maps its input files into memory instead of reading them. If a mapped file is truncated or
+/// becomes unreadable while it is in use, the process exits with code 2 and a message that names the file. This
+/// requires the process's SIGBUS handler, so only Isomer's programs call it, never its libraries.
 void map_input_files();
 
-/// Bytes of a file, with what keeps them in memory.
+/// Bytes of a file, with the owner of their memory.
 struct FileBytes {
   std::span<const std::byte> bytes;
   std::shared_ptr<const void> owner;
@@ -25,24 +25,24 @@ struct FileBytes {
 class InputFile : public std::enable_shared_from_this<InputFile> {
  public:
   struct Options {
-    /// Refuses a file that has other names (hard links): which folder they lie in cannot be told.
+    /// Refuses a file with other names (hard links), because its folder is then ambiguous.
     bool single_link = false;
   };
 
-  /// Opens a regular file; the last component of `path` may be a symbolic link unless single_link is set. Fails with
-  /// the reason, without the path.
+  /// Opens a regular file. The last component of `path` may be a symbolic link unless single_link is set. An Error has
+  /// the reason, but not the path.
   static Result<std::shared_ptr<const InputFile>> open(const std::filesystem::path& path, Options options);
 
   ~InputFile();
   InputFile(const InputFile&) = delete;
   InputFile& operator=(const InputFile&) = delete;
 
-  /// How many bytes the file had when it was opened.
+  /// The size of the file when it was opened.
   uint64_t size() const { return size_; }
-  /// Whether bytes() copies them.
+  /// Whether bytes() returns a copy.
   bool copies() const { return mapped_.empty(); }
-  /// The `count` bytes from `offset` on, which must lie within size(). Fails, without the path, where the file has
-  /// become shorter or cannot be read.
+  /// The `count` bytes from `offset` on, which must be within size(). Fails, without the path, if the file has become
+  /// shorter or cannot be read.
   Result<FileBytes> bytes(uint64_t offset, size_t count) const;
 
  private:

@@ -48,7 +48,7 @@ TEST_F(InputFileTest, LibrariesReadAndTakeNoSignal) {
   EXPECT_EQ(reinterpret_cast<void*>(before.sa_handler), reinterpret_cast<void*>(after.sa_handler));
 }
 
-/// What the program does with a file that it maps.
+/// Maps a file and changes it during use.
 void use_mapped(const fs::path& path, void (*change)(const fs::path&)) {
   map_input_files();
   const auto other = InputFile::open("/proc/self/exe", {}).value();

@@ -1,5 +1,5 @@
 #pragma once
-// Nodes of a file in messages.
+// Labels of a file's nodes in messages.
 
 #include <string>
 
@@ -7,7 +7,7 @@
 
 namespace isomer {
 
-/// "node 'conv1' (Conv)": by its name, else by that of its first result, else by its position ("node #3 (Conv)").
+/// "node 'conv1' (Conv)" with its name, or the name of its first result, or its position ("node #3 (Conv)").
 std::string node_label(const onnx::NodeProto& node, int position);
 
 }  // namespace isomer

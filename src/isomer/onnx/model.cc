@@ -6,7 +6,7 @@
 namespace isomer {
 namespace {
 
-/// The IR version that came with an opset; 10 at most, which every engine reads.
+/// The IR version for an opset, at most 10, which every engine supports.
 int64_t ir_version_for(int opset) {
   if (opset < 9) return 3;
   if (opset < 10) return 4;
@@ -54,7 +54,7 @@ Model make_model(Graph graph, const std::string& name, int opset) {
   std::unordered_set<std::string> outputs;
   for (const ValueId output : graph.outputs()) {
     const std::string& own = graph.name(output);
-    // An input may be an output under its own name; no other value may have this name.
+    // An input may be an output under its own name. No other value may have this name.
     const bool usable =
         !own.empty() && !outputs.contains(own) && (!inputs.contains(own) || graph.producer_node(output).is_input());
     info->outputs.push_back(usable ? own : unused(fmt::format("output_{}", info->outputs.size()), info->names));

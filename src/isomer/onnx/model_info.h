@@ -1,5 +1,5 @@
 #pragma once
-// What a model says beside its graph. Only onnx/ knows it.
+// The content of a model in addition to its graph. Only onnx/ uses it.
 
 #include <map>
 #include <string>
@@ -15,36 +15,39 @@
 
 namespace isomer {
 
-/// A known node as the model wrote it.
+/// A known node in the form of the model.
 struct OriginalForm {
-  OnnxForm form;                ///< its parameters as constants, its operands without values
-  std::vector<size_t> sources;  ///< by operand of the node, its place in the form (NormalForm::sources)
+  OnnxForm form;                ///< parameters as constants; operands without values
+  std::vector<size_t> sources;  ///< for each operand of the node, its index in the form (NormalForm::sources)
   uint64_t key;                 ///< form_key of the node
 };
 
 struct ModelInfo {
-  /// Everything but the graph's nodes and the elements of its initializers; those stand by name and doc string alone.
+  /// Everything except the graph's nodes and the elements of its initializers. These have only their names and doc
+  /// strings.
   onnx::ModelProto model;
   /// Version of each imported operator set; the standard domain is "".
   std::map<std::string, int> opsets;
-  /// Names of the graph inputs (initializers are none, unless they can be overridden) and outputs.
+  /// Names of the graph inputs (initializers only if a run can override them) and outputs.
   std::vector<std::string> inputs;
   std::vector<std::string> outputs;
-  /// Initializers whose elements may change: graph inputs too, which a run may override, or training_info names them.
+  /// Initializers whose elements may change: those that are also graph inputs, which a run may override, and those that
+  /// training_info names.
   std::map<std::string, Tensor> defaults;
-  /// Name, doc string, metadata, ... of known nodes by the origin of their first result; no operands, no attributes.
+  /// Name, doc string, metadata, ... of known nodes by the origin of their first result, without operands and
+  /// attributes.
   std::unordered_map<Origin, onnx::NodeProto> nodes;
-  /// Likewise their forms, so that a node that no rewrite changed is written as it was.
+  /// The forms of known nodes, also by origin, so that nodes that no rewrite changed are written exactly as they were.
   std::unordered_map<Origin, OriginalForm> forms;
-  /// Names of the model's constants by content, so that parameters that became attributes find theirs again.
+  /// Names of the model's constants by content, so that export finds the names of parameters that became attributes.
   std::unordered_map<uint64_t, std::string> constant_names;
-  /// The other files that the file that the model was read from needs, by the names that it gives them, sorted.
+  /// The other files that the model's file needs, by the names that it gives them, sorted.
   std::vector<std::string> external_files;
-  /// Every name of a value, also inside of subgraphs.
+  /// The names of all values, including those in subgraphs.
   std::unordered_set<std::string> names;
 };
 
-/// The standard domain has two names.
+/// The domain under its usual name: the standard domain has two names.
 inline std::string normal_domain(const std::string& domain) { return domain == "ai.onnx" ? "" : domain; }
 
 }  // namespace isomer

@@ -40,7 +40,7 @@ bool ExportNames::require(ValueId value, const std::string& name) {
   return true;
 }
 
-/// Initializers come first: an alias of one can be made, but not one as an alias.
+/// Initializers come first: an initializer can have an alias, but cannot be one.
 void ExportNames::require_trained(const Graph& graph) {
   for (const Node& node : graph.nodes())
     if (node.is_opaque() && is_own(node, kTrainedInitializer)) require(node.result(), node.attrs.text("@node"));
@@ -70,7 +70,7 @@ void ExportNames::require_captures(const Graph& graph, NodeId id) {
   for (size_t i = 0; first + i < operands.size(); ++i) {
     const ValueId value = operands[first + i];
     if (require(value, captures[i])) continue;
-    // Another value bears this name since a rewrite. The alias is a new name because no subgraph defines it.
+    // After a rewrite, another value has this name. The alias needs a new name that no subgraph defines.
     const std::string alias = fresh("captured");
     owners_[alias] = value;
     if (names_[value].empty())

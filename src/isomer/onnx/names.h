@@ -1,5 +1,5 @@
 #pragma once
-// Which name each value bears in an exported model.
+// Assigns names to the values of an exported model.
 
 #include <map>
 #include <string>
@@ -12,25 +12,24 @@
 
 namespace isomer {
 
-/// A value must bear the names by which others know it: the model's inputs and outputs, what subgraphs capture, and
-/// what training_info names. Where that makes two names for one value, the second is an alias that an Identity node
-/// makes. All other values keep their names from the model where they can, and else get new ones that occur nowhere in
-/// the model.
+/// Some values must have certain names: the model's inputs and outputs, captured values of subgraphs, and values that
+/// training_info names. If one value must have two names, the second is an alias, made by an Identity node. All other
+/// values keep their names from the model if possible. Otherwise they get new names that occur nowhere in the model.
 class ExportNames {
  public:
-  /// Fails when two values must bear one name.
+  /// Fails if two values must have the same name.
   static Result<ExportNames> assign(const Graph& graph, const ModelInfo& info);
 
   const std::string& of(ValueId value) const { return names_[value]; }
-  /// Further names of a value.
+  /// Additional names of a value.
   const std::vector<std::string>& aliases(ValueId value) const;
-  /// New names for captures of an opaque node whose own names other values bear; empty for most nodes.
+  /// New names for captured values of an opaque node, if other values have their original names. Empty for most nodes.
   const std::map<std::string, std::string>& renamed_captures(NodeId node) const;
 
   bool taken(const std::string& name) const { return owners_.contains(name); }
-  /// Takes `name` for something that is no value of the graph (a parameter); false when it is taken.
+  /// Reserves `name` for something other than a value of the graph (a parameter). Returns false if it is already taken.
   bool take(const std::string& name) { return owners_.emplace(name, kNoValue).second; }
-  /// Takes a new name.
+  /// Reserves and returns a new name.
   std::string fresh(const std::string& wish);
 
  private:

@@ -7,7 +7,7 @@
 namespace isomer {
 namespace {
 
-/// The model's own form of the node; nothing where it wrote another one.
+/// The model's own form of the node; nullopt if the model has another form.
 std::optional<OnnxForm> form_of_model(const Graph& graph, const Node& node, const ModelInfo& info) {
   for (uint32_t i = 0; i < node.num_results; ++i) {
     const auto at = info.forms.find(graph.origin(node.result(i)));

@@ -10,16 +10,16 @@
 
 namespace isomer {
 
-/// What the normalized form of a node follows from, together with the form that the model wrote: operator, attributes,
-/// types of the operands. Nodes of one key can be written in one form.
+/// Hash of what determines the normalized form of a node, together with the model's own form: operator, attributes, and
+/// operand types. Nodes with the same key can be written in the same form.
 uint64_t form_key(const Graph& graph, const Node& node);
 
-/// What export needs to write a known node again as `form`, which was normalized with these `sources`; nothing where a
-/// parameter is not a constant.
+/// The data with which export can write a known node as `form` again. `form` was normalized with these `sources`.
+/// Returns nullopt if a parameter is not a constant.
 std::optional<OriginalForm> original_form(OnnxForm form, const std::vector<size_t>& sources, uint64_t key);
 
-/// The form of a known node: the model's own where it wrote the same node, else its form at the model's opset. An Error
-/// says why it cannot be written at the model's opset.
+/// The form of a known node: the model's own form if it has the same node, otherwise its form at the model's opset.
+/// Fails with the reason if the node cannot be written at this opset.
 Result<OnnxForm> onnx_form_of(const Graph& graph, const Node& node, const ModelInfo& info);
 
 }  // namespace isomer

@@ -7,7 +7,7 @@ namespace {
 
 using onnx::AttributeProto;
 
-/// The kind of an attribute; models of the first IR version say it by the field alone.
+/// The kind of an attribute. Models of the first IR version indicate it only by the field that is set.
 AttributeProto::AttributeType kind_of(const AttributeProto& proto) {
   if (proto.type() != AttributeProto::UNDEFINED) return proto.type();
   if (proto.has_f()) return AttributeProto::FLOAT;

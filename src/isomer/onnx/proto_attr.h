@@ -1,5 +1,5 @@
 #pragma once
-// AttributeProto to AttrValue and back.
+// Converts AttributeProto to AttrValue and back.
 
 #include <optional>
 #include <string>
@@ -11,7 +11,7 @@
 
 namespace isomer {
 
-/// The value; nothing for kinds that the graph does not model (subgraphs, lists of tensors, sparse tensors, types,
+/// The value; nullopt for kinds that the graph does not support (subgraphs, lists of tensors, sparse tensors, types,
 /// references to attributes of a function).
 Result<std::optional<AttrValue>> read_attr(const onnx::AttributeProto& proto, ExternalData& external);
 

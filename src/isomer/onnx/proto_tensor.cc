@@ -21,8 +21,7 @@ Tensor copied(DType dtype, std::vector<int64_t> dims, std::span<const std::byte>
   return tensor;
 }
 
-/// Fields narrower than the field that carries them (`int32_data` for half, int8, packed int4, ...): the low bits
-/// count.
+/// Elements that are narrower than their field (`int32_data` for half, int8, packed int4, ...) are in its low bits.
 template <class To, class Field>
 Result<Tensor> narrowed_field(DType dtype, std::vector<int64_t> dims, const Field& field) {
   const size_t size = Tensor::byte_size(dtype, dims);
@@ -34,7 +33,7 @@ Result<Tensor> narrowed_field(DType dtype, std::vector<int64_t> dims, const Fiel
   return tensor;
 }
 
-/// One element of 6 bits an entry; packed here as raw data is, low bits first.
+/// One element of 6 bits per entry, packed here like raw data, low bits first.
 Result<Tensor> six_bit_field(DType dtype, std::vector<int64_t> dims, const onnx::TensorProto& proto) {
   int64_t count = 1;
   for (const int64_t dim : dims) count *= dim;
@@ -60,7 +59,7 @@ Result<Tensor> string_field(std::vector<int64_t> dims, const onnx::TensorProto& 
   return Tensor::strings(std::move(dims), {proto.string_data().begin(), proto.string_data().end()});
 }
 
-/// Elements in the field of their type.
+/// Reads elements from the field for their type.
 Result<Tensor> from_field(DType dtype, std::vector<int64_t> dims, const onnx::TensorProto& proto) {
   switch (dtype) {
     case DType::String:
@@ -99,7 +98,7 @@ Result<Tensor> from_external(DType dtype, std::vector<int64_t> dims, const onnx:
   return Tensor::view(dtype, std::move(dims), found.bytes, found.owner);
 }
 
-/// `own` is `proto` where its raw data may be taken, else null.
+/// `own` is `proto` if its raw data may be moved, otherwise nullptr.
 Result<Tensor> convert(const onnx::TensorProto& proto, onnx::TensorProto* own, ExternalData& external) {
   const auto dtype = dtype_from_onnx(proto.data_type());
   if (!dtype || *dtype == DType::Undefined) return fail("its element type {} is not known", proto.data_type());
@@ -112,7 +111,7 @@ Result<Tensor> convert(const onnx::TensorProto& proto, onnx::TensorProto* own, E
   if (*dtype == DType::String) return fail("strings cannot be raw data");
   if (proto.raw_data().size() != size)
     return fail("it has {} bytes of raw data, its type wants {}", proto.raw_data().size(), size);
-  constexpr size_t kWorthTaking = 256;  // shorter ones are copied: they may lie inside of the string object
+  constexpr size_t kWorthTaking = 256;  // shorter data is copied, because it may be inside of the string object
   const auto bytes = std::as_bytes(std::span(proto.raw_data()));
   if (own == nullptr || size < kWorthTaking || !aligned(bytes.data(), *dtype))
     return copied(*dtype, std::move(dims), bytes);
@@ -127,7 +126,7 @@ Result<size_t> checked_byte_size(DType dtype, std::span<const int64_t> dims) {
   unsigned __int128 count = 1;
   for (const int64_t dim : dims) {
     if (dim < 0) return fail("it has the negative extent {}", dim);
-    // An extent of 0 counts as 1: later arithmetic forms partial products.
+    // An extent of 0 counts as 1, because later arithmetic computes partial products.
     count *= static_cast<uint64_t>(std::max<int64_t>(dim, 1));
     if (count > static_cast<uint64_t>(Dim::kHuge / 64)) return fail("its extents are too large to address");
   }

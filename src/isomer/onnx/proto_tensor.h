@@ -1,5 +1,5 @@
 #pragma once
-// TensorProto to Tensor and back, for every element type and every field that may hold the elements.
+// Converts TensorProto to Tensor and back, for every element type and every field that may contain the elements.
 
 #include <cstdint>
 #include <span>
@@ -12,16 +12,16 @@
 
 namespace isomer {
 
-/// Bytes of a dense tensor; fails on negative extents and on sizes that no machine can address.
+/// The size of a dense tensor in bytes. Fails for negative extents and sizes that cannot be addressed.
 Result<size_t> checked_byte_size(DType dtype, std::span<const int64_t> dims);
 
-/// The tensor that `proto` holds. Raw data is taken out of `proto`, not copied; external data is viewed in its mapping,
-/// where it is aligned. Nothing is allocated before the elements are known to be there.
+/// The tensor in `proto`. Raw data is moved out of `proto`, not copied. External data is a view of the mapped file if
+/// it is aligned. Allocates memory only after checking that the elements exist.
 Result<Tensor> take_tensor(onnx::TensorProto& proto, ExternalData& external);
-/// As take_tensor, but leaves `proto` as it is.
+/// As take_tensor, but does not change `proto`.
 Result<Tensor> read_tensor(const onnx::TensorProto& proto, ExternalData& external);
 
-/// Element type and extents of `tensor`, and strings; no other elements.
+/// The element type and extents of `tensor`, and its elements only if they are strings.
 onnx::TensorProto tensor_header(const Tensor& tensor);
 /// The whole tensor.
 onnx::TensorProto tensor_proto(const Tensor& tensor);

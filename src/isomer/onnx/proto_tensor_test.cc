@@ -59,7 +59,7 @@ TEST(ProtoTensor, PackedTypesInInt32Data) {
   for (const int element : {0x3f, 0, 0x2a, 1}) six.add_int32_data(element);
   const auto tensor = read(six);
   ASSERT_TRUE(tensor);
-  // 24 bits, the first element lowest.
+  // 24 bits; the first element is in the low bits.
   const unsigned bits = 0x3fU | 0x2aU << 12 | 1U << 18;
   for (size_t i = 0; i < 3; ++i) EXPECT_EQ(static_cast<unsigned>(tensor->bytes()[i]), bits >> (8 * i) & 0xff);
 }

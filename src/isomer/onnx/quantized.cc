@@ -22,8 +22,8 @@ bool computes_quantized(const onnx::NodeProto& node) {
 std::vector<bool> quantized_nodes(const onnx::GraphProto& graph) {
   const auto count = static_cast<size_t>(graph.node_size());
   std::vector<bool> marked(count, false);
-  std::vector<bool> after(count, false);   // behind a DequantizeLinear
-  std::vector<bool> before(count, false);  // in front of a QuantizeLinear
+  std::vector<bool> after(count, false);   // after a DequantizeLinear
+  std::vector<bool> before(count, false);  // before a QuantizeLinear
   std::unordered_map<std::string, size_t> producers;
   const auto node = [&](size_t i) -> const onnx::NodeProto& { return graph.node(static_cast<int>(i)); };
   bool any = false;
@@ -48,7 +48,7 @@ std::vector<bool> quantized_nodes(const onnx::GraphProto& graph) {
   for (size_t i = count; i-- > 0;) {
     if (!before[i] && !is_quantize(node(i))) continue;
     for (const std::string& input : node(i).input())
-      // An unsorted graph is refused later; here it must only not mislead.
+      // An unsorted graph is refused later; here it must only not give wrong answers.
       if (const auto from = producers.find(input); from != producers.end() && from->second < i)
         before[from->second] = true;
   }

@@ -1,5 +1,5 @@
 #pragma once
-// Which nodes of a model are part of its quantization.
+// Finds the nodes that belong to a model's quantization.
 
 #include <vector>
 
@@ -7,9 +7,9 @@
 
 namespace isomer {
 
-/// For each node of the graph, whether it must stay as it is because engines match quantized patterns around it: it
-/// quantizes, dequantizes or computes on quantized data, or it stands next to such a boundary or between two of them
-/// (from a DequantizeLinear on to a QuantizeLinear).
+/// Returns for each node of the graph whether it must not be changed, because engines match quantized patterns around
+/// it. That is the case if the node quantizes, dequantizes or computes on quantized data, is adjacent to such a
+/// boundary, or is between two of them (from a DequantizeLinear to a QuantizeLinear).
 std::vector<bool> quantized_nodes(const onnx::GraphProto& graph);
 
 }  // namespace isomer

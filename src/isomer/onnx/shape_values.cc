@@ -64,7 +64,7 @@ std::optional<ShapeValue> slice(const Values& in, const Attrs& attrs) {
   return ShapeValue{{in[0].elements.begin() + start, in[0].elements.begin() + end}};
 }
 
-/// Both operands element by element; one of them may be a scalar or a single element.
+/// Applies an operation elementwise. One of the operands may be a scalar or a single element.
 template <class F>
 std::optional<ShapeValue> zip(const Values& in, F f) {
   const auto& a = in[0].elements;
@@ -80,7 +80,7 @@ std::optional<ShapeValue> zip(const Values& in, F f) {
   return out;
 }
 
-/// Integer division truncates; that is floor division where neither side can be negative.
+/// Integer division truncates. This equals floor division if neither side can be negative.
 std::optional<Dim> divide(const Dim& a, const Dim& b) {
   if (at_least(a, Dim(0)) != true || at_least(b, Dim(1)) != true) return std::nullopt;
   return floor_div(a, b);
@@ -97,14 +97,15 @@ std::optional<Dim> maximum(const Dim& a, const Dim& b) {
   return std::nullopt;
 }
 
-/// 1 where both sides are equal for all values of the symbols, 0 where they are for none.
+/// 1 if both sides are equal for all values of the symbols, 0 if they are equal for none.
 std::optional<Dim> equal(const Dim& a, const Dim& b) {
   if (a == b) return Dim(1);
   const bool differ = at_least(a, b + Dim(1)) == true || at_least(b, a + Dim(1)) == true;
   return differ ? std::optional(Dim(0)) : std::nullopt;
 }
 
-/// The second operand's elements where the first's are 1, else the third's; each may be a single one.
+/// The second operand's elements where the first operand is 1, otherwise the third's. Each operand may be a single
+/// element.
 std::optional<ShapeValue> where(const Values& in) {
   size_t size = 1;
   for (const ShapeValue& value : in) size = value.elements.size() == 1 ? size : value.elements.size();
@@ -122,7 +123,7 @@ std::optional<ShapeValue> where(const Values& in) {
   return out;
 }
 
-/// `out` with the rank that inference gave the result.
+/// `out` with the rank of the inferred result.
 std::optional<ShapeValue> ranked(ShapeValue out, const TensorType& type) {
   if (!type.known() || type.rank() > 1) return std::nullopt;
   out.scalar = type.rank() == 0;
@@ -152,7 +153,8 @@ std::optional<ShapeValue> compute(std::string_view op, const Attrs& attrs, const
   return std::nullopt;
 }
 
-/// Reshape's parameter: 0 where the target is the operand's extent at the same place, -1 for one that the rest decides.
+/// Reshape's parameter: 0 if the target is the operand's extent at the same place, -1 for one that follows from the
+/// others.
 std::optional<Ints> reshape_target(const Shape& from, const ShapeValue& target) {
   Ints out;
   std::vector<size_t> open;
@@ -169,7 +171,7 @@ std::optional<Ints> reshape_target(const Shape& from, const ShapeValue& target) 
   }
   if (open.size() > 1 || std::count(out.begin(), out.end(), -1) > 1) return std::nullopt;
   if (open.empty()) return out;
-  // The one that is left has to be what the others leave, for every value of the symbols.
+  // The remaining extent must follow from the others for every value of the symbols.
   Dim others(1);
   for (size_t i = 0; i < target.elements.size(); ++i)
     if (i != open[0]) others = others * target.elements[i];
@@ -194,7 +196,7 @@ std::optional<Ints> expand_target(const Shape& from, const ShapeValue& target) {
   return out;
 }
 
-/// Slice's starts or ends: past the end where the extent itself is meant, the front where as far back is.
+/// Slice's starts or ends: a bound that equals the extent becomes the maximum integer, and minus the extent becomes 0.
 std::optional<Ints> slice_bounds(const Shape& from, const ShapeValue& bounds, const Tensor& axes) {
   Ints axis(bounds.elements.size());
   for (size_t i = 0; i < axis.size(); ++i) axis[i] = static_cast<int64_t>(i);
@@ -242,7 +244,7 @@ bool ShapeValues::learn(const GraphBuilder& builder, NodeId id) {
   if (node.num_results != 1 || values_.contains(node.result())) return false;
   const TensorType& type = builder.type(node.result());
   if (type.dtype != DType::Int64 && type.dtype != DType::Int32 && type.dtype != DType::Bool) return false;
-  if (type.dtype == DType::Bool && node.op->name == "Cast") return false;  // any extent but 0 becomes 1
+  if (type.dtype == DType::Bool && node.op->name == "Cast") return false;  // every extent except 0 becomes 1
   const auto operands = builder.peek().operands(node);
   std::optional<ShapeValue> out;
   if (node.op->name == "Shape" && !operands.empty()) {
@@ -285,7 +287,7 @@ void ShapeValues::express(const GraphBuilder& builder, OnnxForm& form) const {
     if (const auto target = computed(1)) write(1, expand_target(from, *target));
   if (form.op_type == "Reshape")
     if (const auto target = computed(1)) {
-      // A target without a literal 0 means the same with and without allowzero, and ours needs 0 to copy extents.
+      // Without a literal 0, a target means the same with and without allowzero. Our target needs 0 to copy extents.
       const auto* allow_zero = form.get<int64_t>("allowzero");
       const bool literal = allow_zero != nullptr && *allow_zero != 0;
       const auto& want = target->elements;

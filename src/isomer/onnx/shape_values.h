@@ -1,5 +1,5 @@
 #pragma once
-// Shape arithmetic on symbolic dimensions: what small integer vectors hold where their elements are extents.
+// Shape arithmetic on symbolic dimensions: the elements of small integer vectors that contain extents.
 
 #include <optional>
 #include <span>
@@ -19,15 +19,15 @@ struct ShapeValue {
 
 class ShapeValues {
  public:
-  /// The elements of a value, where they are known: a small constant of integers or bools (0 and 1), or what `learn`
-  /// found.
+  /// The elements of a value if they are known: it is a small constant of integers or bools (0 and 1), or `learn`
+  /// computed them.
   std::optional<ShapeValue> find(const GraphBuilder& builder, ValueId value) const;
 
-  /// Follows one node. True when the elements of its result became known.
+  /// Evaluates one node. Returns true if the elements of its result became known.
   bool learn(const GraphBuilder& builder, NodeId id);
 
-  /// Fills in operands of the form that say a shape (Reshape's, Expand's, ends of Slice) as constants that mean the
-  /// same for every value of the symbols, where there are such constants.
+  /// Replaces operands of the form that describe shapes (of Reshape, Expand, ends of Slice) by equivalent constants, if
+  /// there are constants that are correct for every value of the symbols.
   void express(const GraphBuilder& builder, OnnxForm& form) const;
 
  private:

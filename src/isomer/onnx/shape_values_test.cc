@@ -1,4 +1,4 @@
-// Shape arithmetic that import evaluates, seen through the graphs that come out.
+// Tests the shape arithmetic that import evaluates, by importing models.
 
 #include "isomer/onnx/shape_values.h"
 
@@ -15,7 +15,7 @@ OnnxForm reshape_form(const GraphBuilder& builder, ValueId x, ValueId target) {
           .types = {&builder.type(x), &builder.type(target)}};
 }
 
-/// An operator of a name that ShapeValues knows, with a type given by its attribute.
+/// An operator with a name that ShapeValues knows, and a type given by its attribute.
 OpDef stub(const std::string& name, InferFn infer) {
   return {.name = name, .attrs = {}, .min_operands = 1, .max_operands = OpDef::kVariadic, .infer = infer};
 }

@@ -21,7 +21,7 @@ bool is_small(DType dtype, const std::vector<int64_t>& dims) {
   return true;
 }
 
-/// The type in which a Numeric kernel sees a small integer.
+/// The type of small integers in a Numeric kernel.
 DType kernel_type(Compute compute, DType dtype) {
   return compute == Compute::Numeric && is_integer(dtype) && dtype != DType::Uint64 ? DType::Int64 : dtype;
 }
@@ -35,7 +35,7 @@ Tensor converted(const Tensor& wide, DType dtype) {
   return out;
 }
 
-/// The low bits of int64 elements.
+/// Converts int64 elements to their low bits.
 Tensor narrowed(const Tensor& wide, DType dtype) {
   if (wide.dtype() == dtype) return wide;
   switch (dtype_bits(dtype)) {

@@ -1,5 +1,5 @@
 #pragma once
-// Arithmetic on small constants, such as models do on shapes.
+// Arithmetic on small constants, such as shapes.
 
 #include <optional>
 #include <span>
@@ -9,8 +9,8 @@
 
 namespace isomer {
 
-/// What a node computes from known operands, where all tensors are small and of integers, bools or floats; nothing
-/// where they are not, or the operator has no kernel.
+/// The results of a node for known operands, if all tensors are small and consist of integers, bools or floats. Returns
+/// nullopt otherwise, and if the operator has no kernel.
 std::optional<std::vector<Tensor>> evaluate_small(const OpDef& op, const Attrs& attrs, std::vector<Tensor> operands,
                                                   std::span<const TensorType> types);
 

@@ -12,7 +12,7 @@
 namespace isomer {
 namespace {
 
-/// By node, the nodes whose results it uses, itself or in its subgraphs.
+/// For each node, the nodes whose results it or its subgraphs use.
 std::vector<std::vector<int>> sources_of(const NodeProtos& nodes) {
   std::unordered_map<std::string_view, int> producers;
   for (int i = 0; i < nodes.size(); ++i)
@@ -30,13 +30,13 @@ std::vector<std::vector<int>> sources_of(const NodeProtos& nodes) {
   return sources;
 }
 
-/// Visits nodes depth first, each behind its sources.
+/// Visits nodes depth first, each after its sources.
 class Sorter {
  public:
   explicit Sorter(const NodeProtos& nodes)
       : nodes_(nodes), sources_(sources_of(nodes)), states_(sources_.size(), State::New) {}
 
-  /// The positions of the nodes in order.
+  /// The positions of the nodes in sorted order.
   Result<std::vector<int>> run() {
     for (int i = 0; i < nodes_.size(); ++i) ISOMER_CHECK(visit(i));
     return std::move(order_);
@@ -56,7 +56,7 @@ class Sorter {
     path_.push_back({node});
   }
 
-  /// Not recursive: a path may be as long as the graph.
+  /// Not recursive, because a path may be as long as the graph.
   Status visit(int first) {
     if (state(first) == State::New) open(first);
     while (!path_.empty()) {
@@ -75,7 +75,7 @@ class Sorter {
     return {};
   }
 
-  /// The end of the path leads back to `start`.
+  /// An Error for a path whose end leads back to `start`.
   tl::unexpected<Error> cycle(int start) const {
     constexpr ptrdiff_t kShown = 8;
     const auto from = std::ranges::find(path_, start, &Visit::node);
@@ -102,7 +102,7 @@ void reorder(NodeProtos& nodes, const std::vector<int>& order) {
   for (const int from : order) nodes.AddAllocated(taken[static_cast<size_t>(from)]);
 }
 
-/// Sorts the graphs among the node's attributes.
+/// Sorts the subgraphs in the node's attributes.
 Status sort_inside(onnx::NodeProto& node) {
   for (onnx::AttributeProto& attr : *node.mutable_attribute()) {
     if (attr.has_g()) ISOMER_CHECK(sort_nodes(*attr.mutable_g()->mutable_node()));

@@ -1,6 +1,6 @@
 #pragma once
-// The order of a model's nodes. ONNX wants each node behind those whose results it uses; some tools write them in
-// another order, and engines accept that.
+// Sorts the nodes of a model. ONNX requires each node to come after the nodes whose results it uses. Some tools write
+// them in another order, and engines accept that.
 
 #include "isomer/base/result.h"
 #include "onnx-ml.pb.h"
@@ -9,8 +9,8 @@ namespace isomer {
 
 using NodeProtos = google::protobuf::RepeatedPtrField<onnx::NodeProto>;
 
-/// Brings the nodes of a graph or function, and those of the graphs inside of them, into such an order. Nodes that are
-/// in order stay where they are. An Error names the nodes of a cycle.
+/// Sorts the nodes of a graph or function, and those of its subgraphs. Nodes that are already in order stay in place.
+/// An Error names the nodes of a cycle.
 Status sort_nodes(NodeProtos& nodes);
 
 }  // namespace isomer

@@ -18,7 +18,7 @@ std::vector<std::string> order_of(const NodeProtos& nodes) {
   return names;
 }
 
-/// A node with one graph inside.
+/// Adds a subgraph to a node and returns it.
 onnx::GraphProto& graph_inside(onnx::NodeProto* node) {
   auto* attr = node->add_attribute();
   attr->set_name("body");
@@ -80,7 +80,7 @@ TEST(SortNodes, SubgraphsAndFunctionsAreSortedToo) {
 }
 
 TEST(SortNodes, ALongChainBackwardsIsSorted) {
-  constexpr int kLength = 200000;  // longer than a recursion may be deep
+  constexpr int kLength = 200000;  // too deep for recursion
   ProtoModel model;
   for (int i = kLength; i > 0; --i) model.node("Relu", {std::to_string(i - 1)}, {std::to_string(i)});
   ASSERT_TRUE(sort_nodes(*model.graph().mutable_node()));

@@ -10,7 +10,7 @@ using onnx::AttributeProto;
 using onnx::GraphProto;
 using onnx::NodeProto;
 
-/// Calls f(graph) for each graph among a node's attributes.
+/// Calls f(graph) for each subgraph in a node's attributes.
 template <class F>
 void for_each_subgraph(const NodeProto& node, F f) {
   for (const AttributeProto& attr : node.attribute()) {
@@ -36,7 +36,8 @@ std::unordered_set<std::string> defined_names(const GraphProto& graph) {
   return names;
 }
 
-/// Walks a graph's uses of names that neither it nor a graph around it defines, up to the walk's root.
+/// Visits the uses of names that are defined neither in their graph nor in an enclosing graph, up to the root of the
+/// walk.
 class CaptureWalk {
  public:
   void node(const NodeProto& node) {

@@ -1,6 +1,5 @@
 #pragma once
-// What lies inside of nodes: the graphs among their attributes and the names that these share with the graph around
-// them.
+// The subgraphs in the attributes of nodes, and the names that these share with the enclosing graph.
 
 #include <map>
 #include <string>
@@ -13,25 +12,25 @@
 
 namespace isomer {
 
-/// Whether a node has graphs among its attributes.
+/// Whether a node has subgraphs in its attributes.
 bool has_subgraph(const onnx::NodeProto& node);
 
-/// The names of outer values that the node's subgraphs use, each once, in the order of their first use.
+/// The names of outer values that the node's subgraphs use, without duplicates, in the order of their first use.
 std::vector<std::string> captured_names(const onnx::NodeProto& node);
 
 /// The names of the model's values that a part of its training_info uses or changes.
 std::vector<std::string> trained_names(const onnx::TrainingInfoProto& training);
 
-/// Renames captured values inside of the node's subgraphs. No new name may be one that a subgraph defines.
+/// Renames captured values in the node's subgraphs. A subgraph must not define any of the new names.
 void rename_captures(onnx::NodeProto& node, const std::map<std::string, std::string>& names);
 
-/// Every name of a value anywhere in the graph, subgraphs included.
+/// Adds the names of all values in the graph, including its subgraphs.
 void collect_names(const onnx::GraphProto& graph, std::unordered_set<std::string>& names);
 
-/// Brings the external data of every tensor inside of the node's attributes into the node, so that the node stands for
-/// itself. Fails as reading the tensors would.
+/// Copies the external data of all tensors in the node's attributes into the node, so that the node is self-contained.
+/// Fails if the tensors cannot be read.
 Status embed_external(onnx::NodeProto& node, ExternalData& external);
-/// Likewise for a whole graph.
+/// The same for a whole graph.
 Status embed_external(onnx::GraphProto& graph, ExternalData& external);
 
 }  // namespace isomer

@@ -1,5 +1,5 @@
 #pragma once
-// Tensors in files of their own, as ONNX's test data has them.
+// Files that contain a single tensor, as in ONNX's test data.
 
 #include <filesystem>
 
@@ -8,7 +8,7 @@
 
 namespace isomer {
 
-/// Reads a serialized TensorProto. Fails, naming the file, when it cannot be read or is no dense tensor.
+/// Reads a serialized TensorProto. Fails with the file's name if it cannot be read or is not a dense tensor.
 Result<Tensor> tensor_from_pb_file(const std::filesystem::path& path);
 
 }  // namespace isomer

@@ -1,5 +1,5 @@
 #pragma once
-// Building blocks of this room's tests: ModelProtos made by hand, round trips.
+// Helpers for this room's tests: hand-written ModelProtos and round trips.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@
 
 namespace isomer::test {
 
-/// A ModelProto that is put together step by step.
+/// A ModelProto that is built step by step.
 struct ProtoModel {
   explicit ProtoModel(int64_t ir_version = 8, int64_t opset = 17) {
     proto.set_ir_version(ir_version);
@@ -31,7 +31,7 @@ struct ProtoModel {
     opset->set_domain(domain);
     opset->set_version(version);
   }
-  /// A float tensor's ValueInfo; "N" and the like are dim_params.
+  /// Fills the ValueInfo of a tensor; "N" and the like are dim_params.
   static void describe(onnx::ValueInfoProto* info, const std::string& name, const std::vector<std::string>& dims,
                        int dtype = onnx::TensorProto::FLOAT) {
     info->set_name(name);
@@ -90,7 +90,7 @@ inline Result<Model> load(const ProtoModel& model, const std::filesystem::path& 
   return import_bytes(model.bytes(), folder, "test.onnx");
 }
 
-/// The message of the error that reading the model gives; empty when there is none.
+/// The error message of reading the model; empty if there is none.
 inline std::string error_of(const ProtoModel& model, const std::filesystem::path& folder = {}) {
   const auto loaded = load(model, folder);
   return loaded ? "" : loaded.error().message;
@@ -104,7 +104,7 @@ inline onnx::ModelProto exported(const Model& model) {
   return proto;
 }
 
-/// Imports, exports, imports again; the graphs must be equal. Gives the exported model.
+/// Imports, exports, and imports again, and expects equal graphs. Returns the exported model.
 inline onnx::ModelProto round_trip(const ProtoModel& model, const std::filesystem::path& folder = {}) {
   const auto first = load(model, folder);
   EXPECT_TRUE(first.has_value()) << (first ? "" : first.error().message);

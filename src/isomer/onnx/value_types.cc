@@ -6,7 +6,8 @@
 namespace isomer {
 namespace {
 
-/// `param` as the text form of graphs can write a symbol: letters, digits and underscores.
+/// `param` with only those characters that symbols may have in the text form of graphs: letters, digits and
+/// underscores.
 std::string readable(const std::string& param) {
   std::string name;
   for (const char c : param) name += std::isalnum(static_cast<unsigned char>(c)) != 0 ? c : '_';
@@ -39,7 +40,7 @@ Result<Dim> TypeReader::dimension(const onnx::TensorShapeProto::Dimension& dim) 
     if (dim.dim_value() < 0) return fail("it has the negative extent {}", dim.dim_value());
     return Dim(dim.dim_value());
   }
-  // Some exporters write -1 for "not known".
+  // Some exporters write -1 for an unknown extent.
   if (!dim.dim_param().empty()) return Dim::symbol(symbol_of(dim.dim_param()));
   return Dim::symbol(free_symbol(fmt::format("unnamed{}", nameless_++)));
 }
@@ -55,7 +56,7 @@ Result<TensorType> TypeReader::read(const onnx::TypeProto& type) {
   __int128 count = 1;
   for (const auto& proto : type.tensor_type().shape().dim()) {
     ISOMER_TRY(Dim dim, dimension(proto));
-    if (dim.is_const()) count *= std::max<int64_t>(dim.value(), 1);  // later arithmetic forms partial products
+    if (dim.is_const()) count *= std::max<int64_t>(dim.value(), 1);  // later arithmetic computes partial products
     if (count > Dim::kHuge / 64) return fail("its extents are too large to address");
     shape.push_back(std::move(dim));
   }

@@ -1,5 +1,5 @@
 #pragma once
-// TypeProto to TensorType and back.
+// Converts TypeProto to TensorType and back.
 
 #include <map>
 #include <set>
@@ -11,13 +11,13 @@
 
 namespace isomer {
 
-/// Reads the types of one model: equal dim_params give equal symbols, nameless dimensions a fresh symbol each.
+/// Reads the types of one model. Equal dim_params become equal symbols; each nameless dimension becomes a fresh symbol.
 class TypeReader {
  public:
-  /// Makes the symbol of a dim_param known, so that no fresh symbol takes its name. Call for all types first.
+  /// Registers the symbol of a dim_param, so that no fresh symbol has the same name. Call this for all types first.
   void reserve(const onnx::TypeProto& type);
 
-  /// The tensor type; unknown for sequences, maps, ... Fails on element types and extents that ONNX does not have.
+  /// The tensor type; unknown for sequences, maps, ... Fails for element types and extents that ONNX does not have.
   Result<TensorType> read(const onnx::TypeProto& type);
 
  private:
@@ -30,7 +30,7 @@ class TypeReader {
   size_t nameless_ = 0;
 };
 
-/// The tensor type as ONNX writes it.
+/// The tensor type in ONNX format.
 onnx::TypeProto type_proto(const TensorType& type);
 
 }  // namespace isomer

@@ -1,5 +1,5 @@
 #pragma once
-// Writing a draft as one protobuf message, weights straight from where they lie.
+// Writes a draft as one protobuf message. Weights are written directly from their memory.
 
 #include "isomer/base/output_file.h"
 #include "isomer/base/result.h"
@@ -7,7 +7,7 @@
 
 namespace isomer {
 
-/// Writes the ModelProto. Weights whose header says that they are external are not written. Fails above 2 GB.
+/// Writes the ModelProto without the weights whose headers say that they are external. Fails above 2 GB.
 Status write_model(const Draft& draft, Sink& sink);
 
 }  // namespace isomer

@@ -1,6 +1,6 @@
 #pragma once
-// Sums in the reference kernels: a float kernel adds up in double, so that it is a truth to compare others with; the
-// other domains add up in themselves.
+// Sums in the reference kernels. Float kernels accumulate in double, so that other results can be compared with theirs.
+// The other domains accumulate in their own type.
 
 #include <limits>
 #include <type_traits>
@@ -9,11 +9,11 @@
 
 namespace isomer {
 
-/// The type that sums of products of T are kept in.
+/// The type in which sums of products of T are accumulated.
 template <class T>
 using Accumulator = std::conditional_t<std::is_same_v<T, float>, double, T>;
 
-/// f(a, b) with integers taken modulo 2^64, as ONNX's types wrap around.
+/// f(a, b). Integers are computed modulo 2^64, because ONNX's types wrap around.
 template <class T, class F>
 T wrapping(T a, T b, F f) {
   if constexpr (std::is_integral_v<T>)
@@ -40,7 +40,7 @@ T multiply_add(T a, T x, T y) {
   return sum_of(a, product_of(x, y));
 }
 
-/// As for_numeric over float and double alone, for kernels that look at the size of numbers.
+/// As for_numeric, but only for float and double, for kernels that use the magnitude of numbers.
 template <class F>
 Status for_float(DType dtype, F&& f) {
   if (dtype == DType::Float) return f.template operator()<float>();
@@ -48,19 +48,19 @@ Status for_float(DType dtype, F&& f) {
   return fail("the reference kernel needs floating-point numbers, not {}", dtype_name(dtype));
 }
 
-/// An integer count in domain T.
+/// An integer as an element of domain T.
 template <class T>
 T from_count(int64_t n) {
   return static_cast<T>(n);
 }
 
-/// sqrt(x); in the field the uninterpreted function of operator Sqrt.
+/// sqrt(x). In the field, this is the uninterpreted function of the operator Sqrt.
 template <class T>
 T scalar_sqrt(T x) {
   return scalar_function("Sqrt", x, [](auto v) { return std::sqrt(v); });
 }
 
-/// |x|; in the field by Fp::sign, as operator Abs.
+/// |x|. In the field, this uses Fp::sign, as the operator Abs does.
 template <class T>
 T scalar_abs(T x) {
   if constexpr (std::is_same_v<T, Fp>)
@@ -71,8 +71,8 @@ T scalar_abs(T x) {
     return x < T(0) ? difference_of(T(0), x) : x;
 }
 
-/// The maximum over a set. Over the field it is that of the residues: Fp::sign is no order (its maximum is not
-/// associative), while any total order satisfies the laws of a lattice, which are what rules about maxima rest on.
+/// The maximum over a set. In the field, residues are compared: Fp::sign does not define an order (its maximum is not
+/// associative), while any total order satisfies the laws of a lattice, on which rules about maxima depend.
 template <class T>
 T lattice_max(T a, T b) {
   if constexpr (std::is_same_v<T, Fp>)

@@ -1,6 +1,7 @@
 // Activation functions.
 
 #include "isomer/ops/axiom_parts.h"
+#include "isomer/ops/domain.h"
 #include "isomer/ops/elementwise.h"
 #include "isomer/ops/onnx_form.h"
 #include "isomer/ops/parts.h"
@@ -77,8 +78,8 @@ Status hard_sigmoid_kernel(KernelContext& context) {
   return map_real(context, [=]<class T>(T x) { return scalar_hard_sigmoid(x, scalar<T>(alpha), scalar<T>(beta)); });
 }
 
-/// x clip(x + 3, 0, 6) / 6: unlike the form with 1/6 inside of the clipping, it is what models write without this
-/// operator.
+/// x clip(x + 3, 0, 6) / 6: unlike the variant with 1/6 inside of the clipping, this is how models express it without
+/// this operator.
 Status hard_swish_kernel(KernelContext& context) {
   return map_real(context, []<class T>(T x) -> T { return x * scalar_clip<T>(x + T(3), T(0), T(6)) / T(6); });
 }
@@ -92,7 +93,7 @@ Status swish_kernel(KernelContext& context) {
   return map_real(context, [alpha]<class T>(T x) -> T { return x * scalar_sigmoid<T>(scalar<T>(alpha) * x); });
 }
 
-/// A gate and what it lets through, of one shape.
+/// A gate and the data that it scales, of the same shape.
 Result<std::vector<TensorType>> infer_swiglu(const OpView& view) {
   ISOMER_CHECK(want_real(view, 0));
   if (view.type(0) != view.type(1))
@@ -114,7 +115,7 @@ Status thresholded_relu_kernel(KernelContext& context) {
   return map_real(context, [alpha]<class T>(T x) { return scalar_greater(x, scalar<T>(alpha)) ? x : T(0); });
 }
 
-/// 0 within lambd of 0, and elsewhere x moved towards 0 by bias.
+/// 0 if |x| is at most lambd, otherwise x moved towards 0 by bias.
 Status shrink_kernel(KernelContext& context) {
   const float bias = context.attrs.real("bias");
   const float lambd = context.attrs.real("lambd");
@@ -150,7 +151,7 @@ Status prelu_kernel(KernelContext& context) {
   });
 }
 
-/// Inference mode: the data as it is and, when asked for, a mask that is true everywhere.
+/// Inference mode: returns the data unchanged and, on request, a mask that is true everywhere.
 Result<std::vector<TensorType>> infer_dropout(const OpView& view) {
   std::vector<TensorType> types{view.type(0)};
   if (view.num_results > 1) types.emplace_back(DType::Bool, view.shape(0));
@@ -165,14 +166,14 @@ Status dropout_kernel(KernelContext& context) {
   return {};
 }
 
-/// True when the share of elements to drop is known to be 0.
+/// Whether the fraction of dropped elements is known to be 0.
 bool drops_nothing(const OnnxForm& form) {
   if (!form.has(1) || form.operands[1].constant.empty()) return false;
   const auto ratio = float_elements(form.operands[1].constant);
   return ratio && ratio->size() == 1 && (*ratio)[0] == 0;
 }
 
-/// What trains stays opaque; what does not is the identity.
+/// Dropout in training mode stays opaque; otherwise it is the identity.
 Status dropout_from_onnx(OnnxForm& form) {
   if (form.has(2)) {
     const Tensor& training = form.operands[2].constant;
@@ -243,13 +244,14 @@ void prelu_axiom(Axiom& axiom) {
 }
 
 OpDef activation(std::string name, KernelFn kernel, int since, std::vector<AttrDef> attrs = {},
-                 FlopsFn flops = flops_each<4>, AxiomFn axiom = function_axiom) {
+                 FlopsFn flops = flops_each<4>, AxiomFn axiom = function_axiom, TraitSet traits = {}) {
   return {.name = std::move(name),
           .attrs = std::move(attrs),
           .infer = infer_same_real,
           .flops = flops,
           .kernel = kernel,
           .axiom = axiom,
+          .traits = traits,
           .since = since};
 }
 
@@ -261,33 +263,41 @@ AttrDef real_attr(std::string name, float preset) {
 
 std::vector<OpDef> activation_ops() {
   constexpr FlopsFn kFunction = flops_each<static_cast<int>(kFunctionFlops)>;
+  constexpr TraitSet kMerged{Trait::RealsOnly, Trait::InPlace};
   std::vector<OpDef> ops = {
       {.name = "Relu",
        .infer = infer_same_number,
        .flops = flops_per_element,
        .kernel = relu_kernel,
        .axiom = relu_axiom,
+       .traits = {Trait::InPlace},
        .since = 6},
-      activation("Sigmoid", sigmoid_kernel, 6, {}, kFunction),
-      activation("Tanh", tanh_kernel, 6, {}, kFunction),
-      activation("LeakyRelu", leaky_relu_kernel, 6, {real_attr("alpha", 0.01F)}, flops_each<2>, leaky_relu_axiom),
-      activation("Elu", elu_kernel, 6, {real_attr("alpha", 1)}, kFunction),
+      activation("Sigmoid", sigmoid_kernel, 6, {}, kFunction, function_axiom, kMerged),
+      activation("Tanh", tanh_kernel, 6, {}, kFunction, function_axiom, kMerged),
+      activation("LeakyRelu", leaky_relu_kernel, 6, {real_attr("alpha", 0.01F)}, flops_each<2>, leaky_relu_axiom,
+                 kMerged),
+      activation("Elu", elu_kernel, 6, {real_attr("alpha", 1)}, kFunction, function_axiom, {Trait::RealsOnly}),
       activation("Celu", celu_kernel, 12, {real_attr("alpha", 1)}, kFunction),
       activation("Selu", selu_kernel, 6,
                  {real_attr("alpha", 1.67326319217681884765625F), real_attr("gamma", 1.05070102214813232421875F)},
                  kFunction),
       {.name = "Gelu",
-       .attrs = {{.name = "approximate", .kind = AttrKind::String, .preset = std::string("none")}},
+       .attrs = {{.name = "approximate",
+                  .kind = AttrKind::String,
+                  .preset = std::string("none"),
+                  .domain = AttrDomain::Values,
+                  .values = texts({"none", "tanh"})}},
        .infer = infer_gelu,
        .flops = kFunction,
        .kernel = gelu_kernel,
        .axiom = function_axiom,
+       .traits = {Trait::RealsOnly},
        .since = 20},
       activation("Softplus", softplus_kernel, 1, {}, kFunction),
       activation("Softsign", softsign_kernel, 1),
       activation("HardSigmoid", hard_sigmoid_kernel, 6, {real_attr("alpha", 0.2F), real_attr("beta", 0.5F)},
-                 flops_each<4>, hard_sigmoid_axiom),
-      activation("HardSwish", hard_swish_kernel, 14, {}, flops_each<4>, hard_swish_axiom),
+                 flops_each<4>, hard_sigmoid_axiom, kMerged),
+      activation("HardSwish", hard_swish_kernel, 14, {}, flops_each<4>, hard_swish_axiom, kMerged),
       activation("Mish", mish_kernel, 18, {}, kFunction, mish_axiom),
       activation("Swish", swish_kernel, 24, {real_attr("alpha", 1)}, kFunction, swish_axiom),
       {.name = "SwiGLU",
@@ -321,6 +331,7 @@ std::vector<OpDef> activation_ops() {
        .flops = flops_none,
        .kernel = dropout_kernel,
        .compute = Compute::Movement,
+       .traits = {Trait::Identity},
        .since = 7,
        .from_onnx = dropout_from_onnx,
        .to_onnx = dropout_to_onnx},

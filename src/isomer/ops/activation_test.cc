@@ -4,8 +4,6 @@
 namespace isomer::testing {
 namespace {
 
-const Dim kN = symbol("N");
-
 /// The result of a unary operator on a vector.
 std::vector<float> on(const std::string& name, const Attrs& attrs, const std::vector<float>& x) {
   return run_to<float>(name, attrs, {Tensor::floats({static_cast<int64_t>(x.size())}, x)});

@@ -22,7 +22,7 @@ Status mul_kernel(KernelContext& context) {
   return zip_numeric(context, []<class T>(T a, T b) { return product_of(a, b); });
 }
 
-/// a / b; integers truncate towards 0. Division by 0, which ONNX leaves open for integers, gives 0.
+/// a / b; integers truncate towards 0. Division by 0, which ONNX leaves undefined for integers, gives 0.
 template <class T>
 T quotient(T a, T b) {
   if constexpr (std::is_integral_v<T>) {
@@ -37,7 +37,7 @@ Status div_kernel(KernelContext& context) {
   return zip_numeric(context, []<class T>(T a, T b) { return quotient(a, b); });
 }
 
-/// The remainder of integers: of the sign of a (fmod) or of b; 0 for b = 0.
+/// The remainder of integers, with the sign of a (fmod) or of b; 0 for b = 0.
 template <class T>
 T integer_mod(T a, T b, bool fmod) {
   if (b == 0) return 0;
@@ -49,7 +49,7 @@ T integer_mod(T a, T b, bool fmod) {
   return a % b;
 }
 
-/// The remainder of reals: of the sign of a (fmod) or of b.
+/// The remainder of reals, with the sign of a (fmod) or of b.
 template <class T>
 T real_mod(T a, T b, bool fmod) {
   const T rest = std::fmod(a, b);
@@ -93,7 +93,7 @@ T integer_power(T x, N n) {
   return static_cast<T>(result);
 }
 
-/// x^y in the field: products for small integers y, roots for y = 1/2, else an uninterpreted function.
+/// x^y in the field: products for small integers y, roots for y = 1/2, otherwise an uninterpreted function.
 Fp field_power(Fp x, Fp y) {
   constexpr uint64_t kSmall = 16;
   if (y.residue() <= kSmall) return x.power(y.residue());
@@ -132,7 +132,7 @@ Status pow_kernel(KernelContext& context) {
   });
 }
 
-/// Folds all operands, from the left, in type A, and ends with f(total).
+/// Folds all operands from the left in type A, and finishes with f(total).
 template <class T, class A, class Step, class End>
 void fold_operands(KernelContext& context, Step step, End end) {
   Tensor& z = new_result(context);
@@ -223,7 +223,8 @@ double flops_variadic(const WorkView& view) {
   return static_cast<double>(view.operands.size()) * count(view.results[0]);
 }
 
-OpDef binary(std::string name, KernelFn kernel, AxiomFn axiom, bool commutative) {
+OpDef binary(std::string name, KernelFn kernel, AxiomFn axiom, bool commutative, Infix infix,
+             TraitSet traits = {Trait::Broadcast, Trait::InPlace}) {
   return {.name = std::move(name),
           .min_operands = 2,
           .max_operands = 2,
@@ -232,10 +233,12 @@ OpDef binary(std::string name, KernelFn kernel, AxiomFn axiom, bool commutative)
           .kernel = kernel,
           .axiom = axiom,
           .commutative = commutative,
+          .traits = traits,
+          .infix = infix,
           .since = 7};
 }
 
-OpDef variadic(std::string name, KernelFn kernel, AxiomFn axiom) {
+OpDef variadic(std::string name, KernelFn kernel, AxiomFn axiom, TraitSet traits = {}) {
   return {.name = std::move(name),
           .min_operands = 1,
           .max_operands = OpDef::kVariadic,
@@ -244,6 +247,7 @@ OpDef variadic(std::string name, KernelFn kernel, AxiomFn axiom) {
           .kernel = kernel,
           .axiom = axiom,
           .commutative = true,
+          .traits = traits,
           .since = 8};
 }
 
@@ -251,10 +255,11 @@ OpDef variadic(std::string name, KernelFn kernel, AxiomFn axiom) {
 
 std::vector<OpDef> arithmetic_ops() {
   return {
-      binary("Add", add_kernel, add_axiom, true),
-      binary("Sub", sub_kernel, sub_axiom, false),
-      binary("Mul", mul_kernel, mul_axiom, true),
-      binary("Div", div_kernel, div_axiom, false),
+      binary("Add", add_kernel, add_axiom, true, {" + ", Infix::Precedence::Sum, true}),
+      binary("Sub", sub_kernel, sub_axiom, false, {" − ", Infix::Precedence::Sum}),
+      binary("Mul", mul_kernel, mul_axiom, true, {" ∘ ", Infix::Precedence::Product}),
+      binary("Div", div_kernel, div_axiom, false, {" / ", Infix::Precedence::Product},
+             {Trait::Broadcast, Trait::InPlace, Trait::Partial}),
       {.name = "Mod",
        .attrs = {{.name = "fmod", .kind = AttrKind::Int, .preset = int64_t{0}}},
        .min_operands = 2,
@@ -263,6 +268,7 @@ std::vector<OpDef> arithmetic_ops() {
        .flops = flops_per_element,
        .kernel = mod_kernel,
        .axiom = function_axiom,
+       .traits = {Trait::Partial},
        .since = 10},
       {.name = "Pow",
        .min_operands = 2,
@@ -271,10 +277,11 @@ std::vector<OpDef> arithmetic_ops() {
        .flops = flops_each<static_cast<int>(kFunctionFlops)>,
        .kernel = pow_kernel,
        .axiom = pow_axiom,
+       .traits = {Trait::Broadcast, Trait::Partial, Trait::Exponential},
        .since = 7},
-      variadic("Max", max_kernel, max_axiom),
-      variadic("Min", min_kernel, min_axiom),
-      variadic("Sum", sum_kernel, sum_axiom),
+      variadic("Max", max_kernel, max_axiom, {Trait::Broadcast}),
+      variadic("Min", min_kernel, min_axiom, {Trait::Broadcast}),
+      variadic("Sum", sum_kernel, sum_axiom, {Trait::InPlace}),
       variadic("Mean", mean_kernel, mean_axiom),
   };
 }

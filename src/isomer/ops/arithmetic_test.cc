@@ -7,7 +7,6 @@
 namespace isomer::testing {
 namespace {
 
-const Dim kN = symbol("N");
 constexpr int64_t kMin = std::numeric_limits<int64_t>::min();
 
 Tensor ints(const std::vector<int64_t>& v) { return Tensor::ints({static_cast<int64_t>(v.size())}, v); }

@@ -14,7 +14,7 @@ namespace {
 // Operands in ONNX's order.
 enum : size_t { kQ, kK, kV, kMask, kPastKey, kPastValue, kValid };
 
-/// One of Q, K and V as [batch, heads, length, size], whichever form it has.
+/// One of Q, K and V as [batch, heads, length, size], whatever its original form.
 struct Heads {
   Dim batch, heads, length, size;
 };
@@ -55,13 +55,13 @@ Status check_mask(const OpView& view, const Shape& scores) {
     const Dim& have = mask[mask.size() - 1 - i];
     fits = have.is(1) || may_equal(have, scores[3 - i]);
   }
-  // A mask that is too short leaves the last keys out.
+  // A mask that is too short hides the last keys.
   if (fits && at_least(mask.back(), scores[3] + Dim(1)) == true) fits = false;
   if (!fits) return fail("mask {} does not fit scores {}", shape_str(mask), shape_str(scores));
   return {};
 }
 
-/// Results: Y; keys and values including the past ones; the scores, at the stage that qk_matmul_output_mode asks for.
+/// Results: Y; keys and values including the past ones; the scores at the stage that qk_matmul_output_mode selects.
 Result<std::vector<TensorType>> infer_attention(const OpView& view) {
   ISOMER_TRY(const Heads q, heads_of(view, kQ, "q_num_heads"));
   ISOMER_TRY(const Heads k, heads_of(view, kK, "kv_num_heads"));
@@ -114,7 +114,7 @@ double flops_attention(const WorkView& view) {
   return scores * (2 * static_cast<double>(s.size) + 2 * static_cast<double>(s.value_size) + 4);
 }
 
-/// An operand as [batch, heads, length, size], behind its past.
+/// An operand as [batch, heads, length, size], after its past.
 template <class T>
 std::vector<T> gathered(const Tensor& x, const Tensor& past, int64_t batch, int64_t heads, int64_t size,
                         int64_t before) {
@@ -136,7 +136,7 @@ std::vector<T> gathered(const Tensor& x, const Tensor& past, int64_t batch, int6
   return out;
 }
 
-/// Which keys a query may see, and what the mask adds to its scores.
+/// The keys that each query may see, and the mask's contribution to the scores.
 template <class T>
 class Mask {
  public:
@@ -152,7 +152,7 @@ class Mask {
     strides_[3] = 1;
   }
 
-  /// Nothing when key j is hidden from query i, else what to add to the score.
+  /// nullopt if key j is hidden from query i, otherwise the number to add to the score.
   std::optional<Accumulator<T>> bias(int64_t b, int64_t h, int64_t i, int64_t j) const {
     using Sum = Accumulator<T>;
     const bool counted = context_.has(kValid);
@@ -181,7 +181,7 @@ class Mask {
   std::vector<int64_t> strides_;
 };
 
-/// exp(x - maximum) / sum over the keys that are seen; 0 for the others, and for all when none is seen.
+/// exp(x - maximum) / sum over the visible keys; 0 for the others, and for all keys if none is visible.
 template <class Sum>
 std::vector<Sum> softmax_seen(const std::vector<std::optional<Sum>>& scores) {
   Sum shift(0);
@@ -224,7 +224,7 @@ class Attend {
   const std::vector<T>& keys() const { return k_; }
   const std::vector<T>& values() const { return v_; }
 
-  /// Query i of head h writes its row to `y` and, when not null, its scores to `shown`.
+  /// Writes the row of query i of head h to `y` and, if not nullptr, its scores to `shown`.
   void query(int64_t b, int64_t h, int64_t i, T* y, T* shown) const {
     const int64_t kv = b * s_.kv_heads + h / (s_.heads / s_.kv_heads);
     std::vector<std::optional<Sum>> scores(static_cast<size_t>(s_.keys));
@@ -305,7 +305,7 @@ Status attention_to_onnx(OnnxForm& form) {
   return {};
 }
 
-AttrDef int_attr(std::string name, int64_t preset, int since = 23) {
+AttrDef attention_attr(std::string name, int64_t preset, int since = 23) {
   return {.name = std::move(name), .kind = AttrKind::Int, .preset = preset, .since = since};
 }
 
@@ -314,15 +314,15 @@ AttrDef int_attr(std::string name, int64_t preset, int since = 23) {
 std::vector<OpDef> attention_ops() {
   return {
       {.name = "Attention",
-       .attrs = {int_attr("is_causal", 0),
+       .attrs = {attention_attr("is_causal", 0),
                  {.name = "q_num_heads", .kind = AttrKind::Int, .optional = true},
                  {.name = "kv_num_heads", .kind = AttrKind::Int, .optional = true},
                  {.name = "scale", .kind = AttrKind::Float, .optional = true},
                  {.name = "softcap", .kind = AttrKind::Float, .preset = 0.0F},
                  {.name = "softmax_precision", .kind = AttrKind::Int, .optional = true},
-                 int_attr("qk_matmul_output_mode", 0),
-                 int_attr("left_window_size", -1, 25),
-                 int_attr("right_window_size", -1, 25)},
+                 attention_attr("qk_matmul_output_mode", 0),
+                 attention_attr("left_window_size", -1, 25),
+                 attention_attr("right_window_size", -1, 25)},
        .min_operands = 3,
        .max_operands = 7,
        .max_results = 4,

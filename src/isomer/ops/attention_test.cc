@@ -29,7 +29,7 @@ TEST(Attention, Values) {
   const Tensor v = Tensor::floats({1, 1, 2, 1}, {2, 4});
   EXPECT_EQ(run_to<float>("Attention", {}, {q, q, v}), (std::vector<float>{3, 3}));
   EXPECT_EQ(run_to<float>("Attention", {{"is_causal", int64_t{1}}}, {q, q, v}), (std::vector<float>{2, 3}));
-  // A row without any key is zero, and a mask that is too short hides the last keys.
+  // A row without visible keys is zero, and a mask that is too short hides the last keys.
   const Tensor mask = Tensor::of<uint8_t>(DType::Bool, {2, 2}, {0, 0, 0, 1});
   EXPECT_EQ(run_to<float>("Attention", {}, {q, q, v, mask}), (std::vector<float>{0, 4}));
   EXPECT_EQ(run_to<float>("Attention", {}, {q, q, v, Tensor::floats({2, 1}, {0, 0})}), (std::vector<float>{2, 2}));

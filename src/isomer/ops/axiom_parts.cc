@@ -11,7 +11,7 @@ Dim unified(Scope& scope, const Dim& a, const Dim& b) {
 
 namespace {
 
-/// The extents that an extent is broadcast of; itself, where it is of none.
+/// The extents from which an extent was broadcast; the extent itself if it was not broadcast.
 std::vector<Dim> parts_of(const Scope& scope, const Dim& extent) {
   const auto name = extent.symbol_name();
   if (name && name->starts_with("broadcast("))
@@ -19,7 +19,7 @@ std::vector<Dim> parts_of(const Scope& scope, const Dim& extent) {
   return {extent};
 }
 
-/// The extent that others broadcast to, as one symbol, whatever of them is 1: cases need not be told apart.
+/// The extent to which others broadcast, as one symbol, so that no case distinction by extents of 1 is needed.
 Dim broadcast_of(Scope& scope, std::vector<Dim> parts) {
   std::ranges::sort(parts, {}, &Dim::str);
   parts.erase(std::unique(parts.begin(), parts.end()), parts.end());
@@ -42,7 +42,7 @@ Dim broadcast_of(Scope& scope, std::vector<Dim> parts) {
   });
 }
 
-/// The index of an operand's axis of this extent: 0 where that is 1, else the result's.
+/// The index along an operand's axis of this extent: 0 if the extent is 1, otherwise the result's index.
 Dim spread_index(Scope& scope, const Dim& index, const Dim& extent) {
   if (index.is(0) || extent.is(1)) return 0;
   if (const auto name = index.symbol_name(); name && name->starts_with("spread(")) {

@@ -8,6 +8,7 @@
 #include <variant>
 
 #include "isomer/ops/axiom_parts.h"
+#include "isomer/ops/domain.h"
 #include "isomer/ops/infer.h"
 #include "isomer/ops/kernel.h"
 #include "isomer/ops/onnx_form.h"
@@ -17,7 +18,7 @@
 namespace isomer {
 namespace {
 
-/// The elements of any tensor of numbers, without loss.
+/// The elements of any numeric tensor, without loss.
 using Numbers = std::variant<std::vector<double>, std::vector<int64_t>, std::vector<uint64_t>>;
 
 template <class From, class To>
@@ -67,11 +68,11 @@ Result<Numbers> decoded(const Tensor& tensor) {
   return out;
 }
 
-/// A number as text: decimal or scientific, INF and NaN in any case.
+/// Parses a number: decimal or scientific, or INF and NaN in any case.
 Result<double> parsed(const std::string& text) {
   std::string lower = text;
   std::transform(lower.begin(), lower.end(), lower.begin(), [](unsigned char c) { return std::tolower(c); });
-  // Not strtod, which reads numbers as the program's locale writes them; nor does from_chars read a plus.
+  // Not strtod, because it depends on the program's locale; from_chars does not accept a plus sign.
   const size_t sign = lower.starts_with('+') ? 1 : 0;
   double value = 0;
   const auto [end, status] = std::from_chars(lower.data() + sign, lower.data() + lower.size(), value);
@@ -122,7 +123,8 @@ Result<Numbers> numbers_of(const Tensor& tensor) {
   }
 }
 
-/// A number as 64 bits of an integer: truncated towards 0; beyond the range, which ONNX leaves open, the nearest.
+/// A number as a 64-bit integer, truncated towards 0. Out of range, where ONNX leaves the result undefined, the
+/// nearest.
 template <class V>
 uint64_t integer_bits(V value) {
   if constexpr (std::is_integral_v<V>) {
@@ -203,7 +205,7 @@ Status write_elements(const std::vector<V>& values, const SmallFloatRounding& ro
   }
 }
 
-/// "NaN", "INF", and otherwise the shortest text that reads back as the same element.
+/// "NaN", "INF", or otherwise the shortest text that parses to the same element.
 template <class V>
 std::string number_text(V value, bool single) {
   if constexpr (std::is_floating_point_v<V>) {
@@ -228,7 +230,7 @@ Result<SmallFloatRounding> rounding_of(const Attrs& attrs) {
   return rounding;
 }
 
-/// Casts to the result's type, which infer has set.
+/// Casts to the result's type, which was inferred.
 Status cast_kernel(KernelContext& context) {
   const Tensor& x = context.operands[0];
   const DType to = context.types[0].dtype;
@@ -251,7 +253,7 @@ Status cast_kernel(KernelContext& context) {
   return {};
 }
 
-/// Real numbers stay what they are; any other cast is a function.
+/// Casts between real types are the identity; any other cast is an uninterpreted function.
 void cast_axiom(Axiom& axiom) {
   const int64_t to = axiom.known("to");
   const bool real = to == static_cast<int64_t>(DType::Float) || to == static_cast<int64_t>(DType::Double);
@@ -263,7 +265,7 @@ void cast_axiom(Axiom& axiom) {
   axiom.results.back().real = real;
 }
 
-/// The type to cast to; reals stay in the field.
+/// The type of the cast; reals stay in the field.
 Result<std::vector<TensorType>> cast_to(const OpView& view, DType to) {
   ISOMER_CHECK(rounding_of(view.attrs));
   if (view.dtype(0) == DType::Field && is_real(to)) to = DType::Field;
@@ -284,7 +286,7 @@ Result<std::vector<TensorType>> infer_cast(const OpView& view) {
 
 Result<std::vector<TensorType>> infer_cast_like(const OpView& view) { return cast_to(view, view.dtype(1)); }
 
-/// A known type of the second operand says it all.
+/// The type of the second operand is sufficient if it is known.
 Status cast_like_from_onnx(OnnxForm& form) {
   if (form.operands.size() != 2) return fail("CastLike got {} operands", form.operands.size());
   if (form.types.size() < 2 || form.types[1] == nullptr || form.types[1]->dtype == DType::Undefined)
@@ -310,15 +312,18 @@ Status bit_cast_kernel(KernelContext& context) {
 }
 
 std::vector<AttrDef> rounding_attrs() {
-  return {{.name = "saturate", .kind = AttrKind::Int, .preset = int64_t{1}, .since = 19},
+  return {{.name = "saturate", .kind = AttrKind::Int, .preset = int64_t{1}, .since = 19, .domain = AttrDomain::Fixed},
           {.name = "round_mode", .kind = AttrKind::String, .preset = std::string("up"), .since = 24}};
 }
 
 }  // namespace
 
 std::vector<OpDef> cast_ops() {
+  // ONNX's numbers of float, double, int64, int32 and bool.
+  const AttrDef to{
+      .name = "to", .kind = AttrKind::Int, .domain = AttrDomain::Values, .values = numbers({1, 11, 7, 6, 9})};
   std::vector<AttrDef> cast_attrs = rounding_attrs();
-  cast_attrs.push_back({.name = "to", .kind = AttrKind::Int});
+  cast_attrs.push_back(to);
   return {
       {.name = "Cast",
        .attrs = std::move(cast_attrs),
@@ -327,6 +332,7 @@ std::vector<OpDef> cast_ops() {
        .kernel = cast_kernel,
        .compute = Compute::AsIs,
        .axiom = cast_axiom,
+       .traits = {Trait::Conversion},
        .since = 6},
       {.name = "CastLike",
        .attrs = rounding_attrs(),
@@ -339,7 +345,7 @@ std::vector<OpDef> cast_ops() {
        .since = 15,
        .from_onnx = cast_like_from_onnx},
       {.name = "BitCast",
-       .attrs = {{.name = "to", .kind = AttrKind::Int}},
+       .attrs = {to},
        .infer = infer_bit_cast,
        .flops = flops_none,
        .kernel = bit_cast_kernel,

@@ -25,7 +25,7 @@ Result<std::vector<TensorType>> infer_clip(const OpView& view) {
   return infer_same_number(view);
 }
 
-/// A bound in the domain that the kernel computes in.
+/// A bound in the kernel's domain.
 template <class T>
 Result<T> bound_in(const Tensor& bound) {
   if constexpr (std::is_integral_v<T>) {
@@ -79,7 +79,7 @@ void clip_axiom(Axiom& axiom) {
 }
 
 /// A scalar of a real dtype.
-Tensor real_scalar(DType dtype, float value) {
+Tensor bound_scalar(DType dtype, float value) {
   if (dtype == DType::Double) return Tensor::of(dtype, {}, std::vector<double>{static_cast<double>(value)});
   if (dtype == DType::Half) return Tensor::of(dtype, {}, std::vector<Half>{Half(value)});
   if (dtype == DType::BFloat16) return Tensor::of(dtype, {}, std::vector<BFloat16>{BFloat16(value)});
@@ -101,7 +101,7 @@ Status clip_from_onnx(OnnxForm& form) {
     if (value == nullptr) return fail("attribute '{}' of Clip must be of kind float", name);
     const DType dtype = form.types.empty() || form.types[0] == nullptr ? DType::Undefined : form.types[0]->dtype;
     if (!is_real(dtype)) return form.leave_opaque("the type of its bounds is not known");
-    form.attrs[key] = real_scalar(dtype, *value);
+    form.attrs[key] = bound_scalar(dtype, *value);
   }
   return {};
 }
@@ -114,7 +114,7 @@ Status clip_to_onnx(OnnxForm& form) {
     const Tensor kept = *bound;
     if (!is_real(kept.dtype())) return form.leave_opaque("Clip of integers needs opset 12");
     ISOMER_TRY(const Floats value, float_elements(kept));
-    if (!(real_scalar(kept.dtype(), value[0]) == kept)) return form.leave_opaque("its bounds are no floats");
+    if (!(bound_scalar(kept.dtype(), value[0]) == kept)) return form.leave_opaque("its bounds are no floats");
     form.attrs[std::string(name)] = value[0];
   }
   return {};
@@ -124,12 +124,21 @@ Status clip_to_onnx(OnnxForm& form) {
 
 OpDef clip_op() {
   return {.name = "Clip",
-          .attrs = {{.name = "min", .kind = AttrKind::Tensor, .optional = true},
-                    {.name = "max", .kind = AttrKind::Tensor, .optional = true}},
+          .attrs = {{.name = "min",
+                     .kind = AttrKind::Tensor,
+                     .optional = true,
+                     .domain = AttrDomain::Scalar,
+                     .values = {0.0F, -1.0F}},
+                    {.name = "max",
+                     .kind = AttrKind::Tensor,
+                     .optional = true,
+                     .domain = AttrDomain::Scalar,
+                     .values = {2.0F, 0.0F}}},
           .infer = infer_clip,
           .flops = flops_each<2>,
           .kernel = clip_kernel,
           .axiom = clip_axiom,
+          .traits = {Trait::InPlace},
           .since = 6,
           .params = {{.index = 1, .attr = "min", .since = kOperandsSince},
                      {.index = 2, .attr = "max", .since = kOperandsSince}},

@@ -1,6 +1,7 @@
 // Comparisons, logic, and operators on bits.
 
 #include "isomer/ops/axiom_parts.h"
+#include "isomer/ops/domain.h"
 #include "isomer/ops/elementwise.h"
 #include "isomer/ops/registry.h"
 #include "isomer/ops/scalars.h"
@@ -86,7 +87,7 @@ Result<std::vector<TensorType>> infer_bits(const OpView& view) {
   return infer_broadcast(view);
 }
 
-/// z = f(a, b) on the bits of integers, which the executor hands over as 64 of them.
+/// z = f(a, b) on the bits of integers, which the executor widens to 64 bits.
 template <class F>
 Status bits(KernelContext& context, F f) {
   zip_elements<uint64_t, uint64_t, uint64_t>(context, f);
@@ -113,8 +114,7 @@ Result<std::vector<TensorType>> infer_shift(const OpView& view) {
   return infer_bits(view);
 }
 
-/// x shifted by n bits; right shifts keep the sign, and shifts by all bits or by a negative number leave the sign
-/// alone.
+/// x shifted by n bits. Right shifts keep the sign; shifts by all bits or by a negative number leave only the sign.
 template <class T>
 T shifted(T x, T n, bool left) {
   const bool all = n < T(0) || n >= T(64);
@@ -141,7 +141,7 @@ Result<std::vector<TensorType>> infer_where(const OpView& view) {
   return std::vector<TensorType>{{view.dtype(1), std::move(shape)}};
 }
 
-/// y + c (x - y), which is x where c is 1, and y where it is 0.
+/// y + c (x - y), which is x if c is 1, and y if c is 0.
 void where_axiom(Axiom& axiom) {
   const bool real = axiom.operand(1).real && axiom.operand(2).real;
   elementwise(axiom, [scope = &axiom.scope](const Elements& x) { return x[2] + scope->times(x[0], x[1] - x[2]); });
@@ -201,7 +201,8 @@ Status is_inf_kernel(KernelContext& context) {
   return test_real(context, [=](double x) { return std::isinf(x) && (x < 0 ? negative : positive); });
 }
 
-OpDef pairwise(std::string name, InferFn infer, KernelFn kernel, int since, bool commutative) {
+OpDef pairwise(std::string name, InferFn infer, KernelFn kernel, int since, bool commutative, TraitSet traits = {},
+               std::vector<OperandRole> roles = {}) {
   return {.name = std::move(name),
           .min_operands = 2,
           .max_operands = 2,
@@ -210,28 +211,39 @@ OpDef pairwise(std::string name, InferFn infer, KernelFn kernel, int since, bool
           .kernel = kernel,
           .axiom = condition_axiom,
           .commutative = commutative,
+          .traits = traits,
+          .roles = std::move(roles),
           .since = since};
 }
 
 }  // namespace
 
 std::vector<OpDef> compare_ops() {
+  const std::vector<OperandRole> kConditions(2, OperandRole::Condition);
   return {
-      pairwise("Equal", infer_compare, equal_kernel, 7, true),
+      pairwise("Equal", infer_compare, equal_kernel, 7, true, {Trait::Broadcast}),
       pairwise("Greater", infer_order, greater_kernel, 7, false),
-      pairwise("Less", infer_order, less_kernel, 7, false),
+      pairwise("Less", infer_order, less_kernel, 7, false, {Trait::Broadcast}),
       pairwise("GreaterOrEqual", infer_order, greater_or_equal_kernel, 12, false),
       pairwise("LessOrEqual", infer_order, less_or_equal_kernel, 12, false),
-      pairwise("And", infer_logic, and_kernel, 7, true),
-      pairwise("Or", infer_logic, or_kernel, 7, true),
-      pairwise("Xor", infer_logic, xor_kernel, 7, true),
-      {.name = "Not", .infer = infer_logic, .flops = flops_per_element, .kernel = not_kernel, .axiom = condition_axiom},
+      pairwise("And", infer_logic, and_kernel, 7, true, {}, kConditions),
+      pairwise("Or", infer_logic, or_kernel, 7, true, {}, kConditions),
+      pairwise("Xor", infer_logic, xor_kernel, 7, true, {}, kConditions),
+      {.name = "Not",
+       .infer = infer_logic,
+       .flops = flops_per_element,
+       .kernel = not_kernel,
+       .axiom = condition_axiom,
+       .roles = {OperandRole::Condition}},
       pairwise("BitwiseAnd", infer_bits, bit_and_kernel, 18, true),
       pairwise("BitwiseOr", infer_bits, bit_or_kernel, 18, true),
       pairwise("BitwiseXor", infer_bits, bit_xor_kernel, 18, true),
       {.name = "BitwiseNot", .infer = infer_bits, .flops = flops_per_element, .kernel = bit_not_kernel, .since = 18},
       {.name = "BitShift",
-       .attrs = {{.name = "direction", .kind = AttrKind::String}},
+       .attrs = {{.name = "direction",
+                  .kind = AttrKind::String,
+                  .domain = AttrDomain::Values,
+                  .values = texts({"LEFT", "RIGHT"})}},
        .min_operands = 2,
        .max_operands = 2,
        .infer = infer_shift,
@@ -246,6 +258,8 @@ std::vector<OpDef> compare_ops() {
        .kernel = where_kernel,
        .compute = Compute::Movement,
        .axiom = where_axiom,
+       .traits = {Trait::Broadcast},
+       .roles = {OperandRole::Condition},
        .since = 9},
       {.name = "IsNaN", .infer = infer_test, .flops = flops_per_element, .kernel = is_nan_kernel, .since = 9},
       {.name = "IsInf",

@@ -5,7 +5,6 @@
 namespace isomer::testing {
 namespace {
 
-const Dim kN = symbol("N");
 using Bools = std::vector<uint8_t>;
 
 Tensor bools(const Bools& v) { return Tensor::of(DType::Bool, {static_cast<int64_t>(v.size())}, v); }

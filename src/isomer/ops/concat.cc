@@ -1,4 +1,4 @@
-// Joining tensors along an axis, and taking them apart again.
+// Concatenates tensors along an axis, and splits them.
 
 #include <algorithm>
 
@@ -26,14 +26,14 @@ Result<std::vector<TensorType>> infer_concat(const OpView& view) {
       } else if (shape[k].is_const() && extent.is_const() && !(shape[k] == extent)) {
         return fail("Concat along axis {} of {} and {}", axis, view.type(0).str(), view.type(i).str());
       } else if (extent.is_const()) {
-        shape[k] = extent;  // better known than a symbol
+        shape[k] = extent;  // more specific than a symbol
       }
     }
   }
   return std::vector<TensorType>{{view.dtype(0), std::move(shape)}};
 }
 
-/// Elements before and behind an axis, as one extent each.
+/// The number of elements before and after an axis.
 struct Around {
   int64_t outer = 1;
   int64_t inner = 1;
@@ -73,7 +73,7 @@ void concat_axiom(Axiom& axiom) {
     real = real && x->real;
     parts.push_back(*x);
   }
-  // The part that an index falls into; the index then counts within it.
+  // Selects the part for an index, and makes the index relative to that part.
   const auto part = [&scope = axiom.scope, parts, axis](SymbolicIndex& index) -> const SymbolicTensor& {
     size_t i = 0;
     for (; i + 1 < parts.size() && !scope.decide(less(index[axis], parts[i].shape[axis])); ++i)
@@ -112,7 +112,7 @@ void split_axiom(Axiom& axiom) {
   axiom.scope.assume(equal(begin, x.shape[axis]));
 }
 
-Status axis_from_onnx(OnnxForm& form) { return front_axis(form, "axis"); }
+Status concat_from_onnx(OnnxForm& form) { return front_axis(form, "axis"); }
 
 Result<std::vector<TensorType>> infer_split(const OpView& view) {
   ISOMER_TRY(const size_t axis, normal_axis(view.attrs.integer("axis"), view.rank(0)));
@@ -151,7 +151,7 @@ Status split_kernel(KernelContext& context) {
   });
 }
 
-/// Fills in `split` where ONNX says how many parts (`num_outputs`, or the number of results) alone.
+/// Sets `split` if ONNX only gives the number of parts (`num_outputs`, or the number of results).
 Status split_from_onnx(OnnxForm& form) {
   ISOMER_CHECK(front_axis(form, "axis"));
   const bool given = form.attrs.contains("split") || (form.opset >= 13 && form.has(1));
@@ -182,24 +182,26 @@ Status split_from_onnx(OnnxForm& form) {
 std::vector<OpDef> concat_ops() {
   return {
       {.name = "Concat",
-       .attrs = {{.name = "axis", .kind = AttrKind::Int}},
+       .attrs = {{.name = "axis", .kind = AttrKind::Int, .domain = AttrDomain::Axis}},
        .max_operands = OpDef::kVariadic,
        .infer = infer_concat,
        .flops = flops_none,
        .kernel = concat_kernel,
        .compute = Compute::Movement,
        .axiom = concat_axiom,
+       .traits = {Trait::Concatenation},
        .since = 4,
-       .from_onnx = axis_from_onnx},
+       .from_onnx = concat_from_onnx},
       {.name = "Split",
-       .attrs = {{.name = "axis", .kind = AttrKind::Int, .preset = int64_t{0}},
-                 {.name = "split", .kind = AttrKind::Ints}},
+       .attrs = {{.name = "axis", .kind = AttrKind::Int, .preset = int64_t{0}, .domain = AttrDomain::Axis},
+                 {.name = "split", .kind = AttrKind::Ints, .domain = AttrDomain::Parts}},
        .max_results = OpDef::kVariadic,
        .infer = infer_split,
        .flops = flops_none,
        .kernel = split_kernel,
        .compute = Compute::Movement,
        .axiom = split_axiom,
+       .traits = {Trait::Cut},
        .since = 2,
        .params = {{.index = 1, .attr = "split", .since = 13}},
        .from_onnx = split_from_onnx},

@@ -3,7 +3,6 @@
 namespace isomer::testing {
 namespace {
 
-const Dim kN = symbol("N");
 constexpr int64_t kMax = INT64_MAX;
 
 Attrs slice(Ints starts, Ints ends, Ints axes, Ints steps) {
@@ -50,7 +49,7 @@ TEST(Slice, KeepsSymbols) {
   EXPECT_EQ(infer("Slice", slice({0}, {kMax}, {0}, {2}), {f32({kN * Dim(2)})}), "f32[N]");
   EXPECT_EQ(infer("Slice", slice({1}, {3}, {0}, {1}), {f32({kN + Dim(3)})}), "f32[2]");
   EXPECT_EQ(infer("Slice", slice({0}, {-1}, {0}, {1}), {f32({kN + Dim(1)})}), "f32[N]");
-  // What depends on the value of N is a symbol that names its reason.
+  // An extent that depends on the value of N is a symbol whose name shows why.
   EXPECT_EQ(infer("Slice", slice({1}, {kMax}, {0}, {1}), {f32({kN})}), "f32[slice(N:1:max:1)]");
 }
 

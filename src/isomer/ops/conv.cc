@@ -13,7 +13,7 @@
 namespace isomer {
 namespace {
 
-/// Joins the last two axes where the window moves over both as over one line: a 1x1 kernel then runs over whole planes.
+/// Joins the last two axes if the window moves over both as over one line. A 1x1 kernel then processes whole planes.
 void join_rows(Window3& w) {
   const auto plain = [&](size_t i) {
     return w.kernel[i] == 1 && w.stride[i] == 1 && w.begin[i] == 0 && w.input[i] == w.output[i];
@@ -23,8 +23,8 @@ void join_rows(Window3& w) {
   w.input[1] = w.output[1] = 1;
 }
 
-/// Output channels that are computed together, so that each input element is read once for all of them; and the
-/// elements of a row that are read together.
+/// The number of output channels that are computed together, so that each input element is read once for all of them,
+/// and of elements of a row that are read together.
 constexpr int64_t kBlock = 4;
 constexpr int64_t kRun = 4;
 
@@ -44,7 +44,7 @@ void add_row(const Sum* weights, const T* row, int64_t first, int64_t step, int6
     for (int64_t b = 0; b < Block; ++b) sum[b * size + x] += weights[b] * static_cast<Sum>(row[first + x * step]);
 }
 
-/// Adds what position k of the window sees of the plane, under a weight for each channel of the block.
+/// Adds the contribution of window position k over the plane, with one weight per channel of the block.
 template <int64_t Block, class T, class Sum>
 void add_position(const Window3& w, const Window3::Triple& k, const Sum* weights, const T* plane, Sum* sum) {
   const auto [z0, z1] = w.outputs_at(0, k[0]);
@@ -161,7 +161,7 @@ Status conv_kernel(KernelContext& context) {
   });
 }
 
-/// The elements less their zero point, which is one number, or one for each `run` elements.
+/// The elements minus their zero point, which is a single number, or one number for each `run` elements.
 Tensor without_zero_point(const KernelContext& context, size_t i, size_t zero) {
   const Tensor& x = context.operands[i];
   if (!context.has(zero)) return x;
@@ -206,7 +206,7 @@ Result<std::vector<TensorType>> infer_conv_integer(const OpView& view) {
 
 std::vector<AttrDef> conv_attrs() {
   std::vector<AttrDef> attrs = window_attrs();
-  attrs.push_back({.name = "group", .kind = AttrKind::Int, .preset = int64_t{1}});
+  attrs.push_back({.name = "group", .kind = AttrKind::Int, .preset = int64_t{1}, .domain = AttrDomain::Groups});
   return attrs;
 }
 
@@ -283,6 +283,8 @@ std::vector<OpDef> conv_ops() {
        .flops = flops_conv,
        .kernel = conv_kernel,
        .axiom = conv_axiom,
+       .traits = {Trait::RealsOnly},
+       .roles = {OperandRole::Image, OperandRole::Filters, OperandRole::FilterBias},
        .from_onnx = conv_from_onnx,
        .to_onnx = conv_to_onnx},
       {.name = "ConvInteger",

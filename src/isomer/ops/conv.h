@@ -1,5 +1,5 @@
 #pragma once
-// Parts of the convolution family that stand in files of their own.
+// Parts of the convolution family that are in separate files.
 
 #include "isomer/ops/window.h"
 
@@ -8,16 +8,17 @@ namespace isomer {
 OpDef conv_transpose_op();  // conv_transpose.cc
 OpDef deform_conv_op();     // deform_conv.cc
 
-/// Checks what every convolution asks of input X, weight W and its groups: equal ranks of at least 3, channels that
-/// agree. `W` has the extents [output channels, input channels / group, kernel...].
+/// Checks the requirements of every convolution on input X, weight W and groups: equal ranks of at least 3, and
+/// matching channels. `W` has the extents [output channels, input channels / group, kernel...].
 Status check_conv_operands(const OpView& view);
-/// Fails unless operand i, when present, is a vector of `extent` elements of the dtype of operand 0.
+/// Fails unless operand i is absent, or a vector of `extent` elements with the dtype of operand 0.
 Status check_bias(const OpView& view, size_t i, const Dim& extent);
-/// Result type of a convolution of operand 0 with the weight of operand 1.
+/// Result type of a convolution of operand 0 with the weight in operand 1.
 Result<std::vector<TensorType>> infer_conv(const OpView& view);
-/// Two operations for each weight that each result element meets.
+/// Two operations for each weight that contributes to a result element.
 double flops_conv(const WorkView& view);
-/// Hook: removes kernel_shape once it is known to agree with the weight's extents, and fills the window's attributes.
+/// Hook: removes kernel_shape after checking it against the weight's extents, and completes the attributes of the
+/// window.
 Status conv_from_onnx(OnnxForm& form);
 
 }  // namespace isomer

@@ -37,7 +37,7 @@ Result<std::vector<TensorType>> infer_conv_transpose(const OpView& view) {
   return std::vector<TensorType>{{view.dtype(0), std::move(shape)}};
 }
 
-/// sum[where the window puts position k] += weight * plane. The window's outputs are the operand's positions.
+/// sum[target of position k] += weight * plane. The outputs of the window are the positions of the operand.
 template <class T, class Sum>
 void spread_position(const Window3& w, const Window3::Triple& k, Sum weight, const T* plane, Sum* sum) {
   const auto [z0, z1] = w.outputs_at(0, k[0]);
@@ -84,7 +84,7 @@ void transpose_convolve(const Window3& w, int64_t group, const Tensor& x, const 
 Status conv_transpose_kernel(KernelContext& context) {
   const auto& weight = context.operands[1].dims();
   ISOMER_TRY(const Window window, read_window(context.attrs, Ints(weight.begin() + 2, weight.end())));
-  // As a convolution from the result to the operand.
+  // The window of the convolution from the result to the operand.
   ISOMER_TRY(const Window3 w, window3(window, *concrete(*context.types[0].shape), context.operands[0].dims()));
   return for_real(context.operands[0].dtype(), [&]<class T>() -> Status {
     const T* bias = context.has(2) ? context.operands[2].data<T>().data() : nullptr;
@@ -100,8 +100,8 @@ double flops_conv_transpose(const WorkView& view) {
   return 2 * count(view.operands[0]) * count(weight) / inputs;
 }
 
-/// Turns what SAME or `output_shape` asks for into pads; where the result is to be larger than the window reaches, into
-/// output_padding. `wanted` is empty for SAME, whose result is the operand's extent times the stride.
+/// Converts SAME or `output_shape` to pads, or to output_padding if the result is larger than the window reaches.
+/// `wanted` is empty for SAME, where the extent of the result is that of the operand times the stride.
 Status resolve_output(OnnxForm& form, const Window& window, bool upper, const Ints& wanted, const Ints& spatial) {
   const size_t rank = window.rank();
   Ints pads(2 * rank, 0);
@@ -168,8 +168,8 @@ Status conv_transpose_from_onnx(OnnxForm& form) {
 OpDef conv_transpose_op() {
   std::vector<AttrDef> attrs = window_attrs();
   attrs.pop_back();  // auto_pad
-  attrs.push_back({.name = "output_padding", .kind = AttrKind::Ints});
-  attrs.push_back({.name = "group", .kind = AttrKind::Int, .preset = int64_t{1}});
+  attrs.push_back({.name = "output_padding", .kind = AttrKind::Ints, .domain = AttrDomain::OutputPadding});
+  attrs.push_back({.name = "group", .kind = AttrKind::Int, .preset = int64_t{1}, .domain = AttrDomain::Groups});
   return {.name = "ConvTranspose",
           .attrs = std::move(attrs),
           .min_operands = 2,
@@ -177,6 +177,7 @@ OpDef conv_transpose_op() {
           .infer = infer_conv_transpose,
           .flops = flops_conv_transpose,
           .kernel = conv_transpose_kernel,
+          .roles = {OperandRole::Image, OperandRole::TransposedFilters},
           .from_onnx = conv_transpose_from_onnx};
 }
 

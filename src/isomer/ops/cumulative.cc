@@ -13,7 +13,7 @@ Result<std::vector<TensorType>> infer_cumulative(const OpView& view) {
   return std::vector<TensorType>{view.type(0)};
 }
 
-/// y[i] = fold of step over the elements before i (`exclusive`) or up to i; from the far end with `reverse`.
+/// y[i] = fold of step over the elements before i (`exclusive`) or up to i; from the end with `reverse`.
 template <class T, class Step>
 void run_along(KernelContext& context, Accumulator<T> start, Step step) {
   const AxisSplit split = axis_split(context.operands[0].dims(), context.attrs.integer("axis"));
@@ -49,7 +49,7 @@ Status cum_prod_kernel(KernelContext& context) {
   });
 }
 
-/// The axis is an operand; it is counted from the front once it is known.
+/// The axis is an operand. It counts from the front if it is known.
 Status cumulative_from_onnx(OnnxForm& form) {
   if (!form.has(1)) return fail("{} needs an axis", form.op_type);
   if (form.operands[1].constant.empty()) return form.leave_opaque("its parameter 'axis' is computed at run time");
@@ -62,7 +62,7 @@ Status cumulative_from_onnx(OnnxForm& form) {
 
 OpDef cumulative(std::string name, KernelFn kernel, int since) {
   return {.name = std::move(name),
-          .attrs = {{.name = "axis", .kind = AttrKind::Int},
+          .attrs = {{.name = "axis", .kind = AttrKind::Int, .domain = AttrDomain::Axis},
                     {.name = "exclusive", .kind = AttrKind::Int, .preset = int64_t{0}},
                     {.name = "reverse", .kind = AttrKind::Int, .preset = int64_t{0}}},
           .infer = infer_cumulative,

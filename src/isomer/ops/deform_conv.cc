@@ -52,7 +52,7 @@ double sample(const T* plane, int64_t height, int64_t width, double y, double x)
   return sum;
 }
 
-/// What the window sees of channel c of image n at its position `k` (of `kernel_size`), for every output position.
+/// The values of channel c of image n at window position `k` (of `kernel_size`), for every output position.
 template <class T>
 void sample_plane(const KernelContext& context, const Window3& w, int64_t n, int64_t c, int64_t k,
                   std::vector<double>& seen) {
@@ -125,7 +125,7 @@ Status deform_conv_from_onnx(OnnxForm& form) {
 OpDef deform_conv_op() {
   std::vector<AttrDef> attrs = window_attrs();
   attrs.pop_back();  // auto_pad
-  attrs.push_back({.name = "group", .kind = AttrKind::Int, .preset = int64_t{1}});
+  attrs.push_back({.name = "group", .kind = AttrKind::Int, .preset = int64_t{1}, .domain = AttrDomain::Groups});
   attrs.push_back({.name = "offset_group", .kind = AttrKind::Int, .preset = int64_t{1}});
   return {.name = "DeformConv",
           .attrs = std::move(attrs),

@@ -11,7 +11,7 @@ namespace {
 
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
-/// The labels of one term, whose ellipsis, if it has one, stands for `hidden` axes.
+/// The labels of one term. If it has an ellipsis, this represents `hidden` axes.
 Result<EinsumTerm> parse_term(std::string_view text, size_t hidden) {
   EinsumTerm term;
   bool ellipsis = false;
@@ -29,7 +29,7 @@ Result<EinsumTerm> parse_term(std::string_view text, size_t hidden) {
   return term;
 }
 
-/// How many axes the ellipsis of a term stands for, in an operand of the given rank.
+/// The number of axes that a term's ellipsis represents in an operand of this rank.
 Result<size_t> hidden_axes(std::string_view text, size_t rank) {
   const auto letters = static_cast<size_t>(std::count_if(text.begin(), text.end(), is_letter));
   const bool ellipsis = text.find("...") != std::string_view::npos;
@@ -38,7 +38,7 @@ Result<size_t> hidden_axes(std::string_view text, size_t rank) {
   return rank - letters;
 }
 
-/// The result of an equation without "->": the hidden axes, then all letters that stand once, sorted.
+/// The result of an equation without "->": the hidden axes, then all letters that occur once, sorted.
 EinsumTerm implicit_result(const std::vector<EinsumTerm>& operands) {
   std::map<EinsumLabel, int> uses;
   for (const EinsumTerm& term : operands)
@@ -152,7 +152,7 @@ Result<Loops> loops_of(const Attrs& attrs, std::span<const std::vector<int64_t>>
   return loops;
 }
 
-/// A multiplication for each operand but the first and an addition, for every combination of positions.
+/// One multiplication for each operand except the first, and one addition, for every combination of positions.
 double flops_einsum(const WorkView& view) {
   const auto loops = loops_of(view.attrs, view.operands);
   return loops ? static_cast<double>(view.operands.size()) * count(loops->extents) : 0;

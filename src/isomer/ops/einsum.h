@@ -8,7 +8,7 @@
 
 namespace isomer {
 
-/// An axis: a letter, or kEinsumEllipsis + i for the i-th axis (from the last) that an ellipsis stands for.
+/// An axis: a letter, or kEinsumEllipsis + i for the i-th axis (from the last) of an ellipsis.
 using EinsumLabel = int;
 using EinsumTerm = std::vector<EinsumLabel>;
 inline constexpr EinsumLabel kEinsumEllipsis = 256;
@@ -18,7 +18,7 @@ struct EinsumEquation {
   EinsumTerm result;
 };
 
-/// Reads the attribute for operands of these ranks. Fails on what it cannot read and what does not fit them.
+/// Parses the attribute for operands of these ranks. Fails if it is invalid or does not match the ranks.
 Result<EinsumEquation> parse_einsum(const std::string& text, const std::vector<size_t>& ranks);
 
 }  // namespace isomer

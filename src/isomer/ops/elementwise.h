@@ -8,9 +8,9 @@
 
 namespace isomer {
 
-/// True for element types that add and multiply: reals, integers and the field.
+/// Whether elements of this type can be added and multiplied: reals, integers and the field.
 inline bool is_number(DType dtype) { return is_real(dtype) || is_integer(dtype) || dtype == DType::Field; }
-/// True for reals and the field.
+/// Whether this is a real type or the field.
 inline bool is_real_like(DType dtype) { return is_real(dtype) || dtype == DType::Field; }
 
 /// Fails unless operand i holds numbers (reals).
@@ -23,7 +23,7 @@ Result<std::vector<TensorType>> infer_same_real(const OpView& view);
 /// Inference: numbers of one dtype that broadcast.
 Result<std::vector<TensorType>> infer_broadcast_number(const OpView& view);
 
-/// FLOPs: what a function like exp or tanh is taken to cost per element.
+/// FLOPs: the assumed cost of a function like exp or tanh per element.
 constexpr double kFunctionFlops = 10;
 /// FLOPs of `n` operations per result element.
 template <int n>
@@ -31,7 +31,7 @@ double flops_each(const WorkView& view) {
   return n * count(view.results[0]);
 }
 
-/// A double as T; out of range, the nearest T.
+/// A double as T; numbers out of range become the nearest T.
 template <class T>
 T saturated(double value) {
   if constexpr (std::is_integral_v<T>) {
@@ -42,7 +42,7 @@ T saturated(double value) {
   return static_cast<T>(value);
 }
 
-/// y = f(x), of type R, element by element over T.
+/// y = f(x), of type R, for every element of type T.
 template <class T, class R, class F>
 void map_elements(KernelContext& context, F f) {
   const auto x = context.operands[0].data<T>();
@@ -50,7 +50,7 @@ void map_elements(KernelContext& context, F f) {
   for (size_t i = 0; i < x.size(); ++i) y[i] = f(x[i]);
 }
 
-/// y = f.operator()<T>(x) over reals and the field.
+/// y = f.operator()<T>(x) for reals and the field.
 template <class F>
 Status map_real(KernelContext& context, F f) {
   return for_real(context.operands[0].dtype(), [&]<class T>() -> Status {
@@ -59,7 +59,7 @@ Status map_real(KernelContext& context, F f) {
   });
 }
 
-/// As map_real over every numeric dtype.
+/// As map_real, for every numeric dtype.
 template <class F>
 Status map_numeric(KernelContext& context, F f) {
   return for_numeric(context.operands[0].dtype(), [&]<class T>() -> Status {
@@ -68,7 +68,7 @@ Status map_numeric(KernelContext& context, F f) {
   });
 }
 
-/// z = f(a, b), of type R, over the broadcast of operands of types A and B.
+/// z = f(a, b), of type R, for operands of types A and B with broadcasting.
 template <class A, class B, class R, class F>
 void zip_elements(KernelContext& context, F f) {
   const Tensor& a = context.operands[0];
@@ -83,7 +83,7 @@ void zip_elements(KernelContext& context, F f) {
       [&](const int64_t* at) { out[n++] = f(x[static_cast<size_t>(at[0])], y[static_cast<size_t>(at[1])]); });
 }
 
-/// z = f.operator()<T>(a, b) over numeric operands of one dtype.
+/// z = f.operator()<T>(a, b) for numeric operands of the same dtype.
 template <class F>
 Status zip_numeric(KernelContext& context, F f) {
   return for_numeric(context.operands[0].dtype(), [&]<class T>() -> Status {

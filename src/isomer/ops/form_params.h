@@ -1,24 +1,25 @@
 #pragma once
-// Reading the parameters of a node in ONNX form, for the from_onnx hooks: the same code for opsets that have a
-// parameter as an attribute and those that have it as an operand.
+// Reads the parameters of a node in ONNX form, for the from_onnx hooks. The same code works for opsets with the
+// parameter as an attribute and for opsets with the parameter as an operand.
 
 #include "isomer/ops/onnx_form.h"
 
 namespace isomer {
 
-/// The shape of operand i; null where its rank is not known.
+/// The shape of operand i; nullptr if its rank is not known.
 const Shape* form_shape(const OnnxForm& form, size_t i);
 
-/// Takes the integers of a parameter out of the form: attribute `attr`, or operand `index` from opset `since` on.
-/// Nothing when it is absent, and nothing, with the form marked opaque, when it is computed at run time. Fails on other
-/// types.
+/// Removes an integer parameter from the form and returns it: attribute `attr`, or operand `index` since opset `since`.
+/// Returns nullopt if it is absent. If it is computed at run time, also returns nullopt and marks the form as opaque.
+/// Fails for other types.
 Result<std::optional<Ints>> take_ints(OnnxForm& form, const std::string& attr, size_t index, int since);
 
 /// Makes operand i absent.
 void drop_operand(OnnxForm& form, size_t i);
 
-/// Counts the attribute `axis` from the front where the rank of operand 0 is known, so that equal nodes look equal.
-/// `extra` is how many axes more than operand 0 the axis counts over (the result of Unsqueeze, Flatten's end).
+/// Converts the attribute `axis` to count from the front if the rank of operand 0 is known, so that equal nodes have
+/// equal attributes. `extra` is the number of axes that the range of `axis` has in addition to those of operand 0 (the
+/// result of Unsqueeze, the end for Flatten).
 Status front_axis(OnnxForm& form, const std::string& attr, size_t extra = 0);
 
 }  // namespace isomer

@@ -1,4 +1,4 @@
-// Reading elements through indices.
+// Reads elements through indices.
 
 #include <algorithm>
 
@@ -29,14 +29,14 @@ Result<int64_t> coordinate_offset(std::span<const int64_t> coordinates, std::spa
 }
 
 int64_t extent_product(const std::vector<int64_t>& dims, size_t begin, size_t end) {
-  uint64_t product = 1;  // wraps around only beside an extent of 0
+  uint64_t product = 1;  // can only wrap around if another extent is 0
   for (size_t i = begin; i < end; ++i) product *= static_cast<uint64_t>(dims[i]);
   return static_cast<int64_t>(product);
 }
 
 namespace {
 
-Status axis_from_onnx(OnnxForm& form) { return front_axis(form, "axis"); }
+Status gather_from_onnx(OnnxForm& form) { return front_axis(form, "axis"); }
 
 Result<std::vector<TensorType>> infer_gather(const OpView& view) {
   ISOMER_CHECK(want_indices(view, 1));
@@ -121,7 +121,7 @@ Status gather_elements_kernel(KernelContext& context) {
   });
 }
 
-/// The length of the coordinates that an indices operand holds in its last axis; it must be known.
+/// The length of the coordinates in the last axis of an indices operand. It must be known.
 Result<size_t> coordinate_length(const OpView& view, size_t batch_dims) {
   if (view.rank(1) == 0 || view.rank(0) == 0) return fail("{} needs operands of rank 1 or more", view.op.name);
   const Dim& last = view.shape(1).back();
@@ -223,7 +223,7 @@ Status reverse_sequence_kernel(KernelContext& context) {
 }  // namespace
 
 std::vector<OpDef> gather_ops() {
-  const AttrDef axis{.name = "axis", .kind = AttrKind::Int, .preset = int64_t{0}};
+  const AttrDef axis{.name = "axis", .kind = AttrKind::Int, .preset = int64_t{0}, .domain = AttrDomain::Axis};
   return {
       {.name = "Gather",
        .attrs = {axis},
@@ -234,7 +234,8 @@ std::vector<OpDef> gather_ops() {
        .kernel = gather_kernel,
        .compute = Compute::Movement,
        .axiom = gather_axiom,
-       .from_onnx = axis_from_onnx},
+       .roles = {OperandRole::Data, OperandRole::Indices},
+       .from_onnx = gather_from_onnx},
       {.name = "GatherElements",
        .attrs = {axis},
        .min_operands = 2,
@@ -243,8 +244,9 @@ std::vector<OpDef> gather_ops() {
        .flops = flops_none,
        .kernel = gather_elements_kernel,
        .compute = Compute::Movement,
+       .roles = {OperandRole::Data, OperandRole::ElementIndices},
        .since = 11,
-       .from_onnx = axis_from_onnx},
+       .from_onnx = gather_from_onnx},
       {.name = "GatherND",
        .attrs = {{.name = "batch_dims", .kind = AttrKind::Int, .preset = int64_t{0}, .since = 12}},
        .min_operands = 2,
@@ -253,11 +255,12 @@ std::vector<OpDef> gather_ops() {
        .flops = flops_none,
        .kernel = gather_nd_kernel,
        .compute = Compute::Movement,
+       .roles = {OperandRole::Data, OperandRole::Coordinates},
        .since = 11,
        .from_onnx = gather_nd_from_onnx},
       {.name = "ReverseSequence",
-       .attrs = {{.name = "batch_axis", .kind = AttrKind::Int, .preset = int64_t{1}},
-                 {.name = "time_axis", .kind = AttrKind::Int, .preset = int64_t{0}}},
+       .attrs = {{.name = "batch_axis", .kind = AttrKind::Int, .preset = int64_t{1}, .domain = AttrDomain::Axis},
+                 {.name = "time_axis", .kind = AttrKind::Int, .preset = int64_t{0}, .domain = AttrDomain::Axis}},
        .min_operands = 2,
        .max_operands = 2,
        .infer = infer_reverse_sequence,

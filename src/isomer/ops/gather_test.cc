@@ -5,8 +5,6 @@
 namespace isomer::testing {
 namespace {
 
-const Dim kN = symbol("N");
-
 TEST(Gather, TakesSlices) {
   EXPECT_EQ(infer("Gather", {{"axis", int64_t{1}}}, {f32({kN, 5, 2}), i64({3, kN})}), "f32[N,3,N,2]");
   EXPECT_TRUE(refused("Gather", {}, {f32({kN}), f32({3})}));

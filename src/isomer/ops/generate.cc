@@ -2,6 +2,7 @@
 
 #include "isomer/ops/accumulate.h"
 #include "isomer/ops/axiom_parts.h"
+#include "isomer/ops/domain.h"
 #include "isomer/ops/elementwise.h"
 #include "isomer/ops/form_params.h"
 #include "isomer/ops/parts.h"
@@ -35,7 +36,7 @@ void constant_of_shape_axiom(Axiom& axiom) {
   axiom.results.push_back({shape, [value = axiom.number("value")](const SymbolicIndex&) { return value; }, axiom.real});
 }
 
-/// The value as one element of rank 1, so that equal nodes look equal.
+/// Converts the value to one element of rank 1, so that equal nodes have equal attributes.
 Status constant_of_shape_from_onnx(OnnxForm& form) {
   const Tensor* value = form.get<Tensor>("value");
   if (value != nullptr && value->element_count() == 1) form.attrs["value"] = Tensor(*value).reshaped({1});
@@ -107,7 +108,7 @@ Status range_kernel(KernelContext& context) {
   });
 }
 
-/// Scalars of rank 0, so that equal nodes look equal.
+/// Converts scalars to rank 0, so that equal nodes have equal operands.
 Status range_from_onnx(OnnxForm& form) {
   for (FormOperand& operand : form.operands)
     if (!operand.constant.empty() && operand.constant.element_count() == 1)
@@ -156,7 +157,7 @@ void eye_like_axiom(Axiom& axiom) {
   axiom.results.push_back({axiom.operand(0).shape, at, real});
 }
 
-/// The axes [first, second) that a Shape node tells, clamped to the rank as in Python's slices.
+/// The axes [first, second) that a Shape node returns, clamped to the rank like Python slices.
 std::pair<int64_t, int64_t> shape_range(const Attrs& attrs, size_t rank) {
   const auto n = static_cast<int64_t>(rank);
   const auto clamped = [n](int64_t at) { return std::clamp<int64_t>(at < 0 ? at + n : at, 0, n); };
@@ -223,7 +224,7 @@ void trilu_axiom(Axiom& axiom) {
 std::vector<OpDef> generate_ops() {
   std::vector<OpDef> ops = {
       {.name = "ConstantOfShape",
-       .attrs = {{.name = "shape", .kind = AttrKind::Ints},
+       .attrs = {{.name = "shape", .kind = AttrKind::Ints, .domain = AttrDomain::Shape},
                  {.name = "value", .kind = AttrKind::Tensor, .preset = Tensor::floats({1}, {0})}},
        .min_operands = 0,
        .max_operands = 0,
@@ -239,7 +240,11 @@ std::vector<OpDef> generate_ops() {
        .attrs = {{.name = "start", .kind = AttrKind::Tensor},
                  {.name = "limit", .kind = AttrKind::Tensor},
                  {.name = "delta", .kind = AttrKind::Tensor},
-                 {.name = "stash_type", .kind = AttrKind::Int, .preset = int64_t{1}, .since = 27}},
+                 {.name = "stash_type",
+                  .kind = AttrKind::Int,
+                  .preset = int64_t{1},
+                  .since = 27,
+                  .domain = AttrDomain::Fixed}},
        .min_operands = 0,
        .max_operands = 0,
        .infer = infer_range,
@@ -252,7 +257,11 @@ std::vector<OpDef> generate_ops() {
        .from_onnx = range_from_onnx},
       {.name = "EyeLike",
        .attrs = {{.name = "dtype", .kind = AttrKind::Int, .optional = true},
-                 {.name = "k", .kind = AttrKind::Int, .preset = int64_t{0}}},
+                 {.name = "k",
+                  .kind = AttrKind::Int,
+                  .preset = int64_t{0},
+                  .domain = AttrDomain::Values,
+                  .values = numbers({1, 2, 3})}},
        .infer = infer_eye_like,
        .flops = flops_none,
        .kernel = eye_like_kernel,
@@ -267,7 +276,11 @@ std::vector<OpDef> generate_ops() {
        .compute = Compute::Movement},
       {.name = "Size", .infer = infer_size, .flops = flops_none, .kernel = size_kernel, .compute = Compute::Movement},
       {.name = "Trilu",
-       .attrs = {{.name = "k", .kind = AttrKind::Int, .preset = int64_t{0}},
+       .attrs = {{.name = "k",
+                  .kind = AttrKind::Int,
+                  .preset = int64_t{0},
+                  .domain = AttrDomain::Values,
+                  .values = numbers({1, 2, 3})},
                  {.name = "upper", .kind = AttrKind::Int, .preset = int64_t{1}}},
        .infer = infer_trilu,
        .flops = flops_none,

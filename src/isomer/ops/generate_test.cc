@@ -3,8 +3,6 @@
 namespace isomer::testing {
 namespace {
 
-const Dim kN = symbol("N");
-
 TEST(ConstantOfShape, Fills) {
   EXPECT_EQ(infer("ConstantOfShape", {{"shape", Ints{2, 0}}}, {}), "f32[2,0]");
   EXPECT_TRUE(refused("ConstantOfShape", {{"shape", Ints{-1}}}, {}));

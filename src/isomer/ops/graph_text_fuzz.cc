@@ -1,5 +1,4 @@
-// libFuzzer target: whatever text comes in, the parser gives a graph or an error; and a printed graph reads back as
-// itself.
+// libFuzzer target: for any text, the parser returns a graph or an error, and a printed graph parses to the same graph.
 
 #include <cstdlib>
 

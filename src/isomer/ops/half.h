@@ -1,5 +1,5 @@
 #pragma once
-// The 16-bit floating-point types of ONNX, converted to float and back with round-to-nearest-even.
+// ONNX's 16-bit floating-point types, with conversion to float and back (round to nearest even).
 
 #include <bit>
 #include <cmath>

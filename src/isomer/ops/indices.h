@@ -6,7 +6,7 @@
 
 namespace isomer {
 
-/// `index` counted from the front of `extent` elements, or an Error when there is no such element.
+/// `index` counted from the front of `extent` elements. Fails if it is out of range.
 inline Result<int64_t> checked_index(int64_t index, int64_t extent) {
   if (index < -extent || index >= extent) return fail("index {} is out of range for {} elements", index, extent);
   return index < 0 ? index + extent : index;
@@ -15,7 +15,7 @@ inline Result<int64_t> checked_index(int64_t index, int64_t extent) {
 /// Fails unless operand i has an index type.
 Status want_indices(const OpView& view, size_t i);
 
-/// A run of coordinates over the leading axes of `dims` (as many as `coordinates`) as one offset into it.
+/// Coordinates along the leading axes of `dims` (as many as `coordinates`) as one offset.
 Result<int64_t> coordinate_offset(std::span<const int64_t> coordinates, std::span<const int64_t> dims);
 
 /// Product of dims[begin..end).

@@ -12,7 +12,7 @@ namespace {
 constexpr std::string_view kBroadcast = "broadcast(";
 constexpr std::string_view kMin = "min(";
 
-/// What stands between the commas of `name`, which begins with `function` and ends with a parenthesis.
+/// The arguments of `name`, which begins with `function` and ends with a parenthesis.
 std::vector<std::string> arguments(std::string_view name, std::string_view function) {
   std::vector<std::string> out(1);
   int depth = 0;
@@ -26,15 +26,15 @@ std::vector<std::string> arguments(std::string_view name, std::string_view funct
   return out;
 }
 
-/// The integer that `text` is.
+/// The integer in `text`.
 std::optional<int64_t> integer(const std::string& text) {
   constexpr size_t kMaxDigits = 18;
   const bool digits = !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
   return digits && text.size() <= kMaxDigits ? std::optional<int64_t>(std::stoll(text)) : std::nullopt;
 }
 
-/// Whether `name` is min(n, x) where x is among `parts` and n is an integer above 1. Beside x it says nothing: it is x,
-/// or x is above n, which is not 1, and the two do not broadcast.
+/// Whether `name` is min(n, x), where x is among `parts` and n is an integer above 1. Broadcasting it with x gives x:
+/// it equals x, or else x is above n, which is not 1, and the two do not broadcast.
 bool bounds_another(const std::string& name, const std::set<std::string>& parts) {
   if (!name.starts_with(kMin)) return false;
   const auto sides = arguments(name, kMin);
@@ -43,7 +43,7 @@ bool bounds_another(const std::string& name, const std::set<std::string>& parts)
          ((above_one(sides[0]) && parts.contains(sides[1])) || (above_one(sides[1]) && parts.contains(sides[0])));
 }
 
-/// The extent that two symbolic ones broadcast to. A name is made of printed expressions, so that equal sets of
+/// The extent to which two symbolic extents broadcast. Its name consists of printed expressions, so equal sets of
 /// extents give equal symbols.
 Dim joined(const Dim& a, const Dim& b) {
   std::set<std::string> parts;
@@ -85,7 +85,7 @@ Result<Shape> broadcast(const Shape& a, const Shape& b) {
     const Dim& y = i < out.size() - b.size() ? one : b[i - (out.size() - b.size())];
     if (x != y && !x.is(1) && !y.is(1) && x.is_const() && y.is_const())
       return fail("shapes {} and {} do not broadcast", shape_str(a), shape_str(b));
-    // An extent that cannot be 1 is the result's, whatever the other one turns out to be.
+    // An extent that cannot be 1 is the result's extent, whatever the other one is.
     const bool takes_x = x == y || y.is(1) || (!x.is(1) && (x.is_const() || at_least(x, Dim(2)) == true));
     const bool takes_y = x.is(1) || y.is_const() || at_least(y, Dim(2)) == true;
     out[i] = takes_x ? x : takes_y ? y : joined(x, y);
@@ -123,6 +123,12 @@ std::optional<int64_t> extent_value(const std::string& symbol,
     if (!out || (least ? *value < *out : *out == 1)) out = value;
   }
   return out;
+}
+
+TensorType unknown_shape(DType dtype) {
+  TensorType type;
+  type.dtype = dtype;
+  return type;
 }
 
 Result<std::vector<TensorType>> infer_same(const OpView& view) { return std::vector<TensorType>{view.type(0)}; }

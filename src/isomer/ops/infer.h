@@ -7,25 +7,30 @@
 
 namespace isomer {
 
-/// `axis` counted from the front, or an Error when it is not in [-rank, rank).
+/// `axis` counted from the front. Fails if it is not in [-rank, rank).
 Result<size_t> normal_axis(int64_t axis, size_t rank);
-/// As above for many; refuses duplicates.
+/// The same for several axes. Fails on duplicates.
 Result<std::vector<size_t>> normal_axes(const Ints& axes, size_t rank);
 
-/// NumPy broadcasting of two shapes. A symbolic extent against 1 is itself, and one that is known to be above 1 wins
-/// against any other; different integers above 1 are refused. Either of two other extents may be 1 at run time: they
-/// give a symbol of their own that is named by all that were joined, "broadcast(M,N)", in whatever order they were.
+/// NumPy broadcasting of two shapes. A symbolic extent and 1 give the symbolic extent. An extent known to be above 1
+/// takes precedence over any other; different integers above 1 are refused. In all other cases, either extent may be 1
+/// at run time. The result is then a new symbol named after all extents involved, "broadcast(M,N)", independently of
+/// their order.
 Result<Shape> broadcast(const Shape& a, const Shape& b);
 
-/// The smaller of two extents, which are not negative; where neither is known to be, a symbol such as "min(512,N)".
+/// The smaller of two nonnegative extents. If neither is known to be smaller, a symbol such as "min(512,N)".
 Dim min_extent(const Dim& a, const Dim& b);
 
-/// The integer that a symbol of broadcast or min_extent stands for, for given values of the symbols in its name;
-/// nothing for other symbols, and where a value is missing.
+/// The integer for a symbol made by broadcast or min_extent, given values for the symbols in its name. Returns nullopt
+/// for other symbols, and if a value is missing.
 std::optional<int64_t> extent_value(const std::string& symbol,
                                     const std::function<std::optional<int64_t>(const std::string&)>& value_of);
 
-/// Inference of element-wise operators: operands broadcast, result of the first operand's dtype.
+/// The type of a result whose extents depend on the data. They must not be symbols, because equal symbols mean equal
+/// extents.
+TensorType unknown_shape(DType dtype);
+
+/// Inference of elementwise operators: operands broadcast, and the result has the dtype of the first operand.
 Result<std::vector<TensorType>> infer_same(const OpView& view);       // one operand, same type
 Result<std::vector<TensorType>> infer_broadcast(const OpView& view);  // all operands of one dtype
 Result<std::vector<TensorType>> infer_compare(const OpView& view);    // likewise, result bool

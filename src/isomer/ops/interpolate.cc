@@ -8,7 +8,7 @@
 namespace isomer {
 namespace {
 
-/// Where position `n` of the result lies on the operand's axis.
+/// The position on the operand's axis for position `n` of the result.
 double source_position(const std::string& mode, const ResizedAxis& axis, int64_t n) {
   const auto x = static_cast<double>(n);
   const auto in = static_cast<double>(axis.extent_in);
@@ -33,7 +33,7 @@ double cubic_kernel(double x, double a) {
   return x < 2 ? ((a * x - 5 * a) * x + 8 * a) * x - 4 * a : 0;
 }
 
-/// The nearest position, by the rule for what lies between two.
+/// The nearest position. `rule` decides for points halfway between two.
 int64_t nearest(const std::string& rule, double x) {
   const double low = std::floor(x);
   if (x == low || rule == "floor") return static_cast<int64_t>(low);
@@ -43,7 +43,7 @@ int64_t nearest(const std::string& rule, double x) {
   return static_cast<int64_t>(low) + (up ? 1 : 0);
 }
 
-/// The samples of one position before the ends of the axis are looked at. `stretch` widens the kernel (antialiasing).
+/// The samples of one position, ignoring the ends of the axis. `stretch` widens the kernel (antialiasing).
 std::vector<Sample> kernel_samples(InterpolationMode mode, double x, double stretch, double a) {
   const double reach = (mode == InterpolationMode::Linear ? 1 : 2) / stretch;
   std::vector<Sample> samples;
@@ -61,7 +61,7 @@ std::vector<Sample> kernel_samples(InterpolationMode mode, double x, double stre
   return samples;
 }
 
-/// Leaves out samples beyond the ends (and makes up for their weight), or moves them to the ends.
+/// Removes samples beyond the ends (and rescales the other weights), or moves them to the ends.
 void fit_samples(std::vector<Sample>& samples, int64_t extent, bool exclude_outside) {
   if (exclude_outside) {
     std::erase_if(samples, [&](const Sample& sample) { return sample.at < 0 || sample.at >= extent; });
@@ -126,7 +126,8 @@ Result<AxisSamples> resize_samples(const Attrs& attrs, const ResizedAxis& axis) 
   const std::string& coordinates = attrs.text("coordinate_transformation_mode");
   const bool exclude_outside = attrs.integer("exclude_outside") != 0;
   const double stretch = attrs.integer("antialias") != 0 ? std::min(axis.scale, 1.0) : 1.0;
-  // The kernel covers 4 / stretch elements of the operand; more than a few times all of them is no sensible request.
+  // The kernel covers 4 / stretch elements of the operand. More than a few times the whole axis is not a useful
+  // request.
   if (4 / stretch > 1e6 + 16 * static_cast<double>(axis.extent_in)) return fail("Resize by the scale {}", axis.scale);
   AxisSamples samples;
   for (int64_t n = 0; n < axis.extent_out; ++n) {

@@ -1,5 +1,5 @@
 #pragma once
-// Interpolation along axes: which elements of an axis a new position is made of, and with what weights.
+// Interpolation along axes: the elements of an axis, and their weights, from which a new position is computed.
 
 #include <array>
 #include <string>
@@ -10,9 +10,9 @@ namespace isomer {
 
 enum class InterpolationMode : uint8_t { Nearest, Linear, Cubic };
 
-/// The mode of Resize's attribute `mode`; an Error for other names.
+/// The mode for Resize's attribute `mode`. Fails for unknown names.
 Result<InterpolationMode> interpolation_mode(const std::string& name);
-/// Fail for names that ONNX does not have.
+/// Fail for unknown names.
 Status check_coordinate_mode(const std::string& name);
 Status check_nearest_mode(const std::string& name);
 
@@ -25,24 +25,24 @@ struct ResizedAxis {
   double roi_end = 1;
 };
 
-/// One element that goes into a new position, with its weight.
+/// One element that contributes to a new position, with its weight.
 struct Sample {
   int64_t at;
   double weight;
 };
 
-/// The samples of each position of an axis; no positions: the axis stays as it is. A position outside of what there is
-/// to interpolate has no samples.
+/// The samples of each position of an axis. Without positions, the axis is unchanged. A position outside of the range
+/// of interpolation has no samples.
 using AxisSamples = std::vector<std::vector<Sample>>;
 
-/// The samples that Resize's attributes ask for; extent_in and extent_out are positive.
+/// The samples for Resize's attributes. extent_in and extent_out must be positive.
 Result<AxisSamples> resize_samples(const Attrs& attrs, const ResizedAxis& axis);
 
-/// Appends the interpolated operand 0. Positions without samples get `outside`. Integers are computed as real numbers
-/// and rounded toward zero.
+/// Appends operand 0 after interpolation. Positions without samples become `outside`. Integers are computed as real
+/// numbers and rounded toward zero.
 Status interpolate(KernelContext& context, const std::vector<AxisSamples>& samples, float outside);
 
-/// The weights of the four neighbours of a point at `ratio` behind the second (cubic convolution).
+/// The weights of the four neighbors of a point that is `ratio` after the second one (cubic convolution).
 std::array<double, 4> cubic_weights(double ratio, double a);
 
 }  // namespace isomer

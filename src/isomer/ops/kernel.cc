@@ -17,7 +17,7 @@ std::vector<int64_t> strides_of(const std::vector<int64_t>& dims) {
   int64_t stride = 1;
   for (size_t i = dims.size(); i-- > 0;) {
     strides[i] = stride;
-    // Beside an extent of 0 the others may be so large that strides, which nothing reads then, wrap around.
+    // If an extent is 0, the others may be so large that strides wrap around, but then nothing reads them.
     stride = static_cast<int64_t>(static_cast<uint64_t>(stride) * static_cast<uint64_t>(dims[i]));
   }
   return strides;

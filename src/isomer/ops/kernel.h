@@ -1,5 +1,6 @@
 #pragma once
-// Building blocks of reference kernels: typed access, dispatch over element types, index arithmetic. Clear before fast.
+// Building blocks of reference kernels: typed access, dispatch over element types, index arithmetic. Clarity comes
+// before speed.
 
 #include <cmath>
 #include <type_traits>
@@ -33,7 +34,7 @@ Status for_numeric(DType dtype, F&& f) {
       return fail("the reference kernel does not compute on {}", dtype_name(dtype));
   }
 }
-/// As for_numeric over float, double and Fp: real arithmetic alone.
+/// As for_numeric, but only for float, double and Fp: real arithmetic.
 template <class F>
 Status for_real(DType dtype, F&& f) {
   switch (dtype) {
@@ -47,7 +48,7 @@ Status for_real(DType dtype, F&& f) {
       return fail("the reference kernel needs real numbers, not {}", dtype_name(dtype));
   }
 }
-/// As for_numeric, by the width of an element, for kernels that move data: f gets uint8_t ... uint64_t or std::string.
+/// As for_numeric, by element width, for kernels that move data: T is uint8_t ... uint64_t or std::string.
 template <class F>
 Status for_width(DType dtype, F&& f) {
   if (dtype == DType::String) return f.template operator()<std::string>();
@@ -66,7 +67,7 @@ Status for_width(DType dtype, F&& f) {
       return fail("the reference kernel does not move {}", dtype_name(dtype));
   }
 }
-/// Elements of T, also where T is std::string.
+/// The elements as T, which may be std::string.
 template <class T>
 std::span<const T> elements(const Tensor& tensor) {
   if constexpr (std::is_same_v<T, std::string>) {
@@ -86,11 +87,11 @@ std::span<T> mutable_elements(Tensor& tensor) {
 
 /// Row-major strides in elements.
 std::vector<int64_t> strides_of(const std::vector<int64_t>& dims);
-/// Strides of an operand read under the broadcast extents `dims` (0 along broadcast axes).
+/// Strides for reading an operand with the broadcast extents `dims` (0 along broadcast axes).
 std::vector<int64_t> broadcast_strides(const std::vector<int64_t>& operand, const std::vector<int64_t>& dims);
 
-/// Walks all positions of `dims` in row-major order, keeping one offset per stride vector. `visit(const int64_t*
-/// offsets)`.
+/// Calls `visit(const int64_t* offsets)` for all positions of `dims` in row-major order, with one offset per stride
+/// vector.
 template <class F>
 void for_each_position(const std::vector<int64_t>& dims, const std::vector<std::vector<int64_t>>& strides, F&& visit) {
   int64_t total = 1;
@@ -109,8 +110,8 @@ void for_each_position(const std::vector<int64_t>& dims, const std::vector<std::
   }
 }
 
-// Scalar functions over every domain; in the field, what is no polynomial is an uninterpreted function of its own name,
-// but for relu, abs, sign, min and max, which follow Fp::sign (see ir/field.h).
+// Scalar functions over every domain. In the field, functions that are not polynomials are uninterpreted functions of
+// the same name, except relu, abs, sign, min and max, which follow Fp::sign (see ir/field.h).
 template <class T>
 T scalar_max(T a, T b) {
   if constexpr (std::is_same_v<T, Fp>)
@@ -129,8 +130,8 @@ T scalar_min(T a, T b) {
   else
     return a < b ? a : b;
 }
-/// f on floating-point numbers, uninterpreted `name` in the field. Pass a generic lambda, so that it is never made for
-/// Fp.
+/// f for floating-point numbers; the uninterpreted function `name` in the field. Pass a generic lambda, so that it is
+/// not instantiated for Fp.
 template <class T, class F>
 T scalar_function(std::string_view name, T x, F f) {
   if constexpr (std::is_same_v<T, Fp>)
@@ -138,7 +139,7 @@ T scalar_function(std::string_view name, T x, F f) {
   else
     return static_cast<T>(f(x));
 }
-/// A literal real number in domain T (exact in the field).
+/// A real literal in domain T (exact in the field).
 template <class T>
 T scalar(double value) {
   if constexpr (std::is_same_v<T, Fp>)
@@ -146,7 +147,7 @@ T scalar(double value) {
   else
     return static_cast<T>(value);
 }
-/// A literal float attribute: 0.1f means the decimal 0.1f exactly as stored.
+/// A float attribute as a literal: the decimal 0.1f is used exactly as it is stored.
 template <class T>
 T scalar(float value) {
   return scalar<T>(static_cast<double>(value));

@@ -5,7 +5,7 @@ namespace {
 
 thread_local const KernelDeadline* innermost = nullptr;
 
-/// Seconds before which the pace says nothing.
+/// Seconds before which the pace is not reliable.
 constexpr double kLeastSpent = 0.1;
 
 }  // namespace

@@ -1,13 +1,13 @@
 #pragma once
-// How long a reference kernel may take.
+// Time limits for reference kernels.
 
 #include "isomer/base/deadline.h"
 #include "isomer/base/result.h"
 
 namespace isomer {
 
-/// While one lives, the kernels of this thread that report their progress (products, convolutions) give up as soon as
-/// they see that they would not be done by `end`.
+/// During its lifetime, the kernels of this thread that report progress (products, convolutions) give up as soon as it
+/// is clear that they cannot finish by `end`.
 class KernelDeadline {
  public:
   explicit KernelDeadline(const Deadline& end);
@@ -24,11 +24,11 @@ class KernelDeadline {
 /// The progress of one run of a kernel.
 class KernelProgress {
  public:
-  /// `work` in any unit.
+  /// `work` is the total, in any unit.
   explicit KernelProgress(double work) : work_(work) {}
 
-  /// Adds to what is done. Fails where the rest, at the pace so far, would not be done by the end of the innermost
-  /// KernelDeadline; never without one.
+  /// Adds completed work. Fails if, at the current pace, the rest will not finish by the end of the innermost
+  /// KernelDeadline. Never fails without a KernelDeadline.
   Status add(double work);
 
  private:

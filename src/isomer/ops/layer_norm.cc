@@ -4,15 +4,16 @@
 
 #include "isomer/ops/axiom_parts.h"
 #include "isomer/ops/axis.h"
+#include "isomer/ops/domain.h"
 #include "isomer/ops/infer.h"
 #include "isomer/ops/norm.h"
 
 namespace isomer {
 namespace {
 
-double flops_norm(const WorkView& view) { return 8 * count(view.operands[0]); }
+double flops_layer_norm(const WorkView& view) { return 8 * count(view.operands[0]); }
 
-/// Fails unless operand i broadcasts to the shape of operand 0 alone.
+/// Fails unless operand i broadcasts to exactly the shape of operand 0.
 Status want_broadcast(const OpView& view, size_t i) {
   if (!view.has(i)) return {};
   const Shape& x = view.shape(0);
@@ -27,7 +28,8 @@ Status want_broadcast(const OpView& view, size_t i) {
   return {};
 }
 
-/// X, scale and perhaps bias; results Y and, when asked for, mean and inverse deviation in the type of stash_type.
+/// Operands: X, scale and optionally bias. Results: Y and, on request, mean and inverse deviation in the type of
+/// stash_type.
 Result<std::vector<TensorType>> infer_layer_norm(const OpView& view) {
   ISOMER_TRY(const size_t axis, normal_axis(view.attrs.integer("axis"), view.rank(0)));
   for (size_t i = 1; i < view.operands.size(); ++i) ISOMER_CHECK(want_broadcast(view, i));
@@ -94,7 +96,7 @@ Status layer_norm_kernel(KernelContext& context) {
   });
 }
 
-/// All from the node's axis on.
+/// All axes from the node's axis on.
 std::vector<size_t> trailing_axes(const Axiom& axiom, size_t rank) {
   std::vector<size_t> axes;
   for (size_t i = axiom.axis("axis", rank); i < rank; ++i) axes.push_back(i);
@@ -218,8 +220,8 @@ Status mvn_kernel(KernelContext& context) {
 
 Status last_axis_from_onnx(OnnxForm& form) { return normalize_axis(form, "axis", -1); }
 
-AttrDef int_attr(std::string name, int64_t preset, bool always = false) {
-  return {.name = std::move(name), .kind = AttrKind::Int, .preset = preset, .always_written = always};
+AttrDef norm_attr(std::string name, int64_t preset, AttrDomain domain) {
+  return {.name = std::move(name), .kind = AttrKind::Int, .preset = preset, .domain = domain};
 }
 
 }  // namespace
@@ -228,46 +230,55 @@ Element normalized(Scope& scope, const Element& x,
                    const std::function<Element(const std::function<Element(const Element&)>&)>& mean_of,
                    const Element& epsilon, const Element& scale, const Element& bias) {
   const Element mean = mean_of([](const Element& v) { return v; });
-  // The mean of squares less the square of the mean: shorter as a polynomial.
+  // The mean of squares minus the square of the mean, which is a shorter polynomial.
   const Element variance = mean_of([&](const Element& v) { return scope.times(v, v); }) - scope.times(mean, mean);
   const Element factor = inverse(function("Sqrt", {variance + epsilon}));
   return scope.times(scope.times(x - mean, factor), scale) + bias;
 }
 
 std::vector<OpDef> trailing_norm_ops() {
-  const AttrDef epsilon{.name = "epsilon", .kind = AttrKind::Float, .preset = 1e-5F};
+  const AttrDef axis = norm_attr("axis", -1, AttrDomain::Axis);
+  const AttrDef stash_type = norm_attr("stash_type", 1, AttrDomain::Fixed);
+  const AttrDef epsilon{.name = "epsilon",
+                        .kind = AttrKind::Float,
+                        .preset = 1e-5F,
+                        .domain = AttrDomain::Values,
+                        .values = {1e-5F, 0.5F}};
+  AttrDef p = norm_attr("p", 2, AttrDomain::Values);
+  p.values = numbers({2, 1, 3});
   return {
       {.name = "LayerNormalization",
-       .attrs = {int_attr("axis", -1), epsilon, int_attr("stash_type", 1)},
+       .attrs = {axis, epsilon, stash_type},
        .min_operands = 2,
        .max_operands = 3,
        .max_results = 3,
        .infer = infer_layer_norm,
-       .flops = flops_norm,
+       .flops = flops_layer_norm,
        .kernel = layer_norm_kernel,
        .axiom = layer_norm_axiom,
+       .traits = {Trait::RealsOnly},
        .since = 17,
        .from_onnx = last_axis_from_onnx},
       {.name = "RMSNormalization",
-       .attrs = {int_attr("axis", -1), epsilon, int_attr("stash_type", 1)},
+       .attrs = {axis, epsilon, stash_type},
        .min_operands = 2,
        .max_operands = 2,
        .infer = infer_layer_norm,
-       .flops = flops_norm,
+       .flops = flops_layer_norm,
        .kernel = rms_norm_kernel,
        .axiom = rms_norm_axiom,
        .since = 23,
        .from_onnx = last_axis_from_onnx},
       {.name = "LpNormalization",
-       .attrs = {int_attr("axis", -1), int_attr("p", 2)},
+       .attrs = {axis, std::move(p)},
        .infer = infer_lp_norm,
-       .flops = flops_norm,
+       .flops = flops_layer_norm,
        .kernel = lp_norm_kernel,
        .from_onnx = last_axis_from_onnx},
       {.name = "MeanVarianceNormalization",
-       .attrs = {{.name = "axes", .kind = AttrKind::Ints, .preset = Ints{0, 2, 3}}},
+       .attrs = {{.name = "axes", .kind = AttrKind::Ints, .preset = Ints{0, 2, 3}, .domain = AttrDomain::Axes}},
        .infer = infer_mvn,
-       .flops = flops_norm,
+       .flops = flops_layer_norm,
        .kernel = mvn_kernel,
        .since = 9},
   };

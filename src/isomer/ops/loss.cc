@@ -42,8 +42,8 @@ Result<std::vector<TensorType>> infer_cross_entropy(const OpView& view) {
 double flops_loss(const WorkView& view) { return 2 * count(view.operands[1]); }
 double flops_cross_entropy(const WorkView& view) { return 4 * count(view.operands[0]) + flops_loss(view); }
 
-/// The loss of log-probabilities `logs`, written to result 0: for each label -weight * log, then summed, or averaged by
-/// weight. Ignored labels weigh nothing.
+/// Computes the loss of log-probabilities `logs` as result 0: -weight * log for each label, then the sum or the mean by
+/// weight. Ignored labels have weight 0.
 template <class T>
 Status negative_log_likelihood(const KernelContext& context, std::span<const Accumulator<T>> logs, Tensor& result) {
   using Sum = Accumulator<T>;

@@ -5,8 +5,6 @@
 namespace isomer::testing {
 namespace {
 
-const Dim kN = symbol("N");
-
 TEST(Loss, Infers) {
   const TensorType scores = f32({kN, 5, 7});
   const TensorType labels = i64({kN, 7});

@@ -11,7 +11,8 @@
 namespace isomer {
 namespace {
 
-/// The shape of the product as NumPy's matmul has it: operands of rank 1 are a row and a column that vanish again.
+/// The shape of the product as in NumPy's matmul: operands of rank 1 are a row and a column, and these axes are
+/// removed.
 Result<Shape> product_shape(const OpView& view) {
   Shape a = view.shape(0);
   Shape b = view.shape(1);
@@ -84,11 +85,11 @@ Status multiply_blocked(const ProductExtents& extents, const std::vector<std::pa
   return {};
 }
 
-/// Whether products of T can be blocked: those whose sums are kept in double precision.
+/// Whether products of T can be blocked: sums must be in double precision.
 template <class T>
 constexpr bool kBlocked = std::is_same_v<Accumulator<T>, double>;
 
-/// out = a b, one matrix of the batch after the other.
+/// out = a b, one matrix of the batch after another.
 template <class T>
 Status multiply(const Batches& batches, std::span<const T> a, std::span<const T> b, std::span<T> out) {
   if constexpr (kBlocked<T>) {
@@ -192,7 +193,7 @@ double flops_gemm(const WorkView& view) {
   return (2 * inner + (bias ? 1 : 0)) * count(view.results[0]);
 }
 
-/// factor * x; integers through double, as the factor is real.
+/// factor * x; integers are computed in double, because the factor is real.
 template <class A>
 A scaled(float factor, A x) {
   if (factor == 1) return x;
@@ -274,7 +275,7 @@ void gemm_axiom(Axiom& axiom) {
   std::optional<SymbolicTensor> c;
   if (axiom.has(2)) c = broadcast_to(scope, axiom.operand(2), shape);
   const bool real = a.real && b.real && (!c || c->real);
-  // A factor for integers works by way of real numbers.
+  // For integers, multiplication by the factor uses real numbers.
   const auto scaled = [&scope, real](const Element& factor, const Element& x) {
     if (factor.number() == 1) return x;
     return real ? scope.times(factor, x) : function("scaled", {factor, x});
@@ -297,7 +298,7 @@ Status gemm_to_onnx(OnnxForm& form) {
   return {};
 }
 
-/// Zero points: one for all, or one for each row of A or column of B.
+/// Zero points: a single one, or one for each row of A or column of B.
 Status check_zero_point(const OpView& view, size_t i, size_t of) {
   if (!view.has(i)) return {};
   ISOMER_CHECK(same_dtype(view, i, of));
@@ -316,7 +317,7 @@ Result<std::vector<TensorType>> infer_matmul_integer(const OpView& view) {
   return std::vector<TensorType>{{DType::Int32, std::move(shape)}};
 }
 
-/// x - zero, the zero point spread along `axis` where it is a vector.
+/// x - zero. A vector of zero points is applied per row or column.
 Result<Tensor> shifted(const Tensor& x, const Tensor& zero, bool per_row) {
   if (zero.empty()) return x;
   std::vector<int64_t> dims = zero.dims();
@@ -365,7 +366,7 @@ double flops_det(const WorkView& view) {
   return 2.0 / 3 * n * n * n * count(view.results[0]);
 }
 
-/// True when `a` is a better pivot than `b`: larger, or in the field one that can be divided by.
+/// Whether `a` is a better pivot than `b`: larger, or in the field, invertible.
 template <class A>
 bool better_pivot(A a, A b) {
   if constexpr (std::is_same_v<A, Fp>)
@@ -374,7 +375,7 @@ bool better_pivot(A a, A b) {
     return std::abs(a) > std::abs(b);
 }
 
-/// The determinant by elimination with pivots; m is n times n and is used up.
+/// The determinant by elimination with pivots. m is n times n and is overwritten.
 template <class A>
 A determinant(std::vector<A>& m, size_t n) {
   A det(1);
@@ -423,7 +424,10 @@ std::vector<OpDef> matmul_ops() {
        .infer = infer_matmul,
        .flops = flops_matmul,
        .kernel = matmul_kernel,
-       .axiom = matmul_axiom},
+       .axiom = matmul_axiom,
+       .traits = {Trait::Product},
+       .roles = {OperandRole::Data, OperandRole::RightFactor},
+       .infix = Infix{" · ", Infix::Precedence::Product}},
       {.name = "Gemm",
        .attrs = {{.name = "alpha", .kind = AttrKind::Float, .preset = 1.0F},
                  {.name = "beta", .kind = AttrKind::Float, .preset = 1.0F},
@@ -435,6 +439,7 @@ std::vector<OpDef> matmul_ops() {
        .flops = flops_gemm,
        .kernel = gemm_kernel,
        .axiom = gemm_axiom,
+       .traits = {Trait::Product},
        .since = 7,
        .to_onnx = gemm_to_onnx},
       {.name = "MatMulInteger",

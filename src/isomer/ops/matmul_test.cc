@@ -3,7 +3,6 @@
 namespace isomer::testing {
 namespace {
 
-const Dim kN = symbol("N");
 using Reals = std::vector<float>;
 
 TEST(MatMul, InfersBatchesAndVectors) {

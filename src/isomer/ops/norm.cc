@@ -1,4 +1,4 @@
-// Normalizations by channel.
+// Normalizations per channel.
 
 #include "isomer/ops/norm.h"
 
@@ -6,6 +6,7 @@
 
 #include "isomer/ops/axiom_parts.h"
 #include "isomer/ops/axis.h"
+#include "isomer/ops/domain.h"
 #include "isomer/ops/infer.h"
 #include "isomer/ops/registry.h"
 
@@ -24,7 +25,7 @@ Status want_vector(const OpView& view, size_t i, const Dim& extent) {
   return {};
 }
 
-/// X and vectors of one element for each channel (axis 1).
+/// X and vectors with one element per channel (axis 1).
 Result<std::vector<TensorType>> infer_by_channel(const OpView& view) {
   if (view.rank(0) < 2) return fail("{} needs a rank of at least 2, got {}", view.op.name, view.type(0).str());
   for (size_t i = 1; i < view.operands.size(); ++i) ISOMER_CHECK(want_vector(view, i, view.shape(0)[1]));
@@ -69,7 +70,7 @@ void batch_norm_axiom(Axiom& axiom) {
   axiom.results.push_back({x.shape, at, x.real});
 }
 
-/// Only the inference form is modelled: it has one result and running statistics as operands.
+/// Only the inference form is supported: it has one result and running statistics as operands.
 Status batch_norm_from_onnx(OnnxForm& form) {
   const auto* training = form.get<int64_t>("training_mode");
   if ((training != nullptr && *training != 0) || form.num_results > 1)
@@ -81,8 +82,8 @@ Status batch_norm_from_onnx(OnnxForm& form) {
   return {};
 }
 
-/// Normalizes each of `groups` equal runs of the channels of each image, then scales and shifts: element c of `scale`
-/// and `bias` serves channel c / per (per = 1: a channel each).
+/// Normalizes each of `groups` equal groups of channels of each image, then scales and shifts. Element c / per of
+/// `scale` and `bias` applies to channel c (per = 1: one element per channel).
 template <class T>
 void group_normalize(KernelContext& context, int64_t groups, int64_t per) {
   using Sum = Accumulator<T>;
@@ -183,8 +184,7 @@ Status group_norm_kernel(KernelContext& context) {
   });
 }
 
-/// Before opset 21, scale and bias had one element for each group, not for each channel: attribute `per_group` (our
-/// own).
+/// Before opset 21, scale and bias had one element per group instead of per channel: Isomer's attribute `per_group`.
 Status group_norm_from_onnx(OnnxForm& form) {
   form.attrs["per_group"] = int64_t{form.opset < 21 ? 1 : 0};
   return {};
@@ -244,21 +244,37 @@ double flops_lrn(const WorkView& view) {
   return (2 * static_cast<double>(view.attrs.integer("size")) + 4) * count(view.operands[0]);
 }
 
-AttrDef epsilon_attr() { return {.name = "epsilon", .kind = AttrKind::Float, .preset = 1e-5F}; }
+AttrDef epsilon_attr() {
+  return {.name = "epsilon",
+          .kind = AttrKind::Float,
+          .preset = 1e-5F,
+          .domain = AttrDomain::Values,
+          .values = {1e-5F, 0.5F}};
+}
+
+/// The data, then `n` operands with one number per channel.
+std::vector<OperandRole> per_channel(size_t n) {
+  std::vector<OperandRole> roles(n + 1, OperandRole::PerChannel);
+  roles[0] = OperandRole::Data;
+  return roles;
+}
 
 }  // namespace
 
 std::vector<OpDef> norm_ops() {
   std::vector<OpDef> ops{
       {.name = "BatchNormalization",
-       // The momentum means nothing here, but the file shall come back as it was.
-       .attrs = {epsilon_attr(), {.name = "momentum", .kind = AttrKind::Float, .preset = 0.9F}},
+       // The momentum has no effect here, but must be written back unchanged.
+       .attrs = {epsilon_attr(),
+                 {.name = "momentum", .kind = AttrKind::Float, .preset = 0.9F, .domain = AttrDomain::Fixed}},
        .min_operands = 5,
        .max_operands = 5,
        .infer = infer_by_channel,
        .flops = flops_norm,
        .kernel = batch_norm_kernel,
        .axiom = batch_norm_axiom,
+       .traits = {Trait::RealsOnly, Trait::InPlace},
+       .roles = per_channel(4),
        .since = 7,
        .from_onnx = batch_norm_from_onnx},
       {.name = "InstanceNormalization",
@@ -269,11 +285,16 @@ std::vector<OpDef> norm_ops() {
        .flops = flops_statistics,
        .kernel = instance_norm_kernel,
        .axiom = instance_norm_axiom,
+       .roles = per_channel(2),
        .since = 6},
       {.name = "GroupNormalization",
        .attrs = {epsilon_attr(),
-                 {.name = "num_groups", .kind = AttrKind::Int},
-                 {.name = "stash_type", .kind = AttrKind::Int, .preset = int64_t{1}, .since = 21},
+                 {.name = "num_groups", .kind = AttrKind::Int, .domain = AttrDomain::Divisor},
+                 {.name = "stash_type",
+                  .kind = AttrKind::Int,
+                  .preset = int64_t{1},
+                  .since = 21,
+                  .domain = AttrDomain::Fixed},
                  {.name = "per_group", .kind = AttrKind::Int, .preset = int64_t{0}}},
        .min_operands = 3,
        .max_operands = 3,
@@ -288,7 +309,7 @@ std::vector<OpDef> norm_ops() {
        .attrs = {{.name = "alpha", .kind = AttrKind::Float, .preset = 1e-4F},
                  {.name = "beta", .kind = AttrKind::Float, .preset = 0.75F},
                  {.name = "bias", .kind = AttrKind::Float, .preset = 1.0F},
-                 {.name = "size", .kind = AttrKind::Int}},
+                 {.name = "size", .kind = AttrKind::Int, .domain = AttrDomain::Values, .values = numbers({2, 1, 3})}},
        .infer = infer_lrn,
        .flops = flops_lrn,
        .kernel = lrn_kernel},

@@ -1,13 +1,12 @@
 #pragma once
-// Parts shared by the normalizations: statistics of a run of elements, and scale and shift under them.
+// Shared parts of the normalizations: mean and variance of elements, and their scale and shift.
 
 #include "isomer/ops/accumulate.h"
 #include "isomer/ops/axiom_parts.h"
 
 namespace isomer {
 
-/// Elements of a real tensor as T, whatever real type it has (scale and statistics may be of another type than the
-/// data).
+/// The elements of a real tensor of any real type as T (scale and statistics may have another type than the data).
 template <class T>
 std::vector<T> real_elements(const Tensor& tensor) {
   std::vector<T> out;
@@ -51,7 +50,7 @@ Moments<Sum> moments(std::span<const T> x) {
   return {mean, squares / n};
 }
 
-/// (x - mean) / sqrt(variance + epsilon) scale + bias, where mean_of(f) is the mean of f over the elements that are
+/// (x - mean) / sqrt(variance + epsilon) scale + bias. mean_of(f) is the mean of f over the elements that are
 /// normalized together.
 Element normalized(Scope& scope, const Element& x,
                    const std::function<Element(const std::function<Element(const Element&)>&)>& mean_of,

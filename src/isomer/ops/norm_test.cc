@@ -4,8 +4,6 @@
 namespace isomer::testing {
 namespace {
 
-const Dim kN = symbol("N");
-
 TEST(BatchNormalization, Values) {
   const Tensor x = Tensor::floats({1, 2, 2}, {1, 2, 3, 4});
   const auto vector = [](float a, float b) { return Tensor::floats({2}, {a, b}); };

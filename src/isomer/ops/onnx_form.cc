@@ -16,7 +16,7 @@ std::vector<To> converted(const Tensor& tensor) {
   return out;
 }
 
-/// The attribute value of the wanted kind that a constant operand stands for.
+/// The attribute value of the wanted kind for a constant operand.
 Result<AttrValue> attr_from_tensor(const Tensor& tensor, AttrKind kind) {
   switch (kind) {
     case AttrKind::Int: {
@@ -44,7 +44,7 @@ Result<AttrValue> attr_from_tensor(const Tensor& tensor, AttrKind kind) {
   }
 }
 
-/// The operand that stands for an attribute from some opset on.
+/// The operand for an attribute in later opsets.
 Tensor tensor_from_attr(const AttrValue& value) {
   if (const auto* i = std::get_if<int64_t>(&value)) return Tensor::ints({}, {*i});
   if (const auto* is = std::get_if<Ints>(&value)) return Tensor::ints({static_cast<int64_t>(is->size())}, *is);
@@ -53,7 +53,7 @@ Tensor tensor_from_attr(const AttrValue& value) {
   return std::get<Tensor>(value);
 }
 
-/// Reads the parameters that this opset passes as operands into attributes and leaves the other operands.
+/// Moves the parameters that this opset passes as operands to attributes.
 Status read_params(const OpDef& op, OnnxForm& form) {
   for (const ParamOperand& param : op.params) {
     if (form.opset < param.since || !form.has(param.index)) continue;
@@ -71,7 +71,7 @@ bool is_param(const OpDef& op, size_t index, int opset) {
                      [&](const ParamOperand& p) { return p.index == index && opset >= p.since; });
 }
 
-/// An attribute of the form that its opset does not have yet, and that says something: it could not be written again.
+/// An attribute that this opset does not have yet and that has an effect: it could not be written again.
 const AttrDef* attribute_of_later(const OpDef& op, const OnnxForm& form) {
   const auto later = [&](const AttrDef& def) {
     const auto given = form.attrs.find(def.name);
@@ -192,7 +192,7 @@ Result<OnnxForm> denormalize(const OpDef& op, const Attrs& attrs, std::span<cons
   for (const ParamOperand* param : params) {
     if (opset < param->since) continue;
     const auto value = form.attrs.find(param->attr);
-    // Operands behind an absent parameter keep their places.
+    // Operands after an absent parameter keep their positions.
     const bool later = form.operands.size() > param->index;
     if (value == form.attrs.end() && !later) continue;
     while (form.operands.size() < param->index) form.operands.emplace_back();

@@ -6,6 +6,7 @@
 
 #include "isomer/ops/accumulate.h"
 #include "isomer/ops/axis.h"
+#include "isomer/ops/domain.h"
 #include "isomer/ops/infer.h"
 #include "isomer/ops/registry.h"
 
@@ -36,7 +37,7 @@ Result<std::vector<TensorType>> infer_arg(const OpView& view) {
 
 double flops_operand(const WorkView& view) { return count(view.operands[0]); }
 
-/// Position along the axis of the first (or last) element that no other is `better` than.
+/// Position along the axis of the first (or last) element such that no other element is `better`.
 template <class T, class Better>
 void arg_extreme(KernelContext& context, Better better) {
   const AxisSplit split = axis_split(context.operands[0].dims(), context.attrs.integer("axis"));
@@ -114,7 +115,7 @@ Status top_k_kernel(KernelContext& context) {
 Status arg_from_onnx(OnnxForm& form) { return normalize_axis(form, "axis", 0); }
 Status top_k_from_onnx(OnnxForm& form) { return normalize_axis(form, "axis", -1); }
 
-/// ONNX wants K as a vector of one element.
+/// ONNX requires K to be a vector with one element.
 Status top_k_to_onnx(OnnxForm& form) {
   if (form.operands.size() > 1 && !form.operands[1].constant.empty())
     form.operands[1].constant = form.operands[1].constant.reshaped({1});
@@ -123,7 +124,7 @@ Status top_k_to_onnx(OnnxForm& form) {
 
 OpDef arg_op(std::string name, KernelFn kernel) {
   return {.name = std::move(name),
-          .attrs = {{.name = "axis", .kind = AttrKind::Int, .preset = int64_t{0}},
+          .attrs = {{.name = "axis", .kind = AttrKind::Int, .preset = int64_t{0}, .domain = AttrDomain::Axis},
                     {.name = "keepdims", .kind = AttrKind::Int, .preset = int64_t{1}},
                     {.name = "select_last_index", .kind = AttrKind::Int, .preset = int64_t{0}, .since = 12}},
           .infer = infer_arg,
@@ -139,8 +140,8 @@ std::vector<OpDef> order_ops() {
       arg_op("ArgMax", arg_max_kernel),
       arg_op("ArgMin", arg_min_kernel),
       {.name = "TopK",
-       .attrs = {{.name = "k", .kind = AttrKind::Int},
-                 {.name = "axis", .kind = AttrKind::Int, .preset = int64_t{-1}},
+       .attrs = {{.name = "k", .kind = AttrKind::Int, .domain = AttrDomain::Values, .values = numbers({1, 2, 3})},
+                 {.name = "axis", .kind = AttrKind::Int, .preset = int64_t{-1}, .domain = AttrDomain::Axis},
                  {.name = "largest", .kind = AttrKind::Int, .preset = int64_t{1}, .since = 11},
                  {.name = "sorted", .kind = AttrKind::Int, .preset = int64_t{1}, .since = 11}},
        .min_results = 2,

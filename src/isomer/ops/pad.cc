@@ -1,9 +1,10 @@
-// Pad and CenterCropPad: elements added to or taken off the ends of axes.
+// Pad and CenterCropPad: add elements at the ends of axes, or remove them.
 
 #include <algorithm>
 
 #include "isomer/ops/axiom_parts.h"
 #include "isomer/ops/axis_map.h"
+#include "isomer/ops/domain.h"
 #include "isomer/ops/form_params.h"
 #include "isomer/ops/half.h"
 #include "isomer/ops/infer.h"
@@ -30,7 +31,7 @@ Result<std::vector<TensorType>> infer_pad(const OpView& view) {
   Shape shape = view.shape(0);
   for (size_t i = 0; i < rank; ++i) {
     const Dim padded = shape[i] + Dim(pads[i]) + Dim(pads[rank + i]);
-    // What negative pads take must be there, whatever positive ones add at the other end.
+    // Removed elements must exist, whatever positive pads add at the other end.
     const Dim cropped = shape[i] + Dim(std::min<int64_t>(pads[i], 0)) + Dim(std::min<int64_t>(pads[rank + i], 0));
     if (at_least(cropped, Dim(0)) == false) return fail("Pad takes more than there is off {}", view.type(0).str());
     shape[i] = padded;
@@ -38,7 +39,7 @@ Result<std::vector<TensorType>> infer_pad(const OpView& view) {
   return std::vector<TensorType>{{view.dtype(0), std::move(shape)}};
 }
 
-/// Position `at` of an axis of `extent` elements, which repeats beyond its ends as the mode says.
+/// The operand's position for `at`, which may be outside of an axis of `extent` elements, in the given mode.
 int64_t extended(const std::string& mode, int64_t at, int64_t extent) {
   if (at >= 0 && at < extent) return at;
   if (mode == "constant") return kOutside;
@@ -48,7 +49,7 @@ int64_t extended(const std::string& mode, int64_t at, int64_t extent) {
   return phase < extent ? phase : period - phase;
 }
 
-/// The element that Pad writes outside, in the type of the operand.
+/// The fill element of Pad, in the operand's type.
 template <class T>
 Result<T> fill_element(const Attrs& attrs, DType dtype) {
   if (!attrs.has("constant_value")) return T();
@@ -67,7 +68,7 @@ Result<T> fill_element(const Attrs& attrs, DType dtype) {
       return element->residue();
     }
   }
-  if constexpr (std::is_same_v<T, uint8_t>) {  // packed in the attribute; the operand stands one a byte
+  if constexpr (std::is_same_v<T, uint8_t>) {  // the attribute is packed; the operand has one element per byte
     const size_t bits = dtype_bits(fill.dtype());
     if (bits > 0 && bits < 8) return static_cast<uint8_t>(fill.bytes()[0]) & ((1U << bits) - 1);
   }
@@ -100,7 +101,7 @@ Status pad_kernel(KernelContext& context) {
   });
 }
 
-/// `extended` of an extent that is not known; nothing outside.
+/// `extended` for an unknown extent; nullopt outside.
 std::optional<Dim> extended(Scope& scope, const std::string& mode, const Dim& at, const Dim& extent) {
   if (scope.decide(within(0, at, extent))) return at;
   if (mode == "constant") return std::nullopt;
@@ -118,18 +119,18 @@ void pad_axiom(Axiom& axiom) {
   const std::vector<Dim>& pads = axiom.integers("pads");
   axiom.require(pads.size() == 2 * rank);
   std::vector<Dim> shape = x.shape;
-  std::vector<Dim> first(rank);  // of the elements that negative pads leave
+  std::vector<Dim> first(rank);  // of the elements that negative pads keep
   std::vector<Dim> extents = x.shape;
   for (size_t i = 0; i < rank; ++i) {
     shape[i] = shape[i] + pads[i] + pads[rank + i];
-    // What negative pads take is there.
+    // Removed elements must exist.
     for (const Dim& left : {x.shape[i] + pads[i], x.shape[i] + pads[rank + i], shape[i]})
       scope.assume(at_most(0, left));
     if (mode == "constant") continue;
     first[i] = scope.decide(less(pads[i], 0)) ? Dim(0) - pads[i] : Dim(0);
     extents[i] = x.shape[i] - first[i] + (scope.decide(less(pads[rank + i], 0)) ? pads[rank + i] : Dim(0));
   }
-  if (mode != "constant") {  // what is repeated is there, unless the result has no elements at all
+  if (mode != "constant") {  // repeated elements must exist, unless the result is empty
     std::vector<Formula> none;
     for (const Dim& extent : shape) none.push_back(equal(extent, 0));
     for (const Dim& extent : extents) scope.assume(at_most(1, extent) || any_of(none));
@@ -153,7 +154,7 @@ void pad_axiom(Axiom& axiom) {
 }
 
 /// A scalar of a real dtype, for the attribute `value` of opsets before 11.
-std::optional<Tensor> real_scalar(DType dtype, float value) {
+std::optional<Tensor> fill_scalar(DType dtype, float value) {
   switch (dtype) {
     case DType::Float:
       return Tensor::floats({}, {value});
@@ -168,20 +169,20 @@ std::optional<Tensor> real_scalar(DType dtype, float value) {
   }
 }
 
-/// Whether a constant is the zero that Pad writes without one.
+/// Whether a constant is Pad's default, zero.
 bool is_default_fill(const Tensor& fill) {
   if (fill.dtype() == DType::String) return fill.string_elements()[0].empty();
   const auto bytes = fill.bytes();
   return std::all_of(bytes.begin(), bytes.end(), [](std::byte b) { return b == std::byte{0}; });
 }
 
-/// Opsets before 11 have a float attribute `value`; since 18, `axes` says which axes `pads` are of.
+/// Opsets before 11 have a float attribute `value`; since 18, `axes` names the axes of `pads`.
 Status read_fill(OnnxForm& form) {
   if (form.opset < 11) {
     const auto* value = form.get<float>("value");
     if (value == nullptr) return {};
     if (form.types.empty() || form.types[0] == nullptr) return form.leave_opaque("its element type is not known");
-    auto fill = real_scalar(form.types[0]->dtype, *value);
+    auto fill = fill_scalar(form.types[0]->dtype, *value);
     if (!fill) return form.leave_opaque("it pads no real numbers");
     form.attrs.erase("value");
     if (!is_default_fill(*fill)) form.attrs["constant_value"] = std::move(*fill);
@@ -225,7 +226,7 @@ Status pad_to_onnx(OnnxForm& form) {
   const Tensor* fill = form.get<Tensor>("constant_value");
   if (form.opset >= 11 || fill == nullptr) return {};
   const auto values = float_elements(*fill);
-  const bool exact = values && real_scalar(fill->dtype(), (*values)[0]) == fill->reshaped({});
+  const bool exact = values && fill_scalar(fill->dtype(), (*values)[0]) == fill->reshaped({});
   if (!exact) return form.leave_opaque("the constant of Pad needs opset 11");
   const float value = (*values)[0];
   form.attrs.erase("constant_value");
@@ -233,7 +234,7 @@ Status pad_to_onnx(OnnxForm& form) {
   return {};
 }
 
-/// The extent that CenterCropPad wants for each axis; nothing for axes that it keeps.
+/// The extent that CenterCropPad requests for each axis; nullopt for axes that it does not change.
 Result<std::vector<std::optional<int64_t>>> centered_extents(const Attrs& attrs, size_t rank) {
   const Ints& wanted = attrs.ints("shape");
   Ints axes;
@@ -283,8 +284,12 @@ Status center_crop_pad_kernel(KernelContext& context) {
 std::vector<OpDef> pad_ops() {
   return {
       {.name = "Pad",
-       .attrs = {{.name = "mode", .kind = AttrKind::String, .preset = std::string("constant")},
-                 {.name = "pads", .kind = AttrKind::Ints},
+       .attrs = {{.name = "mode",
+                  .kind = AttrKind::String,
+                  .preset = std::string("constant"),
+                  .domain = AttrDomain::Values,
+                  .values = texts({"constant", "edge", "reflect", "wrap"})},
+                 {.name = "pads", .kind = AttrKind::Ints, .domain = AttrDomain::Pads},
                  {.name = "constant_value", .kind = AttrKind::Tensor, .optional = true}},
        .infer = infer_pad,
        .flops = flops_none,
@@ -296,7 +301,8 @@ std::vector<OpDef> pad_ops() {
        .from_onnx = pad_from_onnx,
        .to_onnx = pad_to_onnx},
       {.name = "CenterCropPad",
-       .attrs = {{.name = "shape", .kind = AttrKind::Ints}, {.name = "axes", .kind = AttrKind::Ints, .optional = true}},
+       .attrs = {{.name = "shape", .kind = AttrKind::Ints, .domain = AttrDomain::Shape},
+                 {.name = "axes", .kind = AttrKind::Ints, .optional = true, .domain = AttrDomain::Axes}},
        .infer = infer_center_crop_pad,
        .flops = flops_none,
        .kernel = center_crop_pad_kernel,

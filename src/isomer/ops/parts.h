@@ -1,5 +1,5 @@
 #pragma once
-// Parts of operator families that stand in files of their own.
+// Parts of operator families that are in separate files.
 
 #include <vector>
 

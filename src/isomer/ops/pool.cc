@@ -1,9 +1,10 @@
-// Pools over sliding windows. What lies outside the operand never wins a maximum; whether it counts in an average is
-// count_include_pad.
+// Pools over sliding windows. Positions outside the operand never affect a maximum; count_include_pad decides whether
+// they count in an average.
 
 #include <algorithm>
 
 #include "isomer/ops/accumulate.h"
+#include "isomer/ops/domain.h"
 #include "isomer/ops/infer.h"
 #include "isomer/ops/registry.h"
 #include "isomer/ops/symbolic_window.h"
@@ -36,7 +37,7 @@ Result<std::vector<TensorType>> infer_lp_pool(const OpView& view) {
   return infer_pool(view);
 }
 
-/// One operation for each element of each window.
+/// One operation per element of each window.
 double flops_pool(const WorkView& view) { return count(view.results[0]) * count(view.attrs.ints("kernel_shape")); }
 
 Result<Window3> pool_window(const KernelContext& context) {
@@ -99,7 +100,7 @@ Status max_pool_kernel(KernelContext& context) {
   });
 }
 
-/// Window positions along an axis that lie inside the operand or, with `pads`, inside its pads.
+/// The number of window positions along an axis that are inside the operand or, with `pads`, inside its pads.
 int64_t counted(const Window3& w, size_t axis, int64_t o, bool pads) {
   const auto [low, high] = w.positions_at(axis, o);
   if (!pads) return high - low;
@@ -107,7 +108,7 @@ int64_t counted(const Window3& w, size_t axis, int64_t o, bool pads) {
   return std::clamp<int64_t>((room + w.dilation[axis] - 1) / w.dilation[axis], 0, w.kernel[axis]);
 }
 
-/// Sums term(x) over each window; the result has finish(sum, output position) there.
+/// Sums term(x) over each window. The result is finish(sum, output position).
 template <class Term, class Finish>
 Status sum_windows(KernelContext& context, const Window3& w, Term term, Finish finish) {
   return for_real(context.operands[0].dtype(), [&]<class T>() -> Status {
@@ -173,14 +174,14 @@ std::vector<Dim> pooled_shape(const SymbolicTensor& x, const SymbolicWindow& win
   return shape;
 }
 
-/// The index of the operand that belongs to an index of the result and spatial indices.
+/// The index of the operand for an index of the result and spatial indices.
 SymbolicIndex with_spatial(const SymbolicIndex& index, const SymbolicIndex& spatial) {
   SymbolicIndex out{index[0], index[1]};
   out.insert(out.end(), spatial.begin(), spatial.end());
   return out;
 }
 
-/// The largest of what the window sees of the operand.
+/// The maximum over the window.
 void max_pool_axiom(Axiom& axiom) {
   if (axiom.num_results > 1) throw GaveUp{"positions of maxima"};
   const SymbolicTensor& x = axiom.operand(0);
@@ -206,12 +207,12 @@ Element counted(Scope& scope, const SymbolicWindow& window, size_t axis, const D
                    [&](const SymbolicIndex& k) { return Element(scope.decide(inside(k[0])) ? 1 : 0); });
 }
 
-/// The sum of what the window sees of the operand, divided by how many positions count.
+/// The sum over the window, divided by the number of positions that count.
 void average_pool_axiom(Axiom& axiom) {
   const SymbolicTensor& x = axiom.operand(0);
   const SymbolicWindow window = symbolic_window(axiom, axiom.integers("kernel_shape"));
   const bool pads = axiom.known("count_include_pad") != 0;
-  const bool whole = pads && axiom.known("ceil_mode") == 0;  // no window hangs over the end
+  const bool whole = pads && axiom.known("ceil_mode") == 0;  // no window extends past the end
   const auto at = [&scope = axiom.scope, x, window, pads, whole](const SymbolicIndex& index) {
     const SymbolicIndex o(index.begin() + 2, index.end());
     Element out = scope.sum(window.kernel, [&](const SymbolicIndex& k) {
@@ -227,7 +228,7 @@ void average_pool_axiom(Axiom& axiom) {
   axiom.results.push_back({pooled_shape(x, window), at, x.real});
 }
 
-/// The axes from 2 on, and a shape without them.
+/// The axes from 2 on.
 std::vector<size_t> spatial_axes(const SymbolicTensor& x) {
   std::vector<size_t> axes;
   for (size_t i = 2; i < x.rank(); ++i) axes.push_back(i);
@@ -268,7 +269,7 @@ Result<std::vector<TensorType>> infer_global(const OpView& view) {
 
 double flops_global(const WorkView& view) { return count(view.operands[0]); }
 
-/// y = finish(fold of all elements of a plane, their number).
+/// y = finish(fold of all elements of a plane, number of elements).
 template <class T, class Sum, class Step, class Finish>
 void global_pool(KernelContext& context, Sum start, Step step, Finish finish) {
   const auto x = context.operands[0].data<T>();
@@ -308,8 +309,8 @@ Status global_lp_kernel(KernelContext& context) {
   });
 }
 
-/// SAME where engines part from the standard: it counts the dilated window, they the kernel alone; and windows that are
-/// smaller than their stride shift in some, for want of a negative pad.
+/// SAME pads for which engines deviate from the standard: the standard counts the dilated window, engines only the
+/// kernel. Also, some engines shift windows that are smaller than their stride, where a pad would be negative.
 bool is_disputed(const OnnxForm& form, const Ints& kernel) {
   const auto* auto_pad = form.get<std::string>("auto_pad");
   if (auto_pad == nullptr || !auto_pad->starts_with("SAME")) return false;
@@ -340,20 +341,30 @@ Status pool_to_onnx(OnnxForm& form) {
 /// Attributes of a pool: those of the window, kernel_shape, ceil_mode (from opset `ceil_since` on) and `more`.
 std::vector<AttrDef> pool_attrs(int ceil_since, std::vector<AttrDef> more) {
   std::vector<AttrDef> attrs = window_attrs();
-  attrs.push_back({.name = "kernel_shape", .kind = AttrKind::Ints});
+  attrs.push_back({.name = "kernel_shape", .kind = AttrKind::Ints, .domain = AttrDomain::Window});
   attrs.push_back({.name = "ceil_mode", .kind = AttrKind::Int, .preset = int64_t{0}, .since = ceil_since});
   attrs.insert(attrs.end(), more.begin(), more.end());
   return attrs;
 }
 
-OpDef global(std::string name, KernelFn kernel, AxiomFn axiom = nullptr) {
-  return {.name = std::move(name), .infer = infer_global, .flops = flops_global, .kernel = kernel, .axiom = axiom};
+OpDef global(std::string name, KernelFn kernel, AxiomFn axiom = nullptr, TraitSet traits = {}) {
+  return {.name = std::move(name),
+          .infer = infer_global,
+          .flops = flops_global,
+          .kernel = kernel,
+          .axiom = axiom,
+          .traits = traits,
+          .roles = {OperandRole::Image}};
 }
 
 }  // namespace
 
 std::vector<OpDef> pool_ops() {
-  const AttrDef p{.name = "p", .kind = AttrKind::Int, .preset = int64_t{2}};
+  const AttrDef p{.name = "p",
+                  .kind = AttrKind::Int,
+                  .preset = int64_t{2},
+                  .domain = AttrDomain::Values,
+                  .values = numbers({2, 1, 3})};
   OpDef global_lp = global("GlobalLpPool", global_lp_kernel);
   global_lp.attrs = {p};
   global_lp.since = 2;
@@ -365,6 +376,7 @@ std::vector<OpDef> pool_ops() {
        .flops = flops_pool,
        .kernel = max_pool_kernel,
        .axiom = max_pool_axiom,
+       .roles = {OperandRole::Image},
        .from_onnx = pool_from_onnx<10>,
        .to_onnx = pool_to_onnx<10>},
       {.name = "AveragePool",
@@ -374,6 +386,8 @@ std::vector<OpDef> pool_ops() {
        .flops = flops_pool,
        .kernel = average_pool_kernel,
        .axiom = average_pool_axiom,
+       .traits = {Trait::RealsOnly},
+       .roles = {OperandRole::Image},
        .from_onnx = pool_from_onnx<19>,
        .to_onnx = pool_to_onnx<19>},
       {.name = "LpPool",
@@ -381,10 +395,11 @@ std::vector<OpDef> pool_ops() {
        .infer = infer_lp_pool,
        .flops = flops_pool,
        .kernel = lp_pool_kernel,
+       .roles = {OperandRole::Image},
        .since = 2,
        .from_onnx = pool_from_onnx<18>,
        .to_onnx = pool_to_onnx<18>},
-      global("GlobalAveragePool", global_average_kernel, global_average_axiom),
+      global("GlobalAveragePool", global_average_kernel, global_average_axiom, {Trait::RealsOnly}),
       global("GlobalMaxPool", global_max_kernel, global_max_axiom),
       std::move(global_lp),
   };

@@ -3,9 +3,7 @@
 namespace isomer::testing {
 namespace {
 
-const Dim kN = symbol("N");
-
-Attrs window(Ints kernel, Ints strides, Ints dilations, Ints pads, int64_t ceil = 0) {
+Attrs pool_window(Ints kernel, Ints strides, Ints dilations, Ints pads, int64_t ceil = 0) {
   return {{"kernel_shape", std::move(kernel)},
           {"strides", std::move(strides)},
           {"dilations", std::move(dilations)},
@@ -14,48 +12,48 @@ Attrs window(Ints kernel, Ints strides, Ints dilations, Ints pads, int64_t ceil 
 }
 
 TEST(Pool, InfersOverSymbols) {
-  EXPECT_EQ(infer("MaxPool", window({2, 3}, {1, 1}, {1, 1}, {0, 1, 1, 1}), {f32({kN, 3, kN, 8})}), "f32[N,3,N,8]");
-  EXPECT_EQ(infer("MaxPool", window({3}, {2}, {1}, {0, 0}, 1), {f32({1, 3, 4})}), "f32[1,3,2]");
-  EXPECT_EQ(infer("MaxPool", window({3}, {2}, {1}, {0, 0}), {f32({1, 3, 4})}), "f32[1,3,1]");
-  // A last window that would start behind the operand is none.
-  EXPECT_EQ(infer("AveragePool", window({1}, {2}, {1}, {0, 0}, 1), {f32({1, 3, 2})}), "f32[1,3,1]");
-  EXPECT_EQ(infer("MaxPool", window({2}, {2}, {1}, {0, 0}), {f32({kN, 3, kN * Dim(2)})}), "f32[N,3,N]");
+  EXPECT_EQ(infer("MaxPool", pool_window({2, 3}, {1, 1}, {1, 1}, {0, 1, 1, 1}), {f32({kN, 3, kN, 8})}), "f32[N,3,N,8]");
+  EXPECT_EQ(infer("MaxPool", pool_window({3}, {2}, {1}, {0, 0}, 1), {f32({1, 3, 4})}), "f32[1,3,2]");
+  EXPECT_EQ(infer("MaxPool", pool_window({3}, {2}, {1}, {0, 0}), {f32({1, 3, 4})}), "f32[1,3,1]");
+  // A last window that would start after the operand does not count.
+  EXPECT_EQ(infer("AveragePool", pool_window({1}, {2}, {1}, {0, 0}, 1), {f32({1, 3, 2})}), "f32[1,3,1]");
+  EXPECT_EQ(infer("MaxPool", pool_window({2}, {2}, {1}, {0, 0}), {f32({kN, 3, kN * Dim(2)})}), "f32[N,3,N]");
   EXPECT_EQ(infer("GlobalAveragePool", {}, {f32({kN, 3, 7, kN})}), "f32[N,3,1,1]");
-  const Attrs two = window({2}, {2}, {1}, {0, 0});
+  const Attrs two = pool_window({2}, {2}, {1}, {0, 0});
   EXPECT_EQ(infer("MaxPool", two, {{DType::Int8, {1, 1, 4}}}, 2), "i8[1,1,2] i64[1,1,2]");
 }
 
 TEST(Pool, Refuses) {
-  EXPECT_TRUE(refused("MaxPool", window({2, 2}, {1, 1}, {1, 1}, {0, 0, 0, 0}), {f32({1, 1, 4})}));
-  EXPECT_TRUE(refused("MaxPool", window({9}, {1}, {1}, {0, 0}), {f32({1, 1, 4})}));
-  EXPECT_TRUE(refused("MaxPool", window({0}, {1}, {1}, {0, 0}), {f32({1, 1, 4})}));
-  EXPECT_TRUE(refused("MaxPool", window({2}, {0}, {1}, {0, 0}), {f32({1, 1, 4})}));
-  EXPECT_TRUE(refused("MaxPool", window({INT64_MAX}, {1}, {INT64_MAX}, {0, 0}), {f32({1, 1, 4})}));
+  EXPECT_TRUE(refused("MaxPool", pool_window({2, 2}, {1, 1}, {1, 1}, {0, 0, 0, 0}), {f32({1, 1, 4})}));
+  EXPECT_TRUE(refused("MaxPool", pool_window({9}, {1}, {1}, {0, 0}), {f32({1, 1, 4})}));
+  EXPECT_TRUE(refused("MaxPool", pool_window({0}, {1}, {1}, {0, 0}), {f32({1, 1, 4})}));
+  EXPECT_TRUE(refused("MaxPool", pool_window({2}, {0}, {1}, {0, 0}), {f32({1, 1, 4})}));
+  EXPECT_TRUE(refused("MaxPool", pool_window({INT64_MAX}, {1}, {INT64_MAX}, {0, 0}), {f32({1, 1, 4})}));
   EXPECT_TRUE(refused("GlobalMaxPool", {}, {f32({4})}));
 }
 
 TEST(MaxPool, Values) {
   const Tensor x = Tensor::floats({1, 1, 2, 3}, {1, 5, 2, 7, 3, 4});
-  const auto results = run("MaxPool", window({1, 2}, {1, 1}, {1, 1}, {0, 0, 0, 0}), {x}, 2);
+  const auto results = run("MaxPool", pool_window({1, 2}, {1, 1}, {1, 1}, {0, 0, 0, 0}), {x}, 2);
   ASSERT_TRUE(results);
   EXPECT_EQ((*results)[0], Tensor::floats({1, 1, 2, 2}, {5, 5, 7, 4}));
   EXPECT_EQ((*results)[1], Tensor::ints({1, 1, 2, 2}, {1, 1, 3, 5}));
   const auto columns =
-      run("MaxPool", window({1, 2}, {1, 1}, {1, 1}, {0, 0, 0, 0}).with("storage_order", int64_t{1}), {x}, 2);
+      run("MaxPool", pool_window({1, 2}, {1, 1}, {1, 1}, {0, 0, 0, 0}).with("storage_order", int64_t{1}), {x}, 2);
   ASSERT_TRUE(columns);
   EXPECT_EQ((*columns)[1], Tensor::ints({1, 1, 2, 2}, {2, 2, 1, 5}));
-  EXPECT_EQ(run_to<int64_t>("MaxPool", window({2}, {1}, {2}, {1, 1}), {Tensor::ints({1, 1, 3}, {-5, -7, -9})}),
+  EXPECT_EQ(run_to<int64_t>("MaxPool", pool_window({2}, {1}, {2}, {1, 1}), {Tensor::ints({1, 1, 3}, {-5, -7, -9})}),
             (std::vector<int64_t>{-7, -5, -7}));
 }
 
 TEST(AveragePool, Counts) {
   const Tensor x = Tensor::floats({1, 1, 3}, {3, 6, 12});
-  const Attrs attrs = window({2}, {2}, {1}, {1, 1});
+  const Attrs attrs = pool_window({2}, {2}, {1}, {1, 1});
   EXPECT_EQ(run_to<float>("AveragePool", attrs, {x}), (std::vector<float>{3, 9}));
   EXPECT_EQ(run_to<float>("AveragePool", attrs.with("count_include_pad", int64_t{1}), {x}),
             (std::vector<float>{1.5F, 9}));
   EXPECT_EQ(run_to<float>("GlobalAveragePool", {}, {x}), (std::vector<float>{7}));
-  EXPECT_EQ(run_to<float>("LpPool", window({2}, {1}, {1}, {0, 0}).with("p", int64_t{1}), {x}),
+  EXPECT_EQ(run_to<float>("LpPool", pool_window({2}, {1}, {1}, {0, 0}).with("p", int64_t{1}), {x}),
             (std::vector<float>{9, 18}));
 }
 
@@ -70,7 +68,7 @@ TEST(Pool, NormalizesAndWritesBack) {
                   .attrs = {{"kernel_shape", Ints{2}}, {"dilations", Ints{2}}, {"auto_pad", std::string("SAME_UPPER")}},
                   .operands = {f32({1, 1, 4})}}),
       "opaque: engines disagree on this window under SAME");
-  const Attrs attrs = *complete_attrs(op("AveragePool"), window({2}, {1}, {1}, {0, 0}));
+  const Attrs attrs = *complete_attrs(op("AveragePool"), pool_window({2}, {1}, {1}, {0, 0}));
   const ValueId x = 0;
   const auto old = denormalize(op("AveragePool"), attrs, std::span(&x, 1), 1, 7);
   ASSERT_TRUE(old);
@@ -99,7 +97,7 @@ TEST(Roi, PoolsRegions) {
   EXPECT_EQ(infer("RoiAlign", align, {f32({1, 3, 8, 8}), f32({kN, 4}), i64({kN})}), "f32[N,3,1,1]");
   EXPECT_EQ(run_to<float>("RoiAlign", align, {x, Tensor::floats({1, 4}, {0, 0, 2, 2}), batch}),
             (std::vector<float>{2.5F}));
-  // A region without bounds has no samples to take.
+  // A region without bounds has no samples.
   EXPECT_FALSE(run("RoiAlign", {}, {x, Tensor::floats({1, 4}, {0, 0, 1e30F, 1}), batch}));
   EXPECT_TRUE(refused("RoiAlign", {{"mode", std::string("min")}}, {f32({1, 3, 8, 8}), f32({1, 4}), i64({1})}));
 }

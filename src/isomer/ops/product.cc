@@ -10,7 +10,7 @@ constexpr int64_t kRows = 4;  // of a tile, whose sums stay in registers
 constexpr int64_t kColumns = 8;
 constexpr int64_t kDepth = 256;         // of a block of b, which stays in the second cache
 constexpr int64_t kBlockColumns = 256;  // a multiple of kColumns
-constexpr int64_t kReported = 1024;     // rows between two reports of the progress; a multiple of kRows
+constexpr int64_t kReported = 1024;     // rows between two progress reports; a multiple of kRows
 
 /// Four doubles at any address.
 using Four [[gnu::vector_size(32), gnu::aligned(8), gnu::may_alias]] = double;
@@ -57,8 +57,8 @@ AddTile fastest_tile() {
   return add_tile_anywhere;
 }
 
-/// Lines `first` to `first + width` of a matrix, `depth` elements of each from `begin` on, position by position; lines
-/// beyond `lines` are 0.
+/// Packs lines `first` to `first + width` of a matrix, `depth` elements of each from `begin` on, position by position.
+/// Lines beyond `lines` are filled with 0.
 template <class T>
 void pack(const T* data, int64_t line, int64_t step, int64_t first, int64_t lines, int64_t begin, int64_t depth,
           int64_t width, double* to) {

@@ -8,7 +8,7 @@
 
 namespace isomer {
 
-/// A matrix in memory: element (i, j) stands at data[i * row + j * column].
+/// A matrix in memory. Element (i, j) is data[i * row + j * column].
 template <class T>
 struct MatrixView {
   const T* data;
@@ -24,12 +24,12 @@ struct ProductExtents {
   bool large() const { return rows >= 8 && columns >= 8 && work() >= 64 * 64 * 64; }
 };
 
-/// Gets `sums`, the elements of a row of the product from a column on.
+/// Receives `sums`: consecutive elements of a row of the product, starting at `column`.
 using TakeSums = std::function<void(int64_t row, int64_t column, std::span<const double> sums)>;
 
-/// Σ_k a[i, k] b[k, j] for all i and j, in blocks that fit into caches. Each sum starts from 0 and adds the terms from
-/// the first k to the last in double precision, without fused multiply-adds, as three plain loops would: it is the same
-/// to the last bit, on every processor. T is float or double. Fails where `progress` does.
+/// Computes Σ_k a[i, k] b[k, j] for all i and j, in blocks that fit into caches. Each sum starts from 0 and adds the
+/// terms in order of k in double precision, without fused multiply-adds, as three plain loops would. The result is
+/// therefore the same bit for bit on every processor. T is float or double. Fails if `progress` does.
 template <class T>
 Status blocked_product(const ProductExtents& extents, const MatrixView<T>& a, const MatrixView<T>& b,
                        KernelProgress& progress, const TakeSums& take);

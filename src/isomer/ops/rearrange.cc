@@ -1,7 +1,8 @@
-// Blocks of space and channels: DepthToSpace, SpaceToDepth, Col2Im.
+// Rearranges space and channels: DepthToSpace, SpaceToDepth, Col2Im.
 
 #include <algorithm>
 
+#include "isomer/ops/domain.h"
 #include "isomer/ops/infer.h"
 #include "isomer/ops/kernel.h"
 #include "isomer/ops/onnx_form.h"
@@ -19,7 +20,7 @@ Result<Dim> block_of(const OpView& view) {
   return Dim(block);
 }
 
-/// extent / divisor, which must come out even where it is known.
+/// extent / divisor. Fails if there is known to be a remainder.
 Result<Dim> divided(const OpView& view, const Dim& extent, const Dim& divisor) {
   Dim quotient = floor_div(extent, divisor);
   if (extent.is_const() && !(quotient * divisor == extent))
@@ -42,7 +43,7 @@ Result<std::vector<TensorType>> infer_space_to_depth(const OpView& view) {
   return std::vector<TensorType>{{view.dtype(0), {x[0], x[1] * block * block, height, width}}};
 }
 
-/// The result reads the operand, seen as `dims`, with its axes in the order `order`.
+/// Copies the operand, reshaped to `dims`, with its axes in the order `order`.
 Status permuted_kernel(KernelContext& context, const std::vector<int64_t>& dims, const std::vector<size_t>& order) {
   return for_width(context.operands[0].dtype(), [&]<class T>() -> Status {
     const auto from = elements<T>(context.operands[0]);
@@ -79,7 +80,7 @@ Status space_to_depth_kernel(KernelContext& context) {
   return permuted_kernel(context, dims, {0, 1, 3, 5, 2, 4});
 }
 
-/// The geometry of Col2Im: one entry an image axis.
+/// The geometry of Col2Im, with one entry per image axis.
 struct Columns {
   std::vector<int64_t> image;
   std::vector<int64_t> block;
@@ -138,7 +139,8 @@ Status col2im_kernel(KernelContext& context) {
     const auto to = new_result(context).template mutable_data<T>();
     const auto image_strides = strides_of(geometry.image);
     const auto image_size = static_cast<size_t>(product(geometry.image).value());
-    // The operand as [images, block positions..., steps...]; each element goes to one element of its image, or outside.
+    // The operand as [images, block positions..., steps...]. Each element belongs to one element of its image, or is
+    // outside.
     std::vector<int64_t> dims = geometry.block;
     dims.insert(dims.end(), geometry.steps.begin(), geometry.steps.end());
     std::vector<std::vector<int64_t>> strides(rank, std::vector<int64_t>(2 * rank, 0));
@@ -172,19 +174,22 @@ double col2im_flops(const WorkView& view) { return count(view.operands[0]); }
 }  // namespace
 
 std::vector<OpDef> rearrange_ops() {
-  const AttrDef blocksize{.name = "blocksize", .kind = AttrKind::Int};
-  const auto mode = [](int since) {
-    return AttrDef{.name = "mode", .kind = AttrKind::String, .preset = std::string("DCR"), .since = since};
-  };
+  const AttrDef blocksize{.name = "blocksize", .kind = AttrKind::Int, .domain = AttrDomain::Divisor};
+  const AttrDef mode{.name = "mode",
+                     .kind = AttrKind::String,
+                     .preset = std::string("DCR"),
+                     .since = 11,
+                     .domain = AttrDomain::Values,
+                     .values = texts({"DCR", "CRD"})};
   return {
       {.name = "DepthToSpace",
-       .attrs = {blocksize, mode(11)},
+       .attrs = {blocksize, mode},
        .infer = infer_depth_to_space,
        .flops = flops_none,
        .kernel = depth_to_space_kernel,
        .compute = Compute::Movement},
       {.name = "SpaceToDepth",
-       .attrs = {blocksize, mode(28)},
+       .attrs = {blocksize, {.name = "mode", .kind = AttrKind::String, .preset = std::string("DCR"), .since = 28}},
        .infer = infer_space_to_depth,
        .flops = flops_none,
        .kernel = space_to_depth_kernel,
@@ -192,9 +197,9 @@ std::vector<OpDef> rearrange_ops() {
       {.name = "Col2Im",
        .attrs = {{.name = "image_shape", .kind = AttrKind::Ints},
                  {.name = "block_shape", .kind = AttrKind::Ints},
-                 {.name = "dilations", .kind = AttrKind::Ints, .preset = Ints{}},
-                 {.name = "strides", .kind = AttrKind::Ints, .preset = Ints{}},
-                 {.name = "pads", .kind = AttrKind::Ints, .preset = Ints{}}},
+                 {.name = "dilations", .kind = AttrKind::Ints, .preset = Ints{}, .domain = AttrDomain::Strides},
+                 {.name = "strides", .kind = AttrKind::Ints, .preset = Ints{}, .domain = AttrDomain::Strides},
+                 {.name = "pads", .kind = AttrKind::Ints, .preset = Ints{}, .domain = AttrDomain::WindowPads}},
        .infer = infer_col2im,
        .flops = col2im_flops,
        .kernel = col2im_kernel,

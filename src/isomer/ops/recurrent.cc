@@ -18,7 +18,7 @@ Result<size_t> directions_of(const Attrs& attrs) {
   return fail("the direction '{}' is not known", direction);
 }
 
-/// Fails when operand i is known to have another shape.
+/// Fails if operand i is known to have another shape.
 Status want_shape(const OpView& view, size_t i, const Shape& shape) {
   if (!view.has(i)) return {};
   bool fits = view.rank(i) == shape.size();
@@ -71,14 +71,14 @@ Result<std::vector<TensorType>> infer_recurrent(const OpView& view) {
   return types;
 }
 
-/// Two operations for each weight at each step of each sequence.
+/// Two operations per weight for each step of each sequence.
 double flops_recurrent(const WorkView& view) {
   const auto& x = view.operands[kX];
   return 2 * static_cast<double>(x[0]) * static_cast<double>(x[1]) *
          (count(view.operands[kW]) + count(view.operands[kR]));
 }
 
-/// Extents of a layer, and where its rows lie.
+/// Extents of a layer, and the positions of its rows.
 struct Layout {
   size_t steps, batch, input, directions, hidden;
   bool batch_first;
@@ -114,7 +114,7 @@ const T* data_or_null(const KernelContext& context, size_t i) {
 
 int64_t flag(const Attrs& attrs, std::string_view name) { return attrs.has(name) ? attrs.integer(name) : 0; }
 
-/// The step of one direction, with its share of the weights.
+/// The step of one direction, with its part of the weights.
 template <class T>
 CellStep<T> step_of(const KernelContext& context, const Layout& layout, Cell cell, size_t direction,
                     const std::vector<Activation>& functions, const float* clip) {
@@ -134,7 +134,7 @@ CellStep<T> step_of(const KernelContext& context, const Layout& layout, Cell cel
           .input_forget = flag(context.attrs, "input_forget") != 0};
 }
 
-/// The state that a sequence starts from: an operand's, or zeros. An empty sequence also ends with zeros, as in ONNX
+/// The initial state of a sequence: from an operand, or zeros. An empty sequence also ends with zeros, as in ONNX
 /// Runtime.
 template <class T>
 std::vector<T> initial_state(const KernelContext& context, size_t i, size_t at, size_t hidden, size_t length) {
@@ -142,7 +142,7 @@ std::vector<T> initial_state(const KernelContext& context, size_t i, size_t at, 
   return data == nullptr ? std::vector<T>(hidden, T(0)) : std::vector<T>(data + at, data + at + hidden);
 }
 
-/// Steps of a sequence, clamped to those that there are.
+/// The number of steps of a sequence, clamped to the available ones.
 size_t length_of(const KernelContext& context, const Layout& layout, size_t sequence) {
   if (!context.has(kLengths)) return layout.steps;
   const int64_t length = context.operands[kLengths].data<int64_t>()[sequence];
@@ -180,7 +180,7 @@ Status recurrent_kernel(KernelContext& context) {
   });
 }
 
-/// Fills hidden_size, which some engines want, from the weights.
+/// Sets hidden_size, which some engines require, from the weights.
 Status recurrent_from_onnx(OnnxForm& form) {
   if (form.attrs.contains("hidden_size")) return {};
   const Shape* r = form_shape(form, kR);

@@ -10,7 +10,7 @@ namespace isomer {
 
 enum class Cell : uint8_t { Rnn, Gru, Lstm };
 
-/// Gates of a cell (how many times the hidden size its weights have), and activation functions that it takes.
+/// The number of gates of a cell (its weights have this many times the hidden size), and of its activation functions.
 constexpr size_t gates_of(Cell cell) { return cell == Cell::Rnn ? 1 : cell == Cell::Gru ? 3 : 4; }
 constexpr size_t activations_of(Cell cell) { return cell == Cell::Rnn ? 1 : cell == Cell::Gru ? 2 : 3; }
 
@@ -33,7 +33,8 @@ struct Activation {
   float beta = 0;
 };
 
-/// The activations of a node over `directions`: those it names, with their parameters, or the cell's default ones.
+/// The activations of a node for `directions` directions: those that it names, with their parameters, or the cell's
+/// defaults.
 Result<std::vector<Activation>> read_activations(const Attrs& attrs, Cell cell, size_t directions);
 
 template <class T>
@@ -67,7 +68,7 @@ T activate(const Activation& f, T x) {
   return x;
 }
 
-/// One direction of a layer: its weights (null where the node has none) and functions.
+/// One direction of a layer: its weights (nullptr if the node has none) and functions.
 template <class T>
 struct CellStep {
   size_t input, hidden, gates;
@@ -85,20 +86,20 @@ struct CellStep {
     for (size_t i = 0; i < n; ++i) sum = sum + static_cast<Accumulator<T>>(row[i]) * static_cast<Accumulator<T>>(x[i]);
     return static_cast<T>(sum);
   }
-  /// Row `row` of W x and of R h, with their biases.
+  /// Row `row` of W x and of R h, with bias.
   T from_input(size_t row, const T* x) const {
     return product(w + row * input, x, input, bias == nullptr ? nullptr : bias + row);
   }
   T from_state(size_t row, const T* h) const {
     return product(r + row * hidden, h, hidden, bias == nullptr ? nullptr : bias + gates * hidden + row);
   }
-  /// The i-th activation function, of the clipped argument.
+  /// The i-th activation function of the clipped argument.
   T apply(size_t i, T x) const {
     if (clip != nullptr) x = scalar_clip<T>(x, scalar<T>(-*clip), scalar<T>(*clip));
     return activate(functions[i], x);
   }
 
-  /// The next h (and c, of an LSTM) from input x, in place.
+  /// Computes the next h (and c, for an LSTM) from input x, in place.
   void run(Cell cell, const T* x, std::vector<T>& h, std::vector<T>& c) const {
     if (cell == Cell::Rnn)
       rnn(x, h);
@@ -118,7 +119,7 @@ struct CellStep {
     const std::vector<T> before = h;
     std::vector<T> update(hidden);
     std::vector<T> reset(hidden);
-    std::vector<T> kept(hidden);  // what the reset gate lets through
+    std::vector<T> kept(hidden);  // the state after the reset gate
     for (size_t j = 0; j < hidden; ++j) {
       update[j] = apply(0, from_input(j, x) + from_state(j, before.data()));
       reset[j] = apply(0, from_input(hidden + j, x) + from_state(hidden + j, before.data()));
@@ -141,7 +142,7 @@ struct CellStep {
       const T in = apply(0, gate(0, j) + peep(0, j));
       const T forget = input_forget ? T(1) - in : apply(0, gate(2, j) + peep(2, j));
       c[j] = forget * c[j] + in * apply(1, gate(3, j));
-      // As ONNX Runtime does, the cell is not clipped: the operator's description leaves that open.
+      // Like ONNX Runtime, this does not clip the cell; the operator's specification leaves that open.
       h[j] = apply(0, gate(1, j) + peep(1, j)) * activate(functions[2], c[j]);
     }
   }

@@ -33,7 +33,7 @@ const Known* find_known(std::string name) {
   return nullptr;
 }
 
-/// The next parameter of an attribute's list, or `preset` behind its end. Functions without that parameter take none.
+/// The next parameter in an attribute's list, or `preset` after its end. Functions without this parameter consume none.
 float take(const Attrs& attrs, std::string_view attr, size_t& at, float preset) {
   if (!attrs.has(attr) || at >= attrs.floats(attr).size()) return preset;
   return attrs.floats(attr)[at++];

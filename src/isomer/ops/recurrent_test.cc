@@ -3,7 +3,6 @@
 namespace isomer::testing {
 namespace {
 
-const Dim kN = symbol("N");
 const Dim kT = symbol("T");
 using Reals = std::vector<float>;
 
@@ -26,7 +25,7 @@ TEST(Recurrent, RefusesWhatDoesNotFit) {
   EXPECT_TRUE(refused("RNN", {{"direction", "bidirectional"}}, operands));
 }
 
-/// An RNN with hidden size 1 whose activation is the identity: running sums.
+/// An RNN with hidden size 1 and the identity as activation: computes running sums.
 Attrs sums(const std::string& direction) {
   const size_t n = direction == "bidirectional" ? 2 : 1;
   return {{"direction", direction}, {"activations", Strings(n, "Affine")}};
@@ -64,7 +63,7 @@ TEST(Rnn, AClipOfZeroLeavesNothing) {
             (Reals{0, 0}));
 }
 
-/// An LSTM with hidden size 1 whose gates are the identity, and whose weights take each gate from an input of its own.
+/// An LSTM with hidden size 1 whose gates are the identity, and whose weights read each gate from a separate input.
 TEST(Lstm, ClipsTheGatesButNotTheCell) {
   const Attrs attrs{{"activations", Strings(3, "Affine")}, {"clip", 2.0F}};
   Tensor w = Tensor::zeros(DType::Float, {1, 4, 4});

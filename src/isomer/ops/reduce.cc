@@ -1,5 +1,5 @@
-// Reductions. In normalized form `axes` lists the reduced axes, counted from the front and ascending; no axes means
-// that nothing is reduced (but a sum of squares still squares).
+// Reductions. In normalized form, `axes` lists the reduced axes, counted from the front and ascending. Without axes,
+// nothing is reduced (but a sum of squares still squares).
 
 #include <algorithm>
 
@@ -38,7 +38,7 @@ Result<std::vector<int64_t>> result_strides(const KernelContext& context) {
   return broadcast_strides(kept, dims);
 }
 
-/// cells[i] = fold of step over the elements that fall into result i, starting from `start`.
+/// cells[i] = fold of step over the operand elements of result i, starting from `start`.
 template <class T, class Sum, class Step>
 std::vector<Sum> fold(const KernelContext& context, const std::vector<int64_t>& strides, size_t cells, Sum start,
                       Step step) {
@@ -52,7 +52,7 @@ std::vector<Sum> fold(const KernelContext& context, const std::vector<int64_t>& 
   return out;
 }
 
-/// result = finish(fold, number of elements folded).
+/// result = finish(fold, number of elements).
 template <class T, class Sum, class Step, class Finish>
 Status reduce(KernelContext& context, Sum start, Step step, Finish finish) {
   ISOMER_TRY(const auto strides, result_strides(context));
@@ -66,7 +66,7 @@ Status reduce(KernelContext& context, Sum start, Step step, Finish finish) {
 
 constexpr auto kAsIs = [](auto sum, auto) { return sum; };
 
-Status sum_kernel(KernelContext& context) {
+Status reduce_sum_kernel(KernelContext& context) {
   return for_numeric(context.operands[0].dtype(), [&]<class T>() -> Status {
     using Sum = Accumulator<T>;
     return reduce<T, Sum>(
@@ -74,13 +74,13 @@ Status sum_kernel(KernelContext& context) {
   });
 }
 
-Status mean_kernel(KernelContext& context) {
+Status reduce_mean_kernel(KernelContext& context) {
   return for_numeric(context.operands[0].dtype(), [&]<class T>() -> Status {
     using Sum = Accumulator<T>;
     return reduce<T, Sum>(
         context, Sum(0), [](Sum a, Sum b, size_t) { return sum_of(a, b); },
         [](Sum sum, Sum n) {
-          // Integers and the field have no NaN for the mean of nothing.
+          // Integers and the field have no NaN for the mean of no elements.
           if constexpr (!std::is_floating_point_v<Sum>)
             if (n == Sum(0)) return Sum(0);
           return static_cast<Sum>(sum / n);
@@ -96,14 +96,14 @@ Status prod_kernel(KernelContext& context) {
   });
 }
 
-Status max_kernel(KernelContext& context) {
+Status reduce_max_kernel(KernelContext& context) {
   return for_numeric(context.operands[0].dtype(), [&]<class T>() -> Status {
     return reduce<T, T>(
         context, lattice_bottom<T>(), [](T a, T b, size_t) { return lattice_max(a, b); }, kAsIs);
   });
 }
 
-Status min_kernel(KernelContext& context) {
+Status reduce_min_kernel(KernelContext& context) {
   return for_numeric(context.operands[0].dtype(), [&]<class T>() -> Status {
     return reduce<T, T>(
         context, lattice_top<T>(), [](T a, T b, size_t) { return lattice_min(a, b); }, kAsIs);
@@ -126,7 +126,7 @@ Status sum_square_kernel(KernelContext& context) {
   });
 }
 
-/// The sums of what follows are real numbers, also over integers.
+/// Sums for these reductions are real numbers, also for integers.
 template <class T>
 using RealSum = std::conditional_t<std::is_same_v<T, Fp>, Fp, double>;
 
@@ -151,7 +151,7 @@ Status log_sum_kernel(KernelContext& context) {
   });
 }
 
-/// log(sum(exp(x))), shifted by each cell's maximum over the floating-point numbers, and literally over the field.
+/// log(sum(exp(x))), shifted by each cell's maximum for floating-point numbers, and unshifted in the field.
 Status log_sum_exp_kernel(KernelContext& context) {
   ISOMER_TRY(const auto strides, result_strides(context));
   return for_numeric(context.operands[0].dtype(), [&]<class T>() -> Status {
@@ -172,7 +172,8 @@ Status log_sum_exp_kernel(KernelContext& context) {
   });
 }
 
-/// What an index of the result has: the fold of the operand over these axes, at its index (whatever it has for them).
+/// The element of the result at an index: the fold of the operand over these axes (the index's entries for them are
+/// ignored).
 using SymbolicFold = Element (*)(Scope&, const SymbolicTensor&, const std::vector<size_t>&, const SymbolicIndex&);
 
 template <SymbolicFold fold_of>
@@ -223,13 +224,12 @@ Element fold_squares(Scope& scope, const SymbolicTensor& x, const std::vector<si
 }
 
 Element fold_l2(Scope& scope, const SymbolicTensor& x, const std::vector<size_t>& axes, const SymbolicIndex& index) {
-  // The squares of integers are real numbers here, which do not wrap around, and the root is rounded.
+  // Squares of integers are real numbers in this formula and do not wrap around, and the root is rounded.
   if (!x.real) throw GaveUp{"a root of what may be integers"};
   return function("Sqrt", {fold_squares(scope, x, axes, index)});
 }
 
-/// Takes `axes` from where this opset has them (an attribute, or a constant operand from opset `since` on) and writes
-/// them out in full.
+/// Reads `axes` in the form of this opset (an attribute, or a constant operand since opset `since`) and completes them.
 Status reduce_from_onnx_since(OnnxForm& form, int since) {
   const auto* noop = form.get<int64_t>("noop_with_empty_axes");
   const bool nothing = noop != nullptr && *noop != 0;
@@ -255,7 +255,8 @@ Status reduce_from_onnx_since(OnnxForm& form, int since) {
   return {};
 }
 
-/// An empty list of axes reduces nothing only beside noop_with_empty_axes. `axes` is an operand by now at new opsets.
+/// An empty list of axes reduces nothing only with noop_with_empty_axes. At new opsets, `axes` is already an operand
+/// here.
 Status reduce_to_onnx_since(OnnxForm& form, int since) {
   const Ints* attribute = form.get<Ints>("axes");
   const bool empty = attribute != nullptr ? attribute->empty()
@@ -275,11 +276,11 @@ Status reduce_to_onnx(OnnxForm& form) {
   return reduce_to_onnx_since(form, Since);
 }
 
-/// A reduction whose axes are an operand from opset `Since` on.
+/// A reduction whose axes are an operand since opset `Since`.
 template <int Since = 18>
 OpDef reduction(const std::string& name, KernelFn kernel, AxiomFn axiom = nullptr, FlopsFn flops = flops_reduce) {
   return {.name = name,
-          .attrs = {{.name = "axes", .kind = AttrKind::Ints},
+          .attrs = {{.name = "axes", .kind = AttrKind::Ints, .domain = AttrDomain::Axes},
                     {.name = "keepdims", .kind = AttrKind::Int, .preset = int64_t{1}}},
           .infer = infer_reduce,
           .flops = flops,
@@ -294,11 +295,11 @@ OpDef reduction(const std::string& name, KernelFn kernel, AxiomFn axiom = nullpt
 
 std::vector<OpDef> reduce_ops() {
   return {
-      reduction<13>("ReduceSum", sum_kernel, reduce_axiom<fold_sum>),
-      reduction("ReduceMean", mean_kernel, reduce_axiom<fold_mean>),
+      reduction<13>("ReduceSum", reduce_sum_kernel, reduce_axiom<fold_sum>),
+      reduction("ReduceMean", reduce_mean_kernel, reduce_axiom<fold_mean>),
       reduction("ReduceProd", prod_kernel),
-      reduction("ReduceMax", max_kernel, reduce_axiom<fold_extreme<true>>),
-      reduction("ReduceMin", min_kernel, reduce_axiom<fold_extreme<false>>),
+      reduction("ReduceMax", reduce_max_kernel, reduce_axiom<fold_extreme<true>>),
+      reduction("ReduceMin", reduce_min_kernel, reduce_axiom<fold_extreme<false>>),
       reduction("ReduceL1", l1_kernel, nullptr, flops_reduce_twice),
       reduction("ReduceL2", l2_kernel, reduce_axiom<fold_l2>, flops_reduce_twice),
       reduction("ReduceSumSquare", sum_square_kernel, reduce_axiom<fold_squares>, flops_reduce_twice),

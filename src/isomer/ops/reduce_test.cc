@@ -6,8 +6,6 @@
 namespace isomer::testing {
 namespace {
 
-const Dim kN = symbol("N");
-
 Attrs axes(Ints list, int64_t keep = 1) { return {{"axes", std::move(list)}, {"keepdims", keep}}; }
 
 TEST(Reduce, Infers) {

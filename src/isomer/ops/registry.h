@@ -1,6 +1,6 @@
 #pragma once
-// The list of all operators. A new family is one file that declares `std::vector<OpDef> NAME_ops()` and one line here
-// and in registry.cc.
+// The list of all operators. To add a family, write a file that defines `std::vector<OpDef> NAME_ops()`, and add one
+// line here and one in registry.cc.
 
 #include <string_view>
 #include <vector>
@@ -9,16 +9,16 @@
 
 namespace isomer {
 
-/// Every declared operator, sorted by name; addresses stay valid for the life of the program.
+/// All declared operators, sorted by name. Addresses are valid for the life of the program.
 const std::vector<const OpDef*>& all_ops();
 
-/// The operator called `name`, or null.
+/// The operator `name`, or nullptr.
 const OpDef* find_op(std::string_view name, std::string_view domain = "");
 
-/// The operator called `name` of the standard domain, which must be declared.
+/// The operator `name` of the standard domain. It must be declared.
 const OpDef& op(std::string_view name);
 
-// The families, each in the file of its name.
+// The families, each in the file of the same name.
 std::vector<OpDef> activation_ops();  // relu, sigmoid, gelu, softmax, ...
 std::vector<OpDef> arithmetic_ops();  // add, mul, pow, min, max, sum, mod, ...
 std::vector<OpDef> compare_ops();     // equal, less, and, or, not, where, bitwise, ...
@@ -42,7 +42,7 @@ std::vector<OpDef> recurrent_ops();   // rnn, gru, lstm
 std::vector<OpDef> slice_ops();       // slice
 std::vector<OpDef> pad_ops();         // pad, center-crop-pad
 std::vector<OpDef> scatter_ops();     // scatter-elements, scatter-nd, tensor-scatter
-std::vector<OpDef> select_ops();      // one-hot, and what has results as large as the data says: non-zero, unique, ...
+std::vector<OpDef> select_ops();      // one-hot, and operators with data-dependent result sizes: non-zero, unique, ...
 std::vector<OpDef> suppress_ops();    // non-max suppression
 std::vector<OpDef> rearrange_ops();   // depth to space, space to depth, columns to images
 std::vector<OpDef> sample_ops();      // grid sample, affine grid

@@ -6,7 +6,7 @@
 namespace isomer {
 namespace {
 
-/// Axes of either shape that have the same elements.
+/// Axes of both shapes that contain the same elements.
 struct AxisGroup {
   std::vector<size_t> from;
   std::vector<size_t> to;
@@ -19,7 +19,7 @@ std::vector<size_t> axes_above_one(const std::vector<Dim>& shape) {
   return axes;
 }
 
-/// The first `n` of the axes from `first` on.
+/// The `n` axes from index `first` on.
 std::vector<size_t> run(const std::vector<size_t>& axes, size_t first, size_t n) {
   const auto begin = axes.begin() + static_cast<std::ptrdiff_t>(first);
   return {begin, begin + static_cast<std::ptrdiff_t>(n)};
@@ -50,12 +50,12 @@ class Grouping {
     return out_;
   }
 
-  /// Assumes that both shapes have as many elements.
+  /// Assumes that both shapes have equally many elements.
   void assume_alike() {
     Dim before(1);
     for (const AxisGroup& group : groups()) {
       const Formula alike = equal(product_over(from_, group.from), product_over(to_, group.to));
-      scope_.assume(equal(before, 0) || alike);  // beside no elements, the rest may be anything
+      scope_.assume(equal(before, 0) || alike);  // without elements, the other extents may be anything
       before = before * product_over(from_, group.from);
     }
   }
@@ -63,7 +63,7 @@ class Grouping {
  private:
   static constexpr size_t kMostAxes = SIZE_MAX;
 
-  /// The smallest group that comes next, of at most `most` axes in all.
+  /// The next smallest group, of at most `most` axes in total.
   template <class Equal>
   std::optional<AxisGroup> next(size_t most, Equal equal_products) const {
     const size_t most_from = left_.size() - i_;
@@ -100,7 +100,7 @@ SymbolicTensor relabeled(Scope& scope, const SymbolicTensor& x, std::vector<Dim>
   Grouping(scope, x.shape, shape).assume_alike();
   const auto from = [&scope, own = x.shape, shape](const SymbolicIndex& index) {
     SymbolicIndex at(own.size(), Dim(0));
-    // Grouped again each time, since more facts may be known by then.
+    // Grouped again for each index, because more facts may be known by then.
     for (const AxisGroup& group : Grouping(scope, own, shape).groups()) {
       Dim flat(0);
       for (const size_t axis : group.to) flat = flat * shape[axis] + index[axis];

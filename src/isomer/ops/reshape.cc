@@ -1,4 +1,4 @@
-// Operators that change the shape or the order of elements, and nothing else.
+// Operators that only change the shape or the order of elements.
 
 #include <algorithm>
 
@@ -43,10 +43,10 @@ Result<std::vector<TensorType>> infer_reshape(const OpView& view) {
   return std::vector<TensorType>{{view.dtype(0), std::move(shape)}};
 }
 
-/// The extent that -1 stands for: what is left of the elements beside the other extents.
+/// The extent for -1: the number of elements divided by the other extents.
 Dim inferred_extent(Scope& scope, std::vector<Dim> from, std::vector<Dim> to) {
   scope.assume(at_most(1, product_of(to)));
-  // Equal extents cancel, so that the division more often comes out even by itself.
+  // Equal extents cancel, so that the division has a remainder less often.
   std::erase_if(to, [&](const Dim& extent) {
     const auto found = std::find(from.begin(), from.end(), extent);
     if (found == from.end()) return false;
@@ -83,7 +83,7 @@ void reshape_axiom(Axiom& axiom) {
   axiom.results.push_back(relabeled(scope, x, std::move(shape)));
 }
 
-/// The same elements under the inferred extents.
+/// Copies the elements to a result with the inferred extents.
 Status relabel_kernel(KernelContext& context) {
   auto dims = *concrete(*context.types[0].shape);
   if (count(dims) != count(context.operands[0].dims()))
@@ -130,7 +130,7 @@ void transpose_axiom(Axiom& axiom) {
   }));
 }
 
-/// ONNX may leave out `perm`: then the axes are reversed, and the rank has to be known to say so.
+/// ONNX allows omitting `perm`, which reverses the axes. The rank must then be known.
 Status transpose_from_onnx(OnnxForm& form) {
   if (form.attrs.contains("perm")) return {};
   if (form.types.empty() || form.types[0] == nullptr || !form.types[0]->shape)
@@ -141,7 +141,7 @@ Status transpose_from_onnx(OnnxForm& form) {
   return {};
 }
 
-/// Everything before `axis` becomes the first extent, the rest the second.
+/// The axes before `axis` become the first extent, the others the second.
 Result<std::vector<TensorType>> infer_flatten(const OpView& view) {
   int64_t axis = view.attrs.integer("axis");
   const auto rank = static_cast<int64_t>(view.rank(0));
@@ -164,7 +164,7 @@ void flatten_axiom(Axiom& axiom) {
 
 Status flatten_from_onnx(OnnxForm& form) { return front_axis(form, "axis"); }
 
-/// Axes ascending and counted from the front.
+/// The axes in ascending order, counted from the front.
 Result<Ints> ascending_axes(const Ints& axes, size_t rank) {
   ISOMER_TRY(auto normal, normal_axes(axes, rank));
   std::sort(normal.begin(), normal.end());
@@ -182,7 +182,7 @@ Result<std::vector<TensorType>> infer_squeeze(const OpView& view) {
   return std::vector<TensorType>{{view.dtype(0), std::move(shape)}};
 }
 
-/// x without these axes, which have extent 1, or with these axes of the result inserted.
+/// x without these axes, which have extent 1, or with these axes inserted.
 SymbolicTensor with_axes_of_one(const SymbolicTensor& x, const std::vector<size_t>& axes, bool insert) {
   const size_t rank = insert ? x.rank() + axes.size() : x.rank() - axes.size();
   std::vector<size_t> kept;  // of the longer shape
@@ -228,7 +228,7 @@ Status squeeze_from_onnx(OnnxForm& form) {
   return {};
 }
 
-/// An empty list of axes means all of them to ONNX Runtime.
+/// ONNX Runtime interprets an empty list of axes as all axes.
 Status squeeze_to_onnx(OnnxForm& form) {
   const Ints* axes = form.get<Ints>("axes");
   const bool none = form.has(1) ? form.operands[1].constant.element_count() == 0 : axes != nullptr && axes->empty();
@@ -315,7 +315,7 @@ Status tile_kernel(KernelContext& context) {
     const Tensor& x = context.operands[0];
     Tensor& y = new_result(context);
     if (y.element_count() == 0) return {};
-    // y as [repeats_0, extent_0, repeats_1, extent_1, ...], whose repeat axes have stride 0 in x.
+    // y as [repeats_0, extent_0, repeats_1, extent_1, ...], where the repeat axes have stride 0 in x.
     const auto own = strides_of(x.dims());
     std::vector<int64_t> dims;
     std::vector<int64_t> strides;
@@ -336,52 +336,57 @@ Status tile_kernel(KernelContext& context) {
 std::vector<OpDef> reshape_ops() {
   return {
       {.name = "Reshape",
-       .attrs = {{.name = "shape", .kind = AttrKind::Ints},
+       .attrs = {{.name = "shape", .kind = AttrKind::Ints, .domain = AttrDomain::SameSize},
                  {.name = "allowzero", .kind = AttrKind::Int, .preset = int64_t{0}, .since = 14}},
        .infer = infer_reshape,
        .flops = flops_none,
        .kernel = relabel_kernel,
        .compute = Compute::Movement,
        .axiom = reshape_axiom,
+       .traits = {Trait::View},
        .since = 1,
        .params = {{.index = 1, .attr = "shape", .since = 5}}},
       {.name = "Transpose",
-       .attrs = {{.name = "perm", .kind = AttrKind::Ints}},
+       .attrs = {{.name = "perm", .kind = AttrKind::Ints, .domain = AttrDomain::Permutation}},
        .infer = infer_transpose,
        .flops = flops_none,
        .kernel = transpose_kernel,
        .compute = Compute::Movement,
        .axiom = transpose_axiom,
+       .traits = {Trait::Permutation},
        .from_onnx = transpose_from_onnx},
       {.name = "Flatten",
-       .attrs = {{.name = "axis", .kind = AttrKind::Int, .preset = int64_t{1}}},
+       .attrs = {{.name = "axis", .kind = AttrKind::Int, .preset = int64_t{1}, .domain = AttrDomain::AxisOrEnd}},
        .infer = infer_flatten,
        .flops = flops_none,
        .kernel = relabel_kernel,
        .compute = Compute::Movement,
        .axiom = flatten_axiom,
+       .traits = {Trait::View},
        .from_onnx = flatten_from_onnx},
       {.name = "Squeeze",
-       .attrs = {{.name = "axes", .kind = AttrKind::Ints}},
+       .attrs = {{.name = "axes", .kind = AttrKind::Ints, .domain = AttrDomain::Axes}},
        .infer = infer_squeeze,
        .flops = flops_none,
        .kernel = relabel_kernel,
        .compute = Compute::Movement,
        .axiom = squeeze_axiom,
+       .traits = {Trait::View},
        .params = {{.index = 1, .attr = "axes", .since = 13}},
        .from_onnx = squeeze_from_onnx,
        .to_onnx = squeeze_to_onnx},
       {.name = "Unsqueeze",
-       .attrs = {{.name = "axes", .kind = AttrKind::Ints}},
+       .attrs = {{.name = "axes", .kind = AttrKind::Ints, .domain = AttrDomain::ResultAxes}},
        .infer = infer_unsqueeze,
        .flops = flops_none,
        .kernel = relabel_kernel,
        .compute = Compute::Movement,
        .axiom = unsqueeze_axiom,
+       .traits = {Trait::View},
        .params = {{.index = 1, .attr = "axes", .since = 13}},
        .from_onnx = unsqueeze_from_onnx},
       {.name = "Expand",
-       .attrs = {{.name = "shape", .kind = AttrKind::Ints}},
+       .attrs = {{.name = "shape", .kind = AttrKind::Ints, .domain = AttrDomain::Shape}},
        .infer = infer_expand,
        .flops = flops_none,
        .kernel = expand_kernel,
@@ -390,7 +395,7 @@ std::vector<OpDef> reshape_ops() {
        .since = 8,
        .params = {{.index = 1, .attr = "shape", .since = 8}}},
       {.name = "Tile",
-       .attrs = {{.name = "repeats", .kind = AttrKind::Ints}},
+       .attrs = {{.name = "repeats", .kind = AttrKind::Ints, .domain = AttrDomain::Repeats}},
        .infer = infer_tile,
        .flops = flops_none,
        .kernel = tile_kernel,

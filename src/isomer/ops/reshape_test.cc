@@ -3,8 +3,6 @@
 namespace isomer::testing {
 namespace {
 
-const Dim kN = symbol("N");
-
 TEST(Reshape, InfersSymbolicExtents) {
   EXPECT_EQ(infer("Reshape", {{"shape", Ints{0, -1}}}, {f32({kN, 3, 4})}), "f32[N,12]");
   EXPECT_EQ(infer("Reshape", {{"shape", Ints{-1, 4}}}, {f32({kN, 2, 4})}), "f32[2*N,4]");

@@ -12,10 +12,10 @@
 namespace isomer {
 namespace {
 
-/// What Resize does to one axis.
+/// How Resize changes one axis.
 struct AxisPlan {
   bool resized = false;
-  std::optional<Dim> extent;  // of the result, when given by `sizes`
+  std::optional<Dim> extent;  // of the result, if `sizes` is given
   double scale = 1;
   double roi_start = 0;
   double roi_end = 1;
@@ -28,7 +28,7 @@ Result<std::vector<size_t>> resized_axes(const Attrs& attrs, size_t rank) {
   return axes;
 }
 
-/// The plan by axis as the attributes give it; scales that follow from sizes are filled in later.
+/// The plan for each axis according to the attributes. Scales that follow from sizes are computed later.
 Result<std::vector<AxisPlan>> read_plan(const Attrs& attrs, size_t rank) {
   ISOMER_TRY(const auto axes, resized_axes(attrs, rank));
   const bool by_scales = attrs.has("scales");
@@ -58,7 +58,7 @@ Result<std::vector<AxisPlan>> read_plan(const Attrs& attrs, size_t rank) {
   return plan;
 }
 
-/// Extents that follow from scales: floor(extent * scale), in float as ONNX computes it.
+/// Extents for given scales: floor(extent * scale), in float as in ONNX.
 Dim scaled_extent(const Dim& extent, double scale) {
   const auto factor = static_cast<float>(scale);
   if (extent.is_const()) {
@@ -80,7 +80,7 @@ Status keep_aspect_ratio(const std::string& policy, const Shape& shape, std::vec
   std::optional<double> common;
   for (size_t i = 0; i < plan.size(); ++i) {
     if (!plan[i].resized) continue;
-    if (!plan[i].extent) return {};  // the policy is one for sizes
+    if (!plan[i].extent) return {};  // the policy only applies to sizes
     if (!shape[i].is_const()) return fail("Resize with the policy '{}' needs known extents", policy);
     if (shape[i].is(0)) return fail("Resize with the policy '{}' of an extent of 0", policy);
     const double scale = static_cast<double>(plan[i].extent->value()) / static_cast<double>(shape[i].value());
@@ -96,7 +96,7 @@ Status keep_aspect_ratio(const std::string& policy, const Shape& shape, std::vec
   return {};
 }
 
-/// The whole plan: extents of all results.
+/// The complete plan with the extents of all results.
 Result<std::vector<AxisPlan>> make_plan(const Attrs& attrs, const Shape& shape) {
   ISOMER_TRY(auto plan, read_plan(attrs, shape.size()));
   for (size_t i = 0; i < shape.size(); ++i) {
@@ -133,7 +133,7 @@ Result<std::vector<TensorType>> infer_resize(const OpView& view) {
   return std::vector<TensorType>{{view.dtype(0), std::move(shape)}};
 }
 
-/// A multiply-add per sample: 1 for nearest (a copy, no arithmetic), 2 an axis for linear, 4 for cubic.
+/// One multiply-add per sample. Samples per axis: 1 for nearest (a copy without arithmetic), 2 for linear, 4 for cubic.
 double resize_flops(const WorkView& view) {
   const std::string& mode = view.attrs.text("mode");
   if (mode == "nearest") return 0;
@@ -163,7 +163,7 @@ Status resize_kernel(KernelContext& context) {
   return interpolate(context, samples, context.attrs.real("extrapolation_value"));
 }
 
-/// Drops operands that are there to say nothing: ONNX writes an absent roi, scales or sizes as an empty tensor.
+/// Removes empty operands: ONNX represents an absent roi, scales or sizes by an empty tensor.
 Status resize_from_onnx(OnnxForm& form) {
   if (form.opset == 10) {
     if (form.operands.size() != 2) return fail("Resize of opset 10 has {} operands", form.operands.size());
@@ -186,8 +186,8 @@ Status resize_from_onnx(OnnxForm& form) {
   return {};
 }
 
-/// Before opset 11, Resize knew asymmetric coordinates alone; before 10 it was Upsample. At 11 and 12 it wants all
-/// operands.
+/// Before opset 11, Resize only had asymmetric coordinates; before opset 10 it was Upsample. Opsets 11 and 12 require
+/// all operands.
 Status resize_to_onnx(OnnxForm& form) {
   if (form.opset >= 13) return {};
   if (form.opset >= 11) {
@@ -253,7 +253,7 @@ OpDef resize(std::string name, bool upsample) {
                     {.name = "exclude_outside", .kind = AttrKind::Int, .preset = int64_t{0}},
                     {.name = "extrapolation_value", .kind = AttrKind::Float, .preset = 0.0F},
                     {.name = "antialias", .kind = AttrKind::Int, .preset = int64_t{0}, .since = 18},
-                    {.name = "axes", .kind = AttrKind::Ints, .optional = true, .since = 18},
+                    {.name = "axes", .kind = AttrKind::Ints, .optional = true, .since = 18, .domain = AttrDomain::Axes},
                     {.name = "roi", .kind = AttrKind::Floats, .optional = true},
                     {.name = "scales", .kind = AttrKind::Floats, .optional = true},
                     {.name = "sizes", .kind = AttrKind::Ints, .optional = true}},

@@ -5,8 +5,6 @@
 namespace isomer::testing {
 namespace {
 
-const Dim kN = symbol("N");
-
 TEST(Resize, InfersExtents) {
   EXPECT_EQ(infer("Resize", {{"scales", Floats{1, 2, 0.5F}}}, {f32({kN, kN, 8})}), "f32[N,2*N,4]");
   EXPECT_EQ(infer("Resize", {{"sizes", Ints{7}}}, {f32({kN})}), "f32[7]");

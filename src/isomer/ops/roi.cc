@@ -1,4 +1,4 @@
-// Pools of odd shape: over regions of interest, and the inverse of a maximum pool.
+// Unusual pools: over regions of interest, and the inverse of a maximum pool.
 
 #include <algorithm>
 
@@ -11,7 +11,7 @@ namespace isomer {
 namespace {
 
 constexpr int64_t kMaxExtent = int64_t{1} << 29;
-/// Samples along one side of a bin. A region that asks for more is no region of a real image.
+/// Maximum number of samples along one side of a bin. Regions of real images need fewer.
 constexpr double kMaxGrid = 1 << 14;
 
 Result<std::vector<TensorType>> infer_max_unpool(const OpView& view) {
@@ -33,7 +33,7 @@ Result<std::vector<TensorType>> infer_max_unpool(const OpView& view) {
   return std::vector<TensorType>{{view.dtype(0), std::move(shape)}};
 }
 
-/// The extents that indices count in: those of the pool's operand had it come out even.
+/// The extents to which indices refer: those of the pool's operand if the pool had no remainder.
 Result<std::vector<int64_t>> unpooled(const KernelContext& context) {
   ISOMER_TRY(const Window window, read_window(context.attrs, context.attrs.ints("kernel_shape")));
   std::vector<int64_t> dims = context.operands[0].dims();
@@ -42,7 +42,7 @@ Result<std::vector<int64_t>> unpooled(const KernelContext& context) {
   return dims;
 }
 
-/// Puts each element where its index says; with an output_shape, into the corner of a larger result.
+/// Writes each element to the position given by its index; with an output_shape, into the corner of a larger result.
 Status max_unpool_kernel(KernelContext& context) {
   ISOMER_TRY(const auto own, unpooled(context));
   return for_real(context.operands[0].dtype(), [&]<class T>() -> Status {
@@ -108,7 +108,7 @@ Result<std::vector<TensorType>> infer_roi_align(const OpView& view) {
 
 double flops_roi(const WorkView& view) { return 8 * count(view.results[0]); }
 
-/// The rows (or columns) of bin `i` of `bins` over [start, end], cut to the image.
+/// The rows (or columns) of bin `i` of `bins` over [start, end], clipped to the image.
 std::pair<int64_t, int64_t> bin_range(double start, double end, int64_t i, int64_t bins, int64_t extent) {
   const double size = std::max(end - start + 1, 1.0) / static_cast<double>(bins);
   const auto limit = static_cast<double>(extent);
@@ -150,14 +150,14 @@ Status max_roi_pool_kernel(KernelContext& context) {
   return for_float(context.operands[0].dtype(), [&]<class T>() { return max_roi_pool<T>(context); });
 }
 
-/// One axis of a region: where it starts, how wide a bin is, how many samples a bin has.
+/// One axis of a region: its start, the width of a bin, and the number of samples per bin.
 struct RoiAxis {
   double start;
   double bin;
   int64_t grid;
 };
 
-/// In arithmetic of the operand's own type: rounding decides the number of samples.
+/// Computes in the operand's own type, because rounding determines the number of samples.
 template <class T>
 Result<RoiAxis> roi_axis(const Attrs& attrs, T low, T high, int64_t bins) {
   const bool half = attrs.text("coordinate_transformation_mode") == "half_pixel";
@@ -173,7 +173,7 @@ Result<RoiAxis> roi_axis(const Attrs& attrs, T low, T high, int64_t bins) {
   return RoiAxis{static_cast<double>(start), static_cast<double>(bin), static_cast<int64_t>(std::max(grid, 0.0))};
 }
 
-/// The four neighbours of a point, weighted; all zero outside the image.
+/// The four neighbors of a point with their weights, which are all zero outside the image.
 template <class T>
 std::array<double, 4> weighted_corners(const T* plane, int64_t height, int64_t width, double y, double x) {
   if (!(y >= -1 && y <= static_cast<double>(height) && x >= -1 && x <= static_cast<double>(width))) return {};
@@ -263,9 +263,9 @@ std::vector<OpDef> roi_ops() {
   const AttrDef scale{.name = "spatial_scale", .kind = AttrKind::Float, .preset = 1.0F};
   return {
       {.name = "MaxUnpool",
-       .attrs = {{.name = "kernel_shape", .kind = AttrKind::Ints},
-                 {.name = "strides", .kind = AttrKind::Ints},
-                 {.name = "pads", .kind = AttrKind::Ints},
+       .attrs = {{.name = "kernel_shape", .kind = AttrKind::Ints, .domain = AttrDomain::Window},
+                 {.name = "strides", .kind = AttrKind::Ints, .domain = AttrDomain::Strides},
+                 {.name = "pads", .kind = AttrKind::Ints, .domain = AttrDomain::WindowPads},
                  {.name = "output_shape", .kind = AttrKind::Ints, .optional = true}},
        .min_operands = 2,
        .max_operands = 2,
@@ -281,7 +281,8 @@ std::vector<OpDef> roi_ops() {
        .max_operands = 2,
        .infer = infer_max_roi_pool,
        .flops = flops_roi,
-       .kernel = max_roi_pool_kernel},
+       .kernel = max_roi_pool_kernel,
+       .roles = {OperandRole::Image}},
       {.name = "RoiAlign",
        .attrs = {{.name = "mode", .kind = AttrKind::String, .preset = std::string("avg")},
                  {.name = "coordinate_transformation_mode",

@@ -11,7 +11,7 @@ namespace {
 // Operands in ONNX's order.
 enum : size_t { kX, kCos, kSin, kPositions };
 
-/// Elements of each head that are turned: rotary_embedding_dim, or the whole head.
+/// The number of rotated elements of each head: rotary_embedding_dim, or the whole head.
 Result<Dim> turned_size(const OpView& view) {
   Dim size;
   if (view.rank(kX) == 4) {
@@ -33,7 +33,7 @@ Result<Dim> turned_size(const OpView& view) {
   return size;
 }
 
-/// X, tables of cosines and sines (one row for each position; or, without positions, one for each token), positions.
+/// Operands: X, tables of cosines and sines (one row per position or, without positions, one per token), positions.
 Result<std::vector<TensorType>> infer_rotary(const OpView& view) {
   ISOMER_TRY(const Dim size, turned_size(view));
   const Dim half = floor_div(size, Dim(2));
@@ -58,7 +58,7 @@ Result<std::vector<TensorType>> infer_rotary(const OpView& view) {
 
 double flops_rotary(const WorkView& view) { return 3 * count(view.results[0]); }
 
-/// Turns each pair of one token's head by its angle: pairs are neighbours (`interleaved`) or half the head apart.
+/// Rotates each pair in one token's head by its angle. Pairs are adjacent (`interleaved`) or half the head apart.
 template <class T>
 void turn(T* y, const T* x, const T* cosines, const T* sines, int64_t half, bool interleaved) {
   for (int64_t i = 0; i < half; ++i) {

@@ -1,5 +1,5 @@
 #pragma once
-// Rotary position embedding, of the attention family.
+// Rotary position embedding, part of the attention family.
 
 #include "isomer/ir/op.h"
 

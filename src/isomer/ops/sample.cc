@@ -33,14 +33,14 @@ Result<std::vector<TensorType>> infer_grid_sample(const OpView& view) {
   return std::vector<TensorType>{{view.dtype(0), std::move(shape)}};
 }
 
-/// How GridSample reads one axis.
+/// Reads one axis for GridSample.
 struct AxisReader {
   InterpolationMode mode;
   std::string padding;
   bool align_corners;
   int64_t extent;
 
-  /// x mirrored at the borders until it lies between them.
+  /// x, mirrored at the borders until it is between them.
   double reflected(double x) const {
     const double low = align_corners ? 0 : -0.5;
     const double high = static_cast<double>(extent) - (align_corners ? 1 : 0.5);
@@ -54,7 +54,7 @@ struct AxisReader {
     return at_low ? low + rest : high - rest;
   }
 
-  /// The element at a whole position, or -1 when there is none.
+  /// The index of the element at an integral position, or -1 if there is none.
   int64_t element(double at) const {
     if (padding == "reflection") at = std::trunc(reflected(at));
     if (padding == "zeros" && (at < 0 || at >= static_cast<double>(extent))) return -1;
@@ -117,7 +117,7 @@ Status sample_grid(KernelContext& context) {
     for (int64_t p = 0; p < points; ++p) {
       std::vector<std::vector<Sample>> axes;
       const size_t at = static_cast<size_t>(n * points + p) * rank;
-      // The grid names the innermost axis first.
+      // The grid lists the innermost axis first.
       for (size_t i = 0; i < rank; ++i) axes.push_back(readers[i].samples(grid[at + rank - 1 - i]));
       for (int64_t c = 0; c < dims[1]; ++c) {
         const int64_t image = n * dims[1] + c;

@@ -1,6 +1,6 @@
 #pragma once
-// The scalar functions that activations are made of, over every domain. In the field each of them is either a
-// composition of the others or the uninterpreted function that bears its operator's name.
+// The scalar functions from which activations are made, over every domain. In the field, each is either a composition
+// of others or the uninterpreted function with its operator's name.
 
 #include <algorithm>
 
@@ -29,7 +29,7 @@ T scalar_sigmoid(T x) {
   return scalar_function("Sigmoid", x, [](auto v) { return 1 / (1 + std::exp(-v)); });
 }
 
-/// x > y; in the field by the sign of the difference.
+/// x > y; in the field, by the sign of the difference.
 template <class T>
 bool scalar_greater(T x, T y) {
   if constexpr (std::is_same_v<T, Fp>)
@@ -44,7 +44,7 @@ T scalar_clip(T x, T low, T high) {
   return scalar_min<T>(scalar_max<T>(x, low), high);
 }
 
-/// log(1 + exp(x)), for floating-point numbers without overflow.
+/// log(1 + exp(x)), without overflow for floating-point numbers.
 template <class T>
 T scalar_softplus(T x) {
   if constexpr (std::is_same_v<T, Fp>)
@@ -53,7 +53,7 @@ T scalar_softplus(T x) {
     return std::max(x, T(0)) + std::log1p(std::exp(-std::abs(x)));
 }
 
-/// x where x >= 0, alpha (exp(x) - 1) elsewhere.
+/// x if x >= 0, otherwise alpha (exp(x) - 1).
 template <class T>
 T scalar_elu(T x, T alpha) {
   return scalar_greater(T(0), x) ? alpha * (scalar_exp(x) - T(1)) : x;
@@ -61,7 +61,7 @@ T scalar_elu(T x, T alpha) {
 
 template <class T>
 T scalar_leaky_relu(T x, T alpha) {
-  // In the field, too: x = relu(x) - relu(-x).
+  // Also holds in the field: x = relu(x) - relu(-x).
   return scalar_max<T>(x, T(0)) - alpha * scalar_max<T>(T(0) - x, T(0));
 }
 

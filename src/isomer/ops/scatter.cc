@@ -1,4 +1,4 @@
-// Writing elements through indices.
+// Writes elements through indices.
 
 #include <algorithm>
 
@@ -23,7 +23,7 @@ Result<Reduction> reduction_of(const Attrs& attrs) {
   return fail("unknown reduction '{}'", name);
 }
 
-/// `old` combined with what is scattered onto it; integers wrap around.
+/// `old` combined with the scattered element; integers wrap around.
 template <class T>
 T combined(Reduction reduction, T old, T update) {
   if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) {
@@ -46,7 +46,7 @@ T combined(Reduction reduction, T old, T update) {
   }
 }
 
-/// Calls f with the type of an element that has arithmetic.
+/// Calls f with the type of an element that supports arithmetic.
 template <class F>
 Status for_arithmetic(DType dtype, F&& f) {
   switch (dtype) {
@@ -81,7 +81,7 @@ Status for_arithmetic(DType dtype, F&& f) {
   }
 }
 
-/// Where each run of `run` update elements goes: offsets into the result, in order.
+/// The target of each run of `run` update elements: offsets into the result, in order.
 struct Targets {
   std::vector<int64_t> offsets;
   int64_t run = 1;
@@ -111,7 +111,7 @@ Status write_targets(KernelContext& context, const Targets& targets) {
   });
 }
 
-/// One operation per scattered element, where there is a reduction.
+/// One operation per scattered element if there is a reduction.
 double scatter_flops(const WorkView& view) {
   return view.attrs.text("reduction") == "none" ? 0 : count(view.operands[2]);
 }
@@ -151,13 +151,13 @@ Status scatter_elements_kernel(KernelContext& context) {
   return write_targets(context, targets);
 }
 
-/// Scatter is the name that ScatterElements had before opset 11.
+/// ScatterElements was called Scatter before opset 11.
 Status scatter_from_onnx(OnnxForm& form) {
   form.op_type = "ScatterElements";
   return front_axis(form, "axis");
 }
 
-/// Minimum and maximum came with opset 18, the other reductions with 16.
+/// Minimum and maximum exist since opset 18, the other reductions since opset 16.
 Status scatter_to_onnx(OnnxForm& form) {
   if (form.op_type != "ScatterND") form.op_type = form.opset < 11 ? "Scatter" : "ScatterElements";
   const std::string* reduction = form.get<std::string>("reduction");
@@ -261,7 +261,7 @@ Status tensor_scatter_kernel(KernelContext& context) {
 
 OpDef scatter_elements(std::string name, int since) {
   return {.name = std::move(name),
-          .attrs = {{.name = "axis", .kind = AttrKind::Int, .preset = int64_t{0}},
+          .attrs = {{.name = "axis", .kind = AttrKind::Int, .preset = int64_t{0}, .domain = AttrDomain::Axis},
                     {.name = "reduction", .kind = AttrKind::String, .preset = std::string("none"), .since = 16}},
           .min_operands = 3,
           .max_operands = 3,
@@ -269,6 +269,7 @@ OpDef scatter_elements(std::string name, int since) {
           .flops = scatter_flops,
           .kernel = scatter_elements_kernel,
           .compute = Compute::Movement,
+          .roles = {OperandRole::Data, OperandRole::ElementIndices},
           .since = since,
           .from_onnx = scatter_from_onnx,
           .to_onnx = scatter_to_onnx};
@@ -288,12 +289,13 @@ std::vector<OpDef> scatter_ops() {
        .flops = scatter_flops,
        .kernel = scatter_nd_kernel,
        .compute = Compute::Movement,
+       .roles = {OperandRole::Data, OperandRole::Coordinates},
        .since = 11,
        .from_onnx = scatter_nd_from_onnx,
        .to_onnx = scatter_to_onnx},
       {.name = "TensorScatter",
        .attrs = {{.name = "mode", .kind = AttrKind::String, .preset = std::string("linear")},
-                 {.name = "axis", .kind = AttrKind::Int, .preset = int64_t{-2}}},
+                 {.name = "axis", .kind = AttrKind::Int, .preset = int64_t{-2}, .domain = AttrDomain::Axis}},
        .min_operands = 2,
        .max_operands = 3,
        .infer = infer_tensor_scatter,

@@ -1,4 +1,4 @@
-// OneHot, and the operators whose results are as large as the data says.
+// OneHot, and operators with data-dependent result sizes.
 
 #include <algorithm>
 #include <array>
@@ -26,7 +26,7 @@ Result<std::vector<TensorType>> infer_one_hot(const OpView& view) {
   return std::vector<TensorType>{{view.dtype(1), std::move(shape)}};
 }
 
-/// Indices of any numeric type; a number that is no integer becomes one that is out of range.
+/// Indices of any numeric type. A number that is not an integer becomes an index out of range.
 Result<Ints> rounded_indices(const Tensor& tensor) {
   if (is_integer(tensor.dtype())) return int_elements(tensor);
   ISOMER_TRY(const Floats floats, float_elements(tensor));
@@ -62,15 +62,7 @@ Status one_hot_from_onnx(OnnxForm& form) {
   return {};
 }
 
-/// Element types alone: no symbol may stand for an extent that only the data knows, since equal symbols are equal
-/// extents.
-TensorType unknown_shape(DType dtype) {
-  TensorType type;
-  type.dtype = dtype;
-  return type;
-}
-
-/// Such a node is opaque until its operands are at hand.
+/// Such a node is opaque until its operands are known.
 Status data_from_onnx(OnnxForm& form) {
   for (const FormOperand& operand : form.operands)
     if (!operand.absent() && operand.constant.empty())
@@ -142,7 +134,7 @@ Tensor taken(const Tensor& x, size_t axis, const std::vector<int64_t>& kept) {
   return y;
 }
 
-/// x itself with its axis, or x as a vector when the operator has no `axis`.
+/// x with the node's axis, or x as a vector if the operator has no `axis`.
 Result<std::pair<Tensor, size_t>> along_axis(const KernelContext& context) {
   const Tensor& x = context.operands[0];
   if (!context.attrs.has("axis")) return std::pair(x.reshaped({x.element_count()}), size_t{0});
@@ -239,7 +231,7 @@ Status unique_kernel(KernelContext& context) {
   };
   if (x.dtype() == DType::String) return run.operator()<std::string>();
   if (x.dtype() == DType::Float || x.dtype() == DType::Double) {
-    // A NaN would break the order that equal slices are found by.
+    // NaN would break the order that finds equal slices.
     const bool nan = x.dtype() == DType::Float ? std::ranges::any_of(x.data<float>(), [](float v) { return v != v; })
                                                : std::ranges::any_of(x.data<double>(), [](double v) { return v != v; });
     if (nan) return fail("Unique of NaN");
@@ -271,14 +263,15 @@ OpDef data_dependent(std::string name, size_t operands, InferFn infer, KernelFn 
 
 std::vector<OpDef> select_ops() {
   OpDef compress = data_dependent("Compress", 2, infer_compress, compress_kernel, Compute::Movement, 9);
-  compress.attrs = {{.name = "axis", .kind = AttrKind::Int, .optional = true}};
+  compress.roles = {OperandRole::Data, OperandRole::Condition};
+  compress.attrs = {{.name = "axis", .kind = AttrKind::Int, .optional = true, .domain = AttrDomain::Axis}};
   OpDef unique = data_dependent("Unique", 1, infer_unique, unique_kernel, Compute::Numeric, 11);
-  unique.attrs = {{.name = "axis", .kind = AttrKind::Int, .optional = true},
+  unique.attrs = {{.name = "axis", .kind = AttrKind::Int, .optional = true, .domain = AttrDomain::Axis},
                   {.name = "sorted", .kind = AttrKind::Int, .preset = int64_t{1}}};
   unique.max_results = 4;
   return {
       {.name = "OneHot",
-       .attrs = {{.name = "axis", .kind = AttrKind::Int, .preset = int64_t{-1}},
+       .attrs = {{.name = "axis", .kind = AttrKind::Int, .preset = int64_t{-1}, .domain = AttrDomain::Axis},
                  {.name = "depth", .kind = AttrKind::Int}},
        .min_operands = 2,
        .max_operands = 2,

@@ -5,6 +5,7 @@
 #include <complex>
 #include <numbers>
 
+#include "isomer/ops/accumulate.h"
 #include "isomer/ops/form_params.h"
 #include "isomer/ops/indices.h"
 #include "isomer/ops/infer.h"
@@ -16,7 +17,7 @@ namespace {
 
 using Complex = std::complex<double>;
 
-/// Fails unless the last extent is 1 (real numbers) or 2 (complex ones), where it is known.
+/// Fails if the last extent is known to be neither 1 (real numbers) nor 2 (complex numbers).
 Status want_complex_axis(const OpView& view) {
   if (view.rank(0) < 2) return fail("{} of {}", view.op.name, view.type(0).str());
   const Dim& last = view.shape(0).back();
@@ -31,7 +32,7 @@ Result<size_t> dft_axis(const Attrs& attrs, size_t rank) {
   return axis;
 }
 
-/// Number of frequencies (or of points in time) that a transform is over.
+/// The number of frequencies (or points in time) of a transform.
 Dim dft_length(const Attrs& attrs, const Dim& extent) {
   if (attrs.has("dft_length")) return Dim(attrs.integer("dft_length"));
   const bool real_result = attrs.integer("inverse") != 0 && attrs.integer("onesided") != 0;
@@ -51,8 +52,8 @@ Result<std::vector<TensorType>> infer_dft(const OpView& view) {
   return std::vector<TensorType>{{view.dtype(0), std::move(shape)}};
 }
 
-/// The first `wanted` terms of the transform of `x`, which is as long as the transform. `sign` is -1 forward, 1
-/// backward.
+/// The first `wanted` terms of the transform of `x`, which has the length of the transform. `sign` is -1 for forward, 1
+/// for backward.
 std::vector<Complex> transform(const std::vector<Complex>& x, size_t wanted, int sign) {
   const size_t n = x.size();
   std::vector<Complex> roots(n);
@@ -70,7 +71,7 @@ std::vector<Complex> transform(const std::vector<Complex>& x, size_t wanted, int
   return y;
 }
 
-/// The whole spectrum of real data from its first half.
+/// Computes the whole spectrum of real data from its first half.
 void complete_spectrum(std::vector<Complex>& x) {
   const size_t n = x.size();
   for (size_t k = n / 2 + 1; k < n; ++k) x[k] = std::conj(x[n - k]);
@@ -78,7 +79,7 @@ void complete_spectrum(std::vector<Complex>& x) {
   if (n % 2 == 0) x[n / 2] = x[n / 2].real();
 }
 
-/// A real or complex element of an operand whose last axis holds the parts.
+/// A real or complex element of an operand, whose last axis contains the real and imaginary parts.
 template <class T>
 Complex complex_at(std::span<const T> data, size_t element, int64_t parts) {
   const size_t at = element * static_cast<size_t>(parts);
@@ -118,19 +119,11 @@ Status dft(KernelContext& context) {
   return {};
 }
 
-/// Runs f for float or double.
-template <class F>
-Status for_float(DType dtype, F&& f) {
-  if (dtype == DType::Float) return f.template operator()<float>();
-  if (dtype == DType::Double) return f.template operator()<double>();
-  return fail("the reference kernel does not compute on {}", dtype_name(dtype));
-}
-
 Status dft_kernel(KernelContext& context) {
   return for_float(context.operands[0].dtype(), [&]<class T>() { return dft<T>(context); });
 }
 
-/// A fast transform's work: 5 n log n a line.
+/// The work of a fast transform: 5 n log n per line.
 double dft_flops(const WorkView& view) {
   const auto rank = static_cast<int64_t>(view.operands[0].size());
   const int64_t axis = view.attrs.integer("axis");
@@ -269,6 +262,7 @@ std::vector<OpDef> signal_ops() {
   };
   AttrDef axis = flag("axis", -2);
   axis.always_written = true;
+  axis.domain = AttrDomain::Axis;
   return {
       {.name = "DFT",
        .attrs = {std::move(axis), length("dft_length"), flag("inverse", 0), flag("onesided", 0)},

@@ -3,8 +3,6 @@
 namespace isomer::testing {
 namespace {
 
-const Dim kN = symbol("N");
-
 TEST(Dft, InfersLengths) {
   EXPECT_EQ(infer("DFT", {}, {f32({2, kN, 1})}), "f32[2,N,2]");
   EXPECT_EQ(infer("DFT", {{"onesided", int64_t{1}}}, {f32({2, kN * Dim(2), 1})}), "f32[2,N+1,2]");

@@ -25,7 +25,7 @@ struct Selection {
   int64_t count = 0;
 };
 
-/// ONNX's clamping: what a range selects of a known extent. The step is not 0.
+/// Clamps as ONNX does: the positions that a range selects in a known extent. The step is not 0.
 Selection select(const Range& range, int64_t extent) {
   if (extent == 0) return {};
   const auto clamped = [&](int64_t at, int64_t low, int64_t high) {
@@ -42,18 +42,18 @@ Selection select(const Range& range, int64_t extent) {
   return {start, count == 1 ? 1 : range.step, count};
 }
 
-/// The range that selects the same with the smallest end: equal selections give equal ranges.
+/// The range with the smallest end that selects the same positions, so that equal selections have equal ranges.
 Range canonical(const Selection& selected, int64_t extent) {
   if (selected.count == 0) return {0, 0, 1};
   const int64_t last = selected.start + (selected.count - 1) * selected.step;
   if (selected.step > 0) return {selected.start, last + 1, selected.step};
-  // Position -1 has no other name than the one before the front of this extent.
+  // Position -1 can only be written as the one before the front of this extent.
   return {selected.start, last > 0 ? last - 1 : -extent - 1, selected.step};
 }
 
 bool is_max(int64_t end) { return end >= Dim::kHuge; }
 
-/// Where a bound of a forward range lies in a symbolic extent; nothing when that depends on the extent.
+/// The position of a bound of a forward range in a symbolic extent; nullopt if it depends on the extent.
 std::optional<Dim> symbolic_bound(int64_t at, const Dim& extent) {
   if (is_max(at)) return extent;
   const Dim shifted = at < 0 ? extent + Dim(std::max(at, -Dim::kHuge)) : Dim(at);
@@ -61,7 +61,7 @@ std::optional<Dim> symbolic_bound(int64_t at, const Dim& extent) {
   return at == 0 || at_least(extent, shifted) == true ? std::optional(shifted) : std::nullopt;
 }
 
-/// How many positions a range selects.
+/// The number of positions that a range selects.
 Dim selected_count(const Range& range, const Dim& extent) {
   if (extent.is_const()) return select(range, extent.value()).count;
   if (range.step > 0) {
@@ -74,12 +74,12 @@ Dim selected_count(const Range& range, const Dim& extent) {
   } else if ((range.start == -1 || is_max(range.start)) && range.end <= -Dim::kHuge && range.step > -Dim::kHuge) {
     return ceil_div(extent, Dim(-range.step));
   }
-  // Named by what it depends on, so that equal slices of equal extents stay equal.
+  // The name contains everything that the symbol depends on, so that equal slices of equal extents are equal.
   const auto name = [](int64_t at) { return is_max(at) ? std::string("max") : std::to_string(at); };
   return Dim::symbol(fmt::format("slice({}:{}:{}:{})", extent.str(), name(range.start), name(range.end), range.step));
 }
 
-/// The ranges of the attributes by axis; the whole axis where none is given.
+/// The ranges for each axis according to the attributes; nullopt for axes that are not sliced.
 Result<std::vector<std::optional<Range>>> ranges_of(const Attrs& attrs, size_t rank) {
   const Ints& starts = attrs.ints("starts");
   const Ints& ends = attrs.ints("ends");
@@ -121,7 +121,7 @@ Status slice_kernel(KernelContext& context) {
   });
 }
 
-/// What a range selects of an extent that is not known: the first position, and how many.
+/// The positions that a range selects in an unknown extent: the first position, and their number.
 struct SymbolicSelection {
   Dim start;
   Dim step;
@@ -129,7 +129,7 @@ struct SymbolicSelection {
 };
 
 SymbolicSelection select(Scope& scope, const Dim& start, const Dim& end, int64_t step, const Dim& extent) {
-  // A bound counted from the back, and clamped to [low, high].
+  // A bound, counted from the back if negative, and clamped to [low, high].
   const auto clamped = [&](const Dim& bound, const Dim& low, const Dim& high) {
     if (bound.is_const() && is_max(bound.value())) return high;
     if (bound.is_const() && bound.value() <= -Dim::kHuge) return low;
@@ -163,7 +163,8 @@ void slice_axiom(Axiom& axiom) {
   }));
 }
 
-/// Canonical ranges over ascending axes; an axis that is taken whole is left out unless no other is there.
+/// Writes canonical ranges over ascending axes. Axes that are selected completely are omitted, unless there are no
+/// others.
 Status write_canonical(OnnxForm& form, const std::vector<std::optional<Range>>& ranges, const Shape& shape) {
   Ints starts;
   Ints ends;
@@ -231,15 +232,16 @@ Status slice_to_onnx(OnnxForm& form) {
 std::vector<OpDef> slice_ops() {
   return {
       {.name = "Slice",
-       .attrs = {{.name = "starts", .kind = AttrKind::Ints},
-                 {.name = "ends", .kind = AttrKind::Ints},
-                 {.name = "axes", .kind = AttrKind::Ints},
-                 {.name = "steps", .kind = AttrKind::Ints}},
+       .attrs = {{.name = "starts", .kind = AttrKind::Ints, .domain = AttrDomain::Starts},
+                 {.name = "ends", .kind = AttrKind::Ints, .domain = AttrDomain::Ends},
+                 {.name = "axes", .kind = AttrKind::Ints, .domain = AttrDomain::Axes},
+                 {.name = "steps", .kind = AttrKind::Ints, .domain = AttrDomain::Steps}},
        .infer = infer_slice,
        .flops = flops_none,
        .kernel = slice_kernel,
        .compute = Compute::Movement,
        .axiom = slice_axiom,
+       .traits = {Trait::Cut},
        .params = {{.index = 1, .attr = "starts", .since = 10},
                   {.index = 2, .attr = "ends", .since = 10},
                   {.index = 3, .attr = "axes", .since = 10},

@@ -7,11 +7,11 @@
 namespace isomer {
 namespace {
 
-/// What the codes beyond the finite numbers mean.
+/// The meaning of the codes above the finite numbers.
 enum class Specials : uint8_t {
   InfinityAndNan,  // as IEEE 754: the largest exponent
   NanOnly,         // all ones
-  NegativeZero,    // NaN in the place of -0
+  NegativeZero,    // NaN has the code of -0
   None,
 };
 
@@ -35,7 +35,7 @@ struct Format {
         return sign | infinity() | (uint32_t{1} << (mantissa_bits - 1));
       case Specials::NanOnly:
         return sign | (sign_bit() - 1);
-      default:  // NegativeZero, or -0 for want of a NaN
+      default:  // NegativeZero; or -0, because there is no NaN
         return sign_bit();
     }
   }

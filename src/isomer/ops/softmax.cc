@@ -1,6 +1,5 @@
-// Softmax, its logarithm, and hardmax. The axis of the normalized form counts from the end (-1 is the last one),
-// because before opset 13 these operators join all axes from `axis` on, and only the last one means the same at every
-// opset.
+// Softmax, its logarithm, and hardmax. In normalized form, the axis counts from the end (-1 is the last one). Before
+// opset 13, these operators join all axes from `axis` on, so only the last axis means the same at every opset.
 
 #include "isomer/ops/axiom_parts.h"
 #include "isomer/ops/elementwise.h"
@@ -11,7 +10,7 @@
 namespace isomer {
 namespace {
 
-/// From this opset on, the operators work along one axis.
+/// Since this opset, the operators work along a single axis.
 constexpr int kOneAxisSince = 13;
 
 Result<std::vector<TensorType>> infer_softmax(const OpView& view) {
@@ -19,7 +18,7 @@ Result<std::vector<TensorType>> infer_softmax(const OpView& view) {
   return infer_same_real(view);
 }
 
-/// Calls `line(from, to)` on each line along the axis, copied into `from` and out of `to`.
+/// Calls `line(from, to)` for each line along the axis; lines are copied into `from` and out of `to`.
 template <class F>
 Status along_axis(KernelContext& context, F line) {
   return for_real(context.operands[0].dtype(), [&]<class T>() -> Status {
@@ -42,7 +41,7 @@ Status along_axis(KernelContext& context, F line) {
   });
 }
 
-/// What is subtracted before exp, so that it does not overflow: the maximum, and nothing in the field.
+/// The number subtracted before exp to avoid overflow: the maximum, or 0 in the field.
 template <class T>
 Accumulator<T> shift_of(const std::vector<T>& from) {
   if constexpr (std::is_same_v<T, Fp>)
@@ -107,7 +106,7 @@ Status hardmax_kernel(KernelContext& context) {
   });
 }
 
-/// The one axis that counts among those from `axis` on, when all others are known to have extent 1.
+/// The only axis from `axis` on whose extent is not known to be 1; nullopt if there are several.
 std::optional<size_t> only_axis(const Shape& shape, size_t axis) {
   std::optional<size_t> found;
   for (size_t i = axis; i < shape.size(); ++i) {
@@ -148,13 +147,18 @@ Status softmax_to_onnx(OnnxForm& form) {
   return {};
 }
 
-OpDef softmax_like(std::string name, KernelFn kernel, FlopsFn flops, AxiomFn axiom = nullptr) {
+OpDef softmax_like(std::string name, KernelFn kernel, FlopsFn flops, AxiomFn axiom = nullptr, TraitSet traits = {}) {
   return {.name = std::move(name),
-          .attrs = {{.name = "axis", .kind = AttrKind::Int, .preset = int64_t{-1}, .always_written = true}},
+          .attrs = {{.name = "axis",
+                     .kind = AttrKind::Int,
+                     .preset = int64_t{-1},
+                     .always_written = true,
+                     .domain = AttrDomain::Axis}},
           .infer = infer_softmax,
           .flops = flops,
           .kernel = kernel,
           .axiom = axiom,
+          .traits = traits,
           .from_onnx = softmax_from_onnx,
           .to_onnx = softmax_to_onnx};
 }
@@ -163,7 +167,7 @@ OpDef softmax_like(std::string name, KernelFn kernel, FlopsFn flops, AxiomFn axi
 
 std::vector<OpDef> softmax_ops() {
   constexpr FlopsFn kFunction = flops_each<static_cast<int>(kFunctionFlops) + 3>;
-  return {softmax_like("Softmax", softmax_kernel, kFunction, softmax_axiom),
+  return {softmax_like("Softmax", softmax_kernel, kFunction, softmax_axiom, {Trait::RealsOnly}),
           softmax_like("LogSoftmax", log_softmax_kernel, kFunction, log_softmax_axiom),
           softmax_like("Hardmax", hardmax_kernel, flops_per_element)};
 }

@@ -1,4 +1,4 @@
-// NonMaxSuppression: the best boxes that overlap no better one too much.
+// NonMaxSuppression: selects the best boxes that do not overlap a better one too much.
 
 #include <algorithm>
 #include <array>
@@ -23,7 +23,7 @@ Result<std::vector<TensorType>> infer_suppression(const OpView& view) {
     if (difference.is_const() && !difference.is(0))
       return fail("NonMaxSuppression of {} and {}", view.type(0).str(), view.type(1).str());
   }
-  TensorType type;  // as many rows as the data says
+  TensorType type;  // the number of rows depends on the data
   type.dtype = DType::Int64;
   return std::vector<TensorType>{type};
 }
@@ -64,7 +64,7 @@ struct Limits {
   std::optional<float> score;
 };
 
-/// The boxes of one class that stay, best first.
+/// The selected boxes of one class, best first.
 std::vector<int64_t> keep_best(const std::vector<Box>& boxes, std::span<const float> scores, const Limits& limits) {
   std::vector<int64_t> order;
   for (size_t i = 0; i < scores.size(); ++i)

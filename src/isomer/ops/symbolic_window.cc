@@ -3,7 +3,7 @@
 namespace isomer {
 namespace {
 
-/// An attribute of one integer of at least `least` for each of `length` places.
+/// An attribute with `length` integers, each at least `least`; all equal `least` if the attribute is absent or empty.
 std::vector<Dim> list_of(Axiom& axiom, const std::string& name, size_t length, int64_t least) {
   if (!axiom.has(name) || axiom.integers(name).empty()) return std::vector<Dim>(length, Dim(least));
   const std::vector<Dim>& list = axiom.integers(name);
@@ -12,8 +12,8 @@ std::vector<Dim> list_of(Axiom& axiom, const std::string& name, size_t length, i
   return list;
 }
 
-/// Numbers of windows; where `ceil`, a last one may hang over the end, but none starts behind the operand.
-Dim count(Scope& scope, const SymbolicWindow& window, size_t axis, bool ceil) {
+/// The number of windows. With `ceil`, the last one may extend past the end, but none starts after the operand.
+Dim window_count(Scope& scope, const SymbolicWindow& window, size_t axis, bool ceil) {
   const Dim& stride = window.strides[axis];
   const Dim front = window.input[axis] + window.begin[axis];
   const Dim room = front + window.end[axis] - (window.kernel[axis] - 1) * window.dilations[axis] - 1;
@@ -59,7 +59,7 @@ SymbolicWindow symbolic_window(Axiom& axiom, std::vector<Dim> kernel) {
   window.end.assign(pads.begin() + static_cast<std::ptrdiff_t>(n), pads.end());
   const bool ceil = axiom.has("ceil_mode") && axiom.known("ceil_mode") != 0;
   for (size_t i = 0; i < n; ++i) {
-    window.output.push_back(count(axiom.scope, window, i, ceil));
+    window.output.push_back(window_count(axiom.scope, window, i, ceil));
     axiom.scope.assume(at_most(0, window.output[i]));
   }
   return window;

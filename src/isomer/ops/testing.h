@@ -1,5 +1,5 @@
 #pragma once
-// What the tests of operators share: inference and kernels on their own, without a graph or an executor.
+// Shared code of the operator tests: type inference and kernels without a graph or an executor.
 
 #include <gtest/gtest.h>
 
@@ -11,6 +11,7 @@ namespace isomer::testing {
 
 /// "N" as a dimension.
 inline Dim symbol(const std::string& name) { return Dim::symbol(name); }
+inline const Dim kN = symbol("N");
 inline TensorType f32(Shape shape) { return {DType::Float, std::move(shape)}; }
 inline TensorType i64(Shape shape) { return {DType::Int64, std::move(shape)}; }
 
@@ -28,12 +29,12 @@ inline std::string infer(const std::string& name, const Attrs& attrs, const std:
     out += (i > 0 ? " " : "") + builder.type(builder.at(*node).result(i)).str();
   return out;
 }
-/// As above, but only whether it was refused.
+/// As above, but only whether inference fails.
 inline bool refused(const std::string& name, const Attrs& attrs, const std::vector<TensorType>& operands) {
   return infer(name, attrs, operands).starts_with("error: ");
 }
 
-/// Results of a reference kernel on operands of the element types that it computes on.
+/// Results of a reference kernel. The operands must have the element types on which it computes.
 inline Result<std::vector<Tensor>> run(const std::string& name, const Attrs& given, const std::vector<Tensor>& operands,
                                        size_t num_results = 1) {
   const OpDef& def = op(name);
@@ -48,7 +49,7 @@ inline Result<std::vector<Tensor>> run(const std::string& name, const Attrs& giv
   ISOMER_CHECK(def.kernel(context));
   return std::move(context.results);
 }
-/// The elements of the first result, or of none after an Error (which the test then fails with).
+/// The elements of the first result. Empty after an Error, which also fails the test.
 template <class T>
 std::vector<T> run_to(const std::string& name, const Attrs& attrs, const std::vector<Tensor>& operands) {
   const auto results = run(name, attrs, operands);
@@ -60,7 +61,7 @@ std::vector<T> run_to(const std::string& name, const Attrs& attrs, const std::ve
   return {data.begin(), data.end()};
 }
 
-/// A node as ONNX writes it: operands of known type, some of them with known elements.
+/// A node in ONNX form: operands of known types, some with known elements.
 struct Written {
   std::string op_type;
   int opset;

@@ -34,13 +34,6 @@ Status string_concat_kernel(KernelContext& context) {
   return {};
 }
 
-/// The extents of these results are not known before the data is.
-TensorType unknown_shape(DType dtype) {
-  TensorType type;
-  type.dtype = dtype;
-  return type;
-}
-
 Status strings_from_onnx(OnnxForm& form) {
   for (const FormOperand& operand : form.operands)
     if (!operand.absent() && operand.constant.empty())
@@ -55,8 +48,8 @@ Result<std::vector<TensorType>> infer_string_split(const OpView& view) {
   return std::vector<TensorType>{unknown_shape(DType::String), unknown_shape(DType::Int64)};
 }
 
-/// The parts of `text` between delimiters, of which the first `most` count; an empty delimiter stands for any white
-/// space, which leaves no empty parts.
+/// The parts of `text` between delimiters, of which the first `most` are used. An empty delimiter means any white
+/// space, without empty parts.
 std::vector<std::string> split_text(std::string_view text, std::string_view delimiter, size_t most) {
   constexpr std::string_view kBlank = " \t\n\r\f\v";
   const bool blank = delimiter.empty();
@@ -118,7 +111,7 @@ Result<std::vector<TensorType>> infer_string_normalizer(const OpView& view) {
   return std::vector<TensorType>{unknown_shape(DType::String)};
 }
 
-/// ASCII letters alone change their case here.
+/// Only ASCII letters change their case.
 std::string with_case(std::string text, Case action) {
   for (char& c : text) {
     if (action == Case::Lower && c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');

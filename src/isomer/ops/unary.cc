@@ -1,4 +1,4 @@
-// Functions of one operand, element by element.
+// Elementwise functions of one operand.
 
 #include "isomer/ops/axiom_parts.h"
 #include "isomer/ops/elementwise.h"
@@ -59,8 +59,8 @@ Status erf_kernel(KernelContext& context) {
   return map_real(context, []<class T>(T x) -> T { return scalar_erf(x); });
 }
 
-// One struct a function: its operator's name, and its value on floating-point numbers. Half to even is the rounding
-// mode that std::nearbyint uses.
+// One struct per function: its operator's name, and its value for floating-point numbers. std::nearbyint rounds half to
+// even.
 #define ISOMER_FUNCTION(Name, function)                     \
   struct Name {                                             \
     static constexpr std::string_view kName = #Name;        \
@@ -106,14 +106,21 @@ void reciprocal_axiom(Axiom& axiom) {
   on_reals(axiom, [](const Elements& x) { return inverse(x[0]); });
 }
 
-OpDef unary(std::string name, InferFn infer, FlopsFn flops, KernelFn kernel, int since,
-            AxiomFn axiom = function_axiom) {
-  return {.name = std::move(name), .infer = infer, .flops = flops, .kernel = kernel, .axiom = axiom, .since = since};
+OpDef unary(std::string name, InferFn infer, FlopsFn flops, KernelFn kernel, int since, AxiomFn axiom = function_axiom,
+            TraitSet traits = {}) {
+  return {.name = std::move(name),
+          .infer = infer,
+          .flops = flops,
+          .kernel = kernel,
+          .axiom = axiom,
+          .traits = traits,
+          .since = since};
 }
 
 template <class Function>
-OpDef function_op(int since, FlopsFn flops = flops_each<static_cast<int>(kFunctionFlops)>) {
-  return unary(std::string(Function::kName), infer_same_real, flops, function_kernel<Function>, since);
+OpDef function_op(int since, FlopsFn flops = flops_each<static_cast<int>(kFunctionFlops)>, TraitSet traits = {}) {
+  return unary(std::string(Function::kName), infer_same_real, flops, function_kernel<Function>, since, function_axiom,
+               traits);
 }
 
 }  // namespace
@@ -124,31 +131,32 @@ std::vector<OpDef> unary_ops() {
       unary("Abs", infer_same_number, flops_per_element, abs_kernel, 6, abs_axiom),
       unary("Neg", infer_same_number, flops_per_element, neg_kernel, 6, neg_axiom),
       unary("Sign", infer_same_number, flops_per_element, sign_kernel, 9),
-      unary("Reciprocal", infer_same_real, flops_per_element, reciprocal_kernel, 6, reciprocal_axiom),
-      unary("Sqrt", infer_same_real, kFunction, sqrt_kernel, 6),
-      unary("Exp", infer_same_real, kFunction, exp_kernel, 6),
-      unary("Log", infer_same_real, kFunction, log_kernel, 6),
-      unary("Erf", infer_same_number, kFunction, erf_kernel, 9),
+      unary("Reciprocal", infer_same_real, flops_per_element, reciprocal_kernel, 6, reciprocal_axiom, {Trait::Partial}),
+      unary("Sqrt", infer_same_real, kFunction, sqrt_kernel, 6, function_axiom, {Trait::RealsOnly, Trait::Partial}),
+      unary("Exp", infer_same_real, kFunction, exp_kernel, 6, function_axiom, {Trait::RealsOnly, Trait::Exponential}),
+      unary("Log", infer_same_real, kFunction, log_kernel, 6, function_axiom, {Trait::Partial}),
+      unary("Erf", infer_same_number, kFunction, erf_kernel, 9, function_axiom, {Trait::RealsOnly, Trait::InPlace}),
       function_op<Ceil>(6, flops_per_element),
       function_op<Floor>(6, flops_per_element),
       function_op<Round>(11, flops_per_element),
       function_op<Sin>(7),
       function_op<Cos>(7),
       function_op<Tan>(7),
-      function_op<Asin>(7),
-      function_op<Acos>(7),
+      function_op<Asin>(7, kFunction, {Trait::Partial}),
+      function_op<Acos>(7, kFunction, {Trait::Partial}),
       function_op<Atan>(7),
-      function_op<Sinh>(9),
-      function_op<Cosh>(9),
+      function_op<Sinh>(9, kFunction, {Trait::Exponential}),
+      function_op<Cosh>(9, kFunction, {Trait::Exponential}),
       function_op<Asinh>(9),
-      function_op<Acosh>(9),
-      function_op<Atanh>(9),
+      function_op<Acosh>(9, kFunction, {Trait::Partial}),
+      function_op<Atanh>(9, kFunction, {Trait::Partial}),
       {.name = "Identity",
        .infer = infer_same,
        .flops = flops_none,
        .kernel = identity_kernel,
        .compute = Compute::Movement,
-       .axiom = identity_axiom},
+       .axiom = identity_axiom,
+       .traits = {Trait::Identity, Trait::View}},
   };
   for (OpDef& def : cast_ops()) ops.push_back(std::move(def));
   return ops;

@@ -6,8 +6,6 @@
 namespace isomer::testing {
 namespace {
 
-const Dim kN = symbol("N");
-
 Attrs cast_to(DType dtype) { return {{"to", static_cast<int64_t>(dtype)}}; }
 
 TEST(Unary, KeepsTheType) {

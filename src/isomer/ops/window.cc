@@ -5,7 +5,7 @@
 namespace isomer {
 namespace {
 
-/// Large enough for every model; the product of two still fits into a Dim.
+/// Large enough for all models; the product of two still fits into a Dim.
 constexpr int64_t kMaxAttribute = int64_t{1} << 29;
 
 Status check_range(const char* name, const Ints& values, size_t length, int64_t low) {
@@ -17,7 +17,7 @@ Status check_range(const char* name, const Ints& values, size_t length, int64_t 
 
 int64_t ceil_div_int(int64_t a, int64_t b) { return a >= 0 ? (a + b - 1) / b : -(-a / b); }
 
-/// Pads in all that SAME asks for along an axis.
+/// The total padding of SAME along an axis.
 int64_t same_padding(int64_t input, int64_t stride, int64_t reach) {
   return std::max<int64_t>(0, (ceil_div_int(input, stride) - 1) * stride + reach - input);
 }
@@ -28,8 +28,8 @@ void split_padding(Window& window, size_t axis, int64_t total) {
   window.end[axis] = total - window.begin[axis];
 }
 
-/// Windows when a last one may hang over the end: A = ceil((input + pads - reach) / stride) + 1, but none that would
-/// start behind the input and its front pad, so at most B = ceil((input + begin) / stride).
+/// The number of windows if the last one may extend past the end: A = ceil((input + pads - reach) / stride) + 1. No
+/// window may start after the input and its front pad, so there are at most B = ceil((input + begin) / stride).
 Dim ceil_count(const Window& window, size_t axis, const Dim& input) {
   const int64_t stride = window.strides[axis];
   const int64_t overhang = window.end[axis] - window.reach(axis);
@@ -46,7 +46,7 @@ void want_ints(OnnxForm& form, const char* name, size_t length, int64_t value) {
   if (!form.attrs.contains(name)) form.attrs[name] = Ints(length, value);
 }
 
-/// A broken file may give an attribute of another kind than the one that the hooks read.
+/// Checks that attributes have the kinds that the hooks read, which corrupt files may violate.
 Status check_kinds(const OnnxForm& form) {
   for (const char* name : {"strides", "dilations", "pads"})
     if (form.attrs.contains(name) && form.get<Ints>(name) == nullptr)
@@ -56,7 +56,7 @@ Status check_kinds(const OnnxForm& form) {
   return {};
 }
 
-/// The spatial extents of operand 0, when every one is known.
+/// The spatial extents of operand 0 if all are known.
 std::optional<Ints> spatial_extents(const OnnxForm& form, size_t spatial) {
   if (form.types.empty() || form.types[0] == nullptr || !form.types[0]->shape) return std::nullopt;
   auto dims = concrete(Shape(form.types[0]->shape->begin() + 2, form.types[0]->shape->end()));
@@ -64,8 +64,7 @@ std::optional<Ints> spatial_extents(const OnnxForm& form, size_t spatial) {
   return dims;
 }
 
-/// Replaces SAME_UPPER and SAME_LOWER by pads where the extents are known, or where a stride of 1 makes them
-/// irrelevant.
+/// Replaces SAME_UPPER and SAME_LOWER by pads if the extents are known, or if a stride of 1 makes them irrelevant.
 Status resolve_same(OnnxForm& form, size_t spatial, const Ints& kernel) {
   Attrs attrs{{"strides", form.attrs["strides"]},
               {"dilations", form.attrs["dilations"]},
@@ -166,10 +165,10 @@ Result<Window3> window3(const Window& window, const std::vector<int64_t>& input,
 }
 
 std::vector<AttrDef> window_attrs() {
-  return {{.name = "strides", .kind = AttrKind::Ints},
-          {.name = "dilations", .kind = AttrKind::Ints},
-          {.name = "pads", .kind = AttrKind::Ints},
-          {.name = "auto_pad", .kind = AttrKind::String, .preset = std::string("NOTSET")}};
+  return {{.name = "strides", .kind = AttrKind::Ints, .domain = AttrDomain::Strides},
+          {.name = "dilations", .kind = AttrKind::Ints, .domain = AttrDomain::Strides},
+          {.name = "pads", .kind = AttrKind::Ints, .domain = AttrDomain::WindowPads},
+          {.name = "auto_pad", .kind = AttrKind::String, .preset = std::string("NOTSET"), .domain = AttrDomain::Fixed}};
 }
 
 Status normalize_window(OnnxForm& form, size_t spatial, const Ints& kernel) {
@@ -182,7 +181,7 @@ Status normalize_window(OnnxForm& form, size_t spatial, const Ints& kernel) {
     const auto* ceil = form.get<int64_t>("ceil_mode");
     if (ceil != nullptr && *ceil != 0 && *auto_pad == "VALID")
       return form.leave_opaque("engines disagree on ceil_mode beside an auto_pad of VALID");
-    form.attrs["pads"] = Ints(2 * spatial, 0);  // ignored beside auto_pad
+    form.attrs["pads"] = Ints(2 * spatial, 0);  // ignored with auto_pad
     if (*auto_pad == "VALID")
       form.attrs["auto_pad"] = std::string("NOTSET");
     else if (kernel.size() == spatial)

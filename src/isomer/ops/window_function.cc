@@ -1,5 +1,6 @@
 // The windows of signal processing: sums of cosines.
 
+#include "isomer/ops/domain.h"
 #include "isomer/ops/elementwise.h"
 #include "isomer/ops/parts.h"
 
@@ -15,7 +16,8 @@ Result<std::vector<TensorType>> infer_window(const OpView& view) {
   return std::vector<TensorType>{{*dtype, {size}}};
 }
 
-/// y[i] = a0 + a1 cos(2 pi i / n) + a2 cos(4 pi i / n), with n the size (periodic) or one less (symmetric).
+/// y[i] = a0 + a1 cos(2 pi i / n) + a2 cos(4 pi i / n), where n is the size (periodic) or the size minus one
+/// (symmetric).
 Status cosine_sum(KernelContext& context, double a0, double a1, double a2) {
   return for_numeric(context.types[0].dtype, [&]<class T>() -> Status {
     const auto y = new_result(context).mutable_data<T>();
@@ -35,7 +37,7 @@ Status blackman_kernel(KernelContext& context) { return cosine_sum(context, 0.42
 
 OpDef window_op(std::string name, KernelFn kernel) {
   return {.name = std::move(name),
-          .attrs = {{.name = "size", .kind = AttrKind::Int},
+          .attrs = {{.name = "size", .kind = AttrKind::Int, .domain = AttrDomain::Values, .values = numbers({2, 1, 3})},
                     {.name = "periodic", .kind = AttrKind::Int, .preset = int64_t{1}},
                     {.name = "output_datatype", .kind = AttrKind::Int, .preset = int64_t{1}}},
           .min_operands = 0,

@@ -5,8 +5,8 @@
 
 #include "isomer/base/file.h"
 #include "isomer/base/version.h"
+#include "isomer/certificate/verify_files.h"
 #include "isomer/onnx/import.h"
-#include "isomer/verify/replay/verify_files.h"
 
 namespace isomer {
 namespace {
@@ -50,13 +50,6 @@ class Chain {
   std::vector<Move> moves_;
 };
 
-void collect_rules(std::span<const Move> moves, std::set<std::string>& names) {
-  for (const Move& move : moves) {
-    for (const Application& one : move.applications) names.insert(one.rule);
-    for (const PartRewrite& part : move.parts) collect_rules(part.moves, names);
-  }
-}
-
 replay::CertifiedRule certified(Rule rule, const RuleSet& rules) {
   rule.doc.clear();
   const auto verdict = verdict_from_name(rules.verdicts.at(rule.name)).value_or(Verdict::Unknown);
@@ -64,6 +57,13 @@ replay::CertifiedRule certified(Rule rule, const RuleSet& rules) {
 }
 
 }  // namespace
+
+void collect_rules(std::span<const Move> moves, std::set<std::string>& names) {
+  for (const Move& move : moves) {
+    for (const Application& one : move.applications) names.insert(one.rule);
+    for (const PartRewrite& part : move.parts) collect_rules(part.moves, names);
+  }
+}
 
 Result<std::vector<Move>> moves_of(const Graph& start, const Graph& end, const SearchReport& search,
                                    const RuleSet& rules) {

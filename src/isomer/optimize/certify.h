@@ -1,14 +1,19 @@
 #pragma once
 // Making the certificate of a run: what the search recorded, joined by the constants that were folded in between.
 
+#include <set>
 #include <span>
+#include <string>
 
+#include "isomer/certificate/certificate.h"
 #include "isomer/onnx/model.h"
 #include "isomer/optimize/optimize.h"
 #include "isomer/optimize/rule_set.h"
-#include "isomer/verify/replay/certificate.h"
 
 namespace isomer {
+
+/// Adds the names of the rules that the moves apply, those inside parts included.
+void collect_rules(std::span<const Move> moves, std::set<std::string>& names);
 
 /// The moves from `start` to `end` that a search's steps took, with the constants that it folded in between; none where
 /// the graphs are the same. An Error where they do not lead there.

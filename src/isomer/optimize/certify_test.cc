@@ -7,13 +7,13 @@
 #include "isomer/base/file.h"
 #include "isomer/base/rng.h"
 #include "isomer/base/temp_dir.h"
+#include "isomer/certificate/verify_files.h"
 #include "isomer/ir/text.h"
 #include "isomer/models/models.h"
 #include "isomer/onnx/export.h"
 #include "isomer/onnx/import.h"
 #include "isomer/ops/registry.h"
 #include "isomer/search/tactic.h"
-#include "isomer/verify/replay/verify_files.h"
 
 namespace isomer {
 namespace {

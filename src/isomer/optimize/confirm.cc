@@ -3,20 +3,20 @@
 namespace isomer {
 namespace {
 
-/// The outputs of a graph beside the model's; in few bits, also what these lose.
-Status compare(const Graph& graph, const Judges& judges, OptimizeReport& report) {
+/// Compares the outputs of a graph with the model's; in few bits, also with what these lose.
+Status compare(const Graph& graph, const Evaluation& evaluation, OptimizeReport& report) {
   constexpr int kInputs = 3;
   report.options.progress("comparing outputs");
-  ISOMER_TRY(report.equivalence, judges.measuring->equivalence(graph, kInputs));
-  if (judges.costs.exact == nullptr || !report.equivalence->holds) return {};
+  ISOMER_TRY(report.equivalence, evaluation.runs->equivalence(graph, kInputs));
+  if (evaluation.costs.exact == nullptr || !report.equivalence->holds) return {};
   const DType dtype = report.options.costs.engine_options.dtype;
-  ISOMER_TRY(report.equivalence->precision, judges.measuring->precision(graph, dtype, kInputs));
+  ISOMER_TRY(report.equivalence->precision, evaluation.runs->precision(graph, dtype, kInputs));
   return {};
 }
 
 /// Times the graph against the model. Where loads differ much, a few of them do not tell how much: then more are
 /// taken, unless the first ones took long.
-Result<Measured> time_against_model(const Graph& graph, const Judges& judges, const OptimizeOptions& options,
+Result<Measured> time_against_model(const Graph& graph, const Evaluation& evaluation, const OptimizeOptions& options,
                                     const Deadline& deadline) {
   constexpr double kWide = 0.1;
   constexpr int kMostRounds = 3;
@@ -24,7 +24,7 @@ Result<Measured> time_against_model(const Graph& graph, const Judges& judges, co
   PairedTimes times;
   Interval speedup;
   for (int round = 0; round < kMostRounds && (round == 0 || !deadline.passed()); ++round) {
-    ISOMER_TRY(auto more, judges.measuring->time_against_model(graph, options.confirm));
+    ISOMER_TRY(auto more, evaluation.runs->time_against_model(graph, options.confirm));
     times.add(std::move(more));
     speedup = times.ratio(options.seed);
     if (speedup.high - speedup.low < kWide * speedup.value) break;
@@ -74,59 +74,59 @@ tl::unexpected<Error> nothing_measured(const Error& error) {
 }
 
 /// What decides where no complete graph is timed; an Error where it is not known.
-Status cost_of_model(const Model& model, const Judges& judges) {
-  if (judges.times_graphs && judges.objective.is_latency()) return {};
-  return judges.deciding().metrics(model.graph).map([](const Metrics&) {});
+Status cost_of_model(const Model& model, const Evaluation& evaluation) {
+  if (evaluation.times_graphs && evaluation.objective.is_latency()) return {};
+  return evaluation.deciding().metrics(model.graph).map([](const Metrics&) {});
 }
 
 /// Why nothing was measured, where not even the model itself can be: then it says nothing about the candidates that
 /// none of them could be. Empty where it can. An Error where that is the machine's fault, rather than that the engine
 /// does not run this model, or returns what cannot be compared.
-Result<std::string> why_unmeasured(const Model& model, const Judges& judges, const OptimizeReport& report) {
-  if (judges.measuring == nullptr || judges.measuring->timed() > 0 || report.search.rejected.empty()) return "";
-  const auto itself = judges.measuring->equivalence(model.graph, 1);
+Result<std::string> why_unmeasured(const Model& model, const Evaluation& evaluation, const OptimizeReport& report) {
+  if (evaluation.runs == nullptr || evaluation.runs->timed() > 0 || report.search.rejected.empty()) return "";
+  const auto itself = evaluation.runs->equivalence(model.graph, 1);
   if (itself) return "";
-  if (!judges.measuring->check_machine(model.graph)) return nothing_measured(itself.error());
+  if (!evaluation.runs->check_machine(model.graph)) return nothing_measured(itself.error());
   return itself.error().message;
 }
 
-std::string none_is_better(const OptimizeReport& report, const Judges& judges) {
+std::string none_is_better(const OptimizeReport& report, const Evaluation& evaluation) {
   const SearchReport& search = report.search;
   const bool ended_early = search.stop_reason == "time budget" || report.interrupted;
   if (search.candidates == 0) return ended_early ? "no time to look for candidates" : "no substitution applies";
-  const bool times = judges.times_graphs && report.options.objective.is_latency();
-  const bool none_timed = times && judges.measuring->timed() == 0 && !search.rejected.empty();
+  const bool times = evaluation.times_graphs && report.options.objective.is_latency();
+  const bool none_timed = times && evaluation.runs->timed() == 0 && !search.rejected.empty();
   if (none_timed && ended_early) return fmt::format("no time to measure any of {} candidates", search.candidates);
   return fmt::format("none of {} candidates is better", search.candidates);
 }
 
 }  // namespace
 
-Status confirm(const Model& model, const Graph& found, const Judges& judges, OptimizeReport& report) {
+Status confirm(const Model& model, const Graph& found, const Evaluation& evaluation, OptimizeReport& report) {
   // The confirmation has a time of its own. What takes longer, because runs do, is finished but not repeated.
   constexpr double kSeconds = 60;
   const Deadline deadline = Deadline::after(kSeconds);
-  judges.confirm_until(deadline);
+  evaluation.confirm_until(deadline);
   if (found.hash() == model.graph.hash()) {
-    ISOMER_TRY(const std::string why, why_unmeasured(model, judges, report));
-    if (const auto cost = cost_of_model(model, judges); !cost) {
+    ISOMER_TRY(const std::string why, why_unmeasured(model, evaluation, report));
+    if (const auto cost = cost_of_model(model, evaluation); !cost) {
       report.outcome = "the costs of the model are not known, so that none can be compared: " + cost.error().message;
       return {};
     }
-    report.outcome = why.empty() ? none_is_better(report, judges) : "no candidate can be measured: " + why;
+    report.outcome = why.empty() ? none_is_better(report, evaluation) : "no candidate can be measured: " + why;
     if (!why.empty()) return {};
     // Fewer bits tell on the model itself.
-    return judges.costs.exact == nullptr ? Status() : compare(found, judges, report);
+    return evaluation.costs.exact == nullptr ? Status() : compare(found, evaluation, report);
   }
-  if (!judges.within_limits(found)) {
+  if (!evaluation.within_limits(found)) {
     report.outcome = "what was found exceeds a limit";
     return {};
   }
-  const bool into_limits = !judges.within_limits(model.graph);
-  if (judges.measuring != nullptr) {
-    const Status compared = compare(found, judges, report);
+  const bool into_limits = !evaluation.within_limits(model.graph);
+  if (evaluation.runs != nullptr) {
+    const Status compared = compare(found, evaluation, report);
     if (!compared) {
-      if (!judges.measuring->check_machine(found)) return nothing_measured(compared.error());
+      if (!evaluation.runs->check_machine(found)) return nothing_measured(compared.error());
       report.outcome = "the optimized graph was dropped: " + compared.error().message;
       return {};
     }
@@ -134,14 +134,14 @@ Status confirm(const Model& model, const Graph& found, const Judges& judges, Opt
       report.outcome = "the optimized graph was dropped: " + report.equivalence->problem;
       return {};
     }
-    if (judges.times_graphs) {
-      ISOMER_TRY(report.measured, time_against_model(found, judges, report.options, deadline));
+    if (evaluation.times_graphs) {
+      ISOMER_TRY(report.measured, time_against_model(found, evaluation, report.options, deadline));
     }
   }
   if (report.measured && report.options.objective.is_latency() && !into_limits)
     decide_by_latency(report);
   else
-    decide_by_costs(judges.predicted_better(model.graph, found, least_ratio(report.options)), into_limits, report);
+    decide_by_costs(evaluation.predicted_better(model.graph, found, least_ratio(report.options)), into_limits, report);
   return {};
 }
 

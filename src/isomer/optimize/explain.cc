@@ -2,9 +2,9 @@
 
 #include <set>
 
+#include "isomer/eval/weight_check.h"
 #include "isomer/rules/delta.h"
 #include "isomer/rules/rewrite.h"
-#include "isomer/runtime/reference/weight_check.h"
 #include "isomer/search/step.h"
 
 namespace isomer {

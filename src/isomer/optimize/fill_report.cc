@@ -15,20 +15,20 @@ std::map<std::string, int64_t> op_counts(const Graph& graph) {
 
 }  // namespace
 
-void fill_costs(const Graph& model, const Graph& found, const Judges& judges, OptimizeReport& report) {
+void fill_costs(const Graph& model, const Graph& found, const Evaluation& evaluation, OptimizeReport& report) {
   const Graph& after = report.improved ? found : model;
-  if (judges.has_costs()) {
-    if (auto metrics = judges.planned->metrics(model)) report.cost_before = *metrics;
-    if (auto metrics = judges.planned->metrics(after)) report.cost_after = *metrics;
+  if (evaluation.has_costs()) {
+    if (auto metrics = evaluation.planned->metrics(model)) report.cost_before = *metrics;
+    if (auto metrics = evaluation.planned->metrics(after)) report.cost_after = *metrics;
   }
-  if (auto memory = judges.planned->memory(model)) report.memory_before = *memory;
-  if (auto memory = judges.planned->memory(after)) report.memory_after = *memory;
-  if (judges.costs.kernels != nullptr) report.kernels_measured = judges.costs.kernels->measured();
+  if (auto memory = evaluation.planned->memory(model)) report.memory_before = *memory;
+  if (auto memory = evaluation.planned->memory(after)) report.memory_after = *memory;
+  if (evaluation.costs.kernels != nullptr) report.kernels_measured = evaluation.costs.kernels->measured();
   report.ops_before = op_counts(model);
   report.ops_after = op_counts(after);
   if (report.interrupted) report.outcome = "interrupted; " + report.outcome;
   if (!report.improved) report.outcome += "; the output is the input";
-  const Objective& objective = judges.objective;
+  const Objective& objective = evaluation.objective;
   if (!objective.limits().empty() && report.cost_after)
     report.within_limits = objective.within_limits(*report.cost_after);
   if (!objective.limits().empty() && !report.cost_after)
@@ -37,16 +37,16 @@ void fill_costs(const Graph& model, const Graph& found, const Judges& judges, Op
     report.outcome += fmt::format(", which exceeds a limit ({})", fmt::join(objective.limits(), ", "));
 }
 
-void fill_details(const Graph& model, const Graph& found, const Judges& judges, std::span<const Rule> rules,
+void fill_details(const Graph& model, const Graph& found, const Evaluation& evaluation, std::span<const Rule> rules,
                   OptimizeReport& report) {
   ReportDetails details{model, found};
-  if (judges.has_costs()) {
-    CostModel& costs = *judges.costs.model;
+  if (evaluation.has_costs()) {
+    CostModel& costs = *evaluation.costs.model;
     details.kernels_before = costs.kernels(details.before).value_or(std::vector<PlannedKernel>());
     details.kernels_after = costs.kernels(details.after).value_or(std::vector<PlannedKernel>());
-    if (auto metrics = judges.planned->metrics(details.after)) details.cost_after = *metrics;
+    if (auto metrics = evaluation.planned->metrics(details.after)) details.cost_after = *metrics;
   }
-  if (auto memory = judges.planned->memory(details.after)) details.memory_after = *memory;
+  if (auto memory = evaluation.planned->memory(details.after)) details.memory_after = *memory;
   for (const Rule& rule : rules)
     if (report.verdicts.contains(rule.name)) details.rules.emplace(rule.name, rule);
   report.details = std::move(details);

@@ -3,17 +3,17 @@
 
 #include <span>
 
-#include "isomer/optimize/judges.h"
+#include "isomer/optimize/evaluation.h"
 #include "isomer/rules/rule.h"
 
 namespace isomer {
 
 /// Fills costs, memory, operators and whether limits are kept, and adds to the outcome what becomes of the output;
 /// `report` must say whether `found` is one.
-void fill_costs(const Graph& model, const Graph& found, const Judges& judges, OptimizeReport& report);
+void fill_costs(const Graph& model, const Graph& found, const Evaluation& evaluation, OptimizeReport& report);
 
 /// Fills the details. The rules are those of the search; `report` must have the verdicts of those in its steps.
-void fill_details(const Graph& model, const Graph& found, const Judges& judges, std::span<const Rule> rules,
+void fill_details(const Graph& model, const Graph& found, const Evaluation& evaluation, std::span<const Rule> rules,
                   OptimizeReport& report);
 
 }  // namespace isomer

@@ -1,6 +1,5 @@
 #include "isomer/optimize/optimize.h"
 
-#include <algorithm>
 #include <type_traits>
 
 #include "isomer/base/file.h"
@@ -12,23 +11,16 @@
 #include "isomer/optimize/certify.h"
 #include "isomer/optimize/confirm.h"
 #include "isomer/optimize/fill_report.h"
-#include "isomer/optimize/option_ranges.h"
+#include "isomer/optimize/options_table.h"
 #include "isomer/optimize/proof_at_use.h"
 
 namespace isomer {
 namespace {
 
 Status check_options(const OptimizeOptions& options) {
-  const auto& known = search_names();
-  if (std::find(known.begin(), known.end(), options.search.search) == known.end())
-    return fail("search '{}' is not known; there are {}", options.search.search, fmt::join(known, ", "));
-  const auto check = [](const char* name, const auto& value, const auto& range) {
-    return range.check(value).map_error([&](const Error& error) { return Error{name + (" " + error.message)}; });
-  };
-  ISOMER_CHECK(check("alpha", options.search.alpha, kAlpha));
-  ISOMER_CHECK(check("the time budget", options.search.time_budget_seconds, kTimeBudget));
-  ISOMER_CHECK(check("the tolerance", options.tolerance, kTolerance));
-  ISOMER_CHECK(check("the least speedup", options.least_speedup, kLeastSpeedup));
+  OptimizeOptions copy = options;
+  for (const Option& option : optimize_options(copy))
+    if (const Status status = option.check(option.get()); !status) return fail_in(option.name, status.error());
   if (options.dry_run && !options.certificate.empty()) return fail("a dry run has no output to certify");
   if (options.dry_run) return {};
   if (options.output.empty()) return fail("an output file is needed: -o OUT.onnx (or --dry-run)");
@@ -79,25 +71,26 @@ class Pipeline {
     ISOMER_CHECK(phase("import", [&] { return import(); }));
     ISOMER_TRY(RuleSet rules,
                phase("read rules", [&] { return usable_rules(options_.rules_file, options_.skip_rules); }));
-    ISOMER_TRY(const Judges judges,
-               phase("start the engine", [&] { return make_judges(options_, model_, symbols_, deadline_); }));
-    if (judges.costs.engine != nullptr) {
-      report_.engine_version = judges.costs.engine->version();
-      report_.device = judges.costs.engine->device();
+    ISOMER_TRY(const Evaluation evaluation,
+               phase("start the engine", [&] { return make_evaluation(options_, model_, symbols_, deadline_); }));
+    if (evaluation.costs.engine != nullptr) {
+      report_.engine_version = evaluation.costs.engine->version();
+      report_.provider = evaluation.costs.engine->provider();
+      report_.device = evaluation.costs.engine->device();
     }
-    ISOMER_CHECK(check_locked(judges));
-    ISOMER_TRY(const Graph found, search(judges, rules));
-    ISOMER_CHECK(nothing_missed(judges));
+    ISOMER_CHECK(check_locked(evaluation));
+    ISOMER_TRY(const Graph found, search(evaluation, rules));
+    ISOMER_CHECK(nothing_missed(evaluation));
     report_.interrupted = deadline_.stopped();
     if (options_.costs.locked && deadline_.passed() && !report_.interrupted)
       return fail("the time budget of {:g} s does not suffice for a locked search; raise --time-budget",
                   options_.search.time_budget_seconds);
-    ISOMER_CHECK(phase("confirm", [&] { return confirm(model_, found, judges, report_); }));
+    ISOMER_CHECK(phase("confirm", [&] { return confirm(model_, found, evaluation, report_); }));
     phase("report", [&] {
-      fill_costs(model_.graph, found, judges, report_);
-      if (options_.details) fill_details(model_.graph, found, judges, rules.rules, report_);
+      fill_costs(model_.graph, found, evaluation, report_);
+      if (options_.details) fill_details(model_.graph, found, evaluation, rules.rules, report_);
     });
-    ISOMER_CHECK(nothing_missed(judges));
+    ISOMER_CHECK(nothing_missed(evaluation));
     ISOMER_CHECK(write_certified(report_.improved ? found : model_.graph, rules));
     whole.note("outcome", report_.outcome);
     report_.peak_rss_bytes = peak_rss_bytes();
@@ -119,12 +112,23 @@ class Pipeline {
   }
 
   /// The graph that a search found whose steps rest on proofs; `rules` loses those without which it had to do.
-  Result<Graph> search(const Judges& judges, RuleSet& rules) {
-    RuleSearch search(options_, model_, symbols_, judges);
+  Result<Graph> search(const Evaluation& evaluation, RuleSet& rules) {
+    const auto run = [&](const RuleSet& usable, const Deadline& deadline) -> Result<SearchResult> {
+      evaluation.set_deadline(deadline);
+      const SearchContext context{.rules = usable.rules,
+                                  .tactics = usable.tactics,
+                                  .evaluator = *evaluation.evaluator,
+                                  .symbols = symbols_,
+                                  .deadline = deadline,
+                                  .observer = {options_.progress, options_.trace}};
+      ISOMER_TRY(SearchResult found, run_search(model_.graph, options_.search, context));
+      evaluation.preparation->report(found.report);
+      return found;
+    };
     ISOMER_TRY(SearchResult found,
-               phase("search", [&] { return search.run(rules, first_search_deadline(options_, rules, deadline_)); }));
+               phase("search", [&] { return run(rules, first_search_deadline(options_, rules, deadline_)); }));
     ISOMER_TRY(report_.proofs, phase("prove", [&] {
-                 return search_until_proved(options_, model_.graph, deadline_, search, rules, found);
+                 return search_until_proved(options_, model_.graph, deadline_, run, rules, found);
                }));
     report_.search = std::move(found.report);
     for (const SearchStep& step : report_.search.steps) report_.verdicts[step.rule] = rules.verdicts.at(step.rule);
@@ -134,19 +138,19 @@ class Pipeline {
   }
 
   /// Where costs are locked: whose they are goes into the report, and those of the model have to be there.
-  Status check_locked(const Judges& judges) {
-    if (!options_.costs.locked || judges.costs.kernels == nullptr) return {};
-    const ProfileKey& key = judges.costs.kernels->key();
+  Status check_locked(const Evaluation& evaluation) {
+    if (!options_.costs.locked || evaluation.costs.kernels == nullptr) return {};
+    const ProfileKey& key = evaluation.costs.kernels->key();
     report_.engine_version = key.version;
     report_.device = key.processor;
-    const auto ignored = judges.costs.kernels->metrics(model_.graph);
-    return nothing_missed(judges);
+    const auto ignored = evaluation.costs.kernels->metrics(model_.graph);
+    return nothing_missed(evaluation);
   }
 
   /// An Error where a locked profile database lacks a kernel that was asked for.
-  Status nothing_missed(const Judges& judges) const {
-    if (judges.costs.profiles == nullptr) return {};
-    const auto& missed = judges.costs.profiles->missed();
+  Status nothing_missed(const Evaluation& evaluation) const {
+    if (evaluation.costs.profiles == nullptr) return {};
+    const auto& missed = evaluation.costs.profiles->missed();
     if (missed.empty()) return {};
     return fail("{}: lacks {}{}; a run with --costs-only measures what is missing", options_.costs.profile_db.string(),
                 *missed.begin(), missed.size() == 1 ? "" : fmt::format(" and {} others", missed.size() - 1));

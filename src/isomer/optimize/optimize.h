@@ -12,13 +12,13 @@
 #include "isomer/base/deadline.h"
 #include "isomer/base/file_uses.h"
 #include "isomer/base/trace.h"
+#include "isomer/cost/costs.h"
 #include "isomer/cost/objective.h"
 #include "isomer/engine/engine.h"
 #include "isomer/engine/inputs.h"
-#include "isomer/optimize/costs.h"
-#include "isomer/optimize/engine_oracle.h"
-#include "isomer/optimize/searches.h"
+#include "isomer/search/engine_runs.h"
 #include "isomer/search/report.h"
+#include "isomer/search/searches.h"
 
 namespace isomer {
 
@@ -92,6 +92,7 @@ struct ProvedSteps {
 struct OptimizeReport {
   OptimizeOptions options;
   std::string engine_version;
+  std::string provider = {};  ///< as Engine::provider
   std::string device;
   SearchReport search;  ///< its steps lead to the output, or, where that is the input, to a graph that was dropped
   int64_t peak_rss_bytes = 0;                   ///< most memory that the process held so far

@@ -1,4 +1,4 @@
-// What the planner of the runtime on oneDNN foresees, beside compiled plans.
+// What the planner of the runtime on oneDNN predicts, compared with compiled plans.
 
 #include <gtest/gtest.h>
 
@@ -7,13 +7,13 @@
 
 #include "isomer/cost/concrete_types.h"
 #include "isomer/cost/live_memory.h"
-#include "isomer/engine/onednn_planner.h"
+#include "isomer/engine/onednn/desc.h"
+#include "isomer/engine/onednn/plan.h"
+#include "isomer/engine/onednn/planner.h"
 #include "isomer/ir/builder.h"
 #include "isomer/ir/text.h"
 #include "isomer/models/models.h"
 #include "isomer/ops/registry.h"
-#include "isomer/runtime/onednn/desc.h"
-#include "isomer/runtime/onednn/plan.h"
 
 namespace isomer {
 namespace {

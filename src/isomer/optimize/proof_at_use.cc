@@ -1,10 +1,10 @@
 #include "isomer/optimize/proof_at_use.h"
 
 #include <algorithm>
-#include <chrono>
 
+#include "isomer/base/stopwatch.h"
 #include "isomer/optimize/prove_steps.h"
-#include "isomer/verify/verify_rule.h"
+#include "isomer/proof/verify_rule.h"
 
 namespace isomer {
 namespace {
@@ -34,9 +34,9 @@ Deadline first_search_deadline(const OptimizeOptions& options, const RuleSet& ru
 }
 
 Result<ProvedSteps> search_until_proved(const OptimizeOptions& options, const Graph& start, const Deadline& deadline,
-                                        RuleSearch& search, RuleSet& rules, SearchResult& found) {
+                                        RuleSearch search, RuleSet& rules, SearchResult& found) {
   constexpr size_t kMostSearches = 4;
-  const auto begin = std::chrono::steady_clock::now();
+  const Stopwatch watch;
   ProvedSteps proofs;
   while (!options.allow_tested) {
     const size_t failed = proofs.not_proved.size();
@@ -46,10 +46,10 @@ Result<ProvedSteps> search_until_proved(const OptimizeOptions& options, const Gr
     const double earlier = found.report.seconds;
     options.progress(
         fmt::format("searching again without {} rules that could not be proved", proofs.not_proved.size()));
-    ISOMER_TRY(found, search.run(rules, deadline.within(deadline.left() / 2)));
+    ISOMER_TRY(found, search(rules, deadline.within(deadline.left() / 2)));
     proofs.seconds += earlier - found.report.seconds;
   }
-  proofs.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  proofs.seconds += watch.seconds();
   return proofs;
 }
 

@@ -3,17 +3,6 @@
 #include "isomer/optimize/certify.h"
 
 namespace isomer {
-namespace {
-
-void collect_rules(std::span<const Move> moves, std::set<std::string>& names) {
-  for (const Move& move : moves) {
-    for (const Application& one : move.applications) names.insert(one.rule);
-    for (const PartRewrite& part : move.parts) collect_rules(part.moves, names);
-  }
-}
-
-}  // namespace
-
 Result<std::map<std::string, AppliedProofs>> prove_steps(const Graph& start, const Graph& end,
                                                          const SearchReport& search, const RuleSet& rules) {
   std::set<std::string> names;

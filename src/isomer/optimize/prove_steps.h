@@ -2,8 +2,8 @@
 // Proofs of the steps of a search whose rules have none in general.
 
 #include "isomer/optimize/optimize.h"
+#include "isomer/optimize/prove_moves.h"
 #include "isomer/optimize/rule_set.h"
-#include "isomer/verify/proof/prove_moves.h"
 
 namespace isomer {
 

@@ -8,7 +8,7 @@
 namespace isomer {
 
 /// Sets what `json` names in `options`. An Error where the text is no JSON object, or a key is unknown or has no value
-/// of its type and range; docs/embedding.md lists them.
+/// of its type and range; docs/reference/options.md lists them.
 Status read_options(std::string_view json, OptimizeOptions& options);
 
 }  // namespace isomer

@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "isomer/base/version.h"
-#include "isomer/optimize/optimize.h"
+#include "isomer/optimize/options_table.h"
 
 namespace isomer {
 
@@ -11,28 +11,16 @@ using nlohmann::json;
 
 namespace {
 
+/// The options by their names. What is kept in parts is reported in parts.
 json options_json(const OptimizeOptions& options) {
-  return {{"search", options.search.search},
-          {"objective", options.objective.text()},
-          {"limits", options.objective.limits()},
-          {"alpha", options.search.alpha},
-          {"split", options.search.split},
-          {"max_candidates", options.search.max_candidates},
-          {"time_budget", options.search.time_budget_seconds},
-          {"seed", options.seed},
-          {"threads", options.costs.engine_options.threads},
-          {"dtype", dtype_name(options.costs.engine_options.dtype)},
-          {"rules", options.rules_file.empty() ? "built-in" : options.rules_file},
-          {"skip_rules", options.skip_rules},
-          {"allow_tested", options.allow_tested},
-          {"costs_only", options.costs_only},
-          {"locked", options.costs.locked},
-          {"symbols", options.shapes.symbols},
-          {"shapes", options.shapes.inputs},
-          {"tolerance", options.tolerance},
-          {"least_speedup", options.least_speedup},
-          {"certificate", options.certificate.string()},
-          {"dry_run", options.dry_run}};
+  OptimizeOptions copy = options;
+  json values;
+  for (const Option& option : optimize_options(copy))
+    if (json value = option.get(); !value.is_null()) values[option.name] = std::move(value);
+  values["shapes"] = options.shapes.inputs;
+  values["symbols"] = options.shapes.symbols;
+  if (options.rules_file.empty()) values["rules"] = "built-in";
+  return values;
 }
 
 json steps_json(const OptimizeReport& report) {
@@ -115,6 +103,7 @@ json to_json(const OptimizeReport& report) {
               {"output", report.options.dry_run ? json() : json(report.options.output.string())},
               {"engine", report.options.costs.engine},
               {"engine_version", report.engine_version},
+              {"provider", report.provider.empty() ? json() : json(report.provider)},
               {"device", report.device},
               {"options", options_json(report.options)},
               {"search",

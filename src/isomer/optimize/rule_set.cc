@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
+#include "isomer/proof/verify_rule.h"
 #include "isomer/rules/builtin.h"
-#include "isomer/verify/lock.h"
-#include "isomer/verify/verify_rule.h"
+#include "isomer/rules/lock.h"
 
 namespace isomer {
 namespace {

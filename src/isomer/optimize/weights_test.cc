@@ -3,14 +3,14 @@
 #include <gmock/gmock.h>
 
 #include "isomer/base/temp_dir.h"
+#include "isomer/certificate/verify_files.h"
+#include "isomer/eval/executor.h"
 #include "isomer/ir/text.h"
 #include "isomer/onnx/export.h"
 #include "isomer/onnx/import.h"
 #include "isomer/ops/registry.h"
 #include "isomer/optimize/optimize.h"
-#include "isomer/runtime/reference/executor.h"
 #include "isomer/search/everywhere.h"
-#include "isomer/verify/replay/verify_files.h"
 
 namespace isomer {
 namespace {

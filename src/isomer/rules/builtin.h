@@ -7,13 +7,13 @@
 
 namespace isomer {
 
-/// The built-in rules and tactics. They parse: a test says so.
+/// The built-in rules and tactics. A test ensures that they parse.
 Result<RuleFile> builtin_rule_file();
 
-/// Rules and tactics of a file; an Error names the file and the line.
+/// The rules and tactics of a file. An Error names the file and the line.
 Result<RuleFile> load_rule_file(const std::string& path);
 
-/// The rules alone.
+/// Only the rules.
 Result<std::vector<Rule>> builtin_rules();
 Result<std::vector<Rule>> load_rules(const std::string& path);
 

@@ -10,13 +10,13 @@
 namespace isomer {
 namespace {
 
-/// The target's nodes over stand-ins for the values that a match binds. A stand-in is a constant where the value is
-/// one (expressions may ask for its elements), an input otherwise.
+/// Builds the target's nodes from stand-ins for the bound values of a match. A stand-in is a constant if the value is
+/// one (expressions may query its elements), and an input otherwise.
 class Overlay {
  public:
   Overlay(const Graph& graph, const Match& match) : graph_(graph), match_(match), builder_(graph.name_table()) {}
 
-  /// Content hashes of what replaces the roots.
+  /// Content hashes of the values that replace the roots.
   Result<std::vector<uint64_t>> target_hashes() {
     Binding binding = match_.binding;
     for (auto& [name, value] : binding.values) value = stand_in(value);
@@ -56,7 +56,7 @@ class Overlay {
     hashes_.resize(made.num_values());
     std::vector<uint64_t> operands;
     for (const Node& node : made.nodes()) {
-      if (node.is_input()) continue;  // its hash is that of the value that it stands for
+      if (node.is_input()) continue;  // its hash is that of the value that it represents
       operands.clear();
       for (const ValueId operand : made.operands(node)) operands.push_back(operand == kNoValue ? 0 : hashes_[operand]);
       const uint64_t hash = node_hash(*node.op, node.attrs, node.num_results, operands);
@@ -67,7 +67,7 @@ class Overlay {
   const Graph& graph_;
   const Match& match_;
   GraphBuilder builder_;
-  std::unordered_map<ValueId, ValueId> stand_ins_;  // looked up only
+  std::unordered_map<ValueId, ValueId> stand_ins_;  // only for lookups
   std::vector<uint64_t> hashes_;                    // by value of the builder
 };
 

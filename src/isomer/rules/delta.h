@@ -1,5 +1,5 @@
 #pragma once
-// What applying a match would make of a graph, as far as that can be told without building it.
+// Predicts the hashes of the graph that applying a match gives, without building it.
 
 #include "isomer/rules/match.h"
 
@@ -7,11 +7,11 @@ namespace isomer {
 
 struct Delta {
   uint64_t hash = 0;                        ///< content hash of apply_match(graph, match)
-  std::vector<uint64_t> value_hashes = {};  ///< of what stands for each value of the graph afterwards
+  std::vector<uint64_t> value_hashes = {};  ///< of the values that replace the values of the graph
 };
 
-/// From the target's nodes and the cone of values below the roots. An Error where the target cannot stand there (see
-/// apply_match).
+/// Computed from the target's nodes and all values that depend on the roots. Fails if the target is not valid there
+/// (see apply_match).
 Result<Delta> delta_of(const Graph& graph, const Match& match);
 
 }  // namespace isomer

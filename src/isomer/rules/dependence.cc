@@ -22,7 +22,7 @@ bool Dependence::on_group(ValueId value) {
   return marks_[id] == dependent();
 }
 
-/// Looks upwards until a node of the group is met; an explicit stack, since graphs are deep.
+/// Searches upward for a node of the group. Uses an explicit stack, because graphs are deep.
 bool Dependence::search(NodeId from) {
   struct Visit {
     NodeId node;

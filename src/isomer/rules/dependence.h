@@ -1,5 +1,5 @@
 #pragma once
-// Which values depend on a group of nodes that grows.
+// Finds the values that depend on a growing group of nodes.
 
 #include <vector>
 
@@ -7,24 +7,24 @@
 
 namespace isomer {
 
-/// Remembers what it found, so that all questions about one group together look at each node once.
+/// Caches its results, so that all queries about one group visit each node at most once.
 class Dependence {
  public:
-  /// Keeps a reference.
+  /// Keeps a reference to the graph.
   explicit Dependence(const Graph& graph) : graph_(graph), marks_(graph.nodes().size(), 0) {}
 
-  /// Begins a group with this node.
+  /// Begins a new group with this node.
   void begin(NodeId first);
-  /// Adds a node, which must come behind those of the group. False, and nothing is added, where a value that was asked
-  /// about depends on it.
+  /// Adds a node, which must come after those of the group. Returns false and adds nothing if an already queried value
+  /// depends on the node.
   bool add(NodeId id);
-  /// Whether a value depends on a node of the group (or is its result). kNoValue depends on nothing.
+  /// Whether a value depends on a node of the group or is its result. kNoValue depends on nothing.
   bool on_group(ValueId value);
-  /// Nodes looked at so far, for all groups together.
+  /// The number of nodes visited so far, for all groups together.
   int64_t visited() const { return visited_; }
 
  private:
-  // Marks of earlier groups are smaller and mean nothing.
+  // Marks of earlier groups are smaller and are ignored.
   uint64_t dependent() const { return 2 * group_ + 1; }
   uint64_t independent() const { return 2 * group_; }
   bool search(NodeId from);

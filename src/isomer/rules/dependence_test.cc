@@ -11,7 +11,7 @@
 namespace isomer {
 namespace {
 
-/// Sums of earlier values.
+/// A graph of sums of random earlier values.
 Graph random_sums(uint64_t seed, int count) {
   Rng rng(seed);
   GraphBuilder builder;
@@ -23,7 +23,7 @@ Graph random_sums(uint64_t seed, int count) {
   return builder.finish(values);
 }
 
-/// Whether a node is in the group or depends on it, by looking at everything above it.
+/// Whether a node is in the group or depends on it, by visiting all nodes above it.
 bool depends(const Graph& graph, const std::vector<NodeId>& group, NodeId id) {
   if (std::ranges::find(group, id) != group.end()) return true;
   return std::ranges::any_of(graph.operands(graph.node(id)),

@@ -51,7 +51,7 @@ Result<ExprValue> arithmetic(const std::string& op, const ExprValue& left, const
     ISOMER_TRY(const double b, real_of(right));
     return op == "+" ? a + b : op == "-" ? a - b : op == "*" ? a * b : a / b;
   }
-  // Lists add and multiply element by element (pads, strides).
+  // Lists are added and multiplied elementwise (pads, strides).
   if (std::holds_alternative<Dims>(left) && std::holds_alternative<Dims>(right)) {
     const auto& a = std::get<Dims>(left);
     const auto& b = std::get<Dims>(right);
@@ -73,7 +73,7 @@ Result<ExprValue> arithmetic(const std::string& op, const ExprValue& left, const
   return a - floor_div(a, b) * b;
 }
 
-/// <, <=, >, >= on integers for every value of the symbols; undecided is an Error.
+/// <, <=, >, >= on integers for every value of the symbols; an Error if this is not decided.
 Result<bool> ordered(const std::string& op, const ExprValue& left, const ExprValue& right) {
   if (std::holds_alternative<double>(left) || std::holds_alternative<double>(right)) {
     ISOMER_TRY(const double a, real_of(left));
@@ -95,7 +95,7 @@ Result<bool> truth(const ExprValue& value) {
   return fail("a condition is expected");
 }
 
-/// Unequal for every value of the symbols.
+/// Whether the values differ for every value of the symbols.
 Result<bool> differs(const ExprValue& left, const ExprValue& right) {
   const auto* a = std::get_if<Dim>(&left);
   const auto* b = std::get_if<Dim>(&right);
@@ -116,7 +116,7 @@ Result<ExprValue> element_at(const ExprValue& list, const ExprValue& position) {
   return elements[static_cast<size_t>(index < 0 ? index + n : index)];
 }
 
-/// What a call is of, by its name.
+/// The operator or function that a call names.
 struct Callee {
   enum class Kind : uint8_t { And, Or, Not, At, Equal, Unequal, Ordered, Arithmetic, Function };
   Kind kind = Kind::Arithmetic;
@@ -137,7 +137,7 @@ Callee callee(std::string_view name) {
   return found == kCallees.end() ? Callee{} : found->second;
 }
 
-/// `and` and `or`, which do not evaluate what they need not.
+/// `and` and `or` with short-circuit evaluation.
 Result<ExprValue> connected(const Expr& expr, const ExprContext& context, bool decisive) {
   ISOMER_TRY(const ExprValue left, evaluate(expr.args[0], context));
   ISOMER_TRY(const bool first, truth(left));
@@ -276,7 +276,7 @@ Result<AttrValue> to_attr(const ExprValue& value, AttrKind kind, DType element) 
 
 namespace {
 
-/// A number, also that of a constant of one element: `value=0.0` of a ConstantOfShape.
+/// A number, also if given as a constant with one element: `value=0.0` of a ConstantOfShape.
 std::optional<double> number_of(const ExprValue& value) {
   if (const auto* tensor = std::get_if<Tensor>(&value))
     return tensor->element_count() == 1 ? uniform_value(*tensor) : std::nullopt;

@@ -1,5 +1,5 @@
 #pragma once
-// Evaluation of the expressions of rules under a binding, over symbolic dimensions.
+// Evaluation of rule expressions under a binding, over symbolic dimensions.
 
 #include <boost/container/small_vector.hpp>
 #include <functional>
@@ -14,7 +14,7 @@
 namespace isomer {
 
 using Dims = std::vector<Dim>;
-/// Values of a graph that a variable stands for: `?x` one, `@x` any number.
+/// The values of a graph that a variable is bound to: one for `?x`, any number for `@x`.
 struct ValueRef {  // NOLINT(bugprone-exception-escape): small_vector moves without allocating
   boost::container::small_vector<ValueId, 2> ids;
   bool sequence = false;
@@ -22,10 +22,10 @@ struct ValueRef {  // NOLINT(bugprone-exception-escape): small_vector moves with
   static ValueRef one(ValueId id) { return {{id}, false}; }
   static ValueRef all(const std::vector<ValueId>& ids) { return {{ids.begin(), ids.end()}, true}; }
 };
-/// What an expression evaluates to.
+/// The result of evaluating an expression.
 using ExprValue = std::variant<bool, Dim, double, std::string, Dims, std::vector<double>, ValueRef, Tensor>;
 
-/// What the variables of a rule stand for in a match.
+/// The variables of a rule with their values in a match.
 struct Binding {
   std::vector<std::pair<std::string, ValueId>> values;
   std::vector<std::pair<std::string, std::vector<ValueId>>> sequences;
@@ -38,7 +38,7 @@ struct Binding {
   const Attrs* record(std::string_view name) const;
 };
 
-/// What conditions may ask about a value.
+/// The properties of values that conditions can query.
 class ValueFacts {
  public:
   virtual ~ValueFacts() = default;
@@ -50,7 +50,7 @@ class ValueFacts {
 /// The facts of a finished graph.
 class GraphFacts : public ValueFacts {
  public:
-  /// `all_weights`: every value counts as a weight.
+  /// `all_weights`: treats every value as a weight.
   explicit GraphFacts(const Graph& graph, bool all_weights = false) : graph_(graph), all_weights_(all_weights) {}
   const TensorType& type(ValueId value) const override { return graph_.type(value); }
   bool is_weight(ValueId value) const override { return all_weights_ || graph_.is_weight(value); }
@@ -64,29 +64,29 @@ class GraphFacts : public ValueFacts {
 struct ExprContext {
   const Binding& binding;
   const ValueFacts& facts;
-  /// Within `term...`: which repetition; then `@x` is the value of this repetition.
+  /// Within `term...`: the index of the repetition. `@x` then means its element of this repetition.
   std::optional<size_t> repetition = std::nullopt;
 };
 
-/// The value, or why there is none (a dimension that does not exist, an attribute of another kind). Not a user error:
-/// the match does not hold.
+/// The value, or the reason why there is none (a dimension that does not exist, an attribute of another kind). Such an
+/// Error is not a user error: the rule does not match.
 Result<ExprValue> evaluate(const Expr& expr, const ExprContext& context);
 
-/// Whether the condition holds for every value of the symbolic dimensions; an Error says why not.
+/// Succeeds if the condition holds for every value of the symbolic dimensions; an Error gives the reason why not.
 Status holds(const Expr& condition, const ExprContext& context);
 
-/// The expression value that an attribute stands for, and back (to the kind that the operator declares; a number for an
-/// attribute of kind Tensor becomes one element of `element`).
+/// Convert an attribute to an expression value and back. to_attr converts to the kind that the operator declares. For
+/// the kind Tensor, a number becomes one element of dtype `element`.
 ExprValue from_attr(const AttrValue& value);
 Result<AttrValue> to_attr(const ExprValue& value, AttrKind kind, DType element);
-/// Equality of what two expressions gave; symbolic dimensions must be equal always. A real number equals a constant of
-/// one such element.
+/// Whether two expression values are equal. Symbolic dimensions must be equal for all values of the symbols. A real
+/// number equals a constant with one such element.
 bool equal_values(const ExprValue& a, const ExprValue& b);
 
-/// The number that all elements of a constant equal, if they do (real and integer dtypes).
+/// The value of all elements of a constant if they are equal (real and integer dtypes).
 std::optional<double> uniform_value(const Tensor& tensor);
 
-/// Whether the rule language has a function of this name; and all of them with their one-line descriptions.
+/// Whether the rule language has a function of this name; and all functions with one-line descriptions.
 bool is_rule_function(std::string_view name);
 std::vector<std::pair<std::string, std::string>> rule_functions();
 

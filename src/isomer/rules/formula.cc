@@ -3,36 +3,17 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <array>
-#include <string_view>
-
 #include "isomer/ir/text.h"
 
 namespace isomer {
 namespace {
 
-/// How tightly a printed term holds together.
-enum Binding : uint8_t { kSum, kProduct, kAtom };
-
-struct Infix {
-  std::string_view op;
-  std::string_view sign;
-  Binding binding;
-  bool associative;  // its right operand may be of the same kind without brackets
-};
-
-constexpr std::array<Infix, 5> kInfix{Infix{"Add", " + ", kSum, true}, Infix{"Sub", " − ", kSum, false},
-                                      Infix{"Mul", " ∘ ", kProduct, false}, Infix{"Div", " / ", kProduct, false},
-                                      Infix{"MatMul", " · ", kProduct, false}};
-
-/// The infix form of a term; null where it has none.
+/// The infix notation of a term; nullptr if it has none.
 const Infix* infix_of(const Term& term) {
   if (term.kind != Term::Kind::Apply || term.operands.size() != 2 || !term.attrs.empty() || !term.rest.empty())
     return nullptr;
   if (term.operands[0].repeated || term.operands[1].repeated) return nullptr;
-  for (const Infix& infix : kInfix)
-    if (infix.op == term.op->name) return &infix;
-  return nullptr;
+  return term.op->infix ? &*term.op->infix : nullptr;
 }
 
 /// The expression without the sigils of its variables.
@@ -45,7 +26,7 @@ Expr bare(Expr expr) {
 
 std::string expr_formula(const Expr& expr) { return print_expr(bare(expr)); }
 
-/// "2" for 2.0, which the rule language needs the point of.
+/// "2" for 2.0; only the rule language needs the decimal point.
 std::string number_formula(double number) {
   std::string text = float_str(number, false);
   if (text.ends_with(".0")) text.resize(text.size() - 2);
@@ -54,17 +35,18 @@ std::string number_formula(double number) {
 
 std::string term_formula(const Term& term);
 
-/// An operand of an infix form, in brackets where it binds less.
+/// An operand of an infix operator, in parentheses if its own operator has lower precedence.
 std::string operand_formula(const Term& term, const Infix& around, bool right) {
   const Infix* inner = infix_of(term);
-  const bool same = inner != nullptr && inner->binding == around.binding;
-  // Kinds of products differ, so that no order among them goes without saying.
-  const bool loose = inner != nullptr && (inner->binding < around.binding || (same && right && !around.associative) ||
-                                          (same && around.binding == kProduct && inner->op != around.op));
+  const bool same = inner != nullptr && inner->precedence == around.precedence;
+  // There are several kinds of products, and readers would not know an order of precedence among them.
+  const bool loose =
+      inner != nullptr && (inner->precedence < around.precedence || (same && right && !around.associative) ||
+                           (same && around.precedence == Infix::Precedence::Product && inner->sign != around.sign));
   return loose ? "(" + term_formula(term) + ")" : term_formula(term);
 }
 
-/// "Conv[strides=s, c](x, w)".
+/// A term in function notation: "Conv[strides=s, c](x, w)".
 std::string application(const Term& term) {
   std::vector<std::string> attrs;
   std::vector<std::string> operands;

@@ -45,7 +45,7 @@ namespace {
 using Args = std::span<const ExprValue>;
 using Value = Result<ExprValue>;
 
-/// Lists that repeat and range make: of channels, never of elements.
+/// Maximum length of the lists that repeat and range make. They are lists of channels, never of elements.
 constexpr int64_t kLongest = 1 << 16;
 
 Status arity(Args args, size_t wanted) {
@@ -59,7 +59,7 @@ Result<size_t> index_of(int64_t index, size_t size) {
   return static_cast<size_t>(index < 0 ? index + n : index);
 }
 
-/// Of a sequence: the shape of its first value (`alike` compares the others with it).
+/// The shape of a value. For a sequence, the shape of its first value (`alike` compares the others with it).
 Result<const Shape*> shape_of(const ExprValue& arg, const ExprContext& context) {
   ISOMER_TRY(const auto values, values_of(arg));
   if (values.empty()) return fail("an empty sequence has no shape");
@@ -146,7 +146,8 @@ Value fn_value(Args args, const ExprContext& context) {
   return *number;
 }
 
-/// All shapes equal but for `axis` (no axis: equal altogether), and all element types equal.
+/// Whether all shapes are equal except along `axis` (without an axis: completely equal), and all element types are
+/// equal.
 Value fn_alike(Args args, const ExprContext& context) {
   if (args.size() != 1 && args.size() != 2) return fail("alike takes values and perhaps an axis");
   ISOMER_TRY(const auto values, values_of(args[0]));
@@ -273,7 +274,7 @@ Value fn_permute(Args args, const ExprContext&) {
   return out;
 }
 
-/// Where `value` stands in the list.
+/// The position of `value` in the list.
 Value fn_index(Args args, const ExprContext&) {
   ISOMER_CHECK(arity(args, 2));
   ISOMER_TRY(const Dims list, list_of(args[0]));
@@ -312,7 +313,7 @@ Value fn_distinct(Args args, const ExprContext&) {
   return std::adjacent_find(known->begin(), known->end()) == known->end();
 }
 
-/// For each of 0..n-1, where it stands in the list, or the list's length.
+/// For each of 0..n-1, its position in the list, or the list's length.
 Value fn_places(Args args, const ExprContext&) {
   ISOMER_CHECK(arity(args, 2));
   ISOMER_TRY(const Dims list, list_of(args[0]));
@@ -336,7 +337,7 @@ Value fn_normal(Args args, const ExprContext&) {
   return Dim(axis < 0 ? axis + rank : axis);
 }
 
-/// The larger or smaller of two integers, or of two lists element by element.
+/// The larger or smaller of two integers, or elementwise of two lists.
 Value extreme(Args args, bool largest) {
   ISOMER_CHECK(arity(args, 2));
   const auto pick = [&](const ExprValue& left, const ExprValue& right) -> Result<Dim> {
@@ -374,7 +375,7 @@ Value fn_inverse(Args args, const ExprContext&) {
   return out;
 }
 
-/// Pads of the spatial axes, all begins before all ends, as pads of a whole image or weight.
+/// The pads of a whole image or weight, given those of its spatial axes (all begins before all ends).
 Value fn_around(Args args, const ExprContext&) {
   ISOMER_CHECK(arity(args, 1));
   ISOMER_TRY(Dims list, list_of(args[0]));
@@ -385,7 +386,7 @@ Value fn_around(Args args, const ExprContext&) {
   return list;
 }
 
-/// Sums before each element: where the parts of a concatenation begin.
+/// The sum of all elements before each element: the offsets of the parts of a concatenation.
 Value fn_starts(Args args, const ExprContext&) {
   ISOMER_CHECK(arity(args, 1));
   ISOMER_TRY(const Dims list, list_of(args[0]));
@@ -398,7 +399,7 @@ Value fn_starts(Args args, const ExprContext&) {
   return out;
 }
 
-/// Positive divisors of an integer, ascending.
+/// The positive divisors of an integer, ascending.
 Value fn_divisors(Args args, const ExprContext&) {
   ISOMER_CHECK(arity(args, 1));
   ISOMER_TRY(const int64_t n, int_of(args[0]));
@@ -409,7 +410,7 @@ Value fn_divisors(Args args, const ExprContext&) {
   return out;
 }
 
-/// The element of a list that belongs to the current repetition of `term...`.
+/// The element of a list for the current repetition of `term...`.
 Value fn_each(Args args, const ExprContext& context) {
   ISOMER_CHECK(arity(args, 1));
   ISOMER_TRY(const Dims list, list_of(args[0]));

@@ -14,11 +14,11 @@ struct RuleFunction {
   Result<ExprValue> (*call)(std::span<const ExprValue> args, const ExprContext& context);
 };
 
-/// The function called `name`, or null.
+/// The function `name`, or nullptr.
 const RuleFunction* find_rule_function(std::string_view name);
 std::span<const RuleFunction> all_rule_functions();
 
-// Typed access to arguments; an Error where they are of another kind.
+// Typed access to arguments. They fail if the argument is of another kind.
 Result<Dim> dim_of(const ExprValue& value);
 Result<int64_t> int_of(const ExprValue& value);
 Result<Dims> list_of(const ExprValue& value);

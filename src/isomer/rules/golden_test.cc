@@ -1,4 +1,4 @@
-// What each built-in rule does to a graph, and a graph that it leaves alone: tests/rules/RULE.test.
+// Tests each built-in rule on a graph that it rewrites and a graph to which it does not apply: tests/rules/RULE.test.
 //
 //     --- graph       a graph
 //     --- expect      what the first match makes of it
@@ -48,7 +48,7 @@ Graph graph_of(const std::string& text) {
   return graph ? std::move(*graph) : Graph();
 }
 
-/// The graph after the first match that applies; nothing when none does. Its hash must be known without building it.
+/// The graph after the first applicable match; nullopt if there is none. Checks the hash that was predicted for it.
 std::optional<Graph> rewritten(const Rule& rule, const Graph& graph) {
   for (const Match& match : find_matches(graph, OpIndex(graph), rule)) {
     auto out = apply_match(graph, match);

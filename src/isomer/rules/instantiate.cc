@@ -8,7 +8,7 @@ Result<Tensor> scalar_literal(double value, DType element) {
   return std::get<Tensor>(attr).reshaped({});
 }
 
-/// Builds terms over a binding.
+/// Builds terms from a binding.
 class Instantiation {
  public:
   Instantiation(TermBuilder& builder, Binding binding, DType element)
@@ -37,7 +37,7 @@ class Instantiation {
   }
 
  private:
-  /// The values of a term; of a repeated one, those of all repetitions.
+  /// The values of a term. For a repeated term, those of all repetitions.
   Result<std::vector<ValueId>> list(const Term& term) {
     if (!term.repeated) return once(term);
     ISOMER_TRY(const size_t n, length(term));
@@ -52,7 +52,7 @@ class Instantiation {
     return out;
   }
 
-  /// How often a repeated term stands: the common length of the sequences in it.
+  /// The number of repetitions of a repeated term: the common length of its sequences.
   Result<size_t> length(const Term& term) const {
     std::optional<size_t> n;
     std::vector<const Term*> pending{&term};

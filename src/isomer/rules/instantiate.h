@@ -1,27 +1,27 @@
 #pragma once
-// Terms of rules made of what their variables stand for.
+// Builds the terms of rules from the values of their variables.
 
 #include "isomer/rules/expr.h"
 
 namespace isomer {
 
-/// What the nodes of terms are made in: a graph under construction, an e-graph. Expressions may ask for facts about
-/// what is there already.
+/// Where the nodes of terms are created: a graph under construction, or an e-graph. Expressions may query facts about
+/// existing values.
 class TermBuilder : public ValueFacts {
  public:
-  /// The results of a node; `attrs` may leave out presets. An Error where the node is ill typed.
+  /// The results of a new node. `attrs` may omit presets. Fails if the node is ill typed.
   virtual Result<std::vector<ValueId>> apply(const OpDef& op, const Attrs& attrs,
                                              std::span<const ValueId> operands) = 0;
   virtual ValueId make_constant(Tensor tensor) = 0;
 };
 
-/// Builds the terms of a rule's target over the values of `binding` (ids of `builder`); returns the values that replace
+/// Builds the target terms of a rule from the values of `binding` (ids of `builder`). Returns the values that replace
 /// the roots. `element` is the dtype of literals.
 Result<std::vector<ValueId>> instantiate_targets(TermBuilder& builder, const Rule& rule, Binding binding,
                                                  DType element);
 
-/// The same of its source: the values of the roots. A literal that has a name stands for the constant that `binding`
-/// has under this name.
+/// The same for the source terms: returns the values of the roots. A named literal represents the constant that
+/// `binding` has under this name.
 Result<std::vector<ValueId>> instantiate_sources(TermBuilder& builder, const Rule& rule, Binding binding,
                                                  DType element);
 

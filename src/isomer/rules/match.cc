@@ -11,8 +11,8 @@ namespace {
 
 using Next = std::function<void()>;
 
-/// Backtracking matcher of one rule: every way to satisfy a pattern calls its continuation once. A binding is copied
-/// only where there is a choice to undo.
+/// Backtracking matcher for one rule. Each way to satisfy a pattern calls its continuation once. A binding is copied
+/// only if there is a choice to undo.
 class Matcher {
  public:
   Matcher(const Graph& graph, const OpIndex& index, const Rule& rule, size_t limit, std::vector<Match>& out,
@@ -28,13 +28,13 @@ class Matcher {
 
   void run() { source(0); }
 
-  /// Only matches whose first root is `id`.
+  /// Finds only matches whose first root is `id`.
   void run_at(NodeId id) { try_root(0, id); }
 
  private:
-  /// Whether to end; to be asked for every node that is tried.
+  /// Whether to stop. Must be called for every node that is tried.
   bool full() {
-    constexpr unsigned kSteps = 64;  // between two looks at the clock
+    constexpr unsigned kSteps = 64;  // between two reads of the clock
     if (deadline_ != nullptr && ++steps_ % kSteps == 0) late_ = late_ || deadline_->passed();
     return late_ || out_.size() >= limit_;
   }
@@ -61,7 +61,7 @@ class Matcher {
     binding_ = saved;
   }
 
-  /// Remembers why this attempt fails, if it came further than those before.
+  /// Records why this attempt failed, if it came further than the attempts before.
   template <class... Args>
   void missed(size_t progress, fmt::format_string<Args...> format, Args&&... args) const {
     if (miss_ == nullptr || (progress <= miss_->progress && !miss_->reason.empty())) return;
@@ -70,10 +70,10 @@ class Matcher {
 
   // Siblings ---------------------------------------------------------------------------------------------------------
 
-  /// With what a node must satisfy the conditions to become a sibling.
+  /// The nodes together with which a new sibling must satisfy the conditions.
   enum class Beside { First, All };
 
-  /// A repeated source: all nodes of the same pattern that go together with the one that comes first.
+  /// Matches a repeated source: the first node and all compatible nodes of the same pattern.
   void siblings(size_t i, const Term& term, NodeId first) {
     if (!siblings_) siblings_.emplace(graph_, rule_);
     const bool shares = binds_sequence(binding_, term);
@@ -82,7 +82,7 @@ class Matcher {
       if (siblings_->in_large_group(first, binding_)) return;
       const std::vector<NodeId> outer = matched_;
       const Binding alone = binding_;
-      // Conditions nearly always say something about each sibling, or about each and the first.
+      // Conditions are usually about each sibling, or about each and the first.
       std::vector<NodeId> group = gather(term, first, shares ? Beside::All : Beside::First);
       if (!shares && group.size() > 2 && !conditions_hold()) {
         binding_ = alone;
@@ -102,8 +102,8 @@ class Matcher {
     repetition_.reset();
   }
 
-  /// The first and its siblings, which are added to what is bound and matched. A node that depends on the group (a
-  /// later time step) is none: replacing all of them together would close a cycle.
+  /// The first node and its siblings, which are added to the binding and the matched nodes. A node that depends on the
+  /// group (a later time step) is excluded: replacing all of them together would create a cycle.
   std::vector<NodeId> gather(const Term& term, NodeId first, Beside beside) {
     std::vector<NodeId> group{first};
     if (!siblings_->begin(first, term, binding_)) return group;
@@ -133,8 +133,8 @@ class Matcher {
     return group;
   }
 
-  /// Nodes that can match the term as a root: those that read a value that is bound already, where the term reads one;
-  /// else all of its operator.
+  /// Nodes that the term could match as a root. If the term contains a bound variable, these are the nodes that read
+  /// its value; otherwise all nodes of its operator.
   std::vector<NodeId> candidate_nodes(const Term& term) const {
     const auto all = index_.nodes(*term.op);
     auto readers = readers_of_bound(term);
@@ -143,8 +143,8 @@ class Matcher {
     return std::move(*readers);
   }
 
-  /// Nodes of the term's operator that read, as deep as the term does, a value that one of its variables is bound to;
-  /// ascending. Nothing where no variable is bound.
+  /// Nodes of the term's operator that read the value of one of the term's bound variables, at the same depth as the
+  /// term; ascending. Returns nullopt if no variable is bound.
   std::optional<std::vector<NodeId>> readers_of_bound(const Term& term) const {
     std::vector<NodeId> out;
     const auto add_readers = [&](ValueId value) {
@@ -258,7 +258,7 @@ class Matcher {
     }
   }
 
-  /// `{?i}`: a constant list of integers.
+  /// Matches `{?i}`: a constant list of integers.
   void integers(const Term& term, ValueId value, const Next& next) {
     const Tensor* tensor = value == kNoValue ? nullptr : graph_.constant(value);
     if (tensor == nullptr || tensor->dtype() != DType::Int64 || tensor->dims().size() != 1) return;
@@ -274,7 +274,7 @@ class Matcher {
     binding_.attrs.pop_back();
   }
 
-  /// `@x` under a repetition: its element for this repetition.
+  /// Matches `@x` under a repetition: the element for the current repetition.
   void element(const Term& term, ValueId value, const Next& next) {
     if (!repetition_) return;
     auto found = std::find_if(binding_.sequences.begin(), binding_.sequences.end(),
@@ -333,8 +333,8 @@ class Matcher {
     repetition_ = repetition;
   }
 
-  /// Attributes given as a bare variable bind before the operands are looked at, so that expressions below can use
-  /// them.
+  /// Binds attributes that are given as a bare variable. This is done before the operands are matched, so that their
+  /// expressions can use the variables.
   bool bare_attributes(const Term& term, const Node& node) {
     for (const auto& [name, expr] : term.attrs) {
       if (expr.kind != Expr::Kind::Variable || expr.name[0] != '?') continue;
@@ -406,7 +406,7 @@ class Matcher {
     this->term(term, ids[o], [&] { operands(parent, t + 1, ids, o + 1, next); });
   }
 
-  /// All results of one node, in order.
+  /// Matches all results of one node in order.
   void spread(const Term& term, std::span<const ValueId> ids, size_t o, const std::function<void(size_t)>& next) {
     const Node& producer = graph_.producer_node(ids[o]);
     if (producer.num_results > ids.size() - o) return;
@@ -457,8 +457,7 @@ class Matcher {
 OpIndex::OpIndex(const Graph& graph) {
   for (NodeId id = 0; id < graph.nodes().size(); ++id) {
     const Node& node = graph.node(id);
-    if (node.is_opaque() || node.is_input() || node.is_constant()) continue;
-    if (node.num_results > 0 && graph.is_weight(node.result())) continue;
+    if (node.is_opaque() || !graph.runs(node)) continue;
     auto found = std::find_if(by_op_.begin(), by_op_.end(), [&](const auto& entry) { return entry.first == node.op; });
     if (found == by_op_.end()) found = by_op_.insert(by_op_.end(), {node.op, {}});
     found->second.push_back(id);

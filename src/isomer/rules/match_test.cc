@@ -45,7 +45,7 @@ TEST(Match, RepetitionBindsOneElementEach) {
 }
 
 TEST(Match, SiblingsAreAllThatFitTogetherWithTheFirst) {
-  // The third weight has another extent along axis 0: alike() leaves it out.
+  // The third weight has another extent along axis 0, so alike() excludes it.
   const Graph g = graph(
       "input x: f32[2,3]\na = f32[3,4]{seed 1}\nb = f32[3,5]{seed 2}\nc = f32[3,4]{seed 3}\n"
       "p = MatMul(x, a)\nq = MatMul(x, b)\nr = MatMul(x, c)\nreturn p, q, r\n");
@@ -57,8 +57,8 @@ TEST(Match, SiblingsAreAllThatFitTogetherWithTheFirst) {
   EXPECT_EQ(matches(g, alike)[0].roots.size(), 2U);
 }
 
-/// The siblings of `first` as the rule language defines them, one after the other: each must satisfy the conditions
-/// together with those before it, and close no cycle with them. For `(MatMul @x ?w)...` and `(MatMul ?x @w)...`.
+/// The siblings of `first` by the definition of the rule language, one after another: each must satisfy the conditions
+/// together with those before it, without creating a cycle. For `(MatMul @x ?w)...` and `(MatMul ?x @w)...`.
 std::vector<ValueId> siblings_by_definition(const Graph& graph, const Rule& rule, NodeId first) {
   const GraphFacts facts(graph);
   const bool shared_left = rule.sources[0].operands[0].kind == Term::Kind::Value;
@@ -80,7 +80,7 @@ std::vector<ValueId> siblings_by_definition(const Graph& graph, const Rule& rule
   return match.roots;
 }
 
-/// Products of earlier values and a few weights; some read others, and some weights are wider.
+/// Products of earlier values and a few weights. Some products read others, and some weights are wider.
 Graph random_products(uint64_t seed, int count) {
   Rng rng(seed);
   GraphBuilder builder;
@@ -104,7 +104,7 @@ const char* const kProductRules[] = {
     "(MatMul ?x @w)... => (Split axis=1 split=dims(@w, 1) (MatMul ?x (Concat axis=1 @w))) where len(@w) >= 2 and "
     "weight(@w) and alike(@w, 1)",
     "(MatMul @x ?w)... => (Split axis=0 split=dims(@x, 0) (MatMul (Concat axis=0 @x) ?w)) where len(@x) >= 2",
-    // Whether a node fits hangs on how many there are already.
+    // Whether a node matches depends on the number of siblings so far.
     "(MatMul @x ?w)... => (Split axis=0 split=dims(@x, 0) (MatMul (Concat axis=0 @x) ?w)) where len(@x) >= 2 and "
     "len(@x) <= 3",
 };
@@ -130,7 +130,7 @@ TEST(Match, SiblingsAreThoseOfTheDefinition) {
   EXPECT_GT(groups, 500U);
 }
 
-/// Products of one weight, each of an input's part or, as a chain, of the product before.
+/// Products with one weight. Each reads a part of the input or, if `chain` is set, the previous product.
 Graph shared_weight(int count, bool chain) {
   GraphBuilder builder;
   const ValueId w = builder.constant(Tensor::floats({2, 2}, {1, 2, 3, 4}));
@@ -249,7 +249,7 @@ TEST(Match, ListOfIntegersIsAConstant) {
                    twice)
         .size();
   };
-  EXPECT_EQ(count("i", "i"), 2U);  // either way round
+  EXPECT_EQ(count("i", "i"), 2U);  // in both orders
   EXPECT_EQ(count("i", "j"), 0U);
   EXPECT_EQ(count("k", "k"), 0U);
   EXPECT_EQ(count("n", "n"), 0U);
@@ -261,12 +261,12 @@ TEST(Match, FunctionsOnListsOfIndices) {
     return matches(g, rule("(Gather axis=1 ?x {?i}) => ?x where " + condition)).size() == 1;
   };
   EXPECT_TRUE(holds_for("places(?i, 4) == [1, 3, 2, 0]"));
-  EXPECT_FALSE(holds_for("places(?i, 3) == [1, 3, 2, 0]"));  // 3 is no index below 3
+  EXPECT_FALSE(holds_for("places(?i, 3) == [1, 3, 2, 0]"));  // 3 is not an index below 3
   EXPECT_TRUE(holds_for("places([1, 1], 2) == [2, 0]"));
   EXPECT_TRUE(holds_for("distinct(?i)"));
   EXPECT_FALSE(holds_for("distinct(?i ++ [2])"));
   EXPECT_TRUE(holds_for("len(range(2000)) == 2000"));
-  EXPECT_FALSE(holds_for("len(range(100000)) >= 0"));  // too long to make
+  EXPECT_FALSE(holds_for("len(range(100000)) >= 0"));  // exceeds the limit
 }
 
 TEST(Match, NumberIsAlsoThatOfAConstantOfOneElement) {

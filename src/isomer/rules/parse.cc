@@ -1,4 +1,4 @@
-// Text => rules.
+// Parses rules from text.
 
 #include <fmt/ranges.h>
 
@@ -14,19 +14,19 @@
 namespace isomer {
 namespace {
 
-/// Binary operators by rising precedence.
+/// Binary operators by increasing precedence.
 constexpr std::string_view kComparisons[] = {"==", "!=", "<=", ">=", "<", ">"};
 
-/// Parts of a rule within one another: all that walks over them recurses.
+/// Maximum nesting depth of a rule, because everything that walks over rules recurses.
 constexpr int kDeepest = 128;
-/// Parts of a rule: a chain of sums is a tree as deep as it is long.
+/// Maximum number of parts of a rule. A chain of sums is a tree as deep as the chain is long.
 constexpr int kMostParts = 2000;
 
 class RuleParser {
  public:
   explicit RuleParser(std::string_view text) : text_(text), scan_(text) {}
 
-  /// The source of a rule, and conditions.
+  /// The source of a rule and its conditions.
   Result<Rule> pattern() {
     Rule out;
     ISOMER_CHECK(sources(out));
@@ -64,7 +64,7 @@ class RuleParser {
   }
 
  private:
-  /// The block of comment lines right above the line of `position`.
+  /// The block of comment lines directly before the line of `position`.
   std::string comments_above(size_t position) const {
     std::vector<std::string_view> lines;
     std::string_view above = text_.substr(0, position);
@@ -161,7 +161,7 @@ class RuleParser {
     return {};
   }
 
-  /// The conjuncts of a condition, left to right.
+  /// The conjuncts of a condition, from left to right.
   static void flatten(Expr condition, std::vector<Expr>& out) {
     if (condition.kind == Expr::Kind::Call && condition.name == "and") {
       for (Expr& arg : condition.args) flatten(std::move(arg), out);
@@ -175,7 +175,7 @@ class RuleParser {
     return scan_.identifier();
   }
 
-  /// Source variables bind; all others must be bound.
+  /// Source variables are bound; all others must be bound already.
   Status use(const std::string& name, bool binds) {
     if (binds && in_source_)
       bound_.insert(name);
@@ -184,7 +184,7 @@ class RuleParser {
     return {};
   }
 
-  /// Counts a part of a rule, and how deep it lies, while it lives.
+  /// Counts a part of a rule, and its depth during its lifetime.
   class Part {
    public:
     explicit Part(RuleParser& parser) : parser_(parser) {
@@ -226,7 +226,7 @@ class RuleParser {
     return out;
   }
 
-  /// `{list}`; in the source a bare variable, which binds.
+  /// `{list}`. In the source, it must be a bare variable, which is bound.
   Result<Term> integers() {
     Term out;
     out.kind = Term::Kind::Integers;
@@ -281,7 +281,7 @@ class RuleParser {
       scan_.rewind(at, line);
     }
     ISOMER_TRY(Expr value, sum());
-    // A bare variable binds, an expression that begins with one does not.
+    // A bare variable is bound; an expression that begins with a variable is not.
     if (!binds.empty() && value.kind != Expr::Kind::Variable)
       return scan_.error("'" + binds + "' is not bound by the source");
     out.attrs.emplace_back(std::move(attr), std::move(value));
@@ -430,7 +430,7 @@ class RuleParser {
       out.kind = Expr::Kind::Real;
       return out;
     }
-    // Read anew: a double does not hold every integer, and an integer not every double.
+    // Parses the text again: a double cannot represent every integer, and an integer not every double.
     scan_.rewind(start, line);
     out.real = 0;
     ISOMER_TRY(out.integer, scan_.integer());
@@ -441,7 +441,7 @@ class RuleParser {
   Scanner scan_;
   bool in_source_ = true;
   std::set<std::string> bound_;
-  int depth_ = 0;  // of parts that are being read
+  int depth_ = 0;  // of the parts that are currently parsed
   int parts_ = 0;  // of the rule so far
 };
 

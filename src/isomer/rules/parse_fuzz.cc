@@ -1,5 +1,5 @@
-// libFuzzer target: whatever text comes in, the parser gives rules and tactics or an error; and what is printed reads
-// back as itself.
+// libFuzzer target: for any text, the parser returns rules and tactics or an error, and printed rules parse to the same
+// rules.
 
 #include <algorithm>
 #include <cstdlib>

@@ -1,4 +1,4 @@
-// Rules => text.
+// Prints rules as text.
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -24,7 +24,8 @@ bool is_infix(const Expr& expr) {
          (std::isalpha(static_cast<unsigned char>(expr.name[0])) == 0 || expr.name == "and" || expr.name == "or");
 }
 
-/// Operands of infix operators are bracketed whenever they are infix themselves: unambiguous, and printed alike always.
+/// Operands of infix operators always have parentheses if they are infix themselves, so the output is unambiguous and
+/// uniform.
 std::string operand(const Expr& expr) {
   const bool bracket = is_infix(expr) || (expr.kind == Expr::Kind::Call && expr.name == "not");
   return bracket ? "(" + print_expr(expr) + ")" : print_expr(expr);

@@ -7,7 +7,7 @@
 namespace isomer {
 namespace {
 
-/// A tensor by what it is and its hash: attributes of a graph can be large.
+/// A tensor as its type and hash, because the attributes of a graph can be large.
 std::string tensor_text(const Tensor& tensor) { return fmt::format("{}#{:016x}", tensor.type().str(), tensor.hash()); }
 
 std::string text_of(const ExprValue& value) {

@@ -9,7 +9,7 @@
 namespace isomer {
 namespace {
 
-/// Makes terms in a graph under construction.
+/// Builds terms in a graph under construction.
 class GraphTerms : public TermBuilder {
  public:
   GraphTerms(GraphBuilder& builder, const RefusedWeights* refused) : builder_(builder), refused_(refused) {}
@@ -38,7 +38,7 @@ class GraphTerms : public TermBuilder {
   const RefusedWeights* const refused_;
 };
 
-/// Copies a graph value by value from its outputs, with the roots of matches replaced.
+/// Copies a graph value by value, starting from its outputs, and replaces the roots of matches.
 class Rewriter {
  public:
   Rewriter(const Graph& graph, std::span<const Match> matches, const RefusedWeights* refused)
@@ -71,7 +71,7 @@ class Rewriter {
   enum class State : uint8_t { Waiting, Active, Done, Refused };
   struct Job {
     const Match* match;
-    std::vector<ValueId> leaves;  // what the targets compute with
+    std::vector<ValueId> leaves;  // the values from which the targets are computed
     State state = State::Waiting;
   };
 
@@ -100,7 +100,7 @@ class Rewriter {
     return std::any_of(term.operands.begin(), term.operands.end(), [&](const Term& o) { return reads(o, name); });
   }
 
-  /// The job that replaces a value, unless there is none or it was refused.
+  /// The job that replaces a value; nullptr if there is none or it was refused.
   Job* job(ValueId value) {
     const auto found = job_of_.find(value);
     if (found == job_of_.end() || jobs_[found->second].state == State::Refused) return nullptr;
@@ -112,8 +112,8 @@ class Rewriter {
     error_ = std::move(error);
   }
 
-  /// Makes a value with all that it needs; an explicit stack, since graphs are deep. A job that meets a root of its own
-  /// among its needs closes a cycle and is refused; its roots are then copied like any other value.
+  /// Makes a value and everything that it needs. Uses an explicit stack, because graphs are deep. A job that needs one
+  /// of its own roots would create a cycle and is refused. Its roots are then copied like any other value.
   void make(ValueId wanted) {
     std::vector<std::pair<ValueId, bool>> stack{{wanted, false}};
     while (!stack.empty()) {
@@ -143,7 +143,8 @@ class Rewriter {
     }
   }
 
-  /// True for a root whose job was refused while its leaves, not its operands, were being made.
+  /// Whether the job of a root was refused while the job's leaves were being made. The root's operands are then still
+  /// missing.
   bool waiting_for_operands(ValueId value) const {
     const auto operands = graph_.operands(graph_.producer_node(value));
     return std::any_of(operands.begin(), operands.end(),
@@ -154,7 +155,7 @@ class Rewriter {
     std::vector<ValueId> operands;
     for (const ValueId operand : graph_.operands(node))
       operands.push_back(operand == kNoValue ? kNoValue : made_[operand]);
-    // Every replacement has the type of what it replaces, so that the node is as well typed as before.
+    // Every replacement has the type of the value that it replaces, so the node is still well typed.
     const auto id = builder_.copy(graph_, node, operands);
     assert(id.has_value());
     for (uint32_t i = 0; i < node.num_results; ++i) {
@@ -166,8 +167,8 @@ class Rewriter {
     }
   }
 
-  /// The binding with values of the new graph. What the target does not compute with, but may ask the shape of, becomes
-  /// a stand-in of the same type, which no output will reach.
+  /// The binding with values of the new graph. If the target only queries the shape of a value, the value becomes a
+  /// stand-in of the same type, which no output reaches.
   Binding bind(const Match& match) {
     Binding binding = match.binding;
     const auto rename = [&](ValueId& value) {

@@ -1,5 +1,5 @@
 #pragma once
-// Applying a match: the graph with the roots replaced by the rule's targets.
+// Applies a match: replaces the roots by the rule's targets.
 
 #include "isomer/ir/builder.h"
 #include "isomer/ir/derivation.h"
@@ -7,19 +7,20 @@
 
 namespace isomer {
 
-/// The rewritten graph. An Error says why the target cannot stand there: a node is ill typed, a type differs from the
-/// one that it replaces, a shape expression is not known, a cycle would close, or it computes a weight that is refused
-/// (null: none is). Unchanged values keep their origins; what replaces a root gets the root's.
+/// The rewritten graph. Fails with the reason if the target is not valid there: a node is ill typed, a type differs
+/// from the type that it replaces, a shape expression is not known, a cycle would arise, or the target computes a
+/// weight in `refused` (nullptr: none). Unchanged values keep their origins; the replacement of a root gets the root's
+/// origin.
 Result<Graph> apply_match(const Graph& graph, const Match& match, const RefusedWeights* refused = nullptr);
 
 struct Rewritten {
   Graph graph;
-  std::vector<const Match*> applied;  ///< in the order given
+  std::vector<const Match*> applied;  ///< in the given order
 };
-/// Applies many matches at once. One that shares a root with an earlier one, or whose target cannot stand, is left out.
+/// Applies many matches at once. Skips a match that shares a root with an earlier one or whose target is not valid.
 Rewritten apply_matches(const Graph& graph, std::span<const Match> matches, const RefusedWeights* refused = nullptr);
 
-/// Builds the terms of `rule`'s target over the values of `binding` (ids of `builder`); returns the values that replace
+/// Builds the target terms of `rule` from the values of `binding` (ids of `builder`). Returns the values that replace
 /// the roots. `element` is the dtype of literals.
 Result<std::vector<ValueId>> instantiate_targets(GraphBuilder& builder, const Rule& rule, Binding binding,
                                                  DType element);

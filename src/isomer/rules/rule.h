@@ -1,5 +1,6 @@
 #pragma once
-// Substitution rules as data: source pattern => target pattern where condition. docs/rules.md describes the language.
+// Substitution rules as data: source pattern => target pattern where condition. docs/reference/rules.md describes the
+// language.
 
 #include <cstdint>
 #include <memory>
@@ -46,14 +47,14 @@ struct Term {
   Expr integers;  // of Integers
   const OpDef* op = nullptr;
   std::vector<std::pair<std::string, Expr>> attrs;
-  std::string rest;  // name of the record that takes all other attributes; empty: they equal their presets
+  std::string rest;  // name of the record with all other attributes; if empty, they must equal their presets
   std::vector<Term> operands;
-  /// `term...`: once for every element of the sequences in it.
+  /// `term...`: repeated for each element of the sequences in it.
   bool repeated = false;
   friend bool operator==(const Term&, const Term&) = default;
 };
 
-/// `let ?y = term` or `let @s = term` of the target.
+/// `let ?y = term` or `let @s = term` in the target.
 struct Let {
   std::string name;
   bool sequence = false;
@@ -61,7 +62,7 @@ struct Let {
   friend bool operator==(const Let&, const Let&) = default;
 };
 
-/// `choose ?g in list`: a free parameter with its candidates; each gives a match of its own.
+/// `choose ?g in list`: a free parameter with its candidates. Each candidate gives a separate match.
 struct Choice {
   std::string name;
   Expr candidates;
@@ -70,19 +71,19 @@ struct Choice {
 
 struct Rule {
   std::string name;
-  std::string doc;  // the comment lines right above it
+  std::string doc;  // the comment lines directly before the rule
   std::vector<Term> sources;
   std::vector<Choice> choices;
   std::vector<Let> lets;
   std::vector<Term> targets;
   std::vector<Expr> conditions;  // all must hold
-  /// Hash of what the rule says (not of its name, comments or spacing).
+  /// Hash of the rule's content, without its name, comments and spacing.
   uint64_t hash() const;
 };
 
-/// A change that takes many rules before it pays. In each stage, the seeds are applied wherever they match, once, and
-/// then the others to the fixpoint; all stages together make one candidate of a search. A tactic proves nothing by
-/// itself: every step is a rule.
+/// A transformation that needs many rules before it pays off. In each stage, the seeds are applied once wherever they
+/// match, and then the other rules until none matches. All stages together make one candidate of a search. A tactic
+/// needs no proof of its own, because every step is a rule.
 struct Tactic {
   struct Stage {
     std::vector<std::string> seeds;  // names of rules
@@ -90,7 +91,7 @@ struct Tactic {
     friend bool operator==(const Stage&, const Stage&) = default;
   };
   std::string name;
-  std::string doc;  // the comment lines right above it
+  std::string doc;  // the comment lines directly before the tactic
   std::vector<Stage> stages;
   friend bool operator==(const Tactic&, const Tactic&) = default;
 };
@@ -100,17 +101,17 @@ struct RuleFile {
   std::vector<Tactic> tactics;
 };
 
-/// Parses a rule file. Every variable of the target is bound by the source, names are unique, operators, attributes and
-/// the rules that tactics name exist; else an Error with the line.
+/// Parses a rule file. Fails with the line number unless every variable of the target is bound by the source, names are
+/// unique, and all operators, attributes and rules named by tactics exist.
 Result<RuleFile> parse_rule_file(std::string_view text);
 
-/// What stands before a rule's `=>`, and its conditions: a Rule without a name and without targets.
+/// Parses the source patterns of a rule and its conditions. The result is a Rule without a name and without targets.
 Result<Rule> parse_pattern(std::string_view text);
 
-/// The rules of a rule file alone.
+/// The rules of a rule file, without its tactics.
 Result<std::vector<Rule>> parse_rules(std::string_view text);
 
-/// The rule in the syntax that parse_rules reads. `doc` lines first when there are any.
+/// The rule in the syntax of parse_rules, after its `doc` lines if there are any.
 std::string print_rule(const Rule& rule);
 std::string print_tactic(const Tactic& tactic);
 std::string print_term(const Term& term);

@@ -16,7 +16,7 @@ std::set<std::string> variables_of(const Term& term) {
   return out;
 }
 
-/// The variables that the target computes with.
+/// The variables from which the target is computed.
 std::set<std::string> read_by_target(const Rule& rule) {
   std::set<std::string> read;
   for (const Let& let : rule.lets) variables_of(let.term, read);
@@ -29,7 +29,7 @@ bool has_sequence(const Term& term, const std::string& name) {
   return std::any_of(term.operands.begin(), term.operands.end(), [&](const Term& o) { return has_sequence(o, name); });
 }
 
-/// Whether an operator stands below the root of a term.
+/// Whether an operator occurs below the root of a term.
 bool stands_below(const OpDef* op, const Term& term) {
   return std::any_of(term.operands.begin(), term.operands.end(),
                      [&](const Term& operand) { return operand.op == op || stands_below(op, operand); });
@@ -42,7 +42,7 @@ Siblings::Siblings(const Graph& graph, const Rule& rule)
 
 bool Siblings::begin(NodeId first, const Term& term, const Binding& binding) {
   const std::set<std::string> variables = variables_of(term);
-  // A node of the group within the pattern itself is none of its operands.
+  // If the term's operator occurs only at its root, no node inside the pattern can be in the group.
   reads_all_ = !stands_below(term.op, term) && std::ranges::includes(read_, variables);
   elements_.clear();
   std::ranges::copy_if(read_, std::inserter(elements_, elements_.end()),

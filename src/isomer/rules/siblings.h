@@ -1,5 +1,5 @@
 #pragma once
-// Which nodes may form one group of siblings under `term...`.
+// Decides which nodes may form one group of siblings under `term...`.
 
 #include <set>
 #include <string>
@@ -11,24 +11,24 @@
 
 namespace isomer {
 
-/// The group of siblings that a matcher gathers, one after the other in ascending order.
+/// The group of siblings that a matcher collects one by one in ascending order.
 class Siblings {
  public:
-  /// Keeps references.
+  /// Keeps references to the graph and the rule.
   Siblings(const Graph& graph, const Rule& rule);
 
-  /// Begins a group of nodes that match the term. False where the target reads something that depends on the first
-  /// node, so that it can have no siblings.
+  /// Begins a group of nodes that match the term. Returns false if the target reads a value that depends on the first
+  /// node, so that it cannot have siblings.
   bool begin(NodeId first, const Term& term, const Binding& binding);
-  /// Whether a node depends on the group in a way that shows before it is matched.
+  /// Whether the node's dependence on the group excludes it before it is matched.
   bool rule_out(NodeId id);
-  /// Whether something that the target reads of the latest element of the sequences depends on the group.
+  /// Whether a value that the target reads from the latest elements of the sequences depends on the group.
   bool depends(const Binding& binding);
-  /// Adds a node; false, and nothing is added, where the target reads something that depends on it.
+  /// Adds a node. Returns false and adds nothing if the target reads a value that depends on it.
   bool add(NodeId id) { return dependence_.add(id); }
 
-  /// Of a large group, the one match with all siblings is enough: the matches that begin with its second, third, ...
-  /// would be as many and nearly as large. `alone` is what the first of the group bound.
+  /// For a large group, the match with all siblings is sufficient: the matches that begin with its second, third, ...
+  /// node would be as many and nearly as large. `alone` is the binding of the group's first node.
   void remember(const Binding& alone, const std::vector<NodeId>& group);
   bool in_large_group(NodeId id, const Binding& binding) const;
 
@@ -42,9 +42,9 @@ class Siblings {
   std::vector<std::pair<decltype(Binding::values), std::vector<NodeId>>> large_groups_;  // nodes ascending
 };
 
-/// Whether a sequence of the term is bound.
+/// Whether the binding contains a sequence of the term.
 bool binds_sequence(const Binding& binding, const Term& term);
-/// Appends the last elements of the term's sequences to those in `to`.
+/// Appends the last element of each sequence of the term to the same sequence of `to`.
 void append_last(const Binding& from, const Term& term, Binding& to);
 
 }  // namespace isomer

@@ -1,52 +1,12 @@
 #include "isomer/search/backtrack.h"
 
-#include <map>
-#include <queue>
-
-#include "isomer/cost/roofline.h"
 #include "isomer/rules/builtin.h"
-#include "isomer/rules/rewrite.h"
-#include "isomer/search/matches.h"
+#include "isomer/search/brute_force_testing.h"
+#include "isomer/search/cost_evaluator.h"
 #include "isomer/search/metaflow.h"
-#include "isomer/search/testing.h"
 
 namespace isomer {
 namespace {
-
-GraphCost roofline() {
-  auto model = std::make_shared<RooflineCost>();
-  return [model](const Graph& graph) -> Result<double> {
-    ISOMER_TRY(const Metrics metrics, model->metrics(graph));
-    return metrics.latency_us;
-  };
-}
-
-/// The least cost of all graphs that the rules lead to, by building every one.
-double least_cost(const Graph& graph, std::span<const Rule> rules, const GraphCost& cost, size_t limit) {
-  std::map<uint64_t, Graph> seen{{graph.hash(), graph}};
-  std::queue<uint64_t> pending;
-  pending.push(graph.hash());
-  double best = *cost(graph);
-  while (!pending.empty()) {
-    const Graph current = seen.at(pending.front());
-    pending.pop();
-    for (const Match& match : all_matches(current, rules)) {
-      auto next = apply_match(current, match);
-      if (!next || seen.contains(next->hash())) continue;
-      best = std::min(best, *cost(*next));
-      pending.push(next->hash());
-      seen.emplace(next->hash(), std::move(*next));
-      if (seen.size() > limit) throw std::runtime_error("the space is too large for brute force");
-    }
-  }
-  return best;
-}
-
-/// Distributing first adds an operator; only then the gate can be factored.
-const char* const kSruRules =
-    "rule distribute\n(Mul (Sub 1.0 ?f) ?z) => (Sub ?z (Mul ?f ?z)) where real(?f) and shape(?f) == shape(?z)\n"
-    "rule associate\n(Add ?p (Sub ?z ?q)) => (Add (Sub ?p ?q) ?z) where real(?p)\n"
-    "rule factor\n(Sub (Mul ?f ?c) (Mul ?f ?z)) => (Mul ?f (Sub ?c ?z)) where real(?f)\n";
 
 TEST(Backtrack, FindsWhatNeedsARiseInCost) {
   const Graph graph = parsed(kGate);
@@ -76,18 +36,12 @@ TEST(Backtrack, AlphaOfOneIsGreedy) {
 }
 
 TEST(Backtrack, FindsTheOptimumOfBruteForce) {
-  const auto rules = builtin_rules();
-  ASSERT_TRUE(rules.has_value());
-  std::vector<Rule> few;
-  for (const Rule& rule : *rules)
-    if (rule.name == "merge-convolutions" || rule.name == "move-relu-below-concat" ||
-        rule.name == "move-relu-above-concat" || rule.name == "cancel-concat-split" || rule.name == "factor-add")
-      few.push_back(rule);
-  ASSERT_EQ(few.size(), 5U);
+  const auto few = branch_rules();
   const Graph graph = parsed(kBranches);
   const double optimum = least_cost(graph, few, roofline(), 2000);
-  const auto all = backtrack(graph, few, roofline(),
-                             {.alpha = std::numeric_limits<double>::infinity(), .most_unpaid = 0, .most_growth = 9});
+  const BacktrackOptions exhaustive = {
+      .alpha = std::numeric_limits<double>::infinity(), .max_uphill = 0, .max_candidates = 10000, .max_growth = 9};
+  const auto all = backtrack(graph, few, roofline(), exhaustive);
   ASSERT_TRUE(all.has_value());
   EXPECT_DOUBLE_EQ(all->cost_after, optimum);
   const auto found = backtrack(graph, few, roofline(), {.alpha = 1.3});
@@ -98,7 +52,7 @@ TEST(Backtrack, FindsTheOptimumOfBruteForce) {
   expect_same_meaning(graph, found->graph);
 }
 
-/// The gate of kGate n times, side by side.
+/// Returns n copies of the gate of kGate, in parallel.
 Graph gates(int n) {
   std::string text = "one = f32[]{1}\n";
   std::string results;
@@ -112,15 +66,15 @@ Graph gates(int n) {
   return parsed(text + "return " + results + "\n");
 }
 
-/// Of steps far apart, each pays by itself or not at all: the search grows with the places, not with their
-/// combinations.
+/// Of steps far apart, each pays by itself or not at all. So the search should grow with the number of places, not with
+/// the number of their combinations.
 TEST(Backtrack, StepsThatHaveNotPaidTouchOneAnother) {
   const auto rules = rules_of(kSruRules);
   const double one = backtrack(gates(1), rules, roofline(), {.alpha = 1.5})->cost_after;
   for (const int n : {2, 3, 4}) {
     const Graph graph = gates(n);
     const auto found = backtrack(graph, rules, roofline(), {.alpha = 1.5});
-    const auto all = backtrack(graph, rules, roofline(), {.alpha = 1.5, .most_unpaid = 0});
+    const auto all = backtrack(graph, rules, roofline(), {.alpha = 1.5, .max_uphill = 0, .max_candidates = 10000});
     ASSERT_TRUE(found && all);
     EXPECT_NEAR(found->cost_after, n * one, 1e-9);
     EXPECT_NEAR(all->cost_after, n * one, 1e-9);
@@ -132,8 +86,8 @@ TEST(Backtrack, StepsThatHaveNotPaidTouchOneAnother) {
 TEST(Backtrack, GivesUpAfterTooManyStepsThatHaveNotPaid) {
   const Graph graph = parsed(kGate);
   const auto rules = rules_of(kSruRules);
-  EXPECT_TRUE(backtrack(graph, rules, roofline(), {.alpha = 1.5, .most_unpaid = 1})->report.steps.empty());
-  EXPECT_EQ(backtrack(graph, rules, roofline(), {.alpha = 1.5, .most_unpaid = 2})->report.steps.size(), 3U);
+  EXPECT_TRUE(backtrack(graph, rules, roofline(), {.alpha = 1.5, .max_uphill = 1})->report.steps.empty());
+  EXPECT_EQ(backtrack(graph, rules, roofline(), {.alpha = 1.5, .max_uphill = 2})->report.steps.size(), 3U);
 }
 
 TEST(Backtrack, BudgetIsAStopReason) {
@@ -161,10 +115,13 @@ TEST(Metaflow, PartsAndCutsGiveWhatTheWholeGives) {
   const Graph graph = blocks();
   const auto rules = builtin_rules();
   RooflineCost costs;
+  const Objective latency;
+  CostEvaluator evaluator(costs, latency);
   const double before = costs.metrics(graph)->latency_us;
   double whole = 0;
   for (const size_t split : {100, 8, 5, 2}) {
-    const auto found = metaflow_search(graph, *rules, costs, {.alpha = 1.1, .split = split, .max_candidates = 2000});
+    const auto found =
+        metaflow_search(graph, *rules, evaluator, {.alpha = 1.1, .split = split, .max_candidates = 2000});
     ASSERT_TRUE(found.has_value());
     ASSERT_TRUE(verify_graph(found->graph).has_value());
     expect_same_meaning(graph, found->graph);
@@ -184,8 +141,11 @@ TEST(Metaflow, PartsAndCutsGiveWhatTheWholeGives) {
 TEST(Metaflow, SameInputSameResult) {
   const Graph graph = blocks();
   const auto rules = builtin_rules();
-  RooflineCost first;
-  RooflineCost second;
+  RooflineCost first_costs;
+  RooflineCost second_costs;
+  const Objective latency;
+  CostEvaluator first(first_costs, latency);
+  CostEvaluator second(second_costs, latency);
   const auto a = metaflow_search(graph, *rules, first, {.split = 6, .max_candidates = 300});
   const auto b = metaflow_search(graph, *rules, second, {.split = 6, .max_candidates = 300});
   ASSERT_TRUE(a && b);

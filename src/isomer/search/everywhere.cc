@@ -11,9 +11,9 @@ namespace isomer {
 Everywhere apply_everywhere(const Graph& graph, const Rule& rule, const Deadline& deadline,
                             const RefusedWeights* refused, int rounds) {
   Everywhere out{graph, {.rule = rule.name, .rule_hash = rule.hash(), .ops_before = run_time_ops(graph)}};
-  // Rules that turn an expression round (associativity) would go on for ever without this.
+  // Without this, rules that rearrange an expression (associativity) would never end.
   std::set<uint64_t> seen{graph.hash()};
-  // And those that double what they match would fill the memory.
+  // Rules that duplicate what they match would exhaust the memory.
   const size_t most = 4 * graph.nodes().size() + 1000;
   for (int round = 0; round < rounds && !deadline.passed(); ++round) {
     const std::vector<Match> matches = find_matches(out.graph, OpIndex(out.graph), rule, SIZE_MAX, &deadline);
@@ -33,12 +33,7 @@ Everywhere apply_everywhere(const Graph& graph, const Rule& rule, const Deadline
 }
 
 size_t run_time_ops(const Graph& graph) {
-  size_t count = 0;
-  for (const Node& node : graph.nodes()) {
-    const bool weight = node.num_results > 0 && graph.is_weight(node.result());
-    if (!node.is_input() && !node.is_constant() && !weight) ++count;
-  }
-  return count;
+  return static_cast<size_t>(std::ranges::count_if(graph.nodes(), [&](const Node& node) { return graph.runs(node); }));
 }
 
 }  // namespace isomer

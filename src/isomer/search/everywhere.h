@@ -1,5 +1,5 @@
 #pragma once
-// A rule applied wherever it matches.
+// Applies a rule wherever it matches.
 
 #include "isomer/base/deadline.h"
 #include "isomer/rules/rewrite.h"
@@ -7,8 +7,8 @@
 
 namespace isomer {
 
-/// A graph after a rule was applied at all places, and again on the result, until nothing new appears (or after
-/// `rounds`, at the deadline, or where it goes on growing). Places where it would make a refused weight are left out.
+/// A graph after a rule was applied at all places, repeatedly until nothing new appears (or until `rounds`, the
+/// deadline, or a limit on growth is reached). Places where the rule would create a refused weight are skipped.
 struct Everywhere {
   Graph graph;
   SearchStep step;
@@ -18,7 +18,7 @@ struct Everywhere {
 Everywhere apply_everywhere(const Graph& graph, const Rule& rule, const Deadline& deadline = Deadline::never(),
                             const RefusedWeights* refused = nullptr, int rounds = 30);
 
-/// Operators that depend on run-time inputs (constants and inputs excepted).
+/// Returns the number of operators that depend on run-time inputs (not counting constants and inputs).
 size_t run_time_ops(const Graph& graph);
 
 }  // namespace isomer

@@ -1,12 +1,12 @@
 #include "isomer/search/greedy.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <functional>
 #include <optional>
 #include <set>
 
+#include "isomer/base/stopwatch.h"
 #include "isomer/cost/objective.h"
 #include "isomer/rules/record.h"
 #include "isomer/search/everywhere.h"
@@ -19,24 +19,24 @@ namespace isomer {
 namespace {
 
 /// A graph that may follow the current one: a tactic, or a rule at some of its places.
-struct Candidate {
+struct NextGraph {
   std::string name;  // of the tactic or rule
   Graph graph;
   std::vector<SearchStep> steps;
-  std::optional<double> predicted = std::nullopt;  // what costs alone say of its ratio to the current graph
+  std::optional<double> estimate = std::nullopt;  // predicted ratio to the current graph
 };
 
 class Greedy {
  public:
-  Greedy(std::span<const Rule> rules, Oracle& oracle, const GreedyOptions& options)
-      : rules_(rules), oracle_(oracle), options_(options), end_(options.deadline) {}
+  Greedy(std::span<const Rule> rules, Evaluator& evaluator, const GreedyOptions& options)
+      : rules_(rules), evaluator_(evaluator), options_(options), end_(options.deadline) {}
 
   Result<SearchResult> run(const Graph& graph) {
-    ISOMER_TRY(Graph current, options_.prepare(graph));
+    ISOMER_TRY(Graph current, evaluator_.prepare(graph));
     report_.algorithm = "greedy";
-    if (const auto cost = options_.cost(current)) tell_cost(*cost);
+    if (const auto cost = evaluator_.cost(current)) tell_cost(*cost);
     ISOMER_CHECK(start(current));
-    most_flops_ = options_.most_work * flops(current);
+    max_flops_ = options_.max_work * flops(current);
     seen_.insert(current.hash());
     for (;;) {
       auto best = best_step(current);
@@ -44,33 +44,32 @@ class Greedy {
       take(current, std::move(*best));
     }
     report_.stop_reason = out_of_time() ? end_.reason() : "exhausted";
-    report_.seconds = elapsed();
+    report_.seconds = watch_.seconds();
     return SearchResult{std::move(current), std::move(report_)};
   }
 
  private:
   void tell_cost(double cost) {
-    report_.progress.push_back({elapsed(), cost});
-    if (options_.trace != nullptr && cost < kBeyondLimits) options_.trace->number("best cost", cost);
+    report_.progress.push_back({watch_.seconds(), cost});
+    if (cost < kBeyondLimits) options_.observer.number("best cost", cost);
   }
 
-  double elapsed() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count(); }
   bool out_of_time() const { return end_.passed(); }
-  size_t num_refused() const { return options_.refused == nullptr ? 0 : options_.refused->size(); }
+  size_t num_refused() const { return evaluator_.refused() == nullptr ? 0 : evaluator_.refused()->size(); }
   double flops(const Graph& graph) const { return graph_work(graph, extents_of(graph, options_.symbols)).run.flops; }
 
-  /// Simplifies, unless that makes the model slower: an engine may know the longer form and have a kernel for it.
+  /// Simplifies, unless that makes the model slower: an engine may recognize the longer form and have a kernel for it.
   Status start(Graph& current) {
-    const TraceScope scope(options_.trace, "simplify", "step");
-    SearchResult simple = simplify(current, rules_, options_.symbols, end_, options_.refused);
+    const TraceScope scope(options_.observer.trace, "simplify", "step");
+    SearchResult simple = simplify(current, rules_, options_.symbols, end_, evaluator_.refused());
     report_.candidates += simple.report.candidates;
     report_.matches += simple.report.matches;
     if (simple.report.steps.empty()) return {};
     const size_t refused = num_refused();
-    auto prepared = options_.prepare(simple.graph);
+    auto prepared = evaluator_.prepare(simple.graph);
     if (num_refused() != refused) return start(current);
-    const auto ratio = prepared ? oracle_.speedup(current, *prepared) : tl::unexpected(prepared.error());
-    if (!ratio) reject("simplification", ratio.error());
+    const auto ratio = prepared ? evaluator_.measure(current, *prepared) : tl::unexpected(prepared.error());
+    if (!ratio) report_.reject("simplification", ratio.error());
     simplifies_ = ratio && (ratio->value >= 0.99 || ratio->high >= 1);
     if (!simplifies_) return {};
     take(current, {"simplification", std::move(*prepared), std::move(simple.report.steps)});
@@ -78,30 +77,30 @@ class Greedy {
   }
 
   /// Makes a candidate the current graph.
-  void take(Graph& current, Candidate candidate) {
-    const auto before = options_.cost(current);
-    const auto after = options_.cost(candidate.graph);
+  void take(Graph& current, NextGraph candidate) {
+    const auto before = evaluator_.cost(current);
+    const auto after = evaluator_.cost(candidate.graph);
     join_steps(candidate.steps, before && after ? *after - *before : 0);
     for (SearchStep& step : candidate.steps) report_.steps.push_back(std::move(step));
     if (after) tell_cost(*after);
     current = std::move(candidate.graph);
   }
 
-  /// The best of the first kind of candidates that has one that helps: tactics, a rule at all its places, a rule at
-  /// places that are alike.
-  std::optional<Candidate> best_step(const Graph& current) {
+  /// Returns the best of the first kind of candidates that contains an improvement. The kinds are tactics, a rule at
+  /// all its places, and a rule at similar places.
+  std::optional<NextGraph> best_step(const Graph& current) {
     struct Kind {
       const char* name;
-      void (Greedy::*propose)(const Graph&, std::vector<Candidate>&);
+      void (Greedy::*propose)(const Graph&, std::vector<NextGraph>&);
     };
-    TraceScope scope(options_.trace, "step", "step");
+    TraceScope scope(options_.observer.trace, "step", "step");
     for (const auto& [name, propose] : {Kind{"tactics", &Greedy::tactics}, Kind{"rules", &Greedy::rules_everywhere},
                                         Kind{"rules at like places", &Greedy::rules_by_class}}) {
       for (bool again = true; again;) {
         const size_t refused = num_refused();
-        std::vector<Candidate> candidates;
+        std::vector<NextGraph> candidates;
         {
-          const TraceScope looking(options_.trace, name, "candidates");
+          const TraceScope looking(options_.observer.trace, name, "candidates");
           (this->*propose)(current, candidates);
         }
         auto best = best_of(current, std::move(candidates));
@@ -115,43 +114,43 @@ class Greedy {
     return std::nullopt;
   }
 
-  /// Measures those first that the costs promise most of, so that a short time goes to these; what is promised much
-  /// less than was found is left for the next step.
-  std::optional<Candidate> best_of(const Graph& current, std::vector<Candidate> candidates) {
-    std::ranges::stable_sort(candidates, std::greater(), [](const Candidate& c) { return c.predicted.value_or(1); });
-    std::optional<Candidate> best;
-    for (Candidate& candidate : candidates) {
+  /// Measures the candidates with the best predictions first, so that they are covered if time is short. Candidates
+  /// that are predicted to be much worse than the best measured one are left for the next step.
+  std::optional<NextGraph> best_of(const Graph& current, std::vector<NextGraph> candidates) {
+    std::ranges::stable_sort(candidates, std::greater(), [](const NextGraph& c) { return c.estimate.value_or(1); });
+    std::optional<NextGraph> best;
+    for (NextGraph& candidate : candidates) {
       if (out_of_time()) break;
-      if (best && candidate.predicted && *candidate.predicted * kCostError < best->steps.front().speedup) break;
+      if (best && candidate.estimate && *candidate.estimate * kCostError < best->steps.front().speedup) break;
       judge(current, std::move(candidate), best);
     }
     return best;
   }
 
-  void tactics(const Graph& current, std::vector<Candidate>& out) {
+  void tactics(const Graph& current, std::vector<NextGraph>& out) {
     for (const Tactic& tactic : options_.tactics) {
       if (out_of_time()) return;
-      for (TacticResult& next : run_tactic(current, tactic, rules_, end_, options_.refused)) {
+      for (TacticResult& next : run_tactic(current, tactic, rules_, end_, evaluator_.refused())) {
         report_.matches += next.matches;
         offer(current, {tactic.name, std::move(next.graph), std::move(next.steps)}, out);
       }
     }
   }
 
-  void rules_everywhere(const Graph& current, std::vector<Candidate>& out) {
+  void rules_everywhere(const Graph& current, std::vector<NextGraph>& out) {
     for (const Rule& rule : rules_) {
       if (out_of_time()) return;
       if (!rule.choices.empty()) {
         for (const auto& places : settings_of(matches_of(current, rule))) offer_at(current, places, out);
         continue;
       }
-      Everywhere next = apply_everywhere(current, rule, end_, options_.refused);
+      Everywhere next = apply_everywhere(current, rule, end_, evaluator_.refused());
       report_.matches += next.matches;
       if (next.changed) offer(current, {rule.name, std::move(next.graph), {std::move(next.step)}}, out);
     }
   }
 
-  void rules_by_class(const Graph& current, std::vector<Candidate>& out) {
+  void rules_by_class(const Graph& current, std::vector<NextGraph>& out) {
     for (const Rule& rule : rules_) {
       if (out_of_time()) return;
       const auto classes = classes_of(current, matches_of(current, rule));
@@ -169,9 +168,9 @@ class Greedy {
     return matches;
   }
 
-  void offer_at(const Graph& current, std::span<const Match> places, std::vector<Candidate>& out) {
+  void offer_at(const Graph& current, std::span<const Match> places, std::vector<NextGraph>& out) {
     const Rule& rule = *places[0].rule;
-    Rewritten next = apply_matches(current, places, options_.refused);
+    Rewritten next = apply_matches(current, places, evaluator_.refused());
     if (next.applied.empty()) return;
     SearchStep step{.rule = rule.name, .rule_hash = rule.hash(), .ops_before = run_time_ops(current)};
     step.ops_after = run_time_ops(next.graph);
@@ -181,12 +180,12 @@ class Greedy {
     offer(current, {rule.name, std::move(next.graph), {std::move(step)}}, out);
   }
 
-  /// Simplifies a candidate and adds it, unless it is known, needs too much work, or the costs rule it out.
-  void offer(const Graph& current, Candidate candidate, std::vector<Candidate>& out) {
+  /// Simplifies a candidate and adds it, unless it is known, needs too much work, or is ruled out by the costs.
+  void offer(const Graph& current, NextGraph candidate, std::vector<NextGraph>& out) {
     ++report_.candidates;
-    if (options_.trace != nullptr) options_.trace->number("candidates", static_cast<double>(report_.candidates));
+    options_.observer.number("candidates", static_cast<double>(report_.candidates));
     if (simplifies_) {
-      SearchResult simple = simplify(candidate.graph, rules_, options_.symbols, end_, options_.refused);
+      SearchResult simple = simplify(candidate.graph, rules_, options_.symbols, end_, evaluator_.refused());
       candidate.graph = std::move(simple.graph);
       for (SearchStep& step : simple.report.steps) candidate.steps.push_back(std::move(step));
     }
@@ -195,31 +194,29 @@ class Greedy {
       ++report_.duplicates;
       return;
     }
-    if (flops(candidate.graph) > most_flops_) return;
-    candidate.predicted = oracle_.predicted(current, candidate.graph);
-    if (candidate.predicted == 0) return reject(candidate.name, {"the candidate exceeds a limit"});
-    if (!candidate.predicted || may_help(*candidate.predicted)) out.push_back(std::move(candidate));
+    if (flops(candidate.graph) > max_flops_) return;
+    candidate.estimate = evaluator_.estimate(current, candidate.graph);
+    if (candidate.estimate == 0) return report_.reject(candidate.name, {"the candidate exceeds a limit"});
+    if (!candidate.estimate || may_help(*candidate.estimate)) out.push_back(std::move(candidate));
   }
 
-  /// Costs that see no change at all see the same kernels.
-  bool may_help(double predicted) const {
-    return predicted >= options_.least_predicted && std::abs(predicted - 1) > 1e-9;
-  }
+  /// An estimate of exactly 1 means that both graphs have the same kernels.
+  bool may_help(double estimate) const { return estimate >= options_.min_estimate && std::abs(estimate - 1) > 1e-9; }
 
-  /// Measures a candidate against `current`, and keeps it when it is the best so far.
-  void judge(const Graph& current, Candidate candidate, std::optional<Candidate>& best) {
-    auto prepared = options_.prepare(candidate.graph);
-    if (!prepared) return reject(candidate.name, prepared.error());
+  /// Measures a candidate against `current`, and keeps it if it is the best so far.
+  void judge(const Graph& current, NextGraph candidate, std::optional<NextGraph>& best) {
+    auto prepared = evaluator_.prepare(candidate.graph);
+    if (!prepared) return report_.reject(candidate.name, prepared.error());
     candidate.graph = std::move(*prepared);
     if (candidate.graph.hash() == current.hash()) return;
-    options_.progress(fmt::format("measuring {}", candidate.name));
-    TraceScope scope(options_.trace, candidate.name, "judge");
-    if (candidate.predicted) scope.note("predicted", *candidate.predicted);
-    const double least = best ? best->steps.front().speedup : options_.least_speedup;
-    const auto ratio = look_closely(oracle_, current, candidate.graph, least, end_);
+    options_.observer.progress(fmt::format("measuring {}", candidate.name));
+    TraceScope scope(options_.observer.trace, candidate.name, "judge");
+    if (candidate.estimate) scope.note("predicted", *candidate.estimate);
+    const double least = best ? best->steps.front().speedup : options_.min_speedup;
+    const auto ratio = measure_closely(evaluator_, current, candidate.graph, least, end_);
     if (!ratio) {
       scope.note("rejected", ratio.error().message);
-      return reject(candidate.name, ratio.error());
+      return report_.reject(candidate.name, ratio.error());
     }
     scope.note("ratio", ratio->value);
     scope.note("low", ratio->low);
@@ -229,36 +226,30 @@ class Greedy {
     best = std::move(candidate);
   }
 
-  void reject(const std::string& rule, const Error& error) {
-    Rejection rejection{rule, error.message};
-    if (std::ranges::find(report_.rejected, rejection) == report_.rejected.end())
-      report_.rejected.push_back(std::move(rejection));
-  }
-
-  /// A candidate is judged once against each graph that it may follow.
+  /// Each candidate is measured once against each graph that it may follow.
   static uint64_t hash_mix_pair(uint64_t current, uint64_t candidate) {
     return Graph::hash_mix_result(current, 0) ^ candidate;
   }
 
-  /// By what factor a prediction may fall short of what is measured.
+  /// The factor by which a prediction may be lower than the measurement.
   static constexpr double kCostError = 1.1;
 
   std::span<const Rule> rules_;
-  Oracle& oracle_;
+  Evaluator& evaluator_;
   const GreedyOptions& options_;
   const Deadline& end_;
   SearchReport report_;
   std::set<uint64_t> seen_;
-  double most_flops_ = 0;
+  double max_flops_ = 0;
   bool simplifies_ = true;
-  const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  const Stopwatch watch_;
 };
 
 }  // namespace
 
-Result<SearchResult> greedy_search(const Graph& graph, std::span<const Rule> rules, Oracle& oracle,
+Result<SearchResult> greedy_search(const Graph& graph, std::span<const Rule> rules, Evaluator& evaluator,
                                    const GreedyOptions& options) {
-  return Greedy(rules, oracle, options).run(graph);
+  return Greedy(rules, evaluator, options).run(graph);
 }
 
 }  // namespace isomer

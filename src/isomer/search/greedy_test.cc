@@ -1,8 +1,8 @@
 #include "isomer/search/greedy.h"
 
 #include "isomer/cost/roofline.h"
+#include "isomer/eval/fold.h"
 #include "isomer/rules/builtin.h"
-#include "isomer/runtime/reference/fold.h"
 #include "isomer/search/everywhere.h"
 #include "isomer/search/simplify.h"
 #include "isomer/search/testing.h"
@@ -81,38 +81,37 @@ TEST(Greedy, FindsTheGateOfAnSruUnderTheRooflineModel) {
     gz = Mul(g, z)
     y = Add(fc, gz)
     return y)");
-  class ByRoofline : public Oracle {
-    Result<Interval> speedup(const Graph& current, const Graph& candidate) override {
+  class ByRoofline : public Evaluator {
+    Result<Interval> measure(const Graph& current, const Graph& candidate) override {
       const double ratio = cost_.metrics(current)->latency_us / cost_.metrics(candidate)->latency_us;
       return Interval{ratio, ratio, ratio};
     }
+    Result<Graph> prepare(const Graph& candidate) override { return fold_constants(candidate); }
     RooflineCost cost_;
-  } oracle;
-  GreedyOptions options;
-  options.prepare = [](const Graph& candidate) { return fold_constants(candidate); };
-  const auto found = greedy_search(graph, *rules, oracle, options);
+  } evaluator;
+  const GreedyOptions options;
+  const auto found = greedy_search(graph, *rules, evaluator, options);
   ASSERT_TRUE(found.has_value());
   EXPECT_EQ(run_time_ops(found->graph), 3U);
   expect_same_meaning(graph, found->graph);
   ASSERT_FALSE(found->report.steps.empty());
   EXPECT_EQ(found->report.steps[0].rule, "factor-gate");
-  const auto again = greedy_search(graph, *rules, oracle, options);
+  const auto again = greedy_search(graph, *rules, evaluator, options);
   EXPECT_EQ(again->graph.hash(), found->graph.hash());
 }
 
 TEST(Greedy, TellsWhatItsStepsChange) {
-  class Fewer : public Oracle {
-    Result<Interval> speedup(const Graph& current, const Graph& candidate) override {
+  class Fewer : public Evaluator {
+    Result<Interval> measure(const Graph& current, const Graph& candidate) override {
       const double ratio = static_cast<double>(run_time_ops(current)) / static_cast<double>(run_time_ops(candidate));
       return Interval{ratio, ratio, ratio};
     }
-  } oracle;
+    std::optional<double> cost(const Graph& graph) override { return 10.0 * static_cast<double>(run_time_ops(graph)); }
+  } evaluator;
   const auto rules = rules_of("rule gone (Abs (Relu ?x)) => (Relu ?x)\nrule same (Neg (Neg ?x)) => ?x\n");
   const Graph graph = parsed("input x: f32[8]\na = Relu(x)\nb = Abs(a)\nc = Neg(b)\nd = Neg(c)\nreturn d");
-  GreedyOptions options;
-  options.prepare = [](const Graph& candidate) -> Result<Graph> { return candidate; };
-  options.cost = [](const Graph& candidate) { return 10.0 * static_cast<double>(run_time_ops(candidate)); };
-  const auto found = greedy_search(graph, rules, oracle, options);
+  const GreedyOptions options;
+  const auto found = greedy_search(graph, rules, evaluator, options);
   ASSERT_TRUE(found.has_value());
   ASSERT_EQ(found->report.steps.size(), 2U);
   EXPECT_FALSE(found->report.steps[0].joined);
@@ -121,35 +120,34 @@ TEST(Greedy, TellsWhatItsStepsChange) {
   EXPECT_EQ(found->report.steps[1].delta, 0);
 }
 
-TEST(Greedy, StopsWhenTheOracleSeesNoGain) {
-  class Refusing : public Oracle {
-    Result<Interval> speedup(const Graph&, const Graph&) override { return Interval{0.9, 0.8, 1.0}; }
-  } oracle;
+TEST(Greedy, StopsWhenNothingMeasuresFaster) {
+  class Refusing : public Evaluator {
+    Result<Interval> measure(const Graph&, const Graph&) override { return Interval{0.9, 0.8, 1.0}; }
+  } evaluator;
   const auto rules = rules_of("rule r (Tanh ?x) => (Sub (Mul 2.0 (Sigmoid (Mul 2.0 ?x))) 1.0)");
   const Graph graph = parsed(kSteps);
-  GreedyOptions options;
-  options.prepare = [](const Graph& candidate) -> Result<Graph> { return candidate; };
-  const auto found = greedy_search(graph, rules, oracle, options);
+  const GreedyOptions options;
+  const auto found = greedy_search(graph, rules, evaluator, options);
   EXPECT_EQ(found->graph.hash(), graph.hash());
   EXPECT_GT(found->report.candidates, 0);
   EXPECT_TRUE(found->report.steps.empty());
 }
 
 TEST(Greedy, SaysWhichCandidatesItRejected) {
-  class Failing : public Oracle {
-    Result<Interval> speedup(const Graph&, const Graph&) override { return fail("the outputs differ"); }
-  } oracle;
+  class Failing : public Evaluator {
+    Result<Interval> measure(const Graph&, const Graph&) override { return fail("the outputs differ"); }
+    Result<Graph> prepare(const Graph& candidate) override {
+      for (const Node& node : candidate.nodes())
+        if (node.op != nullptr && node.op->name == "Softsign") return fail("not in this opset");
+      return candidate;
+    }
+  } evaluator;
   const auto rules = rules_of(
       "rule twice (Tanh ?x) => (Sub (Mul 2.0 (Sigmoid (Mul 2.0 ?x))) 1.0)\n"
       "rule soft (Tanh ?x) => (Softsign ?x)\n");
   const Graph graph = parsed(kSteps);
-  GreedyOptions options;
-  options.prepare = [](const Graph& candidate) -> Result<Graph> {
-    for (const Node& node : candidate.nodes())
-      if (node.op != nullptr && node.op->name == "Softsign") return fail("not in this opset");
-    return candidate;
-  };
-  const auto found = greedy_search(graph, rules, oracle, options);
+  const GreedyOptions options;
+  const auto found = greedy_search(graph, rules, evaluator, options);
   ASSERT_TRUE(found.has_value());
   EXPECT_EQ(found->graph.hash(), graph.hash());
   EXPECT_EQ(found->report.rejected,
@@ -157,13 +155,13 @@ TEST(Greedy, SaysWhichCandidatesItRejected) {
 }
 
 TEST(Greedy, TriesTacticsAndLikePlaces) {
-  // Abs is dear, so that lifting only pays with merging; a product is cheap on the larger tensor alone.
-  class ByOperator : public Oracle {
-    Result<Interval> speedup(const Graph& current, const Graph& candidate) override {
-      const double ratio = cost(current) / cost(candidate);
+  // Abs is expensive, so that lifting pays only together with merging; a product is cheap only on the larger tensor.
+  class ByOperator : public Evaluator {
+    Result<Interval> measure(const Graph& current, const Graph& candidate) override {
+      const double ratio = price(current) / price(candidate);
       return Interval{ratio, ratio, ratio};
     }
-    static double cost(const Graph& graph) {
+    static double price(const Graph& graph) {
       double sum = 1;
       for (const Node& node : graph.nodes()) {
         const std::string& op = node.op->name;
@@ -172,7 +170,7 @@ TEST(Greedy, TriesTacticsAndLikePlaces) {
       }
       return sum;
     }
-  } oracle;
+  } evaluator;
   const auto file = parse_rule_file(
       "rule lift (Tanh ?x) => (Abs (Abs ?x))\n"
       "rule merge (Abs (Abs ?x)) => (Sigmoid ?x)\n"
@@ -181,10 +179,8 @@ TEST(Greedy, TriesTacticsAndLikePlaces) {
   ASSERT_TRUE(file.has_value()) << file.error().message;
   const Graph graph = parsed(
       "input x: f32[8]\ninput z: f32[4]\na = Relu(x)\nb = Relu(z)\nc = Tanh(a)\nd = Tanh(b)\ne = Neg(c)\nreturn e, d");
-  GreedyOptions options;
-  options.tactics = file->tactics;
-  options.prepare = [](const Graph& candidate) -> Result<Graph> { return candidate; };
-  const auto found = greedy_search(graph, file->rules, oracle, options);
+  const GreedyOptions options{.tactics = file->tactics};
+  const auto found = greedy_search(graph, file->rules, evaluator, options);
   ASSERT_TRUE(found.has_value());
   std::vector<std::string> taken;
   for (const SearchStep& step : found->report.steps) taken.push_back(step.rule + " " + step.nodes[0]);
@@ -192,22 +188,21 @@ TEST(Greedy, TriesTacticsAndLikePlaces) {
 }
 
 TEST(Greedy, LooksTwiceWhereAnIntervalIsWide) {
-  class Unsure : public Oracle {
+  class Unsure : public Evaluator {
    public:
     int asked = 0;
 
    private:
-    Result<Interval> speedup(const Graph&, const Graph&) override {
+    Result<Interval> measure(const Graph&, const Graph&) override {
       return ++asked == 1 ? Interval{1.3, 0.9, 1.7} : asked == 2 ? Interval{1.3, 1.2, 1.4} : Interval{1, 0.9, 1.1};
     }
-  } oracle;
+  } evaluator;
   const auto rules = rules_of("rule twice (Relu ?x) => (Mul ?x ?x)");
-  GreedyOptions options;
-  options.prepare = [](const Graph& candidate) -> Result<Graph> { return candidate; };
-  const auto found = greedy_search(parsed("input x: f32[8]\na = Relu(x)\nreturn a"), rules, oracle, options);
+  const GreedyOptions options;
+  const auto found = greedy_search(parsed("input x: f32[8]\na = Relu(x)\nreturn a"), rules, evaluator, options);
   ASSERT_TRUE(found.has_value());
   EXPECT_EQ(found->report.steps.size(), 1U);
-  EXPECT_EQ(oracle.asked, 2);
+  EXPECT_EQ(evaluator.asked, 2);
 }
 
 }  // namespace

@@ -21,7 +21,7 @@ std::string kind_of(const Graph& graph, const Match& match) {
 
 std::vector<std::vector<Match>> grouped(std::vector<Match> matches,
                                         const std::function<std::string(const Match&)>& key) {
-  std::unordered_map<std::string, size_t> places;  // looked up only
+  std::unordered_map<std::string, size_t> places;  // for lookup only
   std::vector<std::vector<Match>> out;
   for (Match& match : matches) {
     const auto [place, fresh] = places.try_emplace(key(match), out.size());

@@ -5,7 +5,7 @@
 namespace isomer {
 namespace {
 
-// Two convolutions of one kind, one with another weight, one with other strides.
+// Two equal convolutions, one with a different weight, and one with different strides.
 constexpr std::string_view kConvolutions = R"(
   input x: f32[1,8,6,6]
   w1 = f32[8,4,1,1]{seed 1}

@@ -9,14 +9,14 @@ namespace {
 
 constexpr uint32_t kFar = std::numeric_limits<uint32_t>::max() / 2;
 
-/// How many operators deep a term reaches; a variable is as far away as an operator in its place.
+/// Returns the depth of a term in operators; a variable counts like an operator in its place.
 uint32_t depth(const Term& term) {
   uint32_t deepest = 0;
   for (const Term& operand : term.operands) deepest = std::max(deepest, depth(operand));
   return deepest + 1;
 }
 
-/// Values and nodes of the graph after a rewrite, as seen from the graph before.
+/// Maps values and nodes of the graph before a rewrite to the graph after it.
 class Correspondence {
  public:
   Correspondence(const Rewrite& rewrite, const Graph& after) : before_(rewrite.before), after_(after) {
@@ -32,11 +32,11 @@ class Correspondence {
   }
 
   ValueId value(ValueId before) const { return before == kNoValue ? kNoValue : values_[before]; }
-  /// Steps from a node of the graph after up to the nearest node that is new or reads something else than before.
+  /// Number of steps from a node of the graph after up to the nearest node that is new or reads something new.
   uint32_t distance(NodeId after) const { return distances_[after]; }
 
  private:
-  /// Whether a node stands unchanged in the graph after, and nothing else has become equal to it.
+  /// Whether a node is unchanged in the graph after, and no other node has become equal to it.
   void measure() {
     std::vector<int> images(after_.nodes().size(), 0);
     for (const Node& node : before_.nodes()) {

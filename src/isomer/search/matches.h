@@ -1,5 +1,5 @@
 #pragma once
-// The matches of all rules in a graph, found afresh or inherited from the graph that it was made of.
+// The matches of all rules in a graph, computed anew or inherited from the graph before a rewrite.
 
 #include <span>
 #include <vector>
@@ -9,8 +9,8 @@
 
 namespace isomer {
 
-/// By rule, in the order of the rules; of one rule, by root. At most `limit` of each rule, and those
-/// that are found before the deadline.
+/// Returns matches in the order of the rules, those of one rule by root. Returns at most `limit` per rule, and only
+/// those that are found before the deadline.
 std::vector<Match> all_matches(const Graph& graph, std::span<const Rule> rules, size_t limit = SIZE_MAX,
                                const Deadline& deadline = Deadline::never());
 
@@ -18,16 +18,16 @@ std::vector<Match> all_matches(const Graph& graph, std::span<const Rule> rules, 
 struct Rewrite {
   const Graph& before;
   const std::vector<Match>& matches;  ///< all of `before`
-  const Delta& delta;                 ///< what the rewrite made of it
+  const Delta& delta;                 ///< the result of the rewrite
   std::vector<bool> marks = {};       ///< nodes of `before`, by id; empty: none
 };
-/// What the graph after a rewrite has from the graph before.
+/// What the graph after a rewrite inherits from the graph before.
 struct Inherited {
-  /// The same as all_matches(after, rules), in the same order: a match that no change can reach is the parent's
-  /// (OCGGS's reuse). A rule with several roots is matched afresh, since a rewrite far away can close or open a cycle
-  /// between them.
+  /// Equals all_matches(after, rules), in the same order. Matches that the change cannot affect are taken from the
+  /// parent (OCGGS's reuse). A rule with several roots is always matched anew, since a distant rewrite can close or
+  /// open a cycle between the roots.
   std::vector<Match> matches;
-  /// Nodes that are new, and those that stand for marked ones.
+  /// Nodes that are new, and those that correspond to marked nodes.
   std::vector<bool> marks;
 };
 Inherited inherit(const Rewrite& rewrite, const Graph& after, std::span<const Rule> rules);

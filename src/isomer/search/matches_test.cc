@@ -9,7 +9,7 @@
 namespace isomer {
 namespace {
 
-/// What a match says, independent of the ids of values.
+/// Returns a hash of a match that does not depend on the ids of values.
 uint64_t identity(const Graph& graph, const Match& match) {
   uint64_t hash = match.rule->hash();
   const auto mix = [&](ValueId value) { hash = hash_mix(hash, value == kNoValue ? 0 : graph.value_hash(value)); };
@@ -29,7 +29,7 @@ std::vector<uint64_t> identities(const Graph& graph, const std::vector<Match>& m
   return out;
 }
 
-/// Random walks along the rules: what is inherited is what would be found, and a hash is known before the graph is.
+/// Random walks along the rules: inherited matches equal matches computed anew, and predicted hashes are right.
 TEST(Matches, InheritedAreThoseFoundAfresh) {
   const auto rules = builtin_rules();
   ASSERT_TRUE(rules.has_value());

@@ -4,7 +4,9 @@
 #include <unordered_map>
 
 #include "isomer/base/deadline.h"
+#include "isomer/base/stopwatch.h"
 #include "isomer/cost/objective.h"
+#include "isomer/search/beam.h"
 #include "isomer/search/matches.h"
 #include "isomer/search/part.h"
 #include "isomer/search/restarts.h"
@@ -13,18 +15,14 @@
 namespace isomer {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
-/// The nodes around one, the nearest first, until there are `size`; made convex. Fewer where the hull grows too large.
+/// Returns the `size` nodes nearest to one, extended to a convex set; fewer if the convex hull grows too large.
 std::vector<NodeId> around(const Graph& graph, NodeId center, size_t size) {
   for (; size >= 2; size /= 2) {
     std::vector<NodeId> near{center};
     std::vector<bool> seen(graph.nodes().size(), false);
     seen[center] = true;
     const auto visit = [&](NodeId id) {
-      const Node& node = graph.node(id);
-      const bool runs = !node.is_input() && !(node.num_results > 0 && graph.is_weight(node.result()));
-      if (seen[id] || !runs || near.size() >= size) return;
+      if (seen[id] || !graph.runs(graph.node(id)) || near.size() >= size) return;
       seen[id] = true;
       near.push_back(id);
     };
@@ -41,7 +39,7 @@ std::vector<NodeId> around(const Graph& graph, NodeId center, size_t size) {
   return {};
 }
 
-/// What was found for a part.
+/// The result for a part.
 struct Found {
   Graph graph;
   std::vector<SearchStep> steps;
@@ -49,23 +47,23 @@ struct Found {
 
 class Metaflow {
  public:
-  Metaflow(std::span<const Rule> rules, CostModel& costs, const MetaflowOptions& options)
-      : rules_(rules), costs_(costs), options_(options) {}
+  Metaflow(std::span<const Rule> rules, Evaluator& evaluator, const MetaflowOptions& options)
+      : rules_(rules), evaluator_(evaluator), costs_(*evaluator.costs()), options_(options) {}
 
   Result<SearchResult> run(const Graph& graph) {
-    report_.algorithm = "backtrack";
+    report_.algorithm = options_.beam_width ? "beam" : "backtrack";
     const Deadline& end = options_.deadline;
     const std::vector<Match> matches = all_matches(graph, rules_, SIZE_MAX, end);
     ISOMER_CHECK(search_parts(graph, split_graph(graph, matches, options_.split, end)));
     for (size_t i = 0; i < cut_hashes_.size() && !end.passed(); ++i) ISOMER_CHECK(search_around(cut_hashes_[i]));
     if (end.passed()) report_.stop_reason = end.reason();
     if (report_.stop_reason.empty()) report_.stop_reason = "exhausted";
-    report_.seconds = std::chrono::duration<double>(Clock::now() - start_).count();
+    report_.seconds = watch_.seconds();
     return SearchResult{std::move(current_), std::move(report_)};
   }
 
  private:
-  /// Searches the parts one after the other, and stitches what was found.
+  /// Searches the parts one after the other, and joins the results.
   Status search_parts(const Graph& graph, const Split& split) {
     const std::vector<Layout> layouts = costs_.layouts(graph);
     std::vector<Part> parts;
@@ -73,8 +71,8 @@ class Metaflow {
     for (const auto& nodes : split.parts) {
       if (options_.deadline.passed()) break;
       const std::string name = fmt::format("part {} of {}", parts.size() + 1, split.parts.size());
-      options_.progress("searching " + name);
-      TraceScope scope(options_.trace, name, "part");
+      options_.observer.progress("searching " + name);
+      TraceScope scope(options_.observer.trace, name, "part");
       parts.push_back(extract_part(graph, nodes));
       const size_t of = split.parts.size() + split.cuts.size();
       ISOMER_TRY(Found better, search(graph, nodes, parts.back(), layouts, parts.size(), of));
@@ -91,11 +89,11 @@ class Metaflow {
     std::string rules;
     for (const SearchStep& step : found.steps) rules += (rules.empty() ? "" : ", ") + step.rule;
     scope.note("steps", rules);
-    if (options_.trace != nullptr) options_.trace->number("candidates", static_cast<double>(report_.candidates));
+    options_.observer.number("candidates", static_cast<double>(report_.candidates));
   }
 
-  /// Puts in what was found for all parts. Where that takes the whole beyond a limit which no part exceeds by itself:
-  /// for one part after the other, as long as the whole stays within.
+  /// Inserts the results of all parts. If the whole graph then exceeds a limit that no part exceeds by itself, inserts
+  /// one result after the other as long as the whole stays within the limit.
   void stitch(const Graph& graph, const std::vector<Part>& parts, std::vector<Found>& found) {
     std::vector<Replacement> all;
     for (size_t i = 0; i < parts.size(); ++i) all.push_back({&parts[i], &found[i].graph});
@@ -119,13 +117,13 @@ class Metaflow {
   /// Whether `after` exceeds a limit by more than `before` does.
   bool spoils(const Graph& before, const Graph& after) {
     const auto is = costs_.metrics(after);
-    const double cost = is ? options_.objective(*is) : 0;
+    const double cost = is ? evaluator_.objective(*is) : 0;
     if (cost < kBeyondLimits) return false;
     const auto was = costs_.metrics(before);
-    return was && options_.objective(*was) < cost;
+    return was && evaluator_.objective(*was) < cost;
   }
 
-  /// Reports what was found for parts of `graph`. What was done in them is one move of the whole.
+  /// Reports the results for parts of `graph`. All steps in them become one move of the whole graph.
   void record(const Graph& graph, std::span<const Replacement> replacements, std::span<Found* const> found) {
     Move move;
     move.before = graph.hash();
@@ -145,8 +143,8 @@ class Metaflow {
     if (!move.parts.empty()) report_.steps[first].moves.push_back(std::move(move));
   }
 
-  /// Puts replacements, and what was `found` for each, into a graph, which becomes the current one; the cuts go along.
-  /// A cut behind a value that was rewritten away moves down to the nearest that still stands.
+  /// Inserts replacements with their results (`found`) into a graph, which becomes the current one, and updates the
+  /// cuts. A cut after a value that no longer exists moves down to the nearest one that does.
   void replace(const Graph& graph, std::span<const Replacement> replacements, std::span<Found* const> found) {
     Spliced spliced = splice(graph, replacements);
     std::vector<uint64_t>& hashes = spliced.value_hashes;
@@ -163,7 +161,7 @@ class Metaflow {
     record(graph, replacements, found);
   }
 
-  /// A local search around the node that makes a value, if there still is one.
+  /// Searches around the node that makes a value, if it still exists.
   Status search_around(uint64_t hash) {
     for (ValueId value = 0; value < current_.num_values(); ++value) {
       if (current_.value_hash(value) != hash || current_.is_weight(value)) continue;
@@ -172,8 +170,8 @@ class Metaflow {
       const Part part = extract_part(current_, nodes);
       ++cuts_done_;
       const std::string name = fmt::format("around cut {} of {}", cuts_done_, cut_hashes_.size());
-      options_.progress("searching " + name);
-      TraceScope scope(options_.trace, name, "part");
+      options_.observer.progress("searching " + name);
+      TraceScope scope(options_.observer.trace, name, "part");
       ISOMER_TRY(Found better, search(current_, nodes, part, costs_.layouts(current_), cuts_done_, cut_hashes_.size()));
       note(scope, nodes.size(), better);
       const Replacement replacement{&part, &better.graph};
@@ -185,7 +183,7 @@ class Metaflow {
     return {};
   }
 
-  /// The best graph found for a part, the `nodes` of `whole`. It gets its share of the time that is left.
+  /// Returns the best graph found for a part, the `nodes` of `whole`. The part gets its share of the remaining time.
   Result<Found> search(const Graph& whole, std::span<const NodeId> nodes, const Part& part,
                        const std::vector<Layout>& layouts, size_t number, size_t of) {
     const double beside = live_beside(whole, nodes, costs_.value_bytes(whole));
@@ -195,41 +193,51 @@ class Metaflow {
     const auto cost = [&](const Graph& graph) -> Result<double> {
       ISOMER_TRY(Metrics metrics, costs_.metrics(graph, boundary));
       metrics.peak_bytes += beside;
-      return options_.objective(metrics);
+      return evaluator_.objective(metrics);
     };
     const double share = 3 * options_.deadline.left() / static_cast<double>(of - number + 3);
-    const BacktrackOptions options{.alpha = options_.alpha,
-                                   .most_unpaid = options_.most_unpaid,
-                                   .max_candidates = options_.max_candidates,
-                                   .admits = options_.admits,
-                                   .foldable = options_.foldable,
-                                   .refused = options_.refused,
-                                   .deadline = options_.deadline.within(share)};
-    const bool exhaustive = options_.most_unpaid == 0;
-    ISOMER_TRY(BacktrackResult found, exhaustive ? backtrack(part.graph, rules_, cost, options)
-                                                 : backtrack_with_restarts(part.graph, rules_, cost, options));
-    report_.candidates += found.report.candidates;
-    report_.duplicates += found.report.duplicates;
-    report_.matches += found.report.matches;
+    const Deadline deadline = options_.deadline.within(share);
+    ISOMER_TRY(BacktrackResult found,
+               options_.beam_width ? beam(part.graph, cost, deadline) : backtracked(part.graph, cost, deadline));
+    report_.add_counts(found.report);
     if (found.report.stop_reason != "exhausted") report_.stop_reason = found.report.stop_reason;
     return Found{std::move(found.graph), std::move(found.report.steps)};
   }
 
+  Result<BacktrackResult> beam(const Graph& graph, const GraphCost& cost, const Deadline& deadline) const {
+    return beam_search(graph, rules_, cost,
+                       {.width = *options_.beam_width,
+                        .max_candidates = options_.max_candidates,
+                        .evaluator = &evaluator_,
+                        .deadline = deadline});
+  }
+
+  Result<BacktrackResult> backtracked(const Graph& graph, const GraphCost& cost, const Deadline& deadline) const {
+    const BacktrackOptions options{.alpha = options_.alpha,
+                                   .max_uphill = options_.max_uphill,
+                                   .max_candidates = options_.max_candidates,
+                                   .evaluator = &evaluator_,
+                                   .deadline = deadline};
+    const bool exhaustive = options_.max_uphill == 0;
+    return exhaustive ? backtrack(graph, rules_, cost, options) : backtrack_with_restarts(graph, rules_, cost, options);
+  }
+
   const std::span<const Rule> rules_;
+  Evaluator& evaluator_;
   CostModel& costs_;
   const MetaflowOptions& options_;
-  const Clock::time_point start_ = Clock::now();
+  const Stopwatch watch_;
   Graph current_;
-  std::vector<uint64_t> cut_hashes_;  // of the values behind which the graph was cut, as they are now
+  std::vector<uint64_t> cut_hashes_;  // current hashes of the values after which the graph was cut
   size_t cuts_done_ = 0;
   SearchReport report_;
 };
 
 }  // namespace
 
-Result<SearchResult> metaflow_search(const Graph& graph, std::span<const Rule> rules, CostModel& costs,
+Result<SearchResult> metaflow_search(const Graph& graph, std::span<const Rule> rules, Evaluator& evaluator,
                                      const MetaflowOptions& options) {
-  return Metaflow(rules, costs, options).run(graph);
+  return Metaflow(rules, evaluator, options).run(graph);
 }
 
 }  // namespace isomer

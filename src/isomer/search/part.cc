@@ -9,12 +9,12 @@
 namespace isomer {
 namespace {
 
-/// Copies nodes of `from` into a builder; where each value went stands in `made`.
+/// Copies nodes of `from` into a builder and records the new values in `made`.
 ValueId copy_node(GraphBuilder& builder, const Graph& from, const Node& node, std::vector<ValueId>& made) {
   std::vector<ValueId> operands;
   for (const ValueId operand : from.operands(node)) operands.push_back(operand == kNoValue ? kNoValue : made[operand]);
   const auto id = builder.copy(from, node, operands);
-  assert(id.has_value());  // as well typed as it was
+  assert(id.has_value());  // the copy has the same types
   for (uint32_t r = 0; r < node.num_results; ++r) {
     made[node.result(r)] = builder.at(*id).result(r);
     builder.set_origin(made[node.result(r)], from.origin(node.result(r)));
@@ -22,7 +22,8 @@ ValueId copy_node(GraphBuilder& builder, const Graph& from, const Node& node, st
   return *id;
 }
 
-/// Rebuilds the whole from its outputs. A unit (a node, or a replaced part) is built when all that it reads is.
+/// Rebuilds the whole graph from its outputs. A unit (a node, or a replaced part) is built after everything that it
+/// reads.
 class Splicer {
  public:
   Splicer(const Graph& whole, std::span<const Replacement> replacements)
@@ -87,25 +88,23 @@ class Splicer {
   const Graph& whole_;
   const std::span<const Replacement> replacements_;
   GraphBuilder builder_;
-  std::vector<ValueId> made_;                        // by value of the whole
-  std::unordered_map<ValueId, size_t> replaced_by_;  // looked up only
+  std::vector<ValueId> made_;                        // by value of the whole graph
+  std::unordered_map<ValueId, size_t> replaced_by_;  // for lookup only
 };
 
 }  // namespace
 
 std::vector<NodeId> run_time_nodes(const Graph& graph) {
   std::vector<NodeId> out;
-  for (NodeId id = 0; id < graph.nodes().size(); ++id) {
-    const Node& node = graph.node(id);
-    if (!node.is_input() && !(node.num_results > 0 && graph.is_weight(node.result()))) out.push_back(id);
-  }
+  for (NodeId id = 0; id < graph.nodes().size(); ++id)
+    if (graph.runs(graph.node(id))) out.push_back(id);
   return out;
 }
 
 std::vector<NodeId> convex_hull(const Graph& graph, std::span<const NodeId> nodes) {
   const size_t n = graph.nodes().size();
-  std::vector<bool> below(n, false);  // in the set, or after one of it
-  std::vector<bool> above(n, false);  // in the set, or before one of it
+  std::vector<bool> below(n, false);  // in the set, or after a node of it
+  std::vector<bool> above(n, false);  // in the set, or before a node of it
   for (const NodeId id : nodes) below[id] = above[id] = true;
   for (NodeId id = 0; id < n; ++id)
     for (const ValueId operand : graph.operands(graph.node(id)))
@@ -135,7 +134,7 @@ Part extract_part(const Graph& whole, std::span<const NodeId> nodes) {
       part.inputs.push_back(operand);
     }
   }
-  // Weights have lower ids than what reads them, so that one pass over their marks finds all.
+  // Weights have lower ids than their readers, so one pass finds all of them.
   std::vector<bool> wanted = inside;
   for (NodeId id = static_cast<NodeId>(whole.nodes().size()); id-- > 0;)
     if (wanted[id])
@@ -163,13 +162,13 @@ double live_beside(const Graph& whole, std::span<const NodeId> nodes, std::span<
   const size_t n = whole.nodes().size();
   std::vector<bool> inside(n, false);
   for (const NodeId id : nodes) inside[id] = true;
-  std::vector<double> change(n + 1, 0);  // of the bytes beside, from one node to the next
+  std::vector<double> change(n + 1, 0);  // of the live bytes, from one node to the next
   for (ValueId value = 0; value < whole.num_values(); ++value) {
     if (whole.is_weight(value) || inside[whole.producer(value)]) continue;
     const auto readers = whole.consumers(value);
     size_t birth = whole.node(whole.producer(value)).is_input() ? 0 : whole.producer(value);
     for (const NodeId reader : readers)
-      if (inside[reader]) birth = reader + 1;  // until then, the part counts it
+      if (inside[reader]) birth = reader + 1;  // until then, the part counts them
     const size_t end = whole.is_output(value) ? n : readers.empty() ? birth + 1 : readers.back() + 1;
     if (birth >= end) continue;
     change[birth] += bytes[value];

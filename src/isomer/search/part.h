@@ -1,5 +1,6 @@
 #pragma once
-// Parts of a graph as graphs of their own, and back: what lets a search look at a few dozen operators at a time.
+// Extracts parts of a graph as separate graphs, and puts them back. This lets a search handle a few dozen operators at
+// a time.
 
 #include <span>
 #include <vector>
@@ -9,37 +10,38 @@
 
 namespace isomer {
 
-/// A convex set of nodes that run (no path leaves it and comes back) as a graph: what it reads from outside are its
-/// inputs, what is read outside its outputs; the weights that it reads come along.
+/// A graph made from a convex set of run-time nodes (no path leaves the set and returns). Its inputs are the values
+/// that it reads from outside, its outputs those that are read outside. The weights that it reads are copied.
 struct Part {
   Graph graph;
-  std::vector<ValueId> inputs;   ///< values of the whole, in the order of the part's inputs
-  std::vector<ValueId> outputs;  ///< values of the whole, in the order of the part's outputs
+  std::vector<ValueId> inputs;   ///< values of the whole graph, in the order of the part's inputs
+  std::vector<ValueId> outputs;  ///< values of the whole graph, in the order of the part's outputs
 };
 
-/// Nodes that run: neither inputs nor dependent on weights alone. Ascending.
+/// Returns the nodes that run, ascending: neither inputs nor nodes that depend only on weights.
 std::vector<NodeId> run_time_nodes(const Graph& graph);
 
-/// The smallest convex set that contains `nodes`; ascending.
+/// Returns the smallest convex set that contains `nodes`; ascending.
 std::vector<NodeId> convex_hull(const Graph& graph, std::span<const NodeId> nodes);
 
-/// `nodes` must be convex, ascending, and run.
+/// `nodes` must be convex, ascending, and run-time nodes.
 Part extract_part(const Graph& whole, std::span<const NodeId> nodes);
 
-/// The most bytes that live beside a part (`nodes`, ascending) while it runs, in the order of the whole: values that it
-/// neither makes nor still has to read. `bytes` is by value. With the part's own peak, about what the whole holds then.
+/// Returns the maximum number of bytes that are live outside a part (`nodes`, ascending) while it runs, in the order of
+/// the whole graph: values that the part neither makes nor still has to read. `bytes` is indexed by value. Added to the
+/// part's own peak, this is about the memory of the whole graph at that time.
 double live_beside(const Graph& whole, std::span<const NodeId> nodes, std::span<const double> bytes);
 
-/// A part and what shall stand in its place: a graph with inputs and outputs of the same types in the same order.
+/// A part and the graph that replaces it, whose inputs and outputs have the same types in the same order.
 struct Replacement {
   const Part* part;
   const Graph* graph;
 };
 struct Spliced {
   Graph graph;
-  std::vector<uint64_t> value_hashes;  ///< of what stands for each value of the whole; 0 where nothing does
+  std::vector<uint64_t> value_hashes;  ///< hash of the value that replaces each value of the whole; 0 if there is none
 };
-/// The whole with parts replaced (they must not overlap). Names stay with the values that stay.
+/// Returns the whole graph with parts replaced (they must not overlap). Values that remain keep their names.
 Spliced splice(const Graph& whole, std::span<const Replacement> replacements);
 
 }  // namespace isomer

@@ -28,7 +28,7 @@ TEST(Part, SpliceOfEveryPartUnchangedGivesTheWhole) {
 TEST(Part, HullTakesInWhatLiesBetween) {
   const Graph whole = parsed(kBranches);
   const std::vector<NodeId> nodes = run_time_nodes(whole);
-  // The first convolution and the join have its relu between them; the other branch does not lie between.
+  // The relu is between the first convolution and the join; the other branch is not.
   const NodeId ends[] = {nodes[0], nodes[4]};
   EXPECT_EQ(convex_hull(whole, ends), (std::vector<NodeId>{nodes[0], nodes[2], nodes[4]}));
 }
@@ -38,9 +38,9 @@ TEST(Part, KnowsWhatLivesBesideIt) {
       parsed("input x: f32[2]\na = Relu(x)\nb = Tanh(a)\nc = Abs(b)\nd = Add(c, a)\ne = Add(d, x)\nreturn e, b\n");
   const std::vector<double> bytes(whole.num_values(), 8);
   const std::vector<NodeId> nodes = run_time_nodes(whole);
-  // While c is made from b, both x and a wait for their readers.
+  // While c is computed from b, x and a are live for later readers.
   EXPECT_EQ(live_beside(whole, std::span(nodes).subspan(2, 1), bytes), 16);
-  // While b and c are made, x waits; a is read for b, and then waits too.
+  // While b and c are computed, x is live; a is read for b, and is then live for a later reader.
   EXPECT_EQ(live_beside(whole, std::span(nodes).subspan(1, 2), bytes), 16);
   EXPECT_EQ(live_beside(whole, std::span(nodes).first(2), bytes), 8);
   EXPECT_EQ(live_beside(whole, nodes, bytes), 0);

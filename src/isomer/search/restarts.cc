@@ -12,7 +12,7 @@ std::vector<Rule> without(std::span<const Rule> rules, const std::set<std::strin
   return out;
 }
 
-/// The first rule on the way to the best graph that is not among `tried`; null where there is none.
+/// Returns the first rule on the way to the best graph that is not in `tried`; nullptr if there is none.
 const std::string* next_rule(const SearchReport& report, const std::set<std::string>& tried) {
   for (const SearchStep& step : report.steps)
     if (!tried.contains(step.rule)) return &step.rule;
@@ -28,7 +28,7 @@ Result<BacktrackResult> backtrack_with_restarts(const Graph& graph, std::span<co
   ISOMER_TRY(BacktrackResult best, backtrack(graph, rules, cost, half));
   SearchReport total = best.report;
   std::set<std::string> tried;
-  std::set<std::string> dropped;  // the best graph was found without these
+  std::set<std::string> dropped;  // rules that were excluded when the best graph was found
   while (const std::string* rule = next_rule(best.report, tried)) {
     BacktrackOptions rest = options;
     rest.max_candidates = options.max_candidates - total.candidates;
@@ -37,10 +37,7 @@ Result<BacktrackResult> backtrack_with_restarts(const Graph& graph, std::span<co
     std::set<std::string> fewer = dropped;
     fewer.insert(*rule);
     ISOMER_TRY(BacktrackResult found, backtrack(graph, without(rules, fewer), cost, rest));
-    total.candidates += found.report.candidates;
-    total.duplicates += found.report.duplicates;
-    total.matches += found.report.matches;
-    total.seconds += found.report.seconds;
+    total.add_counts(found.report);
     if (found.report.stop_reason != "exhausted") total.stop_reason = found.report.stop_reason;
     if (!(found.cost_after < best.cost_after)) continue;
     best = std::move(found);

@@ -6,7 +6,7 @@
 namespace isomer {
 namespace {
 
-Result<double> roofline(const Graph& graph) {
+Result<double> roofline_us(const Graph& graph) {
   ISOMER_TRY(const Metrics metrics, RooflineCost().metrics(graph));
   return metrics.latency_us;
 }
@@ -32,12 +32,12 @@ const char* const kRules =
     "where real(?x) and weight(?v) and weight(?w) and rank(?x) == 2 and rank(?y) == 2 and rank(?v) == 2\n"
     "and rank(?w) == 2\n";
 
-/// Merging five products pays more at once than joining two, but leaves nothing to join.
+/// Merging five products gains more at first than joining two, but leaves nothing to join.
 TEST(Restarts, FindWhatARuleStandsInTheWayOf) {
   const Graph graph = gates();
   const auto rules = rules_of(kRules);
-  const auto once = backtrack(graph, rules, roofline, {});
-  const auto again = backtrack_with_restarts(graph, rules, roofline, {});
+  const auto once = backtrack(graph, rules, roofline_us, {});
+  const auto again = backtrack_with_restarts(graph, rules, roofline_us, {});
   ASSERT_TRUE(once && again);
   EXPECT_LT(again->cost_after, once->cost_after);
   EXPECT_EQ(again->report.steps.front().rule, "join");
@@ -52,7 +52,7 @@ TEST(Restarts, ShareOneBudget) {
   const Graph graph = gates();
   const auto rules = rules_of(kRules);
   for (const int64_t budget : {1, 2, 9, 30}) {
-    const auto found = backtrack_with_restarts(graph, rules, roofline, {.max_candidates = budget});
+    const auto found = backtrack_with_restarts(graph, rules, roofline_us, {.max_candidates = budget});
     ASSERT_TRUE(found.has_value());
     EXPECT_LE(found->report.candidates, budget);
     EXPECT_LE(found->cost_after, found->cost_before);

@@ -10,10 +10,8 @@ namespace {
 
 std::map<std::string, int64_t> histogram(const Graph& graph) {
   std::map<std::string, int64_t> counts;
-  for (const Node& node : graph.nodes()) {
-    const bool weight = node.num_results > 0 && graph.is_weight(node.result());
-    if (!node.is_input() && !node.is_constant() && !weight) ++counts[node.op->name];
-  }
+  for (const Node& node : graph.nodes())
+    if (graph.runs(node)) ++counts[node.op->name];
   return counts;
 }
 

@@ -1,22 +1,22 @@
 #pragma once
-// Substitutions that are taken without asking, because they only remove work.
+// Substitutions that are applied without a measurement, because they only remove work.
 
 #include <span>
 
 #include "isomer/base/deadline.h"
+#include "isomer/ops/work.h"
 #include "isomer/rules/rule.h"
-#include "isomer/runtime/work.h"
 #include "isomer/search/report.h"
 
 namespace isomer {
 
-/// Whether `after` needs less than `before` in every respect: fewer operators, of no kind more, and no more FLOPs or
-/// bytes (for these values of the symbols).
+/// Returns whether `after` needs no more than `before` in every respect: fewer operators, no more of any kind, and no
+/// more FLOPs or bytes (for these values of the symbols).
 bool only_removes(const Graph& before, const Graph& after, const SymbolValues& symbols);
 
-/// Applies every rule whose effect only_removes, to the fixpoint or until the deadline. Rules that merge siblings
-/// (`term...` in the source) are left out: they take fused activations apart, and only a measurement can tell. So are
-/// places where a rule would make a refused weight.
+/// Applies every rule that only_removes accepts, until nothing changes or the deadline passes. Rules that merge
+/// siblings (`term...` in the source) are skipped: they split fused activations, so only a measurement can decide.
+/// Places where a rule would create a refused weight are skipped too.
 SearchResult simplify(const Graph& graph, std::span<const Rule> rules, const SymbolValues& symbols,
                       const Deadline& deadline = Deadline::never(), const RefusedWeights* refused = nullptr);
 

@@ -17,13 +17,13 @@ using Network = boost::adjacency_list<
                     boost::property<boost::edge_residual_capacity_t, int64_t,
                                     boost::property<boost::edge_reverse_t, Traits::edge_descriptor>>>>;
 
-/// More than any sum of capacities, and far from overflow.
+/// Larger than any sum of capacities, and far from overflow.
 constexpr int64_t kUncuttable = int64_t{1} << 40;
-/// What a match weighs against a node: among equal cuts, the one behind fewer nodes is taken.
+/// Weight of a match relative to a node: of cuts with equal capacity, the one after fewer nodes is chosen.
 constexpr int64_t kMatch = 1 << 12;
 
-/// For every node, how many matches map an edge into it and an edge out of it. Every node of a pattern reads something
-/// that the pattern names, so that the edge out of it decides.
+/// Returns for every node the number of matches that map an edge into it and an edge out of it. Every node of a pattern
+/// has an operand in the pattern, so only the edge out of it needs a check.
 std::vector<int64_t> capacities(const Graph& graph, std::span<const Match> matches) {
   std::vector<int64_t> out(graph.nodes().size(), 0);
   for (const Match& match : matches) {
@@ -39,7 +39,7 @@ std::vector<int64_t> capacities(const Graph& graph, std::span<const Match> match
   return out;
 }
 
-/// The minimum vertex cut of some nodes as a flow network: every node is an edge from its entry to its exit.
+/// The minimum vertex cut of some nodes as a flow network. Every node is an edge from its entry to its exit.
 class VertexCut {
  public:
   VertexCut(const Graph& graph, const std::vector<NodeId>& nodes, const std::vector<int64_t>& capacity)
@@ -48,7 +48,7 @@ class VertexCut {
     const size_t forced = std::max<size_t>(1, n / 4);
     for (size_t i = 0; i < n; ++i) {
       connect(entry(i), exit(i), kMatch * capacity[nodes[i]] + 1, 0);
-      // What comes before a node of the upper side is of that side too.
+      // The operands of a node on the upper side are on the upper side too.
       for (const ValueId operand : graph.operands(graph.node(nodes[i])))
         if (const auto j = index(operand))
           connect(exit(*j), entry(i), kUncuttable, 0), connect(entry(i), entry(*j), kUncuttable, 0);
@@ -59,7 +59,7 @@ class VertexCut {
     reach();
   }
 
-  /// Whether the i-th node is on the upper side, and whether the cut is behind it.
+  /// Whether the i-th node is on the upper side, and whether the cut is directly after it.
   bool upper(size_t i) const { return reached_[entry(i)]; }
   bool cut(size_t i) const { return upper(i) && !reached_[exit(i)]; }
 

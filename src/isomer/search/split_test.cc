@@ -10,7 +10,7 @@
 namespace isomer {
 namespace {
 
-/// A chain of n relus and tanhs in turn.
+/// Returns a chain of n alternating relus and tanhs.
 Graph chain(int n) {
   std::string text = "input x0: f32[2]\n";
   for (int i = 0; i < n; ++i) text += fmt::format("x{} = {}(x{})\n", i + 1, i % 2 == 0 ? "Relu" : "Tanh", i);
@@ -23,7 +23,7 @@ void expect_partition(const Graph& graph, const Split& split, size_t threshold) 
   for (const auto& part : split.parts) {
     EXPECT_LE(part.size(), threshold);
     EXPECT_EQ(convex_hull(graph, part), part);
-    for (const NodeId id : part)  // topological order: nothing is read from a later part
+    for (const NodeId id : part)  // topological order: nothing reads from a later part
       for (const ValueId operand : graph.operands(graph.node(id)))
         if (operand != kNoValue && !graph.is_weight(operand) && !graph.producer_node(operand).is_input()) {
           EXPECT_TRUE(before.contains(graph.producer(operand)) ||
@@ -47,15 +47,15 @@ TEST(Split, PartsAreSmallConvexAndOrdered) {
 
 TEST(Split, CutsWhereNoMatchPasses) {
   const Graph graph = chain(8);
-  // Every Tanh of a Relu is a match, so that the cut must go behind a Tanh.
+  // Every Tanh of a Relu is a match, so that the cut must be after a Tanh.
   const auto rules = rules_of("rule r\n(Tanh (Relu ?x)) => (Tanh (Relu ?x))");
   const Split split = split_graph(graph, all_matches(graph, rules), 4);
   ASSERT_FALSE(split.cuts.empty());
   for (const NodeId cut : split.cuts) EXPECT_EQ(graph.node(cut).op->name, "Tanh");
 }
 
-/// All ways to cut a graph in two by brute force: sets of nodes closed under what they read, with the first quarter and
-/// without the last; the least sum of capacities of their border.
+/// Tries all ways to cut a graph in two: sets of nodes closed under their operands, with the first quarter and without
+/// the last. Returns the smallest sum of capacities of their border.
 int64_t least_cut(const Graph& graph, std::span<const Match> matches) {
   const std::vector<NodeId> nodes = run_time_nodes(graph);
   const size_t n = nodes.size();
@@ -64,7 +64,8 @@ int64_t least_cut(const Graph& graph, std::span<const Match> matches) {
   for (uint32_t set = 0; set < (1U << n); ++set) {
     const auto upper = [&](NodeId id) {
       const auto at = std::lower_bound(nodes.begin(), nodes.end(), id);
-      return at == nodes.end() || *at != id || (set >> (at - nodes.begin()) & 1) != 0;  // inputs and weights are
+      // inputs and weights are allowed
+      return at == nodes.end() || *at != id || (set >> (at - nodes.begin()) & 1) != 0;
     };
     bool valid = true;
     for (size_t i = 0; i < n; ++i) {

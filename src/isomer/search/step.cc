@@ -22,11 +22,4 @@ SearchStep step_of(const Graph& before, const Match& match, const Graph& after, 
   return step;
 }
 
-void join_steps(std::span<SearchStep> steps, double delta) {
-  for (SearchStep& step : steps) {
-    step.joined = &step != &steps.front();
-    step.delta = step.joined ? 0 : delta;
-  }
-}
-
 }  // namespace isomer

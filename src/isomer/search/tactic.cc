@@ -12,7 +12,7 @@
 namespace isomer {
 namespace {
 
-/// The rules of these names, in this order.
+/// Returns the rules with these names, in this order.
 std::vector<const Rule*> named(std::span<const Rule> rules, const std::vector<std::string>& names) {
   std::vector<const Rule*> out;
   for (const std::string& name : names)
@@ -31,13 +31,13 @@ std::vector<Match> all_matches(const Graph& graph, const std::vector<const Rule*
   return out;
 }
 
-/// A graph on its way, with what was done to it.
+/// A graph with the steps that led to it.
 class Run {
  public:
   Run(const Graph& graph, const RefusedWeights* refused)
       : ops_before_(run_time_ops(graph)), refused_(refused), graph_(graph), seen_{graph.hash()} {}
 
-  /// Applies the matches at once. False when that changes nothing, or leads back to a graph of before.
+  /// Applies the matches at once. Returns false if that changes nothing or results in an earlier graph.
   bool apply(std::span<const Match> matches) {
     matches_ += static_cast<int64_t>(matches.size());
     Rewritten next = apply_matches(graph_, matches, refused_);
@@ -77,7 +77,7 @@ class Run {
   int64_t matches_ = 0;
 };
 
-/// What a stage makes of a run: one for each setting of its seeds' parameters; the run itself where no seed matches.
+/// Returns the runs after a stage: one per setting of its seeds' parameters, or the run itself if no seed matches.
 std::vector<Run> run_stage(const Run& before, const Tactic::Stage& stage, std::span<const Rule> rules,
                            const Deadline& deadline, int rounds) {
   const std::vector<const Rule*> then = named(rules, stage.then);

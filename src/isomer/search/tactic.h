@@ -1,5 +1,5 @@
 #pragma once
-// Tactics: changes of many rule applications that only pay as a whole.
+// Tactics: sequences of many rule applications that only pay as a whole.
 
 #include <span>
 #include <vector>
@@ -12,14 +12,14 @@ namespace isomer {
 
 struct TacticResult {
   Graph graph;
-  std::vector<SearchStep> steps;  ///< one for each rule that was applied, in the order of their first application
+  std::vector<SearchStep> steps;  ///< one per rule that was applied, in the order of first application
   int64_t matches = 0;
 };
 
-/// The graphs that a tactic makes, stage by stage; a stage whose seeds match nowhere is passed over. One graph for
-/// every setting of the seeds' free parameters (`choose`); none where no seed matches at all. A stage ends when its
-/// `then` rules change nothing more, after `rounds`, or at the deadline. Rules of the tactic that are not among `rules`
-/// are left out, and so are places where a rule would make a refused weight.
+/// Returns the graphs that a tactic makes, one for each setting of the seeds' free parameters (`choose`), or none if no
+/// seed matches. A stage whose seeds do not match is skipped. A stage ends when its `then` rules change nothing more,
+/// after `rounds`, or at the deadline. Rules of the tactic that are not among `rules`, and places where a rule would
+/// create a refused weight, are skipped.
 std::vector<TacticResult> run_tactic(const Graph& graph, const Tactic& tactic, std::span<const Rule> rules,
                                      const Deadline& deadline = Deadline::never(),
                                      const RefusedWeights* refused = nullptr, int rounds = 500);

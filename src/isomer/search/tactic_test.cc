@@ -28,7 +28,7 @@ size_t count_of(const Graph& graph, std::string_view op) {
 
 constexpr std::string_view kWindow = "{strides=[1,1], dilations=[1,1], pads=[1,1,1,1]}";
 
-/// Convolutions of odd numbers of channels, with all between them that a selection can pass.
+/// Convolutions with odd numbers of channels, and between them every operator that a selection can pass.
 std::string odd_network() {
   const std::string window(kWindow);
   return R"(
@@ -73,7 +73,7 @@ TEST(Tactic, PadsChannelsUntilWeightsAbsorbEverySelection) {
 TEST(Tactic, MergesGroupsTogetherWithPaddedChannels) {
   const auto file = builtin_rule_file();
   ASSERT_TRUE(file.has_value()) << file.error().message;
-  // 3 groups of 8 channels between convolutions of 24: 2 groups of 16 between convolutions of 32.
+  // Input: 3 groups of 8 channels between convolutions of 24. Result: 2 groups of 16 between convolutions of 32.
   const Graph graph = parsed(R"(
     input x: f32[1,3,4,4]
     w1 = f32[24,3,1,1]{seed 1}
@@ -139,7 +139,7 @@ TEST(Tactic, WidensGroupsToSixteenChannelsLayerByLayer) {
     d = Conv(c, w4) {group=64, strides=[1,1], dilations=[1,1], pads=[0,0,0,0]}
     return d)");
   const auto out = run_tactic(graph, builtin_tactic(*file, "widen-groups"), file->rules);
-  ASSERT_EQ(out.size(), 2U);  // seeds that merge 4 groups, or 2: the result is the same
+  ASSERT_EQ(out.size(), 2U);  // seeds that merge 4 groups, or 2: both give the same result
   for (const TacticResult& result : out) {
     std::vector<int64_t> groups;
     for (const Node& node : result.graph.nodes())

@@ -1,24 +1,17 @@
 #pragma once
-// What the tests of searches share.
+// Helpers for the tests of searches.
 
 #include <gtest/gtest.h>
 
 #include <stdexcept>
 
-#include "isomer/ir/text.h"
+#include "isomer/eval/executor.h"
+#include "isomer/eval/random.h"
 #include "isomer/ir/verify.h"
-#include "isomer/ops/registry.h"
+#include "isomer/ops/graph_testing.h"
 #include "isomer/rules/rule.h"
-#include "isomer/runtime/reference/executor.h"
-#include "isomer/runtime/reference/random.h"
 
 namespace isomer {
-
-inline Graph parsed(std::string_view text) {
-  auto graph = parse_graph(text, find_op);
-  if (!graph) throw std::runtime_error(graph.error().message);
-  return std::move(*graph);
-}
 
 inline std::vector<Rule> rules_of(std::string_view text) {
   auto rules = parse_rules(text);
@@ -26,7 +19,7 @@ inline std::vector<Rule> rules_of(std::string_view text) {
   return std::move(*rules);
 }
 
-/// Both graphs compute the same field elements from the same random ones.
+/// Expects that both graphs compute the same field elements from the same random inputs.
 inline void expect_same_meaning(const Graph& a, const Graph& b) {
   std::vector<Tensor> inputs;
   for (const ValueId input : a.inputs())
@@ -38,7 +31,7 @@ inline void expect_same_meaning(const Graph& a, const Graph& b) {
   for (size_t i = 0; i < expected->size(); ++i) EXPECT_TRUE((*expected)[i] == (*got)[i]) << "output " << i;
 }
 
-/// A cell of an SRU without biases in its textbook form: c' = f*c + (1-f)*z.
+/// An SRU cell without biases in its textbook form: c' = f*c + (1-f)*z.
 constexpr std::string_view kGate = R"(
   input f: f32[1,8]
   input c: f32[1,8]

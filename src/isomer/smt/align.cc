@@ -12,8 +12,8 @@ bool alike(const FactorNode& a, const FactorNode& b) {
          a.arguments.size() == b.arguments.size() && a.bounds.size() == b.bounds.size();
 }
 
-/// The pairs of indices that would have to be equal if two factors were; of functions, those of their arguments where
-/// these have a single product each.
+/// Collects the pairs of indices that must be equal if two factors are equal. For functions, these are the indices in
+/// their arguments, if each argument is a single product.
 void pair_up(const FactorNode& a, const FactorNode& b, std::vector<std::pair<Dim, Dim>>& out) {
   for (size_t i = 0; i < a.index.size(); ++i) out.emplace_back(a.index[i], b.index[i]);
   for (size_t i = 0; i < a.arguments.size(); ++i) {
@@ -25,7 +25,7 @@ void pair_up(const FactorNode& a, const FactorNode& b, std::vector<std::pair<Dim
   }
 }
 
-/// Whether a symbol is an index that a scope made for a sum.
+/// Whether a symbol is a summation index made by a scope.
 bool is_index(const std::string& name) {
   return name.size() > 1 && name[0] == 'k' && name.find_first_not_of("0123456789", 1) == std::string::npos;
 }
@@ -61,7 +61,7 @@ class Alignment {
     return false;
   }
 
-  /// Reads bounds off the indices of matched factors; those that are left are tried in every order.
+  /// Derives bounds from the indices of matched factors. The remaining bounds are tried in every order.
   bool solved() {
     change_.clear();
     free_ = {to_.bounds.begin(), to_.bounds.end()};
@@ -84,7 +84,7 @@ class Alignment {
     return false;
   }
 
-  /// left(v) = right gives a bound v where it stands alone with factor 1 or -1.
+  /// Solves left(v) = right for a bound v that occurs on its own with factor 1 or -1.
   bool read_off(const Dim& left, const Dim& right) {
     const Dim known = scope_.substitute(left, change_);
     std::optional<std::pair<std::string, int64_t>> unknown;
@@ -104,7 +104,7 @@ class Alignment {
     return true;
   }
 
-  /// The bound of `to_` that this is plus or minus, plus what depends on no index of a sum; one that is free still.
+  /// The one free bound of `to_` in `value`, if its factor is 1 or -1 and the other terms have no summation index.
   std::optional<std::string> only_bound(const Dim& value) const {
     std::optional<std::string> found;
     for (const auto& [names, coefficient] : value.terms()) {

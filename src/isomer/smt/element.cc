@@ -18,7 +18,7 @@ std::string product_str(const Product& product) {
   return out;
 }
 
-/// The one factor of an element that is this factor times a number.
+/// The only factor of an element that is a number times one factor.
 const FactorNode* single_factor(const Element& x, Rational& scale) {
   if (x.products().size() != 1) return nullptr;
   const Product& product = x.products()[0];
@@ -70,7 +70,7 @@ Element operator+(const Element& a, const Element& b) {
   const auto is_number = [](const Product& product) {
     return product.factors.empty() && product.bounds.empty() && product.region.is_true();
   };
-  // Numbers are one number.
+  // Adds all numbers up into one.
   Rational number = 0;
   for (const Product& product : sum.products_)
     if (is_number(product)) number += product.coefficient;
@@ -93,7 +93,7 @@ Element function(std::string name, std::vector<Element> arguments) {
 
 namespace {
 
-/// Moves factors that are not negative, relu(y) and squares, to `natural`.
+/// Moves nonnegative factors, relu(y) and squares, to `natural`.
 void take_natural_factors(std::vector<Factor>& factors, std::vector<Factor>& natural) {
   std::vector<Factor> rest;
   for (Factor& factor : factors) {
@@ -111,7 +111,7 @@ void take_natural_factors(std::vector<Factor>& factors, std::vector<Factor>& nat
   factors = std::move(rest);
 }
 
-/// relu(x) of a product x = p q, where p has factors that are not negative: p relu(q).
+/// relu(x) of a product x = p q, where p consists of nonnegative factors: p relu(q).
 std::optional<Element> without_natural_factors(const Element& x) {
   if (x.products().size() != 1 || !x.products()[0].bounds.empty() || !x.products()[0].region.is_true())
     return std::nullopt;

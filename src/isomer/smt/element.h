@@ -1,6 +1,6 @@
 #pragma once
-// An element of a tensor as mathematics: a polynomial, with sums over index ranges, of elements of the input tensors
-// and of functions that stay uninterpreted.
+// An element of a tensor as a formula: a polynomial, with sums over index ranges, of elements of the input tensors and
+// of uninterpreted functions.
 
 #include <map>
 #include <memory>
@@ -13,23 +13,23 @@ namespace isomer {
 
 class Element;
 
-/// What a product is made of; immutable.
+/// A factor of a product; immutable.
 struct FactorNode {
   enum class Kind : uint8_t {
-    Input,     ///< name[index]: an element of an input tensor; an empty index is a number that is not known
+    Input,     ///< name[index]: an element of an input tensor; an empty index means an unknown number
     Function,  ///< name(arguments)
-    Extreme,   ///< the largest (or smallest, by name) of the cases of `arguments` over all values of `bounds`
+    Extreme,   ///< the maximum or minimum (by name) of the cases of `arguments` over all values of `bounds`
   };
   Kind kind = Kind::Input;
   std::string name;
   std::vector<Dim> index = {};
   std::vector<Element> arguments;        // no initializer: Element is not complete yet
   std::vector<std::string> bounds = {};  ///< of Extreme
-  std::vector<Formula> regions = {};     ///< of Extreme: where each argument counts
+  std::vector<Formula> regions = {};     ///< of Extreme: where each argument applies
 };
 using Factor = std::shared_ptr<const FactorNode>;
 
-/// Σ over all integer values of `bounds` that satisfy `region` of coefficient · factors. The region bounds them.
+/// Σ of coefficient · factors over all integer values of `bounds` that satisfy `region`. The region is bounded.
 struct Product {
   Rational coefficient = 1;
   std::vector<std::string> bounds = {};
@@ -48,11 +48,11 @@ class Element {
 
   /// The element of the input tensor `name` at `index`.
   static Element input(std::string name, std::vector<Dim> index);
-  /// The integer as a number: each of its symbols N is the element #[N].
+  /// The integer as an element. Each of its symbols N becomes the element #[N].
   static Element integer(const Dim& dim);
 
   const std::vector<Product>& products() const { return products_; }
-  /// Where this is a number.
+  /// The value if this is a number.
   std::optional<Rational> number() const;
   std::string str() const;
 
@@ -64,13 +64,13 @@ class Element {
   std::vector<Product> products_;
 };
 
-/// name(arguments), uninterpreted.
+/// The uninterpreted function name(arguments).
 Element function(std::string name, std::vector<Element> arguments);
-/// relu(x) of a real number, where relu(relu(y)) = relu(y), relu(c y) = c relu(y) for a number c > 0, relu(-y) =
-/// relu(y) - y, relu(y relu(z)) = relu(y) relu(z), relu(y z z) = relu(y) z z, and relu of a largest one is the largest
-/// relu.
+/// relu(x) of a real number. Simplified by: relu(relu(y)) = relu(y), relu(c y) = c relu(y) for a number c > 0, relu(-y)
+/// = relu(y) - y, relu(y relu(z)) = relu(y) relu(z), relu(y z z) = relu(y) z z. The relu of a maximum is the maximum of
+/// the relus.
 Element relu(const Element& x);
-/// 1 / x, where 1 / (x y) = (1 / x) (1 / y). Nothing is cancelled, since x may be 0.
+/// 1 / x. Simplified by 1 / (x y) = (1 / x) (1 / y). Nothing is canceled, since x may be 0.
 Element inverse(const Element& x);
 
 std::string factor_str(const FactorNode& factor);

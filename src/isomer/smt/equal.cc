@@ -5,7 +5,7 @@
 namespace isomer {
 namespace {
 
-/// Products whose factors are equal wherever they count, in the indices of the first.
+/// Products whose factors are equal wherever they apply, in the indices of the first product.
 struct Collection {
   std::vector<Formula> regions;
   std::vector<Rational> weights;
@@ -26,10 +26,10 @@ class Comparison {
  private:
   using Holds = std::function<bool(const Collection&)>;
 
-  /// Whether every collection of the products holds.
+  /// Whether `holds` is true for every collection of the products.
   bool cancels(std::vector<Product> products, const std::vector<Formula>& facts, const Holds& holds) {
     while (!products.empty()) {
-      // Facts may speak of bounds further out that have the same names.
+      // Facts may be about outer bounds with the same names.
       const Product first = scope_.substitute(products.front(), {});
       Collection collection{{first.region}, {first.coefficient}};
       std::vector<Product> others;
@@ -47,9 +47,9 @@ class Comparison {
     return true;
   }
 
-  /// The region of `from` in the indices of `to`, where within it the factors of both are equal.
+  /// The region of `from` in the indices of `to`, if the factors of both are equal within it.
   std::optional<Formula> region_in(const Product& from, const Product& to, const std::vector<Formula>& facts) {
-    // Own names for the bounds of `from`: it may be a copy of `to`.
+    // Renames the bounds of `from`, which may be a copy of `to`.
     const Product source = scope_.substitute(from, {});
     std::optional<Formula> out;
     for_each_alignment(scope_, source, to, [&](const IndexChange& change, const std::vector<size_t>& partner) {
@@ -72,7 +72,8 @@ class Comparison {
     return true;
   }
 
-  /// The same set of values: each collection of equal cases comes from both sides at the same indices.
+  /// Whether both are the same set of values: each collection of equal cases has cases of both sides at the same
+  /// indices.
   bool equal_extremes(const FactorNode& a, const FactorNode& b, const std::vector<Formula>& facts) {
     std::vector<Product> cases;
     for (const auto& [node, side] : {std::pair{&a, 1}, std::pair{&b, -1}})

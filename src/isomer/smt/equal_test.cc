@@ -1,4 +1,4 @@
-// Laws of sums, and what must not be shown.
+// Laws of sums, and false statements that must not be proved.
 
 #include "isomer/smt/equal.h"
 
@@ -9,7 +9,7 @@ namespace {
 
 using Index = std::vector<Dim>;
 
-/// Whether two elements are equal in every case that comes up.
+/// Whether two elements are equal in every case of the exploration.
 bool proves(const std::function<std::pair<Element, Element>(Scope&)>& sides) {
   Scope scope;
   bool all = true;
@@ -45,7 +45,7 @@ TEST(EqualElements, SumsSplit) {
 }
 
 TEST(EqualElements, OneIndexThatCountsIsNoSum) {
-  // Σ_{k<3} [1 <= k and k <= last] x[k] = x[1] where last is 1, and not where it is 2
+  // Σ_{k<3} [1 <= k and k <= last] x[k] = x[1] if last is 1, but not if it is 2
   const auto holds = [](const Dim& last) {
     return proves([&](Scope& scope) {
       const auto body = [&](const Index& k) {
@@ -102,7 +102,7 @@ TEST(EqualElements, ASquaredSumIsADoubleSum) {
 }
 
 TEST(EqualElements, ASumWithinAFunctionKeepsItsIndex) {
-  // Σ_a x[a] f(Σ_b z[b, a]) against Σ_a x[a] f(Σ_b z[b, b]): the inner index must not take the outer one's name.
+  // Σ_a x[a] f(Σ_b z[b, a]) and Σ_a x[a] f(Σ_b z[b, b]): the outer index must not be captured by the inner one.
   const auto z = [](const Dim& a, const Dim& b) { return Element::input("z", {a, b}); };
   const auto nested = [&](Scope& scope, bool diagonal) {
     return scope.sum({N}, [&](const Index& a) {
@@ -118,7 +118,7 @@ TEST(EqualElements, ASumWithinAFunctionKeepsItsIndex) {
     sizes(scope);
     return std::pair{nested(scope, false), nested(scope, true)};
   }));
-  // A mean times a function of the same mean: bounds of equal names, one within the other.
+  // A mean times a function of the same mean: nested bounds have equal names.
   EXPECT_TRUE(proves([&](Scope& scope) {
     sizes(scope);
     const Element sum = scope.sum({N}, x);
@@ -170,7 +170,7 @@ TEST(EqualElements, LargestOfTwoParts) {
   }));
 }
 
-/// Σ_{0 <= k < extent} f(inner), whose bound has the name of one in `inner`.
+/// Σ_{0 <= k < extent} f(inner), where the bound has the same name as one in `inner`.
 Element shadowing_sum(const Element& inner, const Dim& extent) {
   const std::string k = inner.products().at(0).bounds.at(0);
   Product outer = function("f", {inner}).products()[0];
@@ -180,7 +180,7 @@ Element shadowing_sum(const Element& inner, const Dim& extent) {
 }
 
 TEST(EqualElements, BoundsOfEqualNamesFurtherOutAreOthers) {
-  // The range of the outer k says nothing about the inner one.
+  // The range of the outer k must not restrict the inner one.
   EXPECT_FALSE(proves([](Scope& scope) {
     sizes(scope);
     const Element all = scope.sum({M}, x);
@@ -201,7 +201,7 @@ TEST(Scope, SubstitutionLeavesBoundsOfEqualNamesAlone) {
     const Element sum = scope.sum({M}, x);
     const std::string k = sum.products().at(0).bounds.at(0);
     EXPECT_TRUE(equal_elements(scope, scope.substitute(sum, {{k, N}}), sum));
-    // Nor do they catch what is put in.
+    // Nor do they capture substituted values.
     const Element shifted = scope.sum({M}, [&](const Index& at) { return x({at[0] + I}); });
     const std::string bound = shifted.products().at(0).bounds.at(0);
     const Element caught = scope.sum({M}, [&](const Index& at) { return x({at[0] + at[0]}); });
@@ -210,7 +210,7 @@ TEST(Scope, SubstitutionLeavesBoundsOfEqualNamesAlone) {
 }
 
 TEST(EqualElements, NothingIsCancelled) {
-  // x / x is not 1: x may be 0.
+  // x / x is not 1, because x may be 0.
   EXPECT_FALSE(proves([](Scope& scope) { return std::pair{scope.times(x({I}), inverse(x({I}))), Element(1)}; }));
 }
 

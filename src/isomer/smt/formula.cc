@@ -10,7 +10,7 @@ Formula::Formula(Kind kind, std::vector<Formula> parts)
 Formula equal(const Dim& a, const Dim& b) {
   Dim difference = a - b;
   if (difference.is_const()) return difference.value() == 0;
-  // x == y and y == x are one formula.
+  // x == y and y == x are the same formula.
   if (difference.terms().front().second < 0) difference = b - a;
   return {Formula::Kind::Zero, difference};
 }

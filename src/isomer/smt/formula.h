@@ -10,7 +10,7 @@
 
 namespace isomer {
 
-/// Immutable; copies share. What can be decided by looking at it is simplified to true or false.
+/// A formula; immutable, copies share data. Trivial formulas are simplified to true or false.
 class Formula {
  public:
   enum class Kind : uint8_t { True, False, Zero, NonNegative, And, Or, Not };
@@ -24,7 +24,7 @@ class Formula {
   const Dim& dim() const { return dim_; }
   const std::vector<Formula>& parts() const { return *parts_; }
 
-  /// Printed once; copies share the text.
+  /// The text of the formula. It is printed once; copies share it.
   const std::string& str() const;
   /// Adds the names of all symbols.
   void symbols(std::set<std::string>& out) const;
@@ -43,7 +43,7 @@ class Formula {
   Kind kind_;
   Dim dim_;
   std::shared_ptr<const std::vector<Formula>> parts_;
-  std::shared_ptr<std::string> text_;  ///< empty until it is asked for; null where there is nothing to print
+  std::shared_ptr<std::string> text_;  ///< empty until str() is called; null if there is nothing to print
 };
 
 /// a == b
@@ -55,13 +55,13 @@ inline Formula less(const Dim& a, const Dim& b) { return at_most(a + 1, b); }
 /// low <= a < high
 Formula within(const Dim& low, const Dim& a, const Dim& high);
 Formula operator!(const Formula& a);
-/// True where there are no parts.
+/// The conjunction; true without parts.
 Formula all_of(std::vector<Formula> parts);
-/// False where there are no parts.
+/// The disjunction; false without parts.
 Formula any_of(std::vector<Formula> parts);
 inline Formula operator&&(const Formula& a, const Formula& b) { return all_of({a, b}); }
 inline Formula operator||(const Formula& a, const Formula& b) { return any_of({a, b}); }
-/// Equal lengths, and equal element by element.
+/// True if the lists have equal lengths and equal elements.
 Formula equal(const std::vector<Dim>& a, const std::vector<Dim>& b);
 
 /// Adds the names of a polynomial's symbols.

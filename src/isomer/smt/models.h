@@ -1,6 +1,6 @@
 #pragma once
-// Integers that once satisfied a question: most further questions that can be satisfied are so by one of them, and to
-// evaluate is a thousand times quicker than to solve.
+// A cache of integers that satisfied earlier questions. Most further satisfiable questions are satisfied by one of
+// these models, and evaluation is a thousand times faster than solving.
 
 #include <cstdint>
 #include <map>
@@ -13,17 +13,18 @@
 
 namespace isomer {
 
-/// The symbols of formulas as numbers, in the order in which they are first seen.
+/// Numbers for the symbols of formulas, in the order of first use.
 using SymbolIds = std::unordered_map<std::string, size_t>;
 
-/// Numbers symbols anew, in the order in which a question names them: questions that differ in names alone get one key.
+/// Renumbers symbols in the order of their first use in a question, so that questions that differ only in names have
+/// the same key.
 class Renumbering {
  public:
   /// Appends the new number to the key.
   void append(size_t symbol, std::string& key);
 
  private:
-  std::vector<uint32_t> numbers_;  ///< by symbol; 0 where there is none yet
+  std::vector<uint32_t> numbers_;  ///< by symbol; 0 if it has none yet
   uint32_t last_ = 0;
 };
 
@@ -33,7 +34,7 @@ class NumberedDim {
   NumberedDim() = default;
   NumberedDim(const Dim& dim, SymbolIds& ids);
 
-  /// The value, symbols beyond the model being 0; nothing where it does not fit 64 bits.
+  /// The value; symbols that the model does not have are 0. Returns nullopt if the value does not fit into 64 bits.
   std::optional<int64_t> value(const std::vector<int64_t>& model) const;
   void append_to(std::string& key, Renumbering& renumbering) const;
 
@@ -50,9 +51,9 @@ class NumberedFormula {
  public:
   NumberedFormula(const Formula& formula, SymbolIds& ids);
 
-  /// Whether the model satisfies it; nothing where its numbers do not fit 64 bits.
+  /// Whether the model satisfies the formula; nullopt if numbers do not fit into 64 bits.
   std::optional<bool> holds(const std::vector<int64_t>& model) const;
-  /// Appends what it says, without names.
+  /// Appends the formula without names.
   void append_to(std::string& key, Renumbering& renumbering) const;
 
  private:
@@ -61,12 +62,12 @@ class NumberedFormula {
   std::vector<NumberedFormula> parts_;
 };
 
-/// The models that served last, the latest first.
+/// The most recently used models, the latest first.
 class Models {
  public:
-  using Model = std::vector<int64_t>;  ///< by the number of the symbol
+  using Model = std::vector<int64_t>;  ///< by number of the symbol
 
-  /// Whether `satisfies` is true of some model, which then comes first.
+  /// Whether `satisfies` returns true for some model. That model then moves to the front.
   template <class Satisfies>
   bool any(const Satisfies& satisfies) {
     for (size_t i = 0; i < models_.size(); ++i) {

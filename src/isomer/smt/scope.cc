@@ -13,28 +13,28 @@ std::string key_of(const std::vector<Formula>& facts, const Formula& statement) 
   return out + "=> " + statement.str();
 }
 
-/// Whether a statement is a fact with something to spare: x >= 3 and x >= 0.
+/// Whether a fact is at least as strong as a statement that differs only in its constant: x >= 3 implies x >= 0.
 bool follows(const Formula& fact, const Formula& statement) {
   if (fact.kind() != Formula::Kind::NonNegative || statement.kind() != Formula::Kind::NonNegative) return false;
   const Dim spare = statement.dim() - fact.dim();
   return spare.is_const() && spare.value() >= 0;
 }
 
-/// The constant term of a polynomial: its value where all symbols are 0.
+/// The constant term of a polynomial, which is its value if all symbols are 0.
 int64_t at_zero(const Dim& dim) {
   for (const auto& [names, coefficient] : dim.terms())
     if (names.empty()) return coefficient;
   return 0;
 }
 
-/// Whether the facts say only that symbols are not negative, and the statement is false where all symbols are 0 (or,
-/// of an equality of polynomials that differ, somewhere else): the solver need not be asked.
+/// Whether the solver is not needed, because the facts only say that symbols are nonnegative and the statement is false
+/// if all symbols are 0 (or, for an equality of different polynomials, at some other values).
 bool fails_at_zero(const std::vector<Formula>& facts, const Formula& statement) {
   for (const Formula& fact : facts)
     if (fact.kind() != Formula::Kind::NonNegative || !fact.dim().symbol_name()) return false;
   std::set<std::string> symbols;
   statement.symbols(symbols);
-  // Symbols that are defined have facts of their own.
+  // Defined symbols have facts of their own.
   for (const std::string& name : symbols)
     if (name.find_first_of("([ ") != std::string::npos) return false;
   if (statement.kind() == Formula::Kind::Zero) return true;
@@ -44,7 +44,7 @@ bool fails_at_zero(const std::vector<Formula>& facts, const Formula& statement) 
   return false;
 }
 
-/// The factors of a formula that says that a product of symbols is 1.
+/// The factors, if the formula says that a product of symbols is 1.
 std::optional<std::vector<std::string>> factors_of_one(const Formula& fact) {
   if (fact.kind() != Formula::Kind::Zero) return std::nullopt;
   const auto terms = fact.dim().terms();
@@ -149,7 +149,7 @@ void Scope::assume(const Formula& fact) {
     for (const Formula& part : fact.parts()) assume(part);
     return;
   }
-  // A product of integers that are not negative is 1 where all of them are.
+  // If a product of nonnegative integers is 1, each of them is 1.
   if (const auto factors = factors_of_one(fact)) {
     bool natural = true;
     for (const std::string& factor : *factors) natural = natural && implied(at_most(0, Dim::symbol(factor)));
@@ -286,7 +286,7 @@ std::vector<Dim> Scope::bound_indices(const std::vector<Dim>& extents, std::vect
 
 namespace {
 
-/// The value that dim == 0 gives to one of the bounds.
+/// The value that dim == 0 implies for one of the bounds.
 std::optional<std::pair<std::string, Dim>> solved(const Dim& dim, const std::vector<std::string>& bounds) {
   for (const auto& [names, coefficient] : dim.terms()) {
     if (names.size() != 1 || (coefficient != 1 && coefficient != -1)) continue;
@@ -299,8 +299,8 @@ std::optional<std::pair<std::string, Dim>> solved(const Dim& dim, const std::vec
   return std::nullopt;
 }
 
-/// The value that the region gives to one of the bounds, which is then no bound any more: by an equality, or by
-/// d >= 0 and -d >= 0.
+/// The value that the region implies for one of the bounds, by an equality or by d >= 0 and -d >= 0. The bound can then
+/// be eliminated.
 std::optional<std::pair<std::string, Dim>> fixed_bound(const Product& product) {
   const std::vector<Formula> alone{product.region};
   const auto& facts = product.region.kind() == Formula::Kind::And ? product.region.parts() : alone;
@@ -353,7 +353,7 @@ bool Scope::bound_by_place(Product& product) {
     const auto value = place.arguments[0].symbol_name();
     if (!value || std::ranges::find(product.bounds, *value) == product.bounds.end()) continue;
     if (!implied(less(Dim::symbol(name), *place.length), {product.region})) continue;
-    // v = at(k) for exactly one k below the length.
+    // There is exactly one k below the length with v = at(k).
     const Dim k = symbol("k");
     std::erase(product.bounds, *value);
     product = substitute(product, {{*value, place.at(k)}});

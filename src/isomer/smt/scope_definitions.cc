@@ -1,4 +1,4 @@
-// Integers that are functions of others: quotients, entries of lists, places in them.
+// Integers that are functions of others: quotients, entries of lists, and places in lists.
 
 #include "isomer/smt/scope.h"
 
@@ -12,7 +12,7 @@ Dim Scope::canonical(const Dim& dim) {
     for (const Formula& fact : frame.facts) {
       if (fact.kind() != Formula::Kind::Zero) continue;
       const auto terms = fact.dim().terms();
-      const auto& [names, coefficient] = terms.back();  // the symbol that sorts last goes
+      const auto& [names, coefficient] = terms.back();  // eliminates the symbol that sorts last
       if (terms.size() > 2 || names.size() != 1 || std::abs(coefficient) != 1 || !symbols.contains(names[0])) continue;
       if (terms[0].first.size() > 1) continue;
       values.emplace(names[0], Dim::symbol(names[0]) - Dim(coefficient) * fact.dim());
@@ -26,7 +26,7 @@ Dim Scope::quotient(const Dim& given, const Dim& by) {
   const Dim b = canonical(by);
   if (b.is(1)) return a;
   if (b.is_const() && a.is_const()) return floor_div(a, b);
-  // a = b whole + rest, term by term; where 0 <= rest < b, `whole` is the quotient.
+  // Splits a = b whole + rest, term by term. If 0 <= rest < b, `whole` is the quotient.
   Dim whole(0);
   Dim rest(0);
   for (const auto& [names, coefficient] : a.terms()) {
@@ -70,7 +70,7 @@ Dim Scope::entry(const std::string& list, const Dim& index,
 
 Dim Scope::place(const std::string& list, const Dim& value, const Dim& length,
                  const std::function<Dim(const Dim&)>& at) {
-  // The place of an entry is where the entry was read.
+  // The place of an entry is the index at which it was read.
   if (const auto name = value.symbol_name(); name && name->starts_with(list + "["))
     return definitions_.at(*name).arguments[0];
   const std::string name = "place of " + value.str() + " in " + list;
@@ -83,7 +83,7 @@ Dim Scope::place(const std::string& list, const Dim& value, const Dim& length,
                                           {within(0, symbol, length + 1)},
                                           length,
                                           at});
-    // at(place) = value; after the definition, since it speaks of the place.
+    // at(place) = value; added after the definition, because it mentions the place.
     definitions_.at(name).facts.push_back(equal(symbol, length) || equal(at(symbol), value));
   }
   return symbol;

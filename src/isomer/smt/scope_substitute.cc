@@ -1,4 +1,4 @@
-// Free symbols replaced, in everything that is made of integers.
+// Substitution of free symbols in polynomials, formulas and elements.
 
 #include "isomer/smt/scope.h"
 

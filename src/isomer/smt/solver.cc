@@ -13,7 +13,8 @@ namespace {
 
 constexpr unsigned kStepLimit = 30'000;
 constexpr unsigned kFewSteps = 3'000;
-/// For steps in which numbers grow without end, which are not counted meanwhile. No verdict of the lock hangs on it.
+/// A time limit for steps in which numbers grow without bound, which the step limit does not count. No verdict in the
+/// lock depends on it.
 constexpr unsigned kMilliseconds = 10'000;
 
 /// Whether symbols are multiplied by each other.
@@ -65,7 +66,7 @@ struct Solver::Impl {
     return formula.kind() == Formula::Kind::And ? z3::mk_and(parts) : z3::mk_or(parts);
   }
 
-  /// The formula, translated once.
+  /// A formula and its translation.
   struct Translated {
     z3::expr statement;
     NumberedFormula numbered;
@@ -78,7 +79,7 @@ struct Solver::Impl {
     return known.emplace(formula.str(), std::move(made)).first->second;
   }
 
-  /// Whether all facts hold and, where there are terms, Σ weight·[condition] is not 0.
+  /// Asks whether all facts hold and, if there are terms, Σ weight·[condition] is not 0.
   struct Question {
     std::vector<const Translated*> facts;
     std::vector<std::pair<const Translated*, Rational>> terms;
@@ -95,7 +96,7 @@ struct Solver::Impl {
       }
       return sum != 0;
     }
-    /// What is asked, whatever the symbols are called.
+    /// The content of the question, independent of the names of symbols.
     std::string key() const {
       std::string out = std::to_string(facts.size()) + " ";
       Renumbering renumbering;
@@ -130,14 +131,14 @@ struct Solver::Impl {
     z3::solver solver(context, z3::solver::simple());
     z3::params params(context);
     params.set("rlimit", steps);
-    if (nonlinear) params.set("timeout", kMilliseconds);  // a timer takes longer than most linear questions
+    if (nonlinear) params.set("timeout", kMilliseconds);  // starting a timer takes longer than most linear questions
     params.set("arith.nl", nonlinear);
-    params.set("arith.enable_hnf", false);  // its numbers grow without end, and no step is counted meanwhile
+    params.set("arith.enable_hnf", false);  // its numbers can grow without bound in a single step
     solver.set(params);
     return solver;
   }
 
-  /// The integers by which the solver has just satisfied what it was asked.
+  /// The integers with which the solver has just satisfied the question.
   Models::Model model_of(const z3::solver& solver) {
     Models::Model out(ids.size(), 0);
     const z3::model model = solver.get_model();
@@ -150,7 +151,7 @@ struct Solver::Impl {
     return out;
   }
 
-  /// Whether what satisfied the solver satisfies the question, too: products may have been unknowns. Then it is kept.
+  /// Whether the solver's model also satisfies the question: it may have treated products as unknowns. If so, keeps it.
   bool confirmed(const z3::solver& solver, const Question& question) {
     Models::Model model = model_of(solver);
     if (!question.holds(model)) return false;
@@ -164,7 +165,8 @@ struct Solver::Impl {
     return answered->second;
   }
 
-  /// Asks a solver that stays, and takes products as unknowns, first: to set up another takes longer than most answers.
+  /// First asks a persistent solver, which treats products as unknowns: creating a solver takes longer than most
+  /// answers.
   std::optional<bool> satisfiable(const Question& question) {
     if (models.any([&](const Models::Model& model) { return question.holds(model); })) return true;
     ++queries;
@@ -186,9 +188,9 @@ struct Solver::Impl {
 
   SymbolIds ids;
   Models models;
-  std::unordered_map<std::string, Translated> known;  ///< by the text of the formula
+  std::unordered_map<std::string, Translated> known;  ///< by text of the formula
   z3::solver staying = limited(kFewSteps, false);
-  std::unordered_map<std::string, std::optional<bool>> answers;  ///< by the key of the question
+  std::unordered_map<std::string, std::optional<bool>> answers;  ///< by key of the question
   size_t queries = 0;
   size_t unanswered = 0;
 };

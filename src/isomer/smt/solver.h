@@ -1,5 +1,5 @@
 #pragma once
-// Z3 for statements about integers. The only code that includes Z3 stands in solver.cc.
+// Z3 for statements about integers. Only solver.cc includes Z3.
 
 #include <boost/multiprecision/cpp_int.hpp>
 #include <memory>
@@ -12,8 +12,8 @@ namespace isomer {
 
 using Rational = boost::multiprecision::cpp_rational;
 
-/// Not to be used by two threads at once. Limits are counted in steps of the solver, not in seconds, so that the answer
-/// is the same on every machine.
+/// Not safe for concurrent use. Limits are in steps of the solver instead of seconds, so that the answer is the same on
+/// every machine.
 class Solver {
  public:
   Solver();
@@ -21,16 +21,16 @@ class Solver {
   Solver(const Solver&) = delete;
   Solver& operator=(const Solver&) = delete;
 
-  /// Whether some integers satisfy all facts; nothing where that was not found out within the limit.
+  /// Whether some integers satisfy all facts; nullopt if this was not found out within the limit.
   std::optional<bool> satisfiable(std::span<const Formula> facts);
-  /// Whether every integers that satisfy the facts make Σ weights[i]·[conditions[i]] zero. False also where that was
+  /// Whether all integers that satisfy the facts make Σ weights[i]·[conditions[i]] zero. Also returns false if this was
   /// not found out within the limit.
   bool sums_to_zero(std::span<const Formula> facts, std::span<const Formula> conditions,
                     std::span<const Rational> weights);
 
-  /// How many questions were asked; what was asked before in the same words costs nothing.
+  /// The number of questions asked. Repeated questions are cached and not counted.
   size_t queries() const;
-  /// To how many of them no answer was found: these take longest.
+  /// The number of questions without an answer. These take longest.
   size_t unanswered() const;
 
  private:

@@ -57,7 +57,7 @@ bool holds(const Formula& formula, const std::vector<int64_t>& values) {
   return formula.kind() == Formula::Kind::Zero ? value == 0 : value >= 0;
 }
 
-/// Whether `good` is true of some values of the symbols from 0 to kLargest.
+/// Whether `good` returns true for some values of the symbols from 0 to kLargest.
 bool some_values(const std::function<bool(const std::vector<int64_t>&)>& good) {
   for (int64_t a = 0; a <= kLargest; ++a)
     for (int64_t b = 0; b <= kLargest; ++b)
@@ -74,7 +74,7 @@ std::vector<Formula> random_facts(Rng& rng) {
   return out;
 }
 
-// One solver for all questions: it remembers answers and models, which must not leak from one question into another.
+// One solver for all questions: its cached answers and models must not leak from one question into another.
 TEST(Solver, AgreesWithAllValuesGoneThrough) {
   Rng rng(7);
   Solver solver;
@@ -113,7 +113,7 @@ TEST(Solver, AsksOnceWhatDiffersInNamesAlone) {
   EXPECT_EQ(solver.queries(), 1U);
   EXPECT_EQ(solver.satisfiable(impossible("c", "d")), false);
   EXPECT_EQ(solver.queries(), 1U);
-  // One symbol in both places is another question.
+  // The same symbol in both places makes a different question.
   EXPECT_EQ(solver.satisfiable(std::vector<Formula>{less(Dim::symbol("a"), Dim::symbol("b")),
                                                     less(Dim::symbol("a"), Dim::symbol("b") + 5)}),
             true);

@@ -1,0 +1,126 @@
+#include "isomer/certificate/certificate.h"
+
+#include <gmock/gmock.h>
+
+#include "isomer/base/rng.h"
+
+namespace isomer::replay {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+/// Returns a certificate with everything that one can contain.
+Certificate example() {
+  Certificate out;
+  out.isomer = "isomer 0.1.0";
+  out.input = {{12, text_digest("in")}, {{"weights \"1\"\n.bin", {3, text_digest("w")}}}, 1, {{"", 17}, {"a.b", 2}}};
+  out.output = {{34, text_digest("out")}, {}, 0xffffffffffffffff, {{"", 17}}};
+  out.shapes = {"x \"1\":0:1,3", "N=8"};
+  out.rules = {{"drop-identity", 5, Verdict::Tested, "rule drop-identity\n  (Identity ?x)\n  => ?x\n"}};
+  const Application application{"drop-identity",
+                                {7, 8},
+                                {{"x", 9}, {"y", 0}},
+                                {{"z", {1, 0, 2}}, {"w", {}}},
+                                {{"?a", "[1,N]"}, {"..c", "{group=2, mode=\"a b\"}"}}};
+  Move inner;
+  inner.before = 10;
+  inner.after = 11;
+  inner.applications = {application, application};
+  Move outer;
+  outer.before = 1;
+  outer.after = 12;
+  outer.parts = {{{3, 4}, {5}, {inner, inner}}, {{}, {6}, {inner}}};
+  Move fold;
+  fold.before = 12;
+  fold.after = 0xffffffffffffffff;
+  fold.constants = {{13, 14}, {15, 16}};
+  out.moves = {inner, outer, fold};
+  return out;
+}
+
+std::string signed_text(const std::string& text) { return text + "digest " + text_digest(text) + "\n"; }
+
+/// Returns the text without its last line.
+std::string unsigned_text(const std::string& text) { return text.substr(0, text.rfind("digest ")); }
+
+TEST(Certificate, ReadsBackAsItself) {
+  const auto again = parse_certificate(print_certificate(example()));
+  ASSERT_TRUE(again.has_value()) << again.error().message;
+  EXPECT_TRUE(*again == example());
+  const auto empty =
+      parse_certificate(print_certificate({.isomer = "isomer", .input = {.graph = 1}, .output = {.graph = 1}}));
+  ASSERT_TRUE(empty.has_value()) << empty.error().message;
+}
+
+TEST(Certificate, OlderFormatsAreRead) {
+  Certificate old = example();
+  old.format = 1;
+  old.shapes = {};
+  const std::string text = print_certificate(old);
+  EXPECT_THAT(text, StartsWith("isomer certificate 1\n"));
+  const auto again = parse_certificate(text);
+  ASSERT_TRUE(again.has_value()) << again.error().message;
+  EXPECT_TRUE(*again == old);
+}
+
+TEST(Certificate, RefusesEveryChangedByte) {
+  const std::string text = print_certificate(example());
+  for (size_t i = 0; i < text.size(); ++i) {
+    for (const char with : {' ', '\n', '0', '\0'}) {
+      std::string changed = text;
+      if (changed[i] == with) continue;
+      changed[i] = with;
+      EXPECT_FALSE(parse_certificate(changed).has_value()) << "byte " << i;
+    }
+    std::string shorter = text;
+    shorter.erase(i, 1);
+    EXPECT_FALSE(parse_certificate(shorter).has_value()) << "byte " << i;
+  }
+  EXPECT_FALSE(parse_certificate(text + "\n").has_value());
+  EXPECT_FALSE(parse_certificate(text + text).has_value());
+  EXPECT_FALSE(parse_certificate("").has_value());
+}
+
+TEST(Certificate, HasOneWayToBeWritten) {
+  const std::string text = unsigned_text(print_certificate(example()));
+  ASSERT_TRUE(parse_certificate(signed_text(text)).has_value());
+  const auto with = [&](const std::string& what, const std::string& by) {
+    std::string changed = text;
+    changed.replace(changed.find(what), what.size(), by);
+    return parse_certificate(signed_text(changed));
+  };
+  EXPECT_THAT(with("\nstep", "\n step").error().message, HasSubstr("line"));
+  EXPECT_FALSE(with("  graph", "   graph").has_value());
+  EXPECT_FALSE(with("ffffffffffffffff", "FFFFFFFFFFFFFFFF").has_value());
+  EXPECT_FALSE(with("input 12", "input 012").has_value());
+  EXPECT_FALSE(with("2 values", "3 values").has_value()) << "the sentences follow from the rest";
+  EXPECT_FALSE(with("certificate 2", "certificate 1").has_value()) << "format 1 has no shapes";
+  EXPECT_FALSE(with("certificate 2", "certificate 3").has_value());
+  EXPECT_FALSE(with("shape \"N=8\"", "shape N=8").has_value());
+  EXPECT_FALSE(with("tested", "certain").has_value());
+}
+
+TEST(Certificate, SurvivesRandomEdits) {
+  const std::string text = unsigned_text(print_certificate(example()));
+  Rng rng(3);
+  for (int i = 0; i < 20'000; ++i) {
+    std::string changed = text;
+    for (uint64_t edits = 1 + rng.below(4); edits > 0; --edits) {
+      const size_t at = rng.below(changed.size());
+      if (rng.below(3) == 0)
+        changed.erase(at, 1 + rng.below(20));
+      else if (rng.below(2) == 0)
+        changed.insert(at, changed.substr(rng.below(changed.size()), rng.below(40)));
+      else
+        changed[at] = static_cast<char>(rng.below(256));
+    }
+    const auto read = parse_certificate(signed_text(changed));
+    if (read) {
+      EXPECT_EQ(print_certificate(*read), signed_text(changed));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace isomer::replay

@@ -1,0 +1,93 @@
+// Prints certificates.
+
+#include <fmt/ranges.h>
+
+#include "isomer/certificate/certificate.h"
+#include "isomer/certificate/replay.h"
+#include "isomer/ir/text.h"
+
+namespace isomer::replay {
+namespace {
+
+std::string hash_text(uint64_t hash) { return hash == 0 ? "-" : fmt::format("{:016x}", hash); }
+
+std::string hash_list(const std::vector<uint64_t>& hashes) {
+  std::string out;
+  for (const uint64_t hash : hashes) out += " " + hash_text(hash);
+  return out;
+}
+
+void print_stamp(std::string& out, const char* what, const ModelStamp& stamp) {
+  out += fmt::format("{} {} {}\n", what, stamp.file.bytes, stamp.file.digest);
+  for (const auto& [name, file] : stamp.data)
+    out += fmt::format("  data {} {} {}\n", file.bytes, file.digest, isomer::quoted(name));
+  for (const auto& [domain, version] : stamp.opsets)
+    out += fmt::format("  opset {} {}\n", version, isomer::quoted(domain));
+  out += fmt::format("  graph {:016x}\n", stamp.graph);
+}
+
+void print_rule_lines(std::string& out, const CertifiedRule& rule) {
+  out += fmt::format("rule {:016x} {} {}\n", rule.hash, verdict_name(rule.verdict), rule.name);
+  size_t at = 0;
+  while (at < rule.text.size()) {
+    const size_t end = std::min(rule.text.find('\n', at), rule.text.size());
+    out += "| " + rule.text.substr(at, end - at) + "\n";
+    at = end + 1;
+  }
+}
+
+void print_application(std::string& out, const Application& one, const std::string& indent) {
+  out += indent + "apply " + one.rule + "\n";
+  out += indent + "  replaces" + hash_list(one.roots) + "\n";
+  for (const auto& [name, hash] : one.values) out += indent + fmt::format("  ?{} {}\n", name, hash_text(hash));
+  for (const auto& [name, hashes] : one.sequences) out += indent + fmt::format("  @{}{}\n", name, hash_list(hashes));
+  for (const auto& [name, text] : one.attributes) out += indent + fmt::format("  {} = {}\n", name, text);
+}
+
+void print_moves(std::string& out, const std::vector<Move>& moves, const std::string& indent) {
+  for (const Move& move : moves) {
+    out += indent + fmt::format("step {:016x} {:016x}\n", move.before, move.after);
+    for (const Application& one : move.applications) print_application(out, one, indent + "  ");
+    for (const PartRewrite& part : move.parts) {
+      out += indent + "  part\n";
+      out += indent + "    reads" + hash_list(part.inputs) + "\n";
+      out += indent + "    gives" + hash_list(part.outputs) + "\n";
+      print_moves(out, part.moves, indent + "    ");
+      out += indent + "  end\n";
+    }
+    for (const auto& [value, tensor] : move.constants)
+      out += indent + fmt::format("  fold {:016x} {:016x}\n", value, tensor);
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> beside_rules(const Certificate& certificate) {
+  const size_t folded = tally_of(certificate.moves).constants;
+  return {
+      fmt::format("import: the input reads as graph {:016x}: parameters are attributes whatever the opset, equal nodes "
+                  "are one, what is not known is kept as it is",
+                  certificate.input.graph),
+      fmt::format("constants: {} value{} that depend{} on constants alone {} computed by the reference kernels", folded,
+                  folded == 1 ? "" : "s", folded == 1 ? "s" : "", folded == 1 ? "is" : "are"),
+      "shapes: nothing is assumed; every condition holds for all values of the symbolic dimensions",
+      "dead code: what no output needs any more is dropped after every step",
+      "opset: the output imports the opsets of the input",
+      fmt::format(
+          "export: what is written reads as graph {:016x}; an Identity stands where one value has several names",
+          certificate.output.graph),
+  };
+}
+
+std::string print_certificate(const Certificate& certificate) {
+  std::string out = fmt::format("isomer certificate {}\nmade by {}\n", certificate.format, certificate.isomer);
+  print_stamp(out, "input", certificate.input);
+  print_stamp(out, "output", certificate.output);
+  for (const std::string& shape : certificate.shapes) out += fmt::format("shape {}\n", isomer::quoted(shape));
+  for (const std::string& sentence : beside_rules(certificate)) out += "beside " + sentence + "\n";
+  for (const CertifiedRule& rule : certificate.rules) print_rule_lines(out, rule);
+  print_moves(out, certificate.moves, "");
+  return out + "digest " + text_digest(out) + "\n";
+}
+
+}  // namespace isomer::replay

@@ -1,0 +1,112 @@
+#include "isomer/check/bounds_ladder.h"
+
+#include <algorithm>
+
+#include "isomer/check/operand_shapes.h"
+
+namespace isomer {
+namespace {
+
+constexpr size_t kAny = InstanceBounds::kAny;
+
+struct Rung {
+  Ints extents;
+  size_t lengths = kAny;
+  size_t odd = kAny;
+  size_t others = kAny;
+  bool free_broadcasts = false;
+};
+
+/// Which parts a rule's pattern has: bounds on other parts would have no effect.
+struct PatternParts {
+  bool sequences = false;
+  bool attributes = false;
+  bool divisors = false;
+  bool groups = false;  // it binds a number of groups, so it may rearrange them
+
+  void read(const Term& term) {
+    sequences = sequences || term.kind == Term::Kind::Sequence || term.repeated;
+    attributes = attributes || !term.attrs.empty() || !term.rest.empty();
+    for (const auto& [name, value] : term.attrs)
+      groups = groups || (name == "group" && value.kind == Expr::Kind::Variable);
+    divisors = divisors || (term.op != nullptr && divides_extents(*term.op));
+    for (const Term& operand : term.operands) read(operand);
+  }
+};
+
+Ladder ladder(const std::vector<Rung>& rungs, size_t part, const PatternParts& pattern) {
+  Ladder out{{}, false, part};
+  for (const Rung& rung : rungs) {
+    InstanceBounds bounds{.extents = rung.extents,
+                          .max_sequence = pattern.sequences ? rung.lengths : 1,
+                          .max_odd = pattern.attributes ? rung.odd : kAny,
+                          .max_others = rung.others,
+                          .free_broadcasts = rung.free_broadcasts};
+    if (out.rungs.empty() || !(out.rungs.back() == bounds)) out.rungs.push_back(std::move(bounds));
+  }
+  return out;
+}
+
+}  // namespace
+
+std::vector<Ladder> ladders(const Rule& rule) {
+  PatternParts pattern;
+  for (const Term& term : rule.sources) pattern.read(term);
+  std::vector<Ladder> out;
+  out.push_back(ladder({{{1, 2, 3}, 3},
+                        {{1, 2, 3}, 3, 2},
+                        {{1, 2}, 3},
+                        {{1, 2}, 3, 2},
+                        {{1, 2}, 3, 1},
+                        {{1, 2}, 2, 2},
+                        {{1, 2}, 2, 1},
+                        {{1, 2}, 2, 0},
+                        {{1, 2}, 2, 1, 3},
+                        {{1, 2}, 2, 1, 2},
+                        {{1, 2}, 2, 0, 2},
+                        {{1, 2}, 2, 1, 1},
+                        {{1, 2}, 2, 0, 1},
+                        {{2}, 2, 0, 0}},
+                       1, pattern));
+  if (pattern.attributes)
+    out.push_back(ladder({{{1, 2}, 2, kAny, 4},
+                          {{1, 2}, 2, 4, 4},
+                          {{1, 2}, 2, 3, 4},
+                          {{1, 2}, 2, kAny, 2},
+                          {{1, 2}, 3, kAny, 1},
+                          {{1, 2}, 2, kAny, 1},
+                          {{2}, 2, kAny, 0, true},
+                          {{2}, 2, 3, 0, true},
+                          {{2}, 2, 2, 0, true},
+                          {{2}, 2, kAny, 0},
+                          {{2}, 2, 2, 0},
+                          {{2}, 2, 1, 0}},
+                         2, pattern));
+  if (pattern.attributes) out.back().for_attributes = true;
+  if (pattern.divisors)
+    out.push_back(ladder({{{2, 4}, 2, kAny, kAny, true},
+                          {{2, 4}, 2, kAny, 2, true},
+                          {{2, 4}, 2, kAny, 1, true},
+                          {{2, 4}, 2, 2, 2, true},
+                          {{2, 4}, 2, 1, 2, true},
+                          {{2, 4}, 2, 1, 1, true}},
+                         2, pattern));
+  if (pattern.groups)
+    out.push_back(
+        ladder({{{2, 6, 8}, 2, 1, 3, true}, {{2, 6, 8}, 2, 0, 3, true}, {{2, 6, 8}, 2, 0, 2, true}}, 2, pattern));
+  return out;
+}
+
+std::string bounds_text(const InstanceBounds& bounds) {
+  const bool from_one = bounds.extents.front() == 1;
+  std::string out = from_one ? fmt::format("extents <= {}", bounds.extents.back())
+                             : fmt::format("extents {}", fmt::join(bounds.extents, " or "));
+  if (bounds.free_broadcasts) out += " but for broadcasting";
+  if (bounds.extents.size() > 1 && bounds.max_others != kAny)
+    out += fmt::format(", other than 2 <= {}", bounds.max_others);
+  if (bounds.max_sequence > 1) out += fmt::format(", lengths <= {}", bounds.max_sequence);
+  if (bounds.max_odd != kAny) out += fmt::format(", odd attributes <= {}", bounds.max_odd);
+  return out;
+}
+
+}  // namespace isomer

@@ -1,0 +1,28 @@
+#pragma once
+// The bounds within which a rule is tried, from wide to narrow.
+
+#include <vector>
+
+#include "isomer/check/instances.h"
+#include "isomer/rules/rule.h"
+
+namespace isomer {
+
+/// A list of bounds, from wide to narrow; the first that can be enumerated are used. Element type and rank keep their
+/// defaults.
+struct Ladder {
+  std::vector<InstanceBounds> rungs;
+  /// Used only if the first ladder had to bound the number of non-plain attributes.
+  bool for_attributes = false;
+  size_t part = 1;  ///< the divisor of the instances and steps that a check may use: 1 / part of them
+};
+
+/// Returns the ladders of a rule. The first keeps shapes varied and gives up combinations of non-plain attributes. The
+/// second does the reverse; it is used if the first had to bound the attributes. The third has extents that can be
+/// divided into halves of more than 1, for rules about groups or blocks.
+std::vector<Ladder> ladders(const Rule& rule);
+
+/// "extents <= 2, other than 2 <= 1, lengths <= 3, odd attributes <= 1".
+std::string bounds_text(const InstanceBounds& bounds);
+
+}  // namespace isomer

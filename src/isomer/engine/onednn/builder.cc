@@ -1,0 +1,289 @@
+#include "isomer/engine/onednn/builder.h"
+
+#include <atomic>
+#include <cstring>
+#include <exception>
+#include <limits>
+#include <mutex>
+#include <thread>
+
+#include "isomer/engine/onednn/threads.h"
+#include "isomer/engine/onednn/workspace.h"
+
+namespace isomer::onednn {
+namespace {
+
+constexpr size_t kForever = std::numeric_limits<size_t>::max();
+
+std::vector<size_t> last_readers(const Graph& graph, std::span<const Group> groups) {
+  std::vector<size_t> last(graph.num_values(), 0);
+  const auto read = [&](NodeId node, size_t group) {
+    for (const ValueId operand : graph.operands(graph.node(node)))
+      if (operand != kNoValue) last[operand] = group;
+  };
+  for (size_t g = 0; g < groups.size(); ++g) {
+    read(groups[g].root, g);
+    for (const Post& post : groups[g].posts) read(post.node, g);
+  }
+  for (const ValueId output : graph.outputs()) last[output] = kForever;
+  return last;
+}
+
+/// Copies elements to another layout. Paddings are zero.
+void copy(const dnnl::engine& engine, const Builder::Copy& copy) {
+  const size_t element = dnnl::memory::data_type_size(copy.to.data_type());
+  const bool padded = copy.to.get_size() > static_cast<size_t>(element_count(copy.to.dims())) * element;
+  if (padded) std::memset(copy.target, 0, copy.to.get_size());
+  dnnl::memory a(copy.from, engine, const_cast<std::byte*>(copy.source));
+  dnnl::memory b(copy.to, engine, copy.target);
+  dnnl::stream stream(engine);
+  dnnl::reorder(a, b).execute(stream, a, b);
+  stream.wait();
+}
+
+/// Performs copies with the current number of threads, each copy in one thread: there are many and most are small.
+void perform(const dnnl::engine& engine, std::span<const Builder::Copy> copies) {
+  std::atomic<size_t> next = 0;
+  std::exception_ptr problem;
+  std::mutex guard;  // of `problem`
+  const auto work = [&] {
+    const ThreadScope alone(1);
+    try {
+      for (size_t i = next++; i < copies.size(); i = next++) copy(engine, copies[i]);
+    } catch (...) {
+      const std::lock_guard<std::mutex> lock(guard);
+      problem = std::current_exception();
+    }
+  };
+  const size_t threads = std::min(static_cast<size_t>(current_threads()), copies.size());
+  std::vector<std::thread> helpers;
+  for (size_t i = 1; i < threads; ++i) helpers.emplace_back(work);
+  work();
+  for (std::thread& helper : helpers) helper.join();
+  if (problem != nullptr) std::rethrow_exception(problem);
+}
+
+}  // namespace
+
+dnnl::primitive_attr scratch_by_user() {
+  dnnl::primitive_attr attr;
+  attr.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+  return attr;
+}
+
+Builder::Builder(Graph graph, std::vector<Group> groups, Tuner& tuner, ElementType type)
+    : program_{.graph = std::move(graph), .engine = dnnl::engine(dnnl::engine::kind::cpu, 0)},
+      groups_(std::move(groups)),
+      tuner_(tuner),
+      type_(type),
+      block_(native_block()),
+      placement_(place_concats(program_.graph, block_, type_)),
+      last_reader_(last_readers(program_.graph, groups_)),
+      forms_(program_.graph.num_values()) {
+  const Graph& g = program_.graph;
+  for (size_t i = 0; i < g.inputs().size(); ++i) {
+    const ValueId input = g.inputs()[i];
+    const TensorType& given = g.type(input);
+    const bool flat = given.known() && given.dtype != DType::String && concrete(*given.shape);
+    Location location = box();
+    if (flat) {
+      location = {new_buffer(Place::Input, Tensor::byte_size(given.dtype, *concrete(*given.shape)), i)};
+      if (given.dtype == DType::Float) location.desc = plain_desc(dims_of(given));
+    }
+    program_.inputs.push_back(location);
+    place(input, location);
+  }
+}
+
+void Builder::start(size_t group, bool alone) {
+  now_ = group;
+  alone_ = alone;
+}
+
+BufferId Builder::new_buffer(Place place, size_t bytes, size_t index) {
+  program_.buffers.push_back({place, bytes, index});
+  in_buffer_.emplace_back();
+  return static_cast<BufferId>(program_.buffers.size() - 1);
+}
+
+Location Builder::room(size_t bytes, const Desc& desc) { return {new_buffer(Place::Arena, bytes), 0, desc}; }
+Location Builder::box() { return {new_buffer(Place::Box, 0, program_.boxes++)}; }
+
+void Builder::place(ValueId value, const Location& location) {
+  in_buffer_[location.buffer].push_back(value);
+  forms_[value].insert(forms_[value].begin(), location);
+}
+
+Location Builder::at(ValueId value) {
+  if (forms_[value].empty()) {  // only constants have no location before first use
+    const Tensor& tensor = *program_.graph.constant(value);
+    if (tensor.dtype() == DType::String) {
+      // Text has no flat bytes; a kernel that reads it uses the tensor itself.
+      Location location = box();
+      place(value, location);
+      Kernel fill{.name = "Constant", .implementation = "reference"};
+      fill.function = [tensor, location](Workspace& workspace) -> Status {
+        workspace.box(location) = tensor;
+        return {};
+      };
+      emit(std::move(fill));
+      return location;
+    }
+    place(value, constant(tensor));
+  }
+  return forms_[value].front();
+}
+
+bool Builder::boxed(ValueId value) { return program_.buffers[at(value).buffer].place == Place::Box; }
+
+const Location* Builder::known_form(ValueId value, const Desc& desc) const {
+  for (const Location& form : forms_[value])
+    if (same_layout(form.desc, desc)) return &form;
+  return nullptr;
+}
+
+Location Builder::as(ValueId value, const Desc& desc) {
+  at(value);
+  if (desc.dims() != dims_of(program_.graph.type(value))) {
+    Location location = as(value, plain_desc(dims_of(program_.graph.type(value)), desc.data_type()));
+    location.desc = desc;
+    return location;
+  }
+  if (const Location* form = known_form(value, desc)) return {form->buffer, form->offset, desc};
+  if (program_.graph.constant(value) != nullptr) {
+    forms_[value].push_back(constant(value, plain_desc(desc.dims()), desc));
+  } else {
+    const Location copy = room(desc.get_size(), desc);
+    emit_reorder(forms_[value].front(), copy, value);
+    forms_[value].push_back(copy);
+  }
+  in_buffer_[forms_[value].back().buffer].push_back(value);
+  return forms_[value].back();
+}
+
+Location Builder::plain(ValueId value) {
+  const Location location = at(value);
+  if (boxed(value) || program_.graph.type(value).dtype != DType::Float) return location;
+  return as(value, plain_desc(dims_of(program_.graph.type(value))));
+}
+
+Location Builder::row_major(ValueId value) {
+  const Location location = at(value);
+  if (boxed(value) || program_.graph.type(value).dtype != DType::Float) return location;
+  return as(value, plain_desc(dims_of(program_.graph.type(value)), location.desc.data_type()));
+}
+
+Location Builder::constant(ValueId value, const Desc& from, const Desc& to) {
+  auto& known = reordered_[value];
+  for (const Reordered& one : known)
+    if (one.from == from && one.at.desc == to) return one.at;
+  known.push_back({from, copied_constant(program_.graph.constant(value)->bytes().data(), from, to)});
+  return known.back().at;
+}
+
+Location Builder::copied_constant(const std::byte* source, const Desc& from, const Desc& to) {
+  std::byte* const bytes = program_.pool.allocate(to.get_size());
+  copies_.push_back({from, source, to, bytes});
+  program_.constants.push_back({Tensor(), bytes});
+  return {new_buffer(Place::Constant, to.get_size(), program_.constants.size() - 1), 0, to};
+}
+
+Location Builder::constant(Tensor tensor, const Desc& from, const Desc& to) {
+  copied_.push_back(std::move(tensor));
+  return copied_constant(copied_.back().bytes().data(), from, to);
+}
+
+Location Builder::constant(const Tensor& tensor) {
+  program_.constants.push_back({tensor, nullptr});
+  Location location{new_buffer(Place::Constant, tensor.bytes().size(), program_.constants.size() - 1)};
+  if (tensor.dtype() == DType::Float) location.desc = plain_desc(dims_of(tensor.type()));
+  return location;
+}
+
+bool Builder::may_overwrite(const Location& location) const {
+  if (alone_ || program_.buffers[location.buffer].place != Place::Arena) return false;
+  const auto elsewhere = [&](const Location& form) {
+    return form.buffer == location.buffer && (form.offset != location.offset || !same_layout(form.desc, location.desc));
+  };
+  for (const ValueId value : in_buffer_[location.buffer]) {
+    if (last_reader_[value] > now_) return false;
+    // Elements that the group reads elsewhere in the buffer would be overwritten before they are read.
+    if (last_reader_[value] == now_ && std::ranges::any_of(forms_[value], elsewhere)) return false;
+  }
+  return true;
+}
+
+std::optional<Location> Builder::place_in_concat(ValueId value) {
+  const auto& part = placement_.parts[value];
+  if (!part) return std::nullopt;
+  const auto known = roots_.find(part->root);
+  if (known != roots_.end()) return Location{known->second, part->offset, part->desc};
+  const BufferId buffer = new_buffer(Place::Arena, placement_.parts[part->root]->desc.get_size());
+  roots_[part->root] = buffer;
+  // All values that will be in the buffer, so that nothing of it is overwritten too early.
+  for (ValueId other = 0; other < placement_.parts.size(); ++other)
+    if (placement_.parts[other] && placement_.parts[other]->root == part->root) in_buffer_[buffer].push_back(other);
+  return Location{buffer, part->offset, part->desc};
+}
+
+Location Builder::result(ValueId value, const Desc& desc, std::optional<Location> over) {
+  if (const auto part = place_in_concat(value); part && same_layout(part->desc, desc))
+    return {part->buffer, part->offset, desc};
+  if (over && same_layout(over->desc, desc) && may_overwrite(*over)) return {over->buffer, over->offset, desc};
+  return room(desc.get_size(), desc);
+}
+
+void Builder::emit_primitive(std::string name, dnnl::primitive primitive, const char* implementation,
+                             std::vector<Argument> arguments, const Desc& scratch, std::vector<ValueId> values) {
+  if (scratch.get_size() > 0) arguments.push_back({DNNL_ARG_SCRATCHPAD, room(scratch.get_size(), scratch)});
+  Kernel kernel{.name = std::move(name),
+                .implementation = implementation,
+                .primitive = std::move(primitive),
+                .arguments = std::move(arguments),
+                .values = std::move(values)};
+  for (const Argument& argument : kernel.arguments) kernel.buffers.push_back(argument.at.buffer);
+  emit(std::move(kernel));
+}
+
+void Builder::emit_reorder(const Location& from, const Location& to, ValueId value) {
+  const dnnl::reorder::primitive_desc desc(program_.engine, from.desc, program_.engine, to.desc, scratch_by_user());
+  emit("reorder", desc, {{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}}, {value});
+}
+
+Status Builder::emit_output(size_t index) {
+  const ValueId value = program_.graph.outputs()[index];
+  const Location from = at(value);
+  if (boxed(value)) {
+    program_.outputs.push_back(from);
+    return {};
+  }
+  const TensorType& type = program_.graph.type(value);
+  const size_t bytes = Tensor::byte_size(type.dtype, *concrete(*type.shape));
+  Location to{new_buffer(Place::Output, bytes, index)};
+  program_.outputs.push_back(to);
+  if (type.dtype == DType::Float && bytes > 0) {
+    to.desc = plain_desc(dims_of(type));
+    const Location* form = known_form(value, to.desc);
+    if (form == nullptr) {
+      emit_reorder(from, to, value);
+      return {};
+    }
+  }
+  const Location* plain = type.dtype == DType::Float && bytes > 0 ? known_form(value, to.desc) : &forms_[value].front();
+  Kernel kernel{.name = "copy output", .implementation = "memcpy", .buffers = {plain->buffer, to.buffer}};
+  kernel.function = [source = *plain, to, bytes](Workspace& workspace) -> Status {
+    if (bytes > 0) std::memcpy(workspace.address(to), workspace.address(source), bytes);
+    return {};
+  };
+  emit(std::move(kernel));
+  return {};
+}
+
+Result<Program> Builder::finish() {
+  for (size_t i = 0; i < program_.graph.outputs().size(); ++i) ISOMER_CHECK(emit_output(i));
+  perform(program_.engine, copies_);
+  place_in_arena(program_);
+  return std::move(program_);
+}
+
+}  // namespace isomer::onednn

@@ -1,0 +1,128 @@
+#pragma once
+// Builds a program: tracks where every value is and in which layout, and converts it if a kernel needs another layout.
+
+#include <map>
+#include <optional>
+
+#include "isomer/engine/onednn/fusion.h"
+#include "isomer/engine/onednn/placement.h"
+#include "isomer/engine/onednn/program.h"
+#include "isomer/engine/onednn/tuner.h"
+
+namespace isomer::onednn {
+
+/// Returns the attributes of primitives whose scratch memory is in the arena.
+dnnl::primitive_attr scratch_by_user();
+
+class Builder {
+ public:
+  /// A constant that is to be converted to another layout.
+  struct Copy {
+    Desc from;
+    const std::byte* source;
+    Desc to;
+    std::byte* target;
+  };
+
+  /// Places the graph's inputs. Keeps a reference to the tuner. `type`: see type().
+  Builder(Graph graph, std::vector<Group> groups, Tuner& tuner, ElementType type);
+
+  const Graph& graph() const { return program_.graph; }
+  const dnnl::engine& engine() const { return program_.engine; }
+  std::span<const Group> groups() const { return groups_; }
+  const ConcatPlacement& placement() const { return placement_; }
+  Tuner& tuner() { return tuner_; }
+  /// The element type in which convolutions and products compute if they can, and of their results.
+  ElementType type() const { return type_; }
+  /// The element type for this result. It is `type`, except that outputs are not rounded to a smaller type first.
+  ElementType result_type(ValueId value, ElementType type) const {
+    return program_.graph.is_output(value) ? kF32 : type;
+  }
+  /// The types to try for a kernel, best first.
+  std::vector<ElementType> types() const { return type_ == kF32 ? std::vector{kF32} : std::vector{type_, kF32}; }
+  /// Number of channels that this processor's kernels handle at once.
+  int block() const { return block_; }
+
+  /// Starts a group. With `alone`, its nodes become kernels one by one, and nothing is overwritten.
+  void start(size_t group, bool alone);
+
+  /// Returns the location of a value as it was computed.
+  Location at(ValueId value);
+  /// Returns an f32 value in this layout and type; emits a copy if there is none in that layout yet. A layout with
+  /// different extents (but as many elements) must be row-major.
+  Location as(ValueId value, const Desc& desc);
+  /// Returns a value in row-major order; floating-point values in f32.
+  Location plain(ValueId value);
+  /// Returns a value in row-major order; floating-point values in the type in which they were computed.
+  Location row_major(ValueId value);
+  /// Returns where the elements of an f32 constant, now in layout `from`, will be in the layout `to` when the program
+  /// is finished. Repeated calls return the same location.
+  Location constant(ValueId value, const Desc& from, const Desc& to);
+  /// Adds a new constant.
+  Location constant(const Tensor& tensor);
+  /// Adds a new constant whose elements are in layout `from`, and will be in layout `to`.
+  Location constant(Tensor tensor, const Desc& from, const Desc& to);
+  bool boxed(ValueId value);
+
+  /// Returns space for the result of the current group in this layout: its place within a concatenation, if that has
+  /// the same layout; else `over`, if that may be overwritten and has the same layout; else a new buffer.
+  Location result(ValueId value, const Desc& desc, std::optional<Location> over = std::nullopt);
+  /// Returns temporary space, which is in use until the last kernel that accesses it.
+  Location room(size_t bytes, const Desc& desc = {});
+  Location box();
+  /// Returns whether the current group may overwrite this location element by element: nothing else reads it later, and
+  /// the group itself reads nothing else from the buffer.
+  bool may_overwrite(const Location& location) const;
+  /// Sets the location of a value.
+  void place(ValueId value, const Location& location);
+  /// Returns the place of a value in its concatenation, if the value belongs there.
+  std::optional<Location> place_in_concat(ValueId value);
+
+  /// Appends a kernel. A primitive's scratch memory is added to the arguments.
+  template <class PrimitiveDesc>
+  void emit(const std::string& name, const PrimitiveDesc& desc, const std::vector<Argument>& arguments,
+            const std::vector<ValueId>& values);
+  void emit(Kernel kernel) { program_.kernels.push_back(std::move(kernel)); }
+  /// Appends a copy that changes the layout.
+  void emit_reorder(const Location& from, const Location& to, ValueId value);
+
+  /// Returns the program after all groups have their kernels: converts constants to their layouts, and copies outputs
+  /// to the caller's memory.
+  Result<Program> finish();
+
+ private:
+  Location copied_constant(const std::byte* source, const Desc& from, const Desc& to);
+  BufferId new_buffer(Place place, size_t bytes, size_t index = 0);
+  void emit_primitive(std::string name, dnnl::primitive primitive, const char* implementation,
+                      std::vector<Argument> arguments, const Desc& scratch, std::vector<ValueId> values);
+  Status emit_output(size_t index);
+  const Location* known_form(ValueId value, const Desc& desc) const;
+
+  Program program_;
+  std::vector<Group> groups_;
+  Tuner& tuner_;
+  const ElementType type_;
+  const int block_;
+  ConcatPlacement placement_;
+  size_t now_ = 0;
+  bool alone_ = false;
+  std::vector<size_t> last_reader_;              // group, by value; greater than any group for outputs
+  std::vector<std::vector<Location>> forms_;     // by value; the first is the original one
+  std::vector<std::vector<ValueId>> in_buffer_;  // values in a buffer, by buffer
+  std::map<ValueId, BufferId> roots_;            // buffers of concatenations
+  struct Reordered {
+    Desc from;
+    Location at;
+  };
+  std::map<ValueId, std::vector<Reordered>> reordered_;  // of constants
+  std::vector<Copy> copies_;                             // of constants, performed at the end
+  std::vector<Tensor> copied_;                           // their sources that are not constants of the graph
+};
+
+template <class PrimitiveDesc>
+void Builder::emit(const std::string& name, const PrimitiveDesc& desc, const std::vector<Argument>& arguments,
+                   const std::vector<ValueId>& values) {
+  emit_primitive(name, dnnl::primitive(desc.get()), desc.impl_info_str(), arguments, desc.scratchpad_desc(), values);
+}
+
+}  // namespace isomer::onednn

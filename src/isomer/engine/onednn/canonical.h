@@ -1,0 +1,19 @@
+#pragma once
+// Prepares a graph for planning: makes extents concrete, folds everything that they determine, and normalizes nodes to
+// the forms that kernels have.
+
+#include <span>
+
+#include "isomer/base/result.h"
+#include "isomer/ir/graph.h"
+
+namespace isomer::onednn {
+
+/// Returns the graph for inputs of these types, which must fit its own. Nodes that depend only on constants and extents
+/// are folded (except for results above 256 MiB that are larger than their operands). Opaque nodes whose parameters
+/// become known are normalized. Batch normalizations are merged into the convolutions before them if nothing else reads
+/// these; a Gelu that is written out becomes one node; a concatenation that begins with the operands of another begins
+/// with that one. Outputs keep their order and meaning.
+Result<Graph> canonicalize(const Graph& graph, std::span<const TensorType> inputs);
+
+}  // namespace isomer::onednn

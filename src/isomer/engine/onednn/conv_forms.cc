@@ -1,0 +1,74 @@
+#include "isomer/engine/onednn/conv_forms.h"
+
+#include <mutex>
+#include <unordered_map>
+
+#include "isomer/base/hash.h"
+#include "isomer/engine/onednn/conv_problem.h"
+
+namespace isomer::onednn {
+namespace {
+
+Form form_of(const Desc& desc) {
+  if (channel_block(desc) > 1) return channel_block(desc);
+  if (lies_plain(desc)) return kPlainForm;
+  return is_strided(desc) && strides_of(desc)[1] == 1 ? kLastForm : kStridedForm;
+}
+
+/// Batch normalizations will have been merged into the weights and the bias.
+bool is_folded(const Post& post) { return post.function && post.function->algorithm == dnnl::algorithm::undef; }
+
+uint64_t hash_of(const Graph& graph, const Group& group) {
+  const Node& node = graph.node(group.root);
+  uint64_t hash = node.attrs.hash();
+  for (const ValueId operand : graph.operands(node))
+    hash = hash_mix(hash, operand == kNoValue ? 0 : graph.type(operand).hash());
+  for (const Post& post : group.posts) {
+    if (post.function) {
+      hash = hash_mix(hash, static_cast<uint64_t>(post.function->algorithm));
+    } else {
+      hash = hash_mix(hash_mix(hash, graph.type(post.added).hash()), graph.is_weight(post.added) ? 1 : 2);
+    }
+  }
+  return hash;
+}
+
+std::vector<ConvForm> ask(const Graph& graph, const Group& group, const dnnl::engine& engine) {
+  auto problem = read_conv(graph, graph.node(group.root));
+  if (!problem) return {};
+  std::vector<Post> posts;
+  for (const Post& post : group.posts) {
+    if (is_folded(post)) problem->bias = true;
+    if (!is_folded(post)) posts.push_back(post);
+  }
+  std::vector<ConvForm> forms;
+  for (const ConvLayouts& layouts : conv_layouts(*problem, native_block(), kF32, kF32)) {
+    const auto choice =
+        conv_candidate(graph, engine, *problem, posts, layouts, true, dnnl::algorithm::convolution_direct);
+    if (choice)
+      forms.push_back(
+          {form_of(choice->desc.src_desc()), form_of(choice->desc.dst_desc()), choice->posts.summed.has_value()});
+  }
+  return forms;
+}
+
+}  // namespace
+
+struct ConvForms::State {
+  dnnl::engine engine{dnnl::engine::kind::cpu, 0};
+  std::mutex mutex;
+  std::unordered_map<uint64_t, std::vector<ConvForm>> known;  // guarded by mutex; entries are never moved
+};
+
+ConvForms::ConvForms() : state_(std::make_unique<State>()) {}
+ConvForms::~ConvForms() = default;
+
+std::span<const ConvForm> ConvForms::of(const Graph& graph, const Group& group) {
+  const uint64_t hash = hash_of(graph, group);
+  const std::lock_guard<std::mutex> lock(state_->mutex);
+  const auto [entry, fresh] = state_->known.try_emplace(hash);
+  if (fresh) entry->second = ask(graph, group, state_->engine);
+  return entry->second;
+}
+
+}  // namespace isomer::onednn

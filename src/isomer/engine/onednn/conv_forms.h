@@ -1,0 +1,43 @@
+#pragma once
+// Which layouts the runtime's convolutions read and write, for a planner that compiles nothing.
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "isomer/engine/onednn/fusion.h"
+
+namespace isomer::onednn {
+
+/// The memory layout of a value, as far as kernels distinguish it: the number of channels in a block, or one of the
+/// following constants.
+using Form = int64_t;
+inline constexpr Form kPlainForm = 1;     ///< row-major
+inline constexpr Form kLastForm = 0;      ///< channels innermost
+inline constexpr Form kStridedForm = -1;  ///< a view with gaps, or in another order
+
+/// One way to compute a convolution.
+struct ConvForm {
+  Form src = kPlainForm;
+  Form dst = kPlainForm;
+  bool sums = false;  ///< the first added value with the result's extents must be in the result's place
+};
+
+/// Asks oneDNN once for each convolution with its posts. Thread-safe.
+class ConvForms {
+ public:
+  ConvForms();
+  ~ConvForms();
+  ConvForms(const ConvForms&) = delete;
+  ConvForms& operator=(const ConvForms&) = delete;
+
+  /// Returns the ways that lower_conv considers in f32 and without measuring, in its order; none if the runtime has no
+  /// kernel or extents are unknown. `group` comes from fuse_ahead.
+  std::span<const ConvForm> of(const Graph& graph, const Group& group);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace isomer::onednn

@@ -1,0 +1,139 @@
+// Corner cases in which random graphs (tests/differential) once found bugs of the built-in runtime.
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "isomer/engine/onednn/testing.h"
+
+namespace isomer::onednn {
+namespace {
+
+TEST(Corners, ConcatenatesWhatDoesNotLieInARowWithinWhatDoes) {
+  expect_as_reference(R"(
+    input a: f32[2,2]
+    input b: f32[2,4]
+    input c: f32[4,6]
+    ab = Concat(a, b) {axis=1}
+    y = Concat(c, ab) {axis=0}
+    return y
+  )");
+}
+
+TEST(Corners, ConcatenatesAlongAnAxisThatIsCountedFromTheBack) {
+  expect_as_reference(R"(
+    input a: f32[2,2]
+    input b: f32[2,4]
+    c = Tanh(a)
+    y = Concat(c, b) {axis=-1}
+    return y
+  )");
+}
+
+TEST(Corners, ReducesTheOnlyPixelOfEachOfManyImages) {
+  expect_as_reference("input x: f32[2,4,1]\ny = ReduceMean(x) {axes=[2], keepdims=0}\nreturn y");
+  expect_as_reference("input x: f32[3,4,1,1]\ny = ReduceMax(x) {axes=[2,3], keepdims=1}\nreturn y");
+}
+
+TEST(Corners, OverwritesNothingOfWhichItReadsAnotherPart) {
+  const Graph graph = graph_of(R"(
+    input c: bool[2,5,5]
+    input x: f32[5]
+    w = Where(c, x, x)
+    first, second = Split(w) {axis=0, split=[1,1]}
+    a = Transpose(w) {perm=[0,2,1]}
+    b = Transpose(first) {perm=[0,2,1]}
+    y = Mul(a, b)
+    return y
+  )");
+  expect_as_reference(graph, inputs_of(graph));
+}
+
+TEST(Corners, ReadsWhatHasNoBatchRowMajor) {
+  for (const int channels : {3, 16}) {
+    const std::string made = fmt::format("u = f32[{0},16,1,1]{{seed 1}}\na = Conv(x, u)\n", channels);
+    expect_as_reference("input x: f32[1,16,2,3]\n" + made +
+                        fmt::format("input r: f32[{},2,3]\nc = Tanh(a)\ny = Mul(c, r)\nreturn y", channels));
+    expect_as_reference(
+        fmt::format("input x: f32[4,16,3]\ninput r: f32[1,4,{0},3]\nu = f32[{0},16,1]{{seed 1}}\nc = Conv(x, u) "
+                    "{{strides=[1], dilations=[1], pads=[0,0]}}\ny = Add(r, c)\nreturn y",
+                    channels));
+  }
+}
+
+// Like the heads of attention over a single token.
+TEST(Corners, ScalesATransposeThatMovesAxesOfExtentOneAlone) {
+  for (const char* scale : {"f32[]", "f32[1,1,1,1]", "f32[4]"}) {
+    expect_as_reference(fmt::format(
+        "input x: f32[1,1,2,4]\ninput s: {}\nt = Transpose(x) {{perm=[0,2,1,3]}}\ny = Mul(t, s)\nreturn y", scale));
+    expect_as_reference(
+        fmt::format("input x: f32[1,2,2,4]\ninput s: {}\nt = Slice(x) {{axes=[1], starts=[1], ends=[2], steps=[1]}}\n"
+                    "u = Transpose(t) {{perm=[0,2,1,3]}}\ny = Mul(u, s)\nreturn y",
+                    scale));
+  }
+}
+
+TEST(Corners, WritesTheOnlyRowOfProductsForATranspose) {
+  expect_as_reference(R"(
+    input a: f32[1,1,1]
+    input b: f32[4,1,4]
+    c = MatMul(a, b)
+    t = Transpose(c) {perm=[0,2,1]}
+    y = Abs(t)
+    return y, t
+  )");
+}
+
+TEST(Corners, KeepsTheSlopeOfALeakyReluBehindANormalization) {
+  expect_as_reference(R"(
+    input x: f32[2,5,3,3]
+    s = f32[5]{seed 1}
+    b = f32[5]{seed 2}
+    m = f32[5]{seed 3}
+    v = f32[5]{1.0,2.0,0.5,1.5,3.0}
+    n = BatchNormalization(x, s, b, m, v)
+    y = LeakyRelu(n) {alpha=0.25}
+    return y
+  )");
+}
+
+TEST(Corners, AddsToAConvolutionWhatHasNoBatchOrIsConstant) {
+  for (const char* added :
+       {"input r: f32[5,3]", "r = f32[5,3]{seed 3}", "input r: f32[1,5,3]", "r = f32[1,5,3]{seed 3}"})
+    for (const int channels : {4, 16})
+      expect_as_reference(fmt::format(R"(
+        input x: f32[1,{0},3]
+        w = f32[5,{0},1]{{seed 1}}
+        b = f32[5]{{seed 2}}
+        {1}
+        c = Conv(x, w, b) {{dilations=[1], pads=[0,0], strides=[1]}}
+        y = Add(c, r)
+        return y
+      )",
+                                      channels, added));
+}
+
+TEST(Corners, AddsToWindowsThatSeeNothingButPadding) {
+  expect_as_reference(R"(
+    input x: f32[3,1,1,4]
+    w = f32[2,1,1,2]{seed 1}
+    b = f32[2]{seed 2}
+    input r: f32[3,2,1,2]
+    c = Conv(x, w, b) {dilations=[1,2], pads=[1,1,0,0], strides=[2,2]}
+    y = Add(r, c)
+    return y
+  )");
+}
+
+TEST(Corners, AddsToOneChannelWhatItReads) {
+  for (const char* end : {"y = Add(r, c)\nreturn y", "s = Add(r, c)\ny = Add(s, t)\nreturn y"})
+    expect_as_reference(R"(
+      input x: f32[3,2,2,2]
+      w = f32[1,2,2,1]{seed 1}
+      input r: f32[3,1,3,3]
+      input t: f32[3,1,3,3]
+      c = Conv(x, w) {pads=[1,0,1,1], dilations=[1,2]}
+      )" + std::string(end));
+}
+
+}  // namespace
+}  // namespace isomer::onednn

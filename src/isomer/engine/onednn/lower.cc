@@ -1,0 +1,135 @@
+#include "isomer/engine/onednn/lower.h"
+
+#include <map>
+
+#include "isomer/engine/onednn/kernel_traits.h"
+
+namespace isomer::onednn {
+namespace {
+
+using LowerFn = Result<bool> (*)(Builder&, const Group&);
+
+/// Emits an element-wise kernel; with posts, only sums and products have one.
+Result<bool> lower_elementwise(Builder& builder, const Group& group) {
+  if (group.posts.empty()) {
+    ISOMER_TRY(const bool done, lower_eltwise(builder, group));
+    if (done) return true;
+  }
+  ISOMER_TRY(const bool channelwise, lower_channelwise(builder, group));
+  return channelwise ? channelwise : lower_binary(builder, group);
+}
+
+struct Family {
+  LowerFn lower;
+  KernelTraits traits = {};
+};
+
+/// Operators without an entry are tried as element-wise ones without traits.
+const std::map<std::string, Family>& families() {
+  using enum LayoutUse;
+  constexpr KernelTraits kConv{Chosen, Posts::Sums, Blocks::Preferred};
+  constexpr KernelTraits kProduct{Plain, Posts::Sums};
+  constexpr KernelTraits kPool{Window, Posts::None, Blocks::Preferred};
+  constexpr KernelTraits kPassing{Plain, Posts::None, Blocks::Passed};
+  constexpr KernelTraits kSum{Operands, Posts::Functions, Blocks::Passed};
+  constexpr KernelTraits kDifference{FirstOfAll, Posts::Functions};
+  static const std::map<std::string, Family> kFamilies = {
+      {"Conv", {lower_conv, kConv}},
+      {"ConvTranspose", {lower_deconv}},
+      {"MatMul", {lower_matmul, kProduct}},
+      {"Gemm", {lower_matmul, kProduct}},
+      {"MaxPool", {lower_pool, kPool}},
+      {"AveragePool", {lower_pool, kPool}},
+      {"GlobalAveragePool", {lower_pool, kPool}},
+      {"GlobalMaxPool", {lower_pool, kPool}},
+      {"BatchNormalization", {lower_norm, {Operands, Posts::Relu, Blocks::Preferred}}},
+      {"LayerNormalization", {lower_norm}},
+      {"InstanceNormalization", {lower_instance_norm, {OneImage}}},
+      {"LRN", {lower_lrn, {Window}}},
+      {"RNN", {lower_recurrent}},
+      {"GRU", {lower_recurrent}},
+      {"LSTM", {lower_recurrent}},
+      {"PRelu", {lower_prelu, {Operands}}},
+      {"Softmax", {lower_norm}},
+      {"LogSoftmax", {lower_norm}},
+      {"ReduceSum", {lower_reduce, {Reduction}}},
+      {"ReduceMean", {lower_reduce, {Reduction}}},
+      {"ReduceMax", {lower_reduce, {Reduction}}},
+      {"ReduceMin", {lower_reduce, {Reduction}}},
+      {"ReduceL1", {lower_reduce, {Reduction}}},
+      {"ReduceL2", {lower_reduce, {Reduction}}},
+      {"ReduceSumSquare", {lower_reduce, {Reduction}}},
+      {"Resize", {lower_resize, {Window}}},
+      {"Gather", {lower_gather, {OnePiece}}},
+      {"Expand", {lower_expand, {OnePiece}}},
+      {"Pad", {lower_pad, {Padding}}},
+      {"Where", {lower_where}},
+      {"Concat", {lower_concat, kPassing}},
+      {"Reshape", {lower_view}},
+      {"Flatten", {lower_view}},
+      {"Squeeze", {lower_view}},
+      {"Unsqueeze", {lower_view}},
+      {"Transpose", {lower_view}},
+      {"Split", {lower_view}},
+      {"Slice", {lower_view}},
+      {"Relu", {lower_elementwise, kPassing}},
+      {"Clip", {lower_elementwise, kPassing}},
+      {"Sigmoid", {lower_elementwise, kPassing}},
+      {"Erf", {lower_elementwise, {Operands}}},
+      {"HardSigmoid", {lower_elementwise, {Operands}}},
+      {"Add", {lower_elementwise, kSum}},
+      {"Mul", {lower_elementwise, kSum}},
+      {"Sub", {lower_elementwise, kDifference}},
+      {"Div", {lower_elementwise, kDifference}},
+      {"Sum", {lower_elementwise, {Operands}}},
+      {"Max", {lower_elementwise, {Operands}}},
+      {"Min", {lower_elementwise, {Operands}}},
+  };
+  return kFamilies;
+}
+
+const Family& family_of(const Node& node) {
+  static const Family kOther{lower_elementwise};
+  if (node.is_opaque() || !node.op->domain.empty()) return kOther;
+  const auto found = families().find(node.op->name);
+  return found == families().end() ? kOther : found->second;
+}
+
+Result<bool> lower_group(Builder& builder, const Group& group) {
+  const Node& node = builder.graph().node(group.root);
+  if (node.is_opaque() || !node.op->domain.empty()) return false;
+  // OneDNN cannot read boxed values.
+  for (const ValueId operand : builder.graph().operands(node))
+    if (operand != kNoValue && builder.boxed(operand)) return false;
+  return family_of(node).lower(builder, group);
+}
+
+Status lower_nodes(Builder& builder, size_t index) {
+  const Group group = builder.groups()[index];
+  std::vector<NodeId> nodes = {group.root};
+  for (const Post& post : group.posts) nodes.push_back(post.node);
+  for (const NodeId node : nodes) {
+    ISOMER_TRY(const bool done, nodes.size() > 1 ? lower_group(builder, {node}) : Result<bool>(false));
+    if (!done) ISOMER_CHECK(lower_reference(builder, node));
+  }
+  return {};
+}
+
+}  // namespace
+
+const KernelTraits& kernel_traits(const Node& node) { return family_of(node).traits; }
+
+Result<Program> lower(Graph graph, Tuner& tuner, ElementType type) {
+  std::vector<Group> groups = fuse(graph);
+  Builder builder(std::move(graph), std::move(groups), tuner, type);
+  for (size_t i = 0; i < builder.groups().size(); ++i) {
+    builder.start(i, false);
+    ISOMER_TRY(const bool done, lower_group(builder, builder.groups()[i]));
+    if (done) continue;
+    builder.start(i, true);
+    ISOMER_CHECK(lower_nodes(builder, i));
+  }
+  return builder.finish();
+}
+
+}  // namespace isomer::onednn

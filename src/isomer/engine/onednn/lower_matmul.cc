@@ -1,0 +1,283 @@
+// Matrix products.
+
+#include <fmt/ranges.h>
+
+#include <tuple>
+
+#include "isomer/engine/onednn/lower.h"
+
+namespace isomer::onednn {
+namespace {
+
+/// A product: operands as the primitive sees them, and the vector that is added to every row.
+struct MatMulProblem {
+  ValueId a = kNoValue;
+  ValueId b = kNoValue;
+  Dims a_dims = {}, b_dims = {}, dst = {};       // as the primitive sees them
+  std::optional<Tensor> weights = std::nullopt;  // B, if it is a constant matrix
+  bool transposed = false;                       // of `weights`: [n, k]
+  ValueId bias = kNoValue;                       // a vector over the last axis
+  std::span<const Post> posts = {};              // without the one that became the bias
+  ElementType type = kF32;                       // of the operands
+  ElementType dst_type = kF32;
+};
+
+Dims ones_in_front(Dims dims, size_t rank) {
+  dims.insert(dims.begin(), rank - dims.size(), 1);
+  return dims;
+}
+
+/// A strided description with axes of extent 1 in front.
+Desc lifted(const Desc& desc, size_t rank) {
+  const Dims dims = desc.dims();
+  Dims strides = strides_of(desc);
+  strides.insert(strides.begin(), rank - dims.size(), element_count(dims));
+  return strided_desc(ones_in_front(dims, rank), strides, desc.data_type());
+}
+
+/// Returns whether a value is a vector over the last axis of `dims`, with any number of ones in front.
+bool is_row(const Graph& graph, ValueId value, int64_t extent) {
+  const Dims dims = dims_of(graph.type(value));
+  return dims.back() == extent && element_count(dims) == extent;
+}
+
+/// Joins the leading axes of A and of the result to one if B is a matrix.
+void join_rows(MatMulProblem& problem) {
+  const int64_t inner = problem.a_dims.back();
+  const int64_t rows = element_count(problem.a_dims) / inner;
+  problem.a_dims = {rows, inner};
+  problem.dst = {rows, problem.b_dims.back()};
+}
+
+/// Returns the operands and extents that MatMul and Gemm have in common.
+MatMulProblem problem_of(const Graph& graph, const Group& group) {
+  const Node& node = graph.node(group.root);
+  const auto operands = graph.operands(node);
+  MatMulProblem problem{operands[0], operands[1]};
+  problem.a_dims = dims_of(graph.type(problem.a));
+  problem.b_dims = dims_of(graph.type(problem.b));
+  problem.dst = dims_of(graph.type(node.result()));
+  problem.posts = group.posts;
+  return problem;
+}
+
+std::optional<MatMulProblem> read_matmul(const Graph& graph, const Group& group) {
+  MatMulProblem problem = problem_of(graph, group);
+  if (graph.type(problem.a).rank() < 2 || graph.type(problem.b).rank() < 2) return std::nullopt;
+  const Tensor* constant = graph.constant(problem.b);
+  if (constant != nullptr && problem.b_dims.size() == 2) {
+    problem.weights = *constant;
+    join_rows(problem);
+  }
+  return problem;
+}
+
+std::optional<MatMulProblem> read_gemm(const Graph& graph, const Group& group) {
+  const Node& node = graph.node(group.root);
+  const auto operands = graph.operands(node);
+  MatMulProblem problem = problem_of(graph, group);
+  problem.transposed = node.attrs.integer("transB") != 0;
+  const bool has_c = operands.size() > 2 && operands[2] != kNoValue;
+  const Tensor* constant = graph.constant(problem.b);
+  if (node.attrs.integer("transA") != 0 || node.attrs.real("alpha") != 1 || constant == nullptr) return std::nullopt;
+  if (has_c) {
+    if (node.attrs.real("beta") != 1 || !is_row(graph, operands[2], problem.dst.back())) return std::nullopt;
+    problem.bias = operands[2];
+  }
+  problem.weights = *constant;
+  if (problem.transposed) std::swap(problem.b_dims[0], problem.b_dims[1]);
+  return problem;
+}
+
+/// Turns the addition of a vector to every row into a bias.
+void take_bias(const Graph& graph, MatMulProblem& problem) {
+  if (problem.bias != kNoValue || problem.posts.empty() || problem.posts[0].function) return;
+  const ValueId added = problem.posts[0].added;
+  if (!is_row(graph, added, problem.dst.back()) || problem.dst.back() == 1) return;
+  problem.bias = added;
+  problem.posts = problem.posts.subspan(1);
+}
+
+/// One way to compute a product.
+struct Choice {
+  dnnl::primitive_desc desc;
+  PostOps posts;
+  bool inner_product = false;
+};
+
+Desc bias_desc(const MatMulProblem& problem, size_t rank) {
+  if (problem.bias == kNoValue) return {};
+  return plain_desc(ones_in_front({problem.dst.back()}, rank));
+}
+
+std::optional<Choice> as_matmul(const Builder& builder, const MatMulProblem& problem, const Desc& a, const Desc& b,
+                                const Desc& dst, bool sum) {
+  auto posts = make_posts(builder.graph(), problem.posts, problem.dst, dst, sum);
+  if (!posts) return std::nullopt;
+  auto desc = attempt([&] {
+    const dnnl::matmul::desc what(a, b, bias_desc(problem, problem.dst.size()), dst);
+    return dnnl::matmul::primitive_desc(what, posts->attr, builder.engine(), true);
+  });
+  if (!desc || is_reference(desc->impl_info_str())) return std::nullopt;
+  return Choice{std::move(*desc), std::move(*posts)};
+}
+
+std::optional<Choice> as_inner_product(const Builder& builder, const MatMulProblem& problem, bool sum) {
+  const Desc dst = plain_desc(problem.dst, problem.dst_type);
+  auto posts = make_posts(builder.graph(), problem.posts, problem.dst, dst, sum);
+  if (!posts) return std::nullopt;
+  const Dims weights = {problem.b_dims[1], problem.b_dims[0]};
+  auto desc = attempt([&] {
+    const dnnl::inner_product_forward::desc what(dnnl::prop_kind::forward_inference,
+                                                 plain_desc(problem.a_dims, problem.type),
+                                                 any_desc(weights, problem.type), bias_desc(problem, 1), dst);
+    return dnnl::inner_product_forward::primitive_desc(what, posts->attr, builder.engine(), true);
+  });
+  if (!desc || is_reference(desc->impl_info_str())) return std::nullopt;
+  return Choice{std::move(*desc), std::move(*posts), true};
+}
+
+/// Returns the fastest way for constant weights.
+std::optional<Choice> choose_weighted(Builder& builder, const MatMulProblem& problem) {
+  std::optional<Choice> best;
+  double least = 0;
+  const std::string key = fmt::format("matmul {} {} b{}{}{}", fmt::join(problem.a_dims, ","),
+                                      fmt::join(problem.b_dims, ","), problem.bias != kNoValue,
+                                      problem.type == kF32 ? "" : " bf16", problem.dst_type == kF32 ? "" : " to bf16");
+  const auto consider = [&](std::optional<Choice> choice) {
+    if (!choice || (best && !builder.tuner().measures())) return;
+    const double time =
+        builder.tuner().measures() ? builder.tuner().time(builder.engine(), choice->desc, key + choice->posts.key) : 0;
+    if (best && time >= least) return;
+    least = time;
+    best = std::move(choice);
+  };
+  consider(as_inner_product(builder, problem, true));
+  consider(as_matmul(builder, problem, plain_desc(problem.a_dims, problem.type), any_desc(problem.b_dims, problem.type),
+                     plain_desc(problem.dst, problem.dst_type), true));
+  return best;
+}
+
+/// Returns the same primitive, but reading the added value, which must be kept, from its own place; nothing if oneDNN
+/// has no such code.
+std::optional<Choice> reading(Builder& builder, const MatMulProblem& problem, const Choice& choice) {
+  const Location added = builder.as(*choice.posts.summed,
+                                    plain_desc(dims_of(builder.graph().type(*choice.posts.summed)), problem.dst_type));
+  if (builder.may_overwrite(added)) return std::nullopt;
+  if (choice.inner_product) return as_inner_product(builder, problem, false);
+  return as_matmul(builder, problem, plain_desc(problem.a_dims, problem.type), any_desc(problem.b_dims, problem.type),
+                   plain_desc(problem.dst, problem.dst_type), false);
+}
+
+Result<bool> lower_weighted(Builder& builder, const Group& group, const MatMulProblem& problem) {
+  auto choice = choose_weighted(builder, problem);
+  if (!choice) return false;
+  if (choice->posts.summed)
+    if (auto other = reading(builder, problem, *choice)) choice = std::move(other);
+  const ValueId result = builder.graph().node(group.last()).result();
+  const Location a = builder.as(problem.a, plain_desc(problem.a_dims, problem.type));
+  // Row-major data under swapped extents is its own transpose.
+  const Desc wanted = choice->desc.weights_desc();
+  const Dims given = problem.weights->dims();
+  const bool swapped = problem.transposed != choice->inner_product;
+  const Desc lies = swapped ? permuted(plain_desc(given), {1, 0}) : plain_desc(given);
+  const Location weights = builder.constant(problem.b, lies, wanted);
+  std::vector<Argument> arguments = {{DNNL_ARG_SRC, a}, {DNNL_ARG_WEIGHTS, weights}};
+  if (problem.bias != kNoValue)
+    arguments.push_back(
+        {DNNL_ARG_BIAS, builder.as(problem.bias, bias_desc(problem, choice->inner_product ? 1 : problem.dst.size()))});
+  add_post_arguments(builder, choice->posts, arguments);
+  const Desc whole = plain_desc(dims_of(builder.graph().type(result)), problem.dst_type);
+  Location dst = place_result(builder, choice->posts, whole, a, result);
+  dst.desc = plain_desc(problem.dst, problem.dst_type);
+  arguments.push_back({DNNL_ARG_DST, dst});
+  builder.emit(group_name(builder.graph(), group), choice->desc, arguments, {result});
+  dst.desc = whole;
+  builder.place(result, dst);
+  return true;
+}
+
+/// Returns the permutation of the transpose that is the only reader of a value; empty if there is none.
+std::vector<int64_t> only_transpose(const Graph& graph, ValueId value) {
+  const auto readers = graph.consumers(value);
+  if (readers.size() != 1 || graph.is_output(value)) return {};
+  const Node& reader = graph.node(readers[0]);
+  if (!reader.op->has(Trait::Permutation)) return {};
+  return reader.attrs.ints("perm");
+}
+
+/// Returns the layout that is row-major after its axes are permuted.
+Desc plain_after(const Dims& dims, const std::vector<int64_t>& perm, ElementType type) {
+  Dims after;
+  for (const int64_t axis : perm) after.push_back(dims[static_cast<size_t>(axis)]);
+  const Dims strides = row_major_strides(after);
+  Dims before(dims.size());
+  for (size_t i = 0; i < perm.size(); ++i) before[static_cast<size_t>(perm[i])] = strides[i];
+  return strided_desc(dims, before, type);
+}
+
+/// Returns layouts to try for an operand: its current one, and row-major.
+std::vector<Desc> layouts_of(const Desc& desc, ElementType type) {
+  if (lies_plain(desc) || !is_strided(desc)) return {plain_desc(desc.dims(), type)};
+  return {retyped(desc, type), plain_desc(desc.dims(), type)};
+}
+
+/// Emits a product of two computed operands. Strided operands are read in place if oneDNN has a kernel for that.
+Result<bool> lower_computed(Builder& builder, const Group& group, const MatMulProblem& problem) {
+  const Graph& graph = builder.graph();
+  const ValueId result = graph.node(group.last()).result();
+  const size_t rank = problem.dst.size();
+  std::vector<Desc> results = {plain_desc(problem.dst, problem.dst_type)};
+  if (const auto perm = only_transpose(graph, result); !perm.empty() && perm.size() == rank) {
+    const Desc after = plain_after(problem.dst, perm, problem.dst_type);
+    // OneDNN requires that a row's stride is at least its extent, even for a single row.
+    if (!lies_plain(after)) results.insert(results.begin(), after);
+  }
+  std::optional<Choice> choice;
+  Desc a, b, dst;
+  for (const Desc& dst_layout : results) {
+    for (const Desc& a_layout : layouts_of(builder.at(problem.a).desc, problem.type)) {
+      for (const Desc& b_layout : layouts_of(builder.at(problem.b).desc, problem.type)) {
+        if (choice) break;
+        choice = as_matmul(builder, problem, lifted(a_layout, rank), lifted(b_layout, rank), dst_layout, false);
+        if (choice) std::tie(a, b, dst) = std::tie(a_layout, b_layout, dst_layout);
+      }
+    }
+  }
+  if (!choice) return false;
+  Location a_at = builder.as(problem.a, a);
+  Location b_at = builder.as(problem.b, b);
+  a_at.desc = lifted(a, rank);
+  b_at.desc = lifted(b, rank);
+  std::vector<Argument> arguments = {{DNNL_ARG_SRC, a_at}, {DNNL_ARG_WEIGHTS, b_at}};
+  if (problem.bias != kNoValue)
+    arguments.push_back({DNNL_ARG_BIAS, builder.as(problem.bias, bias_desc(problem, rank))});
+  add_post_arguments(builder, choice->posts, arguments);
+  const Location to = builder.result(result, dst);
+  arguments.push_back({DNNL_ARG_DST, to});
+  builder.emit(group_name(graph, group), choice->desc, arguments, {result});
+  builder.place(result, to);
+  return true;
+}
+
+}  // namespace
+
+Result<bool> lower_matmul(Builder& builder, const Group& group) {
+  const Graph& graph = builder.graph();
+  const Node& node = graph.node(group.root);
+  const auto operands = graph.operands(node);
+  if (!is_dense(graph, operands[0]) || !is_dense(graph, operands[1]) || !is_dense(graph, node.result())) return false;
+  auto problem = node.op->name == "Gemm" ? read_gemm(graph, group) : read_matmul(graph, group);
+  if (!problem) return false;
+  take_bias(graph, *problem);
+  for (const ElementType type : builder.types()) {
+    problem->type = type;
+    problem->dst_type = builder.result_type(graph.node(group.last()).result(), type);
+    ISOMER_TRY(const bool done,
+               problem->weights ? lower_weighted(builder, group, *problem) : lower_computed(builder, group, *problem));
+    if (done) return true;
+  }
+  return false;
+}
+
+}  // namespace isomer::onednn

@@ -1,0 +1,89 @@
+// Reductions over adjacent axes.
+
+#include <algorithm>
+#include <map>
+
+#include "isomer/engine/onednn/channelwise.h"
+#include "isomer/engine/onednn/lower.h"
+#include "isomer/engine/onednn/own_kernel.h"
+#include "isomer/engine/onednn/reduction.h"
+
+namespace isomer::onednn {
+namespace {
+
+using Kind = Reduction::Kind;
+
+std::optional<Reduction> named_reduction(const std::string& name) {
+  static const std::map<std::string, Reduction> kReductions = {
+      {"ReduceSum", {.kind = Kind::Sum}},
+      {"ReduceMean", {.kind = Kind::Sum}},
+      {"ReduceSumSquare", {.kind = Kind::SumOfSquares}},
+      {"ReduceL1", {.kind = Kind::SumOfMagnitudes}},
+      {"ReduceL2", {.kind = Kind::SumOfSquares, .root = true}},
+      {"ReduceMax", {.kind = Kind::Largest}},
+      {"ReduceMin", {.kind = Kind::Smallest}},
+  };
+  const auto known = kReductions.find(name);
+  return known == kReductions.end() ? std::nullopt : std::optional(known->second);
+}
+
+/// Computes the extents before, within and after the reduced axes of row-major elements; returns false if the reduced
+/// axes are not adjacent.
+bool split_extents(const Dims& dims, const Ints& axes, Reduction& reduction) {
+  bool behind = false;
+  for (size_t axis = 0; axis < dims.size(); ++axis) {
+    if (dims[axis] == 1) continue;
+    const bool reduced = std::ranges::find(axes, static_cast<int64_t>(axis)) != axes.end();
+    if (reduced && behind) return false;
+    behind = behind || (!reduced && reduction.count > 1);
+    (reduced ? reduction.count : behind ? reduction.inner : reduction.outer) *= dims[axis];
+  }
+  return true;
+}
+
+/// Returns whether exactly the axes after the channels are reduced.
+bool is_spatial(const Dims& dims, const Ints& axes) {
+  if (dims.size() < 3 || axes.size() != dims.size() - 2) return false;
+  for (size_t i = 0; i < axes.size(); ++i)
+    if (axes[i] != static_cast<int64_t>(i) + 2) return false;
+  return true;
+}
+
+}  // namespace
+
+Result<bool> lower_reduce(Builder& builder, const Group& group) {
+  const Graph& graph = builder.graph();
+  const Node& node = graph.node(group.root);
+  const ValueId x = graph.operands(node)[0];
+  auto reduction = named_reduction(node.op->name);
+  if (!reduction || !is_dense(graph, x) || !is_dense(graph, node.result())) return false;
+  const Dims dims = dims_of(graph.type(x));
+  const Ints& axes = node.attrs.ints("axes");
+  Location from = builder.at(x);
+  const auto layout = is_spatial(dims, axes) ? channel_layout(from.desc) : std::nullopt;
+  // Channels that are not reduced are written in row-major order, whatever their blocks. Repeats must be pixels of one
+  // image; if there is only one image, they may be images.
+  if (layout && layout->groups == dims[0] * layout->groups_per_image &&
+      layout->groups_per_image * layout->width == dims[1]) {
+    reduction->outer = layout->groups;
+    reduction->count = layout->repeats;
+    reduction->inner = layout->width;
+  } else if (split_extents(dims, axes, *reduction)) {
+    from = builder.plain(x);
+  } else {
+    return false;
+  }
+  if (node.op->name == "ReduceMean") reduction->factor = 1 / static_cast<float>(reduction->count);
+  const Location to = builder.result(node.result(), plain_desc(dims_of(graph.type(node.result()))));
+  emit_own(builder, {.name = node.op->name,
+                     .from = {from},
+                     .to = to,
+                     .result = node.result(),
+                     .run = [what = *reduction, from, to](Workspace& workspace) -> Status {
+                       reduce(what, elements_at(workspace, from), mutable_elements_at(workspace, to));
+                       return {};
+                     }});
+  return true;
+}
+
+}  // namespace isomer::onednn

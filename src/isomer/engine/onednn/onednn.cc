@@ -1,0 +1,133 @@
+#include "isomer/engine/onednn/onednn.h"
+
+#include <map>
+
+#include "isomer/engine/in_process.h"
+#include "isomer/engine/onednn/desc.h"
+#include "isomer/engine/onednn/kernel.h"
+#include "isomer/engine/onednn/plan.h"
+#include "isomer/engine/onednn/plan_cache.h"
+#include "isomer/engine/onednn/planner.h"
+
+namespace isomer {
+namespace {
+
+using onednn::Plan;
+
+/// Increment this when our own kernels, or how plans choose, change: older measurements of kernels are then invalid.
+constexpr int kRevision = 5;
+
+/// Adds a span for a run from `start` to `end`, and within it those of its kernels.
+void add_spans(const Plan& plan, const onednn::TracedRun& run, double start, double end, Trace& trace, size_t track) {
+  const double begin = trace.time(run.begin);
+  const std::vector<onednn::PlanKernel> kernels = plan.kernels();
+  trace.add({.name = "run",
+             .category = "run",
+             .start = start,
+             .duration = end - start,
+             .track = track,
+             .notes = {{"threads", static_cast<double>(plan.threads())},
+                       {"kernels", static_cast<double>(kernels.size())},
+                       {"activation bytes", static_cast<double>(plan.memory().total())}}});
+  for (size_t k = 0; k < kernels.size(); ++k) {
+    const onednn::PlanKernel& kernel = kernels[k];
+    trace.add({.name = kernel.name,
+               .category = kernel.name == "reorder" ? "reorder" : "kernel",
+               .start = begin + run.kernels[k].start,
+               .duration = run.kernels[k].duration,
+               .track = track,
+               .notes = {{"implementation", kernel.implementation},
+                         {"layout", kernel.layout},
+                         {"result", kernel.value},
+                         {"bytes", static_cast<double>(kernel.bytes)}}});
+  }
+}
+
+class OnednnEngine : public InProcessEngine {
+ public:
+  explicit OnednnEngine(const EngineOptions& options)
+      : threads_(options.threads),
+        dtype_(options.dtype),
+        most_plans_(options.most_plans),
+        tuner_(onednn::make_tuner(true)),
+        planner_(onednn::native_block()),
+        calm_(arithmetic_probe(options.threads)) {}
+
+  std::string name() const override { return "onednn"; }
+  /// Kernels with reduced precision are different ones: the version keeps their times separate.
+  std::string version() const override {
+    const std::string version = fmt::format("{}+{}", onednn::library_version(), kRevision);
+    return dtype_ == DType::Float ? version : fmt::format("{}, {}", version, dtype_name(dtype_));
+  }
+  int threads() const override { return threads_; }
+
+  bool tunes() const override { return true; }
+  void keep_tunings(std::shared_ptr<TuningStore> store) override {
+    tuner_ = onednn::make_tuner(true, std::move(store));
+  }
+
+  Result<std::optional<ActivationMemory>> activation_memory(const Graph& graph,
+                                                            std::span<const TensorType> inputs) override {
+    ISOMER_TRY(const Plan plan, make_plan(graph, inputs));
+    return plan.memory();
+  }
+  Result<std::vector<Tensor>> run_traced(SessionId session, std::span<const NamedTensor> inputs, Trace& trace,
+                                         size_t track) override {
+    ISOMER_TRY(const Call what, call(session, inputs));
+    std::shared_ptr<const Plan> plan;
+    {
+      const std::lock_guard<std::mutex> lock(preparing_);
+      ISOMER_TRY(plan, plan_for(session, what.model, what.inputs));
+    }
+    const double start = trace.now();
+    ISOMER_TRY(onednn::TracedRun run, plan->trace(what.inputs));
+    const double end = trace.now();
+    add_spans(*plan, run, start, end, trace, track);
+    return std::move(run.outputs);
+  }
+  const KernelPlanner* planner() const override { return &planner_; }
+  Result<KernelTime> time_kernel(const KernelRun& run, double) override {
+    return time_on_plan(run, {.threads = threads_, .dtype = dtype_}, tuner_, calm_);
+  }
+  /// A plan's own times of its kernels include everything.
+  Result<double> kernel_overhead() override { return 0; }
+
+  Status unload(SessionId session) override {
+    plans_.erase(session);
+    return InProcessEngine::unload(session);
+  }
+
+ private:
+  Result<Run> prepare(SessionId session, const Model& model, std::vector<Tensor> inputs) override {
+    ISOMER_TRY(auto plan, plan_for(session, model, inputs));
+    return [plan = std::move(plan), inputs = std::move(inputs)] { return plan->run(inputs); };
+  }
+
+  Result<std::shared_ptr<const Plan>> plan_for(SessionId session, const Model& model, std::span<const Tensor> inputs) {
+    std::vector<TensorType> types;
+    for (const Tensor& input : inputs) types.push_back(input.type());
+    PlanCache& plans = plans_.try_emplace(session, most_plans_).first->second;
+    return plans.get(types, [&] { return make_plan(model.graph, types); });
+  }
+
+  Result<Plan> make_plan(const Graph& graph, std::span<const TensorType> types) const {
+    return Plan::make(graph, types, {.threads = threads_, .dtype = dtype_}, tuner_);
+  }
+
+  const int threads_;
+  const DType dtype_;
+  const size_t most_plans_;
+  std::shared_ptr<onednn::Tuner> tuner_;
+  const OnednnPlanner planner_;
+  Calm calm_;
+  std::map<SessionId, PlanCache> plans_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Engine>> make_onednn_engine(const EngineOptions& options) {
+  ISOMER_CHECK(onednn::check_dtype(options.dtype));
+  return std::make_unique<OnednnEngine>(options);
+}
+
+}  // namespace isomer

@@ -1,0 +1,169 @@
+#include "isomer/engine/onednn/plan.h"
+
+#include "isomer/engine/onednn/canonical.h"
+#include "isomer/engine/onednn/lower.h"
+#include "isomer/engine/onednn/memory.h"
+#include "isomer/engine/onednn/plan_state.h"
+#include "isomer/engine/onednn/threads.h"
+#include "isomer/eval/executor.h"
+#include "isomer/ir/label.h"
+
+namespace isomer::onednn {
+
+namespace {
+
+/// A workspace that is returned to its plan at the end.
+class Lease {
+ public:
+  explicit Lease(PlanState& state) : state_(state) {
+    {
+      const std::lock_guard<std::mutex> lock(state.mutex);
+      if (!state.free.empty()) {
+        workspace_ = std::move(state.free.back());
+        state.free.pop_back();
+      }
+    }
+    if (workspace_ == nullptr) workspace_ = std::make_unique<Workspace>(state.program);
+  }
+  ~Lease() {
+    const std::lock_guard<std::mutex> lock(state_.mutex);
+    state_.free.push_back(std::move(workspace_));
+  }
+  Lease(const Lease&) = delete;
+  Lease& operator=(const Lease&) = delete;
+  Workspace* operator->() const { return workspace_.get(); }
+
+ private:
+  PlanState& state_;
+  std::unique_ptr<Workspace> workspace_;
+};
+
+/// Returns an Error that names the first value with more axes than oneDNN's memory descriptions support.
+Status check_ranks(const Graph& graph) {
+  for (ValueId value = 0; value < graph.num_values(); ++value) {
+    const TensorType& type = graph.type(value);
+    if (type.shape && type.rank() > DNNL_MAX_NDIMS)
+      return fail("{}: a tensor of rank {}; oneDNN takes at most {}", node_label(graph, graph.producer(value)),
+                  type.rank(), DNNL_MAX_NDIMS);
+  }
+  return {};
+}
+
+}  // namespace
+
+Status check_inputs(const Graph& graph, std::span<const Tensor> inputs) {
+  if (inputs.size() != graph.inputs().size())
+    return fail("the plan has {} inputs, got {}", graph.inputs().size(), inputs.size());
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const TensorType& want = graph.type(graph.inputs()[i]);
+    if (inputs[i].empty() || (want.known() && inputs[i].type() != want))
+      return fail("input {} is {}, the plan is for {}", i, inputs[i].type().str(), want.str());
+  }
+  return {};
+}
+
+std::vector<Tensor> empty_outputs(const Program& program) {
+  std::vector<Tensor> outputs;
+  for (size_t i = 0; i < program.outputs.size(); ++i) {
+    if (program.buffers[program.outputs[i].buffer].place == Place::Box) {
+      outputs.emplace_back();
+      continue;
+    }
+    const TensorType& type = program.graph.type(program.graph.outputs()[i]);
+    outputs.push_back(Tensor::zeros(type.dtype, *concrete(*type.shape)));
+  }
+  return outputs;
+}
+
+std::string library_version() {
+  const dnnl_version_t* version = dnnl_version();
+  return fmt::format("{}.{}.{}", version->major, version->minor, version->patch);
+}
+
+std::shared_ptr<Tuner> make_tuner(bool measure, std::shared_ptr<TuningStore> kept) {
+  return std::make_shared<Tuner>(measure, std::move(kept));
+}
+
+Plan::Plan(std::unique_ptr<PlanState> state) : state_(std::move(state)) {}
+Plan::Plan(Plan&&) noexcept = default;
+Plan& Plan::operator=(Plan&&) noexcept = default;
+Plan::~Plan() = default;
+
+Status check_dtype(DType dtype) {
+  const auto isa = static_cast<unsigned>(dnnl::get_effective_cpu_isa());
+  const auto bf16 = static_cast<unsigned>(dnnl::cpu_isa::avx512_core_bf16);
+  if (dtype == DType::Float || (dtype == DType::BFloat16 && (isa & bf16) == bf16)) return {};
+  if (dtype == DType::BFloat16)
+    return fail("this processor has no bf16 arithmetic (AVX512_BF16); leave --dtype at f32");
+  if (dtype == DType::Half)
+    return fail("oneDNN {} has no f16 kernels for processors; bf16 and f32 are possible", library_version());
+  return fail("plans compute in f32 or bf16, not in {}", dtype_name(dtype));
+}
+
+Result<Plan> Plan::make(const Graph& graph, std::span<const TensorType> inputs, const PlanOptions& options,
+                        const std::shared_ptr<Tuner>& tuner) {
+  if (inputs.size() != graph.inputs().size())
+    return fail("the graph has {} inputs, got {}", graph.inputs().size(), inputs.size());
+  ISOMER_CHECK(runnable(graph));
+  ISOMER_CHECK(check_dtype(options.dtype));
+  const ElementType type = options.dtype == DType::BFloat16 ? ElementType::bf16 : kF32;
+  ISOMER_TRY(Graph canonical, canonicalize(graph, inputs));
+  const Status ranks = check_ranks(canonical);
+  const ThreadScope threads(options.threads);
+  Tuner own(options.tune);
+  try {
+    ISOMER_TRY(Program program, lower(std::move(canonical), tuner == nullptr ? own : *tuner, type));
+    auto state = std::make_unique<PlanState>();
+    state->program = std::move(program);
+    state->options = options;
+    return Plan(std::move(state));
+  } catch (const dnnl::error& error) {
+    ISOMER_CHECK(ranks);  // the likely reason, which oneDNN does not name
+    return fail("oneDNN: {}", error.message);
+  }
+}
+
+Result<std::vector<Tensor>> Plan::run(std::span<const Tensor> inputs) const {
+  std::vector<Tensor> outputs = empty_outputs(state_->program);
+  ISOMER_CHECK(run(inputs, outputs));
+  return outputs;
+}
+
+Status Plan::run(std::span<const Tensor> inputs, std::span<Tensor> outputs) const {
+  ISOMER_CHECK(check_inputs(state_->program.graph, inputs));
+  const ThreadScope threads(state_->options.threads);
+  const Lease workspace(*state_);
+  return workspace->run(inputs, outputs);
+}
+
+Result<TracedRun> Plan::trace(std::span<const Tensor> inputs) const {
+  ISOMER_CHECK(check_inputs(state_->program.graph, inputs));
+  const ThreadScope threads(state_->options.threads);
+  const Lease workspace(*state_);
+  TracedRun traced{empty_outputs(state_->program), std::chrono::steady_clock::now(), {}};
+  ISOMER_CHECK(workspace->run(inputs, traced.outputs, &traced.kernels));
+  return traced;
+}
+
+std::vector<PlanKernel> Plan::kernels() const {
+  std::vector<PlanKernel> kernels;
+  for (const Kernel& kernel : state_->program.kernels) {
+    std::string layout;
+    for (const Argument& argument : kernel.arguments)
+      if (argument.number == DNNL_ARG_DST) layout = layout_str(argument.at.desc);
+    const std::string value = kernel.values.empty() ? "" : state_->program.graph.name(kernel.values.front());
+    kernels.push_back({kernel.name, kernel.implementation, layout, value, bytes_touched(state_->program, kernel)});
+  }
+  return kernels;
+}
+
+ActivationMemory Plan::memory() const { return activation_memory(state_->program); }
+int Plan::threads() const { return state_->options.threads; }
+
+std::vector<TensorType> Plan::output_types() const {
+  std::vector<TensorType> types;
+  for (const ValueId output : state_->program.graph.outputs()) types.push_back(state_->program.graph.type(output));
+  return types;
+}
+
+}  // namespace isomer::onednn

@@ -1,0 +1,353 @@
+#include "isomer/engine/onednn/planner.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "isomer/engine/onednn/concats.h"
+#include "isomer/engine/onednn/kernel_traits.h"
+#include "isomer/engine/onednn/views.h"
+
+namespace isomer {
+namespace {
+
+using onednn::ConvForm;
+using onednn::Form;
+using onednn::Group;
+using onednn::kLastForm;
+using onednn::kPlainForm;
+using onednn::kStridedForm;
+using onednn::LayoutUse;
+using onednn::Post;
+
+bool is_removed(const Node& node) { return node.op->has(Trait::Identity) && node.num_results == 1; }
+
+/// The layouts of the kernel for a node.
+LayoutUse layouts_of(const Graph& graph, const Node& node) {
+  const LayoutUse layouts = onednn::kernel_traits(node).layouts;
+  if (layouts == LayoutUse::Window && node.num_results != 1) return LayoutUse::Plain;
+  if (layouts == LayoutUse::OneImage) {
+    const auto& extents = graph.type(node.result()).shape;
+    return extents && (*extents)[0].is(1) ? layouts : LayoutUse::Plain;
+  }
+  // Functions of each element work in any layout.
+  return layouts == LayoutUse::Plain && onednn::unary_of(graph, node) ? LayoutUse::Operands : layouts;
+}
+
+class OneDnnPlanning {
+ public:
+  OneDnnPlanning(const Graph& graph, int64_t block, onednn::ConvForms& convolutions)
+      : graph_(graph), block_(block), convolutions_(convolutions), concats_(graph, block) {
+    plan_.intakes.assign(graph.nodes().size(), Intake::Own);
+    plan_.begins = {0};
+    plan_.block = block;
+    plan_.copies_outputs = true;
+    forms_.assign(graph.num_values(), kPlainForm);
+    in_part_.assign(graph.num_values(), false);
+    wants_.resize(graph.num_values());
+    strided_.resize(graph.num_values());
+  }
+
+  KernelPlan run(const Boundary& boundary) {
+    for (size_t i = 0; i < boundary.inputs.size() && i < graph_.inputs().size(); ++i)
+      forms_[graph_.inputs()[i]] = form_of(boundary.inputs[i]);
+    const std::vector<Group> groups = onednn::fuse_ahead(graph_);
+    find_last_readers(groups);
+    for (now_ = 0; now_ < groups.size(); ++now_) {
+      const Node& last = graph_.node(groups[now_].last());
+      if (last.num_results == 0 || !graph_.is_weight(last.result())) place(groups[now_]);
+    }
+    for (size_t i = 0; i < graph_.outputs().size(); ++i)
+      want(graph_.outputs()[i], i < boundary.outputs.size() ? form_of(boundary.outputs[i]) : kPlainForm);
+    for (ValueId value = 0; value < wants_.size(); ++value)
+      for (const Form form : wants_[value]) plan_.reorders.push_back({value, layout_of(form)});
+    for (const Form form : forms_) plan_.layouts.push_back(layout_of(form));
+    return std::move(plan_);
+  }
+
+ private:
+  Form form_of(Layout layout) const { return layout == Layout::Blocked ? block_ : kPlainForm; }
+  /// Layouts that are neither row-major nor native blocks cost about the same as the latter.
+  static Layout layout_of(Form form) {
+    return form == kPlainForm || form == kStridedForm ? Layout::Plain : Layout::Blocked;
+  }
+
+  void find_last_readers(std::span<const Group> groups) {
+    last_reader_.assign(graph_.num_values(), 0);
+    const auto read = [&](NodeId node, size_t group) {
+      for (const ValueId operand : graph_.operands(graph_.node(node)))
+        if (operand != kNoValue) last_reader_[operand] = group;
+    };
+    for (size_t g = 0; g < groups.size(); ++g) {
+      read(groups[g].root, g);
+      for (const Post& post : groups[g].posts) read(post.node, g);
+    }
+    for (const ValueId output : graph_.outputs()) last_reader_[output] = std::numeric_limits<size_t>::max();
+  }
+
+  void place(const Group& group) {
+    const Node& root = graph_.node(group.root);
+    if (is_removed(root) || is_onednn_view(root)) return place_view(group.root);
+    if (root.op->has(Trait::Concatenation)) return place_concat(group);
+    switch (layouts_of(graph_, root)) {
+      case LayoutUse::Chosen:
+        if (fits_blocks(root.result())) return place_conv(group);
+        break;
+      case LayoutUse::Window:
+      case LayoutUse::Operands:
+      case LayoutUse::FirstOfAll:
+      case LayoutUse::OneImage:
+        return place_follower(group);
+      case LayoutUse::Reduction:
+      case LayoutUse::Padding:
+      case LayoutUse::OnePiece:
+        return place_own(group);
+      case LayoutUse::Plain:
+        break;
+    }
+    place_kernel(group, kPlainForm, kPlainForm);
+  }
+
+  bool computed(ValueId value) const { return value != kNoValue && !graph_.is_weight(value); }
+  int64_t channels(ValueId value) const { return (*graph_.type(value).shape)[1].value(); }
+
+  /// Returns whether a value is f32, has a rank that blocked layouts have, and a known number of channels.
+  bool fits_blocks(ValueId value) const {
+    const size_t rank = graph_.type(value).shape ? graph_.type(value).rank() : 0;
+    return onednn::may_be_plannable(graph_, value) && rank >= 3 && rank <= 5 &&
+           (*graph_.type(value).shape)[1].is_const();
+  }
+  /// Returns whether elements of a value in this form are in row-major order. If there is only one pixel, they are if
+  /// channels fill their blocks.
+  bool lies_plain(ValueId value, Form form) const {
+    if (form == kPlainForm || form == kStridedForm) return form == kPlainForm;
+    if (!fits_blocks(value)) return false;
+    const Shape& extents = *graph_.type(value).shape;
+    return std::all_of(extents.begin() + 2, extents.end(), [](const Dim& extent) { return extent.is(1); }) &&
+           (form == kLastForm || channels(value) % form == 0);
+  }
+  bool alike(ValueId value, Form a, Form b) const {
+    return (a == b && a != kStridedForm) || (lies_plain(value, a) && lies_plain(value, b));
+  }
+
+  /// Requests a value in a form: adds a reorder, unless the value has the form or another reader requested the same.
+  void want(ValueId value, Form form) {
+    if (alike(value, forms_[value], form)) return;
+    if (std::ranges::none_of(wants_[value], [&](Form other) { return alike(value, other, form); }))
+      wants_[value].push_back(form);
+  }
+
+  std::vector<NodeId> nodes_of(const Group& group) const {
+    std::vector<NodeId> nodes = {group.root};
+    for (const Post& post : group.posts) {
+      nodes.insert(nodes.end(), post.inner.begin(), post.inner.end());
+      nodes.push_back(post.node);
+    }
+    return nodes;
+  }
+
+  /// Adds a kernel of all nodes of a group, which reads in one form (broadcast operands stay as they are) and writes in
+  /// another. A row-major kernel reads strided operands in place.
+  void place_kernel(const Group& group, Form in, Form out) {
+    std::vector<NodeId> nodes = nodes_of(group);
+    std::vector<NodeId> absorbed;
+    for (const NodeId id : nodes) {
+      const Node& node = graph_.node(id);
+      for (const ValueId operand : graph_.operands(node)) {
+        if (!computed(operand) || std::ranges::find(nodes, graph_.producer(operand)) != nodes.end()) continue;
+        const Form wanted = id == group.root ? in : out;
+        const bool whole = wanted == kPlainForm || graph_.type(operand).rank() == graph_.type(node.result()).rank();
+        if (whole && layout_of(wanted) == Layout::Blocked) plan_.intakes[id] = Intake::Blocked;
+        if (wanted == kPlainForm && !strided_[operand].empty()) {
+          absorbed.insert(absorbed.end(), strided_[operand].begin(), strided_[operand].end());
+        } else if (whole && (id == group.root || graph_.type(operand) == graph_.type(node.result()))) {
+          want(operand, wanted);
+        }
+      }
+      for (uint32_t i = 0; i < node.num_results; ++i) forms_[node.result(i)] = out;
+    }
+    finish_kernel(group, std::move(nodes), absorbed, out);
+  }
+
+  void finish_kernel(const Group& group, std::vector<NodeId> nodes, std::span<const NodeId> absorbed, Form out) {
+    nodes.insert(nodes.end(), absorbed.begin(), absorbed.end());
+    std::ranges::sort(nodes);
+    nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
+    plan_.nodes.insert(plan_.nodes.end(), nodes.begin(), nodes.end());
+    plan_.begins.push_back(static_cast<uint32_t>(plan_.nodes.size()));
+    const Node& last = graph_.node(group.last());
+    if (last.num_results != 1) return;
+    const auto& part = concats_.part(last.result());
+    // A product that adds in place leaves its result there.
+    const bool sums = graph_.node(group.root).op->has(Trait::Product) && summed(group) != kNoValue;
+    in_part_[last.result()] = part && !sums && alike(last.result(), part->form, out);
+  }
+
+  /// Returns the first value with the result's extents that posts add.
+  ValueId summed(const Group& group) const {
+    for (const Post& post : group.posts)
+      if (!post.function && computed(post.added) &&
+          graph_.type(post.added) == graph_.type(graph_.node(post.node).result()))
+        return post.added;
+    return kNoValue;
+  }
+
+  void place_conv(const Group& group) {
+    const ValueId x = graph_.operands(graph_.node(group.root))[0];
+    const auto ways = convolutions_.of(graph_, group);
+    if (ways.empty()) {
+      // Extents are unknown; images of a few channels are read as they are.
+      return place_kernel(group, fits_blocks(x) && channels(x) < 4 ? kPlainForm : block_, block_);
+    }
+    const ValueId result = graph_.node(group.last()).result();
+    const ValueId added = summed(group);
+    const ConvForm* best = &ways.front();
+    int least = reorders_around(*best, x, added, result);
+    for (const ConvForm& way : ways.subspan(1)) {
+      const int reorders = reorders_around(way, x, added, result);
+      if (reorders >= least) continue;
+      best = &way;
+      least = reorders;
+    }
+    const auto& part = concats_.part(result);
+    const bool reads =
+        (part && alike(result, part->form, best->dst)) || (added != kNoValue && alike(added, forms_[added], best->dst));
+    place_kernel(group, best->src, best->dst);
+    // The added value is copied to the result's place if it is needed later.
+    if (best->sums && !reads && last_reader_[added] > now_) plan_.reorders.push_back({result, layout_of(best->dst)});
+  }
+
+  int reorders_around(const ConvForm& way, ValueId x, ValueId added, ValueId result) const {
+    int reorders = alike(x, forms_[x], way.src) ? 0 : 1;
+    if (const auto& part = concats_.part(result)) reorders += alike(result, part->form, way.dst) ? 0 : 1;
+    if (way.sums) reorders += alike(added, forms_[added], way.dst) ? 0 : 1;
+    return reorders;
+  }
+
+  /// Places a kernel that works in the form of its operands; if these differ, in the blocked one.
+  void place_follower(const Group& group) {
+    const Node& root = graph_.node(group.root);
+    const LayoutUse layouts = layouts_of(graph_, root);
+    std::optional<Form> form;
+    for (const ValueId operand : graph_.operands(root)) {
+      if (!computed(operand)) continue;
+      if (layouts != LayoutUse::Window && graph_.type(operand) != graph_.type(root.result())) continue;
+      const bool stays =
+          !form || (*form <= kPlainForm && forms_[operand] > kPlainForm && layouts != LayoutUse::FirstOfAll);
+      if (stays) form = forms_[operand];
+    }
+    bool follows = form && *form != kStridedForm && fits_blocks(root.result());
+    // The zeros that pad a block have no variance.
+    if (follows && *form > kPlainForm && layouts == LayoutUse::OneImage) follows = channels(root.result()) % *form == 0;
+    place_kernel(group, follows ? *form : kPlainForm, follows ? *form : kPlainForm);
+  }
+
+  /// Our own kernels for moving or reducing elements: they read contiguous values.
+  void place_own(const Group& group) {
+    const Node& root = graph_.node(group.root);
+    const ValueId x = graph_.operands(root)[0];
+    Form in = kPlainForm, out = kPlainForm;
+    if (fits_blocks(x) && forms_[x] != kStridedForm) {
+      const bool whole = forms_[x] <= kPlainForm || channels(x) % forms_[x] == 0;
+      const LayoutUse layouts = onednn::kernel_traits(root).layouts;
+      if (layouts == LayoutUse::Reduction && is_spatial(root) && whole) in = forms_[x];
+      if (layouts == LayoutUse::Padding && forms_[x] > kPlainForm && keeps_channels(root) &&
+          (whole || !root.attrs.has("constant_value")))
+        in = out = forms_[x];
+    }
+    std::vector<NodeId> nodes = nodes_of(group);
+    if (computed(x)) want(x, in);
+    if (layout_of(in) == Layout::Blocked) plan_.intakes[group.root] = Intake::Blocked;
+    forms_[root.result()] = out;
+    finish_kernel(group, std::move(nodes), {}, out);
+  }
+  bool is_spatial(const Node& reduction) const {
+    const Ints& axes = reduction.attrs.ints("axes");
+    const size_t rank = graph_.type(graph_.operands(reduction)[0]).rank();
+    if (axes.size() + 2 != rank) return false;
+    for (size_t i = 0; i < axes.size(); ++i)
+      if (axes[i] != static_cast<int64_t>(i) + 2) return false;
+    return true;
+  }
+  static bool keeps_channels(const Node& pad) {
+    const Ints& pads = pad.attrs.ints("pads");
+    return pad.attrs.text("mode") == "constant" && pads[1] == 0 && pads[pads.size() / 2 + 1] == 0;
+  }
+
+  void place_view(NodeId id) {
+    const Node& node = graph_.node(id);
+    const ValueId x = graph_.operands(node)[0];
+    if (is_removed(node) || cuts_blocks(graph_, node, forms_[x])) {
+      for (uint32_t i = 0; i < node.num_results; ++i) {
+        forms_[node.result(i)] = forms_[x];
+        strided_[node.result(i)] = strided_[x];
+        in_part_[node.result(i)] = is_removed(node) && in_part_[x];
+      }
+      return;
+    }
+    const bool moves = node.op->has(Trait::Permutation) || node.op->has(Trait::Cut);
+    const bool last = moves && forms_[x] == kLastForm && !lies_plain(x, kLastForm);
+    const bool strides = last ? !brings_channels_last(node) : makes_strides(graph_, node);
+    // New extents for a value that is not contiguous: it is copied.
+    if (!strides && !last && !strided_[x].empty()) {
+      place_kernel({id}, kPlainForm, kPlainForm);
+      return;
+    }
+    if (!last && forms_[x] != kStridedForm) want(x, kPlainForm);
+    for (uint32_t i = 0; i < node.num_results; ++i) {
+      forms_[node.result(i)] = strides ? kStridedForm : kPlainForm;
+      strided_[node.result(i)] = strided_[x];
+      if (strides) strided_[node.result(i)].push_back(id);
+    }
+  }
+
+  /// Operands are computed in their places, or copied there: nothing else is left to do.
+  void place_concat(const Group& group) {
+    const Node& node = graph_.node(group.root);
+    const auto& whole = concats_.part(node.result());
+    if (!whole) return place_joined(group);
+    const auto operands = concats_.operands(node);
+    if (whole->form > kPlainForm && std::ranges::any_of(operands, [&](ValueId v) { return channels(v) % block_ != 0; }))
+      return place_joined(group);
+    for (const ValueId operand : operands) {
+      const auto& part = concats_.part(operand);
+      if (!part || part->root != whole->root || !in_part_[operand])
+        plan_.reorders.push_back({operand, layout_of(whole->form)});
+    }
+    forms_[node.result()] = whole->form;
+    in_part_[node.result()] = true;
+  }
+
+  /// Adds a concatenation by a kernel of its own.
+  void place_joined(const Group& group) {
+    const Node& node = graph_.node(group.root);
+    const auto operands = graph_.operands(node);
+    const auto whole_blocks = [&](ValueId v) { return fits_blocks(v) && channels(v) % block_ == 0; };
+    const bool blocked = fits_blocks(node.result()) && node.attrs.integer("axis") == 1 &&
+                         std::ranges::all_of(operands, whole_blocks) &&
+                         std::ranges::any_of(operands, [&](ValueId v) { return computed(v) && forms_[v] == block_; });
+    place_kernel(group, blocked ? block_ : kPlainForm, blocked ? block_ : kPlainForm);
+  }
+
+  const Graph& graph_;
+  const int64_t block_;
+  onednn::ConvForms& convolutions_;
+  const ForeseenConcats concats_;
+  KernelPlan plan_;
+  size_t now_ = 0;                            // group
+  std::vector<size_t> last_reader_;           // group, by value; greater than any group for outputs
+  std::vector<Form> forms_;                   // form in which each value is made
+  std::vector<bool> in_part_;                 // whether a value is made in the place in its concatenation
+  std::vector<std::vector<Form>> wants_;      // other requested forms, by value
+  std::vector<std::vector<NodeId>> strided_;  // by value: the views that make it from a contiguous value
+};
+
+}  // namespace
+
+OnednnPlanner::OnednnPlanner(int64_t block) : block_(block), convolutions_(std::make_unique<onednn::ConvForms>()) {}
+OnednnPlanner::~OnednnPlanner() = default;
+
+KernelPlan OnednnPlanner::plan(const Graph& graph, const Boundary& boundary) const {
+  return OneDnnPlanning(graph, block_, *convolutions_).run(boundary);
+}
+
+}  // namespace isomer

@@ -1,0 +1,94 @@
+#include <fmt/ranges.h>
+
+#include "isomer/engine/onednn/lower.h"
+
+namespace isomer::onednn {
+
+std::string group_name(const Graph& graph, const Group& group) {
+  const auto title = [&](NodeId id) {
+    const Node& node = graph.node(id);
+    return node.is_opaque() ? node.attrs.text("@op_type") : node.op->name;
+  };
+  std::string name = title(group.root);
+  for (const Post& post : group.posts) name += "+" + title(post.node);
+  return name;
+}
+
+bool is_dense(const Graph& graph, ValueId value) {
+  return value != kNoValue && is_plannable(graph, value) && element_count(dims_of(graph.type(value))) > 0;
+}
+
+bool is_reference(const char* implementation) {
+  const std::string_view name(implementation);
+  return name.starts_with("ref") || name.find(":ref") != std::string_view::npos ||
+         name.find("_ref:") != std::string_view::npos;
+}
+
+namespace {
+
+/// Returns extents under which an operand can be broadcast to `dims`, which the primitive sees instead of `full`.
+std::optional<Dims> broadcast_dims(const Dims& other, const Dims& full, const Dims& dims) {
+  if (other == full) return dims;
+  Dims seen(dims.size(), 1);
+  if (dims.size() == full.size()) {
+    if (other.size() > dims.size()) return std::nullopt;
+    std::copy(other.begin(), other.end(), seen.end() - static_cast<ptrdiff_t>(other.size()));
+    return seen;
+  }
+  // Leading axes are joined, so only the last may differ from 1.
+  if (element_count(other) != other.back()) return std::nullopt;
+  seen.back() = other.back();
+  return seen;
+}
+
+}  // namespace
+
+std::optional<PostOps> make_posts(const Graph& graph, std::span<const Post> posts, const Dims& dims, const Desc& layout,
+                                  bool sum) {
+  PostOps out;
+  dnnl::post_ops ops;
+  for (size_t i = 0; i < posts.size(); ++i) {
+    const Post& post = posts[i];
+    if (post.function) {
+      ops.append_eltwise(1, post.function->algorithm, post.function->alpha, post.function->beta);
+      out.key += fmt::format(" {}", static_cast<int>(post.function->algorithm));
+      continue;
+    }
+    const Dims full = dims_of(graph.type(graph.node(post.node).result()));
+    const Dims other = dims_of(graph.type(post.added));
+    const auto seen = broadcast_dims(other, full, dims);
+    if (!seen) return std::nullopt;
+    if (sum && !out.summed && other == full && graph.constant(post.added) == nullptr) {
+      ops.append_sum();
+      out.summed = post.added;
+      out.key += " sum";
+      continue;
+    }
+    // Only row-major values can be read with other extents.
+    const Desc desc = other == full ? layout : plain_desc(*seen);
+    ops.append_binary(dnnl::algorithm::binary_add, desc);
+    out.operands.push_back({static_cast<int>(i), post.added, desc});
+    out.key += fmt::format(" add {}", fmt::join(*seen, ","));
+  }
+  out.attr.set_post_ops(ops);
+  out.attr.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+  return out;
+}
+
+void add_post_arguments(Builder& builder, const PostOps& posts, std::vector<Argument>& arguments) {
+  for (const auto& operand : posts.operands) {
+    arguments.push_back(
+        {DNNL_ARG_ATTR_MULTIPLE_POST_OP(operand.post) | DNNL_ARG_SRC_1, builder.as(operand.value, operand.layout)});
+  }
+}
+
+Location place_result(Builder& builder, const PostOps& posts, const Desc& layout, const Location& src, ValueId result) {
+  if (!posts.summed) return builder.result(result, layout);
+  const Location other = builder.as(*posts.summed, layout);
+  if (builder.may_overwrite(other) && other.buffer != src.buffer) return other;
+  const Location own = builder.room(layout.get_size(), layout);
+  builder.emit_reorder(other, own, result);
+  return own;
+}
+
+}  // namespace isomer::onednn

@@ -1,0 +1,67 @@
+#include "isomer/engine/onednn/program.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <new>
+
+#include "isomer/engine/onednn/arena.h"
+
+namespace isomer::onednn {
+
+namespace {
+
+constexpr size_t kLargePage = size_t{2} << 20;
+constexpr size_t kBlock = size_t{32} << 20;
+
+size_t rounded(size_t bytes, size_t unit) { return (bytes + unit - 1) / unit * unit; }
+
+}  // namespace
+
+AlignedBytes::AlignedBytes(size_t bytes) : size_(bytes) {
+  const size_t unit = bytes >= kLargePage ? kLargePage : kArenaAlignment;
+  const size_t whole = std::max(rounded(bytes, unit), unit);
+  data_ = {static_cast<std::byte*>(::operator new(whole, std::align_val_t(unit))), Free{unit}};
+  // This is a request; a system without large pages uses small ones.
+  if (unit == kLargePage) ::madvise(data_.get(), whole, MADV_HUGEPAGE);
+}
+
+std::byte* ConstantPool::allocate(size_t bytes) {
+  const size_t whole = rounded(bytes, kArenaAlignment);
+  if (blocks_.empty() || used_ + whole > blocks_.back().size()) {
+    blocks_.emplace_back(std::max(kBlock, whole));
+    used_ = 0;
+  }
+  used_ += whole;
+  return blocks_.back().data() + used_ - whole;
+}
+
+void AlignedBytes::Free::operator()(std::byte* data) const { ::operator delete(data, std::align_val_t(alignment)); }
+
+std::byte* ConstantData::address() const {
+  // OneDNN's arguments are all writable; constants are never results.
+  return tensor.empty() ? pooled : const_cast<std::byte*>(tensor.bytes().data());
+}
+
+void place_in_arena(Program& program) {
+  constexpr size_t kUnused = SIZE_MAX;
+  std::vector<size_t> entry(program.buffers.size(), kUnused);  // of a buffer in `lifetimes`
+  std::vector<Lifetime> lifetimes;
+  std::vector<BufferId> ids;
+  for (size_t k = 0; k < program.kernels.size(); ++k) {
+    for (const BufferId id : program.kernels[k].buffers) {
+      if (program.buffers[id].place != Place::Arena) continue;
+      if (entry[id] == kUnused) {
+        entry[id] = lifetimes.size();
+        lifetimes.push_back({program.buffers[id].bytes, k, k});
+        ids.push_back(id);
+      }
+      lifetimes[entry[id]].last = k;
+    }
+  }
+  const ArenaLayout layout = pack_arena(lifetimes);
+  for (size_t i = 0; i < ids.size(); ++i) program.buffers[ids[i]].index = layout.offsets[i];
+  program.arena_bytes = layout.bytes;
+}
+
+}  // namespace isomer::onednn

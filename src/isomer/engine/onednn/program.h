@@ -1,0 +1,112 @@
+#pragma once
+// What a plan runs: kernels over buffers.
+
+#include <dnnl.hpp>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "isomer/base/result.h"
+#include "isomer/engine/onednn/desc.h"
+#include "isomer/ir/graph.h"
+
+namespace isomer::onednn {
+
+/// Where the bytes of a buffer are.
+enum class Place : uint8_t {
+  Arena,     ///< the block of memory of one run
+  Constant,  ///< the program
+  Input,     ///< the caller's tensor
+  Output,    ///< the tensor that the caller gets
+  Box,       ///< a Tensor of the run: text, and values whose extents depend on data
+};
+
+using BufferId = uint32_t;
+
+struct Buffer {
+  Place place = Place::Arena;
+  size_t bytes = 0;
+  /// Arena: offset. Otherwise: index of the constant, input, output or box.
+  size_t index = 0;
+};
+
+/// The location of a value. f32 values have a description; all others are in row-major order (or boxed).
+struct Location {
+  BufferId buffer = 0;
+  size_t offset = 0;  ///< in bytes
+  Desc desc = {};
+};
+
+/// An argument of a primitive, by oneDNN's number (DNNL_ARG_SRC, ...).
+struct Argument {
+  int number = 0;
+  Location at;
+};
+
+class Workspace;
+
+/// One launch: a primitive with its arguments, or a function.
+struct Kernel {
+  std::string name;            ///< "Conv+Relu"
+  std::string implementation;  ///< "jit:avx512_core", "reference", ...
+  dnnl::primitive primitive = {};
+  std::vector<Argument> arguments = {};
+  std::function<Status(Workspace&)> function = nullptr;
+  std::vector<BufferId> buffers = {};  ///< all that it accesses
+  std::vector<ValueId> values = {};    ///< its results, as values of Program::graph
+};
+
+/// Bytes aligned for vectors; in large pages if they fill at least one.
+class AlignedBytes {
+ public:
+  AlignedBytes() = default;
+  explicit AlignedBytes(size_t bytes);
+  std::byte* data() const { return data_.get(); }
+  size_t size() const { return size_; }
+
+ private:
+  struct Free {
+    size_t alignment;
+    void operator()(std::byte* data) const;
+  };
+  std::unique_ptr<std::byte, Free> data_;
+  size_t size_ = 0;
+};
+
+/// Memory for constants that is freed with the pool. It uses large blocks, so that the system can map them by large
+/// pages; with small pages, streaming weights through the caches would wait for page tables.
+class ConstantPool {
+ public:
+  /// Returns uninitialized memory, aligned to kArenaAlignment.
+  std::byte* allocate(size_t bytes);
+
+ private:
+  std::vector<AlignedBytes> blocks_;
+  size_t used_ = 0;  // of the last block
+};
+
+/// A constant: a tensor of the graph, or a copy in another layout, in the pool.
+struct ConstantData {
+  Tensor tensor = {};
+  std::byte* pooled = nullptr;
+  std::byte* address() const;
+};
+
+struct Program {
+  Graph graph;  ///< what the kernels compute
+  dnnl::engine engine;
+  std::vector<Buffer> buffers = {};
+  ConstantPool pool = {};
+  std::vector<ConstantData> constants = {};
+  std::vector<Kernel> kernels = {};
+  std::vector<Location> inputs = {};  ///< of the graph, in its order
+  std::vector<Location> outputs = {};
+  size_t boxes = 0;
+  size_t arena_bytes = 0;
+};
+
+/// Lays out the arena: every buffer in it is live from the first to the last kernel that accesses it.
+void place_in_arena(Program& program);
+
+}  // namespace isomer::onednn

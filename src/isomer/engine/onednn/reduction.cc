@@ -1,0 +1,182 @@
+#include "isomer/engine/onednn/reduction.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "isomer/engine/onednn/threads.h"
+#include "isomer/engine/onednn/vectors.h"
+
+namespace isomer::onednn {
+namespace {
+
+constexpr int64_t kReduceGrain = 8192;  // minimum number of elements per thread
+constexpr int64_t kColumns = 64;        // number of adjacent columns per piece of work
+constexpr int64_t kRows = 128;          // that are summed before the sum is added to others
+
+// What is done to an element, and how two results are combined; for numbers and vectors.
+struct Sum {
+  static constexpr float kStart = 0;
+  template <class Number>
+  static ISOMER_INLINE void take(Number& sum, const Number& x) {
+    sum += x;
+  }
+  template <class Number>
+  static ISOMER_INLINE void join(Number& sum, const Number& other) {
+    sum += other;
+  }
+};
+struct SumOfSquares : Sum {
+  template <class Number>
+  static ISOMER_INLINE void take(Number& sum, const Number& x) {
+    sum += x * x;
+  }
+};
+struct SumOfMagnitudes : Sum {
+  template <class Number>
+  static ISOMER_INLINE void take(Number& sum, const Number& x) {
+    sum += x < Number{} ? -x : x;
+  }
+};
+struct Largest {
+  static constexpr float kStart = -std::numeric_limits<float>::infinity();
+  template <class Number>
+  static ISOMER_INLINE void take(Number& most, const Number& x) {
+    const Number kept = x == x ? most : x;  // NaN stays
+    most = x > kept ? x : kept;
+  }
+  template <class Number>
+  static ISOMER_INLINE void join(Number& most, const Number& other) {
+    take(most, other);
+  }
+};
+struct Smallest {
+  static constexpr float kStart = std::numeric_limits<float>::infinity();
+  template <class Number>
+  static ISOMER_INLINE void take(Number& least, const Number& x) {
+    const Number kept = x == x ? least : x;
+    least = x < kept ? x : kept;
+  }
+  template <class Number>
+  static ISOMER_INLINE void join(Number& least, const Number& other) {
+    take(least, other);
+  }
+};
+
+ISOMER_INLINE float finished(float sum, float factor, bool root) {
+  sum *= factor;
+  return root ? std::sqrt(sum) : sum;
+}
+
+/// Reduces rows of contiguous elements, each to one number.
+template <class Step>
+struct Rows {
+  template <class Vector>
+  static ISOMER_INLINE void take(Vector& sum, const float* from) {
+    Vector x;
+    load(x, from);
+    Step::take(sum, x);
+  }
+
+  template <class Vector>
+  static ISOMER_INLINE void run(const float* from, float* to, int64_t rows, int64_t count, float factor, bool root) {
+    for (int64_t r = 0; r < rows; ++r, from += count) {
+      // Four at a time, since each depends on the previous one.
+      Vector first = Vector{} + Step::kStart;
+      Vector second = first, third = first, fourth = first;
+      int64_t i = 0;
+      for (; i + 4 * kLanes<Vector> <= count; i += 4 * kLanes<Vector>) {
+        take<Vector>(first, from + i);
+        take<Vector>(second, from + i + kLanes<Vector>);
+        take<Vector>(third, from + i + 2 * kLanes<Vector>);
+        take<Vector>(fourth, from + i + 3 * kLanes<Vector>);
+      }
+      for (; i + kLanes<Vector> <= count; i += kLanes<Vector>) take<Vector>(first, from + i);
+      Step::join(first, second);
+      Step::join(third, fourth);
+      Step::join(first, third);
+      float lanes[kLanes<Vector>];
+      store(lanes, first);
+      float sum = Step::kStart;
+      for (const float lane : lanes) Step::join(sum, lane);
+      for (; i < count; ++i) Step::take(sum, from[i]);
+      to[r] = finished(sum, factor, root);
+    }
+  }
+};
+
+/// Reduces `width` columns whose elements are `stride` apart, each to one number.
+template <class Step>
+struct Columns {
+  template <class Vector>
+  static ISOMER_INLINE void run(const float* from, float* to, int64_t count, int64_t stride, int64_t width,
+                                float factor, bool root) {
+    int64_t c = 0;
+    for (; c + kLanes<Vector> <= width; c += kLanes<Vector>) {
+      Vector total = Vector{} + Step::kStart;
+      for (int64_t begin = 0; begin < count; begin += kRows) {
+        Vector sum = Vector{} + Step::kStart;
+        const int64_t end = begin + kRows < count ? begin + kRows : count;
+        for (int64_t i = begin; i < end; ++i) {
+          Vector x;
+          load(x, from + i * stride + c);
+          Step::take(sum, x);
+        }
+        Step::join(total, sum);
+      }
+      store(to + c, total);
+    }
+    for (; c < width; ++c) {
+      float total = Step::kStart;
+      for (int64_t begin = 0; begin < count; begin += kRows) {
+        float sum = Step::kStart;
+        const int64_t end = begin + kRows < count ? begin + kRows : count;
+        for (int64_t i = begin; i < end; ++i) Step::take(sum, from[i * stride + c]);
+        Step::join(total, sum);
+      }
+      to[c] = total;
+    }
+    for (c = 0; c < width; ++c) to[c] = finished(to[c], factor, root);
+  }
+};
+
+template <class Step>
+void reduce_by(const Reduction& r, const float* from, float* to) {
+  if (r.inner == 1) {
+    parallel_for(r.outer, std::max<int64_t>(kReduceGrain / std::max<int64_t>(r.count, 1), 1),
+                 [&](int64_t begin, int64_t end) {
+                   dispatch<Rows<Step>>(from + begin * r.count, to + begin, end - begin, r.count, r.factor, r.root);
+                 });
+    return;
+  }
+  const int64_t pieces = (r.inner + kColumns - 1) / kColumns;
+  const int64_t grain =
+      std::max<int64_t>(kReduceGrain / std::max<int64_t>(r.count * std::min(r.inner, kColumns), 1), 1);
+  parallel_for(r.outer * pieces, grain, [&](int64_t begin, int64_t end) {
+    for (int64_t piece = begin; piece < end; ++piece) {
+      const int64_t outer = piece / pieces;
+      const int64_t column = piece % pieces * kColumns;
+      dispatch<Columns<Step>>(from + outer * r.count * r.inner + column, to + outer * r.inner + column, r.count,
+                              r.inner, std::min(kColumns, r.inner - column), r.factor, r.root);
+    }
+  });
+}
+
+}  // namespace
+
+void reduce(const Reduction& reduction, const float* from, float* to) {
+  switch (reduction.kind) {
+    case Reduction::Kind::Sum:
+      return reduce_by<Sum>(reduction, from, to);
+    case Reduction::Kind::SumOfSquares:
+      return reduce_by<SumOfSquares>(reduction, from, to);
+    case Reduction::Kind::SumOfMagnitudes:
+      return reduce_by<SumOfMagnitudes>(reduction, from, to);
+    case Reduction::Kind::Largest:
+      return reduce_by<Largest>(reduction, from, to);
+    case Reduction::Kind::Smallest:
+      return reduce_by<Smallest>(reduction, from, to);
+  }
+}
+
+}  // namespace isomer::onednn

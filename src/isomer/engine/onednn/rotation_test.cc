@@ -1,0 +1,89 @@
+#include "isomer/engine/onednn/rotation.h"
+
+#include <cstring>
+
+#include "isomer/engine/onednn/plan_state.h"
+#include "isomer/engine/onednn/testing.h"
+#include "isomer/engine/onednn/threads.h"
+
+namespace isomer::onednn {
+namespace {
+
+Graph products() {
+  return graph_of(
+      "input x: f32[4,512]\nw = f32[512,1024]{seed 1}\nv = f32[1024,512]{seed 2}\na = MatMul(x, w)\nb = MatMul(a, v)\n"
+      "return b");
+}
+
+TEST(Rotation, RunsTheFirstKernels) {
+  const Graph graph = products();
+  const std::vector<Tensor> inputs = inputs_of(graph);
+  const Plan plan = plan_of(graph, inputs);
+  ASSERT_GE(plan.kernels().size(), 2U);
+  Rotation rotation(plan, {.copies = 3, .arenas = 2, .kernels = 1});
+  EXPECT_EQ(rotation.copies(), 3U);
+  for (int run = 0; run < 7; ++run) {
+    const auto spans = rotation.run(inputs);
+    ASSERT_TRUE(spans.has_value()) << spans.error().message;
+    ASSERT_EQ(spans->size(), 1U);
+    EXPECT_GT(spans->front().duration, 0);
+  }
+  EXPECT_EQ(Rotation(plan, {.kernels = 100}).run(inputs)->size(), plan.kernels().size());
+}
+
+TEST(Rotation, TakesNoMoreThanItsLimit) {
+  const Graph graph = products();
+  const Plan plan = plan_of(graph, inputs_of(graph));
+  EXPECT_EQ(Rotation(plan, {.copies = 1000, .most = size_t{15} << 20}).copies(), 3U) << "of 4 MB";
+  const Graph none = graph_of("input x: f32[4]\ny = Relu(x)\nreturn y");
+  EXPECT_EQ(Rotation(plan_of(none, inputs_of(none)), {.copies = 0}).copies(), 1U);
+}
+
+TEST(Rotation, GroupsTakeTurns) {
+  const Graph graph = products();
+  const std::vector<Tensor> inputs = inputs_of(graph);
+  const Plan plan = plan_of(graph, inputs);
+  Rotation rotation(plan, {.copies = 2, .groups = 3, .rounds = 4});
+  EXPECT_EQ(rotation.copies(), 2U);
+  EXPECT_EQ(rotation.cycle(), 24U);
+  std::string returns;
+  for (size_t run = 0; run < rotation.cycle(); ++run) {
+    returns += rotation.next_returns() ? '1' : '0';
+    ASSERT_TRUE(rotation.run(inputs).has_value());
+  }
+  EXPECT_EQ(returns, "110000001100000011000000");
+  EXPECT_TRUE(rotation.next_returns());
+  EXPECT_EQ(Rotation(plan, {.copies = 2, .groups = 100, .rounds = 4, .most = size_t{17} << 20}).cycle(), 16U);
+  Rotation plain(plan, {.copies = 2});
+  EXPECT_FALSE(plain.next_returns()) << "they are always as far away";
+}
+
+TEST(Workspace, ReadsConstantsWhereItIsTold) {
+  const Graph graph = products();
+  const std::vector<Tensor> inputs = inputs_of(graph);
+  const Plan plan = plan_of(graph, inputs);
+  const Program& program = plan.state().program;
+  const Tensor before = plan.run(inputs)->front();
+  std::vector<std::vector<std::byte>> zeros;
+  std::vector<std::byte*> addresses;
+  for (const Buffer& buffer : program.buffers)
+    if (buffer.place == Place::Constant) zeros.emplace_back(buffer.bytes + 64);
+  for (auto& bytes : zeros)
+    addresses.push_back(bytes.data() + (64 - reinterpret_cast<uintptr_t>(bytes.data()) % 64) % 64);
+  ASSERT_EQ(addresses.size(), program.constants.size());
+  const ThreadScope threads(plan.threads());
+  Workspace workspace(program);
+  std::vector<Tensor> outputs = empty_outputs(program);
+  workspace.read_constants(addresses);
+  ASSERT_TRUE(workspace.run(inputs, outputs).has_value());
+  EXPECT_EQ(outputs[0], Tensor::zeros(DType::Float, {4, 512}));
+  addresses.clear();
+  for (const ConstantData& constant : program.constants) addresses.push_back(constant.address());
+  workspace.read_constants(addresses);
+  outputs = empty_outputs(program);
+  ASSERT_TRUE(workspace.run(inputs, outputs).has_value());
+  EXPECT_EQ(outputs[0], before);
+}
+
+}  // namespace
+}  // namespace isomer::onednn

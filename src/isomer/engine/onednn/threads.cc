@@ -1,0 +1,76 @@
+#include "isomer/engine/onednn/threads.h"
+
+#include <algorithm>
+
+// Functions of the OpenMP API, declared here since not every supported compiler has <omp.h>; and the functions that
+// compilers call for a parallel region, which are part of the binary interface of the runtime that oneDNN uses.
+extern "C" {
+int omp_get_max_threads(void);
+void omp_set_num_threads(int threads);
+int omp_get_thread_num(void);
+int omp_get_num_threads(void);
+void GOMP_parallel(void (*work)(void*), void* data, unsigned threads, unsigned flags);
+}
+
+#if defined(__SANITIZE_THREAD__)
+#define ISOMER_THREAD_SANITIZER 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define ISOMER_THREAD_SANITIZER 1
+#endif
+#endif
+
+#ifdef ISOMER_THREAD_SANITIZER
+extern "C" {
+void __tsan_acquire(void* address);
+void __tsan_release(void* address);
+}
+#endif
+
+namespace isomer::onednn {
+namespace {
+
+// The sanitizer does not recognize the barriers of the OpenMP runtime.
+void entered([[maybe_unused]] void* region) {
+#ifdef ISOMER_THREAD_SANITIZER
+  __tsan_acquire(region);
+#endif
+}
+void left([[maybe_unused]] void* region) {
+#ifdef ISOMER_THREAD_SANITIZER
+  __tsan_release(region);
+#endif
+}
+
+struct Region {
+  int64_t count;
+  const void* what;
+  PartWork work;
+};
+
+void run_part(void* data) {
+  entered(data);
+  const Region& region = *static_cast<const Region*>(data);
+  const int64_t parts = omp_get_num_threads();
+  const int64_t part = omp_get_thread_num();
+  region.work(region.what, region.count * part / parts, region.count * (part + 1) / parts);
+  left(data);
+}
+
+}  // namespace
+
+int current_threads() { return omp_get_max_threads(); }
+
+ThreadScope::ThreadScope(int threads) : before_(omp_get_max_threads()) { omp_set_num_threads(threads); }
+ThreadScope::~ThreadScope() { omp_set_num_threads(before_); }
+
+void run_parts(int64_t count, int64_t grain, const void* what, PartWork work) {
+  const int64_t threads = std::min<int64_t>(current_threads(), count / std::max<int64_t>(grain, 1));
+  if (threads <= 1) return work(what, 0, count);
+  Region region{count, what, work};
+  left(&region);
+  GOMP_parallel(run_part, &region, static_cast<unsigned>(threads), 0);
+  entered(&region);
+}
+
+}  // namespace isomer::onednn

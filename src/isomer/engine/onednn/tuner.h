@@ -1,0 +1,37 @@
+#pragma once
+// Chooses between primitives that compute the same, by timing them.
+
+#include <dnnl.hpp>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+
+#include "isomer/engine/onednn/tuning_store.h"
+
+namespace isomer::onednn {
+
+/// Caches its measurements. Thread-safe; several plans may share it.
+class Tuner {
+ public:
+  /// If `measure` is false, nothing is timed and the first of several candidates is used, whatever the machine. `kept`
+  /// has the measurements of earlier runs, and gets new ones; nullptr: disabled.
+  explicit Tuner(bool measure, std::shared_ptr<TuningStore> kept = nullptr)
+      : measure_(measure), kept_(std::move(kept)) {}
+  virtual ~Tuner() = default;
+
+  bool measures() const { return measure_; }
+
+  /// Returns the microseconds of a primitive whose arguments are zeros and not in the first two levels of cache: the
+  /// minimum of a few runs. Measured once per `key`, which must include everything that the time depends on except the
+  /// number of threads.
+  virtual double time(const dnnl::engine& engine, const dnnl::primitive_desc_base& desc, const std::string& key);
+
+ private:
+  const bool measure_;
+  const std::shared_ptr<TuningStore> kept_;
+  std::mutex mutex_;
+  std::unordered_map<std::string, double> known_;
+};
+
+}  // namespace isomer::onednn

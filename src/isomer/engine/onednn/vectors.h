@@ -1,0 +1,65 @@
+#pragma once
+// Vectors of f32 for our own kernels, which use the compiler's vector types. A kernel is a struct with a function
+// template `run<Vector>(arguments...)`; dispatch<Kernel>(arguments...) calls the instance for the widest vectors of the
+// processor, compiled for these.
+
+#include <cstdint>
+#include <cstring>
+
+namespace isomer::onednn {
+
+#define ISOMER_INLINE inline __attribute__((always_inline))
+
+template <int kBytes>
+struct VectorOf {
+  typedef float Type __attribute__((vector_size(kBytes)));
+};
+using Vector4 = VectorOf<16>::Type;
+using Vector8 = VectorOf<32>::Type;
+using Vector16 = VectorOf<64>::Type;
+
+template <class Vector>
+inline constexpr int64_t kLanes = sizeof(Vector) / sizeof(float);
+
+// Vectors are passed by reference, because passing them by value depends on the processor that code is compiled for.
+template <class Vector>
+ISOMER_INLINE void load(Vector& vector, const float* from) {
+  std::memcpy(&vector, from, sizeof(Vector));
+}
+template <class Vector>
+ISOMER_INLINE void store(float* to, const Vector& vector) {
+  std::memcpy(to, &vector, sizeof(Vector));
+}
+
+/// The widest vectors of this processor.
+enum class VectorWidth : uint8_t { Sse, Avx2, Avx512 };
+VectorWidth vector_width();
+/// Returns the name of our own kernels in plans: "own:avx512", "own:avx2" or "own:sse2".
+const char* own_implementation();
+
+template <class Kernel, class... Arguments>
+__attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,fma"))) void run_avx512(const Arguments&... arguments) {
+  Kernel::template run<Vector16>(arguments...);
+}
+template <class Kernel, class... Arguments>
+__attribute__((target("avx2,fma"))) void run_avx2(const Arguments&... arguments) {
+  Kernel::template run<Vector8>(arguments...);
+}
+template <class Kernel, class... Arguments>
+void run_sse(const Arguments&... arguments) {
+  Kernel::template run<Vector4>(arguments...);
+}
+
+template <class Kernel, class... Arguments>
+void dispatch(const Arguments&... arguments) {
+  switch (vector_width()) {
+    case VectorWidth::Avx512:
+      return run_avx512<Kernel>(arguments...);
+    case VectorWidth::Avx2:
+      return run_avx2<Kernel>(arguments...);
+    case VectorWidth::Sse:
+      return run_sse<Kernel>(arguments...);
+  }
+}
+
+}  // namespace isomer::onednn

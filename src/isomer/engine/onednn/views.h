@@ -1,0 +1,24 @@
+#pragma once
+// Nodes for which the built-in runtime needs no kernel: they only change where elements are read.
+
+#include <string_view>
+
+#include "isomer/engine/onednn/conv_forms.h"
+#include "isomer/ir/graph.h"
+
+namespace isomer {
+
+/// Returns whether a node is a reshape, transposition, split or slice, or only copies.
+bool is_onednn_view(const Node& node);
+
+/// Returns whether a split or slice takes whole blocks of the channels of one image, and leaves them in their blocks;
+/// `form` is the operand's.
+bool cuts_blocks(const Graph& graph, const Node& node, onednn::Form form);
+
+/// Returns whether a transposition moves the channels to the end; if channels were innermost, its result is row-major.
+bool brings_channels_last(const Node& node);
+
+/// Returns whether results of a view of row-major elements are not contiguous in row-major order.
+bool makes_strides(const Graph& graph, const Node& node);
+
+}  // namespace isomer

@@ -1,0 +1,163 @@
+#include "isomer/engine/openvino/openvino.h"
+
+#include <algorithm>
+
+#include "isomer/base/stats.h"
+#include "isomer/engine/kernel_model.h"
+#include "isomer/engine/openvino/planner.h"
+#include "isomer/engine/worker/worker_engine.h"
+#include "isomer/ir/builder.h"
+#include "isomer/ir/label.h"
+#include "isomer/onnx/import.h"
+#include "isomer/ops/registry.h"
+
+namespace isomer {
+
+extern const char* const kOpenvinoWorker;
+
+namespace {
+
+using nlohmann::json;
+
+/// The graph with each node called by its number. An opaque node, which needs the model around it, becomes outputs and
+/// inputs: nothing is fused across it.
+Result<Graph> numbered(const Graph& graph) {
+  GraphBuilder builder;
+  std::vector<ValueId> copies(graph.num_values());
+  std::vector<ValueId> outputs;
+  for (NodeId id = 0; id < graph.nodes().size(); ++id) {
+    const Node& node = graph.node(id);
+    if (node.is_input()) {
+      copies[node.result()] = builder.input(graph.type(node.result()));
+      continue;
+    }
+    if (node.is_constant()) {
+      copies[node.result()] = builder.constant(*graph.constant(node.result()));
+      continue;
+    }
+    std::vector<ValueId> operands;
+    for (const ValueId operand : graph.operands(node))
+      operands.push_back(operand == kNoValue ? kNoValue : copies[operand]);
+    if (node.is_opaque()) {
+      std::ranges::copy_if(operands, std::back_inserter(outputs), [](ValueId value) { return value != kNoValue; });
+      for (uint32_t i = 0; i < node.num_results; ++i)
+        copies[node.result(i)] = builder.input(graph.type(node.result(i)));
+      continue;
+    }
+    ISOMER_TRY(const NodeId copy, builder.node(*node.op, node.attrs, operands, node.num_results));
+    for (uint32_t i = 0; i < node.num_results; ++i) copies[node.result(i)] = builder.at(copy).result(i);
+    builder.name(builder.at(copy).result(), fmt::format("node_{}", id));
+  }
+  for (const ValueId output : graph.outputs()) outputs.push_back(copies[output]);
+  return builder.finish(outputs);
+}
+
+/// OpenVINO's names of nodes that it runs together, as the numbers that `numbered` gave.
+std::vector<NodeId> numbers_of(const json& names, const Graph& graph) {
+  constexpr std::string_view kPrefix = "node_";
+  std::vector<NodeId> numbers;
+  for (const json& each : names) {
+    const auto name = each.get<std::string>();
+    if (!name.starts_with(kPrefix) || name.find_first_not_of("0123456789", kPrefix.size()) != std::string::npos)
+      continue;
+    const auto number = std::strtoull(name.c_str() + kPrefix.size(), nullptr, 10);
+    if (number < graph.nodes().size()) numbers.push_back(static_cast<NodeId>(number));
+  }
+  return numbers;
+}
+
+class OpenvinoEngine : public WorkerEngine {
+ public:
+  explicit OpenvinoEngine(const EngineOptions& options)
+      : WorkerEngine({.title = "OpenVINO", .package = "openvino", .text = kOpenvinoWorker}, options),
+        planner_([this](const Graph& graph) { return fusions(graph); }) {}
+
+  std::string name() const override { return "openvino"; }
+  Result<SessionId> load(const std::filesystem::path& onnx) override;
+  const KernelPlanner* planner() const override { return &planner_; }
+  Result<KernelTime> time_kernel(const KernelRun& run, double overhead_us) override;
+  Result<double> kernel_overhead() override;
+
+ private:
+  /// Which nodes OpenVINO runs together.
+  Result<Fusions> fusions(const Graph& graph);
+
+  const OpenvinoPlanner planner_;
+};
+
+/// Where OpenVINO lacks an operator, it names only that.
+Result<SessionId> OpenvinoEngine::load(const std::filesystem::path& onnx) {
+  auto session = WorkerEngine::load(onnx);
+  if (session) return session;
+  const std::string& message = session.error().message;
+  constexpr std::string_view kLacks = "No conversion rule found for operations: ";
+  const size_t at = message.find(kLacks);
+  if (at == std::string::npos) return session;
+  const std::string operators = message.substr(at + kLacks.size());
+  const auto model = import_model(onnx);
+  if (!model) return session;
+  const Graph& graph = model->graph;
+  for (NodeId id = 0; id < graph.nodes().size(); ++id) {
+    const std::string label = op_label(graph.node(id));
+    const bool lacked = operators == label || operators.starts_with(label + ",") || operators.ends_with(" " + label) ||
+                        operators.find(" " + label + ",") != std::string::npos;
+    if (lacked) return fail("{}: OpenVINO cannot run {}", onnx.string(), node_label(graph, id));
+  }
+  return session;
+}
+
+Result<Fusions> OpenvinoEngine::fusions(const Graph& graph) {
+  ISOMER_TRY(const Graph copy, numbered(graph));
+  ISOMER_TRY(const Model model, kernel_model_of(copy));
+  ISOMER_TRY(const auto path, write(model, "graph.onnx"));
+  ISOMER_TRY(const Message answer, ask_about(path, {{"op", "fusions"}}));
+  Fusions fusions;
+  for (const json& names : answer.header["fusions"]) {
+    std::vector<NodeId> numbers = numbers_of(names, graph);
+    if (!numbers.empty()) fusions.push_back(std::move(numbers));
+  }
+  return fusions;
+}
+
+Result<KernelTime> OpenvinoEngine::time_kernel(const KernelRun& run, double overhead_us) {
+  ISOMER_TRY(const Model model, kernel_model_of(run.graph));
+  ISOMER_TRY(const auto path, write(model, "kernel.onnx"));
+  constexpr int kRounds = 3;
+  ISOMER_TRY(const Message answer, ask_about(path, {{"op", "kernel"},
+                                                    {"distance", run.weights.distance},
+                                                    {"rounds", kRounds},
+                                                    {"warmup", 2},
+                                                    {"min_runs", 5},
+                                                    {"max_runs", 40},
+                                                    {"seconds", 0.02}}));
+  const auto samples = answer.header["us"].get<std::vector<double>>();
+  const auto launches = answer.header["launches"].get<double>();
+  return KernelTime{.us = std::max(median(samples) + launches * overhead_us, 0.0),
+                    .spread = percentile(samples, 1) - percentile(samples, 0),
+                    .runs = answer.header["runs"].get<int>()};
+}
+
+/// Of nodes that OpenVINO runs one by one.
+Result<double> OpenvinoEngine::kernel_overhead() {
+  constexpr int kLength = 100;
+  GraphBuilder builder;
+  ValueId x = builder.input({DType::Float, {1, 64}});
+  for (int i = 0; i < kLength; ++i) {
+    ISOMER_TRY(x, builder.add(*find_op("Softmax"), {{"axis", int64_t{1}}}, {x}));
+  }
+  ISOMER_TRY(const Model model, kernel_model_of(builder.finish(std::vector{x})));
+  ISOMER_TRY(const auto path, write(model, "kernel.onnx"));
+  ISOMER_TRY(const Message answer, ask_about(path, {{"op", "overhead"}, {"runs", 200}}));
+  const double whole = robust_mean(answer.header["whole"].get<std::vector<double>>());
+  return (whole - answer.header["reported"].get<double>()) / kLength;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Engine>> make_openvino_engine(const EngineOptions& options) {
+  auto engine = std::make_unique<OpenvinoEngine>(options);
+  ISOMER_CHECK(engine->start());
+  return engine;
+}
+
+}  // namespace isomer

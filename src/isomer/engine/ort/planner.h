@@ -1,0 +1,61 @@
+#pragma once
+// How ONNX Runtime's CPU provider, at its highest level of optimization, groups nodes into kernels, and which values it
+// keeps in its blocked layout (NCHWc). It says what ONNX Runtime 1.31 was seen to do: checked against the graphs that
+// it writes after optimizing (docs/reference/costs.md).
+
+#include <unordered_map>
+
+#include "isomer/engine/kernels.h"
+
+namespace isomer {
+
+class OrtPlanner : public KernelPlanner {
+ public:
+  /// `block`: channels in a block of the blocked layout, 16 with AVX-512 and 8 with AVX; 0 where there is no such
+  /// layout.
+  explicit OrtPlanner(int64_t block);
+  KernelPlan plan(const Graph& graph, const Boundary& boundary) const override;
+
+  /// What the planner tells apart.
+  enum class Kind : uint8_t {
+    Other,
+    Identity,
+    Conv,
+    BatchNorm,
+    Pool,
+    GlobalPool,
+    Concat,
+    Add,
+    Sum,
+    Mul,
+    Div,
+    Pow,
+    Relu,
+    Sigmoid,
+    Tanh,
+    HardSigmoid,
+    HardSwish,
+    LeakyRelu,
+    Clip,
+    Elu,
+    Softplus,
+    Erf,
+    Sub,
+    Sqrt,
+    ReduceMean,
+    Pad,
+    MatMul,
+    Gemm,
+    Transpose,
+    LayerNorm,
+  };
+
+ private:
+  const int64_t block_;
+  std::unordered_map<const OpDef*, Kind> kinds_;
+};
+
+/// Channels in a block on this processor.
+int64_t ort_block_channels();
+
+}  // namespace isomer

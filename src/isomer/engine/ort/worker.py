@@ -1,0 +1,228 @@
+# ONNX Runtime for Isomer. engine/worker/worker.py stands before this part in the same program.
+
+import ctypes
+
+# Its uploads would run while models are timed.
+os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
+
+BITS = {
+    1: 32, 2: 8, 3: 8, 4: 16, 5: 16, 6: 32, 7: 64, 9: 8, 10: 16, 11: 64, 12: 32, 13: 64, 14: 64, 15: 128, 16: 16,
+    17: 8, 18: 8, 19: 8, 20: 8, 21: 4, 22: 4, 23: 4, 24: 8, 25: 2, 26: 2, 27: 6, 28: 6,
+}  # fmt: skip
+ORT_TYPES = {f"tensor({ort_name})": name for ort_name, name in (
+    ("float", "float32"), ("double", "float64"), ("float16", "float16"), ("bool", "bool"), ("int8", "int8"),
+    ("int16", "int16"), ("int32", "int32"), ("int64", "int64"), ("uint8", "uint8"), ("uint16", "uint16"),
+    ("uint32", "uint32"), ("uint64", "uint64"),
+)}  # fmt: skip
+
+
+# What a provider has to be told, lest it take all cores or compute in fewer bits.
+PROVIDER_OPTIONS = {
+    "OpenVINOExecutionProvider": lambda request: {
+        "device_type": "CPU", "num_of_threads": str(request["threads"]), "num_streams": "1", "precision": "FP32"
+    },
+}  # fmt: skip
+
+
+class Bound:
+    """A session with its inputs bound."""
+
+    def __init__(self, session, specs, payload, at=0):
+        self.session = session
+        self.binding = session.io_binding()
+        self.buffers = []  # what is bound must stay alive
+        for spec in specs:
+            data = payload[at : at + spec["bytes"]]
+            at += spec["bytes"]
+            self.buffers.append(aligned(data))
+            address = self.buffers[-1].ctypes.data
+            self.binding.bind_input(spec["name"], "cpu", 0, spec["dtype"], spec["dims"], address)
+        for output in session.get_outputs():
+            self.binding.bind_output(output.name, "cpu")
+        self.end = at
+
+    def run(self):
+        self.session.run_with_iobinding(self.binding)
+
+    def outputs(self):
+        """Specs and payload of the last run's outputs."""
+        specs, payload = [], []
+        for output, value in zip(self.session.get_outputs(), self.binding.get_outputs()):
+            if not value.is_tensor():
+                raise ValueError(f"output '{output.name}' is a {value.data_type()}, not a tensor")
+            spec, data = read_tensor(value)
+            spec["name"] = output.name
+            specs.append(spec)
+            payload.append(data)
+        return specs, payload
+
+
+class Fed:
+    """A session with arrays to feed it: what ONNX Runtime wants where an input is a string, which cannot be bound."""
+
+    def __init__(self, session, specs, payload, at=0):
+        self.session = session
+        self.feeds = {}
+        for spec in specs:
+            data = payload[at : at + spec["bytes"]]
+            at += spec["bytes"]
+            self.feeds[spec["name"]] = array_of(spec, data)
+        self.end = at
+
+    def run(self):
+        self.results = self.session.run(None, self.feeds)
+
+    def outputs(self):
+        specs, payload = [], []
+        for output, value in zip(self.session.get_outputs(), self.results):
+            if not isinstance(value, np.ndarray):
+                raise ValueError(f"output '{output.name}' is no tensor")
+            spec, data = spec_of(output.name, value)
+            specs.append(spec)
+            payload.append(data)
+        return specs, payload
+
+
+def read_tensor(value):
+    dims = list(value.shape())
+    count = 1
+    for dim in dims:
+        count *= dim
+    dtype = value.element_type()
+    if dtype == STRING:
+        spec, data = string_spec(value.numpy())
+        return {"dtype": dtype, "dims": dims, "bytes": len(data), **spec}, data
+    size = (count * BITS[dtype] + 7) // 8
+    data = ctypes.string_at(value.data_ptr(), size) if size else b""
+    return {"dtype": dtype, "dims": dims, "bytes": size}, data
+
+
+class OrtWorker(Worker):
+    def open(self, request):
+        return open_session(request)
+
+    def bind(self, session, specs, payload, at=0):
+        strings = any(spec["dtype"] == STRING for spec in specs)
+        return (Fed if strings else Bound)(session, specs, payload, at)
+
+    def providers(self, request, payload):
+        return {"providers": ort.get_available_providers()}, []
+
+    def kernel(self, request, payload):
+        """The time that ONNX Runtime reports for the nodes of a model, in microseconds, for every run: of all nodes but
+        reorders and those of the harness, or of the operator "count" alone. Between two runs, as many bytes as "distance"
+        are touched, then the operands, as if a kernel before had just made them; and a small model is run, so that ONNX
+        Runtime's own code is as near as it is between two nodes."""
+        kernel = Kernel(open_session(request, profile=request["profile"]))
+        warming = Kernel(open_session({**request, "path": request["warming"]}, profile=request["profile"] + "_warming"))
+        far = np.ones(max(int(request["distance"]), 1 << 22) // 4, dtype=np.float32)
+        clock = time.perf_counter
+        done, end = 0, clock() + request["seconds"]
+        least = request["warmup"] + request["min_runs"]
+        while done < least or (done < request["max_runs"] and clock() < end):
+            far.max()  # reads alone: what a model touches between two uses of a weight are other weights, which are clean
+            warming.run()
+            kernel.touch()
+            kernel.run()
+            done += 1
+
+        def counts(event):
+            operator = event["args"]["op_name"]
+            if request["count"]:
+                return operator == request["count"]
+            return operator not in ("ReorderInput", "ReorderOutput") and not event["name"].startswith(request["harness"])
+
+        nodes = [times for event, times in kernel.reported().values() if counts(event)]
+        return {"us": [sum(of_run) for of_run in zip(*nodes)][request["warmup"] :], "launches": len(nodes)}, []
+
+    def overhead(self, request, payload):
+        """Microseconds of every run of a model, and those that ONNX Runtime reports for its nodes when it is asked."""
+        plain, profiled = Kernel(open_session(request)), Kernel(open_session(request, profile=request["profile"]))
+        whole = []
+        for _ in range(request["runs"]):
+            start = time.perf_counter_ns()
+            plain.run()
+            whole.append((time.perf_counter_ns() - start) / 1000)
+            profiled.run()
+        nodes = [times for _, times in profiled.reported().values()]
+        return {"whole": whole, "reported": [sum(of_run) for of_run in zip(*nodes)]}, []
+
+
+class Kernel:
+    """A session with random inputs and with outputs of its own, where their extents are known."""
+
+    def __init__(self, session):
+        self.session = session
+        self.binding = session.io_binding()
+        self.pairs = []  # a source and what is bound
+        self.outputs = []
+        random = np.random.default_rng(1)
+        for value in session.get_inputs():
+            dtype = np.dtype(ORT_TYPES[value.type])
+            source = random_array(value.shape, dtype, random)
+            operand = aligned(source.tobytes()).view(dtype).reshape(value.shape)
+            self.pairs.append((source, operand))
+            self.binding.bind_input(value.name, "cpu", 0, dtype, value.shape, operand.ctypes.data)
+        for value in session.get_outputs():
+            dtype = ORT_TYPES.get(value.type)
+            if dtype is None or not all(isinstance(extent, int) for extent in value.shape):
+                self.binding.bind_output(value.name, "cpu")
+                continue
+            size = int(np.prod(value.shape, dtype=np.int64)) * np.dtype(dtype).itemsize
+            result = aligned(bytes(size))
+            self.outputs.append(result)
+            self.binding.bind_output(value.name, "cpu", 0, np.dtype(dtype), value.shape, result.ctypes.data)
+
+    def touch(self):
+        for result in self.outputs:
+            result.fill(0)
+        for source, operand in self.pairs:
+            np.copyto(operand, source)
+
+    def run(self):
+        self.session.run_with_iobinding(self.binding)
+
+    def reported(self):
+        """By node: an event, and the microseconds of every run. Ends the profile."""
+        path = self.session.end_profiling()
+        with open(path, encoding="utf-8") as file:
+            events = json.load(file)
+        os.remove(path)
+        nodes = {}
+        for event in events:
+            if event.get("cat") == "Node" and event["name"].endswith("_kernel_time"):
+                nodes.setdefault(event["args"]["node_index"], (event, []))[1].append(event["dur"])
+        return nodes
+
+
+def open_session(request, profile=None):
+    options = ort.SessionOptions()
+    options.log_severity_level = 3
+    levels = ort.GraphOptimizationLevel
+    options.graph_optimization_level = levels.ORT_ENABLE_ALL if request["optimize"] else levels.ORT_DISABLE_ALL
+    options.execution_mode = ort.ExecutionMode.ORT_SEQUENTIAL
+    options.intra_op_num_threads = request["threads"]
+    options.inter_op_num_threads = 1
+    # The threads of one session must not spin while the next session is timed.
+    options.add_session_config_entry("session.force_spinning_stop", "1")
+    if profile is not None:
+        options.enable_profiling = True
+        options.profile_file_prefix = profile
+    provider = request["provider"]
+    given = PROVIDER_OPTIONS.get(provider, lambda _: {})(request)
+    session = ort.InferenceSession(request["path"], options, providers=[(provider, given)])
+    # Where a provider cannot start (a library or a device is missing), ONNX Runtime goes on without it.
+    if provider not in session.get_providers():
+        raise ValueError(f"{provider} does not start; ONNX Runtime has only {', '.join(session.get_providers())}")
+    return session
+
+
+def start():
+    global ort
+    import onnxruntime as ort
+
+    ort.set_default_logger_severity(3)
+    return ort.__version__, OrtWorker()
+
+
+serve(start)

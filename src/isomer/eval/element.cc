@@ -1,0 +1,147 @@
+#include "isomer/eval/element.h"
+
+#include "isomer/ir/field.h"
+#include "isomer/ops/half.h"
+
+namespace isomer {
+namespace {
+
+bool below_a_byte(DType dtype) { return dtype_bits(dtype) > 0 && dtype_bits(dtype) < 8; }
+
+bool is_signed_small(DType dtype) { return dtype == DType::Int4 || dtype == DType::Int2; }
+
+bool is_small_integer(DType dtype) { return is_signed_small(dtype) || dtype == DType::Uint4 || dtype == DType::Uint2; }
+
+template <class From, class To>
+Tensor converted(const Tensor& tensor, DType to) {
+  Tensor out = Tensor::zeros(to, tensor.dims());
+  const auto x = tensor.data<From>();
+  const auto y = out.mutable_data<To>();
+  // Elements of type int8_t are numbers, no characters. NOLINTNEXTLINE(bugprone-signed-char-misuse)
+  for (size_t i = 0; i < x.size(); ++i) y[i] = static_cast<To>(x[i]);
+  return out;
+}
+
+/// Unpacks elements (low bits first, none across the end of the data) to one To each.
+template <class To>
+Tensor unpacked(const Tensor& tensor, DType to) {
+  Tensor out = Tensor::zeros(to, tensor.dims());
+  const auto packed = tensor.data<uint8_t>();
+  const auto y = out.mutable_data<To>();
+  const size_t bits = dtype_bits(tensor.dtype());
+  const auto sign = is_signed_small(tensor.dtype()) ? int64_t{1} << (bits - 1) : 0;
+  for (size_t i = 0; i < y.size(); ++i) {
+    int64_t code = 0;
+    for (size_t b = 0; b < bits; ++b) {
+      const size_t at = i * bits + b;
+      code |= int64_t{(packed[at / 8] >> (at % 8)) & 1} << b;
+    }
+    y[i] = static_cast<To>((code ^ sign) - sign);
+  }
+  return out;
+}
+
+template <class From>
+Tensor packed(const Tensor& tensor, DType to) {
+  Tensor out = Tensor::zeros(to, tensor.dims());
+  const auto x = tensor.data<From>();
+  const auto y = out.mutable_data<uint8_t>();
+  const size_t bits = dtype_bits(to);
+  for (size_t i = 0; i < x.size(); ++i) {
+    for (size_t b = 0; b < bits; ++b) {
+      const size_t at = i * bits + b;
+      y[at / 8] = static_cast<uint8_t>(y[at / 8] | ((static_cast<uint64_t>(x[i]) >> b & 1) << (at % 8)));
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+DType kernel_dtype(Compute compute, DType dtype) {
+  if (compute == Compute::AsIs) return dtype;
+  if (compute == Compute::Movement) return below_a_byte(dtype) ? DType::Uint8 : dtype;
+  if (dtype == DType::Half || dtype == DType::BFloat16) return DType::Float;
+  if (is_small_integer(dtype)) return DType::Int64;
+  return is_integer(dtype) && dtype_bits(dtype) < 64 ? DType::Int64 : dtype;
+}
+
+Tensor widened(Compute compute, const Tensor& tensor) {
+  const DType to = kernel_dtype(compute, tensor.dtype());
+  if (tensor.empty() || to == tensor.dtype()) return tensor;
+  if (compute == Compute::Movement) return unpacked<uint8_t>(tensor, to);
+  switch (tensor.dtype()) {
+    case DType::Half:
+      return converted<Half, float>(tensor, to);
+    case DType::BFloat16:
+      return converted<BFloat16, float>(tensor, to);
+    case DType::Int8:
+      return converted<int8_t, int64_t>(tensor, to);
+    case DType::Int16:
+      return converted<int16_t, int64_t>(tensor, to);
+    case DType::Int32:
+      return converted<int32_t, int64_t>(tensor, to);
+    case DType::Uint8:
+      return converted<uint8_t, int64_t>(tensor, to);
+    case DType::Uint16:
+      return converted<uint16_t, int64_t>(tensor, to);
+    case DType::Uint32:
+      return converted<uint32_t, int64_t>(tensor, to);
+    default:
+      return unpacked<int64_t>(tensor, to);
+  }
+}
+
+Tensor narrowed(Compute compute, const Tensor& tensor, DType dtype) {
+  if (tensor.dtype() == dtype) return tensor;
+  if (compute == Compute::Movement) return packed<uint8_t>(tensor, dtype);
+  switch (dtype) {
+    case DType::Half:
+      return converted<float, Half>(tensor, dtype);
+    case DType::BFloat16:
+      return converted<float, BFloat16>(tensor, dtype);
+    case DType::Int8:
+      return converted<int64_t, int8_t>(tensor, dtype);
+    case DType::Int16:
+      return converted<int64_t, int16_t>(tensor, dtype);
+    case DType::Int32:
+      return converted<int64_t, int32_t>(tensor, dtype);
+    case DType::Uint8:
+      return converted<int64_t, uint8_t>(tensor, dtype);
+    case DType::Uint16:
+      return converted<int64_t, uint16_t>(tensor, dtype);
+    case DType::Uint32:
+      return converted<int64_t, uint32_t>(tensor, dtype);
+    default:
+      return packed<int64_t>(tensor, dtype);
+  }
+}
+
+Tensor in_double(const Tensor& tensor) {
+  if (!is_real(tensor.dtype()) || tensor.dtype() == DType::Double) return tensor;
+  return converted<float, double>(widened(Compute::Numeric, tensor), DType::Double);
+}
+
+Attrs in_double(const Attrs& attrs) {
+  Attrs out = attrs;
+  for (const auto& [name, value] : attrs.entries())
+    if (const Tensor* tensor = std::get_if<Tensor>(&value)) out = out.with(name, in_double(*tensor));
+  return out;
+}
+
+Result<Tensor> in_field(const Tensor& tensor) {
+  if (!is_real(tensor.dtype())) return tensor;
+  const Tensor reals = widened(Compute::Numeric, tensor);
+  Tensor out = Tensor::zeros(DType::Field, tensor.dims());
+  const auto y = out.mutable_data<Fp>();
+  const bool single = reals.dtype() == DType::Float;
+  for (size_t i = 0; i < y.size(); ++i) {
+    const double value = single ? reals.data<float>()[i] : reals.data<double>()[i];
+    const auto element = field_from_real(value);
+    if (!element) return fail("{} is not in the prime field", value);
+    y[i] = *element;
+  }
+  return out;
+}
+
+}  // namespace isomer

@@ -1,0 +1,32 @@
+#pragma once
+// Element types of reference kernels, and conversions to and from them.
+
+#include "isomer/base/result.h"
+#include "isomer/ir/op.h"
+#include "isomer/ir/tensor.h"
+
+namespace isomer {
+
+/// Returns the element type that a kernel of this kind computes with for `dtype`. Numeric: float for the 16-bit types,
+/// int64 for integers below 64 bits. Movement: uint8 for elements of less than a byte, one per byte. AsIs and
+/// otherwise: `dtype`.
+DType kernel_dtype(Compute compute, DType dtype);
+
+/// Returns `tensor` with elements of kernel_dtype, or the tensor itself if it has that type.
+Tensor widened(Compute compute, const Tensor& tensor);
+
+/// The inverse conversion: integers wrap around, the 16-bit types are rounded to nearest even. `tensor` has
+/// kernel_dtype(dtype).
+Tensor narrowed(Compute compute, const Tensor& tensor, DType dtype);
+
+/// Converts floating-point elements to double precision, exactly; returns other tensors unchanged.
+Tensor in_double(const Tensor& tensor);
+
+/// Converts tensors in attributes (such as the fill value of a Pad) in the same way.
+Attrs in_double(const Attrs& attrs);
+
+/// Converts floating-point elements to the prime field exactly; returns other tensors unchanged. Fails on infinities
+/// and NaN.
+Result<Tensor> in_field(const Tensor& tensor);
+
+}  // namespace isomer

@@ -1,0 +1,36 @@
+#pragma once
+// Folds nodes that depend only on constants.
+
+#include <functional>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "isomer/base/deadline.h"
+#include "isomer/base/result.h"
+#include "isomer/ir/graph.h"
+
+namespace isomer {
+
+struct FoldOptions {
+  /// Maximum number of bytes by which all constants together may grow. Results that replace larger constants are not
+  /// counted.
+  int64_t max_growth = int64_t{64} << 20;
+  /// Nodes that would not be finished by then are not folded.
+  Deadline end = Deadline::after(std::numeric_limits<double>::infinity());
+  /// Returns the elements of a weight, by its value hash, if they are known already; else nullptr.
+  std::function<const Tensor*(uint64_t value_hash)> computed = [](uint64_t) { return nullptr; };
+};
+
+struct Folding {
+  Graph graph;
+  std::vector<std::pair<ValueId, Tensor>> constants;  ///< values of the original graph that are constants now
+};
+/// Replaces every weight-only node by a constant, as far as the options allow. The reference kernels compute it node by
+/// node in the precision of the graph. Nodes without a kernel stay. Names (origins) are kept.
+Result<Folding> fold(const Graph& graph, const FoldOptions& options = {});
+
+/// Returns only the graph of fold().
+Result<Graph> fold_constants(const Graph& graph, int64_t max_growth = FoldOptions().max_growth);
+
+}  // namespace isomer

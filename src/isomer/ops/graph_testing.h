@@ -1,0 +1,18 @@
+#pragma once
+// For tests: graphs from text, with all operators.
+
+#include <stdexcept>
+
+#include "isomer/ir/text.h"
+#include "isomer/ops/registry.h"
+
+namespace isomer {
+
+/// Parses a graph. Throws if the text is invalid, so that the test fails.
+inline Graph parsed(std::string_view text, FindOp find = find_op) {
+  auto graph = parse_graph(text, find);
+  if (!graph) throw std::runtime_error(graph.error().message);
+  return std::move(*graph);
+}
+
+}  // namespace isomer

@@ -1,0 +1,76 @@
+#include "isomer/optimize/prove_moves.h"
+
+#include "isomer/proof/prove.h"
+
+namespace isomer {
+namespace {
+
+/// What a replayed instance binds, as the rule language's own evaluation has it.
+Binding binding_of(const replay::Variables& variables) {
+  Binding out;
+  for (const auto& [name, fact] : variables.values) out.values.emplace_back(name, fact.id);
+  for (const auto& [name, facts] : variables.sequences) {
+    std::vector<ValueId> ids;
+    for (const replay::Fact& fact : facts) ids.push_back(fact.id);
+    out.sequences.emplace_back(name, std::move(ids));
+  }
+  for (const auto& [name, value] : variables.attributes) {
+    std::visit(
+        [&, &key = name]<class T>(const T& known) {
+          if constexpr (!std::is_same_v<T, replay::Facts>) out.attrs.emplace_back(key, ExprValue(known));
+        },
+        value);
+  }
+  for (const auto& [name, record] : variables.records) out.records.emplace_back(name, record);
+  return out;
+}
+
+/// All that a proof of the instance depends on, as text. Equal values of the graph are numbered alike.
+std::string signature(const Graph& graph, const replay::Instance& instance) {
+  std::string out = instance.rule.name;
+  std::map<ValueId, size_t> numbers;
+  const auto add = [&](const replay::Fact& fact) {
+    if (fact.id == kNoValue) {
+      out += " -";
+      return;
+    }
+    const auto number = numbers.try_emplace(fact.id, numbers.size()).first->second;
+    out += fmt::format(" {}:{}", number, graph.type(fact.id).str());
+    const Tensor* constant = graph.constant(fact.id);
+    if (constant == nullptr) return;
+    if (const auto uniform = uniform_value(*constant)) out += fmt::format("={}", *uniform);
+    if (constant->dtype() == DType::Int64) out += fmt::format("#{:016x}", constant->hash());
+  };
+  for (const auto& [name, fact] : instance.variables.values) add(fact);
+  for (const auto& [name, facts] : instance.variables.sequences) {
+    out += " @";
+    for (const replay::Fact& fact : facts) add(fact);
+  }
+  for (const auto& [name, value] : instance.variables.attributes) out += " " + replay::text_of(value);
+  for (const auto& [name, record] : instance.variables.records) out += " " + replay::text_of(record);
+  return out;
+}
+
+}  // namespace
+
+Result<std::map<std::string, AppliedProofs>> prove_moves(const Graph& start, std::span<const Move> moves,
+                                                         const replay::RuleBook& rules,
+                                                         const std::set<std::string>& names) {
+  std::map<std::string, AppliedProofs> out;
+  std::map<std::string, Proof> known;
+  replay::Tally tally;
+  const auto watch = [&](const Graph& graph, const replay::Instance& instance) {
+    if (!names.contains(instance.rule.name)) return;
+    AppliedProofs& proofs = out[instance.rule.name];
+    ++proofs.applications;
+    const auto [found, fresh] = known.try_emplace(signature(graph, instance));
+    if (fresh) found->second = prove_match(instance.rule, binding_of(instance.variables), GraphFacts(graph));
+    proofs.proved += found->second.proved ? 1 : 0;
+    if (!found->second.proved && proofs.reason.empty()) proofs.reason = found->second.how;
+  };
+  ISOMER_TRY(const Graph end, replay::replay_moves(start, moves, rules, tally, watch));
+  static_cast<void>(end);
+  return out;
+}
+
+}  // namespace isomer

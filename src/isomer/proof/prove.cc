@@ -1,0 +1,141 @@
+#include "isomer/proof/prove.h"
+
+#include "isomer/proof/instantiation.h"
+#include "isomer/smt/equal.h"
+
+namespace isomer {
+namespace {
+
+constexpr const char* kEmpty = "no values satisfy the conditions";
+
+/// Returns the values that a rule lets the search choose, if the rule lists them.
+std::vector<std::vector<int64_t>> choices_of(const Rule& rule) {
+  std::vector<std::vector<int64_t>> out{{}};
+  for (const Choice& choice : rule.choices) {
+    if (choice.candidates.kind != Expr::Kind::List) throw GaveUp{"free parameters that depend on the match"};
+    std::vector<std::vector<int64_t>> longer;
+    for (const auto& chosen : out) {
+      for (const Expr& candidate : choice.candidates.args) {
+        if (candidate.kind != Expr::Kind::Integer) throw GaveUp{"free parameters that depend on the match"};
+        longer.push_back(chosen);
+        longer.back().push_back(candidate.integer);
+      }
+    }
+    out = std::move(longer);
+  }
+  return out;
+}
+
+/// Goes through the cases of both sides, which `instantiate` creates.
+class Attempt {
+ public:
+  using Instantiate = std::function<Instantiation(Scope&)>;
+
+  explicit Attempt(std::shared_ptr<Solver> solver) : solver_(std::move(solver)) {}
+
+  void run(const Instantiate& instantiate) {
+    Scope scope({.cases = 128, .queries = 3000}, solver_);
+    scope.explore([&] { one_case(scope, instantiate); });
+  }
+
+  Proof result() const {
+    Proof out;
+    out.cases = cases_;
+    out.structures = cases_ > 0 ? 1 : 0;
+    out.proved = failure_.empty() && cases_ > 0;
+    out.how = failure_.empty() && cases_ == 0 ? kEmpty : failure_;
+    return out;
+  }
+
+ private:
+  void one_case(Scope& scope, const Instantiate& instantiate) {
+    if (!failure_.empty()) return;
+    Instantiation both = instantiate(scope);
+    const auto sources = both.source();
+    // If a result is empty, there is nothing to show. Leaving this open would split proofs about the target.
+    if (sources.size() == 1)
+      for (const Dim& extent : sources[0].shape) scope.assume(at_most(1, extent));
+    std::vector<SymbolicTensor> targets;
+    try {
+      targets = both.target();
+    } catch (const Refused&) {
+      return;
+    }
+    if (sources.size() != targets.size()) throw GaveUp{"another number of results"};
+    for (size_t i = 0; i < sources.size(); ++i) {
+      // The rewriter rejects results of other shapes.
+      scope.assume(equal(sources[i].shape, targets[i].shape));
+      std::vector<Dim> index;
+      for (size_t axis = 0; axis < sources[i].rank(); ++axis) {
+        index.push_back(Dim::symbol("i" + std::to_string(i) + "." + std::to_string(axis)));
+        scope.assume(within(0, index.back(), sources[i].shape[axis]));
+      }
+      const Element source = sources[i].at(index);
+      const Element target = targets[i].at(index);
+      if (!equal_elements(scope, source, target)) {
+        if (scope.consistent() == false) return;
+        failure_ = "not shown: " + source.str() + " = " + target.str();
+        return;
+      }
+    }
+    if (scope.consistent() == true) ++cases_;
+  }
+
+  std::shared_ptr<Solver> solver_;
+  std::string failure_;
+  size_t cases_ = 0;
+};
+
+/// Returns the result of `attempt`, or the reason why it was given up.
+Proof unless_given_up(const std::function<Proof()>& attempt) {
+  try {
+    return attempt();
+  } catch (const GaveUp& gave_up) {
+    return {false, gave_up.reason};
+  }
+}
+
+/// Tries one structure, for all values of everything that the instance leaves open.
+Proof prove_structure(const Rule& rule, const Instance& instance, const std::shared_ptr<Solver>& solver) {
+  return unless_given_up([&] {
+    Attempt attempt(solver);
+    for (const auto& choices : choices_of(rule))
+      attempt.run([&](Scope& scope) { return Instantiation(scope, rule, instance, choices); });
+    return attempt.result();
+  });
+}
+
+}  // namespace
+
+Proof prove_match(const Rule& rule, const Binding& match, const ValueFacts& facts) {
+  return unless_given_up([&] {
+    Attempt attempt(std::make_shared<Solver>());
+    attempt.run([&](Scope& scope) { return Instantiation(scope, rule, match, facts); });
+    return attempt.result();
+  });
+}
+
+Proof prove_rule(const Rule& rule) {
+  Proof out;
+  const Structures structures = structures_of(rule);
+  if (structures.instances.empty()) {
+    out.how = "too many structures to list";
+    return out;
+  }
+  const auto solver = std::make_shared<Solver>();
+  for (const Instance& instance : structures.instances) {
+    const Proof one = prove_structure(rule, instance, solver);
+    out.cases += one.cases;
+    out.structures += one.structures;
+    if (one.proved || one.how == kEmpty) continue;
+    out.how = one.how;
+    return out;
+  }
+  out.proved = out.structures > 0;
+  out.how = out.proved ? fmt::format("{} structures, {} cases: {}; any extents, windows and numbers", out.structures,
+                                     out.cases, structures.bounds)
+                       : "no structure satisfies the conditions";
+  return out;
+}
+
+}  // namespace isomer

@@ -1,0 +1,129 @@
+#include "isomer/proof/structure.h"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+
+#include "isomer/check/generality.h"
+#include "isomer/check/partial_instance.h"
+
+namespace isomer {
+namespace {
+
+constexpr size_t kMaxRank = 4;
+constexpr size_t kMaxSteps = 400'000;
+constexpr size_t kMaxStructures = 300;
+/// The structure does not depend on the numbers: a few unusual ones are enough to find one instance of it.
+constexpr size_t kOddNumbers = 2;
+
+std::string attr_key(const AttrDef& def, const AttrValue* value) {
+  if (value == nullptr) return def.name + "-";
+  switch (generality(def)) {
+    case Generality::Fixed:
+      return def.name + "=" + attr_str(*value);
+    case Generality::Integers: {
+      std::string out = def.name + ":";
+      for (const int64_t entry : std::get<Ints>(*value))
+        out += lists_extents(def) && entry <= 0 ? std::to_string(entry) : "n";
+      return out;
+    }
+    default:
+      return def.name;
+  }
+}
+
+/// The structures of a rule with some extents, rank by rank, computed on demand.
+class Listing {
+ public:
+  Listing(const Rule& rule, InstanceBounds bounds) : rule_(rule), bounds_(std::move(bounds)) {}
+
+  /// Returns one instance of each structure whose largest rank is `rank`; nullptr if there are too many to list.
+  const std::vector<Instance>* of_rank(size_t rank) {
+    while (ranks_.size() <= rank) ranks_.push_back(list(ranks_.size()));
+    return ranks_[rank] ? &*ranks_[rank] : nullptr;
+  }
+
+  size_t lengths() const { return bounds_.max_sequence; }
+
+ private:
+  std::optional<std::vector<Instance>> list(size_t rank) {
+    bounds_.rank = rank;
+    std::vector<Instance> out;
+    std::set<std::string> seen;
+    const bool all = for_each_instance(rule_, bounds_, kMaxSteps, [&](const Instance& instance) {
+      if (seen.insert(structure_key(instance)).second) out.push_back(instance);
+      return seen.size() <= kMaxStructures;
+    });
+    if (!all || seen.size() > kMaxStructures) return std::nullopt;
+    return out;
+  }
+
+  const Rule& rule_;
+  InstanceBounds bounds_;
+  std::vector<std::optional<std::vector<Instance>>> ranks_;
+};
+
+bool repeats(const Term& term) { return term.repeated || !sequences_of(term).empty(); }
+
+/// From general to special. The last one is for windows that are larger than another by a pad on either side.
+std::vector<Listing> listings(const Rule& rule) {
+  std::vector<Listing> out;
+  const auto add = [&](const Ints& extents, size_t lengths, bool free_broadcasts) {
+    out.emplace_back(rule, InstanceBounds{.extents = extents,
+                                          .max_sequence = lengths,
+                                          .max_odd_numbers = kOddNumbers,
+                                          .free_broadcasts = free_broadcasts});
+  };
+  const bool sequences = std::ranges::any_of(rule.sources, repeats);
+  for (size_t lengths = 3; lengths >= (sequences ? 2 : 3); --lengths) {
+    add({1, 2}, lengths, false);
+    add({2}, lengths, true);
+    add({2}, lengths, false);
+  }
+  add({1, 3}, 2, false);
+  add({2, 4}, 2, false);
+  return out;
+}
+
+/// Returns all structures of ranks up to `max_rank`; none if there are too many to list.
+std::vector<Instance> structures_up_to(size_t max_rank, Listing& listing) {
+  std::vector<Instance> out;
+  for (size_t rank = 0; rank <= max_rank; ++rank) {
+    const std::vector<Instance>* more = listing.of_rank(rank);
+    if (more == nullptr) return {};
+    out.insert(out.end(), more->begin(), more->end());
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string structure_key(const Instance& instance) {
+  std::string out;
+  for (const Instance::Value& value : instance.values) {
+    if (value.kind == Instance::Value::Kind::Result) continue;
+    out += fmt::format("{} {} {} {};", static_cast<int>(value.kind), dtype_name(value.type.dtype), value.type.rank(),
+                       value.number);
+  }
+  for (const Instance::Node& node : instance.nodes) {
+    out += node.op->name;
+    for (const AttrDef& def : node.op->attrs) out += " " + attr_key(def, node.attrs.find(def.name));
+    for (const ValueId operand : node.operands) out += " " + std::to_string(static_cast<int64_t>(operand));
+    out += ';';
+  }
+  return out;
+}
+
+Structures structures_of(const Rule& rule) {
+  std::vector<Listing> all = listings(rule);
+  for (size_t max_rank = kMaxRank; max_rank >= 2; --max_rank) {
+    for (Listing& listing : all) {
+      std::vector<Instance> found = structures_up_to(max_rank, listing);
+      if (!found.empty())
+        return {std::move(found), fmt::format("ranks <= {}, lengths <= {}", max_rank, listing.lengths())};
+    }
+  }
+  return {};
+}
+
+}  // namespace isomer

@@ -1,0 +1,49 @@
+#include "isomer/search/cost_evaluator.h"
+
+#include <cmath>
+#include <limits>
+
+namespace isomer {
+
+Result<Graph> CostEvaluator::prepare(const Graph& graph) {
+  return preparation_ == nullptr ? Result<Graph>(graph) : preparation_->prepare(graph);
+}
+
+bool CostEvaluator::admits(const Graph& graph) { return preparation_ == nullptr || preparation_->admits(graph); }
+
+bool CostEvaluator::foldable(const Graph& graph) {
+  return preparation_ == nullptr || preparation_->check_weights(graph).has_value();
+}
+
+const RefusedWeights* CostEvaluator::refused() const {
+  return preparation_ == nullptr ? nullptr : &preparation_->refused();
+}
+
+std::optional<double> CostEvaluator::estimate(const Graph& current, const Graph& candidate) {
+  return ratio(costs_, current, candidate);
+}
+
+std::optional<double> CostEvaluator::ratio(CostModel& costs, const Graph& current, const Graph& candidate) const {
+  const auto before = costs.metrics(current);
+  const auto after = costs.metrics(candidate);
+  if (!before || !after) return std::nullopt;
+  const double was = objective_.guided(*before);
+  const double is = objective_.guided(*after);
+  if (!std::isfinite(is)) return 0;
+  if (objective_.within_limits(*before) && !objective_.within_limits(*after)) return 0;
+  if (!std::isfinite(was)) return std::numeric_limits<double>::infinity();
+  return is > 0 ? was / is : 1;
+}
+
+Result<Interval> CostEvaluator::measure(const Graph& current, const Graph& candidate) {
+  const auto decided = ratio(deciding_, current, candidate);
+  if (!decided) {
+    ISOMER_CHECK(deciding_.metrics(current).map([](const Metrics&) {}));
+    ISOMER_CHECK(deciding_.metrics(candidate).map([](const Metrics&) {}));
+  }
+  if (*decided == 0) return fail("the candidate exceeds a limit");
+  if (std::isinf(*decided)) return Interval{2, 2, 2};
+  return Interval{*decided, *decided, *decided};
+}
+
+}  // namespace isomer

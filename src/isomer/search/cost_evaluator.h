@@ -1,0 +1,44 @@
+#pragma once
+// Evaluates graphs only by costs: of a described device, or of an engine's kernels.
+
+#include "isomer/cost/cost_model.h"
+#include "isomer/cost/objective.h"
+#include "isomer/search/evaluator.h"
+#include "isomer/search/preparation.h"
+
+namespace isomer {
+
+class CostEvaluator : public Evaluator {
+ public:
+  /// Keeps references. Candidates that `costs` does not rule out are decided by `deciding`, which may be slower and
+  /// more accurate; nullptr: `costs` decides. Without a `preparation`, every graph may be kept as it is.
+  CostEvaluator(CostModel& costs, const Objective& objective, CostModel* deciding = nullptr,
+                Preparation* preparation = nullptr)
+      : costs_(costs),
+        deciding_(deciding == nullptr ? costs : *deciding),
+        objective_(objective),
+        preparation_(preparation) {}
+
+  Result<Graph> prepare(const Graph& graph) override;
+  bool admits(const Graph& graph) override;
+  bool foldable(const Graph& graph) override;
+  const RefusedWeights* refused() const override;
+  CostModel* costs() override { return &costs_; }
+  double objective(const Metrics& metrics) const override { return objective_.guided(metrics); }
+  /// Returns the ratio of the objectives or, if the current graph exceeds a limit, of the penalized objectives. So a
+  /// candidate that exceeds the limit by less is better, and one within the limit is better by a large factor. Returns
+  /// 0 if the candidate exceeds a limit that the current graph keeps.
+  std::optional<double> estimate(const Graph& current, const Graph& candidate) override;
+  /// Returns the ratio by the deciding costs, as an interval of one point. An Error if the ratio is 0 or unknown.
+  Result<Interval> measure(const Graph& current, const Graph& candidate) override;
+
+ protected:
+  std::optional<double> ratio(CostModel& costs, const Graph& current, const Graph& candidate) const;
+
+  CostModel& costs_;
+  CostModel& deciding_;
+  const Objective& objective_;
+  Preparation* const preparation_;
+};
+
+}  // namespace isomer

@@ -1,0 +1,144 @@
+#include "isomer/search/engine_runs.h"
+
+#include <algorithm>
+
+#include "isomer/ir/text.h"
+#include "isomer/onnx/export.h"
+#include "isomer/ops/registry.h"
+
+namespace isomer {
+namespace {
+
+/// Adds the comparison of one run to `out`.
+void account(const Comparison& comparison, std::span<const Tensor> expected, double tolerance, Equivalence& out) {
+  for (size_t i = 0; i < comparison.outputs.size(); ++i) {
+    const OutputComparison& row = comparison.outputs[i];
+    const bool close = row.problem.empty() && row.not_finite == 0 &&
+                       (is_real(expected[i].dtype()) ? row.max_rel <= tolerance : row.beyond == 0);
+    out.max_abs = std::max(out.max_abs, row.max_abs);
+    out.max_rel = std::max(out.max_rel, row.max_rel);
+    if (!close && out.holds) {
+      out.holds = false;
+      out.problem = fmt::format("output {}: {}", i, row.str());
+    }
+  }
+  ++out.inputs;
+}
+
+}  // namespace
+
+EngineRuns::EngineRuns(Engine& engine, Engine& exact, const Model& model, std::filesystem::path model_path,
+                       ShapeOptions shapes, uint64_t seed, double tolerance, TempDir folder)
+    : engine_(engine),
+      exact_(exact),
+      model_(model),
+      model_path_(std::move(model_path)),
+      shapes_(std::move(shapes)),
+      seed_(seed),
+      tolerance_(tolerance),
+      folder_(std::move(folder)) {}
+
+Result<Interval> EngineRuns::speedup(const Graph& current, const Graph& candidate) {
+  const std::pair pair{current.hash(), candidate.hash()};
+  if (pair != timed_pair_) {
+    drop_all_but(current.hash(), candidate.hash());
+    ISOMER_TRY(const Equivalence same, equivalence(candidate, 1));
+    if (!same.holds) return fail("the outputs differ: {}", same.problem);
+    timed_pair_ = pair;
+    timed_ = {};
+  }
+  TraceScope scope(trace, "time in turn", "measurement");
+  ISOMER_TRY(const auto before, file(current));
+  ISOMER_TRY(const auto after, file(candidate));
+  ISOMER_TRY(const auto inputs, random_inputs(model_, shapes_, seed_));
+  ISOMER_TRY(PairedTimes times, time_pair(engine_, before, after, inputs, inputs, quick_timing, quick_loads, deadline));
+  timed_.add(std::move(times));
+  ++num_timed_;
+  const Interval ratio = timed_.ratio(seed_);
+  scope.note("ratio", ratio.value);
+  return ratio;
+}
+
+Result<PairedTimes> EngineRuns::time_against_model(const Graph& graph, const TimingOptions& timing) {
+  const TraceScope scope(trace, "time against the model", "measurement");
+  ISOMER_TRY(const auto after, file(graph));
+  ISOMER_TRY(const auto inputs, random_inputs(model_, shapes_, seed_));
+  return time_pair(engine_, model_path_, after, inputs, inputs, timing);
+}
+
+Result<Equivalence> EngineRuns::equivalence(const Graph& graph, int inputs) {
+  const TraceScope scope(trace, "compare outputs", "measurement");
+  ISOMER_TRY(const auto path, file(graph));
+  Equivalence out;
+  for (int i = 0; i < inputs; ++i) {
+    const uint64_t seed = seed_ + static_cast<uint64_t>(i);
+    ISOMER_TRY(const auto wanted, expected(seed));
+    ISOMER_TRY(const auto got, run(exact_, path, seed));
+    ISOMER_TRY(const Comparison comparison, compare_outputs(got, wanted, {tolerance_, 0}));
+    account(comparison, wanted, tolerance_, out);
+  }
+  return out;
+}
+
+Result<PrecisionLoss> EngineRuns::precision(const Graph& graph, DType dtype, int inputs) {
+  ISOMER_TRY(const auto path, file(graph));
+  PrecisionLoss loss{.dtype = dtype};
+  for (int i = 0; i < inputs; ++i) {
+    const uint64_t seed = seed_ + static_cast<uint64_t>(i);
+    ISOMER_TRY(const auto wanted, expected(seed));
+    ISOMER_TRY(const auto got, run(engine_, path, seed));
+    ISOMER_CHECK(loss.account(got, wanted));
+  }
+  return loss;
+}
+
+Status EngineRuns::check_machine(const Graph& graph) {
+  ISOMER_CHECK(file(graph).map([](const std::filesystem::path&) {}));
+  ISOMER_TRY(const Graph relu, parse_graph("input x: f32[1]\n y = Relu(x)\n return y", find_op));
+  const auto path = folder_.path() / "relu.onnx";
+  ISOMER_CHECK(export_model(make_model(relu, "relu", 17), path));
+  ISOMER_TRY(const SessionId session, exact_.load(path));
+  const auto outputs = exact_.run(session, std::vector<NamedTensor>{{"x", Tensor::floats({1}, {1})}});
+  ISOMER_CHECK(exact_.unload(session));
+  return outputs.map([](const std::vector<Tensor>&) {});
+}
+
+std::filesystem::path EngineRuns::folder_of(uint64_t graph_hash) const {
+  return folder_.path() / fmt::format("{:016x}", graph_hash);
+}
+
+Result<std::filesystem::path> EngineRuns::file(const Graph& graph) {
+  auto path = folder_of(graph.hash()) / "model.onnx";
+  if (written_.contains(graph.hash())) return path;
+  std::error_code error;
+  std::filesystem::create_directory(path.parent_path(), error);
+  ISOMER_CHECK(export_model(model_.with(graph), path));
+  written_.insert(graph.hash());
+  return path;
+}
+
+Result<std::vector<Tensor>> EngineRuns::run(Engine& engine, const std::filesystem::path& file, uint64_t seed) {
+  if (deadline.passed()) return fail("no time is left to measure it");
+  ISOMER_TRY(const auto inputs, random_inputs(model_, shapes_, seed));
+  ISOMER_TRY(const SessionId session, engine.load(file));
+  auto outputs = engine.run(session, inputs);
+  ISOMER_CHECK(engine.unload(session));
+  return outputs;
+}
+
+Result<std::vector<Tensor>> EngineRuns::expected(uint64_t seed) {
+  if (const auto found = expected_.find(seed); found != expected_.end()) return found->second;
+  ISOMER_TRY(expected_[seed], run(exact_, model_path_, seed));
+  return expected_[seed];
+}
+
+void EngineRuns::drop_all_but(uint64_t first, uint64_t second) {
+  std::erase_if(written_, [&](uint64_t hash) {
+    if (hash == first || hash == second) return false;
+    std::error_code ignored;
+    std::filesystem::remove_all(folder_of(hash), ignored);
+    return true;
+  });
+}
+
+}  // namespace isomer

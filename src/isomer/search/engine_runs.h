@@ -1,0 +1,90 @@
+#pragma once
+// Runs of complete graphs: each is exported, compared with the model's outputs, and timed in turn with another graph on
+// the user's engine.
+
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "isomer/base/temp_dir.h"
+#include "isomer/base/trace.h"
+#include "isomer/engine/engine.h"
+#include "isomer/engine/inputs.h"
+#include "isomer/engine/paired.h"
+#include "isomer/eval/compare.h"
+#include "isomer/onnx/model.h"
+#include "isomer/search/precision.h"
+
+namespace isomer {
+
+/// How the outputs of a graph differ from the model's.
+struct Equivalence {
+  double max_abs = 0;
+  double max_rel = 0;        ///< relative to the largest element of the same output
+  int inputs = 0;            ///< random inputs tried
+  bool holds = true;         ///< floating-point values are within the tolerance, all others are equal
+  std::string problem = {};  ///< the first difference beyond the tolerance
+  /// Set if the engine computes with reduced precision. The fields above are then about f32; this compares the graph
+  /// with reduced precision with the model in f32.
+  std::optional<PrecisionLoss> precision = std::nullopt;
+};
+
+class EngineRuns {
+ public:
+  /// Keeps references to the engines and the model. `engine` is timed. `exact` (the same engine, or one of higher
+  /// precision) computes outputs. `tolerance` is relative to the largest element of an output.
+  EngineRuns(Engine& engine, Engine& exact, const Model& model, std::filesystem::path model_path, ShapeOptions shapes,
+             uint64_t seed, double tolerance, TempDir folder);
+
+  /// Returns the ratio of the latencies of `current` and `candidate` with its 95% interval; above 1, the candidate is
+  /// faster. Returns an Error if the candidate cannot be exported at the model's opset, does not run, or has different
+  /// outputs. A second call for the same pair runs both again and uses all runs.
+  Result<Interval> speedup(const Graph& current, const Graph& candidate);
+
+  /// Times the model's own file (first) in turn with a graph (second).
+  Result<PairedTimes> time_against_model(const Graph& graph, const TimingOptions& timing);
+  /// Compares the outputs of a graph with the model's on `inputs` random inputs.
+  Result<Equivalence> equivalence(const Graph& graph, int inputs);
+  /// Likewise, for the graph as `engine` runs it, which computes in `dtype`.
+  Result<PrecisionLoss> precision(const Graph& graph, DType dtype, int inputs);
+
+  /// Returns an Error if the machine is the reason that nothing can be measured: `graph` cannot be written, or the
+  /// engine cannot even run a single operator.
+  Status check_machine(const Graph& graph);
+
+  /// Number of timings that succeeded.
+  size_t timed() const { return num_timed_; }
+
+  /// Nothing is loaded or run after this deadline: graphs are then rejected with an Error.
+  Deadline deadline = Deadline::never();
+  TimingOptions quick_timing{.warmup = 1, .min_runs = 6, .max_runs = 400, .seconds = 0.8};
+  int quick_loads = 2;
+  Trace* trace = nullptr;  ///< records every comparison and measurement; nullptr: disabled
+
+ private:
+  /// Returns the file of a graph, which is written on first use.
+  Result<std::filesystem::path> file(const Graph& graph);
+  Result<std::vector<Tensor>> run(Engine& engine, const std::filesystem::path& file, uint64_t seed);
+  /// Returns the model's outputs for a seed, which are computed once.
+  Result<std::vector<Tensor>> expected(uint64_t seed);
+  std::filesystem::path folder_of(uint64_t graph_hash) const;
+  void drop_all_but(uint64_t first, uint64_t second);
+
+  Engine& engine_;
+  Engine& exact_;
+  const Model& model_;
+  const std::filesystem::path model_path_;
+  const ShapeOptions shapes_;
+  const uint64_t seed_;
+  const double tolerance_;
+  const TempDir folder_;
+  std::set<uint64_t> written_;                // graph hashes
+  std::pair<uint64_t, uint64_t> timed_pair_;  // hashes of the graphs that timed_ compares
+  PairedTimes timed_;
+  size_t num_timed_ = 0;
+  std::map<uint64_t, std::vector<Tensor>> expected_;  // by seed
+};
+
+}  // namespace isomer

@@ -1,0 +1,66 @@
+#include "isomer/search/preparation.h"
+
+#include <algorithm>
+
+#include "isomer/base/hash.h"
+#include "isomer/eval/fold.h"
+#include "isomer/onnx/export.h"
+#include "isomer/search/part.h"
+
+namespace isomer {
+namespace {
+
+/// Folding may take this share of the time budget, plus this many seconds.
+constexpr double kFoldShare = 1.1;
+constexpr double kFoldSeconds = 0.5;
+
+}  // namespace
+
+void Preparation::fold_until(const Deadline& deadline) { end_ = deadline.extended(kFoldShare, kFoldSeconds); }
+
+void Preparation::report(SearchReport& report) const {
+  for (const auto& [hashes, move] : folds_) report.folds.push_back(move);
+  for (const auto& [hash, reason] : refused_)
+    if (std::ranges::none_of(report.rejected, [&, &why = reason](const Rejection& one) { return one.reason == why; }))
+      report.rejected.push_back({"weights", reason});
+}
+
+Result<Graph> Preparation::prepare(const Graph& graph) {
+  if (const auto known = prepared_.find(graph.hash()); known != prepared_.end()) return known->second;
+  ISOMER_CHECK(check_weights(graph));
+  const auto computed = [this](uint64_t value_hash) { return check_.computed(value_hash); };
+  ISOMER_TRY(Folding folding, fold(graph, {.end = end_, .computed = computed}));
+  ISOMER_CHECK(exportable(model_, folding.graph));
+  check_.trust(folding.graph);
+  if (!folding.constants.empty()) {
+    Move move;
+    move.before = graph.hash();
+    move.after = folding.graph.hash();
+    for (const auto& [value, tensor] : folding.constants)
+      move.constants.emplace_back(graph.value_hash(value), tensor.hash());
+    folds_.emplace(std::pair(move.before, move.after), std::move(move));
+  }
+  if (graph.hash() == model_.graph.hash()) prepared_.emplace(graph.hash(), folding.graph);
+  return std::move(folding.graph);
+}
+
+Status Preparation::check_weights(const Graph& graph) {
+  RefusedWeights refused = check_.refused(graph, end_);
+  if (refused.empty()) return {};
+  const std::string reason = refused.begin()->second;
+  refused_.merge(std::move(refused));
+  return fail("{}", reason);
+}
+
+bool Preparation::admits(const Graph& graph) {
+  for (const NodeId id : run_time_nodes(graph)) {
+    const Node& node = graph.node(id);
+    const uint64_t form = hash_mix(hash_mix(node.op->hash(), node.attrs.hash()), node.num_operands);
+    const auto [known, fresh] = admitted_.try_emplace(form, false);
+    if (fresh) known->second = exportable(model_, graph, id).has_value();
+    if (!known->second) return false;
+  }
+  return true;
+}
+
+}  // namespace isomer

@@ -1,0 +1,45 @@
+#pragma once
+// Decides whether a graph that a rewrite made may be kept: its weights may be computed, and the model's opset can
+// express it.
+
+#include <map>
+
+#include "isomer/base/deadline.h"
+#include "isomer/eval/weight_check.h"
+#include "isomer/onnx/model.h"
+#include "isomer/search/report.h"
+
+namespace isomer {
+
+class Preparation {
+ public:
+  /// Keeps a reference.
+  explicit Preparation(const Model& model) : model_(model), check_(model.graph) {}
+
+  /// Limits folding of constants to `deadline` plus a small extension, so that the chosen graph is still folded after
+  /// the search has used up its time.
+  void fold_until(const Deadline& deadline);
+
+  /// Returns the graph with its constants folded as far as time allows. An Error if a weight must not be computed or
+  /// the model's opset cannot express the graph.
+  Result<Graph> prepare(const Graph& graph);
+  /// Returns whether the model's opset can express the operators that run. Answers are cached.
+  bool admits(const Graph& graph);
+  /// Returns an Error if a weight of the graph must not be computed; refused() then includes it.
+  Status check_weights(const Graph& graph);
+  const RefusedWeights& refused() const { return refused_; }
+
+  /// Adds the folds to the report, and the reasons for refused weights that did not reject a candidate.
+  void report(SearchReport& report) const;
+
+ private:
+  const Model& model_;
+  WeightCheck check_;
+  RefusedWeights refused_;
+  std::map<uint64_t, Graph> prepared_;  // the model's graph and what it was folded to, by the hash of the graph before
+  std::map<std::pair<uint64_t, uint64_t>, Move> folds_;  // by the hashes of the graphs before and after
+  Deadline end_ = Deadline::after(0);
+  std::map<uint64_t, bool> admitted_;  // by the hash of operator, attributes and number of operands
+};
+
+}  // namespace isomer

@@ -1,0 +1,35 @@
+#include "isomer/search/report.h"
+
+#include <algorithm>
+
+namespace isomer {
+
+void join_steps(std::span<SearchStep> steps, double delta) {
+  for (SearchStep& step : steps) {
+    step.joined = &step != &steps.front();
+    step.delta = step.joined ? 0 : delta;
+  }
+}
+
+void SearchReport::add_counts(const SearchReport& other) {
+  candidates += other.candidates;
+  duplicates += other.duplicates;
+  matches += other.matches;
+  seconds += other.seconds;
+}
+
+void SearchReport::append(SearchReport next, double began) {
+  algorithm = algorithm.empty() ? next.algorithm : algorithm + ", " + next.algorithm;
+  stop_reason = next.stop_reason;
+  add_counts(next);
+  for (SearchStep& step : next.steps) steps.push_back(std::move(step));
+  for (Rejection& one : next.rejected) rejected.push_back(std::move(one));
+  for (const SearchProgress& one : next.progress) progress.push_back({began + one.seconds, one.cost});
+}
+
+void SearchReport::reject(const std::string& rule, const Error& error) {
+  Rejection rejection{rule, error.message};
+  if (std::ranges::find(rejected, rejection) == rejected.end()) rejected.push_back(std::move(rejection));
+}
+
+}  // namespace isomer

@@ -1,0 +1,166 @@
+#include "isomer/search/searches.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "isomer/cost/roofline.h"
+#include "isomer/models/models.h"
+#include "isomer/rules/builtin.h"
+#include "isomer/search/cost_evaluator.h"
+
+namespace isomer {
+namespace {
+
+/// An engine with the latencies of the roofline model, multiplied by `factors` for some graphs.
+class Measured : public Evaluator {
+ public:
+  explicit Measured(double otherwise = 1, std::map<uint64_t, double> factors = {})
+      : otherwise_(otherwise), factors_(std::move(factors)) {}
+
+  CostModel* costs() override { return &costs_; }
+  Result<Interval> measure(const Graph& current, const Graph& candidate) override {
+    const double ratio = latency(current) / latency(candidate);
+    return Interval{ratio, ratio - 0.001, ratio + 0.001};
+  }
+
+ private:
+  double latency(const Graph& graph) {
+    const auto known = factors_.find(graph.hash());
+    return (known == factors_.end() ? otherwise_ : known->second) * costs_.metrics(graph).value().latency_us;
+  }
+
+  const double otherwise_;
+  const std::map<uint64_t, double> factors_;
+  RooflineCost costs_;
+};
+
+double latency(const Graph& graph) { return RooflineCost().metrics(graph).value().latency_us; }
+
+/// Likewise, and can also evaluate by costs only.
+class Estimated : public Measured {
+ public:
+  using Measured::Measured;
+  Evaluator* by_costs() override { return &by_costs_; }
+
+ private:
+  RooflineCost roofline_;
+  const Objective latency_;
+  CostEvaluator by_costs_{roofline_, latency_};
+};
+
+SearchResult found(const Graph& graph, Evaluator& evaluator, const std::string& search = "auto") {
+  const RuleFile file = builtin_rule_file().value();
+  const SearchContext context{.rules = file.rules, .tactics = file.tactics, .evaluator = evaluator};
+  return run_search(graph, {.search = search, .time_budget_seconds = 1e6}, context).value();
+}
+
+/// The roofline model; counts what is asked of it after `stopped`.
+class Watched : public CostModel {
+ public:
+  explicit Watched(const bool& stopped) : stopped_(stopped) {}
+  Result<Metrics> metrics(const Graph& graph, const Boundary& boundary) override {
+    late += stopped_ ? 1 : 0;
+    return costs_.metrics(graph, boundary);
+  }
+  Result<std::vector<PlannedKernel>> kernels(const Graph& graph) override { return costs_.kernels(graph); }
+
+  int late = 0;
+
+ private:
+  const bool& stopped_;
+  RooflineCost costs_;
+};
+
+class WatchedEvaluator : public Measured {
+ public:
+  explicit WatchedEvaluator(const bool& stopped) : watched(stopped), estimating(stopped), stopped_(stopped) {}
+  CostModel* costs() override { return &watched; }
+  Evaluator* by_costs() override { return &by_costs_; }
+  Result<Graph> prepare(const Graph& graph) override {
+    prepared_late += stopped_ ? 1 : 0;
+    return graph;
+  }
+  Result<Interval> measure(const Graph& current, const Graph& candidate) override {
+    measured_late += stopped_ ? 1 : 0;
+    return Measured::measure(current, candidate);
+  }
+
+  Watched watched;
+  Watched estimating;
+  int measured_late = 0;
+  int prepared_late = 0;
+
+ private:
+  const bool& stopped_;
+  const Objective latency_;
+  CostEvaluator by_costs_{estimating, latency_};
+};
+
+TEST(Searches, EndSoonAfterTheyAreAskedTo) {
+  constexpr int kCosts = 12;  // for the report: before and after the current step
+  const RuleFile file = builtin_rule_file().value();
+  const Graph graph = build_model("sru").value();
+  for (const std::string& search : search_names()) {
+    bool was_stopped = false;
+    for (const int looks : {0, 1, 10, 100, 1000, 3000, 10000}) {
+      int asked = 0;
+      bool stopped = false;
+      const auto stop = [&] { return stopped = stopped || ++asked > looks; };
+      WatchedEvaluator evaluator(stopped);
+      const SearchContext context{
+          .rules = file.rules, .tactics = file.tactics, .evaluator = evaluator, .deadline = Deadline::after(1e6, stop)};
+      const auto result = run_search(graph, {.search = search, .max_candidates = 200}, context);
+      ASSERT_TRUE(result.has_value()) << result.error().message;
+      const std::string where = fmt::format("{}, stopped after {} looks", search, looks);
+      was_stopped = was_stopped || stopped;
+      if (stopped) {
+        EXPECT_EQ(result->report.stop_reason, "interrupted") << where;
+      }
+      EXPECT_LE(evaluator.watched.late, kCosts) << where;
+      EXPECT_LE(evaluator.estimating.late, kCosts) << where;
+      EXPECT_LE(evaluator.measured_late, 1) << where;
+      EXPECT_LE(evaluator.prepared_late, 4) << where;
+      EXPECT_LE(latency(result->graph), latency(graph)) << where;
+    }
+    EXPECT_TRUE(was_stopped) << search << " never asks";
+  }
+}
+
+TEST(Searches, KeepTheGraphWhenNoPromiseOfTheCostsHolds) {
+  const Graph graph = build_model("sru").value();
+  Estimated slower(100, {{graph.hash(), 1}});
+  const SearchResult result = found(graph, slower);
+  EXPECT_EQ(result.graph.hash(), graph.hash());
+  EXPECT_TRUE(result.report.steps.empty());
+}
+
+TEST(Searches, MeasureAllThatTheCostsPromiseAtOnce) {
+  const Graph graph = build_model("sru").value();
+  Measured exact;
+  const Graph promised = found(graph, exact, "greedy").graph;
+  ASSERT_LT(latency(promised), latency(graph));
+  // Nothing on the way is faster, so step by step it is never reached.
+  const std::map<uint64_t, double> factors = {{graph.hash(), 1}, {promised.hash(), 1}};
+  Measured stepwise(100, factors);
+  Estimated at_once(100, factors);
+  EXPECT_EQ(found(graph, stepwise, "greedy").graph.hash(), graph.hash());
+  const SearchResult result = found(graph, at_once);
+  EXPECT_EQ(result.graph.hash(), promised.hash());
+  ASSERT_FALSE(result.report.steps.empty());
+  EXPECT_EQ(result.report.steps.front().speedup, 0) << "no step of these was measured by itself";
+}
+
+TEST(Searches, TakeStepsThatAreFasterThanWhatTheCostsPromise) {
+  const Graph graph = build_model("sru").value();
+  Measured exact;
+  const Graph promised = found(graph, exact, "greedy").graph;
+  const double factor = 0.99 * latency(graph) / latency(promised);  // hardly faster than the graph
+  Estimated disappointing(1, {{promised.hash(), factor}});
+  const SearchResult result = found(graph, disappointing);
+  EXPECT_NE(result.graph.hash(), promised.hash());
+  EXPECT_LT(latency(result.graph), factor * latency(promised));
+}
+
+}  // namespace
+}  // namespace isomer

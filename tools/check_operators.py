@@ -1,0 +1,92 @@
+#!/usr/bin/env python3
+"""Checks that code outside ops/, models/ and onnx/ names no operator: it asks for traits, operand roles and attribute
+domains (src/isomer/ir/traits.h). ALLOWED lists the files that may name operators, each with the reason. Tests and comments
+may name any.
+Exit code 1 with a line for each violation. --count prints how many names stand in each allowed file."""
+
+import fnmatch
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+SOURCES = ROOT / "src/isomer"
+FREE_ROOMS = {"ops", "models", "onnx"}
+ALLOWED = {  # files: what they do that concerns single operators
+    "engine/onednn/lower*.cc": "lower one operator to one kernel; lower.cc lists the kernels with their traits",
+    "engine/onednn/recurrent_layer.cc": "tells apart the recurrent cells of oneDNN",
+    "engine/onednn/fusion.cc": "lists the functions that oneDNN computes, and folds normalizations into convolutions",
+    "engine/onednn/gelu.cc": "finds Gelu where it is written with simpler operators",
+    "engine/onednn/canonical.cc": "rewrites single operators into forms that have kernels",
+    "engine/onednn/take_apart.cc": "rewrites single operators into others that have kernels",
+    "engine/onednn/einsum_product.cc": "writes Einsum as matrix products",
+    "engine/onednn/rearranged.cc": "computes constants that kernels want in another order",
+    "engine/onednn/kernel.cc": "builds the neighbors of a kernel that is timed alone",
+    "engine/ort/kernel.cc": "builds the neighbors of a kernel that is timed alone",
+    "engine/ort/planner.cc": "describes the fusions of ONNX Runtime",
+    "engine/openvino/openvino.cc": "times a chain of one operator, for the overhead of a node",
+    "discover/universe.cc": "writes bundles of values as terms of the rule language",
+    "discover/to_rule.cc": "writes rules whose sides have several results as Split",
+    "discover/term_writer.cc": "writes uniform constants as ConstantOfShape",
+    "discover/relaxation.cc": "writes uniform constants, and lists operators whose rank it does not derive",
+}
+MIN_NAMES = 150  # fewer: this tool no longer understands how ops/ declares operators
+
+
+def is_checked(path: pathlib.Path) -> bool:
+    return path.suffix in (".h", ".cc") and not re.search(r"(_test|_fuzz)\.cc$|testing\.h$", path.name)
+
+
+def code(path: pathlib.Path) -> str:
+    """The text of a file without its comments; lines keep their numbers."""
+
+    def blank(match: re.Match[str]) -> str:
+        return match.group() if match.group()[0] in "\"'" else re.sub(r"[^\n]", " ", match.group())
+
+    return re.sub(r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])\'|//[^\n]*|/\*.*?\*/', blank, path.read_text(), flags=re.S)
+
+
+def declared_names() -> set[str]:
+    """The operators that ops/ declares: as fields, by functions that make a declaration, and by macro."""
+    texts = [code(path) for path in sorted((SOURCES / "ops").glob("*")) if is_checked(path)]
+    makers = set(re.findall(r"^OpDef (\w+)\(", "\n".join(texts), re.M))
+    names = set()
+    for text in texts:
+        names.update(re.findall(r'\{\s*\.name = "([A-Z]\w*)"', text))
+        names.update(re.findall(rf'\b(?:{"|".join(makers)})(?:<[^<>()]*>)?\("([A-Z]\w*)"', text))
+        names.update(re.findall(r"^ISOMER_FUNCTION\((\w+),", text, re.M))
+    return names
+
+
+def main() -> int:
+    names = declared_names()
+    if len(names) < MIN_NAMES:
+        print(f"tools/check_operators.py: found only {len(names)} operators in ops/: adapt declared_names()")
+        return 1
+    problems = []
+    counts: dict[str, int] = {}
+    for path in sorted(SOURCES.rglob("*")):
+        name = str(path.relative_to(SOURCES))
+        if not is_checked(path) or name.split("/")[0] in FREE_ROOMS:
+            continue
+        allowed = next((pattern for pattern in ALLOWED if fnmatch.fnmatch(name, pattern)), None)
+        for number, line in enumerate(code(path).splitlines(), 1):
+            for quoted in re.findall(r'"([A-Z]\w*)"', line):
+                if quoted not in names:
+                    continue
+                if allowed is None:
+                    problems.append(f'{path.relative_to(ROOT)}:{number}: names the operator "{quoted}": ask for a trait')
+                else:
+                    counts[name] = counts.get(name, 0) + 1
+    for pattern in ALLOWED:
+        if not fnmatch.filter(counts, pattern):
+            problems.append(f"tools/check_operators.py: {pattern} names no operator: remove it from ALLOWED")
+    if "--count" in sys.argv[1:]:
+        for name, count in sorted(counts.items(), key=lambda entry: -entry[1]):
+            print(f"{count:4} {name}")
+    print("\n".join(problems) if problems else f"operators: {len(names)} declared, {sum(counts.values())} names in allowed files")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
