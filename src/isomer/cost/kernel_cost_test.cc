@@ -29,7 +29,10 @@ class CountingEngine : public Engine {
     return fail("no");
   }
   const KernelPlanner* planner() const override { return &planner_; }
-  Result<double> kernel_overhead() override { return 0.5; }
+  Result<double> kernel_overhead() override {
+    ++overheads;
+    return overhead;
+  }
   Result<KernelTime> time_kernel(const KernelRun& run, double overhead_us) override {
     ++timed;
     reads.push_back(run.weights);
@@ -42,7 +45,9 @@ class CountingEngine : public Engine {
     return KernelTime{.us = us, .runs = 1};
   }
 
+  double overhead = 0.5;
   int timed = 0;
+  int overheads = 0;
   std::vector<WeightReads> reads;
 
   std::vector<double> distances() const {
@@ -107,6 +112,19 @@ TEST_F(KernelCostTest, TheDatabaseOutlivesTheModel) {
   const int timed = engine_.timed;
   EXPECT_EQ(cost()->metrics(parsed(kConvs))->latency_us, first);
   EXPECT_EQ(engine_.timed, timed);
+}
+
+TEST_F(KernelCostTest, TheOverheadIsMeasuredOnceAlsoIfItIsNegative) {
+  const TempDir folder = TempDir::make().value();
+  engine_.overhead = -1.25;
+  for (const char* text : {"input x: f32[4]\n y = Relu(x)\n return y", "input x: f32[4]\n y = Exp(x)\n return y"}) {
+    ProfileDb db = ProfileDb::open(folder.path() / "p.db").value();
+    EXPECT_EQ(KernelCost::make(engine_, db, {}).value()->metrics(parsed(text))->latency_us, 10 - 1.25);
+  }
+  EXPECT_EQ(engine_.overheads, 1);
+  ProfileDb other = ProfileDb::open("").value();
+  const std::vector<std::filesystem::path> paths = {folder.path() / "p.db"};
+  EXPECT_TRUE(other.merge(paths).has_value());
 }
 
 TEST_F(KernelCostTest, PartsAddUpToTheWhole) {
