@@ -215,6 +215,9 @@ TEST_F(Cli, InspectTellsThePlannedMemory) {
   const json without = isomer_program({"inspect", a_, "--json"}).report();
   EXPECT_FALSE(without.contains("plan"));
   EXPECT_FALSE(isomer_program({"inspect", a_, "--engine", "reference", "--json"}).report().contains("plan"));
+  const Outcome no_costs = isomer_program({"inspect", a_, "--shape", "N=10", "--engine", "reference", "--costs"});
+  EXPECT_EQ(no_costs.exit_code, 2);
+  EXPECT_THAT(no_costs.err, HasSubstr("engine 'reference' does not say how it groups nodes into kernels"));
 }
 
 TEST_F(Cli, InspectShowsEveryOpsetImport) {

@@ -42,6 +42,9 @@ Result<ModelCosts> model_costs(const CostChoice& choice, const Graph& graph, con
   make_folder_of(options.profile_db);
   Progress progress("measuring kernels ...");
   ISOMER_TRY(Costs made, make_costs(options, graph, symbols, [&](const std::string& line) { progress.update(line); }));
+  if (made.kernels == nullptr)
+    return fail("engine '{}' does not say how it groups nodes into kernels, so their costs are not known",
+                choice.engine.name);
   ModelCosts costs;
   ISOMER_TRY(costs.metrics, made.model->metrics(graph));
   ISOMER_TRY(costs.kernels, made.kernels->account(graph));
