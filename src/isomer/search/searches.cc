@@ -82,6 +82,9 @@ SearchResult simplified(const Graph& graph, const Deadline& end, const SearchCon
 /// How MetaFlow's search finds the best graph of a part.
 enum class PartSearch : uint8_t { Backtrack, Beam, Enumerate };
 
+/// As metaflow_search reports it: enumeration is backtracking without a cutoff.
+const char* name_of(PartSearch how) { return how == PartSearch::Beam ? "beam" : "backtrack"; }
+
 Result<SearchResult> metaflow(const Graph& graph, std::span<const Rule> rules, PartSearch how,
                               const SearchOptions& options, const Deadline& end, const SearchContext& context) {
   const bool all = how == PartSearch::Enumerate;
@@ -99,7 +102,7 @@ Result<SearchResult> metaflow(const Graph& graph, std::span<const Rule> rules, P
   if (prepared) {
     found.graph = std::move(*prepared);
   } else {
-    found.report.rejected.push_back({"backtrack", prepared.error().message});
+    found.report.rejected.push_back({name_of(how), prepared.error().message});
     drop(found, graph);
   }
   return found;
@@ -130,9 +133,9 @@ std::vector<std::string> rules_by_gain(const SearchReport& report) {
 
 /// Returns the result of MetaFlow's search if a kernel of the graph cannot be measured at all or in time: the graph
 /// itself.
-SearchResult without_costs(const Graph& graph, const Error& error, const Deadline& end) {
-  SearchResult none{graph, {.algorithm = "backtrack", .stop_reason = end.passed() ? end.reason() : "no costs"}};
-  none.report.rejected.push_back({"backtrack", error.message});
+SearchResult without_costs(const Graph& graph, PartSearch how, const Error& error, const Deadline& end) {
+  SearchResult none{graph, {.algorithm = name_of(how), .stop_reason = end.passed() ? end.reason() : "no costs"}};
+  none.report.rejected.push_back({name_of(how), error.message});
   return none;
 }
 
@@ -144,13 +147,13 @@ Result<SearchResult> measured_metaflow(const Graph& graph, PartSearch how, const
   constexpr size_t kVariants = 4;
   // The rest of the time is for measuring the results.
   constexpr double kSearchShare = 0.7;
-  const TraceScope scope(context.observer.trace, "backtrack", "search");
+  const TraceScope scope(context.observer.trace, name_of(how), "search");
   const Stopwatch watch;
-  if (end.passed()) return SearchResult{graph, {.algorithm = "backtrack", .stop_reason = end.reason()}};
+  if (end.passed()) return SearchResult{graph, {.algorithm = name_of(how), .stop_reason = end.reason()}};
   const double seconds = end.left();
   const Deadline for_variants = end.within(seconds / 2);
   auto found = metaflow(graph, context.rules, how, options, end.within(kSearchShare * seconds), context);
-  if (!found) return without_costs(graph, found.error(), end);
+  if (!found) return without_costs(graph, how, found.error(), end);
   SearchResult first = std::move(*found);
   SearchResult out{graph, first.report};
   out.report.steps.clear();
@@ -233,7 +236,7 @@ class SearchRun {
     const double began = watch_.seconds();
     note_cost();
     auto found = metaflow(out_.graph, context_.rules, PartSearch::Enumerate, options_, end_, context_);
-    if (!found) found = without_costs(out_.graph, found.error(), end_);
+    if (!found) found = without_costs(out_.graph, PartSearch::Enumerate, found.error(), end_);
     out_.graph = std::move(found->graph);
     out_.report.append(std::move(found->report), began);
     note_cost();

@@ -127,6 +127,23 @@ TEST(Searches, EndSoonAfterTheyAreAskedTo) {
   }
 }
 
+TEST(Searches, HaveTheirOwnNamesInTheReportAlsoWithoutTime) {
+  const Graph graph = build_model("sru").value();
+  const std::map<std::string, std::string> last = {{"auto", "backtrack"},
+                                                   {"greedy", "greedy"},
+                                                   {"backtrack", "backtrack"},
+                                                   {"beam", "beam"},
+                                                   {"enumerate", "backtrack"}};
+  for (const std::string& search : search_names()) {
+    bool stopped = true;
+    WatchedEvaluator evaluator(stopped);
+    const SearchContext context{.rules = {}, .tactics = {}, .evaluator = evaluator};
+    const auto result = run_search(graph, {.search = search, .time_budget_seconds = 0}, context);
+    ASSERT_TRUE(result.has_value()) << result.error().message;
+    EXPECT_TRUE(result->report.algorithm.ends_with(last.at(search))) << search << ": " << result->report.algorithm;
+  }
+}
+
 TEST(Searches, KeepTheGraphWhenNoPromiseOfTheCostsHolds) {
   const Graph graph = build_model("sru").value();
   Estimated slower(100, {{graph.hash(), 1}});
