@@ -98,10 +98,10 @@ ISOMER_API const char* isomer_version(void);
 /* Bytes that a tensor of this type takes; all of its extents must be given. */
 ISOMER_API int isomer_type_bytes(const isomer_type* type, size_t* bytes, isomer_error* error);
 
-/* Loads the ONNX file `path` on an engine: "onednn" (the own runtime; also for NULL), "reference" (slow, and right), or
- * "ort" (ONNX Runtime in a Python process of its own; the environment's ISOMER_PYTHON may name the Python). `threads`,
- * 1 to 1024, is how many work on one run; "reference" takes one alone. The file must stay until the model is released.
- * *model is for isomer_release; NULL on failure. */
+/* Loads the ONNX file `path` on an engine: "onednn" (the built-in runtime; also for NULL), "reference" (slow, and
+ * right), "ort" or "openvino" (in a separate Python process; the environment's ISOMER_PYTHON may name the Python).
+ * `threads`, 1 to 1024, is how many work on one run; "reference" takes one alone. The file must stay until the model is
+ * released. *model is for isomer_release; NULL on failure. */
 ISOMER_API int isomer_load(const char* path, const char* engine, int threads, isomer_model** model,
                            isomer_error* error);
 
