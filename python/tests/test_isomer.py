@@ -73,8 +73,8 @@ def test_an_interrupt_ends_a_search():
 import isomer
 from models import gates
 model = isomer.load(gates(60))
-print("begins", flush=True)
 try:
+    print("begins", flush=True)  # in here: the interrupt may come at once after it
     isomer.optimize(model, engine="roofline", search="enumerate", time_budget=3600, max_candidates=10**9)
 except KeyboardInterrupt:
     print("interrupted")

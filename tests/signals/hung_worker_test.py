@@ -17,9 +17,14 @@ import sys
 import tempfile
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from models import write_branches
+
+# Seconds that a run has until its worker measures a first kernel; a busy machine needs more than a few. A hung worker is waited
+# for until these are over, and 30 more.
+TIME_BUDGET = 60
 
 
 def workers(temporary: Path, run: int) -> set[int]:
@@ -69,13 +74,13 @@ def hang(process: subprocess.Popen[str], temporary: Path, database: Path, all_wo
 
 
 def run(isomer: str, folder: Path, search: str, all_workers: bool) -> tuple[int, str, Path]:
-    temporary = folder / "tmp"
-    temporary.mkdir(exist_ok=True)
-    output, database = folder / f"{search}-{all_workers}.onnx", folder / f"{search}-{all_workers}.db"
+    name = f"{search}-{all_workers}"
+    temporary, output, database = folder / f"{name}-tmp", folder / f"{name}.onnx", folder / f"{name}.db"
+    temporary.mkdir()
     # fmt: off
     process = subprocess.Popen(
-        [isomer, "optimize", str(folder / "model.onnx"), "-o", str(output), "--search", search, "--time-budget", "4",
-         "--profile-db", str(database)],
+        [isomer, "optimize", str(folder / "model.onnx"), "-o", str(output), "--search", search,
+         "--time-budget", str(TIME_BUDGET), "--profile-db", str(database)],
         env={**os.environ, "TMPDIR": str(temporary)}, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     # fmt: on
     hanging = threading.Thread(target=hang, args=(process, temporary, database, all_workers))
@@ -86,14 +91,17 @@ def run(isomer: str, folder: Path, search: str, all_workers: bool) -> tuple[int,
 
 
 def main(isomer: str) -> int | str:
-    with tempfile.TemporaryDirectory() as name:
+    with tempfile.TemporaryDirectory() as name, ThreadPoolExecutor() as pool:
         folder = Path(name)
         write_branches(folder / "model.onnx")
-        for search in ("auto", "backtrack"):
-            code, said, output = run(isomer, folder, search, all_workers=False)
+        # All at the same time: they mostly wait.
+        one_hangs = {search: pool.submit(run, isomer, folder, search, all_workers=False) for search in ("auto", "backtrack")}
+        all_hang = pool.submit(run, isomer, folder, "auto", all_workers=True)
+        for search, ended in one_hangs.items():
+            code, said, output = ended.result()
             if code != 0 or "did not answer within" not in said or not output.exists():
                 return f"{search}, one worker hangs: exit code {code}\n{said}"
-        code, said, output = run(isomer, folder, "auto", all_workers=True)
+        code, said, output = all_hang.result()
         if code != 2 or "nothing could be measured" not in said or "did not answer within" not in said or output.exists():
             return f"all workers hang: exit code {code}\n{said}"
     return 0

@@ -276,19 +276,36 @@ TEST_F(EngineTest, AWorkerThatDiesAgainIsAnError) {
 }
 
 TEST_F(EngineTest, AHungWorkerTimesOut) {
-  const auto ours = engine("ort", {.python = traced_python(), .timeout_seconds = 5});
+  const fs::path path = model("matmul", kMatMul);
+  // An Error if another call than the one that hangs failed.
+  const auto hang = [&](double timeout) -> Status {
+    fs::remove(folder_ / "pids");
+    ISOMER_TRY(const auto ours, make_engine("ort", {.python = traced_python(), .timeout_seconds = timeout}));
+    ISOMER_TRY(const SessionId session, ours->load(path));
+    ::kill(pids().at(0), SIGSTOP);
+    EXPECT_THAT(error_of(ours->run(session, kX)), HasSubstr(fmt::format("did not answer within {:g} s", timeout)));
+    return ours->run(session, kX).map([](const std::vector<Tensor>&) {});
+  };
+  Status recovered = hang(3);
+  // The timeout also holds for the start of a worker, and a busy machine may need longer for that.
+  if (!recovered && recovered.error().message.find("did not answer within 3 s") != std::string::npos)
+    recovered = hang(60);
+  EXPECT_TRUE(recovered.has_value()) << "the engine recovers: " << error_of(recovered);
+}
+
+TEST_F(EngineTest, ACallIsAnsweredWithinTheGracePeriodAfterTheDeadline) {
+  const auto ours = engine("ort", {.grace_seconds = 300});
   const SessionId session = ours->load(model("matmul", kMatMul)).value();
-  ::kill(pids()[0], SIGSTOP);
-  EXPECT_THAT(error_of(ours->run(session, kX)), HasSubstr("did not answer within 5 s"));
-  EXPECT_TRUE(ours->run(session, kX).has_value()) << "the engine recovers";
+  ours->set_deadline(Deadline::after(0));
+  EXPECT_TRUE(ours->run(session, kX).has_value());
 }
 
 TEST_F(EngineTest, AHungWorkerIsNotWaitedForLongAfterTheDeadline) {
   const auto ours = engine("ort", {.python = traced_python(), .grace_seconds = 0.2});
   const SessionId session = ours->load(model("matmul", kMatMul)).value();
-  ours->set_deadline(Deadline::after(0));
-  EXPECT_TRUE(ours->run(session, kX).has_value()) << "a call that is answered in time";
   ::kill(pids()[0], SIGSTOP);
+  // Only now, so that the short grace period holds for no call that is answered: a busy machine may need longer.
+  ours->set_deadline(Deadline::after(0));
   const std::string error = error_of(ours->run(session, kX));
   EXPECT_THAT(error, HasSubstr("did not answer within"));
   EXPECT_THAT(error, testing::Not(HasSubstr("within 600 s")));

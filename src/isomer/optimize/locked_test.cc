@@ -13,6 +13,7 @@
 namespace isomer {
 namespace {
 
+using ::testing::AnyOf;
 using ::testing::HasSubstr;
 
 /// Options for a benchmark network, which is written to `folder`.
@@ -36,8 +37,10 @@ TEST(Locked, CostsGiveTheSameBytesOrAnError) {
   ASSERT_TRUE(measured.has_value()) << measured.error().message;
   EXPECT_GT(measured->kernels_measured, 0);
   EXPECT_FALSE(measured->measured.has_value()) << "no complete graph is timed";
-  EXPECT_TRUE(measured->equivalence.has_value()) << "outputs are compared nevertheless";
-  EXPECT_THAT(measured->outcome, HasSubstr("by the costs of kernels"));
+  // Whether the search finds a cheaper graph depends on the processor. Where it does, the costs decide on that graph.
+  EXPECT_THAT(measured->outcome, AnyOf(HasSubstr("by the costs of kernels"), HasSubstr("candidates is better")));
+  const bool found = measured->outcome.find("by the costs of kernels") != std::string::npos;
+  EXPECT_EQ(measured->equivalence.has_value(), found) << "outputs are compared nevertheless";
   const std::string bytes = read_file(options.output).value();
   const std::string database = read_file(options.costs.profile_db).value();
   options.costs_only = false;
@@ -60,6 +63,7 @@ TEST(Locked, CostsGiveTheSameBytesOrAnError) {
       ASSERT_TRUE(slow.has_value()) << slow.error().message;
       EXPECT_TRUE(read_file(options.output).value() == bytes);
     } else {
+      ASSERT_FALSE(slow.has_value()) << slow->outcome;
       EXPECT_THAT(slow.error().message, HasSubstr("the time budget of 0.05 s does not suffice"));
       EXPECT_FALSE(std::filesystem::exists(options.output));
     }

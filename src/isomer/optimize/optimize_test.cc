@@ -40,6 +40,13 @@ class Optimize : public ::testing::Test {
     return options;
   }
 
+  /// Ends the search after a number of candidates instead of a time, so that it does not depend on the speed of the
+  /// machine.
+  static void limit_candidates(OptimizeOptions& options) {
+    options.search.time_budget_seconds = 1e6;
+    options.search.max_candidates = 20;
+  }
+
   static std::vector<std::string> rules_of(const OptimizeReport& report) {
     std::vector<std::string> rules;
     for (const SearchStep& step : report.search.steps) rules.push_back(step.rule);
@@ -106,7 +113,7 @@ TEST_F(Optimize, ConfirmsOnAnEngine) {
 TEST_F(Optimize, ConfirmsOnTheOwnRuntime) {
   OptimizeOptions options = network("sru-11");
   options.costs.engine = "onednn";
-  options.search.time_budget_seconds = 5;
+  limit_candidates(options);
   options.confirm = {.warmup = 1, .min_runs = 3, .max_runs = 3, .seconds = 0};
   const auto report = optimize(options);
   ASSERT_TRUE(report.has_value()) << report.error().message;
@@ -370,7 +377,7 @@ TEST_F(Optimize, HandsOutNoGraphWhosePlanExceedsTheLimit) {
   OptimizeOptions options = network("sru-11");
   options.costs.engine = "onednn";
   options.costs.profile_db = folder_.path() / "profile.db";
-  options.search.time_budget_seconds = 20;
+  limit_candidates(options);
   options.least_speedup = 0;
   options.confirm = {.warmup = 1, .min_runs = 3, .max_runs = 3, .seconds = 0};
   const double model_bytes = planned_bytes(options.input, options.costs.profile_db);
@@ -382,6 +389,9 @@ TEST_F(Optimize, HandsOutNoGraphWhosePlanExceedsTheLimit) {
     const double output_bytes = planned_bytes(options.output, options.costs.profile_db);
     EXPECT_TRUE(!report->improved || output_bytes <= share * model_bytes);
     EXPECT_EQ(report->within_limits, output_bytes <= share * model_bytes);
+    ASSERT_TRUE(report->cost_before.has_value()) << report->outcome;
+    ASSERT_TRUE(report->cost_after.has_value()) << report->outcome;
+    ASSERT_TRUE(report->memory_after.has_value()) << report->outcome;
     EXPECT_EQ(report->cost_before->peak_bytes, model_bytes);
     EXPECT_EQ(report->cost_after->peak_bytes, output_bytes);
     EXPECT_EQ(report->memory_after->total(), output_bytes);
@@ -405,13 +415,15 @@ TEST_F(Optimize, MakesThePlannedMemorySmaller) {
   ASSERT_TRUE(export_model(make_model(graph, "product", 17), options.input).has_value());
   options.costs.engine = "onednn";
   options.costs.profile_db = folder_.path() / "profile.db";
-  options.search.time_budget_seconds = 4;
+  limit_candidates(options);
   options.confirm = {.warmup = 1, .min_runs = 3, .max_runs = 3, .seconds = 0};
   options.tolerance = 1e-3;
   options.objective = Objective::parse("memory").value();
   const auto report = optimize(options);
   ASSERT_TRUE(report.has_value()) << report.error().message;
   EXPECT_TRUE(report->improved) << report->outcome;
+  ASSERT_TRUE(report->cost_before.has_value()) << report->outcome;
+  ASSERT_TRUE(report->cost_after.has_value()) << report->outcome;
   EXPECT_LT(report->cost_after->peak_bytes, report->cost_before->peak_bytes / 10);
   EXPECT_EQ(report->cost_after->peak_bytes, planned_bytes(options.output, options.costs.profile_db));
 }
