@@ -39,8 +39,9 @@ TEST(Backtrack, FindsTheOptimumOfBruteForce) {
   const auto few = branch_rules();
   const Graph graph = parsed(kBranches);
   const double optimum = least_cost(graph, few, roofline(), 2000);
-  const BacktrackOptions exhaustive = {
-      .alpha = std::numeric_limits<double>::infinity(), .max_uphill = 0, .max_candidates = 10000, .max_growth = 9};
+  const BacktrackOptions exhaustive = {.alpha = std::numeric_limits<double>::infinity(),
+                                       .max_uphill = 0,
+                                       .limits = {.max_candidates = 10000, .max_growth = 9}};
   const auto all = backtrack(graph, few, roofline(), exhaustive);
   ASSERT_TRUE(all.has_value());
   EXPECT_DOUBLE_EQ(all->cost_after, optimum);
@@ -74,7 +75,8 @@ TEST(Backtrack, StepsThatHaveNotPaidTouchOneAnother) {
   for (const int n : {2, 3, 4}) {
     const Graph graph = gates(n);
     const auto found = backtrack(graph, rules, roofline(), {.alpha = 1.5});
-    const auto all = backtrack(graph, rules, roofline(), {.alpha = 1.5, .max_uphill = 0, .max_candidates = 10000});
+    const auto all =
+        backtrack(graph, rules, roofline(), {.alpha = 1.5, .max_uphill = 0, .limits = {.max_candidates = 10000}});
     ASSERT_TRUE(found && all);
     EXPECT_NEAR(found->cost_after, n * one, 1e-9);
     EXPECT_NEAR(all->cost_after, n * one, 1e-9);
@@ -93,7 +95,7 @@ TEST(Backtrack, GivesUpAfterTooManyStepsThatHaveNotPaid) {
 TEST(Backtrack, BudgetIsAStopReason) {
   const Graph graph = parsed(kBranches);
   const auto rules = builtin_rules();
-  const auto found = backtrack(graph, *rules, roofline(), {.alpha = 2, .max_candidates = 5});
+  const auto found = backtrack(graph, *rules, roofline(), {.alpha = 2, .limits = {.max_candidates = 5}});
   ASSERT_TRUE(found.has_value());
   EXPECT_EQ(found->report.stop_reason, "candidate budget");
   EXPECT_EQ(found->report.candidates, 5);

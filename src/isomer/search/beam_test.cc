@@ -12,8 +12,8 @@ constexpr size_t kUnlimited = 0;
 TEST(Beam, UnlimitedItFindsTheOptimumOfBruteForce) {
   const Graph graph = parsed(kBranches);
   const auto rules = branch_rules();
-  const auto found =
-      beam_search(graph, rules, roofline(), {.width = kUnlimited, .max_candidates = 10000, .max_growth = 9});
+  const auto found = beam_search(graph, rules, roofline(),
+                                 {.width = kUnlimited, .limits = {.max_candidates = 10000, .max_growth = 9}});
   ASSERT_TRUE(found.has_value());
   EXPECT_DOUBLE_EQ(found->cost_after, least_cost(graph, rules, roofline(), 2000));
   EXPECT_LT(found->cost_after, found->cost_before);
@@ -25,11 +25,12 @@ TEST(Beam, UnlimitedItFindsTheOptimumOfBruteForce) {
 TEST(Beam, UnlimitedItLooksAtAsManyGraphsAsExhaustiveBacktracking) {
   const Graph graph = parsed(kBranches);
   const auto rules = branch_rules();
-  const auto beam =
-      beam_search(graph, rules, roofline(), {.width = kUnlimited, .max_candidates = 10000, .max_growth = 9});
-  const auto all = backtrack(
-      graph, rules, roofline(),
-      {.alpha = std::numeric_limits<double>::infinity(), .max_uphill = 0, .max_candidates = 10000, .max_growth = 9});
+  const auto beam = beam_search(graph, rules, roofline(),
+                                {.width = kUnlimited, .limits = {.max_candidates = 10000, .max_growth = 9}});
+  const auto all = backtrack(graph, rules, roofline(),
+                             {.alpha = std::numeric_limits<double>::infinity(),
+                              .max_uphill = 0,
+                              .limits = {.max_candidates = 10000, .max_growth = 9}});
   ASSERT_TRUE(beam && all);
   EXPECT_EQ(beam->report.candidates, all->report.candidates);
 }
@@ -57,7 +58,7 @@ TEST(Beam, ANarrowBeamLooksAtFewerGraphs) {
   int64_t before = 0;
   for (const size_t width : {size_t{1}, size_t{3}, kUnlimited}) {
     const auto found =
-        beam_search(graph, rules, roofline(), {.width = width, .max_candidates = 10000, .max_growth = 9});
+        beam_search(graph, rules, roofline(), {.width = width, .limits = {.max_candidates = 10000, .max_growth = 9}});
     ASSERT_TRUE(found.has_value());
     EXPECT_GT(found->report.candidates, before) << width;
     EXPECT_LE(found->cost_after, found->cost_before);
@@ -79,11 +80,11 @@ TEST(Beam, SameInputSameResult) {
 TEST(Beam, BudgetsAreStopReasons) {
   const Graph graph = parsed(kBranches);
   const auto rules = branch_rules();
-  const auto few = beam_search(graph, rules, roofline(), {.width = 3, .max_candidates = 2});
+  const auto few = beam_search(graph, rules, roofline(), {.width = 3, .limits = {.max_candidates = 2}});
   ASSERT_TRUE(few.has_value());
   EXPECT_EQ(few->report.stop_reason, "candidate budget");
   EXPECT_EQ(few->report.candidates, 2);
-  const auto late = beam_search(graph, rules, roofline(), {.deadline = Deadline::after(0)});
+  const auto late = beam_search(graph, rules, roofline(), {.limits = {.deadline = Deadline::after(0)}});
   ASSERT_TRUE(late.has_value());
   EXPECT_EQ(late->report.stop_reason, "time budget");
   EXPECT_EQ(late->graph.hash(), graph.hash());
@@ -96,7 +97,7 @@ TEST(Beam, KeepsOnlyWhatIsAdmitted) {
   } evaluator;
   const Graph graph = parsed(kGate);
   const auto found =
-      beam_search(graph, rules_of(kSruRules), roofline(), {.width = kUnlimited, .evaluator = &evaluator});
+      beam_search(graph, rules_of(kSruRules), roofline(), {.width = kUnlimited, .limits = {.evaluator = &evaluator}});
   ASSERT_TRUE(found.has_value());
   EXPECT_EQ(found->graph.hash(), graph.hash());
   EXPECT_TRUE(found->report.steps.empty());

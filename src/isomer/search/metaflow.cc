@@ -197,27 +197,24 @@ class Metaflow {
     };
     const double share = 3 * options_.deadline.left() / static_cast<double>(of - number + 3);
     const Deadline deadline = options_.deadline.within(share);
-    ISOMER_TRY(BacktrackResult found,
+    ISOMER_TRY(FoundGraph found,
                options_.beam_width ? beam(part.graph, cost, deadline) : backtracked(part.graph, cost, deadline));
     report_.add_counts(found.report);
     if (found.report.stop_reason != "exhausted") report_.stop_reason = found.report.stop_reason;
     return Found{std::move(found.graph), std::move(found.report.steps)};
   }
 
-  Result<BacktrackResult> beam(const Graph& graph, const GraphCost& cost, const Deadline& deadline) const {
-    return beam_search(graph, rules_, cost,
-                       {.width = *options_.beam_width,
-                        .max_candidates = options_.max_candidates,
-                        .evaluator = &evaluator_,
-                        .deadline = deadline});
+  SearchLimits limits(const Deadline& deadline) const {
+    return {.max_candidates = options_.max_candidates, .evaluator = &evaluator_, .deadline = deadline};
   }
 
-  Result<BacktrackResult> backtracked(const Graph& graph, const GraphCost& cost, const Deadline& deadline) const {
-    const BacktrackOptions options{.alpha = options_.alpha,
-                                   .max_uphill = options_.max_uphill,
-                                   .max_candidates = options_.max_candidates,
-                                   .evaluator = &evaluator_,
-                                   .deadline = deadline};
+  Result<FoundGraph> beam(const Graph& graph, const GraphCost& cost, const Deadline& deadline) const {
+    return beam_search(graph, rules_, cost, {.width = *options_.beam_width, .limits = limits(deadline)});
+  }
+
+  Result<FoundGraph> backtracked(const Graph& graph, const GraphCost& cost, const Deadline& deadline) const {
+    const BacktrackOptions options{
+        .alpha = options_.alpha, .max_uphill = options_.max_uphill, .limits = limits(deadline)};
     const bool exhaustive = options_.max_uphill == 0;
     return exhaustive ? backtrack(graph, rules_, cost, options) : backtrack_with_restarts(graph, rules_, cost, options);
   }

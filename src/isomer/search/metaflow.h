@@ -18,7 +18,7 @@ struct MetaflowOptions {
   /// Maximum number of operators per part.
   size_t split = 30;
   /// Maximum number of graphs that are costed per part.
-  int64_t max_candidates = BacktrackOptions().max_candidates;
+  int64_t max_candidates = SearchLimits().max_candidates;
   /// Parts are searched by beam search of this width (BeamOptions), without a cutoff; else by backtracking.
   std::optional<size_t> beam_width = std::nullopt;
   Deadline deadline = Deadline::never();

@@ -21,22 +21,22 @@ const std::string* next_rule(const SearchReport& report, const std::set<std::str
 
 }  // namespace
 
-Result<BacktrackResult> backtrack_with_restarts(const Graph& graph, std::span<const Rule> rules, const GraphCost& cost,
-                                                const BacktrackOptions& options) {
+Result<FoundGraph> backtrack_with_restarts(const Graph& graph, std::span<const Rule> rules, const GraphCost& cost,
+                                           const BacktrackOptions& options) {
   BacktrackOptions half = options;
-  half.max_candidates = (options.max_candidates + 1) / 2;
-  ISOMER_TRY(BacktrackResult best, backtrack(graph, rules, cost, half));
+  half.limits.max_candidates = (options.limits.max_candidates + 1) / 2;
+  ISOMER_TRY(FoundGraph best, backtrack(graph, rules, cost, half));
   SearchReport total = best.report;
   std::set<std::string> tried;
   std::set<std::string> dropped;  // rules that were excluded when the best graph was found
   while (const std::string* rule = next_rule(best.report, tried)) {
     BacktrackOptions rest = options;
-    rest.max_candidates = options.max_candidates - total.candidates;
-    if (rest.max_candidates <= 0 || options.deadline.passed()) break;
+    rest.limits.max_candidates = options.limits.max_candidates - total.candidates;
+    if (rest.limits.max_candidates <= 0 || options.limits.deadline.passed()) break;
     tried.insert(*rule);
     std::set<std::string> fewer = dropped;
     fewer.insert(*rule);
-    ISOMER_TRY(BacktrackResult found, backtrack(graph, without(rules, fewer), cost, rest));
+    ISOMER_TRY(FoundGraph found, backtrack(graph, without(rules, fewer), cost, rest));
     total.add_counts(found.report);
     if (found.report.stop_reason != "exhausted") total.stop_reason = found.report.stop_reason;
     if (!(found.cost_after < best.cost_after)) continue;

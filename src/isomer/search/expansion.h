@@ -1,0 +1,100 @@
+#pragma once
+// What the searches over graphs share: building the graphs that are one rewrite away, and the way back from the best
+// one.
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <unordered_set>
+#include <vector>
+
+#include "isomer/base/deadline.h"
+#include "isomer/base/stopwatch.h"
+#include "isomer/rules/match.h"
+#include "isomer/search/evaluator.h"
+#include "isomer/search/report.h"
+
+namespace isomer {
+
+/// Returns the cost of a graph. An Error means that the cost is unavailable; the search then skips the graph.
+using GraphCost = std::function<Result<double>(const Graph&)>;
+
+/// What limits a search over graphs.
+struct SearchLimits {
+  /// Maximum number of graphs that are costed.
+  int64_t max_candidates = 1000;
+  /// Maximum number of operators of a graph, as a multiple of the first graph's (plus a small constant). Without this
+  /// limit, rules that turn one operator into several would fill a search with graphs of equal cost.
+  double max_growth = 1.5;
+  /// Decides which graphs may be kept (`admits`), and whether the weights of a graph that would become the best can be
+  /// folded. Its costs are not used. nullptr: all graphs may be kept.
+  Evaluator* evaluator = nullptr;
+  Deadline deadline = Deadline::never();
+};
+
+/// A graph with its matches, and the step that led to it.
+struct SearchNode {
+  Graph graph;
+  std::vector<Match> matches;
+  double cost = 0;
+  std::shared_ptr<const SearchNode> parent = nullptr;
+  size_t match = 0;  ///< index into the parent's matches
+};
+
+/// A graph that has a cost but is not stored: the parent and the match that lead to it.
+struct Successor {
+  std::shared_ptr<const SearchNode> parent = nullptr;
+  size_t match = 0;
+  double cost = 0;
+};
+
+/// The result of a search over graphs.
+struct FoundGraph {
+  Graph graph;
+  double cost_before = 0;
+  double cost_after = 0;
+  /// The substitutions from the first graph to `graph`, each with its change of the cost. `stop_reason` is "exhausted",
+  /// "candidate budget", "time budget" or "interrupted".
+  SearchReport report;
+};
+
+/// The graphs that a search has seen, and the best of them.
+class Expansion {
+ public:
+  /// `algorithm` is the name for the report. All arguments must outlive the expansion.
+  Expansion(const char* algorithm, std::span<const Rule> rules, const GraphCost& cost, const SearchLimits& limits);
+
+  /// Returns the first graph with all its matches; it is also the best so far. An Error if it has no cost.
+  Result<SearchNode> begin(const Graph& graph);
+  /// Whether a limit ends the search; the report then gets the reason.
+  bool stopped();
+  /// Builds and costs the graph that a match leads to. Duplicates are recognized by their hash before they are built.
+  /// Nothing if it is a duplicate, grows too large or has no cost.
+  std::optional<double> cost(const SearchNode& parent, size_t match);
+  /// Whether the graph that was costed last may be kept. If it is the cheapest so far, it becomes the best.
+  bool keep(const Successor& successor);
+  /// Builds the graph of a successor and its matches. They are inherited from the parent, as are `marks`, marked nodes
+  /// of the parent, which become those of the new graph.
+  SearchNode build(const Successor& successor, std::vector<bool>& marks);
+
+  const Successor& best() const { return best_; }
+  int64_t candidates() const { return report_.candidates; }
+  /// Returns the best graph and the steps from `graph`, the first, to it. Ends the search.
+  FoundGraph result(const Graph& graph);
+
+ private:
+  const std::span<const Rule> rules_;
+  const GraphCost& cost_;
+  const SearchLimits& limits_;
+  const RefusedWeights* const refused_;
+  const Stopwatch watch_;
+  std::unordered_set<uint64_t> seen_;
+  std::optional<Graph> last_;  // the graph that was costed last
+  Successor best_;
+  double first_cost_ = 0;
+  SearchReport report_;
+  size_t max_ops_ = 0;
+};
+
+}  // namespace isomer
