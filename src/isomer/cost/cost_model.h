@@ -5,8 +5,8 @@
 
 #include "isomer/base/deadline.h"
 #include "isomer/base/result.h"
-#include "isomer/engine/layout.h"
 #include "isomer/ir/graph.h"
+#include "isomer/plan/decisions.h"
 
 namespace isomer {
 
@@ -31,7 +31,8 @@ class CostModel {
  public:
   virtual ~CostModel() = default;
   /// Returns the cost of a graph. An Error if a kernel cannot be measured; searches skip such a candidate.
-  virtual Result<Metrics> metrics(const Graph& graph, const Boundary& boundary = {}) = 0;
+  virtual Result<Metrics> metrics(const Graph& graph, const Boundary& boundary = {},
+                                  const Decisions& decisions = {}) = 0;
   /// Returns the kernels that the latency is the sum of, in the order of the graph's nodes. An Error as for `metrics`.
   virtual Result<std::vector<PlannedKernel>> kernels(const Graph& graph) = 0;
   /// After the deadline nothing more is measured: a cost that is still unknown is an Error.

@@ -45,9 +45,9 @@ Result<std::unique_ptr<KernelCost>> KernelCost::make(Engine& engine, ProfileDb& 
 KernelCost::KernelCost(Engine& engine, ProfileDb& db, ProfileKey key, KernelCostOptions options)
     : engine_(&engine), db_(&db), planner_(engine.planner()), options_(std::move(options)), key_(std::move(key)) {}
 
-Result<Metrics> KernelCost::metrics(const Graph& graph, const Boundary& boundary) {
+Result<Metrics> KernelCost::metrics(const Graph& graph, const Boundary& boundary, const Decisions& decisions) {
   const ConcreteTypes types(graph, options_.symbols);
-  const KernelPlan plan = planner_->plan(graph, boundary);
+  const KernelPlan plan = planner_->plan(graph, boundary, decisions);
   KernelSigner signer(graph, plan, types, options_.footprint);
   Metrics total;
   const auto add = [&](const Metrics& one) {

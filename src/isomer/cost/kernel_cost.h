@@ -39,7 +39,7 @@ class KernelCost : public CostModel {
   /// Keeps references to both. An Error if the engine does not describe its kernels.
   static Result<std::unique_ptr<KernelCost>> make(Engine& engine, ProfileDb& db, KernelCostOptions options);
 
-  Result<Metrics> metrics(const Graph& graph, const Boundary& boundary = {}) override;
+  Result<Metrics> metrics(const Graph& graph, const Boundary& boundary = {}, const Decisions& decisions = {}) override;
   Result<std::vector<PlannedKernel>> kernels(const Graph& graph) override;
   std::vector<Layout> layouts(const Graph& graph) const override { return planner_->plan(graph).layouts; }
   std::vector<double> value_bytes(const Graph& graph) const override {

@@ -261,6 +261,27 @@ TEST(KernelCost, OnOnnxRuntime) {
   }
 }
 
+TEST(KernelCost, FollowsDecisions) {
+  const auto engine = make_engine("onednn").value();
+  ProfileDb db = ProfileDb::open("").value();
+  const auto model = KernelCost::make(*engine, db, {}).value();
+  const Graph graph = parsed(kConvs);
+  const Metrics undecided = model->metrics(graph).value();
+  const size_t measured = model->measured();
+  const Node& second = graph.producer_node(graph.operands(graph.producer_node(graph.outputs()[0]))[0]);
+  const ValueId between = graph.operands(second)[0];
+  const ValueId conv = graph.operands(graph.producer_node(between))[0];
+  EXPECT_EQ(model->metrics(graph, {}, {.algorithms = {{conv, Algorithm::Direct}}}).value().kernels, undecided.kernels);
+  EXPECT_GT(model->measured(), measured) << "it is a kernel of its own";
+  const Decisions plain{.layouts = {{between, Layout::Plain}}};
+  EXPECT_EQ(engine->planner()->plan(graph).layouts[between], Layout::Blocked);
+  EXPECT_EQ(engine->planner()->plan(graph, {}, plain).layouts[between], Layout::Plain);
+  const size_t before = model->measured();
+  const auto decided = model->metrics(graph, {}, plain);
+  ASSERT_TRUE(decided.has_value()) << decided.error().message;
+  EXPECT_GT(model->measured(), before) << "it makes another layout";
+}
+
 TEST(KernelCost, ALockedDatabaseGivesAllCostsOrMissesThem) {
   const TempDir folder = TempDir::make().value();
   const auto file = folder.path() / "p.db";

@@ -19,7 +19,7 @@ class PlannedCosts : public CostModel {
 
   /// Returns the metrics of `costs`; for a whole graph, with the peak memory of the engine's plan if the engine reports
   /// it.
-  Result<Metrics> metrics(const Graph& graph, const Boundary& boundary = {}) override;
+  Result<Metrics> metrics(const Graph& graph, const Boundary& boundary = {}, const Decisions& decisions = {}) override;
   Result<std::vector<PlannedKernel>> kernels(const Graph& graph) override { return costs_.kernels(graph); }
   /// Like Engine::activation_memory, but plans each graph only once.
   Result<std::optional<ActivationMemory>> memory(const Graph& graph);

@@ -17,7 +17,8 @@ Status check(const RooflineOptions& options) {
   return {};
 }
 
-Result<Metrics> RooflineCost::metrics(const Graph& graph, const Boundary& /*boundary*/) {
+Result<Metrics> RooflineCost::metrics(const Graph& graph, const Boundary& /*boundary*/,
+                                      const Decisions& /*decisions*/) {
   const ConcreteTypes types(graph, symbols_);
   Metrics total;
   for (const Node& node : graph.nodes()) {

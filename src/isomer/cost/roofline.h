@@ -23,7 +23,7 @@ class RooflineCost : public CostModel {
   explicit RooflineCost(SymbolValues symbols = {}, RooflineOptions options = {})
       : symbols_(std::move(symbols)), options_(options) {}
   /// Never an Error.
-  Result<Metrics> metrics(const Graph& graph, const Boundary& boundary = {}) override;
+  Result<Metrics> metrics(const Graph& graph, const Boundary& boundary = {}, const Decisions& decisions = {}) override;
   /// Never an Error.
   Result<std::vector<PlannedKernel>> kernels(const Graph& graph) override;
   std::vector<double> value_bytes(const Graph& graph) const override { return bytes_of_values(graph, symbols_); }

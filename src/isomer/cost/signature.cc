@@ -46,6 +46,7 @@ uint64_t KernelSigner::signature(size_t kernel) {
     const Node& node = graph_.node(id);
     hash = hash_mix(hash_mix(hash_mix(hash, node.op->hash()), node.attrs.hash()), node.num_results);
     hash = hash_mix(hash, static_cast<uint64_t>(plan_.intakes[id]));
+    if (const uint64_t decided = decided_hash(node)) hash = hash_mix(hash, decided);
     for (const ValueId operand : graph_.operands(node)) {
       if (operand == kNoValue) {
         hash = hash_mix(hash, 1);
@@ -71,6 +72,19 @@ uint64_t KernelSigner::signature(size_t kernel) {
 uint64_t KernelSigner::signature(const KernelPlan::Reorder& reorder) const {
   return hash_mix(hash_mix(hash_text("reorder", kSignatureVersion), static_cast<uint64_t>(reorder.to)),
                   types_.hash(reorder.value));
+}
+
+/// Returns 0 if nothing is decided about the results of a node.
+uint64_t KernelSigner::decided_hash(const Node& node) const {
+  uint64_t hash = 0;
+  if (plan_.decisions.empty()) return hash;
+  for (uint32_t i = 0; i < node.num_results; ++i) {
+    const auto layout = plan_.decisions.layout(node.result(i));
+    const auto algorithm = plan_.decisions.algorithm(node.result(i));
+    if (layout) hash = hash_mix(hash, 1 + static_cast<uint64_t>(*layout));
+    if (algorithm) hash = hash_mix(hash, 16 + static_cast<uint64_t>(*algorithm));
+  }
+  return hash;
 }
 
 TensorType KernelSigner::type(ValueId value) const {
@@ -112,6 +126,10 @@ Result<KernelRun> KernelSigner::extract(size_t kernel) const {
   KernelRun run{.graph = builder.finish(outputs), .weights = reuse_.of(kernel)};
   run.intakes.assign(run.graph.nodes().size(), Intake::Own);
   for (const auto& [from, to] : copies) run.intakes[to] = plan_.intakes[from];
+  for (const auto& [value, layout] : plan_.decisions.layouts)
+    if (inside(kernel, value)) run.decisions.layouts.emplace(renamed.at(value), layout);
+  for (const auto& [value, algorithm] : plan_.decisions.algorithms)
+    if (inside(kernel, value)) run.decisions.algorithms.emplace(renamed.at(value), algorithm);
   return run;
 }
 
@@ -129,6 +147,12 @@ std::string KernelSigner::describe(size_t kernel) const {
     for (const ValueId operand : graph_.operands(node))
       if (operand != kNoValue && !inside(kernel, operand)) operands += " " + type(operand).str();
     if (plan_.intakes[id] == Intake::Blocked) operands += " blocked";
+    for (uint32_t i = 0; i < node.num_results; ++i) {
+      if (const auto algorithm = plan_.decisions.algorithm(node.result(i)))
+        operands += fmt::format(" {}", algorithm_name(*algorithm));
+      if (const auto layout = plan_.decisions.layout(node.result(i)))
+        operands += *layout == Layout::Blocked ? " to blocked" : " to plain";
+    }
   }
   return names + operands;
 }

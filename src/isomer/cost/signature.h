@@ -28,6 +28,7 @@ class KernelSigner {
 
  private:
   bool inside(size_t kernel, ValueId value) const;
+  uint64_t decided_hash(const Node& node) const;
   TensorType type(ValueId value) const;
 
   const Graph& graph_;

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "isomer/engine/layout.h"
 #include "isomer/ir/graph.h"
+#include "isomer/plan/decisions.h"
 
 namespace isomer {
 
@@ -33,6 +33,7 @@ struct KernelPlan {
   std::vector<Layout> layouts;   ///< of each value where it is computed
   std::vector<Intake> intakes;   ///< by node
   std::vector<Reorder> reorders;
+  Decisions decisions;          ///< that the engine was given
   int64_t block = 1;            ///< channels per block; blocked values consist of whole blocks
   bool copies_outputs = false;  ///< outputs are made like other values, and copied to the caller at the end
 
@@ -43,8 +44,9 @@ struct KernelPlan {
 class KernelPlanner {
  public:
   virtual ~KernelPlanner() = default;
-  /// Takes time linear in the graph, and is fast: a search calls it for many graphs.
-  virtual KernelPlan plan(const Graph& graph, const Boundary& boundary = {}) const = 0;
+  /// Takes time linear in the graph, and is fast: a search calls it for many graphs. Decisions that the engine cannot
+  /// obey have no effect.
+  virtual KernelPlan plan(const Graph& graph, const Boundary& boundary = {}, const Decisions& decisions = {}) const = 0;
 };
 
 /// Distances of more bytes than this do not affect how long weights take to read.
@@ -71,6 +73,7 @@ struct KernelRun {
   std::vector<Intake> intakes = {};
   /// The layout to which a reorder converts the input.
   std::optional<Layout> reorder_to = std::nullopt;
+  Decisions decisions = {};  ///< about values of `graph`
   WeightReads weights = {};
 };
 

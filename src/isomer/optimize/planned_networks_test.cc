@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "isomer/base/hash.h"
 #include "isomer/cost/concrete_types.h"
 #include "isomer/cost/live_memory.h"
 #include "isomer/engine/onednn/desc.h"
@@ -49,8 +50,8 @@ std::string name_of(const Graph& graph, ValueId value) {
   return graph.is_weight(value) || graph.producer_node(value).is_input() ? "" : graph.name(value);
 }
 
-Launches foreseen(const Graph& graph) {
-  const KernelPlan plan = OnednnPlanner(onednn::native_block()).plan(graph, {});
+Launches foreseen(const Graph& graph, const Decisions& decisions = {}) {
+  const KernelPlan plan = OnednnPlanner(onednn::native_block()).plan(graph, {}, decisions);
   Launches launches;
   for (size_t i = 0; i < plan.size(); ++i) {
     const Node& last = graph.node(plan.kernel(i).back());
@@ -63,10 +64,10 @@ Launches foreseen(const Graph& graph) {
   return launches;
 }
 
-Launches planned(const Graph& graph) {
+Launches planned(const Graph& graph, const Decisions& decisions = {}) {
   std::vector<TensorType> types;
   for (const ValueId input : graph.inputs()) types.push_back(graph.type(input));
-  const auto plan = onednn::Plan::make(graph, types, {.tune = false});
+  const auto plan = onednn::Plan::make(graph, types, {.tune = false, .decisions = decisions});
   Launches launches;
   for (const onednn::PlanKernel& kernel : plan.value().kernels())
     if (kernel.implementation != "memcpy")
@@ -123,6 +124,31 @@ TEST(PlannedNetworks, LayersThatFollowTheLayoutOfTheirOperands) {
 }
 
 TEST(PlannedNetworks, HaveTheKernelsAndReordersThatAreForeseen) { expect_foreseen(false); }
+
+/// Decides layouts of a third of the values and algorithms of another third.
+Decisions some_decisions(const Graph& graph, uint64_t seed) {
+  Decisions decisions;
+  for (ValueId value = 0; value < graph.num_values(); ++value) {
+    const uint64_t random = hash_mix(seed, value) >> 32;
+    if (random % 3 == 0) decisions.layouts[value] = random % 2 == 0 ? Layout::Plain : Layout::Blocked;
+    if (random % 3 == 1) decisions.algorithms[value] = random % 2 == 0 ? Algorithm::Direct : Algorithm::Winograd;
+  }
+  return decisions;
+}
+
+TEST(PlannedNetworks, ObeyTheSameDecisions) {
+  for (const char* network : {"squeezenet", "resnet18", "densenet121", "mobilenet-v2", "inception-v3", "sru", "nmt"}) {
+    const Graph graph = named(build_model(network).value());
+    for (const uint64_t seed : {1, 2}) {
+      const Decisions decisions = some_decisions(graph, seed);
+      const Launches expected = planned(graph, decisions);
+      const Launches got = foreseen(graph, decisions);
+      EXPECT_EQ(got.kernels, expected.kernels) << network;
+      EXPECT_EQ(got.reorders, expected.reorders) << network;
+    }
+  }
+}
+
 // The slow suites run it.
 TEST(PlannedNetworks, DISABLED_LargeOnes) { expect_foreseen(true); }
 

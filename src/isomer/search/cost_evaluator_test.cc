@@ -13,7 +13,7 @@ namespace {
 class FlatCost : public CostModel {
  public:
   explicit FlatCost(double bytes) : bytes_(bytes) {}
-  Result<Metrics> metrics(const Graph& graph, const Boundary&) override {
+  Result<Metrics> metrics(const Graph& graph, const Boundary&, const Decisions&) override {
     const auto nodes = static_cast<double>(graph.nodes().size());
     return Metrics{.latency_us = nodes, .peak_bytes = bytes_ * nodes};
   }

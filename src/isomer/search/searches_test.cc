@@ -59,7 +59,7 @@ SearchResult found(const Graph& graph, Evaluator& evaluator, const std::string& 
 class Watched : public CostModel {
  public:
   explicit Watched(const bool& stopped) : stopped_(stopped) {}
-  Result<Metrics> metrics(const Graph& graph, const Boundary& boundary) override {
+  Result<Metrics> metrics(const Graph& graph, const Boundary& boundary, const Decisions&) override {
     late += stopped_ ? 1 : 0;
     return costs_.metrics(graph, boundary);
   }

@@ -1,5 +1,6 @@
 #include "isomer/engine/onednn/builder.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 #include <exception>
@@ -71,8 +72,9 @@ dnnl::primitive_attr scratch_by_user() {
   return attr;
 }
 
-Builder::Builder(Graph graph, std::vector<Group> groups, Tuner& tuner, ElementType type)
-    : program_{.graph = std::move(graph), .engine = dnnl::engine(dnnl::engine::kind::cpu, 0)},
+Builder::Builder(Candidate candidate, std::vector<Group> groups, Tuner& tuner, ElementType type)
+    : program_{.graph = std::move(candidate.graph), .engine = dnnl::engine(dnnl::engine::kind::cpu, 0)},
+      decisions_(std::move(candidate.decisions)),
       groups_(std::move(groups)),
       tuner_(tuner),
       type_(type),
@@ -93,6 +95,24 @@ Builder::Builder(Graph graph, std::vector<Group> groups, Tuner& tuner, ElementTy
     program_.inputs.push_back(location);
     place(input, location);
   }
+}
+
+std::optional<Desc> Builder::decided_layout(ValueId value, ElementType type) const {
+  const auto layout = decisions_.layout(value);
+  if (!layout || !is_plannable(graph(), value)) return std::nullopt;
+  const Dims dims = dims_of(graph().type(value));
+  if (element_count(dims) == 0) return std::nullopt;
+  return layout_of(dims, *layout, block_, type);
+}
+
+void Builder::convert_as_decided(ValueId value) {
+  if (!decisions_.layout(value) || forms_[value].empty() || boxed(value)) return;
+  const auto desc = decided_layout(value, at(value).desc.data_type());
+  if (!desc || same_layout(at(value).desc, *desc)) return;
+  as(value, *desc);
+  auto& forms = forms_[value];
+  const auto decided = std::ranges::find_if(forms, [&](const Location& form) { return same_layout(form.desc, *desc); });
+  std::rotate(forms.begin(), decided, decided + 1);
 }
 
 void Builder::start(size_t group, bool alone) {

@@ -8,6 +8,7 @@
 #include "isomer/engine/onednn/placement.h"
 #include "isomer/engine/onednn/program.h"
 #include "isomer/engine/onednn/tuner.h"
+#include "isomer/plan/decisions.h"
 
 namespace isomer::onednn {
 
@@ -25,7 +26,7 @@ class Builder {
   };
 
   /// Places the graph's inputs. Keeps a reference to the tuner. `type`: see type().
-  Builder(Graph graph, std::vector<Group> groups, Tuner& tuner, ElementType type);
+  Builder(Candidate candidate, std::vector<Group> groups, Tuner& tuner, ElementType type);
 
   const Graph& graph() const { return program_.graph; }
   const dnnl::engine& engine() const { return program_.engine; }
@@ -42,6 +43,14 @@ class Builder {
   std::vector<ElementType> types() const { return type_ == kF32 ? std::vector{kF32} : std::vector{type_, kF32}; }
   /// Number of channels that this processor's kernels handle at once.
   int block() const { return block_; }
+
+  /// Returns the decided layout of a value, with elements of a type; nothing if none is decided or the value cannot
+  /// have it.
+  std::optional<Desc> decided_layout(ValueId value, ElementType type) const;
+  std::optional<Algorithm> decided_algorithm(ValueId value) const { return decisions_.algorithm(value); }
+  /// Converts a value that has been placed to the decided layout, unless it has that already. From then on this is its
+  /// original layout.
+  void convert_as_decided(ValueId value);
 
   /// Starts a group. With `alone`, its nodes become kernels one by one, and nothing is overwritten.
   void start(size_t group, bool alone);
@@ -99,6 +108,7 @@ class Builder {
   const Location* known_form(ValueId value, const Desc& desc) const;
 
   Program program_;
+  const Decisions decisions_;
   std::vector<Group> groups_;
   Tuner& tuner_;
   const ElementType type_;

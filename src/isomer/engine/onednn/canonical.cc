@@ -30,7 +30,7 @@ class Canonicalizer {
     renamed_.assign(graph.num_values(), kNoValue);
   }
 
-  Result<Graph> run(std::span<const TensorType> inputs) {
+  Result<Candidate> run(std::span<const TensorType> inputs, const Decisions& decisions) {
     for (NodeId id = 0; id < from_.nodes().size(); ++id) {
       const Node& node = from_.node(id);
       if (node.is_input()) {
@@ -43,10 +43,24 @@ class Canonicalizer {
     }
     std::vector<ValueId> outputs;
     for (const ValueId output : from_.outputs()) outputs.push_back(renamed_[output]);
-    return builder_.finish(outputs);
+    if (decisions.empty()) return Candidate{builder_.finish(outputs)};
+    std::vector<uint64_t> images;
+    for (const ValueId value : renamed_) images.push_back(value == kNoValue ? 0 : builder_.peek().value_hash(value));
+    Candidate out{builder_.finish(outputs)};
+    out.decisions = carried(with_merged(decisions), images, out.graph);
+    return out;
   }
 
  private:
+  /// A convolution that a normalization was merged into computes that one's result.
+  Decisions with_merged(Decisions decisions) const {
+    for (const auto& [conv, norm] : merged_) {
+      decisions.algorithms.erase(norm);
+      if (const auto algorithm = decisions.algorithm(conv)) decisions.algorithms.emplace(norm, *algorithm);
+    }
+    return decisions;
+  }
+
   Status add(const Node& node) {
     std::vector<ValueId> operands;
     for (const ValueId operand : from_.operands(node))
@@ -201,6 +215,7 @@ class Canonicalizer {
     ISOMER_TRY(const ValueId folded, builder_.add(*conv.op, conv.attrs,
                                                   {inputs[0], builder_.constant(scaled_channels(*weights, map->scale)),
                                                    builder_.constant(std::move(shift))}));
+    merged_.emplace_back(before, norm.result());
     return std::optional(folded);
   }
 
@@ -234,6 +249,7 @@ class Canonicalizer {
   const Graph& from_;
   GraphBuilder builder_;
   std::vector<ValueId> renamed_;
+  std::vector<std::pair<ValueId, ValueId>> merged_;  // a convolution's result and that of the normalization after it
   std::map<std::pair<int64_t, std::vector<ValueId>>, ValueId> concats_;
   // For weights with something folded into them. One large block after the other, since each separate allocation would
   // wait for page faults.
@@ -242,8 +258,8 @@ class Canonicalizer {
 
 }  // namespace
 
-Result<Graph> canonicalize(const Graph& graph, std::span<const TensorType> inputs) {
-  return Canonicalizer(graph).run(inputs);
+Result<Candidate> canonicalize(const Graph& graph, std::span<const TensorType> inputs, const Decisions& decisions) {
+  return Canonicalizer(graph).run(inputs, decisions);
 }
 
 }  // namespace isomer::onednn

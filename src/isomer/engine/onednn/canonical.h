@@ -5,7 +5,7 @@
 #include <span>
 
 #include "isomer/base/result.h"
-#include "isomer/ir/graph.h"
+#include "isomer/plan/decisions.h"
 
 namespace isomer::onednn {
 
@@ -14,6 +14,7 @@ namespace isomer::onednn {
 /// become known are normalized. Batch normalizations are merged into the convolutions before them if nothing else reads
 /// these; a Gelu that is written out becomes one node; a concatenation that begins with the operands of another begins
 /// with that one. Outputs keep their order and meaning.
-Result<Graph> canonicalize(const Graph& graph, std::span<const TensorType> inputs);
+/// Decisions are about values of `graph`; returned are those about the values that take their places.
+Result<Candidate> canonicalize(const Graph& graph, std::span<const TensorType> inputs, const Decisions& decisions = {});
 
 }  // namespace isomer::onednn

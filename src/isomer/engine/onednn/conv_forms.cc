@@ -18,9 +18,17 @@ Form form_of(const Desc& desc) {
 /// Batch normalizations will have been merged into the weights and the bias.
 bool is_folded(const Post& post) { return post.function && post.function->algorithm == dnnl::algorithm::undef; }
 
-uint64_t hash_of(const Graph& graph, const Group& group) {
+/// What is decided about a group.
+struct Decided {
+  std::optional<Layout> layout;
+  std::optional<Algorithm> algorithm;
+};
+
+uint64_t hash_of(const Graph& graph, const Group& group, const Decided& decided) {
   const Node& node = graph.node(group.root);
   uint64_t hash = node.attrs.hash();
+  hash = hash_mix(hash, decided.layout ? 1 + static_cast<uint64_t>(*decided.layout) : 0);
+  hash = hash_mix(hash, decided.algorithm ? 1 + static_cast<uint64_t>(*decided.algorithm) : 0);
   for (const ValueId operand : graph.operands(node))
     hash = hash_mix(hash, operand == kNoValue ? 0 : graph.type(operand).hash());
   for (const Post& post : group.posts) {
@@ -33,7 +41,7 @@ uint64_t hash_of(const Graph& graph, const Group& group) {
   return hash;
 }
 
-std::vector<ConvForm> ask(const Graph& graph, const Group& group, const dnnl::engine& engine) {
+std::vector<ConvForm> ask(const Graph& graph, const Group& group, const Decided& decided, const dnnl::engine& engine) {
   auto problem = read_conv(graph, graph.node(group.root));
   if (!problem) return {};
   std::vector<Post> posts;
@@ -42,13 +50,18 @@ std::vector<ConvForm> ask(const Graph& graph, const Group& group, const dnnl::en
     if (!is_folded(post)) posts.push_back(post);
   }
   std::vector<ConvForm> forms;
-  for (const ConvLayouts& layouts : conv_layouts(*problem, native_block(), kF32, kF32)) {
-    const auto choice =
-        conv_candidate(graph, engine, *problem, posts, layouts, true, dnnl::algorithm::convolution_direct);
+  const auto consider = [&](const ConvLayouts& layouts, dnnl::algorithm how) {
+    const auto choice = conv_candidate(graph, engine, *problem, posts, layouts, true, how);
     if (choice)
       forms.push_back(
           {form_of(choice->desc.src_desc()), form_of(choice->desc.dst_desc()), choice->posts.summed.has_value()});
-  }
+  };
+  if (decided.algorithm == Algorithm::Winograd)
+    consider({any_desc(problem->src), any_desc(problem->dst)}, dnnl::algorithm::convolution_winograd);
+  if (!forms.empty()) return forms;
+  const auto layout = decided.layout ? layout_of(problem->dst, *decided.layout, native_block(), kF32) : std::nullopt;
+  for (const ConvLayouts& layouts : conv_layouts(*problem, native_block(), kF32, kF32, layout))
+    consider(layouts, dnnl::algorithm::convolution_direct);
   return forms;
 }
 
@@ -63,11 +76,13 @@ struct ConvForms::State {
 ConvForms::ConvForms() : state_(std::make_unique<State>()) {}
 ConvForms::~ConvForms() = default;
 
-std::span<const ConvForm> ConvForms::of(const Graph& graph, const Group& group) {
-  const uint64_t hash = hash_of(graph, group);
+std::span<const ConvForm> ConvForms::of(const Graph& graph, const Group& group, const Decisions& decisions) {
+  const Decided decided{decisions.layout(graph.node(group.last()).result()),
+                        decisions.algorithm(graph.node(group.root).result())};
+  const uint64_t hash = hash_of(graph, group, decided);
   const std::lock_guard<std::mutex> lock(state_->mutex);
   const auto [entry, fresh] = state_->known.try_emplace(hash);
-  if (fresh) entry->second = ask(graph, group, state_->engine);
+  if (fresh) entry->second = ask(graph, group, decided, state_->engine);
   return entry->second;
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "isomer/engine/onednn/fusion.h"
+#include "isomer/plan/decisions.h"
 
 namespace isomer::onednn {
 
@@ -32,8 +33,9 @@ class ConvForms {
   ConvForms& operator=(const ConvForms&) = delete;
 
   /// Returns the ways that lower_conv considers in f32 and without measuring, in its order; none if the runtime has no
-  /// kernel or extents are unknown. `group` comes from fuse_ahead.
-  std::span<const ConvForm> of(const Graph& graph, const Group& group);
+  /// kernel or extents are unknown. `group` comes from fuse_ahead. Decisions about the convolution's algorithm and
+  /// about the layout of the group's result are obeyed.
+  std::span<const ConvForm> of(const Graph& graph, const Group& group, const Decisions& decisions);
 
  private:
   struct State;

@@ -47,9 +47,10 @@ std::optional<ConvProblem> read_conv(const Graph& graph, const Node& node) {
   return problem;
 }
 
-std::vector<ConvLayouts> conv_layouts(const ConvProblem& problem, int block, ElementType type,
-                                      ElementType result_type) {
+std::vector<ConvLayouts> conv_layouts(const ConvProblem& problem, int block, ElementType type, ElementType result_type,
+                                      const std::optional<Desc>& decided) {
   std::vector<ConvLayouts> layouts = {{any_desc(problem.src, type), any_desc(problem.dst, result_type)}};
+  if (decided) layouts.push_back({any_desc(problem.src, type), *decided});
   if (problem.dst[1] % block != 0) return layouts;
   const Desc dst = channel_blocked_desc(problem.dst, block, result_type);
   const bool src_fits = problem.src[1] % block == 0;

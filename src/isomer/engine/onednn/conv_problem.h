@@ -28,8 +28,9 @@ std::optional<ConvProblem> read_conv(const Graph& graph, const Node& node);
 struct ConvLayouts {
   Desc src, dst;
 };
-/// Returns the layouts to try: oneDNN's choice, and channels in blocks.
-std::vector<ConvLayouts> conv_layouts(const ConvProblem& problem, int block, ElementType type, ElementType result_type);
+/// Returns the layouts to try: oneDNN's choice, channels in blocks, and a decided layout of the result.
+std::vector<ConvLayouts> conv_layouts(const ConvProblem& problem, int block, ElementType type, ElementType result_type,
+                                      const std::optional<Desc>& decided = std::nullopt);
 
 /// A primitive description with the posts that it includes.
 struct ConvChoice {

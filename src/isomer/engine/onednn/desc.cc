@@ -44,6 +44,12 @@ Desc strided_desc(const Dims& dims, const Dims& strides, ElementType type) {
 }
 Desc any_desc(const Dims& dims, ElementType type) { return {dims, type, dnnl::memory::format_tag::any}; }
 
+std::optional<Desc> layout_of(const Dims& dims, Layout layout, int block, ElementType type) {
+  if (layout == Layout::Plain) return plain_desc(dims, type);
+  if (dims.size() < 3 || dims.size() > 5 || dims[1] % block != 0) return std::nullopt;
+  return channel_blocked_desc(dims, block, type);
+}
+
 Desc retyped(const Desc& desc, ElementType type) {
   Desc other = desc;
   other.data.data_type = dnnl::memory::convert_to_c(type);

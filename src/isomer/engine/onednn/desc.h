@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "isomer/ir/type.h"
+#include "isomer/plan/layout.h"
 
 namespace isomer::onednn {
 
@@ -24,6 +25,9 @@ Desc strided_desc(const Dims& dims, const Dims& strides, ElementType type = kF32
 Desc any_desc(const Dims& dims, ElementType type = kF32);
 /// Channels (axis 1) in blocks of `block`, each innermost.
 Desc channel_blocked_desc(const Dims& dims, int block, ElementType type = kF32);
+/// Elements of these extents in a layout; blocks have `block` channels. Nothing if they do not fill blocks, or have a
+/// rank without blocked layouts.
+std::optional<Desc> layout_of(const Dims& dims, Layout layout, int block, ElementType type = kF32);
 /// The same layout with elements of another type.
 Desc retyped(const Desc& desc, ElementType type);
 

@@ -31,14 +31,18 @@ class OneDnnHarness {
  public:
   explicit OneDnnHarness(const KernelRun& run) : run_(run) {}
 
-  Result<Graph> build() {
+  Result<Candidate> build() {
     const Graph& graph = run_.graph;
-    ISOMER_TRY(const auto results, copy_nodes(builder_, graph, [&](ValueId value) { return input(graph, value); }));
-    for (const ValueId result : results) {
-      if (!run_.reorder_to) builder_.name(result, std::string(kResult));
-      outputs_.push_back(result);
+    ISOMER_TRY(const auto copies, copy_values(builder_, graph, [&](ValueId value) { return input(graph, value); }));
+    for (const ValueId output : graph.outputs()) {
+      if (!run_.reorder_to) builder_.name(copies[output], std::string(kResult));
+      outputs_.push_back(copies[output]);
     }
-    return builder_.finish(outputs_);
+    std::vector<uint64_t> images;
+    for (const ValueId copy : copies) images.push_back(builder_.peek().value_hash(copy));
+    Candidate out{builder_.finish(outputs_)};
+    out.decisions = carried(run_.decisions, images, out.graph);
+    return out;
   }
 
  private:
@@ -211,14 +215,17 @@ Result<std::vector<double>> samples_of_turns(const Once& once, const onednn::Rot
 Result<KernelTime> time_on_plan(const KernelRun& run, const onednn::PlanOptions& options,
                                 const std::shared_ptr<onednn::Tuner>& tuner, Calm& calm) {
   constexpr size_t kArenas = 2;  // an earlier kernel used the place of the result
-  ISOMER_TRY(const Graph graph, OneDnnHarness(run).build());
+  ISOMER_TRY(const Candidate candidate, OneDnnHarness(run).build());
+  const Graph& graph = candidate.graph;
+  onednn::PlanOptions planning = options;
+  planning.decisions = candidate.decisions;
   std::vector<Tensor> inputs;
   std::vector<TensorType> types;
   for (const ValueId input : graph.inputs()) {
     types.push_back(graph.type(input));
     inputs.push_back(random_operand(types.back(), inputs.size() + 1));
   }
-  ISOMER_TRY(const onednn::Plan plan, onednn::Plan::make(graph, types, options, tuner));
+  ISOMER_TRY(const onednn::Plan plan, onednn::Plan::make(graph, types, planning, tuner));
   const std::vector<bool> counts = counted(run, plan.kernels());
   if (std::ranges::none_of(counts, [](bool counts_too) { return counts_too; })) return KernelTime{};
   const auto last = std::find(counts.rbegin(), counts.rend(), true);

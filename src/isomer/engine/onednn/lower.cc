@@ -119,15 +119,18 @@ Status lower_nodes(Builder& builder, size_t index) {
 
 const KernelTraits& kernel_traits(const Node& node) { return family_of(node).traits; }
 
-Result<Program> lower(Graph graph, Tuner& tuner, ElementType type) {
-  std::vector<Group> groups = fuse(graph);
-  Builder builder(std::move(graph), std::move(groups), tuner, type);
+Result<Program> lower(Candidate candidate, Tuner& tuner, ElementType type) {
+  std::vector<Group> groups = fuse(candidate.graph);
+  Builder builder(std::move(candidate), std::move(groups), tuner, type);
   for (size_t i = 0; i < builder.groups().size(); ++i) {
     builder.start(i, false);
     ISOMER_TRY(const bool done, lower_group(builder, builder.groups()[i]));
-    if (done) continue;
-    builder.start(i, true);
-    ISOMER_CHECK(lower_nodes(builder, i));
+    if (!done) {
+      builder.start(i, true);
+      ISOMER_CHECK(lower_nodes(builder, i));
+    }
+    const Node& last = builder.graph().node(builder.groups()[i].last());
+    for (uint32_t r = 0; r < last.num_results; ++r) builder.convert_as_decided(last.result(r));
   }
   return builder.finish();
 }

@@ -9,7 +9,7 @@
 namespace isomer::onednn {
 
 /// Emits the kernels of the whole program, group by group. Convolutions and products compute in `type` if they can.
-Result<Program> lower(Graph graph, Tuner& tuner, ElementType type);
+Result<Program> lower(Candidate candidate, Tuner& tuner, ElementType type);
 
 Result<bool> lower_conv(Builder& builder, const Group& group);
 Result<bool> lower_deconv(Builder& builder, const Group& group);  // transposed convolutions

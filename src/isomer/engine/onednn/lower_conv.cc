@@ -27,6 +27,7 @@ std::optional<ConvChoice> choose(Builder& builder, const ConvProblem& problem, c
   double least = 0;
   const Desc before = builder.at(x).desc;
   const auto part = builder.place_in_concat(result);
+  const auto decided = builder.decided_algorithm(builder.graph().node(group.root).result());
   const auto candidate = [&](const ConvLayouts& layouts, bool sum, algorithm how) {
     return conv_candidate(builder.graph(), builder.engine(), problem, group.posts, layouts, sum, how);
   };
@@ -34,6 +35,8 @@ std::optional<ConvChoice> choose(Builder& builder, const ConvProblem& problem, c
     if (!choice) return;
     double cost = reorder_cost(builder, before, choice->desc.src_desc());
     if (part) cost += reorder_cost(builder, choice->desc.dst_desc(), part->desc);
+    if (const auto layout = builder.decided_layout(result, choice->desc.dst_desc().data_type()))
+      cost += reorder_cost(builder, choice->desc.dst_desc(), *layout);
     if (choice->posts.summed)
       cost += reorder_cost(builder, builder.at(*choice->posts.summed).desc, choice->desc.dst_desc());
     if (builder.tuner().measures()) {
@@ -45,15 +48,19 @@ std::optional<ConvChoice> choose(Builder& builder, const ConvProblem& problem, c
     least = cost;
     best = std::move(choice);
   };
+  const ConvLayouts any = {any_desc(problem.src), any_desc(problem.dst)};
+  if (decided == Algorithm::Winograd) consider(candidate(any, true, algorithm::convolution_winograd));
+  if (best) return best;
   for (const ElementType type : builder.types()) {
     if (best) break;
-    for (const ConvLayouts& layouts : conv_layouts(problem, builder.block(), type, builder.result_type(result, type)))
+    const ElementType result_type = builder.result_type(result, type);
+    for (const ConvLayouts& layouts :
+         conv_layouts(problem, builder.block(), type, result_type, builder.decided_layout(result, result_type)))
       consider(candidate(layouts, true, algorithm::convolution_direct));
   }
-  if (best && best->desc.src_desc().data_type() == kF32 && problem.may_be_winograd() && builder.tuner().measures()) {
-    const ConvLayouts any = {any_desc(problem.src), any_desc(problem.dst)};
+  const bool trial = !decided && problem.may_be_winograd() && builder.tuner().measures();
+  if (trial && best && best->desc.src_desc().data_type() == kF32)
     consider(candidate(any, true, algorithm::convolution_winograd));
-  }
   return best;
 }
 

@@ -107,8 +107,8 @@ Result<Plan> Plan::make(const Graph& graph, std::span<const TensorType> inputs, 
   ISOMER_CHECK(runnable(graph));
   ISOMER_CHECK(check_dtype(options.dtype));
   const ElementType type = options.dtype == DType::BFloat16 ? ElementType::bf16 : kF32;
-  ISOMER_TRY(Graph canonical, canonicalize(graph, inputs));
-  const Status ranks = check_ranks(canonical);
+  ISOMER_TRY(Candidate canonical, canonicalize(graph, inputs, options.decisions));
+  const Status ranks = check_ranks(canonical.graph);
   const ThreadScope threads(options.threads);
   Tuner own(options.tune);
   try {

@@ -12,6 +12,7 @@
 #include "isomer/engine/onednn/tuning_store.h"
 #include "isomer/ir/graph.h"
 #include "isomer/ops/activation_memory.h"
+#include "isomer/plan/decisions.h"
 
 namespace isomer::onednn {
 
@@ -25,6 +26,7 @@ struct PlanOptions {
   /// Element type in which convolutions and products compute and pass on their results: Float or BFloat16. Inputs and
   /// outputs always have the graph's types.
   DType dtype = DType::Float;
+  Decisions decisions = {};  ///< about values of the graph
 };
 
 /// One launch of a plan.

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
+#include <utility>
 
 #include "isomer/engine/onednn/concats.h"
 #include "isomer/engine/onednn/kernel_traits.h"
@@ -35,12 +37,13 @@ LayoutUse layouts_of(const Graph& graph, const Node& node) {
 
 class OneDnnPlanning {
  public:
-  OneDnnPlanning(const Graph& graph, int64_t block, onednn::ConvForms& convolutions)
-      : graph_(graph), block_(block), convolutions_(convolutions), concats_(graph, block) {
+  OneDnnPlanning(const Graph& graph, int64_t block, onednn::ConvForms& convolutions, const Decisions& decisions)
+      : graph_(graph), block_(block), convolutions_(convolutions), decisions_(decisions), concats_(graph, block) {
     plan_.intakes.assign(graph.nodes().size(), Intake::Own);
     plan_.begins = {0};
     plan_.block = block;
     plan_.copies_outputs = true;
+    plan_.decisions = decisions;
     forms_.assign(graph.num_values(), kPlainForm);
     in_part_.assign(graph.num_values(), false);
     wants_.resize(graph.num_values());
@@ -54,7 +57,9 @@ class OneDnnPlanning {
     find_last_readers(groups);
     for (now_ = 0; now_ < groups.size(); ++now_) {
       const Node& last = graph_.node(groups[now_].last());
-      if (last.num_results == 0 || !graph_.is_weight(last.result())) place(groups[now_]);
+      if (last.num_results > 0 && graph_.is_weight(last.result())) continue;
+      place(groups[now_]);
+      for (uint32_t i = 0; i < last.num_results; ++i) convert_as_decided(last.result(i));
     }
     for (size_t i = 0; i < graph_.outputs().size(); ++i)
       want(graph_.outputs()[i], i < boundary.outputs.size() ? form_of(boundary.outputs[i]) : kPlainForm);
@@ -107,6 +112,23 @@ class OneDnnPlanning {
     place_kernel(group, kPlainForm, kPlainForm);
   }
 
+  /// Returns the form that is decided for a value; nothing if none is or the value cannot have it.
+  std::optional<Form> decided_form(ValueId value) const {
+    const auto layout = decisions_.layout(value);
+    if (!layout || !onednn::may_be_plannable(graph_, value)) return std::nullopt;
+    if (*layout == Layout::Plain) return kPlainForm;
+    return fits_blocks(value) && channels(value) % block_ == 0 ? std::optional(block_) : std::nullopt;
+  }
+
+  void convert_as_decided(ValueId value) {
+    const auto form = decided_form(value);
+    if (!form || alike(value, forms_[value], *form)) return;
+    plan_.reorders.push_back({value, layout_of(*form)});
+    undecided_.emplace(value, std::exchange(forms_[value], *form));
+    strided_[value].clear();
+    in_part_[value] = false;
+  }
+
   bool computed(ValueId value) const { return value != kNoValue && !graph_.is_weight(value); }
   int64_t channels(ValueId value) const { return (*graph_.type(value).shape)[1].value(); }
 
@@ -132,6 +154,7 @@ class OneDnnPlanning {
   /// Requests a value in a form: adds a reorder, unless the value has the form or another reader requested the same.
   void want(ValueId value, Form form) {
     if (alike(value, forms_[value], form)) return;
+    if (const auto made = undecided_.find(value); made != undecided_.end() && alike(value, made->second, form)) return;
     if (std::ranges::none_of(wants_[value], [&](Form other) { return alike(value, other, form); }))
       wants_[value].push_back(form);
   }
@@ -193,7 +216,7 @@ class OneDnnPlanning {
 
   void place_conv(const Group& group) {
     const ValueId x = graph_.operands(graph_.node(group.root))[0];
-    const auto ways = convolutions_.of(graph_, group);
+    const auto ways = convolutions_.of(graph_, group, decisions_);
     if (ways.empty()) {
       // Extents are unknown; images of a few channels are read as they are.
       return place_kernel(group, fits_blocks(x) && channels(x) < 4 ? kPlainForm : block_, block_);
@@ -219,6 +242,7 @@ class OneDnnPlanning {
   int reorders_around(const ConvForm& way, ValueId x, ValueId added, ValueId result) const {
     int reorders = alike(x, forms_[x], way.src) ? 0 : 1;
     if (const auto& part = concats_.part(result)) reorders += alike(result, part->form, way.dst) ? 0 : 1;
+    if (const auto form = decided_form(result)) reorders += alike(result, *form, way.dst) ? 0 : 1;
     if (way.sums) reorders += alike(added, forms_[added], way.dst) ? 0 : 1;
     return reorders;
   }
@@ -331,11 +355,13 @@ class OneDnnPlanning {
   const Graph& graph_;
   const int64_t block_;
   onednn::ConvForms& convolutions_;
+  const Decisions& decisions_;
   const ForeseenConcats concats_;
   KernelPlan plan_;
   size_t now_ = 0;                            // group
   std::vector<size_t> last_reader_;           // group, by value; greater than any group for outputs
-  std::vector<Form> forms_;                   // form in which each value is made
+  std::vector<Form> forms_;                   // form in which each value is made, or into which it is converted
+  std::map<ValueId, Form> undecided_;         // form in which a value is made that is converted as decided
   std::vector<bool> in_part_;                 // whether a value is made in the place in its concatenation
   std::vector<std::vector<Form>> wants_;      // other requested forms, by value
   std::vector<std::vector<NodeId>> strided_;  // by value: the views that make it from a contiguous value
@@ -346,8 +372,8 @@ class OneDnnPlanning {
 OnednnPlanner::OnednnPlanner(int64_t block) : block_(block), convolutions_(std::make_unique<onednn::ConvForms>()) {}
 OnednnPlanner::~OnednnPlanner() = default;
 
-KernelPlan OnednnPlanner::plan(const Graph& graph, const Boundary& boundary) const {
-  return OneDnnPlanning(graph, block_, *convolutions_).run(boundary);
+KernelPlan OnednnPlanner::plan(const Graph& graph, const Boundary& boundary, const Decisions& decisions) const {
+  return OneDnnPlanning(graph, block_, *convolutions_, decisions).run(boundary);
 }
 
 }  // namespace isomer

@@ -18,7 +18,7 @@ class OnednnPlanner : public KernelPlanner {
   /// `block`: channels per block.
   explicit OnednnPlanner(int64_t block);
   ~OnednnPlanner() override;
-  KernelPlan plan(const Graph& graph, const Boundary& boundary) const override;
+  KernelPlan plan(const Graph& graph, const Boundary& boundary = {}, const Decisions& decisions = {}) const override;
 
  private:
   const int64_t block_;

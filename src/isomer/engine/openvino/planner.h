@@ -25,7 +25,7 @@ class OpenvinoPlanner : public KernelPlanner {
   explicit OpenvinoPlanner(std::function<Result<Fusions>(const Graph&)> fusions) : fusions_(std::move(fusions)) {}
   /// Takes as long as OpenVINO takes to compile the graph when it is asked about it first. Where that fails, every node
   /// is a kernel.
-  KernelPlan plan(const Graph& graph, const Boundary& boundary) const override;
+  KernelPlan plan(const Graph& graph, const Boundary& boundary = {}, const Decisions& decisions = {}) const override;
 
  private:
   /// The number of a fusion by the hash of the first result of a node: equal graphs may number their nodes differently.

@@ -14,7 +14,7 @@ class OrtPlanner : public KernelPlanner {
   /// `block`: channels in a block of the blocked layout, 16 with AVX-512 and 8 with AVX; 0 where there is no such
   /// layout.
   explicit OrtPlanner(int64_t block);
-  KernelPlan plan(const Graph& graph, const Boundary& boundary) const override;
+  KernelPlan plan(const Graph& graph, const Boundary& boundary = {}, const Decisions& decisions = {}) const override;
 
   /// What the planner tells apart.
   enum class Kind : uint8_t {

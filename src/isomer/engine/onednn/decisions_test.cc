@@ -1,0 +1,92 @@
+// Plans obey decisions, and their outputs stay the same.
+
+#include <gmock/gmock.h>
+
+#include "isomer/engine/onednn/desc.h"
+#include "isomer/engine/onednn/testing.h"
+
+namespace isomer::onednn {
+namespace {
+
+using testing::Contains;
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr const char* kDecidedLayers = R"(
+  input x: f32[1,32,12,12]
+  w = f32[32,32,3,3]{seed 1}
+  v = f32[32,32,1,1]{seed 2}
+  s = f32[32]{seed 3}
+  t = f32[32]{seed 4}
+  u = Abs(t)
+  a = Conv(x, w) {pads=[1,1,1,1]}
+  b = BatchNormalization(a, s, s, s, u) {epsilon=1.0}
+  c = Relu(b)
+  d = Conv(c, v)
+  e = Add(d, c)
+  f = GlobalAveragePool(e)
+  return f, e)";
+
+/// The value that the n-th node of an operator makes.
+ValueId result_of(const Graph& graph, const std::string& op, int n = 0) {
+  for (const Node& node : graph.nodes())
+    if (node.op->name == op && n-- == 0) return node.result();
+  throw std::runtime_error("no " + op);
+}
+
+std::vector<PlanKernel> kernels_with(const Graph& graph, const Decisions& decisions, bool tune = false) {
+  return expect_as_reference(graph, inputs_of(graph), {.tune = tune, .decisions = decisions});
+}
+
+/// The layouts of the result of the kernel that ends with an operator: where it is made, and after changes of layout.
+std::vector<std::string> layouts_after(const std::vector<PlanKernel>& kernels, const std::string& op) {
+  std::vector<std::string> layouts;
+  for (const PlanKernel& kernel : kernels)
+    if (kernel.name.ends_with(op) || (!layouts.empty() && kernel.name == "reorder"))
+      layouts.push_back(kernel.layout);
+    else if (!layouts.empty())
+      break;
+  return layouts;
+}
+
+TEST(DecidedPlan, HasTheDecidedLayouts) {
+  const Graph graph = graph_of(kDecidedLayers);
+  const std::string blocks = layout_str(channel_blocked_desc({1, 32, 12, 12}, native_block()));
+  EXPECT_THAT(layouts_after(kernels_with(graph, {}), "Relu"), Not(Contains("plain")));
+  for (const char* op : {"Relu", "Add"}) {
+    for (const Layout layout : {Layout::Plain, Layout::Blocked}) {
+      const auto kernels = kernels_with(graph, {.layouts = {{result_of(graph, op), layout}}});
+      EXPECT_THAT(layouts_after(kernels, op), Contains(layout == Layout::Plain ? "plain" : blocks)) << op;
+    }
+  }
+}
+
+TEST(DecidedPlan, HasTheDecidedAlgorithms) {
+  const Graph graph = graph_of(kDecidedLayers);
+  const ValueId conv = result_of(graph, "Conv");
+  const auto first = [](const std::vector<PlanKernel>& kernels) {
+    const auto found = std::ranges::find_if(kernels, [](const PlanKernel& k) { return k.name.starts_with("Conv"); });
+    return found == kernels.end() ? "" : found->implementation;
+  };
+  EXPECT_THAT(first(kernels_with(graph, {.algorithms = {{conv, Algorithm::Direct}}}, true)), Not(HasSubstr("wino")));
+  const std::string winograd = first(kernels_with(graph, {.algorithms = {{conv, Algorithm::Winograd}}}));
+  // OneDNN has Winograd's algorithm for AVX-512 only; elsewhere it decides by itself.
+  if (native_block() == 16) {
+    EXPECT_THAT(winograd, HasSubstr("wino"));
+  } else {
+    EXPECT_EQ(winograd, first(kernels_with(graph, {})));
+  }
+}
+
+TEST(DecidedPlan, IgnoresWhatItCannotObey) {
+  const Graph graph = graph_of("input x: f32[1,3,4,4]\ninput i: i64[2]\nc = Relu(x)\ng = Neg(i)\nreturn c, g");
+  Decisions decisions;
+  for (ValueId value = 0; value < graph.num_values(); ++value) {
+    decisions.layouts[value] = Layout::Blocked;
+    decisions.algorithms[value] = Algorithm::Winograd;
+  }
+  EXPECT_EQ(count_of(kernels_with(graph, decisions), "reorder"), 0);
+}
+
+}  // namespace
+}  // namespace isomer::onednn

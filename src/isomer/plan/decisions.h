@@ -1,0 +1,48 @@
+#pragma once
+// Decisions about how a graph is executed. What is not decided is left to the engine.
+
+#include <map>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "isomer/ir/graph.h"
+#include "isomer/plan/layout.h"
+
+namespace isomer {
+
+/// How the kernel of a convolution computes.
+enum class Algorithm : uint8_t {
+  Direct,    ///< multiplies every weight, in the order that the engine prefers
+  Winograd,  ///< transforms tiles, which takes fewer multiplications
+};
+std::string_view algorithm_name(Algorithm algorithm);
+
+/// Side tables over the values of one graph. An engine that cannot obey a decision decides by itself, in its planner
+/// and when it runs the graph.
+struct Decisions {
+  /// The layout of a value where kernels that run later read it. If its own kernel makes it in another layout, it is
+  /// converted once. Has no effect on values within a kernel and on inputs.
+  std::map<ValueId, Layout> layouts = {};
+  /// The algorithm of the node that computes a value. Other nodes may be part of the same kernel.
+  std::map<ValueId, Algorithm> algorithms = {};
+
+  bool empty() const { return layouts.empty() && algorithms.empty(); }
+  std::optional<Layout> layout(ValueId value) const;
+  std::optional<Algorithm> algorithm(ValueId value) const;
+  friend bool operator==(const Decisions&, const Decisions&) = default;
+};
+
+/// A graph and how it is executed.
+struct Candidate {
+  Graph graph;
+  Decisions decisions = {};
+};
+
+/// Returns the decisions for `after`, a rewritten graph. `images` has for each value of the graph before the content
+/// hash of the value that corresponds to it (Delta::value_hashes). A rewrite changes the hashes of everything
+/// downstream, but not these correspondences, so decisions elsewhere in the graph stay. Those of values that have no
+/// correspondence are dropped.
+Decisions carried(const Decisions& decisions, std::span<const uint64_t> images, const Graph& after);
+
+}  // namespace isomer

@@ -1,0 +1,40 @@
+#include "isomer/plan/decisions.h"
+
+#include <gtest/gtest.h>
+
+#include "isomer/ir/builder.h"
+
+namespace isomer {
+namespace {
+
+Graph two_inputs() {
+  GraphBuilder builder;
+  const ValueId a = builder.input({DType::Float, Shape{Dim(2)}});
+  const ValueId b = builder.input({DType::Float, Shape{Dim(3)}});
+  return builder.finish(std::vector{a, b});
+}
+
+TEST(Decisions, AreEmptyUnlessSomethingIsDecided) {
+  Decisions decisions;
+  EXPECT_TRUE(decisions.empty());
+  EXPECT_FALSE(decisions.layout(0).has_value());
+  decisions.layouts[1] = Layout::Plain;
+  EXPECT_FALSE(decisions.empty());
+  EXPECT_EQ(decisions.layout(1), Layout::Plain);
+  EXPECT_FALSE(decisions.algorithm(1).has_value());
+}
+
+TEST(Decisions, AreCarriedToCorrespondingValues) {
+  const Graph graph = two_inputs();
+  const Decisions decisions{.layouts = {{0, Layout::Blocked}, {1, Layout::Plain}},
+                            .algorithms = {{1, Algorithm::Winograd}}};
+  const std::vector<uint64_t> exchanged = {graph.value_hash(1), graph.value_hash(0)};
+  EXPECT_EQ(carried(decisions, exchanged, graph), (Decisions{.layouts = {{1, Layout::Blocked}, {0, Layout::Plain}},
+                                                             .algorithms = {{0, Algorithm::Winograd}}}));
+  const std::vector<uint64_t> first_is_gone = {7, graph.value_hash(1)};
+  EXPECT_EQ(carried(decisions, first_is_gone, graph),
+            (Decisions{.layouts = {{1, Layout::Plain}}, .algorithms = {{1, Algorithm::Winograd}}}));
+}
+
+}  // namespace
+}  // namespace isomer
