@@ -5,7 +5,7 @@
 #include "isomer/base/file.h"
 #include "isomer/base/printable.h"
 #include "isomer/cost/tunings.h"
-#include "isomer/optimize/chrome_trace.h"
+#include "isomer/report/chrome_trace.h"
 
 namespace isomer {
 

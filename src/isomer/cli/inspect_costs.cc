@@ -4,7 +4,7 @@
 #include "isomer/base/stopwatch.h"
 #include "isomer/base/table.h"
 #include "isomer/cli/describe.h"
-#include "isomer/optimize/optimize.h"
+#include "isomer/report/report.h"
 
 namespace isomer {
 

@@ -3,13 +3,14 @@
 namespace isomer {
 namespace {
 
-/// Compares the outputs of a graph with the model's; in few bits, also with what these lose.
-Status compare(const Graph& graph, const Evaluation& evaluation, OptimizeReport& report) {
+/// Compares the outputs of a graph with the model's. In reduced precision, also reports the loss.
+Status compare(const OptimizeOptions& options, const Graph& graph, const Evaluation& evaluation,
+               OptimizeReport& report) {
   constexpr int kInputs = 3;
-  report.options.progress("comparing outputs");
+  options.progress("comparing outputs");
   ISOMER_TRY(report.equivalence, evaluation.runs->equivalence(graph, kInputs));
   if (evaluation.costs.exact == nullptr || !report.equivalence->holds) return {};
-  const DType dtype = report.options.costs.engine_options.dtype;
+  const DType dtype = options.costs.engine_options.dtype;
   ISOMER_TRY(report.equivalence->precision, evaluation.runs->precision(graph, dtype, kInputs));
   return {};
 }
@@ -33,9 +34,9 @@ Result<Measured> time_against_model(const Graph& graph, const Evaluation& evalua
 }
 
 /// By the latency that was measured.
-void decide_by_latency(OptimizeReport& report) {
+void decide_by_latency(const OptimizeOptions& options, OptimizeReport& report) {
   const Interval& speedup = report.measured->speedup;
-  report.improved = speedup.low > 1 && speedup.value >= report.options.least_speedup;
+  report.improved = speedup.low > 1 && speedup.value >= options.least_speedup;
   report.outcome = report.improved ? fmt::format("{:.2f}x faster", speedup.value)
                                    : fmt::format("no significant gain ({:.3f}x, 95% [{:.3f}, {:.3f}])", speedup.value,
                                                  speedup.low, speedup.high);
@@ -49,11 +50,10 @@ double least_ratio(const OptimizeOptions& options) {
 }
 
 /// By the costs; `into_limits`: the model exceeds limits that the graph keeps, which is worth having at any speed.
-void decide_by_costs(bool better, bool into_limits, OptimizeReport& report) {
+void decide_by_costs(const OptimizeOptions& options, bool better, bool into_limits, OptimizeReport& report) {
   report.improved = better;
-  const char* const costs =
-      report.options.costs.engine == "roofline" ? "under the roofline model" : "by the costs of kernels";
-  const std::string& objective = report.options.objective.text();
+  const char* const costs = options.costs.engine == "roofline" ? "under the roofline model" : "by the costs of kernels";
+  const std::string& objective = options.objective.text();
   if (into_limits) {
     report.outcome = "within the limits, which the model exceeds; ";
     report.outcome += report.measured ? fmt::format("{:.2f}x as fast", report.measured->speedup.value) : "not measured";
@@ -62,7 +62,7 @@ void decide_by_costs(bool better, bool into_limits, OptimizeReport& report) {
                                  report.measured->speedup.value);
   } else if (better) {
     report.outcome = fmt::format("cheaper {}; not measured", costs);
-  } else if (const double ratio = least_ratio(report.options); ratio > 1) {
+  } else if (const double ratio = least_ratio(options); ratio > 1) {
     report.outcome = fmt::format("what was found is not {:g} times as fast {}", ratio, costs);
   } else {
     report.outcome = fmt::format("no cheaper graph {}", costs);
@@ -90,11 +90,11 @@ Result<std::string> why_unmeasured(const Model& model, const Evaluation& evaluat
   return itself.error().message;
 }
 
-std::string none_is_better(const OptimizeReport& report, const Evaluation& evaluation) {
+std::string none_is_better(const OptimizeOptions& options, const OptimizeReport& report, const Evaluation& evaluation) {
   const SearchReport& search = report.search;
   const bool ended_early = search.stop_reason == "time budget" || report.interrupted;
   if (search.candidates == 0) return ended_early ? "no time to look for candidates" : "no substitution applies";
-  const bool times = evaluation.times_graphs && report.options.objective.is_latency();
+  const bool times = evaluation.times_graphs && options.objective.is_latency();
   const bool none_timed = times && evaluation.runs->timed() == 0 && !search.rejected.empty();
   if (none_timed && ended_early) return fmt::format("no time to measure any of {} candidates", search.candidates);
   return fmt::format("none of {} candidates is better", search.candidates);
@@ -102,7 +102,8 @@ std::string none_is_better(const OptimizeReport& report, const Evaluation& evalu
 
 }  // namespace
 
-Status confirm(const Model& model, const Graph& found, const Evaluation& evaluation, OptimizeReport& report) {
+Status confirm(const OptimizeOptions& options, const Model& model, const Graph& found, const Evaluation& evaluation,
+               OptimizeReport& report) {
   // The confirmation has a time of its own. What takes longer, because runs do, is finished but not repeated.
   constexpr double kSeconds = 60;
   const Deadline deadline = Deadline::after(kSeconds);
@@ -113,10 +114,10 @@ Status confirm(const Model& model, const Graph& found, const Evaluation& evaluat
       report.outcome = "the costs of the model are not known, so that none can be compared: " + cost.error().message;
       return {};
     }
-    report.outcome = why.empty() ? none_is_better(report, evaluation) : "no candidate can be measured: " + why;
+    report.outcome = why.empty() ? none_is_better(options, report, evaluation) : "no candidate can be measured: " + why;
     if (!why.empty()) return {};
     // Fewer bits tell on the model itself.
-    return evaluation.costs.exact == nullptr ? Status() : compare(found, evaluation, report);
+    return evaluation.costs.exact == nullptr ? Status() : compare(options, found, evaluation, report);
   }
   if (!evaluation.within_limits(found)) {
     report.outcome = "what was found exceeds a limit";
@@ -124,7 +125,7 @@ Status confirm(const Model& model, const Graph& found, const Evaluation& evaluat
   }
   const bool into_limits = !evaluation.within_limits(model.graph);
   if (evaluation.runs != nullptr) {
-    const Status compared = compare(found, evaluation, report);
+    const Status compared = compare(options, found, evaluation, report);
     if (!compared) {
       if (!evaluation.runs->check_machine(found)) return nothing_measured(compared.error());
       report.outcome = "the optimized graph was dropped: " + compared.error().message;
@@ -135,13 +136,14 @@ Status confirm(const Model& model, const Graph& found, const Evaluation& evaluat
       return {};
     }
     if (evaluation.times_graphs) {
-      ISOMER_TRY(report.measured, time_against_model(found, evaluation, report.options, deadline));
+      ISOMER_TRY(report.measured, time_against_model(found, evaluation, options, deadline));
     }
   }
-  if (report.measured && report.options.objective.is_latency() && !into_limits)
-    decide_by_latency(report);
+  if (report.measured && options.objective.is_latency() && !into_limits)
+    decide_by_latency(options, report);
   else
-    decide_by_costs(evaluation.predicted_better(model.graph, found, least_ratio(report.options)), into_limits, report);
+    decide_by_costs(options, evaluation.predicted_better(model.graph, found, least_ratio(options)), into_limits,
+                    report);
   return {};
 }
 

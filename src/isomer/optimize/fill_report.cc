@@ -1,6 +1,7 @@
 #include "isomer/optimize/fill_report.h"
 
 #include "isomer/ir/label.h"
+#include "isomer/optimize/options_table.h"
 #include "isomer/search/part.h"
 
 namespace isomer {
@@ -14,6 +15,17 @@ std::map<std::string, int64_t> op_counts(const Graph& graph) {
 }
 
 }  // namespace
+
+OptimizeReport begin_report(const OptimizeOptions& options) {
+  OptimizeReport report;
+  report.input = options.input;
+  if (!options.dry_run) report.output = options.output;
+  report.options = options_json(options);
+  report.engine = options.costs.engine;
+  report.threads = options.costs.engine_options.threads;
+  report.minimizes_latency = options.objective.is_latency();
+  return report;
+}
 
 void fill_costs(const Graph& model, const Graph& found, const Evaluation& evaluation, OptimizeReport& report) {
   const Graph& after = report.improved ? found : model;

@@ -1,5 +1,5 @@
 #pragma once
-// The figures of a report: what the model and the output cost.
+// Fills a report: the options of the run, and the costs of the model and of the output.
 
 #include <span>
 
@@ -7,6 +7,9 @@
 #include "isomer/rules/rule.h"
 
 namespace isomer {
+
+/// A report with only what the options say.
+OptimizeReport begin_report(const OptimizeOptions& options);
 
 /// Fills costs, memory, operators and whether limits are kept, and adds to the outcome what becomes of the output;
 /// `report` must say whether `found` is one.

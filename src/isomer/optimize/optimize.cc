@@ -65,7 +65,7 @@ class Pipeline {
   Result<OptimizeReport> run_unwatched() {
     ISOMER_CHECK(check_options(options_));
     ISOMER_CHECK(files_.check());
-    report_.options = options_;
+    report_ = begin_report(options_);
     options_.progress("importing " + options_.input.string());
     TraceScope whole(options_.trace, "optimize", "phase");
     ISOMER_CHECK(phase("import", [&] { return import(); }));
@@ -85,7 +85,7 @@ class Pipeline {
     if (options_.costs.locked && deadline_.passed() && !report_.interrupted)
       return fail("the time budget of {:g} s does not suffice for a locked search; raise --time-budget",
                   options_.search.time_budget_seconds);
-    ISOMER_CHECK(phase("confirm", [&] { return confirm(model_, found, evaluation, report_); }));
+    ISOMER_CHECK(phase("confirm", [&] { return confirm(options_, model_, found, evaluation, report_); }));
     phase("report", [&] {
       fill_costs(model_.graph, found, evaluation, report_);
       if (options_.details) fill_details(model_.graph, found, evaluation, rules.rules, report_);

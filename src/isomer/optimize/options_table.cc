@@ -167,4 +167,15 @@ std::vector<Option> optimize_options(OptimizeOptions& options) {
   return all;
 }
 
+json options_json(const OptimizeOptions& options) {
+  OptimizeOptions copy = options;
+  json values;
+  for (const Option& option : optimize_options(copy))
+    if (json value = option.get(); !value.is_null()) values[option.name] = std::move(value);
+  values["shapes"] = options.shapes.inputs;
+  values["symbols"] = options.shapes.symbols;
+  if (options.rules_file.empty()) values["rules"] = "built-in";
+  return values;
+}
+
 }  // namespace isomer

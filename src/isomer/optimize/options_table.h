@@ -23,6 +23,9 @@ std::vector<Option> cost_options(CostOptions& options, std::vector<std::string> 
 /// Everything, in the order of --help.
 std::vector<Option> optimize_options(OptimizeOptions& options);
 
+/// The options by name, as a report shows them. Values that are kept in several parts are shown in these parts.
+nlohmann::json options_json(const OptimizeOptions& options);
+
 /// Seconds: thirty years, which a clock can still count.
 inline constexpr NumberRange kTimeBudget{.least = 0, .most = 1e9};
 

@@ -48,10 +48,10 @@ inline nlohmann::json other_values(const std::filesystem::path& folder) {
 
 /// What the report of a run with these values says about its options.
 inline nlohmann::json reported_options(const nlohmann::json& values) {
-  OptimizeReport report;
-  const Status read = read_options(values.dump(), report.options);
+  OptimizeOptions options;
+  const Status read = read_options(values.dump(), options);
   EXPECT_TRUE(read.has_value()) << read.error().message;
-  return to_json(report)["options"];
+  return options_json(options);
 }
 
 }  // namespace isomer::test

@@ -1,10 +1,10 @@
-// The report of a run as a page.
+// The report as a page.
 
-#include "isomer/optimize/page_data.h"
+#include "isomer/report/page_data.h"
 
 namespace isomer {
 
-// Generated from the files in optimize/page.
+// Generated from the files in report/page.
 extern const char* const kPageTemplate;
 extern const char* const kPageStyle;
 extern const char* const kPageScript;

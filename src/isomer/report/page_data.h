@@ -3,7 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "isomer/optimize/optimize.h"
+#include "isomer/report/report.h"
 
 namespace isomer {
 

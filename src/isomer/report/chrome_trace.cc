@@ -1,4 +1,4 @@
-#include "isomer/optimize/chrome_trace.h"
+#include "isomer/report/chrome_trace.h"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>

@@ -1,9 +1,8 @@
-// The report of a run for programs.
-
-#include <nlohmann/json.hpp>
+// The report for programs.
 
 #include "isomer/base/version.h"
-#include "isomer/optimize/options_table.h"
+#include "isomer/cost/objective.h"
+#include "isomer/report/report.h"
 
 namespace isomer {
 
@@ -11,32 +10,20 @@ using nlohmann::json;
 
 namespace {
 
-/// The options by their names. What is kept in parts is reported in parts.
-json options_json(const OptimizeOptions& options) {
-  OptimizeOptions copy = options;
-  json values;
-  for (const Option& option : optimize_options(copy))
-    if (json value = option.get(); !value.is_null()) values[option.name] = std::move(value);
-  values["shapes"] = options.shapes.inputs;
-  values["symbols"] = options.shapes.symbols;
-  if (options.rules_file.empty()) values["rules"] = "built-in";
-  return values;
-}
-
 json steps_json(const OptimizeReport& report) {
-  const bool in_us = report.options.objective.is_latency();
+  const bool in_us = report.minimizes_latency;
   json steps = json::array();
   for (const SearchStep& step : report.search.steps) {
-    // Costs from beyond a limit are no quantities.
+    // A cost beyond a limit is not a quantity.
     const bool within = std::abs(step.delta) < kBeyondLimits / 2;
     const json delta = step.joined || !within ? json() : json(step.delta);
     steps.push_back({{"rule", step.rule},
                      {"verdict", report.verdicts.at(step.rule)},
-                     // Applications that were proved as they stand, where the rule has no proof in general.
+                     // The number of applications that were proved at use, if the rule is not proved in general.
                      {"proved_at_use",
                       report.proofs.at_use.contains(step.rule) ? json(report.proofs.at_use.at(step.rule)) : json()},
                      {"nodes", step.nodes},
-                     // Of a step that was judged with those before it, these tell.
+                     // Null for a step that was measured together with earlier ones, which then have the delta of all.
                      {"delta_us", in_us ? delta : json()},
                      {"delta", delta},
                      {"ops_before", step.ops_before},
@@ -72,7 +59,7 @@ json rejected_json(const SearchReport& search) {
 json progress_json(const SearchReport& search) {
   json progress = json::array();
   for (const SearchProgress& point : search.progress) {
-    // Costs from beyond a limit are no quantities.
+    // A cost beyond a limit is not a quantity.
     const json cost = point.cost < kBeyondLimits ? json(point.cost) : json();
     progress.push_back({{"seconds", point.seconds}, {"cost", cost}});
   }
@@ -99,13 +86,13 @@ json memory_json(const std::optional<ActivationMemory>& memory) {
 json to_json(const OptimizeReport& report) {
   json out = {{"schema", "isomer.optimize.v1"},
               {"isomer", version()},
-              {"model", report.options.input.string()},
-              {"output", report.options.dry_run ? json() : json(report.options.output.string())},
-              {"engine", report.options.costs.engine},
+              {"model", report.input.string()},
+              {"output", report.output ? json(report.output->string()) : json()},
+              {"engine", report.engine},
               {"engine_version", report.engine_version},
               {"provider", report.provider.empty() ? json() : json(report.provider)},
               {"device", report.device},
-              {"options", options_json(report.options)},
+              {"options", report.options},
               {"search",
                {{"algorithm", report.search.algorithm},
                 {"candidates", report.search.candidates},
@@ -120,7 +107,7 @@ json to_json(const OptimizeReport& report) {
               {"cost", cost_json(report)},
               {"memory", {{"before", memory_json(report.memory_before)}, {"after", memory_json(report.memory_after)}}},
               {"measured", json()},
-              // Those of a graph that was found but not handed out stand under "dropped".
+              // Steps to a graph that was found but not returned are listed under "dropped".
               {"steps", report.improved ? steps_json(report) : json::array()},
               {"dropped", report.improved ? json::array() : steps_json(report)},
               {"equivalence", json()},

@@ -1,10 +1,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "isomer/base/temp_dir.h"
-#include "isomer/models/models.h"
-#include "isomer/onnx/export.h"
-#include "isomer/optimize/page_data.h"
+#include "isomer/cost/roofline.h"
+#include "isomer/ir/text.h"
+#include "isomer/ops/registry.h"
+#include "isomer/report/page_data.h"
+#include "isomer/rules/rewrite.h"
+#include "isomer/search/matches.h"
+#include "isomer/search/step.h"
+#include "isomer/search/testing.h"
 
 namespace isomer {
 namespace {
@@ -21,51 +25,48 @@ std::string between(const std::string& text, const std::string& begin, const std
 
 json data_of(const std::string& page) { return json::parse(between(page, R"(id="data">)", "</script>")); }
 
-class Page : public ::testing::Test {
- protected:
-  /// A run on a benchmark network under the roofline model.
-  OptimizeReport report_of(const std::string& name) {
-    OptimizeOptions options;
-    options.input = folder_.path() / (name + ".onnx");
-    options.dry_run = true;
-    options.details = true;
-    options.costs.engine = "roofline";
-    EXPECT_TRUE(export_model(make_model(build_model(name).value(), name, 17), options.input).has_value());
-    auto report = optimize(options);
-    EXPECT_TRUE(report.has_value()) << report.error().message;
-    return std::move(*report);
-  }
+/// A report of a run that applied a rule to the gate of an SRU, under the roofline model.
+OptimizeReport gate_report() {
+  const Graph before = parse_graph(kGate, find_op).value();
+  std::vector<Rule> rules =
+      rules_of("rule factor-gate (Add (Mul ?f ?c) (Mul (Sub 1.0 ?f) ?z)) => (Add ?z (Mul ?f (Sub ?c ?z)))");
+  const Match match = all_matches(before, rules).at(0);
+  const Graph after = apply_match(before, match).value();
+  RooflineCost costs;
+  OptimizeReport report;
+  report.engine = "roofline";
+  report.cost_before = costs.metrics(before).value();
+  report.cost_after = costs.metrics(after).value();
+  report.search.steps = {step_of(before, match, after, report.cost_after->latency_us - report.cost_before->latency_us)};
+  report.verdicts = {{"factor-gate", "proved"}};
+  report.improved = true;
+  report.outcome = "cheaper";
+  report.details = ReportDetails{.before = before,
+                                 .after = after,
+                                 .kernels_before = costs.kernels(before).value(),
+                                 .kernels_after = costs.kernels(after).value(),
+                                 .rules = {{"factor-gate", rules.front()}}};
+  return report;
+}
 
-  TempDir folder_ = TempDir::make().value();
-};
-
-TEST_F(Page, HoldsTheReportAndBothGraphs) {
-  const OptimizeReport report = report_of("sru-11");
+TEST(Page, HoldsTheReportAndBothGraphs) {
+  const OptimizeReport report = gate_report();
   const json data = data_of(html_page(report));
   EXPECT_EQ(data["report"]["outcome"], report.outcome);
   EXPECT_GT(data["regions"], 0);
-  double sums[2] = {0, 0};
-  size_t side = 0;
   for (const char* name : {"before", "after"}) {
     const json& graph = data["sides"][name];
     size_t ops = 0;
     for (const json& node : graph["nodes"]) ops += node["kind"] == "op" ? 1 : 0;
-    size_t counted = 0;
-    for (const auto& [op, count] : side == 0 ? report.ops_before : report.ops_after)
-      counted += static_cast<size_t>(count);
-    EXPECT_EQ(ops, counted) << name;
+    EXPECT_EQ(ops, graph["kernels"].size()) << name;
     for (const json& edge : graph["edges"]) EXPECT_LT(edge[0], edge[1]) << "in topological order";
-    for (const json& kernel : graph["kernels"]) sums[side] += kernel["us"].get<double>();
-    ++side;
   }
-  EXPECT_NEAR(sums[0], report.cost_before->latency_us, 1e-6);
-  EXPECT_NEAR(sums[1], report.cost_after->latency_us, 1e-6);
   for (const SearchStep& step : report.search.steps)
     EXPECT_THAT(data["rules"][step.rule]["text"], HasSubstr("rule " + step.rule));
 }
 
-TEST_F(Page, PartnersPointAtEachOther) {
-  const json sides = page_data(report_of("sru-11"))["sides"];
+TEST(Page, PartnersPointAtEachOther) {
+  const json sides = page_data(gate_report())["sides"];
   const json& before = sides["before"]["nodes"];
   const json& after = sides["after"]["nodes"];
   size_t pairs = 0;
@@ -79,17 +80,17 @@ TEST_F(Page, PartnersPointAtEachOther) {
   EXPECT_GT(pairs, 0U);
 }
 
-TEST_F(Page, HasOneGraphWhereNothingWasFound) {
-  OptimizeReport none = report_of("sru-11");
+TEST(Page, HasOneGraphWhereNothingWasFound) {
+  OptimizeReport none = gate_report();
   none.details->after = none.details->before;
   EXPECT_TRUE(page_data(none)["sides"]["after"].is_null());
 }
 
 // Whatever a model's names hold, the script elements of the page are its own.
-TEST_F(Page, NamesEndNoElement) {
-  OptimizeReport report = report_of("sru-11");
+TEST(Page, NamesEndNoElement) {
+  OptimizeReport report = gate_report();
   const std::string evil = "</script><script>alert(1)</script><!--<img src=x onerror=alert(1)>\"'&\xff/*DATA*/";
-  report.options.input = evil;
+  report.input = evil;
   report.outcome = evil;
   report.search.steps.front().nodes.front() = evil;
   const std::string page = html_page(report);
@@ -101,8 +102,8 @@ TEST_F(Page, NamesEndNoElement) {
   EXPECT_THAT(outcome, HasSubstr("/*DATA*/"));
 }
 
-TEST_F(Page, NeedsNoOtherFile) {
-  const std::string page = html_page(report_of("sru-11"));
+TEST(Page, NeedsNoOtherFile) {
+  const std::string page = html_page(gate_report());
   for (const char* mark : {"/*STYLE*/", "/*SCRIPT*/", "/*DATA*/", " src=", "url(", "@import", "fetch("})
     EXPECT_THAT(page, Not(HasSubstr(mark))) << mark;
 }

@@ -1,4 +1,4 @@
-#include "isomer/optimize/page_data.h"
+#include "isomer/report/page_data.h"
 
 #include "isomer/ir/diff.h"
 #include "isomer/ir/label.h"

@@ -1,10 +1,11 @@
-// The report of a run for people.
+// The report for people.
 
 #include <algorithm>
 #include <set>
 
 #include "isomer/base/table.h"
-#include "isomer/optimize/optimize.h"
+#include "isomer/cost/objective.h"
+#include "isomer/report/report.h"
 
 namespace isomer {
 namespace {
@@ -84,7 +85,7 @@ std::string operators(const OptimizeReport& report) {
 /// The rules, in the order in which they were used, and what they changed.
 std::string steps(const OptimizeReport& report) {
   if (report.search.steps.empty()) return "";
-  const std::string unit = report.options.objective.is_latency() ? ", us" : "";
+  const std::string unit = report.minimizes_latency ? ", us" : "";
   Table table({"<rule", "<verdict", ">places", ">operators", ">predicted" + unit, ">speedup"});
   for (const SearchStep& step : report.search.steps) {
     const bool within = std::abs(step.delta) < kBeyondLimits / 2;  // else a cost before or after is no quantity
@@ -125,12 +126,11 @@ std::string counted(int64_t count, const char* one, const char* many) {
 }
 
 std::string run_lines(const OptimizeReport& report) {
-  const CostOptions& costs = report.options.costs;
   const SearchReport& search = report.search;
-  std::string out = fmt::format("engine     {}", costs.engine);
+  std::string out = fmt::format("engine     {}", report.engine);
   if (!report.engine_version.empty())
-    out += fmt::format(" {}, {}, {}", report.engine_version, counted(costs.engine_options.threads, "thread", "threads"),
-                       report.device);
+    out +=
+        fmt::format(" {}, {}, {}", report.engine_version, counted(report.threads, "thread", "threads"), report.device);
   out += '\n';
   if (report.equivalence)
     out += fmt::format("outputs    within {:.1e} of their largest elements, on {}\n", report.equivalence->max_rel,
@@ -146,8 +146,7 @@ std::string run_lines(const OptimizeReport& report) {
   if (report.kernels_measured > 0)
     out += fmt::format(", {} measured", counted(static_cast<int64_t>(report.kernels_measured), "kernel", "kernels"));
   out += '\n' + rejected(search) + proofs(report.proofs);
-  return out +
-         fmt::format("output     {}\n", report.options.dry_run ? "none: a dry run" : report.options.output.string());
+  return out + fmt::format("output     {}\n", report.output ? report.output->string() : "none: a dry run");
 }
 
 }  // namespace
@@ -162,8 +161,8 @@ std::string memory_str(const ActivationMemory& memory) {
 }
 
 std::string summary(const OptimizeReport& report) {
-  return fmt::format("{}: {}\n\n", report.options.input.string(), report.outcome) + figures(report) + '\n' +
-         run_lines(report) + steps(report) + operators(report);
+  return fmt::format("{}: {}\n\n", report.input.string(), report.outcome) + figures(report) + '\n' + run_lines(report) +
+         steps(report) + operators(report);
 }
 
 }  // namespace isomer
