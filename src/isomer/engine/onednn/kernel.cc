@@ -213,7 +213,7 @@ Result<std::vector<double>> samples_of_turns(const Once& once, const onednn::Rot
 }  // namespace
 
 Result<KernelTime> time_on_plan(const KernelRun& run, const onednn::PlanOptions& options,
-                                const std::shared_ptr<onednn::Tuner>& tuner, Calm& calm) {
+                                const std::shared_ptr<onednn::Tuner>& tuner, NoiseFilter& noise_filter) {
   constexpr size_t kArenas = 2;  // an earlier kernel used the place of the result
   ISOMER_TRY(const Candidate candidate, OneDnnHarness(run).build());
   const Graph& graph = candidate.graph;
@@ -242,7 +242,7 @@ Result<KernelTime> time_on_plan(const KernelRun& run, const onednn::PlanOptions&
     for (size_t k = 0; k < spans.size(); ++k) sum += counts[k] ? spans[k].duration : 0;
     return sum;
   };
-  return calm.time([&]() -> Result<KernelTime> {
+  return noise_filter.time([&]() -> Result<KernelTime> {
     ISOMER_TRY(const auto samples, rotating.groups > 1 ? samples_of_turns(once, rotation, run.weights.is_first())
                                                        : settled_samples(once, rotation.copies()));
     return KernelTime{.us = trimmed_mean(samples, 0.1),

@@ -46,8 +46,8 @@ TEST(OnednnPlanner, LeavesOperandsThatBroadcastAsTheyAre) {
 }
 
 Result<KernelTime> timed(const KernelRun& run) {
-  Calm calm([] { return 1.0; });
-  return time_on_plan(run, {}, onednn::make_tuner(false), calm);
+  NoiseFilter noise_filter([] { return 1.0; });
+  return time_on_plan(run, {}, onednn::make_tuner(false), noise_filter);
 }
 
 /// Runs only this kernel on operands in the layouts that `intake` gives.
@@ -92,7 +92,7 @@ TEST(OnednnKernel, TimesWeightsThatAreReadInARow) {
 TEST(OnednnKernel, TimesReorders) {
   const Graph graph = graph_of("input x: f32[1,32,14,14]\nreturn x");
   for (const Layout to : {Layout::Plain, Layout::Blocked}) {
-    Calm calm([] { return 1.0; });
+    NoiseFilter noise_filter([] { return 1.0; });
     const auto time = timed({.graph = graph, .reorder_to = to});
     ASSERT_TRUE(time.has_value()) << time.error().message;
     EXPECT_GT(time->us, 0);
@@ -102,7 +102,7 @@ TEST(OnednnKernel, TimesReorders) {
 // Values that a concatenation in place copies may have any rank; only those with three or more axes can be blocked.
 TEST(OnednnKernel, TimesCopiesOfWhatIsNeverBlocked) {
   const Graph rows = graph_of("input x: f32[8,64]\nreturn x");
-  Calm calm([] { return 1.0; });
+  NoiseFilter noise_filter([] { return 1.0; });
   const auto time = timed({.graph = rows, .reorder_to = Layout::Plain});
   ASSERT_TRUE(time.has_value()) << time.error().message;
   EXPECT_GT(time->us, 0);

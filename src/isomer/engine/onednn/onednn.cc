@@ -51,7 +51,7 @@ class OnednnEngine : public InProcessEngine {
         most_plans_(options.most_plans),
         tuner_(onednn::make_tuner(true)),
         planner_(onednn::native_block()),
-        calm_(arithmetic_probe(options.threads)) {}
+        noise_filter_(arithmetic_probe(options.threads)) {}
 
   std::string name() const override { return "onednn"; }
   /// Kernels with reduced precision are different ones: the version keeps their times separate.
@@ -87,7 +87,7 @@ class OnednnEngine : public InProcessEngine {
   }
   const KernelPlanner* planner() const override { return &planner_; }
   Result<KernelTime> time_kernel(const KernelRun& run, double) override {
-    return time_on_plan(run, {.threads = threads_, .dtype = dtype_}, tuner_, calm_);
+    return time_on_plan(run, {.threads = threads_, .dtype = dtype_}, tuner_, noise_filter_);
   }
   /// A plan's own times of its kernels include everything.
   Result<double> kernel_overhead() override { return 0; }
@@ -119,7 +119,7 @@ class OnednnEngine : public InProcessEngine {
   const size_t most_plans_;
   std::shared_ptr<onednn::Tuner> tuner_;
   const OnednnPlanner planner_;
-  Calm calm_;
+  NoiseFilter noise_filter_;
   std::map<SessionId, PlanCache> plans_;
 };
 

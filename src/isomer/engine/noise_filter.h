@@ -12,13 +12,13 @@ namespace isomer {
 
 /// Repeats measurements that other load disturbed. Costs are sums of kernels that were measured at different times, so
 /// all must be measured under the same conditions. Not thread-safe.
-class Calm {
+class NoiseFilter {
  public:
   /// Does a fixed amount of work and returns the time that it took, in any unit.
   using Probe = std::function<double()>;
   using Measure = std::function<Result<KernelTime>()>;
 
-  explicit Calm(Probe probe) : probe_(std::move(probe)) {}
+  explicit NoiseFilter(Probe probe) : probe_(std::move(probe)) {}
 
   /// Returns the first measurement before and after which the probe was hardly slower than its fastest time so far; if
   /// there is none after several tries, the one with the fastest probes. Fails when a measurement fails.
@@ -32,6 +32,6 @@ class Calm {
 };
 
 /// Returns a probe in which this many threads multiply and add at the same time for about 0.2 ms.
-Calm::Probe arithmetic_probe(int threads);
+NoiseFilter::Probe arithmetic_probe(int threads);
 
 }  // namespace isomer

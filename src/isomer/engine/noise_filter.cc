@@ -1,4 +1,4 @@
-#include "isomer/engine/calm.h"
+#include "isomer/engine/noise_filter.h"
 
 #include <algorithm>
 #include <array>
@@ -20,11 +20,11 @@ float arithmetic() {
 
 }  // namespace
 
-Result<KernelTime> Calm::time(const Measure& measure) {
+Result<KernelTime> NoiseFilter::time(const Measure& measure) {
   constexpr double kHardlyLonger = 1.08;
   constexpr int kMostTries = 8;
   constexpr double kPatience = 5;  // seconds of repeated measurements beyond those that were needed anyway
-  KernelTime calmest;
+  KernelTime quietest;
   double least = std::numeric_limits<double>::infinity();
   for (int tries = 0; tries < kMostTries; ++tries) {
     if (tries > 0 && repeated_seconds_ > first_seconds_ + kPatience) break;
@@ -36,13 +36,13 @@ Result<KernelTime> Calm::time(const Measure& measure) {
     (tries == 0 ? first_seconds_ : repeated_seconds_) += watch.seconds();
     const double longer = std::max(before, behind);
     if (longer <= kHardlyLonger * shortest_) return time;
-    if (longer < least) calmest = time;
+    if (longer < least) quietest = time;
     least = std::min(least, longer);
   }
-  return calmest;
+  return quietest;
 }
 
-Calm::Probe arithmetic_probe(int threads) {
+NoiseFilter::Probe arithmetic_probe(int threads) {
   return [threads] {
     constexpr int kTimes = 3;  // the fastest of these counts, so that an interrupt is not taken for other load
     const onednn::ThreadScope scope(threads);
