@@ -18,7 +18,7 @@ ALLOWED = {  # files: what they do that concerns single operators
     "engine/onednn/fusion.cc": "lists the functions that oneDNN computes, and folds normalizations into convolutions",
     "engine/onednn/gelu.cc": "finds Gelu where it is written with simpler operators",
     "engine/onednn/canonical.cc": "rewrites single operators into forms that have kernels",
-    "engine/onednn/take_apart.cc": "rewrites single operators into others that have kernels",
+    "engine/onednn/decompose.cc": "rewrites single operators into others that have kernels",
     "engine/onednn/einsum_product.cc": "writes Einsum as matrix products",
     "engine/onednn/rearranged.cc": "computes constants that kernels want in another order",
     "engine/onednn/kernel.cc": "builds the neighbors of a kernel that is timed alone",

@@ -6,9 +6,9 @@
 #include <memory>
 #include <optional>
 
+#include "isomer/engine/onednn/decompose.h"
 #include "isomer/engine/onednn/gelu.h"
 #include "isomer/engine/onednn/program.h"
-#include "isomer/engine/onednn/take_apart.h"
 #include "isomer/eval/executor.h"
 #include "isomer/ir/builder.h"
 #include "isomer/ir/label.h"
@@ -171,7 +171,7 @@ class Canonicalizer {
     if (node.op->has(Trait::Identity) && node.num_results == 1) return operands[0];
     if (is_op(node, "BatchNormalization")) return fold_batch_norm(node, operands);
     if (node.op->has(Trait::Concatenation)) return nest_concat(node, operands);
-    return take_apart(builder_, node, operands);
+    return decompose(builder_, node, operands);
   }
 
   const Node& maker(ValueId value) const { return builder_.peek().producer_node(value); }

@@ -1,4 +1,4 @@
-#include "isomer/engine/onednn/take_apart.h"
+#include "isomer/engine/onednn/decompose.h"
 
 #include <algorithm>
 #include <numeric>
@@ -46,8 +46,8 @@ Result<ValueId> scaled(GraphBuilder& builder, ValueId value, float factor) {
 
 /// Turns everything that a Gemm does other than multiplying by weights and adding a row into separate nodes: views of
 /// the operands, and element-wise ones that become posts of the product.
-Result<std::optional<ValueId>> take_apart_gemm(GraphBuilder& builder, const Node& gemm,
-                                               std::span<const ValueId> operands) {
+Result<std::optional<ValueId>> decompose_gemm(GraphBuilder& builder, const Node& gemm,
+                                              std::span<const ValueId> operands) {
   const std::optional<ValueId> none;
   const bool weights = builder.constant_data(operands[1]) != nullptr;
   const bool transposed = gemm.attrs.integer("transA") != 0;
@@ -72,7 +72,7 @@ Result<std::optional<ValueId>> take_apart_gemm(GraphBuilder& builder, const Node
 }
 
 /// Treats groups of channels as channels; scale and shift of each channel follow.
-Result<ValueId> take_apart_group_norm(GraphBuilder& builder, const Node& node, std::span<const ValueId> operands) {
+Result<ValueId> decompose_group_norm(GraphBuilder& builder, const Node& node, std::span<const ValueId> operands) {
   const Ints extents = extents_of(builder, operands[0]);
   const int64_t groups = node.attrs.integer("num_groups");
   const int64_t rest = std::accumulate(extents.begin() + 1, extents.end(), int64_t{1}, std::multiplies<>());
@@ -94,7 +94,7 @@ Result<ValueId> take_apart_group_norm(GraphBuilder& builder, const Node& node, s
 }
 
 /// Turns blocks of pixels into channels, or the reverse.
-Result<ValueId> take_apart_rearrangement(GraphBuilder& builder, const Node& node, ValueId x) {
+Result<ValueId> decompose_rearrangement(GraphBuilder& builder, const Node& node, ValueId x) {
   const Ints from = extents_of(builder, x);
   const int64_t block = node.attrs.integer("blocksize");
   const bool depth_first = node.attrs.text("mode") == "DCR";
@@ -120,18 +120,18 @@ bool is_dense(const GraphBuilder& builder, ValueId value) {
 
 }  // namespace
 
-Result<std::optional<ValueId>> take_apart(GraphBuilder& builder, const Node& node, std::span<const ValueId> operands) {
+Result<std::optional<ValueId>> decompose(GraphBuilder& builder, const Node& node, std::span<const ValueId> operands) {
   const std::optional<ValueId> none;
   if (!node.op->domain.empty()) return none;
   const std::string& name = node.op->name;
-  if (name == "Gemm") return take_apart_gemm(builder, node, operands);
+  if (name == "Gemm") return decompose_gemm(builder, node, operands);
   if (operands.empty() ||
       !std::ranges::all_of(operands, [&](ValueId v) { return v != kNoValue && is_dense(builder, v); }))
     return none;
   const auto some = [](ValueId value) { return std::optional(value); };
-  if (name == "GroupNormalization") return take_apart_group_norm(builder, node, operands).map(some);
+  if (name == "GroupNormalization") return decompose_group_norm(builder, node, operands).map(some);
   if (name == "DepthToSpace" || name == "SpaceToDepth")
-    return take_apart_rearrangement(builder, node, operands[0]).map(some);
+    return decompose_rearrangement(builder, node, operands[0]).map(some);
   if (name == "Einsum") return einsum_product(builder, node, operands);
   return none;
 }

@@ -12,6 +12,6 @@ namespace isomer::onednn {
 /// normalizations become instance normalizations of groups; DepthToSpace and SpaceToDepth become transpositions. An
 /// Einsum of two operands becomes a product of matrices, unless a label is repeated in an operand or summed in only
 /// one.
-Result<std::optional<ValueId>> take_apart(GraphBuilder& builder, const Node& node, std::span<const ValueId> operands);
+Result<std::optional<ValueId>> decompose(GraphBuilder& builder, const Node& node, std::span<const ValueId> operands);
 
 }  // namespace isomer::onednn
