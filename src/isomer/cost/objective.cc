@@ -222,7 +222,7 @@ double Objective::operator()(const Metrics& metrics) const {
   return value;
 }
 
-double Objective::guided(const Metrics& metrics) const {
+double Objective::penalized(const Metrics& metrics) const {
   double excess = 0;  // sum over all limits, each relative to the limit
   for (const Limit& limit : limits_) {
     const double small = limit.small(metrics);

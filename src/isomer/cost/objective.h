@@ -33,7 +33,7 @@ class MetricExpression {
   size_t depth_ = 0;         // maximum number of values on the stack
 };
 
-/// Penalized objectives (`guided`) of this value or more mean that a limit is exceeded.
+/// Penalized objectives (`penalized`) of this value or more mean that a limit is exceeded.
 constexpr double kBeyondLimits = 1e30;
 
 class Objective {
@@ -50,7 +50,7 @@ class Objective {
   double operator()(const Metrics& metrics) const;
   /// Like operator(), but finite if a limit is exceeded: larger than any value within the limits, and larger the more
   /// is exceeded. A search that minimizes it gets from beyond the limits to within them.
-  double guided(const Metrics& metrics) const;
+  double penalized(const Metrics& metrics) const;
   bool within_limits(const Metrics& metrics) const;
   const std::string& text() const { return text_; }
   /// The text of each limit.

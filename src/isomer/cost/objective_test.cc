@@ -77,13 +77,15 @@ TEST(Objective, LimitsAreHard) {
 TEST(Objective, GuidesFromBeyondALimitToWithin) {
   Objective objective;
   ASSERT_TRUE(objective.add_limit("peak_bytes <= 100").has_value());
-  const auto guided = [&](double peak, double us) { return objective.guided({.latency_us = us, .peak_bytes = peak}); };
-  EXPECT_EQ(guided(100, 7), 7);
+  const auto penalized = [&](double peak, double us) {
+    return objective.penalized({.latency_us = us, .peak_bytes = peak});
+  };
+  EXPECT_EQ(penalized(100, 7), 7);
   EXPECT_TRUE(objective.within_limits({.peak_bytes = 100}));
   EXPECT_FALSE(objective.within_limits({.peak_bytes = 101}));
-  EXPECT_GT(guided(101, 7), kBeyondLimits);
-  EXPECT_GT(guided(102, 1), guided(101, 7)) << "what is nearer to the limit comes first, whatever it costs";
-  EXPECT_TRUE(std::isfinite(guided(1e15, 7)));
+  EXPECT_GT(penalized(101, 7), kBeyondLimits);
+  EXPECT_GT(penalized(102, 1), penalized(101, 7)) << "what is nearer to the limit comes first, whatever it costs";
+  EXPECT_TRUE(std::isfinite(penalized(1e15, 7)));
   EXPECT_EQ(objective.limits(), std::vector<std::string>{"peak_bytes <= 100"});
 }
 

@@ -27,8 +27,8 @@ std::optional<double> CostEvaluator::ratio(CostModel& costs, const Graph& curren
   const auto before = costs.metrics(current);
   const auto after = costs.metrics(candidate);
   if (!before || !after) return std::nullopt;
-  const double was = objective_.guided(*before);
-  const double is = objective_.guided(*after);
+  const double was = objective_.penalized(*before);
+  const double is = objective_.penalized(*after);
   if (!std::isfinite(is)) return 0;
   if (objective_.within_limits(*before) && !objective_.within_limits(*after)) return 0;
   if (!std::isfinite(was)) return std::numeric_limits<double>::infinity();

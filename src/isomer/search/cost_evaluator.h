@@ -24,7 +24,7 @@ class CostEvaluator : public Evaluator {
   bool foldable(const Graph& graph) override;
   const RefusedWeights* refused() const override;
   CostModel* costs() override { return &costs_; }
-  double objective(const Metrics& metrics) const override { return objective_.guided(metrics); }
+  double objective(const Metrics& metrics) const override { return objective_.penalized(metrics); }
   /// Returns the ratio of the objectives or, if the current graph exceeds a limit, of the penalized objectives. So a
   /// candidate that exceeds the limit by less is better, and one within the limit is better by a large factor. Returns
   /// 0 if the candidate exceeds a limit that the current graph keeps.
