@@ -5,7 +5,7 @@
 #include "isomer/onnx/export.h"
 #include "isomer/onnx/import.h"
 #include "isomer/optimize/rule_set.h"
-#include "isomer/search/everywhere.h"
+#include "isomer/search/exhaustive.h"
 
 namespace {
 
@@ -16,8 +16,8 @@ isomer::Status rewrite_each(const char* in, const std::filesystem::path& folder)
   ISOMER_TRY(const isomer::Model model, isomer::import_model(in));
   ISOMER_TRY(const isomer::RuleSet rules, isomer::usable_rules("", {}));
   for (const isomer::Rule& rule : rules.rules) {
-    const isomer::Everywhere rewritten =
-        isomer::apply_everywhere(model.graph, rule, isomer::Deadline::never(), nullptr, kRounds);
+    const isomer::ExhaustiveRewrite rewritten =
+        isomer::apply_exhaustively(model.graph, rule, isomer::Deadline::never(), nullptr, kRounds);
     if (!rewritten.changed) continue;
     ISOMER_TRY(const isomer::Graph folded, isomer::fold_constants(rewritten.graph));
     if (!isomer::exportable(model, folded)) continue;

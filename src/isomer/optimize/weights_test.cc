@@ -10,7 +10,7 @@
 #include "isomer/onnx/import.h"
 #include "isomer/ops/registry.h"
 #include "isomer/optimize/optimize.h"
-#include "isomer/search/everywhere.h"
+#include "isomer/search/exhaustive.h"
 
 namespace isomer {
 namespace {

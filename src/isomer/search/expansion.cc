@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "isomer/rules/rewrite.h"
-#include "isomer/search/everywhere.h"
+#include "isomer/search/exhaustive.h"
 #include "isomer/search/matches.h"
 #include "isomer/search/step.h"
 

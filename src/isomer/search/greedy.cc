@@ -9,7 +9,7 @@
 #include "isomer/base/stopwatch.h"
 #include "isomer/cost/objective.h"
 #include "isomer/rules/record.h"
-#include "isomer/search/everywhere.h"
+#include "isomer/search/exhaustive.h"
 #include "isomer/search/match_classes.h"
 #include "isomer/search/simplify.h"
 #include "isomer/search/step.h"
@@ -94,7 +94,7 @@ class Greedy {
       void (Greedy::*propose)(const Graph&, std::vector<NextGraph>&);
     };
     TraceScope scope(options_.observer.trace, "step", "step");
-    for (const auto& [name, propose] : {Kind{"tactics", &Greedy::tactics}, Kind{"rules", &Greedy::rules_everywhere},
+    for (const auto& [name, propose] : {Kind{"tactics", &Greedy::tactics}, Kind{"rules", &Greedy::rules_exhaustively},
                                         Kind{"rules at like places", &Greedy::rules_by_class}}) {
       for (bool again = true; again;) {
         const size_t refused = num_refused();
@@ -137,14 +137,14 @@ class Greedy {
     }
   }
 
-  void rules_everywhere(const Graph& current, std::vector<NextGraph>& out) {
+  void rules_exhaustively(const Graph& current, std::vector<NextGraph>& out) {
     for (const Rule& rule : rules_) {
       if (out_of_time()) return;
       if (!rule.choices.empty()) {
         for (const auto& places : settings_of(matches_of(current, rule))) offer_at(current, places, out);
         continue;
       }
-      Everywhere next = apply_everywhere(current, rule, end_, evaluator_.refused());
+      ExhaustiveRewrite next = apply_exhaustively(current, rule, end_, evaluator_.refused());
       report_.matches += next.matches;
       if (next.changed) offer(current, {rule.name, std::move(next.graph), {std::move(next.step)}}, out);
     }

@@ -3,7 +3,7 @@
 #include "isomer/cost/roofline.h"
 #include "isomer/eval/fold.h"
 #include "isomer/rules/builtin.h"
-#include "isomer/search/everywhere.h"
+#include "isomer/search/exhaustive.h"
 #include "isomer/search/simplify.h"
 #include "isomer/search/testing.h"
 
@@ -25,12 +25,12 @@ constexpr std::string_view kSteps = R"(
   z = Tanh(yu)
   return z)";
 
-TEST(Everywhere, LeavesOutStepsThatReadEachOther) {
+TEST(ExhaustiveRewrite, LeavesOutStepsThatReadEachOther) {
   const Graph graph = parsed(kSteps);
   const auto rules = rules_of(
       "rule batch (MatMul @x ?w)... => (Split axis=0 split=dims(@x, 0) (MatMul (Concat axis=0 @x) ?w)) "
       "where len(@x) >= 2 and weight(?w)");
-  const Everywhere out = apply_everywhere(graph, rules[0]);
+  const ExhaustiveRewrite out = apply_exhaustively(graph, rules[0]);
   ASSERT_TRUE(out.changed);
   EXPECT_TRUE(verify_graph(out.graph).has_value());
   // a w and b w become one product; t u and y u stay two, since y depends on t u.
@@ -38,9 +38,9 @@ TEST(Everywhere, LeavesOutStepsThatReadEachOther) {
   expect_same_meaning(graph, out.graph);
 }
 
-TEST(Everywhere, EndsWhereARuleGoesOnGrowing) {
+TEST(ExhaustiveRewrite, EndsWhereARuleGoesOnGrowing) {
   const auto rules = parse_rules("rule twice (Relu ?x) => (Relu (Relu ?x))").value();
-  const Everywhere out = apply_everywhere(parsed("input x: f32[4]\n y = Relu(x)\n return y"), rules[0]);
+  const ExhaustiveRewrite out = apply_exhaustively(parsed("input x: f32[4]\n y = Relu(x)\n return y"), rules[0]);
   EXPECT_TRUE(out.changed);
   EXPECT_LT(out.graph.nodes().size(), 2000U) << "2^30 without a limit";
 }

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "isomer/search/everywhere.h"
+#include "isomer/search/exhaustive.h"
 
 namespace isomer {
 namespace {
@@ -47,7 +47,7 @@ SearchResult simplify(const Graph& graph, std::span<const Rule> rules, const Sym
         return out;
       }
       if (std::any_of(rule.sources.begin(), rule.sources.end(), repeats)) continue;
-      Everywhere next = apply_everywhere(out.graph, rule, deadline, refused);
+      ExhaustiveRewrite next = apply_exhaustively(out.graph, rule, deadline, refused);
       out.report.matches += next.matches;
       if (!next.changed) continue;
       ++out.report.candidates;

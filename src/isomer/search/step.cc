@@ -1,7 +1,7 @@
 #include "isomer/search/step.h"
 
 #include "isomer/rules/record.h"
-#include "isomer/search/everywhere.h"
+#include "isomer/search/exhaustive.h"
 
 namespace isomer {
 

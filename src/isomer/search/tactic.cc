@@ -5,7 +5,7 @@
 
 #include "isomer/rules/record.h"
 #include "isomer/rules/rewrite.h"
-#include "isomer/search/everywhere.h"
+#include "isomer/search/exhaustive.h"
 #include "isomer/search/match_classes.h"
 #include "isomer/search/step.h"
 

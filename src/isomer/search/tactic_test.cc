@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "isomer/rules/builtin.h"
-#include "isomer/search/everywhere.h"
+#include "isomer/search/exhaustive.h"
 #include "isomer/search/testing.h"
 
 namespace isomer {

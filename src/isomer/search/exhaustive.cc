@@ -1,4 +1,4 @@
-#include "isomer/search/everywhere.h"
+#include "isomer/search/exhaustive.h"
 
 #include <algorithm>
 #include <set>
@@ -8,9 +8,9 @@
 
 namespace isomer {
 
-Everywhere apply_everywhere(const Graph& graph, const Rule& rule, const Deadline& deadline,
-                            const RefusedWeights* refused, int rounds) {
-  Everywhere out{graph, {.rule = rule.name, .rule_hash = rule.hash(), .ops_before = run_time_ops(graph)}};
+ExhaustiveRewrite apply_exhaustively(const Graph& graph, const Rule& rule, const Deadline& deadline,
+                                     const RefusedWeights* refused, int rounds) {
+  ExhaustiveRewrite out{graph, {.rule = rule.name, .rule_hash = rule.hash(), .ops_before = run_time_ops(graph)}};
   // Without this, rules that rearrange an expression (associativity) would never end.
   std::set<uint64_t> seen{graph.hash()};
   // Rules that duplicate what they match would exhaust the memory.

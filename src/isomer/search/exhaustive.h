@@ -9,14 +9,14 @@ namespace isomer {
 
 /// A graph after a rule was applied at all places, repeatedly until nothing new appears (or until `rounds`, the
 /// deadline, or a limit on growth is reached). Places where the rule would create a refused weight are skipped.
-struct Everywhere {
+struct ExhaustiveRewrite {
   Graph graph;
   SearchStep step;
   int64_t matches = 0;
   bool changed = false;
 };
-Everywhere apply_everywhere(const Graph& graph, const Rule& rule, const Deadline& deadline = Deadline::never(),
-                            const RefusedWeights* refused = nullptr, int rounds = 30);
+ExhaustiveRewrite apply_exhaustively(const Graph& graph, const Rule& rule, const Deadline& deadline = Deadline::never(),
+                                     const RefusedWeights* refused = nullptr, int rounds = 30);
 
 /// Returns the number of operators that depend on run-time inputs (not counting constants and inputs).
 size_t run_time_ops(const Graph& graph);
