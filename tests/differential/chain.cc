@@ -8,7 +8,7 @@
 namespace isomer::differential {
 namespace {
 
-constexpr size_t kMostNodes = 120;  // some rules grow a graph whenever they are applied
+constexpr size_t kMaxNodes = 120;  // some rules grow a graph whenever they are applied
 constexpr size_t kMatches = 6;
 
 /// One match of the rule, at random, applied.
@@ -42,7 +42,7 @@ std::vector<Step> rewrite(const RandomGraph& from, const std::vector<Rule>& rule
   std::vector<Step> steps;
   while (steps.size() < most) {
     const Graph& graph = steps.empty() ? from.graph : steps.back().graph;
-    if (graph.nodes().size() > kMostNodes) break;
+    if (graph.nodes().size() > kMaxNodes) break;
     std::optional<Step> next;
     if (steps.size() % 2 == 0) next = step(graph, from.planted, rng);
     if (!next) next = step(graph, all, rng);

@@ -13,7 +13,7 @@
 namespace isomer::differential {
 namespace {
 
-constexpr size_t kMostNames = 20;
+constexpr size_t kMaxNames = 20;
 
 struct Options {
   size_t graphs = 300;
@@ -47,7 +47,7 @@ void print(const Tally& tally, const std::vector<Rule>& rules, const Options& op
   for (const Rule& rule : rules)
     if (!tally.fired.contains(rule.name)) idle.push_back(rule.name);
   fmt::print("{} of {} rules were applied", tally.fired.size(), rules.size());
-  if (!idle.empty() && idle.size() <= kMostNames) fmt::print("; never: {}", fmt::join(idle, " "));
+  if (!idle.empty() && idle.size() <= kMaxNames) fmt::print("; never: {}", fmt::join(idle, " "));
   fmt::print("\n");
   Seeds where;
   for (const Finding& finding : tally.findings) {

@@ -13,7 +13,7 @@
 namespace isomer::differential {
 namespace {
 
-constexpr int64_t kMostElements = 2000;  // of a value that is read further
+constexpr int64_t kMaxElements = 2000;  // of a value that is read further
 
 int64_t elements(const Ints& dims) {
   return std::accumulate(dims.begin(), dims.end(), int64_t{1}, std::multiplies<>());
@@ -41,7 +41,7 @@ class Composer {
   const TensorType& type(ValueId value) const { return builder_.type(value); }
   Ints dims(ValueId value) const { return *concrete(*type(value).shape); }
   bool computable(ValueId value) const {
-    return type(value).dtype == element_ && concrete(*type(value).shape) && elements(dims(value)) <= kMostElements;
+    return type(value).dtype == element_ && concrete(*type(value).shape) && elements(dims(value)) <= kMaxElements;
   }
 
   /// One of the small graphs that the rule's source describes, if one is found soon.

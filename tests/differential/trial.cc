@@ -14,7 +14,7 @@ namespace {
 
 using Outcome = PairComparison::Outcome;
 
-constexpr size_t kMostSteps = 8;
+constexpr size_t kMaxSteps = 8;
 constexpr uint64_t kDraws = 20;
 
 std::vector<Tensor> inputs_of(const Graph& graph, uint64_t seed) { return draw_inputs(graph, seed % 2 == 0, seed); }
@@ -165,7 +165,7 @@ Rewritten rewritten(const std::vector<Rule>& rules, uint64_t seed) {
     from = random_graph(rules, hash_mix(seed, draw));
     if (run_reference(from.graph, inputs_of(from.graph, seed))) break;
   }
-  return {from, rewrite(from, rules, 1 + seed % kMostSteps, seed)};
+  return {from, rewrite(from, rules, 1 + seed % kMaxSteps, seed)};
 }
 
 void attempt(const std::vector<Rule>& rules, const std::vector<Executor>& executors, uint64_t seed, Tally& tally) {

@@ -25,7 +25,7 @@ from onnx import TensorProto, helper, numpy_helper
 LAYERS = 12
 WIDTH = 8192  # a weight has 8192 x 8192 floats: 256 MiB
 WEIGHT_BYTES = WIDTH * WIDTH * 4
-MOST_ANONYMOUS_MB = 300
+MAX_ANONYMOUS_MB = 300
 NODES = 5000
 
 
@@ -123,8 +123,8 @@ def check_heavy(folder: Path, isomer: str, roundtrip: str) -> list[str]:
     for what, command in {"optimize": optimize, "round trip": [roundtrip, str(before), str(after)]}.items():
         seconds, memory = watched(command)
         print(f"{what}, 3 GB of weights: {seconds:.1f} s, {memory:.0f} MB of anonymous memory at most", flush=True)
-        if memory > MOST_ANONYMOUS_MB:
-            wrong.append(f"{what}: {memory:.0f} MB of anonymous memory, above {MOST_ANONYMOUS_MB}")
+        if memory > MAX_ANONYMOUS_MB:
+            wrong.append(f"{what}: {memory:.0f} MB of anonymous memory, above {MAX_ANONYMOUS_MB}")
         onnx.checker.check_model(str(after))
         wrong += [f"{what}: {text}" for text in (same_weights(after), same_outputs(before, after)) if text]
         after.unlink()

@@ -75,8 +75,8 @@ class PipeErrors {
 }  // namespace
 
 Result<fs::path> follow_links(fs::path path) {
-  constexpr int kMostLinks = 40;  // the kernel's limit
-  for (int links = 0; links < kMostLinks; ++links) {
+  constexpr int kMaxLinks = 40;  // the kernel's limit
+  for (int links = 0; links < kMaxLinks; ++links) {
     // The target of such a link need not be a path, and a newly opened file may have another position than the open
     // one.
     if (own_descriptor(path)) return path;

@@ -19,8 +19,8 @@ std::optional<CodePoint> decode_utf8(std::string_view text) {
     if ((byte & 0xC0) != 0x80) return std::nullopt;
     value = value << 6 | (byte & 0x3F);
   }
-  constexpr char32_t kLeast[] = {0, 0, 0x80, 0x800, 0x10000};  // smaller values have a shorter encoding
-  if (!is_code_point(value) || value < kLeast[ones]) return std::nullopt;
+  constexpr char32_t kMin[] = {0, 0, 0x80, 0x800, 0x10000};  // smaller values have a shorter encoding
+  if (!is_code_point(value) || value < kMin[ones]) return std::nullopt;
   return CodePoint{value, static_cast<size_t>(ones)};
 }
 

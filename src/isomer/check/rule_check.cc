@@ -41,7 +41,7 @@ class RuleCheck {
       out_.how = unsure_;
     } else if (out_.instances == 0) {
       out_.how = "no instance within bounds";
-    } else if (out_.instances < bounds_.least_instances) {
+    } else if (out_.instances < bounds_.min_instances) {
       out_.how = fmt::format("only {} instances within bounds", out_.instances);
     } else if (const auto lack = shown_.lacks(shown_by_larger_); bounds_.wide && lack) {
       out_.how = fmt::format("too narrow: larger instances have '{}' with '{}', none within bounds has", lack->first,

@@ -23,7 +23,7 @@ struct CheckBounds {
   /// Number of additional larger instances, which are random: they can refute, but a pass does not depend on them.
   size_t sample = 40;
   /// A rule that applies to fewer instances is not tested.
-  size_t least_instances = 8;
+  size_t min_instances = 8;
   /// Whether a pass requires that the instances are not easier than larger ones.
   bool wide = true;
 };

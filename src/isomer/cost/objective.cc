@@ -21,7 +21,7 @@ constexpr std::array<Name, 7> kNames{{{"latency_us", &Metrics::latency_us},
                                       {"peak_bytes", &Metrics::peak_bytes},
                                       {"memory", &Metrics::peak_bytes}}};
 
-constexpr int kMostNested = 100;
+constexpr int kMaxNested = 100;
 
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
@@ -86,7 +86,7 @@ class MetricParser {
   }
 
   Status factor() {
-    if (nested_ >= kMostNested) return error("nested too deeply");
+    if (nested_ >= kMaxNested) return error("nested too deeply");
     ++nested_;
     Status status = nested_factor();
     --nested_;

@@ -7,7 +7,7 @@
 namespace isomer {
 namespace {
 
-constexpr double kMostReads = 16;  // the caches have reached a steady state by then
+constexpr double kMaxReads = 16;  // the caches have reached a steady state by then
 
 double half_power(double number) { return std::exp2(std::round(2 * std::log2(number)) / 2); }
 
@@ -46,7 +46,7 @@ WeightReads WeightReuse::of(size_t kernel) const {
   if (absence <= distance) return {.distance = is_first ? absence : distance};
   const double reads = half_power(static_cast<double>(readers.size()));
   return {.distance = is_first ? absence : distance,
-          .in_a_row = static_cast<int>(std::lround(std::min(reads, kMostReads))),
+          .in_a_row = static_cast<int>(std::lround(std::min(reads, kMaxReads))),
           .other_distance = is_first ? distance : absence};
 }
 

@@ -80,7 +80,7 @@ class FieldMapProbe {
   /// For a single element, relu passes all other tests of linearity.
   template <class Test>
   bool always(const Test& test) const {
-    for (size_t tested = 0; tested < kLeastElements; tested += map_.elements_)
+    for (size_t tested = 0; tested < kMinElements; tested += map_.elements_)
       if (!test()) return false;
     return true;
   }
@@ -170,7 +170,7 @@ class FieldMapProbe {
         std::ranges::all_of(map_.parts_, [](const FieldMap::Part& part) { return part.factor == Fp(1); });
   }
 
-  static constexpr size_t kLeastElements = 50;
+  static constexpr size_t kMinElements = 50;
   FieldMap& map_;
   Rng rng_;
 };

@@ -32,7 +32,7 @@ class Generalization {
       : base_(rule), plans_(plans), checker_(checker) {}
 
   std::optional<CheckedRule> run() {
-    least_ = std::min(std::max<size_t>(checker_.quick(base_).instances, 1), CheckBounds{}.least_instances);
+    min_instances_ = std::min(std::max<size_t>(checker_.quick(base_).instances, 1), CheckBounds{}.min_instances);
     for (const Rule& most : by_plan()) {
       if (!promising(most)) continue;
       if (auto found = confirmed(most)) return found;
@@ -77,7 +77,7 @@ class Generalization {
   bool promising(const Rule& rule) const {
     const RuleVerdict verdict = checker_.quick(rule);
     const bool rounds_otherwise = verdict.verdict == Verdict::Unknown && verdict.how.starts_with("rounds otherwise");
-    return verdict.verdict != Verdict::Refuted && verdict.instances >= least_ && !rounds_otherwise;
+    return verdict.verdict != Verdict::Refuted && verdict.instances >= min_instances_ && !rounds_otherwise;
   }
 
   /// Returns the results of halves of all relaxations, and of halves of those that keep axes, whichever applies to more
@@ -119,7 +119,7 @@ class Generalization {
   const Rule& base_;
   const RelaxationPlans& plans_;
   RuleChecker& checker_;
-  size_t least_ = 0;
+  size_t min_instances_ = 0;
 };
 
 }  // namespace

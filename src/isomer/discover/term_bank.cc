@@ -11,7 +11,7 @@ namespace isomer {
 namespace {
 
 /// Maximum size of an input: every term is evaluated completely.
-constexpr int kMostElements = 4096;
+constexpr int kMaxElements = 4096;
 
 uint64_t entry_key(uint32_t op, TypeId a, TypeId b) {
   return static_cast<uint64_t>(op) << 32 | static_cast<uint64_t>(a) << 16 | b;
@@ -116,7 +116,7 @@ Result<TermBank> TermBank::make(const Universe& universe, uint64_t seed) {
   for (const UniverseInput& input : universe.inputs) {
     double elements = 1;
     for (const int64_t dim : input.dims) elements *= static_cast<double>(dim);
-    if (elements > kMostElements) return fail("input ?{} has more than {} elements", input.name, kMostElements);
+    if (elements > kMaxElements) return fail("input ?{} has more than {} elements", input.name, kMaxElements);
   }
   for (uint32_t i = 0; i < universe.inputs.size(); ++i) {
     const UniverseInput& input = universe.inputs[i];

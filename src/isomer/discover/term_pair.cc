@@ -243,12 +243,12 @@ class Serializer {
 }  // namespace
 
 std::string pair_key(const TermPair& pair, const Universe& universe) {
-  constexpr size_t kMostFlips = 10;
+  constexpr size_t kMaxFlips = 10;
   std::vector<uint32_t> commutative;
   for (uint32_t i = 0; i < pair.nodes.size(); ++i) {
     const PairNode& node = pair.nodes[i];
     if (node.kind == PairNode::Kind::Apply && universe.ops[node.op].commutative && node.a != node.b &&
-        commutative.size() < kMostFlips)
+        commutative.size() < kMaxFlips)
       commutative.push_back(i);
   }
   std::string least;

@@ -122,7 +122,7 @@ class Attempts {
       if (!sizes.next()) break;
     }
     std::ranges::stable_sort(promising, std::greater<>(), &Promising::instances);
-    promising.resize(std::min(promising.size(), kMostTried));
+    promising.resize(std::min(promising.size(), kMaxTried));
     for (const Promising& each : promising) {
       auto found = generalize(each.rule, relaxations(each.rule), checker_);
       if (!found) continue;
@@ -228,7 +228,7 @@ class Attempts {
   Expr shape_expr(size_t variable) const { return call_expr("shape", {variable_expr(writer_.name(variable))}); }
 
   static constexpr size_t kEnough = 100;  // instances: other extents would hardly require less
-  static constexpr size_t kMostTried = 2;
+  static constexpr size_t kMaxTried = 2;
   const TermPair& pair_;
   const TermWriter& writer_;
   RuleChecker& checker_;

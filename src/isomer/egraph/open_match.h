@@ -17,8 +17,8 @@ struct OpenEquation {
 
 class OpenMatch {
  public:
-  OpenMatch(const TermGraph& graph, const TermIndex& index, const Direction& direction, size_t most_guesses)
-      : graph_(graph), index_(index), direction_(direction), guesses_left_(most_guesses) {}
+  OpenMatch(const TermGraph& graph, const TermIndex& index, const Direction& direction, size_t max_guesses)
+      : graph_(graph), index_(index), direction_(direction), guesses_left_(max_guesses) {}
 
   /// Calls `visit` with every completion of a binding for which the equations and the conditions of the rule hold. The
   /// bindings of named parts of the target are removed.

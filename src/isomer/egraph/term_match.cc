@@ -41,7 +41,7 @@ class TermMatcher {
           repeat(std::nullopt, [&] {
             with_root(*place.node, [&] {
               root(i + 1);
-              if (term.repeated && n + 1 < limits_.most_siblings) sibling(i, n + 1);
+              if (term.repeated && n + 1 < limits_.max_siblings) sibling(i, n + 1);
             });
           });
         });
@@ -73,7 +73,7 @@ class TermMatcher {
   }
 
   void finish() {
-    OpenMatch open(graph_, index_, direction_, limits_.most_guesses);
+    OpenMatch open(graph_, index_, direction_, limits_.max_guesses);
     open.complete(binding_, equations_, [&](Binding binding) {
       if (out_.size() < limits_.matches) out_.push_back({std::move(binding), roots_});
     });

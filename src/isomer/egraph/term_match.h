@@ -13,10 +13,10 @@ struct TermMatch {
 };
 
 struct TermMatchLimits {
-  size_t matches = 100;      ///< of one direction
-  size_t nodes = 20'000;     ///< maximum number tried against terms of the pattern
-  size_t most_siblings = 3;  ///< of a repeated source
-  size_t most_guesses = 32;  ///< maximum number of values tried for everything that matching leaves open
+  size_t matches = 100;     ///< of one direction
+  size_t nodes = 20'000;    ///< maximum number tried against terms of the pattern
+  size_t max_siblings = 3;  ///< of a repeated source
+  size_t max_guesses = 32;  ///< maximum number of values tried for everything that matching leaves open
 };
 
 /// Returns all matches whose conditions hold, up to the limits. `term...` as a root matches every sequence of siblings,

@@ -45,7 +45,7 @@ const std::vector<std::string>& engine_names() {
 
 Result<std::unique_ptr<Engine>> make_engine(const std::string& name, const EngineOptions& options) {
   if (options.threads < 1 || options.threads > 1024) return fail("{} threads: must be 1 to 1024", options.threads);
-  if (options.most_plans < 1) return fail("{} plans: must be at least 1", options.most_plans);
+  if (options.max_plans < 1) return fail("{} plans: must be at least 1", options.max_plans);
   if (options.dtype != DType::Float && name != "onednn")
     return fail("engine '{}' computes in f32 alone; {} needs the engine onednn", name, dtype_name(options.dtype));
   if (!options.provider.empty() && name != "ort")

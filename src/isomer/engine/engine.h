@@ -51,7 +51,7 @@ struct EngineOptions {
   bool optimize = true;
   /// The built-in runtime compiles a plan for every set of input extents. It keeps this many per model, the most
   /// recently used ones. Each holds the weights in its kernels' layouts.
-  size_t most_plans = 8;
+  size_t max_plans = 8;
   /// A call fails if it takes longer than this (for timing: longer than this beyond its time budget). If there is a
   /// deadline, a call fails after the deadline plus a grace period: `grace_seconds`, or ten times the longest call so
   /// far if that is longer.

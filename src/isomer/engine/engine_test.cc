@@ -160,7 +160,7 @@ TEST_P(EveryEngine, ManyThreadsRunAtATime) {
 }
 
 TEST_F(EngineTest, PlansAreDroppedWhileTheyRun) {
-  const auto ours = engine("onednn", {.most_plans = 1});
+  const auto ours = engine("onednn", {.max_plans = 1});
   const SessionId session = ours->load(model("matmul", kMatMul)).value();
   std::vector<std::thread> threads;
   std::array<int, 4> wrong{};
@@ -219,7 +219,7 @@ INSTANTIATE_TEST_SUITE_P(DISABLED_Packages, EveryEngine, testing::Values("openvi
 TEST_F(EngineTest, UnknownNamesAndOptionsAreRefused) {
   EXPECT_THAT(error_of(make_engine("tpu")), HasSubstr("there are: ort, openvino, onednn, reference"));
   EXPECT_THAT(error_of(make_engine("ort", {.threads = 0})), HasSubstr("0 threads"));
-  EXPECT_THAT(error_of(make_engine("onednn", {.most_plans = 0})), HasSubstr("0 plans"));
+  EXPECT_THAT(error_of(make_engine("onednn", {.max_plans = 0})), HasSubstr("0 plans"));
 }
 
 TEST_F(EngineTest, AProviderThatIsNotThereIsRefused) {

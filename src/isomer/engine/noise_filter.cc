@@ -22,11 +22,11 @@ float arithmetic() {
 
 Result<KernelTime> NoiseFilter::time(const Measure& measure) {
   constexpr double kHardlyLonger = 1.08;
-  constexpr int kMostTries = 8;
+  constexpr int kMaxTries = 8;
   constexpr double kPatience = 5;  // seconds of repeated measurements beyond those that were needed anyway
   KernelTime quietest;
-  double least = std::numeric_limits<double>::infinity();
-  for (int tries = 0; tries < kMostTries; ++tries) {
+  double min_longer = std::numeric_limits<double>::infinity();
+  for (int tries = 0; tries < kMaxTries; ++tries) {
     if (tries > 0 && repeated_seconds_ > first_seconds_ + kPatience) break;
     const Stopwatch watch;
     const double before = probe_();
@@ -36,8 +36,8 @@ Result<KernelTime> NoiseFilter::time(const Measure& measure) {
     (tries == 0 ? first_seconds_ : repeated_seconds_) += watch.seconds();
     const double longer = std::max(before, behind);
     if (longer <= kHardlyLonger * shortest_) return time;
-    if (longer < least) quietest = time;
-    least = std::min(least, longer);
+    if (longer < min_longer) quietest = time;
+    min_longer = std::min(min_longer, longer);
   }
   return quietest;
 }

@@ -13,9 +13,9 @@ namespace isomer {
 namespace {
 
 /// Maximum number of bytes by which a weight may exceed the weights that it is computed from.
-constexpr size_t kMostGrowth = size_t{64} << 20;
+constexpr size_t kMaxGrowth = size_t{64} << 20;
 /// Maximum number of bytes of computed weights that are kept.
-constexpr size_t kMostKept = size_t{256} << 20;
+constexpr size_t kMaxKept = size_t{256} << 20;
 
 using Elements = std::optional<Tensor>;
 
@@ -142,7 +142,7 @@ class Evaluation {
     for (uint32_t r = 0; r < node.num_results; ++r) {
       const TensorType& type = graph_.type(node.result(r));
       const auto dims = type.shape ? concrete(*type.shape) : std::nullopt;
-      if (dims && Tensor::byte_size(type.dtype, *dims) > kMostGrowth + operands)
+      if (dims && Tensor::byte_size(type.dtype, *dims) > kMaxGrowth + operands)
         return fail("{} is too large to be computed", type.str());
     }
     return {};
@@ -238,8 +238,8 @@ const Tensor* WeightCheck::computed(uint64_t value_hash) const {
 
 void WeightCheck::keep(uint64_t value_hash, const Tensor& tensor) {
   const size_t bytes = tensor.bytes().size();
-  if (bytes > kMostKept) return;
-  if (computed_bytes_ + bytes > kMostKept) {
+  if (bytes > kMaxKept) return;
+  if (computed_bytes_ + bytes > kMaxKept) {
     computed_.clear();
     computed_bytes_ = 0;
   }

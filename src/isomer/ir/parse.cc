@@ -80,8 +80,8 @@ class GraphParser {
     for (T& out : tensor.mutable_data<T>()) {
       const double value = next();
       if constexpr (std::is_integral_v<T>) {
-        constexpr auto kLeast = static_cast<double>(std::numeric_limits<T>::min());
-        if (!(value >= kLeast && value < -kLeast))
+        constexpr auto kMin = static_cast<double>(std::numeric_limits<T>::min());
+        if (!(value >= kMin && value < -kMin))
           return scan_.error(fmt::format("{} is out of the elements' range", value));
         out = static_cast<T>(value);
       } else {

@@ -14,9 +14,9 @@ namespace {
 
 /// Above this size, weights must be external: a protobuf message is limited to 2 GB, which includes the rest of the
 /// model.
-constexpr uint64_t kMostInside = uint64_t{1900} << 20;
+constexpr uint64_t kMaxInside = uint64_t{1900} << 20;
 /// Smaller tensors stay in the model, because engines read them (shapes, axes) before external files.
-constexpr size_t kLeastOutside = 1024;
+constexpr size_t kMinOutside = 1024;
 constexpr uint64_t kPage = 4096;
 
 class StringSink : public Sink {
@@ -41,7 +41,7 @@ uint64_t next_offset(uint64_t offset, size_t size) {
 }
 
 bool goes_outside(const Weight& weight) {
-  return weight.tensor.dtype() != DType::String && weight.tensor.bytes().size() >= kLeastOutside;
+  return weight.tensor.dtype() != DType::String && weight.tensor.bytes().size() >= kMinOutside;
 }
 
 /// A name for the external data of the model at `path`. Data of other content has another name.
@@ -78,7 +78,7 @@ Status write_files(const Model& model, const std::filesystem::path& path, const 
   uint64_t total = 0;
   for (const Weight& weight : draft.weights) total += weight.tensor.bytes().size();
   ISOMER_TRY(OutputFile file, OutputFile::open(path));
-  if (total <= (file.is_stream() ? kMostInside : std::min(options.external_above, kMostInside))) {
+  if (total <= (file.is_stream() ? kMaxInside : std::min(options.external_above, kMaxInside))) {
     ISOMER_CHECK(write_model(draft, file));
     return file.commit();
   }

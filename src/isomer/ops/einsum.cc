@@ -63,12 +63,12 @@ Result<EinsumEquation> parse_einsum(const std::string& attr, const std::vector<s
   const size_t arrow = text.find("->");
   std::string left = text.substr(0, arrow) + ",";
   EinsumEquation equation;
-  size_t most_hidden = 0;
+  size_t max_hidden = 0;
   for (size_t begin = 0, end = 0; (end = left.find(',', begin)) != std::string::npos; begin = end + 1) {
     const std::string term = left.substr(begin, end - begin);
     if (equation.operands.size() >= ranks.size()) return fail("Einsum '{}' got {} operands", attr, ranks.size());
     ISOMER_TRY(const size_t hidden, hidden_axes(term, ranks[equation.operands.size()]));
-    most_hidden = std::max(most_hidden, hidden);
+    max_hidden = std::max(max_hidden, hidden);
     ISOMER_TRY(EinsumTerm labels, parse_term(term, hidden));
     equation.operands.push_back(std::move(labels));
   }
@@ -77,7 +77,7 @@ Result<EinsumEquation> parse_einsum(const std::string& attr, const std::vector<s
     equation.result = implicit_result(equation.operands);
     return equation;
   }
-  ISOMER_TRY(equation.result, parse_term(std::string_view(text).substr(arrow + 2), most_hidden));
+  ISOMER_TRY(equation.result, parse_term(std::string_view(text).substr(arrow + 2), max_hidden));
   return equation;
 }
 

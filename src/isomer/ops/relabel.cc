@@ -38,7 +38,7 @@ class Grouping {
 
   std::vector<AxisGroup> groups() {
     while (i_ < left_.size() && j_ < right_.size()) {
-      auto group = next(kMostAxes, [](const Dim& a, const Dim& b) { return a == b; });
+      auto group = next(kMaxAxes, [](const Dim& a, const Dim& b) { return a == b; });
       if (!group) group = next(3, [&](const Dim& a, const Dim& b) { return scope_.implied(equal(a, b)); });
       if (!group) break;
       i_ += group->from.size();
@@ -61,16 +61,16 @@ class Grouping {
   }
 
  private:
-  static constexpr size_t kMostAxes = SIZE_MAX;
+  static constexpr size_t kMaxAxes = SIZE_MAX;
 
-  /// The next smallest group, of at most `most` axes in total.
+  /// The next smallest group, of at max_axes `max_axes` axes in total.
   template <class Equal>
-  std::optional<AxisGroup> next(size_t most, Equal equal_products) const {
-    const size_t most_from = left_.size() - i_;
-    const size_t most_to = right_.size() - j_;
-    for (size_t both = 2; both <= std::min(most, most_from + most_to); ++both) {
+  std::optional<AxisGroup> next(size_t max_axes, Equal equal_products) const {
+    const size_t max_from = left_.size() - i_;
+    const size_t max_to = right_.size() - j_;
+    for (size_t both = 2; both <= std::min(max_axes, max_from + max_to); ++both) {
       for (size_t n = 1; n < both; ++n) {
-        if (n > most_from || both - n > most_to) continue;
+        if (n > max_from || both - n > max_to) continue;
         AxisGroup group{run(left_, i_, n), run(right_, j_, both - n)};
         if (equal_products(product_over(from_, group.from), product_over(to_, group.to))) return group;
       }

@@ -20,11 +20,11 @@ Status compare(const OptimizeOptions& options, const Graph& graph, const Evaluat
 Result<Measured> time_against_model(const Graph& graph, const Evaluation& evaluation, const OptimizeOptions& options,
                                     const Deadline& deadline) {
   constexpr double kWide = 0.1;
-  constexpr int kMostRounds = 3;
+  constexpr int kMaxRounds = 3;
   options.progress("confirming the latency");
   PairedTimes times;
   Interval speedup;
-  for (int round = 0; round < kMostRounds && (round == 0 || !deadline.passed()); ++round) {
+  for (int round = 0; round < kMaxRounds && (round == 0 || !deadline.passed()); ++round) {
     ISOMER_TRY(auto more, evaluation.runs->time_against_model(graph, options.confirm));
     times.add(std::move(more));
     speedup = times.ratio(options.seed);
@@ -43,7 +43,7 @@ void decide_by_latency(const OptimizeOptions& options, OptimizeReport& report) {
 }
 
 /// How many times as good a graph must be by the costs. Measured kernels have errors, a roofline has none.
-double least_ratio(const OptimizeOptions& options) {
+double min_ratio(const OptimizeOptions& options) {
   const bool by_kernels =
       options.objective.is_latency() && options.costs.engine != "roofline" && !times_graphs(options);
   return by_kernels ? options.least_speedup : 1;
@@ -62,7 +62,7 @@ void decide_by_costs(const OptimizeOptions& options, bool better, bool into_limi
                                  report.measured->speedup.value);
   } else if (better) {
     report.outcome = fmt::format("cheaper {}; not measured", costs);
-  } else if (const double ratio = least_ratio(options); ratio > 1) {
+  } else if (const double ratio = min_ratio(options); ratio > 1) {
     report.outcome = fmt::format("what was found is not {:g} times as fast {}", ratio, costs);
   } else {
     report.outcome = fmt::format("no cheaper graph {}", costs);
@@ -142,8 +142,7 @@ Status confirm(const OptimizeOptions& options, const Model& model, const Graph& 
   if (report.measured && options.objective.is_latency() && !into_limits)
     decide_by_latency(options, report);
   else
-    decide_by_costs(options, evaluation.predicted_better(model.graph, found, least_ratio(options)), into_limits,
-                    report);
+    decide_by_costs(options, evaluation.predicted_better(model.graph, found, min_ratio(options)), into_limits, report);
   return {};
 }
 

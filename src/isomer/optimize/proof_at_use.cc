@@ -35,14 +35,14 @@ Deadline first_search_deadline(const OptimizeOptions& options, const RuleSet& ru
 
 Result<ProvedSteps> search_until_proved(const OptimizeOptions& options, const Graph& start, const Deadline& deadline,
                                         RuleSearch search, RuleSet& rules, SearchResult& found) {
-  constexpr size_t kMostSearches = 4;
+  constexpr size_t kMaxSearches = 4;
   const Stopwatch watch;
   ProvedSteps proofs;
   while (!options.allow_tested) {
     const size_t failed = proofs.not_proved.size();
     ISOMER_CHECK(prove_or_drop(start, found, rules, proofs));
     if (proofs.not_proved.size() == failed) break;
-    if (++proofs.searches == kMostSearches || deadline.passed()) drop_unproved(rules);
+    if (++proofs.searches == kMaxSearches || deadline.passed()) drop_unproved(rules);
     const double earlier = found.report.seconds;
     options.progress(
         fmt::format("searching again without {} rules that could not be proved", proofs.not_proved.size()));

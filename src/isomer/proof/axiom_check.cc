@@ -18,7 +18,7 @@
 namespace isomer {
 namespace {
 
-constexpr size_t kMostOperands = 3;
+constexpr size_t kMaxOperands = 3;
 constexpr uint64_t kSeed = 7;
 
 struct OperatorPattern {
@@ -34,8 +34,8 @@ std::vector<OperatorPattern> patterns_of(const OpDef& op) {
   if (op.role(1) == OperandRole::Indices) {
     for (int axis = 0; axis < 4; ++axis) texts.push_back(fmt::format("({} axis={} ?x0 {{?i}})", op.name, axis));
   } else {
-    const size_t most = std::min(op.max_operands, std::max(op.min_operands, kMostOperands));
-    for (size_t n = op.min_operands; n <= most; ++n) {
+    const size_t max_operands = std::min(op.max_operands, std::max(op.min_operands, kMaxOperands));
+    for (size_t n = op.min_operands; n <= max_operands; ++n) {
       std::string text = head;
       for (size_t i = 0; i < n; ++i) text += fmt::format(" ?x{}", i);
       texts.push_back(text + ")");

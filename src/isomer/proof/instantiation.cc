@@ -32,7 +32,7 @@ bool counts_up(const Rule& rule, const std::string& variable) {
 }
 
 /// Returns the smallest number that is allowed in a list; nothing if any is.
-std::optional<int64_t> least_entry(AttrDomain domain) {
+std::optional<int64_t> min_entry(AttrDomain domain) {
   switch (domain) {
     case AttrDomain::Starts:
     case AttrDomain::Ends:
@@ -377,7 +377,7 @@ SymbolicAttr Instantiation::unknown(const AttrDef& def, const AttrValue& value, 
       break;
   }
   std::vector<Dim> out;
-  const std::optional<int64_t> least = least_entry(def.domain);
+  const std::optional<int64_t> least = min_entry(def.domain);
   for (const int64_t entry : std::get<Ints>(value)) {
     if (lists_extents(def) && entry <= 0) {
       out.emplace_back(entry);

@@ -168,7 +168,7 @@ SymbolicList known_positions(Scope& scope, const Dims& items) {
     Dim first;
     Dim step;
   };
-  constexpr size_t kMostRuns = 32;
+  constexpr size_t kMaxRuns = 32;
   std::vector<Run> runs;
   for (size_t i = 0; i < items.size(); ++i) {
     const auto at = static_cast<int64_t>(i);
@@ -176,7 +176,7 @@ SymbolicList known_positions(Scope& scope, const Dims& items) {
     if (runs.empty() || !(runs.back().first + runs.back().step * Dim(at - runs.back().begin) == items[i]))
       runs.push_back({at, items[i], Dim(0)});
   }
-  if (runs.size() > kMostRuns) throw GaveUp{"a list of positions in no order"};
+  if (runs.size() > kMaxRuns) throw GaveUp{"a list of positions in no order"};
   const bool counts = runs.size() == 1 && runs[0].first.is(0) && (runs[0].step.is(1) || items.size() == 1);
   return {Dim(static_cast<int64_t>(items.size())),
           [&scope, runs](const Dim& index) {

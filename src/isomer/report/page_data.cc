@@ -12,8 +12,8 @@ using nlohmann::json;
 
 /// Longer texts would make the page large and say little.
 std::string shortened(const std::string& text) {
-  constexpr size_t kMost = 160;
-  return text.size() <= kMost ? text : text.substr(0, kMost) + " ...";
+  constexpr size_t kMaxLength = 160;
+  return text.size() <= kMaxLength ? text : text.substr(0, kMaxLength) + " ...";
 }
 
 /// "group=1 strides=[2,2]"; what opaque nodes carry for themselves is left out.

@@ -8,7 +8,7 @@ namespace isomer {
 namespace {
 
 /// Smaller differences of costs are rounding errors.
-constexpr double kLeastGain = 1e-9;
+constexpr double kMinGain = 1e-9;
 
 /// A graph that was taken from the queue, and its history. Every node of this search is one.
 struct State : SearchNode {
@@ -82,7 +82,7 @@ class Backtrack {
   void consider(const std::shared_ptr<const State>& state, size_t match) {
     const auto cost = expansion_.cost(*state, match);
     if (!cost) return;
-    const int uphill = *cost < state->settled - kLeastGain ? 0 : state->uphill + 1;
+    const int uphill = *cost < state->settled - kMinGain ? 0 : state->uphill + 1;
     if (options_.max_uphill > 0 && uphill > options_.max_uphill) return;
     if (!(*cost < expansion_.best().cost) && !within_cutoff(*cost)) return;
     const QueuedGraph candidate{{state, match, *cost}, uphill, expansion_.candidates()};

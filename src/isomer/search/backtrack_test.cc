@@ -38,7 +38,7 @@ TEST(Backtrack, AlphaOfOneIsGreedy) {
 TEST(Backtrack, FindsTheOptimumOfBruteForce) {
   const auto few = branch_rules();
   const Graph graph = parsed(kBranches);
-  const double optimum = least_cost(graph, few, roofline(), 2000);
+  const double optimum = min_cost(graph, few, roofline(), 2000);
   const BacktrackOptions exhaustive = {.alpha = std::numeric_limits<double>::infinity(),
                                        .max_uphill = 0,
                                        .limits = {.max_candidates = 10000, .max_growth = 9}};

@@ -15,7 +15,7 @@ TEST(Beam, UnlimitedItFindsTheOptimumOfBruteForce) {
   const auto found = beam_search(graph, rules, roofline(),
                                  {.width = kUnlimited, .limits = {.max_candidates = 10000, .max_growth = 9}});
   ASSERT_TRUE(found.has_value());
-  EXPECT_DOUBLE_EQ(found->cost_after, least_cost(graph, rules, roofline(), 2000));
+  EXPECT_DOUBLE_EQ(found->cost_after, min_cost(graph, rules, roofline(), 2000));
   EXPECT_LT(found->cost_after, found->cost_before);
   EXPECT_EQ(found->report.stop_reason, "exhausted");
   EXPECT_DOUBLE_EQ(*roofline()(found->graph), found->cost_after);

@@ -22,7 +22,7 @@ inline GraphCost roofline() {
 }
 
 /// The least cost of all graphs that the rules lead to, by building every one.
-inline double least_cost(const Graph& graph, std::span<const Rule> rules, const GraphCost& cost, size_t limit) {
+inline double min_cost(const Graph& graph, std::span<const Rule> rules, const GraphCost& cost, size_t limit) {
   std::map<uint64_t, Graph> seen{{graph.hash(), graph}};
   std::queue<uint64_t> pending;
   pending.push(graph.hash());

@@ -14,14 +14,14 @@ ExhaustiveRewrite apply_exhaustively(const Graph& graph, const Rule& rule, const
   // Without this, rules that rearrange an expression (associativity) would never end.
   std::set<uint64_t> seen{graph.hash()};
   // Rules that duplicate what they match would exhaust the memory.
-  const size_t most = 4 * graph.nodes().size() + 1000;
+  const size_t max_nodes = 4 * graph.nodes().size() + 1000;
   for (int round = 0; round < rounds && !deadline.passed(); ++round) {
     const std::vector<Match> matches = find_matches(out.graph, OpIndex(out.graph), rule, SIZE_MAX, &deadline);
     out.matches += static_cast<int64_t>(matches.size());
     if (matches.empty()) break;
     Rewritten next = apply_matches(out.graph, matches, refused);
     if (next.applied.empty() || !seen.insert(next.graph.hash()).second) break;
-    if (round > 0 && next.graph.nodes().size() > std::max(most, out.graph.nodes().size())) break;
+    if (round > 0 && next.graph.nodes().size() > std::max(max_nodes, out.graph.nodes().size())) break;
     for (const Match* match : next.applied)
       for (const ValueId root : match->roots) out.step.nodes.push_back(value_label(out.graph, root));
     out.step.moves.push_back(record_move(out.graph, next.applied, next.graph));

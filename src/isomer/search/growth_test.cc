@@ -17,7 +17,7 @@ namespace {
 
 /// Returns the roofline cost of a search's result. The budget is a number of graphs, so that every run has the same
 /// result.
-double least_cost(const Graph& graph, const RuleFile& file, const std::string& search) {
+double min_cost(const Graph& graph, const RuleFile& file, const std::string& search) {
   RooflineCost costs;
   const Objective latency;
   CostEvaluator evaluator(costs, latency);
@@ -51,14 +51,14 @@ TEST_P(Growth, MoreRulesMakeNothingWorse) {
   const RuleFile all = builtin_rule_file().value();
   for (const std::string network : {"sru", "squeezenet", "inception-e-1", "nasrnn", "resnet-blocks-2"}) {
     const Graph graph = build_model(network).value();
-    const double with_all = least_cost(graph, all, GetParam());
+    const double with_all = min_cost(graph, all, GetParam());
     EXPECT_LE(with_all, cost_before(graph));
     for (uint64_t seed = 0; seed < 4; ++seed) {
       const std::vector<size_t> order = shuffled(all.rules.size(), seed);
       double best = cost_before(graph);  // of all smaller sets
       for (const size_t quarters : {1, 2, 3}) {
         const RuleFile some = subset(all, std::span(order).first(order.size() * quarters / 4));
-        const double cost = least_cost(graph, some, GetParam());
+        const double cost = min_cost(graph, some, GetParam());
         EXPECT_LE(cost, 1.001 * best) << network << ", seed " << seed << ", " << some.rules.size() << " rules";
         best = std::min(best, cost);
       }
@@ -76,7 +76,7 @@ TEST_P(Growth, EveryBlockSavesAsMuchAsThoseBefore) {
     double most = 0;  // saved per block, in any smaller network
     for (const int blocks : sizes) {
       const Graph graph = build_model(family + std::to_string(blocks)).value();
-      const double saved = (cost_before(graph) - least_cost(graph, all, GetParam())) / blocks;
+      const double saved = (cost_before(graph) - min_cost(graph, all, GetParam())) / blocks;
       EXPECT_GE(saved, 0.99 * most) << family << blocks;
       most = std::max(most, saved);
     }

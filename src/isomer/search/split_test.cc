@@ -56,7 +56,7 @@ TEST(Split, CutsWhereNoMatchPasses) {
 
 /// Tries all ways to cut a graph in two: sets of nodes closed under their operands, with the first quarter and without
 /// the last. Returns the smallest sum of capacities of their border.
-int64_t least_cut(const Graph& graph, std::span<const Match> matches) {
+int64_t min_cut(const Graph& graph, std::span<const Match> matches) {
   const std::vector<NodeId> nodes = run_time_nodes(graph);
   const size_t n = nodes.size();
   const size_t forced = std::max<size_t>(1, n / 4);
@@ -113,7 +113,7 @@ TEST(Split, FirstCutIsTheLeastOfAll) {
             ++sum;
             break;
           }
-  EXPECT_EQ(sum, least_cut(graph, matches));
+  EXPECT_EQ(sum, min_cut(graph, matches));
 }
 
 }  // namespace

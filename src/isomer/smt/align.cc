@@ -5,7 +5,7 @@
 namespace isomer {
 namespace {
 
-constexpr size_t kMostTrials = 64;
+constexpr size_t kMaxTrials = 64;
 
 bool alike(const FactorNode& a, const FactorNode& b) {
   return a.kind == b.kind && a.name == b.name && a.index.size() == b.index.size() &&
@@ -56,7 +56,7 @@ class Alignment {
       const bool found = match(i + 1);
       used_[j] = false;
       if (found) return true;
-      if (trials_ > kMostTrials) return false;
+      if (trials_ > kMaxTrials) return false;
     }
     return false;
   }
@@ -79,7 +79,7 @@ class Alignment {
       IndexChange all = change_;
       for (size_t i = 0; i < left.size(); ++i) all.emplace(left[i], Dim::symbol(order[i]));
       if (check_(all, partner_)) return true;
-      if (++trials_ > kMostTrials) return false;
+      if (++trials_ > kMaxTrials) return false;
     } while (std::next_permutation(order.begin(), order.end()));
     return false;
   }

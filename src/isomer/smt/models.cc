@@ -5,7 +5,7 @@
 namespace isomer {
 namespace {
 
-constexpr size_t kMostModels = 64;
+constexpr size_t kMaxModels = 64;
 
 template <class T>
 void append_bytes(T value, std::string& key) {
@@ -96,7 +96,7 @@ void Models::to_front(size_t i) {
 }
 
 void Models::remember(Model model) {
-  if (models_.size() == kMostModels) models_.pop_back();
+  if (models_.size() == kMaxModels) models_.pop_back();
   models_.push_back(std::move(model));
   to_front(models_.size() - 1);
 }

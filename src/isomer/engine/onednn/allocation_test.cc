@@ -17,7 +17,7 @@ namespace {
 
 std::atomic<std::size_t> largest{0};  // bytes, since it was last set to 0
 std::atomic<std::size_t> live{0};
-std::atomic<std::size_t> most_live{0};
+std::atomic<std::size_t> max_live{0};
 
 void raise(std::atomic<std::size_t>& most, std::size_t value) {
   for (std::size_t seen = most; seen < value && !most.compare_exchange_weak(seen, value);) {
@@ -28,7 +28,7 @@ void* counted(std::size_t bytes, std::size_t alignment) {
   raise(largest, bytes);
   void* const block = std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
   if (block == nullptr) throw std::bad_alloc();
-  raise(most_live, live += ::malloc_usable_size(block));
+  raise(max_live, live += ::malloc_usable_size(block));
   return block;
 }
 
@@ -81,10 +81,10 @@ TEST(Allocation, OfTheFirstRunIsWhatThePlanTells) {
     const Plan plan = plan_of(graph, inputs);
     const ActivationMemory memory = plan.memory();
     const std::size_t before = live;
-    most_live = before;
+    max_live = before;
     ASSERT_TRUE(plan.run(inputs).has_value());
     // The inputs exist already. In addition to activations, a run has small tables for every kernel.
-    const std::size_t taken = most_live - before + memory.inputs;
+    const std::size_t taken = max_live - before + memory.inputs;
     EXPECT_GE(taken, memory.total());
     EXPECT_LE(taken, memory.total() + plan.kernels().size() * 4096);
   }

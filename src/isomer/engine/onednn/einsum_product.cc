@@ -75,13 +75,13 @@ class TwoTerms {
 
   /// Returns an operand as matrices whose rows and columns are counted by these labels.
   Result<ValueId> matrices(size_t operand, const EinsumTerm& rows, const EinsumTerm& columns) {
-    constexpr size_t kMostAxes = 3;  // with more, oneDNN has fewer kernels, and none from 12 axes on
+    constexpr size_t kMaxAxes = 3;  // with more, oneDNN has fewer kernels, and none from 12 axes on
     EinsumTerm labels = counted_;
     labels.insert(labels.end(), rows.begin(), rows.end());
     labels.insert(labels.end(), columns.begin(), columns.end());
     const Ints perm = order(equation_.operands[operand], labels);
     Ints extents = extents_of_labels(counted_);
-    if (extents.size() > kMostAxes) extents = {product(counted_)};
+    if (extents.size() > kMaxAxes) extents = {product(counted_)};
     extents.push_back(product(rows));
     extents.push_back(product(columns));
     ISOMER_TRY(const ValueId ordered, transposed(builder_, operands_[operand], perm));

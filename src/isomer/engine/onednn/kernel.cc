@@ -18,8 +18,8 @@ constexpr std::string_view kHarness = "harness";  // prefix of names that do not
 constexpr std::string_view kOperand = "operand";  // made by the harness
 constexpr std::string_view kResult = "result";
 constexpr int64_t kChannels = 16;  // a multiple of every block
-constexpr size_t kLeastBlockedRank = 3;
-constexpr size_t kMostRunsOfCycle = 2000;  // if weights need more copies than this, they are read in no time
+constexpr size_t kMinBlockedRank = 3;
+constexpr size_t kMaxRunsOfCycle = 2000;  // if weights need more copies than this, they are read in no time
 
 /// A window with stride 1 and without padding, over `axes` axes.
 Attrs window(size_t axes) {
@@ -58,7 +58,7 @@ class OneDnnHarness {
              graph.type(graph.node(reader).result()).rank() == type.rank();
     });
     if (run_.reorder_to != Layout::Plain && !taken) return named(builder_.input(type));
-    if (run_.reorder_to && type.rank() < kLeastBlockedRank) return part_of_rows(type);
+    if (run_.reorder_to && type.rank() < kMinBlockedRank) return part_of_rows(type);
     Shape extents = *type.shape;
     const int64_t channels = extents[1].value();
     extents[1] = kChannels;
@@ -138,7 +138,7 @@ onednn::Rotation::Options rotation_of(const KernelRun& run) {
   const size_t in_group = copies_in(near);
   const size_t groups = (copies_in(far) + in_group / 2) / in_group;
   const auto rounds = static_cast<size_t>(run.weights.in_a_row);
-  if (rounds == 1 || groups * in_group * rounds > kMostRunsOfCycle) return {.copies = copies_in(run.weights.distance)};
+  if (rounds == 1 || groups * in_group * rounds > kMaxRunsOfCycle) return {.copies = copies_in(run.weights.distance)};
   onednn::Rotation::Options options{.copies = in_group};
   options.groups = std::max(groups, size_t{2});
   options.rounds = rounds;
@@ -173,8 +173,8 @@ using Once = std::function<Result<double>()>;
 Result<std::vector<double>> settled_samples(const Once& once, size_t copies) {
   constexpr size_t kWarmup = 2, kMinRuns = 9, kMaxRuns = 60;
   constexpr double kSeconds = 0.04, kWarmupSeconds = 0.03;
-  constexpr double kLeastSeconds = 0.02;  // if caches matter: their contents change from one moment to the next
-  constexpr size_t kRounds = 8;           // until the third level of cache has reached a steady state
+  constexpr double kMinSeconds = 0.02;  // if caches matter: their contents change from one moment to the next
+  constexpr size_t kRounds = 8;         // until the third level of cache has reached a steady state
   Stopwatch watch;
   // Several rounds if they are short: then a copy was last read as long ago as a model's weights.
   for (size_t i = 0; i < kWarmup || (i < kRounds * copies && watch.seconds() < kWarmupSeconds); ++i)
@@ -184,7 +184,7 @@ Result<std::vector<double>> settled_samples(const Once& once, size_t copies) {
   const auto enough = [&] {
     if (samples.size() < kMinRuns) return false;
     return watch.seconds() >= kSeconds ||
-           (samples.size() >= kMaxRuns && (copies == 1 || watch.seconds() >= kLeastSeconds));
+           (samples.size() >= kMaxRuns && (copies == 1 || watch.seconds() >= kMinSeconds));
   };
   while (!enough()) {
     ISOMER_TRY(const double us, once());

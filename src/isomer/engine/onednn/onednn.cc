@@ -48,7 +48,7 @@ class OnednnEngine : public InProcessEngine {
   explicit OnednnEngine(const EngineOptions& options)
       : threads_(options.threads),
         dtype_(options.dtype),
-        most_plans_(options.most_plans),
+        max_plans_(options.max_plans),
         tuner_(onednn::make_tuner(true)),
         planner_(onednn::native_block()),
         noise_filter_(arithmetic_probe(options.threads)) {}
@@ -106,7 +106,7 @@ class OnednnEngine : public InProcessEngine {
   Result<std::shared_ptr<const Plan>> plan_for(SessionId session, const Model& model, std::span<const Tensor> inputs) {
     std::vector<TensorType> types;
     for (const Tensor& input : inputs) types.push_back(input.type());
-    PlanCache& plans = plans_.try_emplace(session, most_plans_).first->second;
+    PlanCache& plans = plans_.try_emplace(session, max_plans_).first->second;
     return plans.get(types, [&] { return make_plan(model.graph, types); });
   }
 
@@ -116,7 +116,7 @@ class OnednnEngine : public InProcessEngine {
 
   const int threads_;
   const DType dtype_;
-  const size_t most_plans_;
+  const size_t max_plans_;
   std::shared_ptr<onednn::Tuner> tuner_;
   const OnednnPlanner planner_;
   NoiseFilter noise_filter_;

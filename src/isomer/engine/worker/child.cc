@@ -186,10 +186,10 @@ std::string Child::end() {
 }
 
 std::string Child::log_tail() const {
-  constexpr off_t kMost = 2000;
+  constexpr off_t kMaxTail = 2000;
   const off_t size = ::lseek(log_, 0, SEEK_END);
-  std::string tail(static_cast<size_t>(std::min(std::max<off_t>(size, 0), kMost)), '\0');
-  const ssize_t read = ::pread(log_, tail.data(), tail.size(), std::max<off_t>(0, size - kMost));
+  std::string tail(static_cast<size_t>(std::min(std::max<off_t>(size, 0), kMaxTail)), '\0');
+  const ssize_t read = ::pread(log_, tail.data(), tail.size(), std::max<off_t>(0, size - kMaxTail));
   tail.resize(static_cast<size_t>(std::max<ssize_t>(read, 0)));
   tail.erase(tail.find_last_not_of(" \n") + 1);
   return tail;

@@ -2,7 +2,7 @@
 
 const SVG = "http://www.w3.org/2000/svg";
 /// Larger graphs are drawn around what changed.
-const MOST_NODES = 3000, HOPS = 3;
+const MAX_NODES = 3000, HOPS = 3;
 
 function element(tag, attributes = {}, ...children) {
   const made = document.createElement(tag);
@@ -26,7 +26,7 @@ function shortened(text, most) {
 /// The indices of the nodes to draw.
 function nodesToDraw(side) {
   const all = side.nodes.map((_, id) => id);
-  if (all.length <= MOST_NODES) return all;
+  if (all.length <= MAX_NODES) return all;
   let near = new Set(all.filter((id) => side.nodes[id].region !== null));
   for (let hop = 0; hop < HOPS; ++hop) {
     const next = new Set(near);
@@ -36,7 +36,7 @@ function nodesToDraw(side) {
     }
     near = next;
   }
-  return all.filter((id) => near.has(id)).slice(0, MOST_NODES);
+  return all.filter((id) => near.has(id)).slice(0, MAX_NODES);
 }
 
 /// One graph: draws itself, and shows a part of the picture.
