@@ -119,12 +119,12 @@ Choices reshape_choices(const AttrSite& site) {
       if (std::accumulate(shape.begin(), shape.end(), int64_t{1}, std::multiplies<>()) != total) continue;
       out.push_back({shape, true});
       for (size_t i = 0; i < rank; ++i) {
-        Ints odd = shape;
-        odd[i] = -1;
-        out.push_back({odd, false});
+        Ints special = shape;
+        special[i] = -1;
+        out.push_back({special, false});
         if (i >= extents.size() || extents[i] != shape[i]) continue;
-        odd[i] = 0;
-        out.push_back({odd, false});
+        special[i] = 0;
+        out.push_back({special, false});
       }
     }
   }

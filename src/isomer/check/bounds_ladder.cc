@@ -12,7 +12,7 @@ constexpr size_t kAny = InstanceBounds::kAny;
 struct Rung {
   Ints extents;
   size_t lengths = kAny;
-  size_t odd = kAny;
+  size_t non_default = kAny;
   size_t others = kAny;
   bool free_broadcasts = false;
 };
@@ -39,7 +39,7 @@ Ladder ladder(const std::vector<Rung>& rungs, size_t part, const PatternParts& p
   for (const Rung& rung : rungs) {
     InstanceBounds bounds{.extents = rung.extents,
                           .max_sequence = pattern.sequences ? rung.lengths : 1,
-                          .max_odd = pattern.attributes ? rung.odd : kAny,
+                          .max_non_default = pattern.attributes ? rung.non_default : kAny,
                           .max_others = rung.others,
                           .free_broadcasts = rung.free_broadcasts};
     if (out.rungs.empty() || !(out.rungs.back() == bounds)) out.rungs.push_back(std::move(bounds));
@@ -105,7 +105,7 @@ std::string bounds_text(const InstanceBounds& bounds) {
   if (bounds.extents.size() > 1 && bounds.max_others != kAny)
     out += fmt::format(", other than 2 <= {}", bounds.max_others);
   if (bounds.max_sequence > 1) out += fmt::format(", lengths <= {}", bounds.max_sequence);
-  if (bounds.max_odd != kAny) out += fmt::format(", odd attributes <= {}", bounds.max_odd);
+  if (bounds.max_non_default != kAny) out += fmt::format(", odd attributes <= {}", bounds.max_non_default);
   return out;
 }
 

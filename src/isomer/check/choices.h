@@ -11,9 +11,9 @@ class ChoiceBudget {
  public:
   /// The increment of each bounded count by one choice.
   struct Cost {
-    size_t odd = 0;      ///< attributes that are not plain
-    size_t numbers = 0;  ///< those of them that proofs treat as unknown (generality.h)
-    size_t others = 0;   ///< extents other than 2
+    size_t non_default = 0;  ///< attributes that are not plain
+    size_t numbers = 0;      ///< those of them that proofs treat as unknown (generality.h)
+    size_t others = 0;       ///< extents other than 2
   };
 
   ChoiceBudget(const InstanceBounds& bounds, size_t max_steps)
@@ -31,8 +31,8 @@ class ChoiceBudget {
   template <class Next>
   void spend(const Cost& cost, const Next& next) {
     const Cost before = spent_;
-    spent_ = {before.odd + cost.odd, before.numbers + cost.numbers, before.others + cost.others};
-    if (spent_.odd <= bounds_.max_odd && spent_.numbers <= bounds_.max_odd_numbers &&
+    spent_ = {before.non_default + cost.non_default, before.numbers + cost.numbers, before.others + cost.others};
+    if (spent_.non_default <= bounds_.max_non_default && spent_.numbers <= bounds_.max_non_default_numbers &&
         spent_.others <= bounds_.max_others)
       next();
     spent_ = before;

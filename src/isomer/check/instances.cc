@@ -268,10 +268,10 @@ class Generator {
   }
 
   /// Tries one value, whose extents of 1 may be free.
-  void value(Instance::Value value, bool odd, bool free_ones, FunctionRef<void(ValueId)> next) {
+  void value(Instance::Value value, bool non_default, bool free_ones, FunctionRef<void(ValueId)> next) {
     const auto others = std::ranges::count_if(
         *value.type.shape, [&](const Dim& dim) { return !(dim == Dim(2) || (free_ones && dim == Dim(1))); });
-    budget_.spend({.odd = odd ? 1U : 0U, .others = static_cast<size_t>(others)},
+    budget_.spend({.non_default = non_default ? 1U : 0U, .others = static_cast<size_t>(others)},
                   [&] { partial_.with_value(std::move(value), next); });
   }
 

@@ -53,13 +53,13 @@ Tensor constant_tensor(const Instance::Value& value);
 struct InstanceBounds {
   static constexpr size_t kAny = SIZE_MAX;
 
-  DType element = DType::Double;  ///< of all variables for which an operator does not require another type
-  size_t rank = 4;                ///< the largest rank among the variables
-  Ints extents = {1, 2, 3};       ///< of the variables
-  size_t max_sequence = 3;        ///< length of sequences, number of repetitions
-  size_t max_odd = kAny;          ///< maximum number of attributes that are not plain (attr_domains.h)
-  size_t max_odd_numbers = kAny;  ///< maximum number of those that proofs treat as unknown (generality.h)
-  size_t max_others = kAny;       ///< maximum number of extents of the variables that are not 2
+  DType element = DType::Double;          ///< of all variables for which an operator does not require another type
+  size_t rank = 4;                        ///< the largest rank among the variables
+  Ints extents = {1, 2, 3};               ///< of the variables
+  size_t max_sequence = 3;                ///< length of sequences, number of repetitions
+  size_t max_non_default = kAny;          ///< maximum number of attributes that are not plain (attr_domains.h)
+  size_t max_non_default_numbers = kAny;  ///< maximum number of those that proofs treat as unknown (generality.h)
+  size_t max_others = kAny;               ///< maximum number of extents of the variables that are not 2
   /// Operands that broadcast to an earlier one may also have extents of 1, which are not counted.
   bool free_broadcasts = false;
   uint64_t sample = 0;  ///< if not 0: generates a random part of the instances, with this seed

@@ -63,19 +63,19 @@ void NodeChoices::attribute(Site& site, size_t i) {
 
 void NodeChoices::any(const Site& site, const AttrDef& def, WithValue with) {
   const std::vector<AttrChoice>& choices = domain(site, def);
-  const ChoiceBudget::Cost odd = cost_of_odd(def);
+  const ChoiceBudget::Cost non_default = cost_of_non_default(def);
   for (const size_t c : budget_.order(choices.size())) {
     const AttrChoice& choice = choices[c];
     if (!budget_.step()) return;
-    budget_.spend(choice.plain ? ChoiceBudget::Cost{} : odd, [&] { with(choice.value); });
+    budget_.spend(choice.plain ? ChoiceBudget::Cost{} : non_default, [&] { with(choice.value); });
   }
 }
 
-ChoiceBudget::Cost NodeChoices::cost_of_odd(const AttrDef& def) const {
-  if (bounds_.max_odd_numbers == InstanceBounds::kAny) return {.odd = 1};
+ChoiceBudget::Cost NodeChoices::cost_of_non_default(const AttrDef& def) const {
+  if (bounds_.max_non_default_numbers == InstanceBounds::kAny) return {.non_default = 1};
   // In shapes, 0 and -1 are special, and proofs keep them fixed.
   const bool number = generality(def) != Generality::Fixed && !lists_extents(def);
-  return {.odd = 1, .numbers = number ? 1U : 0U};
+  return {.non_default = 1, .numbers = number ? 1U : 0U};
 }
 
 const std::vector<AttrChoice>& NodeChoices::domain(const Site& site, const AttrDef& def) {
@@ -119,10 +119,10 @@ void NodeChoices::expressed(const Site& site, const Expr& expr, const AttrDef& d
 void NodeChoices::determined(const Site& site, const std::string& name, const AttrDef& def, const AttrValue& value,
                              WithValue with) {
   if (!budget_.step()) return;
-  const bool odd = std::ranges::any_of(domain(site, def), [&](const AttrChoice& choice) {
+  const bool non_default = std::ranges::any_of(domain(site, def), [&](const AttrChoice& choice) {
     return !choice.plain && choice.value && *choice.value == value;
   });
-  budget_.spend(odd ? cost_of_odd(def) : ChoiceBudget::Cost{},
+  budget_.spend(non_default ? cost_of_non_default(def) : ChoiceBudget::Cost{},
                 [&] { partial_.bind_attr(name, from_attr(value), [&] { with(value); }); });
 }
 

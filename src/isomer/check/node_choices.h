@@ -43,7 +43,7 @@ class NodeChoices {
                   WithValue with);
   void finish(const Site& site);
   /// Returns the cost of giving the attribute a value that is not plain.
-  ChoiceBudget::Cost cost_of_odd(const AttrDef& def) const;
+  ChoiceBudget::Cost cost_of_non_default(const AttrDef& def) const;
   /// attr_domain(), computed once for all sites with the same result.
   const std::vector<AttrChoice>& domain(const Site& site, const AttrDef& def);
 

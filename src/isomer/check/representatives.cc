@@ -48,9 +48,9 @@ struct Pool {
 };
 
 std::vector<Pool> pools() {
-  return {{{.extents = {2, 3}, .max_sequence = 2, .max_odd = 1}, 0, 1500, 60},
-          {{.extents = {2, 3, 5}, .max_sequence = 3, .max_odd = 1}, 6, 300, 4},
-          {{.extents = {2, 4}, .max_sequence = 2, .max_odd = 3}, 4, 300, 4}};
+  return {{{.extents = {2, 3}, .max_sequence = 2, .max_non_default = 1}, 0, 1500, 60},
+          {{.extents = {2, 3, 5}, .max_sequence = 3, .max_non_default = 1}, 6, 300, 4},
+          {{.extents = {2, 4}, .max_sequence = 2, .max_non_default = 3}, 4, 300, 4}};
 }
 
 /// For rules with few instances: those within the bounds of the checker, the first ones and some at random.

@@ -73,11 +73,11 @@ class RuleCheck {
     // Floating-point instances are the most informative; the other types share their shapes.
     const size_t share = element == DType::Double || element == DType::Float ? 1 : 5;
     const size_t before = out_.instances;
-    std::optional<size_t> odd;  // the first ladder's bound on non-plain attributes
+    std::optional<size_t> non_default;  // the first ladder's bound on non-plain attributes
     for (size_t l = 0; l < ladders_.size() && out_.verdict != Verdict::Refuted; ++l) {
-      if (ladders_[l].for_attributes && odd == InstanceBounds::kAny) continue;
+      if (ladders_[l].for_attributes && non_default == InstanceBounds::kAny) continue;
       const auto bounds = sweep_ladder(ladders_[l], element, rank, share * ladders_[l].part, rungs[l]);
-      if (l == 0 && bounds) odd = bounds->max_odd;
+      if (l == 0 && bounds) non_default = bounds->max_non_default;
     }
     if (out_.verdict == Verdict::Refuted || rungs[0] == 0) return;
     const size_t larger = draw_sample(element, rank, bounds_.sample / share);

@@ -168,17 +168,17 @@ TEST(Instances, CoverEveryShapeOfTheirRank) {
   EXPECT_EQ(count_instances(rule("(Relu ?x) => ?x"), {.rank = 3, .extents = {1, 2}}), 8U);
 }
 
-TEST(Instances, CoverEveryAttributeAndCountTheOddOnes) {
+TEST(Instances, CoverEveryAttributeAndCountThoseThatAreNotDefaults) {
   EXPECT_EQ(count_instances(rule("(Transpose perm=?p ?x) => ?x"), {.rank = 3, .extents = {1}}), 6U);
   const Rule concat = rule("(Concat axis=?a ?x ?y) => (Concat axis=?a ?x ?y)");
   EXPECT_EQ(count_instances(concat, {.rank = 2, .extents = {1}}), 4U);  // axes 0, 1, -2, -1
-  EXPECT_EQ(count_instances(concat, {.rank = 2, .extents = {1}, .max_odd = 0}), 2U);
+  EXPECT_EQ(count_instances(concat, {.rank = 2, .extents = {1}, .max_non_default = 0}), 2U);
 }
 
 TEST(Instances, CoverEveryListOfPositions) {
   const Rule gather = rule("(Gather axis=0 ?x ?i) => ?x where weight(?i)");
   EXPECT_EQ(count_instances(gather, {.rank = 1, .extents = {2}}), 4U + 16U);  // -2, -1, 0, 1, and pairs of them
-  EXPECT_EQ(count_instances(gather, {.rank = 1, .extents = {2}, .max_odd = 0}), 2U + 4U);
+  EXPECT_EQ(count_instances(gather, {.rank = 1, .extents = {2}, .max_non_default = 0}), 2U + 4U);
 }
 
 TEST(Instances, CountExtentsOtherThanTwo) {

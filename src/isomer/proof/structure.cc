@@ -14,7 +14,7 @@ constexpr size_t kMaxRank = 4;
 constexpr size_t kMaxSteps = 400'000;
 constexpr size_t kMaxStructures = 300;
 /// The structure does not depend on the numbers: a few unusual ones are enough to find one instance of it.
-constexpr size_t kOddNumbers = 2;
+constexpr size_t kNonDefaultNumbers = 2;
 
 std::string attr_key(const AttrDef& def, const AttrValue* value) {
   if (value == nullptr) return def.name + "-";
@@ -71,7 +71,7 @@ std::vector<Listing> listings(const Rule& rule) {
   const auto add = [&](const Ints& extents, size_t lengths, bool free_broadcasts) {
     out.emplace_back(rule, InstanceBounds{.extents = extents,
                                           .max_sequence = lengths,
-                                          .max_odd_numbers = kOddNumbers,
+                                          .max_non_default_numbers = kNonDefaultNumbers,
                                           .free_broadcasts = free_broadcasts});
   };
   const bool sequences = std::ranges::any_of(rule.sources, repeats);

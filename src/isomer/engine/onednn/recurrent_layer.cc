@@ -54,9 +54,9 @@ Result<std::optional<RecurrentLayer>> read_recurrent(const Graph& graph, const N
   const std::optional<RecurrentLayer> none;
   const auto operands = graph.operands(node);
   const auto operand = [&](size_t i) { return i < operands.size() ? operands[i] : kNoValue; };
-  const bool odd = operand(kLengths) != kNoValue || operand(kPeephole) != kNoValue || flag(node, "layout") ||
-                   flag(node, "input_forget") || (node.attrs.has("clip") && node.attrs.real("clip") >= 0);
-  if (odd || !is_dense(graph, operand(kX)) || !is_dense(graph, node.result())) return none;
+  const bool non_default = operand(kLengths) != kNoValue || operand(kPeephole) != kNoValue || flag(node, "layout") ||
+                           flag(node, "input_forget") || (node.attrs.has("clip") && node.attrs.real("clip") >= 0);
+  if (non_default || !is_dense(graph, operand(kX)) || !is_dense(graph, node.result())) return none;
   RecurrentLayer layer{.cell = *cell_of(node.op->name),
                        .linear_before_reset = flag(node, "linear_before_reset"),
                        .direction = direction_of(node.attrs.text("direction")),
