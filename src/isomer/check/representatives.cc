@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "isomer/check/bounds_ladder.h"
-#include "isomer/check/traits.h"
+#include "isomer/check/features.h"
 #include "isomer/rules/match.h"
 #include "isomer/rules/rewrite.h"
 
@@ -17,17 +17,17 @@ constexpr size_t kMaxRank = 4;
 
 struct Candidate {
   Instance instance;
-  Traits shows;
+  Features shows;
 };
 
-bool counts_from_the_back(const Traits& traits) {
-  return std::ranges::any_of(traits, [](const std::string& trait) { return trait.ends_with("< 0"); });
+bool counts_from_the_back(const Features& features) {
+  return std::ranges::any_of(features, [](const std::string& feature) { return feature.ends_with("< 0"); });
 }
 
 /// Returns the features of an instance other than its attributes: its rank, its size, and the number of distinct
 /// extents.
-Traits shown_by(const Instance& instance) {
-  Traits out = traits_of(instance);
+Features shown_by(const Instance& instance) {
+  Features out = features_of(instance);
   out.insert(fmt::format("rank {}", instance.max_rank()));
   out.insert(fmt::format("{} values", instance.values.size()));
   std::set<int64_t> extents;
@@ -91,10 +91,10 @@ void add_candidates(const Rule& rule, DType element, const Pool& pool, bool appl
 
 /// Returns the candidate with the largest number of features that are not covered; of several, the one with the largest
 /// number of features, and of these the first.
-size_t best(const std::vector<Candidate>& all, const Traits& covered) {
+size_t best(const std::vector<Candidate>& all, const Features& covered) {
   const auto news = [&](const Candidate& candidate) {
     return static_cast<size_t>(
-        std::ranges::count_if(candidate.shows, [&](const std::string& trait) { return !covered.contains(trait); }));
+        std::ranges::count_if(candidate.shows, [&](const std::string& feature) { return !covered.contains(feature); }));
   };
   size_t best = 0;
   std::pair<size_t, size_t> most{0, 0};
@@ -114,7 +114,7 @@ std::vector<Representative> chosen(const Rule& rule, std::vector<Candidate> all,
       std::ranges::any_of(all, [](const Candidate& each) { return !counts_from_the_back(each.shows); });
   if (from_the_front) std::erase_if(all, [](const Candidate& each) { return counts_from_the_back(each.shows); });
   std::vector<Representative> out;
-  Traits covered;
+  Features covered;
   while (!all.empty() && out.size() < count) {
     const size_t next = best(all, covered);
     const Candidate candidate = std::move(all[next]);

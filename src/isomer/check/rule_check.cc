@@ -7,8 +7,8 @@
 
 #include "isomer/check/bounds_ladder.h"
 #include "isomer/check/coverage.h"
+#include "isomer/check/features.h"
 #include "isomer/check/graph_pair.h"
-#include "isomer/check/traits.h"
 #include "isomer/rules/match.h"
 #include "isomer/rules/rewrite.h"
 
@@ -55,8 +55,8 @@ class RuleCheck {
 
   std::string describe() const {
     std::string out = fmt::format("{} instances: {}", out_.instances, covered_.str());
-    const Traits most = shown_.most();
-    if (!most.empty()) out += fmt::format("; at once {}", fmt::join(most, ", "));
+    const Features largest = shown_.largest();
+    if (!largest.empty()) out += fmt::format("; at once {}", fmt::join(largest, ", "));
     if (drawn_ > 0) out += fmt::format("; besides, {} larger ones at random", drawn_);
     return out + "; chance of error: degree / 2^61 an instance";
   }
@@ -113,7 +113,7 @@ class RuleCheck {
       if (!result.applied) continue;
       ++tried;
       out_.instances += result.fresh ? 1 : 0;
-      shown_.add(traits_of(instance));
+      shown_.add(features_of(instance));
     }
     if (tried > 0) covered_.add(bounds, tried);
   }
@@ -130,7 +130,7 @@ class RuleCheck {
         if (out_.verdict == Verdict::Refuted) return false;
         if (result.applied && result.fresh) {
           ++tried;
-          shown_by_larger_.add(traits_of(instance));
+          shown_by_larger_.add(features_of(instance));
         }
         return ++drawn < kPerDraw;
       });
@@ -197,8 +197,8 @@ class RuleCheck {
   RuleVerdict out_;
   Coverage covered_;
   std::map<uint64_t, bool> tried_;  // by hash of the graph: whether the rule applied
-  ShownTraits shown_;
-  ShownTraits shown_by_larger_;
+  ShownFeatures shown_;
+  ShownFeatures shown_by_larger_;
   size_t drawn_ = 0;
   std::string unsure_;
 };

@@ -1,4 +1,4 @@
-#include "isomer/check/traits.h"
+#include "isomer/check/features.h"
 
 #include <algorithm>
 
@@ -15,7 +15,7 @@ bool is_identity(const Ints& perm) {
   return true;
 }
 
-void add_list(const std::string& name, const AttrDef& def, const Ints& list, Traits& out) {
+void add_list(const std::string& name, const AttrDef& def, const Ints& list, Features& out) {
   if (def.name == "perm" ? is_identity(list) : all_equal(list, 0) || all_equal(list, 1)) return;
   out.insert(name);
   if (std::ranges::any_of(list, [](int64_t element) { return element < 0; })) out.insert(name + " < 0");
@@ -28,21 +28,21 @@ std::string variable_of(const Instance::Value& value) {
   return value.name.substr(0, value.name.find_last_not_of("0123456789") + 1);
 }
 
-void add_wide(const Instance& instance, Traits& out) {
-  Traits narrow;
+void add_wide(const Instance& instance, Features& out) {
+  Features narrow;
   for (const Instance::Value& value : instance.values) {
     if (value.kind == Instance::Value::Kind::Result || value.name.empty()) continue;
     const Shape& shape = *value.type.shape;
     const bool wide = !shape.empty() && std::ranges::find(shape, Dim(1)) == shape.end();
     (wide ? out : narrow).insert(variable_of(value) + " wide");
   }
-  std::erase_if(out, [&](const std::string& trait) { return narrow.contains(trait); });
+  std::erase_if(out, [&](const std::string& feature) { return narrow.contains(feature); });
 }
 
 }  // namespace
 
-Traits traits_of(const Instance& instance) {
-  Traits out;
+Features features_of(const Instance& instance) {
+  Features out;
   add_wide(instance, out);
   for (const Instance::Node& node : instance.nodes) {
     for (const auto& [attr, value] : node.attrs.entries()) {
@@ -60,21 +60,21 @@ Traits traits_of(const Instance& instance) {
   return out;
 }
 
-void ShownTraits::add(const Traits& traits) {
-  if (!sets_.insert(traits).second) return;
-  for (auto a = traits.begin(); a != traits.end(); ++a)
-    for (auto b = a; b != traits.end(); ++b) pairs_.emplace(*a, *b);
+void ShownFeatures::add(const Features& features) {
+  if (!sets_.insert(features).second) return;
+  for (auto a = features.begin(); a != features.end(); ++a)
+    for (auto b = a; b != features.end(); ++b) pairs_.emplace(*a, *b);
 }
 
-std::optional<std::pair<std::string, std::string>> ShownTraits::lacks(const ShownTraits& other) const {
+std::optional<std::pair<std::string, std::string>> ShownFeatures::lacks(const ShownFeatures& other) const {
   for (const auto& pair : other.pairs_)
     if (!pairs_.contains(pair)) return pair;
   return std::nullopt;
 }
 
-Traits ShownTraits::most() const {
-  const auto found = std::ranges::max_element(sets_, {}, &Traits::size);
-  return found == sets_.end() ? Traits{} : *found;
+Features ShownFeatures::largest() const {
+  const auto found = std::ranges::max_element(sets_, {}, &Features::size);
+  return found == sets_.end() ? Features{} : *found;
 }
 
 }  // namespace isomer
