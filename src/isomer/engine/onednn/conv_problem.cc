@@ -70,7 +70,7 @@ bool has_empty_windows(const ConvProblem& problem) {
   return false;
 }
 
-/// Returns whether oneDNN 2.7 computes a wrong result because another value is added. Its convolution by matrix
+/// Returns whether oneDNN 2.6.3 computes a wrong result because another value is added. Its convolution by matrix
 /// products reads wrong elements of that value if channels are innermost, which is the case for a single channel in any
 /// layout. Its batched one omits the bias if a window contains only padding.
 bool is_wrong(const ConvProblem& problem, const dnnl::convolution_forward::primitive_desc& desc, const PostOps& posts) {

@@ -37,7 +37,7 @@ Dims row_major_strides(const Dims& dims) {
 
 Desc plain_desc(const Dims& dims, ElementType type) { return {dims, type, row_major_strides(dims)}; }
 Desc strided_desc(const Dims& dims, const Dims& strides, ElementType type) {
-  // OneDNN 2.7 does not recognize row-major elements, and computes nothing, if the strides of axes of extent 1 differ
+  // OneDNN 2.6.3 does not recognize row-major elements, and computes nothing, if the strides of axes of extent 1 differ
   // from those of row-major elements.
   const Desc desc(dims, type, strides);
   return lies_plain(desc) ? plain_desc(dims, type) : desc;

@@ -154,7 +154,7 @@ TEST_P(Layers, SumsOfProducts) {
 
 INSTANTIATE_TEST_SUITE_P(Random, Layers, testing::Range(0, 32));
 
-// Cases that oneDNN 2.7 computes wrongly, or has no fast kernel for, if they are passed on unchanged.
+// Cases that oneDNN 2.6.3 computes wrongly, or has no fast kernel for, if they are passed on unchanged.
 TEST(Layers, Corners) {
   for (const char* text : {
            "input x: f32[1,20]\ns = f32[20]{seed 1}\nt = Tanh(x)\ny = PRelu(t, s)\nreturn y",

@@ -135,7 +135,7 @@ Result<bool> lower_binary(Builder& builder, const Group& group) {
       return dnnl::binary::primitive_desc(what, posts->attr, builder.engine(), true);
     });
   };
-  // If blocks are padded, oneDNN 2.7 computes wrong elements, at least with vectors of 8.
+  // If blocks are padded, oneDNN 2.6.3 computes wrong elements, at least with vectors of 8.
   const auto unpadded = [](const Desc& desc) {
     return has_padding(desc) ? plain_desc(desc.dims(), desc.data_type()) : desc;
   };

@@ -21,8 +21,8 @@ Result<bool> lower_prelu(Builder& builder, const Group& group) {
       return dnnl::prelu_forward::primitive_desc(what, scratch_by_user(), builder.engine(), true);
     });
   };
-  // Slopes with all extents are converted to other layouts. With one slope per element, oneDNN 2.7 writes beyond padded
-  // blocks, and computes some elements twice if it overwrites x.
+  // Slopes with all extents are converted to other layouts. With one slope per element, oneDNN 2.6.3 writes beyond
+  // padded blocks, and computes some elements twice if it overwrites x.
   const bool full = slopes == dims;
   const auto fits = [&](const std::optional<dnnl::prelu_forward::primitive_desc>& prelu) {
     return prelu && !is_reference(prelu->impl_info_str()) && !(full && has_padding(prelu->src_desc())) &&
