@@ -8,7 +8,7 @@
 namespace isomer::capi {
 namespace {
 
-/// Writes as much of a text as fits, without half a character at the end.
+/// Writes as much of a text as fits. A character that does not fit is left out completely.
 void write_message(isomer_error* error, std::string_view text) {
   if (error == nullptr) return;
   size_t size = std::min(text.size(), sizeof(error->message) - 1);

@@ -1,14 +1,15 @@
 #ifndef ISOMER_CAPI_ISOMER_H
 #define ISOMER_CAPI_ISOMER_H
-/* Isomer for programs in C and whatever calls C: runs ONNX models, and optimizes them. docs/reference/interfaces.md has
- * examples.
+/* Isomer for programs in C, and in languages that can call C: runs and optimizes ONNX models.
+ * docs/reference/interfaces.md has examples.
  *
- * Every function that can fail returns a status (ISOMER_OK is 0) and, where `error` is not NULL, writes what went wrong
- * there: a text that is empty on success. Pointers and sizes are checked; a bad one gives ISOMER_BAD_ARGUMENT. What
- * cannot be checked must hold: pointers point to as much as is said, handles are not used once released.
+ * Every function that can fail returns a status; ISOMER_OK is 0. If `error` is not NULL, the function also writes a
+ * message there, which is empty on success. Pointers and sizes are checked; a bad one returns ISOMER_BAD_ARGUMENT. The
+ * caller must ensure what cannot be checked: a pointer points to as many bytes as stated, and a handle is not used
+ * after its release.
  *
- * Handles share no state. Different handles may be used by different threads at the same time, and so may one handle,
- * but for its release. Texts are UTF-8 and end with a 0. */
+ * Handles share no state. Several threads may use different handles, or the same handle, at the same time; a release
+ * must not overlap with another use. Texts are UTF-8 and end with a 0. */
 
 #include <stddef.h>
 #include <stdint.h>
@@ -26,17 +27,17 @@ extern "C" {
 /* Statuses. */
 enum {
   ISOMER_OK = 0,
-  ISOMER_BAD_ARGUMENT = 1, /* the caller's mistake: NULL, a wrong count, size, type or option */
-  ISOMER_FAILED = 2,       /* it could not be done: a file that is no model, an engine that is not there, ... */
-  ISOMER_TOO_SMALL = 3,    /* an output does not fit its buffer; the sizes that are needed have been stored */
+  ISOMER_BAD_ARGUMENT = 1, /* the caller's mistake: NULL, or a wrong count, size, type or option */
+  ISOMER_FAILED = 2,       /* the call failed: the file is not a model, the engine is missing, ... */
+  ISOMER_TOO_SMALL = 3,    /* an output does not fit its buffer; the required sizes are stored */
   ISOMER_NO_MEMORY = 4,
-  ISOMER_BUG = 5 /* Isomer's own mistake; please report it */
+  ISOMER_BUG = 5 /* a bug of Isomer; please report it */
 };
 
-/* Element types, numbered as in ONNX. Those that are not listed pass under their ONNX numbers, but for texts (8).
- * Elements of less than 8 bits are packed, low bits first. */
+/* Element types, with the numbers of ONNX. Types that are not listed have their ONNX numbers too, except texts (8),
+ * which are not supported. Elements with fewer than 8 bits are packed, low bits first. */
 enum {
-  ISOMER_UNDEFINED = 0, /* no tensor, or not known before a run */
+  ISOMER_UNDEFINED = 0, /* not a tensor, or not known before a run */
   ISOMER_FLOAT = 1,
   ISOMER_UINT8 = 2,
   ISOMER_INT8 = 3,
@@ -54,7 +55,7 @@ enum {
 
 #define ISOMER_MAX_RANK 16
 
-/* The caller's room for an error's text; a longer one is cut off. */
+/* The caller's buffer for the message of an error; a longer message is cut off. */
 typedef struct isomer_error {
   char message[1024];
 } isomer_error;
@@ -63,76 +64,77 @@ typedef struct isomer_error {
 typedef struct isomer_type {
   int32_t dtype;
   int32_t rank;                     /* -1: not known before a run */
-  int64_t extents[ISOMER_MAX_RANK]; /* the first `rank` count; -1: may differ from run to run */
+  int64_t extents[ISOMER_MAX_RANK]; /* only the first `rank` are used; -1: may differ from run to run */
 } isomer_type;
 
-/* An input or output of a model. `name` belongs to the model and lives as long. */
+/* An input or output of a model. `name` belongs to the model and is valid until its release. */
 typedef struct isomer_value {
   const char* name;
   isomer_type type;
   int32_t has_default; /* 1: an input that a run may leave out */
 } isomer_value;
 
-/* An input of a run: dense elements, the last axis fastest, aligned as an element is in C. One that is all zeros leaves
- * the input out, so that it has the model's default. */
+/* An input of a run: dense elements in row-major order, aligned as an element is in C. If the struct is all zeros, the
+ * input is left out and has the model's default. */
 typedef struct isomer_input {
-  isomer_type type; /* all extents given */
-  const void* data; /* may be NULL where bytes is 0 */
-  size_t bytes;     /* exactly isomer_type_bytes of the type */
+  isomer_type type; /* must have all extents */
+  const void* data; /* may be NULL if bytes is 0 */
+  size_t bytes;     /* must equal isomer_type_bytes of the type */
 } isomer_input;
 
 /* An output of a run. The caller sets `data` and `capacity`; the run sets `type` and `bytes`. */
 typedef struct isomer_output {
   isomer_type type;
-  void* data;      /* may be NULL where capacity is 0 */
-  size_t capacity; /* bytes that fit into data */
-  size_t bytes;    /* bytes that the output takes */
+  void* data;      /* may be NULL if capacity is 0 */
+  size_t capacity; /* size of data in bytes */
+  size_t bytes;    /* size of the output in bytes */
 } isomer_output;
 
 /* A model loaded on an engine. */
 typedef struct isomer_model isomer_model;
 
-/* The version of the library, such as "0.1.0"; static. */
+/* Returns the version of the library, such as "0.1.0"; the text is static. */
 ISOMER_API const char* isomer_version(void);
 
-/* Bytes that a tensor of this type takes; all of its extents must be given. */
+/* Stores the size in bytes of a tensor of this type, which must have all extents. */
 ISOMER_API int isomer_type_bytes(const isomer_type* type, size_t* bytes, isomer_error* error);
 
-/* Loads the ONNX file `path` on an engine: "onednn" (the built-in runtime; also for NULL), "reference" (slow, and
- * right), "ort" or "openvino" (in a separate Python process; the environment's ISOMER_PYTHON may name the Python).
- * `threads`, 1 to 1024, is how many work on one run; "reference" takes one alone. The file must stay until the model is
- * released. *model is for isomer_release; NULL on failure. */
+/* Loads the ONNX file `path` on an engine: "onednn" (the built-in runtime, also used if `engine` is NULL), "reference"
+ * (exact but slow), "ort" or "openvino" (in a separate Python process; the environment variable ISOMER_PYTHON may name
+ * the Python). `threads`, from 1 to 1024, is the number of threads of one run; "reference" always uses one. The file
+ * must exist until the model is released. Release *model by isomer_release; it is NULL on failure. */
 ISOMER_API int isomer_load(const char* path, const char* engine, int threads, isomer_model** model,
                            isomer_error* error);
 
-/* Releases a model; NULL is fine. No run of it may be going on. */
+/* Releases a model; NULL is allowed. No run of the model may be in progress. */
 ISOMER_API void isomer_release(isomer_model* model);
 
-/* How many inputs and outputs the model has. */
+/* Store the number of inputs or outputs of the model. */
 ISOMER_API int isomer_input_count(const isomer_model* model, size_t* count, isomer_error* error);
 ISOMER_API int isomer_output_count(const isomer_model* model, size_t* count, isomer_error* error);
 
-/* The input or output at `index`, in the model's order. */
+/* Store the input or output at `index`, in the model's order. */
 ISOMER_API int isomer_get_input(const isomer_model* model, size_t index, isomer_value* value, isomer_error* error);
 ISOMER_API int isomer_get_output(const isomer_model* model, size_t index, isomer_value* value, isomer_error* error);
 
-/* Runs the model once on all inputs, in its order (those with a default may be left out, see isomer_input), and copies
- * its outputs, in its order, to the caller's buffers. The inputs are read in place, the buffers written when the run is
- * over. A run with input types that are new to the model compiles it for them first, on "onednn" for as long as
- * seconds; later ones find that again. Any number of threads may run one model at a time ("ort" lets them wait for one
- * another). On ISOMER_TOO_SMALL `type` and `bytes` of every output are set, and the outputs that fit are written; on
- * any other failure nothing is. */
+/* Runs the model once and copies its outputs to the caller's buffers. Inputs and outputs are in the model's order;
+ * inputs with a default may be left out (see isomer_input). Inputs are read in place. Buffers are written at the end of
+ * the run. The first run with new input types compiles the model for them, which can take seconds on "onednn"; later
+ * runs reuse the result. Any number of threads may run one model at the same time; on "ort" their runs take turns. On
+ * ISOMER_TOO_SMALL, `type` and `bytes` of every output are set, and the outputs that fit are written. On any other
+ * failure nothing is written. */
 ISOMER_API int isomer_run(isomer_model* model, const isomer_input* inputs, size_t num_inputs, isomer_output* outputs,
                           size_t num_outputs, isomer_error* error);
 
-/* Searches for an equivalent model that is faster, and writes it to `output`; without a significant gain, that is the
- * input. `options` is NULL or a JSON object; docs/reference/options.md lists its keys. `output` may be NULL with
- * {"dry_run": true}. Where `report` is not NULL, *report becomes the report that `isomer optimize --json` prints, for
- * isomer_free_text; NULL on failure. Takes as long as the time budget of the options, and some seconds more. */
+/* Searches for an equivalent model that is faster, and writes it to `output`. Without a significant gain, the output is
+ * the input. `options` is NULL or a JSON object; docs/reference/options.md lists its keys. `output` may be NULL with
+ * {"dry_run": true}. If `report` is not NULL, *report becomes the report that `isomer optimize --json` prints; release
+ * it by isomer_free_text. It is NULL on failure. The call takes the time budget of the options and some seconds more.
+ */
 ISOMER_API int isomer_optimize(const char* input, const char* output, const char* options, char** report,
                                isomer_error* error);
 
-/* Releases a text that a function here gave; NULL is fine. */
+/* Releases a text that a function of this header returned; NULL is allowed. */
 ISOMER_API void isomer_free_text(char* text);
 
 #ifdef __cplusplus

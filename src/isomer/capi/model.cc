@@ -1,4 +1,4 @@
-// Models of the C interface: loading, asking, running.
+// Models of the C interface: loading, queries, runs.
 
 #include <algorithm>
 #include <memory>
@@ -26,7 +26,7 @@ using isomer::capi::or_fail_with;
 using isomer::capi::Outcome;
 
 struct isomer_model {
-  /// Inputs or outputs, with their types as C has them.
+  /// Describes inputs or outputs in the types of C.
   struct Values {
     const std::vector<isomer::DeclaredValue>* declared = nullptr;
     std::vector<isomer_type> c_types = {};
@@ -94,12 +94,12 @@ int get(const isomer_model* model, Values isomer_model::*values, size_t index, i
   });
 }
 
-/// Whether an input of a run asks for the model's default.
+/// Returns whether an input of a run asks for the model's default.
 bool is_left_out(const isomer_input& input) {
   return input.type.dtype == ISOMER_UNDEFINED && input.data == nullptr && input.bytes == 0;
 }
 
-/// The caller's inputs, which fit the model's types, without those that are left out.
+/// Returns the caller's inputs that are not left out, after checking them against the model's types.
 Result<std::vector<isomer::NamedTensor>> read_inputs(const isomer_model& model, const isomer_input* inputs,
                                                      size_t num_inputs) {
   const auto& declared = model.loaded->inputs();

@@ -1,4 +1,4 @@
-// The C interface of models, as C would call it: runs on every engine of this process, and every mistake of a caller.
+// Tests the C interface of models: runs on every engine in this process, and every mistake that a caller can make.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -64,7 +64,7 @@ class CModel : public testing::Test {
     return {.type = {}, .data = elements.data(), .capacity = sizeof(elements), .bytes = 0};
   }
 
-  /// A run on one input that has to fail before it starts; gives the status.
+  /// Runs on one input; the run must fail before it starts. Returns the status.
   int run_on(isomer_model* model, const isomer_input& in) {
     std::array<float, 6> y{}, z{};
     std::array<isomer_output, 2> outputs = {room(y), room(z)};
@@ -179,7 +179,7 @@ TEST_P(CEngine, ThreadsRunOneModelAtATime) {
   for (size_t t = 0; t < wrong.size(); ++t) {
     threads.emplace_back([&, t] {
       for (int i = 0; i < 50; ++i) {
-        // Two sets of extents, so that one thread plans while another runs.
+        // There are two sets of extents, so that one thread plans while another runs.
         const int64_t rows = 1 + (i + static_cast<int64_t>(t)) % 2;
         const std::vector<float> x(static_cast<size_t>(2 * rows), static_cast<float>(i));
         const isomer_input in = input(ISOMER_FLOAT, {rows, 2}, x);

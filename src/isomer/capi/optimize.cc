@@ -15,7 +15,7 @@ namespace {
 Result<OptimizeOptions> read_arguments(const char* input, const char* output, const char* options) {
   ISOMER_CHECK(given(input, "input"));
   OptimizeOptions read;
-  read.costs.engine = "onednn";  // as isomer_load, and without a Python
+  read.costs.engine = "onednn";  // the default of isomer_load; it needs no Python
   read.input = input;
   if (output != nullptr) read.output = output;
   if (options != nullptr) ISOMER_CHECK(read_options(options, read));
@@ -23,7 +23,7 @@ Result<OptimizeOptions> read_arguments(const char* input, const char* output, co
   return read;
 }
 
-/// A copy for isomer_free_text.
+/// Returns a copy for isomer_free_text.
 char* text_for_c(const std::string& text) {
   auto* const copy = static_cast<char*>(std::malloc(text.size() + 1));
   if (copy == nullptr) throw std::bad_alloc();
@@ -43,7 +43,7 @@ int isomer_optimize(const char* input, const char* output, const char* options, 
     const auto done = isomer::optimize(*read);
     if (!done) return fail_with(ISOMER_FAILED, "{}", done.error().message);
     if (report == nullptr) return {};
-    constexpr auto kReplace = nlohmann::json::error_handler_t::replace;  // of what is no UTF-8 in a file's name
+    constexpr auto kReplace = nlohmann::json::error_handler_t::replace;  // a file name may not be UTF-8
     *report = text_for_c(to_json(*done).dump(-1, ' ', false, kReplace));
     return {};
   });

@@ -22,7 +22,7 @@ namespace {
 using nlohmann::json;
 using testing::HasSubstr;
 
-/// f c + (1 - f) z, which the rule factor-gate makes z + f (c - z).
+/// f c + (1 - f) z, which the rule factor-gate rewrites to z + f (c - z).
 constexpr const char* kGate =
     "input f: f32[N,16]\n input c: f32[N,16]\n input z: f32[N,16]\n one = f32[] {1}\n"
     " a = Mul(f, c)\n g = Sub(one, f)\n b = Mul(g, z)\n y = Add(a, b)\n return y";

@@ -8,7 +8,7 @@
 namespace isomer::capi {
 namespace {
 
-/// The element type of a number; an Error where no data of that type crosses the border.
+/// Returns the element type with this number; an Error if its data cannot cross the border.
 Result<DType> dtype_of(int32_t number) {
   const auto dtype = dtype_from_onnx(number);
   if (!dtype || *dtype == DType::Undefined) return fail("{} is no element type", number);
@@ -17,7 +17,7 @@ Result<DType> dtype_of(int32_t number) {
   return *dtype;
 }
 
-/// How elements must be aligned: as numbers of their width in C, of which complex ones have two.
+/// Returns the alignment of elements: that of a C number of the same width; complex elements are two such numbers.
 size_t alignment(DType dtype) {
   const bool complex = dtype == DType::Complex64 || dtype == DType::Complex128;
   return std::max<size_t>(1, dtype_bits(dtype) / (complex ? 16 : 8));
@@ -52,7 +52,7 @@ Result<size_t> type_bytes(const isomer_type& type) {
   const std::span<const int64_t> extents(type.extents, static_cast<size_t>(type.rank));
   for (size_t i = 0; i < extents.size(); ++i)
     if (extents[i] < 0) return fail("extent {} is {}: must not be negative", i, extents[i]);
-  // A product is only as large as it seems where no factor is 0.
+  // A product with a factor 0 is 0, however large the other factors are.
   if (std::ranges::find(extents, 0) != extents.end()) return 0;
   unsigned __int128 bits = dtype_bits(dtype);
   for (const int64_t extent : extents) {
@@ -71,7 +71,7 @@ Result<Tensor> view_of(const isomer_input& input) {
     return fail("data is not aligned to {} bytes", alignment(dtype));
   const std::span<const std::byte> elements(static_cast<const std::byte*>(input.data), bytes);
   if (dtype == DType::Bool) ISOMER_CHECK(check_bools(elements));
-  // The caller owns the data: a pointer without a count says that somebody does.
+  // The caller owns the data. A shared pointer without a reference count expresses this.
   const std::shared_ptr<const void> owner(std::shared_ptr<const void>(), &input);
   return Tensor::view(dtype, {input.type.extents, input.type.extents + input.type.rank}, elements, owner);
 }

@@ -1,5 +1,5 @@
 #pragma once
-// Types and tensors of the C interface as Isomer's, and the other way round; whatever the caller gave is checked.
+// Converts types and tensors between Isomer and the C interface, and checks those that the caller gives.
 
 #include "isomer/base/result.h"
 #include "isomer/capi/isomer.h"
@@ -7,20 +7,19 @@
 
 namespace isomer::capi {
 
-/// A type for C. An Error where it has more axes than there is room for.
+/// Returns a type for C. An Error if it has more axes than the struct can hold.
 Result<isomer_type> c_type(const TensorType& type);
 
-/// Bytes of a tensor of a concrete type. An Error where the type is none or does not cross the border.
+/// Returns the size of a tensor of a concrete type. An Error if there is no such type or it cannot cross the border.
 Result<size_t> type_bytes(const isomer_type& type);
 
-/// The caller's elements as a Tensor, which must not outlive them.
+/// Returns a Tensor over the caller's elements, which must live longer.
 Result<Tensor> view_of(const isomer_input& input);
 
-/// Whether a tensor can be given to the caller.
+/// Returns whether a tensor can be given to the caller.
 Status crosses(const Tensor& tensor);
 
-/// Sets type and size of an output to those of a tensor that crosses, and copies the elements where they fit. Returns
-/// whether they do.
+/// Sets type and size of an output to those of a tensor, and copies the elements if they fit. Returns whether they fit.
 bool store(const Tensor& tensor, isomer_output& output);
 
 }  // namespace isomer::capi

@@ -8,7 +8,7 @@ namespace {
 
 using nlohmann::json;
 
-/// Adds an option by the kind of its domain.
+/// Adds an option according to its domain.
 class OptionAdder {
  public:
   OptionAdder(CLI::App& command, const Option& option) : command_(command), option_(option) {}

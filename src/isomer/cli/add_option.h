@@ -1,5 +1,5 @@
 #pragma once
-// Options of the table (optimize/options_table.h) on the command line.
+// Adds options of the table (optimize/options_table.h) to a command.
 
 #include <CLI/CLI.hpp>
 #include <span>
@@ -8,11 +8,11 @@
 
 namespace isomer {
 
-/// Adds an option that sets the value where that is kept. It must outlive the command.
+/// Adds an option that sets its variable. The variable must outlive the command.
 CLI::Option* add_option(CLI::App& command, const Option& option);
 void add_each(CLI::App& command, std::span<const Option> options);
 
-/// Lets an option that takes one text be given many times.
+/// Allows an option that takes one text to be repeated.
 CLI::Option* repeatable(CLI::Option* option);
 
 }  // namespace isomer

@@ -10,7 +10,7 @@
 namespace isomer {
 namespace {
 
-/// What is wrong with a command line that names no command of `app`, or one that there is not; else nothing.
+/// Returns the error of a command line that names no command or an unknown command of `app`; otherwise nothing.
 std::string wrong_command(const CLI::App& app) {
   std::vector<std::string> names;
   for (const CLI::App* command : app.get_subcommands({})) names.push_back(command->get_name());
@@ -21,7 +21,7 @@ std::string wrong_command(const CLI::App& app) {
                      fmt::join(names, ", "));
 }
 
-/// Help and version are done; all else is a usage error.
+/// Help and version are successes; everything else is a usage error.
 int explain(const CLI::App& app, const CLI::ParseError& error) {
   if (error.get_exit_code() == 0) return app.exit(error);
   const CLI::App* chosen = &app;
@@ -53,7 +53,7 @@ int run_program(int argc, const char* const* argv) {
   } catch (const std::bad_alloc&) {
     fmt::print(stderr, "isomer: out of memory\n");
     return kBadInput;
-  } catch (const std::system_error& error) {  // fmt::print, where standard output cannot be written
+  } catch (const std::system_error& error) {  // thrown by fmt::print if standard output cannot be written
     fmt::print(stderr, "isomer: {}\n", error.what());
     return kBadInput;
   }

@@ -1,4 +1,4 @@
-// isomer rules axioms: what operators mean to proofs.
+// isomer rules axioms: shows what proofs know about operators.
 
 #include "isomer/base/parallel.h"
 #include "isomer/base/progress.h"

@@ -1,4 +1,4 @@
-// isomer bench: how long a model takes, or two against each other.
+// isomer bench: measures the latency of one model or compares those of two.
 
 #include <memory>
 #include <optional>
@@ -28,16 +28,16 @@ struct BenchOptions {
   bool json = false;
 };
 
-/// Microseconds of every run of each model, and how two compare.
+/// Microseconds of every run of each model, and the ratio of two models.
 struct Samples {
   std::vector<std::vector<double>> of_model;
   std::optional<Interval> ratio;
-  std::vector<PrecisionLoss> losses = {};  ///< of each model, in other elements than f32
+  std::vector<PrecisionLoss> losses = {};  ///< of each model, if the engine does not compute in f32
 };
 
 using Inputs = std::vector<std::vector<NamedTensor>>;  // by model
 
-/// What each model loses by the engine's elements.
+/// Returns the loss of each model by the engine's precision.
 Result<std::vector<PrecisionLoss>> losses_of(const BenchOptions& options, Engine& engine,
                                              std::span<const std::vector<NamedTensor>> inputs) {
   std::vector<PrecisionLoss> losses;
@@ -62,7 +62,7 @@ Result<Inputs> draw_inputs(const BenchOptions& options, FileUses& uses) {
   return inputs;
 }
 
-/// One more run of each model, after a first one that fills the caches.
+/// Traces one more run of each model, after a first one that fills the caches.
 Status trace_runs(const BenchOptions& options, Engine& engine, const Inputs& inputs) {
   Trace trace(options.models[0]);
   for (size_t i = 0; i < options.models.size(); ++i) {

@@ -32,7 +32,7 @@ class Cli : public testing::Test {
     wrong_ = model("wrong", "y = MatMul(x, w)\n z = Sigmoid(y)");
   }
 
-  /// A model of [N,8] x [8,4] with this body; its output is z.
+  /// Writes a model of [N,8] x [8,4] with this body; its output is z.
   std::string model(const std::string& name, const std::string& body, const std::string& outputs = "z") const {
     auto graph = parse_graph("input x: f32[N,8]\n w = f32[8,4]{seed 1}\n " + body + "\n return " + outputs, find_op);
     EXPECT_TRUE(graph.has_value()) << (graph ? "" : graph.error().message);
@@ -221,7 +221,7 @@ TEST_F(Cli, InspectTellsThePlannedMemory) {
 }
 
 TEST_F(Cli, InspectShowsEveryOpsetImport) {
-  // Messages of protobuf may be concatenated: this adds an import of com.example at version 3.
+  // Messages of protobuf may be concatenated; this adds an import of com.example at version 3.
   const std::string import =
       "\x42\x0f\x0a\x0b"
       "com.example\x10\x03";
@@ -277,10 +277,10 @@ TEST_F(Cli, OptimizeWritesItsReportAsAPageOrAsJson) {
   EXPECT_THAT(report("report.html"), StartsWith("<!doctype html>"));
 }
 
-/// The spans of a trace, checked to be within those around them.
+/// Returns the spans of a trace, after checking that each is within those around it.
 std::vector<json> nested_spans(const fs::path& file) {
   std::vector<json> spans;
-  std::map<int, std::vector<double>> ends;  // of the spans around, by thread
+  std::map<int, std::vector<double>> ends;  // of the enclosing spans, by thread
   const json trace = json::parse(read_file(file).value());
   for (const json& event : trace["traceEvents"]) {
     if (event["ph"] != "X") continue;
@@ -306,7 +306,7 @@ TEST_F(Cli, TracesTheKernelsOfARun) {
     const Outcome outcome = isomer_program(arguments);
     ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
     const std::vector<json> spans = nested_spans(file);
-    std::map<int, double> reached;  // the end of what is covered, by thread
+    std::map<int, double> reached;  // the end of the covered time, by thread
     std::multiset<std::string> names;
     for (const json& span : spans) {
       names.insert(span["name"].get<std::string>());

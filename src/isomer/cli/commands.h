@@ -1,5 +1,5 @@
 #pragma once
-// The commands of the program. A command is one file that defines add_NAME, and a line here and in commands.cc.
+// The commands of the program. A command is a file that defines add_NAME, with a line here and in commands.cc.
 
 #include <CLI/CLI.hpp>
 #include <vector>

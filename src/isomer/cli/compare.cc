@@ -1,4 +1,4 @@
-// isomer compare: do two models compute the same?
+// isomer compare: checks whether two models compute the same.
 
 #include "isomer/eval/compare.h"
 
@@ -31,12 +31,13 @@ struct CompareOptions {
   bool json = false;
 };
 
-/// Two graphs for one function round differently: in bf16, with 8 bits, a few roundings (2^-9 each) by its end.
+/// Tolerance. Two graphs of one function round differently. In bf16, with 8 bits, the difference is a few roundings
+/// (2^-9 each).
 double tolerance(const CompareOptions& options) {
   return options.tolerance_given.value_or(options.engine.options.dtype == DType::Float ? 1e-4 : 0x1p-6);
 }
 
-/// The worst of one output over all inputs.
+/// The largest difference of one output over all inputs.
 struct Row {
   std::string name;
   std::string type;
@@ -44,7 +45,7 @@ struct Row {
   bool differs = false;
 };
 
-/// For each of `wanted`, its place in `names`: by name, or if one is missing there, by order.
+/// Returns for each of `wanted` its index in `names`: by name or, if a name is missing, by order.
 std::vector<size_t> pair_up(const std::vector<std::string>& wanted, const std::vector<std::string>& names) {
   std::vector<size_t> places, order;
   for (const std::string& name : wanted) {
@@ -55,7 +56,7 @@ std::vector<size_t> pair_up(const std::vector<std::string>& wanted, const std::v
   return places.size() == wanted.size() ? places : order;
 }
 
-/// Names of the inputs without defaults: those that a run must give.
+/// Returns the names of the inputs without defaults, which a run requires.
 std::vector<std::string> required_inputs(const Model& model) {
   std::vector<std::string> names;
   for (size_t i = 0; i < model.graph.inputs().size(); ++i)
@@ -69,14 +70,14 @@ std::vector<std::string> output_names(const Model& model) {
   return names;
 }
 
-/// Two models with their sessions, and which input and output of the first goes with which of the second.
+/// Two models with their sessions, and which inputs and outputs correspond.
 struct Pair {
   Model a, b;
   SessionId session_a = 0, session_b = 0;
-  std::map<std::string, std::string> inputs;  // those that a run must give
+  std::map<std::string, std::string> inputs;  // those that a run requires
   std::vector<size_t> outputs;
 
-  /// The name in the second model of an input of the first. One with a default has the same name in both.
+  /// Returns the name in the second model of an input of the first. An input with a default has the same name in both.
   std::string counterpart(const std::string& input) const {
     const auto at = inputs.find(input);
     return at == inputs.end() ? input : at->second;
@@ -110,7 +111,7 @@ void merge(OutputComparison& worst, const OutputComparison& one) {
   worst.beyond += one.beyond;
 }
 
-/// The second model's inputs with the tensors of the first's. An Error where one has none of that name, or another
+/// Returns the second model's inputs with the tensors of the first's. An Error if one has no counterpart or another
 /// type.
 Result<std::vector<NamedTensor>> inputs_of_second(const Pair& pair, std::span<const NamedTensor> inputs_a) {
   std::vector<NamedTensor> inputs_b;
@@ -125,7 +126,7 @@ Result<std::vector<NamedTensor>> inputs_of_second(const Pair& pair, std::span<co
   return inputs_b;
 }
 
-/// Runs both on one set of random inputs and adds to the rows.
+/// Runs both models on one set of random inputs and adds to the rows.
 Status compare_once(const CompareOptions& options, Engine& engine, const Pair& pair, uint64_t seed,
                     std::vector<Row>& rows) {
   const auto inputs_a = random_inputs(pair.a, options.random.shapes, seed);
@@ -135,7 +136,7 @@ Status compare_once(const CompareOptions& options, Engine& engine, const Pair& p
   ISOMER_TRY(const auto expected, engine.run(pair.session_a, *inputs_a));
   ISOMER_TRY(const auto unordered, engine.run(pair.session_b, *inputs_b));
   if (expected.size() != rows.size() || unordered.size() != rows.size()) return fail("the engine lost an output");
-  // Reals are judged below, relative to the largest element of their output; all else must be equal.
+  // Real numbers are compared below, relative to the largest element of their output. Everything else must be equal.
   const Tolerance any{.rtol = 0, .atol = std::numeric_limits<double>::infinity()};
   for (size_t i = 0; i < rows.size(); ++i) {
     rows[i].type = expected[i].type().str();
@@ -191,7 +192,7 @@ Result<int> compare(const CompareOptions& options, FileUses& uses) {
   ISOMER_CHECK(uses.unchanged());
   bool differ = false;
   for (Row& row : rows) {
-    // Written so that NaN differs.
+    // The condition is false for NaN, which then counts as a difference.
     row.differs = !row.worst.equal() || !(row.worst.max_rel <= tolerance(options));
     differ |= row.differs;
   }

@@ -1,5 +1,5 @@
-// Inputs with defaults: every command runs a model on them unless it is told otherwise, and none takes them for
-// constants.
+// Tests inputs with defaults: every command runs a model with the defaults unless other values are given, and none
+// treats them as constants.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ namespace {
 
 using testing::HasSubstr;
 
-/// y = (x * 1) / (w * 3), where w is 4 by default. A random w is other than 4, and often negative or close to 0.
+/// y = (x * 1) / (w * 3), where the default of w is 4. A random w is not 4, and often negative or close to 0.
 constexpr const char* kScaled =
     "input x: f32[N,2]\n input w: f32[2]\n one = f32[1]{1}\n three = f32[1]{3}\n xs = Mul(x, one)\n ws = Mul(w, "
     "three)\n"
@@ -39,7 +39,7 @@ class Defaults : public testing::Test {
 
   std::string path(const std::string& name) const { return (folder_.path() / name).string(); }
 
-  /// What a model gives for x = [12, 24] and these further arguments.
+  /// Returns the output of a model for x = [12, 24] and further arguments.
   Tensor run(const std::string& model, const std::string& engine, const std::vector<std::string>& more = {}) const {
     std::vector<std::string> arguments = {"run",     path(model),          "--engine",     engine,
                                           "--input", "x=" + path("x.npy"), "--output-dir", path("out")};
@@ -116,7 +116,7 @@ TEST_F(Defaults, OptimizeKeepsThemAndDoesNotTakeThemForConstants) {
   EXPECT_EQ(verified.report()["difference"]["max_abs"], 0.0);
 }
 
-/// log(w) is NaN for a negative w: outputs could not be compared if w were random.
+/// log(w) is NaN for a negative w: if w were random, outputs could not be compared.
 TEST_F(Defaults, OptimizeMeasuresWithThem) {
   auto graph = parse_graph(
       "input x: f32[64,64]\n input w: f32[64]\n one = f32[1]{1}\n xs = Mul(x, one)\n ws = Log(w)\n y = Add(xs, ws)\n"

@@ -1,4 +1,4 @@
-// isomer rules derive: whether equalities follow from rules.
+// isomer rules derive: checks whether equalities follow from rules.
 
 #include <map>
 
@@ -71,7 +71,7 @@ void print_answer(const DerivableAnswer& answer) {
   }
 }
 
-/// The rules of a chain in order; `'` marks those that were used from target to source.
+/// Returns the rules of a chain in order; `'` marks those that are applied from target to source.
 std::string chain_text(const DerivableAnswer& answer) {
   std::string out;
   for (const DerivableAnswer::Step& step : answer.chain)

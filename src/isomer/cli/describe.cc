@@ -8,7 +8,7 @@
 namespace isomer {
 namespace {
 
-/// What keeps an operator of the registry from being modelled or written, as far as the finished graph tells.
+/// Returns why an operator of the registry could not be imported or exported, as far as the finished graph shows it.
 std::string obstacle_of(const Graph& graph, const Node& node) {
   OnnxForm form = opaque_form(node);
   for (const ValueId operand : graph.operands(node)) {

@@ -1,5 +1,5 @@
 #pragma once
-// What inspect and diff say about models.
+// Descriptions of models for inspect and diff.
 
 #include <nlohmann/json.hpp>
 #include <string>
@@ -8,13 +8,13 @@
 
 namespace isomer {
 
-/// [{"name", "type"}] of the inputs or outputs; of inputs also "has_default".
+/// Returns [{"name", "type"}] of the inputs or outputs; inputs also have "has_default".
 nlohmann::json interface_json(const Model& model, bool outputs);
 
-/// The name of a node's first named result; empty when none has one.
+/// Returns the name of a node's first named result; empty if none has one.
 std::string node_name(const Graph& graph, const Node& node);
 
-/// Why an opaque node is opaque, as far as it can be told from the node and its operands.
+/// Returns why an opaque node is opaque, as far as the node and its operands show it.
 std::string why_opaque(const Graph& graph, const Node& node);
 
 }  // namespace isomer

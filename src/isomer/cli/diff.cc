@@ -1,4 +1,4 @@
-// isomer diff: what changed from one model to another.
+// isomer diff: shows what changed from one model to another.
 
 #include <algorithm>
 #include <map>
@@ -31,7 +31,7 @@ struct DiffOptions {
   bool json = false;
 };
 
-/// The changed nodes, region by region: [{"region", "op", "name", "type"}].
+/// Returns the changed nodes, region by region: [{"region", "op", "name", "type"}].
 json changed_nodes(const Graph& graph, const std::vector<uint32_t>& regions) {
   std::vector<NodeId> nodes;
   for (NodeId id = 0; id < regions.size(); ++id)
@@ -48,7 +48,7 @@ json changed_nodes(const Graph& graph, const std::vector<uint32_t>& regions) {
   return rows;
 }
 
-/// How many constants of `graph` the other one does not have.
+/// Returns how many constants of `graph` the other graph does not have.
 size_t constants_only_in(const Graph& graph, const Graph& other) {
   std::set<uint64_t> known;
   for (const Node& node : other.nodes()) known.insert(node.hash);
@@ -64,7 +64,7 @@ std::map<std::string, std::pair<int64_t, int64_t>> op_counts(const Graph& a, con
   return counts;
 }
 
-/// The inputs of both models whose defaults differ.
+/// Returns the inputs of both models whose defaults differ.
 std::vector<std::string> changed_defaults(const Model& a, const Model& b) {
   std::map<std::string, const Tensor*> before;
   for (size_t i = 0; i < a.graph.inputs().size(); ++i) before.emplace(input_name(a, i), input_default(a, i));
@@ -117,7 +117,7 @@ void print_interface_changes(const char* kind, const json& sides) {
   }
 }
 
-/// The changed nodes, those before and those after one region after the other.
+/// Prints the changed nodes of each region, first those before, then those after.
 void print_regions(const json& report, size_t limit) {
   std::vector<std::pair<char, json>> rows;
   for (const json& row : report["only_before"]) rows.emplace_back('-', row);

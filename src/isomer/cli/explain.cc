@@ -1,4 +1,4 @@
-// isomer explain: why a rule was or was not used at a place.
+// isomer explain: shows why a rule is or is not used at a place.
 
 #include "isomer/optimize/explain.h"
 
@@ -48,15 +48,15 @@ std::string verdict_on(const Place& place, double cost_us) {
   return fmt::format("applies: {:.2f} us -> {:.2f} us ({:+.2f})", cost_us, *place.cost_us, change);
 }
 
-/// Every place, as asked for.
+/// Prints every place.
 std::string places_table(const std::vector<Place>& places, double cost_us) {
   Table table({"<rule", "<node", "<outcome"});
   for (const Place& place : places) table.row({place.rule, place.node, verdict_on(place, cost_us)});
   return table.str();
 }
 
-/// A line a rule: where it applies, the best that it would do, and what it most often fails on where at least one
-/// operator below the root matched.
+/// Prints one line per rule: where it applies, its best result, and its most frequent obstacle among the places where
+/// at least one operator below the root matched.
 std::string rules_table(const std::vector<Place>& places, double cost_us) {
   struct Row {
     int64_t applies = 0;

@@ -13,39 +13,39 @@
 namespace isomer {
 
 /// Declares options that name files, and checks them together before the command begins. Every option that names a file
-/// is declared here; the tests try each pair of them.
+/// is declared here; tests try each pair of them.
 class CommandFiles {
  public:
-  /// An option for a file, or for a list of files, that the command reads.
+  /// Adds an option for a file, or for a list of files, that the command reads.
   template <class Target>
   CLI::Option* reads(CLI::App& command, const std::string& option, Target& target, const std::string& help) {
     return add(command, option, target, help,
                [](FileUses& uses, const std::string& what, const auto& path) { uses.reads(what, path); });
   }
-  /// An option for a file that the command writes.
+  /// Adds an option for a file that the command writes.
   template <class Target>
   CLI::Option* writes(CLI::App& command, const std::string& option, Target& target, const std::string& help) {
     return add(command, option, target, help,
                [](FileUses& uses, const std::string& what, const auto& path) { uses.writes(what, path); });
   }
-  /// An option for a file that the command reads and changes.
+  /// Adds an option for a file that the command reads and changes.
   template <class Target>
   CLI::Option* updates(CLI::App& command, const std::string& option, Target& target, const std::string& help) {
     return add(command, option, target, help,
                [](FileUses& uses, const std::string& what, const auto& path) { uses.updates(what, path); });
   }
-  /// The profile database that an option of the table names.
+  /// Declares the profile database that an option of the table names.
   void updates_profile_db(std::filesystem::path& path);
-  /// An option for a file that something else declares, or that is named by more than a path.
+  /// Adds an option for a file that is declared elsewhere, or that is given by more than a path.
   template <class Target>
   static CLI::Option* option(CLI::App& command, const std::string& name, Target& target, const std::string& help) {
     return command.add_option(name, target, help)->type_name(kTypeName);
   }
 
-  /// The files that the options name, together with standard output where the command `prints` on it.
+  /// Returns the files that the options name, and standard output if the command `prints` on it.
   FileUses given(bool prints = true) const;
 
-  /// How --help calls a file.
+  /// The placeholder of a file in --help.
   static constexpr const char* kTypeName = "FILE";
 
  private:
@@ -66,7 +66,7 @@ class CommandFiles {
   std::vector<std::function<void(FileUses&)>> declarations_;
 };
 
-/// Imports a model and adds the files with its external data to `uses`, of which it must be one.
+/// Imports a model and adds its files of external data to `uses`, which must contain the model.
 Result<Model> import_model(const std::string& path, FileUses& uses);
 
 }  // namespace isomer

@@ -1,4 +1,4 @@
-// No command destroys one of its files by another.
+// Tests that no command destroys one of its files by writing another.
 
 #include "isomer/cli/files.h"
 
@@ -37,10 +37,10 @@ using Words = std::vector<std::string>;
 struct Command {
   Words words;
   std::vector<std::pair<std::string, Access>> positionals, options;
-  Words others = {};  // arguments without which the command does not begin
+  Words others = {};  // arguments that the command requires
 };
 
-/// What each option for a file is for.
+/// The use of each option for a file.
 const std::vector<Command>& commands() {
   static const std::pair<std::string, Access> kDb = {"--profile-db", kUpdated};
   static const std::vector<Command> kCommands = {
@@ -82,7 +82,7 @@ const std::vector<Command>& commands() {
 class CommandFilesTest : public testing::Test {
  protected:
   fs::path file(const std::string& name) const { return folder_.path() / name; }
-  /// A model of [1,8] x [8,4] and its rectified sum with itself.
+  /// Writes a model of [1,8] x [8,4] and the sum of its rectified result with itself.
   std::string model(const std::string& name, uint64_t external_above = uint64_t{1} << 30) const {
     const auto graph = parse_graph(
         "input x: f32[1,8]\n w = f32[8,512]{seed 1}\n u = MatMul(x, w)\n v = Relu(u)\n z = Relu(v)\n return z",
@@ -99,7 +99,8 @@ class CommandFilesTest : public testing::Test {
   const TempDir folder_ = TempDir::make().value();
 };
 
-/// `isomer COMMAND` where these options name these files, and every other positional argument a file of its own.
+/// Returns `isomer COMMAND`, in which these options name these files and every other positional argument a different
+/// file.
 Words arguments_of(const Command& command, const std::map<std::string, std::string>& given, const fs::path& folder) {
   Words out = command.words;
   for (const auto& [name, access] : command.positionals)
@@ -113,7 +114,7 @@ Words arguments_of(const Command& command, const std::map<std::string, std::stri
   return out;
 }
 
-/// Runs `test` for each two options of one command, of which at least one is written.
+/// Runs `test` for each pair of options of one command of which at least one is written.
 void for_each_pair(
     const std::function<void(const Command&, const std::string&, const std::string&, bool only_written)>& test) {
   for (const Command& command : commands()) {
@@ -166,7 +167,7 @@ TEST_F(CommandFilesTest, NoTwoOptionsNameOneFileThatIsYetToBeMade) {
   });
 }
 
-/// Those subcommands that have no subcommands.
+/// Returns the subcommands that have no subcommands.
 void collect(CLI::App& app, const Words& words, std::map<Words, CLI::App*>& out) {
   const auto parts = app.get_subcommands({});
   for (CLI::App* part : parts) {
@@ -178,7 +179,7 @@ void collect(CLI::App& app, const Words& words, std::map<Words, CLI::App*>& out)
 }
 
 TEST_F(CommandFilesTest, EveryOptionForAFileIsKnownHere) {
-  // Options with a text that names no file, or files in another way.
+  // Options whose text does not name a file, or names it in another way.
   const std::set<std::string> no_files = {"--shape", "--objective", "--skip-rule", "--rule",  "--node",
                                           "name",    "op",          "equality",    "--input", "--output-dir",
                                           "--limit", "--python",    "--provider"};
@@ -310,7 +311,7 @@ TEST_F(CommandFilesTest, EveryOutputFollowsALink) {
   }
 }
 
-/// While a command runs that reads `pipe` once it has imported the model: changes a file, and gives it its text.
+/// While a command runs that reads `pipe` after importing the model: changes a file, then writes the text to the pipe.
 std::thread change_during_run(const std::string& pipe, const std::string& text, const std::function<void()>& change) {
   return std::thread([=] {
     const int descriptor = ::open(pipe.c_str(), O_WRONLY);  // waits for the command
@@ -374,7 +375,7 @@ TEST_F(CommandFilesTest, OutputsGoThroughPipes) {
     std::string got;
     std::thread reader([&] { got = read_file(pipe).value(); });
     const Outcome outcome = isomer_program(arguments);
-    // The reader waits for a writer, should the command not have been one.
+    // The reader waits for a writer, in case the command did not open the pipe.
     ::close(::open(pipe.c_str(), O_RDWR));
     reader.join();
     EXPECT_EQ(outcome.exit_code, 0) << outcome.err;

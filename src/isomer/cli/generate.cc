@@ -1,4 +1,4 @@
-// isomer rules generate: substitutions found by enumeration.
+// isomer rules generate: finds substitutions by enumeration.
 
 #include <fmt/ranges.h>
 
@@ -31,7 +31,7 @@ struct GenerateOptions {
   bool json = false;
 };
 
-/// One universe, done.
+/// The result of one universe.
 struct Generated {
   std::string universe;
   size_t max_operators;
@@ -93,7 +93,7 @@ nlohmann::json report_of(const Generated& each) {
           {"seconds", each.seconds}};
 }
 
-/// The rules of all universes, without those that others say as well, sorted by name.
+/// Returns the rules of all universes, without those that follow from others, sorted by name.
 std::vector<DiscoveredRule> rules_of_all(const std::vector<Generated>& all, int threads) {
   const Progress progress("looking for rules that others say as well");
   std::vector<DiscoveredRule> rules;

@@ -1,4 +1,4 @@
-// isomer inspect: what a model consists of.
+// isomer inspect: shows what a model consists of.
 
 #include <algorithm>
 #include <map>
@@ -35,7 +35,7 @@ struct InspectOptions {
 struct OpRow {
   std::string name;
   int64_t count = 0;
-  int64_t folded = 0;  // of them, those that depend on constants alone and cost nothing at run time
+  int64_t folded = 0;  // those of them that depend only on constants and cost nothing at run time
   Work work;
 };
 
@@ -95,7 +95,7 @@ json report_of(const InspectOptions& options, const Model& model, const std::vec
   return report;
 }
 
-/// "17, com.microsoft 1": the standard operator set first.
+/// Returns "17, com.microsoft 1", with the standard operator set first.
 std::string opsets_text(const Model& model) {
   std::string text;
   for (const auto& [domain, version] : opset_imports(model))

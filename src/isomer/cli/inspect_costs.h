@@ -1,6 +1,6 @@
 #pragma once
-// isomer inspect --engine: the memory that an engine plans for a model; with --costs, which kernels it runs, and how
-// long each takes.
+// isomer inspect --engine: shows the memory that an engine plans for a model and, with --costs, the kernels that it
+// runs with their times.
 
 #include <nlohmann/json.hpp>
 #include <string>
@@ -22,22 +22,22 @@ struct CostChoice {
 struct ModelCosts {
   Metrics metrics;
   std::vector<KernelShare> kernels;
-  size_t measured = 0;  ///< kernels that the database did not know
+  size_t measured = 0;  ///< number of kernels that the database did not have
 };
 
 /// A compiled plan.
 struct PlanFacts {
   ActivationMemory memory;
-  double seconds = 0;  ///< that compiling took
+  double seconds = 0;  ///< to compile the plan
 };
 
-/// Nothing where the engine does not tell its memory.
+/// Returns nothing if the engine does not report its memory.
 Result<std::optional<PlanFacts>> plan_facts(const CostChoice& choice, const Graph& graph, const SymbolValues& symbols);
 
 nlohmann::json to_json(const PlanFacts& plan);
 void print_plan(const PlanFacts& plan);
 
-/// Measures what the database does not know.
+/// Measures the kernels that the database does not have.
 Result<ModelCosts> model_costs(const CostChoice& choice, const Graph& graph, const SymbolValues& symbols);
 
 nlohmann::json to_json(const ModelCosts& costs);

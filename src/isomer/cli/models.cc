@@ -1,4 +1,4 @@
-// isomer models: the benchmark networks of the papers.
+// isomer models: lists and writes the benchmark networks of the papers.
 
 #include "isomer/models/models.h"
 
@@ -16,7 +16,7 @@ namespace {
 
 using nlohmann::json;
 
-/// The opset of the networks that we write: old enough for every engine.
+/// The opset of the networks that are written; every engine supports it.
 constexpr int kOpset = 17;
 
 struct ModelsOptions {

@@ -1,5 +1,4 @@
-// The worked example of docs/reference/proofs.md: operators that no rule knows, and the rules that come of declaring
-// them.
+// Tests the worked example of docs/reference/proofs.md: rules that become provable by declaring new operators.
 
 #include <gmock/gmock.h>
 
@@ -10,7 +9,7 @@
 namespace isomer {
 namespace {
 
-/// A rule without its name.
+/// Returns a rule without its name.
 std::string said(const Rule& rule) {
   const std::string text = print_rule(rule);
   return text.substr(text.find('\n') + 1);
@@ -66,8 +65,8 @@ TEST(NewOperators, DISABLED_WhatTheyAreMadeOfGivesRulesThatAreProved) {
   }
 }
 
-// The same, as one might write it. Over 16-bit types a gate and its parts round otherwise, so that a rule must ask for
-// reals. A factor of more axes than what is normalized gives an ill-typed target, which says nothing.
+// The same, in another form. Over 16-bit types a gate and its parts round differently, so a rule must require real
+// numbers. If a factor has more axes than the normalized value, the target is ill typed, and the instance is skipped.
 TEST(NewOperators, GatesAndScalesAreProvedForReals) {
   const auto rules = parse_rules(R"(
 rule gate

@@ -1,4 +1,4 @@
-// isomer optimize: the main job.
+// isomer optimize: finds an equivalent model that runs faster.
 
 #include "isomer/optimize/optimize.h"
 
@@ -15,7 +15,7 @@ namespace isomer {
 namespace {
 
 struct OptimizeArguments {
-  CommandFiles files;  // those that optimize() does not declare itself
+  CommandFiles files;  // those that optimize() does not declare
   OptimizeOptions options;
   std::string input;
   std::string output;

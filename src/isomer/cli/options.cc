@@ -1,4 +1,4 @@
-// isomer options: the options of optimize in all interfaces.
+// isomer options: lists the options of optimize for all interfaces.
 
 #include <memory>
 

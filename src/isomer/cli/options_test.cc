@@ -1,4 +1,4 @@
-// The command line takes every option of the table, with its default.
+// Tests that the command line takes every option of the table, with its default.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -32,7 +32,7 @@ class CommandLineOptions : public testing::Test {
     if (python_) ::setenv("ISOMER_PYTHON", python_->c_str(), 1);
   }
 
-  /// The options in the report of `isomer optimize` with these arguments.
+  /// Returns the options in the report of `isomer optimize` with these arguments.
   json options_of(const std::vector<std::string>& more) const {
     std::vector<std::string> arguments = {"optimize", model_, "-o", (folder_.path() / "out.onnx").string(), "--json"};
     arguments.insert(arguments.end(), more.begin(), more.end());
@@ -42,7 +42,7 @@ class CommandLineOptions : public testing::Test {
   }
 
   const TempDir folder_ = TempDir::make().value();
-  std::optional<std::string> python_;  // that the environment names
+  std::optional<std::string> python_;  // named by the environment
   const std::string model_ = (folder_.path() / "in.onnx").string();
 };
 

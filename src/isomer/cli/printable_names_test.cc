@@ -52,7 +52,7 @@ TEST(PrintableNames, AreWhatEveryCommandShows) {
     EXPECT_THAT(said, HasSubstr("a\\x1b[2J\\n\\x00\\xff"));
   }
   EXPECT_EQ(control(read_file(dot).value()), 0);
-  // JSON has escapes of its own.
+  // JSON has its own escapes.
   EXPECT_THAT(isomer_program({"inspect", path, "--json"}).out, HasSubstr("xa\\u001b[2J\\n\\u0000"));
 }
 

@@ -1,4 +1,4 @@
-// isomer profile: the kernels that were measured, to be looked through and shared between machines.
+// isomer profile: shows and merges databases of measured kernels.
 
 #include <filesystem>
 #include <memory>

@@ -1,4 +1,4 @@
-// isomer rules: what rewriting may use, and why it is right.
+// isomer rules: lists, shows and verifies rules.
 
 #include <algorithm>
 #include <filesystem>
@@ -19,7 +19,7 @@ namespace {
 
 struct RulesOptions {
   CommandFiles files;
-  std::vector<std::string> rule_files;  // none: the built-in rules
+  std::vector<std::string> rule_files;  // empty: the built-in rules
   std::string name;
   std::string write;
   int threads = 2;
@@ -46,7 +46,7 @@ Result<std::vector<Rule>> chosen_rules(const RulesOptions& options) {
   return std::move(file.rules);
 }
 
-/// The mathematics of a rule, or the aim of a tactic: the first line of its comment.
+/// Returns the formula of a rule, or the purpose of a tactic: the first line of its comment.
 std::string summary(const std::string& doc) { return doc.substr(0, doc.find('\n')); }
 
 nlohmann::json report_of(const Rule& rule, const LockEntry& entry) {
@@ -59,7 +59,7 @@ nlohmann::json report_of(const Rule& rule, const LockEntry& entry) {
           {"axioms", fmt::format("{:016x}", entry.axioms)}};
 }
 
-/// What the lock says about a rule; `unknown` when it says nothing.
+/// Returns the lock's entry for a rule; `unknown` if there is none.
 LockEntry known(const Lock& lock, const Rule& rule) {
   const LockEntry* entry = lock.find(rule.hash());
   if (entry != nullptr) return *entry;
@@ -128,7 +128,7 @@ void print_verdicts(const std::vector<Rule>& rules, const std::vector<RuleVerdic
   fmt::print("{}{}", table.str(), findings);
 }
 
-/// What stands in the file to write; nothing where there is no such file, or it is a device or pipe.
+/// Returns the current text of the file to write; nothing if there is no such file, or it is a device or pipe.
 Result<Lock> lock_so_far(const std::string& path) {
   std::error_code error;
   if (!std::filesystem::is_regular_file(path, error)) return Lock();

@@ -25,7 +25,7 @@ class RulesVerify : public testing::Test {
     return isomer_program({"rules", "verify", "--rules", path("own.rules"), "--write", path("own.lock")});
   }
 
-  /// Name and hash of the rule of every line of the lock.
+  /// Returns the name and hash of the rule in every line of the lock.
   std::vector<std::pair<std::string, uint64_t>> lines() const {
     std::vector<std::pair<std::string, uint64_t>> out;
     const Lock lock = parse_lock(read_file(path("own.lock")).value()).value();

@@ -1,4 +1,4 @@
-// isomer run: a model, once.
+// isomer run: runs a model once.
 
 #include <algorithm>
 #include <cctype>
@@ -31,7 +31,7 @@ struct RunOptions {
   bool json = false;
 };
 
-/// An input that --input gives.
+/// An input from --input.
 struct GivenInput {
   std::string name;
   std::string file;
@@ -43,7 +43,7 @@ Result<GivenInput> parse_input(const std::string& text) {
   return GivenInput{text.substr(0, at), text.substr(at + 1)};
 }
 
-/// Adds the tensors of "NAME=FILE.npy" to `given`. Their extents count for the other inputs as --shape does.
+/// Adds the tensors of "NAME=FILE.npy" to `given`. Their extents determine those of the other inputs, as --shape does.
 Status read_inputs(const RunOptions& options, const Model& model, ShapeOptions& shapes,
                    std::vector<NamedTensor>& given) {
   for (const std::string& text : options.inputs) {
@@ -76,7 +76,7 @@ Result<std::vector<NamedTensor>> make_inputs(const RunOptions& options, const Mo
   return inputs;
 }
 
-/// "min", "max" and "mean" of an output, where it has numbers.
+/// Returns "min", "max" and "mean" of an output that consists of numbers.
 json summary(const Tensor& tensor) {
   std::vector<double> numbers;
   if (const auto reals = float_elements(tensor)) {
@@ -87,12 +87,12 @@ json summary(const Tensor& tensor) {
   if (numbers.empty()) return json::object();
   double sum = 0;
   for (const double number : numbers) sum += number;
-  // NaN anywhere makes the mean NaN, which min and max would hide.
+  // A single NaN makes the mean NaN; min and max would hide it.
   const auto [low, high] = std::ranges::minmax(numbers);
   return {{"min", low}, {"max", high}, {"mean", sum / static_cast<double>(numbers.size())}};
 }
 
-/// A file name for an output, different from all before.
+/// Returns a file name for an output that differs from all earlier ones.
 std::string file_name(const std::string& output, std::set<std::string>& taken) {
   std::string safe = output;
   for (char& c : safe) {
@@ -104,7 +104,7 @@ std::string file_name(const std::string& output, std::set<std::string>& taken) {
   return name;
 }
 
-/// The files for the outputs; none where they are not wanted.
+/// Returns the files for the outputs; none if they are not wanted.
 std::vector<fs::path> output_files(const RunOptions& options, const Model& model) {
   std::vector<fs::path> files;
   std::set<std::string> taken;
@@ -113,7 +113,7 @@ std::vector<fs::path> output_files(const RunOptions& options, const Model& model
   return files;
 }
 
-/// Adds the files of --input and --output-dir.
+/// Declares the files of --input and --output-dir.
 Status declare_files(const RunOptions& options, std::span<const fs::path> outputs, FileUses& uses) {
   for (const std::string& text : options.inputs) {
     ISOMER_TRY(const GivenInput input, parse_input(text));

@@ -23,7 +23,7 @@ std::array<int, 2> pipe_ends{-1, -1};
 std::atomic<bool> wait_for_second = false;
 std::atomic<bool> came = false;
 
-/// Hands the signal to the thread that may do more than a handler.
+/// Passes the signal to a thread, which may do more than a signal handler.
 extern "C" void pass_on(int signal) {
   const int before = errno;
   const auto byte = static_cast<unsigned char>(signal);
@@ -53,7 +53,7 @@ void watch() {
 }  // namespace
 
 void watch_signals() {
-  if (::pipe2(pipe_ends.data(), O_CLOEXEC) != 0) return;  // then signals end the program as they always do
+  if (::pipe2(pipe_ends.data(), O_CLOEXEC) != 0) return;  // signals then have their default effect
   std::thread(watch).detach();
   for (const int signal : kSignals) {
     struct sigaction action = {};

@@ -1,13 +1,14 @@
 #pragma once
-// SIGINT, SIGTERM and SIGHUP for the program. The library and its interfaces for other languages leave signals alone.
+// Handles SIGINT, SIGTERM and SIGHUP for the program. The library and its interfaces for other languages do not change
+// signals.
 
 namespace isomer {
 
-/// From now on, such a signal removes temporary folders, ends workers and quits with 128 + its number. A signal that
-/// is ignored at this point (nohup) stays ignored. For main, before any thread starts.
+/// From now on, such a signal removes temporary folders, ends workers, and exits with 128 + its number. A signal that
+/// is ignored at this point (nohup) stays ignored. Call from main, before any thread starts.
 void watch_signals();
 
-/// While the object lives, the first signal only says so, and the second one quits with 130.
+/// While the object lives, the first signal only sets a flag, and the second one exits with 130.
 class Interruptible {
  public:
   Interruptible();
@@ -15,7 +16,7 @@ class Interruptible {
   Interruptible(const Interruptible&) = delete;
   Interruptible& operator=(const Interruptible&) = delete;
 
-  /// Whether a signal came since then.
+  /// Returns whether a signal arrived during its life.
   static bool interrupted();
 };
 

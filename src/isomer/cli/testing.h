@@ -1,5 +1,5 @@
 #pragma once
-// For tests: the program, run in this process.
+// For tests: runs the program in this process.
 
 #include <gtest/gtest.h>
 
@@ -17,7 +17,7 @@ struct Outcome {
   nlohmann::json report() const { return nlohmann::json::parse(out); }
 };
 
-/// Runs `isomer ARGUMENTS...` and catches what it prints.
+/// Runs `isomer ARGUMENTS...` and captures what it prints.
 inline Outcome isomer_program(std::vector<std::string> arguments) {
   arguments.insert(arguments.begin(), "isomer");
   std::vector<const char*> argv;

@@ -1,4 +1,4 @@
-// What is wrong with a command line is said in one line.
+// Tests that an error of the command line is reported in one line.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -44,7 +44,7 @@ TEST(Usage, EveryNumberHasARange) {
            {"nan", "-nan", "inf", "-inf", "1e999", "-1", "-1e300", "99999999999999999999", "0x10", "x", "1x", "1 2"}) {
         if (type.starts_with("FLOAT") && std::string(value) == "99999999999999999999" &&
             type.find("to") == std::string::npos)
-          continue;  // a large number, but one
+          continue;  // large, but still a number
         Words arguments = words;
         arguments.push_back(option->get_name() + "=" + value);
         const Outcome outcome = isomer_program(arguments);

@@ -6,7 +6,7 @@
 namespace isomer {
 namespace {
 
-/// A decimal number that is the whole text.
+/// Reads a text that consists of one decimal number.
 template <class Number>
 std::optional<Number> parse(const std::string& text) {
   Number value = 0;
@@ -17,7 +17,7 @@ std::optional<Number> parse(const std::string& text) {
   return value;
 }
 
-/// Checks a text, and writes the number in the form that every parser reads alike (not "010").
+/// Checks a text and writes the number in a form that every parser reads in the same way (not "010").
 template <class Number, class Range>
 CLI::Validator validator(Range range, const std::string& brief) {
   const auto check = [range](std::string& text) -> std::string {

@@ -7,7 +7,7 @@
 
 namespace isomer {
 
-/// For Option::check: the option takes the numbers of the range, and nothing else; the message of an error states it.
+/// For CLI::Option::check: accepts only the numbers of the range; the message of an error states the range.
 CLI::Validator in_range(NumberRange range);
 CLI::Validator in_range(IntegerRange range);
 

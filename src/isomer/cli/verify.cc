@@ -1,4 +1,4 @@
-// isomer verify: does a certificate hold?
+// isomer verify: checks a certificate.
 
 #include <algorithm>
 #include <limits>
@@ -30,17 +30,17 @@ struct VerifyOptions {
   bool json = false;
 };
 
-/// How far apart the outputs of the two models are, over all random inputs.
+/// The differences between the outputs of the two models over all random inputs.
 struct Difference {
   int inputs = 0;
   std::string engine = {};
   double max_abs = 0;
   double max_rel = 0;
   bool comparable = true;
-  std::vector<std::string> obstacles = {};  ///< why they could not be compared
+  std::vector<std::string> obstacles = {};  ///< why the outputs could not be compared
 };
 
-/// Whether there are shapes in place of those of the search.
+/// Returns whether shapes are given that replace those of the search.
 bool asks_for_shapes(const VerifyOptions& options) { return !shape_texts(options.random.shapes).empty(); }
 
 Result<Difference> measure_on(const EngineChoice& choice, const VerifyOptions& options,
@@ -67,8 +67,8 @@ Result<Difference> measure_on(const EngineChoice& choice, const VerifyOptions& o
   return out;
 }
 
-/// On the engine that is asked for, else on the first that can run both models: the reference executor lacks some
-/// operators. An Error where something was asked for that cannot be done.
+/// Compares the outputs on the engine that was chosen, else on the first one that can run both models; the reference
+/// executor lacks some operators. An Error if the choice cannot be followed.
 Result<Difference> measure(const VerifyOptions& options, const replay::Verification& found) {
   const bool asked = !options.engine.name.empty();
   const std::vector<std::string> engines =
@@ -87,7 +87,7 @@ Result<Difference> measure(const VerifyOptions& options, const replay::Verificat
 
 using Proofs = std::map<std::string, AppliedProofs>;
 
-/// Proofs of the applications of those rules that have none in general, made anew.
+/// Proves again the applications of rules that are not proved in general.
 Result<Proofs> prove(const replay::Verification& found) {
   replay::RuleBook book;
   std::set<std::string> names;

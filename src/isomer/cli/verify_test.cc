@@ -1,4 +1,4 @@
-// isomer verify: certificates of whole runs, and models that not every engine can run.
+// Tests isomer verify: certificates of whole runs, and models that not every engine can run.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -22,8 +22,8 @@ class Verify : public testing::Test {
  protected:
   std::string path(const std::string& name) const { return (folder_.path() / name).string(); }
 
-  /// Writes y = op(x * 1) and v = relu(u), which the optimizer makes y = op(x), and certifies that. Where nothing is
-  /// known about u but that it holds floats, a run needs its extents.
+  /// Writes y = op(x * 1) and v = relu(u), which is optimized to y = op(x), and certifies that. If only the element
+  /// type of u is known, a run needs its extents.
   void certify(const std::string& domain, const std::string& op, bool u_is_known = true,
                const std::vector<std::string>& shapes = {}) const {
     test::ProtoModel model;

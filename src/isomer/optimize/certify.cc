@@ -17,13 +17,13 @@ class Chain {
   Chain(const Graph& start, std::span<const Move> folds, const replay::RuleBook& rules)
       : graph_(start), own_(replay::own_weights(start)), folds_(folds), rules_(rules) {}
 
-  /// The next move. Where it does not begin with the current graph, constants were folded before it.
+  /// Appends the next move. If it does not begin with the current graph, constants were folded before it.
   Status add(const Move& move) {
     ISOMER_CHECK(reach(move.before));
     return take(move);
   }
 
-  /// Folds constants, as the search did, unless the graph is already that of this hash.
+  /// Folds constants as the search did, unless the graph already has this hash.
   Status reach(uint64_t hash) {
     if (graph_.hash() == hash) return {};
     const auto found = std::ranges::find_if(

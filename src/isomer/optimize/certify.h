@@ -1,5 +1,6 @@
 #pragma once
-// Making the certificate of a run: what the search recorded, joined by the constants that were folded in between.
+// Makes the certificate of a run from the moves that the search recorded and the constants that were folded between
+// them.
 
 #include <set>
 #include <span>
@@ -12,21 +13,21 @@
 
 namespace isomer {
 
-/// Adds the names of the rules that the moves apply, those inside parts included.
+/// Adds the names of the rules that the moves apply, including those inside parts.
 void collect_rules(std::span<const Move> moves, std::set<std::string>& names);
 
-/// The moves from `start` to `end` that a search's steps took, with the constants that it folded in between; none where
-/// the graphs are the same. An Error where they do not lead there.
+/// Returns the moves from `start` to `end` that the steps of a search took, with the constants that it folded between
+/// them; no moves if the graphs are equal. An Error if the steps do not lead to `end`.
 Result<std::vector<Move>> moves_of(const Graph& start, const Graph& end, const SearchReport& search,
                                    const RuleSet& rules);
 
-/// All but the output: the stamp of the input file, and the moves from the model's graph to `graph`, each of which is
-/// replayed. `search` led to `graph`; where that is the model's own, its steps do not count. An Error where they do not
-/// lead there.
+/// Returns a certificate without the stamp of the output: the stamp of the input file, and the moves from the model's
+/// graph to `graph`. Each move is replayed. `search` led to `graph`; if that is the model's own graph, the steps are
+/// ignored. An Error if the steps do not lead to `graph`.
 Result<replay::Certificate> begin_certificate(const OptimizeOptions& options, const Model& model, const Graph& graph,
                                               const SearchReport& search, const RuleSet& rules);
 
-/// Adds the stamp of the output file, which must read as `graph`, and writes the certificate.
+/// Adds the stamp of the output file and writes the certificate. An Error if the file does not read as `graph`.
 Status finish_certificate(const OptimizeOptions& options, const Model& model, const Graph& graph,
                           replay::Certificate certificate);
 

@@ -1,4 +1,4 @@
-// Certificates from end to end: made by optimize, checked by the replayer, refused when anything is changed.
+// Tests certificates from end to end: made by optimize, checked by the replayer, refused after any change.
 
 #include "isomer/optimize/certify.h"
 
@@ -53,7 +53,7 @@ class Certify : public ::testing::Test {
   static Result<Verification> verified(const OptimizeOptions& options) {
     return replay::verify_certificate(options.certificate, options.input, options.output, builtin_lock().value());
   }
-  /// What does not hold; empty where all does.
+  /// Returns the problem; empty if the certificate holds.
   static std::string problem(const OptimizeOptions& options) {
     const auto found = verified(options);
     return found ? found->problem : "bad input: " + found.error().message;
@@ -64,7 +64,7 @@ class Certify : public ::testing::Test {
     EXPECT_TRUE(certificate.has_value()) << (certificate ? "" : certificate.error().message);
     return certificate.value_or(Certificate{});
   }
-  /// The problem once the certificate says something else, under a digest that fits.
+  /// Returns the problem after the certificate was changed and its digest adapted.
   static std::string problem_with(const OptimizeOptions& options, const Certificate& certificate) {
     OptimizeOptions changed = options;
     changed.certificate += ".changed";
@@ -103,7 +103,7 @@ TEST_F(Certify, HoldsForEverySearchOnSmallNetworks) {
   EXPECT_GT(parts, 5U);
 }
 
-/// Every application of a tactic is in its moves.
+/// The moves contain every application of a tactic.
 TEST_F(Certify, TacticsReplay) {
   const RuleSet rules = usable_rules("", {}).value();
   replay::RuleBook book;
@@ -138,7 +138,7 @@ TEST_F(Certify, HoldsForSymbolicSizesAndSeveralNames) {
   EXPECT_GT(found.tally.constants, 0U);
 }
 
-/// Import numbers opaque nodes anew, in the order of the file.
+/// Import numbers opaque nodes again, in the order of the file.
 TEST_F(Certify, HoldsAroundOpaqueNodes) {
   const std::string attributes = R"( {@captures=0, @domain="com.example", @node="\x22\x05Magic\x3a\x0bcom.example", )"
                                  R"(@op_type="Magic", @opset=3, @instance=)";

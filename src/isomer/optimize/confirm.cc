@@ -15,8 +15,8 @@ Status compare(const OptimizeOptions& options, const Graph& graph, const Evaluat
   return {};
 }
 
-/// Times the graph against the model. Where loads differ much, a few of them do not tell how much: then more are
-/// taken, unless the first ones took long.
+/// Times the graph and the model in turn. If the ratio differs much between loads, a few loads are not enough; then
+/// more follow, unless the first ones took long.
 Result<Measured> time_against_model(const Graph& graph, const Evaluation& evaluation, const OptimizeOptions& options,
                                     const Deadline& deadline) {
   constexpr double kWide = 0.1;
@@ -33,7 +33,7 @@ Result<Measured> time_against_model(const Graph& graph, const Evaluation& evalua
   return Measured{median(flattened(times.first)), median(flattened(times.second)), speedup};
 }
 
-/// By the latency that was measured.
+/// Decides by the measured latencies.
 void decide_by_latency(const OptimizeOptions& options, OptimizeReport& report) {
   const Interval& speedup = report.measured->speedup;
   report.improved = speedup.low > 1 && speedup.value >= options.least_speedup;
@@ -42,14 +42,15 @@ void decide_by_latency(const OptimizeOptions& options, OptimizeReport& report) {
                                                  speedup.low, speedup.high);
 }
 
-/// How many times as good a graph must be by the costs. Measured kernels have errors, a roofline has none.
+/// Returns the ratio of costs from which a graph counts as better. Measured kernels have errors; a roofline has none.
 double min_ratio(const OptimizeOptions& options) {
   const bool by_kernels =
       options.objective.is_latency() && options.costs.engine != "roofline" && !times_graphs(options);
   return by_kernels ? options.least_speedup : 1;
 }
 
-/// By the costs; `into_limits`: the model exceeds limits that the graph keeps, which is worth having at any speed.
+/// Decides by the costs. `into_limits`: the model exceeds limits that the graph keeps, so that the graph is worth
+/// having at any speed.
 void decide_by_costs(const OptimizeOptions& options, bool better, bool into_limits, OptimizeReport& report) {
   report.improved = better;
   const char* const costs = options.costs.engine == "roofline" ? "under the roofline model" : "by the costs of kernels";
@@ -73,15 +74,15 @@ tl::unexpected<Error> nothing_measured(const Error& error) {
   return fail("nothing could be measured: {}", error.message);
 }
 
-/// What decides where no complete graph is timed; an Error where it is not known.
+/// Checks that the cost of the model is known if costs decide; otherwise does nothing.
 Status cost_of_model(const Model& model, const Evaluation& evaluation) {
   if (evaluation.times_graphs && evaluation.objective.is_latency()) return {};
   return evaluation.deciding().metrics(model.graph).map([](const Metrics&) {});
 }
 
-/// Why nothing was measured, where not even the model itself can be: then it says nothing about the candidates that
-/// none of them could be. Empty where it can. An Error where that is the machine's fault, rather than that the engine
-/// does not run this model, or returns what cannot be compared.
+/// Returns why no candidate could be measured, if not even the model can be; empty if the model can be measured. If the
+/// model fails, the failures say nothing about the candidates. An Error if the machine is the reason, and not that the
+/// engine does not run this model or that its outputs cannot be compared.
 Result<std::string> why_unmeasured(const Model& model, const Evaluation& evaluation, const OptimizeReport& report) {
   if (evaluation.runs == nullptr || evaluation.runs->timed() > 0 || report.search.rejected.empty()) return "";
   const auto itself = evaluation.runs->equivalence(model.graph, 1);
@@ -104,7 +105,7 @@ std::string none_is_better(const OptimizeOptions& options, const OptimizeReport&
 
 Status confirm(const OptimizeOptions& options, const Model& model, const Graph& found, const Evaluation& evaluation,
                OptimizeReport& report) {
-  // The confirmation has a time of its own. What takes longer, because runs do, is finished but not repeated.
+  // The confirmation has its own time limit. Runs that take longer are finished but not repeated.
   constexpr double kSeconds = 60;
   const Deadline deadline = Deadline::after(kSeconds);
   evaluation.confirm_until(deadline);
@@ -116,7 +117,7 @@ Status confirm(const OptimizeOptions& options, const Model& model, const Graph& 
     }
     report.outcome = why.empty() ? none_is_better(options, report, evaluation) : "no candidate can be measured: " + why;
     if (!why.empty()) return {};
-    // Fewer bits tell on the model itself.
+    // Reduced precision changes even the unmodified model.
     return evaluation.costs.exact == nullptr ? Status() : compare(options, found, evaluation, report);
   }
   if (!evaluation.within_limits(found)) {

@@ -1,4 +1,4 @@
-// What rules must not make, since an engine refuses it.
+// Tests that rules do not make graphs that an engine refuses.
 
 #include <gtest/gtest.h>
 
@@ -15,7 +15,7 @@
 namespace isomer {
 namespace {
 
-/// Whether ONNX Runtime loads a graph; else its reason.
+/// Returns whether ONNX Runtime loads a graph; otherwise the reason.
 Status loads(const Graph& graph) {
   ISOMER_TRY(const TempDir folder, TempDir::make());
   const auto file = folder.path() / "model.onnx";
@@ -27,7 +27,7 @@ Status loads(const Graph& graph) {
 
 Graph graph_of(const std::string& text) { return parse_graph(text, find_op).value(); }
 
-/// The graph after as many rewrites by a built-in rule as apply.
+/// Applies a built-in rule as often as possible.
 Graph exhausted(Graph graph, const std::string& name) {
   const RuleSet all = usable_rules("", {}).value();
   const auto rule = std::ranges::find(all.rules, name, &Rule::name);
@@ -48,7 +48,7 @@ int64_t count(const Graph& graph, const std::string& op) {
   return std::ranges::count_if(graph.nodes(), [&](const Node& node) { return node.op->name == op; });
 }
 
-// ONNX Runtime wants pads smaller than the window at either end of every axis, which convolutions need not have.
+// ONNX Runtime requires pads smaller than the window at both ends of every axis. Convolutions do not.
 TEST(EngineLimits, NoPoolIsMadeWhosePadsAreAsWideAsItsWindow) {
   const Status refused = loads(graph_of(
       "input x: f32[1,2,4,4]\n"

@@ -1,5 +1,5 @@
 #pragma once
-// What evaluates the graphs of one optimization: costs, and where there is an engine, runs on it.
+// Evaluates the graphs of one optimization: by costs and, if there is an engine, by runs on it.
 
 #include <memory>
 
@@ -12,34 +12,35 @@ namespace isomer {
 
 struct Evaluation {
   const Objective& objective;
-  bool times_graphs = true;  ///< complete graphs are timed, if only to confirm what the costs decided
+  bool times_graphs = true;  ///< complete graphs are timed, at least for the final confirmation
   Costs costs = {};
-  std::unique_ptr<PlannedCosts> planned = nullptr;  ///< `costs`, with the memory that the engine really plans
+  std::unique_ptr<PlannedCosts> planned = nullptr;  ///< `costs`, with the memory of the engine's own plan
   std::unique_ptr<EngineRuns> runs = nullptr;       ///< nullptr without an engine
   std::unique_ptr<Preparation> preparation = nullptr;
-  std::unique_ptr<Evaluator> evaluator = nullptr;  ///< of the candidates of a search
+  std::unique_ptr<Evaluator> evaluator = nullptr;  ///< evaluates the candidates of a search
 
-  /// Whether the costs are the engine's own, or the roofline's where that is what was asked for.
+  /// Returns whether the costs are those of the engine's kernels, or of the roofline model if that was chosen.
   bool has_costs() const { return costs.kernels != nullptr || costs.engine == nullptr; }
-  /// The costs that decide whether a graph is returned: with planned memory, where that matters.
+  /// Returns the costs that decide whether a graph is returned. If memory matters, they have the planned memory.
   CostModel& deciding() const { return objective.uses_memory() ? *planned : *costs.model; }
-  /// After this, nothing is measured or folded.
+  /// Ends measurements and folding at this deadline.
   void set_deadline(const Deadline& deadline) const;
-  /// The same for the final confirmation: graphs are measured even after the deadline, but no call to an engine may
-  /// hang for long. Kernels are measured until then where the costs decide.
+  /// Sets the deadline for the final confirmation. Complete graphs are measured even after it, but every call to an
+  /// engine ends soon. If the costs decide, kernels are measured until then.
   void confirm_until(const Deadline& deadline) const;
-  /// What has no cost is not known to keep a limit.
+  /// Returns whether a graph keeps all limits. A graph without a cost does not.
   bool within_limits(const Graph& graph) const;
-  /// Whether the costs say that `after` is better, and at least `ratio` times as good.
+  /// Returns whether the costs predict that `after` is better, and at least `ratio` times as good.
   bool predicted_better(const Graph& before, const Graph& after, double ratio = 1) const;
 
  private:
-  /// How long calls to the engines may take.
+  /// Bounds the time of each call to an engine.
   void bound_calls(const Deadline& deadline) const;
 };
 
-/// The evaluation of graphs that come of `model`; it refers to it and to the options. An Error where there is no such
-/// engine, it does not start by the deadline, or the profile database or the folder of candidates cannot be opened.
+/// Returns the evaluation of graphs that are derived from `model`; it keeps references to the model and the options. An
+/// Error if there is no such engine, if the engine does not start by the deadline, or if the profile database or the
+/// folder for candidates cannot be opened.
 Result<Evaluation> make_evaluation(const OptimizeOptions& options, const Model& model, const SymbolValues& symbols,
                                    const Deadline& deadline);
 

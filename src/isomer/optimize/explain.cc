@@ -10,10 +10,10 @@
 namespace isomer {
 namespace {
 
-/// For computing the weights that one rewrite makes.
+/// Time limit for computing the weights that one rewrite makes.
 constexpr double kSecondsForWeights = 10;
 
-/// What comes of a match: the cost of the rewritten graph, or why it cannot be.
+/// Completes `place` by the cost of the rewritten graph or by the reason why the match cannot be applied.
 Place outcome(const Graph& graph, const Match& match, CostModel& costs, WeightCheck& weights, Place place) {
   const auto after = apply_match(graph, match);
   if (!after) {
@@ -54,7 +54,7 @@ Result<std::vector<Place>> explain(const Graph& graph, std::span<const Rule> rul
       std::vector<Match> matches;
       find_matches_at(graph, index, rule, id, matches, &miss);
       const Place place{.rule = rule.name, .node = label};
-      std::set<uint64_t> results;  // a commutative operator can match in two ways that come to the same
+      std::set<uint64_t> results;  // a commutative operator can match in two ways with the same result
       for (const Match& match : matches)
         if (const auto delta = delta_of(graph, match); !delta || results.insert(delta->hash).second)
           places.push_back(outcome(graph, match, costs, weights, place));

@@ -1,5 +1,5 @@
 #pragma once
-// Why a rule is or is not used at a place of a model.
+// Explains why a rule is or is not used at a place of a model.
 
 #include <optional>
 #include <string>
@@ -10,22 +10,23 @@
 
 namespace isomer {
 
-/// A rule at a node that could be its first root.
+/// A rule at a node that could be the first root of its pattern.
 struct Place {
   std::string rule;
   std::string node;  ///< name of the node's first result, or "op#id"
   bool applies = false;
-  std::string reason = {};  ///< what failed first, of the attempt that came furthest; or a weight that cannot be folded
+  std::string reason = {};             ///< the first failure of the best attempt, or a weight that cannot be folded
   std::optional<double> cost_us = {};  ///< of the whole graph after the rewrite
-  size_t progress = 0;                 ///< how many nodes of the pattern matched before it failed
+  size_t progress = 0;                 ///< number of nodes of the pattern that matched before it failed
 };
 
 struct ExplainOptions {
   std::string rule = {};  ///< only this one
-  std::string node = {};  ///< only the node that makes the value of this name
+  std::string node = {};  ///< only the node that makes the value with this name
 };
 
-/// All places of the rules in the graph, by rule. Fails on an unknown rule or node, and where the graph has no cost.
+/// Returns all places of the rules in the graph, grouped by rule. An Error if the rule or the node is unknown, or the
+/// graph has no cost.
 Result<std::vector<Place>> explain(const Graph& graph, std::span<const Rule> rules, CostModel& costs,
                                    const ExplainOptions& options);
 

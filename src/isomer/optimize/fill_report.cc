@@ -7,7 +7,7 @@
 namespace isomer {
 namespace {
 
-/// Operators of a graph that run, by name; opaque ones under their ONNX name.
+/// Returns the number of operators of each name that run; opaque operators have their ONNX names.
 std::map<std::string, int64_t> op_counts(const Graph& graph) {
   std::map<std::string, int64_t> counts;
   for (const NodeId id : run_time_nodes(graph)) ++counts[op_label(graph.node(id))];

@@ -8,14 +8,14 @@
 
 namespace isomer {
 
-/// A report with only what the options say.
+/// Returns a report that holds only what follows from the options.
 OptimizeReport begin_report(const OptimizeOptions& options);
 
-/// Fills costs, memory, operators and whether limits are kept, and adds to the outcome what becomes of the output;
-/// `report` must say whether `found` is one.
+/// Fills costs, memory, operators and whether limits are kept, and adds to the outcome whether the output is the input.
+/// `report.improved` must be set.
 void fill_costs(const Graph& model, const Graph& found, const Evaluation& evaluation, OptimizeReport& report);
 
-/// Fills the details. The rules are those of the search; `report` must have the verdicts of those in its steps.
+/// Fills the details. `rules` are those of the search; `report` must have the verdicts of the rules in its steps.
 void fill_details(const Graph& model, const Graph& found, const Evaluation& evaluation, std::span<const Rule> rules,
                   OptimizeReport& report);
 

@@ -53,7 +53,7 @@ TEST(Locked, CostsGiveTheSameBytesOrAnError) {
     EXPECT_TRUE(read_file(options.output).value() == bytes) << "run " << run;
     EXPECT_TRUE(read_file(options.costs.profile_db).value() == database) << "run " << run;
   }
-  // However slow the machine is: either the same bytes, or an error.
+  // On any machine, however slow: either the same bytes, or an error.
   options.progress = [](const std::string&) { std::this_thread::sleep_for(std::chrono::milliseconds(50)); };
   for (const double budget : {1e6, 0.05}) {
     options.search.time_budget_seconds = budget;

@@ -30,7 +30,7 @@ Status check_options(const OptimizeOptions& options) {
   return {};
 }
 
-/// The files of a run, without the external data of the model.
+/// Returns the files of a run, without the external data of the model.
 FileUses files_of(const OptimizeOptions& options) {
   FileUses uses = options.files;
   uses.reads("the model", options.input);
@@ -42,19 +42,20 @@ FileUses files_of(const OptimizeOptions& options) {
   return uses;
 }
 
-/// Where the times of complete graphs do not decide, those of the search shall not either.
+/// Returns when the search must end. If no complete graph is timed, the time is not divided between searches, so that
+/// the result does not depend on the speed of the machine.
 Deadline deadline_of(const OptimizeOptions& options) {
   const Deadline end = Deadline::after(options.search.time_budget_seconds, options.stop);
   return options.costs_only || options.costs.locked ? end.undivided() : end;
 }
 
-/// The pipeline of one run.
+/// Runs one optimization.
 class Pipeline {
  public:
   explicit Pipeline(const OptimizeOptions& options)
       : options_(options), deadline_(deadline_of(options)), files_(files_of(options)) {}
 
-  /// An Error of a run whose model or rules changed meanwhile says that.
+  /// Runs the pipeline. If it fails after the model or the rules changed on disk, the Error says that they changed.
   Result<OptimizeReport> run() {
     auto report = run_unwatched();
     if (!report && !(writing_ && options_.force)) ISOMER_CHECK(files_.unchanged());
@@ -111,7 +112,7 @@ class Pipeline {
     return {};
   }
 
-  /// The graph that a search found whose steps rest on proofs; `rules` loses those without which it had to do.
+  /// Returns a graph all of whose steps are proved. `rules` loses those that could not be proved.
   Result<Graph> search(const Evaluation& evaluation, RuleSet& rules) {
     const auto run = [&](const RuleSet& usable, const Deadline& deadline) -> Result<SearchResult> {
       evaluation.set_deadline(deadline);
@@ -137,7 +138,8 @@ class Pipeline {
     return std::move(found.graph);
   }
 
-  /// Where costs are locked: whose they are goes into the report, and those of the model have to be there.
+  /// If costs are locked: reports the engine and the processor that they belong to, and checks that the costs of the
+  /// model are known.
   Status check_locked(const Evaluation& evaluation) {
     if (!options_.costs.locked || evaluation.costs.kernels == nullptr) return {};
     const ProfileKey& key = evaluation.costs.kernels->key();
@@ -147,7 +149,7 @@ class Pipeline {
     return nothing_missed(evaluation);
   }
 
-  /// An Error where a locked profile database lacks a kernel that was asked for.
+  /// Returns an Error if a locked profile database lacks a kernel whose cost was needed.
   Status nothing_missed(const Evaluation& evaluation) const {
     if (evaluation.costs.profiles == nullptr) return {};
     const auto& missed = evaluation.costs.profiles->missed();
@@ -156,7 +158,7 @@ class Pipeline {
                 *missed.begin(), missed.size() == 1 ? "" : fmt::format(" and {} others", missed.size() - 1));
   }
 
-  /// The output and its certificate, of those that are wanted.
+  /// Writes the output and its certificate, if they are wanted.
   Status write_certified(const Graph& output, const RuleSet& rules) {
     if (options_.dry_run) return files_.unchanged();
     if (options_.certificate.empty()) return phase("write", [&] { return write(output); });
@@ -168,7 +170,7 @@ class Pipeline {
     return finish_certificate(options_, model_, output, std::move(certificate));
   }
 
-  /// Where the output is the input, its very bytes.
+  /// Writes the output. If it is the input, copies the bytes.
   Status write(const Graph& output) {
     const bool copies = !report_.improved && !uses_external_data(model_);
     std::string bytes;
@@ -182,9 +184,9 @@ class Pipeline {
   }
 
   const OptimizeOptions& options_;
-  const Deadline deadline_;  // of everything but the confirmation
+  const Deadline deadline_;  // of everything except the confirmation
   FileUses files_;
-  bool writing_ = false;  // so that an input may be replaced by the output
+  bool writing_ = false;  // from now on the output may have replaced an input
   OptimizeReport report_;
   Model model_;
   SymbolValues symbols_;

@@ -21,47 +21,49 @@ namespace isomer {
 struct OptimizeOptions {
   std::filesystem::path input;
   std::filesystem::path output;
-  bool force = false;    ///< `output` may be an input
-  bool dry_run = false;  ///< search and confirm, write nothing
-  FileUses files;        ///< other files of the caller: none of them may be a file of the run
+  bool force = false;    ///< `output` may overwrite an input
+  bool dry_run = false;  ///< search and confirm, but write nothing
+  FileUses files;        ///< other files of the caller; none of them may be a file of the run
 
-  CostOptions costs;  ///< the engine; the roofline model confirms nothing
+  CostOptions costs;  ///< the engine and its costs; under the roofline model nothing is confirmed
   SearchOptions search;
-  /// What is made as small as possible: an expression over the dimensions of a cost, with hard limits. Anything but the
-  /// latency is decided by the costs alone.
+  /// The expression to minimize, over the dimensions of a cost, with hard limits. Only the latency is measured on
+  /// complete graphs; all else is decided by the costs.
   Objective objective;
-  /// The latency, too, is decided by the costs of kernels: no complete graph is timed. So it is where costs are locked.
+  /// Costs of kernels decide about the latency too, and no complete graph is timed. Locked costs imply this.
   bool costs_only = false;
   uint64_t seed = 1;
   ShapeOptions shapes;
 
   std::string rules_file;               ///< instead of the built-in rules
   std::vector<std::string> skip_rules;  ///< names
-  std::filesystem::path certificate;    ///< where the certificate of the output goes; empty: none
-  /// Also hand out what rests on rules that are tested, but proved neither in general nor where they were applied.
+  std::filesystem::path certificate;    ///< the file for the certificate of the output; empty: none
+  /// Also accept results that rely on rules that were tested but not proved, neither in general nor where they were
+  /// applied.
   bool allow_tested = false;
-  double tolerance = 1e-4;  ///< of outputs, relative to the largest element
-  /// The final graph must be this much faster than the model, with the whole interval above 1; else the model is
-  /// returned.
+  double tolerance = 1e-4;  ///< maximum difference of outputs, relative to the largest element
+  /// The final graph must be this many times as fast as the model, and its whole interval must lie above 1. Otherwise
+  /// the model is returned.
   double least_speedup = 1.02;
   bool details = false;  ///< keep the details of the report
   TimingOptions confirm{.warmup = 2, .min_runs = 16, .max_runs = 2000, .seconds = 4};
 
-  /// Asked often whether to end the search, then to confirm the best graph so far and write it; null: never.
+  /// Called often. If it returns true, the search ends, and the best graph so far is confirmed and written. nullptr:
+  /// never.
   Deadline::Stop stop = nullptr;
-  /// Called with a line on what goes on.
+  /// Called with a line that describes the current activity.
   std::function<void(const std::string&)> progress = [](const std::string&) {};
-  /// Gets the phases of the run, the steps of the search, every measurement, and the numbers of candidates and kernels
-  /// over time; null: nobody.
+  /// Records the phases of the run, the steps of the search, every measurement, and the numbers of candidates and
+  /// kernels over time. nullptr: disabled.
   Trace* trace = nullptr;
 };
 
-/// Whether complete graphs are timed.
+/// Returns whether complete graphs are timed.
 inline bool times_graphs(const OptimizeOptions& options) {
   return options.costs.engine != "roofline" && !options.costs_only && !options.costs.locked;
 }
 
-/// Runs the pipeline and writes the output. An Error (bad input, no engine, output not writable) leaves nothing behind.
+/// Runs the pipeline and writes the output. An Error (bad input, no engine, output not writable) leaves no file behind.
 Result<OptimizeReport> optimize(const OptimizeOptions& options);
 
 }  // namespace isomer

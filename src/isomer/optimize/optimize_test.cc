@@ -59,7 +59,7 @@ class Optimize : public ::testing::Test {
   TempDir folder_ = TempDir::make().value();
 };
 
-// The trace of a search on a fixed model; it changes with the rules alone, and the commit that changes it says why.
+// The trace of a search on a fixed model. It changes only with the rules; the commit that changes it says why.
 TEST_F(Optimize, ReplaysItsSearchOnAnSru) {
   const OptimizeOptions options = network("sru-11");
   const auto report = optimize(options);
@@ -132,7 +132,7 @@ TEST_F(Optimize, ConfirmsOnAnEngine) {
   EXPECT_THAT(summary(*report), HasSubstr("operators"));
 }
 
-TEST_F(Optimize, ConfirmsOnTheOwnRuntime) {
+TEST_F(Optimize, ConfirmsOnTheBuiltInRuntime) {
   OptimizeOptions options = network("sru-11");
   options.costs.engine = "onednn";
   limit_candidates(options);
@@ -147,7 +147,7 @@ TEST_F(Optimize, ConfirmsOnTheOwnRuntime) {
   EXPECT_TRUE(import_model(options.output).has_value());
 }
 
-TEST_F(Optimize, TellsWhatFewerBitsLose) {
+TEST_F(Optimize, ReportsTheLossOfReducedPrecision) {
   if (!make_engine("onednn", {.dtype = DType::BFloat16})) GTEST_SKIP() << "no bf16 here";
   OptimizeOptions options = network("sru-11");
   options.costs.engine = "onednn";
@@ -201,7 +201,7 @@ TEST_F(Optimize, RefusesBadOptionsAndNamesThem) {
   EXPECT_THAT(message(bad), HasSubstr("'wrong' is refuted"));
 }
 
-// No axiom says what a running sum is, so that nothing of it can be proved.
+// No axiom describes a running sum, so nothing about it can be proved.
 TEST_F(Optimize, HandsOutWhatIsProvedUnlessToldOtherwise) {
   OptimizeOptions options = network("sru-11");
   const Graph graph = parse_graph(R"(
@@ -268,7 +268,7 @@ TEST_F(Optimize, TakesTheFastestGraphWithinTheLimit) {
   }
 }
 
-// Without the concatenated tensor, the model takes a kernel more and a third of the memory less.
+// Without the concatenated tensor, the model needs one more kernel and a third less memory.
 constexpr std::string_view kWide = R"(
   input x: f32[1,4,16,16]
   w = f32[1,16,3,3]{seed 1}
@@ -302,7 +302,7 @@ TEST_F(Optimize, ASlowerGraphIsTakenWhereTheModelExceedsTheLimit) {
   }
 }
 
-/// What the own runtime plans for the activations of a model file, by the choices that a database knows.
+/// Returns the activation memory that the built-in runtime plans for a model file, with the choices of a database.
 double planned_bytes(const std::filesystem::path& file, const std::filesystem::path& db) {
   const Graph graph = import_model(file).value().graph;
   const auto engine = make_engine("onednn").value();
@@ -336,7 +336,7 @@ TEST_F(Optimize, HandsOutNoGraphWhosePlanExceedsTheLimit) {
 }
 
 TEST_F(Optimize, MakesThePlannedMemorySmaller) {
-  // Without the wide value between the products, nearly all of the memory goes.
+  // Without the wide value between the products, nearly all of the memory is saved.
   constexpr std::string_view kWideProduct = R"(
     input x: f32[8,16]
     w = f32[16,2048]{seed 1}
@@ -393,7 +393,7 @@ TEST_F(Optimize, FailsWhereNothingCouldBeMeasured) {
     const char* const before = std::getenv("TMPDIR");
     const std::string restore = before == nullptr ? "" : before;
     ::setenv("TMPDIR", folder_.path().c_str(), 1);
-    // No file can be written from the first measurement on.
+    // No file can be written after the first measurement.
     options.progress = [&](const std::string&) {
       for (const auto& entry : std::filesystem::directory_iterator(folder_.path()))
         if (entry.path().filename().string().starts_with("isomer-temporary-"))

@@ -25,13 +25,13 @@ struct Takes {
   std::string operator()(Option::Texts) const { return "a list of texts"; }
 };
 
-/// Whether a value is of a domain.
+/// Returns whether a value is in a domain.
 struct IsOf {
   const json& value;
 
   bool operator()(Option::Flag) const { return value.is_boolean(); }
   bool operator()(const IntegerRange& range) const {
-    // What exceeds an int64_t is stored as unsigned.
+    // JSON numbers above the maximum of int64_t are stored as unsigned.
     const bool fits =
         value.is_number_integer() && (!value.is_number_unsigned() || value.get<uint64_t>() <= uint64_t{INT64_MAX});
     return fits && range.check(value.get<int64_t>()).has_value();

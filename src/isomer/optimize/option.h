@@ -1,6 +1,5 @@
 #pragma once
-// One option of a run as all interfaces see it: what it is called, what it takes, what it does, and where its value is
-// kept.
+// Describes one option of a run for all interfaces: its name, values, effect, and where its value is stored.
 
 #include <functional>
 #include <nlohmann/json.hpp>
@@ -18,26 +17,26 @@ struct Option {
     std::vector<std::string> values = {};  ///< one of these; empty: any text
   };
   struct File {};   ///< the name of a file
-  struct Texts {};  ///< a list of texts; the command line gives the option once for each
+  struct Texts {};  ///< a list of texts; on the command line, the option is repeated
   using Domain = std::variant<Flag, IntegerRange, NumberRange, Text, File, Texts>;
 
   std::string name;  ///< as in C and Python: "time_budget"
   Domain domain;
   std::string help;                                  ///< one line
-  std::function<nlohmann::json()> get;               ///< the value; null where there is none
-  std::function<Status(const nlohmann::json&)> set;  ///< for values of the domain
-  std::string note = {};         ///< a sentence on how the default differs between interfaces; empty: it does not
-  std::string environment = {};  ///< a variable that is read where the option is not given; empty: none
+  std::function<nlohmann::json()> get;               ///< the value; null if there is none
+  std::function<Status(const nlohmann::json&)> set;  ///< takes a value of the domain
+  std::string note = {};         ///< a sentence if the default differs between interfaces; else empty
+  std::string environment = {};  ///< the variable that is read if the option is not given; empty: none
 
-  /// "--time-budget"; for a list, which is named in the plural, "--shape".
+  /// Returns "--time-budget". The name of a list is plural, and its option singular: "--shape".
   std::string command_line_name() const;
-  /// What it takes: "an integer from 1 to 1024".
+  /// Returns a description of its values: "an integer from 1 to 1024".
   std::string takes() const;
-  /// The value as the command line shows it; empty where there is none.
+  /// Returns the value as the command line shows it; empty if there is none.
   std::string shown() const;
-  /// An Error says what a value must be. Null is a value where it is the default.
+  /// Checks a value; the Error says what a value must be. Null is allowed if it is the default.
   Status check(const nlohmann::json& value) const;
-  /// Sets the value after a check.
+  /// Checks the value and sets it.
   Status read(const nlohmann::json& value) const;
 };
 

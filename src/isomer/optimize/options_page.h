@@ -1,14 +1,14 @@
 #pragma once
-// The options of `optimize` for readers: a page of the documentation, and a table for programs.
+// Presents the options of `optimize`: as a page of the documentation, and as a table for programs.
 
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
 namespace isomer {
 
-/// For each option, in the order of --help: its names, type, values, default and help.
+/// Returns for each option, in the order of --help, its names, type, values, default and help.
 nlohmann::json described_options();
-/// docs/reference/options.md
+/// Returns the text of docs/reference/options.md.
 std::string options_page();
 
 }  // namespace isomer

@@ -10,7 +10,7 @@ using nlohmann::json;
 constexpr NumberRange kAboveZero{.least = 0, .open = true};
 constexpr NumberRange kFromZero{.least = 0};
 
-/// An option that is kept as it is given.
+/// Returns an option whose value is stored as it is given.
 template <class Value>
 Option kept(const std::string& name, const Option::Domain& domain, const std::string& help, Value& target) {
   return {.name = name,
@@ -69,7 +69,7 @@ Option limits_option(Objective& objective) {
           }};
 }
 
-/// Short for one of the limits, among which its value is kept.
+/// Short for a limit; its value is stored among the limits.
 Option memory_limit_option(Objective& objective) {
   return {.name = "memory_limit",
           .domain = kAboveZero,

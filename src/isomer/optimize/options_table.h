@@ -1,6 +1,6 @@
 #pragma once
-// All options of `optimize`. The command line, C, Python, the report and docs/reference/options.md take their names,
-// values, defaults and help from here. Other commands take the options that they share with it.
+// Declares all options of `optimize`. The command line, C, Python, the report and docs/reference/options.md take names,
+// values, defaults and help from here. Other commands share some of these options.
 
 #include <filesystem>
 #include <vector>
@@ -11,22 +11,22 @@
 
 namespace isomer {
 
-// The value of an option stays in what it is made of, which must outlive it. Its default is the value found there.
+// An option refers to the variable that holds its value, which must outlive it. The variable's value is the default.
 
 Option profile_db_option(std::filesystem::path& path);
 Option shapes_option(ShapeOptions& shapes);
 Option seed_option(uint64_t& seed);
-/// How an engine computes.
+/// Options of how an engine computes.
 std::vector<Option> engine_options(EngineOptions& options);
-/// Which of `engines` gives the costs, and how.
+/// Options of costs: which of `engines` they are for, and how they are determined.
 std::vector<Option> cost_options(CostOptions& options, std::vector<std::string> engines);
-/// Everything, in the order of --help.
+/// All options, in the order of --help.
 std::vector<Option> optimize_options(OptimizeOptions& options);
 
 /// The options by name, as a report shows them. Values that are kept in several parts are shown in these parts.
 nlohmann::json options_json(const OptimizeOptions& options);
 
-/// Seconds: thirty years, which a clock can still count.
+/// Seconds. The maximum of thirty years is what a clock can count without overflow.
 inline constexpr NumberRange kTimeBudget{.least = 0, .most = 1e9};
 
 }  // namespace isomer

@@ -1,4 +1,4 @@
-// Each option of the table is read, checked and reported.
+// Tests that each option of the table is read, checked and reported.
 
 #include "isomer/optimize/options_table.h"
 
@@ -17,7 +17,7 @@ namespace {
 using nlohmann::json;
 using testing::HasSubstr;
 
-/// The Error of options; empty where they are read.
+/// Returns the Error of reading options; empty if there is none.
 std::string problem(const json& given) {
   OptimizeOptions options;
   const Status read = read_options(given.dump(), options);

@@ -1,4 +1,4 @@
-// What the planner of the runtime on oneDNN predicts, compared with compiled plans.
+// Compares the predictions of the built-in runtime's planner with compiled plans.
 
 #include <gtest/gtest.h>
 
@@ -19,7 +19,7 @@
 namespace isomer {
 namespace {
 
-/// The graph with a name for each value: the operator and the number.
+/// Returns the graph with a name for each value: the operator and a number.
 Graph named(const Graph& graph) {
   GraphBuilder builder;
   std::vector<ValueId> copies(graph.num_values(), kNoValue);
@@ -40,12 +40,12 @@ Graph named(const Graph& graph) {
   return builder.finish(outputs);
 }
 
-/// How often each value is made by a kernel, and how often it is reordered.
+/// Counts how often each value is made by a kernel, and how often it is reordered.
 struct Launches {
   std::map<std::string, int> kernels, reorders;
 };
 
-/// Inputs and constants bear no names in plans.
+/// Inputs and constants have no names in plans.
 std::string name_of(const Graph& graph, ValueId value) {
   return graph.is_weight(value) || graph.producer_node(value).is_input() ? "" : graph.name(value);
 }
@@ -55,7 +55,7 @@ Launches foreseen(const Graph& graph, const Decisions& decisions = {}) {
   Launches launches;
   for (size_t i = 0; i < plan.size(); ++i) {
     const Node& last = graph.node(plan.kernel(i).back());
-    if (last.op->name == "Reshape")  // of what does not lie in one piece
+    if (last.op->name == "Reshape")  // of a value that is not contiguous
       ++launches.reorders[name_of(graph, graph.operands(last)[0])];
     else
       ++launches.kernels[graph.name(last.result())];
@@ -160,7 +160,7 @@ TEST(PlannedNetworks, TakeAboutTheMemoryThatIsForeseen) {
     for (const ValueId input : graph.inputs()) types.push_back(graph.type(input));
     const auto plan = onednn::Plan::make(graph, types, {.tune = false});
     const ActivationMemory memory = plan.value().memory();
-    // What reference kernels take for themselves is not foreseen, nor is scratch memory.
+    // The memory that reference kernels allocate is not predicted, nor is scratch memory.
     const auto planned = static_cast<double>(memory.total() - memory.results);
     const double foreseen =
         live_bytes(graph, OnednnPlanner(onednn::native_block()).plan(graph, {}), bytes_of_values(graph, {}), false);

@@ -9,7 +9,7 @@
 namespace isomer {
 namespace {
 
-/// Proves the steps anew; takes the rules out of which an application could not be proved.
+/// Proves the steps, and removes the rules with an application that could not be proved.
 Status prove_or_drop(const Graph& start, const SearchResult& found, RuleSet& rules, ProvedSteps& proofs) {
   ISOMER_TRY(const auto applied, prove_steps(start, found.graph, found.report, rules));
   proofs.at_use.clear();

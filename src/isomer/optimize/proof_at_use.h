@@ -1,5 +1,5 @@
 #pragma once
-// Proof at use: a search may take rules that have no proof in general, as long as every step is proved as it stands.
+// Proof at use: a search may apply rules that are not proved in general, if each application is proved.
 
 #include "isomer/base/function_ref.h"
 #include "isomer/optimize/optimize.h"
@@ -7,18 +7,17 @@
 
 namespace isomer {
 
-/// The best graph that these rules lead to before the deadline.
+/// Returns the best graph that these rules lead to before the deadline.
 using RuleSearch = FunctionRef<Result<SearchResult>(const RuleSet&, const Deadline&)>;
 
-/// Steps by rules that have no general proof are proved where they were applied; where that fails, the search is
-/// repeated without these rules, in half of the time that is left. The last one goes without all that have no general
-/// proof; so does one that begins after the deadline, which finds nothing.
-/// `found` is what a search found and becomes what the last one found; `rules` loses those that it goes without. With
-/// `allow_tested`, nothing is asked.
+/// Proves each application of a rule that has no general proof. If one cannot be proved, repeats the search without its
+/// rule, in half of the remaining time. The last search uses only rules that are proved in general. So does a search
+/// that begins after the deadline, which finds nothing. `found` is the result of the first search and becomes that of
+/// the last; the dropped rules are removed from `rules`. With `allow_tested`, nothing is proved.
 Result<ProvedSteps> search_until_proved(const OptimizeOptions& options, const Graph& start, const Deadline& deadline,
                                         RuleSearch search, RuleSet& rules, SearchResult& found);
 
-/// When the first search has to end, so that there is time to repeat it where a step cannot be proved.
+/// Returns when the first search must end, so that time is left to repeat it if a step cannot be proved.
 Deadline first_search_deadline(const OptimizeOptions& options, const RuleSet& rules, const Deadline& deadline);
 
 }  // namespace isomer

@@ -5,7 +5,7 @@
 namespace isomer {
 namespace {
 
-/// What a replayed instance binds, as the rule language's own evaluation has it.
+/// The bindings of a replayed instance, in the form that the rule language evaluates.
 Binding binding_of(const replay::Variables& variables) {
   Binding out;
   for (const auto& [name, fact] : variables.values) out.values.emplace_back(name, fact.id);
@@ -25,7 +25,8 @@ Binding binding_of(const replay::Variables& variables) {
   return out;
 }
 
-/// All that a proof of the instance depends on, as text. Equal values of the graph are numbered alike.
+/// Returns a text of everything that a proof of the instance depends on. Equal values of the graph have the same
+/// number.
 std::string signature(const Graph& graph, const replay::Instance& instance) {
   std::string out = instance.rule.name;
   std::map<ValueId, size_t> numbers;

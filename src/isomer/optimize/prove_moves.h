@@ -1,5 +1,5 @@
 #pragma once
-// Proofs of the very applications that led to a graph: with their extents, attributes and lists, for all elements.
+// Proves the individual applications that led to a graph: with their extents, attributes and lists, for all elements.
 
 #include <set>
 
@@ -11,11 +11,11 @@ namespace isomer {
 struct AppliedProofs {
   size_t applications = 0;
   size_t proved = 0;
-  std::string reason = {};  ///< why the first that was not proved was not
+  std::string reason = {};  ///< why the first unproved application could not be proved
 };
 
-/// Replays the moves and proves every application of the rules named. Applications that are alike but for where they
-/// stand are proved once. An Error where the moves cannot be replayed.
+/// Replays the moves and proves every application of the named rules. Applications that differ only in their place are
+/// proved once. An Error if the moves cannot be replayed.
 Result<std::map<std::string, AppliedProofs>> prove_moves(const Graph& start, std::span<const Move> moves,
                                                          const replay::RuleBook& rules,
                                                          const std::set<std::string>& names);

@@ -1,5 +1,5 @@
 #pragma once
-// Proofs of the steps of a search whose rules have none in general.
+// Proves the steps of a search whose rules are not proved in general.
 
 #include "isomer/optimize/optimize.h"
 #include "isomer/optimize/prove_moves.h"
@@ -7,8 +7,8 @@
 
 namespace isomer {
 
-/// For every rule that the steps of a search apply and that is not proved in general: how many of its applications are
-/// proved as they stand. Empty where there is no such rule.
+/// Returns, for every rule in the steps that is not proved in general, how many of its applications are proved. Empty
+/// if there is no such rule.
 Result<std::map<std::string, AppliedProofs>> prove_steps(const Graph& start, const Graph& end,
                                                          const SearchReport& search, const RuleSet& rules);
 

@@ -13,7 +13,7 @@ Result<json> parse_object(std::string_view text) {
   try {
     json given = json::parse(text);
     if (given.is_object()) return given;
-  } catch (const json::exception& problem) {  // it says where: NaN, for one, is not JSON
+  } catch (const json::exception& problem) {  // its text has the position, for instance of NaN
     return fail("no JSON object: {}", problem.what());
   }
   return fail("no JSON object");

@@ -1,5 +1,5 @@
 #pragma once
-// The options of a run as a JSON object, for the C interface and Python.
+// Reads the options of a run from a JSON object, for the C interface and Python.
 
 #include <string_view>
 
@@ -7,8 +7,8 @@
 
 namespace isomer {
 
-/// Sets what `json` names in `options`. An Error where the text is no JSON object, or a key is unknown or has no value
-/// of its type and range; docs/reference/options.md lists them.
+/// Sets the options that `json` names; docs/reference/options.md lists them. An Error if the text is not a JSON object,
+/// a key is unknown, or a value has a wrong type or is out of range.
 Status read_options(std::string_view json, OptimizeOptions& options);
 
 }  // namespace isomer

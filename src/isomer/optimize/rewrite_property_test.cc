@@ -1,4 +1,4 @@
-// Rewriting random graphs keeps what they compute.
+// Tests that rewriting random graphs keeps what they compute.
 
 #include <gtest/gtest.h>
 
@@ -18,7 +18,7 @@
 namespace isomer {
 namespace {
 
-/// Random graphs over 2 x 2 matrices, dense in what the written rules look for.
+/// Random graphs over 2 x 2 matrices that contain many matches of the written rules.
 class RandomGraph {
  public:
   explicit RandomGraph(uint64_t seed) : rng_(seed) {
@@ -33,7 +33,7 @@ class RandomGraph {
   }
 
  private:
-  /// Mostly one of the latest values, so that graphs grow deep.
+  /// Returns mostly one of the latest values, so that graphs become deep.
   ValueId pick() {
     const size_t window = rng_.below(3) == 0 ? values_.size() : std::min<size_t>(values_.size(), 6);
     return values_[values_.size() - 1 - rng_.below(window)];
@@ -141,7 +141,7 @@ TEST(RewriteProperty, ManyMatchesAtOnceKeepTheMeaningAndReplay) {
   EXPECT_GT(applied, 500U);
 }
 
-/// The graph that the replayer makes of a move whose end is not known; nothing where it refuses the move.
+/// Returns the graph that the replayer makes of a move whose end is not known; nothing if it refuses the move.
 std::optional<Graph> accepted(const Graph& before, Move move, const replay::RuleBook& book) {
   constexpr std::string_view kOutcome = "what comes out is ";
   replay::Tally tally;
@@ -154,7 +154,7 @@ std::optional<Graph> accepted(const Graph& before, Move move, const replay::Rule
   return replay::replay_moves(before, {&move, 1}, book, tally).value();
 }
 
-/// Recorded applications in which some values are others: whatever the replayer lets pass must be true.
+/// Replaces some values in recorded applications. Whatever the replayer accepts must be true.
 TEST(RewriteProperty, WhatTheReplayerAcceptsKeepsTheMeaning) {
   const auto rules = builtin_rules();
   ASSERT_TRUE(rules.has_value()) << rules.error().message;

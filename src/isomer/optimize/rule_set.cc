@@ -11,7 +11,7 @@ namespace {
 
 bool usable(Verdict verdict) { return verdict == Verdict::Proved || verdict == Verdict::Tested; }
 
-/// The lock's verdict, or for a rule of the user's own, that of a check on the spot.
+/// Returns the verdict of the lock or, for a rule that is not in the lock, of a check at once.
 Result<Verdict> verdict_of(const Rule& rule, const Lock& lock, bool own) {
   const LockEntry* entry = lock.find(rule.hash());
   if (entry != nullptr || !own) return entry == nullptr ? Verdict::Unknown : entry->verdict;

@@ -1,5 +1,5 @@
 #pragma once
-// Which rules a run may use.
+// Determines which rules a run may use.
 
 #include <map>
 #include <string>
@@ -15,13 +15,13 @@ struct RuleSet {
   std::map<std::string, std::string> verdicts;  ///< by rule name
 };
 
-/// Takes a rule out; all that are not proved in general.
+/// Removes one rule, or all that are not proved in general.
 void drop_rule(RuleSet& rules, const std::string& name);
 void drop_unproved(RuleSet& rules);
 
-/// The built-in rules, or those of `file`, without the `skip`ped ones. Only rules that the lock calls proved or tested;
-/// rules of a file that the lock does not know are checked on the spot, and an Error names one that does not pass.
-/// `skip` names tactics, too; an unknown name is an Error.
+/// Returns the built-in rules, or those of `file`, without the rules in `skip`. Only rules whose verdict in the lock is
+/// proved or tested are used. Rules of a file that are not in the lock are checked at once; an Error names a rule that
+/// fails. `skip` may also name tactics; an unknown name is an Error.
 Result<RuleSet> usable_rules(const std::string& file, const std::vector<std::string>& skip);
 
 }  // namespace isomer

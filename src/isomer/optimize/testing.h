@@ -1,5 +1,5 @@
 #pragma once
-// For tests of interfaces: a value other than the default for each option.
+// For tests of interfaces: a value for each option that differs from its default.
 
 #include <gtest/gtest.h>
 
@@ -12,7 +12,8 @@
 
 namespace isomer::test {
 
-/// A value that is not the default, with which the roofline model optimizes any model that has an input f of [N,16].
+/// Returns a value that is not the default. With these values, the roofline model optimizes any model with an input f
+/// of [N,16].
 inline nlohmann::json other_value(const Option& option, const std::filesystem::path& folder) {
   const std::map<std::string, nlohmann::json> others = {
       {"engine", "roofline"},
@@ -37,7 +38,7 @@ inline nlohmann::json other_value(const Option& option, const std::filesystem::p
   return value.get<double>() * 2;
 }
 
-/// Other values for all options but dry_run, which certificates rule out.
+/// Returns other values for all options except dry_run, which excludes certificates.
 inline nlohmann::json other_values(const std::filesystem::path& folder) {
   OptimizeOptions defaults;
   nlohmann::json values;
@@ -46,7 +47,7 @@ inline nlohmann::json other_values(const std::filesystem::path& folder) {
   return values;
 }
 
-/// What the report of a run with these values says about its options.
+/// Returns the options in the report of a run with these values.
 inline nlohmann::json reported_options(const nlohmann::json& values) {
   OptimizeOptions options;
   const Status read = read_options(values.dump(), options);

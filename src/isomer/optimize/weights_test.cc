@@ -1,4 +1,4 @@
-// Rewrites whose weights cannot be stored, from end to end: the search leaves them out, and only them.
+// Tests rewrites whose weights cannot be stored, from end to end. The search skips these rewrites and no others.
 
 #include <gmock/gmock.h>
 
@@ -17,7 +17,7 @@ namespace {
 
 class Weights : public ::testing::TestWithParam<std::string> {
  protected:
-  /// Optimizes by the roofline model; the certificate must hold.
+  /// Optimizes under the roofline model and checks the certificate.
   OptimizeReport optimized(const std::string& text) {
     const Graph graph = parse_graph(text, find_op).value();
     OptimizeOptions options;
@@ -28,8 +28,8 @@ class Weights : public ::testing::TestWithParam<std::string> {
     options.costs.engine = "roofline";
     options.search.search = GetParam();
     options.search.max_candidates = 200;
-    // Enumeration knows no limit of candidates, and products of matrices have no end of forms: the search is ended when
-    // it has asked this often, however fast the machine is.
+    // Enumeration has no limit of candidates, and products of matrices can be written in endlessly many ways. So the
+    // search is ended after this many questions, however fast the machine is.
     constexpr int kQuestions = 100000;
     int asked = 0;
     if (GetParam() == "enumerate") options.stop = [&asked] { return ++asked > kQuestions; };
@@ -46,7 +46,7 @@ class Weights : public ::testing::TestWithParam<std::string> {
     return report.value_or(OptimizeReport{});
   }
 
-  /// Outputs on inputs that are all `x`, before and after.
+  /// Returns the outputs before and after on inputs that are all `x`.
   void expect_same_outputs(float x) const {
     std::vector<Tensor> inputs;
     for (const ValueId input : before_.inputs()) {

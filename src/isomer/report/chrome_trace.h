@@ -1,5 +1,5 @@
 #pragma once
-// Traces for chrome://tracing and Perfetto.
+// Writes traces for chrome://tracing and Perfetto.
 
 #include <nlohmann/json_fwd.hpp>
 
@@ -7,8 +7,8 @@
 
 namespace isomer {
 
-/// In the Trace Event Format's JSON: spans are complete events ("X"), one thread for each track, numbers counters
-/// ("C"). Spans come by their start, of equal ones the longer first.
+/// Returns the trace in the JSON of the Trace Event Format: spans are complete events ("X") with one thread per track;
+/// numbers are counters ("C"). Spans are sorted by start, longer ones first if they start together.
 nlohmann::json chrome_trace(const Trace& trace);
 
 }  // namespace isomer

@@ -16,7 +16,7 @@ void fill_in(std::string& page, std::string_view mark, std::string_view text) {
   page.replace(page.find(mark), mark.size(), text);
 }
 
-/// JSON that may stand in a script element: `<` occurs in strings alone, and with it what could end the element.
+/// Returns JSON for a script element. In JSON, `<` occurs only in strings; without it, nothing can end the element.
 std::string script_json(const nlohmann::json& data) {
   const std::string text = data.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   std::string out;
@@ -37,7 +37,7 @@ std::string html_page(const OptimizeReport& report) {
   std::string page = kPageTemplate;
   fill_in(page, "/*STYLE*/", kPageStyle);
   fill_in(page, "/*SCRIPT*/", kPageScript);
-  // Last, so that no mark is looked for in names of the model.
+  // The data comes last, so that no mark is searched for in names of the model.
   fill_in(page, "/*DATA*/", script_json(page_data(report)));
   return page;
 }

@@ -10,13 +10,13 @@ namespace {
 
 using nlohmann::json;
 
-/// Longer texts would make the page large and say little.
+/// Long texts would only make the page large.
 std::string shortened(const std::string& text) {
   constexpr size_t kMaxLength = 160;
   return text.size() <= kMaxLength ? text : text.substr(0, kMaxLength) + " ...";
 }
 
-/// "group=1 strides=[2,2]"; what opaque nodes carry for themselves is left out.
+/// "group=1 strides=[2,2]"; the private attributes of opaque nodes are left out.
 std::string attrs_line(const Attrs& attrs) {
   std::string out;
   for (const auto& [name, value] : attrs.entries())
@@ -37,7 +37,7 @@ std::string weights_line(const Graph& graph, const Node& node) {
   return shortened(out);
 }
 
-/// One graph of the two.
+/// Writes one of the two graphs.
 class SideJson {
  public:
   SideJson(const Graph& graph, const std::vector<uint32_t>& regions) : graph_(graph), regions_(regions) {
@@ -46,7 +46,7 @@ class SideJson {
       if (is_at_run_time(graph, graph.node(id))) index_[id] = count_++;
   }
 
-  /// Null for a node that is not drawn, or none.
+  /// Null for a node that is not drawn, and for no node.
   json index(NodeId id) const { return id == kNoNode ? json() : index_[id]; }
 
   json side(const SideJson& other, const std::vector<NodeId>& partners,

@@ -17,7 +17,7 @@ using nlohmann::json;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-/// What stands between two marks, the second after the first.
+/// Returns the text between two marks, the second after the first.
 std::string between(const std::string& text, const std::string& begin, const std::string& end) {
   const size_t from = text.find(begin) + begin.size();
   return text.substr(from, text.find(end, from) - from);
@@ -25,7 +25,7 @@ std::string between(const std::string& text, const std::string& begin, const std
 
 json data_of(const std::string& page) { return json::parse(between(page, R"(id="data">)", "</script>")); }
 
-/// A report of a run that applied a rule to the gate of an SRU, under the roofline model.
+/// Returns the report of a run that applied a rule to the gate of an SRU, under the roofline model.
 OptimizeReport gate_report() {
   const Graph before = parse_graph(kGate, find_op).value();
   std::vector<Rule> rules =
@@ -80,13 +80,13 @@ TEST(Page, PartnersPointAtEachOther) {
   EXPECT_GT(pairs, 0U);
 }
 
-TEST(Page, HasOneGraphWhereNothingWasFound) {
+TEST(Page, HasOneGraphIfNothingWasFound) {
   OptimizeReport none = gate_report();
   none.details->after = none.details->before;
   EXPECT_TRUE(page_data(none)["sides"]["after"].is_null());
 }
 
-// Whatever a model's names hold, the script elements of the page are its own.
+// Names of the model, whatever they contain, cannot end or begin an element of the page.
 TEST(Page, NamesEndNoElement) {
   OptimizeReport report = gate_report();
   const std::string evil = "</script><script>alert(1)</script><!--<img src=x onerror=alert(1)>\"'&\xff/*DATA*/";

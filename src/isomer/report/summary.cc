@@ -30,7 +30,7 @@ std::string speedup_str(const Interval& ratio) {
   return fmt::format("{:.3f}x, 95% [{:.3f}, {:.3f}]", ratio.value, ratio.low, ratio.high);
 }
 
-/// What the model was and what became of it; of a model that is handed back, what it is.
+/// Returns the table of figures: before and after or, if the input is returned, only those of the model.
 std::string figures(const OptimizeReport& report) {
   const bool improved = report.improved;
   Table table({"<", improved ? ">before" : ">model", improved ? ">after" : ">", "<"});
@@ -61,7 +61,7 @@ std::string figures(const OptimizeReport& report) {
   return table.str();
 }
 
-/// The operators whose numbers changed; empty where none did.
+/// Returns the operators whose numbers changed; empty if none did.
 std::string operators(const OptimizeReport& report) {
   Table table({"<operator", ">before", ">after"});
   std::set<std::string> names;
@@ -82,13 +82,13 @@ std::string operators(const OptimizeReport& report) {
   return changed ? "\n" + table.str() : "";
 }
 
-/// The rules, in the order in which they were used, and what they changed.
+/// Returns the rules in the order in which they were applied, and what they changed.
 std::string steps(const OptimizeReport& report) {
   if (report.search.steps.empty()) return "";
   const std::string unit = report.minimizes_latency ? ", us" : "";
   Table table({"<rule", "<verdict", ">places", ">operators", ">predicted" + unit, ">speedup"});
   for (const SearchStep& step : report.search.steps) {
-    const bool within = std::abs(step.delta) < kBeyondLimits / 2;  // else a cost before or after is no quantity
+    const bool within = std::abs(step.delta) < kBeyondLimits / 2;  // otherwise a cost before or after is not a quantity
     table.row({step.rule, report.verdicts.at(step.rule), std::to_string(step.nodes.size()),
                step.ops_before == step.ops_after ? std::to_string(step.ops_after)
                                                  : fmt::format("{} -> {}", step.ops_before, step.ops_after),
@@ -100,7 +100,7 @@ std::string steps(const OptimizeReport& report) {
   return (report.improved ? "\n" : "\nfound, but not handed out:\n") + table.str();
 }
 
-/// One line: how many candidates were rejected, and why the first of them.
+/// One line: how many candidates were rejected, and why the first ones were.
 std::string rejected(const SearchReport& search) {
   constexpr size_t kShown = 2;
   if (search.rejected.empty()) return "";
@@ -112,7 +112,7 @@ std::string rejected(const SearchReport& search) {
   return line + (search.rejected.size() > kShown ? "; ...\n" : "\n");
 }
 
-/// One line: what the search was repeated without; empty where it was not.
+/// One line: the rules that the search was repeated without; empty if it was not repeated.
 std::string proofs(const ProvedSteps& proofs) {
   if (proofs.not_proved.empty()) return "";
   std::string line = fmt::format(

@@ -19,7 +19,7 @@ TEST(Summary, ReportsRejectedCandidates) {
   EXPECT_THAT(summary(report), HasSubstr("rejected   3: a: output 0: differs; b: does not load; ...\n"));
 }
 
-/// A report by hand of a run on an engine that found a substitution.
+/// Returns the report of a run on an engine that found a substitution.
 OptimizeReport report_by_hand() {
   OptimizeReport report;
   report.input = "a.onnx";

@@ -1,5 +1,5 @@
 #pragma once
-// Beam search: of the graphs that are one step further, the cheapest are kept.
+// Beam search: of all graphs that are one step further, the cheapest are kept.
 
 #include "isomer/search/expansion.h"
 

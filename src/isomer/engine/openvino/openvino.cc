@@ -19,8 +19,8 @@ namespace {
 
 using nlohmann::json;
 
-/// The graph with each node called by its number. An opaque node, which needs the model around it, becomes outputs and
-/// inputs: nothing is fused across it.
+/// Returns the graph with each node named by its number. An opaque node needs the model around it; it is replaced by
+/// outputs and inputs, since nothing is fused across it.
 Result<Graph> numbered(const Graph& graph) {
   GraphBuilder builder;
   std::vector<ValueId> copies(graph.num_values());
@@ -52,7 +52,7 @@ Result<Graph> numbered(const Graph& graph) {
   return builder.finish(outputs);
 }
 
-/// OpenVINO's names of nodes that it runs together, as the numbers that `numbered` gave.
+/// Converts OpenVINO's names of nodes that it runs together to the numbers that `numbered` gave them.
 std::vector<NodeId> numbers_of(const json& names, const Graph& graph) {
   constexpr std::string_view kPrefix = "node_";
   std::vector<NodeId> numbers;
@@ -79,13 +79,13 @@ class OpenvinoEngine : public WorkerEngine {
   Result<double> kernel_overhead() override;
 
  private:
-  /// Which nodes OpenVINO runs together.
+  /// Asks which nodes OpenVINO runs together.
   Result<Fusions> fusions(const Graph& graph);
 
   const OpenvinoPlanner planner_;
 };
 
-/// Where OpenVINO lacks an operator, it names only that.
+/// If OpenVINO lacks an operator, its message names only the operator.
 Result<SessionId> OpenvinoEngine::load(const std::filesystem::path& onnx) {
   auto session = WorkerEngine::load(onnx);
   if (session) return session;
@@ -137,7 +137,7 @@ Result<KernelTime> OpenvinoEngine::time_kernel(const KernelRun& run, double over
                     .runs = answer.header["runs"].get<int>()};
 }
 
-/// Of nodes that OpenVINO runs one by one.
+/// Times nodes that OpenVINO runs one by one.
 Result<double> OpenvinoEngine::kernel_overhead() {
   constexpr int kLength = 100;
   GraphBuilder builder;

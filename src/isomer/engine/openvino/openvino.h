@@ -1,5 +1,5 @@
 #pragma once
-// OpenVINO's CPU plugin, through its Python package.
+// Runs OpenVINO's CPU plugin through its Python package.
 
 #include <memory>
 
@@ -7,7 +7,7 @@
 
 namespace isomer {
 
-/// Starts the worker. An Error says which Python was tried and what it lacks.
+/// Starts the worker. An Error names the Python that was tried and what it lacks.
 Result<std::unique_ptr<Engine>> make_openvino_engine(const EngineOptions& options);
 
 }  // namespace isomer

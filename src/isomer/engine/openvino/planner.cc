@@ -7,8 +7,8 @@ namespace {
 
 constexpr uint32_t kNoFusion = UINT32_MAX;
 
-/// Goes through the nodes from the last to the first. A kernel begins with the node whose results leave it; nodes that
-/// only it reads join it.
+/// Goes through the nodes from the last to the first. A kernel begins with a node whose results are read outside it;
+/// nodes that only the kernel reads join it.
 class FusedKernels {
  public:
   FusedKernels(const Graph& graph, const Fusions& fusions)
@@ -34,7 +34,7 @@ class FusedKernels {
     return !node.is_input() && node.num_results > 0 && !graph_.is_weight(node.result());
   }
 
-  /// The kernel that alone reads the results of a node. An opaque node is a kernel by itself.
+  /// Returns the only kernel that reads the results of a node. An opaque node is a kernel of its own.
   uint32_t only_reading_kernel(NodeId id) const {
     const Node& node = graph_.node(id);
     if (node.is_opaque()) return kNoFusion;
@@ -51,7 +51,7 @@ class FusedKernels {
     return only;
   }
 
-  /// The kernels in the order of their last nodes.
+  /// Returns the kernels in the order of their last nodes.
   KernelPlan collect() const {
     std::vector<std::vector<NodeId>> kernels(fusions_.size());
     for (NodeId id = 0; id < kernel_of_.size(); ++id)
@@ -73,7 +73,7 @@ class FusedKernels {
   std::vector<uint32_t> fusions_;    // by kernel; the last kernel of the graph comes first
 };
 
-/// Each node by itself.
+/// Makes each node a kernel.
 Fusions no_fusions(const Graph& graph) {
   Fusions each(graph.nodes().size());
   for (NodeId id = 0; id < each.size(); ++id) each[id] = {id};

@@ -1,6 +1,6 @@
 #pragma once
-// How OpenVINO groups nodes into kernels: nothing here predicts it. OpenVINO compiles each graph, and its execution
-// graph says which nodes it runs together.
+// Groups nodes into kernels as OpenVINO does. This is not predicted: OpenVINO compiles each graph, and its execution
+// graph shows which nodes it runs together.
 
 #include <functional>
 #include <mutex>
@@ -11,24 +11,25 @@
 
 namespace isomer {
 
-/// The nodes that OpenVINO runs together; nodes that it does not name are in none.
+/// Nodes that OpenVINO runs together. Nodes that it does not name are in no list.
 using Fusions = std::vector<std::vector<NodeId>>;
 
-/// The kernels that follow from fusions. A node that OpenVINO does not name, since it became part of others, is in the
-/// kernel of its only reader; an opaque one is a kernel. A fusion with several results that are read outside is several
-/// kernels.
+/// Returns the kernels that follow from fusions. A node that OpenVINO does not name is part of others and joins the
+/// kernel of its only reader. An opaque node is a kernel. A fusion with several results that are read outside becomes
+/// several kernels.
 KernelPlan plan_of_fusions(const Graph& graph, const Fusions& fusions);
 
 class OpenvinoPlanner : public KernelPlanner {
  public:
-  /// `fusions` asks OpenVINO about a graph.
+  /// `fusions` asks OpenVINO which nodes of a graph it runs together.
   explicit OpenvinoPlanner(std::function<Result<Fusions>(const Graph&)> fusions) : fusions_(std::move(fusions)) {}
-  /// Takes as long as OpenVINO takes to compile the graph when it is asked about it first. Where that fails, every node
-  /// is a kernel.
+  /// The first call for a graph takes as long as OpenVINO takes to compile it. If compilation fails, every node is a
+  /// kernel.
   KernelPlan plan(const Graph& graph, const Boundary& boundary = {}, const Decisions& decisions = {}) const override;
 
  private:
-  /// The number of a fusion by the hash of the first result of a node: equal graphs may number their nodes differently.
+  /// The number of a fusion, by the hash of the first result of a node. Equal graphs may number their nodes
+  /// differently.
   using Known = std::unordered_map<uint64_t, size_t>;
 
   const std::function<Result<Fusions>(const Graph&)> fusions_;

@@ -10,14 +10,14 @@ namespace {
 
 Graph parsed_graph(const std::string& text) { return parse_graph(text, find_op).value(); }
 
-/// The node that makes the value of that name.
+/// Returns the node that makes the value with that name.
 NodeId maker(const Graph& graph, std::string_view name) {
   for (ValueId value = 0; value < graph.num_values(); ++value)
     if (graph.name(value) == name) return graph.producer(value);
   throw std::runtime_error("no value of that name");
 }
 
-/// "a+b | c": the kernels by the names of their results.
+/// Returns "a+b | c": the kernels by the names of their results.
 std::string kernels_of(const Graph& graph, const KernelPlan& plan) {
   std::string out;
   for (size_t i = 0; i < plan.size(); ++i) {
@@ -30,7 +30,7 @@ std::string kernels_of(const Graph& graph, const KernelPlan& plan) {
   return out;
 }
 
-/// The kernels where OpenVINO runs together the nodes that make these values.
+/// Returns the kernels if OpenVINO runs together the nodes that make these values.
 std::string fused(const std::string& text, const std::vector<std::vector<std::string>>& fusions) {
   const Graph graph = parsed_graph(text);
   Fusions numbers;

@@ -11,7 +11,7 @@ namespace {
 
 constexpr int64_t kBlock = 16;  // a multiple of every block size
 
-/// The attributes of a window that is moved by one and not padded.
+/// Returns the attributes of a window with stride 1 and without pads.
 Attrs ort_window(const Attrs& attrs) {
   return attrs.with("strides", Ints{1, 1}).with("dilations", Ints{1, 1}).with("pads", Ints{0, 0, 0, 0});
 }
@@ -52,7 +52,7 @@ class OrtHarness {
     return made;
   }
 
-  /// A blocked value of that type: what a pooling makes, or, where the channels fill no whole blocks, a convolution.
+  /// Makes a blocked value of this type: by pooling or, if the channels do not fill whole blocks, by a convolution.
   Result<ValueId> blocked(const TensorType& type) {
     if (type.rank() != 4) return fail("no value of type {} is blocked", type.str());
     const int64_t channels = (*type.shape)[1].value();
@@ -63,11 +63,11 @@ class OrtHarness {
     ISOMER_TRY(const ValueId conv,
                builder_.add(*find_op("Conv"), ort_window({}),
                             {builder_.input({type.dtype, extents}), weight({channels, kBlock, 1, 1})}));
-    // With an activation, it takes in nothing of the kernel.
+    // A convolution with an activation cannot absorb the kernel.
     return builder_.add(*find_op("Relu"), {}, {conv});
   }
 
-  /// A reader that wants a blocked operand.
+  /// Adds a reader that requires a blocked operand.
   Result<ValueId> depthwise(ValueId x) {
     const int64_t channels = (*builder_.type(x).shape)[1].value();
     return builder_.add(*find_op("Conv"), ort_window(Attrs{{"group", channels}}), {x, weight({channels, 1, 1, 1})});

@@ -23,7 +23,7 @@ class OrtEngine : public WorkerEngine {
       : WorkerEngine({.title = "ONNX Runtime", .package = "onnxruntime", .text = kOrtWorker}, options),
         provider_(options.provider.empty() ? kCpu : options.provider) {}
 
-  /// Whether the worker's ONNX Runtime has the provider.
+  /// Returns whether the worker's ONNX Runtime has the provider.
   Status check_provider();
 
   std::string name() const override { return "ort"; }
@@ -31,7 +31,7 @@ class OrtEngine : public WorkerEngine {
     return provider_ == kCpu ? WorkerEngine::version() : WorkerEngine::version() + " " + provider_;
   }
   std::string provider() const override { return provider_; }
-  /// Other providers than the CPU's have kernels of their own, which nothing here knows.
+  /// Providers other than the CPU's have kernels of their own, which the planner does not know.
   const KernelPlanner* planner() const override { return provider_ == kCpu ? &planner_ : nullptr; }
   Result<KernelTime> time_kernel(const KernelRun& run, double overhead_us) override;
   Result<double> kernel_overhead() override;
@@ -42,7 +42,7 @@ class OrtEngine : public WorkerEngine {
   }
 
  private:
-  /// Writes a model to a temporary file and asks the worker about it.
+  /// Writes a model to a temporary file and sends the worker a request about it.
   Result<Message> ask(const Model& model, json header);
 
   const std::string provider_;
@@ -80,7 +80,7 @@ Result<KernelTime> OrtEngine::time_kernel(const KernelRun& run, double overhead_
                                                {"seconds", 0.04}}));
   const auto samples = answer.header["us"].get<std::vector<double>>();
   const auto launches = answer.header["launches"].get<double>();
-  if (samples.empty()) return KernelTime{};  // nothing is left of it
+  if (samples.empty()) return KernelTime{};  // ONNX Runtime removed the kernel
   return KernelTime{.us = std::max(robust_mean(samples) + launches * overhead_us, 0.0),
                     .spread = percentile(samples, 0.75) - percentile(samples, 0.25),
                     .runs = static_cast<int>(samples.size())};

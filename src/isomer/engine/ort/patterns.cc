@@ -5,7 +5,7 @@
 namespace isomer {
 namespace {
 
-/// Transpositions that a FusedMatMul performs: of the last two axes; of the first axis to the last but one; both.
+/// Transpositions that a FusedMatMul performs: of the last two axes, of the first axis to the last but one, or both.
 bool fuses_with_product(const Ints& perm) {
   const auto rank = static_cast<int64_t>(perm.size());
   if (rank < 2) return false;
@@ -46,7 +46,7 @@ bool OrtPatterns::scalar(ValueId value) const {
   return constant != nullptr && constant->element_count() == 1;
 }
 
-/// Whether a node is a product (or quotient) of one value and a scalar constant.
+/// Returns whether a node is a product (or quotient) of one value and a scalar constant.
 bool OrtPatterns::scales(NodeId id, ValueId& x) const {
   if (kinds_[id] != Kind::Mul && kinds_[id] != Kind::Div) return false;
   const auto operands = graph.operands(graph.node(id));
@@ -69,7 +69,7 @@ bool OrtPatterns::absorbable(NodeId id) const {
   return std::all_of(readers.begin(), readers.end(), [&](NodeId reader) { return kinds_[reader] == Kind::MatMul; });
 }
 
-/// A pad of zeros on the axes that a window moves along.
+/// Returns whether a node pads with zeros, only on the axes along which a window moves.
 bool OrtPatterns::absorbable_pad(NodeId id) const {
   if (kinds_[id] != Kind::Pad) return false;
   const Node& node = graph.node(id);
@@ -100,10 +100,10 @@ bool OrtPatterns::takes_bias(NodeId product) const {
          (a.rank() == 2 || graph.is_weight(operands[1]));
 }
 
-/// Gelu by the error function, x (1 + erf(x / c)) / 2, and by tanh; the half may stand at x or at the end.
-/// All nodes but x's are read by one another alone.
+/// Gelu by the error function, x (1 + erf(x / c)) / 2, or by tanh. The half may be at x or at the end. Except x's, all
+/// nodes are read only by one another.
 void OrtPatterns::find_gelu(NodeId anchor) {
-  // Backward from the anchor, as long as one reader is there, to the value that has others.
+  // Goes backward from the anchor while each value has one reader, to the value that has several.
   std::vector<NodeId> members{anchor};
   ValueId x = kNoValue;
   for (size_t at = 0; at < members.size(); ++at) {
@@ -127,7 +127,7 @@ void OrtPatterns::find_gelu(NodeId anchor) {
     }
   }
   if (x == kNoValue || members.size() < 2) return;
-  // Forward: + 1, times x or its half, and half of that.
+  // Goes forward: + 1, times x or its half, and half of that.
   const NodeId sum = reader(anchor);
   if (sum == kNone || kinds_[sum] != Kind::Add) return;
   const auto terms = graph.operands(graph.node(sum));
@@ -159,10 +159,10 @@ void OrtPatterns::find_gelu(NodeId anchor) {
   make_cluster(members);
 }
 
-/// (x - mean) / sqrt(mean of (x - mean)^2 + epsilon), times weights, plus weights, around its square root.
+/// (x - mean) / sqrt(mean of (x - mean)^2 + epsilon), times weights, plus weights; found from its square root.
 void OrtPatterns::find_layer_norm(NodeId root) {
   std::vector<NodeId> members{root};
-  // Backward along first operands: the sum with epsilon, the mean, the square, the difference.
+  // Goes backward along first operands: the sum with epsilon, the mean, the square, the difference.
   NodeId at = root;
   for (const Kind wanted : {Kind::Add, Kind::ReduceMean, Kind::Pow, Kind::Sub}) {
     const ValueId from = graph.operands(graph.node(at))[0];

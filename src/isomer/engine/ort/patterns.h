@@ -1,6 +1,6 @@
 #pragma once
-// What ONNX Runtime's fusions look at in a graph, before nodes are put into kernels: who reads what, and patterns of
-// several nodes.
+// Finds what ONNX Runtime's fusions look for in a graph before nodes are grouped into kernels: the readers of values,
+// and patterns of several nodes.
 
 #include <vector>
 
@@ -19,19 +19,19 @@ class OrtPatterns {
 
   Kind kind(NodeId id) const { return kinds_[id]; }
   bool runs(NodeId id) const { return graph.runs(graph.node(id)); }
-  /// Whether exactly one node reads a value, and the graph does not return it.
+  /// Returns whether exactly one node reads a value, and the graph does not return it.
   bool sole(ValueId value) const { return !returned_[value] && graph.consumers(value).size() == 1; }
   bool returned(ValueId value) const { return returned_[value]; }
-  /// The one node that reads a node's result, or kNone.
+  /// Returns the only node that reads a node's result, or kNone.
   NodeId reader(NodeId id) const;
-  /// Whether a value is a constant of one element.
+  /// Returns whether a value is a constant of one element.
   bool scalar(ValueId value) const;
-  /// Whether the readers of a node perform it while they read: a transposition or a scale before products, a pad before
-  /// a convolution or pooling.
+  /// Returns whether the readers of a node perform it: a transposition or a scale before products, or a pad before a
+  /// convolution or pooling.
   bool absorbed(NodeId id) const { return absorbed_[id]; }
-  /// Whether a product and the Add behind it become a Gemm.
+  /// Returns whether a product and the Add behind it become a Gemm.
   bool takes_bias(NodeId product) const;
-  /// Which cluster (a Gelu, a layer normalization written out) a node is part of, or kNone.
+  /// Returns the cluster (a Gelu or layer normalization of several nodes) that a node is part of, or kNone.
   uint32_t cluster(NodeId id) const { return cluster_[id]; }
   size_t num_clusters() const { return num_clusters_; }
 

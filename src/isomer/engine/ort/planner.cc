@@ -47,17 +47,17 @@ constexpr std::pair<const char*, Kind> kKinds[] = {
     {"LayerNormalization", Kind::LayerNorm},
 };
 
-/// A kernel while it grows.
+/// A kernel that may still grow.
 struct Group {
   enum Base : uint8_t { Plain, Conv, Product } base = Plain;
   bool blocked = false;
-  bool added = false;      // a residual sum, or a product's bias
-  bool activated = false;  // nothing more can follow
+  bool added = false;      // has a residual sum, or a product's bias
+  bool activated = false;  // nothing can be added after an activation
   bool scaled = false;
-  bool biasable = false;  // a product that can become a Gemm
+  bool biasable = false;  // is a product that can become a Gemm
 };
 
-/// One planning of one graph.
+/// Plans one graph.
 class OrtPlanning {
  public:
   OrtPlanning(const OrtPatterns& patterns, int64_t block)
@@ -88,7 +88,7 @@ class OrtPlanning {
   Kind kind(NodeId id) const { return patterns_.kind(id); }
   ValueId operand(NodeId id, size_t i) const { return graph_.operands(graph_.node(id))[i]; }
 
-  /// The group whose last result `value` is, when it could take in the one reader of that value.
+  /// Returns the group whose last result is `value`, if it could absorb the only reader of that value.
   Group* open_group(ValueId value) {
     if (value == kNoValue || weight(value) || !patterns_.sole(value)) return nullptr;
     const uint32_t group = group_of_[graph_.producer(value)];
@@ -113,8 +113,8 @@ class OrtPlanning {
       if (value != kNoValue && !weight(value)) want(value, layout);
   }
 
-  /// Lets a node, already placed, read a value in some layout, and perform the node that makes it where that is
-  /// absorbed.
+  /// Notes that a node, which is already placed, reads a value in some layout. If the node that makes the value is
+  /// absorbed, the reader performs it.
   void take(NodeId id, ValueId value, Layout layout) {
     const NodeId producer = graph_.producer(value);
     if (!patterns_.absorbed(producer)) return want(value, layout);
@@ -127,7 +127,7 @@ class OrtPlanning {
     want_all(id, Layout::Plain);
     start(id);
   }
-  /// An element-wise node of its own on blocked operands.
+  /// Places an element-wise node that is not fused, on blocked operands.
   void place_blocked(NodeId id, Group group) {
     want_all(id, Layout::Blocked);
     plan_.intakes[id] = Intake::Blocked;
@@ -166,16 +166,17 @@ class OrtPlanning {
   std::vector<uint32_t> group_of_;
   std::vector<Group> groups_;
   std::vector<uint8_t> wants_;                         // by value: 1 plain, 2 blocked
-  std::vector<std::pair<uint32_t, NodeId>> absorbed_;  // group, and a node that it performs while it reads
+  std::vector<std::pair<uint32_t, NodeId>> absorbed_;  // group, and a node that it performs when it reads
   std::vector<uint32_t> cluster_groups_;
   KernelPlan plan_;
 };
 
 void OrtPlanning::place(NodeId id) {
-  if (patterns_.absorbed(id) || group_of_[id] != kNone) return;  // who reads or made its operand has seen to it
+  if (patterns_.absorbed(id) || group_of_[id] != kNone)
+    return;  // the reader or the producer of its operand performs it
   if (patterns_.cluster(id) != kNone) return place_cluster(id);
   switch (kind(id)) {
-    case Kind::Identity: {  // it is removed; its result lies as its operand does
+    case Kind::Identity: {  // it is removed; its result has the layout of its operand
       const ValueId from = operand(id, 0);
       plan_.layouts[graph_.node(id).result()] = plan_.layouts[from];
       return;
@@ -215,7 +216,7 @@ void OrtPlanning::place(NodeId id) {
   }
 }
 
-/// Which convolutions are blocked: nchwc_transformer.cc, TransformConv.
+/// Decides which convolutions are blocked: nchwc_transformer.cc, TransformConv.
 void OrtPlanning::place_conv(NodeId id) {
   const Node& node = graph_.node(id);
   const auto operands = graph_.operands(node);
@@ -242,7 +243,7 @@ void OrtPlanning::place_conv(NodeId id) {
   take(id, operands[0], blocked && !direct ? Layout::Blocked : Layout::Plain);
 }
 
-/// Folded into the convolution before it; a convolution of its own in a blocked surrounding.
+/// It is folded into the convolution before it. Between blocked values it is a convolution of its own.
 void OrtPlanning::place_batch_norm(NodeId id) {
   const auto operands = graph_.operands(graph_.node(id));
   const bool fixed = std::all_of(operands.begin() + 1, operands.end(), [&](ValueId v) { return weight(v); }) &&
@@ -263,7 +264,7 @@ void OrtPlanning::place_pool(NodeId id, bool global) {
   take(id, x, blocked ? Layout::Blocked : Layout::Plain);
 }
 
-/// x * hard sigmoid(x) is an activation that a convolution takes in.
+/// x * hard sigmoid(x) is an activation that a convolution absorbs.
 bool OrtPlanning::join_hard_swish(NodeId id) {
   const ValueId x = operand(id, 0);
   if (graph_.type(x).shape == std::nullopt || graph_.consumers(x).size() != 2 || weight(x)) return false;
@@ -276,7 +277,7 @@ bool OrtPlanning::join_hard_swish(NodeId id) {
   if (group.base != Group::Conv || group.added || group.activated) return false;
   group.activated = true;
   join(id, x);
-  join(product, x);  // ahead of its turn
+  join(product, x);  // before its turn
   return true;
 }
 
@@ -315,7 +316,7 @@ bool OrtPlanning::concat_stays_blocked(NodeId id) const {
          });
 }
 
-/// Whether a constant has one element for each channel of a value ([C,1,1], [1,C,1,1]).
+/// Returns whether a constant has one element for each channel of a value ([C,1,1], [1,C,1,1]).
 bool OrtPlanning::per_channel(ValueId constant, ValueId value) const {
   const TensorType &a = graph_.type(constant), &b = graph_.type(value);
   if (!weight(constant) || !a.shape || !b.shape || b.rank() != 4 || a.rank() < 3 || a.rank() > 4) return false;
@@ -324,7 +325,7 @@ bool OrtPlanning::per_channel(ValueId constant, ValueId value) const {
          (a.rank() == 3 || from_end(a, 4).is(1));
 }
 
-/// A residual sum of blocked values is performed by the convolution that makes one of them.
+/// A residual sum of blocked values is performed by a convolution that makes one of them.
 bool OrtPlanning::join_sum(NodeId id) {
   const auto operands = graph_.operands(graph_.node(id));
   if (operands.size() != 2 || operands[0] == operands[1]) return false;
@@ -340,7 +341,7 @@ bool OrtPlanning::join_sum(NodeId id) {
   return false;
 }
 
-/// Adding or multiplying by a constant for each channel goes into the convolution's weights.
+/// Addition of and multiplication by a constant for each channel are folded into the convolution's weights.
 bool OrtPlanning::join_channel_constant(NodeId id) {
   const auto operands = graph_.operands(graph_.node(id));
   if (operands.size() != 2 || kind(id) == Kind::Div) return false;
@@ -354,7 +355,7 @@ bool OrtPlanning::join_channel_constant(NodeId id) {
   return false;
 }
 
-/// MatMul + Add = Gemm; a product times a constant scales within the product.
+/// MatMul + Add = Gemm. A product times a constant is a product with a scale.
 bool OrtPlanning::join_product(NodeId id) {
   const auto operands = graph_.operands(graph_.node(id));
   if (operands.size() != 2 || operands[0] == operands[1]) return false;
@@ -420,7 +421,7 @@ void OrtPlanning::place_cluster(NodeId id) {
   }
 }
 
-/// x * sigmoid(x) is one kernel where nothing else reads the sigmoid.
+/// x * sigmoid(x) is one kernel if nothing else reads the sigmoid.
 bool OrtPlanning::join_quick_gelu(NodeId id) {
   const auto operands = graph_.operands(graph_.node(id));
   for (size_t i = 0; i < 2; ++i) {

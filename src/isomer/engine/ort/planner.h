@@ -1,7 +1,7 @@
 #pragma once
-// How ONNX Runtime's CPU provider, at its highest level of optimization, groups nodes into kernels, and which values it
-// keeps in its blocked layout (NCHWc). It says what ONNX Runtime 1.31 was seen to do: checked against the graphs that
-// it writes after optimizing (docs/reference/costs.md).
+// Predicts how ONNX Runtime's CPU provider, at its highest level of optimization, groups nodes into kernels, and which
+// values it keeps in its blocked layout (NCHWc). It describes the observed behaviour of ONNX Runtime 1.31 and is
+// checked against the graphs that ONNX Runtime writes after optimizing (docs/reference/costs.md).
 
 #include <unordered_map>
 
@@ -11,12 +11,11 @@ namespace isomer {
 
 class OrtPlanner : public KernelPlanner {
  public:
-  /// `block`: channels in a block of the blocked layout, 16 with AVX-512 and 8 with AVX; 0 where there is no such
-  /// layout.
+  /// `block`: channels per block of the blocked layout, 16 with AVX-512 and 8 with AVX; 0 if there is no such layout.
   explicit OrtPlanner(int64_t block);
   KernelPlan plan(const Graph& graph, const Boundary& boundary = {}, const Decisions& decisions = {}) const override;
 
-  /// What the planner tells apart.
+  /// Kinds of nodes that the planner distinguishes.
   enum class Kind : uint8_t {
     Other,
     Identity,
@@ -55,7 +54,7 @@ class OrtPlanner : public KernelPlanner {
   std::unordered_map<const OpDef*, Kind> kinds_;
 };
 
-/// Channels in a block on this processor.
+/// Returns the channels per block on this processor.
 int64_t ort_block_channels();
 
 }  // namespace isomer

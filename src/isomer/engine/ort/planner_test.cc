@@ -12,7 +12,7 @@ namespace {
 
 constexpr const char* kSameWindow = "strides=[1,1], dilations=[1,1], pads=[1,1,1,1]";
 
-/// "Conv+Relu | reorder to plain b": the kernels in the order of their last nodes, then the reorders.
+/// Returns "Conv+Relu | reorder to plain b": the kernels in the order of their last nodes, then the reorders.
 std::string planned(std::string text, const Boundary& boundary = {}) {
   for (size_t at = 0; (at = text.find("WINDOW", at)) != std::string::npos;) text.replace(at, 6, kSameWindow);
   const auto graph = parse_graph(text, find_op);
@@ -34,7 +34,7 @@ std::string planned(std::string text, const Boundary& boundary = {}) {
   return out;
 }
 
-/// Convolutions on `channels`, three values of one type in scope: the input x, a = Conv(x), b = Relu(a).
+/// Returns a graph of convolutions on `channels`, with three values of one type: the input x, a = Conv(x), b = Relu(a).
 std::string conv(const std::string& rest, int channels = 16, bool relu = true) {
   return fmt::format("input x: f32[1,{0},8,8]\n w = f32[{0},{0},3,3]{{seed 1}}\n v = f32[{0},{0},3,3]{{seed 2}}\n",
                      channels) +
@@ -54,7 +54,7 @@ TEST(OrtPlanner, ConvolutionsTakeInWhatFollows) {
 TEST(OrtPlanner, TheLastOpenConvolutionPerformsAResidualSum) {
   EXPECT_EQ(planned(conv("c = Conv(b, v) {WINDOW}\n d = Add(b, c)\n e = Relu(d)\n return e")),
             "Conv+Relu | Conv+Add+Relu | reorder x to blocked | reorder e to plain");
-  // Not with a value that is not blocked, not twice, and not behind an activation.
+  // Not with a value that is not blocked, not twice, and not after an activation.
   EXPECT_EQ(planned(conv("c = Add(a, x)\n return c", 16, false)),
             "Conv | Add | reorder x to blocked | reorder a to plain");
   EXPECT_EQ(planned(conv("c = Conv(b, v) {WINDOW}\n d = Relu(c)\n e = Add(b, d)\n return e")),

@@ -17,7 +17,7 @@
 namespace isomer {
 namespace {
 
-/// A file descriptor that closes itself.
+/// Owns a file descriptor and closes it.
 class Fd {
  public:
   explicit Fd(int fd) : fd_(fd) {}
@@ -35,7 +35,7 @@ class Fd {
 
 double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
-/// Makes `fd` at least 3, so that giving the child its 0, 1 and 2 overwrites none that is still needed.
+/// Makes `fd` at least 3, so that the descriptors 0, 1 and 2 of the child do not overwrite one that is still needed.
 int above_standard(int fd) {
   if (fd < 0 || fd > 2) return fd;
   const int moved = ::fcntl(fd, F_DUPFD_CLOEXEC, 3);
@@ -53,7 +53,8 @@ int spawn(const std::vector<std::string>& command, int input, int log, pid_t& pi
   posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO);
   posix_spawn_file_actions_adddup2(&actions, log, STDOUT_FILENO);
   posix_spawn_file_actions_adddup2(&actions, log, STDERR_FILENO);
-  // A group of its own: Ctrl-C on the terminal ends Isomer, which then ends the child, without a traceback in between.
+  // The child has its own process group. Ctrl-C on the terminal ends Isomer, which ends the child; the child prints no
+  // traceback.
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
@@ -83,7 +84,7 @@ Result<std::unique_ptr<Child>> Child::start(const std::vector<std::string>& comm
   if (ours.get() < 0 || theirs.get() < 0 || log.get() < 0) {
     return fail("cannot make a pipe: {}", std::strerror(errno));
   }
-  // Appending, so that the log can be emptied under the child.
+  // Opened for appending, so that the log can be truncated while the child writes.
   ::fcntl(log.get(), F_SETFL, O_APPEND);
   pid_t pid = 0;
   const int error = spawn(command, theirs.get(), log.get(), pid);
@@ -101,7 +102,7 @@ tl::expected<Message, ChildFailure> Child::call(const Message* question, double 
   Message answer;
   if (socket_ >= 0) {
     const double deadline = now() + timeout_seconds;
-    if (question != nullptr && ::ftruncate(log_, 0) != 0) timed_out = false;  // then it quotes more than it had to
+    if (question != nullptr && ::ftruncate(log_, 0) != 0) timed_out = false;  // then an error quotes older output too
     const bool sent = question == nullptr || send_message(*question, deadline, timed_out);
     if (sent && receive_message(answer, deadline, timed_out)) return answer;
     if (timed_out) {
@@ -109,7 +110,7 @@ tl::expected<Message, ChildFailure> Child::call(const Message* question, double 
       ending_ = fmt::format("did not answer within {:g} s", timeout_seconds);
       return tl::unexpected(ChildFailure{ChildFailure::TimedOut, ending_});
     }
-    // Closed its end, or speaks nonsense: it is of no use any more.
+    // The child closed its end or sent an invalid message. It cannot be used any more.
     ending_ = end();
   }
   return tl::unexpected(ChildFailure{ChildFailure::Died, ending_});
@@ -164,12 +165,12 @@ bool Child::receive_message(Message& message, double deadline, bool& timed_out) 
   return message.header.is_object();
 }
 
-/// Ends the child, if it has not ended itself, and says how it went and what it said last.
+/// Kills the child if it is still running, and returns how it ended and its last output.
 std::string Child::end() {
   if (socket_ < 0) return ending_;
   ::close(std::exchange(socket_, -1));
-  on_quit_.reset();  // soon the number may be that of another process
-  // Give a child that has crashed a moment to be reported as what it is, instead of as killed by us.
+  on_quit_.reset();  // another process may soon have the same number
+  // Wait a moment for a child that has crashed, so that the crash is reported, and not the kill.
   int status = 0;
   pid_t gone = 0;
   for (int wait = 0; wait < 20 && gone == 0; ++wait) {

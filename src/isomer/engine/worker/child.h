@@ -1,5 +1,5 @@
 #pragma once
-// A child process that we speak with over a socket, one question and one answer at a time.
+// A child process with which we communicate over a socket, one request and one answer at a time.
 
 #include <signal.h>
 #include <sys/types.h>
@@ -14,21 +14,21 @@
 
 namespace isomer {
 
-/// A JSON header and raw bytes behind it.
-// NOLINTNEXTLINE(bugprone-exception-escape): json's move checks an invariant, and that never throws.
+/// A message: a JSON header and raw bytes.
+// NOLINTNEXTLINE(bugprone-exception-escape): json's move only checks an invariant.
 struct Message {
   nlohmann::json header;
   std::string payload = {};
 };
 
-/// How a call failed.
+/// The ways in which a call can fail.
 struct ChildFailure {
   enum Kind { Died, TimedOut } kind;
   std::string message;
 };
 
-/// Starts `command` (looked up on PATH, no shell) with a socket as its standard input. What it prints goes to memory
-/// and is quoted when it dies. It is killed, and waited for, when this object goes.
+/// Starts `command` (found on PATH, without a shell) with a socket as its standard input. Its output is kept in memory
+/// and quoted when it dies. The destructor kills the child and waits for it.
 class Child {
  public:
   static Result<std::unique_ptr<Child>> start(const std::vector<std::string>& command);
@@ -36,7 +36,7 @@ class Child {
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
 
-  /// Sends a question (unless null) and waits for an answer. After a failure the child is gone, and every later call
+  /// Sends a request (unless null) and waits for an answer. After a failure the child is dead, and every later call
   /// fails with Died.
   tl::expected<Message, ChildFailure> call(const Message* question, double timeout_seconds);
 
@@ -54,8 +54,8 @@ class Child {
   pid_t pid_;
   int socket_;
   int log_;
-  std::string ending_;  // how it died, once it has
-  // A worker that hangs would not notice that its questioner is gone.
+  std::string ending_;  // how it died; empty while it lives
+  // A worker that hangs would not notice that this process has ended.
   std::optional<OnQuit> on_quit_{std::in_place, [this] { ::kill(pid_, SIGKILL); }};
 };
 

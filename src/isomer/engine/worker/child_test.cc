@@ -12,8 +12,8 @@ namespace {
 
 using testing::HasSubstr;
 
-/// Answers each message with itself, by shell tools alone: `cat` copies what it reads back into the socket. It takes
-/// the shell's place (exec), since as a child of the shell it would go on answering when the shell is killed.
+/// Answers each message with the same message, only by shell tools: `cat` copies what it reads back into the socket.
+/// `exec` replaces the shell, since a child of the shell would go on answering after the shell is killed.
 const std::vector<std::string> kEcho = {"sh", "-c", "exec cat >&0"};
 
 std::string failure(const tl::expected<Message, ChildFailure>& answer) { return answer ? "" : answer.error().message; }

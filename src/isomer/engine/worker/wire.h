@@ -1,5 +1,5 @@
 #pragma once
-// Tensors in messages; the form is described in worker.py.
+// Tensors in messages; worker.py describes the format.
 
 #include <span>
 
@@ -8,10 +8,10 @@
 
 namespace isomer {
 
-/// The specs of tensors (a JSON list); appends their elements to `payload`.
+/// Returns the specs of tensors (a JSON list) and appends their elements to `payload`.
 nlohmann::json encode_tensors(std::span<const NamedTensor> tensors, std::string& payload);
 
-/// The tensors of specs. An Error when specs and payload do not fit each other.
+/// Returns the tensors of specs. An Error if specs and payload do not match.
 Result<std::vector<Tensor>> decode_tensors(const nlohmann::json& specs, const std::string& payload);
 
 }  // namespace isomer

@@ -66,9 +66,9 @@ Status WorkerEngine::start() {
   return {};
 }
 
-/// How long to wait for an answer.
+/// Returns how long to wait for an answer.
 double WorkerEngine::patience() const {
-  constexpr double kSlower = 10;  // than any call so far
+  constexpr double kSlower = 10;  // than the longest call so far
   return std::min(options_.timeout_seconds,
                   deadline().left() + std::max(options_.grace_seconds, kSlower * longest_call_));
 }
@@ -118,7 +118,7 @@ Status WorkerEngine::known(SessionId session) const {
 }
 
 Result<std::vector<Tensor>> WorkerEngine::run(SessionId session, std::span<const NamedTensor> inputs) {
-  const std::lock_guard<std::mutex> lock(running_);  // the worker answers one question at a time
+  const std::lock_guard<std::mutex> lock(running_);  // the worker answers one request at a time
   ISOMER_CHECK(known(session));
   Message question{{{"op", "run"}, {"id", session}}};
   question.header["inputs"] = encode_tensors(inputs, question.payload);

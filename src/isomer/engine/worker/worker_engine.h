@@ -1,5 +1,5 @@
 #pragma once
-// An engine that a Python package brings, in a process of its own: a crash there ends no search, and the engine that is
+// An engine of a Python package, in a separate process. A crash there does not end the search, and the engine that is
 // measured is the one that users have.
 
 #include <map>
@@ -17,19 +17,19 @@
 
 namespace isomer {
 
-extern const char* const kVenvPython;  ///< the Python of the checkout that was built; may not exist any more
+extern const char* const kVenvPython;  ///< the Python of the source tree that was built; it may no longer exist
 
-/// What a worker runs.
+/// The program of a worker.
 struct WorkerScript {
-  std::string title;    ///< of the engine, for messages
-  std::string package;  ///< the Python package that it needs
-  const char* text;     ///< worker.py and the engine's own part
+  std::string title;    ///< the name of the engine in messages
+  std::string package;  ///< the Python package that the worker needs
+  const char* text;     ///< the source: worker.py and the engine's part
 };
 
 class WorkerEngine : public Engine {
  public:
-  /// Starts a worker in place of the one there was, and loads into it what was loaded. An Error says which Python was
-  /// tried and what it lacks.
+  /// Starts a worker that replaces the current one, and loads the same models into it. An Error names the Python that
+  /// was tried and what it lacks.
   Status start();
 
   std::string version() const override { return version_; }
@@ -44,13 +44,13 @@ class WorkerEngine : public Engine {
  protected:
   WorkerEngine(WorkerScript script, const EngineOptions& options);
 
-  /// What each question about a model file says of how to load it.
+  /// Returns the part of a request about a model file that says how to load it.
   virtual nlohmann::json settings() const { return {{"threads", options_.threads}}; }
-  /// Asks the worker; one that dies is replaced, and asked once more.
+  /// Sends a request to the worker. A worker that dies is replaced and gets the request once more.
   Result<Message> call(const Message& question, double extra_seconds = 0);
-  /// Asks about a model file that is in no session.
+  /// Sends a request about a model file that is not in a session.
   Result<Message> ask_about(const std::filesystem::path& onnx, nlohmann::json header);
-  /// Writes a model to a file in the folder that the worker has for its own.
+  /// Writes a model to a file in the worker's temporary folder.
   Result<std::filesystem::path> write(const Model& model, const std::string& name);
   const EngineOptions& options() const { return options_; }
   const std::string& python() const { return python_; }
@@ -69,7 +69,7 @@ class WorkerEngine : public Engine {
   std::map<SessionId, std::filesystem::path> sessions_;
   SessionId last_ = 0;
   double longest_call_ = 0;  // seconds
-  // Before the worker that has it for its own temporary files: it goes away behind it.
+  // Declared before the worker, which has its temporary files there, so that the folder is removed after the worker.
   std::optional<TempDir> folder_;
   std::unique_ptr<Child> child_;
 };
