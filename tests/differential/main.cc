@@ -96,7 +96,7 @@ int main(int argc, char** argv) {
   app.add_option("--graphs", options.graphs, "how many");
   app.add_option("--seed", options.seed, "of the first graph");
   app.add_option("--executor", options.executors,
-                 "reference, onednn, ort or ort-plain (without its own optimizations); may be given many times");
+                 "reference, onednn, ort or ort-plain (without its own optimizations); may be repeated");
   app.add_option("--rules", options.rules, "a rule file in place of the built-in rules");
   app.add_option("--unchecked-rules", options.unchecked, "the same, whatever their verdicts");
   app.add_option("--skip-rule", options.skip, "a rule that is not used");

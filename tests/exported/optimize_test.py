@@ -91,7 +91,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("isomer", help="the program")
     parser.add_argument("--all", action="store_true", help="all graphs")
-    parser.add_argument("--graph", action="append", help="this graph alone; may be given many times")
+    parser.add_argument("--graph", action="append", help="only this graph; may be repeated")
     parser.add_argument("--rules", help="a rule file instead of the built-in rules")
     parser.add_argument("--keep", type=Path, help="leave the models in this directory")
     options = parser.parse_args()

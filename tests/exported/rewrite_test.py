@@ -51,7 +51,7 @@ def check(name: str, program: str, folder: Path) -> dict[str, str]:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("program", help="the program made of rewrite_each.cc")
-    parser.add_argument("--graph", action="append", help="this graph alone; may be given many times")
+    parser.add_argument("--graph", action="append", help="only this graph; may be repeated")
     parser.add_argument("--keep", type=Path, help="leave the models in this directory")
     options = parser.parse_args()
     used, failed = Counter(), 0

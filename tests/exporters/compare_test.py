@@ -197,7 +197,7 @@ def unused(refusals: Counter) -> list[str]:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("isomer", help="the program")
-    parser.add_argument("--model", action="append", help="this model alone; may be given many times")
+    parser.add_argument("--model", action="append", help="only this model; may be repeated")
     parser.add_argument("--engine", default="roofline", help="what `optimize` costs with")
     parser.add_argument("--processes", type=int, default=2, help="models under test at a time")
     parser.add_argument("--keep", type=Path, help="leave the models in this directory")

@@ -37,7 +37,7 @@ def save(made: corpus.Model, exporter: str) -> dict:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("exporters", nargs="+")
-    parser.add_argument("--only", action="append", help="only this model; may be given many times")
+    parser.add_argument("--only", action="append", help="only this model; may be repeated")
     options = parser.parse_args()
     FOLDER.mkdir(exist_ok=True)
     failed = 0

@@ -44,7 +44,7 @@ def check(name: str, roundtrip: str, folder: Path) -> str:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("roundtrip", help="the program made of roundtrip.cc")
-    parser.add_argument("--graph", action="append", help="this graph alone; may be given many times")
+    parser.add_argument("--graph", action="append", help="only this graph; may be repeated")
     parser.add_argument("--keep", type=Path, help="leave the models in this directory")
     options = parser.parse_args()
     names = options.graph or list(restore.table())

@@ -87,7 +87,8 @@ int get(const isomer_model* model, Values isomer_model::*values, size_t index, i
     if (auto status = given(model, "model"); !status) return argument(status);
     if (auto status = given(value, "value"); !status) return argument(status);
     const auto& [declared, c_types] = model->*values;
-    if (index >= c_types.size()) return fail_with(ISOMER_BAD_ARGUMENT, "index {}: there are {}", index, c_types.size());
+    if (index >= c_types.size())
+      return fail_with(ISOMER_BAD_ARGUMENT, "index {} is out of range: there are {}", index, c_types.size());
     const isomer::DeclaredValue& one = (*declared)[index];
     *value = {one.name.c_str(), c_types[index], one.has_default ? 1 : 0};
     return {};
@@ -103,7 +104,8 @@ bool is_left_out(const isomer_input& input) {
 Result<std::vector<isomer::NamedTensor>> read_inputs(const isomer_model& model, const isomer_input* inputs,
                                                      size_t num_inputs) {
   const auto& declared = model.loaded->inputs();
-  if (num_inputs != declared.size()) return fail("{} inputs are given, the model has {}", num_inputs, declared.size());
+  if (num_inputs != declared.size())
+    return fail("{} inputs are given, but the model has {}", num_inputs, declared.size());
   if (num_inputs > 0) ISOMER_CHECK(given(inputs, "inputs"));
   std::vector<isomer::NamedTensor> tensors;
   for (size_t i = 0; i < num_inputs; ++i) {
@@ -119,7 +121,7 @@ Result<std::vector<isomer::NamedTensor>> read_inputs(const isomer_model& model, 
 Status check_outputs(const isomer_model& model, const isomer_output* outputs, size_t num_outputs) {
   const auto& declared = model.loaded->outputs();
   if (num_outputs != declared.size())
-    return fail("room for {} outputs is given, the model has {}", num_outputs, declared.size());
+    return fail("{} outputs are given, but the model has {}", num_outputs, declared.size());
   if (num_outputs > 0) ISOMER_CHECK(given(outputs, "outputs"));
   for (size_t i = 0; i < num_outputs; ++i) {
     if (outputs[i].data == nullptr && outputs[i].capacity > 0)

@@ -11,9 +11,9 @@ namespace {
 /// Returns the element type with this number; an Error if its data cannot cross the border.
 Result<DType> dtype_of(int32_t number) {
   const auto dtype = dtype_from_onnx(number);
-  if (!dtype || *dtype == DType::Undefined) return fail("{} is no element type", number);
+  if (!dtype || *dtype == DType::Undefined) return fail("{} is not an element type", number);
   if (*dtype == DType::Field || dtype_bits(*dtype) == 0)
-    return fail("elements of type {} do not cross the C interface", dtype_name(*dtype));
+    return fail("the C interface does not support elements of type {}", dtype_name(*dtype));
   return *dtype;
 }
 
@@ -37,7 +37,7 @@ Result<isomer_type> c_type(const TensorType& type) {
   out.rank = -1;
   if (!type.shape) return out;
   if (type.rank() > ISOMER_MAX_RANK)
-    return fail("{} has {} axes; the C interface has room for {}", type.str(), type.rank(), ISOMER_MAX_RANK);
+    return fail("{} has {} axes, but the C interface supports at most {}", type.str(), type.rank(), ISOMER_MAX_RANK);
   out.rank = static_cast<int32_t>(type.rank());
   for (size_t i = 0; i < type.rank(); ++i) {
     const Dim& dim = (*type.shape)[i];
@@ -64,7 +64,7 @@ Result<size_t> type_bytes(const isomer_type& type) {
 
 Result<Tensor> view_of(const isomer_input& input) {
   ISOMER_TRY(const size_t bytes, type_bytes(input.type));
-  if (input.bytes != bytes) return fail("{} bytes are given, its type takes {}", input.bytes, bytes);
+  if (input.bytes != bytes) return fail("{} bytes are given, but the type needs {}", input.bytes, bytes);
   if (bytes > 0) ISOMER_CHECK(given(input.data, "data"));
   const auto dtype = static_cast<DType>(input.type.dtype);
   if (reinterpret_cast<uintptr_t>(input.data) % alignment(dtype) != 0)

@@ -26,7 +26,7 @@ class OptionAdder {
   CLI::Option* operator()(Option::File) const { return add<std::string>()->type_name(CommandFiles::kTypeName); }
   CLI::Option* operator()(Option::Texts) const {
     CLI::Option* added = repeatable(add<std::vector<std::string>>());
-    return added->description(option_.help + "; may be given many times");
+    return added->description(option_.help + "; may be repeated");
   }
 
  private:

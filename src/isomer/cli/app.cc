@@ -42,8 +42,9 @@ int run_program(int argc, const char* const* argv) {
   app.set_version_flag("--version", std::string(version()));
   app.require_subcommand(1);
   app.footer(
-      "isomer COMMAND --help explains a command.\nExit codes: 0 done; 1 a finding (say, outputs differ); 2 bad input "
-      "or usage, or\nthe machine failed (say, the disk is full).");
+      "isomer COMMAND --help explains a command.\nExit codes: 0 done; 1 a finding (for example, outputs differ); 2 bad "
+      "input "
+      "or usage, or\nthe machine failed (for example, the disk is full).");
   int exit_code = kDone;
   for (const AddCommand add : all_commands()) add(app, exit_code);
   try {

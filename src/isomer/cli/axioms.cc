@@ -83,18 +83,19 @@ Result<int> run(const AxiomsOptions& options) {
 }  // namespace
 
 void add_rules_axioms(CLI::App& rules, int& exit_code) {
-  CLI::App* command = rules.add_subcommand("axioms", "What operators mean to proofs, as formulas; or check that");
+  CLI::App* command = rules.add_subcommand("axioms", "Show or check the formulas by which proofs describe operators");
   const auto options = std::make_shared<AxiomsOptions>();
-  command->add_option("op", options->op, "Name of an operator; all of them by default");
-  command->add_flag("--check", options->check, "Compare with the reference kernels on small shapes, exactly");
-  command->add_option("--instances", options->instances, "Most instances of one pattern and rank")
+  command->add_option("op", options->op, "Name of an operator; without a name, all are shown");
+  command->add_flag("--check", options->check,
+                    "Compare the formulas with the reference kernels, exactly, on small shapes");
+  command->add_option("--instances", options->instances, "Maximum number of instances of one pattern and rank")
       ->check(in_range(IntegerRange{.least = 1}))
       ->capture_default_str();
-  command->add_option("--threads", options->threads, "Threads")
+  command->add_option("--threads", options->threads, "Number of threads")
       ->check(in_range(IntegerRange{.least = 1, .most = 256}))
       ->capture_default_str();
   add_json(*command, options->json);
-  command->footer("Exit code 1 when an axiom is refuted; its counterexample is printed.");
+  command->footer("Exit code 1: an axiom is refuted; its counterexample is printed.");
   command->callback([options, &exit_code] { exit_code = finish(run(*options)); });
 }
 

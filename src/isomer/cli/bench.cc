@@ -154,7 +154,7 @@ Result<int> bench(const BenchOptions& options, FileUses& uses) {
 }  // namespace
 
 void add_bench(CLI::App& app, int& exit_code) {
-  CLI::App* command = app.add_subcommand("bench", "Time a model, or two against each other");
+  CLI::App* command = app.add_subcommand("bench", "Measure the latency of a model, or compare two models");
   const auto options = std::make_shared<BenchOptions>();
   options->files
       .reads(*command, "models", options->models,
@@ -163,10 +163,10 @@ void add_bench(CLI::App& app, int& exit_code) {
       ->expected(1, 2);
   command->add_option("--runs", options->runs, "Runs of each model; else as many as --seconds allows")
       ->check(in_range(IntegerRange{.least = 1, .most = 1000000}));
-  command->add_option("--seconds", options->timing.seconds, "How long to measure (at least 10, at most 1000 runs)")
+  command->add_option("--seconds", options->timing.seconds, "Seconds to measure (at least 10 and at most 1000 runs)")
       ->check(in_range(NumberRange{.least = 0, .most = 3600}))
       ->capture_default_str();
-  command->add_option("--warmup", options->timing.warmup, "Runs of each model before the clock starts")
+  command->add_option("--warmup", options->timing.warmup, "Runs of each model before the measurement")
       ->check(in_range(IntegerRange{.least = 0, .most = 1000}))
       ->capture_default_str();
   add_trace(*command, options->files, options->trace_file,
@@ -175,7 +175,7 @@ void add_bench(CLI::App& app, int& exit_code) {
   options->random.add_to(*command);
   add_json(*command, options->json);
   command->footer(
-      "Example: isomer bench model.onnx faster.onnx --threads 4\nA ratio above 1 says that the second model is "
+      "Example: isomer bench model.onnx faster.onnx --threads 4\nA ratio above 1 means that the second model is "
       "faster.");
   command->callback([options, &exit_code] {
     exit_code = finish(options->files, [&](FileUses& uses) { return bench(*options, uses); });

@@ -33,7 +33,7 @@ void add_provider(nlohmann::json& report, const Engine& engine) {
 }
 
 void EngineChoice::add_to(CLI::App& command, CommandFiles& files) {
-  command.add_option("--engine", name, "What runs the model")
+  command.add_option("--engine", name, "The engine that runs the model")
       ->check(CLI::IsMember(engine_names()))
       ->capture_default_str();
   add_each(command, engine_options(options));
@@ -65,7 +65,7 @@ void add_precision(nlohmann::json& report, const EngineChoice& engine, const std
 
 CLI::Option* add_repeated(CLI::App& command, const std::string& name, std::vector<std::string>& target,
                           const std::string& help) {
-  return repeatable(command.add_option(name, target, help + "; may be given many times"));
+  return repeatable(command.add_option(name, target, help + "; may be repeated"));
 }
 
 void InputChoice::add_to(CLI::App& command) {
@@ -82,7 +82,7 @@ Status write_trace(const std::string& file, const Trace& trace) {
 }
 
 void add_json(CLI::App& command, bool& json) {
-  command.add_flag("--json", json, "Print the report as JSON, and nothing else, on stdout");
+  command.add_flag("--json", json, "Print only the report, as JSON, on stdout");
 }
 
 std::filesystem::path default_profile_db() {

@@ -91,8 +91,8 @@ Result<Pair> load(const CompareOptions& options, Engine& engine, FileUses& uses)
   const auto inputs_a = required_inputs(pair.a), inputs_b = required_inputs(pair.b);
   const auto outputs_a = output_names(pair.a), outputs_b = output_names(pair.b);
   if (inputs_a.size() != inputs_b.size() || outputs_a.size() != outputs_b.size()) {
-    return fail("{} has {} inputs without defaults and {} outputs, {} has {} and {}: nothing to compare", options.a,
-                inputs_a.size(), outputs_a.size(), options.b, inputs_b.size(), outputs_b.size());
+    return fail("{} has {} inputs without defaults and {} outputs, but {} has {} and {}: they cannot be compared",
+                options.a, inputs_a.size(), outputs_a.size(), options.b, inputs_b.size(), outputs_b.size());
   }
   const std::vector<size_t> places = pair_up(inputs_a, inputs_b);
   for (size_t i = 0; i < places.size(); ++i) pair.inputs[inputs_a[i]] = inputs_b[places[i]];
@@ -203,21 +203,21 @@ Result<int> compare(const CompareOptions& options, FileUses& uses) {
 }  // namespace
 
 void add_compare(CLI::App& app, int& exit_code) {
-  CLI::App* command = app.add_subcommand("compare", "Do two models give the same outputs?");
+  CLI::App* command = app.add_subcommand("compare", "Check whether two models give the same outputs");
   const auto options = std::make_shared<CompareOptions>();
-  options->files.reads(*command, "a", options->a, "ONNX file: what is expected")->required();
-  options->files.reads(*command, "b", options->b, "ONNX file: what is to be the same")->required();
-  command->add_option("--inputs", options->inputs, "How many sets of random inputs")
+  options->files.reads(*command, "a", options->a, "ONNX file with the expected outputs")->required();
+  options->files.reads(*command, "b", options->b, "ONNX file to compare with the first")->required();
+  command->add_option("--inputs", options->inputs, "Number of sets of random inputs")
       ->check(in_range(IntegerRange{.least = 1, .most = 1000000}))
       ->capture_default_str();
   command
       ->add_option("--tolerance", options->tolerance_given,
-                   "Error allowed, relative to an output's largest element; else 1e-4, in bf16 0.0156")
+                   "Maximum difference, relative to an output's largest element; by default 1e-4, in bf16 0.0156")
       ->check(in_range(NumberRange{.least = 0}));
   options->engine.add_to(*command, options->files);
   options->random.add_to(*command);
   add_json(*command, options->json);
-  command->footer("Example: isomer compare model.onnx faster.onnx --inputs 10\nExit code 1: they differ.");
+  command->footer("Example: isomer compare model.onnx faster.onnx --inputs 10\nExit code 1: the outputs differ.");
   command->callback([options, &exit_code] {
     exit_code = finish(options->files, [&](FileUses& uses) { return compare(*options, uses); });
   });

@@ -122,32 +122,32 @@ Result<int> derive(const DeriveCommand& command) {
 
 void add_rules_derive(CLI::App& rules, int& exit_code) {
   const auto command = std::make_shared<DeriveCommand>();
-  CLI::App* sub = rules.add_subcommand("derive", "Ask whether equalities follow from the rules");
-  sub->add_option("equality", command->query, "SOURCE => TARGET, as in a rule, with `where` if need be");
+  CLI::App* sub = rules.add_subcommand("derive", "Check whether equalities follow from the rules");
+  sub->add_option("equality", command->query, "SOURCE => TARGET, as in a rule, optionally with `where`");
   command->files.reads(*sub, "--from", command->from, "Rule file with many equalities, instead of one");
   command->files.reads(*sub, "--rules", command->rules, "Rule files instead of the built-in rules");
   DeriveLimits& limits = command->options.limits;
-  sub->add_option("--max-nodes", limits.nodes, "Nodes of the e-graph")
+  sub->add_option("--max-nodes", limits.nodes, "Maximum number of nodes of the e-graph")
       ->check(in_range(IntegerRange{.least = 1, .most = 1'000'000}))
       ->capture_default_str();
-  sub->add_option("--max-rounds", limits.rounds, "Rounds of saturation")
+  sub->add_option("--max-rounds", limits.rounds, "Maximum number of rounds of saturation")
       ->check(in_range(IntegerRange{.least = 0, .most = 1000}))
       ->capture_default_str();
   sub->add_option("--time-limit", limits.seconds, "Seconds for each instance; 0: none")
       ->check(in_range(kTimeBudget))
       ->capture_default_str();
-  sub->add_flag("--all-weights", limits.all_weights, "Let the condition weight(...) of rules hold of everything");
-  sub->add_option("--instances", command->options.instances, "Instances at which an equality has to follow")
+  sub->add_flag("--all-weights", limits.all_weights, "Treat the condition weight(...) of rules as true for all values");
+  sub->add_option("--instances", command->options.instances, "Number of instances at which an equality must follow")
       ->check(in_range(IntegerRange{.least = 1, .most = 100}))
       ->capture_default_str();
-  sub->add_option("--threads", command->threads, "Threads")
+  sub->add_option("--threads", command->threads, "Number of threads")
       ->check(in_range(IntegerRange{.least = 1, .most = 256}))
       ->capture_default_str();
   add_json(*sub, command->json);
   sub->footer(
       "Example: isomer rules derive '(MatMul (MatMul (MatMul ?a ?b) ?c) ?d) => (MatMul ?a (MatMul ?b (MatMul ?c ?d)))\n"
       "  where rank(?a) == 2 and rank(?b) == 2 and rank(?c) == 2 and rank(?d) == 2 and real(?a)'\n"
-      "Exit code 1 when something is not derived, or refuted. docs/reference/derive.md says what the answers mean.");
+      "Exit code 1: an equality is not derived, or refuted. docs/reference/derive.md explains the answers.");
   sub->callback(
       [command, &exit_code] { exit_code = finish(command->files, [&](FileUses&) { return derive(*command); }); });
 }

@@ -179,19 +179,21 @@ void add_diff(CLI::App& app, int& exit_code) {
   const auto options = std::make_shared<DiffOptions>();
   options->files.reads(*command, "a", options->a, "ONNX file: before")->required();
   options->files.reads(*command, "b", options->b, "ONNX file: after")->required();
-  command->add_option("--limit", options->limit, "How many changed nodes to list")
+  command->add_option("--limit", options->limit, "Maximum number of changed nodes to list")
       ->check(in_range(IntegerRange{.least = 0}))
       ->capture_default_str();
   options->files.writes(*command, "--dot", options->dot,
-                        "Write both graphs, with what changed marked, as a Graphviz file");
-  command->add_option("--hops", options->picture.hops, "In the picture: unchanged nodes this near to a changed one")
+                        "Write both graphs, with the changes marked, as a Graphviz file");
+  command
+      ->add_option("--hops", options->picture.hops,
+                   "In the picture: maximum distance of unchanged nodes from a changed one")
       ->check(in_range(IntegerRange{.least = 0, .most = 1000000}))
       ->capture_default_str();
-  command->add_flag("--all", options->picture.all, "In the picture: every node");
+  command->add_flag("--all", options->picture.all, "In the picture: show all nodes");
   add_json(*command, options->json);
   command->footer(
       "Example: isomer diff model.onnx faster.onnx --dot diff.dot && dot -Tsvg diff.dot > diff.svg\nA node has changed "
-      "where the other model has none of the same operator, attributes and weights in its place.");
+      "if the other model has no node with the same operator, attributes and weights in its place.");
   command->callback([options, &exit_code] {
     exit_code = finish(options->files, [&](FileUses& uses) { return diff(*options, uses); });
   });

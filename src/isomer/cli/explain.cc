@@ -108,7 +108,7 @@ Result<int> run(ExplainArguments& arguments, FileUses& uses) {
 }  // namespace
 
 void add_explain(CLI::App& app, int& exit_code) {
-  CLI::App* command = app.add_subcommand("explain", "Tell why a rule is or is not used at a place of a model");
+  CLI::App* command = app.add_subcommand("explain", "Explain why a rule is or is not used at a place of a model");
   const auto arguments = std::make_shared<ExplainArguments>();
   arguments->files.reads(*command, "model", arguments->model, "ONNX file")->required();
   command->add_option("--rule", arguments->options.rule, "Only this rule, place by place");

@@ -95,7 +95,7 @@ nlohmann::json report_of(const Generated& each) {
 
 /// Returns the rules of all universes, without those that follow from others, sorted by name.
 std::vector<DiscoveredRule> rules_of_all(const std::vector<Generated>& all, int threads) {
-  const Progress progress("looking for rules that others say as well");
+  const Progress progress("looking for rules that follow from others");
   std::vector<DiscoveredRule> rules;
   for (const Generated& each : all) rules.insert(rules.end(), each.rules.begin(), each.rules.end());
   return without_instances(std::move(rules), threads);
@@ -151,22 +151,25 @@ void add_rules_generate(CLI::App& rules, int& exit_code) {
   const auto options = std::make_shared<GenerateOptions>();
   CLI::App* command = rules.add_subcommand("generate", "Find equal small graphs by enumeration");
   options->files
-      .reads(*command, "--universe", options->universes, "Operators and inputs to enumerate: names, or files")
+      .reads(*command, "--universe", options->universes,
+             "Universes, by name or file: operators and inputs to enumerate")
       ->capture_default_str();
-  command->add_option("--max-operators", options->max_operators, "Largest graphs (default: what each universe says)")
+  command
+      ->add_option("--max-operators", options->max_operators,
+                   "Maximum number of operators of a graph (default: that of each universe)")
       ->check(in_range(IntegerRange{.least = 1, .most = 5}));
   command->add_option("--passes", options->passes, "Passes over the largest graphs; more passes take less memory")
       ->check(in_range(IntegerRange{.least = 1, .most = 4096}))
       ->capture_default_str();
   options->files.updates(*command, "--checkpoint", options->checkpoint,
-                         "Keep finished passes in this file; a run that finds it goes on behind them");
-  command->add_option("--threads", options->threads, "Threads")
+                         "Keep finished passes in this file; a later run continues after them");
+  command->add_option("--threads", options->threads, "Number of threads")
       ->check(in_range(IntegerRange{.least = 1, .most = 256}))
       ->capture_default_str();
   options->files.writes(*command, "-o,--output", options->output,
-                        "Write the rules that the equalities give, to a rule file");
+                        "Write the rules that follow from the equalities to a rule file");
   options->files.writes(*command, "--verdicts", options->verdicts, "Write the verdicts of these rules, as a lock file");
-  options->files.writes(*command, "--equalities", options->equalities, "Write the equalities, a line each");
+  options->files.writes(*command, "--equalities", options->equalities, "Write the equalities, one per line");
   add_json(*command, options->json);
   command->footer(
       "Example: isomer rules generate --universe matrix --max-operators 3 --equalities equal.txt\n"

@@ -11,7 +11,7 @@ namespace isomer {
 using nlohmann::json;
 
 void CostChoice::add_to(CLI::App& command, CommandFiles& files) {
-  command.add_flag("--costs", wanted, "Measure the kernels that the engine runs, and show what each takes");
+  command.add_flag("--costs", wanted, "Measure the kernels that the engine runs, and show the time of each");
   engine.add_to(command, files);
 }
 

@@ -45,10 +45,10 @@ int list(const ModelsOptions& options) {
 
 Result<int> models(const ModelsOptions& options) {
   if (options.name.empty()) {
-    if (!options.output.empty()) return fail("-o: which network? `isomer models` lists them");
+    if (!options.output.empty()) return fail("-o needs the name of a network; `isomer models` lists them");
     return list(options);
   }
-  if (options.output.empty()) return fail("{}: give -o OUT.onnx", options.name);
+  if (options.output.empty()) return fail("{}: an output file is needed; give -o OUT.onnx", options.name);
   const Progress progress(fmt::format("building {} ...", options.name));
   ISOMER_TRY(Graph graph, build_model(options.name, options.batch, options.seed));
   const size_t nodes = graph.nodes().size();
@@ -70,7 +70,7 @@ Result<int> models(const ModelsOptions& options) {
 void add_models(CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand("models", "List or write the benchmark networks of the papers");
   const auto options = std::make_shared<ModelsOptions>();
-  command->add_option("name", options->name, "The network to write; without it, all are listed");
+  command->add_option("name", options->name, "The network to write; without a name, all are listed");
   options->files.writes(*command, "-o,--output", options->output, "ONNX file to write");
   command->add_option("--batch", options->batch, "Batch size")
       ->check(in_range(IntegerRange{.least = 1, .most = kMaxBatch}))

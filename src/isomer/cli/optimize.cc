@@ -60,11 +60,11 @@ void add_optimize(CLI::App& app, int& exit_code) {
   const auto choice = std::make_shared<OptimizeArguments>();
   OptimizeOptions& options = choice->options;
   CommandFiles::option(*command, "model", choice->input, "ONNX file")->required();
-  CommandFiles::option(*command, "-o,--output", choice->output, "Where the optimized model goes");
+  CommandFiles::option(*command, "-o,--output", choice->output, "File for the optimized model");
   options.costs.profile_db = default_profile_db();
   add_each(*command, optimize_options(options));
   choice->files.writes(*command, "--report", choice->report_file,
-                       "Write the report to this file too: a page where it ends in .html, else JSON");
+                       "Also write the report to this file: as a page if its name ends in .html, else as JSON");
   add_trace(*command, choice->files, choice->trace_file, "Write a Chrome trace of the search to this file");
   add_json(*command, choice->json);
   command->footer(

@@ -47,7 +47,7 @@ Result<int> merge(const ProfileOptions& options) {
   ISOMER_TRY(const std::vector<int64_t> taken, db.merge(others));
   for (size_t i = 0; i < taken.size(); ++i) {
     rows.push_back({{"file", options.others[i]}, {"taken", taken[i]}});
-    if (!options.json) fmt::print("{}: {} kernels taken over\n", options.others[i], taken[i]);
+    if (!options.json) fmt::print("{}: {} kernels merged\n", options.others[i], taken[i]);
   }
   if (options.json) print_json({{"file", options.db.string()}, {"merged", rows}});
   return kDone;
@@ -67,12 +67,14 @@ void add_profile(CLI::App& app, int& exit_code) {
   command->footer("Example: isomer profile merge build-machine.db");
   command->require_subcommand(1);
   const auto options = std::make_shared<ProfileOptions>();
-  CLI::App* shown = add_part(*command, "show", "The engines and processors that kernels were measured on", options);
+  CLI::App* shown =
+      add_part(*command, "show", "Show the engines and processors on which kernels were measured", options);
   CommandFiles::option(*shown, "--profile-db", options->db, "The database")->capture_default_str();
   shown->callback([options, &exit_code] { exit_code = finish(show(*options)); });
   CLI::App* merged =
-      add_part(*command, "merge", "Take over what other databases know; of two, what has more runs", options);
-  options->files.reads(*merged, "others", options->others, "Files to take over")->required();
+      add_part(*command, "merge",
+               "Merge other databases into the database; of two entries, the one with more runs is kept", options);
+  options->files.reads(*merged, "others", options->others, "Databases to merge into the database")->required();
   add_option(*merged, profile_db_option(options->db));
   options->files.updates_profile_db(options->db);
   merged->callback(

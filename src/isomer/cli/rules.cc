@@ -111,7 +111,7 @@ Result<int> show(const RulesOptions& options) {
       fmt::print("{}", print_tactic(tactic));
     return kDone;
   }
-  return fail("no rule is called '{}': see isomer rules list", options.name);
+  return fail("there is no rule '{}'; `isomer rules list` lists them", options.name);
 }
 
 void print_verdicts(const std::vector<Rule>& rules, const std::vector<RuleVerdict>& verdicts) {
@@ -180,20 +180,20 @@ void add_rules(CLI::App& app, int& exit_code) {
   command->footer("Example: isomer rules show fold-batch-norm");
   command->require_subcommand(1);
   const auto options = std::make_shared<RulesOptions>();
-  add_part(*command, "list", "Names, verdicts and meanings", options)->callback([options, &exit_code] {
+  add_part(*command, "list", "List rules with their verdicts and formulas", options)->callback([options, &exit_code] {
     exit_code = finish(options->files, [&](FileUses&) { return list(*options); });
   });
-  CLI::App* shown = add_part(*command, "show", "One rule in full, with its verdict, or one tactic", options);
+  CLI::App* shown = add_part(*command, "show", "Show one rule with its verdict, or one tactic", options);
   shown->add_option("name", options->name, "Name of the rule or tactic")->required();
   shown->callback(
       [options, &exit_code] { exit_code = finish(options->files, [&](FileUses&) { return show(*options); }); });
   CLI::App* verified = add_part(*command, "verify", "Check every rule on all small instances, and prove it", options);
   options->files.updates(*verified, "--write", options->write,
-                         "Write the verdicts into this lock file; other rules' lines that it has stay");
-  verified->add_option("--threads", options->threads, "Threads")
+                         "Write the verdicts into this lock file; lines of other rules are kept");
+  verified->add_option("--threads", options->threads, "Number of threads")
       ->check(in_range(IntegerRange{.least = 1, .most = 256}))
       ->capture_default_str();
-  verified->footer("Exit code 1 when a rule is refuted; its counterexample is printed.");
+  verified->footer("Exit code 1: a rule is refuted; its counterexample is printed.");
   verified->callback(
       [options, &exit_code] { exit_code = finish(options->files, [&](FileUses&) { return verify(*options); }); });
   add_rules_axioms(*command, exit_code);

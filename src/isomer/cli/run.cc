@@ -39,7 +39,7 @@ struct GivenInput {
 
 Result<GivenInput> parse_input(const std::string& text) {
   const size_t at = text.rfind('=');
-  if (at == std::string::npos || at == 0) return fail("--input '{}': not NAME=FILE.npy", text);
+  if (at == std::string::npos || at == 0) return fail("--input '{}': must have the form NAME=FILE.npy", text);
   return GivenInput{text.substr(0, at), text.substr(at + 1)};
 }
 
@@ -184,8 +184,8 @@ void add_run(CLI::App& app, int& exit_code) {
   const auto options = std::make_shared<RunOptions>();
   options->files.reads(*command, "model", options->model, "ONNX file")->required();
   add_repeated(*command, "--input", options->inputs,
-               "NAME=FILE.npy: an input; inputs that are not given have their default, else are random");
-  command->add_option("--output-dir", options->output_dir, "Folder for the outputs, as .npy");
+               "NAME=FILE.npy: an input; other inputs have their default or are random");
+  command->add_option("--output-dir", options->output_dir, "Folder for the outputs, as .npy files");
   add_trace(*command, options->files, options->trace_file,
             "Write a Chrome trace of the run's kernels to this file (onednn)");
   options->engine.add_to(*command, options->files);

@@ -34,7 +34,7 @@ extern "C" void pass_on(int signal) {
 void handle(int signal) {
   if (wait_for_second && !came.exchange(true)) {
     if (::isatty(STDERR_FILENO) != 0)
-      fmt::print(stderr, "\r\033[Kisomer: ending the search; once more to quit without a result\n");
+      fmt::print(stderr, "\r\033[Kisomer: ending the search; interrupt again to quit without a result\n");
     return;
   }
   run_on_quit();

@@ -82,7 +82,7 @@ TEST(Usage, WhatMayBeGivenManyTimesTakesOneTextEach) {
     const std::string help = isomer_program({command, "--help"}).out;
     EXPECT_THAT(help, HasSubstr(option + " TEXT"));
     EXPECT_THAT(help, Not(HasSubstr(option + " TEXT ...")));
-    EXPECT_THAT(help, HasSubstr("may be given many"));
+    EXPECT_THAT(help, HasSubstr("may be repeated"));
   }
 }
 

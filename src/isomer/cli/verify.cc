@@ -177,7 +177,7 @@ Result<int> verify(const VerifyOptions& options, FileUses& uses) {
     declare_external_files(options.input, found.input, uses);
     declare_external_files(options.output, found.output, uses);
     ISOMER_CHECK(uses.check());
-    const Progress progress("proving what has no general proof");
+    const Progress progress("proving steps whose rules have no general proof");
     ISOMER_TRY(proofs, prove(found));
   }
   Difference difference;
@@ -196,25 +196,27 @@ Result<int> verify(const VerifyOptions& options, FileUses& uses) {
 }  // namespace
 
 void add_verify(CLI::App& app, int& exit_code) {
-  CLI::App* command = app.add_subcommand("verify", "Does a certificate of `optimize --certificate` hold?");
+  CLI::App* command = app.add_subcommand("verify", "Check a certificate that `optimize --certificate` wrote");
   const auto options = std::make_shared<VerifyOptions>();
   options->files.reads(*command, "certificate", options->certificate, "Certificate")->required();
   options->files.reads(*command, "input", options->input, "ONNX file that was optimized")->required();
-  options->files.reads(*command, "output", options->output, "ONNX file that came out")->required();
+  options->files.reads(*command, "output", options->output, "ONNX file that `optimize` wrote")->required();
   options->files.reads(*command, "--lock", options->lock,
-                       "Verdicts of rules of your own, as `isomer rules verify --write` makes");
-  command->add_option("--inputs", options->inputs, "Random inputs that both models run on; 0: none")
+                       "Lock file with verdicts of your own rules, written by `isomer rules verify --write`");
+  command->add_option("--inputs", options->inputs, "Number of random inputs on which both models run; 0: none")
       ->check(in_range(IntegerRange{.least = 0, .most = 1000000}))
       ->capture_default_str();
   options->engine.add_to(*command, options->files);
   command->get_option("--engine")
-      ->description("What runs both models; else the reference executor, or ort where that lacks an operator");
+      ->description(
+          "The engine that runs both models; by default the reference executor, or ort if that lacks an operator");
   options->random.add_to(*command);
   add_json(*command, options->json);
   command->footer(
       "Example: isomer verify model.cert model.onnx faster.onnx\n"
-      "Exit code 1: it does not hold; 2: it is damaged, or a file cannot be read. Outputs that no engine can compare\n"
-      "do not change the exit code, unless --engine or --shape asks for the comparison.");
+      "Exit code 1: the certificate does not hold; 2: it is corrupt, or a file cannot be read. If no engine can "
+      "compare\n"
+      "the outputs, the exit code does not change, unless --engine or --shape asks for the comparison.");
   command->callback([options, &exit_code] {
     exit_code = finish(options->files, [&](FileUses& uses) { return verify(*options, uses); });
   });

@@ -57,7 +57,7 @@ Result<std::vector<int64_t>> python_shape(Scanner& in) {
   ISOMER_CHECK(in.expect("("));
   while (!in.accept(")")) {
     ISOMER_TRY(const int64_t dim, in.integer());
-    if (dim < 0) return fail("a negative extent");
+    if (dim < 0) return fail("an extent is negative");
     dims.push_back(dim);
     if (!in.accept(",") && in.peek() != ')') return fail("a malformed shape");
   }

@@ -29,7 +29,7 @@ class Chain {
     const auto found = std::ranges::find_if(
         folds_, [&](const Move& fold) { return fold.before == graph_.hash() && fold.after == hash; });
     if (found == folds_.end())
-      return fail("nothing recorded leads from graph {:016x} to graph {:016x}", graph_.hash(), hash);
+      return fail("no recorded move leads from graph {:016x} to graph {:016x}", graph_.hash(), hash);
     return take(*found);
   }
 
@@ -100,7 +100,7 @@ Status finish_certificate(const OptimizeOptions& options, const Model& model, co
   auto status = replay::same_model(model, graph, output);
   const std::string text = replay::print_certificate(certificate);
   if (status && !(replay::parse_certificate(text).value_or(replay::Certificate{}) == certificate))
-    status = fail("a name in the model cannot be written into it");
+    status = fail("a certificate cannot contain some name of the model");
   if (!status)
     return fail_in(fmt::format("{} was written, but no certificate can be made", options.output.string()),
                    status.error());

@@ -64,7 +64,7 @@ void decide_by_costs(const OptimizeOptions& options, bool better, bool into_limi
   } else if (better) {
     report.outcome = fmt::format("cheaper {}; not measured", costs);
   } else if (const double ratio = min_ratio(options); ratio > 1) {
-    report.outcome = fmt::format("what was found is not {:g} times as fast {}", ratio, costs);
+    report.outcome = fmt::format("the best graph found is not {:g} times as fast {}", ratio, costs);
   } else {
     report.outcome = fmt::format("no cheaper graph {}", costs);
   }
@@ -112,7 +112,7 @@ Status confirm(const OptimizeOptions& options, const Model& model, const Graph& 
   if (found.hash() == model.graph.hash()) {
     ISOMER_TRY(const std::string why, why_unmeasured(model, evaluation, report));
     if (const auto cost = cost_of_model(model, evaluation); !cost) {
-      report.outcome = "the costs of the model are not known, so that none can be compared: " + cost.error().message;
+      report.outcome = "the cost of the model is not known, so that no costs can be compared: " + cost.error().message;
       return {};
     }
     report.outcome = why.empty() ? none_is_better(options, report, evaluation) : "no candidate can be measured: " + why;
@@ -121,7 +121,7 @@ Status confirm(const OptimizeOptions& options, const Model& model, const Graph& 
     return evaluation.costs.exact == nullptr ? Status() : compare(options, found, evaluation, report);
   }
   if (!evaluation.within_limits(found)) {
-    report.outcome = "what was found exceeds a limit";
+    report.outcome = "the best graph found exceeds a limit";
     return {};
   }
   const bool into_limits = !evaluation.within_limits(model.graph);

@@ -43,7 +43,7 @@ Result<std::vector<Place>> explain(const Graph& graph, std::span<const Rule> rul
   bool node_known = options.node.empty();
   for (NodeId id = 0; id < graph.nodes().size() && !node_known; ++id)
     node_known = graph.node(id).num_results > 0 && value_label(graph, graph.node(id).result()) == options.node;
-  if (!node_known) return fail("no node makes a value called '{}'", options.node);
+  if (!node_known) return fail("there is no node that makes a value called '{}'", options.node);
   for (const Rule& rule : rules) {
     if (!options.rule.empty() && rule.name != options.rule) continue;
     rule_known = true;
@@ -64,7 +64,7 @@ Result<std::vector<Place>> explain(const Graph& graph, std::span<const Rule> rul
       places.back().progress = miss.progress;
     }
   }
-  if (!rule_known) return fail("there is no rule called '{}'; `isomer rules list` names them", options.rule);
+  if (!rule_known) return fail("there is no rule '{}'; `isomer rules list` lists them", options.rule);
   return places;
 }
 

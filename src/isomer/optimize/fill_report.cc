@@ -44,7 +44,7 @@ void fill_costs(const Graph& model, const Graph& found, const Evaluation& evalua
   if (!objective.limits().empty() && report.cost_after)
     report.within_limits = objective.within_limits(*report.cost_after);
   if (!objective.limits().empty() && !report.cost_after)
-    report.outcome += ", of which no cost is known to compare with the limits";
+    report.outcome += "; its cost is not known, so that the limits cannot be checked";
   if (report.within_limits == false)
     report.outcome += fmt::format(", which exceeds a limit ({})", fmt::join(objective.limits(), ", "));
 }

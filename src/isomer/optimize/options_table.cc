@@ -27,7 +27,7 @@ Option kept(const std::string& name, const Option::Domain& domain, const std::st
 Option dtype_option(DType& dtype) {
   return {.name = "dtype",
           .domain = Option::Text{{"f32", "bf16", "f16"}},
-          .help = "onednn: elements in which convolutions and products compute; the difference from f32 is reported",
+          .help = "onednn: element type of convolutions and matrix products; the difference from f32 is reported",
           .get = [&dtype] { return json(dtype_name(dtype)); },
           .set = [&dtype](const json& name) -> Status {
             for (const DType each : {DType::Float, DType::BFloat16, DType::Half})
@@ -37,7 +37,7 @@ Option dtype_option(DType& dtype) {
 }
 
 Option python_option(std::string& python) {
-  Option option = kept("python", Option::Text{}, "ort: the Python that has onnxruntime; else python3", python);
+  Option option = kept("python", Option::Text{}, "ort: the Python that has onnxruntime; if empty, python3", python);
   option.environment = "ISOMER_PYTHON";
   option.note = "In Python, the interpreter that runs the program takes the place of python3.";
   return option;
@@ -73,7 +73,9 @@ Option limits_option(Objective& objective) {
 Option memory_limit_option(Objective& objective) {
   return {.name = "memory_limit",
           .domain = kAboveZero,
-          .help = "The same as the limit \"peak_bytes <= NUMBER\": bytes of activations that may live at a time",
+          .help =
+              "The same as the limit \"peak_bytes <= NUMBER\": maximum bytes of activations that are alive at the same "
+              "time",
           .get = [] { return json(); },
           .set =
               [&objective](const json& bytes) {
@@ -86,7 +88,8 @@ void append(std::vector<Option>& all, std::vector<Option> more) { std::ranges::m
 }  // namespace
 
 Option profile_db_option(std::filesystem::path& path) {
-  Option option = kept("profile_db", Option::File{}, "File that keeps measured kernels from run to run", path);
+  Option option =
+      kept("profile_db", Option::File{}, "File that keeps the times of measured kernels between runs", path);
   option.note = "On the command line the default is isomer/profile.db in the user's cache folder.";
   return option;
 }
@@ -94,7 +97,7 @@ Option profile_db_option(std::filesystem::path& path) {
 Option shapes_option(ShapeOptions& shapes) {
   return {.name = "shapes",
           .domain = Option::Texts{},
-          .help = "NAME:1,3,224,224 (extents of an input) or N=8 (value of a symbol); else 1",
+          .help = "NAME:1,3,224,224 (extents of an input) or N=8 (value of a symbol); 1 if not given",
           .get = [&shapes] { return json(shape_texts(shapes)); },
           .set = [&shapes](const json& texts) -> Status {
             for (const json& text : texts) ISOMER_CHECK(add_shape_option(text.get<std::string>(), shapes));
@@ -105,7 +108,7 @@ Option shapes_option(ShapeOptions& shapes) {
 Option seed_option(uint64_t& seed) { return kept("seed", IntegerRange{.least = 0}, "Seed of the random inputs", seed); }
 
 std::vector<Option> engine_options(EngineOptions& options) {
-  return {kept("threads", IntegerRange{.least = 1, .most = 1024}, "Threads of the engine", options.threads),
+  return {kept("threads", IntegerRange{.least = 1, .most = 1024}, "Number of threads of the engine", options.threads),
           kept("provider", Option::Text{},
                "ort: ONNX Runtime's execution provider, such as CUDAExecutionProvider; if empty, the CPU's",
                options.provider),
@@ -114,7 +117,8 @@ std::vector<Option> engine_options(EngineOptions& options) {
 
 std::vector<Option> cost_options(CostOptions& options, std::vector<std::string> engines) {
   std::vector<Option> all = {kept("engine", Option::Text{std::move(engines)},
-                                  "What the model will run on; roofline: a cost model, no device", options.engine)};
+                                  "The engine that will run the model; roofline: a cost model without a device",
+                                  options.engine)};
   all.front().note = "In C the default is onednn, which needs no Python.";
   append(all, engine_options(options.engine_options));
   RooflineOptions& roofline = options.roofline;
@@ -127,43 +131,44 @@ std::vector<Option> cost_options(CostOptions& options, std::vector<std::string> 
 
 std::vector<Option> optimize_options(OptimizeOptions& options) {
   std::vector<Option> all = {kept("force", Option::Flag{}, "Let the output overwrite the input", options.force),
-                             kept("dry_run", Option::Flag{}, "Search and measure, write nothing", options.dry_run)};
+                             kept("dry_run", Option::Flag{}, "Search and measure, but write nothing", options.dry_run)};
   append(all, cost_options(options.costs, {"ort", "openvino", "onednn", "roofline"}));
   SearchOptions& search = options.search;
-  append(all, {
-                  objective_option(options.objective),
-                  limits_option(options.objective),
-                  memory_limit_option(options.objective),
-                  kept("costs_only", Option::Flag{}, "Let the costs of kernels decide, and time no complete model",
-                       options.costs_only),
-                  kept("locked", Option::Flag{},
-                       "As costs-only, and measure no kernel: one that is not in the profile database is an error",
-                       options.costs.locked),
-                  kept("search", Option::Text{search_names()}, "How to search", search.search),
-                  kept("alpha", NumberRange{.least = 1},
-                       "Backtracking keeps candidates up to this many times the best cost", search.alpha),
-                  kept("split", IntegerRange{.least = 0},
-                       "Backtracking in parts of at most this many operators; 0: whole", search.split),
-                  kept("max_candidates", IntegerRange{.least = 1}, "Graphs that may be costed in one part",
-                       search.max_candidates),
-                  kept("beam_width", IntegerRange{.least = 0}, "Graphs that beam search keeps after each step; 0: all",
-                       search.beam_width),
-                  kept("time_budget", kTimeBudget, "Seconds that everything but the final confirmation may take",
-                       search.time_budget_seconds),
-                  kept("rules", Option::File{}, "A rule file instead of the built-in rules", options.rules_file),
-                  kept("skip_rules", Option::Texts{}, "A rule not to use", options.skip_rules),
-                  kept("allow_tested", Option::Flag{},
-                       "Also accept results that rely on rules that were tested but not proved", options.allow_tested),
-                  kept("tolerance", kFromZero, "Largest difference of outputs, relative to the largest element",
-                       options.tolerance),
-                  kept("least_speedup", kFromZero,
-                       "How many times as fast as the model the result must be to be returned", options.least_speedup),
-                  kept("certificate", Option::File{},
-                       "Write what `isomer verify` needs to check the output: every step, every folded constant",
-                       options.certificate),
-                  shapes_option(options.shapes),
-                  seed_option(options.seed),
-              });
+  append(all,
+         {
+             objective_option(options.objective),
+             limits_option(options.objective),
+             memory_limit_option(options.objective),
+             kept("costs_only", Option::Flag{}, "Decide by the costs of kernels, and time no complete model",
+                  options.costs_only),
+             kept("locked", Option::Flag{},
+                  "Like costs-only, but measure no kernel; a kernel that is not in the profile database is an error",
+                  options.costs.locked),
+             kept("search", Option::Text{search_names()}, "The search algorithm", search.search),
+             kept("alpha", NumberRange{.least = 1},
+                  "Backtracking keeps candidates that cost up to this many times the best", search.alpha),
+             kept("split", IntegerRange{.least = 0},
+                  "Backtracking searches parts of at most this many operators; 0: the complete graph", search.split),
+             kept("max_candidates", IntegerRange{.least = 1},
+                  "Maximum number of graphs whose cost is computed in one part", search.max_candidates),
+             kept("beam_width", IntegerRange{.least = 0},
+                  "Number of graphs that beam search keeps after each step; 0: all", search.beam_width),
+             kept("time_budget", kTimeBudget, "Maximum seconds for everything except the final confirmation",
+                  search.time_budget_seconds),
+             kept("rules", Option::File{}, "A rule file instead of the built-in rules", options.rules_file),
+             kept("skip_rules", Option::Texts{}, "A rule that must not be used", options.skip_rules),
+             kept("allow_tested", Option::Flag{},
+                  "Also accept results that rely on rules that were tested but not proved", options.allow_tested),
+             kept("tolerance", kFromZero, "Maximum difference of outputs, relative to the largest element",
+                  options.tolerance),
+             kept("least_speedup", kFromZero,
+                  "The result is returned only if it is this many times as fast as the model", options.least_speedup),
+             kept("certificate", Option::File{},
+                  "Write a certificate with which `isomer verify` checks the output: all steps and folded constants",
+                  options.certificate),
+             shapes_option(options.shapes),
+             seed_option(options.seed),
+         });
   return all;
 }
 

@@ -14,9 +14,9 @@ Result<json> parse_object(std::string_view text) {
     json given = json::parse(text);
     if (given.is_object()) return given;
   } catch (const json::exception& problem) {  // its text has the position, for instance of NaN
-    return fail("no JSON object: {}", problem.what());
+    return fail("not a JSON object: {}", problem.what());
   }
-  return fail("no JSON object");
+  return fail("not a JSON object");
 }
 
 Status read(const json& given, const std::vector<Option>& known) {

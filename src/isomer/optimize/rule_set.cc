@@ -38,7 +38,7 @@ Result<RuleSet> usable_rules(const std::string& file, const std::vector<std::str
   for (const std::string& name : skip) {
     const auto called = [&](const auto& item) { return item.name == name; };
     if (std::ranges::none_of(loaded.rules, called) && std::ranges::none_of(loaded.tactics, called))
-      return fail("--skip-rule: there is no rule '{}'; `isomer rules list` names them", name);
+      return fail("--skip-rule: there is no rule '{}'; `isomer rules list` lists them", name);
   }
   ISOMER_TRY(const Lock lock, builtin_lock());
   RuleSet out;

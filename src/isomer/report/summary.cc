@@ -97,7 +97,7 @@ std::string steps(const OptimizeReport& report) {
                            : fmt::format("{:+.1f}", step.delta),
                step.speedup > 0 && within ? fmt::format("{:.3f}", step.speedup) : ""});
   }
-  return (report.improved ? "\n" : "\nfound, but not handed out:\n") + table.str();
+  return (report.improved ? "\n" : "\nfound, but not returned:\n") + table.str();
 }
 
 /// One line: how many candidates were rejected, and why the first ones were.
@@ -115,8 +115,9 @@ std::string rejected(const SearchReport& search) {
 /// One line: the rules that the search was repeated without; empty if it was not repeated.
 std::string proofs(const ProvedSteps& proofs) {
   if (proofs.not_proved.empty()) return "";
-  std::string line = fmt::format(
-      "proofs     searched {} times, {:.1f} s more, without what is not proved: ", proofs.searches, proofs.seconds);
+  std::string line =
+      fmt::format("proofs     searched {} times, {:.1f} s longer, without rules that are not proved: ", proofs.searches,
+                  proofs.seconds);
   for (const auto& [rule, reason] : proofs.not_proved) line += (line.back() == ' ' ? "" : ", ") + rule;
   return line + "\n";
 }

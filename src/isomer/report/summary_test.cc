@@ -90,7 +90,7 @@ TEST(Summary, SummarizesAModelThatIsHandedBack) {
   report.ops_after = report.ops_before;
   const std::string text = summary(report);
   EXPECT_THAT(text, HasSubstr("              model\nlatency    20.00 ms\n"));
-  EXPECT_THAT(text, HasSubstr("output     none: a dry run\n\nfound, but not handed out:\nrule "));
+  EXPECT_THAT(text, HasSubstr("output     none: a dry run\n\nfound, but not returned:\nrule "));
   EXPECT_TRUE(to_json(report)["steps"].empty());
   EXPECT_EQ(to_json(report)["dropped"].size(), 2U);
 }

@@ -54,7 +54,7 @@ class OrtHarness {
 
   /// Makes a blocked value of this type: by pooling or, if the channels do not fill whole blocks, by a convolution.
   Result<ValueId> blocked(const TensorType& type) {
-    if (type.rank() != 4) return fail("no value of type {} is blocked", type.str());
+    if (type.rank() != 4) return fail("a value of type {} cannot be blocked", type.str());
     const int64_t channels = (*type.shape)[1].value();
     if (channels % kBlock == 0)
       return builder_.add(*find_op("MaxPool"), ort_window(Attrs{{"kernel_shape", Ints{1, 1}}}), {builder_.input(type)});

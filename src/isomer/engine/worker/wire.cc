@@ -17,7 +17,8 @@ Result<Tensor> decode_strings(const json& spec, std::vector<int64_t> dims, std::
   }
   int64_t count = 1;
   for (const int64_t dim : dims) count *= dim;
-  if (static_cast<int64_t>(elements.size()) != count) return fail("{} strings for {}", elements.size(), count);
+  if (static_cast<int64_t>(elements.size()) != count)
+    return fail("{} strings are given for {} elements", elements.size(), count);
   return Tensor::strings(std::move(dims), std::move(elements));
 }
 
@@ -26,7 +27,7 @@ Result<Tensor> decode_tensor(const json& spec, std::string_view data) {
   if (!dtype) return fail("unknown element type {}", spec.at("dtype").get<int>());
   auto dims = spec.at("dims").get<std::vector<int64_t>>();
   for (const int64_t dim : dims) {
-    if (dim < 0) return fail("a negative extent");
+    if (dim < 0) return fail("an extent is negative");
   }
   if (*dtype == DType::String) return decode_strings(spec, std::move(dims), data);
   if (data.size() != Tensor::byte_size(*dtype, dims)) return fail("{} bytes do not fit the shape", data.size());

@@ -61,7 +61,7 @@ Status WorkerEngine::start() {
     if (loaded && !loaded->header.contains("error")) continue;
     child_.reset();
     if (!loaded) return worker_failure(loaded.error());
-    return fail("{}: cannot be loaded again: {}", path.string(), loaded->header.value("error", ""));
+    return fail("{}: the new worker cannot load it: {}", path.string(), loaded->header.value("error", ""));
   }
   return {};
 }
@@ -97,7 +97,8 @@ Message WorkerEngine::load_question(SessionId session, const std::filesystem::pa
 Result<SessionId> WorkerEngine::load(const std::filesystem::path& onnx) {
   std::error_code error;
   const auto path = std::filesystem::absolute(onnx, error);
-  if (error || ::access(path.c_str(), R_OK) != 0) return fail("{}: no such file, or not readable", onnx.string());
+  if (error || ::access(path.c_str(), R_OK) != 0)
+    return fail("{}: the file does not exist or cannot be read", onnx.string());
   const SessionId session = ++last_;
   const auto loaded = call(load_question(session, path));
   if (!loaded) return fail_in(onnx.string(), loaded.error());

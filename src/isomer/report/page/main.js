@@ -69,11 +69,11 @@ function headline() {
     figure("search", "search", report.search.seconds.toFixed(1) + " s", null,
       `${report.search.algorithm}; ${report.search.candidates} candidates; ended by: ${report.search.stop_reason}`));
   if (found && !report.improved)
-    out.append(note("Everything on this page is about the graph that the search found. It was not handed out: the output is the input."));
+    out.append(note("Everything on this page is about the graph that the search found. It was not returned: the output is the input."));
 }
 
 function graphs() {
-  const titles = { before: "before", after: report.improved ? "after" : "found, but not handed out" };
+  const titles = { before: "before", after: report.improved ? "after" : "found, but not returned" };
   const views = [];
   for (const name of ["before", "after"]) {
     const side = data.sides[name];
