@@ -20,7 +20,7 @@ std::string text_digest(std::string_view text) { return digest_str(XXH3_128bits(
 
 Result<FileDigest> file_digest(const std::filesystem::path& path) {
   std::error_code error;
-  if (!std::filesystem::is_regular_file(path, error)) return fail("{}: it is no file", path.string());
+  if (!std::filesystem::is_regular_file(path, error)) return fail("{}: it is not a regular file", path.string());
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rb"), std::fclose);
   if (file == nullptr) return fail("{}: it cannot be read", path.string());
   const std::unique_ptr<XXH3_state_t, XXH_errorcode (*)(XXH3_state_t*)> state(XXH3_createState(), XXH3_freeState);

@@ -28,7 +28,7 @@ Result<Value> variable(const std::string& sigil_and_name, const Variables& varia
 /// ?c.group
 Result<Value> field(const Expr& expr, const Variables& variables) {
   const auto record = variables.records.find(expr.args[0].name.substr(1));
-  if (record == variables.records.end()) return fail("{} is no record", expr.args[0].name);
+  if (record == variables.records.end()) return fail("{} is not a record", expr.args[0].name);
   const AttrValue* attribute = record->second.find(expr.name);
   if (attribute == nullptr) return fail("{} has no '{}'", expr.args[0].name, expr.name);
   return value_of(*attribute);
@@ -108,7 +108,7 @@ Result<bool> unequal(const Value& left, const Value& right) {
 
 Result<bool> truth(const Value& value) {
   if (const bool* known = std::get_if<bool>(&value)) return *known;
-  return fail("a condition is wanted");
+  return fail("a condition is expected");
 }
 
 /// `and` and `or` evaluate the right side only if the left one does not decide.

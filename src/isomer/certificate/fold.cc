@@ -19,7 +19,7 @@ OwnWeights own_weights(const Graph& model) {
 }
 
 Result<Tensor> Computed::of(ValueId value) {
-  if (!graph_.is_weight(value)) return fail("it does not depend on constants alone");
+  if (!graph_.is_weight(value)) return fail("it does not depend only on constants");
   const NodeId last = graph_.producer(value);
   std::vector<bool> wanted(last + 1, false);
   wanted[last] = true;

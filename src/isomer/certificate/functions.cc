@@ -7,7 +7,7 @@ namespace isomer::replay {
 
 Result<Dim> integer(const Value& value) {
   if (const Dim* dim = std::get_if<Dim>(&value)) return *dim;
-  return fail("{} is no integer", text_of(value));
+  return fail("{} is not an integer", text_of(value));
 }
 
 Result<int64_t> known_integer(const Value& value) {
@@ -24,12 +24,12 @@ Result<double> real(const Value& value) {
 
 Result<Dims> list(const Value& value) {
   if (const Dims* items = std::get_if<Dims>(&value)) return *items;
-  return fail("{} is no list", text_of(value));
+  return fail("{} is not a list", text_of(value));
 }
 
 Result<std::vector<Fact>> facts(const Value& value) {
   if (const Facts* found = std::get_if<Facts>(&value)) return found->list;
-  return fail("{} is no value of the graph", text_of(value));
+  return fail("{} is not a value of the graph", text_of(value));
 }
 
 namespace {
@@ -77,7 +77,7 @@ Result<Fact> one_of(const Value& value) {
 
 Result<Fact> only(const Value& value) {
   ISOMER_TRY(const auto all, facts(value));
-  if (all.size() != 1) return fail("one value is wanted, there are {}", all.size());
+  if (all.size() != 1) return fail("one value is expected, but there are {}", all.size());
   return all[0];
 }
 
@@ -157,7 +157,7 @@ Result<Value> number(Arguments a) {
     tensor = fact.constant;
   }
   const auto out = tensor == nullptr ? std::nullopt : uniform_number(*tensor);
-  if (!out) return fail("it is no constant of equal elements");
+  if (!out) return fail("it is not a constant of equal elements");
   return *out;
 }
 

@@ -42,8 +42,8 @@ class Checker {
     Ways ways{Way{}};
     size_t root = 0;
     for (const Term& source : rule_.sources) ways = source_ways(source, root, std::move(ways));
-    if (ways.empty()) return fail("the values are no instance of the source pattern: {}", reason_);
-    if (root != roots_.size()) return fail("{} values are to be replaced, the pattern has {}", roots_.size(), root);
+    if (ways.empty()) return fail("the values are not an instance of the source pattern: {}", reason_);
+    if (root != roots_.size()) return fail("{} values are to be replaced, but the pattern has {}", roots_.size(), root);
     Error last;
     for (const Way& way : ways) {
       auto instance = finish(way);
@@ -71,19 +71,19 @@ class Checker {
     for (const Term& source : rule_.sources) collect_variables(source, values, sequences);
     for (const auto& [name, hash] : application_.values) {
       ISOMER_TRY(const ValueId value, found(hash));
-      if (values.erase(name) == 0) return fail("?{} is no variable of the rule, or stands twice", name);
+      if (values.erase(name) == 0) return fail("?{} is not a variable of the rule, or is bound twice", name);
       values_[name] = value;
     }
     for (const auto& [name, hashes] : application_.sequences) {
-      if (sequences.erase(name) == 0) return fail("@{} is no variable of the rule, or stands twice", name);
+      if (sequences.erase(name) == 0) return fail("@{} is not a variable of the rule, or is bound twice", name);
       std::vector<ValueId>& list = sequences_[name];
       for (const uint64_t hash : hashes) {
         ISOMER_TRY(const ValueId value, found(hash));
         list.push_back(value);
       }
     }
-    if (!values.empty()) return fail("what ?{} stands for is not recorded", *values.begin());
-    if (!sequences.empty()) return fail("what @{} stands for is not recorded", *sequences.begin());
+    if (!values.empty()) return fail("the value of ?{} is not recorded", *values.begin());
+    if (!sequences.empty()) return fail("the value of @{} is not recorded", *sequences.begin());
     return {};
   }
 
@@ -104,7 +104,7 @@ class Checker {
   /// A source matches the next root; a repeated one as many as its sequences are long.
   Ways source_ways(const Term& source, size_t& root, Ways ways) {
     const auto copies = source.repeated ? length(source) : std::optional<size_t>(1);
-    if (!copies || *copies == 0) return refuse("a repeated source stands for nothing");
+    if (!copies || *copies == 0) return refuse("a repeated source matches no value");
     for (size_t i = 0; i < *copies; ++i) {
       if (root >= roots_.size()) return refuse("there are fewer values to be replaced than the pattern has");
       const NodeId id = graph_.producer(roots_[root]);
@@ -138,7 +138,8 @@ class Checker {
 
   Ways node_ways(const Term& term, NodeId id, Repetition repetition, const Way& before) {
     const Node& node = graph_.node(id);
-    if (node.op != term.op) return refuse(fmt::format("a {} stands where {} is wanted", node.op->name, term.op->name));
+    if (node.op != term.op)
+      return refuse(fmt::format("there is a {} where {} is expected", node.op->name, term.op->name));
     Way way = before;
     if (!attributes(term, node, repetition, way)) return {};
     const auto operands = graph_.operands(node);
@@ -226,7 +227,7 @@ class Checker {
 
   Ways slice_ways(const Term& term, std::span<const ValueId> ids, Repetition repetition, const Way& before) {
     if (term.repeated) {
-      if (ids.empty()) return refuse("a repeated term stands for nothing");
+      if (ids.empty()) return refuse("a repeated term matches no value");
       Ways ways{before};
       for (size_t i = 0; i < ids.size(); ++i) {
         Ways next;
@@ -278,7 +279,7 @@ class Checker {
   Ways integers(const Term& term, ValueId value, const Way& before) {
     const Tensor* tensor = value == kNoValue ? nullptr : graph_.constant(value);
     if (tensor == nullptr || tensor->dtype() != DType::Int64 || tensor->dims().size() != 1)
-      return refuse("an operand is no constant list of integers");
+      return refuse("an operand is not a constant list of integers");
     const auto elements = tensor->data<int64_t>();
     Way way = before;
     if (!stands_for(term.integers.name.substr(1), Dims(elements.begin(), elements.end()), way)) return {};
@@ -304,7 +305,7 @@ class Checker {
     for (const Wanted& wanted : way.wanted) {
       ISOMER_TRY(const Value value, evaluate(*wanted.expr, out.variables, wanted.repetition));
       if (!equal(value, wanted.actual))
-        return fail("{} is {}, the pattern wants {}", wanted.title, text_of(wanted.actual), text_of(value));
+        return fail("{} is {}, but the pattern requires {}", wanted.title, text_of(wanted.actual), text_of(value));
     }
     for (const Choice& choice : rule_.choices) ISOMER_CHECK(choose(choice, out.variables));
     ISOMER_CHECK(check_recorded(out.variables));
@@ -324,7 +325,7 @@ class Checker {
     if (text == nullptr) return fail("the free parameter ?{} is not recorded", choice.name);
     ISOMER_TRY(const Value candidates, evaluate(choice.candidates, variables, std::nullopt));
     const Dims* list = std::get_if<Dims>(&candidates);
-    if (list == nullptr) return fail("the candidates for ?{} are no list", choice.name);
+    if (list == nullptr) return fail("the candidates for ?{} are not a list", choice.name);
     for (const Dim& candidate : *list) {
       if (candidate.str() != *text) continue;
       variables.attributes[choice.name] = candidate;
@@ -343,7 +344,7 @@ class Checker {
         const auto value = variables.attributes.find(name.substr(1));
         if (value != variables.attributes.end()) actual = text_of(value->second);
       }
-      if (actual != text) return fail("{} is {}, recorded is {}", name, actual.empty() ? "nothing" : actual, text);
+      if (actual != text) return fail("{} is {}, but {} is recorded", name, actual.empty() ? "nothing" : actual, text);
     }
     return {};
   }

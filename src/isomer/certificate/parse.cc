@@ -252,7 +252,7 @@ Result<Certificate> parse_certificate(std::string_view text) {
   constexpr std::string_view kLast = "digest ";
   const size_t end = text.size() > 1 ? text.rfind('\n', text.size() - 2) : std::string_view::npos;
   if (end == std::string_view::npos || !text.substr(end + 1).starts_with(kLast))
-    return fail("it is no certificate, or its end is missing");
+    return fail("it is not a certificate, or its end is missing");
   if (text.substr(end + 1) != fmt::format("{}{}\n", kLast, text_digest(text.substr(0, end + 1))))
     return fail("it was changed after it was written: its digest is not that of its text");
   ISOMER_TRY(Certificate out, CertificateParser(text).parse());

@@ -84,7 +84,7 @@ class Rebuild {
       const TensorType& before = graph_.type(one.roots[i]);
       const TensorType& after = builder_.type(made[i]);
       const bool refined = one.refines && after.dtype == before.dtype && before.shape && after.rank() == before.rank();
-      if (!(after == before) && !refined) return fail("it is {} where {} was", after.str(), before.str());
+      if (!(after == before) && !refined) return fail("it is {}, but it replaces {}", after.str(), before.str());
       images_[one.roots[i]] = made[i];
       builder_.set_origin(made[i], graph_.origin(one.roots[i]));
     }

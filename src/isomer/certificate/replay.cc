@@ -31,7 +31,7 @@ class Step {
 
   Result<Graph> run(const Move& move) {
     if (before_.hash() != move.before)
-      return fail("it begins with graph {:016x}, the graph is {:016x}", move.before, before_.hash());
+      return fail("it begins with graph {:016x}, but the graph is {:016x}", move.before, before_.hash());
     for (const Application& application : move.applications)
       if (auto status = apply(application); !status) return fail_in("rule " + application.rule, status.error());
     for (size_t i = 0; i < move.parts.size(); ++i)
@@ -41,7 +41,7 @@ class Step {
         return fail_in(fmt::format("constant {:016x}", value), status.error());
     ISOMER_TRY(Graph after, replace(before_, replacements_));
     if (after.hash() != move.after)
-      return fail("it ends with graph {:016x}, what comes out is {:016x}", move.after, after.hash());
+      return fail("it ends with graph {:016x}, but the replay ends with {:016x}", move.after, after.hash());
     ++tally_.moves;
     return after;
   }
@@ -72,7 +72,7 @@ class Step {
     ISOMER_TRY(const ValueId value, named_.find(hash));
     ISOMER_TRY(const Tensor tensor, computed_.of(value));
     if (tensor.hash() != tensor_hash)
-      return fail("it is recorded as tensor {:016x}, computed it is {:016x}", tensor_hash, tensor.hash());
+      return fail("it is recorded as tensor {:016x}, but computed as {:016x}", tensor_hash, tensor.hash());
     ISOMER_CHECK(computed_.check(value));
     Replacement one;
     one.roots = {value};

@@ -190,7 +190,7 @@ TEST(Replay, RefusesWhatIsNoInstance) {
   move.before = graph.hash();
   move.after = 1;
   move.applications = {{"factor", {hash("s")}, {{"x", hash("x")}, {"a", hash("a")}, {"b", hash("b")}}, {}, {}}};
-  EXPECT_THAT(refusal(graph, move, rules), HasSubstr("no instance"));
+  EXPECT_THAT(refusal(graph, move, rules), HasSubstr("not an instance"));
   move.applications[0].rule = "other";
   EXPECT_THAT(refusal(graph, move, rules), HasSubstr("no such rule"));
   move.before = 2;
@@ -256,10 +256,10 @@ TEST(Replay, ChecksFoldedConstants) {
   EXPECT_EQ(refusal(graph, move, {}), "");
   Move other = move;
   other.constants[0].second ^= 1;
-  EXPECT_THAT(refusal(graph, other, {}), HasSubstr("computed it is"));
+  EXPECT_THAT(refusal(graph, other, {}), HasSubstr("but computed as"));
   other = move;
   other.constants[0].first = graph.value_hash(graph.outputs()[0]);
-  EXPECT_THAT(refusal(graph, other, {}), HasSubstr("constants alone"));
+  EXPECT_THAT(refusal(graph, other, {}), HasSubstr("only on constants"));
   const OwnWeights own;
   EXPECT_EQ(Computed(graph, own).of(graph.operands(graph.producer_node(graph.outputs()[0]))[1])->data<float>()[1],
             6.0F);

@@ -50,11 +50,11 @@ class Comparison {
 
   Status run() {
     if (a_.inputs().size() != b_.inputs().size())
-      return fail("it has {} inputs, {} were expected", b_.inputs().size(), a_.inputs().size());
+      return fail("it has {} inputs, but {} are expected", b_.inputs().size(), a_.inputs().size());
     for (size_t i = 0; i < a_.inputs().size(); ++i)
       ISOMER_CHECK(same_types(a_.inputs()[i], b_.inputs()[i], fmt::format("input {}", i)));
     if (a_.outputs().size() != b_.outputs().size())
-      return fail("it has {} outputs, {} were expected", b_.outputs().size(), a_.outputs().size());
+      return fail("it has {} outputs, but {} are expected", b_.outputs().size(), a_.outputs().size());
     for (size_t i = 0; i < a_.outputs().size(); ++i) ISOMER_CHECK(pair(a_.outputs()[i], b_.outputs()[i]));
     while (!open_.empty()) {
       const auto [a, b] = open_.back();
@@ -90,7 +90,7 @@ class Comparison {
   Status pair(ValueId a, ValueId b) {
     const bool identity = a != kNoValue && behind_identity(a_, a) != a;
     if (!identity) b = behind_identity(b_, b);
-    if ((a == kNoValue) != (b == kNoValue)) return fail("an operand is there in one graph alone");
+    if ((a == kNoValue) != (b == kNoValue)) return fail("an operand is present in only one graph");
     if (a == kNoValue) return {};
     if (a_.result_index(a) != b_.result_index(b)) return fail("another result of a node");
     const NodeId from = a_.producer(a);

@@ -10,7 +10,7 @@ namespace {
 
 Status same_file(const FileDigest& actual, const FileDigest& expected) {
   if (actual == expected) return {};
-  return fail("it is not the file that the certificate is of: {} bytes with digest {}, expected are {} with {}",
+  return fail("it is not the file of the certificate: it has {} bytes with digest {}, but {} with {} are expected",
               actual.bytes, actual.digest, expected.bytes, expected.digest);
 }
 
@@ -23,18 +23,18 @@ Status check_file(const std::filesystem::path& path, const FileDigest& actual, c
 /// Checks the graph that the file contains, and its data files.
 Status check_stamp(const std::filesystem::path& path, const ModelStamp& actual, const ModelStamp& expected) {
   if (actual.data.size() != expected.data.size())
-    return fail("{}: it has {} files of data, the certificate has {}", path.string(), actual.data.size(),
+    return fail("{}: it has {} files of external data, but the certificate has {}", path.string(), actual.data.size(),
                 expected.data.size());
   for (size_t i = 0; i < actual.data.size(); ++i) {
     const auto& [name, file] = actual.data[i];
     if (name != expected.data[i].first)
-      return fail("{}: it reads '{}', the certificate has '{}'", path.string(), name, expected.data[i].first);
+      return fail("{}: it reads '{}', but the certificate has '{}'", path.string(), name, expected.data[i].first);
     if (auto status = same_file(file, expected.data[i].second); !status)
       return fail_in((path.parent_path() / name).string(), status.error());
   }
   if (actual.opsets != expected.opsets) return fail("{}: it imports other opsets", path.string());
   if (actual.graph != expected.graph)
-    return fail("{}: it reads as graph {:016x}, the certificate has {:016x}", path.string(), actual.graph,
+    return fail("{}: it reads as graph {:016x}, but the certificate has {:016x}", path.string(), actual.graph,
                 expected.graph);
   return {};
 }
@@ -51,12 +51,12 @@ Result<RuleBook> check_rules(const Certificate& certificate, const Lock& lock) {
     if (rule.hash() != stated.hash)
       return fail("{}: its text has the hash {:016x}, not {:016x}", where, rule.hash(), stated.hash);
     const LockEntry* entry = lock.find(stated.hash);
-    if (entry == nullptr) return fail("{}: the lock of verdicts does not know it", where);
+    if (entry == nullptr) return fail("{}: the lock of verdicts does not have it", where);
     if (entry->verdict != Verdict::Proved && entry->verdict != Verdict::Tested)
       return fail("{}: its verdict is {}", where, verdict_name(entry->verdict));
     if (entry->verdict != stated.verdict)
       return fail("{}: its verdict is {}, not {}", where, verdict_name(entry->verdict), verdict_name(stated.verdict));
-    if (!out.emplace(stated.name, rule).second) return fail("{}: it stands twice", where);
+    if (!out.emplace(stated.name, rule).second) return fail("{}: it is listed twice", where);
   }
   return out;
 }
@@ -104,7 +104,7 @@ Result<ModelStamp> stamp_of(const std::filesystem::path& path, const Model& mode
 
 Status same_model(const Model& input, const Graph& graph, const Model& output) {
   if (auto status = same_graph(graph, output.graph, opaque_content); !status)
-    return fail_in("it is not the graph that comes out", status.error());
+    return fail_in("it is not the graph with which the replay ends", status.error());
   if (names_of(input) != names_of(output)) return fail("its inputs or outputs have other names");
   if (opset_imports(input) != opset_imports(output)) return fail("it imports other opsets than the input");
   if (functions_and_defaults(input) != functions_and_defaults(output))

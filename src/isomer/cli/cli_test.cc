@@ -328,7 +328,7 @@ TEST_F(Cli, TracesTheKernelsOfARun) {
   }
   const Outcome other = isomer_program({"run", a_, "--engine", "reference", "--trace", file.string()});
   EXPECT_EQ(other.exit_code, 2);
-  EXPECT_THAT(other.err, HasSubstr("'reference' does not tell when its kernels run"));
+  EXPECT_THAT(other.err, HasSubstr("'reference' does not report when its kernels run"));
   EXPECT_EQ(isomer_program({"run", a_, "--engine", "onednn", "--profile-db", db, "--trace", a_}).exit_code, 2)
       << "it would overwrite the model";
 }
@@ -387,7 +387,7 @@ TEST_F(Cli, VerifyReplaysACertificate) {
   EXPECT_THAT(swapped.out, StartsWith("DOES NOT HOLD: " + out));
   EXPECT_EQ(isomer_program({"verify", certificate, in, in, "--json"}).report()["holds"], false);
   EXPECT_EQ(isomer_program({"verify", certificate, in, path("none.onnx")}).exit_code, 2);
-  EXPECT_EQ(isomer_program({"verify", in, in, out}).exit_code, 2) << "no certificate";
+  EXPECT_EQ(isomer_program({"verify", in, in, out}).exit_code, 2) << "not a certificate";
   ASSERT_TRUE(write_file(certificate, read_file(certificate).value() + "\n").has_value());
   const Outcome damaged = isomer_program({"verify", certificate, in, out});
   EXPECT_EQ(damaged.exit_code, 2);
@@ -404,7 +404,7 @@ TEST_F(Cli, VerifyTakesVerdictsOfOwnRules) {
   ASSERT_EQ(made.exit_code, 0) << made.err;
   const Outcome unknown = isomer_program({"verify", cert, b_, out});
   EXPECT_EQ(unknown.exit_code, 1);
-  EXPECT_THAT(unknown.out, HasSubstr("rule own: the lock of verdicts does not know it"));
+  EXPECT_THAT(unknown.out, HasSubstr("rule own: the lock of verdicts does not have it"));
   const Outcome known = isomer_program({"verify", cert, b_, out, "--lock", lock});
   EXPECT_EQ(known.exit_code, 0) << known.out << known.err;
 }

@@ -26,7 +26,7 @@ Result<Costs> make_costs(const CostOptions& options, const Graph& graph, const S
     ISOMER_TRY(costs.exact, make_engine(options.engine, in_f32));
   }
   if (costs.engine->planner() == nullptr) {
-    if (options.locked) return fail("engine '{}' has no costs of kernels that could be locked", options.engine);
+    if (options.locked) return fail("engine '{}' has no costs of kernels, which --locked needs", options.engine);
     costs.model = std::make_unique<RooflineCost>(symbols, kOneCore);
     return costs;
   }

@@ -148,7 +148,7 @@ void ProfileDb::declare(const std::filesystem::path& path, FileUses& uses) {
 tl::unexpected<Error> ProfileDb::failure() const {
   const int code = sqlite3_errcode(db_.get());
   if (code == SQLITE_NOTADB || code == SQLITE_CORRUPT)
-    return fail("{}: not a profile database, or damaged ({})", name_, sqlite3_errmsg(db_.get()));
+    return fail("{}: not a profile database, or corrupt ({})", name_, sqlite3_errmsg(db_.get()));
   return fail("{}: {}", name_, sqlite3_errmsg(db_.get()));
 }
 
@@ -168,8 +168,8 @@ Result<bool> ProfileDb::is_made() {
   ISOMER_TRY(const int64_t application, number("PRAGMA application_id"));
   ISOMER_TRY(const int64_t schema, number("PRAGMA user_version"));
   if (application != kApplicationId && (tables > 0 || application != 0))
-    return fail("{}: a database of another program", name_);
-  if (schema > kSchemaVersion) return fail("{}: written by a later version of Isomer", name_);
+    return fail("{}: is a database of another program", name_);
+  if (schema > kSchemaVersion) return fail("{}: was written by a later version of Isomer", name_);
   return application == kApplicationId && schema == kSchemaVersion;
 }
 
@@ -310,7 +310,7 @@ Status ProfileDb::store(const ProfileKey& key, uint64_t signature, const KernelT
 Result<std::vector<ProfileDb::Row>> ProfileDb::rows() {
   Statement check(db_.get(), "PRAGMA quick_check(1)");
   if (check.step() != SQLITE_ROW) return failure();
-  if (check.text(0) != "ok") return fail("{}: damaged ({})", name_, check.text(0));
+  if (check.text(0) != "ok") return fail("{}: corrupt ({})", name_, check.text(0));
   Statement select(db_.get(), R"(
     SELECT engine, version, processor, threads, signature, us, spread, runs, description, )" +
                                   std::string(kIsMeasurement) + R"( FROM kernel JOIN device ON device = id
@@ -320,11 +320,11 @@ Result<std::vector<ProfileDb::Row>> ProfileDb::rows() {
   while ((code = select.step()) == SQLITE_ROW) {
     const std::string description = select.text(8);
     if (select.integer(9) == 0)
-      return fail("{}: damaged: '{}' is said to take {} us (spread {}) in {} runs", name_, description, select.text(5),
+      return fail("{}: corrupt: '{}' is said to take {} us (spread {}) in {} runs", name_, description, select.text(5),
                   select.text(6), select.text(7));
     const int64_t threads = select.integer(3);
     if (threads < 1 || threads > kMaxThreads)
-      return fail("{}: damaged: '{}' is said to have run on {} threads", name_, description, threads);
+      return fail("{}: corrupt: '{}' is said to have run on {} threads", name_, description, threads);
     rows.push_back({{select.text(0), select.text(1), select.text(2), static_cast<int>(threads)},
                     static_cast<uint64_t>(select.integer(4)),
                     {.us = select.real(5), .spread = select.real(6), .runs = static_cast<int>(select.integer(7))},

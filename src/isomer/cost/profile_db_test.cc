@@ -137,7 +137,7 @@ TEST_F(ProfileDbTest, MergesOtherFiles) {
 
 TEST_F(ProfileDbTest, DamagedAndForeignFilesAreRefused) {
   ASSERT_TRUE(write_file(file("text"), std::string(4096, 'x')).has_value());
-  EXPECT_THAT(refusal(file("text")), HasSubstr("not a profile database, or damaged"));
+  EXPECT_THAT(refusal(file("text")), HasSubstr("not a profile database, or corrupt"));
   sqlite3* foreign = nullptr;
   ASSERT_EQ(sqlite3_open(file("foreign").c_str(), &foreign), SQLITE_OK);
   ASSERT_EQ(sqlite3_exec(foreign, "CREATE TABLE t (x)", nullptr, nullptr, nullptr), SQLITE_OK);
@@ -150,7 +150,7 @@ TEST_F(ProfileDbTest, DamagedAndForeignFilesAreRefused) {
   std::string bytes = read_file(file("p.db")).value();
   for (size_t i = 100; i < bytes.size(); ++i) bytes[i] = static_cast<char>(i * 7);
   ASSERT_TRUE(write_file(file("damaged"), bytes).has_value());
-  EXPECT_THAT(refusal(file("damaged")), HasSubstr("damaged"));
+  EXPECT_THAT(refusal(file("damaged")), HasSubstr("corrupt"));
   EXPECT_THAT(refusal(folder_.path() / "no" / "folder"), HasSubstr("unable to open"));
   ProfileDb db = open("");
   EXPECT_THAT(merged(db, {"text"}), HasSubstr("text: not a profile database"));
@@ -193,7 +193,7 @@ TEST_F(ProfileDbTest, MergingIsAllOrNothingAndChecksEveryRow) {
     }
     change(file("bad.db"), fmt::format("UPDATE kernel SET {} = {} WHERE signature = 8", column, value));
     ProfileDb db = open(file("p.db"));
-    EXPECT_THAT(merged(db, {"good.db", "bad.db"}), HasSubstr("bad.db: damaged: 'Tanh'")) << column << " = " << value;
+    EXPECT_THAT(merged(db, {"good.db", "bad.db"}), HasSubstr("bad.db: corrupt: 'Tanh'")) << column << " = " << value;
     EXPECT_EQ(times(db), (std::map<uint64_t, double>{{1, 1}})) << column << " = " << value;
   }
   ProfileDb db = open(file("p.db"));
@@ -214,7 +214,7 @@ TEST_F(ProfileDbTest, ADamagedFileIsNamedAndChangesNothing) {
   ProfileDb db = open(file("p.db"));
   const std::string error = merged(db, {"bad.db"});
   EXPECT_THAT(error, HasSubstr("bad.db: "));
-  EXPECT_THAT(error, HasSubstr("damaged"));
+  EXPECT_THAT(error, HasSubstr("corrupt"));
   EXPECT_TRUE(times(db).empty());
 }
 

@@ -24,7 +24,7 @@ std::string Engine::device() const {
 
 Result<std::vector<Tensor>> Engine::run_traced(SessionId /*session*/, std::span<const NamedTensor> /*inputs*/,
                                                Trace& /*trace*/, size_t /*track*/) {
-  return fail("engine '{}' does not tell when its kernels run", name());
+  return fail("engine '{}' does not report when its kernels run", name());
 }
 
 Result<std::optional<ActivationMemory>> Engine::activation_memory(const Graph& /*graph*/,
@@ -47,7 +47,7 @@ Result<std::unique_ptr<Engine>> make_engine(const std::string& name, const Engin
   if (options.threads < 1 || options.threads > 1024) return fail("{} threads: must be 1 to 1024", options.threads);
   if (options.max_plans < 1) return fail("{} plans: must be at least 1", options.max_plans);
   if (options.dtype != DType::Float && name != "onednn")
-    return fail("engine '{}' computes in f32 alone; {} needs the engine onednn", name, dtype_name(options.dtype));
+    return fail("engine '{}' computes only in f32; {} needs the engine onednn", name, dtype_name(options.dtype));
   if (!options.provider.empty() && name != "ort")
     return fail("engine '{}' has no execution providers; {} needs the engine ort", name, options.provider);
   if (name == "ort") return make_ort_engine(options);

@@ -17,10 +17,10 @@ Result<std::vector<int64_t>> parse_extents(std::string_view text) {
   Scanner in(text);
   while (!in.at_end()) {
     const auto extent = in.integer();
-    if (!extent || *extent < 0) return fail("'{}' is no list of extents", text);
+    if (!extent || *extent < 0) return fail("'{}' is not a list of extents", text);
     extents.push_back(*extent);
     if (in.at_end()) break;
-    if (!in.accept(",") || in.at_end()) return fail("'{}' is no list of extents", text);
+    if (!in.accept(",") || in.at_end()) return fail("'{}' is not a list of extents", text);
   }
   return extents;
 }

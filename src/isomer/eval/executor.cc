@@ -109,7 +109,7 @@ Status check_input(const Graph& graph, size_t index, const Tensor& tensor) {
     for (size_t i = 0; fits && i < want.rank(); ++i)
       fits = !(*want.shape)[i].is_const() || (*want.shape)[i].is(tensor.dims()[i]);
   }
-  if (!fits) return fail("input {} is {}, the graph wants {}", index, tensor.type().str(), want.str());
+  if (!fits) return fail("input {} is {}, but the graph needs {}", index, tensor.type().str(), want.str());
   return {};
 }
 

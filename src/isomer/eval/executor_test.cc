@@ -126,7 +126,7 @@ TEST(Executor, RefusesInputsThatDoNotFit) {
   const Graph graph = with_plus("input x: f32[2,N]\n y = Plus(x, x)\n return y");
   EXPECT_THAT(run_error(graph, {}), HasSubstr("1 inputs, got 0"));
   EXPECT_THAT(run_error(graph, {Tensor::ints({2, 1}, {1, 2})}), HasSubstr("input 0 is i64[2,1]"));
-  EXPECT_THAT(run_error(graph, {Tensor::floats({1, 2}, {1, 2})}), HasSubstr("wants f32[2,N]"));
+  EXPECT_THAT(run_error(graph, {Tensor::floats({1, 2}, {1, 2})}), HasSubstr("needs f32[2,N]"));
   EXPECT_THAT(run_error(graph, {Tensor()}), HasSubstr("input 0"));
   EXPECT_EQ(run_error(graph, {Tensor::floats({2, 1}, {1, 2})}), "");
 }

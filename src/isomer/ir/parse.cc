@@ -326,7 +326,7 @@ class GraphParser {
       ISOMER_TRY(const ValueId output, value(name));
       outputs.push_back(output);
     } while (scan_.accept(","));
-    if (!scan_.at_end()) return scan_.error("there is text behind 'return'");
+    if (!scan_.at_end()) return scan_.error("there is text after 'return'");
     return builder_.finish(outputs);
   }
 
@@ -378,7 +378,7 @@ Result<Dim> parse_dim(const std::string& text) {
     return left * right;
   }
   if (text.find_first_not_of("0123456789") == std::string::npos && text.size() < 19) return Dim(std::stoll(text));
-  if (!is_symbol(text)) return fail("'{}' is no dimension", text);
+  if (!is_symbol(text)) return fail("'{}' is not a dimension", text);
   return Dim::symbol(text);
 }
 

@@ -99,12 +99,12 @@ class Drafter {
     if (is_own(node, kTrainedInitializer)) return {};  // written with the defaults
     if (is_own(node, kSparseInitializer)) {
       auto* sparse = proto_->add_sparse_initializer();
-      if (!sparse->ParseFromString(bytes)) return fail("its '@node' is no sparse tensor");
+      if (!sparse->ParseFromString(bytes)) return fail("its '@node' is not a sparse tensor");
       sparse->mutable_values()->set_name(names_.of(node.result()));
       return {};
     }
     onnx::NodeProto proto;
-    if (!proto.ParseFromString(bytes)) return fail("its '@node' is no ONNX node");
+    if (!proto.ParseFromString(bytes)) return fail("its '@node' is not an ONNX node");
     const auto operands = graph_.operands(node);
     const auto captures = static_cast<size_t>(node.attrs.integer("@captures"));
     if (captures > operands.size()) return fail("it captures more values than it has");

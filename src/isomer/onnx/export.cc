@@ -82,7 +82,7 @@ Status write_files(const Model& model, const std::filesystem::path& path, const 
     ISOMER_CHECK(write_model(draft, file));
     return file.commit();
   }
-  if (file.is_stream()) return fail("its weights need a file of their own, which a device or pipe cannot have");
+  if (file.is_stream()) return fail("its weights need a separate file, which a device or pipe cannot have");
   const auto data_path = data_path_of(path, draft.weights);
   ISOMER_TRY(OutputFile data, OutputFile::open(data_path));
   ISOMER_CHECK(write_outside(draft.weights, data_path.filename().string(), data));

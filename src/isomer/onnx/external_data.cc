@@ -87,9 +87,9 @@ Result<FileBytes> ExternalData::find(const onnx::TensorProto& tensor, size_t siz
   if (!opened) return fail_in(fmt::format("external data '{}'", place.location), opened.error());
   const uint64_t end = (*opened)->size();
   if (place.length && *place.length != size)
-    return fail("its external data has {} bytes, its type wants {}", *place.length, size);
+    return fail("its external data has {} bytes, but its type needs {}", *place.length, size);
   if (place.offset > end || end - place.offset < size)
-    return fail("external data '{}' ends at byte {}, the tensor wants {} bytes from {}", place.location, end, size,
+    return fail("external data '{}' ends at byte {}, but the tensor needs {} bytes from {}", place.location, end, size,
                 place.offset);
   auto bytes = read(place.location, place.offset, size);
   if (!bytes) return fail_in(fmt::format("external data '{}'", place.location), bytes.error());

@@ -75,7 +75,7 @@ TEST_F(ExternalDataTest, MustBeAFileOfEnoughBytes) {
   EXPECT_THAT(error(model_at("data", "49")), HasSubstr("ends at byte 64"));
   EXPECT_THAT(error(model_at("data", "18446744073709551615")), HasSubstr("ends at byte 64"));
   EXPECT_THAT(error(model_at("data", "-1")), HasSubstr("is not a count"));
-  EXPECT_THAT(error(model_at("data", "0", "17")), HasSubstr("has 17 bytes, its type wants 16"));
+  EXPECT_THAT(error(model_at("data", "0", "17")), HasSubstr("has 17 bytes, but its type needs 16"));
   mkfifo((folder_ / "inside/pipe").c_str(), 0600);
   EXPECT_THAT(error(model_at("pipe")), HasSubstr("not a regular file"));
   EXPECT_THAT(test::error_of(model_at("data")), HasSubstr("the model has no folder"));

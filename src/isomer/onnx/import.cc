@@ -63,8 +63,8 @@ Status Importer::define_trained(const std::string& name, const Tensor& tensor) {
 }
 
 Status Importer::read_opsets() {
-  if (model_.ir_version() < 1) return fail("it is no ONNX model: it has no IR version");
-  if (!model_.has_graph()) return fail("it is no ONNX model: it has no graph");
+  if (model_.ir_version() < 1) return fail("it is not an ONNX model: it has no IR version");
+  if (!model_.has_graph()) return fail("it is not an ONNX model: it has no graph");
   for (const auto& import : model_.opset_import()) {
     const std::string domain = import.domain().empty() ? "ai.onnx" : printable(import.domain());
     if (import.version() < 1 || import.version() > std::numeric_limits<int>::max())
@@ -219,10 +219,10 @@ namespace {
 Result<Model> import_parsed(std::span<const std::byte> bytes, const std::filesystem::path& folder) {
   if (bytes.empty()) return fail("it is empty");
   if (bytes.size() > static_cast<size_t>(std::numeric_limits<int>::max()))
-    return fail("it is larger than 2 GB, which no ONNX file can be without external data");
+    return fail("it is larger than 2 GB, the limit of ONNX files without external data");
   onnx::ModelProto proto;
   if (!proto.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())))
-    return fail("it is no ONNX model, or it is damaged: its protobuf message cannot be read");
+    return fail("it is not an ONNX model, or it is corrupt: its protobuf message cannot be read");
   ExternalData external(folder);
   return Importer(proto, external).run();
 }

@@ -38,7 +38,7 @@ Result<Tensor> constant_of(const onnx::AttributeProto& attr, const AttrValue& va
   if (const auto* ints = std::get_if<Ints>(&value)) return Tensor::ints(count(*ints), *ints);
   if (const auto* floats = std::get_if<Floats>(&value)) return Tensor::floats(count(*floats), *floats);
   if (const auto* strings = std::get_if<Strings>(&value)) return Tensor::strings(count(*strings), *strings);
-  return fail("the attribute '{}' is no constant", printable(attr.name()));
+  return fail("the attribute '{}' is not a constant", printable(attr.name()));
 }
 
 bool all_integers(std::span<const Tensor> tensors) {
@@ -85,12 +85,12 @@ Tensor Importer::known(ValueId value) const {
 }
 
 Status Importer::read_constant(const onnx::NodeProto& proto) {
-  if (proto.attribute_size() != 1) return fail("it has {} attributes, a constant has one", proto.attribute_size());
+  if (proto.attribute_size() != 1) return fail("it has {} attributes, but a constant has one", proto.attribute_size());
   if (proto.output_size() != 1 || proto.input_size() != 0) return fail("a constant has no operands and one result");
   const auto& attr = proto.attribute(0);
   auto value = read_attr(attr, external_);
   if (!value) return fail_in(fmt::format("attribute '{}'", printable(attr.name())), value.error());
-  if (!*value) return fail("the attribute '{}' is no constant", printable(attr.name()));
+  if (!*value) return fail("the attribute '{}' is not a constant", printable(attr.name()));
   ISOMER_TRY(Tensor tensor, constant_of(attr, **value));
   return define_constant(proto.output(0), std::move(tensor));
 }
@@ -171,7 +171,7 @@ Status Importer::define_results(const onnx::NodeProto& proto, NodeId id) {
   const auto constants = known_results(id);
   const Node& node = builder_.at(id);
   if (result_count(proto) > node.num_results)
-    return fail("it has {} results, the operator gives {}", result_count(proto), node.num_results);
+    return fail("it has {} results, but the operator returns {}", result_count(proto), node.num_results);
   bool first = true;
   for (int i = 0; i < proto.output_size(); ++i) {
     if (proto.output(i).empty()) continue;

@@ -194,7 +194,7 @@ TEST(Import, RefusesWhatIsNoModel) {
     return model ? std::string() : model.error().message;
   };
   EXPECT_EQ(message(""), "bad.onnx: it is empty");
-  EXPECT_THAT(message("<html>not a model</html>"), testing::StartsWith("bad.onnx: it is no ONNX model"));
+  EXPECT_THAT(message("<html>not a model</html>"), testing::StartsWith("bad.onnx: it is not an ONNX model"));
   const std::string good = relu_model().bytes();
   for (size_t size = 1; size < good.size(); ++size) {
     const auto cut = import_bytes(good.substr(0, size), {}, "cut.onnx");
@@ -255,8 +255,8 @@ INSTANTIATE_TEST_SUITE_P(
         Broken{"output", [](ProtoModel& m) { m.output("absent"); }, "the output 'absent' is not defined"},
         Broken{"input", [](ProtoModel& m) { m.input("x", {}); }, "the input 'x' is listed twice"},
         Broken{"version", [](ProtoModel& m) { m.proto.clear_ir_version(); },
-               "it is no ONNX model: it has no IR version"},
-        Broken{"graph", [](ProtoModel& m) { m.proto.clear_graph(); }, "it is no ONNX model: it has no graph"},
+               "it is not an ONNX model: it has no IR version"},
+        Broken{"graph", [](ProtoModel& m) { m.proto.clear_graph(); }, "it is not an ONNX model: it has no graph"},
         Broken{"opset", [](ProtoModel& m) { m.proto.clear_opset_import(); }, "it imports no opset"},
         Broken{"domain", [](ProtoModel& m) { m.node("F", {"x"}, {"z"}, "com.example"); },
                "node 'z' (F): the model imports no opset of the domain 'com.example'"},
@@ -281,9 +281,9 @@ INSTANTIATE_TEST_SUITE_P(
                [](ProtoModel& m) {
                  m.floats("w", {3}, {1, 2});
                },
-               "initializer 'w': it has 2 elements in a typed field, its type wants 3"},
+               "initializer 'w': it has 2 elements in a typed field, but its type needs 3"},
         Broken{"raw", [](ProtoModel& m) { m.floats("w", {3}, {})->set_raw_data("12345"); },
-               "initializer 'w': it has 5 bytes of raw data, its type wants 12"},
+               "initializer 'w': it has 5 bytes of raw data, but its type needs 12"},
         Broken{"negative", [](ProtoModel& m) { m.floats("w", {-3}, {1}); },
                "initializer 'w': it has the negative extent -3"},
         Broken{"overflow",
@@ -299,7 +299,7 @@ INSTANTIATE_TEST_SUITE_P(
                },
                "initializer 'w': the value 'w' is defined twice"},
         Broken{"constant", [](ProtoModel& m) { m.node("Constant", {}, {"c"}); },
-               "node 'c' (Constant): it has 0 attributes, a constant has one"}),
+               "node 'c' (Constant): it has 0 attributes, but a constant has one"}),
     [](const auto& broken) { return broken.param.name; });
 
 }  // namespace

@@ -48,7 +48,7 @@ void ExportNames::require_trained(const Graph& graph) {
 
 Status ExportNames::require_interface(const Graph& graph, const ModelInfo& info) {
   if (graph.inputs().size() != info.inputs.size() || graph.outputs().size() != info.outputs.size())
-    return fail("the graph has {} inputs and {} outputs, the model {} and {}", graph.inputs().size(),
+    return fail("the graph has {} inputs and {} outputs, but the model has {} and {}", graph.inputs().size(),
                 graph.outputs().size(), info.inputs.size(), info.outputs.size());
   for (size_t i = 0; i < info.inputs.size(); ++i)
     if (!require(graph.inputs()[i], info.inputs[i]))

@@ -135,7 +135,7 @@ Result<size_t> check_size(const std::vector<int64_t>& dims, size_t width, size_t
     if (count != 0 && __builtin_mul_overflow(count, static_cast<size_t>(dim), &count)) return fail("too many elements");
   }
   if (__builtin_mul_overflow(count, width, &total)) return fail("too many elements");
-  if (total != bytes) return fail("{} bytes of elements where the header says {}", bytes, total);
+  if (total != bytes) return fail("{} bytes of elements, but the header says {}", bytes, total);
   return count;
 }
 

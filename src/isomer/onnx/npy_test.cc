@@ -64,7 +64,7 @@ TEST(Npy, BadFilesAreRefused) {
   const std::string header = "{'descr': '<f4', 'fortran_order': False, 'shape': (2,), }";
   EXPECT_EQ(error_of(""), "not a .npy file");
   EXPECT_EQ(error_of("PK\x03\x04 an .npz file"), "not a .npy file");
-  EXPECT_THAT(error_of(npy(header, "1234567")), HasSubstr("7 bytes of elements where the header says 8"));
+  EXPECT_THAT(error_of(npy(header, "1234567")), HasSubstr("7 bytes of elements, but the header says 8"));
   EXPECT_THAT(error_of(npy(header, "123456789")), HasSubstr("9 bytes"));
   const auto with = [](const std::string& descr, const std::string& shape) {
     return npy("{'descr': " + descr + ", 'fortran_order': False, 'shape': " + shape + "}", "");

@@ -26,7 +26,7 @@ template <class To, class Field>
 Result<Tensor> narrowed_field(DType dtype, std::vector<int64_t> dims, const Field& field) {
   const size_t size = Tensor::byte_size(dtype, dims);
   if (static_cast<size_t>(field.size()) != size / sizeof(To) || size % sizeof(To) != 0)
-    return fail("it has {} elements in a typed field, its type wants {}", field.size(), size / sizeof(To));
+    return fail("it has {} elements in a typed field, but its type needs {}", field.size(), size / sizeof(To));
   Tensor tensor = Tensor::zeros(dtype, std::move(dims));
   auto to = tensor.mutable_data<To>();
   for (size_t i = 0; i < to.size(); ++i) to[i] = static_cast<To>(field.Get(static_cast<int>(i)));
@@ -38,7 +38,7 @@ Result<Tensor> six_bit_field(DType dtype, std::vector<int64_t> dims, const onnx:
   int64_t count = 1;
   for (const int64_t dim : dims) count *= dim;
   if (proto.int32_data_size() != count)
-    return fail("it has {} elements in a typed field, its type wants {}", proto.int32_data_size(), count);
+    return fail("it has {} elements in a typed field, but its type needs {}", proto.int32_data_size(), count);
   Tensor tensor = Tensor::zeros(dtype, std::move(dims));
   auto to = tensor.mutable_data<uint8_t>();
   for (int i = 0; i < proto.int32_data_size(); ++i) {
@@ -55,7 +55,7 @@ Result<Tensor> string_field(std::vector<int64_t> dims, const onnx::TensorProto& 
   int64_t count = 1;
   for (const int64_t dim : dims) count *= dim;
   if (count != proto.string_data_size())
-    return fail("it has {} strings, its type wants {}", proto.string_data_size(), count);
+    return fail("it has {} strings, but its type needs {}", proto.string_data_size(), count);
   return Tensor::strings(std::move(dims), {proto.string_data().begin(), proto.string_data().end()});
 }
 
@@ -110,7 +110,7 @@ Result<Tensor> convert(const onnx::TensorProto& proto, onnx::TensorProto* own, E
   if (!proto.has_raw_data()) return from_field(*dtype, std::move(dims), proto);
   if (*dtype == DType::String) return fail("strings cannot be raw data");
   if (proto.raw_data().size() != size)
-    return fail("it has {} bytes of raw data, its type wants {}", proto.raw_data().size(), size);
+    return fail("it has {} bytes of raw data, but its type needs {}", proto.raw_data().size(), size);
   constexpr size_t kWorthTaking = 256;  // shorter data is copied, because it may be inside of the string object
   const auto bytes = std::as_bytes(std::span(proto.raw_data()));
   if (own == nullptr || size < kWorthTaking || !aligned(bytes.data(), *dtype))

@@ -77,7 +77,7 @@ Result<double> parsed(const std::string& text) {
   double value = 0;
   const auto [end, status] = std::from_chars(lower.data() + sign, lower.data() + lower.size(), value);
   if (status == std::errc::invalid_argument || end != lower.data() + lower.size())
-    return fail("'{}' is no number", text);
+    return fail("'{}' is not a number", text);
   if (status == std::errc()) return value;
   // Out of range: zero or infinite, by the exponent's sign.
   const double limit = lower.find("e-") != std::string::npos ? 0.0 : std::numeric_limits<double>::infinity();

@@ -114,7 +114,8 @@ Status clip_to_onnx(OnnxForm& form) {
     const Tensor kept = *bound;
     if (!is_real(kept.dtype())) return form.leave_opaque("Clip of integers needs opset 12");
     ISOMER_TRY(const Floats value, float_elements(kept));
-    if (!(bound_scalar(kept.dtype(), value[0]) == kept)) return form.leave_opaque("its bounds are no floats");
+    if (!(bound_scalar(kept.dtype(), value[0]) == kept))
+      return form.leave_opaque("its bounds cannot be stored in its element type");
     form.attrs[std::string(name)] = value[0];
   }
   return {};

@@ -34,7 +34,8 @@ Result<std::vector<TensorType>> infer_layer_norm(const OpView& view) {
   ISOMER_TRY(const size_t axis, normal_axis(view.attrs.integer("axis"), view.rank(0)));
   for (size_t i = 1; i < view.operands.size(); ++i) ISOMER_CHECK(want_broadcast(view, i));
   const auto stash = dtype_from_onnx(static_cast<int>(view.attrs.integer("stash_type")));
-  if (!stash || !is_real(*stash)) return fail("stash_type {} is no real type", view.attrs.integer("stash_type"));
+  if (!stash || !is_real(*stash))
+    return fail("stash_type {} is not a type of real numbers", view.attrs.integer("stash_type"));
   std::vector<TensorType> types{view.type(0)};
   Shape stats = view.shape(0);
   std::fill(stats.begin() + static_cast<std::ptrdiff_t>(axis), stats.end(), Dim(1));

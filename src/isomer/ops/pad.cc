@@ -64,7 +64,7 @@ Result<T> fill_element(const Attrs& attrs, DType dtype) {
         real = floats[0];
       }
       const auto element = field_from_real(real);
-      if (!element) return fail("Pad with {}, which is no element of the field", real);
+      if (!element) return fail("Pad with {}, which is not an element of the field", real);
       return element->residue();
     }
   }

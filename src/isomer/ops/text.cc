@@ -135,7 +135,7 @@ Status string_normalizer_kernel(KernelContext& context) {
   std::vector<std::string> kept;
   for (const std::string& text : x.string_elements()) {
     if (action != Case::None && !is_ascii(text))
-      return fail("the reference kernel changes the case of ASCII text alone");
+      return fail("the reference kernel changes the case only of ASCII text");
     if (!stopwords.contains(key(text))) kept.push_back(with_case(text, action));
   }
   if (kept.empty()) kept.emplace_back();

@@ -214,11 +214,11 @@ TEST_F(Certify, TamperedCertificatesAreRefused) {
 
   bad = good;  // all steps left out
   bad.moves.clear();
-  EXPECT_THAT(problem_with(options, bad), HasSubstr("not the graph that comes out"));
+  EXPECT_THAT(problem_with(options, bad), HasSubstr("not the graph with which the replay ends"));
 
   bad = good;  // the last step left out
   bad.moves.pop_back();
-  EXPECT_THAT(problem_with(options, bad), HasSubstr("not the graph that comes out"));
+  EXPECT_THAT(problem_with(options, bad), HasSubstr("not the graph with which the replay ends"));
 
   bad = good;  // another rule for the same step
   bad.moves[0].applications[0].rule = bad.rules[1].name;
@@ -230,11 +230,11 @@ TEST_F(Certify, TamperedCertificatesAreRefused) {
 
   bad = good;  // another place
   std::swap(bad.moves[0].applications[0].values[0].second, bad.moves[0].applications[0].values[1].second);
-  EXPECT_THAT(problem_with(options, bad), HasSubstr("no instance"));
+  EXPECT_THAT(problem_with(options, bad), HasSubstr("not an instance"));
 
   bad = good;  // another constant
   bad.moves.back().constants.at(0).second ^= 1;
-  EXPECT_THAT(problem_with(options, bad), HasSubstr("computed it is"));
+  EXPECT_THAT(problem_with(options, bad), HasSubstr("but computed as"));
 
   bad = good;  // not to be folded
   bad.moves.back().constants.clear();
@@ -259,7 +259,7 @@ TEST_F(Certify, RulesWithoutAVerdictAreRefused) {
   text.erase(text.find("  where"));
   EXPECT_THAT(problem_with(options, bad), HasSubstr("its text has the hash"));
   bad.rules[0].hash = parse_rules(text).value()[0].hash();
-  EXPECT_THAT(problem_with(options, bad), HasSubstr("the lock of verdicts does not know it"));
+  EXPECT_THAT(problem_with(options, bad), HasSubstr("the lock of verdicts does not have it"));
   bad = good;
   const bool proved = good.rules[0].verdict == Verdict::Proved;
   bad.rules[0].verdict = proved ? Verdict::Tested : Verdict::Proved;

@@ -70,7 +70,7 @@ TEST(Locked, CostsGiveTheSameBytesOrAnError) {
   }
   OptimizeOptions other = network("sru-11", folder.path());
   other.costs = options.costs;
-  EXPECT_THAT(optimize(other).error().message, HasSubstr("p.db: lacks MatMul"));
+  EXPECT_THAT(optimize(other).error().message, HasSubstr("p.db: lacks the cost of MatMul"));
   EXPECT_FALSE(std::filesystem::exists(other.output));
   other.costs.engine = "ort";
   EXPECT_THAT(optimize(other).error().message, HasSubstr("has no kernels of ort "));

@@ -143,7 +143,7 @@ TEST(RewriteProperty, ManyMatchesAtOnceKeepTheMeaningAndReplay) {
 
 /// Returns the graph that the replayer makes of a move whose end is not known; nothing if it refuses the move.
 std::optional<Graph> accepted(const Graph& before, Move move, const replay::RuleBook& book) {
-  constexpr std::string_view kOutcome = "what comes out is ";
+  constexpr std::string_view kOutcome = "the replay ends with ";
   replay::Tally tally;
   move.after = 0;
   const auto refused = replay::replay_moves(before, {&move, 1}, book, tally);
