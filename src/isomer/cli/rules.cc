@@ -36,6 +36,7 @@ Result<RuleFile> chosen_file(const RulesOptions& options) {
       if (!names.insert(rule.name).second) return fail("{}: another file has a rule '{}' too", path, rule.name);
       all.rules.push_back(std::move(rule));
     }
+    std::ranges::move(file.families, std::back_inserter(all.families));
     std::ranges::move(file.tactics, std::back_inserter(all.tactics));
   }
   return all;
@@ -51,6 +52,7 @@ std::string summary(const std::string& doc) { return doc.substr(0, doc.find('\n'
 
 nlohmann::json report_of(const Rule& rule, const LockEntry& entry) {
   return {{"name", rule.name},
+          {"family", rule.family},
           {"hash", fmt::format("{:016x}", entry.hash)},
           {"doc", rule.doc},
           {"verdict", verdict_name(entry.verdict)},
@@ -88,6 +90,25 @@ Result<int> list(const RulesOptions& options) {
   return kDone;
 }
 
+/// A family as it is written, and the verdict of each of its rules.
+void show_family(const RuleFamily& family, const std::vector<Rule>& rules, const Lock& lock, bool json) {
+  Table table({"<rule", "<verdict", "<how"});
+  nlohmann::json report = nlohmann::json::array();
+  for (const Rule& rule : rules) {
+    if (rule.family != family.written.name) continue;
+    const LockEntry entry = known(lock, rule);
+    table.row({rule.name, std::string(verdict_name(entry.verdict)), entry.how});
+    report.push_back(report_of(rule, entry));
+  }
+  if (json)
+    print_json({{"name", family.written.name},
+                {"doc", family.written.doc},
+                {"rules", report},
+                {"text", print_family(family)}});
+  else
+    fmt::print("{}\n{}", print_family(family), table.str());
+}
+
 Result<int> show(const RulesOptions& options) {
   ISOMER_TRY(const RuleFile file, chosen_file(options));
   ISOMER_TRY(const Lock lock, builtin_lock());
@@ -100,7 +121,13 @@ Result<int> show(const RulesOptions& options) {
       print_json(report);
     } else {
       fmt::print("{}\n{}: {}\n", print_rule(rule), verdict_name(entry.verdict), entry.how);
+      if (!rule.family.empty()) fmt::print("family: {}\n", rule.family);
     }
+    return kDone;
+  }
+  for (const RuleFamily& family : file.families) {
+    if (family.written.name != options.name) continue;
+    show_family(family, file.rules, lock, options.json);
     return kDone;
   }
   for (const Tactic& tactic : file.tactics) {
@@ -183,8 +210,9 @@ void add_rules(CLI::App& app, int& exit_code) {
   add_part(*command, "list", "List rules with their verdicts and formulas", options)->callback([options, &exit_code] {
     exit_code = finish(options->files, [&](FileUses&) { return list(*options); });
   });
-  CLI::App* shown = add_part(*command, "show", "Show one rule with its verdict, or one tactic", options);
-  shown->add_option("name", options->name, "Name of the rule or tactic")->required();
+  CLI::App* shown =
+      add_part(*command, "show", "Show one rule or family of rules with verdicts, or one tactic", options);
+  shown->add_option("name", options->name, "Name of the rule, family or tactic")->required();
   shown->callback(
       [options, &exit_code] { exit_code = finish(options->files, [&](FileUses&) { return show(*options); }); });
   CLI::App* verified = add_part(*command, "verify", "Check every rule on all small instances, and prove it", options);

@@ -11,6 +11,7 @@ namespace {
 
 using testing::_;
 using testing::ElementsAre;
+using testing::HasSubstr;
 using testing::Ne;
 using testing::Pair;
 using testing::StartsWith;
@@ -58,6 +59,43 @@ TEST_F(RulesVerify, RefusesToWriteIntoWhatIsNoLock) {
   EXPECT_EQ(refused.exit_code, 2);
   EXPECT_THAT(refused.err, StartsWith("isomer: " + path("own.lock") + ": line 1:"));
   EXPECT_EQ(read_file(path("own.lock")).value(), "something else\n");
+}
+
+constexpr const char* kFamily =
+    "# {F}({F}(x)) = {F}(x)\n"
+    "rule drop-{F}\n"
+    "  for F in Relu, Neg\n"
+    "  (F (F ?x))\n"
+    "  => (F ?x)\n";
+
+TEST_F(RulesVerify, EveryRuleOfAFamilyHasItsOwnVerdict) {
+  const Outcome verified = verify(kFamily);
+  EXPECT_EQ(verified.exit_code, 1) << "-(-x) is not -x";
+  const Lock lock = parse_lock(read_file(path("own.lock")).value()).value();
+  std::vector<std::pair<std::string, Verdict>> verdicts;
+  for (const LockEntry& entry : lock.entries) verdicts.emplace_back(entry.name, entry.verdict);
+  EXPECT_THAT(verdicts, ElementsAre(Pair("drop-neg", Verdict::Refuted), Pair("drop-relu", Verdict::Proved)));
+}
+
+TEST_F(RulesVerify, FamiliesAreListedAndShown) {
+  ASSERT_TRUE(write_file(path("own.rules"), kFamily).has_value());
+  const auto listed =
+      nlohmann::json::parse(isomer_program({"rules", "list", "--rules", path("own.rules"), "--json"}).out);
+  ASSERT_EQ(listed["rules"].size(), 2U);
+  EXPECT_EQ(listed["rules"][1]["name"], "drop-neg");
+  EXPECT_EQ(listed["rules"][1]["family"], "drop-{F}");
+  EXPECT_EQ(listed["rules"][1]["doc"], "neg(neg(x)) = neg(x)");
+  const auto show = [&](const std::string& name) {
+    return isomer_program({"rules", "show", name, "--rules", path("own.rules")}).out;
+  };
+  EXPECT_THAT(show("drop-{F}"), StartsWith(kFamily));
+  EXPECT_THAT(show("drop-{F}"), HasSubstr("drop-relu"));
+  EXPECT_THAT(show("drop-relu"), HasSubstr("(Relu (Relu ?x))"));
+  EXPECT_THAT(show("drop-relu"), HasSubstr("family: drop-{F}"));
+  const auto family =
+      nlohmann::json::parse(isomer_program({"rules", "show", "drop-{F}", "--rules", path("own.rules"), "--json"}).out);
+  EXPECT_EQ(family["text"], kFamily);
+  EXPECT_EQ(family["rules"].size(), 2U);
 }
 
 }  // namespace

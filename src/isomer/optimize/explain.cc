@@ -45,7 +45,7 @@ Result<std::vector<Place>> explain(const Graph& graph, std::span<const Rule> rul
     node_known = graph.node(id).num_results > 0 && value_label(graph, graph.node(id).result()) == options.node;
   if (!node_known) return fail("there is no node that makes a value called '{}'", options.node);
   for (const Rule& rule : rules) {
-    if (!options.rule.empty() && rule.name != options.rule) continue;
+    if (!options.rule.empty() && rule.name != options.rule && rule.family != options.rule) continue;
     rule_known = true;
     for (const NodeId id : index.nodes(*rule.sources[0].op)) {
       const std::string label = value_label(graph, graph.node(id).result());

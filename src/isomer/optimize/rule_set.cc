@@ -36,14 +36,15 @@ void drop_unproved(RuleSet& rules) {
 Result<RuleSet> usable_rules(const std::string& file, const std::vector<std::string>& skip) {
   ISOMER_TRY(RuleFile loaded, file.empty() ? builtin_rule_file() : load_rule_file(file));
   for (const std::string& name : skip) {
-    const auto called = [&](const auto& item) { return item.name == name; };
-    if (std::ranges::none_of(loaded.rules, called) && std::ranges::none_of(loaded.tactics, called))
+    const auto called = [&](const Tactic& tactic) { return tactic.name == name; };
+    if (rules_called(loaded.rules, name).empty() && std::ranges::none_of(loaded.tactics, called))
       return fail("--skip-rule: there is no rule '{}'; `isomer rules list` lists them", name);
   }
   ISOMER_TRY(const Lock lock, builtin_lock());
   RuleSet out;
+  const auto skipped = [&](const std::string& name) { return std::ranges::find(skip, name) != skip.end(); };
   for (Rule& rule : loaded.rules) {
-    if (std::ranges::find(skip, rule.name) != skip.end()) continue;
+    if (skipped(rule.name) || skipped(rule.family)) continue;
     auto verdict = verdict_of(rule, lock, !file.empty());
     if (!verdict) return fail_in(file, verdict.error());
     if (!usable(*verdict)) continue;
@@ -51,7 +52,7 @@ Result<RuleSet> usable_rules(const std::string& file, const std::vector<std::str
     out.rules.push_back(std::move(rule));
   }
   for (Tactic& tactic : loaded.tactics)
-    if (std::ranges::find(skip, tactic.name) == skip.end()) out.tactics.push_back(std::move(tactic));
+    if (!skipped(tactic.name)) out.tactics.push_back(std::move(tactic));
   return out;
 }
 

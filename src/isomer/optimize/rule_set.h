@@ -21,7 +21,7 @@ void drop_unproved(RuleSet& rules);
 
 /// Returns the built-in rules, or those of `file`, without the rules in `skip`. Only rules whose verdict in the lock is
 /// proved or tested are used. Rules of a file that are not in the lock are checked at once; an Error names a rule that
-/// fails. `skip` may also name tactics; an unknown name is an Error.
+/// fails. `skip` may also name families and tactics; an unknown name is an Error.
 Result<RuleSet> usable_rules(const std::string& file, const std::vector<std::string>& skip);
 
 }  // namespace isomer

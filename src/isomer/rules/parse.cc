@@ -1,4 +1,4 @@
-// Parses rules from text.
+// Parses files of rules, families of rules, and tactics.
 
 #include <fmt/ranges.h>
 
@@ -8,59 +8,51 @@
 
 #include "isomer/ir/scanner.h"
 #include "isomer/ops/registry.h"
-#include "isomer/rules/expr.h"
 #include "isomer/rules/rule.h"
+#include "isomer/rules/rule_parser.h"
 
 namespace isomer {
 namespace {
 
-/// Binary operators by increasing precedence.
-constexpr std::string_view kComparisons[] = {"==", "!=", "<=", ">=", "<", ">"};
-
-/// Maximum nesting depth of a rule, because everything that walks over rules recurses.
-constexpr int kDeepest = 128;
-/// Maximum number of parts of a rule. A chain of sums is a tree as deep as the chain is long.
-constexpr int kMostParts = 2000;
-
-class RuleParser {
- public:
-  explicit RuleParser(std::string_view text) : text_(text), scan_(text) {}
-
-  /// The source of a rule and its conditions.
-  Result<Rule> pattern() {
-    Rule out;
-    ISOMER_CHECK(sources(out));
-    ISOMER_CHECK(conditions(out));
-    if (!scan_.at_end()) return scan_.error("expected the end");
-    return out;
+/// The name of an operator in the names of rules: "HardSwish" becomes "hard-swish", "LSTM" becomes "lstm".
+std::string hyphenated(std::string_view name) {
+  const auto upper = [&](size_t i) { return std::isupper(static_cast<unsigned char>(name[i])) != 0; };
+  const auto lower = [&](size_t i) {
+    return i < name.size() && std::islower(static_cast<unsigned char>(name[i])) != 0;
+  };
+  std::string out;
+  for (size_t i = 0; i < name.size(); ++i) {
+    if (i > 0 && upper(i) && (!upper(i - 1) || lower(i + 1))) out += '-';
+    out += static_cast<char>(std::tolower(static_cast<unsigned char>(name[i])));
   }
+  return out;
+}
+
+/// Replaces `{VARIABLE}` by the name of an operator.
+std::string with_operator(std::string text, const std::string& variable, const OpDef& op) {
+  const std::string slot = "{" + variable + "}";
+  const std::string name = hyphenated(op.name);
+  for (size_t at = text.find(slot); at != std::string::npos; at = text.find(slot, at + name.size()))
+    text.replace(at, slot.size(), name);
+  return text;
+}
+
+class RuleFileParser {
+ public:
+  explicit RuleFileParser(std::string_view text) : text_(text), scan_(text) {}
 
   Result<RuleFile> parse() {
-    RuleFile file;
-    std::set<std::string> rules;
-    std::set<std::string> tactics;
     while (!scan_.at_end()) {
       std::string doc = comments_above(scan_.position());
-      const bool is_tactic = scan_.accept_word("tactic");
-      if (!is_tactic) ISOMER_CHECK(scan_.expect("rule"));
-      ISOMER_TRY(std::string name, scan_.identifier("_-."));
-      if (!(is_tactic ? tactics : rules).insert(name).second)
-        return scan_.error("a second " + std::string(is_tactic ? "tactic" : "rule") + " is called '" + name + "'");
-      if (is_tactic) {
-        ISOMER_TRY(Tactic parsed, tactic());
-        parsed.name = std::move(name);
-        parsed.doc = std::move(doc);
-        file.tactics.push_back(std::move(parsed));
-        continue;
+      if (scan_.accept_word("tactic")) {
+        ISOMER_CHECK(tactic(std::move(doc)));
+      } else {
+        ISOMER_CHECK(scan_.expect("rule"));
+        ISOMER_CHECK(rule_or_family(std::move(doc)));
       }
-      auto parsed = rule();
-      if (!parsed) return fail("rule '{}': {}", name, parsed.error().message);
-      parsed->name = std::move(name);
-      parsed->doc = std::move(doc);
-      file.rules.push_back(std::move(*parsed));
     }
-    for (const Tactic& tactic : file.tactics) ISOMER_CHECK(known_rules(tactic, rules));
-    return file;
+    for (Tactic& tactic : file_.tactics) ISOMER_CHECK(resolve(tactic));
+    return std::move(file_);
   }
 
  private:
@@ -83,17 +75,90 @@ class RuleParser {
     return fmt::format("{}", fmt::join(lines, "\n"));
   }
 
-  Result<std::vector<std::string>> names() {
-    std::vector<std::string> out;
+  /// The name of a rule, or of a family, which has an operator variable in braces.
+  Result<std::string> rule_name() { return scan_.identifier("_-.{}"); }
+
+  /// Reserves a name of a rule, a family or a tactic.
+  Status claim(std::set<std::string>& names, const std::string& what, const std::string& name) const {
+    if (names.insert(name).second) return {};
+    return scan_.error(fmt::format("a second {} is called '{}'", what, name));
+  }
+
+  Status rule_or_family(std::string doc) {
+    ISOMER_TRY(std::string name, rule_name());
+    ISOMER_CHECK(claim(rules_, "rule", name));
+    if (scan_.accept_word("for")) {
+      const Status parsed = family(name, std::move(doc));
+      return parsed ? parsed : fail("rule '{}': {}", name, parsed.error().message);
+    }
+    if (name.find_first_of("{}") != std::string::npos)
+      return scan_.error("the name '" + name + "' has braces, but the rule has no operator variable");
+    auto parsed = parse_rule_body(scan_);
+    if (!parsed) return fail("rule '{}': {}", name, parsed.error().message);
+    parsed->name = std::move(name);
+    parsed->doc = std::move(doc);
+    file_.rules.push_back(std::move(*parsed));
+    return {};
+  }
+
+  /// Everything after `rule NAME for`. The rule is parsed once for each operator, and once as it is written.
+  Status family(const std::string& name, std::string doc) {
+    RuleFamily out;
+    ISOMER_TRY(out.variable, scan_.identifier());
+    if (find_op(out.variable) != nullptr)
+      return scan_.error("the operator variable '" + out.variable + "' has the name of an operator");
+    ISOMER_CHECK(named_after(name, out.variable));
+    if (!scan_.accept_word("in")) return scan_.error("expected 'in'");
+    ISOMER_TRY(out.ops, operators());
+    const size_t begin = scan_.position();
+    const int line = scan_.line();
+    for (const OpDef* op : out.ops) {
+      scan_.rewind(begin, line);
+      const BoundOperator bound{out.variable, op};
+      auto parsed = parse_rule_body(scan_, &bound);
+      if (!parsed) return fail("{} = {}: {}", out.variable, op->name, parsed.error().message);
+      parsed->name = with_operator(name, out.variable, *op);
+      parsed->doc = with_operator(doc, out.variable, *op);
+      parsed->family = name;
+      ISOMER_CHECK(claim(rules_, "rule", parsed->name));
+      file_.rules.push_back(std::move(*parsed));
+    }
+    scan_.rewind(begin, line);
+    const BoundOperator bound{out.variable, out.ops.front(), true};
+    ISOMER_TRY(out.written, parse_rule_body(scan_, &bound));
+    out.written.name = name;
+    out.written.doc = std::move(doc);
+    file_.families.push_back(std::move(out));
+    return {};
+  }
+
+  /// Whether the variable, and no other, stands in braces in the name of a family.
+  Status named_after(const std::string& name, const std::string& variable) const {
+    const std::string slot = "{" + variable + "}";
+    const size_t at = name.find(slot);
+    if (at == std::string::npos) return scan_.error("the name '" + name + "' lacks '" + slot + "'");
+    const std::string rest = name.substr(0, at) + name.substr(at + slot.size());
+    if (rest.find_first_of("{}") == std::string::npos) return {};
+    return scan_.error("the name '" + name + "' has other braces than one '" + slot + "'");
+  }
+
+  Result<std::vector<const OpDef*>> operators() {
+    std::vector<const OpDef*> out;
     do {
-      ISOMER_TRY(std::string name, scan_.identifier("_-."));
-      out.push_back(std::move(name));
+      ISOMER_TRY(const std::string name, scan_.identifier());
+      const OpDef* op = find_op(name);
+      if (op == nullptr) return scan_.error("unknown operator '" + name + "'");
+      if (std::ranges::find(out, op) != out.end()) return scan_.error("the operator '" + name + "' stands here twice");
+      out.push_back(op);
     } while (scan_.accept(","));
     return out;
   }
 
-  Result<Tactic> tactic() {
+  Status tactic(std::string doc) {
     Tactic out;
+    ISOMER_TRY(out.name, scan_.identifier("_-."));
+    ISOMER_CHECK(claim(tactics_, "tactic", out.name));
+    out.doc = std::move(doc);
     while (scan_.accept_word("seed")) {
       Tactic::Stage& stage = out.stages.emplace_back();
       ISOMER_TRY(stage.seeds, names());
@@ -101,355 +166,51 @@ class RuleParser {
       ISOMER_TRY(stage.then, names());
     }
     if (out.stages.empty()) return scan_.error("expected 'seed'");
-    return out;
-  }
-
-  static Status known_rules(const Tactic& tactic, const std::set<std::string>& rules) {
-    for (const Tactic::Stage& stage : tactic.stages)
-      for (const auto* list : {&stage.seeds, &stage.then})
-        for (const std::string& name : *list)
-          if (!rules.contains(name)) return fail("tactic '{}': there is no rule '{}'", tactic.name, name);
+    file_.tactics.push_back(std::move(out));
     return {};
   }
 
-  Result<Rule> rule() {
-    Rule rule;
-    ISOMER_CHECK(sources(rule));
-    while (scan_.accept_word("choose")) {
-      Choice choice;
-      ISOMER_TRY(choice.name, variable("?"));
-      if (!scan_.accept_word("in")) return scan_.error("expected 'in'");
-      ISOMER_TRY(choice.candidates, expression());
-      bound_.insert(choice.name);
-      rule.choices.push_back(std::move(choice));
-    }
-    ISOMER_CHECK(scan_.expect("=>"));
-    in_source_ = false;
-    while (scan_.accept_word("let")) {
-      Let let;
-      let.sequence = scan_.peek() == '@';
-      ISOMER_TRY(let.name, variable(let.sequence ? "@" : "?"));
-      ISOMER_CHECK(scan_.expect("="));
-      ISOMER_TRY(let.term, term());
-      if (!bound_.insert(let.name).second) return scan_.error("'" + let.name + "' is bound already");
-      rule.lets.push_back(std::move(let));
-    }
+  Result<std::vector<std::string>> names() {
+    std::vector<std::string> out;
     do {
-      ISOMER_TRY(Term term, this->term());
-      rule.targets.push_back(std::move(term));
+      ISOMER_TRY(std::string name, rule_name());
+      out.push_back(std::move(name));
     } while (scan_.accept(","));
-    ISOMER_CHECK(conditions(rule));
-    return rule;
-  }
-
-  Status sources(Rule& rule) {
-    in_source_ = true;
-    bound_.clear();
-    parts_ = 0;
-    do {
-      ISOMER_TRY(Term term, this->term());
-      if (term.kind != Term::Kind::Apply) return scan_.error("a source pattern must be an operator");
-      rule.sources.push_back(std::move(term));
-    } while (scan_.accept(","));
-    return {};
-  }
-
-  Status conditions(Rule& rule) {
-    if (!scan_.accept_word("where")) return {};
-    ISOMER_TRY(Expr condition, expression());
-    flatten(std::move(condition), rule.conditions);
-    return {};
-  }
-
-  /// The conjuncts of a condition, from left to right.
-  static void flatten(Expr condition, std::vector<Expr>& out) {
-    if (condition.kind == Expr::Kind::Call && condition.name == "and") {
-      for (Expr& arg : condition.args) flatten(std::move(arg), out);
-    } else {
-      out.push_back(std::move(condition));
-    }
-  }
-
-  Result<std::string> variable(std::string_view sigil) {
-    ISOMER_CHECK(scan_.expect(sigil));
-    return scan_.identifier();
-  }
-
-  /// Source variables are bound; all others must be bound already.
-  Status use(const std::string& name, bool binds) {
-    if (binds && in_source_)
-      bound_.insert(name);
-    else if (!bound_.contains(name))
-      return scan_.error("'" + name + "' is not bound by the source");
-    return {};
-  }
-
-  /// Counts a part of a rule, and its depth during its lifetime.
-  class Part {
-   public:
-    explicit Part(RuleParser& parser) : parser_(parser) {
-      ++parser_.depth_;
-      ++parser_.parts_;
-    }
-    ~Part() { --parser_.depth_; }
-    Part(const Part&) = delete;
-    Part& operator=(const Part&) = delete;
-    Status check() const {
-      if (parser_.depth_ > kDeepest) return parser_.scan_.error(fmt::format("nested deeper than {}", kDeepest));
-      if (parser_.parts_ > kMostParts) return parser_.scan_.error(fmt::format("more than {} parts", kMostParts));
-      return {};
-    }
-
-   private:
-    RuleParser& parser_;
-  };
-
-  Result<Term> term() {
-    const Part part(*this);
-    ISOMER_CHECK(part.check());
-    Term out;
-    const char c = scan_.peek();
-    if (c == '?' || c == '@') {
-      out.kind = c == '?' ? Term::Kind::Value : Term::Kind::Sequence;
-      ISOMER_TRY(out.name, variable(std::string_view(&c, 1)));
-      ISOMER_CHECK(use(out.name, true));
-    } else if (c == '(') {
-      ISOMER_TRY(out, apply());
-    } else if (c == '{') {
-      ISOMER_TRY(out, integers());
-    } else {
-      out.kind = Term::Kind::Literal;
-      bool is_float = false;
-      ISOMER_TRY(out.literal, scan_.number(is_float));
-    }
-    out.repeated = scan_.accept("...");
     return out;
   }
 
-  /// `{list}`. In the source, it must be a bare variable, which is bound.
-  Result<Term> integers() {
-    Term out;
-    out.kind = Term::Kind::Integers;
-    ISOMER_CHECK(scan_.expect("{"));
-    if (in_source_) {
-      out.integers.kind = Expr::Kind::Variable;
-      ISOMER_TRY(const std::string name, variable("?"));
-      ISOMER_CHECK(use(name, true));
-      out.integers.name = "?" + name;
-    } else {
-      ISOMER_TRY(out.integers, sum());
-    }
-    ISOMER_CHECK(scan_.expect("}"));
-    return out;
-  }
-
-  Result<Term> apply() {
-    Term out;
-    out.kind = Term::Kind::Apply;
-    ISOMER_CHECK(scan_.expect("("));
-    ISOMER_TRY(const std::string name, scan_.identifier());
-    out.op = find_op(name);
-    if (out.op == nullptr) return scan_.error("unknown operator '" + name + "'");
-    while (!scan_.accept(")")) {
-      if (scan_.at_end()) return scan_.error("unfinished pattern");
-      if (scan_.accept("..")) {
-        if (!out.rest.empty()) return scan_.error("a second record of attributes beside '.." + out.rest + "'");
-        ISOMER_TRY(out.rest, scan_.identifier());
-        ISOMER_CHECK(use(out.rest, true));
-      } else if (std::isalpha(static_cast<unsigned char>(scan_.peek())) != 0) {
-        ISOMER_CHECK(attribute(out));
-      } else {
-        ISOMER_TRY(Term operand, term());
-        out.operands.push_back(std::move(operand));
+  /// Replaces the names of families in a tactic by the names of their rules.
+  Status resolve(Tactic& tactic) const {
+    for (Tactic::Stage& stage : tactic.stages) {
+      for (auto* list : {&stage.seeds, &stage.then}) {
+        std::vector<std::string> resolved;
+        for (const std::string& name : *list) {
+          if (!rules_.contains(name)) return fail("tactic '{}': there is no rule '{}'", tactic.name, name);
+          std::ranges::move(rules_called(file_.rules, name), std::back_inserter(resolved));
+        }
+        *list = std::move(resolved);
       }
     }
-    return out;
-  }
-
-  Status attribute(Term& out) {
-    ISOMER_TRY(std::string attr, scan_.identifier());
-    if (out.op->find_attr(attr) == nullptr) return scan_.error(out.op->name + " has no attribute '" + attr + "'");
-    for (const auto& before : out.attrs)
-      if (before.first == attr) return scan_.error("a second attribute '" + attr + "'");
-    ISOMER_CHECK(scan_.expect("="));
-    std::string binds;
-    if (in_source_ && scan_.peek() == '?') {
-      const size_t at = scan_.position();
-      const int line = scan_.line();
-      ISOMER_TRY(const std::string name, variable("?"));
-      if (bound_.insert(name).second) binds = name;
-      scan_.rewind(at, line);
-    }
-    ISOMER_TRY(Expr value, sum());
-    // A bare variable is bound; an expression that begins with a variable is not.
-    if (!binds.empty() && value.kind != Expr::Kind::Variable)
-      return scan_.error("'" + binds + "' is not bound by the source");
-    out.attrs.emplace_back(std::move(attr), std::move(value));
     return {};
-  }
-
-  static Expr call(std::string name, std::vector<Expr> args) {
-    Expr out;
-    out.kind = Expr::Kind::Call;
-    out.name = std::move(name);
-    out.args = std::move(args);
-    return out;
-  }
-
-  Result<Expr> expression() {
-    ISOMER_TRY(Expr left, conjunction());
-    while (scan_.accept_word("or")) {
-      ISOMER_TRY(Expr right, conjunction());
-      left = call("or", {std::move(left), std::move(right)});
-    }
-    return left;
-  }
-
-  Result<Expr> conjunction() {
-    ISOMER_TRY(Expr left, comparison());
-    while (scan_.accept_word("and")) {
-      ISOMER_TRY(Expr right, comparison());
-      left = call("and", {std::move(left), std::move(right)});
-    }
-    return left;
-  }
-
-  Result<Expr> comparison() {
-    const Part part(*this);
-    ISOMER_CHECK(part.check());
-    if (scan_.accept_word("not")) {
-      ISOMER_TRY(Expr inner, comparison());
-      return call("not", {std::move(inner)});
-    }
-    ISOMER_TRY(Expr left, sum());
-    for (const std::string_view op : kComparisons) {
-      if (!scan_.accept(op)) continue;
-      ISOMER_TRY(Expr right, sum());
-      return call(std::string(op), {std::move(left), std::move(right)});
-    }
-    return left;
-  }
-
-  Result<Expr> sum() {
-    ISOMER_TRY(Expr left, product());
-    for (;;) {
-      const std::string op = scan_.accept("++") ? "++" : scan_.accept("+") ? "+" : scan_.accept("-") ? "-" : "";
-      if (op.empty()) return left;
-      ISOMER_TRY(Expr right, product());
-      left = call(op, {std::move(left), std::move(right)});
-    }
-  }
-
-  Result<Expr> product() {
-    ISOMER_TRY(Expr left, postfix());
-    for (;;) {
-      const std::string op = scan_.accept("*") ? "*" : scan_.accept("/") ? "/" : scan_.accept("%") ? "%" : "";
-      if (op.empty()) return left;
-      ISOMER_TRY(Expr right, postfix());
-      left = call(op, {std::move(left), std::move(right)});
-    }
-  }
-
-  Result<Expr> postfix() {
-    const Part part(*this);
-    ISOMER_CHECK(part.check());
-    ISOMER_TRY(Expr out, primary());
-    while (scan_.accept("[")) {
-      ISOMER_TRY(Expr index, sum());
-      ISOMER_CHECK(scan_.expect("]"));
-      out = call("at", {std::move(out), std::move(index)});
-    }
-    return out;
-  }
-
-  Result<std::vector<Expr>> arguments(std::string_view close) {
-    std::vector<Expr> out;
-    while (!scan_.accept(close)) {
-      if (!out.empty()) ISOMER_CHECK(scan_.expect(","));
-      ISOMER_TRY(Expr item, expression());
-      out.push_back(std::move(item));
-    }
-    return out;
-  }
-
-  Result<Expr> primary() {
-    Expr out;
-    const char c = scan_.peek();
-    if (c == '(') {
-      ISOMER_CHECK(scan_.expect("("));
-      ISOMER_TRY(out, expression());
-      ISOMER_CHECK(scan_.expect(")"));
-      return out;
-    }
-    if (c == '[') {
-      ISOMER_CHECK(scan_.expect("["));
-      out.kind = Expr::Kind::List;
-      ISOMER_TRY(out.args, arguments("]"));
-      return out;
-    }
-    if (c == '"') {
-      out.kind = Expr::Kind::Text;
-      ISOMER_TRY(out.name, scan_.quoted_string());
-      return out;
-    }
-    if (c == '?' || c == '@') {
-      out.kind = Expr::Kind::Variable;
-      const std::string sigil(1, c);
-      ISOMER_TRY(const std::string name, variable(sigil));
-      ISOMER_CHECK(use(name, false));
-      if (scan_.looking_at("..") || !scan_.accept(".")) {
-        out.name = sigil + name;
-        return out;
-      }
-      out.kind = Expr::Kind::Field;
-      ISOMER_TRY(out.name, scan_.identifier());
-      Expr record;
-      record.kind = Expr::Kind::Variable;
-      record.name = sigil + name;
-      out.args.push_back(std::move(record));
-      return out;
-    }
-    if (std::isalpha(static_cast<unsigned char>(c)) != 0) {
-      ISOMER_TRY(const std::string name, scan_.identifier());
-      if (!is_rule_function(name)) return scan_.error("unknown function '" + name + "'");
-      ISOMER_CHECK(scan_.expect("("));
-      ISOMER_TRY(auto args, arguments(")"));
-      return call(name, std::move(args));
-    }
-    return number();
-  }
-
-  Result<Expr> number() {
-    Expr out;
-    bool is_float = false;
-    scan_.skip();
-    const size_t start = scan_.position();
-    const int line = scan_.line();
-    ISOMER_TRY(out.real, scan_.number(is_float));
-    if (is_float) {
-      out.kind = Expr::Kind::Real;
-      return out;
-    }
-    // Parses the text again: a double cannot represent every integer, and an integer not every double.
-    scan_.rewind(start, line);
-    out.real = 0;
-    ISOMER_TRY(out.integer, scan_.integer());
-    return out;
   }
 
   std::string_view text_;
   Scanner scan_;
-  bool in_source_ = true;
-  std::set<std::string> bound_;
-  int depth_ = 0;  // of the parts that are currently parsed
-  int parts_ = 0;  // of the rule so far
+  RuleFile file_;
+  std::set<std::string> rules_;  // names of rules and families
+  std::set<std::string> tactics_;
 };
 
 }  // namespace
 
-Result<RuleFile> parse_rule_file(std::string_view text) { return RuleParser(text).parse(); }
+std::vector<std::string> rules_called(std::span<const Rule> rules, std::string_view name) {
+  std::vector<std::string> out;
+  for (const Rule& rule : rules)
+    if (rule.name == name || (rule.family == name && !name.empty())) out.push_back(rule.name);
+  return out;
+}
 
-Result<Rule> parse_pattern(std::string_view text) { return RuleParser(text).pattern(); }
+Result<RuleFile> parse_rule_file(std::string_view text) { return RuleFileParser(text).parse(); }
 
 Result<std::vector<Rule>> parse_rules(std::string_view text) {
   ISOMER_TRY(RuleFile file, parse_rule_file(text));

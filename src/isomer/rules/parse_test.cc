@@ -80,6 +80,14 @@ TEST(ParseRules, ErrorsNameTheLine) {
   EXPECT_NE(error_of("rule a (Relu ?x) => let ?x = (Abs ?x) ?x"), "parsed");
 }
 
+TEST(ParseRules, OperatorsTakeTheirNumberOfOperands) {
+  EXPECT_THAT(error_of("rule a\n  (Relu ?x ?y) => ?x"), HasSubstr("line 2: Relu takes 1 operand, not 2"));
+  EXPECT_THAT(error_of("rule a (Conv ?x) => ?x"), HasSubstr("Conv takes 2 to 3 operands, not 1"));
+  EXPECT_THAT(error_of("rule a (Concat axis=0) => 1.0"), HasSubstr("Concat takes at least 1 operand, not 0"));
+  EXPECT_THAT(error_of("rule a (Relu ?x ?y @z) => ?x"), HasSubstr("Relu takes 1 operand, not 2"));
+  EXPECT_EQ(error_of("rule a (Relu @x) => (Concat axis=0 (Relu @x)...)"), "parsed");
+}
+
 TEST(ParseRules, EveryPrefixOfARuleIsAnErrorOrARule) {
   const std::string text =
       "rule a (Conv ..c ?x @w)... choose ?g in [1, 2] => let ?y = (Relu ?x) ?y where len(@w) >= 2 and not ?g == 1.5";

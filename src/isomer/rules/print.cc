@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cctype>
+#include <set>
 
 #include "isomer/base/hash.h"
 #include "isomer/ir/text.h"
@@ -83,7 +85,7 @@ std::string print_term(const Term& term) {
       out = "{" + operand(term.integers) + "}";
       break;
     case Term::Kind::Apply:
-      out = "(" + term.op->name;
+      out = "(" + (term.op_variable.empty() ? term.op->name : term.op_variable);
       if (!term.rest.empty()) out += " .." + term.rest;
       for (const auto& [name, value] : term.attrs) out += " " + name + "=" + operand(value);
       for (const Term& operand : term.operands) out += " " + print_term(operand);
@@ -91,6 +93,31 @@ std::string print_term(const Term& term) {
   }
   return out + (term.repeated ? "..." : "");
 }
+
+namespace {
+
+/// What stands after the name of a rule.
+std::string print_body(const Rule& rule) {
+  const auto terms = [](const std::vector<Term>& list) {
+    std::vector<std::string> parts;
+    parts.reserve(list.size());
+    for (const Term& term : list) parts.push_back(print_term(term));
+    return fmt::format("{}", fmt::join(parts, ", "));
+  };
+  std::string out = fmt::format("  {}\n", terms(rule.sources));
+  for (const Choice& choice : rule.choices)
+    out += fmt::format("  choose ?{} in {}\n", choice.name, print_expr(choice.candidates));
+  out += "  =>";
+  for (const Let& let : rule.lets)
+    out += fmt::format(" let {}{} = {}\n    ", let.sequence ? "@" : "?", let.name, print_term(let.term));
+  out += " " + terms(rule.targets) + "\n";
+  for (size_t i = 0; i < rule.conditions.size(); ++i)
+    out += fmt::format("  {} {}\n", i == 0 ? "where" : "  and",
+                       rule.conditions[i].name == "or" ? operand(rule.conditions[i]) : print_expr(rule.conditions[i]));
+  return out;
+}
+
+}  // namespace
 
 std::string print_tactic(const Tactic& tactic) {
   std::string out = comment(tactic.doc);
@@ -103,24 +130,31 @@ std::string print_tactic(const Tactic& tactic) {
 }
 
 std::string print_rule(const Rule& rule) {
-  const auto terms = [](const std::vector<Term>& list) {
-    std::vector<std::string> parts;
-    parts.reserve(list.size());
-    for (const Term& term : list) parts.push_back(print_term(term));
-    return fmt::format("{}", fmt::join(parts, ", "));
-  };
-  std::string out = comment(rule.doc);
-  out += fmt::format("rule {}\n  {}\n", rule.name, terms(rule.sources));
-  for (const Choice& choice : rule.choices)
-    out += fmt::format("  choose ?{} in {}\n", choice.name, print_expr(choice.candidates));
-  out += "  =>";
-  for (const Let& let : rule.lets)
-    out += fmt::format(" let {}{} = {}\n    ", let.sequence ? "@" : "?", let.name, print_term(let.term));
-  out += " " + terms(rule.targets) + "\n";
-  for (size_t i = 0; i < rule.conditions.size(); ++i)
-    out += fmt::format("  {} {}\n", i == 0 ? "where" : "  and",
-                       rule.conditions[i].name == "or" ? operand(rule.conditions[i]) : print_expr(rule.conditions[i]));
-  return out;
+  return fmt::format("{}rule {}\n{}", comment(rule.doc), rule.name, print_body(rule));
+}
+
+std::string print_family(const RuleFamily& family) {
+  std::vector<std::string_view> ops;
+  ops.reserve(family.ops.size());
+  for (const OpDef* op : family.ops) ops.push_back(op->name);
+  const Rule& rule = family.written;
+  return fmt::format("{}rule {}\n  for {} in {}\n{}", comment(rule.doc), rule.name, family.variable,
+                     fmt::join(ops, ", "), print_body(rule));
+}
+
+std::string print_rule_file(const RuleFile& file) {
+  std::vector<std::string> parts;
+  std::set<std::string_view> printed;  // names of families
+  for (const Rule& rule : file.rules) {
+    const auto family =
+        std::ranges::find(file.families, rule.family, [](const RuleFamily& f) { return f.written.name; });
+    if (family == file.families.end())
+      parts.push_back(print_rule(rule));
+    else if (printed.insert(family->written.name).second)
+      parts.push_back(print_family(*family));
+  }
+  for (const Tactic& tactic : file.tactics) parts.push_back(print_tactic(tactic));
+  return fmt::format("{}", fmt::join(parts, "\n"));
 }
 
 uint64_t Rule::hash() const {

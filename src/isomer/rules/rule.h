@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -46,6 +47,8 @@ struct Term {
   double literal = 0;
   Expr integers;  // of Integers
   const OpDef* op = nullptr;
+  /// Of Apply, only in RuleFamily::written: the operator variable that stands here. `op` is the first of its operators.
+  std::string op_variable;
   std::vector<std::pair<std::string, Expr>> attrs;
   std::string rest;  // name of the record with all other attributes; if empty, they must equal their presets
   std::vector<Term> operands;
@@ -77,8 +80,17 @@ struct Rule {
   std::vector<Let> lets;
   std::vector<Term> targets;
   std::vector<Expr> conditions;  // all must hold
-  /// Hash of the rule's content, without its name, comments and spacing.
+  std::string family;            // name of the family that the rule comes from; empty: the rule is written alone
+  /// Hash of the rule's content, without its name, family, comments and spacing.
   uint64_t hash() const;
+};
+
+/// Rules that differ only in one operator, written once: `rule NAME for VARIABLE in OP, ...`. The file has one rule for
+/// each operator, so everything but the printer works with concrete rules, and each of them has its own verdict.
+struct RuleFamily {
+  Rule written;  // `{VARIABLE}` in the name and the comment stands for the operator
+  std::string variable;
+  std::vector<const OpDef*> ops;  // in the order of the rules
 };
 
 /// A transformation that needs many rules before it pays off. In each stage, the seeds are applied once wherever they
@@ -97,12 +109,16 @@ struct Tactic {
 };
 
 struct RuleFile {
-  std::vector<Rule> rules;
+  std::vector<Rule> rules;  // those of a family stand together
   std::vector<Tactic> tactics;
+  std::vector<RuleFamily> families = {};
 };
 
+/// The names of the rules that have this name or come from the family of this name, in the order of the rules.
+std::vector<std::string> rules_called(std::span<const Rule> rules, std::string_view name);
+
 /// Parses a rule file. Fails with the line number unless every variable of the target is bound by the source, names are
-/// unique, and all operators, attributes and rules named by tactics exist.
+/// unique, all operators, attributes and rules named by tactics exist, and all operators can have their operands.
 Result<RuleFile> parse_rule_file(std::string_view text);
 
 /// Parses the source patterns of a rule and its conditions. The result is a Rule without a name and without targets.
@@ -113,7 +129,10 @@ Result<std::vector<Rule>> parse_rules(std::string_view text);
 
 /// The rule in the syntax of parse_rules, after its `doc` lines if there are any.
 std::string print_rule(const Rule& rule);
+std::string print_family(const RuleFamily& family);
 std::string print_tactic(const Tactic& tactic);
+/// The complete file: families as they are written, then the tactics.
+std::string print_rule_file(const RuleFile& file);
 std::string print_term(const Term& term);
 std::string print_expr(const Expr& expr);
 
