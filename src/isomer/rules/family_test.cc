@@ -112,6 +112,7 @@ TEST(RuleFamily, EveryPrefixIsAnErrorOrAFile) {
 
 TEST(RuleFamily, BuiltInFilePrintsAndReadsBackEqual) {
   const RuleFile file = builtin_rule_file().value();
+  EXPECT_FALSE(file.families.empty());
   const std::string text = print_rule_file(file);
   const RuleFile again = file_of(text);
   EXPECT_EQ(print_rule_file(again), text);
