@@ -80,13 +80,14 @@ class Backtrack {
   }
 
   void consider(const std::shared_ptr<const State>& state, size_t match) {
-    const auto cost = expansion_.cost(*state, match);
-    if (!cost) return;
-    const int uphill = *cost < state->settled - kMinGain ? 0 : state->uphill + 1;
+    const auto costed = expansion_.cost(*state, match);
+    if (!costed) return;
+    const double cost = costed->cost;
+    const int uphill = cost < state->settled - kMinGain ? 0 : state->uphill + 1;
     if (options_.max_uphill > 0 && uphill > options_.max_uphill) return;
-    if (!(*cost < expansion_.best().cost) && !within_cutoff(*cost)) return;
-    const QueuedGraph candidate{{state, match, *cost}, uphill, expansion_.candidates()};
-    if (expansion_.keep(candidate)) queue_.push(candidate);
+    if (!(cost < expansion_.best().cost) && !within_cutoff(cost)) return;
+    const QueuedGraph candidate{{state, match, cost}, uphill, expansion_.candidates()};
+    if (expansion_.keep(candidate, costed->graph)) queue_.push(candidate);
   }
 
   std::shared_ptr<const State> build(const QueuedGraph& candidate) {

@@ -13,10 +13,10 @@ Result<FoundGraph> beam_search(const Graph& graph, std::span<const Rule> rules, 
     std::vector<Successor> next;
     for (const auto& node : kept) {
       for (size_t i = 0; i < node->matches.size() && !expansion.stopped(); ++i) {
-        const auto successor_cost = expansion.cost(*node, i);
-        if (!successor_cost) continue;
-        const Successor successor{node, i, *successor_cost};
-        if (expansion.keep(successor)) next.push_back(successor);
+        const auto costed = expansion.cost(*node, i);
+        if (!costed) continue;
+        const Successor successor{node, i, costed->cost};
+        if (expansion.keep(successor, costed->graph)) next.push_back(successor);
       }
     }
     std::ranges::stable_sort(next, {}, &Successor::cost);

@@ -34,8 +34,7 @@ bool Expansion::stopped() {
   return !report_.stop_reason.empty();
 }
 
-std::optional<double> Expansion::cost(const SearchNode& parent, size_t match) {
-  last_.reset();
+std::optional<CostedGraph> Expansion::cost(const SearchNode& parent, size_t match) {
   const auto delta = delta_of(parent.graph, parent.matches[match]);
   if (!delta) return std::nullopt;
   if (!seen_.insert(delta->hash).second) {
@@ -47,15 +46,14 @@ std::optional<double> Expansion::cost(const SearchNode& parent, size_t match) {
   const auto cost = cost_(*graph);
   if (!cost) return std::nullopt;
   ++report_.candidates;
-  last_ = std::move(*graph);
-  return *cost;
+  return CostedGraph{std::move(*graph), *cost};
 }
 
-bool Expansion::keep(const Successor& successor) {
+bool Expansion::keep(const Successor& successor, const Graph& graph) {
   Evaluator* evaluator = limits_.evaluator;
-  if (evaluator != nullptr && !evaluator->admits(*last_)) return false;
+  if (evaluator != nullptr && !evaluator->admits(graph)) return false;
   if (!(successor.cost < best_.cost)) return true;
-  if (evaluator != nullptr && !evaluator->foldable(*last_)) return false;
+  if (evaluator != nullptr && !evaluator->foldable(graph)) return false;
   best_ = successor;
   return true;
 }

@@ -49,6 +49,12 @@ struct Successor {
   double cost = 0;
 };
 
+/// A graph that was built to be costed.
+struct CostedGraph {
+  Graph graph;
+  double cost = 0;
+};
+
 /// The result of a search over graphs.
 struct FoundGraph {
   Graph graph;
@@ -71,9 +77,9 @@ class Expansion {
   bool stopped();
   /// Builds and costs the graph that a match leads to. Duplicates are recognized by their hash before they are built.
   /// Nothing if it is a duplicate, grows too large or has no cost.
-  std::optional<double> cost(const SearchNode& parent, size_t match);
-  /// Whether the graph that was costed last may be kept. If it is the cheapest so far, it becomes the best.
-  bool keep(const Successor& successor);
+  std::optional<CostedGraph> cost(const SearchNode& parent, size_t match);
+  /// Whether a graph, which `successor` leads to, may be kept. If it is the cheapest so far, it becomes the best.
+  bool keep(const Successor& successor, const Graph& graph);
   /// Builds the graph of a successor and its matches. They are inherited from the parent, as are `marks`, marked nodes
   /// of the parent, which become those of the new graph.
   SearchNode build(const Successor& successor, std::vector<bool>& marks);
@@ -90,7 +96,6 @@ class Expansion {
   const RefusedWeights* const refused_;
   const Stopwatch watch_;
   std::unordered_set<uint64_t> seen_;
-  std::optional<Graph> last_;  // the graph that was costed last
   Successor best_;
   double first_cost_ = 0;
   SearchReport report_;
