@@ -6,7 +6,8 @@ namespace isomer {
 
 Result<Metrics> PlannedCosts::metrics(const Graph& graph, const Boundary& boundary, const Decisions& decisions) {
   ISOMER_TRY(Metrics metrics, costs_.metrics(graph, boundary, decisions));
-  if (!boundary.inputs.empty() || !boundary.outputs.empty()) return metrics;
+  // The engine plans without decisions.
+  if (!boundary.inputs.empty() || !boundary.outputs.empty() || !decisions.empty()) return metrics;
   ISOMER_TRY(const auto planned, memory(graph));
   if (planned) metrics.peak_bytes = static_cast<double>(planned->total());
   return metrics;

@@ -17,8 +17,8 @@ class PlannedCosts : public CostModel {
   PlannedCosts(CostModel& costs, Engine* engine, SymbolValues symbols, Trace* trace = nullptr)
       : costs_(costs), engine_(engine), symbols_(std::move(symbols)), trace_(trace) {}
 
-  /// Returns the metrics of `costs`; for a whole graph, with the peak memory of the engine's plan if the engine reports
-  /// it.
+  /// Returns the metrics of `costs`; for a whole graph without decisions, with the peak memory of the engine's plan if
+  /// the engine reports it.
   Result<Metrics> metrics(const Graph& graph, const Boundary& boundary = {}, const Decisions& decisions = {}) override;
   Result<std::vector<PlannedKernel>> kernels(const Graph& graph) override { return costs_.kernels(graph); }
   /// Like Engine::activation_memory, but plans each graph only once.

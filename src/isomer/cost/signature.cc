@@ -81,8 +81,8 @@ uint64_t KernelSigner::decided_hash(const Node& node) const {
   for (uint32_t i = 0; i < node.num_results; ++i) {
     const auto layout = plan_.decisions.layout(node.result(i));
     const auto algorithm = plan_.decisions.algorithm(node.result(i));
-    if (layout) hash = hash_mix(hash, 1 + static_cast<uint64_t>(*layout));
-    if (algorithm) hash = hash_mix(hash, 16 + static_cast<uint64_t>(*algorithm));
+    if (layout) hash = hash_mix(hash_mix(hash, i + 1), 1 + static_cast<uint64_t>(*layout));
+    if (algorithm) hash = hash_mix(hash_mix(hash, i + 1), 16 + static_cast<uint64_t>(*algorithm));
   }
   return hash;
 }

@@ -30,10 +30,10 @@ struct KernelPlan {
 
   std::vector<NodeId> nodes;     ///< kernel after kernel, ascending within each
   std::vector<uint32_t> begins;  ///< start of each kernel in `nodes`, and the end of the last one
-  std::vector<Layout> layouts;   ///< of each value where it is computed
+  std::vector<Layout> layouts;   ///< of each value where later kernels read it
   std::vector<Intake> intakes;   ///< by node
   std::vector<Reorder> reorders;
-  Decisions decisions;          ///< that the engine was given
+  Decisions decisions;          ///< those that changed how a kernel computes
   int64_t block = 1;            ///< channels per block; blocked values consist of whole blocks
   bool copies_outputs = false;  ///< outputs are made like other values, and copied to the caller at the end
 

@@ -137,11 +137,12 @@ Decisions some_decisions(const Graph& graph, uint64_t seed) {
 }
 
 TEST(PlannedNetworks, ObeyTheSameDecisions) {
-  for (const char* network : {"squeezenet", "resnet18", "densenet121", "mobilenet-v2", "inception-v3", "sru", "nmt"}) {
+  for (const char* network : {"squeezenet", "resnet18", "densenet121", "mobilenet-v2", "inception-v3"}) {
     const Graph graph = named(build_model(network).value());
     for (const uint64_t seed : {1, 2}) {
       const Decisions decisions = some_decisions(graph, seed);
       const Launches expected = planned(graph, decisions);
+      EXPECT_NE(expected.reorders, planned(graph).reorders) << network << ": nothing is obeyed";
       const Launches got = foreseen(graph, decisions);
       EXPECT_EQ(got.kernels, expected.kernels) << network;
       EXPECT_EQ(got.reorders, expected.reorders) << network;

@@ -14,7 +14,7 @@ namespace isomer {
 /// How the kernel of a convolution computes.
 enum class Algorithm : uint8_t {
   Direct,    ///< multiplies every weight, in the order that the engine prefers
-  Winograd,  ///< transforms tiles, which takes fewer multiplications
+  Winograd,  ///< transforms tiles, which takes fewer multiplications; in f32
 };
 std::string_view algorithm_name(Algorithm algorithm);
 
@@ -42,7 +42,7 @@ struct Candidate {
 /// Returns the decisions for `after`, a rewritten graph. `images` has for each value of the graph before the content
 /// hash of the value that corresponds to it (Delta::value_hashes). A rewrite changes the hashes of everything
 /// downstream, but not these correspondences, so decisions elsewhere in the graph stay. Those of values that have no
-/// correspondence are dropped.
+/// correspondence are dropped. If several become one value, the decision of the first is kept.
 Decisions carried(const Decisions& decisions, std::span<const uint64_t> images, const Graph& after);
 
 }  // namespace isomer

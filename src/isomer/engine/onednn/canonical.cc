@@ -215,8 +215,15 @@ class Canonicalizer {
     ISOMER_TRY(const ValueId folded, builder_.add(*conv.op, conv.attrs,
                                                   {inputs[0], builder_.constant(scaled_channels(*weights, map->scale)),
                                                    builder_.constant(std::move(shift))}));
-    merged_.emplace_back(before, norm.result());
+    merged_.emplace_back(without_identities(before), norm.result());
     return std::optional(folded);
+  }
+
+  /// The value that identities pass on; they are removed.
+  ValueId without_identities(ValueId value) const {
+    while (from_.producer_node(value).op->has(Trait::Identity) && from_.producer_node(value).num_results == 1)
+      value = from_.operands(from_.producer_node(value))[0];
+    return value;
   }
 
   /// Scales the elements at each index of the first axis by its own factor.

@@ -21,6 +21,7 @@ inline constexpr Form kStridedForm = -1;  ///< a view with gaps, or in another o
 struct ConvForm {
   Form src = kPlainForm;
   Form dst = kPlainForm;
+  bool winograd = false;
   bool sums = false;  ///< the first added value with the result's extents must be in the result's place
 };
 

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include "isomer/base/hash.h"
 #include "isomer/engine/onednn/desc.h"
 #include "isomer/engine/onednn/testing.h"
 
@@ -9,6 +10,7 @@ namespace isomer::onednn {
 namespace {
 
 using testing::Contains;
+using testing::Field;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -75,6 +77,68 @@ TEST(DecidedPlan, HasTheDecidedAlgorithms) {
     EXPECT_THAT(winograd, HasSubstr("wino"));
   } else {
     EXPECT_EQ(winograd, first(kernels_with(graph, {})));
+  }
+}
+
+TEST(DecidedPlan, WinogradAddsAValueThatIsReadLater) {
+  const Graph graph = graph_of(R"(
+    input x: f32[1,32,12,12]
+    w = f32[32,32,3,3]{seed 1}
+    a = Relu(x)
+    b = Conv(a, w) {pads=[1,1,1,1]}
+    c = Add(b, a)
+    d = Sigmoid(a)
+    return c, d)");
+  const auto kernels = kernels_with(graph, {.algorithms = {{result_of(graph, "Conv"), Algorithm::Winograd}}});
+  if (native_block() == 16) {
+    EXPECT_THAT(kernels, Contains(Field(&PlanKernel::implementation, HasSubstr("wino"))));
+  }
+}
+
+/// Values that have several readers, that are views, parts of concatenations, or overwritten.
+constexpr const char* kTangles[] = {kDecidedLayers, R"(
+  input x: f32[1,32,8,8]
+  w = f32[32,32,1,1]{seed 1}
+  a = Conv(x, w)
+  b = Relu(a)
+  c = Conv(b, w)
+  d = Concat(b, c) {axis=1}
+  e = Concat(d, a) {axis=1}
+  f = Slice(e) {axes=[1], starts=[16], ends=[80], steps=[1]}
+  g = Relu(f)
+  h = Sigmoid(d)
+  return g, h, e)",
+                                    R"(
+  input x: f32[2,32,8,8]
+  w = f32[32,32,3,3]{seed 1}
+  a = Conv(x, w) {pads=[1,1,1,1]}
+  b = Add(a, x)
+  c = Conv(b, w) {pads=[1,1,1,1]}
+  d = Add(c, b)
+  e = Relu(d)
+  f = Add(e, b)
+  g, h = Split(f) {axis=1, split=[16,16]}
+  i = Transpose(g) {perm=[0,2,3,1]}
+  j = Reshape(h) {shape=[2,1024]}
+  k = MaxPool(f) {kernel_shape=[2,2], strides=[2,2]}
+  l = Mul(h, h)
+  m = Identity(e)
+  n = Sub(m, x)
+  return i, j, k, l, n)"};
+
+TEST(DecidedPlan, AnyDecisionsKeepTheOutputs) {
+  for (const char* text : kTangles) {
+    const Graph graph = graph_of(text);
+    for (uint64_t seed = 0; seed < 40; ++seed) {
+      Decisions decisions;
+      for (ValueId value = 0; value < graph.num_values(); ++value) {
+        const uint64_t random = hash_mix(seed, value) >> 32;
+        if (random % 3 > 0) decisions.layouts[value] = random % 3 == 1 ? Layout::Plain : Layout::Blocked;
+        if (random % 5 > 2) decisions.algorithms[value] = random % 5 == 3 ? Algorithm::Direct : Algorithm::Winograd;
+      }
+      kernels_with(graph, decisions);
+      if (testing::Test::HasFailure()) FAIL() << "seed " << seed;
+    }
   }
 }
 

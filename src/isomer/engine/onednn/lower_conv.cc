@@ -49,7 +49,8 @@ std::optional<ConvChoice> choose(Builder& builder, const ConvProblem& problem, c
     best = std::move(choice);
   };
   const ConvLayouts any = {any_desc(problem.src), any_desc(problem.dst)};
-  if (decided == Algorithm::Winograd) consider(candidate(any, true, algorithm::convolution_winograd));
+  if (decided == Algorithm::Winograd && problem.may_be_winograd())
+    consider(candidate(any, true, algorithm::convolution_winograd));
   if (best) return best;
   for (const ElementType type : builder.types()) {
     if (best) break;
@@ -95,7 +96,9 @@ Result<bool> lower_conv(Builder& builder, const Group& group) {
   auto choice = choose(builder, *problem, group, operands[0], result);
   if (!choice) return false;
   const Location src = builder.as(operands[0], choice->desc.src_desc());
-  if (must_read(builder, *choice, src, result)) {
+  // Only direct convolutions read it; an operand of a decided Winograd is copied to the result's place.
+  const bool winograd = builder.decided_algorithm(node.result()) == Algorithm::Winograd && problem->may_be_winograd();
+  if (!winograd && must_read(builder, *choice, src, result)) {
     const ConvLayouts same = {choice->desc.src_desc(), choice->desc.dst_desc()};
     auto reading =
         conv_candidate(graph, builder.engine(), *problem, group.posts, same, false, algorithm::convolution_direct);

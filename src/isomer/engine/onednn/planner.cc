@@ -35,15 +35,30 @@ LayoutUse layouts_of(const Graph& graph, const Node& node) {
   return layouts == LayoutUse::Plain && onednn::unary_of(graph, node) ? LayoutUse::Operands : layouts;
 }
 
+/// The decisions, of the values that remain when identities are removed. Of several for one value, the first is kept.
+Decisions without_removed(const Graph& graph, const Decisions& decisions) {
+  const auto remaining = [&](ValueId value) {
+    while (is_removed(graph.producer_node(value))) value = graph.operands(graph.producer_node(value))[0];
+    return value;
+  };
+  Decisions out;
+  for (const auto& [value, layout] : decisions.layouts) out.layouts.emplace(remaining(value), layout);
+  for (const auto& [value, algorithm] : decisions.algorithms) out.algorithms.emplace(remaining(value), algorithm);
+  return out;
+}
+
 class OneDnnPlanning {
  public:
   OneDnnPlanning(const Graph& graph, int64_t block, onednn::ConvForms& convolutions, const Decisions& decisions)
-      : graph_(graph), block_(block), convolutions_(convolutions), decisions_(decisions), concats_(graph, block) {
+      : graph_(graph),
+        block_(block),
+        convolutions_(convolutions),
+        decisions_(without_removed(graph, decisions)),
+        concats_(graph, block) {
     plan_.intakes.assign(graph.nodes().size(), Intake::Own);
     plan_.begins = {0};
     plan_.block = block;
     plan_.copies_outputs = true;
-    plan_.decisions = decisions;
     forms_.assign(graph.num_values(), kPlainForm);
     in_part_.assign(graph.num_values(), false);
     wants_.resize(graph.num_values());
@@ -235,8 +250,19 @@ class OneDnnPlanning {
     const bool reads =
         (part && alike(result, part->form, best->dst)) || (added != kNoValue && alike(added, forms_[added], best->dst));
     place_kernel(group, best->src, best->dst);
-    // The added value is copied to the result's place if it is needed later.
-    if (best->sums && !reads && last_reader_[added] > now_) plan_.reorders.push_back({result, layout_of(best->dst)});
+    note_decisions(graph_.node(group.root).result(), result, *best);
+    if (!best->sums) return;
+    // The added value is copied to the result's place if it is needed later. Only direct convolutions can read it.
+    const bool later = last_reader_[added] > now_ || (best->winograd && added == x);
+    if (later && (best->winograd || !reads)) plan_.reorders.push_back({result, layout_of(best->dst)});
+    if (best->winograd) in_part_[result] = false;
+  }
+
+  /// Adds the decisions that a convolution obeys to the plan.
+  void note_decisions(ValueId conv, ValueId result, const ConvForm& way) {
+    if (decided_form(result)) plan_.decisions.layouts[result] = *decisions_.layout(result);
+    const auto algorithm = decisions_.algorithm(conv);
+    if (algorithm && way.winograd == (*algorithm == Algorithm::Winograd)) plan_.decisions.algorithms[conv] = *algorithm;
   }
 
   int reorders_around(const ConvForm& way, ValueId x, ValueId added, ValueId result) const {
@@ -355,7 +381,7 @@ class OneDnnPlanning {
   const Graph& graph_;
   const int64_t block_;
   onednn::ConvForms& convolutions_;
-  const Decisions& decisions_;
+  const Decisions decisions_;
   const ForeseenConcats concats_;
   KernelPlan plan_;
   size_t now_ = 0;                            // group
