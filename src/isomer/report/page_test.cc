@@ -1,6 +1,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
+
 #include "isomer/cost/roofline.h"
 #include "isomer/ir/text.h"
 #include "isomer/ops/registry.h"
@@ -38,6 +40,8 @@ OptimizeReport gate_report() {
   report.cost_before = costs.metrics(before).value();
   report.cost_after = costs.metrics(after).value();
   report.search.steps = {step_of(before, match, after, report.cost_after->latency_us - report.cost_before->latency_us)};
+  report.ops_before = {{"Add", 1}, {"Mul", 2}, {"Sub", 1}};
+  report.ops_after = {{"Add", 1}, {"Mul", 1}, {"Sub", 1}};
   report.verdicts = {{"factor-gate", "proved"}};
   report.improved = true;
   report.outcome = "cheaper";
@@ -54,12 +58,16 @@ TEST(Page, HoldsTheReportAndBothGraphs) {
   const json data = data_of(html_page(report));
   EXPECT_EQ(data["report"]["outcome"], report.outcome);
   EXPECT_GT(data["regions"], 0);
-  for (const char* name : {"before", "after"}) {
+  for (const std::string name : {"before", "after"}) {
     const json& graph = data["sides"][name];
-    size_t ops = 0;
-    for (const json& node : graph["nodes"]) ops += node["kind"] == "op" ? 1 : 0;
-    EXPECT_EQ(ops, graph["kernels"].size()) << name;
+    std::map<std::string, int64_t> ops;
+    for (const json& node : graph["nodes"])
+      if (node["kind"] == "op") ++ops[node["op"].get<std::string>()];
+    EXPECT_EQ(ops, name == "before" ? report.ops_before : report.ops_after) << name;
     for (const json& edge : graph["edges"]) EXPECT_LT(edge[0], edge[1]) << "in topological order";
+    double us = 0;
+    for (const json& kernel : graph["kernels"]) us += kernel["us"].get<double>();
+    EXPECT_NEAR(us, (name == "before" ? report.cost_before : report.cost_after)->latency_us, 1e-6) << name;
   }
   for (const SearchStep& step : report.search.steps)
     EXPECT_THAT(data["rules"][step.rule]["text"], HasSubstr("rule " + step.rule));
