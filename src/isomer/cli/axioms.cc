@@ -95,7 +95,8 @@ void add_rules_axioms(CLI::App& rules, int& exit_code) {
       ->check(in_range(IntegerRange{.least = 1, .most = 256}))
       ->capture_default_str();
   add_json(*command, options->json);
-  command->footer("Exit code 1: an axiom is refuted; its counterexample is printed.");
+  command->footer(
+      "Example: isomer rules axioms MatMul --check\nExit code 1: an axiom is refuted; its counterexample is printed.");
   command->callback([options, &exit_code] { exit_code = finish(run(*options)); });
 }
 

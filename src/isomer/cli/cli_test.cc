@@ -1,3 +1,4 @@
+#include <fmt/ranges.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -47,17 +48,29 @@ class Cli : public testing::Test {
   std::string a_, b_, wrong_;
 };
 
+/// Tests the help of all commands of `app`, whose name is `words`: each is listed and ends with an example of itself.
+void expect_help_with_examples(const CLI::App& app, const std::vector<std::string>& words) {
+  const auto help_of = [](std::vector<std::string> arguments) {
+    arguments.emplace_back("--help");
+    return isomer_program(arguments);
+  };
+  const std::string all = help_of(words).out;
+  for (const CLI::App* command : app.get_subcommands({})) {
+    std::vector<std::string> name = words;
+    name.push_back(command->get_name());
+    const Outcome help = help_of(name);
+    EXPECT_EQ(help.exit_code, 0) << command->get_name();
+    EXPECT_THAT(help.out, HasSubstr(fmt::format("Example: isomer {}", fmt::join(name, " "))));
+    EXPECT_THAT(all, HasSubstr("  " + command->get_name()));
+    expect_help_with_examples(*command, name);
+  }
+}
+
 TEST_F(Cli, EveryCommandHasHelpWithAnExample) {
   int exit_code = 0;
   CLI::App app;
   for (const AddCommand add : all_commands()) add(app, exit_code);
-  const std::string all = isomer_program({"--help"}).out;
-  for (const CLI::App* command : app.get_subcommands({})) {
-    const Outcome help = isomer_program({command->get_name(), "--help"});
-    EXPECT_EQ(help.exit_code, 0) << command->get_name();
-    EXPECT_THAT(help.out, HasSubstr("Example: isomer " + command->get_name()));
-    EXPECT_THAT(all, HasSubstr("  " + command->get_name()));
-  }
+  expect_help_with_examples(app, {});
 }
 
 TEST_F(Cli, UsageErrorsAreTwo) {

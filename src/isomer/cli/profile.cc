@@ -53,9 +53,10 @@ Result<int> merge(const ProfileOptions& options) {
   return kDone;
 }
 
-CLI::App* add_part(CLI::App& command, const char* name, const char* what,
+CLI::App* add_part(CLI::App& command, const char* name, const char* what, const char* example,
                    const std::shared_ptr<ProfileOptions>& options) {
   CLI::App* part = command.add_subcommand(name, what);
+  part->footer(example);
   add_json(*part, options->json);
   return part;
 }
@@ -67,13 +68,13 @@ void add_profile(CLI::App& app, int& exit_code) {
   command->footer("Example: isomer profile merge build-machine.db");
   command->require_subcommand(1);
   const auto options = std::make_shared<ProfileOptions>();
-  CLI::App* shown =
-      add_part(*command, "show", "Show the engines and processors on which kernels were measured", options);
+  CLI::App* shown = add_part(*command, "show", "Show the engines and processors on which kernels were measured",
+                             "Example: isomer profile show --profile-db build-machine.db", options);
   CommandFiles::option(*shown, "--profile-db", options->db, "The database")->capture_default_str();
   shown->callback([options, &exit_code] { exit_code = finish(show(*options)); });
-  CLI::App* merged =
-      add_part(*command, "merge",
-               "Merge other databases into the database; of two entries, the one with more runs is kept", options);
+  CLI::App* merged = add_part(*command, "merge",
+                              "Merge other databases into the database; of two entries, the one with more runs is kept",
+                              "Example: isomer profile merge build-machine.db", options);
   options->files.reads(*merged, "others", options->others, "Databases to merge into the database")->required();
   add_option(*merged, profile_db_option(options->db));
   options->files.updates_profile_db(options->db);

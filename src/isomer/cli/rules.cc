@@ -192,9 +192,10 @@ Result<int> verify(const RulesOptions& options) {
   return refuted ? kFinding : kDone;
 }
 
-CLI::App* add_part(CLI::App& rules, const std::string& name, const std::string& help,
+CLI::App* add_part(CLI::App& rules, const std::string& name, const std::string& help, const std::string& footer,
                    const std::shared_ptr<RulesOptions>& options) {
   CLI::App* command = rules.add_subcommand(name, help);
+  command->footer(footer);
   options->files.reads(*command, "--rules", options->rule_files, "Rule files instead of the built-in rules");
   add_json(*command, options->json);
   return command;
@@ -207,21 +208,24 @@ void add_rules(CLI::App& app, int& exit_code) {
   command->footer("Example: isomer rules show fold-batch-norm");
   command->require_subcommand(1);
   const auto options = std::make_shared<RulesOptions>();
-  add_part(*command, "list", "List rules with their verdicts and formulas", options)->callback([options, &exit_code] {
-    exit_code = finish(options->files, [&](FileUses&) { return list(*options); });
-  });
-  CLI::App* shown =
-      add_part(*command, "show", "Show one rule or family of rules with verdicts, or one tactic", options);
+  CLI::App* listed = add_part(*command, "list", "List rules with their verdicts and formulas",
+                              "Example: isomer rules list --rules my.rules", options);
+  listed->callback(
+      [options, &exit_code] { exit_code = finish(options->files, [&](FileUses&) { return list(*options); }); });
+  CLI::App* shown = add_part(*command, "show", "Show one rule or family of rules with verdicts, or one tactic",
+                             "Example: isomer rules show fold-batch-norm", options);
   shown->add_option("name", options->name, "Name of the rule, family or tactic")->required();
   shown->callback(
       [options, &exit_code] { exit_code = finish(options->files, [&](FileUses&) { return show(*options); }); });
-  CLI::App* verified = add_part(*command, "verify", "Check every rule on all small instances, and prove it", options);
+  CLI::App* verified = add_part(*command, "verify", "Check every rule on all small instances, and prove it",
+                                "Example: isomer rules verify --rules my.rules\n"
+                                "Exit code 1: a rule is refuted; its counterexample is printed.",
+                                options);
   options->files.updates(*verified, "--write", options->write,
                          "Write the verdicts into this lock file; lines of other rules are kept");
   verified->add_option("--threads", options->threads, "Number of threads")
       ->check(in_range(IntegerRange{.least = 1, .most = 256}))
       ->capture_default_str();
-  verified->footer("Exit code 1: a rule is refuted; its counterexample is printed.");
   verified->callback(
       [options, &exit_code] { exit_code = finish(options->files, [&](FileUses&) { return verify(*options); }); });
   add_rules_axioms(*command, exit_code);
