@@ -253,11 +253,11 @@ class Checker {
     switch (term.kind) {
       case Term::Kind::Value:
         if (values_.at(term.name) == value) return {before};
-        return refuse("another value stands where ?" + term.name + " is wanted");
+        return refuse("there is another value where ?" + term.name + " is expected");
       case Term::Kind::Sequence: {
         const std::vector<ValueId>& list = sequences_.at(term.name);
         if (repetition && *repetition < list.size() && list[*repetition] == value) return {before};
-        return refuse("another value stands where an element of @" + term.name + " is wanted");
+        return refuse("there is another value where an element of @" + term.name + " is expected");
       }
       case Term::Kind::Literal: {
         const Tensor* tensor = value == kNoValue ? nullptr : graph_.constant(value);

@@ -168,8 +168,8 @@ Result<bool> ProfileDb::is_made() {
   ISOMER_TRY(const int64_t application, number("PRAGMA application_id"));
   ISOMER_TRY(const int64_t schema, number("PRAGMA user_version"));
   if (application != kApplicationId && (tables > 0 || application != 0))
-    return fail("{}: is a database of another program", name_);
-  if (schema > kSchemaVersion) return fail("{}: was written by a later version of Isomer", name_);
+    return fail("{}: it is a database of another program", name_);
+  if (schema > kSchemaVersion) return fail("{}: it was written by a later version of Isomer", name_);
   return application == kApplicationId && schema == kSchemaVersion;
 }
 

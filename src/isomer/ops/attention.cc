@@ -34,7 +34,7 @@ bool may_equal(const Dim& a, const Dim& b) { return !a.is_const() || !b.is_const
 
 Status check_past(const OpView& view, const Heads& k, const Heads& v) {
   if (view.has(kPastKey) != view.has(kPastValue)) return fail("Attention takes past key and value together");
-  if (view.has(kPastKey) && view.has(kValid)) return fail("Attention takes no past beside a count of valid keys");
+  if (view.has(kPastKey) && view.has(kValid)) return fail("Attention takes no past with a count of valid keys");
   for (const size_t i : {size_t{kPastKey}, size_t{kPastValue}}) {
     if (!view.has(i)) continue;
     const Heads& now = i == kPastKey ? k : v;

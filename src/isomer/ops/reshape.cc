@@ -34,7 +34,7 @@ Result<std::vector<TensorType>> infer_reshape(const OpView& view) {
   const Dim total = element_count(view.shape(0));
   if (inferred) {
     const Dim rest = element_count(shape);
-    if (rest.is(0)) return fail("Reshape cannot infer an extent beside an extent of 0");
+    if (rest.is(0)) return fail("Reshape cannot infer an extent next to an extent of 0");
     shape[*inferred] = floor_div(total, rest);
   }
   const Dim got = element_count(shape);

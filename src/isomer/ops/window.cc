@@ -102,7 +102,7 @@ Result<Window> read_window(const Attrs& attrs, Ints kernel) {
                 .ceil = attrs.has("ceil_mode") && attrs.integer("ceil_mode") != 0};
   if (!window.same() && window.auto_pad != "NOTSET") return fail("auto_pad of '{}' is not known", window.auto_pad);
   if (window.same() && std::any_of(pads.begin(), pads.end(), [](int64_t p) { return p != 0; }))
-    return fail("pads beside an auto_pad of {}", window.auto_pad);
+    return fail("pads with an auto_pad of {}", window.auto_pad);
   return window;
 }
 
@@ -180,7 +180,7 @@ Status normalize_window(OnnxForm& form, size_t spatial, const Ints& kernel) {
   if (auto_pad != nullptr && *auto_pad != "NOTSET" && !auto_pad->empty()) {
     const auto* ceil = form.get<int64_t>("ceil_mode");
     if (ceil != nullptr && *ceil != 0 && *auto_pad == "VALID")
-      return form.leave_opaque("engines disagree on ceil_mode beside an auto_pad of VALID");
+      return form.leave_opaque("engines disagree on ceil_mode with an auto_pad of VALID");
     form.attrs["pads"] = Ints(2 * spatial, 0);  // ignored with auto_pad
     if (*auto_pad == "VALID")
       form.attrs["auto_pad"] = std::string("NOTSET");

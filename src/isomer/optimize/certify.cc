@@ -100,7 +100,7 @@ Status finish_certificate(const OptimizeOptions& options, const Model& model, co
   auto status = replay::same_model(model, graph, output);
   const std::string text = replay::print_certificate(certificate);
   if (status && !(replay::parse_certificate(text).value_or(replay::Certificate{}) == certificate))
-    status = fail("a certificate cannot contain some name of the model");
+    status = fail("the model has a name that a certificate cannot contain");
   if (!status)
     return fail_in(fmt::format("{} was written, but no certificate can be made", options.output.string()),
                    status.error());

@@ -49,7 +49,7 @@ TEST(Explain, NamesWhatStandsInTheWay) {
   const auto found = places("factor-add", "y");
   ASSERT_TRUE(found.has_value());
   ASSERT_EQ(found->size(), 1U);
-  EXPECT_EQ(found->at(0).reason, "MatMul stands where Mul is wanted");
+  EXPECT_EQ(found->at(0).reason, "there is a MatMul where Mul is expected");
 }
 
 TEST(Explain, SaysThatAWeightCannotBeStored) {

@@ -116,8 +116,8 @@ std::string rejected(const SearchReport& search) {
 std::string proofs(const ProvedSteps& proofs) {
   if (proofs.not_proved.empty()) return "";
   std::string line =
-      fmt::format("proofs     searched {} times, {:.1f} s longer, without rules that are not proved: ", proofs.searches,
-                  proofs.seconds);
+      fmt::format("proofs     searched {} times ({:.1f} s more), the last time without rules that are not proved: ",
+                  proofs.searches, proofs.seconds);
   for (const auto& [rule, reason] : proofs.not_proved) line += (line.back() == ' ' ? "" : ", ") + rule;
   return line + "\n";
 }

@@ -252,7 +252,7 @@ class Matcher {
       case Term::Kind::Apply:
         if (value == kNoValue) return missed(matched_.size(), "an optional operand is absent");
         if (graph_.producer_node(value).num_results != 1)
-          return missed(matched_.size(), "one of the results of a {} stands where {} is wanted",
+          return missed(matched_.size(), "there is one of the results of a {} where {} is expected",
                         graph_.producer_node(value).op->name, term.op->name);
         return node(term, graph_.producer(value), next);
     }
@@ -295,7 +295,7 @@ class Matcher {
 
   void node(const Term& term, NodeId id, const Next& next) {
     if (graph_.node(id).op != term.op)
-      return missed(matched_.size(), "{} stands where {} is wanted", graph_.node(id).op->name, term.op->name);
+      return missed(matched_.size(), "there is a {} where {} is expected", graph_.node(id).op->name, term.op->name);
     const size_t matched = matched_.size();
     matched_.push_back(id);
     matching(term, id, next);

@@ -58,7 +58,7 @@ TEST(ParseRules, ErrorsNameTheLine) {
   EXPECT_THAT(error_of("rule a (Relu ?x) => ?x\nrule a (Abs ?x) => ?x"), HasSubstr("a second rule is called 'a'"));
   EXPECT_THAT(error_of("rule a ?x => ?x"), HasSubstr("must be an operator"));
   EXPECT_THAT(error_of("rule a (Relu ?x => ?x"), HasSubstr("line 1"));
-  EXPECT_THAT(error_of("rule a (Conv ..c ?x ..w @b) => ?x"), HasSubstr("a second record of attributes beside '..c'"));
+  EXPECT_THAT(error_of("rule a (Conv ..c ?x ..w @b) => ?x"), HasSubstr("a second record of attributes next to '..c'"));
   EXPECT_THAT(error_of("rule a (Softmax axis=?k axis=1 ?x) => ?x"), HasSubstr("a second attribute 'axis'"));
   EXPECT_THAT(error_of("rule a (Relu ?x) => ?x where rank(?x) == 99999999999999999999"), HasSubstr("an integer"));
   EXPECT_THAT(error_of("rule a (Softmax axis=?k+1 ?x) => ?x"), HasSubstr("'k' is not bound by the source"));

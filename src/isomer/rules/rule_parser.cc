@@ -183,7 +183,7 @@ class RuleParser {
     while (!scan_.accept(")")) {
       if (scan_.at_end()) return scan_.error("unfinished pattern");
       if (scan_.accept("..")) {
-        if (!out.rest.empty()) return scan_.error("a second record of attributes beside '.." + out.rest + "'");
+        if (!out.rest.empty()) return scan_.error("a second record of attributes next to '.." + out.rest + "'");
         ISOMER_TRY(out.rest, scan_.identifier());
         ISOMER_CHECK(use(out.rest, true));
       } else if (std::isalpha(static_cast<unsigned char>(scan_.peek())) != 0) {

@@ -32,7 +32,7 @@ function figure(id, name, before, after, more) {
 
 /// Whose costs searches go by.
 function costsName() {
-  return report.cost.before ? "the costs of kernels" : "a roofline model, because the engine does not tell its kernels";
+  return report.cost.before ? "the costs of kernels" : "a roofline model, because the engine does not report its kernels";
 }
 
 function headline() {
@@ -59,7 +59,7 @@ function headline() {
       figure("memory", "memory", ...pair((cost) => bytesText(cost.peak_bytes)), memoryText(found ? data.memory_after : report.memory.before)),
       figure("kernels", "kernels", ...pair((cost) => String(cost.kernels)), "launched in one run"));
   } else {
-    out.append(figure("predicted", "latency, predicted", "not known", null, "the engine does not tell its kernels"));
+    out.append(figure("predicted", "latency, predicted", "not known", null, "the engine does not report its kernels"));
   }
   const count = (ops) => Object.values(ops).reduce((sum, n) => sum + n, 0);
   const operators = (side) => side.nodes.filter((node) => node.kind === "op").length;
@@ -159,7 +159,7 @@ function steps(linked) {
 function costs() {
   const { before, after } = data.sides;
   if (before.kernels.length === 0) {
-    section("costs").append(note("Not known: the engine does not tell its kernels."));
+    section("costs").append(note("Not known: the engine does not report its kernels."));
     section("timeline").remove();
     return;
   }
