@@ -128,11 +128,11 @@ Result<double> KernelCost::latency(const KernelSigner& signer, const What& what,
 
 /// Measured once and stored like a kernel.
 Result<double> KernelCost::overhead() {
-  const uint64_t signature = hash_text("overhead of a launch");
+  const uint64_t signature = hash_text(kLaunchOverhead);
   if (const auto found = profile_.find(signature); found != profile_.end()) return found->second.us;
   ISOMER_TRY(const double us, engine_->kernel_overhead());
   profile_[signature] = {.us = us, .runs = 1};
-  ISOMER_CHECK(db_->store(key_, signature, profile_[signature], "overhead of a launch"));
+  ISOMER_CHECK(db_->store(key_, signature, profile_[signature], std::string(kLaunchOverhead)));
   return us;
 }
 

@@ -29,15 +29,20 @@ constexpr const char* kFailureSchema = R"(
     WITHOUT ROWID;
 )";
 
-/// Condition for a row of `kernel` to count as a measurement. The file may come from anywhere: SQLite stores text and
-/// infinity even in columns declared as numbers. No clock resolves less than a picosecond, but a time may be 0 after
-/// the overhead of a call is subtracted. The overhead itself is negative where reported times include the reporting.
-constexpr const char* kIsMeasurement = R"(
+/// Returns the condition for a row of `kernel` to count as a measurement. The file may come from anywhere: SQLite
+/// stores text and infinity even in columns declared as numbers. No clock resolves less than a picosecond, but a time
+/// may be 0 after the overhead of a call is subtracted. The overhead itself is negative where reported times include
+/// the reporting.
+const std::string& is_measurement() {
+  static const std::string condition = fmt::format(R"(
   typeof(signature) = 'integer' AND typeof(description) = 'text'
   AND typeof(us) IN ('real', 'integer') AND us < 9e999
-  AND (us = 0 OR us >= 1e-6 OR (description = 'overhead of a launch' AND us > -1e3))
+  AND (us = 0 OR us >= 1e-6 OR (description = '{}' AND us > -1e3))
   AND typeof(spread) IN ('real', 'integer') AND spread >= 0 AND spread < 9e999
-  AND typeof(runs) = 'integer' AND runs BETWEEN 0 AND 1000000000)";
+  AND typeof(runs) = 'integer' AND runs BETWEEN 0 AND 1000000000)",
+                                                   kLaunchOverhead);
+  return condition;
+}
 
 constexpr int64_t kMaxThreads = 1024;  // of a device
 
@@ -240,8 +245,7 @@ Result<ProfileKey> ProfileDb::resolve(const ProfileKey& own) {
 Result<std::vector<ProfiledDevice>> ProfileDb::devices() {
   Statement select(db_.get(), R"(
     SELECT engine, version, processor, threads, count(*) FROM device JOIN kernel ON device = id
-    WHERE )" + std::string(kIsMeasurement) +
-                                  " GROUP BY id ORDER BY 1, 2, 3, 4");
+    WHERE )" + is_measurement() + " GROUP BY id ORDER BY 1, 2, 3, 4");
   std::vector<ProfiledDevice> devices;
   int code = SQLITE_ROW;
   while ((code = select.step()) == SQLITE_ROW) {
@@ -256,8 +260,8 @@ Result<std::vector<ProfiledKernel>> ProfileDb::load(const ProfileKey& key) {
   ISOMER_TRY(const auto device, find_key(key));
   std::vector<ProfiledKernel> times;
   if (!device) return times;
-  Statement select(
-      db_.get(), std::string("SELECT signature, us, spread, runs FROM kernel WHERE device = ? AND ") + kIsMeasurement);
+  Statement select(db_.get(), std::string("SELECT signature, us, spread, runs FROM kernel WHERE device = ? AND ") +
+                                  is_measurement());
   select.bind(*device);
   int code = SQLITE_ROW;
   while ((code = select.step()) == SQLITE_ROW) {
@@ -313,7 +317,7 @@ Result<std::vector<ProfileDb::Row>> ProfileDb::rows() {
   if (check.text(0) != "ok") return fail("{}: corrupt ({})", name_, check.text(0));
   Statement select(db_.get(), R"(
     SELECT engine, version, processor, threads, signature, us, spread, runs, description, )" +
-                                  std::string(kIsMeasurement) + R"( FROM kernel JOIN device ON device = id
+                                  is_measurement() + R"( FROM kernel JOIN device ON device = id
     ORDER BY 1, 2, 3, 4, 5)");
   std::vector<Row> rows;
   int code = SQLITE_ROW;
@@ -343,7 +347,7 @@ Result<int64_t> ProfileDb::take_over(const std::vector<Row>& rows) {
         ON CONFLICT (device, signature) DO UPDATE SET
           description = excluded.description, us = excluded.us, spread = excluded.spread, runs = excluded.runs
           WHERE excluded.runs > runs OR NOT ()") +
-                                    kIsMeasurement + ")");
+                                    is_measurement() + ")");
     insert.bind(device).bind(static_cast<int64_t>(row.signature)).bind(row.description);
     insert.bind(row.time.us).bind(row.time.spread).bind(int64_t{row.time.runs});
     if (insert.step() != SQLITE_DONE) return failure();

@@ -9,6 +9,7 @@
 #include <set>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "isomer/base/file_uses.h"
@@ -28,6 +29,9 @@ struct ProfileKey {
 
   friend bool operator==(const ProfileKey&, const ProfileKey&) = default;
 };
+
+/// Describes the entry that has the overhead of a call of a kernel; its time may be negative.
+inline constexpr std::string_view kLaunchOverhead = "overhead of a launch";
 
 struct ProfiledKernel {
   uint64_t signature = 0;
