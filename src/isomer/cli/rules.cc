@@ -92,12 +92,12 @@ Result<int> list(const RulesOptions& options) {
 
 /// A family as it is written, and the verdict of each of its rules.
 void show_family(const RuleFamily& family, const std::vector<Rule>& rules, const Lock& lock, bool json) {
-  Table table({"<rule", "<verdict", "<how"});
+  Table table({"<rule", "<verdict"});
   nlohmann::json report = nlohmann::json::array();
   for (const Rule& rule : rules) {
     if (rule.family != family.written.name) continue;
     const LockEntry entry = known(lock, rule);
-    table.row({rule.name, std::string(verdict_name(entry.verdict)), entry.how});
+    table.row({rule.name, std::string(verdict_name(entry.verdict))});
     report.push_back(report_of(rule, entry));
   }
   if (json)
