@@ -111,7 +111,7 @@ void add_explain(CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand("explain", "Explain why a rule is or is not used at a place of a model");
   const auto arguments = std::make_shared<ExplainArguments>();
   arguments->files.reads(*command, "model", arguments->model, "ONNX file")->required();
-  command->add_option("--rule", arguments->options.rule, "Only this rule, place by place");
+  command->add_option("--rule", arguments->options.rule, "Only this rule or family, place by place");
   command->add_option("--node", arguments->options.node, "Only the node that makes this value, rule by rule");
   add_each(*command, cost_options(arguments->costs, {"ort", "roofline"}));
   arguments->files.updates_profile_db(arguments->costs.profile_db);

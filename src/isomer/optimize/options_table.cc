@@ -37,7 +37,8 @@ Option dtype_option(DType& dtype) {
 }
 
 Option python_option(std::string& python) {
-  Option option = kept("python", Option::Text{}, "ort: the Python that has onnxruntime; if empty, python3", python);
+  Option option = kept("python", Option::Text{},
+                       "ort, openvino: the Python that has the engine's package; if empty, python3", python);
   option.environment = "ISOMER_PYTHON";
   option.note = "In Python, the interpreter that runs the program takes the place of python3.";
   return option;
@@ -150,13 +151,14 @@ std::vector<Option> optimize_options(OptimizeOptions& options) {
              kept("split", IntegerRange{.least = 0},
                   "Backtracking searches parts of at most this many operators; 0: the complete graph", search.split),
              kept("max_candidates", IntegerRange{.least = 1},
-                  "Maximum number of graphs whose cost is computed in one part", search.max_candidates),
+                  "Maximum number of graphs whose cost is computed in one part; enumerate ignores it",
+                  search.max_candidates),
              kept("beam_width", IntegerRange{.least = 0},
                   "Number of graphs that beam search keeps after each step; 0: all", search.beam_width),
              kept("time_budget", kTimeBudget, "Maximum seconds for everything except the final confirmation",
                   search.time_budget_seconds),
              kept("rules", Option::File{}, "A rule file instead of the built-in rules", options.rules_file),
-             kept("skip_rules", Option::Texts{}, "A rule that must not be used", options.skip_rules),
+             kept("skip_rules", Option::Texts{}, "A rule, family or tactic that must not be used", options.skip_rules),
              kept("allow_tested", Option::Flag{},
                   "Also accept results that rely on rules that were tested but not proved", options.allow_tested),
              kept("tolerance", kFromZero, "Maximum difference of outputs, relative to the largest element",
