@@ -68,6 +68,7 @@ class Scratch:
         """model.onnx, an input for it, the same model optimized, and measurements of its kernels."""
         onnx.save(small_model(), self.folder / "model.onnx")
         np.save(self.folder / "cat.npy", np.ones((1, 3, 16, 16), np.float32))
+        (self.folder / "my.rules").write_text("rule negate-twice (Neg (Neg ?x)) => ?x\n")
         for command in (
             "isomer optimize model.onnx -o faster.onnx --certificate model.cert --engine roofline",
             "isomer inspect model.onnx --costs --engine onednn --profile-db build-machine.db",
