@@ -25,9 +25,9 @@ class Session:
         with isomer.Session("model.onnx", engine="onednn", threads=2) as session:
             outputs = session.run({"x": x})
 
-    `engine` is "ort" (ONNX Runtime, in a process of its own), "onednn" (the built-in runtime) or "reference" (slow);
-    `threads`, 1 to 1024, is how many work on one run. `python` is the Python that has onnxruntime, for "ort"; without
-    it, that is the environment's ISOMER_PYTHON, else the Python that runs this. The model's file must stay until the
+    `engine` is "ort" (ONNX Runtime, in a separate process), "openvino" (likewise), "onednn" (the built-in runtime) or
+    "reference" (slow). `threads`, 1 to 1024, is the number of threads of one run. `python` is the Python that has the
+    package of "ort" or "openvino"; by default the environment's ISOMER_PYTHON, else the Python that runs this. The model's file must stay until the
     session is closed. Raises ValueError for a file that is not a valid model or an engine that is not available.
 
     Several threads may run one session at a time. "onednn" compiles a model at its first run, and again for extents
