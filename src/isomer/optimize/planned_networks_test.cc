@@ -50,7 +50,7 @@ std::string name_of(const Graph& graph, ValueId value) {
   return graph.is_weight(value) || graph.producer_node(value).is_input() ? "" : graph.name(value);
 }
 
-Launches foreseen(const Graph& graph, const Decisions& decisions = {}) {
+Launches predicted(const Graph& graph, const Decisions& decisions = {}) {
   const KernelPlan plan = OnednnPlanner(onednn::native_block()).plan(graph, {}, decisions);
   Launches launches;
   for (size_t i = 0; i < plan.size(); ++i) {
@@ -85,12 +85,12 @@ bool is_large(const std::string& network) {
   return kLarge.contains(network);
 }
 
-void expect_foreseen(bool large) {
+void expect_predicted(bool large) {
   for (const ModelEntry& entry : all_models()) {
     if (is_large(entry.name) != large) continue;
     const Graph graph = named(build_model(entry.name).value());
     const Launches expected = planned(graph);
-    const Launches got = foreseen(graph);
+    const Launches got = predicted(graph);
     EXPECT_EQ(got.kernels, expected.kernels) << entry.name;
     EXPECT_EQ(got.reorders, expected.reorders) << entry.name;
   }
@@ -117,13 +117,13 @@ TEST(PlannedNetworks, LayersThatFollowTheLayoutOfTheirOperands) {
                                    find_op);
     ASSERT_TRUE(graph.has_value()) << graph.error().message;
     const Launches expected = planned(named(*graph));
-    const Launches got = foreseen(named(*graph));
+    const Launches got = predicted(named(*graph));
     EXPECT_EQ(got.kernels, expected.kernels) << images << " of " << channels;
     EXPECT_EQ(got.reorders, expected.reorders) << images << " of " << channels;
   }
 }
 
-TEST(PlannedNetworks, HaveTheKernelsAndReordersThatAreForeseen) { expect_foreseen(false); }
+TEST(PlannedNetworks, HaveTheKernelsAndReordersThatArePredicted) { expect_predicted(false); }
 
 /// Decides layouts of a third of the values and algorithms of another third.
 Decisions some_decisions(const Graph& graph, uint64_t seed) {
@@ -143,7 +143,7 @@ TEST(PlannedNetworks, ObeyTheSameDecisions) {
       const Decisions decisions = some_decisions(graph, seed);
       const Launches expected = planned(graph, decisions);
       EXPECT_NE(expected.reorders, planned(graph).reorders) << network << ": nothing is obeyed";
-      const Launches got = foreseen(graph, decisions);
+      const Launches got = predicted(graph, decisions);
       EXPECT_EQ(got.kernels, expected.kernels) << network;
       EXPECT_EQ(got.reorders, expected.reorders) << network;
     }
@@ -151,9 +151,9 @@ TEST(PlannedNetworks, ObeyTheSameDecisions) {
 }
 
 // The slow suites run it.
-TEST(PlannedNetworks, DISABLED_LargeOnes) { expect_foreseen(true); }
+TEST(PlannedNetworks, DISABLED_LargeOnes) { expect_predicted(true); }
 
-TEST(PlannedNetworks, TakeAboutTheMemoryThatIsForeseen) {
+TEST(PlannedNetworks, TakeAboutTheMemoryThatIsPredicted) {
   for (const char* network : {"squeezenet", "resnet18", "densenet121", "mobilenet-v2", "regnet-y-400mf",
                               "nasnet-mobile", "sru", "nasrnn", "rnntc", "nmt", "gpt2-4"}) {
     const Graph graph = build_model(network).value();
@@ -163,9 +163,9 @@ TEST(PlannedNetworks, TakeAboutTheMemoryThatIsForeseen) {
     const ActivationMemory memory = plan.value().memory();
     // The memory that reference kernels allocate is not predicted, nor is scratch memory.
     const auto planned = static_cast<double>(memory.total() - memory.results);
-    const double foreseen =
+    const double predicted =
         live_bytes(graph, OnednnPlanner(onednn::native_block()).plan(graph, {}), bytes_of_values(graph, {}), false);
-    EXPECT_NEAR(foreseen, planned, 0.1 * planned + static_cast<double>(memory.scratch)) << network;
+    EXPECT_NEAR(predicted, planned, 0.1 * planned + static_cast<double>(memory.scratch)) << network;
   }
 }
 

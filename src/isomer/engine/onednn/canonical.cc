@@ -9,6 +9,7 @@
 #include "isomer/engine/onednn/decompose.h"
 #include "isomer/engine/onednn/gelu.h"
 #include "isomer/engine/onednn/program.h"
+#include "isomer/engine/onednn/views.h"
 #include "isomer/eval/executor.h"
 #include "isomer/ir/builder.h"
 #include "isomer/ir/label.h"
@@ -168,7 +169,7 @@ class Canonicalizer {
   }
 
   Result<std::optional<ValueId>> special_form(const Node& node, std::span<const ValueId> operands) {
-    if (node.op->has(Trait::Identity) && node.num_results == 1) return operands[0];
+    if (is_removed(node)) return operands[0];
     if (is_op(node, "BatchNormalization")) return fold_batch_norm(node, operands);
     if (node.op->has(Trait::Concatenation)) return nest_concat(node, operands);
     return decompose(builder_, node, operands);
@@ -215,15 +216,8 @@ class Canonicalizer {
     ISOMER_TRY(const ValueId folded, builder_.add(*conv.op, conv.attrs,
                                                   {inputs[0], builder_.constant(scaled_channels(*weights, map->scale)),
                                                    builder_.constant(std::move(shift))}));
-    merged_.emplace_back(without_identities(before), norm.result());
+    merged_.emplace_back(remaining_value(from_, before), norm.result());
     return std::optional(folded);
-  }
-
-  /// The value that identities pass on; they are removed.
-  ValueId without_identities(ValueId value) const {
-    while (from_.producer_node(value).op->has(Trait::Identity) && from_.producer_node(value).num_results == 1)
-      value = from_.operands(from_.producer_node(value))[0];
-    return value;
   }
 
   /// Scales the elements at each index of the first axis by its own factor.

@@ -21,8 +21,6 @@ using onednn::kStridedForm;
 using onednn::LayoutUse;
 using onednn::Post;
 
-bool is_removed(const Node& node) { return node.op->has(Trait::Identity) && node.num_results == 1; }
-
 /// The layouts of the kernel for a node.
 LayoutUse layouts_of(const Graph& graph, const Node& node) {
   const LayoutUse layouts = onednn::kernel_traits(node).layouts;
@@ -37,13 +35,10 @@ LayoutUse layouts_of(const Graph& graph, const Node& node) {
 
 /// The decisions, of the values that remain when identities are removed. Of several for one value, the first is kept.
 Decisions without_removed(const Graph& graph, const Decisions& decisions) {
-  const auto remaining = [&](ValueId value) {
-    while (is_removed(graph.producer_node(value))) value = graph.operands(graph.producer_node(value))[0];
-    return value;
-  };
   Decisions out;
-  for (const auto& [value, layout] : decisions.layouts) out.layouts.emplace(remaining(value), layout);
-  for (const auto& [value, algorithm] : decisions.algorithms) out.algorithms.emplace(remaining(value), algorithm);
+  for (const auto& [value, layout] : decisions.layouts) out.layouts.emplace(remaining_value(graph, value), layout);
+  for (const auto& [value, algorithm] : decisions.algorithms)
+    out.algorithms.emplace(remaining_value(graph, value), algorithm);
   return out;
 }
 

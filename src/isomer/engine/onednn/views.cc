@@ -25,6 +25,13 @@ bool written_in_order(const Graph& graph, ValueId value) {
 
 }  // namespace
 
+bool is_removed(const Node& node) { return node.op->has(Trait::Identity) && node.num_results == 1; }
+
+ValueId remaining_value(const Graph& graph, ValueId value) {
+  while (is_removed(graph.producer_node(value))) value = graph.operands(graph.producer_node(value))[0];
+  return value;
+}
+
 bool is_onednn_view(const Node& node) {
   return node.op->has(Trait::View) || node.op->has(Trait::Permutation) || node.op->has(Trait::Cut);
 }

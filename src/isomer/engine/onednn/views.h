@@ -8,6 +8,11 @@
 
 namespace isomer {
 
+/// Returns whether a node only passes on its operand; plans are made without such nodes.
+bool is_removed(const Node& node);
+/// Returns the value that stands for `value` in a plan: the first one on the way up that no removed node makes.
+ValueId remaining_value(const Graph& graph, ValueId value);
+
 /// Returns whether a node is a reshape, transposition, split or slice, or only copies.
 bool is_onednn_view(const Node& node);
 
