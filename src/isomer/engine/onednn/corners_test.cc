@@ -48,6 +48,16 @@ TEST(Corners, OverwritesNothingOfWhichItReadsAnotherPart) {
   expect_as_reference(graph, inputs_of(graph));
 }
 
+TEST(Corners, WritesASingleRowForATranspose) {
+  expect_as_reference(R"(
+    input x: f32[2,3,1,1]
+    input y: f32[2,1,1,3]
+    m = MatMul(x, y)
+    t = Transpose(m) {perm=[1,0,3,2]}
+    return t
+  )");
+}
+
 TEST(Corners, ReadsWhatHasNoBatchRowMajor) {
   for (const int channels : {3, 16}) {
     const std::string made = fmt::format("u = f32[{0},16,1,1]{{seed 1}}\na = Conv(x, u)\n", channels);

@@ -2,6 +2,7 @@
 
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <tuple>
 
 #include "isomer/engine/onednn/lower.h"
@@ -206,13 +207,16 @@ std::vector<int64_t> only_transpose(const Graph& graph, ValueId value) {
   return reader.attrs.ints("perm");
 }
 
-/// Returns the layout that is row-major after its axes are permuted.
+/// Returns the layout of a product that is row-major after its axes are permuted.
 Desc plain_after(const Dims& dims, const std::vector<int64_t>& perm, ElementType type) {
   Dims after;
   for (const int64_t axis : perm) after.push_back(dims[static_cast<size_t>(axis)]);
   const Dims strides = row_major_strides(after);
   Dims before(dims.size());
   for (size_t i = 0; i < perm.size(); ++i) before[static_cast<size_t>(perm[i])] = strides[i];
+  // OneDNN requires that a row's stride is at least its extent, even for a single row.
+  const size_t row = dims.size() - 2;
+  if (dims[row] == 1) before[row] = std::max(before[row], dims[row + 1]);
   return strided_desc(dims, before, type);
 }
 
@@ -230,7 +234,6 @@ Result<bool> lower_computed(Builder& builder, const Group& group, const MatMulPr
   std::vector<Desc> results = {plain_desc(problem.dst, problem.dst_type)};
   if (const auto perm = only_transpose(graph, result); !perm.empty() && perm.size() == rank) {
     const Desc after = plain_after(problem.dst, perm, problem.dst_type);
-    // OneDNN requires that a row's stride is at least its extent, even for a single row.
     if (!lies_plain(after)) results.insert(results.begin(), after);
   }
   std::optional<Choice> choice;
