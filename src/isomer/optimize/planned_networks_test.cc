@@ -123,6 +123,24 @@ TEST(PlannedNetworks, LayersThatFollowTheLayoutOfTheirOperands) {
   }
 }
 
+TEST(PlannedNetworks, ProductsThatAddBeforeAndAfterAFunction) {
+  const auto graph = parse_graph(R"(
+      input x: f32[1,64]
+      input y: f32[1,64]
+      input z: f32[1,64]
+      w = f32[64,64]{seed 1}
+      m = MatMul(x, w)
+      a = Add(m, y)
+      t = Sigmoid(a)
+      u = Add(t, z)
+      return u)",
+                                 find_op);
+  ASSERT_TRUE(graph.has_value()) << graph.error().message;
+  const Launches expected = planned(named(*graph));
+  EXPECT_EQ(expected.kernels.size(), 1) << "not one kernel";
+  EXPECT_EQ(predicted(named(*graph)).kernels, expected.kernels);
+}
+
 TEST(PlannedNetworks, HaveTheKernelsAndReordersThatArePredicted) { expect_predicted(false); }
 
 /// Decides layouts of a third of the values and algorithms of another third.

@@ -153,9 +153,13 @@ std::optional<Choice> choose_weighted(Builder& builder, const MatMulProblem& pro
     least = time;
     best = std::move(choice);
   };
-  consider(as_inner_product(builder, problem, true));
-  consider(as_matmul(builder, problem, plain_desc(problem.a_dims, problem.type), any_desc(problem.b_dims, problem.type),
-                     plain_desc(problem.dst, problem.dst_type), true));
+  // Some kernels add into their result only before functions; after functions, they read the added value elsewhere.
+  for (const bool sum : {true, false}) {
+    consider(as_inner_product(builder, problem, sum));
+    consider(as_matmul(builder, problem, plain_desc(problem.a_dims, problem.type),
+                       any_desc(problem.b_dims, problem.type), plain_desc(problem.dst, problem.dst_type), sum));
+    if (best) break;
+  }
   return best;
 }
 
