@@ -123,6 +123,39 @@ TEST(PlannedNetworks, LayersThatFollowTheLayoutOfTheirOperands) {
   }
 }
 
+TEST(PlannedNetworks, FunctionsAndSumsOfPaddedBlocks) {
+  if (onednn::native_block() != 8) GTEST_SKIP() << "20 channels are not in blocks on this processor";
+  const auto graph = parse_graph(R"(
+      input x: f32[1,20,9,8]
+      w = f32[20,20,3,3]{seed 1}
+      s = f32[1,20,1,1]{seed 2}
+      two = f32[]{2}
+      a = Conv(x, w) {pads=[1,1,1,1], strides=[1,1], dilations=[1,1]}
+      b = Sigmoid(a)
+      c = Mul(a, b)
+      d = Conv(c, w) {pads=[1,1,1,1], strides=[1,1], dilations=[1,1]}
+      e = Tanh(d)
+      f = Add(e, d)
+      g = Conv(f, w) {pads=[1,1,1,1], strides=[1,1], dilations=[1,1]}
+      h = Mul(g, s)
+      i = Conv(h, w) {pads=[1,1,1,1], strides=[1,1], dilations=[1,1]}
+      j = Exp(i)
+      k = Erf(i)
+      l = Mish(i)
+      m = Add(i, two)
+      n = HardSigmoid(i)
+      o = Sub(k, j)
+      p = MaxPool(o) {kernel_shape=[2,2], strides=[1,1], dilations=[1,1], pads=[0,0,0,0], ceil_mode=0}
+      q = Conv(m, w) {pads=[1,1,1,1], strides=[1,1], dilations=[1,1]}
+      return p, l, n, q, j, k)",
+                                 find_op);
+  ASSERT_TRUE(graph.has_value()) << graph.error().message;
+  const Launches expected = planned(named(*graph));
+  const Launches got = predicted(named(*graph));
+  EXPECT_EQ(got.kernels, expected.kernels);
+  EXPECT_EQ(got.reorders, expected.reorders);
+}
+
 TEST(PlannedNetworks, ProductsThatAddBeforeAndAfterAFunction) {
   const auto graph = parse_graph(R"(
       input x: f32[1,64]

@@ -239,6 +239,25 @@ std::optional<Eltwise> eltwise_of(const Graph& graph, const Node& node, ValueId 
   return arithmetic(name, *c, first);
 }
 
+bool preserves_zero(const Eltwise& function) {
+  switch (function.algorithm) {
+    case algorithm::eltwise_clip:
+      return function.alpha <= 0 && function.beta >= 0;
+    case algorithm::eltwise_linear:
+      return function.beta == 0;
+    case algorithm::eltwise_pow:
+      return function.beta > 0;
+    case algorithm::eltwise_logistic:
+    case algorithm::eltwise_exp:
+    case algorithm::eltwise_log:
+    case algorithm::eltwise_soft_relu:
+    case algorithm::eltwise_mish:
+      return false;
+    default:
+      return true;
+  }
+}
+
 std::optional<Unary> unary_of(const Graph& graph, const Node& node) {
   for (const ValueId operand : graph.operands(node)) {
     if (operand == kNoValue || graph.constant(operand) != nullptr) continue;

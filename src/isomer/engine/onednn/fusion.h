@@ -17,6 +17,9 @@ struct Eltwise {
   float beta = 0;
 };
 
+/// Returns whether oneDNN knows that f(0) is 0, so that the zeros that pad blocks stay as they are.
+bool preserves_zero(const Eltwise& function);
+
 /// Returns the element-wise function of `operand` that a node computes, if the rest of its operands are constant
 /// scalars.
 std::optional<Eltwise> eltwise_of(const Graph& graph, const Node& node, ValueId operand);

@@ -12,7 +12,7 @@ enum class LayoutUse : uint8_t {
   Window,      ///< The layout of the image, whose extents may differ from the result's.
   Operands,    ///< The layout of the operands with the result's extents; if there are several, a blocked one.
   FirstOfAll,  ///< Like Operands, but the first operand's if there are several.
-  OneImage,    ///< Like Operands, for one image whose channels fill their blocks; row-major for several images.
+  OneImage,    ///< Like Operands, for one image; row-major for several images.
   Reduction,   ///< Reads any contiguous layout if all spatial axes are reduced; writes row-major.
   Padding,     ///< Reads and writes any contiguous layout if the channels are unchanged.
   OnePiece,    ///< Row-major and contiguous: it does not read strided operands.
@@ -37,6 +37,8 @@ struct KernelTraits {
   LayoutUse layouts = LayoutUse::Plain;
   Posts posts = Posts::None;
   Blocks blocks = Blocks::Indifferent;
+  /// The kernel writes blocked results only if the channels fill their blocks; else row-major ones.
+  bool fills_blocks = false;
 };
 
 /// Returns the traits of the kernel for a node; the default for nodes without a kernel.

@@ -31,8 +31,9 @@ const std::map<std::string, Family>& families() {
   constexpr KernelTraits kProduct{Plain, Posts::Sums};
   constexpr KernelTraits kPool{Window, Posts::None, Blocks::Preferred};
   constexpr KernelTraits kPassing{Plain, Posts::None, Blocks::Passed};
-  constexpr KernelTraits kSum{Operands, Posts::Functions, Blocks::Passed};
-  constexpr KernelTraits kDifference{FirstOfAll, Posts::Functions};
+  constexpr KernelTraits kSum{Operands, Posts::Functions, Blocks::Passed, true};
+  constexpr KernelTraits kDifference{FirstOfAll, Posts::Functions, Blocks::Indifferent, true};
+  constexpr KernelTraits kArithmetic{Operands, Posts::None, Blocks::Indifferent, true};
   static const std::map<std::string, Family> kFamilies = {
       {"Conv", {lower_conv, kConv}},
       {"ConvTranspose", {lower_deconv}},
@@ -44,8 +45,8 @@ const std::map<std::string, Family>& families() {
       {"GlobalMaxPool", {lower_pool, kPool}},
       {"BatchNormalization", {lower_norm, {Operands, Posts::Relu, Blocks::Preferred}}},
       {"LayerNormalization", {lower_norm}},
-      {"InstanceNormalization", {lower_instance_norm, {OneImage}}},
-      {"LRN", {lower_lrn, {Window}}},
+      {"InstanceNormalization", {lower_instance_norm, {OneImage, Posts::None, Blocks::Indifferent, true}}},
+      {"LRN", {lower_lrn, {Window, Posts::None, Blocks::Indifferent, true}}},
       {"RNN", {lower_recurrent}},
       {"GRU", {lower_recurrent}},
       {"LSTM", {lower_recurrent}},
@@ -76,14 +77,14 @@ const std::map<std::string, Family>& families() {
       {"Clip", {lower_elementwise, kPassing}},
       {"Sigmoid", {lower_elementwise, kPassing}},
       {"Erf", {lower_elementwise, {Operands}}},
-      {"HardSigmoid", {lower_elementwise, {Operands}}},
+      {"HardSigmoid", {lower_elementwise, kArithmetic}},
       {"Add", {lower_elementwise, kSum}},
       {"Mul", {lower_elementwise, kSum}},
       {"Sub", {lower_elementwise, kDifference}},
       {"Div", {lower_elementwise, kDifference}},
-      {"Sum", {lower_elementwise, {Operands}}},
-      {"Max", {lower_elementwise, {Operands}}},
-      {"Min", {lower_elementwise, {Operands}}},
+      {"Sum", {lower_elementwise, kArithmetic}},
+      {"Max", {lower_elementwise, kArithmetic}},
+      {"Min", {lower_elementwise, kArithmetic}},
   };
   return kFamilies;
 }

@@ -33,6 +33,12 @@ LayoutUse layouts_of(const Graph& graph, const Node& node) {
   return layouts == LayoutUse::Plain && onednn::unary_of(graph, node) ? LayoutUse::Operands : layouts;
 }
 
+/// Returns whether the kernel for a node writes blocked results only if the channels fill their blocks.
+bool needs_full_blocks(const Graph& graph, const Node& node) {
+  const auto unary = onednn::unary_of(graph, node);
+  return unary ? !onednn::preserves_zero(unary->function) : onednn::kernel_traits(node).fills_blocks;
+}
+
 /// The decisions, of the values that remain when identities are removed. Of several for one value, the first is kept.
 Decisions without_removed(const Graph& graph, const Decisions& decisions) {
   Decisions out;
@@ -281,8 +287,8 @@ class OneDnnPlanning {
       if (stays) form = forms_[operand];
     }
     bool follows = form && *form != kStridedForm && fits_blocks(root.result());
-    // The zeros that pad a block have no variance.
-    if (follows && *form > kPlainForm && layouts == LayoutUse::OneImage) follows = channels(root.result()) % *form == 0;
+    if (follows && *form > kPlainForm && needs_full_blocks(graph_, root))
+      follows = channels(root.result()) % *form == 0;
     place_kernel(group, follows ? *form : kPlainForm, follows ? *form : kPlainForm);
   }
 
