@@ -11,6 +11,12 @@ namespace {
 
 using Next = std::function<void()>;
 
+/// Whether a candidate of a free parameter may be chosen: not if it is a block, and the device prefers others.
+bool preferred(const Choice& choice, const Dim& value) {
+  return choice.preferred.empty() ||
+         std::ranges::any_of(choice.preferred, [&](int64_t block) { return value.is(block); });
+}
+
 /// Backtracking matcher for one rule. Each way to satisfy a pattern calls its continuation once. A binding is copied
 /// only if there is a choice to undo.
 class Matcher {
@@ -209,7 +215,10 @@ class Matcher {
     const auto candidates = evaluate(choice.candidates, ExprContext{binding_, facts_});
     const Dims* list = candidates ? std::get_if<Dims>(&*candidates) : nullptr;
     if (list == nullptr) return;
+    if (choice.block && std::ranges::none_of(*list, [&](const Dim& value) { return preferred(choice, value); }))
+      return missed(matched_.size() + 1, "the device prefers no ?{} of {}", choice.name, shape_str(*list));
     for (const Dim& value : *list) {
+      if (!preferred(choice, value)) continue;
       binding_.attrs.emplace_back(choice.name, value);
       choose(i + 1);
       binding_.attrs.pop_back();

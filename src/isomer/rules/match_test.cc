@@ -5,6 +5,7 @@
 #include "isomer/base/rng.h"
 #include "isomer/ir/text.h"
 #include "isomer/ops/registry.h"
+#include "isomer/rules/blocks.h"
 #include "isomer/rules/rewrite.h"
 
 namespace isomer {
@@ -197,6 +198,32 @@ TEST(Match, ChoiceGivesAMatchForEveryCandidate) {
   const auto found = matches(g, r);
   ASSERT_EQ(found.size(), 4U);  // 1, 2, 3, 6
   for (const Match& match : found) EXPECT_TRUE(apply_match(g, match).has_value());
+}
+
+TEST(Match, ChoosesTheBlocksThatADevicePrefers) {
+  const Graph g = graph("input x: f32[2,6]\ny = Relu(x)\nreturn y\n");
+  const Rule r = rule(
+      "(Relu ?x) choose ?n in [1, 2, 3] choose block ?m in [4, 8, 16] "
+      "=> (Slice axes=[0] starts=[0] ends=[?n * ?m] steps=[1] (Relu ?x))");
+  using Blocks = std::vector<int64_t>;
+  const auto chosen = [&](const Blocks& blocks) {
+    const Rule on_device = prefer_blocks({&r, 1}, blocks)[0];
+    EXPECT_EQ(on_device.hash(), r.hash());
+    EXPECT_EQ(print_rule(on_device), print_rule(r));
+    std::vector<Blocks> out;
+    for (const Match& match : matches(g, on_device)) out.push_back(chosen_blocks(match));
+    return out;
+  };
+  EXPECT_EQ(chosen({}), (std::vector<Blocks>{{4}, {8}, {16}, {4}, {8}, {16}, {4}, {8}, {16}}));
+  EXPECT_EQ(chosen({8}), (std::vector<Blocks>{{8}, {8}, {8}}));
+  EXPECT_EQ(chosen({16, 4}), (std::vector<Blocks>{{4}, {16}, {4}, {16}, {4}, {16}}));
+  EXPECT_TRUE(chosen({2}).empty());
+  EXPECT_TRUE(chosen_blocks(matches(g, rule("(Relu ?x) choose ?n in [8] => (Relu ?x)"))[0]).empty());
+  Miss miss;
+  std::vector<Match> none;
+  const Rule other = prefer_blocks({&r, 1}, Blocks{2})[0];
+  find_matches_at(g, OpIndex(g), other, g.producer(g.outputs()[0]), none, &miss);
+  EXPECT_EQ(miss.reason, "the device prefers no ?m of [4,8,16]");
 }
 
 TEST(Match, ResultsOfOneNodeAreReplacedTogether) {

@@ -88,6 +88,22 @@ TEST(ParseRules, OperatorsTakeTheirNumberOfOperands) {
   EXPECT_EQ(error_of("rule a (Relu @x) => (Concat axis=0 (Relu @x)...)"), "parsed");
 }
 
+TEST(ParseRules, BlocksAreListed) {
+  const std::string text = "rule a\n  (Relu ?x)\n  choose block ?m in [8, 16]\n  => (Add ?x {[?m]})\n";
+  const auto rules = parse_rules(text);
+  ASSERT_TRUE(rules.has_value()) << rules.error().message;
+  EXPECT_TRUE((*rules)[0].choices.at(0).block);
+  EXPECT_EQ(print_rule((*rules)[0]), text);
+  const auto plain = parse_rules("rule a (Relu ?x) choose ?m in [8, 16] => (Add ?x {[?m]})");
+  ASSERT_TRUE(plain.has_value()) << plain.error().message;
+  EXPECT_NE(print_rule((*plain)[0]), text);
+  EXPECT_EQ((*plain)[0].hash(), (*rules)[0].hash()) << "one verdict: it covers all candidates";
+  EXPECT_THAT(error_of("rule a (Relu ?x)\n  choose block ?m in divisors(8) => ?x"),
+              HasSubstr("line 2: the candidates for the block ?m must be listed, such as [8, 16]"));
+  EXPECT_THAT(error_of("rule a (Relu ?x) choose block ?m in [] => ?x"), HasSubstr("must be listed"));
+  EXPECT_NE(error_of("rule a (Relu ?x) choose block in [8] => ?x"), "parsed");
+}
+
 TEST(ParseRules, EveryPrefixOfARuleIsAnErrorOrARule) {
   const std::string text =
       "rule a (Conv ..c ?x @w)... choose ?g in [1, 2] => let ?y = (Relu ?x) ?y where len(@w) >= 2 and not ?g == 1.5";

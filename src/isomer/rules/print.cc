@@ -106,7 +106,8 @@ std::string print_body(const Rule& rule) {
   };
   std::string out = fmt::format("  {}\n", terms(rule.sources));
   for (const Choice& choice : rule.choices)
-    out += fmt::format("  choose ?{} in {}\n", choice.name, print_expr(choice.candidates));
+    out +=
+        fmt::format("  choose {}?{} in {}\n", choice.block ? "block " : "", choice.name, print_expr(choice.candidates));
   out += "  =>";
   for (const Let& let : rule.lets)
     out += fmt::format(" let {}{} = {}\n    ", let.sequence ? "@" : "?", let.name, print_term(let.term));
@@ -161,6 +162,7 @@ uint64_t Rule::hash() const {
   Rule anonymous = *this;
   anonymous.name = "r";
   anonymous.doc.clear();
+  for (Choice& choice : anonymous.choices) choice.block = false;
   return hash_text(print_rule(anonymous));
 }
 

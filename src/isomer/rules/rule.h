@@ -69,6 +69,10 @@ struct Let {
 struct Choice {
   std::string name;
   Expr candidates;
+  /// `choose block ?m in [8, 16]`: the parameter is a number of channels per block, of which devices prefer some.
+  bool block = false;
+  /// Of a block: the only candidates that matches have (prefer_blocks in rules/blocks.h); empty: all. Not in the text.
+  std::vector<int64_t> preferred = {};
   friend bool operator==(const Choice&, const Choice&) = default;
 };
 
@@ -81,7 +85,8 @@ struct Rule {
   std::vector<Term> targets;
   std::vector<Expr> conditions;  // all must hold
   std::string family;            // name of the family that the rule comes from; empty: the rule is written alone
-  /// Hash of the rule's content, without its name, family, comments and spacing.
+  /// Hash of the rule's content, without its name, family, comments and spacing. A verdict covers all candidates of a
+  /// free parameter, so it does not matter which of them are blocks and preferred.
   uint64_t hash() const;
 };
 

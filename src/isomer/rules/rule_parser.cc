@@ -31,6 +31,11 @@ std::string operands_of(const OpDef& op) {
   return fmt::format("{} operand{}", count, op.max_operands == 1 ? "" : "s");
 }
 
+bool lists_integers(const Expr& expr) {
+  return expr.kind == Expr::Kind::List && !expr.args.empty() &&
+         std::ranges::all_of(expr.args, [](const Expr& item) { return item.kind == Expr::Kind::Integer; });
+}
+
 class RuleParser {
  public:
   RuleParser(Scanner& scan, const BoundOperator* bound) : scan_(scan), bound_operator_(bound) {}
@@ -49,9 +54,12 @@ class RuleParser {
     ISOMER_CHECK(sources(rule));
     while (scan_.accept_word("choose")) {
       Choice choice;
+      choice.block = scan_.accept_word("block");
       ISOMER_TRY(choice.name, variable("?"));
       if (!scan_.accept_word("in")) return scan_.error("expected 'in'");
       ISOMER_TRY(choice.candidates, expression());
+      if (choice.block && !lists_integers(choice.candidates))
+        return scan_.error("the candidates for the block ?" + choice.name + " must be listed, such as [8, 16]");
       bound_.insert(choice.name);
       rule.choices.push_back(std::move(choice));
     }
