@@ -45,6 +45,9 @@ class CostModel {
   virtual std::vector<Layout> layouts(const Graph& graph) const {
     return std::vector<Layout>(graph.num_values(), Layout::Plain);
   }
+  /// Returns the numbers of channels per block that rules should choose on the device; empty: not known, so that all
+  /// are tried and the costs decide.
+  virtual std::vector<int64_t> channel_blocks() const { return {}; }
 };
 
 }  // namespace isomer

@@ -7,7 +7,12 @@ namespace isomer {
 namespace {
 
 /// About one core with wide vectors.
-constexpr RooflineOptions kOneCore = {.flops_per_second = 150e9, .bytes_per_second = 15e9, .kernel_overhead_us = 1};
+RooflineOptions one_core(const Engine& engine) {
+  return {.flops_per_second = 150e9,
+          .bytes_per_second = 15e9,
+          .kernel_overhead_us = 1,
+          .channel_blocks = engine.channel_blocks()};
+}
 
 }  // namespace
 
@@ -27,7 +32,7 @@ Result<Costs> make_costs(const CostOptions& options, const Graph& graph, const S
   }
   if (costs.engine->planner() == nullptr) {
     if (options.locked) return fail("engine '{}' has no costs of kernels, which --locked needs", options.engine);
-    costs.model = std::make_unique<RooflineCost>(symbols, kOneCore);
+    costs.model = std::make_unique<RooflineCost>(symbols, one_core(*costs.engine));
     return costs;
   }
   ISOMER_TRY(ProfileDb profiles,

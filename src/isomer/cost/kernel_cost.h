@@ -45,6 +45,7 @@ class KernelCost : public CostModel {
   std::vector<double> value_bytes(const Graph& graph) const override {
     return bytes_of_values(graph, options_.symbols);
   }
+  std::vector<int64_t> channel_blocks() const override { return engine_->channel_blocks(); }
   void measure_until(const Deadline& deadline) override { deadline_ = deadline; }
   /// Returns the kernels that make up the latency of a graph, largest share first.
   Result<std::vector<KernelShare>> account(const Graph& graph);

@@ -29,6 +29,7 @@ class CountingEngine : public Engine {
     return fail("no");
   }
   const KernelPlanner* planner() const override { return &planner_; }
+  std::vector<int64_t> channel_blocks() const override { return {16}; }
   Result<double> kernel_overhead() override {
     ++overheads;
     return overhead;
@@ -105,6 +106,10 @@ TEST_F(KernelCostTest, ListsKernelsInTheOrderOfTheGraph) {
   EXPECT_EQ(sum, model->metrics(parsed(kConvs))->latency_us);
   EXPECT_EQ(kernels[1].nodes.size(), 2) << "a convolution and its relu";
   EXPECT_LT(kernels[1].nodes.back(), kernels[2].nodes.front());
+}
+
+TEST_F(KernelCostTest, PrefersTheChannelBlocksOfTheEngine) {
+  EXPECT_EQ(cost()->channel_blocks(), std::vector<int64_t>{16});
 }
 
 TEST_F(KernelCostTest, TheDatabaseOutlivesTheModel) {

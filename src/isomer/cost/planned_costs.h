@@ -21,6 +21,7 @@ class PlannedCosts : public CostModel {
   /// the engine reports it.
   Result<Metrics> metrics(const Graph& graph, const Boundary& boundary = {}, const Decisions& decisions = {}) override;
   Result<std::vector<PlannedKernel>> kernels(const Graph& graph) override { return costs_.kernels(graph); }
+  std::vector<int64_t> channel_blocks() const override { return costs_.channel_blocks(); }
   /// Like Engine::activation_memory, but plans each graph only once.
   Result<std::optional<ActivationMemory>> memory(const Graph& graph);
 

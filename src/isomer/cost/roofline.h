@@ -11,6 +11,7 @@ struct RooflineOptions {
   double flops_per_second = 10e12;
   double bytes_per_second = 500e9;
   double kernel_overhead_us = 5;
+  std::vector<int64_t> channel_blocks = {16};  ///< as in CostModel
 };
 
 /// Checks the options: rates must be positive, the overhead must not be negative.
@@ -27,6 +28,7 @@ class RooflineCost : public CostModel {
   /// Never an Error.
   Result<std::vector<PlannedKernel>> kernels(const Graph& graph) override;
   std::vector<double> value_bytes(const Graph& graph) const override { return bytes_of_values(graph, symbols_); }
+  std::vector<int64_t> channel_blocks() const override { return options_.channel_blocks; }
 
  private:
   double latency_us(const Work& work) const;

@@ -30,6 +30,11 @@ TEST(RooflineCost, TheDefaultsAreThoseOfTheContract) {
   EXPECT_DOUBLE_EQ(RooflineCost().metrics(graph)->latency_us, 5 + 4e6 / 500e9 * 1e6);
 }
 
+TEST(RooflineCost, ChannelBlocksAreThoseOfTheDescribedDevice) {
+  EXPECT_EQ(RooflineCost().channel_blocks(), std::vector<int64_t>{16}) << "whatever this processor prefers";
+  EXPECT_EQ(RooflineCost({}, {.channel_blocks = {8}}).channel_blocks(), std::vector<int64_t>{8});
+}
+
 TEST(RooflineCost, ViewsAndWeightsCostNothing) {
   RooflineCost cost;
   const Graph view = parsed("input x: f32[4,6]\n y = Reshape(x) {shape=[24]}\n return y");

@@ -114,6 +114,9 @@ class Engine {
 
   /// Returns how the engine groups nodes into kernels; nullptr if it does not report it.
   virtual const KernelPlanner* planner() const { return nullptr; }
+  /// Returns the numbers of channels per block in the layouts that its kernels prefer on this processor; empty if they
+  /// are not known.
+  virtual std::vector<int64_t> channel_blocks() const { return {}; }
   /// Measures one kernel. `overhead_us` is the result of kernel_overhead, which is needed once per engine, version,
   /// processor and number of threads.
   virtual Result<KernelTime> time_kernel(const KernelRun& run, double overhead_us);

@@ -70,6 +70,20 @@ class EngineTest : public testing::Test {
   const fs::path folder_ = fs::path(testing::TempDir()) / fmt::format("isomer_engine_test_{}", ::getpid());
 };
 
+TEST_F(EngineTest, PrefersTheChannelBlocksOfItsLayouts) {
+  const auto graph = parse_graph(
+      "input x: f32[1,16,8,8]\n w = f32[16,16,1,1]{seed 1}\n"
+      " y = Conv(x, w) {strides=[1,1], dilations=[1,1], pads=[0,0,0,0]}\n return y",
+      find_op);
+  ASSERT_TRUE(graph.has_value()) << graph.error().message;
+  for (const char* name : {"onednn", "ort"}) {
+    const auto ours = engine(name);
+    const int64_t block = ours->planner()->plan(*graph).block;
+    EXPECT_EQ(ours->channel_blocks(), block > 1 ? std::vector{block} : std::vector<int64_t>{}) << name;
+  }
+  EXPECT_TRUE(engine("reference")->channel_blocks().empty());
+}
+
 constexpr const char* kMatMul = "input x: f32[N,N]\n y = MatMul(x, x)\n z = Relu(y)\n return y, z";
 const std::vector<NamedTensor> kX = {{"x", Tensor::floats({2, 2}, {1, 2, -3, 4})}};
 

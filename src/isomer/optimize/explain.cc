@@ -3,6 +3,7 @@
 #include <set>
 
 #include "isomer/eval/weight_check.h"
+#include "isomer/rules/blocks.h"
 #include "isomer/rules/delta.h"
 #include "isomer/rules/rewrite.h"
 #include "isomer/search/step.h"
@@ -44,7 +45,7 @@ Result<std::vector<Place>> explain(const Graph& graph, std::span<const Rule> rul
   for (NodeId id = 0; id < graph.nodes().size() && !node_known; ++id)
     node_known = graph.node(id).num_results > 0 && value_label(graph, graph.node(id).result()) == options.node;
   if (!node_known) return fail("there is no node that makes a value called '{}'", options.node);
-  for (const Rule& rule : rules) {
+  for (const Rule& rule : prefer_blocks(rules, costs.channel_blocks())) {
     if (!options.rule.empty() && rule.name != options.rule && rule.family != options.rule) continue;
     rule_known = true;
     for (const NodeId id : index.nodes(*rule.sources[0].op)) {

@@ -9,6 +9,7 @@
 
 #include "isomer/base/deadline.h"
 #include "isomer/base/stopwatch.h"
+#include "isomer/rules/blocks.h"
 #include "isomer/search/greedy.h"
 #include "isomer/search/metaflow.h"
 #include "isomer/search/simplify.h"
@@ -320,7 +321,10 @@ Result<SearchResult> run_search(const Graph& graph, const SearchOptions& options
   const auto search = std::ranges::find(searches(), options.search, &NamedSearch::name);
   if (search == searches().end())
     return fail("search '{}' is not known; there are {}", options.search, fmt::join(search_names(), ", "));
-  return SearchRun(graph, options, context).run(search->run);
+  const std::vector<Rule> rules = prefer_blocks(context.rules, context.evaluator.costs()->channel_blocks());
+  SearchContext on_device = context;
+  on_device.rules = rules;
+  return SearchRun(graph, options, on_device).run(search->run);
 }
 
 }  // namespace isomer

@@ -5,7 +5,9 @@
 #include <map>
 
 #include "isomer/cost/roofline.h"
+#include "isomer/ir/text.h"
 #include "isomer/models/models.h"
+#include "isomer/ops/registry.h"
 #include "isomer/rules/builtin.h"
 #include "isomer/search/cost_evaluator.h"
 
@@ -177,6 +179,31 @@ TEST(Searches, TakeStepsThatAreFasterThanWhatTheCostsPromise) {
   const SearchResult result = found(graph, disappointing);
   EXPECT_NE(result.graph.hash(), promised.hash());
   EXPECT_LT(latency(result.graph), factor * latency(promised));
+}
+
+/// Returns the block that a rule chooses, which replaces three relus; 0 if it is not applied.
+int64_t chosen_block(const std::string& search, const std::vector<int64_t>& blocks) {
+  const auto rules = parse_rules(
+      "rule r (Relu (Relu (Relu ?x))) choose block ?m in [8, 16] "
+      "=> (Slice axes=[0] starts=[0] ends=[?m] steps=[1] (Relu ?x)) where rank(?x) == 1");
+  const Graph graph = parse_graph("input x: f32[4]\na = Relu(x)\nb = Relu(a)\nc = Relu(b)\nreturn c", find_op).value();
+  RooflineCost costs({}, {.channel_blocks = blocks});
+  const Objective objective;
+  CostEvaluator evaluator(costs, objective);
+  const SearchContext context{.rules = rules.value(), .tactics = {}, .evaluator = evaluator};
+  const SearchResult result = run_search(graph, {.search = search, .time_budget_seconds = 1e6}, context).value();
+  for (const Node& node : result.graph.nodes())
+    if (node.op->name == "Slice") return std::get<Ints>(*node.attrs.find("ends")).at(0);
+  return 0;
+}
+
+TEST(Searches, ChooseTheBlocksThatTheDevicePrefers) {
+  for (const std::string& search : search_names()) {
+    EXPECT_EQ(chosen_block(search, {8}), 8) << search;
+    EXPECT_EQ(chosen_block(search, {16}), 16) << search;
+    EXPECT_EQ(chosen_block(search, {4}), 0) << search;
+    EXPECT_NE(chosen_block(search, {}), 0) << search;
+  }
 }
 
 }  // namespace

@@ -86,6 +86,7 @@ class OnednnEngine : public InProcessEngine {
     return std::move(run.outputs);
   }
   const KernelPlanner* planner() const override { return &planner_; }
+  std::vector<int64_t> channel_blocks() const override { return {onednn::native_block()}; }
   Result<KernelTime> time_kernel(const KernelRun& run, double) override {
     return time_on_plan(run, {.threads = threads_, .dtype = dtype_}, tuner_, noise_filter_);
   }

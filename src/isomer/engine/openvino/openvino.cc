@@ -4,6 +4,7 @@
 
 #include "isomer/base/stats.h"
 #include "isomer/engine/kernel_model.h"
+#include "isomer/engine/onednn/desc.h"
 #include "isomer/engine/openvino/planner.h"
 #include "isomer/engine/worker/worker_engine.h"
 #include "isomer/ir/builder.h"
@@ -75,6 +76,8 @@ class OpenvinoEngine : public WorkerEngine {
   std::string name() const override { return "openvino"; }
   Result<SessionId> load(const std::filesystem::path& onnx) override;
   const KernelPlanner* planner() const override { return &planner_; }
+  /// OpenVINO uses oneDNN, too.
+  std::vector<int64_t> channel_blocks() const override { return {onednn::native_block()}; }
   Result<KernelTime> time_kernel(const KernelRun& run, double overhead_us) override;
   Result<double> kernel_overhead() override;
 

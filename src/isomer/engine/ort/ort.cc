@@ -33,6 +33,9 @@ class OrtEngine : public WorkerEngine {
   std::string provider() const override { return provider_; }
   /// Providers other than the CPU's have kernels of their own, which the planner does not know.
   const KernelPlanner* planner() const override { return provider_ == kCpu ? &planner_ : nullptr; }
+  std::vector<int64_t> channel_blocks() const override {
+    return provider_ == kCpu && block_ > 0 ? std::vector<int64_t>{block_} : std::vector<int64_t>{};
+  }
   Result<KernelTime> time_kernel(const KernelRun& run, double overhead_us) override;
   Result<double> kernel_overhead() override;
 
@@ -46,7 +49,8 @@ class OrtEngine : public WorkerEngine {
   Result<Message> ask(const Model& model, json header);
 
   const std::string provider_;
-  const OrtPlanner planner_{ort_block_channels()};
+  const int64_t block_ = ort_block_channels();
+  const OrtPlanner planner_{block_};
 };
 
 Status OrtEngine::check_provider() {
