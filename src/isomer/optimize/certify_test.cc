@@ -13,6 +13,7 @@
 #include "isomer/onnx/export.h"
 #include "isomer/onnx/import.h"
 #include "isomer/ops/registry.h"
+#include "isomer/rules/builtin.h"
 #include "isomer/search/tactic.h"
 
 namespace isomer {
@@ -123,6 +124,40 @@ TEST_F(Certify, TacticsReplay) {
   }
   EXPECT_GE(used.size(), 2U);
   EXPECT_GT(tally.applications, 500U);
+}
+
+/// Which channel blocks are tried depends on the device. Whoever checks a certificate needs no device.
+TEST_F(Certify, HoldsForTheBlocksOfEveryDevice) {
+  const std::filesystem::path file = folder_.path() / "pad.rules";
+  const auto rules = builtin_rules().value();
+  const auto pad = std::ranges::find(rules, "pad-output-channels", &Rule::name);
+  ASSERT_NE(pad, rules.end());
+  ASSERT_TRUE(write_file(file, print_rule(*pad)).has_value());
+  const Graph graph = parse_graph(
+                          "input x: f32[1,3,4,4]\nw = f32[22,3,1,1]{seed 1}\n"
+                          "y = Conv(x, w) {strides=[1,1], dilations=[1,1], pads=[0,0,0,0]}\nreturn y",
+                          find_op)
+                          .value();
+  for (const int64_t block : {int64_t{8}, int64_t{16}}) {
+    OptimizeOptions options = options_of(fmt::format("blocks_of_{}", block), graph);
+    options.rules_file = file.string();
+    options.costs.roofline.channel_blocks = {block};
+    options.objective = Objective::parse("6000 - flops").value();  // zeros pay
+    EXPECT_EQ(certify(options).tally.applications, 1U);
+    const Certificate good = read(options);
+    ASSERT_EQ(good.rules.size(), 1U);
+    EXPECT_THAT(good.rules[0].text, HasSubstr("choose block ?m in [8, 16]"));
+    const auto with = [&](int64_t number) {
+      Certificate bad = good;
+      auto& attributes = bad.moves.at(0).applications.at(0).attributes;
+      const auto chosen = std::ranges::find(attributes, "?m", &std::pair<std::string, std::string>::first);
+      EXPECT_EQ(chosen->second, std::to_string(block));
+      chosen->second = std::to_string(number);
+      return problem_with(options, bad);
+    };
+    EXPECT_THAT(with(24 - block), HasSubstr("ends with")) << "the other block makes another graph";
+    EXPECT_THAT(with(4), HasSubstr("not among [8,16]"));
+  }
 }
 
 TEST_F(Certify, HoldsWhereTheOutputIsTheInput) {

@@ -67,6 +67,25 @@ TEST(Explain, SaysThatAWeightCannotBeStored) {
   EXPECT_GT(refused, 0U);
 }
 
+TEST(Explain, KnowsTheBlocksThatTheDevicePrefers) {
+  const Graph graph = parsed(
+      "input x: f32[1,3,4,4]\n w = f32[20,3,1,1]{seed 1}\n"
+      " y = Conv(x, w) {strides=[1,1], dilations=[1,1], pads=[0,0,0,0]}\n return y");
+  const auto flops = [&](const std::vector<int64_t>& blocks) {
+    RooflineCost costs({}, {.flops_per_second = 1e6, .kernel_overhead_us = 0, .channel_blocks = blocks});
+    std::vector<double> out;
+    const auto found = explain(graph, builtin_rules().value(), costs, {.rule = "pad-output-channels"});
+    for (const Place& place : found.value())
+      if (place.applies) out.push_back(place.cost_us.value_or(0));
+    return out;
+  };
+  const auto both = flops({});
+  ASSERT_EQ(both.size(), 2U);
+  EXPECT_LT(both[0], both[1]) << "24 and 32 channels";
+  EXPECT_EQ(flops({8}), std::vector{both[0]});
+  EXPECT_EQ(flops({16}), std::vector{both[1]});
+}
+
 TEST(Explain, RefusesUnknownNames) {
   EXPECT_THAT(places("no-such-rule").error().message, HasSubstr("no-such-rule"));
   EXPECT_THAT(places("factor-add", "nowhere").error().message, HasSubstr("nowhere"));

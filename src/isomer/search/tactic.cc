@@ -3,31 +3,23 @@
 #include <algorithm>
 #include <set>
 
+#include "isomer/rules/blocks.h"
 #include "isomer/rules/record.h"
 #include "isomer/rules/rewrite.h"
 #include "isomer/search/exhaustive.h"
 #include "isomer/search/match_classes.h"
+#include "isomer/search/matches.h"
 #include "isomer/search/step.h"
 
 namespace isomer {
 namespace {
 
 /// Returns the rules with these names, in this order.
-std::vector<const Rule*> named(std::span<const Rule> rules, const std::vector<std::string>& names) {
-  std::vector<const Rule*> out;
+std::vector<Rule> named(std::span<const Rule> rules, const std::vector<std::string>& names) {
+  std::vector<Rule> out;
   for (const std::string& name : names)
     for (const Rule& rule : rules)
-      if (rule.name == name) out.push_back(&rule);
-  return out;
-}
-
-std::vector<Match> all_matches(const Graph& graph, const std::vector<const Rule*>& rules, const Deadline& deadline) {
-  const OpIndex index(graph);
-  std::vector<Match> out;
-  for (const Rule* rule : rules) {
-    std::vector<Match> found = find_matches(graph, index, *rule, SIZE_MAX, &deadline);
-    std::move(found.begin(), found.end(), std::back_inserter(out));
-  }
+      if (rule.name == name) out.push_back(rule);
   return out;
 }
 
@@ -80,15 +72,17 @@ class Run {
 /// Returns the runs after a stage: one per setting of its seeds' parameters, or the run itself if no seed matches.
 std::vector<Run> run_stage(const Run& before, const Tactic::Stage& stage, std::span<const Rule> rules,
                            const Deadline& deadline, int rounds) {
-  const std::vector<const Rule*> then = named(rules, stage.then);
+  const std::vector<Rule> seed_rules = named(rules, stage.seeds);
+  const std::vector<Rule> then_rules = named(rules, stage.then);
   std::vector<Run> out;
-  for (const std::vector<Match>& seeds :
-       settings_of(all_matches(before.graph(), named(rules, stage.seeds), deadline))) {
+  for (const std::vector<Match>& seeds : settings_of(all_matches(before.graph(), seed_rules, SIZE_MAX, deadline))) {
     if (deadline.passed()) break;
     Run run = before;
     if (!run.apply(seeds)) continue;
+    // Otherwise what the seeds fill up to blocks of 8 channels would be merged to blocks of 16.
+    const std::vector<Rule> then = prefer_blocks(then_rules, chosen_blocks(seeds.front()));
     for (int round = 0; round < rounds && !deadline.passed(); ++round)
-      if (!run.apply(all_matches(run.graph(), then, deadline))) break;
+      if (!run.apply(all_matches(run.graph(), then, SIZE_MAX, deadline))) break;
     out.push_back(std::move(run));
   }
   if (out.empty()) out.push_back(before);

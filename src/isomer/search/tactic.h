@@ -18,8 +18,8 @@ struct TacticResult {
 
 /// Returns the graphs that a tactic makes, one for each setting of the seeds' free parameters (`choose`), or none if no
 /// seed matches. A stage whose seeds do not match is skipped. A stage ends when its `then` rules change nothing more,
-/// after `rounds`, or at the deadline. Rules of the tactic that are not among `rules`, and places where a rule would
-/// create a refused weight, are skipped.
+/// after `rounds`, or at the deadline. They choose the channel blocks that the seeds have chosen. Rules of the tactic
+/// that are not among `rules`, and places where a rule would create a refused weight, are skipped.
 std::vector<TacticResult> run_tactic(const Graph& graph, const Tactic& tactic, std::span<const Rule> rules,
                                      const Deadline& deadline = Deadline::never(),
                                      const RefusedWeights* refused = nullptr, int rounds = 500);

@@ -1,7 +1,9 @@
 #include "isomer/search/tactic.h"
 
 #include <algorithm>
+#include <set>
 
+#include "isomer/rules/blocks.h"
 #include "isomer/rules/builtin.h"
 #include "isomer/search/exhaustive.h"
 #include "isomer/search/testing.h"
@@ -24,6 +26,22 @@ const Tactic& builtin_tactic(const RuleFile& file, const std::string& name) {
 size_t count_of(const Graph& graph, std::string_view op) {
   return static_cast<size_t>(std::ranges::count_if(
       graph.nodes(), [&](const Node& node) { return node.op->name == op && !graph.is_weight(node.result()); }));
+}
+
+/// Returns the numbers of output channels of the convolutions.
+std::set<int64_t> channels_of(const Graph& graph) {
+  std::set<int64_t> out;
+  for (const Node& node : graph.nodes())
+    if (node.op->name == "Conv") out.insert((*graph.type(node.result()).shape)[1].value());
+  return out;
+}
+
+/// Returns the number of groups of each convolution, in the order of the graph.
+std::vector<int64_t> groups_of(const Graph& graph) {
+  std::vector<int64_t> out;
+  for (const Node& node : graph.nodes())
+    if (node.op->name == "Conv") out.push_back(node.attrs.integer("group"));
+  return out;
 }
 
 constexpr std::string_view kWindow = "{strides=[1,1], dilations=[1,1], pads=[1,1,1,1]}";
@@ -58,16 +76,21 @@ TEST(Tactic, PadsChannelsUntilWeightsAbsorbEverySelection) {
   const auto file = builtin_rule_file();
   ASSERT_TRUE(file.has_value()) << file.error().message;
   const Graph graph = parsed(odd_network());
+  // Without preferences of a device, every block gives a graph of its own.
   const auto out = run_tactic(graph, builtin_tactic(*file, "pad-channels"), file->rules);
-  ASSERT_EQ(out.size(), 1U);
-  EXPECT_TRUE(verify_graph(out[0].graph).has_value());
-  EXPECT_EQ(count_of(out[0].graph, "Gather"), 0U) << print_graph(out[0].graph);
-  EXPECT_EQ(run_time_ops(out[0].graph), run_time_ops(graph));
-  for (const Node& node : out[0].graph.nodes()) {
-    if (node.op->name != "Conv") continue;
-    EXPECT_TRUE((*out[0].graph.type(node.result()).shape)[1].is(16));
+  ASSERT_EQ(out.size(), 2U);
+  const std::vector<std::pair<int64_t, std::set<int64_t>>> channels{{8, {8, 16}}, {16, {16}}};
+  for (size_t i = 0; i < 2; ++i) {
+    EXPECT_TRUE(verify_graph(out[i].graph).has_value());
+    EXPECT_EQ(count_of(out[i].graph, "Gather"), 0U) << print_graph(out[i].graph);
+    EXPECT_EQ(run_time_ops(out[i].graph), run_time_ops(graph));
+    EXPECT_EQ(channels_of(out[i].graph), channels[i].second);
+    expect_same_meaning(graph, out[i].graph);
+    const auto rules = prefer_blocks(file->rules, std::vector{channels[i].first});
+    const auto preferred = run_tactic(graph, builtin_tactic(*file, "pad-channels"), rules);
+    ASSERT_EQ(preferred.size(), 1U);
+    EXPECT_EQ(preferred[0].graph.hash(), out[i].graph.hash());
   }
-  expect_same_meaning(graph, out[0].graph);
 }
 
 TEST(Tactic, MergesGroupsTogetherWithPaddedChannels) {
@@ -84,13 +107,33 @@ TEST(Tactic, MergesGroupsTogetherWithPaddedChannels) {
     c = Conv(b, w3) {strides=[1,1], dilations=[1,1], pads=[0,0,0,0]}
     return c)");
   const auto out = run_tactic(graph, builtin_tactic(*file, "pad-channels"), file->rules);
-  ASSERT_EQ(out.size(), 1U);
+  ASSERT_EQ(out.size(), 1U) << "all channels fill blocks of 8";
   EXPECT_EQ(count_of(out[0].graph, "Gather"), 0U);
-  std::vector<int64_t> groups;
-  for (const Node& node : out[0].graph.nodes())
-    if (node.op->name == "Conv") groups.push_back(node.attrs.integer("group"));
-  EXPECT_EQ(groups, (std::vector<int64_t>{1, 2, 1}));
+  EXPECT_EQ(groups_of(out[0].graph), (std::vector<int64_t>{1, 2, 1}));
   expect_same_meaning(graph, out[0].graph);
+}
+
+TEST(Tactic, MergesGroupsToTheBlocksThatItsSeedsHaveChosen) {
+  const auto file = builtin_rule_file();
+  ASSERT_TRUE(file.has_value()) << file.error().message;
+  // Input: 3 groups of 4 channels between convolutions of 12. Result: 2 groups of 8 between convolutions of 16, or one.
+  const Graph graph = parsed(R"(
+    input x: f32[1,3,4,4]
+    w1 = f32[12,3,1,1]{seed 1}
+    w2 = f32[12,4,3,3]{seed 2}
+    w3 = f32[16,12,1,1]{seed 3}
+    a = Conv(x, w1) {strides=[1,1], dilations=[1,1], pads=[0,0,0,0]}
+    b = Conv(a, w2) {group=3, strides=[1,1], dilations=[1,1], pads=[1,1,1,1]}
+    c = Conv(b, w3) {strides=[1,1], dilations=[1,1], pads=[0,0,0,0]}
+    return c)");
+  const auto out = run_tactic(graph, builtin_tactic(*file, "pad-channels"), file->rules);
+  ASSERT_EQ(out.size(), 2U);
+  EXPECT_EQ(groups_of(out[0].graph), (std::vector<int64_t>{1, 2, 1}));
+  EXPECT_EQ(groups_of(out[1].graph), (std::vector<int64_t>{1, 1, 1}));
+  for (const TacticResult& result : out) {
+    EXPECT_EQ(count_of(result.graph, "Gather"), 0U) << print_graph(result.graph);
+    expect_same_meaning(graph, result.graph);
+  }
 }
 
 TEST(Tactic, RewritesFactorizedReductions) {
@@ -113,7 +156,8 @@ TEST(Tactic, RewritesFactorizedReductions) {
     j = Concat(c, d) {axis=1}
     y = BatchNormalization(j, s, b, m, v) {epsilon=0}
     return y)");
-  const auto out = run_tactic(graph, builtin_tactic(*file, "pad-channels"), file->rules);
+  const auto rules_for_16 = prefer_blocks(file->rules, std::vector<int64_t>{16});
+  const auto out = run_tactic(graph, builtin_tactic(*file, "pad-channels"), rules_for_16);
   ASSERT_EQ(out.size(), 1U);
   for (const char* gone : {"AveragePool", "Pad", "Slice", "Concat", "BatchNormalization"})
     EXPECT_EQ(count_of(out[0].graph, gone), 0U) << gone;
@@ -124,7 +168,7 @@ TEST(Tactic, RewritesFactorizedReductions) {
   EXPECT_EQ(rules[1], "select-moved-pixels");
 }
 
-TEST(Tactic, WidensGroupsToSixteenChannelsLayerByLayer) {
+TEST(Tactic, WidensGroupsToBlocksLayerByLayer) {
   const auto file = builtin_rule_file();
   ASSERT_TRUE(file.has_value()) << file.error().message;
   const Graph graph = parsed(R"(
@@ -138,15 +182,21 @@ TEST(Tactic, WidensGroupsToSixteenChannelsLayerByLayer) {
     c = Conv(b, w3) {group=4, strides=[1,1], dilations=[1,1], pads=[0,0,0,0]}
     d = Conv(c, w4) {group=64, strides=[1,1], dilations=[1,1], pads=[0,0,0,0]}
     return d)");
-  const auto out = run_tactic(graph, builtin_tactic(*file, "widen-groups"), file->rules);
-  ASSERT_EQ(out.size(), 2U);  // seeds that merge 4 groups, or 2: both give the same result
-  for (const TacticResult& result : out) {
-    std::vector<int64_t> groups;
-    for (const Node& node : result.graph.nodes())
-      if (node.op->name == "Conv") groups.push_back(node.attrs.integer("group"));
-    EXPECT_EQ(groups, (std::vector<int64_t>{4, 4, 4, 64}));
+  const auto widened = [&](int64_t block) {
+    const auto rules = prefer_blocks(file->rules, {&block, 1});
+    return run_tactic(graph, builtin_tactic(*file, "widen-groups"), rules);
+  };
+  const auto to_16 = widened(16);
+  ASSERT_EQ(to_16.size(), 2U);  // seeds that merge 4 groups, or 2: both give the same result
+  for (const TacticResult& result : to_16) {
+    EXPECT_EQ(groups_of(result.graph), (std::vector<int64_t>{4, 4, 4, 64}));
     expect_same_meaning(graph, result.graph);
   }
+  const auto to_8 = widened(8);
+  ASSERT_EQ(to_8.size(), 1U);
+  EXPECT_EQ(groups_of(to_8[0].graph), (std::vector<int64_t>{8, 8, 4, 64}));
+  expect_same_meaning(graph, to_8[0].graph);
+  EXPECT_EQ(run_tactic(graph, builtin_tactic(*file, "widen-groups"), file->rules).size(), 3U);
 }
 
 TEST(Tactic, SharesRelusAndTakesDoublingsIntoWeights) {
