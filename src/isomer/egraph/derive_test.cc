@@ -144,6 +144,24 @@ TEST(Derive, AttributesThatMatchingLeavesOpenAreSolvedFor) {
   EXPECT_EQ(question.chain(), "softmax'");
 }
 
+TEST(Derive, OfBlocksThatNothingDeterminesTheFirstIsTaken) {
+  const auto chain = [](const std::string& end, int64_t block) {
+    const std::string rules =
+        "rule cut (Relu (Relu ?x)) choose block ?m in [8, 16]\n"
+        "  => (Slice axes=[0] starts=[0] ends=[" +
+        end + "] steps=[1] (Relu ?x))";
+    const Question question(rules, "input x: f64[4]\n a = Relu(x)\n b = Relu(a)\n return b",
+                            fmt::format("input x: f64[4]\n a = Relu(x)\n"
+                                        " b = Slice(a) {{axes=[0], starts=[0], ends=[{}], steps=[1]}}\n return b",
+                                        block));
+    return question.derived() ? question.chain() : "none";
+  };
+  EXPECT_NE(chain("?m", 8), "none");
+  EXPECT_NE(chain("?m", 16), "none") << "the term determines it";
+  EXPECT_EQ(chain("?m * ?m", 64), "cut");
+  EXPECT_EQ(chain("?m * ?m", 256), "none");
+}
+
 TEST(Derive, LiteralsAreScalarsWhereARuleMakesThem) {
   const std::string rules = "rule twice (Add ?x ?x) => (Mul ?x 2.0) where real(?x)";
   const std::string input = "input x: f64[2,3]\n ";

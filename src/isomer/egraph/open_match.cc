@@ -95,6 +95,8 @@ void OpenMatch::choose(Binding binding, size_t i, const Visit& visit) {
     Binding chosen = binding;
     if (solved == nullptr) chosen.attrs.emplace_back(choice.name, value);
     choose(std::move(chosen), i + 1, visit);
+    // The same terms with every block would only fill the graph.
+    if (choice.block && solved == nullptr) break;
   }
 }
 
