@@ -67,9 +67,9 @@ def whole_us(benches: list[dict]) -> float:
 
 
 def rounds_of(model: pathlib.Path, args: argparse.Namespace, folder: pathlib.Path) -> list[tuple[dict, list[dict]]]:
-    """As many rounds as were asked for; then up to `most_rounds`, two at a time, until they agree but for the extremes."""
+    """As many rounds as were asked for; then up to `max_rounds`, two at a time, until they agree but for the extremes."""
     rounds = []
-    while len(rounds) < args.most_rounds:
+    while len(rounds) < args.max_rounds:
         rounds.append(round_of(model, args, folder / f"{len(rounds)}.db"))
         done = len(rounds) - args.rounds
         kept = sorted(map(ratio_of, rounds))[max(done, 0) // 2 : len(rounds) - max(done, 0) // 2]
@@ -133,7 +133,7 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--seconds", type=float, default=1.5)
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--most-rounds", type=int, default=9)
+    parser.add_argument("--max-rounds", type=int, default=9)
     args = parser.parse_args()
     listed = subprocess.run([ISOMER, "models"], check=True, capture_output=True, text=True).stdout.splitlines()[1:]
     names = [line.split()[0] for line in listed] if args.models == "all" else args.models.split(",")

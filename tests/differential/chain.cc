@@ -35,12 +35,12 @@ std::optional<Step> step(const Graph& graph, std::vector<const Rule*> rules, Rng
 
 }  // namespace
 
-std::vector<Step> rewrite(const RandomGraph& from, const std::vector<Rule>& rules, size_t most, uint64_t seed) {
+std::vector<Step> rewrite(const RandomGraph& from, const std::vector<Rule>& rules, size_t max_steps, uint64_t seed) {
   Rng rng(seed);
   std::vector<const Rule*> all;
   for (const Rule& rule : rules) all.push_back(&rule);
   std::vector<Step> steps;
-  while (steps.size() < most) {
+  while (steps.size() < max_steps) {
     const Graph& graph = steps.empty() ? from.graph : steps.back().graph;
     if (graph.nodes().size() > kMaxNodes) break;
     std::optional<Step> next;

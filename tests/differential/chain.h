@@ -10,8 +10,8 @@ struct Step {
   Graph graph;  ///< that it led to
 };
 
-/// Up to `most` matches of the rules, applied one after the other. Every other one is of a rule whose source was
+/// Up to `max_steps` matches of the rules, applied one after the other. Every other one is of a rule whose source was
 /// planted, where one matches.
-std::vector<Step> rewrite(const RandomGraph& from, const std::vector<Rule>& rules, size_t most, uint64_t seed);
+std::vector<Step> rewrite(const RandomGraph& from, const std::vector<Rule>& rules, size_t max_steps, uint64_t seed);
 
 }  // namespace isomer::differential

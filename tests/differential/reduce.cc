@@ -8,7 +8,7 @@
 namespace isomer::differential {
 namespace {
 
-/// The graph with these outputs alone, and with an input in place of the node `cut`.
+/// The graph with only these outputs, and with an input in place of the node `cut`.
 Result<Graph> part_of(const Graph& graph, const std::vector<ValueId>& outputs, NodeId cut = -1) {
   std::vector<bool> needed(graph.num_values(), false);
   for (const ValueId output : outputs) needed[output] = true;

@@ -29,10 +29,10 @@ PairComparison compare(const Graph& before, const Graph& after) {
   return compare_graphs(before, after);
 }
 
-/// Whether the target may have a constant that is no dyadic number: 1 / 9 in a pooling kernel.
+/// Whether the target may have a constant that is not a dyadic number: 1 / 9 in a pooling kernel.
 bool has_rounded_constants(const Rule& rule) { return rule.name == "average-pool-as-convolution"; }
 
-/// Messages that differ in names and numbers alone count as one.
+/// Messages that differ only in names and numbers count as one.
 std::string kind_of(const std::string& message) {
   std::string out = message;
   std::ranges::replace(out, '\n', ' ');

@@ -75,14 +75,14 @@ double difference(const Tensor& got, const Tensor& expected) {
   if (expected.dtype() != DType::Double) return got == expected ? 0 : INFINITY;
   const Tensor reals = to_double(got);
   if (reals.type() != expected.type()) return INFINITY;
-  double most = 0;
+  double max = 0;
   for (size_t i = 0; i < expected.data<double>().size(); ++i) {
     const double x = reals.data<double>()[i];
     const double e = expected.data<double>()[i];
     if (!comparable(e)) continue;
-    most = std::max(most, std::isnan(x) ? INFINITY : std::abs(x - e));
+    max = std::max(max, std::isnan(x) ? INFINITY : std::abs(x - e));
   }
-  return most;
+  return max;
 }
 
 double largest(const Tensor& tensor) {

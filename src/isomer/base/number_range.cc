@@ -3,22 +3,22 @@
 namespace isomer {
 
 std::string NumberRange::str() const {
-  if (open) return fmt::format("a finite number above {:g}", least);
-  if (most == std::numeric_limits<double>::max()) return fmt::format("a finite number of at least {:g}", least);
-  return fmt::format("a number from {:g} to {:g}", least, most);
+  if (open) return fmt::format("a finite number above {:g}", min);
+  if (max == std::numeric_limits<double>::max()) return fmt::format("a finite number of at least {:g}", min);
+  return fmt::format("a number from {:g} to {:g}", min, max);
 }
 
 Status NumberRange::check(double value) const {
   // Written so that NaN fails.
-  const bool inside = value <= most && (open ? value > least : value >= least);
+  const bool inside = value <= max && (open ? value > min : value >= min);
   if (!inside) return fail("must be {}", str());
   return {};
 }
 
-std::string IntegerRange::str() const { return fmt::format("an integer from {} to {}", least, most); }
+std::string IntegerRange::str() const { return fmt::format("an integer from {} to {}", min, max); }
 
 Status IntegerRange::check(int64_t value) const {
-  if (value < least || value > most) return fail("must be {}", str());
+  if (value < min || value > max) return fail("must be {}", str());
   return {};
 }
 

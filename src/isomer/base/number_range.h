@@ -11,9 +11,9 @@ namespace isomer {
 
 /// The finite numbers between two bounds. NaN and infinity are never valid.
 struct NumberRange {
-  double least;
-  double most = std::numeric_limits<double>::max();
-  bool open = false;  ///< excludes `least` itself
+  double min;
+  double max = std::numeric_limits<double>::max();
+  bool open = false;  ///< excludes `min` itself
 
   /// The range in words: "a number from 0 to 3600", "a finite number of at least 1", "a finite number above 0".
   std::string str() const;
@@ -23,8 +23,8 @@ struct NumberRange {
 
 /// The integers between two bounds, inclusive.
 struct IntegerRange {
-  int64_t least;
-  int64_t most = INT64_MAX;
+  int64_t min;
+  int64_t max = INT64_MAX;
 
   /// The range in words: "an integer from 1 to 1024".
   std::string str() const;

@@ -38,7 +38,7 @@ using Arguments = std::span<const Value>;
 using Function = Result<Value> (*)(Arguments);
 
 /// Maximum length of a list of channels.
-constexpr int64_t kLongest = 1 << 16;
+constexpr int64_t kMaxLength = 1 << 16;
 
 Dim size_of(const Dims& items) { return Dim(static_cast<int64_t>(items.size())); }
 
@@ -51,9 +51,9 @@ Result<size_t> place(const Value& index, size_t size) {
   return static_cast<size_t>(at);
 }
 
-Result<int64_t> count(const Value& value, int64_t most) {
+Result<int64_t> count(const Value& value, int64_t max) {
   ISOMER_TRY(const int64_t n, known_integer(value));
-  if (n < 0 || n > most) return fail("{} is not in 0..{}", n, most);
+  if (n < 0 || n > max) return fail("{} is not in 0..{}", n, max);
   return n;
 }
 
@@ -232,13 +232,13 @@ Result<Value> drop(Arguments a) {
 
 Result<Value> repeat(Arguments a) {
   ISOMER_TRY(const Dim item, integer(a[0]));
-  ISOMER_TRY(const int64_t n, count(a[1], kLongest));
+  ISOMER_TRY(const int64_t n, count(a[1], kMaxLength));
   return Dims(static_cast<size_t>(n), item);
 }
 
 Result<Value> range(Arguments a) {
   ISOMER_TRY(const int64_t n, known_integer(a[0]));
-  if (n > kLongest) return fail("a range of {} is too long", n);
+  if (n > kMaxLength) return fail("a range of {} is too long", n);
   Dims out;
   for (int64_t i = 0; i < n; ++i) out.emplace_back(i);
   return out;
@@ -300,7 +300,7 @@ Result<Value> index(Arguments a) {
 /// Returns, for each of 0..n-1, its first position in the list, or the list's length.
 Result<Value> places(Arguments a) {
   ISOMER_TRY(const Dims items, list(a[0]));
-  ISOMER_TRY(const int64_t n, count(a[1], kLongest));
+  ISOMER_TRY(const int64_t n, count(a[1], kMaxLength));
   for (const Dim& item : items) ISOMER_CHECK(count(item, n - 1).map([](int64_t) {}));
   Dims out;
   for (int64_t wanted = 0; wanted < n; ++wanted) {
@@ -365,7 +365,7 @@ Result<Value> around(Arguments a) {
 
 /// Returns the axis counted from the front.
 Result<Value> normal(Arguments a) {
-  ISOMER_TRY(const int64_t rank, count(a[1], kLongest));
+  ISOMER_TRY(const int64_t rank, count(a[1], kMaxLength));
   ISOMER_TRY(const size_t at, place(a[0], static_cast<size_t>(rank)));
   return Dim(static_cast<int64_t>(at));
 }

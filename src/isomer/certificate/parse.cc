@@ -8,7 +8,7 @@ namespace isomer::replay {
 namespace {
 
 /// Maximum nesting of parts; no search nests them.
-constexpr int kDeepest = 8;
+constexpr int kMaxDepth = 8;
 
 class Lines {
  public:
@@ -173,9 +173,9 @@ class CertificateParser {
     return out;
   }
 
-  // NOLINTNEXTLINE(misc-no-recursion): kDeepest bounds it
+  // NOLINTNEXTLINE(misc-no-recursion): kMaxDepth bounds it
   Result<std::vector<Move>> moves(int depth) {
-    if (depth > kDeepest) return lines_.error("parts within parts within parts");
+    if (depth > kMaxDepth) return lines_.error("parts within parts within parts");
     std::vector<Move> out;
     while (lines_.next_is("step")) {
       std::string_view line = lines_.take();

@@ -44,7 +44,7 @@ struct Pool {
   InstanceBounds bounds;
   size_t draws;  // 0: no random part
   size_t steps;
-  size_t most;  // of one draw
+  size_t max;  // of one draw
 };
 
 std::vector<Pool> pools() {
@@ -84,7 +84,7 @@ void add_candidates(const Rule& rule, DType element, const Pool& pool, bool appl
       for_each_instance(rule, bounds, pool.steps, [&](const Instance& instance) {
         if (applies && !applied(rule, instance)) return true;
         out.push_back({instance, shown_by(instance)});
-        return ++found < pool.most;
+        return ++found < pool.max;
       });
     }
 }
@@ -97,12 +97,12 @@ size_t best(const std::vector<Candidate>& all, const Features& covered) {
         std::ranges::count_if(candidate.shows, [&](const std::string& feature) { return !covered.contains(feature); }));
   };
   size_t best = 0;
-  std::pair<size_t, size_t> most{0, 0};
+  std::pair<size_t, size_t> max{0, 0};
   for (size_t i = 0; i < all.size(); ++i) {
     const std::pair<size_t, size_t> shows{news(all[i]), all[i].shows.size()};
-    if (i == 0 || shows > most) {
+    if (i == 0 || shows > max) {
       best = i;
-      most = shows;
+      max = shows;
     }
   }
   return best;

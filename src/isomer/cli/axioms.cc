@@ -89,10 +89,10 @@ void add_rules_axioms(CLI::App& rules, int& exit_code) {
   command->add_flag("--check", options->check,
                     "Compare the formulas with the reference kernels, exactly, on small shapes");
   command->add_option("--instances", options->instances, "Maximum number of instances of one pattern and rank")
-      ->check(in_range(IntegerRange{.least = 1}))
+      ->check(in_range(IntegerRange{.min = 1}))
       ->capture_default_str();
   command->add_option("--threads", options->threads, "Number of threads")
-      ->check(in_range(IntegerRange{.least = 1, .most = 256}))
+      ->check(in_range(IntegerRange{.min = 1, .max = 256}))
       ->capture_default_str();
   add_json(*command, options->json);
   command->footer(

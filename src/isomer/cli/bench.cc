@@ -162,12 +162,12 @@ void add_bench(CLI::App& app, int& exit_code) {
       ->required()
       ->expected(1, 2);
   command->add_option("--runs", options->runs, "Runs of each model; else as many as --seconds allows")
-      ->check(in_range(IntegerRange{.least = 1, .most = 1000000}));
+      ->check(in_range(IntegerRange{.min = 1, .max = 1000000}));
   command->add_option("--seconds", options->timing.seconds, "Seconds to measure (at least 10 and at most 1000 runs)")
-      ->check(in_range(NumberRange{.least = 0, .most = 3600}))
+      ->check(in_range(NumberRange{.min = 0, .max = 3600}))
       ->capture_default_str();
   command->add_option("--warmup", options->timing.warmup, "Runs of each model before the measurement")
-      ->check(in_range(IntegerRange{.least = 0, .most = 1000}))
+      ->check(in_range(IntegerRange{.min = 0, .max = 1000}))
       ->capture_default_str();
   add_trace(*command, options->files, options->trace_file,
             "Write a Chrome trace of one run of each model to this file (onednn)");

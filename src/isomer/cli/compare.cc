@@ -208,12 +208,12 @@ void add_compare(CLI::App& app, int& exit_code) {
   options->files.reads(*command, "a", options->a, "ONNX file with the expected outputs")->required();
   options->files.reads(*command, "b", options->b, "ONNX file to compare with the first")->required();
   command->add_option("--inputs", options->inputs, "Number of sets of random inputs")
-      ->check(in_range(IntegerRange{.least = 1, .most = 1000000}))
+      ->check(in_range(IntegerRange{.min = 1, .max = 1000000}))
       ->capture_default_str();
   command
       ->add_option("--tolerance", options->tolerance_given,
                    "Maximum difference, relative to an output's largest element; by default 1e-4, in bf16 0.0156")
-      ->check(in_range(NumberRange{.least = 0}));
+      ->check(in_range(NumberRange{.min = 0}));
   options->engine.add_to(*command, options->files);
   options->random.add_to(*command);
   add_json(*command, options->json);

@@ -128,20 +128,20 @@ void add_rules_derive(CLI::App& rules, int& exit_code) {
   command->files.reads(*sub, "--rules", command->rules, "Rule files instead of the built-in rules");
   DeriveLimits& limits = command->options.limits;
   sub->add_option("--max-nodes", limits.nodes, "Maximum number of nodes of the e-graph")
-      ->check(in_range(IntegerRange{.least = 1, .most = 1'000'000}))
+      ->check(in_range(IntegerRange{.min = 1, .max = 1'000'000}))
       ->capture_default_str();
   sub->add_option("--max-rounds", limits.rounds, "Maximum number of rounds of saturation")
-      ->check(in_range(IntegerRange{.least = 0, .most = 1000}))
+      ->check(in_range(IntegerRange{.min = 0, .max = 1000}))
       ->capture_default_str();
   sub->add_option("--time-limit", limits.seconds, "Seconds for each instance; 0: none")
       ->check(in_range(kTimeBudget))
       ->capture_default_str();
   sub->add_flag("--all-weights", limits.all_weights, "Treat the condition weight(...) of rules as true for all values");
   sub->add_option("--instances", command->options.instances, "Number of instances at which an equality must follow")
-      ->check(in_range(IntegerRange{.least = 1, .most = 100}))
+      ->check(in_range(IntegerRange{.min = 1, .max = 100}))
       ->capture_default_str();
   sub->add_option("--threads", command->threads, "Number of threads")
-      ->check(in_range(IntegerRange{.least = 1, .most = 256}))
+      ->check(in_range(IntegerRange{.min = 1, .max = 256}))
       ->capture_default_str();
   add_json(*sub, command->json);
   sub->footer(

@@ -180,14 +180,14 @@ void add_diff(CLI::App& app, int& exit_code) {
   options->files.reads(*command, "a", options->a, "ONNX file: before")->required();
   options->files.reads(*command, "b", options->b, "ONNX file: after")->required();
   command->add_option("--limit", options->limit, "Maximum number of changed nodes to list")
-      ->check(in_range(IntegerRange{.least = 0}))
+      ->check(in_range(IntegerRange{.min = 0}))
       ->capture_default_str();
   options->files.writes(*command, "--dot", options->dot,
                         "Write both graphs, with the changes marked, as a Graphviz file");
   command
       ->add_option("--hops", options->picture.hops,
                    "In the picture: maximum distance of unchanged nodes from a changed one")
-      ->check(in_range(IntegerRange{.least = 0, .most = 1000000}))
+      ->check(in_range(IntegerRange{.min = 0, .max = 1000000}))
       ->capture_default_str();
   command->add_flag("--all", options->picture.all, "In the picture: show all nodes");
   add_json(*command, options->json);

@@ -157,14 +157,14 @@ void add_rules_generate(CLI::App& rules, int& exit_code) {
   command
       ->add_option("--max-operators", options->max_operators,
                    "Maximum number of operators of a graph (default: that of each universe)")
-      ->check(in_range(IntegerRange{.least = 1, .most = 5}));
+      ->check(in_range(IntegerRange{.min = 1, .max = 5}));
   command->add_option("--passes", options->passes, "Passes over the largest graphs; more passes take less memory")
-      ->check(in_range(IntegerRange{.least = 1, .most = 4096}))
+      ->check(in_range(IntegerRange{.min = 1, .max = 4096}))
       ->capture_default_str();
   options->files.updates(*command, "--checkpoint", options->checkpoint,
                          "Keep finished passes in this file; a later run continues after them");
   command->add_option("--threads", options->threads, "Number of threads")
-      ->check(in_range(IntegerRange{.least = 1, .most = 256}))
+      ->check(in_range(IntegerRange{.min = 1, .max = 256}))
       ->capture_default_str();
   options->files.writes(*command, "-o,--output", options->output,
                         "Write the rules that follow from the equalities to a rule file");

@@ -139,7 +139,7 @@ void print_report(const Model& model, const std::vector<OpRow>& rows, const Grap
   for (const OpRow& row : rows) {
     count += row.count;
     table.row({row.name, grouped(row.count), metric(row.work.flops), byte_str(row.work.bytes),
-               row.folded == 0 ? "" : fmt::format("{} of constants alone", row.folded)});
+               row.folded == 0 ? "" : fmt::format("{} of constants only", row.folded)});
   }
   table.row({"total", grouped(count), metric(work.run.flops), byte_str(work.run.bytes)});
   fmt::print("{}\nparameters {} ({}), peak activations {} node by node, opset {}\n", table.str(),

@@ -73,10 +73,10 @@ void add_models(CLI::App& app, int& exit_code) {
   command->add_option("name", options->name, "The network to write; without a name, all are listed");
   options->files.writes(*command, "-o,--output", options->output, "ONNX file to write");
   command->add_option("--batch", options->batch, "Batch size")
-      ->check(in_range(IntegerRange{.least = 1, .most = kMaxBatch}))
+      ->check(in_range(IntegerRange{.min = 1, .max = kMaxBatch}))
       ->capture_default_str();
   command->add_option("--seed", options->seed, "Seed of the weights")
-      ->check(in_range(IntegerRange{.least = 0}))
+      ->check(in_range(IntegerRange{.min = 0}))
       ->capture_default_str();
   add_json(*command, options->json);
   command->footer("Example: isomer models squeezenet -o squeezenet.onnx --batch 4");

@@ -224,7 +224,7 @@ void add_rules(CLI::App& app, int& exit_code) {
   options->files.updates(*verified, "--write", options->write,
                          "Write the verdicts into this lock file; lines of other rules are kept");
   verified->add_option("--threads", options->threads, "Number of threads")
-      ->check(in_range(IntegerRange{.least = 1, .most = 256}))
+      ->check(in_range(IntegerRange{.min = 1, .max = 256}))
       ->capture_default_str();
   verified->callback(
       [options, &exit_code] { exit_code = finish(options->files, [&](FileUses&) { return verify(*options); }); });

@@ -32,15 +32,15 @@ CLI::Validator validator(Range range, const std::string& brief) {
 }  // namespace
 
 CLI::Validator in_range(NumberRange range) {
-  const bool bounded = range.most != NumberRange{.least = 0}.most;
-  return validator<double>(range, bounded ? fmt::format("{:g} to {:g}", range.least, range.most)
-                                          : fmt::format("{} {:g}", range.open ? ">" : ">=", range.least));
+  const bool bounded = range.max != NumberRange{.min = 0}.max;
+  return validator<double>(range, bounded ? fmt::format("{:g} to {:g}", range.min, range.max)
+                                          : fmt::format("{} {:g}", range.open ? ">" : ">=", range.min));
 }
 
 CLI::Validator in_range(IntegerRange range) {
-  const bool bounded = range.most != IntegerRange{.least = 0}.most;
-  return validator<int64_t>(
-      range, bounded ? fmt::format("{} to {}", range.least, range.most) : fmt::format(">= {}", range.least));
+  const bool bounded = range.max != IntegerRange{.min = 0}.max;
+  return validator<int64_t>(range,
+                            bounded ? fmt::format("{} to {}", range.min, range.max) : fmt::format(">= {}", range.min));
 }
 
 }  // namespace isomer

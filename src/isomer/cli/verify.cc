@@ -204,7 +204,7 @@ void add_verify(CLI::App& app, int& exit_code) {
   options->files.reads(*command, "--lock", options->lock,
                        "Lock file with verdicts of your own rules, written by `isomer rules verify --write`");
   command->add_option("--inputs", options->inputs, "Number of random inputs on which both models run; 0: none")
-      ->check(in_range(IntegerRange{.least = 0, .most = 1000000}))
+      ->check(in_range(IntegerRange{.min = 0, .max = 1000000}))
       ->capture_default_str();
   options->engine.add_to(*command, options->files);
   command->get_option("--engine")

@@ -7,12 +7,12 @@
 namespace isomer {
 
 Status check(const RooflineOptions& options) {
-  constexpr NumberRange kPositive{.least = 0, .open = true};
+  constexpr NumberRange kPositive{.min = 0, .open = true};
   if (const Status fits = kPositive.check(options.flops_per_second); !fits)
     return fail_in(fmt::format("peak of {} FLOP/s", options.flops_per_second), fits.error());
   if (const Status fits = kPositive.check(options.bytes_per_second); !fits)
     return fail_in(fmt::format("bandwidth of {} bytes/s", options.bytes_per_second), fits.error());
-  if (const Status fits = NumberRange{.least = 0}.check(options.kernel_overhead_us); !fits)
+  if (const Status fits = NumberRange{.min = 0}.check(options.kernel_overhead_us); !fits)
     return fail_in(fmt::format("overhead of {} us per kernel", options.kernel_overhead_us), fits.error());
   return {};
 }

@@ -123,7 +123,7 @@ TEST(Generalize, TakesWhatTheCheckerConfirms) {
   ASSERT_TRUE(general.has_value());
   EXPECT_EQ(general->verdict.verdict, Verdict::Tested);
   EXPECT_EQ(print_term(general->rule.targets[0]), "(Relu (MaxPool ..maxpool kernel_shape=[3, 3] ?x))")
-      << "the maximum of a smaller window may be that of pads alone";
+      << "the maximum of a smaller window may be that of pads only";
   EXPECT_TRUE(general->rule.conditions.empty()) << "the window says the rank: " << print_rule(general->rule);
 }
 

@@ -112,7 +112,7 @@ class LineParser {
 
   Status explore() {
     ISOMER_TRY(const int64_t size, scan_.integer());
-    if (size < 1 || size > kLargest) return fail("graphs have 1 to {} operators", kLargest);
+    if (size < 1 || size > kMaxExplored) return fail("graphs have 1 to {} operators", kMaxExplored);
     universe_.explore = static_cast<size_t>(size);
     return {};
   }
@@ -248,7 +248,7 @@ class LineParser {
     return {};
   }
 
-  static constexpr int64_t kLargest = 5;
+  static constexpr int64_t kMaxExplored = 5;
   Scanner scan_;
   Universe& universe_;
 };

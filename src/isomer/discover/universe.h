@@ -74,7 +74,7 @@ std::optional<PartId> part_taken(const Universe& universe, const Term& term);
 ///     operator kernel: (TERM), bias: (TERM)                 an operator whose result is a bundle
 /// `#` starts a comment. Fails with the number of the line that is not understood.
 ///
-/// Variants of a universe differ in the sizes alone, so that an equality found in one can be tried in the others.
+/// Variants of a universe differ only in the sizes, so that an equality found in one can be tried in the others.
 Result<Universe> parse_universe(std::string_view text, size_t variant = 0);
 /// Returns the number of sizes in the `let` lines; 1 if there are none. Fails if the lines have different numbers of
 /// sizes.

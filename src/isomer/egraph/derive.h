@@ -1,5 +1,5 @@
 #pragma once
-// Decides whether two graphs are equal by rules alone, and returns the chain of rules that shows it.
+// Decides whether two graphs are equal by rules only, and returns the chain of rules that shows it.
 
 #include <map>
 

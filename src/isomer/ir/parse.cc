@@ -69,9 +69,9 @@ class GraphParser {
   /// Rounds as the hardware does: numbers that are too large become infinite.
   template <class T>
   static T to_float(double value) {
-    constexpr double kLargest = std::numeric_limits<T>::max();
+    constexpr double kMaxFinite = std::numeric_limits<T>::max();
     const bool finite = std::isfinite(value);
-    if (finite && std::abs(value) > kLargest) return static_cast<T>(std::copysign(HUGE_VAL, value));
+    if (finite && std::abs(value) > kMaxFinite) return static_cast<T>(std::copysign(HUGE_VAL, value));
     return static_cast<T>(value);
   }
 

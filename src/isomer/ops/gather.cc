@@ -134,8 +134,8 @@ Result<size_t> coordinate_length(const OpView& view, size_t batch_dims) {
 Result<std::vector<TensorType>> infer_gather_nd(const OpView& view) {
   ISOMER_CHECK(want_indices(view, 1));
   const int64_t batch = view.attrs.integer("batch_dims");
-  const size_t least = std::min(view.rank(0), view.rank(1));
-  if (batch < 0 || static_cast<size_t>(batch) >= std::max<size_t>(least, 1))
+  const size_t min_rank = std::min(view.rank(0), view.rank(1));
+  if (batch < 0 || static_cast<size_t>(batch) >= std::max<size_t>(min_rank, 1))
     return fail("GatherND of {} has {} batch axes", view.type(0).str(), batch);
   const auto batch_dims = static_cast<size_t>(batch);
   ISOMER_TRY(const size_t length, coordinate_length(view, batch_dims));

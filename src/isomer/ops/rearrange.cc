@@ -90,8 +90,8 @@ struct Columns {
   std::vector<int64_t> steps;  // positions of the block along each axis
 };
 
-bool sane(const Ints& values, int64_t least) {
-  return std::all_of(values.begin(), values.end(), [&](int64_t v) { return v >= least && v <= INT32_MAX; });
+bool sane(const Ints& values, int64_t min) {
+  return std::all_of(values.begin(), values.end(), [&](int64_t v) { return v >= min && v <= INT32_MAX; });
 }
 
 Result<Columns> columns_of(const Attrs& attrs) {

@@ -3,12 +3,12 @@
 namespace isomer {
 namespace {
 
-/// An attribute with `length` integers, each at least `least`; all equal `least` if the attribute is absent or empty.
-std::vector<Dim> list_of(Axiom& axiom, const std::string& name, size_t length, int64_t least) {
-  if (!axiom.has(name) || axiom.integers(name).empty()) return std::vector<Dim>(length, Dim(least));
+/// An attribute with `length` integers, each at least `min`; all equal `min` if the attribute is absent or empty.
+std::vector<Dim> list_of(Axiom& axiom, const std::string& name, size_t length, int64_t min) {
+  if (!axiom.has(name) || axiom.integers(name).empty()) return std::vector<Dim>(length, Dim(min));
   const std::vector<Dim>& list = axiom.integers(name);
   axiom.require(list.size() == length);
-  for (const Dim& entry : list) axiom.scope.assume(at_most(least, entry));
+  for (const Dim& entry : list) axiom.scope.assume(at_most(min, entry));
   return list;
 }
 
@@ -19,8 +19,8 @@ Dim window_count(Scope& scope, const SymbolicWindow& window, size_t axis, bool c
   const Dim room = front + window.end[axis] - (window.kernel[axis] - 1) * window.dilations[axis] - 1;
   if (!ceil) return scope.quotient(room, stride) + 1;
   const Dim wanted = scope.quotient(room + stride - 1, stride) + 1;
-  const Dim most = scope.quotient(front + stride - 1, stride);
-  return scope.decide(at_most(wanted, most)) ? wanted : most;
+  const Dim max = scope.quotient(front + stride - 1, stride);
+  return scope.decide(at_most(wanted, max)) ? wanted : max;
 }
 
 }  // namespace

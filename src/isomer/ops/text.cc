@@ -48,17 +48,17 @@ Result<std::vector<TensorType>> infer_string_split(const OpView& view) {
   return std::vector<TensorType>{unknown_shape(DType::String), unknown_shape(DType::Int64)};
 }
 
-/// The parts of `text` between delimiters, of which the first `most` are used. An empty delimiter means any white
+/// The parts of `text` between delimiters, of which the first `max_parts` are used. An empty delimiter means any white
 /// space, without empty parts.
-std::vector<std::string> split_text(std::string_view text, std::string_view delimiter, size_t most) {
+std::vector<std::string> split_text(std::string_view text, std::string_view delimiter, size_t max_parts) {
   constexpr std::string_view kBlank = " \t\n\r\f\v";
   const bool blank = delimiter.empty();
   std::vector<std::string> parts;
   while (true) {
     if (blank) text.remove_prefix(std::min(text.find_first_not_of(kBlank), text.size()));
     if (text.empty()) break;
-    const size_t at =
-        parts.size() == most ? std::string_view::npos : (blank ? text.find_first_of(kBlank) : text.find(delimiter));
+    const size_t at = parts.size() == max_parts ? std::string_view::npos
+                                                : (blank ? text.find_first_of(kBlank) : text.find(delimiter));
     parts.emplace_back(text.substr(0, at));
     if (at == std::string_view::npos) return parts;
     text.remove_prefix(at + (blank ? 1 : delimiter.size()));
@@ -70,12 +70,13 @@ std::vector<std::string> split_text(std::string_view text, std::string_view deli
 Status string_split_kernel(KernelContext& context) {
   const Tensor& x = context.operands[0];
   const std::string& delimiter = context.attrs.text("delimiter");
-  const size_t most = context.attrs.has("maxsplit") ? static_cast<size_t>(context.attrs.integer("maxsplit")) : SIZE_MAX;
+  const size_t max_parts =
+      context.attrs.has("maxsplit") ? static_cast<size_t>(context.attrs.integer("maxsplit")) : SIZE_MAX;
   std::vector<std::vector<std::string>> rows;
   std::vector<int64_t> counts;
   size_t width = 0;
   for (const std::string& text : x.string_elements()) {
-    rows.push_back(split_text(text, delimiter, most));
+    rows.push_back(split_text(text, delimiter, max_parts));
     counts.push_back(static_cast<int64_t>(rows.back().size()));
     width = std::max(width, rows.back().size());
   }

@@ -7,8 +7,8 @@ namespace {
 
 using nlohmann::json;
 
-constexpr NumberRange kAboveZero{.least = 0, .open = true};
-constexpr NumberRange kFromZero{.least = 0};
+constexpr NumberRange kAboveZero{.min = 0, .open = true};
+constexpr NumberRange kFromZero{.min = 0};
 
 /// Returns an option whose value is stored as it is given.
 template <class Value>
@@ -106,10 +106,10 @@ Option shapes_option(ShapeOptions& shapes) {
           }};
 }
 
-Option seed_option(uint64_t& seed) { return kept("seed", IntegerRange{.least = 0}, "Seed of the random inputs", seed); }
+Option seed_option(uint64_t& seed) { return kept("seed", IntegerRange{.min = 0}, "Seed of the random inputs", seed); }
 
 std::vector<Option> engine_options(EngineOptions& options) {
-  return {kept("threads", IntegerRange{.least = 1, .most = 1024}, "Number of threads of the engine", options.threads),
+  return {kept("threads", IntegerRange{.min = 1, .max = 1024}, "Number of threads of the engine", options.threads),
           kept("provider", Option::Text{},
                "ort: ONNX Runtime's execution provider, such as CUDAExecutionProvider; if empty, the CPU's",
                options.provider),
@@ -146,14 +146,14 @@ std::vector<Option> optimize_options(OptimizeOptions& options) {
                   "Like costs-only, but measure no kernel; a kernel that is not in the profile database is an error",
                   options.costs.locked),
              kept("search", Option::Text{search_names()}, "The search algorithm", search.search),
-             kept("alpha", NumberRange{.least = 1},
+             kept("alpha", NumberRange{.min = 1},
                   "Backtracking keeps candidates that cost up to this many times the best", search.alpha),
-             kept("split", IntegerRange{.least = 0},
+             kept("split", IntegerRange{.min = 0},
                   "Backtracking searches parts of at most this many operators; 0: the complete graph", search.split),
-             kept("max_candidates", IntegerRange{.least = 1},
+             kept("max_candidates", IntegerRange{.min = 1},
                   "Maximum number of graphs whose cost is computed in one part; enumerate ignores it",
                   search.max_candidates),
-             kept("beam_width", IntegerRange{.least = 0},
+             kept("beam_width", IntegerRange{.min = 0},
                   "Number of graphs that beam search keeps after each step; 0: all", search.beam_width),
              kept("time_budget", kTimeBudget, "Maximum seconds for everything except the final confirmation",
                   search.time_budget_seconds),
@@ -163,8 +163,8 @@ std::vector<Option> optimize_options(OptimizeOptions& options) {
                   "Also accept results that rely on rules that were tested but not proved", options.allow_tested),
              kept("tolerance", kFromZero, "Maximum difference of outputs, relative to the largest element",
                   options.tolerance),
-             kept("least_speedup", kFromZero,
-                  "The result is returned only if it is this many times as fast as the model", options.least_speedup),
+             kept("least_speedup", kFromZero, "The result is returned only if it is this many times as fast as the model",
+                  options.least_speedup),
              kept("certificate", Option::File{},
                   "Write a certificate with which `isomer verify` checks the output: all steps and folded constants",
                   options.certificate),

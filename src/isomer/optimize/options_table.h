@@ -27,6 +27,6 @@ std::vector<Option> optimize_options(OptimizeOptions& options);
 nlohmann::json options_json(const OptimizeOptions& options);
 
 /// Seconds. The maximum of thirty years is what a clock can count without overflow.
-inline constexpr NumberRange kTimeBudget{.least = 0, .most = 1e9};
+inline constexpr NumberRange kTimeBudget{.min = 0, .max = 1e9};
 
 }  // namespace isomer

@@ -79,13 +79,13 @@ TEST(OptionsTable, RefusesValuesOfAnotherKindOrOutOfRange) {
     EXPECT_EQ(problem({{option.name, json::object()}}), message);
     EXPECT_EQ(problem({{option.name, nullptr}}), option.get().is_null() ? "" : message);
     if (const auto* range = std::get_if<IntegerRange>(&option.domain)) {
-      EXPECT_EQ(problem({{option.name, range->least}}), "");
-      EXPECT_EQ(problem({{option.name, range->least - 1}}), message);
+      EXPECT_EQ(problem({{option.name, range->min}}), "");
+      EXPECT_EQ(problem({{option.name, range->min - 1}}), message);
       EXPECT_EQ(problem({{option.name, 1.5}}), message);
     }
     if (const auto* range = std::get_if<NumberRange>(&option.domain)) {
-      EXPECT_EQ(problem({{option.name, range->least}}), range->open ? message : "");
-      EXPECT_EQ(problem({{option.name, range->least - 1}}), message);
+      EXPECT_EQ(problem({{option.name, range->min}}), range->open ? message : "");
+      EXPECT_EQ(problem({{option.name, range->min - 1}}), message);
     }
     if (const auto* words = std::get_if<Option::Text>(&option.domain)) {
       for (const std::string& value : words->values) EXPECT_EQ(problem({{option.name, value}}), "");

@@ -124,10 +124,10 @@ class Integers {
       if (!at_0 || !at_1 || *at_0 == *at_1) return;
       // slope k + at_0 >= 0
       const int64_t slope = *at_1 - *at_0;
-      const int64_t least = -floor_of(*at_0, std::abs(slope));
-      const int64_t most = floor_of(*at_0, std::abs(slope));
-      if (slope > 0 || equality) low = std::max(low.value_or(INT64_MIN), slope > 0 ? least : most);
-      if (slope < 0 || equality) high = std::min(high.value_or(INT64_MAX), slope < 0 ? most : least);
+      const int64_t min = -floor_of(*at_0, std::abs(slope));
+      const int64_t max = floor_of(*at_0, std::abs(slope));
+      if (slope > 0 || equality) low = std::max(low.value_or(INT64_MIN), slope > 0 ? min : max);
+      if (slope < 0 || equality) high = std::min(high.value_or(INT64_MAX), slope < 0 ? max : min);
     };
     if (region.kind() == Formula::Kind::And)
       for (const Formula& part : region.parts()) read(part);
@@ -237,7 +237,7 @@ class Elements {
       };
       return residue(numerator(rational)) / residue(denominator(rational));
     } else {
-      if (denominator(rational) != 1) throw NoValue{rational.str() + " is no integer"};
+      if (denominator(rational) != 1) throw NoValue{rational.str() + " is not an integer"};
       return static_cast<uint64_t>(static_cast<int64_t>(numerator(rational)));
     }
   }

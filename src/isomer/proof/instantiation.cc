@@ -230,7 +230,7 @@ Instantiation::Ids Instantiation::matched_once(const Term& term) {
     case Term::Kind::Apply:
       return matched_node(term);
     case Term::Kind::Integers:
-      throw GaveUp{"a list of positions that is no operand"};
+      throw GaveUp{"a list of positions that is not an operand"};
     case Term::Kind::Literal: {
       // A constant of any shape: the instance's constant gives the rank.
       const Instance::Node& node = instance_->nodes.at(next_node_);
@@ -301,14 +301,14 @@ ValueId Instantiation::matched_list(const Term& term, const Term& parent, const 
   SymbolicList list{Dim::symbol(name + ".length"), nullptr, name, counts_up(rule_, term.integers.name)};
   scope_.assume(at_most(0, list.length));
   const Dim extent = shape[at];
-  const Dim least = asks_for(rule_, "nonnegative", term.integers.name) ? Dim(0) : Dim(0) - extent;
+  const Dim min = asks_for(rule_, "nonnegative", term.integers.name) ? Dim(0) : Dim(0) - extent;
   if (list.counts) {
     scope_.assume(at_most(list.length, extent));
     list.at = [](const Dim& index) { return index; };
   } else {
-    list.at = [scope = &scope_, name, extent, least](const Dim& index) {
+    list.at = [scope = &scope_, name, extent, min](const Dim& index) {
       return scope->entry(name, index,
-                          [=](const Dim& entry) { return std::vector<Formula>{within(least, entry, extent)}; });
+                          [=](const Dim& entry) { return std::vector<Formula>{within(min, entry, extent)}; });
     };
     if (!asks_for(rule_, "distinct", term.integers.name)) list.name.clear();
   }
@@ -377,14 +377,14 @@ SymbolicAttr Instantiation::unknown(const AttrDef& def, const AttrValue& value, 
       break;
   }
   std::vector<Dim> out;
-  const std::optional<int64_t> least = min_entry(def.domain);
+  const std::optional<int64_t> min = min_entry(def.domain);
   for (const int64_t entry : std::get<Ints>(value)) {
     if (lists_extents(def) && entry <= 0) {
       out.emplace_back(entry);
       continue;
     }
     out.push_back(Dim::symbol(fmt::format("{}.{}", name, out.size())));
-    if (least) scope_.assume(at_most(*least, out.back()));
+    if (min) scope_.assume(at_most(*min, out.back()));
   }
   return out;
 }

@@ -46,7 +46,7 @@ using Args = std::span<const ExprValue>;
 using Value = Result<ExprValue>;
 
 /// Maximum length of the lists that repeat and range make. They are lists of channels, never of elements.
-constexpr int64_t kLongest = 1 << 16;
+constexpr int64_t kMaxLength = 1 << 16;
 
 Status arity(Args args, size_t wanted) {
   if (args.size() != wanted) return fail("the function takes {} arguments", wanted);
@@ -142,7 +142,7 @@ Value fn_value(Args args, const ExprContext& context) {
     tensor = context.facts.constant(value);
   }
   const auto number = tensor != nullptr ? uniform_value(*tensor) : std::nullopt;
-  if (!number) return fail("the value is no constant with equal elements");
+  if (!number) return fail("the value is not a constant with equal elements");
   return *number;
 }
 
@@ -219,14 +219,14 @@ Value fn_repeat(Args args, const ExprContext&) {
   ISOMER_CHECK(arity(args, 2));
   ISOMER_TRY(const Dim value, dim_of(args[0]));
   ISOMER_TRY(const int64_t n, int_of(args[1]));
-  if (n < 0 || n > kLongest) return fail("cannot repeat {} times", n);
+  if (n < 0 || n > kMaxLength) return fail("cannot repeat {} times", n);
   return Dims(static_cast<size_t>(n), value);
 }
 
 Value fn_range(Args args, const ExprContext&) {
   ISOMER_CHECK(arity(args, 1));
   ISOMER_TRY(const int64_t n, int_of(args[0]));
-  if (n > kLongest) return fail("a range of {} is too long", n);
+  if (n > kMaxLength) return fail("a range of {} is too long", n);
   Dims out;
   for (int64_t i = 0; i < n; ++i) out.emplace_back(i);
   return out;
@@ -318,7 +318,7 @@ Value fn_places(Args args, const ExprContext&) {
   ISOMER_CHECK(arity(args, 2));
   ISOMER_TRY(const Dims list, list_of(args[0]));
   ISOMER_TRY(const int64_t n, int_of(args[1]));
-  if (n < 0 || n > kLongest) return fail("a list of {} is too long", n);
+  if (n < 0 || n > kMaxLength) return fail("a list of {} is too long", n);
   Dims out(static_cast<size_t>(n), Dim(static_cast<int64_t>(list.size())));
   for (size_t i = list.size(); i-- > 0;) {
     ISOMER_TRY(const int64_t item, int_of(list[i]));
@@ -426,7 +426,7 @@ constexpr RuleFunction kFunctions[] = {
     {"elements", "elements(?x): number of elements", fn_elements},
     {"dtype", "dtype(?x): element type as a string, \"f32\"", fn_dtype},
     {"real", "real(?x) or real(@x): f32 or f64 elements, which arithmetic may reorder", fn_real},
-    {"weight", "weight(?x) or weight(@x): depends on constants alone", fn_weight},
+    {"weight", "weight(?x) or weight(@x): depends only on constants", fn_weight},
     {"uniform", "uniform(?x): a constant whose elements are all equal", fn_uniform},
     {"value", "value(?x): the number that all elements of a constant (or of a tensor attribute) equal", fn_value},
     {"alike", "alike(@x), alike(@x, axis): equal types, but for the extent of this axis", fn_alike},

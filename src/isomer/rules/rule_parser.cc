@@ -17,9 +17,9 @@ namespace {
 constexpr std::string_view kComparisons[] = {"==", "!=", "<=", ">=", "<", ">"};
 
 /// Maximum nesting depth of a rule, because everything that walks over rules recurses.
-constexpr int kDeepest = 128;
+constexpr int kMaxDepth = 128;
 /// Maximum number of parts of a rule. A chain of sums is a tree as deep as the chain is long.
-constexpr int kMostParts = 2000;
+constexpr int kMaxParts = 2000;
 
 /// "1 operand", "2 to 3 operands", "at least 1 operand".
 std::string operands_of(const OpDef& op) {
@@ -135,8 +135,8 @@ class RuleParser {
     Part(const Part&) = delete;
     Part& operator=(const Part&) = delete;
     Status check() const {
-      if (parser_.depth_ > kDeepest) return parser_.scan_.error(fmt::format("nested deeper than {}", kDeepest));
-      if (parser_.parts_ > kMostParts) return parser_.scan_.error(fmt::format("more than {} parts", kMostParts));
+      if (parser_.depth_ > kMaxDepth) return parser_.scan_.error(fmt::format("nested deeper than {}", kMaxDepth));
+      if (parser_.parts_ > kMaxParts) return parser_.scan_.error(fmt::format("more than {} parts", kMaxParts));
       return {};
     }
 
