@@ -36,7 +36,7 @@ Result<Measured> time_against_model(const Graph& graph, const Evaluation& evalua
 /// Decides by the measured latencies.
 void decide_by_latency(const OptimizeOptions& options, OptimizeReport& report) {
   const Interval& speedup = report.measured->speedup;
-  report.improved = speedup.low > 1 && speedup.value >= options.least_speedup;
+  report.improved = speedup.low > 1 && speedup.value >= options.min_speedup;
   report.outcome = report.improved ? fmt::format("{:.2f}x faster", speedup.value)
                                    : fmt::format("no significant gain ({:.3f}x, 95% [{:.3f}, {:.3f}])", speedup.value,
                                                  speedup.low, speedup.high);
@@ -46,7 +46,7 @@ void decide_by_latency(const OptimizeOptions& options, OptimizeReport& report) {
 double min_ratio(const OptimizeOptions& options) {
   const bool by_kernels =
       options.objective.is_latency() && options.costs.engine != "roofline" && !times_graphs(options);
-  return by_kernels ? options.least_speedup : 1;
+  return by_kernels ? options.min_speedup : 1;
 }
 
 /// Decides by the costs. `into_limits`: the model exceeds limits that the graph keeps, so that the graph is worth

@@ -32,7 +32,7 @@ TEST(Locked, CostsGiveTheSameBytesOrAnError) {
   options.costs.profile_db = folder.path() / "p.db";
   options.search = {.search = "greedy", .time_budget_seconds = 1e6};
   options.costs_only = true;
-  options.least_speedup = 1;
+  options.min_speedup = 1;
   const auto measured = optimize(options);
   ASSERT_TRUE(measured.has_value()) << measured.error().message;
   EXPECT_GT(measured->kernels_measured, 0);

@@ -44,7 +44,7 @@ struct OptimizeOptions {
   double tolerance = 1e-4;  ///< maximum difference of outputs, relative to the largest element
   /// The final graph must be this many times as fast as the model, and its whole interval must lie above 1. Otherwise
   /// the model is returned.
-  double least_speedup = 1.02;
+  double min_speedup = 1.02;
   bool details = false;  ///< keep the details of the report
   TimingOptions confirm{.warmup = 2, .min_runs = 16, .max_runs = 2000, .seconds = 4};
 

@@ -314,7 +314,7 @@ TEST_F(Optimize, HandsOutNoGraphWhosePlanExceedsTheLimit) {
   options.costs.engine = "onednn";
   options.costs.profile_db = folder_.path() / "profile.db";
   limit_candidates(options);
-  options.least_speedup = 0;
+  options.min_speedup = 0;
   options.confirm = {.warmup = 1, .min_runs = 3, .max_runs = 3, .seconds = 0};
   const double model_bytes = planned_bytes(options.input, options.costs.profile_db);
   for (const double share : {1.2, 0.9, 0.1}) {
