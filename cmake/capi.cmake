@@ -1,5 +1,5 @@
 # The library of the C interface: shared, and with nothing of C++ to be seen, so that a C program (or any language that
-# calls C) needs it and its header alone, whatever else of C++ the process holds.
+# calls C) needs only it and its header, whatever else of C++ the process holds.
 set(exports ${CMAKE_SOURCE_DIR}/cmake/isomer_c.map)
 add_library(isomer_c SHARED $<TARGET_OBJECTS:isomer_capi>)
 target_link_libraries(isomer_c PRIVATE isomer)

@@ -13,7 +13,7 @@ function(isomer_warnings target)
   target_compile_options(${target} PRIVATE -Wall -Wextra ${shadow} -Werror)
 endfunction()
 
-# Links a program with rooms alone, not with the whole library, so that it builds soon. Rooms without sources are skipped.
+# Links a program only with rooms, not with the whole library, so that it builds soon. Rooms without sources are skipped.
 function(isomer_link_rooms target)
   foreach(room ${ARGN})
     if(TARGET isomer_${room})
@@ -95,7 +95,7 @@ if(ISOMER_TESTS)
   find_package(GTest REQUIRED)
 endif()
 
-# The library `isomer` (all rooms but the command line and the discovery of rules, which the program alone has) and the
+# The library `isomer` (all rooms but the command line and the discovery of rules, which only the program has) and the
 # program.
 function(isomer_finish)
   set(objects "")

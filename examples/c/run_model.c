@@ -2,7 +2,7 @@
  *
  *     run_model MODEL.onnx [ENGINE [THREADS]]
  *
- * Inputs of floats alone; extents that may differ from run to run are 1. */
+ * Only inputs of floats; extents that may differ from run to run are 1. */
 
 #include <inttypes.h>
 #include <isomer/capi/isomer.h>

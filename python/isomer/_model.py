@@ -74,7 +74,7 @@ class Optimized(Model):
 
 
 def load(model: ModelLike) -> Model:
-    """A model from a path, serialized bytes or an onnx.ModelProto. Raises ValueError for what is no valid model."""
+    """A model from a path, serialized bytes or an onnx.ModelProto. Raises ValueError for an invalid model."""
     if isinstance(model, Model):
         return model
     if isinstance(model, (str, os.PathLike)):

@@ -26,7 +26,7 @@ _PYTHON_TYPES = {
 
 
 def options_as_json(given: Mapping[str, Any]) -> str:
-    """The options for the compiled part, which checks their values. Raises TypeError for a name that is no option's."""
+    """The options for the compiled part, which checks their values. Raises TypeError for an unknown name."""
     for name in given:
         if name not in OPTIONS:
             nearest = difflib.get_close_matches(name, OPTIONS, 1, 0)[0]

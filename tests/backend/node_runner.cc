@@ -141,7 +141,7 @@ Outcome run_case(const Options& options, const std::string& name) {
   }
   for (const Graph* graph : {&model->graph, &*folded})
     if (const auto status = verify_graph(*graph); !status) return failed("verify", status.error());
-  if (!all_tensors(model->graph)) return {Verdict::Opaque, "an input is no tensor"};
+  if (!all_tensors(model->graph)) return {Verdict::Opaque, "an input is not a tensor"};
   if (const auto status = runnable(model->graph); !status) return {Verdict::Opaque, status.error().message};
   // oneDNN's vectorized exponentials and logarithms are off by some units in the last place of 1, not of the result.
   const Runner runner = options.onednn ? Runner{run_plan, 1e-5} : Runner{run_reference, 1e-7};

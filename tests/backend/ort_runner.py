@@ -38,7 +38,7 @@ def session(model):
 
 
 def same(got, expected, values):
-    """Whether two outputs agree; `values` False compares types and shapes alone."""
+    """Whether two outputs agree; `values` False compares only types and shapes."""
     if isinstance(expected, list):
         return isinstance(got, list) and len(got) == len(expected) and all(map(lambda g, e: same(g, e, values), got, expected))
     if expected is None or got is None:

@@ -109,7 +109,7 @@ def test_compare():
 
 
 def test_optimize():
-    """Both by costs alone, which need no luck."""
+    """Both by costs only, which do not differ from run to run."""
     ort.report("models", "sru-11", "-o", work / "sru.onnx")
     database = work / "kernels.db"
     out = work / "faster.onnx"

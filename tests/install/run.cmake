@@ -19,7 +19,7 @@ set(cxx -DCMAKE_CXX_COMPILER=${CXX} "-DCMAKE_CXX_FLAGS=${FLAGS} -Wall -Wextra -W
 build(tests/install build ${cxx})
 build(examples/cpp cpp ${cxx})
 build(examples/c c "-DCMAKE_C_FLAGS=${FLAGS} -std=c11 -pedantic -Wall -Wextra -Werror")
-# The installed program works alone, and so does what was built against the library.
+# The installed program works by itself, and so does what was built against the library.
 run(${prefix}/bin/isomer models squeezenet -o ${WORK}/squeezenet.onnx)
 run(${WORK}/build/use_isomer ${WORK}/squeezenet.onnx)
 run(${prefix}/bin/isomer run ${WORK}/squeezenet.onnx)

@@ -2,8 +2,8 @@
 
     python large_test.py ISOMER ROUNDTRIP [--folder DIRECTORY]
 
-Writes a model with 3 GB of external weights and looks, while Isomer works on it, at the memory that belongs to the
-process alone (pages of mapped files do not). The folder needs 7 GB. The time for a model of 5,000 nodes is printed,
+Writes a model with 3 GB of external weights and looks, while Isomer works on it, at the memory that belongs only to
+the process (pages of mapped files do not). The folder needs 7 GB. The time for a model of 5,000 nodes is printed,
 and not judged: it depends on the machine.
 """
 

@@ -82,7 +82,7 @@ def extremum():
 
 
 def recurrent(gates, extra):
-    """`extra`: the cases of attributes that this kind alone has."""
+    """`extra`: the cases of attributes that only this kind has."""
     length, batch, size, hidden = 5, 2, 3, 4
 
     def operands(directions=1, layout=0):

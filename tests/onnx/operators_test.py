@@ -148,7 +148,7 @@ def constant_value(attr):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("roundtrip", help="the program made of roundtrip.cc")
-    parser.add_argument("--operator", help="this operator alone")
+    parser.add_argument("--operator", help="test only this operator")
     parser.add_argument("--keep", type=Path, help="leave the models in this folder")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:

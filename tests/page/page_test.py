@@ -131,7 +131,7 @@ class PageTest(unittest.TestCase):
             self.assertIn("selected", partner.get_attribute("class"))
         self.assertNotEqual(self.view("after"), was)
         self.assertEqual(self.all(f'#regions button[data-region="{region}"]')[0].get_attribute("aria-pressed"), "true")
-        # An unchanged node lights its partner alone.
+        # An unchanged node highlights only its partner.
         relaxed = self.all(".side.before .node.input")[0]
         ActionChains(self.driver).move_to_element(relaxed).perform()
         self.assertEqual(len(self.all(".side.after .node.lit")), 1)

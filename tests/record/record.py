@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What Isomer decides for every benchmark network and exported graph: a change of structure alone must not change it.
+"""What Isomer decides for every benchmark network and exported graph: a change of only the code's structure must not change it.
 
     record.py ISOMER PLANS                              compare with the record; exits with 1 if anything differs
     record.py ISOMER PLANS --update [--only NAME ...]   write the record anew, or that of some models
@@ -171,7 +171,7 @@ def processor() -> str:
 
 
 def pack(path: Path) -> None:
-    """Times are rounded: the record is no measurement, and packs to half the size."""
+    """Times are rounded: the record is not a measurement, and is compressed to half the size."""
     with contextlib.closing(sqlite3.connect(path)) as database:
         database.execute("PRAGMA journal_mode = DELETE")
         rows = database.execute("SELECT device, signature, us FROM kernel").fetchall()

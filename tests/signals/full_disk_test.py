@@ -52,7 +52,7 @@ def test(isomer: str, folder: Path, full: Path) -> None:
     database = str(folder / "profile.db")
     fill(full)
     common = ["optimize", str(model), "--profile-db", database]
-    # In a short time, a slow machine might attempt nothing, which is no failure.
+    # In a short time, a slow machine might attempt nothing, which is not a failure.
     limits = ["--time-budget", "1000000", "--max-candidates", "20"]
     for search in ("auto", "greedy", "backtrack", "enumerate"):
         output = folder / f"{search}.onnx"

@@ -15,14 +15,14 @@ Result<Value> variable(const std::string& sigil_and_name, const Variables& varia
   const std::string name = sigil_and_name.substr(1);
   if (sigil_and_name[0] == '@') {
     const auto found = variables.sequences.find(name);
-    if (found == variables.sequences.end()) return fail("{} stands for nothing", sigil_and_name);
+    if (found == variables.sequences.end()) return fail("{} is not bound", sigil_and_name);
     if (!repetition) return Facts{found->second};
     if (*repetition >= found->second.size()) return fail("{} is too short", sigil_and_name);
     return Facts{{found->second[*repetition]}};
   }
   if (const auto value = variables.values.find(name); value != variables.values.end()) return Facts{{value->second}};
   if (const auto found = variables.attributes.find(name); found != variables.attributes.end()) return found->second;
-  return fail("{} stands for nothing", sigil_and_name);
+  return fail("{} is not bound", sigil_and_name);
 }
 
 /// ?c.group
@@ -248,7 +248,7 @@ Result<AttrValue> attribute_of(const Value& value, AttrKind kind, DType element)
     if (element == DType::BFloat16) return AttrValue(Tensor::of<BFloat16>(element, {1}, {BFloat16(single)}));
     if (element == DType::Int64) return AttrValue(Tensor::ints({1}, {static_cast<int64_t>(number)}));
   }
-  return fail("{} is no {}", text_of(value), attr_kind_name(kind));
+  return fail("{} is not of kind {}", text_of(value), attr_kind_name(kind));
 }
 
 bool equal(const Value& a, const Value& b) {

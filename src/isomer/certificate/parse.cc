@@ -99,7 +99,7 @@ class CertificateParser {
       out.rules.push_back(std::move(next));
     }
     ISOMER_TRY(out.moves, moves(0));
-    if (!lines_.next_is("digest")) return lines_.error("it is not understood");
+    if (!lines_.next_is("digest")) return lines_.error("unknown line");
     return out;
   }
 
@@ -175,7 +175,7 @@ class CertificateParser {
 
   // NOLINTNEXTLINE(misc-no-recursion): kMaxDepth bounds it
   Result<std::vector<Move>> moves(int depth) {
-    if (depth > kMaxDepth) return lines_.error("parts within parts within parts");
+    if (depth > kMaxDepth) return lines_.error("parts are nested too deeply");
     std::vector<Move> out;
     while (lines_.next_is("step")) {
       std::string_view line = lines_.take();

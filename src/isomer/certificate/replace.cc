@@ -35,7 +35,7 @@ class Rebuild {
     }
     std::vector<ValueId> outputs;
     for (const ValueId output : graph_.outputs()) {
-      if (images_[output] == kNoValue) return fail("the replacements depend on one another in a circle");
+      if (images_[output] == kNoValue) return fail("the replacements depend on one another in a cycle");
       outputs.push_back(images_[output]);
     }
     return builder_.finish(outputs);

@@ -315,7 +315,7 @@ TEST(Replay, TakesTheModelsOwnWeightsAsTheyAre) {
             "");
 }
 
-TEST(Replay, RefusesACircle) {
+TEST(Replay, RefusesACycle) {
   // Each of two rules, both valid by themselves, makes its root from the other's root.
   const auto rules = rules_of(
       "rule one (Neg ?x), (Abs ?y) => (Neg ?x), (Abs (Neg (Neg ?y)))\n"
@@ -329,7 +329,7 @@ TEST(Replay, RefusesACircle) {
   const uint64_t x = graph.value_hash(graph.inputs()[0]);
   // Both at once: Neg reads ?y, which is a root of the same move.
   move.applications = {{"late", {a, b}, {{"x", x}, {"y", a}}, {}, {}}};
-  EXPECT_THAT(refusal(graph, move, book_of(rules)), HasSubstr("circle"));
+  EXPECT_THAT(refusal(graph, move, book_of(rules)), HasSubstr("in a cycle"));
   move.applications = {{"late", {a, a}, {{"x", x}, {"y", a}}, {}, {}}};
   EXPECT_NE(refusal(graph, move, book_of(rules)), "");
 }

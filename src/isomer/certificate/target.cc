@@ -87,10 +87,10 @@ class Targets {
     using Values = std::vector<ValueId>;
     switch (term.kind) {
       case Term::Kind::Value:
-        if (!values_.contains(term.name)) return fail("?{} stands for nothing", term.name);
+        if (!values_.contains(term.name)) return fail("?{} is not bound", term.name);
         return Values{values_.at(term.name)};
       case Term::Kind::Sequence: {
-        if (!sequences_.contains(term.name)) return fail("@{} stands for nothing", term.name);
+        if (!sequences_.contains(term.name)) return fail("@{} is not bound", term.name);
         const Values& all = sequences_.at(term.name);
         if (!repetition_) return all;
         if (*repetition_ >= all.size()) return fail("@{} is too short", term.name);
@@ -121,7 +121,7 @@ class Targets {
     Attrs attrs;
     if (!term.rest.empty()) {
       const auto record = variables_.records.find(term.rest);
-      if (record == variables_.records.end()) return fail("..{} stands for nothing", term.rest);
+      if (record == variables_.records.end()) return fail("..{} is not bound", term.rest);
       attrs = record->second;
     }
     for (const auto& [name, expr] : term.attrs) {

@@ -46,7 +46,8 @@ Result<RuleBook> check_rules(const Certificate& certificate, const Lock& lock) {
     const std::string where = "rule " + stated.name;
     const auto parsed = parse_rules(stated.text);
     if (!parsed) return fail_in(where, parsed.error());
-    if (parsed->size() != 1 || parsed->front().name != stated.name) return fail("{}: its text is of another", where);
+    if (parsed->size() != 1 || parsed->front().name != stated.name)
+      return fail("{}: its text is that of another rule", where);
     const Rule& rule = parsed->front();
     if (rule.hash() != stated.hash)
       return fail("{}: its text has the hash {:016x}, not {:016x}", where, rule.hash(), stated.hash);

@@ -65,7 +65,8 @@ std::string derive_at(const Representative& at, const std::vector<Direction>& di
   if (!*derived) return attempt.derivation->stopped_by();
   if (out.instances == 0) attempt = shortened(at, std::move(attempt), limits);
   const Derivation& derivation = *attempt.derivation;
-  if (const auto status = replay(derivation); !status) return "the chain does not stand: " + status.error().message;
+  if (const auto status = replay(derivation); !status)
+    return "the sequence of rules cannot be replayed: " + status.error().message;
   if (out.instances++ > 0) return "";
   out.instance = instance_text(at.instance);
   out.start = term_text(derivation.terms(), *derivation.start());

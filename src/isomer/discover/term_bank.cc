@@ -105,7 +105,7 @@ Status TypeTable::check_all_apply() {
   }
   ISOMER_CHECK(status_);
   if (const auto op = idle())
-    return fail("operator {} takes no operands that come up", print_term(universe_.ops[*op].results[0]));
+    return fail("operator {} accepts none of the operands that appear", print_term(universe_.ops[*op].results[0]));
   return {};
 }
 

@@ -107,7 +107,7 @@ class Drafter {
     if (!proto.ParseFromString(bytes)) return fail("its '@node' is not an ONNX node");
     const auto operands = graph_.operands(node);
     const auto captures = static_cast<size_t>(node.attrs.integer("@captures"));
-    if (captures > operands.size()) return fail("it captures more values than it has");
+    if (captures > operands.size()) return fail("it captures more values than it has operands");
     proto.clear_input();
     for (const ValueId operand : operands.first(operands.size() - captures))
       proto.add_input(operand == kNoValue ? "" : names_.of(operand));

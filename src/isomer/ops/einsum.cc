@@ -102,7 +102,7 @@ Result<std::pair<EinsumEquation, std::map<EinsumLabel, Dim>>> labelled(const Att
   for (size_t i = 0; i < equation.result.size(); ++i) {
     const EinsumLabel label = equation.result[i];
     const bool again = std::count(equation.result.begin(), equation.result.end(), label) > 1;
-    if (!extents.contains(label) || again) return fail("Einsum '{}' has an odd result", attrs.text("equation"));
+    if (!extents.contains(label) || again) return fail("Einsum '{}' has an invalid result", attrs.text("equation"));
   }
   return std::pair(std::move(equation), std::move(extents));
 }

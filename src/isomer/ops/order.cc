@@ -76,7 +76,7 @@ Result<std::vector<TensorType>> infer_top_k(const OpView& view) {
   const int64_t k = view.attrs.integer("k");
   Shape shape = view.shape(0);
   if (k < 0 || (shape[axis].is_const() && k > shape[axis].value()))
-    return fail("the {} first of {} elements", k, shape[axis].str());
+    return fail("the first {} of {} elements", k, shape[axis].str());
   shape[axis] = Dim(k);
   return std::vector<TensorType>{{view.dtype(0), shape}, {DType::Int64, shape}};
 }

@@ -33,7 +33,7 @@ Result<std::vector<TensorType>> infer_pad(const OpView& view) {
     const Dim padded = shape[i] + Dim(pads[i]) + Dim(pads[rank + i]);
     // Removed elements must exist, whatever positive pads add at the other end.
     const Dim cropped = shape[i] + Dim(std::min<int64_t>(pads[i], 0)) + Dim(std::min<int64_t>(pads[rank + i], 0));
-    if (at_least(cropped, Dim(0)) == false) return fail("Pad takes more than there is off {}", view.type(0).str());
+    if (at_least(cropped, Dim(0)) == false) return fail("Pad removes more than {} has", view.type(0).str());
     shape[i] = padded;
   }
   return std::vector<TensorType>{{view.dtype(0), std::move(shape)}};
@@ -207,7 +207,8 @@ Status pad_from_onnx(OnnxForm& form) {
     const Shape* shape = form_shape(form, 0);
     if (shape == nullptr) return form.leave_opaque("its rank is not known");
     ISOMER_TRY(const auto normal, normal_axes(*axes, shape->size()));
-    if (!pads || pads->size() != 2 * normal.size()) return fail("Pad of {} axes has other pads", normal.size());
+    if (!pads || pads->size() != 2 * normal.size())
+      return fail("Pad of {} axes has a different number of pads", normal.size());
     Ints full(2 * shape->size(), 0);
     for (size_t i = 0; i < normal.size(); ++i) {
       full[normal[i]] = (*pads)[i];

@@ -37,7 +37,7 @@ Result<std::vector<AxisPlan>> read_plan(const Attrs& attrs, size_t rank) {
   if (given != axes.size()) return fail("Resize of {} axes got {} scales or sizes", axes.size(), given);
   const bool crops = attrs.text("coordinate_transformation_mode") == "tf_crop_and_resize";
   if (crops && (!attrs.has("roi") || attrs.floats("roi").size() != 2 * axes.size()))
-    return fail("Resize with tf_crop_and_resize needs two numbers an axis as roi");
+    return fail("Resize with tf_crop_and_resize needs two numbers per axis as roi");
   std::vector<AxisPlan> plan(rank);
   for (size_t i = 0; i < axes.size(); ++i) {
     AxisPlan& axis = plan[axes[i]];

@@ -84,7 +84,7 @@ Result<std::vector<TensorType>> infer_roi(const OpView& view, int64_t columns, i
   ISOMER_CHECK(want_rank(view, 1, 2));
   ISOMER_CHECK(same_dtype(view, 0, 1));
   if (view.shape(1)[1].is_const() && !view.shape(1)[1].is(columns))
-    return fail("{} needs {} numbers for a region, got {}", view.op.name, columns, view.type(1).str());
+    return fail("{} needs {} numbers per region, got {}", view.op.name, columns, view.type(1).str());
   if (height < 1 || width < 1 || height > kMaxExtent || width > kMaxExtent)
     return fail("{} to {} by {} is out of range", view.op.name, height, width);
   return std::vector<TensorType>{{view.dtype(0), {view.shape(1)[0], view.shape(0)[1], height, width}}};

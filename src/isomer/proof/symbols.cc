@@ -157,7 +157,7 @@ SymbolicAttr Symbols::attribute(const Expr& expr, std::optional<size_t> repetiti
   if (const auto* list = std::get_if<Dims>(&known)) return *list;
   if (const auto* text = std::get_if<std::string>(&known)) return *text;
   if (const auto* number = std::get_if<double>(&known)) return Element(Rational(*number));
-  throw GaveUp{print_expr(expr) + " is no attribute that proofs cover"};
+  throw GaveUp{print_expr(expr) + " is not an attribute that proofs cover"};
 }
 
 // Lists ---------------------------------------------------------------------------------------------------------------
@@ -309,7 +309,7 @@ std::optional<Formula> Symbols::list_condition(const Expr& expr) const {
 }
 
 Formula Symbols::condition(const Expr& expr) const {
-  if (expr.kind != Expr::Kind::Call) throw GaveUp{print_expr(expr) + " is no condition"};
+  if (expr.kind != Expr::Kind::Call) throw GaveUp{print_expr(expr) + " is not a condition"};
   if (expr.name == "and") return condition(expr.args[0]) && condition(expr.args[1]);
   if (expr.name == "or") return condition(expr.args[0]) || condition(expr.args[1]);
   if (expr.name == "not") {
@@ -330,7 +330,7 @@ Formula Symbols::condition(const Expr& expr) const {
   }
   const ExprValue known = plain(expr, std::nullopt);
   if (const bool* truth = std::get_if<bool>(&known)) return *truth;
-  throw GaveUp{print_expr(expr) + " is no condition that proofs cover"};
+  throw GaveUp{print_expr(expr) + " is not a condition that proofs cover"};
 }
 
 }  // namespace isomer

@@ -33,7 +33,7 @@ Result<ExprValue> variable(const Expr& expr, const ExprContext& context) {
 Result<ExprValue> field(const Expr& expr, const ExprContext& context) {
   const std::string_view record_name = std::string_view(expr.args[0].name).substr(1);
   const Attrs* record = context.binding.record(record_name);
-  if (record == nullptr) return fail("{} is no record of attributes", expr.args[0].name);
+  if (record == nullptr) return fail("{} is not a record of attributes", expr.args[0].name);
   const AttrValue* value = record->find(expr.name);
   if (value == nullptr) return fail("the record {} has no attribute '{}'", record_name, expr.name);
   return from_attr(*value);

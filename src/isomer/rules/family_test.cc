@@ -89,7 +89,7 @@ TEST(RuleFamily, ErrorsNameTheLineAndTheOperator) {
   EXPECT_THAT(error("F in Relu, Frobnicate"), HasSubstr("rule 'a-{F}': line 3: unknown operator 'Frobnicate'"));
   EXPECT_THAT(error("F in"), HasSubstr("line 4: expected a name before '(F"));
   EXPECT_THAT(error("F in Relu,"), HasSubstr("line 4: expected a name before '(F"));
-  EXPECT_THAT(error("F in Relu, Abs, Relu"), HasSubstr("line 3: the operator 'Relu' stands here twice"));
+  EXPECT_THAT(error("F in Relu, Abs, Relu"), HasSubstr("line 3: the operator 'Relu' is listed twice"));
   EXPECT_THAT(error("F in Relu, Add"), HasSubstr("rule 'a-{F}': F = Add: line 4: Add takes 2 operands, not 1"));
   EXPECT_THAT(error("F Relu"), HasSubstr("line 3: expected 'in'"));
   EXPECT_THAT(error("G in Relu", "(G ?x) => ?x"), HasSubstr("line 3: the name 'a-{F}' lacks '{G}'"));

@@ -426,7 +426,7 @@ constexpr RuleFunction kFunctions[] = {
     {"elements", "elements(?x): number of elements", fn_elements},
     {"dtype", "dtype(?x): element type as a string, \"f32\"", fn_dtype},
     {"real", "real(?x) or real(@x): f32 or f64 elements, which arithmetic may reorder", fn_real},
-    {"weight", "weight(?x) or weight(@x): depends only on constants", fn_weight},
+    {"weight", "weight(?x) or weight(@x): depends on constants alone", fn_weight},
     {"uniform", "uniform(?x): a constant whose elements are all equal", fn_uniform},
     {"value", "value(?x): the number that all elements of a constant (or of a tensor attribute) equal", fn_value},
     {"alike", "alike(@x), alike(@x, axis): equal types, but for the extent of this axis", fn_alike},

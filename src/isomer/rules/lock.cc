@@ -26,18 +26,18 @@ bool read_number(std::string_view text, T& out, int base) {
 Result<LockEntry> parse_entry(std::string_view line) {
   LockEntry entry;
   const std::string_view hash = word(line);
-  if (hash.size() != 16 || !read_number(hash, entry.hash, 16)) return fail("'{}' is no hash of 16 hex digits", hash);
+  if (hash.size() != 16 || !read_number(hash, entry.hash, 16)) return fail("'{}' is not a hash of 16 hex digits", hash);
   entry.name = word(line);
   if (entry.name.empty()) return fail("the name of the rule is missing");
   const std::string_view verdict = word(line);
   const auto known = verdict_from_name(verdict);
-  if (!known) return fail("'{}' is no verdict", verdict);
+  if (!known) return fail("'{}' is not a verdict", verdict);
   entry.verdict = *known;
   const std::string_view checker = word(line);
-  if (!read_number(checker, entry.checker, 10)) return fail("'{}' is no version of the checker", checker);
+  if (!read_number(checker, entry.checker, 10)) return fail("'{}' is not a version of the checker", checker);
   const std::string_view axioms = word(line);
   if (axioms.size() != 16 || !read_number(axioms, entry.axioms, 16))
-    return fail("'{}' is no hash of axioms of 16 hex digits", axioms);
+    return fail("'{}' is not a hash of axioms of 16 hex digits", axioms);
   entry.how = line;
   return entry;
 }

@@ -148,7 +148,7 @@ class RuleFileParser {
       ISOMER_TRY(const std::string name, scan_.identifier());
       const OpDef* op = find_op(name);
       if (op == nullptr) return scan_.error("unknown operator '" + name + "'");
-      if (std::ranges::find(out, op) != out.end()) return scan_.error("the operator '" + name + "' stands here twice");
+      if (std::ranges::find(out, op) != out.end()) return scan_.error("the operator '" + name + "' is listed twice");
       out.push_back(op);
     } while (scan_.accept(","));
     return out;

@@ -76,7 +76,7 @@ class Fed:
         specs, payload = [], []
         for output, value in zip(self.session.get_outputs(), self.results):
             if not isinstance(value, np.ndarray):
-                raise ValueError(f"output '{output.name}' is no tensor")
+                raise ValueError(f"output '{output.name}' is not a tensor")
             spec, data = spec_of(output.name, value)
             specs.append(spec)
             payload.append(data)
@@ -110,7 +110,7 @@ class OrtWorker(Worker):
 
     def kernel(self, request, payload):
         """The time that ONNX Runtime reports for the nodes of a model, in microseconds, for every run: of all nodes but
-        reorders and those of the harness, or of the operator "count" alone. Between two runs, as many bytes as "distance"
+        reorders and those of the harness, or only of the operator "count". Between two runs, as many bytes as "distance"
         are touched, then the operands, as if a kernel before had just made them; and a small model is run, so that ONNX
         Runtime's own code is as near as it is between two nodes."""
         kernel = Kernel(open_session(request, profile=request["profile"]))
@@ -120,7 +120,7 @@ class OrtWorker(Worker):
         done, end = 0, clock() + request["seconds"]
         least = request["warmup"] + request["min_runs"]
         while done < least or (done < request["max_runs"] and clock() < end):
-            far.max()  # reads alone: what a model touches between two uses of a weight are other weights, which are clean
+            far.max()  # only reads: between two uses of a weight, a model touches other weights, which are clean
             warming.run()
             kernel.touch()
             kernel.run()

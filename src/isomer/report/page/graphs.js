@@ -1,4 +1,4 @@
-// Both graphs as pictures that zoom and move, with what changed linked. Text of the model goes into text nodes alone.
+// Both graphs as pictures that zoom and move, with what changed linked. Text of the model is put only into text nodes.
 
 const SVG = "http://www.w3.org/2000/svg";
 /// Larger graphs are drawn around what changed.
