@@ -26,11 +26,11 @@ def model() -> onnx.ModelProto:
     """A model with the input that the example feeds."""
     weights = np.random.default_rng(1).standard_normal((8, 3, 7, 7)).astype(np.float32)
     nodes = [
-        helper.make_node("Conv", ["x", "w"], ["c"], strides=[4, 4], kernel_shape=[7, 7]),
+        helper.make_node("Conv", ["input", "w"], ["c"], strides=[4, 4], kernel_shape=[7, 7]),
         helper.make_node("Relu", ["c"], ["r"]),
         helper.make_node("GlobalAveragePool", ["r"], ["y"]),
     ]
-    x = helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, 3, 224, 224])
+    x = helper.make_tensor_value_info("input", TensorProto.FLOAT, [1, 3, 224, 224])
     y = helper.make_tensor_value_info("y", TensorProto.FLOAT, [1, 8, 1, 1])
     graph = helper.make_graph(nodes, "small", [x], [y], [numpy_helper.from_array(weights, "w")])
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
