@@ -38,7 +38,7 @@ int explain(const CLI::App& app, const CLI::ParseError& error) {
 }  // namespace
 
 int run_program(int argc, const char* const* argv) {
-  CLI::App app("Rearranges deep-learning computation graphs until they run fastest on your device.", "isomer");
+  CLI::App app("Finds equivalent ONNX models that run faster on your machine.", "isomer");
   app.set_version_flag("--version", std::string(version()));
   app.require_subcommand(1);
   app.footer(

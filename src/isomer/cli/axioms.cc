@@ -83,12 +83,15 @@ Result<int> run(const AxiomsOptions& options) {
 }  // namespace
 
 void add_rules_axioms(CLI::App& rules, int& exit_code) {
-  CLI::App* command = rules.add_subcommand("axioms", "Show or check the formulas by which proofs describe operators");
+  CLI::App* command =
+      rules.add_subcommand("axioms", "Show or check the axioms: the formulas that define operators in proofs");
   const auto options = std::make_shared<AxiomsOptions>();
   command->add_option("op", options->op, "Name of an operator; without a name, all are shown");
   command->add_flag("--check", options->check,
                     "Compare the formulas with the reference kernels, exactly, on small shapes");
-  command->add_option("--instances", options->instances, "Maximum number of instances of one pattern and rank")
+  command
+      ->add_option("--instances", options->instances,
+                   "Maximum number of instances for each rank and number of operands")
       ->check(in_range(IntegerRange{.min = 1}))
       ->capture_default_str();
   command->add_option("--threads", options->threads, "Number of threads")

@@ -130,7 +130,7 @@ void print_table(const BenchOptions& options, const Engine& engine, const Sample
     const Interval& ratio = *measured.ratio;
     const char* verdict = ratio.low > 1    ? "the second is faster"
                           : ratio.high < 1 ? "the first is faster"
-                                           : "no difference";
+                                           : "no significant difference";
     fmt::print("ratio {:.3f}, 95% [{:.3f}, {:.3f}]: {}\n", ratio.value, ratio.low, ratio.high, verdict);
   }
   fmt::print("{} {}, {} thread{}, {}\n", engine.name(), engine.version(), engine.threads(),
@@ -161,7 +161,7 @@ void add_bench(CLI::App& app, int& exit_code) {
              "One or two ONNX files; two run in turn, and the ratio is first / second")
       ->required()
       ->expected(1, 2);
-  command->add_option("--runs", options->runs, "Runs of each model; else as many as --seconds allows")
+  command->add_option("--runs", options->runs, "Runs of each model; by default as many as --seconds allows")
       ->check(in_range(IntegerRange{.min = 1, .max = 1000000}));
   command->add_option("--seconds", options->timing.seconds, "Seconds to measure (at least 10 and at most 1000 runs)")
       ->check(in_range(NumberRange{.min = 0, .max = 3600}))

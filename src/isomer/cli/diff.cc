@@ -177,8 +177,8 @@ Result<int> diff(const DiffOptions& options, FileUses& uses) {
 void add_diff(CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand("diff", "Show what changed from one model to another");
   const auto options = std::make_shared<DiffOptions>();
-  options->files.reads(*command, "a", options->a, "ONNX file: before")->required();
-  options->files.reads(*command, "b", options->b, "ONNX file: after")->required();
+  options->files.reads(*command, "a", options->a, "ONNX file before the change")->required();
+  options->files.reads(*command, "b", options->b, "ONNX file after the change")->required();
   command->add_option("--limit", options->limit, "Maximum number of changed nodes to list")
       ->check(in_range(IntegerRange{.min = 0}))
       ->capture_default_str();

@@ -74,7 +74,7 @@ std::string rules_table(const std::vector<Place>& places, double cost_us) {
       ++row.reasons[place.reason];
     }
   }
-  Table table({"<rule", ">applies", ">best us", "<most often fails on"});
+  Table table({"<rule", ">applies", ">best change, us", "<most often fails on"});
   for (const auto& [rule, row] : rows) {
     if (row.applies == 0 && row.reasons.empty()) continue;
     const auto most = std::max_element(row.reasons.begin(), row.reasons.end(),

@@ -149,10 +149,10 @@ Result<int> generate(const GenerateOptions& options) {
 
 void add_rules_generate(CLI::App& rules, int& exit_code) {
   const auto options = std::make_shared<GenerateOptions>();
-  CLI::App* command = rules.add_subcommand("generate", "Find equal small graphs by enumeration");
+  CLI::App* command = rules.add_subcommand("generate", "Find small graphs that compute the same, by enumeration");
   options->files
       .reads(*command, "--universe", options->universes,
-             "Universes, by name or file: operators and inputs to enumerate")
+             "Universes (lists of operators and inputs to enumerate), by name or file; by default all")
       ->capture_default_str();
   command
       ->add_option("--max-operators", options->max_operators,

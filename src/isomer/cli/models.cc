@@ -1,4 +1,4 @@
-// isomer models: lists and writes the benchmark networks of the papers.
+// isomer models: lists and writes the benchmark networks.
 
 #include "isomer/models/models.h"
 
@@ -68,7 +68,7 @@ Result<int> models(const ModelsOptions& options) {
 }  // namespace
 
 void add_models(CLI::App& app, int& exit_code) {
-  CLI::App* command = app.add_subcommand("models", "List or write the benchmark networks of the papers");
+  CLI::App* command = app.add_subcommand("models", "List or write the benchmark networks");
   const auto options = std::make_shared<ModelsOptions>();
   command->add_option("name", options->name, "The network to write; without a name, all are listed");
   options->files.writes(*command, "-o,--output", options->output, "ONNX file to write");

@@ -60,7 +60,8 @@ void add_optimize(CLI::App& app, int& exit_code) {
   const auto choice = std::make_shared<OptimizeArguments>();
   OptimizeOptions& options = choice->options;
   CommandFiles::option(*command, "model", choice->input, "ONNX file")->required();
-  CommandFiles::option(*command, "-o,--output", choice->output, "File for the optimized model");
+  CommandFiles::option(*command, "-o,--output", choice->output,
+                       "ONNX file to write; required unless --dry-run is given");
   options.costs.profile_db = default_profile_db();
   add_each(*command, optimize_options(options));
   choice->files.writes(*command, "--report", choice->report_file,

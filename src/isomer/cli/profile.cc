@@ -70,12 +70,13 @@ void add_profile(CLI::App& app, int& exit_code) {
   const auto options = std::make_shared<ProfileOptions>();
   CLI::App* shown = add_part(*command, "show", "Show the engines and processors on which kernels were measured",
                              "Example: isomer profile show --profile-db build-machine.db", options);
-  CommandFiles::option(*shown, "--profile-db", options->db, "The database")->capture_default_str();
+  CommandFiles::option(*shown, "--profile-db", options->db, "Database to show")->capture_default_str();
   shown->callback([options, &exit_code] { exit_code = finish(show(*options)); });
-  CLI::App* merged = add_part(*command, "merge",
-                              "Merge other databases into the database; of two entries, the one with more runs is kept",
-                              "Example: isomer profile merge build-machine.db", options);
-  options->files.reads(*merged, "others", options->others, "Databases to merge into the database")->required();
+  CLI::App* merged =
+      add_part(*command, "merge",
+               "Merge other databases into that of --profile-db; of two entries, the one with more runs is kept",
+               "Example: isomer profile merge build-machine.db", options);
+  options->files.reads(*merged, "others", options->others, "Databases to read")->required();
   add_option(*merged, profile_db_option(options->db));
   options->files.updates_profile_db(options->db);
   merged->callback(

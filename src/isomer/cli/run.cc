@@ -185,7 +185,8 @@ void add_run(CLI::App& app, int& exit_code) {
   options->files.reads(*command, "model", options->model, "ONNX file")->required();
   add_repeated(*command, "--input", options->inputs,
                "NAME=FILE.npy: an input; other inputs have their default or are random");
-  command->add_option("--output-dir", options->output_dir, "Folder for the outputs, as .npy files");
+  command->add_option("--output-dir", options->output_dir, "Folder to which the outputs are written, as .npy files")
+      ->type_name("FOLDER");
   add_trace(*command, options->files, options->trace_file,
             "Write a Chrome trace of the run's kernels to this file (onednn)");
   options->engine.add_to(*command, options->files);

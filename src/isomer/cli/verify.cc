@@ -198,12 +198,15 @@ Result<int> verify(const VerifyOptions& options, FileUses& uses) {
 void add_verify(CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand("verify", "Check a certificate that `optimize --certificate` wrote");
   const auto options = std::make_shared<VerifyOptions>();
-  options->files.reads(*command, "certificate", options->certificate, "Certificate")->required();
+  options->files
+      .reads(*command, "certificate", options->certificate,
+             "Certificate file, written by `isomer optimize --certificate`")
+      ->required();
   options->files.reads(*command, "input", options->input, "ONNX file that was optimized")->required();
   options->files.reads(*command, "output", options->output, "ONNX file that `optimize` wrote")->required();
   options->files.reads(*command, "--lock", options->lock,
                        "Lock file with verdicts of your own rules, written by `isomer rules verify --write`");
-  command->add_option("--inputs", options->inputs, "Number of random inputs on which both models run; 0: none")
+  command->add_option("--inputs", options->inputs, "Number of sets of random inputs on which both models run; 0: none")
       ->check(in_range(IntegerRange{.min = 0, .max = 1000000}))
       ->capture_default_str();
   options->engine.add_to(*command, options->files);

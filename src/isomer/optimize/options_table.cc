@@ -38,9 +38,11 @@ Option dtype_option(DType& dtype) {
 
 Option python_option(std::string& python) {
   Option option = kept("python", Option::Text{},
-                       "ort, openvino: the Python that has the engine's package; if empty, python3", python);
+                       "ort, openvino: the Python that has the engine's package; if empty, that of the checkout's "
+                       ".venv, or else python3",
+                       python);
   option.environment = "ISOMER_PYTHON";
-  option.note = "In Python, the interpreter that runs the program takes the place of python3.";
+  option.note = "In Python the default is the interpreter that runs the program.";
   return option;
 }
 
@@ -161,7 +163,7 @@ std::vector<Option> optimize_options(OptimizeOptions& options) {
              kept("skip_rules", Option::Texts{}, "A rule, family or tactic that must not be used", options.skip_rules),
              kept("allow_tested", Option::Flag{},
                   "Also accept results that rely on rules that were tested but not proved", options.allow_tested),
-             kept("tolerance", kFromZero, "Maximum difference of outputs, relative to the largest element",
+             kept("tolerance", kFromZero, "Maximum difference of an output, relative to its largest element",
                   options.tolerance),
              kept("min_speedup", kFromZero, "The result is returned only if it is this many times as fast as the model",
                   options.min_speedup),
