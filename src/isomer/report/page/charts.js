@@ -1,4 +1,4 @@
-// Costs by operator, the kernels one after the other, and the best cost over time.
+// Costs by operator, the sequence of kernels, and the best cost over time.
 
 const PALETTE = ["#4269d0", "#efb118", "#ff725c", "#6cc5b0", "#3ca951", "#ff8ab7", "#a463f2", "#97bbf5", "#9c6b4e"];
 const OTHER_COLOUR = "#9498a0";

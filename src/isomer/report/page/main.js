@@ -143,10 +143,10 @@ function steps(linked) {
     const shown = element("td", { class: "rule" }, element("strong", {}, step.rule));
     if (rule) {
       shown.append(element("div", { class: "doc" }, rule.doc), element("div", { class: "formula" }, rule.formula),
-        element("details", {}, element("summary", {}, "in the language of rules"), element("pre", {}, rule.text)));
+        element("details", {}, element("summary", {}, "in the rule language"), element("pre", {}, rule.text)));
     }
     const joined = step.delta === null && i > 0;
-    const delta = joined ? "with the above" : step.delta === null ? "into limits"
+    const delta = joined ? "with the step above" : step.delta === null ? "into limits"
       : (step.delta > 0 ? "+" : step.delta < 0 ? "−" : "") + (latency ? timeText(Math.abs(step.delta)) : Math.abs(step.delta).toPrecision(4));
     body.append(element("tr", {}, element("td", { class: "number" }, String(i + 1)), shown, places(step.nodes, linked),
       ...cells("td", [`${step.ops_before} → ${step.ops_after}`, delta, step.speedup === null ? "" : step.speedup.toFixed(3) + "×",
