@@ -29,9 +29,9 @@ __all__ = ["Model", "ModelLike", "Optimized", "Session", "load", "optimize", "ru
 def optimize(model: ModelLike, output: str | os.PathLike[str] | None = None, **options: Any) -> Optimized:
     """Searches for an equivalent model that runs faster, as `isomer optimize` does.
 
-    Returns the optimized model, or the given one (`improved` is False) where no significant gain is found. It is
-    written to the file `output`, else to a temporary one that lives as long as the result. A dry run returns the given
-    model with the report. Raises TypeError for an option that does not exist, ValueError for other bad input.
+    Returns the optimized model, or the given one (`improved` is False) if there is no significant speedup. The model is
+    written to the file `output`, or without one to a temporary file that lives as long as the result. A dry run returns
+    the given model with the report. Raises TypeError for an unknown option, and ValueError for other bad input.
     """
     options["python"] = engine_python(options.get("python", ""))
     text = options_as_json(options)

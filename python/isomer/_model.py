@@ -44,7 +44,7 @@ class Model:
             shutil.copyfile(self._path, path)
 
     def run(self, inputs: Mapping[str, npt.ArrayLike], **options: Any) -> dict[str, np.ndarray]:
-        """As isomer.run: loads the model, runs it once and drops it. A Session loads it for any number of runs."""
+        """Loads the model, runs it once and releases it, as isomer.run does. A Session keeps it for any number of runs."""
         from ._session import run
 
         return run(self, inputs, **options)
@@ -53,7 +53,7 @@ class Model:
         return f"isomer.Model(inputs={self.inputs}, outputs={self.outputs})"
 
 
-#: What functions take as a model.
+#: The types that functions accept as a model.
 ModelLike = Union[str, os.PathLike[str], bytes, onnx.ModelProto, Model]
 
 

@@ -15,7 +15,7 @@ from ._model import ModelLike, load
 
 
 def engine_python(python: str | os.PathLike[str]) -> str:
-    """The Python that ONNX Runtime runs in: the caller's, else the environment's, else this one."""
+    """The Python for engines in a separate process: the given one, else the environment's, else this one."""
     return os.fspath(python) or os.environ.get("ISOMER_PYTHON") or sys.executable or ""
 
 
@@ -25,13 +25,14 @@ class Session:
         with isomer.Session("model.onnx", engine="onednn", threads=2) as session:
             outputs = session.run({"x": x})
 
-    `engine` is "ort" (ONNX Runtime, in a separate process), "openvino" (likewise), "onednn" (the built-in runtime) or
-    "reference" (slow). `threads`, 1 to 1024, is the number of threads of one run. `python` is the Python that has the
-    package of "ort" or "openvino"; by default the environment's ISOMER_PYTHON, else the Python that runs this. The model's file must stay until the
-    session is closed. Raises ValueError for a file that is not a valid model or an engine that is not available.
+    `engine` is "ort" (ONNX Runtime) or "openvino" (OpenVINO), both in a separate process, "onednn" (the built-in
+    runtime) or "reference" (slow). `threads`, 1 to 1024, is the number of threads of one run. `python` is the Python
+    that has the package of "ort" or "openvino". By default it is the environment variable ISOMER_PYTHON, or else the
+    Python that runs the program. The model's file must exist until the session is closed. Raises ValueError if the file
+    is not a valid model or the engine is not available.
 
-    Several threads may run one session at a time. "onednn" compiles a model at its first run, and again for extents
-    that are new to it: run once beforehand where the first answer counts.
+    Several threads may run one session at the same time. "onednn" compiles a model at its first run, and again for each
+    new set of extents. If the latency of the first answer matters, make one run beforehand.
     """
 
     def __init__(
