@@ -88,6 +88,9 @@ def certificate_seeds() -> list[bytes]:
     return [seed.encode() for seed in [*seeds, shapes, old]]
 
 
+DECISIONS = ['{"layouts": {"x": "blocked"}, "algorithms": {"x": "winograd"}}', '{"layouts": {"y": "plain"}, "other": [1]}', "{}"]
+
+
 def main() -> int:
     if len(sys.argv) != 2:
         print(__doc__, file=sys.stderr)
@@ -98,6 +101,7 @@ def main() -> int:
         "isomer_graph_fuzz": [text.encode() for text in GRAPHS],
         "isomer_npy_fuzz": npy_seeds(),
         "isomer_certificate_fuzz": certificate_seeds(),
+        "isomer_decisions_fuzz": [text.encode() for text in DECISIONS],
         "isomer_universe_fuzz": [path.read_bytes() for path in sorted(RULES.parent.glob("universes/*"))],
     }
     for name, seeds in corpora.items():

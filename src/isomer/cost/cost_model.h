@@ -1,16 +1,15 @@
 #pragma once
-// The predicted cost of a graph, which is known without running the complete graph.
+// The predicted cost of a candidate, which is known without running the complete graph.
 
 #include <vector>
 
 #include "isomer/base/deadline.h"
 #include "isomer/base/result.h"
-#include "isomer/ir/graph.h"
-#include "isomer/plan/decisions.h"
+#include "isomer/plan/candidate.h"
 
 namespace isomer {
 
-/// The dimensions of a graph's cost (MetaFlow, section 4.1), for one run. Nodes that depend only on weights cost
+/// The dimensions of a candidate's cost (MetaFlow, section 4.1), for one run. Nodes that depend only on weights cost
 /// nothing.
 struct Metrics {
   double latency_us = 0;  ///< sum over the kernels
@@ -30,20 +29,19 @@ struct PlannedKernel {
 class CostModel {
  public:
   virtual ~CostModel() = default;
-  /// Returns the cost of a graph. An Error if a kernel cannot be measured; searches skip such a candidate.
-  virtual Result<Metrics> metrics(const Graph& graph, const Boundary& boundary = {},
-                                  const Decisions& decisions = {}) = 0;
+  /// Returns the cost of a candidate. An Error if a kernel cannot be measured; searches skip such a candidate.
+  virtual Result<Metrics> metrics(const Candidate& candidate, const Boundary& boundary = {}) = 0;
   /// Returns the kernels that the latency is the sum of, in the order of the graph's nodes. An Error as for `metrics`.
-  virtual Result<std::vector<PlannedKernel>> kernels(const Graph& graph) = 0;
+  virtual Result<std::vector<PlannedKernel>> kernels(const Candidate& candidate) = 0;
   /// After the deadline nothing more is measured: a cost that is still unknown is an Error.
   virtual void measure_until(const Deadline& /*deadline*/) {}
   /// Returns the bytes of every value of a graph, which are needed for the memory outside a part; 0 if unknown.
   virtual std::vector<double> value_bytes(const Graph& graph) const {
     return std::vector<double>(graph.num_values(), 0);
   }
-  /// Returns the layout of every value of a graph, which is needed for the boundaries of its parts.
-  virtual std::vector<Layout> layouts(const Graph& graph) const {
-    return std::vector<Layout>(graph.num_values(), Layout::Plain);
+  /// Returns the layout of every value of a candidate, which is needed for the boundaries of its parts.
+  virtual std::vector<Layout> layouts(const Candidate& candidate) const {
+    return std::vector<Layout>(candidate.graph.num_values(), Layout::Plain);
   }
   /// Returns the numbers of channels per block that rules should choose on the device; empty: not known, so that all
   /// are tried and the costs decide.

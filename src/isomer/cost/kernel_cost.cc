@@ -45,9 +45,10 @@ Result<std::unique_ptr<KernelCost>> KernelCost::make(Engine& engine, ProfileDb& 
 KernelCost::KernelCost(Engine& engine, ProfileDb& db, ProfileKey key, KernelCostOptions options)
     : engine_(&engine), db_(&db), planner_(engine.planner()), options_(std::move(options)), key_(std::move(key)) {}
 
-Result<Metrics> KernelCost::metrics(const Graph& graph, const Boundary& boundary, const Decisions& decisions) {
+Result<Metrics> KernelCost::metrics(const Candidate& candidate, const Boundary& boundary) {
+  const Graph& graph = candidate.graph;
   const ConcreteTypes types(graph, options_.symbols);
-  const KernelPlan plan = planner_->plan(graph, boundary, decisions);
+  const KernelPlan plan = planner_->plan(graph, boundary, candidate.decisions);
   KernelSigner signer(graph, plan, types, options_.footprint);
   Metrics total;
   const auto add = [&](const Metrics& one) {
@@ -136,9 +137,10 @@ Result<double> KernelCost::overhead() {
   return us;
 }
 
-Result<std::vector<PlannedKernel>> KernelCost::kernels(const Graph& graph) {
+Result<std::vector<PlannedKernel>> KernelCost::kernels(const Candidate& candidate) {
+  const Graph& graph = candidate.graph;
   const ConcreteTypes types(graph, options_.symbols);
-  const KernelPlan plan = planner_->plan(graph, {});
+  const KernelPlan plan = planner_->plan(graph, {}, candidate.decisions);
   KernelSigner signer(graph, plan, types, options_.footprint);
   std::vector<PlannedKernel> out;
   for (size_t kernel = 0; kernel < plan.size(); ++kernel) {
@@ -154,10 +156,11 @@ Result<std::vector<PlannedKernel>> KernelCost::kernels(const Graph& graph) {
   return out;
 }
 
-Result<std::vector<KernelShare>> KernelCost::account(const Graph& graph) {
-  ISOMER_CHECK(metrics(graph).map([](const Metrics&) {}));  // measures kernels that are unknown so far
+Result<std::vector<KernelShare>> KernelCost::account(const Candidate& candidate) {
+  const Graph& graph = candidate.graph;
+  ISOMER_CHECK(metrics(candidate).map([](const Metrics&) {}));  // measures kernels that are unknown so far
   const ConcreteTypes types(graph, options_.symbols);
-  const KernelPlan plan = planner_->plan(graph, {});
+  const KernelPlan plan = planner_->plan(graph, {}, candidate.decisions);
   KernelSigner signer(graph, plan, types, options_.footprint);
   std::map<uint64_t, KernelShare> shares;
   const auto add = [&](const auto& what) {

@@ -39,16 +39,18 @@ class KernelCost : public CostModel {
   /// Keeps references to both. An Error if the engine does not describe its kernels.
   static Result<std::unique_ptr<KernelCost>> make(Engine& engine, ProfileDb& db, KernelCostOptions options);
 
-  Result<Metrics> metrics(const Graph& graph, const Boundary& boundary = {}, const Decisions& decisions = {}) override;
-  Result<std::vector<PlannedKernel>> kernels(const Graph& graph) override;
-  std::vector<Layout> layouts(const Graph& graph) const override { return planner_->plan(graph).layouts; }
+  Result<Metrics> metrics(const Candidate& candidate, const Boundary& boundary = {}) override;
+  Result<std::vector<PlannedKernel>> kernels(const Candidate& candidate) override;
+  std::vector<Layout> layouts(const Candidate& candidate) const override {
+    return planner_->plan(candidate.graph, {}, candidate.decisions).layouts;
+  }
   std::vector<double> value_bytes(const Graph& graph) const override {
     return bytes_of_values(graph, options_.symbols);
   }
   std::vector<int64_t> channel_blocks() const override { return engine_->channel_blocks(); }
   void measure_until(const Deadline& deadline) override { deadline_ = deadline; }
-  /// Returns the kernels that make up the latency of a graph, largest share first.
-  Result<std::vector<KernelShare>> account(const Graph& graph);
+  /// Returns the kernels that make up the latency of a candidate, largest share first.
+  Result<std::vector<KernelShare>> account(const Candidate& candidate);
   /// Returns what the measurements are valid for: this engine on this machine, unless the database is locked
   /// (ProfileDb::resolve).
   const ProfileKey& key() const { return key_; }

@@ -276,13 +276,13 @@ TEST(KernelCost, FollowsDecisions) {
   const Node& second = graph.producer_node(graph.operands(graph.producer_node(graph.outputs()[0]))[0]);
   const ValueId between = graph.operands(second)[0];
   const ValueId conv = graph.operands(graph.producer_node(between))[0];
-  EXPECT_EQ(model->metrics(graph, {}, {.algorithms = {{conv, Algorithm::Direct}}}).value().kernels, undecided.kernels);
+  EXPECT_EQ(model->metrics({graph, {.algorithms = {{conv, Algorithm::Direct}}}}).value().kernels, undecided.kernels);
   EXPECT_GT(model->measured(), measured) << "it is a kernel of its own";
   const Decisions plain{.layouts = {{between, Layout::Plain}}};
   EXPECT_EQ(engine->planner()->plan(graph).layouts[between], Layout::Blocked);
   EXPECT_EQ(engine->planner()->plan(graph, {}, plain).layouts[between], Layout::Plain);
   const size_t before = model->measured();
-  const auto decided = model->metrics(graph, {}, plain);
+  const auto decided = model->metrics({graph, plain});
   ASSERT_TRUE(decided.has_value()) << decided.error().message;
   EXPECT_GT(model->measured(), before) << "it makes another layout";
 }

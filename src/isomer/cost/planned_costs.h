@@ -1,5 +1,5 @@
 #pragma once
-// Costs with the memory of the engine's actual plan, for graphs that may be accepted.
+// Costs with the memory of the engine's actual plan, for candidates that may be accepted.
 
 #include <unordered_map>
 
@@ -17,20 +17,20 @@ class PlannedCosts : public CostModel {
   PlannedCosts(CostModel& costs, Engine* engine, SymbolValues symbols, Trace* trace = nullptr)
       : costs_(costs), engine_(engine), symbols_(std::move(symbols)), trace_(trace) {}
 
-  /// Returns the metrics of `costs`; for a whole graph without decisions, with the peak memory of the engine's plan if
-  /// the engine reports it.
-  Result<Metrics> metrics(const Graph& graph, const Boundary& boundary = {}, const Decisions& decisions = {}) override;
-  Result<std::vector<PlannedKernel>> kernels(const Graph& graph) override { return costs_.kernels(graph); }
+  /// Returns the metrics of `costs`; for a whole graph, with the peak memory of the engine's plan if the engine reports
+  /// it.
+  Result<Metrics> metrics(const Candidate& candidate, const Boundary& boundary = {}) override;
+  Result<std::vector<PlannedKernel>> kernels(const Candidate& candidate) override { return costs_.kernels(candidate); }
   std::vector<int64_t> channel_blocks() const override { return costs_.channel_blocks(); }
-  /// Like Engine::activation_memory, but plans each graph only once.
-  Result<std::optional<ActivationMemory>> memory(const Graph& graph);
+  /// Like Engine::activation_memory, but plans each candidate only once.
+  Result<std::optional<ActivationMemory>> memory(const Candidate& candidate);
 
  private:
   CostModel& costs_;
   Engine* const engine_;
   const SymbolValues symbols_;
   Trace* const trace_;
-  std::unordered_map<uint64_t, Result<std::optional<ActivationMemory>>> known_;  // by the graph's hash
+  std::unordered_map<uint64_t, Result<std::optional<ActivationMemory>>> known_;  // by the candidate's hash
 };
 
 }  // namespace isomer

@@ -17,8 +17,8 @@ Status check(const RooflineOptions& options) {
   return {};
 }
 
-Result<Metrics> RooflineCost::metrics(const Graph& graph, const Boundary& /*boundary*/,
-                                      const Decisions& /*decisions*/) {
+Result<Metrics> RooflineCost::metrics(const Candidate& candidate, const Boundary& /*boundary*/) {
+  const Graph& graph = candidate.graph;
   const ConcreteTypes types(graph, symbols_);
   Metrics total;
   for (const Node& node : graph.nodes()) {
@@ -33,7 +33,8 @@ Result<Metrics> RooflineCost::metrics(const Graph& graph, const Boundary& /*boun
   return total;
 }
 
-Result<std::vector<PlannedKernel>> RooflineCost::kernels(const Graph& graph) {
+Result<std::vector<PlannedKernel>> RooflineCost::kernels(const Candidate& candidate) {
+  const Graph& graph = candidate.graph;
   const ConcreteTypes types(graph, symbols_);
   std::vector<PlannedKernel> out;
   for (NodeId id = 0; id < graph.nodes().size(); ++id) {

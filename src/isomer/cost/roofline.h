@@ -17,16 +17,16 @@ struct RooflineOptions {
 /// Checks the options: rates must be positive, the overhead must not be negative.
 Status check(const RooflineOptions& options);
 
-/// Views such as Reshape are not kernels; nodes that depend only on weights cost nothing. Layouts have no effect.
+/// Views such as Reshape are not kernels; nodes that depend only on weights cost nothing. Decisions have no effect.
 class RooflineCost : public CostModel {
  public:
   /// `symbols`: values of the symbolic dimensions.
   explicit RooflineCost(SymbolValues symbols = {}, RooflineOptions options = {})
       : symbols_(std::move(symbols)), options_(options) {}
   /// Never an Error.
-  Result<Metrics> metrics(const Graph& graph, const Boundary& boundary = {}, const Decisions& decisions = {}) override;
+  Result<Metrics> metrics(const Candidate& candidate, const Boundary& boundary = {}) override;
   /// Never an Error.
-  Result<std::vector<PlannedKernel>> kernels(const Graph& graph) override;
+  Result<std::vector<PlannedKernel>> kernels(const Candidate& candidate) override;
   std::vector<double> value_bytes(const Graph& graph) const override { return bytes_of_values(graph, symbols_); }
   std::vector<int64_t> channel_blocks() const override { return options_.channel_blocks; }
 

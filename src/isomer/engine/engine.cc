@@ -27,7 +27,7 @@ Result<std::vector<Tensor>> Engine::run_traced(SessionId /*session*/, std::span<
   return fail("engine '{}' does not report when its kernels run", name());
 }
 
-Result<std::optional<ActivationMemory>> Engine::activation_memory(const Graph& /*graph*/,
+Result<std::optional<ActivationMemory>> Engine::activation_memory(const Candidate& /*candidate*/,
                                                                   std::span<const TensorType> /*inputs*/) {
   return std::nullopt;
 }

@@ -107,9 +107,9 @@ class Engine {
   // NOLINTNEXTLINE(performance-unnecessary-value-param): who overrides it keeps the pointer
   virtual void keep_tunings(std::shared_ptr<TuningStore> /*store*/) {}
 
-  /// Returns the memory for activations in one run of a graph on inputs of these (concrete) types, from the engine's
-  /// plan; nothing if the engine does not report it.
-  virtual Result<std::optional<ActivationMemory>> activation_memory(const Graph& graph,
+  /// Returns the memory for activations in one run of a candidate on inputs of these (concrete) types, from the
+  /// engine's plan; nothing if the engine does not report it.
+  virtual Result<std::optional<ActivationMemory>> activation_memory(const Candidate& candidate,
                                                                     std::span<const TensorType> inputs);
 
   /// Returns how the engine groups nodes into kernels; nullptr if it does not report it.

@@ -211,6 +211,8 @@ class Folder {
     }
     std::vector<ValueId> outputs;
     for (const ValueId output : graph_.outputs()) outputs.push_back(renamed[output]);
+    for (const ValueId value : renamed)
+      out.value_hashes.push_back(value == kNoValue ? 0 : builder.peek().value_hash(value));
     out.graph = builder.finish(outputs);
     return out;
   }

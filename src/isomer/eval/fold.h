@@ -25,6 +25,7 @@ struct FoldOptions {
 struct Folding {
   Graph graph;
   std::vector<std::pair<ValueId, Tensor>> constants;  ///< values of the original graph that are constants now
+  std::vector<uint64_t> value_hashes;                 ///< of the value for each original value; 0 if there is none
 };
 /// Replaces every weight-only node by a constant, as far as the options allow. The reference kernels compute it node by
 /// node in the precision of the graph. Nodes without a kernel stay. Names (origins) are kept.

@@ -6,6 +6,7 @@
 #include "isomer/base/output_file.h"
 #include "isomer/ir/label.h"
 #include "isomer/onnx/draft.h"
+#include "isomer/onnx/names.h"
 #include "isomer/onnx/node_form.h"
 #include "isomer/onnx/wire.h"
 
@@ -105,6 +106,13 @@ Result<std::string> export_bytes(const Model& model) {
   StringSink sink;
   ISOMER_CHECK(write_model(draft, sink));
   return std::move(sink.text);
+}
+
+Result<std::vector<std::string>> export_names(const Model& model) {
+  ISOMER_TRY(const ExportNames names, ExportNames::assign(model.graph, *model.info));
+  std::vector<std::string> out;
+  for (ValueId value = 0; value < model.graph.num_values(); ++value) out.push_back(names.of(value));
+  return out;
 }
 
 Status exportable(const Model& model, const Graph& graph, NodeId id) {

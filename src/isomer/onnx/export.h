@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "isomer/base/result.h"
 #include "isomer/onnx/model.h"
@@ -23,6 +24,10 @@ Status export_model(const Model& model, const std::filesystem::path& path, const
 
 /// The serialized ModelProto including weights. Fails above 2 GB.
 Result<std::string> export_bytes(const Model& model);
+
+/// Returns the names of the graph's values in the file, by value. A value may have further names there. An Error if the
+/// model cannot be written.
+Result<std::vector<std::string>> export_names(const Model& model);
 
 /// Succeeds if every node of the graph can be written at the model's opset. An Error names the first node that cannot.
 Status exportable(const Model& model, const Graph& graph);

@@ -1,5 +1,7 @@
 #include "isomer/onnx/model.h"
 
+#include <algorithm>
+
 #include "isomer/onnx/model_info.h"
 #include "isomer/onnx/value_types.h"
 
@@ -73,6 +75,26 @@ int opset_of(const Model& model) {
 const std::map<std::string, int>& opset_imports(const Model& model) { return model.info->opsets; }
 
 bool uses_external_data(const Model& model) { return !model.info->external_files.empty(); }
+
+std::optional<std::string> metadata(const Model& model, const std::string& key) {
+  for (const auto& entry : model.info->model.metadata_props())
+    if (entry.key() == key) return entry.value();
+  return std::nullopt;
+}
+
+Model with_metadata(const Model& model, const std::string& key, const std::string& text) {
+  auto info = std::make_shared<ModelInfo>(*model.info);
+  auto& entries = *info->model.mutable_metadata_props();
+  const auto gone =
+      std::remove_if(entries.begin(), entries.end(), [&](const auto& entry) { return entry.key() == key; });
+  entries.erase(gone, entries.end());
+  if (!text.empty()) {
+    auto* entry = entries.Add();
+    entry->set_key(key);
+    entry->set_value(text);
+  }
+  return {model.graph, std::move(info)};
+}
 
 std::string input_name(const Model& model, size_t i) { return model.info->inputs.at(i); }
 std::string output_name(const Model& model, size_t i) { return model.info->outputs.at(i); }

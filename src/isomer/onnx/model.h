@@ -3,6 +3,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "isomer/ir/graph.h"
@@ -31,6 +32,10 @@ int opset_of(const Model& model);
 const std::map<std::string, int>& opset_imports(const Model& model);
 /// Whether the model was read from a file that has weights in other files.
 bool uses_external_data(const Model& model);
+/// The text that the model's metadata has under a key; nothing if there is none.
+std::optional<std::string> metadata(const Model& model, const std::string& key);
+/// The model with this text under the key; without the key if the text is empty.
+Model with_metadata(const Model& model, const std::string& key, const std::string& text);
 /// Name of the i-th graph input or output.
 std::string input_name(const Model& model, size_t i);
 std::string output_name(const Model& model, size_t i);

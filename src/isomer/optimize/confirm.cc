@@ -3,29 +3,29 @@
 namespace isomer {
 namespace {
 
-/// Compares the outputs of a graph with the model's. In reduced precision, also reports the loss.
-Status compare(const OptimizeOptions& options, const Graph& graph, const Evaluation& evaluation,
+/// Compares the outputs of a candidate with the model's. In reduced precision, also reports the loss.
+Status compare(const OptimizeOptions& options, const Candidate& candidate, const Evaluation& evaluation,
                OptimizeReport& report) {
   constexpr int kInputs = 3;
   options.progress("comparing outputs");
-  ISOMER_TRY(report.equivalence, evaluation.runs->equivalence(graph, kInputs));
+  ISOMER_TRY(report.equivalence, evaluation.runs->equivalence(candidate, kInputs));
   if (evaluation.costs.exact == nullptr || !report.equivalence->holds) return {};
   const DType dtype = options.costs.engine_options.dtype;
-  ISOMER_TRY(report.equivalence->precision, evaluation.runs->precision(graph, dtype, kInputs));
+  ISOMER_TRY(report.equivalence->precision, evaluation.runs->precision(candidate, dtype, kInputs));
   return {};
 }
 
-/// Times the graph and the model in turn. If the ratio differs much between loads, a few loads are not enough; then
+/// Times the candidate and the model in turn. If the ratio differs much between loads, a few loads are not enough; then
 /// more follow, unless the first ones took long.
-Result<Measured> time_against_model(const Graph& graph, const Evaluation& evaluation, const OptimizeOptions& options,
-                                    const Deadline& deadline) {
+Result<Measured> time_against_model(const Candidate& candidate, const Evaluation& evaluation,
+                                    const OptimizeOptions& options, const Deadline& deadline) {
   constexpr double kWide = 0.1;
   constexpr int kMaxRounds = 3;
   options.progress("confirming the latency");
   PairedTimes times;
   Interval speedup;
   for (int round = 0; round < kMaxRounds && (round == 0 || !deadline.passed()); ++round) {
-    ISOMER_TRY(auto more, evaluation.runs->time_against_model(graph, options.confirm));
+    ISOMER_TRY(auto more, evaluation.runs->time_against_model(candidate, options.confirm));
     times.add(std::move(more));
     speedup = times.ratio(options.seed);
     if (speedup.high - speedup.low < kWide * speedup.value) break;
@@ -75,19 +75,19 @@ tl::unexpected<Error> nothing_measured(const Error& error) {
 }
 
 /// Checks that the cost of the model is known if costs decide; otherwise does nothing.
-Status cost_of_model(const Model& model, const Evaluation& evaluation) {
+Status cost_of_model(const Candidate& model, const Evaluation& evaluation) {
   if (evaluation.times_graphs && evaluation.objective.is_latency()) return {};
-  return evaluation.deciding().metrics(model.graph).map([](const Metrics&) {});
+  return evaluation.deciding().metrics(model).map([](const Metrics&) {});
 }
 
 /// Returns why no candidate could be measured, if not even the model can be; empty if the model can be measured. If the
 /// model fails, the failures say nothing about the candidates. An Error if the machine is the reason, and not that the
 /// engine does not run this model or that its outputs cannot be compared.
-Result<std::string> why_unmeasured(const Model& model, const Evaluation& evaluation, const OptimizeReport& report) {
+Result<std::string> why_unmeasured(const Candidate& model, const Evaluation& evaluation, const OptimizeReport& report) {
   if (evaluation.runs == nullptr || evaluation.runs->timed() > 0 || report.search.rejected.empty()) return "";
-  const auto itself = evaluation.runs->equivalence(model.graph, 1);
+  const auto itself = evaluation.runs->equivalence(model, 1);
   if (itself) return "";
-  if (!evaluation.runs->check_machine(model.graph)) return nothing_measured(itself.error());
+  if (!evaluation.runs->check_machine(model)) return nothing_measured(itself.error());
   return itself.error().message;
 }
 
@@ -103,13 +103,13 @@ std::string none_is_better(const OptimizeOptions& options, const OptimizeReport&
 
 }  // namespace
 
-Status confirm(const OptimizeOptions& options, const Model& model, const Graph& found, const Evaluation& evaluation,
-               OptimizeReport& report) {
+Status confirm(const OptimizeOptions& options, const Candidate& model, const Candidate& found,
+               const Evaluation& evaluation, OptimizeReport& report) {
   // The confirmation has its own time limit. Runs that take longer are finished but not repeated.
   constexpr double kSeconds = 60;
   const Deadline deadline = Deadline::after(kSeconds);
   evaluation.confirm_until(deadline);
-  if (found.hash() == model.graph.hash()) {
+  if (found.hash() == model.hash()) {
     ISOMER_TRY(const std::string why, why_unmeasured(model, evaluation, report));
     if (const auto cost = cost_of_model(model, evaluation); !cost) {
       report.outcome = "the cost of the model is not known, so that no costs can be compared: " + cost.error().message;
@@ -124,7 +124,7 @@ Status confirm(const OptimizeOptions& options, const Model& model, const Graph& 
     report.outcome = "the best graph found exceeds a limit";
     return {};
   }
-  const bool into_limits = !evaluation.within_limits(model.graph);
+  const bool into_limits = !evaluation.within_limits(model);
   if (evaluation.runs != nullptr) {
     const Status compared = compare(options, found, evaluation, report);
     if (!compared) {
@@ -143,7 +143,7 @@ Status confirm(const OptimizeOptions& options, const Model& model, const Graph& 
   if (report.measured && options.objective.is_latency() && !into_limits)
     decide_by_latency(options, report);
   else
-    decide_by_costs(options, evaluation.predicted_better(model.graph, found, min_ratio(options)), into_limits, report);
+    decide_by_costs(options, evaluation.predicted_better(model, found, min_ratio(options)), into_limits, report);
   return {};
 }
 

@@ -8,7 +8,7 @@ namespace isomer {
 
 /// Decides whether `found` is returned. Reads the report's search and fills its `equivalence`, `measured`, `improved`
 /// and `outcome`. An Error if the engine does not run a graph.
-Status confirm(const OptimizeOptions& options, const Model& model, const Graph& found, const Evaluation& evaluation,
-               OptimizeReport& report);
+Status confirm(const OptimizeOptions& options, const Candidate& model, const Candidate& found,
+               const Evaluation& evaluation, OptimizeReport& report);
 
 }  // namespace isomer

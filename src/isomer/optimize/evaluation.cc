@@ -23,13 +23,13 @@ void Evaluation::confirm_until(const Deadline& deadline) const {
   if (runs != nullptr) runs->deadline = Deadline::never();
 }
 
-bool Evaluation::within_limits(const Graph& graph) const {
+bool Evaluation::within_limits(const Candidate& candidate) const {
   if (objective.limits().empty()) return true;
-  const auto metrics = deciding().metrics(graph);
+  const auto metrics = deciding().metrics(candidate);
   return metrics && objective.within_limits(*metrics);
 }
 
-bool Evaluation::predicted_better(const Graph& before, const Graph& after, double ratio) const {
+bool Evaluation::predicted_better(const Candidate& before, const Candidate& after, double ratio) const {
   const auto metrics_before = deciding().metrics(before);
   const auto metrics_after = deciding().metrics(after);
   if (!metrics_before || !metrics_after) return false;

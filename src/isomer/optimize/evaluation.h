@@ -1,5 +1,5 @@
 #pragma once
-// Evaluates the graphs of one optimization: by costs and, if there is an engine, by runs on it.
+// Evaluates the candidates of one optimization: by costs and, if there is an engine, by runs on it.
 
 #include <memory>
 
@@ -21,26 +21,26 @@ struct Evaluation {
 
   /// Returns whether the costs are those of the engine's kernels, or of the roofline model if that was chosen.
   bool has_costs() const { return costs.kernels != nullptr || costs.engine == nullptr; }
-  /// Returns the costs that decide whether a graph is returned. If memory matters, they have the planned memory.
+  /// Returns the costs that decide whether a candidate is returned. If memory matters, they have the planned memory.
   CostModel& deciding() const { return objective.uses_memory() ? *planned : *costs.model; }
   /// Ends measurements and folding at this deadline.
   void set_deadline(const Deadline& deadline) const;
   /// Sets the deadline for the final confirmation. Complete graphs are measured even after it, but every call to an
   /// engine ends soon. If the costs decide, kernels are measured until then.
   void confirm_until(const Deadline& deadline) const;
-  /// Returns whether a graph keeps all limits. A graph without a cost does not.
-  bool within_limits(const Graph& graph) const;
+  /// Returns whether a candidate keeps all limits. One without a cost does not.
+  bool within_limits(const Candidate& candidate) const;
   /// Returns whether the costs predict that `after` is better, and at least `ratio` times as good.
-  bool predicted_better(const Graph& before, const Graph& after, double ratio = 1) const;
+  bool predicted_better(const Candidate& before, const Candidate& after, double ratio = 1) const;
 
  private:
   /// Bounds the time of each call to an engine.
   void bound_calls(const Deadline& deadline) const;
 };
 
-/// Returns the evaluation of graphs that are derived from `model`; it keeps references to the model and the options. An
-/// Error if there is no such engine, if the engine does not start by the deadline, or if the profile database or the
-/// folder for candidates cannot be opened.
+/// Returns the evaluation of candidates that are derived from `model`; it keeps references to the model and the
+/// options. An Error if there is no such engine, if the engine does not start by the deadline, or if the profile
+/// database or the folder for candidates cannot be opened.
 Result<Evaluation> make_evaluation(const OptimizeOptions& options, const Model& model, const SymbolValues& symbols,
                                    const Deadline& deadline);
 

@@ -27,8 +27,8 @@ OptimizeReport begin_report(const OptimizeOptions& options) {
   return report;
 }
 
-void fill_costs(const Graph& model, const Graph& found, const Evaluation& evaluation, OptimizeReport& report) {
-  const Graph& after = report.improved ? found : model;
+void fill_costs(const Candidate& model, const Candidate& found, const Evaluation& evaluation, OptimizeReport& report) {
+  const Candidate& after = report.improved ? found : model;
   if (evaluation.has_costs()) {
     if (auto metrics = evaluation.planned->metrics(model)) report.cost_before = *metrics;
     if (auto metrics = evaluation.planned->metrics(after)) report.cost_after = *metrics;
@@ -36,8 +36,8 @@ void fill_costs(const Graph& model, const Graph& found, const Evaluation& evalua
   if (auto memory = evaluation.planned->memory(model)) report.memory_before = *memory;
   if (auto memory = evaluation.planned->memory(after)) report.memory_after = *memory;
   if (evaluation.costs.kernels != nullptr) report.kernels_measured = evaluation.costs.kernels->measured();
-  report.ops_before = op_counts(model);
-  report.ops_after = op_counts(after);
+  report.ops_before = op_counts(model.graph);
+  report.ops_after = op_counts(after.graph);
   if (report.interrupted) report.outcome = "interrupted; " + report.outcome;
   if (!report.improved) report.outcome += "; the output is the input";
   const Objective& objective = evaluation.objective;
@@ -49,8 +49,8 @@ void fill_costs(const Graph& model, const Graph& found, const Evaluation& evalua
     report.outcome += fmt::format(", which exceeds a limit ({})", fmt::join(objective.limits(), ", "));
 }
 
-void fill_details(const Graph& model, const Graph& found, const Evaluation& evaluation, std::span<const Rule> rules,
-                  OptimizeReport& report) {
+void fill_details(const Candidate& model, const Candidate& found, const Evaluation& evaluation,
+                  std::span<const Rule> rules, OptimizeReport& report) {
   ReportDetails details{model, found};
   if (evaluation.has_costs()) {
     CostModel& costs = *evaluation.costs.model;

@@ -13,6 +13,7 @@
 #include "isomer/optimize/fill_report.h"
 #include "isomer/optimize/options_table.h"
 #include "isomer/optimize/proof_at_use.h"
+#include "isomer/plan/stored_decisions.h"
 
 namespace isomer {
 namespace {
@@ -80,19 +81,22 @@ class Pipeline {
       report_.device = evaluation.costs.engine->device();
     }
     ISOMER_CHECK(check_locked(evaluation));
-    ISOMER_TRY(const Graph found, search(evaluation, rules));
+    ISOMER_TRY(const Candidate found, search(evaluation, rules));
     ISOMER_CHECK(nothing_missed(evaluation));
     report_.interrupted = deadline_.stopped();
     if (options_.costs.locked && deadline_.passed() && !report_.interrupted)
       return fail("the time budget of {:g} s does not suffice for a locked search; raise --time-budget",
                   options_.search.time_budget_seconds);
-    ISOMER_CHECK(phase("confirm", [&] { return confirm(options_, model_, found, evaluation, report_); }));
-    phase("report", [&] {
-      fill_costs(model_.graph, found, evaluation, report_);
-      if (options_.details) fill_details(model_.graph, found, evaluation, rules.rules, report_);
-    });
+    ISOMER_CHECK(phase("confirm", [&] { return confirm(options_, given_, found, evaluation, report_); }));
+    const Candidate& output = report_.improved ? found : given_;
+    ISOMER_CHECK(phase("report", [&]() -> Status {
+      fill_costs(given_, found, evaluation, report_);
+      if (options_.details) fill_details(given_, found, evaluation, rules.rules, report_);
+      ISOMER_TRY(report_.decisions, decisions_by_name(model_, output));
+      return {};
+    }));
     ISOMER_CHECK(nothing_missed(evaluation));
-    ISOMER_CHECK(write_certified(report_.improved ? found : model_.graph, rules));
+    ISOMER_CHECK(write_certified(output, rules));
     whole.note("outcome", report_.outcome);
     report_.peak_rss_bytes = peak_rss_bytes();
     return std::move(report_);
@@ -108,12 +112,14 @@ class Pipeline {
     ISOMER_TRY(model_, import_model(options_.input));
     declare_external_files(options_.input, model_, files_);
     ISOMER_CHECK(files_.check());
+    ISOMER_TRY(Decisions decisions, stored_decisions(model_));
+    given_ = {model_.graph, std::move(decisions)};
     ISOMER_TRY(symbols_, symbol_values(model_, options_.shapes));
     return {};
   }
 
-  /// Returns a graph all of whose steps are proved. `rules` loses those that could not be proved.
-  Result<Graph> search(const Evaluation& evaluation, RuleSet& rules) {
+  /// Returns a candidate all of whose steps are proved. `rules` loses those that could not be proved.
+  Result<Candidate> search(const Evaluation& evaluation, RuleSet& rules) {
     const auto run = [&](const RuleSet& usable, const Deadline& deadline) -> Result<SearchResult> {
       evaluation.set_deadline(deadline);
       const SearchContext context{.rules = usable.rules,
@@ -122,7 +128,7 @@ class Pipeline {
                                   .symbols = symbols_,
                                   .deadline = deadline,
                                   .observer = {options_.progress, options_.trace}};
-      ISOMER_TRY(SearchResult found, run_search(model_.graph, options_.search, context));
+      ISOMER_TRY(SearchResult found, run_search(given_, options_.search, context));
       evaluation.preparation->report(found.report);
       return found;
     };
@@ -135,7 +141,7 @@ class Pipeline {
     for (const SearchStep& step : report_.search.steps) report_.verdicts[step.rule] = rules.verdicts.at(step.rule);
     for (const auto& [name, applications] : report_.proofs.at_use)
       if (report_.verdicts.contains(name)) report_.verdicts[name] = verdict_name(Verdict::Proved);
-    return std::move(found.graph);
+    return Candidate(std::move(found));
   }
 
   /// If costs are locked: reports the engine and the processor that they belong to, and checks that the costs of the
@@ -145,7 +151,7 @@ class Pipeline {
     const ProfileKey& key = evaluation.costs.kernels->key();
     report_.engine_version = key.version;
     report_.device = key.processor;
-    const auto ignored = evaluation.costs.kernels->metrics(model_.graph);
+    const auto ignored = evaluation.costs.kernels->metrics(given_);
     return nothing_missed(evaluation);
   }
 
@@ -160,19 +166,19 @@ class Pipeline {
   }
 
   /// Writes the output and its certificate, if they are wanted.
-  Status write_certified(const Graph& output, const RuleSet& rules) {
+  Status write_certified(const Candidate& output, const RuleSet& rules) {
     if (options_.dry_run) return files_.unchanged();
     if (options_.certificate.empty()) return phase("write", [&] { return write(output); });
     options_.progress("replaying the steps for the certificate");
     ISOMER_TRY(replay::Certificate certificate, phase("certificate", [&] {
-                 return begin_certificate(options_, model_, output, report_.search, rules);
+                 return begin_certificate(options_, model_, output.graph, report_.search, rules);
                }));
     ISOMER_CHECK(phase("write", [&] { return write(output); }));
-    return finish_certificate(options_, model_, output, std::move(certificate));
+    return finish_certificate(options_, model_, output.graph, std::move(certificate));
   }
 
   /// Writes the output. If it is the input, copies the bytes.
-  Status write(const Graph& output) {
+  Status write(const Candidate& output) {
     const bool copies = !report_.improved && !uses_external_data(model_);
     std::string bytes;
     if (copies) {
@@ -181,7 +187,9 @@ class Pipeline {
     ISOMER_CHECK(files_.unchanged());
     writing_ = true;
     if (!report_.improved && same_file(options_.output, options_.input)) return {};
-    return copies ? write_file(options_.output, bytes) : export_model(model_.with(output), options_.output);
+    if (copies) return write_file(options_.output, bytes);
+    ISOMER_TRY(const Model model, with_candidate(model_, output));
+    return export_model(model, options_.output);
   }
 
   const OptimizeOptions& options_;
@@ -190,6 +198,7 @@ class Pipeline {
   bool writing_ = false;  // from now on the output may have replaced an input
   OptimizeReport report_;
   Model model_;
+  Candidate given_;  // the graph of the model, with the decisions that its file has
   SymbolValues symbols_;
 };
 

@@ -18,6 +18,7 @@
 #include "isomer/onnx/import.h"
 #include "isomer/ops/registry.h"
 #include "isomer/optimize/rule_set.h"
+#include "isomer/plan/stored_decisions.h"
 #include "isomer/report/page_data.h"
 
 namespace isomer {
@@ -299,6 +300,54 @@ TEST_F(Optimize, ASlowerGraphIsTakenWhereTheModelExceedsTheLimit) {
     EXPECT_GT(report->cost_after->latency_us, model.latency_us);
     EXPECT_THAT(report->outcome, HasSubstr("within the limits, which the model exceeds"));
   }
+}
+
+/// Returns how often the built-in runtime converts a layout in a run of a model file.
+int reorders_in(const std::filesystem::path& file) {
+  const auto engine = make_engine("onednn").value();
+  const SessionId session = engine->load(file).value();
+  Trace trace("run");
+  const std::string x = input_name(import_model(file).value(), 0);
+  const std::vector<NamedTensor> inputs = {{x, Tensor::zeros(DType::Float, {1, 32, 8, 8})}};
+  EXPECT_TRUE(engine->run_traced(session, inputs, trace, 0).has_value());
+  return static_cast<int>(
+      std::ranges::count(trace.spans(), std::string("reorder"), [](const TraceSpan& span) { return span.category; }));
+}
+
+/// The decision is about a value downstream of the step.
+TEST_F(Optimize, KeepsTheDecisionsOfTheModelAndTheRuntimeObeysThem) {
+  OptimizeOptions options;
+  options.input = folder_.path() / "decided.onnx";
+  options.output = folder_.path() / "decided.out.onnx";
+  options.certificate = folder_.path() / "decided.cert";
+  options.costs.engine = "roofline";
+  const Graph graph = parse_graph(R"(
+    input x: f32[1,32,8,8]
+    w = f32[32,32,3,3]{seed 1}
+    v = f32[32,32,3,3]{seed 2}
+    a = Relu(x)
+    b = Relu(a)
+    c = Conv(b, w) {pads=[1,1,1,1], strides=[1,1], dilations=[1,1]}
+    d = Relu(c)
+    e = Conv(d, v) {pads=[1,1,1,1], strides=[1,1], dilations=[1,1]}
+    return e)",
+                                  find_op)
+                          .value();
+  const Model model = make_model(graph, "decided", 17);
+  ASSERT_TRUE(export_model(model, options.input).has_value());
+  const int undecided = reorders_in(options.input);
+  const ValueId between = graph.operands(graph.producer_node(graph.outputs()[0]))[0];
+  const Candidate candidate(graph, {.layouts = {{between, Layout::Plain}}});
+  ASSERT_TRUE(export_model(with_candidate(model, candidate).value(), options.input).has_value());
+  EXPECT_GT(reorders_in(options.input), undecided);
+  const auto report = optimize(options);
+  ASSERT_TRUE(report.has_value()) << report.error().message;
+  EXPECT_TRUE(report->improved) << report->outcome;
+  EXPECT_EQ(report->decisions["layouts"].size(), 1) << report->decisions.dump();
+  const Model output = import_model(options.output).value();
+  const ValueId kept = output.graph.operands(output.graph.producer_node(output.graph.outputs()[0]))[0];
+  EXPECT_EQ(stored_decisions(output).value(), (Decisions{.layouts = {{kept, Layout::Plain}}}));
+  EXPECT_GT(reorders_in(options.output), undecided);
 }
 
 /// Returns the activation memory that the built-in runtime plans for a model file, with the choices of a database.

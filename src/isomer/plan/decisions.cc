@@ -1,7 +1,5 @@
 #include "isomer/plan/decisions.h"
 
-#include <unordered_map>
-
 namespace isomer {
 namespace {
 
@@ -13,26 +11,13 @@ std::optional<Decision> find(const std::map<ValueId, Decision>& decided, ValueId
 
 }  // namespace
 
+std::string_view layout_name(Layout layout) { return layout == Layout::Blocked ? "blocked" : "plain"; }
+
 std::string_view algorithm_name(Algorithm algorithm) {
   return algorithm == Algorithm::Winograd ? "winograd" : "direct";
 }
 
 std::optional<Layout> Decisions::layout(ValueId value) const { return find(layouts, value); }
 std::optional<Algorithm> Decisions::algorithm(ValueId value) const { return find(algorithms, value); }
-
-Decisions carried(const Decisions& decisions, std::span<const uint64_t> images, const Graph& after) {
-  Decisions out;
-  if (decisions.empty()) return out;
-  std::unordered_map<uint64_t, ValueId> by_hash;
-  by_hash.reserve(after.num_values());
-  for (ValueId value = 0; value < after.num_values(); ++value) by_hash.emplace(after.value_hash(value), value);
-  const auto carry = [&](const auto& from, auto& to) {
-    for (const auto& [value, decision] : from)
-      if (const auto image = by_hash.find(images[value]); image != by_hash.end()) to.emplace(image->second, decision);
-  };
-  carry(decisions.layouts, out.layouts);
-  carry(decisions.algorithms, out.algorithms);
-  return out;
-}
 
 }  // namespace isomer

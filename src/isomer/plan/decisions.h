@@ -3,7 +3,6 @@
 
 #include <map>
 #include <optional>
-#include <span>
 #include <string_view>
 
 #include "isomer/ir/graph.h"
@@ -32,17 +31,5 @@ struct Decisions {
   std::optional<Algorithm> algorithm(ValueId value) const;
   friend bool operator==(const Decisions&, const Decisions&) = default;
 };
-
-/// A graph and how it is executed.
-struct Candidate {
-  Graph graph;
-  Decisions decisions = {};
-};
-
-/// Returns the decisions for `after`, a rewritten graph. `images` has for each value of the graph before the content
-/// hash of the value that corresponds to it (Delta::value_hashes). A rewrite changes the hashes of everything
-/// downstream, but not these correspondences, so decisions elsewhere in the graph stay. Those of values that have no
-/// correspondence are dropped. If several become one value, the decision of the first is kept.
-Decisions carried(const Decisions& decisions, std::span<const uint64_t> images, const Graph& after);
 
 }  // namespace isomer

@@ -1,8 +1,7 @@
-#include "isomer/plan/decisions.h"
-
 #include <gtest/gtest.h>
 
 #include "isomer/ir/builder.h"
+#include "isomer/plan/candidate.h"
 
 namespace isomer {
 namespace {
@@ -29,10 +28,11 @@ TEST(Decisions, AreCarriedToCorrespondingValues) {
   const Decisions decisions{.layouts = {{0, Layout::Blocked}, {1, Layout::Plain}},
                             .algorithms = {{1, Algorithm::Winograd}}};
   const std::vector<uint64_t> exchanged = {graph.value_hash(1), graph.value_hash(0)};
-  EXPECT_EQ(carried(decisions, exchanged, graph), (Decisions{.layouts = {{1, Layout::Blocked}, {0, Layout::Plain}},
-                                                             .algorithms = {{0, Algorithm::Winograd}}}));
+  EXPECT_EQ(
+      carried(decisions, exchanged, graph).decisions,
+      (Decisions{.layouts = {{1, Layout::Blocked}, {0, Layout::Plain}}, .algorithms = {{0, Algorithm::Winograd}}}));
   const std::vector<uint64_t> first_is_gone = {7, graph.value_hash(1)};
-  EXPECT_EQ(carried(decisions, first_is_gone, graph),
+  EXPECT_EQ(carried(decisions, first_is_gone, graph).decisions,
             (Decisions{.layouts = {{1, Layout::Plain}}, .algorithms = {{1, Algorithm::Winograd}}}));
 }
 

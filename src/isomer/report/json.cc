@@ -112,6 +112,7 @@ json to_json(const OptimizeReport& report) {
               {"dropped", report.improved ? json::array() : steps_json(report)},
               {"equivalence", json()},
               {"ops", {{"before", report.ops_before}, {"after", report.ops_after}}},
+              {"decisions", report.decisions},
               {"within_limits", report.within_limits ? json(*report.within_limits) : json()},
               {"interrupted", report.interrupted},
               {"improved", report.improved},

@@ -105,9 +105,9 @@ class SideJson {
 
 json page_data(const OptimizeReport& report) {
   const ReportDetails& details = *report.details;
-  const GraphDiff diff = diff_graphs(details.before, details.after);
-  const SideJson before(details.before, diff.region_before);
-  const SideJson after(details.after, diff.region_after);
+  const GraphDiff diff = diff_graphs(details.before.graph, details.after.graph);
+  const SideJson before(details.before.graph, diff.region_before);
+  const SideJson after(details.after.graph, diff.region_after);
   const bool found = details.before.hash() != details.after.hash();
   json rules = json::object();
   for (const auto& [name, rule] : details.rules) {

@@ -25,8 +25,8 @@ struct Measured {
 
 /// What the page shows in addition to the figures.
 struct ReportDetails {
-  Graph before;
-  Graph after;  ///< the graph that the search found, even if the output is the input
+  Candidate before;
+  Candidate after;  ///< what the search found, even if the output is the input
   /// As in CostModel; empty if the costs do not name kernels.
   std::vector<PlannedKernel> kernels_before = {};
   std::vector<PlannedKernel> kernels_after = {};
@@ -69,6 +69,7 @@ struct OptimizeReport {
   std::optional<Equivalence> equivalence;  ///< nothing without an engine
   std::map<std::string, int64_t> ops_before;
   std::map<std::string, int64_t> ops_after;
+  nlohmann::json decisions = nlohmann::json::object();  ///< of the output, by the names of values
   std::optional<bool> within_limits;     ///< whether the output keeps the limits; nothing without limits or costs
   bool improved = false;                 ///< false: the output is the input
   bool interrupted = false;              ///< the caller ended the search early

@@ -46,7 +46,7 @@ class Rewriter {
     for (const Match& match : matches) add(match);
   }
 
-  Graph run() {
+  Graph run(std::vector<uint64_t>* value_hashes = nullptr) {
     for (const ValueId input : graph_.inputs()) {
       made_[input] = builder_.input(graph_.type(input));
       builder_.set_origin(made_[input], graph_.origin(input));
@@ -56,6 +56,9 @@ class Rewriter {
       make(output);
       outputs.push_back(made_[output]);
     }
+    if (value_hashes != nullptr)
+      for (const ValueId value : made_)
+        value_hashes->push_back(value == kNoValue ? 0 : builder_.peek().value_hash(value));
     return builder_.finish(outputs);
   }
 
@@ -228,8 +231,10 @@ Result<Graph> apply_match(const Graph& graph, const Match& match, const RefusedW
 
 Rewritten apply_matches(const Graph& graph, std::span<const Match> matches, const RefusedWeights* refused) {
   Rewriter rewriter(graph, matches, refused);
-  Graph out = rewriter.run();
-  return {std::move(out), rewriter.applied()};
+  Rewritten out;
+  out.graph = rewriter.run(&out.value_hashes);
+  out.applied = rewriter.applied();
+  return out;
 }
 
 }  // namespace isomer

@@ -16,6 +16,8 @@ Result<Graph> apply_match(const Graph& graph, const Match& match, const RefusedW
 struct Rewritten {
   Graph graph;
   std::vector<const Match*> applied;  ///< in the given order
+  std::vector<uint64_t>
+      value_hashes;  ///< of the values that replace the values of the graph; 0 for those that are gone
 };
 /// Applies many matches at once. Skips a match that shares a root with an earlier one or whose target is not valid.
 Rewritten apply_matches(const Graph& graph, std::span<const Match> matches, const RefusedWeights* refused = nullptr);

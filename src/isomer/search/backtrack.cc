@@ -10,7 +10,7 @@ namespace {
 /// Smaller differences of costs are rounding errors.
 constexpr double kMinGain = 1e-9;
 
-/// A graph that was taken from the queue, and its history. Every node of this search is one.
+/// A candidate that was taken from the queue, and its history. Every node of this search is one.
 struct State : SearchNode {
   double settled = 0;           // cost of the nearest settled graph on the way here
   int uphill = 0;               // steps since then
@@ -20,12 +20,12 @@ struct State : SearchNode {
 const State& parent_of(const Successor& successor) { return static_cast<const State&>(*successor.parent); }
 
 /// A candidate that has a cost but has not been expanded.
-struct QueuedGraph : Successor {
+struct QueuedCandidate : Successor {
   int uphill = 0;
   int64_t number = 0;  // in order of creation; breaks ties between equal costs
 
   /// Orders a priority queue whose top is expanded next.
-  friend bool operator<(const QueuedGraph& a, const QueuedGraph& b) {
+  friend bool operator<(const QueuedCandidate& a, const QueuedCandidate& b) {
     return std::tie(a.uphill, a.cost, a.number) > std::tie(b.uphill, b.cost, b.number);
   }
 };
@@ -46,19 +46,19 @@ std::vector<bool> with_neighbours(const Graph& graph, const std::vector<bool>& m
 
 class Backtrack {
  public:
-  Backtrack(std::span<const Rule> rules, const GraphCost& cost, const BacktrackOptions& options)
+  Backtrack(std::span<const Rule> rules, const CandidateCost& cost, const BacktrackOptions& options)
       : options_(options), expansion_("backtrack", rules, cost, options.limits) {}
 
-  Result<FoundGraph> run(const Graph& graph) {
-    ISOMER_TRY(SearchNode first, expansion_.begin(graph));
-    const double cost = first.cost;
-    expand(std::make_shared<State>(State{std::move(first), cost}));
+  Result<FoundCandidate> run(const Candidate& first) {
+    ISOMER_TRY(SearchNode node, expansion_.begin(first));
+    const double cost = node.cost;
+    expand(std::make_shared<State>(State{std::move(node), cost}));
     while (!queue_.empty() && !expansion_.stopped()) {
-      const QueuedGraph next = queue_.top();
+      const QueuedCandidate next = queue_.top();
       queue_.pop();
       if (is_best(next) || within_cutoff(next.cost)) expand(build(next));
     }
-    return expansion_.result(graph);
+    return expansion_.result(first);
   }
 
  private:
@@ -86,11 +86,11 @@ class Backtrack {
     const int uphill = cost < state->settled - kMinGain ? 0 : state->uphill + 1;
     if (options_.max_uphill > 0 && uphill > options_.max_uphill) return;
     if (!(cost < expansion_.best().cost) && !within_cutoff(cost)) return;
-    const QueuedGraph candidate{{state, match, cost}, uphill, expansion_.candidates()};
+    const QueuedCandidate candidate{{state, match, cost}, uphill, expansion_.candidates()};
     if (expansion_.keep(candidate, costed->graph)) queue_.push(candidate);
   }
 
-  std::shared_ptr<const State> build(const QueuedGraph& candidate) {
+  std::shared_ptr<const State> build(const QueuedCandidate& candidate) {
     const State& parent = parent_of(candidate);
     std::vector<bool> made = parent.made;
     SearchNode node = expansion_.build(candidate, made);
@@ -100,14 +100,14 @@ class Backtrack {
 
   const BacktrackOptions& options_;
   Expansion expansion_;
-  std::priority_queue<QueuedGraph> queue_;
+  std::priority_queue<QueuedCandidate> queue_;
 };
 
 }  // namespace
 
-Result<FoundGraph> backtrack(const Graph& graph, std::span<const Rule> rules, const GraphCost& cost,
-                             const BacktrackOptions& options) {
-  return Backtrack(rules, cost, options).run(graph);
+Result<FoundCandidate> backtrack(const Candidate& first, std::span<const Rule> rules, const CandidateCost& cost,
+                                 const BacktrackOptions& options) {
+  return Backtrack(rules, cost, options).run(first);
 }
 
 }  // namespace isomer

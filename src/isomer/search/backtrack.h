@@ -15,10 +15,10 @@ struct BacktrackOptions {
   SearchLimits limits = {};
 };
 
-/// Searches the graphs that the rules generate, in the order of fewest uphill steps, then lowest cost. The queue stores
-/// candidates (a parent, a match, a cost), not graphs. Duplicates are recognized by their hash before they are built,
-/// and matches are inherited from the parent. Fails only if `graph` itself has no cost.
-Result<FoundGraph> backtrack(const Graph& graph, std::span<const Rule> rules, const GraphCost& cost,
-                             const BacktrackOptions& options);
+/// Searches the candidates that the rules generate, in the order of fewest uphill steps, then lowest cost. The queue
+/// stores a parent, a match and a cost, not graphs. Duplicates are recognized by their hash before they are built, and
+/// matches are inherited from the parent. Fails only if `first` itself has no cost.
+Result<FoundCandidate> backtrack(const Candidate& first, std::span<const Rule> rules, const CandidateCost& cost,
+                                 const BacktrackOptions& options);
 
 }  // namespace isomer

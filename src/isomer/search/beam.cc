@@ -4,11 +4,11 @@
 
 namespace isomer {
 
-Result<FoundGraph> beam_search(const Graph& graph, std::span<const Rule> rules, const GraphCost& cost,
-                               const BeamOptions& options) {
+Result<FoundCandidate> beam_search(const Candidate& first, std::span<const Rule> rules, const CandidateCost& cost,
+                                   const BeamOptions& options) {
   Expansion expansion("beam", rules, cost, options.limits);
-  ISOMER_TRY(SearchNode first, expansion.begin(graph));
-  std::vector<std::shared_ptr<const SearchNode>> kept = {std::make_shared<SearchNode>(std::move(first))};
+  ISOMER_TRY(SearchNode root, expansion.begin(first));
+  std::vector<std::shared_ptr<const SearchNode>> kept = {std::make_shared<SearchNode>(std::move(root))};
   while (!kept.empty() && !expansion.stopped()) {
     std::vector<Successor> next;
     for (const auto& node : kept) {
@@ -27,7 +27,7 @@ Result<FoundGraph> beam_search(const Graph& graph, std::span<const Rule> rules, 
       if (!expansion.stopped()) kept.push_back(std::make_shared<SearchNode>(expansion.build(successor, unmarked)));
     }
   }
-  return expansion.result(graph);
+  return expansion.result(first);
 }
 
 }  // namespace isomer

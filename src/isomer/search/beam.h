@@ -15,7 +15,7 @@ struct BeamOptions {
 /// graphs with equal cost, those that were found first are kept. The search continues when all of them cost more than
 /// the best, until no new graph is found or a limit is reached. Equal graphs, rules, costs and options give equal
 /// results, unless the deadline ends the search. Fails only if `graph` itself has no cost.
-Result<FoundGraph> beam_search(const Graph& graph, std::span<const Rule> rules, const GraphCost& cost,
-                               const BeamOptions& options);
+Result<FoundCandidate> beam_search(const Candidate& first, std::span<const Rule> rules, const CandidateCost& cost,
+                                   const BeamOptions& options);
 
 }  // namespace isomer

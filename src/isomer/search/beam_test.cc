@@ -93,7 +93,7 @@ TEST(Beam, BudgetsAreStopReasons) {
 TEST(Beam, KeepsOnlyWhatIsAdmitted) {
   class Refusing : public Evaluator {
     bool admits(const Graph&) override { return false; }
-    Result<Interval> measure(const Graph&, const Graph&) override { return fail("nothing is measured"); }
+    Result<Interval> measure(const Candidate&, const Candidate&) override { return fail("nothing is measured"); }
   } evaluator;
   const Graph graph = parsed(kGate);
   const auto found =

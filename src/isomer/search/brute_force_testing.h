@@ -13,16 +13,16 @@
 
 namespace isomer {
 
-inline GraphCost roofline() {
+inline CandidateCost roofline() {
   auto model = std::make_shared<RooflineCost>();
-  return [model](const Graph& graph) -> Result<double> {
-    ISOMER_TRY(const Metrics metrics, model->metrics(graph));
+  return [model](const Candidate& candidate) -> Result<double> {
+    ISOMER_TRY(const Metrics metrics, model->metrics(candidate));
     return metrics.latency_us;
   };
 }
 
 /// The least cost of all graphs that the rules lead to, by building every one.
-inline double min_cost(const Graph& graph, std::span<const Rule> rules, const GraphCost& cost, size_t limit) {
+inline double min_cost(const Graph& graph, std::span<const Rule> rules, const CandidateCost& cost, size_t limit) {
   std::map<uint64_t, Graph> seen{{graph.hash(), graph}};
   std::queue<uint64_t> pending;
   pending.push(graph.hash());

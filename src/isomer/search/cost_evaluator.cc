@@ -5,8 +5,8 @@
 
 namespace isomer {
 
-Result<Graph> CostEvaluator::prepare(const Graph& graph) {
-  return preparation_ == nullptr ? Result<Graph>(graph) : preparation_->prepare(graph);
+Result<Candidate> CostEvaluator::prepare(const Candidate& candidate) {
+  return preparation_ == nullptr ? Result<Candidate>(candidate) : preparation_->prepare(candidate);
 }
 
 bool CostEvaluator::admits(const Graph& graph) { return preparation_ == nullptr || preparation_->admits(graph); }
@@ -19,11 +19,12 @@ const RefusedWeights* CostEvaluator::refused() const {
   return preparation_ == nullptr ? nullptr : &preparation_->refused();
 }
 
-std::optional<double> CostEvaluator::estimate(const Graph& current, const Graph& candidate) {
+std::optional<double> CostEvaluator::estimate(const Candidate& current, const Candidate& candidate) {
   return ratio(costs_, current, candidate);
 }
 
-std::optional<double> CostEvaluator::ratio(CostModel& costs, const Graph& current, const Graph& candidate) const {
+std::optional<double> CostEvaluator::ratio(CostModel& costs, const Candidate& current,
+                                           const Candidate& candidate) const {
   const auto before = costs.metrics(current);
   const auto after = costs.metrics(candidate);
   if (!before || !after) return std::nullopt;
@@ -35,7 +36,7 @@ std::optional<double> CostEvaluator::ratio(CostModel& costs, const Graph& curren
   return is > 0 ? was / is : 1;
 }
 
-Result<Interval> CostEvaluator::measure(const Graph& current, const Graph& candidate) {
+Result<Interval> CostEvaluator::measure(const Candidate& current, const Candidate& candidate) {
   const auto decided = ratio(deciding_, current, candidate);
   if (!decided) {
     ISOMER_CHECK(deciding_.metrics(current).map([](const Metrics&) {}));

@@ -1,5 +1,5 @@
 #pragma once
-// Evaluates graphs only by costs: of a described device, or of an engine's kernels.
+// Evaluates candidates only by costs: of a described device, or of an engine's kernels.
 
 #include "isomer/cost/cost_model.h"
 #include "isomer/cost/objective.h"
@@ -11,7 +11,7 @@ namespace isomer {
 class CostEvaluator : public Evaluator {
  public:
   /// Keeps references. Candidates that `costs` does not rule out are decided by `deciding`, which may be slower and
-  /// more accurate; nullptr: `costs` decides. Without a `preparation`, every graph may be kept as it is.
+  /// more accurate; nullptr: `costs` decides. Without a `preparation`, every candidate may be kept as it is.
   CostEvaluator(CostModel& costs, const Objective& objective, CostModel* deciding = nullptr,
                 Preparation* preparation = nullptr)
       : costs_(costs),
@@ -19,21 +19,21 @@ class CostEvaluator : public Evaluator {
         objective_(objective),
         preparation_(preparation) {}
 
-  Result<Graph> prepare(const Graph& graph) override;
+  Result<Candidate> prepare(const Candidate& candidate) override;
   bool admits(const Graph& graph) override;
   bool foldable(const Graph& graph) override;
   const RefusedWeights* refused() const override;
   CostModel* costs() override { return &costs_; }
   double objective(const Metrics& metrics) const override { return objective_.penalized(metrics); }
-  /// Returns the ratio of the objectives or, if the current graph exceeds a limit, of the penalized objectives. So a
+  /// Returns the ratio of the objectives or, if `current` exceeds a limit, of the penalized objectives. So a
   /// candidate that exceeds the limit by less is better, and one within the limit is better by a large factor. Returns
-  /// 0 if the candidate exceeds a limit that the current graph keeps.
-  std::optional<double> estimate(const Graph& current, const Graph& candidate) override;
+  /// 0 if the candidate exceeds a limit that `current` keeps.
+  std::optional<double> estimate(const Candidate& current, const Candidate& candidate) override;
   /// Returns the ratio by the deciding costs, as an interval of one point. An Error if the ratio is 0 or unknown.
-  Result<Interval> measure(const Graph& current, const Graph& candidate) override;
+  Result<Interval> measure(const Candidate& current, const Candidate& candidate) override;
 
  protected:
-  std::optional<double> ratio(CostModel& costs, const Graph& current, const Graph& candidate) const;
+  std::optional<double> ratio(CostModel& costs, const Candidate& current, const Candidate& candidate) const;
 
   CostModel& costs_;
   CostModel& deciding_;

@@ -13,11 +13,11 @@ namespace {
 class FlatCost : public CostModel {
  public:
   explicit FlatCost(double bytes) : bytes_(bytes) {}
-  Result<Metrics> metrics(const Graph& graph, const Boundary&, const Decisions&) override {
-    const auto nodes = static_cast<double>(graph.nodes().size());
+  Result<Metrics> metrics(const Candidate& candidate, const Boundary&) override {
+    const auto nodes = static_cast<double>(candidate.graph.nodes().size());
     return Metrics{.latency_us = nodes, .peak_bytes = bytes_ * nodes};
   }
-  Result<std::vector<PlannedKernel>> kernels(const Graph&) override { return fail("none"); }
+  Result<std::vector<PlannedKernel>> kernels(const Candidate&) override { return fail("none"); }
 
  private:
   const double bytes_;

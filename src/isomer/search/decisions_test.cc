@@ -1,10 +1,9 @@
 // Decisions survive rewrites elsewhere in the graph.
 
-#include "isomer/plan/decisions.h"
-
 #include <gtest/gtest.h>
 
 #include "isomer/ops/graph_testing.h"
+#include "isomer/plan/candidate.h"
 #include "isomer/rules/delta.h"
 #include "isomer/rules/rewrite.h"
 #include "isomer/search/matches.h"
@@ -32,10 +31,13 @@ TEST(CarriedDecisions, StayWithTheirValuesDownstreamOfARewrite) {
   const Graph after = apply_match(graph, matches[0]).value();
   const ValueId conv_after = after.operands(after.producer_node(after.outputs()[0]))[0];
   EXPECT_NE(after.value_hash(conv_after), graph.value_hash(conv));
-  const Decisions kept = carried(decisions, delta_of(graph, matches[0])->value_hashes, after);
+  const Delta delta = delta_of(graph, matches[0]).value();
+  const Candidate kept = carried(decisions, delta.value_hashes, after);
+  EXPECT_EQ(kept.hash(), carried_hash(decisions, delta.value_hashes, delta.hash));
+  EXPECT_NE(kept.hash(), after.hash());
   const ValueId relu_after = after.operands(after.producer_node(conv_after))[0];
-  EXPECT_EQ(kept, (Decisions{.layouts = {{conv_after, Layout::Plain}, {relu_after, Layout::Blocked}},
-                             .algorithms = {{conv_after, Algorithm::Direct}}}));
+  EXPECT_EQ(kept.decisions, (Decisions{.layouts = {{conv_after, Layout::Plain}, {relu_after, Layout::Blocked}},
+                                       .algorithms = {{conv_after, Algorithm::Direct}}}));
 }
 
 }  // namespace

@@ -24,13 +24,13 @@ Interval posterior_ratio(double estimate, const Interval& measured) {
   return {std::exp(mean), std::exp(mean - half), std::exp(mean + half)};
 }
 
-std::optional<double> EngineEvaluator::estimate(const Graph& current, const Graph& candidate) {
+std::optional<double> EngineEvaluator::estimate(const Candidate& current, const Candidate& candidate) {
   return estimates_ ? CostEvaluator::estimate(current, candidate) : std::nullopt;
 }
 
-Result<Interval> EngineEvaluator::measure(const Graph& current, const Graph& candidate) {
+Result<Interval> EngineEvaluator::measure(const Candidate& current, const Candidate& candidate) {
   const auto decided = estimates_ ? ratio(deciding_, current, candidate) : std::nullopt;
-  if (!decided) return runs_.speedup(current, candidate);  // a graph without a cost can still be run
+  if (!decided) return runs_.speedup(current, candidate);  // one without a cost can still be run
   const bool kept_limits = objective_.within_limits(*deciding_.metrics(current));
   if (*decided == 0 || std::isinf(*decided) || !kept_limits) return CostEvaluator::measure(current, candidate);
   ISOMER_TRY(const Interval measured, runs_.speedup(current, candidate));

@@ -1,6 +1,6 @@
 #pragma once
-// Evaluates graphs by running them on an engine, unless the costs rule them out. The estimate acts as a prior: a gain
-// of one percent that it predicts is accepted after fewer runs than one that it does not predict.
+// Evaluates candidates by running them on an engine, unless the costs rule them out. The estimate acts as a prior: a
+// gain of one percent that it predicts is accepted after fewer runs than one that it does not predict.
 
 #include "isomer/search/cost_evaluator.h"
 #include "isomer/search/engine_runs.h"
@@ -22,9 +22,9 @@ class EngineEvaluator : public CostEvaluator {
         estimates_(estimates),
         by_costs_(costs, objective, deciding, preparation) {}
 
-  std::optional<double> estimate(const Graph& current, const Graph& candidate) override;
+  std::optional<double> estimate(const Candidate& current, const Candidate& candidate) override;
   /// Returns the posterior of the measurement, or only the measurement if there is no estimate.
-  Result<Interval> measure(const Graph& current, const Graph& candidate) override;
+  Result<Interval> measure(const Candidate& current, const Candidate& candidate) override;
   Evaluator* by_costs() override { return estimates_ ? &by_costs_ : nullptr; }
 
  private:

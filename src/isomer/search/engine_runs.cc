@@ -5,6 +5,7 @@
 #include "isomer/ir/text.h"
 #include "isomer/onnx/export.h"
 #include "isomer/ops/registry.h"
+#include "isomer/plan/stored_decisions.h"
 
 namespace isomer {
 namespace {
@@ -38,7 +39,7 @@ EngineRuns::EngineRuns(Engine& engine, Engine& exact, const Model& model, std::f
       tolerance_(tolerance),
       folder_(std::move(folder)) {}
 
-Result<Interval> EngineRuns::speedup(const Graph& current, const Graph& candidate) {
+Result<Interval> EngineRuns::speedup(const Candidate& current, const Candidate& candidate) {
   const std::pair pair{current.hash(), candidate.hash()};
   if (pair != timed_pair_) {
     drop_all_but(current.hash(), candidate.hash());
@@ -59,16 +60,16 @@ Result<Interval> EngineRuns::speedup(const Graph& current, const Graph& candidat
   return ratio;
 }
 
-Result<PairedTimes> EngineRuns::time_against_model(const Graph& graph, const TimingOptions& timing) {
+Result<PairedTimes> EngineRuns::time_against_model(const Candidate& candidate, const TimingOptions& timing) {
   const TraceScope scope(trace, "time against the model", "measurement");
-  ISOMER_TRY(const auto after, file(graph));
+  ISOMER_TRY(const auto after, file(candidate));
   ISOMER_TRY(const auto inputs, random_inputs(model_, shapes_, seed_));
   return time_pair(engine_, model_path_, after, inputs, inputs, timing);
 }
 
-Result<Equivalence> EngineRuns::equivalence(const Graph& graph, int inputs) {
+Result<Equivalence> EngineRuns::equivalence(const Candidate& candidate, int inputs) {
   const TraceScope scope(trace, "compare outputs", "measurement");
-  ISOMER_TRY(const auto path, file(graph));
+  ISOMER_TRY(const auto path, file(candidate));
   Equivalence out;
   for (int i = 0; i < inputs; ++i) {
     const uint64_t seed = seed_ + static_cast<uint64_t>(i);
@@ -80,8 +81,8 @@ Result<Equivalence> EngineRuns::equivalence(const Graph& graph, int inputs) {
   return out;
 }
 
-Result<PrecisionLoss> EngineRuns::precision(const Graph& graph, DType dtype, int inputs) {
-  ISOMER_TRY(const auto path, file(graph));
+Result<PrecisionLoss> EngineRuns::precision(const Candidate& candidate, DType dtype, int inputs) {
+  ISOMER_TRY(const auto path, file(candidate));
   PrecisionLoss loss{.dtype = dtype};
   for (int i = 0; i < inputs; ++i) {
     const uint64_t seed = seed_ + static_cast<uint64_t>(i);
@@ -92,8 +93,8 @@ Result<PrecisionLoss> EngineRuns::precision(const Graph& graph, DType dtype, int
   return loss;
 }
 
-Status EngineRuns::check_machine(const Graph& graph) {
-  ISOMER_CHECK(file(graph).map([](const std::filesystem::path&) {}));
+Status EngineRuns::check_machine(const Candidate& candidate) {
+  ISOMER_CHECK(file(candidate).map([](const std::filesystem::path&) {}));
   ISOMER_TRY(const Graph relu, parse_graph("input x: f32[1]\n y = Relu(x)\n return y", find_op));
   const auto path = folder_.path() / "relu.onnx";
   ISOMER_CHECK(export_model(make_model(relu, "relu", 17), path));
@@ -103,17 +104,19 @@ Status EngineRuns::check_machine(const Graph& graph) {
   return outputs.map([](const std::vector<Tensor>&) {});
 }
 
-std::filesystem::path EngineRuns::folder_of(uint64_t graph_hash) const {
-  return folder_.path() / fmt::format("{:016x}", graph_hash);
+std::filesystem::path EngineRuns::folder_of(uint64_t hash) const {
+  return folder_.path() / fmt::format("{:016x}", hash);
 }
 
-Result<std::filesystem::path> EngineRuns::file(const Graph& graph) {
-  auto path = folder_of(graph.hash()) / "model.onnx";
-  if (written_.contains(graph.hash())) return path;
+Result<std::filesystem::path> EngineRuns::file(const Candidate& candidate) {
+  const uint64_t hash = candidate.hash();
+  auto path = folder_of(hash) / "model.onnx";
+  if (written_.contains(hash)) return path;
   std::error_code error;
   std::filesystem::create_directory(path.parent_path(), error);
-  ISOMER_CHECK(export_model(model_.with(graph), path));
-  written_.insert(graph.hash());
+  ISOMER_TRY(const Model model, with_candidate(model_, candidate));
+  ISOMER_CHECK(export_model(model, path));
+  written_.insert(hash);
   return path;
 }
 

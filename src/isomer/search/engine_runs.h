@@ -1,6 +1,6 @@
 #pragma once
-// Runs of complete graphs: each is exported, compared with the model's outputs, and timed in turn with another graph on
-// the user's engine.
+// Runs of complete candidates: each is exported, compared with the model's outputs, and timed in turn with another one
+// on the user's engine.
 
 #include <filesystem>
 #include <map>
@@ -15,19 +15,20 @@
 #include "isomer/engine/paired.h"
 #include "isomer/eval/compare.h"
 #include "isomer/onnx/model.h"
+#include "isomer/plan/candidate.h"
 #include "isomer/search/precision.h"
 
 namespace isomer {
 
-/// How the outputs of a graph differ from the model's.
+/// How the outputs of a candidate differ from the model's.
 struct Equivalence {
   double max_abs = 0;
   double max_rel = 0;        ///< relative to the largest element of the same output
   int inputs = 0;            ///< random inputs tried
   bool holds = true;         ///< floating-point values are within the tolerance, all others are equal
   std::string problem = {};  ///< the first difference beyond the tolerance
-  /// Set if the engine computes with reduced precision. The fields above are then about f32; this compares the graph
-  /// with reduced precision with the model in f32.
+  /// Set if the engine computes with reduced precision. The fields above are then about f32; this compares the
+  /// candidate with reduced precision with the model in f32.
   std::optional<PrecisionLoss> precision = std::nullopt;
 };
 
@@ -41,35 +42,35 @@ class EngineRuns {
   /// Returns the ratio of the latencies of `current` and `candidate` with its 95% interval; above 1, the candidate is
   /// faster. Returns an Error if the candidate cannot be exported at the model's opset, does not run, or has different
   /// outputs. A second call for the same pair runs both again and uses all runs.
-  Result<Interval> speedup(const Graph& current, const Graph& candidate);
+  Result<Interval> speedup(const Candidate& current, const Candidate& candidate);
 
-  /// Times the model's own file (first) in turn with a graph (second).
-  Result<PairedTimes> time_against_model(const Graph& graph, const TimingOptions& timing);
-  /// Compares the outputs of a graph with the model's on `inputs` random inputs.
-  Result<Equivalence> equivalence(const Graph& graph, int inputs);
-  /// Likewise, for the graph as `engine` runs it, which computes in `dtype`.
-  Result<PrecisionLoss> precision(const Graph& graph, DType dtype, int inputs);
+  /// Times the model's own file (first) in turn with a candidate (second).
+  Result<PairedTimes> time_against_model(const Candidate& candidate, const TimingOptions& timing);
+  /// Compares the outputs of a candidate with the model's on `inputs` random inputs.
+  Result<Equivalence> equivalence(const Candidate& candidate, int inputs);
+  /// Likewise, for the candidate as `engine` runs it, which computes in `dtype`.
+  Result<PrecisionLoss> precision(const Candidate& candidate, DType dtype, int inputs);
 
-  /// Returns an Error if the machine is the reason that nothing can be measured: `graph` cannot be written, or the
+  /// Returns an Error if the machine is the reason that nothing can be measured: `candidate` cannot be written, or the
   /// engine cannot even run a single operator.
-  Status check_machine(const Graph& graph);
+  Status check_machine(const Candidate& candidate);
 
   /// Number of timings that succeeded.
   size_t timed() const { return num_timed_; }
 
-  /// Nothing is loaded or run after this deadline: graphs are then rejected with an Error.
+  /// Nothing is loaded or run after this deadline: candidates are then rejected with an Error.
   Deadline deadline = Deadline::never();
   TimingOptions quick_timing{.warmup = 1, .min_runs = 6, .max_runs = 400, .seconds = 0.8};
   int quick_loads = 2;
   Trace* trace = nullptr;  ///< records every comparison and measurement; nullptr: disabled
 
  private:
-  /// Returns the file of a graph, which is written on first use.
-  Result<std::filesystem::path> file(const Graph& graph);
+  /// Returns the file of a candidate, which is written on first use.
+  Result<std::filesystem::path> file(const Candidate& candidate);
   Result<std::vector<Tensor>> run(Engine& engine, const std::filesystem::path& file, uint64_t seed);
   /// Returns the model's outputs for a seed, which are computed once.
   Result<std::vector<Tensor>> expected(uint64_t seed);
-  std::filesystem::path folder_of(uint64_t graph_hash) const;
+  std::filesystem::path folder_of(uint64_t hash) const;
   void drop_all_but(uint64_t first, uint64_t second);
 
   Engine& engine_;
@@ -80,8 +81,8 @@ class EngineRuns {
   const uint64_t seed_;
   const double tolerance_;
   const TempDir folder_;
-  std::set<uint64_t> written_;                // graph hashes
-  std::pair<uint64_t, uint64_t> timed_pair_;  // hashes of the graphs that timed_ compares
+  std::set<uint64_t> written_;                // hashes of candidates
+  std::pair<uint64_t, uint64_t> timed_pair_;  // hashes of the candidates that timed_ compares
   PairedTimes timed_;
   size_t num_timed_ = 0;
   std::map<uint64_t, std::vector<Tensor>> expected_;  // by seed

@@ -11,14 +11,14 @@ bool promising(const Interval& ratio, double min_ratio) {
 
 }  // namespace
 
-std::optional<double> Evaluator::cost(const Graph& graph) {
+std::optional<double> Evaluator::cost(const Candidate& candidate) {
   if (costs() == nullptr) return std::nullopt;
-  const auto metrics = costs()->metrics(graph);
+  const auto metrics = costs()->metrics(candidate);
   return metrics ? std::optional(objective(*metrics)) : std::nullopt;
 }
 
-Result<Interval> measure_closely(Evaluator& evaluator, const Graph& current, const Graph& candidate, double min_ratio,
-                                 const Deadline& end) {
+Result<Interval> measure_closely(Evaluator& evaluator, const Candidate& current, const Candidate& candidate,
+                                 double min_ratio, const Deadline& end) {
   constexpr int kMaxMeasurements = 4;
   ISOMER_TRY(Interval ratio, evaluator.measure(current, candidate));
   for (int i = 1; i < kMaxMeasurements && promising(ratio, min_ratio) && !end.passed(); ++i) {

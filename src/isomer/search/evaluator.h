@@ -1,5 +1,5 @@
 #pragma once
-// What a search needs to know about graphs: whether one may be kept, what it costs, and whether it is faster than
+// What a search needs to know about candidates: whether one may be kept, what it costs, and whether it is faster than
 // another.
 
 #include <optional>
@@ -13,14 +13,14 @@
 
 namespace isomer {
 
-/// By default every graph may be kept, and nothing has a cost.
+/// By default every candidate may be kept, and nothing has a cost.
 class Evaluator {
  public:
   virtual ~Evaluator() = default;
 
-  /// Returns the graph with its constants folded. An Error, which rejects the graph, if a weight must not be computed
-  /// or the graph cannot be exported.
-  virtual Result<Graph> prepare(const Graph& graph) { return graph; }
+  /// Returns the candidate with its constants folded. An Error, which rejects it, if a weight must not be computed or
+  /// the graph cannot be exported.
+  virtual Result<Candidate> prepare(const Candidate& candidate) { return candidate; }
   /// Returns whether the operators that run can be exported. Faster than `prepare`.
   virtual bool admits([[maybe_unused]] const Graph& graph) { return true; }
   /// Returns whether all weights may be computed.
@@ -29,33 +29,33 @@ class Evaluator {
   /// none.
   virtual const RefusedWeights* refused() const { return nullptr; }
 
-  /// Returns the costs of graphs and of their parts; nullptr: none.
+  /// Returns the costs of candidates and of their parts; nullptr: none.
   virtual CostModel* costs() { return nullptr; }
   /// Returns the number that the search minimizes. A value of kBeyondLimits or more means that a limit is exceeded.
   /// When a part is searched, the memory of values outside it counts too; a result that makes the whole graph exceed a
   /// limit is not used.
   virtual double objective(const Metrics& metrics) const { return metrics.latency_us; }
-  /// Returns the objective of a graph, or nothing if its cost is unknown.
-  virtual std::optional<double> cost(const Graph& graph);
+  /// Returns the objective of a candidate, or nothing if its cost is unknown.
+  virtual std::optional<double> cost(const Candidate& candidate);
 
   /// Returns the ratio of `current` to `candidate` by the costs, before anything runs; above 1, the candidate is
   /// better. Infinite if the candidate meets a limit that `current` exceeds, 0 if it newly exceeds one. Nothing if
   /// there are no costs.
-  virtual std::optional<double> estimate([[maybe_unused]] const Graph& current,
-                                         [[maybe_unused]] const Graph& candidate) {
+  virtual std::optional<double> estimate([[maybe_unused]] const Candidate& current,
+                                         [[maybe_unused]] const Candidate& candidate) {
     return std::nullopt;
   }
   /// Returns the same ratio with its 95% interval, from runs of both graphs or from the costs. An Error if the
-  /// candidate cannot be run; the search then skips it. An evaluator that runs graphs runs them again at each call, and
-  /// answers from all runs of the pair.
-  virtual Result<Interval> measure(const Graph& current, const Graph& candidate) = 0;
+  /// candidate cannot be run; the search then skips it. An evaluator that runs candidates runs them again at each call,
+  /// and answers from all runs of the pair.
+  virtual Result<Interval> measure(const Candidate& current, const Candidate& candidate) = 0;
   /// Returns an evaluator that uses costs in place of runs; nullptr if `measure` itself uses only costs.
   virtual Evaluator* by_costs() { return nullptr; }
 };
 
 /// Returns the evaluator's measurement. Repeats it (at most three times, and not after `end`) while the candidate is
 /// probably better than `min_ratio` but the interval is too wide to be sure that it is faster at all.
-Result<Interval> measure_closely(Evaluator& evaluator, const Graph& current, const Graph& candidate, double min_ratio,
-                                 const Deadline& end);
+Result<Interval> measure_closely(Evaluator& evaluator, const Candidate& current, const Candidate& candidate,
+                                 double min_ratio, const Deadline& end);
 
 }  // namespace isomer

@@ -11,7 +11,7 @@ namespace {
 class ListEvaluator : public Evaluator {
  public:
   explicit ListEvaluator(std::vector<Interval> answers) : answers_(std::move(answers)) {}
-  Result<Interval> measure(const Graph&, const Graph&) override {
+  Result<Interval> measure(const Candidate&, const Candidate&) override {
     return answers_[std::min(asked++, answers_.size() - 1)];
   }
   size_t asked = 0;

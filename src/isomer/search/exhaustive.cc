@@ -8,9 +8,10 @@
 
 namespace isomer {
 
-ExhaustiveRewrite apply_exhaustively(const Graph& graph, const Rule& rule, const Deadline& deadline,
+ExhaustiveRewrite apply_exhaustively(const Candidate& candidate, const Rule& rule, const Deadline& deadline,
                                      const RefusedWeights* refused, int rounds) {
-  ExhaustiveRewrite out{graph, {.rule = rule.name, .rule_hash = rule.hash(), .ops_before = run_time_ops(graph)}};
+  const Graph& graph = candidate.graph;
+  ExhaustiveRewrite out{candidate, {.rule = rule.name, .rule_hash = rule.hash(), .ops_before = run_time_ops(graph)}};
   // Without this, rules that rearrange an expression (associativity) would never end.
   std::set<uint64_t> seen{graph.hash()};
   // Rules that duplicate what they match would exhaust the memory.
@@ -25,7 +26,7 @@ ExhaustiveRewrite apply_exhaustively(const Graph& graph, const Rule& rule, const
     for (const Match* match : next.applied)
       for (const ValueId root : match->roots) out.step.nodes.push_back(value_label(out.graph, root));
     out.step.moves.push_back(record_move(out.graph, next.applied, next.graph));
-    out.graph = std::move(next.graph);
+    static_cast<Candidate&>(out) = carried(out.decisions, next.value_hashes, std::move(next.graph));
     out.changed = true;
   }
   out.step.ops_after = run_time_ops(out.graph);

@@ -8,8 +8,17 @@
 #include "isomer/search/step.h"
 
 namespace isomer {
+namespace {
 
-Expansion::Expansion(const char* algorithm, std::span<const Rule> rules, const GraphCost& cost,
+Candidate successor_of(const SearchNode& before, size_t match) {
+  Graph graph = *apply_match(before.graph, before.matches[match]);
+  if (before.decisions.empty()) return graph;
+  return carried(before.decisions, delta_of(before.graph, before.matches[match])->value_hashes, std::move(graph));
+}
+
+}  // namespace
+
+Expansion::Expansion(const char* algorithm, std::span<const Rule> rules, const CandidateCost& cost,
                      const SearchLimits& limits)
     : rules_(rules),
       cost_(cost),
@@ -18,14 +27,14 @@ Expansion::Expansion(const char* algorithm, std::span<const Rule> rules, const G
   report_.algorithm = algorithm;
 }
 
-Result<SearchNode> Expansion::begin(const Graph& graph) {
-  ISOMER_TRY(first_cost_, cost_(graph));
+Result<SearchNode> Expansion::begin(const Candidate& first) {
+  ISOMER_TRY(first_cost_, cost_(first));
   best_.cost = first_cost_;
-  max_ops_ = static_cast<size_t>(limits_.max_growth * static_cast<double>(run_time_ops(graph))) + 4;
-  seen_.insert(graph.hash());
-  SearchNode first{graph, all_matches(graph, rules_, SIZE_MAX, limits_.deadline), first_cost_};
-  report_.matches = static_cast<int64_t>(first.matches.size());
-  return first;
+  max_ops_ = static_cast<size_t>(limits_.max_growth * static_cast<double>(run_time_ops(first.graph))) + 4;
+  seen_.insert(first.hash());
+  SearchNode node{first, all_matches(first.graph, rules_, SIZE_MAX, limits_.deadline), first_cost_};
+  report_.matches = static_cast<int64_t>(node.matches.size());
+  return node;
 }
 
 bool Expansion::stopped() {
@@ -34,19 +43,20 @@ bool Expansion::stopped() {
   return !report_.stop_reason.empty();
 }
 
-std::optional<CostedGraph> Expansion::cost(const SearchNode& parent, size_t match) {
+std::optional<CostedCandidate> Expansion::cost(const SearchNode& parent, size_t match) {
   const auto delta = delta_of(parent.graph, parent.matches[match]);
   if (!delta) return std::nullopt;
-  if (!seen_.insert(delta->hash).second) {
+  if (!seen_.insert(carried_hash(parent.decisions, delta->value_hashes, delta->hash)).second) {
     ++report_.duplicates;
     return std::nullopt;
   }
   auto graph = apply_match(parent.graph, parent.matches[match], refused_);
   if (!graph || run_time_ops(*graph) > max_ops_) return std::nullopt;
-  const auto cost = cost_(*graph);
+  Candidate candidate = carried(parent.decisions, delta->value_hashes, std::move(*graph));
+  const auto cost = cost_(candidate);
   if (!cost) return std::nullopt;
   ++report_.candidates;
-  return CostedGraph{std::move(*graph), *cost};
+  return CostedCandidate{std::move(candidate), *cost};
 }
 
 bool Expansion::keep(const Successor& successor, const Graph& graph) {
@@ -66,18 +76,19 @@ SearchNode Expansion::build(const Successor& successor, std::vector<bool>& marks
   Inherited inherited = inherit({parent.graph, parent.matches, *delta, marks}, graph, rules_);
   marks = std::move(inherited.marks);
   report_.matches += static_cast<int64_t>(inherited.matches.size());
-  return {std::move(graph), std::move(inherited.matches), successor.cost, successor.parent, successor.match};
+  return {carried(parent.decisions, delta->value_hashes, std::move(graph)), std::move(inherited.matches),
+          successor.cost, successor.parent, successor.match};
 }
 
-FoundGraph Expansion::result(const Graph& graph) {
+FoundCandidate Expansion::result(const Candidate& first) {
   if (report_.stop_reason.empty()) report_.stop_reason = "exhausted";
   report_.seconds = watch_.seconds();
-  FoundGraph out{graph, first_cost_, best_.cost, std::move(report_)};
-  Graph after;
+  FoundCandidate out{first, first_cost_, best_.cost, std::move(report_)};
+  if (best_.parent != nullptr) static_cast<Candidate&>(out) = successor_of(*best_.parent, best_.match);
+  Graph after = out.graph;
   double cost_after = best_.cost;
   size_t match = best_.match;
   for (const SearchNode* from = best_.parent.get(); from != nullptr; from = from->parent.get()) {
-    if (out.report.steps.empty()) after = out.graph = *apply_match(from->graph, from->matches[match]);
     out.report.steps.push_back(step_of(from->graph, from->matches[match], after, cost_after - from->cost));
     after = from->graph;
     cost_after = from->cost;

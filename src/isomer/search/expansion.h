@@ -1,5 +1,5 @@
 #pragma once
-// What the searches over graphs share: building the graphs that are one rewrite away, and the way back from the best
+// What the searches over candidates share: building those that are one rewrite away, and the way back from the best
 // one.
 
 #include <functional>
@@ -17,10 +17,10 @@
 
 namespace isomer {
 
-/// Returns the cost of a graph. An Error means that the cost is unavailable; the search then skips the graph.
-using GraphCost = std::function<Result<double>(const Graph&)>;
+/// Returns the cost of a candidate. An Error means that the cost is unavailable; the search then skips the candidate.
+using CandidateCost = std::function<Result<double>(const Candidate&)>;
 
-/// What limits a search over graphs.
+/// What limits a search over candidates.
 struct SearchLimits {
   /// Maximum number of graphs that are costed.
   int64_t max_candidates = 1000;
@@ -33,65 +33,62 @@ struct SearchLimits {
   Deadline deadline = Deadline::never();
 };
 
-/// A graph with its matches, and the step that led to it.
-struct SearchNode {
-  Graph graph;
-  std::vector<Match> matches;
+/// A candidate with its matches, and the step that led to it.
+struct SearchNode : Candidate {
+  std::vector<Match> matches = {};
   double cost = 0;
   std::shared_ptr<const SearchNode> parent = nullptr;
   size_t match = 0;  ///< index into the parent's matches
 };
 
-/// A graph that has a cost but is not stored: the parent and the match that lead to it.
+/// A candidate that has a cost but is not stored: the parent and the match that lead to it.
 struct Successor {
   std::shared_ptr<const SearchNode> parent = nullptr;
   size_t match = 0;
   double cost = 0;
 };
 
-/// A graph that was built to be costed.
-struct CostedGraph {
-  Graph graph;
+/// A candidate that was built to be costed.
+struct CostedCandidate : Candidate {
   double cost = 0;
 };
 
-/// The result of a search over graphs.
-struct FoundGraph {
-  Graph graph;
+/// The result of a search over candidates.
+struct FoundCandidate : Candidate {
   double cost_before = 0;
   double cost_after = 0;
   /// The substitutions from the first graph to `graph`, each with its change of the cost. `stop_reason` is "exhausted",
   /// "candidate budget", "time budget" or "interrupted".
-  SearchReport report;
+  SearchReport report = {};
 };
 
-/// The graphs that a search has seen, and the best of them.
+/// The candidates that a search has seen, and the best of them.
 class Expansion {
  public:
   /// `algorithm` is the name for the report. All arguments must outlive the expansion.
-  Expansion(const char* algorithm, std::span<const Rule> rules, const GraphCost& cost, const SearchLimits& limits);
+  Expansion(const char* algorithm, std::span<const Rule> rules, const CandidateCost& cost, const SearchLimits& limits);
 
-  /// Returns the first graph with all its matches; it is also the best so far. An Error if it has no cost.
-  Result<SearchNode> begin(const Graph& graph);
+  /// Returns the first candidate with all its matches; it is also the best so far. An Error if it has no cost.
+  Result<SearchNode> begin(const Candidate& first);
   /// Whether a limit ends the search; the report then gets the reason.
   bool stopped();
-  /// Builds and costs the graph that a match leads to. Duplicates are recognized by their hash before they are built.
-  /// Nothing if it is a duplicate, grows too large or has no cost.
-  std::optional<CostedGraph> cost(const SearchNode& parent, size_t match);
-  /// Whether a graph, which `successor` leads to, may be kept. If it is the cheapest so far, it becomes the best.
+  /// Builds and costs the candidate that a match leads to. Duplicates are recognized by their hash before they are
+  /// built. Nothing if it is a duplicate, grows too large or has no cost.
+  std::optional<CostedCandidate> cost(const SearchNode& parent, size_t match);
+  /// Whether the graph that `successor` leads to may be kept. If it is the cheapest so far, it becomes the best.
   bool keep(const Successor& successor, const Graph& graph);
-  /// Builds the graph of a successor and its matches. They are inherited from the parent, as are `marks`, marked nodes
-  /// of the parent, which become those of the new graph.
+  /// Builds the candidate of a successor and its matches. They are inherited from the parent, as are `marks`, marked
+  /// nodes of the parent, which become those of the new graph.
   SearchNode build(const Successor& successor, std::vector<bool>& marks);
 
   const Successor& best() const { return best_; }
   int64_t candidates() const { return report_.candidates; }
-  /// Returns the best graph and the steps from `graph`, the first, to it. Ends the search.
-  FoundGraph result(const Graph& graph);
+  /// Returns the best candidate and the steps from `first` to it. Ends the search.
+  FoundCandidate result(const Candidate& first);
 
  private:
   const std::span<const Rule> rules_;
-  const GraphCost& cost_;
+  const CandidateCost& cost_;
   const SearchLimits& limits_;
   const RefusedWeights* const refused_;
   const Stopwatch watch_;

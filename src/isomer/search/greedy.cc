@@ -18,12 +18,11 @@
 namespace isomer {
 namespace {
 
-/// A graph that may follow the current one: a tactic, or a rule at some of its places.
-struct NextGraph {
+/// A candidate that may follow the current one: after a tactic, or a rule at some of its places.
+struct NextCandidate : Candidate {
   std::string name;  // of the tactic or rule
-  Graph graph;
   std::vector<SearchStep> steps;
-  std::optional<double> estimate = std::nullopt;  // predicted ratio to the current graph
+  std::optional<double> estimate = std::nullopt;  // predicted ratio to the current candidate
 };
 
 class Greedy {
@@ -31,12 +30,12 @@ class Greedy {
   Greedy(std::span<const Rule> rules, Evaluator& evaluator, const GreedyOptions& options)
       : rules_(rules), evaluator_(evaluator), options_(options), end_(options.deadline) {}
 
-  Result<SearchResult> run(const Graph& graph) {
-    ISOMER_TRY(Graph current, evaluator_.prepare(graph));
+  Result<SearchResult> run(const Candidate& first) {
+    ISOMER_TRY(Candidate current, evaluator_.prepare(first));
     report_.algorithm = "greedy";
     if (const auto cost = evaluator_.cost(current)) tell_cost(*cost);
     ISOMER_CHECK(start(current));
-    max_flops_ = options_.max_work * flops(current);
+    max_flops_ = options_.max_work * flops(current.graph);
     seen_.insert(current.hash());
     for (;;) {
       auto best = best_step(current);
@@ -59,46 +58,46 @@ class Greedy {
   double flops(const Graph& graph) const { return graph_work(graph, extents_of(graph, options_.symbols)).run.flops; }
 
   /// Simplifies, unless that makes the model slower: an engine may recognize the longer form and have a kernel for it.
-  Status start(Graph& current) {
+  Status start(Candidate& current) {
     const TraceScope scope(options_.observer.trace, "simplify", "step");
     SearchResult simple = simplify(current, rules_, options_.symbols, end_, evaluator_.refused());
     report_.candidates += simple.report.candidates;
     report_.matches += simple.report.matches;
     if (simple.report.steps.empty()) return {};
     const size_t refused = num_refused();
-    auto prepared = evaluator_.prepare(simple.graph);
+    auto prepared = evaluator_.prepare(simple);
     if (num_refused() != refused) return start(current);
     const auto ratio = prepared ? evaluator_.measure(current, *prepared) : tl::unexpected(prepared.error());
     if (!ratio) report_.reject("simplification", ratio.error());
     simplifies_ = ratio && (ratio->value >= 0.99 || ratio->high >= 1);
     if (!simplifies_) return {};
-    take(current, {"simplification", std::move(*prepared), std::move(simple.report.steps)});
+    take(current, {std::move(*prepared), "simplification", std::move(simple.report.steps)});
     return {};
   }
 
-  /// Makes a candidate the current graph.
-  void take(Graph& current, NextGraph candidate) {
+  /// Makes a candidate the current one.
+  void take(Candidate& current, NextCandidate candidate) {
     const auto before = evaluator_.cost(current);
-    const auto after = evaluator_.cost(candidate.graph);
+    const auto after = evaluator_.cost(candidate);
     join_steps(candidate.steps, before && after ? *after - *before : 0);
     for (SearchStep& step : candidate.steps) report_.steps.push_back(std::move(step));
     if (after) tell_cost(*after);
-    current = std::move(candidate.graph);
+    current = std::move(candidate);
   }
 
   /// Returns the best of the first kind of candidates that contains an improvement. The kinds are tactics, a rule at
   /// all its places, and a rule at similar places.
-  std::optional<NextGraph> best_step(const Graph& current) {
+  std::optional<NextCandidate> best_step(const Candidate& current) {
     struct Kind {
       const char* name;
-      void (Greedy::*propose)(const Graph&, std::vector<NextGraph>&);
+      void (Greedy::*propose)(const Candidate&, std::vector<NextCandidate>&);
     };
     TraceScope scope(options_.observer.trace, "step", "step");
     for (const auto& [name, propose] : {Kind{"tactics", &Greedy::tactics}, Kind{"rules", &Greedy::rules_exhaustively},
                                         Kind{"rules at like places", &Greedy::rules_by_class}}) {
       for (bool again = true; again;) {
         const size_t refused = num_refused();
-        std::vector<NextGraph> candidates;
+        std::vector<NextCandidate> candidates;
         {
           const TraceScope looking(options_.observer.trace, name, "candidates");
           (this->*propose)(current, candidates);
@@ -116,10 +115,10 @@ class Greedy {
 
   /// Measures the candidates with the best predictions first, so that they are covered if time is short. Candidates
   /// that are predicted to be much worse than the best measured one are left for the next step.
-  std::optional<NextGraph> best_of(const Graph& current, std::vector<NextGraph> candidates) {
-    std::ranges::stable_sort(candidates, std::greater(), [](const NextGraph& c) { return c.estimate.value_or(1); });
-    std::optional<NextGraph> best;
-    for (NextGraph& candidate : candidates) {
+  std::optional<NextCandidate> best_of(const Candidate& current, std::vector<NextCandidate> candidates) {
+    std::ranges::stable_sort(candidates, std::greater(), [](const NextCandidate& c) { return c.estimate.value_or(1); });
+    std::optional<NextCandidate> best;
+    for (NextCandidate& candidate : candidates) {
       if (out_of_time()) break;
       if (best && candidate.estimate && *candidate.estimate * kCostError < best->steps.front().speedup) break;
       judge(current, std::move(candidate), best);
@@ -127,33 +126,36 @@ class Greedy {
     return best;
   }
 
-  void tactics(const Graph& current, std::vector<NextGraph>& out) {
+  void tactics(const Candidate& current, std::vector<NextCandidate>& out) {
     for (const Tactic& tactic : options_.tactics) {
       if (out_of_time()) return;
       for (TacticResult& next : run_tactic(current, tactic, rules_, end_, evaluator_.refused())) {
         report_.matches += next.matches;
-        offer(current, {tactic.name, std::move(next.graph), std::move(next.steps)}, out);
+        std::vector<SearchStep> steps = std::move(next.steps);
+        offer(current, {std::move(next), tactic.name, std::move(steps)}, out);
       }
     }
   }
 
-  void rules_exhaustively(const Graph& current, std::vector<NextGraph>& out) {
+  void rules_exhaustively(const Candidate& current, std::vector<NextCandidate>& out) {
     for (const Rule& rule : rules_) {
       if (out_of_time()) return;
       if (!rule.choices.empty()) {
-        for (const auto& places : settings_of(matches_of(current, rule))) offer_at(current, places, out);
+        for (const auto& places : settings_of(matches_of(current.graph, rule))) offer_at(current, places, out);
         continue;
       }
       ExhaustiveRewrite next = apply_exhaustively(current, rule, end_, evaluator_.refused());
       report_.matches += next.matches;
-      if (next.changed) offer(current, {rule.name, std::move(next.graph), {std::move(next.step)}}, out);
+      if (!next.changed) continue;
+      std::vector<SearchStep> steps = {std::move(next.step)};
+      offer(current, {std::move(next), rule.name, std::move(steps)}, out);
     }
   }
 
-  void rules_by_class(const Graph& current, std::vector<NextGraph>& out) {
+  void rules_by_class(const Candidate& current, std::vector<NextCandidate>& out) {
     for (const Rule& rule : rules_) {
       if (out_of_time()) return;
-      const auto classes = classes_of(current, matches_of(current, rule));
+      const auto classes = classes_of(current.graph, matches_of(current.graph, rule));
       if (classes.size() < 2) continue;
       for (const auto& places : classes) {
         if (out_of_time()) return;
@@ -168,52 +170,54 @@ class Greedy {
     return matches;
   }
 
-  void offer_at(const Graph& current, std::span<const Match> places, std::vector<NextGraph>& out) {
+  void offer_at(const Candidate& current, std::span<const Match> places, std::vector<NextCandidate>& out) {
     const Rule& rule = *places[0].rule;
-    Rewritten next = apply_matches(current, places, evaluator_.refused());
+    const Graph& graph = current.graph;
+    Rewritten next = apply_matches(graph, places, evaluator_.refused());
     if (next.applied.empty()) return;
-    SearchStep step{.rule = rule.name, .rule_hash = rule.hash(), .ops_before = run_time_ops(current)};
+    SearchStep step{.rule = rule.name, .rule_hash = rule.hash(), .ops_before = run_time_ops(graph)};
     step.ops_after = run_time_ops(next.graph);
-    step.moves.push_back(record_move(current, next.applied, next.graph));
+    step.moves.push_back(record_move(graph, next.applied, next.graph));
     for (const Match* match : next.applied)
-      for (const ValueId root : match->roots) step.nodes.push_back(value_label(current, root));
-    offer(current, {rule.name, std::move(next.graph), {std::move(step)}}, out);
+      for (const ValueId root : match->roots) step.nodes.push_back(value_label(graph, root));
+    Candidate after = carried(current.decisions, next.value_hashes, std::move(next.graph));
+    offer(current, {std::move(after), rule.name, {std::move(step)}}, out);
   }
 
   /// Simplifies a candidate and adds it, unless it is known, needs too much work, or is ruled out by the costs.
-  void offer(const Graph& current, NextGraph candidate, std::vector<NextGraph>& out) {
+  void offer(const Candidate& current, NextCandidate candidate, std::vector<NextCandidate>& out) {
     ++report_.candidates;
     options_.observer.number("candidates", static_cast<double>(report_.candidates));
     if (simplifies_) {
-      SearchResult simple = simplify(candidate.graph, rules_, options_.symbols, end_, evaluator_.refused());
-      candidate.graph = std::move(simple.graph);
+      SearchResult simple = simplify(candidate, rules_, options_.symbols, end_, evaluator_.refused());
       for (SearchStep& step : simple.report.steps) candidate.steps.push_back(std::move(step));
+      static_cast<Candidate&>(candidate) = std::move(simple);
     }
-    const uint64_t hash = candidate.graph.hash();
+    const uint64_t hash = candidate.hash();
     if (hash == current.hash() || !seen_.insert(hash_mix_pair(current.hash(), hash)).second) {
       ++report_.duplicates;
       return;
     }
     if (flops(candidate.graph) > max_flops_) return;
-    candidate.estimate = evaluator_.estimate(current, candidate.graph);
+    candidate.estimate = evaluator_.estimate(current, candidate);
     if (candidate.estimate == 0) return report_.reject(candidate.name, {"the candidate exceeds a limit"});
     if (!candidate.estimate || may_help(*candidate.estimate)) out.push_back(std::move(candidate));
   }
 
-  /// An estimate of exactly 1 means that both graphs have the same kernels.
+  /// An estimate of exactly 1 means that both candidates have the same kernels.
   bool may_help(double estimate) const { return estimate >= options_.min_estimate && std::abs(estimate - 1) > 1e-9; }
 
   /// Measures a candidate against `current`, and keeps it if it is the best so far.
-  void judge(const Graph& current, NextGraph candidate, std::optional<NextGraph>& best) {
-    auto prepared = evaluator_.prepare(candidate.graph);
+  void judge(const Candidate& current, NextCandidate candidate, std::optional<NextCandidate>& best) {
+    auto prepared = evaluator_.prepare(candidate);
     if (!prepared) return report_.reject(candidate.name, prepared.error());
-    candidate.graph = std::move(*prepared);
-    if (candidate.graph.hash() == current.hash()) return;
+    static_cast<Candidate&>(candidate) = std::move(*prepared);
+    if (candidate.hash() == current.hash()) return;
     options_.observer.progress(fmt::format("measuring {}", candidate.name));
     TraceScope scope(options_.observer.trace, candidate.name, "judge");
     if (candidate.estimate) scope.note("predicted", *candidate.estimate);
     const double least = best ? best->steps.front().speedup : options_.min_speedup;
-    const auto ratio = measure_closely(evaluator_, current, candidate.graph, least, end_);
+    const auto ratio = measure_closely(evaluator_, current, candidate, least, end_);
     if (!ratio) {
       scope.note("rejected", ratio.error().message);
       return report_.reject(candidate.name, ratio.error());
@@ -226,7 +230,7 @@ class Greedy {
     best = std::move(candidate);
   }
 
-  /// Each candidate is measured once against each graph that it may follow.
+  /// Each candidate is measured once against each one that it may follow.
   static uint64_t hash_mix_pair(uint64_t current, uint64_t candidate) {
     return Graph::hash_mix_result(current, 0) ^ candidate;
   }
@@ -247,9 +251,9 @@ class Greedy {
 
 }  // namespace
 
-Result<SearchResult> greedy_search(const Graph& graph, std::span<const Rule> rules, Evaluator& evaluator,
+Result<SearchResult> greedy_search(const Candidate& first, std::span<const Rule> rules, Evaluator& evaluator,
                                    const GreedyOptions& options) {
-  return Greedy(rules, evaluator, options).run(graph);
+  return Greedy(rules, evaluator, options).run(first);
 }
 
 }  // namespace isomer

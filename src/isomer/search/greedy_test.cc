@@ -82,11 +82,11 @@ TEST(Greedy, FindsTheGateOfAnSruUnderTheRooflineModel) {
     y = Add(fc, gz)
     return y)");
   class ByRoofline : public Evaluator {
-    Result<Interval> measure(const Graph& current, const Graph& candidate) override {
+    Result<Interval> measure(const Candidate& current, const Candidate& candidate) override {
       const double ratio = cost_.metrics(current)->latency_us / cost_.metrics(candidate)->latency_us;
       return Interval{ratio, ratio, ratio};
     }
-    Result<Graph> prepare(const Graph& candidate) override { return fold_constants(candidate); }
+    Result<Candidate> prepare(const Candidate& candidate) override { return fold_constants(candidate.graph); }
     RooflineCost cost_;
   } evaluator;
   const GreedyOptions options;
@@ -102,11 +102,14 @@ TEST(Greedy, FindsTheGateOfAnSruUnderTheRooflineModel) {
 
 TEST(Greedy, TellsWhatItsStepsChange) {
   class Fewer : public Evaluator {
-    Result<Interval> measure(const Graph& current, const Graph& candidate) override {
-      const double ratio = static_cast<double>(run_time_ops(current)) / static_cast<double>(run_time_ops(candidate));
+    Result<Interval> measure(const Candidate& current, const Candidate& candidate) override {
+      const double ratio =
+          static_cast<double>(run_time_ops(current.graph)) / static_cast<double>(run_time_ops(candidate.graph));
       return Interval{ratio, ratio, ratio};
     }
-    std::optional<double> cost(const Graph& graph) override { return 10.0 * static_cast<double>(run_time_ops(graph)); }
+    std::optional<double> cost(const Candidate& candidate) override {
+      return 10.0 * static_cast<double>(run_time_ops(candidate.graph));
+    }
   } evaluator;
   const auto rules = rules_of("rule gone (Abs (Relu ?x)) => (Relu ?x)\nrule same (Neg (Neg ?x)) => ?x\n");
   const Graph graph = parsed("input x: f32[8]\na = Relu(x)\nb = Abs(a)\nc = Neg(b)\nd = Neg(c)\nreturn d");
@@ -122,7 +125,7 @@ TEST(Greedy, TellsWhatItsStepsChange) {
 
 TEST(Greedy, StopsWhenNothingMeasuresFaster) {
   class Refusing : public Evaluator {
-    Result<Interval> measure(const Graph&, const Graph&) override { return Interval{0.9, 0.8, 1.0}; }
+    Result<Interval> measure(const Candidate&, const Candidate&) override { return Interval{0.9, 0.8, 1.0}; }
   } evaluator;
   const auto rules = rules_of("rule r (Tanh ?x) => (Sub (Mul 2.0 (Sigmoid (Mul 2.0 ?x))) 1.0)");
   const Graph graph = parsed(kSteps);
@@ -135,9 +138,9 @@ TEST(Greedy, StopsWhenNothingMeasuresFaster) {
 
 TEST(Greedy, SaysWhichCandidatesItRejected) {
   class Failing : public Evaluator {
-    Result<Interval> measure(const Graph&, const Graph&) override { return fail("the outputs differ"); }
-    Result<Graph> prepare(const Graph& candidate) override {
-      for (const Node& node : candidate.nodes())
+    Result<Interval> measure(const Candidate&, const Candidate&) override { return fail("the outputs differ"); }
+    Result<Candidate> prepare(const Candidate& candidate) override {
+      for (const Node& node : candidate.graph.nodes())
         if (node.op != nullptr && node.op->name == "Softsign") return fail("not in this opset");
       return candidate;
     }
@@ -157,8 +160,8 @@ TEST(Greedy, SaysWhichCandidatesItRejected) {
 TEST(Greedy, TriesTacticsAndLikePlaces) {
   // Abs is expensive, so that lifting pays only together with merging; a product is cheap only on the larger tensor.
   class ByOperator : public Evaluator {
-    Result<Interval> measure(const Graph& current, const Graph& candidate) override {
-      const double ratio = price(current) / price(candidate);
+    Result<Interval> measure(const Candidate& current, const Candidate& candidate) override {
+      const double ratio = price(current.graph) / price(candidate.graph);
       return Interval{ratio, ratio, ratio};
     }
     static double price(const Graph& graph) {
@@ -193,7 +196,7 @@ TEST(Greedy, LooksTwiceWhereAnIntervalIsWide) {
     int asked = 0;
 
    private:
-    Result<Interval> measure(const Graph&, const Graph&) override {
+    Result<Interval> measure(const Candidate&, const Candidate&) override {
       return ++asked == 1 ? Interval{1.3, 0.9, 1.7} : asked == 2 ? Interval{1.3, 1.2, 1.4} : Interval{1, 0.9, 1.1};
     }
   } evaluator;

@@ -40,9 +40,8 @@ std::vector<NodeId> around(const Graph& graph, NodeId center, size_t size) {
 }
 
 /// The result for a part.
-struct Found {
-  Graph graph;
-  std::vector<SearchStep> steps;
+struct Found : Candidate {
+  std::vector<SearchStep> steps = {};
 };
 
 class Metaflow {
@@ -50,11 +49,11 @@ class Metaflow {
   Metaflow(std::span<const Rule> rules, Evaluator& evaluator, const MetaflowOptions& options)
       : rules_(rules), evaluator_(evaluator), costs_(*evaluator.costs()), options_(options) {}
 
-  Result<SearchResult> run(const Graph& graph) {
+  Result<SearchResult> run(const Candidate& whole) {
     report_.algorithm = options_.beam_width ? "beam" : "backtrack";
     const Deadline& end = options_.deadline;
-    const std::vector<Match> matches = all_matches(graph, rules_, SIZE_MAX, end);
-    ISOMER_CHECK(search_parts(graph, split_graph(graph, matches, options_.split, end)));
+    const std::vector<Match> matches = all_matches(whole.graph, rules_, SIZE_MAX, end);
+    ISOMER_CHECK(search_parts(whole, split_graph(whole.graph, matches, options_.split, end)));
     for (size_t i = 0; i < cut_hashes_.size() && !end.passed(); ++i) ISOMER_CHECK(search_around(cut_hashes_[i]));
     if (end.passed()) report_.stop_reason = end.reason();
     if (report_.stop_reason.empty()) report_.stop_reason = "exhausted";
@@ -64,8 +63,9 @@ class Metaflow {
 
  private:
   /// Searches the parts one after the other, and joins the results.
-  Status search_parts(const Graph& graph, const Split& split) {
-    const std::vector<Layout> layouts = costs_.layouts(graph);
+  Status search_parts(const Candidate& whole, const Split& split) {
+    const Graph& graph = whole.graph;
+    const std::vector<Layout> layouts = costs_.layouts(whole);
     std::vector<Part> parts;
     std::vector<Found> found;
     for (const auto& nodes : split.parts) {
@@ -73,14 +73,14 @@ class Metaflow {
       const std::string name = fmt::format("part {} of {}", parts.size() + 1, split.parts.size());
       options_.observer.progress("searching " + name);
       TraceScope scope(options_.observer.trace, name, "part");
-      parts.push_back(extract_part(graph, nodes));
+      parts.push_back(extract_part(whole, nodes));
       const size_t of = split.parts.size() + split.cuts.size();
       ISOMER_TRY(Found better, search(graph, nodes, parts.back(), layouts, parts.size(), of));
       note(scope, nodes.size(), better);
       found.push_back(std::move(better));
     }
     for (const NodeId cut : split.cuts) cut_hashes_.push_back(graph.value_hash(graph.node(cut).result()));
-    stitch(graph, parts, found);
+    stitch(whole, parts, found);
     return {};
   }
 
@@ -94,28 +94,28 @@ class Metaflow {
 
   /// Inserts the results of all parts. If the whole graph then exceeds a limit that no part exceeds by itself, inserts
   /// one result after the other as long as the whole stays within the limit.
-  void stitch(const Graph& graph, const std::vector<Part>& parts, std::vector<Found>& found) {
+  void stitch(const Candidate& whole, const std::vector<Part>& parts, std::vector<Found>& found) {
     std::vector<Replacement> all;
-    for (size_t i = 0; i < parts.size(); ++i) all.push_back({&parts[i], &found[i].graph});
+    for (size_t i = 0; i < parts.size(); ++i) all.push_back({&parts[i], &found[i]});
     std::vector<Found*> taken;
-    if (!spoils(graph, splice(graph, all).graph)) {
+    if (!spoils(whole, splice(whole, all))) {
       for (Found& one : found) taken.push_back(&one);
-      return replace(graph, all, taken);
+      return replace(whole, all, taken);
     }
     std::vector<Replacement> kept;
     for (size_t i = 0; i < parts.size(); ++i) {
       kept.push_back(all[i]);
-      if (spoils(graph, splice(graph, kept).graph)) {
+      if (spoils(whole, splice(whole, kept))) {
         kept.pop_back();
       } else {
         taken.push_back(&found[i]);
       }
     }
-    replace(graph, kept, taken);
+    replace(whole, kept, taken);
   }
 
   /// Whether `after` exceeds a limit by more than `before` does.
-  bool spoils(const Graph& before, const Graph& after) {
+  bool spoils(const Candidate& before, const Candidate& after) {
     const auto is = costs_.metrics(after);
     const double cost = is ? evaluator_.objective(*is) : 0;
     if (cost < kBeyondLimits) return false;
@@ -127,7 +127,7 @@ class Metaflow {
   void record(const Graph& graph, std::span<const Replacement> replacements, std::span<Found* const> found) {
     Move move;
     move.before = graph.hash();
-    move.after = current_.hash();
+    move.after = current_.graph.hash();
     const size_t first = report_.steps.size();
     for (size_t i = 0; i < found.size(); ++i) {
       if (found[i]->steps.empty()) continue;
@@ -143,10 +143,11 @@ class Metaflow {
     if (!move.parts.empty()) report_.steps[first].moves.push_back(std::move(move));
   }
 
-  /// Inserts replacements with their results (`found`) into a graph, which becomes the current one, and updates the
+  /// Inserts replacements with their results (`found`) into a candidate, which becomes the current one, and updates the
   /// cuts. A cut after a value that no longer exists moves down to the nearest one that does.
-  void replace(const Graph& graph, std::span<const Replacement> replacements, std::span<Found* const> found) {
-    Spliced spliced = splice(graph, replacements);
+  void replace(const Candidate& whole, std::span<const Replacement> replacements, std::span<Found* const> found) {
+    const Graph& graph = whole.graph;
+    Spliced spliced = splice(whole, replacements);
     std::vector<uint64_t>& hashes = spliced.value_hashes;
     std::unordered_map<uint64_t, uint64_t> now;
     for (auto value = static_cast<ValueId>(graph.num_values()); value-- > 0;) {
@@ -157,27 +158,28 @@ class Metaflow {
     }
     for (uint64_t& hash : cut_hashes_)
       if (const auto next = now.find(hash); next != now.end()) hash = next->second;
-    current_ = std::move(spliced.graph);
+    current_ = std::move(spliced);
     record(graph, replacements, found);
   }
 
   /// Searches around the node that makes a value, if it still exists.
   Status search_around(uint64_t hash) {
-    for (ValueId value = 0; value < current_.num_values(); ++value) {
-      if (current_.value_hash(value) != hash || current_.is_weight(value)) continue;
-      const std::vector<NodeId> nodes = around(current_, current_.producer(value), options_.split);
+    const Graph& graph = current_.graph;
+    for (ValueId value = 0; value < graph.num_values(); ++value) {
+      if (graph.value_hash(value) != hash || graph.is_weight(value)) continue;
+      const std::vector<NodeId> nodes = around(graph, graph.producer(value), options_.split);
       if (nodes.empty()) return {};
       const Part part = extract_part(current_, nodes);
       ++cuts_done_;
       const std::string name = fmt::format("around cut {} of {}", cuts_done_, cut_hashes_.size());
       options_.observer.progress("searching " + name);
       TraceScope scope(options_.observer.trace, name, "part");
-      ISOMER_TRY(Found better, search(current_, nodes, part, costs_.layouts(current_), cuts_done_, cut_hashes_.size()));
+      ISOMER_TRY(Found better, search(graph, nodes, part, costs_.layouts(current_), cuts_done_, cut_hashes_.size()));
       note(scope, nodes.size(), better);
-      const Replacement replacement{&part, &better.graph};
-      if (better.steps.empty() || spoils(current_, splice(current_, {&replacement, 1}).graph)) return {};
+      const Replacement replacement{&part, &better};
+      if (better.steps.empty() || spoils(current_, splice(current_, {&replacement, 1}))) return {};
       Found* const found[] = {&better};
-      replace(Graph(current_), {&replacement, 1}, found);
+      replace(Candidate(current_), {&replacement, 1}, found);
       return {};
     }
     return {};
@@ -190,33 +192,34 @@ class Metaflow {
     Boundary boundary;
     for (const ValueId input : part.inputs) boundary.inputs.push_back(layouts[input]);
     for (const ValueId output : part.outputs) boundary.outputs.push_back(layouts[output]);
-    const auto cost = [&](const Graph& graph) -> Result<double> {
-      ISOMER_TRY(Metrics metrics, costs_.metrics(graph, boundary));
+    const auto cost = [&](const Candidate& candidate) -> Result<double> {
+      ISOMER_TRY(Metrics metrics, costs_.metrics(candidate, boundary));
       metrics.peak_bytes += beside;
       return evaluator_.objective(metrics);
     };
     const double share = 3 * options_.deadline.left() / static_cast<double>(of - number + 3);
     const Deadline deadline = options_.deadline.within(share);
-    ISOMER_TRY(FoundGraph found,
-               options_.beam_width ? beam(part.graph, cost, deadline) : backtracked(part.graph, cost, deadline));
+    ISOMER_TRY(FoundCandidate found,
+               options_.beam_width ? beam(part, cost, deadline) : backtracked(part, cost, deadline));
     report_.add_counts(found.report);
     if (found.report.stop_reason != "exhausted") report_.stop_reason = found.report.stop_reason;
-    return Found{std::move(found.graph), std::move(found.report.steps)};
+    std::vector<SearchStep> steps = std::move(found.report.steps);
+    return Found{std::move(found), std::move(steps)};
   }
 
   SearchLimits limits(const Deadline& deadline) const {
     return {.max_candidates = options_.max_candidates, .evaluator = &evaluator_, .deadline = deadline};
   }
 
-  Result<FoundGraph> beam(const Graph& graph, const GraphCost& cost, const Deadline& deadline) const {
-    return beam_search(graph, rules_, cost, {.width = *options_.beam_width, .limits = limits(deadline)});
+  Result<FoundCandidate> beam(const Candidate& part, const CandidateCost& cost, const Deadline& deadline) const {
+    return beam_search(part, rules_, cost, {.width = *options_.beam_width, .limits = limits(deadline)});
   }
 
-  Result<FoundGraph> backtracked(const Graph& graph, const GraphCost& cost, const Deadline& deadline) const {
+  Result<FoundCandidate> backtracked(const Candidate& part, const CandidateCost& cost, const Deadline& deadline) const {
     const BacktrackOptions options{
         .alpha = options_.alpha, .max_uphill = options_.max_uphill, .limits = limits(deadline)};
     const bool exhaustive = options_.max_uphill == 0;
-    return exhaustive ? backtrack(graph, rules_, cost, options) : backtrack_with_restarts(graph, rules_, cost, options);
+    return exhaustive ? backtrack(part, rules_, cost, options) : backtrack_with_restarts(part, rules_, cost, options);
   }
 
   const std::span<const Rule> rules_;
@@ -224,7 +227,7 @@ class Metaflow {
   CostModel& costs_;
   const MetaflowOptions& options_;
   const Stopwatch watch_;
-  Graph current_;
+  Candidate current_;
   std::vector<uint64_t> cut_hashes_;  // current hashes of the values after which the graph was cut
   size_t cuts_done_ = 0;
   SearchReport report_;
@@ -232,9 +235,9 @@ class Metaflow {
 
 }  // namespace
 
-Result<SearchResult> metaflow_search(const Graph& graph, std::span<const Rule> rules, Evaluator& evaluator,
+Result<SearchResult> metaflow_search(const Candidate& whole, std::span<const Rule> rules, Evaluator& evaluator,
                                      const MetaflowOptions& options) {
-  return Metaflow(rules, evaluator, options).run(graph);
+  return Metaflow(rules, evaluator, options).run(whole);
 }
 
 }  // namespace isomer

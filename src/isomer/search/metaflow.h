@@ -1,5 +1,5 @@
 #pragma once
-// MetaFlow's search of a whole graph: it splits the graph, backtracks in each part, joins the results, and then
+// MetaFlow's search of a whole candidate: it splits the graph, backtracks in each part, joins the results, and then
 // searches around each cut.
 
 #include <optional>
@@ -25,10 +25,10 @@ struct MetaflowOptions {
   Observer observer = {};
 };
 
-/// The evaluator must have costs; nothing is measured. Fails if a part of the graph has no cost. The result never costs
-/// more than the graph. Equal graphs, rules, costs and options give equal results, unless the time budget ends the
+/// The evaluator must have costs; nothing is measured. Fails if a part of it has no cost. The result never costs more
+/// than `whole`. Equal candidates, rules, costs and options give equal results, unless the time budget ends the
 /// search.
-Result<SearchResult> metaflow_search(const Graph& graph, std::span<const Rule> rules, Evaluator& evaluator,
+Result<SearchResult> metaflow_search(const Candidate& whole, std::span<const Rule> rules, Evaluator& evaluator,
                                      const MetaflowOptions& options);
 
 }  // namespace isomer

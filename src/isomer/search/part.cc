@@ -22,12 +22,26 @@ ValueId copy_node(GraphBuilder& builder, const Graph& from, const Node& node, st
   return *id;
 }
 
+/// Adds the decisions about values of one graph for their copies in another. Inputs are no copies.
+void copy_decisions(const Candidate& from, std::span<const ValueId> made, Decisions& to) {
+  const auto copy = [&](const auto& decided, auto& out) {
+    for (const auto& [value, decision] : decided)
+      if (made[value] != kNoValue && !from.graph.producer_node(value).is_input()) out.emplace(made[value], decision);
+  };
+  copy(from.decisions.layouts, to.layouts);
+  copy(from.decisions.algorithms, to.algorithms);
+}
+
 /// Rebuilds the whole graph from its outputs. A unit (a node, or a replaced part) is built after everything that it
 /// reads.
 class Splicer {
  public:
-  Splicer(const Graph& whole, std::span<const Replacement> replacements)
-      : whole_(whole), replacements_(replacements), builder_(whole.name_table()), made_(whole.num_values(), kNoValue) {
+  Splicer(const Candidate& whole, std::span<const Replacement> replacements)
+      : candidate_(whole),
+        whole_(whole.graph),
+        replacements_(replacements),
+        builder_(whole_.name_table()),
+        made_(whole_.num_values(), kNoValue) {
     for (size_t i = 0; i < replacements.size(); ++i)
       for (const ValueId output : replacements[i].part->outputs) replaced_by_[output] = i;
   }
@@ -45,7 +59,10 @@ class Splicer {
     Spliced out;
     for (const ValueId value : made_)
       out.value_hashes.push_back(value == kNoValue ? 0 : builder_.peek().value_hash(value));
-    out.graph = builder_.finish(outputs);
+    std::vector<ValueId> kept = made_;
+    for (const auto& [value, replacement] : replaced_by_) kept[value] = kNoValue;
+    copy_decisions(candidate_, kept, decisions_);
+    static_cast<Candidate&>(out) = finish(builder_, outputs, decisions_);
     return out;
   }
 
@@ -73,11 +90,12 @@ class Splicer {
   }
 
   void insert(const Replacement& replacement) {
-    const Graph& graph = *replacement.graph;
+    const Graph& graph = replacement.candidate->graph;
     std::vector<ValueId> made(graph.num_values(), kNoValue);
     for (size_t i = 0; i < graph.inputs().size(); ++i) made[graph.inputs()[i]] = made_[replacement.part->inputs[i]];
     for (const Node& node : graph.nodes())
       if (!node.is_input()) copy_node(builder_, graph, node, made);
+    copy_decisions(*replacement.candidate, made, decisions_);
     for (size_t i = 0; i < graph.outputs().size(); ++i) {
       const ValueId old = replacement.part->outputs[i];
       made_[old] = made[graph.outputs()[i]];
@@ -85,9 +103,11 @@ class Splicer {
     }
   }
 
+  const Candidate& candidate_;
   const Graph& whole_;
   const std::span<const Replacement> replacements_;
   GraphBuilder builder_;
+  Decisions decisions_;                              // about values of the builder
   std::vector<ValueId> made_;                        // by value of the whole graph
   std::unordered_map<ValueId, size_t> replaced_by_;  // for lookup only
 };
@@ -119,7 +139,8 @@ std::vector<NodeId> convex_hull(const Graph& graph, std::span<const NodeId> node
   return hull;
 }
 
-Part extract_part(const Graph& whole, std::span<const NodeId> nodes) {
+Part extract_part(const Candidate& candidate, std::span<const NodeId> nodes) {
+  const Graph& whole = candidate.graph;
   Part part;
   GraphBuilder builder(whole.name_table());
   std::vector<ValueId> made(whole.num_values(), kNoValue);
@@ -154,7 +175,10 @@ Part extract_part(const Graph& whole, std::span<const NodeId> nodes) {
       results.push_back(made[value]);
     }
   }
-  part.graph = builder.finish(results);
+  for (const ValueId input : part.inputs) made[input] = kNoValue;
+  Decisions decisions;
+  copy_decisions(candidate, made, decisions);
+  static_cast<Candidate&>(part) = finish(builder, results, decisions);
   return part;
 }
 
@@ -183,7 +207,7 @@ double live_beside(const Graph& whole, std::span<const NodeId> nodes, std::span<
   return most;
 }
 
-Spliced splice(const Graph& whole, std::span<const Replacement> replacements) {
+Spliced splice(const Candidate& whole, std::span<const Replacement> replacements) {
   return Splicer(whole, replacements).run();
 }
 

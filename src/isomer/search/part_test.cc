@@ -15,13 +15,32 @@ TEST(Part, SpliceOfEveryPartUnchangedGivesTheWhole) {
       ASSERT_TRUE(verify_graph(part.graph).has_value());
       EXPECT_EQ(part.graph.inputs().size(), part.inputs.size());
       EXPECT_EQ(part.graph.outputs().size(), part.outputs.size());
-      const Replacement same{&part, &part.graph};
+      const Replacement same{&part, &part};
       const Spliced spliced = splice(whole, {&same, 1});
       ASSERT_TRUE(verify_graph(spliced.graph).has_value());
       EXPECT_EQ(spliced.graph.hash(), whole.hash()) << from << " to " << to;
       for (const ValueId value : part.outputs) EXPECT_EQ(spliced.value_hashes[value], whole.value_hash(value));
       for (const ValueId value : part.inputs) EXPECT_EQ(spliced.value_hashes[value], whole.value_hash(value));
     }
+  }
+}
+
+TEST(Part, SpliceKeepsDecisionsInsideAndOutside) {
+  const Graph graph = parsed(kBranches);
+  const std::vector<NodeId> nodes = run_time_nodes(graph);
+  Decisions decisions;
+  for (const NodeId id : nodes)
+    decisions.layouts[graph.node(id).result()] = id % 2 == 0 ? Layout::Plain : Layout::Blocked;
+  const Candidate whole(graph, decisions);
+  for (size_t from = 0; from < nodes.size(); ++from) {
+    const Part part = extract_part(whole, convex_hull(graph, std::span(nodes).subspan(from, 2)));
+    EXPECT_EQ(part.decisions.layouts.size(), run_time_nodes(part.graph).size());
+    const Replacement same{&part, &part};
+    EXPECT_EQ(splice(whole, {&same, 1}).hash(), whole.hash());
+    const Candidate undecided = part.graph;
+    const Replacement other{&part, &undecided};
+    const Spliced spliced = splice(whole, {&other, 1});
+    EXPECT_EQ(spliced.decisions.layouts.size(), nodes.size() - run_time_nodes(part.graph).size());
   }
 }
 
@@ -50,7 +69,7 @@ TEST(Part, ReplacementKeepsNamesOfItsOutputs) {
   const Graph whole = parsed("input x: f32[2]\na = Relu(x)\nb = Tanh(a)\nc = Abs(b)\nreturn c\n");
   const std::vector<NodeId> nodes = run_time_nodes(whole);
   const Part part = extract_part(whole, std::span(nodes).first(2));
-  const Graph other = parsed("input x: f32[2]\ny = Sigmoid(x)\nreturn y\n");
+  const Candidate other = parsed("input x: f32[2]\ny = Sigmoid(x)\nreturn y\n");
   const Replacement replacement{&part, &other};
   const Graph spliced = splice(whole, {&replacement, 1}).graph;
   EXPECT_EQ(spliced.hash(), parsed("input x: f32[2]\nb = Sigmoid(x)\nc = Abs(b)\nreturn c\n").hash());

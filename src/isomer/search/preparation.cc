@@ -25,8 +25,9 @@ void Preparation::report(SearchReport& report) const {
       report.rejected.push_back({"weights", reason});
 }
 
-Result<Graph> Preparation::prepare(const Graph& graph) {
-  if (const auto known = prepared_.find(graph.hash()); known != prepared_.end()) return known->second;
+Result<Candidate> Preparation::prepare(const Candidate& candidate) {
+  const Graph& graph = candidate.graph;
+  if (const auto known = prepared_.find(candidate.hash()); known != prepared_.end()) return known->second;
   ISOMER_CHECK(check_weights(graph));
   const auto computed = [this](uint64_t value_hash) { return check_.computed(value_hash); };
   ISOMER_TRY(Folding folding, fold(graph, {.end = end_, .computed = computed}));
@@ -40,8 +41,9 @@ Result<Graph> Preparation::prepare(const Graph& graph) {
       move.constants.emplace_back(graph.value_hash(value), tensor.hash());
     folds_.emplace(std::pair(move.before, move.after), std::move(move));
   }
-  if (graph.hash() == model_.graph.hash()) prepared_.emplace(graph.hash(), folding.graph);
-  return std::move(folding.graph);
+  Candidate folded = carried(candidate.decisions, folding.value_hashes, std::move(folding.graph));
+  if (graph.hash() == model_.graph.hash()) prepared_.emplace(candidate.hash(), folded);
+  return folded;
 }
 
 Status Preparation::check_weights(const Graph& graph) {

@@ -20,9 +20,9 @@ class Preparation {
   /// the search has used up its time.
   void fold_until(const Deadline& deadline);
 
-  /// Returns the graph with its constants folded as far as time allows. An Error if a weight must not be computed or
-  /// the model's opset cannot express the graph.
-  Result<Graph> prepare(const Graph& graph);
+  /// Returns the candidate with its constants folded as far as time allows. An Error if a weight must not be computed
+  /// or the model's opset cannot express the graph.
+  Result<Candidate> prepare(const Candidate& candidate);
   /// Returns whether the model's opset can express the operators that run. Answers are cached.
   bool admits(const Graph& graph);
   /// Returns an Error if a weight of the graph must not be computed; refused() then includes it.
@@ -36,7 +36,7 @@ class Preparation {
   const Model& model_;
   WeightCheck check_;
   RefusedWeights refused_;
-  std::map<uint64_t, Graph> prepared_;  // the model's graph and what it was folded to, by the hash of the graph before
+  std::map<uint64_t, Candidate> prepared_;  // what the model's graph was folded to, by the hash of the candidate before
   std::map<std::pair<uint64_t, uint64_t>, Move> folds_;  // by the hashes of the graphs before and after
   Deadline end_ = Deadline::after(0);
   std::map<uint64_t, bool> admitted_;  // by the hash of operator, attributes and number of operands

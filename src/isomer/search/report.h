@@ -1,5 +1,5 @@
 #pragma once
-// What every search returns: the graph that it found and how it got there.
+// What every search returns: the candidate that it found and how it got there.
 
 #include <cstdint>
 #include <span>
@@ -8,7 +8,7 @@
 
 #include "isomer/base/result.h"
 #include "isomer/ir/derivation.h"
-#include "isomer/ir/graph.h"
+#include "isomer/plan/candidate.h"
 
 namespace isomer {
 
@@ -72,9 +72,8 @@ struct SearchReport {
   std::vector<SearchProgress> progress = {};
 };
 
-struct SearchResult {
-  Graph graph;
-  SearchReport report;
+struct SearchResult : Candidate {
+  SearchReport report = {};
 };
 
 }  // namespace isomer

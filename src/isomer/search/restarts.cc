@@ -21,11 +21,11 @@ const std::string* next_rule(const SearchReport& report, const std::set<std::str
 
 }  // namespace
 
-Result<FoundGraph> backtrack_with_restarts(const Graph& graph, std::span<const Rule> rules, const GraphCost& cost,
-                                           const BacktrackOptions& options) {
+Result<FoundCandidate> backtrack_with_restarts(const Candidate& first, std::span<const Rule> rules,
+                                               const CandidateCost& cost, const BacktrackOptions& options) {
   BacktrackOptions half = options;
   half.limits.max_candidates = (options.limits.max_candidates + 1) / 2;
-  ISOMER_TRY(FoundGraph best, backtrack(graph, rules, cost, half));
+  ISOMER_TRY(FoundCandidate best, backtrack(first, rules, cost, half));
   SearchReport total = best.report;
   std::set<std::string> tried;
   std::set<std::string> dropped;  // rules that were excluded when the best graph was found
@@ -36,7 +36,7 @@ Result<FoundGraph> backtrack_with_restarts(const Graph& graph, std::span<const R
     tried.insert(*rule);
     std::set<std::string> fewer = dropped;
     fewer.insert(*rule);
-    ISOMER_TRY(FoundGraph found, backtrack(graph, without(rules, fewer), cost, rest));
+    ISOMER_TRY(FoundCandidate found, backtrack(first, without(rules, fewer), cost, rest));
     total.add_counts(found.report);
     if (found.report.stop_reason != "exhausted") total.stop_reason = found.report.stop_reason;
     if (!(found.cost_after < best.cost_after)) continue;

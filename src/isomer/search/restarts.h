@@ -9,7 +9,7 @@ namespace isomer {
 /// The step with the largest immediate gain need not be the best in the end (siblings merged by fives leave no pairs to
 /// join), and a cost increase within alpha may not lead back. The first search may use half of the candidates. The
 /// report adds up all searches; its steps are those of the best. Fails as `backtrack` does.
-Result<FoundGraph> backtrack_with_restarts(const Graph& graph, std::span<const Rule> rules, const GraphCost& cost,
-                                           const BacktrackOptions& options);
+Result<FoundCandidate> backtrack_with_restarts(const Candidate& first, std::span<const Rule> rules,
+                                               const CandidateCost& cost, const BacktrackOptions& options);
 
 }  // namespace isomer

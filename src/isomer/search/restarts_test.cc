@@ -6,8 +6,8 @@
 namespace isomer {
 namespace {
 
-Result<double> roofline_us(const Graph& graph) {
-  ISOMER_TRY(const Metrics metrics, RooflineCost().metrics(graph));
+Result<double> roofline_us(const Candidate& candidate) {
+  ISOMER_TRY(const Metrics metrics, RooflineCost().metrics(candidate));
   return metrics.latency_us;
 }
 

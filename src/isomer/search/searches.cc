@@ -17,65 +17,64 @@
 namespace isomer {
 namespace {
 
-Result<SearchResult> greedy(const Graph& graph, Evaluator& evaluator, const Deadline& end,
+Result<SearchResult> greedy(const Candidate& first, Evaluator& evaluator, const Deadline& end,
                             const SearchContext& context) {
   return greedy_search(
-      graph, context.rules, evaluator,
+      first, context.rules, evaluator,
       {.deadline = end, .tactics = context.tactics, .symbols = context.symbols, .observer = context.observer});
 }
 
-/// Resets a result to the graph that the search began with.
-void drop(SearchResult& result, const Graph& graph) {
-  result.graph = graph;
+/// Resets a result to the candidate that the search began with.
+void drop(SearchResult& result, const Candidate& first) {
+  static_cast<Candidate&>(result) = first;
   result.report.steps.clear();
   result.report.progress.clear();
 }
 
 /// Runs greedy with costs only: one measurement for all its steps, since every run of a large model takes seconds.
-/// Returns `graph` itself if the result is not measured to be faster. If there is no time for that, the final
+/// Returns `first` itself if the result is not measured to be faster. If there is no time for that, the final
 /// confirmation decides.
-Result<SearchResult> greedy_by_costs(const Graph& graph, const Deadline& search_end, const Deadline& end,
+Result<SearchResult> greedy_by_costs(const Candidate& first, const Deadline& search_end, const Deadline& end,
                                      const SearchContext& context) {
   TraceScope scope(context.observer.trace, "greedy by costs", "search");
-  ISOMER_TRY(SearchResult found, greedy(graph, *context.evaluator.by_costs(), search_end, context));
+  ISOMER_TRY(SearchResult found, greedy(first, *context.evaluator.by_costs(), search_end, context));
   found.report.algorithm += " by costs";
-  if (found.graph.hash() == graph.hash()) return found;
+  if (found.hash() == first.hash()) return found;
   if (end.passed()) return found;
   context.observer.progress("measuring what the costs promise");
-  const auto ratio = measure_closely(context.evaluator, graph, found.graph, 1, end);
+  const auto ratio = measure_closely(context.evaluator, first, found, 1, end);
   if (!ratio) found.report.rejected.push_back({found.report.algorithm, ratio.error().message});
   if (ratio && ratio->low > 1) {
     for (SearchStep& step : found.report.steps) step.speedup = 0;
   } else {
-    drop(found, graph);
+    drop(found, first);
   }
   return found;
 }
 
-/// Drops the slower of two results for `graph`; both differ from it.
-void drop_slower(const Graph& graph, SearchResult& promised, SearchResult& stepwise, const SearchContext& context,
+/// Drops the slower of two results for `first`; both differ from it.
+void drop_slower(const Candidate& first, SearchResult& promised, SearchResult& stepwise, const SearchContext& context,
                  const Deadline& end) {
-  if (promised.graph.hash() == graph.hash()) return;
-  if (stepwise.graph.hash() == promised.graph.hash() || stepwise.graph.hash() == graph.hash())
-    return drop(stepwise, graph);
-  const auto ratio = measure_closely(context.evaluator, promised.graph, stepwise.graph, 1, end);
-  drop(ratio && ratio->value > 1 ? promised : stepwise, graph);
+  if (promised.hash() == first.hash()) return;
+  if (stepwise.hash() == promised.hash() || stepwise.hash() == first.hash()) return drop(stepwise, first);
+  const auto ratio = measure_closely(context.evaluator, promised, stepwise, 1, end);
+  drop(ratio && ratio->value > 1 ? promised : stepwise, first);
 }
 
-/// Simplifies a prepared graph and prepares it again. Repeats this, without the places concerned, as long as it finds
-/// weights that cannot be folded.
-SearchResult simplified(const Graph& graph, const Deadline& end, const SearchContext& context) {
+/// Simplifies a prepared candidate and prepares it again. Repeats this, without the places concerned, as long as it
+/// finds weights that cannot be folded.
+SearchResult simplified(const Candidate& first, const Deadline& end, const SearchContext& context) {
   for (;;) {
-    SearchResult out = simplify(graph, context.rules, context.symbols, end, context.evaluator.refused());
+    SearchResult out = simplify(first, context.rules, context.symbols, end, context.evaluator.refused());
     const auto refused = [&] {
       return context.evaluator.refused() == nullptr ? 0 : context.evaluator.refused()->size();
     };
     const size_t known = refused();
-    auto prepared = context.evaluator.prepare(out.graph);
+    auto prepared = context.evaluator.prepare(out);
     if (refused() != known) continue;
     if (!prepared) out.report.rejected.push_back({"simplification", prepared.error().message});
-    if (!prepared) drop(out, graph);
-    if (prepared) out.graph = std::move(*prepared);
+    if (!prepared) drop(out, first);
+    if (prepared) static_cast<Candidate&>(out) = std::move(*prepared);
     return out;
   }
 }
@@ -86,7 +85,7 @@ enum class PartSearch : uint8_t { Backtrack, Beam, Enumerate };
 /// As metaflow_search reports it: enumeration is backtracking without a cutoff.
 const char* name_of(PartSearch how) { return how == PartSearch::Beam ? "beam" : "backtrack"; }
 
-Result<SearchResult> metaflow(const Graph& graph, std::span<const Rule> rules, PartSearch how,
+Result<SearchResult> metaflow(const Candidate& first, std::span<const Rule> rules, PartSearch how,
                               const SearchOptions& options, const Deadline& end, const SearchContext& context) {
   const bool all = how == PartSearch::Enumerate;
   const MetaflowOptions metaflow{
@@ -98,24 +97,24 @@ Result<SearchResult> metaflow(const Graph& graph, std::span<const Rule> rules, P
       .deadline = end,
       .observer = context.observer};
   const TraceScope scope(context.observer.trace, "search parts", "search");
-  ISOMER_TRY(SearchResult found, metaflow_search(graph, rules, context.evaluator, metaflow));
-  auto prepared = context.evaluator.prepare(found.graph);
+  ISOMER_TRY(SearchResult found, metaflow_search(first, rules, context.evaluator, metaflow));
+  auto prepared = context.evaluator.prepare(found);
   if (prepared) {
-    found.graph = std::move(*prepared);
+    static_cast<Candidate&>(found) = std::move(*prepared);
   } else {
     found.report.rejected.push_back({name_of(how), prepared.error().message});
-    drop(found, graph);
+    drop(found, first);
   }
   return found;
 }
 
-/// Measures the kernels of the graph. If that takes more than half of the time, no candidate gets a predicted cost, and
-/// the remaining time is used to time whole candidates. An Error if a kernel was not measured.
-Status measure_kernels(const Graph& graph, const Deadline& end, const SearchContext& context) {
+/// Measures the kernels of a candidate. If that takes more than half of the time, no candidate gets a predicted cost,
+/// and the remaining time is used to time whole candidates. An Error if a kernel was not measured.
+Status measure_kernels(const Candidate& first, const Deadline& end, const SearchContext& context) {
   const Deadline half = end.within(end.left() / 2);
   CostModel& costs = *context.evaluator.costs();
   costs.measure_until(half);
-  Status known = costs.metrics(graph).map([](const Metrics&) {});
+  Status known = costs.metrics(first).map([](const Metrics&) {});
   costs.measure_until(known || !half.passed() ? end : half);
   return known;
 }
@@ -132,57 +131,57 @@ std::vector<std::string> rules_by_gain(const SearchReport& report) {
   return names;
 }
 
-/// Returns the result of MetaFlow's search if a kernel of the graph cannot be measured at all or in time: the graph
-/// itself.
-SearchResult without_costs(const Graph& graph, PartSearch how, const Error& error, const Deadline& end) {
-  SearchResult none{graph, {.algorithm = name_of(how), .stop_reason = end.passed() ? end.reason() : "no costs"}};
+/// Returns the result of MetaFlow's search if a kernel of the candidate cannot be measured at all or in time: the
+/// candidate itself.
+SearchResult without_costs(const Candidate& first, PartSearch how, const Error& error, const Deadline& end) {
+  SearchResult none{first, {.algorithm = name_of(how), .stop_reason = end.passed() ? end.reason() : "no costs"}};
   none.report.rejected.push_back({name_of(how), error.message});
   return none;
 }
 
 /// Runs MetaFlow's search, and again without each of the rules that it used most: costs are per kernel, and a rule
 /// whose effect they misjudge must not spoil the rest. The evaluator decides which result is best, and whether it is
-/// better than `graph`. After an interrupt, the results are measured only if something is `known_better`.
-Result<SearchResult> measured_metaflow(const Graph& graph, PartSearch how, const SearchOptions& options,
+/// better than `first`. After an interrupt, the results are measured only if something is `known_better`.
+Result<SearchResult> measured_metaflow(const Candidate& first, PartSearch how, const SearchOptions& options,
                                        const Deadline& end, const SearchContext& context, bool known_better) {
   constexpr size_t kVariants = 4;
   // The rest of the time is for measuring the results.
   constexpr double kSearchShare = 0.7;
   const TraceScope scope(context.observer.trace, name_of(how), "search");
   const Stopwatch watch;
-  if (end.passed()) return SearchResult{graph, {.algorithm = name_of(how), .stop_reason = end.reason()}};
+  if (end.passed()) return SearchResult{first, {.algorithm = name_of(how), .stop_reason = end.reason()}};
   const double seconds = end.left();
   const Deadline for_variants = end.within(seconds / 2);
-  auto found = metaflow(graph, context.rules, how, options, end.within(kSearchShare * seconds), context);
-  if (!found) return without_costs(graph, how, found.error(), end);
-  SearchResult first = std::move(*found);
-  SearchResult out{graph, first.report};
+  auto found = metaflow(first, context.rules, how, options, end.within(kSearchShare * seconds), context);
+  if (!found) return without_costs(first, how, found.error(), end);
+  SearchResult by_all = std::move(*found);
+  SearchResult out{first, by_all.report};
   out.report.steps.clear();
   double best = 1;
-  std::set<uint64_t> seen{graph.hash()};
+  std::set<uint64_t> seen{first.hash()};
   const auto judge = [&](SearchResult& candidate) {
-    if (!seen.insert(candidate.graph.hash()).second) return;
+    if (!seen.insert(candidate.hash()).second) return;
     // After an interrupt, the final confirmation decides, unless a better graph is already known.
     const bool unmeasured = end.stopped() && !known_better;
     if (!unmeasured) {
       context.observer.progress("measuring what the search found");
-      const auto ratio = measure_closely(context.evaluator, graph, candidate.graph, best, end);
+      const auto ratio = measure_closely(context.evaluator, first, candidate, best, end);
       if (!ratio) out.report.rejected.push_back({candidate.report.algorithm, ratio.error().message});
       if (!ratio || ratio->low <= 1 || ratio->value <= best) return;
       best = ratio->value;
     }
-    out.graph = std::move(candidate.graph);
     out.report.steps = std::move(candidate.report.steps);
-    if (const auto cost = context.evaluator.cost(out.graph)) out.report.progress.push_back({watch.seconds(), *cost});
+    static_cast<Candidate&>(out) = std::move(candidate);
+    if (const auto cost = context.evaluator.cost(out)) out.report.progress.push_back({watch.seconds(), *cost});
   };
-  const std::vector<std::string> used = rules_by_gain(first.report);
-  judge(first);
+  const std::vector<std::string> used = rules_by_gain(by_all.report);
+  judge(by_all);
   for (size_t i = 0; i < std::min(kVariants, used.size()) && used.size() > 1; ++i) {
     if (for_variants.passed()) break;
     std::vector<Rule> others;
     for (const Rule& rule : context.rules)
       if (rule.name != used[i]) others.push_back(rule);
-    auto variant = metaflow(graph, others, how, options, end, context);
+    auto variant = metaflow(first, others, how, options, end, context);
     if (!variant) break;  // a kernel could not be measured in time
     out.report.add_counts(variant->report);
     judge(*variant);
@@ -193,24 +192,23 @@ Result<SearchResult> measured_metaflow(const Graph& graph, PartSearch how, const
 /// One run of a search.
 class SearchRun {
  public:
-  SearchRun(const Graph& graph, const SearchOptions& options, const SearchContext& context)
-      : graph_(graph),
+  SearchRun(const Candidate& first, const SearchOptions& options, const SearchContext& context)
+      : first_(first),
         options_(options),
         context_(context),
         end_(context.deadline.within(options.time_budget_seconds)),
         seconds_(end_.left()),
-        out_{graph, {}} {}
+        best_(first) {}
 
   /// Returns an Error only for failures of the machine.
   Result<SearchResult> run(Status (SearchRun::*search)()) {
-    const Status measured = measure_kernels(graph_, end_, context_);
+    const Status measured = measure_kernels(first_, end_, context_);
     ISOMER_CHECK((this->*search)());
     // Otherwise, nodes that the engine cannot measure had no candidates either and stay unchanged.
-    SearchReport& report = out_.report;
-    if (!measured && end_.passed() && report.rejected.empty()) report.reject("costs", measured.error());
-    if (end_.stopped()) report.stop_reason = end_.reason();
-    report.seconds = watch_.seconds();
-    return std::move(out_);
+    if (!measured && end_.passed() && report_.rejected.empty()) report_.reject("costs", measured.error());
+    if (end_.stopped()) report_.stop_reason = end_.reason();
+    report_.seconds = watch_.seconds();
+    return SearchResult{std::move(best_), std::move(report_)};
   }
 
   Status automatic() {
@@ -218,16 +216,16 @@ class SearchRun {
     constexpr double kGreedyShare = 0.7;
     constexpr double kByCostsShare = 0.25;
     const Deadline greedy_end = end_.within(kGreedyShare * seconds_);
-    SearchResult promised{graph_, {}};
+    SearchResult promised{first_, {}};
     if (context_.evaluator.by_costs() != nullptr) {
       const Deadline by_costs_end = end_.within(kByCostsShare * seconds_);
-      ISOMER_TRY(promised, greedy_by_costs(graph_, by_costs_end, greedy_end, context_));
+      ISOMER_TRY(promised, greedy_by_costs(first_, by_costs_end, greedy_end, context_));
     }
     ISOMER_CHECK(step_by_step(std::move(promised), greedy_end));
     return measured_parts(PartSearch::Backtrack, true);
   }
 
-  Status greedy_alone() { return step_by_step({graph_, {}}, end_); }
+  Status greedy_alone() { return step_by_step({first_, {}}, end_); }
 
   Status backtrack() { return simplified_parts(PartSearch::Backtrack); }
 
@@ -236,10 +234,9 @@ class SearchRun {
   Status enumerate() {
     const double began = watch_.seconds();
     note_cost();
-    auto found = metaflow(out_.graph, context_.rules, PartSearch::Enumerate, options_, end_, context_);
-    if (!found) found = without_costs(out_.graph, PartSearch::Enumerate, found.error(), end_);
-    out_.graph = std::move(found->graph);
-    out_.report.append(std::move(found->report), began);
+    auto found = metaflow(best_, context_.rules, PartSearch::Enumerate, options_, end_, context_);
+    if (!found) found = without_costs(best_, PartSearch::Enumerate, found.error(), end_);
+    take(std::move(*found), began);
     note_cost();
     return {};
   }
@@ -249,50 +246,54 @@ class SearchRun {
   Status step_by_step(SearchResult promised, const Deadline& greedy_end) {
     const double began = watch_.seconds();
     const TraceScope scope(context_.observer.trace, "greedy", "search");
-    ISOMER_TRY(SearchResult stepwise, greedy(graph_, context_.evaluator, greedy_end, context_));
-    drop_slower(graph_, promised, stepwise, context_, end_);
-    out_.graph = promised.graph.hash() != graph_.hash() ? promised.graph : stepwise.graph;
-    out_.report.append(std::move(promised.report), 0);
-    out_.report.append(std::move(stepwise.report), began);
+    ISOMER_TRY(SearchResult stepwise, greedy(first_, context_.evaluator, greedy_end, context_));
+    drop_slower(first_, promised, stepwise, context_, end_);
+    best_ = promised.hash() != first_.hash() ? promised : stepwise;
+    report_.append(std::move(promised.report), 0);
+    report_.append(std::move(stepwise.report), began);
     return {};
   }
 
   Status simplified_parts(PartSearch how) {
     {
       const TraceScope scope(context_.observer.trace, "simplify", "search");
-      ISOMER_TRY(out_.graph, context_.evaluator.prepare(out_.graph));
-      const auto before = context_.evaluator.cost(out_.graph);
-      SearchResult simple = simplified(out_.graph, end_, context_);
-      out_.graph = std::move(simple.graph);
-      const auto after = context_.evaluator.cost(out_.graph);
+      ISOMER_TRY(best_, context_.evaluator.prepare(best_));
+      const auto before = context_.evaluator.cost(best_);
+      SearchResult simple = simplified(best_, end_, context_);
+      const auto after = context_.evaluator.cost(simple);
       join_steps(simple.report.steps, before && after ? *after - *before : 0);
-      out_.report.append(std::move(simple.report), 0);
-      if (before) out_.report.progress.push_back({0, *before});
-      if (after) out_.report.progress.push_back({watch_.seconds(), *after});
+      take(std::move(simple), 0);
+      if (before) report_.progress.push_back({0, *before});
+      if (after) report_.progress.push_back({watch_.seconds(), *after});
     }
     return measured_parts(how, false);
   }
 
   Status measured_parts(PartSearch how, bool known_better) {
     const double began = watch_.seconds();
-    ISOMER_TRY(SearchResult found, measured_metaflow(out_.graph, how, options_, end_, context_, known_better));
-    out_.graph = std::move(found.graph);
-    out_.report.append(std::move(found.report), began);
+    ISOMER_TRY(SearchResult found, measured_metaflow(best_, how, options_, end_, context_, known_better));
+    take(std::move(found), began);
     return {};
   }
 
-  void note_cost() {
-    if (const auto cost = context_.evaluator.cost(out_.graph))
-      out_.report.progress.push_back({watch_.seconds(), *cost});
+  /// Continues with the result of a search that began after so many seconds.
+  void take(SearchResult found, double began) {
+    report_.append(std::move(found.report), began);
+    best_ = std::move(found);
   }
 
-  const Graph& graph_;
+  void note_cost() {
+    if (const auto cost = context_.evaluator.cost(best_)) report_.progress.push_back({watch_.seconds(), *cost});
+  }
+
+  const Candidate& first_;
   const SearchOptions& options_;
   const SearchContext& context_;
   const Stopwatch watch_;
   const Deadline end_;
   const double seconds_;  // available to all searches
-  SearchResult out_;
+  Candidate best_;
+  SearchReport report_;
 };
 
 struct NamedSearch {
@@ -317,14 +318,14 @@ std::vector<std::string> search_names() {
   return names;
 }
 
-Result<SearchResult> run_search(const Graph& graph, const SearchOptions& options, const SearchContext& context) {
+Result<SearchResult> run_search(const Candidate& first, const SearchOptions& options, const SearchContext& context) {
   const auto search = std::ranges::find(searches(), options.search, &NamedSearch::name);
   if (search == searches().end())
     return fail("search '{}' is not known; there are {}", options.search, fmt::join(search_names(), ", "));
   const std::vector<Rule> rules = prefer_blocks(context.rules, context.evaluator.costs()->channel_blocks());
   SearchContext on_device = context;
   on_device.rules = rules;
-  return SearchRun(graph, options, on_device).run(search->run);
+  return SearchRun(first, options, on_device).run(search->run);
 }
 
 }  // namespace isomer

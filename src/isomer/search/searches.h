@@ -44,6 +44,6 @@ struct SearchContext {
 /// search in the parts. enumerate: MetaFlow's search without a cutoff. auto: greedy with costs only, whose result is
 /// kept if it is measured to be faster; then greedy with every step measured; then backtrack from the faster of the two
 /// results. Rules choose channel blocks that the evaluator's costs prefer. An Error if there is no such search.
-Result<SearchResult> run_search(const Graph& graph, const SearchOptions& options, const SearchContext& context);
+Result<SearchResult> run_search(const Candidate& first, const SearchOptions& options, const SearchContext& context);
 
 }  // namespace isomer

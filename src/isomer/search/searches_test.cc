@@ -10,6 +10,8 @@
 #include "isomer/ops/registry.h"
 #include "isomer/rules/builtin.h"
 #include "isomer/search/cost_evaluator.h"
+#include "isomer/search/exhaustive.h"
+#include "isomer/search/testing.h"
 
 namespace isomer {
 namespace {
@@ -21,15 +23,15 @@ class Measured : public Evaluator {
       : otherwise_(otherwise), factors_(std::move(factors)) {}
 
   CostModel* costs() override { return &costs_; }
-  Result<Interval> measure(const Graph& current, const Graph& candidate) override {
+  Result<Interval> measure(const Candidate& current, const Candidate& candidate) override {
     const double ratio = latency(current) / latency(candidate);
     return Interval{ratio, ratio - 0.001, ratio + 0.001};
   }
 
  private:
-  double latency(const Graph& graph) {
-    const auto known = factors_.find(graph.hash());
-    return (known == factors_.end() ? otherwise_ : known->second) * costs_.metrics(graph).value().latency_us;
+  double latency(const Candidate& candidate) {
+    const auto known = factors_.find(candidate.hash());
+    return (known == factors_.end() ? otherwise_ : known->second) * costs_.metrics(candidate).value().latency_us;
   }
 
   const double otherwise_;
@@ -61,11 +63,11 @@ SearchResult found(const Graph& graph, Evaluator& evaluator, const std::string& 
 class Watched : public CostModel {
  public:
   explicit Watched(const bool& stopped) : stopped_(stopped) {}
-  Result<Metrics> metrics(const Graph& graph, const Boundary& boundary, const Decisions&) override {
+  Result<Metrics> metrics(const Candidate& candidate, const Boundary& boundary) override {
     late += stopped_ ? 1 : 0;
-    return costs_.metrics(graph, boundary);
+    return costs_.metrics(candidate, boundary);
   }
-  Result<std::vector<PlannedKernel>> kernels(const Graph& graph) override { return costs_.kernels(graph); }
+  Result<std::vector<PlannedKernel>> kernels(const Candidate& candidate) override { return costs_.kernels(candidate); }
 
   int late = 0;
 
@@ -79,11 +81,11 @@ class WatchedEvaluator : public Measured {
   explicit WatchedEvaluator(const bool& stopped) : watched(stopped), estimating(stopped), stopped_(stopped) {}
   CostModel* costs() override { return &watched; }
   Evaluator* by_costs() override { return &by_costs_; }
-  Result<Graph> prepare(const Graph& graph) override {
+  Result<Candidate> prepare(const Candidate& candidate) override {
     prepared_late += stopped_ ? 1 : 0;
-    return graph;
+    return candidate;
   }
-  Result<Interval> measure(const Graph& current, const Graph& candidate) override {
+  Result<Interval> measure(const Candidate& current, const Candidate& candidate) override {
     measured_late += stopped_ ? 1 : 0;
     return Measured::measure(current, candidate);
   }
@@ -98,6 +100,27 @@ class WatchedEvaluator : public Measured {
   const Objective latency_;
   CostEvaluator by_costs_{estimating, latency_};
 };
+
+/// Every search rewrites the gate; the decision about the value below it stays.
+TEST(Searches, KeepDecisionsAboutValuesThatRemain) {
+  std::string text(kGate);
+  text.replace(text.find("return y"), std::string::npos, "r = Relu(y)\n t = Tanh(r)\n return t");
+  const Graph graph = parsed(text);
+  const ValueId relu = graph.operands(graph.producer_node(graph.outputs()[0]))[0];
+  const Candidate first(graph, {.layouts = {{relu, Layout::Blocked}}});
+  const RuleFile file = builtin_rule_file().value();
+  for (const std::string& search : search_names()) {
+    Measured evaluator;
+    const SearchContext context{.rules = file.rules, .tactics = file.tactics, .evaluator = evaluator};
+    const auto result =
+        run_search(first, {.search = search, .max_candidates = 100, .time_budget_seconds = 1e6}, context);
+    ASSERT_TRUE(result.has_value()) << search;
+    EXPECT_LT(run_time_ops(result->graph), run_time_ops(graph)) << search;
+    const ValueId now = result->graph.operands(result->graph.producer_node(result->graph.outputs()[0]))[0];
+    EXPECT_EQ(result->graph.producer_node(now).op->name, "Relu") << search;
+    EXPECT_EQ(result->decisions, (Decisions{.layouts = {{now, Layout::Blocked}}})) << search;
+  }
+}
 
 TEST(Searches, EndSoonAfterTheyAreAskedTo) {
   constexpr int kCosts = 12;  // for the report: before and after the current step

@@ -36,9 +36,9 @@ bool only_removes(const Graph& before, const Graph& after, const SymbolValues& s
   return is.flops <= was.flops && is.bytes <= was.bytes;
 }
 
-SearchResult simplify(const Graph& graph, std::span<const Rule> rules, const SymbolValues& symbols,
+SearchResult simplify(const Candidate& candidate, std::span<const Rule> rules, const SymbolValues& symbols,
                       const Deadline& deadline, const RefusedWeights* refused) {
-  SearchResult out{graph, {.algorithm = "simplify", .stop_reason = "exhausted"}};
+  SearchResult out{candidate, {.algorithm = "simplify", .stop_reason = "exhausted"}};
   for (bool changed = true; changed;) {
     changed = false;
     for (const Rule& rule : rules) {
@@ -47,13 +47,13 @@ SearchResult simplify(const Graph& graph, std::span<const Rule> rules, const Sym
         return out;
       }
       if (std::any_of(rule.sources.begin(), rule.sources.end(), repeats)) continue;
-      ExhaustiveRewrite next = apply_exhaustively(out.graph, rule, deadline, refused);
+      ExhaustiveRewrite next = apply_exhaustively(out, rule, deadline, refused);
       out.report.matches += next.matches;
       if (!next.changed) continue;
       ++out.report.candidates;
       if (!only_removes(out.graph, next.graph, symbols)) continue;
-      out.graph = std::move(next.graph);
       out.report.steps.push_back(std::move(next.step));
+      static_cast<Candidate&>(out) = std::move(next);
       changed = true;
     }
   }

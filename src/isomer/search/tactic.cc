@@ -23,31 +23,34 @@ std::vector<Rule> named(std::span<const Rule> rules, const std::vector<std::stri
   return out;
 }
 
-/// A graph with the steps that led to it.
+/// A candidate with the steps that led to it.
 class Run {
  public:
-  Run(const Graph& graph, const RefusedWeights* refused)
-      : ops_before_(run_time_ops(graph)), refused_(refused), graph_(graph), seen_{graph.hash()} {}
+  Run(const Candidate& candidate, const RefusedWeights* refused)
+      : ops_before_(run_time_ops(candidate.graph)),
+        refused_(refused),
+        current_(candidate),
+        seen_{candidate.graph.hash()} {}
 
   /// Applies the matches at once. Returns false if that changes nothing or results in an earlier graph.
   bool apply(std::span<const Match> matches) {
     matches_ += static_cast<int64_t>(matches.size());
-    Rewritten next = apply_matches(graph_, matches, refused_);
+    Rewritten next = apply_matches(current_.graph, matches, refused_);
     if (next.applied.empty() || !seen_.insert(next.graph.hash()).second) return false;
-    moves_.push_back(record_move(graph_, next.applied, next.graph));
+    moves_.push_back(record_move(current_.graph, next.applied, next.graph));
     for (const Match* match : next.applied) note(*match);
-    graph_ = std::move(next.graph);
+    current_ = carried(current_.decisions, next.value_hashes, std::move(next.graph));
     return true;
   }
 
-  const Graph& graph() const { return graph_; }
+  const Graph& graph() const { return current_.graph; }
   bool changed() const { return !steps_.empty(); }
 
   TacticResult finish() && {
-    const size_t ops_after = run_time_ops(graph_);
+    const size_t ops_after = run_time_ops(current_.graph);
     for (SearchStep& step : steps_) step.ops_after = ops_after;
     if (!steps_.empty()) steps_.front().moves = std::move(moves_);
-    return {std::move(graph_), std::move(steps_), matches_};
+    return {std::move(current_), std::move(steps_), matches_};
   }
 
  private:
@@ -57,12 +60,12 @@ class Run {
     if (found == steps_.end())
       found = steps_.insert(steps_.end(),
                             {.rule = match.rule->name, .rule_hash = match.rule->hash(), .ops_before = ops_before_});
-    for (const ValueId root : match.roots) found->nodes.push_back(value_label(graph_, root));
+    for (const ValueId root : match.roots) found->nodes.push_back(value_label(current_.graph, root));
   }
 
   size_t ops_before_;
   const RefusedWeights* refused_;
-  Graph graph_;
+  Candidate current_;
   std::set<uint64_t> seen_;
   std::vector<SearchStep> steps_;
   std::vector<Move> moves_;
@@ -91,9 +94,9 @@ std::vector<Run> run_stage(const Run& before, const Tactic::Stage& stage, std::s
 
 }  // namespace
 
-std::vector<TacticResult> run_tactic(const Graph& graph, const Tactic& tactic, std::span<const Rule> rules,
+std::vector<TacticResult> run_tactic(const Candidate& candidate, const Tactic& tactic, std::span<const Rule> rules,
                                      const Deadline& deadline, const RefusedWeights* refused, int rounds) {
-  std::vector<Run> runs{Run(graph, refused)};
+  std::vector<Run> runs{Run(candidate, refused)};
   for (const Tactic::Stage& stage : tactic.stages) {
     std::vector<Run> next;
     for (const Run& run : runs)

@@ -8,7 +8,7 @@
 #include "isomer/engine/onednn/placement.h"
 #include "isomer/engine/onednn/program.h"
 #include "isomer/engine/onednn/tuner.h"
-#include "isomer/plan/decisions.h"
+#include "isomer/plan/candidate.h"
 
 namespace isomer::onednn {
 

@@ -44,12 +44,9 @@ class Canonicalizer {
     }
     std::vector<ValueId> outputs;
     for (const ValueId output : from_.outputs()) outputs.push_back(renamed_[output]);
-    if (decisions.empty()) return Candidate{builder_.finish(outputs)};
     std::vector<uint64_t> images;
     for (const ValueId value : renamed_) images.push_back(value == kNoValue ? 0 : builder_.peek().value_hash(value));
-    Candidate out{builder_.finish(outputs)};
-    out.decisions = carried(with_merged(decisions), images, out.graph);
-    return out;
+    return carried(with_merged(decisions), images, builder_.finish(outputs));
   }
 
  private:

@@ -5,7 +5,7 @@
 #include <span>
 
 #include "isomer/base/result.h"
-#include "isomer/plan/decisions.h"
+#include "isomer/plan/candidate.h"
 
 namespace isomer::onednn {
 

@@ -40,9 +40,7 @@ class OneDnnHarness {
     }
     std::vector<uint64_t> images;
     for (const ValueId copy : copies) images.push_back(builder_.peek().value_hash(copy));
-    Candidate out{builder_.finish(outputs_)};
-    out.decisions = carried(run_.decisions, images, out.graph);
-    return out;
+    return carried(run_.decisions, images, builder_.finish(outputs_));
   }
 
  private:

@@ -8,6 +8,7 @@
 #include "isomer/engine/onednn/plan.h"
 #include "isomer/engine/onednn/plan_cache.h"
 #include "isomer/engine/onednn/planner.h"
+#include "isomer/plan/stored_decisions.h"
 
 namespace isomer {
 namespace {
@@ -66,9 +67,9 @@ class OnednnEngine : public InProcessEngine {
     tuner_ = onednn::make_tuner(true, std::move(store));
   }
 
-  Result<std::optional<ActivationMemory>> activation_memory(const Graph& graph,
+  Result<std::optional<ActivationMemory>> activation_memory(const Candidate& candidate,
                                                             std::span<const TensorType> inputs) override {
-    ISOMER_TRY(const Plan plan, make_plan(graph, inputs));
+    ISOMER_TRY(const Plan plan, make_plan(candidate, inputs));
     return plan.memory();
   }
   Result<std::vector<Tensor>> run_traced(SessionId session, std::span<const NamedTensor> inputs, Trace& trace,
@@ -108,11 +109,15 @@ class OnednnEngine : public InProcessEngine {
     std::vector<TensorType> types;
     for (const Tensor& input : inputs) types.push_back(input.type());
     PlanCache& plans = plans_.try_emplace(session, max_plans_).first->second;
-    return plans.get(types, [&] { return make_plan(model.graph, types); });
+    return plans.get(types, [&]() -> Result<Plan> {
+      ISOMER_TRY(Decisions decisions, stored_decisions(model));
+      return make_plan({model.graph, std::move(decisions)}, types);
+    });
   }
 
-  Result<Plan> make_plan(const Graph& graph, std::span<const TensorType> types) const {
-    return Plan::make(graph, types, {.threads = threads_, .dtype = dtype_}, tuner_);
+  Result<Plan> make_plan(const Candidate& candidate, std::span<const TensorType> types) const {
+    return Plan::make(candidate.graph, types, {.threads = threads_, .dtype = dtype_, .decisions = candidate.decisions},
+                      tuner_);
   }
 
   const int threads_;

@@ -1,0 +1,54 @@
+#include "isomer/plan/candidate.h"
+
+#include <unordered_map>
+
+#include "isomer/base/hash.h"
+
+namespace isomer {
+namespace {
+
+/// Does not depend on the order of values, which differs between equal graphs.
+template <class HashOf>
+uint64_t candidate_hash(uint64_t graph_hash, const Decisions& decisions, const HashOf& value_hash) {
+  uint64_t sum = 0;
+  for (const auto& [value, layout] : decisions.layouts)
+    sum += hash_mix(hash_mix(value_hash(value), 1), static_cast<uint64_t>(layout));
+  for (const auto& [value, algorithm] : decisions.algorithms)
+    sum += hash_mix(hash_mix(value_hash(value), 2), static_cast<uint64_t>(algorithm));
+  return decisions.empty() ? graph_hash : hash_mix(graph_hash, sum);
+}
+
+}  // namespace
+
+uint64_t Candidate::hash() const {
+  return candidate_hash(graph.hash(), decisions, [&](ValueId value) { return graph.value_hash(value); });
+}
+
+Candidate carried(const Decisions& decisions, std::span<const uint64_t> images, Graph after) {
+  Decisions out;
+  if (decisions.empty()) return after;
+  std::unordered_map<uint64_t, ValueId> by_hash;
+  by_hash.reserve(after.num_values());
+  for (ValueId value = 0; value < after.num_values(); ++value) by_hash.emplace(after.value_hash(value), value);
+  const auto carry = [&](const auto& from, auto& to) {
+    for (const auto& [value, decision] : from)
+      if (const auto image = by_hash.find(images[value]); image != by_hash.end()) to.emplace(image->second, decision);
+  };
+  carry(decisions.layouts, out.layouts);
+  carry(decisions.algorithms, out.algorithms);
+  return {std::move(after), std::move(out)};
+}
+
+uint64_t carried_hash(const Decisions& decisions, std::span<const uint64_t> images, uint64_t graph_hash) {
+  return candidate_hash(graph_hash, decisions, [&](ValueId value) { return images[value]; });
+}
+
+Candidate finish(GraphBuilder& builder, std::span<const ValueId> outputs, const Decisions& decisions) {
+  if (decisions.empty()) return builder.finish(outputs);
+  std::vector<uint64_t> images;
+  for (ValueId value = 0; value < builder.peek().num_values(); ++value)
+    images.push_back(builder.peek().value_hash(value));
+  return carried(decisions, images, builder.finish(outputs));
+}
+
+}  // namespace isomer

@@ -1,0 +1,81 @@
+#include "isomer/plan/stored_decisions.h"
+
+#include <array>
+#include <nlohmann/json.hpp>
+#include <unordered_map>
+
+#include "isomer/base/printable.h"
+#include "isomer/onnx/export.h"
+
+namespace isomer {
+namespace {
+
+constexpr const char* kKey = "isomer.decisions";
+constexpr std::array kLayouts = {Layout::Plain, Layout::Blocked};
+constexpr std::array kAlgorithms = {Algorithm::Direct, Algorithm::Winograd};
+
+using Values = std::unordered_map<std::string, ValueId>;
+
+Values values_by_name(const Graph& graph) {
+  Values out;
+  for (ValueId value = 0; value < graph.num_values(); ++value)
+    if (!graph.name(value).empty()) out.emplace(graph.name(value), value);
+  return out;
+}
+
+/// Reads the decisions of one kind. `choices` and `name_of` give the words for each.
+template <class Choices, class NameOf, class Decided>
+Status read(const nlohmann::json& all, const char* kind, const Choices& choices, const NameOf& name_of,
+            const Values& values, Decided& out) {
+  const auto found = all.find(kind);
+  if (found == all.end()) return {};
+  if (!found->is_object()) return fail("{} are not listed by value", kind);
+  for (const auto& [name, word] : found->items()) {
+    const auto value = values.find(name);
+    if (value == values.end()) continue;
+    const auto choice = std::ranges::find_if(choices, [&](const auto one) { return word == name_of(one); });
+    if (choice == choices.end()) return fail("{} of '{}': {} is not known", kind, printable(name), word.dump());
+    out.emplace(value->second, *choice);
+  }
+  return {};
+}
+
+Result<Decisions> parse(const std::string& text, const Graph& graph) {
+  const auto all = nlohmann::json::parse(text, nullptr, false);
+  if (!all.is_object()) return fail("not a JSON object");
+  const Values values = values_by_name(graph);
+  Decisions out;
+  ISOMER_CHECK(read(all, "layouts", kLayouts, layout_name, values, out.layouts));
+  ISOMER_CHECK(read(all, "algorithms", kAlgorithms, algorithm_name, values, out.algorithms));
+  return out;
+}
+
+}  // namespace
+
+Result<nlohmann::json> decisions_by_name(const Model& model, const Candidate& candidate) {
+  nlohmann::json out = nlohmann::json::object();
+  if (candidate.decisions.empty()) return out;
+  ISOMER_TRY(const auto names, export_names(model.with(candidate.graph)));
+  for (const auto& [value, layout] : candidate.decisions.layouts) out["layouts"][names[value]] = layout_name(layout);
+  for (const auto& [value, algorithm] : candidate.decisions.algorithms)
+    out["algorithms"][names[value]] = algorithm_name(algorithm);
+  return out;
+}
+
+Result<Decisions> stored_decisions(const Model& model) {
+  const auto text = metadata(model, kKey);
+  if (!text) return Decisions{};
+  auto out = parse(*text, model.graph);
+  if (!out) return fail_in(fmt::format("metadata '{}'", kKey), out.error());
+  return out;
+}
+
+Result<Model> with_candidate(const Model& model, const Candidate& candidate) {
+  Model out = model.with(candidate.graph);
+  if (candidate.decisions.empty() && !metadata(model, kKey)) return out;
+  if (candidate.decisions.empty()) return with_metadata(out, kKey, "");
+  ISOMER_TRY(const nlohmann::json decisions, decisions_by_name(model, candidate));
+  return with_metadata(out, kKey, decisions.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+}
+
+}  // namespace isomer
