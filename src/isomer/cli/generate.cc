@@ -23,7 +23,6 @@ struct GenerateOptions {
   std::vector<std::string> universes = universe_names();
   size_t max_operators = 0;  // of the universe
   size_t passes = 1;
-  std::string checkpoint;
   int threads = 2;
   std::string output;
   std::string verdicts;
@@ -47,7 +46,6 @@ Result<Generated> generate_one(const std::string& name, const GenerateOptions& o
   DiscoverOptions discovery;
   const size_t max_operators = options.max_operators == 0 ? variants[0].explore : options.max_operators;
   discovery.enumerate = {.max_nodes = max_operators, .threads = options.threads, .passes = options.passes};
-  discovery.checkpoint = options.checkpoint;
   discovery.make_rules = !options.output.empty();
   discovery.progress = [&](const std::string& text) { progress.update(fmt::format("{}: {}", name, text)); };
   const Stopwatch watch;
@@ -114,8 +112,6 @@ Lock lock_of(const std::vector<DiscoveredRule>& rules) {
 }
 
 Result<int> generate(const GenerateOptions& options) {
-  if (!options.checkpoint.empty() && options.universes.size() != 1)
-    return fail("a checkpoint belongs to one universe: name it with --universe");
   std::vector<Generated> all;
   for (const std::string& name : options.universes) {
     ISOMER_TRY(Generated one, generate_one(name, options));
@@ -161,8 +157,6 @@ void add_rules_generate(CLI::App& rules, int& exit_code) {
   command->add_option("--passes", options->passes, "Passes over the largest graphs; more passes take less memory")
       ->check(in_range(IntegerRange{.min = 1, .max = 4096}))
       ->capture_default_str();
-  options->files.updates(*command, "--checkpoint", options->checkpoint,
-                         "Keep finished passes in this file; a later run continues after them");
   command->add_option("--threads", options->threads, "Number of threads")
       ->check(in_range(IntegerRange{.min = 1, .max = 256}))
       ->capture_default_str();

@@ -198,17 +198,10 @@ Result<Discovery> discover(std::span<const Universe> variants, const DiscoverOpt
   ISOMER_TRY(TermBank bank, TermBank::make(variants[0]));
   EnumerateOptions enumerate = options.enumerate;
   enumerate.progress = options.progress;
-  std::optional<PassLog> log;
-  if (!options.checkpoint.empty()) {
-    const uint64_t key = enumeration_key(variants[0], enumerate.max_nodes, enumerate.passes);
-    ISOMER_TRY(log, PassLog::open(options.checkpoint, key));
-    enumerate.log = &*log;
-  }
   Enumeration enumeration(bank, enumerate);
   enumeration.run();
   ISOMER_CHECK(bank.types().status());
   ISOMER_CHECK(bank.types().check_all_apply());
-  if (log) ISOMER_CHECK(log->status());
   Pruning pruning(variants, bank, options);
   ISOMER_CHECK(pruning.prepare(variants));
   Discovery out;

@@ -11,8 +11,6 @@ namespace isomer {
 
 struct DiscoverOptions {
   EnumerateOptions enumerate = {};
-  /// File that stores finished passes over the largest graphs (PassLog); empty: disabled.
-  std::string checkpoint = {};
   SaturationLimits saturation = {};
   /// Also converts the equalities to rules.
   bool make_rules = false;

@@ -200,24 +200,20 @@ void Enumeration::run() {
     for (size_t pass = 0; pass < passes; ++pass) {
       if (options_.progress)
         options_.progress(fmt::format("enumerating graphs of {} operators, pass {} of {}", nodes, pass + 1, passes));
-      PassResult result = last && options_.log != nullptr
-                              ? options_.log->run(pass, [&] { return run_pass(nodes, pass); })
-                              : run_pass(nodes, pass);
-      counts_.terms[nodes] += result.terms;
-      counts_.values[nodes] += result.values;
-      equal_.insert(equal_.end(), result.equal.begin(), result.equal.end());
+      run_pass(nodes, pass);
     }
   }
 }
 
-PassResult Enumeration::run_pass(size_t nodes, size_t pass) {
+/// Makes the terms of `nodes` nodes whose fingerprints belong to this pass. Adds their equalities, ordered by term.
+void Enumeration::run_pass(size_t nodes, size_t pass) {
   const bool last = nodes == options_.max_nodes;
   const auto threads = static_cast<size_t>(std::max(options_.threads, 1));
   std::vector<Worker> workers(threads, Worker(bank_, nodes, last, pass, last ? options_.passes : 1));
   parallel_for(bank_.size(), options_.threads, 64,
                [&](size_t id, size_t thread) { workers[thread].visit(static_cast<TermId>(id)); });
 
-  PassResult out;
+  std::vector<EqualTerms> equal;
   std::vector<TermBank::NewTerm> made;
   for (size_t bucket = 0; bucket < kBuckets; ++bucket) {
     std::vector<Record> records;
@@ -227,27 +223,27 @@ PassResult Enumeration::run_pass(size_t nodes, size_t pass) {
       part = {};
     }
     if (last) {
-      out.values += count_values(bank_, records, nodes, out.equal);
+      counts_.values[nodes] += count_values(bank_, records, nodes, equal);
     } else {
       for (const Record& record : records) made.push_back({record.code, record.fingerprint});
     }
   }
   for (Worker& worker : workers) {
-    out.terms += worker.found().terms;
-    out.equal.insert(out.equal.end(), worker.found().equal.begin(), worker.found().equal.end());
+    counts_.terms[nodes] += worker.found().terms;
+    equal.insert(equal.end(), worker.found().equal.begin(), worker.found().equal.end());
   }
   if (!last) {
     std::ranges::sort(made, {}, &TermBank::NewTerm::code);
     const auto first = static_cast<TermId>(bank_.size());
-    out.values = bank_.add(nodes, made, nodes + 2 <= options_.max_nodes);
+    counts_.values[nodes] = bank_.add(nodes, made, nodes + 2 <= options_.max_nodes);
     for (TermId id = first; id < bank_.size(); ++id) {
       const BankTerm& term = bank_.at(id);
       if (term.least != id && tells(bank_, term.code, options_.max_nodes))
-        out.equal.push_back({term.code, bank_.at(term.least).code});
+        equal.push_back({term.code, bank_.at(term.least).code});
     }
   }
-  std::ranges::sort(out.equal, {}, [](const EqualTerms& pair) { return pair.term; });
-  return out;
+  std::ranges::sort(equal, {}, &EqualTerms::term);
+  equal_.insert(equal_.end(), equal.begin(), equal.end());
 }
 
 }  // namespace isomer

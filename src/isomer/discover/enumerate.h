@@ -3,10 +3,15 @@
 
 #include <functional>
 
-#include "isomer/discover/pass_log.h"
 #include "isomer/discover/term_bank.h"
 
 namespace isomer {
+
+/// A term and the first term that computes the same: an equality of two graphs with one output.
+struct EqualTerms {
+  TermCode term;
+  TermCode least;
+};
 
 struct EnumerateOptions {
   size_t max_nodes = 3;
@@ -14,8 +19,6 @@ struct EnumerateOptions {
   /// Number of passes over the largest size. Each pass keeps only a part of the fingerprints, which divides the memory
   /// by this number.
   size_t passes = 1;
-  /// Stores finished passes, so that an interrupted run continues after them.
-  PassLog* log = nullptr;
   /// Called with progress messages.
   std::function<void(const std::string&)> progress = {};
 };
@@ -37,7 +40,7 @@ class Enumeration {
   const EnumerateCounts& counts() const { return counts_; }
 
  private:
-  PassResult run_pass(size_t nodes, size_t pass);
+  void run_pass(size_t nodes, size_t pass);
 
   TermBank& bank_;
   EnumerateOptions options_;

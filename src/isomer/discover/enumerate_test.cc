@@ -6,7 +6,6 @@
 #include <map>
 #include <set>
 
-#include "isomer/base/temp_dir.h"
 #include "isomer/discover/builtin.h"
 
 namespace isomer {
@@ -116,24 +115,6 @@ TEST(Enumerate, GivesTheSameAtAnyNumberOfThreadsAndPasses) {
   std::ranges::sort(sorted);
   std::ranges::sort(by_pass);
   EXPECT_EQ(sorted, by_pass);
-}
-
-TEST(Enumerate, GoesOnBehindFinishedPasses) {
-  const TempDir folder = TempDir::make().value();
-  const Universe universe = load_universe("matrix").value()[0];
-  const uint64_t key = enumeration_key(universe, 3, 4);
-  const auto run = [&](PassLog* log) { return enumerated(universe, {.max_nodes = 3, .passes = 4, .log = log}); };
-  const Enumerated whole = run(nullptr);
-  PassLog first = PassLog::open(folder.path() / "log", key).value();
-  run(&first);
-  std::filesystem::resize_file(folder.path() / "log", std::filesystem::file_size(folder.path() / "log") / 2);
-  PassLog second = PassLog::open(folder.path() / "log", key).value();
-  EXPECT_GT(second.finished(), 0U);
-  EXPECT_LT(second.finished(), 4U);
-  const Enumerated resumed = run(&second);
-  EXPECT_EQ(resumed.equal, whole.equal);
-  EXPECT_EQ(resumed.counts.terms, whole.counts.terms);
-  EXPECT_EQ(resumed.counts.values, whole.counts.values);
 }
 
 TEST(Enumerate, TellsAnOperatorThatTakesNothing) {

@@ -22,14 +22,6 @@ class TermCode {
               result) {}
   static constexpr TermCode input(uint32_t index) { return {kInput, index, kNoTerm, 0}; }
 
-  /// Conversion to a number, and back.
-  constexpr uint64_t bits() const { return bits_; }
-  static constexpr TermCode from_bits(uint64_t bits) {
-    TermCode out;
-    out.bits_ = bits;
-    return out;
-  }
-
   constexpr uint32_t op() const { return static_cast<uint32_t>(bits_ >> 56); }
   constexpr TermId a() const { return static_cast<TermId>(bits_ >> 29) & kNoTerm; }
   constexpr TermId b() const { return static_cast<TermId>(bits_ >> 2) & kNoTerm; }
