@@ -1,7 +1,7 @@
 #include "isomer/rules/expr.h"
 
 #include <algorithm>
-#include <unordered_map>
+#include <functional>
 
 #include "isomer/ops/half.h"
 #include "isomer/rules/functions.h"
@@ -116,27 +116,6 @@ Result<ExprValue> element_at(const ExprValue& list, const ExprValue& position) {
   return elements[static_cast<size_t>(index < 0 ? index + n : index)];
 }
 
-/// The operator or function that a call names.
-struct Callee {
-  enum class Kind : uint8_t { And, Or, Not, At, Equal, Unequal, Ordered, Arithmetic, Function };
-  Kind kind = Kind::Arithmetic;
-  const RuleFunction* function = nullptr;
-};
-
-Callee callee(std::string_view name) {
-  using Kind = Callee::Kind;
-  static const auto kCallees = [] {
-    std::unordered_map<std::string_view, Callee> out = {
-        {"and", {Kind::And}},   {"or", {Kind::Or}},      {"not", {Kind::Not}},   {"at", {Kind::At}},
-        {"==", {Kind::Equal}},  {"!=", {Kind::Unequal}}, {"<", {Kind::Ordered}}, {"<=", {Kind::Ordered}},
-        {">", {Kind::Ordered}}, {">=", {Kind::Ordered}}};
-    for (const RuleFunction& function : all_rule_functions()) out[function.name] = {Kind::Function, &function};
-    return out;
-  }();
-  const auto found = kCallees.find(name);
-  return found == kCallees.end() ? Callee{} : found->second;
-}
-
 /// `and` and `or` with short-circuit evaluation.
 Result<ExprValue> connected(const Expr& expr, const ExprContext& context, bool decisive) {
   ISOMER_TRY(const ExprValue left, evaluate(expr.args[0], context));
@@ -146,30 +125,21 @@ Result<ExprValue> connected(const Expr& expr, const ExprContext& context, bool d
 }
 
 Result<ExprValue> call(const Expr& expr, const ExprContext& context) {
-  using Kind = Callee::Kind;
-  const Callee called = callee(expr.name);
-  if (called.kind == Kind::And || called.kind == Kind::Or) return connected(expr, context, called.kind == Kind::Or);
+  const std::string& name = expr.name;
+  if (name == "and" || name == "or") return connected(expr, context, name == "or");
   boost::container::small_vector<ExprValue, 3> args;
   for (const Expr& arg : expr.args) {
     ISOMER_TRY(ExprValue value, evaluate(arg, context));
     args.push_back(std::move(value));
   }
-  switch (called.kind) {
-    case Kind::Not:
-      return truth(args[0]).map([](bool inner) { return ExprValue(!inner); });
-    case Kind::At:
-      return element_at(args[0], args[1]);
-    case Kind::Equal:
-      return equal_values(args[0], args[1]);
-    case Kind::Unequal:
-      return differs(args[0], args[1]).map([](bool different) { return ExprValue(different); });
-    case Kind::Ordered:
-      return ordered(expr.name, args[0], args[1]).map([](bool holds) { return ExprValue(holds); });
-    case Kind::Function:
-      return called.function->call({args.data(), args.size()}, context);
-    default:
-      return arithmetic(expr.name, args[0], args[1]);
-  }
+  const auto as_value = [](bool known) { return ExprValue(known); };
+  if (name == "==") return equal_values(args[0], args[1]);
+  if (name == "!=") return differs(args[0], args[1]).map(as_value);
+  if (name[0] == '<' || name[0] == '>') return ordered(name, args[0], args[1]).map(as_value);
+  if (name == "at") return element_at(args[0], args[1]);
+  if (name == "not") return truth(args[0]).map(std::logical_not<>()).map(as_value);
+  const RuleFunction* function = find_rule_function(name);
+  return function == nullptr ? arithmetic(name, args[0], args[1]) : function->call({args.data(), args.size()}, context);
 }
 
 template <class T>
@@ -326,14 +296,6 @@ std::optional<double> uniform_value(const Tensor& tensor) {
     default:
       return std::nullopt;
   }
-}
-
-bool is_rule_function(std::string_view name) { return callee(name).kind == Callee::Kind::Function; }
-
-std::vector<std::pair<std::string, std::string>> rule_functions() {
-  std::vector<std::pair<std::string, std::string>> out;
-  for (const RuleFunction& function : all_rule_functions()) out.emplace_back(function.name, function.help);
-  return out;
 }
 
 }  // namespace isomer

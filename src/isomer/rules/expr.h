@@ -86,8 +86,4 @@ bool equal_values(const ExprValue& a, const ExprValue& b);
 /// The value of all elements of a constant if they are equal (real and integer dtypes).
 std::optional<double> uniform_value(const Tensor& tensor);
 
-/// Whether the rule language has a function of this name; and all functions with one-line descriptions.
-bool is_rule_function(std::string_view name);
-std::vector<std::pair<std::string, std::string>> rule_functions();
-
 }  // namespace isomer

@@ -48,11 +48,6 @@ using Value = Result<ExprValue>;
 /// Maximum length of the lists that repeat and range make. They are lists of channels, never of elements.
 constexpr int64_t kMaxLength = 1 << 16;
 
-Status arity(Args args, size_t wanted) {
-  if (args.size() != wanted) return fail("the function takes {} arguments", wanted);
-  return {};
-}
-
 Result<size_t> index_of(int64_t index, size_t size) {
   const auto n = static_cast<int64_t>(size);
   if (index < -n || index >= n) return fail("index {} is out of range for length {}", index, size);
@@ -69,19 +64,16 @@ Result<const Shape*> shape_of(const ExprValue& arg, const ExprContext& context) 
 }
 
 Value fn_rank(Args args, const ExprContext& context) {
-  ISOMER_CHECK(arity(args, 1));
   ISOMER_TRY(const Shape* shape, shape_of(args[0], context));
   return Dim(static_cast<int64_t>(shape->size()));
 }
 
 Value fn_shape(Args args, const ExprContext& context) {
-  ISOMER_CHECK(arity(args, 1));
   ISOMER_TRY(const Shape* shape, shape_of(args[0], context));
   return *shape;
 }
 
 Value fn_dim(Args args, const ExprContext& context) {
-  ISOMER_CHECK(arity(args, 2));
   ISOMER_TRY(const Shape* shape, shape_of(args[0], context));
   ISOMER_TRY(const int64_t axis, int_of(args[1]));
   ISOMER_TRY(const size_t at, index_of(axis, shape->size()));
@@ -89,7 +81,6 @@ Value fn_dim(Args args, const ExprContext& context) {
 }
 
 Value fn_dims(Args args, const ExprContext& context) {
-  ISOMER_CHECK(arity(args, 2));
   ISOMER_TRY(const auto values, values_of(args[0]));
   Dims out;
   for (const ValueId value : values) {
@@ -101,19 +92,16 @@ Value fn_dims(Args args, const ExprContext& context) {
 }
 
 Value fn_elements(Args args, const ExprContext& context) {
-  ISOMER_CHECK(arity(args, 1));
   ISOMER_TRY(const Shape* shape, shape_of(args[0], context));
   return element_count(*shape);
 }
 
 Value fn_dtype(Args args, const ExprContext& context) {
-  ISOMER_CHECK(arity(args, 1));
   ISOMER_TRY(const ValueId value, value_of(args[0]));
   return std::string(dtype_name(context.facts.type(value).dtype));
 }
 
 Value fn_real(Args args, const ExprContext& context) {
-  ISOMER_CHECK(arity(args, 1));
   ISOMER_TRY(const auto values, values_of(args[0]));
   return std::all_of(values.begin(), values.end(), [&](ValueId value) {
     const DType dtype = context.facts.type(value).dtype;
@@ -122,20 +110,17 @@ Value fn_real(Args args, const ExprContext& context) {
 }
 
 Value fn_weight(Args args, const ExprContext& context) {
-  ISOMER_CHECK(arity(args, 1));
   ISOMER_TRY(const auto values, values_of(args[0]));
   return std::all_of(values.begin(), values.end(), [&](ValueId value) { return context.facts.is_weight(value); });
 }
 
 Value fn_uniform(Args args, const ExprContext& context) {
-  ISOMER_CHECK(arity(args, 1));
   ISOMER_TRY(const ValueId value, value_of(args[0]));
   const Tensor* tensor = context.facts.constant(value);
   return tensor != nullptr && uniform_value(*tensor).has_value();
 }
 
 Value fn_value(Args args, const ExprContext& context) {
-  ISOMER_CHECK(arity(args, 1));
   const Tensor* tensor = std::get_if<Tensor>(&args[0]);
   if (tensor == nullptr) {
     ISOMER_TRY(const ValueId value, value_of(args[0]));
@@ -149,7 +134,6 @@ Value fn_value(Args args, const ExprContext& context) {
 /// Whether all shapes are equal except along `axis` (without an axis: completely equal), and all element types are
 /// equal.
 Value fn_alike(Args args, const ExprContext& context) {
-  if (args.size() != 1 && args.size() != 2) return fail("alike takes values and perhaps an axis");
   ISOMER_TRY(const auto values, values_of(args[0]));
   std::optional<int64_t> axis;
   if (args.size() == 2) {
@@ -169,7 +153,6 @@ Value fn_alike(Args args, const ExprContext& context) {
 
 /// Whether ?x, broadcast with ?y, has exactly the shape of ?y.
 Value fn_fits(Args args, const ExprContext& context) {
-  ISOMER_CHECK(arity(args, 2));
   ISOMER_TRY(const Shape* x, shape_of(args[0], context));
   ISOMER_TRY(const Shape* y, shape_of(args[1], context));
   if (x->size() > y->size()) return false;
@@ -179,26 +162,22 @@ Value fn_fits(Args args, const ExprContext& context) {
 }
 
 Value fn_len(Args args, const ExprContext&) {
-  ISOMER_CHECK(arity(args, 1));
   if (const auto* ref = std::get_if<ValueRef>(&args[0])) return Dim(static_cast<int64_t>(ref->ids.size()));
   ISOMER_TRY(const Dims list, list_of(args[0]));
   return Dim(static_cast<int64_t>(list.size()));
 }
 
 Value fn_sum(Args args, const ExprContext&) {
-  ISOMER_CHECK(arity(args, 1));
   ISOMER_TRY(const Dims list, list_of(args[0]));
   return std::accumulate(list.begin(), list.end(), Dim(0));
 }
 
 Value fn_prod(Args args, const ExprContext&) {
-  ISOMER_CHECK(arity(args, 1));
   ISOMER_TRY(const Dims list, list_of(args[0]));
   return element_count(list);
 }
 
 Value fn_take(Args args, const ExprContext&) {
-  ISOMER_CHECK(arity(args, 2));
   ISOMER_TRY(Dims list, list_of(args[0]));
   ISOMER_TRY(const int64_t n, int_of(args[1]));
   if (n < 0 || static_cast<size_t>(n) > list.size()) return fail("cannot take {} of {}", n, list.size());
@@ -207,7 +186,6 @@ Value fn_take(Args args, const ExprContext&) {
 }
 
 Value fn_drop(Args args, const ExprContext&) {
-  ISOMER_CHECK(arity(args, 2));
   ISOMER_TRY(Dims list, list_of(args[0]));
   ISOMER_TRY(const int64_t n, int_of(args[1]));
   if (n < 0 || static_cast<size_t>(n) > list.size()) return fail("cannot drop {} of {}", n, list.size());
@@ -216,7 +194,6 @@ Value fn_drop(Args args, const ExprContext&) {
 }
 
 Value fn_repeat(Args args, const ExprContext&) {
-  ISOMER_CHECK(arity(args, 2));
   ISOMER_TRY(const Dim value, dim_of(args[0]));
   ISOMER_TRY(const int64_t n, int_of(args[1]));
   if (n < 0 || n > kMaxLength) return fail("cannot repeat {} times", n);
@@ -224,7 +201,6 @@ Value fn_repeat(Args args, const ExprContext&) {
 }
 
 Value fn_range(Args args, const ExprContext&) {
-  ISOMER_CHECK(arity(args, 1));
   ISOMER_TRY(const int64_t n, int_of(args[0]));
   if (n > kMaxLength) return fail("a range of {} is too long", n);
   Dims out;
@@ -233,7 +209,6 @@ Value fn_range(Args args, const ExprContext&) {
 }
 
 Value fn_set(Args args, const ExprContext&) {
-  ISOMER_CHECK(arity(args, 3));
   ISOMER_TRY(Dims list, list_of(args[0]));
   ISOMER_TRY(const int64_t index, int_of(args[1]));
   ISOMER_TRY(const size_t at, index_of(index, list.size()));
@@ -242,7 +217,6 @@ Value fn_set(Args args, const ExprContext&) {
 }
 
 Value fn_insert(Args args, const ExprContext&) {
-  ISOMER_CHECK(arity(args, 3));
   ISOMER_TRY(Dims list, list_of(args[0]));
   ISOMER_TRY(const int64_t index, int_of(args[1]));
   ISOMER_TRY(const size_t at, index_of(index, list.size() + 1));
@@ -252,7 +226,6 @@ Value fn_insert(Args args, const ExprContext&) {
 }
 
 Value fn_erase(Args args, const ExprContext&) {
-  ISOMER_CHECK(arity(args, 2));
   ISOMER_TRY(Dims list, list_of(args[0]));
   ISOMER_TRY(const int64_t index, int_of(args[1]));
   ISOMER_TRY(const size_t at, index_of(index, list.size()));
@@ -262,7 +235,6 @@ Value fn_erase(Args args, const ExprContext&) {
 
 /// [l[p[0]], l[p[1]], ...]
 Value fn_permute(Args args, const ExprContext&) {
-  ISOMER_CHECK(arity(args, 2));
   ISOMER_TRY(const Dims list, list_of(args[0]));
   ISOMER_TRY(const Dims permutation, list_of(args[1]));
   Dims out;
@@ -276,7 +248,6 @@ Value fn_permute(Args args, const ExprContext&) {
 
 /// The position of `value` in the list.
 Value fn_index(Args args, const ExprContext&) {
-  ISOMER_CHECK(arity(args, 2));
   ISOMER_TRY(const Dims list, list_of(args[0]));
   ISOMER_TRY(const Dim value, dim_of(args[1]));
   const auto found = std::find(list.begin(), list.end(), value);
@@ -285,27 +256,23 @@ Value fn_index(Args args, const ExprContext&) {
 }
 
 Value fn_contains(Args args, const ExprContext&) {
-  ISOMER_CHECK(arity(args, 2));
   ISOMER_TRY(const Dims list, list_of(args[0]));
   ISOMER_TRY(const Dim value, dim_of(args[1]));
   return std::find(list.begin(), list.end(), value) != list.end();
 }
 
 Value fn_all(Args args, const ExprContext&) {
-  ISOMER_CHECK(arity(args, 2));
   ISOMER_TRY(const Dims list, list_of(args[0]));
   ISOMER_TRY(const Dim value, dim_of(args[1]));
   return std::all_of(list.begin(), list.end(), [&](const Dim& item) { return item == value; });
 }
 
 Value fn_nonnegative(Args args, const ExprContext&) {
-  ISOMER_CHECK(arity(args, 1));
   ISOMER_TRY(const Dims list, list_of(args[0]));
   return std::all_of(list.begin(), list.end(), [](const Dim& item) { return at_least(item, 0) == true; });
 }
 
 Value fn_distinct(Args args, const ExprContext&) {
-  ISOMER_CHECK(arity(args, 1));
   ISOMER_TRY(const Dims list, list_of(args[0]));
   auto known = concrete(list);
   if (!known) return fail("{} is not known", shape_str(list));
@@ -315,7 +282,6 @@ Value fn_distinct(Args args, const ExprContext&) {
 
 /// For each of 0..n-1, its position in the list, or the list's length.
 Value fn_places(Args args, const ExprContext&) {
-  ISOMER_CHECK(arity(args, 2));
   ISOMER_TRY(const Dims list, list_of(args[0]));
   ISOMER_TRY(const int64_t n, int_of(args[1]));
   if (n < 0 || n > kMaxLength) return fail("a list of {} is too long", n);
@@ -330,7 +296,6 @@ Value fn_places(Args args, const ExprContext&) {
 
 /// The axis counted from the front.
 Value fn_normal(Args args, const ExprContext&) {
-  ISOMER_CHECK(arity(args, 2));
   ISOMER_TRY(const int64_t axis, int_of(args[0]));
   ISOMER_TRY(const int64_t rank, int_of(args[1]));
   if (rank < 0 || axis < -rank || axis >= rank) return fail("axis {} is out of range for rank {}", axis, rank);
@@ -339,7 +304,6 @@ Value fn_normal(Args args, const ExprContext&) {
 
 /// The larger or smaller of two integers, or elementwise of two lists.
 Value extreme(Args args, bool largest) {
-  ISOMER_CHECK(arity(args, 2));
   const auto pick = [&](const ExprValue& left, const ExprValue& right) -> Result<Dim> {
     ISOMER_TRY(const int64_t a, int_of(left));
     ISOMER_TRY(const int64_t b, int_of(right));
@@ -364,7 +328,6 @@ Value fn_min(Args args, const ExprContext&) { return extreme(args, false); }
 
 /// The permutation that undoes another.
 Value fn_inverse(Args args, const ExprContext&) {
-  ISOMER_CHECK(arity(args, 1));
   ISOMER_TRY(const Dims permutation, list_of(args[0]));
   Dims out(permutation.size(), Dim(0));
   for (size_t i = 0; i < permutation.size(); ++i) {
@@ -377,7 +340,6 @@ Value fn_inverse(Args args, const ExprContext&) {
 
 /// The pads of a whole image or weight, given those of its spatial axes (all begins before all ends).
 Value fn_around(Args args, const ExprContext&) {
-  ISOMER_CHECK(arity(args, 1));
   ISOMER_TRY(Dims list, list_of(args[0]));
   if (list.size() % 2 != 0) return fail("pads have as many begins as ends");
   const Dims none(2, Dim(0));
@@ -388,7 +350,6 @@ Value fn_around(Args args, const ExprContext&) {
 
 /// The sum of all elements before each element: the offsets of the parts of a concatenation.
 Value fn_starts(Args args, const ExprContext&) {
-  ISOMER_CHECK(arity(args, 1));
   ISOMER_TRY(const Dims list, list_of(args[0]));
   Dims out;
   Dim total(0);
@@ -401,7 +362,6 @@ Value fn_starts(Args args, const ExprContext&) {
 
 /// The positive divisors of an integer, ascending.
 Value fn_divisors(Args args, const ExprContext&) {
-  ISOMER_CHECK(arity(args, 1));
   ISOMER_TRY(const int64_t n, int_of(args[0]));
   if (n < 1 || n > 1 << 20) return fail("{} is too large to list divisors of", n);
   Dims out;
@@ -412,50 +372,49 @@ Value fn_divisors(Args args, const ExprContext&) {
 
 /// The element of a list for the current repetition of `term...`.
 Value fn_each(Args args, const ExprContext& context) {
-  ISOMER_CHECK(arity(args, 1));
   ISOMER_TRY(const Dims list, list_of(args[0]));
   if (!context.repetition || *context.repetition >= list.size()) return fail("each() outside of a repetition");
   return list[*context.repetition];
 }
 
 constexpr RuleFunction kFunctions[] = {
-    {"rank", "rank(?x): number of axes", fn_rank},
-    {"shape", "shape(?x): list of extents", fn_shape},
-    {"dim", "dim(?x, axis): one extent; negative axes count from the back", fn_dim},
-    {"dims", "dims(@x, axis): this extent of every value of a sequence", fn_dims},
-    {"elements", "elements(?x): number of elements", fn_elements},
-    {"dtype", "dtype(?x): element type as a string, \"f32\"", fn_dtype},
-    {"real", "real(?x) or real(@x): f32 or f64 elements, which arithmetic may reorder", fn_real},
-    {"weight", "weight(?x) or weight(@x): depends on constants alone", fn_weight},
-    {"uniform", "uniform(?x): a constant whose elements are all equal", fn_uniform},
-    {"value", "value(?x): the number that all elements of a constant (or of a tensor attribute) equal", fn_value},
-    {"alike", "alike(@x), alike(@x, axis): equal types, but for the extent of this axis", fn_alike},
-    {"fits", "fits(?x, ?y): ?x broadcasts to exactly the shape of ?y", fn_fits},
-    {"len", "len(list) or len(@x)", fn_len},
-    {"sum", "sum(list)", fn_sum},
-    {"prod", "prod(list)", fn_prod},
-    {"take", "take(list, n): the first n", fn_take},
-    {"drop", "drop(list, n): all but the first n", fn_drop},
-    {"repeat", "repeat(value, n): a list of n equal values", fn_repeat},
-    {"range", "range(n): [0, 1, ..., n-1]", fn_range},
-    {"set", "set(list, i, value): one element replaced", fn_set},
-    {"insert", "insert(list, i, value): one element more", fn_insert},
-    {"erase", "erase(list, i): one element less", fn_erase},
-    {"permute", "permute(list, p): [list[p[0]], list[p[1]], ...]", fn_permute},
-    {"index", "index(list, value): the first place of a value", fn_index},
-    {"contains", "contains(list, value)", fn_contains},
-    {"all", "all(list, value): every element equals the value", fn_all},
-    {"nonnegative", "nonnegative(list): no element is below 0", fn_nonnegative},
-    {"distinct", "distinct(list): no integer stands twice", fn_distinct},
-    {"places", "places(list, n): for each of 0..n-1, where it stands in the list, or len(list)", fn_places},
-    {"normal", "normal(axis, rank): the axis counted from the front", fn_normal},
-    {"inverse", "inverse(p): the permutation that undoes p", fn_inverse},
-    {"max", "max(a, b), of lists element by element", fn_max},
-    {"min", "min(a, b), of lists element by element", fn_min},
-    {"around", "around(pads): pads of the spatial axes as pads of all axes, for a Pad", fn_around},
-    {"starts", "starts(list): sum of what comes before, for each element", fn_starts},
-    {"divisors", "divisors(n): ascending", fn_divisors},
-    {"each", "each(list): within term..., the element of this repetition", fn_each},
+    {"rank", 1, 1, "rank(?x): number of axes", fn_rank},
+    {"shape", 1, 1, "shape(?x): list of extents", fn_shape},
+    {"dim", 2, 2, "dim(?x, axis): one extent; negative axes count from the back", fn_dim},
+    {"dims", 2, 2, "dims(@x, axis): this extent of every value of a sequence", fn_dims},
+    {"elements", 1, 1, "elements(?x): number of elements", fn_elements},
+    {"dtype", 1, 1, "dtype(?x): element type as a string, \"f32\"", fn_dtype},
+    {"real", 1, 1, "real(?x) or real(@x): f32 or f64 elements, which arithmetic may reorder", fn_real},
+    {"weight", 1, 1, "weight(?x) or weight(@x): depends on constants alone", fn_weight},
+    {"uniform", 1, 1, "uniform(?x): a constant whose elements are all equal", fn_uniform},
+    {"value", 1, 1, "value(?x): the number that all elements of a constant (or of a tensor attribute) equal", fn_value},
+    {"alike", 1, 2, "alike(@x), alike(@x, axis): equal types, but for the extent of this axis", fn_alike},
+    {"fits", 2, 2, "fits(?x, ?y): ?x broadcasts to exactly the shape of ?y", fn_fits},
+    {"len", 1, 1, "len(list) or len(@x)", fn_len},
+    {"sum", 1, 1, "sum(list)", fn_sum},
+    {"prod", 1, 1, "prod(list)", fn_prod},
+    {"take", 2, 2, "take(list, n): the first n", fn_take},
+    {"drop", 2, 2, "drop(list, n): all but the first n", fn_drop},
+    {"repeat", 2, 2, "repeat(value, n): a list of n equal values", fn_repeat},
+    {"range", 1, 1, "range(n): [0, 1, ..., n-1]", fn_range},
+    {"set", 3, 3, "set(list, i, value): one element replaced", fn_set},
+    {"insert", 3, 3, "insert(list, i, value): one element more", fn_insert},
+    {"erase", 2, 2, "erase(list, i): one element less", fn_erase},
+    {"permute", 2, 2, "permute(list, p): [list[p[0]], list[p[1]], ...]", fn_permute},
+    {"index", 2, 2, "index(list, value): the first place of a value", fn_index},
+    {"contains", 2, 2, "contains(list, value)", fn_contains},
+    {"all", 2, 2, "all(list, value): every element equals the value", fn_all},
+    {"nonnegative", 1, 1, "nonnegative(list): no element is below 0", fn_nonnegative},
+    {"distinct", 1, 1, "distinct(list): no integer stands twice", fn_distinct},
+    {"places", 2, 2, "places(list, n): for each of 0..n-1, where it stands in the list, or len(list)", fn_places},
+    {"normal", 2, 2, "normal(axis, rank): the axis counted from the front", fn_normal},
+    {"inverse", 1, 1, "inverse(p): the permutation that undoes p", fn_inverse},
+    {"max", 2, 2, "max(a, b), of lists element by element", fn_max},
+    {"min", 2, 2, "min(a, b), of lists element by element", fn_min},
+    {"around", 1, 1, "around(pads): pads of the spatial axes as pads of all axes, for a Pad", fn_around},
+    {"starts", 1, 1, "starts(list): sum of what comes before, for each element", fn_starts},
+    {"divisors", 1, 1, "divisors(n): ascending", fn_divisors},
+    {"each", 1, 1, "each(list): within term..., the element of this repetition", fn_each},
 };
 
 }  // namespace
@@ -468,6 +427,11 @@ const RuleFunction* find_rule_function(std::string_view name) {
   }();
   const auto found = kByName.find(name);
   return found == kByName.end() ? nullptr : found->second;
+}
+
+Result<ExprValue> RuleFunction::call(std::span<const ExprValue> args, const ExprContext& context) const {
+  if (args.size() < min_args || args.size() > max_args) return fail("{} does not take {} arguments", name, args.size());
+  return run(args, context);
 }
 
 std::span<const RuleFunction> all_rule_functions() { return kFunctions; }

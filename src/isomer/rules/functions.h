@@ -10,8 +10,13 @@ namespace isomer {
 
 struct RuleFunction {
   std::string_view name;
+  size_t min_args;
+  size_t max_args;
   std::string_view help;
-  Result<ExprValue> (*call)(std::span<const ExprValue> args, const ExprContext& context);
+  Result<ExprValue> (*run)(std::span<const ExprValue> args, const ExprContext& context);
+
+  /// Fails if the number of arguments is wrong, or the function has no value for them.
+  Result<ExprValue> call(std::span<const ExprValue> args, const ExprContext& context) const;
 };
 
 /// The function `name`, or nullptr.

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "isomer/rules/builtin.h"
-#include "isomer/rules/expr.h"
+#include "isomer/rules/functions.h"
 
 namespace isomer {
 namespace {
@@ -153,9 +153,9 @@ TEST(ParseRules, ListsOfIntegersBindInTheSourceAlone) {
 }
 
 TEST(ParseRules, EveryFunctionHasADescriptionThatNamesIt) {
-  for (const auto& [name, help] : rule_functions()) {
-    EXPECT_THAT(help, HasSubstr(name));
-    EXPECT_TRUE(is_rule_function(name));
+  for (const RuleFunction& function : all_rule_functions()) {
+    EXPECT_THAT(std::string(function.help), HasSubstr(std::string(function.name)));
+    EXPECT_EQ(find_rule_function(function.name), &function);
   }
 }
 

@@ -8,7 +8,7 @@
 #include <set>
 
 #include "isomer/ops/registry.h"
-#include "isomer/rules/expr.h"
+#include "isomer/rules/functions.h"
 
 namespace isomer {
 namespace {
@@ -372,7 +372,7 @@ class RuleParser {
     }
     if (std::isalpha(static_cast<unsigned char>(c)) != 0) {
       ISOMER_TRY(const std::string name, scan_.identifier());
-      if (!is_rule_function(name)) return scan_.error("unknown function '" + name + "'");
+      if (find_rule_function(name) == nullptr) return scan_.error("unknown function '" + name + "'");
       ISOMER_CHECK(scan_.expect("("));
       ISOMER_TRY(auto args, arguments(")"));
       return call(name, std::move(args));
