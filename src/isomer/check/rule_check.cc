@@ -1,9 +1,7 @@
 #include "isomer/check/rule_check.h"
 
 #include <algorithm>
-#include <atomic>
 #include <map>
-#include <thread>
 
 #include "isomer/check/bounds_ladder.h"
 #include "isomer/check/coverage.h"
@@ -206,18 +204,5 @@ class RuleCheck {
 }  // namespace
 
 RuleVerdict check_rule(const Rule& rule, const CheckBounds& bounds) { return RuleCheck(rule, bounds).run(); }
-
-std::vector<RuleVerdict> check_rules(const std::vector<Rule>& rules, const CheckBounds& bounds, int threads) {
-  std::vector<RuleVerdict> out(rules.size());
-  std::atomic<size_t> next = 0;
-  const auto work = [&] {
-    for (size_t i = next++; i < rules.size(); i = next++) out[i] = check_rule(rules[i], bounds);
-  };
-  std::vector<std::jthread> pool;
-  for (int t = 1; t < threads; ++t) pool.emplace_back(work);
-  work();
-  pool.clear();
-  return out;
-}
 
 }  // namespace isomer

@@ -33,7 +33,4 @@ struct CheckBounds {
 /// random instance has some non-trivial attributes and extents, one of the tried instances has all of these at once.
 RuleVerdict check_rule(const Rule& rule, const CheckBounds& bounds = {});
 
-/// Checks all rules on `threads` threads; the result does not depend on their number.
-std::vector<RuleVerdict> check_rules(const std::vector<Rule>& rules, const CheckBounds& bounds, int threads);
-
 }  // namespace isomer

@@ -63,20 +63,6 @@ std::vector<bool> TermPair::needed(std::span<const uint32_t> roots) const {
   return out;
 }
 
-size_t TermPair::size(std::span<const uint32_t> roots) const {
-  const std::vector<bool> used = needed(roots);
-  size_t n = 0;
-  for (size_t i = 0; i < nodes.size(); ++i) {
-    if (!used[i] || nodes[i].kind != PairNode::Kind::Apply) continue;
-    bool counted = false;  // with another result of the same node
-    for (size_t j = 0; j < i && !counted; ++j)
-      counted = used[j] && nodes[j].kind == PairNode::Kind::Apply && nodes[j].op == nodes[i].op &&
-                nodes[j].a == nodes[i].a && nodes[j].b == nodes[i].b;
-    if (!counted) ++n;
-  }
-  return n;
-}
-
 size_t TermPair::tree_size(std::span<const uint32_t> roots) const {
   std::vector<size_t> below(nodes.size(), 0);
   for (size_t i = 0; i < nodes.size(); ++i) {

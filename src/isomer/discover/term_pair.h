@@ -26,9 +26,7 @@ struct TermPair {
   std::vector<uint32_t> left;  ///< outputs; those of `right` equal them, in order
   std::vector<uint32_t> right;
 
-  /// Returns the number of operators of one side; several results of one node count once.
-  size_t size(std::span<const uint32_t> roots) const;
-  /// Likewise, but a node that is used twice counts twice.
+  /// Returns the number of operators of one side, as a tree: a node that is used twice counts twice.
   size_t tree_size(std::span<const uint32_t> roots) const;
   size_t num_inputs() const;
   /// Returns for each node whether an output needs it.

@@ -41,7 +41,6 @@ class Saturation {
   };
   const Reason& reason(EGraph::Reason number) const { return reasons_[number]; }
   const TermApplication& application(uint32_t number) const { return applications_[number]; }
-  size_t rounds() const { return rounds_; }
 
  private:
   struct Found {

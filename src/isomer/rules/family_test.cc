@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "isomer/rules/builtin.h"
+#include "isomer/rules/testing.h"
 
 namespace isomer {
 namespace {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "isomer/rules/rule.h"
+#include "isomer/rules/testing.h"
 
 namespace {
 
@@ -32,7 +32,7 @@ std::string expanded(const isomer::RuleFile& file) {
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const auto file = isomer::parse_rule_file(std::string_view(reinterpret_cast<const char*>(data), size));
   if (!file) return 0;
-  const std::string text = print_rule_file(*file);
+  const std::string text = isomer::print_rule_file(*file);
   const auto again = isomer::parse_rule_file(text);
   const auto alone = isomer::parse_rule_file(expanded(*file));
   if (again && equal(*file, *again) && alone && expanded(*alone) == expanded(*file)) return 0;

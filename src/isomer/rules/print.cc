@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <set>
 
 #include "isomer/base/hash.h"
 #include "isomer/ir/text.h"
@@ -141,21 +140,6 @@ std::string print_family(const RuleFamily& family) {
   const Rule& rule = family.written;
   return fmt::format("{}rule {}\n  for {} in {}\n{}", comment(rule.doc), rule.name, family.variable,
                      fmt::join(ops, ", "), print_body(rule));
-}
-
-std::string print_rule_file(const RuleFile& file) {
-  std::vector<std::string> parts;
-  std::set<std::string_view> printed;  // names of families
-  for (const Rule& rule : file.rules) {
-    const auto family =
-        std::ranges::find(file.families, rule.family, [](const RuleFamily& f) { return f.written.name; });
-    if (family == file.families.end())
-      parts.push_back(print_rule(rule));
-    else if (printed.insert(family->written.name).second)
-      parts.push_back(print_family(*family));
-  }
-  for (const Tactic& tactic : file.tactics) parts.push_back(print_tactic(tactic));
-  return fmt::format("{}", fmt::join(parts, "\n"));
 }
 
 uint64_t Rule::hash() const {

@@ -136,8 +136,6 @@ Result<std::vector<Rule>> parse_rules(std::string_view text);
 std::string print_rule(const Rule& rule);
 std::string print_family(const RuleFamily& family);
 std::string print_tactic(const Tactic& tactic);
-/// The complete file: families as they are written, then the tactics.
-std::string print_rule_file(const RuleFile& file);
 std::string print_term(const Term& term);
 std::string print_expr(const Expr& expr);
 
