@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "isomer/check/operand_shapes.h"
+#include "isomer/rules/walk.h"
 
 namespace isomer {
 namespace {
@@ -30,7 +31,6 @@ struct PatternParts {
     for (const auto& [name, value] : term.attrs)
       groups = groups || (name == "group" && value.kind == Expr::Kind::Variable);
     divisors = divisors || (term.op != nullptr && divides_extents(*term.op));
-    for (const Term& operand : term.operands) read(operand);
   }
 };
 
@@ -51,7 +51,7 @@ Ladder ladder(const std::vector<Rung>& rungs, size_t part, const PatternParts& p
 
 std::vector<Ladder> ladders(const Rule& rule) {
   PatternParts pattern;
-  for (const Term& term : rule.sources) pattern.read(term);
+  for_each_source_term(rule, [&](const Term& term) { pattern.read(term); });
   std::vector<Ladder> out;
   out.push_back(ladder({{{1, 2, 3}, 3},
                         {{1, 2, 3}, 3, 2},

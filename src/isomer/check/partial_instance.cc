@@ -4,20 +4,23 @@
 #include <numeric>
 #include <utility>
 
+#include "isomer/rules/walk.h"
+
 namespace isomer {
 namespace {
 
 using Kind = Instance::Value::Kind;
 
 void names_in(const Expr& expr, std::set<std::string>& out) {
-  if (expr.kind == Expr::Kind::Variable) out.insert(expr.name.substr(1));
-  for (const Expr& arg : expr.args) names_in(arg, out);
+  for_each_expr(expr, [&](const Expr& part) {
+    if (part.kind == Expr::Kind::Variable) out.insert(part.name.substr(1));
+  });
 }
 
 bool calls(const Expr& expr, std::initializer_list<std::string_view> functions) {
-  if (expr.kind == Expr::Kind::Call && std::find(functions.begin(), functions.end(), expr.name) != functions.end())
-    return true;
-  return std::any_of(expr.args.begin(), expr.args.end(), [&](const Expr& arg) { return calls(arg, functions); });
+  return any_expr(expr, [&](const Expr& part) {
+    return part.kind == Expr::Kind::Call && std::ranges::find(functions, part.name) != functions.end();
+  });
 }
 
 /// Collects the names of variables that `function` is applied to, outside of `or` and `not`.

@@ -6,23 +6,22 @@
 
 #include "isomer/discover/zeros.h"
 #include "isomer/proof/prove.h"
+#include "isomer/rules/walk.h"
 
 namespace isomer {
 namespace {
-
-void collect_pads(const Term& term, std::set<std::string>& out) {
-  if (term.op != nullptr && term.op->find_attr("dilations") != nullptr)
-    for (const auto& [name, value] : term.attrs)
-      if (name == "pads") out.insert(print_expr(value));
-  for (const Term& operand : term.operands) collect_pads(operand, out);
-}
 
 /// Returns whether windows have differing pads. The number of pads that compensates for a kernel with zeros around it
 /// depends on strides and dilations, of which the checker only tries 1 and 2.
 bool moves_windows(const Rule& rule) {
   std::set<std::string> pads;
-  for (const Term& source : rule.sources) collect_pads(source, pads);
-  for (const Term& target : rule.targets) collect_pads(target, pads);
+  const auto collect = [&](const Term& term) {
+    if (term.op == nullptr || term.op->find_attr("dilations") == nullptr) return;
+    for (const auto& [name, value] : term.attrs)
+      if (name == "pads") pads.insert(print_expr(value));
+  };
+  for_each_source_term(rule, collect);
+  for_each_target_term(rule, collect);
   return pads.size() > 1;
 }
 

@@ -7,36 +7,20 @@
 
 #include "isomer/discover/build_expr.h"
 #include "isomer/ops/registry.h"
+#include "isomer/rules/walk.h"
 
 namespace isomer {
 namespace {
 
-using TermVisitor = std::function<void(Term&)>;
-
-void visit_terms(Term& term, const TermVisitor& visit) {
-  visit(term);
-  for (Term& operand : term.operands) visit_terms(operand, visit);
-}
-void visit_sources(Rule& rule, const TermVisitor& visit) {
-  for (Term& term : rule.sources) visit_terms(term, visit);
-}
-void visit_targets(Rule& rule, const TermVisitor& visit) {
-  for (Let& let : rule.lets) visit_terms(let.term, visit);
-  for (Term& term : rule.targets) visit_terms(term, visit);
-}
-
-void visit_expr(Expr& expr, const std::function<void(Expr&)>& visit) {
-  visit(expr);
-  for (Expr& arg : expr.args) visit_expr(arg, visit);
-}
 /// Visits all expressions of attributes and conditions.
-void visit_exprs(Rule& rule, const std::function<void(Expr&)>& visit) {
-  const TermVisitor attrs = [&](Term& term) {
-    for (auto& [name, expr] : term.attrs) visit_expr(expr, visit);
+template <class Visit>
+void visit_exprs(Rule& rule, const Visit& visit) {
+  const auto attrs = [&](Term& term) {
+    for (auto& [name, expr] : term.attrs) for_each_expr(expr, visit);
   };
-  visit_sources(rule, attrs);
-  visit_targets(rule, attrs);
-  for (Expr& condition : rule.conditions) visit_expr(condition, visit);
+  for_each_source_term(rule, attrs);
+  for_each_target_term(rule, attrs);
+  for (Expr& condition : rule.conditions) for_each_expr(condition, visit);
 }
 
 std::string lower(std::string name) {
@@ -202,7 +186,7 @@ Relaxation free_attribute(const OpDef& op, const std::string& name) {
     std::set<const OpDef*> source_ops;
     std::optional<Expr> value;
     bool alike = true;
-    visit_sources(rule, [&](Term& term) {
+    for_each_source_term(rule, [&](Term& term) {
       if (term.op != nullptr) source_ops.insert(term.op);
       if (term.op != &op) return;
       const auto here = value_of(term, name);
@@ -210,7 +194,7 @@ Relaxation free_attribute(const OpDef& op, const std::string& name) {
       value = here;
     });
     // A different value in the target depends on the value in the source.
-    visit_targets(rule, [&](Term& term) { alike = alike && (term.op != &op || value_of(term, name) == value); });
+    for_each_target_term(rule, [&](Term& term) { alike = alike && (term.op != &op || value_of(term, name) == value); });
     if (!value || !alike) return std::nullopt;
     const auto freed = [&](Term& term) {
       if (term.op == &op && value_of(term, name) == value) {
@@ -220,11 +204,11 @@ Relaxation free_attribute(const OpDef& op, const std::string& name) {
         if (*other == *value) *other = field_expr(record, name);
       }
     };
-    visit_sources(rule, [&](Term& term) {
+    for_each_source_term(rule, [&](Term& term) {
       if (term.op == &op) freed(term);
     });
-    visit_targets(rule, freed);
-    visit_targets(rule, [&](Term& term) {
+    for_each_target_term(rule, freed);
+    for_each_target_term(rule, [&](Term& term) {
       if (is_telling(*value) && term.kind == Term::Kind::Literal && term.literal == value->real)
         term = number_term(field_expr(record, name));
     });
@@ -237,7 +221,7 @@ Relaxation shift_attribute(const OpDef& op, const std::string& name, const std::
     Rule rule = given;
     std::optional<Expr> value;
     bool alike = true;
-    visit_sources(rule, [&](Term& term) {
+    for_each_source_term(rule, [&](Term& term) {
       if (term.op != &op) return;
       const Expr* here = attribute(term, name);
       alike = alike && here != nullptr && is_integers(*here) && (!value || *value == *here);
@@ -245,7 +229,7 @@ Relaxation shift_attribute(const OpDef& op, const std::string& name, const std::
     });
     if (!value || !alike) return std::nullopt;
     bool shifted = false;
-    visit_targets(rule, [&](Term& term) {
+    for_each_target_term(rule, [&](Term& term) {
       Expr* here = term.op == &op ? attribute(term, name) : nullptr;
       if (here == nullptr || !is_integers(*here) || here->args.size() != value->args.size()) return;
       Expr more = list_expr({});
@@ -256,7 +240,7 @@ Relaxation shift_attribute(const OpDef& op, const std::string& name, const std::
       *here = same ? any : call_expr("+", {any, more});
     });
     if (!shifted) return std::nullopt;
-    visit_sources(rule, [&](Term& term) {
+    for_each_source_term(rule, [&](Term& term) {
       if (term.op == &op) *attribute(term, name) = any;
     });
     return rule;
@@ -269,7 +253,7 @@ Relaxation free_window(const OpDef& op) {
     const std::string name = "kernel_shape";
     std::optional<Expr> window;
     bool alike = true;
-    visit_sources(rule, [&](Term& term) {
+    for_each_source_term(rule, [&](Term& term) {
       const Expr* here = term.op == &op ? attribute(term, name) : nullptr;
       if (here == nullptr) return;
       alike = alike && is_integers(*here) && (!window || *window == *here);
@@ -280,7 +264,7 @@ Relaxation free_window(const OpDef& op) {
     for (const Expr& extent : window->args) size *= extent.integer;
     const Expr variable = variable_expr("q0");
     bool changed = false;
-    visit_targets(rule, [&](Term& term) {
+    for_each_target_term(rule, [&](Term& term) {
       for (auto& [attr, expr] : term.attrs) {
         const std::optional<Expr> head = before_tail(expr, *window);
         if (!head) continue;
@@ -292,7 +276,7 @@ Relaxation free_window(const OpDef& op) {
       changed = true;
     });
     if (!changed) return std::nullopt;
-    visit_sources(rule, [&](Term& term) {
+    for_each_source_term(rule, [&](Term& term) {
       if (term.op == &op) *attribute(term, name) = variable;
     });
     return rule;
@@ -307,7 +291,7 @@ Relaxation free_axis(int64_t axis) {
     // The first node with the axis, in order of writing, binds it: as axis=?k, or as axes=?k.
     bool bare = false;
     bool listed = false;
-    visit_sources(rule, [&](Term& term) {
+    for_each_source_term(rule, [&](Term& term) {
       const Expr* one = attribute(term, "axis");
       const Expr* many = attribute(term, "axes");
       bare = bare || (!listed && one != nullptr && *one == number);
@@ -321,8 +305,8 @@ Relaxation free_axis(int64_t axis) {
       if (Expr* one = attribute(term, "axis"); one != nullptr && *one == number) *one = free;
       if (Expr* many = attribute(term, "axes"); many != nullptr && *many == list) *many = free_list;
     };
-    visit_sources(rule, freed);
-    visit_targets(rule, freed);
+    for_each_source_term(rule, freed);
+    for_each_target_term(rule, freed);
     visit_exprs(rule, [&](Expr& expr) {
       if (expr.name == "dim" && expr.args[1] == number) expr.args[1] = free;
     });
@@ -359,8 +343,8 @@ Relaxation axis_from_back(int64_t axis) {
         *many = bindings.bound(list_expr({counted}));
       }
     };
-    visit_sources(rule, [&](Term& term) { count(term, true); });
-    visit_targets(rule, [&](Term& term) { count(term, false); });
+    for_each_source_term(rule, [&](Term& term) { count(term, true); });
+    for_each_target_term(rule, [&](Term& term) { count(term, false); });
     if (!changed || !known) return std::nullopt;
     visit_exprs(rule, [&](Expr& expr) {
       if (expr.name != "dim" || !(expr.args[1] == number)) return;
@@ -391,8 +375,8 @@ Relaxation turn_from_back() {
       *perm = source ? bindings.bound(general) : general;
       changed = true;
     };
-    visit_sources(rule, [&](Term& term) { count(term, true); });
-    visit_targets(rule, [&](Term& term) { count(term, false); });
+    for_each_source_term(rule, [&](Term& term) { count(term, true); });
+    for_each_target_term(rule, [&](Term& term) { count(term, false); });
     if (!changed) return std::nullopt;
     bindings.add_conditions(rule);
     return rule;
@@ -451,19 +435,19 @@ RelaxationPlans relaxations(const Rule& rule) {
   Rule scanned = rule;
   std::vector<const OpDef*> ops;
   std::set<int64_t> axes;
-  visit_sources(scanned, [&](Term& term) {
+  for_each_source_term(scanned, [&](Term& term) {
     if (term.op != nullptr && std::ranges::find(ops, term.op) == ops.end()) ops.push_back(term.op);
   });
   // Those below 0 are counted from the back already.
-  const TermVisitor collect_axes = [&](Term& term) {
+  const auto collect_axes = [&](Term& term) {
     if (const Expr* one = attribute(term, "axis"); one != nullptr && closed(*one) && one->integer >= 0)
       axes.insert(one->integer);
     if (const Expr* many = attribute(term, "axes");
         many != nullptr && closed(*many) && many->args.size() == 1 && many->args[0].integer >= 0)
       axes.insert(many->args[0].integer);
   };
-  visit_sources(scanned, collect_axes);
-  visit_targets(scanned, collect_axes);
+  for_each_source_term(scanned, collect_axes);
+  for_each_target_term(scanned, collect_axes);
   RelaxationPlans out;
   const auto add = [&](const Relaxation& relaxation, bool free, bool from_back, bool plain = true) {
     if (free) out.free.push_back(relaxation);

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "isomer/discover/build_expr.h"
+#include "isomer/rules/walk.h"
 
 namespace isomer {
 namespace {
@@ -27,18 +28,19 @@ Term renamed(Term term, const Renaming& renaming) {
   return term;
 }
 
-void collect_names(const Term& term, std::vector<std::string>& out) {
-  if (term.kind == Term::Kind::Value) out.push_back(term.name);
-  for (const Term& operand : term.operands) collect_names(operand, out);
+std::vector<std::string> names_of_values(const Term& term) {
+  std::vector<std::string> out;
+  for_each_term(term, [&](const Term& each) {
+    if (each.kind == Term::Kind::Value) out.push_back(each.name);
+  });
+  return out;
 }
 
 /// Returns the renaming of the inputs of `first` that makes it equal to `second`; nothing if that requires other
 /// changes, or no renaming at all.
 std::optional<Renaming> renaming_between(const Term& first, const Term& second) {
-  std::vector<std::string> from;
-  std::vector<std::string> to;
-  collect_names(first, from);
-  collect_names(second, to);
+  const std::vector<std::string> from = names_of_values(first);
+  const std::vector<std::string> to = names_of_values(second);
   if (from.size() != to.size()) return std::nullopt;
   Renaming out;
   for (size_t i = 0; i < from.size(); ++i)
@@ -130,8 +132,9 @@ class AnyNumber {
   }
 
   bool speaks_of_siblings(const Expr& expr) const {
-    return (expr.kind == Expr::Kind::Variable && is_of_siblings(expr.name.substr(1))) ||
-           std::ranges::any_of(expr.args, [&](const Expr& arg) { return speaks_of_siblings(arg); });
+    return any_expr(expr, [&](const Expr& part) {
+      return part.kind == Expr::Kind::Variable && is_of_siblings(part.name.substr(1));
+    });
   }
 
   /// Rewrites an expression outside of a repetition: a statement about each sibling becomes one about a list.
@@ -169,21 +172,20 @@ class AnyNumber {
   bool failed_ = false;
 };
 
-/// Collects renamings between the two operands of concatenations in a term.
-void collect_renamings(const Term& term, std::vector<Renaming>& out) {
-  if (term.kind == Term::Kind::Apply && term.op->has(Trait::Concatenation) && term.operands.size() == 2)
-    if (auto found = renaming_between(term.operands[0], term.operands[1])) out.push_back(std::move(*found));
-  for (const Term& operand : term.operands) collect_renamings(operand, out);
-}
-
 }  // namespace
 
 std::optional<Rule> for_any_number(const Rule& rule) {
   std::vector<Renaming> renamings;
+  const auto collect = [&](const std::vector<Term>& pair) {
+    if (pair.size() != 2) return;
+    if (auto found = renaming_between(pair[0], pair[1])) renamings.push_back(std::move(*found));
+  };
   for (const std::vector<Term>* side : {&rule.sources, &rule.targets}) {
-    if (side->size() == 2)
-      if (auto found = renaming_between((*side)[0], (*side)[1])) renamings.push_back(std::move(*found));
-    for (const Term& term : *side) collect_renamings(term, renamings);
+    collect(*side);
+    for (const Term& term : *side)
+      for_each_term(term, [&](const Term& each) {
+        if (each.kind == Term::Kind::Apply && each.op->has(Trait::Concatenation)) collect(each.operands);
+      });
   }
   // Those with more inputs first: concat(f(a, b), f(c, d)) is more specific than concat(a, c).
   std::ranges::stable_sort(renamings, std::greater<>(), &Renaming::size);

@@ -7,6 +7,7 @@
 #include "isomer/check/instances.h"
 #include "isomer/rules/match.h"
 #include "isomer/rules/rewrite.h"
+#include "isomer/rules/walk.h"
 
 namespace isomer {
 namespace {
@@ -53,17 +54,11 @@ bool explains(const Rule& rule, const std::vector<Example>& examples) {
   });
 }
 
-size_t term_size(const Term& term) {
-  size_t out = 1;
-  for (const Term& operand : term.operands) out += term_size(operand);
-  return out;
-}
-
 /// Returns the complexity of a rule: rules with fewer terms, then fewer conditions, come first.
 std::tuple<size_t, size_t, std::string> weight(const Rule& rule) {
   size_t terms = 0;
   for (const auto* side : {&rule.sources, &rule.targets})
-    for (const Term& term : *side) terms += term_size(term);
+    for (const Term& term : *side) for_each_term(term, [&](const Term&) { ++terms; });
   return {terms, rule.conditions.size(), rule.name};
 }
 

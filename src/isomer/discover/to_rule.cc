@@ -8,6 +8,7 @@
 #include "isomer/discover/siblings.h"
 #include "isomer/discover/term_writer.h"
 #include "isomer/ops/registry.h"
+#include "isomer/rules/walk.h"
 
 namespace isomer {
 namespace {
@@ -175,18 +176,15 @@ class Attempts {
     return std::vector<Term>{std::move(cut)};
   }
 
-  static void bind_sizes(Term& term, std::vector<Expr>& conditions) {
-    for (auto& [name, expr] : term.attrs) {
-      if (!reads_extents(expr)) continue;
-      const Expr bound = variable_expr(fmt::format("n{}", conditions.size()));
-      conditions.push_back(call_expr("==", {bound, std::move(expr)}));
-      expr = bound;
-    }
-    for (Term& operand : term.operands) bind_sizes(operand, conditions);
-  }
-
-  static bool reads_extents(const Expr& expr) {
-    return expr.name == "dim" || std::ranges::any_of(expr.args, reads_extents);
+  static void bind_sizes(Term& source, std::vector<Expr>& conditions) {
+    for_each_term(source, [&](Term& term) {
+      for (auto& [name, expr] : term.attrs) {
+        if (!any_expr(expr, [](const Expr& part) { return part.name == "dim"; })) continue;
+        const Expr bound = variable_expr(fmt::format("n{}", conditions.size()));
+        conditions.push_back(call_expr("==", {bound, std::move(expr)}));
+        expr = bound;
+      }
+    });
   }
 
   /// Returns the rule for floating-point values of the ranks that were enumerated; with `equal`, also for equal shapes
@@ -222,8 +220,7 @@ class Attempts {
   }
 
   static bool reads(const Term& term, const std::string& name) {
-    return (term.kind == Term::Kind::Value && term.name == name) ||
-           std::ranges::any_of(term.operands, [&](const Term& operand) { return reads(operand, name); });
+    return any_term(term, [&](const Term& each) { return each.kind == Term::Kind::Value && each.name == name; });
   }
   Expr shape_expr(size_t variable) const { return call_expr("shape", {variable_expr(writer_.name(variable))}); }
 

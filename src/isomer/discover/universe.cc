@@ -9,13 +9,15 @@
 #include "isomer/discover/build_expr.h"
 #include "isomer/ir/scanner.h"
 #include "isomer/ops/registry.h"
+#include "isomer/rules/walk.h"
 
 namespace isomer {
 namespace {
 
 void collect_variables(const Term& term, std::vector<std::string>& out) {
-  if (term.kind == Term::Kind::Value && std::ranges::find(out, term.name) == out.end()) out.push_back(term.name);
-  for (const Term& operand : term.operands) collect_variables(operand, out);
+  for_each_term(term, [&](const Term& each) {
+    if (each.kind == Term::Kind::Value && std::ranges::find(out, each.name) == out.end()) out.push_back(each.name);
+  });
 }
 
 /// Returns the value of an expression that is a product of integers; nothing for others.
@@ -29,18 +31,14 @@ std::optional<int64_t> closed_product(const Expr& expr) {
   return product;
 }
 
-void fold(Expr& expr) {
-  if (const auto value = closed_product(expr)) {
-    expr = Expr{};
-    expr.integer = *value;
-  }
-  for (Expr& arg : expr.args) fold(arg);
-}
-
 /// Replaces products of sizes by their values, so that terms print as short as possible.
 void fold(Term& term) {
-  for (auto& [name, expr] : term.attrs) fold(expr);
-  for (Term& operand : term.operands) fold(operand);
+  const auto fold_product = [](Expr& expr) {
+    if (const auto value = closed_product(expr)) expr = integer_expr(*value);
+  };
+  for_each_term(term, [&](Term& each) {
+    for (auto& [name, expr] : each.attrs) for_each_expr(expr, fold_product);
+  });
 }
 
 /// Returns whether conditions are known to be symmetric in x and y: there are none, or it is one equality of both.

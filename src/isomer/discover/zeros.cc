@@ -8,6 +8,7 @@
 #include "isomer/eval/executor.h"
 #include "isomer/rules/match.h"
 #include "isomer/rules/rewrite.h"
+#include "isomer/rules/walk.h"
 
 namespace isomer {
 namespace {
@@ -16,7 +17,7 @@ constexpr size_t kInstances = 12;
 constexpr size_t kZeroSteps = 5000;
 
 bool is_partial(const Term& term) {
-  return (term.op != nullptr && term.op->has(Trait::Partial)) || std::ranges::any_of(term.operands, is_partial);
+  return any_term(term, [](const Term& each) { return each.op != nullptr && each.op->has(Trait::Partial); });
 }
 
 /// Returns tensors with random elements 0, 1 and 2.

@@ -3,12 +3,13 @@
 #include <algorithm>
 #include <set>
 
+#include "isomer/rules/walk.h"
+
 namespace isomer {
 namespace {
 
-void name_literals(Term& term, size_t& named) {
+void name_literal(Term& term, size_t& named) {
   if (term.kind == Term::Kind::Literal) term.name = "#" + std::to_string(named++);
-  for (Term& operand : term.operands) name_literals(operand, named);
 }
 
 bool is_bare(const Expr& expr) { return expr.kind == Expr::Kind::Variable && expr.name[0] == '?'; }
@@ -33,17 +34,15 @@ struct Names {
       bound.insert(term.rest);
       sites.push_back({term.rest, term.op, "", std::move(named)});
     }
-    for (const Term& operand : term.operands) read(operand);
   }
 };
 
 /// Returns the guesses that the backward direction needs; nothing if values would have to be guessed too.
 std::optional<std::vector<Direction::Guess>> guesses_of(const Rule& rule) {
   Names source;
-  for (const Term& term : rule.sources) source.read(term);
+  for_each_source_term(rule, [&](const Term& term) { source.read(term); });
   Names target;
-  for (const Let& let : rule.lets) target.read(let.term);
-  for (const Term& term : rule.targets) target.read(term);
+  for_each_target_term(rule, [&](const Term& term) { target.read(term); });
   if (!std::ranges::includes(target.values, source.values)) return std::nullopt;
   std::vector<Direction::Guess> out;
   for (const std::string& name : source.bound) {
@@ -66,7 +65,7 @@ std::vector<Direction> directions_of(const std::vector<Rule>& rules) {
   for (size_t i = 0; i < rules.size(); ++i) {
     size_t named = 0;
     Direction forward{rules[i], true, i};
-    for (Term& term : forward.rule.sources) name_literals(term, named);
+    for_each_source_term(forward.rule, [&](Term& term) { name_literal(term, named); });
     out.push_back(std::move(forward));
   }
   for (size_t i = 0; i < rules.size(); ++i) {
@@ -75,16 +74,10 @@ std::vector<Direction> directions_of(const std::vector<Rule>& rules) {
     if (!guesses) continue;
     size_t named = 0;
     Direction backward{rules[i], false, i, std::move(*guesses)};
-    for (Let& let : backward.rule.lets) name_literals(let.term, named);
-    for (Term& term : backward.rule.targets) name_literals(term, named);
+    for_each_target_term(backward.rule, [&](Term& term) { name_literal(term, named); });
     out.push_back(std::move(backward));
   }
   return out;
-}
-
-void names_in(const Expr& expr, std::vector<std::string>& out) {
-  if (expr.kind == Expr::Kind::Variable) out.push_back(expr.name.substr(1));
-  for (const Expr& arg : expr.args) names_in(arg, out);
 }
 
 }  // namespace isomer

@@ -32,7 +32,4 @@ struct Direction {
 /// source has a value that the target does not determine.
 std::vector<Direction> directions_of(const std::vector<Rule>& rules);
 
-/// Appends the names of the variables in an expression, without sigils.
-void names_in(const Expr& expr, std::vector<std::string>& out);
-
 }  // namespace isomer

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "isomer/egraph/direction.h"
 #include "isomer/rules/functions.h"
+#include "isomer/rules/walk.h"
 
 namespace isomer {
 namespace {
@@ -147,11 +147,11 @@ class Solver {
 }  // namespace
 
 bool is_bound(const Expr& expr, const Binding& binding) {
-  std::vector<std::string> names;
-  names_in(expr, names);
-  return std::ranges::all_of(names, [&](const std::string& name) {
-    return binding.value(name) != nullptr || binding.sequence(name) != nullptr || binding.attr(name) != nullptr ||
-           binding.record(name) != nullptr;
+  return !any_expr(expr, [&](const Expr& part) {
+    if (part.kind != Expr::Kind::Variable) return false;
+    const std::string_view name = std::string_view(part.name).substr(1);
+    return binding.value(name) == nullptr && binding.sequence(name) == nullptr && binding.attr(name) == nullptr &&
+           binding.record(name) == nullptr;
   });
 }
 

@@ -5,17 +5,10 @@
 
 #include "isomer/base/hash.h"
 #include "isomer/proof/axiom_check.h"
+#include "isomer/rules/walk.h"
 
 namespace isomer {
 namespace {
-
-/// Operators by name, so that the order is the same in every run.
-using Operators = std::map<std::string, const OpDef*>;
-
-void collect(const Term& term, Operators& out) {
-  if (term.op != nullptr) out.emplace(term.op->name, term.op);
-  for (const Term& operand : term.operands) collect(operand, out);
-}
 
 /// Returns the hash of one operator; cached, since it takes milliseconds.
 uint64_t hash_of(const OpDef& op) {
@@ -30,10 +23,12 @@ uint64_t hash_of(const OpDef& op) {
 }  // namespace
 
 uint64_t axioms_hash(const Rule& rule) {
-  Operators ops;
-  for (const Term& term : rule.sources) collect(term, ops);
-  for (const Let& let : rule.lets) collect(let.term, ops);
-  for (const Term& term : rule.targets) collect(term, ops);
+  std::map<std::string, const OpDef*> ops;  // by name, so that the order is the same in every run
+  const auto collect = [&](const Term& term) {
+    if (term.op != nullptr) ops.emplace(term.op->name, term.op);
+  };
+  for_each_source_term(rule, collect);
+  for_each_target_term(rule, collect);
   uint64_t out = 0;
   for (const auto& [name, op] : ops) out = hash_mix(out, hash_mix(hash_text(name), hash_of(*op)));
   return out;

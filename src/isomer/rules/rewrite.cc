@@ -5,6 +5,7 @@
 #include <map>
 
 #include "isomer/rules/instantiate.h"
+#include "isomer/rules/siblings.h"
 
 namespace isomer {
 namespace {
@@ -82,25 +83,8 @@ class Rewriter {
     const bool taken =
         std::any_of(match.roots.begin(), match.roots.end(), [&](ValueId root) { return job_of_.contains(root); });
     if (taken) return;
-    Job job{&match, {}};
-    const auto used = [&](const std::string& name) {
-      const auto in = [&](const Term& term) { return reads(term, name); };
-      return std::any_of(match.rule->targets.begin(), match.rule->targets.end(), in) ||
-             std::any_of(match.rule->lets.begin(), match.rule->lets.end(),
-                         [&](const Let& let) { return in(let.term); });
-    };
-    for (const auto& [name, value] : match.binding.values)
-      if (used(name)) job.leaves.push_back(value);
-    for (const auto& [name, values] : match.binding.sequences)
-      if (used(name)) job.leaves.insert(job.leaves.end(), values.begin(), values.end());
-    std::erase(job.leaves, kNoValue);
     for (const ValueId root : match.roots) job_of_[root] = jobs_.size();
-    jobs_.push_back(std::move(job));
-  }
-
-  static bool reads(const Term& term, const std::string& name) {
-    if ((term.kind == Term::Kind::Value || term.kind == Term::Kind::Sequence) && term.name == name) return true;
-    return std::any_of(term.operands.begin(), term.operands.end(), [&](const Term& o) { return reads(o, name); });
+    jobs_.push_back({&match, bound_values(match.binding, read_by_target(*match.rule))});
   }
 
   /// The job that replaces a value; nullptr if there is none or it was refused.

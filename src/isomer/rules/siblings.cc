@@ -2,58 +2,57 @@
 
 #include <algorithm>
 
+#include "isomer/rules/walk.h"
+
 namespace isomer {
 namespace {
 
-void variables_of(const Term& term, std::set<std::string>& out) {
+void add_variable(const Term& term, std::set<std::string>& out) {
   if (term.kind == Term::Kind::Value || term.kind == Term::Kind::Sequence) out.insert(term.name);
-  for (const Term& operand : term.operands) variables_of(operand, out);
-}
-
-std::set<std::string> variables_of(const Term& term) {
-  std::set<std::string> out;
-  variables_of(term, out);
-  return out;
-}
-
-/// The variables from which the target is computed.
-std::set<std::string> read_by_target(const Rule& rule) {
-  std::set<std::string> read;
-  for (const Let& let : rule.lets) variables_of(let.term, read);
-  for (const Term& target : rule.targets) variables_of(target, read);
-  return read;
 }
 
 bool has_sequence(const Term& term, const std::string& name) {
-  if (term.kind == Term::Kind::Sequence && term.name == name) return true;
-  return std::any_of(term.operands.begin(), term.operands.end(), [&](const Term& o) { return has_sequence(o, name); });
+  return any_term(term, [&](const Term& each) { return each.kind == Term::Kind::Sequence && each.name == name; });
 }
 
 /// Whether an operator occurs below the root of a term.
 bool stands_below(const OpDef* op, const Term& term) {
-  return std::any_of(term.operands.begin(), term.operands.end(),
-                     [&](const Term& operand) { return operand.op == op || stands_below(op, operand); });
+  return std::ranges::any_of(term.operands, [&](const Term& operand) {
+    return any_term(operand, [&](const Term& each) { return each.op == op; });
+  });
 }
 
 }  // namespace
+
+std::set<std::string> read_by_target(const Rule& rule) {
+  std::set<std::string> read;
+  for_each_target_term(rule, [&](const Term& term) { add_variable(term, read); });
+  return read;
+}
+
+std::vector<ValueId> bound_values(const Binding& binding, const std::set<std::string>& names) {
+  std::vector<ValueId> out;
+  for (const auto& [name, value] : binding.values)
+    if (names.contains(name)) out.push_back(value);
+  for (const auto& [name, values] : binding.sequences)
+    if (names.contains(name)) out.insert(out.end(), values.begin(), values.end());
+  std::erase(out, kNoValue);
+  return out;
+}
 
 Siblings::Siblings(const Graph& graph, const Rule& rule)
     : graph_(graph), rule_(rule), read_(read_by_target(rule)), dependence_(graph) {}
 
 bool Siblings::begin(NodeId first, const Term& term, const Binding& binding) {
-  const std::set<std::string> variables = variables_of(term);
+  std::set<std::string> variables;
+  for_each_term(term, [&](const Term& each) { add_variable(each, variables); });
   // If the term's operator occurs only at its root, no node inside the pattern can be in the group.
   reads_all_ = !stands_below(term.op, term) && std::ranges::includes(read_, variables);
   elements_.clear();
   std::ranges::copy_if(read_, std::inserter(elements_, elements_.end()),
                        [&](const std::string& name) { return has_sequence(term, name); });
   dependence_.begin(first);
-  const auto depends = [&](ValueId value) { return dependence_.on_group(value); };
-  for (const auto& [name, value] : binding.values)
-    if (read_.contains(name) && depends(value)) return false;
-  for (const auto& [name, values] : binding.sequences)
-    if (read_.contains(name) && std::ranges::any_of(values, depends)) return false;
-  return true;
+  return std::ranges::none_of(bound_values(binding, read_), [&](ValueId value) { return dependence_.on_group(value); });
 }
 
 bool Siblings::rule_out(NodeId id) {
@@ -89,14 +88,9 @@ void append_last(const Binding& from, const Term& term, Binding& to) {
 }
 
 bool closes_cycle(const Graph& graph, const Match& match) {
-  const std::set<std::string> read = read_by_target(*match.rule);
   std::vector<NodeId> pending;
-  for (const auto& [name, value] : match.binding.values)
-    if (read.contains(name) && value != kNoValue) pending.push_back(graph.producer(value));
-  for (const auto& [name, values] : match.binding.sequences)
-    if (read.contains(name))
-      for (const ValueId value : values)
-        if (value != kNoValue) pending.push_back(graph.producer(value));
+  for (const ValueId value : bound_values(match.binding, read_by_target(*match.rule)))
+    pending.push_back(graph.producer(value));
   std::set<NodeId> roots;
   for (const ValueId root : match.roots) roots.insert(graph.producer(root));
   std::set<NodeId> seen;

@@ -42,6 +42,10 @@ class Siblings {
   std::vector<std::pair<decltype(Binding::values), std::vector<NodeId>>> large_groups_;  // nodes ascending
 };
 
+/// The variables from which the target is computed.
+std::set<std::string> read_by_target(const Rule& rule);
+/// The values of these variables, without absent operands.
+std::vector<ValueId> bound_values(const Binding& binding, const std::set<std::string>& names);
 /// Whether the binding contains a sequence of the term.
 bool binds_sequence(const Binding& binding, const Term& term);
 /// Appends the last element of each sequence of the term to the same sequence of `to`.
