@@ -5,7 +5,6 @@
 
 #include "isomer/base/hash.h"
 #include "isomer/base/rng.h"
-#include "isomer/rules/expr.h"
 
 namespace isomer {
 namespace {
@@ -16,20 +15,6 @@ constexpr int kMaxElements = 4096;
 uint64_t entry_key(uint32_t op, TypeId a, TypeId b) {
   return static_cast<uint64_t>(op) << 32 | static_cast<uint64_t>(a) << 16 | b;
 }
-
-/// The facts that conditions may query about operands of these extents.
-class OperandFacts : public ValueFacts {
- public:
-  explicit OperandFacts(std::span<const Ints> dims) {
-    for (const Ints& each : dims) types_.emplace_back(DType::Double, Shape(each.begin(), each.end()));
-  }
-  const TensorType& type(ValueId value) const override { return types_[value]; }
-  bool is_weight(ValueId) const override { return false; }
-  const Tensor* constant(ValueId) const override { return nullptr; }
-
- private:
-  std::vector<TensorType> types_;
-};
 
 bool conditions_hold(const UniverseOp& op, std::span<const Ints> dims) {
   const OperandFacts facts(dims);
@@ -163,23 +148,27 @@ std::span<const TermId> TermBank::with_node(TermId node) const {
   return found == with_node_.end() ? std::span<const TermId>() : std::span<const TermId>(found->second);
 }
 
+const TypeTable::Entry& TermBank::entry_of(TermCode code) const {
+  return *types_->find(code.op(), at(code.a()).type, code.is_binary() ? at(code.b()).type : TypeId{0});
+}
+
 TypeId TermBank::type_of(TermCode code) const {
-  if (code.is_input()) return at(code.a()).type;
-  const auto* entry = types_->find(code.op(), at(code.a()).type, code.is_binary() ? at(code.b()).type : TypeId{0});
-  return entry->types[code.result()];
+  return code.is_input() ? at(code.a()).type : entry_of(code).types[code.result()];
 }
 
 const Fp* TermBank::value(TermId id, std::vector<Fp>& scratch) const {
   const BankTerm& known = at(id);
-  if (known.value != BankTerm::kNoStoredValue) return values_.data() + known.value;
-  const TermCode code = known.code;
+  return known.value != BankTerm::kNoStoredValue ? values_.data() + known.value : computed(known.code, scratch);
+}
+
+const Fp* TermBank::computed(TermCode code, std::vector<Fp>& scratch) const {
   std::vector<Fp> inner_a;
   std::vector<Fp> inner_b;
   const Fp* a = value(code.a(), inner_a);
   const Fp* b = code.is_binary() ? value(code.b(), inner_b) : nullptr;
-  const auto* entry = types_->find(code.op(), at(code.a()).type, code.is_binary() ? at(code.b()).type : TypeId{0});
-  scratch.resize(types_->elements(known.type));
-  entry->maps[code.result()].run(a, b, scratch.data());
+  const FieldMap& map = entry_of(code).maps[code.result()];
+  scratch.resize(map.elements());
+  map.run(a, b, scratch.data());
   return scratch.data();
 }
 
@@ -220,18 +209,7 @@ size_t TermBank::add(size_t nodes, std::span<const NewTerm> made, bool keep) {
     all.erase(std::unique(all.begin(), all.end()), all.end());
     assert(all.size() == nodes);
     std::ranges::copy(all, next.nodes.begin());
-    const Fp* value = nullptr;
-    if (keep) {
-      std::vector<Fp> inner_a;
-      std::vector<Fp> inner_b;
-      const auto* entry = types_->find(fresh.code.op(), at(fresh.code.a()).type,
-                                       fresh.code.is_binary() ? at(fresh.code.b()).type : TypeId{0});
-      const Fp* a = this->value(fresh.code.a(), inner_a);
-      const Fp* b = fresh.code.is_binary() ? this->value(fresh.code.b(), inner_b) : nullptr;
-      scratch.resize(types_->elements(next.type));
-      entry->maps[fresh.code.result()].run(a, b, scratch.data());
-      value = scratch.data();
-    }
+    const Fp* value = keep ? computed(fresh.code, scratch) : nullptr;
     values += store(next, value, fresh.fingerprint) ? 1 : 0;
     if (keep) index(id);
   }

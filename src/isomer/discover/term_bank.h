@@ -7,6 +7,7 @@
 
 #include "isomer/discover/field_map.h"
 #include "isomer/discover/term.h"
+#include "isomer/rules/expr.h"
 
 namespace isomer {
 
@@ -57,6 +58,20 @@ class TypeTable {
   std::unordered_map<uint64_t, std::unique_ptr<Entry>> entries_;
   std::unordered_map<uint32_t, std::vector<Fp>> constants_;
   std::unordered_map<uint32_t, TypeId> constant_types_;
+};
+
+/// The facts that conditions and attributes may query about operands of these extents.
+class OperandFacts : public ValueFacts {
+ public:
+  explicit OperandFacts(std::span<const Ints> dims) {
+    for (const Ints& each : dims) types_.emplace_back(DType::Double, Shape(each.begin(), each.end()));
+  }
+  const TensorType& type(ValueId value) const override { return types_[value]; }
+  bool is_weight(ValueId) const override { return false; }
+  const Tensor* constant(ValueId) const override { return nullptr; }
+
+ private:
+  std::vector<TensorType> types_;
 };
 
 struct BankTerm {
@@ -114,6 +129,8 @@ class TermBank {
 
  private:
   explicit TermBank(const Universe& universe) : universe_(&universe), types_(std::make_unique<TypeTable>(universe)) {}
+  const TypeTable::Entry& entry_of(TermCode code) const;
+  const Fp* computed(TermCode code, std::vector<Fp>& scratch) const;
   /// Returns whether the value is new.
   bool store(BankTerm made, const Fp* value, uint64_t fingerprint);
   void index(TermId id);

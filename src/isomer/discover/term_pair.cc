@@ -162,6 +162,17 @@ std::optional<PairValues> evaluate(const TermPair& pair, const PairContext& cont
   return std::move(evaluation.found());
 }
 
+std::optional<PairDims> dims_of(const TermPair& pair, std::span<const PairContext> variants) {
+  PairDims out;
+  for (const PairContext& variant : variants) {
+    const auto found = evaluate(pair, variant, 1);
+    if (!found) return std::nullopt;
+    auto& dims = out.emplace_back();
+    for (const TypeId type : found->types) dims.push_back(variant.types.dims(type));
+  }
+  return out;
+}
+
 bool holds(const TermPair& pair, const PairContext& context, std::span<const uint64_t> seeds) {
   for (const uint64_t seed : seeds) {
     PairEvaluation evaluation(pair, context, seed);
@@ -257,16 +268,12 @@ TermPair without_common_subgraphs(TermPair pair, std::span<const PairContext> va
     changed = false;
     const std::vector<bool> left = pair.needed(pair.left);
     const std::vector<bool> right = pair.needed(pair.right);
-    std::vector<PairValues> values;
-    for (const PairContext& variant : variants) {
-      auto found = evaluate(pair, variant, 1);
-      if (!found) return pair;
-      values.push_back(std::move(*found));
-    }
+    const auto known = dims_of(pair, variants);
+    if (!known) return pair;
     for (uint32_t i = static_cast<uint32_t>(pair.nodes.size()); i-- > 0 && !changed;) {
       if (!left[i] || !right[i] || pair.nodes[i].kind == PairNode::Kind::Input) continue;
       std::vector<Ints> dims;
-      for (size_t v = 0; v < variants.size(); ++v) dims.push_back(variants[v].types.dims(values[v].types[i]));
+      for (const std::vector<Ints>& by_node : *known) dims.push_back(by_node[i]);
       TermPair general = pair;
       general.nodes[i] = PairNode{.kind = PairNode::Kind::Input, .input = kinds.intern(dims)};
       if (!holds_in_all(general)) continue;
@@ -279,40 +286,35 @@ TermPair without_common_subgraphs(TermPair pair, std::span<const PairContext> va
 
 namespace {
 
-/// Writes terms with inputs called a, b, c, ... by first occurrence.
-class TextWriter {
+/// Makes terms with inputs called a, b, c, ... by first occurrence.
+class NamedTerms {
  public:
-  TextWriter(const TermPair& pair, const Universe& universe) : pair_(pair), universe_(universe) {}
+  NamedTerms(const TermPair& pair, const Universe& universe) : pair_(pair), universe_(universe) {}
 
-  std::string run(uint32_t i) {
+  Term term(uint32_t i) {
     const PairNode& node = pair_.nodes[i];
-    if (node.kind == PairNode::Kind::Constant) return "?" + universe_.inputs[node.op].name;
-    if (node.kind == PairNode::Kind::Input) {
-      const auto [name, fresh] = names_.try_emplace(i, std::string(1, static_cast<char>('a' + names_.size())));
-      return "?" + name->second;
-    }
+    if (node.kind == PairNode::Kind::Constant) return variable(universe_.inputs[node.op].name);
+    if (node.kind == PairNode::Kind::Input)
+      return variable(names_.try_emplace(i, std::string(1, static_cast<char>('a' + names_.size()))).first->second);
     const UniverseOp& op = universe_.ops[node.op];
-    std::map<std::string, Term> operands{{op.operands[0], placeholder(run(node.a))}};
-    if (op.operands.size() == 2) operands.emplace(op.operands[1], placeholder(run(node.b)));
-    return print_term(substituted(op.results[node.result], operands));
+    std::map<std::string, Term> operands{{op.operands[0], term(node.a)}};
+    if (op.operands.size() == 2) operands.emplace(op.operands[1], term(node.b));
+    return substituted(op.results[node.result], operands);
   }
 
  private:
-  /// Returns a variable whose name is the text of a term (without the sigil), so that it is printed as that text.
-  static Term placeholder(std::string text) {
+  static Term variable(std::string name) {
     Term out;
-    out.name = text.front() == '?' ? text.substr(1) : kMark + text;
+    out.name = std::move(name);
     return out;
   }
 
-  Term substituted(Term term, const std::map<std::string, Term>& operands) const {
+  static Term substituted(Term term, const std::map<std::string, Term>& operands) {
     if (term.kind == Term::Kind::Value) return operands.at(term.name);
     for (Term& operand : term.operands) operand = substituted(std::move(operand), operands);
     return term;
   }
 
-  friend std::string isomer::pair_text(const TermPair& pair, const Universe& universe);
-  static constexpr char kMark = '\x01';
   const TermPair& pair_;
   const Universe& universe_;
   std::map<uint32_t, std::string> names_;
@@ -321,14 +323,12 @@ class TextWriter {
 }  // namespace
 
 std::string pair_text(const TermPair& pair, const Universe& universe) {
-  TextWriter writer(pair, universe);
+  NamedTerms terms(pair, universe);
   std::string out;
   for (const auto* roots : {&pair.left, &pair.right}) {
     if (roots == &pair.right) out += " = ";
-    for (size_t r = 0; r < roots->size(); ++r) out += (r > 0 ? ", " : "") + writer.run((*roots)[r]);
+    for (size_t r = 0; r < roots->size(); ++r) out += (r > 0 ? ", " : "") + print_term(terms.term((*roots)[r]));
   }
-  const std::string marked{'?', TextWriter::kMark};
-  for (size_t at = out.find(marked); at != std::string::npos; at = out.find(marked, at)) out.erase(at, marked.size());
   return out;
 }
 

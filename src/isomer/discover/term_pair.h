@@ -57,6 +57,11 @@ constexpr uint64_t kSparseSeed = uint64_t{1} << 63;
 /// Evaluates on random inputs; returns nothing if an operator does not accept its operands.
 std::optional<PairValues> evaluate(const TermPair& pair, const PairContext& context, uint64_t seed);
 
+/// The extents of all nodes, by variant of the universe and node.
+using PairDims = std::vector<std::vector<Ints>>;
+/// Returns nothing if an operator does not accept its operands in some variant.
+std::optional<PairDims> dims_of(const TermPair& pair, std::span<const PairContext> variants);
+
 /// Returns whether both sides are equal, including extents, on inputs drawn with each of these seeds.
 bool holds(const TermPair& pair, const PairContext& context, std::span<const uint64_t> seeds);
 

@@ -12,18 +12,6 @@
 namespace isomer {
 namespace {
 
-/// Facts about the operands of one node in one variant.
-class NodeFacts : public ValueFacts {
- public:
-  explicit NodeFacts(std::vector<TensorType> types) : types_(std::move(types)) {}
-  const TensorType& type(ValueId value) const override { return types_[value]; }
-  bool is_weight(ValueId) const override { return false; }
-  const Tensor* constant(ValueId) const override { return nullptr; }
-
- private:
-  std::vector<TensorType> types_;
-};
-
 /// Returns the number that all elements of a term without variables equal, in double precision.
 std::optional<double> uniform_number(const Term& term) {
   GraphBuilder builder;
@@ -54,8 +42,8 @@ bool SizeChoice::next() {
   return false;
 }
 
-TermWriter::TermWriter(const TermPair& pair, std::span<const Universe> universes, const PairTypes& types)
-    : pair_(pair), universes_(universes), types_(types) {
+TermWriter::TermWriter(const TermPair& pair, std::span<const Universe> universes, const PairDims& dims)
+    : pair_(pair), universes_(universes), dims_(dims) {
   for (uint32_t i = 0; i < pair.nodes.size(); ++i) {
     if (pair.nodes[i].kind != PairNode::Kind::Input) continue;
     const auto bundle = bundle_of(i);
@@ -67,7 +55,7 @@ TermWriter::TermWriter(const TermPair& pair, std::span<const Universe> universes
 
 /// Returns the bundle that a value is, recognized by its number of columns.
 std::optional<size_t> TermWriter::bundle_of(uint32_t node) const {
-  const Ints& dims = types_.dims(0, node);
+  const Ints& dims = dims_[0][node];
   const auto& bundles = universes_[0].bundles;
   const auto found = std::ranges::find_if(
       bundles, [&](const Bundle& bundle) { return dims.size() == 2 && dims[1] == bundle.columns(); });
@@ -84,12 +72,18 @@ std::optional<Term> TermWriter::variable(uint32_t node, std::optional<PartId> pa
 }
 
 size_t TermWriter::rank(const Variable& variable) const {
-  if (!variable.part) return types_.rank(variable.node);
+  if (!variable.part) return dims_[0][variable.node].size();
   return universes_[0].bundles[variable.part->bundle].parts[variable.part->part].dims.size();
 }
 
+Ints TermWriter::extents_by_variant(uint32_t node, size_t axis) const {
+  Ints out;
+  for (const auto& dims : dims_) out.push_back(dims[node][axis]);
+  return out;
+}
+
 Ints TermWriter::extents_by_variant(const Variable& variable, size_t axis) const {
-  if (!variable.part || axis == 0) return types_.extent(variable.node, axis);
+  if (!variable.part || axis == 0) return extents_by_variant(variable.node, axis);
   Ints out;
   for (const Universe& universe : universes_)
     out.push_back(universe.bundles[variable.part->bundle].parts[variable.part->part].dims[axis]);
@@ -163,7 +157,7 @@ std::optional<Term> TermWriter::filled(const Site& site, Term form, const Operan
   if (const auto part = part_taken(universes_[0], form)) return part_of_operand(site, form, *part, source, sizes);
   for (size_t k = 0; k < form.attrs.size(); ++k) {
     std::vector<ExprValue> values;
-    for (size_t v = 0; v < types_.variants(); ++v) {
+    for (size_t v = 0; v < dims_.size(); ++v) {
       auto value = attribute(site, v, k);
       if (!value) return std::nullopt;
       values.push_back(std::move(*value));
@@ -197,16 +191,15 @@ std::optional<ExprValue> TermWriter::attribute(const Site& site, size_t variant,
   const PairNode& node = pair_.nodes[site.node];
   const Term* inner = &form(variant, site);
   for (const size_t step : site.path) inner = &inner->operands[step];
-  std::vector<TensorType> types;
+  std::vector<Ints> dims;
   Binding binding;
   for (const uint32_t operand : {node.a, node.b}) {
     if (operand == PairNode::kNone) continue;
-    const Ints& dims = types_.dims(variant, operand);
     const auto& names = universes_[variant].ops[node.op].operands;
-    binding.values.emplace_back(names[types.size()], static_cast<ValueId>(types.size()));
-    types.emplace_back(DType::Double, Shape(dims.begin(), dims.end()));
+    binding.values.emplace_back(names[dims.size()], static_cast<ValueId>(dims.size()));
+    dims.push_back(dims_[variant][operand]);
   }
-  const NodeFacts facts(std::move(types));
+  const OperandFacts facts(dims);
   auto value = evaluate(inner->attrs[k].second, ExprContext{binding, facts});
   return value ? std::optional(std::move(*value)) : std::nullopt;
 }
@@ -232,7 +225,7 @@ std::optional<Expr> TermWriter::general(uint32_t node, const Expr& written, cons
 }
 
 std::optional<Expr> TermWriter::extent(uint32_t node, size_t axis, uint32_t other, SizeChoice& sizes) const {
-  const Ints by_variant = types_.extent(node, axis);
+  const Ints by_variant = extents_by_variant(node, axis);
   if (std::ranges::count(by_variant, by_variant[0]) == static_cast<std::ptrdiff_t>(by_variant.size()))
     return integer_expr(by_variant[0]);
   std::vector<Expr> found = candidates(node, by_variant);

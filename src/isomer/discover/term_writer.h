@@ -1,7 +1,7 @@
 #pragma once
 // Writes the graphs of a pair as terms of the rule language; numbers that were sizes become extents of inputs.
 
-#include "isomer/discover/pair_types.h"
+#include "isomer/discover/term_pair.h"
 #include "isomer/rules/expr.h"
 
 namespace isomer {
@@ -25,8 +25,8 @@ class SizeChoice {
 
 class TermWriter {
  public:
-  /// `pair`, `universes` and `types` must outlive the writer.
-  TermWriter(const TermPair& pair, std::span<const Universe> universes, const PairTypes& types);
+  /// `pair`, `universes` and `dims` must outlive the writer.
+  TermWriter(const TermPair& pair, std::span<const Universe> universes, const PairDims& dims);
 
   /// A variable of the terms: an input, or a part of an input that is a bundle.
   struct Variable {
@@ -60,6 +60,7 @@ class TermWriter {
   std::optional<Term> written(const Site& site, bool source, SizeChoice& sizes) const;
   std::optional<Term> part_of_operand(const Site& site, const Term& form, PartId part, bool source,
                                       SizeChoice& sizes) const;
+  Ints extents_by_variant(uint32_t node, size_t axis) const;
   Ints extents_by_variant(const Variable& variable, size_t axis) const;
   const Term& form(size_t variant, const Site& site) const;
   /// Operands of a node as terms; bundles are not written, only their parts.
@@ -75,7 +76,7 @@ class TermWriter {
 
   const TermPair& pair_;
   std::span<const Universe> universes_;
-  const PairTypes& types_;
+  const PairDims& dims_;
   std::vector<Variable> variables_;
 };
 

@@ -237,9 +237,9 @@ std::vector<DiscoveredRule> rules_of(const TermPair& pair, std::span<const Unive
                                      std::span<const PairContext> variants, RuleChecker& checker,
                                      const ToRuleOptions& options) {
   std::vector<DiscoveredRule> out;
-  const auto types = PairTypes::make(pair, variants);
-  if (!types) return out;
-  const TermWriter writer(pair, universes, *types);
+  const auto dims = dims_of(pair, variants);
+  if (!dims) return out;
+  const TermWriter writer(pair, universes, *dims);
   for (const Direction& direction : Directions(pair, universes[0]).all())
     if (auto rule = Attempts(pair, writer, checker).run(direction, options.attempts)) out.push_back(std::move(*rule));
   return out;
