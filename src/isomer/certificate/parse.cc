@@ -3,6 +3,7 @@
 #include <charconv>
 
 #include "isomer/certificate/certificate.h"
+#include "isomer/ir/scanner.h"
 
 namespace isomer::replay {
 namespace {
@@ -54,27 +55,11 @@ bool read_number(std::string_view text, T& out, int base = 10) {
   return error == std::errc() && end == text.data() + text.size() && !text.empty();
 }
 
-/// The inverse of quoted(): escapes \" \\ \xNN.
+/// The inverse of quoted().
 std::optional<std::string> unquoted(std::string_view text) {
-  if (text.size() < 2 || text.front() != '"' || text.back() != '"') return std::nullopt;
-  text = text.substr(1, text.size() - 2);
-  std::string out;
-  for (size_t i = 0; i < text.size(); ++i) {
-    if (text[i] != '\\') {
-      out += text[i];
-      continue;
-    }
-    if (++i >= text.size()) return std::nullopt;
-    if (text[i] == '"' || text[i] == '\\') {
-      out += text[i];
-      continue;
-    }
-    unsigned byte = 0;
-    if (text[i] != 'x' || !read_number(text.substr(std::min(i + 1, text.size()), 2), byte, 16)) return std::nullopt;
-    out += static_cast<char>(byte);
-    i += 2;
-  }
-  return out;
+  Scanner scan(text);
+  auto out = scan.quoted_string();
+  return out && scan.position() == text.size() ? std::optional(std::move(*out)) : std::nullopt;
 }
 
 class CertificateParser {
