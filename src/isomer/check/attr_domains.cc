@@ -5,6 +5,8 @@
 #include <limits>
 #include <numeric>
 
+#include "isomer/check/instances.h"
+
 namespace isomer {
 namespace {
 
@@ -172,19 +174,6 @@ Choices pads_choices(const AttrSite& site) {
   return out;
 }
 
-Tensor scalar_tensor(DType dtype, double value) {
-  switch (dtype) {
-    case DType::Float:
-      return Tensor::floats({1}, {static_cast<float>(value)});
-    case DType::Double:
-      return Tensor::of<double>(dtype, {1}, {value});
-    case DType::Bool:
-      return Tensor::of<uint8_t>(dtype, {1}, {static_cast<uint8_t>(value != 0)});
-    default:
-      return Tensor::ints({1}, {static_cast<int64_t>(value)});
-  }
-}
-
 /// Unsqueeze counts axes in the result, whose rank depends on the number of axes.
 Choices result_axes_choices(const AttrSite& site) {
   Choices out;
@@ -203,7 +192,7 @@ Choices declared_choices(const AttrSite& site) {
 Choices scalar_choices(const AttrSite& site) {
   Choices out;
   for (const AttrValue& value : site.def.values)
-    out.push_back({scalar_tensor(site.element, std::get<float>(value)).reshaped({}), out.empty()});
+    out.push_back({uniform_tensor({site.element, Shape()}, std::get<float>(value)), out.empty()});
   return out;
 }
 
@@ -225,7 +214,7 @@ Choices any_value(const AttrSite& site) {
       return out;
     }
     case AttrKind::Tensor:
-      return choices({scalar_tensor(site.element, 0), scalar_tensor(site.element, 2)});
+      return choices({uniform_tensor({site.element, {Dim(1)}}, 0), uniform_tensor({site.element, {Dim(1)}}, 2)});
     default:
       return {};
   }

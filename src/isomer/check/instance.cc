@@ -24,6 +24,8 @@ Tensor weight_tensor(const TensorType& type, uint64_t seed) {
 
 uint64_t weight_seed(uint64_t seed, size_t value) { return seed * 1000 + value; }
 
+}  // namespace
+
 Tensor uniform_tensor(const TensorType& type, double number) {
   const auto dims = *concrete(*type.shape);
   Tensor tensor = Tensor::zeros(type.dtype, dims);
@@ -43,8 +45,6 @@ Tensor uniform_tensor(const TensorType& type, double number) {
   }
   return tensor;
 }
-
-}  // namespace
 
 Tensor constant_tensor(const Instance::Value& value) {
   if (value.kind == Kind::Indices) return Tensor::ints(*concrete(*value.type.shape), value.indices);

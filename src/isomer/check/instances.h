@@ -46,6 +46,8 @@ struct Instance {
   size_t max_rank() const;
 };
 
+/// Returns a constant whose elements all equal the number (f64, f32, i64 or bool).
+Tensor uniform_tensor(const TensorType& type, double number);
 /// Returns the constant for a Uniform or Indices value.
 Tensor constant_tensor(const Instance::Value& value);
 
