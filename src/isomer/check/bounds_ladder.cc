@@ -97,6 +97,21 @@ std::vector<Ladder> ladders(const Rule& rule) {
   return out;
 }
 
+std::optional<ListedInstances> list_instances(const Rule& rule, const Ladder& ladder, size_t& rung, DType element,
+                                              size_t rank, size_t max_instances, size_t max_steps) {
+  for (; rung < ladder.rungs.size(); ++rung) {
+    ListedInstances out{ladder.rungs[rung], {}};
+    out.bounds.element = element;
+    out.bounds.rank = rank;
+    const bool all = for_each_instance(rule, out.bounds, max_steps, [&](const Instance& instance) {
+      out.instances.push_back(instance);
+      return out.instances.size() <= max_instances;
+    });
+    if (all) return out;
+  }
+  return std::nullopt;
+}
+
 std::string bounds_text(const InstanceBounds& bounds) {
   const bool from_one = bounds.extents.front() == 1;
   std::string out = from_one ? fmt::format("extents <= {}", bounds.extents.back())

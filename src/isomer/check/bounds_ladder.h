@@ -22,6 +22,18 @@ struct Ladder {
 /// divided into halves of more than 1, for rules about groups or blocks.
 std::vector<Ladder> ladders(const Rule& rule);
 
+/// All instances within some bounds.
+struct ListedInstances {
+  InstanceBounds bounds;
+  std::vector<Instance> instances;
+};
+
+/// Lists the instances of one element type whose largest rank is `rank`, within the widest bounds from `rung` on within
+/// which there are at most `max_instances`, listed by at most `max_steps` choices. Sets `rung` to these bounds. Returns
+/// nothing if there are no such bounds.
+std::optional<ListedInstances> list_instances(const Rule& rule, const Ladder& ladder, size_t& rung, DType element,
+                                              size_t rank, size_t max_instances, size_t max_steps);
+
 /// "extents <= 2, other than 2 <= 1, lengths <= 3, odd attributes <= 1".
 std::string bounds_text(const InstanceBounds& bounds);
 

@@ -74,38 +74,21 @@ class RuleCheck {
     std::optional<size_t> non_default;  // the first ladder's bound on non-plain attributes
     for (size_t l = 0; l < ladders_.size() && out_.verdict != Verdict::Refuted; ++l) {
       if (ladders_[l].for_attributes && non_default == InstanceBounds::kAny) continue;
-      const auto bounds = sweep_ladder(ladders_[l], element, rank, share * ladders_[l].part, rungs[l]);
-      if (l == 0 && bounds) non_default = bounds->max_non_default;
+      const size_t part = share * ladders_[l].part;
+      const auto listed = list_instances(rule_, ladders_[l], rungs[l], element, rank, bounds_.max_instances / part,
+                                         bounds_.max_steps / part);
+      if (!listed) continue;
+      try_all(*listed);
+      if (l == 0) non_default = listed->bounds.max_non_default;
     }
     if (out_.verdict == Verdict::Refuted || rungs[0] == 0) return;
     const size_t larger = draw_sample(element, rank, bounds_.sample / share);
     if (larger > 0 && out_.instances == before) covered_.leave_out(element, rank);
   }
 
-  /// Tries all instances within the first affordable bounds from `rung` on; returns these bounds.
-  std::optional<InstanceBounds> sweep_ladder(const Ladder& ladder, DType element, size_t rank, size_t share,
-                                             size_t& rung) {
-    const size_t most = bounds_.max_instances / share;
-    std::vector<Instance> instances;
-    for (; rung < ladder.rungs.size(); ++rung) {
-      InstanceBounds bounds = ladder.rungs[rung];
-      bounds.element = element;
-      bounds.rank = rank;
-      instances.clear();
-      const bool all = for_each_instance(rule_, bounds, bounds_.max_steps / share, [&](const Instance& instance) {
-        instances.push_back(instance);
-        return instances.size() <= most;
-      });
-      if (!all) continue;
-      try_all(instances, bounds);
-      return bounds;
-    }
-    return std::nullopt;
-  }
-
-  void try_all(const std::vector<Instance>& instances, const InstanceBounds& bounds) {
+  void try_all(const ListedInstances& listed) {
     size_t tried = 0;
-    for (const Instance& instance : instances) {
+    for (const Instance& instance : listed.instances) {
       const Tried result = try_one(instance);
       if (out_.verdict == Verdict::Refuted) return;
       if (!result.applied) continue;
@@ -113,7 +96,7 @@ class RuleCheck {
       out_.instances += result.fresh ? 1 : 0;
       shown_.add(features_of(instance));
     }
-    if (tried > 0) covered_.add(bounds, tried);
+    if (tried > 0) covered_.add(listed.bounds, tried);
   }
 
   /// Tries a few instances out of each of some random parts; returns the number to which the rule applied.

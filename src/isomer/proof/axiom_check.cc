@@ -169,27 +169,16 @@ class AxiomCheck {
   }
 
  private:
-  /// Tries all instances of a rank within the widest bounds from `rung` on that can be listed.
   void sweep(const OperatorPattern& pattern, const Ladder& ladder, DType element, size_t rank, size_t& rung) {
-    for (; rung < ladder.rungs.size(); ++rung) {
-      InstanceBounds bounds = ladder.rungs[rung];
-      bounds.element = element;
-      bounds.rank = rank;
-      std::vector<Instance> instances;
-      const size_t most = bounds_.max_instances / ladder.part;
-      const bool all = for_each_instance(pattern.rule, bounds, bounds_.max_steps, [&](const Instance& instance) {
-        instances.push_back(instance);
-        return instances.size() <= most;
-      });
-      if (!all) continue;
-      size_t tried = 0;
-      for (const Instance& instance : instances) {
-        if (out_.refuted) return;
-        tried += try_one(pattern, instance) ? 1 : 0;
-      }
-      if (tried > 0) covered_.add(bounds, tried);
-      return;
+    const auto listed = list_instances(pattern.rule, ladder, rung, element, rank, bounds_.max_instances / ladder.part,
+                                       bounds_.max_steps);
+    if (!listed) return;
+    size_t tried = 0;
+    for (const Instance& instance : listed->instances) {
+      if (out_.refuted) return;
+      tried += try_one(pattern, instance) ? 1 : 0;
     }
+    if (tried > 0) covered_.add(listed->bounds, tried);
   }
 
   /// Returns the axiom evaluated for the structure of an instance; nullptr if that gives up.
