@@ -1,17 +1,13 @@
 #include "isomer/smt/element.h"
 
+#include <fmt/ranges.h>
+
 namespace isomer {
 namespace {
 
-std::string joined(const std::vector<std::string>& parts, const char* between) {
-  std::string out;
-  for (const std::string& part : parts) out += (out.empty() ? "" : between) + part;
-  return out;
-}
-
 std::string product_str(const Product& product) {
   std::string out;
-  if (!product.bounds.empty()) out += "sum{" + joined(product.bounds, ", ") + "}";
+  if (!product.bounds.empty()) out += fmt::format("sum{{{}}}", fmt::join(product.bounds, ", "));
   if (!product.region.is_true()) out += "[" + product.region.str() + "]";
   if (product.coefficient != 1 || product.factors.empty()) out += (out.empty() ? "" : " ") + product.coefficient.str();
   for (const Factor& factor : product.factors) out += (out.empty() ? "" : " ") + factor_str(*factor);
@@ -168,13 +164,14 @@ std::string factor_str(const FactorNode& factor) {
     const bool bounded = i < factor.regions.size() && !factor.regions[i].is_true();
     parts.push_back((bounded ? "[" + factor.regions[i].str() + "] " : "") + factor.arguments[i].str());
   }
+  const std::string list = fmt::format("{}", fmt::join(parts, ", "));
   switch (factor.kind) {
     case FactorNode::Kind::Input:
-      return factor.name + (parts.empty() ? "" : "[" + joined(parts, ", ") + "]");
+      return factor.name + (parts.empty() ? "" : "[" + list + "]");
     case FactorNode::Kind::Function:
-      return factor.name + "(" + joined(parts, ", ") + ")";
+      return factor.name + "(" + list + ")";
     case FactorNode::Kind::Extreme:
-      return factor.name + "{" + joined(factor.bounds, ", ") + "}(" + joined(parts, ", ") + ")";
+      return fmt::format("{}{{{}}}({})", factor.name, fmt::join(factor.bounds, ", "), list);
   }
   return {};
 }
