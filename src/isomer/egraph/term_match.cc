@@ -4,15 +4,15 @@
 
 #include "isomer/egraph/open_match.h"
 #include "isomer/egraph/solve.h"
+#include "isomer/rules/pattern_walk.h"
 
 namespace isomer {
 namespace {
 
-using Next = std::function<void()>;
 using Place = TermIndex::Place;
 
-/// Backtracking: calls the continuation once for every way to satisfy a pattern, and unbinds its variables afterwards.
-class TermMatcher {
+/// Backtracking matcher for one direction of a rule.
+class TermMatcher : private PatternWalk<TermMatcher> {
  public:
   TermMatcher(const TermGraph& graph, const TermIndex& index, const Direction& direction, const TermMatchLimits& limits,
               std::vector<TermMatch>& out)
@@ -21,6 +21,8 @@ class TermMatcher {
   void run() { root(0); }
 
  private:
+  friend class PatternWalk<TermMatcher>;
+
   bool full() const { return out_.size() >= limits_.matches || tried_ >= limits_.nodes; }
 
   // Roots ------------------------------------------------------------------------------------------------------------
@@ -49,7 +51,7 @@ class TermMatcher {
     }
   }
 
-  void with_root(const ENode& node, const Next& next) {
+  void with_root(const ENode& node, Next next) {
     const size_t before = roots_.size();
     for (uint32_t r = 0; r < graph_.at(node.label).results; ++r) roots_.push_back(result(node, r));
     // A result that nothing reads is in no class.
@@ -69,7 +71,7 @@ class TermMatcher {
     if (const ValueId* one = binding_.value(let.name)) ids.push_back(*one);
     if (const auto* many = binding_.sequence(let.name)) ids = *many;
     if (ids.empty()) return;
-    operands({&let.term, 1}, 0, ids, 0, [&] { this->let(n - 1); });
+    operands(nullptr, {&let.term, 1}, 0, ids, 0, [&] { this->let(n - 1); });
   }
 
   void finish() {
@@ -81,14 +83,7 @@ class TermMatcher {
 
   // Terms ------------------------------------------------------------------------------------------------------------
 
-  void repeat(std::optional<size_t> repetition, const Next& next) {
-    std::swap(repetition, repetition_);
-    next();
-    std::swap(repetition, repetition_);
-  }
-
-  /// Matches a term that stands for one operand.
-  void leaf(const Term& term, EClassId id, const Next& next) {
+  void one(const Term& term, EClassId id, Next next) {
     switch (term.kind) {
       case Term::Kind::Value:
         return value(term.name, id, next);
@@ -105,22 +100,12 @@ class TermMatcher {
       case Term::Kind::Integers:
         return integers(term.integers, id, next);
       case Term::Kind::Apply:
-        return;
+        return results(term, {&id, 1}, [&](size_t) { next(); });
     }
-  }
-
-  void value(const std::string& name, EClassId id, const Next& next) {
-    if (const ValueId* bound = binding_.value(name)) {
-      if (*bound == id) next();
-      return;
-    }
-    binding_.values.emplace_back(name, id);
-    next();
-    binding_.values.pop_back();
   }
 
   /// `{?i}` or, backward, `{list}`: a constant list of integers.
-  void integers(const Expr& expr, EClassId id, const Next& next) {
+  void integers(const Expr& expr, EClassId id, Next next) {
     const Tensor* tensor = graph_.constant(id);
     if (tensor == nullptr || tensor->dtype() != DType::Int64 || tensor->dims().size() != 1) return;
     const auto elements = tensor->data<int64_t>();
@@ -128,7 +113,7 @@ class TermMatcher {
   }
 
   /// Requires that an expression has a value: binds a variable, checks the value, or leaves it for later.
-  void equation(const Expr& expr, ExprValue wanted, const Next& next) {
+  void equation(const Expr& expr, ExprValue wanted, Next next) {
     if (is_bound(expr, binding_)) {
       const auto have = evaluate(expr, ExprContext{binding_, graph_, repetition_});
       if (have && equal_values(*have, wanted)) next();
@@ -143,48 +128,22 @@ class TermMatcher {
     }
   }
 
-  /// `@x` in a repetition: its element for this repetition.
-  void element(const std::string& name, EClassId id, const Next& next) {
-    if (!repetition_) return;
-    const size_t n = *repetition_;
-    auto found = std::ranges::find(binding_.sequences, name, &std::pair<std::string, std::vector<ValueId>>::first);
-    if (found == binding_.sequences.end()) {
-      if (n != 0) return;
-      return with_sequence(name, {id}, next);
-    }
-    if (n < found->second.size()) {
-      if (found->second[n] == id) next();
-      return;
-    }
-    if (n > found->second.size()) return;
-    const auto at = static_cast<size_t>(found - binding_.sequences.begin());
-    found->second.push_back(id);
-    next();
-    binding_.sequences[at].second.pop_back();
-  }
-
-  void with_sequence(const std::string& name, std::vector<ValueId> ids, const Next& next) {
-    binding_.sequences.emplace_back(name, std::move(ids));
-    next();
-    binding_.sequences.pop_back();
-  }
-
-  void node(const Term& term, const ENode& node, const Next& next) {
+  void node(const Term& term, const ENode& node, Next next) {
     if (++tried_ > limits_.nodes) return;
     const Attrs& attrs = graph_.at(node.label).attrs;
     bare_attributes(term, attrs, 0, [&] {
-      const Next rest = [&] { attributes(term, attrs, 0, next); };
-      operands(term.operands, 0, node.children, 0, rest);
+      const auto rest = [&] { attributes(term, attrs, 0, next); };
+      operands(&term, term.operands, 0, node.children, 0, rest);
       if ((node.label & EGraph::kCommutative) == 0 || node.children.size() != 2) return;
       if (node.children[0] == node.children[1]) return;
       const EClassId swapped[] = {node.children[1], node.children[0]};
-      operands(term.operands, 0, swapped, 0, rest);
+      operands(&term, term.operands, 0, swapped, 0, rest);
     });
   }
 
   /// Attributes that are a bare variable are bound before the operands are matched, so that expressions below can use
   /// them.
-  void bare_attributes(const Term& term, const Attrs& attrs, size_t i, const Next& next) {
+  void bare_attributes(const Term& term, const Attrs& attrs, size_t i, Next next) {
     if (i == term.attrs.size()) return next();
     const auto& [name, expr] = term.attrs[i];
     const bool bare = expr.kind == Expr::Kind::Variable && expr.name[0] == '?' &&
@@ -195,12 +154,12 @@ class TermMatcher {
     equation(expr, from_attr(*actual), [&] { bare_attributes(term, attrs, i + 1, next); });
   }
 
-  void attributes(const Term& term, const Attrs& attrs, size_t i, const Next& next) {
+  void attributes(const Term& term, const Attrs& attrs, size_t i, Next next) {
     if (i == term.attrs.size()) return record(term, attrs, next);
     const auto& [name, expr] = term.attrs[i];
     const AttrValue* actual = attrs.find(name);
     if (actual == nullptr) return;
-    const Next rest = [&] { attributes(term, attrs, i + 1, next); };
+    const auto rest = [&] { attributes(term, attrs, i + 1, next); };
     const auto* tensor = std::get_if<Tensor>(actual);
     if (tensor == nullptr || !is_bound(expr, binding_)) return equation(expr, from_attr(*actual), rest);
     // A number may be written for a constant of one element.
@@ -211,18 +170,13 @@ class TermMatcher {
   }
 
   /// Matches all attributes that are not named: a record takes them, or they must equal their presets.
-  void record(const Term& term, const Attrs& attrs, const Next& next) {
-    const OpDef& op = *term.op;
-    Attrs others = attrs;
-    for (const auto& [name, expr] : term.attrs) others = others.without(name);
+  void record(const Term& term, const Attrs& attrs, Next next) {
     if (term.rest.empty()) {
-      const bool preset = std::ranges::all_of(others.entries(), [&](const Attrs::Entry& entry) {
-        const AttrDef* def = op.find_attr(entry.first);
-        return def != nullptr && def->preset && *def->preset == entry.second;
-      });
-      if (preset) next();
+      if (others_are_preset(term, attrs)) next();
       return;
     }
+    Attrs others = attrs;
+    for (const auto& [name, expr] : term.attrs) others = others.without(name);
     if (const Attrs* bound = binding_.record(term.rest)) {
       if (*bound == others) next();
       return;
@@ -232,35 +186,8 @@ class TermMatcher {
     binding_.records.pop_back();
   }
 
-  // Operands ---------------------------------------------------------------------------------------------------------
-
-  void operands(std::span<const Term> terms, size_t t, std::span<const EClassId> ids, size_t o, const Next& next) {
-    if (full()) return;
-    if (t == terms.size()) {
-      if (o == ids.size()) next();
-      return;
-    }
-    const Term& term = terms[t];
-    const size_t left = ids.size() - o;
-    if (term.repeated || (term.kind == Term::Kind::Sequence && !repetition_)) {
-      const bool last = t + 1 == terms.size();
-      const size_t least = std::max<size_t>(term.repeated ? 1 : 0, last ? left : 0);
-      for (size_t n = least; n <= left; ++n) {
-        const Next rest = [&] { operands(terms, t + 1, ids, o + n, next); };
-        if (term.repeated)
-          repeated(term, ids.subspan(o, n), 0, rest);
-        else
-          sequence(term.name, ids.subspan(o, n), rest);
-      }
-      return;
-    }
-    if (left == 0) return;
-    if (term.kind != Term::Kind::Apply) return leaf(term, ids[o], [&] { operands(terms, t + 1, ids, o + 1, next); });
-    apply(term, ids.subspan(o), [&](size_t n) { operands(terms, t + 1, ids, o + n, next); });
-  }
-
   /// Matches a node with all its results, in order, of which the first is `ids[0]`.
-  void apply(const Term& term, std::span<const EClassId> ids, const std::function<void(size_t)>& next) {
+  void results(const Term& term, std::span<const EClassId> ids, FunctionRef<void(size_t)> next) {
     for (const ENode& node : graph_.egraph().nodes(ids[0])) {
       const TermLabel& label = graph_.at(node.label);
       if (label.op != term.op || label.result != 0 || label.results > ids.size()) continue;
@@ -270,31 +197,16 @@ class TermMatcher {
     }
   }
 
-  void sequence(const std::string& name, std::span<const EClassId> ids, const Next& next) {
-    if (const auto* bound = binding_.sequence(name)) {
-      if (std::ranges::equal(*bound, ids)) next();
-      return;
-    }
-    with_sequence(name, {ids.begin(), ids.end()}, next);
-  }
-
-  void repeated(const Term& term, std::span<const EClassId> ids, size_t n, const Next& next) {
-    if (n == ids.size()) return repeat(std::nullopt, next);
-    repeat(n, [&] {
-      const Next rest = [&] { repeated(term, ids, n + 1, next); };
-      if (term.kind != Term::Kind::Apply) return leaf(term, ids[n], rest);
-      apply(term, ids.subspan(n, 1), [&](size_t) { rest(); });
-    });
-  }
+  // No one asks why a pattern does not match.
+  static void two_values(const std::string&) {}
+  static void wrong_count(const Term*, bool) {}
 
   const TermGraph& graph_;
   const TermIndex& index_;
   const Direction& direction_;
   const TermMatchLimits& limits_;
   std::vector<TermMatch>& out_;
-  Binding binding_;
   std::vector<OpenEquation> equations_;
-  std::optional<size_t> repetition_;
   std::vector<EClassId> roots_;
   size_t tried_ = 0;
 };

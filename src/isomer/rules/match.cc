@@ -1,15 +1,13 @@
 #include "isomer/rules/match.h"
 
 #include <algorithm>
-#include <functional>
 #include <set>
 
+#include "isomer/rules/pattern_walk.h"
 #include "isomer/rules/siblings.h"
 
 namespace isomer {
 namespace {
-
-using Next = std::function<void()>;
 
 /// Whether a candidate of a free parameter may be chosen: not if it is a block, and the device prefers others.
 bool preferred(const Choice& choice, const Dim& value) {
@@ -17,9 +15,8 @@ bool preferred(const Choice& choice, const Dim& value) {
          std::ranges::any_of(choice.preferred, [&](int64_t block) { return value.is(block); });
 }
 
-/// Backtracking matcher for one rule. Each way to satisfy a pattern calls its continuation once. A binding is copied
-/// only if there is a choice to undo.
-class Matcher {
+/// Backtracking matcher for one rule.
+class Matcher : private PatternWalk<Matcher> {
  public:
   Matcher(const Graph& graph, const OpIndex& index, const Rule& rule, size_t limit, std::vector<Match>& out,
           Miss* miss = nullptr, const Deadline* deadline = nullptr, bool all_weights = false)
@@ -38,6 +35,8 @@ class Matcher {
   void run_at(NodeId id) { try_root(0, id); }
 
  private:
+  friend class PatternWalk<Matcher>;
+
   /// Whether to stop. Must be called for every node that is tried.
   bool full() {
     constexpr unsigned kSteps = 64;  // between two reads of the clock
@@ -59,12 +58,10 @@ class Matcher {
 
   void try_root(size_t i, NodeId id) {
     const Term& term = rule_.sources[i];
-    const Binding saved = binding_;
     if (term.repeated)
       siblings(i, term, id);
     else
       node(term, id, [&] { with_root(id, [&] { source(i + 1); }); });
-    binding_ = saved;
   }
 
   /// Records why this attempt failed, if it came further than the attempts before.
@@ -104,6 +101,8 @@ class Matcher {
       roots_.resize(roots);
       root_values_.resize(values);
       matched_ = outer;
+      binding_ = alone;
+      repetition_ = 0;
     });
     repetition_.reset();
   }
@@ -186,7 +185,7 @@ class Matcher {
     for (uint32_t r = 0; r < graph_.node(id).num_results; ++r) root_values_.push_back(graph_.node(id).result(r));
   }
 
-  void with_root(NodeId id, const Next& next) {
+  void with_root(NodeId id, Next next) {
     const size_t values = root_values_.size();
     push_root(id);
     next();
@@ -237,19 +236,12 @@ class Matcher {
 
   // Terms ------------------------------------------------------------------------------------------------------------
 
-  void term(const Term& term, ValueId value, const Next& next) {
+  void one(const Term& term, ValueId value, Next next) {
     switch (term.kind) {
       case Term::Kind::Value:
-        if (const ValueId* bound = binding_.value(term.name)) {
-          if (*bound == value) return next();
-          return missed(matched_.size(), "?{} would stand for two values", term.name);
-        }
-        binding_.values.emplace_back(term.name, value);
-        next();
-        binding_.values.pop_back();
-        return;
+        return this->value(term.name, value, next);
       case Term::Kind::Sequence:
-        return element(term, value, next);
+        return element(term.name, value, next);
       case Term::Kind::Literal: {
         const Tensor* tensor = value == kNoValue ? nullptr : graph_.constant(value);
         const auto number = tensor != nullptr ? uniform_value(*tensor) : std::nullopt;
@@ -268,7 +260,7 @@ class Matcher {
   }
 
   /// Matches `{?i}`: a constant list of integers.
-  void integers(const Term& term, ValueId value, const Next& next) {
+  void integers(const Term& term, ValueId value, Next next) {
     const Tensor* tensor = value == kNoValue ? nullptr : graph_.constant(value);
     if (tensor == nullptr || tensor->dtype() != DType::Int64 || tensor->dims().size() != 1) return;
     const auto elements = tensor->data<int64_t>();
@@ -283,26 +275,7 @@ class Matcher {
     binding_.attrs.pop_back();
   }
 
-  /// Matches `@x` under a repetition: the element for the current repetition.
-  void element(const Term& term, ValueId value, const Next& next) {
-    if (!repetition_) return;
-    auto found = std::find_if(binding_.sequences.begin(), binding_.sequences.end(),
-                              [&](const auto& entry) { return entry.first == term.name; });
-    if (found == binding_.sequences.end()) {
-      if (*repetition_ != 0) return;
-      binding_.sequences.emplace_back(term.name, std::vector<ValueId>{value});
-      return next();
-    }
-    std::vector<ValueId>& values = found->second;
-    if (*repetition_ < values.size()) {
-      if (values[*repetition_] == value) next();
-    } else if (*repetition_ == values.size()) {
-      values.push_back(value);
-      next();
-    }
-  }
-
-  void node(const Term& term, NodeId id, const Next& next) {
+  void node(const Term& term, NodeId id, Next next) {
     if (graph_.node(id).op != term.op)
       return missed(matched_.size(), "there is a {} where {} is expected", graph_.node(id).op->name, term.op->name);
     const size_t matched = matched_.size();
@@ -311,10 +284,10 @@ class Matcher {
     matched_.resize(matched);
   }
 
-  void matching(const Term& term, NodeId id, const Next& next) {
+  void matching(const Term& term, NodeId id, Next next) {
     const Node& node = graph_.node(id);
     const auto operands = graph_.operands(node);
-    const Next checked = [&] {
+    const auto checked = [&] {
       const size_t attrs = binding_.attrs.size();
       const size_t records = binding_.records.size();
       if (attributes(term, node))
@@ -324,22 +297,17 @@ class Matcher {
       binding_.attrs.resize(attrs);
       binding_.records.resize(records);
     };
-    const Binding saved = binding_;
-    const auto repetition = repetition_;
-    if (!bare_attributes(term, node)) {
-      binding_ = saved;
-      return missed(matched_.size(), "the attributes of {} are not those of the pattern", term.op->name);
+    const size_t attrs_before = binding_.attrs.size();
+    if (bare_attributes(term, node)) {
+      this->operands(&term, term.operands, 0, operands, 0, checked);
+      if (node.op->commutative && operands.size() == 2 && operands[0] != operands[1]) {
+        const ValueId swapped[] = {operands[1], operands[0]};
+        this->operands(&term, term.operands, 0, swapped, 0, checked);
+      }
+    } else {
+      missed(matched_.size(), "the attributes of {} are not those of the pattern", term.op->name);
     }
-    const Binding bound = binding_;
-    this->operands(term, 0, operands, 0, checked);
-    if (node.op->commutative && operands.size() == 2 && operands[0] != operands[1]) {
-      binding_ = bound;
-      repetition_ = repetition;
-      const ValueId swapped[] = {operands[1], operands[0]};
-      this->operands(term, 0, swapped, 0, checked);
-    }
-    binding_ = saved;
-    repetition_ = repetition;
+    binding_.attrs.resize(attrs_before);
   }
 
   /// Binds attributes that are given as a bare variable. This is done before the operands are matched, so that their
@@ -365,7 +333,7 @@ class Matcher {
       const auto wanted = evaluate(expr, ExprContext{binding_, facts_, repetition_});
       if (actual == nullptr || !wanted || !equal_values(*wanted, from_attr(*actual))) return false;
     }
-    if (term.rest.empty()) return others_are_preset(term, node);
+    if (term.rest.empty()) return others_are_preset(term, node.attrs);
     Attrs rest = node.attrs;
     for (const auto& [name, expr] : term.attrs) rest = rest.without(name);
     if (const Attrs* bound = binding_.record(term.rest)) return *bound == rest;
@@ -373,74 +341,22 @@ class Matcher {
     return true;
   }
 
-  static bool others_are_preset(const Term& term, const Node& node) {
-    return std::all_of(node.attrs.entries().begin(), node.attrs.entries().end(), [&](const Attrs::Entry& entry) {
-      const bool given = std::any_of(term.attrs.begin(), term.attrs.end(),
-                                     [&](const auto& attr) { return attr.first == entry.first; });
-      const AttrDef* def = node.op->find_attr(entry.first);
-      return given || (def != nullptr && def->preset && *def->preset == entry.second);
-    });
-  }
-
   // Operands ---------------------------------------------------------------------------------------------------------
 
-  void operands(const Term& parent, size_t t, std::span<const ValueId> ids, size_t o, const Next& next) {
-    if (full()) return;
-    if (t == parent.operands.size()) {
-      if (o == ids.size()) return next();
-      return missed(matched_.size(), "{} has more operands than the pattern", parent.op->name);
-    }
-    const Term& term = parent.operands[t];
-    const size_t left = ids.size() - o;
-    const bool last = t + 1 == parent.operands.size();
-    if (term.repeated || (term.kind == Term::Kind::Sequence && !repetition_)) {
-      const size_t least = term.repeated ? 1 : 0;
-      for (size_t n = last ? left : least; n <= left; ++n) {
-        if (n < least) continue;
-        const Binding saved = binding_;
-        const auto rest = [&] { operands(parent, t + 1, ids, o + n, next); };
-        if (term.repeated)
-          repeated(term, ids.subspan(o, n), 0, rest);
-        else
-          sequence(term, ids.subspan(o, n), rest);
-        binding_ = saved;
-      }
-      return;
-    }
-    if (left == 0) return missed(matched_.size(), "{} has fewer operands than the pattern", parent.op->name);
-    if (term.kind == Term::Kind::Apply && term.op->min_results != term.op->max_results && ids[o] != kNoValue &&
-        graph_.producer_node(ids[o]).num_results > 1) {
-      return spread(term, ids, o, [&](size_t n) { operands(parent, t + 1, ids, o + n, next); });
-    }
-    this->term(term, ids[o], [&] { operands(parent, t + 1, ids, o + 1, next); });
+  /// Matches one value, or all results of one node in order.
+  void results(const Term& term, std::span<const ValueId> ids, FunctionRef<void(size_t)> next) {
+    const Node* producer = ids[0] == kNoValue ? nullptr : &graph_.producer_node(ids[0]);
+    if (producer == nullptr || producer->num_results == 1 || term.op->min_results == term.op->max_results)
+      return one(term, ids[0], [&] { next(1); });
+    if (producer->num_results > ids.size()) return;
+    for (uint32_t r = 0; r < producer->num_results; ++r)
+      if (ids[r] != producer->result(r)) return;
+    node(term, graph_.producer(ids[0]), [&] { next(producer->num_results); });
   }
 
-  /// Matches all results of one node in order.
-  void spread(const Term& term, std::span<const ValueId> ids, size_t o, const std::function<void(size_t)>& next) {
-    const Node& producer = graph_.producer_node(ids[o]);
-    if (producer.num_results > ids.size() - o) return;
-    for (uint32_t r = 0; r < producer.num_results; ++r)
-      if (ids[o + r] != producer.result(r)) return;
-    node(term, graph_.producer(ids[o]), [&] { next(producer.num_results); });
-  }
-
-  void sequence(const Term& term, std::span<const ValueId> ids, const Next& next) {
-    if (const auto* bound = binding_.sequence(term.name)) {
-      if (std::equal(bound->begin(), bound->end(), ids.begin(), ids.end())) next();
-      return;
-    }
-    binding_.sequences.emplace_back(term.name, std::vector<ValueId>(ids.begin(), ids.end()));
-    next();
-  }
-
-  void repeated(const Term& term, std::span<const ValueId> ids, size_t n, const Next& next) {
-    if (n == ids.size()) {
-      repetition_.reset();
-      return next();
-    }
-    repetition_ = n;
-    this->term(term, ids[n], [&] { repeated(term, ids, n + 1, next); });
-    repetition_.reset();
+  void two_values(const std::string& name) const { missed(matched_.size(), "?{} would stand for two values", name); }
+  void wrong_count(const Term* parent, bool more) const {
+    missed(matched_.size(), "{} has {} operands than the pattern", parent->op->name, more ? "more" : "fewer");
   }
 
   const Graph& graph_;
@@ -454,8 +370,6 @@ class Matcher {
   unsigned steps_ = 0;
   bool late_ = false;
   std::optional<Siblings> siblings_;
-  Binding binding_;
-  std::optional<size_t> repetition_;
   std::vector<NodeId> roots_;
   std::vector<ValueId> root_values_;
   std::vector<NodeId> matched_;

@@ -1,0 +1,132 @@
+#pragma once
+// Backtracking over operands and variables of a pattern: what the matcher of graphs and that of e-graphs have in
+// common.
+
+#include <algorithm>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "isomer/base/function_ref.h"
+#include "isomer/rules/expr.h"
+#include "isomer/rules/rule.h"
+
+namespace isomer {
+
+/// Each way to satisfy a part of a pattern calls its continuation once. Then its variables are unbound again. The class
+/// `Matcher` derives from PatternWalk<Matcher>. It defines how single terms match:
+///     bool full()                                      whether to stop
+///     void one(term, value, next)                      matches a term with one value
+///     void results(term, values, next)                 matches an operator with the first values; `next` takes their
+///                                                      number
+///     void two_values(name)                            a variable would stand for two values
+///     void wrong_count(parent, more)                   a node has more or fewer operands than the pattern
+template <class Matcher>
+class PatternWalk {
+ protected:
+  using Next = FunctionRef<void()>;
+
+  /// Matches the terms from number `t` on with the values from number `o` on. `parent`: whose operands they are;
+  /// nullptr if they are none.
+  void operands(const Term* parent, std::span<const Term> terms, size_t t, std::span<const ValueId> ids, size_t o,
+                Next next) {
+    if (self().full()) return;
+    if (t == terms.size()) {
+      if (o == ids.size()) return next();
+      return self().wrong_count(parent, true);
+    }
+    const Term& term = terms[t];
+    const size_t left = ids.size() - o;
+    const auto rest = [&](size_t n) { operands(parent, terms, t + 1, ids, o + n, next); };
+    if (term.repeated || (term.kind == Term::Kind::Sequence && !repetition_)) {
+      const size_t least = std::max<size_t>(term.repeated ? 1 : 0, t + 1 == terms.size() ? left : 0);
+      for (size_t n = least; n <= left; ++n) {
+        if (term.repeated)
+          repeated(term, ids.subspan(o, n), 0, [&] { rest(n); });
+        else
+          sequence(term.name, ids.subspan(o, n), [&] { rest(n); });
+      }
+      return;
+    }
+    if (left == 0) return self().wrong_count(parent, false);
+    if (term.kind == Term::Kind::Apply) return self().results(term, ids.subspan(o), rest);
+    self().one(term, ids[o], [&] { rest(1); });
+  }
+
+  /// Runs `next` within this repetition of `term...`.
+  void repeat(std::optional<size_t> repetition, Next next) {
+    std::swap(repetition, repetition_);
+    next();
+    std::swap(repetition, repetition_);
+  }
+
+  /// `?x`.
+  void value(const std::string& name, ValueId id, Next next) {
+    if (const ValueId* bound = binding_.value(name)) {
+      if (*bound == id) return next();
+      return self().two_values(name);
+    }
+    binding_.values.emplace_back(name, id);
+    next();
+    binding_.values.pop_back();
+  }
+
+  /// `@x` in a repetition: its element for this repetition.
+  void element(const std::string& name, ValueId id, Next next) {
+    if (!repetition_) return;
+    const size_t n = *repetition_;
+    auto found = std::ranges::find(binding_.sequences, name, &std::pair<std::string, std::vector<ValueId>>::first);
+    if (found == binding_.sequences.end()) {
+      if (n != 0) return;
+      return with_sequence(name, {id}, next);
+    }
+    if (n < found->second.size()) {
+      if (found->second[n] == id) next();
+      return;
+    }
+    if (n > found->second.size()) return;
+    const auto at = static_cast<size_t>(found - binding_.sequences.begin());
+    found->second.push_back(id);
+    next();
+    binding_.sequences[at].second.pop_back();
+  }
+
+  /// The attributes that the term does not name have their presets.
+  static bool others_are_preset(const Term& term, const Attrs& attrs) {
+    return std::ranges::all_of(attrs.entries(), [&](const Attrs::Entry& entry) {
+      const bool given = std::ranges::any_of(term.attrs, [&](const auto& attr) { return attr.first == entry.first; });
+      const AttrDef* def = term.op->find_attr(entry.first);
+      return given || (def != nullptr && def->preset && *def->preset == entry.second);
+    });
+  }
+
+  Binding binding_;
+  std::optional<size_t> repetition_;
+
+ private:
+  Matcher& self() { return static_cast<Matcher&>(*this); }
+
+  void repeated(const Term& term, std::span<const ValueId> ids, size_t n, Next next) {
+    if (n == ids.size()) return repeat(std::nullopt, next);
+    repeat(n, [&] { self().one(term, ids[n], [&] { repeated(term, ids, n + 1, next); }); });
+  }
+
+  /// `@x` outside of repetitions.
+  void sequence(const std::string& name, std::span<const ValueId> ids, Next next) {
+    if (const auto* bound = binding_.sequence(name)) {
+      if (std::ranges::equal(*bound, ids)) next();
+      return;
+    }
+    with_sequence(name, {ids.begin(), ids.end()}, next);
+  }
+
+  void with_sequence(const std::string& name, std::vector<ValueId> ids, Next next) {
+    binding_.sequences.emplace_back(name, std::move(ids));
+    next();
+    binding_.sequences.pop_back();
+  }
+};
+
+}  // namespace isomer
