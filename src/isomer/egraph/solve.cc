@@ -21,32 +21,12 @@ std::optional<size_t> place_of(const Dims& list, const Dim& value) {
 }
 
 /// Returns x with a op x = wanted (`left`: x op a = wanted), for integers.
-std::optional<Dim> inverted(const std::string& op, const Dim& known, const Dim& wanted, bool left) {
+Result<Dim> inverted(const std::string& op, const Dim& known, const Dim& wanted, bool left) {
   if (op == "+") return wanted - known;
   if (op == "-") return left ? wanted + known : known - wanted;
-  if (op != "*" || !known.is_const() || !wanted.is_const() || known.is(0)) return std::nullopt;
-  if (wanted.value() % known.value() != 0) return std::nullopt;
+  if (op != "*" || !known.is_const() || !wanted.is_const() || known.is(0)) return fail("no inverse");
+  if (wanted.value() % known.value() != 0) return fail("no inverse");
   return Dim(wanted.value() / known.value());
-}
-
-/// Likewise for integers and for lists of them, element by element.
-std::optional<ExprValue> inverted(const std::string& op, const ExprValue& known, const ExprValue& wanted, bool left) {
-  const auto* a = std::get_if<Dim>(&known);
-  const auto* b = std::get_if<Dim>(&wanted);
-  if (a != nullptr && b != nullptr) {
-    const auto one = inverted(op, *a, *b, left);
-    return one ? std::optional<ExprValue>(*one) : std::nullopt;
-  }
-  const auto as = dims_in(known);
-  const auto bs = dims_in(wanted);
-  if (!as || !bs || as->size() != bs->size()) return std::nullopt;
-  Dims out;
-  for (size_t i = 0; i < as->size(); ++i) {
-    const auto one = inverted(op, (*as)[i], (*bs)[i], left);
-    if (!one) return std::nullopt;
-    out.push_back(*one);
-  }
-  return out;
 }
 
 class Solver {
@@ -113,7 +93,8 @@ class Solver {
       const auto at = static_cast<size_t>(number->value());
       return at < list->size() && solve(open, (*list)[at]);
     }
-    const auto value = inverted(expr.name, known, wanted, left);
+    const auto value =
+        elementwise(known, wanted, [&](const Dim& a, const Dim& b) { return inverted(expr.name, a, b, left); });
     return value && solve(open, *value);
   }
 

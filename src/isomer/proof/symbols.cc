@@ -109,44 +109,16 @@ ExprValue Symbols::plain(const Expr& expr, std::optional<size_t> repetition) con
 }
 
 ExprValue Symbols::arithmetic(const std::string& op, const ExprValue& left, const ExprValue& right) const {
-  if (op == "++") {
-    Dims list = must(list_of(left));
-    const Dims more = must(list_of(right));
-    list.insert(list.end(), more.begin(), more.end());
-    return list;
-  }
-  if (std::holds_alternative<double>(left) || std::holds_alternative<double>(right)) {
-    const double a = must(real_of(left));
-    const double b = must(real_of(right));
-    return op == "+" ? a + b : op == "-" ? a - b : op == "*" ? a * b : a / b;
-  }
-  if (std::holds_alternative<Dims>(left)) {
-    Dims out = must(list_of(left));
-    const Dims other = must(list_of(right));
-    if (out.size() != other.size()) throw GaveUp{"lists of different lengths"};
-    for (size_t i = 0; i < out.size(); ++i) out[i] = std::get<Dim>(arithmetic(op, out[i], other[i]));
-    return out;
-  }
-  const Dim a = must(dim_of(left));
-  const Dim b = must(dim_of(right));
-  if (op == "+") return a + b;
-  if (op == "-") return a - b;
-  if (op == "*") return a * b;
-  scope_.assume(!equal(b, 0));
-  return op == "/" ? scope_.quotient(a, b) : scope_.remainder(a, b);
+  return must(isomer::arithmetic(op, left, right, [&](const Dim& a, const Dim& b) -> Result<Dim> {
+    scope_.assume(!equal(b, 0));
+    return op == "/" ? scope_.quotient(a, b) : scope_.remainder(a, b);
+  }));
 }
 
 ExprValue Symbols::extreme(bool largest, const ExprValue& left, const ExprValue& right) const {
-  if (std::holds_alternative<Dims>(left)) {
-    Dims out = must(list_of(left));
-    const Dims other = must(list_of(right));
-    if (out.size() != other.size()) throw GaveUp{"lists of different lengths"};
-    for (size_t i = 0; i < out.size(); ++i) out[i] = std::get<Dim>(extreme(largest, out[i], other[i]));
-    return out;
-  }
-  const Dim a = must(dim_of(left));
-  const Dim b = must(dim_of(right));
-  return scope_.decide(at_most(a, b)) == largest ? b : a;
+  return must(elementwise(left, right, [&](const Dim& a, const Dim& b) -> Result<Dim> {
+    return scope_.decide(at_most(a, b)) == largest ? b : a;
+  }));
 }
 
 SymbolicAttr Symbols::attribute(const Expr& expr, std::optional<size_t> repetition) const {

@@ -39,35 +39,8 @@ Result<ExprValue> field(const Expr& expr, const ExprContext& context) {
   return from_attr(*value);
 }
 
-Result<ExprValue> arithmetic(const std::string& op, const ExprValue& left, const ExprValue& right) {
-  if (op == "++") {
-    ISOMER_TRY(Dims list, list_of(left));
-    ISOMER_TRY(const Dims more, list_of(right));
-    list.insert(list.end(), more.begin(), more.end());
-    return list;
-  }
-  if (std::holds_alternative<double>(left) || std::holds_alternative<double>(right)) {
-    ISOMER_TRY(const double a, real_of(left));
-    ISOMER_TRY(const double b, real_of(right));
-    return op == "+" ? a + b : op == "-" ? a - b : op == "*" ? a * b : a / b;
-  }
-  // Lists are added and multiplied elementwise (pads, strides).
-  if (std::holds_alternative<Dims>(left) && std::holds_alternative<Dims>(right)) {
-    const auto& a = std::get<Dims>(left);
-    const auto& b = std::get<Dims>(right);
-    if (a.size() != b.size()) return fail("lists of different lengths");
-    Dims out;
-    for (size_t i = 0; i < a.size(); ++i) {
-      ISOMER_TRY(ExprValue item, arithmetic(op, a[i], b[i]));
-      out.push_back(std::get<Dim>(item));
-    }
-    return out;
-  }
-  ISOMER_TRY(const Dim a, dim_of(left));
-  ISOMER_TRY(const Dim b, dim_of(right));
-  if (op == "+") return a + b;
-  if (op == "-") return a - b;
-  if (op == "*") return a * b;
+/// / and % of integers, rounding down.
+Result<Dim> divided(const std::string& op, const Dim& a, const Dim& b) {
   if (b.is(0)) return fail("division by zero");
   if (op == "/") return floor_div(a, b);
   return a - floor_div(a, b) * b;
@@ -138,8 +111,9 @@ Result<ExprValue> call(const Expr& expr, const ExprContext& context) {
   if (name[0] == '<' || name[0] == '>') return ordered(name, args[0], args[1]).map(as_value);
   if (name == "at") return element_at(args[0], args[1]);
   if (name == "not") return truth(args[0]).map(std::logical_not<>()).map(as_value);
-  const RuleFunction* function = find_rule_function(name);
-  return function == nullptr ? arithmetic(name, args[0], args[1]) : function->call({args.data(), args.size()}, context);
+  if (const RuleFunction* function = find_rule_function(name))
+    return function->call({args.data(), args.size()}, context);
+  return arithmetic(name, args[0], args[1], [&](const Dim& a, const Dim& b) { return divided(name, a, b); });
 }
 
 template <class T>
@@ -257,26 +231,10 @@ std::optional<double> number_of(const ExprValue& value) {
 }  // namespace
 
 bool equal_values(const ExprValue& a, const ExprValue& b) {
-  if (const auto* x = std::get_if<ValueRef>(&a)) {
-    const auto* y = std::get_if<ValueRef>(&b);
-    return y != nullptr && x->ids == y->ids;
-  }
-  const bool mixed = std::holds_alternative<double>(a) != std::holds_alternative<double>(b);
-  if (mixed) {
-    const auto x = number_of(a);
-    const auto y = number_of(b);
-    return x && y && *x == *y;
-  }
-  return std::visit(
-      [&]<class T>(const T& x) -> bool {
-        if constexpr (std::is_same_v<T, ValueRef>) {
-          return false;
-        } else {
-          const T* y = std::get_if<T>(&b);
-          return y != nullptr && x == *y;
-        }
-      },
-      a);
+  if (std::holds_alternative<double>(a) == std::holds_alternative<double>(b)) return a == b;
+  const auto x = number_of(a);
+  const auto y = number_of(b);
+  return x && y && *x == *y;
 }
 
 std::optional<double> uniform_value(const Tensor& tensor) {

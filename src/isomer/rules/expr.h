@@ -21,6 +21,7 @@ struct ValueRef {  // NOLINT(bugprone-exception-escape): small_vector moves with
 
   static ValueRef one(ValueId id) { return {{id}, false}; }
   static ValueRef all(const std::vector<ValueId>& ids) { return {{ids.begin(), ids.end()}, true}; }
+  friend bool operator==(const ValueRef& a, const ValueRef& b) { return a.ids == b.ids; }
 };
 /// The result of evaluating an expression.
 using ExprValue = std::variant<bool, Dim, double, std::string, Dims, std::vector<double>, ValueRef, Tensor>;

@@ -40,6 +40,45 @@ Result<double> real_of(const ExprValue& value) {
   return static_cast<double>(integer);
 }
 
+Result<ExprValue> elementwise(const ExprValue& left, const ExprValue& right, IntegerOperation operation) {
+  const auto* list = std::get_if<Dims>(&left);
+  const auto* other = std::get_if<Dims>(&right);
+  if (list != nullptr && other != nullptr) {
+    if (list->size() != other->size()) return fail("lists of different lengths");
+    Dims out;
+    for (size_t i = 0; i < list->size(); ++i) {
+      ISOMER_TRY(Dim item, operation((*list)[i], (*other)[i]));
+      out.push_back(std::move(item));
+    }
+    return out;
+  }
+  ISOMER_TRY(const Dim a, dim_of(left));
+  ISOMER_TRY(const Dim b, dim_of(right));
+  ISOMER_TRY(Dim out, operation(a, b));
+  return out;
+}
+
+Result<ExprValue> arithmetic(const std::string& op, const ExprValue& left, const ExprValue& right,
+                             IntegerOperation divide) {
+  if (op == "++") {
+    ISOMER_TRY(Dims list, list_of(left));
+    ISOMER_TRY(const Dims more, list_of(right));
+    list.insert(list.end(), more.begin(), more.end());
+    return list;
+  }
+  if (std::holds_alternative<double>(left) || std::holds_alternative<double>(right)) {
+    ISOMER_TRY(const double a, real_of(left));
+    ISOMER_TRY(const double b, real_of(right));
+    return op == "+" ? a + b : op == "-" ? a - b : op == "*" ? a * b : a / b;
+  }
+  return elementwise(left, right, [&](const Dim& a, const Dim& b) -> Result<Dim> {
+    if (op == "+") return a + b;
+    if (op == "-") return a - b;
+    if (op == "*") return a * b;
+    return divide(a, b);
+  });
+}
+
 namespace {
 
 using Args = std::span<const ExprValue>;
@@ -304,22 +343,11 @@ Value fn_normal(Args args, const ExprContext&) {
 
 /// The larger or smaller of two integers, or elementwise of two lists.
 Value extreme(Args args, bool largest) {
-  const auto pick = [&](const ExprValue& left, const ExprValue& right) -> Result<Dim> {
+  return elementwise(args[0], args[1], [&](const Dim& left, const Dim& right) -> Result<Dim> {
     ISOMER_TRY(const int64_t a, int_of(left));
     ISOMER_TRY(const int64_t b, int_of(right));
     return Dim(largest ? std::max(a, b) : std::min(a, b));
-  };
-  if (!std::holds_alternative<Dims>(args[0])) {
-    ISOMER_TRY(Dim out, pick(args[0], args[1]));
-    return out;
-  }
-  ISOMER_TRY(Dims out, list_of(args[0]));
-  ISOMER_TRY(const Dims other, list_of(args[1]));
-  if (out.size() != other.size()) return fail("lists of different lengths");
-  for (size_t i = 0; i < out.size(); ++i) {
-    ISOMER_TRY(out[i], pick(out[i], other[i]));
-  }
-  return out;
+  });
 }
 
 Value fn_max(Args args, const ExprContext&) { return extreme(args, true); }

@@ -4,6 +4,7 @@
 #include <span>
 #include <string_view>
 
+#include "isomer/base/function_ref.h"
 #include "isomer/rules/expr.h"
 
 namespace isomer {
@@ -30,5 +31,13 @@ Result<Dims> list_of(const ExprValue& value);
 Result<ValueId> value_of(const ExprValue& value);
 Result<std::span<const ValueId>> values_of(const ExprValue& value);
 Result<double> real_of(const ExprValue& value);
+
+using IntegerOperation = FunctionRef<Result<Dim>(const Dim&, const Dim&)>;
+/// Applies an operation to two integers, or to two lists element by element (pads, strides).
+Result<ExprValue> elementwise(const ExprValue& left, const ExprValue& right, IntegerOperation operation);
+/// + - * / % of integers or lists of them, + - * / of numbers if one is real, and ++ of lists. `divide` computes / and
+/// % of integers.
+Result<ExprValue> arithmetic(const std::string& op, const ExprValue& left, const ExprValue& right,
+                             IntegerOperation divide);
 
 }  // namespace isomer
