@@ -214,26 +214,17 @@ bool lost_numbers(const Tensor& got, const Tensor& expected) {
 class Trial {
  public:
   Trial(const Graph& before, const Graph& after, const std::set<uint64_t>& weights, Draw draw, uint64_t seed)
-      : before_(before, weights, draw, seed), after_(after, weights, draw, seed), graph_(before), rewritten_(after) {
-    auto a = before_.run();
-    ran_ = a.has_value();
-    if (!a) {
-      reason_ = a.error().message;
-      return;
-    }
-    expected_ = std::move(*a);
-    auto b = after_.run();
-    rewritten_ran_ = b.has_value();
-    if (b)
-      got_ = std::move(*b);
-    else
-      reason_ = b.error().message;
-  }
+      : before_(before, weights, draw, seed),
+        graph_(before),
+        rewritten_(after),
+        expected_(before_.run()),
+        got_(expected_ ? Evaluation(after, weights, draw, seed).run() : expected_) {}
 
-  bool ran() const { return ran_; }
-  bool both_ran() const { return ran_ && rewritten_ran_; }
-  const std::string& reason() const { return reason_; }
-  bool agrees(double tolerance) const { return both_ran() && equal_outputs(got_, expected_, tolerance); }
+  bool ran() const { return expected_.has_value(); }
+  bool both_ran() const { return got_.has_value(); }
+  /// Why one of them did not run.
+  const std::string& reason() const { return got_.error().message; }
+  bool agrees(double tolerance) const { return both_ran() && equal_outputs(*got_, *expected_, tolerance); }
 
   std::string str() const {
     std::string out = print_graph(graph_, {.max_elements = 0}) + "=>\n" + print_graph(rewritten_, {.max_elements = 0});
@@ -243,22 +234,19 @@ class Trial {
         out += fmt::format("{} {} = {}\n", node.is_input() ? "input" : "constant", graph_.name(node.result()),
                            tensor_str(before_.value(node.result()), kShown));
     }
-    for (size_t i = 0; i < expected_.size(); ++i)
-      out += fmt::format("output {}: {} but {}\n", i, tensor_str(expected_[i], kShown), tensor_str(got_[i], kShown));
+    for (size_t i = 0; i < expected_->size(); ++i)
+      out +=
+          fmt::format("output {}: {} but {}\n", i, tensor_str((*expected_)[i], kShown), tensor_str((*got_)[i], kShown));
     return out;
   }
 
  private:
   static constexpr int64_t kShown = 64;
   Evaluation before_;
-  Evaluation after_;
   const Graph& graph_;
   const Graph& rewritten_;
-  bool ran_ = false;
-  bool rewritten_ran_ = false;
-  std::string reason_;
-  std::vector<Tensor> expected_;
-  std::vector<Tensor> got_;
+  const Result<std::vector<Tensor>> expected_;
+  const Result<std::vector<Tensor>> got_;
 };
 
 /// Returns whether all seeds of one draw give exactly the same results; if not, sets the reason.
