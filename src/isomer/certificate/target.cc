@@ -48,12 +48,7 @@ class Targets {
         variables_.values[let.name] = facts[0];
       }
     }
-    std::vector<ValueId> out;
-    for (const Term& target : rule.targets) {
-      ISOMER_TRY(const std::vector<ValueId> made, copies(target));
-      out.insert(out.end(), made.begin(), made.end());
-    }
-    return out;
+    return all(rule.targets);
   }
 
  private:
@@ -61,6 +56,15 @@ class Targets {
   Fact fact(ValueId value) {
     types_.push_back(builder_.type(value));
     return {&types_.back(), builder_.constant_data(value), false, value};
+  }
+
+  Result<std::vector<ValueId>> all(const std::vector<Term>& terms) {
+    std::vector<ValueId> out;
+    for (const Term& term : terms) {
+      ISOMER_TRY(const std::vector<ValueId> made, copies(term));
+      out.insert(out.end(), made.begin(), made.end());
+    }
+    return out;
   }
 
   /// Builds a repeated term once for every element of its sequences.
@@ -113,11 +117,7 @@ class Targets {
   }
 
   Result<std::vector<ValueId>> node(const Term& term) {
-    std::vector<ValueId> operands;
-    for (const Term& operand : term.operands) {
-      ISOMER_TRY(const std::vector<ValueId> made, copies(operand));
-      operands.insert(operands.end(), made.begin(), made.end());
-    }
+    ISOMER_TRY(const std::vector<ValueId> operands, all(term.operands));
     Attrs attrs;
     if (!term.rest.empty()) {
       const auto record = variables_.records.find(term.rest);

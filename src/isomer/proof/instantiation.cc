@@ -182,6 +182,27 @@ size_t Instantiation::repetitions(const Term& term) const {
   return n;
 }
 
+Instantiation::Ids Instantiation::joined(const std::vector<Term>& terms, FunctionRef<Ids(const Term&)> values_of) {
+  Ids out;
+  for (const Term& term : terms) {
+    const Ids ids = values_of(term);
+    out.insert(out.end(), ids.begin(), ids.end());
+  }
+  return out;
+}
+
+Instantiation::Ids Instantiation::repeated(size_t n, FunctionRef<Ids()> once) {
+  Ids out;
+  const auto outer = repetition_;
+  for (size_t i = 0; i < n; ++i) {
+    repetition_ = i;
+    const Ids ids = once();
+    out.insert(out.end(), ids.begin(), ids.end());
+  }
+  repetition_ = outer;
+  return out;
+}
+
 // The source ----------------------------------------------------------------------------------------------------------
 
 std::vector<SymbolicTensor> Instantiation::source() {
@@ -198,23 +219,12 @@ std::vector<SymbolicTensor> Instantiation::source() {
 }
 
 Instantiation::Ids Instantiation::all_sources() {
-  Ids roots;
-  for (const Term& term : rule_.sources) {
-    const Ids ids = instance_ == nullptr ? built(term) : matched(term);
-    roots.insert(roots.end(), ids.begin(), ids.end());
-  }
-  return roots;
+  return joined(rule_.sources, [&](const Term& term) { return instance_ == nullptr ? built(term) : matched(term); });
 }
 
 Instantiation::Ids Instantiation::matched(const Term& term) {
   if (!term.repeated) return matched_once(term);
-  const size_t n = repetitions(term);
-  Ids out;
-  for (size_t i = 0; i < n; ++i) {
-    repetition_ = i;
-    const Ids ids = matched_once(term);
-    out.insert(out.end(), ids.begin(), ids.end());
-  }
+  Ids out = repeated(repetitions(term), [&] { return matched_once(term); });
   repetition_.reset();
   return out;
 }
@@ -399,12 +409,7 @@ std::vector<SymbolicTensor> Instantiation::target() {
     else
       binding_.variables.emplace(let.name, ids.at(0));
   }
-  Ids out;
-  for (const Term& term : rule_.targets) {
-    const Ids ids = built(term);
-    out.insert(out.end(), ids.begin(), ids.end());
-  }
-  return tensors(out);
+  return tensors(joined(rule_.targets, [&](const Term& term) { return built(term); }));
 }
 
 Instantiation::Ids Instantiation::built(const Term& term) {
@@ -412,15 +417,7 @@ Instantiation::Ids Instantiation::built(const Term& term) {
   const size_t n = repetitions(term);
   for (const Term* inner : sequences_of(term))
     if (binding_.sequences.at(inner->name).size() != n) throw Refused{};
-  Ids out;
-  const auto outer = repetition_;
-  for (size_t i = 0; i < n; ++i) {
-    repetition_ = i;
-    const Ids ids = built_once(term);
-    out.insert(out.end(), ids.begin(), ids.end());
-  }
-  repetition_ = outer;
-  return out;
+  return repeated(n, [&] { return built_once(term); });
 }
 
 Instantiation::Ids Instantiation::built_once(const Term& term) {
@@ -443,11 +440,7 @@ Instantiation::Ids Instantiation::built_once(const Term& term) {
 }
 
 Instantiation::Ids Instantiation::built_node(const Term& term) {
-  Ids operands;
-  for (const Term& operand : term.operands) {
-    const Ids ids = built(operand);
-    operands.insert(operands.end(), ids.begin(), ids.end());
-  }
+  const Ids operands = joined(term.operands, [&](const Term& operand) { return built(operand); });
   std::map<std::string, SymbolicAttr> attrs;
   const Symbols symbols(scope_, binding_);
   for (const auto& [name, expr] : term.attrs) attrs.emplace(name, symbols.attribute(expr, repetition_));

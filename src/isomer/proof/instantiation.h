@@ -1,6 +1,7 @@
 #pragma once
 // Converts both sides of a rule to formulas.
 
+#include "isomer/base/function_ref.h"
 #include "isomer/proof/structure.h"
 #include "isomer/proof/symbols.h"
 
@@ -33,6 +34,9 @@ class Instantiation {
   size_t count(const std::string& sequence) const;
   size_t repetitions(const Term& term) const;
 
+  static Ids joined(const std::vector<Term>& terms, FunctionRef<Ids(const Term&)> values_of);
+  /// The values of all repetitions of a term.
+  Ids repeated(size_t n, FunctionRef<Ids()> once);
   Ids all_sources();
   Ids matched(const Term& term);
   Ids matched_once(const Term& term);

@@ -103,11 +103,7 @@ class Instantiation {
   }
 
   Result<std::vector<ValueId>> apply(const Term& term) {
-    std::vector<ValueId> operands;
-    for (const Term& operand : term.operands) {
-      ISOMER_TRY(const std::vector<ValueId> values, list(operand));
-      operands.insert(operands.end(), values.begin(), values.end());
-    }
+    ISOMER_TRY(const std::vector<ValueId> operands, all(term.operands));
     Attrs attrs;
     if (!term.rest.empty()) {
       const Attrs* record = binding_.record(term.rest);
