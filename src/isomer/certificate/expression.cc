@@ -257,19 +257,7 @@ bool equal(const Value& a, const Value& b) {
     const auto y = real(b);
     return x && y && *x == *y;
   }
-  if (const Facts* x = std::get_if<Facts>(&a)) {
-    const Facts* y = std::get_if<Facts>(&b);
-    return y != nullptr &&
-           std::ranges::equal(x->list, y->list, [](const Fact& one, const Fact& two) { return one.id == two.id; });
-  }
-  if (a.index() != b.index()) return false;
-  if (const auto* x = std::get_if<bool>(&a)) return *x == std::get<bool>(b);
-  if (const auto* x = std::get_if<Dim>(&a)) return *x == std::get<Dim>(b);
-  if (const auto* x = std::get_if<double>(&a)) return *x == std::get<double>(b);
-  if (const auto* x = std::get_if<std::string>(&a)) return *x == std::get<std::string>(b);
-  if (const auto* x = std::get_if<Dims>(&a)) return *x == std::get<Dims>(b);
-  if (const auto* x = std::get_if<Reals>(&a)) return *x == std::get<Reals>(b);
-  return std::get<Tensor>(a) == std::get<Tensor>(b);
+  return a == b;
 }
 
 std::string text_of(const Value& value) {

@@ -19,10 +19,13 @@ struct Fact {
   const Tensor* constant = nullptr;  ///< nullptr: not a constant
   bool weight = false;               ///< depends only on constants
   ValueId id = kNoValue;
+
+  friend bool operator==(const Fact& a, const Fact& b) { return a.id == b.id; }
 };
 /// The value of ?x (one fact), or of @x.
 struct Facts {
   std::vector<Fact> list;
+  friend bool operator==(const Facts&, const Facts&) = default;
 };
 
 using Dims = std::vector<Dim>;
