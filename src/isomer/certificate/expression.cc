@@ -138,7 +138,7 @@ Result<Value> call(const Expr& expr, const Variables& variables, Repetition repe
     arguments.push_back(std::move(value));
   }
   const bool word = std::isalpha(static_cast<unsigned char>(name[0])) != 0;
-  if (word && name != "not" && name != "at") return call_function(name, arguments, repetition);
+  if (word && name != "not" && name != "at") return call_function(name, arguments);
   if (arguments.size() != (name == "not" ? 1 : 2)) return fail("'{}' has {} operands", name, arguments.size());
   if (name == "not") {
     ISOMER_TRY(const bool inner, truth(arguments[0]));

@@ -187,17 +187,6 @@ Result<Value> alike_but(Arguments a) {
   return alike(all, &a[1]);
 }
 
-/// Returns whether x broadcasts to exactly the shape of y.
-Result<Value> fits(Arguments a) {
-  ISOMER_TRY(const Shape x, shape_of(a[0]));
-  ISOMER_TRY(const Shape y, shape_of(a[1]));
-  if (x.size() > y.size()) return false;
-  const size_t missing = y.size() - x.size();
-  for (size_t i = 0; i < x.size(); ++i)
-    if (!x[i].is(1) && !(x[i] == y[missing + i])) return false;
-  return true;
-}
-
 // Of lists ------------------------------------------------------------------------------------------------------------
 
 Result<Value> length(Arguments a) {
@@ -337,18 +326,6 @@ Result<Value> distinct(Arguments a) {
   return true;
 }
 
-/// Returns the sums of the elements before each element.
-Result<Value> starts(Arguments a) {
-  ISOMER_TRY(const Dims items, list(a[0]));
-  Dims out;
-  Dim total(0);
-  for (const Dim& item : items) {
-    out.push_back(total);
-    total = total + item;
-  }
-  return out;
-}
-
 /// Converts pads of the spatial axes (all begins, then all ends) to pads of all axes, with 0 for the first two.
 Result<Value> around(Arguments a) {
   ISOMER_TRY(const Dims pads, list(a[0]));
@@ -412,27 +389,20 @@ const std::multimap<std::string, Definition>& definitions() {
       {"dims", {2, dims}},         {"elements", {1, elements}}, {"dtype", {1, dtype}},
       {"real", {1, is_real_type}}, {"weight", {1, weight}},     {"uniform", {1, is_uniform}},
       {"value", {1, number}},      {"alike", {1, alike_all}},   {"alike", {2, alike_but}},
-      {"fits", {2, fits}},         {"len", {1, length}},        {"sum", {1, sum}},
+      {"min", {2, minimum}},       {"len", {1, length}},        {"sum", {1, sum}},
       {"prod", {1, product}},      {"take", {2, take}},         {"drop", {2, drop}},
       {"repeat", {2, repeat}},     {"range", {1, range}},       {"set", {3, set}},
       {"insert", {3, insert}},     {"erase", {2, erase}},       {"permute", {2, permute}},
       {"inverse", {1, inverse}},   {"index", {2, index}},       {"places", {2, places}},
       {"contains", {2, contains}}, {"all", {2, all}},           {"nonnegative", {1, nonnegative}},
-      {"distinct", {1, distinct}}, {"starts", {1, starts}},     {"around", {1, around}},
-      {"normal", {2, normal}},     {"divisors", {1, divisors}}, {"max", {2, maximum}},
-      {"min", {2, minimum}}};
+      {"distinct", {1, distinct}}, {"max", {2, maximum}},       {"around", {1, around}},
+      {"normal", {2, normal}},     {"divisors", {1, divisors}}};
   return kAll;
 }
 
 }  // namespace
 
-Result<Value> call_function(const std::string& name, std::span<const Value> arguments, Repetition repetition) {
-  if (name == "each") {  // the element for this repetition
-    if (arguments.size() != 1) return fail("each has one argument");
-    ISOMER_TRY(const Dims items, list(arguments[0]));
-    if (!repetition || *repetition >= items.size()) return fail("each stands outside of a repetition");
-    return items[*repetition];
-  }
+Result<Value> call_function(const std::string& name, std::span<const Value> arguments) {
   const auto [first, last] = definitions().equal_range(name);
   for (auto one = first; one != last; ++one)
     if (one->second.arguments == arguments.size()) return one->second.function(arguments);

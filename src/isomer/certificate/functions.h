@@ -10,7 +10,7 @@
 namespace isomer::replay {
 
 /// Returns the value of the function. An Error if the language has no such function, or it has no value there.
-Result<Value> call_function(const std::string& name, std::span<const Value> arguments, Repetition repetition);
+Result<Value> call_function(const std::string& name, std::span<const Value> arguments);
 
 // Convert a value to a type; an Error if it has another type.
 Result<Dim> integer(const Value& value);

@@ -338,12 +338,12 @@ TEST(Replay, RefusesACycle) {
 TEST(Replay, KnowsEveryFunction) {
   for (const RuleFunction& function : all_rule_functions()) {
     const std::string name(function.name);
-    const auto nothing = call_function(name, {}, std::nullopt);
+    const auto nothing = call_function(name, {});
     ASSERT_FALSE(nothing.has_value());
-    bool known = name == "each";
+    bool known = false;
     for (size_t arguments = 1; arguments <= 3; ++arguments) {
       const std::vector<Value> values(arguments, Value(Dims{Dim(0)}));
-      const auto result = call_function(name, values, std::nullopt);
+      const auto result = call_function(name, values);
       known = known || result || result.error().message.find("there is no function") == std::string::npos;
     }
     EXPECT_TRUE(known) << name;
@@ -378,7 +378,6 @@ TEST(Replay, ReadsExpressionsAsTheSearchDoes) {
                                                 "all([1, 1], 1)",
                                                 "nonnegative([0, -1])",
                                                 "distinct([1, 2, 1])",
-                                                "starts([3, 4, 5])",
                                                 "around([1, 2, 3, 4])",
                                                 "around([1])",
                                                 "normal(-1, 4)",

@@ -258,15 +258,6 @@ Formula Symbols::alike(const std::vector<ExprValue>& args) const {
   return all_of(std::move(parts));
 }
 
-Formula Symbols::fits(const ExprValue& small, const ExprValue& large) const {
-  const Shape& x = *facts_.type(must(value_of(small))).shape;
-  const Shape& y = *facts_.type(must(value_of(large))).shape;
-  if (x.size() > y.size()) return false;
-  std::vector<Formula> parts;
-  for (size_t i = 0; i < x.size(); ++i) parts.push_back(equal(x[i], 1) || equal(x[i], y[y.size() - x.size() + i]));
-  return all_of(std::move(parts));
-}
-
 /// A condition on lists that are not known is ignored, unless both count up: a proof without the condition is stronger.
 std::optional<Formula> Symbols::list_condition(const Expr& expr) const {
   std::vector<SymbolicList> lists;
@@ -293,7 +284,6 @@ Formula Symbols::condition(const Expr& expr) const {
   for (const Expr& arg : expr.args) args.push_back(plain(arg, std::nullopt));
   if (is_comparison(expr.name)) return comparison(expr.name, args[0], args[1]);
   if (expr.name == "alike") return alike(args);
-  if (expr.name == "fits") return fits(args[0], args[1]);
   std::vector<Formula> parts;
   if (expr.name == "all" || expr.name == "contains" || expr.name == "nonnegative") {
     for (const Dim& item : must(list_of(args[0])))

@@ -71,7 +71,6 @@ class Symbols {
   Formula comparison(const std::string& op, const ExprValue& left, const ExprValue& right) const;
   std::optional<Formula> list_condition(const Expr& expr) const;
   Formula alike(const std::vector<ExprValue>& args) const;
-  Formula fits(const ExprValue& small, const ExprValue& large) const;
 
   Scope& scope_;
   const SymbolicBinding& binding_;

@@ -190,16 +190,6 @@ Value fn_alike(Args args, const ExprContext& context) {
   return true;
 }
 
-/// Whether ?x, broadcast with ?y, has exactly the shape of ?y.
-Value fn_fits(Args args, const ExprContext& context) {
-  ISOMER_TRY(const Shape* x, shape_of(args[0], context));
-  ISOMER_TRY(const Shape* y, shape_of(args[1], context));
-  if (x->size() > y->size()) return false;
-  for (size_t i = 0; i < x->size(); ++i)
-    if (!(*x)[i].is(1) && !((*x)[i] == (*y)[y->size() - x->size() + i])) return false;
-  return true;
-}
-
 Value fn_len(Args args, const ExprContext&) {
   if (const auto* ref = std::get_if<ValueRef>(&args[0])) return Dim(static_cast<int64_t>(ref->ids.size()));
   ISOMER_TRY(const Dims list, list_of(args[0]));
@@ -376,18 +366,6 @@ Value fn_around(Args args, const ExprContext&) {
   return list;
 }
 
-/// The sum of all elements before each element: the offsets of the parts of a concatenation.
-Value fn_starts(Args args, const ExprContext&) {
-  ISOMER_TRY(const Dims list, list_of(args[0]));
-  Dims out;
-  Dim total(0);
-  for (const Dim& item : list) {
-    out.push_back(total);
-    total = total + item;
-  }
-  return out;
-}
-
 /// The positive divisors of an integer, ascending.
 Value fn_divisors(Args args, const ExprContext&) {
   ISOMER_TRY(const int64_t n, int_of(args[0]));
@@ -396,13 +374,6 @@ Value fn_divisors(Args args, const ExprContext&) {
   for (int64_t d = 1; d <= n; ++d)
     if (n % d == 0) out.emplace_back(d);
   return out;
-}
-
-/// The element of a list for the current repetition of `term...`.
-Value fn_each(Args args, const ExprContext& context) {
-  ISOMER_TRY(const Dims list, list_of(args[0]));
-  if (!context.repetition || *context.repetition >= list.size()) return fail("each() outside of a repetition");
-  return list[*context.repetition];
 }
 
 constexpr RuleFunction kFunctions[] = {
@@ -417,7 +388,6 @@ constexpr RuleFunction kFunctions[] = {
     {"uniform", 1, 1, "uniform(?x): a constant whose elements are all equal", fn_uniform},
     {"value", 1, 1, "value(?x): the number that all elements of a constant (or of a tensor attribute) equal", fn_value},
     {"alike", 1, 2, "alike(@x), alike(@x, axis): equal types, but for the extent of this axis", fn_alike},
-    {"fits", 2, 2, "fits(?x, ?y): ?x broadcasts to exactly the shape of ?y", fn_fits},
     {"len", 1, 1, "len(list) or len(@x)", fn_len},
     {"sum", 1, 1, "sum(list)", fn_sum},
     {"prod", 1, 1, "prod(list)", fn_prod},
@@ -440,9 +410,7 @@ constexpr RuleFunction kFunctions[] = {
     {"max", 2, 2, "max(a, b), of lists element by element", fn_max},
     {"min", 2, 2, "min(a, b), of lists element by element", fn_min},
     {"around", 1, 1, "around(pads): pads of the spatial axes as pads of all axes, for a Pad", fn_around},
-    {"starts", 1, 1, "starts(list): sum of what comes before, for each element", fn_starts},
     {"divisors", 1, 1, "divisors(n): ascending", fn_divisors},
-    {"each", 1, 1, "each(list): within term..., the element of this repetition", fn_each},
 };
 
 }  // namespace
