@@ -63,9 +63,7 @@ const std::vector<Command>& commands() {
       {{"rules", "show"}, {}, {{"--rules", kRead}}, {"a-rule"}},
       {{"rules", "verify"}, {}, {{"--rules", kRead}, {"--write", kUpdated}}},
       {{"rules", "axioms"}, {}, {}},
-      {{"rules", "generate"},
-       {},
-       {{"--universe", kRead}, {"--output", kWritten}, {"--verdicts", kWritten}, {"--equalities", kWritten}}},
+      {{"rules", "generate"}, {}, {{"--universe", kRead}, {"--output", kWritten}, {"--equalities", kWritten}}},
       {{"rules", "derive"}, {}, {{"--from", kRead}, {"--rules", kRead}}},
       {{"verify"}, {{"certificate", kRead}, {"input", kRead}, {"output", kRead}}, {{"--lock", kRead}, kDb}},
       {{"profile", "show"}, {}, {{"--profile-db", kRead}}},
@@ -292,7 +290,6 @@ TEST_F(CommandFilesTest, EveryOutputFollowsALink) {
                                        {"models", "sru", "-o", link},
                                        {"rules", "verify", "--rules", rules, "--write", link},
                                        with(generate, {"-o", link}),
-                                       with(generate, {"-o", file("own").string(), "--verdicts", link}),
                                        with(generate, {"--equalities", link}),
                                        {"inspect", in, "--costs", "--engine", "onednn", "--profile-db", link}};
   for (const Words& arguments : commands) {
@@ -302,7 +299,7 @@ TEST_F(CommandFilesTest, EveryOutputFollowsALink) {
     EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
     EXPECT_TRUE(fs::is_symlink(link));
     EXPECT_TRUE(fs::is_regular_file(file("target")));
-    for (const char* made : {"link", "target", "own"}) fs::remove(file(made));
+    for (const char* made : {"link", "target"}) fs::remove(file(made));
   }
 }
 

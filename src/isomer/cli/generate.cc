@@ -12,8 +12,6 @@
 #include "isomer/discover/builtin.h"
 #include "isomer/discover/discover.h"
 #include "isomer/discover/subsumption.h"
-#include "isomer/proof/verify_rule.h"
-#include "isomer/rules/lock.h"
 
 namespace isomer {
 namespace {
@@ -25,7 +23,6 @@ struct GenerateOptions {
   size_t passes = 1;
   int threads = 2;
   std::string output;
-  std::string verdicts;
   std::string equalities;
   bool json = false;
 };
@@ -105,12 +102,6 @@ std::string rule_file(const std::vector<DiscoveredRule>& rules) {
   return out;
 }
 
-Lock lock_of(const std::vector<DiscoveredRule>& rules) {
-  Lock out;
-  for (const DiscoveredRule& each : rules) out.entries.push_back(lock_entry(each.rule, each.verdict));
-  return out;
-}
-
 Result<int> generate(const GenerateOptions& options) {
   std::vector<Generated> all;
   for (const std::string& name : options.universes) {
@@ -128,7 +119,6 @@ Result<int> generate(const GenerateOptions& options) {
   if (!options.output.empty()) {
     rules = rules_of_all(all, options.threads);
     ISOMER_CHECK(write_file(options.output, rule_file(rules)));
-    if (!options.verdicts.empty()) ISOMER_CHECK(write_file(options.verdicts, print_lock(lock_of(rules))));
   }
   if (!options.json) {
     print_table(all);
@@ -162,7 +152,6 @@ void add_rules_generate(CLI::App& rules, int& exit_code) {
       ->capture_default_str();
   options->files.writes(*command, "-o,--output", options->output,
                         "Write the rules that follow from the equalities to a rule file");
-  options->files.writes(*command, "--verdicts", options->verdicts, "Write the verdicts of these rules, as a lock file");
   options->files.writes(*command, "--equalities", options->equalities, "Write the equalities, one per line");
   add_json(*command, options->json);
   command->footer(
