@@ -1,7 +1,6 @@
 #include "isomer/rules/builtin.h"
 
-#include <fstream>
-#include <sstream>
+#include "isomer/base/file.h"
 
 namespace isomer {
 
@@ -10,11 +9,8 @@ extern const char* const kWrittenRules;  // generated from rulesets/written.rule
 Result<RuleFile> builtin_rule_file() { return parse_rule_file(kWrittenRules); }
 
 Result<RuleFile> load_rule_file(const std::string& path) {
-  std::ifstream file(path);
-  if (!file) return fail("{}: cannot be read", path);
-  std::stringstream text;
-  text << file.rdbuf();
-  auto parsed = parse_rule_file(text.str());
+  ISOMER_TRY(const std::string text, read_file(path));
+  auto parsed = parse_rule_file(text);
   if (!parsed) return fail_in(path, parsed.error());
   return parsed;
 }
