@@ -1,6 +1,8 @@
 #pragma once
 // Controls which choices a generator of instances may still try, and in which order.
 
+#include <numeric>
+
 #include "isomer/base/rng.h"
 #include "isomer/check/instances.h"
 
@@ -39,7 +41,14 @@ class ChoiceBudget {
   }
 
   /// Returns 0, 1, ..., n - 1; for a sample, three of them at random.
-  std::vector<size_t> order(size_t n);
+  std::vector<size_t> order(size_t n) {
+    std::vector<size_t> out(n);
+    std::iota(out.begin(), out.end(), 0);
+    if (bounds_.sample == 0) return out;
+    for (size_t i = n; i > 1; --i) std::swap(out[i - 1], out[rng_.below(i)]);
+    if (out.size() > kSampleWidth) out.resize(kSampleWidth);
+    return out;
+  }
 
  private:
   static constexpr size_t kSampleWidth = 3;
