@@ -107,11 +107,12 @@ class Pruning {
       tell(options_,
            fmt::format("looking for independent equalities: {} of {}, {} found", begin, pairs.size(), out.size()));
       std::vector<char> implied(size, 0);
-      for_each(size, [&](size_t i, Bench& bench) { implied[i] = derives(base, pairs[begin + i], bench) ? 1 : 0; });
+      for_each(size,
+               [&](size_t i, Bench& bench) { implied[i] = base.derives(pairs[begin + i], bench.variants[0]) ? 1 : 0; });
       const size_t known = base.size();
       for (size_t i = 0; i < size; ++i) {
         TermPair& pair = pairs[begin + i];
-        if (implied[i] != 0 || (base.size() > known && derives(base, pair, benches_[0]))) continue;
+        if (implied[i] != 0 || (base.size() > known && base.derives(pair, benches_[0].variants[0]))) continue;
         base.add(pair);
         out.push_back(std::move(pair));
       }
@@ -131,7 +132,7 @@ class Pruning {
     };
     tell_done();
     parallel_for(pairs.size(), options_.enumerate.threads, 1, [&](size_t i, size_t thread) {
-      made[i] = rules_of(pairs[i], universes, benches_[thread].variants, checker, options_.rules);
+      made[i] = rules_of(pairs[i], universes, benches_[thread].variants, checker);
       const std::lock_guard lock(telling);
       ++done;
       tell_done();
@@ -154,10 +155,6 @@ class Pruning {
       if (universe_.ops[op].results[0].op->has(Trait::Concatenation))
         out.push_back({{{}, {}, {.kind = PairNode::Kind::Apply, .op = op, .a = 0, .b = 1}}, {2}, {2}});
     return out;
-  }
-
-  bool derives(const EqualityBase& base, const TermPair& pair, Bench& bench) const {
-    return base.derives(pair, bench.variants[0], options_.saturation);
   }
 
   /// Sorts from simple to complex: fewer operators, as trees, then more inputs (more general), then by key.

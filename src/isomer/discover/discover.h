@@ -11,10 +11,8 @@ namespace isomer {
 
 struct DiscoverOptions {
   EnumerateOptions enumerate = {};
-  SaturationLimits saturation = {};
   /// Also converts the equalities to rules.
   bool make_rules = false;
-  ToRuleOptions rules = {};
   /// Called with progress messages, by one thread at a time.
   std::function<void(const std::string&)> progress = {};
 };

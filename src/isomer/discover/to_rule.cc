@@ -100,7 +100,7 @@ class Attempts {
 
   /// Takes the valid attempt that applies to the largest number of small instances, since it requires least. Then
   /// generalizes it.
-  std::optional<DiscoveredRule> run(const Direction& direction, size_t attempts) {
+  std::optional<DiscoveredRule> run(const Direction& direction) {
     struct Promising {
       Rule rule;
       size_t instances;
@@ -108,7 +108,7 @@ class Attempts {
     std::vector<Promising> promising;
     SizeChoice sizes;
     const auto enough = [&] { return !promising.empty() && promising.back().instances >= kEnough; };
-    for (size_t attempt = 0; attempt < attempts && !enough(); ++attempt) {
+    for (size_t attempt = 0; attempt < kAttempts && !enough(); ++attempt) {
       sizes.restart();
       const auto rule = written(direction, sizes);
       if (!rule) break;
@@ -224,6 +224,8 @@ class Attempts {
   }
   Expr shape_expr(size_t variable) const { return call_expr("shape", {variable_expr(writer_.name(variable))}); }
 
+  /// Number of choices of extents to try, each without and, if necessary, with equal shapes of interchangeable inputs.
+  static constexpr size_t kAttempts = 16;
   static constexpr size_t kEnough = 100;  // instances: other extents would hardly require less
   static constexpr size_t kMaxTried = 2;
   const TermPair& pair_;
@@ -234,14 +236,13 @@ class Attempts {
 }  // namespace
 
 std::vector<DiscoveredRule> rules_of(const TermPair& pair, std::span<const Universe> universes,
-                                     std::span<const PairContext> variants, RuleChecker& checker,
-                                     const ToRuleOptions& options) {
+                                     std::span<const PairContext> variants, RuleChecker& checker) {
   std::vector<DiscoveredRule> out;
   const auto dims = dims_of(pair, variants);
   if (!dims) return out;
   const TermWriter writer(pair, universes, *dims);
   for (const Direction& direction : Directions(pair, universes[0]).all())
-    if (auto rule = Attempts(pair, writer, checker).run(direction, options.attempts)) out.push_back(std::move(*rule));
+    if (auto rule = Attempts(pair, writer, checker).run(direction)) out.push_back(std::move(*rule));
   return out;
 }
 
