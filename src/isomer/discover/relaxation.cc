@@ -5,8 +5,8 @@
 #include <map>
 #include <set>
 
-#include "isomer/discover/build_expr.h"
 #include "isomer/ops/registry.h"
+#include "isomer/rules/build.h"
 #include "isomer/rules/walk.h"
 
 namespace isomer {
@@ -106,11 +106,7 @@ bool is_telling(const Expr& value) { return value.kind == Expr::Kind::Real && va
 
 /// Returns a scalar that is computed by an expression.
 Term number_term(Expr value) {
-  Term out;
-  out.kind = Term::Kind::Apply;
-  out.op = &op("ConstantOfShape");
-  out.attrs = {{"shape", list_expr({})}, {"value", std::move(value)}};
-  return out;
+  return apply_term(op("ConstantOfShape"), {{"shape", list_expr({})}, {"value", std::move(value)}}, {});
 }
 
 /// Returns the ranks that conditions fix.

@@ -5,7 +5,7 @@
 #include <map>
 #include <set>
 
-#include "isomer/discover/build_expr.h"
+#include "isomer/rules/build.h"
 #include "isomer/rules/walk.h"
 
 namespace isomer {

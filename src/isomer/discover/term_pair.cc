@@ -5,6 +5,7 @@
 
 #include "isomer/base/hash.h"
 #include "isomer/base/rng.h"
+#include "isomer/rules/build.h"
 
 namespace isomer {
 namespace {
@@ -293,9 +294,9 @@ class NamedTerms {
 
   Term term(uint32_t i) {
     const PairNode& node = pair_.nodes[i];
-    if (node.kind == PairNode::Kind::Constant) return variable(universe_.inputs[node.op].name);
+    if (node.kind == PairNode::Kind::Constant) return variable_term(universe_.inputs[node.op].name);
     if (node.kind == PairNode::Kind::Input)
-      return variable(names_.try_emplace(i, std::string(1, static_cast<char>('a' + names_.size()))).first->second);
+      return variable_term(names_.try_emplace(i, std::string(1, static_cast<char>('a' + names_.size()))).first->second);
     const UniverseOp& op = universe_.ops[node.op];
     std::map<std::string, Term> operands{{op.operands[0], term(node.a)}};
     if (op.operands.size() == 2) operands.emplace(op.operands[1], term(node.b));
@@ -303,12 +304,6 @@ class NamedTerms {
   }
 
  private:
-  static Term variable(std::string name) {
-    Term out;
-    out.name = std::move(name);
-    return out;
-  }
-
   static Term substituted(Term term, const std::map<std::string, Term>& operands) {
     if (term.kind == Term::Kind::Value) return operands.at(term.name);
     for (Term& operand : term.operands) operand = substituted(std::move(operand), operands);

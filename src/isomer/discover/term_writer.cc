@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "isomer/discover/build_expr.h"
 #include "isomer/eval/executor.h"
 #include "isomer/ir/builder.h"
 #include "isomer/ops/registry.h"
+#include "isomer/rules/build.h"
 #include "isomer/rules/rewrite.h"
 
 namespace isomer {
@@ -66,9 +66,7 @@ std::optional<Term> TermWriter::variable(uint32_t node, std::optional<PartId> pa
   const auto found =
       std::ranges::find_if(variables_, [&](const Variable& each) { return each.node == node && each.part == part; });
   if (found == variables_.end()) return std::nullopt;
-  Term out;
-  out.name = name(static_cast<size_t>(found - variables_.begin()));
-  return out;
+  return variable_term(name(static_cast<size_t>(found - variables_.begin())));
 }
 
 size_t TermWriter::rank(const Variable& variable) const {

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <functional>
 
-#include "isomer/discover/build_expr.h"
 #include "isomer/discover/rule_names.h"
 #include "isomer/discover/siblings.h"
 #include "isomer/discover/term_writer.h"
 #include "isomer/ops/registry.h"
+#include "isomer/rules/build.h"
 #include "isomer/rules/walk.h"
 
 namespace isomer {
@@ -168,12 +168,9 @@ class Attempts {
     const auto first = writer_.extent(direction.pieces.first, axis, direction.pieces.second, sizes);
     const auto second = writer_.extent(direction.pieces.second, axis, direction.pieces.first, sizes);
     if (!first || !second) return std::nullopt;
-    Term cut;
-    cut.kind = Term::Kind::Apply;
-    cut.op = &op("Split");
-    cut.attrs = {{"axis", integer_expr(direction.pieces.axis)}, {"split", list_expr({*first, *second})}};
-    cut.operands = std::move(out);
-    return std::vector<Term>{std::move(cut)};
+    return std::vector<Term>{apply_term(
+        op("Split"), {{"axis", integer_expr(direction.pieces.axis)}, {"split", list_expr({*first, *second})}},
+        std::move(out))};
   }
 
   static void bind_sizes(Term& source, std::vector<Expr>& conditions) {

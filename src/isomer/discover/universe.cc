@@ -6,9 +6,9 @@
 #include <map>
 #include <optional>
 
-#include "isomer/discover/build_expr.h"
 #include "isomer/ir/scanner.h"
 #include "isomer/ops/registry.h"
+#include "isomer/rules/build.h"
 #include "isomer/rules/walk.h"
 
 namespace isomer {
@@ -50,34 +50,25 @@ bool symmetric(const std::vector<Expr>& conditions) {
   });
 }
 
-Term apply(const char* name, std::vector<std::pair<std::string, Expr>> attrs, std::vector<Term> operands) {
-  Term out;
-  out.kind = Term::Kind::Apply;
-  out.op = &op(name);
-  out.attrs = std::move(attrs);
-  out.operands = std::move(operands);
-  return out;
-}
-
 /// Returns the term that takes a part out of a bundle.
 Term taken(const Bundle::Part& part, Term bundle) {
   std::vector<Expr> shape{integer_expr(-1)};
   for (size_t axis = 1; axis < part.dims.size(); ++axis) shape.push_back(integer_expr(part.dims[axis]));
   const auto list = [](int64_t number) { return list_expr({integer_expr(number)}); };
-  Term cut =
-      apply("Slice", {{"axes", list(1)}, {"starts", list(part.begin)}, {"ends", list(part.end)}, {"steps", list(1)}},
-            {std::move(bundle)});
-  return apply("Reshape", {{"shape", list_expr(std::move(shape))}}, {std::move(cut)});
+  Term cut = apply_term(op("Slice"),
+                        {{"axes", list(1)}, {"starts", list(part.begin)}, {"ends", list(part.end)}, {"steps", list(1)}},
+                        {std::move(bundle)});
+  return apply_term(op("Reshape"), {{"shape", list_expr(std::move(shape))}}, {std::move(cut)});
 }
 
 /// Returns the bundle of these parts.
 Term joined(std::vector<Term> parts, const Bundle& bundle) {
   for (size_t i = 0; i < parts.size(); ++i) {
     const int64_t columns = bundle.parts[i].end - bundle.parts[i].begin;
-    parts[i] =
-        apply("Reshape", {{"shape", list_expr({integer_expr(-1), integer_expr(columns)})}}, {std::move(parts[i])});
+    parts[i] = apply_term(op("Reshape"), {{"shape", list_expr({integer_expr(-1), integer_expr(columns)})}},
+                          {std::move(parts[i])});
   }
-  return apply("Concat", {{"axis", integer_expr(1)}}, std::move(parts));
+  return apply_term(op("Concat"), {{"axis", integer_expr(1)}}, std::move(parts));
 }
 
 /// Parses one line of a universe.
@@ -185,9 +176,8 @@ class LineParser {
               !std::all_of(text.begin() + static_cast<std::ptrdiff_t>(begin) + 1,
                            text.begin() + static_cast<std::ptrdiff_t>(dot), is_word))
             continue;
-          Term variable;
-          variable.name = text.substr(begin + 1, dot - begin - 1);
-          text.replace(begin, end - begin, print_term(taken(each, std::move(variable))));
+          const std::string name = text.substr(begin + 1, dot - begin - 1);
+          text.replace(begin, end - begin, print_term(taken(each, variable_term(name))));
         }
       }
     }

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "isomer/ops/registry.h"
+#include "isomer/rules/build.h"
 #include "isomer/rules/functions.h"
 
 namespace isomer {
@@ -172,10 +173,9 @@ class RuleParser {
     out.kind = Term::Kind::Integers;
     ISOMER_CHECK(scan_.expect("{"));
     if (in_source_) {
-      out.integers.kind = Expr::Kind::Variable;
       ISOMER_TRY(const std::string name, variable("?"));
       ISOMER_CHECK(use(name, true));
-      out.integers.name = "?" + name;
+      out.integers = variable_expr(name);
     } else {
       ISOMER_TRY(out.integers, sum());
     }
@@ -249,19 +249,11 @@ class RuleParser {
     return {};
   }
 
-  static Expr call(std::string name, std::vector<Expr> args) {
-    Expr out;
-    out.kind = Expr::Kind::Call;
-    out.name = std::move(name);
-    out.args = std::move(args);
-    return out;
-  }
-
   Result<Expr> expression() {
     ISOMER_TRY(Expr left, conjunction());
     while (scan_.accept_word("or")) {
       ISOMER_TRY(Expr right, conjunction());
-      left = call("or", {std::move(left), std::move(right)});
+      left = call_expr("or", {std::move(left), std::move(right)});
     }
     return left;
   }
@@ -270,7 +262,7 @@ class RuleParser {
     ISOMER_TRY(Expr left, comparison());
     while (scan_.accept_word("and")) {
       ISOMER_TRY(Expr right, comparison());
-      left = call("and", {std::move(left), std::move(right)});
+      left = call_expr("and", {std::move(left), std::move(right)});
     }
     return left;
   }
@@ -280,13 +272,13 @@ class RuleParser {
     ISOMER_CHECK(part.check());
     if (scan_.accept_word("not")) {
       ISOMER_TRY(Expr inner, comparison());
-      return call("not", {std::move(inner)});
+      return call_expr("not", {std::move(inner)});
     }
     ISOMER_TRY(Expr left, sum());
     for (const std::string_view op : kComparisons) {
       if (!scan_.accept(op)) continue;
       ISOMER_TRY(Expr right, sum());
-      return call(std::string(op), {std::move(left), std::move(right)});
+      return call_expr(std::string(op), {std::move(left), std::move(right)});
     }
     return left;
   }
@@ -297,7 +289,7 @@ class RuleParser {
       const std::string op = scan_.accept("++") ? "++" : scan_.accept("+") ? "+" : scan_.accept("-") ? "-" : "";
       if (op.empty()) return left;
       ISOMER_TRY(Expr right, product());
-      left = call(op, {std::move(left), std::move(right)});
+      left = call_expr(op, {std::move(left), std::move(right)});
     }
   }
 
@@ -307,7 +299,7 @@ class RuleParser {
       const std::string op = scan_.accept("*") ? "*" : scan_.accept("/") ? "/" : scan_.accept("%") ? "%" : "";
       if (op.empty()) return left;
       ISOMER_TRY(Expr right, postfix());
-      left = call(op, {std::move(left), std::move(right)});
+      left = call_expr(op, {std::move(left), std::move(right)});
     }
   }
 
@@ -318,7 +310,7 @@ class RuleParser {
     while (scan_.accept("[")) {
       ISOMER_TRY(Expr index, sum());
       ISOMER_CHECK(scan_.expect("]"));
-      out = call("at", {std::move(out), std::move(index)});
+      out = call_expr("at", {std::move(out), std::move(index)});
     }
     return out;
   }
@@ -375,7 +367,7 @@ class RuleParser {
       if (find_rule_function(name) == nullptr) return scan_.error("unknown function '" + name + "'");
       ISOMER_CHECK(scan_.expect("("));
       ISOMER_TRY(auto args, arguments(")"));
-      return call(name, std::move(args));
+      return call_expr(name, std::move(args));
     }
     return number();
   }

@@ -1,5 +1,5 @@
 #pragma once
-// Builds expressions of the rule language.
+// Builds expressions and terms of the rule language.
 
 #include <string>
 #include <vector>
@@ -51,6 +51,22 @@ inline Expr rank_expr(const std::string& name) { return call_expr("rank", {varia
 
 inline Expr dim_expr(const std::string& name, int64_t axis) {
   return call_expr("dim", {variable_expr(name), integer_expr(axis)});
+}
+
+/// `?name`.
+inline Term variable_term(std::string name) {
+  Term out;
+  out.name = std::move(name);
+  return out;
+}
+
+inline Term apply_term(const OpDef& op, std::vector<std::pair<std::string, Expr>> attrs, std::vector<Term> operands) {
+  Term out;
+  out.kind = Term::Kind::Apply;
+  out.op = &op;
+  out.attrs = std::move(attrs);
+  out.operands = std::move(operands);
+  return out;
 }
 
 }  // namespace isomer
