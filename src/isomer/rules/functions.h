@@ -13,7 +13,6 @@ struct RuleFunction {
   std::string_view name;
   size_t min_args;
   size_t max_args;
-  std::string_view help;
   Result<ExprValue> (*run)(std::span<const ExprValue> args, const ExprContext& context);
 
   /// Fails if the number of arguments is wrong, or the function has no value for them.
