@@ -17,11 +17,10 @@ using Dims = std::vector<Dim>;
 /// The values of a graph that a variable is bound to: one for `?x`, any number for `@x`.
 struct ValueRef {  // NOLINT(bugprone-exception-escape): small_vector moves without allocating
   boost::container::small_vector<ValueId, 2> ids;
-  bool sequence = false;
 
-  static ValueRef one(ValueId id) { return {{id}, false}; }
-  static ValueRef all(const std::vector<ValueId>& ids) { return {{ids.begin(), ids.end()}, true}; }
-  friend bool operator==(const ValueRef& a, const ValueRef& b) { return a.ids == b.ids; }
+  static ValueRef one(ValueId id) { return {.ids = {id}}; }
+  static ValueRef all(const std::vector<ValueId>& ids) { return {.ids = {ids.begin(), ids.end()}}; }
+  friend bool operator==(const ValueRef&, const ValueRef&) = default;
 };
 /// The result of evaluating an expression.
 using ExprValue = std::variant<bool, Dim, double, std::string, Dims, std::vector<double>, ValueRef, Tensor>;
