@@ -13,12 +13,12 @@ const AttrDef* OpDef::find_attr(std::string_view attr_name) const {
 }
 
 const OpDef& input_op() {
-  static const OpDef kOp{.name = "Input", .domain = "isomer", .min_operands = 0, .max_operands = 0};
+  static const OpDef kOp{.name = "Input", .domain = "isomer", .min_operands = 0};
   return kOp;
 }
 
 const OpDef& constant_op() {
-  static const OpDef kOp{.name = "Constant", .min_operands = 0, .max_operands = 0};
+  static const OpDef kOp{.name = "Constant", .min_operands = 0};
   return kOp;
 }
 

@@ -103,10 +103,10 @@ struct OpDef {
   std::vector<AttrDef> attrs = {};
   /// Operands in normalized form. The first `min_operands` are always present; kVariadic allows any number.
   size_t min_operands = 1;
-  size_t max_operands = 1;
+  size_t max_operands = min_operands;
   /// Results that always exist. infer may return more if the node requests more (num_results).
   size_t min_results = 1;
-  size_t max_results = 1;
+  size_t max_results = min_results;
   InferFn infer = nullptr;
   FlopsFn flops = nullptr;
   KernelFn kernel = nullptr;  // nullptr: no reference kernel

@@ -337,7 +337,6 @@ std::vector<OpDef> cast_ops() {
       {.name = "CastLike",
        .attrs = rounding_attrs(),
        .min_operands = 2,
-       .max_operands = 2,
        .infer = infer_cast_like,
        .flops = flops_per_element,
        .kernel = cast_kernel,

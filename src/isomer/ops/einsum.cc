@@ -188,7 +188,6 @@ Status einsum_kernel(KernelContext& context) {
 OpDef einsum_op() {
   return {.name = "Einsum",
           .attrs = {{.name = "equation", .kind = AttrKind::String}},
-          .min_operands = 1,
           .max_operands = OpDef::kVariadic,
           .infer = infer_einsum,
           .flops = flops_einsum,

@@ -263,7 +263,6 @@ std::vector<OpDef> trailing_norm_ops() {
       {.name = "RMSNormalization",
        .attrs = {axis, epsilon, stash_type},
        .min_operands = 2,
-       .max_operands = 2,
        .infer = infer_layer_norm,
        .flops = flops_layer_norm,
        .kernel = rms_norm_kernel,

@@ -420,7 +420,6 @@ std::vector<OpDef> matmul_ops() {
   return {
       {.name = "MatMul",
        .min_operands = 2,
-       .max_operands = 2,
        .infer = infer_matmul,
        .flops = flops_matmul,
        .kernel = matmul_kernel,

@@ -145,7 +145,6 @@ std::vector<OpDef> order_ops() {
                  {.name = "largest", .kind = AttrKind::Int, .preset = int64_t{1}, .since = 11},
                  {.name = "sorted", .kind = AttrKind::Int, .preset = int64_t{1}, .since = 11}},
        .min_results = 2,
-       .max_results = 2,
        .infer = infer_top_k,
        .flops = flops_operand,
        .kernel = top_k_kernel,

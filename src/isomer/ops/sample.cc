@@ -229,7 +229,6 @@ std::vector<OpDef> sample_ops() {
                  {.name = "padding_mode", .kind = AttrKind::String, .preset = std::string("zeros")},
                  align_corners},
        .min_operands = 2,
-       .max_operands = 2,
        .infer = infer_grid_sample,
        .flops = grid_sample_flops,
        .kernel = grid_sample_kernel,

@@ -249,7 +249,6 @@ Status unique_kernel(KernelContext& context) {
 OpDef data_dependent(std::string name, size_t operands, InferFn infer, KernelFn kernel, Compute compute, int since) {
   return {.name = std::move(name),
           .min_operands = operands,
-          .max_operands = operands,
           .infer = infer,
           .flops = flops_none,
           .kernel = kernel,
@@ -274,7 +273,6 @@ std::vector<OpDef> select_ops() {
        .attrs = {{.name = "axis", .kind = AttrKind::Int, .preset = int64_t{-1}, .domain = AttrDomain::Axis},
                  {.name = "depth", .kind = AttrKind::Int}},
        .min_operands = 2,
-       .max_operands = 2,
        .infer = infer_one_hot,
        .flops = flops_none,
        .kernel = one_hot_kernel,

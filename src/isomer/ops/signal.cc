@@ -288,7 +288,6 @@ std::vector<OpDef> signal_ops() {
                  {.name = "upper_edge_hertz", .kind = AttrKind::Float},
                  flag("output_datatype", 1)},
        .min_operands = 0,
-       .max_operands = 0,
        .infer = infer_mel,
        .flops = flops_per_element,
        .kernel = mel_kernel,

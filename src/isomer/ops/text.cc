@@ -152,7 +152,6 @@ std::vector<OpDef> text_ops() {
   return {
       {.name = "StringConcat",
        .min_operands = 2,
-       .max_operands = 2,
        .infer = infer_string_concat,
        .flops = flops_none,
        .kernel = string_concat_kernel,
@@ -162,7 +161,6 @@ std::vector<OpDef> text_ops() {
        .attrs = {{.name = "delimiter", .kind = AttrKind::String, .preset = std::string()},
                  {.name = "maxsplit", .kind = AttrKind::Int, .optional = true}},
        .min_results = 2,
-       .max_results = 2,
        .infer = infer_string_split,
        .flops = flops_none,
        .kernel = string_split_kernel,

@@ -41,7 +41,6 @@ OpDef window_op(std::string name, KernelFn kernel) {
                     {.name = "periodic", .kind = AttrKind::Int, .preset = int64_t{1}},
                     {.name = "output_datatype", .kind = AttrKind::Int, .preset = int64_t{1}}},
           .min_operands = 0,
-          .max_operands = 0,
           .infer = infer_window,
           .flops = flops_none,
           .kernel = kernel,
