@@ -65,6 +65,7 @@ struct WorkView {
 };
 /// The number of floating-point operations of one run (a multiply-add counts as 2).
 using FlopsFn = double (*)(const WorkView&);
+inline double no_flops(const WorkView&) { return 0; }
 
 /// One run of a reference kernel. Operands are row-major; an absent operand is an empty() Tensor. `types` are the
 /// concrete result types. The kernel appends one Tensor of each type to `results`.
@@ -108,7 +109,7 @@ struct OpDef {
   size_t min_results = 1;
   size_t max_results = min_results;
   InferFn infer = nullptr;
-  FlopsFn flops = nullptr;
+  FlopsFn flops = no_flops;
   KernelFn kernel = nullptr;  // nullptr: no reference kernel
   Compute compute = Compute::Numeric;
   AxiomFn axiom = nullptr;  // nullptr: proofs give up at this operator

@@ -326,7 +326,6 @@ std::vector<OpDef> activation_ops() {
       {.name = "Dropout",
        .max_results = 2,
        .infer = infer_dropout,
-       .flops = flops_none,
        .kernel = dropout_kernel,
        .compute = Compute::Movement,
        .traits = {Trait::Identity},

@@ -346,7 +346,6 @@ std::vector<OpDef> cast_ops() {
       {.name = "BitCast",
        .attrs = {to},
        .infer = infer_bit_cast,
-       .flops = flops_none,
        .kernel = bit_cast_kernel,
        .compute = Compute::AsIs,
        .since = 26},

@@ -169,6 +169,4 @@ double count(const std::vector<int64_t>& dims) {
 
 double flops_per_element(const WorkView& view) { return count(view.results[0]); }
 
-double flops_none(const WorkView&) { return 0; }
-
 }  // namespace isomer

@@ -42,7 +42,6 @@ Status want_rank(const OpView& view, size_t i, size_t rank);
 
 /// FLOPs of one (or `n`) operations per result element.
 double flops_per_element(const WorkView& view);
-double flops_none(const WorkView& view);
 
 /// Number of elements.
 double count(const std::vector<int64_t>& dims);

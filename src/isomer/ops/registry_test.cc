@@ -15,7 +15,6 @@ TEST(Registry, EveryOperatorIsDeclaredWhole) {
     EXPECT_TRUE(names.insert({op->domain, op->name}).second) << "declared twice";
     EXPECT_EQ(find_op(op->name, op->domain), op);
     EXPECT_NE(op->infer, nullptr);
-    EXPECT_NE(op->flops, nullptr);
     EXPECT_GE(op->since, 1);
     EXPECT_LE(op->min_operands, op->max_operands);
     EXPECT_LE(op->min_results, op->max_results);

@@ -269,7 +269,6 @@ std::vector<OpDef> roi_ops() {
                  {.name = "output_shape", .kind = AttrKind::Ints, .optional = true}},
        .min_operands = 2,
        .infer = infer_max_unpool,
-       .flops = flops_none,
        .kernel = max_unpool_kernel,
        .since = 9,
        .params = {{.index = 2, .attr = "output_shape", .since = 9}},

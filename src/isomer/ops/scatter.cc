@@ -297,7 +297,6 @@ std::vector<OpDef> scatter_ops() {
        .min_operands = 2,
        .max_operands = 3,
        .infer = infer_tensor_scatter,
-       .flops = flops_none,
        .kernel = tensor_scatter_kernel,
        .compute = Compute::Movement,
        .since = 24},

@@ -237,7 +237,6 @@ std::vector<OpDef> slice_ops() {
                  {.name = "axes", .kind = AttrKind::Ints, .domain = AttrDomain::Axes},
                  {.name = "steps", .kind = AttrKind::Ints, .domain = AttrDomain::Steps}},
        .infer = infer_slice,
-       .flops = flops_none,
        .kernel = slice_kernel,
        .compute = Compute::Movement,
        .axiom = slice_axiom,

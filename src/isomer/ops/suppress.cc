@@ -140,7 +140,6 @@ std::vector<OpDef> suppress_ops() {
            .min_operands = 2,
            .max_operands = 5,
            .infer = infer_suppression,
-           .flops = flops_none,
            .kernel = suppression_kernel,
            .compute = Compute::Movement,
            .data_dependent = true,

@@ -152,7 +152,6 @@ std::vector<OpDef> unary_ops() {
       function_op<Atanh>(9, kFunction, {Trait::Partial}),
       {.name = "Identity",
        .infer = infer_same,
-       .flops = flops_none,
        .kernel = identity_kernel,
        .compute = Compute::Movement,
        .axiom = identity_axiom,

@@ -42,7 +42,6 @@ OpDef window_op(std::string name, KernelFn kernel) {
                     {.name = "output_datatype", .kind = AttrKind::Int, .preset = int64_t{1}}},
           .min_operands = 0,
           .infer = infer_window,
-          .flops = flops_none,
           .kernel = kernel,
           .since = 17,
           .params = {{.index = 0, .attr = "size", .since = 17}}};

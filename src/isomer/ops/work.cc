@@ -93,7 +93,7 @@ Work work_of(const Graph& graph, const Node& node, const Extents& extents) {
     results.push_back(extents[node.result(i)].value_or(std::vector<int64_t>()));
     work.bytes += bytes_of(graph, node.result(i), extents);
   }
-  if (known && node.op->flops != nullptr) work.flops = node.op->flops(WorkView{node.attrs, operands, results});
+  if (known) work.flops = node.op->flops(WorkView{node.attrs, operands, results});
   return work;
 }
 
