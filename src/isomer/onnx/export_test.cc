@@ -8,7 +8,7 @@
 
 #include "isomer/base/file.h"
 #include "isomer/base/temp_dir.h"
-#include "isomer/onnx/test_model.h"
+#include "isomer/onnx/model_testing.h"
 
 namespace isomer {
 namespace {

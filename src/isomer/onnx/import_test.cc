@@ -1,7 +1,7 @@
 #include "isomer/onnx/import.h"
 
 #include "isomer/base/temp_dir.h"
-#include "isomer/onnx/test_model.h"
+#include "isomer/onnx/model_testing.h"
 
 namespace isomer {
 namespace {

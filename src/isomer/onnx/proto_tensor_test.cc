@@ -1,6 +1,6 @@
 #include "isomer/onnx/proto_tensor.h"
 
-#include "isomer/onnx/test_model.h"
+#include "isomer/onnx/model_testing.h"
 
 namespace isomer {
 namespace {

@@ -2,7 +2,7 @@
 
 #include "isomer/onnx/shape_values.h"
 
-#include "isomer/onnx/test_model.h"
+#include "isomer/onnx/model_testing.h"
 
 namespace isomer {
 namespace {

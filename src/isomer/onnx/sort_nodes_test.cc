@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "isomer/onnx/test_model.h"
+#include "isomer/onnx/model_testing.h"
 
 namespace isomer {
 namespace {
