@@ -21,7 +21,7 @@
 #include "isomer/eval/executor.h"
 #include "isomer/eval/fold.h"
 #include "isomer/ir/copy.h"
-#include "isomer/ir/verify.h"
+#include "isomer/ir/verify_testing.h"
 #include "isomer/onnx/export.h"
 #include "isomer/onnx/import.h"
 #include "isomer/onnx/tensor_file.h"

@@ -5,7 +5,7 @@
 
 #include "isomer/eval/executor.h"
 #include "isomer/eval/random.h"
-#include "isomer/ir/verify.h"
+#include "isomer/ir/verify_testing.h"
 #include "isomer/ops/graph_testing.h"
 #include "isomer/ops/infer.h"
 #include "isomer/ops/kernel.h"

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "isomer/ir/text.h"
-#include "isomer/ir/verify.h"
+#include "isomer/ir/verify_testing.h"
 
 namespace isomer {
 

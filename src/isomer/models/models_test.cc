@@ -8,7 +8,7 @@
 #include <optional>
 #include <set>
 
-#include "isomer/ir/verify.h"
+#include "isomer/ir/verify_testing.h"
 
 namespace isomer {
 namespace {

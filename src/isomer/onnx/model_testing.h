@@ -10,7 +10,7 @@
 
 #include "isomer/ir/builder.h"
 #include "isomer/ir/text.h"
-#include "isomer/ir/verify.h"
+#include "isomer/ir/verify_testing.h"
 #include "isomer/onnx/export.h"
 #include "isomer/onnx/import.h"
 #include "isomer/ops/registry.h"

@@ -3,7 +3,7 @@
 #include <cstdlib>
 
 #include "isomer/ir/text.h"
-#include "isomer/ir/verify.h"
+#include "isomer/ir/verify_testing.h"
 #include "isomer/ops/registry.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {

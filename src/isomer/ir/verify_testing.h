@@ -1,11 +1,14 @@
-#include "isomer/ir/verify.h"
+#pragma once
+// The graph verifier of the tests: checks that a graph is well formed, independently of GraphBuilder.
 
 #include <algorithm>
 
-namespace isomer {
-namespace {
+#include "isomer/base/result.h"
+#include "isomer/ir/graph.h"
 
-Status verify_node(const Graph& graph, NodeId id) {
+namespace isomer {
+
+inline Status verify_node(const Graph& graph, NodeId id) {
   const Node& node = graph.node(id);
   for (const ValueId operand : graph.operands(node)) {
     if (operand == kNoValue) continue;
@@ -29,9 +32,9 @@ Status verify_node(const Graph& graph, NodeId id) {
   return {};
 }
 
-}  // namespace
-
-Status verify_graph(const Graph& graph) {
+/// Fails unless the graph is well typed (inference gives the stored types), topologically ordered, without dead nodes,
+/// and its indices are consistent.
+inline Status verify_graph(const Graph& graph) {
   for (NodeId id = 0; id < graph.nodes().size(); ++id) {
     const Node& node = graph.node(id);
     if (auto status = verify_node(graph, id); !status)
