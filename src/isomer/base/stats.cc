@@ -67,12 +67,6 @@ double resampled_median(const std::vector<double>& samples, std::vector<double>&
 
 }  // namespace
 
-Interval paired_ratio(std::span<const double> a, std::span<const double> b, uint64_t seed, int resamples) {
-  const std::vector<double> group_a(a.begin(), a.end());
-  const std::vector<double> group_b(b.begin(), b.end());
-  return grouped_ratio({&group_a, 1}, {&group_b, 1}, seed, resamples);
-}
-
 Interval grouped_ratio(std::span<const std::vector<double>> a, std::span<const std::vector<double>> b, uint64_t seed,
                        int resamples) {
   std::vector<std::vector<double>> groups;

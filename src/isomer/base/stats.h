@@ -27,15 +27,11 @@ struct Interval {
   double high = 0;
 };
 
-/// Median of the ratios a[i] / b[i] of paired measurements, with its bootstrap interval. Pairs whose b is not positive
-/// are ignored, as are samples beyond the shorter list. All values are NaN without pairs. The same seed gives the same
-/// interval.
-Interval paired_ratio(std::span<const double> a, std::span<const double> b, uint64_t seed = 1, int resamples = 2000);
-
-/// As paired_ratio, for measurements in groups (one group for each time that the models were loaded). Returns the mean
-/// over the groups of the median ratio, with its two-stage bootstrap interval (groups, then pairs within them). The
-/// place of data in memory shifts a whole group by some percent. An interval within one group cannot show that; this
-/// interval does.
+/// The ratios a[i] / b[i] of paired measurements in groups (one group for each time that the models were loaded).
+/// Returns the mean over the groups of the median ratio, with its two-stage bootstrap interval (groups, then pairs
+/// within them). The place of data in memory shifts a whole group by some percent. An interval within one group cannot
+/// show that; this interval does. Pairs whose b is not positive are ignored, as are samples beyond the shorter list.
+/// All values are NaN without pairs. The same seed gives the same interval.
 Interval grouped_ratio(std::span<const std::vector<double>> a, std::span<const std::vector<double>> b,
                        uint64_t seed = 1, int resamples = 2000);
 
