@@ -8,9 +8,9 @@ namespace isomer {
 
 /// The products of the extents before, at and after an axis.
 struct AxisSplit {
-  int64_t outer = 1;
-  int64_t extent = 1;
-  int64_t inner = 1;
+  int64_t outer;
+  int64_t extent;
+  int64_t inner;
 
   /// The index where the line through (o, i) starts. Its elements are `inner` apart.
   int64_t start(int64_t o, int64_t i) const { return o * extent * inner + i; }
@@ -21,7 +21,5 @@ AxisSplit axis_split(const std::vector<int64_t>& dims, int64_t axis);
 /// Hook: converts attribute `name` to count from the front; `preset` is the default. Marks the node as opaque if the
 /// rank of operand 0 is not known.
 Status normalize_axis(OnnxForm& form, const std::string& name, int64_t preset);
-/// The rank of operand 0 if it is known.
-std::optional<size_t> first_rank(const OnnxForm& form);
 
 }  // namespace isomer

@@ -2,8 +2,7 @@
 
 #include "isomer/ops/axiom_parts.h"
 #include "isomer/ops/elementwise.h"
-#include "isomer/ops/half.h"
-#include "isomer/ops/onnx_form.h"
+#include "isomer/ops/form_params.h"
 #include "isomer/ops/parts.h"
 #include "isomer/ops/scalars.h"
 
@@ -32,13 +31,7 @@ Result<T> bound_in(const Tensor& bound) {
     ISOMER_TRY(const Ints ints, int_elements(bound));
     return static_cast<T>(ints[0]);
   } else {
-    double value = 0;
-    if (bound.dtype() == DType::Double) {
-      value = bound.data<double>()[0];
-    } else {
-      ISOMER_TRY(const Floats floats, float_elements(bound));
-      value = static_cast<double>(floats[0]);
-    }
+    ISOMER_TRY(const double value, real_element(bound));
     if constexpr (std::is_same_v<T, Fp>) {
       const auto element = field_from_real(value);
       if (!element) return fail("the bound {} is not in the prime field", value);
@@ -78,14 +71,6 @@ void clip_axiom(Axiom& axiom) {
   });
 }
 
-/// A scalar of a real dtype.
-Tensor bound_scalar(DType dtype, float value) {
-  if (dtype == DType::Double) return Tensor::of(dtype, {}, std::vector<double>{static_cast<double>(value)});
-  if (dtype == DType::Half) return Tensor::of(dtype, {}, std::vector<Half>{Half(value)});
-  if (dtype == DType::BFloat16) return Tensor::of(dtype, {}, std::vector<BFloat16>{BFloat16(value)});
-  return Tensor::floats({}, {value});
-}
-
 /// Attributes become scalars of the data's type; bounds of one element become scalars of rank 0.
 Status clip_from_onnx(OnnxForm& form) {
   if (form.opset >= kOperandsSince) {
@@ -101,7 +86,7 @@ Status clip_from_onnx(OnnxForm& form) {
     if (value == nullptr) return fail("attribute '{}' of Clip must be of kind float", name);
     const DType dtype = form.types.empty() || form.types[0] == nullptr ? DType::Undefined : form.types[0]->dtype;
     if (!is_real(dtype)) return form.leave_opaque("the type of its bounds is not known");
-    form.attrs[key] = bound_scalar(dtype, *value);
+    form.attrs[key] = *real_scalar(dtype, *value);
   }
   return {};
 }
@@ -114,7 +99,7 @@ Status clip_to_onnx(OnnxForm& form) {
     const Tensor kept = *bound;
     if (!is_real(kept.dtype())) return form.leave_opaque("Clip of integers needs opset 12");
     ISOMER_TRY(const Floats value, float_elements(kept));
-    if (!(bound_scalar(kept.dtype(), value[0]) == kept))
+    if (!(*real_scalar(kept.dtype(), value[0]) == kept))
       return form.leave_opaque("its bounds cannot be stored in its element type");
     form.attrs[std::string(name)] = value[0];
   }

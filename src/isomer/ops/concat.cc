@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "isomer/ops/axiom_parts.h"
+#include "isomer/ops/axis.h"
 #include "isomer/ops/form_params.h"
-#include "isomer/ops/indices.h"
 #include "isomer/ops/infer.h"
 #include "isomer/ops/kernel.h"
 #include "isomer/ops/registry.h"
@@ -33,27 +33,18 @@ Result<std::vector<TensorType>> infer_concat(const OpView& view) {
   return std::vector<TensorType>{{view.dtype(0), std::move(shape)}};
 }
 
-/// The number of elements before and after an axis.
-struct Around {
-  int64_t outer = 1;
-  int64_t inner = 1;
-};
-Around around(const std::vector<int64_t>& dims, size_t axis) {
-  return {extent_product(dims, 0, axis), extent_product(dims, axis + 1, dims.size())};
-}
-
 Status concat_kernel(KernelContext& context) {
   return for_width(context.operands[0].dtype(), [&]<class T>() -> Status {
     Tensor& y = new_result(context);
     ISOMER_TRY(const size_t axis, normal_axis(context.attrs.integer("axis"), y.dims().size()));
-    const auto [outer, inner] = around(y.dims(), axis);
+    const AxisSplit split = axis_split(y.dims(), static_cast<int64_t>(axis));
     const auto to = mutable_elements<T>(y);
     int64_t begin = 0;
     for (const Tensor& x : context.operands) {
       const auto from = elements<T>(x);
-      const int64_t run = x.dims()[axis] * inner;
-      for (int64_t o = 0; o < outer; ++o)
-        std::copy_n(from.begin() + o * run, run, to.begin() + o * y.dims()[axis] * inner + begin);
+      const int64_t run = x.dims()[axis] * split.inner;
+      for (int64_t o = 0; o < split.outer; ++o)
+        std::copy_n(from.begin() + o * run, run, to.begin() + split.start(o, 0) + begin);
       begin += run;
     }
     return {};
@@ -136,15 +127,14 @@ Result<std::vector<TensorType>> infer_split(const OpView& view) {
 Status split_kernel(KernelContext& context) {
   const Tensor& x = context.operands[0];
   return for_width(x.dtype(), [&]<class T>() -> Status {
-    ISOMER_TRY(const size_t axis, normal_axis(context.attrs.integer("axis"), x.dims().size()));
-    const auto [outer, inner] = around(x.dims(), axis);
+    const AxisSplit split = axis_split(x.dims(), context.attrs.integer("axis"));
     const auto from = elements<T>(x);
     int64_t begin = 0;
     for (const int64_t extent : context.attrs.ints("split")) {
       const auto to = mutable_elements<T>(new_result(context));
-      const int64_t run = extent * inner;
-      for (int64_t o = 0; o < outer; ++o)
-        std::copy_n(from.begin() + o * x.dims()[axis] * inner + begin, run, to.begin() + o * run);
+      const int64_t run = extent * split.inner;
+      for (int64_t o = 0; o < split.outer; ++o)
+        std::copy_n(from.begin() + split.start(o, 0) + begin, run, to.begin() + o * run);
       begin += run;
     }
     return {};

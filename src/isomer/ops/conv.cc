@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "isomer/ops/accumulate.h"
+#include "isomer/ops/form_params.h"
 #include "isomer/ops/infer.h"
 #include "isomer/ops/kernel_deadline.h"
 #include "isomer/ops/registry.h"
@@ -233,11 +234,7 @@ Status check_conv_operands(const OpView& view) {
 Status check_bias(const OpView& view, size_t i, const Dim& extent) {
   if (!view.has(i)) return {};
   ISOMER_CHECK(same_dtype(view, 0, i));
-  ISOMER_CHECK(want_rank(view, i, 1));
-  const Dim& have = view.shape(i)[0];
-  if (have.is_const() && extent.is_const() && !(have == extent))
-    return fail("operand {} of {} must have {} elements, it is {}", i, view.op.name, extent.str(), view.type(i).str());
-  return {};
+  return want_vector(view, i, extent);
 }
 
 Result<std::vector<TensorType>> infer_conv(const OpView& view) {
@@ -259,11 +256,7 @@ double flops_conv(const WorkView& view) {
 }
 
 Status conv_from_onnx(OnnxForm& form) {
-  Ints kernel;
-  if (form.types.size() > 1 && form.types[1] != nullptr && form.types[1]->shape && form.types[1]->rank() > 2) {
-    const Shape& weight = *form.types[1]->shape;
-    if (const auto known = concrete(Shape(weight.begin() + 2, weight.end()))) kernel = *known;
-  }
+  const Ints kernel = spatial_extents(form, 1).value_or(Ints());
   const size_t spatial = spatial_rank(form);
   if (const Ints* said = form.get<Ints>("kernel_shape"); said != nullptr && !said->empty()) {
     if (kernel.empty()) return form.leave_opaque("the extents of its weight are not known");

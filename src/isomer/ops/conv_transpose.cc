@@ -5,6 +5,7 @@
 
 #include "isomer/ops/accumulate.h"
 #include "isomer/ops/conv.h"
+#include "isomer/ops/form_params.h"
 #include "isomer/ops/infer.h"
 
 namespace isomer {
@@ -121,14 +122,6 @@ Status resolve_output(OnnxForm& form, const Window& window, bool upper, const In
   return {};
 }
 
-/// The operand's spatial extents; empty when they are not all known.
-Ints known_extents(const OnnxForm& form) {
-  if (form.types.empty() || form.types[0] == nullptr || !form.types[0]->shape || form.types[0]->rank() < 3) return {};
-  const Shape& shape = *form.types[0]->shape;
-  const auto dims = concrete(Shape(shape.begin() + 2, shape.end()));
-  return dims ? *dims : Ints();
-}
-
 Status conv_transpose_from_onnx(OnnxForm& form) {
   const auto* given = form.get<std::string>("auto_pad");
   const std::string auto_pad = given != nullptr ? *given : "NOTSET";
@@ -146,15 +139,15 @@ Status conv_transpose_from_onnx(OnnxForm& form) {
   const Ints* extra = form.get<Ints>("output_padding");
   if (extra == nullptr || extra->size() != rank) return fail("'output_padding' must have {} elements", rank);
   if (!same && wanted.empty()) return {};
-  if (form.types.size() < 2 || form.types[1] == nullptr || !form.types[1]->shape)
-    return form.leave_opaque("the shape of its weight is not known");
-  ISOMER_TRY(Ints kernel, weight_kernel(*form.types[1]->shape));
+  const Shape* weight = form_shape(form, 1);
+  if (weight == nullptr) return form.leave_opaque("the shape of its weight is not known");
+  ISOMER_TRY(Ints kernel, weight_kernel(*weight));
   const Ints zeros(2 * rank, 0);
   ISOMER_TRY(
       const Window window,
       read_window(Attrs{{"strides", form.attrs["strides"]}, {"dilations", form.attrs["dilations"]}, {"pads", zeros}},
                   std::move(kernel)));
-  const Ints spatial = known_extents(form);
+  const Ints spatial = spatial_extents(form, 0).value_or(Ints());
   if (!wanted.empty() && spatial.empty()) return form.leave_opaque("its output_shape depends on unknown extents");
   if (wanted.size() == rank + 2) wanted.erase(wanted.begin(), wanted.begin() + 2);
   if (!wanted.empty() && wanted.size() != rank) return fail("'output_shape' must have {} elements", rank);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "isomer/ops/axiom_parts.h"
+#include "isomer/ops/axis.h"
 #include "isomer/ops/form_params.h"
 #include "isomer/ops/indices.h"
 #include "isomer/ops/infer.h"
@@ -34,6 +35,13 @@ int64_t extent_product(const std::vector<int64_t>& dims, size_t begin, size_t en
   return static_cast<int64_t>(product);
 }
 
+Status coordinates_from_onnx(OnnxForm& form) {
+  const Shape* shape = form_shape(form, 1);
+  if (shape == nullptr || shape->empty() || !shape->back().is_const())
+    return form.leave_opaque("the length of its coordinates is not known");
+  return {};
+}
+
 namespace {
 
 Status gather_from_onnx(OnnxForm& form) { return front_axis(form, "axis"); }
@@ -50,17 +58,15 @@ Result<std::vector<TensorType>> infer_gather(const OpView& view) {
 Status gather_kernel(KernelContext& context) {
   const Tensor& x = context.operands[0];
   ISOMER_TRY(const Ints indices, int_elements(context.operands[1]));
-  ISOMER_TRY(const size_t axis, normal_axis(context.attrs.integer("axis"), x.dims().size()));
+  const AxisSplit split = axis_split(x.dims(), context.attrs.integer("axis"));
   return for_width(x.dtype(), [&]<class T>() -> Status {
     const auto to = mutable_elements<T>(new_result(context));
     const auto from = elements<T>(x);
-    const int64_t outer = extent_product(x.dims(), 0, axis);
-    const int64_t inner = extent_product(x.dims(), axis + 1, x.dims().size());
     auto out = to.begin();
-    for (int64_t o = 0; o < outer; ++o) {
+    for (int64_t o = 0; o < split.outer; ++o) {
       for (const int64_t index : indices) {
-        ISOMER_TRY(const int64_t at, checked_index(index, x.dims()[axis]));
-        out = std::copy_n(from.begin() + (o * x.dims()[axis] + at) * inner, inner, out);
+        ISOMER_TRY(const int64_t at, checked_index(index, split.extent));
+        out = std::copy_n(from.begin() + split.start(o, 0) + at * split.inner, split.inner, out);
       }
     }
     return {};
@@ -175,13 +181,6 @@ Status gather_nd_kernel(KernelContext& context) {
   });
 }
 
-Status gather_nd_from_onnx(OnnxForm& form) {
-  const Shape* shape = form_shape(form, 1);
-  if (shape == nullptr || shape->empty() || !shape->back().is_const())
-    return form.leave_opaque("the length of its coordinates is not known");
-  return {};
-}
-
 Result<std::vector<TensorType>> infer_reverse_sequence(const OpView& view) {
   const int64_t batch_axis = view.attrs.integer("batch_axis");
   const int64_t time_axis = view.attrs.integer("time_axis");
@@ -251,7 +250,7 @@ std::vector<OpDef> gather_ops() {
        .compute = Compute::Movement,
        .roles = {OperandRole::Data, OperandRole::Coordinates},
        .since = 11,
-       .from_onnx = gather_nd_from_onnx},
+       .from_onnx = coordinates_from_onnx},
       {.name = "ReverseSequence",
        .attrs = {{.name = "batch_axis", .kind = AttrKind::Int, .preset = int64_t{1}, .domain = AttrDomain::Axis},
                  {.name = "time_axis", .kind = AttrKind::Int, .preset = int64_t{0}, .domain = AttrDomain::Axis}},

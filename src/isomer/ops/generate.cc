@@ -62,11 +62,8 @@ Result<RangeOf> range_of(const Attrs& attrs) {
       ISOMER_TRY(const Ints ints, int_elements(tensor));
       range.exact.push_back(ints[0]);
       *parts[i++] = static_cast<double>(ints[0]);
-    } else if (tensor.dtype() == DType::Double) {
-      *parts[i++] = tensor.data<double>()[0];
     } else {
-      ISOMER_TRY(const Floats floats, float_elements(tensor));
-      *parts[i++] = static_cast<double>(floats[0]);
+      ISOMER_TRY(*parts[i++], real_element(tensor));
     }
   }
   if (range.delta == 0 || !std::isfinite(range.start) || !std::isfinite(range.limit) || !std::isfinite(range.delta))

@@ -15,6 +15,9 @@ inline Result<int64_t> checked_index(int64_t index, int64_t extent) {
 /// Fails unless operand i has an index type.
 Status want_indices(const OpView& view, size_t i);
 
+/// Hook: marks the node as opaque unless the length of the coordinates in operand 1 is known.
+Status coordinates_from_onnx(OnnxForm& form);
+
 /// Coordinates along the leading axes of `dims` (as many as `coordinates`) as one offset.
 Result<int64_t> coordinate_offset(std::span<const int64_t> coordinates, std::span<const int64_t> dims);
 

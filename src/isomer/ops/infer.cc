@@ -161,6 +161,14 @@ Status want_rank(const OpView& view, size_t i, size_t rank) {
   return {};
 }
 
+Status want_vector(const OpView& view, size_t i, const Dim& extent) {
+  ISOMER_CHECK(want_rank(view, i, 1));
+  const Dim& have = view.shape(i)[0];
+  if (have.is_const() && extent.is_const() && !(have == extent))
+    return fail("operand {} of {} must have {} elements, it is {}", i, view.op.name, extent.str(), view.type(i).str());
+  return {};
+}
+
 double count(const std::vector<int64_t>& dims) {
   double n = 1;
   for (const int64_t dim : dims) n *= static_cast<double>(dim);

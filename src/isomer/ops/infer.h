@@ -39,6 +39,8 @@ Result<std::vector<TensorType>> infer_compare(const OpView& view);    // likewis
 Status same_dtype(const OpView& view, size_t i, size_t j);
 /// Fails unless operand i has this rank.
 Status want_rank(const OpView& view, size_t i, size_t rank);
+/// Fails unless operand i is a vector that may have `extent` elements.
+Status want_vector(const OpView& view, size_t i, const Dim& extent);
 
 /// FLOPs of one (or `n`) operations per result element.
 double flops_per_element(const WorkView& view);

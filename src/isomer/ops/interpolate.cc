@@ -5,6 +5,8 @@
 #include <cmath>
 #include <limits>
 
+#include "isomer/ops/axis.h"
+
 namespace isomer {
 namespace {
 
@@ -76,18 +78,15 @@ void fit_samples(std::vector<Sample>& samples, int64_t extent, bool exclude_outs
 template <class T>
 std::vector<T> along_axis(const std::vector<T>& x, const std::vector<int64_t>& dims, size_t axis,
                           const AxisSamples& samples, T outside) {
-  int64_t outer = 1;
-  int64_t inner = 1;
-  for (size_t i = 0; i < axis; ++i) outer *= dims[i];
-  for (size_t i = axis + 1; i < dims.size(); ++i) inner *= dims[i];
+  const AxisSplit split = axis_split(dims, static_cast<int64_t>(axis));
   std::vector<T> y;
-  y.reserve(static_cast<size_t>(outer * inner) * samples.size());
-  for (int64_t o = 0; o < outer; ++o) {
+  y.reserve(static_cast<size_t>(split.outer * split.inner) * samples.size());
+  for (int64_t o = 0; o < split.outer; ++o) {
     for (const auto& position : samples) {
-      for (int64_t i = 0; i < inner; ++i) {
+      for (int64_t i = 0; i < split.inner; ++i) {
         T sum = position.empty() ? outside : T(0);
         for (const Sample& sample : position)
-          sum += scalar<T>(sample.weight) * x[static_cast<size_t>((o * dims[axis] + sample.at) * inner + i)];
+          sum += scalar<T>(sample.weight) * x[static_cast<size_t>(split.start(o, i) + sample.at * split.inner)];
         y.push_back(sum);
       }
     }

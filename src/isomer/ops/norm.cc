@@ -16,15 +16,6 @@ namespace {
 double flops_norm(const WorkView& view) { return 4 * count(view.operands[0]); }
 double flops_statistics(const WorkView& view) { return 8 * count(view.operands[0]); }
 
-/// Fails unless operand i is a real vector of `extent` elements.
-Status want_vector(const OpView& view, size_t i, const Dim& extent) {
-  ISOMER_CHECK(want_rank(view, i, 1));
-  const Dim& have = view.shape(i)[0];
-  if (have.is_const() && extent.is_const() && !(have == extent))
-    return fail("operand {} of {} must have {} elements, it is {}", i, view.op.name, extent.str(), view.type(i).str());
-  return {};
-}
-
 /// X and vectors with one element per channel (axis 1).
 Result<std::vector<TensorType>> infer_by_channel(const OpView& view) {
   if (view.rank(0) < 2) return fail("{} needs a rank of at least 2, got {}", view.op.name, view.type(0).str());

@@ -6,7 +6,6 @@
 #include "isomer/ops/axis_map.h"
 #include "isomer/ops/domain.h"
 #include "isomer/ops/form_params.h"
-#include "isomer/ops/half.h"
 #include "isomer/ops/infer.h"
 #include "isomer/ops/registry.h"
 
@@ -56,13 +55,7 @@ Result<T> fill_element(const Attrs& attrs, DType dtype) {
   const Tensor& fill = attrs.tensor("constant_value");
   if constexpr (std::is_same_v<T, uint64_t>) {
     if (dtype == DType::Field && fill.dtype() != DType::Field) {
-      double real = 0;
-      if (fill.dtype() == DType::Double) {
-        real = fill.data<double>()[0];
-      } else {
-        ISOMER_TRY(const Floats floats, float_elements(fill));
-        real = floats[0];
-      }
+      ISOMER_TRY(const double real, real_element(fill));
       const auto element = field_from_real(real);
       if (!element) return fail("Pad with {}, which is not an element of the field", real);
       return element->residue();
@@ -153,22 +146,6 @@ void pad_axiom(Axiom& axiom) {
   axiom.results.push_back({std::move(shape), at, x.real});
 }
 
-/// A scalar of a real dtype, for the attribute `value` of opsets before 11.
-std::optional<Tensor> fill_scalar(DType dtype, float value) {
-  switch (dtype) {
-    case DType::Float:
-      return Tensor::floats({}, {value});
-    case DType::Double:
-      return Tensor::of<double>(dtype, {}, {value});
-    case DType::Half:
-      return Tensor::of<Half>(dtype, {}, {Half(value)});
-    case DType::BFloat16:
-      return Tensor::of<BFloat16>(dtype, {}, {BFloat16(value)});
-    default:
-      return std::nullopt;
-  }
-}
-
 /// Whether a constant is Pad's default, zero.
 bool is_default_fill(const Tensor& fill) {
   if (fill.dtype() == DType::String) return fill.string_elements()[0].empty();
@@ -182,7 +159,7 @@ Status read_fill(OnnxForm& form) {
     const auto* value = form.get<float>("value");
     if (value == nullptr) return {};
     if (form.types.empty() || form.types[0] == nullptr) return form.leave_opaque("its element type is not known");
-    auto fill = fill_scalar(form.types[0]->dtype, *value);
+    auto fill = real_scalar(form.types[0]->dtype, *value);
     if (!fill) return form.leave_opaque("it pads no real numbers");
     form.attrs.erase("value");
     if (!is_default_fill(*fill)) form.attrs["constant_value"] = std::move(*fill);
@@ -227,7 +204,7 @@ Status pad_to_onnx(OnnxForm& form) {
   const Tensor* fill = form.get<Tensor>("constant_value");
   if (form.opset >= 11 || fill == nullptr) return {};
   const auto values = float_elements(*fill);
-  const bool exact = values && fill_scalar(fill->dtype(), (*values)[0]) == fill->reshaped({});
+  const bool exact = values && real_scalar(fill->dtype(), (*values)[0]) == fill->reshaped({});
   if (!exact) return form.leave_opaque("the constant of Pad needs opset 11");
   const float value = (*values)[0];
   form.attrs.erase("constant_value");

@@ -5,7 +5,7 @@
 
 #include "isomer/ops/accumulate.h"
 #include "isomer/ops/axiom_parts.h"
-#include "isomer/ops/axis.h"
+#include "isomer/ops/form_params.h"
 #include "isomer/ops/infer.h"
 #include "isomer/ops/registry.h"
 
@@ -234,8 +234,8 @@ Status reduce_from_onnx_since(OnnxForm& form, int since) {
   const auto* noop = form.get<int64_t>("noop_with_empty_axes");
   const bool nothing = noop != nullptr && *noop != 0;
   form.attrs.erase("noop_with_empty_axes");
-  const auto rank = first_rank(form);
-  if (!rank) return form.leave_opaque("its rank is not known");
+  const Shape* shape = form_shape(form, 0);
+  if (shape == nullptr) return form.leave_opaque("its rank is not known");
   Ints axes;
   if (form.opset >= since && form.has(1)) {
     if (form.operands[1].constant.empty()) return form.leave_opaque("its parameter 'axes' is computed at run time");
@@ -246,10 +246,10 @@ Status reduce_from_onnx_since(OnnxForm& form, int since) {
     if (given == nullptr) return fail("attribute 'axes' must be integers");
     axes = *given;
   }
-  ISOMER_TRY(const auto normal, normal_axes(axes, *rank));
+  ISOMER_TRY(const auto normal, normal_axes(axes, shape->size()));
   axes.assign(normal.begin(), normal.end());
   if (axes.empty() && !nothing)
-    for (size_t i = 0; i < *rank; ++i) axes.push_back(static_cast<int64_t>(i));
+    for (size_t i = 0; i < shape->size(); ++i) axes.push_back(static_cast<int64_t>(i));
   std::sort(axes.begin(), axes.end());
   form.attrs["axes"] = std::move(axes);
   return {};

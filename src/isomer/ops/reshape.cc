@@ -133,9 +133,9 @@ void transpose_axiom(Axiom& axiom) {
 /// ONNX allows omitting `perm`, which reverses the axes. The rank must then be known.
 Status transpose_from_onnx(OnnxForm& form) {
   if (form.attrs.contains("perm")) return {};
-  if (form.types.empty() || form.types[0] == nullptr || !form.types[0]->shape)
-    return form.leave_opaque("its rank is not known");
-  Ints perm(form.types[0]->rank());
+  const Shape* shape = form_shape(form, 0);
+  if (shape == nullptr) return form.leave_opaque("its rank is not known");
+  Ints perm(shape->size());
   for (size_t i = 0; i < perm.size(); ++i) perm[i] = static_cast<int64_t>(perm.size() - 1 - i);
   form.attrs["perm"] = std::move(perm);
   return {};

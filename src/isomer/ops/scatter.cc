@@ -202,13 +202,6 @@ Status scatter_nd_kernel(KernelContext& context) {
   return write_targets(context, targets);
 }
 
-Status scatter_nd_from_onnx(OnnxForm& form) {
-  const Shape* shape = form_shape(form, 1);
-  if (shape == nullptr || shape->empty() || !shape->back().is_const())
-    return form.leave_opaque("the length of its coordinates is not known");
-  return {};
-}
-
 Result<std::vector<TensorType>> infer_tensor_scatter(const OpView& view) {
   ISOMER_CHECK(same_dtype(view, 0, 1));
   ISOMER_CHECK(want_rank(view, 1, view.rank(0)));
@@ -289,7 +282,7 @@ std::vector<OpDef> scatter_ops() {
        .compute = Compute::Movement,
        .roles = {OperandRole::Data, OperandRole::Coordinates},
        .since = 11,
-       .from_onnx = scatter_nd_from_onnx,
+       .from_onnx = coordinates_from_onnx,
        .to_onnx = scatter_to_onnx},
       {.name = "TensorScatter",
        .attrs = {{.name = "mode", .kind = AttrKind::String, .preset = std::string("linear")},

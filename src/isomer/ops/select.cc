@@ -5,6 +5,7 @@
 #include <map>
 #include <numeric>
 
+#include "isomer/ops/axis.h"
 #include "isomer/ops/form_params.h"
 #include "isomer/ops/indices.h"
 #include "isomer/ops/infer.h"
@@ -59,14 +60,6 @@ Status one_hot_from_onnx(OnnxForm& form) {
   if (!form.has(1) || form.operands[1].constant.empty()) return {};
   ISOMER_TRY(const Ints depth, rounded_indices(form.operands[1].constant));
   form.operands[1].constant = Tensor::ints({static_cast<int64_t>(depth.size())}, depth);
-  return {};
-}
-
-/// Such a node is opaque until its operands are known.
-Status data_from_onnx(OnnxForm& form) {
-  for (const FormOperand& operand : form.operands)
-    if (!operand.absent() && operand.constant.empty())
-      return form.leave_opaque("the extents of its results depend on data");
   return {};
 }
 
@@ -127,10 +120,10 @@ Tensor taken(const Tensor& x, size_t axis, const std::vector<int64_t>& kept) {
   Tensor y = Tensor::zeros(x.dtype(), dims);
   const auto from = elements<T>(x);
   auto out = mutable_elements<T>(y).begin();
-  const int64_t inner = extent_product(dims, axis + 1, dims.size());
-  const int64_t outer = extent_product(dims, 0, axis);
-  for (int64_t o = 0; o < outer; ++o)
-    for (const int64_t at : kept) out = std::copy_n(from.begin() + (o * x.dims()[axis] + at) * inner, inner, out);
+  const AxisSplit split = axis_split(x.dims(), static_cast<int64_t>(axis));
+  for (int64_t o = 0; o < split.outer; ++o)
+    for (const int64_t at : kept)
+      out = std::copy_n(from.begin() + split.start(o, 0) + at * split.inner, split.inner, out);
   return y;
 }
 
@@ -184,18 +177,17 @@ struct Groups {
 template <class T>
 Groups group_slices(const Tensor& x, size_t axis, bool sorted) {
   const auto from = elements<T>(x);
-  const int64_t extent = x.dims()[axis];
-  const int64_t inner = extent_product(x.dims(), axis + 1, x.dims().size());
-  const int64_t outer = extent_product(x.dims(), 0, axis);
+  const AxisSplit split = axis_split(x.dims(), static_cast<int64_t>(axis));
   const auto key = [&](int64_t slice) {
     std::vector<T> out;
-    for (int64_t o = 0; o < outer; ++o)
-      for (int64_t i = 0; i < inner; ++i) out.push_back(from[static_cast<size_t>((o * extent + slice) * inner + i)]);
+    for (int64_t o = 0; o < split.outer; ++o)
+      for (int64_t i = 0; i < split.inner; ++i)
+        out.push_back(from[static_cast<size_t>(split.start(o, i) + slice * split.inner)]);
     return out;
   };
   std::map<std::vector<T>, int64_t> group_of;
   Groups groups;
-  for (int64_t slice = 0; slice < extent; ++slice) {
+  for (int64_t slice = 0; slice < split.extent; ++slice) {
     const auto [at, fresh] = group_of.try_emplace(key(slice), static_cast<int64_t>(groups.first.size()));
     if (fresh) {
       groups.first.push_back(slice);
@@ -254,7 +246,7 @@ OpDef data_dependent(std::string name, size_t operands, InferFn infer, KernelFn 
           .compute = compute,
           .data_dependent = true,
           .since = since,
-          .from_onnx = data_from_onnx};
+          .from_onnx = known_operands_from_onnx};
 }
 
 }  // namespace

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <array>
 
+#include "isomer/ops/form_params.h"
 #include "isomer/ops/infer.h"
 #include "isomer/ops/kernel.h"
-#include "isomer/ops/onnx_form.h"
 #include "isomer/ops/registry.h"
 
 namespace isomer {
@@ -125,13 +125,6 @@ Status suppression_kernel(KernelContext& context) {
   return {};
 }
 
-Status suppression_from_onnx(OnnxForm& form) {
-  for (const FormOperand& operand : form.operands)
-    if (!operand.absent() && operand.constant.empty())
-      return form.leave_opaque("the extents of its results depend on data");
-  return {};
-}
-
 }  // namespace
 
 std::vector<OpDef> suppress_ops() {
@@ -144,7 +137,7 @@ std::vector<OpDef> suppress_ops() {
            .compute = Compute::Movement,
            .data_dependent = true,
            .since = 10,
-           .from_onnx = suppression_from_onnx}};
+           .from_onnx = known_operands_from_onnx}};
 }
 
 }  // namespace isomer

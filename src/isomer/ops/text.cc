@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <set>
 
+#include "isomer/ops/form_params.h"
 #include "isomer/ops/infer.h"
 #include "isomer/ops/kernel.h"
-#include "isomer/ops/onnx_form.h"
 #include "isomer/ops/registry.h"
 
 namespace isomer {
@@ -31,13 +31,6 @@ Status string_concat_kernel(KernelContext& context) {
         z.mutable_strings()[n++] =
             x.string_elements()[static_cast<size_t>(at[0])] + y.string_elements()[static_cast<size_t>(at[1])];
       });
-  return {};
-}
-
-Status strings_from_onnx(OnnxForm& form) {
-  for (const FormOperand& operand : form.operands)
-    if (!operand.absent() && operand.constant.empty())
-      return form.leave_opaque("the extents of its results depend on data");
   return {};
 }
 
@@ -165,7 +158,7 @@ std::vector<OpDef> text_ops() {
        .compute = Compute::Movement,
        .data_dependent = true,
        .since = 20,
-       .from_onnx = strings_from_onnx},
+       .from_onnx = known_operands_from_onnx},
       {.name = "StringNormalizer",
        .attrs = {{.name = "case_change_action", .kind = AttrKind::String, .preset = std::string("NONE")},
                  {.name = "is_case_sensitive", .kind = AttrKind::Int, .preset = int64_t{0}},
@@ -176,7 +169,7 @@ std::vector<OpDef> text_ops() {
        .compute = Compute::Movement,
        .data_dependent = true,
        .since = 10,
-       .from_onnx = strings_from_onnx},
+       .from_onnx = known_operands_from_onnx},
   };
 }
 

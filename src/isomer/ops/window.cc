@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "isomer/ops/form_params.h"
+
 namespace isomer {
 namespace {
 
@@ -56,14 +58,6 @@ Status check_kinds(const OnnxForm& form) {
   return {};
 }
 
-/// The spatial extents of operand 0 if all are known.
-std::optional<Ints> spatial_extents(const OnnxForm& form, size_t spatial) {
-  if (form.types.empty() || form.types[0] == nullptr || !form.types[0]->shape) return std::nullopt;
-  auto dims = concrete(Shape(form.types[0]->shape->begin() + 2, form.types[0]->shape->end()));
-  if (!dims || dims->size() != spatial) return std::nullopt;
-  return dims;
-}
-
 /// Replaces SAME_UPPER and SAME_LOWER by pads if the extents are known, or if a stride of 1 makes them irrelevant.
 Status resolve_same(OnnxForm& form, size_t spatial, const Ints& kernel) {
   Attrs attrs{{"strides", form.attrs["strides"]},
@@ -72,9 +66,10 @@ Status resolve_same(OnnxForm& form, size_t spatial, const Ints& kernel) {
               {"auto_pad", form.attrs["auto_pad"]}};
   ISOMER_TRY(Window window, read_window(attrs, kernel));
   const bool unit = std::all_of(window.strides.begin(), window.strides.end(), [](int64_t s) { return s == 1; });
-  const auto extents = spatial_extents(form, spatial);
-  if (!unit && !extents) return {};
-  resolve_pads(window, extents ? *extents : Ints(spatial, 1));
+  const auto extents = spatial_extents(form, 0);
+  const bool known = extents && extents->size() == spatial;
+  if (!unit && !known) return {};
+  resolve_pads(window, known ? *extents : Ints(spatial, 1));
   Ints pads = window.begin;
   pads.insert(pads.end(), window.end.begin(), window.end.end());
   form.attrs["pads"] = std::move(pads);
