@@ -11,18 +11,6 @@
 namespace isomer {
 namespace {
 
-Status relu_kernel(KernelContext& context) {
-  return map_numeric(context, []<class T>(T x) { return scalar_max<T>(x, T(0)); });
-}
-
-Status sigmoid_kernel(KernelContext& context) {
-  return map_real(context, []<class T>(T x) { return scalar_sigmoid(x); });
-}
-
-Status tanh_kernel(KernelContext& context) {
-  return map_real(context, []<class T>(T x) { return scalar_tanh(x); });
-}
-
 Status leaky_relu_kernel(KernelContext& context) {
   const float alpha = context.attrs.real("alpha");
   return map_real(context, [alpha]<class T>(T x) { return scalar_leaky_relu(x, scalar<T>(alpha)); });
@@ -64,28 +52,10 @@ Status gelu_kernel(KernelContext& context) {
   });
 }
 
-Status softplus_kernel(KernelContext& context) {
-  return map_real(context, []<class T>(T x) { return scalar_softplus(x); });
-}
-
-Status softsign_kernel(KernelContext& context) {
-  return map_real(context, []<class T>(T x) -> T { return scalar_softsign(x); });
-}
-
 Status hard_sigmoid_kernel(KernelContext& context) {
   const float alpha = context.attrs.real("alpha");
   const float beta = context.attrs.real("beta");
   return map_real(context, [=]<class T>(T x) { return scalar_hard_sigmoid(x, scalar<T>(alpha), scalar<T>(beta)); });
-}
-
-/// x clip(x + 3, 0, 6) / 6: unlike the variant with 1/6 inside of the clipping, this is how models express it without
-/// this operator.
-Status hard_swish_kernel(KernelContext& context) {
-  return map_real(context, []<class T>(T x) -> T { return x * scalar_clip<T>(x + T(3), T(0), T(6)) / T(6); });
-}
-
-Status mish_kernel(KernelContext& context) {
-  return map_real(context, []<class T>(T x) -> T { return x * scalar_tanh(scalar_softplus(x)); });
 }
 
 Status swish_kernel(KernelContext& context) {
@@ -214,16 +184,6 @@ void hard_sigmoid_axiom(Axiom& axiom) {
   on_reals(axiom, [scope = &axiom.scope, alpha = axiom.number("alpha"), beta = axiom.number("beta")](
                       const Elements& x) { return relu(smaller(scope->times(alpha, x[0]) + beta, Rational(1))); });
 }
-void hard_swish_axiom(Axiom& axiom) {
-  on_reals(axiom, [scope = &axiom.scope](const Elements& x) {
-    return Rational(1, 6) * scope->times(x[0], smaller(relu(x[0] + Rational(3)), Rational(6)));
-  });
-}
-void mish_axiom(Axiom& axiom) {
-  on_reals(axiom, [scope = &axiom.scope](const Elements& x) {
-    return scope->times(x[0], function("Tanh", {function("Softplus", {x[0]})}));
-  });
-}
 Element swish(Scope& scope, const Element& x, const Element& alpha) {
   return scope.times(x, function("Sigmoid", {scope.times(alpha, x)}));
 }
@@ -235,11 +195,6 @@ void swish_axiom(Axiom& axiom) {
 void swiglu_axiom(Axiom& axiom) {
   on_reals(axiom, [scope = &axiom.scope, alpha = axiom.number("alpha")](const Elements& x) {
     return scope->times(swish(*scope, x[0], alpha), x[1]);
-  });
-}
-void prelu_axiom(Axiom& axiom) {
-  on_reals(axiom, [scope = &axiom.scope](const Elements& x) {
-    return relu(x[0]) - scope->times(x[1], relu(Rational(-1) * x[0]));
   });
 }
 
@@ -268,12 +223,14 @@ std::vector<OpDef> activation_ops() {
       {.name = "Relu",
        .infer = infer_same_number,
        .flops = flops_per_element,
-       .kernel = relu_kernel,
+       .kernel = numeric_kernel([]<class T>(T x) { return scalar_max<T>(x, T(0)); }),
        .axiom = relu_axiom,
        .traits = {Trait::InPlace},
        .since = 6},
-      activation("Sigmoid", sigmoid_kernel, 6, {}, kFunction, function_axiom, kMerged),
-      activation("Tanh", tanh_kernel, 6, {}, kFunction, function_axiom, kMerged),
+      activation("Sigmoid", real_kernel([]<class T>(T x) { return scalar_sigmoid(x); }), 6, {}, kFunction,
+                 function_axiom, kMerged),
+      activation("Tanh", real_kernel([]<class T>(T x) { return scalar_tanh(x); }), 6, {}, kFunction, function_axiom,
+                 kMerged),
       activation("LeakyRelu", leaky_relu_kernel, 6, {real_attr("alpha", 0.01F)}, flops_each<2>, leaky_relu_axiom,
                  kMerged),
       activation("Elu", elu_kernel, 6, {real_attr("alpha", 1)}, kFunction, function_axiom, {Trait::RealsOnly}),
@@ -293,12 +250,22 @@ std::vector<OpDef> activation_ops() {
        .axiom = function_axiom,
        .traits = {Trait::RealsOnly},
        .since = 20},
-      activation("Softplus", softplus_kernel, 1, {}, kFunction),
-      activation("Softsign", softsign_kernel, 1),
+      activation("Softplus", real_kernel([]<class T>(T x) { return scalar_softplus(x); }), 1, {}, kFunction),
+      activation("Softsign", real_kernel([]<class T>(T x) -> T { return scalar_softsign(x); }), 1),
       activation("HardSigmoid", hard_sigmoid_kernel, 6, {real_attr("alpha", 0.2F), real_attr("beta", 0.5F)},
                  flops_each<4>, hard_sigmoid_axiom, kMerged),
-      activation("HardSwish", hard_swish_kernel, 14, {}, flops_each<4>, hard_swish_axiom, kMerged),
-      activation("Mish", mish_kernel, 18, {}, kFunction, mish_axiom),
+      // x clip(x + 3, 0, 6) / 6: unlike the variant with 1/6 inside of the clipping, this is how models express it
+      // without this operator.
+      activation("HardSwish",
+                 real_kernel([]<class T>(T x) -> T { return x * scalar_clip<T>(x + T(3), T(0), T(6)) / T(6); }), 14, {},
+                 flops_each<4>, real_axiom([](Scope& scope, const Elements& x) {
+                   return Rational(1, 6) * scope.times(x[0], smaller(relu(x[0] + Rational(3)), Rational(6)));
+                 }),
+                 kMerged),
+      activation("Mish", real_kernel([]<class T>(T x) -> T { return x * scalar_tanh(scalar_softplus(x)); }), 18, {},
+                 kFunction, real_axiom([](Scope& scope, const Elements& x) {
+                   return scope.times(x[0], function("Tanh", {function("Softplus", {x[0]})}));
+                 })),
       activation("Swish", swish_kernel, 24, {real_attr("alpha", 1)}, kFunction, swish_axiom),
       {.name = "SwiGLU",
        .attrs = {real_attr("alpha", 1)},
@@ -321,7 +288,8 @@ std::vector<OpDef> activation_ops() {
        .infer = infer_prelu,
        .flops = flops_each<2>,
        .kernel = prelu_kernel,
-       .axiom = prelu_axiom,
+       .axiom = real_axiom(
+           [](Scope& scope, const Elements& x) { return relu(x[0]) - scope.times(x[1], relu(Rational(-1) * x[0])); }),
        .since = 7},
       {.name = "Dropout",
        .max_results = 2,

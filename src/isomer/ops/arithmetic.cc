@@ -10,18 +10,6 @@
 namespace isomer {
 namespace {
 
-Status add_kernel(KernelContext& context) {
-  return zip_numeric(context, []<class T>(T a, T b) { return sum_of(a, b); });
-}
-
-Status sub_kernel(KernelContext& context) {
-  return zip_numeric(context, []<class T>(T a, T b) { return difference_of(a, b); });
-}
-
-Status mul_kernel(KernelContext& context) {
-  return zip_numeric(context, []<class T>(T a, T b) { return product_of(a, b); });
-}
-
 /// a / b; integers truncate towards 0. Division by 0, which ONNX leaves undefined for integers, gives 0.
 template <class T>
 T quotient(T a, T b) {
@@ -31,10 +19,6 @@ T quotient(T a, T b) {
       if (b == -1) return static_cast<T>(0 - static_cast<uint64_t>(a));
   }
   return a / b;
-}
-
-Status div_kernel(KernelContext& context) {
-  return zip_numeric(context, []<class T>(T a, T b) { return quotient(a, b); });
 }
 
 /// The remainder of integers, with the sign of a (fmod) or of b; 0 for b = 0.
@@ -183,15 +167,6 @@ Status mean_kernel(KernelContext& context) {
   });
 }
 
-void add_axiom(Axiom& axiom) {
-  elementwise(axiom, [](const Elements& x) { return x[0] + x[1]; });
-}
-void sub_axiom(Axiom& axiom) {
-  elementwise(axiom, [](const Elements& x) { return x[0] - x[1]; });
-}
-void mul_axiom(Axiom& axiom) {
-  elementwise(axiom, [scope = &axiom.scope](const Elements& x) { return scope->times(x[0], x[1]); });
-}
 void div_axiom(Axiom& axiom) {
   // Of integers, too.
   const bool real = std::ranges::all_of(axiom.operands, [](const auto& x) { return x->real; });
@@ -199,24 +174,6 @@ void div_axiom(Axiom& axiom) {
     if (x[1].number() == 1) return x[0];
     return real ? scope->times(x[0], inverse(x[1])) : function(name, x);
   });
-}
-void pow_axiom(Axiom& axiom) {
-  on_reals(axiom, [scope = &axiom.scope](const Elements& x) {
-    return x[1].number() == 2 ? scope->times(x[0], x[0]) : function("Pow", x);
-  });
-}
-void max_axiom(Axiom& axiom) {
-  on_reals(axiom, [](const Elements& x) { return std::accumulate(x.begin() + 1, x.end(), x[0], larger); });
-}
-void min_axiom(Axiom& axiom) {
-  on_reals(axiom, [](const Elements& x) { return std::accumulate(x.begin() + 1, x.end(), x[0], smaller); });
-}
-void sum_axiom(Axiom& axiom) {
-  elementwise(axiom, [](const Elements& x) { return std::accumulate(x.begin(), x.end(), Element(0)); });
-}
-void mean_axiom(Axiom& axiom) {
-  on_reals(axiom,
-           [](const Elements& x) { return Rational(1, x.size()) * std::accumulate(x.begin(), x.end(), Element(0)); });
 }
 
 double flops_variadic(const WorkView& view) {
@@ -253,11 +210,17 @@ OpDef variadic(std::string name, KernelFn kernel, AxiomFn axiom, TraitSet traits
 
 std::vector<OpDef> arithmetic_ops() {
   return {
-      binary("Add", add_kernel, add_axiom, true, {" + ", Infix::Precedence::Sum, true}),
-      binary("Sub", sub_kernel, sub_axiom, false, {" − ", Infix::Precedence::Sum}),
-      binary("Mul", mul_kernel, mul_axiom, true, {" ∘ ", Infix::Precedence::Product}),
-      binary("Div", div_kernel, div_axiom, false, {" / ", Infix::Precedence::Product},
-             {Trait::Broadcast, Trait::InPlace, Trait::Partial}),
+      binary("Add", zip_kernel([]<class T>(T a, T b) { return sum_of(a, b); }),
+             elementwise_axiom([](Scope&, const Elements& x) { return x[0] + x[1]; }), true,
+             {" + ", Infix::Precedence::Sum, true}),
+      binary("Sub", zip_kernel([]<class T>(T a, T b) { return difference_of(a, b); }),
+             elementwise_axiom([](Scope&, const Elements& x) { return x[0] - x[1]; }), false,
+             {" − ", Infix::Precedence::Sum}),
+      binary("Mul", zip_kernel([]<class T>(T a, T b) { return product_of(a, b); }),
+             elementwise_axiom([](Scope& scope, const Elements& x) { return scope.times(x[0], x[1]); }), true,
+             {" ∘ ", Infix::Precedence::Product}),
+      binary("Div", zip_kernel([]<class T>(T a, T b) { return quotient(a, b); }), div_axiom, false,
+             {" / ", Infix::Precedence::Product}, {Trait::Broadcast, Trait::InPlace, Trait::Partial}),
       {.name = "Mod",
        .attrs = {{.name = "fmod", .kind = AttrKind::Int, .preset = int64_t{0}}},
        .min_operands = 2,
@@ -272,13 +235,26 @@ std::vector<OpDef> arithmetic_ops() {
        .infer = infer_pow,
        .flops = flops_each<static_cast<int>(kFunctionFlops)>,
        .kernel = pow_kernel,
-       .axiom = pow_axiom,
+       .axiom = real_axiom([](Scope& scope, const Elements& x) {
+         return x[1].number() == 2 ? scope.times(x[0], x[0]) : function("Pow", x);
+       }),
        .traits = {Trait::Broadcast, Trait::Partial, Trait::Exponential},
        .since = 7},
-      variadic("Max", max_kernel, max_axiom, {Trait::Broadcast}),
-      variadic("Min", min_kernel, min_axiom, {Trait::Broadcast}),
-      variadic("Sum", sum_kernel, sum_axiom, {Trait::InPlace}),
-      variadic("Mean", mean_kernel, mean_axiom),
+      variadic("Max", max_kernel, real_axiom([](Scope&, const Elements& x) {
+                 return std::accumulate(x.begin() + 1, x.end(), x[0], larger);
+               }),
+               {Trait::Broadcast}),
+      variadic("Min", min_kernel, real_axiom([](Scope&, const Elements& x) {
+                 return std::accumulate(x.begin() + 1, x.end(), x[0], smaller);
+               }),
+               {Trait::Broadcast}),
+      variadic("Sum", sum_kernel, elementwise_axiom([](Scope&, const Elements& x) {
+                 return std::accumulate(x.begin(), x.end(), Element(0));
+               }),
+               {Trait::InPlace}),
+      variadic("Mean", mean_kernel, real_axiom([](Scope&, const Elements& x) {
+                 return Rational(1, x.size()) * std::accumulate(x.begin(), x.end(), Element(0));
+               })),
   };
 }
 

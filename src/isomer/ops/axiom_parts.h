@@ -26,6 +26,16 @@ SymbolicTensor moved(const SymbolicTensor& x, std::vector<Dim> shape,
 void elementwise(Axiom& axiom, std::function<Element(const Elements&)> f);
 /// The same if all operands are real numbers; otherwise f is an unknown function.
 void on_reals(Axiom& axiom, std::function<Element(const Elements&)> f);
+/// Axioms: the same for a function f(scope, elements) that captures nothing.
+template <class F>
+AxiomFn elementwise_axiom(F /*f*/) {
+  return [](Axiom& axiom) { elementwise(axiom, [scope = &axiom.scope](const Elements& x) { return F()(*scope, x); }); };
+}
+template <class F>
+AxiomFn real_axiom(F /*f*/) {
+  return [](Axiom& axiom) { on_reals(axiom, [scope = &axiom.scope](const Elements& x) { return F()(*scope, x); }); };
+}
+
 /// Axiom: the operator is an unknown elementwise function.
 void function_axiom(Axiom& axiom);
 /// Axiom: the same, with boolean results.

@@ -18,6 +18,12 @@ Status compare_numeric(KernelContext& context, F f) {
   });
 }
 
+/// The kernel of compare_numeric for a function that captures nothing.
+template <class F>
+KernelFn comparison(F /*f*/) {
+  return [](KernelContext& context) { return compare_numeric(context, F()); };
+}
+
 Status equal_kernel(KernelContext& context) {
   if (context.operands[0].dtype() == DType::String) {
     zip_elements<std::string, std::string, uint8_t>(
@@ -25,22 +31,6 @@ Status equal_kernel(KernelContext& context) {
     return {};
   }
   return compare_numeric(context, []<class T>(T a, T b) { return a == b; });
-}
-
-Status greater_kernel(KernelContext& context) {
-  return compare_numeric(context, []<class T>(T a, T b) { return scalar_greater(a, b); });
-}
-
-Status less_kernel(KernelContext& context) {
-  return compare_numeric(context, []<class T>(T a, T b) { return scalar_greater(b, a); });
-}
-
-Status greater_or_equal_kernel(KernelContext& context) {
-  return compare_numeric(context, []<class T>(T a, T b) { return a == b || scalar_greater(a, b); });
-}
-
-Status less_or_equal_kernel(KernelContext& context) {
-  return compare_numeric(context, []<class T>(T a, T b) { return a == b || scalar_greater(b, a); });
 }
 
 Result<std::vector<TensorType>> infer_order(const OpView& view) {
@@ -57,20 +47,13 @@ Result<std::vector<TensorType>> infer_logic(const OpView& view) {
 }
 
 template <class F>
-Status logic(KernelContext& context, F f) {
-  zip_elements<uint8_t, uint8_t, uint8_t>(context, [&](uint8_t a, uint8_t b) { return f(a != 0, b != 0) ? 1 : 0; });
-  return {};
+KernelFn logic(F /*f*/) {
+  return [](KernelContext& context) -> Status {
+    zip_elements<uint8_t, uint8_t, uint8_t>(context, [](uint8_t a, uint8_t b) { return F()(a != 0, b != 0) ? 1 : 0; });
+    return {};
+  };
 }
 
-Status and_kernel(KernelContext& context) {
-  return logic(context, [](bool a, bool b) { return a && b; });
-}
-Status or_kernel(KernelContext& context) {
-  return logic(context, [](bool a, bool b) { return a || b; });
-}
-Status xor_kernel(KernelContext& context) {
-  return logic(context, [](bool a, bool b) { return a != b; });
-}
 Status not_kernel(KernelContext& context) {
   map_elements<uint8_t, uint8_t>(context, [](uint8_t x) { return x == 0 ? 1 : 0; });
   return {};
@@ -89,20 +72,13 @@ Result<std::vector<TensorType>> infer_bits(const OpView& view) {
 
 /// z = f(a, b) on the bits of integers, which the executor widens to 64 bits.
 template <class F>
-Status bits(KernelContext& context, F f) {
-  zip_elements<uint64_t, uint64_t, uint64_t>(context, f);
-  return {};
+KernelFn bits(F /*f*/) {
+  return [](KernelContext& context) -> Status {
+    zip_elements<uint64_t, uint64_t, uint64_t>(context, F());
+    return {};
+  };
 }
 
-Status bit_and_kernel(KernelContext& context) {
-  return bits(context, [](uint64_t a, uint64_t b) { return a & b; });
-}
-Status bit_or_kernel(KernelContext& context) {
-  return bits(context, [](uint64_t a, uint64_t b) { return a | b; });
-}
-Status bit_xor_kernel(KernelContext& context) {
-  return bits(context, [](uint64_t a, uint64_t b) { return a ^ b; });
-}
 Status bit_not_kernel(KernelContext& context) {
   map_elements<uint64_t, uint64_t>(context, [](uint64_t x) { return ~x; });
   return {};
@@ -221,22 +197,25 @@ std::vector<OpDef> compare_ops() {
   const std::vector<OperandRole> kConditions(2, OperandRole::Condition);
   return {
       pairwise("Equal", infer_compare, equal_kernel, 7, true, {Trait::Broadcast}),
-      pairwise("Greater", infer_order, greater_kernel, 7, false),
-      pairwise("Less", infer_order, less_kernel, 7, false, {Trait::Broadcast}),
-      pairwise("GreaterOrEqual", infer_order, greater_or_equal_kernel, 12, false),
-      pairwise("LessOrEqual", infer_order, less_or_equal_kernel, 12, false),
-      pairwise("And", infer_logic, and_kernel, 7, true, {}, kConditions),
-      pairwise("Or", infer_logic, or_kernel, 7, true, {}, kConditions),
-      pairwise("Xor", infer_logic, xor_kernel, 7, true, {}, kConditions),
+      pairwise("Greater", infer_order, comparison([]<class T>(T a, T b) { return scalar_greater(a, b); }), 7, false),
+      pairwise("Less", infer_order, comparison([]<class T>(T a, T b) { return scalar_greater(b, a); }), 7, false,
+               {Trait::Broadcast}),
+      pairwise("GreaterOrEqual", infer_order,
+               comparison([]<class T>(T a, T b) { return a == b || scalar_greater(a, b); }), 12, false),
+      pairwise("LessOrEqual", infer_order, comparison([]<class T>(T a, T b) { return a == b || scalar_greater(b, a); }),
+               12, false),
+      pairwise("And", infer_logic, logic([](bool a, bool b) { return a && b; }), 7, true, {}, kConditions),
+      pairwise("Or", infer_logic, logic([](bool a, bool b) { return a || b; }), 7, true, {}, kConditions),
+      pairwise("Xor", infer_logic, logic([](bool a, bool b) { return a != b; }), 7, true, {}, kConditions),
       {.name = "Not",
        .infer = infer_logic,
        .flops = flops_per_element,
        .kernel = not_kernel,
        .axiom = condition_axiom,
        .roles = {OperandRole::Condition}},
-      pairwise("BitwiseAnd", infer_bits, bit_and_kernel, 18, true),
-      pairwise("BitwiseOr", infer_bits, bit_or_kernel, 18, true),
-      pairwise("BitwiseXor", infer_bits, bit_xor_kernel, 18, true),
+      pairwise("BitwiseAnd", infer_bits, bits([](uint64_t a, uint64_t b) { return a & b; }), 18, true),
+      pairwise("BitwiseOr", infer_bits, bits([](uint64_t a, uint64_t b) { return a | b; }), 18, true),
+      pairwise("BitwiseXor", infer_bits, bits([](uint64_t a, uint64_t b) { return a ^ b; }), 18, true),
       {.name = "BitwiseNot", .infer = infer_bits, .flops = flops_per_element, .kernel = bit_not_kernel, .since = 18},
       {.name = "BitShift",
        .attrs = {{.name = "direction",

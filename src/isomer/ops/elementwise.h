@@ -68,6 +68,16 @@ Status map_numeric(KernelContext& context, F f) {
   });
 }
 
+/// The kernels of map_real and map_numeric for a function that captures nothing.
+template <class F>
+KernelFn real_kernel(F /*f*/) {
+  return [](KernelContext& context) { return map_real(context, F()); };
+}
+template <class F>
+KernelFn numeric_kernel(F /*f*/) {
+  return [](KernelContext& context) { return map_numeric(context, F()); };
+}
+
 /// z = f(a, b), of type R, for operands of types A and B with broadcasting.
 template <class A, class B, class R, class F>
 void zip_elements(KernelContext& context, F f) {
@@ -90,6 +100,11 @@ Status zip_numeric(KernelContext& context, F f) {
     zip_elements<T, T, T>(context, [&](T a, T b) { return f.template operator()<T>(a, b); });
     return {};
   });
+}
+/// The kernel of zip_numeric for a function that captures nothing.
+template <class F>
+KernelFn zip_kernel(F /*f*/) {
+  return [](KernelContext& context) { return zip_numeric(context, F()); };
 }
 
 }  // namespace isomer

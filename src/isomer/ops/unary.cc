@@ -29,10 +29,6 @@ Status abs_kernel(KernelContext& context) {
   });
 }
 
-Status neg_kernel(KernelContext& context) {
-  return map_numeric(context, []<class T>(T x) -> T { return negated(x); });
-}
-
 Status sign_kernel(KernelContext& context) {
   return map_numeric(context, []<class T>(T x) -> T {
     if constexpr (std::is_same_v<T, Fp>)
@@ -40,23 +36,6 @@ Status sign_kernel(KernelContext& context) {
     else
       return x > T(0) ? T(1) : x < T(0) ? static_cast<T>(-1) : x;  // x: 0 or NaN
   });
-}
-
-Status reciprocal_kernel(KernelContext& context) {
-  return map_real(context, []<class T>(T x) -> T { return T(1) / x; });
-}
-
-Status sqrt_kernel(KernelContext& context) {
-  return map_real(context, []<class T>(T x) -> T { return scalar_sqrt(x); });
-}
-Status exp_kernel(KernelContext& context) {
-  return map_real(context, []<class T>(T x) -> T { return scalar_exp(x); });
-}
-Status log_kernel(KernelContext& context) {
-  return map_real(context, []<class T>(T x) -> T { return scalar_log(x); });
-}
-Status erf_kernel(KernelContext& context) {
-  return map_real(context, []<class T>(T x) -> T { return scalar_erf(x); });
 }
 
 // One struct per function: its operator's name, and its value for floating-point numbers. std::nearbyint rounds half to
@@ -96,15 +75,6 @@ Status identity_kernel(KernelContext& context) {
 }
 
 void identity_axiom(Axiom& axiom) { axiom.results.push_back(axiom.operand(0)); }
-void neg_axiom(Axiom& axiom) {
-  elementwise(axiom, [](const Elements& x) { return Rational(-1) * x[0]; });
-}
-void abs_axiom(Axiom& axiom) {
-  on_reals(axiom, [](const Elements& x) { return relu(x[0]) + relu(Rational(-1) * x[0]); });
-}
-void reciprocal_axiom(Axiom& axiom) {
-  on_reals(axiom, [](const Elements& x) { return inverse(x[0]); });
-}
 
 OpDef unary(std::string name, InferFn infer, FlopsFn flops, KernelFn kernel, int since, AxiomFn axiom = function_axiom,
             TraitSet traits = {}) {
@@ -128,14 +98,21 @@ OpDef function_op(int since, FlopsFn flops = flops_each<static_cast<int>(kFuncti
 std::vector<OpDef> unary_ops() {
   constexpr FlopsFn kFunction = flops_each<static_cast<int>(kFunctionFlops)>;
   std::vector<OpDef> ops = {
-      unary("Abs", infer_same_number, flops_per_element, abs_kernel, 6, abs_axiom),
-      unary("Neg", infer_same_number, flops_per_element, neg_kernel, 6, neg_axiom),
+      unary("Abs", infer_same_number, flops_per_element, abs_kernel, 6,
+            real_axiom([](Scope&, const Elements& x) { return relu(x[0]) + relu(Rational(-1) * x[0]); })),
+      unary("Neg", infer_same_number, flops_per_element, numeric_kernel([]<class T>(T x) -> T { return negated(x); }),
+            6, elementwise_axiom([](Scope&, const Elements& x) { return Rational(-1) * x[0]; })),
       unary("Sign", infer_same_number, flops_per_element, sign_kernel, 9),
-      unary("Reciprocal", infer_same_real, flops_per_element, reciprocal_kernel, 6, reciprocal_axiom, {Trait::Partial}),
-      unary("Sqrt", infer_same_real, kFunction, sqrt_kernel, 6, function_axiom, {Trait::RealsOnly, Trait::Partial}),
-      unary("Exp", infer_same_real, kFunction, exp_kernel, 6, function_axiom, {Trait::RealsOnly, Trait::Exponential}),
-      unary("Log", infer_same_real, kFunction, log_kernel, 6, function_axiom, {Trait::Partial}),
-      unary("Erf", infer_same_number, kFunction, erf_kernel, 9, function_axiom, {Trait::RealsOnly, Trait::InPlace}),
+      unary("Reciprocal", infer_same_real, flops_per_element, real_kernel([]<class T>(T x) -> T { return T(1) / x; }),
+            6, real_axiom([](Scope&, const Elements& x) { return inverse(x[0]); }), {Trait::Partial}),
+      unary("Sqrt", infer_same_real, kFunction, real_kernel([]<class T>(T x) -> T { return scalar_sqrt(x); }), 6,
+            function_axiom, {Trait::RealsOnly, Trait::Partial}),
+      unary("Exp", infer_same_real, kFunction, real_kernel([]<class T>(T x) -> T { return scalar_exp(x); }), 6,
+            function_axiom, {Trait::RealsOnly, Trait::Exponential}),
+      unary("Log", infer_same_real, kFunction, real_kernel([]<class T>(T x) -> T { return scalar_log(x); }), 6,
+            function_axiom, {Trait::Partial}),
+      unary("Erf", infer_same_number, kFunction, real_kernel([]<class T>(T x) -> T { return scalar_erf(x); }), 9,
+            function_axiom, {Trait::RealsOnly, Trait::InPlace}),
       function_op<Ceil>(6, flops_per_element),
       function_op<Floor>(6, flops_per_element),
       function_op<Round>(11, flops_per_element),
