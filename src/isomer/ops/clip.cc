@@ -106,20 +106,19 @@ Status clip_to_onnx(OnnxForm& form) {
   return {};
 }
 
+AttrDef bound_attr(std::string name, std::vector<AttrValue> values) {
+  return {.name = std::move(name),
+          .kind = AttrKind::Tensor,
+          .optional = true,
+          .domain = AttrDomain::Scalar,
+          .values = std::move(values)};
+}
+
 }  // namespace
 
 OpDef clip_op() {
   return {.name = "Clip",
-          .attrs = {{.name = "min",
-                     .kind = AttrKind::Tensor,
-                     .optional = true,
-                     .domain = AttrDomain::Scalar,
-                     .values = {0.0F, -1.0F}},
-                    {.name = "max",
-                     .kind = AttrKind::Tensor,
-                     .optional = true,
-                     .domain = AttrDomain::Scalar,
-                     .values = {2.0F, 0.0F}}},
+          .attrs = {bound_attr("min", {0.0F, -1.0F}), bound_attr("max", {2.0F, 0.0F})},
           .infer = infer_clip,
           .flops = flops_each<2>,
           .kernel = clip_kernel,

@@ -221,10 +221,6 @@ Status mvn_kernel(KernelContext& context) {
 
 Status last_axis_from_onnx(OnnxForm& form) { return normalize_axis(form, "axis", -1); }
 
-AttrDef norm_attr(std::string name, int64_t preset, AttrDomain domain) {
-  return {.name = std::move(name), .kind = AttrKind::Int, .preset = preset, .domain = domain};
-}
-
 }  // namespace
 
 Element normalized(Scope& scope, const Element& x,
@@ -238,18 +234,11 @@ Element normalized(Scope& scope, const Element& x,
 }
 
 std::vector<OpDef> trailing_norm_ops() {
-  const AttrDef axis = norm_attr("axis", -1, AttrDomain::Axis);
-  const AttrDef stash_type = norm_attr("stash_type", 1, AttrDomain::Fixed);
-  const AttrDef epsilon{.name = "epsilon",
-                        .kind = AttrKind::Float,
-                        .preset = 1e-5F,
-                        .domain = AttrDomain::Values,
-                        .values = {1e-5F, 0.5F}};
-  AttrDef p = norm_attr("p", 2, AttrDomain::Values);
-  p.values = numbers({2, 1, 3});
+  const AttrDef axis{.name = "axis", .kind = AttrKind::Int, .preset = int64_t{-1}, .domain = AttrDomain::Axis};
+  const AttrDef epsilon = choice("epsilon", 1e-5F, {1e-5F, 0.5F});
   return {
       {.name = "LayerNormalization",
-       .attrs = {axis, epsilon, stash_type},
+       .attrs = {axis, epsilon, stash_type()},
        .min_operands = 2,
        .max_operands = 3,
        .max_results = 3,
@@ -261,7 +250,7 @@ std::vector<OpDef> trailing_norm_ops() {
        .since = 17,
        .from_onnx = last_axis_from_onnx},
       {.name = "RMSNormalization",
-       .attrs = {axis, epsilon, stash_type},
+       .attrs = {axis, epsilon, stash_type()},
        .min_operands = 2,
        .infer = infer_layer_norm,
        .flops = flops_layer_norm,
@@ -270,7 +259,7 @@ std::vector<OpDef> trailing_norm_ops() {
        .since = 23,
        .from_onnx = last_axis_from_onnx},
       {.name = "LpNormalization",
-       .attrs = {axis, std::move(p)},
+       .attrs = {axis, choice("p", int64_t{2}, numbers({2, 1, 3}))},
        .infer = infer_lp_norm,
        .flops = flops_layer_norm,
        .kernel = lp_norm_kernel,

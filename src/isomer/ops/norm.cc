@@ -235,14 +235,6 @@ double flops_lrn(const WorkView& view) {
   return (2 * static_cast<double>(view.attrs.integer("size")) + 4) * count(view.operands[0]);
 }
 
-AttrDef epsilon_attr() {
-  return {.name = "epsilon",
-          .kind = AttrKind::Float,
-          .preset = 1e-5F,
-          .domain = AttrDomain::Values,
-          .values = {1e-5F, 0.5F}};
-}
-
 /// The data, then `n` operands with one number per channel.
 std::vector<OperandRole> per_channel(size_t n) {
   std::vector<OperandRole> roles(n + 1, OperandRole::PerChannel);
@@ -253,11 +245,11 @@ std::vector<OperandRole> per_channel(size_t n) {
 }  // namespace
 
 std::vector<OpDef> norm_ops() {
+  const AttrDef epsilon = choice("epsilon", 1e-5F, {1e-5F, 0.5F});
   std::vector<OpDef> ops{
       {.name = "BatchNormalization",
        // The momentum has no effect here, but must be written back unchanged.
-       .attrs = {epsilon_attr(),
-                 {.name = "momentum", .kind = AttrKind::Float, .preset = 0.9F, .domain = AttrDomain::Fixed}},
+       .attrs = {epsilon, {.name = "momentum", .kind = AttrKind::Float, .preset = 0.9F, .domain = AttrDomain::Fixed}},
        .min_operands = 5,
        .infer = infer_by_channel,
        .flops = flops_norm,
@@ -268,7 +260,7 @@ std::vector<OpDef> norm_ops() {
        .since = 7,
        .from_onnx = batch_norm_from_onnx},
       {.name = "InstanceNormalization",
-       .attrs = {epsilon_attr()},
+       .attrs = {epsilon},
        .min_operands = 3,
        .infer = infer_by_channel,
        .flops = flops_statistics,
@@ -277,13 +269,9 @@ std::vector<OpDef> norm_ops() {
        .roles = per_channel(2),
        .since = 6},
       {.name = "GroupNormalization",
-       .attrs = {epsilon_attr(),
+       .attrs = {epsilon,
                  {.name = "num_groups", .kind = AttrKind::Int, .domain = AttrDomain::Divisor},
-                 {.name = "stash_type",
-                  .kind = AttrKind::Int,
-                  .preset = int64_t{1},
-                  .since = 21,
-                  .domain = AttrDomain::Fixed},
+                 stash_type(21),
                  {.name = "per_group", .kind = AttrKind::Int, .preset = int64_t{0}}},
        .min_operands = 3,
        .infer = infer_group_norm,

@@ -262,11 +262,7 @@ Status center_crop_pad_kernel(KernelContext& context) {
 std::vector<OpDef> pad_ops() {
   return {
       {.name = "Pad",
-       .attrs = {{.name = "mode",
-                  .kind = AttrKind::String,
-                  .preset = std::string("constant"),
-                  .domain = AttrDomain::Values,
-                  .values = texts({"constant", "edge", "reflect", "wrap"})},
+       .attrs = {choice("mode", std::string("constant"), texts({"constant", "edge", "reflect", "wrap"})),
                  {.name = "pads", .kind = AttrKind::Ints, .domain = AttrDomain::Pads},
                  {.name = "constant_value", .kind = AttrKind::Tensor, .optional = true}},
        .infer = infer_pad,

@@ -360,11 +360,7 @@ OpDef global(std::string name, KernelFn kernel, AxiomFn axiom = nullptr, TraitSe
 }  // namespace
 
 std::vector<OpDef> pool_ops() {
-  const AttrDef p{.name = "p",
-                  .kind = AttrKind::Int,
-                  .preset = int64_t{2},
-                  .domain = AttrDomain::Values,
-                  .values = numbers({2, 1, 3})};
+  const AttrDef p = choice("p", int64_t{2}, numbers({2, 1, 3}));
   OpDef global_lp = global("GlobalLpPool", global_lp_kernel);
   global_lp.attrs = {p};
   global_lp.since = 2;

@@ -175,12 +175,8 @@ double col2im_flops(const WorkView& view) { return count(view.operands[0]); }
 
 std::vector<OpDef> rearrange_ops() {
   const AttrDef blocksize{.name = "blocksize", .kind = AttrKind::Int, .domain = AttrDomain::Divisor};
-  const AttrDef mode{.name = "mode",
-                     .kind = AttrKind::String,
-                     .preset = std::string("DCR"),
-                     .since = 11,
-                     .domain = AttrDomain::Values,
-                     .values = texts({"DCR", "CRD"})};
+  AttrDef mode = choice("mode", std::string("DCR"), texts({"DCR", "CRD"}));
+  mode.since = 11;
   return {
       {.name = "DepthToSpace",
        .attrs = {blocksize, mode},
