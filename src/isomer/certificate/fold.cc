@@ -5,8 +5,8 @@
 #include <cmath>
 #include <set>
 
-#include "isomer/eval/element.h"
 #include "isomer/eval/executor.h"
+#include "isomer/ops/kernel_types.h"
 
 namespace isomer::replay {
 

@@ -7,11 +7,11 @@
 
 #include "isomer/base/hash.h"
 #include "isomer/base/rng.h"
-#include "isomer/eval/element.h"
 #include "isomer/eval/executor.h"
 #include "isomer/ir/field.h"
 #include "isomer/ir/text.h"
 #include "isomer/ops/half.h"
+#include "isomer/ops/kernel_types.h"
 
 namespace isomer {
 namespace {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
-#include "isomer/eval/element.h"
 #include "isomer/ir/label.h"
+#include "isomer/ops/kernel_types.h"
 #include "isomer/ops/onnx_form.h"
 #include "isomer/ops/registry.h"
 #include "isomer/ops/unknown_op.h"

@@ -1,8 +1,8 @@
 #include "isomer/eval/random.h"
 
 #include "isomer/base/rng.h"
-#include "isomer/eval/element.h"
 #include "isomer/ir/field.h"
+#include "isomer/ops/kernel_types.h"
 
 namespace isomer {
 namespace {

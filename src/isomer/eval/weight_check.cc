@@ -5,9 +5,9 @@
 #include <cmath>
 #include <optional>
 
-#include "isomer/eval/element.h"
 #include "isomer/eval/executor.h"
 #include "isomer/ops/kernel_deadline.h"
+#include "isomer/ops/kernel_types.h"
 
 namespace isomer {
 namespace {

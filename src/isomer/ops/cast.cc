@@ -11,6 +11,7 @@
 #include "isomer/ops/domain.h"
 #include "isomer/ops/infer.h"
 #include "isomer/ops/kernel.h"
+#include "isomer/ops/kernel_types.h"
 #include "isomer/ops/onnx_form.h"
 #include "isomer/ops/parts.h"
 #include "isomer/ops/small_float.h"
@@ -27,23 +28,6 @@ Numbers widened_elements(const Tensor& tensor) {
   return std::vector<To>(from.begin(), from.end());
 }
 
-/// Element i of packed codes of `bits` bits.
-uint32_t code_at(std::span<const std::byte> bytes, size_t i, size_t bits) {
-  uint32_t code = 0;
-  for (size_t b = 0; b < bits; ++b) {
-    const size_t at = i * bits + b;
-    code |= (std::to_integer<uint32_t>(bytes[at / 8]) >> (at % 8) & 1) << b;
-  }
-  return code;
-}
-
-void set_code(std::span<std::byte> bytes, size_t i, size_t bits, uint32_t code) {
-  for (size_t b = 0; b < bits; ++b) {
-    const size_t at = i * bits + b;
-    bytes[at / 8] |= static_cast<std::byte>((code >> b & 1) << (at % 8));
-  }
-}
-
 bool is_packed_integer(DType dtype) {
   return dtype == DType::Int4 || dtype == DType::Uint4 || dtype == DType::Int2 || dtype == DType::Uint2;
 }
@@ -56,12 +40,12 @@ Result<Numbers> decoded(const Tensor& tensor) {
   if (is_packed_integer(dtype)) {
     const int64_t sign = dtype == DType::Int4 || dtype == DType::Int2 ? int64_t{1} << (bits - 1) : 0;
     std::vector<int64_t> out(n);
-    for (size_t i = 0; i < n; ++i) out[i] = (static_cast<int64_t>(code_at(tensor.bytes(), i, bits)) ^ sign) - sign;
+    for (size_t i = 0; i < n; ++i) out[i] = (static_cast<int64_t>(packed_code(tensor.bytes(), i, bits)) ^ sign) - sign;
     return out;
   }
   std::vector<double> out(n);
   for (size_t i = 0; i < n; ++i) {
-    const auto value = small_float_value(dtype, code_at(tensor.bytes(), i, bits));
+    const auto value = small_float_value(dtype, packed_code(tensor.bytes(), i, bits));
     if (!value) return fail("the reference kernel does not cast from {}", dtype_name(dtype));
     out[i] = *value;
   }
@@ -152,7 +136,7 @@ void write_reals(const std::vector<V>& values, Tensor& out) {
 
 /// The low bits of a number truncated towards 0.
 template <class V>
-uint32_t packed_code(V value, DType dtype) {
+uint32_t integer_code(V value, DType dtype) {
   const size_t bits = dtype_bits(dtype);
   const uint64_t mask = (uint64_t{1} << bits) - 1;
   return static_cast<uint32_t>(integer_bits(value) & mask);
@@ -162,10 +146,10 @@ template <class V>
 Status write_codes(const std::vector<V>& values, const SmallFloatRounding& rounding, Tensor& out) {
   const DType dtype = out.dtype();
   for (size_t i = 0; i < values.size(); ++i) {
-    const auto code = is_packed_integer(dtype) ? packed_code(values[i], dtype)
+    const auto code = is_packed_integer(dtype) ? integer_code(values[i], dtype)
                                                : small_float_code(dtype, static_cast<double>(values[i]), rounding);
     if (!code) return fail("the reference kernel does not cast to {}", dtype_name(dtype));
-    set_code(out.mutable_bytes(), i, dtype_bits(dtype), *code);
+    set_packed_code(out.mutable_bytes(), i, dtype_bits(dtype), *code);
   }
   return {};
 }

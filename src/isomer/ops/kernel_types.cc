@@ -1,4 +1,4 @@
-#include "isomer/eval/element.h"
+#include "isomer/ops/kernel_types.h"
 
 #include "isomer/ir/field.h"
 #include "isomer/ops/half.h"
@@ -13,7 +13,7 @@ bool is_signed_small(DType dtype) { return dtype == DType::Int4 || dtype == DTyp
 bool is_small_integer(DType dtype) { return is_signed_small(dtype) || dtype == DType::Uint4 || dtype == DType::Uint2; }
 
 template <class From, class To>
-Tensor converted(const Tensor& tensor, DType to) {
+Tensor with_elements(const Tensor& tensor, DType to) {
   Tensor out = Tensor::zeros(to, tensor.dims());
   const auto x = tensor.data<From>();
   const auto y = out.mutable_data<To>();
@@ -22,22 +22,15 @@ Tensor converted(const Tensor& tensor, DType to) {
   return out;
 }
 
-/// Unpacks elements (low bits first, none across the end of the data) to one To each.
+/// Unpacks elements to one To each.
 template <class To>
 Tensor unpacked(const Tensor& tensor, DType to) {
   Tensor out = Tensor::zeros(to, tensor.dims());
-  const auto packed = tensor.data<uint8_t>();
   const auto y = out.mutable_data<To>();
   const size_t bits = dtype_bits(tensor.dtype());
   const auto sign = is_signed_small(tensor.dtype()) ? int64_t{1} << (bits - 1) : 0;
-  for (size_t i = 0; i < y.size(); ++i) {
-    int64_t code = 0;
-    for (size_t b = 0; b < bits; ++b) {
-      const size_t at = i * bits + b;
-      code |= int64_t{(packed[at / 8] >> (at % 8)) & 1} << b;
-    }
-    y[i] = static_cast<To>((code ^ sign) - sign);
-  }
+  for (size_t i = 0; i < y.size(); ++i)
+    y[i] = static_cast<To>((int64_t{packed_code(tensor.bytes(), i, bits)} ^ sign) - sign);
   return out;
 }
 
@@ -45,18 +38,28 @@ template <class From>
 Tensor packed(const Tensor& tensor, DType to) {
   Tensor out = Tensor::zeros(to, tensor.dims());
   const auto x = tensor.data<From>();
-  const auto y = out.mutable_data<uint8_t>();
-  const size_t bits = dtype_bits(to);
-  for (size_t i = 0; i < x.size(); ++i) {
-    for (size_t b = 0; b < bits; ++b) {
-      const size_t at = i * bits + b;
-      y[at / 8] = static_cast<uint8_t>(y[at / 8] | ((static_cast<uint64_t>(x[i]) >> b & 1) << (at % 8)));
-    }
-  }
+  for (size_t i = 0; i < x.size(); ++i)
+    set_packed_code(out.mutable_bytes(), i, dtype_bits(to), static_cast<uint32_t>(static_cast<uint64_t>(x[i])));
   return out;
 }
 
 }  // namespace
+
+uint32_t packed_code(std::span<const std::byte> bytes, size_t i, size_t bits) {
+  uint32_t code = 0;
+  for (size_t b = 0; b < bits; ++b) {
+    const size_t at = i * bits + b;
+    code |= (std::to_integer<uint32_t>(bytes[at / 8]) >> (at % 8) & 1) << b;
+  }
+  return code;
+}
+
+void set_packed_code(std::span<std::byte> bytes, size_t i, size_t bits, uint32_t code) {
+  for (size_t b = 0; b < bits; ++b) {
+    const size_t at = i * bits + b;
+    bytes[at / 8] |= static_cast<std::byte>((code >> b & 1) << (at % 8));
+  }
+}
 
 DType kernel_dtype(Compute compute, DType dtype) {
   if (compute == Compute::AsIs) return dtype;
@@ -72,21 +75,21 @@ Tensor widened(Compute compute, const Tensor& tensor) {
   if (compute == Compute::Movement) return unpacked<uint8_t>(tensor, to);
   switch (tensor.dtype()) {
     case DType::Half:
-      return converted<Half, float>(tensor, to);
+      return with_elements<Half, float>(tensor, to);
     case DType::BFloat16:
-      return converted<BFloat16, float>(tensor, to);
+      return with_elements<BFloat16, float>(tensor, to);
     case DType::Int8:
-      return converted<int8_t, int64_t>(tensor, to);
+      return with_elements<int8_t, int64_t>(tensor, to);
     case DType::Int16:
-      return converted<int16_t, int64_t>(tensor, to);
+      return with_elements<int16_t, int64_t>(tensor, to);
     case DType::Int32:
-      return converted<int32_t, int64_t>(tensor, to);
+      return with_elements<int32_t, int64_t>(tensor, to);
     case DType::Uint8:
-      return converted<uint8_t, int64_t>(tensor, to);
+      return with_elements<uint8_t, int64_t>(tensor, to);
     case DType::Uint16:
-      return converted<uint16_t, int64_t>(tensor, to);
+      return with_elements<uint16_t, int64_t>(tensor, to);
     case DType::Uint32:
-      return converted<uint32_t, int64_t>(tensor, to);
+      return with_elements<uint32_t, int64_t>(tensor, to);
     default:
       return unpacked<int64_t>(tensor, to);
   }
@@ -97,21 +100,21 @@ Tensor narrowed(Compute compute, const Tensor& tensor, DType dtype) {
   if (compute == Compute::Movement) return packed<uint8_t>(tensor, dtype);
   switch (dtype) {
     case DType::Half:
-      return converted<float, Half>(tensor, dtype);
+      return with_elements<float, Half>(tensor, dtype);
     case DType::BFloat16:
-      return converted<float, BFloat16>(tensor, dtype);
+      return with_elements<float, BFloat16>(tensor, dtype);
     case DType::Int8:
-      return converted<int64_t, int8_t>(tensor, dtype);
+      return with_elements<int64_t, int8_t>(tensor, dtype);
     case DType::Int16:
-      return converted<int64_t, int16_t>(tensor, dtype);
+      return with_elements<int64_t, int16_t>(tensor, dtype);
     case DType::Int32:
-      return converted<int64_t, int32_t>(tensor, dtype);
+      return with_elements<int64_t, int32_t>(tensor, dtype);
     case DType::Uint8:
-      return converted<int64_t, uint8_t>(tensor, dtype);
+      return with_elements<int64_t, uint8_t>(tensor, dtype);
     case DType::Uint16:
-      return converted<int64_t, uint16_t>(tensor, dtype);
+      return with_elements<int64_t, uint16_t>(tensor, dtype);
     case DType::Uint32:
-      return converted<int64_t, uint32_t>(tensor, dtype);
+      return with_elements<int64_t, uint32_t>(tensor, dtype);
     default:
       return packed<int64_t>(tensor, dtype);
   }
@@ -119,7 +122,7 @@ Tensor narrowed(Compute compute, const Tensor& tensor, DType dtype) {
 
 Tensor in_double(const Tensor& tensor) {
   if (!is_real(tensor.dtype()) || tensor.dtype() == DType::Double) return tensor;
-  return converted<float, double>(widened(Compute::Numeric, tensor), DType::Double);
+  return with_elements<float, double>(widened(Compute::Numeric, tensor), DType::Double);
 }
 
 Attrs in_double(const Attrs& attrs) {

@@ -7,6 +7,11 @@
 
 namespace isomer {
 
+/// Element i of packed elements of `bits` bits (low bits first, none across the end of the data).
+uint32_t packed_code(std::span<const std::byte> bytes, size_t i, size_t bits);
+/// Sets the low `bits` bits of a code as element i, which must be 0 before.
+void set_packed_code(std::span<std::byte> bytes, size_t i, size_t bits, uint32_t code);
+
 /// Returns the element type that a kernel of this kind computes with for `dtype`. Numeric: float for the 16-bit types,
 /// int64 for integers below 64 bits. Movement: uint8 for elements of less than a byte, one per byte. AsIs and
 /// otherwise: `dtype`.
