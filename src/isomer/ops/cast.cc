@@ -15,6 +15,7 @@
 #include "isomer/ops/onnx_form.h"
 #include "isomer/ops/parts.h"
 #include "isomer/ops/small_float.h"
+#include "isomer/ops/stored.h"
 
 namespace isomer {
 namespace {
@@ -78,33 +79,17 @@ Result<Numbers> parsed(const std::vector<std::string>& texts) {
 }
 
 Result<Numbers> numbers_of(const Tensor& tensor) {
-  switch (tensor.dtype()) {
-    case DType::Float:
-      return widened_elements<float, double>(tensor);
-    case DType::Double:
-      return widened_elements<double, double>(tensor);
-    case DType::Int8:
-      return widened_elements<int8_t, int64_t>(tensor);
-    case DType::Int16:
-      return widened_elements<int16_t, int64_t>(tensor);
-    case DType::Int32:
-      return widened_elements<int32_t, int64_t>(tensor);
-    case DType::Int64:
-      return widened_elements<int64_t, int64_t>(tensor);
-    case DType::Uint8:
-    case DType::Bool:
-      return widened_elements<uint8_t, uint64_t>(tensor);
-    case DType::Uint16:
-      return widened_elements<uint16_t, uint64_t>(tensor);
-    case DType::Uint32:
-      return widened_elements<uint32_t, uint64_t>(tensor);
-    case DType::Uint64:
-      return widened_elements<uint64_t, uint64_t>(tensor);
-    case DType::String:
-      return parsed(tensor.string_elements());
-    default:
-      return decoded(tensor);
-  }
+  if (tensor.dtype() == DType::String) return parsed(tensor.string_elements());
+  const auto codes = [&] { return decoded(tensor); };
+  const auto read = [&]<class T>() -> Result<Numbers> {
+    if constexpr (std::is_floating_point_v<T>)
+      return widened_elements<T, double>(tensor);
+    else if constexpr (std::is_integral_v<T>)
+      return widened_elements<T, std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t>>(tensor);
+    else
+      return codes();
+  };
+  return for_stored(tensor.dtype(), read, codes);
 }
 
 /// A number as a 64-bit integer, truncated towards 0. Out of range, where ONNX leaves the result undefined, the
@@ -156,37 +141,19 @@ Status write_codes(const std::vector<V>& values, const SmallFloatRounding& round
 
 template <class V>
 Status write_elements(const std::vector<V>& values, const SmallFloatRounding& rounding, Tensor& out) {
-  switch (out.dtype()) {
-    case DType::Float:
-      write_reals<float>(values, out);
-      return {};
-    case DType::Double:
-      write_reals<double>(values, out);
-      return {};
-    case DType::Int8:
-    case DType::Uint8:
-      write_integers<uint8_t>(values, out);
-      return {};
-    case DType::Int16:
-    case DType::Uint16:
-      write_integers<uint16_t>(values, out);
-      return {};
-    case DType::Int32:
-    case DType::Uint32:
-      write_integers<uint32_t>(values, out);
-      return {};
-    case DType::Int64:
-    case DType::Uint64:
-      write_integers<uint64_t>(values, out);
-      return {};
-    case DType::Bool: {
-      const auto to = out.mutable_data<uint8_t>();
-      for (size_t i = 0; i < to.size(); ++i) to[i] = values[i] != V(0) ? 1 : 0;
-      return {};
-    }
-    default:
-      return write_codes(values, rounding, out);
+  if (out.dtype() == DType::Bool) {
+    const auto to = out.mutable_data<uint8_t>();
+    for (size_t i = 0; i < to.size(); ++i) to[i] = values[i] != V(0) ? 1 : 0;
+    return {};
   }
+  const auto write_packed = [&] { return write_codes(values, rounding, out); };
+  const auto write = [&]<class T>() -> Status {
+    if constexpr (!std::is_arithmetic_v<T>) return write_packed();
+    if constexpr (std::is_floating_point_v<T>) write_reals<T>(values, out);
+    if constexpr (std::is_integral_v<T>) write_integers<T>(values, out);
+    return {};
+  };
+  return for_stored(out.dtype(), write, write_packed);
 }
 
 /// "NaN", "INF", or otherwise the shortest text that parses to the same element.

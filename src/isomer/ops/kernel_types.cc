@@ -1,7 +1,7 @@
 #include "isomer/ops/kernel_types.h"
 
 #include "isomer/ir/field.h"
-#include "isomer/ops/half.h"
+#include "isomer/ops/stored.h"
 
 namespace isomer {
 namespace {
@@ -11,6 +11,10 @@ bool below_a_byte(DType dtype) { return dtype_bits(dtype) > 0 && dtype_bits(dtyp
 bool is_signed_small(DType dtype) { return dtype == DType::Int4 || dtype == DType::Int2; }
 
 bool is_small_integer(DType dtype) { return is_signed_small(dtype) || dtype == DType::Uint4 || dtype == DType::Uint2; }
+
+/// The type as which a Numeric kernel sees elements of type T that it does not see as they are.
+template <class T>
+using Wide = std::conditional_t<std::is_integral_v<T>, int64_t, float>;
 
 template <class From, class To>
 Tensor with_elements(const Tensor& tensor, DType to) {
@@ -73,51 +77,15 @@ Tensor widened(Compute compute, const Tensor& tensor) {
   const DType to = kernel_dtype(compute, tensor.dtype());
   if (tensor.empty() || to == tensor.dtype()) return tensor;
   if (compute == Compute::Movement) return unpacked<uint8_t>(tensor, to);
-  switch (tensor.dtype()) {
-    case DType::Half:
-      return with_elements<Half, float>(tensor, to);
-    case DType::BFloat16:
-      return with_elements<BFloat16, float>(tensor, to);
-    case DType::Int8:
-      return with_elements<int8_t, int64_t>(tensor, to);
-    case DType::Int16:
-      return with_elements<int16_t, int64_t>(tensor, to);
-    case DType::Int32:
-      return with_elements<int32_t, int64_t>(tensor, to);
-    case DType::Uint8:
-      return with_elements<uint8_t, int64_t>(tensor, to);
-    case DType::Uint16:
-      return with_elements<uint16_t, int64_t>(tensor, to);
-    case DType::Uint32:
-      return with_elements<uint32_t, int64_t>(tensor, to);
-    default:
-      return unpacked<int64_t>(tensor, to);
-  }
+  const auto widen = [&]<class T>() { return with_elements<T, Wide<T>>(tensor, to); };
+  return for_stored(tensor.dtype(), widen, [&] { return unpacked<int64_t>(tensor, to); });
 }
 
 Tensor narrowed(Compute compute, const Tensor& tensor, DType dtype) {
   if (tensor.dtype() == dtype) return tensor;
   if (compute == Compute::Movement) return packed<uint8_t>(tensor, dtype);
-  switch (dtype) {
-    case DType::Half:
-      return with_elements<float, Half>(tensor, dtype);
-    case DType::BFloat16:
-      return with_elements<float, BFloat16>(tensor, dtype);
-    case DType::Int8:
-      return with_elements<int64_t, int8_t>(tensor, dtype);
-    case DType::Int16:
-      return with_elements<int64_t, int16_t>(tensor, dtype);
-    case DType::Int32:
-      return with_elements<int64_t, int32_t>(tensor, dtype);
-    case DType::Uint8:
-      return with_elements<int64_t, uint8_t>(tensor, dtype);
-    case DType::Uint16:
-      return with_elements<int64_t, uint16_t>(tensor, dtype);
-    case DType::Uint32:
-      return with_elements<int64_t, uint32_t>(tensor, dtype);
-    default:
-      return packed<int64_t>(tensor, dtype);
-  }
+  const auto narrow = [&]<class T>() { return with_elements<Wide<T>, T>(tensor, dtype); };
+  return for_stored(dtype, narrow, [&] { return packed<int64_t>(tensor, dtype); });
 }
 
 Tensor in_double(const Tensor& tensor) {

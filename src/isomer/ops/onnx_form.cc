@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "isomer/ops/half.h"
 #include "isomer/ops/registry.h"
+#include "isomer/ops/stored.h"
 #include "isomer/ops/unknown_op.h"
 
 namespace isomer {
@@ -84,43 +84,17 @@ const AttrDef* attribute_of_later(const OpDef& op, const OnnxForm& form) {
 }  // namespace
 
 Result<Ints> int_elements(const Tensor& tensor) {
-  switch (tensor.dtype()) {
-    case DType::Int64:
-      return converted<int64_t, int64_t>(tensor);
-    case DType::Int32:
-      return converted<int32_t, int64_t>(tensor);
-    case DType::Int16:
-      return converted<int16_t, int64_t>(tensor);
-    case DType::Int8:
-      return converted<int8_t, int64_t>(tensor);
-    case DType::Uint8:
-      return converted<uint8_t, int64_t>(tensor);
-    case DType::Uint16:
-      return converted<uint16_t, int64_t>(tensor);
-    case DType::Uint32:
-      return converted<uint32_t, int64_t>(tensor);
-    case DType::Uint64:
-      return converted<uint64_t, int64_t>(tensor);
-    case DType::Bool:
-      return converted<uint8_t, int64_t>(tensor);
-    default:
-      return fail("expected integers, got {}", tensor.type().str());
-  }
+  const auto refused = [&]() -> Result<Ints> { return fail("expected integers, got {}", tensor.type().str()); };
+  if (is_real(tensor.dtype())) return refused();
+  const auto read = [&]<class T>() -> Result<Ints> { return converted<T, int64_t>(tensor); };
+  return for_stored(tensor.dtype(), read, refused);
 }
 
 Result<Floats> float_elements(const Tensor& tensor) {
-  switch (tensor.dtype()) {
-    case DType::Float:
-      return converted<float, float>(tensor);
-    case DType::Double:
-      return converted<double, float>(tensor);
-    case DType::Half:
-      return converted<Half, float>(tensor);
-    case DType::BFloat16:
-      return converted<BFloat16, float>(tensor);
-    default:
-      return fail("expected real numbers, got {}", tensor.type().str());
-  }
+  const auto refused = [&]() -> Result<Floats> { return fail("expected real numbers, got {}", tensor.type().str()); };
+  if (!is_real(tensor.dtype())) return refused();
+  return for_stored(
+      tensor.dtype(), [&]<class T>() -> Result<Floats> { return converted<T, float>(tensor); }, refused);
 }
 
 OnnxForm opaque_form(const Node& node) {

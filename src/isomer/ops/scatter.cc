@@ -3,10 +3,10 @@
 #include <algorithm>
 
 #include "isomer/ops/form_params.h"
-#include "isomer/ops/half.h"
 #include "isomer/ops/indices.h"
 #include "isomer/ops/infer.h"
 #include "isomer/ops/registry.h"
+#include "isomer/ops/stored.h"
 
 namespace isomer {
 namespace {
@@ -49,36 +49,9 @@ T combined(Reduction reduction, T old, T update) {
 /// Calls f with the type of an element that supports arithmetic.
 template <class F>
 Status for_arithmetic(DType dtype, F&& f) {
-  switch (dtype) {
-    case DType::Float:
-      return f.template operator()<float>();
-    case DType::Double:
-      return f.template operator()<double>();
-    case DType::Half:
-      return f.template operator()<Half>();
-    case DType::BFloat16:
-      return f.template operator()<BFloat16>();
-    case DType::Int8:
-      return f.template operator()<int8_t>();
-    case DType::Int16:
-      return f.template operator()<int16_t>();
-    case DType::Int32:
-      return f.template operator()<int32_t>();
-    case DType::Int64:
-      return f.template operator()<int64_t>();
-    case DType::Uint8:
-      return f.template operator()<uint8_t>();
-    case DType::Uint16:
-      return f.template operator()<uint16_t>();
-    case DType::Uint32:
-      return f.template operator()<uint32_t>();
-    case DType::Uint64:
-      return f.template operator()<uint64_t>();
-    case DType::Field:
-      return f.template operator()<Fp>();
-    default:
-      return fail("no scattering reduction on {}", dtype_name(dtype));
-  }
+  const auto refused = [&]() -> Status { return fail("no scattering reduction on {}", dtype_name(dtype)); };
+  if (dtype == DType::Field) return f.template operator()<Fp>();
+  return dtype == DType::Bool ? refused() : for_stored(dtype, f, refused);
 }
 
 /// The target of each run of `run` update elements: offsets into the result, in order.
