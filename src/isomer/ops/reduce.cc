@@ -66,27 +66,26 @@ Status reduce(KernelContext& context, Sum start, Step step, Finish finish) {
 
 constexpr auto kAsIs = [](auto sum, auto) { return sum; };
 
-Status reduce_sum_kernel(KernelContext& context) {
-  return for_numeric(context.operands[0].dtype(), [&]<class T>() -> Status {
-    using Sum = Accumulator<T>;
-    return reduce<T, Sum>(
-        context, Sum(0), [](Sum a, Sum b, size_t) { return sum_of(a, b); }, kAsIs);
-  });
+/// The kernel that starts from SumOf<T>(0), goes on with step(sum, element), and returns finish(sum, number of
+/// elements). The functions capture nothing.
+template <template <class> class SumOf, class Step, class Finish = decltype(kAsIs)>
+KernelFn summing(Step /*step*/, Finish /*finish*/ = {}) {
+  return [](KernelContext& context) {
+    return for_numeric(context.operands[0].dtype(), [&]<class T>() -> Status {
+      using Sum = SumOf<T>;
+      return reduce<T, Sum>(
+          context, Sum(0), [](Sum a, Sum b, size_t) -> Sum { return Step()(a, b); }, Finish());
+    });
+  };
 }
 
-Status reduce_mean_kernel(KernelContext& context) {
-  return for_numeric(context.operands[0].dtype(), [&]<class T>() -> Status {
-    using Sum = Accumulator<T>;
-    return reduce<T, Sum>(
-        context, Sum(0), [](Sum a, Sum b, size_t) { return sum_of(a, b); },
-        [](Sum sum, Sum n) {
-          // Integers and the field have no NaN for the mean of no elements.
-          if constexpr (!std::is_floating_point_v<Sum>)
-            if (n == Sum(0)) return Sum(0);
-          return static_cast<Sum>(sum / n);
-        });
-  });
-}
+constexpr auto kPlus = [](auto a, auto b) { return sum_of(a, b); };
+constexpr auto kMeanOf = []<class Sum>(Sum sum, Sum n) -> Sum {
+  // Integers and the field have no NaN for the mean of no elements.
+  if constexpr (!std::is_floating_point_v<Sum>)
+    if (n == Sum(0)) return Sum(0);
+  return static_cast<Sum>(sum / n);
+};
 
 Status prod_kernel(KernelContext& context) {
   return for_numeric(context.operands[0].dtype(), [&]<class T>() -> Status {
@@ -110,45 +109,13 @@ Status reduce_min_kernel(KernelContext& context) {
   });
 }
 
-Status l1_kernel(KernelContext& context) {
-  return for_numeric(context.operands[0].dtype(), [&]<class T>() -> Status {
-    using Sum = Accumulator<T>;
-    return reduce<T, Sum>(
-        context, Sum(0), [](Sum a, Sum b, size_t) { return sum_of(a, scalar_abs(b)); }, kAsIs);
-  });
-}
-
-Status sum_square_kernel(KernelContext& context) {
-  return for_numeric(context.operands[0].dtype(), [&]<class T>() -> Status {
-    using Sum = Accumulator<T>;
-    return reduce<T, Sum>(
-        context, Sum(0), [](Sum a, Sum b, size_t) { return multiply_add(a, b, b); }, kAsIs);
-  });
-}
-
 /// Sums for these reductions are real numbers, also for integers.
 template <class T>
 using RealSum = std::conditional_t<std::is_same_v<T, Fp>, Fp, double>;
 
-Status l2_kernel(KernelContext& context) {
-  return for_numeric(context.operands[0].dtype(), [&]<class T>() -> Status {
-    using Sum = RealSum<T>;
-    return reduce<T, Sum>(
-        context, Sum(0), [](Sum a, Sum b, size_t) { return a + b * b; }, [](Sum sum, Sum) { return scalar_sqrt(sum); });
-  });
-}
-
 template <class Sum>
 Sum log_of(Sum x) {
   return scalar_function("Log", x, [](auto v) { return std::log(v); });
-}
-
-Status log_sum_kernel(KernelContext& context) {
-  return for_numeric(context.operands[0].dtype(), [&]<class T>() -> Status {
-    using Sum = RealSum<T>;
-    return reduce<T, Sum>(
-        context, Sum(0), [](Sum a, Sum b, size_t) { return a + b; }, [](Sum sum, Sum) { return log_of(sum); });
-  });
 }
 
 /// log(sum(exp(x))), shifted by each cell's maximum for floating-point numbers, and unshifted in the field.
@@ -295,15 +262,21 @@ OpDef reduction(const std::string& name, KernelFn kernel, AxiomFn axiom = nullpt
 
 std::vector<OpDef> reduce_ops() {
   return {
-      reduction<13>("ReduceSum", reduce_sum_kernel, reduce_axiom<fold_sum>),
-      reduction("ReduceMean", reduce_mean_kernel, reduce_axiom<fold_mean>),
+      reduction<13>("ReduceSum", summing<Accumulator>(kPlus), reduce_axiom<fold_sum>),
+      reduction("ReduceMean", summing<Accumulator>(kPlus, kMeanOf), reduce_axiom<fold_mean>),
       reduction("ReduceProd", prod_kernel),
       reduction("ReduceMax", reduce_max_kernel, reduce_axiom<fold_extreme<true>>),
       reduction("ReduceMin", reduce_min_kernel, reduce_axiom<fold_extreme<false>>),
-      reduction("ReduceL1", l1_kernel, nullptr, flops_reduce_twice),
-      reduction("ReduceL2", l2_kernel, reduce_axiom<fold_l2>, flops_reduce_twice),
-      reduction("ReduceSumSquare", sum_square_kernel, reduce_axiom<fold_squares>, flops_reduce_twice),
-      reduction("ReduceLogSum", log_sum_kernel),
+      reduction("ReduceL1", summing<Accumulator>([](auto a, auto b) { return sum_of(a, scalar_abs(b)); }), nullptr,
+                flops_reduce_twice),
+      reduction(
+          "ReduceL2",
+          summing<RealSum>([](auto a, auto b) { return a + b * b; }, [](auto sum, auto) { return scalar_sqrt(sum); }),
+          reduce_axiom<fold_l2>, flops_reduce_twice),
+      reduction("ReduceSumSquare", summing<Accumulator>([](auto a, auto b) { return multiply_add(a, b, b); }),
+                reduce_axiom<fold_squares>, flops_reduce_twice),
+      reduction("ReduceLogSum",
+                summing<RealSum>([](auto a, auto b) { return a + b; }, [](auto sum, auto) { return log_of(sum); })),
       reduction("ReduceLogSumExp", log_sum_exp_kernel, nullptr, flops_reduce_twice),
   };
 }
