@@ -23,7 +23,7 @@ Result<std::vector<TensorType>> infer_concat(const OpView& view) {
       const Dim& extent = view.shape(i)[k];
       if (k == axis) {
         shape[k] = shape[k] + extent;
-      } else if (shape[k].is_const() && extent.is_const() && !(shape[k] == extent)) {
+      } else if (unequal(shape[k], extent)) {
         return fail("Concat along axis {} of {} and {}", axis, view.type(0).str(), view.type(i).str());
       } else if (extent.is_const()) {
         shape[k] = extent;  // more specific than a symbol

@@ -223,7 +223,7 @@ Status check_conv_operands(const OpView& view) {
   if (group < 1) return fail("{} of {} groups", view.op.name, group);
   const Dim& channels = view.shape(0)[1];
   const Dim needed = view.shape(1)[1] * Dim(group);
-  if (channels.is_const() && needed.is_const() && !(channels == needed))
+  if (unequal(channels, needed))
     return fail("{} over {} channels with a weight for {}", view.op.name, channels.str(), needed.str());
   const Dim& outputs = view.shape(1)[0];
   if (outputs.is_const() && outputs.value() % group != 0)

@@ -19,7 +19,7 @@ Result<std::vector<TensorType>> infer_conv_transpose(const OpView& view) {
   const Dim& channels = view.shape(0)[1];
   const Dim& inputs = view.shape(1)[0];
   if (group < 1) return fail("ConvTranspose of {} groups", group);
-  if (channels.is_const() && inputs.is_const() && !(channels == inputs))
+  if (unequal(channels, inputs))
     return fail("ConvTranspose over {} channels with a weight for {}", channels.str(), inputs.str());
   if (inputs.is_const() && inputs.value() % group != 0)
     return fail("{} input channels of ConvTranspose do not split into {} groups", inputs.str(), group);

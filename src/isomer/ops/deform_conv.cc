@@ -29,7 +29,7 @@ Result<std::vector<TensorType>> infer_deform_conv(const OpView& view) {
     want[1] = i == 2 ? positions * Dim(static_cast<int64_t>(kernel.size())) : positions;
     ISOMER_CHECK(want_rank(view, i, want.size()));
     for (size_t axis = 0; axis < want.size(); ++axis)
-      if (want[axis].is_const() && view.shape(i)[axis].is_const() && !(want[axis] == view.shape(i)[axis]))
+      if (unequal(want[axis], view.shape(i)[axis]))
         return fail("operand {} of DeformConv must be {}, it is {}", i, shape_str(want), shape_str(view.shape(i)));
   }
   return types;

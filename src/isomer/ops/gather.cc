@@ -1,6 +1,7 @@
 // Reads elements through indices.
 
 #include <algorithm>
+#include <utility>
 
 #include "isomer/ops/axiom_parts.h"
 #include "isomer/ops/axis.h"
@@ -15,6 +16,22 @@ Status want_indices(const OpView& view, size_t i) {
   if (view.dtype(i) != DType::Int64 && view.dtype(i) != DType::Int32)
     return fail("indices of {} must be i32 or i64, they are {}", view.op.name, dtype_name(view.dtype(i)));
   return {};
+}
+
+Result<std::vector<int64_t>> element_offsets(const Tensor& indices, const std::vector<int64_t>& extents, int64_t axis) {
+  ISOMER_TRY(const Ints positions, int_elements(indices));
+  ISOMER_TRY(const size_t along, normal_axis(axis, extents.size()));
+  auto strides = strides_of(extents);
+  const int64_t stride = std::exchange(strides[along], 0);
+  std::vector<int64_t> offsets;
+  Status status;
+  for_each_position(indices.dims(), {strides}, [&](const int64_t* at) {
+    const auto index = checked_index(positions[offsets.size()], extents[along]);
+    if (!index) status = tl::unexpected<Error>(index.error());
+    offsets.push_back(index ? at[0] + *index * stride : 0);
+  });
+  ISOMER_CHECK(status);
+  return offsets;
 }
 
 Result<int64_t> coordinate_offset(std::span<const int64_t> coordinates, std::span<const int64_t> dims) {
@@ -106,24 +123,12 @@ Result<std::vector<TensorType>> infer_gather_elements(const OpView& view) {
 
 Status gather_elements_kernel(KernelContext& context) {
   const Tensor& x = context.operands[0];
-  const auto& dims = context.operands[1].dims();
-  ISOMER_TRY(const Ints indices, int_elements(context.operands[1]));
-  ISOMER_TRY(const size_t axis, normal_axis(context.attrs.integer("axis"), dims.size()));
+  ISOMER_TRY(const auto offsets, element_offsets(context.operands[1], x.dims(), context.attrs.integer("axis")));
   return for_width(x.dtype(), [&]<class T>() -> Status {
     const auto to = mutable_elements<T>(new_result(context));
     const auto from = elements<T>(x);
-    auto strides = strides_of(x.dims());
-    const int64_t along = strides[axis];
-    strides[axis] = 0;
-    Status status;
-    size_t n = 0;
-    for_each_position(dims, {strides}, [&](const int64_t* at) {
-      const auto index = checked_index(indices[n], x.dims()[axis]);
-      if (!index) status = tl::unexpected<Error>(index.error());
-      if (status) to[n] = from[static_cast<size_t>(at[0] + *index * along)];
-      ++n;
-    });
-    return status;
+    for (size_t n = 0; n < to.size(); ++n) to[n] = from[static_cast<size_t>(offsets[n])];
+    return {};
   });
 }
 
@@ -146,8 +151,7 @@ Result<std::vector<TensorType>> infer_gather_nd(const OpView& view) {
   const auto batch_dims = static_cast<size_t>(batch);
   ISOMER_TRY(const size_t length, coordinate_length(view, batch_dims));
   for (size_t i = 0; i < batch_dims; ++i) {
-    const Dim difference = view.shape(0)[i] - view.shape(1)[i];
-    if (difference.is_const() && !difference.is(0))
+    if (differ(view.shape(0)[i], view.shape(1)[i]))
       return fail("batch axes of {} and {} differ", view.type(0).str(), view.type(1).str());
   }
   Shape shape(view.shape(1).begin(), view.shape(1).end() - 1);
@@ -189,8 +193,7 @@ Result<std::vector<TensorType>> infer_reverse_sequence(const OpView& view) {
                 batch_axis);
   ISOMER_CHECK(want_rank(view, 1, 1));
   if (view.dtype(1) != DType::Int64) return fail("lengths of ReverseSequence must be i64");
-  const Dim difference = view.shape(1)[0] - view.shape(0)[static_cast<size_t>(batch_axis)];
-  if (difference.is_const() && !difference.is(0))
+  if (differ(view.shape(1)[0], view.shape(0)[static_cast<size_t>(batch_axis)]))
     return fail("ReverseSequence of {} got {} lengths", view.type(0).str(), view.shape(1)[0].str());
   return std::vector<TensorType>{view.type(0)};
 }

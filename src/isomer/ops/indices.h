@@ -15,6 +15,10 @@ inline Result<int64_t> checked_index(int64_t index, int64_t extent) {
 /// Fails unless operand i has an index type.
 Status want_indices(const OpView& view, size_t i);
 
+/// For each element of `indices`, the offset of the element that it selects along `axis` at its own place along the
+/// other axes. Fails if an index is out of range.
+Result<std::vector<int64_t>> element_offsets(const Tensor& indices, const std::vector<int64_t>& extents, int64_t axis);
+
 /// Hook: marks the node as opaque unless the length of the coordinates in operand 1 is known.
 Status coordinates_from_onnx(OnnxForm& form);
 

@@ -161,10 +161,17 @@ Status want_rank(const OpView& view, size_t i, size_t rank) {
   return {};
 }
 
+bool unequal(const Dim& a, const Dim& b) { return a.is_const() && b.is_const() && !(a == b); }
+
+bool differ(const Dim& a, const Dim& b) {
+  const Dim difference = a - b;
+  return difference.is_const() && !difference.is(0);
+}
+
 Status want_vector(const OpView& view, size_t i, const Dim& extent) {
   ISOMER_CHECK(want_rank(view, i, 1));
   const Dim& have = view.shape(i)[0];
-  if (have.is_const() && extent.is_const() && !(have == extent))
+  if (unequal(have, extent))
     return fail("operand {} of {} must have {} elements, it is {}", i, view.op.name, extent.str(), view.type(i).str());
   return {};
 }

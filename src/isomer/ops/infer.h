@@ -18,6 +18,11 @@ Result<std::vector<size_t>> normal_axes(const Ints& axes, size_t rank);
 /// their order.
 Result<Shape> broadcast(const Shape& a, const Shape& b);
 
+/// Whether two extents are different integers.
+bool unequal(const Dim& a, const Dim& b);
+/// Whether two extents differ for all values of their symbols, as far as their difference shows it.
+bool differ(const Dim& a, const Dim& b);
+
 /// The smaller of two nonnegative extents. If neither is known to be smaller, a symbol such as "min(512,N)".
 Dim min_extent(const Dim& a, const Dim& b);
 

@@ -18,13 +18,13 @@ Result<std::vector<TensorType>> infer_loss(const OpView& view) {
     ISOMER_CHECK(same_dtype(view, 0, 2));
     const Dim& weights = view.shape(2)[0];
     const Dim& classes = view.shape(0)[1];
-    if (weights.is_const() && classes.is_const() && !(weights == classes))
+    if (unequal(weights, classes))
       return fail("{} has {} weights for {} classes", view.op.name, weights.str(), classes.str());
   }
   for (size_t i = 0; i < view.rank(1); ++i) {
     const Dim& label = view.shape(1)[i];
     const Dim& score = view.shape(0)[i == 0 ? 0 : i + 1];
-    if (label.is_const() && score.is_const() && !(label == score))
+    if (unequal(label, score))
       return fail("{} of {} with labels {}", view.op.name, view.type(0).str(), view.type(1).str());
   }
   const std::string& reduction = view.attrs.text("reduction");

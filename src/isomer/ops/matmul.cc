@@ -23,7 +23,7 @@ Result<Shape> product_shape(const OpView& view) {
   if (column) b.emplace_back(1);
   const Dim& inner = a.back();
   const Dim& other = b[b.size() - 2];
-  if (inner.is_const() && other.is_const() && !(inner == other))
+  if (unequal(inner, other))
     return fail("{} of {} and {}: the inner extents differ", view.op.name, view.type(0).str(), view.type(1).str());
   ISOMER_TRY(Shape shape, broadcast(Shape(a.begin(), a.end() - 2), Shape(b.begin(), b.end() - 2)));
   if (!row) shape.push_back(a[a.size() - 2]);
@@ -69,47 +69,59 @@ Result<Batches> batches_of(std::vector<int64_t> a, std::vector<int64_t> b, std::
   return batches;
 }
 
-template <class T>
-Status multiply_blocked(const ProductExtents& extents, const std::vector<std::pair<int64_t, int64_t>>& offsets,
-                        std::span<const T> a, std::span<const T> b, std::span<T> out) {
-  KernelProgress progress(extents.work() * static_cast<double>(offsets.size()));
-  T* matrix = out.data();
-  for (const auto& [a_at, b_at] : offsets) {
-    ISOMER_CHECK(blocked_product<T>(extents, {a.data() + a_at, extents.inner, 1}, {b.data() + b_at, extents.columns, 1},
-                                    progress, [&](int64_t row, int64_t column, std::span<const double> sums) {
-                                      T* to = matrix + row * extents.columns + column;
-                                      for (const double sum : sums) *to++ = static_cast<T>(sum);
-                                    }));
-    matrix += extents.rows * extents.columns;
-  }
-  return {};
-}
-
 /// Whether products of T can be blocked: sums must be in double precision.
 template <class T>
 constexpr bool kBlocked = std::is_same_v<Accumulator<T>, double>;
 
+/// factor * x; integers are computed in double, because the factor is real.
+template <class A>
+A scaled(float factor, A x) {
+  if (factor == 1) return x;
+  if constexpr (std::is_integral_v<A>)
+    return saturated<A>(static_cast<double>(factor) * static_cast<double>(x));
+  else
+    return scalar<A>(factor) * x;
+}
+
+/// out = alpha a b
+template <class T>
+Status scaled_product(const ProductExtents& extents, const MatrixView<T>& a, const MatrixView<T>& b, float alpha,
+                      KernelProgress& progress, T* out) {
+  using A = Accumulator<T>;
+  if constexpr (kBlocked<T>) {
+    if (extents.large())
+      return blocked_product<T>(extents, a, b, progress,
+                                [&](int64_t row, int64_t column, std::span<const double> sums) {
+                                  T* to = out + row * extents.columns + column;
+                                  for (const double sum : sums) *to++ = static_cast<T>(scaled(alpha, sum));
+                                });
+  }
+  std::vector<A> sums(static_cast<size_t>(extents.columns));
+  for (int64_t row = 0; row < extents.rows; ++row) {
+    std::fill(sums.begin(), sums.end(), A(0));
+    for (int64_t k = 0; k < extents.inner; ++k) {
+      const A factor = a.data[row * a.row + k * a.column];
+      const T* element = b.data + k * b.row;
+      for (A& sum : sums) {
+        sum = multiply_add<A>(sum, factor, *element);
+        element += b.column;
+      }
+    }
+    for (const A sum : sums) *out++ = static_cast<T>(scaled(alpha, sum));
+  }
+  return {};
+}
+
 /// out = a b, one matrix of the batch after another.
 template <class T>
 Status multiply(const Batches& batches, std::span<const T> a, std::span<const T> b, std::span<T> out) {
-  if constexpr (kBlocked<T>) {
-    const ProductExtents extents{batches.rows, batches.inner, batches.columns};
-    if (extents.large()) return multiply_blocked<T>(extents, batches.offsets, a, b, out);
-  }
-  const auto inner = static_cast<size_t>(batches.inner);
-  const auto columns = static_cast<size_t>(batches.columns);
-  std::vector<Accumulator<T>> sums(columns);
-  size_t n = 0;
+  const ProductExtents extents{batches.rows, batches.inner, batches.columns};
+  KernelProgress progress(extents.work() * static_cast<double>(batches.offsets.size()));
+  T* matrix = out.data();
   for (const auto& [a_at, b_at] : batches.offsets) {
-    for (size_t row = 0; row < static_cast<size_t>(batches.rows); ++row) {
-      std::fill(sums.begin(), sums.end(), Accumulator<T>(0));
-      for (size_t k = 0; k < inner; ++k) {
-        const Accumulator<T> factor = a[static_cast<size_t>(a_at) + row * inner + k];
-        const T* line = b.data() + static_cast<size_t>(b_at) + k * columns;
-        for (size_t j = 0; j < columns; ++j) sums[j] = multiply_add<Accumulator<T>>(sums[j], factor, line[j]);
-      }
-      for (size_t j = 0; j < columns; ++j) out[n++] = static_cast<T>(sums[j]);
-    }
+    ISOMER_CHECK(scaled_product<T>(extents, {a.data() + a_at, extents.inner, 1}, {b.data() + b_at, extents.columns, 1},
+                                   1, progress, matrix));
+    matrix += extents.rows * extents.columns;
   }
   return {};
 }
@@ -174,7 +186,7 @@ Result<std::vector<TensorType>> infer_gemm(const OpView& view) {
   const bool flip_b = view.attrs.integer("transB") != 0;
   const Dim& inner = view.shape(0)[flip_a ? 0 : 1];
   const Dim& other = view.shape(1)[flip_b ? 1 : 0];
-  if (inner.is_const() && other.is_const() && !(inner == other))
+  if (unequal(inner, other))
     return fail("Gemm of {} and {}: the inner extents differ", view.type(0).str(), view.type(1).str());
   Shape shape{view.shape(0)[flip_a ? 1 : 0], view.shape(1)[flip_b ? 0 : 1]};
   if (view.has(2)) {
@@ -191,44 +203,6 @@ double flops_gemm(const WorkView& view) {
   const double inner = static_cast<double>(view.operands[0][view.attrs.integer("transA") != 0 ? 0 : 1]);
   const bool bias = view.operands.size() > 2;
   return (2 * inner + (bias ? 1 : 0)) * count(view.results[0]);
-}
-
-/// factor * x; integers are computed in double, because the factor is real.
-template <class A>
-A scaled(float factor, A x) {
-  if (factor == 1) return x;
-  if constexpr (std::is_integral_v<A>)
-    return saturated<A>(static_cast<double>(factor) * static_cast<double>(x));
-  else
-    return scalar<A>(factor) * x;
-}
-
-/// out = alpha a b
-template <class T>
-Status scaled_product(const ProductExtents& extents, const MatrixView<T>& a, const MatrixView<T>& b, float alpha,
-                      std::span<T> out) {
-  using A = Accumulator<T>;
-  const auto& [rows, inner, columns] = extents;
-  if constexpr (kBlocked<T>) {
-    KernelProgress progress(extents.work());
-    if (extents.large())
-      return blocked_product<T>(extents, a, b, progress,
-                                [&](int64_t row, int64_t column, std::span<const double> sums) {
-                                  T* to = out.data() + row * extents.columns + column;
-                                  for (const double sum : sums) *to++ = static_cast<T>(scaled(alpha, sum));
-                                });
-  }
-  for (int64_t i = 0; i < rows; ++i) {
-    for (int64_t j = 0; j < columns; ++j) {
-      A sum(0);
-      for (int64_t k = 0; k < inner; ++k) {
-        const A x = a.data[i * a.row + k * a.column];
-        sum = multiply_add<A>(sum, x, b.data[k * b.row + j * b.column]);
-      }
-      out[static_cast<size_t>(i * columns + j)] = static_cast<T>(scaled(alpha, sum));
-    }
-  }
-  return {};
 }
 
 /// A matrix, or its transpose.
@@ -248,8 +222,11 @@ Status gemm_kernel(KernelContext& context) {
     if (context.operands[1].dims()[flip_b ? 1 : 0] != inner) return fail("the inner extents differ");
     Tensor& y = new_result(context);
     const auto out = y.mutable_data<T>();
-    ISOMER_CHECK(scaled_product<T>({y.dims()[0], inner, y.dims()[1]}, matrix_view<T>(context.operands[0], flip_a),
-                                   matrix_view<T>(context.operands[1], flip_b), context.attrs.real("alpha"), out));
+    const ProductExtents extents{y.dims()[0], inner, y.dims()[1]};
+    KernelProgress progress(extents.work());
+    ISOMER_CHECK(scaled_product<T>(extents, matrix_view<T>(context.operands[0], flip_a),
+                                   matrix_view<T>(context.operands[1], flip_b), context.attrs.real("alpha"), progress,
+                                   out.data()));
     if (!context.has(2)) return {};
     const auto c = context.operands[2].data<T>();
     size_t n = 0;
@@ -356,7 +333,7 @@ Result<std::vector<TensorType>> infer_det(const OpView& view) {
   const size_t rank = view.rank(0);
   if (rank < 2) return fail("Det needs square matrices, it got {}", view.type(0).str());
   const Shape& shape = view.shape(0);
-  if (shape[rank - 1].is_const() && shape[rank - 2].is_const() && !(shape[rank - 1] == shape[rank - 2]))
+  if (unequal(shape[rank - 1], shape[rank - 2]))
     return fail("Det needs square matrices, it got {}", view.type(0).str());
   return std::vector<TensorType>{{view.dtype(0), Shape(shape.begin(), shape.end() - 2)}};
 }

@@ -38,7 +38,7 @@ Result<std::vector<TensorType>> infer_reshape(const OpView& view) {
     shape[*inferred] = floor_div(total, rest);
   }
   const Dim got = element_count(shape);
-  if (got.is_const() && total.is_const() && !(got == total))
+  if (unequal(got, total))
     return fail("Reshape of {} to {} changes the number of elements", view.type(0).str(), shape_str(shape));
   return std::vector<TensorType>{{view.dtype(0), std::move(shape)}};
 }

@@ -41,7 +41,7 @@ Result<std::vector<TensorType>> infer_rotary(const OpView& view) {
     ISOMER_CHECK(same_dtype(view, kX, i));
     ISOMER_CHECK(want_rank(view, i, view.has(kPositions) ? 2 : 3));
     const Dim& columns = view.shape(i).back();
-    if (columns.is_const() && half.is_const() && !(columns == half))
+    if (unequal(columns, half))
       return fail("RotaryEmbedding needs tables of {} columns, got {}", half.str(), view.type(i).str());
   }
   const Dim& length = view.shape(kX)[view.rank(kX) - 2];
@@ -50,7 +50,7 @@ Result<std::vector<TensorType>> infer_rotary(const OpView& view) {
   for (size_t axis = 0; axis < 2; ++axis) {
     const Dim& have = view.shape(tokens)[axis];
     const Dim& want = axis == 0 ? view.shape(kX)[0] : length;
-    if (have.is_const() && want.is_const() && !(have == want))
+    if (unequal(have, want))
       return fail("operand {} of RotaryEmbedding, {}, has no row for each token", tokens, view.type(tokens).str());
   }
   return std::vector<TensorType>{view.type(kX)};

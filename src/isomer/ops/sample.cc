@@ -12,11 +12,6 @@
 namespace isomer {
 namespace {
 
-bool differ(const Dim& a, const Dim& b) {
-  const Dim difference = a - b;
-  return difference.is_const() && !difference.is(0);
-}
-
 Result<std::vector<TensorType>> infer_grid_sample(const OpView& view) {
   ISOMER_CHECK(interpolation_mode(view.attrs.text("mode")));
   const std::string& padding = view.attrs.text("padding_mode");

@@ -97,30 +97,17 @@ Result<std::vector<TensorType>> infer_scatter_elements(const OpView& view) {
   ISOMER_CHECK(want_rank(view, 1, view.rank(0)));
   ISOMER_CHECK(want_rank(view, 2, view.rank(0)));
   for (size_t i = 0; i < view.rank(0); ++i) {
-    const Dim difference = view.shape(1)[i] - view.shape(2)[i];
     const bool beyond = i != axis && at_least(view.shape(0)[i], view.shape(1)[i]) == false;
-    if (beyond || (difference.is_const() && !difference.is(0)))
+    if (beyond || differ(view.shape(1)[i], view.shape(2)[i]))
       return fail("{} of {} at {} onto {}", view.op.name, view.type(2).str(), view.type(1).str(), view.type(0).str());
   }
   return std::vector<TensorType>{view.type(0)};
 }
 
 Status scatter_elements_kernel(KernelContext& context) {
-  const auto& extents = context.operands[0].dims();
-  const auto& dims = context.operands[1].dims();
-  ISOMER_TRY(const Ints indices, int_elements(context.operands[1]));
-  ISOMER_TRY(const size_t axis, normal_axis(context.attrs.integer("axis"), dims.size()));
-  auto strides = strides_of(extents);
-  const int64_t along = strides[axis];
-  strides[axis] = 0;
   Targets targets;
-  Status status;
-  for_each_position(dims, {strides}, [&](const int64_t* at) {
-    const auto index = checked_index(indices[targets.offsets.size()], extents[axis]);
-    if (!index) status = tl::unexpected<Error>(index.error());
-    targets.offsets.push_back(index ? at[0] + *index * along : 0);
-  });
-  ISOMER_CHECK(status);
+  ISOMER_TRY(targets.offsets,
+             element_offsets(context.operands[1], context.operands[0].dims(), context.attrs.integer("axis")));
   return write_targets(context, targets);
 }
 
@@ -151,10 +138,7 @@ Result<std::vector<TensorType>> infer_scatter_nd(const OpView& view) {
   Shape wanted(view.shape(1).begin(), view.shape(1).end() - 1);
   wanted.insert(wanted.end(), view.shape(0).begin() + length.value(), view.shape(0).end());
   bool fits = wanted.size() == view.rank(2);
-  for (size_t i = 0; fits && i < wanted.size(); ++i) {
-    const Dim difference = wanted[i] - view.shape(2)[i];
-    fits = !difference.is_const() || difference.is(0);
-  }
+  for (size_t i = 0; fits && i < wanted.size(); ++i) fits = !differ(wanted[i], view.shape(2)[i]);
   if (!fits) return fail("ScatterND of {}, which must be {}", view.type(2).str(), shape_str(wanted));
   return std::vector<TensorType>{view.type(0)};
 }
@@ -185,14 +169,12 @@ Result<std::vector<TensorType>> infer_tensor_scatter(const OpView& view) {
   for (size_t i = 0; i < view.rank(0); ++i) {
     const Dim& cache = view.shape(0)[i];
     const Dim& update = view.shape(1)[i];
-    const Dim difference = cache - update;
-    if (i == axis ? at_least(cache, update) == false : difference.is_const() && !difference.is(0))
+    if (i == axis ? at_least(cache, update) == false : differ(cache, update))
       return fail("TensorScatter of {} into {}", view.type(1).str(), view.type(0).str());
   }
   if (view.has(2)) {
     ISOMER_CHECK(want_rank(view, 2, 1));
-    const Dim difference = view.shape(2)[0] - view.shape(0)[0];
-    if (view.dtype(2) != DType::Int64 || (difference.is_const() && !difference.is(0)))
+    if (view.dtype(2) != DType::Int64 || differ(view.shape(2)[0], view.shape(0)[0]))
       return fail("TensorScatter into {} at {}", view.type(0).str(), view.type(2).str());
   }
   return std::vector<TensorType>{view.type(0)};

@@ -155,7 +155,7 @@ Result<std::vector<TensorType>> infer_stft(const OpView& view) {
   const Dim length = frame_length(view);
   if (at_least(length, Dim(1)) == false || at_least(view.shape(0)[1], length) == false)
     return fail("STFT of {} with frames of {}", view.type(0).str(), length.str());
-  if (view.has(1) && view.shape(1)[0].is_const() && length.is_const() && !(view.shape(1)[0] == length))
+  if (view.has(1) && unequal(view.shape(1)[0], length))
     return fail("STFT with frames of {} and a window of {}", length.str(), view.shape(1)[0].str());
   const Dim frames = floor_div(view.shape(0)[1] - length, Dim(step)) + Dim(1);
   const Dim bins = view.attrs.integer("onesided") != 0 ? floor_div(length, Dim(2)) + Dim(1) : length;

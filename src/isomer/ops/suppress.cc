@@ -19,8 +19,7 @@ Result<std::vector<TensorType>> infer_suppression(const OpView& view) {
   if (view.shape(0)[2].is_const() && !view.shape(0)[2].is(4))
     return fail("boxes have four numbers, not those of {}", view.type(0).str());
   for (const auto& [i, j] : {std::pair<size_t, size_t>{0, 0}, {1, 2}}) {
-    const Dim difference = view.shape(0)[i] - view.shape(1)[j];
-    if (difference.is_const() && !difference.is(0))
+    if (differ(view.shape(0)[i], view.shape(1)[j]))
       return fail("NonMaxSuppression of {} and {}", view.type(0).str(), view.type(1).str());
   }
   TensorType type;  // the number of rows depends on the data
