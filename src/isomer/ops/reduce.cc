@@ -80,6 +80,7 @@ KernelFn summing(Step /*step*/, Finish /*finish*/ = {}) {
 }
 
 constexpr auto kPlus = [](auto a, auto b) { return sum_of(a, b); };
+constexpr auto kRootOf = [](auto sum, auto) { return scalar_sqrt(sum); };
 constexpr auto kMeanOf = []<class Sum>(Sum sum, Sum n) -> Sum {
   // Integers and the field have no NaN for the mean of no elements.
   if constexpr (!std::is_floating_point_v<Sum>)
@@ -269,10 +270,8 @@ std::vector<OpDef> reduce_ops() {
       reduction("ReduceMin", reduce_min_kernel, reduce_axiom<fold_extreme<false>>),
       reduction("ReduceL1", summing<Accumulator>([](auto a, auto b) { return sum_of(a, scalar_abs(b)); }), nullptr,
                 flops_reduce_twice),
-      reduction(
-          "ReduceL2",
-          summing<RealSum>([](auto a, auto b) { return a + b * b; }, [](auto sum, auto) { return scalar_sqrt(sum); }),
-          reduce_axiom<fold_l2>, flops_reduce_twice),
+      reduction("ReduceL2", summing<RealSum>([](auto a, auto b) { return a + b * b; }, kRootOf), reduce_axiom<fold_l2>,
+                flops_reduce_twice),
       reduction("ReduceSumSquare", summing<Accumulator>([](auto a, auto b) { return multiply_add(a, b, b); }),
                 reduce_axiom<fold_squares>, flops_reduce_twice),
       reduction("ReduceLogSum",
