@@ -4,7 +4,6 @@
 #include "isomer/ops/domain.h"
 #include "isomer/ops/elementwise.h"
 #include "isomer/ops/onnx_form.h"
-#include "isomer/ops/parts.h"
 #include "isomer/ops/registry.h"
 #include "isomer/ops/scalars.h"
 
@@ -219,7 +218,7 @@ AttrDef real_attr(std::string name, float preset) {
 std::vector<OpDef> activation_ops() {
   constexpr FlopsFn kFunction = flops_each<static_cast<int>(kFunctionFlops)>;
   constexpr TraitSet kMerged{Trait::RealsOnly, Trait::InPlace};
-  std::vector<OpDef> ops = {
+  return {
       {.name = "Relu",
        .infer = infer_same_number,
        .flops = flops_per_element,
@@ -296,10 +295,7 @@ std::vector<OpDef> activation_ops() {
        .since = 7,
        .from_onnx = dropout_from_onnx,
        .to_onnx = dropout_to_onnx},
-      clip_op(),
   };
-  for (OpDef& def : softmax_ops()) ops.push_back(std::move(def));
-  return ops;
 }
 
 }  // namespace isomer

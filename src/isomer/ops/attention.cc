@@ -1,4 +1,4 @@
-// Scaled dot-product attention and rotary embedding.
+// Scaled dot-product attention.
 
 #include <algorithm>
 
@@ -6,7 +6,6 @@
 #include "isomer/ops/infer.h"
 #include "isomer/ops/onnx_form.h"
 #include "isomer/ops/registry.h"
-#include "isomer/ops/rotary.h"
 
 namespace isomer {
 namespace {
@@ -331,7 +330,6 @@ std::vector<OpDef> attention_ops() {
        .kernel = attention_kernel,
        .since = 23,
        .to_onnx = attention_to_onnx},
-      rotary_embedding_op(),
   };
 }
 

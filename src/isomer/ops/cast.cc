@@ -13,7 +13,7 @@
 #include "isomer/ops/kernel.h"
 #include "isomer/ops/kernel_types.h"
 #include "isomer/ops/onnx_form.h"
-#include "isomer/ops/parts.h"
+#include "isomer/ops/registry.h"
 #include "isomer/ops/small_float.h"
 #include "isomer/ops/stored.h"
 

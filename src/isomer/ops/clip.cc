@@ -3,7 +3,7 @@
 #include "isomer/ops/axiom_parts.h"
 #include "isomer/ops/elementwise.h"
 #include "isomer/ops/form_params.h"
-#include "isomer/ops/parts.h"
+#include "isomer/ops/registry.h"
 #include "isomer/ops/scalars.h"
 
 namespace isomer {
@@ -116,19 +116,19 @@ AttrDef bound_attr(std::string name, std::vector<AttrValue> values) {
 
 }  // namespace
 
-OpDef clip_op() {
-  return {.name = "Clip",
-          .attrs = {bound_attr("min", {0.0F, -1.0F}), bound_attr("max", {2.0F, 0.0F})},
-          .infer = infer_clip,
-          .flops = flops_each<2>,
-          .kernel = clip_kernel,
-          .axiom = clip_axiom,
-          .traits = {Trait::InPlace},
-          .since = 6,
-          .params = {{.index = 1, .attr = "min", .since = kOperandsSince},
-                     {.index = 2, .attr = "max", .since = kOperandsSince}},
-          .from_onnx = clip_from_onnx,
-          .to_onnx = clip_to_onnx};
+std::vector<OpDef> clip_ops() {
+  return {{.name = "Clip",
+           .attrs = {bound_attr("min", {0.0F, -1.0F}), bound_attr("max", {2.0F, 0.0F})},
+           .infer = infer_clip,
+           .flops = flops_each<2>,
+           .kernel = clip_kernel,
+           .axiom = clip_axiom,
+           .traits = {Trait::InPlace},
+           .since = 6,
+           .params = {{.index = 1, .attr = "min", .since = kOperandsSince},
+                      {.index = 2, .attr = "max", .since = kOperandsSince}},
+           .from_onnx = clip_from_onnx,
+           .to_onnx = clip_to_onnx}};
 }
 
 }  // namespace isomer

@@ -290,8 +290,6 @@ std::vector<OpDef> conv_ops() {
        .since = 10,
        .from_onnx = conv_from_onnx,
        .to_onnx = conv_to_onnx},
-      conv_transpose_op(),
-      deform_conv_op(),
   };
 }
 

@@ -5,9 +5,6 @@
 
 namespace isomer {
 
-OpDef conv_transpose_op();  // conv_transpose.cc
-OpDef deform_conv_op();     // deform_conv.cc
-
 /// Checks the requirements of every convolution on input X, weight W and groups: equal ranks of at least 3, and
 /// matching channels. `W` has the extents [output channels, input channels / group, kernel...].
 Status check_conv_operands(const OpView& view);

@@ -7,6 +7,7 @@
 #include "isomer/ops/conv.h"
 #include "isomer/ops/form_params.h"
 #include "isomer/ops/infer.h"
+#include "isomer/ops/registry.h"
 
 namespace isomer {
 namespace {
@@ -158,20 +159,20 @@ Status conv_transpose_from_onnx(OnnxForm& form) {
 
 }  // namespace
 
-OpDef conv_transpose_op() {
+std::vector<OpDef> conv_transpose_ops() {
   std::vector<AttrDef> attrs = window_attrs();
   attrs.pop_back();  // auto_pad
   attrs.push_back({.name = "output_padding", .kind = AttrKind::Ints, .domain = AttrDomain::OutputPadding});
   attrs.push_back({.name = "group", .kind = AttrKind::Int, .preset = int64_t{1}, .domain = AttrDomain::Groups});
-  return {.name = "ConvTranspose",
-          .attrs = std::move(attrs),
-          .min_operands = 2,
-          .max_operands = 3,
-          .infer = infer_conv_transpose,
-          .flops = flops_conv_transpose,
-          .kernel = conv_transpose_kernel,
-          .roles = {OperandRole::Image, OperandRole::TransposedFilters},
-          .from_onnx = conv_transpose_from_onnx};
+  return {{.name = "ConvTranspose",
+           .attrs = std::move(attrs),
+           .min_operands = 2,
+           .max_operands = 3,
+           .infer = infer_conv_transpose,
+           .flops = flops_conv_transpose,
+           .kernel = conv_transpose_kernel,
+           .roles = {OperandRole::Image, OperandRole::TransposedFilters},
+           .from_onnx = conv_transpose_from_onnx}};
 }
 
 }  // namespace isomer

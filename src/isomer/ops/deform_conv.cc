@@ -5,6 +5,7 @@
 #include "isomer/ops/accumulate.h"
 #include "isomer/ops/conv.h"
 #include "isomer/ops/infer.h"
+#include "isomer/ops/registry.h"
 
 namespace isomer {
 namespace {
@@ -122,20 +123,20 @@ Status deform_conv_from_onnx(OnnxForm& form) {
 
 }  // namespace
 
-OpDef deform_conv_op() {
+std::vector<OpDef> deform_conv_ops() {
   std::vector<AttrDef> attrs = window_attrs();
   attrs.pop_back();  // auto_pad
   attrs.push_back({.name = "group", .kind = AttrKind::Int, .preset = int64_t{1}, .domain = AttrDomain::Groups});
   attrs.push_back({.name = "offset_group", .kind = AttrKind::Int, .preset = int64_t{1}});
-  return {.name = "DeformConv",
-          .attrs = std::move(attrs),
-          .min_operands = 3,
-          .max_operands = 5,
-          .infer = infer_deform_conv,
-          .flops = flops_conv,
-          .kernel = deform_conv_kernel,
-          .since = 19,
-          .from_onnx = deform_conv_from_onnx};
+  return {{.name = "DeformConv",
+           .attrs = std::move(attrs),
+           .min_operands = 3,
+           .max_operands = 5,
+           .infer = infer_deform_conv,
+           .flops = flops_conv,
+           .kernel = deform_conv_kernel,
+           .since = 19,
+           .from_onnx = deform_conv_from_onnx}};
 }
 
 }  // namespace isomer

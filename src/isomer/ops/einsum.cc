@@ -4,7 +4,7 @@
 
 #include "isomer/ops/accumulate.h"
 #include "isomer/ops/elementwise.h"
-#include "isomer/ops/parts.h"
+#include "isomer/ops/registry.h"
 
 namespace isomer {
 namespace {
@@ -185,14 +185,14 @@ Status einsum_kernel(KernelContext& context) {
 
 }  // namespace
 
-OpDef einsum_op() {
-  return {.name = "Einsum",
-          .attrs = {{.name = "equation", .kind = AttrKind::String}},
-          .max_operands = OpDef::kVariadic,
-          .infer = infer_einsum,
-          .flops = flops_einsum,
-          .kernel = einsum_kernel,
-          .since = 12};
+std::vector<OpDef> einsum_ops() {
+  return {{.name = "Einsum",
+           .attrs = {{.name = "equation", .kind = AttrKind::String}},
+           .max_operands = OpDef::kVariadic,
+           .infer = infer_einsum,
+           .flops = flops_einsum,
+           .kernel = einsum_kernel,
+           .since = 12}};
 }
 
 }  // namespace isomer

@@ -5,7 +5,6 @@
 #include "isomer/ops/domain.h"
 #include "isomer/ops/elementwise.h"
 #include "isomer/ops/form_params.h"
-#include "isomer/ops/parts.h"
 #include "isomer/ops/registry.h"
 
 namespace isomer {
@@ -219,7 +218,7 @@ void trilu_axiom(Axiom& axiom) {
 }  // namespace
 
 std::vector<OpDef> generate_ops() {
-  std::vector<OpDef> ops = {
+  return {
       {.name = "ConstantOfShape",
        .attrs = {{.name = "shape", .kind = AttrKind::Ints, .domain = AttrDomain::Shape},
                  {.name = "value", .kind = AttrKind::Tensor, .preset = Tensor::floats({1}, {0})}},
@@ -268,8 +267,6 @@ std::vector<OpDef> generate_ops() {
        .since = 14,
        .params = {{.index = 1, .attr = "k", .since = 14}}},
   };
-  for (OpDef& def : window_ops()) ops.push_back(std::move(def));
-  return ops;
 }
 
 }  // namespace isomer

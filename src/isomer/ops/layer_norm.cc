@@ -7,6 +7,7 @@
 #include "isomer/ops/domain.h"
 #include "isomer/ops/infer.h"
 #include "isomer/ops/norm.h"
+#include "isomer/ops/registry.h"
 
 namespace isomer {
 namespace {
@@ -233,7 +234,7 @@ Element normalized(Scope& scope, const Element& x,
   return scope.times(scope.times(x - mean, factor), scale) + bias;
 }
 
-std::vector<OpDef> trailing_norm_ops() {
+std::vector<OpDef> layer_norm_ops() {
   const AttrDef axis{.name = "axis", .kind = AttrKind::Int, .preset = int64_t{-1}, .domain = AttrDomain::Axis};
   const AttrDef epsilon = choice("epsilon", 1e-5F, {1e-5F, 0.5F});
   return {

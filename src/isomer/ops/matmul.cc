@@ -4,7 +4,6 @@
 #include "isomer/ops/axiom_parts.h"
 #include "isomer/ops/elementwise.h"
 #include "isomer/ops/onnx_form.h"
-#include "isomer/ops/parts.h"
 #include "isomer/ops/product.h"
 #include "isomer/ops/registry.h"
 
@@ -426,7 +425,6 @@ std::vector<OpDef> matmul_ops() {
        .kernel = matmul_integer_kernel,
        .since = 10},
       {.name = "Det", .infer = infer_det, .flops = flops_det, .kernel = det_kernel, .since = 11},
-      einsum_op(),
   };
 }
 

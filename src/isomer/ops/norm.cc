@@ -246,7 +246,7 @@ std::vector<OperandRole> per_channel(size_t n) {
 
 std::vector<OpDef> norm_ops() {
   const AttrDef epsilon = choice("epsilon", 1e-5F, {1e-5F, 0.5F});
-  std::vector<OpDef> ops{
+  return {
       {.name = "BatchNormalization",
        // The momentum has no effect here, but must be written back unchanged.
        .attrs = {epsilon, {.name = "momentum", .kind = AttrKind::Float, .preset = 0.9F, .domain = AttrDomain::Fixed}},
@@ -290,8 +290,6 @@ std::vector<OpDef> norm_ops() {
        .flops = flops_lrn,
        .kernel = lrn_kernel},
   };
-  for (OpDef& def : trailing_norm_ops()) ops.push_back(std::move(def));
-  return ops;
 }
 
 }  // namespace isomer

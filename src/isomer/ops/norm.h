@@ -56,7 +56,4 @@ Element normalized(Scope& scope, const Element& x,
                    const std::function<Element(const std::function<Element(const Element&)>&)>& mean_of,
                    const Element& epsilon, const Element& scale, const Element& bias);
 
-/// The batch, instance and group normalizations (norm.cc) and those over trailing axes (layer_norm.cc).
-std::vector<OpDef> trailing_norm_ops();
-
 }  // namespace isomer

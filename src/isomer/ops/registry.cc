@@ -15,11 +15,13 @@ struct Registry {
 
   Registry() {
     constexpr std::vector<OpDef> (*kFamilies[])() = {
-        roi_ops,        order_ops,     cumulative_ops, attention_ops, loss_ops,   activation_ops,
-        arithmetic_ops, compare_ops,   unary_ops,      conv_ops,      pool_ops,   norm_ops,
-        matmul_ops,     reduce_ops,    reshape_ops,    concat_ops,    gather_ops, resize_ops,
-        generate_ops,   recurrent_ops, signal_ops,     slice_ops,     pad_ops,    scatter_ops,
-        select_ops,     suppress_ops,  rearrange_ops,  sample_ops,    text_ops,
+        roi_ops,        order_ops,  cumulative_ops,     attention_ops,       rotary_ops,    loss_ops,
+        activation_ops, clip_ops,   softmax_ops,        arithmetic_ops,      compare_ops,   unary_ops,
+        cast_ops,       conv_ops,   conv_transpose_ops, deform_conv_ops,     pool_ops,      norm_ops,
+        layer_norm_ops, matmul_ops, einsum_ops,         reduce_ops,          reshape_ops,   concat_ops,
+        gather_ops,     resize_ops, generate_ops,       window_function_ops, recurrent_ops, signal_ops,
+        slice_ops,      pad_ops,    scatter_ops,        select_ops,          suppress_ops,  rearrange_ops,
+        sample_ops,     text_ops,
     };
     for (const auto family : kFamilies)
       for (OpDef& def : family()) storage.push_back(std::move(def));

@@ -1,29 +1,30 @@
-#include "isomer/ops/rotary.h"
+// Rotary position embedding.
 
 #include <algorithm>
 
 #include "isomer/ops/accumulate.h"
 #include "isomer/ops/infer.h"
+#include "isomer/ops/registry.h"
 
 namespace isomer {
 namespace {
 
 // Operands in ONNX's order.
-enum : size_t { kX, kCos, kSin, kPositions };
+enum : size_t { kRotated, kCos, kSin, kPositions };
 
 /// The number of rotated elements of each head: rotary_embedding_dim, or the whole head.
 Result<Dim> turned_size(const OpView& view) {
   Dim size;
-  if (view.rank(kX) == 4) {
-    size = view.shape(kX)[3];
-  } else if (view.rank(kX) == 3) {
+  if (view.rank(kRotated) == 4) {
+    size = view.shape(kRotated)[3];
+  } else if (view.rank(kRotated) == 3) {
     const int64_t heads = view.attrs.integer("num_heads");
-    const Dim& hidden = view.shape(kX)[2];
+    const Dim& hidden = view.shape(kRotated)[2];
     if (heads < 1 || (hidden.is_const() && hidden.value() % heads != 0))
-      return fail("{} of RotaryEmbedding does not split into {} heads", view.type(kX).str(), heads);
+      return fail("{} of RotaryEmbedding does not split into {} heads", view.type(kRotated).str(), heads);
     size = floor_div(hidden, Dim(heads));
   } else {
-    return fail("RotaryEmbedding needs a rank of 3 or 4, got {}", view.type(kX).str());
+    return fail("RotaryEmbedding needs a rank of 3 or 4, got {}", view.type(kRotated).str());
   }
   const int64_t wanted = view.attrs.integer("rotary_embedding_dim");
   if (wanted < 0 || (size.is_const() && wanted > size.value()))
@@ -38,22 +39,22 @@ Result<std::vector<TensorType>> infer_rotary(const OpView& view) {
   ISOMER_TRY(const Dim size, turned_size(view));
   const Dim half = floor_div(size, Dim(2));
   for (const size_t i : {size_t{kCos}, size_t{kSin}}) {
-    ISOMER_CHECK(same_dtype(view, kX, i));
+    ISOMER_CHECK(same_dtype(view, kRotated, i));
     ISOMER_CHECK(want_rank(view, i, view.has(kPositions) ? 2 : 3));
     const Dim& columns = view.shape(i).back();
     if (unequal(columns, half))
       return fail("RotaryEmbedding needs tables of {} columns, got {}", half.str(), view.type(i).str());
   }
-  const Dim& length = view.shape(kX)[view.rank(kX) - 2];
+  const Dim& length = view.shape(kRotated)[view.rank(kRotated) - 2];
   const size_t tokens = view.has(kPositions) ? kPositions : kCos;
   if (view.has(kPositions)) ISOMER_CHECK(want_rank(view, kPositions, 2));
   for (size_t axis = 0; axis < 2; ++axis) {
     const Dim& have = view.shape(tokens)[axis];
-    const Dim& want = axis == 0 ? view.shape(kX)[0] : length;
+    const Dim& want = axis == 0 ? view.shape(kRotated)[0] : length;
     if (unequal(have, want))
       return fail("operand {} of RotaryEmbedding, {}, has no row for each token", tokens, view.type(tokens).str());
   }
-  return std::vector<TensorType>{view.type(kX)};
+  return std::vector<TensorType>{view.type(kRotated)};
 }
 
 double flops_rotary(const WorkView& view) { return 3 * count(view.results[0]); }
@@ -70,15 +71,15 @@ void turn(T* y, const T* x, const T* cosines, const T* sines, int64_t half, bool
 }
 
 Status rotary_kernel(KernelContext& context) {
-  const auto& dims = context.operands[kX].dims();
+  const auto& dims = context.operands[kRotated].dims();
   const bool flat = dims.size() == 3;
   const int64_t heads = flat ? context.attrs.integer("num_heads") : dims[1];
   const int64_t length = flat ? dims[1] : dims[2];
   const int64_t size = flat ? dims[2] / heads : dims[3];
   const int64_t half = context.operands[kCos].dims().back();
   const bool interleaved = context.attrs.integer("interleaved") != 0;
-  return for_real(context.operands[kX].dtype(), [&]<class T>() -> Status {
-    const auto x = context.operands[kX].data<T>();
+  return for_real(context.operands[kRotated].dtype(), [&]<class T>() -> Status {
+    const auto x = context.operands[kRotated].data<T>();
     const auto y = new_result(context).mutable_data<T>();
     std::copy(x.begin(), x.end(), y.begin());
     const int64_t rows = context.has(kPositions) ? context.operands[kCos].dims()[0] : dims[0] * length;
@@ -97,17 +98,17 @@ Status rotary_kernel(KernelContext& context) {
 
 }  // namespace
 
-OpDef rotary_embedding_op() {
-  return {.name = "RotaryEmbedding",
-          .attrs = {{.name = "interleaved", .kind = AttrKind::Int, .preset = int64_t{0}},
-                    {.name = "num_heads", .kind = AttrKind::Int, .preset = int64_t{0}},
-                    {.name = "rotary_embedding_dim", .kind = AttrKind::Int, .preset = int64_t{0}}},
-          .min_operands = 3,
-          .max_operands = 4,
-          .infer = infer_rotary,
-          .flops = flops_rotary,
-          .kernel = rotary_kernel,
-          .since = 23};
+std::vector<OpDef> rotary_ops() {
+  return {{.name = "RotaryEmbedding",
+           .attrs = {{.name = "interleaved", .kind = AttrKind::Int, .preset = int64_t{0}},
+                     {.name = "num_heads", .kind = AttrKind::Int, .preset = int64_t{0}},
+                     {.name = "rotary_embedding_dim", .kind = AttrKind::Int, .preset = int64_t{0}}},
+           .min_operands = 3,
+           .max_operands = 4,
+           .infer = infer_rotary,
+           .flops = flops_rotary,
+           .kernel = rotary_kernel,
+           .since = 23}};
 }
 
 }  // namespace isomer

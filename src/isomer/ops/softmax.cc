@@ -4,7 +4,7 @@
 #include "isomer/ops/axiom_parts.h"
 #include "isomer/ops/elementwise.h"
 #include "isomer/ops/form_params.h"
-#include "isomer/ops/parts.h"
+#include "isomer/ops/registry.h"
 #include "isomer/ops/scalars.h"
 
 namespace isomer {

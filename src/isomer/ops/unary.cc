@@ -2,7 +2,6 @@
 
 #include "isomer/ops/axiom_parts.h"
 #include "isomer/ops/elementwise.h"
-#include "isomer/ops/parts.h"
 #include "isomer/ops/registry.h"
 #include "isomer/ops/scalars.h"
 
@@ -97,7 +96,7 @@ OpDef function_op(int since, FlopsFn flops = flops_each<static_cast<int>(kFuncti
 
 std::vector<OpDef> unary_ops() {
   constexpr FlopsFn kFunction = flops_each<static_cast<int>(kFunctionFlops)>;
-  std::vector<OpDef> ops = {
+  return {
       unary("Abs", infer_same_number, flops_per_element, abs_kernel, 6,
             real_axiom([](Scope&, const Elements& x) { return relu(x[0]) + relu(Rational(-1) * x[0]); })),
       unary("Neg", infer_same_number, flops_per_element, numeric_kernel([]<class T>(T x) -> T { return negated(x); }),
@@ -134,8 +133,6 @@ std::vector<OpDef> unary_ops() {
        .axiom = identity_axiom,
        .traits = {Trait::Identity, Trait::View}},
   };
-  for (OpDef& def : cast_ops()) ops.push_back(std::move(def));
-  return ops;
 }
 
 }  // namespace isomer

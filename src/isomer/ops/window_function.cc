@@ -2,7 +2,7 @@
 
 #include "isomer/ops/domain.h"
 #include "isomer/ops/elementwise.h"
-#include "isomer/ops/parts.h"
+#include "isomer/ops/registry.h"
 
 namespace isomer {
 namespace {
@@ -49,7 +49,7 @@ OpDef window_op(std::string name, KernelFn kernel) {
 
 }  // namespace
 
-std::vector<OpDef> window_ops() {
+std::vector<OpDef> window_function_ops() {
   return {window_op("HannWindow", hann_kernel), window_op("HammingWindow", hamming_kernel),
           window_op("BlackmanWindow", blackman_kernel)};
 }
