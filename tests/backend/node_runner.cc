@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "isomer/base/file.h"
 #include "isomer/engine/onednn/plan.h"
 #include "isomer/eval/compare.h"
 #include "isomer/eval/executor.h"
@@ -24,7 +25,7 @@
 #include "isomer/ir/verify_testing.h"
 #include "isomer/onnx/export.h"
 #include "isomer/onnx/import.h"
-#include "isomer/onnx/tensor_file.h"
+#include "isomer/onnx/proto_tensor.h"
 
 namespace fs = std::filesystem;
 
@@ -46,6 +47,17 @@ struct Outcome {
   Verdict verdict;
   std::string reason = {};
 };
+
+/// Reads a serialized TensorProto. Fails with the file's name if it cannot be read or is not a dense tensor.
+Result<Tensor> tensor_from_pb_file(const fs::path& path) {
+  ISOMER_TRY(const std::string bytes, read_file(path));
+  onnx::TensorProto proto;
+  if (!proto.ParseFromString(bytes)) return fail("{}: not a serialized tensor", path.string());
+  ExternalData external(path.parent_path());
+  auto tensor = take_tensor(proto, external);
+  if (!tensor) return fail_in(path.string(), tensor.error());
+  return tensor;
+}
 
 /// input_0.pb, input_1.pb, ... of a data set.
 Result<std::vector<Tensor>> load_tensors(const fs::path& folder, const std::string& prefix) {
