@@ -39,8 +39,6 @@ class GraphBuilder {
   void set_origin(ValueId value, Origin origin);
   /// Gives a value a name of its own (in a private copy of the name table). For graphs that are not imported.
   void name(ValueId value, const std::string& name);
-  /// Sets a more precise type for a value that is not fully known (a result of an opaque node).
-  void refine(ValueId value, TensorType type) { graph_.types_[value] = std::move(type); }
 
   /// The finished graph without the nodes that no output needs (inputs are kept). The builder is empty afterwards.
   Graph finish(std::span<const ValueId> outputs);
