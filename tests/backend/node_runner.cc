@@ -20,7 +20,7 @@
 #include "isomer/engine/onednn/plan.h"
 #include "isomer/eval/compare.h"
 #include "isomer/eval/executor.h"
-#include "isomer/eval/fold.h"
+#include "isomer/eval/fold_testing.h"
 #include "isomer/ir/copy.h"
 #include "isomer/ir/verify_testing.h"
 #include "isomer/onnx/export.h"

@@ -1,7 +1,7 @@
 #include "executor.h"
 
 #include "isomer/eval/executor.h"
-#include "isomer/eval/fold.h"
+#include "isomer/eval/fold_testing.h"
 #include "isomer/onnx/export.h"
 
 namespace isomer::differential {

@@ -1,7 +1,7 @@
 // rewrite_each IN.onnx FOLDER: applies every usable rule by itself, wherever it matches, and writes FOLDER/RULE.onnx
 // for each that changes the model. For rewrite_test.py.
 
-#include "isomer/eval/fold.h"
+#include "isomer/eval/fold_testing.h"
 #include "isomer/onnx/export.h"
 #include "isomer/onnx/import.h"
 #include "isomer/optimize/rule_set.h"

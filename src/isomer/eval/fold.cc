@@ -250,9 +250,4 @@ class Folder {
 
 Result<Folding> fold(const Graph& graph, const FoldOptions& options) { return Folder(graph, options).fold(); }
 
-Result<Graph> fold_constants(const Graph& graph, int64_t max_growth) {
-  ISOMER_TRY(Folding out, fold(graph, {.max_growth = max_growth}));
-  return std::move(out.graph);
-}
-
 }  // namespace isomer

@@ -31,7 +31,4 @@ struct Folding {
 /// node in the precision of the graph. Nodes without a kernel stay. Names (origins) are kept.
 Result<Folding> fold(const Graph& graph, const FoldOptions& options = {});
 
-/// Returns only the graph of fold().
-Result<Graph> fold_constants(const Graph& graph, int64_t max_growth = FoldOptions().max_growth);
-
 }  // namespace isomer

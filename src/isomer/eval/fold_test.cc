@@ -1,9 +1,8 @@
-#include "isomer/eval/fold.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "isomer/eval/executor.h"
+#include "isomer/eval/fold_testing.h"
 #include "isomer/eval/random.h"
 #include "isomer/ir/verify_testing.h"
 #include "isomer/ops/graph_testing.h"

@@ -1,7 +1,7 @@
 #include "isomer/search/greedy.h"
 
 #include "isomer/cost/roofline.h"
-#include "isomer/eval/fold.h"
+#include "isomer/eval/fold_testing.h"
 #include "isomer/rules/builtin.h"
 #include "isomer/search/exhaustive.h"
 #include "isomer/search/simplify.h"
