@@ -26,8 +26,7 @@ Status write_file(const fs::path& path, std::string_view bytes) {
     ISOMER_CHECK(file.write(std::as_bytes(std::span(bytes))));
     return file.commit();
   };
-  if (const Status status = write(); !status) return fail_in(path.string(), status.error());
-  return {};
+  return in_context(path.string(), write());
 }
 
 }  // namespace isomer

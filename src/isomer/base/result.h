@@ -36,6 +36,13 @@ inline tl::unexpected<Error> fail_in(const std::string& where, const Error& erro
   return tl::unexpected<Error>(error.in(where));
 }
 
+/// The same Result or Status; an Error gets context in front.
+template <class T>
+tl::expected<T, Error> in_context(const std::string& where, tl::expected<T, Error> result) {
+  if (!result) return fail_in(where, result.error());
+  return result;
+}
+
 }  // namespace isomer
 
 #define ISOMER_CONCAT_(a, b) a##b

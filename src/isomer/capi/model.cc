@@ -13,7 +13,7 @@
 #include "isomer/engine/loaded_model.h"
 
 using isomer::fail;
-using isomer::fail_in;
+using isomer::in_context;
 using isomer::printable;
 using isomer::Result;
 using isomer::Status;
@@ -44,9 +44,8 @@ using Values = isomer_model::Values;
 Result<Values> describe(const std::vector<isomer::DeclaredValue>& declared) {
   Values values{&declared};
   for (const isomer::DeclaredValue& value : declared) {
-    auto c_type = isomer::capi::c_type(value.type);
-    if (!c_type) return fail_in("'" + printable(value.name) + "'", c_type.error());
-    values.c_types.push_back(*c_type);
+    ISOMER_TRY(const auto c_type, in_context("'" + printable(value.name) + "'", isomer::capi::c_type(value.type)));
+    values.c_types.push_back(c_type);
   }
   return values;
 }
@@ -54,12 +53,8 @@ Result<Values> describe(const std::vector<isomer::DeclaredValue>& declared) {
 Result<std::unique_ptr<isomer_model>> load(const std::filesystem::path& path, const std::string& engine, int threads) {
   auto model = std::make_unique<isomer_model>();
   ISOMER_TRY(model->loaded, isomer::LoadedModel::load(path, engine, {.threads = threads}));
-  auto inputs = describe(model->loaded->inputs());
-  auto outputs = describe(model->loaded->outputs());
-  if (!inputs) return fail_in(path.string(), inputs.error());
-  if (!outputs) return fail_in(path.string(), outputs.error());
-  model->inputs = std::move(*inputs);
-  model->outputs = std::move(*outputs);
+  ISOMER_TRY(model->inputs, in_context(path.string(), describe(model->loaded->inputs())));
+  ISOMER_TRY(model->outputs, in_context(path.string(), describe(model->loaded->outputs())));
   return model;
 }
 
@@ -110,9 +105,9 @@ Result<std::vector<isomer::NamedTensor>> read_inputs(const isomer_model& model, 
   std::vector<isomer::NamedTensor> tensors;
   for (size_t i = 0; i < num_inputs; ++i) {
     if (declared[i].has_default && is_left_out(inputs[i])) continue;
-    auto tensor = isomer::capi::view_of(inputs[i]);
-    if (!tensor) return fail_in("input '" + printable(declared[i].name) + "'", tensor.error());
-    tensors.emplace_back(declared[i].name, std::move(*tensor));
+    const std::string where = "input '" + printable(declared[i].name) + "'";
+    ISOMER_TRY(auto tensor, in_context(where, isomer::capi::view_of(inputs[i])));
+    tensors.emplace_back(declared[i].name, std::move(tensor));
   }
   ISOMER_CHECK(model.loaded->check(tensors));
   return tensors;

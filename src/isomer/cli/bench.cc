@@ -55,9 +55,8 @@ Result<Inputs> draw_inputs(const BenchOptions& options, FileUses& uses) {
   Inputs inputs;
   for (const std::string& path : options.models) {
     ISOMER_TRY(const Model model, import_model(path, uses));
-    auto drawn = random_inputs(model, options.random.shapes, options.random.seed);
-    if (!drawn) return fail_in(path, drawn.error());
-    inputs.push_back(std::move(*drawn));
+    ISOMER_TRY(auto drawn, in_context(path, random_inputs(model, options.random.shapes, options.random.seed)));
+    inputs.push_back(std::move(drawn));
   }
   return inputs;
 }

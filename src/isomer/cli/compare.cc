@@ -129,12 +129,10 @@ Result<std::vector<NamedTensor>> inputs_of_second(const Pair& pair, std::span<co
 /// Runs both models on one set of random inputs and adds to the rows.
 Status compare_once(const CompareOptions& options, Engine& engine, const Pair& pair, uint64_t seed,
                     std::vector<Row>& rows) {
-  const auto inputs_a = random_inputs(pair.a, options.random.shapes, seed);
-  if (!inputs_a) return fail_in(options.a, inputs_a.error());
-  const auto inputs_b = inputs_of_second(pair, *inputs_a);
-  if (!inputs_b) return fail_in(options.b, inputs_b.error());
-  ISOMER_TRY(const auto expected, engine.run(pair.session_a, *inputs_a));
-  ISOMER_TRY(const auto unordered, engine.run(pair.session_b, *inputs_b));
+  ISOMER_TRY(const auto inputs_a, in_context(options.a, random_inputs(pair.a, options.random.shapes, seed)));
+  ISOMER_TRY(const auto inputs_b, in_context(options.b, inputs_of_second(pair, inputs_a)));
+  ISOMER_TRY(const auto expected, engine.run(pair.session_a, inputs_a));
+  ISOMER_TRY(const auto unordered, engine.run(pair.session_b, inputs_b));
   if (expected.size() != rows.size() || unordered.size() != rows.size()) return fail("the engine lost an output");
   // Real numbers are compared below, relative to the largest element of their output. Everything else must be equal.
   const Tolerance any{.rtol = 0, .atol = std::numeric_limits<double>::infinity()};

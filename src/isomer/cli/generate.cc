@@ -46,10 +46,9 @@ Result<Generated> generate_one(const std::string& name, const GenerateOptions& o
   discovery.make_rules = !options.output.empty();
   discovery.progress = [&](const std::string& text) { progress.update(fmt::format("{}: {}", name, text)); };
   const Stopwatch watch;
-  auto found = discover(variants, discovery);
-  if (!found) return fail_in(name, found.error());
-  Generated out{name, max_operators, found->counts, {}, std::move(found->rules), 0};
-  for (const TermPair& pair : found->equalities) out.equalities.push_back(pair_text(pair, variants[0]));
+  ISOMER_TRY(auto found, in_context(name, discover(variants, discovery)));
+  Generated out{name, max_operators, found.counts, {}, std::move(found.rules), 0};
+  for (const TermPair& pair : found.equalities) out.equalities.push_back(pair_text(pair, variants[0]));
   out.seconds = watch.seconds();
   return out;
 }

@@ -150,24 +150,19 @@ void print_report(const Model& model, const std::vector<OpRow>& rows, const Grap
 
 Result<int> inspect(const InspectOptions& options, FileUses& uses) {
   ISOMER_TRY(const Model model, import_model(options.model, uses));
-  const auto symbols = symbol_values(model, options.shapes);
-  if (!symbols) return fail_in(options.model, symbols.error());
-  const Extents extents = extents_of(model.graph, *symbols);
+  ISOMER_TRY(const SymbolValues symbols, in_context(options.model, symbol_values(model, options.shapes)));
+  const Extents extents = extents_of(model.graph, symbols);
   const std::vector<OpRow> rows = op_rows(model.graph, extents);
   const GraphWork work = graph_work(model.graph, extents);
   ISOMER_CHECK(uses.unchanged());
   if (!options.dot.empty()) ISOMER_CHECK(write_file(options.dot, dot_graph(model.graph)));
   std::optional<PlanFacts> plan;
   if (options.costs.engine_given) {
-    auto made = plan_facts(options.costs, model.graph, *symbols);
-    if (!made) return fail_in(options.model, made.error());
-    plan = *made;
+    ISOMER_TRY(plan, in_context(options.model, plan_facts(options.costs, model.graph, symbols)));
   }
   std::optional<ModelCosts> costs;
   if (options.costs.wanted) {
-    auto made = model_costs(options.costs, model.graph, *symbols);
-    if (!made) return fail_in(options.model, made.error());
-    costs = std::move(*made);
+    ISOMER_TRY(costs, in_context(options.model, model_costs(options.costs, model.graph, symbols)));
     if (plan) costs->metrics.peak_bytes = static_cast<double>(plan->memory.total());
   }
   if (options.json) {

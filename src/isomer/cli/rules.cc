@@ -160,9 +160,7 @@ Result<Lock> lock_so_far(const std::string& path) {
   std::error_code error;
   if (!std::filesystem::is_regular_file(path, error)) return Lock();
   ISOMER_TRY(const std::string text, read_file(path));
-  auto lock = parse_lock(text);
-  if (!lock) return fail_in(path, lock.error());
-  return lock;
+  return in_context(path, parse_lock(text));
 }
 
 Result<int> verify(const RulesOptions& options) {

@@ -66,13 +66,12 @@ Result<std::vector<NamedTensor>> make_inputs(const RunOptions& options, const Mo
   ShapeOptions shapes = options.random.shapes;
   std::vector<NamedTensor> given;
   ISOMER_CHECK(read_inputs(options, model, shapes, given));
-  auto inputs = random_inputs(model, shapes, options.random.seed);
-  if (!inputs) return fail_in(options.model, inputs.error());
+  ISOMER_TRY(auto inputs, in_context(options.model, random_inputs(model, shapes, options.random.seed)));
   const auto is_given = [&](const NamedTensor& input) {
     return std::ranges::find(given, input.first, &NamedTensor::first) != given.end();
   };
-  std::erase_if(*inputs, is_given);
-  std::ranges::move(given, std::back_inserter(*inputs));
+  std::erase_if(inputs, is_given);
+  std::ranges::move(given, std::back_inserter(inputs));
   return inputs;
 }
 

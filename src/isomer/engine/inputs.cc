@@ -135,14 +135,13 @@ Status add_shape_option(std::string_view text, ShapeOptions& options) {
   // Names of inputs may contain colons and equal signs ("serving_default_x:0"), so the last one separates.
   const size_t at = text.find_last_of(":=");
   if (at == std::string_view::npos || at == 0) return fail("--shape '{}': neither NAME:1,3,224,224 nor N=8", text);
-  auto extents = parse_extents(text.substr(at + 1));
-  if (!extents) return fail_in("--shape", extents.error());
+  ISOMER_TRY(auto extents, in_context("--shape", parse_extents(text.substr(at + 1))));
   const std::string name(text.substr(0, at));
   if (text[at] == ':') {
-    options.inputs[name] = std::move(*extents);
+    options.inputs[name] = std::move(extents);
   } else {
-    if (extents->size() != 1) return fail("--shape '{}': a symbol has one value", text);
-    options.symbols[name] = extents->front();
+    if (extents.size() != 1) return fail("--shape '{}': a symbol has one value", text);
+    options.symbols[name] = extents.front();
   }
   return {};
 }

@@ -71,9 +71,7 @@ tl::unexpected<Error> unknown(const std::string& name) {
 Result<Graph> build(const Network& network, const std::string& name, int64_t number, int batch, uint64_t seed) {
   Net net(batch, seed);
   network.build(net, number);
-  auto graph = net.finish();
-  if (!graph) return fail_in(name, graph.error());
-  return graph;
+  return in_context(name, net.finish());
 }
 
 }  // namespace

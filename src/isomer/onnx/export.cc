@@ -97,8 +97,7 @@ Status write_files(const Model& model, const std::filesystem::path& path, const 
 }  // namespace
 
 Status export_model(const Model& model, const std::filesystem::path& path, const ExportOptions& options) {
-  if (auto status = write_files(model, path, options); !status) return fail_in(path.string(), status.error());
-  return {};
+  return in_context(path.string(), write_files(model, path, options));
 }
 
 Result<std::string> export_bytes(const Model& model) {

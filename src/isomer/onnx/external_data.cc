@@ -83,17 +83,15 @@ Result<FileBytes> ExternalData::read(const std::string& location, uint64_t offse
 
 Result<FileBytes> ExternalData::find(const onnx::TensorProto& tensor, size_t size) {
   ISOMER_TRY(const Place place, read_place(tensor));
-  const auto opened = file(place.location);
-  if (!opened) return fail_in(fmt::format("external data '{}'", place.location), opened.error());
-  const uint64_t end = (*opened)->size();
+  const std::string where = fmt::format("external data '{}'", place.location);
+  ISOMER_TRY(const auto opened, in_context(where, file(place.location)));
+  const uint64_t end = opened->size();
   if (place.length && *place.length != size)
     return fail("its external data has {} bytes, but its type needs {}", *place.length, size);
   if (place.offset > end || end - place.offset < size)
     return fail("external data '{}' ends at byte {}, but the tensor needs {} bytes from {}", place.location, end, size,
                 place.offset);
-  auto bytes = read(place.location, place.offset, size);
-  if (!bytes) return fail_in(fmt::format("external data '{}'", place.location), bytes.error());
-  return bytes;
+  return in_context(where, read(place.location, place.offset, size));
 }
 
 std::vector<std::string> ExternalData::used() const {

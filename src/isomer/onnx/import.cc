@@ -233,15 +233,11 @@ Result<Model> import_model(const std::filesystem::path& path) {
   auto file = InputFile::open(path, {}).and_then([](const auto& opened) { return opened->bytes(0, opened->size()); });
   if (!file) return fail_in(path.string(), file.error());
   const auto parent = path.parent_path();
-  auto model = import_parsed(file->bytes, parent.empty() ? "." : parent);
-  if (!model) return fail_in(path.string(), model.error());
-  return model;
+  return in_context(path.string(), import_parsed(file->bytes, parent.empty() ? "." : parent));
 }
 
 Result<Model> import_bytes(std::string_view bytes, const std::filesystem::path& folder, const std::string& what) {
-  auto model = import_parsed(std::as_bytes(std::span(bytes)), folder);
-  if (!model) return fail_in(what, model.error());
-  return model;
+  return in_context(what, import_parsed(std::as_bytes(std::span(bytes)), folder));
 }
 
 }  // namespace isomer

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <optional>
 
 #include "isomer/base/file.h"
 #include "isomer/ir/scanner.h"
@@ -190,9 +189,7 @@ Result<Tensor> parse_npy(std::string_view bytes) {
 
 Result<Tensor> read_npy(const std::filesystem::path& path) {
   ISOMER_TRY(const std::string bytes, read_file(path));
-  auto tensor = parse_npy(bytes);
-  if (!tensor) return fail_in(path.string(), tensor.error());
-  return tensor;
+  return in_context(path.string(), parse_npy(bytes));
 }
 
 Result<std::string> npy_bytes(const Tensor& tensor) {
@@ -221,9 +218,8 @@ Result<std::string> npy_bytes(const Tensor& tensor) {
 }
 
 Status write_npy(const std::filesystem::path& path, const Tensor& tensor) {
-  auto bytes = npy_bytes(tensor);
-  if (!bytes) return fail_in(path.string(), bytes.error());
-  return write_file(path, *bytes);
+  ISOMER_TRY(const std::string bytes, in_context(path.string(), npy_bytes(tensor)));
+  return write_file(path, bytes);
 }
 
 }  // namespace isomer
