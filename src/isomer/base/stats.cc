@@ -1,7 +1,6 @@
 #include "isomer/base/stats.h"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <numeric>
 #include <vector>

@@ -1,7 +1,6 @@
 #include "isomer/eval/executor.h"
 
 #include <algorithm>
-#include <numeric>
 
 #include "isomer/ir/label.h"
 #include "isomer/ops/kernel_types.h"

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cassert>
 #include <cstdio>
 #include <cstdlib>
 

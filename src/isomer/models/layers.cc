@@ -1,7 +1,6 @@
 #include "isomer/models/layers.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "isomer/models/weights.h"
 #include "isomer/ops/registry.h"

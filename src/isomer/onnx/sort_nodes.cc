@@ -1,7 +1,6 @@
 #include "isomer/onnx/sort_nodes.h"
 
 #include <algorithm>
-#include <numeric>
 #include <string_view>
 #include <unordered_map>
 #include <vector>

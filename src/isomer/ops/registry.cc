@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cassert>
 #include <map>
-#include <memory>
 
 namespace isomer {
 namespace {

@@ -1,7 +1,6 @@
 // NonMaxSuppression: selects the best boxes that do not overlap a better one too much.
 
 #include <algorithm>
-#include <array>
 
 #include "isomer/ops/form_params.h"
 #include "isomer/ops/infer.h"

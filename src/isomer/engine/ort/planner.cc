@@ -1,7 +1,6 @@
 #include "isomer/engine/ort/planner.h"
 
 #include <algorithm>
-#include <array>
 #include <fstream>
 #include <string>
 
