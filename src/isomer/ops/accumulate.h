@@ -43,8 +43,8 @@ T multiply_add(T a, T x, T y) {
 /// As for_numeric, but only for float and double, for kernels that use the magnitude of numbers.
 template <class F>
 Status for_float(DType dtype, F&& f) {
-  if (dtype == DType::Float) return f.template operator()<float>();
-  if (dtype == DType::Double) return f.template operator()<double>();
+  if (dtype == DType::Float) return call_as<float>(f);
+  if (dtype == DType::Double) return call_as<double>(f);
   return fail("the reference kernel needs floating-point numbers, not {}", dtype_name(dtype));
 }
 

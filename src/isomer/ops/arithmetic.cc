@@ -109,10 +109,8 @@ Status pow_kernel(KernelContext& context) {
   if ((base == DType::Field && is_real(exponent)) || (exponent == DType::Field && base != DType::Field))
     return fail("a power of {} and {} is not in the prime field", dtype_name(base), dtype_name(exponent));
   return for_numeric(base, [&]<class T>() -> Status {
-    return for_numeric(exponent, [&]<class E>() -> Status {
-      zip_elements<T, E, T>(context, [](T x, E y) { return power(x, y); });
-      return {};
-    });
+    return for_numeric(exponent,
+                       [&]<class E>() { zip_elements<T, E, T>(context, [](T x, E y) { return power(x, y); }); });
   });
 }
 
@@ -135,35 +133,31 @@ void fold_operands(KernelContext& context, Step step, End end) {
 }
 
 Status max_kernel(KernelContext& context) {
-  return for_numeric(context.operands[0].dtype(), [&]<class T>() -> Status {
+  return for_numeric(context.operands[0].dtype(), [&]<class T>() {
     fold_operands<T, T>(
         context, [](T a, T b) { return scalar_max<T>(a, b); }, [](T v) { return v; });
-    return {};
   });
 }
 
 Status min_kernel(KernelContext& context) {
-  return for_numeric(context.operands[0].dtype(), [&]<class T>() -> Status {
+  return for_numeric(context.operands[0].dtype(), [&]<class T>() {
     fold_operands<T, T>(
         context, [](T a, T b) { return scalar_min<T>(a, b); }, [](T v) { return v; });
-    return {};
   });
 }
 
 Status sum_kernel(KernelContext& context) {
-  return for_numeric(context.operands[0].dtype(), [&]<class T>() -> Status {
+  return for_numeric(context.operands[0].dtype(), [&]<class T>() {
     using A = Accumulator<T>;
     fold_operands<T, A>(context, sum_of<A>, [](A v) { return v; });
-    return {};
   });
 }
 
 Status mean_kernel(KernelContext& context) {
-  return for_numeric(context.operands[0].dtype(), [&]<class T>() -> Status {
+  return for_numeric(context.operands[0].dtype(), [&]<class T>() {
     using A = Accumulator<T>;
     const A n = from_count<A>(static_cast<int64_t>(context.operands.size()));
     fold_operands<T, A>(context, sum_of<A>, [n](A v) { return quotient(v, n); });
-    return {};
   });
 }
 

@@ -12,9 +12,8 @@ namespace {
 /// z = f.operator()<T>(a, b), a bool, over numeric operands of one dtype.
 template <class F>
 Status compare_numeric(KernelContext& context, F f) {
-  return for_numeric(context.operands[0].dtype(), [&]<class T>() -> Status {
+  return for_numeric(context.operands[0].dtype(), [&]<class T>() {
     zip_elements<T, T, uint8_t>(context, [&](T a, T b) { return f.template operator()<T>(a, b) ? 1 : 0; });
-    return {};
   });
 }
 
@@ -125,7 +124,7 @@ void where_axiom(Axiom& axiom) {
 }
 
 Status where_kernel(KernelContext& context) {
-  return for_width(context.operands[1].dtype(), [&]<class T>() -> Status {
+  return for_width(context.operands[1].dtype(), [&]<class T>() {
     const auto& in = context.operands;
     const auto choose = in[0].data<uint8_t>();
     const auto x = elements<T>(in[1]);
@@ -140,7 +139,6 @@ Status where_kernel(KernelContext& context) {
                         out[n++] = choose[static_cast<size_t>(at[0])] != 0 ? x[static_cast<size_t>(at[1])]
                                                                            : y[static_cast<size_t>(at[2])];
                       });
-    return {};
   });
 }
 
@@ -161,10 +159,8 @@ uint8_t test_element(T x, F f) {
 
 template <class F>
 Status test_real(KernelContext& context, F f) {
-  return for_real(context.operands[0].dtype(), [&]<class T>() -> Status {
-    map_elements<T, uint8_t>(context, [&](T x) { return test_element(x, f); });
-    return {};
-  });
+  return for_real(context.operands[0].dtype(),
+                  [&]<class T>() { map_elements<T, uint8_t>(context, [&](T x) { return test_element(x, f); }); });
 }
 
 Status is_nan_kernel(KernelContext& context) {

@@ -126,7 +126,7 @@ Result<std::vector<TensorType>> infer_split(const OpView& view) {
 
 Status split_kernel(KernelContext& context) {
   const Tensor& x = context.operands[0];
-  return for_width(x.dtype(), [&]<class T>() -> Status {
+  return for_width(x.dtype(), [&]<class T>() {
     const AxisSplit split = axis_split(x.dims(), context.attrs.integer("axis"));
     const auto from = elements<T>(x);
     int64_t begin = 0;
@@ -137,7 +137,6 @@ Status split_kernel(KernelContext& context) {
         std::copy_n(from.begin() + split.start(o, 0) + begin, run, to.begin() + o * run);
       begin += run;
     }
-    return {};
   });
 }
 

@@ -88,11 +88,10 @@ Status conv_transpose_kernel(KernelContext& context) {
   ISOMER_TRY(const Window window, read_window(context.attrs, Ints(weight.begin() + 2, weight.end())));
   // The window of the convolution from the result to the operand.
   ISOMER_TRY(const Window3 w, window3(window, *concrete(*context.types[0].shape), context.operands[0].dims()));
-  return for_real(context.operands[0].dtype(), [&]<class T>() -> Status {
+  return for_real(context.operands[0].dtype(), [&]<class T>() {
     const T* bias = context.has(2) ? context.operands[2].data<T>().data() : nullptr;
     transpose_convolve<T>(w, context.attrs.integer("group"), context.operands[0], context.operands[1], bias,
                           new_result(context));
-    return {};
   });
 }
 

@@ -34,18 +34,16 @@ void run_along(KernelContext& context, Accumulator<T> start, Step step) {
 }
 
 Status cum_sum_kernel(KernelContext& context) {
-  return for_numeric(context.operands[0].dtype(), [&]<class T>() -> Status {
+  return for_numeric(context.operands[0].dtype(), [&]<class T>() {
     using Sum = Accumulator<T>;
     run_along<T>(context, Sum(0), [](Sum a, Sum b) { return sum_of(a, b); });
-    return {};
   });
 }
 
 Status cum_prod_kernel(KernelContext& context) {
-  return for_numeric(context.operands[0].dtype(), [&]<class T>() -> Status {
+  return for_numeric(context.operands[0].dtype(), [&]<class T>() {
     using Sum = Accumulator<T>;
     run_along<T>(context, Sum(1), [](Sum a, Sum b) { return static_cast<Sum>(a * b); });
-    return {};
   });
 }
 

@@ -109,10 +109,8 @@ Status deform_conv_kernel(KernelContext& context) {
   if (weight.size() != 4) return fail("the reference kernel of DeformConv has 2 spatial axes");
   ISOMER_TRY(const Window window, read_window(context.attrs, Ints(weight.begin() + 2, weight.end())));
   ISOMER_TRY(const Window3 w, window3(window, context.operands[0].dims(), *concrete(*context.types[0].shape)));
-  return for_float(context.operands[0].dtype(), [&]<class T>() -> Status {
-    deform_convolve<T>(context, w, new_result(context));
-    return {};
-  });
+  return for_float(context.operands[0].dtype(),
+                   [&]<class T>() { deform_convolve<T>(context, w, new_result(context)); });
 }
 
 Status deform_conv_from_onnx(OnnxForm& form) {

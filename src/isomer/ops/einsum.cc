@@ -162,7 +162,7 @@ Status einsum_kernel(KernelContext& context) {
   std::vector<std::vector<int64_t>> dims;
   for (const Tensor& operand : context.operands) dims.push_back(operand.dims());
   ISOMER_TRY(const Loops loops, loops_of(context.attrs, dims));
-  return for_numeric(context.operands[0].dtype(), [&]<class T>() -> Status {
+  return for_numeric(context.operands[0].dtype(), [&]<class T>() {
     using A = Accumulator<T>;
     const auto out = new_result(context).mutable_data<T>();
     std::vector<A> sums(out.size(), A(0));
@@ -179,7 +179,6 @@ Status einsum_kernel(KernelContext& context) {
       sum = sum_of(sum, product);
     });
     for (size_t i = 0; i < out.size(); ++i) out[i] = static_cast<T>(sums[i]);
-    return {};
   });
 }
 

@@ -53,19 +53,15 @@ void map_elements(KernelContext& context, F f) {
 /// y = f.operator()<T>(x) for reals and the field.
 template <class F>
 Status map_real(KernelContext& context, F f) {
-  return for_real(context.operands[0].dtype(), [&]<class T>() -> Status {
-    map_elements<T, T>(context, [&](T x) { return f.template operator()<T>(x); });
-    return {};
-  });
+  return for_real(context.operands[0].dtype(),
+                  [&]<class T>() { map_elements<T, T>(context, [&](T x) { return f.template operator()<T>(x); }); });
 }
 
 /// As map_real, for every numeric dtype.
 template <class F>
 Status map_numeric(KernelContext& context, F f) {
-  return for_numeric(context.operands[0].dtype(), [&]<class T>() -> Status {
-    map_elements<T, T>(context, [&](T x) { return f.template operator()<T>(x); });
-    return {};
-  });
+  return for_numeric(context.operands[0].dtype(),
+                     [&]<class T>() { map_elements<T, T>(context, [&](T x) { return f.template operator()<T>(x); }); });
 }
 
 /// The kernels of map_real and map_numeric for a function that captures nothing.
@@ -96,9 +92,8 @@ void zip_elements(KernelContext& context, F f) {
 /// z = f.operator()<T>(a, b) for numeric operands of the same dtype.
 template <class F>
 Status zip_numeric(KernelContext& context, F f) {
-  return for_numeric(context.operands[0].dtype(), [&]<class T>() -> Status {
+  return for_numeric(context.operands[0].dtype(), [&]<class T>() {
     zip_elements<T, T, T>(context, [&](T a, T b) { return f.template operator()<T>(a, b); });
-    return {};
   });
 }
 /// The kernel of zip_numeric for a function that captures nothing.

@@ -124,11 +124,10 @@ Result<std::vector<TensorType>> infer_gather_elements(const OpView& view) {
 Status gather_elements_kernel(KernelContext& context) {
   const Tensor& x = context.operands[0];
   ISOMER_TRY(const auto offsets, element_offsets(context.operands[1], x.dims(), context.attrs.integer("axis")));
-  return for_width(x.dtype(), [&]<class T>() -> Status {
+  return for_width(x.dtype(), [&]<class T>() {
     const auto to = mutable_elements<T>(new_result(context));
     const auto from = elements<T>(x);
     for (size_t n = 0; n < to.size(); ++n) to[n] = from[static_cast<size_t>(offsets[n])];
-    return {};
   });
 }
 
@@ -205,7 +204,7 @@ Status reverse_sequence_kernel(KernelContext& context) {
   const int64_t steps = x.dims()[1 - batch_axis];
   for (const int64_t length : lengths)
     if (length < 0 || length > steps) return fail("ReverseSequence of {} steps out of {}", length, steps);
-  return for_width(x.dtype(), [&]<class T>() -> Status {
+  return for_width(x.dtype(), [&]<class T>() {
     const auto from = elements<T>(x);
     const auto to = mutable_elements<T>(new_result(context));
     const int64_t inner = extent_product(x.dims(), 2, x.dims().size());
@@ -218,7 +217,6 @@ Status reverse_sequence_kernel(KernelContext& context) {
         std::copy_n(from.begin() + at * inner, inner, to.begin() + (i * x.dims()[1] + j) * inner);
       }
     }
-    return {};
   });
 }
 

@@ -22,10 +22,9 @@ Result<std::vector<TensorType>> infer_constant_of_shape(const OpView& view) {
 
 Status constant_of_shape_kernel(KernelContext& context) {
   const Tensor& value = context.attrs.tensor("value");
-  return for_width(value.dtype(), [&]<class T>() -> Status {
+  return for_width(value.dtype(), [&]<class T>() {
     const auto y = mutable_elements<T>(new_result(context));
     std::fill(y.begin(), y.end(), elements<T>(value)[0]);
-    return {};
   });
 }
 
@@ -92,7 +91,7 @@ Result<std::vector<TensorType>> infer_range(const OpView& view) {
 
 Status range_kernel(KernelContext& context) {
   ISOMER_TRY(const RangeOf range, range_of(context.attrs));
-  return for_numeric(context.types[0].dtype, [&]<class T>() -> Status {
+  return for_numeric(context.types[0].dtype, [&]<class T>() {
     const auto y = new_result(context).mutable_data<T>();
     for (size_t i = 0; i < y.size(); ++i) {
       if constexpr (std::is_integral_v<T>)
@@ -100,7 +99,6 @@ Status range_kernel(KernelContext& context) {
       else
         y[i] = scalar<T>(range.start + static_cast<double>(i) * range.delta);
     }
-    return {};
   });
 }
 
@@ -129,7 +127,7 @@ Result<std::vector<TensorType>> infer_eye_like(const OpView& view) {
 }
 
 Status eye_like_kernel(KernelContext& context) {
-  return for_numeric(context.types[0].dtype, [&]<class T>() -> Status {
+  return for_numeric(context.types[0].dtype, [&]<class T>() {
     const int64_t k = context.attrs.integer("k");
     Tensor& y = new_result(context);
     const auto out = y.mutable_data<T>();
@@ -137,7 +135,6 @@ Status eye_like_kernel(KernelContext& context) {
     for (int64_t row = 0; row < y.dims()[0]; ++row)
       for (int64_t column = 0; column < columns; ++column)
         out[static_cast<size_t>(row * columns + column)] = T(column - row == k ? 1 : 0);
-    return {};
   });
 }
 
@@ -188,7 +185,7 @@ Result<std::vector<TensorType>> infer_trilu(const OpView& view) {
 
 /// Keeps one side of the k-th diagonal of each matrix.
 Status trilu_kernel(KernelContext& context) {
-  return for_width(context.operands[0].dtype(), [&]<class T>() -> Status {
+  return for_width(context.operands[0].dtype(), [&]<class T>() {
     const Tensor& x = context.operands[0];
     const bool upper = context.attrs.integer("upper") != 0;
     const int64_t k = context.attrs.integer("k");
@@ -201,7 +198,6 @@ Status trilu_kernel(KernelContext& context) {
       const int64_t distance = column - static_cast<int64_t>(i) / columns % rows;
       if (upper ? distance >= k : distance <= k) to[i] = from[i];
     }
-    return {};
   });
 }
 

@@ -148,10 +148,10 @@ Result<AxisSamples> resize_samples(const Attrs& attrs, const ResizedAxis& axis) 
 
 Status interpolate(KernelContext& context, const std::vector<AxisSamples>& samples, float outside) {
   const Tensor& x = context.operands[0];
-  return for_numeric(x.dtype(), [&]<class T>() -> Status {
+  return for_numeric(x.dtype(), [&]<class T>() {
     if (element_count(*context.types[0].shape).is(0)) {
       new_result(context);
-      return {};
+      return;
     }
     // Integers up to 32 bits and float are exact in double.
     using Real = std::conditional_t<std::is_same_v<T, Fp>, Fp, double>;
@@ -175,7 +175,6 @@ Status interpolate(KernelContext& context, const std::vector<AxisSamples>& sampl
         to[i] = static_cast<T>(values[i]);
       }
     }
-    return {};
   });
 }
 

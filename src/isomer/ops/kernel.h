@@ -13,23 +13,34 @@ namespace isomer {
 /// A new result of type `types[results.size()]`, appended to the context; written through mutable_data.
 Tensor& new_result(KernelContext& context);
 
-/// Calls f.template operator()<T>() with the C++ type of a Numeric dtype (float, double, int64_t, uint64_t, Fp; bool is
+/// Calls f.template operator()<T>(), which returns a Status, or nothing if it cannot fail.
+template <class T, class F>
+Status call_as(F&& f) {
+  if constexpr (std::is_void_v<decltype(f.template operator()<T>())>) {
+    f.template operator()<T>();
+    return {};
+  } else {
+    return f.template operator()<T>();
+  }
+}
+
+/// Calls f as call_as does, with the C++ type of a Numeric dtype (float, double, int64_t, uint64_t, Fp; bool is
 /// uint8_t). Fails on any other.
 template <class F>
 Status for_numeric(DType dtype, F&& f) {
   switch (dtype) {
     case DType::Float:
-      return f.template operator()<float>();
+      return call_as<float>(f);
     case DType::Double:
-      return f.template operator()<double>();
+      return call_as<double>(f);
     case DType::Int64:
-      return f.template operator()<int64_t>();
+      return call_as<int64_t>(f);
     case DType::Uint64:
-      return f.template operator()<uint64_t>();
+      return call_as<uint64_t>(f);
     case DType::Bool:
-      return f.template operator()<uint8_t>();
+      return call_as<uint8_t>(f);
     case DType::Field:
-      return f.template operator()<Fp>();
+      return call_as<Fp>(f);
     default:
       return fail("the reference kernel does not compute on {}", dtype_name(dtype));
   }
@@ -39,11 +50,11 @@ template <class F>
 Status for_real(DType dtype, F&& f) {
   switch (dtype) {
     case DType::Float:
-      return f.template operator()<float>();
+      return call_as<float>(f);
     case DType::Double:
-      return f.template operator()<double>();
+      return call_as<double>(f);
     case DType::Field:
-      return f.template operator()<Fp>();
+      return call_as<Fp>(f);
     default:
       return fail("the reference kernel needs real numbers, not {}", dtype_name(dtype));
   }
@@ -51,18 +62,18 @@ Status for_real(DType dtype, F&& f) {
 /// As for_numeric, by element width, for kernels that move data: T is uint8_t ... uint64_t or std::string.
 template <class F>
 Status for_width(DType dtype, F&& f) {
-  if (dtype == DType::String) return f.template operator()<std::string>();
+  if (dtype == DType::String) return call_as<std::string>(f);
   switch (dtype_bits(dtype)) {
     case 8:
-      return f.template operator()<uint8_t>();
+      return call_as<uint8_t>(f);
     case 16:
-      return f.template operator()<uint16_t>();
+      return call_as<uint16_t>(f);
     case 32:
-      return f.template operator()<uint32_t>();
+      return call_as<uint32_t>(f);
     case 64:
-      return f.template operator()<uint64_t>();
+      return call_as<uint64_t>(f);
     case 128:
-      return f.template operator()<unsigned __int128>();
+      return call_as<unsigned __int128>(f);
     default:
       return fail("the reference kernel does not move {}", dtype_name(dtype));
   }

@@ -79,7 +79,7 @@ void scale_and_shift(KernelContext& context, const std::vector<Accumulator<T>>& 
 }
 
 Status layer_norm_kernel(KernelContext& context) {
-  return for_real(context.operands[0].dtype(), [&]<class T>() -> Status {
+  return for_real(context.operands[0].dtype(), [&]<class T>() {
     using Sum = Accumulator<T>;
     const auto x = context.operands[0].data<T>();
     const auto epsilon = scalar<Sum>(context.attrs.real("epsilon"));
@@ -94,7 +94,6 @@ Status layer_norm_kernel(KernelContext& context) {
       if (context.results.size() > 2) set_real(context.results[2], row, inverse);
     });
     scale_and_shift<T>(context, normalized);
-    return {};
   });
 }
 
@@ -125,7 +124,7 @@ void layer_norm_axiom(Axiom& axiom) {
 
 /// x / sqrt(mean of squares + epsilon) * scale.
 Status rms_norm_kernel(KernelContext& context) {
-  return for_real(context.operands[0].dtype(), [&]<class T>() -> Status {
+  return for_real(context.operands[0].dtype(), [&]<class T>() {
     using Sum = Accumulator<T>;
     const auto x = context.operands[0].data<T>();
     const auto epsilon = scalar<Sum>(context.attrs.real("epsilon"));
@@ -138,7 +137,6 @@ Status rms_norm_kernel(KernelContext& context) {
       for (size_t i = row * size; i < (row + 1) * size; ++i) normalized[i] = static_cast<Sum>(x[i]) * inverse;
     });
     scale_and_shift<T>(context, normalized);
-    return {};
   });
 }
 
@@ -165,7 +163,7 @@ Result<std::vector<TensorType>> infer_lp_norm(const OpView& view) {
 /// x / |x|_p along an axis; 0 where the norm is 0.
 Status lp_norm_kernel(KernelContext& context) {
   const bool squares = context.attrs.integer("p") == 2;
-  return for_real(context.operands[0].dtype(), [&]<class T>() -> Status {
+  return for_real(context.operands[0].dtype(), [&]<class T>() {
     using Sum = Accumulator<T>;
     const AxisSplit split = axis_split(context.operands[0].dims(), context.attrs.integer("axis"));
     const T* x = context.operands[0].data<T>().data();
@@ -181,7 +179,6 @@ Status lp_norm_kernel(KernelContext& context) {
       for (int64_t i = first; i < first + split.extent * split.inner; i += split.inner)
         y[i] = norm == Sum(0) ? T(0) : static_cast<T>(static_cast<Sum>(x[i]) / norm);
     }
-    return {};
   });
 }
 

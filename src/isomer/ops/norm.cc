@@ -25,7 +25,7 @@ Result<std::vector<TensorType>> infer_by_channel(const OpView& view) {
 
 /// (x - mean) * scale / sqrt(var + epsilon) + bias, in inference form: the statistics are operands.
 Status batch_norm_kernel(KernelContext& context) {
-  return for_real(context.operands[0].dtype(), [&]<class T>() -> Status {
+  return for_real(context.operands[0].dtype(), [&]<class T>() {
     using Sum = Accumulator<T>;
     const Tensor& x = context.operands[0];
     std::vector<Sum> vectors[4];
@@ -41,7 +41,6 @@ Status batch_norm_kernel(KernelContext& context) {
         to[static_cast<size_t>(i)] =
             static_cast<T>((static_cast<Sum>(from[static_cast<size_t>(i)]) - vectors[2][c]) * factor + vectors[1][c]);
     }
-    return {};
   });
 }
 
@@ -99,13 +98,12 @@ void group_normalize(KernelContext& context, int64_t groups, int64_t per) {
 }
 
 Status instance_norm_kernel(KernelContext& context) {
-  return for_real(context.operands[0].dtype(), [&]<class T>() -> Status {
+  return for_real(context.operands[0].dtype(), [&]<class T>() {
     const int64_t channels = context.operands[0].dims()[1];
     if (context.operands[0].element_count() == 0)
       new_result(context);
     else
       group_normalize<T>(context, channels, 1);
-    return {};
   });
 }
 
@@ -164,14 +162,13 @@ Result<std::vector<TensorType>> infer_group_norm(const OpView& view) {
 }
 
 Status group_norm_kernel(KernelContext& context) {
-  return for_real(context.operands[0].dtype(), [&]<class T>() -> Status {
+  return for_real(context.operands[0].dtype(), [&]<class T>() {
     const int64_t groups = context.attrs.integer("num_groups");
     const int64_t per = context.attrs.integer("per_group") != 0 ? context.operands[0].dims()[1] / groups : 1;
     if (context.operands[0].element_count() == 0)
       new_result(context);
     else
       group_normalize<T>(context, groups, per);
-    return {};
   });
 }
 
@@ -192,7 +189,7 @@ Status group_norm_to_onnx(OnnxForm& form) {
 /// x / (bias + alpha / size * sum of squares over `size` channels around)^beta.
 Status lrn_kernel(KernelContext& context) {
   const int64_t size = context.attrs.integer("size");
-  return for_real(context.operands[0].dtype(), [&]<class T>() -> Status {
+  return for_real(context.operands[0].dtype(), [&]<class T>() {
     using Sum = Accumulator<T>;
     const Tensor& x = context.operands[0];
     const AxisSplit split = axis_split(x.dims(), 1);
@@ -220,7 +217,6 @@ Status lrn_kernel(KernelContext& context) {
         }
       }
     }
-    return {};
   });
 }
 

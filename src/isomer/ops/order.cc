@@ -57,17 +57,12 @@ void arg_extreme(KernelContext& context, Better better) {
 }
 
 Status arg_max_kernel(KernelContext& context) {
-  return for_numeric(context.operands[0].dtype(), [&]<class T>() -> Status {
-    arg_extreme<T>(context, above<T>);
-    return {};
-  });
+  return for_numeric(context.operands[0].dtype(), [&]<class T>() { arg_extreme<T>(context, above<T>); });
 }
 
 Status arg_min_kernel(KernelContext& context) {
-  return for_numeric(context.operands[0].dtype(), [&]<class T>() -> Status {
-    arg_extreme<T>(context, [](T a, T b) { return above(b, a); });
-    return {};
-  });
+  return for_numeric(context.operands[0].dtype(),
+                     [&]<class T>() { arg_extreme<T>(context, [](T a, T b) { return above(b, a); }); });
 }
 
 /// Values and their positions along the axis.
@@ -85,7 +80,7 @@ Status top_k_kernel(KernelContext& context) {
   const AxisSplit split = axis_split(context.operands[0].dims(), context.attrs.integer("axis"));
   const int64_t k = context.attrs.integer("k");
   const bool largest = context.attrs.integer("largest") != 0;
-  return for_numeric(context.operands[0].dtype(), [&]<class T>() -> Status {
+  return for_numeric(context.operands[0].dtype(), [&]<class T>() {
     const T* x = context.operands[0].data<T>().data();
     new_result(context);
     new_result(context);
@@ -108,7 +103,6 @@ Status top_k_kernel(KernelContext& context) {
         values[to] = from[places[to] * split.inner];
       }
     }
-    return {};
   });
 }
 

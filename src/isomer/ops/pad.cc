@@ -242,9 +242,9 @@ Result<std::vector<TensorType>> infer_center_crop_pad(const OpView& view) {
 
 Status center_crop_pad_kernel(KernelContext& context) {
   const Tensor& x = context.operands[0];
-  return for_width(x.dtype(), [&]<class T>() -> Status {
+  return for_width(x.dtype(), [&]<class T>() {
     Tensor& y = new_result(context);
-    if (y.element_count() == 0) return {};
+    if (y.element_count() == 0) return;
     AxisMaps maps(x.dims().size());
     for (size_t i = 0; i < maps.size(); ++i) {
       const int64_t have = x.dims()[i];
@@ -253,7 +253,6 @@ Status center_crop_pad_kernel(KernelContext& context) {
       for (int64_t n = 0; n < want; ++n) maps[i].push_back(extended("constant", n + shift, have));
     }
     read_through<T>(x, maps, T(), mutable_elements<T>(y));
-    return {};
   });
 }
 

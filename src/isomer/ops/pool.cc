@@ -90,13 +90,12 @@ void max_pool(const Window3& w, const Tensor& x, bool column_major, std::span<T>
 
 Status max_pool_kernel(KernelContext& context) {
   ISOMER_TRY(const Window3 w, pool_window(context));
-  return for_numeric(context.operands[0].dtype(), [&]<class T>() -> Status {
+  return for_numeric(context.operands[0].dtype(), [&]<class T>() {
     new_result(context);
     if (context.types.size() > 1) new_result(context);
     const auto indices = context.types.size() > 1 ? context.results[1].mutable_data<int64_t>() : std::span<int64_t>();
     max_pool<T>(w, context.operands[0], context.attrs.integer("storage_order") != 0,
                 context.results[0].mutable_data<T>(), indices);
-    return {};
   });
 }
 
@@ -111,7 +110,7 @@ int64_t counted(const Window3& w, size_t axis, int64_t o, bool pads) {
 /// Sums term(x) over each window. The result is finish(sum, output position).
 template <class Term, class Finish>
 Status sum_windows(KernelContext& context, const Window3& w, Term term, Finish finish) {
-  return for_real(context.operands[0].dtype(), [&]<class T>() -> Status {
+  return for_real(context.operands[0].dtype(), [&]<class T>() {
     using Sum = Accumulator<T>;
     const Tensor& x = context.operands[0];
     T* y = new_result(context).mutable_data<T>().data();
@@ -125,7 +124,6 @@ Status sum_windows(KernelContext& context, const Window3& w, Term term, Finish f
         *y++ = static_cast<T>(finish(sum, o));
       });
     }
-    return {};
   });
 }
 
@@ -283,29 +281,26 @@ void global_pool(KernelContext& context, Sum start, Step step, Finish finish) {
 }
 
 Status global_average_kernel(KernelContext& context) {
-  return for_real(context.operands[0].dtype(), [&]<class T>() -> Status {
+  return for_real(context.operands[0].dtype(), [&]<class T>() {
     using Sum = Accumulator<T>;
     global_pool<T, Sum>(
         context, Sum(0), [](Sum a, Sum b) { return a + b; }, [](Sum s, Sum n) { return s / n; });
-    return {};
   });
 }
 
 Status global_max_kernel(KernelContext& context) {
-  return for_real(context.operands[0].dtype(), [&]<class T>() -> Status {
+  return for_real(context.operands[0].dtype(), [&]<class T>() {
     global_pool<T, T>(context, lattice_bottom<T>(), lattice_max<T>, [](T s, T) { return s; });
-    return {};
   });
 }
 
 Status global_lp_kernel(KernelContext& context) {
   const int64_t p = context.attrs.integer("p");
-  return for_real(context.operands[0].dtype(), [&]<class T>() -> Status {
+  return for_real(context.operands[0].dtype(), [&]<class T>() {
     using Sum = Accumulator<T>;
     global_pool<T, Sum>(
         context, Sum(0), [p](Sum a, Sum b) { return a + lp_power<Sum>(b, p); },
         [p](Sum s, Sum) { return lp_root<Sum>(s, p); });
-    return {};
   });
 }
 

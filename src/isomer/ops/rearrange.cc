@@ -45,10 +45,10 @@ Result<std::vector<TensorType>> infer_space_to_depth(const OpView& view) {
 
 /// Copies the operand, reshaped to `dims`, with its axes in the order `order`.
 Status permuted_kernel(KernelContext& context, const std::vector<int64_t>& dims, const std::vector<size_t>& order) {
-  return for_width(context.operands[0].dtype(), [&]<class T>() -> Status {
+  return for_width(context.operands[0].dtype(), [&]<class T>() {
     const auto from = elements<T>(context.operands[0]);
     Tensor& y = new_result(context);
-    if (y.element_count() == 0) return {};
+    if (y.element_count() == 0) return;
     const auto to = mutable_elements<T>(y);
     const auto own = strides_of(dims);
     std::vector<int64_t> extents;
@@ -59,7 +59,6 @@ Status permuted_kernel(KernelContext& context, const std::vector<int64_t>& dims,
     }
     size_t n = 0;
     for_each_position(extents, {strides}, [&](const int64_t* at) { to[n++] = from[static_cast<size_t>(at[0])]; });
-    return {};
   });
 }
 
@@ -134,7 +133,7 @@ Status col2im_kernel(KernelContext& context) {
   const Tensor& x = context.operands[0];
   ISOMER_TRY(const Columns geometry, columns_of(context.attrs));
   const size_t rank = geometry.image.size();
-  return for_numeric(x.dtype(), [&]<class T>() -> Status {
+  return for_numeric(x.dtype(), [&]<class T>() {
     const auto from = x.data<T>();
     const auto to = new_result(context).template mutable_data<T>();
     const auto image_strides = strides_of(geometry.image);
@@ -165,7 +164,6 @@ Status col2im_kernel(KernelContext& context) {
         ++n;
       });
     }
-    return {};
   });
 }
 

@@ -102,7 +102,7 @@ Result<std::vector<TensorType>> infer_transpose(const OpView& view) {
 }
 
 Status transpose_kernel(KernelContext& context) {
-  return for_width(context.operands[0].dtype(), [&]<class T>() -> Status {
+  return for_width(context.operands[0].dtype(), [&]<class T>() {
     const Tensor& x = context.operands[0];
     const auto own = strides_of(x.dims());
     std::vector<int64_t> strides;
@@ -113,7 +113,6 @@ Status transpose_kernel(KernelContext& context) {
     const auto to = mutable_elements<T>(y);
     size_t n = 0;
     for_each_position(y.dims(), {strides}, [&](const int64_t* at) { to[n++] = from[static_cast<size_t>(at[0])]; });
-    return {};
   });
 }
 
@@ -273,14 +272,13 @@ void expand_axiom(Axiom& axiom) {
 }
 
 Status expand_kernel(KernelContext& context) {
-  return for_width(context.operands[0].dtype(), [&]<class T>() -> Status {
+  return for_width(context.operands[0].dtype(), [&]<class T>() {
     Tensor& y = new_result(context);
     const auto from = elements<T>(context.operands[0]);
     const auto to = mutable_elements<T>(y);
     size_t n = 0;
     for_each_position(y.dims(), {broadcast_strides(context.operands[0].dims(), y.dims())},
                       [&](const int64_t* at) { to[n++] = from[static_cast<size_t>(at[0])]; });
-    return {};
   });
 }
 
@@ -311,10 +309,10 @@ void tile_axiom(Axiom& axiom) {
 }
 
 Status tile_kernel(KernelContext& context) {
-  return for_width(context.operands[0].dtype(), [&]<class T>() -> Status {
+  return for_width(context.operands[0].dtype(), [&]<class T>() {
     const Tensor& x = context.operands[0];
     Tensor& y = new_result(context);
-    if (y.element_count() == 0) return {};
+    if (y.element_count() == 0) return;
     // y as [repeats_0, extent_0, repeats_1, extent_1, ...], where the repeat axes have stride 0 in x.
     const auto own = strides_of(x.dims());
     std::vector<int64_t> dims;
@@ -327,7 +325,6 @@ Status tile_kernel(KernelContext& context) {
     const auto to = mutable_elements<T>(y);
     size_t n = 0;
     for_each_position(dims, {strides}, [&](const int64_t* at) { to[n++] = from[static_cast<size_t>(at[0])]; });
-    return {};
   });
 }
 

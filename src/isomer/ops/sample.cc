@@ -186,7 +186,7 @@ Status affine_grid_kernel(KernelContext& context) {
     if (!align_corners) return (2 * static_cast<double>(at) + 1) / d - 1;
     return extent == 1 ? 0 : 2 * static_cast<double>(at) / (d - 1) - 1;
   };
-  return for_real(context.operands[0].dtype(), [&]<class T>() -> Status {
+  return for_real(context.operands[0].dtype(), [&]<class T>() {
     const auto theta = context.operands[0].data<T>();
     const auto to = new_result(context).template mutable_data<T>();
     const size_t axes = extents.size();
@@ -206,7 +206,6 @@ Status affine_grid_kernel(KernelContext& context) {
         }
       }
     }
-    return {};
   });
 }
 

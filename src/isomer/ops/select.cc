@@ -1,9 +1,7 @@
 // OneHot, and operators with data-dependent result sizes.
 
 #include <algorithm>
-#include <array>
 #include <map>
-#include <numeric>
 
 #include "isomer/ops/axis.h"
 #include "isomer/ops/form_params.h"
@@ -41,7 +39,7 @@ Status one_hot_kernel(KernelContext& context) {
   const int64_t depth = context.attrs.integer("depth");
   const auto& dims = context.operands[0].dims();
   ISOMER_TRY(const size_t axis, normal_axis(context.attrs.integer("axis"), dims.size() + 1));
-  return for_width(context.operands[1].dtype(), [&]<class T>() -> Status {
+  return for_width(context.operands[1].dtype(), [&]<class T>() {
     const auto values = elements<T>(context.operands[1]);
     const auto to = mutable_elements<T>(new_result(context));
     std::fill(to.begin(), to.end(), values[0]);
@@ -50,7 +48,6 @@ Status one_hot_kernel(KernelContext& context) {
       const auto at = checked_index(indices[static_cast<size_t>(n)], depth);
       if (at) to[static_cast<size_t>((n / inner * depth + *at) * inner + n % inner)] = values[1];
     }
-    return {};
   });
 }
 
@@ -154,10 +151,7 @@ Status compress_kernel(KernelContext& context) {
   }
   const Tensor& source = x;
   const size_t along = axis;
-  return for_width(source.dtype(), [&]<class T>() -> Status {
-    context.results.push_back(taken<T>(source, along, kept));
-    return {};
-  });
+  return for_width(source.dtype(), [&]<class T>() { context.results.push_back(taken<T>(source, along, kept)); });
 }
 
 Result<std::vector<TensorType>> infer_unique(const OpView& view) {

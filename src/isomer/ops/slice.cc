@@ -107,9 +107,9 @@ Result<std::vector<TensorType>> infer_slice(const OpView& view) {
 Status slice_kernel(KernelContext& context) {
   const Tensor& x = context.operands[0];
   ISOMER_TRY(const auto ranges, ranges_of(context.attrs, x.dims().size()));
-  return for_width(x.dtype(), [&]<class T>() -> Status {
+  return for_width(x.dtype(), [&]<class T>() {
     Tensor& y = new_result(context);
-    if (y.element_count() == 0) return {};
+    if (y.element_count() == 0) return;
     AxisMaps maps(ranges.size());
     for (size_t i = 0; i < ranges.size(); ++i) {
       const Selection all{0, 1, x.dims()[i]};
@@ -117,7 +117,6 @@ Status slice_kernel(KernelContext& context) {
       for (int64_t n = 0; n < selected.count; ++n) maps[i].push_back(selected.start + n * selected.step);
     }
     read_through<T>(x, maps, T(), mutable_elements<T>(y));
-    return {};
   });
 }
 

@@ -19,7 +19,7 @@ Result<std::vector<TensorType>> infer_window(const OpView& view) {
 /// y[i] = a0 + a1 cos(2 pi i / n) + a2 cos(4 pi i / n), where n is the size (periodic) or the size minus one
 /// (symmetric).
 Status cosine_sum(KernelContext& context, double a0, double a1, double a2) {
-  return for_numeric(context.types[0].dtype, [&]<class T>() -> Status {
+  return for_numeric(context.types[0].dtype, [&]<class T>() {
     const auto y = new_result(context).mutable_data<T>();
     const bool periodic = context.attrs.integer("periodic") != 0;
     const double n = periodic || y.size() == 1 ? static_cast<double>(y.size()) : static_cast<double>(y.size() - 1);
@@ -27,7 +27,6 @@ Status cosine_sum(KernelContext& context, double a0, double a1, double a2) {
       const double angle = 2 * 3.14159265358979323846 * static_cast<double>(i) / n;
       y[i] = scalar<T>(a0 + a1 * std::cos(angle) + a2 * std::cos(2 * angle));
     }
-    return {};
   });
 }
 
