@@ -1,6 +1,7 @@
 #pragma once
 // Building blocks of axioms.
 
+#include "isomer/ir/op.h"
 #include "isomer/smt/axiom.h"
 
 namespace isomer {
