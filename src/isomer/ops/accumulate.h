@@ -48,6 +48,14 @@ Status for_float(DType dtype, F&& f) {
   return fail("the reference kernel needs floating-point numbers, not {}", dtype_name(dtype));
 }
 
+/// The kernel f.operator()<T>(context) over for_float, for a function that captures nothing.
+template <class F>
+KernelFn float_kernel(F /*f*/) {
+  return [](KernelContext& context) {
+    return for_float(context.operands[0].dtype(), [&]<class T>() { return F().template operator()<T>(context); });
+  };
+}
+
 /// An integer as an element of domain T.
 template <class T>
 T from_count(int64_t n) {

@@ -146,10 +146,6 @@ Status max_roi_pool(KernelContext& context) {
   return {};
 }
 
-Status max_roi_pool_kernel(KernelContext& context) {
-  return for_float(context.operands[0].dtype(), [&]<class T>() { return max_roi_pool<T>(context); });
-}
-
 /// One axis of a region: its start, the width of a bin, and the number of samples per bin.
 struct RoiAxis {
   double start;
@@ -239,10 +235,6 @@ Status roi_align(KernelContext& context) {
   return {};
 }
 
-Status roi_align_kernel(KernelContext& context) {
-  return for_float(context.operands[0].dtype(), [&]<class T>() { return roi_align<T>(context); });
-}
-
 /// Before opset 16 there was no half-pixel shift.
 Status roi_align_from_onnx(OnnxForm& form) {
   if (form.opset < 16) form.attrs["coordinate_transformation_mode"] = std::string("output_half_pixel");
@@ -278,7 +270,7 @@ std::vector<OpDef> roi_ops() {
        .min_operands = 2,
        .infer = infer_max_roi_pool,
        .flops = flops_roi,
-       .kernel = max_roi_pool_kernel,
+       .kernel = float_kernel([]<class T>(KernelContext& context) { return max_roi_pool<T>(context); }),
        .roles = {OperandRole::Image}},
       {.name = "RoiAlign",
        .attrs = {{.name = "mode", .kind = AttrKind::String, .preset = std::string("avg")},
@@ -292,7 +284,7 @@ std::vector<OpDef> roi_ops() {
        .min_operands = 3,
        .infer = infer_roi_align,
        .flops = flops_roi,
-       .kernel = roi_align_kernel,
+       .kernel = float_kernel([]<class T>(KernelContext& context) { return roi_align<T>(context); }),
        .since = 10,
        .from_onnx = roi_align_from_onnx,
        .to_onnx = roi_align_to_onnx},

@@ -119,10 +119,6 @@ Status dft(KernelContext& context) {
   return {};
 }
 
-Status dft_kernel(KernelContext& context) {
-  return for_float(context.operands[0].dtype(), [&]<class T>() { return dft<T>(context); });
-}
-
 /// The work of a fast transform: 5 n log n per line.
 double dft_flops(const WorkView& view) {
   const auto rank = static_cast<int64_t>(view.operands[0].size());
@@ -188,10 +184,6 @@ Status stft(KernelContext& context) {
     }
   }
   return {};
-}
-
-Status stft_kernel(KernelContext& context) {
-  return for_float(context.operands[0].dtype(), [&]<class T>() { return stft<T>(context); });
 }
 
 double stft_flops(const WorkView& view) {
@@ -268,7 +260,7 @@ std::vector<OpDef> signal_ops() {
        .attrs = {std::move(axis), length("dft_length"), flag("inverse", 0), flag("onesided", 0)},
        .infer = infer_dft,
        .flops = dft_flops,
-       .kernel = dft_kernel,
+       .kernel = float_kernel([]<class T>(KernelContext& context) { return dft<T>(context); }),
        .since = 17,
        .params = {{.index = 1, .attr = "dft_length", .since = 17}, {.index = 2, .attr = "axis", .since = 20}},
        .from_onnx = dft_from_onnx},
@@ -277,7 +269,7 @@ std::vector<OpDef> signal_ops() {
        .max_operands = 2,
        .infer = infer_stft,
        .flops = stft_flops,
-       .kernel = stft_kernel,
+       .kernel = float_kernel([]<class T>(KernelContext& context) { return stft<T>(context); }),
        .since = 17,
        .params = {{.index = 1, .attr = "frame_step", .since = 17}, {.index = 3, .attr = "frame_length", .since = 17}}},
       {.name = "MelWeightMatrix",
