@@ -10,23 +10,13 @@
 namespace isomer {
 namespace {
 
-Status leaky_relu_kernel(KernelContext& context) {
-  const float alpha = context.attrs.real("alpha");
-  return map_real(context, [alpha]<class T>(T x) { return scalar_leaky_relu(x, scalar<T>(alpha)); });
-}
-
-Status elu_kernel(KernelContext& context) {
-  const float alpha = context.attrs.real("alpha");
-  return map_real(context, [alpha]<class T>(T x) { return scalar_elu(x, scalar<T>(alpha)); });
-}
-
-/// max(0, x) + min(0, alpha (exp(x / alpha) - 1))
-Status celu_kernel(KernelContext& context) {
-  const float alpha = context.attrs.real("alpha");
-  return map_real(context, [alpha]<class T>(T x) {
-    const T a = scalar<T>(alpha);
-    return scalar_max<T>(T(0), x) + scalar_min<T>(T(0), a * (scalar_exp<T>(x / a) - T(1)));
-  });
+/// The kernel f(x, alpha) with the attribute `alpha`, for a function that captures nothing.
+template <class F>
+KernelFn alpha_kernel(F /*f*/) {
+  return [](KernelContext& context) {
+    const float alpha = context.attrs.real("alpha");
+    return map_real(context, [alpha]<class T>(T x) -> T { return F().template operator()<T>(x, scalar<T>(alpha)); });
+  };
 }
 
 Status selu_kernel(KernelContext& context) {
@@ -57,11 +47,6 @@ Status hard_sigmoid_kernel(KernelContext& context) {
   return map_real(context, [=]<class T>(T x) { return scalar_hard_sigmoid(x, scalar<T>(alpha), scalar<T>(beta)); });
 }
 
-Status swish_kernel(KernelContext& context) {
-  const float alpha = context.attrs.real("alpha");
-  return map_real(context, [alpha]<class T>(T x) -> T { return x * scalar_sigmoid<T>(scalar<T>(alpha) * x); });
-}
-
 /// A gate and the data that it scales, of the same shape.
 Result<std::vector<TensorType>> infer_swiglu(const OpView& view) {
   ISOMER_CHECK(want_real(view, 0));
@@ -72,16 +57,10 @@ Result<std::vector<TensorType>> infer_swiglu(const OpView& view) {
 
 Status swiglu_kernel(KernelContext& context) {
   const float alpha = context.attrs.real("alpha");
-  return for_real(context.operands[0].dtype(), [&]<class T>() -> Status {
+  return for_real(context.operands[0].dtype(), [&]<class T>() {
     zip_elements<T, T, T>(context,
                           [alpha](T gate, T x) -> T { return gate * scalar_sigmoid<T>(scalar<T>(alpha) * gate) * x; });
-    return {};
   });
-}
-
-Status thresholded_relu_kernel(KernelContext& context) {
-  const float alpha = context.attrs.real("alpha");
-  return map_real(context, [alpha]<class T>(T x) { return scalar_greater(x, scalar<T>(alpha)) ? x : T(0); });
 }
 
 /// 0 if |x| is at most lambd, otherwise x moved towards 0 by bias.
@@ -230,10 +209,15 @@ std::vector<OpDef> activation_ops() {
                  function_axiom, kMerged),
       activation("Tanh", real_kernel([]<class T>(T x) { return scalar_tanh(x); }), 6, {}, kFunction, function_axiom,
                  kMerged),
-      activation("LeakyRelu", leaky_relu_kernel, 6, {real_attr("alpha", 0.01F)}, flops_each<2>, leaky_relu_axiom,
-                 kMerged),
-      activation("Elu", elu_kernel, 6, {real_attr("alpha", 1)}, kFunction, function_axiom, {Trait::RealsOnly}),
-      activation("Celu", celu_kernel, 12, {real_attr("alpha", 1)}, kFunction),
+      activation("LeakyRelu", alpha_kernel([]<class T>(T x, T alpha) { return scalar_leaky_relu(x, alpha); }), 6,
+                 {real_attr("alpha", 0.01F)}, flops_each<2>, leaky_relu_axiom, kMerged),
+      activation("Elu", alpha_kernel([]<class T>(T x, T alpha) { return scalar_elu(x, alpha); }), 6,
+                 {real_attr("alpha", 1)}, kFunction, function_axiom, {Trait::RealsOnly}),
+      // max(0, x) + min(0, alpha (exp(x / alpha) - 1))
+      activation("Celu", alpha_kernel([]<class T>(T x, T alpha) -> T {
+                   return scalar_max<T>(T(0), x) + scalar_min<T>(T(0), alpha * (scalar_exp<T>(x / alpha) - T(1)));
+                 }),
+                 12, {real_attr("alpha", 1)}, kFunction),
       activation("Selu", selu_kernel, 6,
                  {real_attr("alpha", 1.67326319217681884765625F), real_attr("gamma", 1.05070102214813232421875F)},
                  kFunction),
@@ -261,7 +245,8 @@ std::vector<OpDef> activation_ops() {
                  kFunction, real_axiom([](Scope& scope, const Elements& x) {
                    return scope.times(x[0], function("Tanh", {function("Softplus", {x[0]})}));
                  })),
-      activation("Swish", swish_kernel, 24, {real_attr("alpha", 1)}, kFunction, swish_axiom),
+      activation("Swish", alpha_kernel([]<class T>(T x, T alpha) -> T { return x * scalar_sigmoid<T>(alpha * x); }), 24,
+                 {real_attr("alpha", 1)}, kFunction, swish_axiom),
       {.name = "SwiGLU",
        .attrs = {real_attr("alpha", 1)},
        .min_operands = 2,
@@ -270,7 +255,9 @@ std::vector<OpDef> activation_ops() {
        .kernel = swiglu_kernel,
        .axiom = swiglu_axiom,
        .since = 28},
-      activation("ThresholdedRelu", thresholded_relu_kernel, 10, {real_attr("alpha", 1)}, flops_per_element),
+      activation("ThresholdedRelu",
+                 alpha_kernel([]<class T>(T x, T alpha) { return scalar_greater(x, alpha) ? x : T(0); }), 10,
+                 {real_attr("alpha", 1)}, flops_per_element),
       {.name = "Shrink",
        .attrs = {real_attr("bias", 0), real_attr("lambd", 0.5F)},
        .infer = infer_same_number,

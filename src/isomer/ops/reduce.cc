@@ -122,7 +122,7 @@ Sum log_of(Sum x) {
 /// log(sum(exp(x))), shifted by each cell's maximum for floating-point numbers, and unshifted in the field.
 Status log_sum_exp_kernel(KernelContext& context) {
   ISOMER_TRY(const auto strides, result_strides(context));
-  return for_numeric(context.operands[0].dtype(), [&]<class T>() -> Status {
+  return for_numeric(context.operands[0].dtype(), [&]<class T>() {
     using Sum = RealSum<T>;
     const auto y = new_result(context).mutable_data<T>();
     std::vector<Sum> shift(y.size(), Sum(0));
@@ -136,7 +136,6 @@ Status log_sum_exp_kernel(KernelContext& context) {
       return a + scalar_function("Exp", b - shift[cell], [](auto v) { return std::exp(v); });
     });
     for (size_t i = 0; i < y.size(); ++i) y[i] = static_cast<T>(log_of(sums[i]) + shift[i]);
-    return {};
   });
 }
 
@@ -197,15 +196,16 @@ Element fold_l2(Scope& scope, const SymbolicTensor& x, const std::vector<size_t>
   return function("Sqrt", {fold_squares(scope, x, axes, index)});
 }
 
-/// Reads `axes` in the form of this opset (an attribute, or a constant operand since opset `since`) and completes them.
-Status reduce_from_onnx_since(OnnxForm& form, int since) {
+/// Reads `axes` in the form of this opset (an attribute, or a constant operand since opset `Since`) and completes them.
+template <int Since>
+Status reduce_from_onnx(OnnxForm& form) {
   const auto* noop = form.get<int64_t>("noop_with_empty_axes");
   const bool nothing = noop != nullptr && *noop != 0;
   form.attrs.erase("noop_with_empty_axes");
   const Shape* shape = form_shape(form, 0);
   if (shape == nullptr) return form.leave_opaque("its rank is not known");
   Ints axes;
-  if (form.opset >= since && form.has(1)) {
+  if (form.opset >= Since && form.has(1)) {
     if (form.operands[1].constant.empty()) return form.leave_opaque("its parameter 'axes' is computed at run time");
     ISOMER_TRY(axes, int_elements(form.operands[1].constant));
     form.operands[1] = FormOperand();
@@ -225,23 +225,15 @@ Status reduce_from_onnx_since(OnnxForm& form, int since) {
 
 /// An empty list of axes reduces nothing only with noop_with_empty_axes. At new opsets, `axes` is already an operand
 /// here.
-Status reduce_to_onnx_since(OnnxForm& form, int since) {
+template <int Since>
+Status reduce_to_onnx(OnnxForm& form) {
   const Ints* attribute = form.get<Ints>("axes");
   const bool empty = attribute != nullptr ? attribute->empty()
                                           : form.operands.size() < 2 || form.operands[1].constant.element_count() == 0;
   if (!empty) return {};
-  if (form.opset < since) return form.leave_opaque(fmt::format("{} over no axes needs opset {}", form.op_type, since));
+  if (form.opset < Since) return form.leave_opaque(fmt::format("{} over no axes needs opset {}", form.op_type, Since));
   form.attrs["noop_with_empty_axes"] = int64_t{1};
   return {};
-}
-
-template <int Since>
-Status reduce_from_onnx(OnnxForm& form) {
-  return reduce_from_onnx_since(form, Since);
-}
-template <int Since>
-Status reduce_to_onnx(OnnxForm& form) {
-  return reduce_to_onnx_since(form, Since);
 }
 
 /// A reduction whose axes are an operand since opset `Since`.
