@@ -29,18 +29,6 @@ size_t result_count(const onnx::NodeProto& proto) {
   return static_cast<size_t>(count);
 }
 
-Result<Tensor> constant_of(const onnx::AttributeProto& attr, const AttrValue& value) {
-  const auto count = [](const auto& list) { return std::vector<int64_t>{static_cast<int64_t>(list.size())}; };
-  if (const auto* tensor = std::get_if<Tensor>(&value)) return *tensor;
-  if (const auto* i = std::get_if<int64_t>(&value)) return Tensor::ints({}, {*i});
-  if (const auto* f = std::get_if<float>(&value)) return Tensor::floats({}, {*f});
-  if (const auto* s = std::get_if<std::string>(&value)) return Tensor::strings({}, {*s});
-  if (const auto* ints = std::get_if<Ints>(&value)) return Tensor::ints(count(*ints), *ints);
-  if (const auto* floats = std::get_if<Floats>(&value)) return Tensor::floats(count(*floats), *floats);
-  if (const auto* strings = std::get_if<Strings>(&value)) return Tensor::strings(count(*strings), *strings);
-  return fail("the attribute '{}' is not a constant", printable(attr.name()));
-}
-
 bool all_integers(std::span<const Tensor> tensors) {
   return std::all_of(tensors.begin(), tensors.end(),
                      [](const Tensor& t) { return is_integer(t.dtype()) || t.dtype() == DType::Bool; });
@@ -88,11 +76,10 @@ Status Importer::read_constant(const onnx::NodeProto& proto) {
   if (proto.attribute_size() != 1) return fail("it has {} attributes, but a constant has one", proto.attribute_size());
   if (proto.output_size() != 1 || proto.input_size() != 0) return fail("a constant has no operands and one result");
   const auto& attr = proto.attribute(0);
-  auto value = read_attr(attr, external_);
-  if (!value) return fail_in(fmt::format("attribute '{}'", printable(attr.name())), value.error());
-  if (!*value) return fail("the attribute '{}' is not a constant", printable(attr.name()));
-  ISOMER_TRY(Tensor tensor, constant_of(attr, **value));
-  return define_constant(proto.output(0), std::move(tensor));
+  const std::string where = fmt::format("attribute '{}'", printable(attr.name()));
+  ISOMER_TRY(const auto value, in_context(where, read_attr(attr, external_)));
+  if (!value) return fail("the attribute '{}' is not a constant", printable(attr.name()));
+  return define_constant(proto.output(0), tensor_from_attr(*value));
 }
 
 Result<bool> Importer::read_attributes(const onnx::NodeProto& proto, OnnxForm& form) const {

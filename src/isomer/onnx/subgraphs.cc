@@ -83,12 +83,12 @@ void rename_uses(GraphProto& graph, std::map<std::string, std::string> names) {
 
 Status embed_tensor(onnx::TensorProto& tensor, ExternalData& external) {
   if (tensor.data_location() != onnx::TensorProto::EXTERNAL) return {};
-  auto data = read_tensor(tensor, external);
-  if (!data) return fail_in(fmt::format("tensor '{}'", printable(tensor.name())), data.error());
-  ISOMER_CHECK(external.allow_copy(data->bytes().size()));
+  const std::string where = fmt::format("tensor '{}'", printable(tensor.name()));
+  ISOMER_TRY(const Tensor data, in_context(where, read_tensor(tensor, external)));
+  ISOMER_CHECK(external.allow_copy(data.bytes().size()));
   tensor.clear_external_data();
   tensor.clear_data_location();
-  tensor.set_raw_data(data->bytes().data(), data->bytes().size());
+  tensor.set_raw_data(data.bytes().data(), data.bytes().size());
   return {};
 }
 

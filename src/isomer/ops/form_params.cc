@@ -29,10 +29,9 @@ Result<std::optional<Ints>> take_ints(OnnxForm& form, const std::string& attr, s
       ISOMER_CHECK(form.leave_opaque(fmt::format("its parameter '{}' is computed at run time", attr)));
     return std::nullopt;
   }
-  auto value = int_elements(data);
-  if (!value) return fail_in(fmt::format("parameter '{}'", attr), value.error());
+  ISOMER_TRY(Ints value, in_context(fmt::format("parameter '{}'", attr), int_elements(data)));
   drop_operand(form, index);
-  return std::optional<Ints>(std::move(*value));
+  return std::optional<Ints>(std::move(value));
 }
 
 void drop_operand(OnnxForm& form, size_t i) {

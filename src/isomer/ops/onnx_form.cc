@@ -44,24 +44,14 @@ Result<AttrValue> attr_from_tensor(const Tensor& tensor, AttrKind kind) {
   }
 }
 
-/// The operand for an attribute in later opsets.
-Tensor tensor_from_attr(const AttrValue& value) {
-  if (const auto* i = std::get_if<int64_t>(&value)) return Tensor::ints({}, {*i});
-  if (const auto* is = std::get_if<Ints>(&value)) return Tensor::ints({static_cast<int64_t>(is->size())}, *is);
-  if (const auto* f = std::get_if<float>(&value)) return Tensor::floats({}, {*f});
-  if (const auto* fs = std::get_if<Floats>(&value)) return Tensor::floats({static_cast<int64_t>(fs->size())}, *fs);
-  return std::get<Tensor>(value);
-}
-
 /// Moves the parameters that this opset passes as operands to attributes.
 Status read_params(const OpDef& op, OnnxForm& form) {
   for (const ParamOperand& param : op.params) {
     if (form.opset < param.since || !form.has(param.index)) continue;
     const Tensor& data = form.operands[param.index].constant;
     if (data.empty()) return form.leave_opaque(fmt::format("its parameter '{}' is computed at run time", param.attr));
-    auto value = attr_from_tensor(data, op.find_attr(param.attr)->kind);
-    if (!value) return fail_in(fmt::format("parameter '{}'", param.attr), value.error());
-    form.attrs[param.attr] = std::move(*value);
+    const std::string where = fmt::format("parameter '{}'", param.attr);
+    ISOMER_TRY(form.attrs[param.attr], in_context(where, attr_from_tensor(data, op.find_attr(param.attr)->kind)));
   }
   return {};
 }
@@ -95,6 +85,17 @@ Result<Floats> float_elements(const Tensor& tensor) {
   if (!is_real(tensor.dtype())) return refused();
   return for_stored(
       tensor.dtype(), [&]<class T>() -> Result<Floats> { return converted<T, float>(tensor); }, refused);
+}
+
+Tensor tensor_from_attr(const AttrValue& value) {
+  const auto count = [](const auto& list) { return std::vector<int64_t>{static_cast<int64_t>(list.size())}; };
+  if (const auto* i = std::get_if<int64_t>(&value)) return Tensor::ints({}, {*i});
+  if (const auto* f = std::get_if<float>(&value)) return Tensor::floats({}, {*f});
+  if (const auto* s = std::get_if<std::string>(&value)) return Tensor::strings({}, {*s});
+  if (const auto* ints = std::get_if<Ints>(&value)) return Tensor::ints(count(*ints), *ints);
+  if (const auto* floats = std::get_if<Floats>(&value)) return Tensor::floats(count(*floats), *floats);
+  if (const auto* strings = std::get_if<Strings>(&value)) return Tensor::strings(count(*strings), *strings);
+  return std::get<Tensor>(value);
 }
 
 OnnxForm opaque_form(const Node& node) {

@@ -69,6 +69,9 @@ Result<std::optional<NormalForm>> normalize(OnnxForm& form);
 Result<OnnxForm> denormalize(const OpDef& op, const Attrs& attrs, std::span<const ValueId> operands, size_t num_results,
                              int opset);
 
+/// The value of an attribute as a constant: a scalar, a vector, or the tensor itself.
+Tensor tensor_from_attr(const AttrValue& value);
+
 /// The elements of an integer tensor (any integer dtype, or bool) as int64. An Error names the actual type.
 Result<Ints> int_elements(const Tensor& tensor);
 /// The elements of a real tensor as float.
