@@ -12,7 +12,6 @@
 #include "isomer/cli/commands.h"
 #include "isomer/cli/common.h"
 #include "isomer/cli/describe.h"
-#include "isomer/ir/dot.h"
 #include "isomer/ir/dot_diff.h"
 #include "isomer/ir/label.h"
 #include "isomer/onnx/import.h"

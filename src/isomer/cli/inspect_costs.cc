@@ -3,7 +3,6 @@
 #include "isomer/base/progress.h"
 #include "isomer/base/stopwatch.h"
 #include "isomer/base/table.h"
-#include "isomer/cli/describe.h"
 #include "isomer/report/report.h"
 
 namespace isomer {
