@@ -52,7 +52,7 @@ std::string print_expr(const Expr& expr) {
     case Expr::Kind::Real:
       return float_str(expr.real, false);
     case Expr::Kind::Text:
-      return quoted(expr.name);
+      return isomer::quoted(expr.name);
     case Expr::Kind::List:
       return "[" + joined(expr.args) + "]";
     case Expr::Kind::Variable:
