@@ -4,7 +4,6 @@
 #include <atomic>
 #include <cstring>
 #include <exception>
-#include <limits>
 #include <mutex>
 #include <thread>
 
@@ -13,22 +12,6 @@
 
 namespace isomer::onednn {
 namespace {
-
-constexpr size_t kForever = std::numeric_limits<size_t>::max();
-
-std::vector<size_t> last_readers(const Graph& graph, std::span<const Group> groups) {
-  std::vector<size_t> last(graph.num_values(), 0);
-  const auto read = [&](NodeId node, size_t group) {
-    for (const ValueId operand : graph.operands(graph.node(node)))
-      if (operand != kNoValue) last[operand] = group;
-  };
-  for (size_t g = 0; g < groups.size(); ++g) {
-    read(groups[g].root, g);
-    for (const Post& post : groups[g].posts) read(post.node, g);
-  }
-  for (const ValueId output : graph.outputs()) last[output] = kForever;
-  return last;
-}
 
 /// Copies elements to another layout. Paddings are zero.
 void copy(const dnnl::engine& engine, const Builder::Copy& copy) {
@@ -79,7 +62,7 @@ Builder::Builder(Candidate candidate, std::vector<Group> groups, Tuner& tuner, E
       tuner_(tuner),
       type_(type),
       block_(native_block()),
-      placement_(place_concats(program_.graph, block_, type_)),
+      concats_(program_.graph, block_, Stage::Canonical),
       last_reader_(last_readers(program_.graph, groups_)),
       forms_(program_.graph.num_values()) {
   const Graph& g = program_.graph;
@@ -234,16 +217,18 @@ bool Builder::may_overwrite(const Location& location) const {
 }
 
 std::optional<Location> Builder::place_in_concat(ValueId value) {
-  const auto& part = placement_.parts[value];
+  const auto& part = concats_.part(value);
   if (!part) return std::nullopt;
+  const auto layout = [&](ValueId one) { return form_desc(dims_of(graph().type(one)), part->form, type_); };
+  const size_t offset = static_cast<size_t>(part->offset) * dnnl::memory::data_type_size(type_);
   const auto known = roots_.find(part->root);
-  if (known != roots_.end()) return Location{known->second, part->offset, part->desc};
-  const BufferId buffer = new_buffer(Place::Arena, placement_.parts[part->root]->desc.get_size());
+  if (known != roots_.end()) return Location{known->second, offset, layout(value)};
+  const BufferId buffer = new_buffer(Place::Arena, layout(part->root).get_size());
   roots_[part->root] = buffer;
   // All values that will be in the buffer, so that nothing of it is overwritten too early.
-  for (ValueId other = 0; other < placement_.parts.size(); ++other)
-    if (placement_.parts[other] && placement_.parts[other]->root == part->root) in_buffer_[buffer].push_back(other);
-  return Location{buffer, part->offset, part->desc};
+  for (ValueId other = 0; other < graph().num_values(); ++other)
+    if (concats_.part(other) && concats_.part(other)->root == part->root) in_buffer_[buffer].push_back(other);
+  return Location{buffer, offset, layout(value)};
 }
 
 Location Builder::result(ValueId value, const Desc& desc, std::optional<Location> over) {

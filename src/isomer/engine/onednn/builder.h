@@ -4,8 +4,9 @@
 #include <map>
 #include <optional>
 
+#include "isomer/engine/onednn/concats.h"
+#include "isomer/engine/onednn/desc.h"
 #include "isomer/engine/onednn/fusion.h"
-#include "isomer/engine/onednn/placement.h"
 #include "isomer/engine/onednn/program.h"
 #include "isomer/engine/onednn/tuner.h"
 #include "isomer/plan/candidate.h"
@@ -31,7 +32,7 @@ class Builder {
   const Graph& graph() const { return program_.graph; }
   const dnnl::engine& engine() const { return program_.engine; }
   std::span<const Group> groups() const { return groups_; }
-  const ConcatPlacement& placement() const { return placement_; }
+  const ConcatPlaces& concats() const { return concats_; }
   Tuner& tuner() { return tuner_; }
   /// The element type in which convolutions and products compute if they can, and of their results.
   ElementType type() const { return type_; }
@@ -113,7 +114,7 @@ class Builder {
   Tuner& tuner_;
   const ElementType type_;
   const int block_;
-  ConcatPlacement placement_;
+  const ConcatPlaces concats_;
   size_t now_ = 0;
   bool alone_ = false;
   std::vector<size_t> last_reader_;              // group, by value; greater than any group for outputs

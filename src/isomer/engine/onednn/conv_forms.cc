@@ -9,12 +9,6 @@
 namespace isomer::onednn {
 namespace {
 
-Form form_of(const Desc& desc) {
-  if (channel_block(desc) > 1) return channel_block(desc);
-  if (lies_plain(desc)) return kPlainForm;
-  return is_strided(desc) && strides_of(desc)[1] == 1 ? kLastForm : kStridedForm;
-}
-
 /// Batch normalizations will have been merged into the weights and the bias.
 bool is_folded(const Post& post) { return post.function && post.function->algorithm == dnnl::algorithm::undef; }
 

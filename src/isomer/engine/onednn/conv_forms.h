@@ -5,17 +5,11 @@
 #include <span>
 #include <vector>
 
+#include "isomer/engine/onednn/forms.h"
 #include "isomer/engine/onednn/fusion.h"
 #include "isomer/plan/decisions.h"
 
 namespace isomer::onednn {
-
-/// The memory layout of a value, as far as kernels distinguish it: the number of channels in a block, or one of the
-/// following constants.
-using Form = int64_t;
-inline constexpr Form kPlainForm = 1;     ///< row-major
-inline constexpr Form kLastForm = 0;      ///< channels innermost
-inline constexpr Form kStridedForm = -1;  ///< a view with gaps, or in another order
 
 /// One way to compute a convolution.
 struct ConvForm {
@@ -34,8 +28,8 @@ class ConvForms {
   ConvForms& operator=(const ConvForms&) = delete;
 
   /// Returns the ways that lower_conv considers in f32 and without measuring, in its order; none if the runtime has no
-  /// kernel or extents are unknown. `group` comes from fuse_ahead. Decisions about the convolution's algorithm and
-  /// about the layout of the group's result are obeyed.
+  /// kernel or extents are unknown. `group` may contain batch normalizations that will be merged. Decisions about the
+  /// convolution's algorithm and about the layout of the group's result are obeyed.
   std::span<const ConvForm> of(const Graph& graph, const Group& group, const Decisions& decisions);
 
  private:

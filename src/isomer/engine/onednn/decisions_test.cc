@@ -67,7 +67,7 @@ TEST(DecidedPlan, HasTheDecidedLayouts) {
 /// Whether oneDNN has Winograd's algorithm for a convolution on this processor.
 bool has_winograd(const Graph& graph, ValueId conv) {
   ConvForms forms;
-  for (const Group& group : fuse_ahead(graph)) {
+  for (const Group& group : fuse(graph, Stage::Given)) {
     if (group.root != graph.producer(conv)) continue;
     const auto ways = forms.of(graph, group, {.algorithms = {{conv, Algorithm::Winograd}}});
     return !ways.empty() && ways.front().winograd;

@@ -50,6 +50,15 @@ std::optional<Desc> layout_of(const Dims& dims, Layout layout, int block, Elemen
   return channel_blocked_desc(dims, block, type);
 }
 
+Desc form_desc(const Dims& dims, Form form, ElementType type) {
+  if (form == kPlainForm) return plain_desc(dims, type);
+  if (form != kLastForm) return channel_blocked_desc(dims, static_cast<int>(form), type);
+  Dims strides = row_major_strides(dims);
+  for (size_t axis = 2; axis < dims.size(); ++axis) strides[axis] *= dims[1];
+  strides[1] = 1;
+  return strided_desc(dims, strides, type);
+}
+
 Desc retyped(const Desc& desc, ElementType type) {
   Desc other = desc;
   other.data.data_type = dnnl::memory::convert_to_c(type);
@@ -138,6 +147,14 @@ int64_t channel_block(const Desc& desc) {
   if (!is_blocked_kind(desc)) return 1;
   const auto& blocking = desc.data.format_desc.blocking;
   return blocking.inner_nblks == 1 && blocking.inner_idxs[0] == 1 ? blocking.inner_blks[0] : 1;
+}
+
+Form form_of(const Desc& desc) {
+  if (channel_block(desc) > 1) return channel_block(desc);
+  if (lies_plain(desc)) return kPlainForm;
+  const bool last =
+      is_strided(desc) && desc.data.ndims > 2 && same_layout(desc, form_desc(desc.dims(), kLastForm, desc.data_type()));
+  return last ? kLastForm : kStridedForm;
 }
 
 Desc permuted(const Desc& desc, const std::vector<int64_t>& perm) {

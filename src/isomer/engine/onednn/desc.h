@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "isomer/engine/onednn/forms.h"
 #include "isomer/ir/type.h"
 #include "isomer/plan/layout.h"
 
@@ -28,6 +29,8 @@ Desc channel_blocked_desc(const Dims& dims, int block, ElementType type = kF32);
 /// Elements of these extents in a layout; blocks have `block` channels. Nothing if they do not fill blocks, or have a
 /// rank without blocked layouts.
 std::optional<Desc> layout_of(const Dims& dims, Layout layout, int block, ElementType type = kF32);
+/// Elements of these extents in a form that is a layout: any but kStridedForm. Blocks have 8 or 16 channels.
+Desc form_desc(const Dims& dims, Form form, ElementType type = kF32);
 /// The same layout with elements of another type.
 Desc retyped(const Desc& desc, ElementType type);
 
@@ -52,6 +55,8 @@ bool is_strided(const Desc& desc);
 bool has_padding(const Desc& desc);
 /// Returns the channel block of a layout; 1 if channels are not blocked.
 int64_t channel_block(const Desc& desc);
+/// Returns the form of a value in this layout; kStridedForm for all layouts that no other form describes.
+Form form_of(const Desc& desc);
 Dims strides_of(const Desc& desc);
 /// Permutes axes: axis i of the result is axis perm[i] of a strided description.
 Desc permuted(const Desc& desc, const std::vector<int64_t>& perm);

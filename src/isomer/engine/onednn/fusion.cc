@@ -65,8 +65,8 @@ std::optional<Eltwise> arithmetic(const std::string& name, float c, bool first) 
 
 class Fuser {
  public:
-  Fuser(const Graph& graph, bool ahead) : graph_(graph), ahead_(ahead), taken_(graph.nodes().size(), false) {
-    for (NodeId id = 0; ahead && id < graph.nodes().size(); ++id)
+  Fuser(const Graph& graph, Stage stage) : graph_(graph), stage_(stage), taken_(graph.nodes().size(), false) {
+    for (NodeId id = 0; stage == Stage::Given && id < graph.nodes().size(); ++id)
       if (auto gelu = written_gelu(graph, id); gelu && closed(*gelu))
         gelus_.insert_or_assign(gelu->nodes.front(), std::move(*gelu));
   }
@@ -143,8 +143,8 @@ class Fuser {
   bool will_fold(const Group& group, const Node& reader) const {
     const Node& root = graph_.node(group.root);
     if (!is_standard(root)) return false;
-    if (!ahead_ || !group.posts.empty() || !is_standard(reader) || reader.op->name != "BatchNormalization" ||
-        root.op->name != "Conv")
+    if (stage_ != Stage::Given || !group.posts.empty() || !is_standard(reader) ||
+        reader.op->name != "BatchNormalization" || root.op->name != "Conv")
       return false;
     const auto weights = [&](std::span<const ValueId> operands) {
       return std::ranges::all_of(operands, [&](ValueId v) { return v == kNoValue || graph_.is_weight(v); });
@@ -175,7 +175,8 @@ class Fuser {
     const ValueId other = operands[0] == value ? operands[1] : operands[0];
     if (other == value || !plannable(other) || left_to_other(other)) return std::nullopt;
     const bool added_before = std::ranges::any_of(group.posts, [](const Post& post) { return !post.function; });
-    if (added_before && !constant(other) && graph_.node(group.root).op->name == "Conv") return std::nullopt;
+    if (added_before && !is_known(graph_, other, stage_) && graph_.node(group.root).op->name == "Conv")
+      return std::nullopt;
     return Post{readers[0], std::nullopt, other};
   }
 
@@ -184,7 +185,7 @@ class Fuser {
     const NodeId maker = graph_.producer(other);
     if (taken_[maker] || graph_.consumers(other).size() != 1 || graph_.is_output(other)) return false;
     if (is_heavy(graph_.node(maker))) return !seen(maker);
-    if (!ahead_ || graph_.node(maker).is_input() || graph_.node(maker).is_constant()) return false;
+    if (stage_ != Stage::Given || graph_.node(maker).is_input() || graph_.node(maker).is_constant()) return false;
     const auto read = graph_.operands(graph_.node(maker));
     if (read.empty() || read[0] == kNoValue) return false;
     const ValueId before = read[0];
@@ -195,11 +196,10 @@ class Fuser {
   /// Groups are made in the order of their roots, so a later heavy root is one that is not yet seen.
   bool seen(NodeId maker) const { return maker <= current_; }
 
-  bool plannable(ValueId value) const { return ahead_ ? may_be_plannable(graph_, value) : is_plannable(graph_, value); }
-  bool constant(ValueId value) const { return ahead_ ? graph_.is_weight(value) : graph_.constant(value) != nullptr; }
+  bool plannable(ValueId value) const { return is_plannable(graph_, value, stage_); }
 
   const Graph& graph_;
-  const bool ahead_;
+  const Stage stage_;
   std::vector<bool> taken_;
   std::map<NodeId, WrittenGelu> gelus_;  // by first node
   NodeId current_ = 0;
@@ -267,7 +267,28 @@ std::optional<Unary> unary_of(const Graph& graph, const Node& node) {
   return std::nullopt;
 }
 
-std::vector<Group> fuse(const Graph& graph) { return Fuser(graph, false).run(); }
-std::vector<Group> fuse_ahead(const Graph& graph) { return Fuser(graph, true).run(); }
+bool is_plannable(const Graph& graph, ValueId value, Stage stage) {
+  return stage == Stage::Canonical ? is_plannable(graph, value) : may_be_plannable(graph, value);
+}
+
+bool is_known(const Graph& graph, ValueId value, Stage stage) {
+  return stage == Stage::Canonical ? graph.constant(value) != nullptr : graph.is_weight(value);
+}
+
+std::vector<Group> fuse(const Graph& graph, Stage stage) { return Fuser(graph, stage).run(); }
+
+std::vector<size_t> last_readers(const Graph& graph, std::span<const Group> groups) {
+  std::vector<size_t> last(graph.num_values(), 0);
+  const auto read = [&](NodeId node, size_t group) {
+    for (const ValueId operand : graph.operands(graph.node(node)))
+      if (operand != kNoValue) last[operand] = group;
+  };
+  for (size_t g = 0; g < groups.size(); ++g) {
+    read(groups[g].root, g);
+    for (const Post& post : groups[g].posts) read(post.node, g);
+  }
+  for (const ValueId output : graph.outputs()) last[output] = kReadAtEnd;
+  return last;
+}
 
 }  // namespace isomer::onednn

@@ -3,12 +3,20 @@
 // that follow it.
 
 #include <dnnl.hpp>
+#include <limits>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "isomer/ir/graph.h"
 
 namespace isomer::onednn {
+
+/// Whether a graph is planned as it is, or will be made canonical first (canonical.h).
+enum class Stage : uint8_t {
+  Given,      ///< Extents may be unknown. Everything that depends only on constants will be a constant.
+  Canonical,  ///< A plan computes exactly these nodes.
+};
 
 /// An element-wise function in oneDNN's terms.
 struct Eltwise {
@@ -47,17 +55,22 @@ struct Group {
 };
 
 /// Groups every node that is not an input or constant into exactly one group. Groups are in the order of their last
-/// nodes, so everything that a group reads is made by groups before it.
-std::vector<Group> fuse(const Graph& graph);
+/// nodes, so everything that a group reads is made by groups before it. If the graph is not canonical yet, these are
+/// the groups that it will have: batch normalizations are posts of the convolutions that they will be merged into, and
+/// a Gelu that is written out is one function. Nodes that make weights are groups too.
+std::vector<Group> fuse(const Graph& graph, Stage stage);
 
-/// Predicts these groups for a graph that is not canonical yet: batch normalizations are posts of the convolutions that
-/// they will be merged into, and a Gelu that is written out is one function. Weights count as constants; nodes that
-/// make them are groups too. Extents may be unknown.
-std::vector<Group> fuse_ahead(const Graph& graph);
+/// Returns the last group that reads each value; kReadAtEnd for outputs.
+std::vector<size_t> last_readers(const Graph& graph, std::span<const Group> groups);
+inline constexpr size_t kReadAtEnd = std::numeric_limits<size_t>::max();
 
 /// Returns whether a value is f32 with known extents.
 bool is_plannable(const Graph& graph, ValueId value);
 /// Returns whether a value is f32 of known rank, so that it is plannable once its extents are known.
 bool may_be_plannable(const Graph& graph, ValueId value);
+/// The former of a canonical graph, the latter of another one.
+bool is_plannable(const Graph& graph, ValueId value, Stage stage);
+/// Returns whether a plan has a value's data before it runs. A weight that is too large to be folded is computed.
+bool is_known(const Graph& graph, ValueId value, Stage stage);
 
 }  // namespace isomer::onednn

@@ -1,5 +1,5 @@
 #pragma once
-// Properties of an operator's kernel. Fusion, placement and the planner use them.
+// Properties of an operator's kernel. Fusion, the placement of concatenations and the planner use them.
 
 #include "isomer/ir/graph.h"
 

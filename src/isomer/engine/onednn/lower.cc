@@ -121,7 +121,7 @@ Status lower_nodes(Builder& builder, size_t index) {
 const KernelTraits& kernel_traits(const Node& node) { return family_of(node).traits; }
 
 Result<Program> lower(Candidate candidate, Tuner& tuner, ElementType type) {
-  std::vector<Group> groups = fuse(candidate.graph);
+  std::vector<Group> groups = fuse(candidate.graph, Stage::Canonical);
   Builder builder(std::move(candidate), std::move(groups), tuner, type);
   for (size_t i = 0; i < builder.groups().size(); ++i) {
     builder.start(i, false);

@@ -9,27 +9,20 @@ namespace {
 bool join_in_place(Builder& builder, const Group& group) {
   const Graph& graph = builder.graph();
   const Node& node = graph.node(group.root);
-  if (!lies_in_a_row(graph, node)) return false;  // it may be an operand of one whose operands do
-  const auto whole = builder.place_in_concat(node.result());
-  if (!whole) return false;
-  const int64_t block = channel_block(whole->desc);
-  const auto operands = graph.operands(node);
-  for (const ValueId operand : operands)
-    if (block > 1 && dims_of(graph.type(operand))[1] % block != 0) return false;
-  size_t offset = whole->offset;
-  for (const ValueId operand : operands) {
+  if (!builder.concats().joins_in_place(node)) return false;
+  const Location whole = *builder.place_in_concat(node.result());
+  const Form form = builder.concats().part(node.result())->form;
+  size_t offset = whole.offset;
+  for (const ValueId operand : graph.operands(node)) {
     const Dims dims = dims_of(graph.type(operand));
-    const size_t bytes = static_cast<size_t>(element_count(dims)) * element_size(whole->desc);
-    const ElementType type = whole->desc.data_type();
-    const Location wanted{
-        whole->buffer, offset,
-        block > 1 ? channel_blocked_desc(dims, static_cast<int>(block), type) : plain_desc(dims, type)};
+    const size_t bytes = static_cast<size_t>(element_count(dims)) * element_size(whole.desc);
+    const Location wanted{whole.buffer, offset, form_desc(dims, form, whole.desc.data_type())};
     const Location from = builder.at(operand);
     const bool there = from.buffer == wanted.buffer && from.offset == offset && same_layout(from.desc, wanted.desc);
     if (bytes > 0 && !there) builder.emit_reorder(from, wanted, operand);
     offset += bytes;
   }
-  builder.place(node.result(), *whole);
+  builder.place(node.result(), whole);
   return true;
 }
 

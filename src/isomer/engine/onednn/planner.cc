@@ -1,24 +1,30 @@
 #include "isomer/engine/onednn/planner.h"
 
 #include <algorithm>
-#include <limits>
 #include <map>
 #include <utility>
 
 #include "isomer/engine/onednn/concats.h"
+#include "isomer/engine/onednn/conv_forms.h"
 #include "isomer/engine/onednn/kernel_traits.h"
 #include "isomer/engine/onednn/views.h"
 
 namespace isomer {
 namespace {
 
+using onednn::alike;
+using onednn::channels_of;
 using onednn::ConvForm;
+using onednn::fills_blocks;
+using onednn::fits_blocks;
 using onednn::Form;
 using onednn::Group;
 using onednn::kLastForm;
 using onednn::kPlainForm;
 using onednn::kStridedForm;
+using onednn::layout_of;
 using onednn::LayoutUse;
+using onednn::lies_plain;
 using onednn::Post;
 
 /// The layouts of the kernel for a node.
@@ -55,7 +61,7 @@ class OneDnnPlanning {
         block_(block),
         convolutions_(convolutions),
         decisions_(without_removed(graph, decisions)),
-        concats_(graph, block) {
+        concats_(graph, block, onednn::Stage::Given) {
     plan_.intakes.assign(graph.nodes().size(), Intake::Own);
     plan_.begins = {0};
     plan_.block = block;
@@ -69,8 +75,8 @@ class OneDnnPlanning {
   KernelPlan run(const Boundary& boundary) {
     for (size_t i = 0; i < boundary.inputs.size() && i < graph_.inputs().size(); ++i)
       forms_[graph_.inputs()[i]] = form_of(boundary.inputs[i]);
-    const std::vector<Group> groups = onednn::fuse_ahead(graph_);
-    find_last_readers(groups);
+    const std::vector<Group> groups = onednn::fuse(graph_, onednn::Stage::Given);
+    last_reader_ = onednn::last_readers(graph_, groups);
     for (now_ = 0; now_ < groups.size(); ++now_) {
       const Node& last = graph_.node(groups[now_].last());
       if (last.num_results > 0 && graph_.is_weight(last.result())) continue;
@@ -87,23 +93,6 @@ class OneDnnPlanning {
 
  private:
   Form form_of(Layout layout) const { return layout == Layout::Blocked ? block_ : kPlainForm; }
-  /// Layouts that are neither row-major nor native blocks cost about the same as the latter.
-  static Layout layout_of(Form form) {
-    return form == kPlainForm || form == kStridedForm ? Layout::Plain : Layout::Blocked;
-  }
-
-  void find_last_readers(std::span<const Group> groups) {
-    last_reader_.assign(graph_.num_values(), 0);
-    const auto read = [&](NodeId node, size_t group) {
-      for (const ValueId operand : graph_.operands(graph_.node(node)))
-        if (operand != kNoValue) last_reader_[operand] = group;
-    };
-    for (size_t g = 0; g < groups.size(); ++g) {
-      read(groups[g].root, g);
-      for (const Post& post : groups[g].posts) read(post.node, g);
-    }
-    for (const ValueId output : graph_.outputs()) last_reader_[output] = std::numeric_limits<size_t>::max();
-  }
 
   void place(const Group& group) {
     const Node& root = graph_.node(group.root);
@@ -111,7 +100,7 @@ class OneDnnPlanning {
     if (root.op->has(Trait::Concatenation)) return place_concat(group);
     switch (layouts_of(graph_, root)) {
       case LayoutUse::Chosen:
-        if (fits_blocks(root.result())) return place_conv(group);
+        if (fits_blocks(graph_, root.result())) return place_conv(group);
         break;
       case LayoutUse::Window:
       case LayoutUse::Operands:
@@ -131,14 +120,14 @@ class OneDnnPlanning {
   /// Returns the form that is decided for a value; nothing if none is or the value cannot have it.
   std::optional<Form> decided_form(ValueId value) const {
     const auto layout = decisions_.layout(value);
-    if (!layout || !onednn::may_be_plannable(graph_, value)) return std::nullopt;
+    if (!layout || !onednn::may_be_plannable(graph_, value) || onednn::is_empty(graph_, value)) return std::nullopt;
     if (*layout == Layout::Plain) return kPlainForm;
-    return fits_blocks(value) && channels(value) % block_ == 0 ? std::optional(block_) : std::nullopt;
+    return fills_blocks(graph_, value, block_) ? std::optional(block_) : std::nullopt;
   }
 
   void convert_as_decided(ValueId value) {
     const auto form = decided_form(value);
-    if (!form || alike(value, forms_[value], *form)) return;
+    if (!form || alike(graph_, value, forms_[value], *form)) return;
     plan_.reorders.push_back({value, layout_of(*form)});
     undecided_.emplace(value, std::exchange(forms_[value], *form));
     strided_[value].clear();
@@ -146,32 +135,13 @@ class OneDnnPlanning {
   }
 
   bool computed(ValueId value) const { return value != kNoValue && !graph_.is_weight(value); }
-  int64_t channels(ValueId value) const { return (*graph_.type(value).shape)[1].value(); }
-
-  /// Returns whether a value is f32, has a rank that blocked layouts have, and a known number of channels.
-  bool fits_blocks(ValueId value) const {
-    const size_t rank = graph_.type(value).shape ? graph_.type(value).rank() : 0;
-    return onednn::may_be_plannable(graph_, value) && rank >= 3 && rank <= 5 &&
-           (*graph_.type(value).shape)[1].is_const();
-  }
-  /// Returns whether elements of a value in this form are in row-major order. If there is only one pixel, they are if
-  /// channels fill their blocks.
-  bool lies_plain(ValueId value, Form form) const {
-    if (form == kPlainForm || form == kStridedForm) return form == kPlainForm;
-    if (!fits_blocks(value)) return false;
-    const Shape& extents = *graph_.type(value).shape;
-    return std::all_of(extents.begin() + 2, extents.end(), [](const Dim& extent) { return extent.is(1); }) &&
-           (form == kLastForm || channels(value) % form == 0);
-  }
-  bool alike(ValueId value, Form a, Form b) const {
-    return (a == b && a != kStridedForm) || (lies_plain(value, a) && lies_plain(value, b));
-  }
 
   /// Requests a value in a form: adds a reorder, unless the value has the form or another reader requested the same.
   void want(ValueId value, Form form) {
-    if (alike(value, forms_[value], form)) return;
-    if (const auto made = undecided_.find(value); made != undecided_.end() && alike(value, made->second, form)) return;
-    if (std::ranges::none_of(wants_[value], [&](Form other) { return alike(value, other, form); }))
+    if (alike(graph_, value, forms_[value], form)) return;
+    if (const auto made = undecided_.find(value); made != undecided_.end() && alike(graph_, value, made->second, form))
+      return;
+    if (std::ranges::none_of(wants_[value], [&](Form other) { return alike(graph_, value, other, form); }))
       wants_[value].push_back(form);
   }
 
@@ -218,7 +188,7 @@ class OneDnnPlanning {
     const auto& part = concats_.part(last.result());
     // A product that adds in place leaves its result there.
     const bool sums = graph_.node(group.root).op->has(Trait::Product) && summed(group) != kNoValue;
-    in_part_[last.result()] = part && !sums && alike(last.result(), part->form, out);
+    in_part_[last.result()] = part && !sums && alike(graph_, last.result(), part->form, out);
   }
 
   /// Returns the first value with the result's extents that posts add.
@@ -235,7 +205,7 @@ class OneDnnPlanning {
     const auto ways = convolutions_.of(graph_, group, decisions_);
     if (ways.empty()) {
       // Extents are unknown; images of a few channels are read as they are.
-      return place_kernel(group, fits_blocks(x) && channels(x) < 4 ? kPlainForm : block_, block_);
+      return place_kernel(group, fits_blocks(graph_, x) && channels_of(graph_, x) < 4 ? kPlainForm : block_, block_);
     }
     const ValueId result = graph_.node(group.last()).result();
     const ValueId added = summed(group);
@@ -248,8 +218,8 @@ class OneDnnPlanning {
       least = reorders;
     }
     const auto& part = concats_.part(result);
-    const bool reads =
-        (part && alike(result, part->form, best->dst)) || (added != kNoValue && alike(added, forms_[added], best->dst));
+    const bool reads = (part && alike(graph_, result, part->form, best->dst)) ||
+                       (added != kNoValue && alike(graph_, added, forms_[added], best->dst));
     place_kernel(group, best->src, best->dst);
     note_decisions(graph_.node(group.root).result(), result, *best);
     if (!best->sums) return;
@@ -267,10 +237,10 @@ class OneDnnPlanning {
   }
 
   int reorders_around(const ConvForm& way, ValueId x, ValueId added, ValueId result) const {
-    int reorders = alike(x, forms_[x], way.src) ? 0 : 1;
-    if (const auto& part = concats_.part(result)) reorders += alike(result, part->form, way.dst) ? 0 : 1;
-    if (const auto form = decided_form(result)) reorders += alike(result, *form, way.dst) ? 0 : 1;
-    if (way.sums) reorders += alike(added, forms_[added], way.dst) ? 0 : 1;
+    int reorders = alike(graph_, x, forms_[x], way.src) ? 0 : 1;
+    if (const auto& part = concats_.part(result)) reorders += alike(graph_, result, part->form, way.dst) ? 0 : 1;
+    if (const auto form = decided_form(result)) reorders += alike(graph_, result, *form, way.dst) ? 0 : 1;
+    if (way.sums) reorders += alike(graph_, added, forms_[added], way.dst) ? 0 : 1;
     return reorders;
   }
 
@@ -286,9 +256,9 @@ class OneDnnPlanning {
           !form || (*form <= kPlainForm && forms_[operand] > kPlainForm && layouts != LayoutUse::FirstOfAll);
       if (stays) form = forms_[operand];
     }
-    bool follows = form && *form != kStridedForm && fits_blocks(root.result());
+    bool follows = form && *form != kStridedForm && fits_blocks(graph_, root.result());
     if (follows && *form > kPlainForm && needs_full_blocks(graph_, root))
-      follows = channels(root.result()) % *form == 0;
+      follows = channels_of(graph_, root.result()) % *form == 0;
     place_kernel(group, follows ? *form : kPlainForm, follows ? *form : kPlainForm);
   }
 
@@ -297,8 +267,8 @@ class OneDnnPlanning {
     const Node& root = graph_.node(group.root);
     const ValueId x = graph_.operands(root)[0];
     Form in = kPlainForm, out = kPlainForm;
-    if (fits_blocks(x) && forms_[x] != kStridedForm) {
-      const bool whole = forms_[x] <= kPlainForm || channels(x) % forms_[x] == 0;
+    if (fits_blocks(graph_, x) && forms_[x] != kStridedForm) {
+      const bool whole = forms_[x] <= kPlainForm || channels_of(graph_, x) % forms_[x] == 0;
       const LayoutUse layouts = onednn::kernel_traits(root).layouts;
       if (layouts == LayoutUse::Reduction && is_spatial(root) && whole) in = forms_[x];
       if (layouts == LayoutUse::Padding && forms_[x] > kPlainForm && keeps_channels(root) &&
@@ -336,7 +306,7 @@ class OneDnnPlanning {
       return;
     }
     const bool moves = node.op->has(Trait::Permutation) || node.op->has(Trait::Cut);
-    const bool last = moves && forms_[x] == kLastForm && !lies_plain(x, kLastForm);
+    const bool last = moves && forms_[x] == kLastForm && !lies_plain(graph_, x, kLastForm);
     const bool strides = last ? !brings_channels_last(node) : makes_strides(graph_, node);
     // New extents for a value that is not contiguous: it is copied.
     if (!strides && !last && !strided_[x].empty()) {
@@ -354,12 +324,10 @@ class OneDnnPlanning {
   /// Operands are computed in their places, or copied there: nothing else is left to do.
   void place_concat(const Group& group) {
     const Node& node = graph_.node(group.root);
+    if (!concats_.joins_in_place(node)) return place_joined(group);
     const auto& whole = concats_.part(node.result());
-    if (!whole) return place_joined(group);
-    const auto operands = concats_.operands(node);
-    if (whole->form > kPlainForm && std::ranges::any_of(operands, [&](ValueId v) { return channels(v) % block_ != 0; }))
-      return place_joined(group);
-    for (const ValueId operand : operands) {
+    for (const ValueId operand : concats_.operands(node)) {
+      if (onednn::is_empty(graph_, operand)) continue;
       const auto& part = concats_.part(operand);
       if (!part || part->root != whole->root || !in_part_[operand])
         plan_.reorders.push_back({operand, layout_of(whole->form)});
@@ -372,8 +340,8 @@ class OneDnnPlanning {
   void place_joined(const Group& group) {
     const Node& node = graph_.node(group.root);
     const auto operands = graph_.operands(node);
-    const auto whole_blocks = [&](ValueId v) { return fits_blocks(v) && channels(v) % block_ == 0; };
-    const bool blocked = fits_blocks(node.result()) && node.attrs.integer("axis") == 1 &&
+    const auto whole_blocks = [&](ValueId v) { return fills_blocks(graph_, v, block_); };
+    const bool blocked = fits_blocks(graph_, node.result()) && node.attrs.integer("axis") == 1 &&
                          std::ranges::all_of(operands, whole_blocks) &&
                          std::ranges::any_of(operands, [&](ValueId v) { return computed(v) && forms_[v] == block_; });
     place_kernel(group, blocked ? block_ : kPlainForm, blocked ? block_ : kPlainForm);
@@ -383,10 +351,10 @@ class OneDnnPlanning {
   const int64_t block_;
   onednn::ConvForms& convolutions_;
   const Decisions decisions_;
-  const ForeseenConcats concats_;
+  const onednn::ConcatPlaces concats_;
   KernelPlan plan_;
   size_t now_ = 0;                            // group
-  std::vector<size_t> last_reader_;           // group, by value; greater than any group for outputs
+  std::vector<size_t> last_reader_;           // group, by value
   std::vector<Form> forms_;                   // form in which each value is made, or into which it is converted
   std::map<ValueId, Form> undecided_;         // form in which a value is made that is converted as decided
   std::vector<bool> in_part_;                 // whether a value is made in the place in its concatenation

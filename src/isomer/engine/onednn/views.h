@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-#include "isomer/engine/onednn/conv_forms.h"
+#include "isomer/engine/onednn/forms.h"
 #include "isomer/ir/graph.h"
 
 namespace isomer {
