@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "isomer/engine/onednn/threads.h"
+#include "isomer/engine/onednn/tuned_convs.h"
 #include "isomer/engine/onednn/workspace.h"
 
 namespace isomer::onednn {
@@ -55,15 +56,12 @@ dnnl::primitive_attr scratch_by_user() {
   return attr;
 }
 
-Builder::Builder(Candidate candidate, std::vector<Group> groups, Tuner& tuner, ElementType type)
+Builder::Builder(Candidate candidate, Tuner& tuner, ElementType type)
     : program_{.graph = std::move(candidate.graph), .engine = dnnl::engine(dnnl::engine::kind::cpu, 0)},
-      decisions_(std::move(candidate.decisions)),
-      groups_(std::move(groups)),
       tuner_(tuner),
       type_(type),
-      block_(native_block()),
-      concats_(program_.graph, block_, Stage::Canonical),
-      last_reader_(last_readers(program_.graph, groups_)),
+      convolutions_(std::make_unique<TunedConvs>(*this)),
+      planning_(program_.graph, Stage::Canonical, native_block(), *convolutions_, candidate.decisions),
       forms_(program_.graph.num_values()) {
   const Graph& g = program_.graph;
   for (size_t i = 0; i < g.inputs().size(); ++i) {
@@ -80,27 +78,34 @@ Builder::Builder(Candidate candidate, std::vector<Group> groups, Tuner& tuner, E
   }
 }
 
-std::optional<Desc> Builder::decided_layout(ValueId value, ElementType type) const {
-  const auto layout = decisions_.layout(value);
-  if (!layout || !is_plannable(graph(), value)) return std::nullopt;
-  const Dims dims = dims_of(graph().type(value));
-  if (element_count(dims) == 0) return std::nullopt;
-  return layout_of(dims, *layout, block_, type);
+Builder::~Builder() = default;
+
+void Builder::start(size_t group, GroupForms planned, bool alone) {
+  now_ = group;
+  planned_ = planned;
+  alone_ = alone;
+}
+
+/// Returns whether a value has been made, and has a layout.
+bool Builder::has_form(ValueId value) {
+  return !forms_[value].empty() && !boxed(value) && graph().type(value).dtype == DType::Float &&
+         !is_empty(graph(), value);
+}
+
+void Builder::report(const Node& made) {
+  for (uint32_t i = 0; i < made.num_results; ++i)
+    if (has_form(made.result(i))) planning_.correct(made.result(i), form_of(at(made.result(i)).desc));
 }
 
 void Builder::convert_as_decided(ValueId value) {
-  if (!decisions_.layout(value) || forms_[value].empty() || boxed(value)) return;
-  const auto desc = decided_layout(value, at(value).desc.data_type());
-  if (!desc || same_layout(at(value).desc, *desc)) return;
-  as(value, *desc);
+  const auto form = has_form(value) ? planning_.conversion(value) : std::nullopt;
+  if (!form) return;
+  const Desc desc = form_desc(dims_of(graph().type(value)), *form, at(value).desc.data_type());
+  as(value, desc);
   auto& forms = forms_[value];
-  const auto decided = std::ranges::find_if(forms, [&](const Location& form) { return same_layout(form.desc, *desc); });
+  const auto decided =
+      std::ranges::find_if(forms, [&](const Location& other) { return same_layout(other.desc, desc); });
   std::rotate(forms.begin(), decided, decided + 1);
-}
-
-void Builder::start(size_t group, bool alone) {
-  now_ = group;
-  alone_ = alone;
 }
 
 BufferId Builder::new_buffer(Place place, size_t bytes, size_t index) {
@@ -209,15 +214,15 @@ bool Builder::may_overwrite(const Location& location) const {
     return form.buffer == location.buffer && (form.offset != location.offset || !same_layout(form.desc, location.desc));
   };
   for (const ValueId value : in_buffer_[location.buffer]) {
-    if (last_reader_[value] > now_) return false;
+    if (planning_.last_reader(value) > now_) return false;
     // Elements that the group reads elsewhere in the buffer would be overwritten before they are read.
-    if (last_reader_[value] == now_ && std::ranges::any_of(forms_[value], elsewhere)) return false;
+    if (planning_.last_reader(value) == now_ && std::ranges::any_of(forms_[value], elsewhere)) return false;
   }
   return true;
 }
 
 std::optional<Location> Builder::place_in_concat(ValueId value) {
-  const auto& part = concats_.part(value);
+  const auto& part = planning_.concats().part(value);
   if (!part) return std::nullopt;
   const auto layout = [&](ValueId one) { return form_desc(dims_of(graph().type(one)), part->form, type_); };
   const size_t offset = static_cast<size_t>(part->offset) * dnnl::memory::data_type_size(type_);
@@ -227,7 +232,8 @@ std::optional<Location> Builder::place_in_concat(ValueId value) {
   roots_[part->root] = buffer;
   // All values that will be in the buffer, so that nothing of it is overwritten too early.
   for (ValueId other = 0; other < graph().num_values(); ++other)
-    if (concats_.part(other) && concats_.part(other)->root == part->root) in_buffer_[buffer].push_back(other);
+    if (planning_.concats().part(other) && planning_.concats().part(other)->root == part->root)
+      in_buffer_[buffer].push_back(other);
   return Location{buffer, offset, layout(value)};
 }
 

@@ -2,11 +2,11 @@
 // Builds a program: tracks where every value is and in which layout, and converts it if a kernel needs another layout.
 
 #include <map>
+#include <memory>
 #include <optional>
 
-#include "isomer/engine/onednn/concats.h"
 #include "isomer/engine/onednn/desc.h"
-#include "isomer/engine/onednn/fusion.h"
+#include "isomer/engine/onednn/planning.h"
 #include "isomer/engine/onednn/program.h"
 #include "isomer/engine/onednn/tuner.h"
 #include "isomer/plan/candidate.h"
@@ -15,6 +15,8 @@ namespace isomer::onednn {
 
 /// Returns the attributes of primitives whose scratch memory is in the arena.
 dnnl::primitive_attr scratch_by_user();
+
+class TunedConvs;
 
 class Builder {
  public:
@@ -27,12 +29,15 @@ class Builder {
   };
 
   /// Places the graph's inputs. Keeps a reference to the tuner. `type`: see type().
-  Builder(Candidate candidate, std::vector<Group> groups, Tuner& tuner, ElementType type);
+  Builder(Candidate candidate, Tuner& tuner, ElementType type);
+  ~Builder();
+  Builder(const Builder&) = delete;
+  Builder& operator=(const Builder&) = delete;
 
   const Graph& graph() const { return program_.graph; }
   const dnnl::engine& engine() const { return program_.engine; }
-  std::span<const Group> groups() const { return groups_; }
-  const ConcatPlaces& concats() const { return concats_; }
+  Planning& planning() { return planning_; }
+  const TunedConvs& convolutions() const { return *convolutions_; }
   Tuner& tuner() { return tuner_; }
   /// The element type in which convolutions and products compute if they can, and of their results.
   ElementType type() const { return type_; }
@@ -42,19 +47,16 @@ class Builder {
   }
   /// The types to try for a kernel, best first.
   std::vector<ElementType> types() const { return type_ == kF32 ? std::vector{kF32} : std::vector{type_, kF32}; }
-  /// Number of channels that this processor's kernels handle at once.
-  int block() const { return block_; }
 
-  /// Returns the decided layout of a value, with elements of a type; nothing if none is decided or the value cannot
-  /// have it.
-  std::optional<Desc> decided_layout(ValueId value, ElementType type) const;
-  std::optional<Algorithm> decided_algorithm(ValueId value) const { return decisions_.algorithm(value); }
-  /// Converts a value that has been placed to the decided layout, unless it has that already. From then on this is its
+  /// Starts a group, for which this is planned. With `alone`, its nodes become kernels one by one, and nothing is
+  /// overwritten.
+  void start(size_t group, GroupForms planned, bool alone);
+  const GroupForms& planned() const { return planned_; }
+  /// Tells the planning in which forms the results of a node were made.
+  void report(const Node& made);
+  /// Converts a result to the layout that is decided for it, unless it has that already. From then on this is its
   /// original layout.
   void convert_as_decided(ValueId value);
-
-  /// Starts a group. With `alone`, its nodes become kernels one by one, and nothing is overwritten.
-  void start(size_t group, bool alone);
 
   /// Returns the location of a value as it was computed.
   Location at(ValueId value);
@@ -107,17 +109,16 @@ class Builder {
                       std::vector<Argument> arguments, const Desc& scratch, std::vector<ValueId> values);
   Status emit_output(size_t index);
   const Location* known_form(ValueId value, const Desc& desc) const;
+  bool has_form(ValueId value);
 
   Program program_;
-  const Decisions decisions_;
-  std::vector<Group> groups_;
   Tuner& tuner_;
   const ElementType type_;
-  const int block_;
-  const ConcatPlaces concats_;
+  std::unique_ptr<TunedConvs> convolutions_;
+  Planning planning_;
   size_t now_ = 0;
+  GroupForms planned_;
   bool alone_ = false;
-  std::vector<size_t> last_reader_;              // group, by value; greater than any group for outputs
   std::vector<std::vector<Location>> forms_;     // by value; the first is the original one
   std::vector<std::vector<ValueId>> in_buffer_;  // values in a buffer, by buffer
   std::map<ValueId, BufferId> roots_;            // buffers of concatenations

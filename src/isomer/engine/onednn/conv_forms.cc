@@ -44,18 +44,9 @@ std::vector<ConvForm> ask(const Graph& graph, const Group& group, const Decided&
     if (!is_folded(post)) posts.push_back(post);
   }
   std::vector<ConvForm> forms;
-  const auto consider = [&](const ConvLayouts& layouts, dnnl::algorithm how) {
-    const auto choice = conv_candidate(graph, engine, *problem, posts, layouts, true, how);
-    if (choice)
-      forms.push_back({form_of(choice->desc.src_desc()), form_of(choice->desc.dst_desc()),
-                       how == dnnl::algorithm::convolution_winograd, choice->posts.summed.has_value()});
-  };
-  if (decided.algorithm == Algorithm::Winograd && problem->may_be_winograd())
-    consider({any_desc(problem->src), any_desc(problem->dst)}, dnnl::algorithm::convolution_winograd);
-  if (!forms.empty()) return forms;
-  const auto layout = decided.layout ? layout_of(problem->dst, *decided.layout, native_block(), kF32) : std::nullopt;
-  for (const ConvLayouts& layouts : conv_layouts(*problem, native_block(), kF32, kF32, layout))
-    consider(layouts, dnnl::algorithm::convolution_direct);
+  for (const ConvChoice& way :
+       conv_ways(graph, engine, *problem, posts, {.algorithm = decided.algorithm, .layout = decided.layout}))
+    forms.push_back(form_of(way));
   return forms;
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// Which layouts the runtime's convolutions read and write, for a planner that compiles nothing.
+// The ways to compute convolutions between which a planning chooses.
 
 #include <memory>
 #include <span>
@@ -17,20 +17,48 @@ struct ConvForm {
   Form dst = kPlainForm;
   bool winograd = false;
   bool sums = false;  ///< the first added value with the result's extents must be in the result's place
+  double us = 0;      ///< the time that it takes, if that is measured
 };
 
-/// Asks oneDNN once for each convolution with its posts. Thread-safe.
-class ConvForms {
+/// A change of layout that a way to compute a convolution may need.
+struct ConvReorder {
+  enum class Of : uint8_t {
+    Image,    ///< before the convolution reads it
+    Added,    ///< the value that is added to the result, before
+    Part,     ///< the result, to its place in a concatenation
+    Decided,  ///< the result, to the layout that is decided for it
+  };
+  Of of = Of::Image;
+  size_t way = 0;            ///< its index
+  ValueId value = kNoValue;  ///< whose layout changes
+  Form from = kPlainForm;
+  Form to = kPlainForm;
+};
+
+class ConvWays {
+ public:
+  virtual ~ConvWays() = default;
+  /// Returns the ways to compute a convolution with its posts, the preferred one first; none if the runtime has no
+  /// kernel or extents are unknown. Decisions about the convolution's algorithm and about the layout of the group's
+  /// result are obeyed. The result is valid until the next call at least.
+  virtual std::span<const ConvForm> of(const Graph& graph, const Group& group, const Decisions& decisions) = 0;
+  /// Returns the cost of a reorder around a way that was returned last: 0 if none is needed; else its time or, if
+  /// nothing is measured, 1.
+  virtual double cost(const Graph& graph, const ConvReorder& reorder) {
+    return alike(graph, reorder.value, reorder.from, reorder.to) ? 0 : 1;
+  }
+};
+
+/// The ways of plans in f32 that measure nothing. Asks oneDNN once for each convolution with its posts, which may
+/// contain batch normalizations that will be merged. Thread-safe; results stay valid.
+class ConvForms : public ConvWays {
  public:
   ConvForms();
-  ~ConvForms();
+  ~ConvForms() override;
   ConvForms(const ConvForms&) = delete;
   ConvForms& operator=(const ConvForms&) = delete;
 
-  /// Returns the ways that lower_conv considers in f32 and without measuring, in its order; none if the runtime has no
-  /// kernel or extents are unknown. `group` may contain batch normalizations that will be merged. Decisions about the
-  /// convolution's algorithm and about the layout of the group's result are obeyed.
-  std::span<const ConvForm> of(const Graph& graph, const Group& group, const Decisions& decisions);
+  std::span<const ConvForm> of(const Graph& graph, const Group& group, const Decisions& decisions) override;
 
  private:
   struct State;

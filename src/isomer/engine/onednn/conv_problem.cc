@@ -47,6 +47,9 @@ std::optional<ConvProblem> read_conv(const Graph& graph, const Node& node) {
   return problem;
 }
 
+namespace {
+
+/// Returns the layouts to try: oneDNN's choice, a decided layout of the result, and channels in blocks.
 std::vector<ConvLayouts> conv_layouts(const ConvProblem& problem, int block, ElementType type, ElementType result_type,
                                       const std::optional<Desc>& decided) {
   std::vector<ConvLayouts> layouts = {{any_desc(problem.src, type), any_desc(problem.dst, result_type)}};
@@ -57,8 +60,6 @@ std::vector<ConvLayouts> conv_layouts(const ConvProblem& problem, int block, Ele
   layouts.push_back({src_fits ? channel_blocked_desc(problem.src, block, type) : any_desc(problem.src, type), dst});
   return layouts;
 }
-
-namespace {
 
 /// Returns whether a window contains only padding.
 bool has_empty_windows(const ConvProblem& problem) {
@@ -102,7 +103,36 @@ std::optional<ConvChoice> conv_candidate(const Graph& graph, const dnnl::engine&
     for (auto& operand : made->operands)
       if (operand.layout.data.format_kind == dnnl_format_kind_any) operand.layout = desc->dst_desc();
   if (!desc || is_reference(desc->impl_info_str()) || is_wrong(problem, *desc, *made)) return std::nullopt;
-  return ConvChoice{std::move(*desc), std::move(*made)};
+  return ConvChoice{std::move(*desc), std::move(*made), how == dnnl::algorithm::convolution_winograd};
+}
+
+ConvForm form_of(const ConvChoice& choice) {
+  return {form_of(choice.desc.src_desc()), form_of(choice.desc.dst_desc()), choice.winograd,
+          choice.posts.summed.has_value()};
+}
+
+std::vector<ConvChoice> conv_ways(const Graph& graph, const dnnl::engine& engine, const ConvProblem& problem,
+                                  std::span<const Post> posts, const ConvWishes& wishes) {
+  std::vector<ConvChoice> ways;
+  const auto consider = [&](const ConvLayouts& layouts, dnnl::algorithm how) {
+    if (auto way = conv_candidate(graph, engine, problem, posts, layouts, true, how)) ways.push_back(std::move(*way));
+  };
+  const ConvLayouts any = {any_desc(problem.src), any_desc(problem.dst)};
+  if (wishes.algorithm == Algorithm::Winograd && problem.may_be_winograd())
+    consider(any, dnnl::algorithm::convolution_winograd);
+  if (!ways.empty()) return ways;
+  for (const ElementType type : wishes.types) {
+    if (!ways.empty()) break;
+    const ElementType result_type = wishes.result_in_f32 ? kF32 : type;
+    const auto decided =
+        wishes.layout ? layout_of(problem.dst, *wishes.layout, native_block(), result_type) : std::nullopt;
+    for (const ConvLayouts& layouts : conv_layouts(problem, native_block(), type, result_type, decided))
+      consider(layouts, dnnl::algorithm::convolution_direct);
+  }
+  const bool trial = wishes.try_winograd && !wishes.algorithm && problem.may_be_winograd();
+  if (trial && !ways.empty() && ways.front().desc.src_desc().data_type() == kF32)
+    consider(any, dnnl::algorithm::convolution_winograd);
+  return ways;
 }
 
 }  // namespace isomer::onednn

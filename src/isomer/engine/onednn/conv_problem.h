@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "isomer/engine/onednn/conv_forms.h"
 #include "isomer/engine/onednn/lower.h"
 
 namespace isomer::onednn {
@@ -28,19 +29,33 @@ std::optional<ConvProblem> read_conv(const Graph& graph, const Node& node);
 struct ConvLayouts {
   Desc src, dst;
 };
-/// Returns the layouts to try: oneDNN's choice, channels in blocks, and a decided layout of the result.
-std::vector<ConvLayouts> conv_layouts(const ConvProblem& problem, int block, ElementType type, ElementType result_type,
-                                      const std::optional<Desc>& decided = std::nullopt);
 
-/// A primitive description with the posts that it includes.
+/// One way to compute a convolution: a primitive description with the posts that it includes.
 struct ConvChoice {
   dnnl::convolution_forward::primitive_desc desc;
   PostOps posts;
+  bool winograd = false;
 };
 /// Returns one way to compute a convolution; nothing if oneDNN has only its reference code for it. Values that posts
 /// add are in the result's layout; with `sum`, the first one with its extents is in its place.
 std::optional<ConvChoice> conv_candidate(const Graph& graph, const dnnl::engine& engine, const ConvProblem& problem,
                                          std::span<const Post> posts, const ConvLayouts& layouts, bool sum,
                                          dnnl::algorithm how);
+
+/// Returns the same without oneDNN's objects.
+ConvForm form_of(const ConvChoice& choice);
+
+/// What is known about a convolution before its way is chosen.
+struct ConvWishes {
+  std::vector<ElementType> types = {kF32};            ///< in which to compute, best first
+  bool result_in_f32 = true;                          ///< whatever the type
+  std::optional<Algorithm> algorithm = std::nullopt;  ///< decided
+  std::optional<Layout> layout = std::nullopt;        ///< of the result, decided
+  bool try_winograd = false;                          ///< if no algorithm is decided
+};
+/// Returns the ways to compute a convolution that are worth comparing, the preferred one first: with a decided
+/// algorithm; or with oneDNN's choice of layouts, channels in blocks, and a decided layout of the result.
+std::vector<ConvChoice> conv_ways(const Graph& graph, const dnnl::engine& engine, const ConvProblem& problem,
+                                  std::span<const Post> posts, const ConvWishes& wishes);
 
 }  // namespace isomer::onednn

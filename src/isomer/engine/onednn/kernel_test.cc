@@ -45,6 +45,17 @@ TEST(OnednnPlanner, LeavesOperandsThatBroadcastAsTheyAre) {
   for (const auto& reorder : plan_of(graph).reorders) EXPECT_EQ(graph.type(reorder.value).rank(), 4U);
 }
 
+// oneDNN is asked before weights are folded, so it may answer that the sum is computed in place.
+TEST(OnednnPlanner, AddsAWeightThatIsNotFoldedYet) {
+  const Graph graph =
+      graph_of(std::string("input x: f32[1,16,8,8]\nw = f32[16,16,3,3]{seed 1}\nu = f32[1,16,8,8]{seed 2}\n"
+                           "v = Abs(u)\nc = Conv(x, w) ") +
+               kUnitWindow + "\ny = Add(c, v)\nreturn y");
+  const KernelPlan plan = plan_of(graph);
+  EXPECT_EQ(kernels_of(graph, plan), std::vector<std::string>{"Conv+Add"});
+  for (const auto& reorder : plan.reorders) EXPECT_FALSE(graph.is_weight(reorder.value));
+}
+
 Result<KernelTime> timed(const KernelRun& run) {
   NoiseFilter noise_filter([] { return 1.0; });
   return time_on_plan(run, {}, onednn::make_tuner(false), noise_filter);

@@ -105,13 +105,22 @@ Result<bool> lower_group(Builder& builder, const Group& group) {
   return family_of(node).lower(builder, group);
 }
 
+/// Emits the nodes of a group one by one.
 Status lower_nodes(Builder& builder, size_t index) {
-  const Group group = builder.groups()[index];
+  const Group& group = builder.planning().groups()[index];
   std::vector<NodeId> nodes = {group.root};
   for (const Post& post : group.posts) nodes.push_back(post.node);
   for (const NodeId node : nodes) {
-    ISOMER_TRY(const bool done, nodes.size() > 1 ? lower_group(builder, {node}) : Result<bool>(false));
-    if (!done) ISOMER_CHECK(lower_reference(builder, node));
+    bool done = false;
+    if (nodes.size() > 1) {
+      builder.start(index, builder.planning().place({node}, index), true);
+      ISOMER_TRY(done, lower_group(builder, {node}));
+    }
+    if (!done) {
+      builder.start(index, {}, true);
+      ISOMER_CHECK(lower_reference(builder, node));
+    }
+    builder.report(builder.graph().node(node));
   }
   return {};
 }
@@ -121,16 +130,14 @@ Status lower_nodes(Builder& builder, size_t index) {
 const KernelTraits& kernel_traits(const Node& node) { return family_of(node).traits; }
 
 Result<Program> lower(Candidate candidate, Tuner& tuner, ElementType type) {
-  std::vector<Group> groups = fuse(candidate.graph, Stage::Canonical);
-  Builder builder(std::move(candidate), std::move(groups), tuner, type);
-  for (size_t i = 0; i < builder.groups().size(); ++i) {
-    builder.start(i, false);
-    ISOMER_TRY(const bool done, lower_group(builder, builder.groups()[i]));
-    if (!done) {
-      builder.start(i, true);
-      ISOMER_CHECK(lower_nodes(builder, i));
-    }
-    const Node& last = builder.graph().node(builder.groups()[i].last());
+  Builder builder(std::move(candidate), tuner, type);
+  for (size_t i = 0; i < builder.planning().groups().size(); ++i) {
+    const Group& group = builder.planning().groups()[i];
+    builder.start(i, builder.planning().place(i), false);
+    ISOMER_TRY(const bool done, lower_group(builder, group));
+    if (!done) ISOMER_CHECK(lower_nodes(builder, i));
+    const Node& last = builder.graph().node(group.last());
+    builder.report(last);
     for (uint32_t r = 0; r < last.num_results; ++r) builder.convert_as_decided(last.result(r));
   }
   return builder.finish();

@@ -115,17 +115,16 @@ Result<bool> lower_binary(Builder& builder, const Group& group) {
   // OneDNN broadcasts only its second operand.
   ValueId whole = operands[0];
   ValueId other = operands[1];
+  const bool commutes = *how != algorithm::binary_sub && *how != algorithm::binary_div;
   if (dims_of(graph.type(whole)) != dims) {
-    const bool commutes = *how != algorithm::binary_sub && *how != algorithm::binary_div;
     if (!commutes || dims_of(graph.type(other)) != dims) return false;
     std::swap(whole, other);
   }
   const Dims other_dims = padded(dims_of(graph.type(other)), dims.size());
   // An operand with fewer axes must be row-major.
   const bool broadcasts = dims_of(graph.type(other)) != dims;
-  // If the layouts differ, the blocked operand keeps its layout.
-  if (!broadcasts && graph.constant(other) == nullptr && channel_block(builder.at(whole).desc) == 1 &&
-      channel_block(builder.at(other).desc) > 1 && *how != algorithm::binary_sub && *how != algorithm::binary_div)
+  // The operand that is in the planned blocks keeps its layout.
+  if (!broadcasts && commutes && builder.planned().in > kPlainForm && channel_block(builder.at(whole).desc) == 1)
     std::swap(whole, other);
   const auto posts = make_posts(graph, group.posts, dims, Desc(), false);
   if (!posts) return false;

@@ -9,9 +9,9 @@ namespace {
 bool join_in_place(Builder& builder, const Group& group) {
   const Graph& graph = builder.graph();
   const Node& node = graph.node(group.root);
-  if (!builder.concats().joins_in_place(node)) return false;
+  if (!builder.planned().joins) return false;
   const Location whole = *builder.place_in_concat(node.result());
-  const Form form = builder.concats().part(node.result())->form;
+  const Form form = builder.planned().out;
   size_t offset = whole.offset;
   for (const ValueId operand : graph.operands(node)) {
     const Dims dims = dims_of(graph.type(operand));

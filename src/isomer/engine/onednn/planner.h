@@ -1,7 +1,7 @@
 #pragma once
-// Predicts, without compiling a plan, how the built-in runtime groups nodes into kernels, and in which layouts values
-// are between them. Groups and the layouts of convolutions are computed by the runtime's own code; the rest imitates
-// plans that measure nothing (docs/reference/costs.md).
+// The kernels of the built-in runtime's plans that measure nothing, for prices. The code that decides while a plan is
+// compiled makes them (planning.h), but from a graph that is not canonical, and without compiling
+// (docs/reference/costs.md).
 
 #include <memory>
 

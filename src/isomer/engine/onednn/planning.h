@@ -1,0 +1,90 @@
+#pragma once
+// Decides how the built-in runtime computes a graph: in which layouts its kernels read and write, how its convolutions
+// compute, which concatenations are filled in place, and where layouts change. A plan that is compiled follows it
+// (lower.cc), and the planner prices it without compiling anything (planner.h).
+
+#include <map>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "isomer/engine/kernels.h"
+#include "isomer/engine/onednn/concats.h"
+#include "isomer/engine/onednn/conv_forms.h"
+#include "isomer/engine/onednn/forms.h"
+#include "isomer/engine/onednn/fusion.h"
+
+namespace isomer::onednn {
+
+/// What is decided about one group.
+struct GroupForms {
+  Form in = kPlainForm;               ///< of the operands; a row-major kernel reads strided operands in place
+  Form out = kPlainForm;              ///< of the result
+  bool joins = false;                 ///< a concatenation whose operands are in their places, or are copied there
+  std::optional<size_t> way = {};     ///< of a convolution: the index of what ConvWays::of returned
+  std::optional<Algorithm> obeyed{};  ///< the decided algorithm of a convolution, if it has this
+};
+
+/// Decides group by group, in the order of the groups.
+class Planning {
+ public:
+  /// Keeps references to the graph and to the convolutions. `block`: channels per block. Inputs are in the given
+  /// layouts, or row-major.
+  Planning(const Graph& graph, Stage stage, int64_t block, ConvWays& convolutions, const Decisions& decisions,
+           std::span<const Layout> inputs = {});
+
+  std::span<const Group> groups() const { return groups_; }
+  const ConcatPlaces& concats() const { return concats_; }
+  /// Returns the last group that reads a value; kReadAtEnd for outputs.
+  size_t last_reader(ValueId value) const { return last_reader_[value]; }
+
+  /// Decides about a group.
+  GroupForms place(size_t group) { return place(groups_[group], group); }
+  /// Decides about a part of a group that becomes a kernel of its own.
+  GroupForms place(const Group& part, size_t group);
+  /// Sets the form in which a value was made: oneDNN may lack the kernel that was planned.
+  void correct(ValueId value, Form form) { forms_[value] = form; }
+  /// Returns the decided form of a result, if the value must be converted to it; from then on that is its form.
+  std::optional<Form> conversion(ValueId value);
+
+  /// Returns the kernels and the reorders; outputs are wanted in the given layouts, or row-major. The planning is over.
+  KernelPlan finish(std::span<const Layout> outputs = {});
+
+ private:
+  Form form_of(Layout layout) const { return layout == Layout::Blocked ? block_ : kPlainForm; }
+  bool computed(ValueId value) const { return value != kNoValue && !is_known(graph_, value, stage_); }
+  std::optional<Form> decided_form(ValueId value) const;
+  ValueId summed(const Group& group) const;
+  void want(ValueId value, Form form);
+
+  GroupForms place_conv(const Group& group);
+  double cost(const ConvForm& way, size_t index, ValueId x, ValueId added, ValueId result);
+  void copy_added(const Group& group, const ConvForm& way, ValueId x, ValueId added);
+  GroupForms place_follower(const Group& group);
+  GroupForms place_own(const Group& group);
+  GroupForms place_view(NodeId id);
+  GroupForms place_concat(const Group& group);
+  GroupForms place_joined(const Group& group);
+  GroupForms place_kernel(const Group& group, Form in, Form out);
+  void finish_kernel(const Group& group, std::vector<NodeId> nodes, std::span<const NodeId> absorbed, Form out);
+
+  const Graph& graph_;
+  const Stage stage_;
+  const int64_t block_;
+  ConvWays& convolutions_;
+  const Decisions decisions_;
+  const ConcatPlaces concats_;
+  const std::vector<Group> groups_;
+  const std::vector<size_t> last_reader_;  // group, by value
+  size_t now_ = 0;                         // group
+  std::vector<Form> forms_;                // form in which each value is made, or into which it is converted
+
+  // For prices.
+  KernelPlan plan_;
+  std::map<ValueId, Form> undecided_;         // form in which a value is made that is converted as decided
+  std::vector<bool> in_part_;                 // whether a value is made in the place in its concatenation
+  std::vector<std::vector<Form>> wants_;      // other requested forms, by value
+  std::vector<std::vector<NodeId>> strided_;  // by value: the views that make it from a contiguous value
+};
+
+}  // namespace isomer::onednn
