@@ -110,7 +110,7 @@ struct MapGroup {
 };
 
 /// Returns whether the axes with these extents and strides are nested without gaps, the last innermost at `stride`.
-bool is_packed(const Dims& dims, const Dims& strides, size_t begin, int64_t stride) {
+bool packed_from(const Dims& dims, const Dims& strides, size_t begin, int64_t stride) {
   for (size_t axis = dims.size(); axis-- > begin;) {
     if (dims[axis] != 1 && strides[axis] != stride) return false;
     stride *= dims[axis];
@@ -130,12 +130,12 @@ std::optional<ChannelLayout> channel_layout(const Desc& desc) {
   const Dims strides = strides_of(desc);
   if (block > 1) {
     const int64_t blocks = (dims[1] + block - 1) / block;
-    const bool packed = is_packed(dims, strides, 2, block) && (blocks == 1 || strides[1] == inner * block) &&
+    const bool packed = packed_from(dims, strides, 2, block) && (blocks == 1 || strides[1] == inner * block) &&
                         (dims[0] == 1 || strides[0] == blocks * inner * block);
     if (!packed) return std::nullopt;
     return ChannelLayout{dims[0] * blocks, blocks, inner, block};
   }
-  const bool last = is_strided(desc) && strides[1] == 1 && is_packed(dims, strides, 2, dims[1]) &&
+  const bool last = is_strided(desc) && strides[1] == 1 && packed_from(dims, strides, 2, dims[1]) &&
                     (dims[0] == 1 || strides[0] == inner * dims[1]);
   if (!last) return std::nullopt;
   return ChannelLayout{dims[0], 1, inner, dims[1]};

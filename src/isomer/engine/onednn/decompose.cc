@@ -112,7 +112,7 @@ Result<ValueId> decompose_rearrangement(GraphBuilder& builder, const Node& node,
 }
 
 /// Returns whether a value is f32 with known extents, none of them 0.
-bool is_dense(const GraphBuilder& builder, ValueId value) {
+bool has_elements(const GraphBuilder& builder, ValueId value) {
   const TensorType& type = builder.type(value);
   const auto extents = type.dtype == DType::Float && type.shape ? concrete(*type.shape) : std::nullopt;
   return extents && std::ranges::find(*extents, 0) == extents->end();
@@ -126,7 +126,7 @@ Result<std::optional<ValueId>> decompose(GraphBuilder& builder, const Node& node
   const std::string& name = node.op->name;
   if (name == "Gemm") return decompose_gemm(builder, node, operands);
   if (operands.empty() ||
-      !std::ranges::all_of(operands, [&](ValueId v) { return v != kNoValue && is_dense(builder, v); }))
+      !std::ranges::all_of(operands, [&](ValueId v) { return v != kNoValue && has_elements(builder, v); }))
     return none;
   const auto some = [](ValueId value) { return std::optional(value); };
   if (name == "GroupNormalization") return decompose_group_norm(builder, node, operands).map(some);
