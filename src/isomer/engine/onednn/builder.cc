@@ -144,6 +144,12 @@ Location Builder::at(ValueId value) {
 
 bool Builder::boxed(ValueId value) { return program_.buffers[at(value).buffer].place == Place::Box; }
 
+bool Builder::reads_boxed(const Group& group) {
+  const auto is_boxed = [&](ValueId value) { return value != kNoValue && boxed(value); };
+  return std::ranges::any_of(graph().operands(graph().node(group.root)), is_boxed) ||
+         std::ranges::any_of(group.posts, is_boxed, &Post::added);
+}
+
 const Location* Builder::known_form(ValueId value, const Desc& desc) const {
   for (const Location& form : forms_[value])
     if (same_layout(form.desc, desc)) return &form;

@@ -75,6 +75,8 @@ class Builder {
   /// Adds a new constant whose elements are in layout `from`, and will be in layout `to`.
   Location constant(Tensor tensor, const Desc& from, const Desc& to);
   bool boxed(ValueId value);
+  /// Returns whether a group reads boxed values, which oneDNN cannot.
+  bool reads_boxed(const Group& group);
 
   /// Returns space for the result of the current group in this layout: its place within a concatenation, if that has
   /// the same layout; else `over`, if that may be overwritten and has the same layout; else a new buffer.

@@ -99,9 +99,7 @@ const Family& family_of(const Node& node) {
 Result<bool> lower_group(Builder& builder, const Group& group) {
   const Node& node = builder.graph().node(group.root);
   if (node.is_opaque() || !node.op->domain.empty()) return false;
-  // OneDNN cannot read boxed values.
-  for (const ValueId operand : builder.graph().operands(node))
-    if (operand != kNoValue && builder.boxed(operand)) return false;
+  if (builder.reads_boxed(group)) return false;
   return family_of(node).lower(builder, group);
 }
 

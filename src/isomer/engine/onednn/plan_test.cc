@@ -228,6 +228,17 @@ TEST(Plan, KeepsBoxedViewsOfOperands) {
   EXPECT_EQ(difference(first[0], run_reference(graph, inputs).value()[0]), 0);
 }
 
+/// oneDNN cannot add such a value; the convolution is a kernel of its own.
+TEST(Plan, AddsBoxedValuesToConvolutions) {
+  const Graph graph = graph_of(
+      "input x: f32[1,16,8,8]\ninput s: i64[4]\nw = f32[16,16,1,1]{seed 1}\nr = Relu(x)\n"
+      "y = Opaque(r, s) {@op_type=\"Reshape\", @domain=\"\", @opset=13, @instance=0, @captures=0}: f32[1,16,8,8]\n"
+      "c = Conv(x, w)\nz = Add(c, y)\nreturn z");
+  const std::vector inputs = {random_tensor(DType::Float, {1, 16, 8, 8}, 1), Tensor::ints({4}, {1, 16, 8, 8})};
+  for (const bool tune : {false, true})
+    EXPECT_EQ(count_of(expect_as_reference(graph, inputs, {.tune = tune}), "Conv"), 1);
+}
+
 TEST(Plan, TakesText) {
   const Graph graph = graph_of("input x: string[2]\ny = Concat(x, x) {axis=0}\nreturn y, x");
   expect_as_reference(graph, std::vector{Tensor::strings({2}, {"one", "two"})});

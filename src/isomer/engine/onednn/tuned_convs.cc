@@ -2,16 +2,13 @@
 
 #include <fmt/ranges.h>
 
-#include <algorithm>
-
 namespace isomer::onednn {
 
 std::span<const ConvForm> TunedConvs::of(const Graph& graph, const Group& group, const Decisions& decisions) {
   choices_.clear();
   forms_.clear();
+  if (builder_.reads_boxed(group)) return {};
   const Node& node = graph.node(group.root);
-  const auto boxed = [&](ValueId operand) { return operand != kNoValue && builder_.boxed(operand); };
-  if (std::ranges::any_of(graph.operands(node), boxed)) return {};
   problem_ = read_conv(graph, node);
   if (!problem_) return {};
   const ValueId result = graph.node(group.last()).result();
