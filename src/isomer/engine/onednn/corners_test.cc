@@ -145,5 +145,19 @@ TEST(Corners, AddsToOneChannelWhatItReads) {
       )" + std::string(end));
 }
 
+TEST(Corners, PadsChannelsInTheirBlocksOnlyIfEachStaysInItsPlace) {
+  const auto plan_with = [](const char* pads) {
+    return expect_as_reference(fmt::format(R"(
+      input x: f32[1,32,6,6]
+      w = f32[32,32,3,3]{{seed 1}}
+      c = Conv(x, w) {{pads=[1,1,1,1]}}
+      y = Pad(c) {{mode="constant", pads={}}}
+      return y)",
+                                           pads));
+  };
+  EXPECT_EQ(references(plan_with("[0,0,1,1,0,0,1,1]")), 0);
+  EXPECT_EQ(references(plan_with("[0,-1,0,0,0,1,0,0]")), 0);
+}
+
 }  // namespace
 }  // namespace isomer::onednn

@@ -125,11 +125,8 @@ Result<bool> lower_pad(Builder& builder, const Group& group) {
   if (node.attrs.has("constant_value")) border.fill = node.attrs.tensor("constant_value").data<float>()[0];
   Location from = builder.at(x);
   const int64_t block = from.desc.data_type() == kF32 ? channel_block(from.desc) : 1;
-  const bool keeps_channels = border.from.size() > 2 && border.from[1] == border.to[1];
-  // The unused channels of a block are zeros.
-  const bool blocked = block > 1 && keeps_channels && (border.from[1] % block == 0 || border.fill == 0);
   Desc desc = plain_desc(border.to);
-  if (blocked) {
+  if (block > 1 && builder.planned().in == block) {
     desc = channel_blocked_desc(border.to, static_cast<int>(block));
     widen(border, block);
   } else {
