@@ -123,8 +123,10 @@ Result<bool> lower_binary(Builder& builder, const Group& group) {
   const Dims other_dims = padded(dims_of(graph.type(other)), dims.size());
   // An operand with fewer axes must be row-major.
   const bool broadcasts = dims_of(graph.type(other)) != dims;
-  // The operand that is in the planned blocks keeps its layout.
-  if (!broadcasts && commutes && builder.planned().in > kPlainForm && channel_block(builder.at(whole).desc) == 1)
+  // The operand that is in the planned blocks keeps its layout; padded blocks make the sum row-major.
+  const auto pads = [&] { return graph.constant(other) == nullptr && has_padding(builder.at(other).desc); };
+  if (!broadcasts && commutes && channel_block(builder.at(whole).desc) == 1 &&
+      (builder.planned().in > kPlainForm || pads()))
     std::swap(whole, other);
   const auto posts = make_posts(graph, group.posts, dims, Desc(), false);
   if (!posts) return false;
