@@ -88,7 +88,7 @@ def certificate_seeds() -> list[bytes]:
     return [seed.encode() for seed in [*seeds, shapes, old]]
 
 
-DECISIONS = ['{"layouts": {"x": "blocked"}, "algorithms": {"x": "winograd"}}', '{"layouts": {"y": "plain"}, "other": [1]}', "{}"]
+DECISIONS = ['{"layouts": {"x": "blocked"}, "algorithms": {"x": "winograd"}}', '{"layouts": {"y": "plain"}, "other": [1]}', '{"layouts": {"x": [[[1]]]}}', "{}"]
 
 
 def main() -> int:

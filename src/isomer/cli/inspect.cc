@@ -16,6 +16,7 @@
 #include "isomer/ir/dot.h"
 #include "isomer/ir/label.h"
 #include "isomer/onnx/import.h"
+#include "isomer/plan/stored_decisions.h"
 
 namespace isomer {
 namespace {
@@ -156,13 +157,15 @@ Result<int> inspect(const InspectOptions& options, FileUses& uses) {
   const GraphWork work = graph_work(model.graph, extents);
   ISOMER_CHECK(uses.unchanged());
   if (!options.dot.empty()) ISOMER_CHECK(write_file(options.dot, dot_graph(model.graph)));
+  ISOMER_TRY(Decisions decisions, in_context(options.model, stored_decisions(model)));
+  const Candidate candidate(model.graph, std::move(decisions));
   std::optional<PlanFacts> plan;
   if (options.costs.engine_given) {
-    ISOMER_TRY(plan, in_context(options.model, plan_facts(options.costs, model.graph, symbols)));
+    ISOMER_TRY(plan, in_context(options.model, plan_facts(options.costs, candidate, symbols)));
   }
   std::optional<ModelCosts> costs;
   if (options.costs.wanted) {
-    ISOMER_TRY(costs, in_context(options.model, model_costs(options.costs, model.graph, symbols)));
+    ISOMER_TRY(costs, in_context(options.model, model_costs(options.costs, candidate, symbols)));
     if (plan) costs->metrics.peak_bytes = static_cast<double>(plan->memory.total());
   }
   if (options.json) {

@@ -14,12 +14,13 @@ void CostChoice::add_to(CLI::App& command, CommandFiles& files) {
   engine.add_to(command, files);
 }
 
-Result<std::optional<PlanFacts>> plan_facts(const CostChoice& choice, const Graph& graph, const SymbolValues& symbols) {
+Result<std::optional<PlanFacts>> plan_facts(const CostChoice& choice, const Candidate& candidate,
+                                            const SymbolValues& symbols) {
   const Progress progress("compiling a plan ...");
   ISOMER_TRY(const auto engine, choice.engine.make());
-  ISOMER_TRY(const auto inputs, concrete_inputs(graph, symbols));
+  ISOMER_TRY(const auto inputs, concrete_inputs(candidate.graph, symbols));
   const Stopwatch watch;
-  ISOMER_TRY(const auto memory, engine->activation_memory(graph, inputs));
+  ISOMER_TRY(const auto memory, engine->activation_memory(candidate, inputs));
   const double seconds = watch.seconds();
   if (!memory) return std::nullopt;
   return PlanFacts{*memory, seconds};
@@ -35,18 +36,19 @@ void print_plan(const PlanFacts& plan) {
   fmt::print("\nplan: compiled in {:.2f} s, peak activations {}\n", plan.seconds, memory_str(plan.memory));
 }
 
-Result<ModelCosts> model_costs(const CostChoice& choice, const Graph& graph, const SymbolValues& symbols) {
+Result<ModelCosts> model_costs(const CostChoice& choice, const Candidate& candidate, const SymbolValues& symbols) {
   CostOptions options{
       .engine = choice.engine.name, .engine_options = choice.engine.options, .profile_db = choice.engine.profile_db};
   make_folder_of(options.profile_db);
   Progress progress("measuring kernels ...");
-  ISOMER_TRY(Costs made, make_costs(options, graph, symbols, [&](const std::string& line) { progress.update(line); }));
+  ISOMER_TRY(Costs made,
+             make_costs(options, candidate.graph, symbols, [&](const std::string& line) { progress.update(line); }));
   if (made.kernels == nullptr)
     return fail("engine '{}' does not say how it groups nodes into kernels, so their costs are not known",
                 choice.engine.name);
   ModelCosts costs;
-  ISOMER_TRY(costs.metrics, made.model->metrics(graph));
-  ISOMER_TRY(costs.kernels, made.kernels->account(graph));
+  ISOMER_TRY(costs.metrics, made.model->metrics(candidate));
+  ISOMER_TRY(costs.kernels, made.kernels->account(candidate));
   costs.measured = made.kernels->measured();
   return costs;
 }

@@ -32,13 +32,14 @@ struct PlanFacts {
 };
 
 /// Returns nothing if the engine does not report its memory.
-Result<std::optional<PlanFacts>> plan_facts(const CostChoice& choice, const Graph& graph, const SymbolValues& symbols);
+Result<std::optional<PlanFacts>> plan_facts(const CostChoice& choice, const Candidate& candidate,
+                                            const SymbolValues& symbols);
 
 nlohmann::json to_json(const PlanFacts& plan);
 void print_plan(const PlanFacts& plan);
 
 /// Measures the kernels that the database does not have.
-Result<ModelCosts> model_costs(const CostChoice& choice, const Graph& graph, const SymbolValues& symbols);
+Result<ModelCosts> model_costs(const CostChoice& choice, const Candidate& candidate, const SymbolValues& symbols);
 
 nlohmann::json to_json(const ModelCosts& costs);
 void print_costs(const ModelCosts& costs);

@@ -33,7 +33,8 @@ Result<std::vector<Tensor>> ordered_inputs(const Model& model, std::span<const N
 
 Result<SessionId> InProcessEngine::load(const std::filesystem::path& onnx) {
   ISOMER_TRY(Model model, import_model(onnx));
-  models_.emplace(++last_, std::move(model));
+  if (const Status accepted = accept(++last_, model); !accepted) return fail_in(onnx.string(), accepted.error());
+  models_.emplace(last_, std::move(model));
   return last_;
 }
 

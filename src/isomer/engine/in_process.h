@@ -21,6 +21,8 @@ class InProcessEngine : public Engine {
                                                             const TimingOptions& options) override;
 
  protected:
+  /// Called with each model that is loaded. An Error refuses it.
+  virtual Status accept(SessionId /*session*/, const Model& /*model*/) { return {}; }
   /// One run of a model, which must not outlive it.
   using Run = std::function<Result<std::vector<Tensor>>()>;
   /// Does everything that is possible before the first run of a loaded model on these inputs, which are in its order.

@@ -188,6 +188,7 @@ class Pipeline {
     writing_ = true;
     if (!report_.improved && same_file(options_.output, options_.input)) return {};
     if (copies) return write_file(options_.output, bytes);
+    if (!report_.improved) return export_model(model_, options_.output);
     ISOMER_TRY(const Model model, with_candidate(model_, output));
     return export_model(model, options_.output);
   }

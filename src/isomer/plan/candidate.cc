@@ -5,23 +5,15 @@
 #include "isomer/base/hash.h"
 
 namespace isomer {
-namespace {
 
 /// Does not depend on the order of values, which differs between equal graphs.
-template <class HashOf>
-uint64_t candidate_hash(uint64_t graph_hash, const Decisions& decisions, const HashOf& value_hash) {
+uint64_t Candidate::hash() const {
   uint64_t sum = 0;
   for (const auto& [value, layout] : decisions.layouts)
-    sum += hash_mix(hash_mix(value_hash(value), 1), static_cast<uint64_t>(layout));
+    sum += hash_mix(hash_mix(graph.value_hash(value), 1), static_cast<uint64_t>(layout));
   for (const auto& [value, algorithm] : decisions.algorithms)
-    sum += hash_mix(hash_mix(value_hash(value), 2), static_cast<uint64_t>(algorithm));
-  return decisions.empty() ? graph_hash : hash_mix(graph_hash, sum);
-}
-
-}  // namespace
-
-uint64_t Candidate::hash() const {
-  return candidate_hash(graph.hash(), decisions, [&](ValueId value) { return graph.value_hash(value); });
+    sum += hash_mix(hash_mix(graph.value_hash(value), 2), static_cast<uint64_t>(algorithm));
+  return decisions.empty() ? graph.hash() : hash_mix(graph.hash(), sum);
 }
 
 Candidate carried(const Decisions& decisions, std::span<const uint64_t> images, Graph after) {
@@ -37,10 +29,6 @@ Candidate carried(const Decisions& decisions, std::span<const uint64_t> images, 
   carry(decisions.layouts, out.layouts);
   carry(decisions.algorithms, out.algorithms);
   return {std::move(after), std::move(out)};
-}
-
-uint64_t carried_hash(const Decisions& decisions, std::span<const uint64_t> images, uint64_t graph_hash) {
-  return candidate_hash(graph_hash, decisions, [&](ValueId value) { return images[value]; });
 }
 
 Candidate finish(GraphBuilder& builder, std::span<const ValueId> outputs, const Decisions& decisions) {

@@ -26,9 +26,6 @@ struct Candidate {
 /// of values that have no correspondence are dropped. If several become one value, the decision of the first is kept.
 Candidate carried(const Decisions& decisions, std::span<const uint64_t> images, Graph after);
 
-/// Returns the hash of the candidate that `carried` would return, for a graph with this hash.
-uint64_t carried_hash(const Decisions& decisions, std::span<const uint64_t> images, uint64_t graph_hash);
-
 /// Finishes a graph, with decisions about values of the builder.
 Candidate finish(GraphBuilder& builder, std::span<const ValueId> outputs, const Decisions& decisions);
 

@@ -23,6 +23,11 @@ Values values_by_name(const Graph& graph) {
   return out;
 }
 
+std::string shortened(const std::string& text) {
+  constexpr size_t kLength = 40;
+  return printable(text.size() <= kLength ? text : text.substr(0, kLength) + "...");
+}
+
 /// Reads the decisions of one kind. `choices` and `name_of` give the words for each.
 template <class Choices, class NameOf, class Decided>
 Status read(const nlohmann::json& all, const char* kind, const Choices& choices, const NameOf& name_of,
@@ -33,8 +38,10 @@ Status read(const nlohmann::json& all, const char* kind, const Choices& choices,
   for (const auto& [name, word] : found->items()) {
     const auto value = values.find(name);
     if (value == values.end()) continue;
-    const auto choice = std::ranges::find_if(choices, [&](const auto one) { return word == name_of(one); });
-    if (choice == choices.end()) return fail("{} of '{}': {} is not known", kind, printable(name), word.dump());
+    if (!word.is_string()) return fail("{} of '{}': not a word", kind, shortened(name));
+    const auto& text = word.template get_ref<const std::string&>();
+    const auto choice = std::ranges::find_if(choices, [&](const auto one) { return text == name_of(one); });
+    if (choice == choices.end()) return fail("{} of '{}': '{}' is not known", kind, shortened(name), shortened(text));
     out.emplace(value->second, *choice);
   }
   return {};

@@ -52,7 +52,12 @@ TEST(StoredDecisions, SkipWhatIsNotKnownAndRefuseWhatIsMalformed) {
   EXPECT_THAT(read("[1]").error().message, HasSubstr("not a JSON object"));
   EXPECT_THAT(read(R"({"layouts": 1})").error().message, HasSubstr("layouts are not listed by value"));
   EXPECT_THAT(read(R"({"algorithms": {"a": "fast"}})").error().message,
-              HasSubstr("algorithms of 'a': \"fast\" is not known"));
+              HasSubstr("algorithms of 'a': 'fast' is not known"));
+  // Too deep to be shown by recursion.
+  EXPECT_THAT(
+      read(R"({"layouts": {"a": )" + std::string(200000, '[') + std::string(200000, ']') + "}}").error().message,
+      HasSubstr("layouts of 'a': not a word"));
+  EXPECT_LT(read(R"({"layouts": {"a": ")" + std::string(100000, 'x') + "\"}}").error().message.size(), 200);
 }
 
 }  // namespace

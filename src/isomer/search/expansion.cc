@@ -46,17 +46,23 @@ bool Expansion::stopped() {
 std::optional<CostedCandidate> Expansion::cost(const SearchNode& parent, size_t match) {
   const auto delta = delta_of(parent.graph, parent.matches[match]);
   if (!delta) return std::nullopt;
-  if (!seen_.insert(carried_hash(parent.decisions, delta->value_hashes, delta->hash)).second) {
-    ++report_.duplicates;
-    return std::nullopt;
-  }
+  // With decisions, the hash is known only when the graph is: decisions about values that are gone do not count.
+  const bool undecided = parent.decisions.empty();
+  if (undecided && !is_new(delta->hash)) return std::nullopt;
   auto graph = apply_match(parent.graph, parent.matches[match], refused_);
   if (!graph || run_time_ops(*graph) > max_ops_) return std::nullopt;
   Candidate candidate = carried(parent.decisions, delta->value_hashes, std::move(*graph));
+  if (!undecided && !is_new(candidate.hash())) return std::nullopt;
   const auto cost = cost_(candidate);
   if (!cost) return std::nullopt;
   ++report_.candidates;
   return CostedCandidate{std::move(candidate), *cost};
+}
+
+bool Expansion::is_new(uint64_t hash) {
+  const bool fresh = seen_.insert(hash).second;
+  if (!fresh) ++report_.duplicates;
+  return fresh;
 }
 
 bool Expansion::keep(const Successor& successor, const Graph& graph) {

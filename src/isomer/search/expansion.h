@@ -72,8 +72,8 @@ class Expansion {
   Result<SearchNode> begin(const Candidate& first);
   /// Whether a limit ends the search; the report then gets the reason.
   bool stopped();
-  /// Builds and costs the candidate that a match leads to. Duplicates are recognized by their hash before they are
-  /// built. Nothing if it is a duplicate, grows too large or has no cost.
+  /// Builds and costs the candidate that a match leads to. Without decisions, duplicates are recognized by their hash
+  /// before they are built. Nothing if it is a duplicate, grows too large or has no cost.
   std::optional<CostedCandidate> cost(const SearchNode& parent, size_t match);
   /// Whether the graph that `successor` leads to may be kept. If it is the cheapest so far, it becomes the best.
   bool keep(const Successor& successor, const Graph& graph);
@@ -87,6 +87,9 @@ class Expansion {
   FoundCandidate result(const Candidate& first);
 
  private:
+  /// Whether a candidate with this hash is seen for the first time. Counts duplicates.
+  bool is_new(uint64_t hash);
+
   const std::span<const Rule> rules_;
   const CandidateCost& cost_;
   const SearchLimits& limits_;

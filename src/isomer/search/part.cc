@@ -22,11 +22,11 @@ ValueId copy_node(GraphBuilder& builder, const Graph& from, const Node& node, st
   return *id;
 }
 
-/// Adds the decisions about values of one graph for their copies in another. Inputs are no copies.
+/// Adds the decisions about values of one graph for their copies in another.
 void copy_decisions(const Candidate& from, std::span<const ValueId> made, Decisions& to) {
   const auto copy = [&](const auto& decided, auto& out) {
     for (const auto& [value, decision] : decided)
-      if (made[value] != kNoValue && !from.graph.producer_node(value).is_input()) out.emplace(made[value], decision);
+      if (made[value] != kNoValue) out.emplace(made[value], decision);
   };
   copy(from.decisions.layouts, to.layouts);
   copy(from.decisions.algorithms, to.algorithms);
@@ -95,7 +95,9 @@ class Splicer {
     for (size_t i = 0; i < graph.inputs().size(); ++i) made[graph.inputs()[i]] = made_[replacement.part->inputs[i]];
     for (const Node& node : graph.nodes())
       if (!node.is_input()) copy_node(builder_, graph, node, made);
-    copy_decisions(*replacement.candidate, made, decisions_);
+    std::vector<ValueId> copies = made;
+    for (const ValueId input : graph.inputs()) copies[input] = kNoValue;
+    copy_decisions(*replacement.candidate, copies, decisions_);
     for (size_t i = 0; i < graph.outputs().size(); ++i) {
       const ValueId old = replacement.part->outputs[i];
       made_[old] = made[graph.outputs()[i]];

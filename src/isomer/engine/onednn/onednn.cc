@@ -96,10 +96,16 @@ class OnednnEngine : public InProcessEngine {
 
   Status unload(SessionId session) override {
     plans_.erase(session);
+    decisions_.erase(session);
     return InProcessEngine::unload(session);
   }
 
  private:
+  Status accept(SessionId session, const Model& model) override {
+    ISOMER_TRY(Decisions decisions, stored_decisions(model));
+    decisions_.emplace(session, std::move(decisions));
+    return {};
+  }
   Result<Run> prepare(SessionId session, const Model& model, std::vector<Tensor> inputs) override {
     ISOMER_TRY(auto plan, plan_for(session, model, inputs));
     return [plan = std::move(plan), inputs = std::move(inputs)] { return plan->run(inputs); };
@@ -109,10 +115,7 @@ class OnednnEngine : public InProcessEngine {
     std::vector<TensorType> types;
     for (const Tensor& input : inputs) types.push_back(input.type());
     PlanCache& plans = plans_.try_emplace(session, max_plans_).first->second;
-    return plans.get(types, [&]() -> Result<Plan> {
-      ISOMER_TRY(Decisions decisions, stored_decisions(model));
-      return make_plan({model.graph, std::move(decisions)}, types);
-    });
+    return plans.get(types, [&] { return make_plan({model.graph, decisions_.at(session)}, types); });
   }
 
   Result<Plan> make_plan(const Candidate& candidate, std::span<const TensorType> types) const {
@@ -126,6 +129,7 @@ class OnednnEngine : public InProcessEngine {
   std::shared_ptr<onednn::Tuner> tuner_;
   const OnednnPlanner planner_;
   NoiseFilter noise_filter_;
+  std::map<SessionId, Decisions> decisions_;
   std::map<SessionId, PlanCache> plans_;
 };
 
