@@ -16,7 +16,7 @@ struct BacktrackOptions {
 };
 
 /// Searches the candidates that the rules generate, in the order of fewest uphill steps, then lowest cost. The queue
-/// stores a parent, a match and a cost, not graphs. Duplicates are recognized by their hash before they are built, and
+/// stores a parent, a match and a cost, not graphs. Duplicates are recognized by their hash (Expansion::cost), and
 /// matches are inherited from the parent. Fails only if `first` itself has no cost.
 Result<FoundCandidate> backtrack(const Candidate& first, std::span<const Rule> rules, const CandidateCost& cost,
                                  const BacktrackOptions& options);
