@@ -22,7 +22,7 @@ class RooflineCost : public CostModel {
  public:
   /// `symbols`: values of the symbolic dimensions.
   explicit RooflineCost(SymbolValues symbols = {}, RooflineOptions options = {})
-      : symbols_(std::move(symbols)), options_(options) {}
+      : symbols_(std::move(symbols)), options_(std::move(options)) {}
   /// Never an Error.
   Result<Metrics> metrics(const Candidate& candidate, const Boundary& boundary = {}) override;
   /// Never an Error.

@@ -106,6 +106,9 @@ class PatternWalk {
   std::optional<size_t> repetition_;
 
  private:
+  friend Matcher;
+  PatternWalk() = default;
+
   Matcher& self() { return static_cast<Matcher&>(*this); }
 
   void repeated(const Term& term, std::span<const ValueId> ids, size_t n, Next next) {
