@@ -69,7 +69,7 @@ Rule on_device(const Rule& rule, const std::string& title) {
   if (title == "graph") return rule;
   constexpr std::string_view kBlocks = "graph with blocks of ";
   EXPECT_TRUE(title.starts_with(kBlocks)) << title;
-  const int64_t block = std::atoi(title.substr(std::min(kBlocks.size(), title.size())).c_str());
+  const int64_t block = std::stoll(title.substr(std::min(kBlocks.size(), title.size())));
   return prefer_blocks({&rule, 1}, {&block, 1})[0];
 }
 
