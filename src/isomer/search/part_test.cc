@@ -33,7 +33,7 @@ TEST(Part, SpliceKeepsDecisionsInsideAndOutside) {
   for (const NodeId id : nodes)
     decisions.layouts[graph.node(id).result()] = id % 2 == 0 ? Layout::Plain : Layout::Blocked;
   const Candidate whole(graph, decisions);
-  for (size_t from = 0; from < nodes.size(); ++from) {
+  for (size_t from = 0; from + 2 <= nodes.size(); ++from) {
     const Part part = extract_part(whole, convex_hull(graph, std::span(nodes).subspan(from, 2)));
     EXPECT_EQ(part.decisions.layouts.size(), run_time_nodes(part.graph).size());
     const Replacement same{&part, &part};
