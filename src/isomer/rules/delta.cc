@@ -23,10 +23,12 @@ class Overlay {
     for (auto& [name, values] : binding.sequences)
       for (ValueId& value : values) value = stand_in(value);
     const DType element = graph_.type(match_.roots[0]).dtype;
+    const size_t stand_ins = builder_.peek().num_values();
     ISOMER_TRY(const auto targets, instantiate_targets(builder_, *match_.rule, std::move(binding), element));
     if (targets.size() != match_.roots.size())
       return fail("the target has {} values for {}", targets.size(), match_.roots.size());
     hash_nodes();
+    made_.assign(hashes_.begin() + static_cast<std::ptrdiff_t>(stand_ins), hashes_.end());
     std::vector<uint64_t> hashes;
     for (size_t i = 0; i < targets.size(); ++i) {
       if (!(builder_.type(targets[i]) == graph_.type(match_.roots[i])))
@@ -36,6 +38,9 @@ class Overlay {
     }
     return hashes;
   }
+
+  /// Content hashes of the values that the target makes; known after target_hashes.
+  std::vector<uint64_t>& made() { return made_; }
 
  private:
   ValueId stand_in(ValueId value) {
@@ -69,13 +74,16 @@ class Overlay {
   GraphBuilder builder_;
   std::unordered_map<ValueId, ValueId> stand_ins_;  // only for lookups
   std::vector<uint64_t> hashes_;                    // by value of the builder
+  std::vector<uint64_t> made_;
 };
 
 }  // namespace
 
 Result<Delta> delta_of(const Graph& graph, const Match& match) {
-  ISOMER_TRY(const std::vector<uint64_t> targets, Overlay(graph, match).target_hashes());
+  Overlay overlay(graph, match);
+  ISOMER_TRY(const std::vector<uint64_t> targets, overlay.target_hashes());
   Delta delta;
+  delta.made = std::move(overlay.made());
   delta.value_hashes.reserve(graph.num_values());
   for (ValueId value = 0; value < graph.num_values(); ++value) delta.value_hashes.push_back(graph.value_hash(value));
   std::vector<bool> changed(graph.num_values(), false);

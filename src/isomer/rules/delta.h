@@ -8,6 +8,7 @@ namespace isomer {
 struct Delta {
   uint64_t hash = 0;                        ///< content hash of apply_match(graph, match)
   std::vector<uint64_t> value_hashes = {};  ///< of the values that replace the values of the graph
+  std::vector<uint64_t> made = {};          ///< of the values that the target makes, new in the graph or not
 };
 
 /// Computed from the target's nodes and all values that depend on the roots. Fails if the target is not valid there
