@@ -1,0 +1,97 @@
+#include "isomer/search/reached_graphs.h"
+
+#include "isomer/rules/rewrite.h"
+#include "isomer/search/matches.h"
+
+namespace isomer {
+namespace {
+
+/// A hash and a cost in this class, the hash in Expansion, and a queued successor.
+constexpr int64_t kBytesPerGraph = 200;
+/// Of a block on the heap.
+constexpr int64_t kBytesPerBlock = 16;
+
+template <class T>
+int64_t heap_bytes(const std::vector<T>& elements) {
+  return elements.empty() ? 0 : kBytesPerBlock + static_cast<int64_t>(elements.size() * sizeof(T));
+}
+
+int64_t bytes_of(const Match& match) {
+  const Binding& binding = match.binding;
+  int64_t bytes = sizeof(Match) + heap_bytes(match.roots) + heap_bytes(match.nodes) + heap_bytes(binding.values) +
+                  heap_bytes(binding.sequences) + heap_bytes(binding.attrs) + heap_bytes(binding.records);
+  for (const auto& [name, values] : binding.sequences) bytes += heap_bytes(values);
+  return bytes;
+}
+
+/// Attributes are shared with the graph before.
+int64_t bytes_of(const Graph& graph) {
+  constexpr int64_t kDims = 4;  // per value
+  constexpr int64_t kPerValue = sizeof(TensorType) + kDims * sizeof(Dim) + kBytesPerBlock + 4 * sizeof(ValueId);
+  int64_t bytes = static_cast<int64_t>(graph.num_values()) * kPerValue;
+  for (const Node& node : graph.nodes())
+    bytes += static_cast<int64_t>(sizeof(Node) + 2 * node.num_operands * sizeof(ValueId));
+  return bytes;
+}
+
+}  // namespace
+
+int64_t bytes_of(const SearchNode& node) {
+  int64_t bytes = sizeof(SearchNode) + bytes_of(node.graph);
+  for (const Match& match : node.matches) bytes += bytes_of(match);
+  return bytes;
+}
+
+ReachedGraphs::ReachedGraphs(const char* algorithm, std::span<const Rule> rules, const CandidateCost& cost,
+                             const SequenceOptions& options)
+    : rules_(rules), options_(options), expansion_(algorithm, rules, cost, options.limits) {}
+
+Result<SearchNode> ReachedGraphs::begin(const Candidate& first) {
+  ISOMER_TRY(SearchNode node, expansion_.begin(first));
+  costs_.emplace(first.graph.hash(), node.cost);
+  if (options_.reached) options_.reached(first.graph.hash());
+  return node;
+}
+
+bool ReachedGraphs::stopped() {
+  out_of_memory_ = out_of_memory_ || bytes_ > options_.max_bytes;
+  return out_of_memory_ || expansion_.stopped();
+}
+
+ReachedGraphs::Visit ReachedGraphs::visit(const std::shared_ptr<const SearchNode>& parent, size_t match,
+                                          uint64_t hash) {
+  const auto [place, fresh] = costs_.try_emplace(hash);
+  std::optional<double>& known = place->second;
+  if (!fresh) {
+    ++duplicates_;
+    return {false, known};
+  }
+  bytes_ += kBytesPerGraph;
+  const auto costed = expansion_.cost(*parent, match);
+  if (costed && expansion_.keep({parent, match, costed->cost}, costed->graph)) known = costed->cost;
+  any_refused_ = any_refused_ || !known;
+  if (known && options_.reached) options_.reached(hash);
+  return {true, known};
+}
+
+SearchNode ReachedGraphs::rematched(const Successor& successor) {
+  const SearchNode& parent = *successor.parent;
+  const Match& match = parent.matches[successor.match];
+  Graph graph = *apply_match(parent.graph, match);
+  std::vector<Match> matches = all_matches(graph, rules_, SIZE_MAX, options_.limits.deadline);
+  matches_ += static_cast<int64_t>(matches.size());
+  Candidate candidate = parent.decisions.empty()
+                            ? Candidate(std::move(graph))
+                            : carried(parent.decisions, delta_of(parent.graph, match)->value_hashes, std::move(graph));
+  return {std::move(candidate), std::move(matches), successor.cost, successor.parent, successor.match};
+}
+
+FoundCandidate ReachedGraphs::result(const Candidate& first) {
+  FoundCandidate out = expansion_.result(first);
+  out.report.duplicates += duplicates_;
+  out.report.matches += matches_;
+  if (out_of_memory_) out.report.stop_reason = "memory";
+  return out;
+}
+
+}  // namespace isomer

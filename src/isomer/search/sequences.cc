@@ -1,0 +1,55 @@
+#include "isomer/search/sequences.h"
+
+#include <queue>
+
+#include "isomer/rules/delta.h"
+
+namespace isomer {
+namespace {
+
+/// The end of a sequence that has not been expanded.
+struct PendingSequence : Successor {
+  int64_t length = 0;
+};
+
+class Enumeration {
+ public:
+  Enumeration(std::span<const Rule> rules, const CandidateCost& cost, const SequenceOptions& options)
+      : options_(options), graphs_("enumerate", rules, cost, options) {}
+
+  Result<FoundCandidate> run(const Candidate& first) {
+    ISOMER_TRY(SearchNode root, graphs_.begin(first));
+    expand(graphs_.store(std::move(root)), 0);
+    while (!queue_.empty() && !graphs_.stopped()) {
+      const PendingSequence next = std::move(queue_.front());
+      queue_.pop();
+      expand(graphs_.store(graphs_.rematched(next)), next.length);
+    }
+    return graphs_.result(first);
+  }
+
+ private:
+  void expand(const std::shared_ptr<const SearchNode>& node, int64_t length) {
+    if (length >= options_.max_length) return;
+    for (size_t i = 0; i < node->matches.size() && !graphs_.stopped(); ++i) {
+      const auto delta = delta_of(node->graph, node->matches[i]);
+      if (!delta) continue;
+      const auto visit = graphs_.visit(node, i, delta->hash);
+      if (visit.fresh && visit.cost && length + 1 < options_.max_length)
+        queue_.push({{node, i, *visit.cost}, length + 1});
+    }
+  }
+
+  const SequenceOptions& options_;
+  ReachedGraphs graphs_;  // outlives the queue
+  std::queue<PendingSequence> queue_;
+};
+
+}  // namespace
+
+Result<FoundCandidate> enumerate_sequences(const Candidate& first, std::span<const Rule> rules,
+                                           const CandidateCost& cost, const SequenceOptions& options) {
+  return Enumeration(rules, cost, options).run(first);
+}
+
+}  // namespace isomer
