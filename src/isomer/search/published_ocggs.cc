@@ -67,10 +67,11 @@ class PublishedSearch {
   PublishedSearch(bool reuse, std::span<const Rule> rules, const CandidateCost& cost, const SequenceOptions& options)
       : reuse_(reuse), options_(options), graphs_(reuse ? "published dpp" : "published prune", rules, cost, options) {}
 
-  Result<FoundCandidate> run(const Candidate& first) {
+  Result<FoundCandidate> run(const Candidate& first, const std::vector<NodeId>& numbers) {
     ISOMER_TRY(SearchNode root, graphs_.begin(first));
     LabelledNode node{std::move(root)};
-    for (NodeId id = 0; id < node.graph.nodes().size(); ++id) node.labels.push_back({0, id});
+    for (NodeId id = 0; id < node.graph.nodes().size(); ++id)
+      node.labels.push_back({0, numbers.empty() ? id : numbers[id]});
     node.children.assign(node.matches.size(), true);
     descend(graphs_.store(std::move(node)));
     return graphs_.result(first);
@@ -130,13 +131,15 @@ class PublishedSearch {
 }  // namespace
 
 Result<FoundCandidate> published_prune_search(const Candidate& first, std::span<const Rule> rules,
-                                              const CandidateCost& cost, const SequenceOptions& options) {
-  return PublishedSearch(false, rules, cost, options).run(first);
+                                              const CandidateCost& cost, const SequenceOptions& options,
+                                              const std::vector<NodeId>& numbers) {
+  return PublishedSearch(false, rules, cost, options).run(first, numbers);
 }
 
 Result<FoundCandidate> published_dpp_search(const Candidate& first, std::span<const Rule> rules,
-                                            const CandidateCost& cost, const SequenceOptions& options) {
-  return PublishedSearch(true, rules, cost, options).run(first);
+                                            const CandidateCost& cost, const SequenceOptions& options,
+                                            const std::vector<NodeId>& numbers) {
+  return PublishedSearch(true, rules, cost, options).run(first, numbers);
 }
 
 }  // namespace isomer

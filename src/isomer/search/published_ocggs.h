@@ -15,7 +15,8 @@ namespace isomer {
 /// node of a graph counts as in the paper, except that equal nodes are one: a node that a target makes and that exists
 /// already keeps its label. Fails only if `first` itself has no cost.
 Result<FoundCandidate> published_prune_search(const Candidate& first, std::span<const Rule> rules,
-                                              const CandidateCost& cost, const SequenceOptions& options);
+                                              const CandidateCost& cost, const SequenceOptions& options,
+                                              const std::vector<NodeId>& numbers = {});
 
 /// Algorithm 2: the same with theorem 6. The substitutions after a sequence are those after its last substitution's
 /// parent that match other nodes, and those that match a node that the last substitution created. Substitutions that
@@ -23,6 +24,7 @@ Result<FoundCandidate> published_prune_search(const Candidate& first, std::span<
 /// is that of the paper; they are not found faster. Those that an earlier substitution has spoiled are left out,
 /// because they cannot be applied.
 Result<FoundCandidate> published_dpp_search(const Candidate& first, std::span<const Rule> rules,
-                                            const CandidateCost& cost, const SequenceOptions& options);
+                                            const CandidateCost& cost, const SequenceOptions& options,
+                                            const std::vector<NodeId>& numbers = {});
 
 }  // namespace isomer
