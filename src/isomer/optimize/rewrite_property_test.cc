@@ -7,92 +7,13 @@
 #include "isomer/base/rng.h"
 #include "isomer/certificate/replay.h"
 #include "isomer/check/graph_pair.h"
-#include "isomer/eval/random.h"
-#include "isomer/ir/builder.h"
-#include "isomer/ir/text.h"
-#include "isomer/ops/registry.h"
+#include "isomer/eval/random_graph_testing.h"
 #include "isomer/rules/builtin.h"
 #include "isomer/rules/record.h"
 #include "isomer/rules/rewrite.h"
 
 namespace isomer {
 namespace {
-
-/// Random graphs over 2 x 2 matrices that contain many matches of the written rules.
-class RandomGraph {
- public:
-  explicit RandomGraph(uint64_t seed) : rng_(seed) {
-    for (int i = 0; i < 3; ++i) values_.push_back(builder_.input({DType::Double, {2, 2}}));
-    for (int i = 0; i < 2; ++i) values_.push_back(builder_.constant(random_tensor(DType::Double, {2, 2}, rng_.next())));
-  }
-
-  Graph build() {
-    for (int i = 0; i < 14; ++i) values_.push_back(next());
-    const std::vector<ValueId> outputs = {values_[values_.size() - 1], values_[values_.size() - 4]};
-    return builder_.finish(outputs);
-  }
-
- private:
-  /// Returns mostly one of the latest values, so that graphs become deep.
-  ValueId pick() {
-    const size_t window = rng_.below(3) == 0 ? values_.size() : std::min<size_t>(values_.size(), 6);
-    return values_[values_.size() - 1 - rng_.below(window)];
-  }
-
-  ValueId add(const char* name, const Attrs& attrs, std::initializer_list<ValueId> operands) {
-    const auto value = builder_.add(op(name), attrs, operands);
-    EXPECT_TRUE(value.has_value()) << (value ? "" : value.error().message);
-    return *value;
-  }
-
-  ValueId literal(double value) { return builder_.constant(Tensor::of<double>(DType::Double, {1}, {value})); }
-
-  ValueId next() {
-    switch (rng_.below(16)) {
-      case 0:
-        return add("Relu", {}, {pick()});
-      case 1:
-        return add("Tanh", {}, {pick()});
-      case 2:
-        return add("Transpose", {{"perm", Ints{1, 0}}}, {pick()});
-      case 3:
-        return add("Neg", {}, {pick()});
-      case 4:
-      case 5:
-        return add("Add", {}, {pick(), pick()});
-      case 6:
-        return add("Sub", {}, {pick(), pick()});
-      case 7:
-      case 8:
-        return add("Mul", {}, {pick(), pick()});
-      case 9:
-      case 10:
-      case 11:
-        return add("MatMul", {}, {pick(), pick()});
-      case 12:
-        return add("Mul", {}, {pick(), literal(static_cast<double>(rng_.below(3)))});
-      case 13:
-        return add("Add", {}, {pick(), literal(static_cast<double>(rng_.below(2)))});
-      case 14:
-        return add("Reshape", {{"shape", Ints{2, 2}}}, {add("Reshape", {{"shape", Ints{4}}}, {pick()})});
-      default:
-        return through_concat();
-    }
-  }
-
-  ValueId through_concat() {
-    const auto axis = static_cast<int64_t>(rng_.below(2));
-    const ValueId joined = add("Concat", {{"axis", axis}}, {pick(), pick()});
-    const ValueId relu = rng_.below(2) == 0 ? add("Relu", {}, {joined}) : joined;
-    const auto split = builder_.node(op("Split"), {{"axis", axis}, {"split", Ints{2, 2}}}, {&relu, 1});
-    EXPECT_TRUE(split.has_value()) << (split ? "" : split.error().message);
-    return builder_.at(*split).result(static_cast<uint32_t>(rng_.below(2)));
-  }
-
-  Rng rng_;
-  GraphBuilder builder_;
-  std::vector<ValueId> values_;
-};
 
 void expect_same(const Graph& before, const Graph& after, const std::string& what) {
   const PairComparison compared = compare_graphs(before, after);
@@ -104,7 +25,7 @@ TEST(RewriteProperty, EveryMatchKeepsTheMeaning) {
   ASSERT_TRUE(rules.has_value()) << rules.error().message;
   size_t applied = 0;
   for (uint64_t seed = 1; seed <= 600; ++seed) {
-    const Graph graph = RandomGraph(seed).build();
+    const Graph graph = RandomMatrixGraph(seed).build();
     const OpIndex index(graph);
     for (const Rule& rule : *rules)
       for (const Match& match : find_matches(graph, index, rule, 4)) {
@@ -124,7 +45,7 @@ TEST(RewriteProperty, ManyMatchesAtOnceKeepTheMeaningAndReplay) {
   for (const Rule& rule : *rules) book.emplace(rule.name, rule);
   size_t applied = 0;
   for (uint64_t seed = 1001; seed <= 1600; ++seed) {
-    const Graph graph = RandomGraph(seed).build();
+    const Graph graph = RandomMatrixGraph(seed).build();
     const OpIndex index(graph);
     std::vector<Match> matches;
     for (const Rule& rule : *rules)
@@ -163,7 +84,7 @@ TEST(RewriteProperty, WhatTheReplayerAcceptsKeepsTheMeaning) {
   size_t tried = 0;
   size_t passed = 0;
   for (uint64_t seed = 3001; seed <= 3200; ++seed) {
-    const Graph graph = RandomGraph(seed).build();
+    const Graph graph = RandomMatrixGraph(seed).build();
     const OpIndex index(graph);
     Rng rng(seed);
     const auto other = [&](uint64_t& hash) {
@@ -197,7 +118,7 @@ TEST(RewriteProperty, ChainsOfRewritesKeepTheMeaning) {
   const auto rules = builtin_rules();
   ASSERT_TRUE(rules.has_value()) << rules.error().message;
   for (uint64_t seed = 2001; seed <= 2300; ++seed) {
-    const Graph first = RandomGraph(seed).build();
+    const Graph first = RandomMatrixGraph(seed).build();
     Graph graph = first;
     Rng rng(seed);
     for (int step = 0; step < 8; ++step) {
