@@ -43,7 +43,7 @@ class Correspondence {
       if (node.num_results == 0 || value(node.result()) == kNoValue) continue;
       const NodeId image = after_.producer(value(node.result()));
       ++images[image];
-      if (!same(node, after_.node(image))) ++images[image];
+      if (!same(node, after_.node(image)) || !runs_as_before(node)) ++images[image];
     }
     distances_.assign(after_.nodes().size(), kFar);
     for (NodeId id = 0; id < distances_.size(); ++id) {
@@ -51,6 +51,12 @@ class Correspondence {
       for (const ValueId operand : after_.operands(after_.node(id)))
         if (operand != kNoValue) distances_[id] = std::min(distances_[id], distances_[after_.producer(operand)] + 1);
     }
+  }
+
+  /// Whether a node still depends on run-time inputs, if it did before. Otherwise it no longer matches as a root, and
+  /// conditions about weights change.
+  bool runs_as_before(const Node& before) const {
+    return before_.is_weight(before.result()) == after_.is_weight(value(before.result()));
   }
 
   bool same(const Node& before, const Node& after) const {

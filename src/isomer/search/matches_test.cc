@@ -60,5 +60,29 @@ TEST(Matches, InheritedAreThoseFoundAfresh) {
   EXPECT_GT(rewrites, 150);
 }
 
+/// A rewrite can make a weight of a value that is far above the match.
+TEST(Matches, ValuesThatBecomeWeightsAreMatchedAfresh) {
+  const auto rules = rules_of(
+      "rule cancel (Sub (Add ?x ?y) ?y) => ?x where shape(?x) == shape(?y)\n"
+      "rule negations (Neg (Neg ?x)) => ?x");
+  const Graph graph = parsed(R"(
+    input y: f32[2,2]
+    w = f32[2,2]{seed 1}
+    s = Add(w, y)
+    d = Sub(s, y)
+    a = Tanh(d)
+    b = Tanh(a)
+    c = Tanh(b)
+    n = Neg(c)
+    m = Neg(n)
+    out = Add(m, y)
+    return out)");
+  const std::vector<Match> matches = all_matches(graph, rules);
+  ASSERT_EQ(matches.size(), 2U);
+  const Graph after = *apply_match(graph, matches[0]);
+  EXPECT_TRUE(all_matches(after, rules).empty());
+  EXPECT_TRUE(inherit({graph, matches, *delta_of(graph, matches[0])}, after, rules).matches.empty());
+}
+
 }  // namespace
 }  // namespace isomer
