@@ -41,7 +41,7 @@ class OrderedSearch {
   Result<FoundCandidate> run(const Candidate& first) {
     ISOMER_TRY(SearchNode root, graphs_.begin(first));
     if (options_.max_length > 0) expand({std::move(root)});
-    while (!queue_.empty() && !graphs_.stopped()) {
+    while (!graphs_.stopped() && !queue_.empty()) {
       const Successor next = std::move(queue_.front());
       queue_.pop();
       expand(build(next));

@@ -79,7 +79,7 @@ class PublishedSearch {
 
  private:
   void descend(const std::shared_ptr<const LabelledNode>& node) {
-    if (node->length() >= options_.max_length) return;
+    if (graphs_.stopped() || node->length() >= options_.max_length) return;
     for (size_t i = 0; i < node->matches.size() && !graphs_.stopped(); ++i) {
       if (!node->children[i]) continue;
       const auto delta = delta_of(node->graph, node->matches[i]);

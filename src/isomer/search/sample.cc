@@ -55,7 +55,7 @@ class Sampling {
   Result<FoundCandidate> run(const Candidate& first) {
     ISOMER_TRY(SearchNode root, graphs_.begin(first));
     std::vector<std::shared_ptr<const SampledNode>> kept{graphs_.store(SampledNode{std::move(root)})};
-    while (!kept.empty() && !graphs_.stopped()) {
+    while (!graphs_.stopped() && !kept.empty()) {
       SampledSequences chosen = next(kept);
       kept.clear();
       for (const SampledSequence& sequence : chosen)

@@ -20,7 +20,7 @@ class Enumeration {
   Result<FoundCandidate> run(const Candidate& first) {
     ISOMER_TRY(SearchNode root, graphs_.begin(first));
     expand(graphs_.store(std::move(root)), 0);
-    while (!queue_.empty() && !graphs_.stopped()) {
+    while (!graphs_.stopped() && !queue_.empty()) {
       const PendingSequence next = std::move(queue_.front());
       queue_.pop();
       expand(graphs_.store(graphs_.rematched(next)), next.length);
