@@ -5,8 +5,9 @@
 #include "isomer/cost/roofline.h"
 #include "isomer/models/models.h"
 #include "isomer/rules/builtin.h"
+#include "isomer/search/cost_evaluator.h"
 #include "isomer/search/matches.h"
-#include "isomer/search/metaflow.h"
+#include "isomer/search/part_searches.h"
 #include "isomer/search/simplify.h"
 
 namespace isomer {
@@ -24,9 +25,11 @@ void backtracking(benchmark::State& state, const char* network) {
   const Graph graph = build_model(network).value();
   const std::vector<Rule> rules = builtin_rules().value();
   RooflineCost costs;
+  const Objective latency;
+  CostEvaluator evaluator(costs, latency);
+  const PartsOptions options = {.search = part_search("backtrack").make({})};
   int64_t candidates = 0;
-  for (auto _ : state)
-    candidates += metaflow_search(graph, rules, costs, {.max_candidates = 1000}).value().report.candidates;
+  for (auto _ : state) candidates += search_by_parts(graph, rules, evaluator, options).value().report.candidates;
   state.SetItemsProcessed(candidates);
 }
 

@@ -43,18 +43,19 @@ FileUses files_of(const OptimizeOptions& options) {
   return uses;
 }
 
-/// Returns when the search must end. If no complete graph is timed, the time is not divided between searches, so that
-/// the result does not depend on the speed of the machine.
-Deadline deadline_of(const OptimizeOptions& options) {
-  const Deadline end = Deadline::after(options.search.time_budget_seconds, options.stop);
-  return options.costs_only || options.costs.locked ? end.undivided() : end;
+/// Returns the budget of the search, which begins now. If no complete graph is timed, the time is not divided between
+/// searches, so that the result does not depend on the speed of the machine.
+Budget budget_of(const OptimizeOptions& options) {
+  Budget budget = options.search.budget(options.stop);
+  if (options.costs_only || options.costs.locked) budget.end = budget.end.undivided();
+  return budget;
 }
 
 /// Runs one optimization.
 class Pipeline {
  public:
   explicit Pipeline(const OptimizeOptions& options)
-      : options_(options), deadline_(deadline_of(options)), files_(files_of(options)) {}
+      : options_(options), budget_(budget_of(options)), files_(files_of(options)) {}
 
   /// Runs the pipeline. If it fails after the model or the rules changed on disk, the Error says that they changed.
   Result<OptimizeReport> run() {
@@ -74,7 +75,7 @@ class Pipeline {
     ISOMER_TRY(RuleSet rules,
                phase("read rules", [&] { return usable_rules(options_.rules_file, options_.skip_rules); }));
     ISOMER_TRY(const Evaluation evaluation,
-               phase("start the engine", [&] { return make_evaluation(options_, model_, symbols_, deadline_); }));
+               phase("start the engine", [&] { return make_evaluation(options_, model_, symbols_, budget_.end); }));
     if (evaluation.costs.engine != nullptr) {
       report_.engine_version = evaluation.costs.engine->version();
       report_.provider = evaluation.costs.engine->provider();
@@ -83,8 +84,8 @@ class Pipeline {
     ISOMER_CHECK(check_locked(evaluation));
     ISOMER_TRY(const Candidate found, search(evaluation, rules));
     ISOMER_CHECK(nothing_missed(evaluation));
-    report_.interrupted = deadline_.stopped();
-    if (options_.costs.locked && deadline_.passed() && !report_.interrupted)
+    report_.interrupted = budget_.end.stopped();
+    if (options_.costs.locked && budget_.end.passed() && !report_.interrupted)
       return fail("the time budget of {:g} s does not suffice for a locked search; raise --time-budget",
                   options_.search.time_budget_seconds);
     ISOMER_CHECK(phase("confirm", [&] { return confirm(options_, given_, found, evaluation, report_); }));
@@ -120,23 +121,22 @@ class Pipeline {
 
   /// Returns a candidate all of whose steps are proved. `rules` loses those that could not be proved.
   Result<Candidate> search(const Evaluation& evaluation, RuleSet& rules) {
-    const auto run = [&](const RuleSet& usable, const Deadline& deadline) -> Result<SearchResult> {
-      evaluation.set_deadline(deadline);
+    const auto run = [&](const RuleSet& usable, const Budget& budget) -> Result<SearchResult> {
+      evaluation.set_deadline(budget.end);
       const SearchContext context{.rules = usable.rules,
                                   .tactics = usable.tactics,
                                   .evaluator = *evaluation.evaluator,
                                   .symbols = symbols_,
-                                  .deadline = deadline,
+                                  .budget = budget,
                                   .observer = {options_.progress, options_.trace}};
       ISOMER_TRY(SearchResult found, run_search(given_, options_.search, context));
       evaluation.preparation->report(found.report);
       return found;
     };
     ISOMER_TRY(SearchResult found,
-               phase("search", [&] { return run(rules, first_search_deadline(options_, rules, deadline_)); }));
-    ISOMER_TRY(report_.proofs, phase("prove", [&] {
-                 return search_until_proved(options_, model_.graph, deadline_, run, rules, found);
-               }));
+               phase("search", [&] { return run(rules, first_search_budget(options_, rules, budget_)); }));
+    ISOMER_TRY(report_.proofs,
+               phase("prove", [&] { return search_until_proved(options_, model_.graph, budget_, run, rules, found); }));
     report_.search = std::move(found.report);
     for (const SearchStep& step : report_.search.steps) report_.verdicts[step.rule] = rules.verdicts.at(step.rule);
     for (const auto& [name, applications] : report_.proofs.at_use)
@@ -194,7 +194,7 @@ class Pipeline {
   }
 
   const OptimizeOptions& options_;
-  const Deadline deadline_;  // of everything except the confirmation
+  const Budget budget_;  // of everything except the confirmation
   FileUses files_;
   bool writing_ = false;  // from now on the output may have replaced an input
   OptimizeReport report_;

@@ -26,14 +26,14 @@ Status prove_or_drop(const Graph& start, const SearchResult& found, RuleSet& rul
 
 }  // namespace
 
-Deadline first_search_deadline(const OptimizeOptions& options, const RuleSet& rules, const Deadline& deadline) {
+Budget first_search_budget(const OptimizeOptions& options, const RuleSet& rules, const Budget& budget) {
   constexpr double kShare = 0.8;
   const bool all_proved = std::ranges::all_of(
       rules.verdicts, [](const auto& entry) { return entry.second == verdict_name(Verdict::Proved); });
-  return options.allow_tested || all_proved ? deadline : deadline.within(kShare * deadline.left());
+  return options.allow_tested || all_proved ? budget : budget.share(kShare);
 }
 
-Result<ProvedSteps> search_until_proved(const OptimizeOptions& options, const Graph& start, const Deadline& deadline,
+Result<ProvedSteps> search_until_proved(const OptimizeOptions& options, const Graph& start, const Budget& budget,
                                         RuleSearch search, RuleSet& rules, SearchResult& found) {
   constexpr size_t kMaxSearches = 4;
   const Stopwatch watch;
@@ -42,11 +42,11 @@ Result<ProvedSteps> search_until_proved(const OptimizeOptions& options, const Gr
     const size_t failed = proofs.not_proved.size();
     ISOMER_CHECK(prove_or_drop(start, found, rules, proofs));
     if (proofs.not_proved.size() == failed) break;
-    if (++proofs.searches == kMaxSearches || deadline.passed()) drop_unproved(rules);
+    if (++proofs.searches == kMaxSearches || budget.end.passed()) drop_unproved(rules);
     const double earlier = found.report.seconds;
     options.progress(
         fmt::format("searching again without {} rules that could not be proved", proofs.not_proved.size()));
-    ISOMER_TRY(found, search(rules, deadline.within(deadline.left() / 2)));
+    ISOMER_TRY(found, search(rules, budget.share(0.5)));
     proofs.seconds += earlier - found.report.seconds;
   }
   proofs.seconds += watch.seconds();

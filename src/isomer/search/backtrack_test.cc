@@ -3,7 +3,7 @@
 #include "isomer/rules/builtin.h"
 #include "isomer/search/brute_force_testing.h"
 #include "isomer/search/cost_evaluator.h"
-#include "isomer/search/metaflow.h"
+#include "isomer/search/part_searches.h"
 
 namespace isomer {
 namespace {
@@ -41,7 +41,7 @@ TEST(Backtrack, FindsTheOptimumOfBruteForce) {
   const double optimum = min_cost(graph, few, roofline(), 2000);
   const BacktrackOptions exhaustive = {.alpha = std::numeric_limits<double>::infinity(),
                                        .max_uphill = 0,
-                                       .limits = {.max_candidates = 10000, .max_growth = 9}};
+                                       .limits = {.budget = {.candidates = 10000}, .max_growth = 9}};
   const auto all = backtrack(graph, few, roofline(), exhaustive);
   ASSERT_TRUE(all.has_value());
   EXPECT_DOUBLE_EQ(all->cost_after, optimum);
@@ -75,8 +75,8 @@ TEST(Backtrack, StepsThatHaveNotPaidTouchOneAnother) {
   for (const int n : {2, 3, 4}) {
     const Graph graph = gates(n);
     const auto found = backtrack(graph, rules, roofline(), {.alpha = 1.5});
-    const auto all =
-        backtrack(graph, rules, roofline(), {.alpha = 1.5, .max_uphill = 0, .limits = {.max_candidates = 10000}});
+    const auto all = backtrack(graph, rules, roofline(),
+                               {.alpha = 1.5, .max_uphill = 0, .limits = {.budget = {.candidates = 10000}}});
     ASSERT_TRUE(found && all);
     EXPECT_NEAR(found->cost_after, n * one, 1e-9);
     EXPECT_NEAR(all->cost_after, n * one, 1e-9);
@@ -95,7 +95,7 @@ TEST(Backtrack, GivesUpAfterTooManyStepsThatHaveNotPaid) {
 TEST(Backtrack, BudgetIsAStopReason) {
   const Graph graph = parsed(kBranches);
   const auto rules = builtin_rules();
-  const auto found = backtrack(graph, *rules, roofline(), {.alpha = 2, .limits = {.max_candidates = 5}});
+  const auto found = backtrack(graph, *rules, roofline(), {.alpha = 2, .limits = {.budget = {.candidates = 5}}});
   ASSERT_TRUE(found.has_value());
   EXPECT_EQ(found->report.stop_reason, "candidate budget");
   EXPECT_EQ(found->report.candidates, 5);
@@ -113,7 +113,7 @@ Graph blocks() {
   return parsed(text + "return x3\n");
 }
 
-TEST(Metaflow, PartsAndCutsGiveWhatTheWholeGives) {
+TEST(SearchByParts, PartsAndCutsGiveWhatTheWholeGives) {
   const Graph graph = blocks();
   const auto rules = builtin_rules();
   RooflineCost costs;
@@ -122,8 +122,9 @@ TEST(Metaflow, PartsAndCutsGiveWhatTheWholeGives) {
   const double before = costs.metrics(graph)->latency_us;
   double whole = 0;
   for (const size_t split : {100, 8, 5, 2}) {
-    const auto found =
-        metaflow_search(graph, *rules, evaluator, {.alpha = 1.1, .split = split, .max_candidates = 2000});
+    const auto found = search_by_parts(
+        graph, *rules, evaluator,
+        {.search = part_search("backtrack").make({.alpha = 1.1}), .split = split, .budget = {.candidates = 2000}});
     ASSERT_TRUE(found.has_value());
     ASSERT_TRUE(verify_graph(found->graph).has_value());
     expect_same_meaning(graph, found->graph);
@@ -140,7 +141,7 @@ TEST(Metaflow, PartsAndCutsGiveWhatTheWholeGives) {
   EXPECT_LT(whole, before);
 }
 
-TEST(Metaflow, SameInputSameResult) {
+TEST(SearchByParts, SameInputSameResult) {
   const Graph graph = blocks();
   const auto rules = builtin_rules();
   RooflineCost first_costs;
@@ -148,8 +149,10 @@ TEST(Metaflow, SameInputSameResult) {
   const Objective latency;
   CostEvaluator first(first_costs, latency);
   CostEvaluator second(second_costs, latency);
-  const auto a = metaflow_search(graph, *rules, first, {.split = 6, .max_candidates = 300});
-  const auto b = metaflow_search(graph, *rules, second, {.split = 6, .max_candidates = 300});
+  const auto a = search_by_parts(
+      graph, *rules, first, {.search = part_search("backtrack").make({}), .split = 6, .budget = {.candidates = 300}});
+  const auto b = search_by_parts(
+      graph, *rules, second, {.search = part_search("backtrack").make({}), .split = 6, .budget = {.candidates = 300}});
   ASSERT_TRUE(a && b);
   EXPECT_EQ(a->graph.hash(), b->graph.hash());
   EXPECT_EQ(a->report.candidates, b->report.candidates);

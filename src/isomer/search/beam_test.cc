@@ -2,7 +2,7 @@
 
 #include "isomer/search/brute_force_testing.h"
 #include "isomer/search/cost_evaluator.h"
-#include "isomer/search/metaflow.h"
+#include "isomer/search/part_searches.h"
 
 namespace isomer {
 namespace {
@@ -13,7 +13,7 @@ TEST(Beam, UnlimitedItFindsTheOptimumOfBruteForce) {
   const Graph graph = parsed(kBranches);
   const auto rules = branch_rules();
   const auto found = beam_search(graph, rules, roofline(),
-                                 {.width = kUnlimited, .limits = {.max_candidates = 10000, .max_growth = 9}});
+                                 {.width = kUnlimited, .limits = {.budget = {.candidates = 10000}, .max_growth = 9}});
   ASSERT_TRUE(found.has_value());
   EXPECT_DOUBLE_EQ(found->cost_after, min_cost(graph, rules, roofline(), 2000));
   EXPECT_LT(found->cost_after, found->cost_before);
@@ -26,11 +26,11 @@ TEST(Beam, UnlimitedItLooksAtAsManyGraphsAsExhaustiveBacktracking) {
   const Graph graph = parsed(kBranches);
   const auto rules = branch_rules();
   const auto beam = beam_search(graph, rules, roofline(),
-                                {.width = kUnlimited, .limits = {.max_candidates = 10000, .max_growth = 9}});
+                                {.width = kUnlimited, .limits = {.budget = {.candidates = 10000}, .max_growth = 9}});
   const auto all = backtrack(graph, rules, roofline(),
                              {.alpha = std::numeric_limits<double>::infinity(),
                               .max_uphill = 0,
-                              .limits = {.max_candidates = 10000, .max_growth = 9}});
+                              .limits = {.budget = {.candidates = 10000}, .max_growth = 9}});
   ASSERT_TRUE(beam && all);
   EXPECT_EQ(beam->report.candidates, all->report.candidates);
 }
@@ -57,8 +57,8 @@ TEST(Beam, ANarrowBeamLooksAtFewerGraphs) {
   const auto rules = branch_rules();
   int64_t before = 0;
   for (const size_t width : {size_t{1}, size_t{3}, kUnlimited}) {
-    const auto found =
-        beam_search(graph, rules, roofline(), {.width = width, .limits = {.max_candidates = 10000, .max_growth = 9}});
+    const auto found = beam_search(graph, rules, roofline(),
+                                   {.width = width, .limits = {.budget = {.candidates = 10000}, .max_growth = 9}});
     ASSERT_TRUE(found.has_value());
     EXPECT_GT(found->report.candidates, before) << width;
     EXPECT_LE(found->cost_after, found->cost_before);
@@ -80,11 +80,11 @@ TEST(Beam, SameInputSameResult) {
 TEST(Beam, BudgetsAreStopReasons) {
   const Graph graph = parsed(kBranches);
   const auto rules = branch_rules();
-  const auto few = beam_search(graph, rules, roofline(), {.width = 3, .limits = {.max_candidates = 2}});
+  const auto few = beam_search(graph, rules, roofline(), {.width = 3, .limits = {.budget = {.candidates = 2}}});
   ASSERT_TRUE(few.has_value());
   EXPECT_EQ(few->report.stop_reason, "candidate budget");
   EXPECT_EQ(few->report.candidates, 2);
-  const auto late = beam_search(graph, rules, roofline(), {.limits = {.deadline = Deadline::after(0)}});
+  const auto late = beam_search(graph, rules, roofline(), {.limits = {.budget = {.end = Deadline::after(0)}}});
   ASSERT_TRUE(late.has_value());
   EXPECT_EQ(late->report.stop_reason, "time budget");
   EXPECT_EQ(late->graph.hash(), graph.hash());
@@ -109,7 +109,8 @@ TEST(Beam, SearchesParts) {
   RooflineCost costs;
   const Objective latency;
   CostEvaluator evaluator(costs, latency);
-  const auto found = metaflow_search(graph, rules, evaluator, {.beam_width = 4});
+  const auto found = search_by_parts(graph, rules, evaluator,
+                                     {.algorithm = "beam", .search = part_search("beam").make({.beam_width = 4})});
   ASSERT_TRUE(found.has_value());
   EXPECT_EQ(found->report.algorithm, "beam");
   EXPECT_LT(costs.metrics(found->graph)->latency_us, costs.metrics(graph)->latency_us);

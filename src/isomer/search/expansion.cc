@@ -32,14 +32,13 @@ Result<SearchNode> Expansion::begin(const Candidate& first) {
   best_.cost = first_cost_;
   max_ops_ = static_cast<size_t>(limits_.max_growth * static_cast<double>(run_time_ops(first.graph))) + 4;
   seen_.insert(first.hash());
-  SearchNode node{first, all_matches(first.graph, rules_, SIZE_MAX, limits_.deadline), first_cost_};
+  SearchNode node{first, all_matches(first.graph, rules_, SIZE_MAX, limits_.budget.end), first_cost_};
   report_.matches = static_cast<int64_t>(node.matches.size());
   return node;
 }
 
 bool Expansion::stopped() {
-  if (report_.candidates >= limits_.max_candidates) report_.stop_reason = "candidate budget";
-  if (limits_.deadline.passed()) report_.stop_reason = limits_.deadline.reason();
+  report_.stop_reason = limits_.budget.spent(report_.candidates);
   return !report_.stop_reason.empty();
 }
 

@@ -9,9 +9,9 @@
 #include <unordered_set>
 #include <vector>
 
-#include "isomer/base/deadline.h"
 #include "isomer/base/stopwatch.h"
 #include "isomer/rules/match.h"
+#include "isomer/search/budget.h"
 #include "isomer/search/evaluator.h"
 #include "isomer/search/report.h"
 
@@ -22,15 +22,13 @@ using CandidateCost = std::function<Result<double>(const Candidate&)>;
 
 /// What limits a search over candidates.
 struct SearchLimits {
-  /// Maximum number of graphs that are costed.
-  int64_t max_candidates = 1000;
+  Budget budget = {.candidates = 1000};
   /// Maximum number of operators of a graph, as a multiple of the first graph's (plus a small constant). Without this
   /// limit, rules that turn one operator into several would fill a search with graphs of equal cost.
   double max_growth = 1.5;
   /// Decides which graphs may be kept (`admits`), and whether the weights of a graph that would become the best can be
   /// folded. Its costs are not used. nullptr: all graphs may be kept.
   Evaluator* evaluator = nullptr;
-  Deadline deadline = Deadline::never();
 };
 
 /// A candidate with its matches, and the step that led to it.

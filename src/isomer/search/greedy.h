@@ -14,7 +14,7 @@
 namespace isomer {
 
 struct GreedyOptions {
-  Deadline deadline = Deadline::after(120);
+  Deadline deadline = Deadline::never();
   std::span<const Tactic> tactics = {};
   /// A step is accepted only if it is faster by at least this factor, and the whole interval is above 1.
   double min_speedup = 1.005;

@@ -22,7 +22,7 @@ double min_cost(const Graph& graph, const RuleFile& file, const std::string& sea
   const Objective latency;
   CostEvaluator evaluator(costs, latency);
   const SearchContext context{.rules = file.rules, .tactics = file.tactics, .evaluator = evaluator};
-  const auto found = run_search(graph, {.search = search, .max_candidates = 1000, .time_budget_seconds = 1e6}, context);
+  const auto found = run_search(graph, {.search = search}, context);
   return latency(costs.metrics(found.value().graph).value());
 }
 

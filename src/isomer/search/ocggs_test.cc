@@ -22,10 +22,10 @@ std::vector<std::string> rules_applied(const SearchReport& report) {
 /// of graphs; 0 if there are too many to compare.
 size_t compare_exact_searches(const Graph& graph, std::span<const Rule> rules, SequenceOptions options) {
   constexpr int64_t kTooMany = 600;
-  options.limits.max_candidates = kTooMany;
+  options.limits.budget.candidates = kTooMany;
   const SequenceOutcome all = outcome_of(enumerate_sequences, graph, rules, hash_cost(), options);
   if (all.found.report.stop_reason != "exhausted") return 0;
-  options.limits.max_candidates = 2 * kTooMany;
+  options.limits.budget.candidates = 2 * kTooMany;
   for (const auto& search : {prune_search, dpp_search}) {
     const SequenceOutcome some = outcome_of(search, graph, rules, hash_cost(), options);
     EXPECT_EQ(some.reached, all.reached) << some.found.report.algorithm;
@@ -248,11 +248,11 @@ TEST(Ocggs, LimitsAreStopReasons) {
     EXPECT_EQ(search(graph, rules, roofline(), little)->graph.hash(), graph.hash());
 
     SequenceOptions few = up_to(10);
-    few.limits.max_candidates = 2;
+    few.limits.budget.candidates = 2;
     EXPECT_EQ(search(graph, rules, roofline(), few)->report.stop_reason, "candidate budget");
 
     SequenceOptions late = up_to(10);
-    late.limits.deadline = Deadline::after(0);
+    late.limits.budget.end = Deadline::after(0);
     const auto none = search(graph, rules, roofline(), late);
     EXPECT_EQ(none->report.stop_reason, "time budget");
     EXPECT_EQ(none->graph.hash(), graph.hash());

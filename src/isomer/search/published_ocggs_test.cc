@@ -149,7 +149,7 @@ TEST(OcggsPublished, SetsOfReachedGraphsAreCompared) {
   for (uint64_t seed = 700; seed < 760; ++seed) {
     const Graph graph = RandomMatrixGraph(seed, 7).build();
     SequenceOptions options = up_to(kLength);
-    options.limits.max_candidates = 300;
+    options.limits.budget.candidates = 300;
     const SequenceOutcome all = outcome_of(enumerate_sequences, graph, rules, hash_cost(), options);
     if (all.found.report.stop_reason != "exhausted") continue;
     for (const bool reuse : {false, true}) {

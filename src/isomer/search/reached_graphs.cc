@@ -78,7 +78,7 @@ SearchNode ReachedGraphs::rematched(const Successor& successor) {
   const SearchNode& parent = *successor.parent;
   const Match& match = parent.matches[successor.match];
   Graph graph = *apply_match(parent.graph, match);
-  std::vector<Match> matches = all_matches(graph, rules_, SIZE_MAX, options_.limits.deadline);
+  std::vector<Match> matches = all_matches(graph, rules_, SIZE_MAX, options_.limits.budget.end);
   matches_ += static_cast<int64_t>(matches.size());
   Candidate candidate = parent.decisions.empty()
                             ? Candidate(std::move(graph))

@@ -73,6 +73,13 @@ struct SearchReport {
 };
 
 struct SearchResult : Candidate {
+  /// Returns to the candidate that the search began with.
+  void reset(const Candidate& first) {
+    static_cast<Candidate&>(*this) = first;
+    report.steps.clear();
+    report.progress.clear();
+  }
+
   SearchReport report = {};
 };
 

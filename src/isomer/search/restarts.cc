@@ -24,15 +24,15 @@ const std::string* next_rule(const SearchReport& report, const std::set<std::str
 Result<FoundCandidate> backtrack_with_restarts(const Candidate& first, std::span<const Rule> rules,
                                                const CandidateCost& cost, const BacktrackOptions& options) {
   BacktrackOptions half = options;
-  half.limits.max_candidates = (options.limits.max_candidates + 1) / 2;
+  half.limits.budget.candidates = options.limits.budget.candidates / 2 + options.limits.budget.candidates % 2;
   ISOMER_TRY(FoundCandidate best, backtrack(first, rules, cost, half));
   SearchReport total = best.report;
   std::set<std::string> tried;
   std::set<std::string> dropped;  // rules that were excluded when the best graph was found
   while (const std::string* rule = next_rule(best.report, tried)) {
     BacktrackOptions rest = options;
-    rest.limits.max_candidates = options.limits.max_candidates - total.candidates;
-    if (rest.limits.max_candidates <= 0 || options.limits.deadline.passed()) break;
+    if (!rest.limits.budget.spent(total.candidates).empty()) break;
+    rest.limits.budget.candidates -= total.candidates;
     tried.insert(*rule);
     std::set<std::string> fewer = dropped;
     fewer.insert(*rule);

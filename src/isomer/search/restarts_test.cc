@@ -52,7 +52,8 @@ TEST(Restarts, ShareOneBudget) {
   const Graph graph = gates();
   const auto rules = rules_of(kRules);
   for (const int64_t budget : {1, 2, 9, 30}) {
-    const auto found = backtrack_with_restarts(graph, rules, roofline_us, {.limits = {.max_candidates = budget}});
+    const auto found =
+        backtrack_with_restarts(graph, rules, roofline_us, {.limits = {.budget = {.candidates = budget}}});
     ASSERT_TRUE(found.has_value());
     EXPECT_LE(found->report.candidates, budget);
     EXPECT_LE(found->cost_after, found->cost_before);

@@ -40,7 +40,7 @@ TEST(OcggsSample, IsRepeatableAndNeverWorseThanTheFirstGraph) {
   for (uint64_t seed = 1; seed <= 20; ++seed) {
     const Graph graph = RandomMatrixGraph(seed).build();
     SequenceOptions limited = up_to(10);
-    limited.limits.max_candidates = 300;
+    limited.limits.budget.candidates = 300;
     const SampleOptions options{.queue = 6, .eta = 2, .seed = seed, .sequences = limited};
     const auto found = sample_search(graph, *rules, roofline(), options);
     const auto again = sample_search(graph, *rules, roofline(), options);
@@ -72,13 +72,13 @@ TEST(OcggsSample, LimitsAreStopReasons) {
   const Graph graph = parsed(kBranches);
   const auto rules = branch_rules();
   SampleOptions options{.sequences = up_to(10)};
-  options.sequences.limits.max_candidates = 2;
+  options.sequences.limits.budget.candidates = 2;
   EXPECT_EQ(sample_search(graph, rules, roofline(), options)->report.stop_reason, "candidate budget");
   options.sequences = up_to(10);
   options.sequences.max_bytes = 0;
   EXPECT_EQ(sample_search(graph, rules, roofline(), options)->report.stop_reason, "memory");
   options.sequences = up_to(10);
-  options.sequences.limits.deadline = Deadline::after(0);
+  options.sequences.limits.budget.end = Deadline::after(0);
   EXPECT_EQ(sample_search(graph, rules, roofline(), options)->report.stop_reason, "time budget");
 }
 

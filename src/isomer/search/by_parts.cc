@@ -1,4 +1,4 @@
-#include "isomer/search/metaflow.h"
+#include "isomer/search/by_parts.h"
 
 #include <algorithm>
 #include <unordered_map>
@@ -6,10 +6,8 @@
 #include "isomer/base/deadline.h"
 #include "isomer/base/stopwatch.h"
 #include "isomer/cost/objective.h"
-#include "isomer/search/beam.h"
 #include "isomer/search/matches.h"
 #include "isomer/search/part.h"
-#include "isomer/search/restarts.h"
 #include "isomer/search/split.h"
 
 namespace isomer {
@@ -44,14 +42,14 @@ struct Found : Candidate {
   std::vector<SearchStep> steps = {};
 };
 
-class Metaflow {
+class SearchByParts {
  public:
-  Metaflow(std::span<const Rule> rules, Evaluator& evaluator, const MetaflowOptions& options)
+  SearchByParts(std::span<const Rule> rules, Evaluator& evaluator, const PartsOptions& options)
       : rules_(rules), evaluator_(evaluator), costs_(*evaluator.costs()), options_(options) {}
 
   Result<SearchResult> run(const Candidate& whole) {
-    report_.algorithm = options_.beam_width ? "beam" : "backtrack";
-    const Deadline& end = options_.deadline;
+    report_.algorithm = options_.algorithm;
+    const Deadline& end = options_.budget.end;
     const std::vector<Match> matches = all_matches(whole.graph, rules_, SIZE_MAX, end);
     ISOMER_CHECK(search_parts(whole, split_graph(whole.graph, matches, options_.split, end)));
     for (size_t i = 0; i < cut_hashes_.size() && !end.passed(); ++i) ISOMER_CHECK(search_around(cut_hashes_[i]));
@@ -69,7 +67,7 @@ class Metaflow {
     std::vector<Part> parts;
     std::vector<Found> found;
     for (const auto& nodes : split.parts) {
-      if (options_.deadline.passed()) break;
+      if (options_.budget.end.passed()) break;
       const std::string name = fmt::format("part {} of {}", parts.size() + 1, split.parts.size());
       options_.observer.progress("searching " + name);
       TraceScope scope(options_.observer.trace, name, "part");
@@ -197,35 +195,19 @@ class Metaflow {
       metrics.peak_bytes += beside;
       return evaluator_.objective(metrics);
     };
-    const double share = 3 * options_.deadline.left() / static_cast<double>(of - number + 3);
-    const Deadline deadline = options_.deadline.within(share);
-    ISOMER_TRY(FoundCandidate found,
-               options_.beam_width ? beam(part, cost, deadline) : backtracked(part, cost, deadline));
+    const SearchLimits limits = {.budget = options_.budget.share(3.0 / static_cast<double>(of - number + 3)),
+                                 .evaluator = &evaluator_};
+    ISOMER_TRY(FoundCandidate found, options_.search(part, rules_, cost, limits));
     report_.add_counts(found.report);
     if (found.report.stop_reason != "exhausted") report_.stop_reason = found.report.stop_reason;
     std::vector<SearchStep> steps = std::move(found.report.steps);
     return Found{std::move(found), std::move(steps)};
   }
 
-  SearchLimits limits(const Deadline& deadline) const {
-    return {.max_candidates = options_.max_candidates, .evaluator = &evaluator_, .deadline = deadline};
-  }
-
-  Result<FoundCandidate> beam(const Candidate& part, const CandidateCost& cost, const Deadline& deadline) const {
-    return beam_search(part, rules_, cost, {.width = *options_.beam_width, .limits = limits(deadline)});
-  }
-
-  Result<FoundCandidate> backtracked(const Candidate& part, const CandidateCost& cost, const Deadline& deadline) const {
-    const BacktrackOptions options{
-        .alpha = options_.alpha, .max_uphill = options_.max_uphill, .limits = limits(deadline)};
-    const bool exhaustive = options_.max_uphill == 0;
-    return exhaustive ? backtrack(part, rules_, cost, options) : backtrack_with_restarts(part, rules_, cost, options);
-  }
-
   const std::span<const Rule> rules_;
   Evaluator& evaluator_;
   CostModel& costs_;
-  const MetaflowOptions& options_;
+  const PartsOptions& options_;
   const Stopwatch watch_;
   Candidate current_;
   std::vector<uint64_t> cut_hashes_;  // current hashes of the values after which the graph was cut
@@ -235,9 +217,9 @@ class Metaflow {
 
 }  // namespace
 
-Result<SearchResult> metaflow_search(const Candidate& whole, std::span<const Rule> rules, Evaluator& evaluator,
-                                     const MetaflowOptions& options) {
-  return Metaflow(rules, evaluator, options).run(whole);
+Result<SearchResult> search_by_parts(const Candidate& whole, std::span<const Rule> rules, Evaluator& evaluator,
+                                     const PartsOptions& options) {
+  return SearchByParts(rules, evaluator, options).run(whole);
 }
 
 }  // namespace isomer

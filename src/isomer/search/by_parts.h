@@ -1,0 +1,34 @@
+#pragma once
+// Searches a large candidate part by part (MetaFlow, section 4.3): splits the graph, searches each part, joins the
+// results, and then searches around each cut.
+
+#include <functional>
+#include <span>
+#include <string>
+
+#include "isomer/base/observer.h"
+#include "isomer/search/expansion.h"
+
+namespace isomer {
+
+/// Returns the cheapest candidate that a search finds for a part. Fails only if the part itself has no cost.
+using PartSearch = std::function<Result<FoundCandidate>(const Candidate& part, std::span<const Rule> rules,
+                                                        const CandidateCost& cost, const SearchLimits& limits)>;
+
+struct PartsOptions {
+  std::string algorithm = {};  ///< for the report
+  PartSearch search = nullptr;
+  /// Maximum number of operators per part.
+  size_t split = 30;
+  /// The candidates are those of each part.
+  Budget budget = SearchLimits().budget;
+  Observer observer = {};
+};
+
+/// The evaluator must have costs; nothing is measured. Fails if a part of the candidate has no cost. The result never
+/// costs more than `whole`. Equal candidates, rules, costs and options give equal results, unless the time budget ends
+/// the search.
+Result<SearchResult> search_by_parts(const Candidate& whole, std::span<const Rule> rules, Evaluator& evaluator,
+                                     const PartsOptions& options);
+
+}  // namespace isomer

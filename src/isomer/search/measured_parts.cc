@@ -1,0 +1,137 @@
+#include "isomer/search/measured_parts.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <set>
+
+#include "isomer/base/stopwatch.h"
+
+namespace isomer {
+namespace {
+
+/// Returns the rules that a search used, sorted by their change of the cost, largest first.
+std::vector<std::string> rules_by_gain(const SearchReport& report) {
+  std::map<std::string, double> gains;
+  for (const SearchStep& step : report.steps) gains[step.rule] += std::abs(step.delta);
+  std::vector<std::string> names;
+  names.reserve(gains.size());
+  for (const auto& [name, gain] : gains) names.push_back(name);
+  std::stable_sort(names.begin(), names.end(),
+                   [&](const std::string& a, const std::string& b) { return gains[a] > gains[b]; });
+  return names;
+}
+
+class MeasuredParts {
+ public:
+  MeasuredParts(const Candidate& first, const NamedPartSearch& how, const SearchOptions& options,
+                const SearchContext& context)
+      : first_(first),
+        how_(how),
+        search_(how.make(options)),
+        split_(how.exact || options.split == 0 ? std::numeric_limits<size_t>::max()
+                                               : static_cast<size_t>(options.split)),
+        context_(context),
+        evaluator_(context.evaluator),
+        end_(context.budget.end) {}
+
+  SearchResult unmeasured() {
+    auto found = search(context_.rules, context_.budget);
+    return found ? std::move(*found) : without_costs(found.error());
+  }
+
+  SearchResult measured(bool known_better) {
+    constexpr size_t kVariants = 4;
+    const TraceScope scope(context_.observer.trace, how_.name, "search");
+    if (end_.passed()) return {first_, {.algorithm = how_.name, .stop_reason = end_.reason()}};
+    const Deadline for_variants = context_.budget.share(kTimeShares.variants).end;
+    auto by_all = search(context_.rules, context_.budget.share(kTimeShares.parts));
+    if (!by_all) return without_costs(by_all.error());
+    out_ = {first_, by_all->report};
+    out_.report.steps.clear();
+    const std::vector<std::string> used = rules_by_gain(by_all->report);
+    judge(*by_all, known_better);
+    for (size_t i = 0; i < std::min(kVariants, used.size()) && used.size() > 1; ++i) {
+      if (for_variants.passed()) break;
+      std::vector<Rule> others;
+      for (const Rule& rule : context_.rules)
+        if (rule.name != used[i]) others.push_back(rule);
+      auto variant = search(others, context_.budget);
+      if (!variant) break;  // a kernel could not be measured in time
+      out_.report.add_counts(variant->report);
+      judge(*variant, known_better);
+    }
+    return std::move(out_);
+  }
+
+ private:
+  /// Fails if a kernel of the candidate has no cost.
+  Result<SearchResult> search(std::span<const Rule> rules, Budget budget) {
+    if (how_.exact) budget.candidates = Budget().candidates;
+    const TraceScope scope(context_.observer.trace, "search parts", "search");
+    ISOMER_TRY(SearchResult found, search_by_parts(first_, rules, evaluator_,
+                                                   {.algorithm = how_.name,
+                                                    .search = search_,
+                                                    .split = split_,
+                                                    .budget = budget,
+                                                    .observer = context_.observer}));
+    auto prepared = evaluator_.prepare(found);
+    if (prepared) {
+      static_cast<Candidate&>(found) = std::move(*prepared);
+    } else {
+      found.report.rejected.push_back({how_.name, prepared.error().message});
+      found.reset(first_);
+    }
+    return found;
+  }
+
+  SearchResult without_costs(const Error& error) const {
+    SearchResult none{first_, {.algorithm = how_.name, .stop_reason = end_.passed() ? end_.reason() : "no costs"}};
+    none.report.rejected.push_back({how_.name, error.message});
+    return none;
+  }
+
+  /// Keeps a result if it is the best so far.
+  void judge(SearchResult& found, bool known_better) {
+    if (!seen_.insert(found.hash()).second) return;
+    // After an interrupt, the final confirmation decides, unless a better graph is already known.
+    const bool unmeasured = end_.stopped() && !known_better;
+    if (!unmeasured) {
+      context_.observer.progress("measuring what the search found");
+      const auto ratio = measure_closely(evaluator_, first_, found, best_, end_);
+      if (!ratio) out_.report.rejected.push_back({found.report.algorithm, ratio.error().message});
+      if (!ratio || ratio->low <= 1 || ratio->value <= best_) return;
+      best_ = ratio->value;
+    }
+    out_.report.steps = std::move(found.report.steps);
+    static_cast<Candidate&>(out_) = std::move(found);
+    if (const auto cost = evaluator_.cost(out_)) out_.report.progress.push_back({watch_.seconds(), *cost});
+  }
+
+  const Candidate& first_;
+  const NamedPartSearch& how_;
+  const PartSearch search_;
+  const size_t split_;
+  const SearchContext& context_;
+  Evaluator& evaluator_;
+  const Deadline& end_;
+  const Stopwatch watch_;
+  SearchResult out_;
+  double best_ = 1;  // ratio of `first` to the best result
+  std::set<uint64_t> seen_{first_.hash()};
+};
+
+}  // namespace
+
+SearchResult search_unmeasured(const Candidate& first, const NamedPartSearch& how, const SearchOptions& options,
+                               const SearchContext& context) {
+  return MeasuredParts(first, how, options, context).unmeasured();
+}
+
+SearchResult search_measured(const Candidate& first, const NamedPartSearch& how, const SearchOptions& options,
+                             const SearchContext& context, bool known_better) {
+  return MeasuredParts(first, how, options, context).measured(known_better);
+}
+
+}  // namespace isomer

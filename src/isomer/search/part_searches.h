@@ -1,0 +1,24 @@
+#pragma once
+// The searches of parts, by the names that --search takes.
+
+#include <span>
+
+#include "isomer/search/search.h"
+
+namespace isomer {
+
+struct NamedPartSearch {
+  std::string name;
+  PartSearch (*make)(const SearchOptions& options);
+  /// Finds the best graph that the rules lead to: it searches the graph as it is given, whole, and any number of
+  /// candidates.
+  bool exact = false;
+};
+
+/// "backtrack", "beam", "enumerate".
+std::span<const NamedPartSearch> part_searches();
+
+/// Returns the search of that name, which must exist.
+const NamedPartSearch& part_search(std::string_view name);
+
+}  // namespace isomer
