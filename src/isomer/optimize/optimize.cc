@@ -14,6 +14,7 @@
 #include "isomer/optimize/options_table.h"
 #include "isomer/optimize/proof_at_use.h"
 #include "isomer/plan/stored_decisions.h"
+#include "isomer/search/searches.h"
 
 namespace isomer {
 namespace {

@@ -14,7 +14,7 @@
 #include "isomer/engine/engine.h"
 #include "isomer/engine/inputs.h"
 #include "isomer/report/report.h"
-#include "isomer/search/searches.h"
+#include "isomer/search/options.h"
 
 namespace isomer {
 

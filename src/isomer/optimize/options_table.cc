@@ -2,6 +2,8 @@
 
 #include <iterator>
 
+#include "isomer/search/searches.h"
+
 namespace isomer {
 namespace {
 

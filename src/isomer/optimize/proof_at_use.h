@@ -4,6 +4,7 @@
 #include "isomer/base/function_ref.h"
 #include "isomer/optimize/optimize.h"
 #include "isomer/optimize/rule_set.h"
+#include "isomer/search/report.h"
 
 namespace isomer {
 

@@ -11,6 +11,7 @@
 #include "isomer/ops/registry.h"
 #include "isomer/optimize/optimize.h"
 #include "isomer/search/exhaustive.h"
+#include "isomer/search/searches.h"
 
 namespace isomer {
 namespace {

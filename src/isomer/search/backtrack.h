@@ -8,7 +8,7 @@ namespace isomer {
 struct BacktrackOptions {
   /// A candidate is kept while it costs less than alpha times the best graph. With 1 only a candidate that is cheaper
   /// than all before it is kept (greedy); with infinity every candidate is (exhaustive).
-  double alpha = 1.05;
+  double alpha = SearchOptions().alpha;
   /// Maximum number of consecutive steps that may leave the graph no cheaper than before them. These steps must be
   /// adjacent in the graph (see docs/reference/search.md). 0: any number, anywhere.
   int max_uphill = 2;

@@ -7,7 +7,7 @@ namespace isomer {
 
 struct BeamOptions {
   /// Number of graphs that are kept after each step; 0: all, which makes the search exhaustive.
-  size_t width = 8;
+  size_t width = static_cast<size_t>(SearchOptions().beam_width);
   SearchLimits limits = {};
 };
 

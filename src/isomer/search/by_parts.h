@@ -19,7 +19,7 @@ struct PartsOptions {
   std::string algorithm = {};  ///< for the report
   PartSearch search = nullptr;
   /// Maximum number of operators per part.
-  size_t split = 30;
+  size_t split = static_cast<size_t>(SearchOptions().split);
   /// The candidates are those of each part.
   Budget budget = SearchLimits().budget;
   Observer observer = {};

@@ -11,8 +11,8 @@
 
 #include "isomer/base/stopwatch.h"
 #include "isomer/rules/match.h"
-#include "isomer/search/budget.h"
 #include "isomer/search/evaluator.h"
+#include "isomer/search/options.h"
 #include "isomer/search/report.h"
 
 namespace isomer {
@@ -22,7 +22,7 @@ using CandidateCost = std::function<Result<double>(const Candidate&)>;
 
 /// What limits a search over candidates.
 struct SearchLimits {
-  Budget budget = {.candidates = 1000};
+  Budget budget = {.candidates = SearchOptions().max_candidates};
   /// Maximum number of operators of a graph, as a multiple of the first graph's (plus a small constant). Without this
   /// limit, rules that turn one operator into several would fill a search with graphs of equal cost.
   double max_growth = 1.5;

@@ -2,6 +2,7 @@
 // Searches a candidate by parts, with costs only, and measures what that found.
 
 #include "isomer/search/part_searches.h"
+#include "isomer/search/search.h"
 
 namespace isomer {
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <limits>
 
+#include "isomer/search/beam.h"
 #include "isomer/search/restarts.h"
 
 namespace isomer {

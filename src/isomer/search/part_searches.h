@@ -3,7 +3,7 @@
 
 #include <span>
 
-#include "isomer/search/search.h"
+#include "isomer/search/by_parts.h"
 
 namespace isomer {
 

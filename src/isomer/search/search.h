@@ -2,34 +2,14 @@
 // What a search is given.
 
 #include <span>
-#include <string>
 
 #include "isomer/base/observer.h"
 #include "isomer/ops/work.h"
 #include "isomer/rules/rule.h"
-#include "isomer/search/backtrack.h"
-#include "isomer/search/beam.h"
-#include "isomer/search/budget.h"
-#include "isomer/search/by_parts.h"
 #include "isomer/search/evaluator.h"
+#include "isomer/search/options.h"
 
 namespace isomer {
-
-struct SearchOptions {
-  std::string search = "auto";
-  /// MetaFlow's cutoff: candidates that cost up to alpha times the best are kept.
-  double alpha = BacktrackOptions().alpha;
-  int64_t split = static_cast<int64_t>(PartsOptions().split);  ///< parts of at most this many operators; 0: no split
-  int64_t max_candidates = SearchLimits().budget.candidates;   ///< maximum number of graphs that are costed per part
-  int64_t beam_width =
-      static_cast<int64_t>(BeamOptions().width);  ///< graphs that beam search keeps after each step; 0: all
-  double time_budget_seconds = 45;                ///< for all searches together
-
-  /// Returns the budget that begins now. It ends earlier if `stop` returns true.
-  Budget budget(Deadline::Stop stop = nullptr) const {
-    return {Deadline::after(time_budget_seconds, std::move(stop)), max_candidates};
-  }
-};
 
 /// How a search divides its time: shares of what is left when the work begins.
 inline constexpr struct {
@@ -46,8 +26,8 @@ struct SearchContext {
   std::span<const Tactic> tactics;
   Evaluator& evaluator;  ///< must have costs
   SymbolValues symbols = {};
-  Budget budget = SearchLimits().budget;  ///< its candidates are those of each part
-  Observer observer = {};                 ///< records the searches with their steps
+  Budget budget = {.candidates = SearchOptions().max_candidates};  ///< its candidates are those of each part
+  Observer observer = {};                                          ///< records the searches with their steps
 };
 
 }  // namespace isomer

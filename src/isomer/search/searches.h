@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "isomer/search/report.h"
 #include "isomer/search/search.h"
 
 namespace isomer {

@@ -1,0 +1,26 @@
+#pragma once
+// What a user can set about a search.
+
+#include <string>
+#include <utility>
+
+#include "isomer/search/budget.h"
+
+namespace isomer {
+
+struct SearchOptions {
+  std::string search = "auto";
+  /// MetaFlow's cutoff: candidates that cost up to alpha times the best are kept.
+  double alpha = 1.05;
+  int64_t split = 30;               ///< parts of at most this many operators; 0: no split
+  int64_t max_candidates = 1000;    ///< maximum number of graphs that are costed per part
+  int64_t beam_width = 8;           ///< graphs that beam search keeps after each step; 0: all
+  double time_budget_seconds = 45;  ///< for all searches together
+
+  /// Returns the budget that begins now. It ends earlier if `stop` returns true.
+  Budget budget(Deadline::Stop stop = nullptr) const {
+    return {Deadline::after(time_budget_seconds, std::move(stop)), max_candidates};
+  }
+};
+
+}  // namespace isomer
