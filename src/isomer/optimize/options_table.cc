@@ -152,6 +152,13 @@ std::vector<Option> optimize_options(OptimizeOptions& options) {
              kept("search", Option::Text{search_names()}, "The search algorithm", search.search),
              kept("alpha", NumberRange{.min = 1},
                   "Backtracking keeps candidates that cost up to this many times the best", search.alpha),
+             kept("max_uphill", IntegerRange{.min = 0},
+                  "Backtracking takes at most this many steps in a row without a gain; 0: any number, anywhere in the "
+                  "graph, and no restarts",
+                  search.max_uphill),
+             kept("max_growth", kFromZero,
+                  "Graphs with more than this many times the operators of the part are dropped; 0: none",
+                  search.max_growth),
              kept("split", IntegerRange{.min = 0},
                   "Backtracking searches parts of at most this many operators; 0: the complete graph", search.split),
              kept("max_candidates", IntegerRange{.min = 1},

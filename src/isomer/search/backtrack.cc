@@ -13,7 +13,7 @@ constexpr double kMinGain = 1e-9;
 /// A candidate that was taken from the queue, and its history. Every node of this search is one.
 struct State : SearchNode {
   double settled = 0;           // cost of the nearest settled graph on the way here
-  int uphill = 0;               // steps since then
+  int64_t uphill = 0;           // steps since then
   std::vector<bool> made = {};  // nodes that these steps created
 };
 
@@ -21,7 +21,7 @@ const State& parent_of(const Successor& successor) { return static_cast<const St
 
 /// A candidate that has a cost but has not been expanded.
 struct QueuedCandidate : Successor {
-  int uphill = 0;
+  int64_t uphill = 0;
   int64_t number = 0;  // in order of creation; breaks ties between equal costs
 
   /// Orders a priority queue whose top is expanded next.
@@ -83,7 +83,7 @@ class Backtrack {
     const auto costed = expansion_.cost(*state, match);
     if (!costed) return;
     const double cost = costed->cost;
-    const int uphill = cost < state->settled - kMinGain ? 0 : state->uphill + 1;
+    const int64_t uphill = cost < state->settled - kMinGain ? 0 : state->uphill + 1;
     if (options_.max_uphill > 0 && uphill > options_.max_uphill) return;
     if (!(cost < expansion_.best().cost) && !within_cutoff(cost)) return;
     const QueuedCandidate candidate{{state, match, cost}, uphill, expansion_.candidates()};

@@ -11,7 +11,7 @@ struct BacktrackOptions {
   double alpha = SearchOptions().alpha;
   /// Maximum number of consecutive steps that may leave the graph no cheaper than before them. These steps must be
   /// adjacent in the graph (see docs/reference/search.md). 0: any number, anywhere.
-  int max_uphill = 2;
+  int64_t max_uphill = SearchOptions().max_uphill;
   SearchLimits limits = {};
 };
 

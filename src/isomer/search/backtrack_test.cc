@@ -101,6 +101,19 @@ TEST(Backtrack, BudgetIsAStopReason) {
   EXPECT_EQ(found->report.candidates, 5);
 }
 
+TEST(Backtrack, SaysIfGraphsGrewTooLarge) {
+  const Graph graph = gates(3);
+  const auto rules = rules_of(kSruRules);
+  const auto small = backtrack(graph, rules, roofline(), {.alpha = 1.5, .limits = {.max_growth = 0.1}});
+  ASSERT_TRUE(small.has_value());
+  EXPECT_EQ(small->report.stop_reason, "growth limit");
+  EXPECT_TRUE(small->report.steps.empty());
+  const auto any = backtrack(graph, rules, roofline(), {.alpha = 1.5, .limits = {.max_growth = 0}});
+  ASSERT_TRUE(any.has_value());
+  EXPECT_EQ(any->report.stop_reason, "exhausted");
+  EXPECT_EQ(any->report.steps.size(), 9U);
+}
+
 /// Three blocks x' = tanh(x v + x w), so that splitting has something to do.
 Graph blocks() {
   std::string text = "input x0: f32[2,8]\n";

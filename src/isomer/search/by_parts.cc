@@ -196,10 +196,11 @@ class SearchByParts {
       return evaluator_.objective(metrics);
     };
     const SearchLimits limits = {.budget = options_.budget.share(3.0 / static_cast<double>(of - number + 3)),
+                                 .max_growth = options_.max_growth,
                                  .evaluator = &evaluator_};
     ISOMER_TRY(FoundCandidate found, options_.search(part, rules_, cost, limits));
     report_.add_counts(found.report);
-    if (found.report.stop_reason != "exhausted") report_.stop_reason = found.report.stop_reason;
+    report_.also_ended(found.report.stop_reason);
     std::vector<SearchStep> steps = std::move(found.report.steps);
     return Found{std::move(found), std::move(steps)};
   }

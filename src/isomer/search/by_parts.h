@@ -20,6 +20,7 @@ struct PartsOptions {
   PartSearch search = nullptr;
   /// Maximum number of operators per part.
   size_t split = static_cast<size_t>(SearchOptions().split);
+  double max_growth = SearchLimits().max_growth;
   /// The candidates are those of each part.
   Budget budget = SearchLimits().budget;
   Observer observer = {};

@@ -30,7 +30,8 @@ Expansion::Expansion(const char* algorithm, std::span<const Rule> rules, const C
 Result<SearchNode> Expansion::begin(const Candidate& first) {
   ISOMER_TRY(first_cost_, cost_(first));
   best_.cost = first_cost_;
-  max_ops_ = static_cast<size_t>(limits_.max_growth * static_cast<double>(run_time_ops(first.graph))) + 4;
+  if (limits_.max_growth > 0)
+    max_ops_ = static_cast<size_t>(limits_.max_growth * static_cast<double>(run_time_ops(first.graph))) + 4;
   seen_.insert(first.hash());
   SearchNode node{first, all_matches(first.graph, rules_, SIZE_MAX, limits_.budget.end), first_cost_};
   report_.matches = static_cast<int64_t>(node.matches.size());
@@ -49,7 +50,11 @@ std::optional<CostedCandidate> Expansion::cost(const SearchNode& parent, size_t 
   const bool undecided = parent.decisions.empty();
   if (undecided && !is_new(delta->hash)) return std::nullopt;
   auto graph = apply_match(parent.graph, parent.matches[match], refused_);
-  if (!graph || run_time_ops(*graph) > max_ops_) return std::nullopt;
+  if (!graph) return std::nullopt;
+  if (run_time_ops(*graph) > max_ops_) {
+    outgrown_ = true;
+    return std::nullopt;
+  }
   Candidate candidate = carried(parent.decisions, delta->value_hashes, std::move(*graph));
   if (!undecided && !is_new(candidate.hash())) return std::nullopt;
   const auto cost = cost_(candidate);
@@ -86,7 +91,7 @@ SearchNode Expansion::build(const Successor& successor, std::vector<bool>& marks
 }
 
 FoundCandidate Expansion::result(const Candidate& first) {
-  if (report_.stop_reason.empty()) report_.stop_reason = "exhausted";
+  if (report_.stop_reason.empty()) report_.stop_reason = outgrown_ ? "growth limit" : "exhausted";
   report_.seconds = watch_.seconds();
   FoundCandidate out{first, first_cost_, best_.cost, std::move(report_)};
   if (best_.parent != nullptr) static_cast<Candidate&>(out) = successor_of(*best_.parent, best_.match);

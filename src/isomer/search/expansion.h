@@ -3,6 +3,7 @@
 // one.
 
 #include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -23,9 +24,9 @@ using CandidateCost = std::function<Result<double>(const Candidate&)>;
 /// What limits a search over candidates.
 struct SearchLimits {
   Budget budget = {.candidates = SearchOptions().max_candidates};
-  /// Maximum number of operators of a graph, as a multiple of the first graph's (plus a small constant). Without this
-  /// limit, rules that turn one operator into several would fill a search with graphs of equal cost.
-  double max_growth = 1.5;
+  /// Maximum number of operators of a graph, as a multiple of the first graph's (plus a small constant); 0: any number.
+  /// Without this limit, rules that turn one operator into several would fill a search with graphs of equal cost.
+  double max_growth = SearchOptions().max_growth;
   /// Decides which graphs may be kept (`admits`), and whether the weights of a graph that would become the best can be
   /// folded. Its costs are not used. nullptr: all graphs may be kept.
   Evaluator* evaluator = nullptr;
@@ -55,8 +56,8 @@ struct CostedCandidate : Candidate {
 struct FoundCandidate : Candidate {
   double cost_before = 0;
   double cost_after = 0;
-  /// The substitutions from the first graph to `graph`, each with its change of the cost. `stop_reason` is "exhausted",
-  /// "candidate budget", "time budget" or "interrupted".
+  /// The substitutions from the first graph to `graph`, each with its change of the cost. `stop_reason` is that of the
+  /// budget; "growth limit" if only graphs that grew too large are left; or "exhausted".
   SearchReport report = {};
 };
 
@@ -97,7 +98,8 @@ class Expansion {
   Successor best_;
   double first_cost_ = 0;
   SearchReport report_;
-  size_t max_ops_ = 0;
+  size_t max_ops_ = std::numeric_limits<size_t>::max();
+  bool outgrown_ = false;  // a graph was dropped because it grew too large
 };
 
 }  // namespace isomer

@@ -30,6 +30,7 @@ class MeasuredParts {
       : first_(first),
         how_(how),
         search_(how.make(options)),
+        max_growth_(options.max_growth),
         split_(how.exact || options.split == 0 ? std::numeric_limits<size_t>::max()
                                                : static_cast<size_t>(options.split)),
         context_(context),
@@ -74,6 +75,7 @@ class MeasuredParts {
                                                    {.algorithm = how_.name,
                                                     .search = search_,
                                                     .split = split_,
+                                                    .max_growth = max_growth_,
                                                     .budget = budget,
                                                     .observer = context_.observer}));
     auto prepared = evaluator_.prepare(found);
@@ -112,6 +114,7 @@ class MeasuredParts {
   const Candidate& first_;
   const NamedPartSearch& how_;
   const PartSearch search_;
+  const double max_growth_;
   const size_t split_;
   const SearchContext& context_;
   Evaluator& evaluator_;

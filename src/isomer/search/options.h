@@ -12,6 +12,8 @@ struct SearchOptions {
   std::string search = "auto";
   /// MetaFlow's cutoff: candidates that cost up to alpha times the best are kept.
   double alpha = 1.05;
+  int64_t max_uphill = 2;           ///< steps in a row that backtracking takes without a gain; 0: any number, anywhere
+  double max_growth = 1.5;          ///< operators of a graph, as a multiple of the first graph's; 0: any number
   int64_t split = 30;               ///< parts of at most this many operators; 0: no split
   int64_t max_candidates = 1000;    ///< maximum number of graphs that are costed per part
   int64_t beam_width = 8;           ///< graphs that beam search keeps after each step; 0: all

@@ -11,10 +11,14 @@ namespace isomer {
 namespace {
 
 PartSearch backtracking(const SearchOptions& options) {
-  return [alpha = options.alpha](const Candidate& part, std::span<const Rule> rules, const CandidateCost& cost,
-                                 const SearchLimits& limits) {
-    return backtrack_with_restarts(part, rules, cost, {.alpha = alpha, .limits = limits});
-  };
+  return
+      [alpha = options.alpha, max_uphill = options.max_uphill](const Candidate& part, std::span<const Rule> rules,
+                                                               const CandidateCost& cost, const SearchLimits& limits) {
+        const BacktrackOptions backtracking = {.alpha = alpha, .max_uphill = max_uphill, .limits = limits};
+        // Without a limit on uphill steps, this is MetaFlow's algorithm 1 as it stands.
+        return max_uphill == 0 ? backtrack(part, rules, cost, backtracking)
+                               : backtrack_with_restarts(part, rules, cost, backtracking);
+      };
 }
 
 PartSearch beam(const SearchOptions& options) {

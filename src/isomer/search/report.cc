@@ -1,6 +1,8 @@
 #include "isomer/search/report.h"
 
 #include <algorithm>
+#include <array>
+#include <string_view>
 
 namespace isomer {
 
@@ -16,6 +18,12 @@ void SearchReport::add_counts(const SearchReport& other) {
   duplicates += other.duplicates;
   matches += other.matches;
   seconds += other.seconds;
+}
+
+void SearchReport::also_ended(const std::string& reason) {
+  constexpr std::array<std::string_view, 3> kWeak = {"", "exhausted", "growth limit"};
+  const auto rank = [&](const std::string& one) { return std::ranges::find(kWeak, one) - kWeak.begin(); };
+  if (rank(reason) >= rank(stop_reason)) stop_reason = reason;
 }
 
 void SearchReport::append(SearchReport next, double began) {

@@ -53,13 +53,16 @@ struct SearchProgress {
 struct SearchReport {
   /// Adds the counts and the seconds of another search.
   void add_counts(const SearchReport& other);
+  /// Adds why another search of the same kind ended. A limit that ended one of them counts more than a growth limit, and
+  /// that more than exhaustion.
+  void also_ended(const std::string& reason);
   /// Appends a later search, which began `began` seconds after this one.
   void append(SearchReport next, double began);
   /// Adds a rejection, unless an equal one is present.
   void reject(const std::string& rule, const Error& error);
 
   std::string algorithm;
-  std::string stop_reason = {};  ///< "exhausted", "time budget", "interrupted", "candidate budget"
+  std::string stop_reason = {};  ///< "exhausted", "growth limit", "time budget", "interrupted", "candidate budget"
   int64_t candidates = 0;        ///< graphs that were built and considered
   int64_t duplicates = 0;        ///< built, but seen before
   int64_t matches = 0;

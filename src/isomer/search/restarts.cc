@@ -38,7 +38,7 @@ Result<FoundCandidate> backtrack_with_restarts(const Candidate& first, std::span
     fewer.insert(*rule);
     ISOMER_TRY(FoundCandidate found, backtrack(first, without(rules, fewer), cost, rest));
     total.add_counts(found.report);
-    if (found.report.stop_reason != "exhausted") total.stop_reason = found.report.stop_reason;
+    total.also_ended(found.report.stop_reason);
     if (!(found.cost_after < best.cost_after)) continue;
     best = std::move(found);
     dropped = std::move(fewer);
