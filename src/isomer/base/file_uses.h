@@ -40,7 +40,8 @@ class FileUses {
   /// Adds all files of `other`.
   void add(const FileUses& other);
 
-  /// Fails if a file that is written is also another file of the command.
+  /// Fails if a file that is written is also another file of the command, or if its path is "-", by which users may
+  /// mean standard output.
   Status check() const;
   /// Fails if a file that is only read has changed since it was added.
   Status unchanged() const;

@@ -81,6 +81,18 @@ TEST_F(FileUsesTest, ForceAllowsAnInputAndNoSecondOutput) {
   EXPECT_THAT(failure(forced.check()), HasSubstr("--report"));
 }
 
+TEST_F(FileUsesTest, NoOutputIsNamedLikeStandardOutput) {
+  FileUses written, updated, others;
+  written.writes("--report", "-");
+  EXPECT_THAT(failure(written.check()), HasSubstr("--report: '-' is ambiguous; give ./- "));
+  updated.updates("--write", "-");
+  EXPECT_THAT(failure(updated.check()), HasSubstr("--write: '-' is ambiguous"));
+  others.reads("IN", "-");
+  others.writes("OUT", "./-x");
+  others.writes("--report", file("-"));
+  EXPECT_EQ(failure(others.check()), "");
+}
+
 TEST_F(FileUsesTest, InputsThatChangeAreNamed) {
   const auto after = [&](const std::function<void()>& change) {
     FileUses uses;

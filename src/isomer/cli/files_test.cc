@@ -268,6 +268,19 @@ TEST_F(CommandFilesTest, AnOutputIsNotMixedWithWhatIsPrinted) {
   EXPECT_THAT(outcome.err, HasSubstr("--dot and what the command prints are the same file"));
 }
 
+TEST_F(CommandFilesTest, NoOutputIsNamedLikeStandardOutput) {
+  for (const Command& command : commands())
+    for (const auto& [name, access] : command.options) {
+      if (access == kRead) continue;
+      const Words arguments = arguments_of(command, {{name, "-"}}, folder_.path());
+      SCOPED_TRACE(fmt::format("{}", fmt::join(arguments, " ")));
+      const Outcome outcome = isomer_program(arguments);
+      EXPECT_EQ(outcome.exit_code, 2);
+      EXPECT_THAT(outcome.err, HasSubstr("'-' is ambiguous; give ./- for a file of this name, or /dev/stdout"));
+      EXPECT_FALSE(fs::exists("-"));
+    }
+}
+
 TEST_F(CommandFilesTest, EveryOutputFollowsALink) {
   const std::string in = model("in.onnx"), rules = file("own.rules").string(), link = file("link").string();
   const std::string out = file("out.onnx").string(), db = file("p.db").string();
