@@ -107,7 +107,7 @@ TEST_F(COptimize, BadOptionsAreRefused) {
   refused(R"({"engine": 3})", "engine: must be ort, openvino, onednn or roofline");
   refused(R"({"engine": "tpu"})", "engine: must be ort, openvino, onednn or roofline");
   refused(R"({"python": 3})", "python: must be a text");
-  refused(R"({"dtype": "f64"})", "dtype: must be f32, bf16 or f16");
+  refused(R"({"dtype": "f64"})", "dtype: must be f32 or bf16");
   refused(R"({"force": 1})", "force: must be true or false");
   refused(R"({"shapes": "N=1"})", "shapes: must be a list of texts");
   refused(R"({"shapes": ["N"]})", "shapes: --shape 'N'");

@@ -47,9 +47,7 @@ Result<std::unique_ptr<Engine>> make_engine(const std::string& name, const Engin
   if (options.threads < 1 || options.threads > 1024) return fail("{} threads: must be 1 to 1024", options.threads);
   if (options.max_plans < 1) return fail("{} plans: must be at least 1", options.max_plans);
   if (options.dtype != DType::Float && name != "onednn")
-    return fail("engine '{}' computes only in f32; {}", name,
-                options.dtype == DType::BFloat16 ? "bf16 needs the engine onednn"
-                                                 : fmt::format("no engine supports {}", dtype_name(options.dtype)));
+    return fail("engine '{}' computes only in f32; bf16 needs the engine onednn", name);
   if (!options.provider.empty() && name != "ort")
     return fail("engine '{}' has no execution providers; {} needs the engine ort", name, options.provider);
   if (name == "ort") return make_ort_engine(options);

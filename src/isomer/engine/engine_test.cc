@@ -235,7 +235,6 @@ TEST_F(EngineTest, UnknownNamesAndOptionsAreRefused) {
   EXPECT_THAT(error_of(make_engine("ort", {.threads = 0})), HasSubstr("0 threads"));
   EXPECT_THAT(error_of(make_engine("onednn", {.max_plans = 0})), HasSubstr("0 plans"));
   EXPECT_THAT(error_of(make_engine("ort", {.dtype = DType::BFloat16})), HasSubstr("bf16 needs the engine onednn"));
-  EXPECT_THAT(error_of(make_engine("ort", {.dtype = DType::Half})), HasSubstr("no engine supports f16"));
 }
 
 TEST_F(EngineTest, AProviderThatIsNotThereIsRefused) {

@@ -7,7 +7,7 @@ namespace {
 
 using nlohmann::json;
 
-/// "f32, bf16 or f16"
+/// "ort, onednn or roofline"
 std::string alternatives(const std::vector<std::string>& values) {
   std::string text;
   for (size_t i = 0; i < values.size(); ++i) text += (i == 0 ? "" : i + 1 == values.size() ? " or " : ", ") + values[i];

@@ -28,12 +28,11 @@ Option kept(const std::string& name, const Option::Domain& domain, const std::st
 
 Option dtype_option(DType& dtype) {
   return {.name = "dtype",
-          .domain = Option::Text{{"f32", "bf16", "f16"}},
+          .domain = Option::Text{{"f32", "bf16"}},
           .help = "onednn: element type of convolutions and matrix products; the difference from f32 is reported",
           .get = [&dtype] { return json(dtype_name(dtype)); },
           .set = [&dtype](const json& name) -> Status {
-            for (const DType each : {DType::Float, DType::BFloat16, DType::Half})
-              if (name.get<std::string>() == dtype_name(each)) dtype = each;
+            dtype = name.get<std::string>() == "bf16" ? DType::BFloat16 : DType::Float;
             return {};
           }};
 }

@@ -95,8 +95,6 @@ Status check_dtype(DType dtype) {
   if (dtype == DType::Float || (dtype == DType::BFloat16 && (isa & bf16) == bf16)) return {};
   if (dtype == DType::BFloat16)
     return fail("this processor has no bf16 arithmetic (AVX512_BF16); leave --dtype at f32");
-  if (dtype == DType::Half)
-    return fail("oneDNN {} has no f16 kernels for processors; bf16 and f32 are possible", library_version());
   return fail("plans compute in f32 or bf16, not in {}", dtype_name(dtype));
 }
 
