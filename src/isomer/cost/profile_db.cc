@@ -93,27 +93,25 @@ Result<ProfileDb> ProfileDb::open(const std::filesystem::path& path) {
   return db;
 }
 
-Result<ProfileDb> ProfileDb::open_existing(const std::filesystem::path& path) {
+Result<ProfileDb> ProfileDb::open_existing(const std::filesystem::path& path, bool immutable) {
   std::error_code error;
   if (!std::filesystem::is_regular_file(path, error))
-    return fail("{}: no such profile database; isomer optimize makes one", path.string());
-  ISOMER_TRY(ProfileDb db, connect(path, SQLITE_OPEN_READWRITE));
+    return fail("{}: no such profile database; isomer optimize --costs-only makes one", path.string());
+  ISOMER_TRY(ProfileDb db, immutable ? connect_immutable(path) : connect(path, SQLITE_OPEN_READWRITE));
   ISOMER_TRY(const bool made, db.is_made());
   if (!made) return fail("{}: not a profile database: it is empty", path.string());
   return db;
 }
 
+Result<ProfileDb> ProfileDb::open_existing(const std::filesystem::path& path) { return open_existing(path, false); }
+
 Result<ProfileDb> ProfileDb::open_locked(const std::filesystem::path& path) {
-  std::error_code error;
   if (path.empty()) return fail("locked costs need a profile database");
-  if (!std::filesystem::is_regular_file(path, error))
-    return fail("{}: no such profile database; isomer optimize --costs-only makes one", path.string());
   // In its journal mode, SQLite writes files next to the database even to read it, unless it is opened as immutable.
   // That is not allowed while another process has it open: then there is a log.
+  std::error_code error;
   const bool in_use = std::filesystem::exists(path.string() + "-wal", error);
-  ISOMER_TRY(ProfileDb db, in_use ? connect(path, SQLITE_OPEN_READWRITE) : connect_immutable(path));
-  ISOMER_TRY(const bool made, db.is_made());
-  if (!made) return fail("{}: not a profile database: it is empty", path.string());
+  ISOMER_TRY(ProfileDb db, open_existing(path, !in_use));
   db.locked_ = true;
   return db;
 }

@@ -100,6 +100,7 @@ class ProfileDb {
   };
 
   Result<std::optional<int64_t>> find_key(const ProfileKey& key);
+  static Result<ProfileDb> open_existing(const std::filesystem::path& path, bool immutable);
   static Result<ProfileDb> connect(const std::filesystem::path& path, int flags);
   /// Opens a file that nobody changes meanwhile, without changing it; its folder may be read-only.
   static Result<ProfileDb> connect_immutable(const std::filesystem::path& path);
