@@ -72,6 +72,20 @@ std::string odd_network() {
     return z)";
 }
 
+/// Returns a convolution of `channels` channels in 3 groups, between two others.
+Graph grouped_network(int64_t channels) {
+  return parsed(fmt::format(R"(
+    input x: f32[1,3,4,4]
+    w1 = f32[{0},3,1,1]{{seed 1}}
+    w2 = f32[{0},{1},3,3]{{seed 2}}
+    w3 = f32[16,{0},1,1]{{seed 3}}
+    a = Conv(x, w1) {{strides=[1,1], dilations=[1,1], pads=[0,0,0,0]}}
+    b = Conv(a, w2) {{group=3, strides=[1,1], dilations=[1,1], pads=[1,1,1,1]}}
+    c = Conv(b, w3) {{strides=[1,1], dilations=[1,1], pads=[0,0,0,0]}}
+    return c)",
+                            channels, channels / 3));
+}
+
 TEST(Tactic, PadsChannelsUntilWeightsAbsorbEverySelection) {
   const auto file = builtin_rule_file();
   ASSERT_TRUE(file.has_value()) << file.error().message;
@@ -97,15 +111,7 @@ TEST(Tactic, MergesGroupsTogetherWithPaddedChannels) {
   const auto file = builtin_rule_file();
   ASSERT_TRUE(file.has_value()) << file.error().message;
   // Input: 3 groups of 8 channels between convolutions of 24. Result: 2 groups of 16 between convolutions of 32.
-  const Graph graph = parsed(R"(
-    input x: f32[1,3,4,4]
-    w1 = f32[24,3,1,1]{seed 1}
-    w2 = f32[24,8,3,3]{seed 2}
-    w3 = f32[16,24,1,1]{seed 3}
-    a = Conv(x, w1) {strides=[1,1], dilations=[1,1], pads=[0,0,0,0]}
-    b = Conv(a, w2) {group=3, strides=[1,1], dilations=[1,1], pads=[1,1,1,1]}
-    c = Conv(b, w3) {strides=[1,1], dilations=[1,1], pads=[0,0,0,0]}
-    return c)");
+  const Graph graph = grouped_network(24);
   const auto out = run_tactic(graph, builtin_tactic(*file, "pad-channels"), file->rules);
   ASSERT_EQ(out.size(), 1U) << "all channels fill blocks of 8";
   EXPECT_EQ(count_of(out[0].graph, "Gather"), 0U);
@@ -117,15 +123,7 @@ TEST(Tactic, MergesGroupsToTheBlocksThatItsSeedsHaveChosen) {
   const auto file = builtin_rule_file();
   ASSERT_TRUE(file.has_value()) << file.error().message;
   // Input: 3 groups of 4 channels between convolutions of 12. Result: 2 groups of 8 between convolutions of 16, or one.
-  const Graph graph = parsed(R"(
-    input x: f32[1,3,4,4]
-    w1 = f32[12,3,1,1]{seed 1}
-    w2 = f32[12,4,3,3]{seed 2}
-    w3 = f32[16,12,1,1]{seed 3}
-    a = Conv(x, w1) {strides=[1,1], dilations=[1,1], pads=[0,0,0,0]}
-    b = Conv(a, w2) {group=3, strides=[1,1], dilations=[1,1], pads=[1,1,1,1]}
-    c = Conv(b, w3) {strides=[1,1], dilations=[1,1], pads=[0,0,0,0]}
-    return c)");
+  const Graph graph = grouped_network(12);
   const auto out = run_tactic(graph, builtin_tactic(*file, "pad-channels"), file->rules);
   ASSERT_EQ(out.size(), 2U);
   EXPECT_EQ(groups_of(out[0].graph), (std::vector<int64_t>{1, 2, 1}));
