@@ -436,6 +436,17 @@ TEST_F(Cli, ExplainTellsWhyAndWhatItWouldCost) {
   EXPECT_EQ(isomer_program({"explain", path, "--node", "nowhere"}).exit_code, 2);
 }
 
+TEST_F(Cli, ExplainTakesCostsOfTheBuiltInRuntime) {
+  const std::string database = (folder_ / "p.db").string();
+  const Outcome outcome = isomer_program(
+      {"explain", b_, "--rule", "drop-relu-of-relu", "--engine", "onednn", "--profile-db", database, "--json"});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  const json report = outcome.report();
+  EXPECT_EQ(report["engine"], "onednn");
+  EXPECT_GT(report["cost_us"], 0);
+  EXPECT_TRUE(std::filesystem::exists(database)) << "keeps the kernels that it measured";
+}
+
 TEST_F(Cli, ProfilesAreShownAndMerged) {
   const std::string mine = (folder_ / "mine.db").string();
   const std::string theirs = (folder_ / "theirs.db").string();

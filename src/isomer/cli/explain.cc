@@ -113,7 +113,7 @@ void add_explain(CLI::App& app, int& exit_code) {
   arguments->files.reads(*command, "model", arguments->model, "ONNX file")->required();
   command->add_option("--rule", arguments->options.rule, "Only this rule or family, place by place");
   command->add_option("--node", arguments->options.node, "Only the node that makes this value, rule by rule");
-  add_each(*command, cost_options(arguments->costs, {"ort", "roofline"}));
+  add_each(*command, cost_options(arguments->costs));
   arguments->files.updates_profile_db(arguments->costs.profile_db);
   arguments->files.reads(*command, "--rules", arguments->rules_file, "A rule file instead of the built-in rules");
   add_option(*command, shapes_option(arguments->shapes));

@@ -119,8 +119,8 @@ std::vector<Option> engine_options(EngineOptions& options) {
           dtype_option(options.dtype), python_option(options.python)};
 }
 
-std::vector<Option> cost_options(CostOptions& options, std::vector<std::string> engines) {
-  std::vector<Option> all = {kept("engine", Option::Text{std::move(engines)},
+std::vector<Option> cost_options(CostOptions& options) {
+  std::vector<Option> all = {kept("engine", Option::Text{{"ort", "openvino", "onednn", "roofline"}},
                                   "The engine that will run the model; roofline: a cost model without a device",
                                   options.engine)};
   all.front().note = "In C the default is onednn, which needs no Python.";
@@ -136,7 +136,7 @@ std::vector<Option> cost_options(CostOptions& options, std::vector<std::string> 
 std::vector<Option> optimize_options(OptimizeOptions& options) {
   std::vector<Option> all = {kept("force", Option::Flag{}, "Let the output overwrite the input", options.force),
                              kept("dry_run", Option::Flag{}, "Search and measure, but write nothing", options.dry_run)};
-  append(all, cost_options(options.costs, {"ort", "openvino", "onednn", "roofline"}));
+  append(all, cost_options(options.costs));
   SearchOptions& search = options.search;
   append(all,
          {

@@ -18,8 +18,8 @@ Option shapes_option(ShapeOptions& shapes);
 Option seed_option(uint64_t& seed);
 /// Options of how an engine computes.
 std::vector<Option> engine_options(EngineOptions& options);
-/// Options of costs: which of `engines` they are for, and how they are determined.
-std::vector<Option> cost_options(CostOptions& options, std::vector<std::string> engines);
+/// Options of costs: which engine they are for, and how they are determined.
+std::vector<Option> cost_options(CostOptions& options);
 /// All options, in the order of --help.
 std::vector<Option> optimize_options(OptimizeOptions& options);
 
