@@ -24,6 +24,15 @@ std::optional<CodePoint> decode_utf8(std::string_view text) {
   return CodePoint{value, static_cast<size_t>(ones)};
 }
 
+bool is_utf8(std::string_view text) {
+  while (!text.empty()) {
+    const auto c = decode_utf8(text);
+    if (!c) return false;
+    text.remove_prefix(c->length);
+  }
+  return true;
+}
+
 void append_utf8(std::string& text, char32_t c) {
   const auto tail = [&](int shift) { text += static_cast<char>(0x80 | (c >> shift & 0x3F)); };
   if (c < 0x80) {

@@ -16,6 +16,9 @@ struct CodePoint {
 /// The first code point of `text`, which must not be empty; nullopt if `text` does not begin with valid UTF-8.
 std::optional<CodePoint> decode_utf8(std::string_view text);
 
+/// Whether all of `text` is valid UTF-8.
+bool is_utf8(std::string_view text);
+
 void append_utf8(std::string& text, char32_t code_point);
 
 /// Whether UTF-8 can encode the number: it is in the range of Unicode and not a surrogate.

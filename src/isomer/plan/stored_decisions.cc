@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "isomer/base/printable.h"
+#include "isomer/base/utf8.h"
 #include "isomer/onnx/export.h"
 
 namespace isomer {
@@ -49,7 +50,7 @@ Status read(const nlohmann::json& all, const char* kind, const Choices& choices,
 
 Result<Decisions> parse(const std::string& text, const Graph& graph) {
   const auto all = nlohmann::json::parse(text, nullptr, false);
-  if (!all.is_object()) return fail("not a JSON object");
+  if (!all.is_object()) return fail("not a JSON object in UTF-8");
   const Values values = values_by_name(graph);
   Decisions out;
   ISOMER_CHECK(read(all, "layouts", kLayouts, layout_name, values, out.layouts));
@@ -63,9 +64,12 @@ Result<nlohmann::json> decisions_by_name(const Model& model, const Candidate& ca
   nlohmann::json out = nlohmann::json::object();
   if (candidate.decisions.empty()) return out;
   ISOMER_TRY(const auto names, export_names(model.with(candidate.graph)));
-  for (const auto& [value, layout] : candidate.decisions.layouts) out["layouts"][names[value]] = layout_name(layout);
-  for (const auto& [value, algorithm] : candidate.decisions.algorithms)
-    out["algorithms"][names[value]] = algorithm_name(algorithm);
+  const auto list = [&](const char* kind, const auto& decided, const auto& name_of) {
+    for (const auto& [value, choice] : decided)
+      if (is_utf8(names[value])) out[kind][names[value]] = name_of(choice);
+  };
+  list("layouts", candidate.decisions.layouts, layout_name);
+  list("algorithms", candidate.decisions.algorithms, algorithm_name);
   return out;
 }
 
@@ -80,9 +84,8 @@ Result<Decisions> stored_decisions(const Model& model) {
 Result<Model> with_candidate(const Model& model, const Candidate& candidate) {
   Model out = model.with(candidate.graph);
   if (candidate.decisions.empty() && !metadata(model, kKey)) return out;
-  if (candidate.decisions.empty()) return with_metadata(out, kKey, "");
   ISOMER_TRY(const nlohmann::json decisions, decisions_by_name(model, candidate));
-  return with_metadata(out, kKey, decisions.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+  return with_metadata(out, kKey, decisions.empty() ? "" : decisions.dump());
 }
 
 }  // namespace isomer

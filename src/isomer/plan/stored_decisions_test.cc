@@ -42,6 +42,29 @@ TEST(StoredDecisions, ComeBackFromAFileByName) {
   EXPECT_EQ(metadata(undecided, "isomer.decisions"), std::nullopt);
 }
 
+TEST(StoredDecisions, SkipNamesThatAreNotUtf8) {
+  GraphBuilder builder;
+  const ValueId x = builder.input({DType::Float, Shape{Dim(2)}});
+  const ValueId bad = builder.add(*find_op("Relu"), {}, {x}).value();
+  builder.name(bad, "a\xff");
+  const ValueId good = builder.add(*find_op("Tanh"), {}, {bad}).value();
+  builder.name(good, "\u00e4");
+  const Model model = make_model(builder.finish(std::vector{good}), "model", 17);
+  const Candidate both(model.graph, {.layouts = {{bad, Layout::Plain}, {good, Layout::Blocked}}});
+  const Model written = reread(with_candidate(model, both).value());
+  EXPECT_EQ(metadata(written, "isomer.decisions"), "{\"layouts\":{\"\u00e4\":\"blocked\"}}");
+  EXPECT_EQ(stored_decisions(written).value().layouts.size(), 1U);
+  const Candidate lost(model.graph, {.layouts = {{bad, Layout::Plain}}});
+  EXPECT_EQ(metadata(with_candidate(model, lost).value(), "isomer.decisions"), std::nullopt);
+}
+
+TEST(StoredDecisions, OfUnknownKindsAreNotWritten) {
+  const Model unknown = with_metadata(stored_model(), "isomer.decisions", R"({"streams": {"a": 1}})");
+  EXPECT_EQ(metadata(with_candidate(unknown, unknown.graph).value(), "isomer.decisions"), std::nullopt);
+  const Candidate candidate(unknown.graph, {.layouts = {{1, Layout::Plain}}});
+  EXPECT_EQ(metadata(with_candidate(unknown, candidate).value(), "isomer.decisions"), R"({"layouts":{"a":"plain"}})");
+}
+
 TEST(StoredDecisions, SkipWhatIsNotKnownAndRefuseWhatIsMalformed) {
   const auto read = [](const std::string& text) {
     return stored_decisions(with_metadata(stored_model(), "isomer.decisions", text));
@@ -50,6 +73,7 @@ TEST(StoredDecisions, SkipWhatIsNotKnownAndRefuseWhatIsMalformed) {
   EXPECT_EQ(read(R"({"layouts": {"a": "plain"}})").value().layout(1), Layout::Plain);
   EXPECT_THAT(read("[").error().message, HasSubstr("metadata 'isomer.decisions': not a JSON object"));
   EXPECT_THAT(read("[1]").error().message, HasSubstr("not a JSON object"));
+  EXPECT_THAT(read("{\"layouts\": {\"\xff\": \"plain\"}}").error().message, HasSubstr("not a JSON object in UTF-8"));
   EXPECT_THAT(read(R"({"layouts": 1})").error().message, HasSubstr("layouts are not listed by value"));
   EXPECT_THAT(read(R"({"algorithms": {"a": "fast"}})").error().message,
               HasSubstr("algorithms of 'a': 'fast' is not known"));
