@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Checks that code outside ops/, models/ and onnx/ names no operator: it asks for traits, operand roles and attribute
 domains (src/isomer/ir/traits.h). ALLOWED lists the files that may name operators, each with the reason. Tests and comments
-may name any.
+may name any. Only string literals that consist of a name are found. Longer literals with names are messages, examples of
+--help, and the text of the graph with which search/engine_runs.cc tries an engine.
 Exit code 1 with a line for each violation. --count prints how many names stand in each allowed file."""
 
 import fnmatch
