@@ -102,7 +102,7 @@ def test_values_out_of_range_are_refused():
         isomer.optimize(gate(), threads=0)
     with pytest.raises(ValueError, match="dtype: must be f32 or bf16"):
         isomer.optimize(gate(), dtype="int8")
-    with pytest.raises(ValueError, match="shapes: must be a list of texts"):
+    with pytest.raises(ValueError, match="shapes: must be a list of strings"):
         isomer.optimize(gate(), shapes="N=4")
     for number in (float("nan"), float("inf")):
         with pytest.raises(ValueError, match="options: time_budget: must be a number from 0 to 1e[+]09, not "):

@@ -106,12 +106,12 @@ TEST_F(COptimize, BadOptionsAreRefused) {
   refused(R"({"time_budget": null})", "time_budget: must be a number");
   refused(R"({"engine": 3})", "engine: must be ort, openvino, onednn or roofline");
   refused(R"({"engine": "tpu"})", "engine: must be ort, openvino, onednn or roofline");
-  refused(R"({"python": 3})", "python: must be a text");
+  refused(R"({"python": 3})", "python: must be a string");
   refused(R"({"dtype": "f64"})", "dtype: must be f32 or bf16");
   refused(R"({"force": 1})", "force: must be true or false");
-  refused(R"({"shapes": "N=1"})", "shapes: must be a list of texts");
+  refused(R"({"shapes": "N=1"})", "shapes: must be a list of strings");
   refused(R"({"shapes": ["N"]})", "shapes: --shape 'N'");
-  refused(R"({"skip_rules": [1]})", "skip_rules: must be a list of texts");
+  refused(R"({"skip_rules": [1]})", "skip_rules: must be a list of strings");
   refused(R"({"objective": "latency_us +"})", "objective: ");
   refused(R"({"limits": ["kernels"]})", "limits: ");
 }

@@ -19,10 +19,10 @@ struct Takes {
   std::string operator()(const IntegerRange& range) const { return range.str(); }
   std::string operator()(const NumberRange& range) const { return range.str(); }
   std::string operator()(const Option::Text& text) const {
-    return text.values.empty() ? "a text" : alternatives(text.values);
+    return text.values.empty() ? "a string" : alternatives(text.values);
   }
   std::string operator()(Option::File) const { return "the name of a file"; }
-  std::string operator()(Option::Texts) const { return "a list of texts"; }
+  std::string operator()(Option::Texts) const { return "a list of strings"; }
 };
 
 /// Returns whether a value is in a domain.

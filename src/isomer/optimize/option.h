@@ -14,10 +14,10 @@ namespace isomer {
 struct Option {
   struct Flag {};  ///< true or false
   struct Text {
-    std::vector<std::string> values = {};  ///< one of these; empty: any text
+    std::vector<std::string> values = {};  ///< one of these; empty: any string
   };
   struct File {};   ///< the name of a file
-  struct Texts {};  ///< a list of texts; on the command line, the option is repeated
+  struct Texts {};  ///< a list of strings; on the command line, the option is repeated
   using Domain = std::variant<Flag, IntegerRange, NumberRange, Text, File, Texts>;
 
   std::string name;  ///< as in C and Python: "time_budget"
