@@ -1,5 +1,7 @@
 #include "isomer/plan/decisions.h"
 
+#include <array>
+
 namespace isomer {
 namespace {
 
@@ -9,12 +11,28 @@ std::optional<Decision> find(const std::map<ValueId, Decision>& decided, ValueId
   return found == decided.end() ? std::nullopt : std::optional(found->second);
 }
 
+template <class Choice, size_t N>
+std::optional<Choice> from_name(const std::array<Choice, N>& all, std::string_view (*name_of)(Choice),
+                                std::string_view name) {
+  for (const Choice choice : all)
+    if (name_of(choice) == name) return choice;
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::string_view layout_name(Layout layout) { return layout == Layout::Blocked ? "blocked" : "plain"; }
 
 std::string_view algorithm_name(Algorithm algorithm) {
   return algorithm == Algorithm::Winograd ? "winograd" : "direct";
+}
+
+std::optional<Layout> layout_from_name(std::string_view name) {
+  return from_name(std::array{Layout::Plain, Layout::Blocked}, layout_name, name);
+}
+
+std::optional<Algorithm> algorithm_from_name(std::string_view name) {
+  return from_name(std::array{Algorithm::Direct, Algorithm::Winograd}, algorithm_name, name);
 }
 
 std::optional<Layout> Decisions::layout(ValueId value) const { return find(layouts, value); }

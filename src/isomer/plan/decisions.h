@@ -16,6 +16,8 @@ enum class Algorithm : uint8_t {
   Winograd,  ///< transforms tiles, which takes fewer multiplications; in f32
 };
 std::string_view algorithm_name(Algorithm algorithm);
+/// Nothing if there is no such algorithm.
+std::optional<Algorithm> algorithm_from_name(std::string_view name);
 
 /// Side tables over the values of one graph. An engine that cannot obey a decision decides by itself, in its planner
 /// and when it runs the graph.

@@ -23,6 +23,16 @@ TEST(Decisions, AreEmptyUnlessSomethingIsDecided) {
   EXPECT_FALSE(decisions.algorithm(1).has_value());
 }
 
+TEST(Decisions, HaveNamesThatAreReadAgain) {
+  for (const Layout layout : {Layout::Plain, Layout::Blocked}) EXPECT_EQ(layout_from_name(layout_name(layout)), layout);
+  for (const Algorithm algorithm : {Algorithm::Direct, Algorithm::Winograd})
+    EXPECT_EQ(algorithm_from_name(algorithm_name(algorithm)), algorithm);
+  for (const char* other : {"", "Plain", "winograd ", "fast"}) {
+    EXPECT_FALSE(layout_from_name(other).has_value()) << other;
+    EXPECT_FALSE(algorithm_from_name(other).has_value()) << other;
+  }
+}
+
 TEST(Decisions, AreCarriedToCorrespondingValues) {
   const Graph graph = two_inputs();
   const Decisions decisions{.layouts = {{0, Layout::Blocked}, {1, Layout::Plain}},

@@ -1,6 +1,5 @@
 #include "isomer/plan/stored_decisions.h"
 
-#include <array>
 #include <nlohmann/json.hpp>
 #include <unordered_map>
 
@@ -12,8 +11,6 @@ namespace isomer {
 namespace {
 
 constexpr const char* kKey = "isomer.decisions";
-constexpr std::array kLayouts = {Layout::Plain, Layout::Blocked};
-constexpr std::array kAlgorithms = {Algorithm::Direct, Algorithm::Winograd};
 
 using Values = std::unordered_map<std::string, ValueId>;
 
@@ -29,10 +26,10 @@ std::string shortened(const std::string& text) {
   return printable(text.size() <= kLength ? text : text.substr(0, kLength) + "...");
 }
 
-/// Reads the decisions of one kind. `choices` and `name_of` give the words for each.
-template <class Choices, class NameOf, class Decided>
-Status read(const nlohmann::json& all, const char* kind, const Choices& choices, const NameOf& name_of,
-            const Values& values, Decided& out) {
+/// Reads the decisions of one kind. `decision_of` returns the decision for a word.
+template <class Decision>
+Status read(const nlohmann::json& all, const char* kind, std::optional<Decision> (*decision_of)(std::string_view),
+            const Values& values, std::map<ValueId, Decision>& out) {
   const auto found = all.find(kind);
   if (found == all.end()) return {};
   if (!found->is_object()) return fail("{} are not listed by value", kind);
@@ -41,9 +38,9 @@ Status read(const nlohmann::json& all, const char* kind, const Choices& choices,
     if (value == values.end()) continue;
     if (!word.is_string()) return fail("{} of '{}': not a word", kind, shortened(name));
     const auto& text = word.template get_ref<const std::string&>();
-    const auto choice = std::ranges::find_if(choices, [&](const auto one) { return text == name_of(one); });
-    if (choice == choices.end()) return fail("{} of '{}': '{}' is not known", kind, shortened(name), shortened(text));
-    out.emplace(value->second, *choice);
+    const auto decision = decision_of(text);
+    if (!decision) return fail("{} of '{}': '{}' is not known", kind, shortened(name), shortened(text));
+    out.emplace(value->second, *decision);
   }
   return {};
 }
@@ -53,8 +50,8 @@ Result<Decisions> parse(const std::string& text, const Graph& graph) {
   if (!all.is_object()) return fail("not a JSON object in UTF-8");
   const Values values = values_by_name(graph);
   Decisions out;
-  ISOMER_CHECK(read(all, "layouts", kLayouts, layout_name, values, out.layouts));
-  ISOMER_CHECK(read(all, "algorithms", kAlgorithms, algorithm_name, values, out.algorithms));
+  ISOMER_CHECK(read(all, "layouts", layout_from_name, values, out.layouts));
+  ISOMER_CHECK(read(all, "algorithms", algorithm_from_name, values, out.algorithms));
   return out;
 }
 
