@@ -6,6 +6,7 @@
 
 #include "isomer/base/digest.h"
 #include "isomer/ir/derivation.h"
+#include "isomer/plan/decisions.h"
 #include "isomer/rules/verdict.h"
 
 namespace isomer::replay {
@@ -30,19 +31,31 @@ struct CertifiedRule {
   friend bool operator==(const CertifiedRule&, const CertifiedRule&) = default;
 };
 
+/// How a model is executed, as far as its file decides it. Values are identified by their names in the file. Decisions
+/// do not change what is computed, so nothing about them is proved.
+struct NamedDecisions {
+  std::map<std::string, Layout> layouts = {};
+  std::map<std::string, Algorithm> algorithms = {};
+
+  bool empty() const { return layouts.empty() && algorithms.empty(); }
+  friend bool operator==(const NamedDecisions&, const NamedDecisions&) = default;
+};
+
 /// The newest format, which print_certificate writes unless a certificate was read in an older one.
-constexpr int kCertificateFormat = 2;
+constexpr int kCertificateFormat = 3;
 
 struct Certificate {
   int format = kCertificateFormat;
   std::string isomer = {};  ///< version that made it
   ModelStamp input = {};
   ModelStamp output = {};
+  NamedDecisions decisions = {};  ///< of the output; none before format 3
   /// The values of `optimize --shape`, for runs of the two models; no step depends on them. None before format 2.
   std::vector<std::string> shapes = {};
   std::vector<CertifiedRule> rules = {};
   std::vector<Move> moves = {};  ///< from the graph of the input to that of the output
 
+  bool records_decisions() const { return format >= 3; }
   friend bool operator==(const Certificate&, const Certificate&) = default;
 };
 

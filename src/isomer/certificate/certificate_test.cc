@@ -16,6 +16,8 @@ Certificate example() {
   out.isomer = "isomer 0.1.0";
   out.input = {{12, text_digest("in")}, {{"weights \"1\"\n.bin", {3, text_digest("w")}}}, 1, {{"", 17}, {"a.b", 2}}};
   out.output = {{34, text_digest("out")}, {}, 0xffffffffffffffff, {{"", 17}}};
+  out.decisions = {{{"conv \"1\"\n", Layout::Blocked}, {"pool", Layout::Plain}},
+                   {{"conv \"1\"\n", Algorithm::Winograd}, {"conv2", Algorithm::Direct}}};
   out.shapes = {"x \"1\":0:1,3", "N=8"};
   out.rules = {{"drop-identity", 5, Verdict::Tested, "rule drop-identity\n  (Identity ?x)\n  => ?x\n"}};
   const Application application{"drop-identity",
@@ -55,13 +57,26 @@ TEST(Certificate, ReadsBackAsItself) {
 
 TEST(Certificate, OlderFormatsAreRead) {
   Certificate old = example();
-  old.format = 1;
-  old.shapes = {};
-  const std::string text = print_certificate(old);
-  EXPECT_THAT(text, StartsWith("isomer certificate 1\n"));
-  const auto again = parse_certificate(text);
-  ASSERT_TRUE(again.has_value()) << again.error().message;
-  EXPECT_TRUE(*again == old);
+  old.decisions = {};
+  for (const int format : {2, 1}) {
+    old.format = format;
+    if (format == 1) old.shapes = {};
+    const std::string text = print_certificate(old);
+    EXPECT_THAT(text, StartsWith(fmt::format("isomer certificate {}\n", format)));
+    const auto again = parse_certificate(text);
+    ASSERT_TRUE(again.has_value()) << again.error().message;
+    EXPECT_TRUE(*again == old);
+    EXPECT_FALSE(again->records_decisions());
+  }
+}
+
+TEST(Certificate, WithoutDecisionsOnlyTheFormatDiffersFromTheSecond) {
+  Certificate certificate = example();
+  certificate.decisions = {};
+  std::string text = unsigned_text(print_certificate(certificate));
+  certificate.format = 2;
+  text.replace(text.find("certificate 3"), 13, "certificate 2");
+  EXPECT_EQ(unsigned_text(print_certificate(certificate)), text);
 }
 
 TEST(Certificate, RefusesEveryChangedByte) {
@@ -95,8 +110,16 @@ TEST(Certificate, HasOneWayToBeWritten) {
   EXPECT_FALSE(with("ffffffffffffffff", "FFFFFFFFFFFFFFFF").has_value());
   EXPECT_FALSE(with("input 12", "input 012").has_value());
   EXPECT_FALSE(with("2 values", "3 values").has_value()) << "the sentences follow from the rest";
-  EXPECT_FALSE(with("certificate 2", "certificate 1").has_value()) << "format 1 has no shapes";
-  EXPECT_FALSE(with("certificate 2", "certificate 3").has_value());
+  EXPECT_FALSE(with("certificate 3", "certificate 2").has_value()) << "format 2 has no decisions";
+  EXPECT_FALSE(with("certificate 3", "certificate 4").has_value());
+  EXPECT_THAT(text, HasSubstr("\n  layout blocked \"conv"));
+  EXPECT_FALSE(with("layout blocked", "layout striped").has_value());
+  EXPECT_FALSE(with("algorithm winograd", "algorithm blocked").has_value());
+  EXPECT_FALSE(with("plain \"pool\"", "plain pool").has_value());
+  EXPECT_FALSE(with("plain \"pool\"", "plain \"a\"").has_value()) << "they are sorted by name";
+  EXPECT_FALSE(with("plain \"pool\"", "plain \"pool\"\n  layout plain \"pool\"").has_value());
+  EXPECT_FALSE(with("plain \"pool\"", "plain \"pool\"\n  layout blocked \"pool\"").has_value());
+  EXPECT_FALSE(with("  layout plain", "layout plain").has_value());
   EXPECT_FALSE(with("shape \"N=8\"", "shape N=8").has_value());
   EXPECT_FALSE(with("tested", "certain").has_value());
 }

@@ -73,6 +73,10 @@ class CertificateParser {
     out.isomer = lines_.take().substr(3);
     ISOMER_TRY(out.input, stamp("input"));
     ISOMER_TRY(out.output, stamp("output"));
+    if (out.records_decisions()) {
+      ISOMER_TRY(out.decisions.layouts, decisions("layout", layout_from_name));
+      ISOMER_TRY(out.decisions.algorithms, decisions("algorithm", algorithm_from_name));
+    }
     while (out.format >= 2 && lines_.next_is("shape")) {
       const auto shape = unquoted(lines_.take());
       if (!shape) return lines_.error("a quoted shape is expected");
@@ -143,6 +147,21 @@ class CertificateParser {
     }
     if (!lines_.next_is("graph")) return lines_.error("expected 'graph'");
     ISOMER_TRY(out.graph, hash(lines_.take()));
+    return out;
+  }
+
+  /// Reads the decisions of one kind.
+  template <class Decision>
+  Result<std::map<std::string, Decision>> decisions(std::string_view kind,
+                                                    std::optional<Decision> (*decision_of)(std::string_view)) {
+    std::map<std::string, Decision> out;
+    while (lines_.next_is(kind)) {
+      std::string_view line = lines_.take();
+      const auto decision = decision_of(word(line));
+      const auto name = unquoted(line);
+      if (!decision || !name) return lines_.error(fmt::format("a {} and a quoted name are expected", kind));
+      out.emplace(*name, *decision);
+    }
     return out;
   }
 

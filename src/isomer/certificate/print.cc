@@ -26,6 +26,13 @@ void print_stamp(std::string& out, const char* what, const ModelStamp& stamp) {
   out += fmt::format("  graph {:016x}\n", stamp.graph);
 }
 
+void print_decisions(std::string& out, const NamedDecisions& decisions) {
+  for (const auto& [name, layout] : decisions.layouts)
+    out += fmt::format("  layout {} {}\n", layout_name(layout), isomer::quoted(name));
+  for (const auto& [name, algorithm] : decisions.algorithms)
+    out += fmt::format("  algorithm {} {}\n", algorithm_name(algorithm), isomer::quoted(name));
+}
+
 void print_rule_lines(std::string& out, const CertifiedRule& rule) {
   out += fmt::format("rule {:016x} {} {}\n", rule.hash, verdict_name(rule.verdict), rule.name);
   size_t at = 0;
@@ -83,6 +90,7 @@ std::string print_certificate(const Certificate& certificate) {
   std::string out = fmt::format("isomer certificate {}\nmade by {}\n", certificate.format, certificate.isomer);
   print_stamp(out, "input", certificate.input);
   print_stamp(out, "output", certificate.output);
+  print_decisions(out, certificate.decisions);
   for (const std::string& shape : certificate.shapes) out += fmt::format("shape {}\n", isomer::quoted(shape));
   for (const std::string& sentence : beside_rules(certificate)) out += "beside " + sentence + "\n";
   for (const CertifiedRule& rule : certificate.rules) print_rule_lines(out, rule);

@@ -1,6 +1,7 @@
 #include "isomer/certificate/verify_files.h"
 
 #include "isomer/base/file.h"
+#include "isomer/certificate/decisions.h"
 #include "isomer/certificate/same_graph.h"
 #include "isomer/onnx/content.h"
 #include "isomer/onnx/import.h"
@@ -79,6 +80,9 @@ Status check_all(Verification& out, const std::filesystem::path& input, const st
   const OwnWeights own = own_weights(out.input.graph);
   ISOMER_CHECK(Computed(graph, own).check_all());
   if (auto status = same_model(out.input, graph, out.output); !status) return fail_in(output.string(), status.error());
+  if (!certificate.records_decisions()) return {};
+  if (auto status = check_decisions(certificate.decisions, out.output); !status)
+    return fail_in(output.string(), status.error());
   return {};
 }
 

@@ -22,8 +22,8 @@ struct Verification {
   bool holds() const { return problem.empty(); }
 };
 
-/// Replays the certificate from the input file and compares the result with the output file. An Error if the
-/// certificate is invalid or was changed, or a file does not exist.
+/// Replays the certificate from the input file, and compares the result and the recorded decisions with the output
+/// file. An Error if the certificate is invalid or was changed, or a file does not exist.
 Result<Verification> verify_certificate(const std::filesystem::path& certificate, const std::filesystem::path& input,
                                         const std::filesystem::path& output, const Lock& lock);
 

@@ -5,8 +5,10 @@
 
 #include "isomer/base/file.h"
 #include "isomer/base/version.h"
+#include "isomer/certificate/decisions.h"
 #include "isomer/certificate/verify_files.h"
 #include "isomer/onnx/import.h"
+#include "isomer/plan/stored_decisions.h"
 
 namespace isomer {
 namespace {
@@ -56,6 +58,15 @@ replay::CertifiedRule certified(Rule rule, const RuleSet& rules) {
   return {rule.name, rule.hash(), verdict, print_rule(rule)};
 }
 
+/// Returns the decisions that an engine finds in the file of a model.
+Result<replay::NamedDecisions> file_decisions(const Model& model) {
+  ISOMER_TRY(const Decisions stored, stored_decisions(model));
+  replay::NamedDecisions out;
+  for (const auto& [value, layout] : stored.layouts) out.layouts.emplace(model.graph.name(value), layout);
+  for (const auto& [value, algorithm] : stored.algorithms) out.algorithms.emplace(model.graph.name(value), algorithm);
+  return out;
+}
+
 }  // namespace
 
 void collect_rules(std::span<const Move> moves, std::set<std::string>& names) {
@@ -97,7 +108,9 @@ Status finish_certificate(const OptimizeOptions& options, const Model& model, co
                           replay::Certificate certificate) {
   ISOMER_TRY(const Model output, import_model(options.output));
   ISOMER_TRY(certificate.output, replay::stamp_of(options.output, output));
+  ISOMER_TRY(certificate.decisions, file_decisions(output));
   auto status = replay::same_model(model, graph, output);
+  if (status) status = replay::check_decisions(certificate.decisions, output);
   const std::string text = replay::print_certificate(certificate);
   if (status && !(replay::parse_certificate(text).value_or(replay::Certificate{}) == certificate))
     status = fail("the model has a name that a certificate cannot contain");

@@ -27,7 +27,8 @@ Result<std::vector<Move>> moves_of(const Graph& start, const Graph& end, const S
 Result<replay::Certificate> begin_certificate(const OptimizeOptions& options, const Model& model, const Graph& graph,
                                               const SearchReport& search, const RuleSet& rules);
 
-/// Adds the stamp of the output file and writes the certificate. An Error if the file does not read as `graph`.
+/// Adds the stamp and the decisions of the output file, and writes the certificate. An Error if the file does not read
+/// as `graph`.
 Status finish_certificate(const OptimizeOptions& options, const Model& model, const Graph& graph,
                           replay::Certificate certificate);
 

@@ -325,6 +325,68 @@ TEST_F(Certify, FalseRulesAreRefused) {
   EXPECT_GT(tried, 20U);
 }
 
+/// Certifies a model with three decisions, one of which is about a value that is rewritten away.
+TEST_F(Certify, DecisionsOfTheOutputAreRecordedAndChecked) {
+  const Graph graph =
+      parse_graph("input x: f32[2,4]\na = Relu(x)\nb = Relu(a)\nc = Tanh(b)\nd = Sigmoid(c)\nreturn d", find_op)
+          .value();
+  const OptimizeOptions options = options_of("decided", graph);
+  const Model model = import_model(options.input).value();
+  const std::string text =
+      R"({"layouts": {"a": "blocked", "b": "plain", "c": "plain"}, "algorithms": {"d": "direct"}})";
+  ASSERT_TRUE(export_model(with_metadata(model, "isomer.decisions", text), options.input).has_value());
+  const Verification found = certify(options);
+  EXPECT_GT(found.tally.applications, 0U);
+  const Certificate good = read(options);
+  EXPECT_EQ(good.decisions.layouts.at("c"), Layout::Plain);
+  EXPECT_EQ(good.decisions.algorithms.at("d"), Algorithm::Direct);
+  EXPECT_LE(good.decisions.layouts.size(), 2U) << "a and b are one value";
+
+  const auto problem_of = [&](const auto& change) {
+    Certificate bad = good;
+    change(bad);
+    return problem_with(options, bad);
+  };
+  EXPECT_THAT(problem_of([](Certificate& bad) { bad.decisions.layouts["c"] = Layout::Blocked; }),
+              HasSubstr("the layout of 'c' is plain, but the certificate has blocked"));
+  EXPECT_THAT(problem_of([](Certificate& bad) { bad.decisions.algorithms.clear(); }),
+              HasSubstr("the algorithm of 'd' is direct, but the certificate does not have it"));
+  EXPECT_THAT(problem_of([](Certificate& bad) { bad.decisions.algorithms["c"] = Algorithm::Direct; }),
+              HasSubstr("it leaves the algorithm of 'c' open"));
+  EXPECT_THAT(problem_of([](Certificate& bad) { bad.decisions.layouts["e"] = Layout::Plain; }),
+              HasSubstr("'e', a value that its graph does not have"));
+  EXPECT_THAT(problem_of([](Certificate& bad) { bad.format = 2; }), HasSubstr("unknown line"));
+  EXPECT_EQ(problem_of([](Certificate& bad) {
+              bad.format = 2;
+              bad.decisions = {};
+            }),
+            "")
+      << "format 2 says nothing about decisions";
+
+  // Another output file, with a stamp that fits it.
+  const Model output = import_model(options.output).value();
+  ASSERT_TRUE(export_model(with_metadata(output, "isomer.decisions", ""), options.output).has_value());
+  const auto of_file = [&](Certificate& bad) {
+    bad.output = replay::stamp_of(options.output, import_model(options.output).value()).value();
+  };
+  EXPECT_THAT(problem_of(of_file), HasSubstr("open, but the certificate has"));
+  EXPECT_EQ(problem_of([&](Certificate& bad) {
+              of_file(bad);
+              bad.decisions = {};
+            }),
+            "");
+}
+
+TEST_F(Certify, DecisionsOfAModelThatIsReturnedAreRecordedToo) {
+  const Graph graph = parse_graph("input x: f32[4]\ny = Tanh(x)\nreturn y", find_op).value();
+  const OptimizeOptions options = options_of("none", graph);
+  const std::string text = R"({"layouts": {"y": "plain", "gone": "blocked"}, "streams": {"y": 1}})";
+  const Model model = with_metadata(import_model(options.input).value(), "isomer.decisions", text);
+  ASSERT_TRUE(export_model(model, options.input).has_value());
+  EXPECT_TRUE(certify(options).certificate.decisions == (replay::NamedDecisions{{{"y", Layout::Plain}}, {}}));
+  EXPECT_EQ(read_file(options.input).value(), read_file(options.output).value());
+}
+
 /// An output that computes something else, with stamps that fit it.
 TEST_F(Certify, AnotherOutputIsRefused) {
   const OptimizeOptions options = options_of("mixed", parse_graph(kMixed, find_op).value());
