@@ -100,6 +100,26 @@ Result<Proofs> prove(const replay::Verification& found) {
   return prove_moves(found.input.graph, found.certificate.moves, book, names);
 }
 
+/// Returns the decisions of the output in the form of its metadata; null if the format does not record them.
+json decisions_json(const replay::Certificate& certificate) {
+  if (!certificate.records_decisions()) return nullptr;
+  json out = json::object();
+  for (const auto& [name, layout] : certificate.decisions.layouts) out["layouts"][name] = layout_name(layout);
+  for (const auto& [name, algorithm] : certificate.decisions.algorithms)
+    out["algorithms"][name] = algorithm_name(algorithm);
+  return out;
+}
+
+void print_decisions(const replay::NamedDecisions& decisions) {
+  if (decisions.empty()) return;
+  fmt::print("decisions  {} in the output's file; they do not change what it computes\n",
+             decisions.layouts.size() + decisions.algorithms.size());
+  for (const auto& [name, layout] : decisions.layouts)
+    fmt::print("           {}: layout {}\n", printable(name), layout_name(layout));
+  for (const auto& [name, algorithm] : decisions.algorithms)
+    fmt::print("           {}: algorithm {}\n", printable(name), algorithm_name(algorithm));
+}
+
 json report_of(const VerifyOptions& options, const replay::Verification& found, const Proofs& proofs,
                const Difference& difference) {
   json rules = json::array();
@@ -124,6 +144,7 @@ json report_of(const VerifyOptions& options, const replay::Verification& found, 
                  {"folded", found.tally.constants},
                  {"rules", std::move(rules)},
                  {"beside", replay::beside_rules(found.certificate)},
+                 {"decisions", decisions_json(found.certificate)},
                  {"difference", nullptr},
                  {"not_compared", difference.obstacles}};
   if (difference.inputs > 0)
@@ -148,6 +169,7 @@ void print_report(const replay::Verification& found, const Proofs& proofs, const
   for (const auto& [name, at_use] : proofs)
     fmt::print("           {}: tested; {} of {} applications proved as they stand\n", name, at_use.proved,
                at_use.applications);
+  print_decisions(found.certificate.decisions);
   if (!difference.obstacles.empty())
     fmt::print("outputs    not compared\n           {}\n", fmt::join(difference.obstacles, "\n           "));
   if (difference.inputs == 0) return;

@@ -16,6 +16,7 @@ namespace {
 
 using nlohmann::json;
 using testing::HasSubstr;
+using testing::Not;
 using testing::StartsWith;
 
 class Verify : public testing::Test {
@@ -25,8 +26,13 @@ class Verify : public testing::Test {
   /// Writes y = op(x * 1) and v = relu(u), which is optimized to y = op(x), and certifies that. If only the element
   /// type of u is known, a run needs its extents.
   void certify(const std::string& domain, const std::string& op, bool u_is_known = true,
-               const std::vector<std::string>& shapes = {}) const {
+               const std::vector<std::string>& shapes = {}, const std::string& decisions = "") const {
     test::ProtoModel model;
+    if (!decisions.empty()) {
+      auto* entry = model.proto.add_metadata_props();
+      entry->set_key("isomer.decisions");
+      entry->set_value(decisions);
+    }
     if (!domain.empty()) model.import(domain, 1);
     model.input("x", {"1", "8"});
     model.input("u", {"3"});
@@ -107,6 +113,22 @@ TEST_F(Verify, ReadsCertificatesOfTheFirstFormat) {
   text.replace(text.find("certificate 3"), 13, "certificate 1");
   ASSERT_TRUE(write_file(path("cert"), text + "digest " + text_digest(text) + "\n").has_value());
   EXPECT_EQ(verify().exit_code, 0);
+  EXPECT_EQ(verify({"--json"}).report()["decisions"], nullptr);
+}
+
+TEST_F(Verify, ListsTheDecisionsOfTheOutput) {
+  certify("", "Relu");
+  EXPECT_THAT(verify().out, Not(HasSubstr("decisions")));
+  EXPECT_EQ(verify({"--json"}).report()["decisions"], json::object());
+  const json decisions = {{"layouts", {{"u", "blocked"}, {"v", "plain"}}}, {"algorithms", {{"v", "direct"}}}};
+  certify("", "Relu", true, {}, decisions.dump());
+  EXPECT_THAT(read_file(path("cert")).value(), HasSubstr("\n  layout plain \"v\"\n  algorithm direct \"v\"\n"));
+  const Outcome good = verify();
+  EXPECT_EQ(good.exit_code, 0) << good.err;
+  EXPECT_THAT(good.out, HasSubstr("\ndecisions  3 in the output's file; they do not change what it computes\n"
+                                  "           u: layout blocked\n           v: layout plain\n"
+                                  "           v: algorithm direct\n"));
+  EXPECT_EQ(verify({"--json"}).report()["decisions"], decisions);
 }
 
 }  // namespace
