@@ -23,6 +23,24 @@ std::string obstacle_of(const Graph& graph, const Node& node) {
   return written ? written->obstacle : written.error().message;
 }
 
+/// Returns what makes a value. A copy of another value is made where that one is; engines remove the Identity.
+const Node& maker(const Graph& graph, ValueId value) {
+  const Node* node = &graph.producer_node(value);
+  while (node->op->has(Trait::Identity) && node->num_results == 1)
+    node = &graph.producer_node(graph.operands(*node)[0]);
+  return *node;
+}
+
+/// Return why a decision about a value cannot have an effect; empty if it may have one.
+std::string no_layout(const Graph& graph, ValueId value) {
+  if (maker(graph, value).is_input()) return "it is an input";
+  return graph.is_weight(value) ? "it depends only on constants" : "";
+}
+std::string no_algorithm(const Graph& graph, ValueId value) {
+  const bool convolves = maker(graph, value).op->role(1) == OperandRole::Filters;
+  return convolves ? no_layout(graph, value) : "it is not the result of a convolution";
+}
+
 }  // namespace
 
 nlohmann::json interface_json(const Model& model, bool outputs) {
@@ -50,6 +68,21 @@ std::string why_opaque(const Graph& graph, const Node& node) {
   if (std::ranges::any_of(graph.operands(node), unknown)) return "the type of an operand is not known";
   const std::string obstacle = obstacle_of(graph, node);
   return obstacle.empty() ? "quantized, or declared with another element type" : obstacle;
+}
+
+nlohmann::json decision_rows(const Graph& graph, const Decisions& decisions) {
+  nlohmann::json rows = nlohmann::json::array();
+  const auto add = [&](ValueId value, const char* kind, std::string_view choice, const std::string& no_effect) {
+    rows.push_back({{"value", graph.name(value)},
+                    {"kind", kind},
+                    {"choice", choice},
+                    {"no_effect", no_effect.empty() ? nlohmann::json() : nlohmann::json(no_effect)}});
+  };
+  for (const auto& [value, layout] : decisions.layouts)
+    add(value, "layout", layout_name(layout), no_layout(graph, value));
+  for (const auto& [value, algorithm] : decisions.algorithms)
+    add(value, "algorithm", algorithm_name(algorithm), no_algorithm(graph, value));
+  return rows;
 }
 
 }  // namespace isomer

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "isomer/onnx/model.h"
+#include "isomer/plan/decisions.h"
 
 namespace isomer {
 
@@ -16,5 +17,9 @@ std::string node_name(const Graph& graph, const Node& node);
 
 /// Returns why an opaque node is opaque, as far as the node and its operands show it.
 std::string why_opaque(const Graph& graph, const Node& node);
+
+/// Returns [{"value", "kind", "choice", "no_effect"}] of decisions about values of a graph. "no_effect" says why the
+/// decision cannot have an effect; null if it may have one.
+nlohmann::json decision_rows(const Graph& graph, const Decisions& decisions);
 
 }  // namespace isomer

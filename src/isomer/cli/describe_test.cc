@@ -3,7 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "isomer/base/temp_dir.h"
+#include "isomer/cli/testing.h"
 #include "isomer/ir/text.h"
+#include "isomer/onnx/export.h"
 #include "isomer/ops/registry.h"
 
 namespace isomer {
@@ -27,6 +30,52 @@ TEST(Describe, SaysWhyANodeIsOpaque) {
   EXPECT_THAT(why("Relu", "", "f32[?]"), HasSubstr("type of an operand"));
   EXPECT_THAT(why("Relu", "", "f32[N]"), HasSubstr("quantized"));
   EXPECT_THAT(why("Softmax", "", "f32[2,5,1]"), HasSubstr("along another axis than the last needs opset 13"));
+}
+
+TEST(Describe, SaysWhichDecisionsHaveNoEffect) {
+  const auto graph = parse_graph(
+      "input x: f32[1,3,4,4]\nw = f32[4,3,1,1]{seed 1}\nu = f32[4,3,1,1]{seed 2}\nv = Add(w, u)\n"
+      "c = Conv(x, v) {pads=[0,0,0,0], strides=[1,1], dilations=[1,1]}\ni = Identity(c)\nr = Relu(i)\nreturn r",
+      find_op);
+  ASSERT_TRUE(graph.has_value()) << graph.error().message;
+  Decisions decisions;
+  for (ValueId value = 0; value < graph->num_values(); ++value) {
+    decisions.layouts.emplace(value, Layout::Blocked);
+    decisions.algorithms.emplace(value, Algorithm::Winograd);
+  }
+  const nlohmann::json rows = decision_rows(*graph, decisions);
+  const auto reason = [&](const std::string& value, const std::string& kind) {
+    for (const auto& row : rows)
+      if (row["value"] == value && row["kind"] == kind) return row["no_effect"];
+    return nlohmann::json("no such row");
+  };
+  EXPECT_EQ(rows.size(), 2 * graph->num_values());
+  EXPECT_EQ(reason("x", "layout"), "it is an input");
+  EXPECT_EQ(reason("w", "layout"), "it depends only on constants");
+  EXPECT_EQ(reason("v", "layout"), "it depends only on constants");
+  EXPECT_EQ(reason("c", "layout"), nullptr);
+  EXPECT_EQ(reason("r", "layout"), nullptr);
+  EXPECT_EQ(reason("c", "algorithm"), nullptr);
+  EXPECT_EQ(reason("i", "algorithm"), nullptr);
+  for (const char* other : {"x", "w", "v", "r"})
+    EXPECT_EQ(reason(other, "algorithm"), "it is not the result of a convolution") << other;
+  EXPECT_EQ(rows[0]["choice"], "blocked");
+}
+
+TEST(Describe, InspectListsTheDecisions) {
+  const TempDir folder = TempDir::make().value();
+  const std::string path = folder.path() / "model.onnx";
+  const Model model = make_model(parse_graph("input x: f32[4]\ny = Relu(x)\nreturn y", find_op).value(), "model", 17);
+  const auto inspect = [&](const std::string& decisions) {
+    EXPECT_TRUE(export_model(with_metadata(model, "isomer.decisions", decisions), path).has_value());
+    EXPECT_THAT(isomer_program({"inspect", path, "--json"}).report()["decisions"],
+                testing::SizeIs(decisions.empty() ? 0 : 2));
+    return isomer_program({"inspect", path}).out;
+  };
+  EXPECT_THAT(inspect(""), testing::Not(HasSubstr("decisions")));
+  const std::string out = inspect(R"({"layouts": {"y": "plain"}, "algorithms": {"y": "winograd"}})");
+  EXPECT_THAT(out, testing::ContainsRegex("\ny +plain layout"));
+  EXPECT_THAT(out, testing::ContainsRegex("\ny +winograd algorithm +no effect: it is not the result of a convolution"));
 }
 
 }  // namespace

@@ -132,6 +132,19 @@ void print_opaque(const Graph& graph) {
   fmt::print("{}", table.str());
 }
 
+void print_decision_rows(const json& rows) {
+  if (rows.empty()) return;
+  fmt::print("\ndecisions in the file, which the built-in runtime obeys where it can:\n");
+  Table table({"<value", "<decision", "<"});
+  for (const json& row : rows) {
+    const json& no_effect = row["no_effect"];
+    table.row({row["value"].get<std::string>(),
+               fmt::format("{} {}", row["choice"].get<std::string>(), row["kind"].get<std::string>()),
+               no_effect.is_null() ? "" : "no effect: " + no_effect.get<std::string>()});
+  }
+  fmt::print("{}", table.str());
+}
+
 void print_report(const Model& model, const std::vector<OpRow>& rows, const GraphWork& work) {
   print_interface(model);
   fmt::print("\n");
@@ -170,11 +183,13 @@ Result<int> inspect(const InspectOptions& options, FileUses& uses) {
   }
   if (options.json) {
     json report = report_of(options, model, rows, work);
+    report["decisions"] = decision_rows(model.graph, candidate.decisions);
     if (plan) report["plan"] = to_json(*plan);
     if (costs) report["costs"] = to_json(*costs);
     print_json(report);
   } else {
     print_report(model, rows, work);
+    print_decision_rows(decision_rows(model.graph, candidate.decisions));
     if (plan) print_plan(*plan);
     if (costs) print_costs(*costs);
   }
