@@ -133,11 +133,41 @@ std::vector<Option> cost_options(CostOptions& options) {
   return all;
 }
 
+std::vector<Option> search_options(SearchOptions& options) {
+  return {
+      kept("search", Option::Text{search_names()}, "The search algorithm", options.search),
+      kept("alpha", NumberRange{.min = 1}, "Backtracking keeps candidates that cost up to this many times the best",
+           options.alpha),
+      kept("max_uphill", IntegerRange{.min = 0},
+           "Backtracking takes at most this many steps in a row without a gain; 0: any number, anywhere in the "
+           "graph, and no restarts",
+           options.max_uphill),
+      kept("max_growth", kFromZero,
+           "Graphs with more than this many times the operators of the part are dropped; 0: none", options.max_growth),
+      kept("split", IntegerRange{.min = 0},
+           "Backtracking searches parts of at most this many operators; 0: the complete graph", options.split),
+      kept("max_candidates", IntegerRange{.min = 1},
+           "Maximum number of graphs whose cost is computed in one part; enumerate, prune and dpp ignore it",
+           options.max_candidates),
+      kept("max_length", IntegerRange{.min = 0},
+           "Maximum number of substitutions on the way to a graph in one part; 0: any number; greedy ignores it",
+           options.max_length),
+      kept("beam_width", IntegerRange{.min = 0}, "Number of graphs that beam search keeps after each step; 0: all",
+           options.beam_width),
+      kept("queue", IntegerRange{.min = 2}, "Number of sequences that sample keeps after each step", options.queue),
+      kept("eta", IntegerRange{.min = 0}, "Number of substitutions in a row that may increase the cost in sample",
+           options.eta),
+      kept("search_memory", IntegerRange{.min = 1},
+           "Approximate bytes of graphs and matches that enumerate, prune, dpp and sample may store",
+           options.search_memory),
+      kept("time_budget", kTimeBudget, "Maximum seconds for everything except the final confirmation",
+           options.time_budget_seconds)};
+}
+
 std::vector<Option> optimize_options(OptimizeOptions& options) {
   std::vector<Option> all = {kept("force", Option::Flag{}, "Let the output overwrite the input", options.force),
                              kept("dry_run", Option::Flag{}, "Search and measure, but write nothing", options.dry_run)};
   append(all, cost_options(options.costs));
-  SearchOptions& search = options.search;
   append(all,
          {
              objective_option(options.objective),
@@ -148,25 +178,10 @@ std::vector<Option> optimize_options(OptimizeOptions& options) {
              kept("locked", Option::Flag{},
                   "Like costs-only, but measure no kernel; a kernel that is not in the profile database is an error",
                   options.costs.locked),
-             kept("search", Option::Text{search_names()}, "The search algorithm", search.search),
-             kept("alpha", NumberRange{.min = 1},
-                  "Backtracking keeps candidates that cost up to this many times the best", search.alpha),
-             kept("max_uphill", IntegerRange{.min = 0},
-                  "Backtracking takes at most this many steps in a row without a gain; 0: any number, anywhere in the "
-                  "graph, and no restarts",
-                  search.max_uphill),
-             kept("max_growth", kFromZero,
-                  "Graphs with more than this many times the operators of the part are dropped; 0: none",
-                  search.max_growth),
-             kept("split", IntegerRange{.min = 0},
-                  "Backtracking searches parts of at most this many operators; 0: the complete graph", search.split),
-             kept("max_candidates", IntegerRange{.min = 1},
-                  "Maximum number of graphs whose cost is computed in one part; enumerate ignores it",
-                  search.max_candidates),
-             kept("beam_width", IntegerRange{.min = 0},
-                  "Number of graphs that beam search keeps after each step; 0: all", search.beam_width),
-             kept("time_budget", kTimeBudget, "Maximum seconds for everything except the final confirmation",
-                  search.time_budget_seconds),
+         });
+  append(all, search_options(options.search));
+  append(all,
+         {
              kept("rules", Option::File{}, "A rule file instead of the built-in rules", options.rules_file),
              kept("skip_rules", Option::Texts{}, "A rule, family or tactic that must not be used", options.skip_rules),
              kept("allow_tested", Option::Flag{},

@@ -20,6 +20,8 @@ Option seed_option(uint64_t& seed);
 std::vector<Option> engine_options(EngineOptions& options);
 /// Options of costs: which engine they are for, and how they are determined.
 std::vector<Option> cost_options(CostOptions& options);
+/// Options of the search.
+std::vector<Option> search_options(SearchOptions& options);
 /// All options, in the order of --help.
 std::vector<Option> optimize_options(OptimizeOptions& options);
 

@@ -135,9 +135,10 @@ TEST(SearchByParts, PartsAndCutsGiveWhatTheWholeGives) {
   const double before = costs.metrics(graph)->latency_us;
   double whole = 0;
   for (const size_t split : {100, 8, 5, 2}) {
-    const auto found = search_by_parts(
-        graph, *rules, evaluator,
-        {.search = part_search("backtrack").make({.alpha = 1.1}), .split = split, .budget = {.candidates = 2000}});
+    const auto found = search_by_parts(graph, *rules, evaluator,
+                                       {.search = part_search("backtrack").make({.alpha = 1.1}),
+                                        .split = split,
+                                        .limits = {.budget = {.candidates = 2000}}});
     ASSERT_TRUE(found.has_value());
     ASSERT_TRUE(verify_graph(found->graph).has_value());
     expect_same_meaning(graph, found->graph);
@@ -163,9 +164,11 @@ TEST(SearchByParts, SameInputSameResult) {
   CostEvaluator first(first_costs, latency);
   CostEvaluator second(second_costs, latency);
   const auto a = search_by_parts(
-      graph, *rules, first, {.search = part_search("backtrack").make({}), .split = 6, .budget = {.candidates = 300}});
+      graph, *rules, first,
+      {.search = part_search("backtrack").make({}), .split = 6, .limits = {.budget = {.candidates = 300}}});
   const auto b = search_by_parts(
-      graph, *rules, second, {.search = part_search("backtrack").make({}), .split = 6, .budget = {.candidates = 300}});
+      graph, *rules, second,
+      {.search = part_search("backtrack").make({}), .split = 6, .limits = {.budget = {.candidates = 300}}});
   ASSERT_TRUE(a && b);
   EXPECT_EQ(a->graph.hash(), b->graph.hash());
   EXPECT_EQ(a->report.candidates, b->report.candidates);

@@ -49,7 +49,7 @@ class SearchByParts {
 
   Result<SearchResult> run(const Candidate& whole) {
     report_.algorithm = options_.algorithm;
-    const Deadline& end = options_.budget.end;
+    const Deadline& end = options_.limits.budget.end;
     const std::vector<Match> matches = all_matches(whole.graph, rules_, SIZE_MAX, end);
     ISOMER_CHECK(search_parts(whole, split_graph(whole.graph, matches, options_.split, end)));
     for (size_t i = 0; i < cut_hashes_.size() && !end.passed(); ++i) ISOMER_CHECK(search_around(cut_hashes_[i]));
@@ -67,7 +67,7 @@ class SearchByParts {
     std::vector<Part> parts;
     std::vector<Found> found;
     for (const auto& nodes : split.parts) {
-      if (options_.budget.end.passed()) break;
+      if (options_.limits.budget.end.passed()) break;
       const std::string name = fmt::format("part {} of {}", parts.size() + 1, split.parts.size());
       options_.observer.progress("searching " + name);
       TraceScope scope(options_.observer.trace, name, "part");
@@ -195,9 +195,9 @@ class SearchByParts {
       metrics.peak_bytes += beside;
       return evaluator_.objective(metrics);
     };
-    const SearchLimits limits = {.budget = options_.budget.share(3.0 / static_cast<double>(of - number + 3)),
-                                 .max_growth = options_.max_growth,
-                                 .evaluator = &evaluator_};
+    SearchLimits limits = options_.limits;
+    limits.budget = limits.budget.share(3.0 / static_cast<double>(of - number + 3));
+    limits.evaluator = &evaluator_;
     ISOMER_TRY(FoundCandidate found, options_.search(part, rules_, cost, limits));
     report_.add_counts(found.report);
     report_.also_ended(found.report.stop_reason);

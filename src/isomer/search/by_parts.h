@@ -20,9 +20,8 @@ struct PartsOptions {
   PartSearch search = nullptr;
   /// Maximum number of operators per part.
   size_t split = static_cast<size_t>(SearchOptions().split);
-  double max_growth = SearchLimits().max_growth;
-  /// The candidates are those of each part.
-  Budget budget = SearchLimits().budget;
+  /// Of each part, but the time is that of all parts together. The evaluator of search_by_parts is used.
+  SearchLimits limits = {};
   Observer observer = {};
 };
 

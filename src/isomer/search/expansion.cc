@@ -38,12 +38,13 @@ Result<SearchNode> Expansion::begin(const Candidate& first) {
   return node;
 }
 
-bool Expansion::stopped() {
-  report_.stop_reason = limits_.budget.spent(report_.candidates);
+bool Expansion::stopped(int64_t stored) {
+  if (report_.stop_reason.empty()) report_.stop_reason = limits_.budget.spent(report_.candidates, stored);
   return !report_.stop_reason.empty();
 }
 
 std::optional<CostedCandidate> Expansion::cost(const SearchNode& parent, size_t match) {
+  if (parent.length >= limits_.max_length) return std::nullopt;
   const auto delta = delta_of(parent.graph, parent.matches[match]);
   if (!delta) return std::nullopt;
   // With decisions, the hash is known only when the graph is: decisions about values that are gone do not count.
@@ -86,8 +87,12 @@ SearchNode Expansion::build(const Successor& successor, std::vector<bool>& marks
   Inherited inherited = inherit({parent.graph, parent.matches, *delta, marks}, graph, rules_);
   marks = std::move(inherited.marks);
   report_.matches += static_cast<int64_t>(inherited.matches.size());
-  return {carried(parent.decisions, delta->value_hashes, std::move(graph)), std::move(inherited.matches),
-          successor.cost, successor.parent, successor.match};
+  return {carried(parent.decisions, delta->value_hashes, std::move(graph)),
+          std::move(inherited.matches),
+          successor.cost,
+          successor.parent,
+          successor.match,
+          parent.length + 1};
 }
 
 FoundCandidate Expansion::result(const Candidate& first) {

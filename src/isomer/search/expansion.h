@@ -27,6 +27,8 @@ struct SearchLimits {
   /// Maximum number of operators of a graph, as a multiple of the first graph's (plus a small constant); 0: any number.
   /// Without this limit, rules that turn one operator into several would fill a search with graphs of equal cost.
   double max_growth = SearchOptions().max_growth;
+  /// Maximum number of substitutions from the first graph to another one.
+  int64_t max_length = std::numeric_limits<int64_t>::max();
   /// Decides which graphs may be kept (`admits`), and whether the weights of a graph that would become the best can be
   /// folded. Its costs are not used. nullptr: all graphs may be kept.
   Evaluator* evaluator = nullptr;
@@ -37,7 +39,8 @@ struct SearchNode : Candidate {
   std::vector<Match> matches = {};
   double cost = 0;
   std::shared_ptr<const SearchNode> parent = nullptr;
-  size_t match = 0;  ///< index into the parent's matches
+  size_t match = 0;    ///< index into the parent's matches
+  int64_t length = 0;  ///< number of substitutions from the first graph
 };
 
 /// A candidate that has a cost but is not stored: the parent and the match that lead to it.
@@ -69,10 +72,10 @@ class Expansion {
 
   /// Returns the first candidate with all its matches; it is also the best so far. An Error if it has no cost.
   Result<SearchNode> begin(const Candidate& first);
-  /// Whether a limit ends the search; the report then gets the reason.
-  bool stopped();
+  /// Whether a limit ends a search that stores so many bytes; the report then gets the reason.
+  bool stopped(int64_t stored = 0);
   /// Builds and costs the candidate that a match leads to. Without decisions, duplicates are recognized by their hash
-  /// before they are built. Nothing if it is a duplicate, grows too large or has no cost.
+  /// before they are built. Nothing if it is a duplicate, grows too large, is too many steps away or has no cost.
   std::optional<CostedCandidate> cost(const SearchNode& parent, size_t match);
   /// Whether the graph that `successor` leads to may be kept. If it is the cheapest so far, it becomes the best.
   bool keep(const Successor& successor, const Graph& graph);

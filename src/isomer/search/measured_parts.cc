@@ -31,6 +31,7 @@ class MeasuredParts {
         how_(how),
         search_(how.make(options)),
         max_growth_(options.max_growth),
+        max_length_(options.max_length == 0 ? SearchLimits().max_length : options.max_length),
         split_(how.exact || options.split == 0 ? std::numeric_limits<size_t>::max()
                                                : static_cast<size_t>(options.split)),
         context_(context),
@@ -71,13 +72,13 @@ class MeasuredParts {
   Result<SearchResult> search(std::span<const Rule> rules, Budget budget) {
     if (how_.exact) budget.candidates = Budget().candidates;
     const TraceScope scope(context_.observer.trace, "search parts", "search");
-    ISOMER_TRY(SearchResult found, search_by_parts(first_, rules, evaluator_,
-                                                   {.algorithm = how_.name,
-                                                    .search = search_,
-                                                    .split = split_,
-                                                    .max_growth = max_growth_,
-                                                    .budget = budget,
-                                                    .observer = context_.observer}));
+    ISOMER_TRY(SearchResult found,
+               search_by_parts(first_, rules, evaluator_,
+                               {.algorithm = how_.name,
+                                .search = search_,
+                                .split = split_,
+                                .limits = {.budget = budget, .max_growth = max_growth_, .max_length = max_length_},
+                                .observer = context_.observer}));
     auto prepared = evaluator_.prepare(found);
     if (prepared) {
       static_cast<Candidate&>(found) = std::move(*prepared);
@@ -115,6 +116,7 @@ class MeasuredParts {
   const NamedPartSearch& how_;
   const PartSearch search_;
   const double max_growth_;
+  const int64_t max_length_;
   const size_t split_;
   const SearchContext& context_;
   Evaluator& evaluator_;

@@ -24,7 +24,6 @@ namespace {
 
 /// A graph that was expanded. Every node of this search is one.
 struct OrderedNode : SearchNode {
-  int64_t length = 0;  // of the sequence
   std::vector<bool> asleep = {};
   /// By match. Those of applied matches are known if the graph has successors that are expanded; those of matches that
   /// are asleep are computed when they are needed.
@@ -40,7 +39,7 @@ class OrderedSearch {
 
   Result<FoundCandidate> run(const Candidate& first) {
     ISOMER_TRY(SearchNode root, graphs_.begin(first));
-    if (options_.max_length > 0) expand({std::move(root)});
+    if (options_.limits.max_length > 0) expand({std::move(root)});
     while (!graphs_.stopped() && !queue_.empty()) {
       const Successor next = std::move(queue_.front());
       queue_.pop();
@@ -55,7 +54,7 @@ class OrderedSearch {
     unstored.footprints.resize(unstored.matches.size());
     const auto stored = graphs_.store(std::move(unstored));
     const OrderedNode& node = *stored;
-    const bool last = node.length + 1 >= options_.max_length;
+    const bool last = node.length + 1 >= options_.limits.max_length;
     for (size_t i = 0; i < node.matches.size() && !graphs_.stopped(); ++i) {
       if (node.asleep[i]) continue;
       const auto delta = delta_of(node.graph, node.matches[i]);
@@ -70,7 +69,7 @@ class OrderedSearch {
   OrderedNode build(const Successor& successor) {
     const OrderedNode& parent = ordered(*successor.parent);
     std::vector<bool> unmarked;
-    OrderedNode node{reuse_ ? graphs_.inherited(successor, unmarked) : graphs_.rematched(successor), parent.length + 1};
+    OrderedNode node{reuse_ ? graphs_.inherited(successor, unmarked) : graphs_.rematched(successor)};
     const std::vector<uint64_t> sleeping = asleep_after(parent, successor.match);
     if (sleeping.empty()) return node;
     const std::vector<uint64_t> hashes = value_hashes_of(node.graph);

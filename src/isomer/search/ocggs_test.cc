@@ -240,12 +240,12 @@ TEST(Ocggs, LimitsAreStopReasons) {
   const auto rules = branch_rules();
   for (const auto& search : {enumerate_sequences, prune_search, dpp_search}) {
     SequenceOptions little = up_to(10);
-    little.max_bytes = 20'000;
+    little.limits.budget.bytes = 20'000;
     const SequenceOutcome full = outcome_of(search, graph, rules, roofline(), little);
     EXPECT_EQ(full.found.report.stop_reason, "memory") << full.found.report.algorithm;
     EXPECT_GT(full.found.report.candidates, 0);
     EXPECT_LE(full.found.cost_after, full.found.cost_before);
-    little.max_bytes = 0;
+    little.limits.budget.bytes = 0;
     EXPECT_EQ(search(graph, rules, roofline(), little)->graph.hash(), graph.hash());
 
     SequenceOptions few = up_to(10);

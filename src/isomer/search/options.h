@@ -12,16 +12,20 @@ struct SearchOptions {
   std::string search = "auto";
   /// MetaFlow's cutoff: candidates that cost up to alpha times the best are kept.
   double alpha = 1.05;
-  int64_t max_uphill = 2;           ///< steps in a row that backtracking takes without a gain; 0: any number, anywhere
-  double max_growth = 1.5;          ///< operators of a graph, as a multiple of the first graph's; 0: any number
-  int64_t split = 30;               ///< parts of at most this many operators; 0: no split
-  int64_t max_candidates = 1000;    ///< maximum number of graphs that are costed per part
-  int64_t beam_width = 8;           ///< graphs that beam search keeps after each step; 0: all
-  double time_budget_seconds = 45;  ///< for all searches together
+  int64_t max_uphill = 2;         ///< steps in a row that backtracking takes without a gain; 0: any number, anywhere
+  double max_growth = 1.5;        ///< operators of a graph, as a multiple of the first graph's; 0: any number
+  int64_t max_length = 0;         ///< substitutions on the way to a graph; 0: any number
+  int64_t split = 30;             ///< parts of at most this many operators; 0: no split
+  int64_t max_candidates = 1000;  ///< maximum number of graphs that are costed per part
+  int64_t beam_width = 8;         ///< graphs that beam search keeps after each step; 0: all
+  int64_t queue = 20;             ///< sequences that sampling keeps after each step
+  int64_t eta = 1;                ///< substitutions in a row that may increase the cost in sampling
+  int64_t search_memory = int64_t{4} << 30;  ///< bytes that a search which stores all graphs may use
+  double time_budget_seconds = 45;           ///< for all searches together
 
   /// Returns the budget that begins now. It ends earlier if `stop` returns true.
   Budget budget(Deadline::Stop stop = nullptr) const {
-    return {Deadline::after(time_budget_seconds, std::move(stop)), max_candidates};
+    return {Deadline::after(time_budget_seconds, std::move(stop)), max_candidates, search_memory};
   }
 };
 

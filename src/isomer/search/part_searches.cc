@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
 
 #include "isomer/search/beam.h"
+#include "isomer/search/ocggs.h"
 #include "isomer/search/restarts.h"
+#include "isomer/search/sample.h"
+#include "isomer/search/sequences.h"
 
 namespace isomer {
 namespace {
@@ -28,19 +30,33 @@ PartSearch beam(const SearchOptions& options) {
   };
 }
 
-/// Backtracking without a cutoff.
-PartSearch enumeration(const SearchOptions&) {
+/// The searches that visit all sequences of substitutions.
+template <auto search>
+PartSearch exact(const SearchOptions&) {
   return [](const Candidate& part, std::span<const Rule> rules, const CandidateCost& cost, const SearchLimits& limits) {
-    constexpr double kNoCutoff = std::numeric_limits<double>::infinity();
-    return backtrack(part, rules, cost, {.alpha = kNoCutoff, .max_uphill = 0, .limits = limits});
+    return search(part, rules, cost, {.limits = limits});
   };
+}
+
+PartSearch sampling(const SearchOptions& options) {
+  return
+      [queue = static_cast<size_t>(options.queue), eta = options.eta](
+          const Candidate& part, std::span<const Rule> rules, const CandidateCost& cost, const SearchLimits& limits) {
+        return sample_search(part, rules, cost, {.queue = queue, .eta = eta, .sequences = {.limits = limits}});
+      };
 }
 
 }  // namespace
 
 std::span<const NamedPartSearch> part_searches() {
-  static const std::array kAll = {NamedPartSearch{"backtrack", backtracking}, NamedPartSearch{"beam", beam},
-                                  NamedPartSearch{"enumerate", enumeration, true}};
+  static const std::array kAll = {
+      NamedPartSearch{"backtrack", backtracking},
+      NamedPartSearch{"beam", beam},
+      NamedPartSearch{"sample", sampling},
+      NamedPartSearch{"enumerate", exact<enumerate_sequences>, true},
+      NamedPartSearch{"prune", exact<prune_search>, true},
+      NamedPartSearch{"dpp", exact<dpp_search>, true},
+  };
   return kAll;
 }
 

@@ -25,8 +25,6 @@ struct LabelledNode : SearchNode {
   std::vector<Rank> ranks = {{}};          // of the substitutions of the sequence; the first is the dummy N
   std::vector<SequenceLabel> labels = {};  // by node
   std::vector<bool> children = {};         // by match: whether the sequence may continue with it
-
-  int64_t length() const { return static_cast<int64_t>(ranks.size()) - 1; }
 };
 
 const LabelledNode& labelled(const SearchNode& node) { return static_cast<const LabelledNode&>(node); }
@@ -79,13 +77,13 @@ class PublishedSearch {
 
  private:
   void descend(const std::shared_ptr<const LabelledNode>& node) {
-    if (graphs_.stopped() || node->length() >= options_.max_length) return;
+    if (graphs_.stopped() || node->length >= options_.limits.max_length) return;
     for (size_t i = 0; i < node->matches.size() && !graphs_.stopped(); ++i) {
       if (!node->children[i]) continue;
       const auto delta = delta_of(node->graph, node->matches[i]);
       if (!delta) continue;
       const auto visit = graphs_.visit(node, i, delta->hash);
-      if (visit.cost && node->length() + 1 < options_.max_length)
+      if (visit.cost && node->length + 1 < options_.limits.max_length)
         descend(graphs_.store(build({node, i, *visit.cost}, *delta)));
     }
   }

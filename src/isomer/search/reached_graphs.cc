@@ -53,10 +53,7 @@ Result<SearchNode> ReachedGraphs::begin(const Candidate& first) {
   return node;
 }
 
-bool ReachedGraphs::stopped() {
-  out_of_memory_ = out_of_memory_ || bytes_ > options_.max_bytes;
-  return out_of_memory_ || expansion_.stopped();
-}
+bool ReachedGraphs::stopped() { return expansion_.stopped(bytes_); }
 
 ReachedGraphs::Visit ReachedGraphs::visit(const std::shared_ptr<const SearchNode>& parent, size_t match,
                                           uint64_t hash) {
@@ -83,14 +80,14 @@ SearchNode ReachedGraphs::rematched(const Successor& successor) {
   Candidate candidate = parent.decisions.empty()
                             ? Candidate(std::move(graph))
                             : carried(parent.decisions, delta_of(parent.graph, match)->value_hashes, std::move(graph));
-  return {std::move(candidate), std::move(matches), successor.cost, successor.parent, successor.match};
+  return {std::move(candidate), std::move(matches), successor.cost,
+          successor.parent,     successor.match,    parent.length + 1};
 }
 
 FoundCandidate ReachedGraphs::result(const Candidate& first) {
   FoundCandidate out = expansion_.result(first);
   out.report.duplicates += duplicates_;
   out.report.matches += matches_;
-  if (out_of_memory_) out.report.stop_reason = "memory";
   return out;
 }
 

@@ -12,10 +12,7 @@ namespace isomer {
 
 /// What limits a search over sequences of substitutions (OCGGS, Fang et al., PVLDB 2020).
 struct SequenceOptions {
-  /// Maximum number of substitutions in a sequence (the paper's K).
-  int64_t max_length = 10;
-  /// Approximate maximum number of bytes that the search stores. A search that reaches it stops with reason "memory".
-  int64_t max_bytes = int64_t{4} << 30;
+  /// The maximum length is the paper's K. All graphs are stored, so the bytes count.
   SearchLimits limits = {};
   /// Called with the hash of each graph that may be kept, once, in the order in which they are reached. The first is
   /// that of the graph that the search begins with.
@@ -82,7 +79,6 @@ class ReachedGraphs {
   Expansion expansion_;
   std::unordered_map<uint64_t, std::optional<double>> costs_;  // by hash; nothing: refused
   bool any_refused_ = false;
-  bool out_of_memory_ = false;
   int64_t duplicates_ = 0;
   int64_t matches_ = 0;
 };

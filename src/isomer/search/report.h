@@ -62,9 +62,10 @@ struct SearchReport {
   void reject(const std::string& rule, const Error& error);
 
   std::string algorithm;
-  std::string stop_reason = {};  ///< "exhausted", "growth limit", "time budget", "interrupted", "candidate budget"
-  int64_t candidates = 0;        ///< graphs that were built and considered
-  int64_t duplicates = 0;        ///< built, but seen before
+  /// "exhausted", "growth limit", "time budget", "interrupted", "candidate budget" or "memory".
+  std::string stop_reason = {};
+  int64_t candidates = 0;  ///< graphs that were built and considered
+  int64_t duplicates = 0;  ///< built, but seen before
   int64_t matches = 0;
   double seconds = 0;
   std::vector<SearchStep> steps = {};

@@ -15,15 +15,13 @@ constexpr double kMinChange = 1e-9;
 
 /// A graph that was built to be expanded. Every node of this search is one.
 struct SampledNode : SearchNode {
-  int64_t length = 0;           // of the sequence
-  int rises = 0;                // substitutions at its end that increased the cost
+  int64_t rises = 0;            // substitutions at its end that increased the cost
   std::vector<bool> made = {};  // nodes that the last substitution made or redirected
 };
 
 /// A sequence that was costed.
 struct SampledSequence : Successor {
-  int64_t length = 0;
-  int rises = 0;
+  int64_t rises = 0;
   uint64_t tie = 0;  // orders sequences of equal cost
   // Only of sequences that are explored further:
   double potential = std::numeric_limits<double>::infinity();
@@ -89,7 +87,7 @@ class Sampling {
   }
 
   bool may_continue(const SampledNode& node) {
-    return node.length < options_.sequences.max_length && !graphs_.stopped();
+    return node.length < options_.sequences.limits.max_length && !graphs_.stopped();
   }
 
   /// Appends a sequence to `rising` if it must be explored further, and to `others` if it does not end with a higher
@@ -109,13 +107,13 @@ class Sampling {
     const auto visit = graphs_.visit(node, match, delta->hash);
     if (cost != nullptr) *cost = visit.cost;
     if (!visit.fresh || !visit.cost) return std::nullopt;
-    const int rises = *visit.cost > node->cost + kMinChange ? node->rises + 1 : 0;
-    return SampledSequence{{node, match, *visit.cost}, node->length + 1, rises, hash_mix(options_.seed, delta->hash)};
+    const int64_t rises = *visit.cost > node->cost + kMinChange ? node->rises + 1 : 0;
+    return SampledSequence{{node, match, *visit.cost}, rises, hash_mix(options_.seed, delta->hash)};
   }
 
   /// Finds the continuations of a sequence by substitutions that depend on its last one, and so its potential.
   void explore(SampledSequence& sequence) {
-    if (sequence.length >= options_.sequences.max_length || graphs_.stopped()) return;
+    if (sequence.parent->length + 1 >= options_.sequences.limits.max_length || graphs_.stopped()) return;
     const auto node = build(sequence);
     for (size_t i = 0; i < node->matches.size() && may_continue(*node); ++i) {
       if (!depends_on_last(*node, node->matches[i])) continue;
@@ -132,7 +130,7 @@ class Sampling {
   std::shared_ptr<const SampledNode> build(const SampledSequence& sequence) {
     std::vector<bool> made;
     SearchNode node = graphs_.inherited(sequence, made);
-    return graphs_.store(SampledNode{std::move(node), sequence.length, sequence.rises, std::move(made)});
+    return graphs_.store(SampledNode{std::move(node), sequence.rises, std::move(made)});
   }
 
   const SampleOptions& options_;

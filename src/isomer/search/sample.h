@@ -8,9 +8,9 @@ namespace isomer {
 struct SampleOptions {
   /// Number of sequences that are kept after each step (the paper's Q). Half of them are chosen from those that end
   /// with a gain, and half from what lies behind substitutions that increase the cost.
-  size_t queue = 20;
+  size_t queue = static_cast<size_t>(SearchOptions().queue);
   /// Maximum number of consecutive substitutions that may increase the cost.
-  int eta = 1;
+  int64_t eta = SearchOptions().eta;
   /// Breaks ties between sequences of equal cost or potential.
   uint64_t seed = 0;
   SequenceOptions sequences = {};

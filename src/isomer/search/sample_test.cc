@@ -75,7 +75,7 @@ TEST(OcggsSample, LimitsAreStopReasons) {
   options.sequences.limits.budget.candidates = 2;
   EXPECT_EQ(sample_search(graph, rules, roofline(), options)->report.stop_reason, "candidate budget");
   options.sequences = up_to(10);
-  options.sequences.max_bytes = 0;
+  options.sequences.limits.budget.bytes = 0;
   EXPECT_EQ(sample_search(graph, rules, roofline(), options)->report.stop_reason, "memory");
   options.sequences = up_to(10);
   options.sequences.limits.budget.end = Deadline::after(0);

@@ -7,11 +7,6 @@
 namespace isomer {
 namespace {
 
-/// The end of a sequence that has not been expanded.
-struct PendingSequence : Successor {
-  int64_t length = 0;
-};
-
 class Enumeration {
  public:
   Enumeration(std::span<const Rule> rules, const CandidateCost& cost, const SequenceOptions& options)
@@ -19,30 +14,30 @@ class Enumeration {
 
   Result<FoundCandidate> run(const Candidate& first) {
     ISOMER_TRY(SearchNode root, graphs_.begin(first));
-    expand(graphs_.store(std::move(root)), 0);
+    expand(graphs_.store(std::move(root)));
     while (!graphs_.stopped() && !queue_.empty()) {
-      const PendingSequence next = std::move(queue_.front());
+      const Successor next = std::move(queue_.front());
       queue_.pop();
-      expand(graphs_.store(graphs_.rematched(next)), next.length);
+      expand(graphs_.store(graphs_.rematched(next)));
     }
     return graphs_.result(first);
   }
 
  private:
-  void expand(const std::shared_ptr<const SearchNode>& node, int64_t length) {
-    if (length >= options_.max_length) return;
+  void expand(const std::shared_ptr<const SearchNode>& node) {
+    const int64_t max_length = options_.limits.max_length;
+    if (node->length >= max_length) return;
     for (size_t i = 0; i < node->matches.size() && !graphs_.stopped(); ++i) {
       const auto delta = delta_of(node->graph, node->matches[i]);
       if (!delta) continue;
       const auto visit = graphs_.visit(node, i, delta->hash);
-      if (visit.fresh && visit.cost && length + 1 < options_.max_length)
-        queue_.push({{node, i, *visit.cost}, length + 1});
+      if (visit.fresh && visit.cost && node->length + 1 < max_length) queue_.push({node, i, *visit.cost});
     }
   }
 
   const SequenceOptions& options_;
   ReachedGraphs graphs_;  // outlives the queue
-  std::queue<PendingSequence> queue_;
+  std::queue<Successor> queue_;
 };
 
 }  // namespace

@@ -35,7 +35,7 @@ inline std::map<uint64_t, Graph> reachable(const Graph& first, std::span<const R
 
 /// No limits but the length.
 inline SequenceOptions up_to(int max_length) {
-  return {.max_length = max_length, .limits = {.budget = {.candidates = 1'000'000}, .max_growth = 1000}};
+  return {.limits = {.budget = {.candidates = 1'000'000}, .max_growth = 1000, .max_length = max_length}};
 }
 
 /// What a search returns and reaches.
