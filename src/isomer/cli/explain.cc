@@ -13,6 +13,7 @@
 #include "isomer/cli/common.h"
 #include "isomer/onnx/import.h"
 #include "isomer/optimize/rule_set.h"
+#include "isomer/plan/stored_decisions.h"
 
 namespace isomer {
 namespace {
@@ -87,14 +88,16 @@ std::string rules_table(const std::vector<Place>& places, double cost_us) {
 
 Result<int> run(ExplainArguments& arguments, FileUses& uses) {
   ISOMER_TRY(const Model model, import_model(arguments.model, uses));
+  ISOMER_TRY(Decisions decisions, stored_decisions(model));
+  const Candidate candidate(model.graph, std::move(decisions));
   ISOMER_TRY(const SymbolValues symbols, symbol_values(model, arguments.shapes));
   ISOMER_TRY(const RuleSet rules, usable_rules(arguments.rules_file, {}));
   make_folder_of(arguments.costs.profile_db);
   Progress progress;
   ISOMER_TRY(const Costs costs, make_costs(arguments.costs, model.graph, symbols,
                                            [&](const std::string& line) { progress.update(line); }));
-  ISOMER_TRY(const Metrics before, costs.model->metrics(model.graph));
-  ISOMER_TRY(const auto places, explain(model.graph, rules.rules, *costs.model, arguments.options));
+  ISOMER_TRY(const Metrics before, costs.model->metrics(candidate));
+  ISOMER_TRY(const auto places, explain(candidate, rules.rules, *costs.model, arguments.options));
   ISOMER_CHECK(uses.unchanged());
   const double cost_us = before.latency_us;
   const bool asked = !arguments.options.rule.empty() || !arguments.options.node.empty();

@@ -15,8 +15,8 @@ namespace {
 constexpr double kSecondsForWeights = 10;
 
 /// Completes `place` by the cost of the rewritten graph or by the reason why the match cannot be applied.
-Place outcome(const Graph& graph, const Match& match, CostModel& costs, WeightCheck& weights, Place place) {
-  const auto after = apply_match(graph, match);
+Place outcome(const Candidate& candidate, const Match& match, CostModel& costs, WeightCheck& weights, Place place) {
+  auto after = apply_match(candidate.graph, match);
   if (!after) {
     place.reason = after.error().message;
     return place;
@@ -26,7 +26,8 @@ Place outcome(const Graph& graph, const Match& match, CostModel& costs, WeightCh
     return place;
   }
   place.applies = true;
-  if (const auto metrics = costs.metrics(*after))
+  const auto delta = delta_of(candidate.graph, match);
+  if (const auto metrics = costs.metrics(carried(candidate.decisions, delta->value_hashes, std::move(*after))))
     place.cost_us = metrics->latency_us;
   else
     place.reason = metrics.error().message;
@@ -35,8 +36,9 @@ Place outcome(const Graph& graph, const Match& match, CostModel& costs, WeightCh
 
 }  // namespace
 
-Result<std::vector<Place>> explain(const Graph& graph, std::span<const Rule> rules, CostModel& costs,
+Result<std::vector<Place>> explain(const Candidate& candidate, std::span<const Rule> rules, CostModel& costs,
                                    const ExplainOptions& options) {
+  const Graph& graph = candidate.graph;
   const OpIndex index(graph);
   WeightCheck weights(graph);
   std::vector<Place> places;
@@ -58,7 +60,7 @@ Result<std::vector<Place>> explain(const Graph& graph, std::span<const Rule> rul
       std::set<uint64_t> results;  // a commutative operator can match in two ways with the same result
       for (const Match& match : matches)
         if (const auto delta = delta_of(graph, match); !delta || results.insert(delta->hash).second)
-          places.push_back(outcome(graph, match, costs, weights, place));
+          places.push_back(outcome(candidate, match, costs, weights, place));
       if (!matches.empty()) continue;
       places.push_back(place);
       places.back().reason = miss.reason.empty() ? "no other root of the pattern was found" : miss.reason;

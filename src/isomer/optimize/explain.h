@@ -25,9 +25,9 @@ struct ExplainOptions {
   std::string node = {};  ///< only the node that makes the value with this name
 };
 
-/// Returns all places of the rules in the graph, grouped by rule. An Error if the rule or the node is unknown, or the
-/// graph has no cost.
-Result<std::vector<Place>> explain(const Graph& graph, std::span<const Rule> rules, CostModel& costs,
+/// Returns all places of the rules in the graph, grouped by rule. Costs are those of candidates: decisions are carried
+/// through the rewrites. An Error if the rule or the node is unknown, or the graph has no cost.
+Result<std::vector<Place>> explain(const Candidate& candidate, std::span<const Rule> rules, CostModel& costs,
                                    const ExplainOptions& options);
 
 }  // namespace isomer
