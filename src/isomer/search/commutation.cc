@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "isomer/base/hash.h"
+#include "isomer/rules/siblings.h"
 #include "isomer/rules/walk.h"
 #include "isomer/search/match_classes.h"
 
@@ -42,9 +43,16 @@ bool reads_run_time(const Graph& graph, const Match& match, const Term& target) 
   });
 }
 
+/// Whether a bound value that runs is not read by the target. What only such a value needs is gone afterwards.
+bool drops_value(const Graph& graph, const Match& match) {
+  const std::vector<ValueId> kept = bound_values(match.binding, read_by_target(*match.rule));
+  return any_bound(
+      match, [&](ValueId value) { return !graph.is_weight(value) && std::ranges::find(kept, value) == kept.end(); });
+}
+
 bool is_movable(const Graph& graph, const Match& match) {
   const Rule& rule = *match.rule;
-  return std::ranges::none_of(rule.sources, &Term::repeated) &&
+  return !drops_value(graph, match) && std::ranges::none_of(rule.sources, &Term::repeated) &&
          std::ranges::all_of(rule.targets, [&](const Term& term) { return reads_run_time(graph, match, term); });
 }
 

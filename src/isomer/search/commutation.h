@@ -10,8 +10,9 @@ namespace isomer {
 
 /// What a substitution does to the values of its graph that it does not replace.
 struct Footprint {
-  /// False if its place matters in every sequence: its rule matches as many siblings as there are, or a value that runs
-  /// would become a weight.
+  /// False if its place matters in every sequence: its rule matches as many siblings as there are, a value that runs
+  /// would become a weight, or the target does not read a value that the match binds. Then nodes above that value may
+  /// be gone, and with them a root of another substitution.
   bool movable = false;
   /// The values that are no longer told apart afterwards: two of them become equal, or one becomes equal to a value
   /// that the target makes. Ascending; without weights and without the values that are replaced.

@@ -107,6 +107,16 @@ TEST(OcggsCommutation, MakingAValueThatIsReplacedDoesNotCommute) {
               "negate", "cancel-negations"));
 }
 
+/// After u = z, nothing reads the first product, which is a root of the merge.
+TEST(OcggsCommutation, DroppingAValueDoesNotCommuteWithWhatStandsAboveIt) {
+  const auto rules = rules_of(kSmallSteps);
+  const Graph graph = parsed(kDroppedOperand);
+  const std::vector<Match> matches = all_matches(graph, rules);
+  ASSERT_EQ(matches.size(), 3U) << "the merge in both orders, and the difference";
+  for (const Match& first : matches)
+    for (const Match& second : matches) EXPECT_FALSE(commute(graph, first, second));
+}
+
 TEST(OcggsCommutation, MergesThatTogetherCloseACycleDoNot) {
   const auto rules = rules_of(kSmallSteps);
   const Graph graph = parsed(R"(

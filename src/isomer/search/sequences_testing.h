@@ -53,6 +53,20 @@ SequenceOutcome outcome_of(const Search& search, const Graph& graph, std::span<c
   return {std::move(*found), std::move(reached)};
 }
 
+/// u = (z + t) - t, where t needs one of two products that read the same value.
+constexpr std::string_view kDroppedOperand = R"(
+  input x: f32[2,2]
+  input z: f32[2,2]
+  w = f32[2,2]{seed 1}
+  v = f32[2,2]{seed 2}
+  a = MatMul(x, w)
+  b = MatMul(x, v)
+  t = Tanh(a)
+  s = Add(z, t)
+  u = Sub(s, t)
+  n = Neg(u)
+  return n, b)";
+
 /// Rules of one step each, so that sequences become long: some hand an operand through, some have two roots.
 constexpr std::string_view kSmallSteps = R"(
 rule cancel-transposes
