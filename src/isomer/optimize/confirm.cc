@@ -94,7 +94,11 @@ Result<std::string> why_unmeasured(const Candidate& model, const Evaluation& eva
 std::string none_is_better(const OptimizeOptions& options, const OptimizeReport& report, const Evaluation& evaluation) {
   const SearchReport& search = report.search;
   const bool ended_early = search.stop_reason == "time budget" || report.interrupted;
-  if (search.candidates == 0) return ended_early ? "no time to look for candidates" : "no substitution applies";
+  if (search.candidates == 0 && ended_early) return "no time to look for candidates";
+  if (search.candidates == 0 && search.stop_reason == "memory") return "no memory to look for candidates";
+  if (search.candidates == 0 && search.stop_reason == "growth limit")
+    return "every substitution exceeds the growth limit";
+  if (search.candidates == 0) return "no substitution applies";
   const bool times = evaluation.times_graphs && options.objective.is_latency();
   const bool none_timed = times && evaluation.runs->timed() == 0 && !search.rejected.empty();
   if (none_timed && ended_early) return fmt::format("no time to measure any of {} candidates", search.candidates);

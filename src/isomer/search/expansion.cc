@@ -30,8 +30,7 @@ Expansion::Expansion(const char* algorithm, std::span<const Rule> rules, const C
 Result<SearchNode> Expansion::begin(const Candidate& first) {
   ISOMER_TRY(first_cost_, cost_(first));
   best_.cost = first_cost_;
-  if (limits_.max_growth > 0)
-    max_ops_ = static_cast<size_t>(limits_.max_growth * static_cast<double>(run_time_ops(first.graph))) + 4;
+  if (limits_.max_growth > 0) max_ops_ = limits_.max_growth * static_cast<double>(run_time_ops(first.graph)) + 4;
   seen_.insert(first.hash());
   SearchNode node{first, all_matches(first.graph, rules_, SIZE_MAX, limits_.budget.end), first_cost_};
   report_.matches = static_cast<int64_t>(node.matches.size());
@@ -52,7 +51,7 @@ std::optional<CostedCandidate> Expansion::cost(const SearchNode& parent, size_t 
   if (undecided && !is_new(delta->hash)) return std::nullopt;
   auto graph = apply_match(parent.graph, parent.matches[match], refused_);
   if (!graph) return std::nullopt;
-  if (run_time_ops(*graph) > max_ops_) {
+  if (static_cast<double>(run_time_ops(*graph)) > max_ops_) {
     outgrown_ = true;
     return std::nullopt;
   }

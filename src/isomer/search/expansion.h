@@ -101,7 +101,7 @@ class Expansion {
   Successor best_;
   double first_cost_ = 0;
   SearchReport report_;
-  size_t max_ops_ = std::numeric_limits<size_t>::max();
+  double max_ops_ = std::numeric_limits<double>::infinity();
   bool outgrown_ = false;  // a graph was dropped because it grew too large
 };
 
