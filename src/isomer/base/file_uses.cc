@@ -74,7 +74,7 @@ Status FileUses::check_pair(const Use& a, const Use& b) {
 Status FileUses::check() const {
   for (const Use& use : uses_)
     if (use.access != Access::Read && use.path == "-")
-      return fail("{}: '-' is ambiguous; give ./- for a file of this name, or /dev/stdout", use.what);
+      return fail("{}: '-' is ambiguous; give ./- for a file of this name", use.what);
   for (size_t i = 0; i < uses_.size(); ++i)
     for (size_t j = 0; j < i; ++j) ISOMER_CHECK(check_pair(uses_[j], uses_[i]));
   return {};

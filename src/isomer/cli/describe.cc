@@ -23,22 +23,16 @@ std::string obstacle_of(const Graph& graph, const Node& node) {
   return written ? written->obstacle : written.error().message;
 }
 
-/// Returns what makes a value. A copy of another value is made where that one is; engines remove the Identity.
-const Node& maker(const Graph& graph, ValueId value) {
-  const Node* node = &graph.producer_node(value);
-  while (node->op->has(Trait::Identity) && node->num_results == 1)
-    node = &graph.producer_node(graph.operands(*node)[0]);
-  return *node;
-}
-
 /// Return why a decision about a value cannot have an effect; empty if it may have one.
 std::string no_layout(const Graph& graph, ValueId value) {
-  if (maker(graph, value).is_input()) return "it is an input";
+  if (graph.producer_node(value).is_input()) return "it is an input";
   return graph.is_weight(value) ? "it depends only on constants" : "";
 }
 std::string no_algorithm(const Graph& graph, ValueId value) {
-  const bool convolves = maker(graph, value).op->role(1) == OperandRole::Filters;
-  return convolves ? no_layout(graph, value) : "it is not the result of a convolution";
+  const Node& maker = graph.producer_node(value);
+  // Engines remove copies, and a decision about a copy can be one about what remains.
+  const bool may_convolve = maker.op->role(1) == OperandRole::Filters || maker.op->has(Trait::Identity);
+  return may_convolve ? no_layout(graph, value) : "it is not the result of a convolution";
 }
 
 }  // namespace

@@ -112,7 +112,7 @@ json decisions_json(const replay::Certificate& certificate) {
 
 void print_decisions(const replay::NamedDecisions& decisions) {
   if (decisions.empty()) return;
-  fmt::print("decisions  {} in the output's file; they do not change what it computes\n",
+  fmt::print("decisions  {} in the output's file; they change only how it is executed\n",
              decisions.layouts.size() + decisions.algorithms.size());
   for (const auto& [name, layout] : decisions.layouts)
     fmt::print("           {}: layout {}\n", printable(name), layout_name(layout));

@@ -125,7 +125,7 @@ TEST_F(Verify, ListsTheDecisionsOfTheOutput) {
   EXPECT_THAT(read_file(path("cert")).value(), HasSubstr("\n  layout plain \"v\"\n  algorithm direct \"v\"\n"));
   const Outcome good = verify();
   EXPECT_EQ(good.exit_code, 0) << good.err;
-  EXPECT_THAT(good.out, HasSubstr("\ndecisions  3 in the output's file; they do not change what it computes\n"
+  EXPECT_THAT(good.out, HasSubstr("\ndecisions  3 in the output's file; they change only how it is executed\n"
                                   "           u: layout blocked\n           v: layout plain\n"
                                   "           v: algorithm direct\n"));
   EXPECT_EQ(verify({"--json"}).report()["decisions"], decisions);
