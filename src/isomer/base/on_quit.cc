@@ -1,5 +1,7 @@
 #include "isomer/base/on_quit.h"
 
+#include <unistd.h>
+
 #include <mutex>
 #include <utility>
 #include <vector>
@@ -18,10 +20,17 @@ Actions& actions() {
   return *kActions;
 }
 
+/// The caller must hold the lock.
+void run_all() {
+  auto& entries = actions().by_owner;
+  for (size_t i = entries.size(); i-- > 0;) entries[i].second();
+}
+
 }  // namespace
 
-OnQuit::OnQuit(std::function<void()> action) {
+OnQuit::OnQuit(FunctionRef<void()> create, std::function<void()> action) {
   const std::lock_guard lock(actions().mutex);
+  create();
   actions().by_owner.emplace_back(this, std::move(action));
 }
 
@@ -32,8 +41,13 @@ OnQuit::~OnQuit() {
 
 void run_on_quit() {
   const std::lock_guard lock(actions().mutex);
-  auto& entries = actions().by_owner;
-  for (size_t i = entries.size(); i-- > 0;) entries[i].second();
+  run_all();
+}
+
+void quit(int status) {
+  const std::lock_guard lock(actions().mutex);
+  run_all();
+  ::_exit(status);
 }
 
 }  // namespace isomer

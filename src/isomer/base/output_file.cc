@@ -110,12 +110,14 @@ Result<OutputFile> OutputFile::open_temporary(fs::path path, int permissions) {
   for (int n = 0;; ++n) {
     auto temporary = path;
     temporary += fmt::format(".{}-{}.part", getpid(), n);
+    int descriptor = -1;
     // O_EXCL: never writes through a leftover file or a planted link of this name.
-    const int descriptor = open_file(temporary, O_WRONLY | O_CREAT | O_EXCL);
+    const auto create = [&] { descriptor = open_file(temporary, O_WRONLY | O_CREAT | O_EXCL); };
+    auto on_quit = std::make_unique<OnQuit>(create, [temporary] { ::unlink(temporary.c_str()); });
     if (descriptor < 0 && (errno != EEXIST || n > 1000)) return fail_errno("cannot be created");
     if (descriptor < 0) continue;
     OutputFile file(std::move(path), temporary, descriptor);
-    file.on_quit_ = std::make_unique<OnQuit>([temporary] { ::unlink(temporary.c_str()); });
+    file.on_quit_ = std::move(on_quit);
     if (permissions != kNewFile && ::fchmod(descriptor, static_cast<mode_t>(permissions)) != 0)
       return fail_errno("cannot be created");
     return file;

@@ -37,8 +37,7 @@ void handle(int signal) {
       fmt::print(stderr, "\r\033[Kisomer: ending the search; interrupt again to quit without a result\n");
     return;
   }
-  run_on_quit();
-  ::_exit(wait_for_second ? kInterrupted : 128 + signal);
+  quit(wait_for_second ? kInterrupted : 128 + signal);
 }
 
 void watch() {
