@@ -86,7 +86,10 @@ TEST(Greedy, FindsTheGateOfAnSruUnderTheRooflineModel) {
       const double ratio = cost_.metrics(current)->latency_us / cost_.metrics(candidate)->latency_us;
       return Interval{ratio, ratio, ratio};
     }
-    Result<Candidate> prepare(const Candidate& candidate) override { return fold_constants(candidate.graph); }
+    Result<Candidate> prepare(const Candidate& candidate) override {
+      ISOMER_TRY(Graph folded, fold_constants(candidate.graph));
+      return Candidate(std::move(folded));
+    }
     RooflineCost cost_;
   } evaluator;
   const GreedyOptions options;
