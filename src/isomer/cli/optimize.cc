@@ -25,14 +25,14 @@ struct OptimizeArguments {
 };
 
 Result<int> run(OptimizeArguments& choice, const FileUses& uses) {
-  const Interruptible interruptible;
+  wait_for_second_signal();
   OptimizeOptions& options = choice.options;
   options.files = uses;
   options.input = choice.input;
   options.output = choice.output;
   options.details = std::filesystem::path(choice.report_file).extension() == ".html";
   make_folder_of(options.costs.profile_db);
-  options.stop = &Interruptible::interrupted;
+  options.stop = &interrupted;
   Trace trace("optimize " + choice.input);
   if (!choice.trace_file.empty()) options.trace = &trace;
   Result<OptimizeReport> report = [&] {

@@ -64,13 +64,8 @@ void watch_signals() {
   }
 }
 
-Interruptible::Interruptible() {
-  came = false;
-  wait_for_second = true;
-}
+void wait_for_second_signal() { wait_for_second = true; }
 
-Interruptible::~Interruptible() { wait_for_second = false; }
-
-bool Interruptible::interrupted() { return came; }
+bool interrupted() { return came; }
 
 }  // namespace isomer

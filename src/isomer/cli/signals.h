@@ -8,16 +8,11 @@ namespace isomer {
 /// is ignored at this point (nohup) stays ignored. Call from main, before any thread starts.
 void watch_signals();
 
-/// While the object lives, the first signal only sets a flag, and the second one exits with 130.
-class Interruptible {
- public:
-  Interruptible();
-  ~Interruptible();
-  Interruptible(const Interruptible&) = delete;
-  Interruptible& operator=(const Interruptible&) = delete;
+/// From now on, the first signal only sets a flag, and the second one exits with 130. That holds until the program
+/// ends: a signal that arrives while the last output is written must not make a finished run fail.
+void wait_for_second_signal();
 
-  /// Returns whether a signal arrived during its life.
-  static bool interrupted();
-};
+/// Returns whether a signal has arrived since.
+bool interrupted();
 
 }  // namespace isomer
