@@ -1,13 +1,24 @@
 #include "isomer/ir/builder.h"
 
 #include <algorithm>
+#include <boost/container/small_vector.hpp>
 #include <cassert>
 
 #include "isomer/ir/infer_node.h"
 #include "isomer/ir/node_hash.h"
 
 namespace isomer {
+
 GraphBuilder::GraphBuilder(std::shared_ptr<const NameTable> names) { graph_.names_ = std::move(names); }
+
+void GraphBuilder::reserve_like(const Graph& graph) {
+  graph_.nodes_.reserve(graph.nodes_.size());
+  graph_.operands_.reserve(graph.operands_.size());
+  graph_.types_.reserve(graph.types_.size());
+  graph_.producers_.reserve(graph.types_.size());
+  graph_.origins_.reserve(graph.types_.size());
+  by_hash_.reserve(graph.nodes_.size());
+}
 
 ValueId GraphBuilder::input(TensorType type) {
   const auto index = static_cast<int64_t>(graph_.inputs_.size());
@@ -69,18 +80,19 @@ NodeId GraphBuilder::opaque(Attrs attrs, std::span<const ValueId> operands, std:
 
 Result<NodeId> GraphBuilder::copy(const Graph& from, const Node& node, std::span<const ValueId> operands) {
   assert(!node.is_input());
-  std::vector<TensorType> types;
-  for (uint32_t i = 0; i < node.num_results; ++i) types.push_back(from.type(node.result(i)));
-  if (node.is_opaque()) return opaque(node.attrs, operands, std::move(types));
+  const std::span types(from.types_.data() + node.first_result, node.num_results);
+  if (node.is_opaque())
+    return append(opaque_op(), node.attrs, operands, types, node_hash(opaque_op(), node.attrs, operands, types.size()));
   const auto before = from.operands(node);
   bool same_types = before.size() == operands.size();
   for (size_t i = 0; same_types && i < operands.size(); ++i)
     same_types = (before[i] == kNoValue) == (operands[i] == kNoValue) &&
-                 (operands[i] == kNoValue || from.type(before[i]) == type(operands[i]));
+                 (operands[i] == kNoValue || from.types_[before[i]] == graph_.types_[operands[i]] ||
+                  from.type(before[i]) == type(operands[i]));
   if (!same_types) return this->node(*node.op, node.attrs, operands, node.num_results);
   const uint64_t hash = node_hash(*node.op, node.attrs, operands, node.num_results);
   if (const NodeId* equal = find_equal(*node.op, node.attrs, operands, node.num_results, hash)) return *equal;
-  return append(*node.op, node.attrs, operands, std::move(types), hash);
+  return append(*node.op, node.attrs, operands, types, hash);
 }
 
 void GraphBuilder::set_origin(ValueId value, Origin origin) {
@@ -98,34 +110,40 @@ void GraphBuilder::name(ValueId value, const std::string& name) {
 
 uint64_t GraphBuilder::node_hash(const OpDef& op, const Attrs& attrs, std::span<const ValueId> operands,
                                  size_t num_results) const {
-  std::vector<uint64_t> hashes;
-  hashes.reserve(operands.size());
+  boost::container::small_vector<uint64_t, 8> hashes;
   for (const ValueId operand : operands) hashes.push_back(operand == kNoValue ? 0 : graph_.value_hash(operand));
-  return isomer::node_hash(op, attrs, num_results, hashes);
+  return isomer::node_hash(op, attrs, num_results, {hashes.data(), hashes.size()});
 }
 
 const NodeId* GraphBuilder::find_equal(const OpDef& op, const Attrs& attrs, std::span<const ValueId> operands,
                                        size_t num_results, uint64_t hash) const {
-  const auto found = by_hash_.find(hash);
-  if (found == by_hash_.end()) return nullptr;
-  const Node& node = at(found->second);
+  const NodeId* found = by_hash_.find(hash);
+  if (found == nullptr) return nullptr;
+  const Node& node = at(*found);
   const auto have = graph_.operands(node);
   const bool same_operands =
       std::equal(have.begin(), have.end(), operands.begin(), operands.end()) ||
       (op.commutative && have.size() == 2 && operands.size() == 2 && have[0] == operands[1] && have[1] == operands[0]);
   const bool equal = node.op == &op && node.num_results == num_results && same_operands && node.attrs == attrs;
-  return equal ? &found->second : nullptr;
+  return equal ? found : nullptr;
 }
 
 NodeId GraphBuilder::append(const OpDef& op, Attrs attrs, std::span<const ValueId> operands,
                             std::vector<TensorType> types, uint64_t hash) {
+  boost::container::small_vector<Graph::SharedType, 2> shared;
+  for (TensorType& type : types) shared.push_back(std::make_shared<const TensorType>(std::move(type)));
+  return append(op, std::move(attrs), operands, std::span<const Graph::SharedType>(shared.data(), shared.size()), hash);
+}
+
+NodeId GraphBuilder::append(const OpDef& op, Attrs attrs, std::span<const ValueId> operands,
+                            std::span<const Graph::SharedType> types, uint64_t hash) {
   const auto id = static_cast<NodeId>(graph_.nodes_.size());
   graph_.nodes_.push_back({&op, std::move(attrs), static_cast<uint32_t>(graph_.operands_.size()),
                            static_cast<uint32_t>(operands.size()), static_cast<ValueId>(graph_.types_.size()),
                            static_cast<uint32_t>(types.size()), hash});
   graph_.operands_.insert(graph_.operands_.end(), operands.begin(), operands.end());
-  for (TensorType& type : types) {
-    graph_.types_.push_back(std::move(type));
+  for (const Graph::SharedType& type : types) {
+    graph_.types_.push_back(type);
     graph_.producers_.push_back(id);
     graph_.origins_.push_back(kNoOrigin);
   }
@@ -133,7 +151,7 @@ NodeId GraphBuilder::append(const OpDef& op, Attrs attrs, std::span<const ValueI
   return id;
 }
 
-Graph GraphBuilder::finish(std::span<const ValueId> outputs) {
+std::vector<bool> GraphBuilder::needed_by(std::span<const ValueId> outputs) const {
   std::vector<bool> live(graph_.nodes_.size(), false);
   for (const ValueId output : outputs) live[graph_.producer(output)] = true;
   for (NodeId id = static_cast<NodeId>(live.size()); id-- > 0;) {
@@ -142,6 +160,21 @@ Graph GraphBuilder::finish(std::span<const ValueId> outputs) {
     for (const ValueId operand : graph_.operands(graph_.node(id)))
       if (operand != kNoValue) live[graph_.producer(operand)] = true;
   }
+  return live;
+}
+
+Graph GraphBuilder::finish(std::span<const ValueId> outputs) {
+  graph_.outputs_.assign(outputs.begin(), outputs.end());
+  const std::vector<bool> live = needed_by(outputs);
+  // Often nothing is dead.
+  Graph out = std::ranges::find(live, false) == live.end() ? std::move(graph_) : without_dead(live);
+  out.index();
+  *this = GraphBuilder();
+  return out;
+}
+
+/// Returns a copy of the live nodes.
+Graph GraphBuilder::without_dead(const std::vector<bool>& live) {
   Graph out;
   out.names_ = graph_.names_;
   std::vector<ValueId> renamed(graph_.num_values(), kNoValue);
@@ -164,11 +197,7 @@ Graph GraphBuilder::finish(std::span<const ValueId> outputs) {
     out.nodes_.push_back(std::move(node));
   }
   for (const ValueId input : graph_.inputs_) out.inputs_.push_back(renamed[input]);
-  for (const ValueId output : outputs) out.outputs_.push_back(renamed[output]);
-  out.index();
-  graph_ = Graph();
-  by_hash_.clear();
-  own_names_.reset();
+  for (const ValueId output : graph_.outputs_) out.outputs_.push_back(renamed[output]);
   return out;
 }
 

@@ -2,8 +2,8 @@
 // The only way to make a Graph. Infers types, shares equal nodes, and refuses nodes that are ill typed.
 
 #include <span>
-#include <unordered_map>
 
+#include "isomer/base/hash_index.h"
 #include "isomer/base/result.h"
 #include "isomer/ir/graph.h"
 
@@ -12,7 +12,10 @@ namespace isomer {
 class GraphBuilder {
  public:
   /// `names` is the side table to which origins refer.
-  explicit GraphBuilder(std::shared_ptr<const NameTable> names = std::make_shared<NameTable>());
+  explicit GraphBuilder(std::shared_ptr<const NameTable> names = NameTable::empty());
+
+  /// Makes room for a graph of about the size of another one.
+  void reserve_like(const Graph& graph);
 
   /// The next graph input. set_origin or `name` gives it a name, if it should have one.
   ValueId input(TensorType type);
@@ -30,7 +33,7 @@ class GraphBuilder {
   /// A copy of a node of another graph with other operands. Skips type inference if the operand types are unchanged.
   Result<NodeId> copy(const Graph& from, const Node& node, std::span<const ValueId> operands);
 
-  const TensorType& type(ValueId value) const { return graph_.types_[value]; }
+  const TensorType& type(ValueId value) const { return *graph_.types_[value]; }
   const Node& at(NodeId id) const { return graph_.nodes_[id]; }
   const Tensor* constant_data(ValueId value) const { return graph_.constant(value); }
   const Graph& peek() const { return graph_; }  ///< the nodes so far; consumers and hash are not computed yet
@@ -44,8 +47,12 @@ class GraphBuilder {
   Graph finish(std::span<const ValueId> outputs);
 
  private:
+  std::vector<bool> needed_by(std::span<const ValueId> outputs) const;
+  Graph without_dead(const std::vector<bool>& live);
   Result<std::vector<TensorType>> infer_results(const OpDef& op, const Attrs& attrs, std::span<const ValueId> operands,
                                                 size_t num_results) const;
+  NodeId append(const OpDef& op, Attrs attrs, std::span<const ValueId> operands,
+                std::span<const Graph::SharedType> types, uint64_t hash);
   NodeId append(const OpDef& op, Attrs attrs, std::span<const ValueId> operands, std::vector<TensorType> types,
                 uint64_t hash);
   const NodeId* find_equal(const OpDef& op, const Attrs& attrs, std::span<const ValueId> operands, size_t num_results,
@@ -54,7 +61,7 @@ class GraphBuilder {
 
   Graph graph_;
   std::shared_ptr<NameTable> own_names_;
-  std::unordered_map<uint64_t, NodeId> by_hash_;
+  HashIndex by_hash_;  // nodes
 };
 
 }  // namespace isomer

@@ -1,10 +1,16 @@
 #include "isomer/ir/graph.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "isomer/base/hash.h"
 
 namespace isomer {
+
+const std::shared_ptr<const NameTable>& NameTable::empty() {
+  static const auto kEmpty = std::make_shared<const NameTable>();
+  return kEmpty;
+}
 
 uint64_t Graph::hash_mix_result(uint64_t node_hash, uint32_t index) { return hash_mix(node_hash, index); }
 
@@ -26,37 +32,29 @@ const std::string& Graph::name(ValueId value) const {
 void Graph::index() {
   weight_.assign(types_.size(), false);
   consumers_begin_.assign(types_.size() + 1, 0);
-  std::vector<std::pair<ValueId, NodeId>> uses;
+  // Nodes come in ascending order, so an operand that a node reads again has this node as its last reader.
+  constexpr NodeId kNone = std::numeric_limits<NodeId>::max();
+  std::vector<NodeId> last_reader(types_.size(), kNone);
   for (NodeId id = 0; id < nodes_.size(); ++id) {
     const Node& node = nodes_[id];
     bool weight = !node.is_input() && !node.is_opaque();
     for (const ValueId operand : operands(node)) {
       if (operand == kNoValue) continue;
-      uses.emplace_back(operand, id);
       weight = weight && weight_[operand];
+      if (std::exchange(last_reader[operand], id) != id) ++consumers_begin_[operand + 1];
     }
     for (uint32_t i = 0; i < node.num_results; ++i) weight_[node.result(i)] = weight;
   }
-  std::sort(uses.begin(), uses.end());
-  uses.erase(std::unique(uses.begin(), uses.end()), uses.end());
-  consumers_.clear();
-  consumers_.reserve(uses.size());
-  for (const auto& [value, user] : uses) {
-    ++consumers_begin_[value + 1];
-    consumers_.push_back(user);
-  }
   for (size_t v = 0; v < types_.size(); ++v) consumers_begin_[v + 1] += consumers_begin_[v];
+  consumers_.resize(consumers_begin_.back());
+  std::vector<uint32_t> next(consumers_begin_.begin(), consumers_begin_.end() - 1);
+  last_reader.assign(types_.size(), kNone);
+  for (NodeId id = 0; id < nodes_.size(); ++id)
+    for (const ValueId operand : operands(nodes_[id]))
+      if (operand != kNoValue && std::exchange(last_reader[operand], id) != id) consumers_[next[operand]++] = id;
   hash_ = inputs_.size();
-  for (const ValueId value : inputs_) hash_ = hash_mix(hash_, types_[value].hash());
+  for (const ValueId value : inputs_) hash_ = hash_mix(hash_, types_[value]->hash());
   for (const ValueId value : outputs_) hash_ = hash_mix(hash_, value_hash(value));
-}
-
-std::vector<const TensorType*> operand_types(const Graph& graph, const Node& node) {
-  std::vector<const TensorType*> types;
-  types.reserve(node.num_operands);
-  for (const ValueId operand : graph.operands(node))
-    types.push_back(operand == kNoValue ? nullptr : &graph.type(operand));
-  return types;
 }
 
 }  // namespace isomer

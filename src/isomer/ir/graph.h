@@ -46,6 +46,9 @@ struct Node {
 /// Names of values in the model, by Origin. Shared by all graphs derived from one model.
 struct NameTable {
   std::vector<std::string> names;
+
+  /// Returns the table of graphs without names.
+  static const std::shared_ptr<const NameTable>& empty();
 };
 
 class Graph {
@@ -56,7 +59,7 @@ class Graph {
   std::span<const ValueId> operands(const Node& node) const {
     return {operands_.data() + node.first_operand, node.num_operands};
   }
-  const TensorType& type(ValueId value) const { return types_[value]; }
+  const TensorType& type(ValueId value) const { return *types_[value]; }
   /// The node that computes a value.
   NodeId producer(ValueId value) const { return producers_[value]; }
   const Node& producer_node(ValueId value) const { return nodes_[producers_[value]]; }
@@ -94,11 +97,12 @@ class Graph {
 
  private:
   friend class GraphBuilder;
+  using SharedType = std::shared_ptr<const TensorType>;
   void index();  // fills consumers_, weight_ and hash_ from the rest
 
   std::vector<Node> nodes_;
   std::vector<ValueId> operands_;
-  std::vector<TensorType> types_;  // by value
+  std::vector<SharedType> types_;  // by value; copies of a node share them
   std::vector<NodeId> producers_;  // by value
   std::vector<Origin> origins_;    // by value
   std::vector<bool> weight_;       // by value
@@ -106,11 +110,8 @@ class Graph {
   std::vector<NodeId> consumers_;
   std::vector<ValueId> inputs_;
   std::vector<ValueId> outputs_;
-  std::shared_ptr<const NameTable> names_ = std::make_shared<NameTable>();
+  std::shared_ptr<const NameTable> names_ = NameTable::empty();
   uint64_t hash_ = 0;
 };
-
-/// Operand types of a node (nullptr for absent operands), as OpView expects them.
-std::vector<const TensorType*> operand_types(const Graph& graph, const Node& node);
 
 }  // namespace isomer

@@ -21,7 +21,9 @@ inline Status verify_node(const Graph& graph, NodeId id) {
   for (uint32_t i = 0; i < node.num_results; ++i)
     if (graph.producer(node.result(i)) != id) return fail("result {} has another producer", i);
   if (node.is_input() || node.is_constant() || node.is_opaque()) return {};
-  const auto operands = operand_types(graph, node);
+  std::vector<const TensorType*> operands;
+  for (const ValueId operand : graph.operands(node))
+    operands.push_back(operand == kNoValue ? nullptr : &graph.type(operand));
   ISOMER_TRY(const Attrs attrs, complete_attrs(*node.op, node.attrs));
   if (!(attrs == node.attrs)) return fail("its attributes are not complete");
   ISOMER_TRY(const auto types, node.op->infer(OpView{*node.op, node.attrs, operands, node.num_results}));
