@@ -7,7 +7,7 @@
 #include "isomer/base/rng.h"
 #include "isomer/eval/executor.h"
 #include "isomer/ir/builder.h"
-#include "isomer/rules/rewrite.h"
+#include "isomer/rules/instantiate.h"
 
 namespace isomer {
 namespace {

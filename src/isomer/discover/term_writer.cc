@@ -7,7 +7,7 @@
 #include "isomer/ir/builder.h"
 #include "isomer/ops/registry.h"
 #include "isomer/rules/build.h"
-#include "isomer/rules/rewrite.h"
+#include "isomer/rules/instantiate.h"
 
 namespace isomer {
 namespace {

@@ -127,9 +127,22 @@ class Instantiation {
 
 }  // namespace
 
+Result<std::vector<ValueId>> GraphTerms::apply(const OpDef& op, const Attrs& attrs, std::span<const ValueId> operands) {
+  ISOMER_TRY(const NodeId id, builder_.node(op, attrs, operands));
+  std::vector<ValueId> results;
+  for (uint32_t r = 0; r < builder_.at(id).num_results; ++r) results.push_back(builder_.at(id).result(r));
+  return results;
+}
+
 Result<std::vector<ValueId>> instantiate_targets(TermBuilder& builder, const Rule& rule, Binding binding,
                                                  DType element) {
   return Instantiation(builder, std::move(binding), element).targets(rule);
+}
+
+Result<std::vector<ValueId>> instantiate_targets(GraphBuilder& builder, const Rule& rule, Binding binding,
+                                                 DType element) {
+  GraphTerms terms(builder);
+  return instantiate_targets(terms, rule, std::move(binding), element);
 }
 
 Result<std::vector<ValueId>> instantiate_sources(TermBuilder& builder, const Rule& rule, Binding binding,

@@ -1,6 +1,7 @@
 #pragma once
 // Finds the matches of a rule in a graph.
 
+#include <memory>
 #include <vector>
 
 #include "isomer/base/deadline.h"
@@ -10,6 +11,8 @@
 
 namespace isomer {
 
+class MatchTarget;
+
 /// A place where a rule applies: the values of its variables, the values that the targets replace (in order), and the
 /// nodes that the source pattern matches (ascending).
 struct Match {
@@ -17,6 +20,9 @@ struct Match {
   Binding binding;
   std::vector<ValueId> roots;
   std::vector<NodeId> nodes = {};
+  /// What replaces the roots (match_target.h); nullptr: it is instantiated when it is needed. Searches, which consider
+  /// a match in many graphs, keep it.
+  std::shared_ptr<const MatchTarget> target = nullptr;
 };
 
 /// Nodes by operator, so that a matcher only visits possible roots.

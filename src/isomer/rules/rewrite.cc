@@ -2,48 +2,23 @@
 
 #include <algorithm>
 #include <cassert>
-#include <map>
+#include <limits>
 
-#include "isomer/rules/instantiate.h"
-#include "isomer/rules/siblings.h"
+#include "isomer/rules/match_target.h"
 
 namespace isomer {
 namespace {
-
-/// Builds terms in a graph under construction.
-class GraphTerms : public TermBuilder {
- public:
-  GraphTerms(GraphBuilder& builder, const RefusedWeights* refused) : builder_(builder), refused_(refused) {}
-  const TensorType& type(ValueId value) const override { return builder_.type(value); }
-  bool is_weight(ValueId) const override { return false; }
-  const Tensor* constant(ValueId value) const override { return builder_.constant_data(value); }
-  ValueId make_constant(Tensor tensor) override { return builder_.constant(std::move(tensor)); }
-  Result<std::vector<ValueId>> apply(const OpDef& op, const Attrs& attrs, std::span<const ValueId> operands) override {
-    ISOMER_TRY(const NodeId id, builder_.node(op, attrs, operands));
-    std::vector<ValueId> results;
-    for (uint32_t r = 0; r < builder_.at(id).num_results; ++r) {
-      results.push_back(builder_.at(id).result(r));
-      ISOMER_CHECK(check(results.back()));
-    }
-    return results;
-  }
-
- private:
-  Status check(ValueId value) const {
-    if (refused_ == nullptr || refused_->empty()) return {};
-    const auto found = refused_->find(builder_.peek().value_hash(value));
-    return found == refused_->end() ? Status() : fail("{}", found->second);
-  }
-
-  GraphBuilder& builder_;
-  const RefusedWeights* const refused_;
-};
 
 /// Copies a graph value by value, starting from its outputs, and replaces the roots of matches.
 class Rewriter {
  public:
   Rewriter(const Graph& graph, std::span<const Match> matches, const RefusedWeights* refused)
-      : graph_(graph), refused_(refused), builder_(graph.name_table()), made_(graph.num_values(), kNoValue) {
+      : graph_(graph),
+        refused_(refused),
+        builder_(graph.name_table()),
+        made_(graph.num_values(), kNoValue),
+        job_of_(graph.num_values(), kNoJob) {
+    builder_.reserve_like(graph);
     for (const Match& match : matches) add(match);
   }
 
@@ -72,26 +47,27 @@ class Rewriter {
   const Error& error() const { return error_; }
 
  private:
+  static constexpr size_t kNoJob = std::numeric_limits<size_t>::max();
   enum class State : uint8_t { Waiting, Active, Done, Refused };
   struct Job {
     const Match* match;
-    std::vector<ValueId> leaves;  // the values from which the targets are computed
+    std::shared_ptr<const MatchTarget> target;
+    std::vector<ValueId> leaves = {};  // the values for which the target's inputs stand
     State state = State::Waiting;
   };
 
   void add(const Match& match) {
-    const bool taken =
-        std::any_of(match.roots.begin(), match.roots.end(), [&](ValueId root) { return job_of_.contains(root); });
-    if (taken) return;
+    if (std::ranges::any_of(match.roots, [&](ValueId root) { return job_of_[root] != kNoJob; })) return;
     for (const ValueId root : match.roots) job_of_[root] = jobs_.size();
-    jobs_.push_back({&match, bound_values(match.binding, read_by_target(*match.rule))});
+    Job& job = jobs_.emplace_back(&match, target_of(graph_, match));
+    job.leaves = job.target->bound(match);
+    if (const auto& graph = job.target->graph(); !graph) refuse(job, graph.error());
   }
 
   /// The job that replaces a value; nullptr if there is none or it was refused.
   Job* job(ValueId value) {
-    const auto found = job_of_.find(value);
-    if (found == job_of_.end() || jobs_[found->second].state == State::Refused) return nullptr;
-    return &jobs_[found->second];
+    const size_t found = job_of_[value];
+    return found == kNoJob || jobs_[found].state == State::Refused ? nullptr : &jobs_[found];
   }
 
   void refuse(Job& job, Error error) {
@@ -138,55 +114,55 @@ class Rewriter {
                        [&](ValueId operand) { return operand != kNoValue && made_[operand] == kNoValue; });
   }
 
-  void copy(const Node& node) {
-    std::vector<ValueId> operands;
-    for (const ValueId operand : graph_.operands(node))
-      operands.push_back(operand == kNoValue ? kNoValue : made_[operand]);
-    // Every replacement has the type of the value that it replaces, so the node is still well typed.
-    const auto id = builder_.copy(graph_, node, operands);
+  /// Copies a node of `from`, whose values have the given copies.
+  NodeId copy(const Graph& from, const Node& node, const std::vector<ValueId>& copies) {
+    operands_.clear();
+    for (const ValueId operand : from.operands(node))
+      operands_.push_back(operand == kNoValue ? kNoValue : copies[operand]);
+    // Every value has the type of the one that it replaces, so the node is still well typed.
+    const auto id = builder_.copy(from, node, operands_);
     assert(id.has_value());
+    return *id;
+  }
+
+  void copy(const Node& node) {
+    const NodeId id = copy(graph_, node, made_);
     for (uint32_t i = 0; i < node.num_results; ++i) {
       const ValueId old = node.result(i);
-      const ValueId now = builder_.at(*id).result(i);
+      const ValueId now = builder_.at(id).result(i);
       const Job* replaced = job(old);
       if (made_[old] == kNoValue && replaced == nullptr) made_[old] = now;
       builder_.set_origin(now, graph_.origin(old));
     }
   }
 
-  /// The binding with values of the new graph. If the target only queries the shape of a value, the value becomes a
-  /// stand-in of the same type, which no output reaches.
-  Binding bind(const Match& match) {
-    Binding binding = match.binding;
-    const auto rename = [&](ValueId& value) {
-      if (value == kNoValue) return;
-      value =
-          made_[value] != kNoValue ? made_[value] : builder_.at(builder_.opaque({}, {}, {graph_.type(value)})).result();
-    };
-    for (auto& [name, value] : binding.values) rename(value);
-    for (auto& [name, values] : binding.sequences)
-      for (ValueId& value : values) rename(value);
-    return binding;
-  }
-
   Status make_targets(Job& job) {
-    const Match& match = *job.match;
-    const DType element = graph_.type(match.roots[0]).dtype;
-    GraphTerms terms(builder_, refused_);
-    ISOMER_TRY(const auto targets, instantiate_targets(terms, *match.rule, bind(match), element));
-    if (targets.size() != match.roots.size())
-      return fail("the target has {} values for {}", targets.size(), match.roots.size());
-    for (size_t i = 0; i < targets.size(); ++i) {
-      const TensorType& before = graph_.type(match.roots[i]);
-      if (!(builder_.type(targets[i]) == before))
-        return fail("the target is {} where {} was", builder_.type(targets[i]).str(), before.str());
+    const Graph& target = *job.target->graph();
+    std::vector<ValueId> copies(target.num_values(), kNoValue);
+    for (size_t i = 0; i < job.leaves.size(); ++i)
+      if (job.leaves[i] != kNoValue) copies[target.inputs()[i]] = made_[job.leaves[i]];
+    for (const Node& node : target.nodes()) {
+      if (node.is_input()) continue;
+      const NodeId id = copy(target, node, copies);
+      for (uint32_t i = 0; i < node.num_results; ++i) {
+        copies[node.result(i)] = builder_.at(id).result(i);
+        ISOMER_CHECK(check(copies[node.result(i)]));
+      }
     }
-    for (size_t i = 0; i < targets.size(); ++i) {
-      made_[match.roots[i]] = targets[i];
-      builder_.set_origin(targets[i], graph_.origin(match.roots[i]));
+    for (size_t i = 0; i < job.match->roots.size(); ++i) {
+      const ValueId root = job.match->roots[i];
+      made_[root] = copies[target.outputs()[i]];
+      builder_.set_origin(made_[root], graph_.origin(root));
     }
     job.state = State::Done;
     return {};
+  }
+
+  /// Fails if a value is a refused weight.
+  Status check(ValueId value) const {
+    if (refused_ == nullptr || refused_->empty()) return {};
+    const auto found = refused_->find(builder_.peek().value_hash(value));
+    return found == refused_->end() ? Status() : fail("{}", found->second);
   }
 
   const Graph& graph_;
@@ -194,17 +170,12 @@ class Rewriter {
   GraphBuilder builder_;
   std::vector<ValueId> made_;
   std::vector<Job> jobs_;
-  std::map<ValueId, size_t> job_of_;
+  std::vector<size_t> job_of_;     // by root
+  std::vector<ValueId> operands_;  // of the node that is being copied
   Error error_;
 };
 
 }  // namespace
-
-Result<std::vector<ValueId>> instantiate_targets(GraphBuilder& builder, const Rule& rule, Binding binding,
-                                                 DType element) {
-  GraphTerms terms(builder, nullptr);
-  return instantiate_targets(terms, rule, std::move(binding), element);
-}
 
 Result<Graph> apply_match(const Graph& graph, const Match& match, const RefusedWeights* refused) {
   Rewriter rewriter(graph, {&match, 1}, refused);

@@ -22,9 +22,4 @@ struct Rewritten {
 /// Applies many matches at once. Skips a match that shares a root with an earlier one or whose target is not valid.
 Rewritten apply_matches(const Graph& graph, std::span<const Match> matches, const RefusedWeights* refused = nullptr);
 
-/// Builds the target terms of `rule` from the values of `binding` (ids of `builder`). Returns the values that replace
-/// the roots. `element` is the dtype of literals.
-Result<std::vector<ValueId>> instantiate_targets(GraphBuilder& builder, const Rule& rule, Binding binding,
-                                                 DType element);
-
 }  // namespace isomer
