@@ -4,7 +4,7 @@
 #include <unordered_map>
 
 #include "isomer/base/hash.h"
-#include "isomer/rules/siblings.h"
+#include "isomer/rules/match_target.h"
 #include "isomer/rules/walk.h"
 #include "isomer/search/match_classes.h"
 
@@ -45,7 +45,7 @@ bool reads_run_time(const Graph& graph, const Match& match, const Term& target) 
 
 /// Whether a bound value that runs is not read by the target. What only such a value needs is gone afterwards.
 bool drops_value(const Graph& graph, const Match& match) {
-  const std::vector<ValueId> kept = bound_values(match.binding, read_by_target(*match.rule));
+  const std::vector<ValueId> kept = target_of(graph, match)->bound(match);
   return any_bound(
       match, [&](ValueId value) { return !graph.is_weight(value) && std::ranges::find(kept, value) == kept.end(); });
 }

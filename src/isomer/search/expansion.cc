@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "isomer/rules/match_target.h"
 #include "isomer/rules/rewrite.h"
 #include "isomer/search/exhaustive.h"
 #include "isomer/search/matches.h"
@@ -33,6 +34,7 @@ Result<SearchNode> Expansion::begin(const Candidate& first) {
   if (limits_.max_growth > 0) max_ops_ = limits_.max_growth * static_cast<double>(run_time_ops(first.graph)) + 4;
   seen_.insert(first.hash());
   SearchNode node{first, all_matches(first.graph, rules_, SIZE_MAX, limits_.budget.end), first_cost_};
+  keep_targets(first.graph, node.matches);
   report_.matches = static_cast<int64_t>(node.matches.size());
   return node;
 }
@@ -86,6 +88,7 @@ SearchNode Expansion::build(const Successor& successor, std::vector<bool>& marks
   Inherited inherited = inherit({parent.graph, parent.matches, *delta, marks}, graph, rules_);
   marks = std::move(inherited.marks);
   report_.matches += static_cast<int64_t>(inherited.matches.size());
+  keep_targets(graph, inherited.matches);
   return {carried(parent.decisions, delta->value_hashes, std::move(graph)),
           std::move(inherited.matches),
           successor.cost,

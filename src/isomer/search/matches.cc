@@ -4,6 +4,9 @@
 #include <limits>
 #include <unordered_map>
 
+#include "isomer/base/hash_index.h"
+#include "isomer/search/match_classes.h"
+
 namespace isomer {
 namespace {
 
@@ -20,13 +23,13 @@ uint32_t depth(const Term& term) {
 class Correspondence {
  public:
   Correspondence(const Rewrite& rewrite, const Graph& after) : before_(rewrite.before), after_(after) {
-    std::unordered_map<uint64_t, ValueId> by_hash;
+    HashIndex by_hash;
     by_hash.reserve(after.num_values());
     for (ValueId value = 0; value < after.num_values(); ++value) by_hash.emplace(after.value_hash(value), value);
     values_.assign(before_.num_values(), kNoValue);
     for (ValueId value = 0; value < before_.num_values(); ++value) {
-      const auto found = by_hash.find(rewrite.delta.value_hashes[value]);
-      if (found != by_hash.end()) values_[value] = found->second;
+      const ValueId* found = by_hash.find(rewrite.delta.value_hashes[value]);
+      if (found != nullptr) values_[value] = *found;
     }
     measure();
   }
@@ -72,6 +75,9 @@ class Correspondence {
   std::vector<uint32_t> distances_;  // by node of the graph after
 };
 
+std::span<const ValueId> one_or_all(const ValueId& value) { return {&value, 1}; }
+std::span<const ValueId> one_or_all(const std::vector<ValueId>& values) { return values; }
+
 Match translated(const Match& match, const Correspondence& to, const Graph& before, const Graph& after) {
   Match out = match;
   for (auto& [name, value] : out.binding.values) value = to.value(value);
@@ -83,6 +89,34 @@ Match translated(const Match& match, const Correspondence& to, const Graph& befo
   return out;
 }
 
+/// Whether a match of the graph after is a match of the graph before, with nodes of the same kinds and the same values.
+bool corresponds(const Match& match, const Match& earlier, const Rewrite& rewrite, const Correspondence& to,
+                 const Graph& after) {
+  const auto same_values = [&](std::span<const ValueId> now, std::span<const ValueId> then) {
+    return std::ranges::equal(now, then, [&](ValueId one, ValueId other) {
+      return one == to.value(other) && (one != kNoValue || other == kNoValue);
+    });
+  };
+  if (!same_values(match.roots, earlier.roots)) return false;
+  std::vector<NodeId> nodes;
+  for (const NodeId id : earlier.nodes) {
+    const Node& node = rewrite.before.node(id);
+    const ValueId image = to.value(node.result());
+    if (image == kNoValue) return false;
+    const Node& now = after.producer_node(image);
+    if (now.op != node.op || !(now.attrs == node.attrs)) return false;
+    nodes.push_back(after.producer(image));
+  }
+  std::ranges::sort(nodes);
+  if (nodes != match.nodes) return false;
+  const auto same = [&](const auto& now, const auto& then) {
+    return now.first == then.first && same_values(one_or_all(now.second), one_or_all(then.second));
+  };
+  return std::ranges::equal(match.binding.values, earlier.binding.values, same) &&
+         std::ranges::equal(match.binding.sequences, earlier.binding.sequences, same) &&
+         (match.rule->choices.empty() || parameters_of(match) == parameters_of(earlier));
+}
+
 std::vector<Match> inherited_matches(const Rewrite& rewrite, const Correspondence& to, const Graph& after,
                                      std::span<const Rule> rules) {
   const OpIndex index(after);
@@ -92,6 +126,9 @@ std::vector<Match> inherited_matches(const Rewrite& rewrite, const Correspondenc
   for (const Rule& rule : rules) {
     if (!single_root(rule)) {
       std::vector<Match> found = find_matches(after, index, rule);
+      for (Match& match : found)
+        for (const Match* earlier : had[&rule])
+          if (!match.target && corresponds(match, *earlier, rewrite, to, after)) match.target = earlier->target;
       std::move(found.begin(), found.end(), std::back_inserter(out));
       continue;
     }

@@ -1,5 +1,6 @@
 #include "isomer/search/reached_graphs.h"
 
+#include "isomer/rules/match_target.h"
 #include "isomer/rules/rewrite.h"
 #include "isomer/search/matches.h"
 
@@ -24,10 +25,9 @@ int64_t bytes_of(const Match& match) {
   return bytes;
 }
 
-/// Attributes are shared with the graph before.
+/// Attributes and types are shared with the graph before.
 int64_t bytes_of(const Graph& graph) {
-  constexpr int64_t kDims = 4;  // per value
-  constexpr int64_t kPerValue = sizeof(TensorType) + kDims * sizeof(Dim) + kBytesPerBlock + 4 * sizeof(ValueId);
+  constexpr int64_t kPerValue = sizeof(std::shared_ptr<const TensorType>) + 4 * sizeof(ValueId);
   int64_t bytes = static_cast<int64_t>(graph.num_values()) * kPerValue;
   for (const Node& node : graph.nodes())
     bytes += static_cast<int64_t>(sizeof(Node) + 2 * node.num_operands * sizeof(ValueId));
@@ -76,6 +76,7 @@ SearchNode ReachedGraphs::rematched(const Successor& successor) {
   const Match& match = parent.matches[successor.match];
   Graph graph = *apply_match(parent.graph, match);
   std::vector<Match> matches = all_matches(graph, rules_, SIZE_MAX, options_.limits.budget.end);
+  keep_targets(graph, matches);
   matches_ += static_cast<int64_t>(matches.size());
   Candidate candidate = parent.decisions.empty()
                             ? Candidate(std::move(graph))
