@@ -1,7 +1,6 @@
 // Parses certificates.
 
-#include <charconv>
-
+#include "isomer/base/words.h"
 #include "isomer/certificate/certificate.h"
 #include "isomer/ir/scanner.h"
 
@@ -40,20 +39,6 @@ class Lines {
   size_t at_ = 0;
   int number_ = 0;
 };
-
-/// Returns the next word of a line.
-std::string_view word(std::string_view& line) {
-  const size_t end = std::min(line.find(' '), line.size());
-  const std::string_view out = line.substr(0, end);
-  line.remove_prefix(std::min(end + 1, line.size()));
-  return out;
-}
-
-template <class T>
-bool read_number(std::string_view text, T& out, int base = 10) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out, base);
-  return error == std::errc() && end == text.data() + text.size() && !text.empty();
-}
 
 /// The inverse of quoted().
 std::optional<std::string> unquoted(std::string_view text) {

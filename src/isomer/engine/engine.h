@@ -19,6 +19,7 @@
 #include "isomer/ir/graph.h"
 #include "isomer/ir/tensor.h"
 #include "isomer/ops/activation_memory.h"
+#include "isomer/plan/candidate.h"
 
 namespace isomer {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "isomer/ir/graph.h"
-#include "isomer/plan/candidate.h"
+#include "isomer/plan/decisions.h"
 #include "isomer/plan/layout.h"
 
 namespace isomer {

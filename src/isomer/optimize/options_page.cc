@@ -1,5 +1,6 @@
 #include "isomer/optimize/options_page.h"
 
+#include "isomer/optimize/optimize.h"
 #include "isomer/optimize/options_table.h"
 
 namespace isomer {

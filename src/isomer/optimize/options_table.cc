@@ -2,6 +2,7 @@
 
 #include <iterator>
 
+#include "isomer/optimize/optimize.h"
 #include "isomer/search/searches.h"
 
 namespace isomer {

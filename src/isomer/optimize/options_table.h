@@ -5,11 +5,14 @@
 #include <filesystem>
 #include <vector>
 
+#include "isomer/cost/costs.h"
 #include "isomer/engine/inputs.h"
-#include "isomer/optimize/optimize.h"
 #include "isomer/optimize/option.h"
+#include "isomer/search/options.h"
 
 namespace isomer {
+
+struct OptimizeOptions;
 
 // An option refers to the variable that holds its value, which must outlive it. The variable's value is the default.
 

@@ -1,27 +1,14 @@
 #include "isomer/rules/lock.h"
 
 #include <algorithm>
-#include <charconv>
+
+#include "isomer/base/words.h"
 
 namespace isomer {
 
 extern const char* const kVerdictsLock;  // generated from rulesets/verdicts.lock
 
 namespace {
-
-/// The next word of a line; empty at the end of the line.
-std::string_view word(std::string_view& line) {
-  const size_t end = std::min(line.find(' '), line.size());
-  const std::string_view out = line.substr(0, end);
-  line.remove_prefix(std::min(end + 1, line.size()));
-  return out;
-}
-
-template <class T>
-bool read_number(std::string_view text, T& out, int base) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out, base);
-  return error == std::errc() && end == text.data() + text.size() && !text.empty();
-}
 
 Result<LockEntry> parse_entry(std::string_view line) {
   LockEntry entry;
@@ -49,11 +36,6 @@ const LockEntry* Lock::find(uint64_t rule_hash) const {
     return entry.hash == rule_hash && entry.checker == kCheckerVersion;
   });
   return found == entries.end() ? nullptr : &*found;
-}
-
-Verdict Lock::verdict(const Rule& rule) const {
-  const LockEntry* entry = find(rule.hash());
-  return entry == nullptr ? Verdict::Unknown : entry->verdict;
 }
 
 void Lock::put(LockEntry entry) {

@@ -26,8 +26,6 @@ struct Lock {
 
   /// The entry with this hash of a rule, made by this version of the checker; nullptr if there is none.
   const LockEntry* find(uint64_t rule_hash) const;
-  /// The verdict of a rule; Unknown if the lock has none.
-  Verdict verdict(const Rule& rule) const;
   /// Adds an entry and removes the entries of the same name.
   void put(LockEntry entry);
 };

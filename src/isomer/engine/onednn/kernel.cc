@@ -10,6 +10,7 @@
 #include "isomer/eval/random.h"
 #include "isomer/ir/copy.h"
 #include "isomer/ops/registry.h"
+#include "isomer/plan/candidate.h"
 
 namespace isomer {
 namespace {
