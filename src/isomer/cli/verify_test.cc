@@ -89,6 +89,29 @@ TEST_F(Verify, HoldsWhereNoEngineCanRunTheModels) {
   EXPECT_THAT(report["not_compared"][1], StartsWith("ort: "));
 }
 
+/// The lower bound is a parameter that import does not compute, so Clip stays opaque. As a constant of the output it
+/// would be a parameter that import reads.
+TEST_F(Verify, HoldsWhereAParameterIsComputedFromConstants) {
+  test::ProtoModel model;
+  for (auto* value : {model.graph().add_input(), model.graph().add_output()})
+    test::ProtoModel::describe(value, value == &model.graph().input(0) ? "x" : "y", {"2", "3"},
+                               onnx::TensorProto::FLOAT16);
+  model.floats("c", {}, {1.5});
+  auto* to = model.node("Cast", {"c"}, {"low"})->add_attribute();
+  to->set_name("to");
+  to->set_type(onnx::AttributeProto::INT);
+  to->set_i(onnx::TensorProto::FLOAT16);
+  model.node("Relu", {"x"}, {"a"});
+  model.node("Relu", {"a"}, {"b"});
+  model.node("Clip", {"b", "low"}, {"y"});
+  ASSERT_TRUE(write_file(path("in.onnx"), model.bytes()).has_value());
+  const Outcome done = isomer_program({"optimize", path("in.onnx"), "-o", path("out.onnx"), "--engine", "roofline",
+                                       "--certificate", path("cert"), "--json"});
+  ASSERT_EQ(done.exit_code, 0) << done.err;
+  ASSERT_EQ(done.report()["improved"], true);
+  EXPECT_EQ(verify().exit_code, 0) << verify().err;
+}
+
 TEST_F(Verify, TakesTheShapesThatTheCertificateRecords) {
   certify("", "Relu", false, {"u:2,3"});
   EXPECT_THAT(read_file(path("cert")).value(), HasSubstr("\nshape \"u:2,3\"\n"));

@@ -26,6 +26,7 @@ class Folder {
   Folder(const Graph& graph, const FoldOptions& options)
       : graph_(graph), options_(options), failed_(graph.nodes().size(), false), sizes_(graph.num_values()) {
     for (ValueId value = 0; value < graph.num_values(); ++value) sizes_[value] = size_by_type(value);
+    spare_parameters();
   }
 
   Result<Folding> fold() {
@@ -36,6 +37,18 @@ class Folder {
   }
 
  private:
+  /// Spares the nodes from which operands of opaque nodes are computed. A folded operand could be a parameter (a bound
+  /// of Clip, a shape) that makes the node known when the model is read again. It would then be another graph than the
+  /// one that was written.
+  void spare_parameters() {
+    spared_.assign(graph_.nodes().size(), false);
+    for (auto id = static_cast<NodeId>(graph_.nodes().size()); id-- > 0;) {
+      if (!graph_.node(id).is_opaque() && !spared_[id]) continue;
+      for (const ValueId operand : graph_.operands(graph_.node(id)))
+        if (operand != kNoValue && graph_.is_weight(operand)) spared_[graph_.producer(operand)] = true;
+    }
+  }
+
   /// Returns the bytes of a value according to its type; 0 while its extents are unknown.
   int64_t size_by_type(ValueId value) const {
     if (const Tensor* data = graph_.constant(value)) return size_of(*data);
@@ -80,7 +93,7 @@ class Folder {
       const Node& node = graph_.node(id);
       bool needed = node.is_input();
       for (uint32_t i = 0; i < node.num_results; ++i) needed = needed || needed_[node.result(i)];
-      if (needed && computable_[id]) {
+      if (needed && computable_[id] && !spared_[id]) {
         const int64_t growth = growth_of(id);
         folded_[id] = growth <= allowance;
         if (folded_[id]) allowance -= growth;
@@ -238,6 +251,7 @@ class Folder {
   const Graph& graph_;
   const FoldOptions& options_;
   std::vector<bool> failed_;      // by node: its kernel has failed
+  std::vector<bool> spared_;      // by node: it stays, although it could be folded
   std::vector<int64_t> sizes_;    // by value: bytes, as far as known
   std::vector<bool> computable_;  // by node, except constants: depends only on computable nodes and constants
   std::vector<bool> folded_;      // by node: its needed results become constants

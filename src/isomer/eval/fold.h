@@ -28,7 +28,8 @@ struct Folding {
   std::vector<uint64_t> value_hashes;                 ///< of the value for each original value; 0 if there is none
 };
 /// Replaces every weight-only node by a constant, as far as the options allow. The reference kernels compute it node by
-/// node in the precision of the graph. Nodes without a kernel stay. Names (origins) are kept.
+/// node in the precision of the graph. Nodes without a kernel stay, as do those from which an operand of an opaque node
+/// is computed. Names (origins) are kept.
 Result<Folding> fold(const Graph& graph, const FoldOptions& options = {});
 
 }  // namespace isomer

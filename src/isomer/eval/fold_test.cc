@@ -87,6 +87,15 @@ TEST(Fold, DoesNotTouchWhatReadsAnInput) {
   EXPECT_EQ(folded(text).hash(), with_repeat(text).hash());
 }
 
+TEST(Fold, LeavesWhatAnOpaqueNodeReads) {
+  const std::string opaque =
+      R"(Opaque(x, s) {@captures=0, @domain="", @instance=0, @node="", @op_type="Pad", @opset=17})";
+  const Graph graph =
+      folded("input x: f32[2]\nc = f32[2]{1,2}\nr = Relu(c)\ns = Relu(r)\nt = Tanh(r)\nm = Add(x, t)\ny = " + opaque +
+             ": f32[2]\nreturn y, m");
+  EXPECT_THAT(ops(graph), testing::UnorderedElementsAre("Constant", "Relu", "Relu", "Constant", "Add", "Opaque"));
+}
+
 TEST(Fold, StopsAtTheAllowedGrowth) {
   // Both grow by 8 bytes: only one of the two fits, and the later one is tried first.
   const std::string text = R"(
