@@ -72,7 +72,11 @@ void remove_while_in_use(const fs::path& folder) {
 Result<TempDir> TempDir::make() {
   std::error_code error;
   const auto base = fs::temp_directory_path(error);
-  if (error) return fail("no folder for temporary files: {}", error.message());
+  if (error) {
+    const char* set = std::getenv("TMPDIR");
+    return fail("no folder for temporary files{}: {}", set == nullptr ? "" : fmt::format(" (TMPDIR is '{}')", set),
+                error.message());
+  }
   remove_abandoned(base);
   for (;;) {
     std::string name = (base / kPrefix).string() + std::string(kPattern);

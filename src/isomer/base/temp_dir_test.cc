@@ -78,6 +78,13 @@ TEST_F(TempDirTest, FolderOfADeadProcessIsRemovedAndThatOfALivingOneStays) {
   EXPECT_TRUE(there().empty());
 }
 
+TEST_F(TempDirTest, AMissingFolderIsNamed) {
+  ::setenv("TMPDIR", "/nonexistent/folder", 1);
+  const auto made = TempDir::make();
+  ASSERT_FALSE(made.has_value());
+  EXPECT_NE(made.error().message.find("/nonexistent/folder"), std::string::npos) << made.error().message;
+}
+
 TEST_F(TempDirTest, OwnFoldersStay) {
   const TempDir first = TempDir::make().value();
   const TempDir second = TempDir::make().value();

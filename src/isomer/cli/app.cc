@@ -3,6 +3,7 @@
 #include <new>
 #include <system_error>
 
+#include "isomer/base/printable.h"
 #include "isomer/base/version.h"
 #include "isomer/cli/commands.h"
 #include "isomer/cli/common.h"
@@ -31,7 +32,8 @@ int explain(const CLI::App& app, const CLI::ParseError& error) {
     words += chosen->get_name() + " ";
   }
   const std::string wrong = wrong_command(*chosen);
-  fmt::print(stderr, "isomer: {}\nSee isomer {}--help.\n", wrong.empty() ? error.what() : wrong, words);
+  fmt::print(stderr, "isomer: {}\nSee isomer {}--help.\n", printable_lines(wrong.empty() ? error.what() : wrong),
+             words);
   return kBadInput;
 }
 

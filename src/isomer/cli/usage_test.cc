@@ -76,6 +76,12 @@ TEST(Usage, UnknownCommandsAreNamed) {
   EXPECT_THAT(isomer_program({"models", "--frob"}).err, HasSubstr("--frob"));
 }
 
+TEST(Usage, ArgumentsAreSafeToPrint) {
+  EXPECT_THAT(isomer_program({"frob\x1b[31m"}).err, StartsWith("isomer: no command 'frob\\x1b[31m'"));
+  EXPECT_THAT(isomer_program({"models", "squeezenet", "x\x1b[31m"}).err, testing::Not(HasSubstr("\x1b")));
+  EXPECT_THAT(isomer_program({"optimize", "m.onnx", "--search", "x\x1b[31m"}).err, testing::Not(HasSubstr("\x1b")));
+}
+
 TEST(Usage, WhatMayBeGivenManyTimesTakesOneTextEach) {
   for (const auto& [command, option] : std::vector<std::pair<std::string, std::string>>{
            {"run", "--input"}, {"run", "--shape"}, {"inspect", "--shape"}, {"optimize", "--skip-rule"}}) {

@@ -173,7 +173,7 @@ TEST(Executor, OtherOpaqueNodesAreErrors) {
                                                                {"@instance", int64_t{0}}});
   EXPECT_FALSE(runnable(graph).has_value());
   EXPECT_THAT(run_error(graph, {Tensor::floats({2}, {1, 2})}),
-              HasSubstr("node #1 (com.example.Fancy): it cannot be run: of a domain that"));
+              HasSubstr("node #1 (com.example.Fancy): it cannot be run: Isomer knows no operators of the domain"));
 }
 
 TEST(RandomTensor, SameSeedSameTensor) {

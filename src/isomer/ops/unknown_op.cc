@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "isomer/base/printable.h"
 #include "isomer/ir/opaque.h"
 #include "isomer/ops/registry.h"
 
@@ -19,7 +20,8 @@ std::string why_unknown(const std::string& op_type, const std::string& domain, i
   constexpr std::array<std::string_view, 4> kWithGraphs = {"If", "Loop", "Scan", "SequenceMap"};
   if (domain.empty() && std::ranges::find(kWithGraphs, op_type) != kWithGraphs.end()) return "holds graphs of its own";
   if (domain.empty() && op_type == "Constant") return "a sparse constant";
-  return domain.empty() ? "not an operator that Isomer knows" : "of a domain that Isomer does not know";
+  return domain.empty() ? "not an operator that Isomer knows"
+                        : fmt::format("Isomer knows no operators of the domain '{}'", printable(domain));
 }
 
 }  // namespace isomer

@@ -36,6 +36,7 @@ class Canonicalizer {
       const Node& node = from_.node(id);
       if (node.is_input()) {
         renamed_[node.result()] = builder_.input(inputs[static_cast<size_t>(node.attrs.integer("index"))]);
+        builder_.set_origin(renamed_[node.result()], from_.origin(node.result()));
       } else if (node.is_constant()) {
         renamed_[node.result()] = builder_.constant(node.attrs.tensor("value"));
       } else if (auto status = add(node); !status) {
