@@ -75,6 +75,19 @@ Launches planned(const Graph& graph, const Decisions& decisions = {}) {
   return launches;
 }
 
+void expect_as_predicted(const Graph& given, const std::string& what) {
+  const Graph graph = named(given);
+  const Launches expected = planned(graph);
+  const Launches got = predicted(graph);
+  EXPECT_EQ(got.kernels, expected.kernels) << what;
+  EXPECT_EQ(got.reorders, expected.reorders) << what;
+}
+void expect_as_predicted(const std::string& text) {
+  const auto graph = parse_graph(text, find_op);
+  ASSERT_TRUE(graph.has_value()) << graph.error().message << " in " << text;
+  expect_as_predicted(*graph, text);
+}
+
 /// Networks with many weights or nodes.
 bool is_large(const std::string& network) {
   static const std::set<std::string> kLarge = {
@@ -88,17 +101,13 @@ bool is_large(const std::string& network) {
 void expect_predicted(bool large) {
   for (const ModelEntry& entry : all_models()) {
     if (is_large(entry.name) != large) continue;
-    const Graph graph = named(build_model(entry.name).value());
-    const Launches expected = planned(graph);
-    const Launches got = predicted(graph);
-    EXPECT_EQ(got.kernels, expected.kernels) << entry.name;
-    EXPECT_EQ(got.reorders, expected.reorders) << entry.name;
+    expect_as_predicted(build_model(entry.name).value(), entry.name);
   }
 }
 
 TEST(PlannedNetworks, LayersThatFollowTheLayoutOfTheirOperands) {
   for (const auto& [images, channels] : {std::pair(1, 32), {2, 32}, {1, 20}}) {
-    const auto graph = parse_graph(fmt::format(R"(
+    expect_as_predicted(fmt::format(R"(
       input x: f32[{0},{1},9,8]
       w = f32[{1},{1},3,3]{{seed 1}}
       g = f32[{1}]{{seed 2}}
@@ -113,19 +122,13 @@ TEST(PlannedNetworks, LayersThatFollowTheLayoutOfTheirOperands) {
       h = Conv(f, w) {{pads=[1,1,1,1], strides=[1,1], dilations=[1,1]}}
       i = Swish(h)
       return i)",
-                                               images, channels),
-                                   find_op);
-    ASSERT_TRUE(graph.has_value()) << graph.error().message;
-    const Launches expected = planned(named(*graph));
-    const Launches got = predicted(named(*graph));
-    EXPECT_EQ(got.kernels, expected.kernels) << images << " of " << channels;
-    EXPECT_EQ(got.reorders, expected.reorders) << images << " of " << channels;
+                                    images, channels));
   }
 }
 
 TEST(PlannedNetworks, FunctionsAndSumsOfPaddedBlocks) {
   if (onednn::native_block() != 8) GTEST_SKIP() << "20 channels are not in blocks on this processor";
-  const auto graph = parse_graph(R"(
+  expect_as_predicted(R"(
       input x: f32[1,20,9,8]
       w = f32[20,20,3,3]{seed 1}
       s = f32[1,20,1,1]{seed 2}
@@ -147,13 +150,146 @@ TEST(PlannedNetworks, FunctionsAndSumsOfPaddedBlocks) {
       o = Sub(k, j)
       p = MaxPool(o) {kernel_shape=[2,2], strides=[1,1], dilations=[1,1], pads=[0,0,0,0], ceil_mode=0}
       q = Conv(m, w) {pads=[1,1,1,1], strides=[1,1], dilations=[1,1]}
-      return p, l, n, q, j, k)",
-                                 find_op);
-  ASSERT_TRUE(graph.has_value()) << graph.error().message;
-  const Launches expected = planned(named(*graph));
-  const Launches got = predicted(named(*graph));
-  EXPECT_EQ(got.kernels, expected.kernels);
-  EXPECT_EQ(got.reorders, expected.reorders);
+      return p, l, n, q, j, k)");
+}
+
+constexpr const char* kPerms[] = {"0,1,2,3", "0,2,1,3", "0,1,3,2", "0,3,1,2", "0,2,3,1",
+                                  "3,0,1,2", "2,1,3,0", "2,3,0,1", "1,0,2,3"};
+
+TEST(PlannedNetworks, ProductsOfStridedFactors) {
+  for (const char* perm : kPerms)
+    for (const char* part : {"axes=[3], starts=[0], ends=[4], steps=[1]", "axes=[3], starts=[0], ends=[8], steps=[2]",
+                             "axes=[1], starts=[1], ends=[3], steps=[1]", "axes=[2], starts=[0], ends=[1], steps=[1]"})
+      expect_as_predicted(fmt::format(R"(
+        input x: f32[8,8,8,8]
+        input y: f32[8,8,8,8]
+        w = f32[8,8]{{seed 1}}
+        v = f32[2,1,8,8]{{seed 2}}
+        a = Relu(x)
+        b = Tanh(y)
+        t = Transpose(a) {{perm=[{}]}}
+        s = Slice(t) {{{}}}
+        u = Transpose(s) {{perm=[0,1,3,2]}}
+        c, d = Split(t) {{axis=0, split=[2,6]}}
+        m = MatMul(s, u)
+        n = MatMul(t, b)
+        o = MatMul(b, t)
+        p = MatMul(t, w)
+        q = MatMul(w, t)
+        r = MatMul(c, v)
+        return m, n, o, p, q, r)",
+                                      perm, part));
+}
+
+TEST(PlannedNetworks, ProductsBeforeATransposition) {
+  for (const char* perm : kPerms)
+    for (const char* type : {"f32[3,4,5,6]", "f32[1,4,5,6]", "f32[3,4,1,6]", "f32[3,1,5,6]"})
+      for (const char* more : {"", "o = MatMul(b, a)", "o = Reshape(m) {shape=[-1]}"})
+        expect_as_predicted(fmt::format(R"(
+          input x: {0}
+          input y: {0}
+          w = f32[6,7]{{seed 1}}
+          k = f32[7]{{seed 2}}
+          a = Abs(x)
+          b0 = Tanh(y)
+          b = Transpose(b0) {{perm=[0,1,3,2]}}
+          m0 = MatMul(a, b)
+          m = Relu(m0)
+          t = Transpose(m) {{perm=[{1}]}}
+          r = Reshape(t) {{shape=[-1]}}
+          n0 = MatMul(b0, w)
+          n = Add(n0, k)
+          u = Transpose(n) {{perm=[{1}]}}
+          c = Exp(r)
+          {2}
+          return c, u{3})",
+                                        type, perm, more, *more == 0 ? "" : ", o"));
+}
+
+/// Compares graphs that apply a node to a value in each layout: row-major, as a convolution makes it, transposed, and
+/// cut. `node` is written with {v} for the value and {c} for the number of channels, and so are the lines before it.
+void expect_as_predicted_in_each_layout(const std::string& node, const std::string& weights = "",
+                                        const std::string& before = "") {
+  for (const int64_t images : {1, 2})
+    for (const int64_t channels : {32, 20})
+      for (const char* v : {"p", "c", "t", "u", "l", "m"}) {
+        const auto filled = [&, v = v](const std::string& text) {
+          return fmt::format(fmt::runtime(text), fmt::arg("v", v), fmt::arg("c", channels));
+        };
+        expect_as_predicted(fmt::format(R"(
+          input x: f32[{0},{1},6,8]
+          input xt: f32[{0},6,8,{1}]
+          input xu: f32[{0},6,{1},8]
+          input xl: f32[{0},{2},6,8]
+          input xm: f32[{0},{1},6,9]
+          k = f32[{1},{1},1,1]{{seed 1}}
+          {3}
+          p = Relu(x)
+          c = Conv(x, k) {{pads=[0,0,0,0], strides=[1,1], dilations=[1,1]}}
+          t = Transpose(xt) {{perm=[0,3,1,2]}}
+          u = Transpose(xu) {{perm=[0,2,1,3]}}
+          l = Slice(xl) {{axes=[1], starts=[0], ends=[{1}], steps=[1]}}
+          m = Slice(xm) {{axes=[3], starts=[1], ends=[9], steps=[1]}}
+          q = f32[{0},{1},6,8]{{seed 9}}
+          {4}
+          y = {5}
+          z = Reshape(y) {{shape=[-1]}}
+          return y, z)",
+                                        images, channels, 2 * channels, filled(weights), filled(before), filled(node)));
+      }
+}
+
+TEST(PlannedNetworks, SoftmaxOverEachAxis) {
+  for (const char* name : {"Softmax", "LogSoftmax"})
+    for (int axis = 0; axis < 4; ++axis)
+      expect_as_predicted_in_each_layout(fmt::format("{}({{v}}) {{{{axis={}}}}}", name, axis));
+  for (const char* extents : {"5", "3,5", "2,1,5", "2,3,1", "2,1,1,7", "2,3,4,5,6"})
+    for (const int axis : {0, -1, -2})
+      if (axis > -2 || std::string_view(extents).size() > 1)
+        expect_as_predicted(
+            fmt::format("input x: f32[{}]\ny = Softmax(x) {{axis={}}}\nz = Tanh(y)\nreturn z", extents, axis));
+}
+
+TEST(PlannedNetworks, ReductionsOverAnyAxes) {
+  for (const char* name : {"ReduceMean", "ReduceMax", "ReduceL2"})
+    for (const char* axes : {"0", "1", "2", "3", "2,3", "1,2", "0,1", "0,2", "1,3", "1,2,3", "0,2,3", "0,1,2,3"})
+      for (const int keep : {0, 1})
+        expect_as_predicted_in_each_layout(fmt::format("{}({{v}}) {{{{axes=[{}], keepdims={}}}}}", name, axes, keep));
+}
+
+TEST(PlannedNetworks, Normalizations) {
+  expect_as_predicted_in_each_layout("BatchNormalization({v}, g, g, g, g) {{epsilon=1.0}}", "g = f32[{c}]{{seed 2}}");
+  expect_as_predicted_in_each_layout("InstanceNormalization({v}, g, b)",
+                                     "g = f32[{c}]{{seed 2}}\nb = f32[{c}]{{seed 3}}");
+  expect_as_predicted_in_each_layout("LayerNormalization({v}, g, b) {{axis=-1}}",
+                                     "g = f32[8]{{seed 2}}\nb = f32[8]{{seed 3}}");
+  expect_as_predicted_in_each_layout("LayerNormalization({v}, g) {{axis=2}}", "g = f32[6,8]{{seed 2}}");
+  for (const char* extents : {"1,32,9", "2,32,9", "1,32,4,5,6"}) {
+    const std::string_view text(extents);
+    const auto axes = static_cast<size_t>(std::ranges::count(text, ',')) - 1;
+    expect_as_predicted(fmt::format(R"(
+      input x: f32[{}]
+      w = f32[32,32{}]{{seed 1}}
+      g = f32[32]{{seed 2}}
+      a = Conv(x, w) {{pads=[{}], strides=[{}], dilations=[{}]}}
+      b = InstanceNormalization(a, g, g)
+      c = Relu(b)
+      return c)",
+                                    extents, axes == 1 ? ",1" : ",1,1,1", axes == 1 ? "0,0" : "0,0,0,0,0,0",
+                                    axes == 1 ? "1" : "1,1,1", axes == 1 ? "1" : "1,1,1"));
+  }
+}
+
+TEST(PlannedNetworks, ConvolutionsOfViews) {
+  expect_as_predicted_in_each_layout("Conv({v}, k) {{pads=[0,0,0,0], strides=[1,1], dilations=[1,1]}}");
+}
+
+TEST(PlannedNetworks, ConcatenationsOfConcatenations) {
+  for (int axis = 0; axis < 4; ++axis)
+    for (const char* parts : {"{v}, {v}", "c, {v}", "{v}, c", "p, {v}", "{v}, p", "{v}, u", "l, {v}", "{v}, q"})
+      for (int outer = 0; outer < 4; ++outer)
+        expect_as_predicted_in_each_layout(fmt::format("Concat(j, j) {{{{axis={}}}}}", outer), "",
+                                           fmt::format("j = Concat({}) {{{{axis={}}}}}", parts, axis));
 }
 
 TEST(PlannedNetworks, ProductsThatAddBeforeAndAfterAFunction) {

@@ -93,8 +93,13 @@ bool Builder::has_form(ValueId value) {
 }
 
 void Builder::report(const Node& made) {
-  for (uint32_t i = 0; i < made.num_results; ++i)
-    if (has_form(made.result(i))) planning_.correct(made.result(i), form_of(at(made.result(i)).desc));
+  for (uint32_t i = 0; i < made.num_results; ++i) {
+    if (!has_form(made.result(i))) continue;
+    const Desc desc = at(made.result(i)).desc;
+    Strides strides;
+    if (is_strided(desc)) std::ranges::copy(strides_of(desc), std::back_inserter(strides));
+    planning_.correct(made.result(i), form_of(desc), std::move(strides));
+  }
 }
 
 void Builder::convert_as_decided(ValueId value) {

@@ -6,7 +6,7 @@
 
 namespace isomer::onednn {
 
-Layout layout_of(Form form) { return form == kPlainForm || form == kStridedForm ? Layout::Plain : Layout::Blocked; }
+Layout layout_of(Form form) { return form == kLastForm || form > kPlainForm ? Layout::Blocked : Layout::Plain; }
 
 bool fits_blocks(const Graph& graph, ValueId value) {
   if (!may_be_plannable(graph, value)) return false;

@@ -10,7 +10,8 @@ namespace isomer::onednn {
 using Form = int64_t;
 inline constexpr Form kPlainForm = 1;     ///< row-major
 inline constexpr Form kLastForm = 0;      ///< channels innermost
-inline constexpr Form kStridedForm = -1;  ///< a view with gaps, or in another order
+inline constexpr Form kStridedForm = -1;  ///< with gaps, or in another order
+inline constexpr Form kGivenForm = -2;    ///< of operands only: as it lies
 
 /// Layouts that are neither row-major nor native blocks cost about the same as the latter.
 Layout layout_of(Form form);

@@ -15,7 +15,8 @@ enum class LayoutUse : uint8_t {
   OneImage,    ///< Like Operands, for one image; row-major for several images.
   Reduction,   ///< Reads any contiguous layout if all spatial axes are reduced; writes row-major.
   Padding,     ///< Reads and writes any contiguous layout if the channels are unchanged.
-  OnePiece,    ///< Row-major and contiguous: it does not read strided operands.
+  Factors,     ///< Matrices whose rows or columns are contiguous; writes in the order of a transposition that follows.
+  Softmax,     ///< The elements along its axis must be adjacent.
 };
 
 /// What a kernel can apply to its result before it is stored.
@@ -39,6 +40,8 @@ struct KernelTraits {
   Blocks blocks = Blocks::Indifferent;
   /// The kernel writes blocked results only if the channels fill their blocks; else row-major ones.
   bool fills_blocks = false;
+  /// The kernel does not read strided operands, unless that is planned for it: they are copied.
+  bool one_piece = false;
 };
 
 /// Returns the traits of the kernel for a node; the default for nodes without a kernel.

@@ -27,10 +27,15 @@ struct Family {
 /// Operators without an entry are tried as element-wise ones without traits.
 const std::map<std::string, Family>& families() {
   using enum LayoutUse;
-  constexpr KernelTraits kConv{Chosen, Posts::Sums, Blocks::Preferred};
-  constexpr KernelTraits kProduct{Plain, Posts::Sums};
+  constexpr KernelTraits kConv{Chosen, Posts::Sums, Blocks::Preferred, false, true};
+  constexpr KernelTraits kProduct{Factors, Posts::Sums, Blocks::Indifferent, false, true};
   constexpr KernelTraits kPool{Window, Posts::None, Blocks::Preferred};
   constexpr KernelTraits kPassing{Plain, Posts::None, Blocks::Passed};
+  constexpr KernelTraits kNormalization{Operands, Posts::Relu, Blocks::Preferred, false, true};
+  constexpr KernelTraits kImageNormalization{OneImage, Posts::None, Blocks::Indifferent, true, true};
+  constexpr KernelTraits kOnePiece{.one_piece = true};
+  constexpr KernelTraits kReduction{.layouts = Reduction, .one_piece = true};
+  constexpr KernelTraits kSoftmax{.layouts = Softmax, .one_piece = true};
   constexpr KernelTraits kSum{Operands, Posts::Functions, Blocks::Passed, true};
   constexpr KernelTraits kDifference{FirstOfAll, Posts::Functions, Blocks::Indifferent, true};
   constexpr KernelTraits kArithmetic{Operands, Posts::None, Blocks::Indifferent, true};
@@ -43,29 +48,29 @@ const std::map<std::string, Family>& families() {
       {"AveragePool", {lower_pool, kPool}},
       {"GlobalAveragePool", {lower_pool, kPool}},
       {"GlobalMaxPool", {lower_pool, kPool}},
-      {"BatchNormalization", {lower_norm, {Operands, Posts::Relu, Blocks::Preferred}}},
-      {"LayerNormalization", {lower_norm}},
-      {"InstanceNormalization", {lower_instance_norm, {OneImage, Posts::None, Blocks::Indifferent, true}}},
+      {"BatchNormalization", {lower_norm, kNormalization}},
+      {"LayerNormalization", {lower_norm, kOnePiece}},
+      {"InstanceNormalization", {lower_instance_norm, kImageNormalization}},
       {"LRN", {lower_lrn, {Window, Posts::None, Blocks::Indifferent, true}}},
       {"RNN", {lower_recurrent}},
       {"GRU", {lower_recurrent}},
       {"LSTM", {lower_recurrent}},
       {"PRelu", {lower_prelu, {Operands}}},
-      {"Softmax", {lower_norm}},
-      {"LogSoftmax", {lower_norm}},
-      {"ReduceSum", {lower_reduce, {Reduction}}},
-      {"ReduceMean", {lower_reduce, {Reduction}}},
-      {"ReduceMax", {lower_reduce, {Reduction}}},
-      {"ReduceMin", {lower_reduce, {Reduction}}},
-      {"ReduceL1", {lower_reduce, {Reduction}}},
-      {"ReduceL2", {lower_reduce, {Reduction}}},
-      {"ReduceSumSquare", {lower_reduce, {Reduction}}},
+      {"Softmax", {lower_norm, kSoftmax}},
+      {"LogSoftmax", {lower_norm, kSoftmax}},
+      {"ReduceSum", {lower_reduce, kReduction}},
+      {"ReduceMean", {lower_reduce, kReduction}},
+      {"ReduceMax", {lower_reduce, kReduction}},
+      {"ReduceMin", {lower_reduce, kReduction}},
+      {"ReduceL1", {lower_reduce, kReduction}},
+      {"ReduceL2", {lower_reduce, kReduction}},
+      {"ReduceSumSquare", {lower_reduce, kReduction}},
       {"Resize", {lower_resize, {Window}}},
-      {"Gather", {lower_gather, {OnePiece}}},
-      {"Expand", {lower_expand, {OnePiece}}},
-      {"Pad", {lower_pad, {Padding}}},
+      {"Gather", {lower_gather, kOnePiece}},
+      {"Expand", {lower_expand, kOnePiece}},
+      {"Pad", {lower_pad, {.layouts = Padding, .one_piece = true}}},
       {"Where", {lower_where}},
-      {"Concat", {lower_concat, kPassing}},
+      {"Concat", {lower_concat, {Plain, Posts::None, Blocks::Passed, false, true}}},
       {"Reshape", {lower_view}},
       {"Flatten", {lower_view}},
       {"Squeeze", {lower_view}},

@@ -38,9 +38,8 @@ Result<bool> lower_instance_norm(Builder& builder, const Group& group) {
       return dnnl::batch_normalization_forward::primitive_desc(what, scratch_by_user(), builder.engine(), true);
     });
   };
-  const Desc lies = builder.at(operands[0]).desc;
-  // The zeros that pad a block have no variance.
-  auto desc = one && !has_padding(lies) ? describe(lies) : std::nullopt;
+  const ElementType type = builder.at(operands[0]).desc.data_type();
+  auto desc = one ? describe(form_desc(whole, builder.planned().in, type)) : std::nullopt;
   if (!desc || is_reference(desc->impl_info_str())) desc = describe(plain_desc(flat));
   if (!desc) return false;
   const bool flattened = desc->src_desc().dims() != whole;

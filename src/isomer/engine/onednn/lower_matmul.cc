@@ -3,7 +3,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <tuple>
 
 #include "isomer/engine/onednn/lower.h"
 
@@ -202,67 +201,51 @@ Result<bool> lower_weighted(Builder& builder, const Group& group, const MatMulPr
   return true;
 }
 
-/// Returns the permutation of the transpose that is the only reader of a value; empty if there is none.
-std::vector<int64_t> only_transpose(const Graph& graph, ValueId value) {
-  const auto readers = graph.consumers(value);
-  if (readers.size() != 1 || graph.is_output(value)) return {};
-  const Node& reader = graph.node(readers[0]);
-  if (!reader.op->has(Trait::Permutation)) return {};
-  return reader.attrs.ints("perm");
-}
-
-/// Returns the layout of a product that is row-major after its axes are permuted.
-Desc plain_after(const Dims& dims, const std::vector<int64_t>& perm, ElementType type) {
-  Dims after;
-  for (const int64_t axis : perm) after.push_back(dims[static_cast<size_t>(axis)]);
-  const Dims strides = row_major_strides(after);
-  Dims before(dims.size());
-  for (size_t i = 0; i < perm.size(); ++i) before[static_cast<size_t>(perm[i])] = strides[i];
-  // OneDNN requires that a row's stride is at least its extent, even for a single row.
-  const size_t row = dims.size() - 2;
-  if (dims[row] == 1) before[row] = std::max(before[row], dims[row + 1]);
-  return strided_desc(dims, before, type);
-}
-
-/// Returns layouts to try for an operand: its current one, and row-major.
-std::vector<Desc> layouts_of(const Desc& desc, ElementType type) {
-  if (lies_plain(desc) || !is_strided(desc)) return {plain_desc(desc.dims(), type)};
-  return {retyped(desc, type), plain_desc(desc.dims(), type)};
-}
-
-/// Emits a product of two computed operands. Strided operands are read in place if oneDNN has a kernel for that.
-Result<bool> lower_computed(Builder& builder, const Group& group, const MatMulProblem& problem) {
-  const Graph& graph = builder.graph();
-  const ValueId result = graph.node(group.last()).result();
-  const size_t rank = problem.dst.size();
-  std::vector<Desc> results = {plain_desc(problem.dst, problem.dst_type)};
-  if (const auto perm = only_transpose(graph, result); !perm.empty() && perm.size() == rank) {
-    const Desc after = plain_after(problem.dst, perm, problem.dst_type);
-    if (!lies_plain(after)) results.insert(results.begin(), after);
-  }
-  std::optional<Choice> choice;
+/// The layouts of operands and result as a planned product has them.
+struct Layouts {
   Desc a, b, dst;
-  for (const Desc& dst_layout : results) {
-    for (const Desc& a_layout : layouts_of(builder.at(problem.a).desc, problem.type)) {
-      for (const Desc& b_layout : layouts_of(builder.at(problem.b).desc, problem.type)) {
-        if (choice) break;
-        choice = as_matmul(builder, problem, lifted(a_layout, rank), lifted(b_layout, rank), dst_layout, false);
-        if (choice) std::tie(a, b, dst) = std::tie(a_layout, b_layout, dst_layout);
-      }
-    }
+};
+
+Layouts layouts_of(Builder& builder, const MatMulProblem& problem, const GroupForms& planned) {
+  const auto operand = [&](ValueId value, Form form) {
+    const Desc lies = builder.at(value).desc;
+    return form == kGivenForm ? retyped(lies, problem.type) : plain_desc(lies.dims(), problem.type);
+  };
+  Desc dst = plain_desc(problem.dst, problem.dst_type);
+  if (planned.out == kStridedForm) {
+    Dims strides = *concrete(planned.strides);
+    // OneDNN requires that a row's stride is at least its extent, even for a single row.
+    const size_t row = strides.size() - 2;
+    if (problem.dst[row] == 1) strides[row] = std::max(strides[row], problem.dst[row + 1]);
+    dst = strided_desc(problem.dst, strides, problem.dst_type);
+  }
+  return {operand(problem.a, planned.in), operand(problem.b, planned.second), dst};
+}
+
+/// Emits a product of two computed operands.
+Result<bool> lower_computed(Builder& builder, const Group& group, const MatMulProblem& problem) {
+  const ValueId result = builder.graph().node(group.last()).result();
+  const size_t rank = problem.dst.size();
+  Layouts layouts;
+  std::optional<Choice> choice;
+  // Row-major if oneDNN has no kernel for the planned layouts.
+  for (const GroupForms& forms : {builder.planned(), GroupForms()}) {
+    if (choice) break;
+    layouts = layouts_of(builder, problem, forms);
+    choice = as_matmul(builder, problem, lifted(layouts.a, rank), lifted(layouts.b, rank), layouts.dst, false);
   }
   if (!choice) return false;
-  Location a_at = builder.as(problem.a, a);
-  Location b_at = builder.as(problem.b, b);
-  a_at.desc = lifted(a, rank);
-  b_at.desc = lifted(b, rank);
-  std::vector<Argument> arguments = {{DNNL_ARG_SRC, a_at}, {DNNL_ARG_WEIGHTS, b_at}};
+  Location a = builder.as(problem.a, layouts.a);
+  Location b = builder.as(problem.b, layouts.b);
+  a.desc = lifted(layouts.a, rank);
+  b.desc = lifted(layouts.b, rank);
+  std::vector<Argument> arguments = {{DNNL_ARG_SRC, a}, {DNNL_ARG_WEIGHTS, b}};
   if (problem.bias != kNoValue)
     arguments.push_back({DNNL_ARG_BIAS, builder.as(problem.bias, bias_desc(problem, rank))});
   add_post_arguments(builder, choice->posts, arguments);
-  const Location to = builder.result(result, dst);
+  const Location to = builder.result(result, layouts.dst);
   arguments.push_back({DNNL_ARG_DST, to});
-  builder.emit(group_name(graph, group), choice->desc, arguments, {result});
+  builder.emit(group_name(builder.graph(), group), choice->desc, arguments, {result});
   builder.place(result, to);
   return true;
 }

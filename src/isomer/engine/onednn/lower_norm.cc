@@ -68,7 +68,9 @@ Result<bool> lower_batch_norm(Builder& builder, const Group& group) {
       emit_channel_map(builder, group, *layout, channel_factors(*layout, parts, node.attrs.real("epsilon")), from);
     return layout.has_value();
   };
-  if (by_channel(builder.at(operands[0]))) return true;
+  const Desc lies = builder.at(operands[0]).desc;
+  const Desc planned = form_desc(lies.dims(), builder.planned().in, lies.data_type());
+  if (by_channel(builder.as(operands[0], planned))) return true;
   Flags flags = Flags::use_global_stats | Flags::use_scale_shift;
   if (!group.posts.empty()) flags = flags | Flags::fuse_norm_relu;
   const auto describe = [&](const Desc& layout) {
@@ -78,7 +80,7 @@ Result<bool> lower_batch_norm(Builder& builder, const Group& group) {
       return dnnl::batch_normalization_forward::primitive_desc(what, scratch_by_user(), builder.engine(), true);
     });
   };
-  const auto desc = describe(builder.at(operands[0]).desc);
+  const auto desc = describe(planned);
   if (!desc || is_reference(desc->impl_info_str())) return by_channel(builder.plain(operands[0]));
   const ValueId result = graph.node(group.last()).result();
   const Location from = builder.as(operands[0], desc->src_desc());
@@ -131,18 +133,6 @@ Result<bool> lower_layer_norm(Builder& builder, const Group& group) {
   return true;
 }
 
-/// Returns a row-major layout, except that the elements of one axis are adjacent.
-Desc innermost(const Dims& dims, size_t axis, ElementType type) {
-  Dims strides(dims.size(), 1);
-  int64_t stride = dims[axis];
-  for (size_t i = dims.size(); i-- > 0;) {
-    if (i == axis) continue;
-    strides[i] = stride;
-    stride *= dims[i];
-  }
-  return {dims, type, strides};  // always, since oneDNN requires a stride of 1 even if the axis has extent 1
-}
-
 Result<bool> lower_softmax(Builder& builder, const Group& group) {
   const Graph& graph = builder.graph();
   const Node& node = graph.node(group.root);
@@ -159,12 +149,16 @@ Result<bool> lower_softmax(Builder& builder, const Group& group) {
       return dnnl::softmax_v2_forward::primitive_desc(what, scratch_by_user(), builder.engine(), true);
     });
   };
-  auto desc = describe(builder.at(x).desc);
-  for (const ElementType type : {builder.at(x).desc.data_type(), kF32}) {
-    // OneDNN requires that the elements that it adds are adjacent.
-    for (const Desc& layout : {plain_desc(dims, type), innermost(dims, static_cast<size_t>(along), type)})
-      if (!desc || is_reference(desc->impl_info_str())) desc = describe(layout);
-  }
+  const Form form = builder.planned().out;
+  const auto layout = [&](ElementType type) {
+    // OneDNN requires a stride of 1 even if the axis has extent 1.
+    return form > kPlainForm ? form_desc(dims, form, type) : Desc(dims, type, *concrete(builder.planned().strides));
+  };
+  std::optional<dnnl::softmax_v2_forward::primitive_desc> desc;
+  for (const ElementType type : {builder.at(x).desc.data_type(), kF32})
+    if (!desc || is_reference(desc->impl_info_str())) desc = describe(layout(type));
+  // Processors without AVX2 have no kernel for blocks.
+  if ((!desc || is_reference(desc->impl_info_str())) && form > kPlainForm) desc = describe(form_desc(dims, kLastForm));
   if (!desc || is_reference(desc->impl_info_str())) return false;
   const Location from = builder.as(x, desc->src_desc());
   const Location to = builder.result(node.result(), from.desc, from);

@@ -41,14 +41,6 @@ bool split_extents(const Dims& dims, const Ints& axes, Reduction& reduction) {
   return true;
 }
 
-/// Returns whether exactly the axes after the channels are reduced.
-bool is_spatial(const Dims& dims, const Ints& axes) {
-  if (dims.size() < 3 || axes.size() != dims.size() - 2) return false;
-  for (size_t i = 0; i < axes.size(); ++i)
-    if (axes[i] != static_cast<int64_t>(i) + 2) return false;
-  return true;
-}
-
 }  // namespace
 
 Result<bool> lower_reduce(Builder& builder, const Group& group) {
@@ -59,20 +51,17 @@ Result<bool> lower_reduce(Builder& builder, const Group& group) {
   if (!reduction || !is_dense(graph, x) || !is_dense(graph, node.result())) return false;
   const Dims dims = dims_of(graph.type(x));
   const Ints& axes = node.attrs.ints("axes");
-  Location from = builder.at(x);
-  const auto layout = is_spatial(dims, axes) ? channel_layout(from.desc) : std::nullopt;
-  // Channels that are not reduced are written in row-major order, whatever their blocks. Repeats must be pixels of one
-  // image; if there is only one image, they may be images.
-  if (layout && layout->groups == dims[0] * layout->groups_per_image &&
-      layout->groups_per_image * layout->width == dims[1]) {
-    reduction->outer = layout->groups;
-    reduction->count = layout->repeats;
-    reduction->inner = layout->width;
-  } else if (split_extents(dims, axes, *reduction)) {
-    from = builder.plain(x);
-  } else {
+  const Desc planned = form_desc(dims, builder.planned().in);
+  if (builder.planned().in != kPlainForm) {
+    // All pixels of images whose channels are not row-major. The channels of the result are, whatever their blocks.
+    const ChannelLayout layout = *channel_layout(planned);
+    reduction->outer = layout.groups;
+    reduction->count = layout.repeats;
+    reduction->inner = layout.width;
+  } else if (!split_extents(dims, axes, *reduction)) {
     return false;
   }
+  const Location from = builder.as(x, planned);
   if (node.op->name == "ReduceMean") reduction->factor = 1 / static_cast<float>(reduction->count);
   const Location to = builder.result(node.result(), plain_desc(dims_of(graph.type(node.result()))));
   emit_own(builder, {.name = node.op->name,

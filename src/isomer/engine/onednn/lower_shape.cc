@@ -44,14 +44,14 @@ Result<bool> lower_concat(Builder& builder, const Group& group) {
   if (join_in_place(builder, group)) return true;
   const int rank = static_cast<int>(dims_of(graph.type(node.result())).size());
   const int axis = static_cast<int>(node.attrs.integer("axis") + (node.attrs.integer("axis") < 0 ? rank : 0));
-  std::optional<dnnl::concat::primitive_desc> desc;
-  for (const bool plain : {false, true}) {
-    desc = attempt([&] {
+  const auto describe = [&](bool plain) {
+    return attempt([&] {
       return dnnl::concat::primitive_desc(axis, operand_layouts(builder, node, plain), builder.engine(),
                                           scratch_by_user());
     });
-    if (desc && !is_reference(desc->impl_info_str())) break;
-  }
+  };
+  auto desc = describe(builder.planned().in == kPlainForm);
+  if (!desc || is_reference(desc->impl_info_str())) desc = describe(true);
   if (!desc) return false;
   std::vector<Argument> arguments;
   const auto operands = graph.operands(node);

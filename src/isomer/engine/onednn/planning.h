@@ -13,15 +13,18 @@
 #include "isomer/engine/onednn/conv_forms.h"
 #include "isomer/engine/onednn/forms.h"
 #include "isomer/engine/onednn/fusion.h"
+#include "isomer/engine/onednn/strides.h"
 
 namespace isomer::onednn {
 
 /// What is decided about one group.
 struct GroupForms {
-  Form in = kPlainForm;               ///< of the operands; a row-major kernel reads strided operands in place
-  Form out = kPlainForm;              ///< of the result
-  bool joins = false;                 ///< a concatenation whose operands are in their places, or are copied there
-  std::optional<size_t> way = {};     ///< of a convolution: the index of what ConvWays::of returned
+  Form in = kPlainForm;            ///< of the operands
+  Form second = kPlainForm;        ///< of the second operand
+  Form out = kPlainForm;           ///< of the result
+  Strides strides = {};            ///< of the result of a product in the strided form, or of a softmax without blocks
+  bool joins = false;              ///< a concatenation whose operands are in their places, or are copied there
+  std::optional<size_t> way = {};  ///< of a convolution: the index of what ConvWays::of returned
   std::optional<Algorithm> obeyed{};  ///< the decided algorithm of a convolution, if it has this
 };
 
@@ -42,8 +45,9 @@ class Planning {
   GroupForms place(size_t group) { return place(groups_[group], group); }
   /// Decides about a part of a group that becomes a kernel of its own.
   GroupForms place(const Group& part, size_t group);
-  /// Sets the form in which a value was made: oneDNN may lack the kernel that was planned.
-  void correct(ValueId value, Form form) { forms_[value] = form; }
+  /// Sets the form in which a value was made, and its strides if the form is strided: oneDNN may lack the kernel that
+  /// was planned.
+  void correct(ValueId value, Form form, Strides strides);
   /// Returns the decided form of a result, if the value must be converted to it; from then on that is its form.
   std::optional<Form> conversion(ValueId value);
 
@@ -55,6 +59,8 @@ class Planning {
   bool computed(ValueId value) const { return value != kNoValue && !is_known(graph_, value, stage_); }
   std::optional<Form> decided_form(ValueId value) const;
   ValueId summed(const Group& group) const;
+  std::optional<Strides> strides_of(ValueId value) const;
+  Form form_of(ValueId value, const Strides& strides) const;
   void want(ValueId value, Form form);
 
   GroupForms place_conv(const Group& group);
@@ -62,10 +68,16 @@ class Planning {
   void copy_added(const Group& group, const ConvForm& way, ValueId x, ValueId added);
   GroupForms place_follower(const Group& group);
   GroupForms place_own(const Group& group);
+  GroupForms place_product(const Group& group);
+  bool reads_in_place(ValueId factor) const;
+  std::optional<Strides> strides_for_reader(ValueId product) const;
+  GroupForms place_softmax(const Group& group);
   GroupForms place_view(NodeId id);
   GroupForms place_concat(const Group& group);
   GroupForms place_joined(const Group& group);
-  GroupForms place_kernel(const Group& group, Form in, Form out);
+  std::optional<Strides> joined(const Node& concat) const;
+  GroupForms place_kernel(const Group& group, Form form) { return place_kernel(group, {form, form, form}); }
+  GroupForms place_kernel(const Group& group, GroupForms forms);
   void finish_kernel(const Group& group, std::vector<NodeId> nodes, std::span<const NodeId> absorbed, Form out);
 
   const Graph& graph_;
@@ -78,13 +90,14 @@ class Planning {
   const std::vector<size_t> last_reader_;  // group, by value
   size_t now_ = 0;                         // group
   std::vector<Form> forms_;                // form in which each value is made, or into which it is converted
+  std::vector<Strides> strides_;           // of values in the strided form; none if they are unknown
 
   // For prices.
   KernelPlan plan_;
-  std::map<ValueId, Form> undecided_;         // form in which a value is made that is converted as decided
-  std::vector<bool> in_part_;                 // whether a value is made in the place in its concatenation
-  std::vector<std::vector<Form>> wants_;      // other requested forms, by value
-  std::vector<std::vector<NodeId>> strided_;  // by value: the views that make it from a contiguous value
+  std::map<ValueId, Form> undecided_;       // form in which a value is made that is converted as decided
+  std::vector<bool> in_part_;               // whether a value is made in the place in its concatenation
+  std::vector<std::vector<Form>> wants_;    // other requested forms, by value
+  std::vector<std::vector<NodeId>> views_;  // by value that is not row-major: the views that make it
 };
 
 }  // namespace isomer::onednn

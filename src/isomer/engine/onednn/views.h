@@ -20,10 +20,4 @@ bool is_onednn_view(const Node& node);
 /// `form` is the operand's.
 bool cuts_blocks(const Graph& graph, const Node& node, onednn::Form form);
 
-/// Returns whether a transposition moves the channels to the end; if channels were innermost, its result is row-major.
-bool brings_channels_last(const Node& node);
-
-/// Returns whether results of a view of row-major elements are not contiguous in row-major order.
-bool makes_strides(const Graph& graph, const Node& node);
-
 }  // namespace isomer
