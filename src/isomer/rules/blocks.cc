@@ -1,5 +1,7 @@
 #include "isomer/rules/blocks.h"
 
+#include <algorithm>
+
 namespace isomer {
 
 std::vector<Rule> prefer_blocks(std::span<const Rule> rules, std::span<const int64_t> blocks) {
@@ -9,6 +11,11 @@ std::vector<Rule> prefer_blocks(std::span<const Rule> rules, std::span<const int
     for (Choice& choice : rule.choices)
       if (choice.block) choice.preferred.assign(blocks.begin(), blocks.end());
   return out;
+}
+
+bool may_choose(const Choice& choice, const Dim& value) {
+  return choice.preferred.empty() ||
+         std::ranges::any_of(choice.preferred, [&](int64_t block) { return value.is(block); });
 }
 
 std::vector<int64_t> chosen_blocks(const Match& match) {

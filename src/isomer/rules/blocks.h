@@ -15,6 +15,9 @@ namespace isomer {
 /// same.
 std::vector<Rule> prefer_blocks(std::span<const Rule> rules, std::span<const int64_t> blocks);
 
+/// Returns whether a candidate of a free parameter may be chosen: not if it is a block, and the device prefers others.
+bool may_choose(const Choice& choice, const Dim& value);
+
 /// Returns the blocks that a match has chosen, in the order of its rule's free parameters.
 std::vector<int64_t> chosen_blocks(const Match& match);
 

@@ -3,17 +3,12 @@
 #include <algorithm>
 #include <set>
 
+#include "isomer/rules/blocks.h"
 #include "isomer/rules/pattern_walk.h"
 #include "isomer/rules/siblings.h"
 
 namespace isomer {
 namespace {
-
-/// Whether a candidate of a free parameter may be chosen: not if it is a block, and the device prefers others.
-bool preferred(const Choice& choice, const Dim& value) {
-  return choice.preferred.empty() ||
-         std::ranges::any_of(choice.preferred, [&](int64_t block) { return value.is(block); });
-}
 
 /// Backtracking matcher for one rule.
 class Matcher : private PatternWalk<Matcher> {
@@ -33,6 +28,9 @@ class Matcher : private PatternWalk<Matcher> {
 
   /// Finds only matches whose first root is `id`.
   void run_at(NodeId id) { try_root(0, id); }
+
+  /// Finds only matches whose roots are these nodes, in this order.
+  void run_with(std::span<const NodeId> ids) { given(0, ids); }
 
  private:
   friend class PatternWalk<Matcher>;
@@ -69,6 +67,32 @@ class Matcher : private PatternWalk<Matcher> {
   void missed(size_t progress, fmt::format_string<Args...> format, Args&&... args) const {
     if (miss_ == nullptr || (progress <= miss_->progress && !miss_->reason.empty())) return;
     *miss_ = {progress, fmt::format(format, std::forward<Args>(args)...)};
+  }
+
+  // Given roots ------------------------------------------------------------------------------------------------------
+
+  /// Matches the sources from number `i` on with exactly these roots.
+  void given(size_t i, std::span<const NodeId> ids) {
+    if (full()) return;
+    if (i == rule_.sources.size()) {
+      if (ids.empty()) choose(0);
+      return;
+    }
+    const Term& term = rule_.sources[i];
+    if (term.repeated) return given_siblings(i, 0, ids);
+    if (ids.empty()) return;
+    node(term, ids[0], [&] { with_root(ids[0], [&] { given(i + 1, ids.subspan(1)); }); });
+  }
+
+  /// Continues a repeated source of which `n` roots are matched.
+  void given_siblings(size_t i, size_t n, std::span<const NodeId> ids) {
+    if (n > 0) given(i + 1, ids);
+    if (ids.empty()) return;
+    repeat(n, [&] {
+      node(rule_.sources[i], ids[0], [&] {
+        with_root(ids[0], [&] { repeat(std::nullopt, [&] { given_siblings(i, n + 1, ids.subspan(1)); }); });
+      });
+    });
   }
 
   // Siblings ---------------------------------------------------------------------------------------------------------
@@ -214,10 +238,10 @@ class Matcher : private PatternWalk<Matcher> {
     const auto candidates = evaluate(choice.candidates, ExprContext{binding_, facts_});
     const Dims* list = candidates ? std::get_if<Dims>(&*candidates) : nullptr;
     if (list == nullptr) return;
-    if (choice.block && std::ranges::none_of(*list, [&](const Dim& value) { return preferred(choice, value); }))
+    if (choice.block && std::ranges::none_of(*list, [&](const Dim& value) { return may_choose(choice, value); }))
       return missed(matched_.size() + 1, "the device prefers no ?{} of {}", choice.name, shape_str(*list));
     for (const Dim& value : *list) {
-      if (!preferred(choice, value)) continue;
+      if (!may_choose(choice, value)) continue;
       binding_.attrs.emplace_back(choice.name, value);
       choose(i + 1);
       binding_.attrs.pop_back();
@@ -401,6 +425,14 @@ std::vector<Match> find_matches(const Graph& graph, const OpIndex& index, const 
 }
 
 bool single_root(const Rule& rule) { return rule.sources.size() == 1 && !rule.sources[0].repeated; }
+
+std::vector<Match> find_matches_of(const Graph& graph, const OpIndex& index, const Rule& rule,
+                                   std::span<const NodeId> roots) {
+  std::vector<Match> out;
+  const auto runs = [&](NodeId id) { return !graph.node(id).is_opaque() && graph.runs(graph.node(id)); };
+  if (std::ranges::all_of(roots, runs)) Matcher(graph, index, rule, SIZE_MAX, out).run_with(roots);
+  return out;
+}
 
 void find_matches_at(const Graph& graph, const OpIndex& index, const Rule& rule, NodeId root, std::vector<Match>& out,
                      Miss* miss) {

@@ -2,6 +2,7 @@
 // Finds the matches of a rule in a graph.
 
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "isomer/base/deadline.h"
@@ -55,6 +56,11 @@ struct Miss {
 /// Appends the matches with this node as their first root. `miss`, if not nullptr, receives the longest failed attempt.
 void find_matches_at(const Graph& graph, const OpIndex& index, const Rule& rule, NodeId root, std::vector<Match>& out,
                      Miss* miss = nullptr);
+
+/// Returns the matches that replace the results of exactly these nodes, in this order. For `term...`, the siblings may
+/// be any set that satisfies the conditions, not only the largest one. The nodes must be distinct.
+std::vector<Match> find_matches_of(const Graph& graph, const OpIndex& index, const Rule& rule,
+                                   std::span<const NodeId> roots);
 
 /// Whether replacing all roots at once would create a cycle, because a value that the target reads depends on a root.
 bool closes_cycle(const Graph& graph, const Match& match);

@@ -143,6 +143,27 @@ Graph shared_weight(int count, bool chain) {
   return builder.finish(outputs);
 }
 
+TEST(Match, GivenRootsMatchInTheirOrder) {
+  const Graph g = graph(
+      "input x: f32[2,3]\na = f32[3,4]{seed 1}\nb = f32[3,5]{seed 2}\nc = f32[3,4]{seed 3}\n"
+      "p = MatMul(x, a)\nq = MatMul(x, b)\nr = MatMul(x, c)\nreturn p, q, r\n");
+  const Rule merge = rule("(MatMul ?x @w)... => (MatMul ?x @w)... where len(@w) >= 2");
+  const OpIndex index(g);
+  const auto node = [&](size_t output) { return g.producer(g.outputs()[output]); };
+  const auto weight = [&](size_t output) { return g.operands(g.node(node(output)))[1]; };
+  const auto some = find_matches_of(g, index, merge, std::vector<NodeId>{node(2), node(0)});
+  ASSERT_EQ(some.size(), 1U);
+  EXPECT_EQ(some[0].roots, (std::vector<ValueId>{g.outputs()[2], g.outputs()[0]}));
+  EXPECT_EQ(*some[0].binding.sequence("w"), (std::vector<ValueId>{weight(2), weight(0)}));
+  EXPECT_TRUE(find_matches_of(g, index, merge, std::vector<NodeId>{node(1)}).empty());
+  const auto all = find_matches_of(g, index, merge, std::vector<NodeId>{node(0), node(1), node(2)});
+  ASSERT_EQ(all.size(), 1U);
+  EXPECT_EQ(all[0].roots, matches(g, merge)[0].roots);
+  const Rule pair = rule("(MatMul ?x ?a), (MatMul ?x ?b) => (MatMul ?x ?b), (MatMul ?x ?a)");
+  EXPECT_EQ(find_matches_of(g, index, pair, std::vector<NodeId>{node(1), node(0)}).size(), 1U);
+  EXPECT_TRUE(find_matches_of(g, index, pair, std::vector<NodeId>{node(1)}).empty());
+}
+
 TEST(Match, ManySiblingsMakeOneMatch) {
   const Rule r = rule(kProductRules[1]);
   const auto found = matches(shared_weight(3000, false), r);
