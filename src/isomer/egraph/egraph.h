@@ -53,6 +53,8 @@ class EGraph {
 
   /// Returns the current class of `id`.
   EClassId find(EClassId id) const;
+  /// Returns the node over current classes, in the form that nodes() has after rebuild().
+  ENode canonical(ENode node) const;
   /// Returns the nodes of a class; their children are up to date after rebuild().
   std::span<const ENode> nodes(EClassId id) const { return classes_[find(id)].nodes; }
   /// Returns the ids that represent their class, ascending.
@@ -76,7 +78,6 @@ class EGraph {
     size_t operator()(const ENode& node) const;
   };
 
-  ENode canonical(ENode node) const;
   EClassId new_id(ENode term);
   void repair(EClassId id);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "isomer/egraph/solve.h"
+#include "isomer/rules/blocks.h"
 
 namespace isomer {
 namespace {
@@ -91,12 +92,12 @@ void OpenMatch::choose(Binding binding, size_t i, const Visit& visit) {
   if (list == nullptr) return;
   const ExprValue* solved = binding.attr(choice.name);
   for (const Dim& value : *list) {
-    if (solved != nullptr && !equal_values(*solved, value)) continue;
+    if (!may_choose(choice, value) || (solved != nullptr && !equal_values(*solved, value))) continue;
     Binding chosen = binding;
     if (solved == nullptr) chosen.attrs.emplace_back(choice.name, value);
     choose(std::move(chosen), i + 1, visit);
-    // The same terms with every block would only fill the graph.
-    if (choice.block && solved == nullptr) break;
+    // The same terms with every block would only fill the graph, unless the device prefers several.
+    if (choice.block && solved == nullptr && choice.preferred.empty()) break;
   }
 }
 

@@ -1,7 +1,7 @@
 #pragma once
 // Equality saturation of computations: applies rules in both directions until two terms are known to be equal.
 
-#include "isomer/egraph/term_match.h"
+#include "isomer/egraph/apply.h"
 
 namespace isomer {
 
@@ -15,14 +15,6 @@ struct DeriveLimits {
   /// valid.
   bool all_weights = false;
   TermMatchLimits match = {};
-};
-
-/// A rule applied to terms: the terms of its two sides, over the same `leaves`.
-struct TermApplication {
-  const Direction* direction;
-  std::vector<EClassId> from;
-  std::vector<EClassId> to;
-  std::vector<EClassId> leaves;
 };
 
 class Saturation {

@@ -64,13 +64,12 @@ EClassId TermGraph::constant_leaf(const Tensor& tensor) {
 Result<EClassId> TermGraph::add(const Graph& graph) {
   std::vector<EClassId> ids(graph.num_values(), absent_);
   for (const Node& node : graph.nodes()) {
-    if (node.is_opaque()) return fail("an opaque node has no terms");
     if (node.is_constant()) {
       ids[node.result()] = constant_leaf(node.attrs.tensor("value"));
       continue;
     }
     std::vector<EClassId> children;
-    bool weight = !node.is_input();
+    bool weight = !node.is_input() && !node.is_opaque();
     for (const ValueId operand : graph.operands(node)) {
       children.push_back(operand == kNoValue ? absent_ : ids[operand]);
       weight = weight && (operand == kNoValue || own_[ids[operand]].weight);

@@ -25,8 +25,9 @@ class TermGraph : public ValueFacts {
   /// `all_weights`: every value counts as a weight.
   explicit TermGraph(std::map<uint64_t, std::string> weights = {}, bool all_weights = false);
 
-  /// Adds the term of all outputs of a graph. Inputs with the same index are the same in all graphs. Fails on opaque
-  /// nodes.
+  /// Adds the term of all outputs of a graph. Inputs with the same index are the same in all graphs. Opaque nodes are
+  /// operators that no rule matches; each equals only itself. Fails if an operator has another number of results than
+  /// in a graph that was added before.
   Result<EClassId> add(const Graph& graph);
   EClassId constant_leaf(const Tensor& tensor);
   EClassId absent() const { return absent_; }

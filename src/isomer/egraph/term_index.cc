@@ -10,6 +10,11 @@ TermIndex::TermIndex(const TermGraph& graph) : graph_(graph) {
       const TermLabel& label = graph.at(node.label);
       if (label.op != nullptr && label.result == 0) by_op_[label.op].push_back({id, &node});
     }
+  first_ids_.resize(graph.egraph().ids(), kUnbound);
+  for (EClassId id = 0; id < first_ids_.size(); ++id) {
+    EClassId& first = first_ids_[graph.find(id)];
+    first = std::min(first, id);
+  }
 }
 
 std::span<const TermIndex::Place> TermIndex::of(const OpDef& op) const {

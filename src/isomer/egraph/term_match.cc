@@ -18,18 +18,25 @@ class TermMatcher : private PatternWalk<TermMatcher> {
               std::vector<TermMatch>& out)
       : graph_(graph), index_(index), direction_(direction), limits_(limits), out_(out) {}
 
-  void run() { root(0); }
+  /// Returns whether a limit ended the search.
+  bool run() {
+    root(0);
+    return full();
+  }
 
  private:
   friend class PatternWalk<TermMatcher>;
 
-  bool full() const { return out_.size() >= limits_.matches || tried_ >= limits_.nodes; }
+  bool full() const { return late_ || out_.size() >= limits_.matches || tried_ >= limits_.nodes; }
 
   // Roots ------------------------------------------------------------------------------------------------------------
 
   void root(size_t i) {
     if (i == direction_.from().size()) return let(direction_.forward ? 0 : direction_.rule.lets.size());
-    sibling(i, 0);
+    const Term& term = direction_.from()[i];
+    if (!term.repeated || !limits_.whole_groups) return sibling(i, 0);
+    const std::vector<Place> places = oldest_first(*term.op);
+    for (size_t first = 0; first < places.size() && !full(); ++first) group(i, 0, places, first);
   }
 
   /// Matches the term of root `i`, for the `n`-th time.
@@ -37,7 +44,7 @@ class TermMatcher : private PatternWalk<TermMatcher> {
     const Term& term = direction_.from()[i];
     for (const Place& place : index_.of(*term.op)) {
       if (full()) return;
-      if (std::ranges::find(roots_, place.id) != roots_.end()) continue;
+      if (!may_be_root(place.id)) continue;
       repeat(term.repeated ? std::optional(n) : std::nullopt, [&] {
         node(term, *place.node, [&] {
           repeat(std::nullopt, [&] {
@@ -49,6 +56,50 @@ class TermMatcher : private PatternWalk<TermMatcher> {
         });
       });
     }
+  }
+
+  bool may_be_root(EClassId id) const {
+    if (limits_.run_time_roots && graph_.is_weight(id)) return false;
+    return std::ranges::none_of(roots_, [&](EClassId root) {
+      return root == id ||
+             (limits_.needs != nullptr && (limits_.needs->needs(root, id) || limits_.needs->needs(id, root)));
+    });
+  }
+
+  std::vector<Place> oldest_first(const OpDef& op) const {
+    const auto all = index_.of(op);
+    std::vector<Place> out(all.begin(), all.end());
+    std::ranges::stable_sort(out, {}, [&](const Place& place) { return index_.age(place.id); });
+    return out;
+  }
+
+  /// Matches the repeated term of root `i` at the first of the places from number `p` on where it fits, for the `n`-th
+  /// time, and then at all later ones that fit together with it.
+  void group(size_t i, size_t n, std::span<const Place> places, size_t p) {
+    const size_t end = n == 0 ? p + 1 : places.size();
+    for (bool joined = false; p < end && !joined && !full(); ++p) {
+      if (!may_be_root(places[p].id)) continue;
+      repeat(n, [&] {
+        node(direction_.from()[i], *places[p].node, [&] {
+          if (joined && n > 0) return;
+          repeat(std::nullopt, [&] {
+            with_root(*places[p].node, [&] {
+              if (n > 0 && !conditions_hold()) return;
+              joined = true;
+              group(i, n + 1, places, p + 1);
+            });
+          });
+        });
+      });
+      if (joined) return;
+    }
+    if (n > 0) root(i + 1);
+  }
+
+  bool conditions_hold() const {
+    return std::ranges::all_of(direction_.rule.conditions, [&](const Expr& condition) {
+      return holds(condition, ExprContext{binding_, graph_}).has_value();
+    });
   }
 
   void with_root(const ENode& node, Next next) {
@@ -129,7 +180,9 @@ class TermMatcher : private PatternWalk<TermMatcher> {
   }
 
   void node(const Term& term, const ENode& node, Next next) {
-    if (++tried_ > limits_.nodes) return;
+    constexpr size_t kTriesPerLookAtTheClock = 256;
+    if (++tried_ % kTriesPerLookAtTheClock == 0) late_ = late_ || limits_.end.passed();
+    if (late_ || tried_ > limits_.nodes) return;
     const Attrs& attrs = graph_.at(node.label).attrs;
     bare_attributes(term, attrs, 0, [&] {
       const auto rest = [&] { attributes(term, attrs, 0, next); };
@@ -209,14 +262,16 @@ class TermMatcher : private PatternWalk<TermMatcher> {
   std::vector<OpenEquation> equations_;
   std::vector<EClassId> roots_;
   size_t tried_ = 0;
+  bool late_ = false;
 };
 
 }  // namespace
 
 std::vector<TermMatch> match_terms(const TermGraph& graph, const TermIndex& index, const Direction& direction,
-                                   const TermMatchLimits& limits) {
+                                   const TermMatchLimits& limits, bool* cut_off) {
   std::vector<TermMatch> out;
-  TermMatcher(graph, index, direction, limits, out).run();
+  const bool full = TermMatcher(graph, index, direction, limits, out).run();
+  if (cut_off != nullptr) *cut_off = full;
   return out;
 }
 
