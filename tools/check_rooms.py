@@ -14,6 +14,7 @@ VENDORS = {  # header prefix: rooms that may include it
     "onnx-ml.pb.h": {"onnx"},
     "google/protobuf": {"onnx"},
     "z3": {"smt"},
+    "coin/": {"egraph"},
     "dnnl": {"engine"},
     "oneapi/dnnl": {"engine"},
     "CLI/": {"cli"},
