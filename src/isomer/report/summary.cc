@@ -112,6 +112,12 @@ std::string rejected(const SearchReport& search) {
   return line + (search.rejected.size() > kShown ? "; ...\n" : "\n");
 }
 
+std::string notes(const SearchReport& search) {
+  std::string lines;
+  for (const std::string& note : search.notes) lines += fmt::format("note       {}\n", note);
+  return lines;
+}
+
 /// One line: the rules that the search was repeated without; empty if it was not repeated.
 std::string proofs(const ProvedSteps& proofs) {
   if (proofs.not_proved.empty()) return "";
@@ -146,7 +152,7 @@ std::string run_lines(const OptimizeReport& report) {
                      counted(search.duplicates, "duplicate", "duplicates"));
   if (report.kernels_measured > 0)
     out += fmt::format(", {} measured", counted(static_cast<int64_t>(report.kernels_measured), "kernel", "kernels"));
-  out += '\n' + rejected(search) + proofs(report.proofs);
+  out += '\n' + rejected(search) + notes(search) + proofs(report.proofs);
   return out + fmt::format("output     {}\n", report.output ? report.output->string() : "none: a dry run");
 }
 

@@ -19,6 +19,14 @@ TEST(Summary, ReportsRejectedCandidates) {
   EXPECT_THAT(summary(report), HasSubstr("rejected   3: a: output 0: differs; b: does not load; ...\n"));
 }
 
+TEST(Summary, ShowsWhatASearchNotes) {
+  OptimizeReport report;
+  EXPECT_THAT(summary(report), Not(HasSubstr("\nnote ")));
+  report.search.notes = {"The extraction was cut off", "Another note"};
+  EXPECT_THAT(summary(report), HasSubstr("\nnote       The extraction was cut off\nnote       Another note\n"));
+  EXPECT_EQ(to_json(report)["search"]["notes"][1], "Another note");
+}
+
 /// Returns the report of a run on an engine that found a substitution.
 OptimizeReport report_by_hand() {
   OptimizeReport report;

@@ -18,6 +18,7 @@ void SearchReport::add_counts(const SearchReport& other) {
   duplicates += other.duplicates;
   matches += other.matches;
   seconds += other.seconds;
+  for (const std::string& text : other.notes) note(text);
 }
 
 void SearchReport::also_ended(const std::string& reason) {
@@ -33,6 +34,10 @@ void SearchReport::append(SearchReport next, double began) {
   for (SearchStep& step : next.steps) steps.push_back(std::move(step));
   for (Rejection& one : next.rejected) rejected.push_back(std::move(one));
   for (const SearchProgress& one : next.progress) progress.push_back({began + one.seconds, one.cost});
+}
+
+void SearchReport::note(const std::string& text) {
+  if (std::ranges::find(notes, text) == notes.end()) notes.push_back(text);
 }
 
 void SearchReport::reject(const std::string& rule, const Error& error) {

@@ -51,7 +51,7 @@ struct SearchProgress {
 };
 
 struct SearchReport {
-  /// Adds the counts and the seconds of another search.
+  /// Adds the counts, the seconds and the notes of another search.
   void add_counts(const SearchReport& other);
   /// Adds why another search of the same kind ended. A limit that ended one of them counts more than a growth limit,
   /// and that more than exhaustion.
@@ -60,6 +60,8 @@ struct SearchReport {
   void append(SearchReport next, double began);
   /// Adds a rejection, unless an equal one is present.
   void reject(const std::string& rule, const Error& error);
+  /// Adds a note, unless an equal one is present.
+  void note(const std::string& text);
 
   std::string algorithm;
   /// "exhausted", "growth limit", "time budget", "interrupted", "candidate budget" or "memory".
@@ -70,6 +72,8 @@ struct SearchReport {
   double seconds = 0;
   std::vector<SearchStep> steps = {};
   std::vector<Rejection> rejected = {};  ///< without duplicates
+  /// What else the search has to say about its result, in sentences without a period.
+  std::vector<std::string> notes = {};
   /// Foldings of constants, each as a move. They complete the moves of the steps.
   std::vector<Move> folds = {};
   /// Costs of whole graphs, where known: of the first graph, and of each one that became the best.

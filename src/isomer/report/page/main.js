@@ -195,6 +195,7 @@ function runTable() {
       `${report.equivalence.precision.max_rel.toExponential(1)} of f32, relative to the largest element`]] : []),
     ["matches, duplicates", `${report.search.matches}, ${report.search.duplicates}`],
     ["rejected", report.search.rejected.map((one) => `${one.rule}: ${one.reason}`).join("\n") || "none"],
+    ...(report.search.notes.length > 0 ? [["notes", report.search.notes.join("\n")]] : []),
     ["peak memory of the search", bytesText(report.search.peak_rss_bytes)],
     ["output", report.output ?? "none: a dry run"],
     ["options", JSON.stringify(report.options)],
