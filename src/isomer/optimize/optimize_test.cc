@@ -191,7 +191,7 @@ TEST_F(Optimize, RefusesBadOptionsAndNamesThem) {
   bad = options;
   bad.search.search = "magic";
   EXPECT_THAT(message(bad),
-              HasSubstr("search: must be auto, greedy, backtrack, beam, sample, enumerate, prune or dpp"));
+              HasSubstr("search: must be auto, greedy, backtrack, beam, sample, saturate, enumerate, prune or dpp"));
   bad = options;
   bad.input = folder_.path() / "missing.onnx";
   EXPECT_THAT(message(bad), HasSubstr("missing.onnx"));

@@ -7,6 +7,7 @@
 #include "isomer/search/ocggs.h"
 #include "isomer/search/restarts.h"
 #include "isomer/search/sample.h"
+#include "isomer/search/saturate_search.h"
 #include "isomer/search/sequences.h"
 
 namespace isomer {
@@ -46,6 +47,17 @@ PartSearch sampling(const SearchOptions& options) {
       };
 }
 
+PartSearch saturation(const SearchOptions& options) {
+  return
+      [exact = options.extract == "exact", seconds = options.extract_seconds,
+       nodes = static_cast<size_t>(options.egraph_nodes), iterations = static_cast<size_t>(options.egraph_iterations)](
+          const Candidate& part, std::span<const Rule> rules, const CandidateCost& cost, const SearchLimits& limits) {
+        return saturate_search(
+            part, rules, cost,
+            {.exact = exact, .extract_seconds = seconds, .nodes = nodes, .iterations = iterations, .limits = limits});
+      };
+}
+
 }  // namespace
 
 std::span<const NamedPartSearch> part_searches() {
@@ -53,6 +65,7 @@ std::span<const NamedPartSearch> part_searches() {
       NamedPartSearch{"backtrack", backtracking},
       NamedPartSearch{"beam", beam},
       NamedPartSearch{"sample", sampling},
+      NamedPartSearch{"saturate", saturation},
       NamedPartSearch{"enumerate", exact<enumerate_sequences>, true},
       NamedPartSearch{"prune", exact<prune_search>, true},
       NamedPartSearch{"dpp", exact<dpp_search>, true},

@@ -15,7 +15,7 @@ struct NamedPartSearch {
   bool exact = false;
 };
 
-/// "backtrack", "beam", "sample", "enumerate", "prune", "dpp".
+/// "backtrack", "beam", "sample", "saturate", "enumerate", "prune", "dpp".
 std::span<const NamedPartSearch> part_searches();
 
 /// Returns the search of that name, which must exist.

@@ -64,7 +64,8 @@ struct SearchReport {
   void note(const std::string& text);
 
   std::string algorithm;
-  /// "exhausted", "growth limit", "time budget", "interrupted", "candidate budget" or "memory".
+  /// "exhausted", "growth limit", "time budget", "interrupted", "candidate budget" or "memory"; of equality saturation
+  /// also "node limit", "iteration limit", "sibling limit", "extraction limit" or "no derivation".
   std::string stop_reason = {};
   int64_t candidates = 0;  ///< graphs that were built and considered
   int64_t duplicates = 0;  ///< built, but seen before

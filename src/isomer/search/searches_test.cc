@@ -157,8 +157,9 @@ TEST(Searches, EndSoonAfterTheyAreAskedTo) {
 TEST(Searches, HaveTheirOwnNamesInTheReportAlsoWithoutTime) {
   const Graph graph = build_model("sru").value();
   const std::map<std::string, std::string> last = {
-      {"auto", "backtrack"}, {"greedy", "greedy"},       {"backtrack", "backtrack"}, {"beam", "beam"},
-      {"sample", "sample"},  {"enumerate", "enumerate"}, {"prune", "prune"},         {"dpp", "dpp"}};
+      {"auto", "backtrack"},      {"greedy", "greedy"}, {"backtrack", "backtrack"},
+      {"beam", "beam"},           {"sample", "sample"}, {"saturate", "saturate"},
+      {"enumerate", "enumerate"}, {"prune", "prune"},   {"dpp", "dpp"}};
   for (const std::string& search : search_names()) {
     bool stopped = true;
     WatchedEvaluator evaluator(stopped);
