@@ -21,6 +21,8 @@ enum class Trait : uint8_t {
   RealsOnly,      ///< Elements must be real numbers: type inference or the kernel refuses integers.
   Partial,        ///< Elementwise. Some small numbers have no finite result: 1 / 0, log(0), sqrt(-1).
   Exponential,    ///< Elementwise. The result grows exponentially: moderate numbers give very large ones.
+  Elementwise,    ///< An element of the result depends only on the operands' elements at its position, after
+                  ///< broadcasting, and in its channel (OperandRole::PerChannel).
 };
 
 class TraitSet {
@@ -31,6 +33,11 @@ class TraitSet {
   }
 
   constexpr bool has(Trait trait) const { return (bits_ & bit(trait)) != 0; }
+  constexpr TraitSet with(Trait trait) const {
+    TraitSet more = *this;
+    more.bits_ |= bit(trait);
+    return more;
+  }
 
  private:
   static constexpr uint32_t bit(Trait trait) { return uint32_t{1} << static_cast<uint8_t>(trait); }

@@ -183,7 +183,7 @@ OpDef binary(std::string name, KernelFn kernel, AxiomFn axiom, bool commutative,
           .kernel = kernel,
           .axiom = axiom,
           .commutative = commutative,
-          .traits = traits,
+          .traits = traits.with(Trait::Elementwise),
           .infix = infix,
           .since = 7};
 }
@@ -196,7 +196,7 @@ OpDef variadic(std::string name, KernelFn kernel, AxiomFn axiom, TraitSet traits
           .kernel = kernel,
           .axiom = axiom,
           .commutative = true,
-          .traits = traits,
+          .traits = traits.with(Trait::Elementwise),
           .since = 8};
 }
 
@@ -222,7 +222,7 @@ std::vector<OpDef> arithmetic_ops() {
        .flops = flops_per_element,
        .kernel = mod_kernel,
        .axiom = function_axiom,
-       .traits = {Trait::Partial},
+       .traits = {Trait::Partial, Trait::Elementwise},
        .since = 10},
       {.name = "Pow",
        .min_operands = 2,
@@ -232,7 +232,7 @@ std::vector<OpDef> arithmetic_ops() {
        .axiom = real_axiom([](Scope& scope, const Elements& x) {
          return x[1].number() == 2 ? scope.times(x[0], x[0]) : function("Pow", x);
        }),
-       .traits = {Trait::Broadcast, Trait::Partial, Trait::Exponential},
+       .traits = {Trait::Broadcast, Trait::Partial, Trait::Exponential, Trait::Elementwise},
        .since = 7},
       variadic("Max", max_kernel, real_axiom([](Scope&, const Elements& x) {
                  return std::accumulate(x.begin() + 1, x.end(), x[0], larger);

@@ -123,7 +123,7 @@ std::vector<OpDef> clip_ops() {
            .flops = flops_each<2>,
            .kernel = clip_kernel,
            .axiom = clip_axiom,
-           .traits = {Trait::InPlace},
+           .traits = {Trait::InPlace, Trait::Elementwise},
            .since = 6,
            .params = {{.index = 1, .attr = "min", .since = kOperandsSince},
                       {.index = 2, .attr = "max", .since = kOperandsSince}},

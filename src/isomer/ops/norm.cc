@@ -251,7 +251,7 @@ std::vector<OpDef> norm_ops() {
        .flops = flops_norm,
        .kernel = batch_norm_kernel,
        .axiom = batch_norm_axiom,
-       .traits = {Trait::RealsOnly, Trait::InPlace},
+       .traits = {Trait::RealsOnly, Trait::InPlace, Trait::Elementwise},
        .roles = per_channel(4),
        .since = 7,
        .from_onnx = batch_norm_from_onnx},

@@ -64,6 +64,7 @@ Tensor counted(DType dtype, const Ints& dims) {
     return Tensor::of<T>(dtype, dims, values);
   };
   if (dtype == DType::Bool) return fill(uint8_t{1});
+  if (dtype == DType::Uint64) return fill(uint64_t{1});
   return dtype == DType::Int64 ? fill(int64_t{1}) : fill(1.0F);
 }
 
@@ -255,6 +256,50 @@ TEST(Traits, OperatorsOnRealsRefuseIntegers) {
   });
 }
 
+/// The positions at which two tensors of one type differ.
+std::vector<size_t> differences(const Tensor& a, const Tensor& b) {
+  const size_t elements = static_cast<size_t>(a.element_count()), width = a.bytes().size() / elements;
+  std::vector<size_t> out;
+  for (size_t i = 0; i < elements; ++i)
+    if (!std::ranges::equal(a.bytes().subspan(i * width, width), b.bytes().subspan(i * width, width))) out.push_back(i);
+  return out;
+}
+
+/// Returns a tensor with the last element also at another position.
+Tensor with_last_at(const Tensor& tensor, size_t position) {
+  Tensor out = Tensor::zeros(tensor.dtype(), tensor.dims());
+  std::ranges::copy(tensor.bytes(), out.mutable_bytes().begin());
+  const size_t width = tensor.bytes().size() / static_cast<size_t>(tensor.element_count());
+  std::ranges::copy(tensor.bytes().last(width), out.mutable_bytes().begin() + static_cast<ptrdiff_t>(position * width));
+  return out;
+}
+
+TEST(Traits, ElementwiseResultsDependOnTheElementAtTheirPosition) {
+  size_t found = 0, changed = 0;
+  for (const OpDef* op : all_ops()) {
+    if (!op->has(Trait::Elementwise)) continue;
+    SCOPED_TRACE(op->name);
+    ++found;
+    const auto types = {DType::Float, DType::Uint64};  // the latter for operators on bits
+    const auto* const type = std::ranges::find_if(
+        types, [&](DType dtype) { return computed(*op, sample_operands(*op, dtype)).has_value(); });
+    ASSERT_NE(type, types.end());
+    std::vector<Tensor> operands = sample_operands(*op, *type);
+    const Tensor before = computed(*op, operands)->front();
+    ASSERT_EQ(before.element_count(), operands[0].element_count());
+    const Tensor first = operands[0];
+    for (size_t i = 0; i + 1 < static_cast<size_t>(first.element_count()); ++i) {
+      operands[0] = with_last_at(first, i);
+      for (const size_t position : differences(before, computed(*op, operands)->front())) {
+        EXPECT_EQ(position, i);
+        ++changed;
+      }
+    }
+  }
+  EXPECT_GE(found, 60U);
+  EXPECT_GE(changed, 15 * found) << "most elements make a difference";
+}
+
 /// Elementwise operators from one or two real numbers to a real number.
 std::vector<const OpDef*> functions_of_numbers() {
   std::vector<const OpDef*> out;
@@ -274,6 +319,11 @@ float value_of(const OpDef& op, float x, float y) {
   if (op.min_operands == 2) operands.push_back(Tensor::floats({}, {y}));
   const auto result = run(op.name, {}, operands);
   return result ? (*result)[0].data<float>()[0] : std::nanf("");
+}
+
+TEST(Traits, FunctionsOfNumbersAreElementwiseOrViews) {
+  for (const OpDef* op : functions_of_numbers())
+    EXPECT_TRUE(op->has(Trait::Elementwise) || op->has(Trait::View)) << op->name;
 }
 
 TEST(Traits, PartialIsWhatHasNoFiniteValueSomewhere) {

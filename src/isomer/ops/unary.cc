@@ -82,7 +82,7 @@ OpDef unary(std::string name, InferFn infer, FlopsFn flops, KernelFn kernel, int
           .flops = flops,
           .kernel = kernel,
           .axiom = axiom,
-          .traits = traits,
+          .traits = traits.with(Trait::Elementwise),
           .since = since};
 }
 
