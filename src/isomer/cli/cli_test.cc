@@ -347,8 +347,8 @@ TEST_F(Cli, TracesTheKernelsOfARun) {
 }
 
 TEST_F(Cli, TracesTheSearch) {
-  const std::string path = (folder_ / "sru.onnx").string();
-  ASSERT_EQ(isomer_program({"models", "sru-11", "-o", path}).exit_code, 0);
+  const std::string path = (folder_ / "model.onnx").string();
+  ASSERT_EQ(isomer_program({"models", "inception-e-1", "-o", path}).exit_code, 0);
   const fs::path file = folder_ / "trace.json";
   const Outcome outcome =
       isomer_program({"optimize", path, "--dry-run", "--engine", "roofline", "--json", "--trace", file.string()});
@@ -410,15 +410,18 @@ TEST_F(Cli, VerifyReplaysACertificate) {
 TEST_F(Cli, VerifyTakesVerdictsOfOwnRules) {
   const auto path = [&](const char* name) { return (folder_ / name).string(); };
   const std::string rules = path("own.rules"), lock = path("own.lock"), out = path("out.onnx"), cert = path("own.cert");
-  ASSERT_TRUE(write_file(rules, "rule own (Relu (Relu ?x)) => (Relu ?x) where rank(?x) >= 0").has_value());
+  const std::string twice =
+      model("twice", "u = MatMul(x, w)\n v = Transpose(u) {perm=[1,0]}\n z = Transpose(v) {perm=[1,0]}");
+  const char* const own = "rule own (Transpose perm=[1,0] (Transpose perm=[1,0] ?x)) => ?x where rank(?x) == 2";
+  ASSERT_TRUE(write_file(rules, own).has_value());
   ASSERT_EQ(isomer_program({"rules", "verify", "--rules", rules, "--write", lock}).exit_code, 0);
   const Outcome made =
-      isomer_program({"optimize", b_, "-o", out, "--engine", "roofline", "--rules", rules, "--certificate", cert});
+      isomer_program({"optimize", twice, "-o", out, "--engine", "roofline", "--rules", rules, "--certificate", cert});
   ASSERT_EQ(made.exit_code, 0) << made.err;
-  const Outcome unknown = isomer_program({"verify", cert, b_, out});
+  const Outcome unknown = isomer_program({"verify", cert, twice, out});
   EXPECT_EQ(unknown.exit_code, 1);
   EXPECT_THAT(unknown.out, HasSubstr("rule own: the lock of verdicts does not have it"));
-  const Outcome known = isomer_program({"verify", cert, b_, out, "--lock", lock});
+  const Outcome known = isomer_program({"verify", cert, twice, out, "--lock", lock});
   EXPECT_EQ(known.exit_code, 0) << known.out << known.err;
 }
 

@@ -76,10 +76,11 @@ const std::vector<Command>& commands() {
 class CommandFilesTest : public testing::Test {
  protected:
   fs::path file(const std::string& name) const { return folder_.path() / name; }
-  /// Writes a model of [1,8] x [8,4] and the sum of its rectified result with itself.
+  /// Writes a model of [1,8] x [8,512] whose result is transposed twice.
   std::string model(const std::string& name, uint64_t external_above = uint64_t{1} << 30) const {
     const auto graph = parse_graph(
-        "input x: f32[1,8]\n w = f32[8,512]{seed 1}\n u = MatMul(x, w)\n v = Relu(u)\n z = Relu(v)\n return z",
+        "input x: f32[1,8]\n w = f32[8,512]{seed 1}\n u = MatMul(x, w)\n v = Transpose(u) {perm=[1,0]}\n"
+        " z = Transpose(v) {perm=[1,0]}\n return z",
         find_op);
     const Status written =
         export_model(make_model(graph.value(), "net", 17), file(name), {.external_above = external_above});

@@ -79,8 +79,8 @@ Result<const Metrics*> KernelCost::find(KernelSigner& signer, const What& what, 
     Metrics metrics{.kernels = 1};
     bool measurable = true;
     if constexpr (std::is_same_v<What, size_t>) {
-      for (const NodeId id : plan.kernel(what)) metrics.flops += works_.of(graph, graph.node(id), types).flops;
-      metrics.bytes = signer.bytes(what);
+      for (const NodeId id : plan.kernel(what)) metrics.flops += flops_.of(graph, graph.node(id), types);
+      metrics.bytes = bytes_of_kernel(graph, plan.kernel(what), types);
       // No substitution changes an opaque node, so it costs the same in all versions of a graph.
       measurable = !is_opaque(graph, plan, what);
     } else {

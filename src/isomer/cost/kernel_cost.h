@@ -77,7 +77,7 @@ class KernelCost : public CostModel {
   // kernels that could not be measured according to a locked database, and why
   std::map<uint64_t, std::string> failures_;
   std::unordered_map<uint64_t, Result<Metrics>> known_;  // by signature
-  NodeWorkCache works_;
+  FlopsCache flops_;
   size_t measured_ = 0;
   Deadline deadline_ = Deadline::never();
 };

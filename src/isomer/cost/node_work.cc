@@ -1,5 +1,7 @@
 #include "isomer/cost/node_work.h"
 
+#include <algorithm>
+
 #include "isomer/base/hash.h"
 
 namespace isomer {
@@ -8,13 +10,34 @@ bool is_view(const Node& node) { return node.op->has(Trait::View); }
 
 bool works_in_place(const Node& node) { return is_view(node) || node.op->has(Trait::InPlace); }
 
-const Work& NodeWorkCache::of(const Graph& graph, const Node& node, const ConcreteTypes& types) {
+double FlopsCache::of(const Graph& graph, const Node& node, const ConcreteTypes& types) {
   uint64_t key = hash_mix(node.op->hash(), node.attrs.hash());
   for (const ValueId operand : graph.operands(node)) key = hash_mix(key, operand == kNoValue ? 0 : types.hash(operand));
   for (uint32_t i = 0; i < node.num_results; ++i) key = hash_mix(key, types.hash(node.result(i)));
   const auto [entry, added] = known_.try_emplace(key);
-  if (added && !is_view(node)) entry->second = work_of(graph, node, types.extents());
+  if (added) entry->second = work_of(graph, node, types.extents()).flops;
   return entry->second;
+}
+
+double bytes_of_kernel(const Graph& graph, std::span<const NodeId> nodes, const ConcreteTypes& types) {
+  double total = 0;
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    const auto operands = graph.operands(graph.node(nodes[i]));
+    for (size_t k = 0; k < operands.size(); ++k) {
+      const ValueId operand = operands[k];
+      if (operand == kNoValue) continue;
+      const auto before = operands.first(k);
+      const bool known = std::ranges::find(before, operand) != before.end() ||
+                         std::ranges::any_of(nodes.first(i), [&](NodeId earlier) {
+                           const auto read = graph.operands(graph.node(earlier));
+                           return graph.producer(operand) == earlier || std::ranges::find(read, operand) != read.end();
+                         });
+      if (!known) total += types.bytes(operand);
+    }
+  }
+  const Node& last = graph.node(nodes.back());
+  for (uint32_t i = 0; i < last.num_results; ++i) total += types.bytes(last.result(i));
+  return total;
 }
 
 }  // namespace isomer

@@ -1,6 +1,7 @@
 #pragma once
-// FLOPs and bytes of nodes, computed once per combination of operator, attributes and operand types.
+// FLOPs of nodes, computed once per combination of operator, attributes and operand types; and bytes of kernels.
 
+#include <span>
 #include <unordered_map>
 
 #include "isomer/cost/concrete_types.h"
@@ -14,13 +15,17 @@ bool is_view(const Node& node);
 /// operand.
 bool works_in_place(const Node& node);
 
-class NodeWorkCache {
+class FlopsCache {
  public:
-  /// Returns the work of one run of the node. A view moves nothing.
-  const Work& of(const Graph& graph, const Node& node, const ConcreteTypes& types);
+  /// Returns the FLOPs of one run of the node.
+  double of(const Graph& graph, const Node& node, const ConcreteTypes& types);
 
  private:
-  std::unordered_map<uint64_t, Work> known_;
+  std::unordered_map<uint64_t, double> known_;
 };
+
+/// Returns the bytes that a kernel of these nodes (ascending) reads and writes: the results of the last one, and what
+/// they read from outside. A value that several of them read is read once.
+double bytes_of_kernel(const Graph& graph, std::span<const NodeId> nodes, const ConcreteTypes& types);
 
 }  // namespace isomer

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "isomer/base/number_range.h"
+#include "isomer/cost/fused_kernels.h"
 
 namespace isomer {
 
@@ -17,18 +18,32 @@ Status check(const RooflineOptions& options) {
   return {};
 }
 
+template <class Visit>
+void RooflineCost::for_each_kernel(const Graph& graph, const ConcreteTypes& types, const Visit& visit) {
+  std::vector<double> flops(graph.nodes().size(), 0);
+  for (NodeId id = 0; id < flops.size(); ++id) {
+    const Node& node = graph.node(id);
+    if (graph.runs(node) && !is_view(node)) flops[id] = flops_.of(graph, node, types);
+  }
+  const KernelPlan plan = fused_kernels(graph, flops);
+  for (size_t i = 0; i < plan.size(); ++i) {
+    Metrics one{.bytes = bytes_of_kernel(graph, plan.kernel(i), types), .kernels = 1};
+    for (const NodeId id : plan.kernel(i)) one.flops += flops[id];
+    one.latency_us = latency_us(one.flops, one.bytes);
+    visit(plan.kernel(i), one);
+  }
+}
+
 Result<Metrics> RooflineCost::metrics(const Candidate& candidate, const Boundary& /*boundary*/) {
   const Graph& graph = candidate.graph;
   const ConcreteTypes types(graph, symbols_);
   Metrics total;
-  for (const Node& node : graph.nodes()) {
-    if (!graph.runs(node) || is_view(node)) continue;
-    const Work& work = works_.of(graph, node, types);
-    total.flops += work.flops;
-    total.bytes += work.bytes;
+  for_each_kernel(graph, types, [&](std::span<const NodeId>, const Metrics& one) {
+    total.flops += one.flops;
+    total.bytes += one.bytes;
     total.kernels += 1;
-    total.latency_us += latency_us(work);
-  }
+    total.latency_us += one.latency_us;
+  });
   total.peak_bytes = peak_activation_bytes(graph, types.bytes());
   return total;
 }
@@ -37,17 +52,15 @@ Result<std::vector<PlannedKernel>> RooflineCost::kernels(const Candidate& candid
   const Graph& graph = candidate.graph;
   const ConcreteTypes types(graph, symbols_);
   std::vector<PlannedKernel> out;
-  for (NodeId id = 0; id < graph.nodes().size(); ++id) {
-    const Node& node = graph.node(id);
-    if (graph.runs(node) && !is_view(node))
-      out.push_back({.nodes = {id}, .us = latency_us(works_.of(graph, node, types))});
-  }
+  for_each_kernel(graph, types, [&](std::span<const NodeId> nodes, const Metrics& one) {
+    out.push_back({.nodes = {nodes.begin(), nodes.end()}, .us = one.latency_us});
+  });
   return out;
 }
 
-double RooflineCost::latency_us(const Work& work) const {
+double RooflineCost::latency_us(double flops, double bytes) const {
   return options_.kernel_overhead_us +
-         1e6 * std::max(work.flops / options_.flops_per_second, work.bytes / options_.bytes_per_second);
+         1e6 * std::max(flops / options_.flops_per_second, bytes / options_.bytes_per_second);
 }
 
 }  // namespace isomer

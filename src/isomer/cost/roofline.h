@@ -1,9 +1,10 @@
 #pragma once
-// A deterministic cost model that needs no device: every operator is a kernel whose time is overhead + max(FLOPs /
-// peak, bytes / bandwidth) (Williams, Waterman and Patterson 2009).
+// A deterministic cost model that needs no device: a kernel takes overhead + max(FLOPs / peak, bytes / bandwidth)
+// (Williams, Waterman and Patterson 2009).
 
 #include "isomer/cost/cost_model.h"
 #include "isomer/cost/node_work.h"
+#include "isomer/engine/kernels.h"
 
 namespace isomer {
 
@@ -17,7 +18,9 @@ struct RooflineOptions {
 /// Checks the options: rates must be positive, the overhead must not be negative.
 Status check(const RooflineOptions& options);
 
-/// Views such as Reshape are not kernels; nodes that depend only on weights cost nothing. Decisions have no effect.
+/// The kernels are those of a device that fuses (fused_kernels.h). Views such as Reshape are not kernels; nodes that
+/// depend only on weights cost nothing. The inputs and outputs of a part of a graph are in memory, so a part costs as
+/// much as if it were a graph by itself. Decisions have no effect.
 class RooflineCost : public CostModel {
  public:
   /// `symbols`: values of the symbolic dimensions.
@@ -31,11 +34,14 @@ class RooflineCost : public CostModel {
   std::vector<int64_t> channel_blocks() const override { return options_.channel_blocks; }
 
  private:
-  double latency_us(const Work& work) const;
+  /// Calls `visit(nodes, cost)` for each kernel, in the order of their last nodes.
+  template <class Visit>
+  void for_each_kernel(const Graph& graph, const ConcreteTypes& types, const Visit& visit);
+  double latency_us(double flops, double bytes) const;
 
   const SymbolValues symbols_;
   const RooflineOptions options_;
-  NodeWorkCache works_;
+  FlopsCache flops_;
 };
 
 }  // namespace isomer

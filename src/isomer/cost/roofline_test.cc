@@ -8,21 +8,31 @@ namespace isomer {
 namespace {
 
 TEST(RooflineCost, FiguresByHand) {
-  // MatMul: 2*64*128*256 FLOPs, (64*128 + 128*256 + 64*256)*4 bytes; Relu: 64*256 FLOPs, twice 64*256*4 bytes.
+  // MatMul and Relu are a kernel: 2*64*128*256 + 64*256 FLOPs, (64*128 + 128*256 + 64*256)*4 bytes. MaxPool: 9*64*256
+  // FLOPs, twice 64*256*4 bytes.
   const Graph graph = parsed(R"(
     input x: f32[64,128]
     w = f32[128,256]{seed 1}
     y = MatMul(x, w)
     z = Relu(y)
-    return z)");
+    v = Reshape(z) {shape=[1,64,16,16]}
+    p = MaxPool(v) {kernel_shape=[3,3], strides=[1,1], dilations=[1,1], pads=[1,1,1,1]}
+    return p)");
   RooflineCost cost({}, {.flops_per_second = 1e12, .bytes_per_second = 100e9, .kernel_overhead_us = 5});
   const Metrics metrics = cost.metrics(graph).value();
-  EXPECT_DOUBLE_EQ(metrics.flops, 4194304 + 16384);
+  EXPECT_DOUBLE_EQ(metrics.flops, 4194304 + 16384 + 147456);
   EXPECT_DOUBLE_EQ(metrics.bytes, 229376 + 131072);
   EXPECT_DOUBLE_EQ(metrics.kernels, 2);
   EXPECT_DOUBLE_EQ(metrics.peak_bytes, 2 * 65536);
-  // 4.19 us of arithmetic against 2.29 us of memory; 0.016 us against 1.31 us.
-  EXPECT_DOUBLE_EQ(metrics.latency_us, 5 + 4.194304 + 5 + 1.31072);
+  // 4.21 us of arithmetic against 2.29 us of memory; 0.15 us against 1.31 us.
+  EXPECT_DOUBLE_EQ(metrics.latency_us, 5 + 4.210688 + 5 + 1.31072);
+
+  const std::vector<PlannedKernel> kernels = cost.kernels(graph).value();
+  ASSERT_EQ(kernels.size(), 2U);
+  EXPECT_EQ(kernels[0].nodes.size(), 2U);
+  EXPECT_DOUBLE_EQ(kernels[0].us, 5 + 4.210688);
+  EXPECT_EQ(graph.node(kernels[1].nodes.at(0)).op->name, "MaxPool");
+  EXPECT_DOUBLE_EQ(kernels[1].us, 5 + 1.31072);
 }
 
 TEST(RooflineCost, TheDefaultsAreThoseOfTheContract) {

@@ -161,15 +161,4 @@ std::string KernelSigner::describe(const KernelPlan::Reorder& reorder) const {
   return (reorder.to == Layout::Plain ? "reorder to plain " : "reorder to blocked ") + type(reorder.value).str();
 }
 
-double KernelSigner::bytes(size_t kernel) const {
-  double total = 0;
-  const auto nodes = plan_.kernel(kernel);
-  for (const NodeId id : nodes)
-    for (const ValueId operand : graph_.operands(graph_.node(id)))
-      if (operand != kNoValue && !inside(kernel, operand)) total += types_.bytes(operand);
-  const Node& last = graph_.node(nodes.back());
-  for (uint32_t i = 0; i < last.num_results; ++i) total += types_.bytes(last.result(i));
-  return total;
-}
-
 }  // namespace isomer

@@ -23,8 +23,6 @@ class KernelSigner {
   /// "Conv+Relu f32[1,64,56,56] f32[64,64,3,3]"
   std::string describe(size_t kernel) const;
   std::string describe(const KernelPlan::Reorder& reorder) const;
-  /// Returns the bytes that a kernel reads and writes; values within the kernel do not count.
-  double bytes(size_t kernel) const;
 
  private:
   bool inside(size_t kernel, ValueId value) const;

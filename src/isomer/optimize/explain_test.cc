@@ -12,7 +12,7 @@ namespace {
 using ::testing::HasSubstr;
 
 constexpr std::string_view kTwoProducts = R"(
-  input x: f32[2,3]
+  input x: f32[64,3]
   input v: f32[3,4]
   w = f32[3,4]{seed 1}
   a = MatMul(x, v)

@@ -38,14 +38,15 @@ TEST(Backtrack, AlphaOfOneIsGreedy) {
 TEST(Backtrack, FindsTheOptimumOfBruteForce) {
   const auto few = branch_rules();
   const Graph graph = parsed(kBranches);
-  const double optimum = min_cost(graph, few, roofline(), 2000);
+  const double optimum = min_cost(graph, few, unfused_us, 2000);
   const BacktrackOptions exhaustive = {.alpha = std::numeric_limits<double>::infinity(),
                                        .max_uphill = 0,
                                        .limits = {.budget = {.candidates = 10000}, .max_growth = 9}};
-  const auto all = backtrack(graph, few, roofline(), exhaustive);
+  const auto all = backtrack(graph, few, unfused_us, exhaustive);
   ASSERT_TRUE(all.has_value());
   EXPECT_DOUBLE_EQ(all->cost_after, optimum);
-  const auto found = backtrack(graph, few, roofline(), {.alpha = 1.3});
+  EXPECT_DOUBLE_EQ(backtrack(graph, few, roofline(), exhaustive)->cost_after, min_cost(graph, few, roofline(), 2000));
+  const auto found = backtrack(graph, few, unfused_us, {.alpha = 1.3});
   ASSERT_TRUE(found.has_value());
   EXPECT_DOUBLE_EQ(found->cost_after, optimum);
   EXPECT_LE(found->report.candidates, all->report.candidates);

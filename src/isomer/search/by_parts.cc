@@ -5,7 +5,6 @@
 
 #include "isomer/base/deadline.h"
 #include "isomer/base/stopwatch.h"
-#include "isomer/cost/objective.h"
 #include "isomer/search/matches.h"
 #include "isomer/search/part.h"
 #include "isomer/search/split.h"
@@ -90,8 +89,9 @@ class SearchByParts {
     options_.observer.number("candidates", static_cast<double>(report_.candidates));
   }
 
-  /// Inserts the results of all parts. If the whole graph then exceeds a limit that no part exceeds by itself, inserts
-  /// one result after the other as long as the whole stays within the limit.
+  /// Inserts the results of all parts. If the whole graph then costs more than before (it exceeds a limit that no part
+  /// exceeds by itself, or kernels that crossed a boundary were cut), inserts one result after the other as long as the
+  /// whole costs no more.
   void stitch(const Candidate& whole, const std::vector<Part>& parts, std::vector<Found>& found) {
     std::vector<Replacement> all;
     for (size_t i = 0; i < parts.size(); ++i) all.push_back({&parts[i], &found[i]});
@@ -101,24 +101,24 @@ class SearchByParts {
       return replace(whole, all, taken);
     }
     std::vector<Replacement> kept;
+    Candidate last = whole;
     for (size_t i = 0; i < parts.size(); ++i) {
       kept.push_back(all[i]);
-      if (spoils(whole, splice(whole, kept))) {
+      Candidate next = splice(whole, kept);
+      if (spoils(last, next)) {
         kept.pop_back();
       } else {
         taken.push_back(&found[i]);
+        last = std::move(next);
       }
     }
     replace(whole, kept, taken);
   }
 
-  /// Whether `after` exceeds a limit by more than `before` does.
+  /// Whether `after` costs more than `before`, as far as the costs are known.
   bool spoils(const Candidate& before, const Candidate& after) {
-    const auto is = costs_.metrics(after);
-    const double cost = is ? evaluator_.objective(*is) : 0;
-    if (cost < kBeyondLimits) return false;
-    const auto was = costs_.metrics(before);
-    return was && evaluator_.objective(*was) < cost;
+    const auto is = evaluator_.cost(after), was = evaluator_.cost(before);
+    return is && was && *was < *is;
   }
 
   /// Reports the results for parts of `graph`. All steps in them become one move of the whole graph.

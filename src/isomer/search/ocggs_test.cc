@@ -232,9 +232,9 @@ TEST(Ocggs, NothingIsWorseThanGreedy) {
   int better = 0;
   for (uint64_t seed = 600; seed < 640; ++seed) {
     const Graph graph = RandomMatrixGraph(seed, 7).build();
-    const double greedy = greedy_cost(graph, rules, roofline(), 3);
+    const double greedy = greedy_cost(graph, rules, unfused_us, 3);
     for (const auto& search : {enumerate_sequences, prune_search, dpp_search}) {
-      const auto found = search(graph, rules, roofline(), up_to(3));
+      const auto found = search(graph, rules, unfused_us, up_to(3));
       ASSERT_TRUE(found.has_value());
       EXPECT_LE(found->cost_after, greedy) << found->report.algorithm << ", seed " << seed;
       better += found->cost_after < greedy ? 1 : 0;

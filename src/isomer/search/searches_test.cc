@@ -5,9 +5,7 @@
 #include <map>
 
 #include "isomer/cost/roofline.h"
-#include "isomer/ir/text.h"
 #include "isomer/models/models.h"
-#include "isomer/ops/registry.h"
 #include "isomer/rules/builtin.h"
 #include "isomer/search/cost_evaluator.h"
 #include "isomer/search/exhaustive.h"
@@ -180,7 +178,7 @@ TEST(Searches, KeepTheGraphWhenNoPromiseOfTheCostsHolds) {
 }
 
 TEST(Searches, MeasureAllThatTheCostsPromiseAtOnce) {
-  const Graph graph = build_model("sru").value();
+  const Graph graph = build_model("inception-e-1").value();
   Measured exact;
   const Graph promised = found(graph, exact, "greedy").graph;
   ASSERT_LT(latency(promised), latency(graph));
@@ -206,12 +204,13 @@ TEST(Searches, TakeStepsThatAreFasterThanWhatTheCostsPromise) {
   EXPECT_LT(latency(result.graph), factor * latency(promised));
 }
 
-/// Returns the block that a rule chooses, which replaces three relus; 0 if it is not applied.
+/// Returns the block that a rule chooses, which replaces three kernels; 0 if it is not applied.
 int64_t chosen_block(const std::string& search, const std::vector<int64_t>& blocks) {
   const auto rules = parse_rules(
-      "rule r (Relu (Relu (Relu ?x))) choose block ?m in [8, 16] "
-      "=> (Slice axes=[0] starts=[0] ends=[?m] steps=[1] (Relu ?x)) where rank(?x) == 1");
-  const Graph graph = parse_graph("input x: f32[4]\na = Relu(x)\nb = Relu(a)\nc = Relu(b)\nreturn c", find_op).value();
+      "rule r (Softmax axis=0 (Softmax axis=0 (Softmax axis=0 ?x))) choose block ?m in [8, 16] "
+      "=> (Slice axes=[0] starts=[0] ends=[?m] steps=[1] (Softmax axis=0 ?x)) where rank(?x) == 1");
+  const Graph graph =
+      parsed("input x: f32[4]\na = Softmax(x) {axis=0}\nb = Softmax(a) {axis=0}\nc = Softmax(b) {axis=0}\nreturn c");
   RooflineCost costs({}, {.channel_blocks = blocks});
   const Objective objective;
   CostEvaluator evaluator(costs, objective);

@@ -3,12 +3,15 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <stdexcept>
 
 #include "isomer/eval/executor.h"
 #include "isomer/eval/random.h"
 #include "isomer/ir/verify_testing.h"
 #include "isomer/ops/graph_testing.h"
+#include "isomer/ops/work.h"
+#include "isomer/plan/candidate.h"
 #include "isomer/rules/rule.h"
 
 namespace isomer {
@@ -29,6 +32,20 @@ inline void expect_same_meaning(const Graph& a, const Graph& b) {
   ASSERT_TRUE(expected.has_value()) << expected.error().message;
   ASSERT_TRUE(got.has_value()) << got.error().message;
   for (size_t i = 0; i < expected->size(); ++i) EXPECT_TRUE((*expected)[i] == (*got)[i]) << "output " << i;
+}
+
+/// The cost in microseconds of a device that fuses nothing. Costs of operators add up, so what a search finds is easy
+/// to see in a graph.
+inline Result<double> unfused_us(const Candidate& candidate) {
+  const Graph& graph = candidate.graph;
+  const Extents extents = extents_of(graph, {});
+  double us = 0;
+  for (const Node& node : graph.nodes()) {
+    if (!graph.runs(node) || node.op->has(Trait::View)) continue;
+    const Work work = work_of(graph, node, extents);
+    us += 5 + std::max(work.flops / 10e6, work.bytes / 500e3);
+  }
+  return us;
 }
 
 /// An SRU cell without biases in its textbook form: c' = f*c + (1-f)*z.

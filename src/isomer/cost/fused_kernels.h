@@ -1,0 +1,23 @@
+#pragma once
+// The kernels of a device that fuses: how the roofline model groups nodes.
+
+#include <span>
+
+#include "isomer/engine/kernels.h"
+
+namespace isomer {
+
+/// Groups the nodes that run, except views, into kernels. A kernel is a convolution, a matrix product or an elementwise
+/// operator, followed by elementwise operators; or one other node. An elementwise operator joins the kernel that makes
+/// one of its operands if
+/// - nothing else reads this operand, the graph does not return it, and it has the type of the result;
+/// - its other operands depend only on weights, except for at most one of the result's shape (as in a residual sum).
+/// At most one elementwise operator of a kernel reads a second value that is not a weight. If an operator can join
+/// several kernels, it joins the one with the most FLOPs: arithmetic is most likely to hide the second value's reads
+/// there. `flops`: by node.
+///
+/// Equal graphs have equal kernels, whatever the order of their nodes. Kernels are in the order of their last nodes.
+/// All values are plain.
+KernelPlan fused_kernels(const Graph& graph, std::span<const double> flops);
+
+}  // namespace isomer
