@@ -25,7 +25,7 @@ SaturateOptions greedily() {
 }
 
 FoundCandidate saturated(const Graph& graph, std::span<const Rule> rules, const SaturateOptions& options = exactly(),
-                         const CandidateCost& cost = roofline()) {
+                         const CandidateCost& cost = unfused_us) {
   auto found = saturate_search(graph, rules, cost, options);
   if (!found) throw std::runtime_error(found.error().message);
   return std::move(*found);
@@ -61,7 +61,7 @@ TEST(Saturate, FindsTheOptimumOfBruteForce) {
   const Graph graph = parsed(kBranches);
   const auto rules = branch_rules();
   const FoundCandidate found = saturated(graph, rules);
-  EXPECT_LE(found.cost_after, min_cost(graph, rules, roofline(), 2000) + 1e-6);
+  EXPECT_LE(found.cost_after, min_cost(graph, rules, unfused_us, 2000) + 1e-6);
   expect_derived(graph, found);
   expect_same_meaning(graph, found.graph);
 }
@@ -116,7 +116,7 @@ TEST(Saturate, AgreesWithEnumerationWhereItCompletes) {
   const auto random_graph = [](uint64_t seed) {
     return RandomMatrixGraph(seed, 5 + static_cast<int>(seed % 8)).build();
   };
-  const Agreement agreement = compare_with_enumeration(random_graph, single_root_steps(), roofline());
+  const Agreement agreement = compare_with_enumeration(random_graph, single_root_steps(), unfused_us);
   EXPECT_GT(agreement.complete, 300);
   EXPECT_GT(agreement.improved, 50);
 }
