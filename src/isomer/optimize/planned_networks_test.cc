@@ -47,7 +47,7 @@ struct Launches {
 
 /// Inputs and constants have no names in plans.
 std::string name_of(const Graph& graph, ValueId value) {
-  return graph.is_weight(value) || graph.producer_node(value).is_input() ? "" : graph.name(value);
+  return graph.is_weight(value) ? "" : graph.name(value);
 }
 
 Launches predicted(const Graph& graph, const Decisions& decisions = {}) {

@@ -78,7 +78,7 @@ TEST_P(Weights, ProductsThatOverflowAreLeftAndOthersFolded) {
   const OptimizeReport report = optimized(R"(
     input x: f32[64,64]
     a = f32[64,64]{fill 1e30}
-    b = f32[64,64]{fill 1e30}
+    b = f32[64,64]{fill 2e30}
     c = f32[64,64]{seed 1}
     d = f32[64,64]{seed 2}
     s = Relu(x)
