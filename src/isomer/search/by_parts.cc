@@ -7,6 +7,7 @@
 #include "isomer/base/stopwatch.h"
 #include "isomer/search/matches.h"
 #include "isomer/search/part.h"
+#include "isomer/search/repeated_parts.h"
 #include "isomer/search/split.h"
 
 namespace isomer {
@@ -44,7 +45,11 @@ struct Found : Candidate {
 class SearchByParts {
  public:
   SearchByParts(std::span<const Rule> rules, Evaluator& evaluator, const PartsOptions& options)
-      : rules_(rules), evaluator_(evaluator), costs_(*evaluator.costs()), options_(options) {}
+      : rules_(rules),
+        evaluator_(evaluator),
+        costs_(*evaluator.costs()),
+        options_(options),
+        repeated_(rules, evaluator) {}
 
   Result<SearchResult> run(const Candidate& whole) {
     report_.algorithm = options_.algorithm;
@@ -183,7 +188,8 @@ class SearchByParts {
     return {};
   }
 
-  /// Returns the best graph found for a part, the `nodes` of `whole`. The part gets its share of the remaining time.
+  /// Returns the best graph found for a part, the `nodes` of `whole`. It is searched for its share of the remaining
+  /// time, unless it repeats an earlier part.
   Result<Found> search(const Graph& whole, std::span<const NodeId> nodes, const Part& part,
                        const std::vector<Layout>& layouts, size_t number, size_t of) {
     const double beside = live_beside(whole, nodes, costs_.value_bytes(whole));
@@ -195,20 +201,25 @@ class SearchByParts {
       metrics.peak_bytes += beside;
       return evaluator_.objective(metrics);
     };
-    SearchLimits limits = options_.limits;
-    limits.budget = limits.budget.share(3.0 / static_cast<double>(of - number + 3));
-    limits.evaluator = &evaluator_;
-    ISOMER_TRY(FoundCandidate found, options_.search(part, rules_, cost, limits));
-    report_.add_counts(found.report);
-    report_.also_ended(found.report.stop_reason);
-    std::vector<SearchStep> steps = std::move(found.report.steps);
-    return Found{std::move(found), std::move(steps)};
+    auto found = repeated_.find(part, boundary, cost);
+    if (!found) {
+      SearchLimits limits = options_.limits;
+      limits.budget = limits.budget.share(3.0 / static_cast<double>(of - number + 3));
+      limits.evaluator = &evaluator_;
+      ISOMER_TRY(found, options_.search(part, rules_, cost, limits));
+      repeated_.store(part, boundary, *found);
+    }
+    report_.add_counts(found->report);
+    report_.also_ended(found->report.stop_reason);
+    std::vector<SearchStep> steps = std::move(found->report.steps);
+    return Found{std::move(*found), std::move(steps)};
   }
 
   const std::span<const Rule> rules_;
   Evaluator& evaluator_;
   CostModel& costs_;
   const PartsOptions& options_;
+  RepeatedParts repeated_;
   const Stopwatch watch_;
   Candidate current_;
   std::vector<uint64_t> cut_hashes_;  // current hashes of the values after which the graph was cut

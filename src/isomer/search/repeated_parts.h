@@ -1,0 +1,52 @@
+#pragma once
+// Parts of a graph that repeat an earlier one, except for their weights: such a part is rewritten like the earlier one
+// and not searched again.
+
+#include <optional>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "isomer/search/expansion.h"
+
+namespace isomer {
+
+/// The results for the parts that were searched. Two parts are equal if they differ only in elements of weights that no
+/// rule can see. Rules see the elements of uniform constants and of lists of integers.
+class RepeatedParts {
+ public:
+  /// Keeps references to all arguments.
+  RepeatedParts(std::span<const Rule> rules, Evaluator& evaluator) : rules_(rules), evaluator_(evaluator) {}
+
+  /// Stores what a search found for a part. Nothing is stored if the time ended the search, if the part has decisions,
+  /// or if a step is more than one application of a rule.
+  void store(const Candidate& part, const Boundary& boundary, const FoundCandidate& found);
+  /// Returns the result of an equal part, derived for this part step by step. Its cost is `cost` of this part, and its
+  /// report counts no candidates. Nothing if no equal part is stored, or if the result has another cost here, does not
+  /// apply here, or makes a weight that cannot be folded.
+  std::optional<FoundCandidate> find(const Candidate& part, const Boundary& boundary, const CandidateCost& cost) const;
+
+ private:
+  /// A match, by numbers that are the same in equal graphs.
+  struct Place {
+    const Rule* rule = nullptr;
+    std::vector<NodeId> roots = {};
+    size_t match = 0;  ///< among the matches of these roots
+    double delta = 0;  ///< change of the cost
+  };
+  struct Stored {
+    double cost_before = 0;
+    double cost_after = 0;
+    std::string stop_reason = {};
+    std::vector<Place> places = {};
+  };
+
+  std::optional<Place> place_of(const Graph& graph, const SearchStep& step) const;
+  std::vector<Match> matches_at(const Graph& graph, const Place& place) const;
+
+  const std::span<const Rule> rules_;
+  Evaluator& evaluator_;
+  std::unordered_map<uint64_t, Stored> results_;  // by a hash of the part; only for lookups
+};
+
+}  // namespace isomer
