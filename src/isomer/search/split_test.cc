@@ -45,6 +45,43 @@ TEST(Split, PartsAreSmallConvexAndOrdered) {
   }
 }
 
+/// Returns n blocks of four operators that read the results of the two blocks before.
+Graph blocks_of_two(int n) {
+  std::string text = "input x0: f32[2]\ninput x1: f32[2]\n";
+  for (int i = 2; i < n + 2; ++i)
+    text += fmt::format("a{0} = Relu(x{1})\nb{0} = Tanh(x{2})\nc{0} = Add(a{0}, b{0})\nx{0} = Sigmoid(c{0})\n", i,
+                        i - 1, i - 2);
+  return parsed(text + fmt::format("return x{}\n", n + 1));
+}
+
+/// Returns the operators of each part.
+std::vector<std::string> shapes_of(const Graph& graph, const Split& split) {
+  std::vector<std::string> out;
+  for (const auto& part : split.parts) {
+    std::string& ops = out.emplace_back();
+    for (const NodeId id : part) ops += graph.node(id).op->name + " ";
+  }
+  return out;
+}
+
+TEST(Split, RepeatedBlocksBecomeEqualParts) {
+  for (const auto& [graph, operators] : {std::pair(chain(200), 2), std::pair(blocks_of_two(50), 4)}) {
+    for (const size_t threshold : {4, 9, 30}) {
+      const Split split = split_graph(graph, {}, threshold);
+      expect_partition(graph, split, threshold);
+      const std::vector<std::string> shapes = shapes_of(graph, split);
+      // The first and the last blocks have other surroundings.
+      if (shapes.size() > 20) {
+        const std::set<std::string> middle(shapes.begin() + 8, shapes.end() - 8);
+        EXPECT_EQ(middle.size(), 1U) << operators << ", " << threshold;
+      }
+      // As many blocks as a part can take.
+      EXPECT_LE(split.parts.size(),
+                200 / (threshold / static_cast<size_t>(operators) * static_cast<size_t>(operators)) + 8);
+    }
+  }
+}
+
 TEST(Split, CutsWhereNoMatchPasses) {
   const Graph graph = chain(8);
   // Every Tanh of a Relu is a match, so that the cut must be after a Tanh.
