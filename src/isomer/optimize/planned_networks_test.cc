@@ -46,9 +46,7 @@ struct Launches {
 };
 
 /// Inputs and constants have no names in plans.
-std::string name_of(const Graph& graph, ValueId value) {
-  return graph.is_weight(value) ? "" : graph.name(value);
-}
+std::string name_of(const Graph& graph, ValueId value) { return graph.is_weight(value) ? "" : graph.name(value); }
 
 Launches predicted(const Graph& graph, const Decisions& decisions = {}) {
   const KernelPlan plan = OnednnPlanner(onednn::native_block()).plan(graph, {}, decisions);
