@@ -268,6 +268,7 @@ class Splitter {
   /// Returns the sets of nodes with the surroundings and the capacity of a cut, itself among them, in the order of the
   /// graph: those that are as many nodes like it further up or down.
   std::vector<std::vector<NodeId>> copies(const std::vector<NodeId>& nodes, const std::vector<NodeId>& cut) const {
+    if (cut.empty()) return {};  // the two sides are not connected
     std::map<uint64_t, std::vector<NodeId>> alike;
     for (const NodeId id : cut) alike[surroundings_[id]];
     for (const NodeId id : nodes)

@@ -82,6 +82,18 @@ TEST(Split, RepeatedBlocksBecomeEqualParts) {
   }
 }
 
+TEST(Split, SeparatesWhatIsNotConnected) {
+  std::string text = "input x: f32[2]\n";
+  std::string outputs;
+  for (int i = 0; i < 12; ++i) {
+    text += fmt::format("y{} = {}(x)\n", i, i % 2 == 0 ? "Relu" : "Tanh");
+    text += fmt::format("z{0} = Sigmoid(y{0})\n", i);
+    outputs += fmt::format("{}z{}", i == 0 ? "" : ", ", i);
+  }
+  const Graph graph = parsed(text + "return " + outputs + "\n");
+  expect_partition(graph, split_graph(graph, {}, 5), 5);
+}
+
 TEST(Split, CutsWhereNoMatchPasses) {
   const Graph graph = chain(8);
   // Every Tanh of a Relu is a match, so that the cut must be after a Tanh.
