@@ -8,6 +8,18 @@
 namespace isomer {
 namespace {
 
+TEST(Backtrack, TakesNoRoundingErrorForAGain) {
+  const Graph graph = parsed(kGate);
+  const auto cost_of_others = [&](double cost) {
+    return [&graph, cost](const Candidate& candidate) -> Result<double> {
+      return candidate.hash() == graph.hash() ? 100 : cost;
+    };
+  };
+  const auto rules = rules_of(kSruRules);
+  EXPECT_TRUE(backtrack(graph, rules, cost_of_others(100 - 1e-13), {})->report.steps.empty());
+  EXPECT_FALSE(backtrack(graph, rules, cost_of_others(100 - 1e-6), {})->report.steps.empty());
+}
+
 TEST(Backtrack, FindsWhatNeedsARiseInCost) {
   const Graph graph = parsed(kGate);
   const auto rules = rules_of(kSruRules);

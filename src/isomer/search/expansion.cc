@@ -1,6 +1,7 @@
 #include "isomer/search/expansion.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "isomer/rules/match_target.h"
 #include "isomer/rules/rewrite.h"
@@ -10,6 +11,9 @@
 
 namespace isomer {
 namespace {
+
+/// Sums of the costs of equal kernels in another order differ by less than this, relative to the sum.
+constexpr double kRounding = 1e-12;
 
 Candidate successor_of(const SearchNode& before, size_t match) {
   Graph graph = *apply_match(before.graph, before.matches[match]);
@@ -74,7 +78,7 @@ bool Expansion::is_new(uint64_t hash) {
 bool Expansion::keep(const Successor& successor, const Graph& graph) {
   Evaluator* evaluator = limits_.evaluator;
   if (evaluator != nullptr && !evaluator->admits(graph)) return false;
-  if (!(successor.cost < best_.cost)) return true;
+  if (!(successor.cost < best_.cost - kRounding * std::abs(best_.cost))) return true;
   if (evaluator != nullptr && !evaluator->foldable(graph)) return false;
   best_ = successor;
   return true;
