@@ -5,6 +5,7 @@
 
 #include "isomer/eval/random_graph_testing.h"
 #include "isomer/rules/builtin.h"
+#include "isomer/rules/match_target.h"
 #include "isomer/search/brute_force_testing.h"
 #include "isomer/search/sequences.h"
 #include "isomer/search/sequences_testing.h"
@@ -241,6 +242,19 @@ TEST(Ocggs, NothingIsWorseThanGreedy) {
     }
   }
   EXPECT_GT(better, 0);
+}
+
+TEST(Ocggs, TheMemoryOfANodeIncludesItsTargets) {
+  const Graph graph = parsed(kBranches);
+  const auto rules = branch_rules();
+  SearchNode node{graph, all_matches(graph, rules)};
+  ASSERT_FALSE(node.matches.empty());
+  const int64_t without = bytes_of(node);
+  keep_targets(graph, node.matches);
+  const int64_t with = bytes_of(node);
+  EXPECT_GT(with, without + 500 * static_cast<int64_t>(node.matches.size()));
+  const SearchNode child = node;
+  EXPECT_EQ(bytes_of(child), without) << "it shares all of them";
 }
 
 TEST(Ocggs, LimitsAreStopReasons) {

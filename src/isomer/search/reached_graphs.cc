@@ -9,20 +9,14 @@ namespace {
 
 /// A hash and a cost in this class, the hash in Expansion, and a queued successor.
 constexpr int64_t kBytesPerGraph = 200;
+/// A target with its arrays, but without their elements.
+constexpr int64_t kBytesPerTarget = 600;
 /// Of a block on the heap.
 constexpr int64_t kBytesPerBlock = 16;
 
 template <class T>
 int64_t heap_bytes(const std::vector<T>& elements) {
-  return elements.empty() ? 0 : kBytesPerBlock + static_cast<int64_t>(elements.size() * sizeof(T));
-}
-
-int64_t bytes_of(const Match& match) {
-  const Binding& binding = match.binding;
-  int64_t bytes = sizeof(Match) + heap_bytes(match.roots) + heap_bytes(match.nodes) + heap_bytes(binding.values) +
-                  heap_bytes(binding.sequences) + heap_bytes(binding.attrs) + heap_bytes(binding.records);
-  for (const auto& [name, values] : binding.sequences) bytes += heap_bytes(values);
-  return bytes;
+  return elements.capacity() == 0 ? 0 : kBytesPerBlock + static_cast<int64_t>(elements.capacity() * sizeof(T));
 }
 
 /// Attributes and types are shared with the graph before.
@@ -31,6 +25,18 @@ int64_t bytes_of(const Graph& graph) {
   int64_t bytes = static_cast<int64_t>(graph.num_values()) * kPerValue;
   for (const Node& node : graph.nodes())
     bytes += static_cast<int64_t>(sizeof(Node) + 2 * node.num_operands * sizeof(ValueId));
+  return bytes;
+}
+
+/// With the target that it carries.
+int64_t bytes_of(const Match& match) {
+  const Binding& binding = match.binding;
+  int64_t bytes = sizeof(Match) + heap_bytes(match.roots) + heap_bytes(match.nodes) + heap_bytes(binding.values) +
+                  heap_bytes(binding.sequences) + heap_bytes(binding.attrs) + heap_bytes(binding.records);
+  for (const auto& [name, values] : binding.sequences) bytes += heap_bytes(values);
+  // A target that other matches share was counted with the first of them.
+  if (match.target.use_count() == 1 && match.target->graph())
+    bytes += kBytesPerTarget + bytes_of(*match.target->graph());
   return bytes;
 }
 
@@ -76,7 +82,6 @@ SearchNode ReachedGraphs::rematched(const Successor& successor) {
   const Match& match = parent.matches[successor.match];
   Graph graph = *apply_match(parent.graph, match);
   std::vector<Match> matches = all_matches(graph, rules_, SIZE_MAX, options_.limits.budget.end);
-  keep_targets(graph, matches);
   matches_ += static_cast<int64_t>(matches.size());
   Candidate candidate = parent.decisions.empty()
                             ? Candidate(std::move(graph))
