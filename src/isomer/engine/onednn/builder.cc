@@ -6,6 +6,7 @@
 #include <exception>
 #include <mutex>
 #include <thread>
+#include <utility>
 
 #include "isomer/engine/onednn/threads.h"
 #include "isomer/engine/onednn/tuned_convs.h"
@@ -82,7 +83,7 @@ Builder::~Builder() = default;
 
 void Builder::start(size_t group, GroupForms planned, bool alone) {
   now_ = group;
-  planned_ = planned;
+  planned_ = std::move(planned);
   alone_ = alone;
 }
 
