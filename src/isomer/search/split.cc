@@ -229,7 +229,10 @@ class Splitter {
 
   Split run() {
     split(run_time_nodes(graph_));
+    // A node that is read far below is part of several cuts.
     std::ranges::sort(out_.cuts);
+    const auto again = std::ranges::unique(out_.cuts);
+    out_.cuts.erase(again.begin(), again.end());
     return std::move(out_);
   }
 

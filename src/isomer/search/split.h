@@ -11,7 +11,7 @@ namespace isomer {
 
 struct Split {
   std::vector<std::vector<NodeId>> parts;  ///< convex, in topological order; together they contain all nodes that run
-  std::vector<NodeId> cuts;                ///< the nodes after which the graph was cut, ascending
+  std::vector<NodeId> cuts;                ///< the nodes after which the graph was cut, each once, ascending
 };
 
 /// Splits a graph into parts of at most `threshold` nodes that run. Each cut follows the set of nodes with the smallest

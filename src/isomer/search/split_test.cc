@@ -82,6 +82,20 @@ TEST(Split, RepeatedBlocksBecomeEqualParts) {
   }
 }
 
+TEST(Split, CutsAfterEachNodeOnce) {
+  std::string text = "input x: f32[2]\n";
+  std::string joined;
+  for (int i = 0; i < 60; ++i) {
+    text += fmt::format("a{0} = Relu(x)\nb{0} = Tanh(a{0})\nc{0} = Sigmoid(b{0})\n", i);
+    joined += fmt::format("{}c{}", i == 0 ? "" : ", ", i);
+  }
+  const Graph graph = parsed(text + "y = Concat(" + joined + ") {axis=0}\nreturn y\n");
+  const Split split = split_graph(graph, {}, 10);
+  expect_partition(graph, split, 10);
+  EXPECT_TRUE(std::ranges::is_sorted(split.cuts, std::less_equal()));
+  EXPECT_LE(split.cuts.size(), graph.nodes().size());
+}
+
 TEST(Split, SeparatesWhatIsNotConnected) {
   std::string text = "input x: f32[2]\n";
   std::string outputs;
