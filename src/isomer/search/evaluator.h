@@ -35,6 +35,8 @@ class Evaluator {
   /// When a part is searched, the memory of values outside it counts too; a result that makes the whole graph exceed a
   /// limit is not used.
   virtual double objective(const Metrics& metrics) const { return metrics.latency_us; }
+  /// Returns whether the objective or a limit depends on the memory.
+  virtual bool weighs_memory() const { return false; }
   /// Returns the objective of a candidate, or nothing if its cost is unknown.
   virtual std::optional<double> cost(const Candidate& candidate);
 

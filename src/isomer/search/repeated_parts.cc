@@ -75,8 +75,12 @@ std::optional<RepeatedParts::Place> RepeatedParts::place_of(const Graph& graph, 
   return place;
 }
 
+bool RepeatedParts::repeats(const Candidate& part) const {
+  return part.decisions.empty() && !evaluator_.weighs_memory();
+}
+
 void RepeatedParts::store(const Candidate& part, const Boundary& boundary, const FoundCandidate& found) {
-  if (!part.decisions.empty() || ended_by_time(found.report.stop_reason)) return;
+  if (!repeats(part) || ended_by_time(found.report.stop_reason)) return;
   Graph graph = in_canonical_order(part.graph);
   const uint64_t hash = hash_of(graph, boundary);
   Stored result{found.cost_before, found.cost_after, found.report.stop_reason};
@@ -91,7 +95,7 @@ void RepeatedParts::store(const Candidate& part, const Boundary& boundary, const
 
 std::optional<FoundCandidate> RepeatedParts::find(const Candidate& part, const Boundary& boundary,
                                                   const CandidateCost& cost) const {
-  if (!part.decisions.empty() || results_.empty()) return std::nullopt;
+  if (!repeats(part) || results_.empty()) return std::nullopt;
   Graph graph = in_canonical_order(part.graph);
   const auto found = results_.find(hash_of(graph, boundary));
   if (found == results_.end()) return std::nullopt;

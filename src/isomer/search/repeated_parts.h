@@ -19,7 +19,7 @@ class RepeatedParts {
   RepeatedParts(std::span<const Rule> rules, Evaluator& evaluator) : rules_(rules), evaluator_(evaluator) {}
 
   /// Stores what a search found for a part. Nothing is stored if the time ended the search, if the part has decisions,
-  /// or if a step is more than one application of a rule.
+  /// if a step is more than one application of a rule, or if memory counts: what is live outside differs between parts.
   void store(const Candidate& part, const Boundary& boundary, const FoundCandidate& found);
   /// Returns the result of an equal part, derived for this part step by step. Its cost is `cost` of this part, and its
   /// report counts no candidates. Nothing if no equal part is stored, or if the result has another cost here, does not
@@ -41,6 +41,8 @@ class RepeatedParts {
     std::vector<Place> places = {};
   };
 
+  /// Whether a result for the part can hold for an equal part.
+  bool repeats(const Candidate& part) const;
   std::optional<Place> place_of(const Graph& graph, const SearchStep& step) const;
   std::vector<Match> matches_at(const Graph& graph, const Place& place) const;
 

@@ -90,6 +90,16 @@ TEST_F(RepeatedPartsTest, NothingIsTakenOverWhereTheCostDiffers) {
   EXPECT_FALSE(repeated.find(gate("seed 3", "seed 4", "0.5"), {}, twice).has_value());
 }
 
+TEST_F(RepeatedPartsTest, NothingIsTakenOverWhereMemoryCounts) {
+  Objective limited;
+  ASSERT_TRUE(limited.add_limit("peak_bytes <= 1000000").has_value());
+  CostEvaluator by_memory(model, limited);
+  RepeatedParts parts(rules, by_memory);
+  const Graph graph = gate("seed 1", "seed 2", "0.5");
+  parts.store(graph, {}, search(graph));
+  EXPECT_FALSE(parts.find(graph, {}, cost()).has_value());
+}
+
 TEST_F(RepeatedPartsTest, ASearchThatTimeEndedIsNotStored) {
   const Graph graph = gate("seed 1", "seed 2", "0.5");
   FoundCandidate searched = search(graph);
