@@ -1,6 +1,7 @@
 #include "isomer/cost/node_work.h"
 
 #include <algorithm>
+#include <boost/container/small_vector.hpp>
 
 #include "isomer/base/hash.h"
 
@@ -20,21 +21,14 @@ double FlopsCache::of(const Graph& graph, const Node& node, const ConcreteTypes&
 }
 
 double bytes_of_kernel(const Graph& graph, std::span<const NodeId> nodes, const ConcreteTypes& types) {
+  boost::container::small_vector<ValueId, 16> read;
+  for (const NodeId id : nodes)
+    for (const ValueId operand : graph.operands(graph.node(id)))
+      if (operand != kNoValue && !std::ranges::binary_search(nodes, graph.producer(operand))) read.push_back(operand);
+  std::ranges::sort(read);
   double total = 0;
-  for (size_t i = 0; i < nodes.size(); ++i) {
-    const auto operands = graph.operands(graph.node(nodes[i]));
-    for (size_t k = 0; k < operands.size(); ++k) {
-      const ValueId operand = operands[k];
-      if (operand == kNoValue) continue;
-      const auto before = operands.first(k);
-      const bool known = std::ranges::find(before, operand) != before.end() ||
-                         std::ranges::any_of(nodes.first(i), [&](NodeId earlier) {
-                           const auto read = graph.operands(graph.node(earlier));
-                           return graph.producer(operand) == earlier || std::ranges::find(read, operand) != read.end();
-                         });
-      if (!known) total += types.bytes(operand);
-    }
-  }
+  for (size_t i = 0; i < read.size(); ++i)
+    if (i == 0 || read[i] != read[i - 1]) total += types.bytes(read[i]);
   const Node& last = graph.node(nodes.back());
   for (uint32_t i = 0; i < last.num_results; ++i) total += types.bytes(last.result(i));
   return total;
