@@ -16,6 +16,10 @@ TEST(Backtrack, TakesNoRoundingErrorForAGain) {
     };
   };
   const auto rules = rules_of(kSruRules);
+  const auto infinite_at_first = [&graph](const Candidate& candidate) -> Result<double> {
+    return candidate.hash() == graph.hash() ? std::numeric_limits<double>::infinity() : 100;
+  };
+  EXPECT_FALSE(backtrack(graph, rules, infinite_at_first, {})->report.steps.empty());
   EXPECT_TRUE(backtrack(graph, rules, cost_of_others(100 - 1e-13), {})->report.steps.empty());
   EXPECT_FALSE(backtrack(graph, rules, cost_of_others(100 - 1e-6), {})->report.steps.empty());
 }

@@ -78,7 +78,8 @@ bool Expansion::is_new(uint64_t hash) {
 bool Expansion::keep(const Successor& successor, const Graph& graph) {
   Evaluator* evaluator = limits_.evaluator;
   if (evaluator != nullptr && !evaluator->admits(graph)) return false;
-  if (!(successor.cost < best_.cost - kRounding * std::abs(best_.cost))) return true;
+  if (!(successor.cost < best_.cost)) return true;
+  if (best_.cost - successor.cost <= kRounding * std::abs(successor.cost)) return true;
   if (evaluator != nullptr && !evaluator->foldable(graph)) return false;
   best_ = successor;
   return true;
