@@ -24,15 +24,16 @@ int64_t bytes_of(const Graph& graph) {
   constexpr int64_t kPerValue = sizeof(std::shared_ptr<const TensorType>) + 4 * sizeof(ValueId);
   int64_t bytes = static_cast<int64_t>(graph.num_values()) * kPerValue;
   for (const Node& node : graph.nodes())
-    bytes += static_cast<int64_t>(sizeof(Node) + 2 * node.num_operands * sizeof(ValueId));
+    bytes += static_cast<int64_t>(sizeof(Node) + 2 * sizeof(ValueId) * node.num_operands);
   return bytes;
 }
 
 /// With the target that it carries.
 int64_t bytes_of(const Match& match) {
   const Binding& binding = match.binding;
-  int64_t bytes = sizeof(Match) + heap_bytes(match.roots) + heap_bytes(match.nodes) + heap_bytes(binding.values) +
-                  heap_bytes(binding.sequences) + heap_bytes(binding.attrs) + heap_bytes(binding.records);
+  int64_t bytes = int64_t{sizeof(Match)} + heap_bytes(match.roots) + heap_bytes(match.nodes) +
+                  heap_bytes(binding.values) + heap_bytes(binding.sequences) + heap_bytes(binding.attrs) +
+                  heap_bytes(binding.records);
   for (const auto& [name, values] : binding.sequences) bytes += heap_bytes(values);
   // A target that other matches share was counted with the first of them.
   if (match.target.use_count() == 1 && match.target->graph())
@@ -43,7 +44,7 @@ int64_t bytes_of(const Match& match) {
 }  // namespace
 
 int64_t bytes_of(const SearchNode& node) {
-  int64_t bytes = sizeof(SearchNode) + bytes_of(node.graph);
+  int64_t bytes = int64_t{sizeof(SearchNode)} + bytes_of(node.graph);
   for (const Match& match : node.matches) bytes += bytes_of(match);
   return bytes;
 }
