@@ -38,8 +38,10 @@ void print(const Tally& tally, const std::vector<Rule>& rules, const Options& op
   for (const auto& [name, runs] : tally.runs) {
     fmt::print("{}: {} graphs, {} outputs compared, {} unstable, at most {:.2f} of what is allowed\n", name,
                runs.graphs, runs.outputs, runs.unstable, runs.furthest);
-    if (!runs.broken.empty())
-      fmt::print("broken by its own optimizer: {}, the first with seed {}\n", runs.broken.size(), runs.broken[0]);
+    for (const auto& [what, seeds] :
+         {std::pair("", &runs.broken), std::pair(" when rewritten", &runs.broken_rewritten)})
+      if (!seeds->empty())
+        fmt::print("broken by its own optimizer{}: {}, the first with seed {}\n", what, seeds->size(), seeds->front());
     print_counts("refused:", runs.refused);
     print_counts("refused when rewritten:", runs.refused_rewritten);
   }

@@ -108,11 +108,12 @@ class Trial {
     return got ? agreement(*got, *truth, truth->spread).problem : "";
   }
 
-  /// Whether the first graph's results are right without the executor's own optimizer.
-  bool right_without_optimizer(const Executor& executor, const Truth& truth) const {
+  /// Whether a graph's results are right without the executor's own optimizer.
+  bool right_without_optimizer(const Executor& executor, const Graph& graph, const Truth& truth,
+                               const Truth& own) const {
     if (executor.plain() == nullptr) return false;
-    const auto got = executor.plain()->run(first(), inputs_);
-    return got && agreement(*got, truth, truth.spread).problem.empty();
+    const auto got = executor.plain()->run(graph, inputs_);
+    return got && agreement(*got, truth, own.spread).problem.empty();
   }
 
   /// The executor's difference, on as little as shows it.
@@ -137,8 +138,8 @@ class Trial {
       return false;
     }
     const Agreement agrees = agreement(*got, truth, own.spread);
-    if (!agrees.problem.empty() && which.empty() && right_without_optimizer(executor, truth)) {
-      runs.broken.push_back(seed_);
+    if (!agrees.problem.empty() && right_without_optimizer(executor, graph, truth, own)) {
+      (which.empty() ? runs.broken : runs.broken_rewritten).push_back(seed_);
       return false;
     }
     ++runs.graphs;

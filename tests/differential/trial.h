@@ -33,6 +33,8 @@ struct Tally {
     double furthest = 0;
     /// Graphs of which only its own optimizer makes something wrong, before any rewriting.
     std::vector<uint64_t> broken;
+    /// Rewritten graphs of which only its own optimizer makes something wrong, though what they came from is right.
+    std::vector<uint64_t> broken_rewritten;
     Seeds refused;  ///< graphs, by the reason
     /// Rewritten graphs that it refuses though it ran what they came from, by the reason.
     Seeds refused_rewritten;
