@@ -86,7 +86,7 @@ def markdown(data: dict) -> str:
     lines = [f"{data['processor']}, one thread; costs of the default roofline; rules {data['rules']} (SHA-256, first 16 digits).", "",
              "Table 3: exhaustive search and algorithm 1 (alpha = 1.05), from graphs with folded batch normalizations. The first two",
              "columns of seconds are published, for other substitutions and costs.", "",
-             "| network | published: exhaustive, s | backtracking, s | exhaustive, s | graphs | cost, us | backtracking, s | graphs | "
+             "| network | published exhaustive, s | published backtracking, s | exhaustive, s | graphs | cost, us | backtracking, s | graphs | "
              "cost, us | optimum |", "|---|---:|---:|---:|---:|---:|---:|---:|---:|---|"]
     for row in data["table_3"]:
         all_, some, (published_all, published) = row["exhaustive"], row["backtracking"], PUBLISHED[row["network"]]

@@ -84,7 +84,7 @@ class Fusion {
            type == graph_.type(node.result()) && !graph_.is_output(operand);
   }
 
-  /// Returns whether what a node reads besides an operand and weights is one value, of the result's shape.
+  /// Returns whether a node reads at most one value in addition to an operand and weights, and of the result's shape.
   bool one_other(const Node& node, ValueId operand) const {
     ValueId one = kNoValue;
     for (const ValueId other : graph_.operands(node)) {

@@ -152,7 +152,7 @@ TEST(Explore, MergesProductsThatShareAnInput) {
   Explored all(kMergeAll, kProducts);
   EXPECT_TRUE(all.has(kMerged));
   EXPECT_EQ(all.stopped_by(), "sibling limit") << "not all groups of siblings are tried";
-  EXPECT_EQ(all.applied().at("merge"), 1) << "a merged product is no sibling of the products that it replaces";
+  EXPECT_EQ(all.applied().at("merge"), 1) << "a merged product is not a sibling of the products that it replaces";
   Explored two(kMergeTwo, kProducts);
   EXPECT_TRUE(two.has(kMerged));
   EXPECT_EQ(two.stopped_by(), "sibling limit") << "both orders give a product, and these are siblings";

@@ -268,8 +268,8 @@ class Splitter {
     return sum;
   }
 
-  /// Returns the sets of nodes with the surroundings and the capacity of a cut, itself among them, in the order of the
-  /// graph: those that are as many nodes like it further up or down.
+  /// Returns the copies of a cut, itself among them, in the order of the graph. The n-th copy below it has, for each
+  /// node of the cut, the n-th node after that with the same surroundings. The capacity must be that of the cut.
   std::vector<std::vector<NodeId>> copies(const std::vector<NodeId>& nodes, const std::vector<NodeId>& cut) const {
     if (cut.empty()) return {};  // the two sides are not connected
     std::map<uint64_t, std::vector<NodeId>> alike;
