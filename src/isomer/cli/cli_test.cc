@@ -466,27 +466,6 @@ TEST_F(Cli, ProfilesAreShownAndMerged) {
   EXPECT_EQ(isomer_program({"profile", "merge", a_, "--profile-db", mine}).exit_code, 2) << "no database";
 }
 
-TEST_F(Cli, RulesAreDiscovered) {
-  const std::string out = folder_ / "equal.txt";
-  const Outcome done = isomer_program(
-      {"rules", "generate", "--universe", "matrix", "--max-operators", "2", "--equalities", out, "--json"});
-  ASSERT_EQ(done.exit_code, 0) << done.err;
-  const json found = done.report()["universes"][0];
-  EXPECT_EQ(found["universe"], "matrix");
-  EXPECT_EQ(found["counts"].back()["remaining"], found["equalities"].size());
-  const std::string written = read_file(out).value();
-  EXPECT_THAT(written, HasSubstr("(MatMul (MatMul ?a ?b) ?c) = (MatMul ?a (MatMul ?b ?c))"));
-
-  const Outcome unknown = isomer_program({"rules", "generate", "--universe", "nonesuch"});
-  EXPECT_EQ(unknown.exit_code, 2);
-  EXPECT_THAT(unknown.err, HasSubstr("nonesuch"));
-  const std::string broken = folder_ / "broken.universe";
-  ASSERT_TRUE(write_file(broken, "inputs ?a [2]\noperator (Nonesuch ?a)\n").has_value());
-  const Outcome refused = isomer_program({"rules", "generate", "--universe", broken});
-  EXPECT_EQ(refused.exit_code, 2);
-  EXPECT_THAT(refused.err, testing::AllOf(HasSubstr("broken.universe"), HasSubstr("line 2"), HasSubstr("Nonesuch")));
-}
-
 TEST_F(Cli, OptimizesWithDiscoveredRules) {
   const std::string rules = ISOMER_SOURCE_DIR "/rulesets/discovered.rules", out = folder_ / "out.onnx";
   const std::string two = model("two", "v = f32[8,4]{seed 2}\n p = MatMul(x, w)\n q = MatMul(x, v)\n z = Add(p, q)");

@@ -98,5 +98,27 @@ TEST_F(RulesVerify, FamiliesAreListedAndShown) {
   EXPECT_EQ(family["rules"].size(), 2U);
 }
 
+TEST(RulesGenerate, WritesEqualitiesAndRefusesBrokenUniverses) {
+  const TempDir folder = TempDir::make().value();
+  const std::string out = folder.path() / "equal.txt";
+  const Outcome done = isomer_program(
+      {"rules", "generate", "--universe", "matrix", "--max-operators", "2", "--equalities", out, "--json"});
+  ASSERT_EQ(done.exit_code, 0) << done.err;
+  const nlohmann::json found = done.report()["universes"][0];
+  EXPECT_EQ(found["universe"], "matrix");
+  EXPECT_EQ(found["counts"].back()["remaining"], found["equalities"].size());
+  const std::string written = read_file(out).value();
+  EXPECT_THAT(written, HasSubstr("(MatMul (MatMul ?a ?b) ?c) = (MatMul ?a (MatMul ?b ?c))"));
+
+  const Outcome unknown = isomer_program({"rules", "generate", "--universe", "nonesuch"});
+  EXPECT_EQ(unknown.exit_code, 2);
+  EXPECT_THAT(unknown.err, HasSubstr("nonesuch"));
+  const std::string broken = folder.path() / "broken.universe";
+  ASSERT_TRUE(write_file(broken, "inputs ?a [2]\noperator (Nonesuch ?a)\n").has_value());
+  const Outcome refused = isomer_program({"rules", "generate", "--universe", broken});
+  EXPECT_EQ(refused.exit_code, 2);
+  EXPECT_THAT(refused.err, testing::AllOf(HasSubstr("broken.universe"), HasSubstr("line 2"), HasSubstr("Nonesuch")));
+}
+
 }  // namespace
 }  // namespace isomer

@@ -91,10 +91,7 @@ TEST(Beam, BudgetsAreStopReasons) {
 }
 
 TEST(Beam, KeepsOnlyWhatIsAdmitted) {
-  class Refusing : public Evaluator {
-    bool admits(const Graph&) override { return false; }
-    Result<Interval> measure(const Candidate&, const Candidate&) override { return fail("nothing is measured"); }
-  } evaluator;
+  AdmitsNothing evaluator;
   const Graph graph = parsed(kGate);
   const auto found =
       beam_search(graph, rules_of(kSruRules), roofline(), {.width = kUnlimited, .limits = {.evaluator = &evaluator}});

@@ -21,6 +21,12 @@ inline CandidateCost roofline() {
   };
 }
 
+/// An evaluator that keeps no graph.
+class AdmitsNothing : public Evaluator {
+  bool admits(const Graph&) override { return false; }
+  Result<Interval> measure(const Candidate&, const Candidate&) override { return fail("nothing is measured"); }
+};
+
 /// The least cost of all graphs that the rules lead to, by building every one.
 inline double min_cost(const Graph& graph, std::span<const Rule> rules, const CandidateCost& cost, size_t limit) {
   std::map<uint64_t, Graph> seen{{graph.hash(), graph}};

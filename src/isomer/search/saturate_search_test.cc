@@ -321,10 +321,7 @@ TEST(Saturate, AnExtractionThatIsCutOffTellsItsGap) {
 }
 
 TEST(Saturate, KeepsOnlyWhatIsAdmitted) {
-  class Refusing : public Evaluator {
-    bool admits(const Graph&) override { return false; }
-    Result<Interval> measure(const Candidate&, const Candidate&) override { return fail("nothing is measured"); }
-  } evaluator;
+  AdmitsNothing evaluator;
   const Graph graph = parsed(kGate);
   const FoundCandidate found = saturated(graph, rules_of(kSruRules), {.limits = {.evaluator = &evaluator}});
   EXPECT_EQ(found.graph.hash(), graph.hash());
