@@ -95,6 +95,8 @@ class Pipeline {
       fill_costs(given_, found, evaluation, report_);
       if (options_.details) fill_details(given_, found, evaluation, rules.rules, report_);
       ISOMER_TRY(report_.decisions, decisions_by_name(model_, output));
+      ISOMER_TRY(const nlohmann::json given, decisions_by_name(model_, given_));
+      report_.decisions_dropped = dropped_decisions(given, report_.decisions);
       return {};
     }));
     ISOMER_CHECK(nothing_missed(evaluation));

@@ -70,6 +70,14 @@ Result<nlohmann::json> decisions_by_name(const Model& model, const Candidate& ca
   return out;
 }
 
+nlohmann::json dropped_decisions(const nlohmann::json& before, const nlohmann::json& after) {
+  nlohmann::json out = nlohmann::json::object();
+  for (const auto& [kind, decided] : before.items())
+    for (const auto& [name, choice] : decided.items())
+      if (!after.contains(kind) || !after[kind].contains(name)) out[kind][name] = choice;
+  return out;
+}
+
 Result<Decisions> stored_decisions(const Model& model) {
   const auto text = metadata(model, kKey);
   if (!text) return Decisions{};

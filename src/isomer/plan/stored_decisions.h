@@ -14,6 +14,10 @@ namespace isomer {
 /// which JSON cannot hold. An Error if the graph cannot be exported.
 Result<nlohmann::json> decisions_by_name(const Model& model, const Candidate& candidate);
 
+/// Returns those decisions of `before` whose values have none of that kind in `after`. Both have the form of
+/// decisions_by_name, and so has the result.
+nlohmann::json dropped_decisions(const nlohmann::json& before, const nlohmann::json& after);
+
 /// Returns the decisions in the model's metadata, about values of its graph. Skips names that no value has, and kinds
 /// of decisions that are not known. An Error if the text is not JSON of that form.
 Result<Decisions> stored_decisions(const Model& model);

@@ -114,6 +114,7 @@ json to_json(const OptimizeReport& report) {
               {"equivalence", json()},
               {"ops", {{"before", report.ops_before}, {"after", report.ops_after}}},
               {"decisions", report.decisions},
+              {"decisions_dropped", report.decisions_dropped},
               {"within_limits", report.within_limits ? json(*report.within_limits) : json()},
               {"interrupted", report.interrupted},
               {"improved", report.improved},

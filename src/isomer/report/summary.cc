@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "isomer/base/printable.h"
 #include "isomer/base/table.h"
 #include "isomer/cost/objective.h"
 #include "isomer/report/report.h"
@@ -132,6 +133,15 @@ std::string counted(int64_t count, const char* one, const char* many) {
   return fmt::format("{} {}", grouped(count), count == 1 ? one : many);
 }
 
+/// One line: the decisions that the model had and the output has not; empty if there are none.
+std::string dropped_decisions(const OptimizeReport& report) {
+  std::string list;
+  for (const auto& [kind, decided] : report.decisions_dropped.items())
+    for (const auto& [name, choice] : decided.items())
+      list += fmt::format("{}{} of '{}'", list.empty() ? "" : ", ", choice.get<std::string>(), printable(name));
+  return list.empty() ? "" : fmt::format("decisions  dropped, since the output lacks their values: {}\n", list);
+}
+
 std::string run_lines(const OptimizeReport& report) {
   const SearchReport& search = report.search;
   std::string out = fmt::format("engine     {}", report.engine);
@@ -152,7 +162,7 @@ std::string run_lines(const OptimizeReport& report) {
                      counted(search.duplicates, "duplicate", "duplicates"));
   if (report.kernels_measured > 0)
     out += fmt::format(", {} measured", counted(static_cast<int64_t>(report.kernels_measured), "kernel", "kernels"));
-  out += '\n' + rejected(search) + notes(search) + proofs(report.proofs);
+  out += '\n' + rejected(search) + notes(search) + proofs(report.proofs) + dropped_decisions(report);
   return out + fmt::format("output     {}\n", report.output ? report.output->string() : "none: a dry run");
 }
 

@@ -27,6 +27,15 @@ TEST(Summary, ShowsWhatASearchNotes) {
   EXPECT_EQ(to_json(report)["search"]["notes"][1], "Another note");
 }
 
+TEST(Summary, NamesDroppedDecisions) {
+  OptimizeReport report;
+  EXPECT_THAT(summary(report), Not(HasSubstr("decisions")));
+  report.decisions_dropped = {{"layouts", {{"a", "plain"}}}, {"algorithms", {{"b\n", "winograd"}}}};
+  EXPECT_THAT(summary(report), HasSubstr("\ndecisions  dropped, since the output lacks their values: winograd of "
+                                         "'b\\n', plain of 'a'\n"));
+  EXPECT_EQ(to_json(report)["decisions_dropped"], report.decisions_dropped);
+}
+
 /// Returns the report of a run on an engine that found a substitution.
 OptimizeReport report_by_hand() {
   OptimizeReport report;
