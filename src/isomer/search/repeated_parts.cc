@@ -62,17 +62,18 @@ std::vector<Match> RepeatedParts::matches_at(const Graph& graph, const Place& pl
   return find_matches_of(graph, OpIndex(graph), *place.rule, place.roots);
 }
 
-std::optional<RepeatedParts::Place> RepeatedParts::place_of(const Graph& graph, const SearchStep& step) const {
+std::optional<std::pair<RepeatedParts::Place, Match>> RepeatedParts::place_of(const Graph& graph,
+                                                                              const SearchStep& step) const {
   if (step.moves.size() != 1 || step.moves[0].applications.size() != 1) return std::nullopt;
   const Application& application = step.moves[0].applications[0];
   const auto rule = std::ranges::find_if(rules_, [&](const Rule& one) { return one.hash() == step.rule_hash; });
   if (rule == rules_.end()) return std::nullopt;
   Place place{.rule = &*rule, .roots = producers_of(graph, application.roots), .delta = step.delta};
-  const std::vector<Match> matches = matches_at(graph, place);
+  std::vector<Match> matches = matches_at(graph, place);
   const auto match = std::ranges::find_if(matches, [&](const Match& one) { return record(graph, one) == application; });
   if (match == matches.end()) return std::nullopt;
   place.match = static_cast<size_t>(match - matches.begin());
-  return place;
+  return std::pair(std::move(place), std::move(*match));
 }
 
 bool RepeatedParts::repeats(const Candidate& part) const {
@@ -87,8 +88,8 @@ void RepeatedParts::store(const Candidate& part, const Boundary& boundary, const
   for (const SearchStep& step : found.report.steps) {
     auto place = place_of(graph, step);
     if (!place) return;
-    graph = *apply_match(graph, matches_at(graph, *place)[place->match]);
-    result.places.push_back(std::move(*place));
+    graph = *apply_match(graph, place->second);
+    result.places.push_back(std::move(place->first));
   }
   results_.emplace(hash, std::move(result));
 }

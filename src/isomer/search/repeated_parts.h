@@ -43,7 +43,7 @@ class RepeatedParts {
 
   /// Whether a result for the part can hold for an equal part.
   bool repeats(const Candidate& part) const;
-  std::optional<Place> place_of(const Graph& graph, const SearchStep& step) const;
+  std::optional<std::pair<Place, Match>> place_of(const Graph& graph, const SearchStep& step) const;
   std::vector<Match> matches_at(const Graph& graph, const Place& place) const;
 
   const std::span<const Rule> rules_;
