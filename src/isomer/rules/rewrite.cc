@@ -59,7 +59,7 @@ class Rewriter {
   void add(const Match& match) {
     if (std::ranges::any_of(match.roots, [&](ValueId root) { return job_of_[root] != kNoJob; })) return;
     for (const ValueId root : match.roots) job_of_[root] = jobs_.size();
-    Job& job = jobs_.emplace_back(&match, target_of(graph_, match));
+    Job& job = jobs_.emplace_back(Job{&match, target_of(graph_, match)});
     job.leaves = job.target->bound(match);
     if (const auto& graph = job.target->graph(); !graph) refuse(job, graph.error());
   }
