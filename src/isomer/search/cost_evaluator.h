@@ -32,6 +32,7 @@ class CostEvaluator : public Evaluator {
   std::optional<double> estimate(const Candidate& current, const Candidate& candidate) override;
   /// Returns the ratio by the deciding costs, as an interval of one point. An Error if the ratio is 0 or unknown.
   Result<Interval> measure(const Candidate& current, const Candidate& candidate) override;
+  bool costs_decide() const override { return &deciding_ == &costs_; }
 
  protected:
   std::optional<double> ratio(CostModel& costs, const Candidate& current, const Candidate& candidate) const;

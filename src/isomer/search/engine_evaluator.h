@@ -25,6 +25,7 @@ class EngineEvaluator : public CostEvaluator {
   std::optional<double> estimate(const Candidate& current, const Candidate& candidate) override;
   /// Returns the posterior of the measurement, or only the measurement if there is no estimate.
   Result<Interval> measure(const Candidate& current, const Candidate& candidate) override;
+  bool costs_decide() const override { return false; }
   Evaluator* by_costs() override { return estimates_ ? &by_costs_ : nullptr; }
 
  private:

@@ -51,7 +51,9 @@ class Evaluator {
   /// candidate cannot be run; the search then skips it. An evaluator that runs candidates runs them again at each call,
   /// and answers from all runs of the pair.
   virtual Result<Interval> measure(const Candidate& current, const Candidate& candidate) = 0;
-  /// Returns an evaluator that uses costs in place of runs; nullptr if `measure` itself uses only costs.
+  /// Returns whether `measure` compares `costs()` and nothing that is more accurate.
+  virtual bool costs_decide() const { return false; }
+  /// Returns an evaluator that uses costs in place of runs; nullptr if there are no runs, or no costs to rely on.
   virtual Evaluator* by_costs() { return nullptr; }
 };
 

@@ -58,6 +58,23 @@ PartSearch saturation(const SearchOptions& options) {
       };
 }
 
+/// The two miss different graphs: backtracking drops what costs more than alpha times the best, beam search what costs
+/// more than the best few.
+PartSearch backtracking_and_beam(const SearchOptions& options) {
+  return [both = std::array{backtracking(options), beam(options)}](
+             const Candidate& part, std::span<const Rule> rules, const CandidateCost& cost,
+             const SearchLimits& limits) -> Result<FoundCandidate> {
+    SearchLimits half = limits;
+    half.budget = limits.budget.share(0.5);
+    ISOMER_TRY(FoundCandidate best, both[0](part, rules, cost, half));
+    ISOMER_TRY(FoundCandidate other, both[1](part, rules, cost, limits));
+    if (other.cost_after < best.cost_after) std::swap(best, other);
+    best.report.add_counts(other.report);
+    best.report.also_ended(other.report.stop_reason);
+    return best;
+  };
+}
+
 }  // namespace
 
 std::span<const NamedPartSearch> part_searches() {
@@ -75,6 +92,11 @@ std::span<const NamedPartSearch> part_searches() {
 
 const NamedPartSearch& part_search(std::string_view name) {
   return *std::ranges::find(part_searches(), name, &NamedPartSearch::name);
+}
+
+const NamedPartSearch& backtrack_and_beam() {
+  static const NamedPartSearch kBoth{"backtrack and beam", backtracking_and_beam};
+  return kBoth;
 }
 
 }  // namespace isomer

@@ -21,4 +21,7 @@ std::span<const NamedPartSearch> part_searches();
 /// Returns the search of that name, which must exist.
 const NamedPartSearch& part_search(std::string_view name);
 
+/// Runs backtracking and then beam search on each part, and returns the cheaper result.
+const NamedPartSearch& backtrack_and_beam();
+
 }  // namespace isomer

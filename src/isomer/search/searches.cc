@@ -102,7 +102,11 @@ class SearchRun {
       ISOMER_TRY(promised, greedy_by_costs(first_, greedy_end, context_));
     }
     ISOMER_CHECK(step_by_step(std::move(promised), greedy_end));
-    return measured_parts(part_search("backtrack"), true);
+    const uint64_t begun = best_.hash();
+    // Where costs decide, they misjudge no rule, and the search need not be repeated without one.
+    ISOMER_CHECK(context_.evaluator.costs_decide() ? unmeasured_parts(backtrack_and_beam())
+                                                   : measured_parts(backtrack_and_beam(), true));
+    return from_the_model(begun);
   }
 
   Status greedy_alone() { return step_by_step({first_, {}}, context_.budget.end); }
@@ -123,26 +127,70 @@ class SearchRun {
   }
 
   Status exact(const NamedPartSearch& how) {
-    const double began = watch_.seconds();
     note_cost();
-    take(search_unmeasured(best_, how, options_, context_), began);
+    return unmeasured_parts(how);
+  }
+
+  /// Searches the parts of the simplified model too, with costs only, unless that is the graph whose parts have been
+  /// searched already: steps that greedy takes can stand in the way of larger gains. Its result is measured if it costs
+  /// less than the best one.
+  Status from_the_model(uint64_t searched) {
+    if (context_.budget.end.passed()) return {};
+    const double began = watch_.seconds();
+    SearchRun other(first_, options_, context_);
+    ISOMER_CHECK(other.simplify_first());
+    if (other.best_.hash() == searched) return {};
+    SearchContext context = context_;
+    context.budget = context_.budget.share(kTimeShares.parts);
+    other.take(search_unmeasured(other.best_, backtrack_and_beam(), options_, context), 0);
+    return replace_if_faster(std::move(other), began);
+  }
+
+  /// Continues with the result of another run for the same candidate, which began after so many seconds, if it is
+  /// predicted and measured to be faster.
+  Status replace_if_faster(SearchRun other, double began) {
+    const auto mine = context_.evaluator.cost(best_);
+    const auto theirs = context_.evaluator.cost(other.best_);
+    bool faster = mine && theirs && *theirs < *mine;
+    if (faster) {
+      context_.observer.progress("measuring what the search of the model found");
+      const auto ratio = measure_closely(context_.evaluator, best_, other.best_, 1, context_.budget.end);
+      if (!ratio) report_.reject(backtrack_and_beam().name, ratio.error());
+      faster = ratio && ratio->low > 1;
+    }
+    std::vector<SearchStep> steps = std::move(faster ? other.report_.steps : report_.steps);
+    other.report_.progress.clear();
+    report_.append(std::move(other.report_), began);
+    report_.steps = std::move(steps);
+    if (!faster) return {};
+    best_ = std::move(other.best_);
     note_cost();
     return {};
   }
 
+  Status simplify_first() {
+    const TraceScope scope(context_.observer.trace, "simplify", "search");
+    ISOMER_TRY(best_, context_.evaluator.prepare(best_));
+    const auto before = context_.evaluator.cost(best_);
+    SearchResult simple = simplified(best_, context_);
+    const auto after = context_.evaluator.cost(simple);
+    join_steps(simple.report.steps, before && after ? *after - *before : 0);
+    take(std::move(simple), 0);
+    if (before) report_.progress.push_back({0, *before});
+    if (after) report_.progress.push_back({watch_.seconds(), *after});
+    return {};
+  }
+
   Status simplified_parts(const NamedPartSearch& how) {
-    {
-      const TraceScope scope(context_.observer.trace, "simplify", "search");
-      ISOMER_TRY(best_, context_.evaluator.prepare(best_));
-      const auto before = context_.evaluator.cost(best_);
-      SearchResult simple = simplified(best_, context_);
-      const auto after = context_.evaluator.cost(simple);
-      join_steps(simple.report.steps, before && after ? *after - *before : 0);
-      take(std::move(simple), 0);
-      if (before) report_.progress.push_back({0, *before});
-      if (after) report_.progress.push_back({watch_.seconds(), *after});
-    }
+    ISOMER_CHECK(simplify_first());
     return measured_parts(how, false);
+  }
+
+  Status unmeasured_parts(const NamedPartSearch& how) {
+    const double began = watch_.seconds();
+    take(search_unmeasured(best_, how, options_, context_), began);
+    note_cost();
+    return {};
   }
 
   Status measured_parts(const NamedPartSearch& how, bool known_better) {
