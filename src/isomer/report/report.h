@@ -70,7 +70,7 @@ struct OptimizeReport {
   std::map<std::string, int64_t> ops_before;
   std::map<std::string, int64_t> ops_after;
   nlohmann::json decisions = nlohmann::json::object();          ///< of the output, by the names of values
-  nlohmann::json decisions_dropped = nlohmann::json::object();  ///< of the model, about values that the output lacks
+  nlohmann::json decisions_dropped = nlohmann::json::object();  ///< of the model, and not among those
   std::optional<bool> within_limits;     ///< whether the output keeps the limits; nothing without limits or costs
   bool improved = false;                 ///< false: the output is the input
   bool interrupted = false;              ///< the caller ended the search early

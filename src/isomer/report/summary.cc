@@ -133,13 +133,13 @@ std::string counted(int64_t count, const char* one, const char* many) {
   return fmt::format("{} {}", grouped(count), count == 1 ? one : many);
 }
 
-/// One line: the decisions that the model had and the output has not; empty if there are none.
-std::string dropped_decisions(const OptimizeReport& report) {
+/// One line: the decisions of the model that are not in the output; empty if there are none.
+std::string decisions(const OptimizeReport& report) {
   std::string list;
   for (const auto& [kind, decided] : report.decisions_dropped.items())
     for (const auto& [name, choice] : decided.items())
       list += fmt::format("{}{} of '{}'", list.empty() ? "" : ", ", choice.get<std::string>(), printable(name));
-  return list.empty() ? "" : fmt::format("decisions  dropped, since the output lacks their values: {}\n", list);
+  return list.empty() ? "" : fmt::format("decisions  not in the output: {}\n", list);
 }
 
 std::string run_lines(const OptimizeReport& report) {
@@ -162,7 +162,7 @@ std::string run_lines(const OptimizeReport& report) {
                      counted(search.duplicates, "duplicate", "duplicates"));
   if (report.kernels_measured > 0)
     out += fmt::format(", {} measured", counted(static_cast<int64_t>(report.kernels_measured), "kernel", "kernels"));
-  out += '\n' + rejected(search) + notes(search) + proofs(report.proofs) + dropped_decisions(report);
+  out += '\n' + rejected(search) + notes(search) + proofs(report.proofs) + decisions(report);
   return out + fmt::format("output     {}\n", report.output ? report.output->string() : "none: a dry run");
 }
 

@@ -8,6 +8,7 @@
 #include "isomer/search/restarts.h"
 #include "isomer/search/sample.h"
 #include "isomer/search/saturate_search.h"
+#include "isomer/search/search.h"
 #include "isomer/search/sequences.h"
 
 namespace isomer {
@@ -65,7 +66,7 @@ PartSearch backtracking_and_beam(const SearchOptions& options) {
              const Candidate& part, std::span<const Rule> rules, const CandidateCost& cost,
              const SearchLimits& limits) -> Result<FoundCandidate> {
     SearchLimits half = limits;
-    half.budget = limits.budget.share(0.5);
+    half.budget = limits.budget.share(kTimeShares.backtrack);
     ISOMER_TRY(FoundCandidate best, both[0](part, rules, cost, half));
     ISOMER_TRY(FoundCandidate other, both[1](part, rules, cost, limits));
     if (other.cost_after < best.cost_after) std::swap(best, other);

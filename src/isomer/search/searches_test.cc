@@ -3,12 +3,14 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <set>
 
 #include "isomer/cost/roofline.h"
 #include "isomer/models/models.h"
 #include "isomer/rules/builtin.h"
 #include "isomer/search/cost_evaluator.h"
 #include "isomer/search/exhaustive.h"
+#include "isomer/search/part_searches.h"
 #include "isomer/search/testing.h"
 
 namespace isomer {
@@ -188,6 +190,29 @@ TEST(Searches, AutoCostsNoMoreThanAnyOther) {
     for (const std::string search : {"greedy", "backtrack", "beam", "sample"})
       EXPECT_LE(by_auto, 1.0001 * cost(search)) << network << ", " << search;
   }
+}
+
+TEST(Searches, TheCheaperOfTwoSearchesOfAPartCounts) {
+  const Graph graph = build_model("squeezenet").value();
+  const std::vector<Rule> rules = builtin_rules().value();
+  const CandidateCost cost = [costs = RooflineCost()](const Candidate& candidate) mutable {
+    return costs.metrics(candidate).map([](const Metrics& metrics) { return metrics.latency_us; });
+  };
+  std::set<bool> backtracking_is_cheaper;
+  for (const SearchOptions& options : {SearchOptions{.alpha = 1, .beam_width = 8}, SearchOptions{.beam_width = 1}}) {
+    const auto result = [&](const NamedPartSearch& how) {
+      return how.make(options)(graph, rules, cost, {.budget = {.candidates = 300}}).value();
+    };
+    const FoundCandidate backtracked = result(part_search("backtrack"));
+    const FoundCandidate beam = result(part_search("beam"));
+    const FoundCandidate both = result(backtrack_and_beam());
+    ASSERT_NE(backtracked.cost_after, beam.cost_after);
+    backtracking_is_cheaper.insert(backtracked.cost_after < beam.cost_after);
+    EXPECT_EQ(both.cost_after, std::min(backtracked.cost_after, beam.cost_after));
+    EXPECT_EQ(latency(both.graph), both.cost_after);
+    EXPECT_EQ(both.report.candidates, backtracked.report.candidates + beam.report.candidates);
+  }
+  EXPECT_EQ(backtracking_is_cheaper.size(), 2) << "each of them has to be cheaper once";
 }
 
 TEST(Searches, TakeFromTheModelOnlyWhatIsMeasuredToBeFaster) {
