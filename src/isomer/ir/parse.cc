@@ -324,6 +324,7 @@ class GraphParser {
     do {
       ISOMER_TRY(const std::string name, scan_.identifier(kNameCharacters));
       ISOMER_TRY(const ValueId output, value(name));
+      if (output == kNoValue) return scan_.error("'_' stands for no value, so it cannot be returned");
       outputs.push_back(output);
     } while (scan_.accept(","));
     if (!scan_.at_end()) return scan_.error("there is text after 'return'");
