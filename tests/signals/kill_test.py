@@ -58,7 +58,7 @@ class Runs:
         # Workers are found by this, too.
         self.environment = {**os.environ, "TMPDIR": str(self.temporary)}
         self.run_to_the_end()  # measures the kernels
-        self.seconds = self.run_to_the_end()  # within which a run is killed
+        self.seconds, self.search_seconds = self.run_to_the_end()  # within which a run is killed
         self.began = 0  # runs that were killed when the command had begun
 
     def outputs(self, path: Path) -> list[np.ndarray]:
@@ -81,12 +81,17 @@ class Runs:
                           "--profile-db", str(self.folder / "profile.db"))
         # fmt: on
 
-    def run_to_the_end(self) -> float:
+    def run_to_the_end(self) -> tuple[float, float]:
+        """Seconds of the whole run, and of its search."""
         begin = time.monotonic()
         process = self.optimize(self.folder / "whole.onnx")
+        await_search(process)
+        begun = ended = time.monotonic()
+        while searches(process.pid):
+            ended = time.monotonic()
         process.communicate()
         check(process.returncode == 0, "a run that nobody kills fails")
-        return time.monotonic() - begin
+        return time.monotonic() - begin, ended - begun
 
     def check_output(self, path: Path) -> None:
         onnx.checker.check_model(onnx.load(path), full_check=True)
@@ -117,15 +122,16 @@ class Runs:
         raise Failure(f"workers stay: {self.workers()}")
 
     def start_and_wait(self, output: Path) -> subprocess.Popen[str]:
-        """A run that still goes on after a random time."""
+        """A run that still goes on after a random time: for three of four runs, a time since its search began."""
         while True:
             process = self.optimize(output)
-            begin = time.monotonic()
+            whole = self.random.random() < 0.25
+            if not whole:
+                await_search(process)
             try:
-                process.wait(timeout=self.random.uniform(0, self.seconds))
+                process.wait(timeout=self.random.uniform(0, self.seconds if whole else self.search_seconds))
             except subprocess.TimeoutExpired:
                 return process
-            self.seconds = min(self.seconds, time.monotonic() - begin)
             process.communicate()
             output.unlink(missing_ok=True)
 
@@ -179,6 +185,12 @@ def searches(pid: int) -> bool:
         return any(Path(file).name == "profile.db" for file in map(os.readlink, Path(f"/proc/{pid}/fd").iterdir()))
     except OSError:
         return False
+
+
+def await_search(process: subprocess.Popen[str]) -> None:
+    """Returns when `optimize` has begun or is over."""
+    while process.poll() is None and not searches(process.pid):
+        time.sleep(0.001)
 
 
 def check_other_commands(runs: Runs) -> None:
