@@ -1,12 +1,13 @@
 # The fuzzers: programs named *_fuzz.cc beside what they fuzz. With ISOMER_FUZZERS (needs clang) each is a libFuzzer target, the
 # rooms that it uses are instrumented, and the target `fuzzers` builds them all. With ISOMER_TESTS each is also a test that runs
-# the seeds once, built by any compiler; where clang is installed, another test compiles the source with it.
+# the seeds once, built by any compiler; where clang is installed, further tests let it check these sources and their rooms.
 if(ISOMER_FUZZERS AND NOT CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
   message(FATAL_ERROR "ISOMER_FUZZERS needs clang: configure with -DCMAKE_CXX_COMPILER=clang++")
 endif()
 set(fuzz_flags -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined -g -O1)
 add_custom_target(fuzzers)
 find_program(ISOMER_CLANG clang++)
+set(ISOMER_FUZZED_ROOMS "")
 
 # isomer_instrument(TARGET): compiles a room with the sanitizers and the counters that libFuzzer reads, once.
 function(isomer_instrument target)
@@ -14,6 +15,20 @@ function(isomer_instrument target)
   if(NOT "-fsanitize=fuzzer-no-link,address,undefined" IN_LIST flags)
     target_compile_options(${target} PRIVATE ${fuzz_flags})
   endif()
+endfunction()
+
+# isomer_check_with_clang(NAME SOURCES): a test that clang accepts the sources, read as one. It makes no code.
+function(isomer_check_with_clang name)
+  if(NOT ISOMER_CLANG)
+    return()
+  endif()
+  set(all ${CMAKE_BINARY_DIR}/clang/${name}.cc)
+  list(TRANSFORM ARGN REPLACE "(.+)" "#include \"\\1\"")
+  list(JOIN ARGN "\n" includes)
+  file(WRITE ${all} "${includes}\n")
+  add_test(NAME clang_${name} COMMAND ${ISOMER_CLANG} -std=c++20 -fsyntax-only -Wall -Wextra -Wshadow -Werror
+                                      -I${CMAKE_SOURCE_DIR}/src -isystem ${CMAKE_BINARY_DIR}/generated/isomer_onnx
+                                      -DISOMER_VERSION="${PROJECT_VERSION}" ${all})
 endfunction()
 
 # isomer_fuzzer(NAME FILE): with the file's room and all that this one brings.
@@ -35,10 +50,8 @@ function(isomer_fuzzer name source)
     add_executable(${name} ${path} ${CMAKE_SOURCE_DIR}/tests/fuzz/run_seeds.cc)
     add_test(NAME ${name} COMMAND ${name} ${CMAKE_BINARY_DIR}/seeds/${name})
     set_tests_properties(${name} PROPERTIES FIXTURES_REQUIRED fuzz_seeds)
-    if(ISOMER_CLANG)
-      add_test(NAME ${name}_compiles COMMAND ${ISOMER_CLANG} -std=c++20 -fsyntax-only -Wall -Wextra -Wshadow -Werror
-                                             -I${CMAKE_SOURCE_DIR}/src ${path})
-    endif()
+    isomer_check_with_clang(${name} ${path})
+    set(ISOMER_FUZZED_ROOMS ${ISOMER_FUZZED_ROOMS} ${rooms} PARENT_SCOPE)
   else()
     return()
   endif()
@@ -54,3 +67,12 @@ isomer_fuzzer(isomer_certificate_fuzz certificate/certificate_fuzz.cc)
 isomer_fuzzer(isomer_npy_fuzz onnx/npy_fuzz.cc)
 isomer_fuzzer(isomer_decisions_fuzz plan/stored_decisions_fuzz.cc)
 isomer_fuzzer(isomer_universe_fuzz discover/universe_fuzz.cc)
+
+list(REMOVE_DUPLICATES ISOMER_FUZZED_ROOMS)
+foreach(room ${ISOMER_FUZZED_ROOMS})
+  if(TARGET isomer_${room})
+    get_target_property(sources isomer_${room} SOURCES)
+    list(FILTER sources INCLUDE REGEX "^${CMAKE_SOURCE_DIR}/src/")
+    isomer_check_with_clang(${room} ${sources})
+  endif()
+endforeach()
