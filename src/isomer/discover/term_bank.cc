@@ -21,7 +21,7 @@ bool conditions_hold(const UniverseOp& op, std::span<const Ints> dims) {
   Binding binding;
   for (ValueId i = 0; i < dims.size(); ++i) binding.values.emplace_back(op.operands[i], i);
   return std::ranges::all_of(op.conditions, [&](const Expr& condition) {
-    return holds(condition, ExprContext{binding, facts}).has_value();
+    return is_met(condition, ExprContext{binding, facts});
   });
 }
 

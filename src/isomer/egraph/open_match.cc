@@ -104,8 +104,7 @@ void OpenMatch::choose(Binding binding, size_t i, const Visit& visit) {
 void OpenMatch::finish(Binding binding, const Visit& visit) const {
   const ExprContext context{binding, graph_};
   const auto& conditions = direction_.rule.conditions;
-  if (!std::ranges::all_of(conditions, [&](const Expr& condition) { return holds(condition, context).has_value(); }))
-    return;
+  if (!std::ranges::all_of(conditions, [&](const Expr& condition) { return is_met(condition, context); })) return;
   for (const Let& let : direction_.rule.lets) {
     std::erase_if(binding.values, [&](const auto& entry) { return entry.first == let.name; });
     std::erase_if(binding.sequences, [&](const auto& entry) { return entry.first == let.name; });

@@ -98,7 +98,7 @@ class TermMatcher : private PatternWalk<TermMatcher> {
 
   bool conditions_hold() const {
     return std::ranges::all_of(direction_.rule.conditions, [&](const Expr& condition) {
-      return holds(condition, ExprContext{binding_, graph_}).has_value();
+      return is_met(condition, ExprContext{binding_, graph_});
     });
   }
 

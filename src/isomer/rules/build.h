@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "isomer/rules/functions.h"
 #include "isomer/rules/rule.h"
 
 namespace isomer {
@@ -18,6 +19,8 @@ inline Expr integer_expr(int64_t value) {
 inline Expr call_expr(std::string name, std::vector<Expr> args) {
   Expr out;
   out.kind = Expr::Kind::Call;
+  out.function = find_rule_function(name);
+  if (out.function == nullptr) out.function = find_rule_operator(name);
   out.name = std::move(name);
   out.args = std::move(args);
   return out;

@@ -1,7 +1,6 @@
 #include "isomer/rules/expr.h"
 
-#include <algorithm>
-#include <functional>
+#include <utility>
 
 #include "isomer/ops/half.h"
 #include "isomer/rules/functions.h"
@@ -39,81 +38,25 @@ Result<ExprValue> field(const Expr& expr, const ExprContext& context) {
   return from_attr(*value);
 }
 
-/// / and % of integers, rounding down.
-Result<Dim> divided(const std::string& op, const Dim& a, const Dim& b) {
-  if (b.is(0)) return fail("division by zero");
-  if (op == "/") return floor_div(a, b);
-  return a - floor_div(a, b) * b;
-}
-
-/// <, <=, >, >= on integers for every value of the symbols; an Error if this is not decided.
-Result<bool> ordered(const std::string& op, const ExprValue& left, const ExprValue& right) {
-  if (std::holds_alternative<double>(left) || std::holds_alternative<double>(right)) {
-    ISOMER_TRY(const double a, real_of(left));
-    ISOMER_TRY(const double b, real_of(right));
-    return op == "<" ? a < b : op == "<=" ? a <= b : op == ">" ? a > b : a >= b;
-  }
-  ISOMER_TRY(const Dim a, dim_of(left));
-  ISOMER_TRY(const Dim b, dim_of(right));
-  const auto decided = op == "<"    ? at_least(b, a + 1)
-                       : op == "<=" ? at_least(b, a)
-                       : op == ">"  ? at_least(a, b + 1)
-                                    : at_least(a, b);
-  if (!decided) return fail("{} {} {} is not known for every size", a.str(), op, b.str());
-  return *decided;
-}
-
-Result<bool> truth(const ExprValue& value) {
-  if (const bool* known = std::get_if<bool>(&value)) return *known;
-  return fail("a condition is expected");
-}
-
-/// Whether the values differ for every value of the symbols.
-Result<bool> differs(const ExprValue& left, const ExprValue& right) {
-  const auto* a = std::get_if<Dim>(&left);
-  const auto* b = std::get_if<Dim>(&right);
-  if (a != nullptr && b != nullptr && !(*a == *b)) {
-    const Dim difference = *a - *b;
-    if (difference.is_const()) return true;
-    if (at_least(*a, *b + 1) == true || at_least(*b, *a + 1) == true) return true;
-    return fail("{} != {} is not known for every size", a->str(), b->str());
-  }
-  return !equal_values(left, right);
-}
-
-Result<ExprValue> element_at(const ExprValue& list, const ExprValue& position) {
-  ISOMER_TRY(const Dims elements, list_of(list));
-  ISOMER_TRY(const int64_t index, int_of(position));
-  const auto n = static_cast<int64_t>(elements.size());
-  if (index < -n || index >= n) return fail("index {} is out of range", index);
-  return elements[static_cast<size_t>(index < 0 ? index + n : index)];
-}
-
 /// `and` and `or` with short-circuit evaluation.
-Result<ExprValue> connected(const Expr& expr, const ExprContext& context, bool decisive) {
-  ISOMER_TRY(const ExprValue left, evaluate(expr.args[0], context));
-  ISOMER_TRY(const bool first, truth(left));
-  if (first == decisive) return first;
-  return evaluate(expr.args[1], context);
+Result<ExprValue> connected(const Expr& expr, const ExprContext& context) {
+  auto left = evaluate(expr.args[0], context);
+  if (!left) return left;
+  const bool* known = std::get_if<bool>(&*left);
+  if (known == nullptr) return fail("a condition is expected");
+  const bool decisive = expr.name == "or";
+  return *known == decisive ? std::move(left) : evaluate(expr.args[1], context);
 }
 
 Result<ExprValue> call(const Expr& expr, const ExprContext& context) {
-  const std::string& name = expr.name;
-  if (name == "and" || name == "or") return connected(expr, context, name == "or");
+  if (expr.function == nullptr) return connected(expr, context);
   boost::container::small_vector<ExprValue, 3> args;
   for (const Expr& arg : expr.args) {
-    ISOMER_TRY(ExprValue value, evaluate(arg, context));
-    args.push_back(std::move(value));
+    auto value = evaluate(arg, context);
+    if (!value) return value;
+    args.push_back(std::move(*value));
   }
-  const auto as_value = [](bool known) { return ExprValue(known); };
-  if (name == "==") return equal_values(args[0], args[1]);
-  if (name == "!=") return differs(args[0], args[1]).map(as_value);
-  if (name[0] == '<' || name[0] == '>') return ordered(name, args[0], args[1]).map(as_value);
-  if (name == "at") return element_at(args[0], args[1]);
-  if (name == "not") return truth(args[0]).map(std::logical_not<>()).map(as_value);
-  if (const RuleFunction* function = find_rule_function(name))
-    return function->call({args.data(), args.size()}, context);
-  return arithmetic(name, args[0], args[1], [&](const Dim& a, const Dim& b) { return divided(name, a, b); });
+  return expr.function->call({args.data(), args.size()}, context);
 }
 
 template <class T>
@@ -157,6 +100,12 @@ Result<ExprValue> evaluate(const Expr& expr, const ExprContext& context) {
     list.push_back(std::move(item));
   }
   return list;
+}
+
+bool is_met(const Expr& condition, const ExprContext& context) {
+  const auto value = evaluate(condition, context);
+  const bool* known = value ? std::get_if<bool>(&*value) : nullptr;
+  return known != nullptr && *known;
 }
 
 Status holds(const Expr& condition, const ExprContext& context) {

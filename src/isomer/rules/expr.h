@@ -72,7 +72,9 @@ struct ExprContext {
 /// Error is not a user error: the rule does not match.
 Result<ExprValue> evaluate(const Expr& expr, const ExprContext& context);
 
-/// Succeeds if the condition holds for every value of the symbolic dimensions; an Error gives the reason why not.
+/// Whether the condition holds for every value of the symbolic dimensions.
+bool is_met(const Expr& condition, const ExprContext& context);
+/// The same, with the reason why it does not hold as an Error. Slower, because it writes the reason.
 Status holds(const Expr& condition, const ExprContext& context);
 
 /// Convert an attribute to an expression value and back. to_attr converts to the kind that the operator declares. For

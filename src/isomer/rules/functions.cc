@@ -58,7 +58,7 @@ Result<ExprValue> elementwise(const ExprValue& left, const ExprValue& right, Int
   return out;
 }
 
-Result<ExprValue> arithmetic(const std::string& op, const ExprValue& left, const ExprValue& right,
+Result<ExprValue> arithmetic(std::string_view op, const ExprValue& left, const ExprValue& right,
                              IntegerOperation divide) {
   if (op == "++") {
     ISOMER_TRY(Dims list, list_of(left));

@@ -1,5 +1,5 @@
 #pragma once
-// The functions of the rule language, by name.
+// The functions and operators of the rule language, by name.
 
 #include <span>
 #include <string_view>
@@ -22,6 +22,9 @@ struct RuleFunction {
 /// The function `name`, or nullptr.
 const RuleFunction* find_rule_function(std::string_view name);
 std::span<const RuleFunction> all_rule_functions();
+/// The operator `name` ("+", "==", "at", "not"), or nullptr. `and` and `or` are none: they need not evaluate both
+/// sides.
+const RuleFunction* find_rule_operator(std::string_view name);
 
 // Typed access to arguments. They fail if the argument is of another kind.
 Result<Dim> dim_of(const ExprValue& value);
@@ -36,7 +39,7 @@ using IntegerOperation = FunctionRef<Result<Dim>(const Dim&, const Dim&)>;
 Result<ExprValue> elementwise(const ExprValue& left, const ExprValue& right, IntegerOperation operation);
 /// + - * / % of integers or lists of them, + - * / of numbers if one is real, and ++ of lists. `divide` computes / and
 /// % of integers.
-Result<ExprValue> arithmetic(const std::string& op, const ExprValue& left, const ExprValue& right,
+Result<ExprValue> arithmetic(std::string_view op, const ExprValue& left, const ExprValue& right,
                              IntegerOperation divide);
 
 }  // namespace isomer

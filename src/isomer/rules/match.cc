@@ -222,7 +222,7 @@ class Matcher : private PatternWalk<Matcher> {
   bool conditions_hold() const {
     const ExprContext context{binding_, facts_};
     return std::all_of(rule_.conditions.begin(), rule_.conditions.end(),
-                       [&](const Expr& condition) { return holds(condition, context).has_value(); });
+                       [&](const Expr& condition) { return is_met(condition, context); });
   }
 
   void tell_condition() const {

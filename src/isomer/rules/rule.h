@@ -14,6 +14,8 @@
 
 namespace isomer {
 
+struct RuleFunction;
+
 /// An expression over integers, reals, strings and lists: the value of an attribute, or a condition.
 struct Expr {
   enum class Kind : uint8_t {
@@ -30,6 +32,8 @@ struct Expr {
   double real = 0;
   std::string name;  // without sigil
   std::vector<Expr> args;
+  /// Of Call: what computes it (functions.h), found by name when the expression is made; nullptr: `and`, `or`.
+  const RuleFunction* function = nullptr;
   friend bool operator==(const Expr&, const Expr&) = default;
 };
 
