@@ -69,7 +69,8 @@ std::string_view attr_kind_name(AttrKind kind) {
 
 Attrs::Attrs(std::vector<Entry> entries) {
   if (entries.empty()) return;
-  std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) { return a.first < b.first; });
+  // Sorting moves entries even if they are sorted, as those of other attributes are.
+  if (!std::ranges::is_sorted(entries, {}, &Entry::first)) std::ranges::sort(entries, {}, &Entry::first);
   uint64_t h = entries.size();
   for (const auto& [name, value] : entries) h = hash_mix(hash_mix(h, hash_text(name)), attr_hash(value));
   impl_ = std::make_shared<const Impl>(Impl{std::move(entries), h});
@@ -97,9 +98,11 @@ Attrs Attrs::with(std::string name, AttrValue value) const {
 }
 
 Attrs Attrs::without(std::string_view name) const {
-  std::vector<Entry> changed = entries();
-  std::erase_if(changed, [&](const Entry& entry) { return entry.first == name; });
-  return Attrs(std::move(changed));
+  if (!has(name)) return *this;
+  std::vector<Entry> rest;
+  rest.reserve(entries().size() - 1);
+  std::ranges::copy_if(entries(), std::back_inserter(rest), [&](const Entry& entry) { return entry.first != name; });
+  return Attrs(std::move(rest));
 }
 
 void Attrs::missing(std::string_view name) {

@@ -8,6 +8,20 @@
 #include "isomer/ir/node_hash.h"
 
 namespace isomer {
+namespace {
+
+/// The attributes of a graph input. All graphs share those of their first inputs.
+Attrs input_attrs(size_t index) {
+  const auto made = [](size_t i) { return Attrs{{"index", static_cast<int64_t>(i)}}; };
+  static const std::vector<Attrs> kFirst = [&] {
+    std::vector<Attrs> out;
+    for (size_t i = 0; i < 32; ++i) out.push_back(made(i));
+    return out;
+  }();
+  return index < kFirst.size() ? kFirst[index] : made(index);
+}
+
+}  // namespace
 
 GraphBuilder::GraphBuilder(std::shared_ptr<const NameTable> names) { graph_.names_ = std::move(names); }
 
@@ -21,9 +35,9 @@ void GraphBuilder::reserve_like(const Graph& graph) {
 }
 
 ValueId GraphBuilder::input(TensorType type) {
-  const auto index = static_cast<int64_t>(graph_.inputs_.size());
-  const uint64_t hash = hash_mix(hash_mix(input_op().hash(), static_cast<uint64_t>(index)), type.hash());
-  const NodeId id = append(input_op(), Attrs{{"index", index}}, {}, {std::move(type)}, hash);
+  const size_t index = graph_.inputs_.size();
+  const uint64_t hash = hash_mix(hash_mix(input_op().hash(), index), type.hash());
+  const NodeId id = append(input_op(), input_attrs(index), {}, {std::move(type)}, hash);
   graph_.inputs_.push_back(at(id).result());
   return at(id).result();
 }
