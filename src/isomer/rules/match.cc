@@ -107,6 +107,10 @@ class Matcher : private PatternWalk<Matcher> {
     repetition_ = 0;
     node(term, first, [&] {
       if (siblings_->in_large_group(first, binding_)) return;
+      if (!has_candidates(term, first)) {
+        repeat(std::nullopt, [&] { with_root(first, [&] { source(i + 1); }); });
+        return;
+      }
       const std::vector<NodeId> outer = matched_;
       const Binding alone = binding_;
       // Conditions are usually about each sibling, or about each and the first.
@@ -160,6 +164,12 @@ class Matcher : private PatternWalk<Matcher> {
     binding_ = std::move(together);
     matched_.insert(matched_.end(), more.begin(), more.end());
     return group;
+  }
+
+  /// Whether there are nodes that the term could match as a root after another one.
+  bool has_candidates(const Term& term, NodeId after) const {
+    const std::vector<NodeId> nodes = candidate_nodes(term);
+    return !nodes.empty() && nodes.back() > after;
   }
 
   /// Nodes that the term could match as a root. If the term contains a bound variable, these are the nodes that read
