@@ -402,7 +402,7 @@ Relaxation widen_rank(const std::string& variable) {
     Rule rule = given;
     for (Expr& condition : rule.conditions) {
       if (!is_rank_condition(condition, variable, "==") || condition.args[1].integer == 0) continue;
-      condition.name = ">=";
+      condition = call_expr(">=", std::move(condition.args));
       return rule;
     }
     return std::nullopt;
