@@ -85,6 +85,7 @@ TEST(Graph, TextRoundTrips) {
 TEST(Graph, BadTextIsRefusedWithItsLine) {
   EXPECT_EQ(parse_error("input x: f32[2]\ny = Nope(x)\nreturn y"), "line 2: unknown operator 'Nope'");
   EXPECT_EQ(parse_error("input x: f32[2]\ny = Scale(z)\nreturn y"), "line 2: value 'z' is not defined");
+  EXPECT_EQ(parse_error("input x: f32[? ]\nreturn x"), "line 1: an unknown extent needs a name");
   EXPECT_EQ(parse_error("input x: f32[2]\nreturn x, _"), "line 2: '_' stands for no value, so it cannot be returned");
   EXPECT_NE(parse_error("input x: f32[2]\nw = f32[3]{1,2,3}\ny = Add(x, w)\nreturn y").find("different types"),
             std::string::npos);

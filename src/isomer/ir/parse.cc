@@ -41,7 +41,10 @@ class GraphParser {
     Shape shape;
     while (!scan_.accept("]")) {
       if (!shape.empty()) ISOMER_CHECK(scan_.expect(","));
-      ISOMER_TRY(Dim dim, parse_dim(scan_.raw_until(",]")));
+      const std::string extent = scan_.raw_until(",]");
+      // The type would be printed like one of unknown shape.
+      if (extent == "?") return scan_.error("an unknown extent needs a name");
+      ISOMER_TRY(Dim dim, parse_dim(extent));
       shape.push_back(std::move(dim));
       if (scan_.at_end()) return scan_.error("unfinished type");
     }
