@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <map>
 
+#include "isomer/ops/kernel_types.h"
+
 namespace isomer::replay {
 
 Result<Dim> integer(const Value& value) {
@@ -159,6 +161,14 @@ Result<Value> number(Arguments a) {
   const auto out = tensor == nullptr ? std::nullopt : uniform_number(*tensor);
   if (!out) return fail("it is not a constant of equal elements");
   return *out;
+}
+
+/// Only a constant whose elements are known can be immoderate.
+Result<Value> moderate(Arguments a) {
+  ISOMER_TRY(const Fact fact, only(a[0]));
+  if (fact.constant == nullptr || !is_real(fact.constant->dtype())) return true;
+  const Tensor elements = in_double(*fact.constant);
+  return std::ranges::none_of(elements.data<double>(), [](double x) { return !(x >= -1000 && x <= 1000); });
 }
 
 /// Returns whether element types and shapes are equal; `but`, if given, is an axis that may differ.
@@ -396,7 +406,7 @@ const std::multimap<std::string, Definition>& definitions() {
       {"inverse", {1, inverse}},   {"index", {2, index}},       {"places", {2, places}},
       {"contains", {2, contains}}, {"all", {2, all}},           {"nonnegative", {1, nonnegative}},
       {"distinct", {1, distinct}}, {"max", {2, maximum}},       {"around", {1, around}},
-      {"normal", {2, normal}},     {"divisors", {1, divisors}}};
+      {"normal", {2, normal}},     {"divisors", {1, divisors}}, {"moderate", {1, moderate}}};
   return kAll;
 }
 

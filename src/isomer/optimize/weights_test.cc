@@ -10,7 +10,9 @@
 #include "isomer/onnx/import.h"
 #include "isomer/ops/registry.h"
 #include "isomer/optimize/optimize.h"
+#include "isomer/rules/rewrite.h"
 #include "isomer/search/exhaustive.h"
+#include "isomer/search/matches.h"
 #include "isomer/search/part_searches.h"
 #include "isomer/search/searches.h"
 
@@ -142,6 +144,33 @@ TEST_P(Weights, InfinitiesOfTheModelItselfAreFolded) {
     return y)");
   EXPECT_LE(run_time_ops(after_), 2U) << print_graph(after_);
   expect_same_outputs(1);
+}
+
+/// Tells how often rules apply to a graph, and to what they make of it, up to so many in a row. All of these graphs
+/// must have the first one's output for inputs of ones.
+int check_steps(const Graph& graph, std::span<const Rule> rules, float output, int steps) {
+  std::vector<Tensor> ones;
+  for (const ValueId input : graph.inputs())
+    ones.push_back(Tensor::floats(*concrete(*graph.type(input).shape), std::vector<float>(8, 1)));
+  const Tensor got = run_reference(graph, ones).value()[0];
+  EXPECT_FLOAT_EQ(got.data<float>()[0], output) << print_graph(graph);
+  int applied = 0;
+  if (steps == 0) return applied;
+  for (const Match& match : all_matches(graph, rules))
+    if (const auto next = apply_match(graph, match)) applied += 1 + check_steps(*next, rules, output, steps - 1);
+  return applied;
+}
+
+// A mask of attention, (1 - m) (-1e9), must stay together: scores of size 1 would vanish beside -1e9.
+TEST(Masks, AreNotTakenApart) {
+  const std::string tail = "\nfirst = Mul(s, quarter)\nscaled = Mul(first, two)\nsum = Add(scaled, mask)\nreturn sum\n";
+  const std::string head =
+      "input s: f32[8]\ninput m: f32[8]\nquarter = f32[]{0.25}\ntwo = f32[]{2}\none = f32[]{1}\nless = "
+      "f32[]{-1}\nlarge = f32[]{-1e9}\n";
+  const std::vector<Rule> rules = builtin_rules().value();
+  for (const char* mask : {"off = Sub(one, m)\nmask = Mul(off, large)", "off = Sub(m, one)\nmask = Mul(off, large)",
+                           "off = Add(m, less)\nmask = Mul(large, off)", "on = Mul(m, large)\nmask = Sub(large, on)"})
+    EXPECT_GT(check_steps(parse_graph(head + mask + tail, find_op).value(), rules, 0.5F, 3), 0) << mask;
 }
 
 INSTANTIATE_TEST_SUITE_P(Searches, Weights, ::testing::ValuesIn(search_names()));

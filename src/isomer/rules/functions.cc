@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <numeric>
 #include <unordered_map>
+
+#include "isomer/ops/kernel_types.h"
 
 namespace isomer {
 
@@ -86,6 +89,8 @@ using Value = Result<ExprValue>;
 
 /// Maximum length of the lists that repeat and range make. They are lists of channels, never of elements.
 constexpr int64_t kMaxLength = 1 << 16;
+/// The largest magnitude of a number that counts as moderate. Masks of attention have -1e4 and beyond, biases less.
+constexpr double kModerate = 1000;
 
 Result<size_t> index_of(int64_t index, size_t size) {
   const auto n = static_cast<int64_t>(size);
@@ -168,6 +173,16 @@ Value fn_value(Args args, const ExprContext& context) {
   const auto number = tensor != nullptr ? uniform_value(*tensor) : std::nullopt;
   if (!number) return fail("the value is not a constant with equal elements");
   return *number;
+}
+
+/// Whether no element of a constant is so large that small numbers vanish in sums with it. All other values are
+/// moderate.
+Value fn_moderate(Args args, const ExprContext& context) {
+  ISOMER_TRY(const ValueId value, value_of(args[0]));
+  const Tensor* tensor = context.facts.constant(value);
+  if (tensor == nullptr || !is_real(tensor->dtype())) return true;
+  const Tensor wide = in_double(*tensor);
+  return std::ranges::all_of(wide.data<double>(), [](double x) { return std::abs(x) <= kModerate; });
 }
 
 /// Whether all shapes are equal except along `axis` (without an axis: completely equal), and all element types are
@@ -394,6 +409,7 @@ constexpr RuleFunction kFunctions[] = {
     {"normal", 2, 2, fn_normal},     {"inverse", 1, 1, fn_inverse},
     {"max", 2, 2, fn_max},           {"min", 2, 2, fn_min},
     {"around", 1, 1, fn_around},     {"divisors", 1, 1, fn_divisors},
+    {"moderate", 1, 1, fn_moderate},
 };
 
 }  // namespace
