@@ -148,7 +148,7 @@ std::vector<Option> search_options(SearchOptions& options) {
       kept("split", IntegerRange{.min = 0},
            "Backtracking searches parts of at most this many operators; 0: the complete graph", options.split),
       kept("max_candidates", IntegerRange{.min = 1},
-           "Maximum number of graphs whose cost is computed in one part; enumerate, prune and dpp ignore it",
+           "Maximum number of graphs whose cost one search of a part computes; enumerate, prune and dpp ignore it",
            options.max_candidates),
       kept("max_length", IntegerRange{.min = 0},
            "Maximum number of substitutions on the way to a graph in one part; 0: any number; greedy ignores it",

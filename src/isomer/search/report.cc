@@ -22,8 +22,13 @@ void SearchReport::add_counts(const SearchReport& other) {
 }
 
 void SearchReport::also_ended(const std::string& reason) {
-  constexpr std::array<std::string_view, 3> kWeak = {"", "exhausted", "growth limit"};
-  const auto rank = [&](const std::string& one) { return std::ranges::find(kWeak, one) - kWeak.begin(); };
+  const auto rank = [](const std::string& one) {
+    constexpr std::array<std::string_view, 3> kWeak = {"", "exhausted", "growth limit"};
+    constexpr std::array<std::string_view, 2> kStrong = {"time budget", "interrupted"};
+    const auto weak = std::ranges::find(kWeak, one) - kWeak.begin();
+    const auto strong = std::ranges::find(kStrong, one);
+    return strong == kStrong.end() ? weak : std::ssize(kWeak) + 1 + (strong - kStrong.begin());
+  };
   if (rank(reason) >= rank(stop_reason)) stop_reason = reason;
 }
 

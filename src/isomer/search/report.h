@@ -53,8 +53,8 @@ struct SearchProgress {
 struct SearchReport {
   /// Adds the counts, the seconds and the notes of another search.
   void add_counts(const SearchReport& other);
-  /// Adds why another search of the same kind ended. A limit that ended one of them counts more than a growth limit,
-  /// and that more than exhaustion.
+  /// Adds why another search of the same kind ended. The end of the time counts most, because its result is not the
+  /// same on another machine; other limits count more than a growth limit, and that more than exhaustion.
   void also_ended(const std::string& reason);
   /// Appends a later search, which began `began` seconds after this one.
   void append(SearchReport next, double began);

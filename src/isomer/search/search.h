@@ -16,6 +16,7 @@ inline constexpr struct {
   double kernels = 0.5;    ///< measuring the kernels of the first graph, before any search
   double by_costs = 0.25;  ///< auto: greedy with costs only
   double greedy = 0.7;     ///< auto: both greedy searches; those of parts may find what this is not enough for
+  double first = 0.6;      ///< auto: the parts of greedy's result; the rest is for those of the simplified model
   double backtrack = 0.5;  ///< auto: of the time of a part; the rest is for beam search
   double parts = 0.7;      ///< the search of the parts; then its result is measured
   double variants = 0.5;   ///< searches of the parts without one of the rules begin within it

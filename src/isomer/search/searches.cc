@@ -103,9 +103,11 @@ class SearchRun {
     }
     ISOMER_CHECK(step_by_step(std::move(promised), greedy_end));
     const uint64_t begun = best_.hash();
+    SearchContext first = context_;
+    first.budget = context_.budget.share(kTimeShares.first);
     // Where costs decide, they misjudge no rule, and the search need not be repeated without one.
-    ISOMER_CHECK(context_.evaluator.costs_decide() ? unmeasured_parts(backtrack_and_beam())
-                                                   : measured_parts(backtrack_and_beam(), true));
+    ISOMER_CHECK(context_.evaluator.costs_decide() ? unmeasured_parts(backtrack_and_beam(), first)
+                                                   : measured_parts(backtrack_and_beam(), first, true));
     return from_the_model(begun);
   }
 
@@ -128,7 +130,7 @@ class SearchRun {
 
   Status exact(const NamedPartSearch& how) {
     note_cost();
-    return unmeasured_parts(how);
+    return unmeasured_parts(how, context_);
   }
 
   /// Searches the parts of the simplified model too, with costs only, unless that is the graph whose parts have been
@@ -159,8 +161,10 @@ class SearchRun {
       faster = ratio && ratio->low > 1;
     }
     std::vector<SearchStep> steps = std::move(faster ? other.report_.steps : report_.steps);
+    const std::string ended = report_.stop_reason;
     other.report_.progress.clear();
     report_.append(std::move(other.report_), began);
+    report_.also_ended(ended);
     report_.steps = std::move(steps);
     if (!faster) return {};
     best_ = std::move(other.best_);
@@ -183,19 +187,19 @@ class SearchRun {
 
   Status simplified_parts(const NamedPartSearch& how) {
     ISOMER_CHECK(simplify_first());
-    return measured_parts(how, false);
+    return measured_parts(how, context_, false);
   }
 
-  Status unmeasured_parts(const NamedPartSearch& how) {
+  Status unmeasured_parts(const NamedPartSearch& how, const SearchContext& context) {
     const double began = watch_.seconds();
-    take(search_unmeasured(best_, how, options_, context_), began);
+    take(search_unmeasured(best_, how, options_, context), began);
     note_cost();
     return {};
   }
 
-  Status measured_parts(const NamedPartSearch& how, bool known_better) {
+  Status measured_parts(const NamedPartSearch& how, const SearchContext& context, bool known_better) {
     const double began = watch_.seconds();
-    take(search_measured(best_, how, options_, context_, known_better), began);
+    take(search_measured(best_, how, options_, context, known_better), began);
     return {};
   }
 
