@@ -163,14 +163,23 @@ int check_steps(const Graph& graph, std::span<const Rule> rules, float output, i
 
 // A mask of attention, (1 - m) (-1e9), must stay together: scores of size 1 would vanish beside -1e9.
 TEST(Masks, AreNotTakenApart) {
-  const std::string tail = "\nfirst = Mul(s, quarter)\nscaled = Mul(first, two)\nsum = Add(scaled, mask)\nreturn sum\n";
   const std::string head =
-      "input s: f32[8]\ninput m: f32[8]\nquarter = f32[]{0.25}\ntwo = f32[]{2}\none = f32[]{1}\nless = "
-      "f32[]{-1}\nlarge = f32[]{-1e9}\n";
+      "input s: f32[8]\ninput m: f32[8]\nquarter = f32[]{0.25}\ntwo = f32[]{2}\none = f32[]{1}\nless = f32[]{-1}\n"
+      "large = f32[]{-1e9}\nfirst = Mul(s, quarter)\nscaled = Mul(first, two)\noff = Sub(one, m)\n";
   const std::vector<Rule> rules = builtin_rules().value();
-  for (const char* mask : {"off = Sub(one, m)\nmask = Mul(off, large)", "off = Sub(m, one)\nmask = Mul(off, large)",
-                           "off = Add(m, less)\nmask = Mul(large, off)", "on = Mul(m, large)\nmask = Sub(large, on)"})
-    EXPECT_GT(check_steps(parse_graph(head + mask + tail, find_op).value(), rules, 0.5F, 3), 0) << mask;
+  for (const char* masked : {
+           "mask = Mul(off, large)\nsum = Add(scaled, mask)",
+           "on = Sub(m, one)\nmask = Mul(on, large)\nsum = Add(scaled, mask)",
+           "on = Add(m, less)\nmask = Mul(large, on)\nsum = Add(scaled, mask)",
+           "on = Mul(m, large)\nmask = Sub(large, on)\nsum = Add(scaled, mask)",
+           "on = Mul(m, large)\nmask = Sub(large, on)\nmore = Add(mask, quarter)\nsum = Add(more, quarter)",
+           "on = Mul(m, large)\nfar = Neg(on)\nmask = Add(far, large)\nmore = Add(mask, quarter)\nsum = Add(more, "
+           "quarter)",
+           "kept = Mul(m, scaled)\nmask = Mul(off, large)\nsum = Add(kept, mask)",
+       })
+    EXPECT_GT(
+        check_steps(parse_graph(fmt::format("{}{}\nreturn sum\n", head, masked), find_op).value(), rules, 0.5F, 3), 0)
+        << masked;
 }
 
 INSTANTIATE_TEST_SUITE_P(Searches, Weights, ::testing::ValuesIn(search_names()));
