@@ -41,7 +41,7 @@ class EngineRuns {
 
   /// Returns the ratio of the latencies of `current` and `candidate` with its 95% interval; above 1, the candidate is
   /// faster. Returns an Error if the candidate cannot be exported at the model's opset, does not run, or has different
-  /// outputs. A second call for the same pair runs both again and uses all runs.
+  /// outputs. A second call for the same pair runs both again, for longer, and uses all runs.
   Result<Interval> speedup(const Candidate& current, const Candidate& candidate);
 
   /// Times the model's own file (first) in turn with a candidate (second).

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <map>
 #include <optional>
 #include <set>
 
@@ -114,14 +115,19 @@ class Greedy {
   }
 
   /// Measures the candidates with the best predictions first, so that they are covered if time is short. Candidates
-  /// that are predicted to be much worse than the best measured one are left for the next step.
+  /// that are predicted to be much worse than the best measured one are left for the next step. One that is predicted
+  /// to be slower is measured in the hope that the costs err about its rule, until that was in vain at some other
+  /// places.
   std::optional<NextCandidate> best_of(const Candidate& current, std::vector<NextCandidate> candidates) {
     std::ranges::stable_sort(candidates, std::greater(), [](const NextCandidate& c) { return c.estimate.value_or(1); });
     std::optional<NextCandidate> best;
+    std::map<std::string, int> in_vain;  // candidates that were measured, by name
     for (NextCandidate& candidate : candidates) {
       if (out_of_time()) break;
       if (best && candidate.estimate && *candidate.estimate * kCostError < best->steps.front().speedup) break;
-      judge(current, std::move(candidate), best);
+      int& hopes = in_vain[candidate.name];
+      if (hopes >= kMaxHopes && candidate.estimate && *candidate.estimate < 1) continue;
+      if (!judge(current, std::move(candidate), best)) ++hopes;
     }
     return best;
   }
@@ -207,12 +213,12 @@ class Greedy {
   /// An estimate of exactly 1 means that both candidates have the same kernels.
   bool may_help(double estimate) const { return estimate >= options_.min_estimate && std::abs(estimate - 1) > 1e-9; }
 
-  /// Measures a candidate against `current`, and keeps it if it is the best so far.
-  void judge(const Candidate& current, NextCandidate candidate, std::optional<NextCandidate>& best) {
+  /// Measures a candidate against `current`, and keeps it if it is the best so far. Returns whether it was.
+  bool judge(const Candidate& current, NextCandidate candidate, std::optional<NextCandidate>& best) {
     auto prepared = evaluator_.prepare(candidate);
-    if (!prepared) return report_.reject(candidate.name, prepared.error());
+    if (!prepared) return rejected(candidate, prepared.error());
     static_cast<Candidate&>(candidate) = std::move(*prepared);
-    if (candidate.hash() == current.hash()) return;
+    if (candidate.hash() == current.hash()) return false;
     options_.observer.progress(fmt::format("measuring {}", candidate.name));
     TraceScope scope(options_.observer.trace, candidate.name, "judge");
     if (candidate.estimate) scope.note("predicted", *candidate.estimate);
@@ -220,14 +226,20 @@ class Greedy {
     const auto ratio = measure_closely(evaluator_, current, candidate, least, end_);
     if (!ratio) {
       scope.note("rejected", ratio.error().message);
-      return report_.reject(candidate.name, ratio.error());
+      return rejected(candidate, ratio.error());
     }
     scope.note("ratio", ratio->value);
     scope.note("low", ratio->low);
     scope.note("high", ratio->high);
-    if (ratio->low <= 1 || ratio->value <= least) return;
+    if (ratio->low <= 1 || ratio->value <= least) return false;
     candidate.steps.front().speedup = ratio->value;
     best = std::move(candidate);
+    return true;
+  }
+
+  bool rejected(const NextCandidate& candidate, const Error& error) {
+    report_.reject(candidate.name, error);
+    return false;
   }
 
   /// Each candidate is measured once against each one that it may follow.
@@ -237,6 +249,8 @@ class Greedy {
 
   /// The factor by which a prediction may be lower than the measurement.
   static constexpr double kCostError = 1.1;
+  /// Of a rule's candidates that are predicted to be slower, at most this many are measured without success in a step.
+  static constexpr int kMaxHopes = 3;
 
   std::span<const Rule> rules_;
   Evaluator& evaluator_;

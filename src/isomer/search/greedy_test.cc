@@ -139,6 +139,32 @@ TEST(Greedy, StopsWhenNothingMeasuresFaster) {
   EXPECT_TRUE(found->report.steps.empty());
 }
 
+TEST(Greedy, HopesForARuleThatCostsRefuseOnlyAFewTimes) {
+  struct Hopeless : Evaluator {
+    explicit Hopeless(double promised) : promised(promised) {}
+    std::optional<double> estimate(const Candidate&, const Candidate&) override { return promised; }
+    Result<Interval> measure(const Candidate&, const Candidate&) override {
+      ++measured;
+      return Interval{0.9, 0.8, 0.95};
+    }
+    double promised;
+    int measured = 0;
+  };
+  const auto rules = rules_of("rule r (Tanh ?x) => (Sub (Mul 2.0 (Sigmoid (Mul 2.0 ?x))) 1.0)");
+  std::string text = "input x: f32[1]\n", outputs;
+  for (int i = 1; i <= 6; ++i) {
+    text = fmt::format("input x{}: f32[{}]\n", i, i + 1) + text + fmt::format("y{} = Tanh(x{})\n", i, i);
+    outputs += fmt::format("y{}, ", i);
+  }
+  const Graph graph = parsed(text + "return " + outputs + "x\n");
+  Hopeless slower(0.99), faster(1.01);
+  const GreedyOptions options;
+  ASSERT_TRUE(greedy_search(graph, rules, slower, options).has_value());
+  ASSERT_TRUE(greedy_search(graph, rules, faster, options).has_value());
+  EXPECT_EQ(slower.measured, 1 + 3) << "everywhere, and at three of six places that differ";
+  EXPECT_EQ(faster.measured, 1 + 6);
+}
+
 TEST(Greedy, SaysWhichCandidatesItRejected) {
   class Failing : public Evaluator {
     Result<Interval> measure(const Candidate&, const Candidate&) override { return fail("the outputs differ"); }
