@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 
 #include <filesystem>
+#include <limits>
 #include <sstream>
 
 #include "isomer/base/file.h"
@@ -421,6 +422,32 @@ TEST(Replay, ReadsExpressionsAsTheSearchDoes) {
     if (const auto* known = std::get_if<bool>(&*theirs)) {
       EXPECT_TRUE(equal(*ours, Value(*known))) << text;
     }
+  }
+}
+
+TEST(Replay, KnowsWhichConstantsAreModerateAsTheSearchDoes) {
+  const Expr asked = rules_of("rule r (Relu ?x) => ?x where moderate(?x)")[0].conditions[0];
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  const std::vector<std::pair<Tensor, bool>> constants = {
+      {Tensor::floats({2}, {0, -1000}), true},
+      {Tensor::floats({2}, {0, -1001}), false},
+      {Tensor::floats({1}, {kInfinity}), false},
+      {Tensor::floats({1}, {std::numeric_limits<float>::quiet_NaN()}), false},
+      {Tensor::floats({0}, {}), true},
+      {Tensor::ints({1}, {5000}), true},
+  };
+  for (const auto& [constant, moderate] : constants) {
+    GraphBuilder builder;
+    const ValueId value = builder.constant(constant);
+    Binding binding;
+    binding.values = {{"x", value}};
+    const Graph graph = builder.finish({&value, 1});
+    EXPECT_EQ(is_met(asked, ExprContext{binding, GraphFacts(graph)}), moderate);
+    const TensorType type = constant.type();
+    const auto replayed = call_function("moderate", std::vector<Value>{Facts{{{&type, &constant, true, 0}}}});
+    ASSERT_TRUE(replayed.has_value());
+    EXPECT_EQ(std::get<bool>(*replayed), moderate);
+    EXPECT_TRUE(std::get<bool>(*call_function("moderate", std::vector<Value>{Facts{{{&type, nullptr, true, 0}}}})));
   }
 }
 
