@@ -161,7 +161,7 @@ int check_steps(const Graph& graph, std::span<const Rule> rules, float output, i
   return applied;
 }
 
-// A mask of attention, (1 - m) (-1e9), must stay together: scores of size 1 would vanish beside -1e9.
+// An attention mask, (1 - m) (-1e9), must not be split: a score of about 1 would be lost when it is added to -1e9.
 TEST(Masks, AreNotTakenApart) {
   const std::string head =
       "input s: f32[8]\ninput m: f32[8]\nquarter = f32[]{0.25}\ntwo = f32[]{2}\none = f32[]{1}\nless = f32[]{-1}\n"

@@ -175,8 +175,8 @@ Value fn_value(Args args, const ExprContext& context) {
   return *number;
 }
 
-/// Whether no element of a constant is so large that small numbers vanish in sums with it. All other values are
-/// moderate.
+/// Returns false for a constant with an element so large that floating point loses small summands next to it. Values
+/// that are not constants are moderate.
 Value fn_moderate(Args args, const ExprContext& context) {
   ISOMER_TRY(const ValueId value, value_of(args[0]));
   const Tensor* tensor = context.facts.constant(value);

@@ -115,19 +115,19 @@ class Greedy {
   }
 
   /// Measures the candidates with the best predictions first, so that they are covered if time is short. Candidates
-  /// that are predicted to be much worse than the best measured one are left for the next step. One that is predicted
-  /// to be slower is measured in the hope that the costs err about its rule, until that was in vain at some other
-  /// places.
+  /// that are predicted to be much worse than the best measured one are left for the next step. The costs
+  /// can be wrong about a rule, so candidates that are predicted to be slower are measured too, but only until
+  /// kMaxFailures candidates of the rule were not faster.
   std::optional<NextCandidate> best_of(const Candidate& current, std::vector<NextCandidate> candidates) {
     std::ranges::stable_sort(candidates, std::greater(), [](const NextCandidate& c) { return c.estimate.value_or(1); });
     std::optional<NextCandidate> best;
-    std::map<std::string, int> in_vain;  // candidates that were measured, by name
+    std::map<std::string, int> failures;  // candidates that were measured and not accepted, by name
     for (NextCandidate& candidate : candidates) {
       if (out_of_time()) break;
       if (best && candidate.estimate && *candidate.estimate * kCostError < best->steps.front().speedup) break;
-      int& hopes = in_vain[candidate.name];
-      if (hopes >= kMaxHopes && candidate.estimate && *candidate.estimate < 1) continue;
-      if (!judge(current, std::move(candidate), best)) ++hopes;
+      int& failed = failures[candidate.name];
+      if (failed >= kMaxFailures && candidate.estimate && *candidate.estimate < 1) continue;
+      if (!judge(current, std::move(candidate), best)) ++failed;
     }
     return best;
   }
@@ -249,8 +249,9 @@ class Greedy {
 
   /// The factor by which a prediction may be lower than the measurement.
   static constexpr double kCostError = 1.1;
-  /// Of a rule's candidates that are predicted to be slower, at most this many are measured without success in a step.
-  static constexpr int kMaxHopes = 3;
+  /// After this many candidates of a rule were not accepted in a step, its candidates that are predicted to be slower
+  /// are not measured.
+  static constexpr int kMaxFailures = 3;
 
   std::span<const Rule> rules_;
   Evaluator& evaluator_;

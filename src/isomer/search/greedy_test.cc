@@ -139,9 +139,9 @@ TEST(Greedy, StopsWhenNothingMeasuresFaster) {
   EXPECT_TRUE(found->report.steps.empty());
 }
 
-TEST(Greedy, HopesForARuleThatCostsRefuseOnlyAFewTimes) {
-  struct Hopeless : Evaluator {
-    explicit Hopeless(double promised) : promised(promised) {}
+TEST(Greedy, MeasuresFewCandidatesOfARuleThatArePredictedToBeSlower) {
+  struct NeverFaster : Evaluator {
+    explicit NeverFaster(double promised) : promised(promised) {}
     std::optional<double> estimate(const Candidate&, const Candidate&) override { return promised; }
     Result<Interval> measure(const Candidate&, const Candidate&) override {
       ++measured;
@@ -157,7 +157,7 @@ TEST(Greedy, HopesForARuleThatCostsRefuseOnlyAFewTimes) {
     outputs += fmt::format("y{}, ", i);
   }
   const Graph graph = parsed(text + "return " + outputs + "x\n");
-  Hopeless slower(0.99), faster(1.01);
+  NeverFaster slower(0.99), faster(1.01);
   const GreedyOptions options;
   ASSERT_TRUE(greedy_search(graph, rules, slower, options).has_value());
   ASSERT_TRUE(greedy_search(graph, rules, faster, options).has_value());
