@@ -1,6 +1,7 @@
 #include "isomer/base/stats.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <numeric>
 #include <vector>
@@ -50,12 +51,12 @@ double median(std::span<const double> samples) { return percentile(samples, 0.5)
 
 namespace {
 
-/// The ratios a[i] / b[i] for positive b[i].
-std::vector<double> ratios_of(std::span<const double> a, std::span<const double> b) {
-  std::vector<double> ratios;
+/// The logarithms of the ratios a[i] / b[i] of positive samples.
+std::vector<double> log_ratios(std::span<const double> a, std::span<const double> b) {
+  std::vector<double> logs;
   for (size_t i = 0; i < std::min(a.size(), b.size()); ++i)
-    if (b[i] > 0) ratios.push_back(a[i] / b[i]);
-  return ratios;
+    if (a[i] > 0 && b[i] > 0) logs.push_back(std::log(a[i] / b[i]));
+  return logs;
 }
 
 double resampled_median(const std::vector<double>& samples, std::vector<double>& drawn, Rng& rng) {
@@ -69,29 +70,26 @@ double resampled_median(const std::vector<double>& samples, std::vector<double>&
 Interval grouped_ratio(std::span<const std::vector<double>> a, std::span<const std::vector<double>> b, uint64_t seed,
                        int resamples) {
   std::vector<std::vector<double>> groups;
-  double value = 0;
+  std::vector<double> medians;
   for (size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
-    groups.push_back(ratios_of(a[i], b[i]));
-    if (groups.back().empty())
-      groups.pop_back();
-    else
-      value += median(groups.back());
+    std::vector<double> logs = log_ratios(a[i], b[i]);
+    if (logs.empty()) continue;
+    medians.push_back(median(logs));
+    groups.push_back(std::move(logs));
   }
-  const auto n = static_cast<double>(groups.size());
-  value /= n;  // NaN without groups
+  const double value = std::exp(median(medians));  // NaN without groups
   if (groups.empty() || resamples < 1) return {value, value, value};
   Rng rng(seed);
-  std::vector<double> means;
+  std::vector<double> estimates;
   std::vector<double> drawn;
   for (int round = 0; round < resamples; ++round) {
-    double sum = 0;
-    for (size_t i = 0; i < groups.size(); ++i) {
+    for (double& one : medians) {
       const size_t group = groups.size() == 1 ? 0 : rng.below(groups.size());
-      sum += resampled_median(groups[group], drawn, rng);
+      one = resampled_median(groups[group], drawn, rng);
     }
-    means.push_back(sum / n);
+    estimates.push_back(select_percentile(medians, 0.5));
   }
-  return {value, percentile(means, 0.025), percentile(means, 0.975)};
+  return {value, std::exp(percentile(estimates, 0.025)), std::exp(percentile(estimates, 0.975))};
 }
 
 }  // namespace isomer

@@ -28,10 +28,12 @@ struct Interval {
 };
 
 /// The ratios a[i] / b[i] of paired measurements in groups (one group for each time that the models were loaded).
-/// Returns the mean over the groups of the median ratio, with its two-stage bootstrap interval (groups, then pairs
+/// Returns the median over the groups of the median ratio, with its two-stage bootstrap interval (groups, then pairs
 /// within them). The place of data in memory shifts a whole group by some percent. An interval within one group cannot
-/// show that; this interval does. Pairs whose b is not positive are ignored, as are samples beyond the shorter list.
-/// All values are NaN without pairs. The same seed gives the same interval.
+/// show that; this interval does. A group that other load on the machine spoilt makes the interval wide, but does not
+/// move the value. Between two middle ratios the value is their geometric mean, so that b / a has the inverse result.
+/// Pairs with a sample that is not positive are ignored, as are samples beyond the shorter list. All values are NaN
+/// without pairs. The same seed gives the same interval.
 Interval grouped_ratio(std::span<const std::vector<double>> a, std::span<const std::vector<double>> b,
                        uint64_t seed = 1, int resamples = 2000);
 
