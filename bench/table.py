@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """Optimizes models with Isomer, onnxsim and OnnxSlim and times each result against the original on ONNX Runtime.
 
---engine onednn: optimizes and times on the built-in runtime instead, by itself.
+--engine onednn or openvino: optimizes and times on that engine instead, without the peers (ISOMER_PYTHON: a Python that has
+the package openvino).
 
     python3 -m venv .venv-bench && .venv-bench/bin/pip install -r requirements.txt -r bench/requirements.txt
     .venv-bench/bin/python bench/table.py --models all --out docs/measurements      # writes results.json and results.md
 
 A model is timed in turn with its original, run by run, in one process, both loaded four times in either order; the table
-gives the mean of the medians of the ratios of neighbouring runs (above 1: faster than the original) with its 95% interval,
+gives the median over the loads of the median ratio of neighbouring runs (above 1: faster than the original) with its 95% interval,
 the seconds of the search and the largest resident memory of the process that ran it.
 --exported adds the graphs of tests/exported. Finished rows are kept in the JSON file, so that an interrupted run goes on
 where it stopped. --only-peers adds the columns of onnxsim and OnnxSlim to the rows of a file that has none: a ratio is
@@ -27,7 +28,12 @@ from collections.abc import Iterator
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 ISOMER = ROOT / "build/isomer"
-PEERS = ("onnxsim", "onnxslim")
+PEERS = {"onnxsim": "onnxsim", "onnxslim": "OnnxSlim"}  # modules, and the names that tables show
+ENGINES = {
+    "ort": "ONNX Runtime {} at its highest level",
+    "onednn": "built-in runtime on oneDNN {}",
+    "openvino": "OpenVINO {}",
+}
 
 
 def isomer(*args: str, timeout: float = 1800) -> dict:
@@ -115,9 +121,8 @@ def number(row: dict, key: str, unit: float, form: str) -> str:
 
 
 def heading(data: dict) -> list[str]:
-    engine = data["engine"] if "engine" in data else f"ONNX Runtime {data['engine_version']} at its highest level"
     lines = [
-        f"{data['processor']}, {data['threads']} thread(s), {engine}.",
+        f"{data['processor']}, {data['threads']} thread(s), {data['engine']}.",
         "Ratio of latencies, original / optimized, of paired runs over four loads, with 95% interval; above 1 is faster.",
     ]
     if any("search_seconds" in row for row in data["rows"]):
@@ -135,7 +140,8 @@ def heading(data: dict) -> list[str]:
 
 def markdown(data: dict) -> str:
     peers = [tool for tool in PEERS if any(tool in row for row in data["rows"])]
-    columns = ["model", "original, ms", "Isomer", *peers, "largest relative difference", "search, s", "peak, MB", "substitutions"]
+    titles = [PEERS[tool] for tool in peers]
+    columns = ["model", "original, ms", "Isomer", *titles, "largest relative difference", "search, s", "peak, MB", "substitutions"]
     rules = ["---", "---:", "---", *("---" for _ in peers), "---:", "---:", "---:", "---"]
     lines = [*heading(data), "", "| " + " | ".join(columns) + " |", "|" + "|".join(rules) + "|"]
     for row in data["rows"]:
@@ -211,7 +217,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--models", nargs="*", default=[], help="benchmark networks, or 'all'")
     parser.add_argument("--exported", action="store_true", help="the graphs of tests/exported too")
-    parser.add_argument("--engine", default="ort", choices=["ort", "onednn"])
+    parser.add_argument("--engine", default="ort", choices=ENGINES)
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--seconds", type=float, default=3, help="timing of each pair")
     parser.add_argument("--time-budget", type=float, default=45, help="of each search")
@@ -249,10 +255,7 @@ def main() -> int:
             except (RuntimeError, subprocess.SubprocessError) as error:
                 print(f"{name}: {error}", file=sys.stderr)
                 continue
-        if args.engine == "ort":
-            data.setdefault("engine_version", row["engine_version"])
-        else:
-            data.setdefault("engine", f"built-in runtime on oneDNN {row['engine_version']}")
+        data.setdefault("engine", ENGINES[args.engine].format(row["engine_version"]))
         data["rows"].append(row)
         save(data, args.out)
         print(f"{name}: {cell(row['isomer']) or 'the input'}", flush=True)
