@@ -43,6 +43,7 @@ EXPECTED = HERE / "expected"
 KERNELS = HERE / "kernels.db.xz"
 ENGINES = ("onednn", "ort")
 VERDICTS = HERE.parent.parent / "rulesets" / "verdicts.lock"
+FAILED = "no search by"
 RECORDED = "of the record"  # stands for the processor that measured
 SEARCH = ["--search", "auto", "--max-candidates", "30", "--time-budget", "1000000"]
 ENVIRONMENT = {**os.environ, "ONEDNN_MAX_CPU_ISA": "AVX2"}
@@ -142,7 +143,10 @@ class Programs:
             plans = plan(self.plans, path, shapes, result)
             for engine in ENGINES if self.kernels.exists() else ():
                 locked = ("--engine", engine, "--locked", "--profile-db", str(self.kernels))
-                lines += search(self.isomer, path, result, shapes, *locked)
+                try:
+                    lines += search(self.isomer, path, result, shapes, *locked)
+                except RuntimeError as error:  # a kernel that kernels.db.xz lacks
+                    lines.append(f"{FAILED} {engine}: {error}")
             lines += plans
             return ("\n".join(lines) + "\n").replace(str(path), "MODEL").replace(str(result), "RESULT")
 
@@ -229,6 +233,8 @@ def main() -> int:
             return 0
         for model, actual in zip(chosen, pool.map(programs.record, chosen), strict=True):
             if arguments.update:
+                if FAILED in actual:
+                    sys.exit(f"{model.name}: {actual[actual.index(FAILED):].splitlines()[0]} (try --measure)")
                 EXPECTED.mkdir(exist_ok=True)
                 (EXPECTED / f"{model.name}.txt").write_text(actual)
             else:
