@@ -45,8 +45,9 @@ struct KernelPlan {
 class KernelPlanner {
  public:
   virtual ~KernelPlanner() = default;
-  /// Takes time linear in the graph, and is fast: a search calls it for many graphs. Decisions that the engine cannot
-  /// obey have no effect.
+  /// Takes time linear in the graph, and is fast: a search calls it for many graphs. But an engine that measures to
+  /// choose between implementations does so when it plans the first kernel of its kind. Decisions that the engine
+  /// cannot obey have no effect.
   virtual KernelPlan plan(const Graph& graph, const Boundary& boundary = {}, const Decisions& decisions = {}) const = 0;
 };
 

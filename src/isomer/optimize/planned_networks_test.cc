@@ -11,6 +11,7 @@
 #include "isomer/engine/onednn/desc.h"
 #include "isomer/engine/onednn/plan.h"
 #include "isomer/engine/onednn/planner.h"
+#include "isomer/engine/onednn/tuner.h"
 #include "isomer/ir/builder.h"
 #include "isomer/ir/text.h"
 #include "isomer/models/models.h"
@@ -48,8 +49,21 @@ struct Launches {
 /// Inputs and constants have no names in plans.
 std::string name_of(const Graph& graph, ValueId value) { return graph.is_weight(value) ? "" : graph.name(value); }
 
-Launches predicted(const Graph& graph, const Decisions& decisions = {}) {
-  const KernelPlan plan = OnednnPlanner(onednn::native_block()).plan(graph, {}, decisions);
+/// Instead of measuring, makes up a time for each key.
+class AnyTimes : public onednn::Tuner {
+ public:
+  explicit AnyTimes(uint64_t seed) : Tuner(true), seed_(seed) {}
+  double time(const dnnl::engine&, const dnnl::primitive_desc_base& desc, const std::string& key) override {
+    return 1 + static_cast<double>(hash_mix(seed_, hash_text(key + desc.impl_info_str())) % 1000);
+  }
+
+ private:
+  const uint64_t seed_;
+};
+
+Launches predicted(const Graph& graph, const Decisions& decisions = {},
+                   const std::shared_ptr<onednn::Tuner>& tuner = nullptr) {
+  const KernelPlan plan = OnednnPlanner(onednn::native_block(), tuner).plan(graph, {}, decisions);
   Launches launches;
   for (size_t i = 0; i < plan.size(); ++i) {
     const Node& last = graph.node(plan.kernel(i).back());
@@ -62,10 +76,11 @@ Launches predicted(const Graph& graph, const Decisions& decisions = {}) {
   return launches;
 }
 
-Launches planned(const Graph& graph, const Decisions& decisions = {}) {
+Launches planned(const Graph& graph, const Decisions& decisions = {},
+                 const std::shared_ptr<onednn::Tuner>& tuner = nullptr) {
   std::vector<TensorType> types;
   for (const ValueId input : graph.inputs()) types.push_back(graph.type(input));
-  const auto plan = onednn::Plan::make(graph, types, {.tune = false, .decisions = decisions});
+  const auto plan = onednn::Plan::make(graph, types, {.tune = false, .decisions = decisions}, tuner);
   Launches launches;
   for (const onednn::PlanKernel& kernel : plan.value().kernels())
     if (kernel.implementation != "memcpy")
@@ -73,12 +88,16 @@ Launches planned(const Graph& graph, const Decisions& decisions = {}) {
   return launches;
 }
 
+/// With a tuner that measures nothing, and with two that choose differently.
 void expect_as_predicted(const Graph& given, const std::string& what) {
   const Graph graph = named(given);
-  const Launches expected = planned(graph);
-  const Launches got = predicted(graph);
-  EXPECT_EQ(got.kernels, expected.kernels) << what;
-  EXPECT_EQ(got.reorders, expected.reorders) << what;
+  for (const uint64_t seed : {0, 1, 2}) {
+    const auto tuner = seed == 0 ? nullptr : std::make_shared<AnyTimes>(seed);
+    const Launches expected = planned(graph, {}, tuner);
+    const Launches got = predicted(graph, {}, tuner);
+    EXPECT_EQ(got.kernels, expected.kernels) << what << ", seed " << seed;
+    EXPECT_EQ(got.reorders, expected.reorders) << what << ", seed " << seed;
+  }
 }
 void expect_as_predicted(const std::string& text) {
   const auto graph = parse_graph(text, find_op);
@@ -310,6 +329,14 @@ TEST(PlannedNetworks, ProductsThatAddBeforeAndAfterAFunction) {
 
 TEST(PlannedNetworks, HaveTheKernelsAndReordersThatArePredicted) { expect_predicted(false); }
 
+TEST(PlannedNetworks, DependOnTimes) {
+  if (onednn::native_block() == 8) GTEST_SKIP() << "oneDNN has only one way for these convolutions on this processor";
+  const Graph graph = named(build_model("resnet18").value());
+  const auto first = planned(graph, {}, std::make_shared<AnyTimes>(1)).reorders;
+  EXPECT_NE(first, planned(graph).reorders);
+  EXPECT_NE(first, planned(graph, {}, std::make_shared<AnyTimes>(2)).reorders);
+}
+
 /// Decides layouts of a third of the values and algorithms of another third.
 Decisions some_decisions(const Graph& graph, uint64_t seed) {
   Decisions decisions;
@@ -326,9 +353,10 @@ TEST(PlannedNetworks, ObeyTheSameDecisions) {
     const Graph graph = named(build_model(network).value());
     for (const uint64_t seed : {1, 2}) {
       const Decisions decisions = some_decisions(graph, seed);
-      const Launches expected = planned(graph, decisions);
-      EXPECT_NE(expected.reorders, planned(graph).reorders) << network << ": nothing is obeyed";
-      const Launches got = predicted(graph, decisions);
+      const auto tuner = seed == 1 ? nullptr : std::make_shared<AnyTimes>(seed);
+      const Launches expected = planned(graph, decisions, tuner);
+      EXPECT_NE(expected.reorders, planned(graph, {}, tuner).reorders) << network << ": nothing is obeyed";
+      const Launches got = predicted(graph, decisions, tuner);
       EXPECT_EQ(got.kernels, expected.kernels) << network;
       EXPECT_EQ(got.reorders, expected.reorders) << network;
     }

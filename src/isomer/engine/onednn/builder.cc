@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "isomer/engine/onednn/threads.h"
-#include "isomer/engine/onednn/tuned_convs.h"
 #include "isomer/engine/onednn/workspace.h"
 
 namespace isomer::onednn {
@@ -57,12 +56,12 @@ dnnl::primitive_attr scratch_by_user() {
   return attr;
 }
 
-Builder::Builder(Candidate candidate, Tuner& tuner, ElementType type)
+Builder::Builder(Candidate candidate, std::shared_ptr<Tuner> tuner, DType dtype)
     : program_{.graph = std::move(candidate.graph), .engine = dnnl::engine(dnnl::engine::kind::cpu, 0)},
-      tuner_(tuner),
-      type_(type),
-      convolutions_(std::make_unique<TunedConvs>(*this)),
-      planning_(program_.graph, Stage::Canonical, native_block(), *convolutions_, candidate.decisions),
+      tuner_(std::move(tuner)),
+      types_(element_types(dtype)),
+      convolutions_(tuner_, dtype),
+      planning_(program_.graph, Stage::Canonical, native_block(), convolutions_, candidate.decisions),
       forms_(program_.graph.num_values()) {
   const Graph& g = program_.graph;
   for (size_t i = 0; i < g.inputs().size(); ++i) {
@@ -78,8 +77,6 @@ Builder::Builder(Candidate candidate, Tuner& tuner, ElementType type)
     place(input, location);
   }
 }
-
-Builder::~Builder() = default;
 
 void Builder::start(size_t group, GroupForms planned, bool alone) {
   now_ = group;
@@ -236,8 +233,8 @@ bool Builder::may_overwrite(const Location& location) const {
 std::optional<Location> Builder::place_in_concat(ValueId value) {
   const auto& part = planning_.concats().part(value);
   if (!part) return std::nullopt;
-  const auto layout = [&](ValueId one) { return form_desc(dims_of(graph().type(one)), part->form, type_); };
-  const size_t offset = static_cast<size_t>(part->offset) * dnnl::memory::data_type_size(type_);
+  const auto layout = [&](ValueId one) { return form_desc(dims_of(graph().type(one)), part->form, types_.front()); };
+  const size_t offset = static_cast<size_t>(part->offset) * dnnl::memory::data_type_size(types_.front());
   const auto known = roots_.find(part->root);
   if (known != roots_.end()) return Location{known->second, offset, layout(value)};
   const BufferId buffer = new_buffer(Place::Arena, layout(part->root).get_size());

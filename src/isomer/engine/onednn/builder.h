@@ -16,8 +16,6 @@ namespace isomer::onednn {
 /// Returns the attributes of primitives whose scratch memory is in the arena.
 dnnl::primitive_attr scratch_by_user();
 
-class TunedConvs;
-
 class Builder {
  public:
   /// A constant that is to be converted to another layout.
@@ -28,25 +26,21 @@ class Builder {
     std::byte* target;
   };
 
-  /// Places the graph's inputs. Keeps a reference to the tuner. `type`: see type().
-  Builder(Candidate candidate, Tuner& tuner, ElementType type);
-  ~Builder();
+  /// Places the graph's inputs. `dtype`: the element type in which convolutions and products compute if they can.
+  Builder(Candidate candidate, std::shared_ptr<Tuner> tuner, DType dtype);
   Builder(const Builder&) = delete;
   Builder& operator=(const Builder&) = delete;
 
   const Graph& graph() const { return program_.graph; }
   const dnnl::engine& engine() const { return program_.engine; }
   Planning& planning() { return planning_; }
-  const TunedConvs& convolutions() const { return *convolutions_; }
-  Tuner& tuner() { return tuner_; }
-  /// The element type in which convolutions and products compute if they can, and of their results.
-  ElementType type() const { return type_; }
+  Tuner& tuner() { return *tuner_; }
   /// The element type for this result. It is `type`, except that outputs are not rounded to a smaller type first.
   ElementType result_type(ValueId value, ElementType type) const {
     return program_.graph.is_output(value) ? kF32 : type;
   }
   /// The types to try for a kernel, best first.
-  std::vector<ElementType> types() const { return type_ == kF32 ? std::vector{kF32} : std::vector{type_, kF32}; }
+  const std::vector<ElementType>& types() const { return types_; }
 
   /// Starts a group, for which this is planned. With `alone`, its nodes become kernels one by one, and nothing is
   /// overwritten.
@@ -114,9 +108,9 @@ class Builder {
   bool has_form(ValueId value);
 
   Program program_;
-  Tuner& tuner_;
-  const ElementType type_;
-  std::unique_ptr<TunedConvs> convolutions_;
+  const std::shared_ptr<Tuner> tuner_;
+  const std::vector<ElementType> types_;
+  ConvWays convolutions_;
   Planning planning_;
   size_t now_ = 0;
   GroupForms planned_;

@@ -61,6 +61,9 @@ std::vector<ConvLayouts> conv_layouts(const ConvProblem& problem, int block, Ele
   return layouts;
 }
 
+/// Batch normalizations will have been merged into the weights and the bias.
+bool is_folded(const Post& post) { return post.function && post.function->algorithm == dnnl::algorithm::undef; }
+
 /// Returns whether a window contains only padding.
 bool has_empty_windows(const ConvProblem& problem) {
   for (size_t i = 0; i < problem.begin.size(); ++i) {
@@ -111,28 +114,39 @@ ConvForm form_of(const ConvChoice& choice) {
           choice.posts.summed.has_value()};
 }
 
-std::vector<ConvChoice> conv_ways(const Graph& graph, const dnnl::engine& engine, const ConvProblem& problem,
-                                  std::span<const Post> posts, const ConvWishes& wishes) {
-  std::vector<ConvChoice> ways;
+ConvChoices conv_choices(const Graph& graph, const Group& group, const Decisions& decisions,
+                         const ConvSettings& settings) {
+  auto read = read_conv(graph, graph.node(group.root));
+  if (!read) return {};
+  ConvChoices out{.problem = std::move(*read)};
+  ConvProblem& problem = out.problem;
+  std::vector<Post> posts;
+  for (const Post& post : group.posts) {
+    if (is_folded(post)) problem.bias = true;
+    if (!is_folded(post)) posts.push_back(post);
+  }
   const auto consider = [&](const ConvLayouts& layouts, dnnl::algorithm how) {
-    if (auto way = conv_candidate(graph, engine, problem, posts, layouts, true, how)) ways.push_back(std::move(*way));
+    if (auto way = conv_candidate(graph, settings.engine, problem, posts, layouts, true, how))
+      out.ways.push_back(std::move(*way));
   };
   const ConvLayouts any = {any_desc(problem.src), any_desc(problem.dst)};
-  if (wishes.algorithm == Algorithm::Winograd && problem.may_be_winograd())
+  const auto algorithm = decisions.algorithm(graph.node(group.root).result());
+  if (algorithm == Algorithm::Winograd && problem.may_be_winograd())
     consider(any, dnnl::algorithm::convolution_winograd);
-  if (!ways.empty()) return ways;
-  for (const ElementType type : wishes.types) {
-    if (!ways.empty()) break;
-    const ElementType result_type = wishes.result_in_f32 ? kF32 : type;
-    const auto decided =
-        wishes.layout ? layout_of(problem.dst, *wishes.layout, native_block(), result_type) : std::nullopt;
+  if (!out.ways.empty()) return out;
+  const ValueId result = graph.node(group.last()).result();
+  const auto layout = decisions.layout(result);
+  for (const ElementType type : settings.types) {
+    if (!out.ways.empty()) break;
+    const ElementType result_type = graph.is_output(result) ? kF32 : type;
+    const auto decided = layout ? layout_of(problem.dst, *layout, native_block(), result_type) : std::nullopt;
     for (const ConvLayouts& layouts : conv_layouts(problem, native_block(), type, result_type, decided))
       consider(layouts, dnnl::algorithm::convolution_direct);
   }
-  const bool trial = wishes.try_winograd && !wishes.algorithm && problem.may_be_winograd();
-  if (trial && !ways.empty() && ways.front().desc.src_desc().data_type() == kF32)
+  const bool trial = settings.try_winograd && !algorithm && problem.may_be_winograd();
+  if (trial && !out.ways.empty() && out.ways.front().desc.src_desc().data_type() == kF32)
     consider(any, dnnl::algorithm::convolution_winograd);
-  return ways;
+  return out;
 }
 
 }  // namespace isomer::onednn

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "isomer/engine/onednn/conv_forms.h"
+#include "isomer/engine/onednn/conv_ways.h"
 #include "isomer/engine/onednn/lower.h"
 
 namespace isomer::onednn {
@@ -45,17 +45,22 @@ std::optional<ConvChoice> conv_candidate(const Graph& graph, const dnnl::engine&
 /// Returns the same without oneDNN's objects.
 ConvForm form_of(const ConvChoice& choice);
 
-/// What is known about a convolution before its way is chosen.
-struct ConvWishes {
-  std::vector<ElementType> types = {kF32};            ///< in which to compute, best first
-  bool result_in_f32 = true;                          ///< whatever the type
-  std::optional<Algorithm> algorithm = std::nullopt;  ///< decided
-  std::optional<Layout> layout = std::nullopt;        ///< of the result, decided
-  bool try_winograd = false;                          ///< if no algorithm is decided
+/// How a plan compiles its convolutions.
+struct ConvSettings {
+  dnnl::engine engine;
+  std::vector<ElementType> types;  ///< in which to compute, best first
+  bool try_winograd = false;       ///< where no algorithm is decided
 };
-/// Returns the ways to compute a convolution that are worth comparing, the preferred one first: with a decided
-/// algorithm; or with oneDNN's choice of layouts, channels in blocks, and a decided layout of the result.
-std::vector<ConvChoice> conv_ways(const Graph& graph, const dnnl::engine& engine, const ConvProblem& problem,
-                                  std::span<const Post> posts, const ConvWishes& wishes);
+
+/// A convolution with its posts, and the ways to compute it that are worth comparing.
+struct ConvChoices {
+  ConvProblem problem = {};
+  /// The preferred one first; none if the runtime has no kernel or extents are unknown.
+  std::vector<ConvChoice> ways = {};
+};
+/// Returns the ways with a decided algorithm; or with oneDNN's choice of layouts, channels in blocks, and a decided
+/// layout of the result. Batch normalizations among the posts become a bias.
+ConvChoices conv_choices(const Graph& graph, const Group& group, const Decisions& decisions,
+                         const ConvSettings& settings);
 
 }  // namespace isomer::onednn

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "isomer/base/hash.h"
-#include "isomer/engine/onednn/conv_forms.h"
+#include "isomer/engine/onednn/conv_ways.h"
 #include "isomer/engine/onednn/desc.h"
 #include "isomer/engine/onednn/testing.h"
 
@@ -66,10 +66,10 @@ TEST(DecidedPlan, HasTheDecidedLayouts) {
 
 /// Whether oneDNN has Winograd's algorithm for a convolution on this processor.
 bool has_winograd(const Graph& graph, ValueId conv) {
-  ConvForms forms;
+  ConvWays convolutions(nullptr);
   for (const Group& group : fuse(graph, Stage::Given)) {
     if (group.root != graph.producer(conv)) continue;
-    const auto ways = forms.of(graph, group, {.algorithms = {{conv, Algorithm::Winograd}}});
+    const auto ways = convolutions.of(graph, group, {.algorithms = {{conv, Algorithm::Winograd}}});
     return !ways.empty() && ways.front().winograd;
   }
   return false;

@@ -35,6 +35,10 @@ Dims row_major_strides(const Dims& dims) {
   return strides;
 }
 
+std::vector<ElementType> element_types(DType dtype) {
+  return dtype == DType::BFloat16 ? std::vector{ElementType::bf16, kF32} : std::vector{kF32};
+}
+
 Desc plain_desc(const Dims& dims, ElementType type) { return {dims, type, row_major_strides(dims)}; }
 Desc strided_desc(const Dims& dims, const Dims& strides, ElementType type) {
   // OneDNN 2.6.3 does not recognize row-major elements, and computes nothing, if the strides of axes of extent 1 differ

@@ -17,6 +17,8 @@ using Dims = dnnl::memory::dims;
 
 using ElementType = dnnl::memory::data_type;
 inline constexpr ElementType kF32 = ElementType::f32;
+/// Returns the types to try for a kernel that computes in Float or BFloat16 if it can, best first.
+std::vector<ElementType> element_types(DType dtype);
 
 /// Row-major elements of these extents. A scalar has one axis of extent 1, since oneDNN does not support rank 0.
 Desc plain_desc(const Dims& dims, ElementType type = kF32);

@@ -132,8 +132,8 @@ Status lower_nodes(Builder& builder, size_t index) {
 
 const KernelTraits& kernel_traits(const Node& node) { return family_of(node).traits; }
 
-Result<Program> lower(Candidate candidate, Tuner& tuner, ElementType type) {
-  Builder builder(std::move(candidate), tuner, type);
+Result<Program> lower(Candidate candidate, std::shared_ptr<Tuner> tuner, DType dtype) {
+  Builder builder(std::move(candidate), std::move(tuner), dtype);
   for (size_t i = 0; i < builder.planning().groups().size(); ++i) {
     const Group& group = builder.planning().groups()[i];
     builder.start(i, builder.planning().place(i), false);

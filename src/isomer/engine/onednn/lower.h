@@ -8,8 +8,8 @@
 
 namespace isomer::onednn {
 
-/// Emits the kernels of the whole program, group by group. Convolutions and products compute in `type` if they can.
-Result<Program> lower(Candidate candidate, Tuner& tuner, ElementType type);
+/// Emits the kernels of the whole program, group by group. Convolutions and products compute in `dtype` if they can.
+Result<Program> lower(Candidate candidate, std::shared_ptr<Tuner> tuner, DType dtype);
 
 Result<bool> lower_conv(Builder& builder, const Group& group);
 Result<bool> lower_deconv(Builder& builder, const Group& group);  // transposed convolutions

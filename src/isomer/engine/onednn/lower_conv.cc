@@ -1,6 +1,6 @@
 // Convolutions.
 
-#include "isomer/engine/onednn/tuned_convs.h"
+#include "isomer/engine/onednn/conv_problem.h"
 
 namespace isomer::onednn {
 namespace {
@@ -33,8 +33,10 @@ Result<bool> lower_conv(Builder& builder, const Group& group) {
   const Node& node = graph.node(group.root);
   const auto operands = graph.operands(node);
   const ValueId result = graph.node(group.last()).result();
-  const ConvProblem& problem = builder.convolutions().problem();
-  ConvChoice choice = builder.convolutions().choice(*way);
+  ConvChoices choices = conv_choices(graph, group, builder.planning().decisions(),
+                                     {builder.engine(), builder.types(), builder.tuner().measures()});
+  const ConvProblem& problem = choices.problem;
+  ConvChoice& choice = choices.ways[*way];
   const Location src = builder.as(operands[0], choice.desc.src_desc());
   // Only direct convolutions read it; an operand of a decided Winograd is copied to the result's place.
   if (builder.planned().obeyed != Algorithm::Winograd && must_read(builder, choice, src, result)) {

@@ -15,8 +15,8 @@ namespace isomer::onednn {
 namespace {
 
 Program program_of(const Graph& graph, std::span<const Tensor> inputs) {
-  Tuner tuner(false);
-  return lower(canonicalize(graph, types_of(inputs)).value(), tuner, kF32).value();
+  const auto tuner = std::make_shared<Tuner>(false);
+  return lower(canonicalize(graph, types_of(inputs)).value(), tuner, DType::Float).value();
 }
 
 /// Returns the end of the last byte of the arena that a run writes, found only by reading the memory: no byte that is

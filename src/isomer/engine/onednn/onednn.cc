@@ -16,7 +16,7 @@ namespace {
 using onednn::Plan;
 
 /// Increment this when our own kernels, or how plans choose, change: older measurements of kernels are then invalid.
-constexpr int kRevision = 6;
+constexpr int kRevision = 7;
 
 /// Adds a span for a run from `start` to `end`, and within it those of its kernels.
 void add_spans(const Plan& plan, const onednn::TracedRun& run, double start, double end, Trace& trace, size_t track) {
@@ -50,9 +50,9 @@ class OnednnEngine : public InProcessEngine {
       : threads_(options.threads),
         dtype_(options.dtype),
         max_plans_(options.max_plans),
-        tuner_(onednn::make_tuner(true)),
-        planner_(onednn::native_block()),
-        noise_filter_(arithmetic_probe(options.threads)) {}
+        noise_filter_(arithmetic_probe(options.threads)) {
+    OnednnEngine::keep_tunings(nullptr);
+  }
 
   std::string name() const override { return "onednn"; }
   /// Kernels with reduced precision are different ones: the version keeps their times separate.
@@ -65,6 +65,7 @@ class OnednnEngine : public InProcessEngine {
   bool tunes() const override { return true; }
   void keep_tunings(std::shared_ptr<TuningStore> store) override {
     tuner_ = onednn::make_tuner(true, std::move(store));
+    planner_ = std::make_unique<OnednnPlanner>(onednn::native_block(), tuner_, threads_, dtype_);
   }
 
   Result<std::optional<ActivationMemory>> activation_memory(const Candidate& candidate,
@@ -86,7 +87,7 @@ class OnednnEngine : public InProcessEngine {
     add_spans(*plan, run, start, end, trace, track);
     return std::move(run.outputs);
   }
-  const KernelPlanner* planner() const override { return &planner_; }
+  const KernelPlanner* planner() const override { return planner_.get(); }
   std::vector<int64_t> channel_blocks() const override { return {onednn::native_block()}; }
   Result<KernelTime> time_kernel(const KernelRun& run, double) override {
     return time_on_plan(run, {.threads = threads_, .dtype = dtype_}, tuner_, noise_filter_);
@@ -127,7 +128,7 @@ class OnednnEngine : public InProcessEngine {
   const DType dtype_;
   const size_t max_plans_;
   std::shared_ptr<onednn::Tuner> tuner_;
-  const OnednnPlanner planner_;
+  std::unique_ptr<OnednnPlanner> planner_;
   NoiseFilter noise_filter_;
   std::map<SessionId, Decisions> decisions_;
   std::map<SessionId, PlanCache> plans_;

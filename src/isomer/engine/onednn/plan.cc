@@ -104,13 +104,12 @@ Result<Plan> Plan::make(const Graph& graph, std::span<const TensorType> inputs, 
     return fail("the graph has {} inputs, got {}", graph.inputs().size(), inputs.size());
   ISOMER_CHECK(runnable(graph));
   ISOMER_CHECK(check_dtype(options.dtype));
-  const ElementType type = options.dtype == DType::BFloat16 ? ElementType::bf16 : kF32;
   ISOMER_TRY(Candidate canonical, canonicalize(graph, inputs, options.decisions));
   const Status ranks = check_ranks(canonical.graph);
   const ThreadScope threads(options.threads);
-  Tuner own(options.tune);
   try {
-    ISOMER_TRY(Program program, lower(std::move(canonical), tuner == nullptr ? own : *tuner, type));
+    ISOMER_TRY(Program program,
+               lower(std::move(canonical), tuner == nullptr ? make_tuner(options.tune) : tuner, options.dtype));
     auto state = std::make_unique<PlanState>();
     state->program = std::move(program);
     state->options = options;

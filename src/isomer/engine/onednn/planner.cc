@@ -1,14 +1,17 @@
 #include "isomer/engine/onednn/planner.h"
 
-#include "isomer/engine/onednn/conv_forms.h"
+#include "isomer/engine/onednn/conv_ways.h"
 #include "isomer/engine/onednn/planning.h"
+#include "isomer/engine/onednn/threads.h"
 
 namespace isomer {
 
-OnednnPlanner::OnednnPlanner(int64_t block) : block_(block), convolutions_(std::make_unique<onednn::ConvForms>()) {}
+OnednnPlanner::OnednnPlanner(int64_t block, std::shared_ptr<onednn::Tuner> tuner, int threads, DType dtype)
+    : block_(block), threads_(threads), convolutions_(std::make_unique<onednn::ConvWays>(std::move(tuner), dtype)) {}
 OnednnPlanner::~OnednnPlanner() = default;
 
 KernelPlan OnednnPlanner::plan(const Graph& graph, const Boundary& boundary, const Decisions& decisions) const {
+  const onednn::ThreadScope threads(threads_);
   onednn::Planning planning(graph, onednn::Stage::Given, block_, *convolutions_, decisions, boundary.inputs);
   for (size_t i = 0; i < planning.groups().size(); ++i) {
     const Node& last = graph.node(planning.groups()[i].last());

@@ -1,7 +1,6 @@
 #pragma once
-// The kernels of the built-in runtime's plans that measure nothing, for prices. The code that decides while a plan is
-// compiled makes them (planning.h), but from a graph that is not canonical, and without compiling
-// (docs/reference/costs.md).
+// The kernels of the built-in runtime's plans, for prices. The code that decides while a plan is compiled makes them
+// (planning.h), but from a graph that is not canonical, and without compiling (docs/reference/costs.md).
 
 #include <memory>
 
@@ -10,19 +9,23 @@
 namespace isomer {
 
 namespace onednn {
-class ConvForms;
-}
+class ConvWays;
+class Tuner;
+}  // namespace onednn
 
 class OnednnPlanner : public KernelPlanner {
  public:
-  /// `block`: channels per block.
-  explicit OnednnPlanner(int64_t block);
+  /// `block`: channels per block. `tuner`: that of the plans, so that they have these kernels; it measures the ways to
+  /// compute a convolution when it plans the first one of its kind. nullptr: as plans that measure nothing.
+  explicit OnednnPlanner(int64_t block, std::shared_ptr<onednn::Tuner> tuner = nullptr, int threads = 1,
+                         DType dtype = DType::Float);
   ~OnednnPlanner() override;
   KernelPlan plan(const Graph& graph, const Boundary& boundary = {}, const Decisions& decisions = {}) const override;
 
  private:
   const int64_t block_;
-  const std::unique_ptr<onednn::ConvForms> convolutions_;  // the answers of oneDNN
+  const int threads_;
+  const std::unique_ptr<onednn::ConvWays> convolutions_;
 };
 
 }  // namespace isomer

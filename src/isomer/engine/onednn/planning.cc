@@ -247,9 +247,9 @@ GroupForms Planning::place_conv(const Group& group) {
   const ValueId result = graph_.node(group.last()).result();
   const ValueId added = summed(group);
   size_t best = 0;
-  double least = cost(ways[0], 0, x, added, result);
+  double least = cost(ways[0], x, added, result);
   for (size_t i = 1; i < ways.size(); ++i) {
-    const double other = cost(ways[i], i, x, added, result);
+    const double other = cost(ways[i], x, added, result);
     if (other >= least) continue;
     best = i;
     least = other;
@@ -270,16 +270,12 @@ GroupForms Planning::place_conv(const Group& group) {
   return forms;
 }
 
-double Planning::cost(const ConvForm& way, size_t index, ValueId x, ValueId added, ValueId result) {
-  using Of = ConvReorder::Of;
-  const auto reorder = [&](Of of, ValueId value, Form from, Form to) {
-    return convolutions_.cost(graph_, {of, index, value, from, to});
-  };
-  double sum = reorder(Of::Image, x, forms_[x], way.src);
-  if (const auto& part = concats_.part(result)) sum += reorder(Of::Part, result, way.dst, part->form);
-  if (const auto form = decided_form(result)) sum += reorder(Of::Decided, result, way.dst, *form);
-  if (way.sums && added != kNoValue) sum += reorder(Of::Added, added, forms_[added], way.dst);
-  return sum + way.us;
+double Planning::cost(const ConvForm& way, ValueId x, ValueId added, ValueId result) {
+  double sum = way.us + convolutions_.cost(graph_, {x, forms_[x], way.src});
+  if (const auto& part = concats_.part(result)) sum += convolutions_.cost(graph_, {result, way.dst, part->form});
+  if (const auto form = decided_form(result)) sum += convolutions_.cost(graph_, {result, way.dst, *form});
+  if (way.sums && added != kNoValue) sum += convolutions_.cost(graph_, {added, forms_[added], way.dst});
+  return sum;
 }
 
 /// The added value is copied to the result's place if it is needed later. Only direct convolutions can read it.

@@ -10,7 +10,7 @@
 
 #include "isomer/engine/kernels.h"
 #include "isomer/engine/onednn/concats.h"
-#include "isomer/engine/onednn/conv_forms.h"
+#include "isomer/engine/onednn/conv_ways.h"
 #include "isomer/engine/onednn/forms.h"
 #include "isomer/engine/onednn/fusion.h"
 #include "isomer/engine/onednn/strides.h"
@@ -38,6 +38,7 @@ class Planning {
 
   std::span<const Group> groups() const { return groups_; }
   const ConcatPlaces& concats() const { return concats_; }
+  const Decisions& decisions() const { return decisions_; }
   /// Returns the last group that reads a value; kReadAtEnd for outputs.
   size_t last_reader(ValueId value) const { return last_reader_[value]; }
 
@@ -64,7 +65,7 @@ class Planning {
   void want(ValueId value, Form form);
 
   GroupForms place_conv(const Group& group);
-  double cost(const ConvForm& way, size_t index, ValueId x, ValueId added, ValueId result);
+  double cost(const ConvForm& way, ValueId x, ValueId added, ValueId result);
   void copy_added(const Group& group, const ConvForm& way, ValueId x, ValueId added);
   GroupForms place_follower(const Group& group);
   GroupForms place_own(const Group& group);

@@ -1,0 +1,57 @@
+#pragma once
+// The ways to compute convolutions between which a planning chooses.
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "isomer/engine/onednn/forms.h"
+#include "isomer/engine/onednn/fusion.h"
+#include "isomer/ir/dtype.h"
+#include "isomer/plan/decisions.h"
+
+namespace isomer::onednn {
+
+/// One way to compute a convolution.
+struct ConvForm {
+  Form src = kPlainForm;
+  Form dst = kPlainForm;
+  bool winograd = false;
+  bool sums = false;  ///< the first added value with the result's extents must be in the result's place
+  double us = 0;      ///< the time that it takes, if that is measured
+};
+
+/// A change of layout that a way to compute a convolution needs, unless the forms are alike.
+struct ConvReorder {
+  ValueId value = kNoValue;  ///< whose layout changes
+  Form from = kPlainForm;
+  Form to = kPlainForm;
+};
+
+class Tuner;
+
+/// Asks oneDNN once for each convolution with its posts, which may contain batch normalizations that will be merged.
+/// Thread-safe; results stay valid.
+class ConvWays {
+ public:
+  /// If `tuner` measures, ways and reorders have their times, in the calling thread's number of threads. nullptr: they
+  /// have none. `dtype`: the element type in which convolutions compute if they can.
+  explicit ConvWays(std::shared_ptr<Tuner> tuner, DType dtype = DType::Float);
+  ~ConvWays();
+  ConvWays(const ConvWays&) = delete;
+  ConvWays& operator=(const ConvWays&) = delete;
+
+  /// Returns the ways to compute a convolution with its posts, the preferred one first; none if the runtime has no
+  /// kernel or extents are unknown. Decisions about the convolution's algorithm and about the layout of the group's
+  /// result are obeyed.
+  std::span<const ConvForm> of(const Graph& graph, const Group& group, const Decisions& decisions);
+  /// Returns the cost of a reorder around a convolution: 0 if none is needed; else its time or, if nothing is measured,
+  /// 1. The time of a reorder from or to the strided form is that of one between other forms.
+  double cost(const Graph& graph, const ConvReorder& reorder);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace isomer::onednn
