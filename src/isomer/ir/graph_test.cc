@@ -102,6 +102,13 @@ TEST(Graph, DimensionsAreSymbolsAndFunctionsOfThem) {
   for (const char* dim : {"\xb9(z)", "a{b}", "a=b", "(N", "N)(", "a\"b"}) EXPECT_NE(refused(dim), "") << dim;
 }
 
+TEST(Graph, LargeNumbersInDimensionsAreNoSymbols) {
+  EXPECT_EQ(parse_dim("1152921504562402532"), Dim(1152921504562402532));
+  EXPECT_EQ(parse_dim("4444444444444444444444444"), Dim(Dim::kHuge));
+  const Dim sum = Dim::symbol("N") * Dim::kHuge + Dim(Dim::kHuge - 1);
+  EXPECT_EQ(parse_dim(sum.str()), sum);
+}
+
 TEST(Graph, ConstantsOfATextStayWithinMemoryAndRange) {
   const auto refused = [](const std::string& constant) { return parse_error("w = " + constant + "\nreturn w"); };
   EXPECT_EQ(refused("f32[1000,1000]{seed 1}"), "");

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <charconv>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -341,6 +342,13 @@ class GraphParser {
   size_t memory_left_ = size_t{1} << 30;  // bytes that are left for constants
 };
 
+/// Returns the number that digits stand for; Dim::kHuge if it is larger.
+Dim number(const std::string& digits) {
+  int64_t value = Dim::kHuge;
+  std::from_chars(digits.data(), digits.data() + digits.size(), value);  // keeps the value if it is out of range
+  return std::min(value, Dim::kHuge);
+}
+
 /// Whether the text is a valid name of an unknown extent: a symbol, or a function of symbols such as floor((N-1)/2).
 /// Other names could not be parsed again after printing.
 bool is_symbol(const std::string& text) {
@@ -381,7 +389,7 @@ Result<Dim> parse_dim(const std::string& text) {
     ISOMER_TRY(const Dim right, parse_dim(text.substr(at + 1)));
     return left * right;
   }
-  if (text.find_first_not_of("0123456789") == std::string::npos && text.size() < 19) return Dim(std::stoll(text));
+  if (text.find_first_not_of("0123456789") == std::string::npos) return number(text);
   if (!is_symbol(text)) return fail("'{}' is not a dimension", text);
   return Dim::symbol(text);
 }
