@@ -1,9 +1,7 @@
 #include "isomer/search/greedy.h"
 
 #include <algorithm>
-#include <cmath>
 #include <functional>
-#include <map>
 #include <optional>
 #include <set>
 
@@ -115,19 +113,14 @@ class Greedy {
   }
 
   /// Measures the candidates with the best predictions first, so that they are covered if time is short. Candidates
-  /// that are predicted to be much worse than the best measured one are left for the next step. The costs
-  /// can be wrong about a rule, so candidates that are predicted to be slower are measured too, but only until
-  /// kMaxFailures candidates of the rule were not faster.
+  /// that are predicted to be much worse than the best measured one are left for the next step.
   std::optional<NextCandidate> best_of(const Candidate& current, std::vector<NextCandidate> candidates) {
     std::ranges::stable_sort(candidates, std::greater(), [](const NextCandidate& c) { return c.estimate.value_or(1); });
     std::optional<NextCandidate> best;
-    std::map<std::string, int> failures;  // candidates that were measured and not accepted, by name
     for (NextCandidate& candidate : candidates) {
       if (out_of_time()) break;
       if (best && candidate.estimate && *candidate.estimate * kCostError < best->steps.front().speedup) break;
-      int& failed = failures[candidate.name];
-      if (failed >= kMaxFailures && candidate.estimate && *candidate.estimate < 1) continue;
-      if (!judge(current, std::move(candidate), best)) ++failed;
+      judge(current, std::move(candidate), best);
     }
     return best;
   }
@@ -207,18 +200,16 @@ class Greedy {
     if (flops(candidate.graph) > max_flops_) return;
     candidate.estimate = evaluator_.estimate(current, candidate);
     if (candidate.estimate == 0) return report_.reject(candidate.name, {"the candidate exceeds a limit"});
-    if (!candidate.estimate || may_help(*candidate.estimate)) out.push_back(std::move(candidate));
+    if (candidate.estimate.value_or(options_.min_estimate) >= options_.min_estimate)
+      out.push_back(std::move(candidate));
   }
 
-  /// An estimate of exactly 1 means that both candidates have the same kernels.
-  bool may_help(double estimate) const { return estimate >= options_.min_estimate && std::abs(estimate - 1) > 1e-9; }
-
-  /// Measures a candidate against `current`, and keeps it if it is the best so far. Returns whether it was.
-  bool judge(const Candidate& current, NextCandidate candidate, std::optional<NextCandidate>& best) {
+  /// Measures a candidate against `current`, and keeps it if it is the best so far.
+  void judge(const Candidate& current, NextCandidate candidate, std::optional<NextCandidate>& best) {
     auto prepared = evaluator_.prepare(candidate);
-    if (!prepared) return rejected(candidate, prepared.error());
+    if (!prepared) return report_.reject(candidate.name, prepared.error());
     static_cast<Candidate&>(candidate) = std::move(*prepared);
-    if (candidate.hash() == current.hash()) return false;
+    if (candidate.hash() == current.hash()) return;
     options_.observer.progress(fmt::format("measuring {}", candidate.name));
     TraceScope scope(options_.observer.trace, candidate.name, "judge");
     if (candidate.estimate) scope.note("predicted", *candidate.estimate);
@@ -226,20 +217,14 @@ class Greedy {
     const auto ratio = measure_closely(evaluator_, current, candidate, least, end_);
     if (!ratio) {
       scope.note("rejected", ratio.error().message);
-      return rejected(candidate, ratio.error());
+      return report_.reject(candidate.name, ratio.error());
     }
     scope.note("ratio", ratio->value);
     scope.note("low", ratio->low);
     scope.note("high", ratio->high);
-    if (ratio->low <= 1 || ratio->value <= least) return false;
+    if (ratio->low <= 1 || ratio->value <= least) return;
     candidate.steps.front().speedup = ratio->value;
     best = std::move(candidate);
-    return true;
-  }
-
-  bool rejected(const NextCandidate& candidate, const Error& error) {
-    report_.reject(candidate.name, error);
-    return false;
   }
 
   /// Each candidate is measured once against each one that it may follow.
@@ -249,9 +234,6 @@ class Greedy {
 
   /// The factor by which a prediction may be lower than the measurement.
   static constexpr double kCostError = 1.1;
-  /// After this many candidates of a rule were not accepted in a step, its candidates that are predicted to be slower
-  /// are not measured.
-  static constexpr int kMaxFailures = 3;
 
   std::span<const Rule> rules_;
   Evaluator& evaluator_;

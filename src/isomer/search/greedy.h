@@ -18,9 +18,8 @@ struct GreedyOptions {
   std::span<const Tactic> tactics = {};
   /// A step is accepted only if it is faster by at least this factor, and the whole interval is above 1.
   double min_speedup = 1.005;
-  /// Candidates with an estimated ratio below this are not measured. It should be below 1 by about the error of the
-  /// costs.
-  double min_estimate = 0.95;
+  /// Candidates with an estimated ratio below this are not measured: nearly all of them turn out not to be faster.
+  double min_estimate = 1.0025;
   /// Maximum floating-point work of a candidate, as a multiple of the model's. (Winograd and merging trade work for
   /// speed.)
   double max_work = 1.5;
@@ -28,8 +27,7 @@ struct GreedyOptions {
   Observer observer = {};
 };
 
-/// Simplifies first (unless the evaluator measures a loss), then takes steps until no rule helps or the time is up. The
-/// observer gets the best cost, and spans for every step, for finding candidates, and for measuring each. Equal
+/// Simplifies first (unless the evaluator measures a loss), then takes steps until no rule helps or the time is up. The observer gets the best cost, and spans for every step, for finding candidates, and for measuring each. Equal
 /// measurements give equal results.
 Result<SearchResult> greedy_search(const Candidate& first, std::span<const Rule> rules, Evaluator& evaluator,
                                    const GreedyOptions& options);

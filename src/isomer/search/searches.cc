@@ -1,6 +1,7 @@
 #include "isomer/search/searches.h"
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 
 #include "isomer/base/stopwatch.h"
@@ -19,13 +20,24 @@ Result<SearchResult> greedy(const Candidate& first, Evaluator& evaluator, const 
       {.deadline = end, .tactics = context.tactics, .symbols = context.symbols, .observer = context.observer});
 }
 
+/// What costs promise, and whether runs confirm it.
+struct Promise : SearchResult {
+  bool kept = false;
+};
+
+/// Whether runs confirm at least half of a gain that costs predict; both are ratios.
+bool keeps(double predicted, const Interval& measured) {
+  return measured.low > 1 && std::log(measured.value) >= 0.5 * std::log(predicted);
+}
+
 /// Runs greedy with costs only: one measurement for all its steps, since every run of a large model takes seconds.
 /// Returns `first` itself if the result is not measured to be faster. If there is no time for that, the final
 /// confirmation decides.
-Result<SearchResult> greedy_by_costs(const Candidate& first, const Deadline& end, const SearchContext& context) {
+Result<Promise> greedy_by_costs(const Candidate& first, const Deadline& end, const SearchContext& context) {
   TraceScope scope(context.observer.trace, "greedy by costs", "search");
   const Deadline search_end = context.budget.share(kTimeShares.by_costs).end;
-  ISOMER_TRY(SearchResult found, greedy(first, *context.evaluator.by_costs(), search_end, context));
+  ISOMER_TRY(SearchResult searched, greedy(first, *context.evaluator.by_costs(), search_end, context));
+  Promise found{std::move(searched)};
   found.report.algorithm += " by costs";
   if (found.hash() == first.hash()) return found;
   if (end.passed()) return found;
@@ -34,6 +46,8 @@ Result<SearchResult> greedy_by_costs(const Candidate& first, const Deadline& end
   if (!ratio) found.report.rejected.push_back({found.report.algorithm, ratio.error().message});
   if (ratio && ratio->low > 1) {
     for (SearchStep& step : found.report.steps) step.speedup = 0;
+    const auto predicted = context.evaluator.by_costs()->estimate(first, found);
+    found.kept = predicted && keeps(*predicted, *ratio);
   } else {
     found.reset(first);
   }
@@ -97,11 +111,16 @@ class SearchRun {
 
   Status automatic() {
     const Deadline greedy_end = context_.budget.share(kTimeShares.greedy).end;
-    SearchResult promised{first_, {}};
+    Promise promised{{first_, {}}};
     if (context_.evaluator.by_costs() != nullptr) {
       ISOMER_TRY(promised, greedy_by_costs(first_, greedy_end, context_));
     }
-    ISOMER_CHECK(step_by_step(std::move(promised), greedy_end));
+    // Where runs confirm what the costs predict, steps that are measured one by one lead to nothing better.
+    if (promised.kept) {
+      take(std::move(promised), 0);
+    } else {
+      ISOMER_CHECK(step_by_step(std::move(promised), greedy_end));
+    }
     const uint64_t begun = best_.hash();
     SearchContext first = context_;
     first.budget = context_.budget.share(kTimeShares.first);

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <map>
 #include <set>
 
@@ -249,6 +250,17 @@ TEST(Searches, MeasureAllThatTheCostsPromiseAtOnce) {
   EXPECT_EQ(result.graph.hash(), promised.hash());
   ASSERT_FALSE(result.report.steps.empty());
   EXPECT_EQ(result.report.steps.front().speedup, 0) << "no step of these was measured by itself";
+}
+
+TEST(Searches, MeasureStepsOnlyWhereRunsDoNotConfirmTheCosts) {
+  const Graph graph = build_model("inception-e-1").value();
+  Measured measured;
+  const Graph promised = found(graph, measured, "greedy").graph;
+  Estimated exact;
+  EXPECT_TRUE(found(graph, exact).report.algorithm.starts_with("greedy by costs, backtrack and beam"));
+  const double gain = latency(graph) / latency(promised);
+  Estimated disappointing(1, {{promised.hash(), gain / std::pow(gain, 0.4)}});
+  EXPECT_TRUE(found(graph, disappointing).report.algorithm.starts_with("greedy by costs, greedy, backtrack and beam"));
 }
 
 TEST(Searches, TakeStepsThatAreFasterThanWhatTheCostsPromise) {
