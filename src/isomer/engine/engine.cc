@@ -2,6 +2,7 @@
 
 #include <sys/utsname.h>
 
+#include <algorithm>
 #include <fstream>
 
 #include "isomer/engine/onednn/onednn.h"
@@ -38,23 +39,56 @@ Result<KernelTime> Engine::time_kernel(const KernelRun& /*run*/, double /*overhe
 
 Result<double> Engine::kernel_overhead() { return fail("engine '{}' cannot time kernels", name()); }
 
+namespace {
+
+struct EngineKind {
+  std::string name;
+  Result<std::unique_ptr<Engine>> (*make)(const EngineOptions&);
+  bool optimizes = true;       ///< whether models are optimized for it
+  bool has_bf16 = false;       ///< whether it computes in bf16 too
+  bool has_providers = false;  ///< whether it has several execution providers
+};
+
+const std::vector<EngineKind>& engine_kinds() {
+  static const std::vector<EngineKind> kKinds = {
+      {.name = "ort", .make = make_ort_engine, .has_providers = true},
+      {.name = "openvino", .make = make_openvino_engine},
+      {.name = "onednn", .make = make_onednn_engine, .has_bf16 = true},
+      {.name = "reference", .make = make_reference_engine, .optimizes = false},
+  };
+  return kKinds;
+}
+
+std::vector<std::string> names_of(bool all) {
+  std::vector<std::string> names;
+  for (const EngineKind& kind : engine_kinds())
+    if (all || kind.optimizes) names.push_back(kind.name);
+  return names;
+}
+
+}  // namespace
+
 const std::vector<std::string>& engine_names() {
-  static const std::vector<std::string> kNames = {"ort", "openvino", "onednn", "reference"};
+  static const std::vector<std::string> kNames = names_of(true);
+  return kNames;
+}
+
+const std::vector<std::string>& optimized_engine_names() {
+  static const std::vector<std::string> kNames = names_of(false);
   return kNames;
 }
 
 Result<std::unique_ptr<Engine>> make_engine(const std::string& name, const EngineOptions& options) {
   if (options.threads < 1 || options.threads > 1024) return fail("{} threads: must be 1 to 1024", options.threads);
   if (options.max_plans < 1) return fail("{} plans: must be at least 1", options.max_plans);
-  if (options.dtype != DType::Float && name != "onednn")
+  const auto kind = std::ranges::find(engine_kinds(), name, &EngineKind::name);
+  if (kind == engine_kinds().end())
+    return fail("unknown engine '{}'; there are: {}", name, fmt::join(engine_names(), ", "));
+  if (options.dtype != DType::Float && !kind->has_bf16)
     return fail("engine '{}' computes only in f32; bf16 needs the engine onednn", name);
-  if (!options.provider.empty() && name != "ort")
+  if (!options.provider.empty() && !kind->has_providers)
     return fail("engine '{}' has no execution providers; {} needs the engine ort", name, options.provider);
-  if (name == "ort") return make_ort_engine(options);
-  if (name == "openvino") return make_openvino_engine(options);
-  if (name == "onednn") return make_onednn_engine(options);
-  if (name == "reference") return make_reference_engine();
-  return fail("unknown engine '{}'; there are: {}", name, fmt::join(engine_names(), ", "));
+  return kind->make(options);
 }
 
 }  // namespace isomer

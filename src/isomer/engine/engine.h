@@ -15,7 +15,7 @@
 #include "isomer/base/result.h"
 #include "isomer/base/trace.h"
 #include "isomer/engine/kernels.h"
-#include "isomer/engine/onednn/tuning_store.h"
+#include "isomer/engine/tuning_store.h"
 #include "isomer/ir/graph.h"
 #include "isomer/ir/tensor.h"
 #include "isomer/ops/activation_memory.h"
@@ -134,6 +134,8 @@ class Engine {
 
 /// Returns the names that make_engine accepts.
 const std::vector<std::string>& engine_names();
+/// Likewise, of those that models are optimized for.
+const std::vector<std::string>& optimized_engine_names();
 
 /// Returns the engine called `name`. An Error says what is missing (for example, a Python package) and how to get it.
 Result<std::unique_ptr<Engine>> make_engine(const std::string& name, const EngineOptions& options = {});

@@ -121,7 +121,9 @@ std::vector<Option> engine_options(EngineOptions& options) {
 }
 
 std::vector<Option> cost_options(CostOptions& options) {
-  std::vector<Option> all = {kept("engine", Option::Text{{"ort", "openvino", "onednn", "roofline"}},
+  Option::Text engines{optimized_engine_names()};
+  engines.values.emplace_back("roofline");
+  std::vector<Option> all = {kept("engine", std::move(engines),
                                   "The engine that will run the model; roofline: a cost model without a device",
                                   options.engine)};
   all.front().note = "In C the default is onednn, which needs no Python.";

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "isomer/base/result.h"
-#include "isomer/engine/onednn/tuning_store.h"
+#include "isomer/engine/tuning_store.h"
 #include "isomer/ir/graph.h"
 #include "isomer/ops/activation_memory.h"
 #include "isomer/plan/decisions.h"

@@ -7,7 +7,7 @@
 #include <string>
 #include <unordered_map>
 
-#include "isomer/engine/onednn/tuning_store.h"
+#include "isomer/engine/tuning_store.h"
 
 namespace isomer::onednn {
 

@@ -21,6 +21,8 @@ class ReferenceEngine : public InProcessEngine {
 
 }  // namespace
 
-Result<std::unique_ptr<Engine>> make_reference_engine() { return std::make_unique<ReferenceEngine>(); }
+Result<std::unique_ptr<Engine>> make_reference_engine(const EngineOptions& /*options*/) {
+  return std::make_unique<ReferenceEngine>();
+}
 
 }  // namespace isomer

@@ -7,6 +7,6 @@
 
 namespace isomer {
 
-Result<std::unique_ptr<Engine>> make_reference_engine();
+Result<std::unique_ptr<Engine>> make_reference_engine(const EngineOptions& options);
 
 }  // namespace isomer
