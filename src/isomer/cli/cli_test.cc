@@ -437,6 +437,7 @@ TEST_F(Cli, ExplainTellsWhyAndWhatItWouldCost) {
   EXPECT_THAT(isomer_program({"explain", path}).out, HasSubstr("merge-products-shared-left"));
   EXPECT_EQ(isomer_program({"explain", path, "--rule", "no-such-rule"}).exit_code, 2);
   EXPECT_EQ(isomer_program({"explain", path, "--node", "nowhere"}).exit_code, 2);
+  EXPECT_THAT(isomer_program({"explain", path, "--rule", "drop-relu-of-relu"}).out, HasSubstr("no node of the model"));
 }
 
 TEST_F(Cli, ExplainTakesCostsOfTheBuiltInRuntime) {

@@ -49,8 +49,11 @@ std::string verdict_on(const Place& place, double cost_us) {
   return fmt::format("applies: {:.2f} us -> {:.2f} us ({:+.2f})", cost_us, *place.cost_us, change);
 }
 
-/// Prints every place.
-std::string places_table(const std::vector<Place>& places, double cost_us) {
+/// Prints every place that was asked for.
+std::string places_table(const ExplainOptions& asked, const std::vector<Place>& places, double cost_us) {
+  if (places.empty())
+    return asked.node.empty() ? "no node of the model has the operator that the pattern of the rule begins with\n"
+                              : "the pattern of no rule that was asked for begins with the operator of this node\n";
   Table table({"<rule", "<node", "<outcome"});
   for (const Place& place : places) table.row({place.rule, place.node, verdict_on(place, cost_us)});
   return table.str();
@@ -104,7 +107,7 @@ Result<int> run(ExplainArguments& arguments, FileUses& uses) {
   if (arguments.json)
     print_json(report_of(arguments, cost_us, places));
   else
-    fmt::print("{}", asked ? places_table(places, cost_us) : rules_table(places, cost_us));
+    fmt::print("{}", asked ? places_table(arguments.options, places, cost_us) : rules_table(places, cost_us));
   return kDone;
 }
 
