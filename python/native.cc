@@ -37,8 +37,10 @@ auto without_lock(const Work& work) {
 /// a session may be closed while one goes on.
 class Session {
  public:
-  Session(const std::string& path, const std::string& engine, int threads, const std::string& python) {
-    const EngineOptions options = {.threads = threads, .python = python};
+  /// The options are those of the engine, as JSON text.
+  Session(const std::string& path, const std::string& engine, const std::string& given) {
+    EngineOptions options;
+    unwrap(read_options(given, options));
     loaded_ = unwrap(without_lock([&] { return LoadedModel::load(path, engine, options); }));
   }
 
@@ -121,7 +123,7 @@ PYBIND11_MODULE(_native, module) {
   module.def("optimize", &isomer::optimize_file);
   module.def("signature", &isomer::signature);
   pybind11::class_<isomer::Session>(module, "Session")
-      .def(pybind11::init<std::string, std::string, int, std::string>())
+      .def(pybind11::init<std::string, std::string, std::string>())
       .def("run", &isomer::Session::run)
       .def("close", &isomer::Session::close);
 }

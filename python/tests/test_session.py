@@ -180,8 +180,12 @@ def test_bad_models_and_engines_are_refused(tmp_path):
     with pytest.raises(ValueError, match="unknown engine 'tpu'; there are: ort, openvino, onednn, reference"):
         isomer.Session(gate(), engine="tpu")
     for threads in (0, -1, 1025):
-        with pytest.raises(ValueError, match=f"{threads} threads: must be 1 to 1024"):
+        with pytest.raises(ValueError, match="threads: must be an integer from 1 to 1024"):
             isomer.Session(gate(), engine="onednn", threads=threads)
+    with pytest.raises(ValueError, match="has no provider 'NoSuchExecutionProvider'"):
+        isomer.Session(gate(), engine="ort", provider="NoSuchExecutionProvider")
+    with pytest.raises(ValueError, match="engine 'ort' computes only in f32"):
+        isomer.run(gate(), gate_inputs(), engine="ort", dtype="bf16")
 
 
 def test_arrays_of_any_layout_are_read():

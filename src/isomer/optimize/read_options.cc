@@ -19,7 +19,7 @@ Result<json> parse_object(std::string_view text) {
   return fail("not a JSON object");
 }
 
-Status read(const json& given, const std::vector<Option>& known) {
+Status set(const json& given, const std::vector<Option>& known) {
   for (const auto& [name, value] : given.items()) {
     const auto option = std::ranges::find(known, name, &Option::name);
     if (option == known.end()) {
@@ -32,13 +32,16 @@ Status read(const json& given, const std::vector<Option>& known) {
   return {};
 }
 
-}  // namespace
-
-Status read_options(std::string_view text, OptimizeOptions& options) {
+Status read(std::string_view text, const std::vector<Option>& known) {
   const auto given = parse_object(text);
   if (!given) return fail_in("options", given.error());
-  if (const Status status = read(*given, optimize_options(options)); !status) return fail_in("options", status.error());
+  if (const Status status = set(*given, known); !status) return fail_in("options", status.error());
   return {};
 }
+
+}  // namespace
+
+Status read_options(std::string_view text, OptimizeOptions& options) { return read(text, optimize_options(options)); }
+Status read_options(std::string_view text, EngineOptions& options) { return read(text, engine_options(options)); }
 
 }  // namespace isomer
