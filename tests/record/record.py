@@ -5,9 +5,8 @@
     record.py ISOMER PLANS --update [--only NAME ...]   write the record anew, or that of some models
     record.py ISOMER PLANS --measure [--only NAME ...]  measure the kernels that the searches need and kernels.db.xz lacks
 
-The record of a model has the result, the steps and the counts of searches under the roofline model and, where there is a
-kernels.db.xz, by the costs of each engine's kernels; and the plans that the built-in runtime makes of the model and of the
-result. The comparison also checks and proves every built-in rule, and compares the verdicts with the lock.
+The record of a model has the result, the steps and the counts of searches under the roofline model and, for the benchmark
+networks, by the costs of each engine's kernels; and the plans that the built-in runtime makes of the model and of the result. The comparison also checks and proves every built-in rule, and compares the verdicts with the lock.
 
 Nothing here depends on time: searches are limited by candidates, the costs of kernels come from the database, and no algorithm
 is chosen by timing it. Nor does it depend on the processor, as long as that has AVX-512: oneDNN uses AVX2, and ONNX Runtime's
@@ -133,6 +132,10 @@ class Programs:
     plans: str
     kernels: Path  # the database, unpacked
 
+    def engines(self, model: Model) -> tuple[str, ...]:
+        """The engines by whose kernels a model is searched. Measuring those of the exported graphs would take an hour."""
+        return () if model.exported else ENGINES
+
     def record(self, model: Model) -> str:
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
@@ -141,7 +144,7 @@ class Programs:
             shapes = model.shapes()
             lines = search(self.isomer, path, result, shapes, "--engine", "roofline")
             plans = plan(self.plans, path, shapes, result)
-            for engine in ENGINES if self.kernels.exists() else ():
+            for engine in self.engines(model):
                 locked = ("--engine", engine, "--locked", "--profile-db", str(self.kernels))
                 try:
                     lines += search(self.isomer, path, result, shapes, *locked)
@@ -151,12 +154,20 @@ class Programs:
             return ("\n".join(lines) + "\n").replace(str(path), "MODEL").replace(str(result), "RESULT")
 
     def measure(self, model: Model) -> None:
+        """Until the rounded times suffice: with them, a search may look at other candidates than with those measured."""
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
             model.make(self.isomer, folder / "model.onnx")
-            for engine in ENGINES:
-                costs = ("--engine", engine, "--costs-only", "--profile-db", str(self.kernels))
-                search(self.isomer, folder / "model.onnx", folder / "result.onnx", model.shapes(), *costs)
+            for engine in self.engines(model):
+                database = ("--engine", engine, "--profile-db", str(self.kernels))
+                while True:
+                    try:
+                        search(self.isomer, folder / "model.onnx", folder / "result.onnx", model.shapes(), "--locked", *database)
+                        break
+                    except RuntimeError:
+                        search(self.isomer, folder / "model.onnx", folder / "result.onnx", model.shapes(), "--costs-only", *database)
+                        pack(self.kernels)
+                        unpack(self.kernels, measured_here=True)
 
 
 def unpack(path: Path, measured_here: bool) -> None:
@@ -227,8 +238,6 @@ def main() -> int:
         if arguments.measure:
             for model in chosen:
                 programs.measure(model)
-                pack(kernels)
-                unpack(kernels, measured_here=True)
                 print(f"measured: {model.name}", flush=True)
             return 0
         for model, actual in zip(chosen, pool.map(programs.record, chosen), strict=True):
