@@ -27,7 +27,8 @@ struct GreedyOptions {
   Observer observer = {};
 };
 
-/// Simplifies first (unless the evaluator measures a loss), then takes steps until no rule helps or the time is up. The observer gets the best cost, and spans for every step, for finding candidates, and for measuring each. Equal
+/// Simplifies first (unless the evaluator measures a loss), then takes steps until no rule helps or the time is up. The
+/// observer gets the best cost, and spans for every step, for finding candidates, and for measuring each. Equal
 /// measurements give equal results.
 Result<SearchResult> greedy_search(const Candidate& first, std::span<const Rule> rules, Evaluator& evaluator,
                                    const GreedyOptions& options);
