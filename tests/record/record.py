@@ -23,6 +23,7 @@ import hashlib
 import json
 import lzma
 import os
+import re
 import shutil
 import sqlite3
 import subprocess
@@ -151,7 +152,8 @@ class Programs:
                 except RuntimeError as error:  # a kernel that kernels.db.xz lacks
                     lines.append(f"{FAILED} {engine}: {error}")
             lines += plans
-            return ("\n".join(lines) + "\n").replace(str(path), "MODEL").replace(str(result), "RESULT")
+            text = ("\n".join(lines) + "\n").replace(str(path), "MODEL").replace(str(result), "RESULT")
+            return re.sub(r"/\S*/isomer-temporary-\w+/", "TEMPORARY/", text)
 
     def measure(self, model: Model) -> None:
         """Until the rounded times suffice: with them, a search may look at other candidates than with those measured."""
