@@ -99,7 +99,8 @@ TEST(Graph, DimensionsAreSymbolsAndFunctionsOfThem) {
   const auto refused = [](const std::string& dim) { return parse_error("input x: f32[" + dim + "]\nreturn x"); };
   for (const char* dim : {"N", "batch_size", "?0", "floor((N-1)/2)", "broadcast(2*N,min(3,N))"})
     EXPECT_EQ(refused(dim), "");
-  for (const char* dim : {"\xb9(z)", "a{b}", "a=b", "(N", "N)(", "a\"b"}) EXPECT_NE(refused(dim), "") << dim;
+  for (const char* dim : {"\xb9(z)", "a{b}", "a=b", "(N", "N)(", "a\"b", "**3", "+3", "N*"})
+    EXPECT_NE(refused(dim), "") << dim;
 }
 
 TEST(Graph, LargeNumbersInDimensionsAreNoSymbols) {

@@ -356,6 +356,7 @@ bool is_symbol(const std::string& text) {
   for (const char c : text) {
     if (std::isalnum(static_cast<unsigned char>(c)) == 0 && std::string_view("_?.,()+-*/").find(c) == std::string::npos)
       return false;
+    if (depth == 0 && std::string_view("+-*").find(c) != std::string_view::npos) return false;
     depth += c == '(' ? 1 : c == ')' ? -1 : 0;
     if (depth < 0) return false;
   }
