@@ -2,6 +2,7 @@
 
 #include <fmt/ranges.h>
 
+#include <limits>
 #include <mutex>
 #include <unordered_map>
 
@@ -41,6 +42,16 @@ Form unstrided(Form form, Form other) {
   return other == kPlainForm ? kLastForm : kPlainForm;
 }
 
+/// Returns a time; infinity if oneDNN cannot make the primitive, so that another one is used.
+template <class Time>
+double or_never(const Time& time) {
+  try {
+    return time();
+  } catch (const dnnl::error&) {
+    return std::numeric_limits<double>::infinity();
+  }
+}
+
 }  // namespace
 
 struct ConvWays::State {
@@ -67,7 +78,7 @@ struct ConvWays::State {
   double time(const ConvProblem& problem, const ConvChoice& choice) const {
     const std::string key = fmt::format("{}{} {} {}", problem.key(), choice.posts.key,
                                         layout_str(choice.desc.src_desc()), layout_str(choice.desc.dst_desc()));
-    return tuner->time(settings.engine, choice.desc, key);
+    return or_never([&] { return tuner->time(settings.engine, choice.desc, key); });
   }
 };
 
@@ -89,12 +100,14 @@ double ConvWays::cost(const Graph& graph, const ConvReorder& reorder) {
   if (alike(graph, reorder.value, reorder.from, reorder.to)) return 0;
   if (!state_->measures()) return 1;
   const Dims dims = dims_of(graph.type(reorder.value));
-  const Desc from = form_desc(dims, unstrided(reorder.from, reorder.to));
-  const Desc to = form_desc(dims, unstrided(reorder.to, reorder.from));
   const dnnl::engine& engine = state_->settings.engine;
-  const dnnl::reorder::primitive_desc desc(engine, from, engine, to);
-  const std::string key = fmt::format("reorder {} {} to {}", fmt::join(dims, ","), layout_str(from), layout_str(to));
-  return state_->tuner->time(engine, desc, key);
+  return or_never([&] {
+    const Desc from = form_desc(dims, unstrided(reorder.from, reorder.to));
+    const Desc to = form_desc(dims, unstrided(reorder.to, reorder.from));
+    const dnnl::reorder::primitive_desc desc(engine, from, engine, to);
+    const std::string key = fmt::format("reorder {} {} to {}", fmt::join(dims, ","), layout_str(from), layout_str(to));
+    return state_->tuner->time(engine, desc, key);
+  });
 }
 
 }  // namespace isomer::onednn
