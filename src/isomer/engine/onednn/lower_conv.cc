@@ -35,6 +35,7 @@ Result<bool> lower_conv(Builder& builder, const Group& group) {
   const ValueId result = graph.node(group.last()).result();
   ConvChoices choices = conv_choices(graph, group, builder.planning().decisions(),
                                      {builder.engine(), builder.types(), builder.tuner().measures()});
+  if (*way >= choices.ways.size()) return false;
   const ConvProblem& problem = choices.problem;
   ConvChoice& choice = choices.ways[*way];
   const Location src = builder.as(operands[0], choice.desc.src_desc());
