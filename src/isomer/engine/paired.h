@@ -23,8 +23,8 @@ struct PairedTimes {
 std::vector<double> flattened(const std::vector<std::vector<double>>& groups);
 
 /// Loads both models `loads` times, in alternating order, and each time runs them in turn for its share of `timing`. A
-/// model may run some percent faster only because of the place of its weights in memory; loading several times averages
-/// that out. Stops loading after the deadline; an Error if it passed before the first load.
+/// model may run some percent faster only because of the place of its weights in memory, which differs between loads.
+/// Stops loading after the deadline; an Error if it passed before the first load.
 Result<PairedTimes> time_pair(Engine& engine, const std::filesystem::path& first, const std::filesystem::path& second,
                               std::span<const NamedTensor> first_inputs, std::span<const NamedTensor> second_inputs,
                               const TimingOptions& timing, int loads = 4, const Deadline& deadline = Deadline::never());
