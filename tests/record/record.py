@@ -6,11 +6,11 @@
     record.py ISOMER PLANS --measure [--only NAME ...]  measure the kernels that the searches need and kernels.db.xz lacks
 
 The record of a model has the result, the steps and the counts of searches under the roofline model and, for the benchmark
-networks, by the costs of each engine's kernels; and the plans that the built-in runtime makes of the model and of the result. The comparison also checks and proves every built-in rule, and compares the verdicts with the lock.
+networks, by the costs of each engine's kernels; and the plans that the built-in runtime makes of the model and of the result.
+The comparison also checks and proves every built-in rule, and compares the verdicts with the lock.
 
-Nothing here depends on time: searches are limited by candidates, the costs of kernels come from the database, and no algorithm
-is chosen by timing it. Nor does it depend on the processor, as long as that has AVX-512: oneDNN uses AVX2, and ONNX Runtime's
-layouts are those of AVX-512.
+Nothing here depends on time: searches are limited by candidates, and times of kernels come from the database. Nor does it
+depend on the processor, as long as that has AVX-512: oneDNN uses AVX2, and ONNX Runtime's layouts are those of AVX-512.
 """
 
 from __future__ import annotations
@@ -162,12 +162,16 @@ class Programs:
             model.make(self.isomer, folder / "model.onnx")
             for engine in self.engines(model):
                 database = ("--engine", engine, "--profile-db", str(self.kernels))
-                while True:
+                lacks_some = True
+                while lacks_some:
                     try:
                         search(self.isomer, folder / "model.onnx", folder / "result.onnx", model.shapes(), "--locked", *database)
-                        break
-                    except RuntimeError:
+                        lacks_some = False
+                    except RuntimeError as error:
+                        known = count(self.kernels)
                         search(self.isomer, folder / "model.onnx", folder / "result.onnx", model.shapes(), "--costs-only", *database)
+                        if count(self.kernels) == known:
+                            raise RuntimeError(f"{model.name}: nothing is left to measure, yet: {error}") from error
                         pack(self.kernels)
                         unpack(self.kernels, measured_here=True)
 
@@ -180,6 +184,15 @@ def unpack(path: Path, measured_here: bool) -> None:
     if measured_here:
         with contextlib.closing(sqlite3.connect(path)) as database, database:
             database.execute("UPDATE device SET processor = ?", [processor()])
+
+
+def count(path: Path) -> int:
+    """The number of times, and of kernels that could not be measured."""
+    if not path.exists():
+        return 0
+    with contextlib.closing(sqlite3.connect(path)) as database:
+        tables = database.execute("SELECT name FROM sqlite_master WHERE name IN ('kernel', 'failure')").fetchall()
+        return sum(database.execute(f"SELECT count(*) FROM {table}").fetchone()[0] for (table,) in tables)
 
 
 def processor() -> str:
