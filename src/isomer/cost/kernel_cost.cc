@@ -48,7 +48,7 @@ KernelCost::KernelCost(Engine& engine, ProfileDb& db, ProfileKey key, KernelCost
 Result<Metrics> KernelCost::metrics(const Candidate& candidate, const Boundary& boundary) {
   const Graph& graph = candidate.graph;
   const ConcreteTypes types(graph, options_.symbols);
-  const KernelPlan plan = planner_->plan(graph, boundary, candidate.decisions);
+  ISOMER_TRY(const KernelPlan plan, planner_->plan(graph, boundary, candidate.decisions, deadline_));
   KernelSigner signer(graph, plan, types, options_.footprint);
   Metrics total;
   const auto add = [&](const Metrics& one) {
@@ -140,7 +140,7 @@ Result<double> KernelCost::overhead() {
 Result<std::vector<PlannedKernel>> KernelCost::kernels(const Candidate& candidate) {
   const Graph& graph = candidate.graph;
   const ConcreteTypes types(graph, options_.symbols);
-  const KernelPlan plan = planner_->plan(graph, {}, candidate.decisions);
+  ISOMER_TRY(const KernelPlan plan, planner_->plan(graph, {}, candidate.decisions, deadline_));
   KernelSigner signer(graph, plan, types, options_.footprint);
   std::vector<PlannedKernel> out;
   for (size_t kernel = 0; kernel < plan.size(); ++kernel) {
@@ -160,7 +160,7 @@ Result<std::vector<KernelShare>> KernelCost::account(const Candidate& candidate)
   const Graph& graph = candidate.graph;
   ISOMER_CHECK(metrics(candidate).map([](const Metrics&) {}));  // measures kernels that are unknown so far
   const ConcreteTypes types(graph, options_.symbols);
-  const KernelPlan plan = planner_->plan(graph, {}, candidate.decisions);
+  ISOMER_TRY(const KernelPlan plan, planner_->plan(graph, {}, candidate.decisions, deadline_));
   KernelSigner signer(graph, plan, types, options_.footprint);
   std::map<uint64_t, KernelShare> shares;
   const auto add = [&](const auto& what) {

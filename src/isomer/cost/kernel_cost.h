@@ -42,7 +42,7 @@ class KernelCost : public CostModel {
   Result<Metrics> metrics(const Candidate& candidate, const Boundary& boundary = {}) override;
   Result<std::vector<PlannedKernel>> kernels(const Candidate& candidate) override;
   std::vector<Layout> layouts(const Candidate& candidate) const override {
-    return planner_->plan(candidate.graph, {}, candidate.decisions).layouts;
+    return planner_->plan(candidate.graph, {}, candidate.decisions).value().layouts;
   }
   std::vector<double> value_bytes(const Graph& graph) const override {
     return bytes_of_values(graph, options_.symbols);

@@ -279,8 +279,8 @@ TEST(KernelCost, FollowsDecisions) {
   EXPECT_EQ(model->metrics({graph, {.algorithms = {{conv, Algorithm::Direct}}}}).value().kernels, undecided.kernels);
   EXPECT_GT(model->measured(), measured) << "it is a kernel of its own";
   const Decisions plain{.layouts = {{between, Layout::Plain}}};
-  EXPECT_EQ(engine->planner()->plan(graph).layouts[between], Layout::Blocked);
-  EXPECT_EQ(engine->planner()->plan(graph, {}, plain).layouts[between], Layout::Plain);
+  EXPECT_EQ(engine->planner()->plan(graph)->layouts[between], Layout::Blocked);
+  EXPECT_EQ(engine->planner()->plan(graph, {}, plain)->layouts[between], Layout::Plain);
   const size_t before = model->measured();
   const auto decided = model->metrics({graph, plain});
   ASSERT_TRUE(decided.has_value()) << decided.error().message;

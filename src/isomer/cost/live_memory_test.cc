@@ -11,10 +11,10 @@ namespace isomer {
 namespace {
 
 double own_runtime(const Graph& graph, bool part = false) {
-  return live_bytes(graph, OnednnPlanner(16).plan(graph, {}), bytes_of_values(graph, {}), part);
+  return live_bytes(graph, OnednnPlanner(16).plan(graph).value(), bytes_of_values(graph, {}), part);
 }
 double onnx_runtime(const Graph& graph) {
-  return live_bytes(graph, OrtPlanner(16).plan(graph, {}), bytes_of_values(graph, {}), false);
+  return live_bytes(graph, OrtPlanner(16).plan(graph).value(), bytes_of_values(graph, {}), false);
 }
 
 constexpr double kOne = 4 * 8 * 8 * 4;  // bytes of f32[4,8,8]

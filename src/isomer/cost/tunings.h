@@ -10,8 +10,7 @@ namespace isomer {
 
 /// Gives an engine the measurements that earlier runs of this version, on this processor and with as many threads, left
 /// in the database, and stores new ones there. So its plans are based on the same choices. If the database is locked,
-/// nothing is measured: for choices that are not in it, the first implementation is used, and the choice is reported as
-/// missing.
+/// nothing is measured: an implementation that is not in it counts as the fastest, and is reported as missing.
 Status keep_tunings(Engine& engine, std::shared_ptr<ProfileDb> db);
 
 }  // namespace isomer

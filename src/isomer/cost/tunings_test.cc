@@ -52,5 +52,40 @@ TEST_F(Tunings, AreOfANumberOfThreads) {
   EXPECT_EQ(compile(1).size(), one.size());
 }
 
+/// Only takes the store.
+class Taking : public Engine {
+ public:
+  std::string name() const override { return "taking"; }
+  std::string version() const override { return "1"; }
+  int threads() const override { return 1; }
+  Result<SessionId> load(const std::filesystem::path&) override { return fail("no"); }
+  Status unload(SessionId) override { return {}; }
+  Result<std::vector<Tensor>> run(SessionId, std::span<const NamedTensor>) override { return fail("no"); }
+  Result<std::vector<std::vector<double>>> time_interleaved(std::span<const SessionId>,
+                                                            std::span<const std::vector<NamedTensor>>,
+                                                            const TimingOptions&) override {
+    return fail("no");
+  }
+  void keep_tunings(std::shared_ptr<TuningStore> given) override { store = std::move(given); }
+
+  std::shared_ptr<TuningStore> store;
+};
+
+TEST_F(Tunings, FailuresHoldInLockedRuns) {
+  constexpr double kFailed = std::numeric_limits<double>::infinity();
+  Taking engine;
+  ASSERT_TRUE(keep_tunings(engine, open()).has_value());
+  engine.store->store("impossible", kFailed);
+  engine.store->store("fast", 2);
+  ASSERT_TRUE(keep_tunings(engine, open()).has_value());
+  EXPECT_EQ(engine.store->find("impossible"), std::nullopt) << "tried again";
+  EXPECT_EQ(engine.store->find("fast"), 2);
+  const auto locked = std::make_shared<ProfileDb>(ProfileDb::open_locked(folder_.path() / "profile.db").value());
+  ASSERT_TRUE(keep_tunings(engine, locked).has_value());
+  EXPECT_EQ(engine.store->find("impossible"), kFailed);
+  EXPECT_EQ(engine.store->find("fast"), 2);
+  EXPECT_TRUE(locked->missed().empty());
+}
+
 }  // namespace
 }  // namespace isomer

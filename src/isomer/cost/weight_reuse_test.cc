@@ -36,7 +36,7 @@ std::vector<WeightReads> reads(const std::string& chain, double footprint_megaby
   }
   const auto graph = parse_graph(text + "return x_a, " + last, find_op);
   if (!graph) throw std::runtime_error(graph.error().message);
-  const KernelPlan plan = OrtPlanner(16).plan(*graph, {});
+  const KernelPlan plan = OrtPlanner(16).plan(*graph).value();
   const ConcreteTypes types(*graph, {});
   const WeightReuse reuse(*graph, plan, types, footprint_megabytes * kMegabyte);
   std::vector<WeightReads> out;

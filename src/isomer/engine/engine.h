@@ -104,7 +104,7 @@ class Engine {
   /// Returns whether the engine measures to choose between equivalent implementations.
   virtual bool tunes() const { return false; }
   /// Sets where the engine finds such measurements of earlier runs and stores new ones. Call it before anything is
-  /// loaded.
+  /// loaded, and before `planner`.
   // NOLINTNEXTLINE(performance-unnecessary-value-param): who overrides it keeps the pointer
   virtual void keep_tunings(std::shared_ptr<TuningStore> /*store*/) {}
 

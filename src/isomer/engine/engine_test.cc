@@ -78,7 +78,7 @@ TEST_F(EngineTest, PrefersTheChannelBlocksOfItsLayouts) {
   ASSERT_TRUE(graph.has_value()) << graph.error().message;
   for (const char* name : {"onednn", "ort"}) {
     const auto ours = engine(name);
-    const int64_t block = ours->planner()->plan(*graph).block;
+    const int64_t block = ours->planner()->plan(*graph)->block;
     EXPECT_EQ(ours->channel_blocks(), block > 1 ? std::vector{block} : std::vector<int64_t>{}) << name;
   }
   EXPECT_TRUE(engine("reference")->channel_blocks().empty());

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "isomer/base/deadline.h"
+#include "isomer/base/result.h"
 #include "isomer/ir/graph.h"
 #include "isomer/plan/decisions.h"
 #include "isomer/plan/layout.h"
@@ -46,9 +48,10 @@ class KernelPlanner {
  public:
   virtual ~KernelPlanner() = default;
   /// Takes time linear in the graph, and is fast: a search calls it for many graphs. But an engine that measures to
-  /// choose between implementations does so when it plans the first kernel of its kind. Decisions that the engine
-  /// cannot obey have no effect.
-  virtual KernelPlan plan(const Graph& graph, const Boundary& boundary = {}, const Decisions& decisions = {}) const = 0;
+  /// choose between implementations does so when it plans the first kernel of its kind: an Error if that would begin
+  /// after the deadline. Decisions that the engine cannot obey have no effect.
+  virtual Result<KernelPlan> plan(const Graph& graph, const Boundary& boundary = {}, const Decisions& decisions = {},
+                                  const Deadline& deadline = Deadline::never()) const = 0;
 };
 
 /// Distances of more bytes than this do not affect how long weights take to read.

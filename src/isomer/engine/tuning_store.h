@@ -10,9 +10,9 @@ namespace isomer {
 class TuningStore {
  public:
   virtual ~TuningStore() = default;
-  /// Returns the microseconds for a key, if known.
+  /// Returns the microseconds for a key, if known; infinity if it could not be measured.
   virtual std::optional<double> find(const std::string& key) = 0;
-  /// Stores a measurement. If that fails, it is lost, and repeated in another run.
+  /// Stores a measurement; infinity: it failed. If storing fails, the measurement is lost, and repeated in another run.
   virtual void store(const std::string& key, double us) = 0;
 };
 

@@ -111,7 +111,7 @@ std::optional<ConvChoice> conv_candidate(const Graph& graph, const dnnl::engine&
 
 ConvForm form_of(const ConvChoice& choice) {
   return {form_of(choice.desc.src_desc()), form_of(choice.desc.dst_desc()), choice.winograd,
-          choice.posts.summed.has_value()};
+          choice.posts.summed.has_value(), choice.desc.src_desc().data_type() == kF32 ? DType::Float : DType::BFloat16};
 }
 
 ConvChoices conv_choices(const Graph& graph, const Group& group, const Decisions& decisions,

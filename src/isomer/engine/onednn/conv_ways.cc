@@ -42,14 +42,10 @@ Form unstrided(Form form, Form other) {
   return other == kPlainForm ? kLastForm : kPlainForm;
 }
 
-/// Returns a time; infinity if oneDNN cannot make the primitive, so that another one is used.
-template <class Time>
-double or_never(const Time& time) {
-  try {
-    return time();
-  } catch (const dnnl::error&) {
-    return std::numeric_limits<double>::infinity();
-  }
+uint64_t hash_of(const Dims& dims, const ConvReorder& reorder) {
+  uint64_t hash = hash_mix(static_cast<uint64_t>(reorder.dtype), static_cast<uint64_t>(reorder.from));
+  hash = hash_mix(hash, static_cast<uint64_t>(reorder.to));
+  return hash_bytes(dims.data(), dims.size() * sizeof(dims[0]), hash);
 }
 
 }  // namespace
@@ -57,28 +53,41 @@ double or_never(const Time& time) {
 struct ConvWays::State {
   const std::shared_ptr<Tuner> tuner;
   const ConvSettings settings;
-  std::mutex mutex;
-  std::unordered_map<uint64_t, std::vector<ConvForm>> known = {};  // guarded by mutex; entries are never moved
+  std::mutex mutex;                                               // guards what follows
+  std::unordered_map<uint64_t, std::vector<ConvForm>> ways = {};  // entries are never moved
+  std::unordered_map<uint64_t, double> reorders = {};             // times
 
   State(std::shared_ptr<Tuner> with, DType dtype)
       : tuner(std::move(with)), settings{dnnl::engine(dnnl::engine::kind::cpu, 0), element_types(dtype), measures()} {}
 
   bool measures() const { return tuner != nullptr && tuner->measures(); }
 
-  std::vector<ConvForm> ask(const Graph& graph, const Group& group, const Decisions& decisions) const {
+  std::vector<ConvForm> ask(const Graph& graph, const Group& group, const Decisions& decisions,
+                            TuningLimit& limit) const {
     const ConvChoices choices = conv_choices(graph, group, decisions, settings);
     std::vector<ConvForm> forms;
     for (const ConvChoice& choice : choices.ways) {
       forms.push_back(form_of(choice));
-      if (measures()) forms.back().us = time(choices.problem, choice);
+      if (measures()) forms.back().us = time(choices.problem, choice, limit);
     }
     return forms;
   }
 
-  double time(const ConvProblem& problem, const ConvChoice& choice) const {
+  double time(const ConvProblem& problem, const ConvChoice& choice, TuningLimit& limit) const {
     const std::string key = fmt::format("{}{} {} {}", problem.key(), choice.posts.key,
                                         layout_str(choice.desc.src_desc()), layout_str(choice.desc.dst_desc()));
-    return or_never([&] { return tuner->time(settings.engine, choice.desc, key); });
+    return tuner->time(settings.engine, choice.desc, key, limit);
+  }
+
+  double time(const Dims& dims, const ConvReorder& reorder, TuningLimit& limit) const {
+    const ElementType type = element_types(reorder.dtype).front();
+    const Desc from = form_desc(dims, unstrided(reorder.from, reorder.to), type);
+    const Desc to = form_desc(dims, unstrided(reorder.to, reorder.from), type);
+    const auto desc =
+        attempt([&] { return dnnl::reorder::primitive_desc(settings.engine, from, settings.engine, to); });
+    if (!desc) return std::numeric_limits<double>::infinity();
+    const std::string key = fmt::format("reorder {} {} to {}", fmt::join(dims, ","), layout_str(from), layout_str(to));
+    return tuner->time(settings.engine, *desc, key, limit);
   }
 };
 
@@ -86,28 +95,28 @@ ConvWays::ConvWays(std::shared_ptr<Tuner> tuner, DType dtype)
     : state_(std::make_unique<State>(std::move(tuner), dtype)) {}
 ConvWays::~ConvWays() = default;
 
-std::span<const ConvForm> ConvWays::of(const Graph& graph, const Group& group, const Decisions& decisions) {
+std::span<const ConvForm> ConvWays::of(const Graph& graph, const Group& group, const Decisions& decisions,
+                                       TuningLimit& limit) {
   const Decided decided{decisions.layout(graph.node(group.last()).result()),
                         decisions.algorithm(graph.node(group.root).result())};
   const uint64_t hash = hash_of(graph, group, decided);
   const std::lock_guard<std::mutex> lock(state_->mutex);
-  const auto [entry, fresh] = state_->known.try_emplace(hash);
-  if (fresh) entry->second = state_->ask(graph, group, decisions);
-  return entry->second;
+  if (const auto known = state_->ways.find(hash); known != state_->ways.end()) return known->second;
+  std::vector<ConvForm> ways = state_->ask(graph, group, decisions, limit);
+  if (limit.exceeded) return {};
+  return state_->ways.emplace(hash, std::move(ways)).first->second;
 }
 
-double ConvWays::cost(const Graph& graph, const ConvReorder& reorder) {
+double ConvWays::cost(const Graph& graph, const ConvReorder& reorder, TuningLimit& limit) {
   if (alike(graph, reorder.value, reorder.from, reorder.to)) return 0;
   if (!state_->measures()) return 1;
   const Dims dims = dims_of(graph.type(reorder.value));
-  const dnnl::engine& engine = state_->settings.engine;
-  return or_never([&] {
-    const Desc from = form_desc(dims, unstrided(reorder.from, reorder.to));
-    const Desc to = form_desc(dims, unstrided(reorder.to, reorder.from));
-    const dnnl::reorder::primitive_desc desc(engine, from, engine, to);
-    const std::string key = fmt::format("reorder {} {} to {}", fmt::join(dims, ","), layout_str(from), layout_str(to));
-    return state_->tuner->time(engine, desc, key);
-  });
+  const uint64_t hash = hash_of(dims, reorder);
+  const std::lock_guard<std::mutex> lock(state_->mutex);
+  if (const auto known = state_->reorders.find(hash); known != state_->reorders.end()) return known->second;
+  const double us = state_->time(dims, reorder, limit);
+  if (!limit.exceeded) state_->reorders.emplace(hash, us);
+  return us;
 }
 
 }  // namespace isomer::onednn

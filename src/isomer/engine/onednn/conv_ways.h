@@ -3,10 +3,10 @@
 
 #include <memory>
 #include <span>
-#include <vector>
 
 #include "isomer/engine/onednn/forms.h"
 #include "isomer/engine/onednn/fusion.h"
+#include "isomer/engine/onednn/tuning_limit.h"
 #include "isomer/ir/dtype.h"
 #include "isomer/plan/decisions.h"
 
@@ -17,8 +17,9 @@ struct ConvForm {
   Form src = kPlainForm;
   Form dst = kPlainForm;
   bool winograd = false;
-  bool sums = false;  ///< the first added value with the result's extents must be in the result's place
-  double us = 0;      ///< the time that it takes, if that is measured
+  bool sums = false;           ///< the first added value with the result's extents must be in the result's place
+  DType dtype = DType::Float;  ///< in which it computes
+  double us = 0;               ///< the time that it takes, if that is measured; infinity if oneDNN cannot make it
 };
 
 /// A change of layout that a way to compute a convolution needs, unless the forms are alike.
@@ -26,6 +27,7 @@ struct ConvReorder {
   ValueId value = kNoValue;  ///< whose layout changes
   Form from = kPlainForm;
   Form to = kPlainForm;
+  DType dtype = DType::Float;
 };
 
 class Tuner;
@@ -43,11 +45,12 @@ class ConvWays {
 
   /// Returns the ways to compute a convolution with its posts, the preferred one first; none if the runtime has no
   /// kernel or extents are unknown. Decisions about the convolution's algorithm and about the layout of the group's
-  /// result are obeyed.
-  std::span<const ConvForm> of(const Graph& graph, const Group& group, const Decisions& decisions);
+  /// result are obeyed. None either if measuring them exceeds the limit.
+  std::span<const ConvForm> of(const Graph& graph, const Group& group, const Decisions& decisions, TuningLimit& limit);
   /// Returns the cost of a reorder around a convolution: 0 if none is needed; else its time or, if nothing is measured,
-  /// 1. The time of a reorder from or to the strided form is that of one between other forms.
-  double cost(const Graph& graph, const ConvReorder& reorder);
+  /// 1. The time of a reorder from or to the strided form is that of one between other forms. A change of the element
+  /// type costs nothing: all ways to compute a convolution need the same. Means nothing if the limit is exceeded.
+  double cost(const Graph& graph, const ConvReorder& reorder, TuningLimit& limit);
 
  private:
   struct State;

@@ -67,9 +67,10 @@ TEST(DecidedPlan, HasTheDecidedLayouts) {
 /// Whether oneDNN has Winograd's algorithm for a convolution on this processor.
 bool has_winograd(const Graph& graph, ValueId conv) {
   ConvWays convolutions(nullptr);
+  TuningLimit limit;
   for (const Group& group : fuse(graph, Stage::Given)) {
     if (group.root != graph.producer(conv)) continue;
-    const auto ways = convolutions.of(graph, group, {.algorithms = {{conv, Algorithm::Winograd}}});
+    const auto ways = convolutions.of(graph, group, {.algorithms = {{conv, Algorithm::Winograd}}}, limit);
     return !ways.empty() && ways.front().winograd;
   }
   return false;

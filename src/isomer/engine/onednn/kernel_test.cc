@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "isomer/engine/onednn/desc.h"
+#include "isomer/engine/onednn/plan.h"
 #include "isomer/engine/onednn/planner.h"
 #include "isomer/ir/text.h"
 #include "isomer/ops/registry.h"
@@ -26,7 +27,7 @@ std::vector<std::string> kernels_of(const Graph& graph, const KernelPlan& plan) 
   return names;
 }
 
-KernelPlan plan_of(const Graph& graph) { return OnednnPlanner(onednn::native_block()).plan(graph, {}); }
+KernelPlan plan_of(const Graph& graph) { return OnednnPlanner(onednn::native_block()).plan(graph).value(); }
 
 constexpr const char* kUnitWindow = "{strides=[1,1], dilations=[1,1], pads=[1,1,1,1]}";
 
@@ -45,7 +46,7 @@ TEST(OnednnPlanner, LeavesOperandsThatBroadcastAsTheyAre) {
   for (const auto& reorder : plan_of(graph).reorders) EXPECT_EQ(graph.type(reorder.value).rank(), 4U);
 }
 
-// oneDNN is asked before weights are folded, so it may answer that the sum is computed in place.
+// As a plan does, for which it will be a constant: the sum is not computed in its place.
 TEST(OnednnPlanner, AddsAWeightThatIsNotFoldedYet) {
   const Graph graph =
       graph_of(std::string("input x: f32[1,16,8,8]\nw = f32[16,16,3,3]{seed 1}\nu = f32[1,16,8,8]{seed 2}\n"
@@ -54,6 +55,18 @@ TEST(OnednnPlanner, AddsAWeightThatIsNotFoldedYet) {
   const KernelPlan plan = plan_of(graph);
   EXPECT_EQ(kernels_of(graph, plan), std::vector<std::string>{"Conv+Add"});
   for (const auto& reorder : plan.reorders) EXPECT_FALSE(graph.is_weight(reorder.value));
+}
+
+TEST(OnednnPlanner, MeasuresNothingAfterTheDeadline) {
+  const Graph graph = graph_of(std::string("input x: f32[1,16,8,8]\nw = f32[16,16,3,3]{seed 1}\nc = Conv(x, w) ") +
+                               kUnitWindow + "\nd = Conv(c, w) " + kUnitWindow + "\nreturn d");
+  const OnednnPlanner planner(onednn::native_block(), onednn::make_tuner(true));
+  const auto late = planner.plan(graph, {}, {}, Deadline::after(0));
+  ASSERT_FALSE(late.has_value());
+  EXPECT_EQ(late.error().message, "c: no time is left to measure which kernel is fastest");
+  const KernelPlan plan = planner.plan(graph).value();
+  const KernelPlan again = planner.plan(graph, {}, {}, Deadline::after(0)).value();
+  EXPECT_EQ(again.layouts, plan.layouts) << "what is known is used";
 }
 
 Result<KernelTime> timed(const KernelRun& run) {

@@ -141,13 +141,15 @@ std::optional<Choice> as_inner_product(const Builder& builder, const MatMulProbl
 std::optional<Choice> choose_weighted(Builder& builder, const MatMulProblem& problem) {
   std::optional<Choice> best;
   double least = 0;
+  TuningLimit unlimited;
   const std::string key = fmt::format("matmul {} {} b{}{}{}", fmt::join(problem.a_dims, ","),
                                       fmt::join(problem.b_dims, ","), problem.bias != kNoValue,
                                       problem.type == kF32 ? "" : " bf16", problem.dst_type == kF32 ? "" : " to bf16");
   const auto consider = [&](std::optional<Choice> choice) {
-    if (!choice || (best && !builder.tuner().measures())) return;
+    const bool measures = builder.tuner().measures();
+    if (!choice || (best && !measures)) return;
     const double time =
-        builder.tuner().measures() ? builder.tuner().time(builder.engine(), choice->desc, key + choice->posts.key) : 0;
+        measures ? builder.tuner().time(builder.engine(), choice->desc, key + choice->posts.key, unlimited) : 0;
     if (best && time >= least) return;
     least = time;
     best = std::move(choice);

@@ -307,11 +307,12 @@ TEST(Plan, TuningChangesNoResult) { expect_as_reference(kResidual, {.tune = true
 class AnyChoice : public Tuner {
  public:
   explicit AnyChoice(uint64_t seed) : Tuner(true), rng_(seed) {}
-  double time(const dnnl::engine&, const dnnl::primitive_desc_base&, const std::string&) override {
+
+ private:
+  double measure(const dnnl::engine&, const dnnl::primitive_desc_base&, const std::string&) override {
     return rng_.uniform();
   }
 
- private:
   Rng rng_;
 };
 
@@ -363,12 +364,15 @@ class Kept : public TuningStore {
   std::map<std::string, double> times_;
 };
 
-std::vector<std::string> choices(const Graph& graph, const std::shared_ptr<TuningStore>& kept) {
-  const auto plan = Plan::make(graph, types_of(inputs_of(graph)), {}, make_tuner(true, kept)).value();
+std::vector<std::string> implementations(const Plan& plan) {
   std::vector<std::string> out;
   for (const PlanKernel& kernel : plan.kernels())
     out.push_back(kernel.name + " " + kernel.implementation + " " + kernel.layout);
   return out;
+}
+
+std::vector<std::string> choices(const Graph& graph, const std::shared_ptr<TuningStore>& kept) {
+  return implementations(Plan::make(graph, types_of(inputs_of(graph)), {}, make_tuner(true, kept)).value());
 }
 
 TEST(Plan, ChoosesByWhatEarlierRunsMeasured) {
@@ -389,6 +393,41 @@ TEST(Plan, ChoosesByWhatEarlierRunsMeasured) {
     different.insert(choices(graph, std::make_shared<Kept>(std::move(told))));
   }
   EXPECT_GT(different.size(), 1U) << "what is kept decides";
+}
+
+/// Cannot measure one kernel, and finds all others slow.
+class Failing : public Tuner {
+ public:
+  Failing(std::string key, std::shared_ptr<TuningStore> kept) : Tuner(true, std::move(kept)), key_(std::move(key)) {}
+  int failures = 0;
+
+ private:
+  double measure(const dnnl::engine&, const dnnl::primitive_desc_base&, const std::string& key) override {
+    if (key != key_) return 1e6;
+    ++failures;
+    throw dnnl::error(dnnl_unimplemented, "no such kernel");
+  }
+
+  const std::string key_;
+};
+
+TEST(Plan, NeverChoosesAKernelThatCannotBeMeasured) {
+  const Graph graph = graph_of(kManyChoices);
+  const auto kept = std::make_shared<Kept>();
+  choices(graph, kept);
+  for (const auto& [key, us] : kept->times()) {
+    const auto asked = std::make_shared<Kept>();
+    const auto failing = std::make_shared<Failing>(key, asked);
+    const auto types = types_of(inputs_of(graph));
+    const auto first = implementations(Plan::make(graph, types, {}, failing).value());
+    EXPECT_EQ(implementations(Plan::make(graph, types, {}, failing).value()), first) << key;
+    if (!asked->times().contains(key)) continue;  // asked only after another choice
+    EXPECT_EQ(failing->failures, 1) << key;
+    EXPECT_EQ(asked->times().at(key), std::numeric_limits<double>::infinity()) << "kept as well";
+    std::map<std::string, double> told;
+    for (const auto& each : asked->times()) told[each.first] = each.first == key ? 1e12 : 1e6;
+    EXPECT_EQ(first, choices(graph, std::make_shared<Kept>(told))) << "as if it were slowest: " << key;
+  }
 }
 
 TEST(Plan, TraceCoversEveryKernel) {

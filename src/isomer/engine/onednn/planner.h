@@ -20,7 +20,8 @@ class OnednnPlanner : public KernelPlanner {
   explicit OnednnPlanner(int64_t block, std::shared_ptr<onednn::Tuner> tuner = nullptr, int threads = 1,
                          DType dtype = DType::Float);
   ~OnednnPlanner() override;
-  KernelPlan plan(const Graph& graph, const Boundary& boundary = {}, const Decisions& decisions = {}) const override;
+  Result<KernelPlan> plan(const Graph& graph, const Boundary& boundary = {}, const Decisions& decisions = {},
+                          const Deadline& deadline = Deadline::never()) const override;
 
  private:
   const int64_t block_;

@@ -70,11 +70,12 @@ bool keeps_channels(const Node& pad) {
 }  // namespace
 
 Planning::Planning(const Graph& graph, Stage stage, int64_t block, ConvWays& convolutions, const Decisions& decisions,
-                   std::span<const Layout> inputs)
+                   std::span<const Layout> inputs, const Deadline& deadline)
     : graph_(graph),
       stage_(stage),
       block_(block),
       convolutions_(convolutions),
+      limit_{deadline},
       decisions_(stage == Stage::Given ? without_removed(graph, decisions) : decisions),
       concats_(graph, block, stage),
       groups_(fuse(graph, stage)),
@@ -238,7 +239,7 @@ ValueId Planning::summed(const Group& group) const {
 /// Places a convolution that computes in the cheapest way, the changes of layout around it included.
 GroupForms Planning::place_conv(const Group& group) {
   const ValueId x = graph_.operands(graph_.node(group.root))[0];
-  const auto ways = convolutions_.of(graph_, group, decisions_);
+  const auto ways = convolutions_.of(graph_, group, decisions_, limit_);
   if (ways.empty()) {
     // Extents are unknown; images of a few channels are read as they are.
     const Form in = fits_blocks(graph_, x) && channels_of(graph_, x) < 4 ? kPlainForm : block_;
@@ -271,10 +272,10 @@ GroupForms Planning::place_conv(const Group& group) {
 }
 
 double Planning::cost(const ConvForm& way, ValueId x, ValueId added, ValueId result) {
-  double sum = way.us + convolutions_.cost(graph_, {x, forms_[x], way.src});
-  if (const auto& part = concats_.part(result)) sum += convolutions_.cost(graph_, {result, way.dst, part->form});
-  if (const auto form = decided_form(result)) sum += convolutions_.cost(graph_, {result, way.dst, *form});
-  if (way.sums && added != kNoValue) sum += convolutions_.cost(graph_, {added, forms_[added], way.dst});
+  double sum = way.us + reorder_cost(x, forms_[x], way.src, way.dtype);
+  if (const auto& part = concats_.part(result)) sum += reorder_cost(result, way.dst, part->form, way.dtype);
+  if (const auto form = decided_form(result)) sum += reorder_cost(result, way.dst, *form, way.dtype);
+  if (way.sums && added != kNoValue) sum += reorder_cost(added, forms_[added], way.dst, way.dtype);
   return sum;
 }
 

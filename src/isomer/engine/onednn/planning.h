@@ -32,9 +32,9 @@ struct GroupForms {
 class Planning {
  public:
   /// Keeps references to the graph and to the convolutions. `block`: channels per block. Inputs are in the given
-  /// layouts, or row-major.
+  /// layouts, or row-major. After the deadline, nothing is measured.
   Planning(const Graph& graph, Stage stage, int64_t block, ConvWays& convolutions, const Decisions& decisions,
-           std::span<const Layout> inputs = {});
+           std::span<const Layout> inputs = {}, const Deadline& deadline = Deadline::never());
 
   std::span<const Group> groups() const { return groups_; }
   const ConcatPlaces& concats() const { return concats_; }
@@ -51,6 +51,8 @@ class Planning {
   void correct(ValueId value, Form form, Strides strides);
   /// Returns the decided form of a result, if the value must be converted to it; from then on that is its form.
   std::optional<Form> conversion(ValueId value);
+  /// Returns whether times that decide were not measured because of the deadline: the planning is then of no use.
+  bool lacks_times() const { return limit_.exceeded; }
 
   /// Returns the kernels and the reorders; outputs are wanted in the given layouts, or row-major. The planning is over.
   KernelPlan finish(std::span<const Layout> outputs = {});
@@ -66,6 +68,9 @@ class Planning {
 
   GroupForms place_conv(const Group& group);
   double cost(const ConvForm& way, ValueId x, ValueId added, ValueId result);
+  double reorder_cost(ValueId value, Form from, Form to, DType dtype) {
+    return convolutions_.cost(graph_, {value, from, to, dtype}, limit_);
+  }
   void copy_added(const Group& group, const ConvForm& way, ValueId x, ValueId added);
   GroupForms place_follower(const Group& group);
   GroupForms place_own(const Group& group);
@@ -85,6 +90,7 @@ class Planning {
   const Stage stage_;
   const int64_t block_;
   ConvWays& convolutions_;
+  TuningLimit limit_;
   const Decisions decisions_;
   const ConcatPlaces concats_;
   const std::vector<Group> groups_;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
+#include <new>
 #include <vector>
 
 #include "isomer/base/stopwatch.h"
@@ -15,6 +16,7 @@ namespace isomer::onednn {
 namespace {
 
 constexpr int kRuns = 4;
+constexpr double kNever = std::numeric_limits<double>::infinity();
 constexpr size_t kEvicted = size_t{6} << 20;  // larger than a second-level cache
 
 /// Returns all arguments that a primitive may have here.
@@ -29,7 +31,9 @@ std::vector<int> argument_numbers(const dnnl::primitive_desc_base& desc) {
   return numbers;
 }
 
-double measure(const dnnl::engine& engine, const dnnl::primitive_desc_base& desc) {
+}  // namespace
+
+double Tuner::measure(const dnnl::engine& engine, const dnnl::primitive_desc_base& desc, const std::string& /*key*/) {
   const dnnl::primitive primitive(desc.get());
   dnnl::stream stream(engine);
   std::vector<AlignedBytes> storage;
@@ -56,17 +60,31 @@ double measure(const dnnl::engine& engine, const dnnl::primitive_desc_base& desc
   return least;
 }
 
-}  // namespace
+double Tuner::measure_or_never(const dnnl::engine& engine, const dnnl::primitive_desc_base& desc,
+                               const std::string& key) {
+  try {
+    return measure(engine, desc, key);
+  } catch (const dnnl::error&) {
+    return kNever;
+  } catch (const std::bad_alloc&) {
+    return kNever;
+  }
+}
 
-double Tuner::time(const dnnl::engine& engine, const dnnl::primitive_desc_base& desc, const std::string& key) {
+double Tuner::time(const dnnl::engine& engine, const dnnl::primitive_desc_base& desc, const std::string& key,
+                   TuningLimit& limit) {
   const std::string whole = fmt::format("{} {} threads {}", key, desc.impl_info_str(), current_threads());
   // Held while measuring: concurrent measurements would disturb each other.
   const std::lock_guard<std::mutex> lock(mutex_);
   if (const auto known = known_.find(whole); known != known_.end()) return known->second;
-  double& us = known_[whole];
   const auto kept = kept_ == nullptr ? std::nullopt : kept_->find(whole);
-  us = kept ? *kept : measure(engine, desc);
+  if (!kept && limit.end.passed()) {
+    limit.exceeded = true;
+    return 0;
+  }
+  const double us = kept ? *kept : measure_or_never(engine, desc, whole);
   if (kept_ != nullptr && !kept) kept_->store(whole, us);
+  known_.emplace(whole, us);
   return us;
 }
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <unordered_map>
 
+#include "isomer/engine/onednn/tuning_limit.h"
 #include "isomer/engine/tuning_store.h"
 
 namespace isomer::onednn {
@@ -22,12 +23,20 @@ class Tuner {
 
   bool measures() const { return measure_; }
 
+  /// Returns the microseconds of a primitive; infinity if it cannot be made, so that another one is used. Measured once
+  /// per `key`, which must include everything that the time depends on except the number of threads. If that would
+  /// begin after the limit, the limit is exceeded and 0 is returned.
+  double time(const dnnl::engine& engine, const dnnl::primitive_desc_base& desc, const std::string& key,
+              TuningLimit& limit);
+
+ protected:
   /// Returns the microseconds of a primitive whose arguments are zeros and not in the first two levels of cache: the
-  /// minimum of a few runs. Measured once per `key`, which must include everything that the time depends on except the
-  /// number of threads.
-  virtual double time(const dnnl::engine& engine, const dnnl::primitive_desc_base& desc, const std::string& key);
+  /// minimum of a few runs. May throw dnnl::error or std::bad_alloc.
+  virtual double measure(const dnnl::engine& engine, const dnnl::primitive_desc_base& desc, const std::string& key);
 
  private:
+  double measure_or_never(const dnnl::engine& engine, const dnnl::primitive_desc_base& desc, const std::string& key);
+
   const bool measure_;
   const std::shared_ptr<TuningStore> kept_;
   std::mutex mutex_;

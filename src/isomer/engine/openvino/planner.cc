@@ -84,8 +84,8 @@ Fusions no_fusions(const Graph& graph) {
 
 KernelPlan plan_of_fusions(const Graph& graph, const Fusions& fusions) { return FusedKernels(graph, fusions).run(); }
 
-KernelPlan OpenvinoPlanner::plan(const Graph& graph, const Boundary& /*boundary*/,
-                                 const Decisions& /*decisions*/) const {
+Result<KernelPlan> OpenvinoPlanner::plan(const Graph& graph, const Boundary& /*boundary*/,
+                                         const Decisions& /*decisions*/, const Deadline& /*deadline*/) const {
   const std::lock_guard<std::mutex> lock(lock_);
   auto known = known_.find(graph.hash());
   if (known == known_.end()) {

@@ -25,7 +25,8 @@ class OpenvinoPlanner : public KernelPlanner {
   explicit OpenvinoPlanner(std::function<Result<Fusions>(const Graph&)> fusions) : fusions_(std::move(fusions)) {}
   /// The first call for a graph takes as long as OpenVINO takes to compile it. If compilation fails, every node is a
   /// kernel.
-  KernelPlan plan(const Graph& graph, const Boundary& boundary = {}, const Decisions& decisions = {}) const override;
+  Result<KernelPlan> plan(const Graph& graph, const Boundary& boundary = {}, const Decisions& decisions = {},
+                          const Deadline& deadline = Deadline::never()) const override;
 
  private:
   /// The number of a fusion, by the hash of the first result of a node. Equal graphs may number their nodes

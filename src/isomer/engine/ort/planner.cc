@@ -468,7 +468,8 @@ OrtPlanner::OrtPlanner(int64_t block) : block_(block) {
   for (const auto& [name, kind] : kKinds) kinds_.emplace(find_op(name), kind);
 }
 
-KernelPlan OrtPlanner::plan(const Graph& graph, const Boundary& boundary, const Decisions& /*decisions*/) const {
+Result<KernelPlan> OrtPlanner::plan(const Graph& graph, const Boundary& boundary, const Decisions& /*decisions*/,
+                                    const Deadline& /*deadline*/) const {
   KernelPlan plan = OrtPlanning(OrtPatterns(graph, kinds_), block_).run(boundary);
   plan.block = std::max<int64_t>(block_, 1);
   return plan;

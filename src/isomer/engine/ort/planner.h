@@ -13,7 +13,8 @@ class OrtPlanner : public KernelPlanner {
  public:
   /// `block`: channels per block of the blocked layout, 16 with AVX-512 and 8 with AVX; 0 if there is no such layout.
   explicit OrtPlanner(int64_t block);
-  KernelPlan plan(const Graph& graph, const Boundary& boundary = {}, const Decisions& decisions = {}) const override;
+  Result<KernelPlan> plan(const Graph& graph, const Boundary& boundary = {}, const Decisions& decisions = {},
+                          const Deadline& deadline = Deadline::never()) const override;
 
   /// Kinds of nodes that the planner distinguishes.
   enum class Kind : uint8_t {

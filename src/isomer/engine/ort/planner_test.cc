@@ -17,7 +17,7 @@ std::string planned(std::string text, const Boundary& boundary = {}) {
   for (size_t at = 0; (at = text.find("WINDOW", at)) != std::string::npos;) text.replace(at, 6, kSameWindow);
   const auto graph = parse_graph(text, find_op);
   if (!graph) return graph.error().message;
-  const KernelPlan plan = OrtPlanner(16).plan(*graph, boundary);
+  const KernelPlan plan = OrtPlanner(16).plan(*graph, boundary).value();
   std::vector<size_t> order(plan.size());
   for (size_t i = 0; i < order.size(); ++i) order[i] = i;
   std::ranges::sort(order, {}, [&](size_t i) { return plan.kernel(i).back(); });
@@ -184,7 +184,7 @@ TEST(OrtPlanner, WithoutABlockedLayoutNothingIsReordered) {
       "a = Conv(x, w) {strides=[1,1], dilations=[1,1], pads=[0,0,0,0]}\n b = Relu(a)\n return b",
       find_op);
   ASSERT_TRUE(graph.has_value());
-  const KernelPlan plan = OrtPlanner(0).plan(*graph, {});
+  const KernelPlan plan = OrtPlanner(0).plan(*graph).value();
   EXPECT_EQ(plan.size(), 1);
   EXPECT_TRUE(plan.reorders.empty());
 }
