@@ -18,8 +18,8 @@ struct GreedyOptions {
   std::span<const Tactic> tactics = {};
   /// A step is accepted only if it is faster by at least this factor, and the whole interval is above 1.
   double min_speedup = 1.005;
-  /// Candidates with an estimated ratio below this are not measured: nearly all of them turn out not to be faster.
-  double min_estimate = 1.0025;
+  /// Candidates with an estimated ratio below this are not measured: few of them are faster by `min_speedup`.
+  double min_estimate = 1.0015;
   /// Maximum floating-point work of a candidate, as a multiple of the model's. (Winograd and merging trade work for
   /// speed.)
   double max_work = 1.5;
