@@ -43,6 +43,8 @@ class CostModel {
   virtual std::vector<Layout> layouts(const Candidate& candidate) const {
     return std::vector<Layout>(candidate.graph.num_values(), Layout::Plain);
   }
+  /// Returns whether decisions about layouts change anything.
+  virtual bool obeys_layouts() const { return false; }
   /// Returns the numbers of channels per block that rules should choose on the device; empty: not known, so that all
   /// are tried and the costs decide.
   virtual std::vector<int64_t> channel_blocks() const { return {}; }

@@ -44,6 +44,7 @@ class KernelCost : public CostModel {
   std::vector<Layout> layouts(const Candidate& candidate) const override {
     return planner_->plan(candidate.graph, {}, candidate.decisions).value().layouts;
   }
+  bool obeys_layouts() const override { return planner_->obeys_layouts(); }
   std::vector<double> value_bytes(const Graph& graph) const override {
     return bytes_of_values(graph, options_.symbols);
   }

@@ -52,6 +52,8 @@ class KernelPlanner {
   /// after the deadline. Decisions that the engine cannot obey have no effect.
   virtual Result<KernelPlan> plan(const Graph& graph, const Boundary& boundary = {}, const Decisions& decisions = {},
                                   const Deadline& deadline = Deadline::never()) const = 0;
+  /// Returns whether the engine obeys decisions about layouts.
+  virtual bool obeys_layouts() const { return false; }
 };
 
 /// Distances of more bytes than this do not affect how long weights take to read.

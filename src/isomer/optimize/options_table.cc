@@ -149,6 +149,10 @@ std::vector<Option> search_options(SearchOptions& options) {
            "Graphs with more than this many times the operators of the part are dropped; 0: none", options.max_growth),
       kept("split", IntegerRange{.min = 0},
            "Backtracking searches parts of at most this many operators; 0: the complete graph", options.split),
+      kept("layout", Option::Text{{"substitution", "layout", "sequential", "joint"}},
+           "What searches of parts decide: substitutions, layouts of values, one after the other, or both together; "
+           "layouts only for engines that obey decisions (onednn)",
+           options.layout),
       kept("max_candidates", IntegerRange{.min = 1},
            "Maximum number of graphs whose cost one search of a part computes; enumerate, prune and dpp ignore it",
            options.max_candidates),

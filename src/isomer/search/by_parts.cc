@@ -5,6 +5,7 @@
 
 #include "isomer/base/deadline.h"
 #include "isomer/base/stopwatch.h"
+#include "isomer/search/layouts.h"
 #include "isomer/search/matches.h"
 #include "isomer/search/part.h"
 #include "isomer/search/repeated_parts.h"
@@ -49,7 +50,9 @@ class SearchByParts {
         evaluator_(evaluator),
         costs_(*evaluator.costs()),
         options_(options),
-        repeated_(rules, evaluator) {}
+        repeated_(rules, evaluator) {
+    if (options.layouts != LayoutTime::Never && costs_.obeys_layouts()) layouts_.emplace(costs_);
+  }
 
   Result<SearchResult> run(const Candidate& whole) {
     report_.algorithm = options_.algorithm;
@@ -180,7 +183,7 @@ class SearchByParts {
       ISOMER_TRY(Found better, search(graph, nodes, part, costs_.layouts(current_), cuts_done_, cut_hashes_.size()));
       note(scope, nodes.size(), better);
       const Replacement replacement{&part, &better};
-      if (better.steps.empty() || spoils(current_, splice(current_, {&replacement, 1}))) return {};
+      if (better.hash() == part.hash() || spoils(current_, splice(current_, {&replacement, 1}))) return {};
       Found* const found[] = {&better};
       replace(Candidate(current_), {&replacement, 1}, found);
       return {};
@@ -196,10 +199,15 @@ class SearchByParts {
     Boundary boundary;
     for (const ValueId input : part.inputs) boundary.inputs.push_back(layouts[input]);
     for (const ValueId output : part.outputs) boundary.outputs.push_back(layouts[output]);
-    const auto cost = [&](const Candidate& candidate) -> Result<double> {
+    const auto cost_as_it_is = [&](const Candidate& candidate) -> Result<double> {
       ISOMER_TRY(Metrics metrics, costs_.metrics(candidate, boundary));
       metrics.peak_bytes += beside;
       return evaluator_.objective(metrics);
+    };
+    const auto cost = [&](const Candidate& candidate) -> Result<double> {
+      if (!layouts_ || options_.layouts != LayoutTime::EachCandidate) return cost_as_it_is(candidate);
+      Candidate decided = candidate;
+      return decide_layouts(decided, boundary, cost_as_it_is);
     };
     auto found = repeated_.find(part, boundary, cost);
     if (!found) {
@@ -209,10 +217,23 @@ class SearchByParts {
       ISOMER_TRY(found, options_.search(part, rules_, cost, limits));
       repeated_.store(part, boundary, *found);
     }
+    if (layouts_) {
+      ISOMER_CHECK(decide_layouts(*found, boundary, cost_as_it_is).map([](double) {}));
+    }
     report_.add_counts(found->report);
     report_.also_ended(found->report.stop_reason);
     std::vector<SearchStep> steps = std::move(found->report.steps);
     return Found{std::move(*found), std::move(steps)};
+  }
+
+  /// Decides the layouts of a part's values, if that lowers its cost. Returns the cost.
+  Result<double> decide_layouts(Candidate& part, const Boundary& boundary, const CandidateCost& cost) {
+    ISOMER_TRY(const double before, cost(part));
+    Candidate decided(part.graph, layouts_->choose(part, boundary));
+    const auto after = cost(decided);
+    if (!after || *after >= before) return before;
+    part = std::move(decided);
+    return after;
   }
 
   const std::span<const Rule> rules_;
@@ -220,6 +241,7 @@ class SearchByParts {
   CostModel& costs_;
   const PartsOptions& options_;
   RepeatedParts repeated_;
+  std::optional<LayoutChoice> layouts_;
   const Stopwatch watch_;
   Candidate current_;
   std::vector<uint64_t> cut_hashes_;  // current hashes of the values after which the graph was cut

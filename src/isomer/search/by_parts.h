@@ -15,11 +15,19 @@ namespace isomer {
 using PartSearch = std::function<Result<FoundCandidate>(const Candidate& part, std::span<const Rule> rules,
                                                         const CandidateCost& cost, const SearchLimits& limits)>;
 
+/// When layouts are chosen together, instead of kernel by kernel in the plan (search/layouts.h).
+enum class LayoutTime : uint8_t {
+  Never,
+  AfterSearch,    ///< for the result of each part
+  EachCandidate,  ///< candidates cost what they cost with the layouts chosen for them (TASO, section 2.7)
+};
+
 struct PartsOptions {
   std::string algorithm = {};  ///< for the report
   PartSearch search = nullptr;
   /// Maximum number of operators per part.
   size_t split = static_cast<size_t>(SearchOptions().split);
+  LayoutTime layouts = LayoutTime::Never;  ///< no effect unless the costs obey decisions about layouts
   /// Of each part, but the time is that of all parts together. The evaluator of search_by_parts is used.
   SearchLimits limits = {};
   Observer observer = {};

@@ -23,6 +23,11 @@ std::vector<std::string> rules_by_gain(const SearchReport& report) {
   return names;
 }
 
+LayoutTime layout_time(const std::string& layout) {
+  if (layout == "substitution") return LayoutTime::Never;
+  return layout == "joint" ? LayoutTime::EachCandidate : LayoutTime::AfterSearch;
+}
+
 class MeasuredParts {
  public:
   MeasuredParts(const Candidate& first, const NamedPartSearch& how, const SearchOptions& options,
@@ -30,6 +35,7 @@ class MeasuredParts {
       : first_(first),
         how_(how),
         search_(how.make(options)),
+        layouts_(layout_time(options.layout)),
         max_growth_(options.max_growth),
         max_length_(options.max_length == 0 ? SearchLimits().max_length : options.max_length),
         split_(how.exact || options.split == 0 ? std::numeric_limits<size_t>::max()
@@ -77,6 +83,7 @@ class MeasuredParts {
                                {.algorithm = how_.name,
                                 .search = search_,
                                 .split = split_,
+                                .layouts = layouts_,
                                 .limits = {.budget = budget, .max_growth = max_growth_, .max_length = max_length_},
                                 .observer = context_.observer}));
     auto prepared = evaluator_.prepare(found);
@@ -115,6 +122,7 @@ class MeasuredParts {
   const Candidate& first_;
   const NamedPartSearch& how_;
   const PartSearch search_;
+  const LayoutTime layouts_;
   const double max_growth_;
   const int64_t max_length_;
   const size_t split_;

@@ -12,18 +12,20 @@ struct SearchOptions {
   std::string search = "auto";
   /// MetaFlow's cutoff: candidates that cost up to alpha times the best are kept.
   double alpha = 1.05;
-  int64_t max_uphill = 2;          ///< steps in a row that backtracking takes without a gain; 0: any number, anywhere
-  double max_growth = 1.5;         ///< operators of a graph, as a multiple of the first graph's; 0: any number
-  int64_t max_length = 0;          ///< substitutions on the way to a graph; 0: any number
-  int64_t split = 30;              ///< parts of at most this many operators; 0: no split
-  int64_t max_candidates = 1000;   ///< maximum number of graphs that are costed per part
-  int64_t beam_width = 8;          ///< graphs that beam search keeps after each step; 0: all
-  int64_t queue = 20;              ///< sequences that sampling keeps after each step
-  int64_t eta = 1;                 ///< substitutions in a row that may increase the cost in sampling
-  std::string extract = "exact";   ///< how equality saturation extracts: "greedy" or "exact"
-  int64_t egraph_nodes = 2000;     ///< maximum number of nodes of an e-graph
-  int64_t egraph_iterations = 30;  ///< maximum number of iterations of equality saturation
-  double extract_seconds = 5;      ///< for one exact extraction
+  int64_t max_uphill = 2;   ///< steps in a row that backtracking takes without a gain; 0: any number, anywhere
+  double max_growth = 1.5;  ///< operators of a graph, as a multiple of the first graph's; 0: any number
+  int64_t max_length = 0;   ///< substitutions on the way to a graph; 0: any number
+  int64_t split = 30;       ///< parts of at most this many operators; 0: no split
+  /// What is searched: "substitution", "layout", "sequential" (one after the other) or "joint".
+  std::string layout = "substitution";
+  int64_t max_candidates = 1000;             ///< maximum number of graphs that are costed per part
+  int64_t beam_width = 8;                    ///< graphs that beam search keeps after each step; 0: all
+  int64_t queue = 20;                        ///< sequences that sampling keeps after each step
+  int64_t eta = 1;                           ///< substitutions in a row that may increase the cost in sampling
+  std::string extract = "exact";             ///< how equality saturation extracts: "greedy" or "exact"
+  int64_t egraph_nodes = 2000;               ///< maximum number of nodes of an e-graph
+  int64_t egraph_iterations = 30;            ///< maximum number of iterations of equality saturation
+  double extract_seconds = 5;                ///< for one exact extraction
   int64_t search_memory = int64_t{4} << 30;  ///< bytes that a search which stores all graphs may use
   double time_budget_seconds = 45;           ///< for all searches together
 

@@ -271,6 +271,10 @@ Result<SearchResult> run_search(const Candidate& first, const SearchOptions& opt
   const std::vector<Rule> rules = prefer_blocks(context.rules, context.evaluator.costs()->channel_blocks());
   SearchContext on_device = context;
   on_device.rules = rules;
+  if (options.layout == "layout") {
+    on_device.rules = {};
+    on_device.tactics = {};
+  }
   return SearchRun(first, options, on_device).run(search->run);
 }
 

@@ -22,6 +22,7 @@ class OnednnPlanner : public KernelPlanner {
   ~OnednnPlanner() override;
   Result<KernelPlan> plan(const Graph& graph, const Boundary& boundary = {}, const Decisions& decisions = {},
                           const Deadline& deadline = Deadline::never()) const override;
+  bool obeys_layouts() const override { return true; }
 
  private:
   const int64_t block_;
