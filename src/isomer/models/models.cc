@@ -1,11 +1,10 @@
 #include "isomer/models/models.h"
 
-#include <algorithm>
 #include <charconv>
-#include <numeric>
 #include <optional>
 #include <string_view>
 
+#include "isomer/base/near_names.h"
 #include "isomer/models/networks.h"
 
 namespace isomer {
@@ -31,41 +30,10 @@ std::optional<int64_t> number_behind(std::string_view name, std::string_view ste
   return number;
 }
 
-/// The minimum number of insertions, deletions and replacements of letters that turn `a` into `b`.
-size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), size_t{0});
-  for (size_t i = 0; i < a.size(); ++i) {
-    size_t diagonal = row[0]++;
-    for (size_t j = 0; j < b.size(); ++j) {
-      const size_t replaced = diagonal + (a[i] == b[j] ? 0 : 1);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({replaced, row[j] + 1, diagonal + 1});
-    }
-  }
-  return row.back();
-}
-
-/// Up to four names that have a similar spelling or the same beginning as `name`; the nearest first.
-std::vector<std::string> near_names(const std::string& name) {
-  std::vector<std::pair<size_t, std::string>> near;
-  for (const ModelEntry& entry : all_models()) {
-    const size_t distance = edit_distance(name, entry.name);
-    const bool begins = name.size() > 1 && entry.name.starts_with(name);
-    if (begins || distance <= std::max<size_t>(2, name.size() / 3)) near.emplace_back(distance, entry.name);
-  }
-  std::stable_sort(near.begin(), near.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
-  std::vector<std::string> names;
-  for (size_t i = 0; i < std::min<size_t>(near.size(), 4); ++i) names.push_back(near[i].second);
-  return names;
-}
-
 tl::unexpected<Error> unknown(const std::string& name) {
-  const auto near = near_names(name);
-  if (near.empty()) return fail("there is no network '{}'", name);
-  std::string list = near[0];
-  for (size_t i = 1; i < near.size(); ++i) list += (i + 1 == near.size() ? " or " : ", ") + near[i];
-  return fail("there is no network '{}'; did you mean {}?", name, list);
+  std::vector<std::string> names;
+  for (const ModelEntry& entry : all_models()) names.push_back(entry.name);
+  return fail("there is no network '{}'{}", name, did_you_mean(name, names));
 }
 
 Result<Graph> build(const Network& network, const std::string& name, int64_t number, int batch, uint64_t seed) {
