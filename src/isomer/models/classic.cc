@@ -1,4 +1,4 @@
-// AlexNet, VGG-16 and SqueezeNet 1.1, as torchvision defines them.
+// AlexNet, VGG-16 and SqueezeNet 1.1, as torchvision defines them; SqueezeNet with bypass.
 
 #include "isomer/models/networks.h"
 
@@ -74,11 +74,37 @@ void squeezenet(Net& net, int64_t) {
   net.output(net.pooled_features(conv_relu(net, "classifier.1", x, {.out = 1000})), "output");
 }
 
+/// A fire module whose result is added to its input. If the channels differ, a convolution changes those of the input.
+ValueId fire_with_bypass(Net& net, int index, ValueId x, int64_t squeeze, int64_t expand) {
+  const ValueId out = fire(net, index, x, squeeze, expand);
+  if (net.channels(x) != 2 * expand)
+    x = conv_relu(net, "features." + std::to_string(index) + ".bypass", x, {.out = 2 * expand});
+  return net.sum(out, x);
+}
+
+/// The layers are those that result in MetaFlow's published FLOPs and kernels: the first convolution of SqueezeNet 1.1,
+/// and pools after the second and the sixth module.
+void squeezenet_bypass(Net& net, int64_t) {
+  const PoolLayer half{.kernel = 3, .stride = 2};
+  ValueId x = net.input("input", {net.batch(), 3, 224, 224});
+  x = net.max_pool(conv_relu(net, "features.0", x, {.out = 64, .kernel = 3, .stride = 2}), half);
+  x = fire_with_bypass(net, 2, x, 16, 64);
+  x = net.max_pool(fire_with_bypass(net, 3, x, 16, 64), half);
+  x = fire_with_bypass(net, 4, x, 32, 128);
+  x = fire_with_bypass(net, 5, x, 32, 128);
+  x = fire_with_bypass(net, 6, x, 48, 192);
+  x = net.max_pool(fire_with_bypass(net, 7, x, 48, 192), half);
+  x = fire_with_bypass(net, 8, x, 64, 256);
+  x = fire_with_bypass(net, 9, x, 64, 256);
+  net.output(net.pooled_features(conv_relu(net, "classifier.1", x, {.out = 1000})), "output");
+}
+
 }  // namespace
 
 std::vector<Network> classic_networks() {
   return {
       {"squeezenet", "SqueezeNet 1.1 (Iandola et al. 2016), 3x224x224", squeezenet},
+      {"squeezenet-bypass", "SqueezeNet with complex bypass, as in MetaFlow, 3x224x224", squeezenet_bypass},
       {"alexnet", "AlexNet (Krizhevsky 2014), 3x224x224", alexnet},
       {"vgg16", "VGG-16 (Simonyan and Zisserman 2014), 3x224x224", vgg16},
   };

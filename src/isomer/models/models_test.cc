@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <functional>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <set>
 
@@ -145,6 +147,30 @@ TEST(Models, CountsOperatorsOfDefinedNetworks) {
   // These counts combine a convolution with its Relu, which is a separate node here.
   EXPECT_EQ(operator_count(built("inception-e-1")), 13 + 9);
   EXPECT_EQ(operator_count(built("resnet-blocks-4")), 4 * (5 + 2));
+}
+
+/// Work as MetaFlow counts it: a multiply-add is one operation, and so are each bias and relu of a convolution, each
+/// element under a pool's window and each sum.
+double metaflow_flops(const Graph& graph) {
+  double elements = 0;
+  for (const Node& node : graph.nodes()) {
+    const auto result = extents(graph, node.result());
+    const double size = std::accumulate(result.begin(), result.end(), 1.0, std::multiplies<>());
+    if (node.op->name == "Conv" || node.op->name == "Relu" || node.op->name == "Add") elements += size;
+    if (node.op->name == "MaxPool") elements += 9 * size;
+    if (node.op->name == "GlobalAveragePool") elements += 13.0 * 13 * size;
+  }
+  return 1e9 * giga_macs(graph) + elements;
+}
+
+TEST(Models, SqueezenetWithBypassIsMetaflows) {
+  const Graph graph = built("squeezenet-bypass");
+  EXPECT_NEAR(metaflow_flops(graph), 0.6364e9, 0.00005e9);  // MetaFlow's Figure 11, as are the 50 launches
+  const auto counts = operators(graph);
+  EXPECT_EQ(counts.at("Conv") + counts.at("Concat") + counts.at("Add") + counts.at("MaxPool") +
+                counts.at("GlobalAveragePool"),
+            50);
+  EXPECT_EQ(extents(graph, graph.outputs()[0]), (std::vector<int64_t>{1, 1000}));
 }
 
 TEST(Models, TiesWeightsOverSteps) {
