@@ -1,10 +1,8 @@
 #include "isomer/engine/engine.h"
 
-#include <sys/utsname.h>
-
 #include <algorithm>
-#include <fstream>
 
+#include "isomer/base/processor.h"
 #include "isomer/engine/onednn/onednn.h"
 #include "isomer/engine/openvino/openvino.h"
 #include "isomer/engine/ort/ort.h"
@@ -12,16 +10,7 @@
 
 namespace isomer {
 
-std::string Engine::device() const {
-  std::ifstream cpuinfo("/proc/cpuinfo");
-  for (std::string line; std::getline(cpuinfo, line);) {
-    const size_t colon = line.find(": ");
-    if (line.starts_with("model name") && colon != std::string::npos) return line.substr(colon + 2);
-  }
-  // Some kernels (those of Arm) report no model name.
-  utsname name{};
-  return ::uname(&name) == 0 ? name.machine : "unknown";
-}
+std::string Engine::device() const { return processor_name(); }
 
 Result<std::vector<Tensor>> Engine::run_traced(SessionId /*session*/, std::span<const NamedTensor> /*inputs*/,
                                                Trace& /*trace*/, size_t /*track*/) {

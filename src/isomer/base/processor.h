@@ -1,0 +1,11 @@
+#pragma once
+// The processor that the program runs on.
+
+#include <string>
+
+namespace isomer {
+
+/// The processor's name as the operating system gives it, or its architecture if there is none.
+std::string processor_name();
+
+}  // namespace isomer
