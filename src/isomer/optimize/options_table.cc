@@ -112,6 +112,16 @@ Option shapes_option(ShapeOptions& shapes) {
 
 Option seed_option(uint64_t& seed) { return kept("seed", IntegerRange{.min = 0}, "Seed of the random inputs", seed); }
 
+Option time_budget_option(double& seconds, const std::string& help) {
+  return kept("time_budget", kTimeBudget, help, seconds);
+}
+
+Option search_memory_option(int64_t& bytes) {
+  return kept("search_memory", IntegerRange{.min = 1},
+              "Approximate bytes of graphs and matches that enumerate, prune, dpp, sample and saturate may store",
+              bytes);
+}
+
 std::vector<Option> engine_options(EngineOptions& options) {
   return {kept("threads", IntegerRange{.min = 1, .max = 1024}, "Number of threads of the engine", options.threads),
           kept("provider", Option::Text{},
@@ -173,11 +183,8 @@ std::vector<Option> search_options(SearchOptions& options) {
       kept("egraph_iterations", IntegerRange{.min = 1},
            "Maximum number of iterations of saturate; each applies the rules wherever they match",
            options.egraph_iterations),
-      kept("search_memory", IntegerRange{.min = 1},
-           "Approximate bytes of graphs and matches that enumerate, prune, dpp, sample and saturate may store",
-           options.search_memory),
-      kept("time_budget", kTimeBudget, "Maximum seconds for everything except the final confirmation",
-           options.time_budget_seconds)};
+      search_memory_option(options.search_memory),
+      time_budget_option(options.time_budget_seconds, "Maximum seconds for everything except the final confirmation")};
 }
 
 std::vector<Option> optimize_options(OptimizeOptions& options) {

@@ -3,6 +3,7 @@
 // values, defaults and help from here. Other commands share some of these options.
 
 #include <filesystem>
+#include <string>
 #include <vector>
 
 #include "isomer/cost/costs.h"
@@ -19,6 +20,9 @@ struct OptimizeOptions;
 Option profile_db_option(std::filesystem::path& path);
 Option shapes_option(ShapeOptions& shapes);
 Option seed_option(uint64_t& seed);
+/// The seconds that something may take, which `help` names.
+Option time_budget_option(double& seconds, const std::string& help);
+Option search_memory_option(int64_t& bytes);
 /// Options of how an engine computes.
 std::vector<Option> engine_options(EngineOptions& options);
 /// Options of costs: which engine they are for, and how they are determined.
