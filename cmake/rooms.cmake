@@ -95,12 +95,12 @@ if(ISOMER_TESTS)
   find_package(GTest REQUIRED)
 endif()
 
-# The library `isomer` (all rooms but the command line and the discovery of rules, which only the program has) and the
-# program.
+# The library `isomer` (all rooms but those that only the program has: the command line, the discovery of rules and the
+# published experiments) and the program.
 function(isomer_finish)
   set(objects "")
   foreach(room ${ISOMER_ROOMS})
-    if(TARGET isomer_${room} AND NOT room MATCHES "^(cli|discover)$")
+    if(TARGET isomer_${room} AND NOT room MATCHES "^(cli|discover|repro)$")
       list(APPEND objects $<TARGET_OBJECTS:isomer_${room}>)
     endif()
   endforeach()
@@ -114,7 +114,7 @@ function(isomer_finish)
 
   if(EXISTS ${CMAKE_SOURCE_DIR}/src/isomer/cli/main.cc)
     add_executable(isomer_cli_program src/isomer/cli/main.cc $<TARGET_OBJECTS:isomer_cli>
-                                      $<TARGET_OBJECTS:isomer_discover>)
+                                      $<TARGET_OBJECTS:isomer_discover> $<TARGET_OBJECTS:isomer_repro>)
     set_target_properties(isomer_cli_program PROPERTIES OUTPUT_NAME isomer)
     target_link_libraries(isomer_cli_program PRIVATE isomer)
     if(NOT ISOMER_SANITIZE) # which bring allocators of their own

@@ -207,6 +207,22 @@ def check_other_commands(runs: Runs) -> None:
         runs.await_no_workers()
 
 
+def check_results_so_far(runs: Runs) -> None:
+    """An interrupted `repro` keeps the results of the experiments that are finished."""
+    rows = runs.folder / "rows.csv"
+    process = runs.start("repro", "metaflow", "--network", "inception-v3", "--csv", str(rows))
+    while not rows.exists():
+        check(process.poll() is None, "repro ended without results")
+        time.sleep(0.02)
+    process.send_signal(signal.SIGINT)
+    stdout, stderr = process.communicate()
+    check(process.returncode == 128 + signal.SIGINT, f"repro: exit code {process.returncode}: {stderr}")
+    check(stdout.startswith("MetaFlow, Table 2"), f"repro printed {stdout}")
+    check("\nmetaflow-t2,inception-v3," in rows.read_text(), "repro lost rows")
+    check(not runs.left_behind(), f"repro left {runs.left_behind()}")
+    rows.unlink()
+
+
 def main() -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("isomer")
@@ -216,6 +232,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as name:
         runs = Runs(arguments.isomer, Path(name), arguments.seed)
         check_other_commands(runs)
+        check_results_so_far(runs)
         left = 0
         for number in range(arguments.kills):
             print(f"{number + 1}: {runs.kill_once(number)}", flush=True)

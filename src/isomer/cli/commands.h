@@ -24,6 +24,7 @@ void add_rules(CLI::App& app, int& exit_code);
 void add_verify(CLI::App& app, int& exit_code);
 void add_profile(CLI::App& app, int& exit_code);
 void add_options(CLI::App& app, int& exit_code);
+void add_repro(CLI::App& app, int& exit_code);
 
 // Parts of `rules`.
 void add_rules_generate(CLI::App& rules, int& exit_code);

@@ -69,6 +69,7 @@ const std::vector<Command>& commands() {
       {{"profile", "show"}, {}, {{"--profile-db", kRead}}},
       {{"profile", "merge"}, {{"others", kRead}}, {kDb}},
       {{"options"}, {}, {}},
+      {{"repro"}, {}, {{"--csv", kWritten}, {"--svg", kWritten}}, {"taso-t2.1"}},
   };
   return kCommands;
 }
@@ -177,7 +178,7 @@ TEST_F(CommandFilesTest, EveryOptionForAFileIsKnownHere) {
   // Options whose text does not name a file, or names it in another way.
   const std::set<std::string> no_files = {"--shape", "--objective", "--skip-rule", "--rule",  "--node",
                                           "name",    "op",          "equality",    "--input", "--output-dir",
-                                          "--limit", "--python",    "--provider"};
+                                          "--limit", "--python",    "--provider",  "item",    "--network"};
   int exit_code = 0;
   CLI::App app;
   for (const AddCommand add : all_commands()) add(app, exit_code);
