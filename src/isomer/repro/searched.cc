@@ -58,12 +58,17 @@ Result<StartNetwork> start_network(const std::string& name) {
 
 Result<Searched> search_by_roofline(const StartNetwork& network, std::span<const Rule> rules,
                                     const RooflineOptions& device, SearchOptions search, const ReproOptions& options) {
+  RooflineCost costs({}, device);
+  return search_by_costs(network, rules, costs, std::move(search), options);
+}
+
+Result<Searched> search_by_costs(const StartNetwork& network, std::span<const Rule> rules, CostModel& costs,
+                                 SearchOptions search, const ReproOptions& options) {
   search.search_memory = options.search_memory;
   search.time_budget_seconds = options.time_budget_seconds;
   Budget budget = search.budget();
   budget.end = budget.end.undivided();
   const Objective latency;
-  RooflineCost costs({}, device);
   Preparation preparation(network.model);
   preparation.fold_until(budget.end);
   CostEvaluator evaluator(costs, latency, nullptr, &preparation);
@@ -77,6 +82,7 @@ Result<Searched> search_by_roofline(const StartNetwork& network, std::span<const
   Searched out{.cpu_seconds = cpu_seconds_now() - began};
   ISOMER_TRY(out.before, costs.metrics(first));
   ISOMER_TRY(out.after, costs.metrics(found));
+  out.layouts = found.decisions.layouts.size();
   out.report = std::move(found.report);
   return out;
 }

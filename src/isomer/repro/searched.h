@@ -33,6 +33,7 @@ Result<StartNetwork> start_network(const std::string& name);
 struct Searched {
   Metrics before = {}, after = {};
   double cpu_seconds = 0;  ///< processor time of the search, without that of other programs
+  size_t layouts = 0;      ///< number of values whose layout is decided
   SearchReport report = {};
 
   /// Whether a limit ended the search before it had seen everything that it looks for.
@@ -52,6 +53,9 @@ std::string text_of(const std::map<std::string, int>& uses);
 /// Runs a search of parts (part_searches.h) by its name in `search`, from the network as it is: without simplification,
 /// repeated searches, or rules that are not given. The memory and the seconds of `search` are replaced by those of
 /// `options`. The result depends on time only if the report says that time ended the search.
+Result<Searched> search_by_costs(const StartNetwork& network, std::span<const Rule> rules, CostModel& costs,
+                                 SearchOptions search, const ReproOptions& options);
+/// The same, by the roofline of a device.
 Result<Searched> search_by_roofline(const StartNetwork& network, std::span<const Rule> rules,
                                     const RooflineOptions& device, SearchOptions search, const ReproOptions& options);
 

@@ -13,6 +13,8 @@ Experiment taso_groups();
 Experiment taso_uses();
 /// Figure 2.11: speedup by the size of substitutions.
 Experiment taso_sizes();
+/// Figure 2.12: substitutions and layouts.
+Experiment taso_layouts();
 
 /// TASO's search: MetaFlow's algorithm 1 with alpha = 1.05 on the whole graph, which ends after 100,000 graphs.
 SearchOptions taso_search();
