@@ -61,9 +61,6 @@ std::vector<ConvLayouts> conv_layouts(const ConvProblem& problem, int block, Ele
   return layouts;
 }
 
-/// Batch normalizations will have been merged into the weights and the bias.
-bool is_folded(const Post& post) { return post.function && post.function->algorithm == dnnl::algorithm::undef; }
-
 /// Returns whether a window contains only padding.
 bool has_empty_windows(const ConvProblem& problem) {
   for (size_t i = 0; i < problem.begin.size(); ++i) {

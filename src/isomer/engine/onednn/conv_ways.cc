@@ -2,6 +2,7 @@
 
 #include <fmt/ranges.h>
 
+#include <bit>
 #include <limits>
 #include <mutex>
 #include <unordered_map>
@@ -28,7 +29,10 @@ uint64_t hash_of(const Graph& graph, const Group& group, const Decided& decided)
     hash = hash_mix(hash, operand == kNoValue ? 0 : graph.type(operand).hash());
   for (const Post& post : group.posts) {
     if (post.function) {
-      hash = hash_mix(hash, static_cast<uint64_t>(post.function->algorithm));
+      const Eltwise& function = *post.function;
+      const auto bits = [](float number) { return uint64_t{std::bit_cast<uint32_t>(number)}; };
+      hash = hash_mix(hash, static_cast<uint64_t>(function.algorithm));
+      hash = hash_mix(hash_mix(hash, bits(function.alpha)), bits(function.beta));
     } else {
       hash = hash_mix(hash_mix(hash, graph.type(post.added).hash()), graph.is_weight(post.added) ? 1 : 2);
     }

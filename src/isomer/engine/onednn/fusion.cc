@@ -275,6 +275,8 @@ bool is_known(const Graph& graph, ValueId value, Stage stage) {
   return stage == Stage::Canonical ? graph.constant(value) != nullptr : graph.is_weight(value);
 }
 
+bool is_folded(const Post& post) { return post.function && post.function->algorithm == dnnl::algorithm::undef; }
+
 std::vector<Group> fuse(const Graph& graph, Stage stage) { return Fuser(graph, stage).run(); }
 
 std::vector<size_t> last_readers(const Graph& graph, std::span<const Group> groups) {

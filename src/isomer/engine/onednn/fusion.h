@@ -47,6 +47,9 @@ struct Post {
   std::vector<NodeId> inner = {};  ///< nodes before `node` that are also part of the function
 };
 
+/// Returns whether a post is a batch normalization that will have been merged into the weights and the bias.
+bool is_folded(const Post& post);
+
 /// A node with the posts that follow it.
 struct Group {
   NodeId root = 0;

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "isomer/base/rng.h"
+#include "isomer/engine/onednn/conv_ways.h"
 #include "isomer/engine/onednn/testing.h"
 #include "isomer/engine/onednn/tuner.h"
 
@@ -344,6 +345,29 @@ TEST(Plan, EveryChoiceGivesTheSameResult) {
     const auto got = plan->run(inputs);
     for (size_t i = 0; i < expected->size(); ++i)
       EXPECT_LE(difference((*got)[i], (*expected)[i]), 1e-4) << "seed " << seed;
+  }
+}
+
+// oneDNN has no Winograd convolution with a leaky Relu.
+TEST(Plan, WaysOfAConvolutionDependOnTheWholeFunctionAfterIt) {
+  const Graph graph = graph_of(R"(
+    input x: f32[1,64,28,28]
+    w = f32[64,64,3,3]{seed 1}
+    v = f32[64,64,3,3]{seed 2}
+    a = Conv(x, w) {pads=[1,1,1,1]}
+    b = LeakyRelu(a) {alpha=0.1}
+    c = Conv(x, v) {pads=[1,1,1,1]}
+    d = Relu(c)
+    return b, d)");
+  const auto ways = [&](ConvWays& all, const Group& group) {
+    TuningLimit unlimited;
+    return all.of(graph, group, {}, unlimited).size();
+  };
+  ConvWays shared(std::make_shared<AnyChoice>(1));
+  for (const Group& group : fuse(graph, Stage::Canonical)) {
+    ASSERT_EQ(group.posts.size(), 1U);
+    ConvWays own(std::make_shared<AnyChoice>(1));
+    EXPECT_EQ(ways(shared, group), ways(own, group)) << graph.name(graph.node(group.last()).result());
   }
 }
 

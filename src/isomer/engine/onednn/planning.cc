@@ -102,6 +102,29 @@ KernelPlan Planning::finish(std::span<const Layout> outputs) {
   return std::move(plan_);
 }
 
+GroupForms Planning::place(size_t group) {
+  const Group& whole = groups_[group];
+  if (!falls_apart(whole)) return place(whole, group);
+  Group piece{whole.root};
+  for (const Post& post : whole.posts) {
+    if (is_folded(post)) {
+      piece.posts.push_back(post);
+    } else {
+      place(piece, group);
+      piece = {post.node};
+    }
+  }
+  return place(piece, group);
+}
+
+bool Planning::falls_apart(const Group& group) {
+  const Node& root = graph_.node(group.root);
+  if (layout_use(graph_, root) != LayoutUse::Chosen || std::ranges::all_of(group.posts, is_folded)) return false;
+  if (std::ranges::any_of(group.posts, [](const Post& post) { return !post.inner.empty(); })) return false;
+  return is_plannable(graph_, graph_.operands(root)[0]) && is_plannable(graph_, root.result()) &&
+         convolutions_.of(graph_, group, decisions_, limit_).empty();
+}
+
 GroupForms Planning::place(const Group& part, size_t group) {
   now_ = group;
   const Node& root = graph_.node(part.root);

@@ -42,8 +42,9 @@ class Planning {
   /// Returns the last group that reads a value; kReadAtEnd for outputs.
   size_t last_reader(ValueId value) const { return last_reader_[value]; }
 
-  /// Decides about a group.
-  GroupForms place(size_t group) { return place(groups_[group], group); }
+  /// Decides about a group. If oneDNN cannot compute a convolution together with its posts, each of them becomes a
+  /// kernel of its own, and the forms are those of the last one.
+  GroupForms place(size_t group);
   /// Decides about a part of a group that becomes a kernel of its own.
   GroupForms place(const Group& part, size_t group);
   /// Sets the form in which a value was made, and its strides if the form is strided: oneDNN may lack the kernel that
@@ -66,6 +67,7 @@ class Planning {
   Form form_of(ValueId value, const Strides& strides) const;
   void want(ValueId value, Form form);
 
+  bool falls_apart(const Group& group);
   GroupForms place_conv(const Group& group);
   double cost(const ConvForm& way, ValueId x, ValueId added, ValueId result);
   double reorder_cost(ValueId value, Form from, Form to, DType dtype) {
