@@ -26,6 +26,7 @@ TEXTS = {
     "objective": "kernels",
     "limits": ["kernels <= 1e9"],
     "search": "greedy",
+    "layout": "joint",
     "extract": "greedy",
     "rules": str(pathlib.Path(__file__).parents[2] / "rulesets/written.rules"),
     "skip_rules": ("factor-gate", "square"),

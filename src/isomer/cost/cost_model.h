@@ -39,8 +39,9 @@ class CostModel {
   virtual std::vector<double> value_bytes(const Graph& graph) const {
     return std::vector<double>(graph.num_values(), 0);
   }
-  /// Returns the layout of every value of a candidate, which is needed for the boundaries of its parts.
-  virtual std::vector<Layout> layouts(const Candidate& candidate) const {
+  /// Returns the layout of every value of a candidate, which is needed for the boundaries of its parts. An Error if
+  /// something would have to be measured after the deadline.
+  virtual Result<std::vector<Layout>> layouts(const Candidate& candidate) const {
     return std::vector<Layout>(candidate.graph.num_values(), Layout::Plain);
   }
   /// Returns whether decisions about layouts change anything.

@@ -41,8 +41,10 @@ class KernelCost : public CostModel {
 
   Result<Metrics> metrics(const Candidate& candidate, const Boundary& boundary = {}) override;
   Result<std::vector<PlannedKernel>> kernels(const Candidate& candidate) override;
-  std::vector<Layout> layouts(const Candidate& candidate) const override {
-    return planner_->plan(candidate.graph, {}, candidate.decisions).value().layouts;
+  Result<std::vector<Layout>> layouts(const Candidate& candidate) const override {
+    return planner_->plan(candidate.graph, {}, candidate.decisions, deadline_).map([](KernelPlan plan) {
+      return std::move(plan.layouts);
+    });
   }
   bool obeys_layouts() const override { return planner_->obeys_layouts(); }
   std::vector<double> value_bytes(const Graph& graph) const override {

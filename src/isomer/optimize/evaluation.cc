@@ -44,7 +44,7 @@ Result<Evaluation> make_evaluation(const OptimizeOptions& options, const Model& 
   CostOptions bounded = options.costs;
   bounded.engine_options.deadline = deadline;
   ISOMER_TRY(costs, make_costs(bounded, model.graph, symbols, options.progress, options.trace));
-  if (options.search.layout != SearchOptions().layout && !costs.model->obeys_layouts())
+  if (options.search.layout != SearchOptions().layout && costs.engine != nullptr && !costs.model->obeys_layouts())
     return fail("--layout {}: engine '{}' chooses layouts by itself; onednn obeys decisions about them",
                 options.search.layout, options.costs.engine);
   out.planned = std::make_unique<PlannedCosts>(*costs.model, costs.engine.get(), symbols, options.trace);

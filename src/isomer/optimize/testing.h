@@ -25,6 +25,7 @@ inline nlohmann::json other_value(const Option& option, const std::filesystem::p
       {"limits", {"kernels <= 1e9"}},
       {"memory_limit", 1e9},
       {"search", "greedy"},
+      {"layout", "joint"},
       {"extract", "greedy"},
       {"rules", ISOMER_SOURCE_DIR "/rulesets/written.rules"},
       {"skip_rules", {"factor-gate", "square"}},

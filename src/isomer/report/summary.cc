@@ -133,13 +133,18 @@ std::string counted(int64_t count, const char* one, const char* many) {
   return fmt::format("{} {}", grouped(count), count == 1 ? one : many);
 }
 
-/// One line: the decisions of the model that are not in the output; empty if there are none.
+/// A line with the number of decided layouts, and one with the decisions of the model that are not in the output; empty
+/// if there are none.
 std::string decisions(const OptimizeReport& report) {
   std::string list;
   for (const auto& [kind, decided] : report.decisions_dropped.items())
     for (const auto& [name, choice] : decided.items())
       list += fmt::format("{}{} of '{}'", list.empty() ? "" : ", ", choice.get<std::string>(), printable(name));
-  return list.empty() ? "" : fmt::format("decisions  not in the output: {}\n", list);
+  std::string out;
+  const auto layouts = report.decisions.find("layouts");
+  if (report.improved && layouts != report.decisions.end())
+    out += fmt::format("layouts    {} decided\n", layouts->size());
+  return list.empty() ? out : out + fmt::format("decisions  not in the output: {}\n", list);
 }
 
 std::string run_lines(const OptimizeReport& report) {

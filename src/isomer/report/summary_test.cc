@@ -30,6 +30,10 @@ TEST(Summary, ShowsWhatASearchNotes) {
 TEST(Summary, NamesDroppedDecisions) {
   OptimizeReport report;
   EXPECT_THAT(summary(report), Not(HasSubstr("decisions")));
+  report.decisions = {{"layouts", {{"a", "plain"}, {"c", "blocked"}}}};
+  EXPECT_THAT(summary(report), Not(HasSubstr("layouts"))) << "they are those of the model";
+  report.improved = true;
+  EXPECT_THAT(summary(report), HasSubstr("\nlayouts    2 decided\n"));
   report.decisions_dropped = {{"layouts", {{"a", "plain"}}}, {"algorithms", {{"b\n", "winograd"}}}};
   EXPECT_THAT(summary(report), HasSubstr("\ndecisions  not in the output: winograd of 'b\\n', plain of 'a'\n"));
   EXPECT_EQ(to_json(report)["decisions_dropped"], report.decisions_dropped);

@@ -70,7 +70,7 @@ class SearchByParts {
   /// Searches the parts one after the other, and joins the results.
   Status search_parts(const Candidate& whole, const Split& split) {
     const Graph& graph = whole.graph;
-    const std::vector<Layout> layouts = costs_.layouts(whole);
+    ISOMER_TRY(const std::vector<Layout> layouts, costs_.layouts(whole));
     std::vector<Part> parts;
     std::vector<Found> found;
     for (const auto& nodes : split.parts) {
@@ -180,7 +180,9 @@ class SearchByParts {
       const std::string name = fmt::format("around cut {} of {}", cuts_done_, cut_hashes_.size());
       options_.observer.progress("searching " + name);
       TraceScope scope(options_.observer.trace, name, "part");
-      ISOMER_TRY(Found better, search(graph, nodes, part, costs_.layouts(current_), cuts_done_, cut_hashes_.size()));
+      const auto layouts = costs_.layouts(current_);
+      if (!layouts) return {};  // no time is left to measure around the cut
+      ISOMER_TRY(Found better, search(graph, nodes, part, *layouts, cuts_done_, cut_hashes_.size()));
       note(scope, nodes.size(), better);
       const Replacement replacement{&part, &better};
       if (better.hash() == part.hash() || spoils(current_, splice(current_, {&replacement, 1}))) return {};
@@ -219,6 +221,7 @@ class SearchByParts {
     }
     if (layouts_) {
       ISOMER_CHECK(decide_layouts(*found, boundary, cost_as_it_is).map([](double) {}));
+      ++found->report.candidates;
     }
     report_.add_counts(found->report);
     report_.also_ended(found->report.stop_reason);

@@ -26,8 +26,13 @@ class LayoutSum {
 
   Decisions run() {
     const auto groups = kernels();
-    if (!groups) return candidate_.decisions;
-    for (const std::vector<NodeId>& group : *groups) add_kernel(group);
+    const auto planned = choice_.costs_.layouts(candidate_);
+    if (!groups || !planned) return candidate_.decisions;
+    planned_ = *planned;
+    std::vector<Part> parts;
+    for (const std::vector<NodeId>& group : *groups) parts.push_back(extract_part(candidate_, group));
+    for (const Part& part : parts) leave_to_plan(part);
+    for (const Part& part : parts) add_kernel(part);
     add_borders();
     const auto blocked = least_sum(factors_, values_.size());
     Decisions out = candidate_.decisions;
@@ -59,7 +64,7 @@ class LayoutSum {
     const Shape& extents = *type.shape;
     if (extents.size() < 3 || extents.size() > 5 || !extents[1].is_const() || extents[1].value() <= 0) return false;
     return std::ranges::any_of(choice_.blocks_, [&](int64_t block) { return extents[1].value() % block == 0; }) &&
-           !candidate_.decisions.layout(value);
+           !candidate_.decisions.layout(value) && !left_.contains(value);
   }
 
   /// Returns the variable of a value that varies.
@@ -74,17 +79,28 @@ class LayoutSum {
     const auto& inputs = graph_.inputs();
     const auto input = static_cast<size_t>(std::ranges::find(inputs, value) - inputs.begin());
     if (input < boundary_.inputs.size()) return boundary_.inputs[input];
-    return candidate_.decisions.layout(value).value_or(Layout::Plain);
+    return candidate_.decisions.layout(value).value_or(planned_[value]);
   }
 
-  void add_kernel(const std::vector<NodeId>& nodes) {
-    const Part part = extract_part(candidate_, nodes);
-    std::set<size_t> around;
+  /// Returns the values around a kernel whose layouts vary.
+  std::set<ValueId> around(const Part& part) const {
+    std::set<ValueId> out;
     for (const auto& values : {part.inputs, part.outputs})
       for (const ValueId value : values)
-        if (varies(value)) around.insert(variable(value));
+        if (varies(value)) out.insert(value);
+    return out;
+  }
+
+  /// Values around kernels with many operands are not decided: the number of their layouts is exponential.
+  void leave_to_plan(const Part& part) {
     constexpr size_t kMostAround = 8;
-    if (around.empty() || around.size() > kMostAround) return;
+    if (std::set<ValueId> values = around(part); values.size() > kMostAround) left_.merge(std::move(values));
+  }
+
+  void add_kernel(const Part& part) {
+    std::set<size_t> around;
+    for (const ValueId value : this->around(part)) around.insert(variable(value));
+    if (around.empty()) return;
     Factor factor{{around.begin(), around.end()}};
     for (size_t index = 0; index < size_t{1} << around.size(); ++index) {
       const auto layout = [&](ValueId value) {
@@ -142,6 +158,8 @@ class LayoutSum {
   const Graph& graph_;
   const Boundary& boundary_;
   LayoutChoice& choice_;
+  std::vector<Layout> planned_;  // by value, by the plan itself
+  std::set<ValueId> left_;       // values that are left to the plan
   std::map<ValueId, size_t> variables_;
   std::vector<ValueId> values_;  // by variable
   std::vector<Factor> factors_;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <map>
 
 #include "isomer/base/hash.h"
 #include "isomer/base/rng.h"
@@ -12,6 +13,7 @@
 #include "isomer/search/by_parts.h"
 #include "isomer/search/cost_evaluator.h"
 #include "isomer/search/part_searches.h"
+#include "isomer/search/searches.h"
 #include "isomer/search/testing.h"
 
 namespace isomer {
@@ -171,6 +173,45 @@ TEST(LayoutChoice, LowersTheCostOfWhatASearchFinds) {
     }
   }
   EXPECT_GT(lower, 10);
+}
+
+TEST(LayoutChoice, HasANameForEachUse) {
+  struct Uses {
+    int rewritten = 0, decided = 0, kernels = 0;
+  };
+  constexpr int kGraphs = 12;
+  const auto rules =
+      rules_of("rule twice (Exp (Exp ?x)) => (Exp ?x)\nrule longer (Softmax ..a ?x) => (Relu (Softmax ..a ?x))");
+  std::map<std::string, Uses> uses;
+  for (uint64_t seed = 0; seed < kGraphs; ++seed) {
+    std::string text = RandomTree(seed).text(7, true);
+    text.replace(text.find("return"), std::string::npos, "e = Exp(v0)\nf = Exp(e)\nreturn f");
+    const Graph graph = parsed(text);
+    for (const char* const layout : {"substitution", "layout", "sequential", "joint"}) {
+      MadeUpEngine engine(seed);
+      ProfileDb db = ProfileDb::open({}).value();
+      const auto costs = KernelCost::make(engine, db, {}).value();
+      const Objective latency;
+      CostEvaluator evaluator(*costs, latency);
+      SearchOptions options;
+      options.search = "beam";
+      options.layout = layout;
+      const SearchResult found =
+          run_search(graph, options, {.rules = rules, .tactics = {}, .evaluator = evaluator}).value();
+      uses[layout].rewritten += found.report.steps.empty() ? 0 : 1;
+      uses[layout].decided += found.decisions.empty() ? 0 : 1;
+      uses[layout].kernels += static_cast<int>(costs->measured());
+    }
+  }
+  EXPECT_EQ(uses["substitution"].rewritten, kGraphs);
+  EXPECT_EQ(uses["substitution"].decided, 0);
+  EXPECT_EQ(uses["layout"].rewritten, 0);
+  EXPECT_GT(uses["layout"].decided, 0);
+  EXPECT_EQ(uses["sequential"].rewritten, kGraphs);
+  EXPECT_GT(uses["sequential"].decided, 0);
+  EXPECT_EQ(uses["joint"].rewritten, kGraphs);
+  EXPECT_GT(uses["joint"].decided, 0);
+  EXPECT_GT(uses["joint"].kernels, uses["sequential"].kernels) << "all candidates are costed in several layouts";
 }
 
 }  // namespace
