@@ -25,13 +25,7 @@ class Folder {
  public:
   Folder(const Graph& graph, const FoldOptions& options)
       : graph_(graph), options_(options), failed_(graph.nodes().size(), false), sizes_(graph.num_values()) {
-    int64_t constants = 0;
-    for (ValueId value = 0; value < graph.num_values(); ++value) {
-      sizes_[value] = size_by_type(value);
-      if (graph.constant(value) != nullptr) constants += sizes_[value];
-    }
-    max_growth_ = std::max(options.max_growth,
-                           static_cast<int64_t>(options.max_relative_growth * static_cast<double>(constants)));
+    for (ValueId value = 0; value < graph.num_values(); ++value) sizes_[value] = size_by_type(value);
     spare_parameters();
   }
 
@@ -81,7 +75,7 @@ class Folder {
       operands += sizes_[operand];
     }
     // A result beyond the limit is not even tried: it would pay only if a later node shrank it again.
-    return results_size(node) <= max_growth_ + operands;
+    return results_size(node) <= options_.max_growth + operands;
   }
 
   /// From the last node to the first: a node with needed results is folded if the limit allows it, and stays otherwise,
@@ -94,7 +88,7 @@ class Folder {
     needed_.assign(graph_.num_values(), false);
     wanted_.assign(count, false);
     for (const ValueId output : graph_.outputs()) needed_[output] = true;
-    int64_t allowance = max_growth_;
+    int64_t allowance = options_.max_growth;
     for (auto id = static_cast<NodeId>(count); id-- > 0;) {
       const Node& node = graph_.node(id);
       bool needed = node.is_input();
@@ -256,7 +250,6 @@ class Folder {
 
   const Graph& graph_;
   const FoldOptions& options_;
-  int64_t max_growth_;            // bytes
   std::vector<bool> failed_;      // by node: its kernel has failed
   std::vector<bool> spared_;      // by node: it stays, although it could be folded
   std::vector<int64_t> sizes_;    // by value: bytes, as far as known

@@ -13,10 +13,9 @@
 namespace isomer {
 
 struct FoldOptions {
-  /// Maximum number of bytes by which all constants together may grow, or the same as a multiple of the bytes that they
-  /// have, whichever is more. Results that replace larger constants are not counted.
+  /// Maximum number of bytes by which all constants together may grow. Results that replace larger constants are not
+  /// counted.
   int64_t max_growth = int64_t{64} << 20;
-  double max_relative_growth = 1;
   /// Nodes that would not be finished by then are not folded.
   Deadline end = Deadline::after(std::numeric_limits<double>::infinity());
   /// Returns the elements of a weight, by its value hash, if they are known already; else nullptr.

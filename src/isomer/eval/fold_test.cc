@@ -108,15 +108,6 @@ TEST(Fold, StopsAtTheAllowedGrowth) {
   EXPECT_THAT(ops(folded(text, 0)), ElementsAre("Constant", "Repeat", "Repeat"));
 }
 
-TEST(Fold, LetsConstantsGrowByAMultipleOfTheirSize) {
-  const Graph graph = with_repeat("c = f32[2]{1,2}\n a = Repeat(c) {n=2}\n return a, c");
-  const auto growing_by = [&](double multiple) {
-    return ops(fold(graph, {.max_growth = 0, .max_relative_growth = multiple})->graph);
-  };
-  EXPECT_THAT(growing_by(2), testing::UnorderedElementsAre("Constant", "Constant"));
-  EXPECT_THAT(growing_by(1.9), testing::UnorderedElementsAre("Constant", "Repeat"));
-}
-
 TEST(Fold, ResultsThatReplaceLargerConstantsAreFree) {
   const std::string text = R"(
     w = f32[8]{seed 1}

@@ -7,7 +7,7 @@ namespace isomer {
 
 /// Returns only the graph of fold().
 inline Result<Graph> fold_constants(const Graph& graph, int64_t max_growth = FoldOptions().max_growth) {
-  ISOMER_TRY(Folding out, fold(graph, {.max_growth = max_growth, .max_relative_growth = 0}));
+  ISOMER_TRY(Folding out, fold(graph, {.max_growth = max_growth}));
   return std::move(out.graph);
 }
 

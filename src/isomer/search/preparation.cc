@@ -14,7 +14,20 @@ namespace {
 constexpr double kFoldShare = 1.1;
 constexpr double kFoldSeconds = 0.5;
 
+/// Returns the bytes of all constants of a graph, without the elements of texts.
+int64_t constant_bytes(const Graph& graph) {
+  size_t bytes = 0;
+  for (ValueId value = 0; value < graph.num_values(); ++value)
+    if (const Tensor* data = graph.constant(value)) bytes += data->bytes().size();
+  return static_cast<int64_t>(bytes);
+}
+
 }  // namespace
+
+Preparation::Preparation(const Model& model)
+    : model_(model),
+      max_growth_(std::max(FoldOptions().max_growth, constant_bytes(model.graph))),
+      check_(model.graph) {}
 
 void Preparation::fold_until(const Deadline& deadline) { end_ = deadline.extended(kFoldShare, kFoldSeconds); }
 
@@ -30,7 +43,7 @@ Result<Candidate> Preparation::prepare(const Candidate& candidate) {
   if (const auto known = prepared_.find(candidate.hash()); known != prepared_.end()) return known->second;
   ISOMER_CHECK(check_weights(graph));
   const auto computed = [this](uint64_t value_hash) { return check_.computed(value_hash); };
-  ISOMER_TRY(Folding folding, fold(graph, {.end = end_, .computed = computed}));
+  ISOMER_TRY(Folding folding, fold(graph, {.max_growth = max_growth_, .end = end_, .computed = computed}));
   ISOMER_CHECK(exportable(model_, folding.graph));
   check_.trust(folding.graph);
   if (!folding.constants.empty()) {

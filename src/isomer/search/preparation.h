@@ -14,14 +14,15 @@ namespace isomer {
 class Preparation {
  public:
   /// Keeps a reference.
-  explicit Preparation(const Model& model) : model_(model), check_(model.graph) {}
+  explicit Preparation(const Model& model);
 
   /// Limits folding of constants to `deadline` plus a small extension, so that the chosen graph is still folded after
   /// the search has used up its time.
   void fold_until(const Deadline& deadline);
 
-  /// Returns the candidate with its constants folded as far as time allows. An Error if a weight must not be computed
-  /// or the model's opset cannot express the graph.
+  /// Returns the candidate with its constants folded as far as time allows, and as far as they grow by at most the
+  /// bytes of the model's constants (or a default, if that is more). An Error if a weight must not be computed or the
+  /// model's opset cannot express the graph.
   Result<Candidate> prepare(const Candidate& candidate);
   /// Returns whether the model's opset can express the operators that run. Answers are cached.
   bool admits(const Graph& graph);
@@ -34,6 +35,7 @@ class Preparation {
 
  private:
   const Model& model_;
+  const int64_t max_growth_;  // bytes
   WeightCheck check_;
   RefusedWeights refused_;
   std::map<uint64_t, Candidate> prepared_;  // what the model's graph was folded to, by the hash of the candidate before
