@@ -77,7 +77,9 @@ Result<int> repro(const ReproCommand& command) {
   ISOMER_TRY(const std::vector<ReproItem> items,
              in_context("--network", items_with(command.options.networks, std::move(called))));
   if (!command.svg_file.empty() && std::ranges::none_of(items, &ReproItem::plotted))
-    return fail("{} has no plots for --svg", command.item);
+    return fail(
+        "{}{} has no plots for --svg", command.item,
+        command.options.networks.empty() ? "" : fmt::format(" of {}", fmt::join(command.options.networks, ", ")));
   ISOMER_TRY(ReproResults results, ReproResults::open(command.csv_file, command.svg_file, command.json));
   Status status;
   for (const ReproItem& item : items)

@@ -76,6 +76,7 @@ Result<Searched> search_by_costs(const StartNetwork& network, std::span<const Ru
   observer.progress = [&](const std::string& text) { options.observer.progress(network.name + ": " + text); };
   const SearchContext context{
       .rules = rules, .tactics = {}, .evaluator = evaluator, .budget = budget, .observer = observer};
+  costs.measure_until(budget.end);
   const Candidate first = network.model.graph;
   const double began = cpu_seconds_now();
   SearchResult found = search_unmeasured(first, part_search(search.search), search, context);
@@ -84,6 +85,8 @@ Result<Searched> search_by_costs(const StartNetwork& network, std::span<const Ru
   ISOMER_TRY(out.after, costs.metrics(found));
   out.layouts = found.decisions.layouts.size();
   out.report = std::move(found.report);
+  if (!out.report.rejected.empty() && out.report.steps.empty() && !out.improved())
+    return fail("{}: the result was dropped: {}", network.name, out.report.rejected.front().reason);
   return out;
 }
 
