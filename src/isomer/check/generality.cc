@@ -1,5 +1,7 @@
 #include "isomer/check/generality.h"
 
+#include <algorithm>
+
 namespace isomer {
 
 Generality generality(const AttrDef& attr) {
@@ -19,6 +21,22 @@ Generality generality(const AttrDef& attr) {
       return Generality::Integers;
     default:
       return attr.kind == AttrKind::Float || attr.kind == AttrKind::Tensor ? Generality::Number : Generality::Fixed;
+  }
+}
+
+bool is_representative(const AttrDef& attr, const AttrValue& value) {
+  const auto at_least = [](int64_t min) { return [min](int64_t entry) { return entry >= min; }; };
+  switch (attr.domain) {
+    case AttrDomain::Axis:
+    case AttrDomain::AxisOrEnd:
+      return std::get<int64_t>(value) >= 0;
+    case AttrDomain::Axes:
+    case AttrDomain::ResultAxes:
+      return std::ranges::all_of(std::get<Ints>(value), at_least(0)) && std::ranges::is_sorted(std::get<Ints>(value));
+    case AttrDomain::SameSize:
+      return std::ranges::all_of(std::get<Ints>(value), at_least(1));
+    default:
+      return true;
   }
 }
 

@@ -14,6 +14,10 @@ enum class Generality : uint8_t {
 };
 Generality generality(const AttrDef& attr);
 
+/// Returns whether a value is the one of several that give a node the same result: axes counted from the front, in
+/// ascending order, and shapes without 0 and -1.
+bool is_representative(const AttrDef& attr, const AttrValue& value);
+
 /// Returns whether an attribute lists the extents of a shape.
 bool lists_extents(const AttrDef& attr);
 

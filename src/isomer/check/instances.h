@@ -64,6 +64,9 @@ struct InstanceBounds {
   size_t max_others = kAny;               ///< maximum number of extents of the variables that are not 2
   /// Operands that broadcast to an earlier one may also have extents of 1, which are not counted.
   bool free_broadcasts = false;
+  /// Variables and records of attributes for which one of several values is enough that give the node the same result
+  /// (is_representative in generality.h).
+  std::set<std::string> representatives = {};
   uint64_t sample = 0;  ///< if not 0: generates a random part of the instances, with this seed
 
   friend bool operator==(const InstanceBounds&, const InstanceBounds&) = default;

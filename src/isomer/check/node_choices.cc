@@ -58,14 +58,16 @@ void NodeChoices::attribute(Site& site, size_t i) {
     const AttrValue* value = record->find(def.name);
     return with(value == nullptr ? std::nullopt : std::optional(*value));
   }
-  any(site, def, with);
+  any(site, def, term.rest, with);
 }
 
-void NodeChoices::any(const Site& site, const AttrDef& def, WithValue with) {
+void NodeChoices::any(const Site& site, const AttrDef& def, const std::string& name, WithValue with) {
+  const bool representatives = bounds_.representatives.contains(name);
   const std::vector<AttrChoice>& choices = domain(site, def);
   const ChoiceBudget::Cost non_default = cost_of_non_default(def);
   for (const size_t c : budget_.order(choices.size())) {
     const AttrChoice& choice = choices[c];
+    if (representatives && choice.value && !is_representative(def, *choice.value)) continue;
     if (!budget_.step()) return;
     budget_.spend(choice.plain ? ChoiceBudget::Cost{} : non_default, [&] { with(choice.value); });
   }
@@ -109,7 +111,7 @@ void NodeChoices::expressed(const Site& site, const Expr& expr, const AttrDef& d
       return;
     }
   }
-  any(site, def, [&](const std::optional<AttrValue>& choice) {
+  any(site, def, bare ? expr.name.substr(1) : "", [&](const std::optional<AttrValue>& choice) {
     if (!bare) return with(choice);
     if (choice) partial_.bind_attr(expr.name.substr(1), from_attr(*choice), [&] { with(choice); });
   });

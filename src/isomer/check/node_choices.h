@@ -37,7 +37,8 @@ class NodeChoices {
   /// Returns the attributes of an operator; those that others depend on come first.
   const std::vector<const AttrDef*>& order(const OpDef& op);
   void attribute(Site& site, size_t i);
-  void any(const Site& site, const AttrDef& def, WithValue with);
+  /// `name` is the variable or the record that it binds, if any.
+  void any(const Site& site, const AttrDef& def, const std::string& name, WithValue with);
   void expressed(const Site& site, const Expr& expr, const AttrDef& def, WithValue with);
   void determined(const Site& site, const std::string& name, const AttrDef& def, const AttrValue& value,
                   WithValue with);

@@ -147,10 +147,7 @@ void relu_axiom(Axiom& axiom) {
   elementwise(axiom, [real](const Elements& x) {
     if (real) return relu(x[0]);
     // Of integers that wrap around, numbers cannot be taken out.
-    const auto& products = x[0].products();
-    const bool twice = products.size() == 1 && products[0].factors.size() == 1 && products[0].coefficient == 1 &&
-                       products[0].bounds.empty() && products[0].factors[0]->name == "Relu";
-    return twice ? x[0] : function("Relu", x);
+    return is_relu_of_integer(x[0]) ? x[0] : function("Relu", x);
   });
 }
 void leaky_relu_axiom(Axiom& axiom) {

@@ -173,6 +173,13 @@ Element inverse_product(Scope& scope, const std::vector<Dim>& integers) {
   return out;
 }
 
+bool is_relu_of_integer(const Element& x) {
+  if (x.products().size() != 1) return false;
+  const Product& product = x.products()[0];
+  return product.coefficient == 1 && product.bounds.empty() && product.factors.size() == 1 &&
+         product.factors[0]->kind == FactorNode::Kind::Function && product.factors[0]->name == "Relu";
+}
+
 Element mean(Scope& scope, const SymbolicTensor& x, const SymbolicIndex& index, const std::vector<size_t>& axes) {
   std::vector<Dim> extents;
   extents.reserve(axes.size());

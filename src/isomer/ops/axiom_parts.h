@@ -46,6 +46,9 @@ void condition_axiom(Axiom& axiom);
 inline Element larger(const Element& a, const Element& b) { return b + relu(a - b); }
 inline Element smaller(const Element& a, const Element& b) { return a - relu(a - b); }
 
+/// Whether this is Relu of an element that may be an integer, which the axiom of Relu leaves uninterpreted.
+bool is_relu_of_integer(const Element& x);
+
 /// The mean of x over these axes.
 Element mean(Scope& scope, const SymbolicTensor& x, const SymbolicIndex& index, const std::vector<size_t>& axes);
 /// Σ of f(x) over these axes; the other indices are those of `index`.

@@ -203,16 +203,25 @@ Status cast_kernel(KernelContext& context) {
   return {};
 }
 
-/// Casts between real types are the identity; any other cast is an uninterpreted function.
+/// Casts between real types and to the operand's own type are the identity; any other cast is an uninterpreted
+/// function.
 void cast_axiom(Axiom& axiom) {
   const int64_t to = axiom.known("to");
   const bool real = to == static_cast<int64_t>(DType::Float) || to == static_cast<int64_t>(DType::Double);
-  if (real && axiom.operand(0).real) {
-    axiom.results.push_back(axiom.operand(0));
+  const SymbolicTensor& x = axiom.operand(0);
+  if (real && x.real) {
+    axiom.results.push_back(x);
+    axiom.results.back().type = to;
     return;
   }
   function_axiom(axiom);
-  axiom.results.back().real = real;
+  SymbolicTensor& y = axiom.results.back();
+  y.real = real;
+  y.type = to;
+  if (!x.type) return;
+  y.at = [&scope = axiom.scope, x, own = equal(*x.type, to), cast = y.at](const SymbolicIndex& index) {
+    return scope.implied(own) ? x.at(index) : cast(index);
+  };
 }
 
 /// The type of the cast; reals stay in the field.

@@ -140,7 +140,7 @@ void matmul_axiom(Axiom& axiom) {
   Scope& scope = axiom.scope;
   const SymbolicTensor& a = axiom.operand(0);
   const SymbolicTensor& b = axiom.operand(1);
-  if (a.rank() == 0 || b.rank() == 0) throw GaveUp{"a product of a scalar"};
+  axiom.require(a.rank() > 0 && b.rank() > 0);
   const auto batch_of = [](const SymbolicTensor& x) {
     return std::vector<Dim>(x.shape.begin(), x.shape.end() - (x.rank() == 1 ? 1 : 2));
   };

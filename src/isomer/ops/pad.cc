@@ -128,19 +128,22 @@ void pad_axiom(Axiom& axiom) {
     for (const Dim& extent : shape) none.push_back(equal(extent, 0));
     for (const Dim& extent : extents) scope.assume(at_most(1, extent) || any_of(none));
   }
+  std::vector<bool> padded;
+  for (size_t i = 0; i < rank; ++i) padded.push_back(!scope.implied(equal(pads[i], 0) && equal(pads[rank + i], 0)));
   const Element fill = axiom.has("constant_value") ? axiom.number("constant_value") : Element(0);
-  const auto at = [&scope, x, mode, first, extents, fill, pads](const SymbolicIndex& index) {
+  const auto at = [&scope, x, mode, first, extents, fill, pads, padded](const SymbolicIndex& index) {
     SymbolicIndex from;
     if (mode == "constant") {
       std::vector<Formula> inside;
       for (size_t i = 0; i < index.size(); ++i) {
-        from.push_back(index[i] - pads[i]);
-        inside.push_back(within(0, from[i], x.shape[i]));
+        from.push_back(padded[i] ? index[i] - pads[i] : index[i]);
+        if (padded[i]) inside.push_back(within(0, from[i], x.shape[i]));
       }
       return scope.decide(all_of(std::move(inside))) ? x.at(from) : fill;
     }
     for (size_t i = 0; i < index.size(); ++i)
-      from.push_back(*extended(scope, mode, index[i] - pads[i] - first[i], extents[i]) + first[i]);
+      from.push_back(padded[i] ? *extended(scope, mode, index[i] - pads[i] - first[i], extents[i]) + first[i]
+                               : index[i]);
     return x.at(from);
   };
   axiom.results.push_back({std::move(shape), at, x.real});

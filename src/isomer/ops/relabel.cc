@@ -96,7 +96,13 @@ Dim product_of(const std::vector<Dim>& extents) {
   return product;
 }
 
-SymbolicTensor relabeled(Scope& scope, const SymbolicTensor& x, std::vector<Dim> shape) {
+std::shared_ptr<const SymbolicTensor> origin_of(const SymbolicTensor& x) {
+  return x.reshaped ? x.reshaped : std::make_shared<const SymbolicTensor>(x);
+}
+
+SymbolicTensor relabeled(Scope& scope, const SymbolicTensor& given, std::vector<Dim> shape) {
+  const std::shared_ptr<const SymbolicTensor> origin = origin_of(given);
+  const SymbolicTensor& x = *origin;
   Grouping(scope, x.shape, shape).assume_alike();
   const auto from = [&scope, own = x.shape, shape](const SymbolicIndex& index) {
     SymbolicIndex at(own.size(), Dim(0));
@@ -112,7 +118,9 @@ SymbolicTensor relabeled(Scope& scope, const SymbolicTensor& x, std::vector<Dim>
     }
     return at;
   };
-  return moved(x, std::move(shape), from);
+  SymbolicTensor y = moved(x, std::move(shape), from);
+  y.reshaped = origin;
+  return y;
 }
 
 }  // namespace isomer

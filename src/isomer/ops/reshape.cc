@@ -79,7 +79,7 @@ void reshape_axiom(Axiom& axiom) {
     shape.push_back(zero ? x.shape[i] : wanted);
     others.push_back(shape.back());
   }
-  if (inferred) shape[*inferred] = inferred_extent(scope, x.shape, others);
+  if (inferred) shape[*inferred] = inferred_extent(scope, origin_of(x)->shape, others);
   axiom.results.push_back(relabeled(scope, x, std::move(shape)));
 }
 
@@ -189,11 +189,13 @@ SymbolicTensor with_axes_of_one(const SymbolicTensor& x, const std::vector<size_
     if (std::find(axes.begin(), axes.end(), i) == axes.end()) kept.push_back(i);
   std::vector<Dim> shape(rank, Dim(1));
   for (size_t i = 0; i < kept.size(); ++i) shape[insert ? kept[i] : i] = x.shape[insert ? i : kept[i]];
-  return moved(x, std::move(shape), [kept, insert, own = x.rank()](const SymbolicIndex& index) {
+  SymbolicTensor y = moved(x, std::move(shape), [kept, insert, own = x.rank()](const SymbolicIndex& index) {
     SymbolicIndex from(own, Dim(0));
     for (size_t i = 0; i < kept.size(); ++i) from[insert ? i : kept[i]] = index[insert ? kept[i] : i];
     return from;
   });
+  y.reshaped = origin_of(x);
+  return y;
 }
 
 void squeeze_axiom(Axiom& axiom) {

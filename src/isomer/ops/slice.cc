@@ -127,22 +127,49 @@ struct SymbolicSelection {
   Dim count;
 };
 
+/// A bound clamped to [low, high]. If the facts leave its value open, it is a symbol, so that no case distinction is
+/// needed.
+Dim clamped_between(Scope& scope, const Dim& at, const Dim& low, const Dim& high) {
+  if (scope.implied(less(at, low))) return low;
+  if (scope.implied(less(high, at))) return high;
+  if (scope.implied(at_most(low, at) && at_most(at, high))) return at;
+  return scope.define(
+      "clamped(" + at.str() + "," + low.str() + "," + high.str() + ")", {at, low, high},
+      [](Scope& in, const std::vector<Dim>& with) { return clamped_between(in, with[0], with[1], with[2]); },
+      [&](const Dim& symbol) {
+        return std::vector<Formula>{(less(at, low) && equal(symbol, low)) ||
+                                    (at_most(low, at) && less(high, at) && equal(symbol, high)) ||
+                                    (at_most(low, at) && at_most(at, high) && equal(symbol, at))};
+      });
+}
+
+/// A position, counted from the back if negative.
+Dim counted_from_front(Scope& scope, const Dim& at, const Dim& extent) {
+  if (scope.implied(at_most(0, at))) return at;
+  if (scope.implied(less(at, 0))) return at + extent;
+  return scope.define(
+      "front(" + at.str() + "," + extent.str() + ")", {at, extent},
+      [](Scope& in, const std::vector<Dim>& with) { return counted_from_front(in, with[0], with[1]); },
+      [&](const Dim& symbol) {
+        return std::vector<Formula>{(less(at, 0) && equal(symbol, at + extent)) ||
+                                    (at_most(0, at) && equal(symbol, at))};
+      });
+}
+
 SymbolicSelection select(Scope& scope, const Dim& start, const Dim& end, int64_t step, const Dim& extent) {
-  // A bound, counted from the back if negative, and clamped to [low, high].
   const auto clamped = [&](const Dim& bound, const Dim& low, const Dim& high) {
     if (bound.is_const() && is_max(bound.value())) return high;
     if (bound.is_const() && bound.value() <= -Dim::kHuge) return low;
-    const Dim at = scope.decide(less(bound, 0)) ? bound + extent : bound;
-    if (scope.decide(less(at, low))) return low;
-    return scope.decide(less(high, at)) ? high : at;
+    return clamped_between(scope, counted_from_front(scope, bound, extent), low, high);
   };
   if (step < 0 && scope.decide(equal(extent, 0))) return {0, 1, 0};
   const Dim first = step > 0 ? clamped(start, 0, extent) : clamped(start, 0, extent - 1);
   const Dim last = step > 0 ? clamped(end, 0, extent) : clamped(end, -1, extent - 1);
   const Dim span = step > 0 ? last - first : first - last;
-  if (scope.decide(at_most(span, 0))) return {0, 1, 0};
+  if (scope.implied(at_most(span, 0))) return {0, 1, 0};
   const int64_t stride = step > 0 ? step : -step;
-  return {first, step, scope.quotient(span + stride - 1, stride)};
+  const Dim length = scope.implied(at_most(0, span)) ? span : clamped_between(scope, span, 0, extent);
+  return {first, step, scope.quotient(length + stride - 1, stride)};
 }
 
 void slice_axiom(Axiom& axiom) {

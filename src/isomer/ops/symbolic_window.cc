@@ -6,9 +6,12 @@ namespace {
 /// An attribute with `length` integers, each at least `min`; all equal `min` if the attribute is absent or empty.
 std::vector<Dim> list_of(Axiom& axiom, const std::string& name, size_t length, int64_t min) {
   if (!axiom.has(name) || axiom.integers(name).empty()) return std::vector<Dim>(length, Dim(min));
-  const std::vector<Dim>& list = axiom.integers(name);
+  std::vector<Dim> list = axiom.integers(name);
   axiom.require(list.size() == length);
-  for (const Dim& entry : list) axiom.scope.assume(at_most(min, entry));
+  for (Dim& entry : list) {
+    axiom.scope.assume(at_most(min, entry));
+    entry = axiom.scope.canonical(entry);
+  }
   return list;
 }
 
@@ -46,7 +49,10 @@ SymbolicWindow symbolic_window(Axiom& axiom, std::vector<Dim> kernel) {
   const size_t n = kernel.size();
   const std::vector<Dim>& shape = axiom.operand(0).shape;
   axiom.require(n > 0 && shape.size() == n + 2);
-  for (const Dim& extent : kernel) axiom.scope.assume(at_most(1, extent));
+  for (Dim& extent : kernel) {
+    axiom.scope.assume(at_most(1, extent));
+    extent = axiom.scope.canonical(extent);
+  }
   SymbolicWindow window{std::move(kernel),
                         list_of(axiom, "strides", n, 1),
                         list_of(axiom, "dilations", n, 1),

@@ -73,6 +73,11 @@ Status identity_kernel(KernelContext& context) {
   return {};
 }
 
+void abs_axiom(Axiom& axiom) {
+  if (axiom.operand(0).real)
+    return elementwise(axiom, [](const Elements& x) { return relu(x[0]) + relu(Rational(-1) * x[0]); });
+  elementwise(axiom, [](const Elements& x) { return is_relu_of_integer(x[0]) ? x[0] : function("Abs", x); });
+}
 void identity_axiom(Axiom& axiom) { axiom.results.push_back(axiom.operand(0)); }
 
 OpDef unary(std::string name, InferFn infer, FlopsFn flops, KernelFn kernel, int since, AxiomFn axiom = function_axiom,
@@ -97,8 +102,7 @@ OpDef function_op(int since, FlopsFn flops = flops_each<static_cast<int>(kFuncti
 std::vector<OpDef> unary_ops() {
   constexpr FlopsFn kFunction = flops_each<static_cast<int>(kFunctionFlops)>;
   return {
-      unary("Abs", infer_same_number, flops_per_element, abs_kernel, 6,
-            real_axiom([](Scope&, const Elements& x) { return relu(x[0]) + relu(Rational(-1) * x[0]); })),
+      unary("Abs", infer_same_number, flops_per_element, abs_kernel, 6, abs_axiom),
       unary("Neg", infer_same_number, flops_per_element, numeric_kernel([]<class T>(T x) -> T { return negated(x); }),
             6, elementwise_axiom([](Scope&, const Elements& x) { return Rational(-1) * x[0]; })),
       unary("Sign", infer_same_number, flops_per_element, sign_kernel, 9),

@@ -96,7 +96,9 @@ class Integers {
       if (!known) return std::nullopt;
       values.push_back(*known);
     }
-    if (name.starts_with("floor(")) return floor_of(values[0], values[1]);
+    if (name.starts_with("floor(") || name.starts_with("exact(")) return floor_of(values[0], values[1]);
+    if (name.starts_with("clamped(")) return std::min(std::max(values[0], values[1]), values[2]);
+    if (name.starts_with("front(")) return values[0] < 0 ? values[0] + values[1] : values[0];
     if (name.starts_with("spread(")) return values[1] == 1 ? 0 : values[0];
     if (name.starts_with("broadcast(")) {
       const auto wide = std::ranges::find_if(values, [](int64_t extent) { return extent != 1; });

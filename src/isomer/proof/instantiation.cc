@@ -154,6 +154,7 @@ ValueId Instantiation::variable(const std::string& label) {
     scope_.assume(at_most(0, tensor.shape.back()));
   }
   tensor.real = real_ && found->type.dtype == DType::Double;
+  tensor.type = Dim::symbol(label + ".type");
   const bool uniform = found->kind == Kind::Uniform;
   const Element number = Rational(found->number);
   tensor.at = [=](const std::vector<Dim>& index) { return uniform ? number : Element::input(label, index); };
@@ -300,17 +301,26 @@ Instantiation::Ids Instantiation::matched_node(const Term& term) {
 /// Returns a list of positions along the axis of the first operand that the operator names.
 ValueId Instantiation::matched_list(const Term& term, const Term& parent, const Ids& operands) {
   const std::string name = term.integers.name.substr(1);
-  if (const auto bound = binding_.lists.find(name); bound != binding_.lists.end()) return list_tensor(bound->second);
+  const Dim open_extent = Dim::symbol(name + ".axis");  // of an operand that is computed when variables are bound
+  const bool computed = parent.operands.at(0).kind == Term::Kind::Apply;
+  const auto bound = binding_.lists.find(name);
+  if (bound != binding_.lists.end() && !computed) return list_tensor(bound->second);
   const auto axis = std::ranges::find_if(parent.attrs, [](const auto& attr) { return attr.first == "axis"; });
   if (axis == parent.attrs.end() || axis->second.kind != Expr::Kind::Integer || axis->second.integer < 0)
     throw GaveUp{"positions along an axis that is not known"};
-  if (operands.at(0) == kNoValue) throw GaveUp{"positions along an axis of what is computed"};
-  const auto& shape = binding_.values[operands.at(0)].tensor.shape;
-  const auto at = static_cast<size_t>(axis->second.integer);
-  if (at >= shape.size()) throw GaveUp{"no such axis"};
+  const auto extent_of = [&](ValueId id) {
+    const auto& shape = binding_.values[id].tensor.shape;
+    const auto at = static_cast<size_t>(axis->second.integer);
+    if (at >= shape.size()) throw GaveUp{"no such axis"};
+    return shape[at];
+  };
+  if (bound != binding_.lists.end()) {
+    scope_.assume(equal(open_extent, extent_of(operands.at(0))));
+    return list_tensor(bound->second);
+  }
   SymbolicList list{Dim::symbol(name + ".length"), nullptr, name, counts_up(rule_, term.integers.name)};
   scope_.assume(at_most(0, list.length));
-  const Dim extent = shape[at];
+  const Dim extent = computed ? open_extent : extent_of(operands.at(0));
   const Dim min = asks_for(rule_, "nonnegative", term.integers.name) ? Dim(0) : Dim(0) - extent;
   if (list.counts) {
     scope_.assume(at_most(list.length, extent));

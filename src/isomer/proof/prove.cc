@@ -63,8 +63,9 @@ class Attempt {
     }
     if (sources.size() != targets.size()) throw GaveUp{"another number of results"};
     for (size_t i = 0; i < sources.size(); ++i) {
-      // The rewriter rejects results of other shapes.
+      // The rewriter rejects results of other types.
       scope.assume(equal(sources[i].shape, targets[i].shape));
+      if (sources[i].type && targets[i].type) scope.assume(equal(*sources[i].type, *targets[i].type));
       std::vector<Dim> index;
       for (size_t axis = 0; axis < sources[i].rank(); ++axis) {
         index.push_back(Dim::symbol("i" + std::to_string(i) + "." + std::to_string(axis)));

@@ -1,6 +1,8 @@
 #include "isomer/proof/structure.h"
 
 #include <algorithm>
+#include <cctype>
+#include <map>
 #include <optional>
 #include <set>
 
@@ -12,7 +14,7 @@ namespace {
 
 constexpr size_t kMaxRank = 4;
 constexpr size_t kMaxSteps = 400'000;
-constexpr size_t kMaxStructures = 300;
+constexpr size_t kMaxStructures = 1500;
 /// The structure does not depend on the numbers: a few unusual ones are enough to find one instance of it.
 constexpr size_t kNonDefaultNumbers = 2;
 
@@ -65,14 +67,37 @@ class Listing {
 
 bool repeats(const Term& term) { return term.repeated || !sequences_of(term).empty(); }
 
+/// Returns the variables and records of attributes that occur only once in a rule. It matters only which result they
+/// give their node.
+std::set<std::string> mentioned_once(const Rule& rule) {
+  Rule plain = rule;
+  plain.doc.clear();
+  const std::string text = print_rule(plain);
+  std::map<std::string, size_t> counts;
+  const auto is_part = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; };
+  for (size_t i = 1; i < text.size(); ++i) {
+    const bool record = text[i - 1] == '.' && i > 1 && text[i - 2] == '.' && is_part(text[i]);
+    if (text[i - 1] != '?' && !record) continue;
+    size_t end = i;
+    while (end < text.size() && is_part(text[end])) ++end;
+    ++counts[text.substr(i, end - i)];
+  }
+  std::set<std::string> out;
+  for (const auto& [name, count] : counts)
+    if (count == 1) out.insert(name);
+  return out;
+}
+
 /// From general to special. The last one is for windows that are larger than another by a pad on either side.
 std::vector<Listing> listings(const Rule& rule) {
   std::vector<Listing> out;
+  const std::set<std::string> representatives = mentioned_once(rule);
   const auto add = [&](const Ints& extents, size_t lengths, bool free_broadcasts) {
     out.emplace_back(rule, InstanceBounds{.extents = extents,
                                           .max_sequence = lengths,
                                           .max_non_default_numbers = kNonDefaultNumbers,
-                                          .free_broadcasts = free_broadcasts});
+                                          .free_broadcasts = free_broadcasts,
+                                          .representatives = representatives});
   };
   const bool sequences = std::ranges::any_of(rule.sources, repeats);
   for (size_t lengths = 3; lengths >= (sequences ? 2 : 3); --lengths) {

@@ -87,6 +87,7 @@ Symbols::Value Symbols::value(const Expr& expr, std::optional<size_t> repetition
   if (lists) return of_lists(expr.name, values);
   std::vector<ExprValue> args;
   for (const Expr& arg : expr.args) args.push_back(plain(arg, repetition));
+  if (expr.name == "value" && std::holds_alternative<double>(args[0])) return args[0];  // of an attribute
   if (is_arithmetic(expr.name)) return arithmetic(expr.name, args[0], args[1]);
   if (expr.name == "max" || expr.name == "min") return extreme(expr.name == "max", args[0], args[1]);
   if (expr.name == "at") {

@@ -21,6 +21,10 @@ struct SymbolicTensor {
   bool real = true;
   /// For a tensor of positions: the same elements as integers. nullptr: they are not known as integers.
   std::function<Dim(const std::vector<Dim>&)> integer = nullptr;
+  /// The number of the element type. nullopt: it is not known, or any.
+  std::optional<Dim> type = std::nullopt;
+  /// The tensor that this one is a reshape of: it has the same elements in the same order. nullptr: itself.
+  std::shared_ptr<const SymbolicTensor> reshaped = nullptr;
 
   size_t rank() const { return shape.size(); }
 };

@@ -44,6 +44,17 @@ bool fails_at_zero(const std::vector<Formula>& facts, const Formula& statement) 
   return false;
 }
 
+/// If a fact is a < c b or a >= c b, the bound for floor(a / b) that it implies: nonlinear arithmetic is not good at
+/// it.
+std::optional<Formula> bound_of_quotient(const Dim& quotient, const std::vector<Dim>& of, const Formula& fact) {
+  if (fact.kind() != Formula::Kind::NonNegative || of[1].is_const()) return std::nullopt;
+  if (const auto above = exact_quotient(fact.dim() + of[0] + 1, of[1]))
+    return at_most(of[1], 0) || less(quotient, *above);
+  if (const auto below = exact_quotient(of[0] - fact.dim(), of[1]))
+    return at_most(of[1], 0) || at_most(*below, quotient);
+  return std::nullopt;
+}
+
 /// The factors, if the formula says that a product of symbols is 1.
 std::optional<std::vector<std::string>> factors_of_one(const Formula& fact) {
   if (fact.kind() != Formula::Kind::Zero) return std::nullopt;
@@ -143,6 +154,24 @@ bool Scope::decide(const Formula& question) {
   throw Split{depth_of(question), question};
 }
 
+std::optional<Formula> Scope::without_common_factor(const Formula& fact) {
+  // Symbols that are made again for known values may assume facts of their own.
+  constexpr size_t kMaxNested = 8;
+  if (fact.kind() != Formula::Kind::Zero || nested_ >= kMaxNested) return std::nullopt;
+  const Nesting nesting(nested_);
+  const Dim dim = canonical(fact.dim());
+  const auto terms = dim.terms();
+  if (terms.size() < 2 || std::ranges::none_of(terms, [](const auto& term) { return term.first.size() > 1; }))
+    return std::nullopt;
+  const std::set<std::string> factors(terms[0].first.begin(), terms[0].first.end());
+  for (const std::string& factor : factors) {
+    const Dim symbol = Dim::symbol(factor);
+    const auto quotient = exact_quotient(dim, symbol);
+    if (quotient && implied(at_most(1, symbol))) return equal(*quotient, 0);
+  }
+  return std::nullopt;
+}
+
 void Scope::assume(const Formula& fact) {
   if (fact.is_true()) return;
   if (fact.kind() == Formula::Kind::And) {
@@ -158,6 +187,7 @@ void Scope::assume(const Formula& fact) {
       return;
     }
   }
+  if (const auto shorter = without_common_factor(fact)) return assume(*shorter);
   const size_t depth = depth_of(fact);
   if (fact.is_false()) throw Impossible{depth};
   if (implied(fact)) return;
@@ -179,9 +209,15 @@ std::vector<Formula> Scope::definitions_in(const std::vector<Formula>& formulas)
   for (const Formula& formula : formulas) formula.symbols(symbols);
   all_symbols(symbols);
   std::vector<Formula> out;
-  for (const std::string& name : symbols)
-    if (const auto found = definitions_.find(name); found != definitions_.end())
-      out.insert(out.end(), found->second.facts.begin(), found->second.facts.end());
+  for (const std::string& name : symbols) {
+    const auto found = definitions_.find(name);
+    if (found == definitions_.end()) continue;
+    out.insert(out.end(), found->second.facts.begin(), found->second.facts.end());
+    if (!name.starts_with("floor(")) continue;
+    for (const Formula& formula : formulas)
+      if (auto bound = bound_of_quotient(Dim::symbol(name), found->second.arguments, formula))
+        out.push_back(*std::move(bound));
+  }
   return out;
 }
 
@@ -246,7 +282,16 @@ bool Scope::sums_to_zero(const std::vector<Formula>& further, const std::vector<
   all.insert(all.end(), conditions.begin(), conditions.end());
   const std::vector<Formula> definitions = definitions_in(all);
   known.insert(known.end(), definitions.begin(), definitions.end());
-  return solver_->sums_to_zero(known, conditions, weights);
+  if (solver_->sums_to_zero(known, conditions, weights)) return true;
+  // Two conditions that cancel imply each other; questions about single inequalities are easier.
+  if (conditions.size() != 2 || weights[0] + weights[1] != 0) return false;
+  return implies(conditions[0], conditions[1], further) && implies(conditions[1], conditions[0], further);
+}
+
+bool Scope::implies(const Formula& condition, const Formula& statement, std::vector<Formula> further) {
+  further.push_back(condition);
+  if (statement.kind() != Formula::Kind::And) return implied(statement, further);
+  return std::ranges::all_of(statement.parts(), [&](const Formula& part) { return implied(part, further); });
 }
 
 // Elements ------------------------------------------------------------------------------------------------------------
@@ -272,7 +317,7 @@ std::vector<Dim> Scope::bound_indices(const std::vector<Dim>& extents, std::vect
                                       std::vector<Formula>& ranges) {
   std::vector<Dim> out;
   for (const Dim& extent : extents) {
-    if (extent.is(1)) {
+    if (canonical(extent).is(1)) {
       out.emplace_back(0);
       continue;
     }

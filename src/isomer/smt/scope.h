@@ -52,6 +52,11 @@ class Scope {
   bool sums_to_zero(const std::vector<Formula>& further, const std::vector<Formula>& conditions,
                     const std::vector<Rational>& weights);
 
+  /// The polynomial, with symbols replaced by the symbols, products or numbers that they are known to equal.
+  Dim canonical(const Dim& dim);
+  /// a / b for a >= 0 and b > 0, where b divides a. If the quotient is not a polynomial, it is a new symbol q, and a is
+  /// known as q b from here on.
+  Dim exactly_divided(const Dim& a, const Dim& b);
   /// floor(a / b) for b > 0, and a - b floor(a / b).
   Dim quotient(const Dim& a, const Dim& b);
   Dim remainder(const Dim& a, const Dim& b) { return a - b * quotient(a, b); }
@@ -109,11 +114,13 @@ class Scope {
   /// Makes new integers in the ranges, where those of extent 1 are 0. Returns them and appends their names and ranges.
   std::vector<Dim> bound_indices(const std::vector<Dim>& extents, std::vector<std::string>& names,
                                  std::vector<Formula>& ranges);
-  /// The polynomial, with symbols replaced by the symbols or numbers that they are known to equal.
-  Dim canonical(const Dim& dim);
+  /// Values of the polynomial's symbols that single facts imply.
+  std::map<std::string, Dim> known_values(const Dim& dim) const;
   std::vector<Formula> facts(const std::vector<Formula>& further) const;
   /// Renames bounds to avoid capture. Returns the values extended by the new names.
   std::map<std::string, Dim> rebound(std::vector<std::string>& bounds, std::map<std::string, Dim> values);
+  /// For a polynomial with a positive common factor that is 0: that the other factor is 0.
+  std::optional<Formula> without_common_factor(const Formula& fact);
   /// The facts that share symbols with the statement, directly or through other facts.
   std::vector<Formula> facts_about(const Formula& statement, const std::vector<Formula>& further);
   const std::set<std::string>& symbols_of_fact(const Formula& fact);
@@ -131,11 +138,25 @@ class Scope {
   /// Replaces a bound v by its place in a list, if the product is nonzero only where that place is below the list's
   /// length.
   bool bound_by_place(Product& product);
+  /// Whether the facts, `further` and the condition imply each part of the statement.
+  bool implies(const Formula& condition, const Formula& statement, std::vector<Formula> further);
   size_t depth_of(const Formula& formula) const;
   void all_symbols(std::set<std::string>& symbols) const;
   void spend();
 
+  /// Counts calls that are in progress.
+  class Nesting {
+   public:
+    explicit Nesting(size_t& depth) : depth_(depth) { ++depth_; }
+    ~Nesting() { --depth_; }
+    Nesting(const Nesting&) = delete;
+
+   private:
+    size_t& depth_;
+  };
+
   Limits limits_;
+  size_t nested_ = 0;  ///< calls of without_common_factor
   std::shared_ptr<Solver> solver_;
   size_t queries_before_;
   std::vector<Frame> frames_;
@@ -144,5 +165,8 @@ class Scope {
   std::unordered_map<std::string, bool> implied_;                   ///< by facts and statement
   std::unordered_map<std::string, std::set<std::string>> symbols_;  ///< of facts, with those that they depend on
 };
+
+/// The polynomial q with a = q b; nullopt if there is none, or it was not found.
+std::optional<Dim> exact_quotient(const Dim& a, const Dim& b);
 
 }  // namespace isomer

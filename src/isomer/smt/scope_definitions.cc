@@ -1,24 +1,107 @@
 // Integers that are functions of others: quotients, entries of lists, and places in lists.
 
+#include <algorithm>
+#include <numeric>
+
 #include "isomer/smt/scope.h"
 
 namespace isomer {
 
-Dim Scope::canonical(const Dim& dim) {
+namespace {
+
+/// The monomial without the factors of another; nullopt if it does not have them.
+std::optional<std::vector<std::string>> without(std::vector<std::string> names,
+                                                const std::vector<std::string>& factors) {
+  for (const std::string& factor : factors) {
+    const auto found = std::ranges::find(names, factor);
+    if (found == names.end()) return std::nullopt;
+    names.erase(found);
+  }
+  return names;
+}
+
+/// The greatest common divisor of the coefficients.
+int64_t content(const Dim& dim) {
+  int64_t out = 0;
+  for (const auto& [names, coefficient] : dim.terms()) out = std::gcd(out, coefficient);
+  return out;
+}
+
+}  // namespace
+
+std::optional<Dim> exact_quotient(const Dim& a, const Dim& b) {
+  constexpr size_t kMaxTerms = 16;
+  if (b.is(0)) return std::nullopt;
+  const auto by = b.terms().back();
+  Dim rest = a;
+  Dim out(0);
+  for (size_t step = 0; step < kMaxTerms; ++step) {
+    if (rest.is(0)) return out;
+    const auto term = rest.terms().back();
+    const auto names = without(term.first, by.first);
+    if (!names || term.second % by.second != 0) return std::nullopt;
+    Dim part(term.second / by.second);
+    for (const std::string& name : *names) part = part * Dim::symbol(name);
+    out = out + part;
+    rest = rest - part * b;
+  }
+  return std::nullopt;
+}
+
+Dim Scope::exactly_divided(const Dim& given, const Dim& by) {
+  const Dim a = canonical(given);
+  const Dim b = canonical(by);
+  if (const auto quotient = exact_quotient(a, b)) return *quotient;
+  const Dim symbol = define(
+      "exact(" + a.str() + "/(" + b.str() + "))", {a, b},
+      [](Scope& scope, const std::vector<Dim>& with) { return scope.exactly_divided(with[0], with[1]); },
+      [](const Dim& quotient) { return std::vector<Formula>{at_most(0, quotient)}; });
+  assume(equal(a, symbol * b));
+  return symbol;
+}
+
+Dim Scope::canonical(const Dim& given) {
+  constexpr size_t kMaxRounds = 16;
+  Dim dim = given;
+  for (size_t round = 0; round < kMaxRounds; ++round) {
+    const auto values = known_values(dim);
+    if (values.empty()) break;
+    dim = substitute(dim, values);
+  }
+  return dim;
+}
+
+std::map<std::string, Dim> Scope::known_values(const Dim& dim) const {
   std::set<std::string> symbols;
   symbols_of(dim, symbols);
   std::map<std::string, Dim> values;
+  using Term = std::pair<std::vector<std::string>, int64_t>;
+  const auto replace_by_product = [&](const Term& single, const Term& product) {
+    const std::string& name = single.first[0];
+    if (std::abs(single.second) != 1 || !symbols.contains(name) || std::ranges::count(product.first, name) > 0) return;
+    Dim value(-single.second * product.second);
+    for (const std::string& factor : product.first) value = value * Dim::symbol(factor);
+    values.emplace(name, value);
+  };
   for (const Frame& frame : frames_) {
     for (const Formula& fact : frame.facts) {
       if (fact.kind() != Formula::Kind::Zero) continue;
       const auto terms = fact.dim().terms();
       const auto& [names, coefficient] = terms.back();  // eliminates the symbol that sorts last
-      if (terms.size() > 2 || names.size() != 1 || std::abs(coefficient) != 1 || !symbols.contains(names[0])) continue;
-      if (terms[0].first.size() > 1) continue;
+      if (terms.size() > 2) continue;
+      if (terms.size() == 2 && names.size() > 1 && terms[0].first.size() == 1) {
+        replace_by_product(terms[0], terms[1]);
+        continue;
+      }
+      if (names.size() != 1 || std::abs(coefficient) != 1 || !symbols.contains(names[0])) continue;
+      if (terms[0].first.size() > 1) {
+        if (names.size() == 1) replace_by_product(terms[1], terms[0]);
+        continue;
+      }
       values.emplace(names[0], Dim::symbol(names[0]) - Dim(coefficient) * fact.dim());
     }
   }
-  return values.empty() ? dim : canonical(substitute(dim, values));
+  return values;
 }
 
 Dim Scope::quotient(const Dim& given, const Dim& by) {
@@ -26,6 +109,9 @@ Dim Scope::quotient(const Dim& given, const Dim& by) {
   const Dim b = canonical(by);
   if (b.is(1)) return a;
   if (b.is_const() && a.is_const()) return floor_div(a, b);
+  if (const int64_t common = std::gcd(content(a), content(b)); common > 1)
+    return quotient(*exact_quotient(a, common), *exact_quotient(b, common));
+  if (const auto exact = exact_quotient(a, b)) return *exact;
   // Splits a = b whole + rest, term by term. If 0 <= rest < b, `whole` is the quotient.
   Dim whole(0);
   Dim rest(0);

@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "isomer/smt/models.h"
+#include "isomer/smt/products.h"
 
 namespace isomer {
 namespace {
@@ -68,6 +69,7 @@ struct Solver::Impl {
 
   /// A formula and its translation.
   struct Translated {
+    Formula formula;
     z3::expr statement;
     NumberedFormula numbered;
     bool products;  ///< symbols are multiplied by each other
@@ -75,7 +77,7 @@ struct Solver::Impl {
   const Translated& translated(const Formula& formula) {
     const auto found = known.find(formula.str());
     if (found != known.end()) return found->second;
-    Translated made{statement(formula), NumberedFormula(formula, ids), has_products(formula)};
+    Translated made{formula, statement(formula), NumberedFormula(formula, ids), has_products(formula)};
     return known.emplace(formula.str(), std::move(made)).first->second;
   }
 
@@ -166,7 +168,7 @@ struct Solver::Impl {
   }
 
   /// First asks a persistent solver, which treats products as unknowns: creating a solver takes longer than most
-  /// answers.
+  /// answers. Consequences of the facts about these products are added if it needs them.
   std::optional<bool> satisfiable(const Question& question) {
     if (models.any([&](const Models::Model& model) { return question.holds(model); })) return true;
     ++queries;
@@ -175,7 +177,9 @@ struct Solver::Impl {
     z3::check_result result = staying.check();
     const bool holds = result == z3::sat && confirmed(staying, question);
     staying.pop();
-    if (result == z3::unknown || (result == z3::sat && !holds && question.products())) {
+    const bool open = result == z3::unknown || (result == z3::sat && !holds && question.products());
+    if (open && refuted_with_products(question)) return false;
+    if (open) {
       z3::solver fresh = limited(kStepLimit, true);
       add(fresh, question);
       result = fresh.check();
@@ -184,6 +188,20 @@ struct Solver::Impl {
     if (result != z3::unknown) return result == z3::sat;
     ++unanswered;
     return std::nullopt;
+  }
+
+  /// Whether linear arithmetic refutes the question together with products of its facts.
+  bool refuted_with_products(const Question& question) {
+    std::vector<Formula> facts;
+    for (const Translated* fact : question.facts) facts.push_back(fact->formula);
+    const std::vector<Formula> products = products_of_facts(facts);
+    if (products.empty()) return false;
+    staying.push();
+    add(staying, question);
+    for (const Formula& product : products) staying.add(statement(product));
+    const bool refuted = staying.check() == z3::unsat;
+    staying.pop();
+    return refuted;
   }
 
   SymbolIds ids;
