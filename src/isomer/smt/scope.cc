@@ -155,10 +155,7 @@ bool Scope::decide(const Formula& question) {
 }
 
 std::optional<Formula> Scope::without_common_factor(const Formula& fact) {
-  // Symbols that are made again for known values may assume facts of their own.
-  constexpr size_t kMaxNested = 8;
-  if (fact.kind() != Formula::Kind::Zero || nested_ >= kMaxNested) return std::nullopt;
-  const Nesting nesting(nested_);
+  if (fact.kind() != Formula::Kind::Zero) return std::nullopt;
   const Dim dim = canonical(fact.dim());
   const auto terms = dim.terms();
   if (terms.size() < 2 || std::ranges::none_of(terms, [](const auto& term) { return term.first.size() > 1; }))

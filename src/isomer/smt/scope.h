@@ -156,7 +156,7 @@ class Scope {
   };
 
   Limits limits_;
-  size_t nested_ = 0;  ///< calls of without_common_factor
+  size_t nested_ = 0;  ///< calls of canonical
   std::shared_ptr<Solver> solver_;
   size_t queries_before_;
   std::vector<Frame> frames_;

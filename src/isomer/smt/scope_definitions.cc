@@ -61,7 +61,11 @@ Dim Scope::exactly_divided(const Dim& given, const Dim& by) {
 }
 
 Dim Scope::canonical(const Dim& given) {
+  // Facts that define symbols by each other could replace them without end.
   constexpr size_t kMaxRounds = 16;
+  constexpr size_t kMaxNested = 16;
+  if (nested_ >= kMaxNested) return given;
+  const Nesting nesting(nested_);
   Dim dim = given;
   for (size_t round = 0; round < kMaxRounds; ++round) {
     const auto values = known_values(dim);
@@ -78,7 +82,13 @@ std::map<std::string, Dim> Scope::known_values(const Dim& dim) const {
   using Term = std::pair<std::vector<std::string>, int64_t>;
   const auto replace_by_product = [&](const Term& single, const Term& product) {
     const std::string& name = single.first[0];
-    if (std::abs(single.second) != 1 || !symbols.contains(name) || std::ranges::count(product.first, name) > 0) return;
+    if (std::abs(single.second) != 1 || !symbols.contains(name)) return;
+    // A value that depends on the symbol would be replaced without end, except in the quotient that has this value.
+    for (const std::string& factor : product.first) {
+      const auto found = definitions_.find(factor);
+      const bool quotient = factor.starts_with("exact(") && found->second.arguments[0] == Dim::symbol(name);
+      if (!quotient && symbols_in(Dim::symbol(factor)).contains(name)) return;
+    }
     Dim value(-single.second * product.second);
     for (const std::string& factor : product.first) value = value * Dim::symbol(factor);
     values.emplace(name, value);
