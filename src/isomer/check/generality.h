@@ -15,8 +15,9 @@ enum class Generality : uint8_t {
 Generality generality(const AttrDef& attr);
 
 /// Returns whether a value is the one of several that give a node the same result: axes counted from the front, in
-/// ascending order, and shapes without 0 and -1.
-bool is_representative(const AttrDef& attr, const AttrValue& value);
+/// ascending order unless other lists of the operator depend on their order; and shapes without 0 and -1, which only a
+/// node that allows extents of 0 has for every result.
+bool is_representative(const OpDef& op, const AttrDef& attr, const AttrValue& value);
 
 /// Returns whether an attribute lists the extents of a shape.
 bool lists_extents(const AttrDef& attr);

@@ -67,7 +67,7 @@ void NodeChoices::any(const Site& site, const AttrDef& def, const std::string& n
   const ChoiceBudget::Cost non_default = cost_of_non_default(def);
   for (const size_t c : budget_.order(choices.size())) {
     const AttrChoice& choice = choices[c];
-    if (representatives && choice.value && !is_representative(def, *choice.value)) continue;
+    if (representatives && choice.value && !is_representative(*site.term.op, def, *choice.value)) continue;
     if (!budget_.step()) return;
     budget_.spend(choice.plain ? ChoiceBudget::Cost{} : non_default, [&] { with(choice.value); });
   }
@@ -111,7 +111,9 @@ void NodeChoices::expressed(const Site& site, const Expr& expr, const AttrDef& d
       return;
     }
   }
-  any(site, def, bare ? expr.name.substr(1) : "", [&](const std::optional<AttrValue>& choice) {
+  // Only a record also has what allows extents of 0.
+  const bool free = bare && !lists_extents(def);
+  any(site, def, free ? expr.name.substr(1) : "", [&](const std::optional<AttrValue>& choice) {
     if (!bare) return with(choice);
     if (choice) partial_.bind_attr(expr.name.substr(1), from_attr(*choice), [&] { with(choice); });
   });

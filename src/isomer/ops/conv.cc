@@ -136,7 +136,7 @@ void conv_axiom(Axiom& axiom) {
   shape.insert(shape.end(), window.output.begin(), window.output.end());
   const auto at = [&scope, x, w, bias, window, group, channels, per_group](const SymbolicIndex& index) {
     const SymbolicIndex o(index.begin() + 2, index.end());
-    const Dim first = group.is(1) ? Dim(0) : scope.quotient(index[1], per_group) * channels;
+    const Dim first = group.is(1) || per_group.is(0) ? Dim(0) : scope.quotient(index[1], per_group) * channels;
     std::vector<Dim> extents{channels};
     extents.insert(extents.end(), window.kernel.begin(), window.kernel.end());
     const Element sum = scope.sum(extents, [&](const SymbolicIndex& k) {

@@ -32,8 +32,8 @@ bool counts_up(const Rule& rule, const std::string& variable) {
 }
 
 /// Returns the smallest number that is allowed in a list; nothing if any is.
-std::optional<int64_t> min_entry(AttrDomain domain) {
-  switch (domain) {
+std::optional<int64_t> min_entry(const AttrDef& def, const Instance::Node& node) {
+  switch (def.domain) {
     case AttrDomain::Starts:
     case AttrDomain::Ends:
     case AttrDomain::Pads:
@@ -41,7 +41,12 @@ std::optional<int64_t> min_entry(AttrDomain domain) {
     case AttrDomain::WindowPads:
     case AttrDomain::Parts:
     case AttrDomain::OutputPadding:
+    case AttrDomain::Shape:
       return 0;
+    case AttrDomain::SameSize: {
+      const AttrValue* literal = node.attrs.find("allowzero");  // otherwise 0 copies an extent
+      return literal != nullptr && std::get<int64_t>(*literal) != 0 ? 0 : 1;
+    }
     default:
       return 1;
   }
@@ -304,7 +309,9 @@ ValueId Instantiation::matched_list(const Term& term, const Term& parent, const 
   const Dim open_extent = Dim::symbol(name + ".axis");  // of an operand that is computed when variables are bound
   const bool computed = parent.operands.at(0).kind == Term::Kind::Apply;
   const auto bound = binding_.lists.find(name);
-  if (bound != binding_.lists.end() && !computed) return list_tensor(bound->second);
+  // Where a list occurs again, the axis may have another extent.
+  const bool binds = list_binders_.try_emplace(name, next_node_).first->second == next_node_;
+  if (bound != binding_.lists.end() && !(computed && binds)) return list_tensor(bound->second);
   const auto axis = std::ranges::find_if(parent.attrs, [](const auto& attr) { return attr.first == "axis"; });
   if (axis == parent.attrs.end() || axis->second.kind != Expr::Kind::Integer || axis->second.integer < 0)
     throw GaveUp{"positions along an axis that is not known"};
@@ -362,7 +369,7 @@ std::map<std::string, SymbolicAttr> Instantiation::source_attrs(const Term& term
       if (!bound) {
         const bool pinned = std::ranges::any_of(
             rule_.conditions, [&](const Expr& condition) { return asks_for_value(condition, expr.name); });
-        binding_.attrs.emplace(variable, pinned ? fixed_attr(*value) : unknown(def, *value, label));
+        binding_.attrs.emplace(variable, pinned ? fixed_attr(*value) : unknown(def, *value, node, label));
       }
       // It may depend on a variable that an outer node binds.
       if (!binding_only_) out.emplace(def.name, symbols.attribute(expr, repetition_));
@@ -371,7 +378,7 @@ std::map<std::string, SymbolicAttr> Instantiation::source_attrs(const Term& term
     } else {
       const std::string field = term.rest + "." + def.name;
       if (!record_known && value != nullptr) {
-        binding_.attrs.emplace(field, unknown(def, *value, label));
+        binding_.attrs.emplace(field, unknown(def, *value, node, label));
         binding_.records[term.rest].push_back(def.name);
       }
       if (const auto known = binding_.attrs.find(field); known != binding_.attrs.end())
@@ -382,7 +389,8 @@ std::map<std::string, SymbolicAttr> Instantiation::source_attrs(const Term& term
   return out;
 }
 
-SymbolicAttr Instantiation::unknown(const AttrDef& def, const AttrValue& value, const std::string& name) {
+SymbolicAttr Instantiation::unknown(const AttrDef& def, const AttrValue& value, const Instance::Node& node,
+                                    const std::string& name) {
   switch (generality(def)) {
     case Generality::Fixed:
       return fixed_attr(value);
@@ -397,7 +405,7 @@ SymbolicAttr Instantiation::unknown(const AttrDef& def, const AttrValue& value, 
       break;
   }
   std::vector<Dim> out;
-  const std::optional<int64_t> min = min_entry(def.domain);
+  const std::optional<int64_t> min = min_entry(def, node);
   for (const int64_t entry : std::get<Ints>(value)) {
     if (lists_extents(def) && entry <= 0) {
       out.emplace_back(entry);

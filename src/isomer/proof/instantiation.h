@@ -45,7 +45,7 @@ class Instantiation {
   ValueId matched_list(const Term& term, const Term& parent, const Ids& operands);
   ValueId list_tensor(const SymbolicList& list);
   std::map<std::string, SymbolicAttr> source_attrs(const Term& term, const Instance::Node& node, size_t number);
-  SymbolicAttr unknown(const AttrDef& def, const AttrValue& value, const std::string& name);
+  SymbolicAttr unknown(const AttrDef& def, const AttrValue& value, const Instance::Node& node, const std::string& name);
 
   Ids built(const Term& term);
   Ids built_once(const Term& term);
@@ -62,6 +62,7 @@ class Instantiation {
   SymbolicBinding binding_;
   std::optional<size_t> repetition_;
   size_t next_node_ = 0;
+  std::map<std::string, size_t> list_binders_;  ///< nodes at which lists of positions are bound
   bool real_ = false;
   bool binding_only_ = false;  ///< variables are being bound, and no axiom is evaluated
 };

@@ -4,9 +4,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "isomer/base/file.h"
+#include "isomer/proof/structure.h"
 #include "isomer/rules/rule.h"
 
 namespace isomer {
@@ -152,6 +154,43 @@ TEST(ProveRule, AttributesThatOtherNodesShareKeepAllTheirValues) {
   EXPECT_FALSE(below("?a"));
   EXPECT_TRUE(proof_of("(Squeeze axes=?a (Unsqueeze axes=?b ?x))\n=> ?x").proved);
   EXPECT_FALSE(proof_of("(Squeeze axes=?a (Unsqueeze axes=?b (Transpose perm=[1, 0] ?x)))\n=> ?x").proved);
+}
+
+TEST(ProveRule, AxesKeepTheirOrderWhereOtherListsDependOnIt) {
+  const auto named = [](const std::string& axes) {
+    return proof_of("(Slice axes=" + axes +
+                    " starts=[0, 1] ends=[1, 2] steps=[1, 1] ?x)\n"
+                    "=> (Slice axes=[0, 1] starts=[0, 1] ends=[1, 2] steps=[1, 1] ?x)\nwhere rank(?x) == 2")
+        .proved;
+  };
+  EXPECT_TRUE(named("[0, 1]"));
+  EXPECT_FALSE(named("?a"));
+}
+
+TEST(ProveRule, NodesOfARepeatedTermShareAllValuesOfTheirAttributes) {
+  // The last axis is another one from the front for each rank.
+  const auto rules = parse_rules("rule r\n  (Concat axis=0 (Flatten axis=?a @x)...)\n  => (Concat axis=0 @x)\n");
+  ASSERT_TRUE(rules.has_value());
+  const Structures structures = structures_of(rules->front());
+  const auto from_back = [](const Instance& instance) {
+    return std::ranges::any_of(instance.nodes, [](const Instance::Node& node) {
+      const AttrValue* axis = node.attrs.find("axis");
+      return axis != nullptr && std::get<int64_t>(*axis) < 0;
+    });
+  };
+  EXPECT_TRUE(std::ranges::any_of(structures.instances, from_back));
+}
+
+TEST(ProveRule, PositionsOfTwoValuesDoNotMakeTheirExtentsEqual) {
+  const std::string first = "(Gather axis=0 (Neg ?x) {?i})";
+  const auto shortened = [&](const std::string& condition) {
+    return proof_of("(Add " + first + " (Gather axis=0 (Neg ?y) {?i}))\n=> (Add " + first +
+                    " (Gather axis=0 (Slice axes=[0] starts=[0] ends=[dim(?x, 0)] steps=[1] (Neg ?y)) {?i}))\nwhere " +
+                    condition)
+        .proved;
+  };
+  EXPECT_TRUE(shortened("rank(?x) == 1 and rank(?y) == 1 and dim(?x, 0) == dim(?y, 0)"));
+  EXPECT_FALSE(shortened("rank(?x) == 1 and rank(?y) == 1"));
 }
 
 TEST(ProveRule, SelectionsOfSelectionsAreComposedInOrder) {

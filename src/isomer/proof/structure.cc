@@ -67,8 +67,19 @@ class Listing {
 
 bool repeats(const Term& term) { return term.repeated || !sequences_of(term).empty(); }
 
-/// Returns the variables and records of attributes that occur only once in a rule. It matters only which result they
-/// give their node.
+/// Removes the names of attributes in repeated terms, which several nodes share.
+void erase_shared(const Term& term, bool repeated, std::set<std::string>& names) {
+  repeated = repeated || term.repeated;
+  if (repeated) {
+    names.erase(term.rest);
+    for (const auto& [attr, expr] : term.attrs)
+      if (expr.kind == Expr::Kind::Variable) names.erase(expr.name.substr(1));
+  }
+  for (const Term& operand : term.operands) erase_shared(operand, repeated, names);
+}
+
+/// Returns the variables and records of attributes that occur only once in a rule, and in one node. It matters only
+/// which result they give their node.
 std::set<std::string> mentioned_once(const Rule& rule) {
   Rule plain = rule;
   plain.doc.clear();
@@ -85,6 +96,7 @@ std::set<std::string> mentioned_once(const Rule& rule) {
   std::set<std::string> out;
   for (const auto& [name, count] : counts)
     if (count == 1) out.insert(name);
+  for (const Term& source : rule.sources) erase_shared(source, false, out);
   return out;
 }
 

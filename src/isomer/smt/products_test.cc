@@ -80,5 +80,29 @@ TEST(Products, OnlyPositiveFactorsCancel) {
   });
 }
 
+TEST(Products, FactorsThatArePositiveWithinASumDoNotCancelOutside) {
+  Scope scope;
+  scope.explore([&] {
+    scope.assume(at_most(0, kA));
+    scope.sum({kA}, [&](const std::vector<Dim>&) {
+      scope.assume(equal(kA * kX, kA * kY));
+      return Element(1);
+    });
+    EXPECT_FALSE(scope.implied(equal(kX, kY))) << "a may be 0";
+  });
+}
+
+TEST(Products, ConditionsOfASumBoundNoQuotients) {
+  Scope scope;
+  scope.explore([&] {
+    scope.assume(at_most(0, kA));
+    scope.assume(at_most(1, kB));
+    const Formula below = less(kA, kX * kB);
+    const Formula quotient_above = at_most(kX, scope.quotient(kA, kB));
+    EXPECT_FALSE(scope.sums_to_zero({}, {below, below, quotient_above}, {1, -1, 1}));
+    EXPECT_TRUE(scope.sums_to_zero({below}, {quotient_above}, {1}));
+  });
+}
+
 }  // namespace
 }  // namespace isomer

@@ -155,7 +155,8 @@ bool Scope::decide(const Formula& question) {
 }
 
 std::optional<Formula> Scope::without_common_factor(const Formula& fact) {
-  if (fact.kind() != Formula::Kind::Zero) return std::nullopt;
+  // Within a sum, the factor may be positive only there, but the other factor may be about outer symbols only.
+  if (frames_.size() != 1 || fact.kind() != Formula::Kind::Zero) return std::nullopt;
   const Dim dim = canonical(fact.dim());
   const auto terms = dim.terms();
   if (terms.size() < 2 || std::ranges::none_of(terms, [](const auto& term) { return term.first.size() > 1; }))
@@ -201,18 +202,19 @@ std::vector<Formula> Scope::facts(const std::vector<Formula>& further) const {
   return out;
 }
 
-std::vector<Formula> Scope::definitions_in(const std::vector<Formula>& formulas) const {
+std::vector<Formula> Scope::with_definitions(std::vector<Formula> known, const std::vector<Formula>& others) const {
   std::set<std::string> symbols;
-  for (const Formula& formula : formulas) formula.symbols(symbols);
+  for (const Formula& formula : known) formula.symbols(symbols);
+  for (const Formula& formula : others) formula.symbols(symbols);
   all_symbols(symbols);
-  std::vector<Formula> out;
+  std::vector<Formula> out = known;
   for (const std::string& name : symbols) {
     const auto found = definitions_.find(name);
     if (found == definitions_.end()) continue;
     out.insert(out.end(), found->second.facts.begin(), found->second.facts.end());
     if (!name.starts_with("floor(")) continue;
-    for (const Formula& formula : formulas)
-      if (auto bound = bound_of_quotient(Dim::symbol(name), found->second.arguments, formula))
+    for (const Formula& fact : known)
+      if (auto bound = bound_of_quotient(Dim::symbol(name), found->second.arguments, fact))
         out.push_back(*std::move(bound));
   }
   return out;
@@ -256,29 +258,20 @@ bool Scope::implied(const Formula& statement, const std::vector<Formula>& furthe
   if (!fresh) return cached->second;
   spend();
   known.push_back(!statement);
-  const std::vector<Formula> definitions = definitions_in(known);
-  known.insert(known.end(), definitions.begin(), definitions.end());
-  const bool holds = solver_->satisfiable(known) == false;
+  const bool holds = solver_->satisfiable(with_definitions(std::move(known))) == false;
   cached->second = holds;
   return holds;
 }
 
 std::optional<bool> Scope::consistent() {
   spend();
-  std::vector<Formula> known = facts({});
-  const std::vector<Formula> definitions = definitions_in(known);
-  known.insert(known.end(), definitions.begin(), definitions.end());
-  return solver_->satisfiable(known);
+  return solver_->satisfiable(with_definitions(facts({})));
 }
 
 bool Scope::sums_to_zero(const std::vector<Formula>& further, const std::vector<Formula>& conditions,
                          const std::vector<Rational>& weights) {
   spend();
-  std::vector<Formula> known = facts(further);
-  std::vector<Formula> all = known;
-  all.insert(all.end(), conditions.begin(), conditions.end());
-  const std::vector<Formula> definitions = definitions_in(all);
-  known.insert(known.end(), definitions.begin(), definitions.end());
+  const std::vector<Formula> known = with_definitions(facts(further), conditions);
   if (solver_->sums_to_zero(known, conditions, weights)) return true;
   // Two conditions that cancel imply each other; questions about single inequalities are easier.
   if (conditions.size() != 2 || weights[0] + weights[1] != 0) return false;

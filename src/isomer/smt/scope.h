@@ -119,7 +119,7 @@ class Scope {
   std::vector<Formula> facts(const std::vector<Formula>& further) const;
   /// Renames bounds to avoid capture. Returns the values extended by the new names.
   std::map<std::string, Dim> rebound(std::vector<std::string>& bounds, std::map<std::string, Dim> values);
-  /// For a polynomial with a positive common factor that is 0: that the other factor is 0.
+  /// For a polynomial with a positive common factor that is 0: that the other factor is 0. Only outside of sums.
   std::optional<Formula> without_common_factor(const Formula& fact);
   /// The facts that share symbols with the statement, directly or through other facts.
   std::vector<Formula> facts_about(const Formula& statement, const std::vector<Formula>& further);
@@ -133,8 +133,9 @@ class Scope {
     std::optional<Dim> length = std::nullopt;
     std::function<Dim(const Dim&)> at = nullptr;
   };
-  /// The facts about the defined symbols that occur in these formulas, directly or indirectly.
-  std::vector<Formula> definitions_in(const std::vector<Formula>& formulas) const;
+  /// What is known, with facts about the defined symbols that occur in it or in the other formulas, directly or
+  /// indirectly. The other formulas need not hold.
+  std::vector<Formula> with_definitions(std::vector<Formula> known, const std::vector<Formula>& others = {}) const;
   /// Replaces a bound v by its place in a list, if the product is nonzero only where that place is below the list's
   /// length.
   bool bound_by_place(Product& product);

@@ -136,8 +136,10 @@ Dim Scope::quotient(const Dim& given, const Dim& by) {
   if (rest.is(0)) return whole;
   // floor(floor(x / y) / b) = floor(x / (y b))
   if (const auto inner = rest.symbol_name(); inner && inner->starts_with("floor(")) {
-    const std::vector<Dim> of = definitions_.at(*inner).arguments;
-    return whole + quotient(of[0], of[1] * b);
+    if (const std::vector<Dim>* found = arguments_of(*inner)) {
+      const std::vector<Dim> of = *found;
+      return whole + quotient(of[0], of[1] * b);
+    }
   }
   if (implied(within(0, rest, b))) return whole;
   const std::string name = "floor(" + rest.str() + "/(" + b.str() + "))";
