@@ -55,6 +55,12 @@ std::optional<Formula> bound_of_quotient(const Dim& quotient, const std::vector<
   return std::nullopt;
 }
 
+size_t degree(const Dim& dim) {
+  size_t out = 0;
+  for (const auto& [names, coefficient] : dim.terms()) out = std::max(out, names.size());
+  return out;
+}
+
 /// The factors, if the formula says that a product of symbols is 1.
 std::optional<std::vector<std::string>> factors_of_one(const Formula& fact) {
   if (fact.kind() != Formula::Kind::Zero) return std::nullopt;
@@ -165,7 +171,8 @@ std::optional<Formula> Scope::without_common_factor(const Formula& fact) {
   for (const std::string& factor : factors) {
     const Dim symbol = Dim::symbol(factor);
     const auto quotient = exact_quotient(dim, symbol);
-    if (quotient && implied(at_most(1, symbol))) return equal(*quotient, 0);
+    // Values of symbols may bring the factor back. Only lower degrees come to an end.
+    if (quotient && degree(*quotient) < degree(fact.dim()) && implied(at_most(1, symbol))) return equal(*quotient, 0);
   }
   return std::nullopt;
 }
