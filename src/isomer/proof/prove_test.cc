@@ -49,6 +49,19 @@ TEST(ProveRule, NoFalseRuleIsProved) {
   EXPECT_GE(tried, 80U);
 }
 
+TEST(ProveRule, ShapesMayBroadcastAlongSeveralAxes) {
+  // a: [1, 2, m, k] and b: [1, 2, m, k] give [2, 2, m, k], as c: [2, 1, k, n] and d: [2, 1, k, n] give [2, 2, k, n].
+  EXPECT_FALSE(proof_of("(MatMul (Concat axis=?i ?a ?b) (Concat axis=?j ?c ?d))\n"
+                        "=> (Add (MatMul ?a ?c) (MatMul ?b ?d))\nwhere real(?a)")
+                   .proved);
+  EXPECT_FALSE(proof_of("(MatMul (Concat axis=?i ?a ?a) (Concat axis=?j ?b ?c))\n"
+                        "=> (MatMul ?a (Add ?b ?c))\nwhere real(?a)")
+                   .proved);
+  EXPECT_TRUE(proof_of("(MatMul (Concat axis=?i ?a ?b) (Concat axis=?j ?c ?d))\n"
+                       "=> (Add (MatMul ?a ?c) (MatMul ?b ?d))\nwhere real(?a) and rank(?a) == 2 and rank(?c) == 2")
+                  .proved);
+}
+
 TEST(ProveRule, TargetsMayBeIllTypedAtSomeRanks) {
   for (const char* target : {"(GlobalAveragePool ?x)", "(GlobalMaxPool ?x)", "(Transpose perm=[0,2,1] ?x)"})
     EXPECT_FALSE(proof_of("(Neg ?x) => " + std::string(target)).proved) << target;

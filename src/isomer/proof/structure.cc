@@ -34,7 +34,7 @@ std::string attr_key(const AttrDef& def, const AttrValue* value) {
   }
 }
 
-/// The structures of a rule with some extents, rank by rank, computed on demand.
+/// The structures of a rule that have an instance with some extents, rank by rank, computed on demand.
 class Listing {
  public:
   Listing(const Rule& rule, InstanceBounds bounds) : rule_(rule), bounds_(std::move(bounds)) {}
@@ -45,7 +45,15 @@ class Listing {
     return ranks_[rank] ? &*ranks_[rank] : nullptr;
   }
 
-  size_t lengths() const { return bounds_.max_sequence; }
+  std::string bounds(size_t max_rank) const {
+    const std::string out = fmt::format("ranks <= {}, lengths <= {}", max_rank, bounds_.max_sequence);
+    if (bounds_.max_others != InstanceBounds::kAny)
+      return fmt::format("{}, structures found at extents 2 but for broadcasting and {} of 1", out, bounds_.max_others);
+    if (bounds_.free_broadcasts) return out + ", structures found at extents 2 but for broadcasting";
+    return bounds_.extents == Ints{1, 2}
+               ? out
+               : fmt::format("{}, structures found at extents {}", out, fmt::join(bounds_.extents, " and "));
+  }
 
  private:
   std::optional<std::vector<Instance>> list(size_t rank) {
@@ -104,21 +112,21 @@ std::set<std::string> mentioned_once(const Rule& rule) {
 std::vector<Listing> listings(const Rule& rule) {
   std::vector<Listing> out;
   const std::set<std::string> representatives = mentioned_once(rule);
-  const auto add = [&](const Ints& extents, size_t lengths, bool free_broadcasts) {
-    out.emplace_back(rule, InstanceBounds{.extents = extents,
-                                          .max_sequence = lengths,
-                                          .max_non_default_numbers = kNonDefaultNumbers,
-                                          .free_broadcasts = free_broadcasts,
-                                          .representatives = representatives});
+  const auto add = [&](InstanceBounds bounds) {
+    bounds.max_non_default_numbers = kNonDefaultNumbers;
+    bounds.representatives = representatives;
+    out.emplace_back(rule, std::move(bounds));
   };
   const bool sequences = std::ranges::any_of(rule.sources, repeats);
   for (size_t lengths = 3; lengths >= (sequences ? 2 : 3); --lengths) {
-    add({1, 2}, lengths, false);
-    add({2}, lengths, true);
-    add({2}, lengths, false);
+    add({.extents = {1, 2}, .max_sequence = lengths});
+    for (const size_t ones : {4, 3, 2})
+      add({.extents = {1, 2}, .max_sequence = lengths, .max_others = ones, .free_broadcasts = true});
+    add({.extents = {2}, .max_sequence = lengths, .free_broadcasts = true});
+    add({.extents = {2}, .max_sequence = lengths});
   }
-  add({1, 3}, 2, false);
-  add({2, 4}, 2, false);
+  add({.extents = {1, 3}, .max_sequence = 2});
+  add({.extents = {2, 4}, .max_sequence = 2});
   return out;
 }
 
@@ -156,8 +164,7 @@ Structures structures_of(const Rule& rule) {
   for (size_t max_rank = kMaxRank; max_rank >= 2; --max_rank) {
     for (Listing& listing : all) {
       std::vector<Instance> found = structures_up_to(max_rank, listing);
-      if (!found.empty())
-        return {std::move(found), fmt::format("ranks <= {}, lengths <= {}", max_rank, listing.lengths())};
+      if (!found.empty()) return {std::move(found), listing.bounds(max_rank)};
     }
   }
   return {};

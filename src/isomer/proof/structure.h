@@ -14,11 +14,13 @@ std::string structure_key(const Instance& instance);
 
 struct Structures {
   std::vector<Instance> instances;  ///< one for each structure
-  std::string bounds;               ///< the range of structures: "ranks <= 4, lengths <= 3"
+  /// The range of structures: "ranks <= 4, lengths <= 3". It names the extents at which they were found if these are
+  /// not 1 and 2.
+  std::string bounds;
 };
 
-/// Returns one instance of every structure of the rule, with ranks up to 4 and sequences up to 3; with lower limits if
-/// those are too many to list.
+/// Returns one instance of every structure of the rule that has one with extents of 1 and 2, ranks up to 4 and
+/// sequences up to 3; at fewer extents or with lower limits if those are too many to list.
 Structures structures_of(const Rule& rule);
 
 }  // namespace isomer
