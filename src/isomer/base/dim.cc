@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 
 #include "isomer/base/hash.h"
@@ -19,6 +20,24 @@ int64_t saturate(__int128 value) {
 int64_t floor_div_int(int64_t a, int64_t b) {
   const int64_t q = a / b;
   return (a % b != 0 && (a < 0) != (b < 0)) ? q - 1 : q;
+}
+
+using Terms = std::vector<std::pair<std::vector<std::string>, int64_t>>;
+
+/// Returns the sum of two polynomials; each is sorted by monomial, and so is the sum.
+Terms merged(Terms a, Terms b) {
+  Terms sum;
+  sum.reserve(a.size() + b.size());
+  auto x = a.begin();
+  auto y = b.begin();
+  while (x != a.end() && y != b.end()) {
+    const auto order = x->first <=> y->first;
+    if (order == 0) y->second = saturate(static_cast<__int128>(x++->second) + y->second);
+    sum.push_back(std::move(order < 0 ? *x++ : *y++));
+  }
+  std::move(x, a.end(), std::back_inserter(sum));
+  std::move(y, b.end(), std::back_inserter(sum));
+  return sum;
 }
 
 }  // namespace
@@ -95,13 +114,7 @@ bool operator==(const Dim& a, const Dim& b) {
 
 Dim operator+(const Dim& a, const Dim& b) {
   if (a.is_const() && b.is_const()) return saturate(static_cast<__int128>(a.value_) + b.value_);
-  std::map<Dim::Monomial, int64_t> sum;
-  for (const auto& term : a.poly()) sum[term.first] = term.second;
-  for (const auto& term : b.poly()) {
-    int64_t& coefficient = sum[term.first];
-    coefficient = saturate(static_cast<__int128>(coefficient) + term.second);
-  }
-  return Dim::from_poly(Dim::Poly(sum.begin(), sum.end()));
+  return Dim::from_poly(merged(a.poly(), b.poly()));
 }
 
 Dim operator*(const Dim& a, const Dim& b) {
@@ -119,7 +132,12 @@ Dim operator*(const Dim& a, const Dim& b) {
   return Dim::from_poly(Dim::Poly(product.begin(), product.end()));
 }
 
-Dim operator-(const Dim& a, const Dim& b) { return a + b * Dim(-1); }
+Dim operator-(const Dim& a, const Dim& b) {
+  if (a.is_const() && b.is_const()) return saturate(static_cast<__int128>(a.value_) - b.value_);
+  Dim::Poly negative = b.poly();
+  for (auto& [monomial, coefficient] : negative) coefficient = -coefficient;
+  return Dim::from_poly(merged(a.poly(), std::move(negative)));
+}
 
 Dim floor_div(const Dim& a, const Dim& b) {
   if (a.is_const() && b.is_const() && b.value_ != 0) return floor_div_int(a.value_, b.value_);

@@ -13,6 +13,8 @@ TEST(Dim, ArithmeticHasANormalForm) {
   EXPECT_EQ((N + 1) * (N - 1), N * N - 1);
   EXPECT_EQ(N - N, Dim(0));
   EXPECT_TRUE((N - N + 3).is(3));
+  EXPECT_EQ((M * N + N + 2) - (N * M + 2), N);
+  EXPECT_EQ((N + 1) - (M + 2), Dim(-1) * M + N - 1);
   EXPECT_FALSE(N == M);
 }
 
@@ -42,7 +44,11 @@ TEST(Dim, PrintsAndEvaluates) {
   EXPECT_EQ((N + M).evaluate(value_of), std::nullopt);
 }
 
-TEST(Dim, SaturatesInsteadOfOverflowing) { EXPECT_EQ(Dim(Dim::kHuge) * Dim(Dim::kHuge), Dim(Dim::kHuge)); }
+TEST(Dim, SaturatesInsteadOfOverflowing) {
+  EXPECT_EQ(Dim(Dim::kHuge) * Dim(Dim::kHuge), Dim(Dim::kHuge));
+  EXPECT_EQ(Dim(Dim::kHuge) * N + N, Dim(Dim::kHuge) * N);
+  EXPECT_EQ(Dim(-Dim::kHuge) * N - N, Dim(-Dim::kHuge) * N);
+}
 
 }  // namespace
 }  // namespace isomer
