@@ -69,6 +69,20 @@ TEST(Products, AnExactQuotientTimesTheDivisorIsTheDividend) {
   EXPECT_FALSE(exact_quotient(3 * kA, 2).has_value());
 }
 
+TEST(Products, SumsOfManyTermsAreDivided) {
+  for (const int n : {15, 16, 17, 40}) {
+    Dim sum(0);
+    for (int i = 0; i < n; ++i) sum = sum + Dim::symbol("x" + std::to_string(i));
+    EXPECT_EQ(exact_quotient(2 * sum, 2), sum) << n;
+    Scope scope;
+    scope.explore([&] {
+      const Dim quotient = scope.quotient(2 * sum, 4);
+      scope.assume(equal(sum, 6));
+      EXPECT_TRUE(scope.implied(equal(quotient, 3))) << n;
+    });
+  }
+}
+
 TEST(Products, OnlyPositiveFactorsCancel) {
   Scope scope;
   scope.explore([&] {

@@ -30,13 +30,14 @@ int64_t content(const Dim& dim) {
 }  // namespace
 
 std::optional<Dim> exact_quotient(const Dim& a, const Dim& b) {
-  constexpr size_t kMaxTerms = 16;
+  constexpr size_t kMaxSteps = 16;
   if (b.is(0)) return std::nullopt;
   const auto by = b.terms().back();
+  // A constant divides each term by itself, so that any number of terms is divided.
+  const size_t steps = b.is_const() ? a.terms().size() : kMaxSteps;
   Dim rest = a;
   Dim out(0);
-  for (size_t step = 0; step < kMaxTerms; ++step) {
-    if (rest.is(0)) return out;
+  for (size_t step = 0; step < steps && !rest.is(0); ++step) {
     const auto term = rest.terms().back();
     const auto names = without(term.first, by.first);
     if (!names || term.second % by.second != 0) return std::nullopt;
@@ -45,7 +46,7 @@ std::optional<Dim> exact_quotient(const Dim& a, const Dim& b) {
     out = out + part;
     rest = rest - part * b;
   }
-  return std::nullopt;
+  return rest.is(0) ? std::optional(out) : std::nullopt;
 }
 
 Dim Scope::exactly_divided(const Dim& given, const Dim& by) {
