@@ -135,7 +135,7 @@ Dim operator*(const Dim& a, const Dim& b) {
 Dim operator-(const Dim& a, const Dim& b) {
   if (a.is_const() && b.is_const()) return saturate(static_cast<__int128>(a.value_) - b.value_);
   Dim::Poly negative = b.poly();
-  for (auto& [monomial, coefficient] : negative) coefficient = -coefficient;
+  for (auto& [monomial, coefficient] : negative) coefficient = saturate(-static_cast<__int128>(coefficient));
   return Dim::from_poly(merged(a.poly(), std::move(negative)));
 }
 

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 namespace isomer {
 namespace {
 
@@ -48,6 +50,7 @@ TEST(Dim, SaturatesInsteadOfOverflowing) {
   EXPECT_EQ(Dim(Dim::kHuge) * Dim(Dim::kHuge), Dim(Dim::kHuge));
   EXPECT_EQ(Dim(Dim::kHuge) * N + N, Dim(Dim::kHuge) * N);
   EXPECT_EQ(Dim(-Dim::kHuge) * N - N, Dim(-Dim::kHuge) * N);
+  EXPECT_EQ(at_least(N, Dim(std::numeric_limits<int64_t>::min())), true);
 }
 
 }  // namespace
