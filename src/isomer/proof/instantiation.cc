@@ -10,10 +10,28 @@ namespace {
 
 bool asks_for_reals(const Expr& condition) { return condition.kind == Expr::Kind::Call && condition.name == "real"; }
 
-/// Returns whether a condition uses the number that all elements of a variable equal.
-bool asks_for_value(const Expr& expr, const std::string& variable) {
-  if (expr.kind == Expr::Kind::Call && expr.name == "value" && expr.args[0].name == variable) return true;
-  return std::ranges::any_of(expr.args, [&](const Expr& arg) { return asks_for_value(arg, variable); });
+/// Returns the literal that a condition compares value(variable) with by one of these operators, if it is such a
+/// condition.
+std::optional<double> value_bound(const Expr& condition, std::initializer_list<std::string_view> operators,
+                                  const std::string& variable) {
+  if (condition.kind != Expr::Kind::Call || std::ranges::find(operators, condition.name) == operators.end())
+    return std::nullopt;
+  const Expr& left = condition.args[0];
+  const Expr& right = condition.args[1];
+  if (left.kind != Expr::Kind::Call || left.name != "value" || left.args[0].name != variable) return std::nullopt;
+  if (right.kind == Expr::Kind::Integer) return static_cast<double>(right.integer);
+  return right.kind == Expr::Kind::Real ? std::optional(right.real) : std::nullopt;
+}
+
+/// Returns whether the rule has the condition that a value is a certain number.
+bool names_value(const Rule& rule, const std::string& variable) {
+  return std::ranges::any_of(
+      rule.conditions, [&](const Expr& condition) { return value_bound(condition, {"=="}, variable).has_value(); });
+}
+
+/// Returns whether a condition says that a value is not negative.
+bool states_positive(const Expr& condition, const std::string& variable) {
+  return value_bound(condition, {">", ">="}, variable).value_or(-1) >= 0;
 }
 
 /// Returns whether the rule has the condition function(variable).
@@ -128,10 +146,10 @@ ValueId Instantiation::known(ValueId value, const ValueFacts& facts) {
   }
   for (const std::string& symbol : symbols) scope_.assume(at_most(0, Dim::symbol(symbol)));
   const Tensor* constant = facts.constant(value);
-  const auto uniform = constant == nullptr ? std::nullopt : uniform_value(*constant);
-  tensor.at = [=](const std::vector<Dim>& index) -> Element {
-    return uniform ? Element(Rational(*uniform)) : Element::input(label, index);
-  };
+  std::optional<Element> uniform;
+  if (constant != nullptr)
+    if (const auto number = uniform_value(*constant)) uniform = Rational(*number);
+  tensor.at = [=](const std::vector<Dim>& index) { return uniform ? *uniform : Element::input(label, index); };
   if (constant != nullptr && type.dtype == DType::Int64 && type.rank() <= 1) {
     const auto data = constant->data<int64_t>();
     const SymbolicList list = known_positions(scope_, Dims(data.begin(), data.end()));
@@ -140,8 +158,8 @@ ValueId Instantiation::known(ValueId value, const ValueFacts& facts) {
   return add(std::move(tensor), type.dtype, facts.is_weight(value), uniform);
 }
 
-ValueId Instantiation::add(SymbolicTensor tensor, DType dtype, bool weight, std::optional<double> uniform) {
-  binding_.values.push_back({std::move(tensor), dtype, weight, uniform});
+ValueId Instantiation::add(SymbolicTensor tensor, DType dtype, bool weight, std::optional<Element> uniform) {
+  binding_.values.push_back({std::move(tensor), dtype, weight, std::move(uniform)});
   return static_cast<ValueId>(binding_.values.size() - 1);
 }
 
@@ -160,11 +178,22 @@ ValueId Instantiation::variable(const std::string& label) {
   }
   tensor.real = real_ && found->type.dtype == DType::Double;
   tensor.type = Dim::symbol(label + ".type");
-  const bool uniform = found->kind == Kind::Uniform;
-  const Element number = Rational(found->number);
-  tensor.at = [=](const std::vector<Dim>& index) { return uniform ? number : Element::input(label, index); };
-  return add(std::move(tensor), found->type.dtype, found->kind != Kind::Input,
-             uniform ? std::optional(found->number) : std::nullopt);
+  std::optional<Element> uniform;
+  if (found->kind == Kind::Uniform) uniform = number_of(label, found->number, tensor.real);
+  tensor.at = [=](const std::vector<Dim>& index) { return uniform ? *uniform : Element::input(label, index); };
+  return add(std::move(tensor), found->type.dtype, found->kind != Kind::Input, uniform);
+}
+
+/// Returns the number that all elements of a constant equal. `sample` is the instance's number: it stands for others
+/// only if the rule names it.
+Element Instantiation::number_of(const std::string& label, double sample, bool real) const {
+  const std::string name = "?" + label;
+  if (names_value(rule_, name)) return Rational(sample);
+  const Element unknown = Element::input(label, {});
+  const auto positive = [&](const Expr& condition) { return states_positive(condition, name); };
+  if (real && std::ranges::any_of(rule_.conditions, positive)) return relu(unknown);  // relu(c) = c
+  if (!asks_for(rule_, "uniform", name)) throw GaveUp{"a condition on the number " + name};
+  return unknown;
 }
 
 /// Returns the number of elements of a sequence in the instance.
@@ -219,7 +248,12 @@ std::vector<SymbolicTensor> Instantiation::source() {
   binding_only_ = false;
   for (size_t i = 0; i < rule_.choices.size(); ++i) binding_.attrs[rule_.choices[i].name] = Dim(choices_[i]);
   const Symbols symbols(scope_, binding_);
-  for (const Expr& condition : rule_.conditions) scope_.assume(symbols.condition(condition));
+  for (const Expr& condition : rule_.conditions) {
+    // That a number is positive is part of it, or not used: a proof without the condition is stronger.
+    const bool positive = condition.kind == Expr::Kind::Call && !condition.args.empty() &&
+                          !condition.args[0].args.empty() && states_positive(condition, condition.args[0].args[0].name);
+    if (!positive) scope_.assume(symbols.condition(condition));
+  }
   next_node_ = 0;
   return tensors(all_sources());
 }
@@ -263,7 +297,7 @@ Instantiation::Ids Instantiation::matched_once(const Term& term) {
       tensor.real = real_;
       Element number = Rational(term.literal);
       tensor.at = [=](const std::vector<Dim>&) { return number; };
-      return {add(std::move(tensor), instance_->values[*literal].type.dtype, true, term.literal)};
+      return {add(std::move(tensor), instance_->values[*literal].type.dtype, true, Element(Rational(term.literal)))};
     }
     case Term::Kind::Value: {
       const auto bound = binding_.variables.find(term.name);
@@ -367,9 +401,8 @@ std::map<std::string, SymbolicAttr> Instantiation::source_attrs(const Term& term
       const bool bound = variable.empty() || binding_.attrs.contains(variable);
       if (!bound && value == nullptr) throw GaveUp{"a variable for an attribute that is absent"};
       if (!bound) {
-        const bool pinned = std::ranges::any_of(
-            rule_.conditions, [&](const Expr& condition) { return asks_for_value(condition, expr.name); });
-        binding_.attrs.emplace(variable, pinned ? fixed_attr(*value) : unknown(def, *value, node, label));
+        const bool named = names_value(rule_, expr.name);
+        binding_.attrs.emplace(variable, named ? fixed_attr(*value) : unknown(def, *value, node, label));
       }
       // It may depend on a variable that an outer node binds.
       if (!binding_only_) out.emplace(def.name, symbols.attribute(expr, repetition_));
@@ -447,7 +480,8 @@ Instantiation::Ids Instantiation::built_once(const Term& term) {
       return binding_.sequences.at(term.name);
     case Term::Kind::Literal: {
       Element number = Rational(term.literal);
-      return {add({{}, [=](const std::vector<Dim>&) { return number; }, real_}, DType::Double, true, term.literal)};
+      return {add({{}, [=](const std::vector<Dim>&) { return number; }, real_}, DType::Double, true,
+                  Element(Rational(term.literal)))};
     }
     case Term::Kind::Integers:
       return {list_tensor(Symbols(scope_, binding_).list(term.integers))};

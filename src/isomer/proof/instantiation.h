@@ -27,8 +27,9 @@ class Instantiation {
  private:
   using Ids = std::vector<ValueId>;
 
-  ValueId add(SymbolicTensor tensor, DType dtype, bool weight, std::optional<double> uniform);
+  ValueId add(SymbolicTensor tensor, DType dtype, bool weight, std::optional<Element> uniform);
   ValueId variable(const std::string& label);
+  Element number_of(const std::string& label, double sample, bool real) const;
   ValueId known(ValueId value, const ValueFacts& facts);
   void bind(const std::string& name, const ExprValue& value);
   size_t count(const std::string& sequence) const;

@@ -115,6 +115,32 @@ TEST(ProveRule, ConstantsMadeOfNothingAreRealOnlyWhereTheRuleIs) {
   EXPECT_TRUE(reals.proved) << reals.how;
 }
 
+TEST(ProveRule, NumbersThatConditionsReadAreNotSamples) {
+  const auto filled = [](const std::string& condition) {
+    return proof_of("(Mul ?x (ConstantOfShape shape=?s value=?v))\n=> (Sub ?x ?x)\nwhere real(?x) and " + condition)
+        .proved;
+  };
+  EXPECT_TRUE(filled("value(?v) == 0"));
+  EXPECT_FALSE(filled("value(?v) <= 0"));  // -1
+  EXPECT_FALSE(filled("value(?v) < 1"));
+  EXPECT_FALSE(filled("value(?v) >= 0"));
+  EXPECT_FALSE(filled("(value(?v) == 0 or rank(?x) == 1)"));
+  const auto scaled = [](const std::string& condition) {
+    return proof_of(
+               "(Relu (Mul ?x ?c))\n=> (Mul (Relu ?x) ?c)\n"
+               "where real(?x) and elements(?c) == 1 and rank(?c) <= rank(?x) and " +
+               condition)
+        .proved;
+  };
+  EXPECT_TRUE(scaled("value(?c) > 0"));
+  EXPECT_TRUE(scaled("value(?c) == 2"));
+  EXPECT_FALSE(scaled("(value(?c) + 1) > 0"));  // -0.5
+  EXPECT_FALSE(scaled("value(?c) > -0.75"));
+  EXPECT_FALSE(scaled("value(?c) != -1"));
+  EXPECT_FALSE(scaled("(value(?c) > 0 or rank(?x) == 1)"));
+  EXPECT_FALSE(scaled("uniform(?c)"));
+}
+
 TEST(ProveRule, IntegersHaveNoOtherLawsOfFunctionsThanTheNamedOnes) {
   EXPECT_TRUE(proof_of("(Abs (Relu ?x))\n=> (Relu ?x)").proved);
   EXPECT_FALSE(proof_of("(Abs ?x)\n=> ?x").proved);

@@ -32,8 +32,15 @@ const TensorType& Symbols::Facts::type(ValueId value) const {
 const Tensor* Symbols::Facts::constant(ValueId value) const {
   const auto& uniform = binding_.values[value].uniform;
   if (!uniform) return nullptr;
-  scratch_ = Tensor::of<double>(DType::Double, {1}, {*uniform});
+  const auto number = uniform->number();
+  if (!number) throw GaveUp{"a constant whose number is not known"};
+  scratch_ = Tensor::of<double>(DType::Double, {1}, {number->convert_to<double>()});
   return &scratch_;
+}
+
+Symbols::Value Symbols::number(const Element& element) {
+  if (const auto known = element.number()) return ExprValue(known->convert_to<double>());
+  return element;
 }
 
 Symbols::Value Symbols::variable(const Expr& expr, std::optional<size_t> repetition) const {
@@ -49,10 +56,7 @@ Symbols::Value Symbols::variable(const Expr& expr, std::optional<size_t> repetit
   if (const auto found = binding_.lists.find(name); found != binding_.lists.end()) return found->second;
   const auto attr = binding_.attrs.find(name);
   if (attr == binding_.attrs.end()) throw GaveUp{expr.name + " is not bound"};
-  if (const auto* element = std::get_if<Element>(&attr->second)) {
-    if (const auto number = element->number()) return ExprValue(number->convert_to<double>());
-    return *element;
-  }
+  if (const auto* element = std::get_if<Element>(&attr->second)) return number(*element);
   if (const auto* dim = std::get_if<Dim>(&attr->second)) return ExprValue(*dim);
   if (const auto* list = std::get_if<std::vector<Dim>>(&attr->second)) return ExprValue(*list);
   return ExprValue(std::get<std::string>(attr->second));
@@ -77,6 +81,14 @@ Symbols::Value Symbols::value(const Expr& expr, std::optional<size_t> repetition
     }
     case Expr::Kind::Call:
       break;
+  }
+  if (expr.name == "value" || expr.name == "uniform") {
+    const auto found = binding_.variables.find(expr.args[0].name.substr(1));
+    if (found != binding_.variables.end()) {
+      const std::optional<Element>& uniform = binding_.values[found->second].uniform;
+      if (expr.name == "uniform") return ExprValue(uniform.has_value());
+      if (uniform) return number(*uniform);
+    }
   }
   std::vector<Value> values;
   bool lists = expr.name == "range" || expr.name == "repeat";

@@ -24,7 +24,7 @@ struct SymbolicBinding {
     SymbolicTensor tensor;
     DType dtype;
     bool weight;
-    std::optional<double> uniform;  ///< the number that all elements equal
+    std::optional<Element> uniform;  ///< the number that all elements equal, which may be unknown
   };
   std::vector<Value> values;  // by ValueId
   std::map<std::string, ValueId> variables;
@@ -64,6 +64,7 @@ class Symbols {
   Value value(const Expr& expr, std::optional<size_t> repetition) const;
   ExprValue plain(const Expr& expr, std::optional<size_t> repetition) const;
   Value variable(const Expr& expr, std::optional<size_t> repetition) const;
+  static Value number(const Element& element);
   SymbolicList as_list(const Value& value) const;
   Value of_lists(const std::string& name, const std::vector<Value>& args) const;
   ExprValue arithmetic(const std::string& op, const ExprValue& left, const ExprValue& right) const;
