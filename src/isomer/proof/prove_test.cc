@@ -141,6 +141,16 @@ TEST(ProveRule, NumbersThatConditionsReadAreNotSamples) {
   EXPECT_FALSE(scaled("uniform(?c)"));
 }
 
+TEST(ProveRule, AlternativesOfConditionsOnConstantsAreNotPassedOver) {
+  // Structures list no weights or constants of equal elements that only an alternative asks for.
+  const std::string swap = "(MatMul ?x ?w)\n=> (MatMul ?w ?x)\nwhere real(?x) and rank(?x) == rank(?w) and ";
+  EXPECT_TRUE(proof_of(swap + "rank(?w) == 1").proved);
+  EXPECT_TRUE(proof_of(swap + "rank(?w) == 1 and not weight(?x)").proved);
+  EXPECT_FALSE(proof_of(swap + "not (not weight(?w) and rank(?w) != 1)").proved);
+  for (const char* alternative : {"weight(?w)", "uniform(?w)", "value(?w) == 2", "not weight(?x)"})
+    EXPECT_FALSE(proof_of(swap + "(" + alternative + " or rank(?w) == 1)").proved) << alternative;
+}
+
 TEST(ProveRule, IntegersHaveNoOtherLawsOfFunctionsThanTheNamedOnes) {
   EXPECT_TRUE(proof_of("(Abs (Relu ?x))\n=> (Relu ?x)").proved);
   EXPECT_FALSE(proof_of("(Abs ?x)\n=> ?x").proved);

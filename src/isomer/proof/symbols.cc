@@ -17,6 +17,12 @@ bool is_comparison(const std::string& op) {
   return op == "==" || op == "!=" || op == "<" || op == "<=" || op == ">" || op == ">=";
 }
 
+/// Returns whether an expression asks for what only some constants have.
+bool asks_about_constants(const Expr& expr) {
+  return (expr.kind == Expr::Kind::Call && (expr.name == "weight" || expr.name == "uniform")) ||
+         std::ranges::any_of(expr.args, asks_about_constants);
+}
+
 bool is_arithmetic(const std::string& op) {
   return op == "+" || op == "-" || op == "*" || op == "/" || op == "%" || op == "++";
 }
@@ -287,6 +293,10 @@ std::optional<Formula> Symbols::list_condition(const Expr& expr) const {
 Formula Symbols::condition(const Expr& expr) const {
   if (expr.kind != Expr::Kind::Call) throw GaveUp{print_expr(expr) + " is not a condition"};
   if (expr.name == "and") return condition(expr.args[0]) && condition(expr.args[1]);
+  // Structures have constants only where the rule always asks for them. `not weight(?x)` holds of other values.
+  if ((expr.name == "or" && asks_about_constants(expr)) ||
+      (expr.name == "not" && std::ranges::any_of(expr.args[0].args, asks_about_constants)))
+    throw GaveUp{print_expr(expr) + " holds of some constants"};
   if (expr.name == "or") return condition(expr.args[0]) || condition(expr.args[1]);
   if (expr.name == "not") {
     if (list_condition(expr.args[0])) return true;
