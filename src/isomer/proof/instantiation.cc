@@ -189,7 +189,7 @@ ValueId Instantiation::variable(const std::string& label) {
 Element Instantiation::number_of(const std::string& label, double sample, bool real) const {
   const std::string name = "?" + label;
   if (names_value(rule_, name)) return Rational(sample);
-  const Element unknown = Element::input(label, {});
+  Element unknown = Element::input(label, {});
   const auto positive = [&](const Expr& condition) { return states_positive(condition, name); };
   if (real && std::ranges::any_of(rule_.conditions, positive)) return relu(unknown);  // relu(c) = c
   if (!asks_for(rule_, "uniform", name)) throw GaveUp{"a condition on the number " + name};

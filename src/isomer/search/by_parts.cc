@@ -233,7 +233,7 @@ class SearchByParts {
   Result<double> decide_layouts(Candidate& part, const Boundary& boundary, const CandidateCost& cost) {
     ISOMER_TRY(const double before, cost(part));
     Candidate decided(part.graph, layouts_->choose(part, boundary));
-    const auto after = cost(decided);
+    auto after = cost(decided);
     if (!after || *after >= before) return before;
     part = std::move(decided);
     return after;

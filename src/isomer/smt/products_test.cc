@@ -39,7 +39,7 @@ TEST(Products, HoldWhereverTheFactsDo) {
     return numbered.holds(model) == true;
   };
   size_t satisfied = 0;
-  for (int64_t n = 0; n < 6 * 6 * 6 * 6; ++n) {
+  for (int64_t n = 0; n < int64_t{6} * 6 * 6 * 6; ++n) {
     const std::vector<int64_t> values{n % 6 - 1, n / 6 % 6 - 1, n / 36 % 6 - 1, n / 216 - 1};
     const auto true_here = [&](const Formula& formula) { return holds(formula, values); };
     if (!std::ranges::all_of(facts, true_here)) continue;

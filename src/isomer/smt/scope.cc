@@ -209,7 +209,8 @@ std::vector<Formula> Scope::facts(const std::vector<Formula>& further) const {
   return out;
 }
 
-std::vector<Formula> Scope::with_definitions(std::vector<Formula> known, const std::vector<Formula>& others) const {
+std::vector<Formula> Scope::with_definitions(const std::vector<Formula>& known,
+                                             const std::vector<Formula>& others) const {
   std::set<std::string> symbols;
   for (const Formula& formula : known) formula.symbols(symbols);
   for (const Formula& formula : others) formula.symbols(symbols);
@@ -265,7 +266,7 @@ bool Scope::implied(const Formula& statement, const std::vector<Formula>& furthe
   if (!fresh) return cached->second;
   spend();
   known.push_back(!statement);
-  const bool holds = solver_->satisfiable(with_definitions(std::move(known))) == false;
+  const bool holds = solver_->satisfiable(with_definitions(known)) == false;
   cached->second = holds;
   return holds;
 }

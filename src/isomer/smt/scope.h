@@ -135,7 +135,8 @@ class Scope {
   };
   /// What is known, with facts about the defined symbols that occur in it or in the other formulas, directly or
   /// indirectly. The other formulas need not hold.
-  std::vector<Formula> with_definitions(std::vector<Formula> known, const std::vector<Formula>& others = {}) const;
+  std::vector<Formula> with_definitions(const std::vector<Formula>& known,
+                                        const std::vector<Formula>& others = {}) const;
   /// Replaces a bound v by its place in a list, if the product is nonzero only where that place is below the list's
   /// length.
   bool bound_by_place(Product& product);
