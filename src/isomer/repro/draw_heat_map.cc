@@ -24,7 +24,7 @@ double maximum(const HeatMap& map) {
   return most;
 }
 
-/// A name that fits beside the cells.
+/// Returns a name, cut so that it fits left of the cells.
 std::string shortened(const std::string& name) {
   const auto letters = static_cast<size_t>((kNames - 40) / kLetter);
   return name.size() <= letters ? name : name.substr(0, letters - 3) + "...";
