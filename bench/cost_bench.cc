@@ -5,25 +5,15 @@
 #include "isomer/cost/kernel_cost.h"
 #include "isomer/cost/roofline.h"
 #include "isomer/engine/ort/planner.h"
+#include "isomer/engine/stub_testing.h"
 #include "isomer/models/models.h"
 
 namespace isomer {
 namespace {
 
 /// Groups as ONNX Runtime does; every kernel takes a microsecond.
-class FlatEngine : public Engine {
+class FlatEngine : public StubEngine {
  public:
-  std::string name() const override { return "flat"; }
-  std::string version() const override { return "1"; }
-  int threads() const override { return 1; }
-  Result<SessionId> load(const std::filesystem::path&) override { return fail("loads nothing"); }
-  Status unload(SessionId) override { return {}; }
-  Result<std::vector<Tensor>> run(SessionId, std::span<const NamedTensor>) override { return fail("runs nothing"); }
-  Result<std::vector<std::vector<double>>> time_interleaved(std::span<const SessionId>,
-                                                            std::span<const std::vector<NamedTensor>>,
-                                                            const TimingOptions&) override {
-    return fail("times nothing");
-  }
   const KernelPlanner* planner() const override { return &planner_; }
   Result<double> kernel_overhead() override { return 0; }
   Result<KernelTime> time_kernel(const KernelRun&, double) override { return KernelTime{.us = 1, .runs = 1}; }

@@ -7,6 +7,7 @@
 
 #include "isomer/base/temp_dir.h"
 #include "isomer/engine/ort/planner.h"
+#include "isomer/engine/stub_testing.h"
 #include "isomer/ops/graph_testing.h"
 
 namespace isomer {
@@ -15,19 +16,8 @@ namespace {
 using testing::HasSubstr;
 
 /// Groups nodes as ONNX Runtime does, and "measures" by counting.
-class CountingEngine : public Engine {
+class CountingEngine : public StubEngine {
  public:
-  std::string name() const override { return "counting"; }
-  std::string version() const override { return "1"; }
-  int threads() const override { return 1; }
-  Result<SessionId> load(const std::filesystem::path&) override { return fail("no"); }
-  Status unload(SessionId) override { return {}; }
-  Result<std::vector<Tensor>> run(SessionId, std::span<const NamedTensor>) override { return fail("no"); }
-  Result<std::vector<std::vector<double>>> time_interleaved(std::span<const SessionId>,
-                                                            std::span<const std::vector<NamedTensor>>,
-                                                            const TimingOptions&) override {
-    return fail("no");
-  }
   const KernelPlanner* planner() const override { return &planner_; }
   std::vector<int64_t> channel_blocks() const override { return {16}; }
   Result<double> kernel_overhead() override {

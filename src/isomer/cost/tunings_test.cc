@@ -4,6 +4,7 @@
 
 #include "isomer/base/temp_dir.h"
 #include "isomer/engine/inputs.h"
+#include "isomer/engine/stub_testing.h"
 #include "isomer/ir/text.h"
 #include "isomer/ops/registry.h"
 
@@ -53,19 +54,8 @@ TEST_F(Tunings, AreOfANumberOfThreads) {
 }
 
 /// Only takes the store.
-class Taking : public Engine {
+class Taking : public StubEngine {
  public:
-  std::string name() const override { return "taking"; }
-  std::string version() const override { return "1"; }
-  int threads() const override { return 1; }
-  Result<SessionId> load(const std::filesystem::path&) override { return fail("no"); }
-  Status unload(SessionId) override { return {}; }
-  Result<std::vector<Tensor>> run(SessionId, std::span<const NamedTensor>) override { return fail("no"); }
-  Result<std::vector<std::vector<double>>> time_interleaved(std::span<const SessionId>,
-                                                            std::span<const std::vector<NamedTensor>>,
-                                                            const TimingOptions&) override {
-    return fail("no");
-  }
   void keep_tunings(std::shared_ptr<TuningStore> given) override { store = std::move(given); }
 
   std::shared_ptr<TuningStore> store;

@@ -1,5 +1,7 @@
-// Tests that rules do not make graphs that an engine refuses.
+// Tests that nothing is asked of an engine that it cannot do: rules make no graphs that it refuses, and layouts are
+// chosen only for one that obeys.
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -9,6 +11,7 @@
 #include "isomer/ir/text.h"
 #include "isomer/onnx/export.h"
 #include "isomer/ops/registry.h"
+#include "isomer/optimize/optimize.h"
 #include "isomer/optimize/rule_set.h"
 #include "isomer/rules/rewrite.h"
 
@@ -70,6 +73,20 @@ TEST(EngineLimits, NoPoolIsMadeWhosePadsAreAsWideAsItsWindow) {
   EXPECT_EQ(count(pools, "AveragePool"), 1) << print_graph(pools);
   const Status loaded = loads(pools);
   EXPECT_TRUE(loaded.has_value()) << (loaded ? "" : loaded.error().message);
+}
+
+TEST(EngineLimits, LayoutsAreNotChosenForAnEngineThatDoesNotObey) {
+  const TempDir folder = TempDir::make().value();
+  OptimizeOptions options;
+  options.input = folder.path() / "model.onnx";
+  options.dry_run = true;
+  options.costs.engine = "ort";
+  options.search.layout = "joint";
+  const Graph graph = graph_of("input x: f32[4]\ny = Relu(x)\nreturn y");
+  ASSERT_TRUE(export_model(make_model(graph, "model", 17), options.input).has_value());
+  const auto report = optimize(options);
+  ASSERT_FALSE(report.has_value());
+  EXPECT_THAT(report.error().message, testing::HasSubstr("--layout joint: engine 'ort' chooses layouts by itself"));
 }
 
 }  // namespace

@@ -454,15 +454,6 @@ TEST_F(Optimize, AnInterruptEndsTheSearchAndWritesTheBestSoFar) {
   EXPECT_EQ(improved.size(), 2U);
 }
 
-TEST_F(Optimize, RefusesToChooseLayoutsForAnEngineThatDoesNotObey) {
-  OptimizeOptions options = network("sru-11");
-  options.costs.engine = "ort";
-  options.search.layout = "joint";
-  const auto report = optimize(options);
-  ASSERT_FALSE(report.has_value());
-  EXPECT_THAT(report.error().message, HasSubstr("--layout joint: engine 'ort' chooses layouts by itself"));
-}
-
 TEST_F(Optimize, FailsWhereNothingCouldBeMeasured) {
   for (const char* search : {"auto", "backtrack"}) {
     OptimizeOptions options = network("sru-11");

@@ -4,50 +4,12 @@
 
 #include "isomer/check/generality.h"
 #include "isomer/check/partial_instance.h"
+#include "isomer/proof/rule_conditions.h"
 
 namespace isomer {
 namespace {
 
 bool asks_for_reals(const Expr& condition) { return condition.kind == Expr::Kind::Call && condition.name == "real"; }
-
-/// Returns the literal that a condition compares value(variable) with by one of these operators, if it is such a
-/// condition.
-std::optional<double> value_bound(const Expr& condition, std::initializer_list<std::string_view> operators,
-                                  const std::string& variable) {
-  if (condition.kind != Expr::Kind::Call || std::ranges::find(operators, condition.name) == operators.end())
-    return std::nullopt;
-  const Expr& left = condition.args[0];
-  const Expr& right = condition.args[1];
-  if (left.kind != Expr::Kind::Call || left.name != "value" || left.args[0].name != variable) return std::nullopt;
-  if (right.kind == Expr::Kind::Integer) return static_cast<double>(right.integer);
-  return right.kind == Expr::Kind::Real ? std::optional(right.real) : std::nullopt;
-}
-
-/// Returns whether the rule has the condition that a value is a certain number.
-bool names_value(const Rule& rule, const std::string& variable) {
-  return std::ranges::any_of(
-      rule.conditions, [&](const Expr& condition) { return value_bound(condition, {"=="}, variable).has_value(); });
-}
-
-/// Returns whether a condition says that a value is not negative.
-bool states_positive(const Expr& condition, const std::string& variable) {
-  return value_bound(condition, {">", ">="}, variable).value_or(-1) >= 0;
-}
-
-/// Returns whether the rule has the condition function(variable).
-bool asks_for(const Rule& rule, std::string_view function, const std::string& variable) {
-  return std::ranges::any_of(rule.conditions, [&](const Expr& condition) {
-    return condition.kind == Expr::Kind::Call && condition.name == function && condition.args[0].name == variable;
-  });
-}
-
-/// Returns whether the rule has the condition that a list is a range.
-bool counts_up(const Rule& rule, const std::string& variable) {
-  return std::ranges::any_of(rule.conditions, [&](const Expr& condition) {
-    return condition.kind == Expr::Kind::Call && condition.name == "==" && condition.args[0].name == variable &&
-           condition.args[1].kind == Expr::Kind::Call && condition.args[1].name == "range";
-  });
-}
 
 /// Returns the smallest number that is allowed in a list; nothing if any is.
 std::optional<int64_t> min_entry(const AttrDef& def, const Instance::Node& node) {
@@ -190,7 +152,7 @@ Element Instantiation::number_of(const std::string& label, double sample, bool r
   const std::string name = "?" + label;
   if (names_value(rule_, name)) return Rational(sample);
   Element unknown = Element::input(label, {});
-  const auto positive = [&](const Expr& condition) { return states_positive(condition, name); };
+  const auto positive = [&](const Expr& condition) { return states_nonnegative(condition, name); };
   if (real && std::ranges::any_of(rule_.conditions, positive)) return relu(unknown);  // relu(c) = c
   if (!asks_for(rule_, "uniform", name)) throw GaveUp{"a condition on the number " + name};
   return unknown;
@@ -251,7 +213,8 @@ std::vector<SymbolicTensor> Instantiation::source() {
   for (const Expr& condition : rule_.conditions) {
     // That a number is positive is part of it, or not used: a proof without the condition is stronger.
     const bool positive = condition.kind == Expr::Kind::Call && !condition.args.empty() &&
-                          !condition.args[0].args.empty() && states_positive(condition, condition.args[0].args[0].name);
+                          !condition.args[0].args.empty() &&
+                          states_nonnegative(condition, condition.args[0].args[0].name);
     if (!positive) scope_.assume(symbols.condition(condition));
   }
   next_node_ = 0;

@@ -10,6 +10,7 @@
 #include "isomer/cost/kernel_cost.h"
 #include "isomer/engine/onednn/desc.h"
 #include "isomer/engine/onednn/planner.h"
+#include "isomer/engine/stub_testing.h"
 #include "isomer/search/by_parts.h"
 #include "isomer/search/cost_evaluator.h"
 #include "isomer/search/part_searches.h"
@@ -20,20 +21,9 @@ namespace isomer {
 namespace {
 
 /// Plans as the built-in runtime does, and makes up the times of kernels.
-class MadeUpEngine : public Engine {
+class MadeUpEngine : public StubEngine {
  public:
   explicit MadeUpEngine(uint64_t seed) : seed_(seed) {}
-  std::string name() const override { return "made up"; }
-  std::string version() const override { return "1"; }
-  int threads() const override { return 1; }
-  Result<SessionId> load(const std::filesystem::path&) override { return fail("no"); }
-  Status unload(SessionId) override { return {}; }
-  Result<std::vector<Tensor>> run(SessionId, std::span<const NamedTensor>) override { return fail("no"); }
-  Result<std::vector<std::vector<double>>> time_interleaved(std::span<const SessionId>,
-                                                            std::span<const std::vector<NamedTensor>>,
-                                                            const TimingOptions&) override {
-    return fail("no");
-  }
   const KernelPlanner* planner() const override { return &planner_; }
   std::vector<int64_t> channel_blocks() const override { return {onednn::native_block()}; }
   Result<double> kernel_overhead() override { return 0; }
