@@ -24,7 +24,7 @@ class FlatEngine : public StubEngine {
 
 size_t operators(const Graph& graph) {
   size_t count = 0;
-  for (const Node& node : graph.nodes()) count += runs(graph, node) ? 1 : 0;
+  for (const Node& node : graph.nodes()) count += graph.runs(node) ? 1 : 0;
   return count;
 }
 
