@@ -18,6 +18,7 @@ int64_t saturate(__int128 value) {
 }
 
 int64_t floor_div_int(int64_t a, int64_t b) {
+  if (b == -1) return saturate(-static_cast<__int128>(a));  // the least integer has no negative of 64 bits
   const int64_t q = a / b;
   return (a % b != 0 && (a < 0) != (b < 0)) ? q - 1 : q;
 }
@@ -149,7 +150,8 @@ Dim floor_div(const Dim& a, const Dim& b) {
     Dim::Poly quotient;
     bool exact = true;
     for (auto [monomial, coefficient] : a.poly()) {
-      if (coefficient % factor != 0) exact = false;
+      const int64_t part = floor_div_int(coefficient, factor);
+      if (static_cast<__int128>(part) * factor != coefficient) exact = false;
       for (const std::string& name : names) {
         const auto at = std::find(monomial.begin(), monomial.end(), name);
         if (at == monomial.end()) {
@@ -159,7 +161,7 @@ Dim floor_div(const Dim& a, const Dim& b) {
         monomial.erase(at);
       }
       if (!exact) break;
-      quotient.emplace_back(std::move(monomial), coefficient / factor);
+      quotient.emplace_back(std::move(monomial), part);
     }
     if (exact) {
       std::sort(quotient.begin(), quotient.end());

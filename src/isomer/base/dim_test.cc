@@ -29,6 +29,13 @@ TEST(Dim, DivisionIsExactWhereItComesOutEven) {
   EXPECT_FALSE(floor_div(N + 1, 2) == floor_div(N, 2));
 }
 
+TEST(Dim, TheLeastIntegerIsDividedWithoutOverflow) {
+  constexpr int64_t kLeast = std::numeric_limits<int64_t>::min();
+  EXPECT_EQ(floor_div(Dim(kLeast), Dim(-1)), Dim(Dim::kHuge));
+  EXPECT_EQ(floor_div(Dim(kLeast), Dim(2)), Dim(kLeast / 2));
+  EXPECT_FALSE(floor_div(Dim(kLeast), N * -1).is_const());
+}
+
 TEST(Dim, ComparisonIsDecidedOnlyForEverySymbolValue) {
   EXPECT_EQ(at_least(N + 3, N), true);
   EXPECT_EQ(at_least(N, N + 1), false);

@@ -67,6 +67,7 @@ TEST(Products, AnExactQuotientTimesTheDivisorIsTheDividend) {
   EXPECT_FALSE(exact_quotient(kA * kX + kB, kA).has_value());
   EXPECT_FALSE(exact_quotient(kA, kB).has_value());
   EXPECT_FALSE(exact_quotient(3 * kA, 2).has_value());
+  EXPECT_FALSE(exact_quotient(std::numeric_limits<int64_t>::min() + kA, -1).has_value());
 }
 
 TEST(Products, SumsOfManyTermsAreDivided) {

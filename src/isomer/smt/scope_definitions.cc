@@ -40,8 +40,8 @@ std::optional<Dim> exact_quotient(const Dim& a, const Dim& b) {
   for (size_t step = 0; step < steps && !rest.is(0); ++step) {
     const auto term = rest.terms().back();
     const auto names = without(term.first, by.first);
-    if (!names || term.second % by.second != 0) return std::nullopt;
-    Dim part(term.second / by.second);
+    Dim part = floor_div(Dim(term.second), Dim(by.second));
+    if (!names || !(part * by.second).is(term.second)) return std::nullopt;
     for (const std::string& name : *names) part = part * Dim::symbol(name);
     out = out + part;
     rest = rest - part * b;
