@@ -176,11 +176,13 @@ void slice_axiom(Axiom& axiom) {
   const SymbolicTensor& x = axiom.operand(0);
   const std::vector<size_t> axes = known_axes(axiom, "axes", x.rank());
   const std::vector<int64_t> steps = axiom.known_list("steps");
+  const auto& starts = axiom.integers("starts");
+  const auto& ends = axiom.integers("ends");
+  axiom.require(starts.size() == axes.size() && ends.size() == axes.size() && steps.size() == axes.size());
   std::vector<SymbolicSelection> selections;
   std::vector<Dim> shape = x.shape;
   for (size_t i = 0; i < axes.size(); ++i) {
-    selections.push_back(select(axiom.scope, axiom.integers("starts").at(i), axiom.integers("ends").at(i), steps.at(i),
-                                x.shape[axes[i]]));
+    selections.push_back(select(axiom.scope, starts[i], ends[i], steps[i], x.shape[axes[i]]));
     shape[axes[i]] = selections.back().count;
   }
   axiom.results.push_back(moved(x, std::move(shape), [axes, selections](SymbolicIndex index) {
