@@ -26,7 +26,8 @@ std::vector<std::vector<int64_t>> choices_of(const Rule& rule) {
   return out;
 }
 
-/// Goes through the cases of both sides, which `instantiate` creates.
+/// Goes through the cases of both sides, which `instantiate` creates. Each result is shown by itself, since what is
+/// assumed for one (that it is not empty) need not hold where another is read.
 class Attempt {
  public:
   using Instantiate = std::function<Instantiation(Scope&)>;
@@ -34,8 +35,11 @@ class Attempt {
   explicit Attempt(std::shared_ptr<Solver> solver) : solver_(std::move(solver)) {}
 
   void run(const Instantiate& instantiate) {
-    Scope scope({.cases = 128, .queries = 3000}, solver_);
-    scope.explore([&] { one_case(scope, instantiate); });
+    size_t results = 1;
+    for (size_t result = 0; result < results; ++result) {
+      Scope scope({.cases = 128, .queries = 3000}, solver_);
+      scope.explore([&] { results = std::max(results, one_case(scope, instantiate, result)); });
+    }
   }
 
   Proof result() const {
@@ -48,38 +52,40 @@ class Attempt {
   }
 
  private:
-  void one_case(Scope& scope, const Instantiate& instantiate) {
-    if (!failure_.empty()) return;
+  /// Shows one result of a case. Returns the number of results.
+  size_t one_case(Scope& scope, const Instantiate& instantiate, size_t result) {
+    if (!failure_.empty()) return 0;
     Instantiation both = instantiate(scope);
     const auto sources = both.source();
+    const SymbolicTensor& source = sources.at(result);
     // If a result is empty, there is nothing to show. Leaving this open would split proofs about the target.
-    if (sources.size() == 1)
-      for (const Dim& extent : sources[0].shape) scope.assume(at_most(1, extent));
+    for (const Dim& extent : source.shape) scope.assume(at_most(1, extent));
     std::vector<SymbolicTensor> targets;
     try {
       targets = both.target();
     } catch (const Refused&) {
-      return;
+      return sources.size();
     }
     if (sources.size() != targets.size()) throw GaveUp{"another number of results"};
     for (size_t i = 0; i < sources.size(); ++i) {
       // The rewriter rejects results of other types.
       scope.assume(equal(sources[i].shape, targets[i].shape));
       if (sources[i].type && targets[i].type) scope.assume(equal(*sources[i].type, *targets[i].type));
-      std::vector<Dim> index;
-      for (size_t axis = 0; axis < sources[i].rank(); ++axis) {
-        index.push_back(Dim::symbol("i" + std::to_string(i) + "." + std::to_string(axis)));
-        scope.assume(within(0, index.back(), sources[i].shape[axis]));
-      }
-      const Element source = sources[i].at(index);
-      const Element target = targets[i].at(index);
-      if (!equal_elements(scope, source, target)) {
-        if (scope.consistent() == false) return;
-        failure_ = "not shown: " + source.str() + " = " + target.str();
-        return;
-      }
+    }
+    std::vector<Dim> index;
+    for (size_t axis = 0; axis < source.rank(); ++axis) {
+      index.push_back(Dim::symbol("i" + std::to_string(axis)));
+      scope.assume(within(0, index.back(), source.shape[axis]));
+    }
+    const Element before = source.at(index);
+    const Element after = targets[result].at(index);
+    if (!equal_elements(scope, before, after)) {
+      if (scope.consistent() == false) return sources.size();
+      failure_ = "not shown: " + before.str() + " = " + after.str();
+      return sources.size();
     }
     if (scope.consistent() == true) ++cases_;
+    return sources.size();
   }
 
   std::shared_ptr<Solver> solver_;
