@@ -24,12 +24,17 @@ struct Tally {
 /// Called for every application after it was checked to be an instance of its rule.
 using Watch = std::function<void(const Graph& graph, const Instance& instance)>;
 
+/// Returns the elements of a value that depends only on constants, by its value hash, if they need not be computed and
+/// checked again; else nullptr.
+using KnownConstants = std::function<const Tensor*(uint64_t value_hash)>;
+
 /// Returns the graph that the moves lead to from `start`. The Error names the first invalid move and the reason: a
 /// graph has another hash before or after, an application is not an instance of its rule (check_instance), a target
 /// cannot be inserted (replace), a constant has another value or cannot be stored (Computed::check), or a part is
 /// invalid. `own` are the weights of the model that `start` is derived from; nullptr: `start` is the model's graph.
+/// In the replay of a certificate, nothing is `known`.
 Result<Graph> replay_moves(const Graph& start, std::span<const Move> moves, const RuleBook& rules, Tally& tally,
-                           const Watch& watch = {}, const OwnWeights* own = nullptr);
+                           const Watch& watch = {}, const OwnWeights* own = nullptr, const KnownConstants& known = {});
 
 /// Returns the number of moves and applications, including parts.
 Tally tally_of(std::span<const Move> moves);

@@ -65,7 +65,7 @@ Result<RuleBook> check_rules(const Certificate& certificate, const Lock& lock) {
 
 /// Runs all checks whose failure is a result of the verification, not an error.
 Status check_all(Verification& out, const std::filesystem::path& input, const std::filesystem::path& output,
-                 const FileDigest& input_file, const FileDigest& output_file, const Lock& lock) {
+                 const FileDigest& input_file, const FileDigest& output_file, const Lock& lock, const Watch& watch) {
   const Certificate& certificate = out.certificate;
   ISOMER_CHECK(check_file(input, input_file, certificate.input));
   ISOMER_CHECK(check_file(output, output_file, certificate.output));
@@ -76,7 +76,7 @@ Status check_all(Verification& out, const std::filesystem::path& input, const st
   ISOMER_TRY(out.output, import_model(output));
   ISOMER_TRY(const ModelStamp output_stamp, stamp_of(output, out.output));
   ISOMER_CHECK(check_stamp(output, output_stamp, certificate.output));
-  ISOMER_TRY(const Graph graph, replay_moves(out.input.graph, certificate.moves, rules, out.tally));
+  ISOMER_TRY(const Graph graph, replay_moves(out.input.graph, certificate.moves, rules, out.tally, watch));
   const OwnWeights own = own_weights(out.input.graph);
   ISOMER_CHECK(Computed(graph, own).check_all());
   if (auto status = same_model(out.input, graph, out.output); !status) return fail_in(output.string(), status.error());
@@ -118,7 +118,7 @@ Status same_model(const Model& input, const Graph& graph, const Model& output) {
 }
 
 Result<Verification> verify_certificate(const std::filesystem::path& certificate, const std::filesystem::path& input,
-                                        const std::filesystem::path& output, const Lock& lock) {
+                                        const std::filesystem::path& output, const Lock& lock, const Watch& watch) {
   ISOMER_TRY(const std::string text, read_file(certificate));
   auto parsed = parse_certificate(text);
   if (!parsed) return fail_in(certificate.string(), parsed.error());
@@ -126,7 +126,7 @@ Result<Verification> verify_certificate(const std::filesystem::path& certificate
   ISOMER_TRY(const FileDigest output_file, file_digest(output));
   Verification out;
   out.certificate = std::move(*parsed);
-  if (auto status = check_all(out, input, output, input_file, output_file, lock); !status)
+  if (auto status = check_all(out, input, output, input_file, output_file, lock, watch); !status)
     out.problem = status.error().message;
   return out;
 }

@@ -23,9 +23,10 @@ struct Verification {
 };
 
 /// Replays the certificate from the input file, and compares the result and the recorded decisions with the output
-/// file. An Error if the certificate is invalid or was changed, or a file does not exist.
+/// file. `watch` sees every application. An Error if the certificate is invalid or was changed, or a file does not
+/// exist.
 Result<Verification> verify_certificate(const std::filesystem::path& certificate, const std::filesystem::path& input,
-                                        const std::filesystem::path& output, const Lock& lock);
+                                        const std::filesystem::path& output, const Lock& lock, const Watch& watch = {});
 
 /// Returns the digests and the graph of a model's file. An Error if it cannot be read.
 Result<ModelStamp> stamp_of(const std::filesystem::path& path, const Model& model);

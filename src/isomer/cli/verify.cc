@@ -13,7 +13,7 @@
 #include "isomer/cli/common.h"
 #include "isomer/eval/compare.h"
 #include "isomer/onnx/content.h"
-#include "isomer/optimize/prove_moves.h"
+#include "isomer/optimize/application_prover.h"
 
 namespace isomer {
 namespace {
@@ -85,20 +85,7 @@ Result<Difference> measure(const VerifyOptions& options, const replay::Verificat
   return fail("the steps hold, but the outputs cannot be compared: {}", fmt::join(none.obstacles, "; "));
 }
 
-using Proofs = std::map<std::string, AppliedProofs>;
-
-/// Proves again the applications of rules that are not proved in general.
-Result<Proofs> prove(const replay::Verification& found) {
-  replay::RuleBook book;
-  std::set<std::string> names;
-  for (const replay::CertifiedRule& rule : found.certificate.rules) {
-    ISOMER_TRY(const std::vector<Rule> parsed, parse_rules(rule.text));
-    book.emplace(rule.name, parsed.front());
-    if (rule.verdict != Verdict::Proved) names.insert(rule.name);
-  }
-  if (names.empty()) return Proofs{};
-  return prove_moves(found.input.graph, found.certificate.moves, book, names);
-}
+using Proofs = std::map<std::string, AppliedProofs>;  // by the name of the rule
 
 /// Returns the decisions of the output in the form of its metadata; null if the format does not record them.
 json decisions_json(const replay::Certificate& certificate) {
@@ -165,10 +152,18 @@ void print_report(const replay::Verification& found, const Proofs& proofs, const
              found.tally.applications, found.certificate.rules.size(), found.tally.constants);
   for (const std::string& sentence : replay::beside_rules(found.certificate)) fmt::print("  {}\n", printable(sentence));
   const auto proved = [](const replay::CertifiedRule& rule) { return rule.verdict == Verdict::Proved; };
-  fmt::print("rules      {} proved for all sizes\n", std::ranges::count_if(found.certificate.rules, proved));
+  fmt::print("rules      {} proved in general, {} tested\n", std::ranges::count_if(found.certificate.rules, proved),
+             std::ranges::count_if(found.certificate.rules, std::not_fn(proved)));
+  size_t applications = 0;
+  size_t held = 0;
+  for (const auto& [name, at_use] : proofs) {
+    applications += at_use.applications;
+    held += at_use.proved;
+  }
+  fmt::print("proofs     {} of {} applications proved as they stand\n", held, applications);
   for (const auto& [name, at_use] : proofs)
-    fmt::print("           {}: tested; {} of {} applications proved as they stand\n", name, at_use.proved,
-               at_use.applications);
+    if (at_use.proved < at_use.applications)
+      fmt::print("           {}: {} of {}; {}\n", name, at_use.proved, at_use.applications, at_use.reason);
   print_decisions(found.certificate.decisions);
   if (!difference.obstacles.empty())
     fmt::print("outputs    not compared\n           {}\n", fmt::join(difference.obstacles, "\n           "));
@@ -188,19 +183,17 @@ Result<int> verify(const VerifyOptions& options, FileUses& uses) {
     ISOMER_TRY(Lock own, parse_lock(text));
     for (LockEntry& entry : own.entries) lock.entries.push_back(std::move(entry));
   }
+  ApplicationProver prover;
   const auto replayed = [&] {
-    const Progress progress("replaying " + options.certificate);
-    return replay::verify_certificate(options.certificate, options.input, options.output, lock);
+    const Progress progress("replaying and proving the steps of " + options.certificate);
+    return replay::verify_certificate(options.certificate, options.input, options.output, lock, prover.watch());
   }();
   if (!replayed) return tl::unexpected<Error>(replayed.error());
   const replay::Verification& found = *replayed;
-  Proofs proofs;
   if (found.holds()) {
     declare_external_files(options.input, found.input, uses);
     declare_external_files(options.output, found.output, uses);
     ISOMER_CHECK(uses.check());
-    const Progress progress("proving steps whose rules have no general proof");
-    ISOMER_TRY(proofs, prove(found));
   }
   Difference difference;
   if (found.holds() && options.inputs > 0) {
@@ -209,9 +202,9 @@ Result<int> verify(const VerifyOptions& options, FileUses& uses) {
   }
   ISOMER_CHECK(uses.unchanged());
   if (options.json)
-    print_json(report_of(options, found, proofs, difference));
+    print_json(report_of(options, found, prover.proofs(), difference));
   else
-    print_report(found, proofs, difference);
+    print_report(found, prover.proofs(), difference);
   return found.holds() ? kDone : kFinding;
 }
 

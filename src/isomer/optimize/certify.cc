@@ -16,8 +16,9 @@ namespace {
 /// Joins the moves of a search.
 class Chain {
  public:
-  Chain(const Graph& start, std::span<const Move> folds, const replay::RuleBook& rules)
-      : graph_(start), own_(replay::own_weights(start)), folds_(folds), rules_(rules) {}
+  Chain(const Graph& start, std::span<const Move> folds, const replay::RuleBook& rules, const replay::Watch& watch,
+        const replay::KnownConstants& known)
+      : graph_(start), own_(replay::own_weights(start)), folds_(folds), rules_(rules), watch_(watch), known_(known) {}
 
   /// Appends the next move. If it does not begin with the current graph, constants were folded before it.
   Status add(const Move& move) {
@@ -39,7 +40,7 @@ class Chain {
 
  private:
   Status take(const Move& move) {
-    ISOMER_TRY(graph_, replay::replay_moves(graph_, {&move, 1}, rules_, tally_, {}, &own_));
+    ISOMER_TRY(graph_, replay::replay_moves(graph_, {&move, 1}, rules_, tally_, watch_, &own_, known_));
     moves_.push_back(move);
     return {};
   }
@@ -48,6 +49,8 @@ class Chain {
   const replay::OwnWeights own_;
   const std::span<const Move> folds_;
   const replay::RuleBook& rules_;
+  const replay::Watch& watch_;
+  const replay::KnownConstants& known_;
   replay::Tally tally_;
   std::vector<Move> moves_;
 };
@@ -77,11 +80,12 @@ void collect_rules(std::span<const Move> moves, std::set<std::string>& names) {
 }
 
 Result<std::vector<Move>> moves_of(const Graph& start, const Graph& end, const SearchReport& search,
-                                   const RuleSet& rules) {
+                                   const RuleSet& rules, const replay::Watch& watch,
+                                   const replay::KnownConstants& known) {
   if (start.hash() == end.hash()) return std::vector<Move>{};
   replay::RuleBook book;
   for (const Rule& rule : rules.rules) book.emplace(rule.name, rule);
-  Chain chain(start, search.folds, book);
+  Chain chain(start, search.folds, book, watch, known);
   for (const SearchStep& step : search.steps)
     for (const Move& move : step.moves) ISOMER_CHECK(chain.add(move));
   ISOMER_CHECK(chain.reach(end.hash()));

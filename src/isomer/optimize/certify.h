@@ -7,6 +7,7 @@
 #include <string>
 
 #include "isomer/certificate/certificate.h"
+#include "isomer/certificate/replay.h"
 #include "isomer/onnx/model.h"
 #include "isomer/optimize/optimize.h"
 #include "isomer/optimize/rule_set.h"
@@ -17,9 +18,11 @@ namespace isomer {
 void collect_rules(std::span<const Move> moves, std::set<std::string>& names);
 
 /// Returns the moves from `start` to `end` that the steps of a search took, with the constants that it folded between
-/// them; no moves if the graphs are equal. An Error if the steps do not lead to `end`.
+/// them; no moves if the graphs are equal. Each move is replayed: `watch` sees every application, and `known` constants
+/// are not computed again. An Error if the steps do not lead to `end`.
 Result<std::vector<Move>> moves_of(const Graph& start, const Graph& end, const SearchReport& search,
-                                   const RuleSet& rules);
+                                   const RuleSet& rules, const replay::Watch& watch = {},
+                                   const replay::KnownConstants& known = {});
 
 /// Returns a certificate without the stamp of the output: the stamp of the input file, and the moves from the model's
 /// graph to `graph`. Each move is replayed. `search` led to `graph`; if that is the model's own graph, the steps are

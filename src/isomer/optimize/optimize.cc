@@ -138,8 +138,10 @@ class Pipeline {
     };
     ISOMER_TRY(SearchResult found,
                phase("search", [&] { return run(rules, first_search_budget(options_, rules, budget_)); }));
-    ISOMER_TRY(report_.proofs,
-               phase("prove", [&] { return search_until_proved(options_, model_.graph, budget_, run, rules, found); }));
+    const auto folded = [&](uint64_t value_hash) { return evaluation.preparation->folded(value_hash); };
+    ISOMER_TRY(report_.proofs, phase("prove", [&] {
+                 return search_until_proved(options_, model_.graph, budget_, run, folded, rules, found);
+               }));
     report_.search = std::move(found.report);
     for (const SearchStep& step : report_.search.steps) report_.verdicts[step.rule] = rules.verdicts.at(step.rule);
     for (const auto& [name, applications] : report_.proofs.at_use)

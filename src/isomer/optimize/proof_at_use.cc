@@ -10,8 +10,9 @@ namespace isomer {
 namespace {
 
 /// Proves the steps, and removes the rules with an application that could not be proved.
-Status prove_or_drop(const Graph& start, const SearchResult& found, RuleSet& rules, ProvedSteps& proofs) {
-  ISOMER_TRY(const auto applied, prove_steps(start, found.graph, found.report, rules));
+Status prove_or_drop(const Graph& start, const SearchResult& found, const replay::KnownConstants& folded,
+                     RuleSet& rules, ProvedSteps& proofs) {
+  ISOMER_TRY(const auto applied, prove_steps(start, found.graph, found.report, rules, folded));
   proofs.at_use.clear();
   for (const auto& [name, of_rule] : applied) {
     if (of_rule.proved == of_rule.applications) {
@@ -34,14 +35,16 @@ Budget first_search_budget(const OptimizeOptions& options, const RuleSet& rules,
 }
 
 Result<ProvedSteps> search_until_proved(const OptimizeOptions& options, const Graph& start, const Budget& budget,
-                                        RuleSearch search, RuleSet& rules, SearchResult& found) {
+                                        RuleSearch search, const replay::KnownConstants& folded, RuleSet& rules,
+                                        SearchResult& found) {
   constexpr size_t kMaxSearches = 4;
   const Stopwatch watch;
   ProvedSteps proofs;
   while (!options.allow_tested) {
     const size_t failed = proofs.not_proved.size();
-    ISOMER_CHECK(prove_or_drop(start, found, rules, proofs));
+    ISOMER_CHECK(prove_or_drop(start, found, folded, rules, proofs));
     if (proofs.not_proved.size() == failed) break;
+    if (proofs.searches == kMaxSearches) rules.rules.clear();
     if (++proofs.searches == kMaxSearches || budget.end.passed()) drop_unproved(rules);
     const double earlier = found.report.seconds;
     options.progress(

@@ -101,6 +101,7 @@ ValueId Instantiation::known(ValueId value, const ValueFacts& facts) {
   const TensorType& type = facts.type(value);
   if (!type.known()) throw GaveUp{"a type that is not known"};
   SymbolicTensor tensor{*type.shape, nullptr, type.dtype == DType::Float || type.dtype == DType::Double};
+  tensor.type = static_cast<int64_t>(type.dtype);
   std::set<std::string> symbols;
   for (const Dim& dim : tensor.shape) {
     symbols_of(dim, symbols);

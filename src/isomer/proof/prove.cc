@@ -114,9 +114,10 @@ Proof prove_structure(const Rule& rule, const Instance& instance, const std::sha
 
 }  // namespace
 
-Proof prove_match(const Rule& rule, const Binding& match, const ValueFacts& facts) {
+Proof prove_match(const Rule& rule, const Binding& match, const ValueFacts& facts,
+                  const std::shared_ptr<Solver>& solver) {
   return unless_given_up([&] {
-    Attempt attempt(std::make_shared<Solver>());
+    Attempt attempt(solver);
     attempt.run([&](Scope& scope) { return Instantiation(scope, rule, match, facts); });
     return attempt.result();
   });

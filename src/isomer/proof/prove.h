@@ -7,6 +7,7 @@
 
 #include "isomer/proof/structure.h"
 #include "isomer/rules/expr.h"
+#include "isomer/smt/solver.h"
 
 namespace isomer {
 
@@ -19,7 +20,8 @@ struct Proof {
 
 /// Tries to prove a match: with its actual extents and attributes, for all elements (and all extents that the model
 /// leaves open).
-Proof prove_match(const Rule& rule, const Binding& match, const ValueFacts& facts);
+Proof prove_match(const Rule& rule, const Binding& match, const ValueFacts& facts,
+                  const std::shared_ptr<Solver>& solver);
 
 /// Tries all structures within bounds. `proved` means that there is at least one and that all of them hold.
 Proof prove_rule(const Rule& rule);

@@ -19,7 +19,7 @@ json steps_json(const OptimizeReport& report) {
     const json delta = step.joined || !within ? json() : json(step.delta);
     steps.push_back({{"rule", step.rule},
                      {"verdict", report.verdicts.at(step.rule)},
-                     // The number of applications that were proved at use, if the rule is not proved in general.
+                     // The number of all applications of the rule, each of which is proved as it stands.
                      {"proved_at_use",
                       report.proofs.at_use.contains(step.rule) ? json(report.proofs.at_use.at(step.rule)) : json()},
                      {"nodes", step.nodes},

@@ -39,7 +39,7 @@ struct ReportDetails {
 struct ProvedSteps {
   size_t searches = 1;  ///< `search` is the last of them
   double seconds = 0;   ///< of earlier searches and of proofs
-  /// Rules in the steps that are proved for the places where they were applied, with the number of these places.
+  /// Rules in the steps, with the number of their applications, which are all proved; empty with --allow-tested.
   std::map<std::string, size_t> at_use;
   /// Rules that the search was repeated without, with the reason why an application could not be proved.
   std::map<std::string, std::string> not_proved;

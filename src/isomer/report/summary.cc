@@ -119,18 +119,24 @@ std::string notes(const SearchReport& search) {
   return lines;
 }
 
-/// One line: the rules that the search was repeated without; empty if it was not repeated.
-std::string proofs(const ProvedSteps& proofs) {
-  if (proofs.not_proved.empty()) return "";
-  std::string line =
-      fmt::format("proofs     searched {} times ({:.1f} s more), the last time without rules that are not proved: ",
-                  proofs.searches, proofs.seconds);
-  for (const auto& [rule, reason] : proofs.not_proved) line += (line.back() == ' ' ? "" : ", ") + rule;
-  return line + "\n";
-}
-
 std::string counted(int64_t count, const char* one, const char* many) {
   return fmt::format("{} {}", grouped(count), count == 1 ? one : many);
+}
+
+/// Up to two lines: how many applications are proved, and the rules that the search was repeated without.
+std::string proofs(const OptimizeReport& report) {
+  std::string lines;
+  size_t applications = 0;
+  for (const auto& [rule, places] : report.proofs.at_use) applications += places;
+  if (report.improved && applications > 0)
+    lines += fmt::format("proofs     {} proved, each as it stands\n",
+                         counted(static_cast<int64_t>(applications), "application", "applications"));
+  if (report.proofs.not_proved.empty()) return lines;
+  lines +=
+      fmt::format("proofs     searched {} times ({:.1f} s more), the last time without rules that are not proved: ",
+                  report.proofs.searches, report.proofs.seconds);
+  for (const auto& [rule, reason] : report.proofs.not_proved) lines += (lines.back() == ' ' ? "" : ", ") + rule;
+  return lines + "\n";
 }
 
 /// A line with the number of decided layouts, and one with the decisions of the model that are not in the output; empty
@@ -167,7 +173,7 @@ std::string run_lines(const OptimizeReport& report) {
                      counted(search.duplicates, "duplicate", "duplicates"));
   if (report.kernels_measured > 0)
     out += fmt::format(", {} measured", counted(static_cast<int64_t>(report.kernels_measured), "kernel", "kernels"));
-  out += '\n' + rejected(search) + notes(search) + proofs(report.proofs) + decisions(report);
+  out += '\n' + rejected(search) + notes(search) + proofs(report) + decisions(report);
   return out + fmt::format("output     {}\n", report.output ? report.output->string() : "none: a dry run");
 }
 

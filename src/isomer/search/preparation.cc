@@ -42,7 +42,7 @@ Result<Candidate> Preparation::prepare(const Candidate& candidate) {
   const Graph& graph = candidate.graph;
   if (const auto known = prepared_.find(candidate.hash()); known != prepared_.end()) return known->second;
   ISOMER_CHECK(check_weights(graph));
-  const auto computed = [this](uint64_t value_hash) { return check_.computed(value_hash); };
+  const auto computed = [this](uint64_t value_hash) { return folded(value_hash); };
   ISOMER_TRY(Folding folding, fold(graph, {.max_growth = max_growth_, .end = end_, .computed = computed}));
   ISOMER_CHECK(exportable(model_, folding.graph));
   check_.trust(folding.graph);

@@ -30,6 +30,9 @@ class Preparation {
   Status check_weights(const Graph& graph);
   const RefusedWeights& refused() const { return refused_; }
 
+  /// Returns the elements of a folded constant, by the hash of the value that it replaced; nullptr if not kept.
+  const Tensor* folded(uint64_t value_hash) const { return check_.computed(value_hash); }
+
   /// Adds the folds to the report, and the reasons for refused weights that did not reject a candidate.
   void report(SearchReport& report) const;
 

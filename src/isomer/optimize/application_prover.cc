@@ -1,6 +1,4 @@
-#include "isomer/optimize/prove_moves.h"
-
-#include "isomer/proof/prove.h"
+#include "isomer/optimize/application_prover.h"
 
 namespace isomer {
 namespace {
@@ -54,24 +52,17 @@ std::string signature(const Graph& graph, const replay::Instance& instance) {
 
 }  // namespace
 
-Result<std::map<std::string, AppliedProofs>> prove_moves(const Graph& start, std::span<const Move> moves,
-                                                         const replay::RuleBook& rules,
-                                                         const std::set<std::string>& names) {
-  std::map<std::string, AppliedProofs> out;
-  std::map<std::string, Proof> known;
-  replay::Tally tally;
-  const auto watch = [&](const Graph& graph, const replay::Instance& instance) {
-    if (!names.contains(instance.rule.name)) return;
-    AppliedProofs& proofs = out[instance.rule.name];
-    ++proofs.applications;
-    const auto [found, fresh] = known.try_emplace(signature(graph, instance));
-    if (fresh) found->second = prove_match(instance.rule, binding_of(instance.variables), GraphFacts(graph));
-    proofs.proved += found->second.proved ? 1 : 0;
-    if (!found->second.proved && proofs.reason.empty()) proofs.reason = found->second.how;
-  };
-  ISOMER_TRY(const Graph end, replay::replay_moves(start, moves, rules, tally, watch));
-  static_cast<void>(end);
-  return out;
+replay::Watch ApplicationProver::watch() {
+  return [this](const Graph& graph, const replay::Instance& instance) { prove(graph, instance); };
+}
+
+void ApplicationProver::prove(const Graph& graph, const replay::Instance& instance) {
+  const auto [proof, fresh] = known_.try_emplace(signature(graph, instance));
+  if (fresh) proof->second = prove_match(instance.rule, binding_of(instance.variables), GraphFacts(graph), solver_);
+  AppliedProofs& proofs = proofs_[instance.rule.name];
+  ++proofs.applications;
+  proofs.proved += proof->second.proved ? 1 : 0;
+  if (!proof->second.proved && proofs.reason.empty()) proofs.reason = proof->second.how;
 }
 
 }  // namespace isomer
