@@ -243,14 +243,15 @@ class SearchRun {
 
 struct NamedSearch {
   std::string name;
+  bool of_parts = true;  ///< it searches parts, and can decide layouts in them
   std::function<Status(SearchRun&)> run;
 };
 
 const std::vector<NamedSearch>& searches() {
   static const std::vector<NamedSearch> kAll = [] {
-    std::vector<NamedSearch> all{{"auto", &SearchRun::automatic}, {"greedy", &SearchRun::greedy_alone}};
+    std::vector<NamedSearch> all{{"auto", true, &SearchRun::automatic}, {"greedy", false, &SearchRun::greedy_alone}};
     for (const NamedPartSearch& how : part_searches())
-      all.push_back({how.name, [&how](SearchRun& run) { return run.parts(how); }});
+      all.push_back({how.name, true, [&how](SearchRun& run) { return run.parts(how); }});
     return all;
   }();
   return kAll;
@@ -268,6 +269,8 @@ Result<SearchResult> run_search(const Candidate& first, const SearchOptions& opt
   const auto search = std::ranges::find(searches(), options.search, &NamedSearch::name);
   if (search == searches().end())
     return fail("search '{}' is not known; there are {}", options.search, fmt::join(search_names(), ", "));
+  if (options.layout != SearchOptions().layout && !search->of_parts)
+    return fail("--layout {}: search '{}' decides no layouts; only searches of parts do", options.layout, search->name);
   const std::vector<Rule> rules = prefer_blocks(context.rules, context.evaluator.costs()->channel_blocks());
   SearchContext on_device = context;
   on_device.rules = rules;

@@ -123,6 +123,15 @@ TEST(Searches, KeepDecisionsAboutValuesThatRemain) {
   }
 }
 
+TEST(Searches, GreedyDoesNotIgnoreThatLayoutsAreWanted) {
+  Measured evaluator;
+  const RuleFile file = builtin_rule_file().value();
+  const SearchContext context{.rules = file.rules, .tactics = file.tactics, .evaluator = evaluator, .budget = {}};
+  const auto found = run_search(parsed(std::string(kGate)), {.search = "greedy", .layout = "joint"}, context);
+  ASSERT_FALSE(found.has_value());
+  EXPECT_EQ(found.error().message, "--layout joint: search 'greedy' decides no layouts; only searches of parts do");
+}
+
 TEST(Searches, EndSoonAfterTheyAreAskedTo) {
   constexpr int kCosts = 12;  // for the report: before and after the current step
   const RuleFile file = builtin_rule_file().value();
