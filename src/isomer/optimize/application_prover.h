@@ -26,7 +26,6 @@ class ApplicationProver {
 
   std::map<std::string, AppliedProofs> proofs_;
   std::map<std::string, Proof> known_;  // by what a proof depends on
-  // One for all, because a new solver takes longer than most proofs.
   const std::shared_ptr<Solver> solver_ = std::make_shared<Solver>();
 };
 

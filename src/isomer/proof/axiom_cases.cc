@@ -26,7 +26,8 @@ Formula outer_facts(const Scope& scope, const std::vector<Dim>& index) {
 
 }  // namespace
 
-AxiomCases::AxiomCases(const Rule& pattern, const Instance& instance) {
+AxiomCases::AxiomCases(const Rule& pattern, const Instance& instance, std::shared_ptr<Solver> solver)
+    : scope_({.all_queries = SIZE_MAX, .all_unanswered = SIZE_MAX}, std::move(solver)) {
   size_t num_results = 0;
   scope_.explore([&] {
     const auto results = Instantiation(scope_, pattern, instance, {}).source();

@@ -17,8 +17,8 @@ class AxiomCases {
     std::optional<Element> element;  ///< nothing if the case gives the shape, for any index
   };
 
-  /// Throws GaveUp.
-  AxiomCases(const Rule& pattern, const Instance& instance);
+  /// Throws GaveUp. Structures should share a solver: each takes several megabytes.
+  AxiomCases(const Rule& pattern, const Instance& instance, std::shared_ptr<Solver> solver);
 
   const std::vector<Case>& cases() const { return cases_; }
   const Scope& scope() const { return scope_; }

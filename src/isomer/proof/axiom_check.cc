@@ -186,7 +186,7 @@ class AxiomCheck {
     const auto [found, fresh] = structures_.try_emplace(structure_key(instance));
     if (!fresh) return found->second.get();
     try {
-      found->second = std::make_unique<AxiomCases>(pattern.rule, instance);
+      found->second = std::make_unique<AxiomCases>(pattern.rule, instance, solver_);
       ++out_.structures;
       out_.cases += found->second->cases().size();
     } catch (const GaveUp& gave_up) {
@@ -282,6 +282,7 @@ class AxiomCheck {
   const AxiomBounds& bounds_;
   AxiomVerdict out_;
   Coverage covered_;
+  const std::shared_ptr<Solver> solver_ = std::make_shared<Solver>();
   std::map<std::string, std::unique_ptr<AxiomCases>> structures_;
 };
 
@@ -289,7 +290,7 @@ class AxiomCheck {
 std::string cases_text(const Rule& pattern, const Instance& instance) {
   std::string out;
   try {
-    const AxiomCases written(pattern, instance);
+    const AxiomCases written(pattern, instance, std::make_shared<Solver>());
     for (const AxiomCases::Case& one : written.cases()) {
       if (!one.element) continue;
       std::vector<Dim> index;

@@ -6,6 +6,10 @@
 namespace isomer {
 namespace {
 
+/// Of one result of a structure. The structures of a rule together have the limits of Scope.
+constexpr Scope::Limits kOfRule{.cases = 128, .queries = 3000};
+/// Of one result of a match, however many others were proved with the same solver.
+constexpr Scope::Limits kOfMatch{.cases = 128, .queries = 3000, .all_queries = SIZE_MAX, .all_unanswered = SIZE_MAX};
 constexpr const char* kEmpty = "no values satisfy the conditions";
 
 /// Returns the values that a rule lets the search choose, if the rule lists them.
@@ -32,12 +36,12 @@ class Attempt {
  public:
   using Instantiate = std::function<Instantiation(Scope&)>;
 
-  explicit Attempt(std::shared_ptr<Solver> solver) : solver_(std::move(solver)) {}
+  Attempt(std::shared_ptr<Solver> solver, Scope::Limits limits) : solver_(std::move(solver)), limits_(limits) {}
 
   void run(const Instantiate& instantiate) {
     size_t results = 1;
     for (size_t result = 0; result < results; ++result) {
-      Scope scope({.cases = 128, .queries = 3000}, solver_);
+      Scope scope(limits_, solver_);
       scope.explore([&] { results = std::max(results, one_case(scope, instantiate, result)); });
     }
   }
@@ -89,6 +93,7 @@ class Attempt {
   }
 
   std::shared_ptr<Solver> solver_;
+  const Scope::Limits limits_;
   std::string failure_;
   size_t cases_ = 0;
 };
@@ -105,7 +110,7 @@ Proof unless_given_up(const std::function<Proof()>& attempt) {
 /// Tries one structure, for all values of everything that the instance leaves open.
 Proof prove_structure(const Rule& rule, const Instance& instance, const std::shared_ptr<Solver>& solver) {
   return unless_given_up([&] {
-    Attempt attempt(solver);
+    Attempt attempt(solver, kOfRule);
     for (const auto& choices : choices_of(rule))
       attempt.run([&](Scope& scope) { return Instantiation(scope, rule, instance, choices); });
     return attempt.result();
@@ -117,7 +122,7 @@ Proof prove_structure(const Rule& rule, const Instance& instance, const std::sha
 Proof prove_match(const Rule& rule, const Binding& match, const ValueFacts& facts,
                   const std::shared_ptr<Solver>& solver) {
   return unless_given_up([&] {
-    Attempt attempt(solver);
+    Attempt attempt(solver, kOfMatch);
     attempt.run([&](Scope& scope) { return Instantiation(scope, rule, match, facts); });
     return attempt.result();
   });

@@ -19,7 +19,7 @@ struct Proof {
 };
 
 /// Tries to prove a match: with its actual extents and attributes, for all elements (and all extents that the model
-/// leaves open).
+/// leaves open). Proofs should share a solver, because a new one takes longer than most proofs.
 Proof prove_match(const Rule& rule, const Binding& match, const ValueFacts& facts,
                   const std::shared_ptr<Solver>& solver);
 
