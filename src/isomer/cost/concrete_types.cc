@@ -48,6 +48,13 @@ const Extents& ConcreteTypes::extents() const {
   return *extents_;
 }
 
+std::optional<double> concrete_bytes(const TensorType& type) {
+  if (!is_concrete(type)) return std::nullopt;
+  double bytes = static_cast<double>(dtype_bits(type.dtype)) / 8;
+  for (const Dim& dim : *type.shape) bytes *= static_cast<double>(dim.value());
+  return bytes;
+}
+
 std::vector<double> bytes_of_values(const Graph& graph, const SymbolValues& symbols) {
   const ConcreteTypes types(graph, symbols);
   return {types.bytes().begin(), types.bytes().end()};

@@ -29,6 +29,9 @@ class ConcreteTypes {
   mutable std::optional<Extents> extents_;
 };
 
+/// Returns the bytes of a value of this type; nothing if an extent is symbolic or unknown.
+std::optional<double> concrete_bytes(const TensorType& type);
+
 /// Returns the bytes of every value of a graph.
 std::vector<double> bytes_of_values(const Graph& graph, const SymbolValues& symbols);
 

@@ -1,10 +1,13 @@
 #pragma once
 // The predicted cost of a candidate, which is known without running the complete graph.
 
+#include <memory>
+#include <optional>
 #include <vector>
 
 #include "isomer/base/deadline.h"
 #include "isomer/base/result.h"
+#include "isomer/ir/run_nodes.h"
 #include "isomer/plan/candidate.h"
 
 namespace isomer {
@@ -24,6 +27,15 @@ struct PlannedKernel {
   std::vector<NodeId> nodes;  ///< nodes that it runs; for a reorder, the node whose result changes its layout
   bool reorder = false;       ///< it only changes a layout
   double us = 0;              ///< as in Metrics; 0 for an opaque node whose time is unknown
+};
+
+/// The costs of graphs that one rewrite of a graph leads to. Much of what they are made of is that graph's.
+class RewriteCosts {
+ public:
+  virtual ~RewriteCosts() = default;
+  /// Returns exactly what CostModel::metrics returns for the graph of these nodes, but no memory. Nothing if only the
+  /// graph itself can be costed.
+  virtual std::optional<Metrics> metrics(const RunNodes& nodes) = 0;
 };
 
 class CostModel {
@@ -49,6 +61,9 @@ class CostModel {
   /// Returns the numbers of channels per block that rules should choose on the device; empty: not known, so that all
   /// are tried and the costs decide.
   virtual std::vector<int64_t> channel_blocks() const { return {}; }
+  /// Returns the costs of rewrites of a graph (rules/preview.h), which must outlive them; nullptr if every graph must
+  /// be built to be costed.
+  virtual std::unique_ptr<RewriteCosts> rewrites_of(const Graph& /*graph*/) { return nullptr; }
 };
 
 }  // namespace isomer

@@ -2,8 +2,10 @@
 // The kernels of a device that fuses: how the roofline model groups nodes.
 
 #include <span>
+#include <vector>
 
 #include "isomer/engine/kernels.h"
+#include "isomer/ir/run_nodes.h"
 
 namespace isomer {
 
@@ -19,5 +21,22 @@ namespace isomer {
 /// Equal graphs have equal kernels, whatever the order of their nodes. Kernels are in the order of their last nodes.
 /// All values are plain.
 KernelPlan fused_kernels(const Graph& graph, std::span<const double> flops);
+
+/// Groups nodes in the same way.
+class RunNodeFusion {
+ public:
+  /// Finds the kernels of these nodes, in the same order. `flops`: by node.
+  void run(const RunNodes& nodes, std::span<const double> flops);
+
+  size_t size() const { return begins_.size() - 1; }
+  /// The numbers of a kernel's nodes, ascending.
+  std::span<const uint32_t> kernel(size_t i) const {
+    return {nodes_.data() + begins_[i], nodes_.data() + begins_[i + 1]};
+  }
+
+ private:
+  std::vector<uint32_t> nodes_;
+  std::vector<uint32_t> begins_;
+};
 
 }  // namespace isomer

@@ -7,6 +7,95 @@
 
 namespace isomer {
 
+/// Sums up the same kernels in the same order as RooflineCost::metrics.
+class RooflineRewrites : public RewriteCosts {
+ public:
+  RooflineRewrites(RooflineCost& costs, const Graph& graph)
+      : costs_(costs), graph_(graph), types_(graph, costs.symbols_), known_flops_(graph.nodes().size(), 0) {
+    for (NodeId id = 0; id < known_flops_.size(); ++id) known_flops_[id] = flops_of(graph, graph.node(id), types_);
+  }
+
+  std::optional<Metrics> metrics(const RunNodes& nodes) override {
+    if (!find_bytes(nodes)) return std::nullopt;
+    find_flops(nodes);
+    fusion_.run(nodes, flops_);
+    Metrics total;
+    for (size_t i = 0; i < fusion_.size(); ++i) {
+      double flops = 0;
+      for (const uint32_t number : fusion_.kernel(i)) flops += flops_[number];
+      const double bytes = bytes_of(nodes, fusion_.kernel(i));
+      total.flops += flops;
+      total.bytes += bytes;
+      total.kernels += 1;
+      total.latency_us += costs_.latency_us(flops, bytes);
+    }
+    return total;
+  }
+
+ private:
+  double flops_of(const Graph& graph, const Node& node, const ConcreteTypes& types) const {
+    return graph.runs(node) && !is_view(node) ? costs_.flops_.of(graph, node, types) : 0;
+  }
+
+  /// Returns false if an extent is symbolic.
+  bool find_bytes(const RunNodes& nodes) {
+    bytes_.assign(types_.bytes().begin(), types_.bytes().end());
+    for (size_t value = bytes_.size(); value < nodes.values.size(); ++value) {
+      const auto bytes = concrete_bytes(*nodes.values[value].type);
+      if (!bytes) return false;
+      bytes_.push_back(*bytes);
+    }
+    return true;
+  }
+
+  void find_flops(const RunNodes& nodes) {
+    flops_.clear();
+    const Graph* target = nullptr;
+    std::optional<ConcreteTypes> types;  // of the target
+    for (const RunNodes::Run& run : nodes.nodes) {
+      if (run.graph == &graph_) {
+        flops_.push_back(known_flops_[static_cast<size_t>(run.node - graph_.nodes().data())]);
+        continue;
+      }
+      if (target != run.graph) types.emplace(*run.graph, costs_.symbols_);
+      target = run.graph;
+      flops_.push_back(is_view(*run.node) ? 0 : costs_.flops_.of(*target, *run.node, *types));
+    }
+  }
+
+  double bytes_of(const RunNodes& nodes, std::span<const uint32_t> kernel) {
+    read_.clear();
+    for (const uint32_t number : kernel)
+      for (const ValueId operand : nodes.operands_of(nodes.nodes[number]))
+        if (operand != kNoValue && !std::ranges::binary_search(kernel, nodes.values[operand].producer))
+          read_.push_back(operand);
+    std::ranges::sort(read_);
+    double total = 0;
+    for (size_t i = 0; i < read_.size(); ++i)
+      if (i == 0 || read_[i] != read_[i - 1]) total += bytes_[read_[i]];
+    const RunNodes::Run& last = nodes.nodes[kernel.back()];
+    for (uint32_t i = 0; i < last.node->num_results; ++i) total += bytes_[last.first_result + i];
+    return total;
+  }
+
+  RooflineCost& costs_;
+  const Graph& graph_;
+  const ConcreteTypes types_;
+  std::vector<double> known_flops_;  // by node of the graph
+
+  // Of the last call; members keep their capacity.
+  RunNodeFusion fusion_;
+  std::vector<double> flops_;  // by node that runs
+  std::vector<double> bytes_;  // by value
+  std::vector<ValueId> read_;
+};
+
+std::unique_ptr<RewriteCosts> RooflineCost::rewrites_of(const Graph& graph) {
+  for (ValueId value = 0; value < graph.num_values(); ++value)
+    if (!concrete_bytes(graph.type(value))) return nullptr;
+  return std::make_unique<RooflineRewrites>(*this, graph);
+}
+
 Status check(const RooflineOptions& options) {
   constexpr NumberRange kPositive{.min = 0, .open = true};
   if (const Status fits = kPositive.check(options.flops_per_second); !fits)

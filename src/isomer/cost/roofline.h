@@ -32,8 +32,12 @@ class RooflineCost : public CostModel {
   Result<std::vector<PlannedKernel>> kernels(const Candidate& candidate) override;
   std::vector<double> value_bytes(const Graph& graph) const override { return bytes_of_values(graph, symbols_); }
   std::vector<int64_t> channel_blocks() const override { return options_.channel_blocks; }
+  /// nullptr if an extent is symbolic.
+  std::unique_ptr<RewriteCosts> rewrites_of(const Graph& graph) override;
 
  private:
+  friend class RooflineRewrites;
+
   /// Calls `visit(nodes, cost)` for each kernel, in the order of their last nodes.
   template <class Visit>
   void for_each_kernel(const Graph& graph, const ConcreteTypes& types, const Visit& visit);

@@ -1,6 +1,8 @@
 #pragma once
 // Cost-based backtracking search (MetaFlow, section 4.2, algorithm 1).
 
+#include <set>
+
 #include "isomer/search/expansion.h"
 
 namespace isomer {
@@ -13,6 +15,37 @@ struct BacktrackOptions {
   /// adjacent in the graph (see docs/reference/search.md). 0: any number, anywhere.
   int64_t max_uphill = SearchOptions().max_uphill;
   SearchLimits limits = {};
+};
+
+struct BacktrackState;
+
+/// Searches that all begin with the same candidate, each without some of the rules. They share what they learn: where
+/// one comes to a graph on the way on which an earlier one did, matches and costs are known.
+class Backtracking {
+ public:
+  /// Keeps references to all arguments. `again`: whether `run` is called more than once, so that graphs are kept.
+  Backtracking(const Candidate& first, std::span<const Rule> rules, const CandidateCost& cost,
+               const BacktrackOptions& options, bool again)
+      : first_(first), rules_(rules), cost_(cost), options_(options), kept_{again} {}
+
+  /// Searches without the rules of these names, and costs at most so many candidates. Fails only if the first candidate
+  /// has no cost.
+  Result<FoundCandidate> run(const std::set<std::string>& without, int64_t candidates);
+
+  /// The graphs that were expanded, if `again` (the first is that with which all searches begin), and the targets of
+  /// matches.
+  struct Kept {
+    const bool again;
+    std::vector<std::shared_ptr<const BacktrackState>> states = {};
+    TargetCache targets = {};
+  };
+
+ private:
+  const Candidate& first_;
+  const std::span<const Rule> rules_;
+  const CandidateCost& cost_;
+  const BacktrackOptions& options_;
+  Kept kept_;
 };
 
 /// Searches the candidates that the rules generate, in the order of fewest uphill steps, then lowest cost. The queue

@@ -7,16 +7,19 @@ namespace isomer {
 Result<FoundCandidate> beam_search(const Candidate& first, std::span<const Rule> rules, const CandidateCost& cost,
                                    const BeamOptions& options) {
   Expansion expansion("beam", rules, cost, options.limits);
+  TargetCache targets;
   ISOMER_TRY(SearchNode root, expansion.begin(first));
   std::vector<std::shared_ptr<const SearchNode>> kept = {std::make_shared<SearchNode>(std::move(root))};
   while (!kept.empty() && !expansion.stopped()) {
     std::vector<Successor> next;
     for (const auto& node : kept) {
+      expansion.expand(*node);
       for (size_t i = 0; i < node->matches.size() && !expansion.stopped(); ++i) {
-        const auto costed = expansion.cost(*node, i);
-        if (!costed) continue;
-        const Successor successor{node, i, costed->cost};
-        if (expansion.keep(successor, costed->graph)) next.push_back(successor);
+        keep_target(*node, i, targets);
+        const auto cost_after = expansion.cost(*node, i);
+        if (!cost_after) continue;
+        const Successor successor{node, i, *cost_after};
+        if (expansion.keep(successor)) next.push_back(successor);
       }
     }
     std::ranges::stable_sort(next, {}, &Successor::cost);

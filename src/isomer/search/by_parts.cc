@@ -216,6 +216,8 @@ class SearchByParts {
       SearchLimits limits = options_.limits;
       limits.budget = limits.budget.share(3.0 / static_cast<double>(of - number + 3));
       limits.evaluator = &evaluator_;
+      const bool as_it_is = !layouts_ || options_.layouts != LayoutTime::EachCandidate;
+      limits.costs = as_it_is && !evaluator_.weighs_memory() ? &costs_ : nullptr;
       ISOMER_TRY(found, options_.search(part, rules_, cost, limits));
       repeated_.store(part, boundary, *found);
     }

@@ -21,7 +21,8 @@ class Evaluator {
   /// Returns the candidate with its constants folded. An Error, which rejects it, if a weight must not be computed or
   /// the graph cannot be exported.
   virtual Result<Candidate> prepare(const Candidate& candidate) { return candidate; }
-  /// Returns whether the operators that run can be exported. Faster than `prepare`.
+  /// Returns whether the operators that run can be exported, which depends only on their attributes and numbers of
+  /// operands. Faster than `prepare`.
   virtual bool admits([[maybe_unused]] const Graph& graph) { return true; }
   /// Returns whether all weights may be computed.
   virtual bool foldable([[maybe_unused]] const Graph& graph) { return true; }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "isomer/base/hash.h"
 #include "isomer/rules/match_target.h"
 #include "isomer/rules/rewrite.h"
 #include "isomer/search/exhaustive.h"
@@ -15,6 +16,9 @@ namespace {
 /// Sums of the costs of equal kernels in another order differ by less than this, relative to the sum.
 constexpr double kRounding = 1e-12;
 
+/// A hash of what decides whether a node that runs can be exported (Evaluator::admits).
+uint64_t form_of(const Node& node) { return hash_mix(hash_mix(node.op->hash(), node.attrs.hash()), node.num_operands); }
+
 Candidate successor_of(const SearchNode& before, size_t match) {
   Graph graph = *apply_match(before.graph, before.matches[match]);
   if (before.decisions.empty()) return graph;
@@ -23,24 +27,42 @@ Candidate successor_of(const SearchNode& before, size_t match) {
 
 }  // namespace
 
+void keep_target(const SearchNode& node, size_t match, TargetCache& targets) {
+  Match& kept = node.matches[match];
+  kept.target = targets.of(node.graph, kept);
+}
+
 Expansion::Expansion(const char* algorithm, std::span<const Rule> rules, const CandidateCost& cost,
-                     const SearchLimits& limits)
+                     const SearchLimits& limits, std::vector<bool> dropped)
     : rules_(rules),
       cost_(cost),
       limits_(limits),
-      refused_(limits.evaluator == nullptr ? nullptr : limits.evaluator->refused()) {
+      refused_(limits.evaluator == nullptr ? nullptr : limits.evaluator->refused()),
+      dropped_(std::move(dropped)),
+      index_(rules) {
   report_.algorithm = algorithm;
 }
 
 Result<SearchNode> Expansion::begin(const Candidate& first) {
-  ISOMER_TRY(first_cost_, cost_(first));
-  best_.cost = first_cost_;
+  ISOMER_TRY(const double cost, cost_(first));
+  SearchNode node{first, all_matches(first.graph, rules_, SIZE_MAX, limits_.budget.end), cost};
+  begin_again(node);
+  return node;
+}
+
+void Expansion::begin_again(const SearchNode& first) {
+  best_.cost = first_cost_ = first.cost;
   if (limits_.max_growth > 0) max_ops_ = limits_.max_growth * static_cast<double>(run_time_ops(first.graph)) + 4;
   seen_.insert(first.hash());
-  SearchNode node{first, all_matches(first.graph, rules_, SIZE_MAX, limits_.budget.end), first_cost_};
-  keep_targets(first.graph, node.matches);
-  report_.matches = static_cast<int64_t>(node.matches.size());
-  return node;
+  count_matches(first);
+}
+
+void Expansion::count_matches(const SearchNode& node) {
+  report_.matches += std::ranges::count_if(node.matches, [&](const Match& match) { return !dropped(match); });
+}
+
+bool Expansion::dropped(const Match& match) const {
+  return !dropped_.empty() && dropped_[static_cast<size_t>(match.rule - rules_.data())];
 }
 
 bool Expansion::stopped(int64_t stored) {
@@ -48,25 +70,99 @@ bool Expansion::stopped(int64_t stored) {
   return !report_.stop_reason.empty();
 }
 
-std::optional<CostedCandidate> Expansion::cost(const SearchNode& parent, size_t match) {
-  if (parent.length >= limits_.max_length) return std::nullopt;
+std::optional<double> Expansion::cost(const SearchNode& parent, size_t match) {
+  built_.parent = nullptr;
+  last_ = {};
+  if (parent.length >= limits_.max_length || dropped(parent.matches[match])) return std::nullopt;
+  if (!parent.decisions.empty()) return decided_cost(parent, match);
+  KnownSuccessor& known = match < parent.known.size() ? parent.known[match] : last_;
+  if (known.state == KnownSuccessor::Unknown) {
+    const auto delta = delta_of(parent.graph, parent.matches[match]);
+    known.state = delta ? KnownSuccessor::Hashed : KnownSuccessor::Invalid;
+    if (delta) known.hash = delta->hash;
+  }
+  if (known.state == KnownSuccessor::Invalid || !is_new(known.hash)) return std::nullopt;
+  if (known.state == KnownSuccessor::Hashed || known.refused != refused_weights()) evaluate(parent, match, known);
+  if (known.state == KnownSuccessor::Outgrown) outgrown_ = true;
+  if (known.state != KnownSuccessor::Costed) return std::nullopt;
+  ++report_.candidates;
+  return known.cost;
+}
+
+/// The hash is known only when the graph is: decisions about values that are gone do not count.
+std::optional<double> Expansion::decided_cost(const SearchNode& parent, size_t match) {
   const auto delta = delta_of(parent.graph, parent.matches[match]);
   if (!delta) return std::nullopt;
-  // With decisions, the hash is known only when the graph is: decisions about values that are gone do not count.
-  const bool undecided = parent.decisions.empty();
-  if (undecided && !is_new(delta->hash)) return std::nullopt;
   auto graph = apply_match(parent.graph, parent.matches[match], refused_);
   if (!graph) return std::nullopt;
-  if (static_cast<double>(run_time_ops(*graph)) > max_ops_) {
-    outgrown_ = true;
-    return std::nullopt;
-  }
-  Candidate candidate = carried(parent.decisions, delta->value_hashes, std::move(*graph));
-  if (!undecided && !is_new(candidate.hash())) return std::nullopt;
-  const auto cost = cost_(candidate);
+  built_ = {carried(parent.decisions, delta->value_hashes, std::move(*graph)), &parent, match};
+  outgrown_ = outgrown_ || outgrows(built_.graph);
+  if (outgrows(built_.graph) || !is_new(built_.hash())) return std::nullopt;
+  const auto cost = cost_(built_);
   if (!cost) return std::nullopt;
   ++report_.candidates;
-  return CostedCandidate{std::move(candidate), *cost};
+  return *cost;
+}
+
+bool Expansion::outgrows(const Graph& graph) const { return static_cast<double>(run_time_ops(graph)) > max_ops_; }
+
+void Expansion::expand(const SearchNode& node) {
+  expanded_ = &node;
+  previews_.reset();
+}
+
+bool Expansion::can_preview(const SearchNode& parent) {
+  if (expanded_ != &parent || limits_.costs == nullptr || limits_.evaluator == nullptr) return false;
+  if (previews_ != nullptr) return true;
+  auto costs = limits_.costs->rewrites_of(parent.graph);
+  if (costs == nullptr) return false;
+  previews_ = std::make_unique<Previews>(parent.graph, std::move(costs));
+  for (const Node& node : parent.graph.nodes())
+    previews_->admitted.push_back(parent.graph.runs(node) && admitted_.contains(form_of(node)));
+  return true;
+}
+
+bool Expansion::preview(const SearchNode& parent, size_t match, KnownSuccessor& known) {
+  if (!can_preview(parent)) return false;
+  const RunNodes* nodes = previews_->preview.after(parent.matches[match], refused_);
+  known.state = KnownSuccessor::Refused;
+  if (nodes == nullptr) return true;
+  known.state = KnownSuccessor::Outgrown;
+  if (static_cast<double>(nodes->nodes.size()) > max_ops_) return true;
+  const auto metrics = previews_->costs->metrics(*nodes);
+  if (!metrics) return false;
+  known.state = KnownSuccessor::Costed;
+  known.cost = limits_.evaluator->objective(*metrics);
+  if (forms_admitted(*nodes)) known.admitted = true;
+  return true;
+}
+
+bool Expansion::forms_admitted(const RunNodes& nodes) const {
+  return std::ranges::all_of(nodes.nodes, [&](const RunNodes::Run& run) {
+    const bool own = run.graph == &expanded_->graph;
+    return (own && previews_->admitted[static_cast<size_t>(run.node - run.graph->nodes().data())]) ||
+           admitted_.contains(form_of(*run.node));
+  });
+}
+
+void Expansion::note_admitted(const Graph& graph) {
+  if (limits_.costs == nullptr) return;
+  for (const Node& node : graph.nodes())
+    if (graph.runs(node)) admitted_.insert(form_of(node));
+}
+
+void Expansion::evaluate(const SearchNode& parent, size_t match, KnownSuccessor& known) {
+  known.refused = refused_weights();
+  if (preview(parent, match, known)) return;
+  known.state = KnownSuccessor::Refused;
+  auto graph = apply_match(parent.graph, parent.matches[match], refused_);
+  if (!graph) return;
+  built_ = {std::move(*graph), &parent, match};
+  known.state = KnownSuccessor::Outgrown;
+  if (outgrows(built_.graph)) return;
+  const auto cost = cost_(built_);
+  known.state = cost ? KnownSuccessor::Costed : KnownSuccessor::Uncosted;
+  if (cost) known.cost = *cost;
 }
 
 bool Expansion::is_new(uint64_t hash) {
@@ -75,14 +171,31 @@ bool Expansion::is_new(uint64_t hash) {
   return fresh;
 }
 
-bool Expansion::keep(const Successor& successor, const Graph& graph) {
+bool Expansion::keep(const Successor& successor) {
   Evaluator* evaluator = limits_.evaluator;
-  if (evaluator != nullptr && !evaluator->admits(graph)) return false;
+  if (evaluator != nullptr && !admitted(successor)) return false;
   if (!(successor.cost < best_.cost)) return true;
   if (best_.cost - successor.cost <= kRounding * std::abs(successor.cost)) return true;
-  if (evaluator != nullptr && !evaluator->foldable(graph)) return false;
+  if (evaluator != nullptr && !evaluator->foldable(graph_of(successor))) return false;
   best_ = successor;
   return true;
+}
+
+bool Expansion::admitted(const Successor& successor) {
+  std::vector<KnownSuccessor>& all = successor.parent->known;
+  KnownSuccessor& known = successor.match < all.size() ? all[successor.match] : last_;
+  if (!known.admitted) {
+    known.admitted = limits_.evaluator->admits(graph_of(successor));
+    if (*known.admitted) note_admitted(graph_of(successor));
+  }
+  return *known.admitted;
+}
+
+const Graph& Expansion::graph_of(const Successor& successor) {
+  const SearchNode* parent = successor.parent.get();
+  if (built_.parent != parent || built_.match != successor.match)
+    built_ = {successor_of(*parent, successor.match), parent, successor.match};
+  return built_.graph;
 }
 
 SearchNode Expansion::build(const Successor& successor, std::vector<bool>& marks) {
@@ -90,16 +203,16 @@ SearchNode Expansion::build(const Successor& successor, std::vector<bool>& marks
   const Match& match = parent.matches[successor.match];
   Graph graph = *apply_match(parent.graph, match);
   const auto delta = delta_of(parent.graph, match);
-  Inherited inherited = inherit({parent.graph, parent.matches, *delta, marks}, graph, rules_);
+  Inherited inherited = inherit({parent.graph, parent.matches, *delta, marks}, graph, index_);
   marks = std::move(inherited.marks);
-  report_.matches += static_cast<int64_t>(inherited.matches.size());
-  keep_targets(graph, inherited.matches);
-  return {carried(parent.decisions, delta->value_hashes, std::move(graph)),
-          std::move(inherited.matches),
-          successor.cost,
-          successor.parent,
-          successor.match,
-          parent.length + 1};
+  SearchNode node{carried(parent.decisions, delta->value_hashes, std::move(graph)),
+                  std::move(inherited.matches),
+                  successor.cost,
+                  successor.parent,
+                  successor.match,
+                  parent.length + 1};
+  count_matches(node);
+  return node;
 }
 
 FoundCandidate Expansion::result(const Candidate& first) {

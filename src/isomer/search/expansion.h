@@ -12,9 +12,12 @@
 
 #include "isomer/base/stopwatch.h"
 #include "isomer/rules/match.h"
+#include "isomer/rules/preview.h"
+#include "isomer/rules/target_cache.h"
 #include "isomer/search/evaluator.h"
 #include "isomer/search/options.h"
 #include "isomer/search/report.h"
+#include "isomer/search/rule_index.h"
 
 namespace isomer {
 
@@ -32,26 +35,40 @@ struct SearchLimits {
   /// Decides which graphs may be kept (`admits`), and whether the weights of a graph that would become the best can be
   /// folded. Its costs are not used. nullptr: all graphs may be kept.
   Evaluator* evaluator = nullptr;
+  /// Not nullptr only if the cost of each candidate is the evaluator's objective of these costs, and depends on no
+  /// memory. Candidates can then be costed without being built.
+  CostModel* costs = nullptr;
+};
+
+/// What a search learned about the candidate that a match leads to. It depends on nothing but the graph and the match,
+/// so a later search that comes to the same graph on the same way need not compute it again.
+struct KnownSuccessor {
+  enum State : uint8_t { Unknown, Invalid, Hashed, Refused, Outgrown, Uncosted, Costed };
+  State state = Unknown;
+  std::optional<bool> admitted = std::nullopt;
+  uint64_t hash = 0;
+  double cost = 0;
+  size_t refused = 0;  ///< number of weights that were refused when the rest was computed
 };
 
 /// A candidate with its matches, and the step that led to it.
 struct SearchNode : Candidate {
-  std::vector<Match> matches = {};
+  mutable std::vector<Match> matches = {};  ///< keep_target gives them their targets
   double cost = 0;
   std::shared_ptr<const SearchNode> parent = nullptr;
   size_t match = 0;    ///< index into the parent's matches
   int64_t length = 0;  ///< number of substitutions from the first graph
+  /// By match; empty: nothing is remembered.
+  mutable std::vector<KnownSuccessor> known = {};
 };
+
+/// Gives a match its target. Most matches of a graph are never considered, so a search calls this for those that are.
+void keep_target(const SearchNode& node, size_t match, TargetCache& targets);
 
 /// A candidate that has a cost but is not stored: the parent and the match that lead to it.
 struct Successor {
   std::shared_ptr<const SearchNode> parent = nullptr;
   size_t match = 0;
-  double cost = 0;
-};
-
-/// A candidate that was built to be costed.
-struct CostedCandidate : Candidate {
   double cost = 0;
 };
 
@@ -67,21 +84,29 @@ struct FoundCandidate : Candidate {
 /// The candidates that a search has seen, and the best of them.
 class Expansion {
  public:
-  /// `algorithm` is the name for the report. All arguments must outlive the expansion.
-  Expansion(const char* algorithm, std::span<const Rule> rules, const CandidateCost& cost, const SearchLimits& limits);
+  /// `algorithm` is the name for the report. `dropped`: rules whose matches are skipped, by number; empty: none. All
+  /// other arguments must outlive the expansion.
+  Expansion(const char* algorithm, std::span<const Rule> rules, const CandidateCost& cost, const SearchLimits& limits,
+            std::vector<bool> dropped = {});
 
   /// Returns the first candidate with all its matches; it is also the best so far. An Error if it has no cost.
   Result<SearchNode> begin(const Candidate& first);
+  /// Begins with a node that `begin` of another expansion returned, for the same rules and limits.
+  void begin_again(const SearchNode& first);
   /// Whether a limit ends a search that stores so many bytes; the report then gets the reason.
   bool stopped(int64_t stored = 0);
-  /// Builds and costs the candidate that a match leads to. Without decisions, duplicates are recognized by their hash
-  /// before they are built. Nothing if it is a duplicate, grows too large, is too many steps away or has no cost.
-  std::optional<CostedCandidate> cost(const SearchNode& parent, size_t match);
+  /// Returns the cost of the candidate that a match leads to. Without decisions, duplicates are recognized by their
+  /// hash before they are built. Nothing if it is a duplicate, grows too large, is too many steps away or has no cost.
+  std::optional<double> cost(const SearchNode& parent, size_t match);
+  /// Announces that successors of this node are costed next. Without this, all of them are built.
+  void expand(const SearchNode& node);
   /// Whether the graph that `successor` leads to may be kept. If it is the cheapest so far, it becomes the best.
-  bool keep(const Successor& successor, const Graph& graph);
+  bool keep(const Successor& successor);
   /// Builds the candidate of a successor and its matches. They are inherited from the parent, as are `marks`, marked
   /// nodes of the parent, which become those of the new graph.
   SearchNode build(const Successor& successor, std::vector<bool>& marks);
+  /// Counts the matches of a node that another expansion has built.
+  void count_matches(const SearchNode& node);
 
   const Successor& best() const { return best_; }
   int64_t candidates() const { return report_.candidates; }
@@ -89,14 +114,51 @@ class Expansion {
   FoundCandidate result(const Candidate& first);
 
  private:
+  /// Costs rewrites of one graph without building what they lead to.
+  struct Previews {
+    explicit Previews(const Graph& graph, std::unique_ptr<RewriteCosts> of) : preview(graph), costs(std::move(of)) {}
+    RewritePreview preview;
+    std::unique_ptr<RewriteCosts> costs;
+    std::vector<bool> admitted = {};  // by node of the graph: its form is among the admitted ones
+  };
+  /// A candidate that was built, and how it was reached.
+  struct Built : Candidate {
+    const SearchNode* parent = nullptr;
+    size_t match = 0;
+  };
+
   /// Whether a candidate with this hash is seen for the first time. Counts duplicates.
   bool is_new(uint64_t hash);
+  bool dropped(const Match& match) const;
+  size_t refused_weights() const { return refused_ == nullptr ? 0 : refused_->size(); }
+  /// As `cost`, of a candidate with decisions.
+  std::optional<double> decided_cost(const SearchNode& parent, size_t match);
+  /// Builds and costs a candidate without decisions; `known` becomes what it is.
+  void evaluate(const SearchNode& parent, size_t match, KnownSuccessor& known);
+  /// Whether successors of this node can be costed without being built.
+  bool can_preview(const SearchNode& parent);
+  /// As `evaluate`, without building the candidate. False if it must be built.
+  bool preview(const SearchNode& parent, size_t match, KnownSuccessor& known);
+  /// Whether an admitted graph had each of these forms, so that a graph of these nodes is admitted too.
+  bool forms_admitted(const RunNodes& nodes) const;
+  void note_admitted(const Graph& graph);
+  bool outgrows(const Graph& graph) const;
+  bool admitted(const Successor& successor);
+  /// Returns the graph of a successor, which is built unless it was the last one.
+  const Graph& graph_of(const Successor& successor);
 
   const std::span<const Rule> rules_;
   const CandidateCost& cost_;
   const SearchLimits& limits_;
   const RefusedWeights* const refused_;
+  const std::vector<bool> dropped_;  // by number of the rule
+  const RuleIndex index_;
   const Stopwatch watch_;
+  KnownSuccessor last_;  // that was costed, if nothing is remembered
+  Built built_;
+  const SearchNode* expanded_ = nullptr;   // whose successors are costed
+  std::unique_ptr<Previews> previews_;     // of its graph
+  std::unordered_set<uint64_t> admitted_;  // forms of nodes in graphs that the evaluator admits
   std::unordered_set<uint64_t> seen_;
   Successor best_;
   double first_cost_ = 0;

@@ -1,8 +1,8 @@
 #include "isomer/search/matches.h"
 
 #include <algorithm>
+#include <functional>
 #include <limits>
-#include <unordered_map>
 
 #include "isomer/base/hash_index.h"
 #include "isomer/search/match_classes.h"
@@ -11,13 +11,6 @@ namespace isomer {
 namespace {
 
 constexpr uint32_t kFar = std::numeric_limits<uint32_t>::max() / 2;
-
-/// Returns the depth of a term in operators; a variable counts like an operator in its place.
-uint32_t depth(const Term& term) {
-  uint32_t deepest = 0;
-  for (const Term& operand : term.operands) deepest = std::max(deepest, depth(operand));
-  return deepest + 1;
-}
 
 /// Maps values and nodes of the graph before a rewrite to the graph after it.
 class Correspondence {
@@ -117,32 +110,55 @@ bool corresponds(const Match& match, const Match& earlier, const Rewrite& rewrit
          (match.rule->choices.empty() || parameters_of(match) == parameters_of(earlier));
 }
 
+/// Finds the matches of a rule with several roots anew. Those that correspond to earlier ones get their targets.
+void match_anew(const Rule& rule, const OpIndex& index, std::span<const Match* const> earlier, const Rewrite& rewrite,
+                const Correspondence& to, const Graph& after, std::vector<Match>& out) {
+  std::vector<Match> found = find_matches(after, index, rule);
+  for (Match& match : found)
+    for (const Match* one : earlier)
+      if (!match.target && one->target && corresponds(match, *one, rewrite, to, after)) match.target = one->target;
+  std::move(found.begin(), found.end(), std::back_inserter(out));
+}
+
+/// Returns the matches in the order of their rules, which is that of `rules` as they are in one array.
+std::vector<const Match*> by_rule(const std::vector<Match>& matches) {
+  std::vector<const Match*> out;
+  out.reserve(matches.size());
+  for (const Match& match : matches) out.push_back(&match);
+  const auto earlier = [](const Match* a, const Match* b) { return std::less<>()(a->rule, b->rule); };
+  if (!std::ranges::is_sorted(out, earlier)) std::ranges::stable_sort(out, earlier);
+  return out;
+}
+
 std::vector<Match> inherited_matches(const Rewrite& rewrite, const Correspondence& to, const Graph& after,
-                                     std::span<const Rule> rules) {
+                                     const RuleIndex& rules) {
   const OpIndex index(after);
-  std::unordered_map<const Rule*, std::vector<const Match*>> had;
-  for (const Match& match : rewrite.matches) had[match.rule].push_back(&match);
+  const OpSet ops = ops_of(after);
   std::vector<Match> out;
-  for (const Rule& rule : rules) {
-    if (!single_root(rule)) {
-      std::vector<Match> found = find_matches(after, index, rule);
-      for (Match& match : found)
-        for (const Match* earlier : had[&rule])
-          if (!match.target && corresponds(match, *earlier, rewrite, to, after)) match.target = earlier->target;
-      std::move(found.begin(), found.end(), std::back_inserter(out));
+  const std::vector<const Match*> sorted = by_rule(rewrite.matches);
+  auto next = sorted.begin();
+  for (const RuleIndex::Entry& entry : rules.entries()) {
+    const Rule& rule = *entry.rule;
+    while (next != sorted.end() && std::less<>()((*next)->rule, &rule)) ++next;  // of other rules
+    const auto own = next;
+    while (next != sorted.end() && (*next)->rule == &rule) ++next;
+    const std::span<const Match* const> earlier(own, next);
+    if (!ops.may_contain(entry.ops)) continue;
+    if (!entry.single_root) {
+      match_anew(rule, index, earlier, rewrite, to, after, out);
       continue;
     }
-    const uint32_t reach = depth(rule.sources[0]);
     const size_t first = out.size();
-    for (const Match* match : had[&rule]) {
+    for (const Match* match : earlier) {
       const ValueId root = to.value(match->roots[0]);
-      if (root == kNoValue || to.distance(after.producer(root)) <= reach) continue;
+      if (root == kNoValue || to.distance(after.producer(root)) <= entry.depth) continue;
       out.push_back(translated(*match, to, rewrite.before, after));
     }
     for (const NodeId id : index.nodes(*rule.sources[0].op))
-      if (to.distance(id) <= reach) find_matches_at(after, index, rule, id, out);
-    std::stable_sort(out.begin() + static_cast<std::ptrdiff_t>(first), out.end(),
-                     [](const Match& a, const Match& b) { return a.roots[0] < b.roots[0]; });
+      if (to.distance(id) <= entry.depth) find_matches_at(after, index, rule, id, out);
+    const auto by_root = [](const Match& a, const Match& b) { return a.roots[0] < b.roots[0]; };
+    const auto begin = out.begin() + static_cast<std::ptrdiff_t>(first);
+    if (!std::is_sorted(begin, out.end(), by_root)) std::stable_sort(begin, out.end(), by_root);
   }
   return out;
 }
@@ -164,16 +180,19 @@ std::vector<bool> inherited_marks(const Rewrite& rewrite, const Correspondence& 
 std::vector<Match> all_matches(const Graph& graph, std::span<const Rule> rules, size_t limit,
                                const Deadline& deadline) {
   const OpIndex index(graph);
+  const OpSet ops = ops_of(graph);
+  const RuleIndex indexed(rules);
   std::vector<Match> out;
-  for (const Rule& rule : rules) {
+  for (const RuleIndex::Entry& entry : indexed.entries()) {
     if (deadline.passed()) break;
-    std::vector<Match> found = find_matches(graph, index, rule, limit, &deadline);
+    if (!ops.may_contain(entry.ops)) continue;
+    std::vector<Match> found = find_matches(graph, index, *entry.rule, limit, &deadline);
     std::move(found.begin(), found.end(), std::back_inserter(out));
   }
   return out;
 }
 
-Inherited inherit(const Rewrite& rewrite, const Graph& after, std::span<const Rule> rules) {
+Inherited inherit(const Rewrite& rewrite, const Graph& after, const RuleIndex& rules) {
   const Correspondence to(rewrite, after);
   return {inherited_matches(rewrite, to, after, rules), inherited_marks(rewrite, to, after)};
 }

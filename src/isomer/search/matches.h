@@ -6,6 +6,7 @@
 
 #include "isomer/base/deadline.h"
 #include "isomer/rules/delta.h"
+#include "isomer/search/rule_index.h"
 
 namespace isomer {
 
@@ -30,6 +31,6 @@ struct Inherited {
   /// Nodes that are new, and those that correspond to marked nodes.
   std::vector<bool> marks;
 };
-Inherited inherit(const Rewrite& rewrite, const Graph& after, std::span<const Rule> rules);
+Inherited inherit(const Rewrite& rewrite, const Graph& after, const RuleIndex& rules);
 
 }  // namespace isomer

@@ -46,7 +46,7 @@ TEST(Matches, InheritedAreThoseFoundAfresh) {
         ASSERT_EQ(next.has_value(), delta.has_value());
         if (!next) continue;
         ASSERT_EQ(next->hash(), delta->hash) << match.rule->name;
-        std::vector<Match> inherited = inherit({graph, matches, *delta}, *next, *rules).matches;
+        std::vector<Match> inherited = inherit({graph, matches, *delta}, *next, RuleIndex(*rules)).matches;
         ASSERT_EQ(identities(*next, inherited), identities(*next, all_matches(*next, *rules)))
             << match.rule->name << " on\n"
             << print_graph(graph);
@@ -81,7 +81,7 @@ TEST(Matches, ValuesThatBecomeWeightsAreMatchedAfresh) {
   ASSERT_EQ(matches.size(), 2U);
   const Graph after = *apply_match(graph, matches[0]);
   EXPECT_TRUE(all_matches(after, rules).empty());
-  EXPECT_TRUE(inherit({graph, matches, *delta_of(graph, matches[0])}, after, rules).matches.empty());
+  EXPECT_TRUE(inherit({graph, matches, *delta_of(graph, matches[0])}, after, RuleIndex(rules)).matches.empty());
 }
 
 }  // namespace

@@ -55,6 +55,7 @@ ReachedGraphs::ReachedGraphs(const char* algorithm, std::span<const Rule> rules,
 
 Result<SearchNode> ReachedGraphs::begin(const Candidate& first) {
   ISOMER_TRY(SearchNode node, expansion_.begin(first));
+  keep_targets(node.graph, node.matches);
   costs_.emplace(first.graph.hash(), node.cost);
   if (options_.reached) options_.reached(first.graph.hash());
   return node;
@@ -71,11 +72,17 @@ ReachedGraphs::Visit ReachedGraphs::visit(const std::shared_ptr<const SearchNode
     return {false, known};
   }
   bytes_ += kBytesPerGraph;
-  const auto costed = expansion_.cost(*parent, match);
-  if (costed && expansion_.keep({parent, match, costed->cost}, costed->graph)) known = costed->cost;
+  const auto cost = expansion_.cost(*parent, match);
+  if (cost && expansion_.keep({parent, match, *cost})) known = cost;
   any_refused_ = any_refused_ || !known;
   if (known && options_.reached) options_.reached(hash);
   return {true, known};
+}
+
+SearchNode ReachedGraphs::inherited(const Successor& successor, std::vector<bool>& marks) {
+  SearchNode node = expansion_.build(successor, marks);
+  keep_targets(node.graph, node.matches);
+  return node;
 }
 
 SearchNode ReachedGraphs::rematched(const Successor& successor) {

@@ -48,9 +48,7 @@ class ReachedGraphs {
   SearchNode rematched(const Successor& successor);
   /// Builds the same with matches that are inherited from the parent (Expansion::build). `marks` become the nodes that
   /// the step made, and those that correspond to marked nodes of the parent.
-  SearchNode inherited(const Successor& successor, std::vector<bool>& marks) {
-    return expansion_.build(successor, marks);
-  }
+  SearchNode inherited(const Successor& successor, std::vector<bool>& marks);
 
   /// Stores a node. Its bytes count until it is destroyed.
   template <class Node>

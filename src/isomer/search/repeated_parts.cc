@@ -57,6 +57,10 @@ bool equal_costs(double a, double b) { return std::abs(a - b) <= 1e-9 * std::abs
 
 }  // namespace
 
+RepeatedParts::RepeatedParts(std::span<const Rule> rules, Evaluator& evaluator) : evaluator_(evaluator) {
+  for (const Rule& rule : rules) rules_.emplace(rule.hash(), &rule);
+}
+
 std::vector<Match> RepeatedParts::matches_at(const Graph& graph, const Place& place) const {
   if (std::ranges::any_of(place.roots, [&](NodeId id) { return id >= graph.nodes().size(); })) return {};
   return find_matches_of(graph, OpIndex(graph), *place.rule, place.roots);
@@ -66,9 +70,9 @@ std::optional<std::pair<RepeatedParts::Place, Match>> RepeatedParts::place_of(co
                                                                               const SearchStep& step) const {
   if (step.moves.size() != 1 || step.moves[0].applications.size() != 1) return std::nullopt;
   const Application& application = step.moves[0].applications[0];
-  const auto rule = std::ranges::find_if(rules_, [&](const Rule& one) { return one.hash() == step.rule_hash; });
+  const auto rule = rules_.find(step.rule_hash);
   if (rule == rules_.end()) return std::nullopt;
-  Place place{.rule = &*rule, .roots = producers_of(graph, application.roots), .delta = step.delta};
+  Place place{.rule = rule->second, .roots = producers_of(graph, application.roots), .delta = step.delta};
   std::vector<Match> matches = matches_at(graph, place);
   const auto match = std::ranges::find_if(matches, [&](const Match& one) { return record(graph, one) == application; });
   if (match == matches.end()) return std::nullopt;

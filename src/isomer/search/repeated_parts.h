@@ -16,7 +16,7 @@ namespace isomer {
 class RepeatedParts {
  public:
   /// Keeps references to all arguments.
-  RepeatedParts(std::span<const Rule> rules, Evaluator& evaluator) : rules_(rules), evaluator_(evaluator) {}
+  RepeatedParts(std::span<const Rule> rules, Evaluator& evaluator);
 
   /// Stores what a search found for a part. Nothing is stored if the time ended the search, if the part has decisions,
   /// if a step is more than one application of a rule, or if memory counts: what is live outside differs between parts.
@@ -46,7 +46,7 @@ class RepeatedParts {
   std::optional<std::pair<Place, Match>> place_of(const Graph& graph, const SearchStep& step) const;
   std::vector<Match> matches_at(const Graph& graph, const Place& place) const;
 
-  const std::span<const Rule> rules_;
+  std::unordered_map<uint64_t, const Rule*> rules_;  // by hash; only for lookups
   Evaluator& evaluator_;
   std::unordered_map<uint64_t, Stored> results_;  // by a hash of the part; only for lookups
 };

@@ -67,13 +67,12 @@ class DerivedGraphs {
     if (const auto known = nodes_.find(delta->hash); known != nodes_.end()) return known->second;
     before->matches.push_back(std::move(match));
     const size_t number = before->matches.size() - 1;
-    const auto costed = expansion_.cost(*before, number);
+    const auto cost = expansion_.cost(*before, number);
     std::shared_ptr<SearchNode> out;
-    if (costed) {
-      const Successor successor{before, number, costed->cost};
+    if (cost) {
+      const Successor successor{before, number, *cost};
       std::vector<bool> unmarked;
-      if (expansion_.keep(successor, costed->graph))
-        out = std::make_shared<SearchNode>(expansion_.build(successor, unmarked));
+      if (expansion_.keep(successor)) out = std::make_shared<SearchNode>(expansion_.build(successor, unmarked));
     }
     nodes_.emplace(delta->hash, out);
     return out;

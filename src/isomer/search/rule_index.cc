@@ -1,0 +1,41 @@
+#include "isomer/search/rule_index.h"
+
+#include <algorithm>
+
+#include "isomer/rules/match.h"
+#include "isomer/rules/walk.h"
+
+namespace isomer {
+namespace {
+
+uint32_t depth_of(const Term& term) {
+  uint32_t deepest = 0;
+  for (const Term& operand : term.operands) deepest = std::max(deepest, depth_of(operand));
+  return deepest + 1;
+}
+
+}  // namespace
+
+/// Depends on addresses, but decides nothing: it only saves attempts that would fail.
+uint64_t OpSet::bit(const OpDef& op) {
+  constexpr uint64_t kGolden = 0x9e3779b97f4a7c15ULL;
+  return uint64_t{1} << (reinterpret_cast<uintptr_t>(&op) * kGolden >> 58);
+}
+
+OpSet ops_of(const Graph& graph) {
+  OpSet out;
+  for (const Node& node : graph.nodes()) out.add(*node.op);
+  return out;
+}
+
+RuleIndex::RuleIndex(std::span<const Rule> rules) {
+  entries_.reserve(rules.size());
+  for (const Rule& rule : rules) {
+    Entry& entry = entries_.emplace_back(Entry{&rule, single_root(rule), depth_of(rule.sources[0])});
+    for_each_source_term(rule, [&](const Term& term) {
+      if (term.kind == Term::Kind::Apply) entry.ops.add(*term.op);
+    });
+  }
+}
+
+}  // namespace isomer

@@ -1,0 +1,49 @@
+#pragma once
+// What matching needs to know about rules, computed once for many graphs.
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "isomer/ir/graph.h"
+#include "isomer/rules/rule.h"
+
+namespace isomer {
+
+/// A set of operators with false positives: operators may share one of 64 bits.
+class OpSet {
+ public:
+  void add(const OpDef& op) { bits_ |= bit(op); }
+  /// False only if an operator of `other` is missing.
+  bool may_contain(const OpSet& other) const { return (other.bits_ & ~bits_) == 0; }
+
+ private:
+  static uint64_t bit(const OpDef& op);
+
+  uint64_t bits_ = 0;
+};
+
+/// The operators of all nodes of a graph.
+OpSet ops_of(const Graph& graph);
+
+class RuleIndex {
+ public:
+  struct Entry {
+    const Rule* rule = nullptr;
+    bool single_root = false;  ///< as in rules/match.h
+    /// Operators on the longest way through the first source, where a variable counts like an operator in its place.
+    uint32_t depth = 0;
+    OpSet ops = {};  ///< of the sources; a graph without one of them has no match
+  };
+
+  /// Keeps a reference to the rules.
+  explicit RuleIndex(std::span<const Rule> rules);
+
+  /// In the order of the rules.
+  std::span<const Entry> entries() const { return entries_; }
+
+ private:
+  std::vector<Entry> entries_;
+};
+
+}  // namespace isomer
