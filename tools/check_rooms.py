@@ -22,6 +22,9 @@ VENDORS = {  # header prefix: rooms that may include it
 }
 FORBIDDEN = {  # folder: headers that nothing but its tests may see
     "certificate": re.compile(r"rules/(match|rewrite|delta|record|expr|functions)\.h|plan/(candidate|stored_decisions)\.h"),
+    "plan/checker": re.compile(
+        r"plan/(simulate|resource_log|incremental_simulator|happens_before|memory_plan|closure|path_cover|assign_streams)\.h"
+    ),
 }
 
 

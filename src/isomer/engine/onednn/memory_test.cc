@@ -5,11 +5,11 @@
 #include <cstring>
 #include <set>
 
-#include "isomer/engine/onednn/arena.h"
 #include "isomer/engine/onednn/canonical.h"
 #include "isomer/engine/onednn/lower.h"
 #include "isomer/engine/onednn/testing.h"
 #include "isomer/engine/onednn/workspace.h"
+#include "isomer/plan/arena.h"
 
 namespace isomer::onednn {
 namespace {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <new>
 
-#include "isomer/engine/onednn/arena.h"
+#include "isomer/plan/arena.h"
 
 namespace isomer::onednn {
 

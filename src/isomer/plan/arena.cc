@@ -1,15 +1,13 @@
-#include "isomer/engine/onednn/arena.h"
+#include "isomer/plan/arena.h"
 
 #include <algorithm>
 #include <limits>
 #include <numeric>
 
-namespace isomer::onednn {
+namespace isomer {
 namespace {
 
 size_t aligned(size_t bytes) { return (bytes + kArenaAlignment - 1) / kArenaAlignment * kArenaAlignment; }
-
-bool overlap(const Lifetime& a, const Lifetime& b) { return a.first <= b.last && b.first <= a.last; }
 
 /// Returns the start of the smallest gap of `bytes` between `taken` (sorted by start); the end of all if there is none.
 size_t best_gap(const std::vector<std::pair<size_t, size_t>>& taken, size_t bytes) {
@@ -28,26 +26,34 @@ size_t best_gap(const std::vector<std::pair<size_t, size_t>>& taken, size_t byte
 
 }  // namespace
 
-ArenaLayout pack_arena(std::span<const Lifetime> buffers) {
+ArenaLayout pack_arena(std::span<const size_t> bytes, FunctionRef<bool(size_t, size_t)> conflict) {
   ArenaLayout layout;
-  layout.offsets.assign(buffers.size(), 0);
-  std::vector<size_t> order(buffers.size());
+  layout.offsets.assign(bytes.size(), 0);
+  std::vector<size_t> order(bytes.size());
   std::iota(order.begin(), order.end(), size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return buffers[a].bytes > buffers[b].bytes; });
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return bytes[a] > bytes[b]; });
   std::vector<size_t> placed;
   std::vector<std::pair<size_t, size_t>> taken;
   for (const size_t i : order) {
-    if (buffers[i].bytes == 0) continue;
+    if (bytes[i] == 0) continue;
     taken.clear();
     for (const size_t other : placed)
-      if (overlap(buffers[i], buffers[other]))
-        taken.emplace_back(layout.offsets[other], layout.offsets[other] + aligned(buffers[other].bytes));
+      if (conflict(i, other)) taken.emplace_back(layout.offsets[other], layout.offsets[other] + aligned(bytes[other]));
     std::sort(taken.begin(), taken.end());
-    layout.offsets[i] = best_gap(taken, aligned(buffers[i].bytes));
-    layout.bytes = std::max(layout.bytes, layout.offsets[i] + aligned(buffers[i].bytes));
+    layout.offsets[i] = best_gap(taken, aligned(bytes[i]));
+    layout.bytes = std::max(layout.bytes, layout.offsets[i] + aligned(bytes[i]));
     placed.push_back(i);
   }
   return layout;
+}
+
+ArenaLayout pack_arena(std::span<const Lifetime> buffers) {
+  std::vector<size_t> bytes;
+  bytes.reserve(buffers.size());
+  for (const Lifetime& buffer : buffers) bytes.push_back(buffer.bytes);
+  return pack_arena(bytes, [&](size_t a, size_t b) {
+    return buffers[a].first <= buffers[b].last && buffers[b].first <= buffers[a].last;
+  });
 }
 
 size_t arena_lower_bound(std::span<const Lifetime> buffers) {
@@ -64,4 +70,4 @@ size_t arena_lower_bound(std::span<const Lifetime> buffers) {
   return static_cast<size_t>(most);
 }
 
-}  // namespace isomer::onednn
+}  // namespace isomer

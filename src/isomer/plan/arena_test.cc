@@ -1,10 +1,10 @@
-#include "isomer/engine/onednn/arena.h"
+#include "isomer/plan/arena.h"
 
 #include <gtest/gtest.h>
 
 #include "isomer/base/rng.h"
 
-namespace isomer::onednn {
+namespace isomer {
 namespace {
 
 /// Checks every byte at every time; shares no code with the packer.
@@ -61,4 +61,4 @@ TEST(Arena, RandomBuffersNeverOverlap) {
 }
 
 }  // namespace
-}  // namespace isomer::onednn
+}  // namespace isomer
