@@ -2,6 +2,7 @@
 // Finds numbers by content hashes. One array with linear probing: searches make such an index for every graph that they
 // build, and most graphs are small.
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -32,6 +33,12 @@ class HashIndex {
     if (slot.number != kFree) return;
     slot = {hash, number};
     ++count_;
+  }
+
+  /// Removes all entries and keeps the room.
+  void clear() {
+    std::fill(slots_.begin(), slots_.end(), Slot());
+    count_ = 0;
   }
 
  private:

@@ -118,13 +118,12 @@ ValueId RewritePreview::find_or_add(const Graph& from, const Node& node) {
   }
   const uint64_t hash = node_hash(*node.op, node.attrs, node.num_results, {hashes.data(), hashes.size()});
   if (const uint32_t* equal = by_hash_.find(hash)) return graph_.node(*equal).first_result;
-  for (const auto& [known, first] : added_)
-    if (known == hash) return first;
+  if (const uint32_t* equal = added_.find(hash)) return *equal;
   const auto first = static_cast<ValueId>(nodes_.values.size());
   for (uint32_t i = 0; i < node.num_results; ++i)
     nodes_.values.push_back(
         {.type = &from.type(node.result(i)), .hash = Graph::hash_mix_result(hash, i), .weight = weight});
-  added_.emplace_back(hash, first);
+  added_.emplace(hash, first);
   return first;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
-// What a graph would be after a rewrite, without building it. A search costs many graphs and builds few of them.
+// Lists the nodes that would run after a rewrite, without building the graph. A search costs many graphs and builds few
+// of them.
 
 #include <memory>
 #include <utility>
@@ -21,7 +22,8 @@ class RewritePreview {
   explicit RewritePreview(const Graph& graph);
 
   /// Returns the nodes that run in apply_match(graph, match, refused), in the same order; nullptr if that fails. They
-  /// are valid until the next call. The values of `graph` that remain have their numbers.
+  /// are valid until the next call. Takes time linear in the graph. The values of `graph` that remain have their
+  /// numbers.
   const RunNodes* after(const Match& match, const RefusedWeights* refused = nullptr);
 
  private:
@@ -50,7 +52,7 @@ class RewritePreview {
   std::vector<ValueId> copies_;  // by value of the target
   std::vector<ValueId> operands_;
   std::vector<std::pair<ValueId, bool>> stack_;
-  std::vector<std::pair<uint64_t, ValueId>> added_;  // hash and first result of nodes that are not in the graph
+  HashIndex added_;  // first results of nodes that are not in the graph
   RunNodes nodes_;
 };
 

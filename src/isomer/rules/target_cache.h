@@ -1,5 +1,5 @@
 #pragma once
-// Targets of matches that differ only in where they are. Searches meet the same match in many graphs and parts.
+// Targets of matches that differ only in where they are. A search meets the same match in many graphs.
 
 #include <memory>
 #include <optional>

@@ -82,7 +82,7 @@ class Backtrack {
 
   /// Keeps a state for later searches, with room for what is learned about its successors.
   void keep(const std::shared_ptr<const State>& state) {
-    if (!kept_.again || kept_.states.size() >= kMaxKept) return;
+    if (!kept_.keep_states || kept_.states.size() >= kMaxKept) return;
     state->known.resize(state->matches.size());
     state->next.resize(state->matches.size());
     kept_.states.push_back(state);

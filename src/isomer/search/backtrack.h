@@ -23,19 +23,19 @@ struct BacktrackState;
 /// one comes to a graph on the way on which an earlier one did, matches and costs are known.
 class Backtracking {
  public:
-  /// Keeps references to all arguments. `again`: whether `run` is called more than once, so that graphs are kept.
+  /// Keeps references to all arguments. `keep_states`: whether `run` is called more than once, so that graphs are kept.
   Backtracking(const Candidate& first, std::span<const Rule> rules, const CandidateCost& cost,
-               const BacktrackOptions& options, bool again)
-      : first_(first), rules_(rules), cost_(cost), options_(options), kept_{again} {}
+               const BacktrackOptions& options, bool keep_states)
+      : first_(first), rules_(rules), cost_(cost), options_(options), kept_{keep_states} {}
 
-  /// Searches without the rules of these names, and costs at most so many candidates. Fails only if the first candidate
-  /// has no cost.
+  /// Searches without the rules of these names, and costs at most `candidates` of them. Fails only if the first
+  /// candidate has no cost.
   Result<FoundCandidate> run(const std::set<std::string>& without, int64_t candidates);
 
-  /// The graphs that were expanded, if `again` (the first is that with which all searches begin), and the targets of
-  /// matches.
+  /// The graphs that were expanded, if `keep_states` (the first is that with which all searches begin), and the targets
+  /// of matches.
   struct Kept {
-    const bool again;
+    const bool keep_states;
     std::vector<std::shared_ptr<const BacktrackState>> states = {};
     TargetCache targets = {};
   };

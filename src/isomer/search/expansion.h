@@ -40,7 +40,8 @@ struct SearchLimits {
   CostModel* costs = nullptr;
 };
 
-/// What a search learned about the candidate that a match leads to. It depends on nothing but the graph and the match,
+/// The result of considering a match: whether its candidate is valid, its hash and its cost. For the same limits and
+/// costs it depends on nothing but the graph, the match and the refused weights,
 /// so a later search that comes to the same graph on the same way need not compute it again.
 struct KnownSuccessor {
   enum State : uint8_t { Unknown, Invalid, Hashed, Refused, Outgrown, Uncosted, Costed };

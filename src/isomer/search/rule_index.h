@@ -1,5 +1,5 @@
 #pragma once
-// What matching needs to know about rules, computed once for many graphs.
+// The operators of each rule, computed once for many graphs: a rule is skipped where one is missing.
 
 #include <cstdint>
 #include <span>
