@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "isomer/certificate/functions.h"
 #include "isomer/ir/text.h"
@@ -163,10 +164,12 @@ template <class T>
 std::optional<double> uniform(const Tensor& tensor) {
   const auto elements = tensor.data<T>();
   if (elements.empty()) return std::nullopt;
-  const auto first = static_cast<double>(elements[0]);
+  const T first = elements[0];
   for (const T one : elements)
-    if (static_cast<double>(one) != first) return std::nullopt;
-  return first;
+    if (static_cast<double>(one) != static_cast<double>(first)) return std::nullopt;
+  if constexpr (std::is_same_v<T, int64_t>)  // beyond, several integers are one double
+    if (first > (int64_t{1} << 53) || first < -(int64_t{1} << 53)) return std::nullopt;
+  return static_cast<double>(first);
 }
 
 }  // namespace
@@ -246,7 +249,8 @@ Result<AttrValue> attribute_of(const Value& value, AttrKind kind, DType element)
     if (element == DType::Double) return AttrValue(Tensor::of<double>(element, {1}, {number}));
     if (element == DType::Half) return AttrValue(Tensor::of<Half>(element, {1}, {Half(single)}));
     if (element == DType::BFloat16) return AttrValue(Tensor::of<BFloat16>(element, {1}, {BFloat16(single)}));
-    if (element == DType::Int64) return AttrValue(Tensor::ints({1}, {static_cast<int64_t>(number)}));
+    if (element == DType::Int64 && number == std::floor(number))
+      return AttrValue(Tensor::ints({1}, {static_cast<int64_t>(number)}));
   }
   return fail("{} is not of kind {}", text_of(value), attr_kind_name(kind));
 }

@@ -1,5 +1,6 @@
 #include "isomer/rules/expr.h"
 
+#include <cmath>
 #include <utility>
 
 #include "isomer/ops/half.h"
@@ -63,10 +64,12 @@ template <class T>
 std::optional<double> uniform_elements(const Tensor& tensor) {
   const auto data = tensor.data<T>();
   if (data.empty()) return std::nullopt;
-  const auto first = static_cast<double>(data[0]);
+  const T first = data[0];
   for (const T v : data)
-    if (static_cast<double>(v) != first) return std::nullopt;
-  return first;
+    if (static_cast<double>(v) != static_cast<double>(first)) return std::nullopt;
+  if constexpr (std::is_same_v<T, int64_t>)  // beyond, several integers are one double
+    if (first > (int64_t{1} << 53) || first < -(int64_t{1} << 53)) return std::nullopt;
+  return static_cast<double>(first);
 }
 
 }  // namespace
@@ -159,7 +162,8 @@ Result<AttrValue> to_attr(const ExprValue& value, AttrKind kind, DType element) 
       if (element == DType::Half) return AttrValue(Tensor::of<Half>(element, {1}, {Half(static_cast<float>(real))}));
       if (element == DType::BFloat16)
         return AttrValue(Tensor::of<BFloat16>(element, {1}, {BFloat16(static_cast<float>(real))}));
-      if (element == DType::Int64) return AttrValue(Tensor::ints({1}, {static_cast<int64_t>(real)}));
+      if (element == DType::Int64 && real == std::floor(real))
+        return AttrValue(Tensor::ints({1}, {static_cast<int64_t>(real)}));
       return fail("no literal of this element type");
     }
     default:
