@@ -62,6 +62,7 @@ void ApplicationProver::prove(const Graph& graph, const replay::Instance& instan
   AppliedProofs& proofs = proofs_[instance.rule.name];
   ++proofs.applications;
   proofs.proved += proof->second.proved ? 1 : 0;
+  proofs.given_up += proof->second.gave_up ? 1 : 0;
   if (!proof->second.proved && proofs.reason.empty()) proofs.reason = proof->second.how;
 }
 

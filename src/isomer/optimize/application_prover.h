@@ -10,6 +10,7 @@ namespace isomer {
 struct AppliedProofs {
   size_t applications = 0;
   size_t proved = 0;
+  size_t given_up = 0;      ///< neither proved nor refuted (Proof::gave_up)
   std::string reason = {};  ///< why the first unproved application could not be proved
 };
 

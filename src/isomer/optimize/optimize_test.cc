@@ -241,34 +241,6 @@ TEST_F(Optimize, HandsOutWhatIsProvedUnlessToldOtherwise) {
   EXPECT_EQ(tested->proofs.searches, 1);
 }
 
-// The rule is true for steps of 2, and so for all structures that are listed. With steps of 3, elements 0 and 3 of four
-// would become 0 and 2.
-TEST_F(Optimize, ProvesEachApplicationAlsoOfRulesThatAreProvedInGeneral) {
-  OptimizeOptions options = network("sru-11");
-  options.rules_file = folder_.path() / "own.rules";
-  ASSERT_TRUE(write_file(options.rules_file, R"(
-    rule every-second (Neg (Neg (Slice axes=?a starts=?s ends=?e steps=?t ?x)))
-      => (Slice axes=?a starts=?s ends=?e steps=[2] ?x) where ?t[0] >= 2)")
-                  .has_value());
-  const auto with_steps = [&](int steps) {
-    const std::string text = fmt::format(R"(
-      input x: f32[4,64]
-      s = Slice(x) {{axes=[0], starts=[0], ends=[4], steps=[{}]}}
-      n = Neg(s)
-      m = Neg(n)
-      return m)",
-                                         steps);
-    EXPECT_TRUE(export_model(make_model(parse_graph(text, find_op).value(), "slices", 17), options.input).has_value());
-    return optimize(options).value();
-  };
-  const OptimizeReport second = with_steps(2);
-  EXPECT_THAT(rules_of(second), ElementsAre("every-second"));
-  EXPECT_EQ(second.proofs.at_use.at("every-second"), 1);
-  const OptimizeReport third = with_steps(3);
-  EXPECT_THAT(rules_of(third), testing::IsEmpty());
-  EXPECT_TRUE(third.proofs.not_proved.contains("every-second"));
-}
-
 TEST_F(Optimize, ObjectiveAndLimitDecide) {
   OptimizeOptions options = network("sru-11");
   options.objective = Objective::parse("flops").value();

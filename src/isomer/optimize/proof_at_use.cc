@@ -14,9 +14,13 @@ Status prove_or_drop(const Graph& start, const SearchResult& found, const replay
                      RuleSet& rules, ProvedSteps& proofs) {
   ISOMER_TRY(const auto applied, prove_steps(start, found.graph, found.report, rules, folded));
   proofs.at_use.clear();
+  proofs.in_general = 0;
   for (const auto& [name, of_rule] : applied) {
-    if (of_rule.proved == of_rule.applications) {
+    const bool general = rules.verdicts.at(name) == verdict_name(Verdict::Proved);
+    const size_t accepted = of_rule.proved + (general ? of_rule.given_up : 0);
+    if (accepted == of_rule.applications) {
       proofs.at_use[name] = of_rule.proved;
+      proofs.in_general += of_rule.given_up;
     } else {
       proofs.not_proved[name] = of_rule.reason;
       drop_rule(rules, name);
@@ -44,7 +48,12 @@ Result<ProvedSteps> search_until_proved(const OptimizeOptions& options, const Gr
     const size_t failed = proofs.not_proved.size();
     ISOMER_CHECK(prove_or_drop(start, found, folded, rules, proofs));
     if (proofs.not_proved.size() == failed) break;
-    if (proofs.searches == kMaxSearches) rules.rules.clear();
+    if (proofs.searches == kMaxSearches) {
+      found.reset(start);
+      proofs.at_use.clear();
+      proofs.in_general = 0;
+      break;
+    }
     if (++proofs.searches == kMaxSearches || budget.end.passed()) drop_unproved(rules);
     const double earlier = found.report.seconds;
     options.progress(

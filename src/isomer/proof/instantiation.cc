@@ -1,6 +1,7 @@
 #include "isomer/proof/instantiation.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "isomer/check/generality.h"
 #include "isomer/check/partial_instance.h"
@@ -32,6 +33,17 @@ std::optional<int64_t> min_entry(const AttrDef& def, const Instance::Node& node)
   }
 }
 
+/// Returns a number of an attribute exactly.
+Element exactly(double number) {
+  if (!std::isfinite(number)) throw GaveUp{"a number that is not finite"};
+  return Rational(number);
+}
+
+/// Whether Scope names the index of a sum like this.
+bool is_summation_index(const std::string& symbol) {
+  return symbol.size() > 1 && symbol[0] == 'k' && symbol.find_first_not_of("0123456789", 1) == std::string::npos;
+}
+
 std::optional<double> uniform_tensor_value(const AttrValue& value) {
   const auto* tensor = std::get_if<Tensor>(&value);
   return tensor == nullptr ? std::nullopt : uniform_value(*tensor);
@@ -41,10 +53,10 @@ std::optional<double> uniform_tensor_value(const AttrValue& value) {
 
 SymbolicAttr fixed_attr(const AttrValue& value) {
   if (const auto* i = std::get_if<int64_t>(&value)) return Dim(*i);
-  if (const auto* f = std::get_if<float>(&value)) return Element(Rational(*f));
+  if (const auto* f = std::get_if<float>(&value)) return exactly(*f);
   if (const auto* s = std::get_if<std::string>(&value)) return *s;
   if (const auto* is = std::get_if<Ints>(&value)) return std::vector<Dim>(is->begin(), is->end());
-  if (const auto number = uniform_tensor_value(value)) return Element(Rational(*number));
+  if (const auto number = uniform_tensor_value(value)) return exactly(*number);
   throw GaveUp{"an attribute that proofs do not cover: " + attr_str(value)};
 }
 
@@ -86,7 +98,7 @@ void Instantiation::bind(const std::string& name, const ExprValue& value) {
   } else if (const auto* text = std::get_if<std::string>(&value)) {
     binding_.attrs.emplace(name, *text);
   } else if (const auto* number = std::get_if<double>(&value)) {
-    binding_.attrs.emplace(name, Element(Rational(*number)));
+    binding_.attrs.emplace(name, exactly(*number));
   } else if (const auto* tensor = std::get_if<Tensor>(&value)) {
     binding_.attrs.emplace(name, fixed_attr(*tensor));
   } else {
@@ -107,11 +119,14 @@ ValueId Instantiation::known(ValueId value, const ValueFacts& facts) {
     symbols_of(dim, symbols);
     scope_.assume(at_most(0, dim));
   }
-  for (const std::string& symbol : symbols) scope_.assume(at_most(0, Dim::symbol(symbol)));
+  for (const std::string& symbol : symbols) {
+    if (is_summation_index(symbol)) throw GaveUp{"the model calls a dimension " + symbol + ", as proofs do"};
+    scope_.assume(at_most(0, Dim::symbol(symbol)));
+  }
   const Tensor* constant = facts.constant(value);
   std::optional<Element> uniform;
   if (constant != nullptr)
-    if (const auto number = uniform_value(*constant)) uniform = Rational(*number);
+    if (const auto number = uniform_value(*constant); number && std::isfinite(*number)) uniform = Rational(*number);
   tensor.at = [=](const std::vector<Dim>& index) { return uniform ? *uniform : Element::input(label, index); };
   if (constant != nullptr && type.dtype == DType::Int64 && type.rank() <= 1) {
     const auto data = constant->data<int64_t>();
@@ -204,7 +219,12 @@ Instantiation::Ids Instantiation::repeated(size_t n, FunctionRef<Ids()> once) {
 // The source ----------------------------------------------------------------------------------------------------------
 
 std::vector<SymbolicTensor> Instantiation::source() {
-  if (instance_ == nullptr) return tensors(all_sources());  // a match satisfies the conditions
+  if (instance_ == nullptr) {  // a match satisfies the conditions
+    in_source_ = true;
+    std::vector<SymbolicTensor> out = tensors(all_sources());
+    in_source_ = false;
+    return out;
+  }
   // Once to bind only the variables, and again when the conditions are known.
   binding_only_ = true;
   all_sources();
@@ -443,6 +463,8 @@ Instantiation::Ids Instantiation::built_once(const Term& term) {
       if (repetition_) return {binding_.sequences.at(term.name).at(*repetition_)};
       return binding_.sequences.at(term.name);
     case Term::Kind::Literal: {
+      if (in_source_) throw GaveUp{"a number in the source, which stands for a constant of any shape"};
+      if (!real_ && term.literal != std::floor(term.literal)) throw GaveUp{"a fraction among what may be integers"};
       Element number = Rational(term.literal);
       return {add({{}, [=](const std::vector<Dim>&) { return number; }, real_}, DType::Double, true,
                   Element(Rational(term.literal)))};

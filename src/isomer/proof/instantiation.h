@@ -65,6 +65,7 @@ class Instantiation {
   size_t next_node_ = 0;
   std::map<std::string, size_t> list_binders_;  ///< nodes at which lists of positions are bound
   bool real_ = false;
+  bool in_source_ = false;     ///< the source of a match is being computed
   bool binding_only_ = false;  ///< variables are being bound, and no axiom is evaluated
 };
 

@@ -6,10 +6,11 @@
 namespace isomer {
 namespace {
 
-/// Of one result of a structure. The structures of a rule together have the limits of Scope.
-constexpr Scope::Limits kOfRule{.cases = 128, .queries = 3000};
-/// Of one result of a match, however many others were proved with the same solver.
-constexpr Scope::Limits kOfMatch{.cases = 128, .queries = 3000, .all_queries = SIZE_MAX, .all_unanswered = SIZE_MAX};
+/// Limits of one result of a structure. All structures of a rule share the other limits.
+constexpr Scope::Limits kRuleLimits{.cases = 128, .queries = 3000};
+/// Limits of one result of a match, however many matches the solver has seen.
+constexpr Scope::Limits kMatchLimits{
+    .cases = 128, .queries = 3000, .unanswered = 5, .all_queries = SIZE_MAX, .all_unanswered = SIZE_MAX};
 constexpr const char* kEmpty = "no values satisfy the conditions";
 
 /// Returns the values that a rule lets the search choose, if the rule lists them.
@@ -78,7 +79,7 @@ class Attempt {
     }
     std::vector<Dim> index;
     for (size_t axis = 0; axis < source.rank(); ++axis) {
-      index.push_back(Dim::symbol("i" + std::to_string(axis)));
+      index.push_back(Dim::symbol("i0." + std::to_string(axis)));  // no model calls a dimension so
       scope.assume(within(0, index.back(), source.shape[axis]));
     }
     const Element before = source.at(index);
@@ -103,14 +104,16 @@ Proof unless_given_up(const std::function<Proof()>& attempt) {
   try {
     return attempt();
   } catch (const GaveUp& gave_up) {
-    return {false, gave_up.reason};
+    return {.gave_up = true, .how = gave_up.reason};
+  } catch (const std::exception& failed) {  // of Z3, for instance
+    return {.gave_up = true, .how = fmt::format("the prover failed: {}", failed.what())};
   }
 }
 
 /// Tries one structure, for all values of everything that the instance leaves open.
 Proof prove_structure(const Rule& rule, const Instance& instance, const std::shared_ptr<Solver>& solver) {
   return unless_given_up([&] {
-    Attempt attempt(solver, kOfRule);
+    Attempt attempt(solver, kRuleLimits);
     for (const auto& choices : choices_of(rule))
       attempt.run([&](Scope& scope) { return Instantiation(scope, rule, instance, choices); });
     return attempt.result();
@@ -122,7 +125,7 @@ Proof prove_structure(const Rule& rule, const Instance& instance, const std::sha
 Proof prove_match(const Rule& rule, const Binding& match, const ValueFacts& facts,
                   const std::shared_ptr<Solver>& solver) {
   return unless_given_up([&] {
-    Attempt attempt(solver, kOfMatch);
+    Attempt attempt(solver, kMatchLimits);
     attempt.run([&](Scope& scope) { return Instantiation(scope, rule, match, facts); });
     return attempt.result();
   });

@@ -13,6 +13,7 @@ namespace isomer {
 
 struct Proof {
   bool proved = false;
+  bool gave_up = false;   ///< at something that proofs do not cover, or a limit; nothing speaks against it
   std::string how;        ///< one line: what the proof is general in, or why it failed
   size_t structures = 0;  ///< number of structures that the rule applies to
   size_t cases = 0;       ///< number of cases of extents and attributes

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 namespace isomer {
 namespace {
@@ -147,7 +148,8 @@ SymbolicAttr Symbols::attribute(const Expr& expr, std::optional<size_t> repetiti
   if (const auto* dim = std::get_if<Dim>(&known)) return *dim;
   if (const auto* list = std::get_if<Dims>(&known)) return *list;
   if (const auto* text = std::get_if<std::string>(&known)) return *text;
-  if (const auto* number = std::get_if<double>(&known)) return Element(Rational(*number));
+  if (const auto* number = std::get_if<double>(&known); number && std::isfinite(*number))
+    return Element(Rational(*number));
   throw GaveUp{print_expr(expr) + " is not an attribute that proofs cover"};
 }
 

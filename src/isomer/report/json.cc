@@ -19,7 +19,7 @@ json steps_json(const OptimizeReport& report) {
     const json delta = step.joined || !within ? json() : json(step.delta);
     steps.push_back({{"rule", step.rule},
                      {"verdict", report.verdicts.at(step.rule)},
-                     // The number of all applications of the rule, each of which is proved as it stands.
+                     // The number of applications of the rule that are proved as they stand.
                      {"proved_at_use",
                       report.proofs.at_use.contains(step.rule) ? json(report.proofs.at_use.at(step.rule)) : json()},
                      {"nodes", step.nodes},
@@ -36,7 +36,10 @@ json steps_json(const OptimizeReport& report) {
 json proofs_json(const ProvedSteps& proofs) {
   json not_proved = json::array();
   for (const auto& [rule, reason] : proofs.not_proved) not_proved.push_back({{"rule", rule}, {"reason", reason}});
-  return {{"searches", proofs.searches}, {"seconds", proofs.seconds}, {"not_proved", std::move(not_proved)}};
+  return {{"searches", proofs.searches},
+          {"seconds", proofs.seconds},
+          {"in_general", proofs.in_general},
+          {"not_proved", std::move(not_proved)}};
 }
 
 json cost_json(const OptimizeReport& report) {

@@ -39,8 +39,11 @@ struct ReportDetails {
 struct ProvedSteps {
   size_t searches = 1;  ///< `search` is the last of them
   double seconds = 0;   ///< of earlier searches and of proofs
-  /// Rules in the steps, with the number of their applications, which are all proved; empty with --allow-tested.
+  /// Rules in the steps, with the number of their applications that are proved as they stand; empty with
+  /// --allow-tested.
   std::map<std::string, size_t> at_use;
+  /// Number of the other applications, for which the general proofs of their rules stand.
+  size_t in_general = 0;
   /// Rules that the search was repeated without, with the reason why an application could not be proved.
   std::map<std::string, std::string> not_proved;
 };

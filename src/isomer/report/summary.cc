@@ -128,13 +128,17 @@ std::string proofs(const OptimizeReport& report) {
   std::string lines;
   size_t applications = 0;
   for (const auto& [rule, places] : report.proofs.at_use) applications += places;
-  if (report.improved && applications > 0)
-    lines += fmt::format("proofs     {} proved, each as it stands\n",
-                         counted(static_cast<int64_t>(applications), "application", "applications"));
+  if (report.improved && applications + report.proofs.in_general > 0)
+    lines += fmt::format(
+        "proofs     {}{}\n",
+        counted(static_cast<int64_t>(applications), "application proved as it stands",
+                "applications proved as they stand"),
+        report.proofs.in_general == 0 ? "" : fmt::format(", {} by the proof of the rule", report.proofs.in_general));
   if (report.proofs.not_proved.empty()) return lines;
-  lines +=
-      fmt::format("proofs     searched {} times ({:.1f} s more), the last time without rules that are not proved: ",
-                  report.proofs.searches, report.proofs.seconds);
+  lines += fmt::format(
+      "proofs     searched {} times ({:.1f} s more), the last time without rules of which an application is not "
+      "proved: ",
+      report.proofs.searches, report.proofs.seconds);
   for (const auto& [rule, reason] : report.proofs.not_proved) lines += (lines.back() == ' ' ? "" : ", ") + rule;
   return lines + "\n";
 }

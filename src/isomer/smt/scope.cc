@@ -77,7 +77,9 @@ Dim Scope::symbol(const std::string& prefix) { return Dim::symbol(prefix + std::
 void Scope::spend() {
   if (solver_->queries() - queries_before_ >= limits_.queries || solver_->queries() >= limits_.all_queries)
     throw GaveUp{"too many queries of the solver"};
-  if (solver_->unanswered() >= limits_.all_unanswered) throw GaveUp{"too many queries without an answer"};
+  if (solver_->unanswered() - unanswered_before_ >= limits_.unanswered ||
+      solver_->unanswered() >= limits_.all_unanswered)
+    throw GaveUp{"too many queries without an answer"};
 }
 
 // Explorations --------------------------------------------------------------------------------------------------------

@@ -24,6 +24,7 @@ class Scope {
   struct Limits {
     size_t cases = 512;           ///< of one exploration
     size_t queries = 5000;        ///< of the solver, by this scope
+    size_t unanswered = 100;      ///< of those, the ones without an answer
     size_t all_queries = 9'000;   ///< of all scopes that share the solver
     size_t all_unanswered = 100;  ///< of those queries, the ones without an answer
   };
@@ -32,7 +33,10 @@ class Scope {
   explicit Scope(Limits limits) : Scope(limits, std::make_shared<Solver>()) {}
   /// Scopes may share a solver, and then also its cached answers.
   Scope(Limits limits, std::shared_ptr<Solver> solver)
-      : limits_(limits), solver_(std::move(solver)), queries_before_(solver_->queries()) {}
+      : limits_(limits),
+        solver_(std::move(solver)),
+        queries_before_(solver_->queries()),
+        unanswered_before_(solver_->unanswered()) {}
 
   /// A new integer.
   Dim symbol(const std::string& prefix);
@@ -161,6 +165,7 @@ class Scope {
   size_t nested_ = 0;  ///< calls of canonical
   std::shared_ptr<Solver> solver_;
   size_t queries_before_;
+  size_t unanswered_before_;
   std::vector<Frame> frames_;
   std::map<std::string, Definition> definitions_;
   std::map<std::string, size_t> counters_;
