@@ -183,6 +183,23 @@ TEST(AssignStreams, RefusesCyclesAndStreamsThatContradictTheGraph) {
   EXPECT_FALSE(assign_streams(graph, 2).has_value());
 }
 
+TEST(AssignStreams, RefusesStreamsWithoutEachTaskOnce) {
+  TaskGraph graph;
+  const ResourceSetId core = graph.add_resources({{graph.add_resource("core")}});
+  for (int i = 0; i < 4; ++i) graph.add_task({1, core});
+  graph.remove_task(1);
+  const auto message = [&](const std::vector<std::vector<TaskId>>& streams) {
+    const auto all = fewest_synchronizations(graph, streams);
+    return all ? "" : all.error().message;
+  };
+  EXPECT_EQ(message({{0, 2}, {3}}), "");
+  EXPECT_EQ(message({{0, 2}, {3, 4}}), "stream 1 has task 4, which does not exist");
+  EXPECT_EQ(message({{0, 1, 2, 3}}), "stream 0 has task 1, which does not exist");  // removed
+  EXPECT_EQ(message({{0, 2}, {3, 2}}), "task 2 is on a stream twice");
+  EXPECT_EQ(message({{0, 0, 2, 3}}), "task 0 is on a stream twice");
+  EXPECT_EQ(message({{0}, {3}}), "task 2 is on no stream");
+}
+
 TEST(AssignStreams, RemovedTasksAreOnNoStream) {
   Rng rng(4);
   TaskGraph graph = random_task_graph(rng, 1, 10, 2);
