@@ -29,7 +29,7 @@ struct Planned {
   Planned(Rng& rng, size_t tasks)
       : program(rng, tasks),
         plan(assign_streams(program.graph, 1 + rng.below(4)).value()),
-        layout(plan_memory(program.memory, HappensBefore::make(plan, tasks).value())) {}
+        layout(plan_memory(program.memory, HappensBefore::make(plan, tasks).value()).value()) {}
 
   std::vector<PlanFault> order() const { return check_order(program.graph, plan); }
   std::vector<PlanFault> memory() const { return check_memory(program.memory, layout, plan); }
