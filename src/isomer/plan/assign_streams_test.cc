@@ -114,7 +114,7 @@ TEST(AssignStreams, FewestSynchronizationsThenFewestStreamsOfLargerGraphs) {
     EXPECT_TRUE(fully_concurrent(leads, plan));
     EXPECT_EQ(plan.synchronizations.size(), best.first) << round;
     EXPECT_EQ(plan.streams.size(), best.second) << round;
-    EXPECT_GE(plan.streams.size(), width);
+    EXPECT_EQ(plan.streams.size(), width);
   }
 }
 
