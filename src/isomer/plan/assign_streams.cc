@@ -49,12 +49,18 @@ std::vector<std::vector<TaskId>> list_schedule(const TaskGraph& graph, const std
 
 Result<std::vector<Synchronization>> fewest_synchronizations(const TaskGraph& graph,
                                                              const std::vector<std::vector<TaskId>>& streams) {
+  std::vector<size_t> stream_of(graph.task_limit(), SIZE_MAX);
+  for (size_t stream = 0; stream < streams.size(); ++stream)
+    for (const TaskId task : streams[stream]) {
+      if (!graph.contains(task)) return fail("stream {} has task {}, which does not exist", stream, task);
+      if (stream_of[task] != SIZE_MAX) return fail("task {} is on a stream twice", task);
+      stream_of[task] = stream;
+    }
+  for (TaskId task = 0; task < graph.task_limit(); ++task)
+    if (graph.contains(task) && stream_of[task] == SIZE_MAX) return fail("task {} is on no stream", task);
   TaskGraph ordered = graph;
   add_order(ordered, {streams, {}});
   ISOMER_TRY(const Closure closure, Closure::make(ordered));
-  std::vector<size_t> stream_of(graph.task_limit(), 0);
-  for (size_t stream = 0; stream < streams.size(); ++stream)
-    for (const TaskId task : streams[stream]) stream_of[task] = stream;
   std::vector<Synchronization> all;
   for (const TaskId task : closure.order())
     for (const TaskId next : closure.reduction()[task])

@@ -114,7 +114,7 @@ TEST(AssignStreams, FewestSynchronizationsThenFewestStreamsOfLargerGraphs) {
     EXPECT_TRUE(fully_concurrent(leads, plan));
     EXPECT_EQ(plan.synchronizations.size(), best.first) << round;
     EXPECT_EQ(plan.streams.size(), best.second) << round;
-    EXPECT_GE(plan.streams.size(), width);
+    EXPECT_EQ(plan.streams.size(), width);
   }
 }
 
@@ -181,6 +181,23 @@ TEST(AssignStreams, RefusesCyclesAndStreamsThatContradictTheGraph) {
   EXPECT_TRUE(fewest_synchronizations(graph, {{0}, {1}}).has_value());
   graph.add_edge(1, 0);
   EXPECT_FALSE(assign_streams(graph, 2).has_value());
+}
+
+TEST(AssignStreams, RefusesStreamsWithoutEachTaskOnce) {
+  TaskGraph graph;
+  const ResourceSetId core = graph.add_resources({{graph.add_resource("core")}});
+  for (int i = 0; i < 4; ++i) graph.add_task({1, core});
+  graph.remove_task(1);
+  const auto message = [&](const std::vector<std::vector<TaskId>>& streams) {
+    const auto all = fewest_synchronizations(graph, streams);
+    return all ? "" : all.error().message;
+  };
+  EXPECT_EQ(message({{0, 2}, {3}}), "");
+  EXPECT_EQ(message({{0, 2}, {3, 4}}), "stream 1 has task 4, which does not exist");
+  EXPECT_EQ(message({{0, 1, 2, 3}}), "stream 0 has task 1, which does not exist");  // removed
+  EXPECT_EQ(message({{0, 2}, {3, 2}}), "task 2 is on a stream twice");
+  EXPECT_EQ(message({{0, 0, 2, 3}}), "task 0 is on a stream twice");
+  EXPECT_EQ(message({{0}, {3}}), "task 2 is on no stream");
 }
 
 TEST(AssignStreams, RemovedTasksAreOnNoStream) {

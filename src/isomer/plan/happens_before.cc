@@ -1,11 +1,6 @@
 #include "isomer/plan/happens_before.h"
 
 namespace isomer {
-namespace {
-
-constexpr uint32_t kNowhere = UINT32_MAX;
-
-}  // namespace
 
 Result<HappensBefore> HappensBefore::make(const StreamPlan& plan, size_t task_limit) {
   HappensBefore order;

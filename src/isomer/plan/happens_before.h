@@ -14,6 +14,8 @@ class HappensBefore {
   /// another.
   static Result<HappensBefore> make(const StreamPlan& plan, size_t task_limit);
 
+  /// Whether a task is on a stream of the plan.
+  bool contains(TaskId task) const { return task < stream_.size() && stream_[task] != kNowhere; }
   size_t streams() const { return streams_; }
   /// The stream of a task of the plan.
   size_t stream(TaskId task) const { return stream_[task]; }
@@ -25,6 +27,8 @@ class HappensBefore {
   bool operator()(TaskId before, TaskId after) const { return clock(after)[stream_[before]] > position_[before]; }
 
  private:
+  static constexpr uint32_t kNowhere = UINT32_MAX;
+
   size_t streams_ = 0;
   std::vector<uint32_t> stream_;
   std::vector<uint32_t> position_;

@@ -2,7 +2,7 @@
 
 namespace isomer {
 
-ArenaLayout plan_memory(const MemoryAccesses& memory, const HappensBefore& order) {
+Result<ArenaLayout> plan_memory(const MemoryAccesses& memory, const HappensBefore& order) {
   const size_t streams = order.streams();
   const size_t buffers = memory.bytes.size();
   // For each buffer and stream: how many tasks of the stream have ended whenever the buffer is accessed, and how many
@@ -10,6 +10,9 @@ ArenaLayout plan_memory(const MemoryAccesses& memory, const HappensBefore& order
   std::vector<uint32_t> ended(buffers * streams, std::numeric_limits<uint32_t>::max());
   std::vector<uint32_t> needed(buffers * streams, 0);
   for (const Access& access : memory.accesses) {
+    if (!order.contains(access.task)) return fail("task {} accesses memory and is on no stream", access.task);
+    if (access.buffer >= buffers)
+      return fail("task {} accesses buffer {}, which does not exist", access.task, access.buffer);
     const auto clock = order.clock(access.task);
     for (size_t stream = 0; stream < streams; ++stream) {
       uint32_t& first = ended[access.buffer * streams + stream];

@@ -12,7 +12,7 @@ TEST(MemoryPlan, ReusesABufferOnlyAfterAllReaders) {
   // Task 0 writes buffer 0, tasks 1 and 2 read it, and task 3 writes buffer 1.
   MemoryAccesses memory{{64, 64}, {{0, 0, true}, {1, 0}, {2, 0}, {3, 1, true}}};
   const auto bytes = [&](const StreamPlan& plan) {
-    return plan_memory(memory, HappensBefore::make(plan, 4).value()).bytes;
+    return plan_memory(memory, HappensBefore::make(plan, 4).value())->bytes;
   };
   EXPECT_EQ(bytes({{{0, 1, 2, 3}}, {}}), 64);
   EXPECT_EQ(bytes({{{0, 1, 3}, {2}}, {{0, 2}}}), 128);  // task 2 may still read
@@ -37,7 +37,7 @@ TEST(MemoryPlan, IsTheLayoutByLifetimesOnOneStream) {
     }
     StreamPlan plan{{{}}, {}};
     for (TaskId task = 0; task < tasks; ++task) plan.streams[0].push_back(task);
-    const ArenaLayout layout = plan_memory(memory, HappensBefore::make(plan, tasks).value());
+    const ArenaLayout layout = plan_memory(memory, HappensBefore::make(plan, tasks).value()).value();
     const ArenaLayout expected = pack_arena(lifetimes);
     EXPECT_EQ(layout.offsets, expected.offsets);
     EXPECT_EQ(layout.bytes, expected.bytes);
@@ -51,7 +51,7 @@ TEST(MemoryPlan, IsSafeInAllExecutions) {
     const RandomProgram program(rng, 1 + rng.below(6));
     const StreamPlan plan = assign_streams(program.graph, 1 + rng.below(3)).value();
     const HappensBefore order = HappensBefore::make(plan, program.graph.task_limit()).value();
-    const ArenaLayout layout = plan_memory(program.memory, order);
+    const ArenaLayout layout = plan_memory(program.memory, order).value();
     const Executions executions(program.graph, program.memory, layout, plan);
     EXPECT_TRUE(executions.some());
     EXPECT_FALSE(executions.breaks_edges());
@@ -60,6 +60,16 @@ TEST(MemoryPlan, IsSafeInAllExecutions) {
     reused += layout.bytes < separate.bytes ? 1 : 0;
   }
   EXPECT_GT(reused, 50);
+}
+
+TEST(MemoryPlan, RefusesAccessesOutsideOfThePlan) {
+  // Task 1 exists and is on no stream; task 2 does not exist.
+  const HappensBefore order = HappensBefore::make({{{0}}, {}}, 2).value();
+  const auto message = [&](const Access& access) { return plan_memory({{64}, {access}}, order).error().message; };
+  EXPECT_TRUE(plan_memory({{64}, {{0, 0, true}}}, order).has_value());
+  EXPECT_EQ(message({1, 0, true}), "task 1 accesses memory and is on no stream");
+  EXPECT_EQ(message({2, 0, true}), "task 2 accesses memory and is on no stream");
+  EXPECT_EQ(message({0, 1, true}), "task 0 accesses buffer 1, which does not exist");
 }
 
 }  // namespace

@@ -9,8 +9,10 @@ namespace {
 
 using Kind = PlanFault::Kind;
 
+constexpr uint64_t kWhole = std::numeric_limits<uint64_t>::max();
+
 std::string part_of(const Access& access) {
-  const bool whole = access.begin == 0 && access.end == std::numeric_limits<uint64_t>::max();
+  const bool whole = access.begin == 0 && access.end == kWhole;
   const std::string part = whole ? "" : fmt::format("{} to {} of ", access.begin, access.end);
   return fmt::format("{} {}buffer {}", access.write ? "writes" : "reads", part, access.buffer);
 }
@@ -20,23 +22,43 @@ bool meet(const Access& a, const Access& b) { return a.buffer == b.buffer && a.b
 /// The accesses of each buffer, in the order of the program.
 using ByBuffer = std::vector<std::vector<Access>>;
 
+/// Returns the first part of [begin, end) that a sorted list of parts does not cover; empty if there is none.
+std::pair<uint64_t, uint64_t> first_gap(const std::vector<std::pair<uint64_t, uint64_t>>& parts, uint64_t begin,
+                                        uint64_t end) {
+  for (const auto& [first, last] : parts) {
+    if (begin >= end) break;
+    if (first > begin) return {begin, std::min(first, end)};
+    begin = std::max(begin, last);
+  }
+  return {begin, std::max(begin, end)};
+}
+
 void check_races(const ByBuffer& buffers, const Reachability& order, std::vector<PlanFault>& faults) {
   for (const std::vector<Access>& accesses : buffers) {
+    // All of a buffer ends where its last part does.
+    uint64_t extent = 0;
+    for (const Access& access : accesses)
+      if (access.end != kWhole) extent = std::max(extent, access.end);
     for (size_t j = 0; j < accesses.size(); ++j) {
       const Access& later = accesses[j];
-      bool written = later.write;
+      std::vector<std::pair<uint64_t, uint64_t>> written;
       for (size_t i = 0; i < j; ++i) {
         const Access& first = accesses[i];
         if (!meet(first, later)) continue;
-        written = written || first.write;
+        if (first.write) written.emplace_back(first.begin, first.end);
         if ((!first.write && !later.write) || first.task == later.task || order.leads(first.task, later.task)) continue;
         const char* how = order.leads(later.task, first.task) ? "runs before" : "does not wait for";
         faults.push_back({Kind::Race, fmt::format("{} {}, but {} {}, which {} first", order.where(later.task),
                                                   part_of(later), how, order.where(first.task), part_of(first))});
       }
-      if (!written)
-        faults.push_back(
-            {Kind::Race, fmt::format("{} {}, which nothing wrote before", order.where(later.task), part_of(later))});
+      if (later.write) continue;
+      std::sort(written.begin(), written.end());
+      const uint64_t end = later.end == kWhole && !written.empty() ? extent : later.end;
+      const auto [gap_begin, gap_end] = first_gap(written, later.begin, end);
+      if (gap_begin == gap_end) continue;
+      const std::string gap = written.empty() ? "which nothing wrote before"
+                                              : fmt::format("and nothing wrote {} to {} before", gap_begin, gap_end);
+      faults.push_back({Kind::Race, fmt::format("{} {}, {}", order.where(later.task), part_of(later), gap)});
     }
   }
 }
@@ -102,13 +124,10 @@ std::vector<PlanFault> check_order(const TaskGraph& graph, const StreamPlan& pla
   return faults;
 }
 
-std::vector<PlanFault> check_memory(const MemoryAccesses& memory, const ArenaLayout& layout, const StreamPlan& plan) {
+std::vector<PlanFault> check_memory(const MemoryAccesses& memory, const ArenaLayout& layout, const StreamPlan& plan,
+                                    size_t task_limit) {
   std::vector<PlanFault> faults;
-  TaskId tasks = 0;
-  for (const Access& access : memory.accesses) tasks = std::max(tasks, access.task + 1);
-  for (const std::vector<TaskId>& stream : plan.streams)
-    for (const TaskId task : stream) tasks = std::max(tasks, task + 1);
-  const Reachability order(plan, tasks, faults);
+  const Reachability order(plan, task_limit, faults);
   if (layout.offsets.size() != memory.bytes.size())
     faults.push_back({Kind::Memory, fmt::format("{} buffers have places, and there are {}", layout.offsets.size(),
                                                 memory.bytes.size())});

@@ -29,8 +29,10 @@ std::vector<PlanFault> check_order(const TaskGraph& graph, const StreamPlan& pla
 
 /// Checks that a plan keeps the order of all accesses of the same part of a buffer of which one writes (Bernstein's
 /// conditions), that no part is read that nothing wrote, and that the places of buffers that may be in use at the same
-/// time do not overlap. Returns all faults, as check_order() does. Memory: the square of the number of tasks, in bits.
-std::vector<PlanFault> check_memory(const MemoryAccesses& memory, const ArenaLayout& layout, const StreamPlan& plan);
+/// time do not overlap. Every task is below `task_limit`; others are faults. Returns all faults, as check_order() does;
+/// of each read, only the first part that nothing wrote. Memory: the square of `task_limit`, in bits.
+std::vector<PlanFault> check_memory(const MemoryAccesses& memory, const ArenaLayout& layout, const StreamPlan& plan,
+                                    size_t task_limit);
 
 /// Checks that all tasks of a graph have times, that each starts when its predecessors have ended, and that no resource
 /// is occupied beyond its units. Returns all faults.

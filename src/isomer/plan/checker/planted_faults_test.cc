@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "isomer/plan/assign_streams.h"
 #include "isomer/plan/checker/check_plan.h"
 #include "isomer/plan/plan_testing.h"
@@ -29,10 +31,12 @@ struct Planned {
   Planned(Rng& rng, size_t tasks)
       : program(rng, tasks),
         plan(assign_streams(program.graph, 1 + rng.below(4)).value()),
-        layout(plan_memory(program.memory, HappensBefore::make(plan, tasks).value())) {}
+        layout(plan_memory(program.memory, HappensBefore::make(plan, tasks).value()).value()) {}
 
   std::vector<PlanFault> order() const { return check_order(program.graph, plan); }
-  std::vector<PlanFault> memory() const { return check_memory(program.memory, layout, plan); }
+  std::vector<PlanFault> memory() const {
+    return check_memory(program.memory, layout, plan, program.graph.task_limit());
+  }
   Executions executions() const { return {program.graph, program.memory, layout, plan}; }
 };
 
@@ -129,6 +133,36 @@ TEST(PlantedFaults, RejectsAReaderBeforeItsWriter) {
       },
       [](const Executions& executions) { return executions.some() && executions.spoils_memory(); },
       [](const Planned& planned) { return has(planned.order(), Kind::Order) && has(planned.memory(), Kind::Race); });
+}
+
+/// Whether a task reads a cell that nothing wrote, if all run one after the other.
+bool reads_nothing(const MemoryAccesses& memory) {
+  std::set<std::pair<uint32_t, uint64_t>> written;
+  for (const Access& access : memory.accesses)
+    for (uint64_t cell = access.begin; cell < access.end; ++cell) {
+      if (access.write) written.emplace(access.buffer, cell);
+      if (!access.write && written.count({access.buffer, cell}) == 0) return true;
+    }
+  return false;
+}
+
+TEST(PlantedFaults, RejectsAReadOfAPartThatNothingWrote) {
+  Rng rng(8);
+  int found = 0;
+  int harmless = 0;
+  for (int round = 0; found < 1000; ++round) {
+    ASSERT_LT(round, 50000);
+    Planned planned(rng, 2 + rng.below(8));
+    std::vector<Access>& accesses = planned.program.memory.accesses;
+    Access& access = accesses[rng.below(accesses.size())];
+    if (!access.write) continue;
+    (rng.below(2) == 0 ? access.begin += 1 : access.end -= 1);
+    const bool harmful = reads_nothing(planned.program.memory);
+    EXPECT_EQ(has(planned.memory(), Kind::Race), harmful) << round;
+    found += harmful ? 1 : 0;
+    harmless += harmful ? 0 : 1;
+  }
+  EXPECT_GT(harmless, 100);
 }
 
 TEST(PlantedFaults, RejectsAResourceThatIsUsedTwice) {

@@ -18,6 +18,12 @@ class Reachability {
   std::string where(TaskId task) const { return "task " + std::to_string(task) + " (" + places_[task] + ")"; }
 
  private:
+  /// Fills in the rows, given the tasks that come directly after each. One depth-first search, whatever the numbers of
+  /// the tasks: it completes the strongly connected components, which are cycles or single tasks, after all that they
+  /// lead to (Tarjan 1972, "Depth-First Search and Linear Graph Algorithms").
+  void follow(const std::vector<std::vector<TaskId>>& next);
+  void add_component(const std::vector<TaskId>& tasks, const std::vector<std::vector<TaskId>>& next);
+
   size_t words_ = 0;
   std::vector<std::string> places_;  // "place 3 of stream 1"
   std::vector<uint64_t> bits_;       // a row for each task: those that it leads to
