@@ -33,32 +33,12 @@ std::optional<int64_t> min_entry(const AttrDef& def, const Instance::Node& node)
   }
 }
 
-/// Returns a number of an attribute exactly.
-Element exactly(double number) {
-  if (!std::isfinite(number)) throw GaveUp{"a number that is not finite"};
-  return Rational(number);
-}
-
 /// Whether Scope names the index of a sum like this.
 bool is_summation_index(const std::string& symbol) {
   return symbol.size() > 1 && symbol[0] == 'k' && symbol.find_first_not_of("0123456789", 1) == std::string::npos;
 }
 
-std::optional<double> uniform_tensor_value(const AttrValue& value) {
-  const auto* tensor = std::get_if<Tensor>(&value);
-  return tensor == nullptr ? std::nullopt : uniform_value(*tensor);
-}
-
 }  // namespace
-
-SymbolicAttr fixed_attr(const AttrValue& value) {
-  if (const auto* i = std::get_if<int64_t>(&value)) return Dim(*i);
-  if (const auto* f = std::get_if<float>(&value)) return exactly(*f);
-  if (const auto* s = std::get_if<std::string>(&value)) return *s;
-  if (const auto* is = std::get_if<Ints>(&value)) return std::vector<Dim>(is->begin(), is->end());
-  if (const auto number = uniform_tensor_value(value)) return exactly(*number);
-  throw GaveUp{"an attribute that proofs do not cover: " + attr_str(value)};
-}
 
 Instantiation::Instantiation(Scope& scope, const Rule& rule, const Instance& instance, std::vector<int64_t> choices)
     : scope_(scope), rule_(rule), instance_(&instance), choices_(std::move(choices)) {

@@ -69,7 +69,4 @@ class Instantiation {
   bool binding_only_ = false;  ///< variables are being bound, and no axiom is evaluated
 };
 
-/// Returns an attribute with a known value.
-SymbolicAttr fixed_attr(const AttrValue& value);
-
 }  // namespace isomer

@@ -141,6 +141,21 @@ ExprValue Symbols::extreme(bool largest, const ExprValue& left, const ExprValue&
   }));
 }
 
+Element exactly(double number) {
+  if (!std::isfinite(number)) throw GaveUp{"a number that is not finite"};
+  return Rational(number);
+}
+
+SymbolicAttr fixed_attr(const AttrValue& value) {
+  if (const auto* i = std::get_if<int64_t>(&value)) return Dim(*i);
+  if (const auto* f = std::get_if<float>(&value)) return exactly(*f);
+  if (const auto* s = std::get_if<std::string>(&value)) return *s;
+  if (const auto* is = std::get_if<Ints>(&value)) return std::vector<Dim>(is->begin(), is->end());
+  if (const auto* tensor = std::get_if<Tensor>(&value))
+    if (const auto number = uniform_value(*tensor)) return exactly(*number);
+  throw GaveUp{"an attribute that proofs do not cover: " + attr_str(value)};
+}
+
 SymbolicAttr Symbols::attribute(const Expr& expr, std::optional<size_t> repetition) const {
   Value out = value(expr, repetition);
   if (auto* element = std::get_if<Element>(&out)) return *element;
@@ -148,8 +163,7 @@ SymbolicAttr Symbols::attribute(const Expr& expr, std::optional<size_t> repetiti
   if (const auto* dim = std::get_if<Dim>(&known)) return *dim;
   if (const auto* list = std::get_if<Dims>(&known)) return *list;
   if (const auto* text = std::get_if<std::string>(&known)) return *text;
-  if (const auto* number = std::get_if<double>(&known); number && std::isfinite(*number))
-    return Element(Rational(*number));
+  if (const auto* number = std::get_if<double>(&known)) return exactly(*number);
   throw GaveUp{print_expr(expr) + " is not an attribute that proofs cover"};
 }
 

@@ -78,4 +78,10 @@ class Symbols {
   Facts facts_;
 };
 
+/// Returns a number exactly. Throws GaveUp if it is not finite.
+Element exactly(double number);
+
+/// Returns an attribute with a known value. Throws GaveUp if proofs do not cover it.
+SymbolicAttr fixed_attr(const AttrValue& value);
+
 }  // namespace isomer
