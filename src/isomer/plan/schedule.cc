@@ -1,13 +1,30 @@
 #include "isomer/plan/schedule.h"
 
+#include "isomer/plan/simulate.h"
+
 namespace isomer {
 namespace {
 
-bool share_resource(const TaskGraph& graph, TaskId a, TaskId b) {
-  for (const ResourceUse& one : graph.uses(graph.task(a).resources))
-    for (const ResourceUse& other : graph.uses(graph.task(b).resources))
-      if (one.resource == other.resource) return true;
-  return false;
+/// Returns for each task that waits for a resource a task that had the last of the units that it needs. Repeats the
+/// simulation, whose times are known, to find out who had which units.
+std::vector<TaskId> units_from(const TaskGraph& graph, const Schedule& schedule) {
+  using Unit = std::pair<Nanoseconds, TaskId>;  // when it is free, and who had it
+  std::vector<std::vector<Unit>> units(graph.resource_count());
+  for (ResourceId id = 0; id < units.size(); ++id) units[id].assign(graph.resource(id).units, {0, 0});
+  std::vector<ScheduleKey> order;
+  for (TaskId task = 0; task < graph.task_limit(); ++task)
+    if (graph.contains(task)) order.push_back({schedule.ready[task], graph.task(task).rank, task});
+  std::sort(order.begin(), order.end());
+  std::vector<TaskId> from(graph.task_limit(), 0);
+  for (const ScheduleKey& key : order)
+    for (const auto& [resource, count] : graph.uses(graph.task(key.task).resources)) {
+      std::vector<Unit>& all = units[resource];
+      const auto& [free, last] = all[count - 1];
+      if (free == schedule.start[key.task]) from[key.task] = last;
+      std::fill_n(all.begin(), count, Unit{schedule.end[key.task], key.task});
+      std::sort(all.begin(), all.end());
+    }
+  return from;
 }
 
 }  // namespace
@@ -34,28 +51,18 @@ Result<CriticalPath> critical_path(const TaskGraph& graph) {
 }
 
 std::vector<TaskId> binding_tasks(const TaskGraph& graph, const Schedule& schedule) {
-  std::vector<TaskId> by_end;
-  for (TaskId task = 0; task < graph.task_limit(); ++task)
-    if (graph.contains(task)) by_end.push_back(task);
-  const auto earlier = [&](TaskId a, TaskId b) {
-    return schedule.end[a] != schedule.end[b] ? schedule.end[a] < schedule.end[b] : a < b;
-  };
-  std::sort(by_end.begin(), by_end.end(), earlier);
   std::vector<TaskId> chain;
-  if (by_end.empty()) return chain;
-  chain.push_back(by_end.back());
+  for (TaskId task = 0; task < graph.task_limit(); ++task)
+    if (graph.contains(task) && schedule.end[task] == schedule.makespan) chain = {task};
+  if (chain.empty()) return chain;
+  const std::vector<TaskId> from = units_from(graph, schedule);
   while (schedule.start[chain.back()] > 0) {
     const TaskId task = chain.back();
-    const Nanoseconds start = schedule.start[task];
-    const bool waited = start > schedule.ready[task];  // for a resource
-    const auto begin = std::lower_bound(by_end.begin(), by_end.end(), start,
-                                        [&](TaskId other, Nanoseconds time) { return schedule.end[other] < time; });
-    const auto cause = std::find_if(begin, by_end.end(), [&](TaskId other) {
-      if (waited) return share_resource(graph, other, task);
-      const auto before = graph.predecessors(task);
-      return std::find(before.begin(), before.end(), other) != before.end();
-    });
-    chain.push_back(*cause);
+    const auto before = graph.predecessors(task);
+    const bool waited = schedule.start[task] > schedule.ready[task];  // for a resource
+    chain.push_back(waited ? from[task] : *std::find_if(before.begin(), before.end(), [&](TaskId other) {
+      return schedule.end[other] == schedule.ready[task];
+    }));
   }
   std::reverse(chain.begin(), chain.end());
   return chain;

@@ -25,8 +25,8 @@ struct CriticalPath {
 Result<CriticalPath> critical_path(const TaskGraph& graph);
 
 /// Returns the tasks that determine a schedule's makespan, in their order: each starts when the one before it ends,
-/// the first at 0, and the last ends at the makespan. Each waits for the one before it, because of an edge or of a
-/// resource. `schedule` is what simulate() returns.
+/// the first at 0, and the last ends at the makespan. Each waits for the one before it, because of an edge, or because
+/// that one has the last unit of a resource that it needs. `schedule` is what simulate() returns.
 std::vector<TaskId> binding_tasks(const TaskGraph& graph, const Schedule& schedule);
 
 /// Returns for each resource the part of its units that is occupied, on average over the makespan, from 0 to 1.

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <set>
 
 #include "isomer/plan/task_graph_testing.h"
 
@@ -18,8 +19,11 @@ class NaiveSimulation {
  public:
   explicit NaiveSimulation(const TaskGraph& graph) : graph_(graph) {
     for (ResourceId id = 0; id < graph.resource_count(); ++id)
-      for (uint32_t unit = 0; unit < graph.resource(id).units; ++unit) free_.emplace(id, 0);
+      for (uint32_t unit = 0; unit < graph.resource(id).units; ++unit) free_.emplace(id, Unit());
   }
+
+  /// The tasks that had units for which `task` waited: those that were free last, of a resource that was there last.
+  const std::set<TaskId>& waited_for(TaskId task) { return waited_for_[task]; }
 
   Schedule run() {
     const size_t tasks = graph_.task_limit();
@@ -50,8 +54,15 @@ class NaiveSimulation {
   }
 
  private:
+  struct Unit {
+    Nanoseconds free = 0;
+    TaskId task = 0;  // that had it last; of units that are free at the same time, which one does not matter
+    friend auto operator<=>(const Unit&, const Unit&) = default;
+  };
+
   Nanoseconds start_at(TaskId task, Nanoseconds time) {
-    std::vector<std::multimap<ResourceId, Nanoseconds>::iterator> taken;
+    const Nanoseconds ready = time;
+    std::vector<std::multimap<ResourceId, Unit>::iterator> taken;
     for (const ResourceUse& use : graph_.uses(graph_.task(task).resources))
       for (uint32_t i = 0; i < use.units; ++i) {
         auto best = free_.end();
@@ -60,14 +71,20 @@ class NaiveSimulation {
               (best == free_.end() || unit->second < best->second))
             best = unit;
         taken.push_back(best);
-        time = std::max(time, best->second);
+        time = std::max(time, best->second.free);
       }
-    for (const auto& unit : taken) unit->second = time + graph_.task(task).duration;
+    if (time > ready)
+      for (const auto& late : taken)
+        for (const auto& [resource, unit] : free_)
+          if (late->second.free == time && resource == late->first && unit.free == time)
+            waited_for_[task].insert(unit.task);
+    for (const auto& unit : taken) unit->second = {time + graph_.task(task).duration, task};
     return time;
   }
 
   const TaskGraph& graph_;
-  std::multimap<ResourceId, Nanoseconds> free_;  // of each unit
+  std::multimap<ResourceId, Unit> free_;
+  std::map<TaskId, std::set<TaskId>> waited_for_;
 };
 
 TEST(Simulate, ServesInTheOrderOfArrival) {
@@ -168,14 +185,34 @@ TEST(Simulate, CriticalPathIsTheLongest) {
   }
 }
 
+TEST(Simulate, BindingTasksHaveTheUnitsThatWereMissing) {
+  TaskGraph graph;
+  const ResourceId a = graph.add_resource("a", 3);
+  const ResourceId b = graph.add_resource("b");
+  graph.add_task({10, graph.add_resources({{a}})});
+  graph.add_task({10, graph.add_resources({{b}})});
+  graph.add_task({10, graph.add_resources({{a}, {b}})});
+  // Two units of `a` are free at 0, so only task 1 delays task 2.
+  EXPECT_THAT(binding_tasks(graph, simulate(graph).value()), ElementsAre(1, 2));
+}
+
 TEST(Simulate, BindingTasksFillTheMakespan) {
   Rng rng(3);
   for (int round = 0; round < 300; ++round) {
     const TaskGraph graph = random_task_graph(rng, 1 + rng.below(4), 1 + rng.below(30), 2);
     const Schedule schedule = simulate(graph).value();
+    NaiveSimulation naive(graph);
+    naive.run();
     Nanoseconds time = 0;
+    TaskId last = 0;
     for (const TaskId task : binding_tasks(graph, schedule)) {
       EXPECT_EQ(schedule.start[task], time);
+      if (schedule.start[task] > schedule.ready[task]) {
+        EXPECT_THAT(naive.waited_for(task), testing::Contains(last)) << round;
+      } else if (time > 0) {
+        EXPECT_THAT(graph.predecessors(task), testing::Contains(last)) << round;
+      }
+      last = task;
       time = schedule.end[task];
     }
     EXPECT_EQ(time, schedule.makespan);
