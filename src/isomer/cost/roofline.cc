@@ -53,13 +53,14 @@ class RooflineRewrites : public RewriteCosts {
     const Graph* target = nullptr;
     std::optional<ConcreteTypes> types;  // of the target
     for (const RunNodes::Run& run : nodes.nodes) {
-      if (run.graph == &graph_) {
+      const Graph& from = *run.graph;
+      if (&from == &graph_) {
         flops_.push_back(known_flops_[static_cast<size_t>(run.node - graph_.nodes().data())]);
         continue;
       }
-      if (target != run.graph) types.emplace(*run.graph, costs_.symbols_);
-      target = run.graph;
-      flops_.push_back(is_view(*run.node) ? 0 : costs_.flops_.of(*target, *run.node, *types));
+      if (!types || target != &from) types.emplace(from, costs_.symbols_);
+      target = &from;
+      flops_.push_back(is_view(*run.node) ? 0 : costs_.flops_.of(from, *run.node, *types));
     }
   }
 
