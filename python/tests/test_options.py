@@ -25,7 +25,7 @@ TEXTS = {
     "profile_db": pathlib.Path("p.db"),
     "objective": "kernels",
     "limits": ["kernels <= 1e9"],
-    "search": "greedy",
+    "search": "beam",
     "layout": "joint",
     "extract": "greedy",
     "rules": str(pathlib.Path(__file__).parents[2] / "rulesets/written.rules"),

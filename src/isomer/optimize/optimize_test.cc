@@ -232,7 +232,7 @@ TEST_F(Optimize, HandsOutWhatIsProvedUnlessToldOtherwise) {
   EXPECT_EQ(proved->proofs.searches, 2);
   EXPECT_TRUE(proved->proofs.not_proved.contains("join-running-sums"));
   EXPECT_EQ(to_json(*proved)["proofs"]["not_proved"][0]["rule"], "join-running-sums");
-  EXPECT_THAT(summary(*proved), HasSubstr("without rules that are not proved: join-running-sums"));
+  EXPECT_THAT(summary(*proved), HasSubstr("without rules of which an application is not proved: join-running-sums"));
   options.allow_tested = true;
   const auto tested = optimize(options);
   ASSERT_TRUE(tested.has_value()) << tested.error().message;

@@ -24,7 +24,7 @@ inline nlohmann::json other_value(const Option& option, const std::filesystem::p
       {"objective", "kernels"},
       {"limits", {"kernels <= 1e9"}},
       {"memory_limit", 1e9},
-      {"search", "greedy"},
+      {"search", "beam"},
       {"layout", "joint"},
       {"extract", "greedy"},
       {"rules", ISOMER_SOURCE_DIR "/rulesets/written.rules"},
