@@ -144,6 +144,8 @@ class Pipeline {
                }));
     report_.search = std::move(found.report);
     for (const SearchStep& step : report_.search.steps) report_.verdicts[step.rule] = rules.verdicts.at(step.rule);
+    for (const auto& [name, applications] : report_.proofs.at_use)
+      if (report_.verdicts.contains(name)) report_.verdicts[name] = verdict_name(Verdict::Proved);
     return Candidate(std::move(found));
   }
 
