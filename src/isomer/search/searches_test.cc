@@ -127,7 +127,7 @@ TEST(Searches, GreedyDoesNotIgnoreThatLayoutsAreWanted) {
   Measured evaluator;
   const RuleFile file = builtin_rule_file().value();
   const SearchContext context{.rules = file.rules, .tactics = file.tactics, .evaluator = evaluator, .budget = {}};
-  const auto found = run_search(parsed(std::string(kGate)), {.search = "greedy", .layout = "joint"}, context);
+  const auto found = run_search(parsed(kGate), {.search = "greedy", .layout = "joint"}, context);
   ASSERT_FALSE(found.has_value());
   EXPECT_EQ(found.error().message, "--layout joint: search 'greedy' decides no layouts; only searches of parts do");
 }
