@@ -29,12 +29,12 @@ struct PlannedKernel {
   double us = 0;              ///< as in Metrics; 0 for an opaque node whose time is unknown
 };
 
-/// The costs of graphs that one rewrite of a graph leads to. Much of what they are made of is that graph's.
+/// The costs of graphs that one rewrite of a graph leads to. They reuse its FLOPs and bytes.
 class RewriteCosts {
  public:
   virtual ~RewriteCosts() = default;
-  /// Returns exactly what CostModel::metrics returns for the graph of these nodes, but no memory. Nothing if only the
-  /// graph itself can be costed.
+  /// Returns exactly what CostModel::metrics returns for the graph of these nodes, but no memory. Costs must not depend
+  /// on the boundary. Nothing if only the graph itself can be costed.
   virtual std::optional<Metrics> metrics(const RunNodes& nodes) = 0;
 };
 

@@ -7,7 +7,8 @@
 
 namespace isomer {
 
-/// Sums up the same kernels in the same order as RooflineCost::metrics.
+/// Sums up the same kernels in the same order as RooflineCost::metrics. The bytes of a kernel are added in another
+/// order, which changes nothing: they are multiples of half a byte, so their sums are exact.
 class RooflineRewrites : public RewriteCosts {
  public:
   RooflineRewrites(RooflineCost& costs, const Graph& graph)

@@ -3,7 +3,8 @@
 #include <algorithm>
 
 #include "isomer/base/stopwatch.h"
-#include "isomer/optimize/prove_steps.h"
+#include "isomer/optimize/application_prover.h"
+#include "isomer/optimize/certify.h"
 #include "isomer/proof/verify_rule.h"
 
 namespace isomer {
@@ -12,10 +13,11 @@ namespace {
 /// Proves the steps, and removes the rules with an application that could not be proved.
 Status prove_or_drop(const Graph& start, const SearchResult& found, const replay::KnownConstants& folded,
                      RuleSet& rules, ProvedSteps& proofs) {
-  ISOMER_TRY(const auto applied, prove_steps(start, found.graph, found.report, rules, folded));
+  ApplicationProver prover;
+  ISOMER_CHECK(moves_of(start, found.graph, found.report, rules, prover.watch(), folded));
   proofs.at_use.clear();
   proofs.in_general = 0;
-  for (const auto& [name, of_rule] : applied) {
+  for (const auto& [name, of_rule] : prover.proofs()) {
     const bool general = rules.verdicts.at(name) == verdict_name(Verdict::Proved);
     const size_t accepted = of_rule.proved + (general ? of_rule.given_up : 0);
     if (accepted == of_rule.applications) {

@@ -7,8 +7,8 @@
 namespace isomer {
 
 /// Returns the fewest synchronizations with which tasks on these streams wait for their predecessors and for nothing
-/// else: no other edges and streams imply them. An Error unless each task of the graph is on exactly one stream, and if
-/// the order of a stream contradicts the graph.
+/// else: those that the other edges and the order of the streams do not imply. An Error unless each task of the graph
+/// is on exactly one stream, and if the order of a stream contradicts the graph.
 Result<std::vector<Synchronization>> fewest_synchronizations(const TaskGraph& graph,
                                                              const std::vector<std::vector<TaskId>>& streams);
 

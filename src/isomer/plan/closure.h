@@ -18,8 +18,8 @@ class Closure {
   /// The tasks that come after one, as bits.
   std::span<const uint64_t> after(TaskId task) const { return std::span(bits_).subspan(task * words_, words_); }
   bool leads(TaskId from, TaskId to) const { return (after(from)[to / kWordBits] >> (to % kWordBits) & 1) != 0; }
-  /// For each task, the successors to which no other path leads: the least edges with this closure (the transitive
-  /// reduction).
+  /// For each task, the successors to which no other path leads: the smallest set of edges with this closure
+  /// (the transitive reduction).
   const std::vector<std::vector<TaskId>>& reduction() const { return reduction_; }
 
  private:

@@ -8,7 +8,7 @@
 namespace isomer {
 
 /// Returns places of the buffers in one block of memory. Two of them share bytes only if all accesses of one happen
-/// before all accesses of the other, whatever the execution: a buffer is reused when all readers of its former content
+/// before all accesses of the other, in every execution: a buffer is reused when all readers of its former content
 /// have ended. On one stream, this is the layout by lifetimes. An Error if a task that accesses memory is on no stream
 /// of `order`, or if it accesses a buffer that does not exist.
 Result<ArenaLayout> plan_memory(const MemoryAccesses& memory, const HappensBefore& order);

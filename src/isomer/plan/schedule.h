@@ -20,8 +20,8 @@ struct CriticalPath {
   Nanoseconds length = 0;  ///< of all durations on it: no schedule is shorter
 };
 
-/// Returns a path with the longest sum of durations, whatever the resources; of equal ones, always the same. An Error
-/// if there is a cycle.
+/// Returns a path with the longest sum of durations, as if there were enough of every resource. If several are the
+/// longest, it is the same one each time. An Error if there is a cycle.
 Result<CriticalPath> critical_path(const TaskGraph& graph);
 
 /// Returns the tasks that determine a schedule's makespan, in their order: each starts when the one before it ends,
