@@ -46,6 +46,11 @@ void FileUses::reads(std::string what, const fs::path& path) {
   uses_.push_back({.access = Access::Read, .what = std::move(what), .path = path, .stamp = file_stamp(path)});
 }
 
+void FileUses::reads_part(std::string what, const fs::path& path) {
+  reads(std::move(what), path);
+  uses_.back().part = true;
+}
+
 void FileUses::writes(std::string what, const fs::path& path) { writes(std::move(what), path, false, ""); }
 
 void FileUses::writes(std::string what, const fs::path& path, bool force, std::string remedy) {
@@ -64,9 +69,9 @@ Status FileUses::check_pair(const Use& a, const Use& b) {
   if (a.path.empty() || b.path.empty() || !same_file(a.path, b.path)) return {};
   if (a.access == Access::Written && b.access == Access::Read) return check_pair(b, a);
   if (a.access == Access::Read && b.access == Access::Written) {
-    if (b.force) return {};
+    if (b.force && !a.part) return {};
     return fail("{}: is an input ({}), which {} would overwrite{}", b.path.string(), a.what, b.what,
-                b.remedy.empty() ? "" : "; " + b.remedy + " to allow it");
+                b.remedy.empty() || a.part ? "" : "; " + b.remedy + " to allow it");
   }
   return fail("{}: {} and {} are the same file", b.path.string(), a.what, b.what);
 }

@@ -30,6 +30,8 @@ class FileUses {
  public:
   /// Adds a file that is only read. It must not change from now on.
   void reads(std::string what, const std::filesystem::path& path);
+  /// Adds a file that is only read, and that may not be an output even if `force` is set: another file needs it.
+  void reads_part(std::string what, const std::filesystem::path& path);
   /// Adds a file that is written.
   void writes(std::string what, const std::filesystem::path& path);
   /// Adds a file that is written and may also be an input if `force` is set. `remedy` tells the user how to permit
@@ -53,6 +55,7 @@ class FileUses {
     std::string what;
     std::filesystem::path path;
     bool force = false;
+    bool part = false;
     std::string remedy = {};
     std::optional<FileStamp> stamp = std::nullopt;
   };

@@ -43,7 +43,7 @@ std::vector<std::string> external_files(const Model& model) { return model.info-
 
 void declare_external_files(const std::filesystem::path& path, const Model& model, FileUses& uses) {
   for (const std::string& name : external_files(model))
-    uses.reads("external data of " + path.string(), path.parent_path() / name);
+    uses.reads_part("external data of " + path.string(), path.parent_path() / name);
 }
 
 }  // namespace isomer
