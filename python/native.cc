@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "arrays.h"
+#include "isomer/base/printable.h"
 #include "isomer/base/version.h"
 #include "isomer/engine/loaded_model.h"
 #include "isomer/onnx/import.h"
@@ -19,10 +20,13 @@ namespace py = pybind11;
 namespace isomer {
 namespace {
 
+/// The message of an Error for Python, which prints it as it is, up to the first NUL.
+std::string message_of(const Error& error) { return printable_lines(error.message); }
+
 /// The value of a Result, or a Python ValueError with its message.
 template <class T>
 T unwrap(Result<T> result) {
-  if (!result) throw py::value_error(result.error().message);
+  if (!result) throw py::value_error(message_of(result.error()));
   if constexpr (!std::is_void_v<T>) return std::move(*result);
 }
 
@@ -51,7 +55,7 @@ class Session {
     for (const auto& [name, array] : arrays) inputs.emplace_back(name, tensor_from(array));
     unwrap(loaded->check(inputs));
     auto outputs = without_lock([&] { return loaded->run(inputs); });
-    if (!outputs) throw std::runtime_error(outputs.error().message);
+    if (!outputs) throw std::runtime_error(message_of(outputs.error()));
     py::dict named;
     for (size_t i = 0; i < outputs->size(); ++i) named[py::str(loaded->outputs()[i].name)] = array_from((*outputs)[i]);
     return named;

@@ -9,6 +9,7 @@ import threading
 import typing
 
 import numpy as np
+import onnx
 import pytest
 from models import gate, gate_inputs, gate_output, identity, scaled
 from onnx import TensorProto, helper
@@ -32,6 +33,16 @@ def test_runs_again_and_with_other_extents(engine):
         assert session.outputs == [("y", "f32[N,16]")]
         for rows in (4, 4, 1, 7, 4):
             check(session, rows, seed=rows)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_loads_the_model_once(engine, tmp_path):
+    path = tmp_path / "gate.onnx"
+    onnx.save(gate(), path)
+    with isomer.Session(path, engine=engine) as session:
+        path.unlink()
+        for seed in (1, 2):
+            check(session, 4, seed)
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -148,6 +159,8 @@ def test_wrong_inputs_are_named(engine):
         x = gate_inputs()
         with pytest.raises(ValueError, match="no input 'q'; there are: f, c, z"):
             session.run({**x, "q": x["f"]})
+        with pytest.raises(ValueError, match=r"no input 'q\\x1b\\x00'; there are: f, c, z"):
+            session.run({**x, "q\x1b\0": x["f"]})
         with pytest.raises(ValueError, match=r"input 'c' is f32\[N,16\]: f64\[4,16\] does not fit"):
             session.run({**x, "c": x["c"].astype(np.float64)})
         with pytest.raises(ValueError, match=r"input 'c' is f32\[N,16\]: \[4,15\] does not fit"):

@@ -3,14 +3,18 @@
 #include <algorithm>
 #include <exception>
 #include <new>
+#include <string>
 #include <string_view>
+
+#include "isomer/base/printable.h"
 
 namespace isomer::capi {
 namespace {
 
-/// Writes as much of a text as fits. A character that does not fit is left out completely.
-void write_message(isomer_error* error, std::string_view text) {
+/// Writes as much of a message as fits. A character that does not fit is left out completely.
+void write_message(isomer_error* error, std::string_view message) {
   if (error == nullptr) return;
+  const std::string text = printable_lines(message);
   size_t size = std::min(text.size(), sizeof(error->message) - 1);
   const auto continues = [&](size_t at) { return (static_cast<unsigned char>(text[at]) & 0xC0U) == 0x80U; };
   if (size < text.size()) {

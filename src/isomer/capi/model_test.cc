@@ -342,6 +342,8 @@ TEST_F(CModel, WhatCannotBeLoadedIsExplained) {
   const std::string path = write(kMatMul);
   EXPECT_EQ(status_of("/nowhere/model.onnx", nullptr, 1), ISOMER_FAILED);
   EXPECT_THAT(error_.message, HasSubstr("/nowhere/model.onnx"));
+  EXPECT_EQ(status_of("/nowhere/\x1b[2J.onnx", nullptr, 1), ISOMER_FAILED);
+  EXPECT_THAT(error_.message, HasSubstr("/nowhere/\\x1b[2J.onnx"));
   EXPECT_EQ(status_of(folder_.path().string(), nullptr, 1), ISOMER_FAILED);
   EXPECT_EQ(status_of("", nullptr, 1), ISOMER_FAILED);
   const std::string bad = (folder_.path() / "bad.onnx").string();

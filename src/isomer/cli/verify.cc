@@ -163,10 +163,10 @@ void print_report(const replay::Verification& found, const Proofs& proofs, const
   fmt::print("proofs     {} of {} applications proved as they stand\n", held, applications);
   for (const auto& [name, at_use] : proofs)
     if (at_use.proved < at_use.applications)
-      fmt::print("           {}: {} of {}; {}\n", name, at_use.proved, at_use.applications, at_use.reason);
+      fmt::print("           {}: {} of {}; {}\n", name, at_use.proved, at_use.applications, printable(at_use.reason));
   print_decisions(found.certificate.decisions);
-  if (!difference.obstacles.empty())
-    fmt::print("outputs    not compared\n           {}\n", fmt::join(difference.obstacles, "\n           "));
+  if (!difference.obstacles.empty()) fmt::print("outputs    not compared\n");
+  for (const std::string& obstacle : difference.obstacles) fmt::print("           {}\n", printable(obstacle));
   if (difference.inputs == 0) return;
   fmt::print("outputs    {} on {} random input{} ({})\n",
              !difference.comparable      ? "not all finite, or integers that differ,"

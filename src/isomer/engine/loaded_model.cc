@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "isomer/base/printable.h"
 #include "isomer/engine/inputs.h"
 #include "isomer/onnx/import.h"
 
@@ -31,14 +32,14 @@ Status LoadedModel::check(std::span<const NamedTensor> tensors) const {
     const auto input = std::ranges::find(inputs_, name, &DeclaredValue::name);
     if (input == inputs_.end()) {
       std::vector<std::string> names;
-      for (const DeclaredValue& each : inputs_) names.push_back(each.name);
-      return fail("no input '{}'; there are: {}", name, fmt::join(names, ", "));
+      for (const DeclaredValue& each : inputs_) names.push_back(printable(each.name));
+      return fail("no input '{}'; there are: {}", printable(name), fmt::join(names, ", "));
     }
     declared.push_back(input->type);
   }
   for (const DeclaredValue& input : inputs_)
     if (!input.has_default && std::ranges::find(tensors, input.name, &NamedTensor::first) == tensors.end())
-      return fail("input '{}' is not given", input.name);
+      return fail("input '{}' is not given", printable(input.name));
   return check_inputs(tensors, declared);
 }
 

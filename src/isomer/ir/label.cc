@@ -26,6 +26,7 @@ std::string first_name(const Graph& graph, const Node& node) {
 std::string op_label(const Node& node) {
   if (!node.is_opaque()) return node.op->name;
   const std::string op_type = text_of(node, "@op_type"), domain = text_of(node, "@domain");
+  if (domain == kOwnDomain) return op_type == kSparseInitializer ? "sparse initializer" : "initializer";
   return (domain.empty() ? "" : domain + ".") + (op_type.empty() ? "Opaque" : op_type);
 }
 
@@ -35,8 +36,7 @@ std::string node_label(const Graph& graph, NodeId id) {
   const std::string shown = name.empty() ? fmt::format("#{}", id) : fmt::format("'{}'", printable(name));
   if (node.is_input()) return "input " + shown;
   if (node.is_constant()) return "constant " + shown;
-  if (node.is_opaque() && text_of(node, "@domain") == kOwnDomain)
-    return (text_of(node, "@op_type") == kSparseInitializer ? "sparse initializer " : "initializer ") + shown;
+  if (node.is_opaque() && text_of(node, "@domain") == kOwnDomain) return op_label(node) + " " + shown;
   return fmt::format("node {} ({})", shown, printable(op_label(node)));
 }
 

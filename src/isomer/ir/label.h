@@ -7,7 +7,8 @@
 
 namespace isomer {
 
-/// The operator of a node. For an opaque node, this is its operator in ONNX ("com.microsoft.FusedConv").
+/// The operator of a node. For an opaque node, this is its operator in ONNX ("com.microsoft.FusedConv"), or "sparse
+/// initializer" or "initializer" (opaque.h).
 std::string op_label(const Node& node);
 
 /// "node 'y' (Conv)" with the name of its first named result, or "node #3 (Conv)" with its position in the graph;

@@ -8,6 +8,7 @@
 
 #include "isomer/base/file.h"
 #include "isomer/base/temp_dir.h"
+#include "isomer/ir/label.h"
 #include "isomer/onnx/model_testing.h"
 
 namespace isomer {
@@ -217,6 +218,9 @@ TEST(Export, SparseInitializersComeBack) {
   model.import("com.example", 1);
   model.node("Mystery", {"x", "w"}, {"y"}, "com.example");
   model.output("y");
+  const Model read = test::load(model).value();
+  const Node& weight = read.graph.producer_node(read.graph.operands(read.graph.nodes().back())[1]);
+  EXPECT_EQ(op_label(weight), "sparse initializer");
   const auto out = test::round_trip(model);
   ASSERT_EQ(out.graph().sparse_initializer_size(), 1);
   EXPECT_EQ(out.graph().sparse_initializer(0).SerializeAsString(),
