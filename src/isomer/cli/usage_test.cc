@@ -125,6 +125,13 @@ TEST_F(UsageOfModels, ObjectivesWithoutAValueAreRefused) {
   }
 }
 
+TEST_F(UsageOfModels, AnObjectiveHasAValueForTheModel) {
+  const Outcome outcome = isomer_program(
+      {"optimize", model_, "--engine", "roofline", "--dry-run", "--objective", "latency / (kernels - 1)"});
+  EXPECT_EQ(outcome.exit_code, 2);
+  EXPECT_THAT(outcome.err, HasSubstr("--objective latency / (kernels - 1): has no finite value for the model"));
+}
+
 TEST_F(UsageOfModels, TheBatchOfANetworkIsBounded) {
   EXPECT_THAT(isomer_program({"models", "sru", "-o", model_, "--batch", "4097"}).err,
               HasSubstr("--batch: must be an integer from 1 to 4096, not '4097'"));

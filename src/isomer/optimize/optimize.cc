@@ -1,5 +1,6 @@
 #include "isomer/optimize/optimize.h"
 
+#include <cmath>
 #include <type_traits>
 
 #include "isomer/base/file.h"
@@ -99,11 +100,21 @@ class Pipeline {
       report_.decisions_dropped = dropped_decisions(given, report_.decisions);
       return {};
     }));
+    ISOMER_CHECK(check_objective());
     ISOMER_CHECK(nothing_missed(evaluation));
     ISOMER_CHECK(write_certified(output, rules));
     whole.note("outcome", report_.outcome);
     report_.peak_rss_bytes = peak_rss_bytes();
     return std::move(report_);
+  }
+
+  /// Returns an Error if the objective is, say, `latency_us / (kernels - 1)` and the model has one kernel: any graph
+  /// would be better.
+  Status check_objective() const {
+    const Objective& objective = options_.objective;
+    const auto& cost = report_.cost_before;
+    if (!cost || !objective.within_limits(*cost) || std::isfinite(objective(*cost))) return {};
+    return fail("--objective {}: has no finite value for the model", objective.text());
   }
 
   template <class Work>
