@@ -2,8 +2,9 @@
 
     python kill_test.py ISOMER [--kills N] [--seed S]
 
-Whatever the signal and the moment: an output is complete or absent, a first SIGINT, SIGTERM or SIGHUP to `optimize`
-still writes one, a second one quits, no worker stays, and the next run removes the temporary folders that SIGKILL left.
+Signals go to the process group of a run, as a terminal sends them. Whatever the signal and the moment: an output is
+complete or absent, a first SIGINT, SIGTERM or SIGHUP to `optimize` still writes one, a second one quits, no worker
+stays, and the next run removes the temporary folders that SIGKILL left.
 """
 
 from __future__ import annotations
@@ -44,6 +45,12 @@ def heed_signals() -> None:
         signal.signal(number, signal.SIG_DFL)
 
 
+def send(process: subprocess.Popen[str], number: signal.Signals) -> None:
+    """Signals the process group of a run, as a terminal does. SIGKILL goes to the program alone."""
+    if process.poll() is None:
+        (os.kill if number == signal.SIGKILL else os.killpg)(process.pid, number)
+
+
 class Runs:
     def __init__(self, isomer: str, folder: Path, seed: int) -> None:
         self.isomer = isomer
@@ -73,6 +80,7 @@ class Runs:
             stderr=subprocess.PIPE,
             text=True,
             preexec_fn=heed_signals,
+            start_new_session=True,
         )
 
     def optimize(self, output: Path) -> subprocess.Popen[str]:
@@ -143,10 +151,10 @@ class Runs:
         before = self.left_behind()
         process = self.start_and_wait(output)
         began = process.poll() is None and searches(process.pid)
-        process.send_signal(signal.SIGKILL if ending == "kill" else first)
+        send(process, signal.SIGKILL if ending == "kill" else first)
         if ending == "twice":
             time.sleep(self.random.uniform(0, 0.3))
-            process.send_signal(first)
+            send(process, first)
         stdout, stderr = process.communicate()
         code = process.returncode
         if output.exists():
