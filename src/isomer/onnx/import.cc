@@ -1,5 +1,7 @@
 #include "isomer/onnx/import.h"
 
+#include <google/protobuf/io/zero_copy_stream_impl_lite.h>
+
 #include <algorithm>
 #include <limits>
 
@@ -216,12 +218,33 @@ Result<Model> Importer::run() {
 
 namespace {
 
-Result<Model> import_parsed(std::span<const std::byte> bytes, const std::filesystem::path& folder) {
-  if (bytes.empty()) return fail("it is empty");
-  if (bytes.size() > static_cast<size_t>(std::numeric_limits<int>::max()))
-    return fail("it is larger than 2 GB, the limit of ONNX files without external data");
+constexpr size_t kLargestMessage = std::numeric_limits<int>::max();
+
+/// Gives protobuf a file piece by piece. It copies what it keeps, so the whole file is never in memory.
+class FileStream : public google::protobuf::io::CopyingInputStream {
+ public:
+  explicit FileStream(const InputFile& file) : file_(file) {}
+
+  int Read(void* buffer, int size) override {
+    const auto count = static_cast<size_t>(std::min<uint64_t>(size, file_.size() - offset_));
+    status_ = file_.read(offset_, {static_cast<std::byte*>(buffer), count});
+    offset_ += count;
+    return status_ ? static_cast<int>(count) : -1;
+  }
+  const Status& status() const { return status_; }
+
+ private:
+  const InputFile& file_;
+  uint64_t offset_ = 0;
+  Status status_;
+};
+
+Result<Model> import_parsed(google::protobuf::io::ZeroCopyInputStream& stream, uint64_t size,
+                            const std::filesystem::path& folder) {
+  if (size == 0) return fail("it is empty");
+  if (size > kLargestMessage) return fail("it is larger than 2 GB, the limit of ONNX files without external data");
   onnx::ModelProto proto;
-  if (!proto.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())))
+  if (!proto.ParseFromBoundedZeroCopyStream(&stream, static_cast<int>(size)))
     return fail("it is not an ONNX model, or it is corrupt: its protobuf message cannot be read");
   ExternalData external(folder);
   return Importer(proto, external).run();
@@ -230,14 +253,21 @@ Result<Model> import_parsed(std::span<const std::byte> bytes, const std::filesys
 }  // namespace
 
 Result<Model> import_model(const std::filesystem::path& path) {
-  auto file = InputFile::open(path, {}).and_then([](const auto& opened) { return opened->bytes(0, opened->size()); });
+  constexpr int kPiece = 1 << 20;
+  const auto file = InputFile::open(path, {.read_once = true});
   if (!file) return fail_in(path.string(), file.error());
+  FileStream bytes(**file);
+  google::protobuf::io::CopyingInputStreamAdaptor stream(&bytes, kPiece);
   const auto parent = path.parent_path();
-  return in_context(path.string(), import_parsed(file->bytes, parent.empty() ? "." : parent));
+  auto model = import_parsed(stream, (*file)->size(), parent.empty() ? "." : parent);
+  if (!bytes.status()) return fail_in(path.string(), bytes.status().error());
+  return in_context(path.string(), std::move(model));
 }
 
 Result<Model> import_bytes(std::string_view bytes, const std::filesystem::path& folder, const std::string& what) {
-  return in_context(what, import_parsed(std::as_bytes(std::span(bytes)), folder));
+  google::protobuf::io::ArrayInputStream stream(bytes.data(),
+                                                static_cast<int>(std::min(bytes.size(), kLargestMessage)));
+  return in_context(what, import_parsed(stream, bytes.size(), folder));
 }
 
 }  // namespace isomer

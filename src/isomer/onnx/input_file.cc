@@ -103,7 +103,7 @@ Result<std::shared_ptr<const InputFile>> InputFile::open(const std::filesystem::
   struct stat info {};
   ISOMER_CHECK(check(descriptor, options, info));
   file->size_ = static_cast<uint64_t>(info.st_size);
-  if (maps_files && file->size_ > 0) ISOMER_CHECK(file->map(path));
+  if (maps_files && !options.read_once && file->size_ > 0) ISOMER_CHECK(file->map(path));
   return file;
 }
 
@@ -125,17 +125,22 @@ InputFile::~InputFile() {
 
 Result<FileBytes> InputFile::bytes(uint64_t offset, size_t count) const {
   if (!copies()) return FileBytes{mapped_.subspan(offset, count), shared_from_this()};
-  constexpr size_t kChunk = size_t{64} << 20;
   const std::shared_ptr<std::byte[]> copy(new std::byte[count]);  // not initialized to zero
-  for (size_t done = 0; done < count;) {
-    const ssize_t got =
-        ::pread(descriptor_, copy.get() + done, std::min(count - done, kChunk), static_cast<off_t>(offset + done));
+  ISOMER_CHECK(read(offset, {copy.get(), count}));
+  return FileBytes{{copy.get(), count}, copy};
+}
+
+Status InputFile::read(uint64_t offset, std::span<std::byte> to) const {
+  constexpr size_t kChunk = size_t{64} << 20;
+  while (!to.empty()) {
+    const ssize_t got = ::pread(descriptor_, to.data(), std::min(to.size(), kChunk), static_cast<off_t>(offset));
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return fail_errno("cannot be read");
     if (got == 0) return fail("was truncated while it was read");
-    done += static_cast<size_t>(got);
+    to = to.subspan(static_cast<size_t>(got));
+    offset += static_cast<uint64_t>(got);
   }
-  return FileBytes{{copy.get(), count}, copy};
+  return {};
 }
 
 }  // namespace isomer

@@ -27,6 +27,8 @@ class InputFile : public std::enable_shared_from_this<InputFile> {
   struct Options {
     /// Refuses a file with other names (hard links), because its folder is then ambiguous.
     bool single_link = false;
+    /// Never maps the file: for one that is read once, from begin to end.
+    bool read_once = false;
   };
 
   /// Opens a regular file. The last component of `path` may be a symbolic link unless single_link is set. An Error has
@@ -44,6 +46,8 @@ class InputFile : public std::enable_shared_from_this<InputFile> {
   /// The `count` bytes from `offset` on, which must be within size(). Fails, without the path, if the file has become
   /// shorter or cannot be read.
   Result<FileBytes> bytes(uint64_t offset, size_t count) const;
+  /// Copies the bytes from `offset` on, as many as `to` takes. Requires `copies()`; otherwise as above.
+  Status read(uint64_t offset, std::span<std::byte> to) const;
 
  private:
   InputFile(int descriptor, uint64_t size) : descriptor_(descriptor), size_(size) {}
