@@ -38,7 +38,7 @@ const std::string& is_measurement() {
   typeof(signature) = 'integer' AND typeof(description) = 'text'
   AND typeof(us) IN ('real', 'integer') AND us < 1e12
   AND (us = 0 OR us >= 1e-6 OR (description = '{}' AND us > -1e3))
-  AND typeof(spread) IN ('real', 'integer') AND spread >= 0 AND spread < 9e999
+  AND typeof(spread) IN ('real', 'integer') AND spread >= 0 AND spread < 1e12
   AND typeof(runs) = 'integer' AND runs BETWEEN 0 AND 1000000000)",
                                                    kLaunchOverhead);
   return condition;

@@ -165,10 +165,19 @@ TEST_F(ProfileDbTest, AnEmptyFileIsMergedFromByNobodyAndStaysEmpty) {
 }
 
 /// Invalid measurements: values for the column "us", "spread" or "runs".
-const std::vector<std::pair<std::string, std::string>> kNoMeasurements = {
-    {"us", "-1e9"},       {"us", "'fast'"}, {"us", "9e999"},    {"us", "1e300"},
-    {"us", "1e-300"},     {"us", "x'00'"},  {"spread", "-1"},   {"spread", "'x'"},
-    {"spread", "-9e999"}, {"runs", "-1"},   {"runs", "'many'"}, {"runs", "9223372036854775807"}};
+const std::vector<std::pair<std::string, std::string>> kNoMeasurements = {{"us", "-1e9"},
+                                                                          {"us", "'fast'"},
+                                                                          {"us", "9e999"},
+                                                                          {"us", "1e12"},
+                                                                          {"us", "1e-300"},
+                                                                          {"us", "x'00'"},
+                                                                          {"spread", "-1"},
+                                                                          {"spread", "'x'"},
+                                                                          {"spread", "-9e999"},
+                                                                          {"spread", "1e12"},
+                                                                          {"runs", "-1"},
+                                                                          {"runs", "'many'"},
+                                                                          {"runs", "9223372036854775807"}};
 
 TEST_F(ProfileDbTest, MergingIsAllOrNothingAndChecksEveryRow) {
   {

@@ -19,8 +19,8 @@ struct BacktrackOptions {
 
 struct BacktrackState;
 
-/// Searches that all begin with the same candidate, each without some of the rules. If one
-/// reaches a graph by the same steps as an earlier one, its matches and costs are known.
+/// Searches that all begin with the same candidate, each without some of the rules. If one reaches a graph by the same
+/// steps as an earlier one, its matches and costs are known.
 class Backtracking {
  public:
   /// Keeps references to all arguments. `keep_states`: whether `run` is called more than once, so that graphs are kept.

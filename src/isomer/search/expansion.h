@@ -41,8 +41,8 @@ struct SearchLimits {
 };
 
 /// The result of considering a match: whether its candidate is valid, its hash and its cost. For the same limits and
-/// costs it depends on nothing but the graph, the match and the refused weights,
-/// so a later search that comes to the same graph on the same way need not compute it again.
+/// costs it depends on nothing but the graph, the match and the refused weights, so a later search that comes to the
+/// same graph on the same way need not compute it again.
 struct KnownSuccessor {
   enum State : uint8_t { Unknown, Invalid, Hashed, Refused, Outgrown, Uncosted, Costed };
   State state = Unknown;
