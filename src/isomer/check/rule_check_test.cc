@@ -9,17 +9,12 @@
 #include "isomer/base/parallel.h"
 #include "isomer/check/instances.h"
 #include "isomer/rules/builtin.h"
+#include "isomer/rules/rule_testing.h"
 
 namespace isomer {
 namespace {
 
 using ::testing::HasSubstr;
-
-Rule rule(const std::string& text) {
-  auto rules = parse_rules("rule r\n" + text);
-  EXPECT_TRUE(rules.has_value()) << (rules ? "" : rules.error().message);
-  return rules ? rules->at(0) : Rule();
-}
 
 size_t count_instances(const Rule& rule, const InstanceBounds& bounds) {
   size_t n = 0;

@@ -228,13 +228,11 @@ class TermMatcher : private PatternWalk<TermMatcher> {
       if (others_are_preset(term, attrs)) next();
       return;
     }
-    Attrs others = attrs;
-    for (const auto& [name, expr] : term.attrs) others = others.without(name);
     if (const Attrs* bound = binding_.record(term.rest)) {
-      if (*bound == others) next();
+      if (others_equal(term, attrs, *bound)) next();
       return;
     }
-    binding_.records.emplace_back(term.rest, std::move(others));
+    binding_.records.emplace_back(term.rest, others(term, attrs));
     next();
     binding_.records.pop_back();
   }

@@ -1,6 +1,7 @@
 #include "isomer/rules/match.h"
 
 #include <algorithm>
+#include <array>
 #include <set>
 
 #include "isomer/rules/blocks.h"
@@ -13,12 +14,13 @@ namespace {
 /// Backtracking matcher for one rule.
 class Matcher : private PatternWalk<Matcher> {
  public:
-  Matcher(const Graph& graph, const OpIndex& index, const Rule& rule, size_t limit, std::vector<Match>& out,
+  Matcher(const Graph& graph, const OpIndex& index, const MatchPlan& plan, size_t limit, std::vector<Match>& out,
           Miss* miss = nullptr, const Deadline* deadline = nullptr, bool all_weights = false)
       : graph_(graph),
         index_(index),
         facts_(graph, all_weights),
-        rule_(rule),
+        plan_(plan),
+        rule_(plan.rule()),
         limit_(limit),
         out_(out),
         miss_(miss),
@@ -45,7 +47,7 @@ class Matcher : private PatternWalk<Matcher> {
   // Sources ----------------------------------------------------------------------------------------------------------
 
   void source(size_t i) {
-    if (full()) return;
+    if (full() || !conditions_hold_at(i)) return;
     if (i == rule_.sources.size()) return choose(0);
     const Term& term = rule_.sources[i];
     for (const NodeId id : candidate_nodes(term)) {
@@ -73,7 +75,7 @@ class Matcher : private PatternWalk<Matcher> {
 
   /// Matches the sources from number `i` on with exactly these roots.
   void given(size_t i, std::span<const NodeId> ids) {
-    if (full()) return;
+    if (full() || !conditions_hold_at(i)) return;
     if (i == rule_.sources.size()) {
       if (ids.empty()) choose(0);
       return;
@@ -106,7 +108,7 @@ class Matcher : private PatternWalk<Matcher> {
     const bool shares = binds_sequence(binding_, term);
     repetition_ = 0;
     node(term, first, [&] {
-      if (siblings_->in_large_group(first, binding_)) return;
+      if (!conditions_hold_at(i + 1) || siblings_->in_large_group(first, binding_)) return;
       if (!has_candidates(term, first)) {
         repeat(std::nullopt, [&] { with_root(first, [&] { source(i + 1); }); });
         return;
@@ -114,11 +116,11 @@ class Matcher : private PatternWalk<Matcher> {
       const std::vector<NodeId> outer = matched_;
       const Binding alone = binding_;
       // Conditions are usually about each sibling, or about each and the first.
-      std::vector<NodeId> group = gather(term, first, shares ? Beside::All : Beside::First);
-      if (!shares && group.size() > 2 && !conditions_hold()) {
+      std::vector<NodeId> group = gather(i, first, shares ? Beside::All : Beside::First);
+      if (!shares && group.size() > 2 && !conditions_hold_after(i + 1)) {
         binding_ = alone;
         matched_ = outer;
-        group = gather(term, first, Beside::All);
+        group = gather(i, first, Beside::All);
       }
       repetition_.reset();
       siblings_->remember(alone, group);
@@ -135,9 +137,10 @@ class Matcher : private PatternWalk<Matcher> {
     repetition_.reset();
   }
 
-  /// The first node and its siblings, which are added to the binding and the matched nodes. A node that depends on the
-  /// group (a later time step) is excluded: replacing all of them together would create a cycle.
-  std::vector<NodeId> gather(const Term& term, NodeId first, Beside beside) {
+  /// The first node of source `i` and its siblings, which are added to the binding and the matched nodes. A node that
+  /// depends on the group (a later time step) is excluded: replacing all of them together would create a cycle.
+  std::vector<NodeId> gather(size_t i, NodeId first, Beside beside) {
+    const Term& term = rule_.sources[i];
     std::vector<NodeId> group{first};
     if (!siblings_->begin(first, term, binding_)) return group;
     const Binding alone = binding_;
@@ -151,7 +154,7 @@ class Matcher : private PatternWalk<Matcher> {
       const size_t matched = matched_.size();
       bool joined = false;
       node(term, id, [&] {
-        if (joined || siblings_->depends(binding_) || !conditions_hold() || !siblings_->add(id)) return;
+        if (joined || siblings_->depends(binding_) || !conditions_hold_after(i + 1) || !siblings_->add(id)) return;
         joined = true;
         if (beside == Beside::First)
           append_last(binding_, term, together);
@@ -229,10 +232,16 @@ class Matcher : private PatternWalk<Matcher> {
 
   // Conditions -------------------------------------------------------------------------------------------------------
 
-  bool conditions_hold() const {
+  bool hold(std::span<const Expr* const> conditions) const {
     const ExprContext context{binding_, facts_};
-    return std::all_of(rule_.conditions.begin(), rule_.conditions.end(),
-                       [&](const Expr& condition) { return is_met(condition, context); });
+    return std::ranges::all_of(conditions, [&](const Expr* condition) { return is_met(*condition, context); });
+  }
+  /// Whether the conditions hold that can be evaluated once so many terms of the source have matched. If the reason of
+  /// a failure is asked for, all of them are evaluated at the end, so that the longest attempt is told.
+  bool conditions_hold_at(size_t terms) const { return miss_ != nullptr || hold(plan_.conditions_at(terms)); }
+  /// Whether those hold that were not evaluated by then.
+  bool conditions_hold_after(size_t terms) const {
+    return hold(plan_.conditions_after(terms)) && (miss_ == nullptr || hold(plan_.conditions_until(terms)));
   }
 
   void tell_condition() const {
@@ -259,7 +268,7 @@ class Matcher : private PatternWalk<Matcher> {
   }
 
   void emit() {
-    if (full() || !conditions_hold()) return tell_condition();
+    if (full() || !conditions_hold_after(rule_.sources.size())) return tell_condition();
     Match match{&rule_, binding_, root_values_, matched_};
     std::sort(match.nodes.begin(), match.nodes.end());
     match.nodes.erase(std::unique(match.nodes.begin(), match.nodes.end()), match.nodes.end());
@@ -331,17 +340,33 @@ class Matcher : private PatternWalk<Matcher> {
       binding_.attrs.resize(attrs);
       binding_.records.resize(records);
     };
+    const bool swaps = node.op->commutative && operands.size() == 2 && operands[0] != operands[1];
+    const std::array<ValueId, 2> swapped = {swaps ? operands[1] : kNoValue, swaps ? operands[0] : kNoValue};
+    const bool as_given = may_match(term, operands), as_swapped = swaps && may_match(term, swapped);
+    if (!as_given && !as_swapped) return;
     const size_t attrs_before = binding_.attrs.size();
     if (bare_attributes(term, node)) {
-      this->operands(&term, term.operands, 0, operands, 0, checked);
-      if (node.op->commutative && operands.size() == 2 && operands[0] != operands[1]) {
-        const ValueId swapped[] = {operands[1], operands[0]};
-        this->operands(&term, term.operands, 0, swapped, 0, checked);
-      }
+      if (as_given) this->operands(&term, term.operands, 0, operands, 0, checked);
+      if (as_swapped) this->operands(&term, term.operands, 0, swapped, 0, checked);
     } else {
       missed(matched_.size(), "the attributes of {} are not those of the pattern", term.op->name);
     }
     binding_.attrs.resize(attrs_before);
+  }
+
+  /// False only if an operand comes from another operator than the pattern demands, which ends most attempts. True if
+  /// the reason is asked for.
+  bool may_match(const Term& term, std::span<const ValueId> ids) const {
+    if (miss_ != nullptr) return true;
+    for (size_t i = 0; i < term.operands.size(); ++i) {
+      const Term& operand = term.operands[i];
+      if (operand.repeated || (operand.kind == Term::Kind::Sequence && !repetition_)) return true;
+      if (i >= ids.size()) return false;
+      if (operand.kind != Term::Kind::Apply) continue;
+      if (ids[i] == kNoValue || graph_.producer_node(ids[i]).op != operand.op) return false;
+      if (operand.op->min_results != operand.op->max_results) return true;  // it may take several values
+    }
+    return true;
   }
 
   /// Binds attributes that are given as a bare variable. This is done before the operands are matched, so that their
@@ -368,10 +393,8 @@ class Matcher : private PatternWalk<Matcher> {
       if (actual == nullptr || !wanted || !equal_values(*wanted, from_attr(*actual))) return false;
     }
     if (term.rest.empty()) return others_are_preset(term, node.attrs);
-    Attrs rest = node.attrs;
-    for (const auto& [name, expr] : term.attrs) rest = rest.without(name);
-    if (const Attrs* bound = binding_.record(term.rest)) return *bound == rest;
-    binding_.records.emplace_back(term.rest, std::move(rest));
+    if (const Attrs* bound = binding_.record(term.rest)) return others_equal(term, node.attrs, *bound);
+    binding_.records.emplace_back(term.rest, others(term, node.attrs));
     return true;
   }
 
@@ -396,6 +419,7 @@ class Matcher : private PatternWalk<Matcher> {
   const Graph& graph_;
   const OpIndex& index_;
   const GraphFacts facts_;
+  const MatchPlan& plan_;
   const Rule& rule_;
   const size_t limit_;
   std::vector<Match>& out_;
@@ -427,28 +451,26 @@ std::span<const NodeId> OpIndex::nodes(const OpDef& op) const {
   return {};
 }
 
-std::vector<Match> find_matches(const Graph& graph, const OpIndex& index, const Rule& rule, size_t limit,
+std::vector<Match> find_matches(const Graph& graph, const OpIndex& index, const MatchPlan& plan, size_t limit,
                                 const Deadline* deadline, bool all_weights) {
   std::vector<Match> out;
-  Matcher(graph, index, rule, limit, out, nullptr, deadline, all_weights).run();
+  Matcher(graph, index, plan, limit, out, nullptr, deadline, all_weights).run();
   return out;
 }
 
-bool single_root(const Rule& rule) { return rule.sources.size() == 1 && !rule.sources[0].repeated; }
-
-std::vector<Match> find_matches_of(const Graph& graph, const OpIndex& index, const Rule& rule,
+std::vector<Match> find_matches_of(const Graph& graph, const OpIndex& index, const MatchPlan& plan,
                                    std::span<const NodeId> roots) {
   std::vector<Match> out;
   const auto runs = [&](NodeId id) { return !graph.node(id).is_opaque() && graph.runs(graph.node(id)); };
-  if (std::ranges::all_of(roots, runs)) Matcher(graph, index, rule, SIZE_MAX, out).run_with(roots);
+  if (std::ranges::all_of(roots, runs)) Matcher(graph, index, plan, SIZE_MAX, out).run_with(roots);
   return out;
 }
 
-void find_matches_at(const Graph& graph, const OpIndex& index, const Rule& rule, NodeId root, std::vector<Match>& out,
-                     Miss* miss) {
-  const auto nodes = index.nodes(*rule.sources[0].op);
+void find_matches_at(const Graph& graph, const OpIndex& index, const MatchPlan& plan, NodeId root,
+                     std::vector<Match>& out, Miss* miss) {
+  const auto nodes = index.nodes(*plan.rule().sources[0].op);
   if (std::binary_search(nodes.begin(), nodes.end(), root))
-    Matcher(graph, index, rule, SIZE_MAX, out, miss).run_at(root);
+    Matcher(graph, index, plan, SIZE_MAX, out, miss).run_at(root);
 }
 
 }  // namespace isomer

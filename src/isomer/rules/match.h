@@ -8,6 +8,7 @@
 #include "isomer/base/deadline.h"
 #include "isomer/ir/graph.h"
 #include "isomer/rules/expr.h"
+#include "isomer/rules/match_plan.h"
 #include "isomer/rules/rule.h"
 
 namespace isomer {
@@ -41,11 +42,8 @@ class OpIndex {
 /// the largest set of siblings that satisfies the conditions together with the first of them; a node of a large set
 /// does not begin another set. Stops at `limit` matches or when the deadline (if not nullptr) has passed.
 /// `all_weights`: the condition weight(...) holds for every value.
-std::vector<Match> find_matches(const Graph& graph, const OpIndex& index, const Rule& rule, size_t limit = SIZE_MAX,
-                                const Deadline* deadline = nullptr, bool all_weights = false);
-
-/// Whether the rule's source is one term that is not repeated. Then its matches depend only on nodes above their root.
-bool single_root(const Rule& rule);
+std::vector<Match> find_matches(const Graph& graph, const OpIndex& index, const MatchPlan& plan,
+                                size_t limit = SIZE_MAX, const Deadline* deadline = nullptr, bool all_weights = false);
 
 /// Why a rule does not match: the reason why the longest attempt failed.
 struct Miss {
@@ -54,12 +52,12 @@ struct Miss {
 };
 
 /// Appends the matches with this node as their first root. `miss`, if not nullptr, receives the longest failed attempt.
-void find_matches_at(const Graph& graph, const OpIndex& index, const Rule& rule, NodeId root, std::vector<Match>& out,
-                     Miss* miss = nullptr);
+void find_matches_at(const Graph& graph, const OpIndex& index, const MatchPlan& plan, NodeId root,
+                     std::vector<Match>& out, Miss* miss = nullptr);
 
 /// Returns the matches that replace the results of exactly these nodes, in this order. For `term...`, the siblings may
 /// be any set that satisfies the conditions, not only the largest one. The nodes must be distinct.
-std::vector<Match> find_matches_of(const Graph& graph, const OpIndex& index, const Rule& rule,
+std::vector<Match> find_matches_of(const Graph& graph, const OpIndex& index, const MatchPlan& plan,
                                    std::span<const NodeId> roots);
 
 /// Whether replacing all roots at once would create a cycle, because a value that the target reads depends on a root.

@@ -7,15 +7,10 @@
 #include "isomer/ops/registry.h"
 #include "isomer/rules/blocks.h"
 #include "isomer/rules/rewrite.h"
+#include "isomer/rules/rule_testing.h"
 
 namespace isomer {
 namespace {
-
-Rule rule(const std::string& text) {
-  auto rules = parse_rules("rule r\n" + text);
-  EXPECT_TRUE(rules.has_value()) << (rules ? "" : rules.error().message);
-  return rules ? rules->at(0) : Rule();
-}
 
 Graph graph(const std::string& text) {
   auto parsed = parse_graph(text, find_op);

@@ -3,9 +3,11 @@
 // common.
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -93,13 +95,35 @@ class PatternWalk {
     binding_.sequences[at].second.pop_back();
   }
 
-  /// The attributes that the term does not name have their presets.
+  /// Whether the term names an attribute.
+  static bool names(const Term& term, std::string_view attribute) {
+    return std::ranges::any_of(term.attrs, [&](const auto& named) { return named.first == attribute; });
+  }
+  /// Whether the attributes that the term does not name have their presets.
   static bool others_are_preset(const Term& term, const Attrs& attrs) {
     return std::ranges::all_of(attrs.entries(), [&](const Attrs::Entry& entry) {
-      const bool given = std::ranges::any_of(term.attrs, [&](const auto& attr) { return attr.first == entry.first; });
+      if (names(term, entry.first)) return true;
       const AttrDef* def = term.op->find_attr(entry.first);
-      return given || (def != nullptr && def->preset && *def->preset == entry.second);
+      return def != nullptr && def->preset && *def->preset == entry.second;
     });
+  }
+
+  /// The attributes that the term does not name.
+  static Attrs others(const Term& term, const Attrs& attrs) {
+    if (term.attrs.empty()) return attrs;
+    std::vector<Attrs::Entry> out;
+    out.reserve(attrs.entries().size());
+    std::ranges::copy_if(attrs.entries(), std::back_inserter(out),
+                         [&](const Attrs::Entry& entry) { return !names(term, entry.first); });
+    return Attrs(std::move(out));
+  }
+  /// Whether these are the attributes `expected`. Quicker than to make them.
+  static bool others_equal(const Term& term, const Attrs& attrs, const Attrs& expected) {
+    if (term.attrs.empty()) return attrs == expected;
+    auto next = expected.entries().begin();
+    for (const Attrs::Entry& entry : attrs.entries())
+      if (!names(term, entry.first) && (next == expected.entries().end() || *next++ != entry)) return false;
+    return next == expected.entries().end();
   }
 
   Binding binding_;

@@ -219,7 +219,7 @@ TEST(RuleIndex, LeavesOutOnlyRulesWithoutAMatch) {
     for (const RuleIndex::Entry& entry : indexed.entries()) {
       if (ops.may_contain(entry.ops)) continue;
       ++left_out;
-      EXPECT_TRUE(find_matches(graph, index, *entry.rule).empty()) << entry.rule->name;
+      EXPECT_TRUE(find_matches(graph, index, entry.plan).empty()) << entry.plan.rule().name;
     }
     EXPECT_GT(left_out, 0);
   }

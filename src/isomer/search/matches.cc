@@ -111,9 +111,9 @@ bool corresponds(const Match& match, const Match& earlier, const Rewrite& rewrit
 }
 
 /// Finds the matches of a rule with several roots anew. Those that correspond to earlier ones get their targets.
-void match_anew(const Rule& rule, const OpIndex& index, std::span<const Match* const> earlier, const Rewrite& rewrite,
-                const Correspondence& to, const Graph& after, std::vector<Match>& out) {
-  std::vector<Match> found = find_matches(after, index, rule);
+void match_anew(const MatchPlan& plan, const OpIndex& index, std::span<const Match* const> earlier,
+                const Rewrite& rewrite, const Correspondence& to, const Graph& after, std::vector<Match>& out) {
+  std::vector<Match> found = find_matches(after, index, plan);
   for (Match& match : found)
     for (const Match* one : earlier)
       if (!match.target && one->target && corresponds(match, *one, rewrite, to, after)) match.target = one->target;
@@ -138,14 +138,14 @@ std::vector<Match> inherited_matches(const Rewrite& rewrite, const Correspondenc
   const std::vector<const Match*> sorted = by_rule(rewrite.matches);
   auto next = sorted.begin();
   for (const RuleIndex::Entry& entry : rules.entries()) {
-    const Rule& rule = *entry.rule;
+    const Rule& rule = entry.plan.rule();
     while (next != sorted.end() && std::less<>()((*next)->rule, &rule)) ++next;  // of other rules
     const auto own = next;
     while (next != sorted.end() && (*next)->rule == &rule) ++next;
     const std::span<const Match* const> earlier(own, next);
     if (!ops.may_contain(entry.ops)) continue;
-    if (!entry.single_root) {
-      match_anew(rule, index, earlier, rewrite, to, after, out);
+    if (!entry.plan.single_root()) {
+      match_anew(entry.plan, index, earlier, rewrite, to, after, out);
       continue;
     }
     const size_t first = out.size();
@@ -155,7 +155,7 @@ std::vector<Match> inherited_matches(const Rewrite& rewrite, const Correspondenc
       out.push_back(translated(*match, to, rewrite.before, after));
     }
     for (const NodeId id : index.nodes(*rule.sources[0].op))
-      if (to.distance(id) <= entry.depth) find_matches_at(after, index, rule, id, out);
+      if (to.distance(id) <= entry.depth) find_matches_at(after, index, entry.plan, id, out);
     const auto by_root = [](const Match& a, const Match& b) { return a.roots[0] < b.roots[0]; };
     const auto begin = out.begin() + static_cast<std::ptrdiff_t>(first);
     if (!std::is_sorted(begin, out.end(), by_root)) std::stable_sort(begin, out.end(), by_root);
@@ -186,7 +186,7 @@ std::vector<Match> all_matches(const Graph& graph, std::span<const Rule> rules, 
   for (const RuleIndex::Entry& entry : indexed.entries()) {
     if (deadline.passed()) break;
     if (!ops.may_contain(entry.ops)) continue;
-    std::vector<Match> found = find_matches(graph, index, *entry.rule, limit, &deadline);
+    std::vector<Match> found = find_matches(graph, index, entry.plan, limit, &deadline);
     std::move(found.begin(), found.end(), std::back_inserter(out));
   }
   return out;

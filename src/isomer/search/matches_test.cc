@@ -2,6 +2,7 @@
 
 #include "isomer/base/hash.h"
 #include "isomer/base/rng.h"
+#include "isomer/models/models.h"
 #include "isomer/rules/builtin.h"
 #include "isomer/rules/rewrite.h"
 #include "isomer/search/testing.h"
@@ -27,6 +28,32 @@ std::vector<uint64_t> identities(const Graph& graph, const std::vector<Match>& m
   for (const Match& match : matches) out.push_back(identity(graph, match));
   std::sort(out.begin(), out.end());
   return out;
+}
+
+/// A matcher that is asked for the reason of a failure evaluates all conditions when everything else has matched, and
+/// looks at no operator before its turn.
+TEST(Matches, AskingForTheReasonChangesNone) {
+  const auto rules = builtin_rules();
+  ASSERT_TRUE(rules.has_value());
+  int found = 0;
+  for (const Graph& graph : {parsed(kGate), parsed(kBranches), build_model("inception-e-1").value(),
+                             build_model("resnext50-branches").value(), build_model("sru-m10").value()}) {
+    const OpIndex index(graph);
+    for (const Rule& rule : *rules) {
+      for (NodeId node = 0; node < graph.nodes().size(); ++node) {
+        std::vector<Match> quick;
+        std::vector<Match> slow;
+        Miss miss;
+        find_matches_at(graph, index, rule, node, quick);
+        find_matches_at(graph, index, rule, node, slow, &miss);
+        ASSERT_EQ(quick.size(), slow.size()) << rule.name;
+        for (size_t i = 0; i < quick.size(); ++i)
+          ASSERT_EQ(identity(graph, quick[i]), identity(graph, slow[i])) << rule.name;
+        found += static_cast<int>(quick.size());
+      }
+    }
+  }
+  EXPECT_GT(found, 100);
 }
 
 /// Random walks along the rules: inherited matches equal matches computed anew, and predicted hashes are right.

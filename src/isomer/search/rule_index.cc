@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "isomer/rules/match.h"
 #include "isomer/rules/walk.h"
 
 namespace isomer {
@@ -31,7 +30,7 @@ OpSet ops_of(const Graph& graph) {
 RuleIndex::RuleIndex(std::span<const Rule> rules) {
   entries_.reserve(rules.size());
   for (const Rule& rule : rules) {
-    Entry& entry = entries_.emplace_back(Entry{&rule, single_root(rule), depth_of(rule.sources[0])});
+    Entry& entry = entries_.emplace_back(Entry{rule, depth_of(rule.sources[0])});
     for_each_source_term(rule, [&](const Term& term) {
       if (term.kind == Term::Kind::Apply) entry.ops.add(*term.op);
     });

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "isomer/ir/graph.h"
-#include "isomer/rules/rule.h"
+#include "isomer/rules/match_plan.h"
 
 namespace isomer {
 
@@ -29,8 +29,7 @@ OpSet ops_of(const Graph& graph);
 class RuleIndex {
  public:
   struct Entry {
-    const Rule* rule = nullptr;
-    bool single_root = false;  ///< as in rules/match.h
+    MatchPlan plan;  ///< of the rule
     /// Operators on the longest way through the first source, where a variable counts like an operator in its place.
     uint32_t depth = 0;
     OpSet ops = {};  ///< of the sources; a graph without one of them has no match

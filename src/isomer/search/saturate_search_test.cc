@@ -69,7 +69,7 @@ TEST(Saturate, FindsTheOptimumOfBruteForce) {
 /// The small steps with one root: saturation completes with them.
 std::vector<Rule> single_root_steps() {
   std::vector<Rule> rules = rules_of(kSmallSteps);
-  std::erase_if(rules, [](const Rule& rule) { return !single_root(rule); });
+  std::erase_if(rules, [](const Rule& rule) { return !MatchPlan(rule).single_root(); });
   return rules;
 }
 

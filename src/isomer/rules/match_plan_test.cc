@@ -1,0 +1,64 @@
+#include "isomer/rules/match_plan.h"
+
+#include <gmock/gmock.h>
+
+#include "isomer/rules/builtin.h"
+#include "isomer/rules/rule_testing.h"
+
+namespace isomer {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+std::vector<std::string> texts(std::span<const Expr* const> conditions) {
+  std::vector<std::string> out;
+  for (const Expr* condition : conditions) out.push_back(print_expr(*condition));
+  return out;
+}
+
+TEST(MatchPlan, AConditionIsEvaluatedOnceItsVariablesAreBound) {
+  const Rule two = rule(
+      "(Conv pads=?p ..c ?x ?w), (Conv pads=?q ..c ?x ?v)\n"
+      "choose ?n in [1, 2]\n"
+      "=> (Conv pads=?p ..c ?x ?w), (Conv pads=?q ..c ?x ?v)\n"
+      "where ?n != dim(?x, 0) and weight(?v) and ?p != ?q and ?c.group == 1 and weight(?w)\n");
+  const MatchPlan plan(two);
+  EXPECT_THAT(texts(plan.conditions_at(0)), IsEmpty());
+  EXPECT_THAT(texts(plan.conditions_at(1)), ElementsAre("?c.group == 1", "weight(?w)"));
+  EXPECT_THAT(texts(plan.conditions_at(2)), ElementsAre("weight(?v)", "?p != ?q"));
+  EXPECT_THAT(texts(plan.conditions_until(2)), ElementsAre("?c.group == 1", "weight(?w)", "weight(?v)", "?p != ?q"));
+  EXPECT_THAT(texts(plan.conditions_after(2)), ElementsAre("?n != dim(?x, 0)"));
+  EXPECT_FALSE(plan.single_root());
+}
+
+TEST(MatchPlan, SequencesOfSiblingsAreCompleteLast) {
+  const Rule siblings = rule(
+      "(Conv ..c ?x @w)... => (Split axis=1 split=dims(@w, 0) (Conv ..c ?x (Concat axis=0 @w)))\n"
+      "where len(@w) >= 2 and ?c.group == 1 and rank(?x) == 4");
+  const MatchPlan plan(siblings);
+  EXPECT_THAT(texts(plan.conditions_at(1)), ElementsAre("?c.group == 1", "rank(?x) == 4"));
+  EXPECT_THAT(texts(plan.conditions_after(1)), ElementsAre("len(@w) >= 2"));
+  EXPECT_FALSE(plan.single_root());
+
+  const Rule operands = rule("(Concat axis=?a (Relu @x)...) => (Relu (Concat axis=?a @x)) where len(@x) >= 2");
+  EXPECT_THAT(texts(MatchPlan(operands).conditions_at(1)), ElementsAre("len(@x) >= 2"));
+  EXPECT_TRUE(MatchPlan(operands).single_root());
+}
+
+TEST(MatchPlan, HasEachConditionOnce) {
+  const auto rules = builtin_rules();
+  ASSERT_TRUE(rules.has_value());
+  for (const Rule& each : *rules) {
+    const MatchPlan plan(each);
+    size_t conditions = 0;
+    for (size_t terms = 0; terms <= each.sources.size(); ++terms) {
+      EXPECT_EQ(plan.conditions_until(terms).size() + plan.conditions_after(terms).size(), each.conditions.size());
+      conditions += plan.conditions_at(terms).size();
+    }
+    EXPECT_EQ(conditions, plan.conditions_until(each.sources.size()).size()) << each.name;
+  }
+}
+
+}  // namespace
+}  // namespace isomer
