@@ -16,6 +16,9 @@ namespace {
 constexpr size_t kMaxGrowth = size_t{64} << 20;
 /// Maximum number of bytes of computed weights that are kept.
 constexpr size_t kMaxKept = size_t{256} << 20;
+/// Weights are kept if computing them takes at least this many FLOPs for each of their bytes. Products of matrices do;
+/// elementwise operators need about as long as reading a kept weight.
+constexpr double kMinKeptWork = 4;
 
 using Elements = std::optional<Tensor>;
 
@@ -58,11 +61,18 @@ class Evaluation {
       : graph_(graph), own_(own), end_(end) {}
 
   /// Computes node by node, in the precision of the graph.
-  Result<Tensor> stored(ValueId value) const {
+  Result<Tensor> stored(ValueId value) {
     return evaluate(
         value, [&](ValueId v) { return constant(v); },
-        [&](const Node& node, std::span<const Tensor> operands) { return run_node(graph_, node, operands); });
+        [&](const Node& node, std::span<const Tensor> operands) -> Result<std::vector<Tensor>> {
+          ISOMER_TRY(std::vector<Tensor> results, run_node(graph_, node, operands));
+          flops_ += flops(node, operands, results);
+          return results;
+        });
   }
+
+  /// Returns the FLOPs of all calls of `stored`.
+  double flops() const { return flops_; }
 
   /// Computes in double precision from the constants and the model's own weights, without rounding in between.
   Result<Tensor> exact(ValueId value) {
@@ -80,7 +90,7 @@ class Evaluation {
     return data == nullptr ? Elements() : Elements(*data);
   }
 
-  Result<Elements> source(ValueId value) const {
+  Result<Elements> source(ValueId value) {
     if (const Tensor* data = graph_.constant(value)) return Elements(in_double(*data));
     if (!own_.contains(graph_.value_hash(value))) return Elements();
     ISOMER_TRY(const Tensor own, stored(value));
@@ -97,6 +107,13 @@ class Evaluation {
     if (std::fetestexcept(FE_OVERFLOW | FE_UNDERFLOW) != 0) left_double_ = true;
     for (Tensor& result : results) result = in_double(result);
     return results;
+  }
+
+  static double flops(const Node& node, std::span<const Tensor> operands, std::span<const Tensor> results) {
+    std::vector<std::vector<int64_t>> from, to;
+    for (const Tensor& tensor : operands) from.push_back(tensor.empty() ? std::vector<int64_t>() : tensor.dims());
+    for (const Tensor& tensor : results) to.push_back(tensor.dims());
+    return node.op->flops(WorkView{node.attrs, from, to});
   }
 
   /// Computes a value and everything that it needs, down to the values that are `known`.
@@ -152,6 +169,7 @@ class Evaluation {
   const std::unordered_set<uint64_t>& own_;
   const Deadline& end_;
   bool left_double_ = false;
+  double flops_ = 0;
 };
 
 std::string text_of(double x) { return std::isnan(x) ? "NaN" : fmt::format("{:.6g}", x); }
@@ -223,11 +241,12 @@ Status WeightCheck::check(const Graph& graph, ValueId value, const Deadline& end
   const KernelDeadline deadline(end);
   Evaluation evaluation(graph, own_, end);
   ISOMER_TRY(const Tensor stored, evaluation.stored(value));
+  const double work = evaluation.flops();
   if (has_extreme(stored)) {
     ISOMER_TRY(const Tensor exact, evaluation.exact(value));
     ISOMER_CHECK(compare(stored, exact, evaluation.left_double()));
   }
-  keep(graph.value_hash(value), stored);
+  if (work >= kMinKeptWork * static_cast<double>(stored.bytes().size())) keep(graph.value_hash(value), stored);
   return {};
 }
 

@@ -108,14 +108,14 @@ TEST(WeightCheck, CastsRoundOnlyAtTheEnd) {
       HasSubstr("stored as inf"));
 }
 
-TEST(WeightCheck, WhatOnlyMovesElementsIsNotComputed) {
-  WeightCheck check(parsed("input x: f32[4]\n y = Neg(x)\n return y"));
+TEST(WeightCheck, KeepsWhatTakesLongToCompute) {
+  WeightCheck check(parsed("input x: f32[4,4]\n y = Neg(x)\n return y"));
   const Graph graph = parsed(
-      "input x: f32[4]\n a = f32[2]{0,1}\n b = f32[2]{2,3}\n m = Mul(a, b)\n w = Concat(m, b) {axis=0}\n"
-      "y = Add(x, w)\n return y");
+      "input x: f32[4,4]\n a = f32[2,16]{seed 1}\n b = f32[16,4]{seed 2}\n c = f32[2,4]{seed 3}\n"
+      "m = MatMul(a, b)\n e = Mul(c, c)\n w = Concat(m, e) {axis=0}\n y = Add(x, w)\n return y");
   EXPECT_TRUE(check.refused(graph, kEnough).empty());
   for (ValueId value = 0; value < graph.num_values(); ++value) {
-    const bool product = graph.producer_node(value).op->name == "Mul";
+    const bool product = graph.producer_node(value).op->name == "MatMul";
     EXPECT_EQ(check.computed(graph.value_hash(value)) != nullptr, product) << graph.name(value);
   }
 }
