@@ -46,7 +46,9 @@ class MeasuredParts {
 
   SearchResult unmeasured() {
     auto found = search(context_.rules, context_.budget);
-    return found ? std::move(*found) : without_costs(found.error());
+    if (!found) return without_costs(found.error());
+    prepare(*found, found->report);
+    return std::move(*found);
   }
 
   SearchResult measured(bool known_better) {
@@ -70,6 +72,7 @@ class MeasuredParts {
       out_.report.add_counts(variant->report);
       judge(*variant, known_better);
     }
+    if (evaluator_.costs_decide()) prepare(out_, out_.report);
     return std::move(out_);
   }
 
@@ -86,14 +89,18 @@ class MeasuredParts {
                                 .layouts = layouts_,
                                 .limits = {.budget = budget, .max_growth = max_growth_, .max_length = max_length_},
                                 .observer = context_.observer}));
+    return found;
+  }
+
+  /// Folds the constants of a result. If it must not be used, makes it `first` and tells the report why.
+  void prepare(SearchResult& found, SearchReport& report) const {
     auto prepared = evaluator_.prepare(found);
     if (prepared) {
       static_cast<Candidate&>(found) = std::move(*prepared);
     } else {
-      found.report.rejected.push_back({how_.name, prepared.error().message});
+      report.reject(how_.name, prepared.error());
       found.reset(first_);
     }
-    return found;
   }
 
   SearchResult without_costs(const Error& error) const {
@@ -102,8 +109,13 @@ class MeasuredParts {
     return none;
   }
 
-  /// Keeps a result if it is the best so far.
+  /// Keeps a result if it is the best so far. Where costs decide, its constants are not folded yet: costs are the same,
+  /// and every result with folded constants needs memory for them.
   void judge(SearchResult& found, bool known_better) {
+    if (!evaluator_.costs_decide())
+      prepare(found, out_.report);
+    else if (!evaluator_.admits(found.graph) || !evaluator_.foldable(found.graph))
+      return;
     if (!seen_.insert(found.hash()).second) return;
     // After an interrupt, the final confirmation decides, unless a better graph is already known.
     const bool unmeasured = end_.stopped() && !known_better;

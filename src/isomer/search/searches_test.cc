@@ -186,6 +186,28 @@ TEST(Searches, HaveTheirOwnNamesInTheReportAlsoWithoutTime) {
   }
 }
 
+/// Folded constants of results that are not the best need memory for nothing.
+TEST(Searches, FoldOnlyTheBestResultWhereCostsDecide) {
+  class Counting : public CostEvaluator {
+   public:
+    using CostEvaluator::CostEvaluator;
+    Result<Candidate> prepare(const Candidate& candidate) override {
+      prepared.push_back(candidate.hash());
+      return candidate;
+    }
+    std::vector<uint64_t> prepared;
+  };
+  RooflineCost costs;
+  const Objective objective;
+  Counting evaluator(costs, objective);
+  const Graph graph = build_model("squeezenet").value();
+  const SearchResult result = found(graph, evaluator, "backtrack");
+  ASSERT_LT(latency(result.graph), latency(graph));
+  EXPECT_EQ(evaluator.prepared.size(), 3) << "the model, what is simpler, and the result";
+  EXPECT_EQ(evaluator.prepared.front(), graph.hash());
+  EXPECT_EQ(evaluator.prepared.back(), result.hash());
+}
+
 /// On squeezenet, steps that greedy takes stand in the way of what the other searches find.
 TEST(Searches, AutoCostsNoMoreThanAnyOther) {
   for (const char* network : {"squeezenet", "inception-e-1", "nasrnn", "sru"}) {
