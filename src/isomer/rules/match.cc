@@ -52,6 +52,7 @@ class Matcher : private PatternWalk<Matcher> {
     const Term& term = rule_.sources[i];
     for (const NodeId id : candidate_nodes(term)) {
       if (full()) return;
+      if (i == 0 && miss_ == nullptr && !plan_.may_begin_with(graph_, id)) continue;
       if (!is_root(id)) try_root(i, id);
     }
   }

@@ -62,7 +62,7 @@ class Bound {
 
 }  // namespace
 
-MatchPlan::MatchPlan(const Rule& rule) : rule_(&rule), ends_(rule.sources.size() + 2) {
+MatchPlan::MatchPlan(const Rule& rule) : rule_(&rule), shared_(rule), ends_(rule.sources.size() + 2) {
   if (rule.conditions.empty()) return;
   const Bound bound(rule);
   std::vector<std::pair<size_t, const Expr*>> ordered;

@@ -1,12 +1,13 @@
 #pragma once
 // How a rule is matched, computed once for many graphs: which conditions can be evaluated before the whole source has
-// matched.
+// matched, and what rules out a first root.
 
 #include <cstddef>
 #include <span>
 #include <vector>
 
 #include "isomer/rules/rule.h"
+#include "isomer/rules/shared_value.h"
 
 namespace isomer {
 
@@ -18,6 +19,8 @@ class MatchPlan {
   const Rule& rule() const { return *rule_; }
   /// Whether the source is one term that is not repeated. Then matches depend only on nodes above their root.
   bool single_root() const;
+  /// Returns false only if no match has this first root.
+  bool may_begin_with(const Graph& graph, NodeId first) const { return shared_.may_have_second(graph, first); }
   /// The conditions all of whose variables are bound when this number of terms of the source has matched, and not
   /// before. The sequences of `term...` and free parameters are bound last.
   std::span<const Expr* const> conditions_at(size_t terms) const;
@@ -27,6 +30,7 @@ class MatchPlan {
 
  private:
   const Rule* rule_;
+  SharedValue shared_;
   std::vector<const Expr*> conditions_;  // in the order in which they can be evaluated
   std::vector<size_t> ends_;             // by number of terms: how many of them can be evaluated
 };
