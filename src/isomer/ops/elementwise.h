@@ -83,10 +83,24 @@ void zip_elements(KernelContext& context, F f) {
   const auto x = elements<A>(a);
   const auto y = elements<B>(b);
   const auto out = z.mutable_data<R>();
-  size_t n = 0;
-  for_each_position(
-      z.dims(), {broadcast_strides(a.dims(), z.dims()), broadcast_strides(b.dims(), z.dims())},
-      [&](const int64_t* at) { out[n++] = f(x[static_cast<size_t>(at[0])], y[static_cast<size_t>(at[1])]); });
+  R* next = out.data();
+  for_each_row({z.dims(), {broadcast_strides(a.dims(), z.dims()), broadcast_strides(b.dims(), z.dims())}},
+               [&](const int64_t* offsets, int64_t count, const int64_t* steps) {
+                 const A* const left = x.data() + offsets[0];
+                 const B* const right = y.data() + offsets[1];
+                 const auto row = [&](auto step_left, auto step_right) {
+                   for (int64_t i = 0; i < count; ++i) next[i] = f(left[i * step_left], right[i * step_right]);
+                 };
+                 using One = std::integral_constant<int64_t, 1>;
+                 using Zero = std::integral_constant<int64_t, 0>;
+                 if (steps[0] == 1 && steps[1] == 1)
+                   row(One(), One());
+                 else if (steps[0] == 1 && steps[1] == 0)
+                   row(One(), Zero());
+                 else
+                   row(steps[0], steps[1]);
+                 next += count;
+               });
 }
 
 /// z = f.operator()<T>(a, b) for numeric operands of the same dtype.

@@ -7,6 +7,7 @@
 
 #include "isomer/ir/field.h"
 #include "isomer/ir/op.h"
+#include "isomer/ops/positions.h"
 
 namespace isomer {
 
@@ -93,31 +94,6 @@ std::span<T> mutable_elements(Tensor& tensor) {
     return tensor.mutable_strings();
   } else {
     return tensor.mutable_data<T>();
-  }
-}
-
-/// Row-major strides in elements.
-std::vector<int64_t> strides_of(const std::vector<int64_t>& dims);
-/// Strides for reading an operand with the broadcast extents `dims` (0 along broadcast axes).
-std::vector<int64_t> broadcast_strides(const std::vector<int64_t>& operand, const std::vector<int64_t>& dims);
-
-/// Calls `visit(const int64_t* offsets)` for all positions of `dims` in row-major order, with one offset per stride
-/// vector.
-template <class F>
-void for_each_position(const std::vector<int64_t>& dims, const std::vector<std::vector<int64_t>>& strides, F&& visit) {
-  int64_t total = 1;
-  for (const int64_t dim : dims) total *= dim;
-  std::vector<int64_t> position(dims.size(), 0);
-  std::vector<int64_t> offsets(strides.size(), 0);
-  for (int64_t n = 0; n < total; ++n) {
-    visit(offsets.data());
-    for (size_t axis = dims.size(); axis-- > 0;) {
-      ++position[axis];
-      for (size_t s = 0; s < strides.size(); ++s) offsets[s] += strides[s][axis];
-      if (position[axis] < dims[axis]) break;
-      for (size_t s = 0; s < strides.size(); ++s) offsets[s] -= strides[s][axis] * dims[axis];
-      position[axis] = 0;
-    }
   }
 }
 
