@@ -28,8 +28,11 @@ class Matcher : private PatternWalk<Matcher> {
 
   void run() { source(0); }
 
-  /// Finds only matches whose first root is `id`.
-  void run_at(NodeId id) { try_root(0, id); }
+  /// Finds only matches whose first root is one of these nodes.
+  void run_at(std::span<const NodeId> ids) {
+    for (const NodeId id : ids)
+      if (!full()) try_root(0, id);
+  }
 
   /// Finds only matches whose roots are these nodes, in this order.
   void run_with(std::span<const NodeId> ids) { given(0, ids); }
@@ -52,7 +55,7 @@ class Matcher : private PatternWalk<Matcher> {
     const Term& term = rule_.sources[i];
     for (const NodeId id : candidate_nodes(term)) {
       if (full()) return;
-      if (i == 0 && miss_ == nullptr && !plan_.may_begin_with(graph_, id)) continue;
+      if (i == 0 && miss_ == nullptr && !plan_.shared().may_have_second(graph_, id)) continue;
       if (!is_root(id)) try_root(i, id);
     }
   }
@@ -471,7 +474,14 @@ void find_matches_at(const Graph& graph, const OpIndex& index, const MatchPlan& 
                      std::vector<Match>& out, Miss* miss) {
   const auto nodes = index.nodes(*plan.rule().sources[0].op);
   if (std::binary_search(nodes.begin(), nodes.end(), root))
-    Matcher(graph, index, plan, SIZE_MAX, out, miss).run_at(root);
+    Matcher(graph, index, plan, SIZE_MAX, out, miss).run_at({&root, 1});
+}
+
+std::vector<Match> find_matches_from(const Graph& graph, const OpIndex& index, const MatchPlan& plan,
+                                     std::span<const NodeId> roots) {
+  std::vector<Match> out;
+  Matcher(graph, index, plan, SIZE_MAX, out).run_at(roots);
+  return out;
 }
 
 }  // namespace isomer

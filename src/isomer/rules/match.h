@@ -54,6 +54,9 @@ struct Miss {
 /// Appends the matches with this node as their first root. `miss`, if not nullptr, receives the longest failed attempt.
 void find_matches_at(const Graph& graph, const OpIndex& index, const MatchPlan& plan, NodeId root,
                      std::vector<Match>& out, Miss* miss = nullptr);
+/// Returns the matches with one of these possible first roots, in the order of the roots.
+std::vector<Match> find_matches_from(const Graph& graph, const OpIndex& index, const MatchPlan& plan,
+                                     std::span<const NodeId> roots);
 
 /// Returns the matches that replace the results of exactly these nodes, in this order. For `term...`, the siblings may
 /// be any set that satisfies the conditions, not only the largest one. The nodes must be distinct.

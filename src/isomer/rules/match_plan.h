@@ -19,8 +19,8 @@ class MatchPlan {
   const Rule& rule() const { return *rule_; }
   /// Whether the source is one term that is not repeated. Then matches depend only on nodes above their root.
   bool single_root() const;
-  /// Returns false only if no match has this first root.
-  bool may_begin_with(const Graph& graph, NodeId first) const { return shared_.may_have_second(graph, first); }
+  /// What is known about several roots.
+  const SharedValue& shared() const { return shared_; }
   /// The conditions all of whose variables are bound when this number of terms of the source has matched, and not
   /// before. The sequences of `term...` and free parameters are bound last.
   std::span<const Expr* const> conditions_at(size_t terms) const;

@@ -35,11 +35,21 @@ bool operators_above(const std::string& name, const Term& term, std::vector<cons
   return true;
 }
 
+/// Whether all that a node reads at run time is this value, or computed from it alone by so many operators less one.
+bool reads_only(const Graph& graph, NodeId id, ValueId value, size_t levels) {
+  return std::ranges::all_of(graph.operands(graph.node(id)), [&](ValueId operand) {
+    if (operand == kNoValue || operand == value || graph.is_weight(operand)) return true;
+    return levels > 1 && reads_only(graph, graph.producer(operand), value, levels - 1);
+  });
+}
+
 }  // namespace
 
 SharedValue::SharedValue(const Rule& rule) {
   const Term* second = second_term(rule);
   if (second == nullptr || !find(rule.sources[0], *second, down_)) down_.clear();
+  all_share_ =
+      rule.sources.size() == 1 || (rule.sources.size() == 2 && !rule.sources[0].repeated && !rule.sources[1].repeated);
 }
 
 /// Continues the steps to a variable of the first term that the second contains. Operands whose position depends on the
@@ -61,18 +71,46 @@ bool SharedValue::find(const Term& first, const Term& second, Steps& steps) {
   return false;
 }
 
-bool SharedValue::may_have_second(const Graph& graph, NodeId first) const {
-  if (down_.empty()) return true;
+/// Returns the value that the pattern's variable stands for if the node is the first root; nothing if it cannot be.
+std::optional<ValueId> SharedValue::of(const Graph& graph, NodeId first) const {
   NodeId id = first;
   ValueId value = kNoValue;
   for (const auto& [op, operand] : down_) {
     const Node& node = graph.node(id);
-    if (node.op != op || operand >= node.num_operands) return false;
+    if (node.op != op || operand >= node.num_operands) return std::nullopt;
     value = graph.operands(node)[operand];
-    if (value == kNoValue) return true;  // what is absent has no readers, and can be shared
+    if (value == kNoValue) break;
     id = graph.producer(value);
   }
-  return reaches_second(graph, value, 0, first);
+  return value;
+}
+
+bool SharedValue::may_have_second(const Graph& graph, NodeId first) const {
+  if (down_.empty()) return true;
+  const auto value = of(graph, first);
+  // What is absent has no readers, and can be shared.
+  return value && (*value == kNoValue || reaches_second(graph, *value, 0, first));
+}
+
+bool SharedValue::may_differ(const Graph& graph, NodeId first, const Change& change) const {
+  if (down_.empty() || !all_share_) return true;
+  const auto value = of(graph, first);
+  return !value || *value == kNoValue || change.above(first) || !reads_only(graph, first, *value, down_.size()) ||
+         may_differ_above(graph, *value, 0, *value, change);
+}
+
+/// The same for second roots above a value, from which so many operators lead to the shared value.
+bool SharedValue::may_differ_above(const Graph& graph, ValueId value, size_t step, ValueId shared,
+                                   const Change& change) const {
+  if (change.readers(value)) return true;
+  return std::ranges::any_of(graph.consumers(value), [&](NodeId reader) {
+    const Node& node = graph.node(reader);
+    if (node.op != above_[step]) return false;
+    if (step + 1 == above_.size()) return change.above(reader) || !reads_only(graph, reader, shared, above_.size());
+    for (uint32_t r = 0; r < node.num_results; ++r)
+      if (may_differ_above(graph, node.result(r), step + 1, shared, change)) return true;
+    return false;
+  });
 }
 
 bool SharedValue::reaches_second(const Graph& graph, ValueId value, size_t step, NodeId first) const {

@@ -30,6 +30,10 @@ class Correspondence {
   ValueId value(ValueId before) const { return before == kNoValue ? kNoValue : values_[before]; }
   /// Number of steps from a node of the graph after up to the nearest node that is new or reads something new.
   uint32_t distance(NodeId after) const { return distances_[after]; }
+  /// Whether all unchanged nodes are in the same order.
+  bool keeps_order() const { return keeps_order_; }
+  /// Whether a value of the graph after has other readers than before.
+  bool has_other_readers(ValueId after) const { return reread_[after]; }
 
  private:
   /// Whether a node is unchanged in the graph after, and no other node has become equal to it.
@@ -46,6 +50,21 @@ class Correspondence {
       if (images[id] != 1) distances_[id] = 0;
       for (const ValueId operand : after_.operands(after_.node(id)))
         if (operand != kNoValue) distances_[id] = std::min(distances_[id], distances_[after_.producer(operand)] + 1);
+    }
+    NodeId last = 0;
+    for (const Node& node : before_.nodes()) {
+      if (node.num_results == 0 || value(node.result()) == kNoValue) continue;
+      const NodeId image = after_.producer(value(node.result()));
+      if (distances_[image] == 0) continue;
+      keeps_order_ = keeps_order_ && image >= last;
+      last = image;
+    }
+    reread_.assign(after_.num_values(), true);
+    for (ValueId before = 0; before < before_.num_values(); ++before) {
+      if (values_[before] == kNoValue) continue;
+      const auto readers = after_.consumers(values_[before]);
+      reread_[values_[before]] = readers.size() != before_.consumers(before).size() ||
+                                 std::ranges::any_of(readers, [&](NodeId id) { return distances_[id] == 0; });
     }
   }
 
@@ -66,6 +85,8 @@ class Correspondence {
   const Graph& after_;
   std::vector<ValueId> values_;      // by value of the graph before
   std::vector<uint32_t> distances_;  // by node of the graph after
+  std::vector<bool> reread_;         // by value of the graph after
+  bool keeps_order_ = true;
 };
 
 std::span<const ValueId> one_or_all(const ValueId& value) { return {&value, 1}; }
@@ -110,13 +131,32 @@ bool corresponds(const Match& match, const Match& earlier, const Rewrite& rewrit
          (match.rule->choices.empty() || parameters_of(match) == parameters_of(earlier));
 }
 
-/// Finds the matches of a rule with several roots anew. Those that correspond to earlier ones get their targets.
-void match_anew(const MatchPlan& plan, const OpIndex& index, std::span<const Match* const> earlier,
-                const Rewrite& rewrite, const Correspondence& to, const Graph& after, std::vector<Match>& out) {
-  std::vector<Match> found = find_matches(after, index, plan);
+/// Finds the matches of a rule with several roots where they may differ from the earlier ones, and takes the others
+/// from those. Matches that are found again get the targets of the earlier ones.
+void match_roots(const RuleIndex::Entry& entry, const OpIndex& index, std::span<const Match* const> earlier,
+                 const Rewrite& rewrite, const Correspondence& to, const Graph& after, std::vector<Match>& out) {
+  const SharedValue& shared = entry.plan.shared();
+  const auto above = [&](NodeId id) { return to.distance(id) <= entry.depth; };
+  const auto readers = [&](ValueId value) { return to.has_other_readers(value); };
+  // Which siblings make a set, and in what order, depends on the order of the nodes.
+  const bool ordered = to.keeps_order() || !entry.plan.rule().sources[0].repeated;
+  std::vector<NodeId> others;
+  std::vector<NodeId> same;  // first roots with the matches that they had
+  for (const NodeId id : index.nodes(*entry.plan.rule().sources[0].op))
+    if (shared.may_have_second(after, id))
+      (!ordered || shared.may_differ(after, id, {above, readers}) ? others : same).push_back(id);
+  std::vector<Match> found = find_matches_from(after, index, entry.plan, others);
   for (Match& match : found)
     for (const Match* one : earlier)
       if (!match.target && one->target && corresponds(match, *one, rewrite, to, after)) match.target = one->target;
+  if (!same.empty()) {
+    for (const Match* match : earlier) {
+      const ValueId root = to.value(match->roots[0]);
+      if (root != kNoValue && std::ranges::binary_search(same, after.producer(root)))
+        found.push_back(translated(*match, to, rewrite.before, after));
+    }
+    std::ranges::stable_sort(found, {}, &Match::roots);
+  }
   std::move(found.begin(), found.end(), std::back_inserter(out));
 }
 
@@ -145,7 +185,7 @@ std::vector<Match> inherited_matches(const Rewrite& rewrite, const Correspondenc
     const std::span<const Match* const> earlier(own, next);
     if (!ops.may_contain(entry.ops)) continue;
     if (!entry.plan.single_root()) {
-      match_anew(entry.plan, index, earlier, rewrite, to, after, out);
+      match_roots(entry, index, earlier, rewrite, to, after, out);
       continue;
     }
     const size_t first = out.size();

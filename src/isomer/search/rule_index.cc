@@ -30,7 +30,8 @@ OpSet ops_of(const Graph& graph) {
 RuleIndex::RuleIndex(std::span<const Rule> rules) {
   entries_.reserve(rules.size());
   for (const Rule& rule : rules) {
-    Entry& entry = entries_.emplace_back(Entry{rule, depth_of(rule.sources[0])});
+    Entry& entry = entries_.emplace_back(Entry{rule});
+    for (const Term& source : rule.sources) entry.depth = std::max(entry.depth, depth_of(source));
     for_each_source_term(rule, [&](const Term& term) {
       if (term.kind == Term::Kind::Apply) entry.ops.add(*term.op);
     });

@@ -30,7 +30,7 @@ class RuleIndex {
  public:
   struct Entry {
     MatchPlan plan;  ///< of the rule
-    /// Operators on the longest way through the first source, where a variable counts like an operator in its place.
+    /// Operators on the longest way through a source, where a variable counts like an operator in its place.
     uint32_t depth = 0;
     OpSet ops = {};  ///< of the sources; a graph without one of them has no match
   };
