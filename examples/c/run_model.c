@@ -82,8 +82,9 @@ int main(int argc, char** argv) {
   }
   isomer_error error;
   isomer_model* model = NULL;
-  const int threads = argc > 3 ? atoi(argv[3]) : 1;
-  check(isomer_load(argv[1], argc > 2 ? argv[2] : "onednn", threads, &model, &error), &error);
+  char options[64];
+  snprintf(options, sizeof options, "{\"threads\": %d}", argc > 3 ? atoi(argv[3]) : 1);
+  check(isomer_load(argv[1], argc > 2 ? argv[2] : "onednn", options, &model, &error), &error);
 
   size_t num_inputs = 0;
   size_t num_outputs = 0;

@@ -100,10 +100,11 @@ ISOMER_API const char* isomer_version(void);
 ISOMER_API int isomer_type_bytes(const isomer_type* type, size_t* bytes, isomer_error* error);
 
 /* Loads the ONNX file `path` on an engine: "onednn" (the built-in runtime, also used if `engine` is NULL), "reference"
- * (exact but slow), "ort" or "openvino" (in a separate Python process; the environment variable ISOMER_PYTHON may name
- * the Python). `threads`, from 1 to 1024, is the number of threads of one run; "reference" always uses one. The file
- * must exist until the model is released. Release *model by isomer_release; it is NULL on failure. */
-ISOMER_API int isomer_load(const char* path, const char* engine, int threads, isomer_model** model,
+ * (exact but slow), "ort" or "openvino" (in a separate Python process). `options` is NULL or a JSON object such as
+ * {"threads": 2}; docs/reference/options.md lists its keys: threads (of one run; "reference" always uses one),
+ * provider, dtype and python. The file must exist until the model is released. Release *model by isomer_release; it is
+ * NULL on failure. */
+ISOMER_API int isomer_load(const char* path, const char* engine, const char* options, isomer_model** model,
                            isomer_error* error);
 
 /* Releases a model; NULL is allowed. No run of the model may be in progress. */

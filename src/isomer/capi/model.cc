@@ -11,6 +11,7 @@
 #include "isomer/capi/isomer.h"
 #include "isomer/capi/values.h"
 #include "isomer/engine/loaded_model.h"
+#include "isomer/optimize/read_options.h"
 
 using isomer::fail;
 using isomer::in_context;
@@ -50,21 +51,24 @@ Result<Values> describe(const std::vector<isomer::DeclaredValue>& declared) {
   return values;
 }
 
-Result<std::unique_ptr<isomer_model>> load(const std::filesystem::path& path, const std::string& engine, int threads) {
+Result<std::unique_ptr<isomer_model>> load(const std::filesystem::path& path, const std::string& engine,
+                                           const isomer::EngineOptions& options) {
   auto model = std::make_unique<isomer_model>();
-  ISOMER_TRY(model->loaded, isomer::LoadedModel::load(path, engine, {.threads = threads}));
+  ISOMER_TRY(model->loaded, isomer::LoadedModel::load(path, engine, options));
   ISOMER_TRY(model->inputs, in_context(path.string(), describe(model->loaded->inputs())));
   ISOMER_TRY(model->outputs, in_context(path.string(), describe(model->loaded->outputs())));
   return model;
 }
 
-Status check_load(const char* path, const std::string& engine, int threads) {
+/// Returns the options of a load, after checking its other arguments.
+Result<isomer::EngineOptions> read_load(const char* path, const std::string& engine, const char* options) {
   ISOMER_CHECK(given(path, "path"));
   const auto& engines = isomer::engine_names();
   if (std::ranges::find(engines, engine) == engines.end())
     return fail("no engine '{}'; there are: {}", engine, fmt::join(engines, ", "));
-  if (threads < 1 || threads > 1024) return fail("{} threads: must be 1 to 1024", threads);
-  return {};
+  isomer::EngineOptions read;
+  if (options != nullptr) ISOMER_CHECK(read_options(options, read));
+  return read;
 }
 
 int count(const isomer_model* model, Values isomer_model::*values, size_t* count, isomer_error* error) {
@@ -158,13 +162,14 @@ int isomer_type_bytes(const isomer_type* type, size_t* bytes, isomer_error* erro
   });
 }
 
-int isomer_load(const char* path, const char* engine, int threads, isomer_model** model, isomer_error* error) {
+int isomer_load(const char* path, const char* engine, const char* options, isomer_model** model, isomer_error* error) {
   if (model != nullptr) *model = nullptr;
   return guarded(error, [&]() -> Outcome {
     if (auto status = given(static_cast<const void*>(model), "model"); !status) return argument(status);
     const std::string name = engine == nullptr ? "onednn" : engine;
-    if (auto status = check_load(path, name, threads); !status) return argument(status);
-    return or_fail_with(ISOMER_FAILED, load(path, name, threads)).map([&](auto loaded) { *model = loaded.release(); });
+    const auto read = read_load(path, name, options);
+    if (!read) return fail_with(ISOMER_BAD_ARGUMENT, "{}", read.error().message);
+    return or_fail_with(ISOMER_FAILED, load(path, name, *read)).map([&](auto loaded) { *model = loaded.release(); });
   });
 }
 

@@ -43,7 +43,7 @@ class CModel : public testing::Test {
 
   isomer_model* load(const std::string& text, const char* engine = nullptr) {
     isomer_model* model = nullptr;
-    EXPECT_EQ(isomer_load(write(text).c_str(), engine, 1, &model, &error_), ISOMER_OK) << error_.message;
+    EXPECT_EQ(isomer_load(write(text).c_str(), engine, nullptr, &model, &error_), ISOMER_OK) << error_.message;
     models_.push_back(model);
     return model;
   }
@@ -139,7 +139,7 @@ TEST_P(CEngine, AnInputWithADefaultMayBeLeftOut) {
   const auto path = folder_.path() / "default.onnx";
   ASSERT_TRUE(export_model(scaled, path).has_value());
   isomer_model* model = nullptr;
-  ASSERT_EQ(isomer_load(path.c_str(), GetParam(), 1, &model, &error_), ISOMER_OK) << error_.message;
+  ASSERT_EQ(isomer_load(path.c_str(), GetParam(), nullptr, &model, &error_), ISOMER_OK) << error_.message;
   models_.push_back(model);
   isomer_value value;
   ASSERT_EQ(isomer_get_input(model, 0, &value, nullptr), ISOMER_OK);
@@ -238,8 +238,8 @@ TEST_F(CModel, NullsAreRefused) {
     EXPECT_EQ(status, ISOMER_BAD_ARGUMENT) << what;
     EXPECT_STREQ(error_.message, what);
   };
-  refused(isomer_load(nullptr, nullptr, 1, &loaded, &error_), "path is NULL");
-  refused(isomer_load(path.c_str(), nullptr, 1, nullptr, &error_), "model is NULL");
+  refused(isomer_load(nullptr, nullptr, nullptr, &loaded, &error_), "path is NULL");
+  refused(isomer_load(path.c_str(), nullptr, nullptr, nullptr, &error_), "model is NULL");
   refused(isomer_input_count(nullptr, &count, &error_), "model is NULL");
   refused(isomer_input_count(model, nullptr, &error_), "count is NULL");
   refused(isomer_output_count(nullptr, &count, &error_), "model is NULL");
@@ -256,7 +256,8 @@ TEST_F(CModel, NullsAreRefused) {
   in = input(ISOMER_FLOAT, {1, 2}, x);
   refused(isomer_run(model, &in, 1, nullptr, 2, &error_), "outputs is NULL");
   isomer_release(nullptr);
-  EXPECT_EQ(isomer_load(nullptr, nullptr, 1, nullptr, nullptr), ISOMER_BAD_ARGUMENT) << "nowhere to write the error";
+  EXPECT_EQ(isomer_load(nullptr, nullptr, nullptr, nullptr, nullptr), ISOMER_BAD_ARGUMENT)
+      << "nowhere to write the error";
 }
 
 TEST_F(CModel, WrongCountsAndIndicesAreRefused) {
@@ -333,34 +334,53 @@ TEST_F(CModel, BoolsAreZeroOrOne) {
 
 TEST_F(CModel, WhatCannotBeLoadedIsExplained) {
   isomer_model* model = load(kMatMul);
-  const auto status_of = [&](const std::string& path, const char* engine, int threads) {
+  const auto status_of = [&](const std::string& path, const char* engine, const char* options = nullptr) {
     isomer_model* loaded = model;
-    const int status = isomer_load(path.c_str(), engine, threads, &loaded, &error_);
+    const int status = isomer_load(path.c_str(), engine, options, &loaded, &error_);
     EXPECT_EQ(loaded, nullptr);
     return status;
   };
   const std::string path = write(kMatMul);
-  EXPECT_EQ(status_of("/nowhere/model.onnx", nullptr, 1), ISOMER_FAILED);
+  EXPECT_EQ(status_of("/nowhere/model.onnx", nullptr), ISOMER_FAILED);
   EXPECT_THAT(error_.message, HasSubstr("/nowhere/model.onnx"));
-  EXPECT_EQ(status_of("/nowhere/\x1b[2J.onnx", nullptr, 1), ISOMER_FAILED);
+  EXPECT_EQ(status_of("/nowhere/\x1b[2J.onnx", nullptr), ISOMER_FAILED);
   EXPECT_THAT(error_.message, HasSubstr("/nowhere/\\x1b[2J.onnx"));
-  EXPECT_EQ(status_of(folder_.path().string(), nullptr, 1), ISOMER_FAILED);
-  EXPECT_EQ(status_of("", nullptr, 1), ISOMER_FAILED);
+  EXPECT_EQ(status_of(folder_.path().string(), nullptr), ISOMER_FAILED);
+  EXPECT_EQ(status_of("", nullptr), ISOMER_FAILED);
   const std::string bad = (folder_.path() / "bad.onnx").string();
   ASSERT_TRUE(write_file(bad, "\x01\x02 no model").has_value());
-  EXPECT_EQ(status_of(bad, nullptr, 1), ISOMER_FAILED);
+  EXPECT_EQ(status_of(bad, nullptr), ISOMER_FAILED);
   EXPECT_THAT(error_.message, HasSubstr("bad.onnx"));
-  EXPECT_EQ(status_of(path, "tpu", 1), ISOMER_BAD_ARGUMENT);
+  EXPECT_EQ(status_of(path, "tpu"), ISOMER_BAD_ARGUMENT);
   EXPECT_STREQ(error_.message, "no engine 'tpu'; there are: ort, openvino, onednn, reference");
-  for (const int threads : {0, -1, 1025}) EXPECT_EQ(status_of(path, nullptr, threads), ISOMER_BAD_ARGUMENT);
-  EXPECT_THAT(error_.message, HasSubstr("1025 threads"));
+}
+
+TEST_F(CModel, TakesTheOptionsOfItsEngine) {
+  const std::string path = write(kMatMul);
+  const auto status_of = [&](const char* engine, const std::string& options) {
+    isomer_model* loaded = nullptr;
+    const int status = isomer_load(path.c_str(), engine, options.c_str(), &loaded, &error_);
+    models_.push_back(loaded);
+    return status;
+  };
+  EXPECT_EQ(status_of(nullptr, "{\"threads\": 2, \"dtype\": \"f32\"}"), ISOMER_OK) << error_.message;
+  EXPECT_EQ(status_of(nullptr, "{}"), ISOMER_OK) << error_.message;
+  for (const int threads : {0, -1, 1025})
+    EXPECT_EQ(status_of(nullptr, fmt::format("{{\"threads\": {}}}", threads)), ISOMER_BAD_ARGUMENT);
+  EXPECT_THAT(error_.message, HasSubstr("threads: "));
+  EXPECT_EQ(status_of(nullptr, "threads=2"), ISOMER_BAD_ARGUMENT);
+  EXPECT_THAT(error_.message, HasSubstr("not a JSON object"));
+  EXPECT_EQ(status_of(nullptr, "{\"alpha\": 1.05}"), ISOMER_BAD_ARGUMENT);
+  EXPECT_THAT(error_.message, HasSubstr("no option 'alpha'; there are: threads, provider, dtype, python"));
+  EXPECT_EQ(status_of("reference", "{\"provider\": \"CUDAExecutionProvider\"}"), ISOMER_FAILED);
+  EXPECT_THAT(error_.message, HasSubstr("provider"));
 }
 
 TEST_F(CModel, LongErrorsAreCutBetweenCharacters) {
   std::string path = "/nowhere/";
   for (int i = 0; i < 1000; ++i) path += "\xC3\xBC";
   isomer_model* model = nullptr;
-  EXPECT_EQ(isomer_load(path.c_str(), nullptr, 1, &model, &error_), ISOMER_FAILED);
+  EXPECT_EQ(isomer_load(path.c_str(), nullptr, nullptr, &model, &error_), ISOMER_FAILED);
   const std::string message = error_.message;
   EXPECT_GE(message.size(), sizeof(error_.message) - 3);
   EXPECT_EQ(message.back(), '\xBC') << "no half a character";
