@@ -34,9 +34,12 @@ class TermMatcher : private PatternWalk<TermMatcher> {
   void root(size_t i) {
     if (i == direction_.from().size()) return let(direction_.forward ? 0 : direction_.rule.lets.size());
     const Term& term = direction_.from()[i];
-    if (!term.repeated || !limits_.whole_groups) return sibling(i, 0);
-    const std::vector<Place> places = oldest_first(*term.op);
-    for (size_t first = 0; first < places.size() && !full(); ++first) group(i, 0, places, first);
+    if (!term.repeated) return sibling(i, 0);
+    with_complete(binding_.sequences.size(), [&] {
+      if (!limits_.whole_groups) return sibling(i, 0);
+      const std::vector<Place> places = oldest_first(*term.op);
+      for (size_t first = 0; first < places.size() && !full(); ++first) group(i, 0, places, first);
+    });
   }
 
   /// Matches the term of root `i`, for the `n`-th time.
@@ -49,7 +52,7 @@ class TermMatcher : private PatternWalk<TermMatcher> {
         node(term, *place.node, [&] {
           repeat(std::nullopt, [&] {
             with_root(*place.node, [&] {
-              root(i + 1);
+              if (!term.repeated || has_all_elements(term, n + 1)) root(i + 1);
               if (term.repeated && n + 1 < limits_.max_siblings) sibling(i, n + 1);
             });
           });
@@ -93,7 +96,7 @@ class TermMatcher : private PatternWalk<TermMatcher> {
       });
       if (joined) return;
     }
-    if (n > 0) root(i + 1);
+    if (n > 0 && has_all_elements(direction_.from()[i], n)) root(i + 1);
   }
 
   bool conditions_hold() const {

@@ -17,7 +17,7 @@ constexpr size_t kMaxGrowth = size_t{64} << 20;
 /// Maximum number of bytes of computed weights that are kept.
 constexpr size_t kMaxKept = size_t{256} << 20;
 /// Weights are kept if computing them takes at least this many FLOPs for each of their bytes. Products of matrices do;
-/// elementwise operators need about as long as reading a kept weight.
+/// a few elementwise operators need about as long as reading a kept weight.
 constexpr double kMinKeptWork = 4;
 
 using Elements = std::optional<Tensor>;

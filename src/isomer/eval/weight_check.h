@@ -27,7 +27,7 @@ class WeightCheck {
   void trust(const Graph& graph);
 
   /// Returns the elements of a weight that was computed for a check, by its value hash; nullptr if they were not kept.
-  /// Kept are, up to a limit, those that take long to compute for their size.
+  /// Keeps, up to a limit, those that take long to compute for their size.
   const Tensor* computed(uint64_t value_hash) const;
 
  private:

@@ -30,6 +30,7 @@ class Matcher : private PatternWalk<Matcher> {
 
   /// Finds only matches whose first root is one of these nodes.
   void run_at(std::span<const NodeId> ids) {
+    if (!conditions_hold_at(0)) return;
     for (const NodeId id : ids)
       if (!full()) try_root(0, id);
   }
@@ -63,7 +64,7 @@ class Matcher : private PatternWalk<Matcher> {
   void try_root(size_t i, NodeId id) {
     const Term& term = rule_.sources[i];
     if (term.repeated)
-      siblings(i, term, id);
+      with_complete(binding_.sequences.size(), [&] { siblings(i, term, id); });
     else
       node(term, id, [&] { with_root(id, [&] { source(i + 1); }); });
   }
@@ -85,14 +86,14 @@ class Matcher : private PatternWalk<Matcher> {
       return;
     }
     const Term& term = rule_.sources[i];
-    if (term.repeated) return given_siblings(i, 0, ids);
+    if (term.repeated) return with_complete(binding_.sequences.size(), [&] { given_siblings(i, 0, ids); });
     if (ids.empty()) return;
     node(term, ids[0], [&] { with_root(ids[0], [&] { given(i + 1, ids.subspan(1)); }); });
   }
 
   /// Continues a repeated source of which `n` roots are matched.
   void given_siblings(size_t i, size_t n, std::span<const NodeId> ids) {
-    if (n > 0) given(i + 1, ids);
+    if (n > 0 && has_all_elements(rule_.sources[i], n)) given(i + 1, ids);
     if (ids.empty()) return;
     repeat(n, [&] {
       node(rule_.sources[i], ids[0], [&] {
@@ -114,7 +115,7 @@ class Matcher : private PatternWalk<Matcher> {
     node(term, first, [&] {
       if (!conditions_hold_at(i + 1) || siblings_->in_large_group(first, binding_)) return;
       if (!has_candidates(term, first)) {
-        repeat(std::nullopt, [&] { with_root(first, [&] { source(i + 1); }); });
+        if (has_all_elements(term, 1)) repeat(std::nullopt, [&] { with_root(first, [&] { source(i + 1); }); });
         return;
       }
       const std::vector<NodeId> outer = matched_;
@@ -131,7 +132,7 @@ class Matcher : private PatternWalk<Matcher> {
       const size_t roots = roots_.size();
       const size_t values = root_values_.size();
       for (const NodeId id : group) push_root(id);
-      source(i + 1);
+      if (has_all_elements(term, group.size())) source(i + 1);
       roots_.resize(roots);
       root_values_.resize(values);
       matched_ = outer;
@@ -241,7 +242,7 @@ class Matcher : private PatternWalk<Matcher> {
     return std::ranges::all_of(conditions, [&](const Expr* condition) { return is_met(*condition, context); });
   }
   /// Whether the conditions hold that can be evaluated once so many terms of the source have matched. If the reason of
-  /// a failure is asked for, all of them are evaluated at the end, so that the longest attempt is told.
+  /// a failure is asked for, all of them are evaluated at the end, so that the longest attempt is reported.
   bool conditions_hold_at(size_t terms) const { return miss_ != nullptr || hold(plan_.conditions_at(terms)); }
   /// Whether those hold that were not evaluated by then.
   bool conditions_hold_after(size_t terms) const {

@@ -2,14 +2,18 @@
 
 #include <gmock/gmock.h>
 
+#include <set>
+
 #include "isomer/rules/builtin.h"
 #include "isomer/rules/rule_testing.h"
+#include "isomer/rules/walk.h"
 
 namespace isomer {
 namespace {
 
 using testing::ElementsAre;
 using testing::IsEmpty;
+using testing::UnorderedElementsAreArray;
 
 std::vector<std::string> texts(std::span<const Expr* const> conditions) {
   std::vector<std::string> out;
@@ -46,17 +50,43 @@ TEST(MatchPlan, SequencesOfSiblingsAreCompleteLast) {
   EXPECT_TRUE(MatchPlan(operands).single_root());
 }
 
-TEST(MatchPlan, HasEachConditionOnce) {
+/// The variables of the first terms, with their sigils, without the sequences of a repeated term.
+std::set<std::string> bound_by(const Rule& rule, size_t terms) {
+  std::set<std::string> out;
+  for (size_t i = 0; i < terms; ++i) {
+    for_each_term(rule.sources[i], [&](const Term& term) {
+      if (term.kind == Term::Kind::Value) out.insert("?" + term.name);
+      if (term.kind == Term::Kind::Sequence && !rule.sources[i].repeated) out.insert("@" + term.name);
+      if (term.kind == Term::Kind::Integers) out.insert(term.integers.name);
+      if (!term.rest.empty()) out.insert("?" + term.rest);
+      for (const auto& [name, expr] : term.attrs)
+        if (expr.kind == Expr::Kind::Variable) out.insert(expr.name);
+    });
+  }
+  return out;
+}
+
+TEST(MatchPlan, HasEachConditionOnceAndNotTooEarly) {
   const auto rules = builtin_rules();
   ASSERT_TRUE(rules.has_value());
   for (const Rule& each : *rules) {
     const MatchPlan plan(each);
-    size_t conditions = 0;
+    std::vector<std::string> planned;
     for (size_t terms = 0; terms <= each.sources.size(); ++terms) {
-      EXPECT_EQ(plan.conditions_until(terms).size() + plan.conditions_after(terms).size(), each.conditions.size());
-      conditions += plan.conditions_at(terms).size();
+      const std::set<std::string> bound = bound_by(each, terms);
+      for (const Expr* condition : plan.conditions_at(terms)) {
+        planned.push_back(print_expr(*condition));
+        for_each_expr(*condition, [&](const Expr& expr) {
+          if (expr.kind == Expr::Kind::Variable) {
+            EXPECT_TRUE(bound.contains(expr.name)) << each.name << ": " << expr.name << " of " << planned.back();
+          }
+        });
+      }
     }
-    EXPECT_EQ(conditions, plan.conditions_until(each.sources.size()).size()) << each.name;
+    std::ranges::copy(texts(plan.conditions_after(each.sources.size())), std::back_inserter(planned));
+    std::vector<std::string> all;
+    for (const Expr& condition : each.conditions) all.push_back(print_expr(condition));
+    EXPECT_THAT(planned, UnorderedElementsAreArray(all)) << each.name;
   }
 }
 

@@ -31,6 +31,36 @@ TEST(Match, SequenceTakesEveryWayToStandAroundAnOperand) {
   }
 }
 
+/// A sequence that is bound when a repeated term begins gets no more elements, and each of its elements is needed.
+TEST(Match, RepetitionsAreAsManyAsTheElementsThatAreKnown) {
+  const std::string inputs = "input x: f32[1]\ninput y: f32[1]\ninput z: f32[1]\ns = Sum(x, y)\nt = Tanh(s)\n";
+  const std::string pattern = "(Tanh (Sum @w)), (Neg @w)... => (Tanh (Sum @w)), (Neg @w)...";
+  const Graph three = graph(inputs + "a = Neg(x)\nb = Neg(y)\nc = Neg(z)\nreturn t, a, b, c\n");
+  for (const char* condition : {"", " where len(@w) == 2"}) {
+    const auto found = matches(three, rule(pattern + condition));
+    ASSERT_EQ(found.size(), 1U) << condition;
+    EXPECT_EQ(*found[0].binding.sequence("w"), (std::vector<ValueId>{three.inputs()[0], three.inputs()[1]}));
+    EXPECT_EQ(found[0].roots.size(), 3U);
+  }
+  const Graph one = graph(inputs + "a = Neg(x)\nreturn t, a\n");
+  EXPECT_TRUE(matches(one, rule(pattern)).empty());
+  const Graph sum = graph(inputs + "a = Neg(x)\nb = Neg(y)\nc = Neg(z)\nu = Sum(a, b)\nv = Sum(a, b, c)\nw = Sum(a)\n" +
+                          "p = Add(t, u)\nq = Add(t, v)\nr = Add(t, w)\nreturn p, q, r\n");
+  const auto operands =
+      matches(sum, rule("(Add (Tanh (Sum @w)) (Sum (Neg @w)...)) => (Add (Tanh (Sum @w)) (Sum (Neg @w)...))"));
+  ASSERT_EQ(operands.size(), 2U) << "in both orders; v has an operand too many, and w one too few";
+  for (const Match& match : operands) EXPECT_EQ(sum.name(match.roots[0]), "p");
+}
+
+TEST(Match, AConditionWithoutVariablesHoldsAlsoAtAGivenNode) {
+  const Graph g = graph("input x: f32[1]\ny = Relu(x)\nreturn y\n");
+  const Rule never = rule("(Relu ?x) => (Relu ?x) where 1 == 2");
+  std::vector<Match> found;
+  find_matches_at(g, OpIndex(g), never, 1, found);
+  EXPECT_TRUE(found.empty());
+  EXPECT_TRUE(matches(g, never).empty());
+}
+
 TEST(Match, RepetitionBindsOneElementEach) {
   const Graph g =
       graph("input a: f32[1]\ninput b: f32[1]\np = Relu(a)\nq = Relu(b)\ny = Concat(p, q) {axis=0}\nreturn y\n");

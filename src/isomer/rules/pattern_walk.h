@@ -14,6 +14,7 @@
 #include "isomer/base/function_ref.h"
 #include "isomer/rules/expr.h"
 #include "isomer/rules/rule.h"
+#include "isomer/rules/walk.h"
 
 namespace isomer {
 
@@ -46,7 +47,7 @@ class PatternWalk {
       const size_t least = std::max<size_t>(term.repeated ? 1 : 0, t + 1 == terms.size() ? left : 0);
       for (size_t n = least; n <= left; ++n) {
         if (term.repeated)
-          repeated(term, ids.subspan(o, n), 0, [&] { rest(n); });
+          repeated(term, ids.subspan(o, n), [&] { rest(n); });
         else
           sequence(term.name, ids.subspan(o, n), [&] { rest(n); });
       }
@@ -62,6 +63,23 @@ class PatternWalk {
     std::swap(repetition, repetition_);
     next();
     std::swap(repetition, repetition_);
+  }
+
+  /// Runs `next` while so many sequences are complete: a repeated term adds no elements to those that were bound before
+  /// it began.
+  void with_complete(size_t sequences, Next next) {
+    std::swap(sequences, complete_);
+    next();
+    std::swap(sequences, complete_);
+  }
+
+  /// Whether the sequences of a repeated term have as many elements as it has repetitions. Those that were bound before
+  /// may have more.
+  bool has_all_elements(const Term& term, size_t repetitions) const {
+    return !any_own_sequence(term, [&](const std::string& name) {
+      const auto* bound = binding_.sequence(name);
+      return bound != nullptr && bound->size() != repetitions;
+    });
   }
 
   /// `?x`.
@@ -88,8 +106,8 @@ class PatternWalk {
       if (found->second[n] == id) next();
       return;
     }
-    if (n > found->second.size()) return;
     const auto at = static_cast<size_t>(found - binding_.sequences.begin());
+    if (n > found->second.size() || at < complete_) return;
     found->second.push_back(id);
     next();
     binding_.sequences[at].second.pop_back();
@@ -128,6 +146,7 @@ class PatternWalk {
 
   Binding binding_;
   std::optional<size_t> repetition_;
+  size_t complete_ = 0;  // number of sequences that get no more elements
 
  private:
   friend Matcher;
@@ -135,9 +154,19 @@ class PatternWalk {
 
   Matcher& self() { return static_cast<Matcher&>(*this); }
 
-  void repeated(const Term& term, std::span<const ValueId> ids, size_t n, Next next) {
+  /// A repeated operand.
+  void repeated(const Term& term, std::span<const ValueId> ids, Next next) {
+    const size_t outer = complete_;
+    with_complete(binding_.sequences.size(), [&] {
+      repetitions(term, ids, 0, [&] {
+        if (has_all_elements(term, ids.size())) with_complete(outer, next);
+      });
+    });
+  }
+
+  void repetitions(const Term& term, std::span<const ValueId> ids, size_t n, Next next) {
     if (n == ids.size()) return repeat(std::nullopt, next);
-    repeat(n, [&] { self().one(term, ids[n], [&] { repeated(term, ids, n + 1, next); }); });
+    repeat(n, [&] { self().one(term, ids[n], [&] { repetitions(term, ids, n + 1, next); }); });
   }
 
   /// `@x` outside of repetitions.

@@ -13,9 +13,8 @@ bool demands_two(const Expr& condition, const Term& term) {
   const bool bounds = condition.kind == Expr::Kind::Call && condition.name == ">=" &&
                       condition.args[0].kind == Expr::Kind::Call && condition.args[0].name == "len" &&
                       condition.args[1].kind == Expr::Kind::Integer && condition.args[1].integer > 1;
-  return bounds && any_term(term, [&](const Term& each) {
-           return each.kind == Term::Kind::Sequence && condition.args[0].args[0].name == "@" + each.name;
-         });
+  return bounds &&
+         any_own_sequence(term, [&](const std::string& name) { return condition.args[0].args[0].name == "@" + name; });
 }
 
 /// Returns the term of the second root; nullptr if there may be one root.
@@ -60,12 +59,11 @@ bool SharedValue::find(const Term& first, const Term& second, Steps& steps) {
   for (size_t i = 0; i < first.operands.size(); ++i) {
     const Term& operand = first.operands[i];
     if (operand.repeated || (operand.kind == Term::Kind::Sequence && !element)) return false;
+    if (operand.kind == Term::Kind::Apply && (operand.op->min_results != 1 || operand.op->max_results != 1))
+      return false;
     steps.push_back({first.op, i});
     if (operand.kind == Term::Kind::Value && operators_above(operand.name, second, above_)) return true;
-    if (operand.kind == Term::Kind::Apply) {
-      if (operand.op->min_results != 1 || operand.op->max_results != 1) return false;
-      if (find(operand, second, steps)) return true;
-    }
+    if (operand.kind == Term::Kind::Apply && find(operand, second, steps)) return true;
     steps.pop_back();
   }
   return false;

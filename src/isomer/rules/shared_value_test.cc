@@ -11,7 +11,7 @@
 namespace isomer {
 namespace {
 
-/// x is read by a, b and r; r by c alone; w by a and c.
+/// x is read by a, b and r; r only by c; w by a and c.
 constexpr const char* kConvolutions = R"(
   input x: f32[1,4,8,8]
   w = f32[4,4,1,1]{seed 1}
@@ -83,6 +83,39 @@ TEST(SharedValue, AbsentOperandsCanBeShared) {
       "=> (RNN ..c ?x ?w ?r ?b ?l ?h), (RNN ..c ?y ?v ?s ?b ?m ?i)");
   EXPECT_TRUE(SharedValue(pair).may_have_second(*graph, graph->producer(graph->outputs()[0])));
   EXPECT_EQ(find_matches(*graph, OpIndex(*graph), pair).size(), 2);
+}
+
+/// The position of an operand after one that may take several values depends on the match.
+TEST(SharedValue, IsNotLookedForBehindSeveralResults) {
+  const auto graph = parse_graph(R"(
+    input x: f32[1,1,4,4]
+    input y: f32[1,1,4,4]
+    w = f32[4,4]{seed 1}
+    p = MaxPool(x) {kernel_shape=[1,1], strides=[1,1], dilations=[1,1], pads=[0,0,0,0]}
+    r = Relu(p)
+    s = Relu(y)
+    a = MatMul(r, w)
+    b = MatMul(s, w)
+    return a, b)",
+                                 find_op);
+  ASSERT_TRUE(graph.has_value()) << graph.error().message;
+  const Rule pair = rule(
+      "(MatMul (Relu (MaxPool ..p ?x)) ?w), (MatMul (Relu ?y) ?w)\n"
+      "=> (MatMul (Relu (MaxPool ..p ?x)) ?w), (MatMul (Relu ?y) ?w)");
+  EXPECT_EQ(find_matches(*graph, OpIndex(*graph), pair).size(), 1);
+}
+
+/// In `(Concat (Relu @w)...)...`, one root has several elements of @w.
+TEST(SharedValue, IsNotDemandedIfOneRootHasAllElements) {
+  const auto graph = parse_graph(
+      "input x: f32[1,2]\n input a: f32[1,2]\n input b: f32[1,2]\n r = Relu(a)\n s = Relu(b)\n"
+      "y = Concat(x, r, s) {axis=1}\n return y",
+      find_op);
+  ASSERT_TRUE(graph.has_value()) << graph.error().message;
+  const Rule nested = rule(
+      "(Concat axis=1 ?x (Relu @w)...)... => (Concat axis=1 ?x (Relu @w)...)...\n"
+      "where len(@w) >= 2");
+  EXPECT_EQ(find_matches(*graph, OpIndex(*graph), nested).size(), 1);
 }
 
 /// All written rules for several convolutions share the image or the kernel.

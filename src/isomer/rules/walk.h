@@ -30,6 +30,15 @@ bool any_term(const Term& term, const Test& test) {
   return test(term) || std::ranges::any_of(term.operands, [&](const Term& operand) { return any_term(operand, test); });
 }
 
+/// Whether the test holds for the name of a sequence that has one element for each repetition of this repeated term:
+/// one that is not below another repeated term in it.
+template <class Test>
+bool any_own_sequence(const Term& term, const Test& test) {
+  return (term.kind == Term::Kind::Sequence && test(term.name)) ||
+         std::ranges::any_of(term.operands,
+                             [&](const Term& operand) { return !operand.repeated && any_own_sequence(operand, test); });
+}
+
 /// Calls `visit` with the expression and all expressions in it.
 template <class AnyExpr, class Visit>
 void for_each_expr(AnyExpr& expr, const Visit& visit) {

@@ -25,8 +25,8 @@ struct Rewrite {
 /// What the graph after a rewrite inherits from the graph before.
 struct Inherited {
   /// Equals all_matches(after, rules), in the same order. Matches that the change cannot affect are taken from the
-  /// parent (OCGGS's reuse). Those with several roots are matched anew where a distant rewrite can close or open a cycle
-  /// between the roots.
+  /// parent (OCGGS's reuse). Those with several roots are matched anew where a distant rewrite can close or open a
+  /// cycle between the roots.
   std::vector<Match> matches;
   /// Nodes that are new, and those that correspond to marked nodes.
   std::vector<bool> marks;

@@ -115,7 +115,7 @@ class MeasuredParts {
     if (!evaluator_.costs_decide())
       prepare(found, out_.report);
     else if (!evaluator_.admits(found.graph) || !evaluator_.foldable(found.graph))
-      return;
+      return out_.report.reject(how_.name, {"it cannot be exported, or a weight must not be computed"});
     if (!seen_.insert(found.hash()).second) return;
     // After an interrupt, the final confirmation decides, unless a better graph is already known.
     const bool unmeasured = end_.stopped() && !known_better;

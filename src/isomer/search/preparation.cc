@@ -31,6 +31,9 @@ Preparation::Preparation(const Model& model)
 
 void Preparation::fold_until(const Deadline& deadline) { end_ = deadline.extended(kFoldShare, kFoldSeconds); }
 
+/// Returns when a fold that begins now must end.
+Deadline Preparation::end() const { return end_.stopped() ? Deadline::after(kFoldSeconds) : end_; }
+
 void Preparation::report(SearchReport& report) const {
   for (const auto& [hashes, move] : folds_) report.folds.push_back(move);
   for (const auto& [hash, reason] : refused_)
@@ -41,9 +44,10 @@ void Preparation::report(SearchReport& report) const {
 Result<Candidate> Preparation::prepare(const Candidate& candidate) {
   const Graph& graph = candidate.graph;
   if (const auto known = prepared_.find(candidate.hash()); known != prepared_.end()) return known->second;
-  ISOMER_CHECK(check_weights(graph));
+  const Deadline end = this->end();
+  ISOMER_CHECK(check_weights(graph, end));
   const auto computed = [this](uint64_t value_hash) { return folded(value_hash); };
-  ISOMER_TRY(Folding folding, fold(graph, {.max_growth = max_growth_, .end = end_, .computed = computed}));
+  ISOMER_TRY(Folding folding, fold(graph, {.max_growth = max_growth_, .end = end, .computed = computed}));
   ISOMER_CHECK(exportable(model_, folding.graph));
   check_.trust(folding.graph);
   if (!folding.constants.empty()) {
@@ -59,8 +63,10 @@ Result<Candidate> Preparation::prepare(const Candidate& candidate) {
   return folded;
 }
 
-Status Preparation::check_weights(const Graph& graph) {
-  RefusedWeights refused = check_.refused(graph, end_);
+Status Preparation::check_weights(const Graph& graph) { return check_weights(graph, end_); }
+
+Status Preparation::check_weights(const Graph& graph, const Deadline& end) {
+  RefusedWeights refused = check_.refused(graph, end);
   if (refused.empty()) return {};
   const std::string reason = refused.begin()->second;
   refused_.merge(std::move(refused));

@@ -186,7 +186,7 @@ TEST(Searches, HaveTheirOwnNamesInTheReportAlsoWithoutTime) {
   }
 }
 
-/// Folded constants of results that are not the best need memory for nothing.
+/// Folded constants of results that are not the best waste memory.
 TEST(Searches, FoldOnlyTheBestResultWhereCostsDecide) {
   class Counting : public CostEvaluator {
    public:
