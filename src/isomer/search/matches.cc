@@ -36,8 +36,8 @@ class Correspondence {
   bool has_other_readers(ValueId after) const { return reread_[after]; }
 
  private:
-  /// Whether a node is unchanged in the graph after, and no other node has become equal to it.
   void measure() {
+    // A node is unchanged if it has an image, and no other node has become equal to it.
     std::vector<int> images(after_.nodes().size(), 0);
     for (const Node& node : before_.nodes()) {
       if (node.num_results == 0 || value(node.result()) == kNoValue) continue;
@@ -51,6 +51,11 @@ class Correspondence {
       for (const ValueId operand : after_.operands(after_.node(id)))
         if (operand != kNoValue) distances_[id] = std::min(distances_[id], distances_[after_.producer(operand)] + 1);
     }
+    compare_order();
+    compare_readers();
+  }
+
+  void compare_order() {
     NodeId last = 0;
     for (const Node& node : before_.nodes()) {
       if (node.num_results == 0 || value(node.result()) == kNoValue) continue;
@@ -59,6 +64,9 @@ class Correspondence {
       keeps_order_ = keeps_order_ && image >= last;
       last = image;
     }
+  }
+
+  void compare_readers() {
     reread_.assign(after_.num_values(), true);
     for (ValueId before = 0; before < before_.num_values(); ++before) {
       if (values_[before] == kNoValue) continue;
@@ -138,8 +146,7 @@ void match_roots(const RuleIndex::Entry& entry, const OpIndex& index, std::span<
   const SharedValue& shared = entry.plan.shared();
   const auto above = [&](NodeId id) { return to.distance(id) <= entry.depth; };
   const auto readers = [&](ValueId value) { return to.has_other_readers(value); };
-  // Which siblings make a set, and in what order, depends on the order of the nodes.
-  const bool ordered = to.keeps_order() || !entry.plan.rule().sources[0].repeated;
+  const bool ordered = to.keeps_order() || !entry.several_ways;
   std::vector<NodeId> others;
   std::vector<NodeId> same;  // first roots with the matches that they had
   for (const NodeId id : index.nodes(*entry.plan.rule().sources[0].op))
@@ -155,7 +162,11 @@ void match_roots(const RuleIndex::Entry& entry, const OpIndex& index, std::span<
       if (root != kNoValue && std::ranges::binary_search(same, after.producer(root)))
         found.push_back(translated(*match, to, rewrite.before, after));
     }
-    std::ranges::stable_sort(found, {}, &Match::roots);
+    const auto first_root = [](const Match& match) { return match.roots[0]; };
+    if (to.keeps_order())
+      std::ranges::stable_sort(found, {}, first_root);
+    else
+      std::ranges::stable_sort(found, {}, &Match::roots);
   }
   std::move(found.begin(), found.end(), std::back_inserter(out));
 }
@@ -217,19 +228,22 @@ std::vector<bool> inherited_marks(const Rewrite& rewrite, const Correspondence& 
 
 }  // namespace
 
-std::vector<Match> all_matches(const Graph& graph, std::span<const Rule> rules, size_t limit,
-                               const Deadline& deadline) {
+std::vector<Match> all_matches(const Graph& graph, const RuleIndex& rules, size_t limit, const Deadline& deadline) {
   const OpIndex index(graph);
   const OpSet ops = ops_of(graph);
-  const RuleIndex indexed(rules);
   std::vector<Match> out;
-  for (const RuleIndex::Entry& entry : indexed.entries()) {
+  for (const RuleIndex::Entry& entry : rules.entries()) {
     if (deadline.passed()) break;
     if (!ops.may_contain(entry.ops)) continue;
     std::vector<Match> found = find_matches(graph, index, entry.plan, limit, &deadline);
     std::move(found.begin(), found.end(), std::back_inserter(out));
   }
   return out;
+}
+
+std::vector<Match> all_matches(const Graph& graph, std::span<const Rule> rules, size_t limit,
+                               const Deadline& deadline) {
+  return all_matches(graph, RuleIndex(rules), limit, deadline);
 }
 
 Inherited inherit(const Rewrite& rewrite, const Graph& after, const RuleIndex& rules) {

@@ -12,6 +12,8 @@ namespace isomer {
 
 /// Returns matches in the order of the rules, those of one rule by root. Returns at most `limit` per rule, and only
 /// those that are found before the deadline.
+std::vector<Match> all_matches(const Graph& graph, const RuleIndex& rules, size_t limit = SIZE_MAX,
+                               const Deadline& deadline = Deadline::never());
 std::vector<Match> all_matches(const Graph& graph, std::span<const Rule> rules, size_t limit = SIZE_MAX,
                                const Deadline& deadline = Deadline::never());
 

@@ -13,6 +13,13 @@ uint32_t depth_of(const Term& term) {
   return deepest + 1;
 }
 
+/// Whether a term can match a node in several ways.
+bool has_several_ways(const Term& term) {
+  if (term.kind == Term::Kind::Apply && term.op->commutative) return true;
+  const auto any_length = [](const Term& operand) { return operand.repeated || operand.kind == Term::Kind::Sequence; };
+  return std::ranges::count_if(term.operands, any_length) > 1 || std::ranges::any_of(term.operands, has_several_ways);
+}
+
 }  // namespace
 
 /// Depends on addresses, but decides nothing: it only saves attempts that would fail.
@@ -27,10 +34,11 @@ OpSet ops_of(const Graph& graph) {
   return out;
 }
 
-RuleIndex::RuleIndex(std::span<const Rule> rules) {
+RuleIndex::RuleIndex(std::span<const Rule> rules) : rules_(rules) {
   entries_.reserve(rules.size());
   for (const Rule& rule : rules) {
     Entry& entry = entries_.emplace_back(Entry{rule});
+    entry.several_ways = rule.sources[0].repeated || has_several_ways(rule.sources[0]);
     for (const Term& source : rule.sources) entry.depth = std::max(entry.depth, depth_of(source));
     for_each_source_term(rule, [&](const Term& term) {
       if (term.kind == Term::Kind::Apply) entry.ops.add(*term.op);

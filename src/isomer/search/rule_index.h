@@ -33,15 +33,20 @@ class RuleIndex {
     /// Operators on the longest way through a source, where a variable counts like an operator in its place.
     uint32_t depth = 0;
     OpSet ops = {};  ///< of the sources; a graph without one of them has no match
+    /// Whether matches with one first root may differ in more than the nodes of the second: by the siblings that
+    /// follow, or because the first term matches a node in several ways.
+    bool several_ways = false;
   };
 
   /// Keeps a reference to the rules.
   explicit RuleIndex(std::span<const Rule> rules);
 
+  std::span<const Rule> rules() const { return rules_; }
   /// In the order of the rules.
   std::span<const Entry> entries() const { return entries_; }
 
  private:
+  std::span<const Rule> rules_;
   std::vector<Entry> entries_;
 };
 
