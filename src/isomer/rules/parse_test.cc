@@ -64,6 +64,8 @@ TEST(ParseRules, ErrorsNameTheLine) {
   EXPECT_THAT(error_of("rule a (Relu ?x) => ?x where rank(?x) == 99999999999999999999"), HasSubstr("an integer"));
   EXPECT_THAT(error_of("rule a (Softmax axis=?k+1 ?x) => ?x"), HasSubstr("'k' is not bound by the source"));
   EXPECT_EQ(error_of("rule a (Softmax axis=?k (Softmax axis=?k+1 ?x)) => ?x"), "parsed");
+  EXPECT_THAT(error_of("rule a (Sum @v (Relu @w)...)... => (Sum @v)..."),
+              HasSubstr("a repeated term in a repeated term"));
   EXPECT_NE(error_of("rule"), "parsed");
   const auto repeated = [](const std::string& part, int times) {
     std::string out;

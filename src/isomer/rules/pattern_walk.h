@@ -76,7 +76,7 @@ class PatternWalk {
   /// Whether the sequences of a repeated term have as many elements as it has repetitions. Those that were bound before
   /// may have more.
   bool has_all_elements(const Term& term, size_t repetitions) const {
-    return !any_own_sequence(term, [&](const std::string& name) {
+    return !any_sequence(term, [&](const std::string& name) {
       const auto* bound = binding_.sequence(name);
       return bound != nullptr && bound->size() != repetitions;
     });

@@ -10,6 +10,7 @@
 #include "isomer/ops/registry.h"
 #include "isomer/rules/build.h"
 #include "isomer/rules/functions.h"
+#include "isomer/rules/walk.h"
 
 namespace isomer {
 namespace {
@@ -164,6 +165,10 @@ class RuleParser {
       ISOMER_TRY(out.literal, scan_.number(is_float));
     }
     out.repeated = scan_.accept("...");
+    const auto repeats = [](const Term& term) { return term.repeated; };
+    if (out.repeated &&
+        std::ranges::any_of(out.operands, [&](const Term& operand) { return any_term(operand, repeats); }))
+      return scan_.error("a repeated term in a repeated term");
     return out;
   }
 

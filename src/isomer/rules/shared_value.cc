@@ -14,7 +14,7 @@ bool demands_two(const Expr& condition, const Term& term) {
                       condition.args[0].kind == Expr::Kind::Call && condition.args[0].name == "len" &&
                       condition.args[1].kind == Expr::Kind::Integer && condition.args[1].integer > 1;
   return bounds &&
-         any_own_sequence(term, [&](const std::string& name) { return condition.args[0].args[0].name == "@" + name; });
+         any_sequence(term, [&](const std::string& name) { return condition.args[0].args[0].name == "@" + name; });
 }
 
 /// Returns the term of the second root; nullptr if there may be one root.

@@ -105,19 +105,6 @@ TEST(SharedValue, IsNotLookedForBehindSeveralResults) {
   EXPECT_EQ(find_matches(*graph, OpIndex(*graph), pair).size(), 1);
 }
 
-/// In `(Concat (Relu @w)...)...`, one root has several elements of @w.
-TEST(SharedValue, IsNotDemandedIfOneRootHasAllElements) {
-  const auto graph = parse_graph(
-      "input x: f32[1,2]\n input a: f32[1,2]\n input b: f32[1,2]\n r = Relu(a)\n s = Relu(b)\n"
-      "y = Concat(x, r, s) {axis=1}\n return y",
-      find_op);
-  ASSERT_TRUE(graph.has_value()) << graph.error().message;
-  const Rule nested = rule(
-      "(Concat axis=1 ?x (Relu @w)...)... => (Concat axis=1 ?x (Relu @w)...)...\n"
-      "where len(@w) >= 2");
-  EXPECT_EQ(find_matches(*graph, OpIndex(*graph), nested).size(), 1);
-}
-
 /// All written rules for several convolutions share the image or the kernel.
 TEST(SharedValue, IsThereInWrittenRules) {
   const auto graph = parse_graph(

@@ -12,7 +12,7 @@ void add_variable(const Term& term, std::set<std::string>& out) {
 }
 
 bool has_sequence(const Term& term, const std::string& name) {
-  return any_term(term, [&](const Term& each) { return each.kind == Term::Kind::Sequence && each.name == name; });
+  return any_sequence(term, [&](const std::string& each) { return each == name; });
 }
 
 /// Whether an operator occurs below the root of a term.

@@ -30,13 +30,10 @@ bool any_term(const Term& term, const Test& test) {
   return test(term) || std::ranges::any_of(term.operands, [&](const Term& operand) { return any_term(operand, test); });
 }
 
-/// Whether the test holds for the name of a sequence that has one element for each repetition of this repeated term:
-/// one that is not below another repeated term in it.
+/// Whether the test holds for the name of a sequence in the term.
 template <class Test>
-bool any_own_sequence(const Term& term, const Test& test) {
-  return (term.kind == Term::Kind::Sequence && test(term.name)) ||
-         std::ranges::any_of(term.operands,
-                             [&](const Term& operand) { return !operand.repeated && any_own_sequence(operand, test); });
+bool any_sequence(const Term& term, const Test& test) {
+  return any_term(term, [&](const Term& each) { return each.kind == Term::Kind::Sequence && test(each.name); });
 }
 
 /// Calls `visit` with the expression and all expressions in it.
