@@ -11,8 +11,8 @@ Result<Candidate> CostEvaluator::prepare(const Candidate& candidate) {
 
 bool CostEvaluator::admits(const Graph& graph) { return preparation_ == nullptr || preparation_->admits(graph); }
 
-bool CostEvaluator::foldable(const Graph& graph) {
-  return preparation_ == nullptr || preparation_->check_weights(graph).has_value();
+Status CostEvaluator::check_weights(const Graph& graph) {
+  return preparation_ == nullptr ? Status() : preparation_->check_weights(graph);
 }
 
 const RefusedWeights* CostEvaluator::refused() const {

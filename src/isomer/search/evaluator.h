@@ -24,10 +24,10 @@ class Evaluator {
   /// Returns whether the operators that run can be exported, which depends only on their attributes and numbers of
   /// operands. Faster than `prepare`.
   virtual bool admits([[maybe_unused]] const Graph& graph) { return true; }
-  /// Returns whether all weights may be computed.
-  virtual bool foldable([[maybe_unused]] const Graph& graph) { return true; }
-  /// Returns the weights that no rewrite may create: those that `prepare` and `foldable` have refused so far. nullptr:
-  /// none.
+  /// Returns an Error if a weight must not be computed.
+  virtual Status check_weights([[maybe_unused]] const Graph& graph) { return {}; }
+  /// Returns the weights that no rewrite may create: those that `prepare` and `check_weights` have refused so far.
+  /// nullptr: none.
   virtual const RefusedWeights* refused() const { return nullptr; }
 
   /// Returns the costs of candidates and of their parts; nullptr: none.

@@ -176,7 +176,7 @@ bool Expansion::keep(const Successor& successor) {
   if (evaluator != nullptr && !admitted(successor)) return false;
   if (!(successor.cost < best_.cost)) return true;
   if (best_.cost - successor.cost <= kRounding * std::abs(successor.cost)) return true;
-  if (evaluator != nullptr && !evaluator->foldable(graph_of(successor))) return false;
+  if (evaluator != nullptr && !evaluator->check_weights(graph_of(successor))) return false;
   best_ = successor;
   return true;
 }

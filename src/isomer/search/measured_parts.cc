@@ -114,8 +114,10 @@ class MeasuredParts {
   void judge(SearchResult& found, bool known_better) {
     if (!evaluator_.costs_decide())
       prepare(found, out_.report);
-    else if (!evaluator_.admits(found.graph) || !evaluator_.foldable(found.graph))
-      return out_.report.reject(how_.name, {"it cannot be exported, or a weight must not be computed"});
+    else if (!evaluator_.admits(found.graph))
+      return out_.report.reject(how_.name, {"it cannot be exported"});
+    else if (const auto status = evaluator_.check_weights(found.graph); !status)
+      return out_.report.reject(how_.name, status.error());
     if (!seen_.insert(found.hash()).second) return;
     // After an interrupt, the final confirmation decides, unless a better graph is already known.
     const bool unmeasured = end_.stopped() && !known_better;

@@ -44,10 +44,9 @@ void Preparation::report(SearchReport& report) const {
 Result<Candidate> Preparation::prepare(const Candidate& candidate) {
   const Graph& graph = candidate.graph;
   if (const auto known = prepared_.find(candidate.hash()); known != prepared_.end()) return known->second;
-  const Deadline end = this->end();
-  ISOMER_CHECK(check_weights(graph, end));
+  ISOMER_CHECK(check_weights(graph));
   const auto computed = [this](uint64_t value_hash) { return folded(value_hash); };
-  ISOMER_TRY(Folding folding, fold(graph, {.max_growth = max_growth_, .end = end, .computed = computed}));
+  ISOMER_TRY(Folding folding, fold(graph, {.max_growth = max_growth_, .end = end(), .computed = computed}));
   ISOMER_CHECK(exportable(model_, folding.graph));
   check_.trust(folding.graph);
   if (!folding.constants.empty()) {
@@ -63,10 +62,8 @@ Result<Candidate> Preparation::prepare(const Candidate& candidate) {
   return folded;
 }
 
-Status Preparation::check_weights(const Graph& graph) { return check_weights(graph, end_); }
-
-Status Preparation::check_weights(const Graph& graph, const Deadline& end) {
-  RefusedWeights refused = check_.refused(graph, end);
+Status Preparation::check_weights(const Graph& graph) {
+  RefusedWeights refused = check_.refused(graph, end());
   if (refused.empty()) return {};
   const std::string reason = refused.begin()->second;
   refused_.merge(std::move(refused));

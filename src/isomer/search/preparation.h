@@ -17,7 +17,8 @@ class Preparation {
   explicit Preparation(const Model& model);
 
   /// Limits folding of constants to `deadline` plus a small extension, so that the chosen graph is still folded after
-  /// the search has used up its time. After an interrupt, each call of `prepare` has half a second.
+  /// the search has used up its time. After an interrupt, each check of weights and each
+  /// fold has half a second.
   void fold_until(const Deadline& deadline);
 
   /// Returns the candidate with its constants folded as far as time allows, and as far as they grow by at most the
@@ -38,7 +39,6 @@ class Preparation {
 
  private:
   Deadline end() const;
-  Status check_weights(const Graph& graph, const Deadline& end);
 
   const Model& model_;
   const int64_t max_growth_;  // bytes

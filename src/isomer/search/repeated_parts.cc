@@ -118,7 +118,7 @@ std::optional<FoundCandidate> RepeatedParts::find(const Candidate& part, const B
     out.report.steps.push_back(step_of(graph, matches[place.match], *next, place.delta));
     graph = std::move(*next);
   }
-  if (!evaluator_.admits(graph) || !evaluator_.foldable(graph)) return std::nullopt;
+  if (!evaluator_.admits(graph) || !evaluator_.check_weights(graph)) return std::nullopt;
   static_cast<Candidate&>(out) = std::move(graph);
   const auto after = cost(out);
   if (!after || !equal_costs(*after, stored.cost_after)) return std::nullopt;

@@ -1,0 +1,38 @@
+#include "isomer/search/preparation.h"
+
+#include "isomer/search/testing.h"
+
+namespace isomer {
+namespace {
+
+constexpr std::string_view kScaledTwice = R"(
+  input x: f32[2]
+  a = f32[2]{seed 1}
+  b = f32[2]{seed 2}
+  s = Mul(x, a)
+  y = Mul(s, b)
+  return y)";
+constexpr std::string_view kScaledOnce = R"(
+  input x: f32[2]
+  a = f32[2]{seed 1}
+  b = f32[2]{seed 2}
+  c = Mul(a, b)
+  y = Mul(x, c)
+  return y)";
+
+/// What was found before an interrupt is still checked and folded.
+TEST(Preparation, GoesOnAfterAnInterrupt) {
+  const Model model = make_model(parsed(kScaledTwice), "scaled", 17);
+  Preparation preparation(model);
+  preparation.fold_until(Deadline::after(60, [] { return true; }));
+  const Graph found = parsed(kScaledOnce);
+  const auto checked = preparation.check_weights(found);
+  EXPECT_TRUE(checked.has_value()) << checked.error().message;
+  EXPECT_TRUE(preparation.refused().empty());
+  const auto prepared = preparation.prepare(found);
+  ASSERT_TRUE(prepared.has_value()) << prepared.error().message;
+  EXPECT_LT(prepared->graph.nodes().size(), found.nodes().size());
+}
+
+}  // namespace
+}  // namespace isomer
