@@ -11,8 +11,9 @@ namespace {
 
 template <class List>
 auto* find_named(const List& list, std::string_view name) {
+  // Most names are one letter: compared here, they need no call.
   for (const auto& [key, value] : list)
-    if (key == name) return &value;
+    if (key.size() == name.size() && (name.empty() || key[0] == name[0]) && key == name) return &value;
   return static_cast<decltype(&list.front().second)>(nullptr);
 }
 

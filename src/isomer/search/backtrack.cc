@@ -52,7 +52,7 @@ std::vector<bool> with_neighbours(const Graph& graph, const std::vector<bool>& m
 
 class Backtrack {
  public:
-  Backtrack(Backtracking::Kept& kept, std::span<const Rule> rules, const CandidateCost& cost,
+  Backtrack(Backtracking::Kept& kept, const RuleIndex& rules, const CandidateCost& cost,
             const BacktrackOptions& options, std::vector<bool> dropped)
       : kept_(kept), options_(options), expansion_("backtrack", rules, cost, options.limits, std::move(dropped)) {}
 
@@ -154,7 +154,7 @@ std::vector<bool> numbers_of(std::span<const Rule> rules, const std::set<std::st
 Result<FoundCandidate> Backtracking::run(const std::set<std::string>& without, int64_t candidates) {
   BacktrackOptions options = options_;
   options.limits.budget.candidates = candidates;
-  return Backtrack(kept_, rules_, cost_, options, numbers_of(rules_, without)).run(first_);
+  return Backtrack(kept_, rules_, cost_, options, numbers_of(rules_.rules(), without)).run(first_);
 }
 
 Result<FoundCandidate> backtrack(const Candidate& first, std::span<const Rule> rules, const CandidateCost& cost,

@@ -42,7 +42,7 @@ class Backtracking {
 
  private:
   const Candidate& first_;
-  const std::span<const Rule> rules_;
+  const RuleIndex rules_;
   const CandidateCost& cost_;
   const BacktrackOptions& options_;
   Kept kept_;

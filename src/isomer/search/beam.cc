@@ -6,7 +6,8 @@ namespace isomer {
 
 Result<FoundCandidate> beam_search(const Candidate& first, std::span<const Rule> rules, const CandidateCost& cost,
                                    const BeamOptions& options) {
-  Expansion expansion("beam", rules, cost, options.limits);
+  const RuleIndex index(rules);
+  Expansion expansion("beam", index, cost, options.limits);
   TargetCache targets;
   ISOMER_TRY(SearchNode root, expansion.begin(first));
   std::vector<std::shared_ptr<const SearchNode>> kept = {std::make_shared<SearchNode>(std::move(root))};

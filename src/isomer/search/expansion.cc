@@ -32,14 +32,13 @@ void keep_target(const SearchNode& node, size_t match, TargetCache& targets) {
   kept.target = targets.of(node.graph, kept);
 }
 
-Expansion::Expansion(const char* algorithm, std::span<const Rule> rules, const CandidateCost& cost,
+Expansion::Expansion(const char* algorithm, const RuleIndex& rules, const CandidateCost& cost,
                      const SearchLimits& limits, std::vector<bool> dropped)
     : rules_(rules),
       cost_(cost),
       limits_(limits),
       refused_(limits.evaluator == nullptr ? nullptr : limits.evaluator->refused()),
-      dropped_(std::move(dropped)),
-      index_(rules) {
+      dropped_(std::move(dropped)) {
   report_.algorithm = algorithm;
 }
 
@@ -62,7 +61,7 @@ void Expansion::count_matches(const SearchNode& node) {
 }
 
 bool Expansion::dropped(const Match& match) const {
-  return !dropped_.empty() && dropped_[static_cast<size_t>(match.rule - rules_.data())];
+  return !dropped_.empty() && dropped_[static_cast<size_t>(match.rule - rules_.rules().data())];
 }
 
 bool Expansion::stopped(int64_t stored) {
@@ -203,7 +202,7 @@ SearchNode Expansion::build(const Successor& successor, std::vector<bool>& marks
   const Match& match = parent.matches[successor.match];
   Graph graph = *apply_match(parent.graph, match);
   const auto delta = delta_of(parent.graph, match);
-  Inherited inherited = inherit({parent.graph, parent.matches, *delta, marks}, graph, index_);
+  Inherited inherited = inherit({parent.graph, parent.matches, *delta, marks}, graph, rules_);
   marks = std::move(inherited.marks);
   SearchNode node{carried(parent.decisions, delta->value_hashes, std::move(graph)),
                   std::move(inherited.matches),

@@ -87,7 +87,7 @@ class Expansion {
  public:
   /// `algorithm` is the name for the report. `dropped`: rules whose matches are skipped, by number; empty: none. All
   /// other arguments must outlive the expansion.
-  Expansion(const char* algorithm, std::span<const Rule> rules, const CandidateCost& cost, const SearchLimits& limits,
+  Expansion(const char* algorithm, const RuleIndex& rules, const CandidateCost& cost, const SearchLimits& limits,
             std::vector<bool> dropped = {});
 
   /// Returns the first candidate with all its matches; it is also the best so far. An Error if it has no cost.
@@ -148,12 +148,11 @@ class Expansion {
   /// Returns the graph of a successor, which is built unless it was the last one.
   const Graph& graph_of(const Successor& successor);
 
-  const std::span<const Rule> rules_;
+  const RuleIndex& rules_;
   const CandidateCost& cost_;
   const SearchLimits& limits_;
   const RefusedWeights* const refused_;
   const std::vector<bool> dropped_;  // by number of the rule
-  const RuleIndex index_;
   const Stopwatch watch_;
   KnownSuccessor last_;  // that was costed, if nothing is remembered
   Built built_;

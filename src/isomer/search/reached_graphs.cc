@@ -51,7 +51,7 @@ int64_t bytes_of(const SearchNode& node) {
 
 ReachedGraphs::ReachedGraphs(const char* algorithm, std::span<const Rule> rules, const CandidateCost& cost,
                              const SequenceOptions& options)
-    : rules_(rules), options_(options), expansion_(algorithm, rules, cost, options.limits) {}
+    : rules_(rules), options_(options), expansion_(algorithm, rules_, cost, options.limits) {}
 
 Result<SearchNode> ReachedGraphs::begin(const Candidate& first) {
   ISOMER_TRY(SearchNode node, expansion_.begin(first));

@@ -71,7 +71,7 @@ class ReachedGraphs {
     int64_t& total;
   };
 
-  const std::span<const Rule> rules_;
+  const RuleIndex rules_;
   const SequenceOptions& options_;
   int64_t bytes_ = 0;  // before everything that holds nodes
   Expansion expansion_;

@@ -28,7 +28,8 @@ std::vector<Direction> forward_directions(std::span<const Rule> rules) {
 class DerivedGraphs {
  public:
   // The graphs' matches are the steps that were taken, so the expansion needs no rules.
-  DerivedGraphs(const CandidateCost& cost, const SearchLimits& limits) : expansion_("saturate", {}, cost, limits) {}
+  DerivedGraphs(const CandidateCost& cost, const SearchLimits& limits)
+      : expansion_("saturate", no_rules_, cost, limits) {}
 
   Status begin(const Candidate& first) {
     ISOMER_TRY(SearchNode node, expansion_.begin(first));
@@ -78,6 +79,7 @@ class DerivedGraphs {
     return out;
   }
 
+  const RuleIndex no_rules_{{}};
   Expansion expansion_;
   std::shared_ptr<SearchNode> first_;
   std::unordered_map<uint64_t, std::shared_ptr<SearchNode>> nodes_;  // by hash; nullptr: refused
