@@ -1,6 +1,5 @@
 // Models of the C interface: loading, queries, runs.
 
-#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
@@ -63,11 +62,9 @@ Result<std::unique_ptr<isomer_model>> load(const std::filesystem::path& path, co
 /// Returns the options of a load, after checking its other arguments.
 Result<isomer::EngineOptions> read_load(const char* path, const std::string& engine, const char* options) {
   ISOMER_CHECK(given(path, "path"));
-  const auto& engines = isomer::engine_names();
-  if (std::ranges::find(engines, engine) == engines.end())
-    return fail("no engine '{}'; there are: {}", engine, fmt::join(engines, ", "));
   isomer::EngineOptions read;
   if (options != nullptr) ISOMER_CHECK(read_options(options, read));
+  ISOMER_CHECK(isomer::check_engine_options(engine, read));
   return read;
 }
 

@@ -352,7 +352,7 @@ TEST_F(CModel, WhatCannotBeLoadedIsExplained) {
   EXPECT_EQ(status_of(bad, nullptr), ISOMER_FAILED);
   EXPECT_THAT(error_.message, HasSubstr("bad.onnx"));
   EXPECT_EQ(status_of(path, "tpu"), ISOMER_BAD_ARGUMENT);
-  EXPECT_STREQ(error_.message, "no engine 'tpu'; there are: ort, openvino, onednn, reference");
+  EXPECT_STREQ(error_.message, "unknown engine 'tpu'; there are: ort, openvino, onednn, reference");
 }
 
 TEST_F(CModel, TakesTheOptionsOfItsEngine) {
@@ -372,7 +372,7 @@ TEST_F(CModel, TakesTheOptionsOfItsEngine) {
   EXPECT_THAT(error_.message, HasSubstr("not a JSON object"));
   EXPECT_EQ(status_of(nullptr, "{\"alpha\": 1.05}"), ISOMER_BAD_ARGUMENT);
   EXPECT_THAT(error_.message, HasSubstr("no option 'alpha'; there are: threads, provider, dtype, python"));
-  EXPECT_EQ(status_of("reference", "{\"provider\": \"CUDAExecutionProvider\"}"), ISOMER_FAILED);
+  EXPECT_EQ(status_of("reference", "{\"provider\": \"CUDAExecutionProvider\"}"), ISOMER_BAD_ARGUMENT);
   EXPECT_THAT(error_.message, HasSubstr("provider"));
 }
 

@@ -48,6 +48,11 @@ const std::vector<EngineKind>& engine_kinds() {
   return kKinds;
 }
 
+const EngineKind* find_kind(const std::string& name) {
+  const auto found = std::ranges::find(engine_kinds(), name, &EngineKind::name);
+  return found == engine_kinds().end() ? nullptr : &*found;
+}
+
 std::vector<std::string> names_of(bool all) {
   std::vector<std::string> names;
   for (const EngineKind& kind : engine_kinds())
@@ -67,17 +72,21 @@ const std::vector<std::string>& optimized_engine_names() {
   return kNames;
 }
 
-Result<std::unique_ptr<Engine>> make_engine(const std::string& name, const EngineOptions& options) {
+Status check_engine_options(const std::string& name, const EngineOptions& options) {
   if (options.threads < 1 || options.threads > 1024) return fail("{} threads: must be 1 to 1024", options.threads);
   if (options.max_plans < 1) return fail("{} plans: must be at least 1", options.max_plans);
-  const auto kind = std::ranges::find(engine_kinds(), name, &EngineKind::name);
-  if (kind == engine_kinds().end())
-    return fail("unknown engine '{}'; there are: {}", name, fmt::join(engine_names(), ", "));
+  const EngineKind* kind = find_kind(name);
+  if (kind == nullptr) return fail("unknown engine '{}'; there are: {}", name, fmt::join(engine_names(), ", "));
   if (options.dtype != DType::Float && !kind->has_bf16)
     return fail("engine '{}' computes only in f32; bf16 needs the engine onednn", name);
   if (!options.provider.empty() && !kind->has_providers)
     return fail("engine '{}' has no execution providers; {} needs the engine ort", name, options.provider);
-  return kind->make(options);
+  return {};
+}
+
+Result<std::unique_ptr<Engine>> make_engine(const std::string& name, const EngineOptions& options) {
+  ISOMER_CHECK(check_engine_options(name, options));
+  return find_kind(name)->make(options);
 }
 
 }  // namespace isomer

@@ -137,6 +137,8 @@ const std::vector<std::string>& engine_names();
 /// Likewise, of those that models are optimized for.
 const std::vector<std::string>& optimized_engine_names();
 
+/// Fails if there is no engine called `name`, or if it lacks one of the options.
+Status check_engine_options(const std::string& name, const EngineOptions& options);
 /// Returns the engine called `name`. An Error says what is missing (for example, a Python package) and how to get it.
 Result<std::unique_ptr<Engine>> make_engine(const std::string& name, const EngineOptions& options = {});
 
