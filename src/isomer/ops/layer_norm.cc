@@ -47,7 +47,7 @@ Result<std::vector<TensorType>> infer_layer_norm(const OpView& view) {
 
 /// Calls row(first, size) for each run of elements that is normalized together.
 template <class F>
-void for_each_row(const KernelContext& context, F row) {
+void for_each_normalized(const KernelContext& context, F row) {
   const auto& dims = context.operands[0].dims();
   const int64_t axis = context.attrs.integer("axis");
   const auto rank = static_cast<int64_t>(dims.size());
@@ -85,7 +85,7 @@ Status layer_norm_kernel(KernelContext& context) {
     const auto epsilon = scalar<Sum>(context.attrs.real("epsilon"));
     for (size_t i = 0; i < context.types.size(); ++i) new_result(context);
     std::vector<Sum> normalized(x.size());
-    for_each_row(context, [&](size_t row, size_t size) {
+    for_each_normalized(context, [&](size_t row, size_t size) {
       const auto stats = moments<T>(x.subspan(row * size, size));
       const Sum inverse = Sum(1) / scalar_sqrt(stats.variance + epsilon);
       for (size_t i = row * size; i < (row + 1) * size; ++i)
@@ -130,7 +130,7 @@ Status rms_norm_kernel(KernelContext& context) {
     const auto epsilon = scalar<Sum>(context.attrs.real("epsilon"));
     new_result(context);
     std::vector<Sum> normalized(x.size());
-    for_each_row(context, [&](size_t row, size_t size) {
+    for_each_normalized(context, [&](size_t row, size_t size) {
       Sum squares(0);
       for (const T v : x.subspan(row * size, size)) squares += static_cast<Sum>(v) * static_cast<Sum>(v);
       const Sum inverse = Sum(1) / scalar_sqrt(squares / from_count<Sum>(static_cast<int64_t>(size)) + epsilon);
