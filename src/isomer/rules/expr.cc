@@ -1,5 +1,6 @@
 #include "isomer/rules/expr.h"
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -38,6 +39,23 @@ Result<ExprValue> field(const Expr& expr, const ExprContext& context) {
   const AttrValue* value = record->find(expr.name);
   if (value == nullptr) return fail("the record {} has no attribute '{}'", record_name, expr.name);
   return from_attr(*value);
+}
+
+/// Returns whether a condition holds that is a property of a variable's values; nothing if it is another condition.
+/// Most conditions that a matcher evaluates are of this kind, and need no ExprValue.
+std::optional<bool> property(const Expr& condition, const ExprContext& context) {
+  const RuleFunction* function = condition.function;
+  if (function == nullptr || function->property == nullptr || condition.args.size() != 1) return std::nullopt;
+  const Expr& variable = condition.args[0];
+  if (variable.kind != Expr::Kind::Variable || context.repetition) return std::nullopt;
+  const std::string_view name = std::string_view(variable.name).substr(1);
+  if (variable.name[0] == '?') {
+    const ValueId* value = context.binding.value(name);
+    return value == nullptr ? std::nullopt : std::optional(function->property(*value, context));
+  }
+  const auto* values = context.binding.sequence(name);
+  if (values == nullptr) return std::nullopt;
+  return std::ranges::all_of(*values, [&](ValueId value) { return function->property(value, context); });
 }
 
 /// `and` and `or` with short-circuit evaluation.
@@ -107,6 +125,7 @@ Result<ExprValue> evaluate(const Expr& expr, const ExprContext& context) {
 }
 
 bool is_met(const Expr& condition, const ExprContext& context) {
+  if (const auto holds = property(condition, context)) return *holds;
   const auto value = evaluate(condition, context);
   const bool* known = value ? std::get_if<bool>(&*value) : nullptr;
   return known != nullptr && *known;

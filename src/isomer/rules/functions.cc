@@ -145,17 +145,17 @@ Value fn_dtype(Args args, const ExprContext& context) {
   return std::string(dtype_name(context.facts.type(value).dtype));
 }
 
-Value fn_real(Args args, const ExprContext& context) {
-  ISOMER_TRY(const auto values, values_of(args[0]));
-  return std::all_of(values.begin(), values.end(), [&](ValueId value) {
-    const DType dtype = context.facts.type(value).dtype;
-    return dtype == DType::Float || dtype == DType::Double || dtype == DType::Field;
-  });
+bool is_real(ValueId value, const ExprContext& context) {
+  const DType dtype = context.facts.type(value).dtype;
+  return dtype == DType::Float || dtype == DType::Double || dtype == DType::Field;
 }
 
-Value fn_weight(Args args, const ExprContext& context) {
+bool is_weight(ValueId value, const ExprContext& context) { return context.facts.is_weight(value); }
+
+template <bool (*kProperty)(ValueId value, const ExprContext& context)>
+Value fn_property(Args args, const ExprContext& context) {
   ISOMER_TRY(const auto values, values_of(args[0]));
-  return std::all_of(values.begin(), values.end(), [&](ValueId value) { return context.facts.is_weight(value); });
+  return std::ranges::all_of(values, [&](ValueId value) { return kProperty(value, context); });
 }
 
 Value fn_uniform(Args args, const ExprContext& context) {
@@ -392,24 +392,41 @@ Value fn_divisors(Args args, const ExprContext&) {
 }
 
 constexpr RuleFunction kFunctions[] = {
-    {"rank", 1, 1, fn_rank},         {"shape", 1, 1, fn_shape},
-    {"dim", 2, 2, fn_dim},           {"dims", 2, 2, fn_dims},
-    {"elements", 1, 1, fn_elements}, {"dtype", 1, 1, fn_dtype},
-    {"real", 1, 1, fn_real},         {"weight", 1, 1, fn_weight},
-    {"uniform", 1, 1, fn_uniform},   {"value", 1, 1, fn_value},
-    {"alike", 1, 2, fn_alike},       {"len", 1, 1, fn_len},
-    {"sum", 1, 1, fn_sum},           {"prod", 1, 1, fn_prod},
-    {"take", 2, 2, fn_take},         {"drop", 2, 2, fn_drop},
-    {"repeat", 2, 2, fn_repeat},     {"range", 1, 1, fn_range},
-    {"set", 3, 3, fn_set},           {"insert", 3, 3, fn_insert},
-    {"erase", 2, 2, fn_erase},       {"permute", 2, 2, fn_permute},
-    {"index", 2, 2, fn_index},       {"contains", 2, 2, fn_contains},
-    {"all", 2, 2, fn_all},           {"nonnegative", 1, 1, fn_nonnegative},
-    {"distinct", 1, 1, fn_distinct}, {"places", 2, 2, fn_places},
-    {"normal", 2, 2, fn_normal},     {"inverse", 1, 1, fn_inverse},
-    {"max", 2, 2, fn_max},           {"min", 2, 2, fn_min},
-    {"around", 1, 1, fn_around},     {"divisors", 1, 1, fn_divisors},
+    {"rank", 1, 1, fn_rank},
+    {"shape", 1, 1, fn_shape},
+    {"dim", 2, 2, fn_dim},
+    {"dims", 2, 2, fn_dims},
+    {"elements", 1, 1, fn_elements},
+    {"dtype", 1, 1, fn_dtype},
+    {"uniform", 1, 1, fn_uniform},
+    {"value", 1, 1, fn_value},
+    {"alike", 1, 2, fn_alike},
+    {"len", 1, 1, fn_len},
+    {"sum", 1, 1, fn_sum},
+    {"prod", 1, 1, fn_prod},
+    {"take", 2, 2, fn_take},
+    {"drop", 2, 2, fn_drop},
+    {"repeat", 2, 2, fn_repeat},
+    {"range", 1, 1, fn_range},
+    {"set", 3, 3, fn_set},
+    {"insert", 3, 3, fn_insert},
+    {"erase", 2, 2, fn_erase},
+    {"permute", 2, 2, fn_permute},
+    {"index", 2, 2, fn_index},
+    {"contains", 2, 2, fn_contains},
+    {"all", 2, 2, fn_all},
+    {"nonnegative", 1, 1, fn_nonnegative},
+    {"distinct", 1, 1, fn_distinct},
+    {"places", 2, 2, fn_places},
+    {"normal", 2, 2, fn_normal},
+    {"inverse", 1, 1, fn_inverse},
+    {"max", 2, 2, fn_max},
+    {"min", 2, 2, fn_min},
+    {"around", 1, 1, fn_around},
+    {"divisors", 1, 1, fn_divisors},
     {"moderate", 1, 1, fn_moderate},
+    {"real", 1, 1, fn_property<is_real>, is_real},
+    {"weight", 1, 1, fn_property<is_weight>, is_weight},
 };
 
 }  // namespace

@@ -14,6 +14,8 @@ struct RuleFunction {
   size_t min_args;
   size_t max_args;
   Result<ExprValue> (*run)(std::span<const ExprValue> args, const ExprContext& context);
+  /// A property of values: whether one has it. The function is true if all of its argument do. nullptr: no property.
+  bool (*property)(ValueId value, const ExprContext& context) = nullptr;
 
   /// Fails if the number of arguments is wrong, or the function has no value for them.
   Result<ExprValue> call(std::span<const ExprValue> args, const ExprContext& context) const;

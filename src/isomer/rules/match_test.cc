@@ -284,6 +284,30 @@ TEST(Match, ResultsOfOneNodeAreReplacedTogether) {
   EXPECT_EQ(out->hash(), graph("input a: f32[1,2]\ninput b: f32[2,2]\ny = Relu(b)\nreturn a, y\n").hash());
 }
 
+/// Without the reason, properties of values are evaluated in another way.
+TEST(Match, ConditionsHoldWithAndWithoutAReason) {
+  const Graph g = graph(
+      "input x: f32[2]\ninput n: i64[2]\nw = f32[2]{seed 1}\ny = Add(x, w)\nz = Add(n, n)\nv = Add(w, w)\n"
+      "u = Sum(x, w, y)\nt = Sum(w, v)\nr = Add(x, v)\nreturn y, z, u, t, r\n");
+  int held = 0;
+  int tried = 0;
+  for (const char* condition : {"weight(?a)", "weight(?b)", "real(?a)", "not weight(?b)", "weight(@s)", "real(@s)"}) {
+    const bool sequence = std::string_view(condition).find('@') != std::string_view::npos;
+    const std::string text = sequence ? "(Sum @s) => (Sum @s)" : "(Add ?a ?b) => (Add ?a ?b)";
+    const GraphFacts facts(g);
+    const Rule with = rule(fmt::format("{} where {}", text, condition));
+    const Rule without = rule(text);
+    for (const Match& match : matches(g, without)) {
+      const bool met = is_met(with.conditions[0], {match.binding, facts});
+      EXPECT_EQ(met, holds(with.conditions[0], {match.binding, facts}).has_value()) << condition;
+      held += met ? 1 : 0;
+      ++tried;
+    }
+  }
+  EXPECT_GT(held, 10);
+  EXPECT_LT(held, tried);
+}
+
 TEST(Match, AttributesThatAreNotNamedArePresets) {
   const Graph g = graph("input a: f32[2,3]\ninput b: f32[3,2]\ny = Gemm(a, b) {alpha=2.0}\nreturn y\n");
   EXPECT_TRUE(matches(g, rule("(Gemm ?a ?b) => (MatMul ?a ?b)")).empty());
