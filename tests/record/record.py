@@ -5,8 +5,9 @@
     record.py ISOMER PLANS --update [--only NAME ...]   write the record anew, or that of some models
     record.py ISOMER PLANS --measure [--only NAME ...]  measure the kernels that the searches need and kernels.db.xz lacks
 
-The record of a model has the result, the steps and the counts of searches under the roofline model and, for the benchmark
-networks, by the costs of each engine's kernels; and the plans that the built-in runtime makes of the model and of the result.
+The record of a model has the result, the steps and the counts of searches under the roofline model and by the costs of the
+built-in runtime's kernels, for the benchmark networks also by those of ONNX Runtime's; and the plans that the built-in runtime
+makes of the model and of the result.
 The comparison also checks and proves every built-in rule, and compares the verdicts with the lock.
 
 Nothing here depends on time: searches are limited by candidates, and times of kernels come from the database. Nor does it
@@ -134,8 +135,8 @@ class Programs:
     kernels: Path  # the database, unpacked
 
     def engines(self, model: Model) -> tuple[str, ...]:
-        """The engines by whose kernels a model is searched. Measuring those of the exported graphs would take an hour."""
-        return () if model.exported else ENGINES
+        """The engines by whose kernels a model is searched."""
+        return ENGINES[:1] if model.exported else ENGINES
 
     def record(self, model: Model) -> str:
         with tempfile.TemporaryDirectory() as name:
