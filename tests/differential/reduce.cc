@@ -58,7 +58,7 @@ std::optional<Graph> smaller(const Graph& graph, const std::function<bool(const 
   }
   for (size_t i = 0; i < outputs.size(); ++i) {
     for (const ValueId operand : graph.operands(graph.producer_node(outputs[i]))) {
-      if (operand == kNoValue || graph.is_weight(operand)) continue;
+      if (operand == kNoValue || graph.is_constant_derived(operand)) continue;
       std::vector<ValueId> earlier = outputs;
       earlier[i] = operand;
       if (auto part = part_of(graph, earlier); failing(part)) return std::move(*part);

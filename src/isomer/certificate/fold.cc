@@ -14,12 +14,12 @@ OwnWeights own_weights(const Graph& model) {
   OwnWeights out;
   for (const Node& node : model.nodes())
     for (uint32_t r = 0; r < node.num_results; ++r)
-      if (model.is_weight(node.result(r))) out.insert(model.value_hash(node.result(r)));
+      if (model.is_constant_derived(node.result(r))) out.insert(model.value_hash(node.result(r)));
   return out;
 }
 
 Result<Tensor> Computed::of(ValueId value) {
-  if (!graph_.is_weight(value)) return fail("it does not depend only on constants");
+  if (!graph_.is_constant_derived(value)) return fail("it does not depend only on constants");
   const NodeId last = graph_.producer(value);
   std::vector<bool> wanted(last + 1, false);
   wanted[last] = true;
@@ -73,11 +73,11 @@ Status Computed::check_all() {
   std::vector<bool> read(graph_.num_values(), false);
   for (const ValueId output : graph_.outputs()) read[output] = true;
   for (const Node& node : graph_.nodes())
-    if (node.num_results == 0 || !graph_.is_weight(node.result()))
+    if (node.num_results == 0 || !graph_.is_constant_derived(node.result()))
       for (const ValueId operand : graph_.operands(node))
         if (operand != kNoValue) read[operand] = true;
   for (ValueId value = 0; value < graph_.num_values(); ++value) {
-    if (!read[value] || !graph_.is_weight(value) || is_source(graph_.producer_node(value))) continue;
+    if (!read[value] || !graph_.is_constant_derived(value) || is_source(graph_.producer_node(value))) continue;
     if (auto status = check(value); !status)
       return fail_in(fmt::format("weight {:016x}", graph_.value_hash(value)), status.error());
   }

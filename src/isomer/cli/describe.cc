@@ -26,7 +26,7 @@ std::string obstacle_of(const Graph& graph, const Node& node) {
 /// Return why a decision about a value cannot have an effect; empty if it may have one.
 std::string no_layout(const Graph& graph, ValueId value) {
   if (graph.producer_node(value).is_input()) return "it is an input";
-  return graph.is_weight(value) ? "it depends only on constants" : "";
+  return graph.is_constant_derived(value) ? "it depends only on constants" : "";
 }
 std::string no_algorithm(const Graph& graph, ValueId value) {
   const Node& maker = graph.producer_node(value);

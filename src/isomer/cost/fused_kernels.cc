@@ -23,7 +23,7 @@ class GraphNodes {
   const Node& node(NodeId id) const { return graph_.node(id); }
   std::span<const ValueId> operands(NodeId id) const { return graph_.operands(graph_.node(id)); }
   ValueId result(NodeId id) const { return graph_.node(id).result(); }
-  bool is_weight(ValueId value) const { return graph_.is_weight(value); }
+  bool is_constant_derived(ValueId value) const { return graph_.is_constant_derived(value); }
   NodeId producer(ValueId value) const { return graph_.producer(value); }
   size_t readers(ValueId value) const { return graph_.consumers(value).size(); }
   bool is_output(ValueId value) const { return graph_.is_output(value); }
@@ -43,7 +43,7 @@ class FlatNodes {
   const Node& node(NodeId id) const { return *nodes_.nodes[id].node; }
   std::span<const ValueId> operands(NodeId id) const { return nodes_.operands_of(nodes_.nodes[id]); }
   ValueId result(NodeId id) const { return nodes_.nodes[id].first_result; }
-  bool is_weight(ValueId value) const { return nodes_.values[value].weight; }
+  bool is_constant_derived(ValueId value) const { return nodes_.values[value].weight; }
   NodeId producer(ValueId value) const { return nodes_.values[value].producer; }
   size_t readers(ValueId value) const { return nodes_.values[value].readers; }
   bool is_output(ValueId value) const { return nodes_.values[value].output; }
@@ -103,7 +103,7 @@ class Fusion {
     end.reads_other |= before.reads_other;
   }
 
-  bool at_run_time(ValueId value) const { return value != kNoValue && !nodes_.is_weight(value); }
+  bool at_run_time(ValueId value) const { return value != kNoValue && !nodes_.is_constant_derived(value); }
 
   /// Returns whether a node reads several values that are not weights.
   bool reads_other(NodeId id) const {

@@ -21,9 +21,9 @@ double footprint(const Graph& graph, const SymbolValues& symbols) {
   for (ValueId value = 0; value < graph.num_values(); ++value) {
     const Node& producer = graph.producer_node(value);
     const auto readers = graph.consumers(value);
-    const bool folded = graph.is_weight(value) && !producer.is_constant();
-    const bool in_place = !graph.is_weight(value) && readers.size() == 1 && works_in_place(graph.node(readers[0])) &&
-                          !graph.is_output(value);
+    const bool folded = graph.is_constant_derived(value) && !producer.is_constant();
+    const bool in_place = !graph.is_constant_derived(value) && readers.size() == 1 &&
+                          works_in_place(graph.node(readers[0])) && !graph.is_output(value);
     if (!folded && !in_place) total += types.bytes(value);
   }
   return total;

@@ -55,7 +55,7 @@ class Lives {
 
   bool joins_in_place(NodeId id) const { return !inner_[id] && graph_.node(id).op->has(Trait::Concatenation); }
   bool computed(ValueId value) const {
-    return value != kNoValue && !graph_.is_weight(value) && !graph_.producer_node(value).is_input();
+    return value != kNoValue && !graph_.is_constant_derived(value) && !graph_.producer_node(value).is_input();
   }
 
   /// Places the operands of concatenations. If a value is an operand of several concatenations, the last one owns it. A
@@ -70,7 +70,7 @@ class Lives {
     std::unordered_map<ValueId, ValueId> results;                 // likewise
     for (NodeId id = 0; id < graph_.nodes().size(); ++id) {
       const Node& node = graph_.node(id);
-      if (!joins_in_place(id) || graph_.is_weight(node.result())) continue;
+      if (!joins_in_place(id) || graph_.is_constant_derived(node.result())) continue;
       const auto operands = graph_.operands(node);
       Join join{node.result(), {operands.begin(), operands.end()}};
       const auto before = known.find(operands[0]);
@@ -106,7 +106,7 @@ class Lives {
   void place(NodeId id) {
     const Node& node = graph_.node(id);
     if (node.is_input()) return place_input(id);
-    if (node.num_results > 0 && graph_.is_weight(node.result())) return;
+    if (node.num_results > 0 && graph_.is_constant_derived(node.result())) return;
     const auto operands = graph_.operands(node);
     if (joins_in_place(id)) {
       for (const ValueId operand : operands) touch(operand, id);

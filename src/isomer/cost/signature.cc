@@ -57,7 +57,7 @@ uint64_t KernelSigner::signature(size_t kernel) {
       if (known != seen_.end()) continue;
       seen_.push_back(operand);
       hash = hash_mix(hash, types_.hash(operand));
-      if (!graph_.is_weight(operand)) continue;
+      if (!graph_.is_constant_derived(operand)) continue;
       const Tensor* constant = graph_.constant(operand);
       hash = hash_mix(hash, constant != nullptr && steers(*constant) ? constant->hash() : 2);
     }
@@ -99,7 +99,7 @@ Result<KernelRun> KernelSigner::extract(size_t kernel) const {
   const auto outside = [&](ValueId value) -> Result<ValueId> {
     const TensorType concrete = type(value);
     if (!concrete.known()) return fail("the extents of an operand are not known");
-    if (!graph_.is_weight(value)) return builder.input(concrete);
+    if (!graph_.is_constant_derived(value)) return builder.input(concrete);
     const Tensor* constant = graph_.constant(value);
     if (constant != nullptr && steers(*constant)) return builder.constant(*constant);
     return builder.constant(made_up(concrete.dtype, *types_.extents()[value], renamed.size() + 1));

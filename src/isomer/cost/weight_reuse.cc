@@ -26,7 +26,7 @@ WeightReads WeightReuse::of(size_t kernel) const {
   ValueId largest = kNoValue;
   for (const NodeId id : nodes) {
     for (const ValueId operand : graph_.operands(graph_.node(id))) {
-      if (operand == kNoValue || !graph_.is_weight(operand)) continue;
+      if (operand == kNoValue || !graph_.is_constant_derived(operand)) continue;
       bytes += types_.bytes(operand);
       if (largest == kNoValue || types_.bytes(operand) > types_.bytes(largest)) largest = operand;
     }
@@ -77,7 +77,7 @@ bool WeightReuse::reads(NodeId reader) const { return graph_.runs(graph_.node(re
 const std::vector<WeightReuse::Weight>& WeightReuse::weights() const {
   if (!weights_.empty()) return weights_;
   for (ValueId value = 0; value < graph_.num_values(); ++value) {
-    if (!graph_.is_weight(value)) continue;
+    if (!graph_.is_constant_derived(value)) continue;
     Weight weight{.value = value, .bytes = types_.bytes(value), .readers = {}};
     std::ranges::copy_if(graph_.consumers(value), std::back_inserter(weight.readers),
                          [&](NodeId reader) { return reads(reader); });

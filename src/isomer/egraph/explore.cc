@@ -88,7 +88,8 @@ std::vector<Exploration::Found> Exploration::match_all(size_t iteration, bool si
 
 bool Exploration::apply(const Found& found) {
   // A root may have become a weight since it was matched.
-  if (std::ranges::any_of(found.match.roots, [&](EClassId root) { return graph_.is_weight(root); })) return false;
+  if (std::ranges::any_of(found.match.roots, [&](EClassId root) { return graph_.is_constant_derived(root); }))
+    return false;
   auto application = apply_rule(graph_, *found.direction, found.match, false);
   if (!application || !is_new(*application)) return false;
   bool joined = false;

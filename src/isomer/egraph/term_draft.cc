@@ -8,7 +8,9 @@ namespace isomer {
 
 const TensorType& TermDraft::type(ValueId id) const { return id < kFirst ? graph_.type(id) : nodes_[id - kFirst].type; }
 
-bool TermDraft::is_weight(ValueId id) const { return id < kFirst ? graph_.is_weight(id) : nodes_[id - kFirst].weight; }
+bool TermDraft::is_constant_derived(ValueId id) const {
+  return id < kFirst ? graph_.is_constant_derived(id) : nodes_[id - kFirst].weight;
+}
 
 const Tensor* TermDraft::constant(ValueId id) const {
   const auto in_graph = known(id);
@@ -48,8 +50,8 @@ Result<std::vector<ValueId>> TermDraft::apply(const OpDef& op, const Attrs& give
 std::vector<ValueId> TermDraft::append(uint32_t label, std::span<const ValueId> operands,
                                        const std::vector<TensorType>& types,
                                        const std::vector<std::optional<EClassId>>& known) {
-  const bool weight =
-      std::ranges::all_of(operands, [&](ValueId operand) { return operand == graph_.absent() || is_weight(operand); });
+  const bool weight = std::ranges::all_of(
+      operands, [&](ValueId operand) { return operand == graph_.absent() || is_constant_derived(operand); });
   std::vector<ValueId> out;
   for (uint32_t r = 0; r < types.size(); ++r) {
     out.push_back(kFirst + static_cast<ValueId>(nodes_.size()));

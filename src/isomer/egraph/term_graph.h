@@ -59,7 +59,7 @@ class TermGraph : public ValueFacts {
 
   const TensorType& type(ValueId id) const override { return facts_[find(id)].type; }
   bool all_weights() const { return all_weights_; }
-  bool is_weight(ValueId id) const override { return all_weights_ || facts_[find(id)].weight; }
+  bool is_constant_derived(ValueId id) const override { return all_weights_ || facts_[find(id)].weight; }
   const Tensor* constant(ValueId id) const override;
 
  private:

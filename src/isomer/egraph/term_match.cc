@@ -62,7 +62,7 @@ class TermMatcher : private PatternWalk<TermMatcher> {
   }
 
   bool may_be_root(EClassId id) const {
-    if (limits_.run_time_roots && graph_.is_weight(id)) return false;
+    if (limits_.run_time_roots && graph_.is_constant_derived(id)) return false;
     return std::ranges::none_of(roots_, [&](EClassId root) {
       return root == id ||
              (limits_.needs != nullptr && (limits_.needs->needs(root, id) || limits_.needs->needs(id, root)));

@@ -45,7 +45,7 @@ class Folder {
     for (auto id = static_cast<NodeId>(graph_.nodes().size()); id-- > 0;) {
       if (!graph_.node(id).is_opaque() && !spared_[id]) continue;
       for (const ValueId operand : graph_.operands(graph_.node(id)))
-        if (operand != kNoValue && graph_.is_weight(operand)) spared_[graph_.producer(operand)] = true;
+        if (operand != kNoValue && graph_.is_constant_derived(operand)) spared_[graph_.producer(operand)] = true;
     }
   }
 
@@ -67,7 +67,7 @@ class Folder {
   bool can_compute(NodeId id) const {
     const Node& node = graph_.node(id);
     if (node.is_input() || node.is_opaque() || node.num_results == 0 || failed_[id]) return false;
-    if (!graph_.is_weight(node.result()) || node.op->kernel == nullptr) return false;
+    if (!graph_.is_constant_derived(node.result()) || node.op->kernel == nullptr) return false;
     int64_t operands = 0;
     for (const ValueId operand : graph_.operands(node)) {
       if (operand == kNoValue) continue;

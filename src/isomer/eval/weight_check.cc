@@ -192,12 +192,12 @@ Status compare(const Tensor& stored, const Tensor& exact, bool left_double) {
 
 WeightCheck::WeightCheck(const Graph& model) {
   for (ValueId value = 0; value < model.num_values(); ++value)
-    if (model.is_weight(value)) own_.insert(model.value_hash(value));
+    if (model.is_constant_derived(value)) own_.insert(model.value_hash(value));
 }
 
 void WeightCheck::trust(const Graph& graph) {
   for (ValueId value = 0; value < graph.num_values(); ++value)
-    if (graph.is_weight(value)) sound_.insert(graph.value_hash(value));
+    if (graph.is_constant_derived(value)) sound_.insert(graph.value_hash(value));
 }
 
 RefusedWeights WeightCheck::refused(const Graph& graph, const Deadline& end) {
@@ -222,7 +222,7 @@ std::vector<ValueId> WeightCheck::unchecked(const Graph& graph) const {
   for (auto id = static_cast<NodeId>(graph.nodes().size()); id-- > 0;) {
     const Node& node = graph.node(id);
     bool moves = false;
-    for (uint32_t r = 0; r < node.num_results && graph.is_weight(node.result()) && !node.is_constant(); ++r) {
+    for (uint32_t r = 0; r < node.num_results && graph.is_constant_derived(node.result()) && !node.is_constant(); ++r) {
       const ValueId value = node.result(r);
       const uint64_t hash = graph.value_hash(value);
       if (!read[value] || !is_real(graph.type(value).dtype) || own_.contains(hash) || sound_.contains(hash)) continue;

@@ -46,8 +46,8 @@ class Aligner {
     for (size_t i = 0; i < xs.size(); ++i) {
       if ((xs[i] == kNoValue) != (ys[i] == kNoValue)) return false;
       if (xs[i] == kNoValue) continue;
-      if (before_.is_weight(xs[i]) != after_.is_weight(ys[i])) return false;
-      if (before_.is_weight(xs[i]) && before_.value_hash(xs[i]) != after_.value_hash(ys[i])) return false;
+      if (before_.is_constant_derived(xs[i]) != after_.is_constant_derived(ys[i])) return false;
+      if (before_.is_constant_derived(xs[i]) && before_.value_hash(xs[i]) != after_.value_hash(ys[i])) return false;
     }
     return true;
   }
@@ -111,7 +111,7 @@ class Aligner {
     const auto xs = ordered_operands(before_, before_.node(a));
     const auto ys = ordered_operands(after_, after_.node(b));
     const auto fits = [&](ValueId x, ValueId y) {
-      return x == kNoValue || before_.is_weight(x) || partners(x, y) ||
+      return x == kNoValue || before_.is_constant_derived(x) || partners(x, y) ||
              both_free(before_.producer(x), after_.producer(y));
     };
     if (before_.node(a).op->commutative && xs.size() == 2 && fits(xs[0], ys[1]) && fits(xs[1], ys[0])) return true;
@@ -182,7 +182,7 @@ class Aligner {
   /// Whether one value cannot have replaced the other: both were kept but are different, or one was kept and the other
   /// is not computed from it through changed nodes.
   bool contradict(ValueId a, ValueId b) const {
-    if (a == kNoValue || before_.is_weight(a) || partners(a, b)) return false;
+    if (a == kNoValue || before_.is_constant_derived(a) || partners(a, b)) return false;
     const NodeId x = before_.producer(a);
     const NodeId y = after_.producer(b);
     const bool x_stayed = to_after_[x] != kNoNode;
@@ -221,13 +221,13 @@ class Aligner {
 std::vector<ValueId> ordered_operands(const Graph& graph, const Node& node) {
   const auto operands = graph.operands(node);
   std::vector<ValueId> out(operands.begin(), operands.end());
-  if (node.op->commutative && out.size() == 2 && graph.is_weight(out[0])) std::swap(out[0], out[1]);
+  if (node.op->commutative && out.size() == 2 && graph.is_constant_derived(out[0])) std::swap(out[0], out[1]);
   return out;
 }
 
 bool is_at_run_time(const Graph& graph, const Node& node) {
   for (uint32_t i = 0; i < node.num_results; ++i)
-    if (!graph.is_weight(node.result(i)) || graph.is_output(node.result(i))) return true;
+    if (!graph.is_constant_derived(node.result(i)) || graph.is_output(node.result(i))) return true;
   return node.num_results == 0;
 }
 

@@ -88,7 +88,7 @@ std::vector<NodeId> groups_of(const Side& side) {
 std::string weights_line(const Graph& graph, NodeId node) {
   std::string out;
   for (const ValueId operand : graph.operands(graph.node(node)))
-    if (operand != kNoValue && graph.is_weight(operand))
+    if (operand != kNoValue && graph.is_constant_derived(operand))
       out += (out.empty() ? "weights " : ", ") + graph.type(operand).str();
   return out;
 }

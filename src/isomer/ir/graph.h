@@ -77,9 +77,11 @@ class Graph {
   bool is_output(ValueId value) const;
 
   /// Whether a value depends only on constants. Such values cost nothing at run time.
-  bool is_weight(ValueId value) const { return weight_[value]; }
+  bool is_constant_derived(ValueId value) const { return weight_[value]; }
   /// Whether a node is executed in a run: it is neither an input nor computed only from constants.
-  bool runs(const Node& node) const { return !node.is_input() && (node.num_results == 0 || !is_weight(node.result())); }
+  bool runs(const Node& node) const {
+    return !node.is_input() && (node.num_results == 0 || !is_constant_derived(node.result()));
+  }
   /// The data of a Constant; nullptr for every other value.
   const Tensor* constant(ValueId value) const;
 

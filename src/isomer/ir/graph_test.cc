@@ -49,7 +49,7 @@ TEST(Graph, OrderOfCommutativeOperandsIsNoContent) {
 TEST(Graph, WeightsAreWhatDependsOnConstantsAlone) {
   const Graph graph = parsed("input x: f32[2]\n w = f32[2]{1,2}\n v = Scale(w)\n y = Add(x, v)\n return y");
   for (ValueId value = 0; value < graph.num_values(); ++value)
-    EXPECT_EQ(graph.is_weight(value), graph.name(value) == "w" || graph.name(value) == "v");
+    EXPECT_EQ(graph.is_constant_derived(value), graph.name(value) == "w" || graph.name(value) == "v");
 }
 
 TEST(Graph, NodesHaveNoMoreResultsThanTheirOperator) {

@@ -79,7 +79,7 @@ TEST_P(EveryModel, IsWellFormed) {
   const Status status = verify_graph(graph);
   EXPECT_TRUE(status.has_value()) << status.error().message;
   for (const ValueId input : graph.inputs()) EXPECT_FALSE(graph.name(input).empty());
-  for (const ValueId output : graph.outputs()) EXPECT_FALSE(graph.is_weight(output));
+  for (const ValueId output : graph.outputs()) EXPECT_FALSE(graph.is_constant_derived(output));
   for (const Node& node : graph.nodes()) {
     if (!node.is_constant() || node.attrs.tensor("value").element_count() <= 1) continue;
     EXPECT_FALSE(graph.name(node.result()).empty()) << "a weight has no name";

@@ -409,7 +409,7 @@ TEST(Export, InitializersThatTrainingChangesStayWhatTheyAre) {
     const auto read = load(model);
     ASSERT_TRUE(read) << read.error().message;
     // w + v is not a constant if training changes w.
-    EXPECT_EQ(read->graph.is_weight(read->graph.operands(read->graph.nodes().back())[1]), trained != "w");
+    EXPECT_EQ(read->graph.is_constant_derived(read->graph.operands(read->graph.nodes().back())[1]), trained != "w");
     const auto out = test::round_trip(model);
     EXPECT_EQ(out.training_info(0).SerializeAsString(), model.proto.training_info(0).SerializeAsString());
     std::map<std::string, std::string> elements;

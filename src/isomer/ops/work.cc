@@ -98,7 +98,7 @@ Work work_of(const Graph& graph, const Node& node, const Extents& extents) {
 }
 
 double peak_activation_bytes(const Graph& graph, std::span<const double> bytes_of_value) {
-  const auto bytes = [&](ValueId value) { return graph.is_weight(value) ? 0 : bytes_of_value[value]; };
+  const auto bytes = [&](ValueId value) { return graph.is_constant_derived(value) ? 0 : bytes_of_value[value]; };
   std::vector<bool> kept(graph.num_values(), false);
   for (const ValueId output : graph.outputs()) kept[output] = true;
   double live = 0;

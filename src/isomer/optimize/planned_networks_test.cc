@@ -47,7 +47,9 @@ struct Launches {
 };
 
 /// Inputs and constants have no names in plans.
-std::string name_of(const Graph& graph, ValueId value) { return graph.is_weight(value) ? "" : graph.name(value); }
+std::string name_of(const Graph& graph, ValueId value) {
+  return graph.is_constant_derived(value) ? "" : graph.name(value);
+}
 
 /// Instead of measuring, makes up a time for each key, or fails.
 class AnyTimes : public onednn::Tuner {

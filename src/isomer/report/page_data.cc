@@ -33,7 +33,8 @@ std::string types_line(const Graph& graph, const Node& node) {
 std::string weights_line(const Graph& graph, const Node& node) {
   std::string out;
   for (const ValueId operand : graph.operands(node))
-    if (operand != kNoValue && graph.is_weight(operand)) out += (out.empty() ? "" : ", ") + graph.type(operand).str();
+    if (operand != kNoValue && graph.is_constant_derived(operand))
+      out += (out.empty() ? "" : ", ") + graph.type(operand).str();
   return shortened(out);
 }
 

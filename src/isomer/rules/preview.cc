@@ -16,7 +16,7 @@ RewritePreview::RewritePreview(const Graph& graph)
   by_hash_.reserve(graph.nodes().size());
   for (NodeId id = 0; id < graph.nodes().size(); ++id) by_hash_.emplace(graph.node(id).hash, id);
   for (ValueId value = 0; value < graph.num_values(); ++value) {
-    const bool weight = graph.is_weight(value);
+    const bool weight = graph.is_constant_derived(value);
     values_[value] = {.type = &graph.type(value), .hash = graph.value_hash(value), .weight = weight};
     if (weight || graph.producer_node(value).is_input()) untouched_[value] = value;
   }

@@ -37,7 +37,7 @@ bool operators_above(const std::string& name, const Term& term, std::vector<cons
 /// Whether all that a node reads at run time is this value, or computed from it alone by so many operators less one.
 bool reads_only(const Graph& graph, NodeId id, ValueId value, size_t levels) {
   return std::ranges::all_of(graph.operands(graph.node(id)), [&](ValueId operand) {
-    if (operand == kNoValue || operand == value || graph.is_weight(operand)) return true;
+    if (operand == kNoValue || operand == value || graph.is_constant_derived(operand)) return true;
     return levels > 1 && reads_only(graph, graph.producer(operand), value, levels - 1);
   });
 }

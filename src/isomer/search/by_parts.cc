@@ -172,7 +172,7 @@ class SearchByParts {
   Status search_around(uint64_t hash) {
     const Graph& graph = current_.graph;
     for (ValueId value = 0; value < graph.num_values(); ++value) {
-      if (graph.value_hash(value) != hash || graph.is_weight(value)) continue;
+      if (graph.value_hash(value) != hash || graph.is_constant_derived(value)) continue;
       const std::vector<NodeId> nodes = around(graph, graph.producer(value), options_.split);
       if (nodes.empty()) return {};
       const Part part = extract_part(current_, nodes);

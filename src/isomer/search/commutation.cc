@@ -32,7 +32,7 @@ bool any_read(const Graph& graph, const Match& match, const Test& test) {
 
 /// Whether a term of the target reads a value that depends on run-time inputs.
 bool reads_run_time(const Graph& graph, const Match& match, const Term& target) {
-  const auto runs = [&](ValueId value) { return value != kNoValue && !graph.is_weight(value); };
+  const auto runs = [&](ValueId value) { return value != kNoValue && !graph.is_constant_derived(value); };
   return any_term(target, [&](const Term& term) {
     if (term.kind != Term::Kind::Value && term.kind != Term::Kind::Sequence) return false;
     if (const ValueId* value = match.binding.value(term.name)) return runs(*value);
@@ -46,8 +46,9 @@ bool reads_run_time(const Graph& graph, const Match& match, const Term& target) 
 /// Whether a bound value that runs is not read by the target. What only such a value needs is gone afterwards.
 bool drops_value(const Graph& graph, const Match& match) {
   const std::vector<ValueId> kept = target_of(graph, match)->bound(match);
-  return any_bound(
-      match, [&](ValueId value) { return !graph.is_weight(value) && std::ranges::find(kept, value) == kept.end(); });
+  return any_bound(match, [&](ValueId value) {
+    return !graph.is_constant_derived(value) && std::ranges::find(kept, value) == kept.end();
+  });
 }
 
 bool is_movable(const Graph& graph, const Match& match) {
@@ -62,7 +63,7 @@ class Bystanders {
   Bystanders(const Graph& graph, const Match& match) : graph_(graph), replaced_(graph.num_values(), false) {
     for (const ValueId root : match.roots) replaced_[root] = true;
   }
-  bool contain(ValueId value) const { return !replaced_[value] && !graph_.is_weight(value); }
+  bool contain(ValueId value) const { return !replaced_[value] && !graph_.is_constant_derived(value); }
 
  private:
   const Graph& graph_;

@@ -22,7 +22,7 @@ class GuideSearch {
     while (!pending.empty()) {
       const ValueId value = pending.front();
       pending.pop_front();
-      if (value == kNoValue || seen[value] || graph_.is_weight(value)) continue;
+      if (value == kNoValue || seen[value] || graph_.is_constant_derived(value)) continue;
       seen[value] = true;
       const EClassId id = located_.class_of(value);
       const auto wanted = id == kUnbound ? std::nullopt : chosen(id);
@@ -122,7 +122,7 @@ class GuideSearch {
     const ENode wanted = terms_.egraph().canonical(node);
     if (std::ranges::binary_search(application.leaves, term)) {
       // A condition may ask for a weight. Any other form will do.
-      if (!terms_.is_weight(term) || graph_.is_weight(value)) return {};
+      if (!terms_.is_constant_derived(term) || graph_.is_constant_derived(value)) return {};
       return {false, towards(value, wanted)};
     }
     if (located_.class_of(value) != terms_.find(term)) return {false};

@@ -59,7 +59,8 @@ class LayoutSum {
   /// Returns whether a value is computed, can be in either layout, and is not decided.
   bool varies(ValueId value) const {
     const TensorType& type = graph_.type(value);
-    if (graph_.producer_node(value).is_input() || type.dtype != DType::Float || !type.shape || graph_.is_weight(value))
+    if (graph_.producer_node(value).is_input() || type.dtype != DType::Float || !type.shape ||
+        graph_.is_constant_derived(value))
       return false;
     const Shape& extents = *type.shape;
     if (extents.size() < 3 || extents.size() > 5 || !extents[1].is_const() || extents[1].value() <= 0) return false;

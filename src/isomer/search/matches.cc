@@ -79,7 +79,7 @@ class Correspondence {
   /// Whether a node still depends on run-time inputs, if it did before. Otherwise it no longer matches as a root, and
   /// conditions about weights change.
   bool runs_as_before(const Node& before) const {
-    return before_.is_weight(before.result()) == after_.is_weight(value(before.result()));
+    return before_.is_constant_derived(before.result()) == after_.is_constant_derived(value(before.result()));
   }
 
   bool same(const Node& before, const Node& after) const {

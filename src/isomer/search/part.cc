@@ -150,7 +150,7 @@ Part extract_part(const Candidate& candidate, std::span<const NodeId> nodes) {
   for (const NodeId id : nodes) inside[id] = true;
   for (const NodeId id : nodes) {
     for (const ValueId operand : whole.operands(whole.node(id))) {
-      if (operand == kNoValue || made[operand] != kNoValue || whole.is_weight(operand)) continue;
+      if (operand == kNoValue || made[operand] != kNoValue || whole.is_constant_derived(operand)) continue;
       if (inside[whole.producer(operand)]) continue;
       made[operand] = builder.input(whole.type(operand));
       builder.set_origin(made[operand], whole.origin(operand));
@@ -162,7 +162,7 @@ Part extract_part(const Candidate& candidate, std::span<const NodeId> nodes) {
   for (NodeId id = static_cast<NodeId>(whole.nodes().size()); id-- > 0;)
     if (wanted[id])
       for (const ValueId operand : whole.operands(whole.node(id)))
-        if (operand != kNoValue && whole.is_weight(operand)) wanted[whole.producer(operand)] = true;
+        if (operand != kNoValue && whole.is_constant_derived(operand)) wanted[whole.producer(operand)] = true;
   for (NodeId id = 0; id < whole.nodes().size(); ++id)
     if (wanted[id]) copy_node(builder, whole, whole.node(id), made);
 
@@ -190,7 +190,7 @@ double live_beside(const Graph& whole, std::span<const NodeId> nodes, std::span<
   for (const NodeId id : nodes) inside[id] = true;
   std::vector<double> change(n + 1, 0);  // of the live bytes, from one node to the next
   for (ValueId value = 0; value < whole.num_values(); ++value) {
-    if (whole.is_weight(value) || inside[whole.producer(value)]) continue;
+    if (whole.is_constant_derived(value) || inside[whole.producer(value)]) continue;
     const auto readers = whole.consumers(value);
     size_t birth = whole.node(whole.producer(value)).is_input() ? 0 : whole.producer(value);
     for (const NodeId reader : readers)

@@ -25,7 +25,7 @@ void expect_partition(const Graph& graph, const Split& split, size_t threshold) 
     EXPECT_EQ(convex_hull(graph, part), part);
     for (const NodeId id : part)  // topological order: nothing reads from a later part
       for (const ValueId operand : graph.operands(graph.node(id)))
-        if (operand != kNoValue && !graph.is_weight(operand) && !graph.producer_node(operand).is_input()) {
+        if (operand != kNoValue && !graph.is_constant_derived(operand) && !graph.producer_node(operand).is_input()) {
           EXPECT_TRUE(before.contains(graph.producer(operand)) ||
                       std::binary_search(part.begin(), part.end(), graph.producer(operand)));
         }
@@ -143,7 +143,7 @@ int64_t min_cut(const Graph& graph, std::span<const Match> matches) {
     std::set<NodeId> border;
     for (const NodeId id : nodes)
       for (const ValueId operand : graph.operands(graph.node(id)))
-        if (!upper(id) && upper(graph.producer(operand)) && !graph.is_weight(operand) &&
+        if (!upper(id) && upper(graph.producer(operand)) && !graph.is_constant_derived(operand) &&
             !graph.producer_node(operand).is_input())
           border.insert(graph.producer(operand));
     int64_t sum = 0;

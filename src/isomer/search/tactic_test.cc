@@ -24,8 +24,9 @@ const Tactic& builtin_tactic(const RuleFile& file, const std::string& name) {
 }
 
 size_t count_of(const Graph& graph, std::string_view op) {
-  return static_cast<size_t>(std::ranges::count_if(
-      graph.nodes(), [&](const Node& node) { return node.op->name == op && !graph.is_weight(node.result()); }));
+  return static_cast<size_t>(std::ranges::count_if(graph.nodes(), [&](const Node& node) {
+    return node.op->name == op && !graph.is_constant_derived(node.result());
+  }));
 }
 
 /// Returns the numbers of output channels of the convolutions.
@@ -273,7 +274,7 @@ TEST(Tactic, PutsWeightsOnTheLeftOfProductsAndCancelsTranspositions) {
   EXPECT_EQ(count_of(out[0].graph, "Transpose"), 2U) << print_graph(out[0].graph);
   for (const Node& node : out[0].graph.nodes())
     if (node.op->name == "MatMul") {
-      EXPECT_TRUE(out[0].graph.is_weight(out[0].graph.operands(node)[0]));
+      EXPECT_TRUE(out[0].graph.is_constant_derived(out[0].graph.operands(node)[0]));
     }
   expect_same_meaning(graph, out[0].graph);
 }

@@ -42,7 +42,7 @@ class OperatorGraph {
 
   Result<ValueId> operand(EClassId id) {
     if (id == terms_.find(terms_.absent())) return kNoValue;
-    if (terms_.is_weight(id)) return weight(terms_.plainest(id));
+    if (terms_.is_constant_derived(id)) return weight(terms_.plainest(id));
     const auto [place, fresh] = inputs_.try_emplace(id, 0);
     if (fresh) place->second = builder_.input(terms_.type(id));
     return place->second;

@@ -41,7 +41,7 @@ class TermExtraction {
 
   /// Result 0 of the operator of a node.
   ENode operator_of(const ENode& node) const;
-  bool is_free(EClassId id) const { return terms_.is_weight(id) || id == terms_.find(terms_.absent()); }
+  bool is_free(EClassId id) const { return terms_.is_constant_derived(id) || id == terms_.find(terms_.absent()); }
   uint32_t number_of(EClassId id);
   void prefer(const NodeSet& own);
   void add_choices(EClassId id, const NodeSet& own, const OperatorCost& cost, const Deadline& end);

@@ -34,7 +34,7 @@ uint64_t hash_of(const Graph& graph, const Group& group, const Decided& decided)
       hash = hash_mix(hash, static_cast<uint64_t>(function.algorithm));
       hash = hash_mix(hash_mix(hash, bits(function.alpha)), bits(function.beta));
     } else {
-      hash = hash_mix(hash_mix(hash, graph.type(post.added).hash()), graph.is_weight(post.added) ? 1 : 2);
+      hash = hash_mix(hash_mix(hash, graph.type(post.added).hash()), graph.is_constant_derived(post.added) ? 1 : 2);
     }
   }
   return hash;

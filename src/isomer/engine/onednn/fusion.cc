@@ -147,7 +147,7 @@ class Fuser {
         reader.op->name != "BatchNormalization" || root.op->name != "Conv")
       return false;
     const auto weights = [&](std::span<const ValueId> operands) {
-      return std::ranges::all_of(operands, [&](ValueId v) { return v == kNoValue || graph_.is_weight(v); });
+      return std::ranges::all_of(operands, [&](ValueId v) { return v == kNoValue || graph_.is_constant_derived(v); });
     };
     return weights(graph_.operands(reader).subspan(1)) && weights(graph_.operands(root).subspan(1));
   }
@@ -272,7 +272,7 @@ bool is_plannable(const Graph& graph, ValueId value, Stage stage) {
 }
 
 bool is_known(const Graph& graph, ValueId value, Stage stage) {
-  return stage == Stage::Canonical ? graph.constant(value) != nullptr : graph.is_weight(value);
+  return stage == Stage::Canonical ? graph.constant(value) != nullptr : graph.is_constant_derived(value);
 }
 
 bool is_folded(const Post& post) { return post.function && post.function->algorithm == dnnl::algorithm::undef; }

@@ -54,7 +54,7 @@ TEST(OnednnPlanner, AddsAWeightThatIsNotFoldedYet) {
                kUnitWindow + "\ny = Add(c, v)\nreturn y");
   const KernelPlan plan = plan_of(graph);
   EXPECT_EQ(kernels_of(graph, plan), std::vector<std::string>{"Conv+Add"});
-  for (const auto& reorder : plan.reorders) EXPECT_FALSE(graph.is_weight(reorder.value));
+  for (const auto& reorder : plan.reorders) EXPECT_FALSE(graph.is_constant_derived(reorder.value));
 }
 
 TEST(OnednnPlanner, MeasuresNothingAfterTheDeadline) {

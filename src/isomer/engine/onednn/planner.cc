@@ -16,7 +16,7 @@ Result<KernelPlan> OnednnPlanner::plan(const Graph& graph, const Boundary& bound
   onednn::Planning planning(graph, onednn::Stage::Given, block_, *convolutions_, decisions, boundary.inputs, deadline);
   for (size_t i = 0; i < planning.groups().size(); ++i) {
     const Node& last = graph.node(planning.groups()[i].last());
-    if (last.num_results > 0 && graph.is_weight(last.result())) continue;
+    if (last.num_results > 0 && graph.is_constant_derived(last.result())) continue;
     planning.place(i);
     if (planning.lacks_times())
       return fail("{}: no time is left to measure which kernel is fastest", graph.name(last.result()));

@@ -58,7 +58,7 @@ std::optional<PostOps> make_posts(const Graph& graph, std::span<const Post> post
     const Dims other = dims_of(graph.type(post.added));
     const auto seen = broadcast_dims(other, full, dims);
     if (!seen) return std::nullopt;
-    if (sum && !out.summed && other == full && !graph.is_weight(post.added)) {
+    if (sum && !out.summed && other == full && !graph.is_constant_derived(post.added)) {
       ops.append_sum();
       out.summed = post.added;
       out.key += " sum";

@@ -31,7 +31,7 @@ class FusedKernels {
  private:
   bool takes_time(NodeId id) const {
     const Node& node = graph_.node(id);
-    return !node.is_input() && node.num_results > 0 && !graph_.is_weight(node.result());
+    return !node.is_input() && node.num_results > 0 && !graph_.is_constant_derived(node.result());
   }
 
   /// Returns the only kernel that reads the results of a node. An opaque node is a kernel of its own.

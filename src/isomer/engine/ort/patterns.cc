@@ -97,7 +97,7 @@ bool OrtPatterns::takes_bias(NodeId product) const {
   const auto operands = graph.operands(graph.node(product));
   const TensorType &a = graph.type(operands[0]), &b = graph.type(operands[1]);
   return kinds_[product] == Kind::MatMul && b.shape && b.rank() == 2 && a.shape &&
-         (a.rank() == 2 || graph.is_weight(operands[1]));
+         (a.rank() == 2 || graph.is_constant_derived(operands[1]));
 }
 
 /// Gelu by the error function, x (1 + erf(x / c)) / 2, or by tanh. The half may be at x or at the end. Except x's, all
@@ -108,7 +108,7 @@ void OrtPatterns::find_gelu(NodeId anchor) {
   ValueId x = kNoValue;
   for (size_t at = 0; at < members.size(); ++at) {
     for (const ValueId operand : graph.operands(graph.node(members[at]))) {
-      if (graph.is_weight(operand)) {
+      if (graph.is_constant_derived(operand)) {
         if (!scalar(operand)) return;
         continue;
       }
@@ -187,7 +187,7 @@ void OrtPatterns::find_layer_norm(NodeId root) {
     const NodeId next = reader(at);
     if (next == kNone || kinds_[next] != wanted) break;
     const auto operands = graph.operands(graph.node(next));
-    if (!graph.is_weight(operands[0]) && !graph.is_weight(operands[1])) break;
+    if (!graph.is_constant_derived(operands[0]) && !graph.is_constant_derived(operands[1])) break;
     members.push_back(next);
     at = next;
   }

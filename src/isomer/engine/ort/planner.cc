@@ -83,7 +83,7 @@ class OrtPlanning {
   static constexpr uint32_t kNone = ~uint32_t{0};
 
   bool is_blocked(ValueId value) const { return plan_.layouts[value] == Layout::Blocked; }
-  bool weight(ValueId value) const { return graph_.is_weight(value); }
+  bool weight(ValueId value) const { return graph_.is_constant_derived(value); }
   Kind kind(NodeId id) const { return patterns_.kind(id); }
   ValueId operand(NodeId id, size_t i) const { return graph_.operands(graph_.node(id))[i]; }
 
