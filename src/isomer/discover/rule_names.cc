@@ -12,7 +12,10 @@ namespace {
 /// Renames variables in the order of their occurrence.
 class Renamer {
  public:
+  explicit Renamer(RecordNames records) : records_(records) {}
+
   void term(Term& term) {
+    if (!term.rest.empty()) term.rest = longer(term.rest);
     if (term.kind == Term::Kind::Value || term.kind == Term::Kind::Sequence) term.name = value(term.name);
     if (term.kind == Term::Kind::Integers) expr(term.integers);
     for (Term& operand : term.operands) this->term(operand);
@@ -22,12 +25,8 @@ class Renamer {
   void expr(Expr& expr) {
     if (expr.kind == Expr::Kind::Variable) {
       const std::string name = expr.name.substr(1);
-      const bool number = name.size() > 1 && std::isdigit(static_cast<unsigned char>(name[1])) != 0;
-      if (number)
-        expr.name = "?" + numbered(name);
-      else if (name.size() == 1)
-        expr.name = expr.name.substr(0, 1) + value(name);
-      return;  // longer ones are records
+      expr.name = expr.name.substr(0, 1) + (name.size() == 1 ? value(name) : longer(name));
+      return;
     }
     for (Expr& arg : expr.args) this->expr(arg);
   }
@@ -37,15 +36,20 @@ class Renamer {
     const auto [place, fresh] = values_.try_emplace(name, std::string(1, static_cast<char>('a' + values_.size())));
     return place->second;
   }
-  /// Names like k1: the letter shows the kind, the number is by first occurrence.
-  std::string numbered(const std::string& name) {
+  /// Names like k1: the letter shows the kind, the number is by first occurrence. Other names are those of records.
+  std::string longer(const std::string& name) {
+    const bool number = std::isdigit(static_cast<unsigned char>(name[1])) != 0;
+    return number ? numbered(name[0], name) : records_ == RecordNames::Numbered ? numbered('r', name) : name;
+  }
+  std::string numbered(char kind, const std::string& name) {
     const auto known = numbered_.find(name);
     if (known != numbered_.end()) return known->second;
-    std::string fresh = fmt::format("{}{}", name[0], counts_[name[0]]++);
+    std::string fresh = fmt::format("{}{}", kind, counts_[kind]++);
     numbered_.emplace(name, fresh);
     return fresh;
   }
 
+  RecordNames records_;
   std::map<std::string, std::string> values_;
   std::map<std::string, std::string> numbered_;
   std::map<char, size_t> counts_;
@@ -53,9 +57,9 @@ class Renamer {
 
 }  // namespace
 
-Rule with_canonical_names(const Rule& rule) {
+Rule with_canonical_names(const Rule& rule, RecordNames records) {
   Rule out = rule;
-  Renamer renamer;
+  Renamer renamer(records);
   for (Term& term : out.sources) renamer.term(term);
   for (Let& let : out.lets) renamer.term(let.term);
   for (Term& term : out.targets) renamer.term(term);

@@ -24,5 +24,14 @@ TEST(RuleNames, TellVariablesApart) {
   EXPECT_EQ(records.sources[0].rest, "maxpool");
 }
 
+TEST(RuleNames, MayNumberRecords) {
+  const Rule rule = rule_of(
+      "(Relu (Conv ..conv (MaxPool ..r0 pads=?conv.pads ?x) ?w)) => (MaxPool ..r0 ?x) where ?r0.pads == [1, 1]");
+  const Rule numbered = with_canonical_names(rule, RecordNames::Numbered);
+  EXPECT_EQ(print_term(numbered.sources[0]), "(Relu (Conv ..r0 (MaxPool ..r1 pads=?r0.pads ?a) ?b))");
+  EXPECT_EQ(print_term(numbered.targets[0]), "(MaxPool ..r1 ?a)");
+  EXPECT_EQ(print_expr(numbered.conditions[0]), "?r1.pads == [1, 1]");
+}
+
 }  // namespace
 }  // namespace isomer
