@@ -66,6 +66,12 @@ def percent(value: float | None) -> str:
     return "" if value is None else f"{100 * value:.1f}%"
 
 
+def short_name(rule: str) -> str:
+    """`0f3a12` of discovered-0f3a12..., `0f3a12-add` of discovered-0f3a12...-add, a rule of a family."""
+    digits = rule.removeprefix("discovered-")
+    return digits[:6] + digits[16:]
+
+
 def markdown(data: dict) -> str:
     lines = [
         f"{data['processor']}, {data['threads']} thread(s), engine `{data['engine']}`, {data['time_budget']:g} s for each search.",
@@ -80,7 +86,7 @@ def markdown(data: dict) -> str:
         costs = [written["before_us"], written["after_us"], discovered["after_us"]]
         cells = [row["name"], *("" if cost is None else f"{cost:.1f}" for cost in costs)]
         cells += [percent(reduction(written)), percent(reduction(discovered)), percent(fraction(row))]
-        cells.append(", ".join(f"`{rule.removeprefix('discovered-')[:6]}`" for rule in dict.fromkeys(discovered["steps"])))
+        cells.append(", ".join(f"`{short_name(rule)}`" for rule in dict.fromkeys(discovered["steps"])))
         lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines) + "\n"
 

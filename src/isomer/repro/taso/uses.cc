@@ -1,5 +1,6 @@
 // Figure 2.10: does each network need other substitutions?
 
+#include <algorithm>
 #include <map>
 
 #include "isomer/repro/taso/rule_size.h"
@@ -10,8 +11,13 @@ namespace {
 
 constexpr const char* kUseNetworks[] = {"resnet50", "resnext50", "nasnet-a", "nasrnn", "bert-8"};
 
-/// "0f3a12" of a discovered rule, whose name ends with its hash.
-std::string short_name(const std::string& rule) { return rule.substr(rule.find('-') + 1, 6); }
+constexpr size_t kHashDigits = 16;
+
+/// "0f3a12" of a discovered rule, whose name ends with a hash; "0f3a12-add" if its family has the hash.
+std::string short_name(const std::string& rule) {
+  const std::string hash = rule.substr(rule.find('-') + 1);
+  return hash.substr(0, 6) + hash.substr(std::min(hash.size(), kHashDigits));
+}
 
 std::string described(const Rule& rule) { return fmt::format("{}: {}", short_name(rule.name), operators_of(rule)); }
 
