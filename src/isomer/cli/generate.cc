@@ -11,6 +11,7 @@
 #include "isomer/cli/common.h"
 #include "isomer/discover/builtin.h"
 #include "isomer/discover/discover.h"
+#include "isomer/discover/families.h"
 #include "isomer/discover/subsumption.h"
 
 namespace isomer {
@@ -95,10 +96,10 @@ std::vector<DiscoveredRule> rules_of_all(const std::vector<Generated>& all, int 
   return without_instances(std::move(rules), threads);
 }
 
-std::string rule_file(const std::vector<DiscoveredRule>& rules) {
-  std::string out = "# Found by isomer rules generate. Not edited by hand.\n";
-  for (const DiscoveredRule& found : rules) out += "\n" + print_rule(found.rule);
-  return out;
+std::string rule_file(const std::vector<DiscoveredRule>& found) {
+  std::vector<Rule> rules;
+  for (const DiscoveredRule& each : found) rules.push_back(each.rule);
+  return "# Found by isomer rules generate. Not edited by hand.\n\n" + print_in_families(rules);
 }
 
 Result<int> generate(const GenerateOptions& options) {
