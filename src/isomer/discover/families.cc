@@ -52,7 +52,7 @@ std::map<std::string, FamilyCandidate> candidates_of(std::span<const Rule> rules
   return out;
 }
 
-/// Returns the candidate with the most rules, of several the one with the first text.
+/// Returns the candidate with the most rules, of several the one with the first name.
 const FamilyCandidate* largest(const std::map<std::string, FamilyCandidate>& candidates) {
   const auto values = std::views::values(candidates);
   const auto found =
