@@ -1,10 +1,7 @@
 #include "isomer/discover/families.h"
 
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <map>
-#include <ranges>
 #include <set>
 #include <vector>
 
@@ -54,10 +51,9 @@ std::map<std::string, FamilyCandidate> candidates_of(std::span<const Rule> rules
 
 /// Returns the candidate with the most rules, of several the one with the first name.
 const FamilyCandidate* largest(const std::map<std::string, FamilyCandidate>& candidates) {
-  const auto values = std::views::values(candidates);
   const auto found =
-      std::ranges::max_element(values, {}, [](const FamilyCandidate& each) { return each.members.size(); });
-  return found == values.end() ? nullptr : &*found;
+      std::ranges::max_element(candidates, {}, [](const auto& entry) { return entry.second.members.size(); });
+  return found == candidates.end() ? nullptr : &found->second;
 }
 
 }  // namespace
@@ -70,17 +66,19 @@ std::string print_in_families(std::span<const Rule> rules) {
     const FamilyCandidate* next = largest(candidates);
     if (next == nullptr || next->members.size() < 2) break;
     RuleFamily family{.written = next->written, .variable = kVariable, .ops = {}};
-    for (const auto& [op, rule] : std::views::values(next->members)) {
-      family.ops.push_back(op);
-      grouped.insert(rule);
+    for (const auto& [name, member] : next->members) {
+      family.ops.push_back(member.first);
+      grouped.insert(member.second);
     }
     texts[family.written.name] = print_family(family);
-    for (FamilyCandidate& each : std::views::values(candidates))
-      std::erase_if(each.members, [&](const auto& member) { return grouped.contains(member.second.second); });
+    for (auto& [text, candidate] : candidates)
+      std::erase_if(candidate.members, [&](const auto& member) { return grouped.contains(member.second.second); });
   }
   for (size_t i = 0; i < rules.size(); ++i)
     if (!grouped.contains(i)) texts[rules[i].name] = print_rule(rules[i]);
-  return fmt::format("{}", fmt::join(std::views::values(texts), "\n"));
+  std::string out;
+  for (const auto& [name, text] : texts) out += (out.empty() ? "" : "\n") + text;
+  return out;
 }
 
 }  // namespace isomer
