@@ -63,7 +63,9 @@ Result<Candidate> Preparation::prepare(const Candidate& candidate) {
 }
 
 Status Preparation::check_weights(const Graph& graph) {
+  const bool interrupted = end_.stopped();
   RefusedWeights refused = check_.refused(graph, end());
+  if (!refused.empty() && !interrupted && end_.stopped()) refused = check_.refused(graph, end());  // cut off just now
   if (refused.empty()) return {};
   const std::string reason = refused.begin()->second;
   refused_.merge(std::move(refused));

@@ -17,8 +17,7 @@ class Preparation {
   explicit Preparation(const Model& model);
 
   /// Limits folding of constants to `deadline` plus a small extension, so that the chosen graph is still folded after
-  /// the search has used up its time. After an interrupt, each check of weights and each
-  /// fold has half a second.
+  /// the search has used up its time. After an interrupt, each check of weights and each fold has half a second.
   void fold_until(const Deadline& deadline);
 
   /// Returns the candidate with its constants folded as far as time allows, and as far as they grow by at most the
