@@ -87,9 +87,9 @@ def row_of(name: str, model: pathlib.Path, shapes: list[str], args: argparse.Nam
     row["peak_rss_bytes"] = report["search"]["peak_rss_bytes"]
     # An input that came back byte for byte is not timed against itself.
     row["isomer"] = timed(model, target, shapes, args) if report["improved"] else None
-    row["before_us"] = (report["measured"] or {}).get("before_us")
-    if row["before_us"] is None:
-        row["before_us"] = row["isomer"]["before_us"] if row["isomer"] else bench_alone(model, shapes, args)
+    # The latency of the original in the run that the ratio is from; where there is none, from the search.
+    before_us = row["isomer"]["before_us"] if row["isomer"] else (report["measured"] or {}).get("before_us")
+    row["before_us"] = bench_alone(model, shapes, args) if before_us is None else before_us
     if not args.no_peers and args.engine == "ort":
         row.update(peer_columns(model, shapes, args, folder))
     return row
