@@ -7,8 +7,8 @@ namespace isomer {
 
 /// What records of attributes are called.
 enum class RecordNames : uint8_t {
-  Kept,      // as before: after their operators, such as `..conv`
-  Numbered,  // r0, r1, ... by first occurrence
+  Kept,      ///< the names that they have: those of operators, such as `..conv`
+  Numbered,  ///< r0, r1, ... by first occurrence
 };
 
 /// Returns the rule with inputs called a, b, c, ..., and other variables numbered, by first occurrence. Conditions on

@@ -220,8 +220,8 @@ namespace {
 
 constexpr size_t kLargestMessage = std::numeric_limits<int>::max();
 
-/// Gives protobuf a file piece by piece, so that the file is not in memory besides the message. (The bytes of one large
-/// tensor are copied a few times while protobuf's string grows.)
+/// Gives protobuf a file piece by piece, so that the file is not in memory in addition to the message. (The bytes of
+/// one large tensor are copied a few times while protobuf's string grows.)
 class FileStream : public google::protobuf::io::CopyingInputStream {
  public:
   explicit FileStream(const InputFile& file) : file_(file) {}

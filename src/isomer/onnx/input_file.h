@@ -11,7 +11,7 @@
 
 namespace isomer {
 
-/// From now on, this process maps external data into memory instead of reading them. If a mapped file is truncated or
+/// From now on, this process maps external data into memory instead of reading it. If a mapped file is truncated or
 /// becomes unreadable while it is in use, the process exits with code 2 and a message that names the file. This
 /// requires the process's SIGBUS handler, so only Isomer's programs call it, never its libraries.
 void map_input_files();

@@ -14,7 +14,8 @@ struct RuleFunction {
   size_t min_args;
   size_t max_args;
   Result<ExprValue> (*run)(std::span<const ExprValue> args, const ExprContext& context);
-  /// A property of values: whether one has it. The function is true if all of its argument do. nullptr: no property.
+  /// Whether a value has a property. The function is true if all values of its argument have it. nullptr: not a
+  /// property.
   bool (*property)(ValueId value, const ExprContext& context) = nullptr;
 
   /// Fails if the number of arguments is wrong, or the function has no value for them.

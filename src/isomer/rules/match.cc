@@ -105,7 +105,7 @@ class Matcher : private PatternWalk<Matcher> {
   // Siblings ---------------------------------------------------------------------------------------------------------
 
   /// The nodes together with which a new sibling must satisfy the conditions.
-  enum class Beside { First, All };
+  enum class Against { First, All };
 
   /// Matches a repeated source: the first node and all compatible nodes of the same pattern.
   void siblings(size_t i, const Term& term, NodeId first) {
@@ -121,11 +121,11 @@ class Matcher : private PatternWalk<Matcher> {
       const std::vector<NodeId> outer = matched_;
       const Binding alone = binding_;
       // Conditions are usually about each sibling, or about each and the first.
-      std::vector<NodeId> group = gather(i, first, shares ? Beside::All : Beside::First);
+      std::vector<NodeId> group = gather(i, first, shares ? Against::All : Against::First);
       if (!shares && group.size() > 2 && !conditions_hold_after(i + 1)) {
         binding_ = alone;
         matched_ = outer;
-        group = gather(i, first, Beside::All);
+        group = gather(i, first, Against::All);
       }
       repetition_.reset();
       siblings_->remember(alone, group);
@@ -144,7 +144,7 @@ class Matcher : private PatternWalk<Matcher> {
 
   /// The first node of source `i` and its siblings, which are added to the binding and the matched nodes. A node that
   /// depends on the group (a later time step) is excluded: replacing all of them together would create a cycle.
-  std::vector<NodeId> gather(size_t i, NodeId first, Beside beside) {
+  std::vector<NodeId> gather(size_t i, NodeId first, Against against) {
     const Term& term = rule_.sources[i];
     std::vector<NodeId> group{first};
     if (!siblings_->begin(first, term, binding_)) return group;
@@ -154,14 +154,14 @@ class Matcher : private PatternWalk<Matcher> {
     for (const NodeId id : candidate_nodes(term)) {
       if (full()) break;
       if (id <= group.back() || is_root(id) || siblings_->rule_out(id)) continue;
-      binding_ = beside == Beside::First ? alone : together;
-      repetition_ = beside == Beside::First ? 1 : group.size();
+      binding_ = against == Against::First ? alone : together;
+      repetition_ = against == Against::First ? 1 : group.size();
       const size_t matched = matched_.size();
       bool joined = false;
       node(term, id, [&] {
         if (joined || siblings_->depends(binding_) || !conditions_hold_after(i + 1) || !siblings_->add(id)) return;
         joined = true;
-        if (beside == Beside::First)
+        if (against == Against::First)
           append_last(binding_, term, together);
         else
           together = binding_;
