@@ -87,6 +87,10 @@ class Trial {
     }
     for (size_t i = 0; i < made_.steps.size(); ++i) {
       const PairComparison one = compare(before(i), made_.steps[i].graph);
+      if (one.outcome == Outcome::Differs && meets_infinity(before(i), inputs_of(before(i), seed_))) {
+        tally_.not_exact["a value is infinite, by " + made_.steps[i].rule->name].push_back(seed_);
+        return;
+      }
       if (one.outcome == Outcome::Differs) return found("rule " + made_.steps[i].rule->name, one.text);
       if (one.outcome == Outcome::Close) {
         if (one.text.starts_with("values differ") && !has_rounded_constants(*made_.steps[i].rule))

@@ -43,29 +43,43 @@ Tensor disturbed(const Tensor& tensor, Rng& rng) {
   return out;
 }
 
-/// Runs a graph of doubles, with every value disturbed that is not only moved.
-Result<std::vector<Tensor>> run_disturbed(const Graph& graph, const std::vector<Tensor>& inputs, uint64_t seed) {
-  Rng rng(seed);
+/// Returns all values of a graph. Each is what `change` makes of it, given whether an operator only moved it.
+template <class Change>
+Result<std::vector<Tensor>> values_of(const Graph& graph, const std::vector<Tensor>& inputs, const Change& change) {
   std::vector<Tensor> values(graph.num_values());
   size_t next_input = 0;
   for (const Node& node : graph.nodes()) {
     if (node.is_input()) {
-      values[node.result()] = disturbed(inputs[next_input++], rng);
+      values[node.result()] = change(inputs[next_input++], false);
       continue;
     }
     if (node.is_constant()) {
-      values[node.result()] = disturbed(node.attrs.tensor("value"), rng);
+      values[node.result()] = change(node.attrs.tensor("value"), false);
       continue;
     }
     std::vector<Tensor> operands;
     for (const ValueId id : graph.operands(node)) operands.push_back(id == kNoValue ? Tensor() : values[id]);
     ISOMER_TRY(const auto results, run_node(graph, node, operands));
     for (uint32_t r = 0; r < node.num_results; ++r)
-      values[node.result(r)] = node.op->compute == Compute::Movement ? results[r] : disturbed(results[r], rng);
+      values[node.result(r)] = change(results[r], node.op->compute == Compute::Movement);
   }
+  return values;
+}
+
+/// Runs a graph of doubles, with every value disturbed that is not only moved.
+Result<std::vector<Tensor>> run_disturbed(const Graph& graph, const std::vector<Tensor>& inputs, uint64_t seed) {
+  Rng rng(seed);
+  ISOMER_TRY(const auto values, values_of(graph, inputs, [&](const Tensor& value, bool moved) {
+               return moved ? value : disturbed(value, rng);
+             }));
   std::vector<Tensor> out;
   for (const ValueId output : graph.outputs()) out.push_back(values[output]);
   return out;
+}
+
+bool has_infinity(const Tensor& tensor) {
+  return !tensor.empty() && tensor.dtype() == DType::Double &&
+         std::ranges::any_of(tensor.data<double>(), [](double x) { return std::isinf(x); });
 }
 
 bool comparable(double x) { return std::isfinite(x) && std::abs(x) < kTooLarge; }
@@ -153,6 +167,15 @@ Result<Truth> truth_of(const Graph& graph, const std::vector<Tensor>& inputs) {
       out.spread[i] = std::max(out.spread[i], other ? difference((*other)[i], out.outputs[i]) : INFINITY);
   }
   return out;
+}
+
+bool meets_infinity(const Graph& graph, const std::vector<Tensor>& inputs) {
+  const auto doubles = in_double(graph);
+  if (!doubles) return false;
+  std::vector<Tensor> reals;
+  for (const Tensor& input : inputs) reals.push_back(to_double(input));
+  const auto values = values_of(*doubles, reals, [](const Tensor& value, bool) { return value; });
+  return values && std::ranges::any_of(*values, has_infinity);
 }
 
 Agreement agreement(const std::vector<Tensor>& got, const Truth& truth, const std::vector<double>& spread) {

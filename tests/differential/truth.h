@@ -23,6 +23,10 @@ struct Truth {
 };
 Result<Truth> truth_of(const Graph& graph, const std::vector<Tensor>& inputs);
 
+/// Whether a value of the graph is infinite in double precision. Rules hold for real numbers, so a rewritten graph may
+/// then have other results: -inf * (1 - x) is infinite, but -inf - (-inf * x) is not a number.
+bool meets_infinity(const Graph& graph, const std::vector<Tensor>& inputs);
+
 /// How what another graph, or another executor, gave compares with the truth.
 struct Agreement {
   std::string problem;  ///< empty: all outputs agree
