@@ -3,11 +3,11 @@
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
-# Headers that need the generated ONNX classes are private to the room onnx; the command line and the discovery of rules are not
-# in the library; of the C interface there is one header.
+# Headers that need the generated ONNX classes are private to the room onnx; the command line, the discovery of rules and the
+# published experiments are not in the library; of the C interface there is one header.
 file(GLOB headers RELATIVE ${CMAKE_SOURCE_DIR}/src CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/isomer/*/*.h
      ${CMAKE_SOURCE_DIR}/src/isomer/*/*/*.h)
-list(FILTER headers EXCLUDE REGEX "^isomer/(capi|cli|discover|onnx)/")
+list(FILTER headers EXCLUDE REGEX "^isomer/(capi|cli|discover|onnx|repro)/")
 list(APPEND headers isomer/capi/isomer.h isomer/onnx/export.h isomer/onnx/import.h isomer/onnx/model.h isomer/onnx/npy.h)
 foreach(header ${headers})
   get_filename_component(folder ${header} DIRECTORY)
