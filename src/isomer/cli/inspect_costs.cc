@@ -44,8 +44,7 @@ Result<ModelCosts> model_costs(const CostChoice& choice, const Candidate& candid
   ISOMER_TRY(Costs made,
              make_costs(options, candidate.graph, symbols, [&](const std::string& line) { progress.update(line); }));
   if (made.kernels == nullptr)
-    return fail("engine '{}' does not say how it groups nodes into kernels, so their costs are not known",
-                choice.engine.name);
+    return fail("{} does not say how it groups nodes into kernels, so their costs are not known", made.engine->label());
   ModelCosts costs;
   ISOMER_TRY(costs.metrics, made.model->metrics(candidate));
   ISOMER_TRY(costs.kernels, made.kernels->account(candidate));

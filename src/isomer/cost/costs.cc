@@ -31,7 +31,7 @@ Result<Costs> make_costs(const CostOptions& options, const Graph& graph, const S
     ISOMER_TRY(costs.exact, make_engine(options.engine, in_f32));
   }
   if (costs.engine->planner() == nullptr) {
-    if (options.locked) return fail("engine '{}' has no costs of kernels, which --locked needs", options.engine);
+    if (options.locked) return fail("{} has no costs of kernels, which --locked needs", costs.engine->label());
     costs.model = std::make_unique<RooflineCost>(symbols, one_core(*costs.engine));
     return costs;
   }

@@ -30,8 +30,7 @@ double footprint(const Graph& graph, const SymbolValues& symbols) {
 }
 
 Result<std::unique_ptr<KernelCost>> KernelCost::make(Engine& engine, ProfileDb& db, KernelCostOptions options) {
-  if (engine.planner() == nullptr)
-    return fail("engine '{}' does not say how it groups nodes into kernels", engine.name());
+  if (engine.planner() == nullptr) return fail("{} does not say how it groups nodes into kernels", engine.label());
   ISOMER_TRY(ProfileKey key, db.resolve({engine.name(), engine.version(), engine.device(), engine.threads()}));
   auto cost = std::unique_ptr<KernelCost>(new KernelCost(engine, db, std::move(key), std::move(options)));
   ISOMER_TRY(const auto known, db.load(cost->key_));

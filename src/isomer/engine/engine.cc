@@ -10,6 +10,11 @@
 
 namespace isomer {
 
+std::string Engine::label() const {
+  return provider().empty() ? fmt::format("engine '{}'", name())
+                            : fmt::format("engine '{}' with the provider {}", name(), provider());
+}
+
 std::string Engine::device() const { return processor_name(); }
 
 Result<std::vector<Tensor>> Engine::run_traced(SessionId /*session*/, std::span<const NamedTensor> /*inputs*/,

@@ -70,6 +70,8 @@ class Engine {
   virtual std::string version() const = 0;  ///< of the software that runs the model; measurements hold for one version
   /// The execution provider that runs the model, for an engine that has several; else empty.
   virtual std::string provider() const { return {}; }
+  /// Returns its name for messages that depend on the provider: "engine 'ort' with the provider CUDA...".
+  std::string label() const;
   virtual int threads() const = 0;
   /// Returns the processor's name.
   std::string device() const;

@@ -59,7 +59,7 @@ Result<Evaluation> make_evaluation(const OptimizeOptions& options, const Model& 
   const bool by_kernels = costs.kernels != nullptr;
   const bool timed = costs.engine != nullptr && options.objective.is_latency() && out.times_graphs;
   if (costs.engine != nullptr && options.objective.is_latency() && !timed && !by_kernels)
-    return fail("engine '{}' has no costs of kernels, which costs-only and locked need", options.costs.engine);
+    return fail("{} has no costs of kernels, which --costs-only needs", costs.engine->label());
   Preparation* const preparation = out.preparation.get();
   if (timed)
     out.evaluator = std::make_unique<EngineEvaluator>(*out.runs, by_kernels, *costs.model, options.objective,

@@ -176,9 +176,11 @@ class Pipeline {
     if (evaluation.costs.profiles == nullptr) return {};
     const auto& missed = evaluation.costs.profiles->missed();
     if (missed.empty()) return {};
-    return fail("{}: lacks the cost of {}{}; a run with --costs-only measures the missing kernels",
-                options_.costs.profile_db.string(), *missed.begin(),
-                missed.size() == 1 ? "" : fmt::format(" and {} others", missed.size() - 1));
+    return fail(
+        "{}: lacks the cost of {}{}; a run with --costs-only measures the missing kernels if its --time-budget "
+        "suffices",
+        options_.costs.profile_db.string(), *missed.begin(),
+        missed.size() == 1 ? "" : fmt::format(" and {} others", missed.size() - 1));
   }
 
   /// Writes the output and its certificate, if they are wanted.
