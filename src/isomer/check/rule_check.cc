@@ -55,7 +55,7 @@ class RuleCheck {
     std::string out = fmt::format("{} instances: {}", out_.instances, covered_.str());
     const Features largest = shown_.largest();
     if (!largest.empty()) out += fmt::format("; at once {}", fmt::join(largest, ", "));
-    if (drawn_ > 0) out += fmt::format("; besides, {} larger ones at random", drawn_);
+    if (drawn_ > 0) out += fmt::format("; also {} larger ones at random", drawn_);
     return out + "; chance of error: degree / 2^61 an instance";
   }
 

@@ -1,6 +1,6 @@
 #pragma once
-// Channel blocks that rules choose (`choose block ?m in [8, 16]`). A rule is checked, proved and replayed with all of
-// them. Only a search knows the device, and tries those that the device prefers.
+// Channel blocks that rules choose (`choose block ?m in [4, 8, 16]`). A rule is checked, proved and replayed with all
+// of them. Only a search knows the device, and tries those that the device prefers.
 
 #include <cstdint>
 #include <span>

@@ -73,7 +73,7 @@ struct Let {
 struct Choice {
   std::string name;
   Expr candidates;
-  /// `choose block ?m in [8, 16]`: the parameter is a number of channels per block, of which devices prefer some.
+  /// `choose block ?m in [4, 8, 16]`: the parameter is a number of channels per block, of which devices prefer some.
   bool block = false;
   /// Of a block: the only candidates that matches have (prefer_blocks in rules/blocks.h); empty: all. Not in the text.
   std::vector<int64_t> preferred = {};
