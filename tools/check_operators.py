@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Checks that code outside ops/, models/ and onnx/ names no operator: it asks for traits, operand roles and attribute
 domains (src/isomer/ir/traits.h). ALLOWED lists the files that may name operators, each with the reason. Tests and comments
-may name any. String literals that consist of a name are found and, in engine/, enumerators `Kind::NAME`. Longer literals with names are messages, examples of
---help, and the text of the graph with which search/engine_runs.cc tries an engine.
+may name any. It finds string literals that consist of a name and, in engine/, enumerators written as `Type::NAME`, of all
+types but Trait; elsewhere, types such as logical terms have enumerators of such names. Longer literals with names are
+messages, examples of --help, and the text of the graph with which search/engine_runs.cc tries an engine.
 Exit code 1 with a line for each violation. --count prints how many names stand in each allowed file."""
 
 import fnmatch
@@ -75,7 +76,7 @@ def main() -> int:
         for number, line in enumerate(code(path).splitlines(), 1):
             found = re.findall(r'"([A-Z]\w*)"', line)
             if name.startswith("engine/"):
-                found += re.findall(r"\bKind::(\w+)", line)
+                found += re.findall(r"\b(?!Trait\b)[A-Z]\w*(?=::(\w+))", line)
             for operator in found:
                 if operator not in names:
                     continue

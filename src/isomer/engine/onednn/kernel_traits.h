@@ -16,7 +16,7 @@ enum class LayoutUse : uint8_t {
   Reduction,   ///< Reads any contiguous layout if all spatial axes are reduced; writes row-major.
   Padding,     ///< Reads and writes any contiguous layout if the channels are unchanged.
   Factors,     ///< Matrices whose rows or columns are contiguous; writes in the order of a transposition that follows.
-  Softmax,     ///< The elements along its axis must be adjacent.
+  AlongAxis,   ///< The elements along its axis must be adjacent.
 };
 
 /// What a kernel can apply to its result before it is stored.

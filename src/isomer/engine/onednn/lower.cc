@@ -35,7 +35,7 @@ const std::map<std::string, Family>& families() {
   constexpr KernelTraits kImageNormalization{OneImage, Posts::None, Blocks::Indifferent, true, true};
   constexpr KernelTraits kOnePiece{.one_piece = true};
   constexpr KernelTraits kReduction{.layouts = Reduction, .one_piece = true};
-  constexpr KernelTraits kSoftmax{.layouts = Softmax, .one_piece = true};
+  constexpr KernelTraits kSoftmax{.layouts = AlongAxis, .one_piece = true};
   constexpr KernelTraits kSum{Operands, Posts::Functions, Blocks::Passed, true};
   constexpr KernelTraits kDifference{FirstOfAll, Posts::Functions, Blocks::Indifferent, true};
   constexpr KernelTraits kArithmetic{Operands, Posts::None, Blocks::Indifferent, true};

@@ -144,8 +144,8 @@ GroupForms Planning::place(const Group& part, size_t group) {
       return place_own(part);
     case LayoutUse::Factors:
       return place_product(part);
-    case LayoutUse::Softmax:
-      return place_softmax(part);
+    case LayoutUse::AlongAxis:
+      return place_along_axis(part);
     case LayoutUse::Plain:
       break;
   }
@@ -271,12 +271,12 @@ GroupForms Planning::place_conv(const Group& group) {
   const ValueId result = graph_.node(group.last()).result();
   const ValueId added = summed(group);
   size_t best = 0;
-  double least = cost(ways[0], x, added, result);
+  double min_cost = cost(ways[0], x, added, result);
   for (size_t i = 1; i < ways.size(); ++i) {
     const double other = cost(ways[i], x, added, result);
-    if (other >= least) continue;
+    if (other >= min_cost) continue;
     best = i;
-    least = other;
+    min_cost = other;
   }
   const ConvForm way = ways[best];
   const bool sums = way.sums && added != kNoValue;
@@ -390,8 +390,8 @@ std::optional<Strides> Planning::strides_for_reader(ValueId product) const {
   return strides;
 }
 
-/// Softmax needs packed elements that are adjacent along its axis, or the channels in blocks.
-GroupForms Planning::place_softmax(const Group& group) {
+/// The kernel needs packed elements that are adjacent along its axis, or the channels in blocks.
+GroupForms Planning::place_along_axis(const Group& group) {
   const Node& root = graph_.node(group.root);
   const ValueId x = graph_.operands(root)[0];
   if (!may_be_plannable(graph_, x) || graph_.type(x).rank() == 0) return place_kernel(group, kPlainForm);

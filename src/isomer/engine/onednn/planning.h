@@ -22,7 +22,7 @@ struct GroupForms {
   Form in = kPlainForm;            ///< of the operands
   Form second = kPlainForm;        ///< of the second operand
   Form out = kPlainForm;           ///< of the result
-  Strides strides = {};            ///< of the result of a product in the strided form, or of a softmax without blocks
+  Strides strides = {};            ///< of the result of a product in the strided form, or of AlongAxis without blocks
   bool joins = false;              ///< a concatenation whose operands are in their places, or are copied there
   std::optional<size_t> way = {};  ///< of a convolution: the index of what ConvWays::of returned
   std::optional<Algorithm> obeyed{};  ///< the decided algorithm of a convolution, if it has this
@@ -79,7 +79,7 @@ class Planning {
   GroupForms place_product(const Group& group);
   bool reads_in_place(ValueId factor) const;
   std::optional<Strides> strides_for_reader(ValueId product) const;
-  GroupForms place_softmax(const Group& group);
+  GroupForms place_along_axis(const Group& group);
   GroupForms place_view(NodeId id);
   GroupForms place_concat(const Group& group);
   GroupForms place_joined(const Group& group);
