@@ -59,8 +59,8 @@ std::string places_table(const ExplainOptions& asked, const std::vector<Place>& 
   return table.str();
 }
 
-/// Prints one line per rule: where it applies, its best result, and its most frequent obstacle among the places where
-/// at least one operator below the root matched.
+/// Prints one line per rule: where it applies, its best result, and its commonest frequent obstacle among the places
+/// where at least one operator below the root matched.
 std::string rules_table(const std::vector<Place>& places, double cost_us) {
   struct Row {
     int64_t applies = 0;
@@ -78,13 +78,14 @@ std::string rules_table(const std::vector<Place>& places, double cost_us) {
       ++row.reasons[place.reason];
     }
   }
-  Table table({"<rule", ">applies", ">best change, us", "<most often fails on"});
+  Table table({"<rule", ">applies", ">best change, us", "<commonest often fails on"});
   for (const auto& [rule, row] : rows) {
     if (row.applies == 0 && row.reasons.empty()) continue;
-    const auto most = std::max_element(row.reasons.begin(), row.reasons.end(),
-                                       [](const auto& a, const auto& b) { return a.second < b.second; });
-    table.row({rule, std::to_string(row.applies), row.applies > 0 ? fmt::format("{:+.2f}", row.best) : "-",
-               most == row.reasons.end() ? "" : fmt::format("{} ({} times)", most->first, most->second)});
+    const auto commonest = std::max_element(row.reasons.begin(), row.reasons.end(),
+                                            [](const auto& a, const auto& b) { return a.second < b.second; });
+    table.row(
+        {rule, std::to_string(row.applies), row.applies > 0 ? fmt::format("{:+.2f}", row.best) : "-",
+         commonest == row.reasons.end() ? "" : fmt::format("{} ({} times)", commonest->first, commonest->second)});
   }
   return table.str();
 }

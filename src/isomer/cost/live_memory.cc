@@ -28,7 +28,7 @@ class Lives {
   }
 
   /// `plain`: bytes by value, without paddings.
-  double most(std::span<const double> plain) {
+  double peak(std::span<const double> plain) {
     claim_parts();
     for (NodeId id = 0; id < graph_.nodes().size(); ++id) place(id);
     const auto end = static_cast<NodeId>(graph_.nodes().size());
@@ -172,9 +172,9 @@ class Lives {
       change[last_[value] + 1] -= bytes_[value];
     }
     double live = caller_;
-    double most = live;
-    for (const double step : change) most = std::max(most, live += step);
-    return most;
+    double peak = live;
+    for (const double step : change) peak = std::max(peak, live += step);
+    return peak;
   }
 
   const Graph& graph_;
@@ -192,7 +192,7 @@ class Lives {
 }  // namespace
 
 double live_bytes(const Graph& graph, const KernelPlan& plan, std::span<const double> bytes, bool part) {
-  return Lives(graph, plan, bytes, part).most(bytes);
+  return Lives(graph, plan, bytes, part).peak(bytes);
 }
 
 }  // namespace isomer

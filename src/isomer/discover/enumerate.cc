@@ -23,7 +23,7 @@ struct Found {
 };
 
 /// Returns whether the equality of a term with the first of its value should be kept.
-bool tells(const TermBank& bank, TermCode code, size_t max_nodes) {
+bool informative(const TermBank& bank, TermCode code, size_t max_nodes) {
   return bank.canonical(bank.inputs_of(code)) && !bank.implied(code, max_nodes);
 }
 
@@ -151,7 +151,7 @@ class Worker {
       const auto known = last_ ? bank_.find(fingerprint) : std::nullopt;
       if (!known) {
         found_.records[fingerprint >> 58].push_back({fingerprint, code});
-      } else if (tells(bank_, code, nodes_)) {
+      } else if (informative(bank_, code, nodes_)) {
         found_.equal.push_back({code, bank_.at(*known).code});
       }
     }
@@ -175,13 +175,13 @@ class Worker {
 size_t count_values(const TermBank& bank, std::vector<Record>& records, size_t nodes, std::vector<EqualTerms>& equal) {
   std::ranges::sort(records);
   size_t values = 0;
-  TermCode least;
+  TermCode first;
   for (size_t i = 0; i < records.size(); ++i) {
     if (i == 0 || records[i].fingerprint != records[i - 1].fingerprint) {
       ++values;
-      least = records[i].code;
-    } else if (tells(bank, records[i].code, nodes)) {
-      equal.push_back({records[i].code, least});
+      first = records[i].code;
+    } else if (informative(bank, records[i].code, nodes)) {
+      equal.push_back({records[i].code, first});
     }
   }
   return values;
@@ -238,8 +238,8 @@ void Enumeration::run_pass(size_t nodes, size_t pass) {
     counts_.values[nodes] = bank_.add(nodes, made, nodes + 2 <= options_.max_nodes);
     for (TermId id = first; id < bank_.size(); ++id) {
       const BankTerm& term = bank_.at(id);
-      if (term.least != id && tells(bank_, term.code, options_.max_nodes))
-        equal.push_back({term.code, bank_.at(term.least).code});
+      if (term.first != id && informative(bank_, term.code, options_.max_nodes))
+        equal.push_back({term.code, bank_.at(term.first).code});
     }
   }
   std::ranges::sort(equal, {}, &EqualTerms::term);

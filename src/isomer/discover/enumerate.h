@@ -10,7 +10,7 @@ namespace isomer {
 /// A term and the first term that computes the same: an equality of two graphs with one output.
 struct EqualTerms {
   TermCode term;
-  TermCode least;
+  TermCode first;
 };
 
 struct EnumerateOptions {

@@ -104,7 +104,7 @@ TEST(Enumerate, GivesTheSameAtAnyNumberOfThreadsAndPasses) {
   const Enumerated passes = enumerated(universe, {.max_nodes = 3, .threads = 2, .passes = 3});
   const auto terms = [](const Enumerated& run) {
     std::vector<std::pair<TermCode, TermCode>> out;
-    for (const EqualTerms& equal : run.equal) out.emplace_back(equal.term, equal.least);
+    for (const EqualTerms& equal : run.equal) out.emplace_back(equal.term, equal.first);
     return out;
   };
   EXPECT_EQ(terms(one), terms(three));

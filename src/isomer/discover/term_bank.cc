@@ -175,8 +175,8 @@ const Fp* TermBank::computed(TermCode code, std::vector<Fp>& scratch) const {
 bool TermBank::store(BankTerm made, const Fp* value, uint64_t fingerprint) {
   const auto id = static_cast<TermId>(terms_.size());
   const auto [first, fresh] = by_fingerprint_.emplace(fingerprint, id);
-  made.least = first->second;
-  made.value = fresh ? BankTerm::kNoStoredValue : terms_[made.least].value;
+  made.first = first->second;
+  made.value = fresh ? BankTerm::kNoStoredValue : terms_[made.first].value;
   if (value != nullptr && made.value == BankTerm::kNoStoredValue) {
     made.value = static_cast<uint32_t>(values_.size());
     values_.insert(values_.end(), value, value + types_->elements(made.type));
@@ -231,8 +231,8 @@ size_t TermBank::union_size(TermId a, TermId b) const {
 }
 
 bool TermBank::implied(TermCode code, size_t nodes) const {
-  const TermId a = at(code.a()).least;
-  const TermId b = code.is_binary() ? at(code.b()).least : kNoTerm;
+  const TermId a = at(code.a()).first;
+  const TermId b = code.is_binary() ? at(code.b()).first : kNoTerm;
   if (a == code.a() && b == code.b()) return false;
   return (code.is_binary() ? union_size(a, b) : at(a).size) + 1 <= nodes;
 }

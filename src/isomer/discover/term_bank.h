@@ -77,7 +77,7 @@ class OperandFacts : public ValueFacts {
 struct BankTerm {
   static constexpr size_t kMaxNodes = 5;
   TermCode code;
-  TermId least = 0;  ///< the first of the terms with its value: one with the fewest nodes
+  TermId first = 0;  ///< the first of the terms with its value: one with the fewest nodes
   InputOrder inputs;
   std::array<TermId, kMaxNodes> nodes = {};  ///< ascending; each node by the first term that is its result
   uint8_t size = 0;                          ///< number of nodes; several results of one node count once

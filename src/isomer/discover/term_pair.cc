@@ -49,7 +49,7 @@ TermPair expand(const TermBank& bank, const EqualTerms& terms) {
   TermPair pair;
   Expansion expansion(bank, pair);
   pair.left.push_back(expansion.add(terms.term));
-  pair.right.push_back(expansion.add(terms.least));
+  pair.right.push_back(expansion.add(terms.first));
   return pair;
 }
 
@@ -249,15 +249,15 @@ std::string pair_key(const TermPair& pair, const Universe& universe) {
         commutative.size() < kMaxFlips)
       commutative.push_back(i);
   }
-  std::string least;
+  std::string min_key;
   for (uint32_t flips = 0; flips < 1U << commutative.size(); ++flips) {
     for (const bool swap : {false, true}) {
       Serializer serializer(pair, commutative, flips);
       std::string key = swap ? serializer.run(pair.right, pair.left) : serializer.run(pair.left, pair.right);
-      if (least.empty() || key < least) least = std::move(key);
+      if (min_key.empty() || key < min_key) min_key = std::move(key);
     }
   }
-  return least;
+  return min_key;
 }
 
 TermPair without_common_subgraphs(TermPair pair, std::span<const PairContext> variants, InputKinds& kinds) {

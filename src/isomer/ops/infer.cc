@@ -97,30 +97,30 @@ Dim min_extent(const Dim& a, const Dim& b) {
   if (at_least(a, b) == true) return b;
   if (at_least(b, a) == true) return a;
   std::set<std::string> parts;
-  std::optional<int64_t> least;
+  std::optional<int64_t> min;
   for (const Dim* dim : {&a, &b}) {
     const auto name = dim->symbol_name();
     for (std::string& part : name && name->starts_with(kMin) ? arguments(*name, kMin) : std::vector{dim->str()}) {
       if (const auto n = integer(part))
-        least = least ? std::min(*least, *n) : *n;
+        min = min ? std::min(*min, *n) : *n;
       else
         parts.insert(std::move(part));
     }
   }
-  if (least) parts.insert(std::to_string(*least));
+  if (min) parts.insert(std::to_string(*min));
   return Dim::symbol(fmt::format("{}{})", kMin, fmt::join(parts, ",")));
 }
 
 std::optional<int64_t> extent_value(const std::string& symbol,
                                     const std::function<std::optional<int64_t>(const std::string&)>& value_of) {
-  const bool least = symbol.starts_with(kMin);
-  if (!least && !symbol.starts_with(kBroadcast)) return std::nullopt;
+  const bool is_min = symbol.starts_with(kMin);
+  if (!is_min && !symbol.starts_with(kBroadcast)) return std::nullopt;
   std::optional<int64_t> out;
-  for (const std::string& part : arguments(symbol, least ? kMin : kBroadcast)) {
+  for (const std::string& part : arguments(symbol, is_min ? kMin : kBroadcast)) {
     const auto dim = parse_dim(part);
     const auto value = dim ? dim->evaluate(value_of) : std::nullopt;
     if (!value) return std::nullopt;
-    if (!out || (least ? *value < *out : *out == 1)) out = value;
+    if (!out || (is_min ? *value < *out : *out == 1)) out = value;
   }
   return out;
 }

@@ -88,8 +88,8 @@ Result<Limits> read_limits(const KernelContext& context) {
     if (context.has(i) && context.operands[i].element_count() != 1)
       return fail("operand {} of NonMaxSuppression is {}", i, context.operands[i].type().str());
   if (context.has(2)) {
-    ISOMER_TRY(const Ints most, int_elements(context.operands[2]));
-    limits.max_boxes = most[0];
+    ISOMER_TRY(const Ints boxes, int_elements(context.operands[2]));
+    limits.max_boxes = boxes[0];
   }
   if (context.has(3)) {
     ISOMER_TRY(const Floats iou, float_elements(context.operands[3]));

@@ -65,9 +65,9 @@ size_t arena_lower_bound(std::span<const Lifetime> buffers) {
     change[buffer.last + 1] -= static_cast<int64_t>(aligned(buffer.bytes));
   }
   int64_t alive = 0;
-  int64_t most = 0;
-  for (const int64_t step : change) most = std::max(most, alive += step);
-  return static_cast<size_t>(most);
+  int64_t peak = 0;
+  for (const int64_t step : change) peak = std::max(peak, alive += step);
+  return static_cast<size_t>(peak);
 }
 
 }  // namespace isomer

@@ -18,10 +18,10 @@ std::string shade(double share) {
 }
 
 double maximum(const HeatMap& map) {
-  double most = 0;
+  double highest = 0;
   for (const auto& row : map.cells)
-    for (const auto& cell : row) most = std::max(most, cell.value_or(0));
-  return most;
+    for (const auto& cell : row) highest = std::max(highest, cell.value_or(0));
+  return highest;
 }
 
 /// Returns a name, cut so that it fits left of the cells.
@@ -34,7 +34,7 @@ std::string shortened(const std::string& name) {
 
 DrawnSize draw_heat_map(const HeatMap& map, SvgCanvas& canvas) {
   using Anchor = SvgCanvas::Anchor;
-  const double most = maximum(map);
+  const double highest = maximum(map);
   const double width = kNames + kCellWidth * static_cast<double>(map.columns.size()) + kMargin;
   canvas.text(20, 22, map.title, Anchor::Start, 15);
   canvas.text(kNames - 8, kTitle - 8, axis_title(map.y), Anchor::End, 13);
@@ -47,7 +47,7 @@ DrawnSize draw_heat_map(const HeatMap& map, SvgCanvas& canvas) {
     for (size_t c = 0; c < map.columns.size(); ++c) {
       const auto& cell = map.cells[r][c];
       if (!cell) continue;
-      const double share = most > 0 ? *cell / most : 0;
+      const double share = highest > 0 ? *cell / highest : 0;
       const double left = kNames + kCellWidth * static_cast<double>(c);
       canvas.rect(left, top, kCellWidth - 1, kCellHeight - 1, shade(share), map.rows[r] + ", " + map.columns[c]);
       canvas.text(left + kCellWidth / 2, top + 15, tick_text(*cell), Anchor::Middle, 11, false,

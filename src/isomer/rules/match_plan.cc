@@ -21,14 +21,14 @@ class Bound {
 
   /// How many terms must have matched until a condition can be evaluated.
   size_t terms(const Expr& condition) const {
-    size_t most = 0;
+    size_t last = 0;
     if (condition.kind == Expr::Kind::Field)
-      most = terms(".." + condition.args[0].name.substr(1));
+      last = terms(".." + condition.args[0].name.substr(1));
     else if (condition.kind == Expr::Kind::Variable)
-      most = terms(condition.name);
+      last = terms(condition.name);
     else
-      for (const Expr& arg : condition.args) most = std::max(most, terms(arg));
-    return most;
+      for (const Expr& arg : condition.args) last = std::max(last, terms(arg));
+    return last;
   }
 
  private:

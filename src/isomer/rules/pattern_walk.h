@@ -44,8 +44,8 @@ class PatternWalk {
     const size_t left = ids.size() - o;
     const auto rest = [&](size_t n) { operands(parent, terms, t + 1, ids, o + n, next); };
     if (term.repeated || (term.kind == Term::Kind::Sequence && !repetition_)) {
-      const size_t least = std::max<size_t>(term.repeated ? 1 : 0, t + 1 == terms.size() ? left : 0);
-      for (size_t n = least; n <= left; ++n) {
+      const size_t min = std::max<size_t>(term.repeated ? 1 : 0, t + 1 == terms.size() ? left : 0);
+      for (size_t n = min; n <= left; ++n) {
         if (term.repeated)
           repeated(term, ids.subspan(o, n), [&] { rest(n); });
         else

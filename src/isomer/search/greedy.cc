@@ -213,8 +213,8 @@ class Greedy {
     options_.observer.progress(fmt::format("measuring {}", candidate.name));
     TraceScope scope(options_.observer.trace, candidate.name, "judge");
     if (candidate.estimate) scope.note("predicted", *candidate.estimate);
-    const double least = best ? best->steps.front().speedup : options_.min_speedup;
-    const auto ratio = measure_closely(evaluator_, current, candidate, least, end_);
+    const double min_speedup = best ? best->steps.front().speedup : options_.min_speedup;
+    const auto ratio = measure_closely(evaluator_, current, candidate, min_speedup, end_);
     if (!ratio) {
       scope.note("rejected", ratio.error().message);
       return report_.reject(candidate.name, ratio.error());
@@ -222,7 +222,7 @@ class Greedy {
     scope.note("ratio", ratio->value);
     scope.note("low", ratio->low);
     scope.note("high", ratio->high);
-    if (ratio->low <= 1 || ratio->value <= least) return;
+    if (ratio->low <= 1 || ratio->value <= min_speedup) return;
     candidate.steps.front().speedup = ratio->value;
     best = std::move(candidate);
   }

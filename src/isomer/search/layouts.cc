@@ -34,7 +34,7 @@ class LayoutSum {
     for (const Part& part : parts) leave_to_plan(part);
     for (const Part& part : parts) add_kernel(part);
     add_borders();
-    const auto blocked = least_sum(factors_, values_.size());
+    const auto blocked = min_sum(factors_, values_.size());
     Decisions out = candidate_.decisions;
     for (size_t i = 0; blocked && i < values_.size(); ++i) out.layouts[values_[i]] = layout_of((*blocked)[i]);
     return out;
@@ -94,8 +94,8 @@ class LayoutSum {
 
   /// Values around kernels with many operands are not decided: the number of their layouts is exponential.
   void leave_to_plan(const Part& part) {
-    constexpr size_t kMostAround = 8;
-    if (std::set<ValueId> values = around(part); values.size() > kMostAround) left_.merge(std::move(values));
+    constexpr size_t kMaxAround = 8;
+    if (std::set<ValueId> values = around(part); values.size() > kMaxAround) left_.merge(std::move(values));
   }
 
   void add_kernel(const Part& part) {

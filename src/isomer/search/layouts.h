@@ -16,11 +16,11 @@ class LayoutChoice {
   explicit LayoutChoice(CostModel& costs) : costs_(costs), blocks_(costs.channel_blocks()) {}
 
   /// Returns the candidate's decisions and new ones about the layouts of values that it computes, with which the sum of
-  /// its kernels' latencies is expected to be least. The sum is minimized by dynamic programming over the kernels, each
-  /// costed by itself for all layouts around it. Values whose channels do not fill blocks, and those around kernels
-  /// with more than 8 values, are left to the plan. Otherwise it is exact if every value has one reader, and if kernels
-  /// cost by themselves what they cost in the candidate (concatenations in place do not). Compare the costs before
-  /// using them.
+  /// its kernels' latencies is expected to be minimal. The sum is minimized by dynamic programming over the kernels,
+  /// each costed by itself for all layouts around it. Values whose channels do not fill blocks, and those around
+  /// kernels with more than 8 values, are left to the plan. Otherwise it is exact if every value has one reader, and if
+  /// kernels cost by themselves what they cost in the candidate (concatenations in place do not). Compare the costs
+  /// before using them.
   Decisions choose(const Candidate& candidate, const Boundary& boundary);
 
  private:

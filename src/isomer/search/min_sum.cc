@@ -38,7 +38,7 @@ class Elimination {
       eliminate(next);
       left.erase(next);
     }
-    if (!(least_ < std::numeric_limits<double>::infinity())) return std::nullopt;
+    if (!(min_sum_ < std::numeric_limits<double>::infinity())) return std::nullopt;
     for (auto choice = choices_.rbegin(); choice != choices_.rend(); ++choice) assign(*choice);
     return std::move(assignment_);
   }
@@ -52,7 +52,7 @@ class Elimination {
   };
 
   void add(const Factor& factor) {
-    if (factor.variables.empty()) least_ += factor.values[0];
+    if (factor.variables.empty()) min_sum_ += factor.values[0];
     for (const size_t variable : factor.variables) {
       factors_of_[variable].push_back(factors_.size());
       neighbors_[variable].insert(factor.variables.begin(), factor.variables.end());
@@ -101,7 +101,7 @@ class Elimination {
   }
 
   const size_t max_width_;
-  double least_ = 0;
+  double min_sum_ = 0;
   std::vector<bool> assignment_;
   std::vector<Factor> factors_;
   std::vector<std::set<size_t>> neighbors_;      // by variable: others in its factors
@@ -111,7 +111,7 @@ class Elimination {
 
 }  // namespace
 
-std::optional<std::vector<bool>> least_sum(std::span<const Factor> factors, size_t variables, size_t max_width) {
+std::optional<std::vector<bool>> min_sum(std::span<const Factor> factors, size_t variables, size_t max_width) {
   return Elimination(factors, variables, max_width).run();
 }
 

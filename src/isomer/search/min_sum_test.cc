@@ -21,17 +21,17 @@ double sum_of(std::span<const Factor> factors, const std::vector<bool>& assignme
   return sum;
 }
 
-double least_by_trying(std::span<const Factor> factors, size_t variables) {
-  double least = std::numeric_limits<double>::infinity();
+double min_by_trying(std::span<const Factor> factors, size_t variables) {
+  double min = std::numeric_limits<double>::infinity();
   for (size_t bits = 0; bits < size_t{1} << variables; ++bits) {
     std::vector<bool> assignment;
     for (size_t i = 0; i < variables; ++i) assignment.push_back((bits >> i & 1) != 0);
-    least = std::min(least, sum_of(factors, assignment));
+    min = std::min(min, sum_of(factors, assignment));
   }
-  return least;
+  return min;
 }
 
-TEST(LeastSum, IsThatOfAllAssignments) {
+TEST(MinSum, IsThatOfAllAssignments) {
   Rng rng(1);
   for (int trial = 0; trial < 300; ++trial) {
     const size_t variables = 1 + rng.below(9);
@@ -43,27 +43,27 @@ TEST(LeastSum, IsThatOfAllAssignments) {
       for (size_t i = 0; i < size_t{1} << factor.variables.size(); ++i)
         factor.values.push_back(rng.below(20) == 0 ? std::numeric_limits<double>::infinity() : rng.uniform());
     }
-    const double least = least_by_trying(factors, variables);
-    const auto found = least_sum(factors, variables);
-    ASSERT_EQ(found.has_value(), least < std::numeric_limits<double>::infinity()) << "trial " << trial;
+    const double min = min_by_trying(factors, variables);
+    const auto found = min_sum(factors, variables);
+    ASSERT_EQ(found.has_value(), min < std::numeric_limits<double>::infinity()) << "trial " << trial;
     if (!found) continue;
-    EXPECT_NEAR(sum_of(factors, *found), least, 1e-12) << "trial " << trial;
+    EXPECT_NEAR(sum_of(factors, *found), min, 1e-12) << "trial " << trial;
   }
 }
 
-TEST(LeastSum, OfALongChainTakesSmallTables) {
+TEST(MinSum, OfALongChainTakesSmallTables) {
   constexpr size_t kLength = 2000;
   std::vector<Factor> factors;
   for (size_t i = 0; i + 1 < kLength; ++i) factors.push_back({{i, i + 1}, {1, 0, 0, 1}});
-  const auto found = least_sum(factors, kLength, 2);
+  const auto found = min_sum(factors, kLength, 2);
   ASSERT_TRUE(found.has_value());
   EXPECT_EQ(sum_of(factors, *found), 0) << "neighbors differ";
 }
 
-TEST(LeastSum, GivesUpOnLargeTables) {
+TEST(MinSum, GivesUpOnLargeTables) {
   Factor all{{0, 1, 2, 3}, std::vector<double>(16, 1)};
-  EXPECT_FALSE(least_sum({&all, 1}, 4, 3).has_value());
-  EXPECT_TRUE(least_sum({&all, 1}, 4, 4).has_value());
+  EXPECT_FALSE(min_sum({&all, 1}, 4, 3).has_value());
+  EXPECT_TRUE(min_sum({&all, 1}, 4, 4).has_value());
 }
 
 }  // namespace

@@ -201,12 +201,12 @@ double live_beside(const Graph& whole, std::span<const NodeId> nodes, std::span<
     change[end] -= bytes[value];
   }
   double live = 0;
-  double most = 0;
+  double peak = 0;
   for (NodeId id = 0; id < n; ++id) {
     live += change[id];
-    if (inside[id]) most = std::max(most, live);
+    if (inside[id]) peak = std::max(peak, live);
   }
-  return most;
+  return peak;
 }
 
 Spliced splice(const Candidate& whole, std::span<const Replacement> replacements) {

@@ -140,8 +140,8 @@ class SaturateSearch {
     for (; failed < kMaxTries && !graphs_.stopped(); ++failed) {
       const auto best = cheapest(extraction.problem());
       if (!best) break;
-      const double least_gain = kMinExtractionGain * extraction.first_cost();
-      if (extraction_cost(extraction.problem(), *best) >= extraction.first_cost() - least_gain) break;
+      const double min_gain = kMinExtractionGain * extraction.first_cost();
+      if (extraction_cost(extraction.problem(), *best) >= extraction.first_cost() - min_gain) break;
       const auto goal = graphs_.derive(guide, [&](EClassId id) { return extraction.chosen(*best, id); });
       if (!goal) break;
       // Another extraction would be cut off too.

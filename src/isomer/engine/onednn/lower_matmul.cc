@@ -140,7 +140,7 @@ std::optional<Choice> as_inner_product(const Builder& builder, const MatMulProbl
 /// Returns the fastest way for constant weights.
 std::optional<Choice> choose_weighted(Builder& builder, const MatMulProblem& problem) {
   std::optional<Choice> best;
-  double least = 0;
+  double min_time = 0;
   TuningLimit unlimited;
   const std::string key = fmt::format("matmul {} {} b{}{}{}", fmt::join(problem.a_dims, ","),
                                       fmt::join(problem.b_dims, ","), problem.bias != kNoValue,
@@ -150,8 +150,8 @@ std::optional<Choice> choose_weighted(Builder& builder, const MatMulProblem& pro
     if (!choice || (best && !measures)) return;
     const double time =
         measures ? builder.tuner().time(builder.engine(), choice->desc, key + choice->posts.key, unlimited) : 0;
-    if (best && time >= least) return;
-    least = time;
+    if (best && time >= min_time) return;
+    min_time = time;
     best = std::move(choice);
   };
   // Some kernels add into their result only before functions; after functions, they read the added value elsewhere.

@@ -15,7 +15,7 @@ Result<std::shared_ptr<const onednn::Plan>> PlanCache::get(std::span<const Tenso
   ISOMER_TRY(onednn::Plan made, make());
   auto plan = std::make_shared<const onednn::Plan>(std::move(made));
   entries_.push_front({{types.begin(), types.end()}, plan});
-  if (entries_.size() > most_) entries_.pop_back();
+  if (entries_.size() > max_plans_) entries_.pop_back();
   return plan;
 }
 

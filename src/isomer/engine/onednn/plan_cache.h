@@ -15,8 +15,8 @@ namespace isomer {
 /// shared, so that its users can still run it after its removal. Not thread-safe.
 class PlanCache {
  public:
-  /// Keeps at most `most` plans, but at least one.
-  explicit PlanCache(size_t most) : most_(most) {}
+  /// Keeps at most `max_plans` plans, but at least one.
+  explicit PlanCache(size_t max_plans) : max_plans_(max_plans) {}
 
   /// Returns the plan for these types; calls `make` if there is none. An Error of `make` leaves the cache unchanged.
   Result<std::shared_ptr<const onednn::Plan>> get(std::span<const TensorType> types,
@@ -27,7 +27,7 @@ class PlanCache {
     std::vector<TensorType> types;
     std::shared_ptr<const onednn::Plan> plan;
   };
-  const size_t most_;
+  const size_t max_plans_;
   std::list<Entry> entries_;  // most recently used first
 };
 

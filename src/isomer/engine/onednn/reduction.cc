@@ -41,25 +41,25 @@ struct SumOfMagnitudes : Sum {
 struct Largest {
   static constexpr float kStart = -std::numeric_limits<float>::infinity();
   template <class Number>
-  static ISOMER_INLINE void take(Number& most, const Number& x) {
-    const Number kept = x == x ? most : x;  // NaN stays
-    most = x > kept ? x : kept;
+  static ISOMER_INLINE void take(Number& max, const Number& x) {
+    const Number kept = x == x ? max : x;  // NaN stays
+    max = x > kept ? x : kept;
   }
   template <class Number>
-  static ISOMER_INLINE void join(Number& most, const Number& other) {
-    take(most, other);
+  static ISOMER_INLINE void join(Number& max, const Number& other) {
+    take(max, other);
   }
 };
 struct Smallest {
   static constexpr float kStart = std::numeric_limits<float>::infinity();
   template <class Number>
-  static ISOMER_INLINE void take(Number& least, const Number& x) {
-    const Number kept = x == x ? least : x;
-    least = x < kept ? x : kept;
+  static ISOMER_INLINE void take(Number& min, const Number& x) {
+    const Number kept = x == x ? min : x;
+    min = x < kept ? x : kept;
   }
   template <class Number>
-  static ISOMER_INLINE void join(Number& least, const Number& other) {
-    take(least, other);
+  static ISOMER_INLINE void join(Number& min, const Number& other) {
+    take(min, other);
   }
 };
 

@@ -49,10 +49,10 @@ Rotation::Rotation(const Plan& plan, const Options& options) {
     state_->workspaces.push_back(std::make_unique<Workspace>(planned.program));
   const std::vector<size_t> sizes = constant_bytes(planned.program);
   const size_t one = std::reduce(sizes.begin(), sizes.end(), size_t{1});
-  const size_t most = std::max(options.most / one, size_t{1});
-  state_->group = std::clamp(options.copies, size_t{1}, most);
+  const size_t max_copies = std::max(options.max_bytes / one, size_t{1});
+  state_->group = std::clamp(options.copies, size_t{1}, max_copies);
   state_->rounds = std::max(options.rounds, size_t{1});
-  const size_t count = state_->group * std::clamp(options.groups, size_t{1}, most / state_->group);
+  const size_t count = state_->group * std::clamp(options.groups, size_t{1}, max_copies / state_->group);
   for (size_t i = 0; i < count; ++i) {
     auto& copy = state_->copies.emplace_back();
     for (size_t c = 0; c < sizes.size(); ++c) {

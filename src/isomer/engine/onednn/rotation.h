@@ -15,10 +15,10 @@ namespace isomer::onednn {
 class Rotation {
  public:
   struct Options {
-    size_t copies = 1;  ///< of all constants, in a group; fewer if they would take more bytes than `most`
+    size_t copies = 1;  ///< of all constants, in a group; fewer if they would take more bytes than `max_bytes`
     size_t groups = 1;  ///< likewise
     size_t rounds = 1;  ///< of a group, before the next group's turn
-    size_t most = size_t{512} << 20;
+    size_t max_bytes = size_t{512} << 20;
     size_t arenas = 1;
     size_t kernels = 0;  ///< runs end after this many kernels
   };

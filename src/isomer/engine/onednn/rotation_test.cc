@@ -34,7 +34,7 @@ TEST(Rotation, RunsTheFirstKernels) {
 TEST(Rotation, TakesNoMoreThanItsLimit) {
   const Graph graph = products();
   const Plan plan = plan_of(graph, inputs_of(graph));
-  EXPECT_EQ(Rotation(plan, {.copies = 1000, .most = size_t{15} << 20}).copies(), 3U) << "of 4 MB";
+  EXPECT_EQ(Rotation(plan, {.copies = 1000, .max_bytes = size_t{15} << 20}).copies(), 3U) << "of 4 MB";
   const Graph none = graph_of("input x: f32[4]\ny = Relu(x)\nreturn y");
   EXPECT_EQ(Rotation(plan_of(none, inputs_of(none)), {.copies = 0}).copies(), 1U);
 }
@@ -53,7 +53,7 @@ TEST(Rotation, GroupsTakeTurns) {
   }
   EXPECT_EQ(returns, "110000001100000011000000");
   EXPECT_TRUE(rotation.next_returns());
-  EXPECT_EQ(Rotation(plan, {.copies = 2, .groups = 100, .rounds = 4, .most = size_t{17} << 20}).cycle(), 16U);
+  EXPECT_EQ(Rotation(plan, {.copies = 2, .groups = 100, .rounds = 4, .max_bytes = size_t{17} << 20}).cycle(), 16U);
   Rotation plain(plan, {.copies = 2});
   EXPECT_FALSE(plain.next_returns()) << "they are always as far away";
 }

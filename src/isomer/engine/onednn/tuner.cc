@@ -49,15 +49,15 @@ double Tuner::measure(const dnnl::engine& engine, const dnnl::primitive_desc_bas
     arguments.push_back({number, memories.back().get()});
   }
   std::vector<char> other(kEvicted);
-  double least = std::numeric_limits<double>::max();
+  double min_us = std::numeric_limits<double>::max();
   for (int run = 0; run <= kRuns; ++run) {
     for (size_t i = 0; i < other.size(); i += 64) other[i] = static_cast<char>(other[i] + 1);
     const Stopwatch watch;
     dnnl_primitive_execute(primitive.get(), stream.get(), static_cast<int>(arguments.size()), arguments.data());
     const double us = 1e6 * watch.seconds();
-    if (run > 0) least = std::min(least, us);
+    if (run > 0) min_us = std::min(min_us, us);
   }
-  return least;
+  return min_us;
 }
 
 double Tuner::measure_or_never(const dnnl::engine& engine, const dnnl::primitive_desc_base& desc,

@@ -138,8 +138,8 @@ class Kernel:
         done, begin = 0, 0
         clock = time.perf_counter
         end = clock() + request["seconds"]
-        least = request["warmup"] + request["min_runs"]
-        while done < least or (done < request["max_runs"] and clock() < end):
+        min_runs = request["warmup"] + request["min_runs"]
+        while done < min_runs or (done < request["max_runs"] and clock() < end):
             far.max()
             self.touch()
             self.run()
