@@ -21,6 +21,7 @@ PROVIDER_OPTIONS = {
     "OpenVINOExecutionProvider": lambda request: {
         "device_type": "CPU", "num_of_threads": str(request["threads"]), "num_streams": "1", "precision": "FP32"
     },
+    "CUDAExecutionProvider": lambda request: {"use_tf32": "0"},
 }  # fmt: skip
 
 
@@ -118,8 +119,8 @@ class OrtWorker(Worker):
         far = np.ones(max(int(request["distance"]), 1 << 22) // 4, dtype=np.float32)
         clock = time.perf_counter
         done, end = 0, clock() + request["seconds"]
-        least = request["warmup"] + request["min_runs"]
-        while done < least or (done < request["max_runs"] and clock() < end):
+        min_runs = request["warmup"] + request["min_runs"]
+        while done < min_runs or (done < request["max_runs"] and clock() < end):
             far.max()  # only reads: between two uses of a weight, a model touches other weights, which are clean
             warming.run()
             kernel.touch()
@@ -209,6 +210,8 @@ def open_session(request, profile=None):
         options.enable_profiling = True
         options.profile_file_prefix = profile
     provider = request["provider"]
+    if provider in ("CUDAExecutionProvider", "TensorrtExecutionProvider") and hasattr(ort, "preload_dlls"):
+        ort.preload_dlls()  # CUDA and cuDNN from Python packages
     given = PROVIDER_OPTIONS.get(provider, lambda _: {})(request)
     session = ort.InferenceSession(request["path"], options, providers=[(provider, given)])
     # Where a provider cannot start (a library or a device is missing), ONNX Runtime goes on without it.
