@@ -59,8 +59,8 @@ std::string places_table(const ExplainOptions& asked, const std::vector<Place>& 
   return table.str();
 }
 
-/// Prints one line per rule: where it applies, its best result, and its commonest frequent obstacle among the places
-/// where at least one operator below the root matched.
+/// Prints one line per rule: where it applies, its best result, and its most frequent obstacle among the places where
+/// at least one operator below the root matched.
 std::string rules_table(const std::vector<Place>& places, double cost_us) {
   struct Row {
     int64_t applies = 0;
@@ -78,7 +78,7 @@ std::string rules_table(const std::vector<Place>& places, double cost_us) {
       ++row.reasons[place.reason];
     }
   }
-  Table table({"<rule", ">applies", ">best change, us", "<commonest often fails on"});
+  Table table({"<rule", ">applies", ">best change, us", "<most often fails on"});
   for (const auto& [rule, row] : rows) {
     if (row.applies == 0 && row.reasons.empty()) continue;
     const auto commonest = std::max_element(row.reasons.begin(), row.reasons.end(),
