@@ -2,8 +2,11 @@
 // Deadlines: work ends at a point in time, or earlier on request.
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <functional>
+#include <memory>
+#include <thread>
 #include <utility>
 
 namespace isomer {
@@ -11,12 +14,14 @@ namespace isomer {
 class Deadline {
  public:
   using Clock = std::chrono::steady_clock;
-  /// Returns whether to stop now. It is called often and must be fast. Once it has returned true, it must keep doing
-  /// so.
+  /// Returns whether to stop now. It is called often and must be fast, until it returns true.
   using Stop = std::function<bool()>;
 
-  /// A deadline in `seconds` seconds; infinity means years. It passes earlier if `stop` returns true.
-  static Deadline after(double seconds, Stop stop = nullptr) { return {time_after(seconds), std::move(stop)}; }
+  /// A deadline in `seconds` seconds; infinity means years. It passes earlier if `stop` returns true. Only the calling
+  /// thread ever calls `stop`; threads that have copies of the deadline see what it last returned.
+  static Deadline after(double seconds, Stop stop = nullptr) {
+    return {time_after(seconds), stop ? asked_here(std::move(stop)) : nullptr};
+  }
   /// A deadline that is years away.
   static Deadline never() { return after(kYears); }
 
@@ -52,6 +57,15 @@ class Deadline {
 
  private:
   static constexpr double kYears = 1e8;
+
+  /// Returns a function that calls `stop` only on this thread, until it returns true.
+  static Stop asked_here(Stop stop) {
+    return [stop = std::move(stop), owner = std::this_thread::get_id(),
+            stopped = std::make_shared<std::atomic<bool>>(false)] {
+      if (!*stopped && std::this_thread::get_id() == owner && stop()) *stopped = true;
+      return stopped->load();
+    };
+  }
 
   Deadline(Clock::time_point at, Stop stop) : at_(at), stop_(std::move(stop)) {}
   static Clock::time_point time_after(double seconds) {

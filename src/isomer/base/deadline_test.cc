@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <thread>
+
 namespace isomer {
 namespace {
 
@@ -27,13 +29,30 @@ TEST(Deadline, AnUndividedOneHasNoParts) {
 TEST(Deadline, AStopPassesAllThatComeOfIt) {
   bool stop = false;
   const Deadline asked = Deadline::after(86400, [&] { return stop; });
-  for (const Deadline& one : {asked, asked.within(1e4), asked.undivided(), asked.extended(1, 0)}) {
-    stop = false;
-    EXPECT_FALSE(one.passed());
-    stop = true;
+  const Deadline derived[] = {asked, asked.within(1e4), asked.undivided(), asked.extended(1, 0)};
+  for (const Deadline& one : derived) EXPECT_FALSE(one.passed());
+  stop = true;
+  for (const Deadline& one : derived) {
     EXPECT_TRUE(one.passed());
     EXPECT_STREQ(one.reason(), "interrupted");
   }
+}
+
+TEST(Deadline, OnlyItsThreadAsksWhetherToStop) {
+  int asked = 0;
+  const Deadline day = Deadline::after(86400, [&] { return ++asked > 1; });
+  const auto passed_elsewhere = [](const Deadline& one) {
+    bool passed = false;
+    std::thread([&] { passed = one.passed(); }).join();
+    return passed;
+  };
+  EXPECT_FALSE(day.passed());
+  EXPECT_FALSE(passed_elsewhere(day.within(1e4)));
+  EXPECT_EQ(asked, 1);
+  EXPECT_TRUE(day.extended(1, 0).passed());
+  EXPECT_TRUE(passed_elsewhere(day.within(1e4)));
+  EXPECT_TRUE(passed_elsewhere(day));
+  EXPECT_EQ(asked, 2) << "once it has stopped, nobody is asked";
 }
 
 }  // namespace
