@@ -190,6 +190,13 @@ Status compare(const Tensor& stored, const Tensor& exact, bool left_double) {
 
 }  // namespace
 
+Status add_refused(RefusedWeights& refused, RefusedWeights weights) {
+  if (weights.empty()) return {};
+  const std::string reason = weights.begin()->second;
+  refused.merge(std::move(weights));
+  return fail("{}", reason);
+}
+
 WeightCheck::WeightCheck(const Graph& model) {
   for (ValueId value = 0; value < model.num_values(); ++value)
     if (model.is_constant_derived(value)) own_.insert(model.value_hash(value));

@@ -6,10 +6,14 @@
 #include <unordered_set>
 
 #include "isomer/base/deadline.h"
+#include "isomer/base/result.h"
 #include "isomer/ir/derivation.h"
 #include "isomer/ir/graph.h"
 
 namespace isomer {
+
+/// Adds weights to `refused`. Returns an Error with the reason of one of them, if there are any.
+Status add_refused(RefusedWeights& refused, RefusedWeights weights);
 
 /// Checks the weights of graphs derived from one model. Values that the model itself computes from its constants are
 /// not checked: folding them node by node in the model's precision is what the model means, infinite or not. A weight

@@ -11,8 +11,12 @@ Result<Candidate> CostEvaluator::prepare(const Candidate& candidate) {
 
 bool CostEvaluator::admits(const Graph& graph) { return preparation_ == nullptr || preparation_->admits(graph); }
 
-Status CostEvaluator::check_weights(const Graph& graph) {
-  return preparation_ == nullptr ? Status() : preparation_->check_weights(graph);
+RefusedWeights CostEvaluator::refused_in(const Graph& graph) {
+  return preparation_ == nullptr ? RefusedWeights() : preparation_->refused_in(graph);
+}
+
+Status CostEvaluator::refuse(RefusedWeights weights) {
+  return preparation_ == nullptr ? Status() : preparation_->refuse(std::move(weights));
 }
 
 const RefusedWeights* CostEvaluator::refused() const {

@@ -24,10 +24,12 @@ class Evaluator {
   /// Returns whether the operators that run can be exported, which depends only on their attributes and numbers of
   /// operands. Faster than `prepare`.
   virtual bool admits([[maybe_unused]] const Graph& graph) { return true; }
-  /// Returns an Error if a weight must not be computed.
-  virtual Status check_weights([[maybe_unused]] const Graph& graph) { return {}; }
-  /// Returns the weights that no rewrite may create: those that `prepare` and `check_weights` have refused so far.
-  /// nullptr: none.
+  /// Returns the weights of a graph that must not be computed.
+  virtual RefusedWeights refused_in([[maybe_unused]] const Graph& graph) { return {}; }
+  /// Returns an Error with the reason of one of these weights, if there are any. From now on, `refused` has them.
+  virtual Status refuse([[maybe_unused]] RefusedWeights weights) { return {}; }
+  Status check_weights(const Graph& graph) { return refuse(refused_in(graph)); }
+  /// Returns the weights that no rewrite may create: those refused so far, also by `prepare`. nullptr: none.
   virtual const RefusedWeights* refused() const { return nullptr; }
 
   /// Returns the costs of candidates and of their parts; nullptr: none.

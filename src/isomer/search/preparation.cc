@@ -44,7 +44,7 @@ void Preparation::report(SearchReport& report) const {
 Result<Candidate> Preparation::prepare(const Candidate& candidate) {
   const Graph& graph = candidate.graph;
   if (const auto known = prepared_.find(candidate.hash()); known != prepared_.end()) return known->second;
-  ISOMER_CHECK(check_weights(graph));
+  ISOMER_CHECK(refuse(refused_in(graph)));
   const auto computed = [this](uint64_t value_hash) { return folded(value_hash); };
   ISOMER_TRY(Folding folding, fold(graph, {.max_growth = max_growth_, .end = end(), .computed = computed}));
   ISOMER_CHECK(exportable(model_, folding.graph));
@@ -62,14 +62,11 @@ Result<Candidate> Preparation::prepare(const Candidate& candidate) {
   return folded;
 }
 
-Status Preparation::check_weights(const Graph& graph) {
+RefusedWeights Preparation::refused_in(const Graph& graph) {
   const bool interrupted = end_.stopped();
   RefusedWeights refused = check_.refused(graph, end());
   if (!refused.empty() && !interrupted && end_.stopped()) refused = check_.refused(graph, end());  // cut off just now
-  if (refused.empty()) return {};
-  const std::string reason = refused.begin()->second;
-  refused_.merge(std::move(refused));
-  return fail("{}", reason);
+  return refused;
 }
 
 bool Preparation::admits(const Graph& graph) {

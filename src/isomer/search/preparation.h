@@ -26,8 +26,10 @@ class Preparation {
   Result<Candidate> prepare(const Candidate& candidate);
   /// Returns whether the model's opset can express the operators that run. Answers are cached.
   bool admits(const Graph& graph);
-  /// Returns an Error if a weight of the graph must not be computed; refused() then includes it.
-  Status check_weights(const Graph& graph);
+  /// Returns the weights of the graph that must not be computed.
+  RefusedWeights refused_in(const Graph& graph);
+  /// Returns an Error with the reason of one of these weights, if there are any. From now on, `refused` has them.
+  Status refuse(RefusedWeights weights) { return add_refused(refused_, std::move(weights)); }
   const RefusedWeights& refused() const { return refused_; }
 
   /// Returns the elements of a folded constant, by the hash of the value that it replaced; nullptr if not kept.

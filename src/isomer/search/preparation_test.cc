@@ -31,7 +31,7 @@ TEST(Preparation, GoesOnAfterAnInterrupt) {
     Preparation preparation(model);
     preparation.fold_until(Deadline::after(60, [&] { return begun && ++asked > looks; }));
     begun = true;
-    const auto checked = preparation.check_weights(found);
+    const auto checked = preparation.refuse(preparation.refused_in(found));
     asked_often = asked > looks;
     EXPECT_TRUE(checked.has_value()) << checked.error().message;
     EXPECT_TRUE(preparation.refused().empty());
