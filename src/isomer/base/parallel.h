@@ -4,23 +4,35 @@
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
+#include <exception>
+#include <mutex>
 #include <thread>
 #include <vector>
 
 namespace isomer {
 
 /// Calls work(i, thread) for all i < n in chunks of `chunk`, on `threads` threads. The calling thread is number 0.
+/// After an exception no more chunks begin, and the first one is thrown.
 template <class Work>
 void parallel_for(size_t n, int threads, size_t chunk, const Work& work) {
   std::atomic<size_t> next = 0;
+  std::exception_ptr error;
+  std::once_flag failed;
   const auto loop = [&](size_t thread) {
-    for (size_t begin = next.fetch_add(chunk); begin < n; begin = next.fetch_add(chunk))
-      for (size_t i = begin; i < std::min(begin + chunk, n); ++i) work(i, thread);
+    try {
+      for (size_t begin = next.fetch_add(chunk); begin < n; begin = next.fetch_add(chunk))
+        for (size_t i = begin; i < std::min(begin + chunk, n); ++i) work(i, thread);
+    } catch (...) {
+      std::call_once(failed, [&] { error = std::current_exception(); });
+      next = n;
+    }
   };
-  std::vector<std::thread> others;
-  for (int t = 1; t < threads; ++t) others.emplace_back(loop, static_cast<size_t>(t));
-  loop(0);
-  for (std::thread& other : others) other.join();
+  {
+    std::vector<std::jthread> others;
+    for (int t = 1; t < threads; ++t) others.emplace_back(loop, static_cast<size_t>(t));
+    loop(0);
+  }
+  if (error) std::rethrow_exception(error);
 }
 
 }  // namespace isomer
