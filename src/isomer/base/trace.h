@@ -41,10 +41,12 @@ class Trace {
   }
   /// Adds a track: another row of spans.
   size_t add_track(std::string name);
+  /// Returns the track of that name, which is added if there is none.
+  size_t track(const std::string& name);
   void add(TraceSpan span) { spans_.push_back(std::move(span)); }
   void number(const std::string& name, double value) { numbers_.push_back({name, now(), value}); }
 
-  /// In the order in which they ended. Spans of one track are either nested or disjoint.
+  /// In the order in which they were added. Spans of one track are either nested or disjoint.
   const std::vector<TraceSpan>& spans() const { return spans_; }
   const std::vector<TraceNumber>& numbers() const { return numbers_; }
   const std::vector<std::string>& tracks() const { return tracks_; }
@@ -66,10 +68,13 @@ class TraceScope {
   TraceScope& operator=(const TraceScope&) = delete;
 
   void note(const char* name, std::variant<double, std::string> value);
+  /// Sets the track and the time of the span, in microseconds, instead of the lifetime of the scope.
+  void took(size_t track, double start, double duration);
 
  private:
   Trace* const trace_;
   TraceSpan span_;
+  bool is_timed_ = false;
 };
 
 }  // namespace isomer

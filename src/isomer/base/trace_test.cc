@@ -28,6 +28,17 @@ TEST(Trace, ScopesNest) {
   EXPECT_LE(second.start + second.duration, outer.start + outer.duration);
 }
 
+TEST(Trace, ScopesCanStandForWorkOnOtherThreads) {
+  Trace trace("main");
+  const size_t worker = trace.track("worker");
+  TraceScope(&trace, "work", "a").took(worker, 10, 20);
+  EXPECT_EQ(trace.spans()[0].track, worker);
+  EXPECT_EQ(trace.spans()[0].start, 10);
+  EXPECT_EQ(trace.spans()[0].duration, 20);
+  EXPECT_EQ(trace.track("worker"), worker);
+  EXPECT_EQ(trace.track("main"), 0);
+}
+
 TEST(Trace, NobodyNeedsToListen) {
   TraceScope scope(nullptr, "alone", "a");
   scope.note("count", 1.0);

@@ -61,6 +61,8 @@ class CostModel {
   /// Returns the numbers of channels per block that rules should choose on the device; empty: not known, so that all
   /// are tried and the costs decide.
   virtual std::vector<int64_t> channel_blocks() const { return {}; }
+  /// Returns a model with the same costs, which another thread can use at the same time; nullptr if costs are measured.
+  virtual std::unique_ptr<CostModel> copy() const { return nullptr; }
   /// Returns the costs of rewrites of a graph (rules/preview.h), which must outlive them; nullptr if every graph must
   /// be built to be costed.
   virtual std::unique_ptr<RewriteCosts> rewrites_of(const Graph& /*graph*/) { return nullptr; }

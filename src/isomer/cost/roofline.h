@@ -32,6 +32,7 @@ class RooflineCost : public CostModel {
   Result<std::vector<PlannedKernel>> kernels(const Candidate& candidate) override;
   std::vector<double> value_bytes(const Graph& graph) const override { return bytes_of_values(graph, symbols_); }
   std::vector<int64_t> channel_blocks() const override { return options_.channel_blocks; }
+  std::unique_ptr<CostModel> copy() const override { return std::make_unique<RooflineCost>(symbols_, options_); }
   /// nullptr if an extent is symbolic.
   std::unique_ptr<RewriteCosts> rewrites_of(const Graph& graph) override;
 

@@ -1,13 +1,23 @@
 #include "isomer/search/by_parts.h"
 
 #include <algorithm>
+#include <bit>
+#include <chrono>
+#include <future>
+#include <mutex>
+#include <optional>
+#include <set>
 #include <unordered_map>
+#include <utility>
 
 #include "isomer/base/deadline.h"
+#include "isomer/base/hash.h"
+#include "isomer/base/parallel.h"
 #include "isomer/base/stopwatch.h"
 #include "isomer/search/layouts.h"
 #include "isomer/search/matches.h"
 #include "isomer/search/part.h"
+#include "isomer/search/part_evaluator.h"
 #include "isomer/search/repeated_parts.h"
 #include "isomer/search/split.h"
 
@@ -38,9 +48,38 @@ std::vector<NodeId> around(const Graph& graph, NodeId center, size_t size) {
   return {};
 }
 
+/// The surroundings of up to so many cuts per thread are searched ahead.
+constexpr size_t kMaxAhead = 4;
+
 /// The result for a part.
 struct Found : Candidate {
   std::vector<SearchStep> steps = {};
+};
+
+/// What tasks need to know of the values of a graph.
+struct WholeValues {
+  std::vector<Layout> layouts;
+  std::vector<double> bytes;
+};
+
+/// A part of a graph that is to be searched.
+struct PartTask {
+  size_t number = 0;  ///< of the `of` parts or cuts that are searched
+  size_t of = 0;
+  std::vector<NodeId> nodes = {};  ///< empty: there is nothing to search
+  Part part = {};
+  Boundary boundary = {};
+  double bytes_beside = 0;  ///< live outside of the part while it runs
+  uint64_t identity = 0;    ///< equal for tasks for which a search finds the same
+};
+
+/// What a search found, the weights that it refused, and when and on which thread it took place.
+struct Outcome {
+  Result<FoundCandidate> found;
+  RefusedWeights refused;
+  size_t thread;
+  double start_us;
+  double duration_us;
 };
 
 class SearchByParts {
@@ -51,7 +90,14 @@ class SearchByParts {
         costs_(*evaluator.costs()),
         options_(options),
         repeated_(rules, evaluator) {
+    if (evaluator.refused() != nullptr) refused_ = *evaluator.refused();
     if (options.layouts != LayoutTime::Never && costs_.obeys_layouts()) layouts_.emplace(costs_);
+    costs_of_threads_.push_back(&costs_);
+    while (std::ssize(costs_of_threads_) < options.threads && !layouts_) {
+      copies_.push_back(costs_.copy());
+      if (copies_.back() == nullptr) break;
+      costs_of_threads_.push_back(copies_.back().get());
+    }
   }
 
   Result<SearchResult> run(const Candidate& whole) {
@@ -59,7 +105,7 @@ class SearchByParts {
     const Deadline& end = options_.limits.budget.end;
     const std::vector<Match> matches = all_matches(whole.graph, rules_, SIZE_MAX, end);
     ISOMER_CHECK(search_parts(whole, split_graph(whole.graph, matches, options_.split, end)));
-    for (size_t i = 0; i < cut_hashes_.size() && !end.passed(); ++i) ISOMER_CHECK(search_around(cut_hashes_[i]));
+    ISOMER_CHECK(search_cuts());
     if (end.passed()) report_.stop_reason = end.reason();
     if (report_.stop_reason.empty()) report_.stop_reason = "exhausted";
     report_.seconds = watch_.seconds();
@@ -67,30 +113,25 @@ class SearchByParts {
   }
 
  private:
-  /// Searches the parts one after the other, and joins the results.
+  /// Searches the parts and joins the results.
   Status search_parts(const Candidate& whole, const Split& split) {
-    const Graph& graph = whole.graph;
-    ISOMER_TRY(const std::vector<Layout> layouts, costs_.layouts(whole));
-    std::vector<Part> parts;
+    ISOMER_TRY(const WholeValues values, values_of(whole));
+    const size_t of = split.parts.size() + split.cuts.size();
+    std::vector<PartTask> tasks;
+    for (const auto& nodes : split.parts) tasks.push_back(task_of(whole, values, nodes, tasks.size() + 1, of));
+    search_ahead(tasks);
     std::vector<Found> found;
-    for (const auto& nodes : split.parts) {
-      if (options_.limits.budget.end.passed()) break;
-      const std::string name = fmt::format("part {} of {}", parts.size() + 1, split.parts.size());
-      options_.observer.progress("searching " + name);
-      TraceScope scope(options_.observer.trace, name, "part");
-      parts.push_back(extract_part(whole, nodes));
-      const size_t of = split.parts.size() + split.cuts.size();
-      ISOMER_TRY(Found better, search(graph, nodes, parts.back(), layouts, parts.size(), of));
-      note(scope, nodes.size(), better);
+    for (PartTask& task : tasks) {
+      ISOMER_TRY(Found better, search(task, fmt::format("part {} of {}", task.number, tasks.size())));
       found.push_back(std::move(better));
     }
-    for (const NodeId cut : split.cuts) cut_hashes_.push_back(graph.value_hash(graph.node(cut).result()));
-    stitch(whole, parts, found);
+    for (const NodeId cut : split.cuts) cut_hashes_.push_back(whole.graph.value_hash(whole.graph.node(cut).result()));
+    stitch(whole, tasks, found);
     return {};
   }
 
-  void note(TraceScope& scope, size_t operators, const Found& found) const {
-    scope.note("operators", static_cast<double>(operators));
+  void note(TraceScope& scope, const PartTask& task, const Found& found) const {
+    scope.note("operators", static_cast<double>(task.nodes.size()));
     std::string rules;
     for (const SearchStep& step : found.steps) rules += (rules.empty() ? "" : ", ") + step.rule;
     scope.note("steps", rules);
@@ -100,9 +141,9 @@ class SearchByParts {
   /// Inserts the results of all parts. If the whole graph then costs more than before (it exceeds a limit that no part
   /// exceeds by itself, or kernels that crossed a boundary were cut), inserts one result after the other as long as the
   /// whole costs no more.
-  void stitch(const Candidate& whole, const std::vector<Part>& parts, std::vector<Found>& found) {
+  void stitch(const Candidate& whole, const std::vector<PartTask>& tasks, std::vector<Found>& found) {
     std::vector<Replacement> all;
-    for (size_t i = 0; i < parts.size(); ++i) all.push_back({&parts[i], &found[i]});
+    for (size_t i = 0; i < found.size(); ++i) all.push_back({&tasks[i].part, &found[i]});
     std::vector<Found*> taken;
     if (!spoils(whole, splice(whole, all))) {
       for (Found& one : found) taken.push_back(&one);
@@ -110,7 +151,7 @@ class SearchByParts {
     }
     std::vector<Replacement> kept;
     Candidate last = whole;
-    for (size_t i = 0; i < parts.size(); ++i) {
+    for (size_t i = 0; i < found.size(); ++i) {
       kept.push_back(all[i]);
       Candidate next = splice(whole, kept);
       if (spoils(last, next)) {
@@ -168,77 +209,167 @@ class SearchByParts {
     record(graph, replacements, found);
   }
 
-  /// Searches around the node that makes a value, if it still exists.
-  Status search_around(uint64_t hash) {
-    const Graph& graph = current_.graph;
-    for (ValueId value = 0; value < graph.num_values(); ++value) {
-      if (graph.value_hash(value) != hash || graph.is_constant_derived(value)) continue;
-      const std::vector<NodeId> nodes = around(graph, graph.producer(value), options_.split);
-      if (nodes.empty()) return {};
-      const Part part = extract_part(current_, nodes);
-      ++cuts_done_;
-      const std::string name = fmt::format("around cut {} of {}", cuts_done_, cut_hashes_.size());
-      options_.observer.progress("searching " + name);
-      TraceScope scope(options_.observer.trace, name, "part");
-      const auto layouts = costs_.layouts(current_);
-      if (!layouts) return {};  // no time is left to measure around the cut
-      ISOMER_TRY(Found better, search(graph, nodes, part, *layouts, cuts_done_, cut_hashes_.size()));
-      note(scope, nodes.size(), better);
-      const Replacement replacement{&part, &better};
-      if (better.hash() == part.hash() || spoils(current_, splice(current_, {&replacement, 1}))) return {};
-      Found* const found[] = {&better};
-      replace(Candidate(current_), {&replacement, 1}, found);
-      return {};
+  /// Searches around the cuts one after the other. Several threads search ahead: what they find for a cut still holds
+  /// after an earlier one has changed the graph elsewhere. Near a change it does not, and the next cuts are often near,
+  /// so the threads then search less far ahead.
+  Status search_cuts() {
+    const size_t threads = costs_of_threads_.size();
+    const size_t max_ahead = threads == 1 ? 1 : kMaxAhead * threads;
+    size_t ahead = max_ahead;
+    for (size_t next = 0; next < cut_hashes_.size() && !options_.limits.budget.end.passed();) {
+      const auto values = values_of(current_);
+      if (!values) return {};  // no time is left to measure around the cuts
+      std::vector<PartTask> tasks;
+      for (; next < cut_hashes_.size() && tasks.size() < ahead; ++next)
+        tasks.push_back(task_of(current_, *values, around_value(cut_hashes_[next]), next + 1, cut_hashes_.size()));
+      search_ahead(tasks);
+      ahead = std::min(2 * ahead, max_ahead);
+      for (PartTask& task : tasks) {
+        if (task.nodes.empty()) continue;
+        ISOMER_TRY(const bool changed, search_cut(task));
+        if (!changed) continue;
+        next = task.number;
+        ahead = threads;
+        break;
+      }
     }
     return {};
   }
 
-  /// Returns the best graph found for a part, the `nodes` of `whole`. It is searched for its share of the remaining
-  /// time, unless it repeats an earlier part.
-  Result<Found> search(const Graph& whole, std::span<const NodeId> nodes, const Part& part,
-                       const std::vector<Layout>& layouts, size_t number, size_t of) {
-    const double beside = live_beside(whole, nodes, costs_.value_bytes(whole));
-    Boundary boundary;
-    for (const ValueId input : part.inputs) boundary.inputs.push_back(layouts[input]);
-    for (const ValueId output : part.outputs) boundary.outputs.push_back(layouts[output]);
-    const auto cost_as_it_is = [&](const Candidate& candidate) -> Result<double> {
-      ISOMER_TRY(Metrics metrics, costs_.metrics(candidate, boundary));
-      metrics.peak_bytes += beside;
-      return evaluator_.objective(metrics);
-    };
-    const auto cost = [&](const Candidate& candidate) -> Result<double> {
-      if (!layouts_ || options_.layouts != LayoutTime::EachCandidate) return cost_as_it_is(candidate);
-      Candidate decided = candidate;
-      return decide_layouts(decided, boundary, cost_as_it_is);
-    };
-    auto found = repeated_.find(part, boundary, cost);
+  /// Searches around a cut. Returns whether the current graph changed.
+  Result<bool> search_cut(PartTask& task) {
+    ISOMER_TRY(Found better, search(task, fmt::format("around cut {} of {}", task.number, task.of)));
+    const Replacement replacement{&task.part, &better};
+    if (better.hash() == task.part.hash() || spoils(current_, splice(current_, {&replacement, 1}))) return false;
+    Found* const found[] = {&better};
+    replace(Candidate(current_), {&replacement, 1}, found);
+    return true;
+  }
+
+  /// Returns nodes around the one that makes a value; empty if it no longer exists.
+  std::vector<NodeId> around_value(uint64_t hash) const {
+    const Graph& graph = current_.graph;
+    for (ValueId value = 0; value < graph.num_values(); ++value)
+      if (graph.value_hash(value) == hash && !graph.is_constant_derived(value))
+        return around(graph, graph.producer(value), options_.split);
+    return {};
+  }
+
+  Result<WholeValues> values_of(const Candidate& whole) {
+    ISOMER_TRY(std::vector<Layout> layouts, costs_.layouts(whole));
+    return WholeValues{std::move(layouts), costs_.value_bytes(whole.graph)};
+  }
+
+  PartTask task_of(const Candidate& whole, const WholeValues& values, std::vector<NodeId> nodes, size_t number,
+                   size_t of) {
+    PartTask task{number, of, std::move(nodes)};
+    if (task.nodes.empty()) return task;
+    task.part = extract_part(whole, task.nodes);
+    task.bytes_beside = live_beside(whole.graph, task.nodes, values.bytes);
+    for (const ValueId input : task.part.inputs) task.boundary.inputs.push_back(values.layouts[input]);
+    for (const ValueId output : task.part.outputs) task.boundary.outputs.push_back(values.layouts[output]);
+    task.identity = hash_mix(task.part.hash(), ordered_hash(task.part.graph, task.boundary));
+    if (evaluator_.weighs_memory()) task.identity = hash_mix(task.identity, std::bit_cast<uint64_t>(task.bytes_beside));
+    return task;
+  }
+
+  /// Returns the best graph found for a part: that of an earlier search if it repeats one. If no time is left for a
+  /// search, returns the part as it is.
+  Result<Found> search(PartTask& task, const std::string& name) {
+    auto found = repeated_.find(task.part, task.boundary, cost_of(task, costs_));
+    auto ahead = found_ahead_.extract(task.identity);
+    if (!found && !ahead && options_.limits.budget.end.passed()) return Found{task.part};
+    options_.observer.progress("searching " + name);
+    TraceScope scope(options_.observer.trace, name, "part");
     if (!found) {
-      SearchLimits limits = options_.limits;
-      limits.budget = limits.budget.share(3.0 / static_cast<double>(of - number + 3));
-      limits.evaluator = &evaluator_;
-      const bool as_it_is = !layouts_ || options_.layouts != LayoutTime::EachCandidate;
-      limits.costs = as_it_is && !evaluator_.weighs_memory() ? &costs_ : nullptr;
-      ISOMER_TRY(found, options_.search(part, rules_, cost, limits));
-      repeated_.store(part, boundary, *found);
+      Outcome outcome = ahead ? std::move(ahead.mapped()) : search_alone(task, 0);
+      scope.took(track_of(outcome.thread), outcome.start_us, outcome.duration_us);
+      const auto ignored = evaluator_.refuse(std::move(outcome.refused));
+      ISOMER_TRY(found, std::move(outcome.found));
+      repeated_.store(task.part, task.boundary, *found);
     }
     if (layouts_) {
-      ISOMER_CHECK(decide_layouts(*found, boundary, cost_as_it_is).map([](double) {}));
+      ISOMER_CHECK(decide_layouts(*found, task, costs_).map([](double) {}));
       ++found->report.candidates;
     }
     report_.add_counts(found->report);
     report_.also_ended(found->report.stop_reason);
     std::vector<SearchStep> steps = std::move(found->report.steps);
-    return Found{std::move(*found), std::move(steps)};
+    Found out{std::move(*found), std::move(steps)};
+    note(scope, task, out);
+    return out;
+  }
+
+  /// Searches the tasks that nothing is known about at the same time, if there are several threads. Of equal parts,
+  /// only the first is searched.
+  void search_ahead(std::span<PartTask> tasks) {
+    if (costs_of_threads_.size() == 1) return;
+    std::set<uint64_t> keys;
+    std::vector<PartTask*> open;
+    for (PartTask& task : tasks) {
+      if (task.nodes.empty() || found_ahead_.contains(task.identity)) continue;
+      const auto key = repeated_.key(task.part, task.boundary);
+      if (key && repeated_.contains(*key)) continue;
+      if (keys.insert(key.value_or(task.identity)).second) open.push_back(&task);
+    }
+    if (open.size() < 2) return;
+    options_.observer.progress(fmt::format("searching {} parts at the same time", open.size()));
+    std::vector<std::optional<Outcome>> outcomes(open.size());
+    auto workers = std::async(std::launch::async, [&] {
+      parallel_for(open.size(), static_cast<int>(std::min(costs_of_threads_.size(), open.size())), 1,
+                   [&](size_t i, size_t thread) { outcomes[i] = search_alone(*open[i], thread); });
+    });
+    // The workers cannot ask for a stop (Deadline::after).
+    while (workers.wait_for(std::chrono::milliseconds(1)) != std::future_status::ready)
+      options_.limits.budget.end.stopped();
+    workers.get();
+    for (size_t i = 0; i < open.size(); ++i) found_ahead_.emplace(open[i]->identity, std::move(*outcomes[i]));
+  }
+
+  /// Searches a part on a thread, for its share of the remaining time. What it finds depends on nothing that other
+  /// threads do.
+  Outcome search_alone(const PartTask& task, size_t thread) {
+    const double start = trace_now();
+    PartEvaluator evaluator(evaluator_, lock_, *costs_of_threads_[thread], refused_);
+    SearchLimits limits = options_.limits;
+    limits.budget = limits.budget.share(3.0 / static_cast<double>(task.of - task.number + 3));
+    limits.evaluator = &evaluator;
+    const bool as_it_is = !layouts_ || options_.layouts != LayoutTime::EachCandidate;
+    limits.costs = as_it_is && !evaluator.weighs_memory() ? evaluator.costs() : nullptr;
+    auto found = options_.search(task.part, rules_, cost_of(task, *evaluator.costs()), limits);
+    return {std::move(found), *evaluator.refused(), thread, start, trace_now() - start};
+  }
+
+  /// Returns the costs of candidates for a part.
+  CandidateCost cost_of(const PartTask& task, CostModel& costs) {
+    return [this, &task, &costs](const Candidate& candidate) -> Result<double> {
+      if (!layouts_ || options_.layouts != LayoutTime::EachCandidate) return cost_as_it_is(candidate, task, costs);
+      Candidate decided = candidate;
+      return decide_layouts(decided, task, costs);
+    };
+  }
+
+  Result<double> cost_as_it_is(const Candidate& candidate, const PartTask& task, CostModel& costs) const {
+    ISOMER_TRY(Metrics metrics, costs.metrics(candidate, task.boundary));
+    metrics.peak_bytes += task.bytes_beside;
+    return evaluator_.objective(metrics);
   }
 
   /// Decides the layouts of a part's values, if that lowers its cost. Returns the cost.
-  Result<double> decide_layouts(Candidate& part, const Boundary& boundary, const CandidateCost& cost) {
-    ISOMER_TRY(const double before, cost(part));
-    Candidate decided(part.graph, layouts_->choose(part, boundary));
-    auto after = cost(decided);
+  Result<double> decide_layouts(Candidate& part, const PartTask& task, CostModel& costs) {
+    ISOMER_TRY(const double before, cost_as_it_is(part, task, costs));
+    Candidate decided(part.graph, layouts_->choose(part, task.boundary));
+    auto after = cost_as_it_is(decided, task, costs);
     if (!after || *after >= before) return before;
     part = std::move(decided);
     return after;
+  }
+
+  double trace_now() const { return options_.observer.trace == nullptr ? 0 : options_.observer.trace->now(); }
+
+  size_t track_of(size_t thread) const {
+    Trace* trace = options_.observer.trace;
+    return trace == nullptr || thread == 0 ? 0 : trace->track(fmt::format("search {}", thread + 1));
   }
 
   const std::span<const Rule> rules_;
@@ -249,8 +380,12 @@ class SearchByParts {
   std::optional<LayoutChoice> layouts_;
   const Stopwatch watch_;
   Candidate current_;
-  std::vector<uint64_t> cut_hashes_;  // current hashes of the values after which the graph was cut
-  size_t cuts_done_ = 0;
+  std::vector<uint64_t> cut_hashes_;                   // current hashes of the values after which the graph was cut
+  std::unordered_map<uint64_t, Outcome> found_ahead_;  // by identity of the task; only for lookups
+  std::vector<CostModel*> costs_of_threads_;           // only one if costs are measured
+  std::vector<std::unique_ptr<CostModel>> copies_;
+  RefusedWeights refused_;  // before the search
+  std::mutex lock_;         // of the evaluator
   SearchReport report_;
 };
 

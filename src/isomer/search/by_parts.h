@@ -30,6 +30,9 @@ struct PartsOptions {
   LayoutTime layouts = LayoutTime::Never;  ///< no effect unless the costs obey decisions about layouts
   /// Of each part, but the time is that of all parts together. The evaluator of search_by_parts is used.
   SearchLimits limits = {};
+  /// How many parts are searched at the same time, if costs are not measured. The result does not depend on it, unless
+  /// a time limit ends the search of a part.
+  int threads = 1;
   Observer observer = {};
 };
 

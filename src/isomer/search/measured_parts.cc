@@ -5,6 +5,7 @@
 #include <limits>
 #include <map>
 #include <set>
+#include <thread>
 
 #include "isomer/base/stopwatch.h"
 
@@ -28,6 +29,13 @@ LayoutTime layout_time(const std::string& layout) {
   return layout == "joint" ? LayoutTime::EachCandidate : LayoutTime::AfterSearch;
 }
 
+/// Returns how many parts are searched at the same time, if costs are not measured.
+int threads_of(const SearchOptions& options) {
+  constexpr unsigned kMaxDefault = 8;  // each search needs some tens of megabytes
+  if (options.search_threads > 0) return static_cast<int>(options.search_threads);
+  return static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1U, kMaxDefault));
+}
+
 class MeasuredParts {
  public:
   MeasuredParts(const Candidate& first, const NamedPartSearch& how, const SearchOptions& options,
@@ -37,6 +45,7 @@ class MeasuredParts {
         search_(how.make(options)),
         layouts_(layout_time(options.layout)),
         max_growth_(options.max_growth),
+        threads_(threads_of(options)),
         max_length_(options.max_length == 0 ? SearchLimits().max_length : options.max_length),
         split_(how.exact || options.split == 0 ? std::numeric_limits<size_t>::max()
                                                : static_cast<size_t>(options.split)),
@@ -88,6 +97,7 @@ class MeasuredParts {
                                 .split = split_,
                                 .layouts = layouts_,
                                 .limits = {.budget = budget, .max_growth = max_growth_, .max_length = max_length_},
+                                .threads = threads_,
                                 .observer = context_.observer}));
     return found;
   }
@@ -138,6 +148,7 @@ class MeasuredParts {
   const PartSearch search_;
   const LayoutTime layouts_;
   const double max_growth_;
+  const int threads_;
   const int64_t max_length_;
   const size_t split_;
   const SearchContext& context_;

@@ -18,7 +18,9 @@ struct SearchOptions {
   int64_t split = 30;       ///< parts of at most this many operators; 0: no split
   /// What is searched: "substitution", "layout", "sequential" (one after the other) or "joint".
   std::string layout = "substitution";
-  int64_t max_candidates = 1000;             ///< maximum number of graphs that are costed per part
+  int64_t max_candidates = 1000;  ///< maximum number of graphs that are costed per part
+  /// Parts that are searched at the same time, if costs are not measured; 0: one per core, at most 8.
+  int64_t search_threads = 0;
   int64_t beam_width = 8;                    ///< graphs that beam search keeps after each step; 0: all
   int64_t queue = 20;                        ///< sequences that sampling keeps after each step
   int64_t eta = 1;                           ///< substitutions in a row that may increase the cost in sampling

@@ -24,20 +24,6 @@ uint64_t attrs_hash(const Graph& graph, const Node& node) {
   return graph.type(node.result()).hash();
 }
 
-/// Returns a hash of all that a search for a part depends on.
-uint64_t hash_of(const Graph& graph, const Boundary& boundary) {
-  uint64_t hash = hash_mix(graph.inputs().size(), graph.nodes().size());
-  for (const Node& node : graph.nodes()) {
-    hash = hash_mix(hash_mix(hash, node.op->hash()), attrs_hash(graph, node));
-    for (const ValueId operand : graph.operands(node)) hash = hash_mix(hash, operand);
-    for (uint32_t i = 0; i < node.num_results; ++i) hash = hash_mix(hash, graph.type(node.result(i)).hash());
-  }
-  for (const ValueId output : graph.outputs()) hash = hash_mix(hash, output);
-  for (const std::vector<Layout>& layouts : {boundary.inputs, boundary.outputs})
-    for (const Layout layout : layouts) hash = hash_mix(hash, static_cast<uint64_t>(layout));
-  return hash;
-}
-
 bool ended_by_time(const std::string& stop_reason) {
   return stop_reason == "time budget" || stop_reason == "interrupted";
 }
@@ -56,6 +42,19 @@ std::vector<NodeId> producers_of(const Graph& graph, std::span<const uint64_t> v
 bool equal_costs(double a, double b) { return std::abs(a - b) <= 1e-9 * std::abs(a); }
 
 }  // namespace
+
+uint64_t ordered_hash(const Graph& graph, const Boundary& boundary) {
+  uint64_t hash = hash_mix(graph.inputs().size(), graph.nodes().size());
+  for (const Node& node : graph.nodes()) {
+    hash = hash_mix(hash_mix(hash, node.op->hash()), attrs_hash(graph, node));
+    for (const ValueId operand : graph.operands(node)) hash = hash_mix(hash, operand);
+    for (uint32_t i = 0; i < node.num_results; ++i) hash = hash_mix(hash, graph.type(node.result(i)).hash());
+  }
+  for (const ValueId output : graph.outputs()) hash = hash_mix(hash, output);
+  for (const std::vector<Layout>& layouts : {boundary.inputs, boundary.outputs})
+    for (const Layout layout : layouts) hash = hash_mix(hash, static_cast<uint64_t>(layout));
+  return hash;
+}
 
 RepeatedParts::RepeatedParts(std::span<const Rule> rules, Evaluator& evaluator) : evaluator_(evaluator) {
   for (const Rule& rule : rules) rules_.emplace(rule.hash(), &rule);
@@ -84,10 +83,14 @@ bool RepeatedParts::repeats(const Candidate& part) const {
   return part.decisions.empty() && !evaluator_.weighs_memory();
 }
 
+std::optional<uint64_t> RepeatedParts::key(const Candidate& part, const Boundary& boundary) const {
+  return repeats(part) ? std::optional(ordered_hash(in_canonical_order(part.graph), boundary)) : std::nullopt;
+}
+
 void RepeatedParts::store(const Candidate& part, const Boundary& boundary, const FoundCandidate& found) {
   if (!repeats(part) || ended_by_time(found.report.stop_reason)) return;
   Graph graph = in_canonical_order(part.graph);
-  const uint64_t hash = hash_of(graph, boundary);
+  const uint64_t hash = ordered_hash(graph, boundary);
   Stored result{found.cost_before, found.cost_after, found.report.stop_reason};
   for (const SearchStep& step : found.report.steps) {
     auto place = place_of(graph, step);
@@ -102,7 +105,7 @@ std::optional<FoundCandidate> RepeatedParts::find(const Candidate& part, const B
                                                   const CandidateCost& cost) const {
   if (!repeats(part) || results_.empty()) return std::nullopt;
   Graph graph = in_canonical_order(part.graph);
-  const auto found = results_.find(hash_of(graph, boundary));
+  const auto found = results_.find(ordered_hash(graph, boundary));
   if (found == results_.end()) return std::nullopt;
   const Stored& stored = found->second;
   const auto before = cost(part);

@@ -11,6 +11,10 @@
 
 namespace isomer {
 
+/// Returns a hash of all that a search for a part depends on, the order of its nodes included, but not of the elements
+/// of weights that no rule can see.
+uint64_t ordered_hash(const Graph& graph, const Boundary& boundary);
+
 /// The results for the parts that were searched. Two parts are equal if they differ only in elements of weights that no
 /// rule can see. Rules see the elements of uniform constants and of lists of integers.
 class RepeatedParts {
@@ -21,6 +25,10 @@ class RepeatedParts {
   /// Stores what a search found for a part. Nothing is stored if the time ended the search, if the part has decisions,
   /// if a step is more than one application of a rule, or if memory counts: what is live outside differs between parts.
   void store(const Candidate& part, const Boundary& boundary, const FoundCandidate& found);
+  /// Returns what equal parts have in common; nothing if what is found for this part is not stored.
+  std::optional<uint64_t> key(const Candidate& part, const Boundary& boundary) const;
+  /// Whether a result is stored for parts with this key.
+  bool contains(uint64_t key) const { return results_.contains(key); }
   /// Returns the result of an equal part, derived for this part step by step. Its cost is `cost` of this part, and its
   /// report counts no candidates. Nothing if no equal part is stored, or if the result has another cost here, does not
   /// apply here, or makes a weight that cannot be folded.

@@ -1,0 +1,148 @@
+#include "isomer/search/by_parts.h"
+
+#include <atomic>
+#include <thread>
+
+#include "isomer/models/models.h"
+#include "isomer/rules/builtin.h"
+#include "isomer/search/cost_evaluator.h"
+#include "isomer/search/part_searches.h"
+#include "isomer/search/testing.h"
+
+namespace isomer {
+namespace {
+
+/// Three blocks x' = tanh(x v + x w), so that splitting has something to do.
+Graph blocks() {
+  std::string text = "input x0: f32[2,8]\n";
+  for (int i = 0; i < 3; ++i)
+    text += fmt::format(
+        "v{0} = f32[8,8]{{seed {1}}}\nw{0} = f32[8,8]{{seed {2}}}\na{0} = MatMul(x{0}, v{0})\nb{0} = MatMul(x{0}, "
+        "w{0})\n"
+        "s{0} = Add(a{0}, b{0})\nx{3} = Tanh(s{0})\n",
+        i, 2 * i + 1, 2 * i + 2, i + 1);
+  return parsed(text + "return x3\n");
+}
+
+TEST(SearchByParts, PartsAndCutsGiveWhatTheWholeGives) {
+  const Graph graph = blocks();
+  const auto rules = builtin_rules();
+  RooflineCost costs;
+  const Objective latency;
+  CostEvaluator evaluator(costs, latency);
+  const double before = costs.metrics(graph)->latency_us;
+  double whole = 0;
+  for (const size_t split : {100, 8, 5, 2}) {
+    const auto found = search_by_parts(graph, *rules, evaluator,
+                                       {.search = part_search("backtrack").make({.alpha = 1.1}),
+                                        .split = split,
+                                        .limits = {.budget = {.candidates = 2000}}});
+    ASSERT_TRUE(found.has_value());
+    ASSERT_TRUE(verify_graph(found->graph).has_value());
+    expect_same_meaning(graph, found->graph);
+    const double after = costs.metrics(found->graph)->latency_us;
+    EXPECT_LE(after, before);
+    double change = 0;
+    for (const SearchStep& step : found->report.steps) change += step.delta;
+    EXPECT_NEAR(before + change, after, 1e-9) << "split " << split;
+    if (split == 100) whole = after;
+    if (split >= 5) {
+      EXPECT_DOUBLE_EQ(after, whole) << "split " << split;
+    }
+  }
+  EXPECT_LT(whole, before);
+}
+
+/// Everything that a search found, and what it counted.
+std::string account(const SearchResult& found) {
+  const SearchReport& report = found.report;
+  std::string out = fmt::format("{:x}: {} candidates, {} duplicates, {} matches, {}\n", found.graph.hash(),
+                                report.candidates, report.duplicates, report.matches, report.stop_reason);
+  for (const SearchStep& step : report.steps) out += fmt::format("{} {}\n", step.rule, step.delta);
+  return out;
+}
+
+/// Products of constants that are infinite: a rewrite that multiplies them first is refused.
+Graph overflows() {
+  std::string text = "input x0: f32[4,8]\n";
+  for (int i = 0; i < 6; ++i)
+    text += fmt::format(
+        "k{0} = f32[]{{{2}e30}}\nl{0} = f32[]{{1e30}}\ny{0} = Mul(x{0}, k{0})\nz{0} = Mul(y{0}, l{0})\nx{1} = "
+        "Tanh(z{0})\n",
+        i, i + 1, i + 1);
+  return parsed(text + "return x6\n");
+}
+
+/// What a search of parts finds, counts and refuses.
+struct Account {
+  std::string text;
+  size_t refused = 0;
+  size_t steps = 0;
+};
+
+Account account_of(const Graph& graph, const std::string& search, const Objective& objective, int threads) {
+  RooflineCost costs;
+  const Model model = make_model(graph, "model", 17);
+  Preparation preparation(model);
+  preparation.fold_until(Deadline::never());
+  CostEvaluator evaluator(costs, objective, nullptr, &preparation);
+  const auto found = search_by_parts(graph, *builtin_rules(), evaluator,
+                                     {.search = part_search(search).make({.extract_seconds = 1000}),
+                                      .split = 6,
+                                      .limits = {.budget = {.candidates = 300}},
+                                      .threads = threads});
+  std::string text = found ? account(*found) : found.error().message;
+  for (const auto& [hash, reason] : preparation.refused()) text += fmt::format("{:x}: {}\n", hash, reason);
+  return {std::move(text), preparation.refused().size(), found ? found->report.steps.size() : 0};
+}
+
+TEST(SearchByParts, SameResultOnAnyNumberOfThreads) {
+  const Objective latency;
+  const Objective memory = Objective::parse("latency_us + peak_bytes / 1e5").value();
+  const Graph squeezenet = build_model("squeezenet").value();
+  size_t refused = 0;
+  for (const std::string search : {"backtrack", "beam", "sample", "saturate"}) {
+    for (const Objective& objective : {latency, memory}) {
+      size_t steps = 0;
+      for (const Graph& graph : {blocks(), overflows(), squeezenet}) {
+        if (search == "saturate" && graph.hash() == squeezenet.hash()) continue;  // slow
+        const Account expected = account_of(graph, search, objective, 1);
+        for (const int threads : {2, 8})
+          EXPECT_EQ(account_of(graph, search, objective, threads).text, expected.text)
+              << search << ", " << objective.text() << ", " << threads << " threads";
+        refused += expected.refused;
+        steps += expected.steps;
+      }
+      EXPECT_GT(steps, 0) << search << ", " << objective.text();
+    }
+  }
+  EXPECT_GT(refused, 0);
+}
+
+TEST(SearchByParts, AnInterruptEndsAllThreads) {
+  const auto rules = builtin_rules();
+  const Graph graph = build_model("squeezenet").value();
+  const Model model = make_model(graph, "model", 17);
+  RooflineCost costs;
+  const Objective latency;
+  Preparation preparation(model);
+  CostEvaluator evaluator(costs, latency, nullptr, &preparation);
+  const std::thread::id caller = std::this_thread::get_id();
+  std::atomic<int> asked = 0;
+  std::atomic<bool> elsewhere = false;
+  const auto stop = [&] {
+    if (std::this_thread::get_id() != caller) elsewhere = true;
+    return ++asked > 20;
+  };
+  const Deadline end = Deadline::after(1000, stop);
+  preparation.fold_until(end);
+  const auto found = search_by_parts(
+      graph, *rules, evaluator,
+      {.search = part_search("backtrack").make({}), .split = 6, .limits = {.budget = {.end = end}}, .threads = 2});
+  ASSERT_TRUE(found.has_value());
+  EXPECT_EQ(found->report.stop_reason, "interrupted");
+  EXPECT_FALSE(elsewhere) << "only the calling thread asks";
+}
+
+}  // namespace
+}  // namespace isomer

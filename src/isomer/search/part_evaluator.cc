@@ -1,0 +1,21 @@
+#include "isomer/search/part_evaluator.h"
+
+namespace isomer {
+
+Result<Candidate> PartEvaluator::prepare(const Candidate& /*candidate*/) { return fail("parts are not prepared"); }
+
+bool PartEvaluator::admits(const Graph& graph) {
+  const std::scoped_lock one(lock_);
+  return whole_.admits(graph);
+}
+
+RefusedWeights PartEvaluator::refused_in(const Graph& graph) {
+  const std::scoped_lock one(lock_);
+  return whole_.refused_in(graph);
+}
+
+Result<Interval> PartEvaluator::measure(const Candidate& /*current*/, const Candidate& /*candidate*/) {
+  return fail("parts are not measured");
+}
+
+}  // namespace isomer
