@@ -60,10 +60,15 @@ class Deadline {
 
   /// Returns a function that calls `stop` only on this thread, until it returns true.
   static Stop asked_here(Stop stop) {
-    return [stop = std::move(stop), owner = std::this_thread::get_id(),
-            stopped = std::make_shared<std::atomic<bool>>(false)] {
-      if (!*stopped && std::this_thread::get_id() == owner && stop()) *stopped = true;
-      return stopped->load();
+    struct Request {
+      explicit Request(Stop asked) : stop(std::move(asked)) {}
+      const Stop stop;
+      const std::thread::id owner = std::this_thread::get_id();
+      std::atomic<bool> made = false;
+    };
+    return [request = std::make_shared<Request>(std::move(stop))] {
+      if (!request->made && std::this_thread::get_id() == request->owner && request->stop()) request->made = true;
+      return request->made.load();
     };
   }
 

@@ -6,13 +6,14 @@
 #include <cstddef>
 #include <exception>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <vector>
 
 namespace isomer {
 
-/// Calls work(i, thread) for all i < n in chunks of `chunk`, on `threads` threads. The calling thread is number 0.
-/// After an exception no more chunks begin, and the first one is thrown.
+/// Calls work(i, thread) for all i < n in chunks of `chunk`, on `threads` threads, or on fewer if the system has no
+/// more. The calling thread is number 0. After an exception no more chunks begin, and the first one is thrown.
 template <class Work>
 void parallel_for(size_t n, int threads, size_t chunk, const Work& work) {
   std::atomic<size_t> next = 0;
@@ -29,7 +30,10 @@ void parallel_for(size_t n, int threads, size_t chunk, const Work& work) {
   };
   {
     std::vector<std::jthread> others;
-    for (int t = 1; t < threads; ++t) others.emplace_back(loop, static_cast<size_t>(t));
+    try {
+      for (int t = 1; t < threads; ++t) others.emplace_back(loop, static_cast<size_t>(t));
+    } catch (const std::system_error&) {  // those that were started do the work
+    }
     loop(0);
   }
   if (error) std::rethrow_exception(error);

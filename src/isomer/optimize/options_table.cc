@@ -117,9 +117,10 @@ Option time_budget_option(double& seconds, const std::string& help) {
 }
 
 Option search_memory_option(int64_t& bytes) {
-  return kept("search_memory", IntegerRange{.min = 1},
-              "Approximate bytes of graphs and matches that enumerate, prune, dpp, sample and saturate may store",
-              bytes);
+  return kept(
+      "search_memory", IntegerRange{.min = 1},
+      "Approximate bytes of graphs and matches that enumerate, prune, dpp, sample and saturate may store for one part",
+      bytes);
 }
 
 std::vector<Option> engine_options(EngineOptions& options) {

@@ -66,6 +66,7 @@ Result<Searched> search_by_costs(const StartNetwork& network, std::span<const Ru
                                  SearchOptions search, const ReproOptions& options) {
   search.search_memory = options.search_memory;
   search.time_budget_seconds = options.time_budget_seconds;
+  search.search_threads = 1;  // so that processor time can be compared
   Budget budget = search.budget();
   budget.end = budget.end.undivided();
   const Objective latency;

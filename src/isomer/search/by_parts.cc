@@ -7,6 +7,7 @@
 #include <mutex>
 #include <optional>
 #include <set>
+#include <system_error>
 #include <unordered_map>
 #include <utility>
 
@@ -90,7 +91,7 @@ class SearchByParts {
         costs_(*evaluator.costs()),
         options_(options),
         repeated_(rules, evaluator) {
-    if (evaluator.refused() != nullptr) refused_ = *evaluator.refused();
+    learn_refused();
     if (options.layouts != LayoutTime::Never && costs_.obeys_layouts()) layouts_.emplace(costs_);
     costs_of_threads_.push_back(&costs_);
     while (std::ssize(costs_of_threads_) < options.threads && !layouts_) {
@@ -113,6 +114,11 @@ class SearchByParts {
   }
 
  private:
+  /// Lets searches that begin from now on know all weights that were refused.
+  void learn_refused() {
+    if (evaluator_.refused() != nullptr) refused_ = *evaluator_.refused();
+  }
+
   /// Searches the parts and joins the results.
   Status search_parts(const Candidate& whole, const Split& split) {
     ISOMER_TRY(const WholeValues values, values_of(whole));
@@ -127,6 +133,8 @@ class SearchByParts {
     }
     for (const NodeId cut : split.cuts) cut_hashes_.push_back(whole.graph.value_hash(whole.graph.node(cut).result()));
     stitch(whole, tasks, found);
+    found_ahead_.clear();
+    learn_refused();
     return {};
   }
 
@@ -277,13 +285,14 @@ class SearchByParts {
   /// search, returns the part as it is.
   Result<Found> search(PartTask& task, const std::string& name) {
     auto found = repeated_.find(task.part, task.boundary, cost_of(task, costs_));
-    auto ahead = found_ahead_.extract(task.identity);
-    if (!found && !ahead && options_.limits.budget.end.passed()) return Found{task.part};
+    const auto ahead = found_ahead_.find(task.identity);
+    const bool is_ahead = ahead != found_ahead_.end();
+    if (!found && !is_ahead && options_.limits.budget.end.passed()) return Found{task.part};
     options_.observer.progress("searching " + name);
     TraceScope scope(options_.observer.trace, name, "part");
     if (!found) {
-      Outcome outcome = ahead ? std::move(ahead.mapped()) : search_alone(task, 0);
-      scope.took(track_of(outcome.thread), outcome.start_us, outcome.duration_us);
+      Outcome outcome = is_ahead ? ahead->second : search_alone(task, 0);
+      if (is_ahead) scope.took(track_of(outcome.thread), outcome.start_us, outcome.duration_us);
       const auto ignored = evaluator_.refuse(std::move(outcome.refused));
       ISOMER_TRY(found, std::move(outcome.found));
       repeated_.store(task.part, task.boundary, *found);
@@ -315,10 +324,15 @@ class SearchByParts {
     if (open.size() < 2) return;
     options_.observer.progress(fmt::format("searching {} parts at the same time", open.size()));
     std::vector<std::optional<Outcome>> outcomes(open.size());
-    auto workers = std::async(std::launch::async, [&] {
-      parallel_for(open.size(), static_cast<int>(std::min(costs_of_threads_.size(), open.size())), 1,
-                   [&](size_t i, size_t thread) { outcomes[i] = search_alone(*open[i], thread); });
-    });
+    std::future<void> workers;
+    try {
+      workers = std::async(std::launch::async, [&] {
+        parallel_for(open.size(), static_cast<int>(std::min(costs_of_threads_.size(), open.size())), 1,
+                     [&](size_t i, size_t thread) { outcomes[i] = search_alone(*open[i], thread); });
+      });
+    } catch (const std::system_error&) {
+      return;  // the system has no more threads
+    }
     // The workers cannot ask for a stop (Deadline::after).
     while (workers.wait_for(std::chrono::milliseconds(1)) != std::future_status::ready)
       options_.limits.budget.end.stopped();
@@ -384,7 +398,7 @@ class SearchByParts {
   std::unordered_map<uint64_t, Outcome> found_ahead_;  // by identity of the task; only for lookups
   std::vector<CostModel*> costs_of_threads_;           // only one if costs are measured
   std::vector<std::unique_ptr<CostModel>> copies_;
-  RefusedWeights refused_;  // before the search
+  RefusedWeights refused_;  // before the parts were searched, and then before the cuts were
   std::mutex lock_;         // of the evaluator
   SearchReport report_;
 };

@@ -28,7 +28,7 @@ struct SearchOptions {
   int64_t egraph_nodes = 2000;               ///< maximum number of nodes of an e-graph
   int64_t egraph_iterations = 30;            ///< maximum number of iterations of equality saturation
   double extract_seconds = 5;                ///< for one exact extraction
-  int64_t search_memory = int64_t{4} << 30;  ///< bytes that a search which stores all graphs may use
+  int64_t search_memory = int64_t{4} << 30;  ///< bytes that a search which stores all graphs may use for one part
   double time_budget_seconds = 45;           ///< for all searches together
 
   /// Returns the budget that begins now. It ends earlier if `stop` returns true.
