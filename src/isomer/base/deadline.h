@@ -35,6 +35,12 @@ class Deadline {
     later.undivided_ = undivided_;
     return later;
   }
+  /// This deadline, which also passes when `flag` is set. Keeps a reference.
+  Deadline unless(const std::atomic<bool>& flag) const {
+    Deadline out = *this;
+    out.stop_ = [stop = stop_, &flag] { return flag || (stop && stop()); };
+    return out;
+  }
   /// The same deadline, but no part of the work gets less time than the whole. What is done before the deadline then
   /// does not depend on the speed of the machine.
   Deadline undivided() const {

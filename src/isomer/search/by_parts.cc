@@ -2,18 +2,16 @@
 
 #include <algorithm>
 #include <bit>
-#include <chrono>
-#include <future>
+#include <deque>
 #include <mutex>
 #include <optional>
 #include <set>
-#include <system_error>
 #include <unordered_map>
 #include <utility>
 
+#include "isomer/base/ahead.h"
 #include "isomer/base/deadline.h"
 #include "isomer/base/hash.h"
-#include "isomer/base/parallel.h"
 #include "isomer/base/stopwatch.h"
 #include "isomer/search/layouts.h"
 #include "isomer/search/matches.h"
@@ -49,8 +47,8 @@ std::vector<NodeId> around(const Graph& graph, NodeId center, size_t size) {
   return {};
 }
 
-/// The surroundings of up to so many cuts per thread are searched ahead.
-constexpr size_t kMaxAhead = 4;
+/// The surroundings of so many cuts per thread are searched, or about to be.
+constexpr size_t kAhead = 2;
 
 /// The result for a part.
 struct Found : Candidate {
@@ -70,9 +68,13 @@ struct PartTask {
   std::vector<NodeId> nodes = {};  ///< empty: there is nothing to search
   Part part = {};
   Boundary boundary = {};
-  double bytes_beside = 0;  ///< live outside of the part while it runs
-  uint64_t identity = 0;    ///< equal for tasks for which a search finds the same
+  double bytes_beside = 0;                                  ///< live outside of the part while it runs
+  uint64_t identity = 0;                                    ///< equal for tasks for which a search finds the same
+  std::optional<uint64_t> repeated = {};                    ///< RepeatedParts::key
+  std::shared_ptr<const RefusedWeights> refused = nullptr;  ///< when it was made
 };
+
+using SharedTask = std::shared_ptr<const PartTask>;
 
 /// What a search found, the weights that it refused, and when and on which thread it took place.
 struct Outcome {
@@ -99,6 +101,11 @@ class SearchByParts {
       if (copies_.back() == nullptr) break;
       costs_of_threads_.push_back(copies_.back().get());
     }
+    if (costs_of_threads_.size() > 1)
+      ahead_.emplace(costs_of_threads_.size(),
+                     [this](const SharedTask& task, size_t thread, const std::atomic<bool>& abandoned) {
+                       return search_alone(*task, thread, options_.limits.budget.end.unless(abandoned));
+                     });
   }
 
   Result<SearchResult> run(const Candidate& whole) {
@@ -116,24 +123,25 @@ class SearchByParts {
  private:
   /// Lets searches that begin from now on know all weights that were refused.
   void learn_refused() {
-    if (evaluator_.refused() != nullptr) refused_ = *evaluator_.refused();
+    const RefusedWeights* refused = evaluator_.refused();
+    refused_ = std::make_shared<const RefusedWeights>(refused == nullptr ? RefusedWeights() : *refused);
   }
 
   /// Searches the parts and joins the results.
   Status search_parts(const Candidate& whole, const Split& split) {
     ISOMER_TRY(const WholeValues values, values_of(whole));
     const size_t of = split.parts.size() + split.cuts.size();
-    std::vector<PartTask> tasks;
+    std::deque<SharedTask> tasks;
     for (const auto& nodes : split.parts) tasks.push_back(task_of(whole, values, nodes, tasks.size() + 1, of));
     search_ahead(tasks);
     std::vector<Found> found;
-    for (PartTask& task : tasks) {
-      ISOMER_TRY(Found better, search(task, fmt::format("part {} of {}", task.number, tasks.size())));
+    for (const SharedTask& task : tasks) {
+      ISOMER_TRY(Found better, search(*task, fmt::format("part {} of {}", task->number, tasks.size())));
       found.push_back(std::move(better));
     }
     for (const NodeId cut : split.cuts) cut_hashes_.push_back(whole.graph.value_hash(whole.graph.node(cut).result()));
     stitch(whole, tasks, found);
-    found_ahead_.clear();
+    if (ahead_) ahead_->keep_only({});
     learn_refused();
     return {};
   }
@@ -149,9 +157,9 @@ class SearchByParts {
   /// Inserts the results of all parts. If the whole graph then costs more than before (it exceeds a limit that no part
   /// exceeds by itself, or kernels that crossed a boundary were cut), inserts one result after the other as long as the
   /// whole costs no more.
-  void stitch(const Candidate& whole, const std::vector<PartTask>& tasks, std::vector<Found>& found) {
+  void stitch(const Candidate& whole, const std::deque<SharedTask>& tasks, std::vector<Found>& found) {
     std::vector<Replacement> all;
-    for (size_t i = 0; i < found.size(); ++i) all.push_back({&tasks[i].part, &found[i]});
+    for (size_t i = 0; i < found.size(); ++i) all.push_back({&tasks[i]->part, &found[i]});
     std::vector<Found*> taken;
     if (!spoils(whole, splice(whole, all))) {
       for (Found& one : found) taken.push_back(&one);
@@ -217,35 +225,39 @@ class SearchByParts {
     record(graph, replacements, found);
   }
 
-  /// Searches around the cuts one after the other. Several threads search ahead: what they find for a cut still holds
-  /// after an earlier one has changed the graph elsewhere. Near a change it does not, and the next cuts are often near,
-  /// so the threads then search less far ahead.
+  /// Searches around the cuts one after the other. Other threads search around the next ones: what they find still
+  /// holds after an earlier cut has changed the graph, unless it has changed there.
   Status search_cuts() {
     const size_t threads = costs_of_threads_.size();
-    const size_t max_ahead = threads == 1 ? 1 : kMaxAhead * threads;
-    size_t ahead = max_ahead;
-    for (size_t next = 0; next < cut_hashes_.size() && !options_.limits.budget.end.passed();) {
-      const auto values = values_of(current_);
-      if (!values) return {};  // no time is left to measure around the cuts
-      std::vector<PartTask> tasks;
-      for (; next < cut_hashes_.size() && tasks.size() < ahead; ++next)
-        tasks.push_back(task_of(current_, *values, around_value(cut_hashes_[next]), next + 1, cut_hashes_.size()));
-      search_ahead(tasks);
-      ahead = std::min(2 * ahead, max_ahead);
-      for (PartTask& task : tasks) {
-        if (task.nodes.empty()) continue;
-        ISOMER_TRY(const bool changed, search_cut(task));
-        if (!changed) continue;
-        next = task.number;
-        ahead = threads;
-        break;
+    const size_t window = threads == 1 ? 1 : kAhead * threads;
+    std::optional<WholeValues> values;
+    std::deque<SharedTask> tasks;  // of the next cuts in the current graph
+    for (size_t cut = 0; cut < cut_hashes_.size() && !options_.limits.budget.end.passed(); ++cut) {
+      const bool anew = tasks.empty();
+      if (anew) {
+        auto now = values_of(current_);
+        if (!now) return {};  // no time is left to measure around the cuts
+        values = std::move(*now);
       }
+      for (size_t next = cut + tasks.size(); tasks.size() < window && next < cut_hashes_.size(); ++next)
+        tasks.push_back(task_of(current_, *values, around_value(cut_hashes_[next]), next + 1, cut_hashes_.size()));
+      const SharedTask task = tasks.front();
+      if (ahead_ && anew) {
+        std::vector<uint64_t> keys;
+        for (const SharedTask& each : tasks) keys.push_back(each->identity);
+        ahead_->keep_only(keys);
+      }
+      search_ahead(tasks);
+      tasks.pop_front();
+      if (task->nodes.empty()) continue;
+      ISOMER_TRY(const bool changed, search_cut(*task));
+      if (changed) tasks.clear();
     }
     return {};
   }
 
   /// Searches around a cut. Returns whether the current graph changed.
-  Result<bool> search_cut(PartTask& task) {
+  Result<bool> search_cut(const PartTask& task) {
     ISOMER_TRY(Found better, search(task, fmt::format("around cut {} of {}", task.number, task.of)));
     const Replacement replacement{&task.part, &better};
     if (better.hash() == task.part.hash() || spoils(current_, splice(current_, {&replacement, 1}))) return false;
@@ -268,33 +280,38 @@ class SearchByParts {
     return WholeValues{std::move(layouts), costs_.value_bytes(whole.graph)};
   }
 
-  PartTask task_of(const Candidate& whole, const WholeValues& values, std::vector<NodeId> nodes, size_t number,
-                   size_t of) {
-    PartTask task{number, of, std::move(nodes)};
-    if (task.nodes.empty()) return task;
+  SharedTask task_of(const Candidate& whole, const WholeValues& values, std::vector<NodeId> nodes, size_t number,
+                     size_t of) {
+    const auto shared = std::make_shared<PartTask>(PartTask{number, of, std::move(nodes)});
+    PartTask& task = *shared;
+    if (task.nodes.empty()) return shared;
     task.part = extract_part(whole, task.nodes);
     task.bytes_beside = live_beside(whole.graph, task.nodes, values.bytes);
     for (const ValueId input : task.part.inputs) task.boundary.inputs.push_back(values.layouts[input]);
     for (const ValueId output : task.part.outputs) task.boundary.outputs.push_back(values.layouts[output]);
     task.identity = hash_mix(task.part.hash(), ordered_hash(task.part.graph, task.boundary));
     if (evaluator_.weighs_memory()) task.identity = hash_mix(task.identity, std::bit_cast<uint64_t>(task.bytes_beside));
-    return task;
+    task.repeated = repeated_.key(task.part, task.boundary);
+    task.refused = refused_;
+    return shared;
   }
 
   /// Returns the best graph found for a part: that of an earlier search if it repeats one. If no time is left for a
   /// search, returns the part as it is.
-  Result<Found> search(PartTask& task, const std::string& name) {
-    auto found = repeated_.find(task.part, task.boundary, cost_of(task, costs_));
-    const auto ahead = found_ahead_.find(task.identity);
-    const bool is_ahead = ahead != found_ahead_.end();
+  Result<Found> search(const PartTask& task, const std::string& name) {
+    auto found = repetition_of(task);
+    std::optional<Outcome> outcome = found ? std::nullopt : found_ahead(task);
+    const bool is_ahead = outcome.has_value();
     if (!found && !is_ahead && options_.limits.budget.end.passed()) return Found{task.part};
     options_.observer.progress("searching " + name);
     TraceScope scope(options_.observer.trace, name, "part");
     if (!found) {
-      Outcome outcome = is_ahead ? ahead->second : search_alone(task, 0);
-      if (is_ahead) scope.took(track_of(outcome.thread), outcome.start_us, outcome.duration_us);
-      const auto ignored = evaluator_.refuse(std::move(outcome.refused));
-      ISOMER_TRY(found, std::move(outcome.found));
+      if (is_ahead)
+        scope.took(track_of(outcome->thread), outcome->start_us, outcome->duration_us);
+      else
+        outcome = search_alone(task, 0, options_.limits.budget.end);
+      refuse(std::move(outcome->refused));
+      ISOMER_TRY(found, std::move(outcome->found));
       repeated_.store(task.part, task.boundary, *found);
     }
     if (layouts_) {
@@ -309,43 +326,43 @@ class SearchByParts {
     return out;
   }
 
-  /// Searches the tasks that nothing is known about at the same time, if there are several threads. Of equal parts,
-  /// only the first is searched.
-  void search_ahead(std::span<PartTask> tasks) {
-    if (costs_of_threads_.size() == 1) return;
-    std::set<uint64_t> keys;
-    std::vector<PartTask*> open;
-    for (PartTask& task : tasks) {
-      if (task.nodes.empty() || found_ahead_.contains(task.identity)) continue;
-      const auto key = repeated_.key(task.part, task.boundary);
-      if (key && repeated_.contains(*key)) continue;
-      if (keys.insert(key.value_or(task.identity)).second) open.push_back(&task);
+  /// Returns the result of an earlier search for an equal part.
+  std::optional<FoundCandidate> repetition_of(const PartTask& task) {
+    const std::scoped_lock one(lock_);
+    return repeated_.find(task.part, task.boundary, cost_of(task, costs_));
+  }
+
+  void refuse(RefusedWeights weights) {
+    const std::scoped_lock one(lock_);
+    const auto ignored = evaluator_.refuse(std::move(weights));
+  }
+
+  /// Lets other threads search the tasks after the first that nothing is known about. Of equal parts, only the first is
+  /// searched.
+  void search_ahead(const std::deque<SharedTask>& tasks) {
+    if (!ahead_) return;
+    std::set<uint64_t> repeated;
+    for (const SharedTask& task : tasks) {
+      if (task->nodes.empty()) continue;
+      if (task->repeated && (repeated_.contains(*task->repeated) || !repeated.insert(*task->repeated).second)) continue;
+      if (task != tasks.front()) ahead_->add(task->identity, task);
     }
-    if (open.size() < 2) return;
-    options_.observer.progress(fmt::format("searching {} parts at the same time", open.size()));
-    std::vector<std::optional<Outcome>> outcomes(open.size());
-    std::future<void> workers;
-    try {
-      workers = std::async(std::launch::async, [&] {
-        parallel_for(open.size(), static_cast<int>(std::min(costs_of_threads_.size(), open.size())), 1,
-                     [&](size_t i, size_t thread) { outcomes[i] = search_alone(*open[i], thread); });
-      });
-    } catch (const std::system_error&) {
-      return;  // the system has no more threads
-    }
-    // The workers cannot ask for a stop (Deadline::after).
-    while (workers.wait_for(std::chrono::milliseconds(1)) != std::future_status::ready)
-      options_.limits.budget.end.stopped();
-    workers.get();
-    for (size_t i = 0; i < open.size(); ++i) found_ahead_.emplace(open[i]->identity, std::move(*outcomes[i]));
+  }
+
+  /// Returns what another thread has found for a part; nothing if it has not begun.
+  std::optional<Outcome> found_ahead(const PartTask& task) {
+    if (!ahead_) return std::nullopt;
+    // Other threads cannot ask for a stop (Deadline::after).
+    return ahead_->take(task.identity, [this] { options_.limits.budget.end.stopped(); });
   }
 
   /// Searches a part on a thread, for its share of the remaining time. What it finds depends on nothing that other
   /// threads do.
-  Outcome search_alone(const PartTask& task, size_t thread) {
+  Outcome search_alone(const PartTask& task, size_t thread, const Deadline& end) {
     const double start = trace_now();
-    PartEvaluator evaluator(evaluator_, lock_, *costs_of_threads_[thread], refused_);
+    PartEvaluator evaluator(evaluator_, lock_, *costs_of_threads_[thread], *task.refused);
     SearchLimits limits = options_.limits;
+    limits.budget.end = end;
     limits.budget = limits.budget.share(3.0 / static_cast<double>(task.of - task.number + 3));
     limits.evaluator = &evaluator;
     const bool as_it_is = !layouts_ || options_.layouts != LayoutTime::EachCandidate;
@@ -394,13 +411,13 @@ class SearchByParts {
   std::optional<LayoutChoice> layouts_;
   const Stopwatch watch_;
   Candidate current_;
-  std::vector<uint64_t> cut_hashes_;                   // current hashes of the values after which the graph was cut
-  std::unordered_map<uint64_t, Outcome> found_ahead_;  // by identity of the task; only for lookups
-  std::vector<CostModel*> costs_of_threads_;           // only one if costs are measured
+  std::vector<uint64_t> cut_hashes_;          // current hashes of the values after which the graph was cut
+  std::vector<CostModel*> costs_of_threads_;  // only one if costs are measured
   std::vector<std::unique_ptr<CostModel>> copies_;
-  RefusedWeights refused_;  // before the parts were searched, and then before the cuts were
-  std::mutex lock_;         // of the evaluator
+  std::shared_ptr<const RefusedWeights> refused_;  // before the parts were searched, and then before the cuts were
+  std::mutex lock_;                                // of the evaluator
   SearchReport report_;
+  std::optional<Ahead<SharedTask, Outcome>> ahead_;  // by identity of the task; its threads end before all else
 };
 
 }  // namespace
