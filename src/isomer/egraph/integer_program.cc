@@ -8,6 +8,7 @@
 #include <coin/CglMixedIntegerRounding2.hpp>
 #include <coin/CglProbing.hpp>
 #include <coin/ClpEventHandler.hpp>
+#include <coin/ClpSolve.hpp>
 #include <coin/CoinError.hpp>
 #include <coin/CoinPackedMatrix.hpp>
 #include <coin/OsiClpSolverInterface.hpp>
@@ -83,6 +84,15 @@ void load(const IntegerProgram& program, double scale, OsiClpSolverInterface& so
     if (program.variables[static_cast<size_t>(i)].integer) solver.setInteger(i);
 }
 
+/// Leaves the handler of SIGINT as it is. The solver would install its own and then restore what it found, which is the
+/// solver's own if another thread began earlier and ended later.
+void leave_signals(OsiClpSolverInterface& solver) {
+  constexpr int kInterrupts = 2;  // an option of ClpSolve
+  ClpSolve options;
+  options.setSpecialOption(kInterrupts, 1);
+  solver.setSolveOptions(options);
+}
+
 void quiet(OsiClpSolverInterface& solver) {
   solver.messageHandler()->setLogLevel(0);
   solver.getModelPtr()->setLogLevel(0);
@@ -93,6 +103,7 @@ IntegerSolution solve(const IntegerProgram& program, double below, const Deadlin
   const double scale = kScale / below;
   OsiClpSolverInterface solver;
   quiet(solver);
+  leave_signals(solver);
   load(program, scale, solver);
   SimplexDeadline simplex_deadline(end);
   solver.getModelPtr()->passInEventHandler(&simplex_deadline);

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <csignal>
 #include <limits>
 
 #include "isomer/base/rng.h"
@@ -78,6 +79,26 @@ TEST(IntegerProgram, KnowsWhenThereIsNoSolution) {
   const IntegerSolution solution = minimize(program, 10, Deadline::never());
   EXPECT_TRUE(solution.values.empty());
   EXPECT_TRUE(solution.proved);
+}
+
+TEST(IntegerProgram, LeavesTheHandlerOfInterrupts) {
+  struct sigaction before {
+  }, own{};
+  own.sa_handler = [](int) {};
+  ASSERT_EQ(sigaction(SIGINT, &own, &before), 0);
+  int asked = 0, others = 0;
+  const auto stop = [&] {
+    struct sigaction now {};
+    sigaction(SIGINT, nullptr, &now);
+    ++asked;
+    others += now.sa_handler != own.sa_handler;
+    return false;
+  };
+  const IntegerSolution solution = minimize(random_cover(7, 60, 60), 1000, Deadline::after(1000, stop));
+  sigaction(SIGINT, &before, nullptr);
+  EXPECT_TRUE(solution.proved);
+  EXPECT_GT(asked, 0);
+  EXPECT_EQ(others, 0) << "of " << asked;
 }
 
 TEST(IntegerProgram, ALimitOfTimeLeavesABound) {
