@@ -1,13 +1,10 @@
 #include "isomer/engine/onednn/builder.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cstring>
-#include <exception>
-#include <mutex>
-#include <thread>
 #include <utility>
 
+#include "isomer/base/parallel.h"
 #include "isomer/engine/onednn/threads.h"
 #include "isomer/engine/onednn/workspace.h"
 
@@ -28,24 +25,10 @@ void copy(const dnnl::engine& engine, const Builder::Copy& copy) {
 
 /// Performs copies with the current number of threads, each copy in one thread: there are many and most are small.
 void perform(const dnnl::engine& engine, std::span<const Builder::Copy> copies) {
-  std::atomic<size_t> next = 0;
-  std::exception_ptr problem;
-  std::mutex guard;  // of `problem`
-  const auto work = [&] {
+  isomer::parallel_for(copies.size(), current_threads(), 1, [&](size_t i, size_t) {
     const ThreadScope alone(1);
-    try {
-      for (size_t i = next++; i < copies.size(); i = next++) copy(engine, copies[i]);
-    } catch (...) {
-      const std::lock_guard<std::mutex> lock(guard);
-      problem = std::current_exception();
-    }
-  };
-  const size_t threads = std::min(static_cast<size_t>(current_threads()), copies.size());
-  std::vector<std::thread> helpers;
-  for (size_t i = 1; i < threads; ++i) helpers.emplace_back(work);
-  work();
-  for (std::thread& helper : helpers) helper.join();
-  if (problem != nullptr) std::rethrow_exception(problem);
+    copy(engine, copies[i]);
+  });
 }
 
 }  // namespace
