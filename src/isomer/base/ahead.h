@@ -13,7 +13,6 @@
 #include <mutex>
 #include <optional>
 #include <span>
-#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -31,9 +30,10 @@ class Ahead {
 
   /// Starts `threads` - 1 threads, or fewer if the system has no more.
   Ahead(size_t threads, Compute compute) : compute_(std::move(compute)) {
+    threads_.reserve(threads);  // so that nothing else fails below
     try {
       for (size_t t = 1; t < threads; ++t) threads_.emplace_back([this, t] { work(t); });
-    } catch (const std::system_error&) {  // those that were started do the work
+    } catch (const std::exception&) {  // those that were started do the work
     }
   }
   /// Abandons everything and waits until it has ended.

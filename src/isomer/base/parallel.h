@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <exception>
 #include <mutex>
-#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -31,8 +30,8 @@ void parallel_for(size_t n, int threads, size_t chunk, const Work& work) {
   {
     std::vector<std::jthread> others;
     try {
-      for (int t = 1; t < threads; ++t) others.emplace_back(loop, static_cast<size_t>(t));
-    } catch (const std::system_error&) {  // those that were started do the work
+      for (int t = 1; t < threads && next < n; ++t) others.emplace_back(loop, static_cast<size_t>(t));
+    } catch (const std::exception&) {  // those that were started do the work
     }
     loop(0);
   }

@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <stdexcept>
+#include <thread>
 
 namespace isomer {
 namespace {
@@ -18,15 +20,34 @@ TEST(ParallelFor, DoesEverythingOnce) {
   }
 }
 
-TEST(ParallelFor, ThrowsTheFirstException) {
+TEST(ParallelFor, NothingBeginsAfterAnException) {
   for (const int threads : {1, 2, 5}) {
-    std::atomic<size_t> done = 0;
-    const auto work = [&](size_t, size_t) {
-      ++done;
-      throw std::runtime_error("no");
+    std::atomic<int> begun = 0;
+    const auto work = [&](size_t i, size_t) {
+      ++begun;
+      if (i == 0) throw std::runtime_error("no");
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
     };
-    EXPECT_THROW(parallel_for(1000, threads, 1, work), std::runtime_error);
-    EXPECT_LE(done, threads) << "nothing begins after an exception";
+    EXPECT_THROW(parallel_for(100'000, threads, 1, work), std::runtime_error);
+    EXPECT_LT(begun, 100'000) << threads << " threads";
+  }
+}
+
+TEST(ParallelFor, ThrowsTheFirstException) {
+  std::atomic<bool> thrown = false;
+  const auto work = [&](size_t i, size_t) {
+    if (i == 1) {
+      while (!thrown) std::this_thread::yield();
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));  // until the other one is on its way
+    }
+    thrown = true;
+    throw std::runtime_error(i == 0 ? "first" : "second");
+  };
+  try {
+    parallel_for(2, 2, 1, work);
+    FAIL();
+  } catch (const std::runtime_error& error) {
+    EXPECT_STREQ(error.what(), "first");
   }
 }
 

@@ -47,8 +47,8 @@ std::vector<NodeId> around(const Graph& graph, NodeId center, size_t size) {
   return {};
 }
 
-/// The surroundings of so many cuts per thread are searched, or about to be.
-constexpr size_t kAhead = 2;
+/// Maximum number of cuts per thread whose surroundings are searched at the same time, or about to be.
+constexpr size_t kCutsPerThread = 2;
 
 /// The result for a part.
 struct Found : Candidate {
@@ -69,8 +69,8 @@ struct PartTask {
   Part part = {};
   Boundary boundary = {};
   double bytes_beside = 0;                                  ///< live outside of the part while it runs
-  uint64_t identity = 0;                                    ///< equal for tasks for which a search finds the same
-  std::optional<uint64_t> repeated = {};                    ///< RepeatedParts::key
+  uint64_t search_key = 0;                                  ///< equal for tasks for which a search finds the same
+  std::optional<uint64_t> repeat_key = {};                  ///< RepeatedParts::key
   std::shared_ptr<const RefusedWeights> refused = nullptr;  ///< when it was made
 };
 
@@ -229,7 +229,7 @@ class SearchByParts {
   /// holds after an earlier cut has changed the graph, unless it has changed there.
   Status search_cuts() {
     const size_t threads = costs_of_threads_.size();
-    const size_t window = threads == 1 ? 1 : kAhead * threads;
+    const size_t window = threads == 1 ? 1 : kCutsPerThread * threads;
     std::optional<WholeValues> values;
     std::deque<SharedTask> tasks;  // of the next cuts in the current graph
     for (size_t cut = 0; cut < cut_hashes_.size() && !options_.limits.budget.end.passed(); ++cut) {
@@ -244,7 +244,7 @@ class SearchByParts {
       const SharedTask task = tasks.front();
       if (ahead_ && anew) {
         std::vector<uint64_t> keys;
-        for (const SharedTask& each : tasks) keys.push_back(each->identity);
+        for (const SharedTask& each : tasks) keys.push_back(each->search_key);
         ahead_->keep_only(keys);
       }
       search_ahead(tasks);
@@ -289,9 +289,10 @@ class SearchByParts {
     task.bytes_beside = live_beside(whole.graph, task.nodes, values.bytes);
     for (const ValueId input : task.part.inputs) task.boundary.inputs.push_back(values.layouts[input]);
     for (const ValueId output : task.part.outputs) task.boundary.outputs.push_back(values.layouts[output]);
-    task.identity = hash_mix(task.part.hash(), ordered_hash(task.part.graph, task.boundary));
-    if (evaluator_.weighs_memory()) task.identity = hash_mix(task.identity, std::bit_cast<uint64_t>(task.bytes_beside));
-    task.repeated = repeated_.key(task.part, task.boundary);
+    task.search_key = hash_mix(task.part.hash(), ordered_hash(task.part.graph, task.boundary));
+    if (evaluator_.weighs_memory())
+      task.search_key = hash_mix(task.search_key, std::bit_cast<uint64_t>(task.bytes_beside));
+    task.repeat_key = repeated_.key(task.part, task.boundary);
     task.refused = refused_;
     return shared;
   }
@@ -299,11 +300,12 @@ class SearchByParts {
   /// Returns the best graph found for a part: that of an earlier search if it repeats one. If no time is left for a
   /// search, returns the part as it is.
   Result<Found> search(const PartTask& task, const std::string& name) {
-    auto found = repetition_of(task);
+    options_.observer.progress("searching " + name);
+    const bool late = options_.limits.budget.end.passed();
+    auto found = late ? std::nullopt : repetition_of(task);
     std::optional<Outcome> outcome = found ? std::nullopt : found_ahead(task);
     const bool is_ahead = outcome.has_value();
-    if (!found && !is_ahead && options_.limits.budget.end.passed()) return Found{task.part};
-    options_.observer.progress("searching " + name);
+    if (late && !is_ahead) return Found{task.part};
     TraceScope scope(options_.observer.trace, name, "part");
     if (!found) {
       if (is_ahead)
@@ -328,12 +330,12 @@ class SearchByParts {
 
   /// Returns the result of an earlier search for an equal part.
   std::optional<FoundCandidate> repetition_of(const PartTask& task) {
-    const std::scoped_lock one(lock_);
+    const auto one = locked(lock_, options_.limits.budget.end);
     return repeated_.find(task.part, task.boundary, cost_of(task, costs_));
   }
 
   void refuse(RefusedWeights weights) {
-    const std::scoped_lock one(lock_);
+    const auto one = locked(lock_, options_.limits.budget.end);
     const auto ignored = evaluator_.refuse(std::move(weights));
   }
 
@@ -341,11 +343,12 @@ class SearchByParts {
   /// searched.
   void search_ahead(const std::deque<SharedTask>& tasks) {
     if (!ahead_) return;
-    std::set<uint64_t> repeated;
+    std::set<uint64_t> added;
     for (const SharedTask& task : tasks) {
       if (task->nodes.empty()) continue;
-      if (task->repeated && (repeated_.contains(*task->repeated) || !repeated.insert(*task->repeated).second)) continue;
-      if (task != tasks.front()) ahead_->add(task->identity, task);
+      if (task->repeat_key && (repeated_.contains(*task->repeat_key) || !added.insert(*task->repeat_key).second))
+        continue;
+      if (task != tasks.front()) ahead_->add(task->search_key, task);
     }
   }
 
@@ -353,14 +356,14 @@ class SearchByParts {
   std::optional<Outcome> found_ahead(const PartTask& task) {
     if (!ahead_) return std::nullopt;
     // Other threads cannot ask for a stop (Deadline::after).
-    return ahead_->take(task.identity, [this] { options_.limits.budget.end.stopped(); });
+    return ahead_->take(task.search_key, [this] { options_.limits.budget.end.stopped(); });
   }
 
   /// Searches a part on a thread, for its share of the remaining time. What it finds depends on nothing that other
   /// threads do.
   Outcome search_alone(const PartTask& task, size_t thread, const Deadline& end) {
     const double start = trace_now();
-    PartEvaluator evaluator(evaluator_, lock_, *costs_of_threads_[thread], *task.refused);
+    PartEvaluator evaluator(evaluator_, lock_, options_.limits.budget.end, *costs_of_threads_[thread], *task.refused);
     SearchLimits limits = options_.limits;
     limits.budget.end = end;
     limits.budget = limits.budget.share(3.0 / static_cast<double>(task.of - task.number + 3));
@@ -415,9 +418,9 @@ class SearchByParts {
   std::vector<CostModel*> costs_of_threads_;  // only one if costs are measured
   std::vector<std::unique_ptr<CostModel>> copies_;
   std::shared_ptr<const RefusedWeights> refused_;  // before the parts were searched, and then before the cuts were
-  std::mutex lock_;                                // of the evaluator
+  std::timed_mutex lock_;                          // of the evaluator
   SearchReport report_;
-  std::optional<Ahead<SharedTask, Outcome>> ahead_;  // by identity of the task; its threads end before all else
+  std::optional<Ahead<SharedTask, Outcome>> ahead_;  // by search_key of the task; its threads end before all else
 };
 
 }  // namespace

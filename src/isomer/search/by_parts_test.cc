@@ -121,27 +121,59 @@ TEST(SearchByParts, SameResultOnAnyNumberOfThreads) {
 
 TEST(SearchByParts, AnInterruptEndsAllThreads) {
   const auto rules = builtin_rules();
-  const Graph graph = build_model("squeezenet").value();
-  const Model model = make_model(graph, "model", 17);
   RooflineCost costs;
   const Objective latency;
-  Preparation preparation(model);
-  CostEvaluator evaluator(costs, latency, nullptr, &preparation);
+  CostEvaluator evaluator(costs, latency);
+  std::atomic<int> begun = 0, ended = 0;
+  const PartSearch endless = [&](const Candidate& part, std::span<const Rule>, const CandidateCost& cost,
+                                 const SearchLimits& limits) -> Result<FoundCandidate> {
+    ++begun;
+    while (!limits.budget.end.passed()) std::this_thread::yield();
+    ++ended;
+    FoundCandidate out{part, *cost(part), *cost(part)};
+    out.report.stop_reason = limits.budget.end.reason();
+    return out;
+  };
   const std::thread::id caller = std::this_thread::get_id();
-  std::atomic<int> asked = 0;
   std::atomic<bool> elsewhere = false;
   const auto stop = [&] {
     if (std::this_thread::get_id() != caller) elsewhere = true;
-    return ++asked > 20;
+    return begun >= 2;
   };
   const Deadline end = Deadline::after(1000, stop);
-  preparation.fold_until(end);
-  const auto found = search_by_parts(
-      graph, *rules, evaluator,
-      {.search = part_search("backtrack").make({}), .split = 6, .limits = {.budget = {.end = end}}, .threads = 2});
+  const auto found = search_by_parts(blocks(), *rules, evaluator,
+                                     {.search = endless, .split = 5, .limits = {.budget = {.end = end}}, .threads = 2});
   ASSERT_TRUE(found.has_value());
   EXPECT_EQ(found->report.stop_reason, "interrupted");
+  EXPECT_EQ(ended, begun);
   EXPECT_FALSE(elsewhere) << "only the calling thread asks";
+}
+
+/// The calling thread waits for what another thread searches.
+TEST(SearchByParts, AnInterruptEndsWhatAnotherThreadSearches) {
+  const auto rules = builtin_rules();
+  RooflineCost costs;
+  const Objective latency;
+  CostEvaluator evaluator(costs, latency);
+  const std::thread::id caller = std::this_thread::get_id();
+  std::atomic<bool> begun = false;
+  const PartSearch endless_elsewhere = [&](const Candidate& part, std::span<const Rule>, const CandidateCost& cost,
+                                           const SearchLimits& limits) -> Result<FoundCandidate> {
+    if (std::this_thread::get_id() != caller) {
+      begun = true;
+      while (!limits.budget.end.passed()) std::this_thread::yield();
+    } else {
+      while (!begun) std::this_thread::yield();
+    }
+    return FoundCandidate{part, *cost(part), *cost(part)};
+  };
+  std::atomic<int> asked = 0;
+  const Deadline end = Deadline::after(1000, [&] { return begun && ++asked > 100; });
+  const auto found =
+      search_by_parts(blocks(), *rules, evaluator,
+                      {.search = endless_elsewhere, .split = 5, .limits = {.budget = {.end = end}}, .threads = 2});
+  ASSERT_TRUE(found.has_value());
+  EXPECT_EQ(found->report.stop_reason, "interrupted");
 }
 
 }  // namespace

@@ -31,7 +31,7 @@ LayoutTime layout_time(const std::string& layout) {
 
 /// Returns how many parts are searched at the same time, if costs are not measured.
 int threads_of(const SearchOptions& options) {
-  constexpr unsigned kMaxDefault = 8;  // each search needs some tens of megabytes
+  constexpr unsigned kMaxDefault = 8;  // sample and saturate may store up to --search-memory each
   if (options.search_threads > 0) return static_cast<int>(options.search_threads);
   return static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1U, kMaxDefault));
 }

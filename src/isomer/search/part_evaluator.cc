@@ -5,12 +5,12 @@ namespace isomer {
 Result<Candidate> PartEvaluator::prepare(const Candidate& /*candidate*/) { return fail("parts are not prepared"); }
 
 bool PartEvaluator::admits(const Graph& graph) {
-  const std::scoped_lock one(lock_);
+  const auto one = locked(lock_, end_);
   return whole_.admits(graph);
 }
 
 RefusedWeights PartEvaluator::refused_in(const Graph& graph) {
-  const std::scoped_lock one(lock_);
+  const auto one = locked(lock_, end_);
   return whole_.refused_in(graph);
 }
 

@@ -1,23 +1,32 @@
 #pragma once
 // What the search of one part asks while other parts are searched.
 
+#include <chrono>
 #include <mutex>
 #include <utility>
 
+#include "isomer/base/deadline.h"
 #include "isomer/eval/weight_check.h"
 #include "isomer/search/evaluator.h"
 
 namespace isomer {
+
+/// Waits for the lock. Meanwhile, `end` can be asked to stop, since what it waits for may be stopped by it.
+inline std::unique_lock<std::timed_mutex> locked(std::timed_mutex& lock, const Deadline& end) {
+  std::unique_lock one(lock, std::defer_lock);
+  while (!one.try_lock_for(std::chrono::milliseconds(1))) end.stopped();
+  return one;
+}
 
 /// Has costs of its own, and asks the evaluator of the whole, one thread at a time, whether a graph may be kept.
 /// Weights that it refuses are not refused elsewhere. So a search does not depend on what other searches do at the same
 /// time.
 class PartEvaluator : public Evaluator {
  public:
-  /// Keeps references. `lock` is shared by all that have the same `whole`. `refused` are weights that were refused
-  /// before.
-  PartEvaluator(Evaluator& whole, std::mutex& lock, CostModel& costs, RefusedWeights refused)
-      : whole_(whole), lock_(lock), costs_(costs), refused_(std::move(refused)) {}
+  /// Keeps references. `lock` is shared by all that have the same `whole`, and `end` by all that search. `refused` are
+  /// weights that were refused before.
+  PartEvaluator(Evaluator& whole, std::timed_mutex& lock, const Deadline& end, CostModel& costs, RefusedWeights refused)
+      : whole_(whole), lock_(lock), end_(end), costs_(costs), refused_(std::move(refused)) {}
 
   /// Parts are not prepared.
   Result<Candidate> prepare(const Candidate& candidate) override;
@@ -33,7 +42,8 @@ class PartEvaluator : public Evaluator {
 
  private:
   Evaluator& whole_;
-  std::mutex& lock_;
+  std::timed_mutex& lock_;
+  const Deadline& end_;
   CostModel& costs_;
   RefusedWeights refused_;
 };
