@@ -17,6 +17,8 @@
 #include <utility>
 #include <vector>
 
+#include "isomer/base/parallel.h"
+
 namespace isomer {
 
 /// Computes outputs of inputs that are likely to be needed soon, in the order in which they were added. One thread adds
@@ -28,13 +30,9 @@ class Ahead {
   /// outputs, and below `threads` on the others.
   using Compute = std::function<Output(const Input&, size_t thread, const std::atomic<bool>& abandoned)>;
 
-  /// Starts `threads` - 1 threads, or fewer if the system has no more.
+  /// Starts `threads` - 1 threads (start_threads).
   Ahead(size_t threads, Compute compute) : compute_(std::move(compute)) {
-    threads_.reserve(threads);  // so that nothing else fails below
-    try {
-      for (size_t t = 1; t < threads; ++t) threads_.emplace_back([this, t] { work(t); });
-    } catch (const std::exception&) {  // those that were started do the work
-    }
+    start_threads(threads_, threads - 1, [this](size_t thread) { work(thread); });
   }
   /// Abandons everything and waits until it has ended.
   ~Ahead() {

@@ -1,5 +1,5 @@
 #pragma once
-// A loop on several threads.
+// Threads that work together.
 
 #include <algorithm>
 #include <atomic>
@@ -10,6 +10,19 @@
 #include <vector>
 
 namespace isomer {
+
+/// Starts threads that call loop(1) to loop(count), or fewer if the system has no more.
+template <class Loop>
+void start_threads(std::vector<std::jthread>& threads, size_t count, const Loop& loop) {
+  threads.reserve(count);
+  for (bool more = true; more && threads.size() < count;) {
+    try {
+      threads.emplace_back(loop, threads.size() + 1);
+    } catch (const std::exception&) {
+      more = false;
+    }
+  }
+}
 
 /// Calls work(i, thread) for all i < n in chunks of `chunk`, on `threads` threads, or on fewer if the system has no
 /// more. The calling thread is number 0. After an exception no more chunks begin, and the first one is thrown.
@@ -29,10 +42,7 @@ void parallel_for(size_t n, int threads, size_t chunk, const Work& work) {
   };
   {
     std::vector<std::jthread> others;
-    try {
-      for (int t = 1; t < threads && next < n; ++t) others.emplace_back(loop, static_cast<size_t>(t));
-    } catch (const std::exception&) {  // those that were started do the work
-    }
+    start_threads(others, std::min(static_cast<size_t>(std::max(threads, 1)), std::max<size_t>(n, 1)) - 1, loop);
     loop(0);
   }
   if (error) std::rethrow_exception(error);

@@ -190,11 +190,10 @@ Status compare(const Tensor& stored, const Tensor& exact, bool left_double) {
 
 }  // namespace
 
-Status add_refused(RefusedWeights& refused, RefusedWeights weights) {
+Status add_refused(RefusedWeights& refused, const RefusedWeights& weights) {
   if (weights.empty()) return {};
-  const std::string reason = weights.begin()->second;
-  refused.merge(std::move(weights));
-  return fail("{}", reason);
+  refused.insert(weights.begin(), weights.end());
+  return fail("{}", weights.begin()->second);
 }
 
 WeightCheck::WeightCheck(const Graph& model) {

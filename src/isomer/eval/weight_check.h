@@ -13,7 +13,7 @@
 namespace isomer {
 
 /// Adds weights to `refused`. Returns an Error with the reason of one of them, if there are any.
-Status add_refused(RefusedWeights& refused, RefusedWeights weights);
+Status add_refused(RefusedWeights& refused, const RefusedWeights& weights);
 
 /// Checks the weights of graphs derived from one model. Values that the model itself computes from its constants are
 /// not checked: folding them node by node in the model's precision is what the model means, infinite or not. A weight

@@ -312,7 +312,7 @@ class SearchByParts {
         scope.took(track_of(outcome->thread), outcome->start_us, outcome->duration_us);
       else
         outcome = search_alone(task, 0, options_.limits.budget.end);
-      refuse(std::move(outcome->refused));
+      refuse(outcome->refused);
       ISOMER_TRY(found, std::move(outcome->found));
       repeated_.store(task.part, task.boundary, *found);
     }
@@ -334,9 +334,9 @@ class SearchByParts {
     return repeated_.find(task.part, task.boundary, cost_of(task, costs_));
   }
 
-  void refuse(RefusedWeights weights) {
+  void refuse(const RefusedWeights& weights) {
     const auto one = locked(lock_, options_.limits.budget.end);
-    const auto ignored = evaluator_.refuse(std::move(weights));
+    const auto ignored = evaluator_.refuse(weights);
   }
 
   /// Lets other threads search the tasks after the first that nothing is known about. Of equal parts, only the first is

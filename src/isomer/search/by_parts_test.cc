@@ -3,6 +3,7 @@
 #include <atomic>
 #include <thread>
 
+#include "isomer/cost/roofline.h"
 #include "isomer/models/models.h"
 #include "isomer/rules/builtin.h"
 #include "isomer/search/cost_evaluator.h"

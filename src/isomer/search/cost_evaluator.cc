@@ -15,8 +15,8 @@ RefusedWeights CostEvaluator::refused_in(const Graph& graph) {
   return preparation_ == nullptr ? RefusedWeights() : preparation_->refused_in(graph);
 }
 
-Status CostEvaluator::refuse(RefusedWeights weights) {
-  return preparation_ == nullptr ? Status() : preparation_->refuse(std::move(weights));
+Status CostEvaluator::refuse(const RefusedWeights& weights) {
+  return preparation_ == nullptr ? Status() : preparation_->refuse(weights);
 }
 
 const RefusedWeights* CostEvaluator::refused() const {

@@ -22,7 +22,7 @@ class CostEvaluator : public Evaluator {
   Result<Candidate> prepare(const Candidate& candidate) override;
   bool admits(const Graph& graph) override;
   RefusedWeights refused_in(const Graph& graph) override;
-  Status refuse(RefusedWeights weights) override;
+  Status refuse(const RefusedWeights& weights) override;
   const RefusedWeights* refused() const override;
   CostModel* costs() override { return &costs_; }
   double objective(const Metrics& metrics) const override { return objective_.penalized(metrics); }

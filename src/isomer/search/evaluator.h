@@ -27,7 +27,7 @@ class Evaluator {
   /// Returns the weights of a graph that must not be computed.
   virtual RefusedWeights refused_in([[maybe_unused]] const Graph& graph) { return {}; }
   /// Returns an Error with the reason of one of these weights, if there are any. From now on, `refused` has them.
-  virtual Status refuse([[maybe_unused]] RefusedWeights weights) { return {}; }
+  virtual Status refuse([[maybe_unused]] const RefusedWeights& weights) { return {}; }
   Status check_weights(const Graph& graph) { return refuse(refused_in(graph)); }
   /// Returns the weights that no rewrite may create: those refused so far, also by `prepare`. nullptr: none.
   virtual const RefusedWeights* refused() const { return nullptr; }

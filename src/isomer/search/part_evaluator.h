@@ -32,7 +32,7 @@ class PartEvaluator : public Evaluator {
   Result<Candidate> prepare(const Candidate& candidate) override;
   bool admits(const Graph& graph) override;
   RefusedWeights refused_in(const Graph& graph) override;
-  Status refuse(RefusedWeights weights) override { return add_refused(refused_, std::move(weights)); }
+  Status refuse(const RefusedWeights& weights) override { return add_refused(refused_, weights); }
   const RefusedWeights* refused() const override { return &refused_; }
   CostModel* costs() override { return &costs_; }
   double objective(const Metrics& metrics) const override { return whole_.objective(metrics); }

@@ -29,7 +29,7 @@ class Preparation {
   /// Returns the weights of the graph that must not be computed.
   RefusedWeights refused_in(const Graph& graph);
   /// Returns an Error with the reason of one of these weights, if there are any. From now on, `refused` has them.
-  Status refuse(RefusedWeights weights) { return add_refused(refused_, std::move(weights)); }
+  Status refuse(const RefusedWeights& weights) { return add_refused(refused_, weights); }
   const RefusedWeights& refused() const { return refused_; }
 
   /// Returns the elements of a folded constant, by the hash of the value that it replaced; nullptr if not kept.
