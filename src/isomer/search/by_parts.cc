@@ -16,8 +16,8 @@
 #include "isomer/search/layouts.h"
 #include "isomer/search/matches.h"
 #include "isomer/search/part.h"
-#include "isomer/search/part_evaluator.h"
 #include "isomer/search/repeated_parts.h"
+#include "isomer/search/side_by_side.h"
 #include "isomer/search/split.h"
 
 namespace isomer {
@@ -96,11 +96,8 @@ class SearchByParts {
     learn_refused();
     if (options.layouts != LayoutTime::Never && costs_.obeys_layouts()) layouts_.emplace(costs_);
     costs_of_threads_.push_back(&costs_);
-    while (std::ssize(costs_of_threads_) < options.threads && !layouts_) {
-      copies_.push_back(costs_.copy());
-      if (copies_.back() == nullptr) break;
-      costs_of_threads_.push_back(copies_.back().get());
-    }
+    if (!layouts_) copies_ = copies_of(costs_, static_cast<size_t>(std::max(options.threads, 1)) - 1);
+    for (const auto& copy : copies_) costs_of_threads_.push_back(copy.get());
     if (costs_of_threads_.size() > 1)
       ahead_.emplace(costs_of_threads_.size(),
                      [this](const SharedTask& task, size_t thread, const std::atomic<bool>& abandoned) {

@@ -54,26 +54,6 @@ TEST(SearchByParts, PartsAndCutsGiveWhatTheWholeGives) {
   EXPECT_LT(whole, before);
 }
 
-/// Everything that a search found, and what it counted.
-std::string account(const SearchResult& found) {
-  const SearchReport& report = found.report;
-  std::string out = fmt::format("{:x}: {} candidates, {} duplicates, {} matches, {}\n", found.graph.hash(),
-                                report.candidates, report.duplicates, report.matches, report.stop_reason);
-  for (const SearchStep& step : report.steps) out += fmt::format("{} {}\n", step.rule, step.delta);
-  return out;
-}
-
-/// Products of constants that are infinite: a rewrite that multiplies them first is refused.
-Graph overflows() {
-  std::string text = "input x0: f32[4,8]\n";
-  for (int i = 0; i < 6; ++i)
-    text += fmt::format(
-        "k{0} = f32[]{{{2}e30}}\nl{0} = f32[]{{1e30}}\ny{0} = Mul(x{0}, k{0})\nz{0} = Mul(y{0}, l{0})\nx{1} = "
-        "Tanh(z{0})\n",
-        i, i + 1, i + 1);
-  return parsed(text + "return x6\n");
-}
-
 /// What a search of parts finds, counts and refuses.
 struct Account {
   std::string text;

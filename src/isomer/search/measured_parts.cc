@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "isomer/base/stopwatch.h"
+#include "isomer/search/side_by_side.h"
 
 namespace isomer {
 namespace {
@@ -54,7 +55,7 @@ class MeasuredParts {
         end_(context.budget.end) {}
 
   SearchResult unmeasured() {
-    auto found = search(context_.rules, context_.budget);
+    auto found = search(context_.budget);
     if (!found) return without_costs(found.error());
     prepare(*found, found->report);
     return std::move(*found);
@@ -65,41 +66,63 @@ class MeasuredParts {
     const TraceScope scope(context_.observer.trace, how_.name, "search");
     if (end_.passed()) return {first_, {.algorithm = how_.name, .stop_reason = end_.reason()}};
     const Deadline for_variants = context_.budget.share(kTimeShares.variants).end;
-    auto by_all = search(context_.rules, context_.budget.share(kTimeShares.parts));
+    auto by_all = search(context_.budget.share(kTimeShares.parts));
     if (!by_all) return without_costs(by_all.error());
     out_ = {first_, by_all->report};
     out_.report.steps.clear();
     const std::vector<std::string> used = rules_by_gain(by_all->report);
     judge(*by_all, known_better);
-    for (size_t i = 0; i < std::min(kVariants, used.size()) && used.size() > 1; ++i) {
-      if (for_variants.passed()) break;
-      std::vector<Rule> others;
-      for (const Rule& rule : context_.rules)
-        if (rule.name != used[i]) others.push_back(rule);
-      auto variant = search(others, context_.budget);
-      if (!variant) break;  // a kernel could not be measured in time
-      out_.report.add_counts(variant->report);
-      judge(*variant, known_better);
-    }
+    if (used.size() > 1)
+      search_variants(std::span(used).first(std::min(kVariants, used.size())), for_variants, known_better);
     if (evaluator_.costs_decide()) prepare(out_, out_.report);
     return std::move(out_);
   }
 
  private:
   /// Fails if a kernel of the candidate has no cost.
-  Result<SearchResult> search(std::span<const Rule> rules, Budget budget) {
+  Result<SearchResult> search(std::span<const Rule> rules, Budget budget, Evaluator& evaluator, int threads,
+                              const Observer& observer) const {
     if (how_.exact) budget.candidates = Budget().candidates;
-    const TraceScope scope(context_.observer.trace, "search parts", "search");
+    const TraceScope scope(observer.trace, "search parts", "search");
     ISOMER_TRY(SearchResult found,
-               search_by_parts(first_, rules, evaluator_,
+               search_by_parts(first_, rules, evaluator,
                                {.algorithm = how_.name,
                                 .search = search_,
                                 .split = split_,
                                 .layouts = layouts_,
                                 .limits = {.budget = budget, .max_growth = max_growth_, .max_length = max_length_},
-                                .threads = threads_,
-                                .observer = context_.observer}));
+                                .threads = threads,
+                                .observer = observer}));
     return found;
+  }
+
+  Result<SearchResult> search(const Budget& budget) const {
+    return search(context_.rules, budget, evaluator_, threads_, context_.observer);
+  }
+
+  using Variants = SideBySide<Result<SearchResult>>;
+
+  Result<SearchResult> search_without(const std::string& rule, const Variants::Place& place) const {
+    std::vector<Rule> others;
+    for (const Rule& one : context_.rules)
+      if (one.name != rule) others.push_back(one);
+    Budget budget = context_.budget;
+    budget.end = place.end;
+    return search(others, budget, place.evaluator, place.threads, place.is_here ? context_.observer : Observer());
+  }
+
+  /// Searches again without each of these rules, and keeps the best result.
+  void search_variants(std::span<const std::string> without, const Deadline& end, bool known_better) {
+    Variants variants(evaluator_, without.size(), threads_, end_, [&](size_t number, const Variants::Place& place) {
+      return search_without(without[number], place);
+    });
+    for (size_t number = 0; number < without.size() && !end.passed(); ++number) {
+      auto variant = variants.take(number);
+      if (!variant) break;  // a kernel could not be measured in time
+      const auto one = variants.lock();
+      out_.report.add_counts(variant->report);
+      judge(*variant, known_better);
+    }
   }
 
   /// Folds the constants of a result. If it must not be used, makes it `first` and tells the report why.

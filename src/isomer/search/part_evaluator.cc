@@ -2,7 +2,10 @@
 
 namespace isomer {
 
-Result<Candidate> PartEvaluator::prepare(const Candidate& /*candidate*/) { return fail("parts are not prepared"); }
+Result<Candidate> PartEvaluator::prepare(const Candidate& candidate) {
+  const auto one = locked(lock_, end_);
+  return whole_.prepare(candidate);
+}
 
 bool PartEvaluator::admits(const Graph& graph) {
   const auto one = locked(lock_, end_);
@@ -15,7 +18,7 @@ RefusedWeights PartEvaluator::refused_in(const Graph& graph) {
 }
 
 Result<Interval> PartEvaluator::measure(const Candidate& /*current*/, const Candidate& /*candidate*/) {
-  return fail("parts are not measured");
+  return fail("nothing is measured while others search");
 }
 
 }  // namespace isomer

@@ -1,5 +1,5 @@
 #pragma once
-// What the search of one part asks while other parts are searched.
+// What a search asks while other searches take place.
 
 #include <chrono>
 #include <mutex>
@@ -28,7 +28,6 @@ class PartEvaluator : public Evaluator {
   PartEvaluator(Evaluator& whole, std::timed_mutex& lock, const Deadline& end, CostModel& costs, RefusedWeights refused)
       : whole_(whole), lock_(lock), end_(end), costs_(costs), refused_(std::move(refused)) {}
 
-  /// Parts are not prepared.
   Result<Candidate> prepare(const Candidate& candidate) override;
   bool admits(const Graph& graph) override;
   RefusedWeights refused_in(const Graph& graph) override;
@@ -37,7 +36,7 @@ class PartEvaluator : public Evaluator {
   CostModel* costs() override { return &costs_; }
   double objective(const Metrics& metrics) const override { return whole_.objective(metrics); }
   bool weighs_memory() const override { return whole_.weighs_memory(); }
-  /// Parts are not measured.
+  /// Fails: searches that take place at the same time measure nothing.
   Result<Interval> measure(const Candidate& current, const Candidate& candidate) override;
 
  private:

@@ -209,6 +209,37 @@ TEST(Searches, FoldOnlyTheBestResultWhereCostsDecide) {
 }
 
 /// On squeezenet, steps that greedy takes stand in the way of what the other searches find.
+TEST(Searches, FindTheSameOnAnyNumberOfThreads) {
+  const RuleFile file = builtin_rule_file().value();
+  size_t refused = 0, steps = 0;
+  const auto account_of = [&](const Graph& graph, const std::string& search, int64_t threads) {
+    RooflineCost costs;
+    const Objective latency;
+    const Model model = make_model(graph, "model", 17);
+    Preparation preparation(model);
+    preparation.fold_until(Deadline::never());
+    CostEvaluator evaluator(costs, latency, nullptr, &preparation);
+    const SearchContext context{.rules = file.rules, .tactics = file.tactics, .evaluator = evaluator};
+    SearchOptions options{.search = search, .split = 8, .max_candidates = 200, .search_threads = threads};
+    const SearchResult found = run_search(graph, options, context).value();
+    steps += found.report.steps.size();
+    refused += preparation.refused().size();
+    std::string text = account(found);
+    for (const auto& [hash, reason] : preparation.refused()) text += fmt::format("{:x}: {}\n", hash, reason);
+    return text;
+  };
+  const Graph squeezenet = build_model("squeezenet").value();
+  for (const std::string search : {"backtrack", "beam", "auto"}) {
+    for (const Graph& graph : {overflows(), squeezenet}) {
+      const std::string expected = account_of(graph, search, 1);
+      for (const int64_t threads : {2, 8})
+        EXPECT_EQ(account_of(graph, search, threads), expected) << search << ", " << threads << " threads";
+    }
+  }
+  EXPECT_GT(refused, 0);
+  EXPECT_GT(steps, 0);
+}
+
 TEST(Searches, AutoCostsNoMoreThanAnyOther) {
   for (const char* network : {"squeezenet", "inception-e-1", "nasrnn", "sru"}) {
     const Graph graph = build_model(network).value();

@@ -13,6 +13,7 @@
 #include "isomer/ops/work.h"
 #include "isomer/plan/candidate.h"
 #include "isomer/rules/rule.h"
+#include "isomer/search/report.h"
 
 namespace isomer {
 
@@ -77,5 +78,26 @@ constexpr std::string_view kBranches = R"(
   s = Add(c, d)
   y = Relu(s)
   return y)";
+
+/// Everything that a search found, and what it counted.
+inline std::string account(const SearchResult& found) {
+  const SearchReport& report = found.report;
+  std::string out = fmt::format("{:x}: {} candidates, {} duplicates, {} matches, {}\n", found.graph.hash(),
+                                report.candidates, report.duplicates, report.matches, report.stop_reason);
+  for (const SearchStep& step : report.steps) out += fmt::format("{} {}\n", step.rule, step.delta);
+  return out;
+}
+
+/// Products of constants that are infinite: a rewrite that multiplies them first is refused. Others are not.
+inline Graph overflows() {
+  std::string text = "input x0: f32[4,8]\n";
+  for (int i = 0; i < 6; ++i)
+    text += fmt::format(
+        "k{0} = f32[]{{{2}e30}}\nl{0} = f32[]{{1e30}}\ny{0} = Mul(x{0}, k{0})\nz{0} = Mul(y{0}, l{0})\nv{0} = "
+        "f32[8,8]{{seed {3}}}\nw{0} = f32[8,8]{{seed {4}}}\na{0} = MatMul(x{0}, v{0})\nb{0} = MatMul(x{0}, w{0})\n"
+        "s{0} = Add(a{0}, b{0})\nt{0} = Add(s{0}, z{0})\nx{1} = Tanh(t{0})\n",
+        i, i + 1, i + 1, 2 * i + 1, 2 * i + 2);
+  return parsed(text + "return x6\n");
+}
 
 }  // namespace isomer
