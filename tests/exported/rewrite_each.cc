@@ -18,8 +18,8 @@ isomer::Status rewrite_each(const char* in, const std::filesystem::path& folder)
   for (const isomer::Rule& rule : rules.rules) {
     const isomer::ExhaustiveRewrite rewritten =
         isomer::apply_exhaustively(model.graph, rule, isomer::Deadline::never(), nullptr, kRounds);
-    if (!rewritten.changed) continue;
-    ISOMER_TRY(const isomer::Graph folded, isomer::fold_constants(rewritten.graph));
+    if (!rewritten.after) continue;
+    ISOMER_TRY(const isomer::Graph folded, isomer::fold_constants(rewritten.after->graph));
     if (!isomer::exportable(model, folded)) continue;
     ISOMER_CHECK(isomer::export_model(model.with(folded), folder / (rule.name + ".onnx")));
   }

@@ -49,7 +49,8 @@ Result<StartNetwork> start_network(const std::string& name) {
   const Model model = make_model(std::move(graph), name, kNetworkOpset);
   ISOMER_TRY(const std::vector<Rule> rules, folding_rules());
   Candidate folded = model.graph;
-  for (const Rule& rule : rules) folded = apply_exhaustively(folded, rule);
+  for (const Rule& rule : rules)
+    if (auto next = apply_exhaustively(folded, rule); next.after) folded = std::move(*next.after);
   Preparation preparation(model);
   preparation.fold_until(Deadline::never());
   ISOMER_TRY(folded, preparation.prepare(folded));

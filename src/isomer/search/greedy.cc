@@ -27,7 +27,7 @@ struct NextCandidate : Candidate {
 class Greedy {
  public:
   Greedy(std::span<const Rule> rules, Evaluator& evaluator, const GreedyOptions& options)
-      : rules_(rules), evaluator_(evaluator), options_(options), end_(options.deadline) {}
+      : rules_(rules), exhaustive_(rules), evaluator_(evaluator), options_(options), end_(options.deadline) {}
 
   Result<SearchResult> run(const Candidate& first) {
     ISOMER_TRY(Candidate current, evaluator_.prepare(first));
@@ -59,7 +59,7 @@ class Greedy {
   /// Simplifies, unless that makes the model slower: an engine may recognize the longer form and have a kernel for it.
   Status start(Candidate& current) {
     const TraceScope scope(options_.observer.trace, "simplify", "step");
-    SearchResult simple = simplify(current, rules_, options_.symbols, end_, evaluator_.refused());
+    SearchResult simple = simplify(current, exhaustive_, options_.symbols, end_, evaluator_.refused());
     report_.candidates += simple.report.candidates;
     report_.matches += simple.report.matches;
     if (simple.report.steps.empty()) return {};
@@ -137,24 +137,26 @@ class Greedy {
   }
 
   void rules_exhaustively(const Candidate& current, std::vector<NextCandidate>& out) {
-    for (const Rule& rule : rules_) {
+    const OpIndex index(current.graph);
+    for (const RuleIndex::Entry& rule : exhaustive_.rules()) {
       if (out_of_time()) return;
-      if (!rule.choices.empty()) {
-        for (const auto& places : settings_of(matches_of(current.graph, rule))) offer_at(current, places, out);
+      if (!rule.plan.rule().choices.empty()) {
+        for (const auto& places : settings_of(matches_of(current.graph, index, rule))) offer_at(current, places, out);
         continue;
       }
-      ExhaustiveRewrite next = apply_exhaustively(current, rule, end_, evaluator_.refused());
+      ExhaustiveRewrite next = exhaustive_.apply(current, index, rule, end_, evaluator_.refused());
       report_.matches += next.matches;
-      if (!next.changed) continue;
+      if (!next.after) continue;
       std::vector<SearchStep> steps = {std::move(next.step)};
-      offer(current, {std::move(next), rule.name, std::move(steps)}, out);
+      offer(current, {std::move(*next.after), rule.plan.rule().name, std::move(steps)}, out);
     }
   }
 
   void rules_by_class(const Candidate& current, std::vector<NextCandidate>& out) {
-    for (const Rule& rule : rules_) {
+    const OpIndex index(current.graph);
+    for (const RuleIndex::Entry& rule : exhaustive_.rules()) {
       if (out_of_time()) return;
-      const auto classes = classes_of(current.graph, matches_of(current.graph, rule));
+      const auto classes = classes_of(current.graph, matches_of(current.graph, index, rule));
       if (classes.size() < 2) continue;
       for (const auto& places : classes) {
         if (out_of_time()) return;
@@ -163,8 +165,8 @@ class Greedy {
     }
   }
 
-  std::vector<Match> matches_of(const Graph& current, const Rule& rule) {
-    std::vector<Match> matches = find_matches(current, OpIndex(current), rule, SIZE_MAX, &end_);
+  std::vector<Match> matches_of(const Graph& current, const OpIndex& index, const RuleIndex::Entry& rule) {
+    std::vector<Match> matches = find_matches(current, index, rule.plan, SIZE_MAX, &end_);
     report_.matches += static_cast<int64_t>(matches.size());
     return matches;
   }
@@ -188,7 +190,7 @@ class Greedy {
     ++report_.candidates;
     options_.observer.number("candidates", static_cast<double>(report_.candidates));
     if (simplifies_) {
-      SearchResult simple = simplify(candidate, rules_, options_.symbols, end_, evaluator_.refused());
+      SearchResult simple = simplify(candidate, exhaustive_, options_.symbols, end_, evaluator_.refused());
       for (SearchStep& step : simple.report.steps) candidate.steps.push_back(std::move(step));
       static_cast<Candidate&>(candidate) = std::move(simple);
     }
@@ -236,6 +238,7 @@ class Greedy {
   static constexpr double kCostError = 1.1;
 
   std::span<const Rule> rules_;
+  ExhaustiveRewriter exhaustive_;
   Evaluator& evaluator_;
   const GreedyOptions& options_;
   const Deadline& end_;

@@ -67,8 +67,9 @@ void drop_slower(const Candidate& first, SearchResult& promised, SearchResult& s
 /// finds weights that cannot be folded.
 SearchResult simplified(const Candidate& first, const SearchContext& context) {
   Evaluator& evaluator = context.evaluator;
+  ExhaustiveRewriter rules(context.rules);
   for (;;) {
-    SearchResult out = simplify(first, context.rules, context.symbols, context.budget.end, evaluator.refused());
+    SearchResult out = simplify(first, rules, context.symbols, context.budget.end, evaluator.refused());
     const auto refused = [&] { return evaluator.refused() == nullptr ? 0 : evaluator.refused()->size(); };
     const size_t known = refused();
     auto prepared = evaluator.prepare(out);

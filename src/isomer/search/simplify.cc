@@ -2,8 +2,7 @@
 
 #include <algorithm>
 #include <map>
-
-#include "isomer/search/exhaustive.h"
+#include <optional>
 
 namespace isomer {
 namespace {
@@ -36,24 +35,28 @@ bool only_removes(const Graph& before, const Graph& after, const SymbolValues& s
   return is.flops <= was.flops && is.bytes <= was.bytes;
 }
 
-SearchResult simplify(const Candidate& candidate, std::span<const Rule> rules, const SymbolValues& symbols,
+SearchResult simplify(const Candidate& candidate, ExhaustiveRewriter& rules, const SymbolValues& symbols,
                       const Deadline& deadline, const RefusedWeights* refused) {
   SearchResult out{candidate, {.algorithm = "simplify", .stop_reason = "exhausted"}};
+  std::optional<OpIndex> index(candidate.graph);
+  OpSet ops = ops_of(candidate.graph);
   for (bool changed = true; changed;) {
     changed = false;
-    for (const Rule& rule : rules) {
+    for (const RuleIndex::Entry& rule : rules.rules()) {
       if (deadline.passed()) {
         out.report.stop_reason = deadline.reason();
         return out;
       }
-      if (std::any_of(rule.sources.begin(), rule.sources.end(), repeats)) continue;
-      ExhaustiveRewrite next = apply_exhaustively(out, rule, deadline, refused);
+      if (!ops.may_contain(rule.ops) || std::ranges::any_of(rule.plan.rule().sources, repeats)) continue;
+      ExhaustiveRewrite next = rules.apply(out, *index, rule, deadline, refused);
       out.report.matches += next.matches;
-      if (!next.changed) continue;
+      if (!next.after) continue;
       ++out.report.candidates;
-      if (!only_removes(out.graph, next.graph, symbols)) continue;
+      if (!only_removes(out.graph, next.after->graph, symbols)) continue;
       out.report.steps.push_back(std::move(next.step));
-      static_cast<Candidate&>(out) = std::move(next);
+      static_cast<Candidate&>(out) = std::move(*next.after);
+      index.emplace(out.graph);
+      ops = ops_of(out.graph);
       changed = true;
     }
   }
