@@ -5,6 +5,7 @@
 #include <optional>
 #include <set>
 
+#include "isomer/base/parallel.h"
 #include "isomer/base/stopwatch.h"
 #include "isomer/cost/objective.h"
 #include "isomer/rules/record.h"
@@ -24,10 +25,23 @@ struct NextCandidate : Candidate {
   std::optional<double> estimate = std::nullopt;  // predicted ratio to the current candidate
 };
 
+/// What a tactic or a rule leads to.
+struct Proposed {
+  std::vector<NextCandidate> candidates = {};
+  int64_t matches = 0;
+};
+
+/// Makes candidates. Several threads make different ones at the same time, each with a rewriter of its own.
+using Proposal = std::function<Proposed(ExhaustiveRewriter& rewriter)>;
+
 class Greedy {
  public:
   Greedy(std::span<const Rule> rules, Evaluator& evaluator, const GreedyOptions& options)
-      : rules_(rules), exhaustive_(rules), evaluator_(evaluator), options_(options), end_(options.deadline) {}
+      : rules_(rules),
+        rewriters_(static_cast<size_t>(std::max(options.threads, 1)), ExhaustiveRewriter(rules)),
+        evaluator_(evaluator),
+        options_(options),
+        end_(options.deadline) {}
 
   Result<SearchResult> run(const Candidate& first) {
     ISOMER_TRY(Candidate current, evaluator_.prepare(first));
@@ -59,7 +73,7 @@ class Greedy {
   /// Simplifies, unless that makes the model slower: an engine may recognize the longer form and have a kernel for it.
   Status start(Candidate& current) {
     const TraceScope scope(options_.observer.trace, "simplify", "step");
-    SearchResult simple = simplify(current, exhaustive_, options_.symbols, end_, evaluator_.refused());
+    SearchResult simple = simplify(current, rewriters_[0], options_.symbols, end_, evaluator_.refused());
     report_.candidates += simple.report.candidates;
     report_.matches += simple.report.matches;
     if (simple.report.steps.empty()) return {};
@@ -89,7 +103,7 @@ class Greedy {
   std::optional<NextCandidate> best_step(const Candidate& current) {
     struct Kind {
       const char* name;
-      void (Greedy::*propose)(const Candidate&, std::vector<NextCandidate>&);
+      std::vector<Proposal> (Greedy::*propose)(const Candidate&);
     };
     TraceScope scope(options_.observer.trace, "step", "step");
     for (const auto& [name, propose] : {Kind{"tactics", &Greedy::tactics}, Kind{"rules", &Greedy::rules_exhaustively},
@@ -99,7 +113,7 @@ class Greedy {
         std::vector<NextCandidate> candidates;
         {
           const TraceScope looking(options_.observer.trace, name, "candidates");
-          (this->*propose)(current, candidates);
+          candidates = made(current, (this->*propose)(current));
         }
         auto best = best_of(current, std::move(candidates));
         if (best) {
@@ -125,75 +139,110 @@ class Greedy {
     return best;
   }
 
-  void tactics(const Candidate& current, std::vector<NextCandidate>& out) {
-    for (const Tactic& tactic : options_.tactics) {
-      if (out_of_time()) return;
-      for (TacticResult& next : run_tactic(current, tactic, rules_, end_, evaluator_.refused())) {
-        report_.matches += next.matches;
-        std::vector<SearchStep> steps = std::move(next.steps);
-        offer(current, {std::move(next), tactic.name, std::move(steps)}, out);
-      }
-    }
+  std::vector<Proposal> tactics(const Candidate& current) {
+    std::vector<Proposal> out;
+    for (const Tactic& tactic : options_.tactics)
+      out.push_back([&](ExhaustiveRewriter&) {
+        Proposed proposed;
+        for (TacticResult& next : run_tactic(current, tactic, rules_, end_, evaluator_.refused())) {
+          proposed.matches += next.matches;
+          std::vector<SearchStep> steps = std::move(next.steps);
+          proposed.candidates.push_back({std::move(next), tactic.name, std::move(steps)});
+        }
+        return proposed;
+      });
+    return out;
   }
 
-  void rules_exhaustively(const Candidate& current, std::vector<NextCandidate>& out) {
+  std::vector<Proposal> rules_exhaustively(const Candidate& current) {
+    std::vector<Proposal> out;
     const OpIndex index(current.graph);
-    for (const RuleIndex::Entry& rule : exhaustive_.rules()) {
-      if (out_of_time()) return;
-      if (!rule.plan.rule().choices.empty()) {
-        for (const auto& places : settings_of(matches_of(current.graph, index, rule))) offer_at(current, places, out);
-        continue;
-      }
-      ExhaustiveRewrite next = exhaustive_.apply(current, index, rule, end_, evaluator_.refused());
-      report_.matches += next.matches;
-      if (!next.after) continue;
-      std::vector<SearchStep> steps = {std::move(next.step)};
-      offer(current, {std::move(*next.after), rule.plan.rule().name, std::move(steps)}, out);
+    for (size_t i = 0; i < rules_.size() && !out_of_time(); ++i) {
+      if (rules_[i].choices.empty())
+        out.push_back([&, i](ExhaustiveRewriter& rewriter) { return exhaustively(current, i, rewriter); });
+      else
+        for (auto& places : settings_of(matches_of(current.graph, index, i)))
+          out.push_back(at(current, std::move(places)));
     }
+    return out;
   }
 
-  void rules_by_class(const Candidate& current, std::vector<NextCandidate>& out) {
+  Proposed exhaustively(const Candidate& current, size_t rule, ExhaustiveRewriter& rewriter) const {
+    ExhaustiveRewrite next =
+        rewriter.apply(current, OpIndex(current.graph), rewriter.rules()[rule], end_, evaluator_.refused());
+    Proposed out{.matches = next.matches};
+    if (next.after) out.candidates.push_back({std::move(*next.after), rules_[rule].name, {std::move(next.step)}});
+    return out;
+  }
+
+  std::vector<Proposal> rules_by_class(const Candidate& current) {
+    std::vector<Proposal> out;
     const OpIndex index(current.graph);
-    for (const RuleIndex::Entry& rule : exhaustive_.rules()) {
-      if (out_of_time()) return;
-      const auto classes = classes_of(current.graph, matches_of(current.graph, index, rule));
+    for (size_t i = 0; i < rules_.size() && !out_of_time(); ++i) {
+      auto classes = classes_of(current.graph, matches_of(current.graph, index, i));
       if (classes.size() < 2) continue;
-      for (const auto& places : classes) {
-        if (out_of_time()) return;
-        offer_at(current, places, out);
-      }
+      for (auto& places : classes) out.push_back(at(current, std::move(places)));
     }
+    return out;
   }
 
-  std::vector<Match> matches_of(const Graph& current, const OpIndex& index, const RuleIndex::Entry& rule) {
-    std::vector<Match> matches = find_matches(current, index, rule.plan, SIZE_MAX, &end_);
+  std::vector<Match> matches_of(const Graph& current, const OpIndex& index, size_t rule) {
+    std::vector<Match> matches = find_matches(current, index, rewriters_[0].rules()[rule].plan, SIZE_MAX, &end_);
     report_.matches += static_cast<int64_t>(matches.size());
     return matches;
   }
 
-  void offer_at(const Candidate& current, std::span<const Match> places, std::vector<NextCandidate>& out) {
-    const Rule& rule = *places[0].rule;
-    const Graph& graph = current.graph;
-    Rewritten next = apply_matches(graph, places, evaluator_.refused());
-    if (next.applied.empty()) return;
-    SearchStep step{.rule = rule.name, .rule_hash = rule.hash(), .ops_before = run_time_ops(graph)};
-    step.ops_after = run_time_ops(next.graph);
-    step.moves.push_back(record_move(graph, next.applied, next.graph));
-    for (const Match* match : next.applied)
-      for (const ValueId root : match->roots) step.nodes.push_back(value_label(graph, root));
-    Candidate after = carried(current.decisions, next.value_hashes, std::move(next.graph));
-    offer(current, {std::move(after), rule.name, {std::move(step)}}, out);
+  /// A rule at some of its places.
+  Proposal at(const Candidate& current, std::vector<Match> places) const {
+    return [this, &current, places = std::move(places)](ExhaustiveRewriter&) {
+      const Rule& rule = *places[0].rule;
+      const Graph& graph = current.graph;
+      Rewritten next = apply_matches(graph, places, evaluator_.refused());
+      if (next.applied.empty()) return Proposed();
+      SearchStep step{.rule = rule.name, .rule_hash = rule.hash(), .ops_before = run_time_ops(graph)};
+      step.ops_after = run_time_ops(next.graph);
+      step.moves.push_back(record_move(graph, next.applied, next.graph));
+      for (const Match* match : next.applied)
+        for (const ValueId root : match->roots) step.nodes.push_back(value_label(graph, root));
+      Candidate after = carried(current.decisions, next.value_hashes, std::move(next.graph));
+      Proposed out;
+      out.candidates.push_back({std::move(after), rule.name, {std::move(step)}});
+      return out;
+    };
   }
 
-  /// Simplifies a candidate and adds it, unless it is known, needs too much work, or is ruled out by the costs.
+  /// Makes and simplifies candidates, and returns those that are new and that the costs do not rule out, in the order
+  /// of the proposals. Only some are made at a time: each is a graph.
+  std::vector<NextCandidate> made(const Candidate& current, const std::vector<Proposal>& proposals) {
+    constexpr size_t kPerThread = 16;
+    std::vector<NextCandidate> out;
+    std::vector<Proposed> some;
+    for (size_t begin = 0; begin < proposals.size() && !out_of_time(); begin += some.size()) {
+      some.assign(std::min(kPerThread * rewriters_.size(), proposals.size() - begin), {});
+      parallel_for(some.size(), static_cast<int>(rewriters_.size()), 1, [&](size_t i, size_t thread) {
+        if (out_of_time()) return;
+        some[i] = proposals[begin + i](rewriters_[thread]);
+        if (!simplifies_) return;
+        for (NextCandidate& candidate : some[i].candidates) simplify_further(candidate, rewriters_[thread]);
+      });
+      for (Proposed& proposed : some) {
+        report_.matches += proposed.matches;
+        for (NextCandidate& candidate : proposed.candidates) offer(current, std::move(candidate), out);
+      }
+    }
+    return out;
+  }
+
+  void simplify_further(NextCandidate& candidate, ExhaustiveRewriter& rewriter) const {
+    SearchResult simple = simplify(candidate, rewriter, options_.symbols, end_, evaluator_.refused());
+    for (SearchStep& step : simple.report.steps) candidate.steps.push_back(std::move(step));
+    static_cast<Candidate&>(candidate) = std::move(simple);
+  }
+
+  /// Adds a candidate, unless it is known, needs too much work, or is ruled out by the costs.
   void offer(const Candidate& current, NextCandidate candidate, std::vector<NextCandidate>& out) {
     ++report_.candidates;
     options_.observer.number("candidates", static_cast<double>(report_.candidates));
-    if (simplifies_) {
-      SearchResult simple = simplify(candidate, exhaustive_, options_.symbols, end_, evaluator_.refused());
-      for (SearchStep& step : simple.report.steps) candidate.steps.push_back(std::move(step));
-      static_cast<Candidate&>(candidate) = std::move(simple);
-    }
     const uint64_t hash = candidate.hash();
     if (hash == current.hash() || !seen_.insert(hash_mix_pair(current.hash(), hash)).second) {
       ++report_.duplicates;
@@ -238,7 +287,7 @@ class Greedy {
   static constexpr double kCostError = 1.1;
 
   std::span<const Rule> rules_;
-  ExhaustiveRewriter exhaustive_;
+  std::vector<ExhaustiveRewriter> rewriters_;  // by thread
   Evaluator& evaluator_;
   const GreedyOptions& options_;
   const Deadline& end_;

@@ -25,6 +25,7 @@ struct GreedyOptions {
   double max_work = 1.5;
   SymbolValues symbols = {};
   Observer observer = {};
+  int threads = 1;  ///< that make and simplify candidates; nothing is measured meanwhile
 };
 
 /// Simplifies first (unless the evaluator measures a loss), then takes steps until no rule helps or the time is up. The

@@ -5,7 +5,6 @@
 #include <limits>
 #include <map>
 #include <set>
-#include <thread>
 
 #include "isomer/base/stopwatch.h"
 #include "isomer/search/side_by_side.h"
@@ -30,13 +29,6 @@ LayoutTime layout_time(const std::string& layout) {
   return layout == "joint" ? LayoutTime::EachCandidate : LayoutTime::AfterSearch;
 }
 
-/// Returns how many parts are searched at the same time, if costs are not measured.
-int threads_of(const SearchOptions& options) {
-  constexpr unsigned kMaxDefault = 8;  // sample and saturate may store up to --search-memory each
-  if (options.search_threads > 0) return static_cast<int>(options.search_threads);
-  return static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1U, kMaxDefault));
-}
-
 class MeasuredParts {
  public:
   MeasuredParts(const Candidate& first, const NamedPartSearch& how, const SearchOptions& options,
@@ -46,7 +38,7 @@ class MeasuredParts {
         search_(how.make(options)),
         layouts_(layout_time(options.layout)),
         max_growth_(options.max_growth),
-        threads_(threads_of(options)),
+        threads_(context.threads),
         max_length_(options.max_length == 0 ? SearchLimits().max_length : options.max_length),
         split_(how.exact || options.split == 0 ? std::numeric_limits<size_t>::max()
                                                : static_cast<size_t>(options.split)),

@@ -19,7 +19,7 @@ struct SearchOptions {
   /// What is searched: "substitution", "layout", "sequential" (one after the other) or "joint".
   std::string layout = "substitution";
   int64_t max_candidates = 1000;  ///< maximum number of graphs that are costed per part
-  /// Parts that are searched at the same time, if costs are not measured; 0: one per core, at most 8.
+  /// Threads that make candidates and, if costs are not measured, search parts; 0: one per core, at most 8.
   int64_t search_threads = 0;
   int64_t beam_width = 8;                    ///< graphs that beam search keeps after each step; 0: all
   int64_t queue = 20;                        ///< sequences that sampling keeps after each step

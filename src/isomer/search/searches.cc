@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <thread>
 
 #include "isomer/base/stopwatch.h"
 #include "isomer/rules/blocks.h"
@@ -15,9 +16,18 @@ namespace {
 
 Result<SearchResult> greedy(const Candidate& first, Evaluator& evaluator, const Deadline& end,
                             const SearchContext& context) {
-  return greedy_search(
-      first, context.rules, evaluator,
-      {.deadline = end, .tactics = context.tactics, .symbols = context.symbols, .observer = context.observer});
+  return greedy_search(first, context.rules, evaluator,
+                       {.deadline = end,
+                        .tactics = context.tactics,
+                        .symbols = context.symbols,
+                        .observer = context.observer,
+                        .threads = context.threads});
+}
+
+int threads_of(const SearchOptions& options) {
+  constexpr unsigned kMaxDefault = 8;  // sample and saturate may store up to `search_memory` in each
+  if (options.search_threads > 0) return static_cast<int>(options.search_threads);
+  return static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1U, kMaxDefault));
 }
 
 /// What costs promise, and whether runs confirm it.
@@ -275,6 +285,7 @@ Result<SearchResult> run_search(const Candidate& first, const SearchOptions& opt
   const std::vector<Rule> rules = prefer_blocks(context.rules, context.evaluator.costs()->channel_blocks());
   SearchContext on_device = context;
   on_device.rules = rules;
+  on_device.threads = threads_of(options);
   if (options.layout == "layout") {
     on_device.rules = {};
     on_device.tactics = {};
