@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "isomer/base/deadline.h"
@@ -67,5 +68,16 @@ class CostModel {
   /// be built to be costed.
   virtual std::unique_ptr<RewriteCosts> rewrites_of(const Graph& /*graph*/) { return nullptr; }
 };
+
+/// Returns `count` copies of the costs; none if they cannot be copied.
+inline std::vector<std::unique_ptr<CostModel>> copies_of(const CostModel& costs, size_t count) {
+  std::vector<std::unique_ptr<CostModel>> out;
+  while (out.size() < count) {
+    auto copy = costs.copy();
+    if (copy == nullptr) break;
+    out.push_back(std::move(copy));
+  }
+  return out;
+}
 
 }  // namespace isomer

@@ -16,8 +16,8 @@
 #include "isomer/search/layouts.h"
 #include "isomer/search/matches.h"
 #include "isomer/search/part.h"
+#include "isomer/search/part_evaluator.h"
 #include "isomer/search/repeated_parts.h"
-#include "isomer/search/side_by_side.h"
 #include "isomer/search/split.h"
 
 namespace isomer {
@@ -306,7 +306,7 @@ class SearchByParts {
     TraceScope scope(options_.observer.trace, name, "part");
     if (!found) {
       if (is_ahead)
-        scope.took(track_of(outcome->thread), outcome->start_us, outcome->duration_us);
+        scope.took(options_.observer.track(outcome->thread), outcome->start_us, outcome->duration_us);
       else
         outcome = search_alone(task, 0, options_.limits.budget.end);
       refuse(outcome->refused);
@@ -359,7 +359,7 @@ class SearchByParts {
   /// Searches a part on a thread, for its share of the remaining time. What it finds depends on nothing that other
   /// threads do.
   Outcome search_alone(const PartTask& task, size_t thread, const Deadline& end) {
-    const double start = trace_now();
+    const double start = options_.observer.now();
     PartEvaluator evaluator(evaluator_, lock_, options_.limits.budget.end, *costs_of_threads_[thread], *task.refused);
     SearchLimits limits = options_.limits;
     limits.budget.end = end;
@@ -368,7 +368,7 @@ class SearchByParts {
     const bool as_it_is = !layouts_ || options_.layouts != LayoutTime::EachCandidate;
     limits.costs = as_it_is && !evaluator.weighs_memory() ? evaluator.costs() : nullptr;
     auto found = options_.search(task.part, rules_, cost_of(task, *evaluator.costs()), limits);
-    return {std::move(found), *evaluator.refused(), thread, start, trace_now() - start};
+    return {std::move(found), *evaluator.refused(), thread, start, options_.observer.now() - start};
   }
 
   /// Returns the costs of candidates for a part.
@@ -396,13 +396,6 @@ class SearchByParts {
     return after;
   }
 
-  double trace_now() const { return options_.observer.trace == nullptr ? 0 : options_.observer.trace->now(); }
-
-  size_t track_of(size_t thread) const {
-    Trace* trace = options_.observer.trace;
-    return trace == nullptr || thread == 0 ? 0 : trace->track(fmt::format("search {}", thread + 1));
-  }
-
   const std::span<const Rule> rules_;
   Evaluator& evaluator_;
   CostModel& costs_;
@@ -415,7 +408,7 @@ class SearchByParts {
   std::vector<CostModel*> costs_of_threads_;  // only one if costs are measured
   std::vector<std::unique_ptr<CostModel>> copies_;
   std::shared_ptr<const RefusedWeights> refused_;  // before the parts were searched, and then before the cuts were
-  std::timed_mutex lock_;                          // of the evaluator
+  std::mutex lock_;                                // of the evaluator
   SearchReport report_;
   std::optional<Ahead<SharedTask, Outcome>> ahead_;  // by search_key of the task; its threads end before all else
 };

@@ -2,10 +2,11 @@
 
 #include <algorithm>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <set>
 
-#include "isomer/base/parallel.h"
+#include "isomer/base/ahead.h"
 #include "isomer/base/stopwatch.h"
 #include "isomer/cost/objective.h"
 #include "isomer/rules/record.h"
@@ -25,14 +26,14 @@ struct NextCandidate : Candidate {
   std::optional<double> estimate = std::nullopt;  // predicted ratio to the current candidate
 };
 
-/// What a tactic or a rule leads to.
-struct Proposed {
+/// The candidates that a tactic or a rule leads to.
+struct Made {
   std::vector<NextCandidate> candidates = {};
   int64_t matches = 0;
 };
 
 /// Makes candidates. Several threads make different ones at the same time, each with a rewriter of its own.
-using Proposal = std::function<Proposed(ExhaustiveRewriter& rewriter)>;
+using Proposal = std::function<Made(ExhaustiveRewriter& rewriter)>;
 
 class Greedy {
  public:
@@ -113,7 +114,7 @@ class Greedy {
         std::vector<NextCandidate> candidates;
         {
           const TraceScope looking(options_.observer.trace, name, "candidates");
-          candidates = made(current, (this->*propose)(current));
+          candidates = candidates_of(current, (this->*propose)(current));
         }
         auto best = best_of(current, std::move(candidates));
         if (best) {
@@ -140,37 +141,39 @@ class Greedy {
   }
 
   std::vector<Proposal> tactics(const Candidate& current) {
-    std::vector<Proposal> out;
+    std::vector<Proposal> proposals;
     for (const Tactic& tactic : options_.tactics)
-      out.push_back([&](ExhaustiveRewriter&) {
-        Proposed proposed;
+      proposals.push_back([&](ExhaustiveRewriter&) {
+        Made out;
         for (TacticResult& next : run_tactic(current, tactic, rules_, end_, evaluator_.refused())) {
-          proposed.matches += next.matches;
+          out.matches += next.matches;
           std::vector<SearchStep> steps = std::move(next.steps);
-          proposed.candidates.push_back({std::move(next), tactic.name, std::move(steps)});
+          out.candidates.push_back({std::move(next), tactic.name, std::move(steps)});
         }
-        return proposed;
+        return out;
       });
-    return out;
+    return proposals;
   }
 
   std::vector<Proposal> rules_exhaustively(const Candidate& current) {
     std::vector<Proposal> out;
-    const OpIndex index(current.graph);
+    const auto index = std::make_shared<const OpIndex>(current.graph);
+    const OpSet ops = ops_of(current.graph);
     for (size_t i = 0; i < rules_.size() && !out_of_time(); ++i) {
+      if (!ops.may_contain(rewriters_[0].rules()[i].ops)) continue;
       if (rules_[i].choices.empty())
-        out.push_back([&, i](ExhaustiveRewriter& rewriter) { return exhaustively(current, i, rewriter); });
+        out.push_back(
+            [&, i, index](ExhaustiveRewriter& rewriter) { return exhaustively(current, *index, i, rewriter); });
       else
-        for (auto& places : settings_of(matches_of(current.graph, index, i)))
-          out.push_back(at(current, std::move(places)));
+        for (auto& places : settings_of(matches_of(current.graph, *index, i)))
+          out.push_back(rule_at(current, std::move(places)));
     }
     return out;
   }
 
-  Proposed exhaustively(const Candidate& current, size_t rule, ExhaustiveRewriter& rewriter) const {
-    ExhaustiveRewrite next =
-        rewriter.apply(current, OpIndex(current.graph), rewriter.rules()[rule], end_, evaluator_.refused());
-    Proposed out{.matches = next.matches};
+  Made exhaustively(const Candidate& current, const OpIndex& index, size_t rule, ExhaustiveRewriter& rewriter) const {
+    ExhaustiveRewrite next = rewriter.apply(current, index, rewriter.rules()[rule], end_, evaluator_.refused());
+    Made out{.matches = next.matches};
     if (next.after) out.candidates.push_back({std::move(*next.after), rules_[rule].name, {std::move(next.step)}});
     return out;
   }
@@ -178,10 +181,12 @@ class Greedy {
   std::vector<Proposal> rules_by_class(const Candidate& current) {
     std::vector<Proposal> out;
     const OpIndex index(current.graph);
+    const OpSet ops = ops_of(current.graph);
     for (size_t i = 0; i < rules_.size() && !out_of_time(); ++i) {
+      if (!ops.may_contain(rewriters_[0].rules()[i].ops)) continue;
       auto classes = classes_of(current.graph, matches_of(current.graph, index, i));
       if (classes.size() < 2) continue;
-      for (auto& places : classes) out.push_back(at(current, std::move(places)));
+      for (auto& places : classes) out.push_back(rule_at(current, std::move(places)));
     }
     return out;
   }
@@ -193,43 +198,58 @@ class Greedy {
   }
 
   /// A rule at some of its places.
-  Proposal at(const Candidate& current, std::vector<Match> places) const {
+  Proposal rule_at(const Candidate& current, std::vector<Match> places) const {
     return [this, &current, places = std::move(places)](ExhaustiveRewriter&) {
       const Rule& rule = *places[0].rule;
       const Graph& graph = current.graph;
       Rewritten next = apply_matches(graph, places, evaluator_.refused());
-      if (next.applied.empty()) return Proposed();
+      if (next.applied.empty()) return Made();
       SearchStep step{.rule = rule.name, .rule_hash = rule.hash(), .ops_before = run_time_ops(graph)};
       step.ops_after = run_time_ops(next.graph);
       step.moves.push_back(record_move(graph, next.applied, next.graph));
       for (const Match* match : next.applied)
         for (const ValueId root : match->roots) step.nodes.push_back(value_label(graph, root));
       Candidate after = carried(current.decisions, next.value_hashes, std::move(next.graph));
-      Proposed out;
+      Made out;
       out.candidates.push_back({std::move(after), rule.name, {std::move(step)}});
       return out;
     };
   }
 
   /// Makes and simplifies candidates, and returns those that are new and that the costs do not rule out, in the order
-  /// of the proposals. Only some are made at a time: each is a graph.
-  std::vector<NextCandidate> made(const Candidate& current, const std::vector<Proposal>& proposals) {
-    constexpr size_t kPerThread = 16;
+  /// of the proposals. Only some are made at a time, since each is a graph. Nothing is made while the costs are asked:
+  /// they may be measured.
+  std::vector<NextCandidate> candidates_of(const Candidate& current, const std::vector<Proposal>& proposals) {
+    constexpr size_t kPerThread = 16, kAtATime = 128;
+    const size_t at_a_time = std::min(kPerThread * rewriters_.size(), kAtATime);
+    Ahead<size_t, Made> ahead(rewriters_.size(), [&](size_t i, size_t thread, const std::atomic<bool>&) {
+      return made(proposals[i], rewriters_[thread]);
+    });
     std::vector<NextCandidate> out;
-    std::vector<Proposed> some;
-    for (size_t begin = 0; begin < proposals.size() && !out_of_time(); begin += some.size()) {
-      some.assign(std::min(kPerThread * rewriters_.size(), proposals.size() - begin), {});
-      parallel_for(some.size(), static_cast<int>(rewriters_.size()), 1, [&](size_t i, size_t thread) {
-        if (out_of_time()) return;
-        some[i] = proposals[begin + i](rewriters_[thread]);
-        if (!simplifies_) return;
-        for (NextCandidate& candidate : some[i].candidates) simplify_further(candidate, rewriters_[thread]);
-      });
-      for (Proposed& proposed : some) {
-        report_.matches += proposed.matches;
-        for (NextCandidate& candidate : proposed.candidates) offer(current, std::move(candidate), out);
+    for (size_t begin = 0; begin < proposals.size(); begin += at_a_time) {
+      const size_t end = std::min(begin + at_a_time, proposals.size());
+      for (size_t i = begin; i < end; ++i) ahead.add(i, i);
+      std::vector<Made> some;
+      for (size_t i = begin; i < end; ++i) {
+        auto done = ahead.take(i, [&] { end_.stopped(); });
+        some.push_back(done ? std::move(*done) : made(proposals[i], rewriters_[0]));
+      }
+      for (Made& one : some) {
+        report_.matches += one.matches;
+        for (NextCandidate& candidate : one.candidates) {
+          if (out_of_time()) return out;
+          offer(current, std::move(candidate), out);
+        }
       }
     }
+    return out;
+  }
+
+  Made made(const Proposal& proposal, ExhaustiveRewriter& rewriter) const {
+    if (out_of_time()) return {};
+    Made out = proposal(rewriter);
+    if (simplifies_)
+      for (NextCandidate& candidate : out.candidates) simplify_further(candidate, rewriter);
     return out;
   }
 

@@ -38,7 +38,7 @@ class MeasuredParts {
         search_(how.make(options)),
         layouts_(layout_time(options.layout)),
         max_growth_(options.max_growth),
-        threads_(context.threads),
+        threads_(options.threads()),
         max_length_(options.max_length == 0 ? SearchLimits().max_length : options.max_length),
         split_(how.exact || options.split == 0 ? std::numeric_limits<size_t>::max()
                                                : static_cast<size_t>(options.split)),
@@ -92,28 +92,42 @@ class MeasuredParts {
     return search(context_.rules, budget, evaluator_, threads_, context_.observer);
   }
 
-  using Variants = SideBySide<Result<SearchResult>>;
+  /// The result of a search without one of the rules, and when and on which thread it took place.
+  struct Variant {
+    Result<SearchResult> found;
+    size_t thread;
+    double start_us;
+    double duration_us;
+  };
 
-  Result<SearchResult> search_without(const std::string& rule, const Variants::Place& place) const {
+  Variant search_without(const std::string& rule, const SideBySide<Variant>::Side& side) const {
+    const double start = context_.observer.now();
     std::vector<Rule> others;
     for (const Rule& one : context_.rules)
       if (one.name != rule) others.push_back(one);
     Budget budget = context_.budget;
-    budget.end = place.end;
-    return search(others, budget, place.evaluator, place.threads, place.is_here ? context_.observer : Observer());
+    budget.end = side.end;
+    const Observer observer = side.thread == 0 ? context_.observer : Observer();
+    auto found = search(others, budget, side.evaluator, side.threads, observer);
+    return {std::move(found), side.thread, start, context_.observer.now() - start};
   }
 
-  /// Searches again without each of these rules, and keeps the best result.
-  void search_variants(std::span<const std::string> without, const Deadline& end, bool known_better) {
-    Variants variants(evaluator_, without.size(), threads_, end_, [&](size_t number, const Variants::Place& place) {
-      return search_without(without[number], place);
-    });
-    for (size_t number = 0; number < without.size() && !end.passed(); ++number) {
+  /// Searches again without each of these rules, and keeps the best result. None of these searches begins after
+  /// `begin`. They take place at the same time only if nothing is measured meanwhile.
+  void search_variants(std::span<const std::string> without, const Deadline& begin, bool known_better) {
+    SideBySide<Variant> variants(
+        evaluator_, without.size(), evaluator_.costs_decide() ? threads_ : 1, begin, end_,
+        [&](size_t number, const auto& side) { return search_without(without[number], side); });
+    for (size_t number = 0; number < without.size(); ++number) {
       auto variant = variants.take(number);
-      if (!variant) break;  // a kernel could not be measured in time
+      if (!variant || !variant->found) break;  // too late, or a kernel could not be measured in time
+      if (variant->thread != 0) {
+        TraceScope scope(context_.observer.trace, "search parts", "search");
+        scope.took(context_.observer.track(variant->thread), variant->start_us, variant->duration_us);
+      }
       const auto one = variants.lock();
-      out_.report.add_counts(variant->report);
-      judge(*variant, known_better);
+      out_.report.add_counts(variant->found->report);
+      judge(*variant->found, known_better);
     }
   }
 

@@ -1,7 +1,9 @@
 #pragma once
 // What a user can set about a search.
 
+#include <algorithm>
 #include <string>
+#include <thread>
 #include <utility>
 
 #include "isomer/search/budget.h"
@@ -19,7 +21,7 @@ struct SearchOptions {
   /// What is searched: "substitution", "layout", "sequential" (one after the other) or "joint".
   std::string layout = "substitution";
   int64_t max_candidates = 1000;  ///< maximum number of graphs that are costed per part
-  /// Threads that make candidates and, if costs are not measured, search parts; 0: one per core, at most 8.
+  /// Threads that make candidates of greedy and, if costs are not measured, search parts; 0: see `threads`.
   int64_t search_threads = 0;
   int64_t beam_width = 8;                    ///< graphs that beam search keeps after each step; 0: all
   int64_t queue = 20;                        ///< sequences that sampling keeps after each step
@@ -30,6 +32,14 @@ struct SearchOptions {
   double extract_seconds = 5;                ///< for one exact extraction
   int64_t search_memory = int64_t{4} << 30;  ///< bytes that a search which stores all graphs may use for one part
   double time_budget_seconds = 45;           ///< for all searches together
+
+  /// Returns `search_threads`, or if it is 0, one for each core, but at most 8: sample and saturate may store up to
+  /// `search_memory` in each.
+  int threads() const {
+    constexpr unsigned kMaxDefault = 8;
+    if (search_threads > 0) return static_cast<int>(search_threads);
+    return static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1U, kMaxDefault));
+  }
 
   /// Returns the budget that begins now. It ends earlier if `stop` returns true.
   Budget budget(Deadline::Stop stop = nullptr) const {

@@ -2,9 +2,8 @@
 
 namespace isomer {
 
-Result<Candidate> PartEvaluator::prepare(const Candidate& candidate) {
-  const auto one = locked(lock_, end_);
-  return whole_.prepare(candidate);
+Result<Candidate> PartEvaluator::prepare(const Candidate& /*candidate*/) {
+  return fail("nothing is prepared while others search");
 }
 
 bool PartEvaluator::admits(const Graph& graph) {

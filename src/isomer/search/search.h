@@ -30,7 +30,6 @@ struct SearchContext {
   SymbolValues symbols = {};
   Budget budget = {.candidates = SearchOptions().max_candidates};  ///< its candidates are those of each part
   Observer observer = {};                                          ///< records the searches with their steps
-  int threads = 1;  ///< as SearchOptions::search_threads; the result does not depend on it, unless time ends a search
 };
 
 }  // namespace isomer

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <thread>
 
 #include "isomer/base/stopwatch.h"
 #include "isomer/rules/blocks.h"
@@ -15,19 +14,13 @@ namespace isomer {
 namespace {
 
 Result<SearchResult> greedy(const Candidate& first, Evaluator& evaluator, const Deadline& end,
-                            const SearchContext& context) {
+                            const SearchContext& context, int threads) {
   return greedy_search(first, context.rules, evaluator,
                        {.deadline = end,
                         .tactics = context.tactics,
                         .symbols = context.symbols,
                         .observer = context.observer,
-                        .threads = context.threads});
-}
-
-int threads_of(const SearchOptions& options) {
-  constexpr unsigned kMaxDefault = 8;  // sample and saturate may store up to `search_memory` in each
-  if (options.search_threads > 0) return static_cast<int>(options.search_threads);
-  return static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1U, kMaxDefault));
+                        .threads = threads});
 }
 
 /// What costs promise, and whether runs confirm it.
@@ -44,10 +37,11 @@ bool keeps(double predicted, const Interval& measured) {
 /// Runs greedy with costs only: one measurement for all its steps, since every run of a large model takes seconds.
 /// Returns `first` itself if the result is not measured to be faster. If there is no time for that, the final
 /// confirmation decides.
-Result<Promise> greedy_by_costs(const Candidate& first, const Deadline& end, const SearchContext& context) {
+Result<Promise> greedy_by_costs(const Candidate& first, const Deadline& end, const SearchContext& context,
+                                int threads) {
   TraceScope scope(context.observer.trace, "greedy by costs", "search");
   const Deadline search_end = context.budget.share(kTimeShares.by_costs).end;
-  ISOMER_TRY(SearchResult searched, greedy(first, *context.evaluator.by_costs(), search_end, context));
+  ISOMER_TRY(SearchResult searched, greedy(first, *context.evaluator.by_costs(), search_end, context, threads));
   Promise found{std::move(searched)};
   found.report.algorithm += " by costs";
   if (found.hash() == first.hash()) return found;
@@ -125,7 +119,7 @@ class SearchRun {
     const Deadline greedy_end = context_.budget.share(kTimeShares.greedy).end;
     Promise promised{{first_, {}}};
     if (context_.evaluator.by_costs() != nullptr) {
-      ISOMER_TRY(promised, greedy_by_costs(first_, greedy_end, context_));
+      ISOMER_TRY(promised, greedy_by_costs(first_, greedy_end, context_, options_.threads()));
     }
     // Where runs confirm what the costs predict, measuring step by step costs more time than it gains.
     if (promised.kept) {
@@ -151,7 +145,7 @@ class SearchRun {
   Status step_by_step(SearchResult promised, const Deadline& greedy_end) {
     const double began = watch_.seconds();
     const TraceScope scope(context_.observer.trace, "greedy", "search");
-    ISOMER_TRY(SearchResult stepwise, greedy(first_, context_.evaluator, greedy_end, context_));
+    ISOMER_TRY(SearchResult stepwise, greedy(first_, context_.evaluator, greedy_end, context_, options_.threads()));
     drop_slower(first_, promised, stepwise, context_);
     best_ = promised.hash() != first_.hash() ? promised : stepwise;
     report_.append(std::move(promised.report), 0);
@@ -285,7 +279,6 @@ Result<SearchResult> run_search(const Candidate& first, const SearchOptions& opt
   const std::vector<Rule> rules = prefer_blocks(context.rules, context.evaluator.costs()->channel_blocks());
   SearchContext on_device = context;
   on_device.rules = rules;
-  on_device.threads = threads_of(options);
   if (options.layout == "layout") {
     on_device.rules = {};
     on_device.tactics = {};

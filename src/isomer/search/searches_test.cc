@@ -2,9 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <chrono>
 #include <cmath>
 #include <map>
 #include <set>
+#include <thread>
 
 #include "isomer/cost/roofline.h"
 #include "isomer/models/models.h"
@@ -135,8 +138,10 @@ TEST(Searches, GreedyDoesNotIgnoreThatLayoutsAreWanted) {
 TEST(Searches, EndSoonAfterTheyAreAskedTo) {
   constexpr int kCosts = 12;  // for the report: before and after the current step
   const RuleFile file = builtin_rule_file().value();
-  const Graph graph = build_model("sru").value();
-  for (const std::string& search : search_names()) {
+  std::vector<std::pair<std::string, std::string>> cases{{"greedy", "squeezenet"}};
+  for (const std::string& search : search_names()) cases.emplace_back(search, "sru");
+  for (const auto& [search, network] : cases) {
+    const Graph graph = build_model(network).value();
     bool was_stopped = false;
     for (const int looks : {0, 1, 10, 100, 1000, 3000, 10000}) {
       int asked = 0;
@@ -147,7 +152,7 @@ TEST(Searches, EndSoonAfterTheyAreAskedTo) {
                                   .tactics = file.tactics,
                                   .evaluator = evaluator,
                                   .budget = {Deadline::after(1e6, stop), 200}};
-      const auto result = run_search(graph, {.search = search}, context);
+      const auto result = run_search(graph, {.search = search, .search_threads = 2}, context);
       ASSERT_TRUE(result.has_value()) << result.error().message;
       const std::string where = fmt::format("{}, stopped after {} looks", search, looks);
       was_stopped = was_stopped || stopped;
@@ -208,7 +213,56 @@ TEST(Searches, FoldOnlyTheBestResultWhereCostsDecide) {
   EXPECT_EQ(evaluator.prepared.back(), result.hash());
 }
 
-/// On squeezenet, steps that greedy takes stand in the way of what the other searches find.
+/// The roofline model; counts what all copies are asked.
+class Counted : public CostModel {
+ public:
+  explicit Counted(std::atomic<int>& asked) : asked_(asked) {}
+  Result<Metrics> metrics(const Candidate& candidate, const Boundary& boundary) override {
+    ++asked_;
+    return costs_.metrics(candidate, boundary);
+  }
+  Result<std::vector<PlannedKernel>> kernels(const Candidate& candidate) override { return costs_.kernels(candidate); }
+  std::unique_ptr<CostModel> copy() const override { return std::make_unique<Counted>(asked_); }
+
+ private:
+  std::atomic<int>& asked_;
+  RooflineCost costs_;
+};
+
+/// An engine without costs of its kernels. Runs of it must not be disturbed.
+class Undisturbed : public Measured {
+ public:
+  CostModel* costs() override { return &counted_; }
+  Result<Interval> measure(const Candidate& current, const Candidate& candidate) override {
+    const int before = asked_;
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    disturbed += asked_ != before;
+    ++measured;
+    return Measured::measure(current, candidate);
+  }
+
+  int measured = 0;
+  int disturbed = 0;
+
+ private:
+  std::atomic<int> asked_ = 0;
+  Counted counted_{asked_};
+};
+
+TEST(Searches, MeasureWhileNothingElseRuns) {
+  for (const std::string search : {"beam", "greedy"}) {
+    Undisturbed engine;
+    const RuleFile file = builtin_rule_file().value();
+    const SearchContext context{.rules = file.rules, .tactics = file.tactics, .evaluator = engine};
+    ASSERT_TRUE(run_search(build_model("squeezenet").value(),
+                           {.search = search, .max_candidates = 300, .search_threads = 4}, context)
+                    .has_value());
+    EXPECT_GT(engine.measured, 1) << search;
+    EXPECT_EQ(engine.disturbed, 0) << search;
+  }
+}
+
+/// Beam search of squeezenet is repeated without two of the rules.
 TEST(Searches, FindTheSameOnAnyNumberOfThreads) {
   const RuleFile file = builtin_rule_file().value();
   size_t refused = 0, steps = 0;
@@ -240,6 +294,7 @@ TEST(Searches, FindTheSameOnAnyNumberOfThreads) {
   EXPECT_GT(steps, 0);
 }
 
+/// On squeezenet, steps that greedy takes stand in the way of what the other searches find.
 TEST(Searches, AutoCostsNoMoreThanAnyOther) {
   for (const char* network : {"squeezenet", "inception-e-1", "nasrnn", "sru"}) {
     const Graph graph = build_model(network).value();
