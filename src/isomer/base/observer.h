@@ -14,7 +14,7 @@ struct Observer {
   /// Receives spans and numbers; nullptr: disabled.
   Trace* trace = nullptr;
 
-  /// Returns the time for spans; 0 if there is no trace.
+  /// Returns the time for spans, in microseconds; 0 if there is no trace.
   double now() const { return trace == nullptr ? 0 : trace->now(); }
   /// Returns the track of the spans of a thread that searches; 0 is the first track, of the calling thread.
   size_t track(size_t thread) const {

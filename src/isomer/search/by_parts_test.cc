@@ -16,12 +16,7 @@ namespace {
 /// Three blocks x' = tanh(x v + x w), so that splitting has something to do.
 Graph blocks() {
   std::string text = "input x0: f32[2,8]\n";
-  for (int i = 0; i < 3; ++i)
-    text += fmt::format(
-        "v{0} = f32[8,8]{{seed {1}}}\nw{0} = f32[8,8]{{seed {2}}}\na{0} = MatMul(x{0}, v{0})\nb{0} = MatMul(x{0}, "
-        "w{0})\n"
-        "s{0} = Add(a{0}, b{0})\nx{3} = Tanh(s{0})\n",
-        i, 2 * i + 1, 2 * i + 2, i + 1);
+  for (int i = 0; i < 3; ++i) text += sum_of_products(i) + fmt::format("x{1} = Tanh(s{0})\n", i, i + 1);
   return parsed(text + "return x3\n");
 }
 

@@ -28,7 +28,7 @@ class Evaluator {
   virtual RefusedWeights refused_in([[maybe_unused]] const Graph& graph) { return {}; }
   /// Returns an Error with the reason of one of these weights, if there are any. From now on, `refused` has them.
   virtual Status refuse([[maybe_unused]] const RefusedWeights& weights) { return {}; }
-  Status check_weights(const Graph& graph) { return refuse(refused_in(graph)); }
+  Status check_weights(const Graph& graph) { return refuse(refused_in(graph)); }  ///< does both
   /// Returns the weights that no rewrite may create: those refused so far, also by `prepare`. nullptr: none.
   virtual const RefusedWeights* refused() const { return nullptr; }
 

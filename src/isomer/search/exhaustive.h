@@ -15,12 +15,12 @@ namespace isomer {
 /// A candidate after a rule was applied at all places, repeatedly until nothing new appears (or until `rounds`, the
 /// deadline, or a limit on growth is reached). Places where the rule would create a refused weight are skipped.
 struct ExhaustiveRewrite {
-  std::optional<Candidate> after = std::nullopt;  ///< nothing if no place was found
+  std::optional<Candidate> after = std::nullopt;  ///< nothing if the rule changed nothing
   SearchStep step = {};
   int64_t matches = 0;
 };
 
-/// Many rules and many graphs: what is known of the rules and of their targets is kept.
+/// Applies many rules to many graphs. Keeps the plans of the rules, and the targets of matches.
 class ExhaustiveRewriter {
  public:
   /// Keeps a reference to the rules.

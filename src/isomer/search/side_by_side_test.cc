@@ -1,5 +1,7 @@
 #include "isomer/search/side_by_side.h"
 
+#include <atomic>
+#include <map>
 #include <stdexcept>
 #include <thread>
 
@@ -50,14 +52,17 @@ TEST(SideBySide, EachThreadHasCostsOfItsOwn) {
   Whole whole;
   std::mutex guard;
   std::map<const CostModel*, std::thread::id> users;
+  std::atomic<int> begun = 0;
   Numbers searches(whole, 20, 4, Deadline::never(), Deadline::never(), [&](size_t number, const Numbers::Side& side) {
+    ++begun;
+    while (begun < 2) std::this_thread::yield();
     const std::scoped_lock one(guard);
     const auto [user, first] = users.emplace(side.evaluator.costs(), std::this_thread::get_id());
     EXPECT_EQ(user->second, std::this_thread::get_id());
     return number;
   });
   for (size_t number = 0; number < 20; ++number) EXPECT_EQ(searches.take(number), number);
-  EXPECT_GE(users.size(), 1);
+  EXPECT_GE(users.size(), 2);
 }
 
 TEST(SideBySide, NothingBeginsTooLate) {

@@ -88,15 +88,23 @@ inline std::string account(const SearchResult& found) {
   return out;
 }
 
+/// The text of s = x v + x w. The names end with a number.
+inline std::string sum_of_products(int number) {
+  return fmt::format(
+      "v{0} = f32[8,8]{{seed {1}}}\nw{0} = f32[8,8]{{seed {2}}}\na{0} = MatMul(x{0}, v{0})\nb{0} = MatMul(x{0}, w{0})\n"
+      "s{0} = Add(a{0}, b{0})\n",
+      number, 2 * number + 1, 2 * number + 2);
+}
+
 /// Products of constants that are infinite: a rewrite that multiplies them first is refused. Others are not.
 inline Graph overflows() {
   std::string text = "input x0: f32[4,8]\n";
   for (int i = 0; i < 6; ++i)
-    text += fmt::format(
-        "k{0} = f32[]{{{2}e30}}\nl{0} = f32[]{{1e30}}\ny{0} = Mul(x{0}, k{0})\nz{0} = Mul(y{0}, l{0})\nv{0} = "
-        "f32[8,8]{{seed {3}}}\nw{0} = f32[8,8]{{seed {4}}}\na{0} = MatMul(x{0}, v{0})\nb{0} = MatMul(x{0}, w{0})\n"
-        "s{0} = Add(a{0}, b{0})\nt{0} = Add(s{0}, z{0})\nx{1} = Tanh(t{0})\n",
-        i, i + 1, i + 1, 2 * i + 1, 2 * i + 2);
+    text += sum_of_products(i) +
+            fmt::format(
+                "k{0} = f32[]{{{1}e30}}\nl{0} = f32[]{{1e30}}\ny{0} = Mul(x{0}, k{0})\nz{0} = Mul(y{0}, l{0})\n"
+                "t{0} = Add(s{0}, z{0})\nx{1} = Tanh(t{0})\n",
+                i, i + 1);
   return parsed(text + "return x6\n");
 }
 
