@@ -16,8 +16,8 @@
 #include "isomer/search/layouts.h"
 #include "isomer/search/matches.h"
 #include "isomer/search/part.h"
-#include "isomer/search/part_evaluator.h"
 #include "isomer/search/repeated_parts.h"
+#include "isomer/search/side_evaluator.h"
 #include "isomer/search/split.h"
 
 namespace isomer {
@@ -360,7 +360,7 @@ class SearchByParts {
   /// threads do.
   Outcome search_alone(const PartTask& task, size_t thread, const Deadline& end) {
     const double start = options_.observer.now();
-    PartEvaluator evaluator(evaluator_, lock_, options_.limits.budget.end, *costs_of_threads_[thread], *task.refused);
+    SideEvaluator evaluator(evaluator_, lock_, options_.limits.budget.end, *costs_of_threads_[thread], *task.refused);
     SearchLimits limits = options_.limits;
     limits.budget.end = end;
     limits.budget = limits.budget.share(3.0 / static_cast<double>(task.of - task.number + 3));

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "isomer/base/ahead.h"
-#include "isomer/search/part_evaluator.h"
+#include "isomer/search/side_evaluator.h"
 
 namespace isomer {
 
@@ -63,7 +63,7 @@ class SideBySide {
 
   Done run(size_t number, size_t thread, const Deadline& end) {
     if (begin_.passed()) return std::nullopt;
-    PartEvaluator evaluator(whole_, lock_, end_, thread == 0 ? *whole_.costs() : *copies_[thread - 1], refused_);
+    SideEvaluator evaluator(whole_, lock_, end_, thread == 0 ? *whole_.costs() : *copies_[thread - 1], refused_);
     Found found = search_(number, {evaluator, threads_each_, thread, end});
     return std::pair(std::move(found), *evaluator.refused());
   }

@@ -30,11 +30,11 @@ inline std::unique_lock<std::mutex> locked(std::mutex& lock, const Deadline& end
 /// Has costs of its own, and asks the evaluator of the whole, one thread at a time, whether a graph may be kept.
 /// Weights that it refuses are not refused elsewhere. So a search does not depend on what other searches do at the same
 /// time.
-class PartEvaluator : public Evaluator {
+class SideEvaluator : public Evaluator {
  public:
   /// Keeps references. `lock` is shared by all that have the same `whole`, and `end` by all that search. `refused` are
   /// weights that were refused before.
-  PartEvaluator(Evaluator& whole, std::mutex& lock, const Deadline& end, CostModel& costs, RefusedWeights refused)
+  SideEvaluator(Evaluator& whole, std::mutex& lock, const Deadline& end, CostModel& costs, RefusedWeights refused)
       : whole_(whole), lock_(lock), end_(end), costs_(costs), refused_(std::move(refused)) {}
 
   /// Fails: what such searches find is prepared when they have ended.
