@@ -3,9 +3,9 @@
 
 #include <algorithm>
 #include <string>
-#include <thread>
 #include <utility>
 
+#include "isomer/base/processor.h"
 #include "isomer/search/budget.h"
 
 namespace isomer {
@@ -36,9 +36,8 @@ struct SearchOptions {
   /// Returns `search_threads`, or if it is 0, one for each core, but at most 8: sample and saturate may store up to
   /// `search_memory` in each.
   int threads() const {
-    constexpr unsigned kMaxDefault = 8;
-    if (search_threads > 0) return static_cast<int>(search_threads);
-    return static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1U, kMaxDefault));
+    constexpr int kMaxDefault = 8;
+    return search_threads > 0 ? static_cast<int>(search_threads) : std::min(available_cores(), kMaxDefault);
   }
 
   /// Returns the budget that begins now. It ends earlier if `stop` returns true.
