@@ -37,32 +37,39 @@ class TermCode {
   uint64_t bits_ = 0;
 };
 
-/// The inputs of a term by first occurrence, four bits each.
+/// The inputs of a term by first occurrence, five bits each.
 class InputOrder {
  public:
-  static InputOrder of(uint32_t input) { return InputOrder(kEmpty << 4 | input); }
+  /// Numbers of inputs are smaller than this.
+  static constexpr uint32_t kMaxInputs = 31;
+
+  static InputOrder of(uint32_t input) { return InputOrder(kEmpty << kBits | input); }
   InputOrder() = default;
 
   /// Returns the inputs of a term whose operands have these inputs.
   static InputOrder joined(InputOrder a, InputOrder b) {
-    for (size_t i = 0; i < b.size(); ++i)
-      if (!a.has(b.at(i)))
-        a.bits_ = (a.bits_ & ~(uint64_t{15} << 4 * a.size())) | static_cast<uint64_t>(b.at(i)) << 4 * a.size();
+    for (size_t i = 0; i < b.size(); ++i) {
+      if (a.has(b.at(i))) continue;
+      const size_t at = kBits * a.size();
+      a.bits_ = (a.bits_ & ~(uint64_t{kMaxInputs} << at)) | static_cast<uint64_t>(b.at(i)) << at;
+    }
     return a;
   }
   size_t size() const {
     size_t n = 0;
-    while (n < 16 && at(n) != 15) ++n;
+    while (n < kSlots && at(n) != kMaxInputs) ++n;
     return n;
   }
-  uint32_t at(size_t i) const { return static_cast<uint32_t>(bits_ >> 4 * i) & 15; }
+  uint32_t at(size_t i) const { return static_cast<uint32_t>(bits_ >> kBits * i) & kMaxInputs; }
   bool has(uint32_t input) const {
-    for (size_t i = 0; i < 16 && at(i) != 15; ++i)
+    for (size_t i = 0; i < kSlots && at(i) != kMaxInputs; ++i)
       if (at(i) == input) return true;
     return false;
   }
 
  private:
+  static constexpr size_t kBits = 5;
+  static constexpr size_t kSlots = 12;  // terms of n operators have at most n + 1 inputs
   static constexpr uint64_t kEmpty = ~uint64_t{0};
   explicit InputOrder(uint64_t bits) : bits_(bits) {}
   uint64_t bits_ = kEmpty;

@@ -95,8 +95,8 @@ Status TypeTable::check_all_apply() {
 }
 
 Result<TermBank> TermBank::make(const Universe& universe, uint64_t seed) {
-  if (universe.inputs.size() > 15 || universe.ops.size() >= TermCode::kInput)
-    return fail("a universe has at most 15 inputs and {} operators", TermCode::kInput - 1);
+  if (universe.inputs.size() > InputOrder::kMaxInputs || universe.ops.size() >= TermCode::kInput)
+    return fail("a universe has at most {} inputs and {} operators", InputOrder::kMaxInputs, TermCode::kInput - 1);
   TermBank bank(universe);
   for (const UniverseInput& input : universe.inputs) {
     double elements = 1;
@@ -244,7 +244,7 @@ InputOrder TermBank::inputs_of(TermCode code) const {
 }
 
 bool TermBank::canonical(InputOrder inputs) const {
-  std::array<uint32_t, 16> seen = {};  // by group: number of its inputs that have occurred
+  std::array<uint32_t, InputOrder::kMaxInputs> seen = {};  // by group: number of its inputs that have occurred
   for (size_t i = 0; i < inputs.size(); ++i) {
     const uint32_t input = inputs.at(i);
     const size_t group = universe_->inputs[input].group;

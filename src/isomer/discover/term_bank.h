@@ -89,7 +89,7 @@ struct BankTerm {
 class TermBank {
  public:
   /// Returns a bank with only the inputs, whose values are drawn with `seed`. Fails if a constant cannot be evaluated,
-  /// an input is larger than 4096 elements, or there are more than 15 inputs or 254 operators.
+  /// an input is larger than 4096 elements, or there are more than 31 inputs or 254 operators.
   static Result<TermBank> make(const Universe& universe, uint64_t seed = 1);
 
   const Universe& universe() const { return *universe_; }

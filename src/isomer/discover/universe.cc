@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 
+#include "isomer/discover/term.h"
 #include "isomer/ir/scanner.h"
 #include "isomer/ops/registry.h"
 #include "isomer/rules/build.h"
@@ -69,6 +70,34 @@ Term joined(std::vector<Term> parts, const Bundle& bundle) {
                           {std::move(parts[i])});
   }
   return apply_term(op("Concat"), {{"axis", integer_expr(1)}}, std::move(parts));
+}
+
+/// The numbers that names stand for.
+using Sizes = std::map<std::string, std::vector<int64_t>, std::less<>>;
+
+/// Returns `line` with each name replaced by one of its numbers.
+std::string with_numbers(std::string_view line, const Sizes& sizes, size_t choice) {
+  std::string out;
+  while (!line.empty()) {
+    const auto is_word = [](char c) {
+      return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '?';
+    };
+    const auto end = std::ranges::find_if_not(line, is_word);
+    const std::string_view word = line.substr(0, std::max<size_t>(1, static_cast<size_t>(end - line.begin())));
+    const auto size = sizes.find(word);
+    out += size == sizes.end() ? std::string(word) : std::to_string(size->second[choice]);
+    line.remove_prefix(word.size());
+  }
+  return out;
+}
+
+Result<std::vector<int64_t>> read_integers(Scanner& scan) {
+  std::vector<int64_t> out;
+  do {
+    ISOMER_TRY(const int64_t number, scan.integer());
+    out.push_back(number);
+  } while (scan.accept(","));
+  return out;
 }
 
 /// Parses one line of a universe.
@@ -209,9 +238,35 @@ class LineParser {
     return {};
   }
 
+  /// All operators of a line: one for each choice of numbers.
   Status op() {
+    std::vector<Sizes> names;
+    size_t choices = 1;
+    while (scan_.accept_word("for")) {
+      ISOMER_TRY(const std::string name, scan_.identifier());
+      if (!scan_.accept_word("in")) return fail("expected 'in' after 'for {}'", name);
+      ISOMER_TRY(auto numbers, read_integers(scan_));
+      if (std::isupper(static_cast<unsigned char>(name[0])) == 0)
+        return fail("'{}' after 'for': a name with a capital letter is expected, since no attribute has one", name);
+      choices *= numbers.size();
+      if (choices >= TermCode::kInput) return fail("a universe has at most {} operators", TermCode::kInput - 1);
+      names.push_back({{name, std::move(numbers)}});
+    }
+    std::vector<std::string> texts{scan_.raw_until("\n")};
+    for (const Sizes& each : names) {
+      std::vector<std::string> chosen;
+      for (const std::string& text : texts) {
+        if (with_numbers(text, each, 0) == text) return fail("the operator does not say '{}'", each.begin()->first);
+        for (size_t i = 0; i < each.begin()->second.size(); ++i) chosen.push_back(with_numbers(text, each, i));
+      }
+      texts = std::move(chosen);
+    }
+    for (std::string& text : texts) ISOMER_CHECK(one_op(std::move(text)));
+    return {};
+  }
+
+  Status one_op(std::string text) {
     UniverseOp out;
-    std::string text = scan_.raw_until("\n");
     const Bundle* bundle = made(text);
     ISOMER_TRY(Rule pattern, parse_pattern(with_parts(std::move(text))));
     out.results = std::move(pattern.sources);
@@ -252,9 +307,6 @@ Status for_each_line(std::string_view text, const std::function<Status(std::stri
   return {};
 }
 
-/// The `let` lines of a universe.
-using Sizes = std::map<std::string, std::vector<int64_t>, std::less<>>;
-
 Result<Sizes> parse_sizes(std::string_view text) {
   Sizes out;
   const auto read = [&](std::string_view line) -> Status {
@@ -262,31 +314,13 @@ Result<Sizes> parse_sizes(std::string_view text) {
     if (!scan.accept_word("let")) return {};
     ISOMER_TRY(const std::string name, scan.identifier());
     ISOMER_CHECK(scan.expect("="));
-    do {
-      ISOMER_TRY(const int64_t size, scan.integer());
-      out[name].push_back(size);
-    } while (scan.accept(","));
+    ISOMER_TRY(auto numbers, read_integers(scan));
+    out[name] = std::move(numbers);
     if (out[name].size() != out.begin()->second.size() || out[name].size() != out.rbegin()->second.size())
       return fail("every size has the same number of variants");
     return {};
   };
   ISOMER_CHECK(for_each_line(text, read));
-  return out;
-}
-
-/// Returns `line` with the names of sizes replaced by the sizes.
-std::string with_sizes(std::string_view line, const Sizes& sizes, size_t variant) {
-  std::string out;
-  while (!line.empty()) {
-    const auto is_word = [](char c) {
-      return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '?';
-    };
-    const auto end = std::ranges::find_if_not(line, is_word);
-    const std::string_view word = line.substr(0, std::max<size_t>(1, static_cast<size_t>(end - line.begin())));
-    const auto size = sizes.find(word);
-    out += size == sizes.end() ? std::string(word) : std::to_string(size->second[variant]);
-    line.remove_prefix(word.size());
-  }
   return out;
 }
 
@@ -315,7 +349,7 @@ Result<Universe> parse_universe(std::string_view text, size_t variant) {
   ISOMER_TRY(const Sizes sizes, parse_sizes(text));
   Universe out;
   ISOMER_CHECK(for_each_line(text, [&](std::string_view line) {
-    const std::string concrete = with_sizes(line, sizes, variant);
+    const std::string concrete = with_numbers(line, sizes, variant);
     return LineParser(concrete, out).parse();
   }));
   if (out.inputs.empty() || out.ops.empty()) return fail("a universe needs inputs and operators");

@@ -38,6 +38,18 @@ TEST(Universe, HasVariantsOfSizes) {
   EXPECT_EQ(parse_universe(kSmall, 1)->inputs[0].dims, (Ints{5, 5}));
 }
 
+TEST(Universe, ALineMayStandForSeveralOperators) {
+  const auto universe = parse_universe(R"(
+let N = 3, 5
+inputs ?a [N, N]
+operator for A in 0, 1 for K in 1, N (Slice axes=[A] starts=[0] ends=[K] steps=[1] ?x) where dim(?x, A) > K
+)");
+  ASSERT_TRUE(universe.has_value()) << universe.error().message;
+  ASSERT_EQ(universe->ops.size(), 4U);
+  EXPECT_EQ(print_term(universe->ops[1].results[0]), "(Slice axes=[0] starts=[0] ends=[3] steps=[1] ?x)");
+  EXPECT_EQ(print_term(universe->ops[2].results[0]), "(Slice axes=[1] starts=[0] ends=[1] steps=[1] ?x)");
+}
+
 TEST(Universe, ReadsBundles) {
   const auto universe = parse_universe(R"(
 inputs ?x [2, 3, 4, 4]
@@ -69,6 +81,14 @@ TEST(Universe, TellsTheLineOfAMistake) {
   EXPECT_THAT(message("inputs ?a [3]\ninputs ?a [3]"), testing::HasSubstr("a second input"));
   EXPECT_THAT(message("inputs ?a [0]"), testing::HasSubstr("extent"));
   EXPECT_THAT(message("inputs ?a [3]\noperator (Concat axis=0 ?x ?y ?z)"), testing::HasSubstr("one or two operands"));
+  EXPECT_THAT(message("inputs ?a [3]\noperator for A of 0, 1 (Relu ?x)"), testing::HasSubstr("'in' after 'for A'"));
+  EXPECT_THAT(message("inputs ?a [3]\noperator for axis in 0, 1 (Relu ?x)"), testing::HasSubstr("capital letter"));
+  EXPECT_THAT(message("inputs ?a [3]\noperator for A in 0, 1 (Relu ?x)"), testing::HasSubstr("does not say 'A'"));
+  EXPECT_THAT(message("inputs ?a [3]\noperator for A in 0 for A in 1 (Concat axis=A ?x ?y)"),
+              testing::HasSubstr("does not say 'A'"));
+  const std::string many = "for A in 1, 2, 3, 4, 5, 6, 7, 8, 9 ";
+  EXPECT_THAT(message("inputs ?a [3]\noperator " + many + many + many + "(Concat axis=A ?x ?y)"),
+              testing::HasSubstr("at most 254 operators"));
   EXPECT_THAT(message("inputs ?a [3]\nconstant ?c (Relu ?x)"), testing::HasSubstr("without variables"));
   EXPECT_THAT(message("let N = 1\nlet M = 1, 2\ninputs ?a [N]"), testing::HasSubstr("same number of variants"));
   EXPECT_THAT(message("inputs ?a [3]"), testing::HasSubstr("operators"));
