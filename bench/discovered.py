@@ -1,18 +1,20 @@
 #!/usr/bin/env python3
-"""How much of the cost reduction of the written rules the discovered rules reach by themselves, network by network.
+"""How much of the cost reduction of the written rules discovered rules reach by themselves, network by network.
 
     bench/discovered.py --engine roofline --out docs/measurements/discovered      # writes discovered.json and discovered.md
     bench/discovered.py --engine onednn --time-budget 15 --out docs/measurements/discovered-onednn
 
-Both rule sets get the same budget and one and the same database of kernels, which a first pair of runs warms where costs are
-measured. The reduction is that of the report: cost.before_us less cost.after_us; what the engine does by itself is in both.
-`--rules FILE` takes the tactics of that file: discovered.rules has none, so the written tactics apply only to the written
+The rule sets are the written rules, rulesets/discovered.rules, and, with `--generic FILE`, rules that were generated from TASO's
+set of operators alone. All get the same budget and one and the same database of kernels, which a first round of runs warms where
+costs are measured. The reduction is that of the report: cost.before_us less cost.after_us; what the engine does by itself is in
+all. `--rules FILE` takes the tactics of that file: discovered rules have none, so the written tactics apply only to the written
 rules. A network whose search fails (for lack of memory, say: --memory) has a row without figures.
 """
 
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 import pathlib
 import resource
@@ -22,7 +24,7 @@ import tempfile
 import table
 
 ROOT = table.ROOT
-NETWORKS = ["sru", "nasrnn", "bert-base", "resnext50", "inception-v3", "squeezenet"]
+NETWORKS = "sru nasrnn bert-8 bert-base resnext50 inception-v3 nasnet-a nasnet-mobile squeezenet".split()
 RULES = {"written": ROOT / "rulesets/written.rules", "discovered": ROOT / "rulesets/discovered.rules"}
 
 
@@ -56,10 +58,10 @@ def reduction(entry: dict) -> float | None:
     return 1 - entry["after_us"] / entry["before_us"]
 
 
-def fraction(row: dict) -> float | None:
+def fraction(row: dict, rules: str) -> float | None:
     """Nothing where the written rules bring nothing, or a kernel could not be measured."""
-    written, discovered = reduction(row["written"]), reduction(row["discovered"])
-    return discovered / written if written is not None and discovered is not None and written > 1e-9 else None
+    written, reached = reduction(row["written"]), reduction(row[rules])
+    return reached / written if written is not None and reached is not None and written > 1e-9 else None
 
 
 def percent(value: float | None) -> str:
@@ -72,23 +74,48 @@ def short_name(rule: str) -> str:
     return digits[:6] + digits[16:]
 
 
+def cell(entry: dict) -> str:
+    """The cost, what ended the search if it was the time, and the reduction."""
+    if entry["after_us"] is None:
+        return ""
+    late = " t" if entry["stop_reason"] == "time budget" else ""
+    return f"{entry['after_us']:.1f}{late} ({percent(reduction(entry))})"
+
+
+def texts_of(file: pathlib.Path, used: set[str]) -> dict[str, str]:
+    """The rules of a file that were used, by short name; a family stands for its rules."""
+    out: dict[str, str] = {}
+    for paragraph in file.read_text().split("\n\n"):
+        lines = [line for line in paragraph.splitlines() if not line.startswith("#")]
+        if not lines or not lines[0].startswith("rule "):
+            continue
+        name = lines[0].split()[1].removesuffix("-{F}")
+        if any(rule == name or rule.startswith(name + "-") for rule in used):
+            out[short_name(name)] = "\n".join(lines[1:])
+    return out
+
+
 def markdown(data: dict) -> str:
+    others = [rules for rules in data["rules"] if rules != "written"]
     lines = [
-        f"{data['processor']}, {data['threads']} thread(s), engine `{data['engine']}`, {data['time_budget']:g} s for each search.",
-        "Costs in microseconds: of the network, and after `isomer optimize --rules FILE`. The last columns are the parts of the",
-        "cost that either rule set takes away, and how much of the former the latter reaches (blank where there is nothing to).",
+        f"{data['processor']}, {data['threads']} thread(s), engine `{data['engine']}`, at most {data['time_budget']:g} s for each search;",
+        "`t`: the time ended it. Costs in microseconds: of the network, and after `isomer optimize --rules FILE`, with the part of",
+        "the cost that the rules take away. `reached`: how much of the reduction of the written rules (blank where there is none).",
+        "Rule sets (SHA-256): " + ", ".join(f"{rules} `{digest[:12]}`" for rules, digest in data["rules"].items()) + ".",
         "",
-        "| network | cost | written | discovered | written | discovered | reached | discovered rules used |",
-        "|---|---:|---:|---:|---:|---:|---:|---|",
+        "| network | cost | " + " | ".join(["written", *(f"{rules} | reached | used" for rules in others)]) + " |",
+        "|---|" + "---:|" * 2 + "---:|---:|---|" * len(others),
     ]
     for row in data["rows"]:
-        written, discovered = row["written"], row["discovered"]
-        costs = [written["before_us"], written["after_us"], discovered["after_us"]]
-        cells = [row["name"], *("" if cost is None else f"{cost:.1f}" for cost in costs)]
-        cells += [percent(reduction(written)), percent(reduction(discovered)), percent(fraction(row))]
-        cells.append(", ".join(f"`{short_name(rule)}`" for rule in dict.fromkeys(discovered["steps"])))
+        before = row["written"]["before_us"]
+        cells = [row["name"], "" if before is None else f"{before:.1f}", cell(row["written"])]
+        for rules in others:
+            used = ", ".join(f"`{short_name(rule)}`" for rule in dict.fromkeys(row[rules]["steps"]))
+            cells += [cell(row[rules]), percent(fraction(row, rules)), used]
         lines.append("| " + " | ".join(cells) + " |")
-    return "\n".join(lines) + "\n"
+    lines += ["", "The discovered rules that were used:", "", "```"]
+    lines += [f"{name}\n{text}" for name, text in sorted(data["texts"].items())]
+    return "\n".join([*lines, "```"]) + "\n"
 
 
 def main() -> None:
@@ -98,11 +125,14 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--time-budget", type=float, default=30)
     parser.add_argument("--out", type=pathlib.Path, required=True, help="PATH without ending: PATH.json and PATH.md")
+    parser.add_argument("--generic", type=pathlib.Path, help="rules that were generated from TASO's set of operators")
     parser.add_argument("--memory", type=float, default=8, help="GB that a search may take")
     args = parser.parse_args()
     resource.setrlimit(resource.RLIMIT_AS, (int(args.memory * 1e9), int(args.memory * 1e9)))
+    sets = RULES | ({"generic": args.generic.resolve()} if args.generic else {})
     data: dict = {"processor": table.processor(), "threads": args.threads, "engine": args.engine}
-    data |= {"time_budget": args.time_budget, "rows": []}
+    data |= {"rules": {key: hashlib.sha256(file.read_bytes()).hexdigest() for key, file in sets.items()}}
+    data |= {"time_budget": args.time_budget, "texts": {}, "rows": []}
     for name in args.networks:
         with tempfile.TemporaryDirectory() as temporary:
             folder = pathlib.Path(temporary)
@@ -110,9 +140,11 @@ def main() -> None:
             table.isomer("models", name, "-o", str(model))
             runs: dict = {}
             for _ in range(1 if args.engine == "roofline" else 2):
-                runs = {key: tried(model, rules, args, folder / "profile.db") for key, rules in RULES.items()}
+                runs = {key: tried(model, rules, args, folder / "profile.db") for key, rules in sets.items()}
         data["rows"].append({"name": name, **runs})
-        print(f"{name}: {percent(fraction(data['rows'][-1])) or 'nothing to reach'}", flush=True)
+        for key in [key for key in sets if key != "written"]:
+            data["texts"] |= texts_of(sets[key], set(runs[key]["steps"]))
+        print(f"{name}: {percent(fraction(data['rows'][-1], 'discovered')) or 'nothing to reach'}", flush=True)
         args.out.with_suffix(".json").write_text(json.dumps(data, indent=1) + "\n")
         args.out.with_suffix(".md").write_text(markdown(data))
 

@@ -91,8 +91,9 @@ def markdown(data: dict) -> str:
     lines = [
         f"{data['processor']}, {data['threads']} threads. `isomer rules generate --universe NAME --max-operators N`: graphs of",
         "up to N operators, those that equal an earlier one (candidates), what each pruning leaves, and, where they were made,",
-        "the verdicts on the rules that this gives (both directions, rules with two outputs among them). TASO's set of operators",
-        "is that of `matrix` and `convolution` together; no graph has both matrices and images.",
+        "the verdicts on the rules that this gives (both directions, rules with two outputs among them). `taso` is TASO's set of",
+        "operators; `matrix` and `convolution` are its halves without constants, strides and relus inside of convolutions. No graph",
+        "has both matrices and images.",
         "",
         "| " + " | ".join(COLUMNS) + " | seconds | peak, MB |",
         "|---|" + "---:|" * (len(COLUMNS) + 1),

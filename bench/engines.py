@@ -2,8 +2,9 @@
 
     bench/engines.py [--program build/isomer] [--engines ort onednn] [--networks all] [--threads 1] [--rounds 6] [--seconds 1]
                      --out docs/measurements/onednn-1-thread
+    bench/engines.py --engines "onednn --threads 2" "onednn --streams 2" --out docs/measurements/streams
 
-In every round each network runs on both engines, one process after the other, so that models are loaded (and plans made) anew
+An engine may be given with options of `isomer bench`; --threads is for those without. In every round each network runs on both engines, one process after the other, so that models are loaded (and plans made) anew
 each time; the engine that begins changes from round to round. The ratio of a round is the first engine's median latency over the
 second's; the table gives the median of the rounds with the lowest and highest. Outputs are compared on the same random inputs.
 Finished rows are kept in the JSON file.
@@ -35,16 +36,21 @@ def isomer(args: argparse.Namespace, *command: str) -> dict:
     return json.loads(done.stdout)
 
 
+def setting(args: argparse.Namespace, engine: str) -> list[str]:
+    """The options for an engine, which may be given with some."""
+    options = ["--engine", *engine.split()]
+    return options if len(options) > 2 else [*options, "--threads", str(args.threads)]
+
+
 def median_us(args: argparse.Namespace, model: pathlib.Path, engine: str) -> tuple[float, str]:
-    report = isomer(args, "bench", str(model), "--engine", engine, "--threads", str(args.threads), "--seconds",
-                    str(args.seconds), "--warmup", "5")
+    report = isomer(args, "bench", str(model), *setting(args, engine), "--seconds", str(args.seconds), "--warmup", "5")
     return report["models"][0]["median_us"], report["engine_version"]
 
 
 def outputs(args: argparse.Namespace, model: pathlib.Path, engine: str, folder: pathlib.Path) -> list:
     import numpy
 
-    report = isomer(args, "run", str(model), "--engine", engine, "--output-dir", str(folder / engine))
+    report = isomer(args, "run", str(model), *setting(args, engine), "--output-dir", str(folder / engine))
     return [numpy.load(row["file"]) for row in report["outputs"]]
 
 
@@ -73,7 +79,8 @@ def row_of(args: argparse.Namespace, network: str) -> dict:
 def markdown(args: argparse.Namespace, rows: list[dict]) -> str:
     first, second = args.engines
     versions = {engine: " and ".join(sorted({row["versions"][engine] for row in rows})) for engine in args.engines}
-    lines = [f"{processor()}, {args.threads} thread(s). Median latency of {args.rounds} rounds, each with both engines in turn "
+    threads = "" if all(" " in engine for engine in args.engines) else f", {args.threads} thread(s)"
+    lines = [f"{processor()}{threads}. Median latency of {args.rounds} rounds, each with both engines in turn "
              f"and models loaded anew; original graphs, f32. {first} {versions[first]}, {second} {versions[second]}. The ratio is "
              f"{first} / {second}, the median of the rounds with the lowest and highest; above 1, {second} is faster.", "",
              f"| network | {first}, ms | {second}, ms | ratio | largest relative difference |", "|---|---:|---:|---|---:|"]

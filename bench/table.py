@@ -13,6 +13,10 @@ the seconds of the search and the largest resident memory of the process that ra
 --exported adds the graphs of tests/exported. Finished rows are kept in the JSON file, so that an interrupted run goes on
 where it stopped. --only-peers adds the columns of onnxsim and OnnxSlim to the rows of a file that has none: a ratio is
 against the original on the same machine, so that columns may be measured apart.
+
+--earlier PROGRAM adds the ratio and the search of an earlier version of Isomer. --roofline adds the ratio of the graph that the
+costs of the described device choose, a sum over its kernels as TASO's. Both versions begin with an empty profile database for
+each model with --cold.
 """
 
 from __future__ import annotations
@@ -36,9 +40,9 @@ ENGINES = {
 }
 
 
-def isomer(*args: str, timeout: float = 1800) -> dict:
+def isomer(*args: str, timeout: float = 1800, program: pathlib.Path = ISOMER) -> dict:
     """A command's JSON report. Raises with its message when it fails."""
-    done = subprocess.run([ISOMER, *args, "--json"], capture_output=True, text=True, timeout=timeout)
+    done = subprocess.run([program, *args, "--json"], capture_output=True, text=True, timeout=timeout)
     if done.returncode == 2 or not done.stdout:
         raise RuntimeError(done.stderr.strip() or f"exit code {done.returncode}")
     return json.loads(done.stdout)
@@ -72,24 +76,46 @@ def bench_alone(model: pathlib.Path, shapes: list[str], args: argparse.Namespace
     return isomer("bench", str(model), "--seconds", "1", *common_args(shapes, args))["models"][0]["median_us"]
 
 
-def row_of(name: str, model: pathlib.Path, shapes: list[str], args: argparse.Namespace, folder: pathlib.Path) -> dict:
-    row: dict = {"name": name}
-    target = folder / "isomer.onnx"
+def optimized(
+    model: pathlib.Path, shapes: list[str], args: argparse.Namespace, target: pathlib.Path, program: pathlib.Path = ISOMER
+) -> dict:
+    """What one version of Isomer makes of a model: the search, and how the result is timed against the original."""
+    cold = ["--profile-db", str(target.with_suffix(".db"))] if args.cold else []
     report = isomer(
-        "optimize", str(model), "-o", str(target), "--force", "--time-budget", str(args.time_budget),
-        *common_args(shapes, args),
+        "optimize", str(model), "-o", str(target), "--force", "--time-budget", str(args.time_budget), *cold,
+        *common_args(shapes, args), program=program,
     )
-    row["engine_version"] = report["engine_version"]
-    row["steps"] = [step["rule"] for step in report["steps"]] if report["improved"] else []
-    row["improved"] = report["improved"]
-    row["search_seconds"] = report["search"]["seconds"]
-    row["candidates"] = report["search"]["candidates"]
-    row["peak_rss_bytes"] = report["search"]["peak_rss_bytes"]
-    # An input that came back byte for byte is not timed against itself.
-    row["isomer"] = timed(model, target, shapes, args) if report["improved"] else None
+    return {
+        "engine_version": report["engine_version"],
+        "measured": report["measured"],
+        "steps": [step["rule"] for step in report["steps"]] if report["improved"] else [],
+        "improved": report["improved"],
+        "search_seconds": report["search"]["seconds"],
+        "candidates": report["search"]["candidates"],
+        "peak_rss_bytes": report["search"]["peak_rss_bytes"],
+        # An input that came back byte for byte is not timed against itself.
+        "isomer": timed(model, target, shapes, args) if report["improved"] else None,
+    }
+
+
+def by_roofline(model: pathlib.Path, shapes: list[str], args: argparse.Namespace, target: pathlib.Path) -> dict | None:
+    extents = [arg for shape in shapes for arg in ("--shape", shape)]
+    options = ["--force", "--engine", "roofline", "--time-budget", str(args.time_budget), *extents]
+    report = isomer("optimize", str(model), "-o", str(target), *options)
+    return timed(model, target, shapes, args) if report["improved"] else None
+
+
+def row_of(name: str, model: pathlib.Path, shapes: list[str], args: argparse.Namespace, folder: pathlib.Path) -> dict:
+    row: dict = {"name": name, **optimized(model, shapes, args, folder / "isomer.onnx")}
+    measured = row.pop("measured")
     # The latency of the original in the run that the ratio is from; where there is none, from the search.
-    before_us = row["isomer"]["before_us"] if row["isomer"] else (report["measured"] or {}).get("before_us")
+    before_us = row["isomer"]["before_us"] if row["isomer"] else (measured or {}).get("before_us")
     row["before_us"] = bench_alone(model, shapes, args) if before_us is None else before_us
+    if args.earlier:
+        earlier = optimized(model, shapes, args, folder / "earlier.onnx", args.earlier)
+        row |= {"earlier": earlier["isomer"], "earlier_search_seconds": earlier["search_seconds"]}
+    if args.roofline:
+        row["roofline"] = by_roofline(model, shapes, args, folder / "roofline.onnx")
     if not args.no_peers and args.engine == "ort":
         row.update(peer_columns(model, shapes, args, folder))
     return row
@@ -107,9 +133,9 @@ def peer_columns(model: pathlib.Path, shapes: list[str], args: argparse.Namespac
     return columns
 
 
-def cell(entry: dict | None) -> str:
+def cell(entry: dict | None, none: str = "") -> str:
     if entry is None:
-        return ""
+        return none
     if "error" in entry:
         return "failed"
     return f"{entry['ratio']:.3f} [{entry['ci95'][0]:.3f}, {entry['ci95'][1]:.3f}]"
@@ -127,6 +153,11 @@ def heading(data: dict) -> list[str]:
     ]
     if any("search_seconds" in row for row in data["rows"]):
         lines.append("Search and peak are the seconds of Isomer's search and the most memory that its process held.")
+    if any("earlier" in row for row in data["rows"]):
+        cold = " Each search began without costs of kernels." if data.get("cold") else ""
+        lines.append(f"Earlier: the version before, which searched right after this one.{cold}")
+    if any("roofline" in row for row in data["rows"]):
+        lines.append("Roofline: the graph that the costs of a described GPU choose (`--engine roofline`), timed on this engine.")
     if "peers" in data:
         peers = data["peers"]
         lines.append(
@@ -140,19 +171,22 @@ def heading(data: dict) -> list[str]:
 
 def markdown(data: dict) -> str:
     peers = [tool for tool in PEERS if any(tool in row for row in data["rows"])]
-    titles = [PEERS[tool] for tool in peers]
-    columns = ["model", "original, ms", "Isomer", *titles, "largest relative difference", "search, s", "peak, MB", "substitutions"]
-    rules = ["---", "---:", "---", *("---" for _ in peers), "---:", "---:", "---:", "---"]
+    titles = {"isomer": "Isomer", "earlier": "earlier", "roofline": "roofline", **PEERS}
+    timed_columns = ["isomer", *(key for key in ("earlier", "roofline") if any(key in row for row in data["rows"])), *peers]
+    earlier = ["earlier"] if "earlier" in timed_columns else []
+    columns = ["model", "original, ms", *(titles[key] for key in timed_columns), "largest relative difference", "search, s"]
+    columns += [*("earlier, s" for _ in earlier), "peak, MB", "substitutions"]
+    rules = ["---", "---:", *("---" for _ in timed_columns), "---:", "---:", *("---:" for _ in earlier), "---:", "---"]
     lines = [*heading(data), "", "| " + " | ".join(columns) + " |", "|" + "|".join(rules) + "|"]
     for row in data["rows"]:
         own = row["isomer"]
         cells = [
             row["name"],
             f"{row['before_us'] / 1000:.2f}",
-            cell(own) if own else "1 (the input)",
-            *(cell(row.get(tool)) for tool in peers),
+            *(cell(row[key], "" if key in PEERS else "1 (the input)") if key in row else "" for key in timed_columns),
             format(own["max_rel"], ".0e") if own else "0",
             number(row, "search_seconds", 1, ".1f"),
+            *(number(row, "earlier_search_seconds", 1, ".1f") for _ in earlier),
             number(row, "peak_rss_bytes", 1e6, ".0f"),
             ", ".join(dict.fromkeys(row["steps"])),
         ]
@@ -222,6 +256,9 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=3, help="timing of each pair")
     parser.add_argument("--time-budget", type=float, default=45, help="of each search")
     parser.add_argument("--no-peers", action="store_true")
+    parser.add_argument("--earlier", type=pathlib.Path, metavar="PROGRAM", help="an earlier version of build/isomer")
+    parser.add_argument("--roofline", action="store_true", help="time the graph that the described device prefers")
+    parser.add_argument("--cold", action="store_true", help="begin each search with an empty profile database")
     parser.add_argument("--only-peers", action="store_true", help="add the peers' columns to the rows of --out")
     parser.add_argument("--widest", type=float, default=float("inf"), metavar="W",
                         help="with --only-peers: measure columns again whose intervals are wider than W (0.05: 5%%)")
@@ -229,7 +266,7 @@ def main() -> int:
     args = parser.parse_args()
 
     out = args.out.with_suffix(".json")
-    data = {"processor": processor(), "threads": args.threads, "rows": []}
+    data = {"processor": processor(), "threads": args.threads, "cold": args.cold, "rows": []}
     if out.exists():
         data = json.loads(out.read_text())
     names = args.models
