@@ -31,6 +31,20 @@ void perform(const dnnl::engine& engine, std::span<const Builder::Copy> copies) 
   });
 }
 
+/// Returns whether a primitive writes to the argument with this number. All that we make run forward.
+bool is_written(int number) {
+  switch (number) {
+    case DNNL_ARG_DST_0:
+    case DNNL_ARG_DST_1:
+    case DNNL_ARG_DST_2:
+    case DNNL_ARG_WORKSPACE:
+    case DNNL_ARG_SCRATCHPAD:
+      return true;
+    default:
+      return false;
+  }
+}
+
 }  // namespace
 
 dnnl::primitive_attr scratch_by_user() {
@@ -115,7 +129,7 @@ Location Builder::at(ValueId value) {
       // Text has no flat bytes; a kernel that reads it uses the tensor itself.
       Location location = box();
       place(value, location);
-      Kernel fill{.name = "Constant", .implementation = "reference"};
+      Kernel fill{.name = "Constant", .implementation = "reference", .touches = {write_of(location)}};
       fill.function = [tensor, location](Workspace& workspace) -> Status {
         workspace.box(location) = tensor;
         return {};
@@ -244,7 +258,8 @@ void Builder::emit_primitive(std::string name, dnnl::primitive primitive, const 
                 .primitive = std::move(primitive),
                 .arguments = std::move(arguments),
                 .values = std::move(values)};
-  for (const Argument& argument : kernel.arguments) kernel.buffers.push_back(argument.at.buffer);
+  for (const Argument& argument : kernel.arguments)
+    kernel.touches.push_back(is_written(argument.number) ? write_of(argument.at) : read_of(argument.at));
   emit(std::move(kernel));
 }
 
@@ -273,7 +288,7 @@ Status Builder::emit_output(size_t index) {
     }
   }
   const Location* plain = type.dtype == DType::Float && bytes > 0 ? known_form(value, to.desc) : &forms_[value].front();
-  Kernel kernel{.name = "copy output", .implementation = "memcpy", .buffers = {plain->buffer, to.buffer}};
+  Kernel kernel{.name = "copy output", .implementation = "memcpy", .touches = {read_of(*plain), write_of(to)}};
   kernel.function = [source = *plain, to, bytes](Workspace& workspace) -> Status {
     if (bytes > 0) std::memcpy(workspace.address(to), workspace.address(source), bytes);
     return {};

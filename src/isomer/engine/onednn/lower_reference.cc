@@ -72,7 +72,7 @@ Result<bool> lower_reference(Builder& builder, NodeId id) {
       operand.at = builder.plain(value);
       operand.dtype = graph.type(value).dtype;
       if (!operand.boxed) operand.dims = *concrete(*graph.type(value).shape);
-      kernel.buffers.push_back(operand.at.buffer);
+      kernel.touches.push_back({operand.at.buffer});
     }
     operands.push_back(std::move(operand));
   }
@@ -91,7 +91,7 @@ Result<bool> lower_reference(Builder& builder, NodeId id) {
     } else {
       outcome.at = builder.room(Tensor::byte_size(type.dtype, *concrete(*type.shape)));
     }
-    kernel.buffers.push_back(outcome.at.buffer);
+    kernel.touches.push_back({outcome.at.buffer, true});
     kernel.values.push_back(value);
     builder.place(value, outcome.at);
     outcomes.push_back(std::move(outcome));

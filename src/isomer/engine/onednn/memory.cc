@@ -15,9 +15,8 @@ size_t bytes_of(const TensorType& type) {
 
 size_t bytes_touched(const Program& program, const Kernel& kernel) {
   size_t bytes = 0;
-  // For kernels that are not primitives, only the buffers that they read are known.
   if (!kernel.primitive) {
-    for (const BufferId buffer : kernel.buffers) bytes += program.buffers[buffer].bytes;
+    for (const Touch& touch : kernel.touches) bytes += program.buffers[touch.buffer].bytes;
     return bytes;
   }
   for (const Argument& argument : kernel.arguments)

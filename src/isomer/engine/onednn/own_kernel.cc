@@ -9,9 +9,9 @@ void emit_own(Builder& builder, OwnKernel own) {
                 .implementation = own_implementation(),
                 .arguments = {{DNNL_ARG_DST, own.to}},
                 .function = std::move(own.run),
-                .buffers = {own.to.buffer},
+                .touches = {write_of(own.to)},
                 .values = {own.result}};
-  for (const Location& from : own.from) kernel.buffers.push_back(from.buffer);
+  for (const Location& from : own.from) kernel.touches.push_back(read_of(from));
   builder.emit(std::move(kernel));
   builder.place(own.result, own.to);
 }

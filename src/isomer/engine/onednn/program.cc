@@ -43,13 +43,26 @@ std::byte* ConstantData::address() const {
   return tensor.empty() ? pooled : const_cast<std::byte*>(tensor.bytes().data());
 }
 
+namespace {
+
+Touch touch_of(const Location& at, bool write) {
+  if (!at.desc) return {at.buffer, write};
+  return {at.buffer, write, at.offset, at.offset + at.desc.get_size()};
+}
+
+}  // namespace
+
+Touch read_of(const Location& at) { return touch_of(at, false); }
+Touch write_of(const Location& at) { return touch_of(at, true); }
+
 void place_in_arena(Program& program) {
   constexpr size_t kUnused = SIZE_MAX;
   std::vector<size_t> entry(program.buffers.size(), kUnused);  // of a buffer in `lifetimes`
   std::vector<Lifetime> lifetimes;
   std::vector<BufferId> ids;
   for (size_t k = 0; k < program.kernels.size(); ++k) {
-    for (const BufferId id : program.kernels[k].buffers) {
+    for (const Touch& touch : program.kernels[k].touches) {
+      const BufferId id = touch.buffer;
       if (program.buffers[id].place != Place::Arena) continue;
       if (entry[id] == kUnused) {
         entry[id] = lifetimes.size();

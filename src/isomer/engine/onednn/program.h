@@ -38,6 +38,17 @@ struct Location {
   Desc desc = {};
 };
 
+/// A part of a buffer that a kernel reads or writes, in bytes.
+struct Touch {
+  BufferId buffer = 0;
+  bool write = false;
+  size_t begin = 0;
+  size_t end = SIZE_MAX;
+};
+/// The elements that a description spans; the whole buffer if there is none.
+Touch read_of(const Location& at);
+Touch write_of(const Location& at);
+
 /// An argument of a primitive, by oneDNN's number (DNNL_ARG_SRC, ...).
 struct Argument {
   int number = 0;
@@ -53,8 +64,8 @@ struct Kernel {
   dnnl::primitive primitive = {};
   std::vector<Argument> arguments = {};
   std::function<Status(Workspace&)> function = nullptr;
-  std::vector<BufferId> buffers = {};  ///< all that it accesses
-  std::vector<ValueId> values = {};    ///< its results, as values of Program::graph
+  std::vector<Touch> touches = {};   ///< all buffers that it accesses
+  std::vector<ValueId> values = {};  ///< its results, as values of Program::graph
 };
 
 /// Bytes aligned for vectors; in large pages if they fill at least one.
@@ -106,7 +117,8 @@ struct Program {
   size_t arena_bytes = 0;
 };
 
-/// Lays out the arena: every buffer in it is live from the first to the last kernel that accesses it.
+/// Lays out the arena for kernels that run one after the other: every buffer in it is live from the first to the last
+/// kernel that accesses it.
 void place_in_arena(Program& program);
 
 }  // namespace isomer::onednn

@@ -14,8 +14,8 @@ namespace {
 std::vector<size_t> constant_bytes(const Program& program) {
   std::vector<size_t> bytes(program.constants.size(), 0);
   for (const Kernel& kernel : program.kernels) {
-    for (const BufferId id : kernel.buffers) {
-      const Buffer& buffer = program.buffers[id];
+    for (const Touch& touch : kernel.touches) {
+      const Buffer& buffer = program.buffers[touch.buffer];
       if (buffer.place == Place::Constant) bytes[buffer.index] = buffer.bytes;
     }
   }
