@@ -27,7 +27,8 @@ class Session:
             outputs = session.run({"x": x})
 
     `engine` is "ort" (ONNX Runtime) or "openvino" (OpenVINO), both in a separate process, "onednn" (the built-in
-    runtime) or "reference" (slow). `threads`, 1 to 1024, is the number of threads of one run. `provider` is ONNX
+    runtime) or "reference" (slow). `threads`, 1 to 1024, is the number of threads of one run. With `streams`, kernels of
+    "onednn" that do not depend on each other run at the same time, each in one thread. `provider` is ONNX
     Runtime's execution provider, by default the CPU's. `dtype` may be "bf16" for "onednn". `python` is the Python that
     has the package of "ort" or "openvino". By default it is the environment variable ISOMER_PYTHON, or else the Python
     that runs the program. The model's file must exist until the session is closed. Raises ValueError if the file
@@ -43,12 +44,14 @@ class Session:
         *,
         engine: str = "ort",
         threads: int = 1,
+        streams: int = 1,
         provider: str = "",
         dtype: str = "f32",
         python: str | os.PathLike[str] = "",
     ) -> None:
         self._model = load(model)  # kept alive: its file may be a temporary one
-        options = {"threads": threads, "provider": provider, "dtype": dtype, "python": engine_python(python)}
+        options = {"threads": threads, "streams": streams, "provider": provider, "dtype": dtype}
+        options["python"] = engine_python(python)
         self._native = _native.Session(str(self._model.path), engine, options_as_json(options))
         #: Names and types of the inputs and outputs: [("x", "f32[1,3,N,N]"), ...]
         self.inputs: list[tuple[str, str]] = self._model.inputs
@@ -91,12 +94,13 @@ def run(
     *,
     engine: str = "ort",
     threads: int = 1,
+    streams: int = 1,
     provider: str = "",
     dtype: str = "f32",
     python: str | os.PathLike[str] = "",
 ) -> dict[str, np.ndarray]:
     """Runs a model once: as a Session that is closed again. Use a Session to run a model more than once."""
     with Session(
-        model, engine=engine, threads=threads, provider=provider, dtype=dtype, python=python
+        model, engine=engine, threads=threads, streams=streams, provider=provider, dtype=dtype, python=python
     ) as session:
         return session.run(inputs)

@@ -101,7 +101,7 @@ ISOMER_API int isomer_type_bytes(const isomer_type* type, size_t* bytes, isomer_
 
 /* Loads the ONNX file `path` on an engine: "onednn" (the built-in runtime, also used if `engine` is NULL), "reference"
  * (exact but slow), "ort" or "openvino" (in a separate Python process). `options` is NULL or a JSON object such as
- * {"threads": 2}; docs/reference/options.md lists its keys: threads (of one run; "reference" always uses one),
+ * {"threads": 2}; docs/reference/options.md lists its keys: threads (of one run; "reference" always uses one), streams,
  * provider, dtype and python. The file must exist until the model is released. Release *model by isomer_release; it is
  * NULL on failure. */
 ISOMER_API int isomer_load(const char* path, const char* engine, const char* options, isomer_model** model,

@@ -371,7 +371,7 @@ TEST_F(CModel, TakesTheOptionsOfItsEngine) {
   EXPECT_EQ(status_of(nullptr, "threads=2"), ISOMER_BAD_ARGUMENT);
   EXPECT_THAT(error_.message, HasSubstr("not a JSON object"));
   EXPECT_EQ(status_of(nullptr, "{\"alpha\": 1.05}"), ISOMER_BAD_ARGUMENT);
-  EXPECT_THAT(error_.message, HasSubstr("no option 'alpha'; there are: threads, provider, dtype, python"));
+  EXPECT_THAT(error_.message, HasSubstr("no option 'alpha'; there are: threads, streams, provider, dtype, python"));
   EXPECT_EQ(status_of("reference", "{\"provider\": \"CUDAExecutionProvider\"}"), ISOMER_BAD_ARGUMENT);
   EXPECT_THAT(error_.message, HasSubstr("provider"));
 }

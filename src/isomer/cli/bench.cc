@@ -102,6 +102,7 @@ json report_of(const BenchOptions& options, const Engine& engine, const Samples&
     report["models"].push_back({{"name", options.models[i]},
                                 {"engine", engine.name()},
                                 {"threads", engine.threads()},
+                                {"streams", options.engine.options.streams},
                                 {"runs", samples[i].size()},
                                 {"median_us", median(samples[i])},
                                 {"p95_us", percentile(samples[i], 0.95)}});
@@ -132,8 +133,10 @@ void print_table(const BenchOptions& options, const Engine& engine, const Sample
                                            : "no significant difference";
     fmt::print("ratio {:.3f}, 95% [{:.3f}, {:.3f}]: {}\n", ratio.value, ratio.low, ratio.high, verdict);
   }
-  fmt::print("{} {}, {} thread{}, {}\n", engine.name(), engine.version(), engine.threads(),
-             engine.threads() == 1 ? "" : "s", engine.device());
+  const int streams = options.engine.options.streams;
+  fmt::print("{} {}, {} thread{}{}, {}\n", engine.name(), engine.version(), engine.threads(),
+             engine.threads() == 1 ? "" : "s", streams == 1 ? "" : fmt::format(", {} streams", streams),
+             engine.device());
 }
 
 Result<int> bench(const BenchOptions& options, FileUses& uses) {

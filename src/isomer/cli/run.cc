@@ -141,9 +141,10 @@ Result<int> run(const RunOptions& options, FileUses& uses) {
   ISOMER_TRY(const auto loss, options.engine.loss(options.model, inputs, *outputs));
 
   Table table({"<output", "<type", ">min", ">max", ">mean", "<file"});
-  json report = {{"schema", "isomer.run.v1"},   {"isomer", version()},        {"model", options.model},
-                 {"engine", engine->name()},    {"device", engine->device()}, {"threads", engine->threads()},
-                 {"seed", options.random.seed}, {"outputs", json::array()}};
+  json report = {
+      {"schema", "isomer.run.v1"},   {"isomer", version()},        {"model", options.model},
+      {"engine", engine->name()},    {"device", engine->device()}, {"threads", engine->threads()},
+      {"seed", options.random.seed}, {"outputs", json::array()},   {"streams", options.engine.options.streams}};
   add_provider(report, *engine);
   add_precision(report, options.engine, loss);
   if (!options.output_dir.empty()) {

@@ -41,13 +41,14 @@ struct EngineKind {
   bool optimizes = true;       ///< whether models are optimized for it
   bool has_bf16 = false;       ///< whether it computes in bf16 too
   bool has_providers = false;  ///< whether it has several execution providers
+  bool has_streams = false;    ///< whether it can run several kernels at the same time
 };
 
 const std::vector<EngineKind>& engine_kinds() {
   static const std::vector<EngineKind> kKinds = {
       {.name = "ort", .make = make_ort_engine, .has_providers = true},
       {.name = "openvino", .make = make_openvino_engine},
-      {.name = "onednn", .make = make_onednn_engine, .has_bf16 = true},
+      {.name = "onednn", .make = make_onednn_engine, .has_bf16 = true, .has_streams = true},
       {.name = "reference", .make = make_reference_engine, .optimizes = false},
   };
   return kKinds;
@@ -77,8 +78,26 @@ const std::vector<std::string>& optimized_engine_names() {
   return kNames;
 }
 
+namespace {
+
+Status check_streams(const EngineKind& kind, const EngineOptions& options) {
+  if (!kind.has_streams)
+    return fail("engine '{}' has no streams; {} streams need the engine onednn", kind.name, options.streams);
+  if (options.threads > 1)
+    return fail("{} streams and {} threads: each of several streams runs its kernels in one thread", options.streams,
+                options.threads);
+  const int cores = available_cores();
+  if (options.streams > cores)
+    return fail("{} streams: this process may use {} core{}, and each stream needs one", options.streams, cores,
+                cores == 1 ? "" : "s");
+  return {};
+}
+
+}  // namespace
+
 Status check_engine_options(const std::string& name, const EngineOptions& options) {
   if (options.threads < 1 || options.threads > 1024) return fail("{} threads: must be 1 to 1024", options.threads);
+  if (options.streams < 1) return fail("{} streams: must be at least 1", options.streams);
   if (options.max_plans < 1) return fail("{} plans: must be at least 1", options.max_plans);
   const EngineKind* kind = find_kind(name);
   if (kind == nullptr) return fail("unknown engine '{}'; there are: {}", name, fmt::join(engine_names(), ", "));
@@ -86,7 +105,7 @@ Status check_engine_options(const std::string& name, const EngineOptions& option
     return fail("engine '{}' computes only in f32; bf16 needs the engine onednn", name);
   if (!options.provider.empty() && !kind->has_providers)
     return fail("engine '{}' has no execution providers; {} needs the engine ort", name, options.provider);
-  return {};
+  return options.streams == 1 ? Status() : check_streams(*kind, options);
 }
 
 Result<std::unique_ptr<Engine>> make_engine(const std::string& name, const EngineOptions& options) {

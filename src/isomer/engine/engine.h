@@ -40,6 +40,9 @@ struct TimingOptions {
 
 struct EngineOptions {
   int threads = 1;
+  /// "onednn": kernels that do not depend on each other run at the same time on up to this many streams, each in one
+  /// thread. `threads` is 1 if there are several.
+  int streams = 1;
   /// Element type in which the engine computes; inputs and outputs keep the model's types. Types other than Float are
   /// only supported by "onednn": BFloat16, if the processor has it.
   DType dtype = DType::Float;
@@ -72,7 +75,7 @@ class Engine {
   virtual std::string provider() const { return {}; }
   /// Returns its name for messages that depend on the provider: "engine 'ort' with the provider CUDA...".
   std::string label() const;
-  virtual int threads() const = 0;
+  virtual int threads() const = 0;  ///< of each kernel
   /// Returns the processor's name.
   std::string device() const;
 
@@ -90,9 +93,9 @@ class Engine {
   virtual Result<std::vector<Tensor>> run(SessionId session, std::span<const NamedTensor> inputs) = 0;
 
   /// Like run, but records a span for the run and one within it for each kernel, on this track of the trace. Kernels
-  /// follow one another in the thread that runs the model (its helper threads are not shown). Notes give the
-  /// implementation, the layout and the name of the result, and the bytes that are read and written. An Error if the
-  /// engine does not report when its kernels run.
+  /// follow one another (the helper threads of a kernel are not shown). Those of further streams are on tracks of their
+  /// own. Notes give the implementation, the layout and the name of the result, and the bytes that are read and
+  /// written. An Error if the engine does not report when its kernels run.
   virtual Result<std::vector<Tensor>> run_traced(SessionId session, std::span<const NamedTensor> inputs, Trace& trace,
                                                  size_t track);
 

@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "isomer/base/file.h"
+#include "isomer/base/processor.h"
 #include "isomer/base/stats.h"
 #include "isomer/engine/inputs.h"
 #include "isomer/engine/worker/worker_engine.h"
@@ -235,6 +236,29 @@ TEST_F(EngineTest, UnknownNamesAndOptionsAreRefused) {
   EXPECT_THAT(error_of(make_engine("ort", {.threads = 0})), HasSubstr("0 threads"));
   EXPECT_THAT(error_of(make_engine("onednn", {.max_plans = 0})), HasSubstr("0 plans"));
   EXPECT_THAT(error_of(make_engine("ort", {.dtype = DType::BFloat16})), HasSubstr("bf16 needs the engine onednn"));
+}
+
+TEST_F(EngineTest, StreamsNeedACoreEach) {
+  const int cores = available_cores();
+  EXPECT_THAT(error_of(make_engine("onednn", {.streams = 0})), HasSubstr("0 streams: must be at least 1"));
+  EXPECT_THAT(error_of(make_engine("reference", {.streams = 2})), HasSubstr("2 streams need the engine onednn"));
+  EXPECT_THAT(error_of(make_engine("onednn", {.threads = 2, .streams = 2})),
+              HasSubstr("runs its kernels in one thread"));
+  EXPECT_THAT(error_of(make_engine("onednn", {.streams = cores + 1})),
+              HasSubstr(fmt::format("{} streams: this process may use {} core", cores + 1, cores)));
+}
+
+TEST_F(EngineTest, StreamsAreTracksOfATrace) {
+  if (available_cores() < 2) GTEST_SKIP() << "a stream needs a core";
+  const auto two = engine("onednn", {.streams = 2});
+  const SessionId session = two->load(model("two", "input x: f32[8]\na = Sign(x)\nb = Exp(x)\nreturn a, b")).value();
+  const Tensor x = Tensor::floats({8}, {1, -2, 3, -4, 5, -6, 7, -8});
+  Trace trace("two");
+  const std::vector<NamedTensor> inputs{{"x", x}};
+  const auto outputs = two->run_traced(session, inputs, trace, 0);
+  ASSERT_TRUE(outputs.has_value()) << outputs.error().message;
+  EXPECT_THAT(trace.tracks(), testing::ElementsAre("two", "two, stream 2"));
+  EXPECT_EQ((*outputs)[0].data<float>()[1], -1);
 }
 
 TEST_F(EngineTest, AProviderThatIsNotThereIsRefused) {

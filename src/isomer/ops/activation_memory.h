@@ -12,7 +12,8 @@ struct ActivationMemory {
   size_t scratch = 0;  ///< part of the arena: the maximum scratch memory of one kernel
   size_t inputs = 0;   ///< tensors of the caller
   size_t outputs = 0;  ///< tensors for the caller
-  /// The maximum size of one reference kernel's results before they are copied into the arena.
+  /// The maximum size of the results of reference kernels that run at the same time, before they are copied into the
+  /// arena.
   size_t results = 0;
 
   size_t total() const { return arena + inputs + outputs + results; }

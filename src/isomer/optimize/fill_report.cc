@@ -23,6 +23,7 @@ OptimizeReport begin_report(const OptimizeOptions& options) {
   report.options = options_json(options);
   report.engine = options.costs.engine;
   report.threads = options.costs.engine_options.threads;
+  report.streams = options.costs.engine_options.streams;
   report.minimizes_latency = options.objective.is_latency();
   return report;
 }

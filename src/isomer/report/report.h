@@ -54,6 +54,7 @@ struct OptimizeReport {
   nlohmann::json options = nlohmann::json::object();  ///< of the run, by name
   std::string engine;                                 ///< "roofline": a cost model, no engine
   int threads = 1;                                    ///< of the engine
+  int streams = 1;                                    ///< likewise
   bool minimizes_latency = true;                      ///< costs of steps are microseconds
   std::string engine_version;
   std::string provider = {};  ///< as Engine::provider

@@ -161,8 +161,8 @@ std::string run_lines(const OptimizeReport& report) {
   const SearchReport& search = report.search;
   std::string out = fmt::format("engine     {}", report.engine);
   if (!report.engine_version.empty())
-    out +=
-        fmt::format(" {}, {}, {}", report.engine_version, counted(report.threads, "thread", "threads"), report.device);
+    out += fmt::format(" {}, {}{}, {}", report.engine_version, counted(report.threads, "thread", "threads"),
+                       report.streams == 1 ? "" : fmt::format(", {} streams", report.streams), report.device);
   out += '\n';
   if (report.equivalence)
     out += fmt::format("outputs    within {:.1e} of their largest elements, on {}\n", report.equivalence->max_rel,

@@ -22,12 +22,17 @@ constexpr int kRevision = 7;
 void add_spans(const Plan& plan, const onednn::TracedRun& run, double start, double end, Trace& trace, size_t track) {
   const double begin = trace.time(run.begin);
   const std::vector<onednn::PlanKernel> kernels = plan.kernels();
+  std::vector<size_t> tracks{track};
+  const std::string first = trace.tracks()[track];
+  while (tracks.size() < plan.streams())
+    tracks.push_back(trace.add_track(fmt::format("{}, stream {}", first, tracks.size() + 1)));
   trace.add({.name = "run",
              .category = "run",
              .start = start,
              .duration = end - start,
              .track = track,
              .notes = {{"threads", static_cast<double>(plan.threads())},
+                       {"streams", static_cast<double>(plan.streams())},
                        {"kernels", static_cast<double>(kernels.size())},
                        {"activation bytes", static_cast<double>(plan.memory().total())}}});
   for (size_t k = 0; k < kernels.size(); ++k) {
@@ -36,7 +41,7 @@ void add_spans(const Plan& plan, const onednn::TracedRun& run, double start, dou
                .category = kernel.name == "reorder" ? "reorder" : "kernel",
                .start = begin + run.kernels[k].start,
                .duration = run.kernels[k].duration,
-               .track = track,
+               .track = tracks[run.kernels[k].stream],
                .notes = {{"implementation", kernel.implementation},
                          {"layout", kernel.layout},
                          {"result", kernel.value},
@@ -48,6 +53,7 @@ class OnednnEngine : public InProcessEngine {
  public:
   explicit OnednnEngine(const EngineOptions& options)
       : threads_(options.threads),
+        streams_(options.streams),
         dtype_(options.dtype),
         max_plans_(options.max_plans),
         noise_filter_(arithmetic_probe(options.threads)) {
@@ -120,11 +126,13 @@ class OnednnEngine : public InProcessEngine {
   }
 
   Result<Plan> make_plan(const Candidate& candidate, std::span<const TensorType> types) const {
-    return Plan::make(candidate.graph, types, {.threads = threads_, .dtype = dtype_, .decisions = candidate.decisions},
+    return Plan::make(candidate.graph, types,
+                      {.threads = threads_, .streams = streams_, .dtype = dtype_, .decisions = candidate.decisions},
                       tuner_);
   }
 
   const int threads_;
+  const int streams_;
   const DType dtype_;
   const size_t max_plans_;
   std::shared_ptr<onednn::Tuner> tuner_;

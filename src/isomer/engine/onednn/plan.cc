@@ -1,9 +1,12 @@
 #include "isomer/engine/onednn/plan.h"
 
+#include <algorithm>
+
 #include "isomer/engine/onednn/canonical.h"
 #include "isomer/engine/onednn/lower.h"
 #include "isomer/engine/onednn/memory.h"
 #include "isomer/engine/onednn/plan_state.h"
+#include "isomer/engine/onednn/streams.h"
 #include "isomer/engine/onednn/threads.h"
 #include "isomer/eval/executor.h"
 #include "isomer/ir/label.h"
@@ -102,6 +105,7 @@ Result<Plan> Plan::make(const Graph& graph, std::span<const TensorType> inputs, 
                         const std::shared_ptr<Tuner>& tuner) {
   if (inputs.size() != graph.inputs().size())
     return fail("the graph has {} inputs, got {}", graph.inputs().size(), inputs.size());
+  if (options.streams > 1 && options.threads > 1) return fail("each of several streams runs its kernels in one thread");
   ISOMER_CHECK(runnable(graph));
   ISOMER_CHECK(check_dtype(options.dtype));
   ISOMER_TRY(Candidate canonical, canonicalize(graph, inputs, options.decisions));
@@ -110,6 +114,7 @@ Result<Plan> Plan::make(const Graph& graph, std::span<const TensorType> inputs, 
   try {
     ISOMER_TRY(Program program,
                lower(std::move(canonical), tuner == nullptr ? make_tuner(options.tune) : tuner, options.dtype));
+    if (options.streams > 1) ISOMER_CHECK(order_on_streams(program, static_cast<size_t>(options.streams)));
     auto state = std::make_unique<PlanState>();
     state->program = std::move(program);
     state->options = options;
@@ -156,6 +161,7 @@ std::vector<PlanKernel> Plan::kernels() const {
 
 ActivationMemory Plan::memory() const { return activation_memory(state_->program); }
 int Plan::threads() const { return state_->options.threads; }
+size_t Plan::streams() const { return std::max<size_t>(state_->program.order.streams.size(), 1); }
 
 std::vector<TensorType> Plan::output_types() const {
   std::vector<TensorType> types;

@@ -20,7 +20,10 @@ class Tuner;
 struct PlanState;
 
 struct PlanOptions {
-  int threads = 1;
+  int threads = 1;  ///< of each kernel
+  /// Kernels that do not depend on each other run at the same time on up to this many streams, each in one thread. More
+  /// than 1: `threads` is 1.
+  int streams = 1;
   /// Choose between algorithms by timing each once. If false, the plan is the same on all machines of a kind.
   bool tune = true;
   /// Element type in which convolutions and products compute and pass on their results: Float or BFloat16. Inputs and
@@ -38,10 +41,11 @@ struct PlanKernel {
   size_t bytes = 0;            ///< that it reads and writes; values whose extents depend on data are not counted
 };
 
-/// When a kernel ran, in microseconds since the run began.
+/// When a kernel ran, in microseconds since the run began, and on which stream.
 struct KernelSpan {
   double start = 0;
   double duration = 0;
+  size_t stream = 0;
 };
 
 /// A run with the times of its kernels.
@@ -82,6 +86,8 @@ class Plan {
   /// Returns the types of the outputs; those that depend on data have no shape.
   std::vector<TensorType> output_types() const;
   int threads() const;
+  /// Returns the number of streams that the plan uses: 1 if no kernels may run at the same time.
+  size_t streams() const;
   const PlanState& state() const { return *state_; }  ///< for other uses of plans in this room
 
  private:

@@ -10,6 +10,7 @@
 #include "isomer/base/result.h"
 #include "isomer/engine/onednn/desc.h"
 #include "isomer/ir/graph.h"
+#include "isomer/plan/stream_plan.h"
 
 namespace isomer::onednn {
 
@@ -111,6 +112,8 @@ struct Program {
   ConstantPool pool = {};
   std::vector<ConstantData> constants = {};
   std::vector<Kernel> kernels = {};
+  /// The kernels, as tasks, on several streams; if empty, they run one after the other.
+  StreamPlan order = {};
   std::vector<Location> inputs = {};  ///< of the graph, in its order
   std::vector<Location> outputs = {};
   size_t boxes = 0;

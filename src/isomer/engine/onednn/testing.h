@@ -89,7 +89,8 @@ inline double difference(const Tensor& got, const Tensor& expected) {
 /// wrong results, which are off by about the largest; precision_test.cc tests how accurately products are computed.
 inline double tolerance(const PlanOptions& options) { return options.dtype == DType::Float ? 1e-4 : 0.125; }
 
-/// Runs a graph twice by its plan and once by the reference executor, and compares. Returns the kernels of the plan.
+/// Runs a graph twice by its plan, once by a plan for several streams, and once by the reference executor, and
+/// compares. Returns the kernels of the plan.
 inline std::vector<PlanKernel> expect_as_reference(const Graph& graph, std::span<const Tensor> inputs,
                                                    const PlanOptions& options = {.tune = false}) {
   const auto expected = run_reference(graph, inputs);
@@ -105,6 +106,14 @@ inline std::vector<PlanKernel> expect_as_reference(const Graph& graph, std::span
       EXPECT_LE(difference((*got)[i], (*expected)[i]), tolerance(options)) << "output " << i << " of\n"
                                                                            << print_graph(graph, {.max_elements = 8});
   }
+  if (options.streams > 1 || options.threads > 1) return plan->kernels();
+  PlanOptions parallel = options;
+  parallel.streams = 3;
+  const auto got = plan_of(graph, inputs, parallel).run(inputs);
+  EXPECT_TRUE(got.has_value()) << (got ? "" : got.error().message);
+  for (size_t i = 0; got && i < expected->size(); ++i)
+    EXPECT_LE(difference((*got)[i], (*expected)[i]), tolerance(options)) << "output " << i << " on several streams of\n"
+                                                                         << print_graph(graph, {.max_elements = 8});
   return plan->kernels();
 }
 

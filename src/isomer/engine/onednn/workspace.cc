@@ -2,9 +2,11 @@
 
 #include <oneapi/dnnl/dnnl_debug.h>
 
-#include <chrono>
+#include <algorithm>
+#include <cassert>
 
 #include "isomer/base/printable.h"
+#include "isomer/engine/onednn/threads.h"
 
 namespace isomer::onednn {
 
@@ -22,10 +24,14 @@ std::string title(const Program& program, const Kernel& kernel) {
 Workspace::Workspace(const Program& program)
     : program_(program),
       arena_(program.arena_bytes),
-      stream_(program.engine),
       boxes_(program.boxes),
       inputs_(program.graph.inputs().size(), nullptr),
-      outputs_(program.graph.outputs().size(), nullptr) {
+      outputs_(program.graph.outputs().size(), nullptr),
+      waits_(program.order.streams.empty() ? 0 : program.kernels.size()),
+      ended_(waits_.size()),
+      positions_(program.order.streams.size(), 0) {
+  for (size_t s = 0; s < std::max<size_t>(program.order.streams.size(), 1); ++s) streams_.emplace_back(program.engine);
+  for (const Synchronization& one : program.order.synchronizations) waits_[one.after].push_back(one.before);
   for (const ConstantData& constant : program.constants) constants_.push_back(constant.address());
   for (const Kernel& kernel : program.kernels) bind(kernel);
 }
@@ -71,8 +77,19 @@ Tensor& Workspace::box(const Location& location) { return boxes_[program_.buffer
 
 Status Workspace::run_first(size_t kernels, std::span<const Tensor> inputs, std::span<Tensor> outputs,
                             std::vector<KernelSpan>* spans) {
-  using Clock = std::chrono::steady_clock;
-  const auto start = Clock::now();
+  bind_inputs(inputs, outputs);
+  // The arena of a program on streams is not laid out for another order.
+  assert(program_.order.streams.empty() || kernels == program_.kernels.size());
+  ISOMER_CHECK(program_.order.streams.empty() ? run_kernels(kernels, spans) : run_streams(spans));
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const Location& at = program_.outputs[i];
+    if (program_.buffers[at.buffer].place == Place::Box) outputs[i] = box(at);
+  }
+  for (Tensor& tensor : boxes_) tensor = Tensor();
+  return {};
+}
+
+void Workspace::bind_inputs(std::span<const Tensor> inputs, std::span<Tensor> outputs) {
   for (const Buffer& buffer : program_.buffers) {
     // Kernels never write to inputs; oneDNN has one type for both.
     if (buffer.place == Place::Input)
@@ -84,29 +101,92 @@ Status Workspace::run_first(size_t kernels, std::span<const Tensor> inputs, std:
     if (program_.buffers[at.buffer].place == Place::Box) box(at) = inputs[i];
   }
   for (const Rebound& one : rebound_) dnnl_memory_set_data_handle(one.memory, address(one.at));
+}
+
+Status Workspace::run_kernels(size_t kernels, std::vector<KernelSpan>* spans) {
+  const auto start = Clock::now();
   const auto now = [&] { return std::chrono::duration<double, std::micro>(Clock::now() - start).count(); };
   double before = now();
   for (size_t k = 0; k < kernels; ++k) {
-    if (auto status = launch(k); !status) return fail_in(title(program_, program_.kernels[k]), status.error());
+    if (auto status = launch(k, 0); !status) return fail_in(title(program_, program_.kernels[k]), status.error());
     if (spans == nullptr) continue;
     const double after = now();
     spans->push_back({before, after - before});
     before = after;
   }
-  for (size_t i = 0; i < outputs.size(); ++i) {
-    const Location& at = program_.outputs[i];
-    if (program_.buffers[at.buffer].place == Place::Box) outputs[i] = box(at);
-  }
-  for (Tensor& tensor : boxes_) tensor = Tensor();
   return {};
 }
 
-Status Workspace::launch(size_t kernel) {
+Status Workspace::run_streams(std::vector<KernelSpan>* spans) {
+  ++run_;
+  std::ranges::fill(positions_, 0);
+  failed_ = false;
+  thrown_ = nullptr;
+  if (spans != nullptr) spans->assign(program_.kernels.size(), {});
+  const auto start = Clock::now();
+  if (team_ == nullptr) team_ = std::make_unique<ThreadTeam>(streams_.size());
+  team_->run([&](size_t thread) { run_some_streams(thread, start, spans); });
+  if (thrown_) std::rethrow_exception(thrown_);
+  if (failed_) return fail_in(title(program_, program_.kernels[failed_kernel_]), failure_.error());
+  return {};
+}
+
+/// Runs the streams of a thread of the team: one, unless the system has fewer threads than there are streams.
+void Workspace::run_some_streams(size_t thread, Clock::time_point start, std::vector<KernelSpan>* spans) {
+  const ThreadScope alone(1);
+  const auto now = [&] { return std::chrono::duration<double, std::micro>(Clock::now() - start).count(); };
+  size_t left = 0;
+  for (size_t s = thread; s < streams_.size(); s += team_->size()) left += program_.order.streams[s].size();
+  for (size_t idle = 0; left > 0 && !failed_.load(std::memory_order_relaxed);) {
+    bool waits = true;
+    for (size_t s = thread; s < streams_.size(); s += team_->size()) {
+      const std::vector<TaskId>& stream = program_.order.streams[s];
+      if (positions_[s] == stream.size() || !is_ready(stream[positions_[s]])) continue;
+      const size_t kernel = stream[positions_[s]++];
+      const double before = spans == nullptr ? 0 : now();
+      if (const auto status = caught_launch(kernel, s); !status) return fail_with(kernel, status);
+      if (spans != nullptr) (*spans)[kernel] = {before, now() - before, s};
+      ended_[kernel].store(run_, std::memory_order_release);
+      --left;
+      waits = false;
+    }
+    idle = waits ? idle + 1 : 0;
+    if (waits) wait_briefly(idle);
+  }
+}
+
+/// Keeps what a kernel throws for the calling thread.
+Status Workspace::caught_launch(size_t kernel, size_t stream) {
+  try {
+    if (disturbance_) disturbance_(kernel);
+    return launch(kernel, stream);
+  } catch (...) {
+    const std::lock_guard lock(failing_);
+    thrown_ = std::current_exception();
+    return fail("it threw an exception");
+  }
+}
+
+bool Workspace::is_ready(size_t kernel) const {
+  return std::ranges::all_of(waits_[kernel],
+                             [&](uint32_t before) { return ended_[before].load(std::memory_order_acquire) == run_; });
+}
+
+/// Keeps the failure of the kernel that comes first in the program, and ends all streams.
+void Workspace::fail_with(size_t kernel, const Status& status) {
+  const std::lock_guard lock(failing_);
+  if (failed_ && failed_kernel_ < kernel) return;
+  failed_kernel_ = kernel;
+  failure_ = status;
+  failed_ = true;
+}
+
+Status Workspace::launch(size_t kernel, size_t stream) {
   const Kernel& one = program_.kernels[kernel];
   if (one.function) return one.function(*this);
   const auto& arguments = arguments_[kernel];
-  const auto status =
-      dnnl_primitive_execute(one.primitive.get(), stream_.get(), static_cast<int>(arguments.size()), arguments.data());
+  const auto status = dnnl_primitive_execute(one.primitive.get(), streams_[stream].get(),
+                                             static_cast<int>(arguments.size()), arguments.data());
   if (status != dnnl_success) return fail("oneDNN: {}", dnnl_status2str(status));
   return {};
 }

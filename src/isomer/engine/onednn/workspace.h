@@ -1,11 +1,18 @@
 #pragma once
-// The memory of one run of a program: the arena, boxes, and oneDNN's views of them. A workspace serves one run at a
-// time.
+// One run of a program: its memory (the arena, boxes, and oneDNN's views of them) and the streams that run its kernels.
+// A workspace serves one run at a time.
 
+#include <atomic>
+#include <chrono>
 #include <dnnl.hpp>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <mutex>
 #include <span>
 #include <vector>
 
+#include "isomer/base/thread_team.h"
 #include "isomer/engine/onednn/plan.h"
 #include "isomer/engine/onednn/program.h"
 
@@ -24,9 +31,15 @@ class Workspace {
   Status run(std::span<const Tensor> inputs, std::span<Tensor> outputs, std::vector<KernelSpan>* spans = nullptr) {
     return run_first(program_.kernels.size(), inputs, outputs, spans);
   }
-  /// Likewise, but runs only the first `kernels` kernels.
+  /// Likewise, but runs only the first `kernels` kernels. For a program on several streams, these are all.
   Status run_first(size_t kernels, std::span<const Tensor> inputs, std::span<Tensor> outputs,
                    std::vector<KernelSpan>* spans);
+
+  /// Calls this before each kernel of a run on several streams, in the thread of its stream: for tests.
+  void disturb(std::function<void(size_t kernel)> disturbance) { disturbance_ = std::move(disturbance); }
+
+  /// Runs several streams in this many threads from now on: for tests.
+  void run_in(size_t threads) { team_ = std::make_unique<ThreadTeam>(threads); }
 
   /// Sets the addresses of the constants for all later runs, in the order of the program's constants.
   void read_constants(std::span<std::byte* const> addresses);
@@ -43,11 +56,21 @@ class Workspace {
     Location at;
   };
   void bind(const Kernel& kernel);
-  Status launch(size_t kernel);
+  void bind_inputs(std::span<const Tensor> inputs, std::span<Tensor> outputs);
+  Status launch(size_t kernel, size_t stream);
+  Status run_kernels(size_t kernels, std::vector<KernelSpan>* spans);
+
+  // On several streams.
+  using Clock = std::chrono::steady_clock;
+  Status run_streams(std::vector<KernelSpan>* spans);
+  void run_some_streams(size_t thread, Clock::time_point start, std::vector<KernelSpan>* spans);
+  bool is_ready(size_t kernel) const;
+  Status caught_launch(size_t kernel, size_t stream);
+  void fail_with(size_t kernel, const Status& status);
 
   const Program& program_;
   AlignedBytes arena_;
-  dnnl::stream stream_;
+  std::vector<dnnl::stream> streams_;
   std::vector<Tensor> boxes_;
   std::vector<std::byte*> constants_;
   std::vector<std::byte*> inputs_;
@@ -56,6 +79,18 @@ class Workspace {
   std::vector<std::vector<dnnl_exec_arg_t>> arguments_;  // by kernel
   std::vector<Rebound> rebound_;                         // arguments that refer to the caller's tensors
   std::vector<Rebound> constant_;                        // arguments that are constants
+
+  std::vector<std::vector<uint32_t>> waits_;  // by kernel: the kernels of other streams that end before it
+  std::vector<std::atomic<uint32_t>> ended_;  // by kernel: the last run in which it has ended
+  std::vector<size_t> positions_;             // by stream: the next kernel of the current run
+  uint32_t run_ = 0;
+  std::atomic<bool> failed_ = false;
+  std::mutex failing_;
+  size_t failed_kernel_ = 0;   // the first one; guarded by failing_
+  Status failure_;             // of that kernel
+  std::exception_ptr thrown_;  // guarded by failing_
+  std::function<void(size_t)> disturbance_;
+  std::unique_ptr<ThreadTeam> team_;  // from the first run on several streams on
 };
 
 }  // namespace isomer::onednn

@@ -1,0 +1,25 @@
+#pragma once
+// Puts the kernels of a program on several streams, which run at the same time.
+
+#include "isomer/engine/onednn/program.h"
+#include "isomer/plan/memory_accesses.h"
+
+namespace isomer::onednn {
+
+/// Returns the kernels as tasks of these durations, in microseconds. A kernel comes after the earlier ones with which
+/// it shares a part of a buffer that one of the two writes. Buffers of the arena do not share bytes here.
+TaskGraph tasks_of(const Program& program, std::span<const double> durations);
+
+/// Returns what the kernels do with the buffers of the arena, numbered by `ids`, which it fills.
+MemoryAccesses arena_accesses(const Program& program, std::vector<BufferId>& ids);
+
+/// Puts the kernels of a program on at most `streams` streams, with as few synchronizations as that allows, and lays
+/// out its arena anew: a buffer is reused only when all kernels that access it have ended. If no two kernels may run
+/// at the same time, the program stays as it is.
+Status order_on_streams(Program& program, size_t streams);
+
+/// Returns about how long the kernels of a program take, in microseconds, from their FLOPs and the bytes that they
+/// touch. Nothing is measured, so that a program has the same streams and the same arena each time.
+std::vector<double> estimated_durations(const Program& program);
+
+}  // namespace isomer::onednn
