@@ -4,10 +4,10 @@
                      --out docs/measurements/onednn-1-thread
     bench/engines.py --engines "onednn --threads 2" "onednn --streams 2" --out docs/measurements/streams
 
-An engine may be given with options of `isomer bench`; --threads is for those without. In every round each network runs on both engines, one process after the other, so that models are loaded (and plans made) anew
+In every round each network runs on both engines, one process after the other, so that models are loaded (and plans made) anew
 each time; the engine that begins changes from round to round. The ratio of a round is the first engine's median latency over the
 second's; the table gives the median of the rounds with the lowest and highest. Outputs are compared on the same random inputs.
-Finished rows are kept in the JSON file.
+Finished rows are kept in the JSON file. An engine may be given with options of `isomer bench`; --threads is for those without.
 """
 
 import argparse

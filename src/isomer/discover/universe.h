@@ -70,7 +70,7 @@ std::optional<PartId> part_taken(const Universe& universe, const Term& term);
 ///     bundle ?p ?q kernel [4, 3, 1, 1] bias [4]             interchangeable bundles; ?p.bias in an operator is a part
 ///     constant ?one (TERM)                                  a constant
 ///     operator (Add ?x ?y) where shape(?x) == shape(?y)     the conditions are those of rules
-///     operator for S in 1, 2 for P in 0, 1 (TERM)            four operators, with these numbers for S and P
+///     operator for S in 1, 2 for P in 0, 1 (TERM)           four operators, with these numbers for S and P
 ///     operator (TERM), (TERM)                               an operator with two results
 ///     operator kernel: (TERM), bias: (TERM)                 an operator whose result is a bundle
 /// `#` starts a comment. Fails with the number of the line that is not understood.
