@@ -28,8 +28,13 @@ class Correspondence {
   }
 
   ValueId value(ValueId before) const { return before == kNoValue ? kNoValue : values_[before]; }
-  /// Number of steps from a node of the graph after up to the nearest node that is new or reads something new.
-  uint32_t distance(NodeId after) const { return distances_[after]; }
+  /// Whether a node of the graph after is new, or has other operands or attributes than before.
+  bool is_changed(NodeId after) const { return distances_[after] == 0; }
+  /// Whether a pattern of this depth (RuleIndex::Entry) can reach a change from a node of the graph after: one of its
+  /// operators can reach a changed node, or one of its variables a value of which something else is known than before.
+  bool reaches_change(NodeId after, uint32_t depth) const {
+    return distances_[after] + 1 < depth || value_distances_[after] < depth;
+  }
   /// Whether all unchanged nodes are in the same order.
   bool keeps_order() const { return keeps_order_; }
   /// Whether a value of the graph after has other readers than before.
@@ -37,19 +42,26 @@ class Correspondence {
 
  private:
   void measure() {
-    // A node is unchanged if it has an image, and no other node has become equal to it.
+    // A node is unchanged if it is the image of one node, which it equals.
     std::vector<int> images(after_.nodes().size(), 0);
+    distances_.assign(after_.nodes().size(), kFar);
+    value_distances_.assign(after_.nodes().size(), kFar);
     for (const Node& node : before_.nodes()) {
       if (node.num_results == 0 || value(node.result()) == kNoValue) continue;
       const NodeId image = after_.producer(value(node.result()));
       ++images[image];
-      if (!same(node, after_.node(image)) || !runs_as_before(node)) ++images[image];
+      const bool as_before = known_as_before(node);
+      if (!as_before) value_distances_[image] = 0;
+      if (!as_before || !same(node, after_.node(image))) distances_[image] = 0;
     }
-    distances_.assign(after_.nodes().size(), kFar);
     for (NodeId id = 0; id < distances_.size(); ++id) {
-      if (images[id] != 1) distances_[id] = 0;
-      for (const ValueId operand : after_.operands(after_.node(id)))
-        if (operand != kNoValue) distances_[id] = std::min(distances_[id], distances_[after_.producer(operand)] + 1);
+      if (images[id] != 1) distances_[id] = value_distances_[id] = 0;
+      for (const ValueId operand : after_.operands(after_.node(id))) {
+        if (operand == kNoValue) continue;
+        const NodeId above = after_.producer(operand);
+        distances_[id] = std::min(distances_[id], distances_[above] + 1);
+        value_distances_[id] = std::min(value_distances_[id], value_distances_[above] + 1);
+      }
     }
     compare_order();
     compare_readers();
@@ -60,7 +72,7 @@ class Correspondence {
     for (const Node& node : before_.nodes()) {
       if (node.num_results == 0 || value(node.result()) == kNoValue) continue;
       const NodeId image = after_.producer(value(node.result()));
-      if (distances_[image] == 0) continue;
+      if (is_changed(image)) continue;
       keeps_order_ = keeps_order_ && image >= last;
       last = image;
     }
@@ -72,14 +84,16 @@ class Correspondence {
       if (values_[before] == kNoValue) continue;
       const auto readers = after_.consumers(values_[before]);
       reread_[values_[before]] = readers.size() != before_.consumers(before).size() ||
-                                 std::ranges::any_of(readers, [&](NodeId id) { return distances_[id] == 0; });
+                                 std::ranges::any_of(readers, [&](NodeId id) { return is_changed(id); });
     }
   }
 
-  /// Whether a node still depends on run-time inputs, if it did before. Otherwise it no longer matches as a root, and
-  /// conditions about weights change.
-  bool runs_as_before(const Node& before) const {
-    return before_.is_constant_derived(before.result()) == after_.is_constant_derived(value(before.result()));
+  /// Whether conditions see the same in the image of a node's result, which has the same type: whether it is known, or
+  /// depends only on weights. A node that no longer runs does not match as a root either.
+  bool known_as_before(const Node& before) const {
+    const ValueId image = value(before.result());
+    return before_.is_constant_derived(before.result()) == after_.is_constant_derived(image) &&
+           before.is_constant() == after_.producer_node(image).is_constant();
   }
 
   bool same(const Node& before, const Node& after) const {
@@ -91,9 +105,11 @@ class Correspondence {
 
   const Graph& before_;
   const Graph& after_;
-  std::vector<ValueId> values_;      // by value of the graph before
-  std::vector<uint32_t> distances_;  // by node of the graph after
-  std::vector<bool> reread_;         // by value of the graph after
+  std::vector<ValueId> values_;  // by value of the graph before
+  // By node of the graph after: the number of steps up to the nearest node that is changed, and up to the nearest one
+  // of whose results something else is known, or which several nodes have become.
+  std::vector<uint32_t> distances_, value_distances_;
+  std::vector<bool> reread_;  // by value of the graph after
   bool keeps_order_ = true;
 };
 
@@ -144,7 +160,7 @@ bool corresponds(const Match& match, const Match& earlier, const Rewrite& rewrit
 void match_roots(const RuleIndex::Entry& entry, const OpIndex& index, std::span<const Match* const> earlier,
                  const Rewrite& rewrite, const Correspondence& to, const Graph& after, std::vector<Match>& out) {
   const SharedValue& shared = entry.plan.shared();
-  const auto above = [&](NodeId id) { return to.distance(id) <= entry.depth; };
+  const auto above = [&](NodeId id) { return to.reaches_change(id, entry.depth); };
   const auto readers = [&](ValueId value) { return to.has_other_readers(value); };
   const bool ordered = to.keeps_order() || !entry.several_ways;
   std::vector<NodeId> others;
@@ -202,11 +218,11 @@ std::vector<Match> inherited_matches(const Rewrite& rewrite, const Correspondenc
     const size_t first = out.size();
     for (const Match* match : earlier) {
       const ValueId root = to.value(match->roots[0]);
-      if (root == kNoValue || to.distance(after.producer(root)) <= entry.depth) continue;
+      if (root == kNoValue || to.reaches_change(after.producer(root), entry.depth)) continue;
       out.push_back(translated(*match, to, rewrite.before, after));
     }
     for (const NodeId id : index.nodes(*rule.sources[0].op))
-      if (to.distance(id) <= entry.depth) find_matches_at(after, index, entry.plan, id, out);
+      if (to.reaches_change(id, entry.depth)) find_matches_at(after, index, entry.plan, id, out);
     const auto by_root = [](const Match& a, const Match& b) { return a.roots[0] < b.roots[0]; };
     const auto begin = out.begin() + static_cast<std::ptrdiff_t>(first);
     if (!std::is_sorted(begin, out.end(), by_root)) std::stable_sort(begin, out.end(), by_root);
@@ -216,7 +232,7 @@ std::vector<Match> inherited_matches(const Rewrite& rewrite, const Correspondenc
 
 std::vector<bool> inherited_marks(const Rewrite& rewrite, const Correspondence& to, const Graph& after) {
   std::vector<bool> out(after.nodes().size());
-  for (NodeId id = 0; id < out.size(); ++id) out[id] = to.distance(id) == 0;
+  for (NodeId id = 0; id < out.size(); ++id) out[id] = to.is_changed(id);
   for (NodeId id = 0; id < rewrite.marks.size(); ++id) {
     const Node& node = rewrite.before.node(id);
     if (!rewrite.marks[id] || node.num_results == 0) continue;

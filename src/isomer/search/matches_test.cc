@@ -1,5 +1,6 @@
 #include "isomer/search/matches.h"
 
+#include <array>
 #include <functional>
 
 #include "isomer/base/hash.h"
@@ -136,6 +137,38 @@ TEST(Matches, InheritedOfTermsThatMatchInSeveralWays) {
   for (uint64_t seed = 0; seed < 300 && !::testing::Test::HasFailure(); ++seed)
     rewrites += walk(random_network(seed), rules, index, seed, 6);
   EXPECT_GT(rewrites, 500);
+}
+
+/// Sums, differences and negations of few values: rules make some of them equal to others, or weights.
+Graph random_sums(uint64_t seed) {
+  constexpr size_t kNodes = 12;
+  Rng rng(seed);
+  GraphBuilder builder;
+  const TensorType type{DType::Float, {2, 2}};
+  std::vector<ValueId> values = {builder.input(type), builder.constant(random_tensor(DType::Float, {2, 2}, 1))};
+  const auto any = [&] { return values[rng.below(values.size())]; };
+  for (size_t i = 0; i < kNodes; ++i) {
+    const char* const op = std::array{"Neg", "Neg", "Add", "Sub"}[rng.below(4)];
+    std::vector<ValueId> operands{any()};
+    if (op != std::string_view("Neg")) operands.push_back(any());
+    values.push_back(builder.add(*find_op(op), {}, operands).value());
+  }
+  return builder.finish(values);
+}
+
+/// A variable then stands for a value that is not new, but about which something else is known.
+TEST(Matches, InheritedWhereValuesBecomeEqualOrWeights) {
+  const auto rules = rules_of(
+      "rule negations (Neg (Neg ?x)) => ?x\n"
+      "rule cancel (Sub (Add ?x ?y) ?y) => (Neg (Neg ?x))\n"
+      "rule twice (Add ?x ?x) => (Sub ?x (Neg ?x))\n"
+      "rule of-weight (Sub ?x ?w) => (Add ?x (Neg ?w)) where weight(?w)\n"
+      "rule of-others (Sub ?x (Neg ?y)) => (Add ?x ?y)");
+  const RuleIndex index(rules);
+  int rewrites = 0;
+  for (uint64_t seed = 0; seed < 1000 && !::testing::Test::HasFailure(); ++seed)
+    rewrites += walk(random_sums(seed), rules, index, seed, 6);
+  EXPECT_GT(rewrites, 2000);
 }
 
 TEST(Matches, InheritedAreInTheOrderOfThoseFoundAfresh) {
