@@ -72,16 +72,14 @@ class Step {
 
   Status fold(uint64_t hash, uint64_t tensor_hash) {
     ISOMER_TRY(const ValueId value, named_.find(hash));
-    const Tensor* known = known_ ? known_(hash) : nullptr;
-    Tensor tensor;
-    if (known != nullptr) {
-      tensor = *known;
-    } else {
+    Tensor tensor = known_ ? known_(hash) : Tensor();
+    const bool known = !tensor.empty();
+    if (!known) {
       ISOMER_TRY(tensor, computed_.of(value));
     }
     if (tensor.hash() != tensor_hash)
       return fail("it is recorded as tensor {:016x}, but computed as {:016x}", tensor_hash, tensor.hash());
-    if (known == nullptr) ISOMER_CHECK(computed_.check(value));
+    if (!known) ISOMER_CHECK(computed_.check(value));
     Replacement one;
     one.roots = {value};
     one.make = [tensor](GraphBuilder& builder, const Images&) {

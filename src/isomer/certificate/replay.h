@@ -25,8 +25,8 @@ struct Tally {
 using Watch = std::function<void(const Graph& graph, const Instance& instance)>;
 
 /// Returns the elements of a value that depends only on constants, by its value hash, if they need not be computed and
-/// checked again; else nullptr.
-using KnownConstants = std::function<const Tensor*(uint64_t value_hash)>;
+/// checked again; else an empty tensor.
+using KnownConstants = std::function<Tensor(uint64_t value_hash)>;
 
 /// Returns the graph that the moves lead to from `start`. The Error names the first invalid move and the reason: a
 /// graph has another hash before or after, an application is not an instance of its rule (check_instance), a target

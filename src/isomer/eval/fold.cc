@@ -26,6 +26,7 @@ class Folder {
   Folder(const Graph& graph, const FoldOptions& options)
       : graph_(graph), options_(options), failed_(graph.nodes().size(), false), sizes_(graph.num_values()) {
     for (ValueId value = 0; value < graph.num_values(); ++value) sizes_[value] = size_by_type(value);
+    for (const Node& node : graph.nodes()) computed_.push_back(computed(node));
     spare_parameters();
   }
 
@@ -52,9 +53,7 @@ class Folder {
   /// Returns the bytes of a value according to its type; 0 while its extents are unknown.
   int64_t size_by_type(ValueId value) const {
     if (const Tensor* data = graph_.constant(value)) return size_of(*data);
-    const TensorType& type = graph_.type(value);
-    const auto dims = type.shape ? concrete(*type.shape) : std::nullopt;
-    return dims ? static_cast<int64_t>(Tensor::byte_size(type.dtype, *dims)) : 0;
+    return static_cast<int64_t>(Tensor::byte_size(graph_.type(value)).value_or(0));
   }
 
   int64_t results_size(const Node& node) const {
@@ -102,14 +101,15 @@ class Folder {
       for (const ValueId operand : graph_.operands(node)) {
         if (operand == kNoValue) continue;
         if (needed && !folded_[id]) needed_[operand] = true;
-        if (wanted_[id] && computed(node) == nullptr) wanted_[graph_.producer(operand)] = true;
+        if (wanted_[id] && computed_[id].empty()) wanted_[graph_.producer(operand)] = true;
       }
     }
   }
 
-  /// Returns the elements of a node's result if they are known already; else nullptr.
-  const Tensor* computed(const Node& node) const {
-    return node.num_results == 1 ? options_.computed(graph_.value_hash(node.result())) : nullptr;
+  /// Returns the elements of a node's result if they are known already; else an empty tensor.
+  Tensor computed(const Node& node) const {
+    const bool may_be = node.num_results == 1 && !node.is_constant() && graph_.is_constant_derived(node.result());
+    return may_be ? options_.computed(graph_.value_hash(node.result())) : Tensor();
   }
 
   /// Returns the bytes by which folding `root` makes the constants grow: its needed results minus the constants that
@@ -160,7 +160,7 @@ class Folder {
         data_[node.result()] = node.attrs.tensor("value");
         continue;
       }
-      const Status status = compute_node(node);
+      const Status status = compute_node(id);
       failed_[id] = !status;
       as_planned = as_planned && status;
       for (uint32_t i = 0; i < node.num_results && status; ++i) {
@@ -173,9 +173,10 @@ class Folder {
     return as_planned;
   }
 
-  Status compute_node(const Node& node) {
-    if (const Tensor* known = computed(node)) {
-      data_[node.result()] = *known;
+  Status compute_node(NodeId id) {
+    const Node& node = graph_.node(id);
+    if (!computed_[id].empty()) {
+      data_[node.result()] = computed_[id];
       return {};
     }
     if (options_.end.passed()) return fail("there is no time left to compute it");
@@ -250,6 +251,7 @@ class Folder {
 
   const Graph& graph_;
   const FoldOptions& options_;
+  std::vector<Tensor> computed_;  // by node: elements that were known already
   std::vector<bool> failed_;      // by node: its kernel has failed
   std::vector<bool> spared_;      // by node: it stays, although it could be folded
   std::vector<int64_t> sizes_;    // by value: bytes, as far as known

@@ -18,8 +18,8 @@ struct FoldOptions {
   int64_t max_growth = int64_t{64} << 20;
   /// Nodes that would not be finished by then are not folded.
   Deadline end = Deadline::after(std::numeric_limits<double>::infinity());
-  /// Returns the elements of a weight, by its value hash, if they are known already; else nullptr.
-  std::function<const Tensor*(uint64_t value_hash)> computed = [](uint64_t) { return nullptr; };
+  /// Returns the elements of a weight, by its value hash, if they are known already; else an empty tensor.
+  std::function<Tensor(uint64_t value_hash)> computed = [](uint64_t) { return Tensor(); };
 };
 
 struct Folding {

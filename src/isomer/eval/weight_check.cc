@@ -5,6 +5,7 @@
 #include <cmath>
 #include <optional>
 
+#include "isomer/base/parallel.h"
 #include "isomer/eval/executor.h"
 #include "isomer/ops/kernel_deadline.h"
 #include "isomer/ops/kernel_types.h"
@@ -19,6 +20,8 @@ constexpr size_t kMaxKept = size_t{256} << 20;
 /// Weights are kept if computing them takes at least this many FLOPs for each of their bytes. Products of matrices do;
 /// a few elementwise operators need about as long as reading a kept weight.
 constexpr double kMinKeptWork = 4;
+/// Starting threads takes longer than computing less than so many bytes of weights.
+constexpr size_t kMinParallel = size_t{1} << 20;
 
 using Elements = std::optional<Tensor>;
 
@@ -158,8 +161,7 @@ class Evaluation {
   Status check_size(const Node& node, size_t operands) const {
     for (uint32_t r = 0; r < node.num_results; ++r) {
       const TensorType& type = graph_.type(node.result(r));
-      const auto dims = type.shape ? concrete(*type.shape) : std::nullopt;
-      if (dims && Tensor::byte_size(type.dtype, *dims) > kMaxGrowth + operands)
+      if (Tensor::byte_size(type).value_or(0) > kMaxGrowth + operands)
         return fail("{} is too large to be computed", type.str());
     }
     return {};
@@ -196,7 +198,7 @@ Status add_refused(RefusedWeights& refused, const RefusedWeights& weights) {
   return fail("{}", weights.begin()->second);
 }
 
-WeightCheck::WeightCheck(const Graph& model) {
+WeightCheck::WeightCheck(const Graph& model, int threads) : threads_(threads) {
   for (ValueId value = 0; value < model.num_values(); ++value)
     if (model.is_constant_derived(value)) own_.insert(model.value_hash(value));
 }
@@ -207,14 +209,22 @@ void WeightCheck::trust(const Graph& graph) {
 }
 
 RefusedWeights WeightCheck::refused(const Graph& graph, const Deadline& end) {
+  const std::vector<ValueId> values = unchecked(graph);
+  size_t bytes = 0;
+  for (const ValueId value : values) bytes += Tensor::byte_size(graph.type(value)).value_or(0);
+  std::vector<Result<Tensor>> checked(values.size());
+  parallel_for(values.size(), bytes < kMinParallel ? 1 : threads_, 1,
+               [&](size_t i, size_t) { checked[i] = check(graph, values[i], end); });
   RefusedWeights out;
-  for (const ValueId value : unchecked(graph)) {
-    const auto status = check(graph, value, end);
-    if (status)
-      sound_.insert(graph.value_hash(value));
-    else
-      out[graph.value_hash(value)] = fmt::format("a folded weight {} ({}): {}", graph.type(value).str(),
-                                                 graph.producer_node(value).op->name, status.error().message);
+  for (size_t i = 0; i < values.size(); ++i) {
+    const uint64_t hash = graph.value_hash(values[i]);
+    if (checked[i]) {
+      sound_.insert(hash);
+      if (!checked[i]->empty()) keep(hash, *checked[i]);
+    } else {
+      out[hash] = fmt::format("a folded weight {} ({}): {}", graph.type(values[i]).str(),
+                              graph.producer_node(values[i]).op->name, checked[i].error().message);
+    }
   }
   return out;
 }
@@ -243,7 +253,7 @@ std::vector<ValueId> WeightCheck::unchecked(const Graph& graph) const {
   return out;
 }
 
-Status WeightCheck::check(const Graph& graph, ValueId value, const Deadline& end) {
+Result<Tensor> WeightCheck::check(const Graph& graph, ValueId value, const Deadline& end) const {
   const KernelDeadline deadline(end);
   Evaluation evaluation(graph, own_, end);
   ISOMER_TRY(const Tensor stored, evaluation.stored(value));
@@ -252,13 +262,12 @@ Status WeightCheck::check(const Graph& graph, ValueId value, const Deadline& end
     ISOMER_TRY(const Tensor exact, evaluation.exact(value));
     ISOMER_CHECK(compare(stored, exact, evaluation.left_double()));
   }
-  if (work >= kMinKeptWork * static_cast<double>(stored.bytes().size())) keep(graph.value_hash(value), stored);
-  return {};
+  return work >= kMinKeptWork * static_cast<double>(stored.bytes().size()) ? stored : Tensor();
 }
 
-const Tensor* WeightCheck::computed(uint64_t value_hash) const {
+Tensor WeightCheck::computed(uint64_t value_hash) const {
   const auto found = computed_.find(value_hash);
-  return found == computed_.end() ? nullptr : &found->second;
+  return found == computed_.end() ? Tensor() : found->second;
 }
 
 void WeightCheck::keep(uint64_t value_hash, const Tensor& tensor) {

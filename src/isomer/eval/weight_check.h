@@ -21,24 +21,28 @@ Status add_refused(RefusedWeights& refused, const RefusedWeights& weights);
 /// double precision, computed from the model's own weights. Subnormal numbers are not refused.
 class WeightCheck {
  public:
-  explicit WeightCheck(const Graph& model);
+  /// Large weights are computed on so many threads.
+  explicit WeightCheck(const Graph& model, int threads = 1);
 
   /// Returns the weights of `graph` that must not be created: those that are refused as above, and those that cannot be
-  /// checked because they are too large or not computed before `end`. Each weight is computed once.
+  /// checked because they are too large or not computed before `end`. Each weight is computed once. What is returned
+  /// and kept does not depend on the number of threads, if there is enough time.
   RefusedWeights refused(const Graph& graph, const Deadline& end);
 
   /// Marks all weights of `graph` as checked. `graph` is the folded form of a checked graph.
   void trust(const Graph& graph);
 
-  /// Returns the elements of a weight that was computed for a check, by its value hash; nullptr if they were not kept.
-  /// Keeps, up to a limit, those that take long to compute for their size.
-  const Tensor* computed(uint64_t value_hash) const;
+  /// Returns the elements of a weight that was computed for a check, by its value hash; an empty tensor if they were
+  /// not kept. Keeps, up to a limit, those that take long to compute for their size.
+  Tensor computed(uint64_t value_hash) const;
 
  private:
   std::vector<ValueId> unchecked(const Graph& graph) const;
-  Status check(const Graph& graph, ValueId value, const Deadline& end);
+  /// Returns the elements of a weight if they are to be kept; else an empty tensor. An Error if the weight is refused.
+  Result<Tensor> check(const Graph& graph, ValueId value, const Deadline& end) const;
   void keep(uint64_t value_hash, const Tensor& tensor);
 
+  const int threads_;
   std::unordered_set<uint64_t> own_;    // value hashes
   std::unordered_set<uint64_t> sound_;  // of weights that were checked
   std::unordered_map<uint64_t, Tensor> computed_;

@@ -23,6 +23,11 @@ size_t Tensor::byte_size(DType dtype, std::span<const int64_t> dims) {
   return (count * dtype_bits(dtype) + 7) / 8;
 }
 
+std::optional<size_t> Tensor::byte_size(const TensorType& type) {
+  const auto dims = type.shape ? concrete(*type.shape) : std::nullopt;
+  return dims ? std::optional(byte_size(type.dtype, *dims)) : std::nullopt;
+}
+
 Tensor Tensor::zeros(DType dtype, std::vector<int64_t> dims) {
   Tensor tensor;
   tensor.storage_ = std::make_shared<Storage>();
@@ -86,6 +91,15 @@ uint64_t Tensor::hash() const {
     storage_->hash = h;
   });
   return hash_mix(type().hash(), storage_->hash);
+}
+
+Tensor WeakTensor::lock() const {
+  Tensor tensor;
+  tensor.storage_ = storage_.lock();
+  if (tensor.empty()) return tensor;
+  tensor.dtype_ = dtype_;
+  tensor.dims_ = dims_;
+  return tensor;
 }
 
 bool operator==(const Tensor& a, const Tensor& b) {

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -70,12 +71,29 @@ class Tensor {
 
   /// Number of bytes of a tensor with these extents.
   static size_t byte_size(DType dtype, std::span<const int64_t> dims);
+  /// Number of bytes of a tensor of this type; nothing unless all its extents are known numbers.
+  static std::optional<size_t> byte_size(const TensorType& type);
 
  private:
+  friend class WeakTensor;
   struct Storage;
   DType dtype_ = DType::Undefined;
   std::vector<int64_t> dims_;
   std::shared_ptr<Storage> storage_;
+};
+
+/// Refers to a tensor without keeping its data.
+class WeakTensor {
+ public:
+  explicit WeakTensor(const Tensor& tensor) : dtype_(tensor.dtype_), dims_(tensor.dims_), storage_(tensor.storage_) {}
+
+  /// Returns the tensor; an empty one if its data is gone.
+  Tensor lock() const;
+
+ private:
+  DType dtype_;
+  std::vector<int64_t> dims_;
+  std::weak_ptr<Tensor::Storage> storage_;
 };
 
 }  // namespace isomer

@@ -48,7 +48,7 @@ Result<Evaluation> make_evaluation(const OptimizeOptions& options, const Model& 
     return fail("--layout {}: engine '{}' chooses layouts by itself; onednn obeys decisions about them",
                 options.search.layout, options.costs.engine);
   out.planned = std::make_unique<PlannedCosts>(*costs.model, costs.engine.get(), symbols, options.trace);
-  out.preparation = std::make_unique<Preparation>(model);
+  out.preparation = std::make_unique<Preparation>(model, options.search.threads());
   if (costs.engine != nullptr) {
     ISOMER_TRY(TempDir folder, TempDir::make());
     Engine& exact = costs.exact == nullptr ? *costs.engine : *costs.exact;

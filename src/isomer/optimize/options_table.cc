@@ -175,9 +175,9 @@ std::vector<Option> search_options(SearchOptions& options) {
            "Maximum number of substitutions on the way to a graph in one part; 0: any number; greedy ignores it",
            options.max_length),
       kept("search_threads", IntegerRange{.min = 0, .max = 1024},
-           "Number of threads that make candidates of greedy and, where the roofline predicts costs, search parts; 0: "
-           "one "
-           "per core, at most 8; the result is the same, unless a time limit ends a search or an extraction",
+           "Number of threads that make candidates of greedy, compute large weights and, where the roofline predicts "
+           "costs, search parts; 0: one per core, at most 8; the result is the same, unless a time limit ends a search "
+           "or an extraction",
            options.search_threads),
       kept("beam_width", IntegerRange{.min = 0}, "Number of graphs that beam search keeps after each step; 0: all",
            options.beam_width),

@@ -1,7 +1,6 @@
 #include "isomer/optimize/proof_at_use.h"
 
 #include <algorithm>
-#include <unordered_map>
 
 #include "isomer/base/stopwatch.h"
 #include "isomer/optimize/application_prover.h"
@@ -11,28 +10,11 @@
 namespace isomer {
 namespace {
 
-/// Returns the folded constants that the result of a search still has, by the hashes of the values that they replaced.
-std::unordered_map<uint64_t, const Tensor*> folded_constants(const SearchResult& found) {
-  std::unordered_map<uint64_t, const Tensor*> by_tensor;
-  for (ValueId value = 0; value < found.graph.num_values(); ++value)
-    if (const Tensor* data = found.graph.constant(value)) by_tensor.emplace(data->hash(), data);
-  std::unordered_map<uint64_t, const Tensor*> out;
-  for (const Move& fold : found.report.folds)
-    for (const auto& [value, tensor] : fold.constants)
-      if (const auto kept = by_tensor.find(tensor); kept != by_tensor.end()) out.emplace(value, kept->second);
-  return out;
-}
-
 /// Proves the steps, and removes the rules with an application that could not be proved.
 Status prove_or_drop(const Graph& start, const SearchResult& found, const replay::KnownConstants& folded,
                      RuleSet& rules, ProvedSteps& proofs) {
   ApplicationProver prover;
-  const auto kept = folded_constants(found);
-  const replay::KnownConstants known = [&](uint64_t value_hash) {
-    const auto constant = kept.find(value_hash);
-    return constant == kept.end() ? folded(value_hash) : constant->second;
-  };
-  ISOMER_CHECK(moves_of(start, found.graph, found.report, rules, prover.watch(), known));
+  ISOMER_CHECK(moves_of(start, found.graph, found.report, rules, prover.watch(), folded));
   proofs.at_use.clear();
   proofs.in_general = 0;
   for (const auto& [name, of_rule] : prover.proofs()) {

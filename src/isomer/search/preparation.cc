@@ -24,10 +24,10 @@ int64_t constant_bytes(const Graph& graph) {
 
 }  // namespace
 
-Preparation::Preparation(const Model& model)
+Preparation::Preparation(const Model& model, int threads)
     : model_(model),
       max_growth_(std::max(FoldOptions().max_growth, constant_bytes(model.graph))),
-      check_(model.graph) {}
+      check_(model.graph, threads) {}
 
 void Preparation::fold_until(const Deadline& deadline) { end_ = deadline.extended(kFoldShare, kFoldSeconds); }
 
@@ -53,13 +53,21 @@ Result<Candidate> Preparation::prepare(const Candidate& candidate) {
     Move move;
     move.before = graph.hash();
     move.after = folding.graph.hash();
-    for (const auto& [value, tensor] : folding.constants)
+    for (const auto& [value, tensor] : folding.constants) {
       move.constants.emplace_back(graph.value_hash(value), tensor.hash());
+      folded_.insert_or_assign(graph.value_hash(value), WeakTensor(tensor));
+    }
     folds_.emplace(std::pair(move.before, move.after), std::move(move));
   }
   Candidate folded = carried(candidate.decisions, folding.value_hashes, std::move(folding.graph));
   if (graph.hash() == model_.graph.hash()) prepared_.emplace(candidate.hash(), folded);
   return folded;
+}
+
+Tensor Preparation::folded(uint64_t value_hash) const {
+  const auto found = folded_.find(value_hash);
+  Tensor tensor = found == folded_.end() ? Tensor() : found->second.lock();
+  return tensor.empty() ? check_.computed(value_hash) : tensor;
 }
 
 RefusedWeights Preparation::refused_in(const Graph& graph) {

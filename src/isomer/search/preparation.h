@@ -3,6 +3,7 @@
 // express it.
 
 #include <map>
+#include <unordered_map>
 
 #include "isomer/base/deadline.h"
 #include "isomer/eval/weight_check.h"
@@ -13,8 +14,8 @@ namespace isomer {
 
 class Preparation {
  public:
-  /// Keeps a reference.
-  explicit Preparation(const Model& model);
+  /// Keeps a reference. Large weights are computed on so many threads.
+  explicit Preparation(const Model& model, int threads = 1);
 
   /// Limits folding of constants to `deadline` plus a small extension, so that the chosen graph is still folded after
   /// the search has used up its time. After an interrupt, each check of weights and each fold has half a second.
@@ -32,8 +33,9 @@ class Preparation {
   Status refuse(const RefusedWeights& weights) { return add_refused(refused_, weights); }
   const RefusedWeights& refused() const { return refused_; }
 
-  /// Returns the elements of a folded constant, by the hash of the value that it replaced; nullptr if not kept.
-  const Tensor* folded(uint64_t value_hash) const { return check_.computed(value_hash); }
+  /// Returns the elements of a folded constant, by the hash of the value that it replaced. An empty tensor if they were
+  /// not kept and no graph has them any more.
+  Tensor folded(uint64_t value_hash) const;
 
   /// Adds the folds to the report, and the reasons for refused weights that did not reject a candidate.
   void report(SearchReport& report) const;
@@ -47,6 +49,7 @@ class Preparation {
   RefusedWeights refused_;
   std::map<uint64_t, Candidate> prepared_;  // what the model's graph was folded to, by the hash of the candidate before
   std::map<std::pair<uint64_t, uint64_t>, Move> folds_;  // by the hashes of the graphs before and after
+  std::unordered_map<uint64_t, WeakTensor> folded_;      // by the hash of the value that the constant replaced
   Deadline end_ = Deadline::after(0);
   std::map<uint64_t, bool> admitted_;  // by the hash of operator, attributes and number of operands
 };

@@ -42,5 +42,30 @@ TEST(Preparation, GoesOnAfterAnInterrupt) {
   }
 }
 
+const Tensor* constant_of(const Graph& graph) {
+  for (ValueId value = 0; value < graph.num_values(); ++value)
+    if (const Tensor* data = graph.constant(value)) return data;
+  return nullptr;
+}
+
+TEST(Preparation, FoldsAWeightOnceWhileAGraphHasIt) {
+  const Model model = make_model(parsed(kScaledTwice), "scaled", 17);
+  Preparation preparation(model);
+  preparation.fold_until(Deadline::never());
+  const Graph found = parsed(kScaledOnce);
+  const Graph other = parsed(std::string(kScaledOnce) + ", c");
+  const uint64_t weight = found.value_hash(3);
+  std::optional<Candidate> first = *preparation.prepare(found);
+  std::optional<Candidate> second = *preparation.prepare(other);
+  EXPECT_NE(first->hash(), second->hash());
+  ASSERT_NE(constant_of(first->graph), nullptr);
+  ASSERT_NE(constant_of(second->graph), nullptr);
+  EXPECT_EQ(constant_of(first->graph)->bytes().data(), constant_of(second->graph)->bytes().data());
+  first.reset();
+  EXPECT_EQ(preparation.folded(weight), *constant_of(second->graph));
+  second.reset();
+  EXPECT_TRUE(preparation.folded(weight).empty());
+}
+
 }  // namespace
 }  // namespace isomer

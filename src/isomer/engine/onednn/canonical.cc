@@ -126,9 +126,8 @@ class Canonicalizer {
     if (node.is_opaque()) return find_op(node.attrs.text("@op_type"), node.attrs.text("@domain")) != nullptr;
     if (node.op->kernel == nullptr) return false;
     for (uint32_t i = 0; i < node.num_results; ++i) {
-      const TensorType& type = from_.type(node.result(i));
-      const auto dims = type.shape ? concrete(*type.shape) : std::nullopt;
-      if (dims && static_cast<int64_t>(Tensor::byte_size(type.dtype, *dims)) > bytes) return false;
+      const auto size = Tensor::byte_size(from_.type(node.result(i)));
+      if (size && static_cast<int64_t>(*size) > bytes) return false;
     }
     return true;
   }

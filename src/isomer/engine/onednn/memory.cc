@@ -7,10 +7,7 @@ namespace isomer::onednn {
 namespace {
 
 /// Returns the bytes of a value; 0 if its extents depend on data, and for text.
-size_t bytes_of(const TensorType& type) {
-  const auto dims = type.known() && type.dtype != DType::String ? concrete(*type.shape) : std::nullopt;
-  return dims ? Tensor::byte_size(type.dtype, *dims) : 0;
-}
+size_t bytes_of(const TensorType& type) { return Tensor::byte_size(type).value_or(0); }
 
 /// Returns the size of a reference kernel's results before they are copied into the arena; 0 for other kernels.
 size_t results_of(const Program& program, const Kernel& kernel) {
