@@ -1,0 +1,30 @@
+#pragma once
+// Divides a program into stages: kernels that run side by side on streams, and kernels that have all cores one after
+// the other.
+
+#include <span>
+#include <vector>
+
+#include "isomer/plan/task_graph.h"
+
+namespace isomer {
+
+/// The tasks from `begin` to before `end`. They start when all tasks of earlier stages have ended.
+struct Stage {
+  TaskId begin = 0;
+  TaskId end = 0;
+  bool side_by_side = false;  ///< on streams; else one after the other, each on all cores
+  friend bool operator==(const Stage&, const Stage&) = default;
+};
+
+/// Returns the stages that are predicted to take the least time together, by dynamic programming (IOS: Ding et al.
+/// 2021, "IOS: Inter-Operator Scheduler for CNN Acceleration"). Here, stages are intervals of the order of the tasks'
+/// numbers, in which each task comes after its predecessors, and no number is vacant.
+///
+/// The graph has the durations on a stream, and `alone` those on all cores, by task. Tasks side by side are predicted
+/// by list scheduling in the order of their numbers, with `fork` more for the stage; there are at most 256 in a stage.
+/// Of neighbors that run one after the other, all are one stage.
+std::vector<Stage> choose_stages(const TaskGraph& graph, std::span<const Nanoseconds> alone, size_t streams,
+                                 Nanoseconds fork);
+
+}  // namespace isomer
