@@ -11,6 +11,16 @@
 
 namespace isomer {
 
+/// Waits a little, busily at first: most waits of threads that work together are shorter than what a system call takes.
+/// `tries` is how often it was called before for one and the same event.
+inline void wait_briefly(size_t tries) {
+  constexpr size_t kBusy = 2000;
+  if (tries > kBusy) return std::this_thread::yield();
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#endif
+}
+
 /// Starts threads that call loop(1) to loop(count), or fewer if the system has no more.
 template <class Loop>
 void start_threads(std::vector<std::jthread>& threads, size_t count, const Loop& loop) {

@@ -84,8 +84,10 @@ Status check_streams(const EngineKind& kind, const EngineOptions& options) {
   if (!kind.has_streams)
     return fail("engine '{}' has no streams; {} streams need the engine onednn", kind.name, options.streams);
   if (options.threads > 1)
-    return fail("{} streams and {} threads: each of several streams runs its kernels in one thread", options.streams,
-                options.threads);
+    return fail(
+        "{} streams and {} threads: with streams, leave threads at 1; kernels that gain from several have as many "
+        "as there are streams",
+        options.streams, options.threads);
   const int cores = available_cores();
   if (options.streams > cores)
     return fail("{} streams: this process may use {} core{}, and each stream needs one", options.streams, cores,

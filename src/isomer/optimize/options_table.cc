@@ -124,15 +124,16 @@ Option search_memory_option(int64_t& bytes) {
 }
 
 std::vector<Option> engine_options(EngineOptions& options) {
-  return {kept("threads", IntegerRange{.min = 1, .max = 1024}, "Number of threads of the engine", options.threads),
-          kept("streams", IntegerRange{.min = 1, .max = 1024},
-               "onednn: number of streams, at most one per core; kernels that do not depend on each other run at the "
-               "same time, each in one thread (threads is 1)",
-               options.streams),
-          kept("provider", Option::Text{},
-               "ort: ONNX Runtime's execution provider, such as CUDAExecutionProvider; if empty, the CPU's",
-               options.provider),
-          dtype_option(options.dtype), python_option(options.python)};
+  return {
+      kept("threads", IntegerRange{.min = 1, .max = 1024}, "Number of threads of the engine", options.threads),
+      kept("streams", IntegerRange{.min = 1, .max = 1024},
+           "onednn: number of streams, at most one per core (threads is 1); kernels that do not depend on each other "
+           "run at the same time, and those that gain from several threads have as many as there are streams",
+           options.streams),
+      kept("provider", Option::Text{},
+           "ort: ONNX Runtime's execution provider, such as CUDAExecutionProvider; if empty, the CPU's",
+           options.provider),
+      dtype_option(options.dtype), python_option(options.python)};
 }
 
 std::vector<Option> cost_options(CostOptions& options) {

@@ -250,6 +250,12 @@ Location Builder::result(ValueId value, const Desc& desc, std::optional<Location
   return room(desc.get_size(), desc);
 }
 
+void Builder::emit(Kernel kernel) {
+  kernel.group = now_;
+  kernel.threads = current_threads();
+  program_.kernels.push_back(std::move(kernel));
+}
+
 void Builder::emit_primitive(std::string name, dnnl::primitive primitive, const char* implementation,
                              std::vector<Argument> arguments, const Desc& scratch, std::vector<ValueId> values) {
   if (scratch.get_size() > 0) arguments.push_back({DNNL_ARG_SCRATCHPAD, room(scratch.get_size(), scratch)});
@@ -297,8 +303,9 @@ Status Builder::emit_output(size_t index) {
   return {};
 }
 
-Result<Program> Builder::finish() {
+Result<Program> Builder::finish(bool draft) {
   for (size_t i = 0; i < program_.graph.outputs().size(); ++i) ISOMER_CHECK(emit_output(i));
+  if (draft) return std::move(program_);
   perform(program_.engine, copies_);
   place_in_arena(program_);
   return std::move(program_);

@@ -90,13 +90,13 @@ class Builder {
   template <class PrimitiveDesc>
   void emit(const std::string& name, const PrimitiveDesc& desc, const std::vector<Argument>& arguments,
             const std::vector<ValueId>& values);
-  void emit(Kernel kernel) { program_.kernels.push_back(std::move(kernel)); }
+  void emit(Kernel kernel);
   /// Appends a copy that changes the layout.
   void emit_reorder(const Location& from, const Location& to, ValueId value);
 
   /// Returns the program after all groups have their kernels: converts constants to their layouts, and copies outputs
-  /// to the caller's memory.
-  Result<Program> finish();
+  /// to the caller's memory. A `draft` is not to be run: its constants have no elements, and its arena no layout.
+  Result<Program> finish(bool draft);
 
  private:
   Location copied_constant(const std::byte* source, const Desc& from, const Desc& to);

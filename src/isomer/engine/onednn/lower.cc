@@ -3,6 +3,7 @@
 #include <map>
 
 #include "isomer/engine/onednn/kernel_traits.h"
+#include "isomer/engine/onednn/threads.h"
 
 namespace isomer::onednn {
 namespace {
@@ -132,9 +133,10 @@ Status lower_nodes(Builder& builder, size_t index) {
 
 const KernelTraits& kernel_traits(const Node& node) { return family_of(node).traits; }
 
-Result<Program> lower(Candidate candidate, std::shared_ptr<Tuner> tuner, DType dtype) {
-  Builder builder(std::move(candidate), std::move(tuner), dtype);
+Result<Program> lower(Candidate candidate, std::shared_ptr<Tuner> tuner, const Lowering& how) {
+  Builder builder(std::move(candidate), std::move(tuner), how.dtype);
   for (size_t i = 0; i < builder.planning().groups().size(); ++i) {
+    const ThreadScope threads(i < how.threads.size() ? how.threads[i] : current_threads());
     const Group& group = builder.planning().groups()[i];
     builder.start(i, builder.planning().place(i), false);
     ISOMER_TRY(const bool done, lower_group(builder, group));
@@ -143,7 +145,7 @@ Result<Program> lower(Candidate candidate, std::shared_ptr<Tuner> tuner, DType d
     builder.report(last);
     for (uint32_t r = 0; r < last.num_results; ++r) builder.convert_as_decided(last.result(r));
   }
-  return builder.finish();
+  return builder.finish(how.draft);
 }
 
 }  // namespace isomer::onednn

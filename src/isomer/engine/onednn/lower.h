@@ -8,8 +8,13 @@
 
 namespace isomer::onednn {
 
-/// Emits the kernels of the whole program, group by group. Convolutions and products compute in `dtype` if they can.
-Result<Program> lower(Candidate candidate, std::shared_ptr<Tuner> tuner, DType dtype);
+struct Lowering {
+  DType dtype = DType::Float;     ///< in which convolutions and products compute if they can
+  std::vector<int> threads = {};  ///< of the kernels of each group; if empty, the current number
+  bool draft = false;             ///< the program is not to be run (Builder::finish)
+};
+/// Emits the kernels of the whole program, group by group.
+Result<Program> lower(Candidate candidate, std::shared_ptr<Tuner> tuner, const Lowering& how);
 
 Result<bool> lower_conv(Builder& builder, const Group& group);
 Result<bool> lower_deconv(Builder& builder, const Group& group);  // transposed convolutions

@@ -16,7 +16,7 @@ namespace {
 
 Program program_of(const Graph& graph, std::span<const Tensor> inputs) {
   const auto tuner = std::make_shared<Tuner>(false);
-  return lower(canonicalize(graph, types_of(inputs)).value(), tuner, DType::Float).value();
+  return lower(canonicalize(graph, types_of(inputs)).value(), tuner, {}).value();
 }
 
 /// Returns the end of the last byte of the arena that a run writes, found only by reading the memory: no byte that is

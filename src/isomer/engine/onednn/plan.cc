@@ -105,16 +105,22 @@ Result<Plan> Plan::make(const Graph& graph, std::span<const TensorType> inputs, 
                         const std::shared_ptr<Tuner>& tuner) {
   if (inputs.size() != graph.inputs().size())
     return fail("the graph has {} inputs, got {}", graph.inputs().size(), inputs.size());
-  if (options.streams > 1 && options.threads > 1) return fail("each of several streams runs its kernels in one thread");
+  if (options.streams > 1 && options.threads > 1) return fail("with several streams, leave threads at 1");
   ISOMER_CHECK(runnable(graph));
   ISOMER_CHECK(check_dtype(options.dtype));
   ISOMER_TRY(Candidate canonical, canonicalize(graph, inputs, options.decisions));
   const Status ranks = check_ranks(canonical.graph);
   const ThreadScope threads(options.threads);
   try {
-    ISOMER_TRY(Program program,
-               lower(std::move(canonical), tuner == nullptr ? make_tuner(options.tune) : tuner, options.dtype));
-    if (options.streams > 1) ISOMER_CHECK(order_on_streams(program, static_cast<size_t>(options.streams)));
+    const auto streams = static_cast<size_t>(options.streams);
+    const std::shared_ptr<Tuner> known = tuner == nullptr ? make_tuner(options.tune) : tuner;
+    Lowering how{.dtype = options.dtype};
+    if (streams > 1) {
+      ISOMER_TRY(const Program draft, lower(canonical, known, {.dtype = options.dtype, .draft = true}));
+      how.threads = threads_by_group(draft, streams);
+    }
+    ISOMER_TRY(Program program, lower(std::move(canonical), known, how));
+    if (streams > 1) ISOMER_CHECK(order_on_streams(program, streams));
     auto state = std::make_unique<PlanState>();
     state->program = std::move(program);
     state->options = options;

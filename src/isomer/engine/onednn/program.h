@@ -67,6 +67,8 @@ struct Kernel {
   std::function<Status(Workspace&)> function = nullptr;
   std::vector<Touch> touches = {};   ///< all buffers that it accesses
   std::vector<ValueId> values = {};  ///< its results, as values of Program::graph
+  size_t group = 0;                  ///< of the planning
+  int threads = 1;                   ///< that run it
 };
 
 /// Bytes aligned for vectors; in large pages if they fill at least one.

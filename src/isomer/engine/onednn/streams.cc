@@ -5,9 +5,13 @@
 #include "isomer/engine/onednn/memory.h"
 #include "isomer/plan/assign_streams.h"
 #include "isomer/plan/memory_plan.h"
+#include "isomer/plan/stages.h"
 
 namespace isomer::onednn {
 namespace {
+
+/// About how long it takes until several threads have begun together and ended, in microseconds.
+constexpr double kFork = 2;
 
 bool conflict(const Touch& a, const Touch& b) { return (a.write || b.write) && a.begin < b.end && b.begin < a.end; }
 
@@ -52,6 +56,45 @@ std::vector<double> flops_by_kernel(const Program& program) {
       if (operand != kNoValue && maker[operand] == kNone) maker[operand] = kernel;
   }
   return out;
+}
+
+/// Puts the tasks [begin, end), which run side by side, on streams.
+Status add_side_by_side(const TaskGraph& graph, TaskId begin, TaskId end, size_t streams,
+                        std::vector<std::vector<TaskId>>& to) {
+  TaskGraph some;
+  const ResourceSetId core = some.add_resources({{some.add_resource("cores", graph.resource(0).units)}});
+  for (TaskId k = begin; k < end; ++k) some.add_task({.duration = graph.task(k).duration, .resources = core});
+  for (TaskId k = begin; k < end; ++k)
+    for (const TaskId before : graph.predecessors(k))
+      if (before >= begin) some.add_edge(before - begin, k - begin);
+  ISOMER_TRY(const StreamPlan plan, assign_streams(some, streams));
+  if (to.size() < plan.streams.size()) to.resize(plan.streams.size());
+  for (size_t s = 0; s < plan.streams.size(); ++s)
+    for (const TaskId k : plan.streams[s]) to[s].push_back(begin + k);
+  return {};
+}
+
+/// Puts kernels with one thread on streams, stage by stage: kernels with several threads are on the first stream, and
+/// nothing runs at the same time.
+Result<StreamPlan> in_stages(const Program& program, size_t streams) {
+  TaskGraph graph = tasks_of(program, estimated_durations(program, 1));
+  const auto count = static_cast<TaskId>(program.kernels.size());
+  const auto alone = [&](TaskId k) { return program.kernels[k].threads > 1; };
+  StreamPlan plan;
+  for (TaskId begin = 0, end = 0, before = 0; begin < count; before = begin, begin = end) {
+    for (end = begin + 1; end < count && !alone(begin) && !alone(end);) ++end;
+    if (alone(begin) || (begin > 0 && alone(before)))
+      for (TaskId earlier = before; earlier < begin; ++earlier)
+        for (TaskId later = begin; later < end; ++later) graph.add_edge(earlier, later);
+    if (alone(begin)) {
+      plan.streams.resize(std::max<size_t>(plan.streams.size(), 1));
+      plan.streams[0].push_back(begin);
+    } else {
+      ISOMER_CHECK(add_side_by_side(graph, begin, end, streams, plan.streams));
+    }
+  }
+  ISOMER_TRY(plan.synchronizations, fewest_synchronizations(graph, plan.streams));
+  return plan;
 }
 
 }  // namespace
@@ -100,9 +143,21 @@ MemoryAccesses arena_accesses(const Program& program, std::vector<BufferId>& ids
   return out;
 }
 
+std::vector<int> threads_by_group(const Program& program, size_t streams) {
+  const TaskGraph graph = tasks_of(program, estimated_durations(program, 1));
+  std::vector<Nanoseconds> alone;
+  for (const double duration : estimated_durations(program, streams)) alone.push_back(task_duration(duration));
+  std::vector<int> out(program.kernels.empty() ? 0 : program.kernels.back().group + 1, 1);
+  for (const isomer::Stage& stage : choose_stages(graph, alone, streams, task_duration(kFork)))
+    for (TaskId k = stage.begin; k < stage.end && !stage.side_by_side; ++k)
+      out[program.kernels[k].group] = static_cast<int>(streams);
+  return out;
+}
+
 Status order_on_streams(Program& program, size_t streams) {
-  ISOMER_TRY(StreamPlan order, assign_streams(tasks_of(program, estimated_durations(program)), streams));
-  if (order.streams.size() < 2) return {};
+  ISOMER_TRY(StreamPlan order, in_stages(program, streams));
+  const bool alone = std::ranges::any_of(program.kernels, [](const Kernel& kernel) { return kernel.threads > 1; });
+  if (order.streams.size() < 2 && !alone) return {};
   ISOMER_TRY(const HappensBefore before, HappensBefore::make(order, program.kernels.size()));
   std::vector<BufferId> ids;
   ISOMER_TRY(const ArenaLayout layout, plan_memory(arena_accesses(program, ids), before));
@@ -112,8 +167,8 @@ Status order_on_streams(Program& program, size_t streams) {
   return {};
 }
 
-std::vector<double> estimated_durations(const Program& program) {
-  // Of one core of a common processor: only the ratios of durations matter.
+std::vector<double> estimated_durations(const Program& program, size_t threads) {
+  // Of the cores of a common processor: only the ratios of durations matter.
   constexpr double kLaunch = 1;
   constexpr double kFlopsPerMicrosecond = 5e4;
   constexpr double kBytesPerMicrosecond = 1e4;
@@ -121,7 +176,10 @@ std::vector<double> estimated_durations(const Program& program) {
   std::vector<double> out;
   for (size_t k = 0; k < flops.size(); ++k) {
     const auto bytes = static_cast<double>(bytes_touched(program, program.kernels[k]));
-    out.push_back(kLaunch + std::max(flops[k] / kFlopsPerMicrosecond, bytes / kBytesPerMicrosecond));
+    const double work = std::max(flops[k] / kFlopsPerMicrosecond, bytes / kBytesPerMicrosecond);
+    const std::string& implementation = program.kernels[k].implementation;
+    const bool divides = threads > 1 && implementation != "reference" && implementation != "memcpy";
+    out.push_back(kLaunch + (divides ? kFork + work / static_cast<double>(threads) : work));
   }
   return out;
 }

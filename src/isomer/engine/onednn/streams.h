@@ -13,13 +13,18 @@ TaskGraph tasks_of(const Program& program, std::span<const double> durations);
 /// Returns what the kernels do with the buffers of the arena, numbered by `ids`, which it fills.
 MemoryAccesses arena_accesses(const Program& program, std::vector<BufferId>& ids);
 
+/// Returns for each group of a program whose kernels have one thread how many threads its kernels should have, if at
+/// most `streams` kernels run at the same time: 1, or as many as there are streams (choose_stages).
+std::vector<int> threads_by_group(const Program& program, size_t streams);
+
 /// Puts the kernels of a program on at most `streams` streams, with as few synchronizations as that allows, and lays
-/// out its arena anew: a buffer is reused only when all kernels that access it have ended. If no two kernels may run
-/// at the same time, the program stays as it is.
+/// out its arena anew: a buffer is reused only when all kernels that access it have ended. A kernel with several
+/// threads starts when all before it have ended, and ends before all after it start. If no two kernels may run at the
+/// same time and all have one thread, the program stays as it is.
 Status order_on_streams(Program& program, size_t streams);
 
-/// Returns about how long the kernels of a program take, in microseconds, from their FLOPs and the bytes that they
-/// touch. Nothing is measured, so that a program has the same streams and the same arena each time.
-std::vector<double> estimated_durations(const Program& program);
+/// Returns about how long the kernels of a program take in so many threads each, in microseconds, from their FLOPs and
+/// the bytes that they touch. Nothing is measured, so that a program has the same streams and the same arena each time.
+std::vector<double> estimated_durations(const Program& program, size_t threads);
 
 }  // namespace isomer::onednn

@@ -3,11 +3,15 @@
 #include "isomer/engine/onednn/streams.h"
 
 #include <chrono>
+#include <set>
 #include <thread>
 
 #include "isomer/base/rng.h"
+#include "isomer/engine/onednn/canonical.h"
+#include "isomer/engine/onednn/lower.h"
 #include "isomer/engine/onednn/plan_state.h"
 #include "isomer/engine/onednn/testing.h"
+#include "isomer/engine/onednn/threads.h"
 #include "isomer/engine/onednn/workspace.h"
 #include "isomer/plan/checker/check_plan.h"
 
@@ -115,6 +119,76 @@ TEST(Streams, WaitForEachOtherWhateverTheTimes) {
       for (size_t i = 0; i < outputs.size(); ++i) EXPECT_EQ(outputs[i], (*expected)[i]);
     }
   }
+}
+
+/// Whether a task ends before another one starts, because streams and synchronizations say so.
+bool is_before(const StreamPlan& plan, TaskId one, TaskId other) {
+  std::vector<TaskId> open{one};
+  std::set<TaskId> seen;
+  while (!open.empty()) {
+    const TaskId task = open.back();
+    open.pop_back();
+    if (task == other) return true;
+    if (!seen.insert(task).second) continue;
+    for (const std::vector<TaskId>& stream : plan.streams)
+      for (size_t i = 1; i < stream.size(); ++i)
+        if (stream[i - 1] == task) open.push_back(stream[i]);
+    for (const Synchronization& sync : plan.synchronizations)
+      if (sync.before == task) open.push_back(sync.after);
+  }
+  return false;
+}
+
+TEST(Streams, KernelsWithSeveralThreadsRunByThemselves) {
+  size_t mixed = 0;
+  Rng rng(3);
+  for (uint64_t seed = 200; seed < 240; ++seed) {
+    const Graph graph = graph_of(branches(seed));
+    const std::vector<Tensor> inputs = inputs_of(graph);
+    const auto expected = plan_of(graph, inputs).run(inputs);
+    ASSERT_TRUE(expected.has_value()) << expected.error().message;
+    std::vector<int> threads;
+    for (int group = 0; group < 100; ++group) threads.push_back(rng.below(3) == 0 ? 2 : 1);
+    const ThreadScope alone(1);
+    Program program =
+        lower(canonicalize(graph, types_of(inputs)).value(), make_tuner(false), {.threads = threads}).value();
+    ASSERT_TRUE(order_on_streams(program, 2 + seed % 2).has_value());
+    expect_sound(program);
+    size_t several = 0;
+    for (TaskId k = 0; k < program.kernels.size(); ++k) {
+      if (program.kernels[k].threads == 1) continue;
+      ++several;
+      for (TaskId other = 0; other < program.kernels.size(); ++other)
+        EXPECT_TRUE(other == k || is_before(program.order, k, other) || is_before(program.order, other, k));
+    }
+    mixed += several > 0 && several < program.kernels.size() && program.order.streams.size() > 1 ? 1 : 0;
+    Workspace workspace(program);
+    for (int run = 0; run < 5; ++run) {
+      std::vector<Tensor> outputs = empty_outputs(program);
+      ASSERT_TRUE(workspace.run(inputs, outputs).has_value());
+      for (size_t i = 0; i < outputs.size(); ++i) EXPECT_LE(difference(outputs[i], (*expected)[i]), 1e-5);
+    }
+  }
+  EXPECT_GT(mixed, 20U);
+}
+
+/// A large convolution has all cores, and small ones after it run side by side.
+TEST(Streams, LargeKernelsOfAChainHaveSeveralThreads) {
+  const Graph graph =
+      graph_of(with_windows("input x: f32[1,64,56,56]\nw = f32[64,64,3,3]{seed 3}\nv = f32[64,64,3,3]{seed 4}\n"
+                            "a = Conv(x, w) {pads=[1,1,1,1]}\nb = Conv(a, v) {pads=[1,1,1,1]}\n"
+                            "m = GlobalAveragePool(b)\nc = Softplus(m)\nd = Exp(m)\nreturn c, d"));
+  const std::vector<Tensor> inputs = inputs_of(graph);
+  const Plan plan = plan_of(graph, inputs, {.streams = 2, .tune = false});
+  const auto& kernels = plan.state().program.kernels;
+  const auto threads_of = [&](const char* name) {
+    const auto found = std::ranges::find_if(kernels, [&](const Kernel& kernel) { return kernel.name == name; });
+    return found == kernels.end() ? 0 : found->threads;
+  };
+  EXPECT_EQ(threads_of("Conv"), 2);
+  EXPECT_EQ(threads_of("Softplus"), 1);
+  expect_sound(plan.state().program);
+  expect_as_reference(graph, inputs, {.streams = 2, .tune = false});
 }
 
 // The system may have fewer threads than there are streams.

@@ -42,6 +42,23 @@ void left([[maybe_unused]] void* region) {
 #endif
 }
 
+struct Team {
+  const void* what;
+  TeamWork work;
+};
+
+void run_member(void* data) {
+  entered(data);
+  const Team& team = *static_cast<const Team*>(data);
+  team.work(team.what, static_cast<size_t>(omp_get_thread_num()), static_cast<size_t>(omp_get_num_threads()));
+  left(data);
+}
+
+struct Apart {
+  const void* what;
+  ApartWork work;
+};
+
 struct Region {
   int64_t count;
   const void* what;
@@ -71,6 +88,23 @@ void run_parts(int64_t count, int64_t grain, const void* what, PartWork work) {
   left(&region);
   GOMP_parallel(run_part, &region, static_cast<unsigned>(threads), 0);
   entered(&region);
+}
+
+void run_as_team(size_t threads, const void* what, TeamWork work) {
+  if (threads <= 1) return work(what, 0, 1);
+  Team team{what, work};
+  left(&team);
+  GOMP_parallel(run_member, &team, static_cast<unsigned>(threads), 0);
+  entered(&team);
+}
+
+void run_apart(const void* what, ApartWork work) {
+  Apart one{what, work};
+  const auto call = [](void* data) {
+    const Apart& apart = *static_cast<const Apart*>(data);
+    apart.work(apart.what);
+  };
+  GOMP_parallel(call, &one, 1, 0);
 }
 
 }  // namespace isomer::onednn

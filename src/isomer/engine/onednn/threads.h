@@ -2,6 +2,7 @@
 // The number of threads of oneDNN's kernels: it asks the OpenMP runtime, which keeps one number per calling thread. Our
 // own kernels share these threads.
 
+#include <cstddef>
 #include <cstdint>
 
 namespace isomer::onednn {
@@ -31,6 +32,28 @@ template <class Work>
 void parallel_for(int64_t count, int64_t grain, const Work& work) {
   run_parts(count, grain, &work,
             [](const void* what, int64_t begin, int64_t end) { (*static_cast<const Work*>(what))(begin, end); });
+}
+
+/// Calls `work` with the number of the thread and that of all threads, from 0 on.
+using TeamWork = void (*)(const void* what, size_t thread, size_t threads);
+void run_as_team(size_t threads, const void* what, TeamWork work);
+
+/// Calls work(thread, threads) at the same time in up to this many threads: the calling one, which is number 0, and
+/// others of those in which kernels with several threads run. Returns when all have returned. `work` must not throw,
+/// and may only run kernels with one thread, each in `apart`.
+template <class Work>
+void as_team(size_t threads, const Work& work) {
+  run_as_team(threads, &work,
+              [](const void* what, size_t thread, size_t all) { (*static_cast<const Work*>(what))(thread, all); });
+}
+
+/// Calls `work` in this thread, as a team of its own: some kernels with one thread wait at a barrier for the team that
+/// they are in. `work` must not throw.
+using ApartWork = void (*)(const void* what);
+void run_apart(const void* what, ApartWork work);
+template <class Work>
+void apart(const Work& work) {
+  run_apart(&work, [](const void* what) { (*static_cast<const Work*>(what))(); });
 }
 
 }  // namespace isomer::onednn

@@ -3,7 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <thread>
 #include <vector>
+
+#include "isomer/base/parallel.h"
+
+extern "C" void GOMP_barrier(void);
 
 namespace isomer::onednn {
 namespace {
@@ -25,6 +30,49 @@ TEST(ParallelFor, CoversEveryItemOnce) {
       }
     }
   }
+}
+
+TEST(Team, EachThreadWorksOnceInEachRun) {
+  std::vector<int> runs(3, 0);  // without a lock: each thread has its own, and the caller reads them between the runs
+  for (int run = 1; run <= 1000; ++run) {
+    as_team(3, [&](size_t thread, size_t threads) {
+      ++runs[thread];
+      EXPECT_EQ(threads, 3U);
+    });
+    for (const int of_thread : runs) ASSERT_EQ(of_thread, run);
+  }
+}
+
+TEST(Team, WorksAtTheSameTime) {
+  std::atomic<size_t> arrived = 0;
+  as_team(2, [&](size_t, size_t) {
+    ++arrived;
+    for (size_t tries = 0; arrived < 2; ++tries) wait_briefly(tries);
+  });
+  EXPECT_EQ(arrived, 2U);
+}
+
+TEST(Team, OfOneIsTheCaller) {
+  const auto caller = std::this_thread::get_id();
+  as_team(1, [&](size_t thread, size_t threads) {
+    EXPECT_EQ(thread, 0U);
+    EXPECT_EQ(threads, 1U);
+    EXPECT_EQ(std::this_thread::get_id(), caller);
+  });
+}
+
+TEST(Team, WhatIsApartDoesNotWaitForIt) {
+  std::atomic<int> passed = 0;
+  as_team(2, [&](size_t thread, size_t) {
+    if (thread == 1) {
+      apart([&] {
+        GOMP_barrier();
+        ++passed;
+      });
+    }
+    for (size_t tries = 0; passed == 0; ++tries) wait_briefly(tries);
+  });
+  EXPECT_EQ(passed, 1);
 }
 
 }  // namespace

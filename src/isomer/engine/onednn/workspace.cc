@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cassert>
 
+#include "isomer/base/parallel.h"
 #include "isomer/base/printable.h"
 #include "isomer/engine/onednn/threads.h"
 
@@ -34,6 +35,7 @@ Workspace::Workspace(const Program& program)
   for (const Synchronization& one : program.order.synchronizations) waits_[one.after].push_back(one.before);
   for (const ConstantData& constant : program.constants) constants_.push_back(constant.address());
   for (const Kernel& kernel : program.kernels) bind(kernel);
+  if (!program.order.streams.empty()) divide_into_stages();
 }
 
 Workspace::~Workspace() = default;
@@ -117,42 +119,72 @@ Status Workspace::run_kernels(size_t kernels, std::vector<KernelSpan>* spans) {
   return {};
 }
 
+void Workspace::divide_into_stages() {
+  const auto& streams = program_.order.streams;
+  const auto& kernels = program_.kernels;
+  std::vector<size_t> ends(streams.size(), 0);
+  for (size_t begin = 0, end = 0; begin < kernels.size(); begin = end) {
+    Stage stage{.alone = kernels[begin].threads > 1};
+    for (end = begin + 1; end < kernels.size() && !stage.alone && kernels[end].threads == 1;) ++end;
+    for (size_t s = 0; s < streams.size(); ++s) {
+      const size_t before = ends[s];
+      while (ends[s] < streams[s].size() && streams[s][ends[s]] < end) ++ends[s];
+      if (ends[s] > before) stage.streams = s + 1;
+    }
+    stage.ends = ends;
+    stages_.push_back(std::move(stage));
+  }
+}
+
 Status Workspace::run_streams(std::vector<KernelSpan>* spans) {
   ++run_;
   std::ranges::fill(positions_, 0);
   failed_ = false;
   thrown_ = nullptr;
   if (spans != nullptr) spans->assign(program_.kernels.size(), {});
-  const auto start = Clock::now();
-  if (team_ == nullptr) team_ = std::make_unique<ThreadTeam>(streams_.size());
-  team_->run([&](size_t thread) { run_some_streams(thread, start, spans); });
+  const Run run{Clock::now(), spans};
+  for (const Stage& stage : stages_) {
+    if (failed_) break;
+    if (stage.alone) {
+      const ThreadScope all(program_.kernels[program_.order.streams[0][positions_[0]]].threads);
+      run_next(0, run);
+    } else {
+      as_team(std::min(stage.streams, max_threads_),
+              [&](size_t thread, size_t threads) { run_some_streams(stage, thread, threads, run); });
+    }
+  }
   if (thrown_) std::rethrow_exception(thrown_);
   if (failed_) return fail_in(title(program_, program_.kernels[failed_kernel_]), failure_.error());
   return {};
 }
 
 /// Runs the streams of a thread of the team: one, unless the system has fewer threads than there are streams.
-void Workspace::run_some_streams(size_t thread, Clock::time_point start, std::vector<KernelSpan>* spans) {
-  const ThreadScope alone(1);
-  const auto now = [&] { return std::chrono::duration<double, std::micro>(Clock::now() - start).count(); };
+void Workspace::run_some_streams(const Stage& stage, size_t thread, size_t threads, const Run& run) {
+  const ThreadScope one(1);
   size_t left = 0;
-  for (size_t s = thread; s < streams_.size(); s += team_->size()) left += program_.order.streams[s].size();
+  for (size_t s = thread; s < stage.streams; s += threads) left += stage.ends[s] - positions_[s];
   for (size_t idle = 0; left > 0 && !failed_.load(std::memory_order_relaxed);) {
     bool waits = true;
-    for (size_t s = thread; s < streams_.size(); s += team_->size()) {
-      const std::vector<TaskId>& stream = program_.order.streams[s];
-      if (positions_[s] == stream.size() || !is_ready(stream[positions_[s]])) continue;
-      const size_t kernel = stream[positions_[s]++];
-      const double before = spans == nullptr ? 0 : now();
-      if (const auto status = caught_launch(kernel, s); !status) return fail_with(kernel, status);
-      if (spans != nullptr) (*spans)[kernel] = {before, now() - before, s};
-      ended_[kernel].store(run_, std::memory_order_release);
+    for (size_t s = thread; s < stage.streams; s += threads) {
+      if (positions_[s] == stage.ends[s] || !is_ready(program_.order.streams[s][positions_[s]])) continue;
+      if (threads > 1)
+        apart([&] { run_next(s, run); });
+      else
+        run_next(s, run);
       --left;
       waits = false;
     }
     idle = waits ? idle + 1 : 0;
     if (waits) wait_briefly(idle);
   }
+}
+
+void Workspace::run_next(size_t stream, const Run& run) {
+  const size_t kernel = program_.order.streams[stream][positions_[stream]++];
+  const double before = run.spans == nullptr ? 0 : run.now();
+  if (const auto status = caught_launch(kernel, stream); !status) return fail_with(kernel, status);
+  if (run.spans != nullptr) (*run.spans)[kernel] = {before, run.now() - before, stream};
+  ended_[kernel].store(run_, std::memory_order_release);
 }
 
 /// Keeps what a kernel throws for the calling thread.

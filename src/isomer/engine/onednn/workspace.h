@@ -12,7 +12,6 @@
 #include <span>
 #include <vector>
 
-#include "isomer/base/thread_team.h"
 #include "isomer/engine/onednn/plan.h"
 #include "isomer/engine/onednn/program.h"
 
@@ -39,7 +38,7 @@ class Workspace {
   void disturb(std::function<void(size_t kernel)> disturbance) { disturbance_ = std::move(disturbance); }
 
   /// Runs several streams in this many threads from now on: for tests.
-  void run_in(size_t threads) { team_ = std::make_unique<ThreadTeam>(threads); }
+  void run_in(size_t threads) { max_threads_ = threads; }
 
   /// Sets the addresses of the constants for all later runs, in the order of the program's constants.
   void read_constants(std::span<std::byte* const> addresses);
@@ -62,8 +61,22 @@ class Workspace {
 
   // On several streams.
   using Clock = std::chrono::steady_clock;
+  /// Kernels that run side by side, or one kernel with several threads.
+  struct Stage {
+    bool alone = false;
+    size_t streams = 0;             // that it has kernels on: the first ones
+    std::vector<size_t> ends = {};  // by stream: the number of kernels up to its end
+  };
+  /// Where and when a run takes place.
+  struct Run {
+    Clock::time_point start;
+    std::vector<KernelSpan>* spans;
+    double now() const { return std::chrono::duration<double, std::micro>(Clock::now() - start).count(); }
+  };
+  void divide_into_stages();
   Status run_streams(std::vector<KernelSpan>* spans);
-  void run_some_streams(size_t thread, Clock::time_point start, std::vector<KernelSpan>* spans);
+  void run_some_streams(const Stage& stage, size_t thread, size_t threads, const Run& run);
+  void run_next(size_t stream, const Run& run);
   bool is_ready(size_t kernel) const;
   Status caught_launch(size_t kernel, size_t stream);
   void fail_with(size_t kernel, const Status& status);
@@ -82,7 +95,8 @@ class Workspace {
 
   std::vector<std::vector<uint32_t>> waits_;  // by kernel: the kernels of other streams that end before it
   std::vector<std::atomic<uint32_t>> ended_;  // by kernel: the last run in which it has ended
-  std::vector<size_t> positions_;             // by stream: the next kernel of the current run
+  std::vector<Stage> stages_;
+  std::vector<size_t> positions_;  // by stream: the next kernel of the current run
   uint32_t run_ = 0;
   std::atomic<bool> failed_ = false;
   std::mutex failing_;
@@ -90,7 +104,7 @@ class Workspace {
   Status failure_;             // of that kernel
   std::exception_ptr thrown_;  // guarded by failing_
   std::function<void(size_t)> disturbance_;
-  std::unique_ptr<ThreadTeam> team_;  // from the first run on several streams on
+  size_t max_threads_ = SIZE_MAX;
 };
 
 }  // namespace isomer::onednn
