@@ -85,8 +85,8 @@ Status check_streams(const EngineKind& kind, const EngineOptions& options) {
     return fail("engine '{}' has no streams; {} streams need the engine onednn", kind.name, options.streams);
   if (options.threads > 1)
     return fail(
-        "{} streams and {} threads: with streams, leave threads at 1; kernels that gain from several have as many "
-        "as there are streams",
+        "{} streams and {} threads: with streams, leave threads at 1; large kernels have as many as "
+        "there are streams",
         options.streams, options.threads);
   const int cores = available_cores();
   if (options.streams > cores)

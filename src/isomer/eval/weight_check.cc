@@ -210,20 +210,26 @@ void WeightCheck::trust(const Graph& graph) {
 
 RefusedWeights WeightCheck::refused(const Graph& graph, const Deadline& end) {
   const std::vector<ValueId> values = unchecked(graph);
-  size_t bytes = 0;
-  for (const ValueId value : values) bytes += Tensor::byte_size(graph.type(value)).value_or(0);
-  std::vector<Result<Tensor>> checked(values.size());
-  parallel_for(values.size(), bytes < kMinParallel ? 1 : threads_, 1,
-               [&](size_t i, size_t) { checked[i] = check(graph, values[i], end); });
+  const auto bytes_of_value = [&](ValueId value) { return Tensor::byte_size(graph.type(value)).value_or(0); };
   RefusedWeights out;
-  for (size_t i = 0; i < values.size(); ++i) {
-    const uint64_t hash = graph.value_hash(values[i]);
-    if (checked[i]) {
-      sound_.insert(hash);
-      if (!checked[i]->empty()) keep(hash, *checked[i]);
-    } else {
-      out[hash] = fmt::format("a folded weight {} ({}): {}", graph.type(values[i]).str(),
-                              graph.producer_node(values[i]).op->name, checked[i].error().message);
+  // Some at a time, so that no more are held than may be kept.
+  for (size_t begin = 0, next = 0; begin < values.size(); begin = next) {
+    size_t bytes = 0;
+    while (next < values.size() && (next == begin || bytes + bytes_of_value(values[next]) <= kMaxKept))
+      bytes += bytes_of_value(values[next++]);
+    std::vector<Result<Tensor>> checked(next - begin);
+    parallel_for(checked.size(), bytes < kMinParallel ? 1 : threads_, 1,
+                 [&](size_t i, size_t) { checked[i] = check(graph, values[begin + i], end); });
+    for (size_t i = 0; i < checked.size(); ++i) {
+      const ValueId value = values[begin + i];
+      const uint64_t hash = graph.value_hash(value);
+      if (checked[i]) {
+        sound_.insert(hash);
+        if (!checked[i]->empty()) keep(hash, *checked[i]);
+      } else {
+        out[hash] = fmt::format("a folded weight {} ({}): {}", graph.type(value).str(),
+                                graph.producer_node(value).op->name, checked[i].error().message);
+      }
     }
   }
   return out;

@@ -127,8 +127,8 @@ std::vector<Option> engine_options(EngineOptions& options) {
   return {
       kept("threads", IntegerRange{.min = 1, .max = 1024}, "Number of threads of the engine", options.threads),
       kept("streams", IntegerRange{.min = 1, .max = 1024},
-           "onednn: number of streams, at most one per core (threads is 1); kernels that do not depend on each other "
-           "run at the same time, and those that gain from several threads have as many as there are streams",
+           "onednn: number of streams, at most one per core (threads is 1); independent kernels run at the same time, "
+           "and large ones have as many threads",
            options.streams),
       kept("provider", Option::Text{},
            "ort: ONNX Runtime's execution provider, such as CUDAExecutionProvider; if empty, the CPU's",

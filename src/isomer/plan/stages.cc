@@ -20,6 +20,9 @@ class Streams {
     std::ranges::fill(free_, 0);
   }
 
+  /// Whether tasks are on several streams.
+  bool forks() const { return std::ranges::count(free_, Nanoseconds{0}) + 1 < std::ssize(free_); }
+
   /// Schedules the next task. Returns when all tasks so far have ended.
   Nanoseconds add(TaskId task) {
     Nanoseconds ready = 0;
@@ -60,8 +63,10 @@ std::vector<Stage> choose_stages(const TaskGraph& graph, std::span<const Nanosec
     };
     offer(begin + 1, alone[begin], false);
     schedule.begin(begin);
-    for (TaskId task = begin; task < std::min(count, begin + kMaxSideBySide); ++task)
-      offer(task + 1, fork + schedule.add(task), true);
+    for (TaskId task = begin; task < std::min(count, begin + kMaxSideBySide); ++task) {
+      const Nanoseconds time = schedule.add(task);
+      offer(task + 1, time + (schedule.forks() ? fork : 0), true);
+    }
   }
   std::vector<Stage> stages;
   for (auto end = static_cast<TaskId>(count); end > 0; end = best[end].begin) {

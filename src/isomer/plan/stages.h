@@ -22,8 +22,8 @@ struct Stage {
 /// numbers, in which each task comes after its predecessors, and no number is vacant.
 ///
 /// The graph has the durations on a stream, and `alone` those on all cores, by task. Tasks side by side are predicted
-/// by list scheduling in the order of their numbers, with `fork` more for the stage; there are at most 256 in a stage.
-/// Of neighbors that run one after the other, all are one stage.
+/// by list scheduling in the order of their numbers, with `fork` more if they are on several streams. At most 256 are
+/// in a stage. Of neighbors that run one after the other, all are one stage.
 std::vector<Stage> choose_stages(const TaskGraph& graph, std::span<const Nanoseconds> alone, size_t streams,
                                  Nanoseconds fork);
 

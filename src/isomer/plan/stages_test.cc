@@ -29,7 +29,7 @@ Program random_program(Rng& rng, size_t tasks) {
 }
 
 /// The time of [begin, end) on streams: each task, in order, on the stream where it starts first.
-Nanoseconds side_by_side(const TaskGraph& graph, TaskId begin, TaskId end, size_t streams) {
+Nanoseconds side_by_side(const TaskGraph& graph, TaskId begin, TaskId end, size_t streams, Nanoseconds fork) {
   std::map<TaskId, Nanoseconds> ends;
   std::vector<Nanoseconds> free(streams, 0);
   Nanoseconds last = 0;
@@ -46,13 +46,14 @@ Nanoseconds side_by_side(const TaskGraph& graph, TaskId begin, TaskId end, size_
     free[chosen] = ends[task] = std::max(free[chosen], ready) + graph.task(task).duration;
     last = std::max(last, free[chosen]);
   }
-  return last;
+  const bool several = std::ranges::count_if(free, [](Nanoseconds busy) { return busy > 0; }) > 1;
+  return last + (several ? fork : 0);
 }
 
 Nanoseconds time_of(const Program& program, std::span<const Stage> stages, size_t streams, Nanoseconds fork) {
   Nanoseconds time = 0;
   for (const Stage& stage : stages) {
-    if (stage.side_by_side) time += fork + side_by_side(program.graph, stage.begin, stage.end, streams);
+    if (stage.side_by_side) time += side_by_side(program.graph, stage.begin, stage.end, streams, fork);
     for (TaskId task = stage.begin; task < stage.end && !stage.side_by_side; ++task) time += program.alone[task];
   }
   return time;
@@ -65,7 +66,7 @@ Nanoseconds least_time(const Program& program, TaskId begin, size_t streams, Nan
   Nanoseconds least = program.alone[begin] + least_time(program, begin + 1, streams, fork);
   for (TaskId end = begin + 1; end <= count; ++end)
     least = std::min(least,
-                     fork + side_by_side(program.graph, begin, end, streams) + least_time(program, end, streams, fork));
+                     side_by_side(program.graph, begin, end, streams, fork) + least_time(program, end, streams, fork));
   return least;
 }
 

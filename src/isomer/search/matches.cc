@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 #include <limits>
+#include <utility>
 
 #include "isomer/base/hash_index.h"
 #include "isomer/search/match_classes.h"
@@ -10,6 +11,7 @@
 namespace isomer {
 namespace {
 
+constexpr NodeId kNoImage = std::numeric_limits<NodeId>::max();
 constexpr uint32_t kFar = std::numeric_limits<uint32_t>::max() / 2;
 
 /// Maps values and nodes of the graph before a rewrite to the graph after it.
@@ -47,12 +49,16 @@ class Correspondence {
     distances_.assign(after_.nodes().size(), kFar);
     value_distances_.assign(after_.nodes().size(), kFar);
     for (const Node& node : before_.nodes()) {
-      if (node.num_results == 0 || value(node.result()) == kNoValue) continue;
-      const NodeId image = after_.producer(value(node.result()));
-      ++images[image];
-      const bool as_before = known_as_before(node);
-      if (!as_before) value_distances_[image] = 0;
-      if (!as_before || !same(node, after_.node(image))) distances_[image] = 0;
+      NodeId last = kNoImage;  // the results of a node that stays have one image
+      for (uint32_t r = 0; r < node.num_results; ++r) {
+        if (value(node.result(r)) == kNoValue) continue;
+        const NodeId image = after_.producer(value(node.result(r)));
+        if (std::exchange(last, image) == image) continue;
+        ++images[image];
+        const bool as_before = known_as_before(node, node.result(r));
+        if (!as_before) value_distances_[image] = 0;
+        if (!as_before || !same(node, after_.node(image))) distances_[image] = 0;
+      }
     }
     for (NodeId id = 0; id < distances_.size(); ++id) {
       if (images[id] != 1) distances_[id] = value_distances_[id] = 0;
@@ -90,9 +96,9 @@ class Correspondence {
 
   /// Whether conditions see the same in the image of a node's result, which has the same type: whether it is known, or
   /// depends only on weights. A node that no longer runs does not match as a root either.
-  bool known_as_before(const Node& before) const {
-    const ValueId image = value(before.result());
-    return before_.is_constant_derived(before.result()) == after_.is_constant_derived(image) &&
+  bool known_as_before(const Node& before, ValueId result) const {
+    const ValueId image = value(result);
+    return before_.is_constant_derived(result) == after_.is_constant_derived(image) &&
            before.is_constant() == after_.producer_node(image).is_constant();
   }
 

@@ -208,5 +208,26 @@ TEST(Matches, ValuesThatBecomeWeightsAreMatchedAfresh) {
   EXPECT_TRUE(inherit({graph, matches, *delta_of(graph, matches[0])}, after, RuleIndex(rules)).matches.empty());
 }
 
+/// Each result of a node can become a value of another one.
+TEST(Matches, ResultsThatBecomeOtherValuesAreMatchedAfresh) {
+  const auto rules = rules_of(
+      "rule cancel (Split axis=?a split=?s (Concat axis=?a @x)) => @x where dims(@x, ?a) == ?s\n"
+      "rule negations (Neg (Neg ?x)) => ?x\n"
+      "rule twice (Add ?x ?x) => (Sub ?x (Neg ?x))");
+  for (const char* const text :
+       {"b = Neg(y)\n c = Concat(x, b) {axis=0}\n s, t = Split(c) {axis=0, split=[2,2]}\n u = Neg(t)",
+        "b = Exp(y)\n c = Concat(x, b) {axis=0}\n s, t = Split(c) {axis=0, split=[2,2]}\n"
+        "u = Add(t, b)"}) {
+    const Graph graph = parsed(fmt::format("input x: f32[2]\n input y: f32[2]\n {}\n return s, u", text));
+    const std::vector<Match> matches = all_matches(graph, rules);
+    ASSERT_EQ(matches.size(), 1U);
+    const Graph after = *apply_match(graph, matches[0]);
+    const auto afresh = all_matches(after, rules);
+    EXPECT_EQ(afresh.size(), 1U);
+    const auto inherited = inherit({graph, matches, *delta_of(graph, matches[0])}, after, RuleIndex(rules)).matches;
+    EXPECT_EQ(identities(after, inherited), identities(after, afresh)) << text;
+  }
+}
+
 }  // namespace
 }  // namespace isomer

@@ -304,6 +304,7 @@ Status Builder::emit_output(size_t index) {
 }
 
 Result<Program> Builder::finish(bool draft) {
+  now_ = planning_.groups().size();
   for (size_t i = 0; i < program_.graph.outputs().size(); ++i) ISOMER_CHECK(emit_output(i));
   if (draft) return std::move(program_);
   perform(program_.engine, copies_);

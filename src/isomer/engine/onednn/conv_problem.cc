@@ -106,6 +106,10 @@ std::optional<ConvChoice> conv_candidate(const Graph& graph, const dnnl::engine&
   return ConvChoice{std::move(*desc), std::move(*made), how == dnnl::algorithm::convolution_winograd};
 }
 
+bool same_way(const ConvForm& a, const ConvForm& b) {
+  return a.src == b.src && a.dst == b.dst && a.winograd == b.winograd && a.sums == b.sums && a.dtype == b.dtype;
+}
+
 ConvForm form_of(const ConvChoice& choice) {
   return {form_of(choice.desc.src_desc()), form_of(choice.desc.dst_desc()), choice.winograd,
           choice.posts.summed.has_value(), choice.desc.src_desc().data_type() == kF32 ? DType::Float : DType::BFloat16};

@@ -44,6 +44,8 @@ std::optional<ConvChoice> conv_candidate(const Graph& graph, const dnnl::engine&
 
 /// Returns the same without oneDNN's objects.
 ConvForm form_of(const ConvChoice& choice);
+/// Whether both are the same way, in whatever time.
+bool same_way(const ConvForm& a, const ConvForm& b);
 
 /// How a plan compiles its convolutions.
 struct ConvSettings {

@@ -135,8 +135,11 @@ const KernelTraits& kernel_traits(const Node& node) { return family_of(node).tra
 
 Result<Program> lower(Candidate candidate, std::shared_ptr<Tuner> tuner, const Lowering& how) {
   Builder builder(std::move(candidate), std::move(tuner), how.dtype);
+  const auto threads_of = [&](size_t group) {
+    return group < how.threads.size() ? how.threads[group] : current_threads();
+  };
   for (size_t i = 0; i < builder.planning().groups().size(); ++i) {
-    const ThreadScope threads(i < how.threads.size() ? how.threads[i] : current_threads());
+    const ThreadScope threads(threads_of(i));
     const Group& group = builder.planning().groups()[i];
     builder.start(i, builder.planning().place(i), false);
     ISOMER_TRY(const bool done, lower_group(builder, group));
@@ -145,6 +148,7 @@ Result<Program> lower(Candidate candidate, std::shared_ptr<Tuner> tuner, const L
     builder.report(last);
     for (uint32_t r = 0; r < last.num_results; ++r) builder.convert_as_decided(last.result(r));
   }
+  const ThreadScope threads(threads_of(builder.planning().groups().size()));
   return builder.finish(how.draft);
 }
 

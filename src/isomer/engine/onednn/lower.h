@@ -10,7 +10,7 @@ namespace isomer::onednn {
 
 struct Lowering {
   DType dtype = DType::Float;     ///< in which convolutions and products compute if they can
-  std::vector<int> threads = {};  ///< of the kernels of each group; if empty, the current number
+  std::vector<int> threads = {};  ///< of the kernels of each group (Kernel::group); if empty, the current number
   bool draft = false;             ///< the program is not to be run (Builder::finish)
 };
 /// Emits the kernels of the whole program, group by group.

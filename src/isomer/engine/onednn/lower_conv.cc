@@ -1,5 +1,7 @@
 // Convolutions.
 
+#include <algorithm>
+
 #include "isomer/engine/onednn/conv_problem.h"
 
 namespace isomer::onednn {
@@ -15,6 +17,15 @@ bool must_read(Builder& builder, const ConvChoice& choice, const Location& src, 
   return same_layout(other.desc, layout) && (!builder.may_overwrite(other) || other.buffer == src.buffer);
 }
 
+/// Returns the planned way. For another number of threads, oneDNN may offer other ways: then one of the same forms, or
+/// else the preferred one.
+ConvChoice& planned_way(std::vector<ConvChoice>& ways, const GroupForms& planned) {
+  const auto is_planned = [&](const ConvChoice& choice) { return same_way(form_of(choice), planned.conv); };
+  if (*planned.way < ways.size() && is_planned(ways[*planned.way])) return ways[*planned.way];
+  const auto found = std::ranges::find_if(ways, is_planned);
+  return found == ways.end() ? ways.front() : *found;
+}
+
 Location conv_weights(Builder& builder, ValueId value, const ConvProblem& problem, const Desc& wanted) {
   if (builder.graph().constant(value) != nullptr) return builder.constant(value, plain_desc(problem.weights), wanted);
   Location given = builder.plain(value);
@@ -27,17 +38,16 @@ Location conv_weights(Builder& builder, ValueId value, const ConvProblem& proble
 }  // namespace
 
 Result<bool> lower_conv(Builder& builder, const Group& group) {
-  const auto& way = builder.planned().way;
-  if (!way) return false;
+  if (!builder.planned().way) return false;
   const Graph& graph = builder.graph();
   const Node& node = graph.node(group.root);
   const auto operands = graph.operands(node);
   const ValueId result = graph.node(group.last()).result();
   ConvChoices choices = conv_choices(graph, group, builder.planning().decisions(),
                                      {builder.engine(), builder.types(), builder.tuner().measures()});
-  if (*way >= choices.ways.size()) return false;
+  if (choices.ways.empty()) return false;
   const ConvProblem& problem = choices.problem;
-  ConvChoice& choice = choices.ways[*way];
+  ConvChoice& choice = planned_way(choices.ways, builder.planned());
   const Location src = builder.as(operands[0], choice.desc.src_desc());
   // Only direct convolutions read it; an operand of a decided Winograd is copied to the result's place.
   if (builder.planned().obeyed != Algorithm::Winograd && must_read(builder, choice, src, result)) {

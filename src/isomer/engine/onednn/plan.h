@@ -22,7 +22,7 @@ struct PlanState;
 struct PlanOptions {
   int threads = 1;  ///< of each kernel
   /// Kernels that do not depend on each other run at the same time on up to this many streams, each in one thread.
-  /// Where that is predicted to be faster, a kernel runs by itself in as many threads. More than 1: `threads` is 1.
+  /// A kernel that is predicted to be faster in as many threads runs by itself in these. More than 1: `threads` is 1.
   int streams = 1;
   /// Choose between algorithms by timing each once. If false, the plan is the same on all machines of a kind.
   bool tune = true;

@@ -284,6 +284,7 @@ GroupForms Planning::place_conv(const Group& group) {
   GroupForms forms = place_kernel(group, {.in = way.src, .second = way.src, .out = way.dst});
   if (sums && way.winograd) in_part_[result] = false;
   forms.way = best;
+  forms.conv = way;
   if (decided_form(result)) plan_.decisions.layouts[result] = *decisions_.layout(result);
   const ValueId conv = graph_.node(group.root).result();
   const auto algorithm = decisions_.algorithm(conv);

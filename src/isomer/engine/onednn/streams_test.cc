@@ -2,7 +2,10 @@
 
 #include "isomer/engine/onednn/streams.h"
 
+#include <gmock/gmock.h>
+
 #include <chrono>
+#include <map>
 #include <set>
 #include <thread>
 
@@ -189,6 +192,35 @@ TEST(Streams, LargeKernelsOfAChainHaveSeveralThreads) {
   EXPECT_EQ(threads_of("Softplus"), 1);
   expect_sound(plan.state().program);
   expect_as_reference(graph, inputs, {.streams = 2, .tune = false});
+}
+
+/// Kernels that bring outputs to the caller's layout have their own number of threads.
+TEST(Streams, LargeOutputsDoNotDecideAboutTheLastKernel) {
+  const Graph graph =
+      graph_of(with_windows("input x: f32[1,16,128,128]\nw = f32[32,16,3,3]{seed 3}\ny = Conv(x, w) {pads=[1,1,1,1]}\n"
+                            "m = GlobalAveragePool(y)\nz = Softplus(m)\nreturn y, z"));
+  const std::vector<Tensor> inputs = inputs_of(graph);
+  const Plan plan = plan_of(graph, inputs, {.streams = 2, .tune = false});
+  std::map<std::string, int> threads;
+  for (const Kernel& kernel : plan.state().program.kernels) threads[kernel.name] = kernel.threads;
+  EXPECT_EQ(threads.at("Softplus"), 1);
+  EXPECT_EQ(threads.at("reorder"), 2);
+  expect_as_reference(graph, inputs, {.streams = 2, .tune = false});
+}
+
+TEST(Streams, DoNotRunInAParallelRegion) {
+  const Graph graph = graph_of(branches(11));
+  const std::vector<Tensor> inputs = inputs_of(graph);
+  for (const PlanOptions& options :
+       {PlanOptions{.streams = 2, .tune = false}, PlanOptions{.threads = 2, .tune = false}}) {
+    const Plan plan = plan_of(graph, inputs, options);
+    as_team(2, [&](size_t, size_t) {
+      const auto got = plan.run(inputs);
+      ASSERT_FALSE(got.has_value());
+      EXPECT_THAT(got.error().message, ::testing::HasSubstr("parallel region"));
+    });
+    EXPECT_TRUE(plan.run(inputs).has_value());
+  }
 }
 
 // The system may have fewer threads than there are streams.

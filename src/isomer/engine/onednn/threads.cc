@@ -9,6 +9,11 @@ int omp_get_max_threads(void);
 void omp_set_num_threads(int threads);
 int omp_get_thread_num(void);
 int omp_get_num_threads(void);
+int omp_get_thread_limit(void);
+int omp_get_active_level(void);
+int omp_get_max_active_levels(void);
+int omp_get_dynamic(void);
+void omp_set_dynamic(int dynamic);
 void GOMP_parallel(void (*work)(void*), void* data, unsigned threads, unsigned flags);
 }
 
@@ -78,8 +83,24 @@ void run_part(void* data) {
 
 int current_threads() { return omp_get_max_threads(); }
 
-ThreadScope::ThreadScope(int threads) : before_(omp_get_max_threads()) { omp_set_num_threads(threads); }
-ThreadScope::~ThreadScope() { omp_set_num_threads(before_); }
+Status check_threads(int threads) {
+  if (threads <= 1) return {};
+  if (const int limit = omp_get_thread_limit(); limit < threads)
+    return fail("OpenMP may use {} thread{}, and the plan needs {}; raise OMP_THREAD_LIMIT", limit,
+                limit == 1 ? "" : "s", threads);
+  if (omp_get_active_level() >= omp_get_max_active_levels())
+    return fail("a plan with {} threads cannot run inside of a parallel region of OpenMP", threads);
+  return {};
+}
+
+ThreadScope::ThreadScope(int threads) : before_(omp_get_max_threads()), dynamic_(omp_get_dynamic()) {
+  omp_set_num_threads(threads);
+  omp_set_dynamic(0);
+}
+ThreadScope::~ThreadScope() {
+  omp_set_num_threads(before_);
+  omp_set_dynamic(dynamic_);
+}
 
 void run_parts(int64_t count, int64_t grain, const void* what, PartWork work) {
   const int64_t threads = std::min<int64_t>(current_threads(), count / std::max<int64_t>(grain, 1));
@@ -101,6 +122,7 @@ void run_as_team(size_t threads, const void* what, TeamWork work) {
 void run_apart(const void* what, ApartWork work) {
   Apart one{what, work};
   const auto call = [](void* data) {
+    const ThreadScope alone(1);
     const Apart& apart = *static_cast<const Apart*>(data);
     apart.work(apart.what);
   };

@@ -5,12 +5,18 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "isomer/base/result.h"
+
 namespace isomer::onednn {
 
 /// Returns the number for kernels that the calling thread makes and runs now.
 int current_threads();
 
-/// Sets the number for the calling thread until it is destroyed.
+/// Returns an Error if kernels that are made for so many threads would run in fewer: because of a limit of OpenMP, or
+/// because the calling thread is in a parallel region. Then they would compute only a part of their results.
+Status check_threads(int threads);
+
+/// Sets the number for the calling thread until it is destroyed. OpenMP does not change it by itself.
 class ThreadScope {
  public:
   explicit ThreadScope(int threads);
@@ -20,6 +26,7 @@ class ThreadScope {
 
  private:
   const int before_;
+  const int dynamic_;  // whether OpenMP was allowed to change it
 };
 
 /// Calls `work` for parts [begin, end) of [0, count) of about equal size; `work` must not throw.

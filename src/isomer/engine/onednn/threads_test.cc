@@ -52,6 +52,14 @@ TEST(Team, WorksAtTheSameTime) {
   EXPECT_EQ(arrived, 2U);
 }
 
+TEST(Threads, AreNotToBeHadInAParallelRegion) {
+  EXPECT_TRUE(check_threads(2).has_value());
+  as_team(2, [&](size_t, size_t) {
+    EXPECT_FALSE(check_threads(2).has_value());
+    EXPECT_TRUE(check_threads(1).has_value());
+  });
+}
+
 TEST(Team, OfOneIsTheCaller) {
   const auto caller = std::this_thread::get_id();
   as_team(1, [&](size_t thread, size_t threads) {

@@ -123,6 +123,9 @@ void Workspace::divide_into_stages() {
   const auto& streams = program_.order.streams;
   const auto& kernels = program_.kernels;
   std::vector<size_t> ends(streams.size(), 0);
+  // Always as many threads as kernels with several have: OpenMP would end those that a smaller team does not need.
+  team_ = streams.size();
+  for (const Kernel& kernel : kernels) team_ = std::max(team_, static_cast<size_t>(kernel.threads));
   for (size_t begin = 0, end = 0; begin < kernels.size(); begin = end) {
     Stage stage{.alone = kernels[begin].threads > 1};
     for (end = begin + 1; end < kernels.size() && !stage.alone && kernels[end].threads == 1;) ++end;
@@ -149,8 +152,9 @@ Status Workspace::run_streams(std::vector<KernelSpan>* spans) {
       const ThreadScope all(program_.kernels[program_.order.streams[0][positions_[0]]].threads);
       run_next(0, run);
     } else {
-      as_team(std::min(stage.streams, max_threads_),
-              [&](size_t thread, size_t threads) { run_some_streams(stage, thread, threads, run); });
+      const size_t team = stage.streams > 1 ? team_ : 1;
+      done_ = 0;
+      as_team(team, [&](size_t thread, size_t threads) { run_some_streams(stage, thread, threads, run); });
     }
   }
   if (thrown_) std::rethrow_exception(thrown_);
@@ -177,6 +181,9 @@ void Workspace::run_some_streams(const Stage& stage, size_t thread, size_t threa
     idle = waits ? idle + 1 : 0;
     if (waits) wait_briefly(idle);
   }
+  // OpenMP's own wait for the others does not yield the core that they may need.
+  done_.fetch_add(1);
+  for (size_t tries = 0; done_.load() < threads; ++tries) wait_briefly(tries);
 }
 
 void Workspace::run_next(size_t stream, const Run& run) {

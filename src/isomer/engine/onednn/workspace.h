@@ -25,8 +25,9 @@ class Workspace {
   Workspace(const Workspace&) = delete;
   Workspace& operator=(const Workspace&) = delete;
 
-  /// Runs all kernels with the current number of threads. `inputs` have the planned types; `outputs` have space for the
-  /// program's output buffers (boxed ones are replaced). `spans` gets one entry per kernel; nullptr: disabled.
+  /// Runs all kernels, with the current number of threads if they are not on streams. `inputs` have the planned types;
+  /// `outputs` have space for the program's output buffers (boxed ones are replaced). `spans` gets one entry per
+  /// kernel; nullptr: disabled.
   Status run(std::span<const Tensor> inputs, std::span<Tensor> outputs, std::vector<KernelSpan>* spans = nullptr) {
     return run_first(program_.kernels.size(), inputs, outputs, spans);
   }
@@ -38,7 +39,7 @@ class Workspace {
   void disturb(std::function<void(size_t kernel)> disturbance) { disturbance_ = std::move(disturbance); }
 
   /// Runs several streams in this many threads from now on: for tests.
-  void run_in(size_t threads) { max_threads_ = threads; }
+  void run_in(size_t threads) { team_ = threads; }
 
   /// Sets the addresses of the constants for all later runs, in the order of the program's constants.
   void read_constants(std::span<std::byte* const> addresses);
@@ -104,7 +105,8 @@ class Workspace {
   Status failure_;             // of that kernel
   std::exception_ptr thrown_;  // guarded by failing_
   std::function<void(size_t)> disturbance_;
-  size_t max_threads_ = SIZE_MAX;
+  size_t team_ = 1;               // threads of a stage with several streams
+  std::atomic<size_t> done_ = 0;  // of them, with the current stage
 };
 
 }  // namespace isomer::onednn
