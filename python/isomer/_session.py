@@ -28,11 +28,11 @@ class Session:
 
     `engine` is "ort" (ONNX Runtime) or "openvino" (OpenVINO), both in a separate process, "onednn" (the built-in
     runtime) or "reference" (slow). `threads`, 1 to 1024, is the number of threads of one run. With `streams`, kernels of
-    "onednn" that do not depend on each other run at the same time, and large ones have as many threads as there are streams;
-    `threads` is then 1. `provider` is ONNX Runtime's execution provider, by default the CPU's.
-    `dtype` may be "bf16" for "onednn". `python` is the Python that has the package of "ort" or "openvino". By default it
-    is the environment variable ISOMER_PYTHON, or else the Python that runs the program. The model's file must exist until
-    the session is closed. Raises ValueError if the file is not a valid model or the engine is not available.
+    "onednn" that do not depend on each other run at the same time, and large ones have as many threads as there are
+    streams; `threads` is then 1. `provider` is ONNX Runtime's execution provider, by default the CPU's. `dtype` may be
+    "bf16" for "onednn". `python` is the Python that has the package of "ort" or "openvino". By default it is the
+    environment variable ISOMER_PYTHON, or else the Python that runs the program. The model's file must exist until the
+    session is closed. Raises ValueError if the file is not a valid model or the engine is not available.
 
     Several threads may run one session at the same time. "onednn" compiles a model at its first run, and again for each
     new set of extents. If the latency of the first answer matters, make one run beforehand.

@@ -40,8 +40,8 @@ struct TimingOptions {
 
 struct EngineOptions {
   int threads = 1;
-  /// "onednn": kernels that do not depend on each other run at the same time on up to this many streams, and those that
-  /// gain from several threads run by themselves in as many. `threads` is 1 if there are several.
+  /// "onednn": kernels that do not depend on each other run at the same time on up to this many streams, and large
+  /// ones run by themselves in as many threads. `threads` is 1 if there are several.
   int streams = 1;
   /// Element type in which the engine computes; inputs and outputs keep the model's types. Types other than Float are
   /// only supported by "onednn": BFloat16, if the processor has it.

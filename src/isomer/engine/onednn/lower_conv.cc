@@ -17,8 +17,8 @@ bool must_read(Builder& builder, const ConvChoice& choice, const Location& src, 
   return same_layout(other.desc, layout) && (!builder.may_overwrite(other) || other.buffer == src.buffer);
 }
 
-/// Returns the planned way. For another number of threads, oneDNN may offer other ways: then one of the same forms, or
-/// else the preferred one.
+/// Returns the planned way. For another number of threads, oneDNN may offer other ways. Then this is the first one with
+/// the planned forms, or else the preferred one.
 ConvChoice& planned_way(std::vector<ConvChoice>& ways, const GroupForms& planned) {
   const auto is_planned = [&](const ConvChoice& choice) { return same_way(form_of(choice), planned.conv); };
   if (*planned.way < ways.size() && is_planned(ways[*planned.way])) return ways[*planned.way];

@@ -108,7 +108,7 @@ Result<Plan> Plan::make(const Graph& graph, std::span<const TensorType> inputs, 
   if (options.streams > 1 && options.threads > 1) return fail("with several streams, leave threads at 1");
   ISOMER_CHECK(runnable(graph));
   ISOMER_CHECK(check_dtype(options.dtype));
-  ISOMER_CHECK(check_threads(std::max(options.threads, options.streams)));
+  ISOMER_CHECK(check_threads(options.most_threads()));
   ISOMER_TRY(Candidate canonical, canonicalize(graph, inputs, options.decisions));
   const Status ranks = check_ranks(canonical.graph);
   const ThreadScope threads(options.threads);
@@ -140,7 +140,7 @@ Result<std::vector<Tensor>> Plan::run(std::span<const Tensor> inputs) const {
 
 Status Plan::run(std::span<const Tensor> inputs, std::span<Tensor> outputs) const {
   ISOMER_CHECK(check_inputs(state_->program.graph, inputs));
-  ISOMER_CHECK(check_threads(std::max(state_->options.threads, state_->options.streams)));
+  ISOMER_CHECK(check_threads(state_->options.most_threads()));
   const ThreadScope threads(state_->options.threads);
   const Lease workspace(*state_);
   return workspace->run(inputs, outputs);
@@ -148,7 +148,7 @@ Status Plan::run(std::span<const Tensor> inputs, std::span<Tensor> outputs) cons
 
 Result<TracedRun> Plan::trace(std::span<const Tensor> inputs) const {
   ISOMER_CHECK(check_inputs(state_->program.graph, inputs));
-  ISOMER_CHECK(check_threads(std::max(state_->options.threads, state_->options.streams)));
+  ISOMER_CHECK(check_threads(state_->options.most_threads()));
   const ThreadScope threads(state_->options.threads);
   const Lease workspace(*state_);
   TracedRun traced{empty_outputs(state_->program), std::chrono::steady_clock::now(), {}};

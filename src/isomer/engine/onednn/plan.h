@@ -2,6 +2,7 @@
 // A graph compiled for one set of input extents: oneDNN's kernels (and the reference executor's where oneDNN has none)
 // over one arena.
 
+#include <algorithm>
 #include <chrono>
 #include <memory>
 #include <span>
@@ -30,6 +31,9 @@ struct PlanOptions {
   /// outputs always have the graph's types.
   DType dtype = DType::Float;
   Decisions decisions = {};  ///< about values of the graph
+
+  /// Returns the largest number of threads that a kernel may have.
+  int most_threads() const { return std::max(threads, streams); }
 };
 
 /// One launch of a plan.

@@ -25,7 +25,7 @@ struct GroupForms {
   Strides strides = {};            ///< of the result of a product in the strided form, or of AlongAxis without blocks
   bool joins = false;              ///< a concatenation whose operands are in their places, or are copied there
   std::optional<size_t> way = {};  ///< of a convolution: the index of what ConvWays::of returned
-  ConvForm conv = {};              ///< what has this index
+  ConvForm conv = {};              ///< the way itself
   std::optional<Algorithm> obeyed{};  ///< the decided algorithm of a convolution, if it has this
 };
 

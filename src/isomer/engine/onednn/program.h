@@ -67,7 +67,7 @@ struct Kernel {
   std::function<Status(Workspace&)> function = nullptr;
   std::vector<Touch> touches = {};   ///< all buffers that it accesses
   std::vector<ValueId> values = {};  ///< its results, as values of Program::graph
-  size_t group = 0;                  ///< of the planning; their number for kernels that make outputs of values
+  size_t group = 0;                  ///< its number in the planning; the next one if it only fills an output
   int threads = 1;                   ///< that run it
 };
 

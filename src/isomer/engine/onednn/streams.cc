@@ -74,8 +74,8 @@ Status add_side_by_side(const TaskGraph& graph, TaskId begin, TaskId end, size_t
   return {};
 }
 
-/// Puts kernels with one thread on streams, stage by stage: kernels with several threads are on the first stream, and
-/// nothing runs at the same time.
+/// Puts kernels with one thread on streams, stage by stage. A kernel with several threads is a stage of its own, on the
+/// first stream.
 Result<StreamPlan> in_stages(const Program& program, size_t streams) {
   TaskGraph graph = tasks_of(program, estimated_durations(program, 1));
   const auto count = static_cast<TaskId>(program.kernels.size());

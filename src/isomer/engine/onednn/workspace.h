@@ -68,7 +68,7 @@ class Workspace {
     size_t streams = 0;             // that it has kernels on: the first ones
     std::vector<size_t> ends = {};  // by stream: the number of kernels up to its end
   };
-  /// Where and when a run takes place.
+  /// When a run began, and where the times of its kernels go.
   struct Run {
     Clock::time_point start;
     std::vector<KernelSpan>* spans;
@@ -106,7 +106,7 @@ class Workspace {
   std::exception_ptr thrown_;  // guarded by failing_
   std::function<void(size_t)> disturbance_;
   size_t team_ = 1;               // threads of a stage with several streams
-  std::atomic<size_t> done_ = 0;  // of them, with the current stage
+  std::atomic<size_t> done_ = 0;  // how many of them have left the current stage
 };
 
 }  // namespace isomer::onednn
