@@ -57,6 +57,7 @@ json to_json(const ModelCosts& costs) {
                  {"flops", costs.metrics.flops},
                  {"bytes", costs.metrics.bytes},
                  {"kernels", costs.metrics.kernels},
+                 {"critical_path_us", costs.metrics.critical_path_us},
                  {"peak_bytes", costs.metrics.peak_bytes},
                  {"measured", costs.measured},
                  {"by_kernel", json::array()}};
@@ -69,9 +70,11 @@ void print_costs(const ModelCosts& costs) {
   Table table({">us", ">count", "<kernel"});
   for (const KernelShare& share : costs.kernels)
     table.row({fmt::format("{:.1f}", share.us), fmt::format("{}", share.count), share.kernel});
-  fmt::print("\n{}\n{:.1f} us in {} kernels, {} FLOPs, {} moved, peak activations {}; {} measured now\n", table.str(),
-             costs.metrics.latency_us, costs.metrics.kernels, metric(costs.metrics.flops),
-             byte_str(costs.metrics.bytes), byte_str(costs.metrics.peak_bytes), costs.measured);
+  fmt::print(
+      "\n{}\n{:.1f} us in {} kernels, the longest path {:.1f} us, {} FLOPs, {} moved, peak activations {}; {} measured "
+      "now\n",
+      table.str(), costs.metrics.latency_us, costs.metrics.kernels, costs.metrics.critical_path_us,
+      metric(costs.metrics.flops), byte_str(costs.metrics.bytes), byte_str(costs.metrics.peak_bytes), costs.measured);
 }
 
 }  // namespace isomer

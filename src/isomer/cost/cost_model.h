@@ -18,8 +18,10 @@ namespace isomer {
 struct Metrics {
   double latency_us = 0;  ///< sum over the kernels
   double flops = 0;
-  double bytes = 0;       ///< moved to and from memory
-  double kernels = 0;     ///< number of launches
+  double bytes = 0;    ///< moved to and from memory
+  double kernels = 0;  ///< number of launches
+  /// The largest sum of latencies of kernels that depend on each other: no schedule is shorter.
+  double critical_path_us = 0;
   double peak_bytes = 0;  ///< of activations that are live at the same time: predicted, or from the engine's plan
 };
 
@@ -34,8 +36,8 @@ struct PlannedKernel {
 class RewriteCosts {
  public:
   virtual ~RewriteCosts() = default;
-  /// Returns exactly what CostModel::metrics returns for the graph of these nodes, but no memory. Costs must not depend
-  /// on the boundary. Nothing if only the graph itself can be costed.
+  /// Returns exactly what CostModel::metrics returns for the graph of these nodes, but no memory and no critical path.
+  /// Costs must not depend on the boundary. Nothing if only the graph itself can be costed.
   virtual std::optional<Metrics> metrics(const RunNodes& nodes) = 0;
 };
 

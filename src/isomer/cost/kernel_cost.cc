@@ -4,6 +4,7 @@
 #include <map>
 
 #include "isomer/base/hash.h"
+#include "isomer/cost/critical_path.h"
 #include "isomer/cost/live_memory.h"
 
 namespace isomer {
@@ -50,7 +51,9 @@ Result<Metrics> KernelCost::metrics(const Candidate& candidate, const Boundary& 
   ISOMER_TRY(const KernelPlan plan, planner_->plan(graph, boundary, candidate.decisions, deadline_));
   KernelSigner signer(graph, plan, types, options_.footprint);
   Metrics total;
+  std::vector<double> us;
   const auto add = [&](const Metrics& one) {
+    us.push_back(one.latency_us);
     total.latency_us += one.latency_us;
     total.flops += one.flops;
     total.bytes += one.bytes;
@@ -65,6 +68,7 @@ Result<Metrics> KernelCost::metrics(const Candidate& candidate, const Boundary& 
     add(*one);
   }
   const bool part = !boundary.inputs.empty() || !boundary.outputs.empty();
+  total.critical_path_us = critical_path_us(graph, plan, us);
   total.peak_bytes = live_bytes(graph, plan, types.bytes(), part);
   return total;
 }

@@ -80,6 +80,7 @@ TEST_F(KernelCostTest, SumsKernelsAndReordersAndMeasuresEachOnce) {
   EXPECT_EQ(model->measured(), 3);
   EXPECT_EQ(metrics.flops, 2 * (2.0 * 9 * 16 * 1024 + 1024));
   EXPECT_EQ(metrics.bytes, 2 * (4.0 * (1024 + 2304 + 1024)) + 2 * 2 * 4096);
+  EXPECT_EQ(metrics.critical_path_us, metrics.latency_us) << "a chain";
   EXPECT_EQ(metrics.peak_bytes, 3 * 4096) << "x with the caller, its copy in blocks, b";
   EXPECT_EQ(model->metrics(parsed(kConvs))->latency_us, metrics.latency_us);
   EXPECT_EQ(engine_.timed, 3);

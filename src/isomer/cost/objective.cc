@@ -13,8 +13,9 @@ struct Name {
   std::string_view name;
   double Metrics::*metric;
 };
-constexpr std::array<Name, 7> kNames{{{"latency_us", &Metrics::latency_us},
+constexpr std::array<Name, 8> kNames{{{"latency_us", &Metrics::latency_us},
                                       {"latency", &Metrics::latency_us},
+                                      {"critical_path_us", &Metrics::critical_path_us},
                                       {"flops", &Metrics::flops},
                                       {"bytes", &Metrics::bytes},
                                       {"kernels", &Metrics::kernels},
@@ -119,8 +120,9 @@ class MetricParser {
       return {};
     }
     at_ = first;
-    return error(
-        fmt::format("unknown '{}'; there are: latency_us (latency), flops, bytes, kernels, peak_bytes (memory)", word));
+    return error(fmt::format(
+        "unknown '{}'; there are: latency_us (latency), critical_path_us, flops, bytes, kernels, peak_bytes (memory)",
+        word));
   }
 
   Status number() {
@@ -186,6 +188,7 @@ Status check_finite(const MetricExpression& expression, std::string_view text) {
                      .flops = 271828.1828,
                      .bytes = 141421.3562,
                      .kernels = 17.32050807,
+                     .critical_path_us = 1.6180339887,
                      .peak_bytes = 57721.56649};
   if (!std::isfinite(expression(some))) return fail("'{}': has no finite value", text);
   return {};
@@ -237,10 +240,9 @@ bool Objective::within_limits(const Metrics& metrics) const {
   return std::ranges::all_of(limits_, [&](const Limit& limit) { return limit.small(metrics) <= limit.large(metrics); });
 }
 
-bool Objective::uses_memory() const {
-  constexpr auto kMemory = &Metrics::peak_bytes;
-  return expression_.reads(kMemory) || std::ranges::any_of(limits_, [&](const Limit& limit) {
-           return limit.small.reads(kMemory) || limit.large.reads(kMemory);
+bool Objective::reads(double Metrics::*metric) const {
+  return expression_.reads(metric) || std::ranges::any_of(limits_, [&](const Limit& limit) {
+           return limit.small.reads(metric) || limit.large.reads(metric);
          });
 }
 

@@ -10,7 +10,7 @@
 namespace isomer {
 
 /// An arithmetic expression such as `latency_us + 0.1 * kernels`: numbers, + - * /, parentheses, and the names
-/// latency_us (or latency), flops, bytes, kernels, peak_bytes (or memory).
+/// latency_us (or latency), critical_path_us, flops, bytes, kernels, peak_bytes (or memory).
 class MetricExpression {
  public:
   /// An Error gives the position of a syntax error.
@@ -55,8 +55,10 @@ class Objective {
   const std::string& text() const { return text_; }
   /// The text of each limit.
   std::vector<std::string> limits() const;
-  /// Returns whether the expression or a limit depends on the memory.
-  bool uses_memory() const;
+  /// Returns whether the expression or a limit depends on this dimension.
+  bool reads(double Metrics::*metric) const;
+  bool uses_memory() const { return reads(&Metrics::peak_bytes); }
+  bool uses_paths() const { return reads(&Metrics::critical_path_us); }
   /// Returns whether the objective is exactly the latency, so that a run of the complete graph measures it.
   bool is_latency() const { return text_ == "latency_us" || text_ == "latency"; }
 

@@ -12,7 +12,8 @@ namespace {
 
 using testing::HasSubstr;
 
-constexpr Metrics kMetrics{.latency_us = 100, .flops = 2e9, .bytes = 4e6, .kernels = 25, .peak_bytes = 1000};
+constexpr Metrics kMetrics{
+    .latency_us = 100, .flops = 2e9, .bytes = 4e6, .kernels = 25, .critical_path_us = 60, .peak_bytes = 1000};
 
 /// Returns the value of an expression, which (unlike an objective) may be a constant.
 double value(const std::string& text) {
@@ -32,6 +33,7 @@ TEST(Objective, NamesEveryDimension) {
   EXPECT_EQ(value("flops"), 2e9);
   EXPECT_EQ(value("bytes"), 4e6);
   EXPECT_EQ(value("kernels"), 25);
+  EXPECT_EQ(value("critical_path_us"), 60);
   EXPECT_EQ(value("peak_bytes"), 1000);
   EXPECT_EQ(value("memory"), 1000);
   EXPECT_EQ(Objective()(kMetrics), 100);
@@ -119,7 +121,9 @@ TEST(Objective, AnyTextIsParsedOrRefused) {
   EXPECT_GT(parsed, 100);
 }
 
-TEST(Objective, KnowsWhetherMemoryMatters) {
+TEST(Objective, KnowsWhetherMemoryOrPathsMatter) {
+  EXPECT_FALSE(Objective().uses_paths());
+  EXPECT_TRUE(Objective::parse("latency + critical_path_us / 4").value().uses_paths());
   EXPECT_FALSE(Objective().uses_memory());
   EXPECT_TRUE(Objective::parse("memory").value().uses_memory());
   EXPECT_TRUE(Objective::parse("latency + peak_bytes / 1000").value().uses_memory());

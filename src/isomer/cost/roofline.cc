@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "isomer/base/number_range.h"
+#include "isomer/cost/critical_path.h"
 #include "isomer/cost/fused_kernels.h"
 
 namespace isomer {
@@ -110,31 +111,35 @@ Status check(const RooflineOptions& options) {
 }
 
 template <class Visit>
-void RooflineCost::for_each_kernel(const Graph& graph, const ConcreteTypes& types, const Visit& visit) {
+KernelPlan RooflineCost::for_each_kernel(const Graph& graph, const ConcreteTypes& types, const Visit& visit) {
   std::vector<double> flops(graph.nodes().size(), 0);
   for (NodeId id = 0; id < flops.size(); ++id) {
     const Node& node = graph.node(id);
     if (graph.runs(node) && !is_view(node)) flops[id] = flops_.of(graph, node, types);
   }
-  const KernelPlan plan = fused_kernels(graph, flops);
+  KernelPlan plan = fused_kernels(graph, flops);
   for (size_t i = 0; i < plan.size(); ++i) {
     Metrics one{.bytes = bytes_of_kernel(graph, plan.kernel(i), types), .kernels = 1};
     for (const NodeId id : plan.kernel(i)) one.flops += flops[id];
     one.latency_us = latency_us(one.flops, one.bytes);
     visit(plan.kernel(i), one);
   }
+  return plan;
 }
 
 Result<Metrics> RooflineCost::metrics(const Candidate& candidate, const Boundary& /*boundary*/) {
   const Graph& graph = candidate.graph;
   const ConcreteTypes types(graph, symbols_);
   Metrics total;
-  for_each_kernel(graph, types, [&](std::span<const NodeId>, const Metrics& one) {
+  std::vector<double> us;
+  const KernelPlan plan = for_each_kernel(graph, types, [&](std::span<const NodeId>, const Metrics& one) {
+    us.push_back(one.latency_us);
     total.flops += one.flops;
     total.bytes += one.bytes;
     total.kernels += 1;
     total.latency_us += one.latency_us;
   });
+  total.critical_path_us = critical_path_us(graph, plan, us);
   total.peak_bytes = peak_activation_bytes(graph, types.bytes());
   return total;
 }

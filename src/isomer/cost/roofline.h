@@ -39,9 +39,9 @@ class RooflineCost : public CostModel {
  private:
   friend class RooflineRewrites;
 
-  /// Calls `visit(nodes, cost)` for each kernel, in the order of their last nodes.
+  /// Calls `visit(nodes, cost)` for each kernel, in the order of their last nodes. Returns the kernels.
   template <class Visit>
-  void for_each_kernel(const Graph& graph, const ConcreteTypes& types, const Visit& visit);
+  KernelPlan for_each_kernel(const Graph& graph, const ConcreteTypes& types, const Visit& visit);
   double latency_us(double flops, double bytes) const;
 
   const SymbolValues symbols_;

@@ -142,6 +142,7 @@ class Pipeline {
                                   .evaluator = *evaluation.evaluator,
                                   .symbols = symbols_,
                                   .budget = budget,
+                                  .cores = static_cast<size_t>(options_.costs.engine_options.streams),
                                   .observer = {options_.progress, options_.trace}};
       ISOMER_TRY(SearchResult found, run_search(given_, options_.search, context));
       evaluation.preparation->report(found.report);

@@ -190,8 +190,9 @@ TEST_F(Optimize, RefusesBadOptionsAndNamesThem) {
   EXPECT_THAT(message(bad), HasSubstr("tolerance: must be a finite number of at least 0"));
   bad = options;
   bad.search.search = "magic";
-  EXPECT_THAT(message(bad),
-              HasSubstr("search: must be auto, greedy, backtrack, beam, sample, saturate, enumerate, prune or dpp"));
+  EXPECT_THAT(
+      message(bad),
+      HasSubstr("search: must be auto, greedy, autograph, backtrack, beam, sample, saturate, enumerate, prune or dpp"));
   bad = options;
   bad.input = folder_.path() / "missing.onnx";
   EXPECT_THAT(message(bad), HasSubstr("missing.onnx"));

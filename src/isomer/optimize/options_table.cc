@@ -49,18 +49,19 @@ Option python_option(std::string& python) {
 }
 
 Option objective_option(Objective& objective) {
-  return {.name = "objective",
-          .domain = Option::Text{},
-          .help =
-              "What to minimize: latency_us, peak_bytes, flops, kernels, bytes, or an expression such as "
-              "\"latency_us + 0.1 * kernels\"",
-          .get = [&objective] { return json(objective.text()); },
-          .set = [&objective](const json& text) -> Status {
-            ISOMER_TRY(Objective parsed, Objective::parse(text.get<std::string>()));
-            for (const std::string& limit : objective.limits()) ISOMER_CHECK(parsed.add_limit(limit));
-            objective = std::move(parsed);
-            return {};
-          }};
+  return {
+      .name = "objective",
+      .domain = Option::Text{},
+      .help =
+          "What to minimize: latency_us, critical_path_us, peak_bytes, flops, kernels, bytes, or an expression such as "
+          "\"latency_us + 0.1 * kernels\"",
+      .get = [&objective] { return json(objective.text()); },
+      .set = [&objective](const json& text) -> Status {
+        ISOMER_TRY(Objective parsed, Objective::parse(text.get<std::string>()));
+        for (const std::string& limit : objective.limits()) ISOMER_CHECK(parsed.add_limit(limit));
+        objective = std::move(parsed);
+        return {};
+      }};
 }
 
 Option limits_option(Objective& objective) {
@@ -185,6 +186,18 @@ std::vector<Option> search_options(SearchOptions& options) {
       kept("queue", IntegerRange{.min = 2}, "Number of sequences that sample keeps after each step", options.queue),
       kept("eta", IntegerRange{.min = 0}, "Number of substitutions in a row that may increase the cost in sample",
            options.eta),
+      kept("critical_path_weight", kFromZero,
+           "autograph adds this many times the latency of the critical path to the cost of a graph",
+           options.critical_path_weight),
+      kept("beta", NumberRange{.min = 1}, "autograph keeps candidates that cost up to this many times the best",
+           options.beta),
+      kept("autograph_split", IntegerRange{.min = 1},
+           "autograph divides the graph into parts of at most this many operators", options.autograph_split),
+      kept("autograph_merge", IntegerRange{.min = 0},
+           "autograph also searches neighboring parts together that have at most this many operators; 0: none",
+           options.autograph_merge),
+      kept("autograph_top", IntegerRange{.min = 1}, "Maximum number of graphs that autograph measures in each round",
+           options.autograph_top),
       kept("extract", Option::Text{{"greedy", "exact"}},
            "How saturate extracts a graph: exact solves an integer program", options.extract),
       kept("extract_seconds", kFromZero, "Maximum seconds of one exact extraction in saturate",

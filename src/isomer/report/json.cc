@@ -69,6 +69,19 @@ json progress_json(const SearchReport& search) {
   return progress;
 }
 
+json measured_json(const SearchReport& search) {
+  json graphs = json::array();
+  for (const MeasuredGraph& graph : search.measured)
+    graphs.push_back({{"hash", fmt::format("{:016x}", graph.hash)},
+                      {"latency_us", graph.latency_us},
+                      {"critical_path_us", graph.critical_path_us},
+                      {"makespan_us", graph.makespan_us},
+                      {"cost", graph.cost},
+                      {"speedup", graph.speedup.value},
+                      {"ci95", {graph.speedup.low, graph.speedup.high}}});
+  return graphs;
+}
+
 }  // namespace
 
 json metrics_json(const std::optional<Metrics>& metrics) {
@@ -77,6 +90,7 @@ json metrics_json(const std::optional<Metrics>& metrics) {
           {"flops", metrics->flops},
           {"bytes", metrics->bytes},
           {"kernels", metrics->kernels},
+          {"critical_path_us", metrics->critical_path_us},
           {"peak_bytes", metrics->peak_bytes}};
 }
 
@@ -105,6 +119,7 @@ json to_json(const OptimizeReport& report) {
                 {"stop_reason", report.search.stop_reason},
                 {"peak_rss_bytes", report.peak_rss_bytes},
                 {"progress", progress_json(report.search)},
+                {"measured", measured_json(report.search)},
                 {"rejected", rejected_json(report.search)},
                 {"notes", report.search.notes}}},
               {"proofs", proofs_json(report.proofs)},

@@ -1,5 +1,7 @@
 #include "isomer/search/backtrack.h"
 
+#include <set>
+
 #include "isomer/rules/builtin.h"
 #include "isomer/search/brute_force_testing.h"
 #include "isomer/search/cost_evaluator.h"
@@ -40,6 +42,37 @@ TEST(Backtrack, FindsWhatNeedsARiseInCost) {
   EXPECT_NEAR(found->cost_before + change, found->cost_after, 1e-9);
   EXPECT_EQ(found->report.stop_reason, "exhausted");
   expect_same_meaning(graph, found->graph);
+}
+
+TEST(Backtrack, ReturnsTheNextBestGraphsToo) {
+  const auto rules = branch_rules();
+  const Graph graph = parsed(kBranches);
+  const auto search = [&](size_t others) {
+    return backtrack(graph, rules, unfused_us,
+                     {.alpha = std::numeric_limits<double>::infinity(),
+                      .max_uphill = 0,
+                      .limits = {.budget = {.candidates = 10000}, .max_growth = 9, .others = others}})
+        .value();
+  };
+  EXPECT_TRUE(search(0).others.empty());
+  const FoundCandidate all = search(10000);
+  ASSERT_GT(all.others.size(), 5);
+  std::set<uint64_t> seen{graph.hash(), all.hash()};
+  double last = all.cost_after;
+  for (const FoundCandidate& other : all.others) {
+    EXPECT_TRUE(seen.insert(other.hash()).second);
+    EXPECT_EQ(other.cost_after, unfused_us(other).value());
+    EXPECT_GE(other.cost_after, last);
+    last = other.cost_after;
+    double cost = other.cost_before;
+    for (const SearchStep& step : other.report.steps) cost += step.delta;
+    EXPECT_NEAR(cost, other.cost_after, 1e-9);
+    expect_same_meaning(graph, other.graph);
+  }
+  const FoundCandidate three = search(3);
+  EXPECT_EQ(three.hash(), all.hash());
+  ASSERT_EQ(three.others.size(), 3);
+  for (size_t i = 0; i < 3; ++i) EXPECT_EQ(three.others[i].hash(), all.others[i].hash());
 }
 
 TEST(Backtrack, AlphaOfOneIsGreedy) {

@@ -1,5 +1,7 @@
 #include "isomer/search/evaluator.h"
 
+#include <utility>
+
 namespace isomer {
 namespace {
 
@@ -15,6 +17,13 @@ std::optional<double> Evaluator::cost(const Candidate& candidate) {
   if (costs() == nullptr) return std::nullopt;
   const auto metrics = costs()->metrics(candidate);
   return metrics ? std::optional(objective(*metrics)) : std::nullopt;
+}
+
+Status make_ready(Evaluator& evaluator, Candidate& candidate) {
+  if (!evaluator.costs_decide())
+    return evaluator.prepare(candidate).map([&](Candidate ready) { candidate = std::move(ready); });
+  if (!evaluator.admits(candidate.graph)) return fail("it cannot be exported");
+  return evaluator.check_weights(candidate.graph);
 }
 
 Result<Interval> measure_closely(Evaluator& evaluator, const Candidate& current, const Candidate& candidate,

@@ -40,6 +40,8 @@ class Evaluator {
   virtual double objective(const Metrics& metrics) const { return metrics.latency_us; }
   /// Returns whether the objective or a limit depends on the memory.
   virtual bool weighs_memory() const { return false; }
+  /// Returns whether the objective or a limit depends on the critical path.
+  virtual bool weighs_paths() const { return false; }
   /// Returns the objective of a candidate, or nothing if its cost is unknown.
   virtual std::optional<double> cost(const Candidate& candidate);
 
@@ -59,6 +61,10 @@ class Evaluator {
   /// Returns an evaluator that uses costs in place of runs; nullptr if there are no runs, or no costs to rely on.
   virtual Evaluator* by_costs() { return nullptr; }
 };
+
+/// Makes a candidate ready to be measured: folds its constants. Where costs decide, only checks that they can be
+/// folded: costs are the same, and every candidate with folded constants needs memory for them. An Error as `prepare`.
+Status make_ready(Evaluator& evaluator, Candidate& candidate);
 
 /// Returns the evaluator's measurement. Repeats it (at most three times, and not after `end`) while the candidate is
 /// probably better than `min_ratio` but the interval is too wide to be sure that it is faster at all.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "isomer/base/hash.h"
 #include "isomer/rules/match_target.h"
@@ -173,11 +174,18 @@ bool Expansion::is_new(uint64_t hash) {
 bool Expansion::keep(const Successor& successor) {
   Evaluator* evaluator = limits_.evaluator;
   if (evaluator != nullptr && !admitted(successor)) return false;
-  if (!(successor.cost < best_.cost)) return true;
-  if (best_.cost - successor.cost <= kRounding * std::abs(successor.cost)) return true;
-  if (evaluator != nullptr && !evaluator->check_weights(graph_of(successor))) return false;
-  best_ = successor;
+  const bool best = best_.cost - successor.cost > kRounding * std::abs(successor.cost);
+  if (best && evaluator != nullptr && !evaluator->check_weights(graph_of(successor))) return false;
+  keep_as_other(best ? std::exchange(best_, successor) : successor);
   return true;
+}
+
+void Expansion::keep_as_other(const Successor& successor) {
+  if (limits_.others == 0 || successor.parent == nullptr) return;
+  const auto place = std::ranges::upper_bound(others_, successor.cost, {}, &Successor::cost);
+  if (others_.size() == limits_.others && place == others_.end()) return;
+  others_.insert(place, successor);
+  if (others_.size() > limits_.others) others_.pop_back();
 }
 
 bool Expansion::admitted(const Successor& successor) {
@@ -217,12 +225,24 @@ SearchNode Expansion::build(const Successor& successor, std::vector<bool>& marks
 FoundCandidate Expansion::result(const Candidate& first) {
   if (report_.stop_reason.empty()) report_.stop_reason = outgrown_ ? "growth limit" : "exhausted";
   report_.seconds = watch_.seconds();
-  FoundCandidate out{first, first_cost_, best_.cost, std::move(report_)};
-  if (best_.parent != nullptr) static_cast<Candidate&>(out) = successor_of(*best_.parent, best_.match);
+  FoundCandidate out = found(first, best_);
+  std::swap(out.report.steps, report_.steps);
+  out.report = std::move(report_);
+  for (const Successor& successor : others_) {
+    FoundCandidate other = found(first, successor);
+    if (limits_.evaluator == nullptr || limits_.evaluator->check_weights(other.graph))
+      out.others.push_back(std::move(other));
+  }
+  return out;
+}
+
+FoundCandidate Expansion::found(const Candidate& first, const Successor& successor) const {
+  FoundCandidate out{first, first_cost_, successor.cost};
+  if (successor.parent != nullptr) static_cast<Candidate&>(out) = successor_of(*successor.parent, successor.match);
   Graph after = out.graph;
-  double cost_after = best_.cost;
-  size_t match = best_.match;
-  for (const SearchNode* from = best_.parent.get(); from != nullptr; from = from->parent.get()) {
+  double cost_after = successor.cost;
+  size_t match = successor.match;
+  for (const SearchNode* from = successor.parent.get(); from != nullptr; from = from->parent.get()) {
     out.report.steps.push_back(step_of(from->graph, from->matches[match], after, cost_after - from->cost));
     after = from->graph;
     cost_after = from->cost;

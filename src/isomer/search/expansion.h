@@ -36,8 +36,10 @@ struct SearchLimits {
   /// folded. Its costs are not used. nullptr: all graphs may be kept.
   Evaluator* evaluator = nullptr;
   /// Not nullptr only if the cost of each candidate is the evaluator's objective of these costs, and depends on no
-  /// memory. Candidates can then be costed without being built.
+  /// memory and no critical path. Candidates can then be costed without being built.
   CostModel* costs = nullptr;
+  /// How many of the next best graphs the result has besides the best one (FoundCandidate::others).
+  size_t others = 0;
 };
 
 /// The result of considering a match: whether its candidate is valid, its hash and its cost. For the same limits and
@@ -80,6 +82,9 @@ struct FoundCandidate : Candidate {
   /// The substitutions from the first graph to `graph`, each with its change of the cost. `stop_reason` is that of the
   /// budget; "growth limit" if only graphs that grew too large are left; or "exhausted".
   SearchReport report = {};
+  /// The next best graphs, cheapest first, as many as the limits ask for; only backtracking and beam search have them.
+  /// Their reports have steps only.
+  std::vector<FoundCandidate> others = {};
 };
 
 /// The candidates that a search has seen, and the best of them.
@@ -147,6 +152,10 @@ class Expansion {
   bool admitted(const Successor& successor);
   /// Returns the graph of a successor, which is built unless it was the last one.
   const Graph& graph_of(const Successor& successor);
+  /// Remembers a graph that is not the best, if it is one of the next best.
+  void keep_as_other(const Successor& successor);
+  /// Returns a candidate and the steps from `first` to it.
+  FoundCandidate found(const Candidate& first, const Successor& successor) const;
 
   const RuleIndex& rules_;
   const CandidateCost& cost_;
@@ -161,6 +170,7 @@ class Expansion {
   std::unordered_set<uint64_t> admitted_;  // forms of nodes in graphs that the evaluator admits
   std::unordered_set<uint64_t> seen_;
   Successor best_;
+  std::vector<Successor> others_;  // the next best, cheapest first
   double first_cost_ = 0;
   SearchReport report_;
   double max_ops_ = std::numeric_limits<double>::infinity();

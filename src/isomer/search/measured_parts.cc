@@ -24,11 +24,6 @@ std::vector<std::string> rules_by_gain(const SearchReport& report) {
   return names;
 }
 
-LayoutTime layout_time(const std::string& layout) {
-  if (layout == "substitution") return LayoutTime::Never;
-  return layout == "joint" ? LayoutTime::EachCandidate : LayoutTime::AfterSearch;
-}
-
 class MeasuredParts {
  public:
   MeasuredParts(const Candidate& first, const NamedPartSearch& how, const SearchOptions& options,
@@ -39,7 +34,7 @@ class MeasuredParts {
         layouts_(layout_time(options.layout)),
         max_growth_(options.max_growth),
         threads_(options.threads()),
-        max_length_(options.max_length == 0 ? SearchLimits().max_length : options.max_length),
+        max_length_(options.length_limit()),
         split_(how.exact || options.split == 0 ? std::numeric_limits<size_t>::max()
                                                : static_cast<size_t>(options.split)),
         context_(context),
@@ -148,14 +143,9 @@ class MeasuredParts {
     return none;
   }
 
-  /// Keeps a result if it is the best so far. Where costs decide, its constants are not folded yet: costs are the same,
-  /// and every result with folded constants needs memory for them.
+  /// Keeps a result if it is the best so far.
   void judge(SearchResult& found, bool known_better) {
-    if (!evaluator_.costs_decide())
-      prepare(found, out_.report);
-    else if (!evaluator_.admits(found.graph))
-      return out_.report.reject(how_.name, {"it cannot be exported"});
-    else if (const auto status = evaluator_.check_weights(found.graph); !status)
+    if (const auto status = make_ready(evaluator_, found); !status)
       return out_.report.reject(how_.name, status.error());
     if (!seen_.insert(found.hash()).second) return;
     // After an interrupt, the final confirmation decides, unless a better graph is already known.

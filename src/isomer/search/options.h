@@ -2,6 +2,7 @@
 // What a user can set about a search.
 
 #include <algorithm>
+#include <limits>
 #include <string>
 #include <utility>
 
@@ -26,6 +27,11 @@ struct SearchOptions {
   int64_t beam_width = 8;                    ///< graphs that beam search keeps after each step; 0: all
   int64_t queue = 20;                        ///< sequences that sampling keeps after each step
   int64_t eta = 1;                           ///< substitutions in a row that may increase the cost in sampling
+  double critical_path_weight = 0.25;        ///< autograph: of the critical path in the mixed cost
+  double beta = 1.1;                         ///< autograph: candidates that cost up to beta times the best are kept
+  int64_t autograph_split = 40;              ///< operators of the smallest parts
+  int64_t autograph_merge = 120;             ///< operators of parts that are searched together
+  int64_t autograph_top = 20;                ///< graphs that are measured in each round
   std::string extract = "exact";             ///< how equality saturation extracts: "greedy" or "exact"
   int64_t egraph_nodes = 2000;               ///< maximum number of nodes of an e-graph
   int64_t egraph_iterations = 30;            ///< maximum number of iterations of equality saturation
@@ -39,6 +45,9 @@ struct SearchOptions {
     constexpr int kMaxDefault = 8;
     return search_threads > 0 ? static_cast<int>(search_threads) : std::min(available_cores(), kMaxDefault);
   }
+
+  /// Returns `max_length` as a limit.
+  int64_t length_limit() const { return max_length == 0 ? std::numeric_limits<int64_t>::max() : max_length; }
 
   /// Returns the budget that begins now. It ends earlier if `stop` returns true.
   Budget budget(Deadline::Stop stop = nullptr) const {

@@ -10,6 +10,11 @@
 
 namespace isomer {
 
+LayoutTime layout_time(std::string_view option) {
+  if (option == "substitution") return LayoutTime::Never;
+  return option == "joint" ? LayoutTime::EachCandidate : LayoutTime::AfterSearch;
+}
+
 PartSearcher::PartSearcher(std::span<const Rule> rules, Evaluator& evaluator, const PartsOptions& options,
                            SearchReport& report)
     : rules_(rules),
@@ -127,7 +132,8 @@ PartSearcher::Outcome PartSearcher::search_alone(const PartTask& task, size_t th
   limits.budget = limits.budget.share(3.0 / static_cast<double>(task.of - task.number + 3));
   limits.evaluator = &evaluator;
   const bool as_it_is = !layouts_ || options_.layouts != LayoutTime::EachCandidate;
-  limits.costs = as_it_is && !evaluator.weighs_memory() ? evaluator.costs() : nullptr;
+  const bool adds_up = !evaluator.weighs_memory() && !evaluator.weighs_paths();
+  limits.costs = as_it_is && adds_up ? evaluator.costs() : nullptr;
   auto found = options_.search(task.part, rules_, cost_of(task, *evaluator.costs()), limits);
   return {std::move(found), *evaluator.refused(), thread, start, options_.observer.now() - start};
 }

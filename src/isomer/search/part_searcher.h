@@ -9,6 +9,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "isomer/base/ahead.h"
@@ -30,6 +31,9 @@ enum class LayoutTime : uint8_t {
   AfterSearch,    ///< for the result of each part
   EachCandidate,  ///< candidates cost what they cost with the layouts chosen for them (TASO, section 2.7)
 };
+
+/// Returns the meaning of the option --layout.
+LayoutTime layout_time(std::string_view option);
 
 /// How parts are searched.
 struct PartsOptions {

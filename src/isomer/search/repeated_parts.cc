@@ -87,33 +87,51 @@ std::optional<uint64_t> RepeatedParts::key(const Candidate& part, const Boundary
   return repeats(part) ? std::optional(ordered_hash(in_canonical_order(part.graph), boundary)) : std::nullopt;
 }
 
-void RepeatedParts::store(const Candidate& part, const Boundary& boundary, const FoundCandidate& found) {
-  if (!repeats(part) || ended_by_time(found.report.stop_reason)) return;
-  Graph graph = in_canonical_order(part.graph);
-  const uint64_t hash = ordered_hash(graph, boundary);
-  Stored result{found.cost_before, found.cost_after, found.report.stop_reason};
+std::optional<RepeatedParts::Way> RepeatedParts::way_to(Graph graph, const FoundCandidate& found) const {
+  Way way{found.cost_after};
   for (const SearchStep& step : found.report.steps) {
     auto place = place_of(graph, step);
-    if (!place) return;
+    if (!place) return std::nullopt;
     graph = *apply_match(graph, place->second);
-    result.places.push_back(std::move(place->first));
+    way.places.push_back(std::move(place->first));
   }
-  results_.emplace(hash, std::move(result));
+  return way;
+}
+
+void RepeatedParts::store(const Candidate& part, const Boundary& boundary, const FoundCandidate& found) {
+  if (!repeats(part) || ended_by_time(found.report.stop_reason)) return;
+  const Graph graph = in_canonical_order(part.graph);
+  auto best = way_to(graph, found);
+  if (!best) return;
+  Stored result{found.cost_before, found.report.stop_reason};
+  result.ways.push_back(std::move(*best));
+  for (const FoundCandidate& other : found.others)
+    if (auto way = way_to(graph, other)) result.ways.push_back(std::move(*way));
+  results_.emplace(ordered_hash(graph, boundary), std::move(result));
 }
 
 std::optional<FoundCandidate> RepeatedParts::find(const Candidate& part, const Boundary& boundary,
                                                   const CandidateCost& cost) const {
   if (!repeats(part) || results_.empty()) return std::nullopt;
-  Graph graph = in_canonical_order(part.graph);
+  const Graph graph = in_canonical_order(part.graph);
   const auto found = results_.find(ordered_hash(graph, boundary));
   if (found == results_.end()) return std::nullopt;
   const Stored& stored = found->second;
   const auto before = cost(part);
   if (!before || !equal_costs(*before, stored.cost_before)) return std::nullopt;
-  FoundCandidate out{part, *before, *before, {}};
-  out.report.stop_reason = stored.stop_reason;
-  if (stored.places.empty()) return out;
-  for (const Place& place : stored.places) {
+  auto out = go(part, *before, graph, stored.ways[0], cost);
+  if (!out) return std::nullopt;
+  out->report.stop_reason = stored.stop_reason;
+  for (const Way& way : std::span(stored.ways).subspan(1))
+    if (auto other = go(part, *before, graph, way, cost)) out->others.push_back(std::move(*other));
+  return out;
+}
+
+std::optional<FoundCandidate> RepeatedParts::go(const Candidate& part, double cost_before, Graph graph, const Way& way,
+                                                const CandidateCost& cost) const {
+  FoundCandidate out{part, cost_before, cost_before};
+  if (way.places.empty()) return out;
+  for (const Place& place : way.places) {
     const std::vector<Match> matches = matches_at(graph, place);
     if (place.match >= matches.size()) return std::nullopt;
     auto next = apply_match(graph, matches[place.match], evaluator_.refused());
@@ -124,7 +142,7 @@ std::optional<FoundCandidate> RepeatedParts::find(const Candidate& part, const B
   if (!evaluator_.admits(graph) || !evaluator_.check_weights(graph)) return std::nullopt;
   static_cast<Candidate&>(out) = std::move(graph);
   const auto after = cost(out);
-  if (!after || !equal_costs(*after, stored.cost_after)) return std::nullopt;
+  if (!after || !equal_costs(*after, way.cost_after)) return std::nullopt;
   out.cost_after = *after;
   return out;
 }

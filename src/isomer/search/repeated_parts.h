@@ -42,16 +42,25 @@ class RepeatedParts {
     size_t match = 0;  ///< among the matches of these roots
     double delta = 0;  ///< change of the cost
   };
+  /// How a result is reached.
+  struct Way {
+    double cost_after = 0;
+    std::vector<Place> places = {};
+  };
   struct Stored {
     double cost_before = 0;
-    double cost_after = 0;
     std::string stop_reason = {};
-    std::vector<Place> places = {};
+    std::vector<Way> ways = {};  ///< to the best graph, and to the next best ones
   };
 
   /// Whether a result for the part can hold for an equal part.
   bool repeats(const Candidate& part) const;
   std::optional<std::pair<Place, Match>> place_of(const Graph& graph, const SearchStep& step) const;
+  /// Returns the way from `graph`, in canonical order, to a result; nothing if a step is not one application of a rule.
+  std::optional<Way> way_to(Graph graph, const FoundCandidate& found) const;
+  /// Goes a way from `graph`, in canonical order: the graph of an equal part. Nothing if that is impossible.
+  std::optional<FoundCandidate> go(const Candidate& part, double cost_before, Graph graph, const Way& way,
+                                   const CandidateCost& cost) const;
   std::vector<Match> matches_at(const Graph& graph, const Place& place) const;
 
   std::unordered_map<uint64_t, const Rule*> rules_;  // by hash; only for lookups

@@ -108,6 +108,25 @@ TEST_F(RepeatedPartsTest, ASearchThatTimeEndedIsNotStored) {
   EXPECT_FALSE(repeated.find(graph, {}, cost()).has_value());
 }
 
+/// The next best graphs of an equal part are derived, too.
+TEST_F(RepeatedPartsTest, TheNextBestGraphsRepeat) {
+  const Graph first = gate("seed 1", "seed 2", "0.5"), second = gate("seed 3", "seed 4", "0.5");
+  const auto search_with_others = [&](const Graph& graph) {
+    return backtrack(graph, rules, cost(), {.alpha = 2, .limits = {.evaluator = &evaluator, .others = 3}}).value();
+  };
+  const FoundCandidate searched = search_with_others(first), wanted = search_with_others(second);
+  ASSERT_FALSE(wanted.others.empty());
+  repeated.store(first, {}, searched);
+  const auto derived = repeated.find(second, {}, cost());
+  ASSERT_TRUE(derived.has_value());
+  EXPECT_EQ(derived->hash(), wanted.hash());
+  ASSERT_EQ(derived->others.size(), wanted.others.size());
+  for (size_t i = 0; i < wanted.others.size(); ++i) {
+    EXPECT_EQ(derived->others[i].hash(), wanted.others[i].hash());
+    EXPECT_EQ(derived->others[i].report.steps.size(), wanted.others[i].report.steps.size());
+  }
+}
+
 /// Of equal blocks one is searched, whatever their number, and the result is as if all were.
 TEST_F(RepeatedPartsTest, EqualBlocksAreSearchedOnce) {
   const auto chain = [](int blocks) {

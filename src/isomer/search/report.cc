@@ -38,6 +38,7 @@ void SearchReport::append(SearchReport next, double began) {
   add_counts(next);
   for (SearchStep& step : next.steps) steps.push_back(std::move(step));
   for (Rejection& one : next.rejected) rejected.push_back(std::move(one));
+  measured.insert(measured.end(), next.measured.begin(), next.measured.end());
   for (const SearchProgress& one : next.progress) progress.push_back({began + one.seconds, one.cost});
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "isomer/base/result.h"
+#include "isomer/base/stats.h"
 #include "isomer/ir/derivation.h"
 #include "isomer/plan/candidate.h"
 
@@ -50,6 +51,16 @@ struct SearchProgress {
   double cost = 0;
 };
 
+/// What was predicted for a graph, and how fast it was.
+struct MeasuredGraph {
+  uint64_t hash = 0;
+  double latency_us = 0;        ///< the sum of its kernels
+  double critical_path_us = 0;  ///< as in Metrics
+  double makespan_us = 0;       ///< of its kernels on the cores that they may use (cost/kernel_tasks.h)
+  double cost = 0;              ///< what the search ranks graphs by
+  Interval speedup = {};        ///< over the first graph
+};
+
 struct SearchReport {
   /// Adds the counts, the seconds and the notes of another search.
   void add_counts(const SearchReport& other);
@@ -79,6 +90,7 @@ struct SearchReport {
   std::vector<Move> folds = {};
   /// Costs of whole graphs, where known: of the first graph, and of each one that became the best.
   std::vector<SearchProgress> progress = {};
+  std::vector<MeasuredGraph> measured = {};  ///< by autograph, in order
 };
 
 struct SearchResult : Candidate {

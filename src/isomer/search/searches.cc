@@ -6,6 +6,7 @@
 
 #include "isomer/base/stopwatch.h"
 #include "isomer/rules/blocks.h"
+#include "isomer/search/autograph.h"
 #include "isomer/search/greedy.h"
 #include "isomer/search/measured_parts.h"
 #include "isomer/search/simplify.h"
@@ -130,17 +131,27 @@ class SearchRun {
     const uint64_t begun = best_.hash();
     SearchContext first = context_;
     first.budget = context_.budget.share(kTimeShares.first);
-    // Where costs decide, they misjudge no rule, and the search need not be repeated without one.
-    ISOMER_CHECK(context_.evaluator.costs_decide() ? unmeasured_parts(backtrack_and_beam(), first)
-                                                   : measured_parts(backtrack_and_beam(), first, true));
+    ISOMER_CHECK(from_greedy(first));
     return from_the_model(begun);
   }
 
   Status greedy_alone() { return step_by_step({first_, {}}, context_.budget.end); }
 
+  Status autograph_alone() {
+    ISOMER_CHECK(simplify_first());
+    return autograph(context_);
+  }
+
   Status parts(const NamedPartSearch& how) { return how.exact ? exact(how) : simplified_parts(how); }
 
  private:
+  /// Searches the parts of greedy's result. Where kernels can run at the same time, costs that add up misjudge graphs.
+  /// Where costs decide, they misjudge no rule, and the search need not be repeated without one.
+  Status from_greedy(const SearchContext& context) {
+    if (context.evaluator.costs_decide()) return unmeasured_parts(backtrack_and_beam(), context);
+    return context.cores > 1 ? autograph(context) : measured_parts(backtrack_and_beam(), context, true);
+  }
+
   /// Runs greedy with every step measured; keeps the better of its result and `promised`, the result by costs.
   Status step_by_step(SearchResult promised, const Deadline& greedy_end) {
     const double began = watch_.seconds();
@@ -222,6 +233,12 @@ class SearchRun {
     return {};
   }
 
+  Status autograph(const SearchContext& context) {
+    const double began = watch_.seconds();
+    take(autograph_search(best_, options_, context), began);
+    return {};
+  }
+
   Status measured_parts(const NamedPartSearch& how, const SearchContext& context, bool known_better) {
     const double began = watch_.seconds();
     take(search_measured(best_, how, options_, context, known_better), began);
@@ -254,7 +271,9 @@ struct NamedSearch {
 
 const std::vector<NamedSearch>& searches() {
   static const std::vector<NamedSearch> kAll = [] {
-    std::vector<NamedSearch> all{{"auto", true, &SearchRun::automatic}, {"greedy", false, &SearchRun::greedy_alone}};
+    std::vector<NamedSearch> all{{"auto", true, &SearchRun::automatic},
+                                 {"greedy", false, &SearchRun::greedy_alone},
+                                 {"autograph", true, &SearchRun::autograph_alone}};
     for (const NamedPartSearch& how : part_searches())
       all.push_back({how.name, true, [&how](SearchRun& run) { return run.parts(how); }});
     return all;

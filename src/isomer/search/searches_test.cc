@@ -173,6 +173,7 @@ TEST(Searches, HaveTheirOwnNamesInTheReportAlsoWithoutTime) {
   const Graph graph = build_model("sru").value();
   const std::map<std::string, std::string> last = {{"auto", "backtrack and beam"},
                                                    {"greedy", "greedy"},
+                                                   {"autograph", "autograph"},
                                                    {"backtrack", "backtrack"},
                                                    {"beam", "beam"},
                                                    {"sample", "sample"},
@@ -389,6 +390,19 @@ TEST(Searches, TakeStepsThatAreFasterThanWhatTheCostsPromise) {
   const SearchResult result = found(graph, disappointing);
   EXPECT_NE(result.graph.hash(), promised.hash());
   EXPECT_LT(latency(result.graph), factor * latency(promised));
+}
+
+TEST(Searches, WhereKernelsCanRunAtTheSameTimeTheCriticalPathCounts) {
+  const Graph graph = build_model("inception-e-1").value();
+  const RuleFile file = builtin_rule_file().value();
+  for (const size_t cores : {1, 2}) {
+    Estimated evaluator;
+    const SearchContext context{.rules = file.rules, .tactics = file.tactics, .evaluator = evaluator, .cores = cores};
+    const SearchResult result = run_search(graph, {}, context).value();
+    EXPECT_EQ(result.report.algorithm.find("autograph") != std::string::npos, cores > 1) << result.report.algorithm;
+    EXPECT_EQ(result.report.measured.empty(), cores == 1);
+    expect_same_meaning(graph, result.graph);
+  }
 }
 
 /// Returns the block that a rule chooses, which replaces three kernels; 0 if it is not applied.

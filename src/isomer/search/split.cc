@@ -12,11 +12,15 @@
 namespace isomer {
 namespace {
 
-/// Returns for every node the number of matches that map an edge into it and an edge out of it. Every node of a pattern
-/// has an operand in the pattern, so only the edge out of it needs a check.
-std::vector<int64_t> capacities(const Graph& graph, std::span<const Match> matches) {
+/// Returns the capacity of every node. Every node of a pattern has an operand in the pattern, so for an edge into a
+/// node and an edge out of it, only the latter needs a check.
+std::vector<int64_t> capacities(const Graph& graph, std::span<const Match> matches, Capacity capacity) {
   std::vector<int64_t> out(graph.nodes().size(), 0);
   for (const Match& match : matches) {
+    if (capacity == Capacity::At) {
+      for (const NodeId id : match.nodes) ++out[id];
+      continue;
+    }
     std::vector<NodeId> read;
     for (const NodeId id : match.nodes)
       for (const ValueId operand : graph.operands(graph.node(id)))
@@ -59,9 +63,10 @@ std::vector<uint64_t> surroundings(const Graph& graph) {
 
 class Splitter {
  public:
-  Splitter(const Graph& graph, std::span<const Match> matches, size_t threshold, const Deadline& deadline)
+  Splitter(const Graph& graph, std::span<const Match> matches, size_t threshold, const Deadline& deadline,
+           Capacity capacity)
       : graph_(graph),
-        capacity_(capacities(graph, matches)),
+        capacity_(capacities(graph, matches, capacity)),
         surroundings_(surroundings(graph)),
         threshold_(threshold),
         deadline_(deadline) {}
@@ -140,8 +145,9 @@ class Splitter {
 
 }  // namespace
 
-Split split_graph(const Graph& graph, std::span<const Match> matches, size_t threshold, const Deadline& deadline) {
-  return Splitter(graph, matches, std::max<size_t>(threshold, 1), deadline).run();
+Split split_graph(const Graph& graph, std::span<const Match> matches, size_t threshold, const Deadline& deadline,
+                  Capacity capacity) {
+  return Splitter(graph, matches, std::max<size_t>(threshold, 1), deadline, capacity).run();
 }
 
 }  // namespace isomer

@@ -14,10 +14,16 @@ struct Split {
   std::vector<NodeId> cuts;                ///< the nodes after which the graph was cut, each once, ascending
 };
 
+/// What the capacity of a node is: the number of matches that
+enum class Capacity : uint8_t {
+  Across,  ///< map an edge into it and an edge out of it (MetaFlow)
+  At,      ///< map it (AutoGraph: Zhao et al., AAAI 2023)
+};
+
 /// Splits a graph into parts of at most `threshold` nodes that run. Each cut follows the set of nodes with the smallest
-/// sum of capacities. The capacity of a node is the number of matches that map an edge into it and an edge out of it.
-/// Both sides of a cut have at least a quarter of the nodes. Parts that are not yet cut at the deadline stay larger.
+/// sum of capacities. Both sides of a cut have at least a quarter of the nodes. Parts that are not yet cut at the
+/// deadline stay larger.
 Split split_graph(const Graph& graph, std::span<const Match> matches, size_t threshold,
-                  const Deadline& deadline = Deadline::never());
+                  const Deadline& deadline = Deadline::never(), Capacity capacity = Capacity::Across);
 
 }  // namespace isomer

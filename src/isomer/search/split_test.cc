@@ -111,6 +111,17 @@ TEST(Split, SeparatesWhatIsNotConnected) {
   expect_partition(graph, split_graph(graph, {}, 5), 5);
 }
 
+TEST(Split, CanCutAfterTheNodesOfTheFewestMatches) {
+  const Graph graph = chain(8);
+  for (const auto& [matched, other] : {std::pair("Relu", "Tanh"), std::pair("Tanh", "Relu")}) {
+    const auto rules = rules_of(fmt::format("rule r\n({0} ?x) => (Neg (Neg ({0} ?x)))", matched));
+    const Split split = split_graph(graph, all_matches(graph, rules), 4, Deadline::never(), Capacity::At);
+    expect_partition(graph, split, 4);
+    ASSERT_FALSE(split.cuts.empty());
+    for (const NodeId cut : split.cuts) EXPECT_EQ(graph.node(cut).op->name, other);
+  }
+}
+
 TEST(Split, CutsWhereNoMatchPasses) {
   const Graph graph = chain(8);
   // Every Tanh of a Relu is a match, so that the cut must be after a Tanh.
