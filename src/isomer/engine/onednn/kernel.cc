@@ -168,12 +168,12 @@ std::vector<bool> counted(const KernelRun& run, const std::vector<onednn::PlanKe
 
 using Once = std::function<Result<double>()>;
 
-/// Returns the microseconds of runs whose weights are always equally far away: around 40 ms of runs.
+/// Returns the microseconds of runs whose weights are always equally far away: around 15 ms of runs.
 Result<std::vector<double>> settled_samples(const Once& once, size_t copies) {
-  constexpr size_t kWarmup = 2, kMinRuns = 9, kMaxRuns = 60;
-  constexpr double kSeconds = 0.04, kWarmupSeconds = 0.03;
-  constexpr double kMinSeconds = 0.02;  // if caches matter: their contents change from one moment to the next
-  constexpr size_t kRounds = 8;         // until the third level of cache has reached a steady state
+  constexpr size_t kWarmup = 2, kMinRuns = 9, kMaxRuns = 40;
+  constexpr double kSeconds = 0.015, kWarmupSeconds = 0.015;
+  constexpr double kMinSeconds = 0.008;  // if caches matter: their contents change from one moment to the next
+  constexpr size_t kRounds = 8;          // until the third level of cache has reached a steady state
   Stopwatch watch;
   // Several rounds if they are short: then a copy was last read as long ago as a model's weights.
   for (size_t i = 0; i < kWarmup || (i < kRounds * copies && watch.seconds() < kWarmupSeconds); ++i)

@@ -80,8 +80,8 @@ Result<KernelTime> OrtEngine::time_kernel(const KernelRun& run, double overhead_
                                                {"distance", run.weights.distance},
                                                {"warmup", 2},
                                                {"min_runs", 9},
-                                               {"max_runs", 60},
-                                               {"seconds", 0.04}}));
+                                               {"max_runs", 30},
+                                               {"seconds", 0.015}}));
   const auto samples = answer.header["us"].get<std::vector<double>>();
   const auto launches = answer.header["launches"].get<double>();
   if (samples.empty()) return KernelTime{};  // ONNX Runtime removed the kernel
