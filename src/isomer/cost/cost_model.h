@@ -20,7 +20,7 @@ struct Metrics {
   double flops = 0;
   double bytes = 0;    ///< moved to and from memory
   double kernels = 0;  ///< number of launches
-  /// The largest sum of latencies of kernels that depend on each other: no schedule is shorter.
+  /// The largest sum of latencies of kernels of which each depends on the one before it.
   double critical_path_us = 0;
   double peak_bytes = 0;  ///< of activations that are live at the same time: predicted, or from the engine's plan
 };

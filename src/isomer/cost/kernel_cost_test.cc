@@ -6,9 +6,11 @@
 #include <cmath>
 
 #include "isomer/base/temp_dir.h"
+#include "isomer/cost/kernel_tasks.h"
 #include "isomer/engine/ort/planner.h"
 #include "isomer/engine/stub_testing.h"
 #include "isomer/ops/graph_testing.h"
+#include "isomer/plan/simulate.h"
 
 namespace isomer {
 namespace {
@@ -84,6 +86,24 @@ TEST_F(KernelCostTest, SumsKernelsAndReordersAndMeasuresEachOnce) {
   EXPECT_EQ(metrics.peak_bytes, 3 * 4096) << "x with the caller, its copy in blocks, b";
   EXPECT_EQ(model->metrics(parsed(kConvs))->latency_us, metrics.latency_us);
   EXPECT_EQ(engine_.timed, 3);
+}
+
+/// Reorders are on the path too, also those of a view's result.
+TEST_F(KernelCostTest, ThePathIsThatOfTheTasks) {
+  const auto model = cost();
+  for (const std::string& text :
+       {std::string(kConvs),
+        std::string("input x: f32[1,16,64]\nw = f32[16,16,1,1]{seed 1}\ns = Softmax(x) {axis=2}\n"
+                    "v = Reshape(s) {shape=[1,16,8,8]}\n"
+                    "c = Conv(v, w) {pads=[0,0,0,0], strides=[1,1], dilations=[1,1]}\nreturn c\n")}) {
+    const Graph graph = parsed(text);
+    const Metrics metrics = model->metrics(graph).value();
+    const TaskGraph tasks = kernel_tasks(graph, model->kernels(graph).value(), 4);
+    EXPECT_GT(metrics.kernels, 2);
+    EXPECT_EQ(metrics.critical_path_us, metrics.latency_us) << "a chain";
+    EXPECT_NEAR(1e-3 * static_cast<double>(critical_path(tasks)->length), metrics.critical_path_us, 0.01);
+    EXPECT_EQ(simulate(tasks)->makespan, critical_path(tasks)->length);
+  }
 }
 
 TEST_F(KernelCostTest, ListsKernelsInTheOrderOfTheGraph) {

@@ -23,7 +23,8 @@ TaskGraph kernel_tasks(const Graph& graph, std::span<const PlannedKernel> kernel
         before.insert(before.end(), made_by.begin(), made_by.end());
       }
     };
-    if (ending[id].empty()) read(id, {});  // a view, or a concatenation whose operands are computed in place
+    const bool makes = !ending[id].empty() && !kernels[ending[id].front()].reorder;
+    if (!makes) read(id, {});  // a view, or a concatenation whose operands are computed in place
     for (const TaskId k : ending[id]) {
       if (!kernels[k].reorder)
         for (const NodeId node : kernels[k].nodes) read(node, kernels[k].nodes);

@@ -55,6 +55,8 @@ class Objective {
   const std::string& text() const { return text_; }
   /// The text of each limit.
   std::vector<std::string> limits() const;
+  /// Returns whether the expression depends on this dimension.
+  bool minimizes(double Metrics::*metric) const { return expression_.reads(metric); }
   /// Returns whether the expression or a limit depends on this dimension.
   bool reads(double Metrics::*metric) const;
   bool uses_memory() const { return reads(&Metrics::peak_bytes); }

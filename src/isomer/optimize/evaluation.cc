@@ -62,8 +62,8 @@ Result<Evaluation> make_evaluation(const OptimizeOptions& options, const Model& 
     return fail("{} has no costs of kernels, which --costs-only needs", costs.engine->label());
   Preparation* const preparation = out.preparation.get();
   if (timed)
-    out.evaluator = std::make_unique<EngineEvaluator>(*out.runs, by_kernels, *costs.model, options.objective,
-                                                      &out.deciding(), preparation);
+    out.evaluator = std::make_unique<EngineEvaluator>(*out.runs, by_kernels, options.costs.engine_options.streams == 1,
+                                                      *costs.model, options.objective, &out.deciding(), preparation);
   else
     out.evaluator = std::make_unique<CostEvaluator>(*costs.model, options.objective, &out.deciding(), preparation);
   return out;

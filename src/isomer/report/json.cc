@@ -59,12 +59,13 @@ json rejected_json(const SearchReport& search) {
   return rejected;
 }
 
+/// A cost beyond a limit is not a quantity.
+json cost_json(double cost) { return cost < kBeyondLimits ? json(cost) : json(); }
+
 json progress_json(const SearchReport& search) {
   json progress = json::array();
   for (const SearchProgress& point : search.progress) {
-    // A cost beyond a limit is not a quantity.
-    const json cost = point.cost < kBeyondLimits ? json(point.cost) : json();
-    progress.push_back({{"seconds", point.seconds}, {"cost", cost}});
+    progress.push_back({{"seconds", point.seconds}, {"cost", cost_json(point.cost)}});
   }
   return progress;
 }
@@ -76,7 +77,7 @@ json measured_json(const SearchReport& search) {
                       {"latency_us", graph.latency_us},
                       {"critical_path_us", graph.critical_path_us},
                       {"makespan_us", graph.makespan_us},
-                      {"cost", graph.cost},
+                      {"cost", cost_json(graph.cost)},
                       {"speedup", graph.speedup.value},
                       {"ci95", {graph.speedup.low, graph.speedup.high}}});
   return graphs;

@@ -12,10 +12,13 @@ namespace isomer {
 /// is, or the budget is spent.
 ///
 /// Differs from the paper where that has errors: a graph is measured once, and must be faster by a 95% interval, as
-/// equal graphs would be queued for ever with noisy times; changes of costs are added, not costs, because the critical
-/// paths of parts do not add up; and what the sums rank first is ranked again by the cost of the whole.
+/// equal graphs would be queued for ever with noisy times. Changes of costs are added, not costs, because the critical
+/// paths of parts do not add up, and whole graphs are ranked by their own costs.
 ///
-/// Returns the candidate itself, with a rejection, if one of its kernels cannot be measured.
-SearchResult autograph_search(const Candidate& first, const SearchOptions& options, const SearchContext& context);
+/// Where costs decide, graphs are compared by the evaluator's objective instead of being measured. After an interrupt,
+/// a graph that was not measured is the result, unless a faster one was found or `first` is already `known_better` than
+/// the model. Returns the candidate itself, with a rejection, if one of its kernels cannot be measured.
+SearchResult autograph_search(const Candidate& first, const SearchOptions& options, const SearchContext& context,
+                              bool known_better);
 
 }  // namespace isomer

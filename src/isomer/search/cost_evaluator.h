@@ -27,6 +27,7 @@ class CostEvaluator : public Evaluator {
   CostModel* costs() override { return &costs_; }
   double objective(const Metrics& metrics) const override { return objective_.penalized(metrics); }
   bool weighs_memory() const override { return objective_.uses_memory(); }
+  bool weighs_latency() const override { return objective_.minimizes(&Metrics::latency_us); }
   bool weighs_paths() const override { return objective_.uses_paths(); }
   /// Returns the ratio of the objectives or, if `current` exceeds a limit, of the penalized objectives. So a
   /// candidate that exceeds the limit by less is better, and one within the limit is better by a large factor. Returns

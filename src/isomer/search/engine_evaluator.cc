@@ -34,7 +34,7 @@ Result<Interval> EngineEvaluator::measure(const Candidate& current, const Candid
   const bool kept_limits = objective_.within_limits(*deciding_.metrics(current));
   if (*decided == 0 || std::isinf(*decided) || !kept_limits) return CostEvaluator::measure(current, candidate);
   ISOMER_TRY(const Interval measured, runs_.speedup(current, candidate));
-  return posterior_ratio(*decided, measured);
+  return adds_up_ ? posterior_ratio(*decided, measured) : measured;
 }
 
 }  // namespace isomer

@@ -40,6 +40,8 @@ class Evaluator {
   virtual double objective(const Metrics& metrics) const { return metrics.latency_us; }
   /// Returns whether the objective or a limit depends on the memory.
   virtual bool weighs_memory() const { return false; }
+  /// Returns whether the objective depends on the latency, so that it is in microseconds.
+  virtual bool weighs_latency() const { return true; }
   /// Returns whether the objective or a limit depends on the critical path.
   virtual bool weighs_paths() const { return false; }
   /// Returns the objective of a candidate, or nothing if its cost is unknown.

@@ -2,6 +2,7 @@
 // What the searches over candidates share: building those that are one rewrite away, and the way back from the best
 // one.
 
+#include <cmath>
 #include <functional>
 #include <limits>
 #include <memory>
@@ -24,6 +25,12 @@ namespace isomer {
 /// Returns the cost of a candidate. An Error means that the cost is unavailable; the search then skips the candidate.
 using CandidateCost = std::function<Result<double>(const Candidate&)>;
 
+/// Whether two costs are equal: those of equal graphs are sums of the same numbers, in an order that may differ.
+inline bool equal_costs(double a, double b) {
+  constexpr double kRounding = 1e-9;
+  return std::abs(a - b) <= kRounding * std::abs(a);
+}
+
 /// What limits a search over candidates.
 struct SearchLimits {
   Budget budget = {.candidates = SearchOptions().max_candidates};
@@ -38,7 +45,7 @@ struct SearchLimits {
   /// Not nullptr only if the cost of each candidate is the evaluator's objective of these costs, and depends on no
   /// memory and no critical path. Candidates can then be costed without being built.
   CostModel* costs = nullptr;
-  /// How many of the next best graphs the result has besides the best one (FoundCandidate::others).
+  /// How many of the next best graphs the result has, in addition to the best one (FoundCandidate::others).
   size_t others = 0;
 };
 
@@ -82,7 +89,7 @@ struct FoundCandidate : Candidate {
   /// The substitutions from the first graph to `graph`, each with its change of the cost. `stop_reason` is that of the
   /// budget; "growth limit" if only graphs that grew too large are left; or "exhausted".
   SearchReport report = {};
-  /// The next best graphs, cheapest first, as many as the limits ask for; only backtracking and beam search have them.
+  /// The next best graphs, cheapest first, as many as the limits ask for. Only backtracking and beam search have them.
   /// Their reports have steps only.
   std::vector<FoundCandidate> others = {};
 };

@@ -6,11 +6,12 @@
 namespace isomer {
 
 /// An evaluator whose objective is another one's, plus a weight times the latency of the critical path: graphs whose
-/// kernels can run side by side cost less. Everything else is the other one's.
+/// kernels can run side by side cost less. An objective that does not depend on the latency stays as it is. Everything
+/// else is the other one's.
 class MixedCost : public Evaluator {
  public:
   /// Keeps a reference.
-  MixedCost(Evaluator& whole, double weight) : whole_(whole), weight_(weight) {}
+  MixedCost(Evaluator& whole, double weight) : whole_(whole), weight_(whole.weighs_latency() ? weight : 0) {}
 
   Result<Candidate> prepare(const Candidate& candidate) override { return whole_.prepare(candidate); }
   bool admits(const Graph& graph) override { return whole_.admits(graph); }
@@ -22,6 +23,7 @@ class MixedCost : public Evaluator {
     return whole_.objective(metrics) + weight_ * metrics.critical_path_us;
   }
   bool weighs_memory() const override { return whole_.weighs_memory(); }
+  bool weighs_latency() const override { return whole_.weighs_latency(); }
   bool weighs_paths() const override { return weight_ != 0 || whole_.weighs_paths(); }
   std::optional<double> estimate(const Candidate& current, const Candidate& candidate) override {
     return whole_.estimate(current, candidate);

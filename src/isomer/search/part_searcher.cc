@@ -88,8 +88,11 @@ Result<FoundCandidate> PartSearcher::search(const PartTask& task, const std::str
     repeated_.store(task.part, task.boundary, *found);
   }
   if (layouts_) {
-    ISOMER_CHECK(decide_layouts(*found, task, costs_).map([](double) {}));
-    ++found->report.candidates;
+    ISOMER_TRY(found->cost_after, decide_layouts(*found, task, costs_));
+    for (FoundCandidate& other : found->others) {
+      ISOMER_TRY(other.cost_after, decide_layouts(other, task, costs_));
+    }
+    found->report.candidates += 1 + std::ssize(found->others);
   }
   report_.add_counts(found->report);
   report_.also_ended(found->report.stop_reason);

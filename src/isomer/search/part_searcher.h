@@ -50,7 +50,7 @@ struct PartsOptions {
   Observer observer = {};
 };
 
-/// What searches of parts need to know of the values of a graph.
+/// Layouts and sizes of the values of a graph, which searches of its parts need.
 struct WholeValues {
   std::vector<Layout> layouts;
   std::vector<double> bytes;
@@ -78,7 +78,7 @@ class PartSearcher {
 
   /// An Error if something would have to be measured after the deadline.
   Result<WholeValues> values_of(const Candidate& whole);
-  /// Returns the task to search some nodes, which are convex, ascending and run.
+  /// Returns the task to search a convex set of nodes that run, in ascending order.
   SharedTask task_of(const Candidate& whole, const WholeValues& values, std::vector<NodeId> nodes, size_t number,
                      size_t of);
   /// Returns the best graph found for a part: that of an earlier search if it repeats one. If no time is left for a

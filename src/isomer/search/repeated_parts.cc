@@ -38,9 +38,6 @@ std::vector<NodeId> producers_of(const Graph& graph, std::span<const uint64_t> v
   return out;
 }
 
-/// Costs of equal graphs are sums of the same numbers, in an order that may differ.
-bool equal_costs(double a, double b) { return std::abs(a - b) <= 1e-9 * std::abs(a); }
-
 }  // namespace
 
 uint64_t ordered_hash(const Graph& graph, const Boundary& boundary) {

@@ -51,14 +51,16 @@ struct SearchProgress {
   double cost = 0;
 };
 
-/// What was predicted for a graph, and how fast it was.
+/// A graph that a search compared with the best one so far: its predicted costs, and the result.
 struct MeasuredGraph {
   uint64_t hash = 0;
   double latency_us = 0;        ///< the sum of its kernels
   double critical_path_us = 0;  ///< as in Metrics
   double makespan_us = 0;       ///< of its kernels on the cores that they may use (cost/kernel_tasks.h)
   double cost = 0;              ///< what the search ranks graphs by
-  Interval speedup = {};        ///< over the first graph
+  /// Over the graph that the search began with: the product of the ratios of the graphs that were the best one after
+  /// the other, each with the one before. The interval is that of the last ratio.
+  Interval speedup = {};
 };
 
 struct SearchReport {
@@ -90,7 +92,7 @@ struct SearchReport {
   std::vector<Move> folds = {};
   /// Costs of whole graphs, where known: of the first graph, and of each one that became the best.
   std::vector<SearchProgress> progress = {};
-  std::vector<MeasuredGraph> measured = {};  ///< by autograph, in order
+  std::vector<MeasuredGraph> measured = {};  ///< that autograph compared, in order
 };
 
 struct SearchResult : Candidate {

@@ -18,7 +18,7 @@ inline constexpr struct {
   double greedy = 0.7;     ///< auto: both greedy searches; those of parts may find what this is not enough for
   double first = 0.6;      ///< auto: the parts of greedy's result; the rest is for those of the simplified model
   double backtrack = 0.5;  ///< auto: of the time of a part; the rest is for beam search
-  double autograph = 0.4;  ///< one round's search of the parts; then its graphs are measured
+  double autograph = 0.5;  ///< one round's search of the parts; then its graphs are measured
   double parts = 0.7;      ///< the search of the parts; then its result is measured
   double variants = 0.5;   ///< searches of the parts without one of the rules begin within it
 } kTimeShares;

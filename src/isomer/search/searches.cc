@@ -137,9 +137,9 @@ class SearchRun {
 
   Status greedy_alone() { return step_by_step({first_, {}}, context_.budget.end); }
 
-  Status autograph_alone() {
+  Status simplified_autograph() {
     ISOMER_CHECK(simplify_first());
-    return autograph(context_);
+    return autograph(context_, false);
   }
 
   Status parts(const NamedPartSearch& how) { return how.exact ? exact(how) : simplified_parts(how); }
@@ -149,7 +149,7 @@ class SearchRun {
   /// Where costs decide, they misjudge no rule, and the search need not be repeated without one.
   Status from_greedy(const SearchContext& context) {
     if (context.evaluator.costs_decide()) return unmeasured_parts(backtrack_and_beam(), context);
-    return context.cores > 1 ? autograph(context) : measured_parts(backtrack_and_beam(), context, true);
+    return context.cores > 1 ? autograph(context, true) : measured_parts(backtrack_and_beam(), context, true);
   }
 
   /// Runs greedy with every step measured; keeps the better of its result and `promised`, the result by costs.
@@ -233,9 +233,9 @@ class SearchRun {
     return {};
   }
 
-  Status autograph(const SearchContext& context) {
+  Status autograph(const SearchContext& context, bool known_better) {
     const double began = watch_.seconds();
-    take(autograph_search(best_, options_, context), began);
+    take(autograph_search(best_, options_, context, known_better), began);
     return {};
   }
 
@@ -273,7 +273,7 @@ const std::vector<NamedSearch>& searches() {
   static const std::vector<NamedSearch> kAll = [] {
     std::vector<NamedSearch> all{{"auto", true, &SearchRun::automatic},
                                  {"greedy", false, &SearchRun::greedy_alone},
-                                 {"autograph", true, &SearchRun::autograph_alone}};
+                                 {"autograph", true, &SearchRun::simplified_autograph}};
     for (const NamedPartSearch& how : part_searches())
       all.push_back({how.name, true, [&how](SearchRun& run) { return run.parts(how); }});
     return all;

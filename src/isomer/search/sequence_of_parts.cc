@@ -14,7 +14,7 @@ struct Step {
 
 }  // namespace
 
-std::vector<PartSequence> best_sequences(size_t parts, std::span<const PartChoice> choices, size_t most) {
+std::vector<PartSequence> best_sequences(size_t parts, std::span<const PartChoice> choices, size_t max) {
   std::vector<std::vector<Step>> best(parts + 1);  // by the number of parts covered, lowest first
   best[0].push_back({});
   for (size_t end = 1; end <= parts; ++end) {
@@ -25,7 +25,7 @@ std::vector<PartSequence> best_sequences(size_t parts, std::span<const PartChoic
       for (size_t i = 0; i < before.size(); ++i) here.push_back({before[i].change + choices[c].change, c, i});
     }
     std::ranges::stable_sort(here, {}, &Step::change);
-    if (here.size() > most) here.resize(most);
+    if (here.size() > max) here.resize(max);
   }
   std::vector<PartSequence> out;
   for (const Step& last : best[parts]) {

@@ -7,7 +7,7 @@
 
 namespace isomer {
 
-/// What may become of the smallest parts from `begin` to before `end`, together.
+/// One of the graphs that can replace the smallest parts from `begin` to before `end`, together.
 struct PartChoice {
   size_t begin = 0;
   size_t end = 0;
@@ -20,9 +20,9 @@ struct PartSequence {
   double change = 0;  ///< the sum over the choices
 };
 
-/// Returns the sequences with the lowest sums of changes, at most `most`, lowest first; of equal sums, those whose
+/// Returns the sequences with the lowest sums of changes, at most `max`, lowest first; of equal sums, those whose
 /// choices have lower numbers. Dynamic programming over the first parts. Each smallest part must have a choice of its
 /// own.
-std::vector<PartSequence> best_sequences(size_t parts, std::span<const PartChoice> choices, size_t most);
+std::vector<PartSequence> best_sequences(size_t parts, std::span<const PartChoice> choices, size_t max);
 
 }  // namespace isomer

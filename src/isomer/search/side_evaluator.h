@@ -46,6 +46,7 @@ class SideEvaluator : public Evaluator {
   CostModel* costs() override { return &costs_; }
   double objective(const Metrics& metrics) const override { return whole_.objective(metrics); }
   bool weighs_memory() const override { return whole_.weighs_memory(); }
+  bool weighs_latency() const override { return whole_.weighs_latency(); }
   bool weighs_paths() const override { return whole_.weighs_paths(); }
   /// Fails: such searches measure nothing.
   Result<Interval> measure(const Candidate& current, const Candidate& candidate) override;

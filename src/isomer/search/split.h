@@ -14,10 +14,10 @@ struct Split {
   std::vector<NodeId> cuts;                ///< the nodes after which the graph was cut, each once, ascending
 };
 
-/// What the capacity of a node is: the number of matches that
+/// How the capacity of a node is counted.
 enum class Capacity : uint8_t {
-  Across,  ///< map an edge into it and an edge out of it (MetaFlow)
-  At,      ///< map it (AutoGraph: Zhao et al., AAAI 2023)
+  Across,  ///< matches that map an edge into it and an edge out of it (MetaFlow)
+  At,      ///< matches that map it (AutoGraph: Zhao et al., AAAI 2023)
 };
 
 /// Splits a graph into parts of at most `threshold` nodes that run. Each cut follows the set of nodes with the smallest
