@@ -43,6 +43,8 @@ struct EngineOptions {
   /// "onednn": kernels that do not depend on each other run at the same time on up to this many streams, and large
   /// ones run by themselves in as many threads. `threads` is 1 if there are several.
   int streams = 1;
+  /// With several streams: whether large kernels run by themselves. If false, all run on streams, in one thread each.
+  bool stages = true;
   /// Element type in which the engine computes; inputs and outputs keep the model's types. Types other than Float are
   /// only supported by "onednn": BFloat16, if the processor has it.
   DType dtype = DType::Float;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "isomer/repro/autograph/contenders.h"
 #include "isomer/repro/metaflow/bottlenecks.h"
 #include "isomer/repro/metaflow/metaflow.h"
 #include "isomer/repro/ocggs/ocggs.h"
@@ -51,6 +52,23 @@ TEST(Experiments, ASearchThatWasCutOffSaysSo) {
   EXPECT_EQ(run()->ended(), "cut off (memory)");
   options = {.time_budget_seconds = 0};
   EXPECT_EQ(run()->ended(), "cut off (time budget)");
+}
+
+TEST(Experiments, ContendersAreComparedWithTheFirst) {
+  ExperimentResult result;
+  const auto network = written_network("sru-11", result);
+  ASSERT_TRUE(network.has_value()) << network.error().message;
+  EXPECT_TRUE(result.hashes.contains("sru-11"));
+  const auto output = network->folder.path() / "optimized.onnx";
+  const auto found = write_optimized(network->file, {.search = {.search = "greedy"}, .costs_only = true}, output, {});
+  ASSERT_TRUE(found.has_value()) << found.error().message;
+  const Contender contenders[] = {{"first", network->file}, {"second", output}};
+  const auto times = timed(contenders, network->model);
+  ASSERT_TRUE(times.has_value()) << times.error().message;
+  ASSERT_EQ(times->size(), 2);
+  EXPECT_EQ(times->at(0).speedup.value, 1);
+  EXPECT_GT(times->at(1).speedup.value, 0);
+  for (const ContenderTime& time : *times) EXPECT_GT(time.median_us, 0);
 }
 
 TEST(Experiments, Table3OfMetaflowFindsThatAlexnetIsOptimal) {

@@ -17,8 +17,6 @@ std::vector<ReproItem> listed(std::initializer_list<UnreproducedItem> items) {
   return out;
 }
 
-constexpr const char* kStreams = "engines run kernels one after the other, not on several streams";
-constexpr const char* kCriticalPath = "there is no cost by the critical path";
 constexpr const char* kMemoryOrder = "order and placement are not searched for peak memory";
 constexpr const char* kPolicy = "there is no learned policy";
 constexpr const char* kDevices = "graphs are not partitioned across devices";
@@ -26,15 +24,6 @@ constexpr const char* kSeveralDevices = "needs several devices, and graphs that 
 constexpr const char* kGnn = "there are no graph neural networks";
 
 }  // namespace
-
-std::vector<ReproItem> autograph_items() {
-  return listed({{"autograph-t2", "AutoGraph, Table 2: latency of networks on several streams", kStreams},
-                 {"autograph-f8", "AutoGraph, Figure 8: substitutions in a NASNet cell", kCriticalPath},
-                 {"autograph-f9", "AutoGraph, Figure 9: groups of ResNeXt blocks", kCriticalPath},
-                 {"autograph-f10", "AutoGraph, Figure 10: without substitutions, and without dynamic programming",
-                  "there is no partition by dynamic programming"},
-                 {"autograph-f11", "AutoGraph, Figure 11: throughput by batch size", kStreams}});
-}
 
 std::vector<ReproItem> regal_items() {
   return listed({{"regal-t1", "REGAL, Table 1: peak memory by method", kMemoryOrder},

@@ -54,6 +54,7 @@ class OnednnEngine : public InProcessEngine {
   explicit OnednnEngine(const EngineOptions& options)
       : threads_(options.threads),
         streams_(options.streams),
+        stages_(options.stages),
         dtype_(options.dtype),
         max_plans_(options.max_plans),
         noise_filter_(arithmetic_probe(options.threads)) {
@@ -127,12 +128,17 @@ class OnednnEngine : public InProcessEngine {
 
   Result<Plan> make_plan(const Candidate& candidate, std::span<const TensorType> types) const {
     return Plan::make(candidate.graph, types,
-                      {.threads = threads_, .streams = streams_, .dtype = dtype_, .decisions = candidate.decisions},
+                      {.threads = threads_,
+                       .streams = streams_,
+                       .stages = stages_,
+                       .dtype = dtype_,
+                       .decisions = candidate.decisions},
                       tuner_);
   }
 
   const int threads_;
   const int streams_;
+  const bool stages_;
   const DType dtype_;
   const size_t max_plans_;
   std::shared_ptr<onednn::Tuner> tuner_;

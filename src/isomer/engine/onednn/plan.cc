@@ -116,7 +116,7 @@ Result<Plan> Plan::make(const Graph& graph, std::span<const TensorType> inputs, 
     const auto streams = static_cast<size_t>(options.streams);
     const std::shared_ptr<Tuner> known = tuner == nullptr ? make_tuner(options.tune) : tuner;
     Lowering how{.dtype = options.dtype};
-    if (streams > 1) {
+    if (streams > 1 && options.stages) {
       ISOMER_TRY(const Program draft, lower(canonical, known, {.dtype = options.dtype, .draft = true}));
       how.threads = threads_by_group(draft, streams);
     }

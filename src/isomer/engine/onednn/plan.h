@@ -25,6 +25,7 @@ struct PlanOptions {
   /// Kernels that do not depend on each other run at the same time on up to this many streams, each in one thread.
   /// A kernel that is predicted to be faster in as many threads runs by itself in these. More than 1: `threads` is 1.
   int streams = 1;
+  bool stages = true;  ///< if false, all kernels have one thread
   /// Choose between algorithms by timing each once. If false, the plan is the same on all machines of a kind.
   bool tune = true;
   /// Element type in which convolutions and products compute and pass on their results: Float or BFloat16. Inputs and

@@ -192,6 +192,10 @@ TEST(Streams, LargeKernelsOfAChainHaveSeveralThreads) {
   EXPECT_EQ(threads_of("Softplus"), 1);
   expect_sound(plan.state().program);
   expect_as_reference(graph, inputs, {.streams = 2, .tune = false});
+  const PlanOptions no_stages{.streams = 2, .stages = false, .tune = false};
+  const Plan side_by_side = plan_of(graph, inputs, no_stages);
+  for (const Kernel& kernel : side_by_side.state().program.kernels) EXPECT_EQ(kernel.threads, 1) << kernel.name;
+  expect_as_reference(graph, inputs, no_stages);
 }
 
 /// Kernels that bring outputs to the caller's layout have their own number of threads.

@@ -1,0 +1,11 @@
+#pragma once
+// The experiments of AutoGraph (Zhao et al., AAAI 2023).
+
+#include "isomer/repro/experiment.h"
+
+namespace isomer {
+
+Experiment autograph_latencies();  ///< Table 2
+Experiment autograph_ablations();  ///< Figure 10
+
+}  // namespace isomer
