@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <deque>
-#include <limits>
 #include <set>
 #include <utility>
 
@@ -90,17 +89,18 @@ class Autograph {
 
  private:
   /// Searches from a graph for this share of the time that is left. Each graph that becomes the best goes to the queue.
-  /// If there is none, and more time would have found more graphs, searches once more for all that is left.
+  /// If there is none, and the share ended before the search did, searches once more with a larger share.
   Status search_from(const Found& from, double share, std::vector<Found>& queue) {
     const Budget budget = context_.budget.share(share);
     report_.stop_reason.clear();  // that of the last round counts
     ISOMER_TRY(std::vector<Found> found, graphs_from(from, budget));
+    const bool cut_off = budget.end.passed();
     const size_t before = queue.size();
     for (Found& one : found)
       if (can_compare() && becomes_best(one)) queue.push_back(best_);
     if (end_.stopped() && !found.empty()) take_unmeasured(std::move(found.front()));
-    const bool once_more = queue.size() == before && share < 1 && budget.end.passed() && !end_.passed();
-    return once_more ? search_from(from, 1, queue) : Status();
+    const bool once_more = queue.size() == before && share < kTimeShares.autograph_again && cut_off && !end_.passed();
+    return once_more ? search_from(from, kTimeShares.autograph_again, queue) : Status();
   }
 
   /// Whether graphs can still be compared; costs are known at any time.
@@ -144,7 +144,7 @@ class Autograph {
           nodes.insert(nodes.end(), split.parts[i].begin(), split.parts[i].end());
         std::ranges::sort(nodes);
         if (length == 1 || nodes.size() <= static_cast<size_t>(options_.autograph_merge))
-          all.push_back({{begin, begin + length}, std::move(nodes)});
+          all.emplace_back(PartRun{begin, begin + length}, std::move(nodes));
       }
       if (all.size() == before) break;
     }

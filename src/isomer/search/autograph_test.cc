@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <set>
 
 #include "isomer/cost/kernel_tasks.h"
@@ -174,8 +173,11 @@ TEST(Autograph, AnInterruptLeavesTheBestGraphByCosts) {
     Cores cores(2);
     bool stop = false;
     const Observer observer{[&](const std::string& activity) {
-      int run = 0, of = 0;
-      if (std::sscanf(activity.c_str(), "searching run %d of %d", &run, &of) == 2) stop = run == of;
+      constexpr std::string_view kRun = "searching run ";
+      if (!activity.starts_with(kRun)) return;
+      const std::string run = activity.substr(kRun.size());  // "7 of 7" is the last one
+      const size_t of = run.find(" of ");
+      stop = run.substr(0, of) == run.substr(of + 4);
     }};
     const SearchContext context{.rules = rules,
                                 .tactics = {},

@@ -13,14 +13,15 @@ namespace isomer {
 
 /// How a search divides its time: shares of what is left when the work begins.
 inline constexpr struct {
-  double kernels = 0.5;    ///< measuring the kernels of the first graph, before any search
-  double by_costs = 0.25;  ///< auto: greedy with costs only
-  double greedy = 0.7;     ///< auto: both greedy searches; those of parts may find what this is not enough for
-  double first = 0.6;      ///< auto: the parts of greedy's result; the rest is for those of the simplified model
-  double backtrack = 0.5;  ///< auto: of the time of a part; the rest is for beam search
-  double autograph = 0.5;  ///< one round's search of the parts; then its graphs are measured
-  double parts = 0.7;      ///< the search of the parts; then its result is measured
-  double variants = 0.5;   ///< searches of the parts without one of the rules begin within it
+  double kernels = 0.5;          ///< measuring the kernels of the first graph, before any search
+  double by_costs = 0.25;        ///< auto: greedy with costs only
+  double greedy = 0.7;           ///< auto: both greedy searches; those of parts may find what this is not enough for
+  double first = 0.6;            ///< auto: the parts of greedy's result; the rest is for those of the simplified model
+  double backtrack = 0.5;        ///< auto: of the time of a part; the rest is for beam search
+  double autograph = 0.5;        ///< one round's search of the parts; then its graphs are measured
+  double autograph_again = 0.8;  ///< the same, if the share was not enough to find a faster graph
+  double parts = 0.7;            ///< the search of the parts; then its result is measured
+  double variants = 0.5;         ///< searches of the parts without one of the rules begin within it
 } kTimeShares;
 
 /// What a search needs in addition to its options.
