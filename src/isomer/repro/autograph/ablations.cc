@@ -7,6 +7,7 @@ namespace isomer {
 namespace {
 
 constexpr const char* kAblated[] = {"inception-v3", "nasnet-mobile", "nasrnn", "rnntc"};
+
 std::vector<std::pair<std::string, SearchOptions>> ablations() {
   const std::string search = "autograph";
   return {{"without dynamic programming", {.search = search, .autograph_merge = 0}},
@@ -45,8 +46,7 @@ Result<ExperimentResult> run_ablations(const ReproOptions& options) {
     if (options.includes(name)) ISOMER_CHECK(run_settings(name, options, out));
   out.notes = {
       "The published bars are not printed as numbers. The paper has the settings without substitutions, without "
-      "dynamic "
-      "programming, and all.",
+      "dynamic programming, and all.",
       "The settings share the measured times of kernels, so each of them measures only those that the ones above did "
       "not.",
       "The search \"none\" found no graph that is faster than the network."};

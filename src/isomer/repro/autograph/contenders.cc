@@ -64,7 +64,7 @@ Result<std::string> write_optimized(const std::filesystem::path& model, const Gr
   ISOMER_TRY(const OptimizeReport report, optimize(optimizing));
   const std::string& ended = report.search.stop_reason;
   std::string out = report.improved ? fmt::format("{} steps", report.search.steps.size()) : "none";
-  if (ended == "time budget" || ended == "interrupted") out += fmt::format(", cut off ({})", ended);
+  if (ended != "exhausted") out += fmt::format(", cut off ({})", ended);
   return out;
 }
 

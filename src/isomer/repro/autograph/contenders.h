@@ -50,12 +50,13 @@ struct GraphSearch {
   bool costs_only = false;  ///< no graph is timed
 };
 
-/// Optimizes a model for the built-in runtime and writes the result. Returns what happened, for a table: "cut off (time
-/// budget)", and "none" where the result is the model itself.
+/// Optimizes a model for the built-in runtime and writes the result. Returns a cell of a table: the number of steps, or
+/// "none" if the result is the model itself; and ", cut off (REASON)" if a limit ended the search. Times of kernels are
+/// stored beside the model, so later searches for it do not measure them again.
 Result<std::string> write_optimized(const std::filesystem::path& model, const GraphSearch& how,
                                     const std::filesystem::path& output, const ReproOptions& options);
 
-/// Returns "ENGINE (VERSION) on PROCESSOR" for the text of a table.
+/// Returns the difference "engine" of these experiments.
 std::string built_in_runtime();
 
 }  // namespace isomer
