@@ -33,37 +33,49 @@ std::vector<int> argument_numbers(const dnnl::primitive_desc_base& desc) {
 
 }  // namespace
 
-double Tuner::measure(const dnnl::engine& engine, const dnnl::primitive_desc_base& desc, const std::string& /*key*/) {
-  const dnnl::primitive primitive(desc.get());
-  dnnl::stream stream(engine);
-  std::vector<AlignedBytes> storage;
-  std::vector<dnnl::memory> memories;
-  std::vector<dnnl_exec_arg_t> arguments;
-  for (const int number : argument_numbers(desc)) {
-    const dnnl_memory_desc_t* found = dnnl_primitive_desc_query_md(desc.get(), dnnl_query_exec_arg_md, number);
-    const dnnl::memory::desc layout = found == nullptr ? dnnl::memory::desc() : dnnl::memory::desc(*found);
-    if (layout.get_size() == 0) continue;
-    storage.emplace_back(layout.get_size());
-    std::memset(storage.back().data(), 0, storage.back().size());
-    memories.emplace_back(layout, engine, storage.back().data());
-    arguments.push_back({number, memories.back().get()});
-  }
+Trial trial_of(const dnnl::engine& engine, const dnnl::primitive_desc_base& desc) {
+  return [&engine, &desc] {
+    struct Prepared {
+      dnnl::primitive primitive;
+      dnnl::stream stream;
+      std::vector<AlignedBytes> storage = {};
+      std::vector<dnnl::memory> memories = {};
+      std::vector<dnnl_exec_arg_t> arguments = {};
+    };
+    const auto prepared = std::make_shared<Prepared>(Prepared{dnnl::primitive(desc.get()), dnnl::stream(engine)});
+    for (const int number : argument_numbers(desc)) {
+      const dnnl_memory_desc_t* found = dnnl_primitive_desc_query_md(desc.get(), dnnl_query_exec_arg_md, number);
+      const dnnl::memory::desc layout = found == nullptr ? dnnl::memory::desc() : dnnl::memory::desc(*found);
+      if (layout.get_size() == 0) continue;
+      AlignedBytes& bytes = prepared->storage.emplace_back(layout.get_size());
+      std::memset(bytes.data(), 0, bytes.size());
+      prepared->memories.emplace_back(layout, engine, bytes.data());
+      prepared->arguments.push_back({number, prepared->memories.back().get()});
+    }
+    return [prepared] {
+      dnnl_primitive_execute(prepared->primitive.get(), prepared->stream.get(),
+                             static_cast<int>(prepared->arguments.size()), prepared->arguments.data());
+    };
+  };
+}
+
+double Tuner::measure(const Trial& trial, const std::string& /*key*/) {
+  const std::function<void()> run = trial();
   std::vector<char> other(kEvicted);
   double min_us = std::numeric_limits<double>::max();
-  for (int run = 0; run <= kRuns; ++run) {
-    for (size_t i = 0; i < other.size(); i += 64) other[i] = static_cast<char>(other[i] + 1);
+  for (int i = 0; i <= kRuns; ++i) {
+    for (size_t j = 0; j < other.size(); j += 64) other[j] = static_cast<char>(other[j] + 1);
     const Stopwatch watch;
-    dnnl_primitive_execute(primitive.get(), stream.get(), static_cast<int>(arguments.size()), arguments.data());
+    run();
     const double us = 1e6 * watch.seconds();
-    if (run > 0) min_us = std::min(min_us, us);
+    if (i > 0) min_us = std::min(min_us, us);
   }
   return min_us;
 }
 
-double Tuner::measure_or_never(const dnnl::engine& engine, const dnnl::primitive_desc_base& desc,
-                               const std::string& key) {
+double Tuner::measure_or_never(const Trial& trial, const std::string& key) {
   try {
-    return measure(engine, desc, key);
+    return measure(trial, key);
   } catch (const dnnl::error&) {
     return kNever;
   } catch (const std::bad_alloc&) {
@@ -71,9 +83,8 @@ double Tuner::measure_or_never(const dnnl::engine& engine, const dnnl::primitive
   }
 }
 
-double Tuner::time(const dnnl::engine& engine, const dnnl::primitive_desc_base& desc, const std::string& key,
-                   TuningLimit& limit) {
-  const std::string whole = fmt::format("{} {} threads {}", key, desc.impl_info_str(), current_threads());
+double Tuner::time(const Trial& trial, const std::string& key, TuningLimit& limit) {
+  const std::string whole = fmt::format("{} threads {}", key, current_threads());
   // Held while measuring: concurrent measurements would disturb each other.
   const std::lock_guard<std::mutex> lock(mutex_);
   if (const auto known = known_.find(whole); known != known_.end()) return known->second;
@@ -82,7 +93,7 @@ double Tuner::time(const dnnl::engine& engine, const dnnl::primitive_desc_base& 
     limit.exceeded = true;
     return 0;
   }
-  const double us = kept ? *kept : measure_or_never(engine, desc, whole);
+  const double us = kept ? *kept : measure_or_never(trial, whole);
   if (kept_ != nullptr && !kept) kept_->store(whole, us);
   known_.emplace(whole, us);
   return us;

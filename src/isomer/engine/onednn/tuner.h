@@ -1,7 +1,8 @@
 #pragma once
-// Chooses between primitives that compute the same, by timing them.
+// Chooses between kernels that compute the same, by timing them.
 
 #include <dnnl.hpp>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -11,6 +12,12 @@
 #include "isomer/engine/tuning_store.h"
 
 namespace isomer::onednn {
+
+/// A kernel to be timed: prepares it with arguments that are zeros, and returns a function that runs it once. May throw
+/// dnnl::error or std::bad_alloc.
+using Trial = std::function<std::function<void()>()>;
+/// A primitive; both must outlive the trial.
+Trial trial_of(const dnnl::engine& engine, const dnnl::primitive_desc_base& desc);
 
 /// Caches its measurements. Thread-safe; several plans may share it.
 class Tuner {
@@ -23,19 +30,22 @@ class Tuner {
 
   bool measures() const { return measure_; }
 
-  /// Returns the microseconds of a primitive; infinity if it cannot be made, so that another one is used. Measured once
+  /// Returns the microseconds of a kernel; infinity if it cannot be made, so that another one is used. Measured once
   /// per `key`, which must include everything that the time depends on except the number of threads. If that would
   /// begin after the limit, the limit is exceeded and 0 is returned.
+  double time(const Trial& trial, const std::string& key, TuningLimit& limit);
   double time(const dnnl::engine& engine, const dnnl::primitive_desc_base& desc, const std::string& key,
-              TuningLimit& limit);
+              TuningLimit& limit) {
+    return time(trial_of(engine, desc), key + " " + desc.impl_info_str(), limit);
+  }
 
  protected:
-  /// Returns the microseconds of a primitive whose arguments are zeros and not in the first two levels of cache: the
-  /// minimum of a few runs. May throw dnnl::error or std::bad_alloc.
-  virtual double measure(const dnnl::engine& engine, const dnnl::primitive_desc_base& desc, const std::string& key);
+  /// Returns the microseconds of a kernel whose arguments are not in the first two levels of cache: the minimum of a
+  /// few runs. May throw what the trial throws.
+  virtual double measure(const Trial& trial, const std::string& key);
 
  private:
-  double measure_or_never(const dnnl::engine& engine, const dnnl::primitive_desc_base& desc, const std::string& key);
+  double measure_or_never(const Trial& trial, const std::string& key);
 
   const bool measure_;
   const std::shared_ptr<TuningStore> kept_;
