@@ -11,8 +11,12 @@
 namespace isomer::onednn {
 namespace {
 
-/// Copies elements to another layout. Paddings are zero.
+/// Converts a constant. Paddings are zero.
 void copy(const dnnl::engine& engine, const Builder::Copy& copy) {
+  if (copy.convert) {
+    copy.convert(reinterpret_cast<const float*>(copy.source), reinterpret_cast<float*>(copy.target));
+    return;
+  }
   const size_t element = dnnl::memory::data_type_size(copy.to.data_type());
   const bool padded = copy.to.get_size() > static_cast<size_t>(element_count(copy.to.dims())) * element;
   if (padded) std::memset(copy.target, 0, copy.to.get_size());
@@ -187,17 +191,18 @@ Location Builder::row_major(ValueId value) {
   return as(value, plain_desc(dims_of(program_.graph.type(value)), location.desc.data_type()));
 }
 
-Location Builder::constant(ValueId value, const Desc& from, const Desc& to) {
+Location Builder::constant(ValueId value, const Desc& from, const Desc& to, Conversion convert) {
   auto& known = reordered_[value];
   for (const Reordered& one : known)
     if (one.from == from && one.at.desc == to) return one.at;
-  known.push_back({from, copied_constant(program_.graph.constant(value)->bytes().data(), from, to)});
+  const std::byte* const source = program_.graph.constant(value)->bytes().data();
+  known.push_back({from, copied_constant(source, from, to, std::move(convert))});
   return known.back().at;
 }
 
-Location Builder::copied_constant(const std::byte* source, const Desc& from, const Desc& to) {
+Location Builder::copied_constant(const std::byte* source, const Desc& from, const Desc& to, Conversion convert) {
   std::byte* const bytes = program_.pool.allocate(to.get_size());
-  copies_.push_back({from, source, to, bytes});
+  copies_.push_back({from, source, to, bytes, std::move(convert)});
   program_.constants.push_back({Tensor(), bytes});
   return {new_buffer(Place::Constant, to.get_size(), program_.constants.size() - 1), 0, to};
 }

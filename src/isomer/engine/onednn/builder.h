@@ -1,6 +1,7 @@
 #pragma once
 // Builds a program: tracks where every value is and in which layout, and converts it if a kernel needs another layout.
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -18,12 +19,15 @@ dnnl::primitive_attr scratch_by_user();
 
 class Builder {
  public:
-  /// A constant that is to be converted to another layout.
+  /// Computes the elements of a constant from a row-major one.
+  using Conversion = std::function<void(const float* from, float* to)>;
+  /// A constant that is to be converted: to another layout, or as `convert` does.
   struct Copy {
     Desc from;
     const std::byte* source;
     Desc to;
     std::byte* target;
+    Conversion convert = nullptr;
   };
 
   /// Places the graph's inputs. `dtype`: the element type in which convolutions and products compute if they can.
@@ -63,7 +67,11 @@ class Builder {
   Location row_major(ValueId value);
   /// Returns where the elements of an f32 constant, now in layout `from`, will be in the layout `to` when the program
   /// is finished. Repeated calls return the same location.
-  Location constant(ValueId value, const Desc& from, const Desc& to);
+  Location constant(ValueId value, const Desc& from, const Desc& to) { return constant(value, from, to, nullptr); }
+  /// Likewise, but converted. `to` must be of other extents than the constant, and determine the conversion.
+  Location converted_constant(ValueId value, const Desc& to, Conversion convert) {
+    return constant(value, plain_desc(dims_of(graph().type(value))), to, std::move(convert));
+  }
   /// Adds a new constant.
   Location constant(const Tensor& tensor);
   /// Adds a new constant whose elements are in layout `from`, and will be in layout `to`.
@@ -99,7 +107,8 @@ class Builder {
   Result<Program> finish(bool draft);
 
  private:
-  Location copied_constant(const std::byte* source, const Desc& from, const Desc& to);
+  Location constant(ValueId value, const Desc& from, const Desc& to, Conversion convert);
+  Location copied_constant(const std::byte* source, const Desc& from, const Desc& to, Conversion convert = nullptr);
   BufferId new_buffer(Place place, size_t bytes, size_t index = 0);
   void emit_primitive(std::string name, dnnl::primitive primitive, const char* implementation,
                       std::vector<Argument> arguments, const Desc& scratch, std::vector<ValueId> values);

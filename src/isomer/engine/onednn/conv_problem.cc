@@ -3,8 +3,14 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cstring>
+#include <limits>
+#include <memory>
 #include <string_view>
+#include <tuple>
 
+#include "isomer/engine/onednn/threads.h"
+#include "isomer/engine/onednn/vectors.h"
 #include "isomer/ops/window.h"
 
 namespace isomer::onednn {
@@ -15,9 +21,12 @@ std::string ConvProblem::key() const {
                      fmt::join(end, ","), bias);
 }
 
-bool ConvProblem::may_be_winograd() const {
-  return src.size() == 4 && weights.size() == 4 && weights[2] == 3 && weights[3] == 3 && strides == Dims{1, 1} &&
-         dilations == Dims{0, 0} && src[1] >= 16 && dst[1] >= 16;
+std::optional<WinogradConv> ConvProblem::winograd() const {
+  const bool suits = src.size() == 4 && weights.size() == 4 && weights[2] == 3 && weights[3] == 3 &&
+                     strides == Dims{1, 1} && dilations == Dims{0, 0} && src[1] % native_block() == 0 &&
+                     dst[1] % native_block() == 0;
+  if (!suits) return std::nullopt;
+  return WinogradConv{src[0], src[1], src[2], src[3], dst[1], dst[2], dst[3], begin[0], begin[1]};
 }
 
 std::optional<ConvProblem> read_conv(const Graph& graph, const Node& node) {
@@ -44,6 +53,7 @@ std::optional<ConvProblem> read_conv(const Graph& graph, const Node& node) {
     problem.weights.insert(problem.weights.begin(), group);
   }
   problem.bias = operands.size() > 2 && operands[2] != kNoValue;
+  problem.constant_weights = graph.is_constant_derived(operands[1]);
   return problem;
 }
 
@@ -85,17 +95,21 @@ bool is_wrong(const ConvProblem& problem, const dnnl::convolution_forward::primi
 
 }  // namespace
 
-std::optional<ConvChoice> conv_candidate(const Graph& graph, const dnnl::engine& engine, const ConvProblem& problem,
-                                         std::span<const Post> posts, const ConvLayouts& layouts, bool sum,
-                                         dnnl::algorithm how) {
+std::string ConvChoice::implementation() const {
+  return winograd ? fmt::format("{}:winograd", own_implementation()) : direct.impl_info_str();
+}
+
+std::optional<ConvChoice> direct_conv(const Graph& graph, const dnnl::engine& engine, const ConvProblem& problem,
+                                      std::span<const Post> posts, const ConvLayouts& layouts, bool sum) {
   using ConvDesc = dnnl::convolution_forward::primitive_desc;
   auto made = make_posts(graph, posts, problem.dst, layouts.dst, sum);
   if (!made) return std::nullopt;
   auto desc = attempt([&] {
     const Desc bias = problem.bias ? plain_desc({problem.dst[1]}) : Desc();
-    const dnnl::convolution_forward::desc what(dnnl::prop_kind::forward_inference, how, layouts.src,
-                                               any_desc(problem.weights, layouts.src.data_type()), bias, layouts.dst,
-                                               problem.strides, problem.dilations, problem.begin, problem.end);
+    const dnnl::convolution_forward::desc what(dnnl::prop_kind::forward_inference, dnnl::algorithm::convolution_direct,
+                                               layouts.src, any_desc(problem.weights, layouts.src.data_type()), bias,
+                                               layouts.dst, problem.strides, problem.dilations, problem.begin,
+                                               problem.end);
     return ConvDesc(what, made->attr, engine, true);
   });
   // If oneDNN chose the result's layout, it chose that of the added value too.
@@ -103,7 +117,74 @@ std::optional<ConvChoice> conv_candidate(const Graph& graph, const dnnl::engine&
     for (auto& operand : made->operands)
       if (operand.layout.data.format_kind == dnnl_format_kind_any) operand.layout = desc->dst_desc();
   if (!desc || is_reference(desc->impl_info_str()) || is_wrong(problem, *desc, *made)) return std::nullopt;
-  return ConvChoice{std::move(*desc), std::move(*made), how == dnnl::algorithm::convolution_winograd};
+  ConvChoice choice{desc->src_desc(), desc->dst_desc(), std::move(*made)};
+  choice.direct = std::move(*desc);
+  return choice;
+}
+
+std::optional<ConvChoice> winograd_conv(const Graph& graph, const ConvProblem& problem, std::span<const Post> posts) {
+  const auto winograd = problem.winograd();
+  if (!winograd || posts.size() > std::tuple_size_v<WinogradPosts>) return std::nullopt;
+  const auto suits = [&](const Post& post) {
+    if (!post.function) return dims_of(graph.type(post.added)) == problem.dst;
+    return post.function->algorithm == dnnl::algorithm::eltwise_relu ||
+           post.function->algorithm == dnnl::algorithm::eltwise_clip;
+  };
+  if (!std::ranges::all_of(posts, suits)) return std::nullopt;
+  const Desc dst = channel_blocked_desc(problem.dst, native_block());
+  auto made = make_posts(graph, posts, problem.dst, dst, false);
+  if (!made) return std::nullopt;
+  ConvChoice choice{channel_blocked_desc(problem.src, native_block()), dst, std::move(*made)};
+  choice.winograd = winograd;
+  return choice;
+}
+
+WinogradPosts winograd_posts(const ConvChoice& choice) {
+  WinogradPosts out;
+  const dnnl::post_ops posts = choice.posts.attr.get_post_ops();
+  for (int i = 0; i < posts.len(); ++i) {
+    if (posts.kind(i) != dnnl::primitive::kind::eltwise) continue;
+    float scale = 0, alpha = 0, beta = 0;
+    dnnl::algorithm function{};
+    posts.get_params_eltwise(i, scale, function, alpha, beta);
+    WinogradPost& post = out[static_cast<size_t>(i)];
+    if (function == dnnl::algorithm::eltwise_relu)
+      post = {.high = std::numeric_limits<float>::infinity(), .slope = alpha};
+    else
+      post = {.low = alpha, .high = beta};
+  }
+  return out;
+}
+
+Trial trial_of(const dnnl::engine& engine, const ConvChoice& choice) {
+  if (!choice.winograd) return trial_of(engine, choice.direct);
+  return [&choice] {
+    const WinogradConv& conv = *choice.winograd;
+    const int parts = current_threads();
+    const auto floats = [](int64_t count) { return AlignedBytes(static_cast<size_t>(count) * sizeof(float)); };
+    struct Prepared {
+      WinogradConv conv;
+      AlignedBytes image, weights, bias, result, scratch;
+      WinogradPosts posts;
+      WinogradArguments arguments = {};
+    };
+    const auto prepared = std::make_shared<Prepared>(
+        Prepared{conv, AlignedBytes(choice.src.get_size()), floats(winograd_weights(conv)), floats(conv.out_channels),
+                 AlignedBytes(choice.dst.get_size()), floats(winograd_scratch(conv, parts)), winograd_posts(choice)});
+    for (AlignedBytes* bytes : {&prepared->image, &prepared->weights, &prepared->bias, &prepared->result})
+      std::memset(bytes->data(), 0, bytes->size());
+    const auto start = [](const AlignedBytes& bytes) { return reinterpret_cast<float*>(bytes.data()); };
+    for (const auto& operand : choice.posts.operands)
+      prepared->posts[static_cast<size_t>(operand.post)].added = start(prepared->result);
+    prepared->arguments = {
+        .image = start(prepared->image),
+        .weights = start(prepared->weights),
+        .bias = start(prepared->bias),
+        .posts = std::span(prepared->posts).first(static_cast<size_t>(choice.posts.attr.get_post_ops().len())),
+        .result = start(prepared->result),
+        .scratch = start(prepared->scratch)};
+    return [prepared, parts] { run_winograd(prepared->conv, prepared->arguments, parts); };
+  };
 }
 
 bool same_way(const ConvForm& a, const ConvForm& b) {
@@ -111,8 +192,8 @@ bool same_way(const ConvForm& a, const ConvForm& b) {
 }
 
 ConvForm form_of(const ConvChoice& choice) {
-  return {form_of(choice.desc.src_desc()), form_of(choice.desc.dst_desc()), choice.winograd,
-          choice.posts.summed.has_value(), choice.desc.src_desc().data_type() == kF32 ? DType::Float : DType::BFloat16};
+  return {form_of(choice.src), form_of(choice.dst), choice.winograd.has_value(), choice.posts.summed.has_value(),
+          choice.src.data_type() == kF32 ? DType::Float : DType::BFloat16};
 }
 
 ConvChoices conv_choices(const Graph& graph, const Group& group, const Decisions& decisions,
@@ -126,14 +207,11 @@ ConvChoices conv_choices(const Graph& graph, const Group& group, const Decisions
     if (is_folded(post)) problem.bias = true;
     if (!is_folded(post)) posts.push_back(post);
   }
-  const auto consider = [&](const ConvLayouts& layouts, dnnl::algorithm how) {
-    if (auto way = conv_candidate(graph, settings.engine, problem, posts, layouts, true, how))
-      out.ways.push_back(std::move(*way));
+  const auto consider = [&](std::optional<ConvChoice> way) {
+    if (way) out.ways.push_back(std::move(*way));
   };
-  const ConvLayouts any = {any_desc(problem.src), any_desc(problem.dst)};
   const auto algorithm = decisions.algorithm(graph.node(group.root).result());
-  if (algorithm == Algorithm::Winograd && problem.may_be_winograd())
-    consider(any, dnnl::algorithm::convolution_winograd);
+  if (algorithm == Algorithm::Winograd) consider(winograd_conv(graph, problem, posts));
   if (!out.ways.empty()) return out;
   const ValueId result = graph.node(group.last()).result();
   const auto layout = decisions.layout(result);
@@ -142,11 +220,12 @@ ConvChoices conv_choices(const Graph& graph, const Group& group, const Decisions
     const ElementType result_type = graph.is_output(result) ? kF32 : type;
     const auto decided = layout ? layout_of(problem.dst, *layout, native_block(), result_type) : std::nullopt;
     for (const ConvLayouts& layouts : conv_layouts(problem, native_block(), type, result_type, decided))
-      consider(layouts, dnnl::algorithm::convolution_direct);
+      consider(direct_conv(graph, settings.engine, problem, posts, layouts, true));
   }
-  const bool trial = settings.try_winograd && !algorithm && problem.may_be_winograd();
-  if (trial && !out.ways.empty() && out.ways.front().desc.src_desc().data_type() == kF32)
-    consider(any, dnnl::algorithm::convolution_winograd);
+  // Other weights would have to be transformed in each run.
+  const bool trial = settings.try_winograd && !algorithm && problem.constant_weights;
+  if (trial && !out.ways.empty() && out.ways.front().src.data_type() == kF32)
+    consider(winograd_conv(graph, problem, posts));
   return out;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 // Convolutions in oneDNN's terms, and the ways in which it can compute one.
 
+#include <array>
 #include <optional>
 #include <span>
 #include <string>
@@ -8,6 +9,8 @@
 
 #include "isomer/engine/onednn/conv_ways.h"
 #include "isomer/engine/onednn/lower.h"
+#include "isomer/engine/onednn/tuner.h"
+#include "isomer/engine/onednn/winograd.h"
 
 namespace isomer::onednn {
 
@@ -15,11 +18,12 @@ struct ConvProblem {
   Dims src, weights, dst;  // with several groups, the groups are the first axis of the weights
   Dims strides = {}, dilations = {}, begin = {}, end = {};
   bool bias = false;
+  bool constant_weights = false;
 
   /// Returns a key that differs for problems with different latencies.
   std::string key() const;
-  /// Returns whether Winograd's algorithm may be worth a trial.
-  bool may_be_winograd() const;
+  /// Returns the convolution for our own kernel of Winograd's algorithm; nothing if it is none of those.
+  std::optional<WinogradConv> winograd() const;
 };
 
 /// Returns nothing if extents are unknown or 0, or if oneDNN does not support such a window.
@@ -30,20 +34,31 @@ struct ConvLayouts {
   Desc src, dst;
 };
 
-/// One way to compute a convolution: a primitive description with the posts that it includes.
+/// One way to compute a convolution, with the posts that it includes.
 struct ConvChoice {
-  dnnl::convolution_forward::primitive_desc desc;
+  Desc src, dst;
   PostOps posts;
-  bool winograd = false;
+  dnnl::convolution_forward::primitive_desc direct = {};  ///< unless it is Winograd's algorithm
+  std::optional<WinogradConv> winograd = std::nullopt;
+
+  /// Returns the name of the code.
+  std::string implementation() const;
 };
-/// Returns one way to compute a convolution; nothing if oneDNN has only its reference code for it. Values that posts
-/// add are in the result's layout; with `sum`, the first one with its extents is in its place.
-std::optional<ConvChoice> conv_candidate(const Graph& graph, const dnnl::engine& engine, const ConvProblem& problem,
-                                         std::span<const Post> posts, const ConvLayouts& layouts, bool sum,
-                                         dnnl::algorithm how);
+/// Returns one way to compute a convolution directly; nothing if oneDNN has only its reference code for it. Values that
+/// posts add are in the result's layout; with `sum`, the first one with its extents is in its place.
+std::optional<ConvChoice> direct_conv(const Graph& graph, const dnnl::engine& engine, const ConvProblem& problem,
+                                      std::span<const Post> posts, const ConvLayouts& layouts, bool sum);
+/// Returns the way by Winograd's algorithm; nothing if our own kernel does not support the convolution or its posts.
+std::optional<ConvChoice> winograd_conv(const Graph& graph, const ConvProblem& problem, std::span<const Post> posts);
+
+/// The posts of our own kernel of Winograd's algorithm, without the addresses of added values.
+using WinogradPosts = std::array<WinogradPost, 8>;
+WinogradPosts winograd_posts(const ConvChoice& choice);
 
 /// Returns the same without oneDNN's objects.
 ConvForm form_of(const ConvChoice& choice);
+/// Returns a trial of a way, which must outlive the trial.
+Trial trial_of(const dnnl::engine& engine, const ConvChoice& choice);
 /// Whether both are the same way, in whatever time.
 bool same_way(const ConvForm& a, const ConvForm& b);
 

@@ -27,6 +27,7 @@ uint64_t hash_of(const Graph& graph, const Group& group, const Decided& decided)
   hash = hash_mix(hash, decided.algorithm ? 1 + static_cast<uint64_t>(*decided.algorithm) : 0);
   for (const ValueId operand : graph.operands(node))
     hash = hash_mix(hash, operand == kNoValue ? 0 : graph.type(operand).hash());
+  hash = hash_mix(hash, graph.is_constant_derived(graph.operands(node)[1]) ? 1 : 2);
   for (const Post& post : group.posts) {
     if (post.function) {
       const Eltwise& function = *post.function;
@@ -78,9 +79,9 @@ struct ConvWays::State {
   }
 
   double time(const ConvProblem& problem, const ConvChoice& choice, TuningLimit& limit) const {
-    const std::string key = fmt::format("{}{} {} {}", problem.key(), choice.posts.key,
-                                        layout_str(choice.desc.src_desc()), layout_str(choice.desc.dst_desc()));
-    return tuner->time(settings.engine, choice.desc, key, limit);
+    const std::string key = fmt::format("{}{} {} {} {}", problem.key(), choice.posts.key, layout_str(choice.src),
+                                        layout_str(choice.dst), choice.implementation());
+    return tuner->time(trial_of(settings.engine, choice), key, limit);
   }
 
   double time(const Dims& dims, const ConvReorder& reorder, TuningLimit& limit) const {

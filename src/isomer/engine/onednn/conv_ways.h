@@ -19,7 +19,7 @@ struct ConvForm {
   bool winograd = false;
   bool sums = false;           ///< the first added value with the result's extents must be in the result's place
   DType dtype = DType::Float;  ///< in which it computes
-  double us = 0;               ///< the time that it takes, if that is measured; infinity if oneDNN cannot make it
+  double us = 0;               ///< the time that it takes, if that is measured; infinity if it cannot be made
 };
 
 /// A change of layout that a way to compute a convolution needs, unless the forms are alike.

@@ -64,18 +64,6 @@ TEST(DecidedPlan, HasTheDecidedLayouts) {
   }
 }
 
-/// Whether oneDNN has Winograd's algorithm for a convolution on this processor.
-bool has_winograd(const Graph& graph, ValueId conv) {
-  ConvWays convolutions(nullptr);
-  TuningLimit limit;
-  for (const Group& group : fuse(graph, Stage::Given)) {
-    if (group.root != graph.producer(conv)) continue;
-    const auto ways = convolutions.of(graph, group, {.algorithms = {{conv, Algorithm::Winograd}}}, limit);
-    return !ways.empty() && ways.front().winograd;
-  }
-  return false;
-}
-
 TEST(DecidedPlan, HasTheDecidedAlgorithms) {
   const Graph graph = graph_of(kDecidedLayers);
   const ValueId conv = result_of(graph, "Conv");
@@ -84,12 +72,7 @@ TEST(DecidedPlan, HasTheDecidedAlgorithms) {
     return found == kernels.end() ? "" : found->implementation;
   };
   EXPECT_THAT(first(kernels_with(graph, {.algorithms = {{conv, Algorithm::Direct}}}, true)), Not(HasSubstr("wino")));
-  const std::string winograd = first(kernels_with(graph, {.algorithms = {{conv, Algorithm::Winograd}}}));
-  if (has_winograd(graph, conv)) {
-    EXPECT_THAT(winograd, HasSubstr("wino"));
-  } else {
-    EXPECT_EQ(winograd, first(kernels_with(graph, {})));
-  }
+  EXPECT_THAT(first(kernels_with(graph, {.algorithms = {{conv, Algorithm::Winograd}}})), HasSubstr("wino"));
 }
 
 TEST(DecidedPlan, WinogradAddsAValueThatIsReadLater) {
@@ -103,9 +86,20 @@ TEST(DecidedPlan, WinogradAddsAValueThatIsReadLater) {
     return c, d)");
   const ValueId conv = result_of(graph, "Conv");
   const auto kernels = kernels_with(graph, {.algorithms = {{conv, Algorithm::Winograd}}});
-  if (has_winograd(graph, conv)) {
-    EXPECT_THAT(kernels, Contains(Field(&PlanKernel::implementation, HasSubstr("wino"))));
-  }
+  EXPECT_THAT(kernels, Contains(Field(&PlanKernel::implementation, HasSubstr("wino"))));
+}
+
+TEST(DecidedPlan, WinogradTransformsWeightsThatAreNotConstant) {
+  const Graph graph = graph_of(R"(
+    input x: f32[1,32,6,6]
+    input w: f32[48,32,3,3]
+    b = Conv(x, w) {pads=[1,1,1,1]}
+    return b)");
+  const auto first = kernels_with(graph, {}, true);
+  EXPECT_EQ(count_of(first, "transform weights"), 0) << "that would take time";
+  const auto kernels = kernels_with(graph, {.algorithms = {{result_of(graph, "Conv"), Algorithm::Winograd}}});
+  EXPECT_THAT(kernels, Contains(Field(&PlanKernel::implementation, HasSubstr("wino"))));
+  EXPECT_EQ(count_of(kernels, "transform weights"), 1);
 }
 
 /// Values that have several readers, that are views, parts of concatenations, or overwritten.

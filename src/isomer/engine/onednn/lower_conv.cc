@@ -1,8 +1,11 @@
 // Convolutions.
 
 #include <algorithm>
+#include <tuple>
 
 #include "isomer/engine/onednn/conv_problem.h"
+#include "isomer/engine/onednn/own_kernel.h"
+#include "isomer/engine/onednn/threads.h"
 
 namespace isomer::onednn {
 namespace {
@@ -10,16 +13,15 @@ namespace {
 /// Returns whether an addition should read its operand where it is, rather than from a copy in the result's place.
 bool must_read(Builder& builder, const ConvChoice& choice, const Location& src, ValueId result) {
   if (!choice.posts.summed) return false;
-  const Desc layout = choice.desc.dst_desc();
   const auto part = builder.place_in_concat(result);
-  if (part && same_layout(part->desc, layout)) return true;
+  if (part && same_layout(part->desc, choice.dst)) return true;
   const Location other = builder.at(*choice.posts.summed);
-  return same_layout(other.desc, layout) && (!builder.may_overwrite(other) || other.buffer == src.buffer);
+  return same_layout(other.desc, choice.dst) && (!builder.may_overwrite(other) || other.buffer == src.buffer);
 }
 
 /// Returns the planned way. For another number of threads, oneDNN may offer other ways. Then this is the first one with
 /// the planned forms, or else the preferred one.
-ConvChoice& planned_way(std::vector<ConvChoice>& ways, const GroupForms& planned) {
+const ConvChoice& planned_way(const std::vector<ConvChoice>& ways, const GroupForms& planned) {
   const auto is_planned = [&](const ConvChoice& choice) { return same_way(form_of(choice), planned.conv); };
   if (*planned.way < ways.size() && is_planned(ways[*planned.way])) return ways[*planned.way];
   const auto found = std::ranges::find_if(ways, is_planned);
@@ -35,36 +37,103 @@ Location conv_weights(Builder& builder, ValueId value, const ConvProblem& proble
   return copy;
 }
 
+void lower_direct(Builder& builder, const Group& group, const ConvProblem& problem, const ConvChoice& choice) {
+  const Graph& graph = builder.graph();
+  const auto operands = graph.operands(graph.node(group.root));
+  const ValueId result = graph.node(group.last()).result();
+  const Location src = builder.as(operands[0], choice.src);
+  std::optional<ConvChoice> reading;
+  if (must_read(builder, choice, src, result))
+    reading = direct_conv(graph, builder.engine(), problem, group.posts, {choice.src, choice.dst}, false);
+  const auto& [desc, posts] =
+      reading ? std::tie(reading->direct, reading->posts) : std::tie(choice.direct, choice.posts);
+  std::vector<Argument> arguments = {
+      {DNNL_ARG_SRC, src}, {DNNL_ARG_WEIGHTS, conv_weights(builder, operands[1], problem, desc.weights_desc())}};
+  if (problem.bias) arguments.push_back({DNNL_ARG_BIAS, builder.plain(operands[2])});
+  add_post_arguments(builder, posts, arguments);
+  const Location dst = place_result(builder, posts, desc.dst_desc(), src, result);
+  arguments.push_back({DNNL_ARG_DST, dst});
+  builder.emit(group_name(graph, group), desc, arguments, {result});
+  builder.place(result, dst);
+}
+
+/// Returns the transformed weights. Those that are not constant are transformed in each run.
+Location winograd_weights_of(Builder& builder, ValueId value, const WinogradConv& conv) {
+  const Desc desc = plain_desc({winograd_weights(conv)});
+  if (builder.graph().constant(value) != nullptr)
+    return builder.converted_constant(value, desc,
+                                      [conv](const float* from, float* to) { transform_weights(conv, from, to); });
+  const Location given = builder.plain(value);
+  const Location to = builder.room(desc.get_size(), desc);
+  builder.emit({.name = "transform weights",
+                .implementation = own_implementation(),
+                .arguments = {{DNNL_ARG_DST, to}},
+                .function = [=](Workspace& workspace) -> Status {
+                  transform_weights(conv, elements_at(workspace, given), mutable_elements_at(workspace, to));
+                  return {};
+                },
+                .touches = {read_of(given), write_of(to)},
+                .values = {value}});
+  return to;
+}
+
+void lower_winograd(Builder& builder, const Group& group, const ConvProblem& problem, const ConvChoice& choice) {
+  const Graph& graph = builder.graph();
+  const auto operands = graph.operands(graph.node(group.root));
+  const ValueId result = graph.node(group.last()).result();
+  const WinogradConv conv = *choice.winograd;
+  const int parts = current_threads();
+  const Location src = builder.as(operands[0], choice.src);
+  const Location weights = winograd_weights_of(builder, operands[1], conv);
+  std::optional<Location> bias;
+  if (problem.bias) bias = builder.plain(operands[2]);
+  struct Added {
+    size_t post;
+    Location at;
+  };
+  std::vector<Added> added;
+  for (const auto& operand : choice.posts.operands)
+    added.push_back({static_cast<size_t>(operand.post), builder.as(operand.value, operand.layout)});
+  std::optional<Location> over;
+  if (!added.empty() && added[0].at.buffer != src.buffer) over = added[0].at;
+  const Location scratch = builder.room(static_cast<size_t>(winograd_scratch(conv, parts)) * sizeof(float));
+  OwnKernel kernel{.name = group_name(graph, group),
+                   .implementation = choice.implementation(),
+                   .from = {src, weights},
+                   .scratch = scratch,
+                   .to = builder.result(result, choice.dst, over),
+                   .result = result};
+  if (bias) kernel.from.push_back(*bias);
+  for (const Added& one : added) kernel.from.push_back(one.at);
+  kernel.run = [=, posts = winograd_posts(choice), to = kernel.to,
+                count = static_cast<size_t>(choice.posts.attr.get_post_ops().len())](Workspace& workspace) -> Status {
+    WinogradPosts all = posts;
+    for (const Added& one : added) all[one.post].added = elements_at(workspace, one.at);
+    run_winograd(conv,
+                 {.image = elements_at(workspace, src),
+                  .weights = elements_at(workspace, weights),
+                  .bias = bias ? elements_at(workspace, *bias) : nullptr,
+                  .posts = std::span(all).first(count),
+                  .result = mutable_elements_at(workspace, to),
+                  .scratch = mutable_elements_at(workspace, scratch)},
+                 parts);
+    return {};
+  };
+  emit_own(builder, std::move(kernel));
+}
+
 }  // namespace
 
 Result<bool> lower_conv(Builder& builder, const Group& group) {
   if (!builder.planned().way) return false;
-  const Graph& graph = builder.graph();
-  const Node& node = graph.node(group.root);
-  const auto operands = graph.operands(node);
-  const ValueId result = graph.node(group.last()).result();
-  ConvChoices choices = conv_choices(graph, group, builder.planning().decisions(),
-                                     {builder.engine(), builder.types(), builder.tuner().measures()});
+  const ConvChoices choices = conv_choices(builder.graph(), group, builder.planning().decisions(),
+                                           {builder.engine(), builder.types(), builder.tuner().measures()});
   if (choices.ways.empty()) return false;
-  const ConvProblem& problem = choices.problem;
-  ConvChoice& choice = planned_way(choices.ways, builder.planned());
-  const Location src = builder.as(operands[0], choice.desc.src_desc());
-  // Only direct convolutions read it; an operand of a decided Winograd is copied to the result's place.
-  if (builder.planned().obeyed != Algorithm::Winograd && must_read(builder, choice, src, result)) {
-    const ConvLayouts same = {choice.desc.src_desc(), choice.desc.dst_desc()};
-    auto reading =
-        conv_candidate(graph, builder.engine(), problem, group.posts, same, false, dnnl::algorithm::convolution_direct);
-    if (reading) choice = std::move(*reading);
-  }
-  const auto& desc = choice.desc;
-  std::vector<Argument> arguments = {
-      {DNNL_ARG_SRC, src}, {DNNL_ARG_WEIGHTS, conv_weights(builder, operands[1], problem, desc.weights_desc())}};
-  if (problem.bias) arguments.push_back({DNNL_ARG_BIAS, builder.plain(operands[2])});
-  add_post_arguments(builder, choice.posts, arguments);
-  const Location dst = place_result(builder, choice.posts, desc.dst_desc(), src, result);
-  arguments.push_back({DNNL_ARG_DST, dst});
-  builder.emit(group_name(graph, group), desc, arguments, {result});
-  builder.place(result, dst);
+  const ConvChoice& choice = planned_way(choices.ways, builder.planned());
+  if (choice.winograd)
+    lower_winograd(builder, group, choices.problem, choice);
+  else
+    lower_direct(builder, group, choices.problem, choice);
   return true;
 }
 

@@ -2,6 +2,7 @@
 // Helpers for kernels that are not oneDNN's: how they are added to a program, and where their elements are in a run.
 
 #include "isomer/engine/onednn/builder.h"
+#include "isomer/engine/onednn/vectors.h"
 #include "isomer/engine/onednn/workspace.h"
 
 namespace isomer::onednn {
@@ -16,7 +17,9 @@ inline float* mutable_elements_at(const Workspace& workspace, const Location& lo
 /// A kernel of our own, vectorized for this processor.
 struct OwnKernel {
   std::string name;
+  std::string implementation = own_implementation();
   std::vector<Location> from = {};
+  std::optional<Location> scratch = std::nullopt;
   Location to = {};
   ValueId result = kNoValue;
   std::function<Status(Workspace&)> run = nullptr;

@@ -280,18 +280,14 @@ GroupForms Planning::place_conv(const Group& group) {
   }
   const ConvForm way = ways[best];
   const bool sums = way.sums && added != kNoValue;
-  if (sums) copy_added(group, way, x, added);
+  if (sums) copy_added(group, way, added);
   GroupForms forms = place_kernel(group, {.in = way.src, .second = way.src, .out = way.dst});
-  if (sums && way.winograd) in_part_[result] = false;
   forms.way = best;
   forms.conv = way;
   if (decided_form(result)) plan_.decisions.layouts[result] = *decisions_.layout(result);
   const ValueId conv = graph_.node(group.root).result();
   const auto algorithm = decisions_.algorithm(conv);
-  if (algorithm && way.winograd == (*algorithm == Algorithm::Winograd)) {
-    forms.obeyed = algorithm;
-    plan_.decisions.algorithms[conv] = *algorithm;
-  }
+  if (algorithm && way.winograd == (*algorithm == Algorithm::Winograd)) plan_.decisions.algorithms[conv] = *algorithm;
   return forms;
 }
 
@@ -299,18 +295,17 @@ double Planning::cost(const ConvForm& way, ValueId x, ValueId added, ValueId res
   double sum = way.us + reorder_cost(x, forms_[x], way.src, way.dtype);
   if (const auto& part = concats_.part(result)) sum += reorder_cost(result, way.dst, part->form, way.dtype);
   if (const auto form = decided_form(result)) sum += reorder_cost(result, way.dst, *form, way.dtype);
-  if (way.sums && added != kNoValue) sum += reorder_cost(added, forms_[added], way.dst, way.dtype);
+  if (added != kNoValue) sum += reorder_cost(added, forms_[added], way.dst, way.dtype);
   return sum;
 }
 
-/// The added value is copied to the result's place if it is needed later. Only direct convolutions can read it.
-void Planning::copy_added(const Group& group, const ConvForm& way, ValueId x, ValueId added) {
+/// The added value is copied to the result's place if it is needed later and cannot be read where it is.
+void Planning::copy_added(const Group& group, const ConvForm& way, ValueId added) {
   const ValueId result = graph_.node(group.last()).result();
   const auto& part = concats_.part(result);
-  const bool reads = !way.winograd && ((part && alike(graph_, result, part->form, way.dst)) ||
-                                       alike(graph_, added, forms_[added], way.dst));
-  const bool later = last_reader_[added] > now_ || (way.winograd && added == x);
-  if (later && !reads) plan_.reorders.push_back({result, layout_of(way.dst)});
+  const bool reads =
+      (part && alike(graph_, result, part->form, way.dst)) || alike(graph_, added, forms_[added], way.dst);
+  if (last_reader_[added] > now_ && !reads) plan_.reorders.push_back({result, layout_of(way.dst)});
 }
 
 /// Places a kernel that works in the form of its operands; if these differ, in the blocked one.

@@ -26,7 +26,6 @@ struct GroupForms {
   bool joins = false;              ///< a concatenation whose operands are in their places, or are copied there
   std::optional<size_t> way = {};  ///< of a convolution: the index of what ConvWays::of returned
   ConvForm conv = {};              ///< the way itself
-  std::optional<Algorithm> obeyed{};  ///< the decided algorithm of a convolution, if it has this
 };
 
 /// Decides group by group, in the order of the groups.
@@ -74,7 +73,7 @@ class Planning {
   double reorder_cost(ValueId value, Form from, Form to, DType dtype) {
     return convolutions_.cost(graph_, {value, from, to, dtype}, limit_);
   }
-  void copy_added(const Group& group, const ConvForm& way, ValueId x, ValueId added);
+  void copy_added(const Group& group, const ConvForm& way, ValueId added);
   GroupForms place_follower(const Group& group);
   GroupForms place_own(const Group& group);
   GroupForms place_product(const Group& group);

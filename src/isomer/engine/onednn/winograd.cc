@@ -1,0 +1,367 @@
+#include "isomer/engine/onednn/winograd.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "isomer/engine/onednn/desc.h"
+#include "isomer/engine/onednn/threads.h"
+#include "isomer/engine/onednn/vectors.h"
+
+namespace isomer::onednn {
+namespace {
+
+constexpr int kTile = 4, kWindow = 3;  // rows and columns
+constexpr int kSide = kTile + kWindow - 1;
+constexpr int64_t kPoints = kSide * kSide;
+
+// The points 0, a, -a, b, -b and infinity, where b = 2 a. Half and twice the square root of 2, rounded so that all
+// constants are exact: the error is a third of that with the points 1 and 2.
+constexpr double kA = 11. / 16, kB = 2 * kA;
+constexpr double kA2 = kA * kA, kB2 = kB * kB;
+
+/// A vector of constants. They are floats, so that vectors stay vectors of floats.
+ISOMER_INLINE constexpr float f32(double exact) { return static_cast<float>(exact); }
+
+/// Transforms the image along one axis.
+template <class Vector>
+ISOMER_INLINE void transform_image(const Vector* d, Vector* points) {
+  const Vector even_a = d[4] - f32(kB2) * d[2], odd_a = d[3] - f32(kB2) * d[1];
+  const Vector even_b = d[4] - f32(kA2) * d[2], odd_b = d[3] - f32(kA2) * d[1];
+  points[0] = f32(kA2 * kB2) * d[0] - f32(kA2 + kB2) * d[2] + d[4];
+  points[1] = even_a + f32(kA) * odd_a;
+  points[2] = even_a - f32(kA) * odd_a;
+  points[3] = even_b + f32(kB) * odd_b;
+  points[4] = even_b - f32(kB) * odd_b;
+  points[5] = f32(kA2 * kB2) * d[1] - f32(kA2 + kB2) * d[3] + d[5];
+}
+
+/// Transforms products to the result along one axis.
+template <class Vector>
+ISOMER_INLINE void transform_products(const Vector* points, Vector* y) {
+  const Vector sum_a = points[1] + points[2], difference_a = points[1] - points[2];
+  const Vector sum_b = points[3] + points[4], difference_b = points[3] - points[4];
+  y[0] = points[0] + sum_a + sum_b;
+  y[1] = f32(kA) * (difference_a + 2.0F * difference_b);
+  y[2] = f32(kA2) * (sum_a + 4.0F * sum_b);
+  y[3] = f32(kA2 * kA) * (difference_a + 8.0F * difference_b) + points[5];
+}
+
+/// Transforms a row-major window of weights.
+std::array<float, kPoints> transform_window(const float* window) {
+  constexpr double kOfA = 1 / (2 * kA2 * (kA2 - kB2)), kOfB = 1 / (2 * kB2 * (kB2 - kA2));
+  constexpr double kRows[kSide][kWindow] = {{1 / (kA2 * kB2), 0, 0},        {kOfA, kA * kOfA, kA2 * kOfA},
+                                            {kOfA, -kA * kOfA, kA2 * kOfA}, {kOfB, kB * kOfB, kB2 * kOfB},
+                                            {kOfB, -kB * kOfB, kB2 * kOfB}, {0, 0, 1}};
+  double rows[kSide][kWindow] = {};
+  for (size_t i = 0; i < kSide; ++i)
+    for (size_t k = 0; k < kWindow; ++k)
+      for (size_t l = 0; l < kWindow; ++l) rows[i][l] += kRows[i][k] * static_cast<double>(window[k * kWindow + l]);
+  std::array<float, kPoints> points;
+  for (size_t i = 0; i < kPoints; ++i) {
+    const auto& row = rows[i / kSide];
+    const auto& factors = kRows[i % kSide];
+    points[i] = static_cast<float>(row[0] * factors[0] + row[1] * factors[1] + row[2] * factors[2]);
+  }
+  return points;
+}
+
+/// The vector for blocks of channels: 16 channels with AVX-512, otherwise 8, even if that is two vectors.
+template <class Vector>
+using Block = typename VectorOf<std::max<int>(sizeof(Vector), 32)>::Type;
+
+constexpr int64_t kBatchBytes = 400'000;  // that stay in a second-level cache
+constexpr int64_t kAhead = 2048;          // floats of weights that are prefetched
+constexpr int64_t kMinBatch = 24, kMaxBatch = 48;
+
+int64_t divided_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+/// How the work is divided. Tiles are transformed in batches; then products are made and transformed for a panel of
+/// channels of the result after the other. Strides are in floats.
+struct Division {
+  int64_t block;           // channels
+  int64_t rows, columns;   // tiles
+  int64_t tiles;           // of all images
+  int64_t depth;           // blocks of channels of the image
+  int64_t out_depth;       // of the result
+  int64_t panels;          // two blocks of channels of the result; the last one may have one
+  int64_t batch;           // tiles
+  int64_t image_stride;    // between the points of a transformed batch
+  int64_t product_stride;  // between the points of the products of a batch and a panel
+
+  explicit Division(const WinogradConv& conv)
+      : block(native_block()),
+        rows(divided_up(conv.out_height, kTile)),
+        columns(divided_up(conv.out_width, kTile)),
+        tiles(conv.images * rows * columns),
+        depth(conv.channels / block),
+        out_depth(conv.out_channels / block),
+        panels(divided_up(out_depth, 2)) {
+    const int64_t most =
+        std::clamp(kBatchBytes / (kPoints * conv.channels * int64_t{sizeof(float)}), kMinBatch, kMaxBatch);
+    batch = divided_up(tiles, divided_up(tiles, most));
+    // One block more, so that the points are not in the same set of a cache.
+    image_stride = (depth * batch + 1) * block;
+    product_stride = (2 * batch + 1) * block;
+  }
+
+  /// Returns the number of blocks of a panel.
+  int64_t width(int64_t panel) const { return std::min<int64_t>(out_depth - 2 * panel, 2); }
+  /// Returns the floats of scratch memory of one part.
+  int64_t scratch() const { return kPoints * (image_stride + product_stride); }
+};
+
+struct Range {
+  int64_t begin = 0, end = 0;
+};
+
+/// A tile's place, in rows and columns of the result.
+class Tile {
+ public:
+  Tile(const Division& division, int64_t index)
+      : rows_(division.rows * kTile),
+        columns_(division.columns * kTile),
+        image(index / (division.rows * division.columns)),
+        y(index / division.columns % division.rows * kTile),
+        x(index % division.columns * kTile) {}
+  void advance() {
+    x += kTile;
+    if (x < columns_) return;
+    x = 0;
+    y += kTile;
+    if (y < rows_) return;
+    y = 0;
+    ++image;
+  }
+
+ private:
+  int64_t rows_, columns_;
+
+ public:
+  int64_t image, y, x;
+};
+
+/// Transforms a batch of tiles of the image, to blocks by point, by block of channels, and by tile.
+struct TransformImage {
+  template <class Vector>
+  static ISOMER_INLINE void run(const WinogradConv& conv, const Division& division, const Range& batch,
+                                const float* from, float* to) {
+    using Channels = Block<Vector>;
+    constexpr int64_t kBlock = kLanes<Channels>;
+    const int64_t plane = conv.height * conv.width * kBlock, stride = division.image_stride;
+    for (int64_t c = 0; c < division.depth; ++c) {
+      float* out = to + c * division.batch * kBlock;
+      Tile tile(division, batch.begin);
+      for (int64_t t = batch.begin; t < batch.end; ++t, out += kBlock, tile.advance())
+        transform<Channels>(conv, tile, from + (tile.image * division.depth + c) * plane, out, stride);
+    }
+  }
+
+  template <class Channels>
+  static ISOMER_INLINE void transform(const WinogradConv& conv, const Tile& tile, const float* plane, float* out,
+                                      int64_t stride) {
+    const int64_t top = tile.y - conv.top, left = tile.x - conv.left;
+    const bool inside = top >= 0 && left >= 0 && top + kSide <= conv.height && left + kSide <= conv.width;
+    Channels rows[kSide][kSide];
+#pragma GCC unroll 6
+    for (int64_t i = 0; i < kSide; ++i) {
+      Channels d[kSide] = {};
+      const float* const row = plane + ((top + i) * conv.width + left) * kLanes<Channels>;
+      if (inside)
+        for (int64_t j = 0; j < kSide; ++j) load(d[j], row + j * kLanes<Channels>);
+      else if (top + i >= 0 && top + i < conv.height)
+        for (int64_t j = std::max<int64_t>(-left, 0); j < std::min<int64_t>(conv.width - left, kSide); ++j)
+          load(d[j], row + j * kLanes<Channels>);
+      transform_image(d, rows[i]);
+    }
+#pragma GCC unroll 6
+    for (int64_t j = 0; j < kSide; ++j) {
+      Channels d[kSide], points[kSide];
+#pragma GCC unroll 6
+      for (int64_t i = 0; i < kSide; ++i) d[i] = rows[i][j];
+      transform_image(d, points);
+      for (int64_t i = 0; i < kSide; ++i) store(out + (i * kSide + j) * stride, points[i]);
+    }
+  }
+};
+
+/// Multiplies one point of a batch of tiles by that of a panel's weights, to blocks by block of channels and by tile.
+struct MultiplyPanel {
+  template <class Vector>
+  static ISOMER_INLINE void run(const Division& division, int64_t tiles, int64_t width, const float* image,
+                                const float* weights, float* products) {
+    if (width == 2)
+      multiply<Block<Vector>, 2>(division, tiles, image, weights, products);
+    else
+      multiply<Block<Vector>, 1>(division, tiles, image, weights, products);
+  }
+
+  /// The number of tiles whose products with a panel fit into the registers.
+  template <class Channels>
+  static constexpr int kMaxTiles = sizeof(Channels) == 64 ? 12 : 6;
+
+  template <class Channels, int kWidth>
+  static ISOMER_INLINE void multiply(const Division& division, int64_t tiles, const float* image, const float* weights,
+                                     float* products) {
+    const int64_t groups = divided_up(tiles, kMaxTiles<Channels>);
+    for (int64_t group = 0; group < groups; ++group) {
+      const int64_t begin = tiles * group / groups, count = tiles * (group + 1) / groups - begin;
+      const auto in_registers = [&]<int... kTiles>(std::integer_sequence<int, kTiles...>)
+          __attribute__((always_inline)) {
+        (..., (count == kTiles + 1
+                   ? multiply_tiles<Channels, kWidth, kTiles + 1>(division, image + begin * kLanes<Channels>, weights,
+                                                                  products + begin * kLanes<Channels>)
+                   : void()));
+      };
+      in_registers(std::make_integer_sequence<int, kMaxTiles<Channels>>());
+    }
+  }
+
+  template <class Channels, int kWidth, int kTiles>
+  static ISOMER_INLINE void multiply_tiles(const Division& division, const float* image, const float* weights,
+                                           float* products) {
+    constexpr int64_t kBlock = kLanes<Channels>;
+    Channels sums[kTiles][kWidth] = {};
+    const int64_t depth = division.depth, batch = division.batch;
+    for (int64_t c = 0; c < depth; ++c, image += batch * kBlock) {
+#pragma GCC unroll 4
+      for (int64_t k = 0; k < kBlock; ++k, weights += kWidth * kBlock) {
+        Channels w[kWidth];
+        for (int64_t v = 0; v < kWidth; ++v) {
+          load(w[v], weights + v * kBlock);
+          __builtin_prefetch(weights + v * kBlock + kAhead);
+        }
+#pragma GCC unroll 12
+        for (int64_t t = 0; t < kTiles; ++t) {
+          const Channels x = Channels{} + image[t * kBlock + k];
+          for (int64_t v = 0; v < kWidth; ++v) sums[t][v] += x * w[v];
+        }
+      }
+    }
+    for (int64_t v = 0; v < kWidth; ++v)
+      for (int64_t t = 0; t < kTiles; ++t) store(products + (v * batch + t) * kBlock, sums[t][v]);
+  }
+};
+
+/// Transforms the products of a batch of tiles with one block of channels of the result, and stores the result.
+struct TransformProducts {
+  template <class Vector>
+  static ISOMER_INLINE void run(const WinogradConv& conv, const Division& division, const Range& batch, int64_t channel,
+                                const float* products, const WinogradArguments& arguments) {
+    using Channels = Block<Vector>;
+    constexpr int64_t kBlock = kLanes<Channels>;
+    Channels bias = {};
+    if (arguments.bias != nullptr) load(bias, arguments.bias + channel * kBlock);
+    Tile tile(division, batch.begin);
+    for (int64_t t = batch.begin; t < batch.end; ++t, products += kBlock, tile.advance()) {
+      const int64_t plane = (tile.image * division.out_depth + channel) * conv.out_height;
+      transform<Channels>(conv, tile, products, division.product_stride, bias,
+                          ((plane + tile.y) * conv.out_width + tile.x) * kBlock, arguments);
+    }
+  }
+
+  template <class Channels>
+  static ISOMER_INLINE void transform(const WinogradConv& conv, const Tile& tile, const float* products, int64_t stride,
+                                      const Channels& bias, int64_t place, const WinogradArguments& arguments) {
+    Channels rows[kSide][kTile];
+#pragma GCC unroll 6
+    for (int64_t i = 0; i < kSide; ++i) {
+      Channels points[kSide];
+#pragma GCC unroll 6
+      for (int64_t j = 0; j < kSide; ++j) load(points[j], products + (i * kSide + j) * stride);
+      transform_products(points, rows[i]);
+    }
+    const int64_t height = std::min<int64_t>(conv.out_height - tile.y, kTile);
+    const int64_t width = std::min<int64_t>(conv.out_width - tile.x, kTile);
+    for (int64_t j = 0; j < width; ++j) {
+      Channels points[kSide], y[kTile];
+#pragma GCC unroll 6
+      for (int64_t i = 0; i < kSide; ++i) points[i] = rows[i][j];
+      transform_products(points, y);
+      for (int64_t i = 0; i < height; ++i) {
+        const int64_t at = place + (i * conv.out_width + j) * kLanes<Channels>;
+        Channels out = y[i] + bias;
+        for (const WinogradPost& post : arguments.posts) apply(post, at, out);
+        store(arguments.result + at, out);
+      }
+    }
+  }
+
+  template <class Channels>
+  static ISOMER_INLINE void apply(const WinogradPost& post, int64_t at, Channels& y) {
+    if (post.added != nullptr) {
+      Channels added;
+      load(added, post.added + at);
+      y += added;
+      return;
+    }
+    const Channels low = Channels{} + post.low, high = Channels{} + post.high;
+    // An infinity times 0 is NaN.
+    const Channels below = post.slope == 0 ? low : post.slope * y;
+    y = y < low ? below : y;
+    y = y > high ? high : y;
+  }
+};
+
+/// What one part computes: some tiles with all panels, or all tiles with some panels, so that less is read repeatedly.
+struct Part {
+  Range tiles, panels;
+  Part(const WinogradConv& conv, const Division& division, int64_t part, int64_t parts)
+      : tiles{0, division.tiles}, panels{0, division.panels} {
+    Range& divided = division.tiles < conv.out_channels ? panels : tiles;
+    divided = {divided.end * part / parts, divided.end * (part + 1) / parts};
+  }
+};
+
+void run_part(const WinogradConv& conv, const Division& division, const Part& part, const WinogradArguments& arguments,
+              float* scratch) {
+  float* const image = scratch;
+  float* const products = scratch + kPoints * division.image_stride;
+  for (int64_t begin = part.tiles.begin; begin < part.tiles.end; begin += division.batch) {
+    const Range batch{begin, std::min(begin + division.batch, part.tiles.end)};
+    dispatch<TransformImage>(conv, division, batch, arguments.image, image);
+    for (int64_t panel = part.panels.begin; panel < part.panels.end; ++panel) {
+      const int64_t width = division.width(panel);
+      const float* weights = arguments.weights + panel * 2 * division.block * kPoints * conv.channels;
+      for (int64_t point = 0; point < kPoints; ++point, weights += conv.channels * width * division.block)
+        dispatch<MultiplyPanel>(division, batch.end - batch.begin, width, image + point * division.image_stride,
+                                weights, products + point * division.product_stride);
+      for (int64_t v = 0; v < width; ++v)
+        dispatch<TransformProducts>(conv, division, batch, 2 * panel + v,
+                                    products + v * division.batch * division.block, arguments);
+    }
+  }
+}
+
+}  // namespace
+
+int64_t winograd_weights(const WinogradConv& conv) { return kPoints * conv.channels * conv.out_channels; }
+
+// By panel, by point, by channel of the image; the channels of a panel are adjacent.
+void transform_weights(const WinogradConv& conv, const float* from, float* to) {
+  const Division division(conv);
+  parallel_for(division.panels, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t panel = begin; panel < end; ++panel) {
+      const int64_t first = panel * 2 * division.block, width = division.width(panel) * division.block;
+      float* const out = to + first * kPoints * conv.channels;
+      for (int64_t c = 0; c < conv.channels; ++c)
+        for (int64_t k = 0; k < width; ++k) {
+          const auto points = transform_window(from + ((first + k) * conv.channels + c) * kWindow * kWindow);
+          for (int64_t p = 0; p < kPoints; ++p)
+            out[(p * conv.channels + c) * width + k] = points[static_cast<size_t>(p)];
+        }
+    }
+  });
+}
+
+int64_t winograd_scratch(const WinogradConv& conv, int parts) { return parts * Division(conv).scratch(); }
+
+void run_winograd(const WinogradConv& conv, const WinogradArguments& arguments, int parts) {
+  const Division division(conv);
+  parallel_for(parts, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i)
+      run_part(conv, division, Part(conv, division, i, parts), arguments, arguments.scratch + i * division.scratch());
+  });
+}
+
+}  // namespace isomer::onednn
