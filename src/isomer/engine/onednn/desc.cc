@@ -43,7 +43,9 @@ Desc plain_desc(const Dims& dims, ElementType type) { return {dims, type, row_ma
 Desc strided_desc(const Dims& dims, const Dims& strides, ElementType type) {
   // OneDNN 2.6.3 does not recognize row-major elements, and computes nothing, if the strides of axes of extent 1 differ
   // from those of row-major elements.
-  const Desc desc(dims, type, strides);
+  Desc desc = plain_desc(dims, type);
+  // Set here, since oneDNN's constructor refuses every second element of 57 columns: it takes the rows to overlap.
+  std::ranges::copy(strides, desc.data.format_desc.blocking.strides);
   return lies_plain(desc) ? plain_desc(dims, type) : desc;
 }
 Desc any_desc(const Dims& dims, ElementType type) { return {dims, type, dnnl::memory::format_tag::any}; }

@@ -309,9 +309,11 @@ TEST_P(Differential, Shapes) {
   text += fmt::format("p, q = Split(x2) {{axis=1, split=[{},{}]}}\n", channels / 2, channels - channels / 2);
   text += fmt::format("s = Slice(x2) {{starts=[1,-1], ends=[{},{}], axes=[1,3], steps=[{},1]}}\n", channels, d,
                       draw.between(1, 2));
-  text += "t = Transpose(x2) {perm=[0,2,3,1]}\n";
+  text += fmt::format("z = Slice(x2) {{starts=[0,0], ends=[{},{}], axes=[2,3], steps=[{},{}]}}\n", c, d,
+                      draw.between(1, 3), draw.between(1, 3));
+  text += "y = Sigmoid(z)\nt = Transpose(x2) {perm=[0,2,3,1]}\n";
   text += fmt::format("u = Reshape(t) {{shape=[{},{}]}}\nv = Flatten(x2) {{axis=1}}\n", a * c, d * channels);
-  text += "m = Mul(p, q)\nn = Relu(s)\no = Softmax(t) {axis=-1}\nreturn m, n, o, u, v";
+  text += "m = Mul(p, q)\nn = Relu(s)\no = Softmax(t) {axis=-1}\nreturn m, n, o, u, v, y, z";
   expect_as_reference(text);
   expect_as_reference(text, kBf16);
 }
