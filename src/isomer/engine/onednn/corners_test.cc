@@ -82,6 +82,32 @@ TEST(Corners, ScalesATransposeThatMovesAxesOfExtentOneAlone) {
   }
 }
 
+// oneDNN takes the rows to overlap.
+TEST(Corners, TakesEverySecondElementOfOddExtents) {
+  expect_as_reference(
+      "input x: f32[2,16,7,57]\ns = Slice(x) {axes=[2,3], starts=[0,0], ends=[7,57], steps=[2,2]}\ny = Relu(s)\n"
+      "return s, y");
+}
+
+TEST(Corners, PoolsOfSingleElementsAreViews) {
+  for (const char* pool : {"AveragePool", "MaxPool"}) {
+    for (const char* before : {"a = Relu(x)", "w = f32[32,16,1,1]{seed 1}\na = Conv(x, w)"}) {
+      const auto kernels = expect_as_reference(fmt::format(R"(
+        input x: f32[2,16,7,8]
+        {0}
+        p = {1}(a) {{kernel_shape=[1,1], strides=[2,3]}}
+        q = {1}(a) {{kernel_shape=[1,1], strides=[3,1], pads=[0,0,2,0]}}
+        r = {1}(a) {{kernel_shape=[1,1], strides=[3,1], ceil_mode=1}}
+        j = Concat(p, p) {{axis=1}}
+        y = Sigmoid(p)
+        return p, q, r, j, y)",
+                                                           before, pool));
+      const auto of_pool = [&](const PlanKernel& kernel) { return kernel.name == pool; };
+      EXPECT_EQ(std::ranges::count_if(kernels, of_pool), 2) << "those with pads or the ceiling";
+    }
+  }
+}
+
 TEST(Corners, WritesTheOnlyRowOfProductsForATranspose) {
   expect_as_reference(R"(
     input a: f32[1,1,1]

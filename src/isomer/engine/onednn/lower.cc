@@ -4,6 +4,7 @@
 
 #include "isomer/engine/onednn/kernel_traits.h"
 #include "isomer/engine/onednn/threads.h"
+#include "isomer/engine/onednn/views.h"
 
 namespace isomer::onednn {
 namespace {
@@ -97,7 +98,9 @@ const std::map<std::string, Family>& families() {
 
 const Family& family_of(const Node& node) {
   static const Family kOther{lower_elementwise};
+  static const Family kView{lower_view};
   if (node.is_opaque() || !node.op->domain.empty()) return kOther;
+  if (picks_elements(node)) return kView;
   const auto found = families().find(node.op->name);
   return found == families().end() ? kOther : found->second;
 }

@@ -1,6 +1,7 @@
 // Nodes that only move elements: views if the layout allows, copies otherwise.
 
 #include "isomer/engine/onednn/lower.h"
+#include "isomer/engine/onednn/views.h"
 
 namespace isomer::onednn {
 namespace {
@@ -157,6 +158,17 @@ Result<bool> slice(Builder& builder, const Node& node) {
   return true;
 }
 
+Result<bool> picked(Builder& builder, const Node& node) {
+  const Graph& graph = builder.graph();
+  const ValueId x = graph.operands(node)[0];
+  if (!is_dense(graph, x) || !is_dense(graph, node.result())) return false;
+  const Dims dims = dims_of(graph.type(node.result()));
+  Dims steps = node.attrs.ints("strides");
+  steps.insert(steps.begin(), 2, 1);
+  builder.place(node.result(), part(builder, x, dims, Dims(dims.size(), 0), steps));
+  return true;
+}
+
 }  // namespace
 
 Result<bool> lower_view(Builder& builder, const Group& group) {
@@ -165,6 +177,7 @@ Result<bool> lower_view(Builder& builder, const Group& group) {
   if (name == "Transpose") return transpose(builder, node);
   if (name == "Split") return split(builder, node);
   if (name == "Slice") return slice(builder, node);
+  if (picks_elements(node)) return picked(builder, node);
   return reshape(builder, node);
 }
 

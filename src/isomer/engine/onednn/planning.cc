@@ -415,7 +415,7 @@ GroupForms Planning::place_view(NodeId id) {
     }
     return {.in = forms_[x], .out = forms_[x]};
   }
-  const bool moves = node.op->has(Trait::Permutation) || node.op->has(Trait::Cut);
+  const bool moves = node.op->has(Trait::Permutation) || is_cut(node);
   // New extents for a value that is not contiguous: it is copied.
   if (!moves && !views_[x].empty()) return place_kernel({id}, kPlainForm);
   const auto lies = moves ? strides_of(x) : std::nullopt;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "isomer/engine/onednn/views.h"
+
 namespace isomer::onednn {
 namespace {
 
@@ -61,6 +63,9 @@ Strides viewed(const Node& view, Strides strides) {
     const Strides before = strides;
     const Ints& perm = view.attrs.ints("perm");
     for (size_t i = 0; i < perm.size(); ++i) strides[i] = before[static_cast<size_t>(perm[i])];
+  } else if (picks_elements(view)) {
+    const Ints& steps = view.attrs.ints("strides");
+    for (size_t i = 0; i < steps.size(); ++i) strides[i + 2] = strides[i + 2] * steps[i];
   } else if (view.attrs.has("steps")) {
     const Ints& axes = view.attrs.ints("axes");
     for (size_t i = 0; i < axes.size(); ++i) {

@@ -26,7 +26,7 @@ bool same_places(const Shape& extents, const Strides& a, const Strides& b);
 /// Returns whether there are no gaps between the elements.
 bool is_packed(const Shape& extents, const Strides& strides);
 
-/// Returns the strides of the results of a transposition, split or slice; `strides` are the operand's.
+/// Returns the strides of the results of a transposition or cut; `strides` are the operand's.
 Strides viewed(const Node& view, Strides strides);
 
 }  // namespace isomer::onednn

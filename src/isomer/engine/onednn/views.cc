@@ -1,5 +1,9 @@
 #include "isomer/engine/onednn/views.h"
 
+#include <algorithm>
+
+#include "isomer/ops/window.h"
+
 namespace isomer {
 
 namespace {
@@ -19,8 +23,21 @@ ValueId remaining_value(const Graph& graph, ValueId value) {
   return value;
 }
 
+bool picks_elements(const Node& node) {
+  if (node.is_opaque() || !node.op->domain.empty() || node.num_results != 1) return false;
+  if (node.op->name != "AveragePool" && node.op->name != "MaxPool") return false;
+  const auto all = [](const Ints& numbers, int64_t wanted) {
+    return std::ranges::all_of(numbers, [=](int64_t number) { return number == wanted; });
+  };
+  const auto window = read_window(node.attrs, node.attrs.ints("kernel_shape"));
+  return window && !window->same() && !window->ceil && all(window->kernel, 1) && all(window->begin, 0) &&
+         all(window->end, 0);
+}
+
+bool is_cut(const Node& node) { return node.op->has(Trait::Cut) || picks_elements(node); }
+
 bool is_onednn_view(const Node& node) {
-  return node.op->has(Trait::View) || node.op->has(Trait::Permutation) || node.op->has(Trait::Cut);
+  return node.op->has(Trait::View) || node.op->has(Trait::Permutation) || is_cut(node);
 }
 
 bool cuts_blocks(const Graph& graph, const Node& node, onednn::Form form) {

@@ -13,7 +13,11 @@ bool is_removed(const Node& node);
 /// Returns the value that stands for `value` in a plan: the first one on the way up that no removed node makes.
 ValueId remaining_value(const Graph& graph, ValueId value);
 
-/// Returns whether a node is a reshape, transposition, split or slice, or only copies.
+/// Returns whether a node is a pool whose windows are single elements: it takes every s-th one.
+bool picks_elements(const Node& node);
+/// Returns whether a node takes every s-th element along some axes: a split, a slice, or such a pool.
+bool is_cut(const Node& node);
+/// Returns whether a node is a reshape, transposition or cut, or only copies.
 bool is_onednn_view(const Node& node);
 
 /// Returns whether a split or slice takes whole blocks of the channels of one image, and leaves them in their blocks;
