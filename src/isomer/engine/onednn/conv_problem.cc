@@ -3,14 +3,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cstring>
-#include <limits>
 #include <memory>
 #include <string_view>
-#include <tuple>
 
+#include "isomer/engine/onednn/own_kernel.h"
 #include "isomer/engine/onednn/threads.h"
-#include "isomer/engine/onednn/vectors.h"
 #include "isomer/ops/window.h"
 
 namespace isomer::onednn {
@@ -124,67 +121,48 @@ std::optional<ConvChoice> direct_conv(const Graph& graph, const dnnl::engine& en
 
 std::optional<ConvChoice> winograd_conv(const Graph& graph, const ConvProblem& problem, std::span<const Post> posts) {
   const auto winograd = problem.winograd();
-  if (!winograd || posts.size() > std::tuple_size_v<WinogradPosts>) return std::nullopt;
-  const auto suits = [&](const Post& post) {
-    if (!post.function) return dims_of(graph.type(post.added)) == problem.dst;
-    return post.function->algorithm == dnnl::algorithm::eltwise_relu ||
-           post.function->algorithm == dnnl::algorithm::eltwise_clip;
-  };
-  if (!std::ranges::all_of(posts, suits)) return std::nullopt;
+  if (!winograd) return std::nullopt;
   const Desc dst = channel_blocked_desc(problem.dst, native_block());
   auto made = make_posts(graph, posts, problem.dst, dst, false);
-  if (!made) return std::nullopt;
+  const auto own = made ? own_posts(*made, problem.dst) : std::nullopt;
+  if (!own) return std::nullopt;
   ConvChoice choice{channel_blocked_desc(problem.src, native_block()), dst, std::move(*made)};
   choice.winograd = winograd;
+  choice.own_posts = *own;
   return choice;
 }
 
-WinogradPosts winograd_posts(const ConvChoice& choice) {
-  WinogradPosts out;
-  const dnnl::post_ops posts = choice.posts.attr.get_post_ops();
-  for (int i = 0; i < posts.len(); ++i) {
-    if (posts.kind(i) != dnnl::primitive::kind::eltwise) continue;
-    float scale = 0, alpha = 0, beta = 0;
-    dnnl::algorithm function{};
-    posts.get_params_eltwise(i, scale, function, alpha, beta);
-    WinogradPost& post = out[static_cast<size_t>(i)];
-    if (function == dnnl::algorithm::eltwise_relu)
-      post = {.high = std::numeric_limits<float>::infinity(), .slope = alpha};
-    else
-      post = {.low = alpha, .high = beta};
+namespace {
+
+/// The arguments of a trial of Winograd's algorithm.
+struct WinogradTrial {
+  WinogradConv conv;
+  OwnPosts posts;
+  int parts;
+  TrialFloats image, weights, bias, result, scratch;
+
+  explicit WinogradTrial(const ConvChoice& choice)
+      : conv(*choice.winograd),
+        posts(choice.own_posts),
+        parts(current_threads()),
+        image(element_count(choice.src.dims())),
+        weights(winograd_weights(conv)),
+        bias(conv.out_channels),
+        result(element_count(choice.dst.dims())),
+        scratch(winograd_scratch(conv, parts)) {
+    for (const auto& operand : choice.posts.operands) posts.locate(static_cast<size_t>(operand.post), result.data());
   }
-  return out;
-}
+  void run() const {
+    const WinogradArguments arguments{image.data(), weights.data(), bias.data(), result.data(), scratch.data()};
+    run_winograd(conv, arguments, posts, parts);
+  }
+};
+
+}  // namespace
 
 Trial trial_of(const dnnl::engine& engine, const ConvChoice& choice) {
   if (!choice.winograd) return trial_of(engine, choice.direct);
-  return [&choice] {
-    const WinogradConv& conv = *choice.winograd;
-    const int parts = current_threads();
-    const auto floats = [](int64_t count) { return AlignedBytes(static_cast<size_t>(count) * sizeof(float)); };
-    struct Prepared {
-      WinogradConv conv;
-      AlignedBytes image, weights, bias, result, scratch;
-      WinogradPosts posts;
-      WinogradArguments arguments = {};
-    };
-    const auto prepared = std::make_shared<Prepared>(
-        Prepared{conv, AlignedBytes(choice.src.get_size()), floats(winograd_weights(conv)), floats(conv.out_channels),
-                 AlignedBytes(choice.dst.get_size()), floats(winograd_scratch(conv, parts)), winograd_posts(choice)});
-    for (AlignedBytes* bytes : {&prepared->image, &prepared->weights, &prepared->bias, &prepared->result})
-      std::memset(bytes->data(), 0, bytes->size());
-    const auto start = [](const AlignedBytes& bytes) { return reinterpret_cast<float*>(bytes.data()); };
-    for (const auto& operand : choice.posts.operands)
-      prepared->posts[static_cast<size_t>(operand.post)].added = start(prepared->result);
-    prepared->arguments = {
-        .image = start(prepared->image),
-        .weights = start(prepared->weights),
-        .bias = start(prepared->bias),
-        .posts = std::span(prepared->posts).first(static_cast<size_t>(choice.posts.attr.get_post_ops().len())),
-        .result = start(prepared->result),
-        .scratch = start(prepared->scratch)};
-    return [prepared, parts] { run_winograd(prepared->conv, prepared->arguments, parts); };
-  };
+  return [&choice] { return [trial = std::make_shared<const WinogradTrial>(choice)] { trial->run(); }; };
 }
 
 bool same_way(const ConvForm& a, const ConvForm& b) {

@@ -1,7 +1,6 @@
 #pragma once
 // Convolutions in oneDNN's terms, and the ways in which it can compute one.
 
-#include <array>
 #include <optional>
 #include <span>
 #include <string>
@@ -40,6 +39,7 @@ struct ConvChoice {
   PostOps posts;
   dnnl::convolution_forward::primitive_desc direct = {};  ///< unless it is Winograd's algorithm
   std::optional<WinogradConv> winograd = std::nullopt;
+  OwnPosts own_posts = {};  ///< of Winograd's algorithm
 
   /// Returns the name of the code.
   std::string implementation() const;
@@ -50,10 +50,6 @@ std::optional<ConvChoice> direct_conv(const Graph& graph, const dnnl::engine& en
                                       std::span<const Post> posts, const ConvLayouts& layouts, bool sum);
 /// Returns the way by Winograd's algorithm; nothing if our own kernel does not support the convolution or its posts.
 std::optional<ConvChoice> winograd_conv(const Graph& graph, const ConvProblem& problem, std::span<const Post> posts);
-
-/// The posts of our own kernel of Winograd's algorithm, without the addresses of added values.
-using WinogradPosts = std::array<WinogradPost, 8>;
-WinogradPosts winograd_posts(const ConvChoice& choice);
 
 /// Returns the same without oneDNN's objects.
 ConvForm form_of(const ConvChoice& choice);

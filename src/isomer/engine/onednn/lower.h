@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "isomer/engine/onednn/builder.h"
+#include "isomer/engine/onednn/own_posts.h"
 
 namespace isomer::onednn {
 
@@ -78,6 +79,9 @@ struct PostOps {
 /// to `dims`.
 std::optional<PostOps> make_posts(const Graph& graph, std::span<const Post> posts, const Dims& dims, const Desc& layout,
                                   bool sum);
+/// Returns the posts for a kernel of our own whose result has these extents; nothing if it does not have them. The
+/// values that it adds have no addresses yet.
+std::optional<OwnPosts> own_posts(const PostOps& posts, const Dims& dims);
 /// Adds the arguments for the operands of posts.
 void add_post_arguments(Builder& builder, const PostOps& posts, std::vector<Argument>& arguments);
 /// Returns where a primitive stores its result: over the summed operand, if there is one. That operand is copied first

@@ -87,36 +87,24 @@ void lower_winograd(Builder& builder, const Group& group, const ConvProblem& pro
   const Location weights = winograd_weights_of(builder, operands[1], conv);
   std::optional<Location> bias;
   if (problem.bias) bias = builder.plain(operands[2]);
-  struct Added {
-    size_t post;
-    Location at;
-  };
-  std::vector<Added> added;
-  for (const auto& operand : choice.posts.operands)
-    added.push_back({static_cast<size_t>(operand.post), builder.as(operand.value, operand.layout)});
-  std::optional<Location> over;
-  if (!added.empty() && added[0].at.buffer != src.buffer) over = added[0].at;
+  const LocatedPosts posts(builder, choice.posts, choice.own_posts);
   const Location scratch = builder.room(static_cast<size_t>(winograd_scratch(conv, parts)) * sizeof(float));
   OwnKernel kernel{.name = group_name(graph, group),
                    .implementation = choice.implementation(),
                    .from = {src, weights},
                    .scratch = scratch,
-                   .to = builder.result(result, choice.dst, over),
+                   .to = builder.result(result, choice.dst, posts.over(src)),
                    .result = result};
   if (bias) kernel.from.push_back(*bias);
-  for (const Added& one : added) kernel.from.push_back(one.at);
-  kernel.run = [=, posts = winograd_posts(choice), to = kernel.to,
-                count = static_cast<size_t>(choice.posts.attr.get_post_ops().len())](Workspace& workspace) -> Status {
-    WinogradPosts all = posts;
-    for (const Added& one : added) all[one.post].added = elements_at(workspace, one.at);
+  kernel.from.insert(kernel.from.end(), posts.added().begin(), posts.added().end());
+  kernel.run = [=, to = kernel.to](Workspace& workspace) -> Status {
     run_winograd(conv,
                  {.image = elements_at(workspace, src),
                   .weights = elements_at(workspace, weights),
                   .bias = bias ? elements_at(workspace, *bias) : nullptr,
-                  .posts = std::span(all).first(count),
                   .result = mutable_elements_at(workspace, to),
                   .scratch = mutable_elements_at(workspace, scratch)},
-                 parts);
+                 posts.in(workspace), parts);
     return {};
   };
   emit_own(builder, std::move(kernel));

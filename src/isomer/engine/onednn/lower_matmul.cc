@@ -3,8 +3,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <memory>
 
 #include "isomer/engine/onednn/lower.h"
+#include "isomer/engine/onednn/own_kernel.h"
+#include "isomer/engine/onednn/row_product.h"
 
 namespace isomer::onednn {
 namespace {
@@ -105,6 +108,14 @@ struct Choice {
   bool inner_product = false;
 };
 
+/// A product of a few rows by our own kernel.
+struct OwnChoice {
+  RowProduct product;
+  bool bias = false;
+  PostOps posts;
+  OwnPosts own_posts;
+};
+
 Desc bias_desc(const MatMulProblem& problem, size_t rank) {
   if (problem.bias == kNoValue) return {};
   return plain_desc(ones_in_front({problem.dst.back()}, rank));
@@ -137,14 +148,26 @@ std::optional<Choice> as_inner_product(const Builder& builder, const MatMulProbl
   return Choice{std::move(*desc), std::move(*posts), true};
 }
 
-/// Returns the fastest way for constant weights.
-std::optional<Choice> choose_weighted(Builder& builder, const MatMulProblem& problem) {
+std::optional<OwnChoice> as_row_product(const Builder& builder, const MatMulProblem& problem) {
+  const RowProduct product{problem.a_dims[0], problem.a_dims[1], problem.dst[1]};
+  if (product.rows > kMostRows || problem.type != kF32 || problem.dst_type != kF32) return std::nullopt;
+  auto posts = make_posts(builder.graph(), problem.posts, problem.dst, plain_desc(problem.dst), false);
+  const auto own = posts ? own_posts(*posts, problem.dst) : std::nullopt;
+  if (!own) return std::nullopt;
+  return OwnChoice{product, problem.bias != kNoValue, std::move(*posts), *own};
+}
+
+std::string key_of(const MatMulProblem& problem) {
+  return fmt::format("matmul {} {} b{}{}{}", fmt::join(problem.a_dims, ","), fmt::join(problem.b_dims, ","),
+                     problem.bias != kNoValue, problem.type == kF32 ? "" : " bf16",
+                     problem.dst_type == kF32 ? "" : " to bf16");
+}
+
+/// Returns the fastest of oneDNN's ways for constant weights, and sets its time if times are measured.
+std::optional<Choice> choose_weighted(Builder& builder, const MatMulProblem& problem, double& min_time) {
   std::optional<Choice> best;
-  double min_time = 0;
   TuningLimit unlimited;
-  const std::string key = fmt::format("matmul {} {} b{}{}{}", fmt::join(problem.a_dims, ","),
-                                      fmt::join(problem.b_dims, ","), problem.bias != kNoValue,
-                                      problem.type == kF32 ? "" : " bf16", problem.dst_type == kF32 ? "" : " to bf16");
+  const std::string key = key_of(problem);
   const auto consider = [&](std::optional<Choice> choice) {
     const bool measures = builder.tuner().measures();
     if (!choice || (best && !measures)) return;
@@ -175,9 +198,75 @@ std::optional<Choice> reading(Builder& builder, const MatMulProblem& problem, co
                    plain_desc(problem.dst, problem.dst_type), false);
 }
 
+/// The arguments of a trial of our own kernel.
+struct RowTrial {
+  RowProduct product;
+  OwnPosts posts;
+  TrialFloats a, weights, bias, result;
+
+  explicit RowTrial(const OwnChoice& choice)
+      : product(choice.product),
+        posts(choice.own_posts),
+        a(product.rows * product.inner),
+        weights(packed_weights(product)),
+        bias(product.columns),
+        result(product.rows * product.columns) {
+    for (const auto& operand : choice.posts.operands) posts.locate(static_cast<size_t>(operand.post), result.data());
+  }
+  void run() const { run_row_product(product, {a.data(), weights.data(), bias.data(), result.data()}, posts); }
+};
+
+/// Returns whether our own kernel takes less than `us`.
+bool is_faster(Builder& builder, const MatMulProblem& problem, const OwnChoice& choice, double us) {
+  TuningLimit unlimited;
+  const Trial trial = [&] { return [made = std::make_shared<const RowTrial>(choice)] { made->run(); }; };
+  const std::string key = fmt::format("{}{} {}:rows", key_of(problem), choice.posts.key, own_implementation());
+  return builder.tuner().time(trial, key, unlimited) < us;
+}
+
+void lower_rows(Builder& builder, const Group& group, const MatMulProblem& problem, const OwnChoice& choice) {
+  const RowProduct product = choice.product;
+  const ValueId result = builder.graph().node(group.last()).result();
+  const Location a = builder.as(problem.a, plain_desc(problem.a_dims));
+  // The rank tells which of them is packed.
+  Dims packed = {packed_weights(product)};
+  if (problem.transposed) packed.push_back(1);
+  const auto pack = [product, transposed = problem.transposed](const float* from, float* to) {
+    pack_weights(product, transposed, from, to);
+  };
+  const Location weights = builder.converted_constant(problem.b, plain_desc(packed), pack);
+  std::optional<Location> bias;
+  if (choice.bias) bias = builder.as(problem.bias, bias_desc(problem, 1));
+  const LocatedPosts posts(builder, choice.posts, choice.own_posts);
+  const Desc whole = plain_desc(dims_of(builder.graph().type(result)));
+  OwnKernel kernel{.name = group_name(builder.graph(), group),
+                   .implementation = fmt::format("{}:rows", own_implementation()),
+                   .from = {a, weights},
+                   .to = builder.result(result, whole, posts.over(a)),
+                   .result = result};
+  if (bias) kernel.from.push_back(*bias);
+  kernel.from.insert(kernel.from.end(), posts.added().begin(), posts.added().end());
+  kernel.run = [=, to = kernel.to](Workspace& workspace) -> Status {
+    run_row_product(product,
+                    {.a = elements_at(workspace, a),
+                     .weights = elements_at(workspace, weights),
+                     .bias = bias ? elements_at(workspace, *bias) : nullptr,
+                     .result = mutable_elements_at(workspace, to)},
+                    posts.in(workspace));
+    return {};
+  };
+  emit_own(builder, std::move(kernel));
+}
+
 Result<bool> lower_weighted(Builder& builder, const Group& group, const MatMulProblem& problem) {
-  auto choice = choose_weighted(builder, problem);
+  double us = 0;
+  auto choice = choose_weighted(builder, problem, us);
   if (!choice) return false;
+  if (builder.tuner().measures())
+    if (const auto own = as_row_product(builder, problem); own && is_faster(builder, problem, *own, us)) {
+      lower_rows(builder, group, problem, *own);
+      return true;
+    }
   if (choice->posts.summed)
     if (auto other = reading(builder, problem, *choice)) choice = std::move(other);
   const ValueId result = builder.graph().node(group.last()).result();

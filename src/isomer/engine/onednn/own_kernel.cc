@@ -1,5 +1,7 @@
 #include "isomer/engine/onednn/own_kernel.h"
 
+#include <cstring>
+
 namespace isomer::onednn {
 
 void emit_own(Builder& builder, OwnKernel own) {
@@ -13,6 +15,28 @@ void emit_own(Builder& builder, OwnKernel own) {
   if (own.scratch) kernel.touches.push_back(write_of(*own.scratch));
   builder.emit(std::move(kernel));
   builder.place(own.result, own.to);
+}
+
+LocatedPosts::LocatedPosts(Builder& builder, const PostOps& ops, const OwnPosts& posts) : posts_(posts) {
+  for (const auto& operand : ops.operands) {
+    which_.push_back(static_cast<size_t>(operand.post));
+    added_.push_back(builder.as(operand.value, operand.layout));
+  }
+}
+
+std::optional<Location> LocatedPosts::over(const Location& src) const {
+  if (added_.empty() || added_[0].buffer == src.buffer) return std::nullopt;
+  return added_[0];
+}
+
+OwnPosts LocatedPosts::in(const Workspace& workspace) const {
+  OwnPosts out = posts_;
+  for (size_t i = 0; i < which_.size(); ++i) out.locate(which_[i], elements_at(workspace, added_[i]));
+  return out;
+}
+
+TrialFloats::TrialFloats(int64_t count) : bytes_(static_cast<size_t>(count) * sizeof(float)) {
+  std::memset(bytes_.data(), 0, bytes_.size());
 }
 
 }  // namespace isomer::onednn

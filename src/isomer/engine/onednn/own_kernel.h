@@ -1,7 +1,7 @@
 #pragma once
 // Helpers for kernels that are not oneDNN's: how they are added to a program, and where their elements are in a run.
 
-#include "isomer/engine/onednn/builder.h"
+#include "isomer/engine/onednn/lower.h"
 #include "isomer/engine/onednn/vectors.h"
 #include "isomer/engine/onednn/workspace.h"
 
@@ -26,5 +26,35 @@ struct OwnKernel {
 };
 /// Emits the kernel, and sets the location of its result.
 void emit_own(Builder& builder, OwnKernel kernel);
+
+/// The posts of a kernel of our own, and where the values are that it adds.
+class LocatedPosts {
+ public:
+  /// `posts` are those that `own_posts` returned for `ops`. Emits changes of layout if values are not in the layout of
+  /// the result.
+  LocatedPosts(Builder& builder, const PostOps& ops, const OwnPosts& posts);
+
+  /// Returns where values that are added are.
+  std::span<const Location> added() const { return added_; }
+  /// Returns the first of them if a kernel may write its result over it that reads `src` elsewhere.
+  std::optional<Location> over(const Location& src) const;
+  /// Returns the posts for a run.
+  OwnPosts in(const Workspace& workspace) const;
+
+ private:
+  OwnPosts posts_;
+  std::vector<size_t> which_ = {};  // posts that add
+  std::vector<Location> added_ = {};
+};
+
+/// Memory for trials: zeros, so many floats.
+class TrialFloats {
+ public:
+  explicit TrialFloats(int64_t count);
+  float* data() const { return reinterpret_cast<float*>(bytes_.data()); }
+
+ private:
+  AlignedBytes bytes_;
+};
 
 }  // namespace isomer::onednn

@@ -1,5 +1,8 @@
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <limits>
+
 #include "isomer/engine/onednn/lower.h"
 
 namespace isomer::onednn {
@@ -72,6 +75,38 @@ std::optional<PostOps> make_posts(const Graph& graph, std::span<const Post> post
   }
   out.attr.set_post_ops(ops);
   out.attr.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+  return out;
+}
+
+std::optional<OwnPosts> own_posts(const PostOps& posts, const Dims& dims) {
+  using Kind = OwnPost::Kind;
+  if (std::ranges::any_of(posts.operands, [&](const auto& operand) { return operand.layout.dims() != dims; }))
+    return std::nullopt;
+  OwnPosts out;
+  const dnnl::post_ops ops = posts.attr.get_post_ops();
+  for (int i = 0; i < ops.len(); ++i) {
+    OwnPost post;
+    if (ops.kind(i) == dnnl::primitive::kind::eltwise) {
+      float scale = 0, alpha = 0, beta = 0;
+      dnnl::algorithm function{};
+      ops.get_params_eltwise(i, scale, function, alpha, beta);
+      if (function == dnnl::algorithm::eltwise_relu)
+        post = {.kind = Kind::Bounds, .high = std::numeric_limits<float>::infinity(), .slope = alpha};
+      else if (function == dnnl::algorithm::eltwise_clip)
+        post = {.kind = Kind::Bounds, .low = alpha, .high = beta};
+      else if (function == dnnl::algorithm::eltwise_logistic)
+        post = {.kind = Kind::Sigmoid, .slope = 1};
+      else if (function == dnnl::algorithm::eltwise_swish)
+        post = {.kind = Kind::Swish, .slope = alpha};
+      else if (function == dnnl::algorithm::eltwise_tanh)
+        post = {.kind = Kind::Tanh};
+      else
+        return std::nullopt;
+    } else if (ops.kind(i) != dnnl::primitive::kind::binary) {
+      return std::nullopt;
+    }
+    if (!out.add(post)) return std::nullopt;
+  }
   return out;
 }
 

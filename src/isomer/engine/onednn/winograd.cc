@@ -247,7 +247,7 @@ struct MultiplyPanel {
 struct TransformProducts {
   template <class Vector>
   static ISOMER_INLINE void run(const WinogradConv& conv, const Division& division, const Range& batch, int64_t channel,
-                                const float* products, const WinogradArguments& arguments) {
+                                const float* products, const WinogradArguments& arguments, const OwnPosts& posts) {
     using Channels = Block<Vector>;
     constexpr int64_t kBlock = kLanes<Channels>;
     Channels bias = {};
@@ -256,13 +256,14 @@ struct TransformProducts {
     for (int64_t t = batch.begin; t < batch.end; ++t, products += kBlock, tile.advance()) {
       const int64_t plane = (tile.image * division.out_depth + channel) * conv.out_height;
       transform<Channels>(conv, tile, products, division.product_stride, bias,
-                          ((plane + tile.y) * conv.out_width + tile.x) * kBlock, arguments);
+                          ((plane + tile.y) * conv.out_width + tile.x) * kBlock, arguments, posts);
     }
   }
 
   template <class Channels>
   static ISOMER_INLINE void transform(const WinogradConv& conv, const Tile& tile, const float* products, int64_t stride,
-                                      const Channels& bias, int64_t place, const WinogradArguments& arguments) {
+                                      const Channels& bias, int64_t place, const WinogradArguments& arguments,
+                                      const OwnPosts& posts) {
     Channels rows[kSide][kTile];
 #pragma GCC unroll 6
     for (int64_t i = 0; i < kSide; ++i) {
@@ -281,25 +282,10 @@ struct TransformProducts {
       for (int64_t i = 0; i < height; ++i) {
         const int64_t at = place + (i * conv.out_width + j) * kLanes<Channels>;
         Channels out = y[i] + bias;
-        for (const WinogradPost& post : arguments.posts) apply(post, at, out);
+        for (const OwnPost& post : posts) apply(post, at, out);
         store(arguments.result + at, out);
       }
     }
-  }
-
-  template <class Channels>
-  static ISOMER_INLINE void apply(const WinogradPost& post, int64_t at, Channels& y) {
-    if (post.added != nullptr) {
-      Channels added;
-      load(added, post.added + at);
-      y += added;
-      return;
-    }
-    const Channels low = Channels{} + post.low, high = Channels{} + post.high;
-    // An infinity times 0 is NaN.
-    const Channels below = post.slope == 0 ? low : post.slope * y;
-    y = y < low ? below : y;
-    y = y > high ? high : y;
   }
 };
 
@@ -314,7 +300,7 @@ struct Part {
 };
 
 void run_part(const WinogradConv& conv, const Division& division, const Part& part, const WinogradArguments& arguments,
-              float* scratch) {
+              const OwnPosts& posts, float* scratch) {
   float* const image = scratch;
   float* const products = scratch + kPoints * division.image_stride;
   for (int64_t begin = part.tiles.begin; begin < part.tiles.end; begin += division.batch) {
@@ -328,7 +314,7 @@ void run_part(const WinogradConv& conv, const Division& division, const Part& pa
                                 weights, products + point * division.product_stride);
       for (int64_t v = 0; v < width; ++v)
         dispatch<TransformProducts>(conv, division, batch, 2 * panel + v,
-                                    products + v * division.batch * division.block, arguments);
+                                    products + v * division.batch * division.block, arguments, posts);
     }
   }
 }
@@ -356,11 +342,12 @@ void transform_weights(const WinogradConv& conv, const float* from, float* to) {
 
 int64_t winograd_scratch(const WinogradConv& conv, int parts) { return parts * Division(conv).scratch(); }
 
-void run_winograd(const WinogradConv& conv, const WinogradArguments& arguments, int parts) {
+void run_winograd(const WinogradConv& conv, const WinogradArguments& arguments, const OwnPosts& posts, int parts) {
   const Division division(conv);
   parallel_for(parts, 1, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i)
-      run_part(conv, division, Part(conv, division, i, parts), arguments, arguments.scratch + i * division.scratch());
+      run_part(conv, division, Part(conv, division, i, parts), arguments, posts,
+               arguments.scratch + i * division.scratch());
   });
 }
 

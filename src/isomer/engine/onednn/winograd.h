@@ -7,7 +7,8 @@
 // infinite element of the image makes all elements of its tiles NaN.
 
 #include <cstdint>
-#include <span>
+
+#include "isomer/engine/onednn/own_posts.h"
 
 namespace isomer::onednn {
 
@@ -18,13 +19,6 @@ struct WinogradConv {
   int64_t channels = 0, height = 0, width = 0;              ///< of the image
   int64_t out_channels = 0, out_height = 0, out_width = 0;  ///< of the result
   int64_t top = 0, left = 0;                                ///< rows and columns of zeros before the image
-};
-
-/// What is applied to each element of the result, after the bias: a sum, or else bounds.
-struct WinogradPost {
-  const float* added = nullptr;  ///< a value in the layout of the result
-  float low = 0, high = 0;
-  float slope = 0;  ///< of what is below the lower bound, which is 0 if the slope is not
 };
 
 /// Returns the number of floats of the transformed weights.
@@ -39,11 +33,10 @@ struct WinogradArguments {
   const float* image = nullptr;
   const float* weights = nullptr;  ///< transformed
   const float* bias = nullptr;     ///< of each channel of the result; nullptr: none
-  std::span<const WinogradPost> posts = {};
-  float* result = nullptr;  ///< may be an added value
+  float* result = nullptr;         ///< may be an added value
   float* scratch = nullptr;
 };
 /// Computes a convolution in so many parts, which the current number of threads share.
-void run_winograd(const WinogradConv& conv, const WinogradArguments& arguments, int parts);
+void run_winograd(const WinogradConv& conv, const WinogradArguments& arguments, const OwnPosts& posts, int parts);
 
 }  // namespace isomer::onednn

@@ -4,24 +4,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <vector>
 
-#include "isomer/base/rng.h"
 #include "isomer/engine/onednn/desc.h"
+#include "isomer/engine/onednn/own_kernel_testing.h"
 #include "isomer/engine/onednn/threads.h"
 
 namespace isomer::onednn {
 namespace {
-
-using Floats = std::vector<float>;
-constexpr float kInfinity = std::numeric_limits<float>::infinity();
-
-Floats random_floats(Rng& rng, int64_t count) {
-  Floats out(static_cast<size_t>(count));
-  for (float& x : out) x = static_cast<float>(2 * rng.uniform() - 1);
-  return out;
-}
 
 /// Returns row-major elements in blocks of channels.
 Floats blocked(const Floats& plain, int64_t images, int64_t channels, int64_t pixels) {
@@ -33,6 +23,10 @@ Floats blocked(const Floats& plain, int64_t images, int64_t channels, int64_t pi
         out[static_cast<size_t>(((n * (channels / block) + c / block) * pixels + p) * block + c % block)] =
             plain[static_cast<size_t>((n * channels + c) * pixels + p)];
   return out;
+}
+
+OwnPost bounds(float low, float high, float slope = 0) {
+  return {.kind = OwnPost::Kind::Bounds, .low = low, .high = high, .slope = slope};
 }
 
 /// A convolution with arguments in row-major order.
@@ -84,37 +78,39 @@ struct Problem {
   }
 
   /// Returns the result in blocks. With `in_place`, added values are where the result will be.
-  Floats run(std::vector<WinogradPost> posts, int parts, bool in_place = false) const {
+  Floats run(const std::vector<OwnPost>& posts, int parts, bool in_place = false) const {
     const Floats from = blocked_image(), ready = transformed(), addend = blocked_result(added);
     Floats result = in_place ? addend : Floats(addend.size(), NAN);
     Floats scratch(static_cast<size_t>(winograd_scratch(conv, parts)), NAN);
-    for (WinogradPost& post : posts)
-      if (post.added != nullptr) post.added = in_place ? result.data() : addend.data();
+    OwnPosts all;
+    for (size_t i = 0; i < posts.size(); ++i) {
+      all.add(posts[i]);
+      all.locate(i, in_place ? result.data() : addend.data());
+    }
     run_winograd(conv,
                  {.image = from.data(),
                   .weights = ready.data(),
                   .bias = bias.data(),
-                  .posts = posts,
                   .result = result.data(),
                   .scratch = scratch.data()},
-                 parts);
+                 all, parts);
     return result;
   }
 };
 
 /// Convolutions of all kinds: one tile and several batches of tiles, tiles that end outside, every padding.
-std::vector<WinogradConv> shapes() {
+std::vector<WinogradConv> convolutions() {
   const int64_t b = native_block();
   std::vector<WinogradConv> out = {{1, b, 3, 3, b, 1, 1, 0, 0},
                                    {1, b, 1, 1, 3 * b, 1, 1, 1, 1},
                                    {1, 2 * b, 56, 56, 2 * b, 56, 56, 1, 1},
                                    {2, 20 * b, 30, 31, b, 30, 31, 1, 1}};
   Rng rng(7);
-  const auto up_to = [&](int64_t most) { return 1 + static_cast<int64_t>(rng.below(static_cast<uint64_t>(most))); };
   while (out.size() < 60) {
-    WinogradConv conv{up_to(3), b * up_to(4), up_to(20), up_to(20), b * up_to(5), 0, 0, up_to(3) - 1, up_to(3) - 1};
-    conv.out_height = conv.height - 2 + conv.top + up_to(3) - 1;
-    conv.out_width = conv.width - 2 + conv.left + up_to(3) - 1;
+    WinogradConv conv{up_to(rng, 3),     b * up_to(rng, 4), up_to(rng, 20), up_to(rng, 20), b * up_to(rng, 5), 0, 0,
+                      up_to(rng, 3) - 1, up_to(rng, 3) - 1};
+    conv.out_height = conv.height - 2 + conv.top + up_to(rng, 3) - 1;
+    conv.out_width = conv.width - 2 + conv.left + up_to(rng, 3) - 1;
     if (conv.out_height > 0 && conv.out_width > 0) out.push_back(conv);
   }
   return out;
@@ -122,7 +118,7 @@ std::vector<WinogradConv> shapes() {
 
 TEST(Winograd, ComputesConvolutionsWithinTheBound) {
   double most = 0;
-  for (const WinogradConv& conv : shapes()) {
+  for (const WinogradConv& conv : convolutions()) {
     const Problem problem(conv, 1);
     const auto exact = problem.direct(false);
     const auto sums = problem.direct(true);
@@ -141,7 +137,7 @@ TEST(Winograd, ComputesConvolutionsWithinTheBound) {
 }
 
 TEST(Winograd, PartsChangeNoBit) {
-  for (const WinogradConv& conv : shapes()) {
+  for (const WinogradConv& conv : convolutions()) {
     const Problem problem(conv, 2);
     const Floats one = problem.run({}, 1);
     for (const int parts : {2, 3, 7}) {
@@ -155,18 +151,17 @@ TEST(Winograd, AppliesPostsInTheirOrder) {
   const int64_t b = native_block();
   const Problem problem({2, b, 9, 10, 3 * b, 9, 10, 1, 1}, 3);
   const Floats plain = problem.run({}, 1), added = problem.blocked_result(problem.added);
-  const WinogradPost sum{.added = added.data()}, relu{.high = kInfinity}, clip{.low = -0.5F, .high = 0.25F};
-  const WinogradPost leaky{.high = kInfinity, .slope = 0.125F};
-  const auto applied = [](const WinogradPost& post, float x, float other) {
-    if (post.added != nullptr) return x + other;
+  const OwnPost sum, relu = bounds(0, kInfinity), clip = bounds(-0.5F, 0.25F), leaky = bounds(0, kInfinity, 0.125F);
+  const auto applied = [](const OwnPost& post, float x, float other) {
+    if (post.kind == OwnPost::Kind::Sum) return x + other;
     if (x < post.low) return post.slope == 0 ? post.low : post.slope * x;
     return std::min(x, post.high);
   };
-  const std::vector<std::vector<WinogradPost>> all = {{sum}, {relu}, {clip}, {leaky}, {sum, relu}, {leaky, sum, clip}};
+  const std::vector<std::vector<OwnPost>> all = {{sum}, {relu}, {clip}, {leaky}, {sum, relu}, {leaky, sum, clip}};
   for (const auto& posts : all) {
     Floats wanted = plain;
     for (size_t i = 0; i < wanted.size(); ++i)
-      for (const WinogradPost& post : posts) wanted[i] = applied(post, wanted[i], added[i]);
+      for (const OwnPost& post : posts) wanted[i] = applied(post, wanted[i], added[i]);
     for (const bool in_place : {false, true}) EXPECT_EQ(problem.run(posts, 2, in_place), wanted);
   }
 }
@@ -177,7 +172,7 @@ TEST(Winograd, BoundsHoldForInfinities) {
   problem.bias[0] = -kInfinity;
   problem.bias[1] = kInfinity;
   problem.bias[2] = NAN;
-  const Floats got = problem.run({{.high = 6}}, 1);
+  const Floats got = problem.run({bounds(0, 6)}, 1);
   EXPECT_EQ(got[0], 0);
   EXPECT_EQ(got[1], 6);
   EXPECT_TRUE(std::isnan(got[2]));

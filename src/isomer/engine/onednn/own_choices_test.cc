@@ -1,0 +1,116 @@
+// Tests plans that choose our own kernels where oneDNN has kernels too.
+
+#include <gmock/gmock.h>
+
+#include "isomer/engine/onednn/testing.h"
+#include "isomer/engine/onednn/tuner.h"
+
+namespace isomer::onednn {
+namespace {
+
+using testing::Each;
+using testing::EndsWith;
+using testing::Not;
+
+/// Finds the kernels whose keys have a text fast, and all others slow.
+class Preferring : public Tuner {
+ public:
+  explicit Preferring(std::string text) : Tuner(true), text_(std::move(text)) {}
+
+ private:
+  double measure(const Trial& trial, const std::string& key) override {
+    Tuner::measure(trial, key);  // it must run
+    return key.find(text_) == std::string::npos ? 1e6 : 1;
+  }
+
+  const std::string text_;
+};
+
+/// Expects the outputs of the reference executor, and returns the implementations of the kernels whose names begin so.
+std::vector<std::string> chosen(const std::string& text, const std::string& preferred, const std::string& name) {
+  const Graph graph = graph_of(text);
+  const auto inputs = inputs_of(graph);
+  const auto plan = Plan::make(graph, types_of(inputs), {}, std::make_shared<Preferring>(preferred));
+  EXPECT_TRUE(plan.has_value()) << plan.error().message;
+  const auto expected = run_reference(graph, inputs).value();
+  // Twice, since what is overwritten matters in the second run.
+  for (int run = 0; run < 2; ++run) {
+    const auto got = plan->run(inputs).value();
+    for (size_t i = 0; i < got.size(); ++i) EXPECT_LE(difference(got[i], expected[i]), 1e-5) << "output " << i;
+  }
+  std::vector<std::string> out;
+  for (const PlanKernel& kernel : plan->kernels())
+    if (kernel.name.starts_with(name)) out.push_back(kernel.implementation);
+  return out;
+}
+
+TEST(OwnChoices, ProductsOfAFewRowsWithPosts) {
+  const auto kernels = chosen(R"(
+    input x: f32[3,40]
+    input r: f32[3,70]
+    w = f32[40,70]{seed 1}
+    b = f32[70]{seed 2}
+    v = f32[70,70]{seed 3}
+    a = MatMul(x, w)
+    c = Add(a, b)
+    d = Tanh(c)
+    e = MatMul(d, v)
+    f = Add(e, r)
+    g = Sigmoid(f)
+    h = MatMul(g, v)
+    i = Add(h, g)
+    j = Relu(i)
+    k = MatMul(j, v)
+    l = Add(k, d)
+    return g, l)",
+                              ":rows", "MatMul");
+  ASSERT_EQ(kernels.size(), 4U);
+  EXPECT_THAT(kernels, Each(EndsWith(":rows")));
+}
+
+TEST(OwnChoices, ProductsOfTransposedAndOtherWeights) {
+  const auto kernels = chosen(R"(
+    input x: f32[2,3,40]
+    w = f32[40,40]{seed 1}
+    c = f32[40]{seed 2}
+    a = MatMul(x, w)
+    b = Reshape(a) {shape=[6,40]}
+    d = Gemm(b, w, c) {alpha=1, beta=1, transA=0, transB=1}
+    e = Gemm(d, w, c) {alpha=1, beta=1, transA=0, transB=0}
+    f = Concat(d, e) {axis=0}
+    return f)",
+                              ":rows", "");
+  EXPECT_EQ(std::ranges::count_if(kernels, [](const std::string& name) { return name.ends_with(":rows"); }), 3);
+}
+
+TEST(OwnChoices, NotOfManyRowsOrOtherFunctions) {
+  for (const char* text : {"input x: f32[9,40]\nw = f32[40,64]{seed 1}\na = MatMul(x, w)\nreturn a",
+                           "input x: f32[2,40]\nw = f32[40,64]{seed 1}\na = MatMul(x, w)\nb = Softplus(a)\nreturn b"}) {
+    const auto kernels = chosen(text, ":rows", "MatMul");
+    ASSERT_EQ(kernels.size(), 1U);
+    EXPECT_THAT(kernels[0], Not(EndsWith(":rows")));
+  }
+}
+
+TEST(OwnChoices, WinogradWithPosts) {
+  const auto kernels = chosen(R"(
+    input x: f32[2,32,9,10]
+    w = f32[32,32,3,3]{seed 1}
+    b = f32[32]{seed 2}
+    a = Conv(x, w, b) {pads=[1,1,1,1]}
+    c = Sigmoid(a)
+    d = Mul(a, c)
+    e = Conv(d, w) {pads=[1,1,1,1]}
+    f = Add(e, d)
+    g = LeakyRelu(f) {alpha=0.1}
+    h = Conv(g, w) {pads=[1,1,1,1]}
+    i = Tanh(h)
+    j = Concat(i, g) {axis=1}
+    return j)",
+                              ":winograd", "Conv");
+  ASSERT_EQ(kernels.size(), 3U);
+  EXPECT_THAT(kernels, Each(EndsWith(":winograd")));
+}
+
+}  // namespace
+}  // namespace isomer::onednn
