@@ -54,6 +54,7 @@ TEST_P(Differential, Convolution) {
   if (tail.starts_with("Add")) text += "r = Tanh(c)\n";
   text += "y = " + tail + "\nz = Relu(y)\nreturn y, z";
   expect_as_reference(text);
+  expect_own_as_reference(text);
   expect_as_reference(text, kBf16);
 }
 
@@ -89,6 +90,7 @@ TEST_P(Differential, Pooling) {
                   max ? "MaxPool" : "AveragePool", list(kernel), list(strides), list(pads), draw.between(0, 1), extra);
   text += "g = GlobalAveragePool(y)\nm = GlobalMaxPool(y)\nreturn y, g, m";
   expect_as_reference(text);
+  expect_own_as_reference(text);
   expect_as_reference(text, kBf16);
 }
 
@@ -111,6 +113,7 @@ TEST_P(Differential, Products) {
   out.back() = n;
   text = fmt::format("input a2: f32{}\n", list(out)) + text + "y = " + tail + "\nreturn y";
   expect_as_reference(text);
+  expect_own_as_reference(text);
   expect_as_reference(text, kBf16);
 }
 
@@ -261,6 +264,7 @@ TEST_P(Differential, TransposedConvolution) {
       draw.coin() ? ", b" : "", list(strides), list(dilations), list(pads), list(extra), group);
   text += "return y, z";
   expect_as_reference(text);
+  expect_own_as_reference(text);
   expect_as_reference(text, kBf16);
 }
 
@@ -293,6 +297,7 @@ TEST_P(Differential, Concatenation) {
   text += fmt::format("y = Concat({}) {{axis={}}}\nz = Concat(y, r0, y) {{axis={}}}\nt = Tanh(y)\n", parts, axis, axis);
   text += "s = Sigmoid(r0)\nreturn z, t, s";
   expect_as_reference(text);
+  expect_own_as_reference(text);
   expect_as_reference(text, kBf16);
 }
 
@@ -315,6 +320,7 @@ TEST_P(Differential, Shapes) {
   text += fmt::format("u = Reshape(t) {{shape=[{},{}]}}\nv = Flatten(x2) {{axis=1}}\n", a * c, d * channels);
   text += "m = Mul(p, q)\nn = Relu(s)\no = Softmax(t) {axis=-1}\nreturn m, n, o, u, v, y, z";
   expect_as_reference(text);
+  expect_own_as_reference(text);
   expect_as_reference(text, kBf16);
 }
 

@@ -62,6 +62,7 @@ TEST_P(Layers, Recurrent) {
   text += fmt::format("{} = {}({}) {{{}}}\nz = Tanh(y)\nreturn z, {}", names[results - 1], cells[cell], operands, attrs,
                       names[results - 1]);
   expect_fast(text);
+  expect_own_as_reference(text);
 }
 
 TEST_P(Layers, InstanceAndGroupNormalization) {

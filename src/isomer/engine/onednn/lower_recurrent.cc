@@ -1,6 +1,12 @@
 // Recurrent layers: RNN, GRU and LSTM.
 
+#include <fmt/format.h>
+
+#include <memory>
+
 #include "isomer/engine/onednn/lower.h"
+#include "isomer/engine/onednn/lstm.h"
+#include "isomer/engine/onednn/own_kernel.h"
 #include "isomer/engine/onednn/recurrent_layer.h"
 
 namespace isomer::onednn {
@@ -96,17 +102,117 @@ class Emitter {
   std::vector<Location> results_;
 };
 
-/// Describes the primitive and emits it; returns false if oneDNN does not support it.
+/// Returns the description of a primitive; nothing if oneDNN does not support it.
 template <class Primitive, class... Args>
-bool lower_as(Builder& builder, const Group& group, const RecurrentLayer& layer, const Descs& descs,
-              const Args&... args) {
-  const auto desc = attempt([&] {
+std::optional<typename Primitive::primitive_desc> described(const Builder& builder, const Args&... args) {
+  return attempt([&] {
     const typename Primitive::desc what(dnnl::prop_kind::forward_inference, args...);
     return typename Primitive::primitive_desc(what, scratch_by_user(), builder.engine(), true);
   });
-  if (!desc) return false;
-  Emitter(builder, group, layer, descs).run(*desc);
-  return true;
+}
+
+Lstm own_lstm(const RecurrentLayer& layer) {
+  return {layer.steps,  layer.batch,      layer.input,
+          layer.hidden, layer.directions, layer.direction == dnnl::rnn_direction::unidirectional_right2left};
+}
+
+/// The arguments of a trial of our own kernel.
+struct LstmTrial {
+  Lstm lstm;
+  TrialFloats x, input_weights, state_weights, bias, y, scratch;
+
+  explicit LstmTrial(const Lstm& of)
+      : lstm(of),
+        x(lstm.steps * lstm.batch * lstm.input),
+        input_weights(packed_gates(lstm, lstm.input)),
+        state_weights(packed_gates(lstm, lstm.hidden)),
+        bias(packed_gates(lstm, 1)),
+        y(lstm.steps * lstm.directions * lstm.batch * lstm.hidden),
+        scratch(lstm_scratch(lstm)) {}
+  void run() const {
+    run_lstm(lstm, {.x = x.data(),
+                    .input_weights = input_weights.data(),
+                    .state_weights = state_weights.data(),
+                    .bias = bias.data(),
+                    .y = y.data(),
+                    .scratch = scratch.data()});
+  }
+};
+
+/// Returns whether our own kernel is faster than a primitive.
+bool is_faster(Builder& builder, const RecurrentLayer& layer, const dnnl::lstm_forward::primitive_desc& desc) {
+  const Lstm lstm = own_lstm(layer);
+  const std::string key = fmt::format("lstm {} {} {} {} x{}{}", lstm.steps, lstm.batch, lstm.input, lstm.hidden,
+                                      lstm.directions, lstm.reverse ? " reverse" : "");
+  TuningLimit unlimited;
+  const Trial trial = [&] { return [made = std::make_shared<const LstmTrial>(lstm)] { made->run(); }; };
+  return builder.tuner().time(trial, fmt::format("{} {}:lstm", key, own_implementation()), unlimited) <
+         builder.tuner().time(builder.engine(), desc, key, unlimited);
+}
+
+/// Returns the sums of both biases of each gate, packed for our own kernel.
+Location packed_bias(Builder& builder, const RecurrentLayer& layer, const Lstm& lstm) {
+  Tensor packed = Tensor::zeros(DType::Float, {packed_gates(lstm, 1)});
+  if (layer.bias != nullptr) {
+    const auto given = layer.bias->data<float>();
+    const auto of_direction = static_cast<size_t>(layer.gates() * layer.hidden);
+    std::vector<float> sums;
+    for (size_t i = 0; i < given.size() / 2; ++i) {
+      const size_t at = i / of_direction * 2 * of_direction + i % of_direction;
+      sums.push_back(given[at] + given[at + of_direction]);
+    }
+    pack_gates(lstm, 1, sums.data(), packed.mutable_data<float>().data());
+  }
+  return builder.constant(packed);
+}
+
+void lower_lstm(Builder& builder, const Group& group, const RecurrentLayer& layer) {
+  const Node node = builder.graph().node(group.root);
+  const auto operands = builder.graph().operands(node);
+  const Lstm lstm = own_lstm(layer);
+  const auto packed = [&](ValueId value, int64_t columns) {
+    return builder.converted_constant(
+        value, plain_desc({packed_gates(lstm, columns)}),
+        [lstm, columns](const float* from, float* to) { pack_gates(lstm, columns, from, to); });
+  };
+  const Location x = builder.plain(layer.x), bias = packed_bias(builder, layer, lstm);
+  const Location input_weights = packed(operands[1], lstm.input), state_weights = packed(operands[2], lstm.hidden);
+  std::optional<Location> initial_h, initial_c;
+  if (layer.initial_h != kNoValue) initial_h = builder.plain(layer.initial_h);
+  if (layer.initial_c != kNoValue) initial_c = builder.plain(layer.initial_c);
+  const Location scratch = builder.room(static_cast<size_t>(lstm_scratch(lstm)) * sizeof(float));
+  Kernel kernel{
+      .name = group_name(builder.graph(), group),
+      .implementation = fmt::format("{}:lstm", own_implementation()),
+      .touches = {read_of(x), read_of(bias), read_of(input_weights), read_of(state_weights), write_of(scratch)}};
+  for (const auto& state : {initial_h, initial_c})
+    if (state) kernel.touches.push_back(read_of(*state));
+  std::vector<Location> results;
+  for (uint32_t i = 0; i < node.num_results; ++i) {
+    results.push_back(builder.result(node.result(i), plain_desc(dims_of(builder.graph().type(node.result(i))))));
+    kernel.arguments.push_back({i == 0 ? DNNL_ARG_DST : DNNL_ARG_DST_ITER, results[i]});
+    kernel.touches.push_back(write_of(results[i]));
+    kernel.values.push_back(node.result(i));
+  }
+  kernel.function = [=](Workspace& workspace) -> Status {
+    const auto given = [&](const std::optional<Location>& at) { return at ? elements_at(workspace, *at) : nullptr; };
+    const auto wanted = [&](size_t i) {
+      return i < results.size() ? mutable_elements_at(workspace, results[i]) : nullptr;
+    };
+    run_lstm(lstm, {.x = elements_at(workspace, x),
+                    .input_weights = elements_at(workspace, input_weights),
+                    .state_weights = elements_at(workspace, state_weights),
+                    .bias = elements_at(workspace, bias),
+                    .initial_h = given(initial_h),
+                    .initial_c = given(initial_c),
+                    .y = wanted(0),
+                    .last_h = wanted(1),
+                    .last_c = wanted(2),
+                    .scratch = mutable_elements_at(workspace, scratch)});
+    return {};
+  };
+  builder.emit(std::move(kernel));
+  for (uint32_t i = 0; i < node.num_results; ++i) builder.place(node.result(i), results[i]);
 }
 
 }  // namespace
@@ -117,15 +223,25 @@ Result<bool> lower_recurrent(Builder& builder, const Group& group) {
   if (!layer) return false;
   const Descs d = describe_memory(*layer, node.num_results);
   const dnnl::rnn_direction way = layer->direction;
-  if (layer->cell == Cell::Lstm)
-    return lower_as<dnnl::lstm_forward>(builder, group, *layer, d, way, d.x, d.h, d.c, d.w, d.r, d.bias, d.y, d.last_h,
-                                        d.last_c);
+  const auto emit = [&](const auto& desc) {
+    if (desc) Emitter(builder, group, *layer, d).run(*desc);
+    return desc.has_value();
+  };
+  if (layer->cell == Cell::Lstm) {
+    const auto desc =
+        described<dnnl::lstm_forward>(builder, way, d.x, d.h, d.c, d.w, d.r, d.bias, d.y, d.last_h, d.last_c);
+    const bool own =
+        desc && layer->batch <= kMostSequences && builder.tuner().measures() && is_faster(builder, *layer, *desc);
+    if (!own) return emit(desc);
+    lower_lstm(builder, group, *layer);
+    return true;
+  }
   if (layer->cell == Cell::Rnn)
-    return lower_as<dnnl::vanilla_rnn_forward>(builder, group, *layer, d, layer->activation, way, d.x, d.h, d.w, d.r,
-                                               d.bias, d.y, d.last_h);
+    return emit(described<dnnl::vanilla_rnn_forward>(builder, layer->activation, way, d.x, d.h, d.w, d.r, d.bias, d.y,
+                                                     d.last_h));
   if (layer->linear_before_reset)
-    return lower_as<dnnl::lbr_gru_forward>(builder, group, *layer, d, way, d.x, d.h, d.w, d.r, d.bias, d.y, d.last_h);
-  return lower_as<dnnl::gru_forward>(builder, group, *layer, d, way, d.x, d.h, d.w, d.r, d.bias, d.y, d.last_h);
+    return emit(described<dnnl::lbr_gru_forward>(builder, way, d.x, d.h, d.w, d.r, d.bias, d.y, d.last_h));
+  return emit(described<dnnl::gru_forward>(builder, way, d.x, d.h, d.w, d.r, d.bias, d.y, d.last_h));
 }
 
 }  // namespace isomer::onednn

@@ -1,9 +1,9 @@
 // Tests plans that choose our own kernels where oneDNN has kernels too.
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include "isomer/engine/onednn/testing.h"
-#include "isomer/engine/onednn/tuner.h"
 
 namespace isomer::onednn {
 namespace {
@@ -12,34 +12,10 @@ using testing::Each;
 using testing::EndsWith;
 using testing::Not;
 
-/// Finds the kernels whose keys have a text fast, and all others slow.
-class Preferring : public Tuner {
- public:
-  explicit Preferring(std::string text) : Tuner(true), text_(std::move(text)) {}
-
- private:
-  double measure(const Trial& trial, const std::string& key) override {
-    Tuner::measure(trial, key);  // it must run
-    return key.find(text_) == std::string::npos ? 1e6 : 1;
-  }
-
-  const std::string text_;
-};
-
-/// Expects the outputs of the reference executor, and returns the implementations of the kernels whose names begin so.
-std::vector<std::string> chosen(const std::string& text, const std::string& preferred, const std::string& name) {
-  const Graph graph = graph_of(text);
-  const auto inputs = inputs_of(graph);
-  const auto plan = Plan::make(graph, types_of(inputs), {}, std::make_shared<Preferring>(preferred));
-  EXPECT_TRUE(plan.has_value()) << plan.error().message;
-  const auto expected = run_reference(graph, inputs).value();
-  // Twice, since what is overwritten matters in the second run.
-  for (int run = 0; run < 2; ++run) {
-    const auto got = plan->run(inputs).value();
-    for (size_t i = 0; i < got.size(); ++i) EXPECT_LE(difference(got[i], expected[i]), 1e-5) << "output " << i;
-  }
+/// Returns the implementations of the kernels whose names begin so.
+std::vector<std::string> chosen(const std::string& text, const std::string& name) {
   std::vector<std::string> out;
-  for (const PlanKernel& kernel : plan->kernels())
+  for (const PlanKernel& kernel : expect_own_as_reference(text))
     if (kernel.name.starts_with(name)) out.push_back(kernel.implementation);
   return out;
 }
@@ -63,7 +39,7 @@ TEST(OwnChoices, ProductsOfAFewRowsWithPosts) {
     k = MatMul(j, v)
     l = Add(k, d)
     return g, l)",
-                              ":rows", "MatMul");
+                              "MatMul");
   ASSERT_EQ(kernels.size(), 4U);
   EXPECT_THAT(kernels, Each(EndsWith(":rows")));
 }
@@ -79,16 +55,28 @@ TEST(OwnChoices, ProductsOfTransposedAndOtherWeights) {
     e = Gemm(d, w, c) {alpha=1, beta=1, transA=0, transB=0}
     f = Concat(d, e) {axis=0}
     return f)",
-                              ":rows", "");
+                              "");
   EXPECT_EQ(std::ranges::count_if(kernels, [](const std::string& name) { return name.ends_with(":rows"); }), 3);
 }
 
 TEST(OwnChoices, NotOfManyRowsOrOtherFunctions) {
   for (const char* text : {"input x: f32[9,40]\nw = f32[40,64]{seed 1}\na = MatMul(x, w)\nreturn a",
                            "input x: f32[2,40]\nw = f32[40,64]{seed 1}\na = MatMul(x, w)\nb = Softplus(a)\nreturn b"}) {
-    const auto kernels = chosen(text, ":rows", "MatMul");
+    const auto kernels = chosen(text, "MatMul");
     ASSERT_EQ(kernels.size(), 1U);
     EXPECT_THAT(kernels[0], Not(EndsWith(":rows")));
+  }
+}
+
+TEST(OwnChoices, LstmsOfAFewSequences) {
+  for (const int64_t batch : {1, 8, 9}) {
+    const auto kernels = chosen(fmt::format("input x: f32[3,{0},20]\ninput h: f32[1,{0},18]\n"
+                                            "w = f32[1,72,20]{{seed 1}}\nr = f32[1,72,18]{{seed 2}}\n"
+                                            "y, yh, yc = LSTM(x, w, r, _, _, h)\nreturn y, yh, yc",
+                                            batch),
+                                "LSTM");
+    ASSERT_EQ(kernels.size(), 1U);
+    EXPECT_EQ(kernels[0].ends_with(":lstm"), batch <= 8) << batch;
   }
 }
 
@@ -107,7 +95,7 @@ TEST(OwnChoices, WinogradWithPosts) {
     i = Tanh(h)
     j = Concat(i, g) {axis=1}
     return j)",
-                              ":winograd", "Conv");
+                              "Conv");
   ASSERT_EQ(kernels.size(), 3U);
   EXPECT_THAT(kernels, Each(EndsWith(":winograd")));
 }

@@ -21,14 +21,24 @@ constexpr size_t kEvicted = size_t{6} << 20;  // larger than a second-level cach
 
 /// Returns all arguments that a primitive may have here.
 std::vector<int> argument_numbers(const dnnl::primitive_desc_base& desc) {
-  std::vector<int> numbers = {DNNL_ARG_SRC_0, DNNL_ARG_SRC_1, DNNL_ARG_WEIGHTS,
-                              DNNL_ARG_BIAS,  DNNL_ARG_DST,   DNNL_ARG_SCRATCHPAD};
+  std::vector<int> numbers = {DNNL_ARG_SRC_0, DNNL_ARG_SRC_1, DNNL_ARG_SRC_2, DNNL_ARG_WEIGHTS_0, DNNL_ARG_WEIGHTS_1,
+                              DNNL_ARG_BIAS,  DNNL_ARG_DST_0, DNNL_ARG_DST_1, DNNL_ARG_DST_2,     DNNL_ARG_SCRATCHPAD};
   const dnnl::post_ops posts = desc.get_primitive_attr().get_post_ops();
   // For the operand of another kind of post, oneDNN returns uninitialized data.
   for (int i = 0; i < posts.len(); ++i)
     if (posts.kind(i) == dnnl::primitive::kind::binary)
       numbers.push_back(DNNL_ARG_ATTR_MULTIPLE_POST_OP(i) | DNNL_ARG_SRC_1);
   return numbers;
+}
+
+void reorder_zeros(const dnnl::engine& engine, dnnl::memory& to) {
+  const Desc plain = plain_desc(to.get_desc().dims());
+  AlignedBytes zeros(plain.get_size());
+  std::memset(zeros.data(), 0, zeros.size());
+  dnnl::memory from(plain, engine, zeros.data());
+  dnnl::stream stream(engine);
+  dnnl::reorder(from, to).execute(stream, from, to);
+  stream.wait();
 }
 
 }  // namespace
@@ -50,11 +60,15 @@ Trial trial_of(const dnnl::engine& engine, const dnnl::primitive_desc_base& desc
       AlignedBytes& bytes = prepared->storage.emplace_back(layout.get_size());
       std::memset(bytes.data(), 0, bytes.size());
       prepared->memories.emplace_back(layout, engine, bytes.data());
+      // Packed weights of recurrent layers begin with a description of themselves.
+      if (layout.data.format_kind == dnnl_format_kind_rnn_packed) reorder_zeros(engine, prepared->memories.back());
       prepared->arguments.push_back({number, prepared->memories.back().get()});
     }
     return [prepared] {
-      dnnl_primitive_execute(prepared->primitive.get(), prepared->stream.get(),
-                             static_cast<int>(prepared->arguments.size()), prepared->arguments.data());
+      dnnl::error::wrap_c_api(
+          dnnl_primitive_execute(prepared->primitive.get(), prepared->stream.get(),
+                                 static_cast<int>(prepared->arguments.size()), prepared->arguments.data()),
+          "a trial failed");
     };
   };
 }
