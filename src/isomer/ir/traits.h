@@ -14,6 +14,7 @@ enum class Trait : uint8_t {
   Permutation,    ///< The result is the first operand with its axes in the order `perm`.
   Cut,            ///< Each result is a part of the first operand: every s-th element along some axes.
   Concatenation,  ///< The result is the operands one after another along the axis `axis`.
+  Pool,           ///< The mean or the maximum of each window: of a window with one element, that element.
   Conversion,     ///< The result is the first operand converted to the element type `to`.
   Product,        ///< A matrix product: sums of products of elements of the first two operands.
   Broadcast,      ///< Elementwise; the operands broadcast to the shape of the result.

@@ -177,6 +177,21 @@ TEST(Traits, CutsTakeEachElementOnce) {
   });
 }
 
+TEST(Traits, PoolsOfWindowsWithOneElementTakeIt) {
+  for_each_with(Trait::Pool, [](const OpDef& op, const auto& operands, const auto&) {
+    const auto results = run(
+        op.name,
+        {{"kernel_shape", Ints{1, 1}}, {"strides", Ints{1, 2}}, {"dilations", Ints{1, 1}}, {"pads", Ints{0, 0, 0, 0}}},
+        operands);
+    ASSERT_TRUE(results.has_value());
+    std::vector<float> wanted;  // of rows of three elements
+    const auto from = elements(operands[0]);
+    for (size_t i = 0; i < from.size(); ++i)
+      if (i % 3 != 1) wanted.push_back(from[i]);
+    EXPECT_EQ(elements((*results)[0]), wanted);
+  });
+}
+
 TEST(Traits, ConcatenationsPutOperandsOneAfterAnother) {
   for_each_with(Trait::Concatenation, [](const OpDef&, const auto& operands, const auto& results) {
     auto both = elements(operands[0]);

@@ -13,13 +13,13 @@ namespace isomer::onednn {
 
 struct OwnPost {
   enum class Kind : uint8_t {
-    Sum,      ///< with another value in the layout of the result
-    Bounds,   ///< the lower one with a slope below it, then it is 0
-    Sigmoid,  ///< of `slope` times the element
-    Swish,    ///< the element times that
-    Tanh,
+    Added,     ///< another value in the layout of the result
+    Bounded,   ///< the lower bound may have a slope below it, then it is 0
+    Logistic,  ///< of `slope` times the element
+    Gated,     ///< the element times that
+    Tangent,   ///< hyperbolic
   };
-  Kind kind = Kind::Sum;
+  Kind kind = Kind::Added;
   const float* added = nullptr;
   float low = 0, high = 0;
   float slope = 0;
@@ -51,13 +51,13 @@ class OwnPosts {
 template <class Vector>
 ISOMER_INLINE void apply(const OwnPost& post, int64_t at, Vector& y) {
   switch (post.kind) {
-    case OwnPost::Kind::Sum: {
+    case OwnPost::Kind::Added: {
       Vector added;
       load(added, post.added + at);
       y += added;
       return;
     }
-    case OwnPost::Kind::Bounds: {
+    case OwnPost::Kind::Bounded: {
       const Vector low = Vector{} + post.low, high = Vector{} + post.high;
       // An infinity times 0 is NaN.
       const Vector below = post.slope == 0 ? low : post.slope * y;
@@ -65,16 +65,16 @@ ISOMER_INLINE void apply(const OwnPost& post, int64_t at, Vector& y) {
       y = y > high ? high : y;
       return;
     }
-    case OwnPost::Kind::Sigmoid:
+    case OwnPost::Kind::Logistic:
       y *= post.slope;
       return sigmoid(y);
-    case OwnPost::Kind::Swish: {
+    case OwnPost::Kind::Gated: {
       Vector factor = y * post.slope;
       sigmoid(factor);
       y *= factor;
       return;
     }
-    case OwnPost::Kind::Tanh:
+    case OwnPost::Kind::Tangent:
       return hyperbolic_tangent(y);
   }
 }

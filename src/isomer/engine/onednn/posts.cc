@@ -91,15 +91,15 @@ std::optional<OwnPosts> own_posts(const PostOps& posts, const Dims& dims) {
       dnnl::algorithm function{};
       ops.get_params_eltwise(i, scale, function, alpha, beta);
       if (function == dnnl::algorithm::eltwise_relu)
-        post = {.kind = Kind::Bounds, .high = std::numeric_limits<float>::infinity(), .slope = alpha};
+        post = {.kind = Kind::Bounded, .high = std::numeric_limits<float>::infinity(), .slope = alpha};
       else if (function == dnnl::algorithm::eltwise_clip)
-        post = {.kind = Kind::Bounds, .low = alpha, .high = beta};
+        post = {.kind = Kind::Bounded, .low = alpha, .high = beta};
       else if (function == dnnl::algorithm::eltwise_logistic)
-        post = {.kind = Kind::Sigmoid, .slope = 1};
+        post = {.kind = Kind::Logistic, .slope = 1};
       else if (function == dnnl::algorithm::eltwise_swish)
-        post = {.kind = Kind::Swish, .slope = alpha};
+        post = {.kind = Kind::Gated, .slope = alpha};
       else if (function == dnnl::algorithm::eltwise_tanh)
-        post = {.kind = Kind::Tanh};
+        post = {.kind = Kind::Tangent};
       else
         return std::nullopt;
     } else if (ops.kind(i) != dnnl::primitive::kind::binary) {

@@ -81,19 +81,19 @@ TEST(RowProduct, ThreadsChangeNoBit) {
 
 TEST(RowProduct, AppliesPostsInTheirOrder) {
   using Kind = OwnPost::Kind;
-  const OwnPost sum, relu{.kind = Kind::Bounds, .high = INFINITY}, tanh{.kind = Kind::Tanh};
-  const OwnPost sigmoid{.kind = Kind::Sigmoid, .slope = 1}, swish{.kind = Kind::Swish, .slope = 0.5F};
+  const OwnPost sum, relu{.kind = Kind::Bounded, .high = INFINITY}, tanh{.kind = Kind::Tangent};
+  const OwnPost sigmoid{.kind = Kind::Logistic, .slope = 1}, swish{.kind = Kind::Gated, .slope = 0.5F};
   const auto applied = [](const OwnPost& post, double x, double other) {
     switch (post.kind) {
-      case Kind::Sum:
+      case Kind::Added:
         return x + other;
-      case Kind::Bounds:
+      case Kind::Bounded:
         return std::clamp(x, double{post.low}, double{post.high});
-      case Kind::Sigmoid:
+      case Kind::Logistic:
         return 1 / (1 + std::exp(-x * post.slope));
-      case Kind::Swish:
+      case Kind::Gated:
         return x / (1 + std::exp(-x * post.slope));
-      case Kind::Tanh:
+      case Kind::Tangent:
         return std::tanh(x);
     }
     return x;

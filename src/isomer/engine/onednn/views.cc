@@ -24,8 +24,7 @@ ValueId remaining_value(const Graph& graph, ValueId value) {
 }
 
 bool picks_elements(const Node& node) {
-  if (node.is_opaque() || !node.op->domain.empty() || node.num_results != 1) return false;
-  if (node.op->name != "AveragePool" && node.op->name != "MaxPool") return false;
+  if (!node.op->has(Trait::Pool) || node.num_results != 1) return false;
   const auto all = [](const Ints& numbers, int64_t wanted) {
     return std::ranges::all_of(numbers, [=](int64_t number) { return number == wanted; });
   };

@@ -26,7 +26,7 @@ Floats blocked(const Floats& plain, int64_t images, int64_t channels, int64_t pi
 }
 
 OwnPost bounds(float low, float high, float slope = 0) {
-  return {.kind = OwnPost::Kind::Bounds, .low = low, .high = high, .slope = slope};
+  return {.kind = OwnPost::Kind::Bounded, .low = low, .high = high, .slope = slope};
 }
 
 /// A convolution with arguments in row-major order.
@@ -153,7 +153,7 @@ TEST(Winograd, AppliesPostsInTheirOrder) {
   const Floats plain = problem.run({}, 1), added = problem.blocked_result(problem.added);
   const OwnPost sum, relu = bounds(0, kInfinity), clip = bounds(-0.5F, 0.25F), leaky = bounds(0, kInfinity, 0.125F);
   const auto applied = [](const OwnPost& post, float x, float other) {
-    if (post.kind == OwnPost::Kind::Sum) return x + other;
+    if (post.kind == OwnPost::Kind::Added) return x + other;
     if (x < post.low) return post.slope == 0 ? post.low : post.slope * x;
     return std::min(x, post.high);
   };
