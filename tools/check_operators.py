@@ -18,6 +18,8 @@ ALLOWED = {  # files: what they do that concerns single operators
     "engine/onednn/lower*.cc": "lower one operator to one kernel; lower.cc lists the kernels with their traits",
     "engine/onednn/recurrent_layer.cc": "tells apart the recurrent cells of oneDNN",
     "engine/onednn/fusion.cc": "lists the functions that oneDNN computes, and folds normalizations into convolutions",
+    "engine/onednn/own_posts.h": "lists the functions that our own kernels compute after others",
+    "engine/onednn/posts.cc": "finds them among the functions that oneDNN computes",
     "engine/onednn/gelu.cc": "finds Gelu where it is written with simpler operators",
     "engine/onednn/canonical.cc": "rewrites single operators into forms that have kernels",
     "engine/onednn/decompose.cc": "rewrites single operators into others that have kernels",

@@ -124,7 +124,7 @@ std::optional<ConvChoice> winograd_conv(const Graph& graph, const ConvProblem& p
   if (!winograd) return std::nullopt;
   const Desc dst = channel_blocked_desc(problem.dst, native_block());
   auto made = make_posts(graph, posts, problem.dst, dst, false);
-  const auto own = made ? own_posts(*made, problem.dst) : std::nullopt;
+  const auto own = made ? own_posts(*made, dst) : std::nullopt;
   if (!own) return std::nullopt;
   ConvChoice choice{channel_blocked_desc(problem.src, native_block()), dst, std::move(*made)};
   choice.winograd = winograd;
@@ -162,7 +162,10 @@ struct WinogradTrial {
 
 Trial trial_of(const dnnl::engine& engine, const ConvChoice& choice) {
   if (!choice.winograd) return trial_of(engine, choice.direct);
-  return [&choice] { return [trial = std::make_shared<const WinogradTrial>(choice)] { trial->run(); }; };
+  return [&choice] {
+    const auto trial = std::make_shared<const WinogradTrial>(choice);
+    return PreparedTrial{[=] { trial->run(); }, {trial->weights.bytes()}};
+  };
 }
 
 bool same_way(const ConvForm& a, const ConvForm& b) {

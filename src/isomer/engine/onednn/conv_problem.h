@@ -21,7 +21,7 @@ struct ConvProblem {
 
   /// Returns a key that differs for problems with different latencies.
   std::string key() const;
-  /// Returns the convolution for our own kernel of Winograd's algorithm; nothing if it is none of those.
+  /// Returns the convolution for our own kernel of Winograd's algorithm; nothing if it does not support it.
   std::optional<WinogradConv> winograd() const;
 };
 

@@ -79,9 +79,9 @@ struct PostOps {
 /// to `dims`.
 std::optional<PostOps> make_posts(const Graph& graph, std::span<const Post> posts, const Dims& dims, const Desc& layout,
                                   bool sum);
-/// Returns the posts for a kernel of our own whose result has these extents; nothing if it does not have them. The
-/// values that it adds have no addresses yet.
-std::optional<OwnPosts> own_posts(const PostOps& posts, const Dims& dims);
+/// Returns the posts for a kernel of our own that reads added values in the layout of its result; nothing if it cannot.
+/// The values have no addresses yet.
+std::optional<OwnPosts> own_posts(const PostOps& posts, const Desc& layout);
 /// Adds the arguments for the operands of posts.
 void add_post_arguments(Builder& builder, const PostOps& posts, std::vector<Argument>& arguments);
 /// Returns where a primitive stores its result: over the summed operand, if there is one. That operand is copied first

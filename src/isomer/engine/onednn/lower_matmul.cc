@@ -150,9 +150,10 @@ std::optional<Choice> as_inner_product(const Builder& builder, const MatMulProbl
 
 std::optional<OwnChoice> as_row_product(const Builder& builder, const MatMulProblem& problem) {
   const RowProduct product{problem.a_dims[0], problem.a_dims[1], problem.dst[1]};
-  if (product.rows > kMostRows || problem.type != kF32 || problem.dst_type != kF32) return std::nullopt;
-  auto posts = make_posts(builder.graph(), problem.posts, problem.dst, plain_desc(problem.dst), false);
-  const auto own = posts ? own_posts(*posts, problem.dst) : std::nullopt;
+  if (product.rows > kMaxRows || problem.type != kF32 || problem.dst_type != kF32) return std::nullopt;
+  const Desc dst = plain_desc(problem.dst);
+  auto posts = make_posts(builder.graph(), problem.posts, problem.dst, dst, false);
+  const auto own = posts ? own_posts(*posts, dst) : std::nullopt;
   if (!own) return std::nullopt;
   return OwnChoice{product, problem.bias != kNoValue, std::move(*posts), *own};
 }
@@ -219,7 +220,10 @@ struct RowTrial {
 /// Returns whether our own kernel takes less than `us`.
 bool is_faster(Builder& builder, const MatMulProblem& problem, const OwnChoice& choice, double us) {
   TuningLimit unlimited;
-  const Trial trial = [&] { return [made = std::make_shared<const RowTrial>(choice)] { made->run(); }; };
+  const Trial trial = [&] {
+    const auto made = std::make_shared<const RowTrial>(choice);
+    return PreparedTrial{[=] { made->run(); }, {made->weights.bytes()}};
+  };
   const std::string key = fmt::format("{}{} {}:rows", key_of(problem), choice.posts.key, own_implementation());
   return builder.tuner().time(trial, key, unlimited) < us;
 }
@@ -228,7 +232,7 @@ void lower_rows(Builder& builder, const Group& group, const MatMulProblem& probl
   const RowProduct product = choice.product;
   const ValueId result = builder.graph().node(group.last()).result();
   const Location a = builder.as(problem.a, plain_desc(problem.a_dims));
-  // The rank tells which of them is packed.
+  // The rank tells transposed weights from others.
   Dims packed = {packed_weights(product)};
   if (problem.transposed) packed.push_back(1);
   const auto pack = [product, transposed = problem.transposed](const float* from, float* to) {
@@ -239,10 +243,12 @@ void lower_rows(Builder& builder, const Group& group, const MatMulProblem& probl
   if (choice.bias) bias = builder.as(problem.bias, bias_desc(problem, 1));
   const LocatedPosts posts(builder, choice.posts, choice.own_posts);
   const Desc whole = plain_desc(dims_of(builder.graph().type(result)));
+  auto over = posts.over(a);
+  if (over) over->desc = whole;
   OwnKernel kernel{.name = group_name(builder.graph(), group),
                    .implementation = fmt::format("{}:rows", own_implementation()),
                    .from = {a, weights},
-                   .to = builder.result(result, whole, posts.over(a)),
+                   .to = builder.result(result, whole, over),
                    .result = result};
   if (bias) kernel.from.push_back(*bias);
   kernel.from.insert(kernel.from.end(), posts.added().begin(), posts.added().end());

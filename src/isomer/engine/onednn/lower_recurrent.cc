@@ -145,7 +145,10 @@ bool is_faster(Builder& builder, const RecurrentLayer& layer, const dnnl::lstm_f
   const std::string key = fmt::format("lstm {} {} {} {} x{}{}", lstm.steps, lstm.batch, lstm.input, lstm.hidden,
                                       lstm.directions, lstm.reverse ? " reverse" : "");
   TuningLimit unlimited;
-  const Trial trial = [&] { return [made = std::make_shared<const LstmTrial>(lstm)] { made->run(); }; };
+  const Trial trial = [&] {
+    const auto made = std::make_shared<const LstmTrial>(lstm);
+    return PreparedTrial{[=] { made->run(); }, {made->input_weights.bytes(), made->state_weights.bytes()}};
+  };
   return builder.tuner().time(trial, fmt::format("{} {}:lstm", key, own_implementation()), unlimited) <
          builder.tuner().time(builder.engine(), desc, key, unlimited);
 }
@@ -231,7 +234,7 @@ Result<bool> lower_recurrent(Builder& builder, const Group& group) {
     const auto desc =
         described<dnnl::lstm_forward>(builder, way, d.x, d.h, d.c, d.w, d.r, d.bias, d.y, d.last_h, d.last_c);
     const bool own =
-        desc && layer->batch <= kMostSequences && builder.tuner().measures() && is_faster(builder, *layer, *desc);
+        desc && layer->batch <= kMaxSequences && builder.tuner().measures() && is_faster(builder, *layer, *desc);
     if (!own) return emit(desc);
     lower_lstm(builder, group, *layer);
     return true;

@@ -13,8 +13,8 @@ struct Lstm {
   bool reverse = false;  ///< the only direction is from the last step to the first
 };
 
-/// The most sequences for which it may be faster than a kernel that is made for arithmetic.
-inline constexpr int64_t kMostSequences = 8;
+/// The maximum number of sequences for which it may be faster than a kernel that is made for arithmetic.
+inline constexpr int64_t kMaxSequences = 8;
 
 /// Returns the number of floats of the packed weights of `columns` inputs or units, of all directions.
 int64_t packed_gates(const Lstm& lstm, int64_t columns);

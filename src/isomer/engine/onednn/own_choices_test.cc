@@ -12,7 +12,7 @@ using testing::Each;
 using testing::EndsWith;
 using testing::Not;
 
-/// Returns the implementations of the kernels whose names begin so.
+/// Returns the implementations of the kernels whose names begin with `name`.
 std::vector<std::string> chosen(const std::string& text, const std::string& name) {
   std::vector<std::string> out;
   for (const PlanKernel& kernel : expect_own_as_reference(text))
@@ -78,6 +78,32 @@ TEST(OwnChoices, LstmsOfAFewSequences) {
     ASSERT_EQ(kernels.size(), 1U);
     EXPECT_EQ(kernels[0].ends_with(":lstm"), batch <= 8) << batch;
   }
+}
+
+// Row-major, whatever the layout of the result.
+TEST(OwnChoices, WinogradDoesNotAddValuesOfLowerRank) {
+  for (const char* added : {"input r: f32[32,9,10]", "r = f32[32,9,10]{seed 3}", "input r: f32[1,32,1,1]"})
+    chosen(fmt::format("input x: f32[1,32,9,10]\n{}\nw = f32[32,32,3,3]{{seed 1}}\na = Conv(x, w) {{pads=[1,1,1,1]}}\n"
+                       "y = Add(a, r)\nreturn y",
+                       added),
+           "Conv");
+}
+
+TEST(OwnChoices, WinogradInPlaceAndInConcatenations) {
+  const auto kernels = chosen(R"(
+    input x: f32[1,32,9,10]
+    w = f32[32,32,3,3]{seed 1}
+    a = Conv(x, w) {pads=[1,1,1,1]}
+    b = Conv(a, w) {pads=[1,1,1,1]}
+    c = Sigmoid(a)
+    d = Add(b, c)
+    e = Conv(d, w) {pads=[1,1,1,1]}
+    f = Concat(d, e) {axis=1}
+    g = Relu(f)
+    return g)",
+                              "Conv");
+  ASSERT_EQ(kernels.size(), 3U);
+  EXPECT_THAT(kernels, Each(EndsWith(":winograd")));
 }
 
 TEST(OwnChoices, WinogradWithPosts) {

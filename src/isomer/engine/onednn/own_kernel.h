@@ -47,11 +47,12 @@ class LocatedPosts {
   std::vector<Location> added_ = {};
 };
 
-/// Memory for trials: zeros, so many floats.
+/// Zeros for trials.
 class TrialFloats {
  public:
   explicit TrialFloats(int64_t count);
   float* data() const { return reinterpret_cast<float*>(bytes_.data()); }
+  std::span<const std::byte> bytes() const { return bytes_.span(); }
 
  private:
   AlignedBytes bytes_;

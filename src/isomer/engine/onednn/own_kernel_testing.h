@@ -20,7 +20,7 @@ inline Floats random_floats(Rng& rng, int64_t count) {
   return out;
 }
 
-/// Returns a number in [1, most].
-inline int64_t up_to(Rng& rng, int64_t most) { return rng.between(1, most); }
+/// Returns a number in [1, max].
+inline int64_t up_to(Rng& rng, int64_t max) { return rng.between(1, max); }
 
 }  // namespace isomer::onednn

@@ -13,13 +13,13 @@ namespace isomer::onednn {
 
 struct OwnPost {
   enum class Kind : uint8_t {
-    Added,     ///< another value in the layout of the result
-    Bounded,   ///< the lower bound may have a slope below it, then it is 0
-    Logistic,  ///< of `slope` times the element
-    Gated,     ///< the element times that
-    Tangent,   ///< hyperbolic
+    Sum,      ///< with another value in the layout of the result
+    Bounds,   ///< the lower one may have a slope below it, then it is 0
+    Sigmoid,  ///< of `slope` times the element
+    Swish,    ///< the element times that
+    Tanh,
   };
-  Kind kind = Kind::Added;
+  Kind kind = Kind::Sum;
   const float* added = nullptr;
   float low = 0, high = 0;
   float slope = 0;
@@ -28,11 +28,11 @@ struct OwnPost {
 /// A few posts. Added values have no addresses until a kernel runs.
 class OwnPosts {
  public:
-  static constexpr size_t kMost = 8;
+  static constexpr size_t kMax = 8;
 
   /// Returns false if there are too many.
   bool add(const OwnPost& post) {
-    if (count_ == kMost) return false;
+    if (count_ == kMax) return false;
     posts_[count_++] = post;
     return true;
   }
@@ -43,7 +43,7 @@ class OwnPosts {
   const OwnPost* end() const { return posts_.data() + count_; }
 
  private:
-  std::array<OwnPost, kMost> posts_ = {};
+  std::array<OwnPost, kMax> posts_ = {};
   size_t count_ = 0;
 };
 
@@ -51,13 +51,13 @@ class OwnPosts {
 template <class Vector>
 ISOMER_INLINE void apply(const OwnPost& post, int64_t at, Vector& y) {
   switch (post.kind) {
-    case OwnPost::Kind::Added: {
+    case OwnPost::Kind::Sum: {
       Vector added;
       load(added, post.added + at);
       y += added;
       return;
     }
-    case OwnPost::Kind::Bounded: {
+    case OwnPost::Kind::Bounds: {
       const Vector low = Vector{} + post.low, high = Vector{} + post.high;
       // An infinity times 0 is NaN.
       const Vector below = post.slope == 0 ? low : post.slope * y;
@@ -65,16 +65,17 @@ ISOMER_INLINE void apply(const OwnPost& post, int64_t at, Vector& y) {
       y = y > high ? high : y;
       return;
     }
-    case OwnPost::Kind::Logistic:
+    case OwnPost::Kind::Sigmoid:
       y *= post.slope;
       return sigmoid(y);
-    case OwnPost::Kind::Gated: {
+    case OwnPost::Kind::Swish: {
       Vector factor = y * post.slope;
       sigmoid(factor);
-      y *= factor;
+      // An infinity times 0 is NaN.
+      y = factor == 0.0F ? Vector{} : y * factor;
       return;
     }
-    case OwnPost::Kind::Tangent:
+    case OwnPost::Kind::Tanh:
       return hyperbolic_tangent(y);
   }
 }

@@ -78,10 +78,10 @@ std::optional<PostOps> make_posts(const Graph& graph, std::span<const Post> post
   return out;
 }
 
-std::optional<OwnPosts> own_posts(const PostOps& posts, const Dims& dims) {
+std::optional<OwnPosts> own_posts(const PostOps& posts, const Desc& layout) {
   using Kind = OwnPost::Kind;
-  if (std::ranges::any_of(posts.operands, [&](const auto& operand) { return operand.layout.dims() != dims; }))
-    return std::nullopt;
+  const auto lies_so = [&](const PostOps::Operand& operand) { return same_layout(operand.layout, layout); };
+  if (!std::ranges::all_of(posts.operands, lies_so)) return std::nullopt;
   OwnPosts out;
   const dnnl::post_ops ops = posts.attr.get_post_ops();
   for (int i = 0; i < ops.len(); ++i) {
@@ -91,15 +91,15 @@ std::optional<OwnPosts> own_posts(const PostOps& posts, const Dims& dims) {
       dnnl::algorithm function{};
       ops.get_params_eltwise(i, scale, function, alpha, beta);
       if (function == dnnl::algorithm::eltwise_relu)
-        post = {.kind = Kind::Bounded, .high = std::numeric_limits<float>::infinity(), .slope = alpha};
+        post = {.kind = Kind::Bounds, .high = std::numeric_limits<float>::infinity(), .slope = alpha};
       else if (function == dnnl::algorithm::eltwise_clip)
-        post = {.kind = Kind::Bounded, .low = alpha, .high = beta};
+        post = {.kind = Kind::Bounds, .low = alpha, .high = beta};
       else if (function == dnnl::algorithm::eltwise_logistic)
-        post = {.kind = Kind::Logistic, .slope = 1};
+        post = {.kind = Kind::Sigmoid, .slope = 1};
       else if (function == dnnl::algorithm::eltwise_swish)
-        post = {.kind = Kind::Gated, .slope = alpha};
+        post = {.kind = Kind::Swish, .slope = alpha};
       else if (function == dnnl::algorithm::eltwise_tanh)
-        post = {.kind = Kind::Tangent};
+        post = {.kind = Kind::Tanh};
       else
         return std::nullopt;
     } else if (ops.kind(i) != dnnl::primitive::kind::binary) {

@@ -4,6 +4,7 @@
 #include <dnnl.hpp>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -78,6 +79,7 @@ class AlignedBytes {
   explicit AlignedBytes(size_t bytes);
   std::byte* data() const { return data_.get(); }
   size_t size() const { return size_; }
+  std::span<const std::byte> span() const { return {data(), size_}; }
 
  private:
   struct Free {

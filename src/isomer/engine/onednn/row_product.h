@@ -1,7 +1,6 @@
 #pragma once
 // Products of a few rows by constant weights. Their time is that of reading the weights. A kernel of our own, which
-// reads them in one stream, since oneDNN's needs more than twice the time if weights are not in the first two levels of
-// cache.
+// reads them in one stream: oneDNN's waits longer for weights that are not in the first two levels of cache.
 
 #include <cstdint>
 
@@ -14,8 +13,8 @@ struct RowProduct {
   int64_t rows = 0, inner = 0, columns = 0;
 };
 
-/// The most rows for which it may be faster than a kernel that is made for arithmetic.
-inline constexpr int64_t kMostRows = 8;
+/// The maximum number of rows for which it may be faster than a kernel that is made for arithmetic.
+inline constexpr int64_t kMaxRows = 8;
 
 /// Returns the number of floats of the packed weights.
 int64_t packed_weights(const RowProduct& product);

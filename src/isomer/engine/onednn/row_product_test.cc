@@ -45,7 +45,7 @@ struct Operands {
 std::vector<RowProduct> row_products() {
   std::vector<RowProduct> out = {{1, 1, 1}, {1, 512, 512}, {8, 300, 63}, {3, 1, 64}, {6, 17, 65}, {7, 33, 200}};
   Rng rng(5);
-  while (out.size() < 60) out.push_back({up_to(rng, kMostRows), up_to(rng, 90), up_to(rng, 270)});
+  while (out.size() < 60) out.push_back({up_to(rng, kMaxRows), up_to(rng, 90), up_to(rng, 270)});
   return out;
 }
 
@@ -81,19 +81,19 @@ TEST(RowProduct, ThreadsChangeNoBit) {
 
 TEST(RowProduct, AppliesPostsInTheirOrder) {
   using Kind = OwnPost::Kind;
-  const OwnPost sum, relu{.kind = Kind::Bounded, .high = INFINITY}, tanh{.kind = Kind::Tangent};
-  const OwnPost sigmoid{.kind = Kind::Logistic, .slope = 1}, swish{.kind = Kind::Gated, .slope = 0.5F};
+  const OwnPost sum, relu{.kind = Kind::Bounds, .high = INFINITY}, tanh{.kind = Kind::Tanh};
+  const OwnPost sigmoid{.kind = Kind::Sigmoid, .slope = 1}, swish{.kind = Kind::Swish, .slope = 0.5F};
   const auto applied = [](const OwnPost& post, double x, double other) {
     switch (post.kind) {
-      case Kind::Added:
+      case Kind::Sum:
         return x + other;
-      case Kind::Bounded:
+      case Kind::Bounds:
         return std::clamp(x, double{post.low}, double{post.high});
-      case Kind::Logistic:
+      case Kind::Sigmoid:
         return 1 / (1 + std::exp(-x * post.slope));
-      case Kind::Gated:
+      case Kind::Swish:
         return x / (1 + std::exp(-x * post.slope));
-      case Kind::Tangent:
+      case Kind::Tanh:
         return std::tanh(x);
     }
     return x;
@@ -113,11 +113,19 @@ TEST(RowProduct, AppliesPostsInTheirOrder) {
   }
 }
 
+TEST(OwnPosts, SwishOfLargeNegativeNumbersIsZero) {
+  for (const float large : {-100.0F, -1e30F, -kInfinity}) {
+    Vector4 y = Vector4{} + large;
+    apply({.kind = OwnPost::Kind::Swish, .slope = 1}, 0, y);
+    EXPECT_EQ(y[0], 0) << large;
+  }
+}
+
 TEST(OwnPosts, AreAtMostAFew) {
   OwnPosts posts;
-  for (size_t i = 0; i < OwnPosts::kMost; ++i) EXPECT_TRUE(posts.add({}));
+  for (size_t i = 0; i < OwnPosts::kMax; ++i) EXPECT_TRUE(posts.add({}));
   EXPECT_FALSE(posts.add({}));
-  EXPECT_EQ(posts.end() - posts.begin(), static_cast<ptrdiff_t>(OwnPosts::kMost));
+  EXPECT_EQ(posts.end() - posts.begin(), static_cast<ptrdiff_t>(OwnPosts::kMax));
 }
 
 }  // namespace

@@ -5,17 +5,23 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <unordered_map>
+#include <vector>
 
 #include "isomer/engine/onednn/tuning_limit.h"
 #include "isomer/engine/tuning_store.h"
 
 namespace isomer::onednn {
 
-/// A kernel to be timed: prepares it with arguments that are zeros, and returns a function that runs it once. May throw
-/// dnnl::error or std::bad_alloc.
-using Trial = std::function<std::function<void()>()>;
+/// A kernel whose arguments are zeros.
+struct PreparedTrial {
+  std::function<void()> run;
+  std::vector<std::span<const std::byte>> weights = {};
+};
+/// Prepares a kernel to be timed. May throw dnnl::error or std::bad_alloc, as may its runs.
+using Trial = std::function<PreparedTrial()>;
 /// A primitive; both must outlive the trial.
 Trial trial_of(const dnnl::engine& engine, const dnnl::primitive_desc_base& desc);
 
@@ -40,8 +46,8 @@ class Tuner {
   }
 
  protected:
-  /// Returns the microseconds of a kernel whose arguments are not in the first two levels of cache: the minimum of a
-  /// few runs. May throw what the trial throws.
+  /// Returns the microseconds of a kernel whose weights are in no cache, and whose other arguments are not in the first
+  /// two levels: the minimum of a few runs. May throw what the trial throws.
   virtual double measure(const Trial& trial, const std::string& key);
 
  private:

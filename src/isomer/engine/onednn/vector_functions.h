@@ -32,6 +32,7 @@ ISOMER_INLINE void exponential(const Vector& given, Vector& y) {
   std::memcpy(&bits, &y, sizeof(Vector));
   bits += exponent << 23;
   std::memcpy(&y, &bits, sizeof(Vector));
+  y = given != given ? given : y;
 }
 
 /// x = 1 / (1 + e^-x)
@@ -39,7 +40,8 @@ template <class Vector>
 ISOMER_INLINE void sigmoid(Vector& x) {
   Vector e;
   exponential(Vector(-x), e);
-  x = 1.0F / (1.0F + e);
+  constexpr float kSmallest = -88;  // below, the result counts as 0
+  x = x < kSmallest ? Vector{} : 1.0F / (1.0F + e);
 }
 
 /// x = tanh x
@@ -51,7 +53,7 @@ ISOMER_INLINE void hyperbolic_tangent(Vector& x) {
   p = p * square - 0.0537434965F;
   p = p * square + 0.1333149076F;
   p = p * square - 0.3333328366F;
-  const Vector small = x + x * square * p;
+  const Vector small = x * (1.0F + square * p);
   const Vector magnitude = x < 0.0F ? Vector(-x) : x;
   Vector e;
   exponential(Vector(magnitude + magnitude), e);

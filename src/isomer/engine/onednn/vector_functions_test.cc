@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <cmath>
 #include <vector>
 
@@ -50,16 +51,16 @@ std::vector<float> mapped(std::vector<float> elements) {
   return elements;
 }
 
-std::vector<float> arguments(float most) {
+std::vector<float> arguments(float max) {
   std::vector<float> out;
-  for (int i = -200000; i <= 200000; ++i) out.push_back(static_cast<float>(i) / 200000 * most);
+  for (int i = -200000; i <= 200000; ++i) out.push_back(static_cast<float>(i) / 200000 * max);
   for (float x = 1; x > 1e-30F; x /= 3) out.insert(out.end(), {x, -x});
   return out;
 }
 
 template <class Function>
-void expect_near(double (*exact)(double), float most, double bound) {
-  const std::vector<float> x = arguments(most), y = mapped<Function>(x);
+void expect_near(double (*exact)(double), float max, double bound) {
+  const std::vector<float> x = arguments(max), y = mapped<Function>(x);
   for (size_t i = 0; i < x.size(); ++i) {
     const double wanted = exact(x[i]);
     ASSERT_NEAR(y[i], wanted, bound * std::abs(wanted)) << x[i];
@@ -80,13 +81,23 @@ TEST(VectorFunctions, HaveLimits) {
   EXPECT_GT(e[2], 1e38F);
   EXPECT_EQ(e[2], e[3]);
   EXPECT_EQ(e[5], 1);
-  EXPECT_LT(s[0], 1e-38F);
   EXPECT_EQ(s[3], 1);
   EXPECT_EQ(s[5], 0.5F);
   EXPECT_EQ(t[0], -1);
   EXPECT_EQ(t[3], 1);
   EXPECT_EQ(t[5], 0);
   for (const auto& y : {e, s, t}) EXPECT_TRUE(std::isnan(y[4]));
+  EXPECT_EQ(s[0], 0);
+  EXPECT_TRUE(std::signbit(mapped<Tanh>({-0.0F})[0]));
+}
+
+// Their last bits must not get into the exponent.
+TEST(VectorFunctions, KeepNaNsOfAllKinds) {
+  std::vector<float> x;
+  for (const uint32_t bits : {0x7fc00001U, 0x7fffffffU, 0xffc00123U, 0x7f800001U})
+    x.push_back(std::bit_cast<float>(bits));
+  for (const auto& y : {mapped<Exponential>(x), mapped<Sigmoid>(x), mapped<Tanh>(x)})
+    for (size_t i = 0; i < x.size(); ++i) EXPECT_TRUE(std::isnan(y[i])) << i;
 }
 
 }  // namespace

@@ -41,7 +41,7 @@ bool is_onednn_view(const Node& node) {
 
 bool cuts_blocks(const Graph& graph, const Node& node, onednn::Form form) {
   const ValueId x = graph.operands(node)[0];
-  if (form <= onednn::kPlainForm || !node.op->has(Trait::Cut)) return false;
+  if (form <= onednn::kPlainForm || !is_cut(node)) return false;
   const Shape& whole = *graph.type(x).shape;
   if (!whole[0].is(1)) return false;
   for (uint32_t i = 0; i < node.num_results; ++i) {

@@ -20,7 +20,7 @@ bool is_cut(const Node& node);
 /// Returns whether a node is a reshape, transposition or cut, or only copies.
 bool is_onednn_view(const Node& node);
 
-/// Returns whether a split or slice takes whole blocks of the channels of one image, and leaves them in their blocks;
+/// Returns whether a cut takes whole blocks of the channels of one image, and leaves them in their blocks;
 /// `form` is the operand's.
 bool cuts_blocks(const Graph& graph, const Node& node, onednn::Form form);
 

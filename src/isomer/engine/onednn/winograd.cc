@@ -97,9 +97,9 @@ struct Division {
         depth(conv.channels / block),
         out_depth(conv.out_channels / block),
         panels(divided_up(out_depth, 2)) {
-    const int64_t most =
+    const int64_t max_batch =
         std::clamp(kBatchBytes / (kPoints * conv.channels * int64_t{sizeof(float)}), kMinBatch, kMaxBatch);
-    batch = divided_up(tiles, divided_up(tiles, most));
+    batch = divided_up(tiles, divided_up(tiles, max_batch));
     // One block more, so that the points are not in the same set of a cache.
     image_stride = (depth * batch + 1) * block;
     product_stride = (2 * batch + 1) * block;

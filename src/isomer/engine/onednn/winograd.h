@@ -1,10 +1,10 @@
 #pragma once
 // Convolutions with windows of 3 x 3 by Winograd's algorithm F(4 x 4, 3 x 3): tiles of the image and weights are
 // transformed, so that a quarter of the multiplications remain (Lavin and Gray, "Fast Algorithms for Convolutional
-// Neural Networks", 2016). A kernel of our own, since oneDNN's is slower than the processor.
+// Neural Networks", 2016). A kernel of our own, since oneDNN's is slower on most layers and needs AVX-512.
 //
-// The largest error, relative to the largest element of the result, is about twice that of the direct algorithm. An
-// infinite element of the image makes all elements of its tiles NaN.
+// The maximum error, relative to the largest element of the result, is one to three times that of the direct algorithm.
+// An infinite element of the image makes all elements of its tiles NaN.
 
 #include <cstdint>
 
@@ -26,7 +26,7 @@ int64_t winograd_weights(const WinogradConv& conv);
 /// Transforms row-major weights, in the current number of threads.
 void transform_weights(const WinogradConv& conv, const float* from, float* to);
 
-/// Returns the number of floats of scratch memory for so many parts.
+/// Returns the number of floats of scratch memory for this number of parts.
 int64_t winograd_scratch(const WinogradConv& conv, int parts);
 
 struct WinogradArguments {
@@ -36,7 +36,7 @@ struct WinogradArguments {
   float* result = nullptr;         ///< may be an added value
   float* scratch = nullptr;
 };
-/// Computes a convolution in so many parts, which the current number of threads share.
+/// Computes a convolution in `parts` parts, which the current number of threads share.
 void run_winograd(const WinogradConv& conv, const WinogradArguments& arguments, const OwnPosts& posts, int parts);
 
 }  // namespace isomer::onednn

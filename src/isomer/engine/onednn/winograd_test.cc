@@ -26,7 +26,7 @@ Floats blocked(const Floats& plain, int64_t images, int64_t channels, int64_t pi
 }
 
 OwnPost bounds(float low, float high, float slope = 0) {
-  return {.kind = OwnPost::Kind::Bounded, .low = low, .high = high, .slope = slope};
+  return {.kind = OwnPost::Kind::Bounds, .low = low, .high = high, .slope = slope};
 }
 
 /// A convolution with arguments in row-major order.
@@ -117,7 +117,7 @@ std::vector<WinogradConv> convolutions() {
 }
 
 TEST(Winograd, ComputesConvolutionsWithinTheBound) {
-  double most = 0;
+  double max = 0;
   for (const WinogradConv& conv : convolutions()) {
     const Problem problem(conv, 1);
     const auto exact = problem.direct(false);
@@ -130,10 +130,10 @@ TEST(Winograd, ComputesConvolutionsWithinTheBound) {
       const double off = std::abs(double{got[i]} - wanted[i]);
       ASSERT_LE(off, bound) << conv.images << "x" << conv.channels << "x" << conv.height << "x" << conv.width << " at "
                             << i;
-      most = std::max(most, off / bound);
+      max = std::max(max, off / bound);
     }
   }
-  EXPECT_GT(most, 0.05) << "the bound is loose";
+  EXPECT_GT(max, 0.05) << "the bound is loose";
 }
 
 TEST(Winograd, PartsChangeNoBit) {
@@ -153,7 +153,7 @@ TEST(Winograd, AppliesPostsInTheirOrder) {
   const Floats plain = problem.run({}, 1), added = problem.blocked_result(problem.added);
   const OwnPost sum, relu = bounds(0, kInfinity), clip = bounds(-0.5F, 0.25F), leaky = bounds(0, kInfinity, 0.125F);
   const auto applied = [](const OwnPost& post, float x, float other) {
-    if (post.kind == OwnPost::Kind::Added) return x + other;
+    if (post.kind == OwnPost::Kind::Sum) return x + other;
     if (x < post.low) return post.slope == 0 ? post.low : post.slope * x;
     return std::min(x, post.high);
   };
