@@ -54,7 +54,7 @@ std::vector<float> mapped(std::vector<float> elements) {
 std::vector<float> arguments(float max) {
   std::vector<float> out;
   for (int i = -200000; i <= 200000; ++i) out.push_back(static_cast<float>(i) / 200000 * max);
-  for (float x = 1; x > 1e-30F; x /= 3) out.insert(out.end(), {x, -x});
+  for (int power = 0; power > -100; --power) out.insert(out.end(), {std::ldexp(1.3F, power), -std::ldexp(1.3F, power)});
   return out;
 }
 

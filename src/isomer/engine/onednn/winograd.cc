@@ -13,7 +13,7 @@ namespace {
 
 constexpr int kTile = 4, kWindow = 3;  // rows and columns
 constexpr int kSide = kTile + kWindow - 1;
-constexpr int64_t kPoints = kSide * kSide;
+constexpr int64_t kPoints = int64_t{kSide} * kSide;
 
 // The points 0, a, -a, b, -b and infinity, where b = 2 a. Half and twice the square root of 2, rounded so that all
 // constants are exact: the error is a third of that with the points 1 and 2.
@@ -66,9 +66,10 @@ std::array<float, kPoints> transform_window(const float* window) {
   return points;
 }
 
-/// The vector for blocks of channels: 16 channels with AVX-512, otherwise 8, even if that is two vectors.
+/// The vector for blocks of channels: 16 channels with AVX-512, otherwise 8, even if that is two vectors. (Clang 14
+/// needs the "typename".)
 template <class Vector>
-using Block = typename VectorOf<std::max<int>(sizeof(Vector), 32)>::Type;
+using Block = typename VectorOf<std::max<int>(sizeof(Vector), 32)>::Type;  // NOLINT(readability-redundant-typename)
 
 constexpr int64_t kBatchBytes = 400'000;  // that stay in a second-level cache
 constexpr int64_t kAhead = 2048;          // floats of weights that are prefetched
