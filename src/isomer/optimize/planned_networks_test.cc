@@ -148,6 +148,20 @@ TEST(PlannedNetworks, LayersThatFollowTheLayoutOfTheirOperands) {
   }
 }
 
+// They are views, and keep blocks if they keep the extents of one image.
+TEST(PlannedNetworks, PoolsOfSingleElements) {
+  for (const int images : {1, 2})
+    for (const char* strides : {"1,1", "2,2", "1,3"})
+      expect_as_predicted(fmt::format(R"(
+        input x: f32[{0},32,9,8]
+        w = f32[32,32,3,3]{{seed 1}}
+        a = Conv(x, w) {{pads=[1,1,1,1], strides=[1,1], dilations=[1,1]}}
+        p = AveragePool(a) {{kernel_shape=[1,1], strides=[{1}], dilations=[1,1], pads=[0,0,0,0]}}
+        b = Conv(p, w) {{pads=[1,1,1,1], strides=[1,1], dilations=[1,1]}}
+        return b)",
+                                      images, strides));
+}
+
 TEST(PlannedNetworks, FunctionsAndSumsOfPaddedBlocks) {
   if (onednn::native_block() != 8) GTEST_SKIP() << "20 channels are not in blocks on this processor";
   expect_as_predicted(R"(
