@@ -52,7 +52,7 @@ struct GraphSearch {
 
 /// Optimizes a model for the built-in runtime and writes the result. Returns a cell of a table: the number of steps, or
 /// "none" if the result is the model itself; and ", cut off (REASON)" if a limit ended the search. Times of kernels are
-/// stored beside the model, so later searches for it do not measure them again.
+/// stored with the model, so later searches for it do not measure them again.
 Result<std::string> write_optimized(const std::filesystem::path& model, const GraphSearch& how,
                                     const std::filesystem::path& output, const ReproOptions& options);
 
