@@ -109,8 +109,12 @@ class Autograph {
   /// After an interrupt, the final confirmation decides about a graph, unless a better one than the first is known.
   void take_unmeasured(Found found) {
     if (known_better_ || best_.hash() != first_.hash()) return;
+    if (improves(found) && make_ready(context_.evaluator, found)) best_ = std::move(found);
+  }
+
+  bool improves(const Found& found) {
     const auto before = mixed_.cost(first_);
-    if (before && found.cost < *before && make_ready(context_.evaluator, found)) best_ = std::move(found);
+    return before && found.cost < *before;
   }
 
   /// Returns the graphs that are to be measured, those with the lowest cost first.
@@ -163,7 +167,8 @@ class Autograph {
     return runs;
   }
 
-  /// Returns the whole graphs that the best sequences of runs make, without those that were tried.
+  /// Returns the whole graphs that the best sequences of runs make, without those that were tried. If time has ended,
+  /// only up to the first that improves: the sum of the changes of runs promises no improvement of the whole.
   std::vector<Found> joined(const Found& from, const std::deque<PartRun>& runs, size_t parts) {
     std::vector<PartChoice> choices;
     std::vector<RunGraph> graphs;
@@ -181,7 +186,7 @@ class Autograph {
     std::vector<Found> out;
     std::set<uint64_t> seen = tried_;
     for (const PartSequence& sequence : best_sequences(parts, choices, kSequencesPerGraph * top)) {
-      if (end_.passed() && !out.empty()) break;
+      if (end_.passed() && !out.empty() && improves(out.back())) break;
       std::vector<FoundPart> changed;
       for (const size_t choice : sequence.choices)
         if (graphs[choice].graph != nullptr) changed.push_back({&graphs[choice].run->task->part, graphs[choice].graph});
