@@ -51,6 +51,34 @@ double median(std::span<const double> samples) { return percentile(samples, 0.5)
 
 namespace {
 
+/// Returns the rank of each value, from 0; equal values have the mean of their ranks.
+std::vector<double> ranks_of(std::span<const double> values) {
+  std::vector<double> sorted(values.begin(), values.end());
+  std::ranges::sort(sorted);
+  std::vector<double> out;
+  for (const double value : values) {
+    const auto equal = std::ranges::equal_range(sorted, value);
+    out.push_back(0.5 * static_cast<double>((equal.begin() - sorted.begin()) + (equal.end() - sorted.begin()) - 1));
+  }
+  return out;
+}
+
+}  // namespace
+
+double rank_correlation(std::span<const double> a, std::span<const double> b) {
+  const std::vector<double> x = ranks_of(a), y = ranks_of(b);
+  const double middle = 0.5 * (static_cast<double>(x.size()) - 1);
+  double xx = 0, yy = 0, xy = 0;
+  for (size_t i = 0; i < x.size(); ++i) {
+    xx += (x[i] - middle) * (x[i] - middle);
+    yy += (y[i] - middle) * (y[i] - middle);
+    xy += (x[i] - middle) * (y[i] - middle);
+  }
+  return xx > 0 && yy > 0 ? xy / std::sqrt(xx * yy) : std::numeric_limits<double>::quiet_NaN();
+}
+
+namespace {
+
 /// The logarithms of the ratios a[i] / b[i] of positive samples.
 std::vector<double> log_ratios(std::span<const double> a, std::span<const double> b) {
   std::vector<double> logs;

@@ -20,6 +20,10 @@ double robust_mean(std::vector<double> samples);
 /// The mean of the samples without a fraction `share` (below 0.5) at each end. `samples` must not be empty.
 double trimmed_mean(std::vector<double> samples, double share);
 
+/// Spearman's rank correlation of paired values: 1 if they have the same order, -1 if they have the inverse one. Equal
+/// values share the mean of their ranks. NaN if either list is constant. The lists must be of equal length.
+double rank_correlation(std::span<const double> a, std::span<const double> b);
+
 /// An estimate with its 95% confidence interval.
 struct Interval {
   double value = 0;

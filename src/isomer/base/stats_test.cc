@@ -122,5 +122,18 @@ TEST(GroupedRatio, OfOneGroupIsTheMedianRatio) {
   EXPECT_TRUE(std::isnan(grouped_ratio({}, {}).value));
 }
 
+TEST(RankCorrelation, DependsOnTheOrderOnly) {
+  const std::vector<double> a{1, 2, 3, 100}, b{-8, 0, 0.5, 0.6}, reversed{9, 5, 4, 1};
+  EXPECT_DOUBLE_EQ(rank_correlation(a, b), 1);
+  EXPECT_DOUBLE_EQ(rank_correlation(a, reversed), -1);
+}
+
+TEST(RankCorrelation, OfEqualValuesUsesTheirMeanRank) {
+  const std::vector<double> a{1, 2, 2, 4}, b{10, 30, 20, 40};  // ranks 0, 1.5, 1.5, 3 and 0, 2, 1, 3
+  EXPECT_NEAR(rank_correlation(a, b), 4.5 / std::sqrt(4.5 * 5.0), 1e-12);
+  EXPECT_TRUE(std::isnan(rank_correlation(a, std::vector<double>(4, 7.0))));
+  EXPECT_TRUE(std::isnan(rank_correlation({}, {})));
+}
+
 }  // namespace
 }  // namespace isomer

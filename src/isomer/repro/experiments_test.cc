@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "isomer/repro/autograph/autograph.h"
 #include "isomer/repro/autograph/contenders.h"
 #include "isomer/repro/metaflow/bottlenecks.h"
 #include "isomer/repro/metaflow/metaflow.h"
@@ -69,6 +70,17 @@ TEST(Experiments, ContendersAreComparedWithTheFirst) {
   EXPECT_EQ(times->at(0).speedup.value, 1);
   EXPECT_GT(times->at(1).speedup.value, 0);
   for (const ContenderTime& time : *times) EXPECT_GT(time.median_us, 0);
+}
+
+TEST(Experiments, CostsAreRankedByWhatTheSearchMeasured) {
+  const auto result = autograph_ranks().run({.networks = {"rnntc"}, .time_budget_seconds = 5});
+  ASSERT_TRUE(result.has_value()) << result.error().message;
+  ASSERT_EQ(result->rows.size(), 1U);
+  const bool enough = cell(*result, 0, "graphs") >= 5;
+  for (const char* const cost : {"sum", "mixed", "bound", "makespan"}) {
+    const nlohmann::json correlation = cell(*result, 0, cost);
+    EXPECT_TRUE(correlation.is_null() || (enough && std::abs(correlation.get<double>()) <= 1 + 1e-12)) << cost;
+  }
 }
 
 TEST(Experiments, Table3OfMetaflowFindsThatAlexnetIsOptimal) {

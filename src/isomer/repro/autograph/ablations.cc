@@ -22,7 +22,8 @@ Status run_settings(const std::string& name, const ReproOptions& options, Experi
   std::vector<std::string> found{""};
   for (const auto& [setting, search] : ablations()) {
     const auto output = network.folder.path() / fmt::format("{}.onnx", contenders.size());
-    ISOMER_TRY(found.emplace_back(), write_optimized(network.file, {search, kStreams}, output, options));
+    ISOMER_TRY(const WrittenGraph written, write_optimized(network.file, {search, kStreams}, output, options));
+    found.push_back(written.outcome);
     contenders.push_back({setting, output, {.streams = kStreams}});
   }
   options.observer.progress("timing " + name);

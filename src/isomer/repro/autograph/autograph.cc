@@ -12,6 +12,7 @@ std::vector<ReproItem> autograph_items() {
       {"autograph-f8", "AutoGraph, Figure 8: substitutions in a NASNet cell", {}, kDrawing},
       {"autograph-f9", "AutoGraph, Figure 9: groups of ResNeXt blocks", {}, kDrawing},
       {"autograph-f10", "AutoGraph, Figure 10: without parts of the search", autograph_ablations()},
+      {"autograph-ranks", "AutoGraph's cost, and others: how they rank graphs", autograph_ranks()},
       {"autograph-f11",
        "AutoGraph, Figure 11: throughput by batch size",
        {},

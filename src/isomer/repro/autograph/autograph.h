@@ -7,5 +7,6 @@ namespace isomer {
 
 Experiment autograph_latencies();  ///< Table 2
 Experiment autograph_ablations();  ///< Figure 10
+Experiment autograph_ranks();      ///< how the costs of graphs rank them
 
 }  // namespace isomer

@@ -48,8 +48,8 @@ Result<std::vector<ContenderTime>> timed(std::span<const Contender> contenders, 
   return out;
 }
 
-Result<std::string> write_optimized(const std::filesystem::path& model, const GraphSearch& how,
-                                    const std::filesystem::path& output, const ReproOptions& options) {
+Result<WrittenGraph> write_optimized(const std::filesystem::path& model, const GraphSearch& how,
+                                     const std::filesystem::path& output, const ReproOptions& options) {
   OptimizeOptions optimizing;
   optimizing.input = model;
   optimizing.output = output;
@@ -61,11 +61,11 @@ Result<std::string> write_optimized(const std::filesystem::path& model, const Gr
   optimizing.costs_only = how.costs_only;
   optimizing.min_speedup = 1;
   optimizing.progress = options.observer.progress;
-  ISOMER_TRY(const OptimizeReport report, optimize(optimizing));
+  ISOMER_TRY(OptimizeReport report, optimize(optimizing));
   const std::string& ended = report.search.stop_reason;
   std::string out = report.improved ? fmt::format("{} steps", report.search.steps.size()) : "none";
   if (ended != "exhausted") out += fmt::format(", cut off ({})", ended);
-  return out;
+  return WrittenGraph{std::move(out), std::move(report.search.measured)};
 }
 
 std::string built_in_runtime() {

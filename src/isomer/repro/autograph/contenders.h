@@ -12,6 +12,7 @@
 #include "isomer/onnx/model.h"
 #include "isomer/repro/experiment.h"
 #include "isomer/search/options.h"
+#include "isomer/search/report.h"
 
 namespace isomer {
 
@@ -50,11 +51,17 @@ struct GraphSearch {
   bool costs_only = false;  ///< no graph is timed
 };
 
-/// Optimizes a model for the built-in runtime and writes the result. Returns a cell of a table: the number of steps, or
-/// "none" if the result is the model itself; and ", cut off (REASON)" if a limit ended the search. Times of kernels are
-/// stored with the model, so later searches for it do not measure them again.
-Result<std::string> write_optimized(const std::filesystem::path& model, const GraphSearch& how,
-                                    const std::filesystem::path& output, const ReproOptions& options);
+struct WrittenGraph {
+  /// A cell of a table: the number of steps, or "none" if the result is the model itself; and ", cut off (REASON)" if a
+  /// limit ended the search.
+  std::string outcome;
+  std::vector<MeasuredGraph> measured;  ///< by the search
+};
+
+/// Optimizes a model for the built-in runtime and writes the result. Times of kernels are stored with the model, so
+/// later searches for it do not measure them again.
+Result<WrittenGraph> write_optimized(const std::filesystem::path& model, const GraphSearch& how,
+                                     const std::filesystem::path& output, const ReproOptions& options);
 
 /// Returns the difference "engine" of these experiments.
 std::string built_in_runtime();
