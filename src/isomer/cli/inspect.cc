@@ -180,6 +180,7 @@ Result<int> inspect(const InspectOptions& options, FileUses& uses) {
   if (options.costs.wanted) {
     ISOMER_TRY(costs, in_context(options.model, model_costs(options.costs, candidate, symbols)));
     if (plan) costs->metrics.peak_bytes = static_cast<double>(plan->memory.total());
+    if (!options.costs.roofline.empty()) ISOMER_CHECK(write_roofline(options.costs, options.model, *costs));
   }
   if (options.json) {
     json report = report_of(options, model, rows, work);

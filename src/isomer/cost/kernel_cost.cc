@@ -170,7 +170,10 @@ Result<std::vector<KernelShare>> KernelCost::account(const Candidate& candidate)
     const uint64_t signature = signer.signature(what);
     KernelShare& share = shares[signature];
     if (share.count++ == 0) share.kernel = signer.describe(what);
-    share.us += known_.at(signature)->latency_us;
+    const Metrics& one = *known_.at(signature);
+    share.us += one.latency_us;
+    share.flops += one.flops;
+    share.bytes += one.bytes;
   };
   for (size_t kernel = 0; kernel < plan.size(); ++kernel) add(kernel);
   for (const KernelPlan::Reorder& reorder : plan.reorders) add(reorder);

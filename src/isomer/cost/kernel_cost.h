@@ -31,7 +31,10 @@ struct KernelCostOptions {
 struct KernelShare {
   std::string kernel;
   int count = 0;
-  double us = 0;  ///< of all `count` together
+  // Of all `count` together:
+  double us = 0;
+  double flops = 0;
+  double bytes = 0;  ///< read and written
 };
 
 class KernelCost : public CostModel {

@@ -87,12 +87,13 @@ class ChartDrawing {
 
   std::string tooltip(const ChartSeries& series, const ChartPoint& point) const {
     const std::string unit = chart_.y.unit.empty() ? "" : " " + chart_.y.unit;
-    return fmt::format("{}: {}{}{}", series.name, tick_text(point.y), unit, point.cut_off ? " (cut off)" : "");
+    const std::string& name = point.label.empty() ? series.name : point.label;
+    return fmt::format("{}: {}{}{}", name, tick_text(point.y), unit, point.cut_off ? " (cut off)" : "");
   }
 
   void draw_curve(size_t i) {
     const ChartSeries& series = chart_.series[i];
-    for (size_t p = 1; p < series.points.size(); ++p) {
+    for (size_t p = 1; series.joined && p < series.points.size(); ++p) {
       const ChartPoint &from = series.points[p - 1], &to = series.points[p];
       canvas_.line(pixel_x(from.x), pixel_y(from.y), pixel_x(to.x), pixel_y(to.y), color(i), 2);
     }

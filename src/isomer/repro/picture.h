@@ -16,13 +16,15 @@ struct ChartAxis {
 
 struct ChartPoint {
   double x, y;
-  bool cut_off = false;  ///< of a search that a limit ended; drawn as a ring
+  bool cut_off = false;    ///< of a search that a limit ended; drawn as a ring
+  std::string label = {};  ///< shown beside the number when one points at it; empty: the name of the series
 };
 
 /// The points of one thing that is compared.
 struct ChartSeries {
   std::string name;
   std::vector<ChartPoint> points;
+  bool joined = true;  ///< by lines
 };
 
 /// Curves with a mark at each point, or bars. Bars stand over the `categories`: x is an index into them. Curves may

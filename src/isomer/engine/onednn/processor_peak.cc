@@ -1,0 +1,144 @@
+#include "isomer/engine/onednn/processor_peak.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "isomer/base/stopwatch.h"
+#include "isomer/engine/onednn/threads.h"
+#include "isomer/engine/onednn/vectors.h"
+
+namespace isomer {
+namespace {
+
+using namespace onednn;
+
+/// Independent results in registers: enough for two units, each of which begins one operation per cycle and ends it up
+/// to six cycles later.
+constexpr int kChains = 12;
+
+template <class Vector>
+ISOMER_INLINE float sum_of(const Vector (&vectors)[kChains]) {
+  Vector all{};
+  for (const Vector& vector : vectors) all += vector;
+  float elements[kLanes<Vector>], sum = 0;
+  store(elements, all);
+  for (const float element : elements) sum += element;
+  return sum;
+}
+
+struct MultiplyAdd {
+  /// Stores a result, so that nothing can be left out.
+  template <class Vector>
+  static ISOMER_INLINE void run(int64_t rounds, float factor, float* result) {
+    const Vector x = Vector{} + factor;
+    Vector sums[kChains];
+    for (int i = 0; i < kChains; ++i) sums[i] = x * static_cast<float>(i);  // different, so that none is left out
+    for (int64_t round = 0; round < rounds; ++round) {
+#pragma GCC unroll 12
+      for (Vector& sum : sums) sum = sum * x + x;
+    }
+    *result = sum_of(sums);
+  }
+};
+
+struct Read {
+  template <class Vector>
+  static ISOMER_INLINE void run(const float* from, int64_t count, int64_t times, float* result) {
+    constexpr int64_t kStep = kChains * kLanes<Vector>;
+    Vector sums[kChains] = {};
+    for (int64_t time = 0; time < times; ++time) {
+      for (int64_t i = 0; i + kStep <= count; i += kStep) {
+#pragma GCC unroll 12
+        for (int v = 0; v < kChains; ++v) {
+          Vector next;
+          load(next, from + i + v * kLanes<Vector>);
+          sums[v] += next;
+        }
+      }
+    }
+    *result = sum_of(sums);
+  }
+};
+
+int64_t lanes() {
+  switch (vector_width()) {
+    case VectorWidth::Avx512:
+      return kLanes<Vector16>;
+    case VectorWidth::Avx2:
+      return kLanes<Vector8>;
+    case VectorWidth::Sse:
+      break;
+  }
+  return kLanes<Vector4>;
+}
+
+/// Returns the seconds of the fastest of several calls; other programs can only make one slower.
+template <class Work>
+double fastest(int calls, const Work& work) {
+  double best = 0;
+  for (int call = 0; call < calls; ++call) {
+    const Stopwatch watch;
+    work();
+    best = call == 0 ? watch.seconds() : std::min(best, watch.seconds());
+  }
+  return best;
+}
+
+double flops_per_second(int threads) {
+  constexpr int64_t kRounds = 500'000;
+  const volatile float factor = 0.5F;
+  std::vector<float> results(static_cast<size_t>(threads));
+  const double seconds = fastest(40, [&] {
+    parallel_for(threads, 1, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i)
+        dispatch<MultiplyAdd>(kRounds, static_cast<float>(factor), &results[static_cast<size_t>(i)]);
+    });
+  });
+  return static_cast<double>(2 * kRounds * kChains * lanes() * threads) / seconds;
+}
+
+/// Returns the bytes per second that threads read together if each reads its part of the first `bytes` of the data
+/// again and again.
+double read_per_second(const std::vector<float>& data, double bytes, int threads) {
+  const auto each = static_cast<int64_t>(bytes / sizeof(float)) / threads;
+  constexpr int64_t kAtLeast = int64_t{4} << 20;  // floats, so that starting the threads does not count
+  const int64_t times = std::max<int64_t>(kAtLeast / each, 1);
+  std::vector<float> results(static_cast<size_t>(threads));
+  const double seconds = fastest(8, [&] {
+    parallel_for(threads, 1, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i)
+        dispatch<Read>(data.data() + i * each, each, times, &results[static_cast<size_t>(i)]);
+    });
+  });
+  return static_cast<double>(each * times * threads) * sizeof(float) / seconds;
+}
+
+std::vector<MemoryLevel> memory_levels(int threads) {
+  constexpr double kBeyondCaches = 256 << 20;
+  // Systems add up the third level's parts, of which a core reaches one quickly, or only one at all.
+  constexpr double kMaxL3 = 32 << 20;
+  const std::vector<float> data(static_cast<size_t>(kBeyondCaches) / sizeof(float), 1.0F);
+  std::vector<MemoryLevel> levels{{"L2", static_cast<double>(threads * sysconf(_SC_LEVEL2_CACHE_SIZE))},
+                                  {"L3", std::min(static_cast<double>(sysconf(_SC_LEVEL3_CACHE_SIZE)), kMaxL3)}};
+  std::erase_if(levels, [&](const MemoryLevel& level) { return level.bytes <= 0 || level.bytes > kBeyondCaches; });
+  // Half of a cache, since other data is in it, too.
+  for (MemoryLevel& level : levels) level.bytes_per_second = read_per_second(data, level.bytes / 2, threads);
+  levels.push_back({"memory", std::numeric_limits<double>::infinity(), read_per_second(data, kBeyondCaches, threads)});
+  return levels;
+}
+
+}  // namespace
+
+double ProcessorPeak::bytes_per_second(double bytes) const {
+  return std::ranges::find_if(levels, [=](const MemoryLevel& level) { return bytes <= level.bytes; })->bytes_per_second;
+}
+
+Result<ProcessorPeak> measured_peak(int threads) {
+  ISOMER_CHECK(check_threads(threads));
+  const ThreadScope scope(threads);
+  return ProcessorPeak{flops_per_second(threads), memory_levels(threads)};
+}
+
+}  // namespace isomer
