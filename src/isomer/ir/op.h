@@ -83,6 +83,10 @@ using KernelFn = Status (*)(KernelContext&);
 struct Axiom;
 using AxiomFn = void (*)(Axiom&);
 
+/// Adds the gradients of a node's operands to the graph (ops/backward.h).
+class Backward;
+using GradientFn = void (*)(Backward&);
+
 /// The element types on which a kernel computes.
 enum class Compute : uint8_t {
   /// Moves elements without interpreting them. The kernel sees any dtype unchanged.
@@ -112,7 +116,8 @@ struct OpDef {
   FlopsFn flops = no_flops;
   KernelFn kernel = nullptr;  // nullptr: no reference kernel
   Compute compute = Compute::Numeric;
-  AxiomFn axiom = nullptr;  // nullptr: proofs give up at this operator
+  AxiomFn axiom = nullptr;        // nullptr: proofs give up at this operator
+  GradientFn gradient = nullptr;  // nullptr: graphs cannot be differentiated through this operator
   /// f(a, b) equals f(b, a) exactly.
   bool commutative = false;
   /// Extents of the results depend on the elements of operands (as in NonZero). infer returns symbols for these

@@ -3,6 +3,7 @@
 #include "isomer/ops/axiom_parts.h"
 #include "isomer/ops/domain.h"
 #include "isomer/ops/elementwise.h"
+#include "isomer/ops/gradient_parts.h"
 #include "isomer/ops/onnx_form.h"
 #include "isomer/ops/registry.h"
 #include "isomer/ops/scalars.h"
@@ -173,7 +174,99 @@ void swiglu_axiom(Axiom& axiom) {
   });
 }
 
-OpDef activation(std::string name, KernelFn kernel, int since, std::vector<AttrDef> attrs = {},
+/// The derivative is 1 where the result is positive.
+void relu_gradient(Backward& node) { node.give(0, masked(above(node.result(), 0), node.gradient())); }
+
+void leaky_relu_gradient(Backward& node) {
+  const GraphValue g = node.gradient();
+  node.give(0, where(above(node.operand(0), 0), g, node.attrs().real("alpha") * g));
+}
+
+/// y = alpha (exp(x) - 1) for negative x, so that the derivative is y + alpha.
+void elu_gradient(Backward& node) {
+  const GraphValue g = node.gradient();
+  node.give(0, where(above(node.operand(0), 0), g, g * (node.result() + node.attrs().real("alpha"))));
+}
+
+void celu_gradient(Backward& node) {
+  const GraphValue g = node.gradient();
+  const GraphValue x = node.operand(0);
+  node.give(0, where(above(x, 0), g, g * exp(x / node.attrs().real("alpha"))));
+}
+
+void selu_gradient(Backward& node) {
+  const GraphValue g = node.gradient();
+  const double gamma = node.attrs().real("gamma");
+  const double alpha = node.attrs().real("alpha");
+  node.give(0, where(above(node.operand(0), 0), gamma * g, g * (node.result() + gamma * alpha)));
+}
+
+void gelu_gradient(Backward& node) {
+  const GraphValue x = node.operand(0);
+  if (node.attrs().text("approximate") == "none") {
+    const GraphValue cdf = 0.5 * (1 + apply("Erf", {0.70710678118654752 * x}));
+    const GraphValue density = 0.3989422804014327 * exp(-0.5 * square(x));
+    return node.give(0, node.gradient() * (cdf + x * density));
+  }
+  const GraphValue t = apply("Tanh", {0.79788456080286536 * (x + 0.044715 * (x * square(x)))});
+  const GraphValue inner = 0.79788456080286536 * (1 + 0.134145 * square(x));
+  node.give(0, node.gradient() * (0.5 * (1 + t) + 0.5 * x * (1 - square(t)) * inner));
+}
+
+void hard_sigmoid_gradient(Backward& node) {
+  const GraphValue y = node.result();
+  const GraphValue inside = apply("And", {above(y, 0), above(1 - y, 0)});
+  node.give(0, masked(inside, node.attrs().real("alpha") * node.gradient()));
+}
+
+/// x times the slope of its hard sigmoid, plus the hard sigmoid.
+void hard_swish_gradient(Backward& node) {
+  const GraphValue x = node.operand(0);
+  const GraphValue gate = node.call("HardSigmoid", {{"alpha", 1.0F / 6}, {"beta", 0.5F}}, {x});
+  const GraphValue inside = above(3 - apply("Abs", {x}), 0);
+  node.give(0, node.gradient() * (gate + masked(inside, x / 6)));
+}
+
+void mish_gradient(Backward& node) {
+  const GraphValue x = node.operand(0);
+  const GraphValue t = apply("Tanh", {apply("Softplus", {x})});
+  node.give(0, node.gradient() * (t + x * (1 - square(t)) * sigmoid(x)));
+}
+
+/// The derivative of x sigmoid(alpha x).
+GraphValue swish_derivative(const GraphValue& x, double alpha) {
+  const GraphValue s = sigmoid(alpha * x);
+  return s + alpha * (x * s * (1 - s));
+}
+void swish_gradient(Backward& node) {
+  node.give(0, node.gradient() * swish_derivative(node.operand(0), node.attrs().real("alpha")));
+}
+void swiglu_gradient(Backward& node) {
+  const GraphValue gate = node.operand(0);
+  const double alpha = node.attrs().real("alpha");
+  if (node.needs(0)) node.give(0, node.gradient() * node.operand(1) * swish_derivative(gate, alpha));
+  if (node.needs(1)) node.give(1, node.gradient() * gate * sigmoid(alpha * gate));
+}
+
+void thresholded_relu_gradient(Backward& node) {
+  node.give(0, masked(above(node.operand(0), node.attrs().real("alpha")), node.gradient()));
+}
+void shrink_gradient(Backward& node) {
+  node.give(0, masked(above(apply("Abs", {node.operand(0)}), node.attrs().real("lambd")), node.gradient()));
+}
+
+void prelu_gradient(Backward& node) {
+  const GraphValue g = node.gradient();
+  const GraphValue positive = above(node.operand(0), 0);
+  if (node.needs(0)) node.give(0, where(positive, g, g * node.operand(1)));
+  if (node.needs(1)) node.give(1, where(positive, number(g, 0), g * node.operand(0)));
+}
+
+void dropout_gradient(Backward& node) {
+  if (node.has_gradient(0)) node.give(0, node.gradient());
+}
+
+OpDef activation(std::string name, KernelFn kernel, GradientFn gradient, int since, std::vector<AttrDef> attrs = {},
                  FlopsFn flops = flops_each<4>, AxiomFn axiom = function_axiom, TraitSet traits = {}) {
   return {.name = std::move(name),
           .attrs = std::move(attrs),
@@ -181,6 +274,7 @@ OpDef activation(std::string name, KernelFn kernel, int since, std::vector<AttrD
           .flops = flops,
           .kernel = kernel,
           .axiom = axiom,
+          .gradient = gradient,
           .traits = traits.with(Trait::Elementwise),
           .since = since};
 }
@@ -200,22 +294,25 @@ std::vector<OpDef> activation_ops() {
        .flops = flops_per_element,
        .kernel = numeric_kernel([]<class T>(T x) { return scalar_max<T>(x, T(0)); }),
        .axiom = relu_axiom,
+       .gradient = relu_gradient,
        .traits = {Trait::InPlace, Trait::Elementwise},
        .since = 6},
-      activation("Sigmoid", real_kernel([]<class T>(T x) { return scalar_sigmoid(x); }), 6, {}, kFunction,
+      activation("Sigmoid", real_kernel([]<class T>(T x) { return scalar_sigmoid(x); }),
+                 derivative([](const GraphValue&, const GraphValue& y) { return y * (1 - y); }), 6, {}, kFunction,
                  function_axiom, kMerged),
-      activation("Tanh", real_kernel([]<class T>(T x) { return scalar_tanh(x); }), 6, {}, kFunction, function_axiom,
-                 kMerged),
-      activation("LeakyRelu", alpha_kernel([]<class T>(T x, T alpha) { return scalar_leaky_relu(x, alpha); }), 6,
-                 {real_attr("alpha", 0.01F)}, flops_each<2>, leaky_relu_axiom, kMerged),
-      activation("Elu", alpha_kernel([]<class T>(T x, T alpha) { return scalar_elu(x, alpha); }), 6,
+      activation("Tanh", real_kernel([]<class T>(T x) { return scalar_tanh(x); }),
+                 derivative([](const GraphValue&, const GraphValue& y) { return 1 - square(y); }), 6, {}, kFunction,
+                 function_axiom, kMerged),
+      activation("LeakyRelu", alpha_kernel([]<class T>(T x, T alpha) { return scalar_leaky_relu(x, alpha); }),
+                 leaky_relu_gradient, 6, {real_attr("alpha", 0.01F)}, flops_each<2>, leaky_relu_axiom, kMerged),
+      activation("Elu", alpha_kernel([]<class T>(T x, T alpha) { return scalar_elu(x, alpha); }), elu_gradient, 6,
                  {real_attr("alpha", 1)}, kFunction, function_axiom, {Trait::RealsOnly}),
       // max(0, x) + min(0, alpha (exp(x / alpha) - 1))
       activation("Celu", alpha_kernel([]<class T>(T x, T alpha) -> T {
                    return scalar_max<T>(T(0), x) + scalar_min<T>(T(0), alpha * (scalar_exp<T>(x / alpha) - T(1)));
                  }),
-                 12, {real_attr("alpha", 1)}, kFunction),
-      activation("Selu", selu_kernel, 6,
+                 celu_gradient, 12, {real_attr("alpha", 1)}, kFunction),
+      activation("Selu", selu_kernel, selu_gradient, 6,
                  {real_attr("alpha", 1.67326319217681884765625F), real_attr("gamma", 1.05070102214813232421875F)},
                  kFunction),
       {.name = "Gelu",
@@ -224,26 +321,30 @@ std::vector<OpDef> activation_ops() {
        .flops = kFunction,
        .kernel = gelu_kernel,
        .axiom = function_axiom,
+       .gradient = gelu_gradient,
        .traits = {Trait::RealsOnly, Trait::Elementwise},
        .since = 20},
-      activation("Softplus", real_kernel([]<class T>(T x) { return scalar_softplus(x); }), 1, {}, kFunction),
-      activation("Softsign", real_kernel([]<class T>(T x) -> T { return scalar_softsign(x); }), 1),
-      activation("HardSigmoid", hard_sigmoid_kernel, 6, {real_attr("alpha", 0.2F), real_attr("beta", 0.5F)},
-                 flops_each<4>, hard_sigmoid_axiom, kMerged),
+      activation("Softplus", real_kernel([]<class T>(T x) { return scalar_softplus(x); }),
+                 derivative([](const GraphValue& x, const GraphValue&) { return sigmoid(x); }), 1, {}, kFunction),
+      activation("Softsign", real_kernel([]<class T>(T x) -> T { return scalar_softsign(x); }),
+                 derivative([](const GraphValue& x, const GraphValue&) { return 1 / square(1 + apply("Abs", {x})); }),
+                 1),
+      activation("HardSigmoid", hard_sigmoid_kernel, hard_sigmoid_gradient, 6,
+                 {real_attr("alpha", 0.2F), real_attr("beta", 0.5F)}, flops_each<4>, hard_sigmoid_axiom, kMerged),
       // x clip(x + 3, 0, 6) / 6: unlike the variant with 1/6 inside of the clipping, this is how models express it
       // without this operator.
       activation("HardSwish",
-                 real_kernel([]<class T>(T x) -> T { return x * scalar_clip<T>(x + T(3), T(0), T(6)) / T(6); }), 14, {},
-                 flops_each<4>, real_axiom([](Scope& scope, const Elements& x) {
+                 real_kernel([]<class T>(T x) -> T { return x * scalar_clip<T>(x + T(3), T(0), T(6)) / T(6); }),
+                 hard_swish_gradient, 14, {}, flops_each<4>, real_axiom([](Scope& scope, const Elements& x) {
                    return Rational(1, 6) * scope.times(x[0], smaller(relu(x[0] + Rational(3)), Rational(6)));
                  }),
                  kMerged),
-      activation("Mish", real_kernel([]<class T>(T x) -> T { return x * scalar_tanh(scalar_softplus(x)); }), 18, {},
-                 kFunction, real_axiom([](Scope& scope, const Elements& x) {
+      activation("Mish", real_kernel([]<class T>(T x) -> T { return x * scalar_tanh(scalar_softplus(x)); }),
+                 mish_gradient, 18, {}, kFunction, real_axiom([](Scope& scope, const Elements& x) {
                    return scope.times(x[0], function("Tanh", {function("Softplus", {x[0]})}));
                  })),
-      activation("Swish", alpha_kernel([]<class T>(T x, T alpha) -> T { return x * scalar_sigmoid<T>(alpha * x); }), 24,
-                 {real_attr("alpha", 1)}, kFunction, swish_axiom),
+      activation("Swish", alpha_kernel([]<class T>(T x, T alpha) -> T { return x * scalar_sigmoid<T>(alpha * x); }),
+                 swish_gradient, 24, {real_attr("alpha", 1)}, kFunction, swish_axiom),
       {.name = "SwiGLU",
        .attrs = {real_attr("alpha", 1)},
        .min_operands = 2,
@@ -251,17 +352,19 @@ std::vector<OpDef> activation_ops() {
        .flops = kFunction,
        .kernel = swiglu_kernel,
        .axiom = swiglu_axiom,
+       .gradient = swiglu_gradient,
        .traits = {Trait::Elementwise},
        .since = 28},
       activation("ThresholdedRelu",
-                 alpha_kernel([]<class T>(T x, T alpha) { return scalar_greater(x, alpha) ? x : T(0); }), 10,
-                 {real_attr("alpha", 1)}, flops_per_element),
+                 alpha_kernel([]<class T>(T x, T alpha) { return scalar_greater(x, alpha) ? x : T(0); }),
+                 thresholded_relu_gradient, 10, {real_attr("alpha", 1)}, flops_per_element),
       {.name = "Shrink",
        .attrs = {real_attr("bias", 0), real_attr("lambd", 0.5F)},
        .infer = infer_same_number,
        .flops = flops_each<3>,
        .kernel = shrink_kernel,
        .axiom = function_axiom,
+       .gradient = shrink_gradient,
        .traits = {Trait::Elementwise},
        .since = 9},
       {.name = "PRelu",
@@ -271,6 +374,7 @@ std::vector<OpDef> activation_ops() {
        .kernel = prelu_kernel,
        .axiom = real_axiom(
            [](Scope& scope, const Elements& x) { return relu(x[0]) - scope.times(x[1], relu(Rational(-1) * x[0])); }),
+       .gradient = prelu_gradient,
        .traits = {Trait::Elementwise},
        .since = 7},
       {.name = "Dropout",
@@ -278,6 +382,7 @@ std::vector<OpDef> activation_ops() {
        .infer = infer_dropout,
        .kernel = dropout_kernel,
        .compute = Compute::Movement,
+       .gradient = dropout_gradient,
        .traits = {Trait::Identity, Trait::Elementwise},
        .since = 7,
        .from_onnx = dropout_from_onnx,

@@ -5,6 +5,7 @@
 #include "isomer/ops/accumulate.h"
 #include "isomer/ops/axiom_parts.h"
 #include "isomer/ops/elementwise.h"
+#include "isomer/ops/gradient_parts.h"
 #include "isomer/ops/registry.h"
 
 namespace isomer {
@@ -174,7 +175,49 @@ double flops_variadic(const WorkView& view) {
   return static_cast<double>(view.operands.size()) * count(view.results[0]);
 }
 
-OpDef binary(std::string name, KernelFn kernel, AxiomFn axiom, bool commutative, Infix infix,
+void add_gradient(Backward& node) {
+  for (size_t i = 0; i < node.num_operands(); ++i) node.give(i, node.gradient());
+}
+void sub_gradient(Backward& node) {
+  node.give(0, node.gradient());
+  if (node.needs(1)) node.give(1, -node.gradient());
+}
+void mul_gradient(Backward& node) {
+  if (node.needs(0)) node.give(0, node.gradient() * node.operand(1));
+  if (node.needs(1)) node.give(1, node.gradient() * node.operand(0));
+}
+void div_gradient(Backward& node) {
+  const GraphValue share = node.gradient() / node.operand(1);
+  node.give(0, share);
+  if (node.needs(1)) node.give(1, -(share * node.result()));
+}
+
+/// y x^(y - 1) and x^y log(x).
+void pow_gradient(Backward& node) {
+  const GraphValue x = node.operand(0);
+  const GraphValue y = node.operand(1);
+  if (node.needs(0)) node.give(0, node.gradient() * converted(y, x.dtype()) * apply("Pow", {x, y - 1}));
+  if (node.needs(1)) node.give(1, converted(node.gradient() * node.result() * apply("Log", {x}), y.dtype()));
+}
+
+void mean_gradient(Backward& node) {
+  const GraphValue share = node.gradient() / static_cast<double>(node.num_operands());
+  for (size_t i = 0; i < node.num_operands(); ++i) node.give(i, share);
+}
+
+/// Max and Min: operands that are equal to the result share its gradient.
+void extreme_gradient(Backward& node) {
+  std::vector<GraphValue> equal;
+  for (size_t i = 0; i < node.num_operands(); ++i) equal.push_back(apply("Equal", {node.operand(i), node.result()}));
+  const DType dtype = node.gradient().dtype();
+  GraphValue count = converted(equal[0], dtype);
+  for (size_t i = 1; i < equal.size(); ++i) count = count + converted(equal[i], dtype);
+  const GraphValue share = node.gradient() / count;
+  for (size_t i = 0; i < equal.size(); ++i)
+    if (node.needs(i)) node.give(i, masked(equal[i], share));
+}
+
+OpDef binary(std::string name, KernelFn kernel, AxiomFn axiom, GradientFn gradient, bool commutative, Infix infix,
              TraitSet traits = {Trait::Broadcast, Trait::InPlace}) {
   return {.name = std::move(name),
           .min_operands = 2,
@@ -182,19 +225,21 @@ OpDef binary(std::string name, KernelFn kernel, AxiomFn axiom, bool commutative,
           .flops = flops_per_element,
           .kernel = kernel,
           .axiom = axiom,
+          .gradient = gradient,
           .commutative = commutative,
           .traits = traits.with(Trait::Elementwise),
           .infix = infix,
           .since = 7};
 }
 
-OpDef variadic(std::string name, KernelFn kernel, AxiomFn axiom, TraitSet traits = {}) {
+OpDef variadic(std::string name, KernelFn kernel, AxiomFn axiom, GradientFn gradient, TraitSet traits = {}) {
   return {.name = std::move(name),
           .max_operands = OpDef::kVariadic,
           .infer = infer_broadcast_number,
           .flops = flops_variadic,
           .kernel = kernel,
           .axiom = axiom,
+          .gradient = gradient,
           .commutative = true,
           .traits = traits.with(Trait::Elementwise),
           .since = 8};
@@ -205,15 +250,15 @@ OpDef variadic(std::string name, KernelFn kernel, AxiomFn axiom, TraitSet traits
 std::vector<OpDef> arithmetic_ops() {
   return {
       binary("Add", zip_kernel([]<class T>(T a, T b) { return sum_of(a, b); }),
-             elementwise_axiom([](Scope&, const Elements& x) { return x[0] + x[1]; }), true,
+             elementwise_axiom([](Scope&, const Elements& x) { return x[0] + x[1]; }), add_gradient, true,
              {" + ", Infix::Precedence::Sum, true}),
       binary("Sub", zip_kernel([]<class T>(T a, T b) { return difference_of(a, b); }),
-             elementwise_axiom([](Scope&, const Elements& x) { return x[0] - x[1]; }), false,
+             elementwise_axiom([](Scope&, const Elements& x) { return x[0] - x[1]; }), sub_gradient, false,
              {" − ", Infix::Precedence::Sum}),
       binary("Mul", zip_kernel([]<class T>(T a, T b) { return product_of(a, b); }),
-             elementwise_axiom([](Scope& scope, const Elements& x) { return scope.times(x[0], x[1]); }), true,
-             {" ∘ ", Infix::Precedence::Product}),
-      binary("Div", zip_kernel([]<class T>(T a, T b) { return quotient(a, b); }), div_axiom, false,
+             elementwise_axiom([](Scope& scope, const Elements& x) { return scope.times(x[0], x[1]); }), mul_gradient,
+             true, {" ∘ ", Infix::Precedence::Product}),
+      binary("Div", zip_kernel([]<class T>(T a, T b) { return quotient(a, b); }), div_axiom, div_gradient, false,
              {" / ", Infix::Precedence::Product}, {Trait::Broadcast, Trait::InPlace, Trait::Partial}),
       {.name = "Mod",
        .attrs = {{.name = "fmod", .kind = AttrKind::Int, .preset = int64_t{0}}},
@@ -232,23 +277,25 @@ std::vector<OpDef> arithmetic_ops() {
        .axiom = real_axiom([](Scope& scope, const Elements& x) {
          return x[1].number() == 2 ? scope.times(x[0], x[0]) : function("Pow", x);
        }),
+       .gradient = pow_gradient,
        .traits = {Trait::Broadcast, Trait::Partial, Trait::Exponential, Trait::Elementwise},
        .since = 7},
       variadic("Max", max_kernel, real_axiom([](Scope&, const Elements& x) {
                  return std::accumulate(x.begin() + 1, x.end(), x[0], larger);
                }),
-               {Trait::Broadcast}),
+               extreme_gradient, {Trait::Broadcast}),
       variadic("Min", min_kernel, real_axiom([](Scope&, const Elements& x) {
                  return std::accumulate(x.begin() + 1, x.end(), x[0], smaller);
                }),
-               {Trait::Broadcast}),
+               extreme_gradient, {Trait::Broadcast}),
       variadic("Sum", sum_kernel, elementwise_axiom([](Scope&, const Elements& x) {
                  return std::accumulate(x.begin(), x.end(), Element(0));
                }),
-               {Trait::InPlace}),
+               add_gradient, {Trait::InPlace}),
       variadic("Mean", mean_kernel, real_axiom([](Scope&, const Elements& x) {
                  return Rational(1, x.size()) * std::accumulate(x.begin(), x.end(), Element(0));
-               })),
+               }),
+               mean_gradient),
   };
 }
 

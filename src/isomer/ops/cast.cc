@@ -8,6 +8,7 @@
 
 #include "isomer/ops/axiom_parts.h"
 #include "isomer/ops/domain.h"
+#include "isomer/ops/gradient_parts.h"
 #include "isomer/ops/infer.h"
 #include "isomer/ops/kernel.h"
 #include "isomer/ops/kernel_types.h"
@@ -275,6 +276,9 @@ std::vector<AttrDef> rounding_attrs() {
           {.name = "round_mode", .kind = AttrKind::String, .preset = std::string("up"), .since = 24}};
 }
 
+/// Between real types only: the operand of other casts has no gradient.
+void cast_gradient(Backward& node) { node.give(0, converted(node.gradient(), node.operand(0).dtype())); }
+
 }  // namespace
 
 std::vector<OpDef> cast_ops() {
@@ -291,6 +295,7 @@ std::vector<OpDef> cast_ops() {
        .kernel = cast_kernel,
        .compute = Compute::AsIs,
        .axiom = cast_axiom,
+       .gradient = cast_gradient,
        .traits = {Trait::Conversion, Trait::Elementwise},
        .since = 6},
       {.name = "CastLike",
@@ -300,6 +305,7 @@ std::vector<OpDef> cast_ops() {
        .flops = flops_per_element,
        .kernel = cast_kernel,
        .compute = Compute::AsIs,
+       .gradient = cast_gradient,
        .traits = {Trait::Elementwise},
        .since = 15,
        .from_onnx = cast_like_from_onnx},

@@ -3,6 +3,7 @@
 #include "isomer/ops/axiom_parts.h"
 #include "isomer/ops/elementwise.h"
 #include "isomer/ops/form_params.h"
+#include "isomer/ops/gradient_parts.h"
 #include "isomer/ops/registry.h"
 #include "isomer/ops/scalars.h"
 
@@ -114,6 +115,11 @@ AttrDef bound_attr(std::string name, std::vector<AttrValue> values) {
           .values = std::move(values)};
 }
 
+/// Elements between the bounds, which stay as they are, have the derivative 1.
+void clip_gradient(Backward& node) {
+  node.give(0, masked(apply("Equal", {node.operand(0), node.result()}), node.gradient()));
+}
+
 }  // namespace
 
 std::vector<OpDef> clip_ops() {
@@ -123,6 +129,7 @@ std::vector<OpDef> clip_ops() {
            .flops = flops_each<2>,
            .kernel = clip_kernel,
            .axiom = clip_axiom,
+           .gradient = clip_gradient,
            .traits = {Trait::InPlace, Trait::Elementwise},
            .since = 6,
            .params = {{.index = 1, .attr = "min", .since = kOperandsSince},

@@ -3,6 +3,7 @@
 #include "isomer/ops/axiom_parts.h"
 #include "isomer/ops/domain.h"
 #include "isomer/ops/elementwise.h"
+#include "isomer/ops/gradient_parts.h"
 #include "isomer/ops/registry.h"
 #include "isomer/ops/scalars.h"
 
@@ -181,10 +182,17 @@ OpDef pairwise(std::string name, InferFn infer, KernelFn kernel, int since, bool
           .flops = flops_per_element,
           .kernel = kernel,
           .axiom = condition_axiom,
+          .gradient = zero_gradient,
           .commutative = commutative,
           .traits = traits.with(Trait::Elementwise),
           .roles = std::move(roles),
           .since = since};
+}
+
+void where_gradient(Backward& node) {
+  const GraphValue zero = number(node.gradient(), 0);
+  if (node.needs(1)) node.give(1, where(node.operand(0), node.gradient(), zero));
+  if (node.needs(2)) node.give(2, where(node.operand(0), zero, node.gradient()));
 }
 
 }  // namespace
@@ -208,6 +216,7 @@ std::vector<OpDef> compare_ops() {
        .flops = flops_per_element,
        .kernel = not_kernel,
        .axiom = condition_axiom,
+       .gradient = zero_gradient,
        .traits = {Trait::Elementwise},
        .roles = {OperandRole::Condition}},
       pairwise("BitwiseAnd", infer_bits, bits([](uint64_t a, uint64_t b) { return a & b; }), 18, true),
@@ -237,6 +246,7 @@ std::vector<OpDef> compare_ops() {
        .kernel = where_kernel,
        .compute = Compute::Movement,
        .axiom = where_axiom,
+       .gradient = where_gradient,
        .traits = {Trait::Broadcast, Trait::Elementwise},
        .roles = {OperandRole::Condition},
        .since = 9},
@@ -244,6 +254,7 @@ std::vector<OpDef> compare_ops() {
        .infer = infer_test,
        .flops = flops_per_element,
        .kernel = is_nan_kernel,
+       .gradient = zero_gradient,
        .traits = {Trait::Elementwise},
        .since = 9},
       {.name = "IsInf",
@@ -252,6 +263,7 @@ std::vector<OpDef> compare_ops() {
        .infer = infer_test,
        .flops = flops_per_element,
        .kernel = is_inf_kernel,
+       .gradient = zero_gradient,
        .traits = {Trait::Elementwise},
        .since = 10},
   };

@@ -5,6 +5,7 @@
 #include "isomer/ops/axiom_parts.h"
 #include "isomer/ops/axis.h"
 #include "isomer/ops/form_params.h"
+#include "isomer/ops/gradient_parts.h"
 #include "isomer/ops/infer.h"
 #include "isomer/ops/kernel.h"
 #include "isomer/ops/registry.h"
@@ -166,6 +167,27 @@ Status split_from_onnx(OnnxForm& form) {
   return {};
 }
 
+/// Cuts out the parts of the operands.
+void concat_gradient(Backward& node) {
+  const GraphValue g = node.gradient();
+  const auto axis = static_cast<size_t>((node.attrs().integer("axis") + static_cast<int64_t>(g.rank())) %
+                                        static_cast<int64_t>(g.rank()));
+  int64_t start = 0;
+  for (size_t i = 0; i < node.num_operands(); ++i) {
+    const int64_t extent = known_extent(node.operand(i), axis);
+    if (node.needs(i)) node.give(i, sliced(g, axis, start, start + extent));
+    start += extent;
+  }
+}
+
+/// Puts the gradients of the parts together; parts that are not used have gradients of zeros.
+void split_gradient(Backward& node) {
+  std::vector<GraphValue> parts;
+  for (size_t i = 0; i < node.num_results(); ++i)
+    parts.push_back(node.has_gradient(i) ? node.gradient(i) : zeros(node, node.result(i).type()));
+  node.give(0, node.call("Concat", {{"axis", node.attrs().integer("axis")}}, parts));
+}
+
 }  // namespace
 
 std::vector<OpDef> concat_ops() {
@@ -177,6 +199,7 @@ std::vector<OpDef> concat_ops() {
        .kernel = concat_kernel,
        .compute = Compute::Movement,
        .axiom = concat_axiom,
+       .gradient = concat_gradient,
        .traits = {Trait::Concatenation},
        .since = 4,
        .from_onnx = concat_from_onnx},
@@ -188,6 +211,7 @@ std::vector<OpDef> concat_ops() {
        .kernel = split_kernel,
        .compute = Compute::Movement,
        .axiom = split_axiom,
+       .gradient = split_gradient,
        .traits = {Trait::Cut},
        .since = 2,
        .params = {{.index = 1, .attr = "split", .since = 13}},

@@ -10,6 +10,7 @@
 #include "isomer/ops/kernel_deadline.h"
 #include "isomer/ops/registry.h"
 #include "isomer/ops/symbolic_window.h"
+#include "isomer/ops/window_gradient.h"
 
 namespace isomer {
 namespace {
@@ -213,6 +214,18 @@ std::vector<AttrDef> conv_attrs() {
 
 Status conv_to_onnx(OnnxForm& form) { return write_window(form); }
 
+void conv_gradient(Backward& node) {
+  const GraphValue image = node.operand(0);
+  const Shape& filters = node.operand(1).shape();
+  Ints kernel;
+  for (size_t i = 2; i < filters.size(); ++i) kernel.push_back(known_extent(node.operand(1), i));
+  const Window window = known_window(image, node.attrs(), std::move(kernel));
+  const int64_t group = node.attrs().integer("group");
+  if (node.needs(0)) node.give(0, image_gradient(node.gradient(), node.operand(1), image.shape(), window, group));
+  if (node.needs(1)) node.give(1, filter_gradient(image, node.gradient(), window, group));
+  if (node.needs(2)) node.give(2, bias_gradient(node.gradient()));
+}
+
 }  // namespace
 
 Status check_conv_operands(const OpView& view) {
@@ -276,6 +289,7 @@ std::vector<OpDef> conv_ops() {
        .flops = flops_conv,
        .kernel = conv_kernel,
        .axiom = conv_axiom,
+       .gradient = conv_gradient,
        .traits = {Trait::RealsOnly},
        .roles = {OperandRole::Image, OperandRole::Filters, OperandRole::FilterBias},
        .from_onnx = conv_from_onnx,

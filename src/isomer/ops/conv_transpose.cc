@@ -8,6 +8,7 @@
 #include "isomer/ops/form_params.h"
 #include "isomer/ops/infer.h"
 #include "isomer/ops/registry.h"
+#include "isomer/ops/window_gradient.h"
 
 namespace isomer {
 namespace {
@@ -156,6 +157,18 @@ Status conv_transpose_from_onnx(OnnxForm& form) {
   return resolve_output(form, window, auto_pad == "SAME_UPPER", wanted, spatial);
 }
 
+/// The operator is the adjoint of a convolution. So it exchanges the image and the gradient of that convolution.
+void conv_transpose_gradient(Backward& node) {
+  const GraphValue g = node.gradient();
+  Ints kernel;
+  for (size_t i = 2; i < node.operand(1).rank(); ++i) kernel.push_back(known_extent(node.operand(1), i));
+  const Window window = known_window(g, node.attrs(), std::move(kernel));
+  const int64_t group = node.attrs().integer("group");
+  if (node.needs(0)) node.give(0, node.call("Conv", node.attrs().without("output_padding"), {g, node.operand(1)}));
+  if (node.needs(1)) node.give(1, filter_gradient(g, node.operand(0), window, group));
+  if (node.needs(2)) node.give(2, bias_gradient(g));
+}
+
 }  // namespace
 
 std::vector<OpDef> conv_transpose_ops() {
@@ -170,6 +183,7 @@ std::vector<OpDef> conv_transpose_ops() {
            .infer = infer_conv_transpose,
            .flops = flops_conv_transpose,
            .kernel = conv_transpose_kernel,
+           .gradient = conv_transpose_gradient,
            .roles = {OperandRole::Image, OperandRole::TransposedFilters},
            .from_onnx = conv_transpose_from_onnx}};
 }

@@ -2,6 +2,7 @@
 
 #include "isomer/ops/accumulate.h"
 #include "isomer/ops/axis.h"
+#include "isomer/ops/gradient_parts.h"
 #include "isomer/ops/infer.h"
 #include "isomer/ops/registry.h"
 
@@ -58,7 +59,13 @@ Status cumulative_from_onnx(OnnxForm& form) {
   return normalize_axis(form, "axis", 0);
 }
 
-OpDef cumulative(std::string name, KernelFn kernel, int since) {
+/// The sums in the other direction.
+void cum_sum_gradient(Backward& node) {
+  const int64_t reverse = node.attrs().integer("reverse") != 0 ? 0 : 1;
+  node.give(0, node.call("CumSum", node.attrs().with("reverse", reverse), {node.gradient()}));
+}
+
+OpDef cumulative(std::string name, KernelFn kernel, GradientFn gradient, int since) {
   return {.name = std::move(name),
           .attrs = {{.name = "axis", .kind = AttrKind::Int, .domain = AttrDomain::Axis},
                     {.name = "exclusive", .kind = AttrKind::Int, .preset = int64_t{0}},
@@ -66,6 +73,7 @@ OpDef cumulative(std::string name, KernelFn kernel, int since) {
           .infer = infer_cumulative,
           .flops = flops_per_element,
           .kernel = kernel,
+          .gradient = gradient,
           .since = since,
           .params = {{.index = 1, .attr = "axis", .since = since}},
           .from_onnx = cumulative_from_onnx};
@@ -74,7 +82,8 @@ OpDef cumulative(std::string name, KernelFn kernel, int since) {
 }  // namespace
 
 std::vector<OpDef> cumulative_ops() {
-  return {cumulative("CumSum", cum_sum_kernel, 11), cumulative("CumProd", cum_prod_kernel, 26)};
+  return {cumulative("CumSum", cum_sum_kernel, cum_sum_gradient, 11),
+          cumulative("CumProd", cum_prod_kernel, nullptr, 26)};
 }
 
 }  // namespace isomer

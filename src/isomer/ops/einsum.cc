@@ -4,6 +4,7 @@
 
 #include "isomer/ops/accumulate.h"
 #include "isomer/ops/elementwise.h"
+#include "isomer/ops/gradient_parts.h"
 #include "isomer/ops/registry.h"
 
 namespace isomer {
@@ -53,6 +54,41 @@ EinsumTerm implicit_result(const std::vector<EinsumTerm>& operands) {
   }
   hidden.insert(hidden.end(), letters.begin(), letters.end());
   return hidden;
+}
+
+/// The equation of the gradient for operand i: the result takes the place of the operand. Empty if the gradient is not
+/// such a sum of products.
+std::string adjoint_equation(const EinsumEquation& equation, size_t i) {
+  const auto text = [](const EinsumTerm& term) { return std::string(term.begin(), term.end()); };
+  const EinsumTerm& wanted = equation.operands[i];
+  std::string out;
+  std::string seen = text(equation.result);
+  for (size_t k = 0; k < equation.operands.size(); ++k) {
+    const std::string term = k == i ? text(equation.result) : text(equation.operands[k]);
+    out += (k > 0 ? "," : "") + term;
+    seen += term;
+  }
+  for (const EinsumLabel label : wanted) {
+    const bool once = std::ranges::count(wanted, label) == 1;
+    if (!once || label >= kEinsumEllipsis || seen.find(static_cast<char>(label)) == std::string::npos) return "";
+  }
+  return out + "->" + text(wanted);
+}
+
+void einsum_gradient(Backward& node) {
+  std::vector<size_t> ranks;
+  for (size_t i = 0; i < node.num_operands(); ++i) ranks.push_back(node.operand(i).rank());
+  const auto equation = parse_einsum(node.attrs().text("equation"), ranks);
+  if (!equation) node.refuse(equation.error().message);
+  for (size_t i = 0; i < node.num_operands(); ++i) {
+    if (!node.needs(i)) continue;
+    const std::string adjoint = adjoint_equation(*equation, i);
+    if (adjoint.empty())
+      node.refuse("there is no gradient for ellipses, repeated letters, and letters that only one operand has");
+    std::vector<GraphValue> operands;
+    for (size_t k = 0; k < node.num_operands(); ++k) operands.push_back(k == i ? node.gradient() : node.operand(k));
+    node.give(i, node.call("Einsum", {{"equation", adjoint}}, operands));
+  }
 }
 
 }  // namespace
@@ -191,6 +227,7 @@ std::vector<OpDef> einsum_ops() {
            .infer = infer_einsum,
            .flops = flops_einsum,
            .kernel = einsum_kernel,
+           .gradient = einsum_gradient,
            .since = 12}};
 }
 

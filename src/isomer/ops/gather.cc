@@ -6,6 +6,7 @@
 #include "isomer/ops/axiom_parts.h"
 #include "isomer/ops/axis.h"
 #include "isomer/ops/form_params.h"
+#include "isomer/ops/gradient_parts.h"
 #include "isomer/ops/indices.h"
 #include "isomer/ops/infer.h"
 #include "isomer/ops/registry.h"
@@ -220,6 +221,42 @@ Status reverse_sequence_kernel(KernelContext& context) {
   });
 }
 
+const Attrs kAdding{{"reduction", std::string("add")}};
+
+/// Adds the gradients of selected slices to those of the slices that they were selected from. The axis moves to the
+/// front, so that ScatterND can address slices.
+void gather_gradient(Backward& node) {
+  const GraphValue x = node.operand(0);
+  const GraphValue indices = node.operand(1);
+  const auto rank = static_cast<int64_t>(x.rank());
+  const int64_t axis = (node.attrs().integer("axis") + rank) % rank;
+  const auto selected = static_cast<int64_t>(indices.rank());
+  GraphValue g = node.gradient();
+  Shape shape = x.shape();
+  std::rotate(shape.begin(), shape.begin() + axis, shape.begin() + axis + 1);
+  if (axis > 0) {
+    Ints perm = axis_range(0, g.rank());
+    std::rotate(perm.begin(), perm.begin() + axis, perm.begin() + axis + selected);
+    g = transposed(g, std::move(perm));
+  }
+  const GraphValue sum =
+      node.call("ScatterND", kAdding, {zeros(node, {x.dtype(), shape}), unsqueezed(indices, {selected}), g});
+  Ints back = axis_range(0, x.rank());
+  std::rotate(back.begin(), back.begin() + 1, back.begin() + axis + 1);
+  node.give(0, axis > 0 ? transposed(sum, std::move(back)) : sum);
+}
+
+void gather_elements_gradient(Backward& node) {
+  node.give(0, node.call("ScatterElements", kAdding.with("axis", node.attrs().integer("axis")),
+                         {zeros(node, node.operand(0).type()), node.operand(1), node.gradient()}));
+}
+
+void gather_nd_gradient(Backward& node) {
+  if (node.attrs().integer("batch_dims") != 0) node.refuse("there is no gradient with batch_dims");
+  node.give(0,
+            node.call("ScatterND", kAdding, {zeros(node, node.operand(0).type()), node.operand(1), node.gradient()}));
+}
+
 }  // namespace
 
 std::vector<OpDef> gather_ops() {
@@ -232,6 +269,7 @@ std::vector<OpDef> gather_ops() {
        .kernel = gather_kernel,
        .compute = Compute::Movement,
        .axiom = gather_axiom,
+       .gradient = gather_gradient,
        .roles = {OperandRole::Data, OperandRole::Indices},
        .from_onnx = gather_from_onnx},
       {.name = "GatherElements",
@@ -240,6 +278,7 @@ std::vector<OpDef> gather_ops() {
        .infer = infer_gather_elements,
        .kernel = gather_elements_kernel,
        .compute = Compute::Movement,
+       .gradient = gather_elements_gradient,
        .roles = {OperandRole::Data, OperandRole::ElementIndices},
        .since = 11,
        .from_onnx = gather_from_onnx},
@@ -249,6 +288,7 @@ std::vector<OpDef> gather_ops() {
        .infer = infer_gather_nd,
        .kernel = gather_nd_kernel,
        .compute = Compute::Movement,
+       .gradient = gather_nd_gradient,
        .roles = {OperandRole::Data, OperandRole::Coordinates},
        .since = 11,
        .from_onnx = coordinates_from_onnx},

@@ -5,6 +5,7 @@
 #include "isomer/ops/domain.h"
 #include "isomer/ops/elementwise.h"
 #include "isomer/ops/form_params.h"
+#include "isomer/ops/gradient_parts.h"
 #include "isomer/ops/registry.h"
 
 namespace isomer {
@@ -211,6 +212,8 @@ void trilu_axiom(Axiom& axiom) {
   axiom.results.push_back({x.shape, at, x.real});
 }
 
+void trilu_gradient(Backward& node) { node.give(0, node.call("Trilu", node.attrs(), {node.gradient()})); }
+
 }  // namespace
 
 std::vector<OpDef> generate_ops() {
@@ -245,14 +248,20 @@ std::vector<OpDef> generate_ops() {
        .infer = infer_eye_like,
        .kernel = eye_like_kernel,
        .axiom = eye_like_axiom,
+       .gradient = zero_gradient,
        .since = 9},
       {.name = "Shape",
        .attrs = {{.name = "start", .kind = AttrKind::Int, .preset = int64_t{0}, .since = 15},
                  {.name = "end", .kind = AttrKind::Int, .optional = true, .since = 15}},
        .infer = infer_shape,
        .kernel = shape_kernel,
-       .compute = Compute::Movement},
-      {.name = "Size", .infer = infer_size, .kernel = size_kernel, .compute = Compute::Movement},
+       .compute = Compute::Movement,
+       .gradient = zero_gradient},
+      {.name = "Size",
+       .infer = infer_size,
+       .kernel = size_kernel,
+       .compute = Compute::Movement,
+       .gradient = zero_gradient},
       {.name = "Trilu",
        .attrs = {choice("k", int64_t{0}, numbers({1, 2, 3})),
                  {.name = "upper", .kind = AttrKind::Int, .preset = int64_t{1}}},
@@ -260,6 +269,7 @@ std::vector<OpDef> generate_ops() {
        .kernel = trilu_kernel,
        .compute = Compute::Movement,
        .axiom = trilu_axiom,
+       .gradient = trilu_gradient,
        .since = 14,
        .params = {{.index = 1, .attr = "k", .since = 14}}},
   };

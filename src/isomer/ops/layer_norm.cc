@@ -5,6 +5,7 @@
 #include "isomer/ops/axiom_parts.h"
 #include "isomer/ops/axis.h"
 #include "isomer/ops/domain.h"
+#include "isomer/ops/gradient_parts.h"
 #include "isomer/ops/infer.h"
 #include "isomer/ops/norm.h"
 #include "isomer/ops/registry.h"
@@ -153,6 +154,37 @@ void rms_norm_axiom(Axiom& axiom) {
   axiom.results.push_back({x.shape, at, x.real});
 }
 
+/// The axes that are normalized together.
+Ints normalized_axes(Backward& node) {
+  const auto rank = static_cast<int64_t>(node.operand(0).rank());
+  return axis_range(static_cast<size_t>((node.attrs().integer("axis") + rank) % rank), node.operand(0).rank());
+}
+
+void layer_norm_gradient(Backward& node) {
+  for (size_t i = 1; i < node.num_results(); ++i)
+    if (node.has_gradient(i)) node.refuse("there is no gradient of the mean and the deviation");
+  const GraphValue x = node.operand(0);
+  const GraphValue g = node.gradient();
+  const Ints axes = normalized_axes(node);
+  const double epsilon = node.attrs().real("epsilon");
+  if (node.needs(0)) node.give(0, normalization_gradient(x, g * node.operand(1), axes, epsilon));
+  if (node.needs(1)) node.give(1, g * standardized(x, axes, epsilon));
+  node.give(2, g);
+}
+
+/// y = x / r scale with r = sqrt(mean(x^2) + epsilon).
+void rms_norm_gradient(Backward& node) {
+  const GraphValue x = node.operand(0);
+  const Ints axes = normalized_axes(node);
+  const GraphValue root = apply("Sqrt", {averaged(square(x), axes) + node.attrs().real("epsilon")});
+  const GraphValue normal = x / root;
+  if (node.needs(0)) {
+    const GraphValue g = node.gradient() * node.operand(1);
+    node.give(0, (g - normal * averaged(g * normal, axes)) / root);
+  }
+  if (node.needs(1)) node.give(1, node.gradient() * normal);
+}
+
 Result<std::vector<TensorType>> infer_lp_norm(const OpView& view) {
   ISOMER_TRY([[maybe_unused]] const size_t axis, normal_axis(view.attrs.integer("axis"), view.rank(0)));
   const int64_t p = view.attrs.integer("p");
@@ -244,6 +276,7 @@ std::vector<OpDef> layer_norm_ops() {
        .flops = flops_layer_norm,
        .kernel = layer_norm_kernel,
        .axiom = layer_norm_axiom,
+       .gradient = layer_norm_gradient,
        .traits = {Trait::RealsOnly},
        .since = 17,
        .from_onnx = last_axis_from_onnx},
@@ -254,6 +287,7 @@ std::vector<OpDef> layer_norm_ops() {
        .flops = flops_layer_norm,
        .kernel = rms_norm_kernel,
        .axiom = rms_norm_axiom,
+       .gradient = rms_norm_gradient,
        .since = 23,
        .from_onnx = last_axis_from_onnx},
       {.name = "LpNormalization",

@@ -2,6 +2,7 @@
 
 #include "isomer/ops/accumulate.h"
 #include "isomer/ops/axis.h"
+#include "isomer/ops/gradient_parts.h"
 #include "isomer/ops/infer.h"
 #include "isomer/ops/registry.h"
 
@@ -118,6 +119,57 @@ std::vector<AttrDef> loss_attrs() {
           {.name = "ignore_index", .kind = AttrKind::Int, .optional = true}};
 }
 
+/// What the gradient of a loss is made of.
+struct LossParts {
+  GraphValue hot;     ///< 1 for the class of each label
+  GraphValue weight;  ///< for each label, as [batch, 1, ...]: the gradient for its loss times its weight
+};
+
+/// The weights of the labels as [batch, 1, ...]; ignored labels have weight 0.
+GraphValue label_weights(Backward& node, const GraphValue& hot) {
+  const GraphValue labels = node.operand(1);
+  const GraphValue weighted = node.has(2) ? hot * per_channel(node.operand(2), hot.rank()) : hot;
+  const GraphValue weights = summed(weighted, {1}, true);
+  const AttrValue* ignored = node.attrs().find("ignore_index");
+  if (ignored == nullptr) return weights;
+  const GraphValue index = node.constant(Tensor::ints({}, {std::get<int64_t>(*ignored)}));
+  const GraphValue is_ignored = apply("Equal", {unsqueezed(converted(labels, DType::Int64), {1}), index});
+  return where(is_ignored, number(weights, 0), weights);
+}
+
+LossParts loss_parts(Backward& node) {
+  if (node.needs(2)) node.refuse("there is no gradient for the weights of classes");
+  const GraphValue scores = node.operand(0);
+  const GraphValue bounds = converted(node.constant(Tensor::floats({2}, {0, 1})), scores.dtype());
+  const GraphValue hot = node.call("OneHot", {{"depth", known_extent(scores, 1)}, {"axis", int64_t{1}}},
+                                   {converted(node.operand(1), DType::Int64), bounds});
+  const GraphValue weights = label_weights(node, hot);
+  const std::string& reduction = node.attrs().text("reduction");
+  if (reduction == "none") return {hot, unsqueezed(node.gradient(), {1}) * weights};
+  if (reduction == "sum") return {hot, node.gradient() * weights};
+  return {hot, node.gradient() / summed(weights, axis_range(0, weights.rank()), false) * weights};
+}
+
+void log_likelihood_gradient(Backward& node) {
+  const LossParts parts = loss_parts(node);
+  node.give(0, -(parts.weight * parts.hot));
+}
+
+/// Of the loss, and of the logarithms of the probabilities (result 1).
+void cross_entropy_gradient(Backward& node) {
+  const GraphValue scores = node.operand(0);
+  const Attrs axis{{"axis", 1 - static_cast<int64_t>(scores.rank())}};
+  const GraphValue probabilities = node.call("Softmax", axis, {scores});
+  std::vector<GraphValue> sum;
+  if (node.has_gradient(0)) {
+    const LossParts parts = loss_parts(node);
+    sum.push_back(parts.weight * (probabilities - parts.hot));
+  }
+  if (node.num_results() > 1 && node.has_gradient(1))
+    sum.push_back(node.gradient(1) - probabilities * summed(node.gradient(1), {1}, true));
+  node.give(0, sum.size() == 2 ? sum[0] + sum[1] : sum[0]);
+}
+
 }  // namespace
 
 std::vector<OpDef> loss_ops() {
@@ -129,6 +181,7 @@ std::vector<OpDef> loss_ops() {
        .infer = infer_loss,
        .flops = flops_loss,
        .kernel = loss_kernel,
+       .gradient = log_likelihood_gradient,
        .since = 12},
       {.name = "SoftmaxCrossEntropyLoss",
        .attrs = loss_attrs(),
@@ -138,6 +191,7 @@ std::vector<OpDef> loss_ops() {
        .infer = infer_cross_entropy,
        .flops = flops_cross_entropy,
        .kernel = cross_entropy_kernel,
+       .gradient = cross_entropy_gradient,
        .since = 12},
   };
 }

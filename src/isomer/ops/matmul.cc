@@ -5,6 +5,7 @@
 #include "isomer/ops/elementwise.h"
 #include "isomer/ops/onnx_form.h"
 #include "isomer/ops/product.h"
+#include "isomer/ops/product_gradient.h"
 #include "isomer/ops/registry.h"
 
 namespace isomer {
@@ -400,6 +401,7 @@ std::vector<OpDef> matmul_ops() {
        .flops = flops_matmul,
        .kernel = matmul_kernel,
        .axiom = matmul_axiom,
+       .gradient = matmul_gradient,
        .traits = {Trait::Product},
        .roles = {OperandRole::Data, OperandRole::RightFactor},
        .infix = Infix{" · ", Infix::Precedence::Product}},
@@ -414,6 +416,7 @@ std::vector<OpDef> matmul_ops() {
        .flops = flops_gemm,
        .kernel = gemm_kernel,
        .axiom = gemm_axiom,
+       .gradient = gemm_gradient,
        .traits = {Trait::Product},
        .since = 7,
        .to_onnx = gemm_to_onnx},

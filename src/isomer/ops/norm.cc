@@ -7,6 +7,7 @@
 #include "isomer/ops/axiom_parts.h"
 #include "isomer/ops/axis.h"
 #include "isomer/ops/domain.h"
+#include "isomer/ops/gradient_parts.h"
 #include "isomer/ops/infer.h"
 #include "isomer/ops/registry.h"
 
@@ -220,6 +221,81 @@ Status lrn_kernel(KernelContext& context) {
   });
 }
 
+/// (x - mean) / sqrt(var + epsilon) * scale + bias, where all but x have one element per channel.
+void batch_norm_gradient(Backward& node) {
+  const GraphValue g = node.gradient();
+  const auto channel = [&](size_t i) { return per_channel(node.operand(i), g.rank()); };
+  const GraphValue deviation = apply("Sqrt", {channel(4) + node.attrs().real("epsilon")});
+  const GraphValue factor = channel(1) / deviation;
+  Ints axes = axis_range(1, g.rank());
+  axes[0] = 0;
+  if (node.needs(0)) node.give(0, g * factor);
+  if (node.needs(2)) node.give(2, summed(g, axes, false));
+  if (node.needs(3)) node.give(3, summed(-(g * factor), axes, false));
+  if (!node.needs(1) && !node.needs(4)) return;
+  const GraphValue for_scale = summed(g * ((node.operand(0) - channel(3)) / deviation), axes, false);
+  node.give(1, for_scale);
+  if (node.needs(4))
+    node.give(4, -0.5 * for_scale * node.operand(1) / (node.operand(4) + node.attrs().real("epsilon")));
+}
+
+/// Of groups of channels that are normalized together. [batch, channels, ...] is taken as [batch, groups, elements];
+/// scale and bias have one element for each channel, or for each group of `per` channels.
+void normalized_groups_gradient(Backward& node, int64_t groups, bool per_group) {
+  const GraphValue x = node.operand(0);
+  const GraphValue g = node.gradient();
+  const double epsilon = node.attrs().real("epsilon");
+  const Dim per_scale(per_group ? known_extent(x, 1) / groups : 1);
+  const Shape& whole = x.shape();
+  const Shape grouped{whole[0], Dim(groups),
+                      Dim(static_cast<int64_t>(element_count(x, axis_range(1, x.rank()))) / groups)};
+  Shape scaled{whole[0], node.operand(1).shape()[0], per_scale};
+  scaled.insert(scaled.end(), whole.begin() + 2, whole.end());
+  Ints axes = axis_range(1, scaled.size());
+  axes[0] = 0;
+  if (node.needs(0)) {
+    const GraphValue for_normal = reshaped(reshaped(g, scaled) * per_channel(node.operand(1), scaled.size()), grouped);
+    node.give(0, reshaped(normalization_gradient(reshaped(x, grouped), for_normal, {2}, epsilon), whole));
+  }
+  if (node.needs(1))
+    node.give(1, summed(reshaped(g, scaled) * reshaped(standardized(reshaped(x, grouped), {2}, epsilon), scaled), axes,
+                        false));
+  if (node.needs(2)) node.give(2, summed(reshaped(g, scaled), axes, false));
+}
+void instance_norm_gradient(Backward& node) {
+  normalized_groups_gradient(node, known_extent(node.operand(0), 1), false);
+}
+void group_norm_gradient(Backward& node) {
+  normalized_groups_gradient(node, node.attrs().integer("num_groups"), node.attrs().integer("per_group") != 0);
+}
+
+/// The mean over `size` channels, of which `before` come before the channel; zeros count where there are none.
+GraphValue mean_of_channels(const GraphValue& x, int64_t size, int64_t before) {
+  const Dim rest(static_cast<int64_t>(element_count(x, axis_range(2, x.rank()))));
+  const GraphValue image = reshaped(x, {x.shape()[0], Dim(1), x.shape()[1], rest});
+  const GraphValue mean = x.node().call("AveragePool",
+                                        {{"kernel_shape", Ints{size, 1}},
+                                         {"strides", Ints{1, 1}},
+                                         {"dilations", Ints{1, 1}},
+                                         {"pads", Ints{before, 0, size - 1 - before, 0}},
+                                         {"count_include_pad", int64_t{1}}},
+                                        {image});
+  return reshaped(mean, x.shape());
+}
+
+/// y = x / base^beta with base = bias + alpha mean(x^2): x also changes the bases of the channels around.
+void lrn_gradient(Backward& node) {
+  const Attrs& attrs = node.attrs();
+  const GraphValue x = node.operand(0);
+  const int64_t size = attrs.integer("size");
+  const double alpha = attrs.real("alpha");
+  const double beta = attrs.real("beta");
+  const GraphValue base = alpha * mean_of_channels(square(x), size, (size - 1) / 2) + attrs.real("bias");
+  const GraphValue direct = node.gradient() / apply("Pow", {base, number(base, beta)});
+  const GraphValue around = mean_of_channels(direct * x / base, size, size / 2);
+  node.give(0, direct - 2 * alpha * beta * (x * around));
+}
+
 Result<std::vector<TensorType>> infer_lrn(const OpView& view) {
   if (view.rank(0) < 2) return fail("LRN needs a rank of at least 2, got {}", view.type(0).str());
   const int64_t size = view.attrs.integer("size");
@@ -251,6 +327,7 @@ std::vector<OpDef> norm_ops() {
        .flops = flops_norm,
        .kernel = batch_norm_kernel,
        .axiom = batch_norm_axiom,
+       .gradient = batch_norm_gradient,
        .traits = {Trait::RealsOnly, Trait::InPlace, Trait::Elementwise},
        .roles = per_channel(4),
        .since = 7,
@@ -262,6 +339,7 @@ std::vector<OpDef> norm_ops() {
        .flops = flops_statistics,
        .kernel = instance_norm_kernel,
        .axiom = instance_norm_axiom,
+       .gradient = instance_norm_gradient,
        .roles = per_channel(2),
        .since = 6},
       {.name = "GroupNormalization",
@@ -274,6 +352,7 @@ std::vector<OpDef> norm_ops() {
        .flops = flops_statistics,
        .kernel = group_norm_kernel,
        .axiom = group_norm_axiom,
+       .gradient = group_norm_gradient,
        .since = 18,
        .from_onnx = group_norm_from_onnx,
        .to_onnx = group_norm_to_onnx},
@@ -284,7 +363,8 @@ std::vector<OpDef> norm_ops() {
                  {.name = "size", .kind = AttrKind::Int, .domain = AttrDomain::Values, .values = numbers({2, 1, 3})}},
        .infer = infer_lrn,
        .flops = flops_lrn,
-       .kernel = lrn_kernel},
+       .kernel = lrn_kernel,
+       .gradient = lrn_gradient},
   };
 }
 

@@ -7,6 +7,7 @@
 #include "isomer/ops/accumulate.h"
 #include "isomer/ops/axis.h"
 #include "isomer/ops/domain.h"
+#include "isomer/ops/gradient_parts.h"
 #include "isomer/ops/infer.h"
 #include "isomer/ops/registry.h"
 
@@ -127,6 +128,12 @@ OpDef arg_op(std::string name, KernelFn kernel) {
           .from_onnx = arg_from_onnx};
 }
 
+void top_k_gradient(Backward& node) {
+  if (!node.has_gradient(0)) return;
+  node.give(0, node.call("ScatterElements", {{"axis", node.attrs().integer("axis")}, {"reduction", std::string("add")}},
+                         {zeros(node, node.operand(0).type()), node.result(1), node.gradient()}));
+}
+
 }  // namespace
 
 std::vector<OpDef> order_ops() {
@@ -142,6 +149,7 @@ std::vector<OpDef> order_ops() {
        .infer = infer_top_k,
        .flops = flops_operand,
        .kernel = top_k_kernel,
+       .gradient = top_k_gradient,
        .params = {{.index = 1, .attr = "k", .since = 10}},
        .from_onnx = top_k_from_onnx,
        .to_onnx = top_k_to_onnx},

@@ -6,6 +6,7 @@
 #include "isomer/ops/axis_map.h"
 #include "isomer/ops/domain.h"
 #include "isomer/ops/form_params.h"
+#include "isomer/ops/gradient_parts.h"
 #include "isomer/ops/infer.h"
 #include "isomer/ops/registry.h"
 
@@ -259,6 +260,15 @@ Status center_crop_pad_kernel(KernelContext& context) {
   });
 }
 
+/// Removes what was padded, and fills with zeros what was removed.
+void pad_gradient(Backward& node) {
+  if (node.attrs().text("mode") != "constant")
+    node.refuse(fmt::format("there is no gradient in the mode '{}'", node.attrs().text("mode")));
+  Ints pads = node.attrs().ints("pads");
+  for (int64_t& pad : pads) pad = -pad;
+  node.give(0, padded(node.gradient(), std::move(pads)));
+}
+
 }  // namespace
 
 std::vector<OpDef> pad_ops() {
@@ -271,6 +281,7 @@ std::vector<OpDef> pad_ops() {
        .kernel = pad_kernel,
        .compute = Compute::Movement,
        .axiom = pad_axiom,
+       .gradient = pad_gradient,
        .since = 2,
        .params = {{.index = 1, .attr = "pads", .since = 11}, {.index = 2, .attr = "constant_value", .since = 11}},
        .from_onnx = pad_from_onnx,

@@ -9,6 +9,7 @@
 #include "isomer/ops/registry.h"
 #include "isomer/ops/symbolic_window.h"
 #include "isomer/ops/window.h"
+#include "isomer/ops/window_gradient.h"
 
 namespace isomer {
 namespace {
@@ -304,6 +305,60 @@ Status global_lp_kernel(KernelContext& context) {
   });
 }
 
+/// The number of elements that count in each window, as a divisor of the result.
+GraphValue window_counts(Backward& node, const Window& window) {
+  std::vector<int64_t> input{1, 1};
+  std::vector<int64_t> output{1, 1};
+  for (size_t i = 2; i < node.result().rank(); ++i) {
+    input.push_back(known_extent(node.operand(0), i));
+    output.push_back(known_extent(node.result(), i));
+  }
+  const auto w = window3(window, input, output);
+  if (!w) node.refuse(w.error().message);
+  const bool pads = node.attrs().integer("count_include_pad") != 0;
+  Tensor counts = Tensor::zeros(DType::Double, output);
+  double* next = counts.mutable_data<double>().data();
+  for_each_window(*w, [&](const Window3::Triple& o) {
+    const int64_t n = counted(*w, 0, o[0], pads) * counted(*w, 1, o[1], pads) * counted(*w, 2, o[2], pads);
+    *next++ = static_cast<double>(std::max<int64_t>(n, 1));
+  });
+  return converted(node.constant(counts), node.result().dtype());
+}
+
+/// Each element receives its share of the gradients of the windows that see it: the adjoint of a convolution of each
+/// channel with ones.
+void average_pool_gradient(Backward& node) {
+  const GraphValue x = node.operand(0);
+  const Window window = known_window(x, node.attrs(), node.attrs().ints("kernel_shape"));
+  const int64_t channels = known_extent(x, 1);
+  Shape ones{Dim(channels), Dim(1)};
+  ones.insert(ones.end(), window.kernel.begin(), window.kernel.end());
+  const GraphValue filters = expanded(number(x, 1), ones);
+  const GraphValue share = node.gradient() / window_counts(node, window);
+  node.give(0, image_gradient(share, filters, x.shape(), window, channels));
+}
+
+/// Adds the gradients to the elements at the positions of the maxima.
+void max_pool_gradient(Backward& node) {
+  if (!node.has_gradient(0)) return;
+  const GraphValue x = node.operand(0);
+  const GraphValue positions = node.call_all("MaxPool", node.attrs().with("storage_order", int64_t{0}), {x}, 2)[1];
+  const auto flat = [](const GraphValue& term) { return reshaped(term, {element_count(term.shape())}); };
+  const GraphValue sums =
+      node.call("ScatterElements", {{"axis", int64_t{0}}, {"reduction", std::string("add")}},
+                {zeros(node, {x.dtype(), {element_count(x.shape())}}), flat(positions), flat(node.gradient())});
+  node.give(0, reshaped(sums, x.shape()));
+}
+
+void global_average_gradient(Backward& node) {
+  const GraphValue x = node.operand(0);
+  node.give(0, expanded(node.gradient() / element_count(x, axis_range(2, x.rank())), x.shape()));
+}
+void global_max_gradient(Backward& node) {
+  const GraphValue x = node.operand(0);
+  node.give(0, shared_by_equals(x, node.result(), node.gradient(), axis_range(2, x.rank())));
+}
+
 /// SAME pads for which engines deviate from the standard: the standard counts the dilated window, engines only the
 /// kernel. Also, some engines shift windows that are smaller than their stride, where a pad would be negative.
 bool is_disputed(const OnnxForm& form, const Ints& kernel) {
@@ -342,12 +397,13 @@ std::vector<AttrDef> pool_attrs(int ceil_since, std::vector<AttrDef> more) {
   return attrs;
 }
 
-OpDef global(std::string name, KernelFn kernel, AxiomFn axiom = nullptr, TraitSet traits = {}) {
+OpDef global(std::string name, KernelFn kernel, GradientFn gradient, AxiomFn axiom = nullptr, TraitSet traits = {}) {
   return {.name = std::move(name),
           .infer = infer_global,
           .flops = flops_global,
           .kernel = kernel,
           .axiom = axiom,
+          .gradient = gradient,
           .traits = traits,
           .roles = {OperandRole::Image}};
 }
@@ -356,7 +412,7 @@ OpDef global(std::string name, KernelFn kernel, AxiomFn axiom = nullptr, TraitSe
 
 std::vector<OpDef> pool_ops() {
   const AttrDef p = choice("p", int64_t{2}, numbers({2, 1, 3}));
-  OpDef global_lp = global("GlobalLpPool", global_lp_kernel);
+  OpDef global_lp = global("GlobalLpPool", global_lp_kernel, nullptr);
   global_lp.attrs = {p};
   global_lp.since = 2;
   return {
@@ -367,6 +423,7 @@ std::vector<OpDef> pool_ops() {
        .flops = flops_pool,
        .kernel = max_pool_kernel,
        .axiom = max_pool_axiom,
+       .gradient = max_pool_gradient,
        .traits = {Trait::Pool},
        .roles = {OperandRole::Image},
        .from_onnx = pool_from_onnx<10>,
@@ -378,6 +435,7 @@ std::vector<OpDef> pool_ops() {
        .flops = flops_pool,
        .kernel = average_pool_kernel,
        .axiom = average_pool_axiom,
+       .gradient = average_pool_gradient,
        .traits = {Trait::Pool, Trait::RealsOnly},
        .roles = {OperandRole::Image},
        .from_onnx = pool_from_onnx<19>,
@@ -391,8 +449,9 @@ std::vector<OpDef> pool_ops() {
        .since = 2,
        .from_onnx = pool_from_onnx<18>,
        .to_onnx = pool_to_onnx<18>},
-      global("GlobalAveragePool", global_average_kernel, global_average_axiom, {Trait::RealsOnly}),
-      global("GlobalMaxPool", global_max_kernel, global_max_axiom),
+      global("GlobalAveragePool", global_average_kernel, global_average_gradient, global_average_axiom,
+             {Trait::RealsOnly}),
+      global("GlobalMaxPool", global_max_kernel, global_max_gradient, global_max_axiom),
       std::move(global_lp),
   };
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "isomer/ops/domain.h"
+#include "isomer/ops/gradient_parts.h"
 #include "isomer/ops/infer.h"
 #include "isomer/ops/kernel.h"
 #include "isomer/ops/onnx_form.h"
@@ -169,6 +170,14 @@ Status col2im_kernel(KernelContext& context) {
 
 double col2im_flops(const WorkView& view) { return count(view.operands[0]); }
 
+void depth_to_space_gradient(Backward& node) {
+  if (node.attrs().text("mode") != "DCR") node.refuse("there is a gradient only in the mode 'DCR'");
+  node.give(0, node.call("SpaceToDepth", {{"blocksize", node.attrs().integer("blocksize")}}, {node.gradient()}));
+}
+void space_to_depth_gradient(Backward& node) {
+  node.give(0, node.call("DepthToSpace", node.attrs(), {node.gradient()}));
+}
+
 }  // namespace
 
 std::vector<OpDef> rearrange_ops() {
@@ -180,12 +189,14 @@ std::vector<OpDef> rearrange_ops() {
        .attrs = {blocksize, mode},
        .infer = infer_depth_to_space,
        .kernel = depth_to_space_kernel,
-       .compute = Compute::Movement},
+       .compute = Compute::Movement,
+       .gradient = depth_to_space_gradient},
       {.name = "SpaceToDepth",
        .attrs = {blocksize, {.name = "mode", .kind = AttrKind::String, .preset = std::string("DCR"), .since = 28}},
        .infer = infer_space_to_depth,
        .kernel = space_to_depth_kernel,
-       .compute = Compute::Movement},
+       .compute = Compute::Movement,
+       .gradient = space_to_depth_gradient},
       {.name = "Col2Im",
        .attrs = {{.name = "image_shape", .kind = AttrKind::Ints},
                  {.name = "block_shape", .kind = AttrKind::Ints},

@@ -6,6 +6,7 @@
 #include "isomer/ops/accumulate.h"
 #include "isomer/ops/axiom_parts.h"
 #include "isomer/ops/form_params.h"
+#include "isomer/ops/gradient_parts.h"
 #include "isomer/ops/infer.h"
 #include "isomer/ops/registry.h"
 
@@ -236,9 +237,48 @@ Status reduce_to_onnx(OnnxForm& form) {
   return {};
 }
 
+/// The reduced axes.
+Ints reduced_axes(Backward& node) {
+  Ints axes = node.attrs().ints("axes");
+  for (int64_t& axis : axes)
+    if (axis < 0) axis += static_cast<int64_t>(node.operand(0).rank());
+  return axes;
+}
+/// A term of the result's shape, so that it broadcasts to the operand.
+GraphValue kept(Backward& node, const GraphValue& term) {
+  const Ints axes = reduced_axes(node);
+  return node.attrs().integer("keepdims") != 0 || axes.empty() ? term : unsqueezed(term, axes);
+}
+
+void reduce_sum_gradient(Backward& node) {
+  node.give(0, expanded(kept(node, node.gradient()), node.operand(0).shape()));
+}
+void reduce_mean_gradient(Backward& node) {
+  const GraphValue share = kept(node, node.gradient()) / element_count(node.operand(0), reduced_axes(node));
+  node.give(0, expanded(share, node.operand(0).shape()));
+}
+void reduce_extreme_gradient(Backward& node) {
+  node.give(
+      0, shared_by_equals(node.operand(0), kept(node, node.result()), kept(node, node.gradient()), reduced_axes(node)));
+}
+void reduce_l1_gradient(Backward& node) {
+  node.give(0, kept(node, node.gradient()) * apply("Sign", {node.operand(0)}));
+}
+void reduce_l2_gradient(Backward& node) { node.give(0, kept(node, node.gradient() / node.result()) * node.operand(0)); }
+void reduce_squares_gradient(Backward& node) { node.give(0, 2 * kept(node, node.gradient()) * node.operand(0)); }
+void reduce_log_sum_gradient(Backward& node) {
+  const GraphValue share =
+      node.gradient() / summed(node.operand(0), reduced_axes(node), node.attrs().integer("keepdims") != 0);
+  node.give(0, expanded(kept(node, share), node.operand(0).shape()));
+}
+void reduce_log_sum_exp_gradient(Backward& node) {
+  node.give(0, kept(node, node.gradient()) * exp(node.operand(0) - kept(node, node.result())));
+}
+
 /// A reduction whose axes are an operand since opset `Since`.
 template <int Since = 18>
-OpDef reduction(const std::string& name, KernelFn kernel, AxiomFn axiom = nullptr, FlopsFn flops = flops_reduce) {
+OpDef reduction(const std::string& name, KernelFn kernel, GradientFn gradient, AxiomFn axiom = nullptr,
+                FlopsFn flops = flops_reduce) {
   return {.name = name,
           .attrs = {{.name = "axes", .kind = AttrKind::Ints, .domain = AttrDomain::Axes},
                     {.name = "keepdims", .kind = AttrKind::Int, .preset = int64_t{1}}},
@@ -246,6 +286,7 @@ OpDef reduction(const std::string& name, KernelFn kernel, AxiomFn axiom = nullpt
           .flops = flops,
           .kernel = kernel,
           .axiom = axiom,
+          .gradient = gradient,
           .params = {{.index = 1, .attr = "axes", .since = Since}},
           .from_onnx = reduce_from_onnx<Since>,
           .to_onnx = reduce_to_onnx<Since>};
@@ -255,20 +296,21 @@ OpDef reduction(const std::string& name, KernelFn kernel, AxiomFn axiom = nullpt
 
 std::vector<OpDef> reduce_ops() {
   return {
-      reduction<13>("ReduceSum", summing<Accumulator>(kPlus), reduce_axiom<fold_sum>),
-      reduction("ReduceMean", summing<Accumulator>(kPlus, kMeanOf), reduce_axiom<fold_mean>),
-      reduction("ReduceProd", prod_kernel),
-      reduction("ReduceMax", reduce_max_kernel, reduce_axiom<fold_extreme<true>>),
-      reduction("ReduceMin", reduce_min_kernel, reduce_axiom<fold_extreme<false>>),
-      reduction("ReduceL1", summing<Accumulator>([](auto a, auto b) { return sum_of(a, scalar_abs(b)); }), nullptr,
-                flops_reduce_twice),
-      reduction("ReduceL2", summing<RealSum>([](auto a, auto b) { return a + b * b; }, kRootOf), reduce_axiom<fold_l2>,
-                flops_reduce_twice),
+      reduction<13>("ReduceSum", summing<Accumulator>(kPlus), reduce_sum_gradient, reduce_axiom<fold_sum>),
+      reduction("ReduceMean", summing<Accumulator>(kPlus, kMeanOf), reduce_mean_gradient, reduce_axiom<fold_mean>),
+      reduction("ReduceProd", prod_kernel, nullptr),
+      reduction("ReduceMax", reduce_max_kernel, reduce_extreme_gradient, reduce_axiom<fold_extreme<true>>),
+      reduction("ReduceMin", reduce_min_kernel, reduce_extreme_gradient, reduce_axiom<fold_extreme<false>>),
+      reduction("ReduceL1", summing<Accumulator>([](auto a, auto b) { return sum_of(a, scalar_abs(b)); }),
+                reduce_l1_gradient, nullptr, flops_reduce_twice),
+      reduction("ReduceL2", summing<RealSum>([](auto a, auto b) { return a + b * b; }, kRootOf), reduce_l2_gradient,
+                reduce_axiom<fold_l2>, flops_reduce_twice),
       reduction("ReduceSumSquare", summing<Accumulator>([](auto a, auto b) { return multiply_add(a, b, b); }),
-                reduce_axiom<fold_squares>, flops_reduce_twice),
+                reduce_squares_gradient, reduce_axiom<fold_squares>, flops_reduce_twice),
       reduction("ReduceLogSum",
-                summing<RealSum>([](auto a, auto b) { return a + b; }, [](auto sum, auto) { return log_of(sum); })),
-      reduction("ReduceLogSumExp", log_sum_exp_kernel, nullptr, flops_reduce_twice),
+                summing<RealSum>([](auto a, auto b) { return a + b; }, [](auto sum, auto) { return log_of(sum); }),
+                reduce_log_sum_gradient),
+      reduction("ReduceLogSumExp", log_sum_exp_kernel, reduce_log_sum_exp_gradient, nullptr, flops_reduce_twice),
   };
 }
 

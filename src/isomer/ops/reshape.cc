@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "isomer/ops/form_params.h"
+#include "isomer/ops/gradient_parts.h"
 #include "isomer/ops/infer.h"
 #include "isomer/ops/kernel.h"
 #include "isomer/ops/onnx_form.h"
@@ -330,6 +331,31 @@ Status tile_kernel(KernelContext& context) {
   });
 }
 
+void reshape_gradient(Backward& node) { node.give(0, reshaped(node.gradient(), node.operand(0).shape())); }
+
+void transpose_gradient(Backward& node) {
+  const Ints& perm = node.attrs().ints("perm");
+  Ints inverse(perm.size());
+  for (size_t i = 0; i < perm.size(); ++i) inverse[static_cast<size_t>(perm[i])] = static_cast<int64_t>(i);
+  node.give(0, transposed(node.gradient(), std::move(inverse)));
+}
+
+/// Backward::give undoes the broadcast.
+void expand_gradient(Backward& node) { node.give(0, node.gradient()); }
+
+/// Sums the copies: the gradient as [repeats, extent] along each axis, over the repeats.
+void tile_gradient(Backward& node) {
+  const Ints& repeats = node.attrs().ints("repeats");
+  Shape shape;
+  Ints axes;
+  for (size_t i = 0; i < repeats.size(); ++i) {
+    axes.push_back(static_cast<int64_t>(shape.size()));
+    shape.emplace_back(repeats[i]);
+    shape.push_back(node.operand(0).shape()[i]);
+  }
+  node.give(0, axes.empty() ? node.gradient() : summed(reshaped(node.gradient(), shape), axes, false));
+}
+
 }  // namespace
 
 std::vector<OpDef> reshape_ops() {
@@ -341,6 +367,7 @@ std::vector<OpDef> reshape_ops() {
        .kernel = relabel_kernel,
        .compute = Compute::Movement,
        .axiom = reshape_axiom,
+       .gradient = reshape_gradient,
        .traits = {Trait::View},
        .since = 1,
        .params = {{.index = 1, .attr = "shape", .since = 5}}},
@@ -350,6 +377,7 @@ std::vector<OpDef> reshape_ops() {
        .kernel = transpose_kernel,
        .compute = Compute::Movement,
        .axiom = transpose_axiom,
+       .gradient = transpose_gradient,
        .traits = {Trait::Permutation},
        .from_onnx = transpose_from_onnx},
       {.name = "Flatten",
@@ -358,6 +386,7 @@ std::vector<OpDef> reshape_ops() {
        .kernel = relabel_kernel,
        .compute = Compute::Movement,
        .axiom = flatten_axiom,
+       .gradient = reshape_gradient,
        .traits = {Trait::View},
        .from_onnx = flatten_from_onnx},
       {.name = "Squeeze",
@@ -366,6 +395,7 @@ std::vector<OpDef> reshape_ops() {
        .kernel = relabel_kernel,
        .compute = Compute::Movement,
        .axiom = squeeze_axiom,
+       .gradient = reshape_gradient,
        .traits = {Trait::View},
        .params = {{.index = 1, .attr = "axes", .since = 13}},
        .from_onnx = squeeze_from_onnx,
@@ -376,6 +406,7 @@ std::vector<OpDef> reshape_ops() {
        .kernel = relabel_kernel,
        .compute = Compute::Movement,
        .axiom = unsqueeze_axiom,
+       .gradient = reshape_gradient,
        .traits = {Trait::View},
        .params = {{.index = 1, .attr = "axes", .since = 13}},
        .from_onnx = unsqueeze_from_onnx},
@@ -385,6 +416,7 @@ std::vector<OpDef> reshape_ops() {
        .kernel = expand_kernel,
        .compute = Compute::Movement,
        .axiom = expand_axiom,
+       .gradient = expand_gradient,
        .since = 8,
        .params = {{.index = 1, .attr = "shape", .since = 8}}},
       {.name = "Tile",
@@ -393,6 +425,7 @@ std::vector<OpDef> reshape_ops() {
        .kernel = tile_kernel,
        .compute = Compute::Movement,
        .axiom = tile_axiom,
+       .gradient = tile_gradient,
        .since = 6,
        .params = {{.index = 1, .attr = "repeats", .since = 6}}},
   };

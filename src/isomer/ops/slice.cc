@@ -5,6 +5,7 @@
 #include "isomer/ops/axiom_parts.h"
 #include "isomer/ops/axis_map.h"
 #include "isomer/ops/form_params.h"
+#include "isomer/ops/gradient_parts.h"
 #include "isomer/ops/infer.h"
 #include "isomer/ops/registry.h"
 
@@ -255,6 +256,43 @@ Status slice_to_onnx(OnnxForm& form) {
   return {};
 }
 
+/// Along an axis: zeros between the elements, so that they have the distances that they had before a slice with this
+/// step.
+GraphValue spread(const GraphValue& x, size_t axis, int64_t step) {
+  if (step == 1) return x;
+  Shape shape = x.shape();
+  shape[axis] = shape[axis] * Dim(step);
+  Ints pads(2 * (x.rank() + 1), 0);
+  pads[x.rank() + 1 + axis + 1] = step - 1;
+  return reshaped(padded(unsqueezed(x, {static_cast<int64_t>(axis) + 1}), std::move(pads)), shape);
+}
+
+GraphValue flipped(const GraphValue& x, size_t axis) {
+  const Ints axes{static_cast<int64_t>(axis)};
+  const int64_t extent = known_extent(x, axis);
+  return x.node().call(
+      "Slice", {{"starts", Ints{extent - 1}}, {"ends", Ints{-extent - 1}}, {"axes", axes}, {"steps", Ints{-1}}}, {x});
+}
+
+/// Puts the elements where they were taken from, with zeros around.
+void slice_gradient(Backward& node) {
+  const Attrs& attrs = node.attrs();
+  GraphValue g = node.gradient();
+  Ints pads(2 * g.rank(), 0);
+  const Ints& axes = attrs.ints("axes");
+  for (size_t i = 0; i < axes.size(); ++i) {
+    const auto axis = static_cast<size_t>(axes[i] < 0 ? axes[i] + static_cast<int64_t>(g.rank()) : axes[i]);
+    const int64_t extent = known_extent(node.operand(0), axis);
+    const Selection selected = select({attrs.ints("starts")[i], attrs.ints("ends")[i], attrs.ints("steps")[i]}, extent);
+    const bool backward = selected.step < 0;
+    const int64_t first = backward ? selected.start + (selected.count - 1) * selected.step : selected.start;
+    g = spread(backward ? flipped(g, axis) : g, axis, std::abs(selected.step));
+    pads[axis] = first;
+    pads[g.rank() + axis] = extent - first - known_extent(g, axis);
+  }
+  node.give(0, padded(g, std::move(pads)));
+}
+
 }  // namespace
 
 std::vector<OpDef> slice_ops() {
@@ -268,6 +306,7 @@ std::vector<OpDef> slice_ops() {
        .kernel = slice_kernel,
        .compute = Compute::Movement,
        .axiom = slice_axiom,
+       .gradient = slice_gradient,
        .traits = {Trait::Cut},
        .params = {{.index = 1, .attr = "starts", .since = 10},
                   {.index = 2, .attr = "ends", .since = 10},

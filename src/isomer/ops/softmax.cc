@@ -4,6 +4,7 @@
 #include "isomer/ops/axiom_parts.h"
 #include "isomer/ops/elementwise.h"
 #include "isomer/ops/form_params.h"
+#include "isomer/ops/gradient_parts.h"
 #include "isomer/ops/registry.h"
 #include "isomer/ops/scalars.h"
 
@@ -146,7 +147,18 @@ Status softmax_to_onnx(OnnxForm& form) {
   return {};
 }
 
-OpDef softmax_like(std::string name, KernelFn kernel, FlopsFn flops, AxiomFn axiom = nullptr, TraitSet traits = {}) {
+void softmax_gradient(Backward& node) {
+  const GraphValue g = node.gradient();
+  const GraphValue y = node.result();
+  node.give(0, y * (g - summed(g * y, {node.attrs().integer("axis")}, true)));
+}
+void log_softmax_gradient(Backward& node) {
+  const GraphValue g = node.gradient();
+  node.give(0, g - exp(node.result()) * summed(g, {node.attrs().integer("axis")}, true));
+}
+
+OpDef softmax_like(std::string name, KernelFn kernel, FlopsFn flops, GradientFn gradient, AxiomFn axiom = nullptr,
+                   TraitSet traits = {}) {
   return {.name = std::move(name),
           .attrs = {{.name = "axis",
                      .kind = AttrKind::Int,
@@ -157,6 +169,7 @@ OpDef softmax_like(std::string name, KernelFn kernel, FlopsFn flops, AxiomFn axi
           .flops = flops,
           .kernel = kernel,
           .axiom = axiom,
+          .gradient = gradient,
           .traits = traits,
           .from_onnx = softmax_from_onnx,
           .to_onnx = softmax_to_onnx};
@@ -166,9 +179,9 @@ OpDef softmax_like(std::string name, KernelFn kernel, FlopsFn flops, AxiomFn axi
 
 std::vector<OpDef> softmax_ops() {
   constexpr FlopsFn kFunction = flops_each<static_cast<int>(kFunctionFlops) + 3>;
-  return {softmax_like("Softmax", softmax_kernel, kFunction, softmax_axiom, {Trait::RealsOnly}),
-          softmax_like("LogSoftmax", log_softmax_kernel, kFunction, log_softmax_axiom),
-          softmax_like("Hardmax", hardmax_kernel, flops_per_element)};
+  return {softmax_like("Softmax", softmax_kernel, kFunction, softmax_gradient, softmax_axiom, {Trait::RealsOnly}),
+          softmax_like("LogSoftmax", log_softmax_kernel, kFunction, log_softmax_gradient, log_softmax_axiom),
+          softmax_like("Hardmax", hardmax_kernel, flops_per_element, zero_gradient)};
 }
 
 }  // namespace isomer

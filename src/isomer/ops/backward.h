@@ -1,0 +1,104 @@
+#pragma once
+// Reverse-mode differentiation of one node. A gradient (OpDef::gradient) is written with GraphValues, whose arithmetic
+// adds ordinary operators to the graph:
+//
+//     void tanh_gradient(Backward& node) { node.give(0, node.gradient() * (1 - node.result() * node.result())); }
+
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "isomer/ir/builder.h"
+
+namespace isomer {
+
+class Backward;
+
+/// A value of the graph in which a gradient is built. Operators on GraphValues add nodes; operands broadcast.
+class GraphValue {
+ public:
+  GraphValue(Backward& node, ValueId id) : node_(&node), id_(id) {}
+
+  ValueId id() const { return id_; }
+  Backward& node() const { return *node_; }
+  const TensorType& type() const;
+  DType dtype() const { return type().dtype; }
+  const Shape& shape() const { return *type().shape; }
+  size_t rank() const { return shape().size(); }
+
+ private:
+  Backward* node_;
+  ValueId id_;
+};
+
+/// One node, and the gradients of its results.
+class Backward {
+ public:
+  /// `gradients` has the gradient of the loss for each result; kNoValue if the loss does not depend on it. `needed`
+  /// says for each operand whether its gradient is wanted.
+  Backward(GraphBuilder& builder, NodeId node, std::span<const ValueId> gradients, std::vector<bool> needed);
+
+  /// Runs the operator's gradient. Returns the gradient for each operand; kNoValue for those that are not needed or on
+  /// which the result does not depend. Fails with the reason if the operator has no gradient, or none for this node.
+  Result<std::vector<ValueId>> run();
+
+  const OpDef& op() const { return *op_; }
+  const Attrs& attrs() const { return attrs_; }
+  size_t num_operands() const { return operands_.size(); }
+  size_t num_results() const { return num_results_; }
+  bool has(size_t operand) const { return operand < operands_.size() && operands_[operand] != kNoValue; }
+  GraphValue operand(size_t i) { return {*this, operands_[i]}; }
+  GraphValue result(size_t i = 0) { return {*this, first_result_ + static_cast<ValueId>(i)}; }
+
+  /// Whether the gradient for this operand is wanted. Gradients need not be built for other operands.
+  bool needs(size_t operand) const { return has(operand) && needed_[operand]; }
+  /// Whether the loss depends on a result. This always holds for the only result of a node.
+  bool has_gradient(size_t result) const { return gradients_[result] != kNoValue; }
+  /// The gradient of the loss for a result. It has the result's type.
+  GraphValue gradient(size_t result = 0) { return {*this, gradients_[result]}; }
+
+  /// Sets the gradient for an operand. If the operand broadcasts to the gradient's shape, the gradient is summed over
+  /// the axes along which it does.
+  void give(size_t operand, GraphValue gradient);
+
+  /// The first result of a new node.
+  GraphValue call(std::string_view op, const Attrs& attrs, std::span<const GraphValue> operands);
+  GraphValue call(std::string_view op, const Attrs& attrs, std::initializer_list<GraphValue> operands) {
+    return call(op, attrs, std::span<const GraphValue>(operands.begin(), operands.size()));
+  }
+  /// All results of a new node.
+  std::vector<GraphValue> call_all(std::string_view op, const Attrs& attrs, std::initializer_list<GraphValue> operands,
+                                   size_t num_results);
+  /// A constant.
+  GraphValue constant(Tensor tensor) { return {*this, builder_.constant(std::move(tensor))}; }
+  /// The elements of a constant; nullptr if the term is not a constant.
+  const Tensor* constant_data(GraphValue term) const { return builder_.constant_data(term.id()); }
+  const TensorType& type(ValueId value) const { return builder_.type(value); }
+
+  /// Ends the gradient: it does not exist for this node, for this reason.
+  [[noreturn]] void refuse(std::string reason) const;
+
+ private:
+  GraphValue sum_to(GraphValue gradient, const Shape& shape);
+
+  GraphBuilder& builder_;
+  const OpDef* op_;
+  const Attrs attrs_;
+  const std::vector<ValueId> operands_;
+  const ValueId first_result_;
+  const size_t num_results_;
+  const std::vector<ValueId> gradients_;
+  const std::vector<bool> needed_;
+  std::vector<ValueId> given_;
+};
+
+/// The gradient of a loss of one real number for itself: the number 1 in the type of the loss.
+ValueId gradient_of_loss(GraphBuilder& builder, const TensorType& loss);
+/// The gradient of a value with two uses.
+Result<ValueId> gradient_sum(GraphBuilder& builder, ValueId a, ValueId b);
+
+/// The gradient of functions that are constant almost everywhere, such as Floor and Greater: the loss counts as
+/// independent of their operands.
+void zero_gradient(Backward& node);
+
+}  // namespace isomer
