@@ -9,6 +9,7 @@
 #include "isomer/onnx/importer.h"
 #include "isomer/onnx/input_file.h"
 #include "isomer/onnx/label.h"
+#include "isomer/onnx/parameters.h"
 #include "isomer/onnx/proto_tensor.h"
 #include "isomer/onnx/quantized.h"
 #include "isomer/onnx/sort_nodes.h"
@@ -241,34 +242,36 @@ class FileStream : public google::protobuf::io::CopyingInputStream {
 };
 
 Result<Model> import_parsed(google::protobuf::io::ZeroCopyInputStream& stream, uint64_t size,
-                            const std::filesystem::path& folder) {
+                            const std::filesystem::path& folder, const ImportOptions& options) {
   if (size == 0) return fail("it is empty");
   if (size > kLargestMessage) return fail("it is larger than 2 GB, the limit of ONNX files without external data");
   onnx::ModelProto proto;
   if (!proto.ParseFromBoundedZeroCopyStream(&stream, static_cast<int>(size)))
     return fail("it is not an ONNX model, or it is corrupt: its protobuf message cannot be read");
+  if (options.parameters_as_inputs) list_parameters(proto);
   ExternalData external(folder);
   return Importer(proto, external).run();
 }
 
 }  // namespace
 
-Result<Model> import_model(const std::filesystem::path& path) {
+Result<Model> import_model(const std::filesystem::path& path, const ImportOptions& options) {
   constexpr int kPiece = 1 << 20;
   const auto file = InputFile::open(path, {.read_once = true});
   if (!file) return fail_in(path.string(), file.error());
   FileStream bytes(**file);
   google::protobuf::io::CopyingInputStreamAdaptor stream(&bytes, kPiece);
   const auto parent = path.parent_path();
-  auto model = import_parsed(stream, (*file)->size(), parent.empty() ? "." : parent);
+  auto model = import_parsed(stream, (*file)->size(), parent.empty() ? "." : parent, options);
   if (!bytes.status()) return fail_in(path.string(), bytes.status().error());
   return in_context(path.string(), std::move(model));
 }
 
-Result<Model> import_bytes(std::string_view bytes, const std::filesystem::path& folder, const std::string& what) {
+Result<Model> import_bytes(std::string_view bytes, const std::filesystem::path& folder, const std::string& what,
+                           const ImportOptions& options) {
   google::protobuf::io::ArrayInputStream stream(bytes.data(),
                                                 static_cast<int>(std::min(bytes.size(), kLargestMessage)));
-  return in_context(what, import_parsed(stream, bytes.size(), folder));
+  return in_context(what, import_parsed(stream, bytes.size(), folder, options));
 }
 
 }  // namespace isomer

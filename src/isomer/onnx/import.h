@@ -9,11 +9,19 @@
 
 namespace isomer {
 
+struct ImportOptions {
+  /// Parameters become graph inputs with their initializers as defaults, so that gradients for them exist and runs may
+  /// change them. Two parameters that are equal stay two inputs. Parameters are the initializers that hold real
+  /// numbers, have axes, and are operands of nodes, except the statistics of batch normalizations.
+  bool parameters_as_inputs = false;
+};
+
 /// Reads a model. External data is mapped into memory instead of read. Unknown operators become opaque nodes. An Error
 /// names the file, the node and the reason.
-Result<Model> import_model(const std::filesystem::path& path);
+Result<Model> import_model(const std::filesystem::path& path, const ImportOptions& options = {});
 
 /// Reads a serialized ModelProto. External data is read from `folder`. `what` names the model in errors.
-Result<Model> import_bytes(std::string_view bytes, const std::filesystem::path& folder, const std::string& what);
+Result<Model> import_bytes(std::string_view bytes, const std::filesystem::path& folder, const std::string& what,
+                           const ImportOptions& options = {});
 
 }  // namespace isomer

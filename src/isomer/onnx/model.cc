@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "isomer/base/printable.h"
 #include "isomer/onnx/model_info.h"
 #include "isomer/onnx/value_types.h"
 
@@ -65,6 +66,17 @@ Model make_model(Graph graph, const std::string& name, int opset) {
     describe(proto.add_output(), info->outputs.back(), graph.type(output));
   }
   return {std::move(graph), std::move(info)};
+}
+
+Result<Model> with_more_outputs(const Model& model, Graph graph, std::span<const std::string> names) {
+  auto info = std::make_shared<ModelInfo>(*model.info);
+  for (const std::string& name : names) {
+    const size_t i = info->outputs.size();
+    if (!info->names.insert(name).second) return fail("the model already has a value '{}'", printable(name));
+    info->outputs.push_back(name);
+    describe(info->model.mutable_graph()->add_output(), name, graph.type(graph.outputs()[i]));
+  }
+  return Model{std::move(graph), std::move(info)};
 }
 
 int opset_of(const Model& model) {

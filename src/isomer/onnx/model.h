@@ -4,8 +4,10 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 
+#include "isomer/base/result.h"
 #include "isomer/ir/graph.h"
 
 namespace isomer {
@@ -25,6 +27,10 @@ struct Model {
 /// A model for a graph that was not imported, at an opset of the standard domain. Names come from the graph's name
 /// table; unnamed inputs and outputs get new names.
 Model make_model(Graph graph, const std::string& name, int opset);
+
+/// The model with a graph that has further outputs after the model's own, with these names. Fails if another value of
+/// the model has such a name.
+Result<Model> with_more_outputs(const Model& model, Graph graph, std::span<const std::string> names);
 
 /// The opset of the standard domain that the model imports.
 int opset_of(const Model& model);

@@ -1,0 +1,98 @@
+#include "isomer/onnx/parameters.h"
+
+#include "isomer/onnx/model_testing.h"
+
+namespace isomer::test {
+namespace {
+
+using testing::ElementsAre;
+
+/// Import with parameters as inputs.
+Result<Model> load_trainable(const ProtoModel& model) {
+  return import_bytes(model.bytes(), {}, "test.onnx", {.parameters_as_inputs = true});
+}
+
+std::vector<std::string> input_names(const Model& model) {
+  std::vector<std::string> names;
+  for (size_t i = 0; i < model.graph.inputs().size(); ++i) names.push_back(input_name(model, i));
+  return names;
+}
+
+/// y = relu(x + a) + b, where a and b are equal.
+ProtoModel two_equal_parameters(int64_t ir_version = 8) {
+  ProtoModel model(ir_version, 10);
+  model.input("x", {"N", "2"});
+  model.floats("a", {2}, {0, 0});
+  model.floats("b", {2}, {0, 0});
+  model.node("Add", {"x", "a"}, {"s"});
+  model.node("Relu", {"s"}, {"r"});
+  model.node("Add", {"r", "b"}, {"y"});
+  model.output("y", {"N", "2"});
+  return model;
+}
+
+TEST(Parameters, AreInputsWithDefaults) {
+  const auto model = load_trainable(two_equal_parameters());
+  ASSERT_TRUE(model) << model.error().message;
+  EXPECT_THAT(input_names(*model), ElementsAre("x", "a", "b"));
+  EXPECT_EQ(input_default(*model, 0), nullptr);
+  ASSERT_NE(input_default(*model, 1), nullptr);
+  EXPECT_EQ(input_default(*model, 1)->dims(), std::vector<int64_t>{2});
+  EXPECT_THAT(input_names(*load(two_equal_parameters())), ElementsAre("x"));
+}
+
+TEST(Parameters, OfOldModelsAreTheOnlyInitializersAmongTheInputs) {
+  ProtoModel old = two_equal_parameters(3);
+  old.ints("shape", {-1});
+  old.node("Reshape", {"y", "shape"}, {"z"});
+  old.output("z", {"M"});
+  old.input("a", {"2"});
+  old.input("b", {"2"});
+  ProtoModel::describe(old.graph().add_input(), "shape", {"1"}, onnx::TensorProto::INT64);
+  const auto model = load_trainable(old);
+  ASSERT_TRUE(model) << model.error().message;
+  EXPECT_THAT(input_names(*model), ElementsAre("x", "a", "b"));
+  EXPECT_EQ(exported(*model).ir_version(), 4);
+}
+
+TEST(Parameters, AreNeitherScalarsNorStatisticsNorSettings) {
+  ProtoModel proto;
+  proto.input("x", {"1", "1", "2", "2"});
+  for (const char* name : {"scale", "shift", "mean", "var"}) proto.floats(name, {1}, {1});
+  proto.node("BatchNormalization", {"x", "scale", "shift", "mean", "var"}, {"normal"});
+  proto.floats("scales", {4}, {1, 1, 2, 2});
+  proto.node("Resize", {"normal", "", "scales"}, {"large"});
+  proto.floats("half", {}, {0.5F});
+  proto.node("Mul", {"large", "half"}, {"y"});
+  proto.floats("unused", {1}, {1});
+  proto.output("y", {"1", "1", "4", "4"});
+  const auto model = load_trainable(proto);
+  ASSERT_TRUE(model) << model.error().message;
+  EXPECT_THAT(input_names(*model), ElementsAre("x", "scale", "shift"));
+}
+
+TEST(Parameters, StayInputsOfTheWrittenModel) {
+  const auto model = load_trainable(two_equal_parameters());
+  ASSERT_TRUE(model) << model.error().message;
+  const onnx::ModelProto written = exported(*model);
+  EXPECT_EQ(written.graph().input_size(), 3);
+  EXPECT_EQ(written.graph().initializer_size(), 2);
+}
+
+TEST(Models, HaveMoreOutputs) {
+  const auto model = load(two_equal_parameters());
+  ASSERT_TRUE(model) << model.error().message;
+  GraphBuilder builder;
+  const ValueId x = builder.input(model->graph.type(model->graph.inputs()[0]));
+  const std::vector<ValueId> outputs{*builder.add(op("Relu"), {}, {x}), x};
+  const Graph graph = builder.finish(outputs);
+  const std::vector<std::string> names{"more"};
+  const auto more = with_more_outputs(*model, graph, names);
+  ASSERT_TRUE(more) << more.error().message;
+  EXPECT_EQ(exported(*more).graph().output(1).name(), "more");
+  const std::vector<std::string> taken{"s"};
+  EXPECT_FALSE(with_more_outputs(*model, graph, taken));
+}
+
+}  // namespace
+}  // namespace isomer::test
