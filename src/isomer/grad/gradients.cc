@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "isomer/ir/copy.h"
+#include "isomer/grad/copied.h"
 #include "isomer/ir/label.h"
 #include "isomer/ops/backward.h"
 
@@ -135,11 +135,7 @@ Result<std::vector<ValueId>> add_gradients(GraphBuilder& builder, ValueId loss, 
 
 Result<GradientGraph> with_gradients(const Graph& graph, ValueId loss, std::span<const ValueId> wanted) {
   GraphBuilder builder(graph.name_table());
-  ISOMER_TRY(const std::vector<ValueId> copies, copy_values(builder, graph, [&](ValueId input) -> Result<ValueId> {
-               return builder.input(graph.type(input));
-             }));
-  for (ValueId value = 0; value < graph.num_values(); ++value)
-    if (graph.origin(value) != kNoOrigin) builder.set_origin(copies[value], graph.origin(value));
+  ISOMER_TRY(const std::vector<ValueId> copies, copy_named(builder, graph));
   std::vector<ValueId> of;
   for (const ValueId value : wanted) of.push_back(copies[value]);
   ISOMER_TRY(const std::vector<ValueId> found, add_gradients(builder, copies[loss], of));

@@ -1,0 +1,147 @@
+#include "isomer/grad/training_step.h"
+
+#include <algorithm>
+
+#include "isomer/grad/copied.h"
+#include "isomer/grad/gradients.h"
+#include "isomer/ir/label.h"
+#include "isomer/ops/kernel_types.h"
+#include "isomer/ops/registry.h"
+
+namespace isomer {
+namespace {
+
+/// Adds the arithmetic of updates to a graph with gradients.
+class StepBuilder {
+ public:
+  explicit StepBuilder(GraphBuilder& builder) : builder_(builder) {}
+
+  /// Adds an input of the state; it has no name if the name is empty.
+  ValueId state(const TensorType& type, const std::string& name) {
+    const ValueId input = builder_.input(type);
+    if (!name.empty()) builder_.name(input, name);
+    return input;
+  }
+  /// A number in an element type.
+  ValueId number(double value, DType dtype) {
+    if (dtype == DType::Double) return builder_.constant(Tensor::of<double>(dtype, {}, {value}));
+    return builder_.constant(narrowed(Compute::Numeric, Tensor::floats({}, {static_cast<float>(value)}), dtype));
+  }
+  Result<ValueId> apply(const char* name, std::initializer_list<ValueId> operands) {
+    return builder_.add(op(name), {}, operands);
+  }
+  Result<ValueId> scaled(double factor, ValueId x) { return apply("Mul", {number(factor, builder_.type(x).dtype), x}); }
+  /// a x + b y
+  Result<ValueId> combined(double a, ValueId x, double b, ValueId y) {
+    ISOMER_TRY(const ValueId first, scaled(a, x));
+    ISOMER_TRY(const ValueId second, scaled(b, y));
+    return apply("Add", {first, second});
+  }
+
+ private:
+  GraphBuilder& builder_;
+};
+
+/// A parameter with its gradient.
+struct Trained {
+  ValueId value;
+  ValueId gradient;
+  TensorType type;
+  std::string name;
+};
+
+/// The new parameters and the new state.
+struct Updated {
+  std::vector<ValueId> parameters;
+  std::vector<ValueId> state;
+};
+
+std::string prefixed(const char* prefix, const std::string& name) { return name.empty() ? "" : prefix + name; }
+
+Result<Updated> update(StepBuilder& step, const Sgd& sgd, std::span<const Trained> trained) {
+  Updated out;
+  for (const Trained& parameter : trained) {
+    ValueId direction = parameter.gradient;
+    if (sgd.momentum != 0) {
+      const ValueId buffer = step.state(parameter.type, prefixed("momentum/", parameter.name));
+      ISOMER_TRY(const ValueId kept, step.scaled(sgd.momentum, buffer));
+      ISOMER_TRY(direction, step.apply("Add", {kept, parameter.gradient}));
+      out.state.push_back(direction);
+    }
+    ISOMER_TRY(const ValueId change, step.scaled(sgd.rate, direction));
+    ISOMER_TRY(const ValueId next, step.apply("Sub", {parameter.value, change}));
+    out.parameters.push_back(next);
+  }
+  return out;
+}
+
+/// 1 - beta^steps: the share that the mean of `steps` gradients has of its final weight.
+Result<ValueId> correction(StepBuilder& step, double beta, ValueId steps) {
+  ISOMER_TRY(const ValueId power, step.apply("Pow", {step.number(beta, DType::Float), steps}));
+  return step.apply("Sub", {step.number(1, DType::Float), power});
+}
+
+/// The new value of one parameter: value - rate (mean / correction1) / (sqrt(square / correction2) + epsilon).
+Result<ValueId> adam_value(StepBuilder& step, const Adam& adam, const Trained& parameter, ValueId mean, ValueId square,
+                           std::span<const ValueId> corrections) {
+  ISOMER_TRY(const ValueId direction, step.apply("Div", {mean, corrections[0]}));
+  ISOMER_TRY(const ValueId variance, step.apply("Div", {square, corrections[1]}));
+  ISOMER_TRY(const ValueId root, step.apply("Sqrt", {variance}));
+  ISOMER_TRY(const ValueId deviation, step.apply("Add", {root, step.number(adam.epsilon, parameter.type.dtype)}));
+  ISOMER_TRY(const ValueId scaled, step.scaled(adam.rate, direction));
+  ISOMER_TRY(const ValueId change, step.apply("Div", {scaled, deviation}));
+  return step.apply("Sub", {parameter.value, change});
+}
+
+Result<Updated> update(StepBuilder& step, const Adam& adam, std::span<const Trained> trained) {
+  Updated out;
+  const ValueId before = step.state({DType::Float, Shape()}, "steps");
+  ISOMER_TRY(const ValueId steps, step.apply("Add", {before, step.number(1, DType::Float)}));
+  out.state.push_back(steps);
+  ISOMER_TRY(const ValueId first, correction(step, adam.beta1, steps));
+  ISOMER_TRY(const ValueId second, correction(step, adam.beta2, steps));
+  for (const Trained& parameter : trained) {
+    if (parameter.type.dtype != DType::Float) return fail("Adam trains parameters of f32 only");
+    const ValueId old_mean = step.state(parameter.type, prefixed("mean/", parameter.name));
+    const ValueId old_square = step.state(parameter.type, prefixed("square/", parameter.name));
+    ISOMER_TRY(const ValueId mean, step.combined(adam.beta1, old_mean, 1 - adam.beta1, parameter.gradient));
+    ISOMER_TRY(const ValueId squared, step.apply("Mul", {parameter.gradient, parameter.gradient}));
+    ISOMER_TRY(const ValueId square, step.combined(adam.beta2, old_square, 1 - adam.beta2, squared));
+    ISOMER_TRY(const ValueId next, adam_value(step, adam, parameter, mean, square, std::vector{first, second}));
+    out.state.insert(out.state.end(), {mean, square});
+    out.parameters.push_back(next);
+  }
+  return out;
+}
+
+}  // namespace
+
+Result<TrainingStep> make_training_step(const Graph& graph, ValueId loss, std::span<const ValueId> parameters,
+                                        const Optimizer& optimizer) {
+  GraphBuilder builder(graph.name_table());
+  ISOMER_TRY(const std::vector<ValueId> copies, copy_named(builder, graph));
+  std::vector<ValueId> wanted;
+  for (const ValueId parameter : parameters) wanted.push_back(copies[parameter]);
+  ISOMER_TRY(const std::vector<ValueId> gradients, add_gradients(builder, copies[loss], wanted));
+  TrainingStep out{{}, {}, graph.inputs().size()};
+  std::vector<Trained> trained;
+  for (size_t i = 0; i < wanted.size(); ++i) {
+    if (gradients[i] == kNoValue)
+      return fail("the loss does not depend on {}", node_label(graph, graph.producer(parameters[i])));
+    trained.push_back({wanted[i], gradients[i], graph.type(parameters[i]), graph.name(parameters[i])});
+    const auto at = std::ranges::find(graph.inputs(), parameters[i]);
+    if (at == graph.inputs().end())
+      return fail("{} is a parameter, but not an input", node_label(graph, graph.producer(parameters[i])));
+    out.parameters.push_back(static_cast<size_t>(at - graph.inputs().begin()));
+  }
+  StepBuilder step(builder);
+  ISOMER_TRY(const Updated updated,
+             std::visit([&](const auto& chosen) { return update(step, chosen, trained); }, optimizer));
+  std::vector<ValueId> outputs{copies[loss]};
+  outputs.insert(outputs.end(), updated.parameters.begin(), updated.parameters.end());
+  outputs.insert(outputs.end(), updated.state.begin(), updated.state.end());
+  out.graph = builder.finish(outputs);
+  return out;
+}
+
+}  // namespace isomer
