@@ -15,6 +15,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 SOURCES = ROOT / "src/isomer"
 FREE_ROOMS = {"ops", "models", "onnx"}
 ALLOWED = {  # files: what they do that concerns single operators
+    "grad/training_network.cc": "writes losses, and batch normalizations in training form",
     "grad/training_step.cc": "writes the updates of parameters as arithmetic",
     "engine/onednn/lower*.cc": "lower one operator to one kernel; lower.cc lists the kernels with their traits",
     "engine/onednn/recurrent_layer.cc": "tells apart the recurrent cells of oneDNN",

@@ -114,6 +114,19 @@ Result<Updated> update(StepBuilder& step, const Adam& adam, std::span<const Trai
   return out;
 }
 
+/// Names the new parameters and the new state after the inputs whose values they replace.
+void name_results(GraphBuilder& builder, std::span<const Trained> trained, const Updated& updated, size_t first_state) {
+  const auto name = [&](ValueId value, const std::string& of) {
+    if (!of.empty()) builder.name(value, "new/" + of);
+  };
+  for (size_t i = 0; i < trained.size(); ++i) name(updated.parameters[i], trained[i].name);
+  std::vector<std::string> states;
+  size_t input = 0;
+  for (const Node& node : builder.peek().nodes())
+    if (node.is_input() && input++ >= first_state) states.push_back(builder.peek().name(node.result()));
+  for (size_t i = 0; i < states.size(); ++i) name(updated.state[i], states[i]);
+}
+
 }  // namespace
 
 Result<TrainingStep> make_training_step(const Graph& graph, ValueId loss, std::span<const ValueId> parameters,
@@ -137,7 +150,9 @@ Result<TrainingStep> make_training_step(const Graph& graph, ValueId loss, std::s
   StepBuilder step(builder);
   ISOMER_TRY(const Updated updated,
              std::visit([&](const auto& chosen) { return update(step, chosen, trained); }, optimizer));
-  std::vector<ValueId> outputs{copies[loss]};
+  std::vector<ValueId> outputs;
+  for (const ValueId output : graph.outputs()) outputs.push_back(copies[output]);
+  name_results(builder, trained, updated, out.first_state);
   outputs.insert(outputs.end(), updated.parameters.begin(), updated.parameters.end());
   outputs.insert(outputs.end(), updated.state.begin(), updated.state.end());
   out.graph = builder.finish(outputs);

@@ -30,8 +30,9 @@ struct Adam {
 
 using Optimizer = std::variant<Sgd, Adam>;
 
-/// A step as a graph. Its inputs are those of the original graph, then the state. Its outputs are the loss, the new
-/// parameters in order, and the new state in the order of its inputs.
+/// A step as a graph. Its inputs are those of the original graph, then the state. Its outputs are those of the original
+/// graph, then the new parameters in order, then the new state in the order of its inputs. The new value of an input
+/// NAME is called new/NAME.
 struct TrainingStep {
   Graph graph;
   /// The inputs of `graph` that hold parameters, and the first input of the state.
