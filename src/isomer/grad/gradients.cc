@@ -81,7 +81,7 @@ class Differentiation {
     for (ValueId value = 0; value < depends_.size(); ++value) {
       if (!on_path(value) || is_real(graph().type(value).dtype)) continue;
       const NodeId id = graph().producer(value);
-      if (graph().node(id).is_opaque()) return no_gradient(id, "it is an operator that Isomer does not interpret");
+      if (graph().node(id).is_opaque()) return no_gradient(id, "Isomer does not interpret this node");
       return no_gradient(id, fmt::format("its result is {}", graph().type(value).str()));
     }
     return {};
@@ -101,7 +101,7 @@ class Differentiation {
     std::vector<bool> needed;
     for (const ValueId operand : operands) needed.push_back(on_path(operand));
     if (std::ranges::find(needed, true) == needed.end()) return {};
-    if (node.is_opaque()) return no_gradient(id, "it is an operator that Isomer does not interpret");
+    if (node.is_opaque()) return no_gradient(id, "Isomer does not interpret this node");
     const auto found = Backward(builder_, id, of_results, std::move(needed)).run();
     if (!found) return no_gradient(id, found.error().message);
     for (size_t i = 0; i < operands.size(); ++i)

@@ -97,7 +97,7 @@ TEST(Gradients, FailWithTheNode) {
   EXPECT_EQ(v.error(prod), "node #5 (ReduceProd): no gradient: the operator has no gradient");
   const NodeId opaque = v.builder.opaque({{"@op_type", std::string("Strange")}}, {&v.x, 1}, {{DType::Double, {3}}});
   const ValueId unknown = v.add("ReduceSum", kOverAll, {v.builder.at(opaque).result()});
-  EXPECT_EQ(v.error(unknown), "node #7 (Strange): no gradient: it is an operator that Isomer does not interpret");
+  EXPECT_EQ(v.error(unknown), "node #7 (Strange): no gradient: Isomer does not interpret this node");
   const ValueId integers = v.builder.input({DType::Int64, {3}});
   const auto refused = add_gradients(v.builder, v.add("ReduceSum", kOverAll, {v.x}), {&integers, 1});
   ASSERT_FALSE(refused);
