@@ -2,6 +2,7 @@
 
 #include "isomer/models/models.h"
 
+#include <map>
 #include <memory>
 
 #include "isomer/base/progress.h"
@@ -9,6 +10,8 @@
 #include "isomer/base/version.h"
 #include "isomer/cli/commands.h"
 #include "isomer/cli/common.h"
+#include "isomer/grad/training_network.h"
+#include "isomer/onnx/defaults.h"
 #include "isomer/onnx/export.h"
 
 namespace isomer {
@@ -25,8 +28,16 @@ struct ModelsOptions {
   std::string output;
   int batch = 1;
   uint64_t seed = 0;
+  bool training = false;
+  std::string optimizer = "sgd";
   bool json = false;
 };
+
+/// The optimizers by name, with their usual rates.
+const std::map<std::string, Optimizer>& optimizers() {
+  static const std::map<std::string, Optimizer> kOptimizers = {{"sgd", Sgd{}}, {"adam", Adam{}}};
+  return kOptimizers;
+}
 
 int list(const ModelsOptions& options) {
   json report = {{"schema", "isomer.models.v1"}, {"isomer", version()}, {"models", json::array()}};
@@ -43,6 +54,16 @@ int list(const ModelsOptions& options) {
   return kDone;
 }
 
+Result<Model> build(const ModelsOptions& options) {
+  if (!options.training) {
+    ISOMER_TRY(Graph graph, build_model(options.name, options.batch, options.seed));
+    return make_model(std::move(graph), options.name, kOpset);
+  }
+  ISOMER_TRY(TrainingNetwork network,
+             training_network(options.name, options.batch, options.seed, optimizers().at(options.optimizer)));
+  return with_defaults(make_model(std::move(network.graph), options.name + "-training", kOpset), network.initial);
+}
+
 Result<int> models(const ModelsOptions& options) {
   if (options.name.empty()) {
     if (!options.output.empty()) return fail("-o needs the name of a network; `isomer models` lists them");
@@ -50,16 +71,16 @@ Result<int> models(const ModelsOptions& options) {
   }
   if (options.output.empty()) return fail("{}: an output file is needed; give -o OUT.onnx", options.name);
   const Progress progress(fmt::format("building {} ...", options.name));
-  ISOMER_TRY(Graph graph, build_model(options.name, options.batch, options.seed));
-  const size_t nodes = graph.nodes().size();
-  ISOMER_CHECK(export_model(make_model(std::move(graph), options.name, kOpset), options.output));
+  ISOMER_TRY(const Model model, build(options));
+  ISOMER_CHECK(export_model(model, options.output));
   if (options.json) {
     print_json({{"schema", "isomer.models.v1"},
                 {"isomer", version()},
                 {"name", options.name},
                 {"batch", options.batch},
                 {"seed", options.seed},
-                {"nodes", nodes},
+                {"training", options.training},
+                {"nodes", model.graph.nodes().size()},
                 {"file", options.output}});
   }
   return kDone;
@@ -78,8 +99,17 @@ void add_models(CLI::App& app, int& exit_code) {
   command->add_option("--seed", options->seed, "Seed of the weights")
       ->check(in_range(IntegerRange{.min = 0}))
       ->capture_default_str();
+  command->add_flag(
+      "--training", options->training,
+      "Write a training step: from parameters, optimizer state and a batch of data to the loss and the new "
+      "parameters and state");
+  command->add_option("--optimizer", options->optimizer, "Optimizer of the training step")
+      ->check(CLI::IsMember({"sgd", "adam"}))
+      ->capture_default_str();
   add_json(*command, options->json);
-  command->footer("Example: isomer models squeezenet -o squeezenet.onnx --batch 4");
+  command->footer(
+      "Example: isomer models squeezenet -o squeezenet.onnx --batch 4\nIn a training step, an output new/NAME is the "
+      "value of the input NAME in the next step.");
   command->callback([options, &exit_code] {
     const bool prints = options->json || options->name.empty();
     exit_code = finish(
