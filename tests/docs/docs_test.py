@@ -50,6 +50,14 @@ def small_model() -> onnx.ModelProto:
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
 
 
+def model_with_loss() -> onnx.ModelProto:
+    """The small model, and the mean of its output."""
+    model = small_model()
+    model.graph.node.append(helper.make_node("ReduceMean", ["y"], ["loss"], keepdims=0))
+    model.graph.output.append(helper.make_tensor_value_info("loss", TensorProto.FLOAT, []))
+    return model
+
+
 class Scratch:
     """A folder for the commands of one page. All pages share the profile database in the folder `home`. Pages of the guide
     make the models that they use; other pages find some."""
@@ -67,8 +75,9 @@ class Scratch:
             self.add_models()
 
     def add_models(self) -> None:
-        """model.onnx, an input for it, the same model optimized, and measurements of its kernels."""
+        """model.onnx, an input for it, the same model optimized and with a loss, and measurements of its kernels."""
         onnx.save(small_model(), self.folder / "model.onnx")
+        onnx.save(model_with_loss(), self.folder / "training.onnx")
         np.save(self.folder / "cat.npy", np.ones((1, 3, 16, 16), np.float32))
         (self.folder / "my.rules").write_text("rule negate-twice (Neg (Neg ?x)) => ?x\n")
         for command in (

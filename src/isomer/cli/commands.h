@@ -20,6 +20,7 @@ void add_inspect(CLI::App& app, int& exit_code);
 void add_diff(CLI::App& app, int& exit_code);
 void add_explain(CLI::App& app, int& exit_code);
 void add_models(CLI::App& app, int& exit_code);
+void add_grad(CLI::App& app, int& exit_code);
 void add_rules(CLI::App& app, int& exit_code);
 void add_verify(CLI::App& app, int& exit_code);
 void add_profile(CLI::App& app, int& exit_code);

@@ -17,8 +17,8 @@ FileUses CommandFiles::given(bool prints) const {
   return uses;
 }
 
-Result<Model> import_model(const std::string& path, FileUses& uses) {
-  ISOMER_TRY(Model model, import_model(path));
+Result<Model> import_model(const std::string& path, FileUses& uses, const ImportOptions& options) {
+  ISOMER_TRY(Model model, import_model(path, options));
   declare_external_files(path, model, uses);
   ISOMER_CHECK(uses.check());
   return model;

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "isomer/base/file_uses.h"
-#include "isomer/onnx/model.h"
+#include "isomer/onnx/import.h"
 
 namespace isomer {
 
@@ -67,6 +67,6 @@ class CommandFiles {
 };
 
 /// Imports a model and adds its files of external data to `uses`, which must contain the model.
-Result<Model> import_model(const std::string& path, FileUses& uses);
+Result<Model> import_model(const std::string& path, FileUses& uses, const ImportOptions& options = {});
 
 }  // namespace isomer

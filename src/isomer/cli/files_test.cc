@@ -60,6 +60,7 @@ const std::vector<Command>& commands() {
       {{"diff"}, {{"a", kRead}, {"b", kRead}}, {{"--dot", kWritten}}},
       {{"explain"}, {{"model", kRead}}, {{"--rules", kRead}, kDb}},
       {{"models"}, {}, {{"--output", kWritten}}, {"squeezenet"}},
+      {{"grad"}, {{"model", kRead}}, {{"--output", kWritten}}, {"--loss", "loss"}},
       {{"rules", "list"}, {}, {{"--rules", kRead}}},
       {{"rules", "show"}, {}, {{"--rules", kRead}}, {"a-rule"}},
       {{"rules", "verify"}, {}, {{"--rules", kRead}, {"--write", kUpdated}}},
@@ -179,7 +180,8 @@ TEST_F(CommandFilesTest, EveryOptionForAFileIsKnownHere) {
   // Options whose text does not name a file, or names it in another way.
   const std::set<std::string> no_files = {"--shape", "--objective", "--skip-rule", "--rule",  "--node",
                                           "name",    "op",          "equality",    "--input", "--output-dir",
-                                          "--limit", "--python",    "--provider",  "item",    "--network"};
+                                          "--limit", "--python",    "--provider",  "item",    "--network",
+                                          "--loss",  "--wrt"};
   int exit_code = 0;
   CLI::App app;
   for (const AddCommand add : all_commands()) add(app, exit_code);

@@ -1,0 +1,153 @@
+// isomer grad: adds the gradients of a loss to a model.
+
+#include <algorithm>
+#include <memory>
+#include <set>
+
+#include "isomer/base/near_names.h"
+#include "isomer/base/printable.h"
+#include "isomer/base/table.h"
+#include "isomer/base/version.h"
+#include "isomer/cli/commands.h"
+#include "isomer/cli/common.h"
+#include "isomer/grad/gradients.h"
+#include "isomer/ir/label.h"
+#include "isomer/onnx/export.h"
+
+namespace isomer {
+namespace {
+
+using nlohmann::json;
+
+struct GradOptions {
+  CommandFiles files;
+  std::string model;
+  std::string loss;
+  std::string output;
+  std::vector<std::string> wrt;
+  bool inputs = false;
+  bool json = false;
+};
+
+/// Returns the index of the output with this name.
+Result<size_t> find_output(const Model& model, const std::string& name) {
+  std::vector<std::string> names;
+  for (size_t i = 0; i < model.graph.outputs().size(); ++i) names.push_back(output_name(model, i));
+  const auto found = std::ranges::find(names, name);
+  if (found == names.end())
+    return fail("--loss: the model has no output '{}'{}", printable(name), did_you_mean(name, names));
+  return static_cast<size_t>(found - names.begin());
+}
+
+/// Returns the indices of the graph inputs for which gradients are wanted: those named by --wrt, or all parameters and,
+/// on request, all inputs of real numbers.
+Result<std::vector<size_t>> wanted_inputs(const GradOptions& options, const Model& model) {
+  std::vector<std::string> names;
+  for (size_t i = 0; i < model.graph.inputs().size(); ++i) names.push_back(input_name(model, i));
+  std::vector<size_t> wanted;
+  for (const std::string& name : options.wrt) {
+    const auto found = std::ranges::find(names, name);
+    if (found == names.end())
+      return fail("--wrt: the model has no parameter or input '{}'{}", printable(name), did_you_mean(name, names));
+    wanted.push_back(static_cast<size_t>(found - names.begin()));
+  }
+  for (size_t i = 0; options.wrt.empty() && i < names.size(); ++i) {
+    const bool real = is_real(model.graph.type(model.graph.inputs()[i]).dtype);
+    if (real && (options.inputs || input_default(model, i) != nullptr)) wanted.push_back(i);
+  }
+  if (wanted.empty()) return fail("the model has no parameters; --inputs gives the gradients for its inputs");
+  return wanted;
+}
+
+/// Returns the operators that are not ONNX's.
+std::set<std::string> foreign_operators(const Graph& graph) {
+  std::set<std::string> names;
+  for (const Node& node : graph.nodes()) {
+    if (node.is_input() || node.is_constant()) continue;
+    const std::string& domain = node.is_opaque() ? node.attrs.text("@domain") : node.op->domain;
+    if (!domain.empty() && !domain.starts_with("ai.onnx")) names.insert(op_label(node));
+  }
+  return names;
+}
+
+void print_report(const json& report) {
+  Table table({"<gradient", "<type"});
+  for (const json& row : report["gradients"])
+    table.row({printable(row["output"].get<std::string>()), row["type"].get<std::string>()});
+  fmt::print("{}", table.str());
+  for (const json& name : report["independent"])
+    fmt::print("the loss does not depend on '{}'\n", printable(name.get<std::string>()));
+  fmt::print("nodes: {} of the model, {} with gradients\n", grouped(report["nodes"]["before"].get<int64_t>()),
+             grouped(report["nodes"]["after"].get<int64_t>()));
+  const auto foreign = report["other_operators"].get<std::vector<std::string>>();
+  if (foreign.empty())
+    fmt::print("plain ONNX: all operators are ONNX's\n");
+  else
+    fmt::print("not plain ONNX: {}\n", fmt::join(foreign, ", "));
+}
+
+Result<int> grad(const GradOptions& options, FileUses& uses) {
+  ISOMER_TRY(const Model model, import_model(options.model, uses, {.parameters_as_inputs = true}));
+  ISOMER_TRY(const size_t loss, find_output(model, options.loss));
+  ISOMER_TRY(const std::vector<size_t> inputs, wanted_inputs(options, model));
+  std::vector<ValueId> wanted;
+  for (const size_t i : inputs) wanted.push_back(model.graph.inputs()[i]);
+  ISOMER_TRY(GradientGraph gradients,
+             in_context(options.model, with_gradients(model.graph, model.graph.outputs()[loss], wanted)));
+  json report = {{"schema", "isomer.grad.v1"},
+                 {"isomer", version()},
+                 {"model", options.model},
+                 {"loss", options.loss},
+                 {"gradients", json::array()},
+                 {"independent", json::array()},
+                 {"nodes", {{"before", model.graph.nodes().size()}, {"after", gradients.graph.nodes().size()}}},
+                 {"other_operators", foreign_operators(gradients.graph)}};
+  std::vector<std::string> names;
+  for (size_t k = 0; k < inputs.size(); ++k) {
+    const std::string name = input_name(model, inputs[k]);
+    if (!gradients.outputs[k]) {
+      report["independent"].push_back(name);
+      continue;
+    }
+    names.push_back("grad/" + name);
+    report["gradients"].push_back(
+        {{"output", names.back()}, {"of", name}, {"type", model.graph.type(wanted[k]).str()}});
+  }
+  ISOMER_TRY(const Model out, in_context(options.model, with_more_outputs(model, std::move(gradients.graph), names)));
+  ISOMER_CHECK(uses.unchanged());
+  if (!options.output.empty()) {
+    ISOMER_CHECK(export_model(out, options.output));
+    report["file"] = options.output;
+  }
+  if (options.json) {
+    print_json(report);
+  } else {
+    print_report(report);
+  }
+  return kDone;
+}
+
+}  // namespace
+
+void add_grad(CLI::App& app, int& exit_code) {
+  CLI::App* command = app.add_subcommand("grad", "Add the gradients of a loss to a model");
+  const auto options = std::make_shared<GradOptions>();
+  options->files.reads(*command, "model", options->model, "ONNX file")->required();
+  command->add_option("--loss", options->loss, "The output to differentiate: one real number")->required();
+  options->files.writes(*command, "-o,--output", options->output,
+                        "ONNX file to write: the model with an output grad/NAME for each gradient");
+  add_repeated(*command, "--wrt", options->wrt,
+               "Only the gradient for this parameter or input. Default: all parameters");
+  command->add_flag("--inputs", options->inputs, "Also the gradients for the inputs of real numbers");
+  add_json(*command, options->json);
+  command->footer(
+      "Example: isomer grad training.onnx --loss loss -o gradients.onnx\nParameters are the initializers that hold "
+      "real "
+      "numbers and have axes, except the statistics of batch\nnormalizations. They become inputs of the written model, "
+      "with their values as defaults.");
+  command->callback([options, &exit_code] {
+    exit_code = finish(options->files, [&](FileUses& uses) { return grad(*options, uses); });
+  });
+}
+
+}  // namespace isomer

@@ -1,0 +1,135 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "isomer/base/temp_dir.h"
+#include "isomer/cli/testing.h"
+#include "isomer/eval/executor.h"
+#include "isomer/onnx/export.h"
+#include "isomer/onnx/import.h"
+#include "isomer/ops/registry.h"
+
+namespace isomer {
+namespace {
+
+using testing::HasSubstr;
+
+class GradTest : public testing::Test {
+ protected:
+  ValueId add(const char* name, const Attrs& attrs, std::initializer_list<ValueId> operands) {
+    const auto value = builder_.add(op(name), attrs, operands);
+    EXPECT_TRUE(value.has_value()) << (value ? "" : value.error().message);
+    return *value;
+  }
+  ValueId named(ValueId value, const std::string& name) {
+    builder_.name(value, name);
+    return value;
+  }
+  std::string write(std::initializer_list<ValueId> outputs, int opset = 17) {
+    Graph graph = builder_.finish(std::span<const ValueId>(outputs.begin(), outputs.size()));
+    const auto status = export_model(make_model(std::move(graph), "test", opset), path("model.onnx"));
+    EXPECT_TRUE(status.has_value()) << (status ? "" : status.error().message);
+    return path("model.onnx");
+  }
+  /// A model with two parameters, of which `w` matters to the loss.
+  std::string linear_model() {
+    const ValueId x = named(builder_.input({DType::Float, {2, 3}}), "x");
+    const ValueId w = named(builder_.constant(Tensor::floats({3, 1}, {1, 2, 3})), "w");
+    const ValueId b = named(builder_.constant(Tensor::floats({1}, {5})), "b");
+    const ValueId product = add("MatMul", {}, {x, w});
+    const ValueId loss = add("ReduceSumSquare", {{"axes", Ints{0, 1}}, {"keepdims", int64_t{0}}}, {product});
+    const ValueId shifted = add("Add", {}, {product, b});
+    return write({named(loss, "loss"), named(shifted, "y")});
+  }
+  std::string path(const char* file) const { return (folder_.path() / file).string(); }
+
+  GraphBuilder builder_;
+  const TempDir folder_ = TempDir::make().value();
+};
+
+TEST_F(GradTest, AddsAnOutputForEachParameterThatMatters) {
+  const Outcome outcome = isomer_program({"grad", linear_model(), "--loss", "loss", "-o", path("out.onnx")});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("grad/w    f32[3,1]"));
+  EXPECT_THAT(outcome.out, HasSubstr("the loss does not depend on 'b'"));
+  EXPECT_THAT(outcome.out, HasSubstr("\nplain ONNX: all operators are ONNX's\n"));
+  const auto model = import_model(path("out.onnx"));
+  ASSERT_TRUE(model) << model.error().message;
+  ASSERT_EQ(model->graph.outputs().size(), 3U);
+  EXPECT_EQ(output_name(*model, 2), "grad/w");
+  std::vector<Tensor> inputs;
+  for (size_t i = 0; i < model->graph.inputs().size(); ++i) {
+    const Tensor* preset = input_default(*model, i);
+    inputs.push_back(preset != nullptr ? *preset : Tensor::floats({2, 3}, {1, 0, 0, 0, 1, 0}));
+  }
+  const auto outputs = run_reference(model->graph, inputs);
+  ASSERT_TRUE(outputs) << outputs.error().message;
+  const auto gradient = (*outputs)[2].data<float>();
+  EXPECT_EQ(std::vector<float>(gradient.begin(), gradient.end()), (std::vector<float>{2, 4, 0}));
+}
+
+TEST_F(GradTest, ReportsAsJson) {
+  const auto report = isomer_program({"grad", linear_model(), "--loss", "loss", "--inputs", "--json"}).report();
+  EXPECT_EQ(report["schema"], "isomer.grad.v1");
+  ASSERT_EQ(report["gradients"].size(), 2U);
+  EXPECT_EQ(report["gradients"][0]["of"], "x");
+  EXPECT_EQ(report["independent"], nlohmann::json::array({"b"}));
+  EXPECT_EQ(report["other_operators"], nlohmann::json::array());
+}
+
+TEST_F(GradTest, TakesNamedValues) {
+  const std::string model = linear_model();
+  const auto report = isomer_program({"grad", model, "--loss", "loss", "--wrt", "x", "--json"}).report();
+  ASSERT_EQ(report["gradients"].size(), 1U);
+  EXPECT_EQ(report["gradients"][0]["output"], "grad/x");
+  const Outcome unknown = isomer_program({"grad", model, "--loss", "loss", "--wrt", "z"});
+  EXPECT_EQ(unknown.exit_code, 2);
+  EXPECT_THAT(unknown.err, HasSubstr("--wrt: the model has no parameter or input 'z'"));
+}
+
+TEST_F(GradTest, RefusesWhatHasNoGradientWithTheNode) {
+  const Outcome vector = isomer_program({"grad", linear_model(), "--loss", "y"});
+  EXPECT_EQ(vector.exit_code, 2);
+  EXPECT_THAT(vector.err, HasSubstr("the loss must be one real number; node 'y' (Add) is f32[2,1]"));
+  const Outcome missing = isomer_program({"grad", path("model.onnx"), "--loss", "los"});
+  EXPECT_EQ(missing.exit_code, 2);
+  EXPECT_THAT(missing.err, HasSubstr("--loss: the model has no output 'los'"));
+}
+
+TEST_F(GradTest, RefusesPathsThroughIntegersAndOperatorsWithoutGradient) {
+  const Attrs all{{"axes", Ints{0}}, {"keepdims", int64_t{0}}};
+  const ValueId x = named(builder_.input({DType::Float, {3}}), "x");
+  const ValueId y = add("Mul", {}, {x, named(builder_.constant(Tensor::floats({3}, {1, 2, 3})), "w")});
+  const ValueId integers = named(add("Cast", {{"to", int64_t{7}}}, {y}), "rounded");
+  const ValueId loss = named(add("ReduceSum", all, {add("Cast", {{"to", int64_t{1}}}, {integers})}), "loss");
+  const ValueId product = named(add("ReduceProd", all, {y}), "product");
+  const std::string file = write({loss, product});
+  const Outcome outcome = isomer_program({"grad", file, "--loss", "loss"});
+  EXPECT_EQ(outcome.exit_code, 2);
+  EXPECT_THAT(outcome.err, HasSubstr("node 'rounded' (Cast): no gradient: its result is i64[3]"));
+  const Outcome none = isomer_program({"grad", file, "--loss", "product"});
+  EXPECT_EQ(none.exit_code, 2);
+  EXPECT_THAT(none.err, HasSubstr("node 'product' (ReduceProd): no gradient: the operator has no gradient"));
+}
+
+TEST_F(GradTest, WritesTrainingSteps) {
+  const std::string file = path("step.onnx");
+  const Outcome outcome =
+      isomer_program({"models", "nasrnn", "-o", file, "--training", "--batch", "2", "--optimizer", "adam", "--json"});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_EQ(outcome.report()["training"], true);
+  const auto model = import_model(file);
+  ASSERT_TRUE(model) << model.error().message;
+  EXPECT_EQ(output_name(*model, 0), "loss");
+  std::set<std::string> inputs;
+  for (size_t i = 0; i < model->graph.inputs().size(); ++i) inputs.insert(input_name(*model, i));
+  for (size_t i = 1; i < model->graph.outputs().size(); ++i) {
+    const std::string name = output_name(*model, i);
+    ASSERT_TRUE(name.starts_with("new/")) << name;
+    EXPECT_TRUE(inputs.contains(name.substr(4))) << name;
+  }
+}
+
+}  // namespace
+}  // namespace isomer
