@@ -57,8 +57,8 @@ std::vector<double> ranks_of(std::span<const double> values) {
   std::ranges::sort(sorted);
   std::vector<double> out;
   for (const double value : values) {
-    const auto equal = std::ranges::equal_range(sorted, value);
-    out.push_back(0.5 * static_cast<double>((equal.begin() - sorted.begin()) + (equal.end() - sorted.begin()) - 1));
+    const auto first = std::ranges::lower_bound(sorted, value), end = std::ranges::upper_bound(sorted, value);
+    out.push_back(0.5 * static_cast<double>((first - sorted.begin()) + (end - sorted.begin()) - 1));
   }
   return out;
 }

@@ -56,7 +56,7 @@ const std::vector<Command>& commands() {
       {{"run"}, {{"model", kRead}}, {{"--trace", kWritten}, kDb}},
       {{"bench"}, {{"models", kRead}}, {{"--trace", kWritten}, kDb}},
       {{"compare"}, {{"a", kRead}, {"b", kRead}}, {kDb}},
-      {{"inspect"}, {{"model", kRead}}, {{"--dot", kWritten}, kDb}},
+      {{"inspect"}, {{"model", kRead}}, {{"--dot", kWritten}, {"--roofline", kWritten}, kDb}, {"--costs"}},
       {{"diff"}, {{"a", kRead}, {"b", kRead}}, {{"--dot", kWritten}}},
       {{"explain"}, {{"model", kRead}}, {{"--rules", kRead}, kDb}},
       {{"models"}, {}, {{"--output", kWritten}}, {"squeezenet"}},
@@ -219,6 +219,7 @@ TEST_F(CommandFilesTest, TheDataOfAModelIsAnInput) {
                                        {"run", heavy, "--engine", "onednn", "--trace", data},
                                        {"bench", heavy, "--engine", "onednn", "--trace", data},
                                        {"inspect", heavy, "--dot", data},
+                                       {"inspect", heavy, "--costs", "--engine", "onednn", "--roofline", data},
                                        {"diff", heavy, heavy, "--dot", data}};
   for (const Words& arguments : commands) {
     SCOPED_TRACE(fmt::format("{}", fmt::join(arguments, " ")));
@@ -299,19 +300,21 @@ TEST_F(CommandFilesTest, EveryOutputFollowsALink) {
   };
   const Words run = {"--engine", "onednn", "--profile-db", db, "--trace", link};
   const Words generate = {"rules", "generate", "--universe", "activations", "--max-operators", "1"};
-  const std::vector<Words> commands = {{"optimize", in, "--engine", "roofline", "-o", link},
-                                       with(optimize, {"--report", link}),
-                                       with(optimize, {"--trace", link}),
-                                       with(optimize, {"--certificate", link}),
-                                       with({"run", in}, run),
-                                       with({"bench", in, "--runs", "1"}, run),
-                                       {"inspect", in, "--dot", link},
-                                       {"diff", in, in, "--dot", link},
-                                       {"models", "sru", "-o", link},
-                                       {"rules", "verify", "--rules", rules, "--write", link},
-                                       with(generate, {"-o", link}),
-                                       with(generate, {"--equalities", link}),
-                                       {"inspect", in, "--costs", "--engine", "onednn", "--profile-db", link}};
+  const std::vector<Words> commands = {
+      {"optimize", in, "--engine", "roofline", "-o", link},
+      with(optimize, {"--report", link}),
+      with(optimize, {"--trace", link}),
+      with(optimize, {"--certificate", link}),
+      with({"run", in}, run),
+      with({"bench", in, "--runs", "1"}, run),
+      {"inspect", in, "--dot", link},
+      {"diff", in, in, "--dot", link},
+      {"models", "sru", "-o", link},
+      {"rules", "verify", "--rules", rules, "--write", link},
+      with(generate, {"-o", link}),
+      with(generate, {"--equalities", link}),
+      {"inspect", in, "--costs", "--engine", "onednn", "--profile-db", link},
+      with({"inspect", in, "--costs", "--engine", "onednn"}, {"--profile-db", db, "--roofline", link})};
   for (const Words& arguments : commands) {
     SCOPED_TRACE(fmt::format("{}", fmt::join(arguments, " ")));
     fs::create_symlink("target", link);

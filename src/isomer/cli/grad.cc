@@ -141,10 +141,9 @@ void add_grad(CLI::App& app, int& exit_code) {
   command->add_flag("--inputs", options->inputs, "Also the gradients for the inputs of real numbers");
   add_json(*command, options->json);
   command->footer(
-      "Example: isomer grad training.onnx --loss loss -o gradients.onnx\nParameters are the initializers that hold "
-      "real "
-      "numbers and have axes, except the statistics of batch\nnormalizations. They become inputs of the written model, "
-      "with their values as defaults.");
+      "Parameters are the initializers that hold real numbers and have axes, except the statistics of batch\n"
+      "normalizations. They become inputs of the written model, with their values as defaults.\n\n"
+      "Example: isomer grad training.onnx --loss loss -o gradients.onnx");
   command->callback([options, &exit_code] {
     exit_code = finish(options->files, [&](FileUses& uses) { return grad(*options, uses); });
   });
