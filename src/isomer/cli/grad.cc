@@ -49,7 +49,8 @@ Result<std::vector<size_t>> wanted_inputs(const GradOptions& options, const Mode
     const auto found = std::ranges::find(names, name);
     if (found == names.end())
       return fail("--wrt: the model has no parameter or input '{}'{}", printable(name), did_you_mean(name, names));
-    wanted.push_back(static_cast<size_t>(found - names.begin()));
+    const auto input = static_cast<size_t>(found - names.begin());
+    if (std::ranges::find(wanted, input) == wanted.end()) wanted.push_back(input);
   }
   for (size_t i = 0; options.wrt.empty() && i < names.size(); ++i) {
     const bool real = is_real(model.graph.type(model.graph.inputs()[i]).dtype);

@@ -86,6 +86,16 @@ TEST(Elementwise, OperandsThatAreEqualShareTheGradientOfAMaximum) {
   EXPECT_EQ(gradients[1].data<double>()[1], 0);
 }
 
+TEST(Elementwise, PoweredByIntegers) {
+  const Tensor wide = Tensor::ints({3}, {0, 1, 4});
+  const Tensor narrow = Tensor::of<int32_t>(DType::Int32, {3}, {0, -2, 3});
+  for (const Tensor& exponents : {wide, narrow}) {
+    const auto test = operator_case("Pow", {}, {uniform_tensor({2, 3}, 1, 0.5, 2), exponents});
+    ASSERT_TRUE(test) << test.error().message;
+    expect_finite_differences(*test);
+  }
+}
+
 TEST(Elementwise, PoweredByAConstant) {
   GraphBuilder builder;
   const ValueId x = builder.input({DType::Double, {3}});

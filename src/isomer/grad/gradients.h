@@ -3,8 +3,9 @@
 //
 //     GraphBuilder builder;
 //     const ValueId x = builder.input({DType::Float, {3}});
-//     ISOMER_TRY(const ValueId loss, builder.add(op("ReduceSumSquare"), {{"axes", Ints{0}}, {"keepdims", int64_t{0}}},
-//     {x})); ISOMER_TRY(const auto found, add_gradients(builder, loss, {&x, 1}));  // found[0] computes 2 x
+//     const Attrs all{{"axes", Ints{0}}, {"keepdims", int64_t{0}}};
+//     ISOMER_TRY(const ValueId loss, builder.add(op("ReduceSumSquare"), all, {x}));
+//     ISOMER_TRY(const auto found, add_gradients(builder, loss, {&x, 1}));  // found[0] computes 2 x
 
 #include <span>
 #include <vector>

@@ -83,6 +83,13 @@ INSTANTIATE_TEST_SUITE_P(All, Reductions,
                          ::testing::Values("ReduceMax", "ReduceMin", "ReduceL1", "ReduceL2", "ReduceLogSum",
                                            "ReduceLogSumExp", "ReduceMean"));
 
+TEST(ReduceL2Gradient, IsZeroAtZero) {
+  const auto test = operator_case("ReduceL2", {{"axes", Ints{0}}}, {Tensor::zeros(DType::Double, {3})});
+  ASSERT_TRUE(test) << test.error().message;
+  const std::vector<Tensor> gradients = computed_gradients(*test, test->inputs);
+  for (const double element : gradients[0].data<double>()) EXPECT_EQ(element, 0);
+}
+
 TEST(TopKGradient, FiniteDifferences) {
   const auto test = operator_case("TopK", {{"k", int64_t{2}}}, {uniform_tensor({2, 4}, 1)});
   ASSERT_TRUE(test) << test.error().message;

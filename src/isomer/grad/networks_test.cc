@@ -129,6 +129,7 @@ TEST_P(BenchmarkNetworks, HaveGradients) {
   }
   const auto gradients = add_gradients(builder, loss, weights);
   ASSERT_TRUE(gradients) << gradients.error().message;
+  EXPECT_TRUE(std::ranges::any_of(*gradients, [](ValueId gradient) { return gradient != kNoValue; }));
   for (size_t i = 0; i < weights.size(); ++i) {
     if ((*gradients)[i] == kNoValue) continue;
     EXPECT_EQ(builder.type((*gradients)[i]), builder.type(weights[i]));

@@ -195,9 +195,10 @@ void div_gradient(Backward& node) {
 /// y x^(y - 1) and x^y log(x).
 void pow_gradient(Backward& node) {
   const GraphValue x = node.operand(0);
-  const GraphValue y = node.operand(1);
-  if (node.needs(0)) node.give(0, node.gradient() * converted(y, x.dtype()) * apply("Pow", {x, y - 1}));
-  if (node.needs(1)) node.give(1, converted(node.gradient() * node.result() * apply("Log", {x}), y.dtype()));
+  const GraphValue y = converted(node.operand(1), x.dtype());  // exponents may be integers
+  if (node.needs(0)) node.give(0, node.gradient() * y * apply("Pow", {x, y - 1}));
+  if (node.needs(1))
+    node.give(1, converted(node.gradient() * node.result() * apply("Log", {x}), node.operand(1).dtype()));
 }
 
 void mean_gradient(Backward& node) {
@@ -207,14 +208,14 @@ void mean_gradient(Backward& node) {
 
 /// Max and Min: operands that are equal to the result share its gradient.
 void extreme_gradient(Backward& node) {
-  std::vector<GraphValue> equal;
-  for (size_t i = 0; i < node.num_operands(); ++i) equal.push_back(apply("Equal", {node.operand(i), node.result()}));
+  std::vector<GraphValue> chosen;
+  for (size_t i = 0; i < node.num_operands(); ++i) chosen.push_back(equal(node.operand(i), node.result()));
   const DType dtype = node.gradient().dtype();
-  GraphValue count = converted(equal[0], dtype);
-  for (size_t i = 1; i < equal.size(); ++i) count = count + converted(equal[i], dtype);
+  GraphValue count = converted(chosen[0], dtype);
+  for (size_t i = 1; i < chosen.size(); ++i) count = count + converted(chosen[i], dtype);
   const GraphValue share = node.gradient() / count;
-  for (size_t i = 0; i < equal.size(); ++i)
-    if (node.needs(i)) node.give(i, masked(equal[i], share));
+  for (size_t i = 0; i < chosen.size(); ++i)
+    if (node.needs(i)) node.give(i, masked(chosen[i], share));
 }
 
 OpDef binary(std::string name, KernelFn kernel, AxiomFn axiom, GradientFn gradient, bool commutative, Infix infix,

@@ -116,9 +116,7 @@ AttrDef bound_attr(std::string name, std::vector<AttrValue> values) {
 }
 
 /// Elements between the bounds, which stay as they are, have the derivative 1.
-void clip_gradient(Backward& node) {
-  node.give(0, masked(apply("Equal", {node.operand(0), node.result()}), node.gradient()));
-}
+void clip_gradient(Backward& node) { node.give(0, masked(equal(node.operand(0), node.result()), node.gradient())); }
 
 }  // namespace
 

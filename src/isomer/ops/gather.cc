@@ -240,7 +240,8 @@ void gather_gradient(Backward& node) {
     g = transposed(g, std::move(perm));
   }
   const GraphValue sum =
-      node.call("ScatterND", kAdding, {zeros(node, {x.dtype(), shape}), unsqueezed(indices, {selected}), g});
+      node.call("ScatterND", kAdding,
+                {zeros(node, {x.dtype(), shape}), unsqueezed(converted(indices, DType::Int64), {selected}), g});
   Ints back = axis_range(0, x.rank());
   std::rotate(back.begin(), back.begin() + 1, back.begin() + axis + 1);
   node.give(0, axis > 0 ? transposed(sum, std::move(back)) : sum);

@@ -9,6 +9,7 @@ namespace {
 
 Tensor scalar_tensor(DType dtype, double value) {
   if (dtype == DType::Double) return Tensor::of<double>(dtype, {}, {value});
+  if (!is_real(dtype)) return narrowed(Compute::Numeric, Tensor::ints({}, {static_cast<int64_t>(value)}), dtype);
   return narrowed(Compute::Numeric, Tensor::floats({}, {static_cast<float>(value)}), dtype);
 }
 
@@ -41,6 +42,9 @@ GraphValue operator/(const GraphValue& a, const GraphValue& b) { return apply("D
 GraphValue operator-(const GraphValue& a) { return apply("Neg", {a}); }
 
 GraphValue above(const GraphValue& x, double bound) { return apply("Greater", {x, number(x, bound)}); }
+GraphValue equal(const GraphValue& a, const GraphValue& b) {
+  return apply("Not", {apply("Or", {apply("Less", {a, b}), apply("Greater", {a, b})})});
+}
 GraphValue where(const GraphValue& condition, const GraphValue& x, const GraphValue& y) {
   return apply("Where", {condition, x, y});
 }
@@ -123,7 +127,7 @@ GraphValue per_channel(const GraphValue& vector, size_t rank) {
 
 GraphValue shared_by_equals(const GraphValue& x, const GraphValue& extreme, const GraphValue& gradient,
                             const Ints& axes) {
-  const GraphValue is_equal = apply("Equal", {x, extreme});
+  const GraphValue is_equal = equal(x, extreme);
   const GraphValue count = summed(converted(is_equal, x.dtype()), axes, true);
   return masked(is_equal, gradient / count);
 }

@@ -29,6 +29,8 @@ inline GraphValue sigmoid(const GraphValue& x) { return apply("Sigmoid", {x}); }
 inline GraphValue square(const GraphValue& x) { return x * x; }
 /// x > bound
 GraphValue above(const GraphValue& x, double bound);
+/// Whether real numbers are equal, for all opsets: the operator Equal takes them since opset 11.
+GraphValue equal(const GraphValue& a, const GraphValue& b);
 /// `x` where the condition holds, 0 elsewhere.
 GraphValue masked(const GraphValue& condition, const GraphValue& x);
 GraphValue where(const GraphValue& condition, const GraphValue& x, const GraphValue& y);

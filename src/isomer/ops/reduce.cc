@@ -264,7 +264,11 @@ void reduce_extreme_gradient(Backward& node) {
 void reduce_l1_gradient(Backward& node) {
   node.give(0, kept(node, node.gradient()) * apply("Sign", {node.operand(0)}));
 }
-void reduce_l2_gradient(Backward& node) { node.give(0, kept(node, node.gradient() / node.result()) * node.operand(0)); }
+/// 0 where all elements are 0.
+void reduce_l2_gradient(Backward& node) {
+  const GraphValue share = masked(above(node.result(), 0), node.gradient() / node.result());
+  node.give(0, kept(node, share) * node.operand(0));
+}
 void reduce_squares_gradient(Backward& node) { node.give(0, 2 * kept(node, node.gradient()) * node.operand(0)); }
 void reduce_log_sum_gradient(Backward& node) {
   const GraphValue share =
