@@ -1,0 +1,96 @@
+#!/usr/bin/env python3
+"""Gradients in written models, at several opsets: ONNX's checker accepts the model, ONNX Runtime runs it, and the gradient is
+that of finite differences.
+
+    opsets_test.py ISOMER
+"""
+
+from __future__ import annotations
+
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+import onnx
+import onnxruntime
+from onnx import TensorProto, helper, numpy_helper
+
+program = sys.argv[1]
+folder = tempfile.TemporaryDirectory(prefix="isomer-gradients-")
+work = pathlib.Path(folder.name)
+generator = np.random.default_rng(0)
+MATRIX = generator.uniform(0.5, 2, (2, 3)).astype(np.float32)
+# No two elements are so near that a step would make another one the maximum.
+IMAGE = generator.permutation(np.linspace(0.5, 2, 42, dtype=np.float32)).reshape(1, 1, 6, 7)
+STEP = 1e-2
+
+
+def clip(opset: int) -> tuple[dict, dict]:
+    """The attributes and the operands of a Clip."""
+    if opset < 11:
+        return {"min": 0.7, "max": 1.5}, {}
+    return {}, {"low": np.float32(0.7), "high": np.float32(1.5)}
+
+
+# (operator, attributes, further operands, x, opsets)
+CASES = [
+    *[("Clip", *clip(opset), MATRIX, [opset]) for opset in (9, 10, 11, 13, 17)],
+    ("Relu", {}, {}, MATRIX - 1.2, [9, 13, 17]),
+    ("Max", {}, {"b": np.full(3, 1.1, np.float32)}, MATRIX, [9, 10, 11, 17]),
+    ("ReduceMax", {"axes": [1]}, {}, MATRIX, [9, 10, 11, 17]),
+    ("Pow", {}, {"k": np.array(3, np.int64)}, MATRIX, [12, 13, 17]),
+    ("Pow", {}, {"k": np.array(3, np.int32)}, MATRIX, [12, 13, 17]),
+    ("Gather", {"axis": 1}, {"k": np.array([0, 2, 2], np.int32)}, MATRIX, [16, 17]),
+    ("MaxPool", {"kernel_shape": [2, 2], "strides": [2, 2]}, {}, IMAGE, [16, 17]),
+    # The last window would begin in the pads.
+    ("AveragePool", {"kernel_shape": [2, 3], "strides": [3, 2], "ceil_mode": 1}, {}, IMAGE, [16, 19, 22]),
+]
+# These cannot be written at the opset.
+REFUSED = [("Relu", {}, {}, MATRIX, 8, "Where needs opset 9"),
+           ("Gather", {}, {"k": np.array([0])}, MATRIX, 13, "opset 16")]
+
+
+def written(op: str, attrs: dict, more: dict, x: np.ndarray, opset: int) -> pathlib.Path:
+    """The sum of the squares of the operator's result."""
+    nodes = [helper.make_node(op, ["x", *more], ["y"], **attrs),
+             helper.make_node("ReduceSumSquare", ["y"], ["loss"], keepdims=0)]
+    graph = helper.make_graph(nodes, "g", [helper.make_tensor_value_info("x", TensorProto.FLOAT, x.shape)],
+                              [helper.make_tensor_value_info("loss", TensorProto.FLOAT, [])],
+                              [numpy_helper.from_array(value, name) for name, value in more.items()])
+    path = work / "model.onnx"
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=8), path)
+    return path
+
+
+def differentiate(path: pathlib.Path) -> subprocess.CompletedProcess:
+    return subprocess.run([program, "grad", path, "--loss", "loss", "--wrt", "x", "-o", work / "gradient.onnx"],
+                          capture_output=True, text=True)
+
+
+def finite_differences(session: onnxruntime.InferenceSession, x: np.ndarray) -> np.ndarray:
+    out = np.zeros_like(x)
+    for at in np.ndindex(x.shape):
+        move = np.zeros_like(x)
+        move[at] = STEP
+        after, before = (float(session.run(["loss"], {"x": x + sign * move})[0]) for sign in (1, -1))
+        out[at] = (after - before) / (2 * STEP)
+    return out
+
+
+for op, attrs, more, x, opsets in CASES:
+    for opset in opsets:
+        done = differentiate(written(op, attrs, more, x, opset))
+        assert done.returncode == 0, (op, opset, done.stderr)
+        onnx.checker.check_model(work / "gradient.onnx", full_check=True)
+        session = onnxruntime.InferenceSession(work / "gradient.onnx", providers=["CPUExecutionProvider"])
+        expected = finite_differences(session, x)
+        gradient = session.run(["grad/x"], {"x": x})[0]
+        difference = float(abs(gradient - expected).max() / abs(expected).max())
+        assert difference < 1e-3, (op, opset, difference)
+        print(f"{op} at opset {opset}: {difference:.1e}")
+for op, attrs, more, x, opset, reason in REFUSED:
+    done = differentiate(written(op, attrs, more, x, opset))
+    assert done.returncode == 2 and reason in done.stderr, (op, opset, done.stderr)
+    print(f"{op} at opset {opset}: {done.stderr.strip()}")
