@@ -91,13 +91,14 @@ Result<ExperimentResult> run_latencies(const ReproOptions& options) {
     if (options.includes(published.network)) ISOMER_CHECK(run_network(published, options, out));
   out.notes = {
       "Not in the paper: two threads for each kernel, and the default search of `isomer optimize --streams 2`.",
-      ("Methods are loaded and timed in turn, five times. Intervals are those of the ratio of JIT's times to the "
-       "method's."),
+      "Methods are loaded and timed in turn, five times. Intervals are those of the ratio of JIT's times to the "
+      "method's.",
       "A method with the search \"none\" runs the network itself: its search found no graph that is faster than the "
       "network. Differences between two methods that run the same graph in the same way are noise.",
-      "The searches of a network share the measured times of kernels, in the order TASO, AutoGraph, auto: each "
-      "measures only those that the ones before did not, so it has more time for the rest.",
       "The paper's RNNTC-SRU has other sizes than rnntc, and its figures have no intervals."};
+  out.notes.emplace_back(
+      "The searches of a network share the measured times of kernels, in the order TASO, AutoGraph, auto: each "
+      "measures only those that the ones before did not, so it has more time for the rest.");
   return out;
 }
 
