@@ -212,27 +212,6 @@ TEST_F(Cli, InspectCountsAndDraws) {
   EXPECT_THAT(isomer_program({"inspect", a_, "--dot", a_}).err, HasSubstr("is an input"));
 }
 
-TEST_F(Cli, InspectComparesKernelsWithThePeak) {
-  const std::string db = (folder_ / "profile.db").string(), plot = (folder_ / "plot.svg").string();
-  const Outcome outcome = isomer_program({"inspect", a_, "--shape", "N=10", "--engine", "onednn", "--costs",
-                                          "--roofline", plot, "--profile-db", db, "--json"});
-  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
-  const json costs = outcome.report()["costs"];
-  double flops = 0;
-  for (const json& kernel : costs["by_kernel"]) {
-    flops += kernel["flops"].get<double>();
-    EXPECT_GT(kernel["of_peak"], 0) << kernel;
-  }
-  EXPECT_EQ(flops, costs["flops"]);
-  EXPECT_GT(flops, 0);
-  EXPECT_GT(costs["peak"]["flops_per_second"], 0);
-  EXPECT_TRUE(costs["peak"]["levels"].back()["bytes"].is_null()) << "memory";
-  EXPECT_THAT(read_file(plot).value(), HasSubstr("<svg"));
-  const Outcome alone = isomer_program({"inspect", a_, "--roofline", plot});
-  EXPECT_EQ(alone.exit_code, 2);
-  EXPECT_THAT(alone.err, HasSubstr("--costs"));
-}
-
 TEST_F(Cli, InspectTellsThePlannedMemory) {
   const std::string db = (folder_ / "profile.db").string();
   const Outcome outcome =

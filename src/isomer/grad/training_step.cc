@@ -5,7 +5,7 @@
 #include "isomer/grad/copied.h"
 #include "isomer/grad/gradients.h"
 #include "isomer/ir/label.h"
-#include "isomer/ops/kernel_types.h"
+#include "isomer/ops/gradient_parts.h"
 #include "isomer/ops/registry.h"
 
 namespace isomer {
@@ -23,10 +23,7 @@ class StepBuilder {
     return input;
   }
   /// A number in an element type.
-  ValueId number(double value, DType dtype) {
-    if (dtype == DType::Double) return builder_.constant(Tensor::of<double>(dtype, {}, {value}));
-    return builder_.constant(narrowed(Compute::Numeric, Tensor::floats({}, {static_cast<float>(value)}), dtype));
-  }
+  ValueId number(double value, DType dtype) { return builder_.constant(number_of(dtype, value)); }
   Result<ValueId> apply(const char* name, std::initializer_list<ValueId> operands) {
     return builder_.add(op(name), {}, operands);
   }

@@ -1,7 +1,6 @@
 #include "isomer/ops/backward.h"
 
 #include "isomer/ops/gradient_parts.h"
-#include "isomer/ops/kernel_types.h"
 #include "isomer/ops/registry.h"
 
 namespace isomer {
@@ -84,9 +83,7 @@ std::vector<GraphValue> Backward::call_all(std::string_view op, const Attrs& att
 void Backward::refuse(std::string reason) const { throw NoGradient{std::move(reason)}; }
 
 ValueId gradient_of_loss(GraphBuilder& builder, const TensorType& loss) {
-  const auto dims = *concrete(*loss.shape);
-  if (loss.dtype == DType::Double) return builder.constant(Tensor::of<double>(DType::Double, dims, {1}));
-  return builder.constant(narrowed(Compute::Numeric, Tensor::floats(dims, {1}), loss.dtype));
+  return builder.constant(number_of(loss.dtype, 1, *concrete(*loss.shape)));
 }
 
 Result<ValueId> gradient_sum(GraphBuilder& builder, ValueId a, ValueId b) { return builder.add(op("Add"), {}, {a, b}); }

@@ -7,12 +7,6 @@
 namespace isomer {
 namespace {
 
-Tensor scalar_tensor(DType dtype, double value) {
-  if (dtype == DType::Double) return Tensor::of<double>(dtype, {}, {value});
-  if (!is_real(dtype)) return narrowed(Compute::Numeric, Tensor::ints({}, {static_cast<int64_t>(value)}), dtype);
-  return narrowed(Compute::Numeric, Tensor::floats({}, {static_cast<float>(value)}), dtype);
-}
-
 /// The mean over the axes, broadcast back by the arithmetic that uses it, and 1 / sqrt(variance + epsilon).
 struct Statistics {
   GraphValue centered;
@@ -31,9 +25,13 @@ GraphValue apply(std::string_view op, std::initializer_list<GraphValue> operands
   return operands.begin()->node().call(op, {}, operands);
 }
 
-GraphValue number(const GraphValue& like, double value) {
-  return like.node().constant(scalar_tensor(like.dtype(), value));
+Tensor number_of(DType dtype, double value, const std::vector<int64_t>& dims) {
+  if (dtype == DType::Double) return Tensor::of<double>(dtype, dims, {value});
+  if (!is_real(dtype)) return narrowed(Compute::Numeric, Tensor::ints(dims, {static_cast<int64_t>(value)}), dtype);
+  return narrowed(Compute::Numeric, Tensor::floats(dims, {static_cast<float>(value)}), dtype);
 }
+
+GraphValue number(const GraphValue& like, double value) { return like.node().constant(number_of(like.dtype(), value)); }
 
 GraphValue operator+(const GraphValue& a, const GraphValue& b) { return apply("Add", {a, b}); }
 GraphValue operator-(const GraphValue& a, const GraphValue& b) { return apply("Sub", {a, b}); }

@@ -8,6 +8,8 @@ namespace isomer {
 /// The result of an operator without attributes.
 GraphValue apply(std::string_view op, std::initializer_list<GraphValue> operands);
 
+/// A number as the one element of a tensor.
+Tensor number_of(DType dtype, double value, const std::vector<int64_t>& dims = {});
 /// A number as a scalar of the element type of `like`.
 GraphValue number(const GraphValue& like, double value);
 

@@ -162,7 +162,7 @@ Ints normalized_axes(Backward& node) {
 
 void layer_norm_gradient(Backward& node) {
   for (size_t i = 1; i < node.num_results(); ++i)
-    if (node.has_gradient(i)) node.refuse("there is no gradient of the mean and the deviation");
+    if (node.has_gradient(i)) node.refuse("gradients through the mean and the deviation are not supported");
   const GraphValue x = node.operand(0);
   const GraphValue g = node.gradient();
   const Ints axes = normalized_axes(node);

@@ -17,7 +17,7 @@ struct ChartAxis {
 struct ChartPoint {
   double x, y;
   bool cut_off = false;    ///< of a search that a limit ended; drawn as a ring
-  std::string label = {};  ///< shown beside the number when one points at it; empty: the name of the series
+  std::string label = {};  ///< shown with the number on hover; empty: the name of the series
 };
 
 /// The points of one thing that is compared.
