@@ -68,17 +68,24 @@ GraphValue image_gradient(const GraphValue& gradient, const GraphValue& filters,
 }
 
 GraphValue filter_gradient(const GraphValue& image, const GraphValue& gradient, const Window& window, int64_t group) {
+  GraphValue seen = image;
+  Ints end = window.end;
+  for (size_t i = 0; i < window.rank(); ++i) {
+    const int64_t last = (known_extent(gradient, 2 + i) - 1) * window.strides[i] + window.reach(i);
+    const int64_t extent = known_extent(image, 2 + i);
+    // Elements after the last window would make the result larger than the filters.
+    const int64_t rest = window.begin[i] + extent + end[i] - last;
+    end[i] -= std::min(rest, end[i]);
+    if (rest > window.end[i]) seen = sliced(seen, 2 + i, 0, extent - (rest - window.end[i]));
+  }
   // Batch and channels are exchanged. The gradient is the filter: its elements are as far apart as the windows were,
   // and it moves by the distance of the elements of a window.
-  GraphValue filters = gradient.node().call("Conv",
-                                            {{"strides", window.dilations},
-                                             {"dilations", window.strides},
-                                             {"pads", joined(window.begin, window.end)},
-                                             {"group", group}},
-                                            {channels_of_groups_first(image, group), channels_first(gradient)});
-  for (size_t i = 0; i < window.rank(); ++i)
-    if (known_extent(filters, 2 + i) != window.kernel[i]) filters = sliced(filters, 2 + i, 0, window.kernel[i]);
-  return channels_first(filters);
+  return channels_first(gradient.node().call("Conv",
+                                             {{"strides", window.dilations},
+                                              {"dilations", window.strides},
+                                              {"pads", joined(window.begin, end)},
+                                              {"group", group}},
+                                             {channels_of_groups_first(seen, group), channels_first(gradient)}));
 }
 
 GraphValue bias_gradient(const GraphValue& gradient) {

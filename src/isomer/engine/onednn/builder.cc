@@ -35,12 +35,13 @@ void perform(const dnnl::engine& engine, std::span<const Builder::Copy> copies) 
   });
 }
 
-/// Returns whether a primitive writes to the argument with this number. All that we make run forward.
+/// Returns whether a primitive writes to the argument with this number.
 bool is_written(int number) {
   switch (number) {
     case DNNL_ARG_DST_0:
     case DNNL_ARG_DST_1:
     case DNNL_ARG_DST_2:
+    case DNNL_ARG_DIFF_WEIGHTS:
     case DNNL_ARG_WORKSPACE:
     case DNNL_ARG_SCRATCHPAD:
       return true;

@@ -6,6 +6,7 @@
 #include <memory>
 #include <string_view>
 
+#include "isomer/engine/onednn/filter_gradient.h"
 #include "isomer/engine/onednn/own_kernel.h"
 #include "isomer/engine/onednn/threads.h"
 #include "isomer/ops/window.h"
@@ -13,44 +14,97 @@
 namespace isomer::onednn {
 
 std::string ConvProblem::key() const {
-  return fmt::format("conv {} {} {} s{} d{} p{} {} b{}", fmt::join(src, ","), fmt::join(weights, ","),
+  const char* const name = pass == ConvPass::Forward      ? "conv"
+                           : pass == ConvPass::Transposed ? "transposed conv"
+                                                          : "filters of conv";
+  return fmt::format("{} {} {} {} s{} d{} p{} {} b{}", name, fmt::join(src, ","), fmt::join(weights, ","),
                      fmt::join(dst, ","), fmt::join(strides, ","), fmt::join(dilations, ","), fmt::join(begin, ","),
                      fmt::join(end, ","), bias);
 }
 
 std::optional<WinogradConv> ConvProblem::winograd() const {
-  const bool suits = src.size() == 4 && weights.size() == 4 && weights[2] == 3 && weights[3] == 3 &&
-                     strides == Dims{1, 1} && dilations == Dims{0, 0} && src[1] % native_block() == 0 &&
-                     dst[1] % native_block() == 0;
+  const bool suits = pass == ConvPass::Forward && src.size() == 4 && weights.size() == 4 && weights[2] == 3 &&
+                     weights[3] == 3 && strides == Dims{1, 1} && dilations == Dims{0, 0} &&
+                     src[1] % native_block() == 0 && dst[1] % native_block() == 0;
   if (!suits) return std::nullopt;
   return WinogradConv{src[0], src[1], src[2], src[3], dst[1], dst[2], dst[3], begin[0], begin[1]};
 }
+
+namespace {
+
+/// Takes a window in oneDNN's terms; returns false if it has negative pads. `extra`: elements of a transposed
+/// convolution's result after its last window, which only the bias changes.
+bool take_window(const Window& window, const Ints& extra, ConvProblem& problem) {
+  problem.strides = window.strides;
+  problem.begin = window.begin;
+  for (size_t i = 0; i < window.rank(); ++i) {
+    const int64_t end = window.end[i] - (extra.empty() ? 0 : extra[i]);
+    if (window.begin[i] < 0 || end <= -window.strides[i]) return false;
+    // Without pads, fewer elements than a stride remain anyway.
+    problem.end.push_back(std::max<int64_t>(end, 0));
+    problem.dilations.push_back(window.dilations[i] - 1);
+  }
+  return true;
+}
+
+/// Takes the weights, whose first two axes are outputs and inputs of a group, or the other way round if they are
+/// transposed. oneDNN has [groups, outputs, inputs, ...].
+void take_weights(const Dims& weights, int64_t groups, ConvProblem& problem) {
+  const bool transposed = problem.pass == ConvPass::Transposed;
+  const Dims strides = row_major_strides(weights);
+  problem.weights = weights;
+  Dims lies = strides;
+  problem.weights[0] /= groups;
+  if (transposed) {
+    std::swap(problem.weights[0], problem.weights[1]);
+    std::swap(lies[0], lies[1]);
+  }
+  if (groups > 1) {
+    problem.weights.insert(problem.weights.begin(), groups);
+    lies.insert(lies.begin(), weights[0] / groups * strides[0]);
+  }
+  problem.given = strided_desc(problem.weights, lies);
+}
+
+}  // namespace
 
 std::optional<ConvProblem> read_conv(const Graph& graph, const Node& node) {
   const auto operands = graph.operands(node);
   for (const ValueId operand : operands)
     if (operand != kNoValue && !is_dense(graph, operand)) return std::nullopt;
   if (!is_dense(graph, node.result())) return std::nullopt;
-  ConvProblem problem{dims_of(graph.type(operands[0])), dims_of(graph.type(operands[1])),
-                      dims_of(graph.type(node.result()))};
+  const bool transposed = node.op->name == "ConvTranspose";
+  ConvProblem problem{.pass = transposed ? ConvPass::Transposed : ConvPass::Forward,
+                      .src = dims_of(graph.type(operands[0])),
+                      .dst = dims_of(graph.type(node.result()))};
+  const Dims weights = dims_of(graph.type(operands[1]));
   if (problem.src.size() < 3 || problem.src.size() > 5) return std::nullopt;
-  auto window = read_window(node.attrs, Ints(problem.weights.begin() + 2, problem.weights.end()));
+  auto window = read_window(node.attrs, Ints(weights.begin() + 2, weights.end()));
   if (!window) return std::nullopt;
-  resolve_pads(*window, {problem.src.data() + 2, problem.src.size() - 2});
-  problem.strides = window->strides;
-  problem.begin = window->begin;
-  problem.end = window->end;
-  for (size_t i = 0; i < window->rank(); ++i) {
-    if (window->begin[i] < 0 || window->end[i] < 0) return std::nullopt;
-    problem.dilations.push_back(window->dilations[i] - 1);
-  }
-  const int64_t group = node.attrs.integer("group");
-  if (group > 1) {
-    problem.weights[0] /= group;
-    problem.weights.insert(problem.weights.begin(), group);
-  }
+  if (!transposed) resolve_pads(*window, {problem.src.data() + 2, problem.src.size() - 2});
+  if (!take_window(*window, transposed ? node.attrs.ints("output_padding") : Ints(), problem)) return std::nullopt;
+  take_weights(weights, node.attrs.integer("group"), problem);
   problem.bias = operands.size() > 2 && operands[2] != kNoValue;
   problem.constant_weights = graph.is_constant_derived(operands[1]);
+  return problem;
+}
+
+std::optional<ConvProblem> read_filter_gradient(const Graph& graph, const Node& node) {
+  const auto found = filter_gradient(graph, node);
+  if (!found || !is_dense(graph, found->image) || !is_dense(graph, found->gradient) || !is_dense(graph, node.result()))
+    return std::nullopt;
+  ConvProblem problem{.pass = ConvPass::Filters,
+                      .src = dims_of(graph.type(found->image)),
+                      .weights = dims_of(graph.type(node.result())),
+                      .dst = dims_of(graph.type(found->gradient))};
+  if (problem.src.size() < 3 || problem.src.size() > 5) return std::nullopt;
+  std::swap(problem.weights[0], problem.weights[1]);
+  problem.given = plain_desc(problem.weights);
+  auto window = read_window(node.attrs, Ints(problem.dst.begin() + 2, problem.dst.end()));
+  if (!window) return std::nullopt;
+  resolve_pads(*window, {problem.src.data() + 2, problem.src.size() - 2});
+  std::swap(window->strides, window->dilations);  // the gradient is the window
+  if (!take_window(*window, {}, problem)) return std::nullopt;
   return problem;
 }
 
@@ -81,13 +135,58 @@ bool has_empty_windows(const ConvProblem& problem) {
 /// Returns whether oneDNN 2.6.3 computes a wrong result because another value is added. Its convolution by matrix
 /// products reads wrong elements of that value if channels are innermost, which is the case for a single channel in any
 /// layout. Its batched one omits the bias if a window contains only padding.
-bool is_wrong(const ConvProblem& problem, const dnnl::convolution_forward::primitive_desc& desc, const PostOps& posts) {
+bool is_wrong(const ConvProblem& problem, const dnnl::primitive_desc_base& desc, const PostOps& posts) {
+  if (problem.pass != ConvPass::Forward) return false;
   const std::string_view name(desc.impl_info_str());
   if (name.find("brg") != std::string_view::npos)
     return (posts.summed || !posts.operands.empty()) && has_empty_windows(problem);
   if (name.find("gemm") == std::string_view::npos) return false;
-  if (problem.dst[1] > 1 && lies_plain(desc.src_desc())) return false;
+  if (problem.dst[1] > 1 && lies_plain(desc.query_md(dnnl::query::src_md))) return false;
   return std::ranges::any_of(posts.operands, [&](const auto& operand) { return operand.layout.dims() == problem.dst; });
+}
+
+using PrimitiveDesc = dnnl::primitive_desc_base;
+
+PrimitiveDesc describe_forward(const dnnl::engine& engine, const ConvProblem& p, const ConvLayouts& layouts,
+                               const dnnl::primitive_attr& attr, dnnl::prop_kind kind) {
+  const Desc bias = p.bias ? plain_desc({p.dst[1]}) : Desc();
+  const dnnl::convolution_forward::desc what(kind, dnnl::algorithm::convolution_direct, layouts.src,
+                                             any_desc(p.weights, layouts.src.data_type()), bias, layouts.dst, p.strides,
+                                             p.dilations, p.begin, p.end);
+  return dnnl::convolution_forward::primitive_desc(what, attr, engine, true);
+}
+
+PrimitiveDesc describe_transposed(const dnnl::engine& engine, const ConvProblem& p, const ConvLayouts& layouts,
+                                  const dnnl::primitive_attr& attr) {
+  const Desc bias = p.bias ? plain_desc({p.dst[1]}) : Desc();
+  const dnnl::deconvolution_forward::desc what(
+      dnnl::prop_kind::forward_inference, dnnl::algorithm::deconvolution_direct, layouts.src,
+      any_desc(p.weights, layouts.src.data_type()), bias, layouts.dst, p.strides, p.dilations, p.begin, p.end);
+  return dnnl::deconvolution_forward::primitive_desc(what, attr, engine, true);
+}
+
+PrimitiveDesc describe_filters(const dnnl::engine& engine, const ConvProblem& p, const ConvLayouts& layouts,
+                               const dnnl::primitive_attr& attr) {
+  const PrimitiveDesc hint = describe_forward(engine, p, layouts, attr, dnnl::prop_kind::forward_training);
+  if (!hint) return {};
+  const dnnl::convolution_backward_weights::desc what(dnnl::algorithm::convolution_direct, layouts.src,
+                                                      any_desc(p.weights), layouts.dst, p.strides, p.dilations, p.begin,
+                                                      p.end);
+  const dnnl::convolution_forward::primitive_desc forward(hint.get());
+  return dnnl::convolution_backward_weights::primitive_desc(what, attr, engine, forward, true);
+}
+
+PrimitiveDesc describe_pass(const dnnl::engine& engine, const ConvProblem& problem, const ConvLayouts& layouts,
+                            const dnnl::primitive_attr& attr) {
+  switch (problem.pass) {
+    case ConvPass::Transposed:
+      return describe_transposed(engine, problem, layouts, attr);
+    case ConvPass::Filters:
+      return describe_filters(engine, problem, layouts, attr);
+    case ConvPass::Forward:
+      break;
+  }
+  return describe_forward(engine, problem, layouts, attr, dnnl::prop_kind::forward_inference);
 }
 
 }  // namespace
@@ -98,23 +197,18 @@ std::string ConvChoice::implementation() const {
 
 std::optional<ConvChoice> direct_conv(const Graph& graph, const dnnl::engine& engine, const ConvProblem& problem,
                                       std::span<const Post> posts, const ConvLayouts& layouts, bool sum) {
-  using ConvDesc = dnnl::convolution_forward::primitive_desc;
   auto made = make_posts(graph, posts, problem.dst, layouts.dst, sum);
   if (!made) return std::nullopt;
-  auto desc = attempt([&] {
-    const Desc bias = problem.bias ? plain_desc({problem.dst[1]}) : Desc();
-    const dnnl::convolution_forward::desc what(dnnl::prop_kind::forward_inference, dnnl::algorithm::convolution_direct,
-                                               layouts.src, any_desc(problem.weights, layouts.src.data_type()), bias,
-                                               layouts.dst, problem.strides, problem.dilations, problem.begin,
-                                               problem.end);
-    return ConvDesc(what, made->attr, engine, true);
-  });
+  auto desc = attempt([&] { return describe_pass(engine, problem, layouts, made->attr); });
+  if (!desc || is_reference(desc->impl_info_str())) return std::nullopt;
+  const bool filters = problem.pass == ConvPass::Filters;
+  const Desc dst = desc->query_md(filters ? dnnl::query::diff_dst_md : dnnl::query::dst_md);
   // If oneDNN chose the result's layout, it chose that of the added value too.
-  if (desc)
-    for (auto& operand : made->operands)
-      if (operand.layout.data.format_kind == dnnl_format_kind_any) operand.layout = desc->dst_desc();
-  if (!desc || is_reference(desc->impl_info_str()) || is_wrong(problem, *desc, *made)) return std::nullopt;
-  ConvChoice choice{desc->src_desc(), desc->dst_desc(), std::move(*made)};
+  for (auto& operand : made->operands)
+    if (operand.layout.data.format_kind == dnnl_format_kind_any) operand.layout = dst;
+  if (is_wrong(problem, *desc, *made)) return std::nullopt;
+  ConvChoice choice{desc->query_md(dnnl::query::src_md), dst, std::move(*made)};
+  choice.weights = desc->query_md(filters ? dnnl::query::diff_weights_md : dnnl::query::weights_md);
   choice.direct = std::move(*desc);
   return choice;
 }
@@ -173,12 +267,32 @@ bool same_way(const ConvForm& a, const ConvForm& b) {
 }
 
 ConvForm form_of(const ConvChoice& choice) {
-  return {form_of(choice.src), form_of(choice.dst), choice.winograd.has_value(), choice.posts.summed.has_value(),
-          choice.src.data_type() == kF32 ? DType::Float : DType::BFloat16};
+  return {.src = form_of(choice.src),
+          .dst = form_of(choice.dst),
+          .winograd = choice.winograd.has_value(),
+          .sums = choice.posts.summed.has_value(),
+          .dtype = choice.src.data_type() == kF32 ? DType::Float : DType::BFloat16};
 }
+
+namespace {
+
+/// The ways to compute the gradient for filters; they do not depend on decisions.
+ConvChoices filter_choices(const Graph& graph, ConvProblem problem, const dnnl::engine& engine) {
+  ConvChoices out{.problem = std::move(problem)};
+  for (const ConvLayouts& layouts : conv_layouts(out.problem, native_block(), kF32, kF32, std::nullopt))
+    if (auto way = direct_conv(graph, engine, out.problem, {}, layouts, false)) out.ways.push_back(std::move(*way));
+  return out;
+}
+
+}  // namespace
 
 ConvChoices conv_choices(const Graph& graph, const Group& group, const Decisions& decisions,
                          const ConvSettings& settings) {
+  if (group.posts.empty())
+    if (auto filters = read_filter_gradient(graph, graph.node(group.root))) {
+      ConvChoices choices = filter_choices(graph, std::move(*filters), settings.engine);
+      if (!choices.ways.empty()) return choices;
+    }
   auto read = read_conv(graph, graph.node(group.root));
   if (!read) return {};
   ConvChoices out{.problem = std::move(*read)};

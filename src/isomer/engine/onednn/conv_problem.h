@@ -1,5 +1,6 @@
 #pragma once
-// Convolutions in oneDNN's terms, and the ways in which it can compute one.
+// Convolutions in oneDNN's terms, and the ways in which it can compute one. A transposed convolution and the gradient
+// for the filters of a convolution are convolutions, too.
 
 #include <optional>
 #include <span>
@@ -14,7 +15,9 @@
 namespace isomer::onednn {
 
 struct ConvProblem {
-  Dims src, weights, dst;  // with several groups, the groups are the first axis of the weights
+  ConvPass pass = ConvPass::Forward;
+  Dims src = {}, weights = {}, dst = {};  // with several groups, the groups are the first axis of the weights
+  Desc given = {};                        // the layout of the operator's weights under these extents
   Dims strides = {}, dilations = {}, begin = {}, end = {};
   bool bias = false;
   bool constant_weights = false;
@@ -25,8 +28,11 @@ struct ConvProblem {
   std::optional<WinogradConv> winograd() const;
 };
 
-/// Returns nothing if extents are unknown or 0, or if oneDNN does not support such a window.
+/// Reads a Conv or ConvTranspose. Returns nothing if extents are unknown or 0, or if oneDNN does not support such a
+/// window.
 std::optional<ConvProblem> read_conv(const Graph& graph, const Node& node);
+/// Reads a Conv that makes the gradient for filters (filter_gradient.h).
+std::optional<ConvProblem> read_filter_gradient(const Graph& graph, const Node& node);
 
 /// Layouts of the data; `any` lets oneDNN choose.
 struct ConvLayouts {
@@ -37,7 +43,8 @@ struct ConvLayouts {
 struct ConvChoice {
   Desc src, dst;
   PostOps posts;
-  dnnl::convolution_forward::primitive_desc direct = {};  ///< unless it is Winograd's algorithm
+  Desc weights = {};                      ///< of filters, also if they are the result
+  dnnl::primitive_desc_base direct = {};  ///< unless it is Winograd's algorithm
   std::optional<WinogradConv> winograd = std::nullopt;
   OwnPosts own_posts = {};  ///< of Winograd's algorithm
 
@@ -45,7 +52,8 @@ struct ConvChoice {
   std::string implementation() const;
 };
 /// Returns one way to compute a convolution directly; nothing if oneDNN has only its reference code for it. Values that
-/// posts add are in the result's layout; with `sum`, the first one with its extents is in its place.
+/// posts add are in the result's layout; with `sum`, the first one with its extents is in its place. Only a forward
+/// convolution can have posts.
 std::optional<ConvChoice> direct_conv(const Graph& graph, const dnnl::engine& engine, const ConvProblem& problem,
                                       std::span<const Post> posts, const ConvLayouts& layouts, bool sum);
 /// Returns the way by Winograd's algorithm; nothing if our own kernel does not support the convolution or its posts.

@@ -9,6 +9,7 @@
 
 #include "isomer/base/hash.h"
 #include "isomer/engine/onednn/conv_problem.h"
+#include "isomer/engine/onednn/filter_gradient.h"
 #include "isomer/engine/onednn/tuner.h"
 
 namespace isomer::onednn {
@@ -23,6 +24,7 @@ struct Decided {
 uint64_t hash_of(const Graph& graph, const Group& group, const Decided& decided) {
   const Node& node = graph.node(group.root);
   uint64_t hash = hash_mix(node.attrs.hash(), graph.is_output(graph.node(group.last()).result()) ? 1 : 0);
+  hash = hash_mix(hash, hash_bytes(node.op->name.data(), node.op->name.size(), filter_gradient(graph, node) ? 1 : 0));
   hash = hash_mix(hash, decided.layout ? 1 + static_cast<uint64_t>(*decided.layout) : 0);
   hash = hash_mix(hash, decided.algorithm ? 1 + static_cast<uint64_t>(*decided.algorithm) : 0);
   for (const ValueId operand : graph.operands(node))
@@ -73,6 +75,7 @@ struct ConvWays::State {
     std::vector<ConvForm> forms;
     for (const ConvChoice& choice : choices.ways) {
       forms.push_back(form_of(choice));
+      forms.back().pass = choices.problem.pass;
       if (measures()) forms.back().us = time(choices.problem, choice, limit);
     }
     return forms;

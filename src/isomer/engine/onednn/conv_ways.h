@@ -12,8 +12,16 @@
 
 namespace isomer::onednn {
 
+/// What is computed of a convolution.
+enum class ConvPass : uint8_t {
+  Forward,
+  Transposed,  ///< A transposed convolution; this is also the gradient for an image.
+  Filters,     ///< The gradient for the filters, from the image (`src`) and the gradient of the result (`dst`).
+};
+
 /// One way to compute a convolution.
 struct ConvForm {
+  ConvPass pass = ConvPass::Forward;
   Form src = kPlainForm;
   Form dst = kPlainForm;
   bool winograd = false;

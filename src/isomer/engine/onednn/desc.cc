@@ -165,6 +165,11 @@ Form form_of(const Desc& desc) {
 
 Desc permuted(const Desc& desc, const std::vector<int64_t>& perm) {
   const Dims dims = desc.dims();
+  if (!is_strided(desc)) {
+    std::vector<int> places(perm.size());
+    for (size_t i = 0; i < perm.size(); ++i) places[static_cast<size_t>(perm[i])] = static_cast<int>(i);
+    return desc.permute_axes(places);
+  }
   const Dims strides = strides_of(desc);
   Dims new_dims;
   Dims new_strides;

@@ -60,7 +60,7 @@ int64_t channel_block(const Desc& desc);
 /// Returns the form of a value in this layout; kStridedForm for all layouts that no other form describes.
 Form form_of(const Desc& desc);
 Dims strides_of(const Desc& desc);
-/// Permutes axes: axis i of the result is axis perm[i] of a strided description.
+/// Permutes axes: axis i of the result is axis perm[i] of the description.
 Desc permuted(const Desc& desc, const std::vector<int64_t>& perm);
 
 /// Returns the channel block that this processor's kernels prefer.

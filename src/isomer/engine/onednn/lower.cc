@@ -43,7 +43,7 @@ const std::map<std::string, Family>& families() {
   constexpr KernelTraits kArithmetic{Operands, Posts::None, Blocks::Indifferent, true};
   static const std::map<std::string, Family> kFamilies = {
       {"Conv", {lower_conv, kConv}},
-      {"ConvTranspose", {lower_deconv}},
+      {"ConvTranspose", {lower_conv, {Chosen, Posts::None, Blocks::Preferred, false, true}}},
       {"MatMul", {lower_matmul, kProduct}},
       {"Gemm", {lower_matmul, kProduct}},
       {"MaxPool", {lower_pool, kPool}},

@@ -17,8 +17,7 @@ struct Lowering {
 /// Emits the kernels of the whole program, group by group.
 Result<Program> lower(Candidate candidate, std::shared_ptr<Tuner> tuner, const Lowering& how);
 
-Result<bool> lower_conv(Builder& builder, const Group& group);
-Result<bool> lower_deconv(Builder& builder, const Group& group);  // transposed convolutions
+Result<bool> lower_conv(Builder& builder, const Group& group);    // also transposed
 Result<bool> lower_matmul(Builder& builder, const Group& group);  // and Gemm
 Result<bool> lower_pool(Builder& builder, const Group& group);
 Result<bool> lower_norm(Builder& builder, const Group& group);  // batch and layer normalization, softmax

@@ -1,9 +1,10 @@
 // Convolutions.
 
 #include <algorithm>
-#include <tuple>
+#include <numeric>
 
 #include "isomer/engine/onednn/conv_problem.h"
+#include "isomer/engine/onednn/filter_gradient.h"
 #include "isomer/engine/onednn/own_kernel.h"
 #include "isomer/engine/onednn/threads.h"
 
@@ -29,9 +30,9 @@ const ConvChoice& planned_way(const std::vector<ConvChoice>& ways, const GroupFo
 }
 
 Location conv_weights(Builder& builder, ValueId value, const ConvProblem& problem, const Desc& wanted) {
-  if (builder.graph().constant(value) != nullptr) return builder.constant(value, plain_desc(problem.weights), wanted);
+  if (builder.graph().constant(value) != nullptr) return builder.constant(value, problem.given, wanted);
   Location given = builder.plain(value);
-  given.desc = plain_desc(problem.weights);
+  given.desc = problem.given;
   const Location copy = builder.room(wanted.get_size(), wanted);
   builder.emit_reorder(given, copy, value);
   return copy;
@@ -45,16 +46,36 @@ void lower_direct(Builder& builder, const Group& group, const ConvProblem& probl
   std::optional<ConvChoice> reading;
   if (must_read(builder, choice, src, result))
     reading = direct_conv(graph, builder.engine(), problem, group.posts, {choice.src, choice.dst}, false);
-  const auto& [desc, posts] =
-      reading ? std::tie(reading->direct, reading->posts) : std::tie(choice.direct, choice.posts);
-  std::vector<Argument> arguments = {
-      {DNNL_ARG_SRC, src}, {DNNL_ARG_WEIGHTS, conv_weights(builder, operands[1], problem, desc.weights_desc())}};
+  const ConvChoice& used = reading ? *reading : choice;
+  std::vector<Argument> arguments = {{DNNL_ARG_SRC, src},
+                                     {DNNL_ARG_WEIGHTS, conv_weights(builder, operands[1], problem, used.weights)}};
   if (problem.bias) arguments.push_back({DNNL_ARG_BIAS, builder.plain(operands[2])});
-  add_post_arguments(builder, posts, arguments);
-  const Location dst = place_result(builder, posts, desc.dst_desc(), src, result);
+  add_post_arguments(builder, used.posts, arguments);
+  const Location dst = place_result(builder, used.posts, used.dst, src, result);
   arguments.push_back({DNNL_ARG_DST, dst});
-  builder.emit(group_name(graph, group), desc, arguments, {result});
+  builder.emit(group_name(graph, group), used.direct, arguments, {result});
   builder.place(result, dst);
+}
+
+/// The filters are made in oneDNN's layout, then put in row-major order: for the graph, with their first two axes
+/// exchanged.
+void lower_filters(Builder& builder, const Group& group, const ConvProblem& problem, const ConvChoice& choice) {
+  const Graph& graph = builder.graph();
+  const Node& node = graph.node(group.root);
+  const FilterGradient operands = *filter_gradient(graph, node);
+  const Location image = builder.as(operands.image, choice.src);
+  const Location gradient = builder.as(operands.gradient, choice.dst);
+  Location to = builder.room(problem.given.get_size(), problem.given);
+  const bool direct = same_layout(choice.weights, problem.given);
+  const Location made = direct ? to : builder.room(choice.weights.get_size(), choice.weights);
+  builder.emit("filters of Conv", choice.direct,
+               {{DNNL_ARG_SRC, image}, {DNNL_ARG_DIFF_DST, gradient}, {DNNL_ARG_DIFF_WEIGHTS, made}}, {node.result()});
+  if (!direct) builder.emit_reorder(made, to, node.result());
+  Dims perm(problem.weights.size());
+  std::iota(perm.begin(), perm.end(), 0);
+  std::swap(perm[0], perm[1]);
+  to.desc = permuted(to.desc, perm);
+  builder.place(node.result(), to);
 }
 
 /// Returns the transformed weights. Those that are not constant are transformed in each run.
@@ -118,7 +139,9 @@ Result<bool> lower_conv(Builder& builder, const Group& group) {
                                            {builder.engine(), builder.types(), builder.tuner().measures()});
   if (choices.ways.empty()) return false;
   const ConvChoice& choice = planned_way(choices.ways, builder.planned());
-  if (choice.winograd)
+  if (choices.problem.pass == ConvPass::Filters)
+    lower_filters(builder, group, choices.problem, choice);
+  else if (choice.winograd)
     lower_winograd(builder, group, choices.problem, choice);
   else
     lower_direct(builder, group, choices.problem, choice);

@@ -1,5 +1,6 @@
 // Nodes that only move elements: views if the layout allows, copies otherwise.
 
+#include "isomer/engine/onednn/filter_gradient.h"
 #include "isomer/engine/onednn/lower.h"
 #include "isomer/engine/onednn/views.h"
 
@@ -85,7 +86,7 @@ Result<bool> transpose(Builder& builder, const Node& node) {
   const ValueId x = builder.graph().operands(node)[0];
   if (!is_dense(builder.graph(), x) || builder.graph().type(x).rank() == 0) return false;
   Location location = builder.at(x);
-  if (!is_strided(location.desc)) location = builder.row_major(x);
+  if (!is_strided(location.desc) && !feeds_filter_gradients(builder.graph(), node)) location = builder.row_major(x);
   location.desc = permuted(location.desc, node.attrs.ints("perm"));
   builder.place(node.result(), location);
   return true;

@@ -1,8 +1,10 @@
 #include "isomer/engine/onednn/planning.h"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
+#include "isomer/engine/onednn/filter_gradient.h"
 #include "isomer/engine/onednn/kernel_traits.h"
 #include "isomer/engine/onednn/views.h"
 
@@ -60,6 +62,20 @@ bool reduces_pixels(const Graph& graph, const Node& reduction) {
   for (size_t i = 0; i < axes.size(); ++i)
     if (axes[i] != static_cast<int64_t>(i) + 2) return false;
   return true;
+}
+
+/// Returns the index of the first of the cheapest ways.
+template <class Cost>
+size_t cheapest(std::span<const ConvForm> ways, const Cost& cost) {
+  size_t best = 0;
+  double min_cost = cost(ways[0]);
+  for (size_t i = 1; i < ways.size(); ++i) {
+    const double other = cost(ways[i]);
+    if (other >= min_cost) continue;
+    best = i;
+    min_cost = other;
+  }
+  return best;
 }
 
 bool keeps_channels(const Node& pad) {
@@ -268,16 +284,10 @@ GroupForms Planning::place_conv(const Group& group) {
     const Form in = fits_blocks(graph_, x) && channels_of(graph_, x) < 4 ? kPlainForm : block_;
     return place_kernel(group, {.in = in, .second = in, .out = block_});
   }
+  if (ways[0].pass == ConvPass::Filters) return place_filters(group, ways);
   const ValueId result = graph_.node(group.last()).result();
   const ValueId added = summed(group);
-  size_t best = 0;
-  double min_cost = cost(ways[0], x, added, result);
-  for (size_t i = 1; i < ways.size(); ++i) {
-    const double other = cost(ways[i], x, added, result);
-    if (other >= min_cost) continue;
-    best = i;
-    min_cost = other;
-  }
+  const size_t best = cheapest(ways, [&](const ConvForm& way) { return cost(way, x, added, result); });
   const ConvForm way = ways[best];
   const bool sums = way.sums && added != kNoValue;
   if (sums) copy_added(group, way, added);
@@ -288,6 +298,34 @@ GroupForms Planning::place_conv(const Group& group) {
   const ValueId conv = graph_.node(group.root).result();
   const auto algorithm = decisions_.algorithm(conv);
   if (algorithm && way.winograd == (*algorithm == Algorithm::Winograd)) plan_.decisions.algorithms[conv] = *algorithm;
+  return forms;
+}
+
+/// Places the gradient for filters. It reads what its transpositions read, and writes the filters in row-major order.
+GroupForms Planning::place_filters(const Group& group, std::span<const ConvForm> ways) {
+  const Node& node = graph_.node(group.root);
+  const FilterGradient read = *filter_gradient(graph_, node);
+  const size_t best = cheapest(ways, [&](const ConvForm& way) {
+    return way.us + reorder_cost(read.image, forms_[read.image], way.src, way.dtype) +
+           reorder_cost(read.gradient, forms_[read.gradient], way.dst, way.dtype);
+  });
+  want(read.image, ways[best].src);
+  want(read.gradient, ways[best].dst);
+  const auto operands = graph_.operands(node);
+  const auto take = [&](ValueId operand, Form form) {
+    if (layout_of(form) == Layout::Blocked) plan_.intakes[graph_.producer(operand)] = Intake::Blocked;
+  };
+  take(operands[0], ways[best].src);
+  take(operands[1], ways[best].dst);
+  const Shape& extents = *graph_.type(node.result()).shape;
+  Ints order(extents.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::swap(order[0], order[1]);
+  Strides strides = packed(extents, order);
+  const Form out = form_of(node.result(), strides);
+  GroupForms forms = place_kernel(group, {kGivenForm, kGivenForm, out, std::move(strides)});
+  forms.way = best;
+  forms.conv = ways[best];
   return forms;
 }
 
@@ -416,6 +454,12 @@ GroupForms Planning::place_view(NodeId id) {
     return {.in = forms_[x], .out = forms_[x]};
   }
   const bool moves = node.op->has(Trait::Permutation) || is_cut(node);
+  if (forms_[x] > kPlainForm && feeds_filter_gradients(graph_, node)) {
+    forms_[node.result()] = kStridedForm;
+    views_[node.result()] = views_[x];
+    views_[node.result()].push_back(id);
+    return {.in = forms_[x], .out = kStridedForm};
+  }
   // New extents for a value that is not contiguous: it is copied.
   if (!moves && !views_[x].empty()) return place_kernel({id}, kPlainForm);
   const auto lies = moves ? strides_of(x) : std::nullopt;

@@ -69,6 +69,7 @@ class Planning {
 
   bool falls_apart(const Group& group);
   GroupForms place_conv(const Group& group);
+  GroupForms place_filters(const Group& group, std::span<const ConvForm> ways);
   double cost(const ConvForm& way, ValueId x, ValueId added, ValueId result);
   double reorder_cost(ValueId value, Form from, Form to, DType dtype) {
     return convolutions_.cost(graph_, {value, from, to, dtype}, limit_);

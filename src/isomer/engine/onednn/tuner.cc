@@ -22,8 +22,9 @@ constexpr size_t kEvicted = size_t{6} << 20;  // larger than a second-level cach
 
 /// Returns all arguments that a primitive may have here.
 std::vector<int> argument_numbers(const dnnl::primitive_desc_base& desc) {
-  std::vector<int> numbers = {DNNL_ARG_SRC_0, DNNL_ARG_SRC_1, DNNL_ARG_SRC_2, DNNL_ARG_WEIGHTS_0, DNNL_ARG_WEIGHTS_1,
-                              DNNL_ARG_BIAS,  DNNL_ARG_DST_0, DNNL_ARG_DST_1, DNNL_ARG_DST_2,     DNNL_ARG_SCRATCHPAD};
+  std::vector<int> numbers = {DNNL_ARG_SRC_0,     DNNL_ARG_SRC_1,    DNNL_ARG_SRC_2,        DNNL_ARG_WEIGHTS_0,
+                              DNNL_ARG_WEIGHTS_1, DNNL_ARG_BIAS,     DNNL_ARG_DST_0,        DNNL_ARG_DST_1,
+                              DNNL_ARG_DST_2,     DNNL_ARG_DIFF_DST, DNNL_ARG_DIFF_WEIGHTS, DNNL_ARG_SCRATCHPAD};
   const dnnl::post_ops posts = desc.get_primitive_attr().get_post_ops();
   // For the operand of another kind of post, oneDNN returns uninitialized data.
   for (int i = 0; i < posts.len(); ++i)

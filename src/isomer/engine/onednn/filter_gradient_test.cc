@@ -1,0 +1,118 @@
+#include "isomer/engine/onednn/filter_gradient.h"
+
+#include <fmt/ranges.h>
+
+#include <numeric>
+
+#include "isomer/base/rng.h"
+#include "isomer/engine/onednn/testing.h"
+
+namespace isomer::onednn {
+namespace {
+
+/// A convolution of `image`, the gradient of its result, and the gradient for the filters.
+struct FilterProblem {
+  std::vector<int64_t> image, gradient, strides, dilations, pads;
+  std::vector<int64_t> perm;
+
+  static FilterProblem draw(uint64_t seed) {
+    Rng rng(seed);
+    const auto of = [&](std::initializer_list<int64_t> values) { return *(values.begin() + rng.below(values.size())); };
+    const auto spatial = static_cast<size_t>(of({1, 2, 2, 2, 3}));
+    FilterProblem out;
+    out.image = {rng.between(1, 3), of({1, 3, 16, 20, 32})};
+    out.gradient = {out.image[0], of({1, 5, 16, 32})};
+    out.pads.resize(2 * spatial);
+    for (size_t i = 0; i < spatial; ++i) {
+      const int64_t kernel = rng.between(1, 4), stride = rng.between(1, 3), dilation = of({1, 1, 2});
+      const int64_t reach = (kernel - 1) * dilation + 1;
+      const int64_t result = rng.between(1, 7), begin = rng.between(0, 2), end = rng.between(0, 2);
+      // Just as many elements as the windows need.
+      const int64_t extent = (result - 1) * stride + reach - begin - end;
+      const bool fits = extent > 0;
+      out.image.push_back(fits ? extent : extent + begin + end);
+      out.pads[i] = fits ? begin : 0;
+      out.pads[spatial + i] = fits ? end : 0;
+      out.gradient.push_back(result);
+      out.strides.push_back(dilation);
+      out.dilations.push_back(stride);
+    }
+    out.perm.resize(spatial + 2);
+    std::iota(out.perm.begin(), out.perm.end(), 0);
+    std::swap(out.perm[0], out.perm[1]);
+    return out;
+  }
+
+  /// With `blocked`, image and gradient come from convolutions.
+  std::string text(bool blocked) const {
+    const auto list = [](const std::vector<int64_t>& values) { return fmt::format("[{}]", fmt::join(values, ",")); };
+    std::string lines = fmt::format("input x: f32{}\ninput g: f32{}\n", list(image), list(gradient));
+    const auto made = [&](const std::string& name, int64_t channels) {
+      if (!blocked) return name;
+      std::vector<int64_t> filters(image.size(), 1);
+      filters[0] = filters[1] = channels;
+      const std::vector<int64_t> ones(image.size() - 2, 1), zeros(2 * ones.size(), 0);
+      lines += fmt::format("w{0} = f32{1}{{seed 7}}\nc{0} = Conv({0}, w{0}) {{strides={2}, dilations={2}, pads={3}}}\n",
+                           name, list(filters), list(ones), list(zeros));
+      lines += fmt::format("r{0} = Relu(c{0})\n", name);
+      return "r" + name;
+    };
+    const std::string of_image = made("x", image[1]), of_gradient = made("g", gradient[1]);
+    lines += fmt::format("a = Transpose({}) {{perm={}}}\nb = Transpose({}) {{perm={}}}\n", of_image, list(perm),
+                         of_gradient, list(perm));
+    lines += fmt::format("f = Conv(a, b) {{strides={}, dilations={}, pads={}}}\ny = Transpose(f) {{perm={}}}\n",
+                         list(strides), list(dilations), list(pads), list(perm));
+    // The image is read once more, after the gradient.
+    return lines + "z = Add(y, y)\ns = Sigmoid(" + of_image + ")\nreturn z, s";
+  }
+};
+
+class FilterGradients : public testing::TestWithParam<int> {};
+
+TEST_P(FilterGradients, EqualTheConvolution) {
+  const auto problem = FilterProblem::draw(static_cast<uint64_t>(GetParam()));
+  for (const bool blocked : {false, true}) {
+    const std::string text = problem.text(blocked);
+    const auto kernels = expect_as_reference(text);
+    EXPECT_EQ(count_of(kernels, "filters of Conv"), 1) << text;
+    EXPECT_EQ(references(kernels), 0) << text;
+    expect_as_reference(graph_of(text), inputs_of(graph_of(text)), {.tune = true});
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Random, FilterGradients, testing::Range(0, 60));
+
+TEST(FilterGradient, ReadsBlocksWithoutACopy) {
+  const Graph graph = graph_of(
+      "input x: f32[2,32,9,9]\nw = f32[32,32,3,3]{seed 1}\nc = Conv(x, w) {pads=[1,1,1,1]}\nr = Relu(c)\n"
+      "d = Conv(r, w) {pads=[1,1,1,1]}\na = Transpose(r) {perm=[1,0,2,3]}\nb = Transpose(d) {perm=[1,0,2,3]}\n"
+      "f = Conv(a, b) {pads=[1,1,1,1]}\ny = Transpose(f) {perm=[1,0,2,3]}\nreturn y");
+  const auto kernels = expect_as_reference(graph, inputs_of(graph), {}, std::make_shared<Preferring>("channels in"));
+  EXPECT_EQ(count_of(kernels, "filters of Conv"), 1);
+  EXPECT_EQ(count_of(kernels, "reorder"), 2) << "x to blocks, the filters to row-major order";
+}
+
+TEST(FilterGradient, IsOnlySeenWhereBothAreExchanged) {
+  const auto found = [](const std::string& a, const std::string& b, const std::string& more = "") {
+    const Graph graph = graph_of("input x: f32[4,4,5,5]\ninput g: f32[4,4,3,3]\ninput q: f32[4]\n" + a + b +
+                                 "f = Conv(a, b" + more + ") {}\nreturn f");
+    return filter_gradient(graph, graph.producer_node(graph.outputs()[0])).has_value();
+  };
+  const std::string a = "a = Transpose(x) {perm=[1,0,2,3]}\n", b = "b = Transpose(g) {perm=[1,0,2,3]}\n";
+  EXPECT_TRUE(found(a, b));
+  EXPECT_FALSE(found(a, b, ", q")) << "a bias";
+  EXPECT_FALSE(found("a = Transpose(x) {perm=[0,1,3,2]}\n", b));
+  EXPECT_FALSE(found("a = Relu(x)\n", b));
+  EXPECT_FALSE(found(a, "b = Relu(g)\n"));
+  EXPECT_FALSE(found(a, "v = f32[4,4,3,3]{seed 1}\nb = Transpose(v) {perm=[1,0,2,3]}\n")) << "a weight";
+}
+
+// The transposition has another reader, which needs its elements.
+TEST(FilterGradient, LeavesTheTranspositionToOthers) {
+  expect_as_reference(
+      "input x: f32[2,32,9,9]\nw = f32[32,32,3,3]{seed 1}\nc = Conv(x, w) {pads=[1,1,1,1]}\n"
+      "a = Transpose(c) {perm=[1,0,2,3]}\nf = Conv(a, a) {pads=[1,1,1,1]}\ny = Softmax(a) {axis=1}\nreturn f, y");
+}
+
+}  // namespace
+}  // namespace isomer::onednn
