@@ -10,8 +10,10 @@
 #include "isomer/base/version.h"
 #include "isomer/cli/commands.h"
 #include "isomer/cli/common.h"
+#include "isomer/cli/optimizer_options.h"
 #include "isomer/grad/gradients.h"
 #include "isomer/ir/label.h"
+#include "isomer/onnx/defaults.h"
 #include "isomer/onnx/export.h"
 
 namespace isomer {
@@ -26,6 +28,7 @@ struct GradOptions {
   std::string output;
   std::vector<std::string> wrt;
   bool inputs = false;
+  OptimizerOptions optimizer;
   bool json = false;
 };
 
@@ -71,15 +74,69 @@ std::set<std::string> foreign_operators(const Graph& graph) {
   return names;
 }
 
+/// The model that is written, and for each wanted input the output that has its gradient or its new value; no name if
+/// the loss does not depend on it.
+struct Differentiated {
+  Model model;
+  std::vector<std::string> outputs;
+};
+
+Result<Differentiated> gradients_of(const Model& model, size_t loss, std::span<const size_t> inputs) {
+  std::vector<ValueId> wanted;
+  for (const size_t i : inputs) wanted.push_back(model.graph.inputs()[i]);
+  ISOMER_TRY(GradientGraph gradients, with_gradients(model.graph, model.graph.outputs()[loss], wanted));
+  std::vector<std::string> names;
+  Differentiated out;
+  for (size_t k = 0; k < inputs.size(); ++k) {
+    out.outputs.push_back(gradients.outputs[k] ? "grad/" + input_name(model, inputs[k]) : "");
+    if (gradients.outputs[k]) names.push_back(out.outputs.back());
+  }
+  ISOMER_TRY(out.model, with_more_outputs(model, std::move(gradients.graph), names));
+  return out;
+}
+
+/// A training step; its state begins with zeros.
+Result<Differentiated> step_of(const Model& model, size_t loss, std::span<const size_t> inputs,
+                               const Optimizer& optimizer) {
+  std::vector<ValueId> wanted;
+  for (const size_t i : inputs) wanted.push_back(model.graph.inputs()[i]);
+  ISOMER_TRY(TrainingStep step, make_training_step(model.graph, model.graph.outputs()[loss], wanted, optimizer));
+  const auto names = [&](std::span<const ValueId> values, size_t first) {
+    std::vector<std::string> out;
+    for (const ValueId value : values.subspan(first)) out.push_back(step.graph.name(value));
+    return out;
+  };
+  const std::vector<std::string> outputs = names(step.graph.outputs(), model.graph.outputs().size());
+  const std::vector<std::string> state = names(step.graph.inputs(), step.first_state);
+  Differentiated out;
+  for (const size_t i : inputs) {
+    const bool trained = std::ranges::find(step.parameters, i) != step.parameters.end();
+    out.outputs.push_back(trained ? "new/" + input_name(model, i) : "");
+  }
+  std::vector<Tensor> defaults;
+  for (size_t i = 0; i < step.graph.inputs().size(); ++i) {
+    const TensorType& type = step.graph.type(step.graph.inputs()[i]);
+    const Tensor* const given = i < step.first_state ? input_default(model, i) : nullptr;
+    if (i >= step.first_state)
+      defaults.push_back(Tensor::zeros(type.dtype, *concrete(*type.shape)));
+    else
+      defaults.push_back(given == nullptr ? Tensor() : *given);
+  }
+  ISOMER_TRY(const Model extended, with_more_outputs(model, std::move(step.graph), outputs, state));
+  out.model = with_defaults(extended, defaults);
+  return out;
+}
+
 void print_report(const json& report) {
-  Table table({"<gradient", "<type"});
+  Table table({report.contains("optimizer") ? "<new value" : "<gradient", "<type"});
   for (const json& row : report["gradients"])
     table.row({printable(row["output"].get<std::string>()), row["type"].get<std::string>()});
   fmt::print("{}", table.str());
   for (const json& name : report["independent"])
     fmt::print("the loss does not depend on '{}'\n", printable(name.get<std::string>()));
-  fmt::print("nodes: {} of the model, {} with gradients\n", grouped(report["nodes"]["before"].get<int64_t>()),
-             grouped(report["nodes"]["after"].get<int64_t>()));
+  fmt::print("nodes: {} of the model, {} with {}\n", grouped(report["nodes"]["before"].get<int64_t>()),
+             grouped(report["nodes"]["after"].get<int64_t>()),
+             report.contains("optimizer") ? "gradients and updates" : "gradients");
   const auto foreign = report["other_operators"].get<std::vector<std::string>>();
   if (foreign.empty())
     fmt::print("plain ONNX: all operators are ONNX's\n");
@@ -91,33 +148,31 @@ Result<int> grad(const GradOptions& options, FileUses& uses) {
   ISOMER_TRY(const Model model, import_model(options.model, uses, {.parameters_as_inputs = true}));
   ISOMER_TRY(const size_t loss, find_output(model, options.loss));
   ISOMER_TRY(const std::vector<size_t> inputs, wanted_inputs(options, model));
-  std::vector<ValueId> wanted;
-  for (const size_t i : inputs) wanted.push_back(model.graph.inputs()[i]);
-  ISOMER_TRY(GradientGraph gradients,
-             in_context(options.model, with_gradients(model.graph, model.graph.outputs()[loss], wanted)));
+  const bool trains = !options.optimizer.name.empty();
+  ISOMER_TRY(const Differentiated out,
+             in_context(options.model, trains ? step_of(model, loss, inputs, options.optimizer.optimizer())
+                                              : gradients_of(model, loss, inputs)));
   json report = {{"schema", "isomer.grad.v1"},
                  {"isomer", version()},
                  {"model", options.model},
                  {"loss", options.loss},
                  {"gradients", json::array()},
                  {"independent", json::array()},
-                 {"nodes", {{"before", model.graph.nodes().size()}, {"after", gradients.graph.nodes().size()}}},
-                 {"other_operators", foreign_operators(gradients.graph)}};
-  std::vector<std::string> names;
+                 {"nodes", {{"before", model.graph.nodes().size()}, {"after", out.model.graph.nodes().size()}}},
+                 {"other_operators", foreign_operators(out.model.graph)}};
+  if (trains) report["optimizer"] = options.optimizer.name;
   for (size_t k = 0; k < inputs.size(); ++k) {
     const std::string name = input_name(model, inputs[k]);
-    if (!gradients.outputs[k]) {
+    if (out.outputs[k].empty()) {
       report["independent"].push_back(name);
       continue;
     }
-    names.push_back("grad/" + name);
     report["gradients"].push_back(
-        {{"output", names.back()}, {"of", name}, {"type", model.graph.type(wanted[k]).str()}});
+        {{"output", out.outputs[k]}, {"of", name}, {"type", model.graph.type(model.graph.inputs()[inputs[k]]).str()}});
   }
-  ISOMER_TRY(const Model out, in_context(options.model, with_more_outputs(model, std::move(gradients.graph), names)));
   ISOMER_CHECK(uses.unchanged());
   if (!options.output.empty()) {
-    ISOMER_CHECK(export_model(out, options.output));
+    ISOMER_CHECK(export_model(out.model, options.output));
     report["file"] = options.output;
   }
   if (options.json) {
@@ -137,14 +192,19 @@ void add_grad(CLI::App& app, int& exit_code) {
   command->add_option("--loss", options->loss, "The output to differentiate: one real number")->required();
   options->files.writes(*command, "-o,--output", options->output,
                         "ONNX file to write: the model with an output grad/NAME for each gradient");
-  add_repeated(*command, "--wrt", options->wrt,
-               "Only the gradient for this parameter or input. Default: all parameters");
-  command->add_flag("--inputs", options->inputs, "Also the gradients for the inputs of real numbers");
+  CLI::Option* const wrt = add_repeated(*command, "--wrt", options->wrt,
+                                        "Only the gradient for this parameter or input. Default: all parameters");
+  CLI::Option* const inputs =
+      command->add_flag("--inputs", options->inputs, "Also the gradients for the inputs of real numbers");
+  inputs->excludes(wrt);
+  options->optimizer.add_to(*command, nullptr);
+  inputs->excludes("--optimizer");
   add_json(*command, options->json);
   command->footer(
       "Parameters are the initializers that hold real numbers and have axes, except the statistics of batch\n"
       "normalizations. They become inputs of the written model, with their values as defaults.\n\n"
-      "Example: isomer grad training.onnx --loss loss -o gradients.onnx");
+      "Example: isomer grad training.onnx --loss loss -o gradients.onnx\n"
+      "With --optimizer sgd, an output new/NAME is the value of the input NAME in the next step.");
   command->callback([options, &exit_code] {
     exit_code = finish(options->files, [&](FileUses& uses) { return grad(*options, uses); });
   });

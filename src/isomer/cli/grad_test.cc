@@ -113,6 +113,49 @@ TEST_F(GradTest, RefusesPathsThroughIntegersAndOperatorsWithoutGradient) {
   EXPECT_THAT(none.err, HasSubstr("node 'product' (ReduceProd): no gradient: the operator has no gradient"));
 }
 
+TEST_F(GradTest, WritesATrainingStepOfAModel) {
+  const Outcome outcome = isomer_program(
+      {"grad", linear_model(), "--loss", "loss", "--optimizer", "sgd", "--rate", "0.5", "-o", path("step.onnx")});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("new/w      f32[3,1]"));
+  EXPECT_THAT(outcome.out, HasSubstr("the loss does not depend on 'b'"));
+  const auto model = import_model(path("step.onnx"));
+  ASSERT_TRUE(model) << model.error().message;
+  std::vector<Tensor> inputs;
+  for (size_t i = 0; i < model->graph.inputs().size(); ++i) {
+    const Tensor* preset = input_default(*model, i);
+    EXPECT_EQ(preset == nullptr, input_name(*model, i) == "x");
+    inputs.push_back(preset != nullptr ? *preset : Tensor::floats({2, 3}, {1, 0, 0, 0, 1, 0}));
+  }
+  EXPECT_EQ(input_name(*model, inputs.size() - 1), "momentum/w");
+  const auto outputs = run_reference(model->graph, inputs);
+  ASSERT_TRUE(outputs) << outputs.error().message;
+  ASSERT_EQ(outputs->size(), 4U);
+  EXPECT_EQ(output_name(*model, 2), "new/w");
+  EXPECT_EQ(output_name(*model, 3), "new/momentum/w");
+  const auto numbers = [&](size_t i) {
+    const auto data = (*outputs)[i].data<float>();
+    return std::vector<float>(data.begin(), data.end());
+  };
+  EXPECT_EQ(numbers(3), (std::vector<float>{2, 4, 0})) << "the gradient";
+  EXPECT_EQ(numbers(2), (std::vector<float>{0, 0, 3})) << "1 - 0.5 * 2, 2 - 0.5 * 4, 3";
+}
+
+TEST_F(GradTest, RefusesOptionsThatMeanNothingTogether) {
+  const std::string model = linear_model();
+  const auto refused = [&](std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), {"grad", model, "--loss", "loss"});
+    return isomer_program(arguments).exit_code == 2;
+  };
+  EXPECT_TRUE(refused({"--inputs", "--wrt", "x"}));
+  EXPECT_TRUE(refused({"--inputs", "--optimizer", "sgd"}));
+  EXPECT_TRUE(refused({"--rate", "0.1"}));
+  EXPECT_TRUE(refused({"--optimizer", "sgd", "--rate", "0"}));
+  EXPECT_TRUE(refused({"--optimizer", "newton"}));
+  EXPECT_EQ(isomer_program({"models", "squeezenet", "-o", path("m.onnx"), "--optimizer", "adam"}).exit_code, 2);
+  EXPECT_EQ(isomer_program({"models", "squeezenet", "-o", path("m.onnx"), "--rate", "1"}).exit_code, 2);
+}
+
 TEST_F(GradTest, WritesTrainingSteps) {
   const std::string file = path("step.onnx");
   const Outcome outcome =

@@ -2,7 +2,6 @@
 
 #include "isomer/models/models.h"
 
-#include <map>
 #include <memory>
 
 #include "isomer/base/progress.h"
@@ -10,6 +9,7 @@
 #include "isomer/base/version.h"
 #include "isomer/cli/commands.h"
 #include "isomer/cli/common.h"
+#include "isomer/cli/optimizer_options.h"
 #include "isomer/grad/training_network.h"
 #include "isomer/onnx/defaults.h"
 #include "isomer/onnx/export.h"
@@ -29,15 +29,9 @@ struct ModelsOptions {
   int batch = 1;
   uint64_t seed = 0;
   bool training = false;
-  std::string optimizer = "sgd";
+  OptimizerOptions optimizer;
   bool json = false;
 };
-
-/// The optimizers by name, with their usual rates.
-const std::map<std::string, Optimizer>& optimizers() {
-  static const std::map<std::string, Optimizer> kOptimizers = {{"sgd", Sgd{}}, {"adam", Adam{}}};
-  return kOptimizers;
-}
 
 int list(const ModelsOptions& options) {
   json report = {{"schema", "isomer.models.v1"}, {"isomer", version()}, {"models", json::array()}};
@@ -60,7 +54,7 @@ Result<Model> build(const ModelsOptions& options) {
     return make_model(std::move(graph), options.name, kOpset);
   }
   ISOMER_TRY(TrainingNetwork network,
-             training_network(options.name, options.batch, options.seed, optimizers().at(options.optimizer)));
+             training_network(options.name, options.batch, options.seed, options.optimizer.optimizer()));
   return with_defaults(make_model(std::move(network.graph), options.name + "-training", kOpset), network.initial);
 }
 
@@ -99,13 +93,11 @@ void add_models(CLI::App& app, int& exit_code) {
   command->add_option("--seed", options->seed, "Seed of the weights")
       ->check(in_range(IntegerRange{.min = 0}))
       ->capture_default_str();
-  command->add_flag(
+  CLI::Option* const training = command->add_flag(
       "--training", options->training,
       "Write a training step: from parameters, optimizer state and a batch of data to the loss and the new "
       "parameters and state");
-  command->add_option("--optimizer", options->optimizer, "Optimizer of the training step")
-      ->check(CLI::IsMember({"sgd", "adam"}))
-      ->capture_default_str();
+  options->optimizer.add_to(*command, training);
   add_json(*command, options->json);
   command->footer(
       "Example: isomer models squeezenet -o squeezenet.onnx --batch 4\nIn a training step, an output new/NAME is the "

@@ -136,14 +136,14 @@ Result<TrainingStep> make_training_step(const Graph& graph, ValueId loss, std::s
   TrainingStep out{{}, {}, graph.inputs().size()};
   std::vector<Trained> trained;
   for (size_t i = 0; i < wanted.size(); ++i) {
-    if (gradients[i] == kNoValue)
-      return fail("the loss does not depend on {}", node_label(graph, graph.producer(parameters[i])));
+    if (gradients[i] == kNoValue) continue;
     trained.push_back({wanted[i], gradients[i], graph.type(parameters[i]), graph.name(parameters[i])});
     const auto at = std::ranges::find(graph.inputs(), parameters[i]);
     if (at == graph.inputs().end())
       return fail("{} is a parameter, but not an input", node_label(graph, graph.producer(parameters[i])));
     out.parameters.push_back(static_cast<size_t>(at - graph.inputs().begin()));
   }
+  if (trained.empty()) return fail("the loss does not depend on a parameter");
   StepBuilder step(builder);
   ISOMER_TRY(const Updated updated,
              std::visit([&](const auto& chosen) { return update(step, chosen, trained); }, optimizer));

@@ -35,13 +35,13 @@ using Optimizer = std::variant<Sgd, Adam>;
 /// NAME is called new/NAME.
 struct TrainingStep {
   Graph graph;
-  /// The inputs of `graph` that hold parameters, and the first input of the state.
+  /// The inputs of `graph` that hold the parameters on which the loss depends, and the first input of the state.
   std::vector<size_t> parameters;
   size_t first_state;
 };
 
-/// Makes a training step that minimizes the value `loss` of a graph. `parameters` are inputs of the graph. Fails as
-/// add_gradients does, and if the loss does not depend on a parameter.
+/// Makes a training step that minimizes the value `loss` of a graph. `parameters` are inputs of the graph; those on
+/// which the loss does not depend are not trained. Fails as add_gradients does, and if the loss depends on none.
 Result<TrainingStep> make_training_step(const Graph& graph, ValueId loss, std::span<const ValueId> parameters,
                                         const Optimizer& optimizer);
 

@@ -91,6 +91,18 @@ TEST(TrainingSteps, NameTheirState) {
   EXPECT_EQ(names, (std::vector<std::string>{"w", "steps", "mean/w", "square/w"}));
 }
 
+TEST(TrainingSteps, LeaveParametersThatDoNotMatter) {
+  const Graph graph = parsed(R"(
+    input x: f32[]
+    input w: f32[]
+    y = Exp(w)
+    return y)");
+  const auto step = make_training_step(graph, graph.outputs()[0], graph.inputs(), Sgd{});
+  ASSERT_TRUE(step) << step.error().message;
+  EXPECT_EQ(step->parameters, std::vector<size_t>{1});
+  EXPECT_EQ(step->graph.outputs().size(), 3U) << "the loss, the new parameter, and its momentum";
+}
+
 TEST(TrainingSteps, NeedParametersThatMatter) {
   const Graph graph = parsed(R"(
     input x: f32[]
@@ -100,7 +112,7 @@ TEST(TrainingSteps, NeedParametersThatMatter) {
   const ValueId w = graph.inputs()[1];
   const auto step = make_training_step(graph, graph.outputs()[0], {&w, 1}, Sgd{});
   ASSERT_FALSE(step);
-  EXPECT_EQ(step.error().message, "the loss does not depend on input 'w'");
+  EXPECT_EQ(step.error().message, "the loss does not depend on a parameter");
 }
 
 }  // namespace

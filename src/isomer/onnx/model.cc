@@ -68,14 +68,19 @@ Model make_model(Graph graph, const std::string& name, int opset) {
   return {std::move(graph), std::move(info)};
 }
 
-Result<Model> with_more_outputs(const Model& model, Graph graph, std::span<const std::string> names) {
+Result<Model> with_more_outputs(const Model& model, Graph graph, std::span<const std::string> names,
+                                std::span<const std::string> input_names) {
   auto info = std::make_shared<ModelInfo>(*model.info);
-  for (const std::string& name : names) {
-    const size_t i = info->outputs.size();
+  onnx::GraphProto& proto = *info->model.mutable_graph();
+  const auto add = [&](const std::string& name, std::vector<std::string>& known, onnx::ValueInfoProto* entry,
+                       std::span<const ValueId> values) -> Status {
     if (!info->names.insert(name).second) return fail("the model already has a value '{}'", printable(name));
-    info->outputs.push_back(name);
-    describe(info->model.mutable_graph()->add_output(), name, graph.type(graph.outputs()[i]));
-  }
+    describe(entry, name, graph.type(values[known.size()]));
+    known.push_back(name);
+    return {};
+  };
+  for (const std::string& name : names) ISOMER_CHECK(add(name, info->outputs, proto.add_output(), graph.outputs()));
+  for (const std::string& name : input_names) ISOMER_CHECK(add(name, info->inputs, proto.add_input(), graph.inputs()));
   return Model{std::move(graph), std::move(info)};
 }
 

@@ -28,9 +28,10 @@ struct Model {
 /// table; unnamed inputs and outputs get new names.
 Model make_model(Graph graph, const std::string& name, int opset);
 
-/// The model with a graph that has further outputs after the model's own, with these names. Fails if another value of
-/// the model has such a name.
-Result<Model> with_more_outputs(const Model& model, Graph graph, std::span<const std::string> names);
+/// The model with a graph that has further outputs, and perhaps further inputs, after the model's own, with these
+/// names. Fails if another value of the model has such a name.
+Result<Model> with_more_outputs(const Model& model, Graph graph, std::span<const std::string> names,
+                                std::span<const std::string> input_names = {});
 
 /// The opset of the standard domain that the model imports.
 int opset_of(const Model& model);

@@ -90,6 +90,15 @@ TEST(Models, HaveMoreOutputs) {
   const auto more = with_more_outputs(*model, graph, names);
   ASSERT_TRUE(more) << more.error().message;
   EXPECT_EQ(exported(*more).graph().output(1).name(), "more");
+  GraphBuilder wider;
+  std::vector<ValueId> inputs;
+  for (const ValueId input : model->graph.inputs()) inputs.push_back(wider.input(model->graph.type(input)));
+  inputs.push_back(wider.input({DType::Float, {2}}));
+  const std::vector<ValueId> results{*wider.add(op("Relu"), {}, {inputs[0]}), inputs.back()};
+  const std::vector<std::string> state{"state"};
+  const auto with_input = with_more_outputs(*model, wider.finish(results), names, state);
+  ASSERT_TRUE(with_input) << with_input.error().message;
+  EXPECT_EQ(input_name(*with_input, inputs.size() - 1), "state");
   const std::vector<std::string> taken{"s"};
   EXPECT_FALSE(with_more_outputs(*model, graph, taken));
 }

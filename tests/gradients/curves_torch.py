@@ -1,0 +1,67 @@
+#!/usr/bin/env python3
+"""Records the losses of curves.py's networks in PyTorch, as curves.json. Needs torch.
+
+    curves_torch.py OUT.json
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+
+import torch
+import torch.nn.functional as F
+from curves import BATCH, CURVES, HEADS, LENGTH, WIDTH, batches, weights
+
+
+def cnn(x: torch.Tensor, w: dict[str, torch.Tensor]) -> torch.Tensor:
+    y = F.max_pool2d(F.relu(F.conv2d(x, w["w1"], w["b1"], padding=1)), 2)
+    y = F.relu(F.conv2d(y, w["w2"], w["b2"], padding=1, stride=2))
+    y = F.conv2d(y, w["w3"], w["b3"], padding=1, groups=12)
+    y = F.instance_norm(y, weight=w["scale"], bias=w["shift"], eps=0.1)
+    return F.linear(torch.sigmoid(y).flatten(1), w["out"], w["bias"])
+
+
+def lstm(x: torch.Tensor, w: dict[str, torch.Tensor]) -> torch.Tensor:
+    h = c = torch.zeros(BATCH, WIDTH)
+    for t in range(LENGTH):
+        i, f, g, o = (F.linear(x[:, t], w["wx"]) + F.linear(h, w["wh"], w["b"])).chunk(4, 1)
+        c = torch.sigmoid(f) * c + torch.sigmoid(i) * torch.tanh(g)
+        h = torch.sigmoid(o) * torch.tanh(c)
+    return F.linear(h, w["out"], w["bias"])
+
+
+def transformer(x: torch.Tensor, w: dict[str, torch.Tensor]) -> torch.Tensor:
+    def heads(value: torch.Tensor) -> torch.Tensor:
+        return value.view(BATCH, LENGTH, HEADS, WIDTH // HEADS).transpose(1, 2)
+
+    q, k, v = (heads(F.linear(x, w[name])) for name in "qkv")
+    mixed = torch.softmax(q @ k.transpose(2, 3) / math.sqrt(WIDTH / HEADS), -1) @ v
+    mixed = mixed.transpose(1, 2).reshape(BATCH, LENGTH, WIDTH)
+    y = F.layer_norm(x + F.linear(mixed, w["o"]), [WIDTH], w["g1"], w["s1"])
+    z = F.linear(F.gelu(F.linear(y, w["up"], w["ub"])), w["down"], w["db"])
+    return F.linear(F.layer_norm(y + z, [WIDTH], w["g2"], w["s2"]).mean(1), w["out"], w["bias"])
+
+
+def curve(name: str) -> list[float]:
+    network = {"cnn": cnn, "lstm": lstm, "transformer": transformer}[name]
+    kind, rate = CURVES[name]
+    parameters = {key: torch.tensor(value, requires_grad=True) for key, value in weights(name).items()}
+    optimizer = (torch.optim.SGD(parameters.values(), rate, momentum=0.9) if kind == "sgd"
+                 else torch.optim.Adam(parameters.values(), rate))
+    losses = []
+    for x, labels in batches(name):
+        optimizer.zero_grad()
+        loss = F.cross_entropy(network(torch.tensor(x), parameters), torch.tensor(labels))
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+    return losses
+
+
+if __name__ == "__main__":
+    torch.set_num_threads(1)
+    with open(sys.argv[1], "w") as file:
+        json.dump({"torch": torch.__version__, "losses": {name: curve(name) for name in CURVES}}, file, indent=1)
+        file.write("\n")
