@@ -1,0 +1,106 @@
+#include "isomer/engine/onednn/loop_chunk.h"
+
+#include <cstring>
+
+namespace isomer::onednn {
+namespace {
+
+float condition_bits(std::byte flag) {
+  const int32_t mask = flag == std::byte{0} ? 0 : -1;
+  float bits;
+  std::memcpy(&bits, &mask, sizeof(bits));
+  return bits;
+}
+
+/// Copies elements that are `stride` apart.
+void copy_elements(bool conditions, const std::byte* from, int64_t first, int64_t stride, float* to, int64_t count) {
+  if (conditions) {
+    for (int64_t i = 0; i < count; ++i) to[i] = condition_bits(from[first + i * stride]);
+    return;
+  }
+  const auto* const elements = reinterpret_cast<const float*>(from) + first;
+  if (stride == 1) {
+    std::memcpy(to, elements, static_cast<size_t>(count) * sizeof(float));
+  } else {
+    for (int64_t i = 0; i < count; ++i) to[i] = elements[i * stride];
+  }
+}
+
+/// Repeats the first `width` elements up to `count`.
+void repeat_elements(float* to, int64_t width, int64_t count) {
+  if (width == 1) {
+    std::fill(to, to + count, *to);
+    return;
+  }
+  for (int64_t filled = width; filled < count; filled *= 2)
+    std::memcpy(to + filled, to, static_cast<size_t>(std::min(filled, count - filled)) * sizeof(float));
+}
+
+int64_t offset_of(const LoopOperand& operand, int64_t group) {
+  int64_t offset = 0;
+  for (const LoopOperand::Level& level : operand.outer) {
+    offset += group % level.extent * level.stride;
+    group /= level.extent;
+  }
+  return offset;
+}
+
+}  // namespace
+
+/// Brings a chunk of an operand into its register.
+void LoopChunks::fetch(size_t operand, int64_t begin, int64_t count, int64_t padded) {
+  const LoopOperand& what = loop_.operands[operand];
+  float* const slot = slots_[operand];
+  if (what.whole && !what.conditions) {
+    const float* const from = reinterpret_cast<const float*>(operands_[operand]) + begin;
+    if (begin + padded <= loop_.count) {
+      at_[operand] = from;
+      return;
+    }
+    std::memcpy(slot, from, static_cast<size_t>(count) * sizeof(float));
+  } else if (what.whole) {
+    copy_elements(true, operands_[operand], begin, 1, slot, count);
+  } else {
+    spread(operand, begin, count);
+  }
+  std::fill(slot + count, slot + padded, 0.0F);
+  at_[operand] = slot;
+}
+
+/// Fills a register with elements that repeat.
+void LoopChunks::spread(size_t operand, int64_t begin, int64_t count) {
+  const LoopOperand& what = loop_.operands[operand];
+  const std::byte* const from = operands_[operand];
+  float* const slot = slots_[operand];
+  Held& held = held_[operand];
+  const int64_t size = what.width * what.repeat;
+  int64_t group = begin / size;
+  int64_t within = begin - group * size;
+  const int64_t phase = what.width == 1 ? 0 : within % what.width;
+  const bool of_one_group = within + count <= size;
+  int64_t base = offset_of(what, group);
+  // Elements after the count were overwritten, but those before it are still there.
+  if (of_one_group && held.base == base && held.phase == phase && held.count >= count) {
+    held.count = count;
+    return;
+  }
+  held = of_one_group ? Held{base, phase, count} : Held{};
+  int64_t done = 0;
+  for (;;) {
+    const int64_t part = std::min(count - done, size - within);
+    const int64_t start = what.width == 1 ? 0 : within % what.width;
+    float* const to = slot + done;
+    // The rest of the first repeat, then the beginning of the next ones.
+    const int64_t rest = std::min(part, what.width - start);
+    copy_elements(what.conditions, from, base + start * what.stride, what.stride, to, rest);
+    const int64_t again = std::min(part - rest, start);
+    copy_elements(what.conditions, from, base, what.stride, to + rest, again);
+    if (part > what.width) repeat_elements(to, what.width, part);
+    done += part;
+    if (done == count) return;
+    within = 0;
+    base = offset_of(what, ++group);
+  }
+}
+
+}  // namespace isomer::onednn
