@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "isomer/base/parallel.h"
+#include "isomer/engine/onednn/loop_nodes.h"
 #include "isomer/engine/onednn/threads.h"
 #include "isomer/engine/onednn/workspace.h"
 
@@ -151,6 +152,7 @@ bool Builder::boxed(ValueId value) { return program_.buffers[at(value).buffer].p
 
 bool Builder::reads_boxed(const Group& group) {
   const auto is_boxed = [&](ValueId value) { return value != kNoValue && boxed(value); };
+  if (!group.inner.empty()) return std::ranges::any_of(loop_operands(graph(), group), is_boxed);
   return std::ranges::any_of(graph().operands(graph().node(group.root)), is_boxed) ||
          std::ranges::any_of(group.posts, is_boxed, &Post::added);
 }

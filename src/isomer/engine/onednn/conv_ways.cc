@@ -100,7 +100,7 @@ struct ConvWays::State {
 };
 
 ConvWays::ConvWays(std::shared_ptr<Tuner> tuner, DType dtype)
-    : state_(std::make_unique<State>(std::move(tuner), dtype)) {}
+    : dtype_(dtype), state_(std::make_unique<State>(std::move(tuner), dtype)) {}
 ConvWays::~ConvWays() = default;
 
 std::span<const ConvForm> ConvWays::of(const Graph& graph, const Group& group, const Decisions& decisions,

@@ -48,6 +48,7 @@ class ConvWays {
   /// have none. `dtype`: the element type in which convolutions compute if they can.
   explicit ConvWays(std::shared_ptr<Tuner> tuner, DType dtype = DType::Float);
   ~ConvWays();
+  DType dtype() const { return dtype_; }
   ConvWays(const ConvWays&) = delete;
   ConvWays& operator=(const ConvWays&) = delete;
 
@@ -62,6 +63,7 @@ class ConvWays {
 
  private:
   struct State;
+  const DType dtype_;
   std::unique_ptr<State> state_;
 };
 

@@ -7,6 +7,7 @@
 
 #include "isomer/engine/onednn/gelu.h"
 #include "isomer/engine/onednn/kernel_traits.h"
+#include "isomer/engine/onednn/loop_nodes.h"
 
 namespace isomer::onednn {
 namespace {
@@ -277,7 +278,20 @@ bool is_known(const Graph& graph, ValueId value, Stage stage) {
 
 bool is_folded(const Post& post) { return post.function && post.function->algorithm == dnnl::algorithm::undef; }
 
-std::vector<Group> fuse(const Graph& graph, Stage stage) { return Fuser(graph, stage).run(); }
+std::vector<NodeId> nodes_of(const Group& group) {
+  std::vector<NodeId> nodes = group.inner;
+  nodes.push_back(group.root);
+  for (const Post& post : group.posts) {
+    nodes.insert(nodes.end(), post.inner.begin(), post.inner.end());
+    nodes.push_back(post.node);
+  }
+  return nodes;
+}
+
+std::vector<Group> fuse(const Graph& graph, Stage stage, bool loops) {
+  std::vector<Group> groups = Fuser(graph, stage).run();
+  return loops ? with_loops(graph, std::move(groups)) : groups;
+}
 
 std::vector<size_t> last_readers(const Graph& graph, std::span<const Group> groups) {
   std::vector<size_t> last(graph.num_values(), 0);
@@ -285,10 +299,8 @@ std::vector<size_t> last_readers(const Graph& graph, std::span<const Group> grou
     for (const ValueId operand : graph.operands(graph.node(node)))
       if (operand != kNoValue) last[operand] = group;
   };
-  for (size_t g = 0; g < groups.size(); ++g) {
-    read(groups[g].root, g);
-    for (const Post& post : groups[g].posts) read(post.node, g);
-  }
+  for (size_t g = 0; g < groups.size(); ++g)
+    for (const NodeId node : nodes_of(groups[g])) read(node, g);
   for (const ValueId output : graph.outputs()) last[output] = kReadAtEnd;
   return last;
 }

@@ -50,18 +50,23 @@ struct Post {
 /// Returns whether a post is a batch normalization that will have been merged into the weights and the bias.
 bool is_folded(const Post& post);
 
-/// A node with the posts that follow it.
+/// A node with the posts that follow it; or the last node of a loop (loop_nodes.h) with the others.
 struct Group {
   NodeId root = 0;
   std::vector<Post> posts = {};
+  std::vector<NodeId> inner = {};  ///< the other nodes of a loop, ascending
   NodeId last() const { return posts.empty() ? root : posts.back().node; }
 };
+
+/// Returns all nodes of a group.
+std::vector<NodeId> nodes_of(const Group& group);
 
 /// Groups every node that is not an input or constant into exactly one group. Groups are in the order of their last
 /// nodes, so everything that a group reads is made by groups before it. If the graph is not canonical yet, these are
 /// the groups that it will have: batch normalizations are posts of the convolutions that they will be merged into, and
-/// a Gelu that is written out is one function. Nodes that make weights are groups too.
-std::vector<Group> fuse(const Graph& graph, Stage stage);
+/// a Gelu that is written out is one function. Nodes that make weights are groups too. With `loops`, element-wise nodes
+/// that follow each other are joined to loops.
+std::vector<Group> fuse(const Graph& graph, Stage stage, bool loops = true);
 
 /// Returns the last group that reads each value; kReadAtEnd for outputs.
 std::vector<size_t> last_readers(const Graph& graph, std::span<const Group> groups);

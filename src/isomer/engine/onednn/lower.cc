@@ -3,6 +3,7 @@
 #include <map>
 
 #include "isomer/engine/onednn/kernel_traits.h"
+#include "isomer/engine/onednn/loop_nodes.h"
 #include "isomer/engine/onednn/threads.h"
 #include "isomer/engine/onednn/views.h"
 
@@ -109,13 +110,16 @@ Result<bool> lower_group(Builder& builder, const Group& group) {
   const Node& node = builder.graph().node(group.root);
   if (node.is_opaque() || !node.op->domain.empty()) return false;
   if (builder.reads_boxed(group)) return false;
-  return family_of(node).lower(builder, group);
+  if (is_loop(builder.graph(), group)) return lower_loop(builder, group);
+  ISOMER_TRY(const bool done, family_of(node).lower(builder, group));
+  return done ? done : lower_loop(builder, group);
 }
 
 /// Emits the nodes of a group one by one.
 Status lower_nodes(Builder& builder, size_t index) {
   const Group& group = builder.planning().groups()[index];
-  std::vector<NodeId> nodes = {group.root};
+  std::vector<NodeId> nodes = group.inner;
+  nodes.push_back(group.root);
   for (const Post& post : group.posts) nodes.push_back(post.node);
   for (const NodeId node : nodes) {
     bool done = false;

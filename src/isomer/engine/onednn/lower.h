@@ -28,6 +28,8 @@ Result<bool> lower_prelu(Builder& builder, const Group& group);
 Result<bool> lower_reduce(Builder& builder, const Group& group);
 Result<bool> lower_resize(Builder& builder, const Group& group);
 Result<bool> lower_gather(Builder& builder, const Group& group);
+/// Any group that `is_loop` accepts, and others of element-wise nodes that loops can compute.
+Result<bool> lower_loop(Builder& builder, const Group& group);
 Result<bool> lower_expand(Builder& builder, const Group& group);
 Result<bool> lower_pad(Builder& builder, const Group& group);
 Result<bool> lower_where(Builder& builder, const Group& group);

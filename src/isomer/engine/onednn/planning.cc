@@ -6,6 +6,7 @@
 
 #include "isomer/engine/onednn/filter_gradient.h"
 #include "isomer/engine/onednn/kernel_traits.h"
+#include "isomer/engine/onednn/loop_nodes.h"
 #include "isomer/engine/onednn/views.h"
 
 namespace isomer::onednn {
@@ -37,15 +38,6 @@ Decisions without_removed(const Graph& graph, const Decisions& decisions) {
   for (const auto& [value, algorithm] : decisions.algorithms)
     out.algorithms.emplace(remaining_value(graph, value), algorithm);
   return out;
-}
-
-std::vector<NodeId> nodes_of(const Group& group) {
-  std::vector<NodeId> nodes = {group.root};
-  for (const Post& post : group.posts) {
-    nodes.insert(nodes.end(), post.inner.begin(), post.inner.end());
-    nodes.push_back(post.node);
-  }
-  return nodes;
 }
 
 /// Returns the axis that a node names, counted from the first one.
@@ -94,7 +86,7 @@ Planning::Planning(const Graph& graph, Stage stage, int64_t block, ConvWays& con
       limit_{deadline},
       decisions_(stage == Stage::Given ? without_removed(graph, decisions) : decisions),
       concats_(graph, block, stage),
-      groups_(fuse(graph, stage)),
+      groups_(fuse(graph, stage, convolutions.dtype() == DType::Float)),
       last_reader_(last_readers(graph, groups_)),
       forms_(graph.num_values(), kPlainForm),
       strides_(graph.num_values()),
@@ -143,6 +135,7 @@ bool Planning::falls_apart(const Group& group) {
 
 GroupForms Planning::place(const Group& part, size_t group) {
   now_ = group;
+  if (is_loop(graph_, part)) return place_loop(part);
   const Node& root = graph_.node(part.root);
   if (is_removed(root) || is_onednn_view(root)) return place_view(part.root);
   if (root.op->has(Trait::Concatenation)) return place_concat(part);

@@ -77,6 +77,9 @@ class Planning {
   void copy_added(const Group& group, const ConvForm& way, ValueId added);
   GroupForms place_follower(const Group& group);
   GroupForms place_own(const Group& group);
+  GroupForms place_loop(const Group& group);
+  Form loop_form(const Group& group, ValueId domain) const;
+  bool reads_value(NodeId node, ValueId value) const;
   GroupForms place_product(const Group& group);
   bool reads_in_place(ValueId factor) const;
   std::optional<Strides> strides_for_reader(ValueId product) const;

@@ -12,7 +12,9 @@ std::string group_name(const Graph& graph, const Group& group) {
     const Node& node = graph.node(id);
     return node.is_opaque() ? node.attrs.text("@op_type") : node.op->name;
   };
-  std::string name = title(group.root);
+  std::string name;
+  for (const NodeId inner : group.inner) name += title(inner) + "+";
+  name += title(group.root);
   for (const Post& post : group.posts) name += "+" + title(post.node);
   return name;
 }

@@ -1,0 +1,375 @@
+#include "isomer/engine/onednn/loop_nodes.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <string>
+
+#include "isomer/engine/onednn/forms.h"
+
+namespace isomer::onednn {
+namespace {
+
+using Steps = std::vector<LoopStep>;
+
+constexpr float kUnbounded = std::numeric_limits<float>::infinity();
+
+/// Operators that are one step each.
+struct OneStep {
+  LoopOp op;
+  DType from;
+  DType to;
+  bool swapped = false;
+};
+const std::map<std::string, OneStep>& one_steps() {
+  constexpr DType kNumber = DType::Float, kCondition = DType::Bool;
+  static const std::map<std::string, OneStep> kSteps = {
+      {"Neg", {LoopOp::Neg, kNumber, kNumber}},
+      {"Abs", {LoopOp::Abs, kNumber, kNumber}},
+      {"Sqrt", {LoopOp::Sqrt, kNumber, kNumber}},
+      {"Exp", {LoopOp::Exp, kNumber, kNumber}},
+      {"Reciprocal", {LoopOp::Reciprocal, kNumber, kNumber}},
+      {"Sigmoid", {LoopOp::Sigmoid, kNumber, kNumber}},
+      {"Tanh", {LoopOp::Tanh, kNumber, kNumber}},
+      {"Erf", {LoopOp::Erf, kNumber, kNumber}},
+      {"Expand", {LoopOp::Copy, kNumber, kNumber}},
+      {"Add", {LoopOp::Add, kNumber, kNumber}},
+      {"Sub", {LoopOp::Sub, kNumber, kNumber}},
+      {"Mul", {LoopOp::Mul, kNumber, kNumber}},
+      {"Div", {LoopOp::Div, kNumber, kNumber}},
+      {"Equal", {LoopOp::Equal, kNumber, kCondition}},
+      {"Greater", {LoopOp::Greater, kNumber, kCondition}},
+      {"GreaterOrEqual", {LoopOp::GreaterOrEqual, kNumber, kCondition}},
+      {"Less", {LoopOp::Greater, kNumber, kCondition, true}},
+      {"LessOrEqual", {LoopOp::GreaterOrEqual, kNumber, kCondition, true}},
+      {"Not", {LoopOp::Not, kCondition, kCondition}},
+      {"And", {LoopOp::And, kCondition, kCondition}},
+      {"Or", {LoopOp::Or, kCondition, kCondition}},
+      {"Xor", {LoopOp::Xor, kCondition, kCondition}},
+  };
+  return kSteps;
+}
+
+LoopStep step(LoopOp op, std::initializer_list<uint8_t> from, float alpha = 0, float beta = 0) {
+  LoopStep out{.op = op, .to = kLoopResult, .alpha = alpha, .beta = beta};
+  std::ranges::copy(from, out.from);
+  return out;
+}
+
+/// The steps of an operator of any number of operands.
+std::optional<Steps> accumulated(LoopOp op, size_t operands) {
+  if (operands > kMaxLoopOperands) return std::nullopt;
+  if (operands == 1) return Steps{step(LoopOp::Copy, {0})};
+  Steps steps = {step(op, {0, 1})};
+  for (size_t i = 2; i < operands; ++i) steps.push_back(step(op, {kLoopResult, static_cast<uint8_t>(i)}));
+  return steps;
+}
+
+float clip_bound(const Node& clip, const std::string& name, float otherwise) {
+  return clip.attrs.has(name) ? clip.attrs.tensor(name).data<float>()[0] : otherwise;
+}
+
+std::optional<Steps> power_steps(const Graph& graph, const Node& node) {
+  const ValueId exponent = graph.operands(node)[1];
+  const Tensor* data = graph.constant(exponent);
+  if (data == nullptr || data->dtype() != DType::Float || data->element_count() != 1 ||
+      graph.type(graph.operands(node)[0]).shape != graph.type(node.result()).shape)
+    return std::nullopt;
+  const float power = data->data<float>()[0];
+  if (power == 2) return Steps{step(LoopOp::Square, {0})};
+  if (power == 3) return Steps{step(LoopOp::Cube, {0})};
+  if (power == -1) return Steps{step(LoopOp::Reciprocal, {0})};
+  return std::nullopt;
+}
+
+size_t arguments_of(LoopOp op) {
+  switch (op) {
+    case LoopOp::Add:
+    case LoopOp::Sub:
+    case LoopOp::Mul:
+    case LoopOp::Div:
+    case LoopOp::Max:
+    case LoopOp::Min:
+    case LoopOp::Equal:
+    case LoopOp::Greater:
+    case LoopOp::GreaterOrEqual:
+    case LoopOp::And:
+    case LoopOp::Or:
+    case LoopOp::Xor:
+      return 2;
+    case LoopOp::Select:
+      return 3;
+    default:
+      return 1;
+  }
+}
+
+bool reads(const LoopStep& step, size_t operand) {
+  const auto* const end = step.from + arguments_of(step.op);
+  return std::find(step.from, end, operand) != end;
+}
+
+/// Returns the steps of operators on numbers with parameters, or with several steps.
+std::optional<Steps> composed_steps(const Graph& graph, const Node& node) {
+  const std::string& name = node.op->name;
+  const size_t operands = graph.operands(node).size();
+  if (name == "Sum") return accumulated(LoopOp::Add, operands);
+  if (name == "Max") return accumulated(LoopOp::Max, operands);
+  if (name == "Min") return accumulated(LoopOp::Min, operands);
+  if (name == "Relu") return Steps{step(LoopOp::Clip, {0}, 0, kUnbounded)};
+  if (name == "LeakyRelu") return Steps{step(LoopOp::LeakyRelu, {0}, node.attrs.real("alpha"))};
+  if (name == "Clip")
+    return Steps{step(LoopOp::Clip, {0}, clip_bound(node, "min", -kUnbounded), clip_bound(node, "max", kUnbounded))};
+  const auto hard_sigmoid = [](float alpha, float beta) {
+    return Steps{step(LoopOp::Linear, {0}, alpha, beta), step(LoopOp::Clip, {kLoopResult}, 0, 1)};
+  };
+  if (name == "HardSigmoid") return hard_sigmoid(node.attrs.real("alpha"), node.attrs.real("beta"));
+  if (name == "HardSwish") {
+    Steps steps = hard_sigmoid(1.0F / 6, 0.5F);
+    steps.push_back(step(LoopOp::Mul, {0, kLoopResult}));
+    return steps;
+  }
+  if (name == "Pow") return power_steps(graph, node);
+  return std::nullopt;
+}
+
+/// Returns whether a value has elements of a type, and a rank.
+bool has_type(const Graph& graph, ValueId value, DType dtype) {
+  return value != kNoValue && graph.type(value).dtype == dtype && graph.type(value).shape.has_value();
+}
+
+bool is_plain_op(const Node& node) { return !node.is_opaque() && node.op->domain.empty() && node.num_results == 1; }
+
+/// Returns whether oneDNN has no kernel for sums, products and so on of these operands: it broadcasts one of them, and
+/// only the second one of a difference.
+bool broadcasts_both(const Graph& graph, const Node& node) {
+  const auto operands = graph.operands(node);
+  if (operands.size() != 2) return operands.size() > 2;
+  const auto whole = [&](ValueId value) { return graph.type(value).shape == graph.type(node.result()).shape; };
+  const bool ordered = node.op->name == "Sub" || node.op->name == "Div";
+  return !whole(operands[0]) && (ordered || !whole(operands[1]));
+}
+
+}  // namespace
+
+std::optional<Steps> node_steps(const Graph& graph, const Node& node) {
+  if (!is_plain_op(node) || !graph.type(node.result()).shape) return std::nullopt;
+  const auto operands = graph.operands(node);
+  const auto all_of = [&](DType dtype) {
+    return std::ranges::all_of(operands, [&](ValueId v) { return has_type(graph, v, dtype); });
+  };
+  const DType made = graph.type(node.result()).dtype;
+  if (const auto known = one_steps().find(node.op->name); known != one_steps().end()) {
+    const OneStep& one = known->second;
+    if (made != one.to || !all_of(one.from)) return std::nullopt;
+    if (operands.size() == 1) return Steps{step(one.op, {0})};
+    return Steps{one.swapped ? step(one.op, {1, 0}) : step(one.op, {0, 1})};
+  }
+  if (node.op->name == "Where") {
+    const bool numbers = has_type(graph, operands[1], DType::Float) && has_type(graph, operands[2], DType::Float);
+    if (!numbers || !has_type(graph, operands[0], DType::Bool)) return std::nullopt;
+    return Steps{step(LoopOp::Select, {0, 1, 2})};
+  }
+  if (node.op->name == "Cast") {
+    if (made == DType::Float && all_of(DType::Bool)) return Steps{step(LoopOp::ToNumber, {0})};
+    if (made == DType::Bool && all_of(DType::Float)) return Steps{step(LoopOp::IsNotZero, {0})};
+    return std::nullopt;
+  }
+  return made == DType::Float && all_of(DType::Float) ? composed_steps(graph, node) : std::nullopt;
+}
+
+std::optional<LoopReduction> node_reduction(const Graph& graph, const Node& node) {
+  if (!is_plain_op(node) || !node.attrs.has("axes")) return std::nullopt;
+  LoopReduction out;
+  const std::string& name = node.op->name;
+  if (name == "ReduceMean")
+    out.mean = true;
+  else if (name == "ReduceL1")
+    out.first = LoopOp::Abs;
+  else if (name == "ReduceSumSquare" || name == "ReduceL2")
+    out.first = LoopOp::Square;
+  else if (name != "ReduceSum")
+    return std::nullopt;
+  out.root = name == "ReduceL2";
+  const ValueId x = graph.operands(node)[0];
+  const Ints& axes = node.attrs.ints("axes");
+  if (!has_type(graph, x, DType::Float) || axes.empty()) return std::nullopt;
+  out.axes.assign(graph.type(x).rank(), false);
+  for (const int64_t axis : axes)
+    out.axes[static_cast<size_t>(axis < 0 ? axis + static_cast<int64_t>(out.axes.size()) : axis)] = true;
+  return out;
+}
+
+bool keeps_only_channels(const LoopReduction& reduction) {
+  if (reduction.axes.size() < 3) return false;
+  for (size_t axis = 0; axis < reduction.axes.size(); ++axis)
+    if (reduction.axes[axis] == (axis == 1)) return false;
+  return true;
+}
+
+ValueId loop_domain(const Graph& graph, const Group& group) {
+  const Node& last = graph.node(group.last());
+  return node_reduction(graph, last) ? graph.operands(last)[0] : last.result();
+}
+
+std::vector<ValueId> loop_operands(const Graph& graph, const Group& group) {
+  const std::vector<NodeId> nodes = nodes_of(group);
+  std::vector<ValueId> out;
+  for (const NodeId id : nodes) {
+    const Node& node = graph.node(id);
+    const auto operands = graph.operands(node);
+    const auto add = [&](ValueId operand) {
+      const bool inner = std::ranges::find(nodes, graph.producer(operand)) != nodes.end();
+      if (!inner && std::ranges::find(out, operand) == out.end()) out.push_back(operand);
+    };
+    const auto steps = node_steps(graph, node);
+    if (!steps) {
+      add(operands[0]);
+      continue;
+    }
+    for (size_t i = 0; i < operands.size(); ++i)
+      if (std::ranges::any_of(*steps, [&](const LoopStep& step) { return reads(step, i); })) add(operands[i]);
+  }
+  return out;
+}
+
+bool loops_over_blocks(const Graph& graph, const Group& group) {
+  if (!fits_blocks(graph, loop_domain(graph, group))) return false;
+  if (const auto reduction = node_reduction(graph, graph.node(group.last()));
+      reduction && !reduction->axes[1] && !keeps_only_channels(*reduction)) {
+    // The result has images and channels; if it had pixels too, it would be in blocks.
+    const auto& axes = reduction->axes;
+    if (!std::all_of(axes.begin() + 2, axes.end(), [](bool summed) { return summed; })) return false;
+  }
+  return std::ranges::none_of(loop_operands(graph, group),
+                              [&](ValueId value) { return graph.type(value).dtype == DType::Bool; });
+}
+
+bool is_loop(const Graph& graph, const Group& group) {
+  if (!group.inner.empty()) return true;
+  const Node& root = graph.node(group.root);
+  if (const auto reduction = node_reduction(graph, root)) return !reduction->first && keeps_only_channels(*reduction);
+  const auto computable = [&](NodeId id) { return node_steps(graph, graph.node(id)).has_value(); };
+  if (!std::ranges::all_of(nodes_of(group), computable)) return false;
+  const auto is_condition = [&](ValueId value) { return graph.type(value).dtype == DType::Bool; };
+  if (is_condition(root.result()) || std::ranges::any_of(graph.operands(root), is_condition))
+    return root.op->name != "Where";
+  if (root.op->name == "Expand" || unary_of(graph, root)) return false;
+  return broadcasts_both(graph, root);
+}
+
+namespace {
+
+class LoopFuser {
+ public:
+  LoopFuser(const Graph& graph, std::vector<Group> groups) : graph_(graph), groups_(std::move(groups)) {}
+
+  std::vector<Group> run() {
+    group_of_.assign(graph_.nodes().size(), kNone);
+    for (size_t g = 0; g < groups_.size(); ++g)
+      for (const NodeId id : nodes_of(groups_[g])) group_of_[id] = g;
+    regions_.resize(groups_.size());
+    region_of_.assign(groups_.size(), kNone);
+    // Readers come after what they read, so they are in a region already.
+    for (size_t g = groups_.size(); g-- > 0;) place(g);
+    return joined();
+  }
+
+ private:
+  static constexpr size_t kNone = std::numeric_limits<size_t>::max();
+  static constexpr size_t kMaxNodes = 64;
+
+  /// A loop that ends with one group, by whose number it is known.
+  struct Region {
+    std::vector<size_t> groups = {};
+    size_t nodes = 0;
+    std::vector<ValueId> operands = {};
+  };
+
+  ValueId result(size_t g) const { return graph_.node(groups_[g].last()).result(); }
+
+  void place(size_t g) {
+    const bool elements = is_elementwise(groups_[g]);
+    if (!elements && !node_reduction(graph_, graph_.node(groups_[g].root))) return;
+    if (graph_.is_constant_derived(result(g))) return;
+    const size_t region = elements ? only_reader(g) : kNone;
+    if (region == kNone || !add(region, g)) add(g, g);
+  }
+
+  bool is_elementwise(const Group& group) const {
+    if (!group.inner.empty()) return false;
+    const auto& shape = graph_.type(graph_.node(group.root).result()).shape;
+    const auto joins = [&](NodeId id) {
+      return node_steps(graph_, graph_.node(id)) && graph_.type(graph_.node(id).result()).shape == shape;
+    };
+    return std::ranges::all_of(group.posts, [](const Post& post) { return post.inner.empty(); }) &&
+           std::ranges::all_of(nodes_of(group), joins);
+  }
+
+  /// Returns the region that has all readers of a group's result, if its elements are those of the result.
+  size_t only_reader(size_t g) const {
+    const ValueId value = result(g);
+    if (graph_.is_output(value)) return kNone;
+    size_t region = kNone;
+    for (const NodeId reader : graph_.consumers(value)) {
+      const size_t reads = group_of_[reader] == kNone ? kNone : region_of_[group_of_[reader]];
+      if (reads == kNone || (region != kNone && reads != region)) return kNone;
+      region = reads;
+    }
+    if (region == kNone) return kNone;
+    const ValueId domain = loop_domain(graph_, groups_[region]);
+    return graph_.type(value).shape == graph_.type(domain).shape ? region : kNone;
+  }
+
+  /// Returns false if the region would become too large.
+  bool add(size_t to, size_t g) {
+    Region& region = regions_[to];
+    const std::vector<NodeId> nodes = nodes_of(groups_[g]);
+    std::vector<ValueId> operands = region.operands;
+    std::erase(operands, result(g));
+    for (const NodeId id : nodes)
+      for (const ValueId operand : graph_.operands(graph_.node(id)))
+        if (operand != kNoValue && std::ranges::find(nodes, graph_.producer(operand)) == nodes.end() &&
+            std::ranges::find(operands, operand) == operands.end())
+          operands.push_back(operand);
+    const bool large = region.nodes + nodes.size() > kMaxNodes || operands.size() > kMaxLoopOperands;
+    if (large && to != g) return false;
+    region.groups.push_back(g);
+    region.nodes += nodes.size();
+    region.operands = std::move(operands);
+    region_of_[g] = to;
+    return true;
+  }
+
+  std::vector<Group> joined() {
+    std::vector<Group> out;
+    for (size_t g = 0; g < groups_.size(); ++g) {
+      const size_t region = region_of_[g];
+      if (region == kNone || regions_[region].groups.size() == 1) {
+        out.push_back(std::move(groups_[g]));
+      } else if (region == g) {
+        Group loop{groups_[g].last()};
+        for (const size_t part : regions_[region].groups)
+          for (const NodeId id : nodes_of(groups_[part]))
+            if (id != loop.root) loop.inner.push_back(id);
+        std::ranges::sort(loop.inner);
+        out.push_back(std::move(loop));
+      }
+    }
+    return out;
+  }
+
+  const Graph& graph_;
+  std::vector<Group> groups_;
+  std::vector<size_t> group_of_;   // by node
+  std::vector<Region> regions_;    // by the number of their last group
+  std::vector<size_t> region_of_;  // by group
+};
+
+}  // namespace
+
+std::vector<Group> with_loops(const Graph& graph, std::vector<Group> groups) {
+  return LoopFuser(graph, std::move(groups)).run();
+}
+
+}  // namespace isomer::onednn
