@@ -293,6 +293,19 @@ TEST(PlannedNetworks, ReductionsOverAnyAxes) {
         expect_as_predicted_in_each_layout(fmt::format("{}({{v}}) {{{{axes=[{}], keepdims={}}}}}", name, axes, keep));
 }
 
+TEST(PlannedNetworks, Loops) {
+  const std::string numbers = "input n: f32[{c},1,1]\ninput r: f32[6,1]";
+  for (const char* before : {"e = Exp({v})", "e = Sub(n, {v})", "e = Add({v}, c)",
+                             "f = Greater({v}, r)\ne = Where(f, {v}, n)", "e0 = Mul({v}, u)\ne = Sub(e0, {v})"}) {
+    expect_as_predicted_in_each_layout("Mul(e, n)", numbers, before);
+    expect_as_predicted_in_each_layout("Sub(c, e)", numbers, before);
+    for (const char* axes : {"0,2,3", "2,3", "1", "3", "0,1,2,3"})
+      expect_as_predicted_in_each_layout(fmt::format("ReduceSum(e) {{{{axes=[{}]}}}}", axes), numbers, before);
+  }
+  expect_as_predicted_in_each_layout("Sub(n, {v})", numbers);
+  expect_as_predicted_in_each_layout("Where(f, {v}, n)", numbers, "f = Less({v}, c)");
+}
+
 TEST(PlannedNetworks, Normalizations) {
   expect_as_predicted_in_each_layout("BatchNormalization({v}, g, g, g, g) {{epsilon=1.0}}", "g = f32[{c}]{{seed 2}}");
   expect_as_predicted_in_each_layout("InstanceNormalization({v}, g, b)",

@@ -140,6 +140,19 @@ bool has_type(const Graph& graph, ValueId value, DType dtype) {
 
 bool is_plain_op(const Node& node) { return !node.is_opaque() && node.op->domain.empty() && node.num_results == 1; }
 
+/// Returns whether the summed axes are adjacent, except for axes of extent 1.
+bool sums_adjacent_axes(const Graph& graph, const Node& node, const LoopReduction& reduction) {
+  const Shape& extents = *graph.type(graph.operands(node)[0]).shape;
+  bool summed = false, behind = false;
+  for (size_t axis = 0; axis < extents.size(); ++axis) {
+    if (extents[axis].is(1)) continue;
+    if (reduction.axes[axis] && behind) return false;
+    behind = behind || (summed && !reduction.axes[axis]);
+    summed = summed || reduction.axes[axis];
+  }
+  return true;
+}
+
 /// Returns whether oneDNN has no kernel for sums, products and so on of these operands: it broadcasts one of them, and
 /// only the second one of a difference.
 bool broadcasts_both(const Graph& graph, const Node& node) {
@@ -248,7 +261,8 @@ bool loops_over_blocks(const Graph& graph, const Group& group) {
 bool is_loop(const Graph& graph, const Group& group) {
   if (!group.inner.empty()) return true;
   const Node& root = graph.node(group.root);
-  if (const auto reduction = node_reduction(graph, root)) return !reduction->first && keeps_only_channels(*reduction);
+  if (const auto reduction = node_reduction(graph, root))
+    return keeps_only_channels(*reduction) || !sums_adjacent_axes(graph, root, *reduction);
   const auto computable = [&](NodeId id) { return node_steps(graph, graph.node(id)).has_value(); };
   if (!std::ranges::all_of(nodes_of(group), computable)) return false;
   const auto is_condition = [&](ValueId value) { return graph.type(value).dtype == DType::Bool; };
