@@ -8,6 +8,7 @@
 #include "isomer/engine/onednn/gelu.h"
 #include "isomer/engine/onednn/kernel_traits.h"
 #include "isomer/engine/onednn/loop_nodes.h"
+#include "isomer/engine/onednn/max_pool_gradient.h"
 
 namespace isomer::onednn {
 namespace {
@@ -289,7 +290,7 @@ std::vector<NodeId> nodes_of(const Group& group) {
 }
 
 std::vector<Group> fuse(const Graph& graph, Stage stage, bool loops) {
-  std::vector<Group> groups = Fuser(graph, stage).run();
+  std::vector<Group> groups = with_max_pool_gradients(graph, Fuser(graph, stage).run());
   return loops ? with_loops(graph, std::move(groups)) : groups;
 }
 

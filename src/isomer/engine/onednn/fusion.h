@@ -50,11 +50,12 @@ struct Post {
 /// Returns whether a post is a batch normalization that will have been merged into the weights and the bias.
 bool is_folded(const Post& post);
 
-/// A node with the posts that follow it; or the last node of a loop (loop_nodes.h) with the others.
+/// A node with the posts that follow it; or the last node of a loop (loop_nodes.h) or of the gradient of a max pool
+/// (max_pool_gradient.h) with the others.
 struct Group {
   NodeId root = 0;
   std::vector<Post> posts = {};
-  std::vector<NodeId> inner = {};  ///< the other nodes of a loop, ascending
+  std::vector<NodeId> inner = {};  ///< the others, ascending
   NodeId last() const { return posts.empty() ? root : posts.back().node; }
 };
 

@@ -20,6 +20,7 @@ Result<Program> lower(Candidate candidate, std::shared_ptr<Tuner> tuner, const L
 Result<bool> lower_conv(Builder& builder, const Group& group);    // also transposed
 Result<bool> lower_matmul(Builder& builder, const Group& group);  // and Gemm
 Result<bool> lower_pool(Builder& builder, const Group& group);
+Result<bool> lower_max_pool_gradient(Builder& builder, const Group& group);
 Result<bool> lower_norm(Builder& builder, const Group& group);  // batch and layer normalization, softmax
 Result<bool> lower_instance_norm(Builder& builder, const Group& group);
 Result<bool> lower_lrn(Builder& builder, const Group& group);        // local response normalization

@@ -1,12 +1,12 @@
 #include "isomer/engine/onednn/planning.h"
 
 #include <algorithm>
-#include <numeric>
 #include <utility>
 
 #include "isomer/engine/onednn/filter_gradient.h"
 #include "isomer/engine/onednn/kernel_traits.h"
 #include "isomer/engine/onednn/loop_nodes.h"
+#include "isomer/engine/onednn/max_pool_gradient.h"
 #include "isomer/engine/onednn/views.h"
 
 namespace isomer::onednn {
@@ -54,20 +54,6 @@ bool reduces_pixels(const Graph& graph, const Node& reduction) {
   for (size_t i = 0; i < axes.size(); ++i)
     if (axes[i] != static_cast<int64_t>(i) + 2) return false;
   return true;
-}
-
-/// Returns the index of the first of the cheapest ways.
-template <class Cost>
-size_t cheapest(std::span<const ConvForm> ways, const Cost& cost) {
-  size_t best = 0;
-  double min_cost = cost(ways[0]);
-  for (size_t i = 1; i < ways.size(); ++i) {
-    const double other = cost(ways[i]);
-    if (other >= min_cost) continue;
-    best = i;
-    min_cost = other;
-  }
-  return best;
 }
 
 bool keeps_channels(const Node& pad) {
@@ -135,6 +121,7 @@ bool Planning::falls_apart(const Group& group) {
 
 GroupForms Planning::place(const Group& part, size_t group) {
   now_ = group;
+  if (is_max_pool_gradient(graph_, part)) return place_max_pool_gradient(part);
   if (is_loop(graph_, part)) return place_loop(part);
   const Node& root = graph_.node(part.root);
   if (is_removed(root) || is_onednn_view(root)) return place_view(part.root);
@@ -268,77 +255,6 @@ ValueId Planning::summed(const Group& group) const {
   return kNoValue;
 }
 
-/// Places a convolution that computes in the cheapest way, the changes of layout around it included.
-GroupForms Planning::place_conv(const Group& group) {
-  const ValueId x = graph_.operands(graph_.node(group.root))[0];
-  const auto ways = convolutions_.of(graph_, group, decisions_, limit_);
-  if (ways.empty()) {
-    // Extents are unknown; images of a few channels are read as they are.
-    const Form in = fits_blocks(graph_, x) && channels_of(graph_, x) < 4 ? kPlainForm : block_;
-    return place_kernel(group, {.in = in, .second = in, .out = block_});
-  }
-  if (ways[0].pass == ConvPass::Filters) return place_filters(group, ways);
-  const ValueId result = graph_.node(group.last()).result();
-  const ValueId added = summed(group);
-  const size_t best = cheapest(ways, [&](const ConvForm& way) { return cost(way, x, added, result); });
-  const ConvForm way = ways[best];
-  const bool sums = way.sums && added != kNoValue;
-  if (sums) copy_added(group, way, added);
-  GroupForms forms = place_kernel(group, {.in = way.src, .second = way.src, .out = way.dst});
-  forms.way = best;
-  forms.conv = way;
-  if (decided_form(result)) plan_.decisions.layouts[result] = *decisions_.layout(result);
-  const ValueId conv = graph_.node(group.root).result();
-  const auto algorithm = decisions_.algorithm(conv);
-  if (algorithm && way.winograd == (*algorithm == Algorithm::Winograd)) plan_.decisions.algorithms[conv] = *algorithm;
-  return forms;
-}
-
-/// Places the gradient for filters. It reads what its transpositions read, and writes the filters in row-major order.
-GroupForms Planning::place_filters(const Group& group, std::span<const ConvForm> ways) {
-  const Node& node = graph_.node(group.root);
-  const FilterGradient read = *filter_gradient(graph_, node);
-  const size_t best = cheapest(ways, [&](const ConvForm& way) {
-    return way.us + reorder_cost(read.image, forms_[read.image], way.src, way.dtype) +
-           reorder_cost(read.gradient, forms_[read.gradient], way.dst, way.dtype);
-  });
-  want(read.image, ways[best].src);
-  want(read.gradient, ways[best].dst);
-  const auto operands = graph_.operands(node);
-  const auto take = [&](ValueId operand, Form form) {
-    if (layout_of(form) == Layout::Blocked) plan_.intakes[graph_.producer(operand)] = Intake::Blocked;
-  };
-  take(operands[0], ways[best].src);
-  take(operands[1], ways[best].dst);
-  const Shape& extents = *graph_.type(node.result()).shape;
-  Ints order(extents.size());
-  std::iota(order.begin(), order.end(), 0);
-  std::swap(order[0], order[1]);
-  Strides strides = packed(extents, order);
-  const Form out = form_of(node.result(), strides);
-  GroupForms forms = place_kernel(group, {kGivenForm, kGivenForm, out, std::move(strides)});
-  forms.way = best;
-  forms.conv = ways[best];
-  return forms;
-}
-
-double Planning::cost(const ConvForm& way, ValueId x, ValueId added, ValueId result) {
-  double sum = way.us + reorder_cost(x, forms_[x], way.src, way.dtype);
-  if (const auto& part = concats_.part(result)) sum += reorder_cost(result, way.dst, part->form, way.dtype);
-  if (const auto form = decided_form(result)) sum += reorder_cost(result, way.dst, *form, way.dtype);
-  if (added != kNoValue) sum += reorder_cost(added, forms_[added], way.dst, way.dtype);
-  return sum;
-}
-
-/// The added value is copied to the result's place if it is needed later and cannot be read where it is.
-void Planning::copy_added(const Group& group, const ConvForm& way, ValueId added) {
-  const ValueId result = graph_.node(group.last()).result();
-  const auto& part = concats_.part(result);
-  const bool reads =
-      (part && alike(graph_, result, part->form, way.dst)) || alike(graph_, added, forms_[added], way.dst);
-  if (last_reader_[added] > now_ && !reads) plan_.reorders.push_back({result, layout_of(way.dst)});
-}
-
 /// Places a kernel that works in the form of its operands; if these differ, in the blocked one.
 GroupForms Planning::place_follower(const Group& group) {
   const Node& root = graph_.node(group.root);
@@ -362,6 +278,25 @@ GroupForms Planning::place_follower(const Group& group) {
   if (follows && *form > kPlainForm && needs_full_blocks(graph_, root))
     follows = channels_of(graph_, root.result()) % *form == 0;
   return place_kernel(group, follows ? *form : kPlainForm);
+}
+
+/// The kernel works in the image's layout, or in blocks if the image is in none; row-major if the gradient is flat.
+GroupForms Planning::place_max_pool_gradient(const Group& group) {
+  const MaxPoolGradient read = *max_pool_gradient(graph_, group.root);
+  Form form = forms_[read.image] == kStridedForm ? block_ : forms_[read.image];
+  const bool flat = graph_.type(read.gradient).rank() == 1;
+  if (flat || !fits_blocks(graph_, read.image) || (form > kPlainForm && !fills_blocks(graph_, read.image, form)))
+    form = kPlainForm;
+  want(read.image, form);
+  want(read.gradient, form);
+  if (form > kPlainForm)
+    for (const NodeId id : group.inner) plan_.intakes[id] = Intake::Blocked;
+  std::vector<NodeId> nodes = nodes_of(group);
+  const ValueId result = graph_.node(group.root).result();
+  forms_[result] = form;
+  strides_[result].clear();
+  finish_kernel(group, std::move(nodes), {}, form);
+  return {.in = form, .second = form, .out = form};
 }
 
 /// Our own kernels for moving or reducing elements: they read contiguous values.

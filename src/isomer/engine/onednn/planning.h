@@ -77,6 +77,7 @@ class Planning {
   void copy_added(const Group& group, const ConvForm& way, ValueId added);
   GroupForms place_follower(const Group& group);
   GroupForms place_own(const Group& group);
+  GroupForms place_max_pool_gradient(const Group& group);
   GroupForms place_loop(const Group& group);
   Form loop_form(const Group& group, ValueId domain) const;
   bool reads_value(NodeId node, ValueId value) const;

@@ -10,9 +10,8 @@
 #include "isomer/engine/onednn/vectors.h"
 
 namespace isomer {
+namespace onednn {
 namespace {
-
-using namespace onednn;
 
 /// Independent results in registers: enough for two units, each of which begins one operation per cycle and ends it up
 /// to six cycles later.
@@ -130,15 +129,16 @@ std::vector<MemoryLevel> memory_levels(int threads) {
 }
 
 }  // namespace
+}  // namespace onednn
 
 double ProcessorPeak::bytes_per_second(double bytes) const {
   return std::ranges::find_if(levels, [=](const MemoryLevel& level) { return bytes <= level.bytes; })->bytes_per_second;
 }
 
 Result<ProcessorPeak> measured_peak(int threads) {
-  ISOMER_CHECK(check_threads(threads));
-  const ThreadScope scope(threads);
-  return ProcessorPeak{flops_per_second(threads), memory_levels(threads)};
+  ISOMER_CHECK(onednn::check_threads(threads));
+  const onednn::ThreadScope scope(threads);
+  return ProcessorPeak{onednn::flops_per_second(threads), onednn::memory_levels(threads)};
 }
 
 }  // namespace isomer
