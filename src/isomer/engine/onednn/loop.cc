@@ -35,25 +35,33 @@ struct Elements {
 
 template <class Vector>
 ISOMER_INLINE float sum_of(const float* from, int64_t count) {
-  Vector first{}, second{};
+  // Four at a time, since each depends on the previous one.
+  Vector sums[4] = {};
   int64_t i = 0;
-  for (; i + 2 * kLanes<Vector> <= count; i += 2 * kLanes<Vector>) {
-    Vector a, b;
-    load(a, from + i);
-    load(b, from + i + kLanes<Vector>);
-    first += a;
-    second += b;
+  for (; i + 4 * kLanes<Vector> <= count; i += 4 * kLanes<Vector>) {
+#pragma GCC unroll 4
+    for (int64_t k = 0; k < 4; ++k) {
+      Vector x;
+      load(x, from + i + k * kLanes<Vector>);
+      sums[k] += x;
+    }
   }
-  first += second;
   for (; i + kLanes<Vector> <= count; i += kLanes<Vector>) {
-    Vector a;
-    load(a, from + i);
-    first += a;
+    Vector x;
+    load(x, from + i);
+    sums[0] += x;
   }
+  const Vector all = (sums[0] + sums[1]) + (sums[2] + sums[3]);
   float lanes[kLanes<Vector>];
-  store(lanes, first);
-  float sum = 0;
-  for (const float lane : lanes) sum += lane;
+  store(lanes, all);
+  Vector4 folded{};
+#pragma GCC unroll 4
+  for (int64_t k = 0; k < kLanes<Vector>; k += 4) {
+    Vector4 quarter;
+    load(quarter, lanes + k);
+    folded += quarter;
+  }
+  float sum = (folded[0] + folded[1]) + (folded[2] + folded[3]);
   for (; i < count; ++i) sum += from[i];
   return sum;
 }

@@ -29,7 +29,11 @@ void copy_elements(bool conditions, const std::byte* from, int64_t first, int64_
 /// Repeats the first `width` elements up to `count`.
 void repeat_elements(float* to, int64_t width, int64_t count) {
   if (width == 1) {
-    std::fill(to, to + count, *to);
+    const float element = *to;
+    const Vector4 four = Vector4{} + element;
+    int64_t i = 0;
+    for (; i + 4 <= count; i += 4) store(to + i, four);
+    for (; i < count; ++i) to[i] = element;
     return;
   }
   for (int64_t filled = width; filled < count; filled *= 2)
@@ -51,18 +55,10 @@ int64_t offset_of(const LoopOperand& operand, int64_t group) {
 void LoopChunks::fetch(size_t operand, int64_t begin, int64_t count, int64_t padded) {
   const LoopOperand& what = loop_.operands[operand];
   float* const slot = slots_[operand];
-  if (what.whole && !what.conditions) {
-    const float* const from = reinterpret_cast<const float*>(operands_[operand]) + begin;
-    if (begin + padded <= loop_.count) {
-      at_[operand] = from;
-      return;
-    }
-    std::memcpy(slot, from, static_cast<size_t>(count) * sizeof(float));
-  } else if (what.whole) {
-    copy_elements(true, operands_[operand], begin, 1, slot, count);
-  } else {
+  if (what.whole)
+    copy_elements(what.conditions, operands_[operand], begin, 1, slot, count);
+  else
     spread(operand, begin, count);
-  }
   std::fill(slot + count, slot + padded, 0.0F);
   at_[operand] = slot;
 }
@@ -72,21 +68,13 @@ void LoopChunks::spread(size_t operand, int64_t begin, int64_t count) {
   const LoopOperand& what = loop_.operands[operand];
   const std::byte* const from = operands_[operand];
   float* const slot = slots_[operand];
-  Held& held = held_[operand];
   const int64_t size = what.width * what.repeat;
   int64_t group = begin / size;
   int64_t within = begin - group * size;
-  const int64_t phase = what.width == 1 ? 0 : within % what.width;
   const bool of_one_group = within + count <= size;
-  int64_t base = offset_of(what, group);
-  // Elements after the count were overwritten, but those before it are still there.
-  if (of_one_group && held.base == base && held.phase == phase && held.count >= count) {
-    held.count = count;
-    return;
-  }
-  held = of_one_group ? Held{base, phase, count} : Held{};
-  int64_t done = 0;
-  for (;;) {
+  held_[operand] = of_one_group ? Held{begin, count, group * size, (group + 1) * size} : Held{};
+  for (int64_t done = 0; done < count; ++group, within = 0) {
+    const int64_t base = offset_of(what, group);
     const int64_t part = std::min(count - done, size - within);
     const int64_t start = what.width == 1 ? 0 : within % what.width;
     float* const to = slot + done;
@@ -97,9 +85,6 @@ void LoopChunks::spread(size_t operand, int64_t begin, int64_t count) {
     copy_elements(what.conditions, from, base, what.stride, to + rest, again);
     if (part > what.width) repeat_elements(to, what.width, part);
     done += part;
-    if (done == count) return;
-    within = 0;
-    base = offset_of(what, ++group);
   }
 }
 

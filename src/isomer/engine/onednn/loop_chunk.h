@@ -8,7 +8,7 @@
 
 namespace isomer::onednn {
 
-inline constexpr int64_t kLoopChunk = 256;  // elements
+inline constexpr int64_t kLoopChunk = 512;  // elements
 
 /// The registers of one thread.
 class LoopChunks {
@@ -21,9 +21,12 @@ class LoopChunks {
   ISOMER_INLINE const float* evaluate(int64_t begin, int64_t count, float* to) {
     const int64_t padded = (count + kLanes<Vector> - 1) / kLanes<Vector> * kLanes<Vector>;
     for (size_t i = 0; i < loop_.operands.size(); ++i) {
-      if (loop_.operands[i].whole && loop_.operands[i].conditions && count == padded)
+      const LoopOperand& operand = loop_.operands[i];
+      if (operand.whole && !operand.conditions && begin + padded <= loop_.count)
+        at_[i] = reinterpret_cast<const float*>(operands_[i]) + begin;
+      else if (operand.whole && operand.conditions && count == padded)
         fetch_conditions<Vector>(i, begin, count);
-      else
+      else if (operand.whole || !holds(i, begin, count))
         fetch(i, begin, count, padded);
     }
     const size_t steps = loop_.steps.size();
@@ -37,12 +40,21 @@ class LoopChunks {
   }
 
  private:
-  /// The part of an operand that its register has.
+  /// The elements that a register has of an operand that repeats: those of this chunk, and of others of the same group.
   struct Held {
-    int64_t base = -1;
-    int64_t phase = 0;
+    int64_t at = 0;
     int64_t count = 0;
+    int64_t group_begin = 0;
+    int64_t group_end = 0;
   };
+
+  /// Returns whether the register of an operand already has a chunk, up to the end of its last vector.
+  bool holds(size_t operand, int64_t begin, int64_t count) const {
+    const Held& held = held_[operand];
+    const int64_t width = loop_.operands[operand].width;
+    if (begin < held.group_begin || begin + count > held.group_end || count > held.count) return false;
+    return width == 1 || (begin - held.at) % width == 0;
+  }
 
   template <class Vector>
   ISOMER_INLINE void fetch_conditions(size_t operand, int64_t begin, int64_t count) {

@@ -46,6 +46,13 @@ std::vector<bool> flags_in(Form form, std::vector<bool> flags) {
   return flags;
 }
 
+/// Returns whether the elements along the last axis whose extent is not 1 are adjacent.
+bool lies_in_rows(const Dims& dims, const Dims& strides) {
+  for (size_t axis = dims.size(); axis-- > 0;)
+    if (dims[axis] != 1) return strides[axis] == 1;
+  return true;
+}
+
 /// Where the elements of a row-major or strided operand are.
 struct Source {
   Location at;
@@ -112,13 +119,13 @@ class LoopLowering {
     loop_.operands.back().conditions = graph_.type(value).dtype == DType::Bool;
   }
 
-  /// Strided values are read in place.
+  /// Strided values are read in place if their rows are contiguous.
   Source source_of(ValueId value) {
     const Dims dims = dims_of(graph_.type(value));
     Source source{builder_.at(value), row_major_strides(dims)};
     if (graph_.type(value).dtype == DType::Float && !lies_plain(source.at.desc)) {
-      if (source.at.desc.data_type() == kF32 && onednn::form_of(source.at.desc) == kStridedForm &&
-          is_strided(source.at.desc))
+      if (source.at.desc.data_type() == kF32 && form_of(source.at.desc) == kStridedForm && is_strided(source.at.desc) &&
+          lies_in_rows(dims, strides_of(source.at.desc)))
         source.strides = strides_of(source.at.desc);
       else
         source.at = builder_.plain(value);

@@ -7,8 +7,8 @@
 
 namespace isomer::onednn {
 
-/// Loops read strided operands in place if they are row-major themselves; operands with the loop's extents that are in
-/// another form are converted.
+/// Loops read strided operands in place if their rows are contiguous and the loop is row-major itself; operands with
+/// the loop's extents that are in another form are converted.
 GroupForms Planning::place_loop(const Group& group) {
   std::vector<NodeId> nodes = nodes_of(group);
   const ValueId domain = loop_domain(graph_, group);
@@ -19,7 +19,8 @@ GroupForms Planning::place_loop(const Group& group) {
     const bool whole = graph_.type(operand).shape == graph_.type(domain).shape;
     if (whole && form != kPlainForm) {
       want(operand, form);
-    } else if (forms_[operand] == kPlainForm || forms_[operand] == kStridedForm) {
+    } else if (forms_[operand] == kPlainForm || (forms_[operand] == kStridedForm && !strides_[operand].empty() &&
+                                                 has_rows(*graph_.type(operand).shape, strides_[operand]))) {
       absorbed.insert(absorbed.end(), views_[operand].begin(), views_[operand].end());
     } else {
       want(operand, kPlainForm);
@@ -50,7 +51,7 @@ Form Planning::loop_form(const Group& group, ValueId domain) const {
   for (const ValueId operand : loop_operands(graph_, group))
     if (computed(operand) && graph_.type(operand).shape == graph_.type(domain).shape)
       found.push_back(lies_plain(graph_, operand, forms_[operand]) ? kPlainForm : forms_[operand]);
-  // Row-major loops also read strided operands in place.
+  // Row-major loops also read most strided operands in place.
   auto kept = std::ranges::count_if(found, [](Form form) { return form == kPlainForm || form == kStridedForm; });
   Form best = kPlainForm;
   for (const Form form : found) {

@@ -52,6 +52,12 @@ bool same_places(const Shape& extents, const Strides& a, const Strides& b) {
   return true;
 }
 
+bool has_rows(const Shape& extents, const Strides& strides) {
+  for (size_t axis = extents.size(); axis-- > 0;)
+    if (!extents[axis].is(1)) return strides[axis].is(1);
+  return true;
+}
+
 bool is_packed(const Shape& extents, const Strides& strides) {
   Dim last = 0;  // the place of the last element
   for (size_t axis = 0; axis < extents.size(); ++axis) last = last + (extents[axis] - 1) * strides[axis];

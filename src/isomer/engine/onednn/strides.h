@@ -23,6 +23,8 @@ Ints order_of(const Strides& strides);
 
 /// Returns whether two strides mean the same places. Those of axes of extent 1 do not matter.
 bool same_places(const Shape& extents, const Strides& a, const Strides& b);
+/// Returns whether the elements along the last axis whose extent is not 1 are adjacent.
+bool has_rows(const Shape& extents, const Strides& strides);
 /// Returns whether there are no gaps between the elements.
 bool is_packed(const Shape& extents, const Strides& strides);
 
