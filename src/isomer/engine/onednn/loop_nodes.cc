@@ -258,6 +258,18 @@ bool loops_over_blocks(const Graph& graph, const Group& group) {
                               [&](ValueId value) { return graph.type(value).dtype == DType::Bool; });
 }
 
+namespace {
+
+/// Returns whether a node subtracts or divides by what it broadcasts to images. OneDNN does so in row-major order only.
+bool differs_by_channel(const Graph& graph, const Node& node) {
+  if (node.op->name != "Sub" && node.op->name != "Div") return false;
+  const auto operands = graph.operands(node);
+  return fits_blocks(graph, node.result()) && graph.type(operands[0]) == graph.type(node.result()) &&
+         graph.type(operands[1]).shape != graph.type(node.result()).shape;
+}
+
+}  // namespace
+
 bool is_loop(const Graph& graph, const Group& group) {
   if (!group.inner.empty()) return true;
   const Node& root = graph.node(group.root);
@@ -269,7 +281,7 @@ bool is_loop(const Graph& graph, const Group& group) {
   if (is_condition(root.result()) || std::ranges::any_of(graph.operands(root), is_condition))
     return root.op->name != "Where";
   if (root.op->name == "Expand" || unary_of(graph, root)) return false;
-  return broadcasts_both(graph, root);
+  return broadcasts_both(graph, root) || differs_by_channel(graph, root);
 }
 
 namespace {

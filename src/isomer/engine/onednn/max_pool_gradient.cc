@@ -86,20 +86,6 @@ bool is_max_pool_gradient(const Graph& graph, const Group& group) {
 
 namespace {
 
-/// The positions of a window that are within the image, and the first element of the window.
-struct SeenWindow {
-  std::pair<int64_t, int64_t> z, y, x;
-
-  template <class See>
-  ISOMER_INLINE void each(const Window3& w, const Window3::Triple& o, const See& see) const {
-    for (int64_t i = z.first; i < z.second; ++i)
-      for (int64_t j = y.first; j < y.second; ++j) {
-        const int64_t row = (w.at(0, o[0], i) * w.input[1] + w.at(1, o[1], j)) * w.input[2];
-        for (int64_t k = x.first; k < x.second; ++k) see(row + w.at(2, o[2], k));
-      }
-  }
-};
-
 /// Elements of one or more adjacent channels of an image, and of the gradient of its pool.
 struct Lanes {
   const float* from;
@@ -108,66 +94,80 @@ struct Lanes {
   int64_t width;  ///< elements from one pixel to the next
 };
 
-/// Gives the gradient of one window to the first maximum of each channel. A NaN is larger than all, and the last
-/// element that is not smaller than a NaN counts, as in the reference kernel.
+/// Sets the pixels of a window that are within the image.
+void find_pixels(const Window3& w, const Window3::Triple& o, std::vector<int64_t>& pixels) {
+  pixels.clear();
+  const auto z = w.positions_at(0, o[0]), y = w.positions_at(1, o[1]), x = w.positions_at(2, o[2]);
+  for (int64_t i = z.first; i < z.second; ++i)
+    for (int64_t j = y.first; j < y.second; ++j) {
+      const int64_t row = (w.at(0, o[0], i) * w.input[1] + w.at(1, o[1], j)) * w.input[2];
+      for (int64_t k = x.first; k < x.second; ++k) pixels.push_back(row + w.at(2, o[2], k));
+    }
+}
+
+/// Gives the gradient of one window to the first maximum of each channel. Nothing is larger than a NaN, and the last
+/// element from a NaN on counts, as in the reference kernel.
 template <class Vector>
-ISOMER_INLINE void give(const Window3& w, const Window3::Triple& o, const SeenWindow& seen, const Lanes& lanes,
-                        int64_t result) {
+ISOMER_INLINE void give(const int64_t* pixels, int64_t count, const Lanes& lanes) {
   Vector best = Vector{} - std::numeric_limits<float>::infinity();
   Vector chosen = Vector{};
-  float number = 0;
-  seen.each(w, o, [&](int64_t pixel) {
+  for (int64_t i = 0; i < count; ++i) {
     Vector x;
-    load(x, lanes.from + pixel * lanes.width);
-    // Nothing is larger than a NaN, and a NaN does not equal itself.
-    const Vector larger = x > best ? x : x != x ? x : best;
-    chosen = larger == best ? chosen : Vector{} + number;
+    load(x, lanes.from + pixels[i] * lanes.width);
+    const Vector number = Vector{} + static_cast<float>(i);
+    Vector larger = x > best ? x : best;
+    hide_origin(larger);
+    larger = x != x ? x : larger;
+    chosen = larger != best ? number : chosen;  // a NaN does not equal itself
     best = larger;
-    number += 1;
-  });
+  }
   Vector gradient;
-  load(gradient, lanes.gradient + result * lanes.width);
-  number = 0;
-  seen.each(w, o, [&](int64_t pixel) {
-    float* const at = lanes.to + pixel * lanes.width;
+  load(gradient, lanes.gradient);
+  for (int64_t i = 0; i < count; ++i) {
+    float* const at = lanes.to + pixels[i] * lanes.width;
+    const Vector number = Vector{} + static_cast<float>(i);
     Vector sum;
     load(sum, at);
-    sum = chosen == number ? sum + gradient : sum;
+    const Vector more = chosen == number ? gradient : Vector{};
+    sum += more;
     store(at, sum);
-    number += 1;
-  });
+  }
 }
 
 struct GiveGradients {
-  /// For all channels of `width` that begin at the lanes' first one.
+  /// For one window and all channels of a pixel.
   template <class Vector>
-  static ISOMER_INLINE void run(const Window3& w, const Lanes& given) {
-    std::memset(given.to, 0, static_cast<size_t>(w.input_size() * given.width) * sizeof(float));
-    int64_t result = 0;
-    for (int64_t z = 0; z < w.output[0]; ++z)
-      for (int64_t y = 0; y < w.output[1]; ++y)
-        for (int64_t x = 0; x < w.output[2]; ++x, ++result) {
-          const Window3::Triple o = {z, y, x};
-          const SeenWindow seen{w.positions_at(0, z), w.positions_at(1, y), w.positions_at(2, x)};
-          Lanes lanes = given;
-          int64_t c = 0;
-          const auto move = [&](int64_t by) {
-            c += by;
-            lanes.from += by;
-            lanes.gradient += by;
-            lanes.to += by;
-          };
-          while (c + kLanes<Vector> <= given.width) {
-            give<Vector>(w, o, seen, lanes, result);
-            move(kLanes<Vector>);
-          }
-          while (c < given.width) {
-            give<float>(w, o, seen, lanes, result);
-            move(1);
-          }
-        }
+  static ISOMER_INLINE void run(const int64_t* pixels, int64_t count, const Lanes& given) {
+    Lanes lanes = given;
+    int64_t c = 0;
+    for (; c + kLanes<Vector> <= given.width; c += kLanes<Vector>) {
+      give<Vector>(pixels, count, lanes);
+      lanes.from += kLanes<Vector>;
+      lanes.gradient += kLanes<Vector>;
+      lanes.to += kLanes<Vector>;
+    }
+    for (; c < given.width; ++c) {
+      give<float>(pixels, count, lanes);
+      ++lanes.from;
+      ++lanes.gradient;
+      ++lanes.to;
+    }
   }
 };
+
+/// For all windows of the channels that lie together in the pixels of one image.
+void give_all(const Window3& w, Lanes lanes) {
+  std::memset(lanes.to, 0, static_cast<size_t>(w.input_size() * lanes.width) * sizeof(float));
+  std::vector<int64_t> pixels;
+  pixels.reserve(static_cast<size_t>(w.kernel_size()));
+  for (int64_t z = 0; z < w.output[0]; ++z)
+    for (int64_t y = 0; y < w.output[1]; ++y)
+      for (int64_t x = 0; x < w.output[2]; ++x) {
+        find_pixels(w, {z, y, x}, pixels);
+        dispatch<GiveGradients>(pixels.data(), static_cast<int64_t>(pixels.size()), lanes);
+        lanes.gradient += lanes.width;
+      }
+}
 
 }  // namespace
 
@@ -176,9 +176,8 @@ void run_max_pool_gradient(const Window3& window, const ChannelLayout& image, co
   parallel_for(image.groups, 1, [&](int64_t begin, int64_t end) {
     for (int64_t group = begin; group < end; ++group) {
       const int64_t elements = window.input_size() * image.width;
-      dispatch<GiveGradients>(window,
-                              Lanes{from + group * elements, gradient + group * window.output_size() * image.width,
-                                    to + group * elements, image.width});
+      give_all(window, {from + group * elements, gradient + group * window.output_size() * image.width,
+                        to + group * elements, image.width});
     }
   });
 }

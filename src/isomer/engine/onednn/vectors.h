@@ -31,6 +31,13 @@ ISOMER_INLINE void store(float* to, const Vector& vector) {
   std::memcpy(to, &vector, sizeof(Vector));
 }
 
+/// Hides how a vector was made. GCC 12 joins the conditions of two selections from the same numbers, and cannot
+/// vectorize the result.
+template <class Vector>
+ISOMER_INLINE void hide_origin(Vector& vector) {
+  asm("" : "+x"(vector));
+}
+
 /// The widest vectors of this processor.
 enum class VectorWidth : uint8_t { Sse, Avx2, Avx512 };
 VectorWidth vector_width();
