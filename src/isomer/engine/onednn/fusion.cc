@@ -7,7 +7,7 @@
 
 #include "isomer/engine/onednn/gelu.h"
 #include "isomer/engine/onednn/kernel_traits.h"
-#include "isomer/engine/onednn/loop_nodes.h"
+#include "isomer/engine/onednn/loop_fusion.h"
 #include "isomer/engine/onednn/max_pool_gradient.h"
 
 namespace isomer::onednn {

@@ -62,11 +62,11 @@ struct Group {
 /// Returns all nodes of a group.
 std::vector<NodeId> nodes_of(const Group& group);
 
-/// Groups every node that is not an input or constant into exactly one group. Groups are in the order of their last
-/// nodes, so everything that a group reads is made by groups before it. If the graph is not canonical yet, these are
-/// the groups that it will have: batch normalizations are posts of the convolutions that they will be merged into, and
-/// a Gelu that is written out is one function. Nodes that make weights are groups too. With `loops`, element-wise nodes
-/// that follow each other are joined to loops.
+/// Groups every node that is not an input or constant into one group, or into several loops that each compute it.
+/// Groups are in the order of their last nodes, so everything that a group reads is made by groups before it. If the
+/// graph is not canonical yet, these are the groups that it will have: batch normalizations are posts of the
+/// convolutions that they will be merged into, and a Gelu that is written out is one function. Nodes that make weights
+/// are groups too. With `loops`, element-wise nodes that follow each other are joined to loops.
 std::vector<Group> fuse(const Graph& graph, Stage stage, bool loops = true);
 
 /// Returns the last group that reads each value; kReadAtEnd for outputs.

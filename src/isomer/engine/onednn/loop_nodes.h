@@ -40,8 +40,4 @@ bool loops_over_blocks(const Graph& graph, const Group& group);
 /// Returns whether a loop computes a group: it has inner nodes, or is one that no other kernel computes.
 bool is_loop(const Graph& graph, const Group& group);
 
-/// Joins groups of element-wise nodes, and a sum that may follow, to groups that are one loop each. Values within a
-/// loop are read only there.
-std::vector<Group> with_loops(const Graph& graph, std::vector<Group> groups);
-
 }  // namespace isomer::onednn

@@ -73,7 +73,6 @@ const std::map<std::string, Family>& families() {
       {"Gather", {lower_gather, kOnePiece}},
       {"Expand", {lower_expand, kOnePiece}},
       {"Pad", {lower_pad, {.layouts = Padding, .one_piece = true}}},
-      {"Where", {lower_where}},
       {"Concat", {lower_concat, {Plain, Posts::None, Blocks::Passed, false, true}}},
       {"Reshape", {lower_view}},
       {"Flatten", {lower_view}},

@@ -33,7 +33,6 @@ Result<bool> lower_gather(Builder& builder, const Group& group);
 Result<bool> lower_loop(Builder& builder, const Group& group);
 Result<bool> lower_expand(Builder& builder, const Group& group);
 Result<bool> lower_pad(Builder& builder, const Group& group);
-Result<bool> lower_where(Builder& builder, const Group& group);
 Result<bool> lower_eltwise(Builder& builder, const Group& group);
 /// Sums and products with one number per channel.
 Result<bool> lower_channelwise(Builder& builder, const Group& group);
