@@ -90,6 +90,12 @@ TEST(OnednnKernel, TimesWhateverArrives) {
   EXPECT_GT(microseconds(graph_of(blocked + "y = Abs(x)\nreturn y"), Intake::Blocked), 0);
   EXPECT_GT(microseconds(graph_of(blocked + "input s: f32[]\ny = Mul(x, s)\nreturn y"), Intake::Blocked), 0);
   EXPECT_GT(microseconds(graph_of(blocked + "input b: f32[8]\ny = Add(x, b)\nreturn y"), Intake::Blocked), 0);
+  const std::string sum = "e = Exp(x)\nf = Greater(e, x)\ng = Where(f, e, x)\n";
+  for (const char* last : {"y = Neg(g)", "y = ReduceMean(g) {axes=[0,2,3]}", "y = Sub(g, s)"})
+    for (const Intake intake : {Intake::Blocked, Intake::Plain})
+      EXPECT_GT(
+          microseconds(graph_of("input x: f32[1,32,8,8]\ninput s: f32[32,1,1]\n" + sum + last + "\nreturn y"), intake),
+          0);
   EXPECT_GT(
       microseconds(graph_of("input i: i64[4]\nt = f32[2,8]{seed 1}\ny = Gather(t, i) {axis=0}\nreturn y"), Intake::Own),
       0)
