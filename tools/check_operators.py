@@ -30,6 +30,8 @@ ALLOWED = {  # files: what they do that concerns single operators
     "engine/onednn/kernel.cc": "builds the neighbors of a kernel that is timed by itself",
     "engine/ort/kernel.cc": "builds the neighbors of a kernel that is timed by itself",
     "engine/ort/p*.cc": "describe the fusions of ONNX Runtime",
+    "engine/onednn/loop_nodes.cc": "lists the operators that loops compute, with their steps",
+    "engine/onednn/loop_steps.h": "performs these steps",
     "engine/onednn/reduction.*": "lists what a reduction can compute, among others sums",
     "engine/openvino/openvino.cc": "times a chain of one operator, for the overhead of a node",
     "discover/universe.cc": "writes bundles of values as terms of the rule language",

@@ -79,20 +79,6 @@ class LoopFuser {
     }
     return whole.size() <= 1;
   }
-  static bool is_fast(LoopOp op) {
-    switch (op) {
-      case LoopOp::Sqrt:
-      case LoopOp::Exp:
-      case LoopOp::Reciprocal:
-      case LoopOp::Sigmoid:
-      case LoopOp::Tanh:
-      case LoopOp::Erf:
-      case LoopOp::Div:
-        return false;
-      default:
-        return true;
-    }
-  }
 
   /// Returns the regions that have all readers of a group's result; none if it is also read elsewhere, or if one of
   /// them has other elements.

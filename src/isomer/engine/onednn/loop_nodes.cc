@@ -191,6 +191,21 @@ std::optional<Steps> node_steps(const Graph& graph, const Node& node) {
   return made == DType::Float && all_of(DType::Float) ? composed_steps(graph, node) : std::nullopt;
 }
 
+bool is_fast(LoopOp op) {
+  switch (op) {
+    case LoopOp::Sqrt:
+    case LoopOp::Exp:
+    case LoopOp::Reciprocal:
+    case LoopOp::Sigmoid:
+    case LoopOp::Tanh:
+    case LoopOp::Erf:
+    case LoopOp::Div:
+      return false;
+    default:
+      return true;
+  }
+}
+
 std::optional<LoopReduction> node_reduction(const Graph& graph, const Node& node) {
   if (!is_plain_op(node) || !node.attrs.has("axes")) return std::nullopt;
   LoopReduction out;

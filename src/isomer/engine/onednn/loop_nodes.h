@@ -15,6 +15,9 @@ inline constexpr uint8_t kLoopResult = 255;
 /// Returns the steps of an element-wise node whose numbers are f32 of known rank; nothing if loops have none for it.
 std::optional<std::vector<LoopStep>> node_steps(const Graph& graph, const Node& node);
 
+/// Returns whether a step takes about as long as reading an element.
+bool is_fast(LoopOp op);
+
 /// A sum at the end of a loop.
 struct LoopReduction {
   std::optional<LoopOp> first = std::nullopt;  ///< of each element
