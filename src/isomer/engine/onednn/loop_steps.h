@@ -134,14 +134,16 @@ struct Div {
 struct Max {
   template <class Vector>
   static ISOMER_INLINE void of(Vector& x, const Vector& y) {
-    const Vector larger = x > y ? x : y;
+    Vector larger = x > y ? x : y;
+    hide_origin(larger);
     x = x != x ? x : larger;
   }
 };
 struct Min {
   template <class Vector>
   static ISOMER_INLINE void of(Vector& x, const Vector& y) {
-    const Vector smaller = x < y ? x : y;
+    Vector smaller = x < y ? x : y;
+    hide_origin(smaller);
     x = x != x ? x : smaller;
   }
 };

@@ -1,0 +1,221 @@
+#!/usr/bin/env python3
+"""Training steps of an ONNX network in PyTorch, for training.py. Runs in a Python that has torch and onnx.
+
+    torch_step.py NETWORK.onnx THREADS DATA.npz [--channels-last]
+
+Reads lines; for each, runs one step and prints its milliseconds and its loss. The network is that of `isomer models NAME`: its
+initializers are trained by SGD with momentum, batch normalizations have their training form. What PyTorch has as one function
+(gelu, linear layers) is called as one.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections import defaultdict
+
+import numpy as np
+import onnx
+import torch
+import torch.nn.functional as F
+from onnx import numpy_helper
+
+RATE, MOMENTUM = 0.01, 0.9
+
+
+class Network:
+    def __init__(self, path: str, channels_last: bool) -> None:
+        model = onnx.load(path)
+        self.nodes = list(model.graph.node)
+        self.inputs = [value.name for value in model.graph.input]
+        self.outputs = [value.name for value in model.graph.output]
+        self.channels_last = channels_last
+        self.constants: dict[str, torch.Tensor] = {}
+        self.integers: dict[str, list[int]] = {}
+        for tensor in model.graph.initializer:
+            self.take(tensor.name, numpy_helper.to_array(tensor))
+        for node in self.nodes:
+            if node.op_type == "Constant":
+                self.take(node.output[0], numpy_helper.to_array(node.attribute[0].t))
+        self.nodes = [node for node in self.nodes if node.op_type != "Constant"]
+        statistics = {name for node in self.nodes if node.op_type == "BatchNormalization" for name in node.input[3:5]}
+        self.parameters = [value.requires_grad_() for name, value in self.constants.items()
+                           if value.dim() > 0 and name not in statistics]
+        self.join()
+
+    def take(self, name: str, value: np.ndarray) -> None:
+        if value.dtype == np.int64:
+            self.integers[name] = value.reshape(-1).tolist()
+            return
+        tensor = torch.tensor(value)
+        self.constants[name] = (tensor.contiguous(memory_format=torch.channels_last)
+                                if self.channels_last and tensor.dim() == 4 else tensor)
+
+    def join(self) -> None:
+        """Makes single functions of a gelu that is written out, and of products with a bias."""
+        readers = defaultdict(list)
+        maker = {}
+        for node in self.nodes:
+            maker[node.output[0]] = node
+            for name in node.input:
+                readers[name].append(node)
+        self.calls = {}
+        gone = set()
+
+        def only_reader(node: onnx.NodeProto) -> onnx.NodeProto | None:
+            found = readers[node.output[0]]
+            return found[0] if len(found) == 1 and node.output[0] not in self.outputs else None
+
+        for node in self.nodes:
+            if node.op_type == "Erf":
+                scaled, one = maker[node.input[0]], only_reader(node)
+                first = only_reader(one)
+                last = only_reader(first)
+                self.calls[last.output[0]] = ("gelu", scaled.input[0])
+                gone.update(part.output[0] for part in (scaled, node, one, first))
+            elif node.op_type == "MatMul" and node.input[1] in self.constants:
+                add = only_reader(node)
+                if add is None or add.op_type != "Add":
+                    continue
+                other = next(name for name in add.input if name != node.output[0])
+                if other in self.constants and self.constants[other].dim() == 1:
+                    self.calls[add.output[0]] = ("linear", node.input[0], node.input[1], other)
+                    gone.add(node.output[0])
+        self.nodes = [node for node in self.nodes if node.output[0] not in gone]
+
+    def run(self, inputs: dict[str, torch.Tensor]) -> list[torch.Tensor]:
+        values = {**self.constants, **inputs}
+        for node in self.nodes:
+            call = self.calls.get(node.output[0])
+            if call is not None:
+                operands = [values[name] for name in call[1:]]
+                values[node.output[0]] = (F.gelu(*operands) if call[0] == "gelu"
+                                          else F.linear(operands[0], operands[1].t(), operands[2]))
+                continue
+            attributes = {entry.name: onnx.helper.get_attribute_value(entry) for entry in node.attribute}
+            result = getattr(self, node.op_type)(node, [values.get(name) for name in node.input], attributes)
+            results = [result] if isinstance(result, torch.Tensor) else result
+            values.update(zip(node.output, results))
+        return [values[name] for name in self.outputs]
+
+    @staticmethod
+    def padded(x: torch.Tensor, pads: list[int], value: float) -> tuple[torch.Tensor, list[int]]:
+        """The pads that a function of PyTorch can take; other ones are added to the image."""
+        half = len(pads) // 2
+        if not pads or pads[:half] == pads[half:]:
+            return x, pads[:half] or [0, 0]
+        flat = [pad for axis in reversed(range(half)) for pad in (pads[axis], pads[half + axis])]
+        return F.pad(x, flat, value=value), [0] * half
+
+    def Conv(self, node, operands, attributes):
+        x, pads = self.padded(operands[0], list(attributes.get("pads", [])), 0)
+        return F.conv2d(x, operands[1], operands[2] if len(operands) > 2 else None, attributes.get("strides", [1, 1]), pads,
+                        attributes.get("dilations", [1, 1]), attributes.get("group", 1))
+
+    def BatchNormalization(self, node, operands, attributes):
+        x, scale, shift, mean, variance = operands
+        return F.batch_norm(x, mean, variance, scale, shift, True, 1 - attributes.get("momentum", 0.9),
+                            attributes.get("epsilon", 1e-5))
+
+    def MaxPool(self, node, operands, attributes):
+        x, pads = self.padded(operands[0], list(attributes.get("pads", [])), -float("inf"))
+        return F.max_pool2d(x, attributes["kernel_shape"], attributes.get("strides", [1, 1]), pads,
+                            ceil_mode=bool(attributes.get("ceil_mode", 0)))
+
+    def AveragePool(self, node, operands, attributes):
+        pads = list(attributes.get("pads", [0, 0, 0, 0]))
+        assert pads[:2] == pads[2:], "pads on both sides"
+        return F.avg_pool2d(operands[0], attributes["kernel_shape"], attributes.get("strides", [1, 1]), pads[:2],
+                            bool(attributes.get("ceil_mode", 0)), bool(attributes.get("count_include_pad", 0)))
+
+    def GlobalAveragePool(self, node, operands, attributes):
+        return F.adaptive_avg_pool2d(operands[0], 1)
+
+    def Gemm(self, node, operands, attributes):
+        a, b, c = operands
+        return torch.addmm(c, a.t() if attributes.get("transA", 0) else a, b.t() if attributes.get("transB", 0) else b)
+
+    def LayerNormalization(self, node, operands, attributes):
+        x, scale, shift = operands
+        return F.layer_norm(x, scale.shape, scale, shift, attributes.get("epsilon", 1e-5))
+
+    def Reshape(self, node, operands, attributes):
+        shape = self.integers[node.input[1]]
+        x = operands[0]
+        return x.reshape([x.shape[i] if extent == 0 else extent for i, extent in enumerate(shape)])
+
+    def Split(self, node, operands, attributes):
+        sizes = self.integers[node.input[1]] if len(node.input) > 1 else None
+        axis = attributes.get("axis", 0)
+        return operands[0].split(sizes or operands[0].shape[axis] // len(node.output), axis)
+
+    def Flatten(self, node, operands, attributes):
+        return operands[0].flatten(attributes.get("axis", 1))
+
+    def Transpose(self, node, operands, attributes):
+        return operands[0].permute(*attributes["perm"])
+
+    def Concat(self, node, operands, attributes):
+        return torch.cat(operands, attributes["axis"])
+
+    def Softmax(self, node, operands, attributes):
+        return torch.softmax(operands[0], attributes.get("axis", -1))
+
+    def Relu(self, node, operands, attributes):
+        return F.relu(operands[0])
+
+    def Sigmoid(self, node, operands, attributes):
+        return torch.sigmoid(operands[0])
+
+    def Tanh(self, node, operands, attributes):
+        return torch.tanh(operands[0])
+
+    def MatMul(self, node, operands, attributes):
+        return operands[0] @ operands[1]
+
+    def Add(self, node, operands, attributes):
+        return operands[0] + operands[1]
+
+    def Sub(self, node, operands, attributes):
+        return operands[0] - operands[1]
+
+    def Mul(self, node, operands, attributes):
+        return operands[0] * operands[1]
+
+    def Div(self, node, operands, attributes):
+        return operands[0] / operands[1]
+
+
+def main() -> None:
+    path, threads, data = sys.argv[1:4]
+    torch.set_num_threads(int(threads))
+    network = Network(path, "--channels-last" in sys.argv)
+    given = {name: torch.tensor(value) for name, value in np.load(data).items()}
+    if network.channels_last:
+        given = {name: value.contiguous(memory_format=torch.channels_last) if value.dim() == 4 else value
+                 for name, value in given.items()}
+    inputs = {name: given[name] for name in network.inputs}
+    optimizer = torch.optim.SGD(network.parameters, RATE, MOMENTUM, fused=True)
+
+    def loss() -> torch.Tensor:
+        results = network.run(inputs)
+        parts = []
+        for i, result in enumerate(results):
+            suffix = "" if len(results) == 1 else f"_{i}"
+            if result.dim() == 2:
+                parts.append(F.cross_entropy(result, given["labels" + suffix]))
+            else:
+                parts.append(F.mse_loss(result, given["target" + suffix]))
+        return sum(parts)
+
+    for _ in sys.stdin:
+        begin = time.perf_counter()
+        optimizer.zero_grad()
+        value = loss()
+        value.backward()
+        optimizer.step()
+        print(f"{1e3 * (time.perf_counter() - begin)} {value.item()}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
