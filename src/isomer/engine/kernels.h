@@ -23,7 +23,8 @@ enum class Intake : uint8_t {
 
 /// Groups a graph's nodes into kernels. Nodes that take no time of their own (inputs, constants, nodes that depend only
 /// on constants) are in none; a node may be in several (a transposition that each of its readers performs while
-/// reading). Of the values within a kernel, only results of its last node are read outside.
+/// reading, or a node that is cheap to compute again). Of the values within a kernel, only results of its last node are
+/// read outside.
 struct KernelPlan {
   /// A kernel that only changes the layout of a value.
   struct Reorder {

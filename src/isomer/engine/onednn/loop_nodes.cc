@@ -167,6 +167,7 @@ bool broadcasts_both(const Graph& graph, const Node& node) {
 
 std::optional<Steps> node_steps(const Graph& graph, const Node& node) {
   if (!is_plain_op(node) || !graph.type(node.result()).shape) return std::nullopt;
+  if (!node.op->has(Trait::Elementwise) && node.op->name != "Expand") return std::nullopt;
   const auto operands = graph.operands(node);
   const auto all_of = [&](DType dtype) {
     return std::ranges::all_of(operands, [&](ValueId v) { return has_type(graph, v, dtype); });
@@ -207,9 +208,9 @@ bool is_fast(LoopOp op) {
 }
 
 std::optional<LoopReduction> node_reduction(const Graph& graph, const Node& node) {
-  if (!is_plain_op(node) || !node.attrs.has("axes")) return std::nullopt;
-  LoopReduction out;
   const std::string& name = node.op->name;
+  if (!name.starts_with("Reduce") || !is_plain_op(node) || !node.attrs.has("axes")) return std::nullopt;
+  LoopReduction out;
   if (name == "ReduceMean")
     out.mean = true;
   else if (name == "ReduceL1")
@@ -261,7 +262,7 @@ std::vector<ValueId> loop_operands(const Graph& graph, const Group& group) {
   return out;
 }
 
-bool loops_over_blocks(const Graph& graph, const Group& group) {
+bool loops_over_blocks(const Graph& graph, const Group& group, std::span<const ValueId> operands) {
   if (!fits_blocks(graph, loop_domain(graph, group))) return false;
   if (const auto reduction = node_reduction(graph, graph.node(group.last()));
       reduction && !reduction->axes[1] && !keeps_only_channels(*reduction)) {
@@ -269,8 +270,7 @@ bool loops_over_blocks(const Graph& graph, const Group& group) {
     const auto& axes = reduction->axes;
     if (!std::all_of(axes.begin() + 2, axes.end(), [](bool summed) { return summed; })) return false;
   }
-  return std::ranges::none_of(loop_operands(graph, group),
-                              [&](ValueId value) { return graph.type(value).dtype == DType::Bool; });
+  return std::ranges::none_of(operands, [&](ValueId value) { return graph.type(value).dtype == DType::Bool; });
 }
 
 namespace {

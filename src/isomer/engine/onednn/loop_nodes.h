@@ -2,6 +2,7 @@
 // Which nodes loops compute, and with which steps.
 
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "isomer/engine/onednn/fusion.h"
@@ -36,9 +37,9 @@ ValueId loop_domain(const Graph& graph, const Group& group);
 /// Returns the values that the loop of a group reads, each once.
 std::vector<ValueId> loop_operands(const Graph& graph, const Group& group);
 
-/// Returns whether the loop of a group can compute all channels of a block, or of a pixel, at a time: its domain has
-/// channels, a sum over it is row-major, and conditions are only within the loop.
-bool loops_over_blocks(const Graph& graph, const Group& group);
+/// Returns whether the loop of a group, with these operands, can compute all channels of a block, or of a pixel, at a
+/// time: its domain has channels, a sum over it is row-major, and conditions are only within the loop.
+bool loops_over_blocks(const Graph& graph, const Group& group, std::span<const ValueId> operands);
 
 /// Returns whether a loop computes a group: it has inner nodes, or is one that no other kernel computes.
 bool is_loop(const Graph& graph, const Group& group);

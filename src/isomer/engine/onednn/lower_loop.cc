@@ -62,14 +62,19 @@ struct Source {
 class LoopLowering {
  public:
   LoopLowering(Builder& builder, const Group& group)
-      : builder_(builder), graph_(builder.graph()), group_(group), domain_(loop_domain(graph_, group)) {}
+      : builder_(builder),
+        graph_(builder.graph()),
+        group_(group),
+        nodes_(nodes_of(group)),
+        operands_(loop_operands(graph_, group)),
+        domain_(loop_domain(graph_, group)) {}
 
   Result<bool> run() {
     if (!computable()) return false;
     dims_ = dims_of(graph_.type(domain_));
     loop_.count = element_count(dims_);
     form_ = builder_.planned().in;
-    if (!loops_over_blocks(graph_, group_) || form_ < kLastForm ||
+    if (!loops_over_blocks(graph_, group_, operands_) || form_ < kLastForm ||
         (form_ > kPlainForm && !fills_blocks(graph_, domain_, form_)))
       form_ = kPlainForm;
     if (!add_steps() || !add_sum()) return false;
@@ -84,29 +89,28 @@ class LoopLowering {
       const auto& shape = graph_.type(value).shape;
       return shape && concrete(*shape) && !is_empty(graph_, value);
     };
-    for (const NodeId id : nodes_of(group_)) {
+    for (const NodeId id : nodes_) {
       const Node& node = graph_.node(id);
       if (!has_elements(node.result())) return false;
       if (!node_steps(graph_, node) && (id != group_.last() || domain_ == node.result())) return false;
     }
-    const auto operands = loop_operands(graph_, group_);
-    return has_elements(domain_) && operands.size() <= kMaxLoopOperands && std::ranges::all_of(operands, has_elements);
+    return has_elements(domain_) && operands_.size() <= kMaxLoopOperands &&
+           std::ranges::all_of(operands_, has_elements);
   }
 
   bool add_steps() {
-    for (const ValueId operand : loop_operands(graph_, group_)) {
+    for (const ValueId operand : operands_) {
       registers_[operand] = static_cast<uint8_t>(from_.size());
       add_operand(operand);
     }
     for (size_t i = from_.size(); i < kMaxLoopRegisters; ++i) free_.push_back(static_cast<uint8_t>(i));
-    for (const NodeId id : nodes_of(group_))
+    for (const NodeId id : nodes_)
       if (const auto steps = node_steps(graph_, graph_.node(id)); steps && !add_node(graph_.node(id), *steps))
         return false;
     return true;
   }
 
   void add_operand(ValueId value) {
-    Axes extents = dims_;
     if (graph_.type(value).shape == graph_.type(domain_).shape && form_ != kPlainForm) {
       from_.push_back(builder_.as(value, form_desc(dims_, form_)));
       LoopOperand whole{.whole = true, .width = loop_.count};
@@ -115,7 +119,7 @@ class LoopLowering {
     }
     const Source source = source_of(value);
     from_.push_back(source.at);
-    loop_.operands.push_back(loop_operand(extents_in(form_, extents), strides_in(form_, source.strides)));
+    loop_.operands.push_back(loop_operand(extents_in(form_, dims_), strides_in(form_, source.strides)));
     loop_.operands.back().conditions = graph_.type(value).dtype == DType::Bool;
   }
 
@@ -142,9 +146,8 @@ class LoopLowering {
   /// Returns whether this is the last node that reads a value within the loop.
   bool is_last_reader(const Node& node, ValueId value) const {
     const NodeId id = graph_.producer(node.result());
-    const std::vector<NodeId> nodes = nodes_of(group_);
     return std::ranges::none_of(graph_.consumers(value),
-                                [&](NodeId reader) { return reader > id && std::ranges::count(nodes, reader) > 0; });
+                                [&](NodeId reader) { return reader > id && std::ranges::count(nodes_, reader) > 0; });
   }
 
   bool add_node(const Node& node, std::span<const LoopStep> steps) {
@@ -229,6 +232,8 @@ class LoopLowering {
   Builder& builder_;
   const Graph& graph_;
   const Group& group_;
+  const std::vector<NodeId> nodes_;
+  const std::vector<ValueId> operands_;
   const ValueId domain_;
   Dims dims_;
   Form form_ = kPlainForm;

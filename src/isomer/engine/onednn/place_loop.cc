@@ -12,9 +12,10 @@ namespace isomer::onednn {
 GroupForms Planning::place_loop(const Group& group) {
   std::vector<NodeId> nodes = nodes_of(group);
   const ValueId domain = loop_domain(graph_, group);
-  const Form form = loop_form(group, domain);
+  const std::vector<ValueId> operands = loop_operands(graph_, group);
+  const Form form = loop_form(group, operands);
   std::vector<NodeId> absorbed;
-  for (const ValueId operand : loop_operands(graph_, group)) {
+  for (const ValueId operand : operands) {
     if (!computed(operand)) continue;
     const bool whole = graph_.type(operand).shape == graph_.type(domain).shape;
     if (whole && form != kPlainForm) {
@@ -45,10 +46,11 @@ bool Planning::reads_value(NodeId node, ValueId value) const {
 }
 
 /// Returns the form in which the fewest operands must be converted; of several, blocks are preferred.
-Form Planning::loop_form(const Group& group, ValueId domain) const {
-  if (!loops_over_blocks(graph_, group)) return kPlainForm;
+Form Planning::loop_form(const Group& group, std::span<const ValueId> operands) const {
+  if (!loops_over_blocks(graph_, group, operands)) return kPlainForm;
+  const ValueId domain = loop_domain(graph_, group);
   std::vector<Form> found;
-  for (const ValueId operand : loop_operands(graph_, group))
+  for (const ValueId operand : operands)
     if (computed(operand) && graph_.type(operand).shape == graph_.type(domain).shape)
       found.push_back(lies_plain(graph_, operand, forms_[operand]) ? kPlainForm : forms_[operand]);
   // Row-major loops also read most strided operands in place.
