@@ -84,6 +84,14 @@ def random_data(step: pathlib.Path) -> dict[str, np.ndarray]:
     return data
 
 
+def engine_version(folder: pathlib.Path) -> str:
+    model = folder / "sru.onnx"
+    subprocess.run([ISOMER, "models", "sru", "-o", model], check=True, stdout=subprocess.DEVNULL)
+    command = [ISOMER, "bench", model, "--engine", "onednn", "--runs", "1", "--json"]
+    report = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
+    return f"{report['engine']} {report['engine_version']}"
+
+
 def interval(ratios: list[float]) -> list[float]:
     """The median, and order statistics that include it with at least 95% (for 9 ratios or more)."""
     ordered = sorted(ratios)
@@ -145,12 +153,11 @@ def main() -> None:
     version = [args.torch, "-c", "import torch; print(torch.__version__)"]
     data = {"processor": processor(), "threads": args.threads, "rounds": args.rounds,
             "torch": subprocess.run(version, check=True, capture_output=True, text=True).stdout.strip(),
-            "engine": "", "rows": []}
+            "rows": []}
     with tempfile.TemporaryDirectory(prefix="isomer-training-") as folder:
+        data["engine"] = engine_version(pathlib.Path(folder))
         for name in args.networks:
             data["rows"].append(row_of(name, args.batch or NETWORKS.get(name, 8), args, pathlib.Path(folder)))
-    model = json.loads(subprocess.run([ISOMER, "--version", "--json"], capture_output=True, text=True).stdout or "{}")
-    data["engine"] = model.get("onednn", "built-in runtime")
     if args.out:
         args.out.with_suffix(".json").write_text(json.dumps(data, indent=1) + "\n")
         args.out.with_suffix(".md").write_text(markdown(data))

@@ -52,7 +52,7 @@ Tensor tensor_from(const py::array& given) {
   throw py::type_error("arrays of " + name + " cannot be inputs");
 }
 
-py::array array_from(const Tensor& tensor) {
+py::array array_from(Tensor tensor) {
   if (tensor.dtype() == DType::String) {
     const py::array texts(py::dtype("O"), tensor.dims());  // as ONNX Runtime gives them
     texts.attr("flat") = py::cast(tensor.string_elements());
@@ -60,6 +60,12 @@ py::array array_from(const Tensor& tensor) {
   }
   for (const auto& [dtype, numpy_name] : kNumpyNames) {
     if (tensor.dtype() != dtype) continue;
+    if (tensor.is_mutable()) {
+      const std::vector<int64_t> extents = tensor.dims();
+      const void* const elements = tensor.bytes().data();
+      const py::capsule owner(new Tensor(std::move(tensor)), [](void* owned) { delete static_cast<Tensor*>(owned); });
+      return {py::dtype(numpy_name), extents, elements, owner};
+    }
     py::array array(py::dtype(numpy_name), tensor.dims());
     std::copy_n(tensor.bytes().begin(), tensor.bytes().size(), static_cast<std::byte*>(array.mutable_data()));
     return array;

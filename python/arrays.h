@@ -11,7 +11,8 @@ namespace isomer {
 /// and in native byte order. Raises TypeError for elements that no input can have.
 Tensor tensor_from(const pybind11::array& given);
 
-/// A new array with a tensor's elements. Raises TypeError where NumPy has no such element type.
-pybind11::array array_from(const Tensor& tensor);
+/// A new array with a tensor's elements: the same memory if nothing else has it. Raises TypeError where NumPy has no
+/// such element type.
+pybind11::array array_from(Tensor tensor);
 
 }  // namespace isomer

@@ -57,7 +57,8 @@ class Session {
     auto outputs = without_lock([&] { return loaded->run(inputs); });
     if (!outputs) throw std::runtime_error(message_of(outputs.error()));
     py::dict named;
-    for (size_t i = 0; i < outputs->size(); ++i) named[py::str(loaded->outputs()[i].name)] = array_from((*outputs)[i]);
+    for (size_t i = 0; i < outputs->size(); ++i)
+      named[py::str(loaded->outputs()[i].name)] = array_from(std::move((*outputs)[i]));
     return named;
   }
 

@@ -4,13 +4,16 @@
 #include <cstring>
 #include <mutex>
 
+#include "isomer/base/aligned_bytes.h"
 #include "isomer/base/hash.h"
 
 namespace isomer {
 
 struct Tensor::Storage {
   std::span<const std::byte> bytes;
-  std::unique_ptr<std::byte[]> own;  // nullptr for a view
+  std::byte* own = nullptr;  // the bytes, unless they are a view
+  std::unique_ptr<std::byte[]> zeros;
+  AlignedBytes pages;
   std::shared_ptr<const void> owner;
   std::vector<std::string> strings;
   std::once_flag hashed;
@@ -32,11 +35,24 @@ Tensor Tensor::zeros(DType dtype, std::vector<int64_t> dims) {
   Tensor tensor;
   tensor.storage_ = std::make_shared<Storage>();
   const size_t size = byte_size(dtype, dims);
-  tensor.storage_->own = std::make_unique<std::byte[]>(size);
-  tensor.storage_->bytes = {tensor.storage_->own.get(), size};
+  tensor.storage_->zeros = std::make_unique<std::byte[]>(size);
+  tensor.storage_->own = tensor.storage_->zeros.get();
+  tensor.storage_->bytes = {tensor.storage_->own, size};
   tensor.dtype_ = dtype;
   tensor.dims_ = std::move(dims);
   if (dtype == DType::String) tensor.storage_->strings.resize(static_cast<size_t>(tensor.element_count()));
+  return tensor;
+}
+
+Tensor Tensor::uninitialized(DType dtype, std::vector<int64_t> dims) {
+  assert(dtype != DType::String);
+  Tensor tensor;
+  tensor.storage_ = std::make_shared<Storage>();
+  tensor.storage_->pages = AlignedBytes(byte_size(dtype, dims));
+  tensor.storage_->own = tensor.storage_->pages.data();
+  tensor.storage_->bytes = tensor.storage_->pages.span();
+  tensor.dtype_ = dtype;
+  tensor.dims_ = std::move(dims);
   return tensor;
 }
 
@@ -73,8 +89,10 @@ std::vector<std::string>& Tensor::mutable_strings() { return storage_->strings; 
 
 std::span<std::byte> Tensor::mutable_bytes() {
   assert(storage_ && storage_->owner == nullptr);
-  return {storage_->own.get(), storage_->bytes.size()};
+  return {storage_->own, storage_->bytes.size()};
 }
+
+bool Tensor::is_mutable() const { return storage_.use_count() == 1 && storage_->own != nullptr; }
 
 Tensor Tensor::reshaped(std::vector<int64_t> dims) const {
   Tensor tensor = *this;

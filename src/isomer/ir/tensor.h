@@ -22,6 +22,8 @@ class Tensor {
   /// A tensor filled with zeros, to be written through `mutable_data` before it is shared.
   static Tensor zeros(DType dtype, std::vector<int64_t> dims);
   /// A view of `bytes`, which `owner` keeps alive. The size of `bytes` must be byte_size(dtype, dims).
+  /// Elements that are to be written. Large ones are in large pages. Not for texts.
+  static Tensor uninitialized(DType dtype, std::vector<int64_t> dims);
   static Tensor view(DType dtype, std::vector<int64_t> dims, std::span<const std::byte> bytes,
                      std::shared_ptr<const void> owner);
   static Tensor strings(std::vector<int64_t> dims, std::vector<std::string> elements);
@@ -54,13 +56,15 @@ class Tensor {
   std::span<const T> data() const {
     return {reinterpret_cast<const T*>(bytes().data()), bytes().size() / sizeof(T)};
   }
-  /// The elements for writing. Only for a Tensor made by `zeros` that is not shared yet.
+  /// The elements for writing. Only for a Tensor made by `zeros` or `uninitialized` that is not shared yet.
   template <class T>
   std::span<T> mutable_data() {
     const auto raw = mutable_bytes();
     return {reinterpret_cast<T*>(raw.data()), raw.size() / sizeof(T)};
   }
   std::span<std::byte> mutable_bytes();
+  /// Whether the elements are this Tensor's alone, and may be written.
+  bool is_mutable() const;
 
   /// The same elements with other extents (of equal count).
   Tensor reshaped(std::vector<int64_t> dims) const;

@@ -2,10 +2,25 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <optional>
 
 namespace isomer {
 namespace {
+
+TEST(Tensor, IsMutableWhileNothingElseHasItsElements) {
+  Tensor tensor = Tensor::uninitialized(DType::Float, {3, 1000});
+  ASSERT_EQ(tensor.bytes().size(), 12000U);
+  EXPECT_TRUE(tensor.is_mutable());
+  tensor.mutable_data<float>()[2999] = 7;
+  const Tensor other = tensor;
+  EXPECT_FALSE(tensor.is_mutable());
+  EXPECT_EQ(other.data<float>()[2999], 7);
+  EXPECT_TRUE(Tensor::zeros(DType::Int8, {2}).is_mutable());
+  const std::array<std::byte, 2> bytes{};
+  EXPECT_FALSE(Tensor::view(DType::Int8, {2}, bytes, nullptr).is_mutable());
+  EXPECT_FALSE(Tensor().is_mutable());
+}
 
 TEST(Tensor, HasBytesOnlyForKnownExtents) {
   EXPECT_EQ(Tensor::byte_size(TensorType(DType::Float, Shape{2, 3})), 24U);

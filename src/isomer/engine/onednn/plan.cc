@@ -73,7 +73,7 @@ std::vector<Tensor> empty_outputs(const Program& program) {
       continue;
     }
     const TensorType& type = program.graph.type(program.graph.outputs()[i]);
-    outputs.push_back(Tensor::zeros(type.dtype, *concrete(*type.shape)));
+    outputs.push_back(Tensor::uninitialized(type.dtype, *concrete(*type.shape)));
   }
   return outputs;
 }

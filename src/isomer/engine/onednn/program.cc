@@ -1,9 +1,6 @@
 #include "isomer/engine/onednn/program.h"
 
-#include <sys/mman.h>
-
 #include <algorithm>
-#include <new>
 
 #include "isomer/plan/arena.h"
 
@@ -11,20 +8,11 @@ namespace isomer::onednn {
 
 namespace {
 
-constexpr size_t kLargePage = size_t{2} << 20;
 constexpr size_t kBlock = size_t{32} << 20;
 
 size_t rounded(size_t bytes, size_t unit) { return (bytes + unit - 1) / unit * unit; }
 
 }  // namespace
-
-AlignedBytes::AlignedBytes(size_t bytes) : size_(bytes) {
-  const size_t unit = bytes >= kLargePage ? kLargePage : kArenaAlignment;
-  const size_t whole = std::max(rounded(bytes, unit), unit);
-  data_ = {static_cast<std::byte*>(::operator new(whole, std::align_val_t(unit))), Free{unit}};
-  // This is a request; a system without large pages uses small ones.
-  if (unit == kLargePage) ::madvise(data_.get(), whole, MADV_HUGEPAGE);
-}
 
 std::byte* ConstantPool::allocate(size_t bytes) {
   const size_t whole = rounded(bytes, kArenaAlignment);
@@ -35,8 +23,6 @@ std::byte* ConstantPool::allocate(size_t bytes) {
   used_ += whole;
   return blocks_.back().data() + used_ - whole;
 }
-
-void AlignedBytes::Free::operator()(std::byte* data) const { ::operator delete(data, std::align_val_t(alignment)); }
 
 std::byte* ConstantData::address() const {
   // OneDNN's arguments are all writable; constants are never results.

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "isomer/base/aligned_bytes.h"
 #include "isomer/base/result.h"
 #include "isomer/engine/onednn/desc.h"
 #include "isomer/ir/graph.h"
@@ -70,24 +71,6 @@ struct Kernel {
   std::vector<ValueId> values = {};  ///< its results, as values of Program::graph
   size_t group = 0;                  ///< its number in the planning; the next one if it only fills an output
   int threads = 1;                   ///< that run it
-};
-
-/// Bytes aligned for vectors; in large pages if they fill at least one.
-class AlignedBytes {
- public:
-  AlignedBytes() = default;
-  explicit AlignedBytes(size_t bytes);
-  std::byte* data() const { return data_.get(); }
-  size_t size() const { return size_; }
-  std::span<const std::byte> span() const { return {data(), size_}; }
-
- private:
-  struct Free {
-    size_t alignment;
-    void operator()(std::byte* data) const;
-  };
-  std::unique_ptr<std::byte, Free> data_;
-  size_t size_ = 0;
 };
 
 /// Memory for constants that is freed with the pool. It uses large blocks, so that the system can map them by large
