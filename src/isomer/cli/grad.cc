@@ -191,7 +191,7 @@ void add_grad(CLI::App& app, int& exit_code) {
   options->files.reads(*command, "model", options->model, "ONNX file")->required();
   command->add_option("--loss", options->loss, "The output to differentiate: one real number")->required();
   options->files.writes(*command, "-o,--output", options->output,
-                        "ONNX file to write: the model with an output grad/NAME for each gradient");
+                        "ONNX file to write: the model with an output grad/NAME for each gradient, or a training step");
   CLI::Option* const wrt = add_repeated(*command, "--wrt", options->wrt,
                                         "Only the gradient for this parameter or input. Default: all parameters");
   CLI::Option* const inputs =
@@ -204,7 +204,7 @@ void add_grad(CLI::App& app, int& exit_code) {
       "Parameters are the initializers that hold real numbers and have axes, except the statistics of batch\n"
       "normalizations. They become inputs of the written model, with their values as defaults.\n\n"
       "Example: isomer grad training.onnx --loss loss -o gradients.onnx\n"
-      "With --optimizer sgd, an output new/NAME is the value of the input NAME in the next step.");
+      "With --optimizer, an output new/NAME is the value of the input NAME in the next step.");
   command->callback([options, &exit_code] {
     exit_code = finish(options->files, [&](FileUses& uses) { return grad(*options, uses); });
   });

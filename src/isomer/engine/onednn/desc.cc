@@ -75,14 +75,16 @@ size_t element_size(const Desc& desc) { return dnnl::memory::data_type_size(desc
 
 Desc channel_blocked_desc(const Dims& dims, int block, ElementType type) {
   using Tag = dnnl::memory::format_tag;
-  const bool wide = block == 16;
+  const auto of = [&](Tag four, Tag eight, Tag sixteen) {
+    return Desc(dims, type, block == 16 ? sixteen : block == 8 ? eight : four);
+  };
   switch (dims.size()) {
     case 3:
-      return {dims, type, wide ? Tag::aBc16b : Tag::aBc8b};
+      return of(Tag::aBc4b, Tag::aBc8b, Tag::aBc16b);
     case 4:
-      return {dims, type, wide ? Tag::aBcd16b : Tag::aBcd8b};
+      return of(Tag::aBcd4b, Tag::aBcd8b, Tag::aBcd16b);
     default:
-      return {dims, type, wide ? Tag::aBcde16b : Tag::aBcde8b};
+      return of(Tag::aBcde4b, Tag::aBcde8b, Tag::aBcde16b);
   }
 }
 

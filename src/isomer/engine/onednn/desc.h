@@ -26,12 +26,12 @@ Desc plain_desc(const Dims& dims, ElementType type = kF32);
 Desc strided_desc(const Dims& dims, const Dims& strides, ElementType type = kF32);
 /// Elements of these extents in the layout that the primitive chooses.
 Desc any_desc(const Dims& dims, ElementType type = kF32);
-/// Channels (axis 1) in blocks of `block`, each innermost.
+/// Channels (axis 1) in blocks of `block` (4, 8 or 16), each innermost.
 Desc channel_blocked_desc(const Dims& dims, int block, ElementType type = kF32);
 /// Elements of these extents in a layout; blocks have `block` channels. Nothing if they do not fill blocks, or have a
 /// rank without blocked layouts.
 std::optional<Desc> layout_of(const Dims& dims, Layout layout, int block, ElementType type = kF32);
-/// Elements of these extents in a form that is a layout: any but kStridedForm. Blocks have 8 or 16 channels.
+/// Elements of these extents in a form that is a layout: any but kStridedForm. Blocks have 4, 8 or 16 channels.
 Desc form_desc(const Dims& dims, Form form, ElementType type = kF32);
 /// The same layout with elements of another type.
 Desc retyped(const Desc& desc, ElementType type);

@@ -112,6 +112,23 @@ TEST(FilterGradient, IsOnlySeenWhereBothAreExchanged) {
   EXPECT_FALSE(found(a, "v = f32[4,4,3,3]{seed 1}\nb = Transpose(v) {perm=[1,0,2,3]}\n")) << "a weight";
 }
 
+// The copy of the image in blocks is needed until the gradient is made.
+TEST(FilterGradient, KeepsWhatItReads) {
+  const std::string head =
+      "input x: f32[2,32,9,9]\ninput g: f32[2,32,9,9]\ninput s: f32[1,32,1,1]\nw = f32[32,32,3,3]{seed 1}\n"
+      "a = Transpose(x) {perm=[1,0,2,3]}\nb = Transpose(g) {perm=[1,0,2,3]}\nc = Conv(x, w) {pads=[1,1,1,1]}\n"
+      "d = Conv(g, w) {pads=[1,1,1,1]}\n";
+  const std::string tail = "f = Conv(a, b) {pads=[1,1,1,1]}\ny = Transpose(f) {perm=[1,0,2,3]}\nreturn y, h, k";
+  for (const char* between :
+       {"h = Add(c, x)\nk = Add(d, g)\n", "i = Add(x, s)\nh = Mul(i, c)\nj = Add(g, s)\nk = Mul(j, d)\n",
+        "h = Tanh(x)\nk = Tanh(g)\n"}) {
+    const Graph graph = graph_of(head + between + tail);
+    const auto kernels = expect_as_reference(graph, inputs_of(graph), {}, std::make_shared<Preferring>("channels in"));
+    EXPECT_EQ(count_of(kernels, "filters of Conv"), 1);
+    expect_as_reference(graph, inputs_of(graph));
+  }
+}
+
 // The transposition has another reader, which needs its elements.
 TEST(FilterGradient, LeavesTheTranspositionToOthers) {
   expect_as_reference(

@@ -5,6 +5,7 @@
 #include <map>
 #include <string>
 
+#include "isomer/engine/onednn/filter_gradient.h"
 #include "isomer/engine/onednn/gelu.h"
 #include "isomer/engine/onednn/kernel_traits.h"
 #include "isomer/engine/onednn/loop_fusion.h"
@@ -299,6 +300,9 @@ std::vector<size_t> last_readers(const Graph& graph, std::span<const Group> grou
   const auto read = [&](NodeId node, size_t group) {
     for (const ValueId operand : graph.operands(graph.node(node)))
       if (operand != kNoValue) last[operand] = group;
+    // It reads what its transpositions read.
+    if (const auto filters = filter_gradient(graph, graph.node(node)))
+      last[filters->image] = last[filters->gradient] = group;
   };
   for (size_t g = 0; g < groups.size(); ++g)
     for (const NodeId node : nodes_of(groups[g])) read(node, g);

@@ -55,7 +55,8 @@ Result<bool> lower_hard_sigmoid(Builder& builder, const Node& node) {
   Location from = builder.at(x);
   // The padding of blocks must stay zero.
   const auto elements = static_cast<size_t>(element_count(from.desc.dims())) * sizeof(float);
-  if (!is_packed(from.desc) || from.desc.get_size() != elements) from = builder.plain(x);
+  if (!is_packed(from.desc) || from.desc.data_type() != kF32 || from.desc.get_size() != elements)
+    from = builder.plain(x);
   const Location to = builder.result(node.result(), from.desc, from);
   const ChannelMap map{.layout = {1, 1, element_count(from.desc.dims()), 1}, .low = 0, .high = 1};
   emit_own(builder, {.name = "HardSigmoid",
