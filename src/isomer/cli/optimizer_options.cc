@@ -1,7 +1,5 @@
 #include "isomer/cli/optimizer_options.h"
 
-#include <limits>
-
 #include "isomer/cli/validators.h"
 
 namespace isomer {
@@ -22,7 +20,7 @@ void OptimizerOptions::add_to(CLI::App& command, CLI::Option* with) {
   if (with != nullptr) optimizer->description("Optimizer of the training step; sgd if not given")->needs(with);
   command
       .add_option("--rate", rate, "Learning rate of the training step; 0.01 for sgd and 0.001 for adam if not given")
-      ->check(in_range(NumberRange{.min = 0, .max = std::numeric_limits<float>::max(), .open = true}))
+      ->check(in_range(NumberRange{.min = 1e-12, .max = 1e6}))
       ->needs(with != nullptr ? with : optimizer);
 }
 
