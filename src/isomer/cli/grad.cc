@@ -117,10 +117,15 @@ Result<Differentiated> step_of(const Model& model, size_t loss, std::span<const 
   for (size_t i = 0; i < step.graph.inputs().size(); ++i) {
     const TensorType& type = step.graph.type(step.graph.inputs()[i]);
     const Tensor* const given = i < step.first_state ? input_default(model, i) : nullptr;
-    if (i >= step.first_state)
-      defaults.push_back(Tensor::zeros(type.dtype, *concrete(*type.shape)));
-    else
+    if (i < step.first_state) {
       defaults.push_back(given == nullptr ? Tensor() : *given);
+      continue;
+    }
+    const auto extents = concrete(*type.shape);
+    if (!extents)
+      return fail("{} is {}: the extents of its state are not known", state[defaults.size() - step.first_state],
+                  type.str());
+    defaults.push_back(Tensor::zeros(type.dtype, *extents));
   }
   ISOMER_TRY(const Model extended, with_more_outputs(model, std::move(step.graph), outputs, state));
   out.model = with_defaults(extended, defaults);

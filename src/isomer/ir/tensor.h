@@ -22,10 +22,10 @@ class Tensor {
   /// A tensor filled with zeros, to be written through `mutable_data` before it is shared.
   static Tensor zeros(DType dtype, std::vector<int64_t> dims);
   /// A view of `bytes`, which `owner` keeps alive. The size of `bytes` must be byte_size(dtype, dims).
-  /// Elements that are to be written. Large ones are in large pages. Not for texts.
-  static Tensor uninitialized(DType dtype, std::vector<int64_t> dims);
   static Tensor view(DType dtype, std::vector<int64_t> dims, std::span<const std::byte> bytes,
                      std::shared_ptr<const void> owner);
+  /// Elements that are to be written. Large ones are in large pages. Not for texts.
+  static Tensor uninitialized(DType dtype, std::vector<int64_t> dims);
   static Tensor strings(std::vector<int64_t> dims, std::vector<std::string> elements);
 
   /// A copy of elements of type T, which must have the same width as the dtype.
