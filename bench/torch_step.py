@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Training steps of an ONNX network in PyTorch, for training.py. Runs in a Python that has torch and onnx.
 
-    torch_step.py NETWORK.onnx THREADS DATA.npz [--channels-last]
+    torch_step.py NETWORK.onnx THREADS DATA.npz [--channels-last] [--double]
 
-Reads lines; for each, runs one step and prints its milliseconds and its loss. The network is that of `isomer models NAME`: its
-initializers are trained by SGD with momentum, batch normalizations have their training form. What PyTorch has as one function
+Reads lines; for each, runs one step and prints its milliseconds and its loss, with --double in double precision. The network is
+that of `isomer models NAME`: its initializers are trained by SGD with momentum, batch normalizations have their training form. What PyTorch has as one function
 (gelu, linear layers) is called as one.
 """
 
@@ -24,12 +24,13 @@ RATE, MOMENTUM = 0.01, 0.9
 
 
 class Network:
-    def __init__(self, path: str, channels_last: bool) -> None:
+    def __init__(self, path: str, channels_last: bool, double: bool) -> None:
         model = onnx.load(path)
         self.nodes = list(model.graph.node)
         self.inputs = [value.name for value in model.graph.input]
         self.outputs = [value.name for value in model.graph.output]
         self.channels_last = channels_last
+        self.double = double
         self.constants: dict[str, torch.Tensor] = {}
         self.integers: dict[str, list[int]] = {}
         for tensor in model.graph.initializer:
@@ -47,9 +48,14 @@ class Network:
         if value.dtype == np.int64:
             self.integers[name] = value.reshape(-1).tolist()
             return
+        self.constants[name] = self.tensor(value)
+
+    def tensor(self, value: np.ndarray) -> torch.Tensor:
+        """A copy in the network's precision and layout."""
         tensor = torch.tensor(value)
-        self.constants[name] = (tensor.contiguous(memory_format=torch.channels_last)
-                                if self.channels_last and tensor.dim() == 4 else tensor)
+        if self.double and tensor.is_floating_point():
+            tensor = tensor.double()
+        return (tensor.contiguous(memory_format=torch.channels_last) if self.channels_last and tensor.dim() == 4 else tensor)
 
     def join(self) -> None:
         """Makes single functions of a gelu that is written out, and of products with a bias."""
@@ -189,11 +195,8 @@ class Network:
 def main() -> None:
     path, threads, data = sys.argv[1:4]
     torch.set_num_threads(int(threads))
-    network = Network(path, "--channels-last" in sys.argv)
-    given = {name: torch.tensor(value) for name, value in np.load(data).items()}
-    if network.channels_last:
-        given = {name: value.contiguous(memory_format=torch.channels_last) if value.dim() == 4 else value
-                 for name, value in given.items()}
+    network = Network(path, "--channels-last" in sys.argv, "--double" in sys.argv)
+    given = {name: network.tensor(value) for name, value in np.load(data).items()}
     inputs = {name: given[name] for name in network.inputs}
     optimizer = torch.optim.SGD(network.parameters, RATE, MOMENTUM, fused=True)
 
