@@ -17,7 +17,7 @@ namespace isomer::replay {
 struct Fact {
   const TensorType* type = nullptr;
   const Tensor* constant = nullptr;  ///< nullptr: not a constant
-  bool weight = false;               ///< depends only on constants
+  bool weight = false;               ///< depends only on constants and parameters
   ValueId id = kNoValue;
 
   friend bool operator==(const Fact& a, const Fact& b) { return a.id == b.id; }

@@ -291,7 +291,7 @@ class Checker {
 
   Fact fact(ValueId value) const {
     if (value == kNoValue) return {};
-    return {&graph_.type(value), graph_.constant(value), graph_.is_constant_derived(value), value};
+    return {&graph_.type(value), graph_.constant(value), graph_.is_weight(value), value};
   }
 
   /// Checks what needs all bindings: attributes given by expressions, free parameters, recorded values, conditions.

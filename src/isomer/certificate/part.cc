@@ -13,8 +13,7 @@ Result<Graph> part_of(const Graph& whole, std::span<const ValueId> inputs, std::
   GraphBuilder builder(whole.name_table());
   for (const ValueId input : inputs) {
     if (made[input] != kNoValue) return fail("a part reads one value as two inputs");
-    made[input] = builder.input(whole.type(input));
-    builder.set_origin(made[input], whole.origin(input));
+    made[input] = builder.input_like(whole, input);
   }
   const auto count = static_cast<NodeId>(whole.nodes().size());
   std::vector<bool> inside(count, false);

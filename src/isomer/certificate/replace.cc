@@ -25,8 +25,7 @@ class Rebuild {
     }
     for (const ValueId input : graph_.inputs()) {
       if (replaced_[input]) return fail("an input of the graph is replaced");
-      images_[input] = builder_.input(graph_.type(input));
-      builder_.set_origin(images_[input], graph_.origin(input));
+      images_[input] = builder_.input_like(graph_, input);
       copied_[graph_.producer(input)] = true;
     }
     // Every value is made as soon as everything that it reads exists. Values that never become ready form a cycle.

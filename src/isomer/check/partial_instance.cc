@@ -34,7 +34,7 @@ void asked_about(const Expr& expr, std::string_view function, std::set<std::stri
 
 const TensorType& PartialInstance::Facts::type(ValueId value) const { return instance_.values[value].type; }
 
-bool PartialInstance::Facts::is_constant_derived(ValueId value) const {
+bool PartialInstance::Facts::is_weight(ValueId value) const {
   const Kind kind = instance_.values[value].kind;
   return kind == Kind::Weight || kind == Kind::Uniform || kind == Kind::Indices;
 }

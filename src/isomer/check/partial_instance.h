@@ -59,7 +59,7 @@ class PartialInstance {
    public:
     explicit Facts(const Instance& instance) : instance_(instance) {}
     const TensorType& type(ValueId value) const override;
-    bool is_constant_derived(ValueId value) const override;
+    bool is_weight(ValueId value) const override;
     const Tensor* constant(ValueId value) const override;
 
    private:

@@ -67,7 +67,7 @@ class OperandFacts : public ValueFacts {
     for (const Ints& each : dims) types_.emplace_back(DType::Double, Shape(each.begin(), each.end()));
   }
   const TensorType& type(ValueId value) const override { return types_[value]; }
-  bool is_constant_derived(ValueId) const override { return false; }
+  bool is_weight(ValueId) const override { return false; }
   const Tensor* constant(ValueId) const override { return nullptr; }
 
  private:

@@ -66,7 +66,7 @@ class LocalGraph {
   ValueId leaf_value(EClassId id) {
     if (label(id).op == nullptr) return kNoValue;
     if (const Tensor* constant = terms_.constant(id)) return builder_.constant(*constant);
-    if (terms_.is_constant_derived(id) && form_.weights && id != form_.input)
+    if (terms_.is_weight(id) && form_.weights && id != form_.input)
       return builder_.constant(any_tensor(terms_.type(id), id + 1));
     return builder_.input(terms_.type(id));
   }
@@ -111,8 +111,7 @@ bool applies(const Derivation& derivation, const Rule& rule, const TermApplicati
     if (applies(derivation, rule, application, Form{cut}) || applies(derivation, rule, application, Form{cut, false}))
       return true;
   return std::ranges::any_of(application.leaves, [&](EClassId leaf) {
-    return derivation.terms().is_constant_derived(leaf) &&
-           applies(derivation, rule, application, Form{true, true, leaf});
+    return derivation.terms().is_weight(leaf) && applies(derivation, rule, application, Form{true, true, leaf});
   });
 }
 

@@ -8,8 +8,10 @@ namespace isomer {
 
 const TensorType& TermDraft::type(ValueId id) const { return id < kFirst ? graph_.type(id) : nodes_[id - kFirst].type; }
 
+bool TermDraft::is_weight(ValueId id) const { return id < kFirst ? graph_.is_weight(id) : nodes_[id - kFirst].weight; }
+
 bool TermDraft::is_constant_derived(ValueId id) const {
-  return id < kFirst ? graph_.is_constant_derived(id) : nodes_[id - kFirst].weight;
+  return id < kFirst ? graph_.is_constant_derived(id) : nodes_[id - kFirst].constant_derived;
 }
 
 const Tensor* TermDraft::constant(ValueId id) const {
@@ -50,12 +52,16 @@ Result<std::vector<ValueId>> TermDraft::apply(const OpDef& op, const Attrs& give
 std::vector<ValueId> TermDraft::append(uint32_t label, std::span<const ValueId> operands,
                                        const std::vector<TensorType>& types,
                                        const std::vector<std::optional<EClassId>>& known) {
-  const bool weight = std::ranges::all_of(
-      operands, [&](ValueId operand) { return operand == graph_.absent() || is_constant_derived(operand); });
+  const auto all = [&](bool (TermDraft::*property)(ValueId) const) {
+    return std::ranges::all_of(
+        operands, [&](ValueId operand) { return operand == graph_.absent() || (this->*property)(operand); });
+  };
+  const bool weight = all(&TermDraft::is_weight);
+  const bool constant_derived = all(&TermDraft::is_constant_derived);
   std::vector<ValueId> out;
   for (uint32_t r = 0; r < types.size(); ++r) {
     out.push_back(kFirst + static_cast<ValueId>(nodes_.size()));
-    nodes_.push_back({label + r, {operands.begin(), operands.end()}, types[r], weight, known[r]});
+    nodes_.push_back({label + r, {operands.begin(), operands.end()}, types[r], weight, constant_derived, known[r]});
   }
   return out;
 }
@@ -66,7 +72,7 @@ std::vector<EClassId> TermDraft::commit(std::span<const ValueId> values) {
   for (const Node& node : nodes_) {
     std::vector<EClassId> children;
     for (const ValueId child : node.children) children.push_back(exact(child));
-    made.push_back(graph_.add_term({node.label, children}, {node.type, node.weight}));
+    made.push_back(graph_.add_term({node.label, children}, {node.type, node.weight, node.constant_derived}));
   }
   std::vector<EClassId> out;
   for (const ValueId value : values) out.push_back(exact(value));

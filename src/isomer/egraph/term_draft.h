@@ -11,7 +11,7 @@ class TermDraft : public TermBuilder {
   explicit TermDraft(TermGraph& graph) : graph_(graph) {}
 
   const TensorType& type(ValueId id) const override;
-  bool is_constant_derived(ValueId id) const override;
+  bool is_weight(ValueId id) const override;
   const Tensor* constant(ValueId id) const override;
   Result<std::vector<ValueId>> apply(const OpDef& op, const Attrs& attrs, std::span<const ValueId> operands) override;
   ValueId make_constant(Tensor tensor) override { return graph_.constant_leaf(tensor); }
@@ -29,11 +29,14 @@ class TermDraft : public TermBuilder {
     std::vector<ValueId> children;
     TensorType type;
     bool weight;
+    bool constant_derived;
     std::optional<EClassId> known;
   };
   /// Appends the results of a node.
   std::vector<ValueId> append(uint32_t label, std::span<const ValueId> operands, const std::vector<TensorType>& types,
                               const std::vector<std::optional<EClassId>>& known);
+
+  bool is_constant_derived(ValueId id) const;
 
   TermGraph& graph_;
   std::vector<Node> nodes_;

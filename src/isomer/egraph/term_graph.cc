@@ -58,7 +58,7 @@ EClassId TermGraph::constant_leaf(const Tensor& tensor) {
   const auto any = weights_.find(tensor.hash());
   const bool known = any == weights_.end();
   const uint32_t label = leaf_label(&constant_op(), Attrs{{"value", tensor}}, known ? "" : any->second);
-  return add_term({label}, {tensor.type(), true, known ? std::optional(tensor) : std::nullopt});
+  return add_term({label}, {tensor.type(), true, true, known ? std::optional(tensor) : std::nullopt});
 }
 
 Result<EClassId> TermGraph::add(const Graph& graph) {
@@ -69,10 +69,12 @@ Result<EClassId> TermGraph::add(const Graph& graph) {
       continue;
     }
     std::vector<EClassId> children;
-    bool weight = !node.is_input() && !node.is_opaque();
+    bool weight = node.is_parameter() || (!node.is_input() && !node.is_opaque());
+    bool constant_derived = !node.is_input() && !node.is_opaque();
     for (const ValueId operand : graph.operands(node)) {
       children.push_back(operand == kNoValue ? absent_ : ids[operand]);
       weight = weight && (operand == kNoValue || own_[ids[operand]].weight);
+      constant_derived = constant_derived && (operand == kNoValue || own_[ids[operand]].constant_derived);
     }
     uint32_t label = 0;
     if (node.is_input()) {
@@ -81,7 +83,7 @@ Result<EClassId> TermGraph::add(const Graph& graph) {
       ISOMER_TRY(label, label_of(*node.op, node.attrs, node.num_results));
     }
     for (uint32_t r = 0; r < node.num_results; ++r)
-      ids[node.result(r)] = add_term({label + r, children}, {graph.type(node.result(r)), weight});
+      ids[node.result(r)] = add_term({label + r, children}, {graph.type(node.result(r)), weight, constant_derived});
   }
   // The outputs are one term, so that graphs are equal if their outputs are.
   std::vector<EClassId> outputs;
@@ -95,7 +97,7 @@ Result<EClassId> TermGraph::add(const Graph& graph) {
 EClassId TermGraph::add_term(const ENode& node, Facts facts) {
   const EClassId id = graph_.add_term(node);
   if (id < facts_.size()) return id;
-  Own own{facts.weight, facts.constant.has_value(), 1};
+  Own own{facts.weight, facts.constant_derived, facts.constant.has_value(), 1};
   for (const EClassId child : node.children) own.size = std::min(kHugeSize, own.size + own_[child].size);
   own_.push_back(own);
   facts_.push_back(std::move(facts));
@@ -105,6 +107,7 @@ EClassId TermGraph::add_term(const ENode& node, Facts facts) {
 
 bool TermGraph::plainer(EClassId a, EClassId b) const {
   if (own_[a].constant != own_[b].constant) return own_[a].constant;
+  if (own_[a].constant_derived != own_[b].constant_derived) return own_[a].constant_derived;
   if (own_[a].weight != own_[b].weight) return own_[a].weight;
   return own_[a].size < own_[b].size;
 }
@@ -115,6 +118,7 @@ void TermGraph::rebuild() {
     const EClassId root = find(id);
     if (root == id) continue;
     facts_[root].weight = facts_[root].weight || facts_[id].weight;
+    facts_[root].constant_derived = facts_[root].constant_derived || facts_[id].constant_derived;
     if (!facts_[root].constant) facts_[root].constant = facts_[id].constant;
     if (plainer(id, plainest_[root])) plainest_[root] = id;
   }

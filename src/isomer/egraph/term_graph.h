@@ -18,7 +18,8 @@ struct TermLabel {
   std::string name = {};  ///< of an input or weight, for people
 };
 
-/// Facts hold for classes: a value is a weight, or a known constant, if an equal term is.
+/// Facts hold for classes: a value is a weight, depends only on constants, or is a known constant, if an equal term
+/// does.
 class TermGraph : public ValueFacts {
  public:
   /// Constants whose content hash is a key of `weights` represent any constants and are printed with its names.
@@ -42,7 +43,8 @@ class TermGraph : public ValueFacts {
 
   struct Facts {
     TensorType type;
-    bool weight = false;
+    bool weight = false;            ///< depends only on constants and parameters
+    bool constant_derived = false;  ///< depends only on constants
     std::optional<Tensor> constant = std::nullopt;
   };
   /// Returns the id of a term over terms, and stores its facts.
@@ -54,17 +56,19 @@ class TermGraph : public ValueFacts {
   const EGraph& egraph() const { return graph_; }
   EClassId find(EClassId id) const { return graph_.find(id); }
   /// Returns, of the terms of a class at the last rebuild(), one of the smallest that shows the facts: it is a constant
-  /// if the class is, and made of constants if the class is a weight.
+  /// if the class is, and made of constants if the class is.
   EClassId plainest(EClassId id) const { return plainest_[find(id)]; }
 
   const TensorType& type(ValueId id) const override { return facts_[find(id)].type; }
   bool all_weights() const { return all_weights_; }
-  bool is_constant_derived(ValueId id) const override { return all_weights_ || facts_[find(id)].weight; }
+  bool is_weight(ValueId id) const override { return all_weights_ || facts_[find(id)].weight; }
+  bool is_constant_derived(ValueId id) const { return all_weights_ || facts_[find(id)].constant_derived; }
   const Tensor* constant(ValueId id) const override;
 
  private:
   struct Own {
     bool weight;
+    bool constant_derived;
     bool constant;
     uint32_t size;  // number of operators and leaves, as a tree
   };

@@ -209,7 +209,7 @@ class Folder {
     for (NodeId id = 0; id < graph_.nodes().size(); ++id) {
       const Node& node = graph_.node(id);
       if (node.is_input()) {
-        renamed[node.result()] = builder.input(graph_.type(node.result()));
+        renamed[node.result()] = builder.input_like(graph_, node.result());
       } else if (folded_[id]) {
         for (uint32_t i = 0; i < node.num_results; ++i) {
           if (!needed_[node.result(i)]) continue;

@@ -11,7 +11,8 @@ namespace isomer {
 namespace {
 
 /// The attributes of a graph input. All graphs share those of their first inputs.
-Attrs input_attrs(size_t index) {
+Attrs input_attrs(size_t index, bool parameter) {
+  if (parameter) return {{"index", static_cast<int64_t>(index)}, {"parameter", int64_t{1}}};
   const auto made = [](size_t i) { return Attrs{{"index", static_cast<int64_t>(i)}}; };
   static const std::vector<Attrs> kFirst = [&] {
     std::vector<Attrs> out;
@@ -34,12 +35,19 @@ void GraphBuilder::reserve_like(const Graph& graph) {
   by_hash_.reserve(graph.nodes_.size());
 }
 
-ValueId GraphBuilder::input(TensorType type) {
+ValueId GraphBuilder::add_input(TensorType type, bool parameter) {
   const size_t index = graph_.inputs_.size();
   const uint64_t hash = hash_mix(hash_mix(input_op().hash(), index), type.hash());
-  const NodeId id = append(input_op(), input_attrs(index), {}, {std::move(type)}, hash);
+  const NodeId id =
+      append(input_op(), input_attrs(index, parameter), {}, {std::move(type)}, parameter ? hash_mix(hash, 1) : hash);
   graph_.inputs_.push_back(at(id).result());
   return at(id).result();
+}
+
+ValueId GraphBuilder::input_like(const Graph& from, ValueId value) {
+  const ValueId input = add_input(from.type(value), from.is_weight(value));
+  set_origin(input, from.origin(value));
+  return input;
 }
 
 ValueId GraphBuilder::constant(Tensor tensor) {

@@ -30,20 +30,22 @@ const std::string& Graph::name(ValueId value) const {
 }
 
 void Graph::index() {
-  weight_.assign(types_.size(), false);
+  depends_.assign(types_.size(), Depends::OnData);
   consumers_begin_.assign(types_.size() + 1, 0);
   // Nodes come in ascending order, so an operand that a node reads again has this node as its last reader.
   constexpr NodeId kNone = std::numeric_limits<NodeId>::max();
   std::vector<NodeId> last_reader(types_.size(), kNone);
   for (NodeId id = 0; id < nodes_.size(); ++id) {
     const Node& node = nodes_[id];
-    bool weight = !node.is_input() && !node.is_opaque();
+    Depends depends = node.is_parameter()                   ? Depends::OnParameters
+                      : node.is_input() || node.is_opaque() ? Depends::OnData
+                                                            : Depends::OnConstants;
     for (const ValueId operand : operands(node)) {
       if (operand == kNoValue) continue;
-      weight = weight && weight_[operand];
+      depends = std::max(depends, depends_[operand]);
       if (std::exchange(last_reader[operand], id) != id) ++consumers_begin_[operand + 1];
     }
-    for (uint32_t i = 0; i < node.num_results; ++i) weight_[node.result(i)] = weight;
+    for (uint32_t i = 0; i < node.num_results; ++i) depends_[node.result(i)] = depends;
   }
   for (size_t v = 0; v < types_.size(); ++v) consumers_begin_[v + 1] += consumers_begin_[v];
   consumers_.resize(consumers_begin_.back());

@@ -34,6 +34,8 @@ struct Node {
   uint64_t hash;  // of the whole computation up to this node; independent of names and ids
 
   bool is_input() const { return op == &input_op(); }
+  /// Whether it is an input that the model gives a value, which a run may replace.
+  bool is_parameter() const { return is_input() && attrs.has("parameter"); }
   bool is_constant() const { return op == &constant_op(); }
   /// Opaque nodes have "@"-attributes: `@op_type`, `@domain`, `@opset`, `@instance` (opaque nodes are never shared),
   /// `@captures` (the number of trailing operands that its subgraphs use by name), `@node` (the serialized ONNX node).
@@ -77,7 +79,10 @@ class Graph {
   bool is_output(ValueId value) const;
 
   /// Whether a value depends only on constants. Such values cost nothing at run time.
-  bool is_constant_derived(ValueId value) const { return weight_[value]; }
+  bool is_constant_derived(ValueId value) const { return depends_[value] == Depends::OnConstants; }
+  /// Whether a value depends only on constants and parameters. What rules do with weights is true of all values; it
+  /// tends to pay for these.
+  bool is_weight(ValueId value) const { return depends_[value] != Depends::OnData; }
   /// Whether a node is executed in a run: it is neither an input nor computed only from constants.
   bool runs(const Node& node) const {
     return !node.is_input() && (node.num_results == 0 || !is_constant_derived(node.result()));
@@ -100,14 +105,15 @@ class Graph {
  private:
   friend class GraphBuilder;
   using SharedType = std::shared_ptr<const TensorType>;
-  void index();  // fills consumers_, weight_ and hash_ from the rest
+  enum class Depends : uint8_t { OnConstants, OnParameters, OnData };
+  void index();  // fills consumers_, depends_ and hash_ from the rest
 
   std::vector<Node> nodes_;
   std::vector<ValueId> operands_;
   std::vector<SharedType> types_;  // by value; copies of a node share them
   std::vector<NodeId> producers_;  // by value
   std::vector<Origin> origins_;    // by value
-  std::vector<bool> weight_;       // by value
+  std::vector<Depends> depends_;   // by value
   std::vector<uint32_t> consumers_begin_;
   std::vector<NodeId> consumers_;
   std::vector<ValueId> inputs_;

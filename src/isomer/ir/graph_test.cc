@@ -46,10 +46,27 @@ TEST(Graph, OrderOfCommutativeOperandsIsNoContent) {
   EXPECT_EQ(both.outputs()[0], both.outputs()[1]);
 }
 
-TEST(Graph, WeightsAreWhatDependsOnConstantsAlone) {
-  const Graph graph = parsed("input x: f32[2]\n w = f32[2]{1,2}\n v = Scale(w)\n y = Add(x, v)\n return y");
-  for (ValueId value = 0; value < graph.num_values(); ++value)
-    EXPECT_EQ(graph.is_constant_derived(value), graph.name(value) == "w" || graph.name(value) == "v");
+TEST(Graph, WeightsAreWhatDependsOnConstantsAndParametersAlone) {
+  const Graph graph = parsed(
+      "input x: f32[2]\n parameter p: f32[2]\n w = f32[2]{1,2}\n v = Scale(w)\n q = Add(p, v)\n y = Add(x, q)\n return "
+      "y");
+  for (ValueId value = 0; value < graph.num_values(); ++value) {
+    const std::string& name = graph.name(value);
+    EXPECT_EQ(graph.is_constant_derived(value), name == "w" || name == "v") << name;
+    EXPECT_EQ(graph.is_weight(value), name != "x" && name != "y") << name;
+  }
+  EXPECT_TRUE(graph.runs(graph.producer_node(graph.producer(graph.outputs()[0]))));
+}
+
+TEST(Graph, ParametersAreNoOtherInputs) {
+  const Graph plain = parsed("input x: f32[2]\n y = Scale(x)\n return y");
+  const Graph parameter = parsed("parameter x: f32[2]\n y = Scale(x)\n return y");
+  EXPECT_NE(plain.hash(), parameter.hash());
+  EXPECT_EQ(parsed(print_graph(parameter)).hash(), parameter.hash());
+  GraphBuilder builder;
+  for (const Graph* graph : {&plain, &parameter})
+    EXPECT_EQ(builder.peek().producer_node(builder.input_like(*graph, graph->inputs()[0])).is_parameter(),
+              graph == &parameter);
 }
 
 TEST(Graph, NodesHaveNoMoreResultsThanTheirOperator) {

@@ -267,11 +267,13 @@ class GraphParser {
   }
 
   Status statement() {
-    if (scan_.accept_word("input")) {
+    const bool parameter = scan_.accept_word("parameter");
+    if (parameter || scan_.accept_word("input")) {
       ISOMER_TRY(const std::string name, scan_.identifier(kNameCharacters));
       ISOMER_CHECK(scan_.expect(":"));
       ISOMER_TRY(TensorType input_type, type());
-      return define(name, builder_.input(std::move(input_type)));
+      return define(name,
+                    parameter ? builder_.parameter(std::move(input_type)) : builder_.input(std::move(input_type)));
     }
     std::vector<std::string> results;
     do {

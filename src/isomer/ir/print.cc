@@ -26,7 +26,8 @@ std::string node_str(const Graph& graph, const Node& node, const PrintOptions& o
     results.push_back(value_label(node.result(i)));
     types.push_back(graph.type(node.result(i)).str());
   }
-  if (node.is_input()) return fmt::format("input {}: {}", results[0], types[0]);
+  if (node.is_input())
+    return fmt::format("{} {}: {}", node.is_parameter() ? "parameter" : "input", results[0], types[0]);
   if (node.is_constant())
     return fmt::format("{} = {}", results[0], tensor_str(node.attrs.tensor("value"), options.max_elements));
   std::vector<std::string> operands;

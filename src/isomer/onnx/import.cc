@@ -147,7 +147,9 @@ Status Importer::read_inputs() {
     if (preset != info_->defaults.end() && !may_be(preset->second, *type))
       return fail("input '{}' is {}, but its initializer is {}", printable(input.name()), type->str(),
                   preset->second.type().str());
-    ISOMER_CHECK(define(input.name(), builder_.input(std::move(*type))));
+    const bool parameter = preset != info_->defaults.end();
+    ISOMER_CHECK(
+        define(input.name(), parameter ? builder_.parameter(std::move(*type)) : builder_.input(std::move(*type))));
     info_->inputs.push_back(input.name());
   }
   return {};

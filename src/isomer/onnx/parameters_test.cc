@@ -1,5 +1,6 @@
 #include "isomer/onnx/parameters.h"
 
+#include "isomer/onnx/defaults.h"
 #include "isomer/onnx/model_testing.h"
 
 namespace isomer::test {
@@ -38,6 +39,11 @@ TEST(Parameters, AreInputsWithDefaults) {
   EXPECT_EQ(input_default(*model, 0), nullptr);
   ASSERT_NE(input_default(*model, 1), nullptr);
   EXPECT_EQ(input_default(*model, 1)->dims(), std::vector<int64_t>{2});
+  const Model changed = with_defaults(*model, std::vector{Tensor::zeros(DType::Float, {1, 2}), Tensor(), Tensor()});
+  for (size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(model->graph.producer_node(model->graph.inputs()[i]).is_parameter(), i > 0);
+    EXPECT_EQ(changed.graph.producer_node(changed.graph.inputs()[i]).is_parameter(), i == 0);
+  }
   EXPECT_THAT(input_names(*load(two_equal_parameters())), ElementsAre("x"));
 }
 

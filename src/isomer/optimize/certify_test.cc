@@ -10,6 +10,7 @@
 #include "isomer/certificate/verify_files.h"
 #include "isomer/ir/text.h"
 #include "isomer/models/models.h"
+#include "isomer/onnx/defaults.h"
 #include "isomer/onnx/export.h"
 #include "isomer/onnx/import.h"
 #include "isomer/ops/registry.h"
@@ -186,6 +187,26 @@ TEST_F(Certify, HoldsForSymbolicSizesAndSeveralNames) {
   const Verification found = certify(options_of("mixed", parse_graph(kMixed, find_op).value()));
   EXPECT_GT(found.tally.applications, 0U);
   EXPECT_GT(found.tally.constants, 0U);
+}
+
+TEST_F(Certify, HoldsForParameters) {
+  constexpr std::string_view kParameters = R"(
+    input x: f32[64,8]
+    parameter w: f32[8,4]
+    parameter v: f32[8,4]
+    a = MatMul(x, w)
+    b = MatMul(x, v)
+    y = Add(a, b)
+    return y)";
+  const Graph graph = parse_graph(kParameters, find_op).value();
+  const OptimizeOptions options = options_of("parameters", graph);
+  const std::vector<Tensor> defaults = {Tensor(), Tensor::zeros(DType::Float, {8, 4}),
+                                        Tensor::zeros(DType::Float, {8, 4})};
+  ASSERT_TRUE(export_model(with_defaults(make_model(graph, "parameters", 17), defaults), options.input).has_value());
+  EXPECT_GT(certify(options).tally.applications, 0U);
+  const auto optimized = import_model(options.output);
+  ASSERT_TRUE(optimized.has_value());
+  EXPECT_EQ(std::ranges::count(optimized->graph.nodes(), find_op("MatMul"), &Node::op), 1);
 }
 
 /// Import numbers opaque nodes again, in the order of the file.

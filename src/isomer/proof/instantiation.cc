@@ -113,7 +113,7 @@ ValueId Instantiation::known(ValueId value, const ValueFacts& facts) {
     const SymbolicList list = known_positions(scope_, Dims(data.begin(), data.end()));
     tensor.integer = [list](const std::vector<Dim>& index) { return list.at(index.empty() ? Dim(0) : index[0]); };
   }
-  return add(std::move(tensor), type.dtype, facts.is_constant_derived(value), uniform);
+  return add(std::move(tensor), type.dtype, facts.is_weight(value), uniform);
 }
 
 ValueId Instantiation::add(SymbolicTensor tensor, DType dtype, bool weight, std::optional<Element> uniform) {

@@ -51,7 +51,7 @@ class Symbols {
    public:
     explicit Facts(const SymbolicBinding& binding) : binding_(binding) {}
     const TensorType& type(ValueId value) const override;
-    bool is_constant_derived(ValueId value) const override { return binding_.values[value].weight; }
+    bool is_weight(ValueId value) const override { return binding_.values[value].weight; }
     const Tensor* constant(ValueId value) const override;
 
    private:

@@ -43,7 +43,7 @@ class ValueFacts {
  public:
   virtual ~ValueFacts() = default;
   virtual const TensorType& type(ValueId value) const = 0;
-  virtual bool is_constant_derived(ValueId value) const = 0;
+  virtual bool is_weight(ValueId value) const = 0;
   virtual const Tensor* constant(ValueId value) const = 0;
 };
 
@@ -53,7 +53,7 @@ class GraphFacts : public ValueFacts {
   /// `all_weights`: treats every value as a weight.
   explicit GraphFacts(const Graph& graph, bool all_weights = false) : graph_(graph), all_weights_(all_weights) {}
   const TensorType& type(ValueId value) const override { return graph_.type(value); }
-  bool is_constant_derived(ValueId value) const override { return all_weights_ || graph_.is_constant_derived(value); }
+  bool is_weight(ValueId value) const override { return all_weights_ || graph_.is_weight(value); }
   const Tensor* constant(ValueId value) const override { return graph_.constant(value); }
 
  private:

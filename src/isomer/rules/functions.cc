@@ -150,7 +150,7 @@ bool is_real(ValueId value, const ExprContext& context) {
   return dtype == DType::Float || dtype == DType::Double || dtype == DType::Field;
 }
 
-bool is_constant_derived(ValueId value, const ExprContext& context) { return context.facts.is_constant_derived(value); }
+bool is_weight(ValueId value, const ExprContext& context) { return context.facts.is_weight(value); }
 
 template <bool (*kProperty)(ValueId value, const ExprContext& context)>
 Value fn_property(Args args, const ExprContext& context) {
@@ -426,7 +426,7 @@ constexpr RuleFunction kFunctions[] = {
     {"divisors", 1, 1, fn_divisors},
     {"moderate", 1, 1, fn_moderate},
     {"real", 1, 1, fn_property<is_real>, is_real},
-    {"weight", 1, 1, fn_property<is_constant_derived>, is_constant_derived},
+    {"weight", 1, 1, fn_property<is_weight>, is_weight},
 };
 
 }  // namespace

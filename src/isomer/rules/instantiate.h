@@ -21,7 +21,7 @@ class GraphTerms : public TermBuilder {
  public:
   explicit GraphTerms(GraphBuilder& builder) : builder_(builder) {}
   const TensorType& type(ValueId value) const override { return builder_.type(value); }
-  bool is_constant_derived(ValueId) const override { return false; }
+  bool is_weight(ValueId) const override { return false; }
   const Tensor* constant(ValueId value) const override { return builder_.constant_data(value); }
   ValueId make_constant(Tensor tensor) override { return builder_.constant(std::move(tensor)); }
   Result<std::vector<ValueId>> apply(const OpDef& op, const Attrs& attrs, std::span<const ValueId> operands) override;

@@ -83,6 +83,21 @@ TEST(Match, SiblingsAreAllThatFitTogetherWithTheFirst) {
   EXPECT_EQ(matches(g, alike)[0].roots.size(), 2U);
 }
 
+TEST(Match, ParametersAreWeights) {
+  const Graph g = graph(
+      "input x: f32[2,3]\nparameter a: f32[3,4]\nparameter b: f32[3,4]\ninput c: f32[3,4]\n"
+      "p = MatMul(x, a)\nq = MatMul(x, b)\nr = MatMul(x, c)\nreturn p, q, r\n");
+  const Rule merge = rule(
+      "(MatMul ?x @w)... => (Split axis=1 split=dims(@w, 1) (MatMul ?x (Concat axis=1 @w))) where weight(@w) and "
+      "len(@w) >= 2");
+  const auto found = matches(g, merge);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(*found[0].binding.sequence("w"), (std::vector<ValueId>{g.inputs()[1], g.inputs()[2]}));
+  const auto after = apply_match(g, found[0]);
+  ASSERT_TRUE(after.has_value());
+  for (size_t i = 0; i < 4; ++i) EXPECT_EQ(after->producer_node(after->inputs()[i]).is_parameter(), i == 1 || i == 2);
+}
+
 /// The siblings of `first` by the definition of the rule language, one after another: each must satisfy the conditions
 /// together with those before it, without creating a cycle. For `(MatMul @x ?w)...` and `(MatMul ?x @w)...`.
 std::vector<ValueId> siblings_by_definition(const Graph& graph, const Rule& rule, NodeId first) {

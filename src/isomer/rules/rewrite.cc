@@ -23,10 +23,7 @@ class Rewriter {
   }
 
   Graph run(std::vector<uint64_t>* value_hashes = nullptr) {
-    for (const ValueId input : graph_.inputs()) {
-      made_[input] = builder_.input(graph_.type(input));
-      builder_.set_origin(made_[input], graph_.origin(input));
-    }
+    for (const ValueId input : graph_.inputs()) made_[input] = builder_.input_like(graph_, input);
     std::vector<ValueId> outputs;
     for (const ValueId output : graph_.outputs()) {
       make(output);

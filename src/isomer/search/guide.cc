@@ -122,7 +122,7 @@ class GuideSearch {
     const ENode wanted = terms_.egraph().canonical(node);
     if (std::ranges::binary_search(application.leaves, term)) {
       // A condition may ask for a weight. Any other form will do.
-      if (!terms_.is_constant_derived(term) || graph_.is_constant_derived(value)) return {};
+      if (!terms_.is_weight(term) || graph_.is_weight(value)) return {};
       return {false, towards(value, wanted)};
     }
     if (located_.class_of(value) != terms_.find(term)) return {false};

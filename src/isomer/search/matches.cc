@@ -95,10 +95,11 @@ class Correspondence {
   }
 
   /// Whether conditions see the same in the image of a node's result, which has the same type: whether it is known, or
-  /// depends only on weights. A node that no longer runs does not match as a root either.
+  /// a weight. A node that no longer runs does not match as a root either.
   bool known_as_before(const Node& before, ValueId result) const {
     const ValueId image = value(result);
     return before_.is_constant_derived(result) == after_.is_constant_derived(image) &&
+           before_.is_weight(result) == after_.is_weight(image) &&
            before.is_constant() == after_.producer_node(image).is_constant();
   }
 

@@ -47,10 +47,7 @@ class Splicer {
   }
 
   Spliced run() {
-    for (const ValueId input : whole_.inputs()) {
-      made_[input] = builder_.input(whole_.type(input));
-      builder_.set_origin(made_[input], whole_.origin(input));
-    }
+    for (const ValueId input : whole_.inputs()) made_[input] = builder_.input_like(whole_, input);
     std::vector<ValueId> outputs;
     for (const ValueId output : whole_.outputs()) {
       make(output);
@@ -152,8 +149,7 @@ Part extract_part(const Candidate& candidate, std::span<const NodeId> nodes) {
     for (const ValueId operand : whole.operands(whole.node(id))) {
       if (operand == kNoValue || made[operand] != kNoValue || whole.is_constant_derived(operand)) continue;
       if (inside[whole.producer(operand)]) continue;
-      made[operand] = builder.input(whole.type(operand));
-      builder.set_origin(made[operand], whole.origin(operand));
+      made[operand] = builder.input_like(whole, operand);
       part.inputs.push_back(operand);
     }
   }

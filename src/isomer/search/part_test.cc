@@ -45,6 +45,19 @@ TEST(Part, SpliceKeepsDecisionsInsideAndOutside) {
   }
 }
 
+TEST(Part, TakesInWeightsOutsideAsParameters) {
+  const Graph whole = parsed(
+      "input x: f32[2,3]\nparameter a: f32[3,2]\nparameter b: f32[3,2]\nw = Concat(a, b) {axis=1}\nv = Relu(x)\n"
+      "y = MatMul(v, w)\nreturn y\n");
+  const std::vector<NodeId> last = {whole.producer(whole.outputs()[0])};
+  const Part part = extract_part(whole, last);
+  ASSERT_EQ(part.inputs.size(), 2U);
+  for (size_t i = 0; i < 2; ++i)
+    EXPECT_EQ(part.graph.producer_node(part.graph.inputs()[i]).is_parameter(), whole.name(part.inputs[i]) == "w");
+  const Replacement same{&part, &part};
+  EXPECT_EQ(splice(whole, {&same, 1}).graph.hash(), whole.hash());
+}
+
 TEST(Part, HullTakesInWhatLiesBetween) {
   const Graph whole = parsed(kBranches);
   const std::vector<NodeId> nodes = run_time_nodes(whole);
