@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Training curves equal those that PyTorch recorded (curves_torch.py): 100 steps from the same weights on the same data, in the
-built-in runtime and in ONNX Runtime.
+built-in runtime and in ONNX Runtime, and after optimization.
 
     curves_test.py ISOMER
 """
@@ -48,11 +48,17 @@ def losses(run, name: str, initial: dict[str, np.ndarray], outputs: list[str]) -
 
 for name, (optimizer, rate) in CURVES.items():
     with tempfile.TemporaryDirectory(prefix="isomer-curves-") as folder:
-        given, step = pathlib.Path(folder) / "model.onnx", pathlib.Path(folder) / "step.onnx"
+        given, step, optimized, certificate = (pathlib.Path(folder) / file
+                                               for file in ("model.onnx", "step.onnx", "optimized.onnx", "certificate"))
         onnx.save(model(name), given)
         subprocess.run([program, "grad", given, "--loss", "loss", "--optimizer", optimizer, "--rate", str(rate), "-o", step,
                         *[option for key in weights(name) for option in ("--wrt", key)]], check=True, stdout=subprocess.DEVNULL)
+        subprocess.run([program, "optimize", step, "--engine", "roofline", "-o", optimized, "--certificate", certificate],
+                       check=True, stdout=subprocess.DEVNULL)
+        subprocess.run([program, "verify", certificate, step, optimized], check=True, stdout=subprocess.DEVNULL)
+        assert optimized.read_bytes() != step.read_bytes(), f"{name}: nothing was optimized"
         onnx.checker.check_model(step, full_check=True)
+        onnx.checker.check_model(optimized, full_check=True)
         written = onnx.load(step)
         outputs = [output.name for output in written.graph.output]
         initial = {tensor.name: onnx.numpy_helper.to_array(tensor) for tensor in written.graph.initializer
@@ -61,6 +67,7 @@ for name, (optimizer, rate) in CURVES.items():
         quiet.log_severity_level = 3
         ort = onnxruntime.InferenceSession(step, quiet, providers=["CPUExecutionProvider"])
         runs = {"built-in runtime": named(isomer.Session(str(step), engine="onednn"), outputs),
+                "optimized": named(isomer.Session(str(optimized), engine="onednn"), outputs),
                 "ONNX Runtime": functools.partial(ort.run, outputs)}
         for engine, run in runs.items():
             curve = losses(run, name, initial, outputs)

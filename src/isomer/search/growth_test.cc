@@ -1,4 +1,4 @@
-// Tests that more rules or more blocks of a network never make the result of a search worse with the same budget.
+// Tests that more rules or more blocks of a network do not make the result of a search worse with the same budget.
 
 #include <gtest/gtest.h>
 
@@ -45,20 +45,20 @@ RuleFile subset(const RuleFile& all, std::span<const size_t> chosen) {
   return out;
 }
 
-class Growth : public testing::TestWithParam<std::string> {};
-
-TEST_P(Growth, MoreRulesMakeNothingWorse) {
+/// The default search promises this. Backtracking by itself does not: with rules that undo one another, its budget ends
+/// sooner.
+TEST(GrowthOfRules, MakesNothingWorse) {
   const RuleFile all = builtin_rule_file().value();
   for (const std::string network : {"sru", "squeezenet", "inception-e-1", "nasrnn", "resnet-blocks-2"}) {
     const Graph graph = build_model(network).value();
-    const double with_all = min_cost(graph, all, GetParam());
+    const double with_all = min_cost(graph, all, "auto");
     EXPECT_LE(with_all, cost_before(graph));
-    for (uint64_t seed = 0; seed < 4; ++seed) {
+    for (uint64_t seed = 0; seed < 6; ++seed) {
       const std::vector<size_t> order = shuffled(all.rules.size(), seed);
       double best = cost_before(graph);  // of all smaller sets
       for (const size_t quarters : {1, 2, 3}) {
         const RuleFile some = subset(all, std::span(order).first(order.size() * quarters / 4));
-        const double cost = min_cost(graph, some, GetParam());
+        const double cost = min_cost(graph, some, "auto");
         EXPECT_LE(cost, 1.001 * best) << network << ", seed " << seed << ", " << some.rules.size() << " rules";
         best = std::min(best, cost);
       }
@@ -66,6 +66,8 @@ TEST_P(Growth, MoreRulesMakeNothingWorse) {
     }
   }
 }
+
+class Growth : public testing::TestWithParam<std::string> {};
 
 /// Blocks differ (the first InceptionE reads fewer channels), so the test requires that the saved time grows with them.
 TEST_P(Growth, EveryBlockSavesAsMuchAsThoseBefore) {
