@@ -8,7 +8,6 @@
 namespace isomer {
 
 AlignedBytes::AlignedBytes(size_t bytes) : size_(bytes) {
-  constexpr size_t kLargePage = size_t{2} << 20;
   const size_t unit = bytes >= kLargePage ? kLargePage : kAlignment;
   const size_t whole = std::max((bytes + unit - 1) / unit * unit, unit);
   data_ = {static_cast<std::byte*>(::operator new(whole, std::align_val_t(unit))), Free{unit}};

@@ -11,6 +11,7 @@ namespace isomer {
 class AlignedBytes {
  public:
   static constexpr size_t kAlignment = 64;
+  static constexpr size_t kLargePage = size_t{2} << 20;
 
   AlignedBytes() = default;
   explicit AlignedBytes(size_t bytes);

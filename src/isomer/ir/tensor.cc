@@ -4,7 +4,7 @@
 #include <cstring>
 #include <mutex>
 
-#include "isomer/base/aligned_bytes.h"
+#include "isomer/base/byte_pool.h"
 #include "isomer/base/hash.h"
 
 namespace isomer {
@@ -13,7 +13,6 @@ struct Tensor::Storage {
   std::span<const std::byte> bytes;
   std::byte* own = nullptr;  // the bytes, unless they are a view
   std::unique_ptr<std::byte[]> zeros;
-  AlignedBytes pages;
   std::shared_ptr<const void> owner;
   std::vector<std::string> strings;
   std::once_flag hashed;
@@ -44,13 +43,16 @@ Tensor Tensor::zeros(DType dtype, std::vector<int64_t> dims) {
   return tensor;
 }
 
-Tensor Tensor::uninitialized(DType dtype, std::vector<int64_t> dims) {
+Tensor Tensor::uninitialized(DType dtype, std::vector<int64_t> dims, BytePool* pool) {
   assert(dtype != DType::String);
   Tensor tensor;
   tensor.storage_ = std::make_shared<Storage>();
-  tensor.storage_->pages = AlignedBytes(byte_size(dtype, dims));
-  tensor.storage_->own = tensor.storage_->pages.data();
-  tensor.storage_->bytes = tensor.storage_->pages.span();
+  const size_t size = byte_size(dtype, dims);
+  const auto bytes = pool != nullptr && size >= AlignedBytes::kLargePage ? pool->take(size)
+                                                                         : std::make_shared<const AlignedBytes>(size);
+  tensor.storage_->own = bytes->data();
+  tensor.storage_->bytes = bytes->span();
+  tensor.storage_->owner = bytes;
   tensor.dtype_ = dtype;
   tensor.dims_ = std::move(dims);
   return tensor;
@@ -88,7 +90,7 @@ const std::vector<std::string>& Tensor::string_elements() const { return storage
 std::vector<std::string>& Tensor::mutable_strings() { return storage_->strings; }
 
 std::span<std::byte> Tensor::mutable_bytes() {
-  assert(storage_ && storage_->owner == nullptr);
+  assert(storage_ && (storage_->own != nullptr || storage_->bytes.empty()));
   return {storage_->own, storage_->bytes.size()};
 }
 

@@ -13,6 +13,8 @@
 
 namespace isomer {
 
+class BytePool;
+
 /// Row-major elements with concrete extents. Copies share the data. Elements of less than 8 bits are packed, low bits
 /// first, as in ONNX. A default-constructed Tensor is `empty()` and represents an absent operand.
 class Tensor {
@@ -24,8 +26,9 @@ class Tensor {
   /// A view of `bytes`, which `owner` keeps alive. The size of `bytes` must be byte_size(dtype, dims).
   static Tensor view(DType dtype, std::vector<int64_t> dims, std::span<const std::byte> bytes,
                      std::shared_ptr<const void> owner);
-  /// Elements that are to be written. Large ones are in large pages. Not for texts.
-  static Tensor uninitialized(DType dtype, std::vector<int64_t> dims);
+  /// Elements that are to be written. Large ones are in large pages; they are borrowed from `pool` unless that is null.
+  /// Not for texts.
+  static Tensor uninitialized(DType dtype, std::vector<int64_t> dims, BytePool* pool = nullptr);
   static Tensor strings(std::vector<int64_t> dims, std::vector<std::string> elements);
 
   /// A copy of elements of type T, which must have the same width as the dtype.

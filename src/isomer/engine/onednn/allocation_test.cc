@@ -69,6 +69,19 @@ TEST(Allocation, OfActivationsEndsWithTheFirstRun) {
   EXPECT_GE(largest, outputs[0].bytes().size()) << "allocations are not watched";
 }
 
+TEST(Allocation, ResultsTakeTheMemoryOfEarlierOnes) {
+  const Graph graph = graph_of("input x: f32[1024,1024]\ny = Relu(x)\nz = Sigmoid(y)\nreturn y, z");
+  const std::vector<Tensor> inputs = inputs_of(graph);
+  const Plan plan = plan_of(graph, inputs);
+  std::vector<Tensor> outputs = plan.run(inputs).value();
+  largest = 0;
+  outputs = plan.run(inputs).value();
+  EXPECT_GE(largest, outputs[0].bytes().size()) << "two runs shared their results";
+  largest = 0;
+  outputs = plan.run(inputs).value();
+  EXPECT_LE(largest, 4096U);
+}
+
 TEST(Allocation, OfTheFirstRunIsWhatThePlanTells) {
   const char* const texts[] = {
       "input x: f32[1,16,40,40]\nw = f32[32,16,3,3]{seed 1}\nc = Conv(x, w) {pads=[1,1,1,1]}\nr = Sigmoid(c)\n"

@@ -65,7 +65,7 @@ Status check_inputs(const Graph& graph, std::span<const Tensor> inputs) {
   return {};
 }
 
-std::vector<Tensor> empty_outputs(const Program& program) {
+std::vector<Tensor> empty_outputs(const Program& program, BytePool* pool) {
   std::vector<Tensor> outputs;
   for (size_t i = 0; i < program.outputs.size(); ++i) {
     if (program.buffers[program.outputs[i].buffer].place == Place::Box) {
@@ -73,9 +73,17 @@ std::vector<Tensor> empty_outputs(const Program& program) {
       continue;
     }
     const TensorType& type = program.graph.type(program.graph.outputs()[i]);
-    outputs.push_back(Tensor::uninitialized(type.dtype, *concrete(*type.shape)));
+    outputs.push_back(Tensor::uninitialized(type.dtype, *concrete(*type.shape), pool));
   }
   return outputs;
+}
+
+size_t output_bytes(const Program& program) {
+  size_t bytes = 0;
+  for (size_t i = 0; i < program.outputs.size(); ++i)
+    if (program.buffers[program.outputs[i].buffer].place != Place::Box)
+      bytes += *Tensor::byte_size(program.graph.type(program.graph.outputs()[i]));
+  return bytes;
 }
 
 std::string library_version() {
@@ -123,6 +131,7 @@ Result<Plan> Plan::make(const Graph& graph, std::span<const TensorType> inputs, 
     ISOMER_TRY(Program program, lower(std::move(canonical), known, how));
     if (streams > 1) ISOMER_CHECK(order_on_streams(program, streams));
     auto state = std::make_unique<PlanState>();
+    state->outputs.emplace(output_bytes(program));
     state->program = std::move(program);
     state->options = options;
     return Plan(std::move(state));
@@ -133,7 +142,7 @@ Result<Plan> Plan::make(const Graph& graph, std::span<const TensorType> inputs, 
 }
 
 Result<std::vector<Tensor>> Plan::run(std::span<const Tensor> inputs) const {
-  std::vector<Tensor> outputs = empty_outputs(state_->program);
+  std::vector<Tensor> outputs = empty_outputs(state_->program, &*state_->outputs);
   ISOMER_CHECK(run(inputs, outputs));
   return outputs;
 }
@@ -151,7 +160,7 @@ Result<TracedRun> Plan::trace(std::span<const Tensor> inputs) const {
   ISOMER_CHECK(check_threads(state_->options.most_threads()));
   const ThreadScope threads(state_->options.threads);
   const Lease workspace(*state_);
-  TracedRun traced{empty_outputs(state_->program), std::chrono::steady_clock::now(), {}};
+  TracedRun traced{empty_outputs(state_->program, &*state_->outputs), std::chrono::steady_clock::now(), {}};
   ISOMER_CHECK(workspace->run(inputs, traced.outputs, &traced.kernels));
   return traced;
 }
