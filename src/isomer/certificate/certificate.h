@@ -36,8 +36,9 @@ struct CertifiedRule {
 struct NamedDecisions {
   std::map<std::string, Layout> layouts = {};
   std::map<std::string, Algorithm> algorithms = {};
+  std::map<std::string, Computation> computations = {};
 
-  bool empty() const { return layouts.empty() && algorithms.empty(); }
+  bool empty() const { return layouts.empty() && algorithms.empty() && computations.empty(); }
   friend bool operator==(const NamedDecisions&, const NamedDecisions&) = default;
 };
 

@@ -80,6 +80,8 @@ Result<NamedDecisions> decisions_of(const Model& model) {
   ISOMER_CHECK(convert(layouts, layout_from_name, out.layouts));
   ISOMER_TRY(const auto algorithms, words_of(all, "algorithms", values));
   ISOMER_CHECK(convert(algorithms, algorithm_from_name, out.algorithms));
+  ISOMER_TRY(const auto computations, words_of(all, "computations", values));
+  ISOMER_CHECK(convert(computations, computation_from_name, out.computations));
   return out;
 }
 
@@ -87,7 +89,8 @@ Status check_decisions(const NamedDecisions& stated, const Model& model) {
   ISOMER_TRY(const NamedDecisions actual, decisions_of(model));
   const std::set<std::string> values = value_names(model.graph);
   ISOMER_CHECK(compare("layout", stated.layouts, actual.layouts, layout_name, values));
-  return compare("algorithm", stated.algorithms, actual.algorithms, algorithm_name, values);
+  ISOMER_CHECK(compare("algorithm", stated.algorithms, actual.algorithms, algorithm_name, values));
+  return compare("computation", stated.computations, actual.computations, computation_name, values);
 }
 
 }  // namespace isomer::replay

@@ -61,6 +61,7 @@ class CertificateParser {
     if (out.records_decisions()) {
       ISOMER_TRY(out.decisions.layouts, decisions("layout", layout_from_name));
       ISOMER_TRY(out.decisions.algorithms, decisions("algorithm", algorithm_from_name));
+      ISOMER_TRY(out.decisions.computations, decisions("computation", computation_from_name));
     }
     while (out.format >= 2 && lines_.next_is("shape")) {
       const auto shape = unquoted(lines_.take());

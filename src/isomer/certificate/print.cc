@@ -31,6 +31,8 @@ void print_decisions(std::string& out, const NamedDecisions& decisions) {
     out += fmt::format("  layout {} {}\n", layout_name(layout), isomer::quoted(name));
   for (const auto& [name, algorithm] : decisions.algorithms)
     out += fmt::format("  algorithm {} {}\n", algorithm_name(algorithm), isomer::quoted(name));
+  for (const auto& [name, computation] : decisions.computations)
+    out += fmt::format("  computation {} {}\n", computation_name(computation), isomer::quoted(name));
 }
 
 void print_rule_lines(std::string& out, const CertifiedRule& rule) {

@@ -4,6 +4,7 @@
 
 #include "isomer/ops/onnx_form.h"
 #include "isomer/ops/unknown_op.h"
+#include "isomer/plan/recomputation.h"
 
 namespace isomer {
 namespace {
@@ -33,6 +34,10 @@ std::string no_algorithm(const Graph& graph, ValueId value) {
   // Engines remove copies, and a decision about a copy can be one about what remains.
   const bool may_convolve = maker.op->role(1) == OperandRole::Filters || maker.op->has(Trait::Identity);
   return may_convolve ? no_layout(graph, value) : "it is not the result of a convolution";
+}
+
+std::string no_computation(const Graph& graph, ValueId value) {
+  return is_recomputable(graph, value) ? "" : "it is an input, an output or constant, or nothing is known about it";
 }
 
 }  // namespace
@@ -76,6 +81,8 @@ nlohmann::json decision_rows(const Graph& graph, const Decisions& decisions) {
     add(value, "layout", layout_name(layout), no_layout(graph, value));
   for (const auto& [value, algorithm] : decisions.algorithms)
     add(value, "algorithm", algorithm_name(algorithm), no_algorithm(graph, value));
+  for (const auto& [value, computation] : decisions.computations)
+    add(value, "computation", computation_name(computation), no_computation(graph, value));
   return rows;
 }
 

@@ -94,17 +94,21 @@ json decisions_json(const replay::Certificate& certificate) {
   for (const auto& [name, layout] : certificate.decisions.layouts) out["layouts"][name] = layout_name(layout);
   for (const auto& [name, algorithm] : certificate.decisions.algorithms)
     out["algorithms"][name] = algorithm_name(algorithm);
+  for (const auto& [name, computation] : certificate.decisions.computations)
+    out["computations"][name] = computation_name(computation);
   return out;
 }
 
 void print_decisions(const replay::NamedDecisions& decisions) {
   if (decisions.empty()) return;
   fmt::print("decisions  {} in the output's file; they change only how it is executed\n",
-             decisions.layouts.size() + decisions.algorithms.size());
+             decisions.layouts.size() + decisions.algorithms.size() + decisions.computations.size());
   for (const auto& [name, layout] : decisions.layouts)
     fmt::print("           {}: layout {}\n", printable(name), layout_name(layout));
   for (const auto& [name, algorithm] : decisions.algorithms)
     fmt::print("           {}: algorithm {}\n", printable(name), algorithm_name(algorithm));
+  for (const auto& [name, computation] : decisions.computations)
+    fmt::print("           {}: computed {}\n", printable(name), computation_name(computation));
 }
 
 json report_of(const VerifyOptions& options, const replay::Verification& found, const Proofs& proofs,

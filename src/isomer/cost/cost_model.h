@@ -32,6 +32,18 @@ struct PlannedKernel {
   double us = 0;              ///< as in Metrics; 0 for an opaque node whose time is unknown
 };
 
+/// What memory holds when the most is in use.
+struct PeakMemory {
+  /// A piece of memory that no kernel uses at that moment, but a later one does.
+  struct Held {
+    double bytes = 0;
+    std::vector<ValueId> values = {};  ///< of the candidate's graph, whose first computations are in it
+  };
+  double bytes = 0;  ///< all that is in use, as in Metrics
+  NodeId place = 0;  ///< the node of the candidate's graph at whose place the kernel runs; the number of nodes: the end
+  std::vector<Held> held = {};
+};
+
 /// The costs of graphs that one rewrite of a graph leads to. They reuse its FLOPs and bytes.
 class RewriteCosts {
  public:
@@ -61,6 +73,10 @@ class CostModel {
   }
   /// Returns whether decisions about layouts change anything.
   virtual bool obeys_layouts() const { return false; }
+  /// Returns whether the metrics of a candidate follow decisions to compute values twice.
+  virtual bool recomputes() const { return false; }
+  /// Returns what the memory of a candidate consists of. An Error as for `metrics`, or if the costs do not know.
+  virtual Result<PeakMemory> peak_memory(const Candidate& /*candidate*/) { return fail("the costs know no memory"); }
   /// Returns the numbers of channels per block that rules should choose on the device; empty: not known, so that all
   /// are tried and the costs decide.
   virtual std::vector<int64_t> channel_blocks() const { return {}; }

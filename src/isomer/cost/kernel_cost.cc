@@ -6,6 +6,8 @@
 #include "isomer/base/hash.h"
 #include "isomer/cost/critical_path.h"
 #include "isomer/cost/live_memory.h"
+#include "isomer/ops/again.h"
+#include "isomer/plan/recomputation.h"
 
 namespace isomer {
 namespace {
@@ -46,6 +48,7 @@ KernelCost::KernelCost(Engine& engine, ProfileDb& db, ProfileKey key, KernelCost
     : engine_(&engine), db_(&db), planner_(engine.planner()), options_(std::move(options)), key_(std::move(key)) {}
 
 Result<Metrics> KernelCost::metrics(const Candidate& candidate, const Boundary& boundary) {
+  if (computes_twice(candidate)) return metrics(with_recomputation(candidate).candidate, boundary);
   const Graph& graph = candidate.graph;
   const ConcreteTypes types(graph, options_.symbols);
   ISOMER_TRY(const KernelPlan plan, planner_->plan(graph, boundary, candidate.decisions, deadline_));
@@ -141,6 +144,16 @@ Result<double> KernelCost::overhead() {
 }
 
 Result<std::vector<PlannedKernel>> KernelCost::kernels(const Candidate& candidate) {
+  if (computes_twice(candidate)) {
+    const Recomputed twice = with_recomputation(candidate);
+    ISOMER_TRY(std::vector<PlannedKernel> out, kernels(twice.candidate));
+    for (PlannedKernel& kernel : out) {
+      if (!kernel.reorder)
+        std::erase_if(kernel.nodes, [&](NodeId id) { return twice.candidate.graph.node(id).op == &again_op(); });
+      for (NodeId& node : kernel.nodes) node = twice.nodes[node];
+    }
+    return out;
+  }
   const Graph& graph = candidate.graph;
   const ConcreteTypes types(graph, options_.symbols);
   ISOMER_TRY(const KernelPlan plan, planner_->plan(graph, {}, candidate.decisions, deadline_));
@@ -159,7 +172,29 @@ Result<std::vector<PlannedKernel>> KernelCost::kernels(const Candidate& candidat
   return out;
 }
 
+Result<PeakMemory> KernelCost::peak_memory(const Candidate& candidate) {
+  const Recomputed run = with_recomputation(candidate);
+  const Graph& graph = run.candidate.graph;
+  ISOMER_TRY(const KernelPlan plan, planner_->plan(graph, {}, run.candidate.decisions, deadline_));
+  const LivePeak peak = live_peak(graph, plan, ConcreteTypes(graph, options_.symbols).bytes());
+  const auto nodes = static_cast<NodeId>(graph.nodes().size());
+  PeakMemory out{peak.bytes,
+                 peak.last < nodes ? run.positions[peak.last] : static_cast<NodeId>(candidate.graph.nodes().size())};
+  std::vector<std::vector<ValueId>> values(graph.num_values());  // by home
+  for (NodeId id = 0; id < nodes; ++id) {
+    if (run.positions[id] != run.nodes[id]) continue;  // a second computation
+    const Node& original = candidate.graph.node(run.nodes[id]);
+    for (uint32_t r = 0; r < original.num_results; ++r)
+      if (const ValueId home = peak.home[graph.node(id).result(r)]; home != kNoValue && peak.waiting[home] > 0)
+        values[home].push_back(original.result(r));
+  }
+  for (ValueId home = 0; home < graph.num_values(); ++home)
+    if (peak.waiting[home] > 0) out.held.push_back({peak.waiting[home], std::move(values[home])});
+  return out;
+}
+
 Result<std::vector<KernelShare>> KernelCost::account(const Candidate& candidate) {
+  if (computes_twice(candidate)) return account(with_recomputation(candidate).candidate);
   const Graph& graph = candidate.graph;
   ISOMER_CHECK(metrics(candidate).map([](const Metrics&) {}));  // measures kernels that are unknown so far
   const ConcreteTypes types(graph, options_.symbols);

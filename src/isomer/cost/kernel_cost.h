@@ -50,6 +50,8 @@ class KernelCost : public CostModel {
     });
   }
   bool obeys_layouts() const override { return planner_->obeys_layouts(); }
+  bool recomputes() const override { return planner_->recomputes(); }
+  Result<PeakMemory> peak_memory(const Candidate& candidate) override;
   std::vector<double> value_bytes(const Graph& graph) const override {
     return bytes_of_values(graph, options_.symbols);
   }
@@ -66,6 +68,9 @@ class KernelCost : public CostModel {
  private:
   KernelCost(Engine& engine, ProfileDb& db, ProfileKey key, KernelCostOptions options);
 
+  bool computes_twice(const Candidate& candidate) const {
+    return !candidate.decisions.computations.empty() && recomputes();
+  }
   /// Returns the cost of a kernel or reorder, which is measured on first use.
   template <class What>
   Result<const Metrics*> find(KernelSigner& signer, const What& what, const ConcreteTypes& types, const Graph& graph,

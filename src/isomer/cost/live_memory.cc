@@ -29,6 +29,28 @@ class Lives {
 
   /// `plain`: bytes by value, without paddings.
   double peak(std::span<const double> plain) {
+    live(plain);
+    return peak().second;
+  }
+
+  LivePeak what_is_live(std::span<const double> plain) {
+    live(plain);
+    const auto [time, most] = peak();
+    LivePeak out{most, time, home_, std::vector<double>(home_.size(), 0)};
+    for (ValueId value = 0; value < home_.size(); ++value)
+      if (home_[value] == value && first_[value] < time && last_[value] > time) out.waiting[value] = bytes_[value];
+    for (const Use& use : uses_)
+      if (use.time == time) out.waiting[use.home] = 0;
+    return out;
+  }
+
+ private:
+  struct Use {
+    ValueId home;
+    NodeId time;
+  };
+
+  void live(std::span<const double> plain) {
     claim_parts();
     for (NodeId id = 0; id < graph_.nodes().size(); ++id) place(id);
     const auto end = static_cast<NodeId>(graph_.nodes().size());
@@ -37,10 +59,8 @@ class Lives {
       if (plan_.copies_outputs && !part_) caller_ += plain[output];
     }
     overwrite();
-    return peak();
   }
 
- private:
   static constexpr uint32_t kNoKernel = UINT32_MAX;
   static constexpr NodeId kNever = UINT32_MAX;
 
@@ -101,6 +121,7 @@ class Lives {
     if (home == kNoValue) return;
     first_[home] = std::min(first_[home], time);
     last_[home] = std::max(last_[home], time);
+    uses_.push_back({home, time});
   }
 
   void place(NodeId id) {
@@ -164,7 +185,8 @@ class Lives {
     return kNoValue;
   }
 
-  double peak() const {
+  /// Returns the time when the most is live, and how many bytes.
+  std::pair<NodeId, double> peak() const {
     std::vector<double> change(graph_.nodes().size() + 2, 0);
     for (ValueId value = 0; value < home_.size(); ++value) {
       if (home_[value] != value || first_[value] == kNever) continue;
@@ -172,8 +194,11 @@ class Lives {
       change[last_[value] + 1] -= bytes_[value];
     }
     double live = caller_;
-    double peak = live;
-    for (const double step : change) peak = std::max(peak, live += step);
+    std::pair<NodeId, double> peak{0, live};
+    for (NodeId time = 0; time < change.size(); ++time) {
+      live += change[time];
+      if (live > peak.second) peak = {time, live};
+    }
     return peak;
   }
 
@@ -181,10 +206,11 @@ class Lives {
   const KernelPlan& plan_;
   std::vector<double> bytes_;  // by value, in its original layout
   const bool part_;
-  double caller_ = 0;           // bytes that the caller holds
-  std::vector<ValueId> home_;   // by value: the value whose memory it is in; none within kernels
-  std::vector<NodeId> first_;   // by home: the first kernel that accesses it
-  std::vector<NodeId> last_;    // likewise
+  double caller_ = 0;          // bytes that the caller holds
+  std::vector<ValueId> home_;  // by value: the value whose memory it is in; none within kernels
+  std::vector<NodeId> first_;  // by home: the first kernel that accesses it
+  std::vector<NodeId> last_;   // likewise
+  std::vector<Use> uses_;
   std::vector<uint32_t> ends_;  // by node: the kernel whose last node it is
   std::vector<bool> inner_;     // by node: whether a kernel runs it
 };
@@ -193,6 +219,10 @@ class Lives {
 
 double live_bytes(const Graph& graph, const KernelPlan& plan, std::span<const double> bytes, bool part) {
   return Lives(graph, plan, bytes, part).peak(bytes);
+}
+
+LivePeak live_peak(const Graph& graph, const KernelPlan& plan, std::span<const double> bytes) {
+  return Lives(graph, plan, bytes, false).what_is_live(bytes);
 }
 
 }  // namespace isomer

@@ -15,4 +15,14 @@ namespace isomer {
 /// for row-major order. Scratch memory and gaps between values are not counted.
 double live_bytes(const Graph& graph, const KernelPlan& plan, std::span<const double> bytes, bool part);
 
+/// What is live when the most is live.
+struct LivePeak {
+  double bytes = 0;
+  NodeId last = 0;                   ///< the last node of the kernel that runs then; the number of nodes: the end
+  std::vector<ValueId> home = {};    ///< by value: the value whose memory it is in; kNoValue if it has none
+  std::vector<double> waiting = {};  ///< by home: its bytes if it is live, but not used by that kernel; else 0
+};
+/// The same maximum, with what it consists of.
+LivePeak live_peak(const Graph& graph, const KernelPlan& plan, std::span<const double> bytes);
+
 }  // namespace isomer

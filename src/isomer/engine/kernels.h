@@ -55,6 +55,9 @@ class KernelPlanner {
                                   const Deadline& deadline = Deadline::never()) const = 0;
   /// Returns whether the engine obeys decisions about layouts.
   virtual bool obeys_layouts() const { return false; }
+  /// Returns whether the engine computes values twice if that is decided. A plan is for a graph that says so itself
+  /// (with_recomputation).
+  virtual bool recomputes() const { return false; }
 };
 
 /// Distances of more bytes than this do not affect how long weights take to read.

@@ -67,6 +67,8 @@ Result<replay::NamedDecisions> file_decisions(const Model& model) {
   replay::NamedDecisions out;
   for (const auto& [value, layout] : stored.layouts) out.layouts.emplace(model.graph.name(value), layout);
   for (const auto& [value, algorithm] : stored.algorithms) out.algorithms.emplace(model.graph.name(value), algorithm);
+  for (const auto& [value, computation] : stored.computations)
+    out.computations.emplace(model.graph.name(value), computation);
   return out;
 }
 

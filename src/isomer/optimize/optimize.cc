@@ -15,6 +15,7 @@
 #include "isomer/optimize/options_table.h"
 #include "isomer/optimize/proof_at_use.h"
 #include "isomer/plan/stored_decisions.h"
+#include "isomer/search/recompute.h"
 #include "isomer/search/searches.h"
 
 namespace isomer {
@@ -84,7 +85,8 @@ class Pipeline {
       report_.device = evaluation.costs.engine->device();
     }
     ISOMER_CHECK(check_locked(evaluation));
-    ISOMER_TRY(const Candidate found, search(evaluation, rules));
+    ISOMER_TRY(Candidate found, search(evaluation, rules));
+    if (may_recompute(evaluation)) phase("recompute", [&] { found = with_less_memory(std::move(found), evaluation); });
     ISOMER_CHECK(nothing_missed(evaluation));
     report_.interrupted = budget_.end.stopped();
     if (options_.costs.locked && budget_.end.passed() && !report_.interrupted)
@@ -135,6 +137,7 @@ class Pipeline {
 
   /// Returns a candidate all of whose steps are proved. `rules` loses those that could not be proved.
   Result<Candidate> search(const Evaluation& evaluation, RuleSet& rules) {
+    const Budget whole = may_recompute(evaluation) ? budget_.share(kSearchShare) : budget_;
     const auto run = [&](const RuleSet& usable, const Budget& budget) -> Result<SearchResult> {
       evaluation.set_deadline(budget.end);
       const SearchContext context{.rules = usable.rules,
@@ -149,16 +152,36 @@ class Pipeline {
       return found;
     };
     ISOMER_TRY(SearchResult found,
-               phase("search", [&] { return run(rules, first_search_budget(options_, rules, budget_)); }));
+               phase("search", [&] { return run(rules, first_search_budget(options_, rules, whole)); }));
     const auto folded = [&](uint64_t value_hash) { return evaluation.preparation->folded(value_hash); };
     ISOMER_TRY(report_.proofs, phase("prove", [&] {
-                 return search_until_proved(options_, model_.graph, budget_, run, folded, rules, found);
+                 return search_until_proved(options_, model_.graph, whole, run, folded, rules, found);
                }));
     report_.search = std::move(found.report);
     for (const SearchStep& step : report_.search.steps) report_.verdicts[step.rule] = rules.verdicts.at(step.rule);
     for (const auto& [name, applications] : report_.proofs.at_use)
       if (report_.verdicts.contains(name)) report_.verdicts[name] = verdict_name(Verdict::Proved);
     return Candidate(std::move(found));
+  }
+
+  /// Of the time, what searches get if values may be computed twice afterwards.
+  static constexpr double kSearchShare = 0.75;
+
+  static bool may_recompute(const Evaluation& evaluation) {
+    return evaluation.evaluator->weighs_memory() && evaluation.costs.model->recomputes();
+  }
+
+  /// Returns a candidate that computes values twice if the objective or a limit demands it.
+  Candidate with_less_memory(Candidate found, const Evaluation& evaluation) const {
+    evaluation.set_deadline(budget_.end);
+    const auto objective = [&](const Candidate& candidate, const Metrics& predicted) {
+      const double value = options_.objective.penalized(predicted);
+      if (value >= kBeyondLimits) return value;
+      const auto planned = evaluation.deciding().metrics(candidate);
+      return planned ? options_.objective.penalized(*planned) : std::numeric_limits<double>::infinity();
+    };
+    auto better = recompute(found, *evaluation.costs.model, budget_.end, objective);
+    return better ? std::move(*better) : std::move(found);
   }
 
   /// If costs are locked: reports the engine and the processor that they belong to, and checks that the costs of the

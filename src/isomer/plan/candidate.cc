@@ -13,6 +13,8 @@ uint64_t Candidate::hash() const {
     sum += hash_mix(hash_mix(graph.value_hash(value), 1), static_cast<uint64_t>(layout));
   for (const auto& [value, algorithm] : decisions.algorithms)
     sum += hash_mix(hash_mix(graph.value_hash(value), 2), static_cast<uint64_t>(algorithm));
+  for (const auto& [value, computation] : decisions.computations)
+    sum += hash_mix(hash_mix(graph.value_hash(value), 3), static_cast<uint64_t>(computation));
   return decisions.empty() ? graph.hash() : hash_mix(graph.hash(), sum);
 }
 
@@ -28,6 +30,7 @@ Candidate carried(const Decisions& decisions, std::span<const uint64_t> images, 
   };
   carry(decisions.layouts, out.layouts);
   carry(decisions.algorithms, out.algorithms);
+  carry(decisions.computations, out.computations);
   return {std::move(after), std::move(out)};
 }
 

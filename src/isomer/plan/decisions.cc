@@ -27,12 +27,20 @@ std::string_view algorithm_name(Algorithm algorithm) {
   return algorithm == Algorithm::Winograd ? "winograd" : "direct";
 }
 
+std::string_view computation_name(Computation computation) {
+  return computation == Computation::Twice ? "twice" : "once";
+}
+
 std::optional<Layout> layout_from_name(std::string_view name) {
   return from_name(std::array{Layout::Plain, Layout::Blocked}, layout_name, name);
 }
 
 std::optional<Algorithm> algorithm_from_name(std::string_view name) {
   return from_name(std::array{Algorithm::Direct, Algorithm::Winograd}, algorithm_name, name);
+}
+
+std::optional<Computation> computation_from_name(std::string_view name) {
+  return from_name(std::array{Computation::Once, Computation::Twice}, computation_name, name);
 }
 
 std::optional<Layout> Decisions::layout(ValueId value) const { return find(layouts, value); }

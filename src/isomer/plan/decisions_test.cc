@@ -27,7 +27,10 @@ TEST(Decisions, HaveNamesThatAreReadAgain) {
   for (const Layout layout : {Layout::Plain, Layout::Blocked}) EXPECT_EQ(layout_from_name(layout_name(layout)), layout);
   for (const Algorithm algorithm : {Algorithm::Direct, Algorithm::Winograd})
     EXPECT_EQ(algorithm_from_name(algorithm_name(algorithm)), algorithm);
+  for (const Computation computation : {Computation::Once, Computation::Twice})
+    EXPECT_EQ(computation_from_name(computation_name(computation)), computation);
   for (const char* other : {"", "Plain", "winograd ", "fast"}) {
+    EXPECT_FALSE(computation_from_name(other).has_value()) << other;
     EXPECT_FALSE(layout_from_name(other).has_value()) << other;
     EXPECT_FALSE(algorithm_from_name(other).has_value()) << other;
   }
@@ -36,14 +39,17 @@ TEST(Decisions, HaveNamesThatAreReadAgain) {
 TEST(Decisions, AreCarriedToCorrespondingValues) {
   const Graph graph = two_inputs();
   const Decisions decisions{.layouts = {{0, Layout::Blocked}, {1, Layout::Plain}},
-                            .algorithms = {{1, Algorithm::Winograd}}};
+                            .algorithms = {{1, Algorithm::Winograd}},
+                            .computations = {{1, Computation::Twice}}};
   const std::vector<uint64_t> exchanged = {graph.value_hash(1), graph.value_hash(0)};
-  EXPECT_EQ(
-      carried(decisions, exchanged, graph).decisions,
-      (Decisions{.layouts = {{1, Layout::Blocked}, {0, Layout::Plain}}, .algorithms = {{0, Algorithm::Winograd}}}));
+  EXPECT_EQ(carried(decisions, exchanged, graph).decisions,
+            (Decisions{.layouts = {{1, Layout::Blocked}, {0, Layout::Plain}},
+                       .algorithms = {{0, Algorithm::Winograd}},
+                       .computations = {{0, Computation::Twice}}}));
   const std::vector<uint64_t> first_is_gone = {7, graph.value_hash(1)};
-  EXPECT_EQ(carried(decisions, first_is_gone, graph).decisions,
-            (Decisions{.layouts = {{1, Layout::Plain}}, .algorithms = {{1, Algorithm::Winograd}}}));
+  EXPECT_EQ(carried(decisions, first_is_gone, graph).decisions, (Decisions{.layouts = {{1, Layout::Plain}},
+                                                                           .algorithms = {{1, Algorithm::Winograd}},
+                                                                           .computations = {{1, Computation::Twice}}}));
 }
 
 }  // namespace

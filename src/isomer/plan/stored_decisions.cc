@@ -52,6 +52,7 @@ Result<Decisions> parse(const std::string& text, const Graph& graph) {
   Decisions out;
   ISOMER_CHECK(read(all, "layouts", layout_from_name, values, out.layouts));
   ISOMER_CHECK(read(all, "algorithms", algorithm_from_name, values, out.algorithms));
+  ISOMER_CHECK(read(all, "computations", computation_from_name, values, out.computations));
   return out;
 }
 
@@ -67,6 +68,7 @@ Result<nlohmann::json> decisions_by_name(const Model& model, const Candidate& ca
   };
   list("layouts", candidate.decisions.layouts, layout_name);
   list("algorithms", candidate.decisions.algorithms, algorithm_name);
+  list("computations", candidate.decisions.computations, computation_name);
   return out;
 }
 

@@ -30,6 +30,7 @@ void copy_decisions(const Candidate& from, std::span<const ValueId> made, Decisi
   };
   copy(from.decisions.layouts, to.layouts);
   copy(from.decisions.algorithms, to.algorithms);
+  copy(from.decisions.computations, to.computations);
 }
 
 /// Rebuilds the whole graph from its outputs. A unit (a node, or a replaced part) is built after everything that it

@@ -13,6 +13,7 @@
 #include "isomer/eval/executor.h"
 #include "isomer/ir/builder.h"
 #include "isomer/ir/label.h"
+#include "isomer/ops/again.h"
 #include "isomer/ops/onnx_form.h"
 #include "isomer/ops/registry.h"
 
@@ -166,7 +167,7 @@ class Canonicalizer {
   }
 
   Result<std::optional<ValueId>> special_form(const Node& node, std::span<const ValueId> operands) {
-    if (is_removed(node)) return operands[0];
+    if (is_removed(node) && node.op != &again_op()) return operands[0];
     if (is_op(node, "BatchNormalization")) return fold_batch_norm(node, operands);
     if (node.op->has(Trait::Concatenation)) return nest_concat(node, operands);
     return decompose(builder_, node, operands);

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "isomer/base/hash.h"
+#include "isomer/base/rng.h"
 #include "isomer/engine/onednn/conv_ways.h"
 #include "isomer/engine/onednn/desc.h"
 #include "isomer/engine/onednn/testing.h"
@@ -73,6 +74,73 @@ TEST(DecidedPlan, HasTheDecidedAlgorithms) {
   };
   EXPECT_THAT(first(kernels_with(graph, {.algorithms = {{conv, Algorithm::Direct}}}, true)), Not(HasSubstr("wino")));
   EXPECT_THAT(first(kernels_with(graph, {.algorithms = {{conv, Algorithm::Winograd}}})), HasSubstr("wino"));
+}
+
+/// A chain whose values are read again in the opposite order, as by gradients.
+constexpr const char* kThereAndBack = R"(
+  input x: f32[1,32,24,24]
+  w = f32[32,32,3,3]{seed 1}
+  a = Conv(x, w) {pads=[1,1,1,1]}
+  b = Sigmoid(a)
+  c = Conv(b, w) {pads=[1,1,1,1]}
+  d = Sigmoid(c)
+  e = Conv(d, w) {pads=[1,1,1,1]}
+  f = Sigmoid(e)
+  g = Mul(f, e)
+  h = Conv(g, w) {pads=[1,1,1,1]}
+  i = Mul(h, d)
+  j = Conv(i, w) {pads=[1,1,1,1]}
+  k = Mul(j, b)
+  l = ReduceSum(k) {axes=[2,3], keepdims=0}
+  return l)";
+
+TEST(DecidedPlan, ComputesValuesTwice) {
+  const Graph graph = graph_of(kThereAndBack);
+  const auto named = [&](const char* name) {
+    for (ValueId value = 0; value < graph.num_values(); ++value)
+      if (graph.name(value) == name) return value;
+    throw std::runtime_error("no value");
+  };
+  const auto plan = [&](const Decisions& decisions) {
+    return Plan::make(graph, {{graph.type(graph.inputs()[0])}}, {.tune = false, .decisions = decisions}).value();
+  };
+  const auto convolutions = [&](const Decisions& decisions) {
+    return std::ranges::count_if(kernels_with(graph, decisions),
+                                 [](const PlanKernel& kernel) { return kernel.name.starts_with("Conv"); });
+  };
+  EXPECT_EQ(convolutions({}), 5);
+  const Decisions one{.computations = {{named("b"), Computation::Twice}, {named("a"), Computation::Twice}}};
+  EXPECT_EQ(convolutions(one), 6);
+  EXPECT_LT(plan(one).memory().arena, plan({}).memory().arena);
+  Decisions both = one;
+  for (const char* name : {"c", "d"}) both.computations.emplace(named(name), Computation::Twice);
+  EXPECT_EQ(convolutions(both), 7) << "the second c is made from the second b";
+  const Decisions none{.computations = {{named("x"), Computation::Twice},
+                                        {named("w"), Computation::Twice},
+                                        {named("l"), Computation::Twice},
+                                        {named("b"), Computation::Once}}};
+  EXPECT_EQ(convolutions(none), 5);
+}
+
+TEST(DecidedPlan, ComputingTwiceChangesNoResult) {
+  Rng rng(1);
+  for (int round = 0; round < 60; ++round) {
+    std::string text = "input v0: f32[2,16,6,6]\nw = f32[16,16,1,1]{seed 1}\nu = f32[2,16,6,6]{seed 2}\n";
+    constexpr uint64_t kNodes = 14;
+    for (uint64_t i = 1; i <= kNodes; ++i) {
+      const auto before = [&] { return rng.below(8) == 0 ? std::string("u") : fmt::format("v{}", rng.below(i)); };
+      const char* const forms[] = {
+          "Conv({0}, w)", "Sigmoid({0})", "Add({0}, {1})", "Mul({0}, {1})", "Transpose({0}) {{perm=[0,1,3,2]}}",
+          "Relu({0})"};
+      text += fmt::format("v{} = {}\n", i, fmt::format(fmt::runtime(forms[rng.below(6)]), before(), before()));
+    }
+    const Graph graph = graph_of(text + fmt::format("return v{}, v{}", kNodes, kNodes - 1));
+    Decisions decisions;
+    for (ValueId value = 0; value < graph.num_values(); ++value)
+      if (rng.below(2) == 0) decisions.computations.emplace(value, Computation::Twice);
+    SCOPED_TRACE(text);
+    kernels_with(graph, decisions);
+  }
 }
 
 TEST(DecidedPlan, WinogradAddsAValueThatIsReadLater) {

@@ -7,6 +7,7 @@
 #include "isomer/engine/onednn/max_pool_gradient.h"
 #include "isomer/engine/onednn/threads.h"
 #include "isomer/engine/onednn/views.h"
+#include "isomer/ops/again.h"
 
 namespace isomer::onednn {
 namespace {
@@ -97,19 +98,21 @@ const std::map<std::string, Family>& families() {
   return kFamilies;
 }
 
+/// Returns whether a node has an operator of another domain than ONNX's.
+bool is_foreign(const Node& node) { return node.is_opaque() || (!node.op->domain.empty() && node.op != &again_op()); }
+
 const Family& family_of(const Node& node) {
   static const Family kOther{lower_elementwise};
   static const Family kView{lower_view};
-  if (node.is_opaque() || !node.op->domain.empty()) return kOther;
-  if (picks_elements(node)) return kView;
+  if (is_foreign(node)) return kOther;
+  if (picks_elements(node) || node.op == &again_op()) return kView;
   const auto found = families().find(node.op->name);
   return found == families().end() ? kOther : found->second;
 }
 
 Result<bool> lower_group(Builder& builder, const Group& group) {
   const Node& node = builder.graph().node(group.root);
-  if (node.is_opaque() || !node.op->domain.empty()) return false;
-  if (builder.reads_boxed(group)) return false;
+  if (is_foreign(node) || builder.reads_boxed(group)) return false;
   if (is_max_pool_gradient(builder.graph(), group)) return lower_max_pool_gradient(builder, group);
   if (is_loop(builder.graph(), group)) return lower_loop(builder, group);
   ISOMER_TRY(const bool done, family_of(node).lower(builder, group));

@@ -175,6 +175,10 @@ Result<bool> picked(Builder& builder, const Node& node) {
 Result<bool> lower_view(Builder& builder, const Group& group) {
   const Node& node = builder.graph().node(group.root);
   const std::string& name = node.op->name;
+  if (is_removed(node)) {
+    builder.place(node.result(), builder.at(builder.graph().operands(node)[0]));
+    return true;
+  }
   if (name == "Transpose") return transpose(builder, node);
   if (name == "Split") return split(builder, node);
   if (name == "Slice") return slice(builder, node);

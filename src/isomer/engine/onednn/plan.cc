@@ -10,6 +10,7 @@
 #include "isomer/engine/onednn/threads.h"
 #include "isomer/eval/executor.h"
 #include "isomer/ir/label.h"
+#include "isomer/plan/recomputation.h"
 
 namespace isomer::onednn {
 
@@ -114,6 +115,12 @@ Result<Plan> Plan::make(const Graph& graph, std::span<const TensorType> inputs, 
   if (inputs.size() != graph.inputs().size())
     return fail("the graph has {} inputs, got {}", graph.inputs().size(), inputs.size());
   if (options.streams > 1 && options.threads > 1) return fail("with several streams, leave threads at 1");
+  if (!options.decisions.computations.empty()) {
+    Candidate twice = with_recomputation({graph, options.decisions}).candidate;
+    PlanOptions once = options;
+    once.decisions = std::move(twice.decisions);
+    return make(twice.graph, inputs, once, tuner);
+  }
   ISOMER_CHECK(runnable(graph));
   ISOMER_CHECK(check_dtype(options.dtype));
   ISOMER_CHECK(check_threads(options.most_threads()));

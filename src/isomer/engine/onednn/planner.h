@@ -23,6 +23,7 @@ class OnednnPlanner : public KernelPlanner {
   Result<KernelPlan> plan(const Graph& graph, const Boundary& boundary = {}, const Decisions& decisions = {},
                           const Deadline& deadline = Deadline::never()) const override;
   bool obeys_layouts() const override { return true; }
+  bool recomputes() const override { return true; }
 
  private:
   const int64_t block_;

@@ -1,0 +1,58 @@
+#pragma once
+// Decides which values are computed twice, so that a candidate needs less memory (rematerialization).
+
+#include <functional>
+
+#include "isomer/cost/cost_model.h"
+
+namespace isomer {
+
+/// Goes step by step from a candidate to others that need less memory and more time. Each step frees one of the values
+/// that memory holds at the moment when the most is in use, without using them: it computes the value again later,
+/// together with what that needs and is no longer there. Of all values, it prefers the one with the most bytes for the
+/// time that its second computation takes, and with few bytes in its segment: values that are computed twice and are
+/// connected may all be there at the same time. So segments grow evenly, as those between checkpoints at fixed
+/// distances do (Chen et al. 2016, "Training Deep Nets with Sublinear Memory Cost", section 4), but cheap values are
+/// freed first.
+class Recompute {
+ public:
+  /// Keeps a reference. An Error as for CostModel::metrics.
+  static Result<Recompute> make(Candidate first, CostModel& costs);
+
+  /// Returns false if there is nothing more to free. An Error as for CostModel::metrics.
+  Result<bool> step();
+  const Candidate& candidate() const { return candidate_; }
+  /// Returns its costs.
+  const Metrics& metrics() const { return metrics_; }
+
+ private:
+  /// Values that are computed again together.
+  struct Move {
+    std::vector<ValueId> values = {};
+    double us = 0;
+  };
+  Recompute(Candidate first, CostModel& costs);
+  /// What a step knows about the candidate.
+  struct Moment {
+    PeakMemory peak;
+    std::vector<bool> held = {};      // by value
+    std::vector<NodeId> second = {};  // see second_computations
+  };
+  std::optional<Move> move(const PeakMemory::Held& freed, const Moment& moment) const;
+  bool is_used_after(ValueId value, const Moment& moment) const;
+  double segment_bytes(const Move& move, const Moment& moment) const;
+
+  CostModel* costs_;
+  Candidate candidate_;
+  Metrics metrics_;
+  std::vector<double> us_;     // by node: the time of the kernel that ends with it
+  std::vector<double> bytes_;  // by value
+  std::vector<bool> refused_;  // by value: computing it again did not help
+};
+
+/// Returns, of the candidates that steps lead to and of the first one, the one with the least objective. Ends when
+/// there is nothing more to free, at the deadline, and when the objective did not improve for 16 steps.
+Result<Candidate> recompute(const Candidate& first, CostModel& costs, const Deadline& end,
+                            const std::function<double(const Candidate&, const Metrics&)>& objective);
+
+}  // namespace isomer
