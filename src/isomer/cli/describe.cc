@@ -37,7 +37,11 @@ std::string no_algorithm(const Graph& graph, ValueId value) {
 }
 
 std::string no_computation(const Graph& graph, ValueId value) {
-  return is_recomputable(graph, value) ? "" : "it is an input, an output or constant, or nothing is known about it";
+  if (is_recomputable(graph, value)) return "";
+  if (graph.is_output(value)) return "it is an output";
+  if (graph.consumers(value).empty()) return "nothing reads it";
+  const std::string reason = no_layout(graph, value);
+  return reason.empty() ? "it is the result of an opaque node" : reason;
 }
 
 }  // namespace

@@ -22,12 +22,12 @@ class Recomputer {
   Recomputed run() {
     for (NodeId id = 0; id < graph_.nodes().size(); ++id) {
       const Node& node = graph_.node(id);
+      place_ = id;
       if (node.is_input()) {
         made_[node.result()] = builder_.input_like(graph_, node.result());
         note(builder_.peek().producer(made_[node.result()]), node);
         continue;
       }
-      place_ = id;
       std::vector<ValueId> operands;
       for (const ValueId operand : graph_.operands(node))
         operands.push_back(operand != kNoValue && is_late(operand) ? second(operand) : image(operand));
@@ -151,6 +151,13 @@ std::vector<NodeId> second_computations(const Candidate& candidate) {
       if (uses[i] - uses[i - 1] < longest) continue;
       longest = uses[i] - uses[i - 1];
       out[value] = uses[i];
+    }
+    // All results of a node are computed again together.
+    const Node& node = graph.producer_node(value);
+    for (ValueId other = value + 1; other < node.first_result + node.num_results; ++other) {
+      if (out[other] == kNoPlace) continue;
+      out[value] = std::min(out[value], out[other]);
+      out[other] = out[value];
     }
   }
   return out;

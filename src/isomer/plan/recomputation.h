@@ -20,7 +20,8 @@ bool is_recomputable(const Graph& graph, ValueId value);
 /// Returns for each value that is computed twice the place of its second computation: a node of the graph, before which
 /// it runs. The uses of a value are its computation, its readers, and the second computations of values that are
 /// computed from it. Those after the longest pause between uses, in the order of the graph, use the second computation.
-/// (After the last pause, if several are the longest.) kNoPlace for other values, and where the decision has no effect.
+/// (After the last pause, if several are the longest. Results of one node have the first of their places.) kNoPlace for
+/// other values, and where the decision has no effect.
 std::vector<NodeId> second_computations(const Candidate& candidate);
 inline constexpr NodeId kNoPlace = std::numeric_limits<NodeId>::max();
 

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
+#include "isomer/cost/objective.h"
 #include "isomer/plan/recomputation.h"
 
 namespace isomer {
@@ -43,7 +45,12 @@ Result<bool> Recompute::step() {
       freed = &held;
       best = *found;
     }
-    if (freed == nullptr) return false;
+    if (freed == nullptr) {
+      // What did not help before other steps may help now.
+      if (!std::exchange(moved_, false)) return false;
+      refused_.assign(refused_.size(), false);
+      continue;
+    }
     Candidate next = candidate_;
     for (const ValueId value : best.values) next.decisions.computations[value] = Computation::Twice;
     ISOMER_TRY(const Metrics metrics, costs_->metrics(next));
@@ -51,6 +58,7 @@ Result<bool> Recompute::step() {
     if (after.bytes < peak.bytes || (after.bytes == peak.bytes && after.place != peak.place)) {
       candidate_ = std::move(next);
       metrics_ = metrics;
+      moved_ = true;
       return true;
     }
     for (const ValueId value : freed->values) refused_[value] = true;
@@ -118,13 +126,15 @@ double Recompute::segment_bytes(const Move& move, const Moment& moment) const {
 
 Result<Candidate> recompute(const Candidate& first, CostModel& costs, const Deadline& end,
                             const std::function<double(const Candidate&, const Metrics&)>& objective) {
-  constexpr int kPatience = 16;
+  constexpr int kPatience = 64;
+  constexpr int kPatienceWithinLimits = 8;  // more steps hardly help, and each is planned
   ISOMER_TRY(Recompute search, Recompute::make(first, costs));
   Candidate best = first;
   double least = objective(first, search.metrics());
-  for (int waited = 0; waited < kPatience && !end.passed(); ++waited) {
-    ISOMER_TRY(const bool more, search.step());
-    if (!more) break;
+  for (int waited = 0; !end.passed(); ++waited) {
+    if (waited >= (least < kBeyondLimits ? kPatienceWithinLimits : kPatience)) break;
+    // A kernel that cannot be measured, because no time is left or for another reason, ends the steps.
+    if (const auto more = search.step(); !more || !*more) break;
     const double value = objective(search.candidate(), search.metrics());
     if (value >= least) continue;
     least = value;

@@ -48,10 +48,12 @@ class Recompute {
   std::vector<double> us_;     // by node: the time of the kernel that ends with it
   std::vector<double> bytes_;  // by value
   std::vector<bool> refused_;  // by value: computing it again did not help
+  bool moved_ = false;         // since the first of them was refused
 };
 
 /// Returns, of the candidates that steps lead to and of the first one, the one with the least objective. Ends when
-/// there is nothing more to free, at the deadline, and when the objective did not improve for 16 steps.
+/// there is nothing more to free, at the deadline, at a kernel that cannot be measured, and when the objective did not
+/// improve for 64 steps, or 8 if no limit is exceeded. An Error if the cost of `first` is not known.
 Result<Candidate> recompute(const Candidate& first, CostModel& costs, const Deadline& end,
                             const std::function<double(const Candidate&, const Metrics&)>& objective);
 

@@ -112,6 +112,38 @@ TEST_F(RecomputeSteps, AreNotFarFromTheBest) {
   for (const Traded& step : steps(graph, *costs_)) EXPECT_LE(step.us, 1.2 * least_us(all, step.bytes)) << step.bytes;
 }
 
+/// Other costs, until they have been asked a number of times.
+class FailingCosts : public CostModel {
+ public:
+  FailingCosts(CostModel& costs, int left) : costs_(costs), left_(left) {}
+  Result<Metrics> metrics(const Candidate& candidate, const Boundary& boundary) override {
+    if (left_-- <= 0) return fail("no time is left to measure it");
+    return costs_.metrics(candidate, boundary);
+  }
+  Result<std::vector<PlannedKernel>> kernels(const Candidate& candidate) override { return costs_.kernels(candidate); }
+  Result<PeakMemory> peak_memory(const Candidate& candidate) override { return costs_.peak_memory(candidate); }
+  std::vector<double> value_bytes(const Graph& graph) const override { return costs_.value_bytes(graph); }
+
+ private:
+  CostModel& costs_;
+  int left_;
+};
+
+TEST_F(RecomputeSteps, KeepWhatTheyFoundIfACostIsMissing) {
+  const Graph graph = parsed(layers_there_and_back(9));
+  const auto memory = [](const Candidate&, const Metrics& metrics) { return metrics.peak_bytes; };
+  FailingCosts none(*costs_, 0);
+  EXPECT_FALSE(recompute(graph, none, Deadline::never(), memory).has_value());
+  double before = costs_->metrics(graph).value().peak_bytes;
+  for (const int left : {5, 10}) {
+    FailingCosts some(*costs_, left);
+    const Candidate found = recompute(graph, some, Deadline::never(), memory).value();
+    const double bytes = costs_->metrics(found).value().peak_bytes;
+    EXPECT_LT(bytes, before) << left;
+    before = bytes;
+  }
+}
+
 TEST_F(RecomputeSteps, EndAtTheObjective) {
   const Graph graph = parsed(layers_there_and_back(9));
   const Metrics whole = costs_->metrics(graph).value();

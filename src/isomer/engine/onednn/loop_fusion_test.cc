@@ -6,6 +6,8 @@
 
 #include "isomer/base/rng.h"
 #include "isomer/engine/onednn/canonical.h"
+#include "isomer/engine/onednn/desc.h"
+#include "isomer/engine/onednn/planner.h"
 #include "isomer/engine/onednn/testing.h"
 
 namespace isomer::onednn {
@@ -197,6 +199,21 @@ TEST_P(RandomLoops, AreValidAndComputeTheSame) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Random, RandomLoops, testing::Range(0, 100));
+
+/// The edges of parts of a graph have these layouts, and values of other types than f32 are not converted.
+TEST(LoopFusion, ConditionsWithinLoopsAreNotBlocked) {
+  const Graph graph = graph_of(
+      "input x: f32[1,32,8,8]\nw = f32[32,32,1,1]{seed 1}\nzero = f32[]{0}\nc = Conv(x, w)\nd = Conv(c, w)\n"
+      "p = Greater(c, zero)\ny = Where(p, d, zero)\ne = Conv(y, w)\nreturn e");
+  const KernelPlan plan = OnednnPlanner(native_block()).plan(graph).value();
+  const auto layout = [&](std::string_view name) {
+    for (ValueId value = 0; value < graph.num_values(); ++value)
+      if (graph.name(value) == name) return plan.layouts[value];
+    throw std::runtime_error("no such value");
+  };
+  EXPECT_EQ(layout("y"), Layout::Blocked);
+  EXPECT_EQ(layout("p"), Layout::Plain);
+}
 
 }  // namespace
 }  // namespace isomer::onednn

@@ -31,8 +31,10 @@ GroupForms Planning::place_loop(const Group& group) {
   }
   const bool sums = domain != graph_.node(group.last()).result();
   for (const NodeId id : nodes) {
-    forms_[graph_.node(id).result()] = form;
-    strides_[graph_.node(id).result()].clear();
+    // Conditions, which are only within the loop, are never in blocks elsewhere: as inputs of a part, say.
+    const ValueId inner = graph_.node(id).result();
+    forms_[inner] = graph_.type(inner).dtype == DType::Float ? form : kPlainForm;
+    strides_[inner].clear();
   }
   const Form out = sums ? kPlainForm : form;
   forms_[graph_.node(group.last()).result()] = out;
