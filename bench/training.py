@@ -113,6 +113,12 @@ def row_of(name: str, batch: int, args: argparse.Namespace, folder: pathlib.Path
     losses = [exact.step()[1] for _ in range(LOSSES)]
     exact.close()
     programs = {**peers, "Isomer": Isomer(step, args.threads, data)}
+    if args.optimize > 0:
+        better = folder / "optimized.onnx"
+        subprocess.run([ISOMER, "optimize", step, "-o", better, "--force", "--engine", "onednn", "--threads", str(args.threads),
+                        "--time-budget", str(args.optimize), "--profile-db", folder / "profile.db"], check=True,
+                       stdout=subprocess.DEVNULL)
+        programs["optimized"] = Isomer(better, args.threads, data)
     rounds = [{key: program.step() for key, program in programs.items()} for _ in range(args.warmup + args.rounds)]
     for program in peers.values():
         program.close()
@@ -122,6 +128,8 @@ def row_of(name: str, batch: int, args: argparse.Namespace, folder: pathlib.Path
     row = {"network": name, "batch": batch, "milliseconds": {key: statistics.median(values) for key, values in times.items()},
            "best": best, "ratio": interval([a / b for a, b in zip(times[best], times["Isomer"])]),
            "differences_of_losses": differences}
+    if "optimized" in times:
+        row["ratio_optimized"] = interval([a / b for a, b in zip(times["Isomer"], times["optimized"])])
     print(json.dumps(row), flush=True)
     return row
 
@@ -131,17 +139,19 @@ def markdown(data: dict) -> str:
     lines = [f"# Training steps, {threads}", "",
              f"{data['processor']}, {data['engine']}, PyTorch {data['torch']} (eager). Medians of {data['rounds']} steps each, in",
              "turn, in milliseconds. A step computes the loss and all gradients, and updates all parameters by SGD with momentum.",
-             "The ratio is the time of the faster PyTorch to Isomer's, with a 95% interval; above 1, Isomer is faster. The graphs",
-             "are not optimized. The last columns are the largest relative differences of the first three losses from those of",
-             "PyTorch in double precision.", "",
-             "| network | batch | PyTorch | channels last | Isomer | ratio | error of PyTorch | error of Isomer |",
-             "|---|---|---|---|---|---|---|---|"]
+             "The ratio is the time of the faster PyTorch to Isomer's, with a 95% interval; above 1, Isomer is faster. Its graphs",
+             "are not optimized; those of the column `optimized` are, and the ratio after it is the speedup by that. The last",
+             "columns are the largest relative differences of the first three losses from PyTorch's in double precision.", "",
+             "| network | batch | PyTorch | channels last | Isomer | ratio | optimized | ratio | error: PyTorch | Isomer |",
+             "|---|---|---|---|---|---|---|---|---|---|"]
     for row in data["rows"]:
         times = row["milliseconds"]
         last = f"{times['PyTorch, channels last']:.0f}" if "PyTorch, channels last" in times else ""
-        ratio = "{:.2f} [{:.2f}, {:.2f}]".format(*row["ratio"])
+        ratio, faster = ("{:.2f} [{:.2f}, {:.2f}]".format(*row[key]) if key in row else "" for key in ("ratio", "ratio_optimized"))
+        optimized = f"{times['optimized']:.0f}" if "optimized" in times else ""
         errors = row["differences_of_losses"]
         lines.append(f"| {row['network']} | {row['batch']} | {times['PyTorch']:.0f} | {last} | {times['Isomer']:.0f} | {ratio} | "
+                     f"{optimized} | {faster} | "
                      f"{errors[row['best']]:.0e} | {errors['Isomer']:.0e} |")
     return "\n".join(lines) + "\n"
 
@@ -153,6 +163,8 @@ def main() -> None:
     parser.add_argument("--batch", type=int, help="for all networks")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--rounds", type=int, default=9)
+    parser.add_argument("--optimize", type=float, default=0, metavar="SECONDS",
+                        help="also run the steps after `isomer optimize` with this time budget")
     parser.add_argument("--warmup", type=int, default=3)
     parser.add_argument("--out", type=pathlib.Path, help="writes OUT.json and OUT.md")
     args = parser.parse_args()
