@@ -4,6 +4,7 @@
 #include <limits>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "isomer/base/hash.h"
 #include "isomer/search/min_sum.h"
@@ -167,7 +168,13 @@ class LayoutSum {
 };
 
 Decisions LayoutChoice::choose(const Candidate& candidate, const Boundary& boundary) {
-  return LayoutSum(candidate, boundary, *this).run();
+  if (candidate.decisions.computations.empty()) return LayoutSum(candidate, boundary, *this).run();
+  // Second computations are no kernels of the candidate's graph.
+  Candidate once = candidate;
+  auto computations = std::exchange(once.decisions.computations, {});
+  Decisions out = LayoutSum(once, boundary, *this).run();
+  out.computations = std::move(computations);
+  return out;
 }
 
 }  // namespace isomer

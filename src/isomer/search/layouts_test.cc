@@ -129,6 +129,10 @@ TEST(LayoutChoice, KeepsWhatIsDecided) {
       const Candidate given(graph, {.layouts = {{node.result(), layout}}});
       EXPECT_EQ(LayoutChoice(*costs).choose(given, {}).layout(node.result()), layout);
     }
+    const Decisions twice{.computations = {{node.result(), Computation::Twice}}};
+    Decisions expected = LayoutChoice(*costs).choose(graph, {});
+    expected.computations = twice.computations;
+    EXPECT_EQ(LayoutChoice(*costs).choose({graph, twice}, {}), expected);
   }
 }
 
