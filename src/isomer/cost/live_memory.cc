@@ -17,6 +17,7 @@ class Lives {
     for (ValueId value = 0; value < values; ++value)
       if (plan.layouts[value] == Layout::Blocked) bytes_[value] *= padding(value);
     home_.assign(values, kNoValue);
+    overwritten_.assign(values, kNoValue);
     first_.assign(values, kNever);
     last_.assign(values, 0);
     ends_.assign(graph.nodes().size(), kNoKernel);
@@ -54,11 +55,9 @@ class Lives {
     claim_parts();
     for (NodeId id = 0; id < graph_.nodes().size(); ++id) place(id);
     const auto end = static_cast<NodeId>(graph_.nodes().size());
-    for (const ValueId output : graph_.outputs()) {
-      touch(output, end);
-      if (plan_.copies_outputs && !part_) caller_ += plain[output];
-    }
+    for (const ValueId output : graph_.outputs()) touch(output, end);
     overwrite();
+    if (plan_.copies_outputs && !part_) give_outputs(plain);
   }
 
   static constexpr uint32_t kNoKernel = UINT32_MAX;
@@ -160,6 +159,17 @@ class Lives {
     if (part_) touch(value, 0);
   }
 
+  /// The caller gets outputs in tensors of its own: copies, except of those that are row-major and alone in their
+  /// memory.
+  void give_outputs(std::span<const double> plain) {
+    for (const ValueId output : graph_.outputs()) {
+      caller_ += plain[output];
+      ValueId home = home_[output];
+      if (home == kNoValue || plan_.layouts[output] != Layout::Plain || bytes_[home] != plain[output]) continue;
+      for (; home != kNoValue; home = overwritten_[home]) bytes_[home] = 0;
+    }
+  }
+
   /// Ends the life of a value when a kernel overwrites it with its result.
   void overwrite() {
     for (NodeId id = 0; id < graph_.nodes().size(); ++id) {
@@ -167,7 +177,10 @@ class Lives {
       const Node& last = graph_.node(id);
       const ValueId result = last.num_results == 1 ? last.result() : kNoValue;
       if (result == kNoValue || home_[result] != result) continue;
-      if (const ValueId over = overwritten(id, result); over != kNoValue) --last_[over];
+      if (const ValueId over = overwritten(id, result); over != kNoValue) {
+        --last_[over];
+        overwritten_[result] = over;
+      }
     }
   }
 
@@ -206,10 +219,11 @@ class Lives {
   const KernelPlan& plan_;
   std::vector<double> bytes_;  // by value, in its original layout
   const bool part_;
-  double caller_ = 0;          // bytes that the caller holds
-  std::vector<ValueId> home_;  // by value: the value whose memory it is in; none within kernels
-  std::vector<NodeId> first_;  // by home: the first kernel that accesses it
-  std::vector<NodeId> last_;   // likewise
+  double caller_ = 0;                 // bytes that the caller holds
+  std::vector<ValueId> home_;         // by value: the value whose memory it is in; none within kernels
+  std::vector<ValueId> overwritten_;  // by home: the value in whose memory a kernel made it
+  std::vector<NodeId> first_;         // by home: the first kernel that accesses it
+  std::vector<NodeId> last_;          // likewise
   std::vector<Use> uses_;
   std::vector<uint32_t> ends_;  // by node: the kernel whose last node it is
   std::vector<bool> inner_;     // by node: whether a kernel runs it

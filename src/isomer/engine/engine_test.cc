@@ -250,7 +250,8 @@ TEST_F(EngineTest, StreamsNeedACoreEach) {
 TEST_F(EngineTest, StreamsAreTracksOfATrace) {
   if (available_cores() < 2) GTEST_SKIP() << "a stream needs a core";
   const auto two = engine("onednn", {.streams = 2});
-  const SessionId session = two->load(model("two", "input x: f32[8]\na = Sign(x)\nb = Exp(x)\nreturn a, b")).value();
+  const SessionId session =
+      two->load(model("two", "input x: f32[8]\nc = Sign(x)\na = Sign(c)\nd = Exp(x)\nb = Exp(d)\nreturn a, b")).value();
   const Tensor x = Tensor::floats({8}, {1, -2, 3, -4, 5, -6, 7, -8});
   Trace trace("two");
   const std::vector<NamedTensor> inputs{{"x", x}};

@@ -282,6 +282,20 @@ void Builder::emit_reorder(const Location& from, const Location& to, ValueId val
   emit("reorder", desc, {{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}}, {value});
 }
 
+/// Lets the caller's tensor be the buffer of a value that is row-major and alone there. False if that is not possible.
+bool Builder::gives_buffer(ValueId value, size_t bytes, size_t index) {
+  const TensorType& type = program_.graph.type(value);
+  const Location* plain =
+      type.dtype == DType::Float ? known_form(value, plain_desc(dims_of(type))) : &forms_[value].front();
+  if (plain == nullptr) return false;
+  Buffer& buffer = program_.buffers[plain->buffer];
+  if (buffer.place != Place::Arena || plain->offset != 0 || buffer.bytes != bytes) return false;
+  buffer.place = Place::Output;
+  buffer.index = index;
+  program_.outputs.push_back(*plain);
+  return true;
+}
+
 Status Builder::emit_output(size_t index) {
   const ValueId value = program_.graph.outputs()[index];
   const Location from = at(value);
@@ -291,6 +305,7 @@ Status Builder::emit_output(size_t index) {
   }
   const TensorType& type = program_.graph.type(value);
   const size_t bytes = Tensor::byte_size(type.dtype, *concrete(*type.shape));
+  if (bytes > 0 && gives_buffer(value, bytes, index)) return {};
   Location to{new_buffer(Place::Output, bytes, index)};
   program_.outputs.push_back(to);
   if (type.dtype == DType::Float && bytes > 0) {

@@ -113,6 +113,7 @@ class Builder {
   void emit_primitive(std::string name, dnnl::primitive primitive, const char* implementation,
                       std::vector<Argument> arguments, const Desc& scratch, std::vector<ValueId> values);
   Status emit_output(size_t index);
+  bool gives_buffer(ValueId value, size_t bytes, size_t index);
   const Location* known_form(ValueId value, const Desc& desc) const;
   bool has_form(ValueId value);
 

@@ -484,5 +484,16 @@ TEST(Plan, ArenaIsReused) {
   EXPECT_LT(plan.memory().arena, 4 * kOne);
 }
 
+TEST(Plan, MakesOutputsInTheCallersTensors) {
+  const Graph graph = graph_of(
+      "input x: f32[4,6]\ny = Exp(x)\nz = Reshape(y) {shape=[6,4]}\nt = Transpose(y) {perm=[1,0]}\nr = Relu(y)\n"
+      "return y, z, y, t, x, r");
+  const std::vector<Tensor> inputs = inputs_of(graph);
+  const auto kernels = expect_as_reference(graph, inputs, {.tune = false});
+  const auto named = [&](std::string_view name) { return std::ranges::count(kernels, name, &PlanKernel::name); };
+  EXPECT_EQ(named("copy output"), 3) << "z and the second y, which lie where the first y is, and the input";
+  EXPECT_EQ(named("reorder"), 1) << "t";
+}
+
 }  // namespace
 }  // namespace isomer::onednn

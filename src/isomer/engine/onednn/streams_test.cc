@@ -297,7 +297,8 @@ TEST(Streams, WhatAKernelThrowsReachesTheCaller) {
 }
 
 TEST(Streams, ReferenceKernelsOfSeveralStreamsHoldTheirResultsAtOnce) {
-  const Graph graph = graph_of("input x: f32[100]\ninput y: f32[100]\na = Sign(x)\nb = Sign(y)\nreturn a, b");
+  const Graph graph =
+      graph_of("input x: f32[100]\ninput y: f32[100]\nc = Sign(x)\na = Sign(c)\nd = Sign(y)\nb = Sign(d)\nreturn a, b");
   const std::vector<Tensor> inputs = inputs_of(graph);
   EXPECT_EQ(plan_of(graph, inputs).memory().results, 400U);
   EXPECT_EQ(plan_of(graph, inputs, {.streams = 2, .tune = false}).memory().results, 800U);
