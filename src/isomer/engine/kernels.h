@@ -39,7 +39,7 @@ struct KernelPlan {
   std::vector<Reorder> reorders;
   Decisions decisions;          ///< those that changed how a kernel computes
   int64_t block = 1;            ///< channels per block; blocked values consist of whole blocks
-  bool copies_outputs = false;  ///< outputs are made like other values, and copied to the caller at the end
+  bool copies_outputs = false;  ///< at the end, except those that are row-major and alone in their memory
 
   size_t size() const { return begins.size() - 1; }
   std::span<const NodeId> kernel(size_t i) const { return {nodes.data() + begins[i], nodes.data() + begins[i + 1]}; }

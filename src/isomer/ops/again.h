@@ -1,12 +1,12 @@
 #pragma once
-// The operator of graphs as they run: a value that is read again, after other values have taken its readers' memory.
+// The operator that marks where a value is read again, for its second computations (plan/recomputation.h).
 
 #include "isomer/ir/op.h"
 
 namespace isomer {
 
-/// Again(x) is x. Equal nodes of a graph are shared, but a node that reads Again(x) differs from one that reads x. It
-/// is no operator of models, so find_op does not know it.
+/// Again(x) equals x. Equal nodes of a graph are shared, but a node that reads Again(x) differs from one that reads x.
+/// Models do not have this operator, so find_op does not know it.
 const OpDef& again_op();
 
 }  // namespace isomer

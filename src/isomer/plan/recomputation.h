@@ -13,8 +13,8 @@ struct Recomputed {
   std::vector<NodeId> positions;  ///< likewise: the given graph's node at whose place it runs
 };
 
-/// Returns whether a value can be computed a second time: it is the result of a node that runs and is not opaque, and
-/// no output of the graph.
+/// Returns whether a value can be computed a second time: it is the result of a node that runs and is not opaque, a
+/// node reads it, and it is not an output of the graph.
 bool is_recomputable(const Graph& graph, ValueId value);
 
 /// Returns for each value that is computed twice the place of its second computation: a node of the graph, before which

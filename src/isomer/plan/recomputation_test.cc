@@ -60,6 +60,18 @@ TEST(Recomputation, CountsSecondComputationsAmongTheUses) {
   EXPECT_EQ(places[named(graph, "c")], kNoPlace);
 }
 
+TEST(Recomputation, IsOfAllResultsOfANodeTogether) {
+  // p is read late by f already, q by g.
+  const Graph graph = parsed(
+      "input x: f32[4]\na = Exp(x)\np, q = Split(a) {axis=0, split=[2,2]}\nb = Mul(p, q)\nc = Sin(b)\nd = Cos(c)\n"
+      "e = Exp(d)\nf = Mul(e, p)\ng = Mul(f, q)\nreturn g");
+  const std::vector<NodeId> places = second_computations(twice(graph, {"p", "q"}));
+  EXPECT_EQ(places[named(graph, "p")], graph.producer(named(graph, "f")));
+  EXPECT_EQ(places[named(graph, "q")], places[named(graph, "p")]);
+  const Graph run = with_recomputation(twice(graph, {"p", "q"})).candidate.graph;
+  EXPECT_EQ(std::ranges::count(run.nodes(), find_op("Split"), &Node::op), 2);
+}
+
 TEST(Recomputation, IsOfNothingElse) {
   const Graph graph =
       parsed("input x: f32[4]\nw = f32[4]{1,2,3,4}\nv = Exp(w)\na = Mul(x, v)\nb = Exp(a)\nreturn a, b");
