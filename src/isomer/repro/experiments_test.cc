@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "isomer/repro/autograph/autograph.h"
-#include "isomer/repro/autograph/contenders.h"
+#include "isomer/repro/contenders.h"
 #include "isomer/repro/metaflow/bottlenecks.h"
 #include "isomer/repro/metaflow/metaflow.h"
 #include "isomer/repro/ocggs/ocggs.h"
@@ -57,7 +57,7 @@ TEST(Experiments, ASearchThatWasCutOffSaysSo) {
 
 TEST(Experiments, ContendersAreComparedWithTheFirst) {
   ExperimentResult result;
-  const auto network = written_network("sru-11", result);
+  const auto network = written_network("sru-11", 1, result);
   ASSERT_TRUE(network.has_value()) << network.error().message;
   EXPECT_TRUE(result.hashes.contains("sru-11"));
   const auto output = network->folder.path() / "optimized.onnx";
@@ -70,6 +70,18 @@ TEST(Experiments, ContendersAreComparedWithTheFirst) {
   EXPECT_EQ(times->at(0).speedup.value, 1);
   EXPECT_GT(times->at(1).speedup.value, 0);
   for (const ContenderTime& time : *times) EXPECT_GT(time.median_us, 0);
+}
+
+TEST(Experiments, TrainingStepsAreContendersToo) {
+  ExperimentResult result;
+  const auto step = written_training("rnntc", 2, result);
+  ASSERT_TRUE(step.has_value()) << step.error().message;
+  EXPECT_TRUE(result.hashes.contains("rnntc, batch 2"));
+  const Contender contenders[] = {{"one", step->file}, {"other", step->file, {.threads = 2}}};
+  const auto times = timed(contenders, step->model, {.loads = 2, .each = {.warmup = 1, .min_runs = 2, .seconds = 0}});
+  ASSERT_TRUE(times.has_value()) << times.error().message;
+  EXPECT_GT(times->at(1).median_us, 0);
+  EXPECT_EQ(interval_text({1, 0.984, 1.126}), "[0.98, 1.13]");
 }
 
 TEST(Experiments, CostsAreRankedByWhatTheSearchMeasured) {

@@ -93,7 +93,7 @@ TEST(ReproItems, ErrorsNameWhatIsNear) {
             "there is no item 'metaflow-t33'; did you mean metaflow-t3, metaflow-t2, "
             "metaflow-f5 or metaflow-f6?");
   EXPECT_THAT(message("qqqqqqqqqqqqqqq"), HasSubstr("`isomer repro --list` lists them; the papers are metaflow, taso"));
-  EXPECT_THAT(message("metaflow-f9"), StartsWith("metaflow-f9 is not reproduced: needs training graphs"));
+  EXPECT_THAT(message("metaflow-f5"), StartsWith("metaflow-f5 is not reproduced: needs a GPU"));
   EXPECT_THAT(message("roc"), StartsWith("no item of roc is reproduced"));
 }
 

@@ -1,7 +1,7 @@
 // Figure 10: what do substitutions, dynamic programming, and the critical path contribute?
 
 #include "isomer/repro/autograph/autograph.h"
-#include "isomer/repro/autograph/contenders.h"
+#include "isomer/repro/contenders.h"
 
 namespace isomer {
 namespace {
@@ -17,7 +17,7 @@ std::vector<std::pair<std::string, SearchOptions>> ablations() {
 }
 
 Status run_settings(const std::string& name, const ReproOptions& options, ExperimentResult& out) {
-  ISOMER_TRY(const WrittenNetwork network, written_network(name, out));
+  ISOMER_TRY(const WrittenNetwork network, written_network(name, 1, out));
   std::vector<Contender> contenders{{"without substitutions", network.file, {.streams = kStreams}}};
   std::vector<std::string> found{""};
   for (const auto& [setting, search] : ablations()) {
@@ -30,8 +30,7 @@ Status run_settings(const std::string& name, const ReproOptions& options, Experi
   ISOMER_TRY(const auto times, timed(contenders, network.model));
   for (size_t i = 0; i < contenders.size(); ++i) {
     const Interval& ratio = times[i].speedup;
-    out.row({name, contenders[i].name, 1e-3 * times[i].median_us, ratio.value,
-             fmt::format("[{:.2f}, {:.2f}]", ratio.low, ratio.high), found[i]});
+    out.row({name, contenders[i].name, 1e-3 * times[i].median_us, ratio.value, interval_text(ratio), found[i]});
   }
   return {};
 }

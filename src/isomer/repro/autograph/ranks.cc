@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "isomer/repro/autograph/autograph.h"
-#include "isomer/repro/autograph/contenders.h"
+#include "isomer/repro/contenders.h"
 
 namespace isomer {
 namespace {
@@ -28,7 +28,7 @@ constexpr RankedCost kCosts[] = {
     {"makespan", [](const MeasuredGraph& graph) { return graph.makespan_us; }}};
 
 Status rank(const std::string& name, const ReproOptions& options, ExperimentResult& out) {
-  ISOMER_TRY(const WrittenNetwork network, written_network(name, out));
+  ISOMER_TRY(const WrittenNetwork network, written_network(name, 1, out));
   const GraphSearch how{.search = {.search = "autograph"}, .streams = kStreams};
   ISOMER_TRY(const WrittenGraph found, write_optimized(network.file, how, network.folder.path() / "out.onnx", options));
   std::vector<double> times;

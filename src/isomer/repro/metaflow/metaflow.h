@@ -15,6 +15,8 @@ Experiment metaflow_searches();
 Experiment metaflow_blocks();
 /// Figure 7: an Inception module on two devices.
 Experiment metaflow_devices();
+/// Figure 9: throughput of training.
+Experiment metaflow_training();
 /// Figure 10: cost and search time by alpha.
 Experiment metaflow_alphas();
 

@@ -16,9 +16,6 @@
 
 namespace isomer {
 
-/// The number of streams of the experiments.
-inline constexpr int kStreams = 2;
-
 /// A network in a folder of its own, where its graphs and measurements go too.
 struct WrittenNetwork {
   TempDir folder;
@@ -27,7 +24,9 @@ struct WrittenNetwork {
 };
 
 /// Builds a benchmark network and writes it. Adds its hash to the result.
-Result<WrittenNetwork> written_network(const std::string& name, ExperimentResult& out);
+Result<WrittenNetwork> written_network(const std::string& name, int batch, ExperimentResult& out);
+/// Likewise a training step of it, by SGD with momentum.
+Result<WrittenNetwork> written_training(const std::string& name, int batch, ExperimentResult& out);
 
 /// A graph for a network, and how it is run.
 struct Contender {
@@ -41,14 +40,22 @@ struct ContenderTime {
   Interval speedup = {};  ///< over the first contender
 };
 
+/// How contenders are timed: how often they are loaded, and each time that they are loaded.
+struct ContenderTiming {
+  int loads = 5;
+  TimingOptions each = {.min_runs = 20, .seconds = 0.6};
+};
+
 /// Loads and times all contenders in turn, several times. They have the inputs of `model`.
-Result<std::vector<ContenderTime>> timed(std::span<const Contender> contenders, const Model& model);
+Result<std::vector<ContenderTime>> timed(std::span<const Contender> contenders, const Model& model,
+                                         const ContenderTiming& timing = {});
 
 /// How a graph is searched for.
 struct GraphSearch {
   SearchOptions search = {};
   int streams = 1;
   bool costs_only = false;  ///< no graph is timed
+  double max_seconds = 45;  ///< the time budget, unless the user gives less
 };
 
 struct WrittenGraph {
@@ -63,7 +70,7 @@ struct WrittenGraph {
 Result<WrittenGraph> write_optimized(const std::filesystem::path& model, const GraphSearch& how,
                                      const std::filesystem::path& output, const ReproOptions& options);
 
-/// Returns the difference "engine" of these experiments.
-std::string built_in_runtime();
+/// A cell of a table: "[0.98, 1.12]".
+std::string interval_text(const Interval& interval);
 
 }  // namespace isomer
