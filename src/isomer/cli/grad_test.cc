@@ -6,6 +6,7 @@
 #include "isomer/base/temp_dir.h"
 #include "isomer/cli/testing.h"
 #include "isomer/eval/executor.h"
+#include "isomer/ir/builder.h"
 #include "isomer/onnx/export.h"
 #include "isomer/onnx/import.h"
 #include "isomer/ops/registry.h"

@@ -24,7 +24,7 @@ TEST_P(Movements, FormalDerivatives) {
   expect_finite_differences(*test);
 }
 
-Tensor x(std::vector<int64_t> dims, uint64_t seed = 1) { return uniform_tensor(dims, seed); }
+Tensor x(const std::vector<int64_t>& dims, uint64_t seed = 1) { return uniform_tensor(dims, seed); }
 
 Attrs slice(Ints starts, Ints ends, Ints axes, Ints steps) {
   return {

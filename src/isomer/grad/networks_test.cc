@@ -10,7 +10,7 @@ namespace {
 /// Builds small networks in double precision. Their weights are inputs, too.
 class SmallNet {
  public:
-  ValueId input(std::vector<int64_t> dims, double low = -1, double high = 1) {
+  ValueId input(const std::vector<int64_t>& dims, double low = -1, double high = 1) {
     inputs_.push_back(uniform_tensor(dims, inputs_.size() + 1, low, high));
     return builder_.input(inputs_.back().type());
   }

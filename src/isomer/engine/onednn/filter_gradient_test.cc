@@ -122,7 +122,7 @@ TEST(FilterGradient, KeepsWhatItReads) {
   for (const char* between :
        {"h = Add(c, x)\nk = Add(d, g)\n", "i = Add(x, s)\nh = Mul(i, c)\nj = Add(g, s)\nk = Mul(j, d)\n",
         "h = Tanh(x)\nk = Tanh(g)\n"}) {
-    const Graph graph = graph_of(head + between + tail);
+    const Graph graph = graph_of(std::string(head).append(between).append(tail));
     const auto kernels = expect_as_reference(graph, inputs_of(graph), {}, std::make_shared<Preferring>("channels in"));
     EXPECT_EQ(count_of(kernels, "filters of Conv"), 1);
     expect_as_reference(graph, inputs_of(graph));

@@ -35,7 +35,11 @@ ISOMER_INLINE void store(float* to, const Vector& vector) {
 /// vectorize the result.
 template <class Vector>
 ISOMER_INLINE void hide_origin(Vector& vector) {
+#ifdef __clang__
+  asm("" : "+m"(vector));  // Clang compares the size with registers before it knows the processor
+#else
   asm("" : "+x"(vector));
+#endif
 }
 
 /// The widest vectors of this processor.
