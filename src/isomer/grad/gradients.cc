@@ -115,7 +115,9 @@ class Differentiation {
       sum = gradient;
       return {};
     }
-    ISOMER_TRY(sum, gradient_sum(builder_, sum, gradient));
+    // Nodes are visited in reverse, so the terms are in the order of the nodes: sums of products then join to one of
+    // matrices that are in this order, too, as parameters are that are merged.
+    ISOMER_TRY(sum, gradient_sum(builder_, gradient, sum));
     return {};
   }
 
