@@ -17,6 +17,9 @@ FREE_ROOMS = {"ops", "models", "onnx"}
 ALLOWED = {  # files: what they do that concerns single operators
     "grad/training_network.cc": "writes losses, and batch normalizations in training form",
     "grad/training_step.cc": "writes the updates of parameters as arithmetic",
+    "certificate/merge_inputs.cc": "splits merged inputs and joins outputs",
+    "eval/join.cc": "joins tensors",
+    "optimize/merge_parameters.cc": "knows the axes of weights that make channels, splits merged inputs and joins outputs",
     "engine/onednn/lower*.cc": "lower one operator to one kernel; lower.cc lists the kernels with their traits",
     "engine/onednn/recurrent_layer.cc": "tells apart the recurrent cells of oneDNN",
     "engine/onednn/fusion.cc": "lists the functions that oneDNN computes, and folds normalizations into convolutions",

@@ -61,7 +61,7 @@ def npy_seeds() -> list[bytes]:
 def certificate_seeds() -> list[bytes]:
     """Certificates without their last line, which the fuzzer adds."""
     stamp = "{} 12 xxh128:00112233445566778899aabbccddeeff\n  opset 17 \"\"\n  graph 0123456789abcdef\n"
-    head = "isomer certificate 3\nmade by isomer 0.1.0\n" + stamp.format("input") + stamp.format("output")
+    head = "isomer certificate 4\nmade by isomer 0.1.0\n" + stamp.format("input") + stamp.format("output")
     beside = (
         "beside import: the input reads as graph 0123456789abcdef: parameters are attributes whatever the opset, equal nodes are "
         "one, what is not known is kept as it is\n"
@@ -85,8 +85,13 @@ def certificate_seeds() -> list[bytes]:
     seeds = [head + none + body for body in bodies] + [head + one + rule + step + part + fold, data + none + rule + step + apply]
     shapes = head + 'shape "x:0:1,3"\nshape "N=8"\n' + none + rule
     decided = head + '  layout blocked "a\\x0a"\n  layout plain "b"\n  algorithm winograd "b"\nshape "N=8"\n' + none + rule
-    old = [(head + none + rule).replace("certificate 3", f"certificate {number}") for number in (1, 2)]
-    return [seed.encode() for seed in [*seeds, shapes, decided, *old]]
+    merged_sentence = (
+        "beside merged inputs: 1 of the output hold several of the input each; if every run gets the results of the one before, "
+        "both models compute the same in all runs\n"
+    )
+    merged = head + none + merged_sentence + rule + 'merge 1 "p" "new/p"\n  of "a" "new/a"\n  of "b\\x0a" "new/b"\n' + step + apply
+    old = [(head + none + rule).replace("certificate 4", f"certificate {number}") for number in (1, 2, 3)]
+    return [seed.encode() for seed in [*seeds, shapes, decided, merged, *old]]
 
 
 DECISIONS = ['{"layouts": {"x": "blocked"}, "algorithms": {"x": "winograd"}}', '{"layouts": {"y": "plain"}, "other": [1]}', '{"layouts": {"x": [[[1]]]}}', "{}"]

@@ -35,6 +35,22 @@ def named(session: isomer.Session, outputs: list[str]):
     return run
 
 
+def merged(session: isomer.Session, report: dict, outputs: list[str]):
+    """What runs a step with merged parameters as `report` lists them, for the values of the model itself."""
+    def run(inputs: dict[str, np.ndarray]) -> list[np.ndarray]:
+        values = dict(inputs)
+        for one in report["merged"]:
+            values[one["input"]] = np.concatenate([values.pop(part["input"]) for part in one["parts"]], one["axis"])
+        found = session.run(values)
+        for one in report["merged"]:
+            sizes = [inputs[part["input"]].shape[one["axis"]] for part in one["parts"]]
+            pieces = np.split(found[one["output"]], np.cumsum(sizes)[:-1], one["axis"])
+            found.update({part["output"]: piece for part, piece in zip(one["parts"], pieces)})
+        return [found[output] for output in outputs]
+
+    return run
+
+
 def losses(run, name: str, initial: dict[str, np.ndarray], outputs: list[str]) -> np.ndarray:
     """The loss of each step; `run` maps inputs to outputs."""
     values = dict(initial)
@@ -57,6 +73,15 @@ for name, (optimizer, rate) in CURVES.items():
                        check=True, stdout=subprocess.DEVNULL)
         subprocess.run([program, "verify", certificate, step, optimized], check=True, stdout=subprocess.DEVNULL)
         assert optimized.read_bytes() != step.read_bytes(), f"{name}: nothing was optimized"
+        # The transformer's queries, keys and values read the same data.
+        joined, report = optimized.with_name("joined.onnx"), {"merged": []}
+        if name == "transformer":
+            done = subprocess.run([program, "optimize", step, "--engine", "roofline", "--merge-parameters", "-o", joined,
+                                   "--certificate", certificate, "--json"], check=True, capture_output=True)
+            report = json.loads(done.stdout)
+            subprocess.run([program, "verify", certificate, step, joined], check=True, stdout=subprocess.DEVNULL)
+            assert [part["input"] for part in report["merged"][0]["parts"]] == ["q", "k", "v"], report["merged"]
+            onnx.checker.check_model(joined, full_check=True)
         onnx.checker.check_model(step, full_check=True)
         onnx.checker.check_model(optimized, full_check=True)
         written = onnx.load(step)
@@ -69,6 +94,8 @@ for name, (optimizer, rate) in CURVES.items():
         runs = {"built-in runtime": named(isomer.Session(str(step), engine="onednn"), outputs),
                 "optimized": named(isomer.Session(str(optimized), engine="onednn"), outputs),
                 "ONNX Runtime": functools.partial(ort.run, outputs)}
+        if report["merged"]:
+            runs["merged"] = merged(isomer.Session(str(joined), engine="onednn"), report, outputs)
         for engine, run in runs.items():
             curve = losses(run, name, initial, outputs)
             expected = np.array(recorded[name])

@@ -43,7 +43,7 @@ struct NamedDecisions {
 };
 
 /// The newest format, which print_certificate writes unless a certificate was read in an older one.
-constexpr int kCertificateFormat = 3;
+constexpr int kCertificateFormat = 4;
 
 struct Certificate {
   int format = kCertificateFormat;
@@ -54,7 +54,9 @@ struct Certificate {
   /// The values of `optimize --shape`, for runs of the two models; no step depends on them. None before format 2.
   std::vector<std::string> shapes = {};
   std::vector<CertifiedRule> rules = {};
-  std::vector<Move> moves = {};  ///< from the graph of the input to that of the output
+  /// Inputs that were merged before the first move (merge_inputs). None before format 4.
+  std::vector<MergedInput> merged = {};
+  std::vector<Move> moves = {};  ///< from the graph of the input, or the merged one, to that of the output
 
   bool records_decisions() const { return format >= 3; }
   friend bool operator==(const Certificate&, const Certificate&) = default;

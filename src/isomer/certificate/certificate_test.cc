@@ -37,6 +37,7 @@ Certificate example() {
   fold.before = 12;
   fold.after = 0xffffffffffffffff;
   fold.constants = {{13, 14}, {15, 16}};
+  out.merged = {{1, "a+b", "new/a+b", {{"a", "new/a"}, {"b \"1\"\n", "new/b"}}}, {0, "c", "d", {}}};
   out.moves = {inner, outer, fold};
   return out;
 }
@@ -57,22 +58,25 @@ TEST(Certificate, ReadsBackAsItself) {
 
 TEST(Certificate, OlderFormatsAreRead) {
   Certificate old = example();
-  old.decisions = {};
-  for (const int format : {2, 1}) {
+  for (const int format : {3, 2, 1}) {
     old.format = format;
+    old.merged = {};
+    if (format < 3) old.decisions = {};
     if (format == 1) old.shapes = {};
     const std::string text = print_certificate(old);
     EXPECT_THAT(text, StartsWith(fmt::format("isomer certificate {}\n", format)));
     const auto again = parse_certificate(text);
     ASSERT_TRUE(again.has_value()) << again.error().message;
     EXPECT_TRUE(*again == old);
-    EXPECT_FALSE(again->records_decisions());
+    EXPECT_EQ(again->records_decisions(), format == 3);
   }
 }
 
 TEST(Certificate, WithoutDecisionsOnlyTheFormatDiffersFromTheSecond) {
   Certificate certificate = example();
   certificate.decisions = {};
+  certificate.merged = {};
+  certificate.format = 3;
   std::string text = unsigned_text(print_certificate(certificate));
   certificate.format = 2;
   text.replace(text.find("certificate 3"), 13, "certificate 2");
@@ -110,8 +114,13 @@ TEST(Certificate, HasOneWayToBeWritten) {
   EXPECT_FALSE(with("ffffffffffffffff", "FFFFFFFFFFFFFFFF").has_value());
   EXPECT_FALSE(with("input 12", "input 012").has_value());
   EXPECT_FALSE(with("2 values", "3 values").has_value()) << "the sentences follow from the rest";
-  EXPECT_FALSE(with("certificate 3", "certificate 2").has_value()) << "format 2 has no decisions";
-  EXPECT_FALSE(with("certificate 3", "certificate 4").has_value());
+  EXPECT_FALSE(with("certificate 4", "certificate 3").has_value()) << "format 3 has no merged inputs";
+  EXPECT_FALSE(with("certificate 4", "certificate 2").has_value()) << "format 2 has no decisions";
+  EXPECT_FALSE(with("certificate 4", "certificate 5").has_value());
+  EXPECT_THAT(text, HasSubstr("\nmerge 1 \"a+b\" \"new/a+b\"\n  of \"a\" \"new/a\"\n"));
+  EXPECT_FALSE(with("merge 1 ", "merge x ").has_value());
+  EXPECT_FALSE(with("\"a+b\" \"new/a+b\"", "\"a+b\"").has_value());
+  EXPECT_FALSE(with("of \"a\" \"new/a\"", "of \"a\"  \"new/a\"").has_value());
   EXPECT_THAT(text, HasSubstr("\n  layout blocked \"conv"));
   EXPECT_FALSE(with("layout blocked", "layout striped").has_value());
   EXPECT_FALSE(with("algorithm winograd", "algorithm blocked").has_value());

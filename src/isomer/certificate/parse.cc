@@ -73,6 +73,10 @@ class CertificateParser {
       ISOMER_TRY(CertifiedRule next, rule());
       out.rules.push_back(std::move(next));
     }
+    while (out.format >= 4 && lines_.next_is("merge")) {
+      ISOMER_TRY(MergedInput next, merged());
+      out.merged.push_back(std::move(next));
+    }
     ISOMER_TRY(out.moves, moves(0));
     if (!lines_.next_is("digest")) return lines_.error("unknown line");
     return out;
@@ -160,6 +164,29 @@ class CertificateParser {
     out.verdict = *verdict;
     out.name = line;
     while (lines_.next_is("|")) out.text.append(lines_.take()).append("\n");
+    return out;
+  }
+
+  /// Reads two quoted names.
+  Result<MergedInput::Part> names(std::string_view line) {
+    Scanner scan(line);
+    const auto input = scan.quoted_string();
+    const auto output = scan.quoted_string();
+    if (!input || !output || scan.position() != line.size()) return lines_.error("two quoted names are expected");
+    return MergedInput::Part{*input, *output};
+  }
+
+  Result<MergedInput> merged() {
+    std::string_view line = lines_.take();
+    MergedInput out;
+    if (!read_number(word(line), out.axis)) return lines_.error("an axis is expected");
+    ISOMER_TRY(MergedInput::Part whole, names(line));
+    out.input = std::move(whole.input);
+    out.output = std::move(whole.output);
+    while (lines_.next_is("of")) {
+      ISOMER_TRY(MergedInput::Part part, names(lines_.take()));
+      out.parts.push_back(std::move(part));
+    }
     return out;
   }
 

@@ -35,6 +35,12 @@ void print_decisions(std::string& out, const NamedDecisions& decisions) {
     out += fmt::format("  computation {} {}\n", computation_name(computation), isomer::quoted(name));
 }
 
+void print_merged(std::string& out, const MergedInput& merged) {
+  out += fmt::format("merge {} {} {}\n", merged.axis, isomer::quoted(merged.input), isomer::quoted(merged.output));
+  for (const MergedInput::Part& part : merged.parts)
+    out += fmt::format("  of {} {}\n", isomer::quoted(part.input), isomer::quoted(part.output));
+}
+
 void print_rule_lines(std::string& out, const CertifiedRule& rule) {
   out += fmt::format("rule {:016x} {} {}\n", rule.hash, verdict_name(rule.verdict), rule.name);
   size_t at = 0;
@@ -73,7 +79,7 @@ void print_moves(std::string& out, const std::vector<Move>& moves, const std::st
 
 std::vector<std::string> beside_rules(const Certificate& certificate) {
   const size_t folded = tally_of(certificate.moves).constants;
-  return {
+  std::vector<std::string> out = {
       fmt::format("import: the input reads as graph {:016x}: parameters are attributes whatever the opset, equal nodes "
                   "are one, what is not known is kept as it is",
                   certificate.input.graph),
@@ -86,6 +92,12 @@ std::vector<std::string> beside_rules(const Certificate& certificate) {
           "export: what is written reads as graph {:016x}; an Identity stands where one value has several names",
           certificate.output.graph),
   };
+  if (!certificate.merged.empty())
+    out.push_back(fmt::format(
+        "merged inputs: {} of the output hold several of the input each; if every run gets the results of the one "
+        "before, both models compute the same in all runs",
+        certificate.merged.size()));
+  return out;
 }
 
 std::string print_certificate(const Certificate& certificate) {
@@ -96,6 +108,7 @@ std::string print_certificate(const Certificate& certificate) {
   for (const std::string& shape : certificate.shapes) out += fmt::format("shape {}\n", isomer::quoted(shape));
   for (const std::string& sentence : beside_rules(certificate)) out += "beside " + sentence + "\n";
   for (const CertifiedRule& rule : certificate.rules) print_rule_lines(out, rule);
+  for (const MergedInput& merged : certificate.merged) print_merged(out, merged);
   print_moves(out, certificate.moves, "");
   return out + "digest " + text_digest(out) + "\n";
 }

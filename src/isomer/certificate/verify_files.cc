@@ -2,6 +2,7 @@
 
 #include "isomer/base/file.h"
 #include "isomer/certificate/decisions.h"
+#include "isomer/certificate/merge_inputs.h"
 #include "isomer/certificate/same_graph.h"
 #include "isomer/onnx/content.h"
 #include "isomer/onnx/import.h"
@@ -76,10 +77,12 @@ Status check_all(Verification& out, const std::filesystem::path& input, const st
   ISOMER_TRY(out.output, import_model(output));
   ISOMER_TRY(const ModelStamp output_stamp, stamp_of(output, out.output));
   ISOMER_CHECK(check_stamp(output, output_stamp, certificate.output));
-  ISOMER_TRY(const Graph graph, replay_moves(out.input.graph, certificate.moves, rules, out.tally, watch));
-  const OwnWeights own = own_weights(out.input.graph);
+  const auto merged = merge_inputs(out.input, certificate.merged);
+  if (!merged) return fail_in("merged inputs", merged.error());
+  ISOMER_TRY(const Graph graph, replay_moves(merged->graph, certificate.moves, rules, out.tally, watch));
+  const OwnWeights own = own_weights(merged->graph);
   ISOMER_CHECK(Computed(graph, own).check_all());
-  if (auto status = same_model(out.input, graph, out.output); !status) return fail_in(output.string(), status.error());
+  if (auto status = same_model(*merged, graph, out.output); !status) return fail_in(output.string(), status.error());
   if (!certificate.records_decisions()) return {};
   if (auto status = check_decisions(certificate.decisions, out.output); !status)
     return fail_in(output.string(), status.error());

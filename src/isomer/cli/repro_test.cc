@@ -22,7 +22,7 @@ TEST(Repro, ListsItemsWithReasons) {
   const Outcome text = isomer_program({"repro", "--list"});
   EXPECT_EQ(text.exit_code, 0);
   EXPECT_THAT(text.out, HasSubstr("metaflow-t3"));
-  EXPECT_THAT(text.out, HasSubstr("no: needs training graphs"));
+  EXPECT_THAT(text.out, HasSubstr("no: needs a GPU with TensorRT"));
   const Outcome json = isomer_program({"repro", "--list", "--json"});
   ASSERT_EQ(json.exit_code, 0);
   size_t reproduced = 0;

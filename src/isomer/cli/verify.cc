@@ -8,6 +8,7 @@
 #include "isomer/base/printable.h"
 #include "isomer/base/progress.h"
 #include "isomer/base/version.h"
+#include "isomer/certificate/merge_inputs.h"
 #include "isomer/certificate/verify_files.h"
 #include "isomer/cli/commands.h"
 #include "isomer/cli/common.h"
@@ -57,7 +58,8 @@ Result<Difference> measure_on(const EngineChoice& choice, const VerifyOptions& o
   for (; out.inputs < options.inputs; ++out.inputs) {
     const uint64_t seed = options.random.seed + static_cast<uint64_t>(out.inputs);
     ISOMER_TRY(const auto inputs, random_inputs(found.input, shapes, seed));
-    ISOMER_TRY(const auto expected, engine->run(before, inputs));
+    ISOMER_TRY(const auto outputs, engine->run(before, inputs));
+    ISOMER_TRY(const auto expected, replay::merge_outputs(found.input, found.certificate.merged, outputs));
     ISOMER_TRY(const auto got, engine->run(after, inputs));
     ISOMER_TRY(const Comparison comparison, compare_outputs(got, expected, any));
     out.max_abs = std::max(out.max_abs, comparison.max_abs());

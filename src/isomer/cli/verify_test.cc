@@ -133,7 +133,7 @@ TEST_F(Verify, ReadsCertificatesOfTheFirstFormat) {
   certify("", "Relu");
   std::string text = read_file(path("cert")).value();
   text = text.substr(0, text.rfind("digest "));
-  text.replace(text.find("certificate 3"), 13, "certificate 1");
+  text.replace(text.find("certificate 4"), 13, "certificate 1");
   ASSERT_TRUE(write_file(path("cert"), text + "digest " + text_digest(text) + "\n").has_value());
   EXPECT_EQ(verify().exit_code, 0);
   EXPECT_EQ(verify({"--json"}).report()["decisions"], nullptr);

@@ -48,6 +48,23 @@ struct Move {
   friend bool operator==(const Move&, const Move&) = default;
 };
 
+/// An input of the output model that holds several inputs of the input model, joined along an axis, and an output that
+/// holds several outputs likewise. The next run of a training step gets these outputs as those inputs.
+struct MergedInput {
+  int64_t axis = 0;
+  std::string input = {};
+  std::string output = {};
+  struct Part {
+    std::string input = {};
+    std::string output = {};
+
+    friend bool operator==(const Part&, const Part&) = default;
+  };
+  std::vector<Part> parts = {};  ///< along the axis
+
+  friend bool operator==(const MergedInput&, const MergedInput&) = default;
+};
+
 /// Weights that no rewrite may create, by value hash, with the reason (eval/weight_check.h).
 using RefusedWeights = std::map<uint64_t, std::string>;
 

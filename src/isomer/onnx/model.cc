@@ -1,6 +1,7 @@
 #include "isomer/onnx/model.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "isomer/base/printable.h"
 #include "isomer/onnx/model_info.h"
@@ -81,6 +82,36 @@ Result<Model> with_more_outputs(const Model& model, Graph graph, std::span<const
   };
   for (const std::string& name : names) ISOMER_CHECK(add(name, info->outputs, proto.add_output(), graph.outputs()));
   for (const std::string& name : input_names) ISOMER_CHECK(add(name, info->inputs, proto.add_input(), graph.inputs()));
+  return Model{std::move(graph), std::move(info)};
+}
+
+Result<Model> with_ports(const Model& model, Graph graph, std::span<const Port> inputs, std::span<const Port> outputs) {
+  auto info = std::make_shared<ModelInfo>(*model.info);
+  onnx::GraphProto& proto = *info->model.mutable_graph();
+  const auto replace = [&](std::vector<std::string>& names, auto& entries, std::span<const Port> ports,
+                           std::span<const ValueId> values) -> Status {
+    const std::vector<std::string> known = std::exchange(names, {});
+    const auto old = std::exchange(entries, {});
+    for (size_t i = 0; i < ports.size(); ++i) {
+      const std::string& name = ports[i].name;
+      if (std::ranges::find(names, name) != names.end()) return fail("two have the name '{}'", printable(name));
+      names.push_back(name);
+      const bool is_new = std::ranges::find(known, name) == known.end();
+      if (is_new && !info->names.insert(name).second)
+        return fail("the model already has a value '{}'", printable(name));
+      const auto described = std::ranges::find(old, name, &onnx::ValueInfoProto::name);
+      if (!is_new && described != old.end())
+        *entries.Add() = *described;
+      else
+        describe(entries.Add(), name, graph.type(values[i]));
+    }
+    return {};
+  };
+  for (const std::string& name : info->inputs) info->defaults.erase(name);
+  ISOMER_CHECK(replace(info->inputs, *proto.mutable_input(), inputs, graph.inputs()));
+  ISOMER_CHECK(replace(info->outputs, *proto.mutable_output(), outputs, graph.outputs()));
+  for (const Port& input : inputs)
+    if (!input.preset.empty()) info->defaults.insert_or_assign(input.name, input.preset);
   return Model{std::move(graph), std::move(info)};
 }
 

@@ -33,6 +33,16 @@ Model make_model(Graph graph, const std::string& name, int opset);
 Result<Model> with_more_outputs(const Model& model, Graph graph, std::span<const std::string> names,
                                 std::span<const std::string> input_names = {});
 
+/// An input or output of a model: its name, and the value that a run may leave out (inputs only; empty(): none).
+struct Port {
+  std::string name;
+  Tensor preset = {};
+};
+
+/// The model with a graph that has these inputs and outputs, in order. Those that the model has by the same name keep
+/// their descriptions. Fails if two inputs or two outputs have one name, or if a new one has the name of another value.
+Result<Model> with_ports(const Model& model, Graph graph, std::span<const Port> inputs, std::span<const Port> outputs);
+
 /// The opset of the standard domain that the model imports.
 int opset_of(const Model& model);
 /// The version of every operator set that the model imports, by domain; "" is the standard domain.

@@ -94,13 +94,15 @@ Result<std::vector<Move>> moves_of(const Graph& start, const Graph& end, const S
   return std::move(chain).moves();
 }
 
-Result<replay::Certificate> begin_certificate(const OptimizeOptions& options, const Model& model, const Graph& graph,
-                                              const SearchReport& search, const RuleSet& rules) {
+Result<replay::Certificate> begin_certificate(const OptimizeOptions& options, const Model& model,
+                                              const SearchStart& start, const Graph& graph, const SearchReport& search,
+                                              const RuleSet& rules) {
   replay::Certificate out;
   out.isomer = "isomer " + std::string(version());
   out.shapes = shape_texts(options.shapes);
   ISOMER_TRY(out.input, replay::stamp_of(options.input, model));
-  auto moves = moves_of(model.graph, graph, search, rules);
+  out.merged = start.merged;
+  auto moves = moves_of(start.model.graph, graph, search, rules);
   if (!moves) return fail_in("no certificate can be made", moves.error());
   out.moves = std::move(*moves);
   std::set<std::string> names;

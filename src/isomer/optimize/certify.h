@@ -9,6 +9,7 @@
 #include "isomer/certificate/certificate.h"
 #include "isomer/certificate/replay.h"
 #include "isomer/onnx/model.h"
+#include "isomer/optimize/model_search.h"
 #include "isomer/optimize/optimize.h"
 #include "isomer/optimize/rule_set.h"
 
@@ -24,11 +25,12 @@ Result<std::vector<Move>> moves_of(const Graph& start, const Graph& end, const S
                                    const RuleSet& rules, const replay::Watch& watch = {},
                                    const replay::KnownConstants& known = {});
 
-/// Returns a certificate without the stamp of the output: the stamp of the input file, and the moves from the model's
-/// graph to `graph`. Each move is replayed. `search` led to `graph`; if that is the model's own graph, the steps are
-/// ignored. An Error if the steps do not lead to `graph`.
-Result<replay::Certificate> begin_certificate(const OptimizeOptions& options, const Model& model, const Graph& graph,
-                                              const SearchReport& search, const RuleSet& rules);
+/// Returns a certificate without the stamp of the output: the stamp of the input file, which has the model, what was
+/// merged, and the moves to `graph`. Each move is replayed. `search` led from `start` to `graph`; if that is the graph
+/// of `start`, the steps are ignored. An Error if the steps do not lead to `graph`.
+Result<replay::Certificate> begin_certificate(const OptimizeOptions& options, const Model& model,
+                                              const SearchStart& start, const Graph& graph, const SearchReport& search,
+                                              const RuleSet& rules);
 
 /// Adds the stamp and the decisions of the output file, and writes the certificate. An Error if the file does not read
 /// as `graph`.

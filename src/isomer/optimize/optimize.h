@@ -38,6 +38,9 @@ struct OptimizeOptions {
   std::string rules_file;               ///< instead of the built-in rules
   std::vector<std::string> skip_rules;  ///< names
   std::filesystem::path certificate;    ///< the file for the certificate of the output; empty: none
+  /// In a training step, also search with the parameters that can be merged as one input. The output then has other
+  /// inputs and outputs, if that is faster.
+  bool merge_parameters = false;
   /// Also accept results that rely on rules that were tested but not proved, neither in general nor where they were
   /// applied.
   bool allow_tested = false;

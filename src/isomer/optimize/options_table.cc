@@ -231,6 +231,10 @@ std::vector<Option> optimize_options(OptimizeOptions& options) {
          {
              kept("rules", Option::File{}, "A rule file instead of the built-in rules", options.rules_file),
              kept("skip_rules", Option::Texts{}, "A rule, family or tactic that must not be used", options.skip_rules),
+             kept("merge_parameters", Option::Flag{},
+                  "In a training step, make one input of parameters that read the same data, if that is faster; the "
+                  "report lists the inputs and outputs that change",
+                  options.merge_parameters),
              kept("allow_tested", Option::Flag{},
                   "Also accept results with applications of rules that are not proved; nothing is proved then",
                   options.allow_tested),

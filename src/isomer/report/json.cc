@@ -83,6 +83,16 @@ json measured_json(const SearchReport& search) {
   return graphs;
 }
 
+json merged_json(const std::vector<MergedInput>& merged) {
+  json out = json::array();
+  for (const MergedInput& one : merged) {
+    json parts = json::array();
+    for (const MergedInput::Part& part : one.parts) parts.push_back({{"input", part.input}, {"output", part.output}});
+    out.push_back({{"input", one.input}, {"output", one.output}, {"axis", one.axis}, {"parts", std::move(parts)}});
+  }
+  return out;
+}
+
 }  // namespace
 
 json metrics_json(const std::optional<Metrics>& metrics) {
@@ -134,6 +144,7 @@ json to_json(const OptimizeReport& report) {
               {"ops", {{"before", report.ops_before}, {"after", report.ops_after}}},
               {"decisions", report.decisions},
               {"decisions_dropped", report.decisions_dropped},
+              {"merged", merged_json(report.merged)},
               {"within_limits", report.within_limits ? json(*report.within_limits) : json()},
               {"interrupted", report.interrupted},
               {"improved", report.improved},

@@ -10,6 +10,7 @@
 
 #include "isomer/base/stats.h"
 #include "isomer/cost/cost_model.h"
+#include "isomer/ir/derivation.h"
 #include "isomer/rules/rule.h"
 #include "isomer/search/engine_runs.h"
 #include "isomer/search/report.h"
@@ -75,6 +76,7 @@ struct OptimizeReport {
   std::map<std::string, int64_t> ops_after;
   nlohmann::json decisions = nlohmann::json::object();          ///< of the output, by the names of values
   nlohmann::json decisions_dropped = nlohmann::json::object();  ///< of the model, and not among those
+  std::vector<MergedInput> merged = {};  ///< of the output; empty: it has the inputs and outputs of the model
   std::optional<bool> within_limits;     ///< whether the output keeps the limits; nothing without limits or costs
   bool improved = false;                 ///< false: the output is the input
   bool interrupted = false;              ///< the caller ended the search early

@@ -157,6 +157,17 @@ std::string decisions(const OptimizeReport& report) {
   return list.empty() ? out : out + fmt::format("decisions  not in the output: {}\n", list);
 }
 
+/// A line for each input that holds several of the model's.
+std::string merged(const OptimizeReport& report) {
+  std::string lines;
+  for (const MergedInput& one : report.merged) {
+    std::string parts;
+    for (const MergedInput::Part& part : one.parts) parts += (parts.empty() ? "" : ", ") + printable(part.input);
+    lines += fmt::format("merged     {}: {} along axis {}\n", printable(one.input), parts, one.axis);
+  }
+  return lines;
+}
+
 std::string run_lines(const OptimizeReport& report) {
   const SearchReport& search = report.search;
   std::string out = fmt::format("engine     {}", report.engine);
@@ -177,7 +188,7 @@ std::string run_lines(const OptimizeReport& report) {
                      counted(search.duplicates, "duplicate", "duplicates"));
   if (report.kernels_measured > 0)
     out += fmt::format(", {} measured", counted(static_cast<int64_t>(report.kernels_measured), "kernel", "kernels"));
-  out += '\n' + rejected(search) + notes(search) + proofs(report) + decisions(report);
+  out += '\n' + rejected(search) + notes(search) + proofs(report) + merged(report) + decisions(report);
   return out + fmt::format("output     {}\n", report.output ? report.output->string() : "none: a dry run");
 }
 

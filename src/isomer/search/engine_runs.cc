@@ -67,10 +67,15 @@ Result<Interval> EngineRuns::speedup(const Candidate& current, const Candidate& 
 }
 
 Result<PairedTimes> EngineRuns::time_against_model(const Candidate& candidate, const TimingOptions& timing) {
-  const TraceScope scope(trace, "time against the model", "measurement");
+  return time_against(model_path_, candidate, timing);
+}
+
+Result<PairedTimes> EngineRuns::time_against(const std::filesystem::path& other, const Candidate& candidate,
+                                             const TimingOptions& timing) {
+  const TraceScope scope(trace, "time against another model", "measurement");
   ISOMER_TRY(const auto after, file(candidate));
   ISOMER_TRY(const auto inputs, random_inputs(model_, shapes_, seed_));
-  return time_pair(engine_, model_path_, after, inputs, inputs, timing);
+  return time_pair(engine_, other, after, inputs, inputs, timing);
 }
 
 Result<Equivalence> EngineRuns::equivalence(const Candidate& candidate, int inputs) {
@@ -137,7 +142,11 @@ Result<std::vector<Tensor>> EngineRuns::run(Engine& engine, const std::filesyste
 
 Result<std::vector<Tensor>> EngineRuns::expected(uint64_t seed) {
   if (const auto found = expected_.find(seed); found != expected_.end()) return found->second;
-  ISOMER_TRY(expected_[seed], run(exact_, model_path_, seed));
+  ISOMER_TRY(std::vector<Tensor> outputs, run(exact_, model_path_, seed));
+  if (from_file) {
+    ISOMER_TRY(outputs, from_file(outputs));
+  }
+  expected_[seed] = std::move(outputs);
   return expected_[seed];
 }
 

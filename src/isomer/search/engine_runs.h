@@ -3,9 +3,11 @@
 // on the user's engine.
 
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <vector>
 
 #include "isomer/base/temp_dir.h"
@@ -46,6 +48,9 @@ class EngineRuns {
 
   /// Times the model's own file (first) in turn with a candidate (second).
   Result<PairedTimes> time_against_model(const Candidate& candidate, const TimingOptions& timing);
+  /// Likewise, another model's file (first), which has the same inputs, but for those with defaults.
+  Result<PairedTimes> time_against(const std::filesystem::path& other, const Candidate& candidate,
+                                   const TimingOptions& timing);
   /// Compares the outputs of a candidate with the model's on `inputs` random inputs.
   Result<Equivalence> equivalence(const Candidate& candidate, int inputs);
   /// Likewise, for the candidate as `engine` runs it, which computes in `dtype`.
@@ -55,6 +60,9 @@ class EngineRuns {
   /// engine cannot even run a single operator.
   Status check_machine(const Candidate& candidate);
 
+  /// Returns the file of a candidate, which is written on first use.
+  Result<std::filesystem::path> file(const Candidate& candidate);
+
   /// Number of timings that succeeded.
   size_t timed() const { return num_timed_; }
 
@@ -63,10 +71,10 @@ class EngineRuns {
   TimingOptions quick_timing{.warmup = 1, .min_runs = 6, .max_runs = 400, .seconds = 0.8};
   int quick_loads = 2;
   Trace* trace = nullptr;  ///< records every comparison and measurement; nullptr: disabled
+  /// Returns the model's outputs from those that its file computes; nullptr: they are the same.
+  std::function<Result<std::vector<Tensor>>(std::span<const Tensor>)> from_file = nullptr;
 
  private:
-  /// Returns the file of a candidate, which is written on first use.
-  Result<std::filesystem::path> file(const Candidate& candidate);
   Result<std::vector<Tensor>> run(Engine& engine, const std::filesystem::path& file, uint64_t seed);
   /// Returns the model's outputs for a seed, which are computed once.
   Result<std::vector<Tensor>> expected(uint64_t seed);
