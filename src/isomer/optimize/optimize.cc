@@ -156,11 +156,11 @@ class Pipeline {
     if (starts_.size() == 1) return {};
     ISOMER_TRY(SearchOutcome second, search(starts_.back(), rules, 1));
     ISOMER_TRY(const bool is_better, phase("compare", [&] { return better(outcomes_.front(), second); }));
+    notes_.push_back((is_better ? "merged parameters pay" : "merged parameters do not pay") +
+                     compared(outcomes_.front(), second));
     if (is_better) {
       outcomes_.pop_back();
       outcomes_.push_back(std::move(second));
-    } else {
-      notes_.push_back("merged parameters do not pay" + compared(outcomes_.front(), second));
     }
     return {};
   }
@@ -197,6 +197,10 @@ class Pipeline {
   /// Whether runs or, if no complete graph is timed, costs show that the second is better.
   Result<bool> better(const SearchOutcome& first, const SearchOutcome& second) const {
     if (second.found.hash() == second.start->candidate.hash()) return false;
+    // The searches may have spent their time.
+    constexpr double kSeconds = 60;
+    for (const Evaluation* const evaluation : {&first.evaluation, &second.evaluation})
+      evaluation->confirm_until(Deadline::after(kSeconds));
     if (!times_graphs(options_) || !options_.objective.is_latency())
       return second.evaluation.predicted_better(first.found, second.found);
     options_.progress("measuring what merged parameters gain");
