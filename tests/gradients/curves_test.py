@@ -40,12 +40,12 @@ def merged(session: isomer.Session, report: dict, outputs: list[str]):
     def run(inputs: dict[str, np.ndarray]) -> list[np.ndarray]:
         values = dict(inputs)
         for one in report["merged"]:
-            values[one["input"]] = np.concatenate([values.pop(part["input"]) for part in one["parts"]], one["axis"])
+            values[one["input"]] = np.concatenate([values.pop(part) for part in one["parts"]], one["axis"])
         found = session.run(values)
         for one in report["merged"]:
-            sizes = [inputs[part["input"]].shape[one["axis"]] for part in one["parts"]]
-            pieces = np.split(found[one["output"]], np.cumsum(sizes)[:-1], one["axis"])
-            found.update({part["output"]: piece for part, piece in zip(one["parts"], pieces)})
+            sizes = [inputs[part].shape[one["axis"]] for part in one["parts"]]
+            pieces = np.split(found["new/" + one["input"]], np.cumsum(sizes)[:-1], one["axis"])
+            found.update({"new/" + part: piece for part, piece in zip(one["parts"], pieces)})
         return [found[output] for output in outputs]
 
     return run
@@ -80,7 +80,7 @@ for name, (optimizer, rate) in CURVES.items():
                                    "--certificate", certificate, "--json"], check=True, capture_output=True)
             report = json.loads(done.stdout)
             subprocess.run([program, "verify", certificate, step, joined], check=True, stdout=subprocess.DEVNULL)
-            assert [part["input"] for part in report["merged"][0]["parts"]] == ["q", "k", "v"], report["merged"]
+            assert report["merged"][0]["parts"] == ["q", "k", "v"], report["merged"]
             onnx.checker.check_model(joined, full_check=True)
         onnx.checker.check_model(step, full_check=True)
         onnx.checker.check_model(optimized, full_check=True)

@@ -42,15 +42,17 @@ Result<std::vector<Found>> find(const Model& model, std::span<const MergedInput>
   std::vector<Found> out;
   for (const MergedInput& one : merged) {
     if (one.parts.size() < 2) return fail("'{}' has fewer than two parts", one.input);
+    for (const std::string& name : {one.input, kNewValue + one.input})
+      if (has_value(model, name)) return fail("the model already has a value '{}'", name);
     Found& found = out.emplace_back();
-    for (const MergedInput::Part& part : one.parts) {
-      ISOMER_TRY(const size_t input, inputs.take(part.input));
-      ISOMER_TRY(const size_t output, outputs.take(part.output));
+    for (const std::string& part : one.parts) {
+      ISOMER_TRY(const size_t input, inputs.take(part));
+      ISOMER_TRY(const size_t output, outputs.take(kNewValue + part));
       const TensorType& type = model.graph.type(model.graph.inputs()[input]);
       if (type != model.graph.type(model.graph.outputs()[output]))
-        return fail("input '{}' is {}, but output '{}' is not", part.input, type.str(), part.output);
+        return fail("input '{}' is {}, but its new value is not", part, type.str());
       if (!type.shape || !concrete(*type.shape) || input_default(model, input) == nullptr)
-        return fail("input '{}' has no default of known extents", part.input);
+        return fail("input '{}' has no default of known extents", part);
       found.inputs.push_back(input);
       found.outputs.push_back(output);
     }
@@ -142,7 +144,7 @@ class InputMerger {
     for (const size_t part : found.outputs) parts.push_back(images_[graph_.outputs()[part]]);
     ISOMER_TRY(const ValueId whole, builder_.add(op("Concat"), {{"axis", merged_[*m].axis}}, parts));
     results_.push_back(whole);
-    outputs_.push_back({merged_[*m].output});
+    outputs_.push_back({kNewValue + merged_[*m].input});
     return {};
   }
 

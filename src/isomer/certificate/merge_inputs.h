@@ -15,11 +15,11 @@ namespace isomer::replay {
 ///
 /// Why both models compute the same in every run (by induction over the runs): let P be the parts, joined, of one run.
 /// The merged step splits P into the parts, so all outputs that are not parts are the same, and its joined output is
-/// the new parts, joined. If the next run gets the outputs of this one, this holds for it too; and the first runs have
-/// the same defaults.
+/// the new parts, joined. If the next run gets each output new/NAME of this one as its input NAME, this holds for it
+/// too; and the first runs have the same defaults.
 ///
-/// Fails if a part is not an input with a default and known extents, if its output has another type, if a name occurs
-/// twice, or if parts cannot be joined.
+/// Fails if a part is not an input with a default and known extents, if it has no new value of the same type, if a name
+/// occurs twice, or if parts cannot be joined.
 Result<Model> merge_inputs(const Model& model, std::span<const MergedInput> merged);
 
 /// Returns the outputs of the merged model, from those of the model that merge_inputs was called with.

@@ -53,8 +53,8 @@ inline Model small_step() {
   builder.name(next_momenta[0], "new/ma");
   builder.name(next_momenta[1], "new/mb");
   Graph graph = builder.finish(std::vector{loss, next[0], next[1], next_momenta[0], next_momenta[1]});
-  const Tensor defaults[] = {Tensor(), filled({2, 3}, 1), filled({2, 5}, 2),
-                             Tensor::zeros(DType::Float, {2, 3}), Tensor::zeros(DType::Float, {2, 5})};
+  const Tensor defaults[] = {Tensor(), filled({2, 3}, 1), filled({2, 5}, 2), Tensor::zeros(DType::Float, {2, 3}),
+                             Tensor::zeros(DType::Float, {2, 5})};
   return with_defaults(make_model(std::move(graph), "step", 17), defaults);
 }
 

@@ -167,25 +167,17 @@ class CertificateParser {
     return out;
   }
 
-  /// Reads two quoted names.
-  Result<MergedInput::Part> names(std::string_view line) {
-    Scanner scan(line);
-    const auto input = scan.quoted_string();
-    const auto output = scan.quoted_string();
-    if (!input || !output || scan.position() != line.size()) return lines_.error("two quoted names are expected");
-    return MergedInput::Part{*input, *output};
-  }
-
   Result<MergedInput> merged() {
     std::string_view line = lines_.take();
     MergedInput out;
     if (!read_number(word(line), out.axis)) return lines_.error("an axis is expected");
-    ISOMER_TRY(MergedInput::Part whole, names(line));
-    out.input = std::move(whole.input);
-    out.output = std::move(whole.output);
+    const auto name = unquoted(line);
+    if (!name) return lines_.error("a quoted name is expected");
+    out.input = *name;
     while (lines_.next_is("of")) {
-      ISOMER_TRY(MergedInput::Part part, names(lines_.take()));
-      out.parts.push_back(std::move(part));
+      const auto part = unquoted(lines_.take());
+      if (!part) return lines_.error("a quoted name is expected");
+      out.parts.push_back(*part);
     }
     return out;
   }

@@ -36,9 +36,8 @@ void print_decisions(std::string& out, const NamedDecisions& decisions) {
 }
 
 void print_merged(std::string& out, const MergedInput& merged) {
-  out += fmt::format("merge {} {} {}\n", merged.axis, isomer::quoted(merged.input), isomer::quoted(merged.output));
-  for (const MergedInput::Part& part : merged.parts)
-    out += fmt::format("  of {} {}\n", isomer::quoted(part.input), isomer::quoted(part.output));
+  out += fmt::format("merge {} {}\n", merged.axis, isomer::quoted(merged.input));
+  for (const std::string& part : merged.parts) out += fmt::format("  of {}\n", isomer::quoted(part));
 }
 
 void print_rule_lines(std::string& out, const CertifiedRule& rule) {
@@ -94,8 +93,8 @@ std::vector<std::string> beside_rules(const Certificate& certificate) {
   };
   if (!certificate.merged.empty())
     out.push_back(fmt::format(
-        "merged inputs: {} of the output hold several of the input each; if every run gets the results of the one "
-        "before, both models compute the same in all runs",
+        "merged inputs: {} of the output hold several of the input each; if every run gets the outputs new/NAME of the "
+        "one before as its inputs NAME, both models compute the same in all runs",
         certificate.merged.size()));
   return out;
 }

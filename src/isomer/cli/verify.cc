@@ -15,6 +15,7 @@
 #include "isomer/eval/compare.h"
 #include "isomer/onnx/content.h"
 #include "isomer/optimize/application_prover.h"
+#include "isomer/report/report.h"
 
 namespace isomer {
 namespace {
@@ -137,6 +138,7 @@ json report_of(const VerifyOptions& options, const replay::Verification& found, 
                  {"folded", found.tally.constants},
                  {"rules", std::move(rules)},
                  {"beside", replay::beside_rules(found.certificate)},
+                 {"merged", merged_json(found.certificate.merged)},
                  {"decisions", decisions_json(found.certificate)},
                  {"difference", nullptr},
                  {"not_compared", difference.obstacles}};
@@ -170,6 +172,11 @@ void print_report(const replay::Verification& found, const Proofs& proofs, const
   for (const auto& [name, at_use] : proofs)
     if (at_use.proved < at_use.applications)
       fmt::print("           {}: {} of {}; {}\n", name, at_use.proved, at_use.applications, printable(at_use.reason));
+  for (const MergedInput& one : found.certificate.merged) {
+    std::string parts;
+    for (const std::string& part : one.parts) parts += (parts.empty() ? "" : ", ") + printable(part);
+    fmt::print("merged     {}: {} along axis {}\n", printable(one.input), parts, one.axis);
+  }
   print_decisions(found.certificate.decisions);
   if (!difference.obstacles.empty()) fmt::print("outputs    not compared\n");
   for (const std::string& obstacle : difference.obstacles) fmt::print("           {}\n", printable(obstacle));

@@ -48,19 +48,15 @@ struct Move {
   friend bool operator==(const Move&, const Move&) = default;
 };
 
-/// An input of the output model that holds several inputs of the input model, joined along an axis, and an output that
-/// holds several outputs likewise. The next run of a training step gets these outputs as those inputs.
+/// The next run of a training step gets the output new/NAME as the input NAME.
+constexpr const char* kNewValue = "new/";
+
+/// An input of the output model that holds several inputs of the input model, joined along an axis. The new value of
+/// each, and that of the whole, are the outputs that are named after them.
 struct MergedInput {
   int64_t axis = 0;
   std::string input = {};
-  std::string output = {};
-  struct Part {
-    std::string input = {};
-    std::string output = {};
-
-    friend bool operator==(const Part&, const Part&) = default;
-  };
-  std::vector<Part> parts = {};  ///< along the axis
+  std::vector<std::string> parts = {};  ///< inputs, along the axis
 
   friend bool operator==(const MergedInput&, const MergedInput&) = default;
 };

@@ -85,33 +85,44 @@ Result<Model> with_more_outputs(const Model& model, Graph graph, std::span<const
   return Model{std::move(graph), std::move(info)};
 }
 
+bool has_value(const Model& model, const std::string& name) { return model.info->names.contains(name); }
+
 Result<Model> with_ports(const Model& model, Graph graph, std::span<const Port> inputs, std::span<const Port> outputs) {
   auto info = std::make_shared<ModelInfo>(*model.info);
   onnx::GraphProto& proto = *info->model.mutable_graph();
-  const auto replace = [&](std::vector<std::string>& names, auto& entries, std::span<const Port> ports,
-                           std::span<const ValueId> values) -> Status {
+  const auto replace = [&](std::vector<std::string>& names, auto& entries, std::span<const ValueId> known_values,
+                           std::span<const Port> ports, std::span<const ValueId> values) -> Status {
     const std::vector<std::string> known = std::exchange(names, {});
     const auto old = std::exchange(entries, {});
     for (size_t i = 0; i < ports.size(); ++i) {
       const std::string& name = ports[i].name;
       if (std::ranges::find(names, name) != names.end()) return fail("two have the name '{}'", printable(name));
       names.push_back(name);
-      const bool is_new = std::ranges::find(known, name) == known.end();
-      if (is_new && !info->names.insert(name).second)
+      const auto at = std::ranges::find(known, name);
+      if (at == known.end() && !info->names.insert(name).second)
         return fail("the model already has a value '{}'", printable(name));
+      const TensorType& type = graph.type(values[i]);
       const auto described = std::ranges::find(old, name, &onnx::ValueInfoProto::name);
-      if (!is_new && described != old.end())
+      const bool same = at != known.end() && described != old.end() &&
+                        model.graph.type(known_values[static_cast<size_t>(at - known.begin())]) == type;
+      if (same)
         *entries.Add() = *described;
       else
-        describe(entries.Add(), name, graph.type(values[i]));
+        describe(entries.Add(), name, type);
     }
     return {};
   };
   for (const std::string& name : info->inputs) info->defaults.erase(name);
-  ISOMER_CHECK(replace(info->inputs, *proto.mutable_input(), inputs, graph.inputs()));
-  ISOMER_CHECK(replace(info->outputs, *proto.mutable_output(), outputs, graph.outputs()));
+  ISOMER_CHECK(replace(info->inputs, *proto.mutable_input(), model.graph.inputs(), inputs, graph.inputs()));
+  ISOMER_CHECK(replace(info->outputs, *proto.mutable_output(), model.graph.outputs(), outputs, graph.outputs()));
   for (const Port& input : inputs)
     if (!input.preset.empty()) info->defaults.insert_or_assign(input.name, input.preset);
+  for (const auto& training : info->model.training_info())
+    for (const auto* bindings : {&training.initialization_binding(), &training.update_binding()})
+      for (const auto& binding : *bindings)
+        if (std::ranges::find(model.info->inputs, binding.key()) != model.info->inputs.end() &&
+            std::ranges::find(info->inputs, binding.key()) == info->inputs.end())
+          return fail("the training information of the model names '{}'", printable(binding.key()));
   return Model{std::move(graph), std::move(info)};
 }
 

@@ -39,8 +39,12 @@ struct Port {
   Tensor preset = {};
 };
 
-/// The model with a graph that has these inputs and outputs, in order. Those that the model has by the same name keep
-/// their descriptions. Fails if two inputs or two outputs have one name, or if a new one has the name of another value.
+/// Whether the model has a value with this name.
+bool has_value(const Model& model, const std::string& name);
+
+/// The model with a graph that has these inputs and outputs, in order. Those that the model has by the same name and
+/// type keep their descriptions. Fails if two inputs or two outputs have one name, if a new one has the name of another
+/// value, or if the model's training information names an input that is gone.
 Result<Model> with_ports(const Model& model, Graph graph, std::span<const Port> inputs, std::span<const Port> outputs);
 
 /// The opset of the standard domain that the model imports.

@@ -11,7 +11,6 @@
 namespace isomer {
 namespace {
 
-constexpr const char* kNew = "new/";
 constexpr const char* kMerged = "merged/";
 
 /// Inputs that become one, by their places among the inputs of the graph, and the axis along which they are joined.
@@ -28,7 +27,7 @@ class GroupFinder {
     for (size_t i = 0; i < graph_.outputs().size(); ++i) outputs.emplace(output_name(model, i), i);
     for (size_t i = 0; i < graph_.inputs().size(); ++i) {
       const ValueId input = graph_.inputs()[i];
-      const auto replaced = outputs.find(kNew + input_name(model, i));
+      const auto replaced = outputs.find(kNewValue + input_name(model, i));
       const TensorType& type = graph_.type(input);
       if (replaced == outputs.end() || input_default(model, i) == nullptr || !type.shape || !concrete(*type.shape) ||
           graph_.type(graph_.outputs()[replaced->second]) != type)
@@ -67,8 +66,8 @@ class GroupFinder {
     if (name == "MatMul") {
       if (is_state(operands[1]) && graph_.type(operands[1]).rank() == 2) return Weight{operands[1], 1};
       const Node& before = graph_.producer_node(operands[1]);
-      if (before.is_opaque() || before.op != &op("Transpose") || graph_.type(operands[1]).rank() != 2 ||
-          before.attrs.ints("perm") != Ints{1, 0} || !is_state(graph_.operands(before)[0]))
+      if (before.is_opaque() || before.op != &op("Transpose") || !is_state(graph_.operands(before)[0]) ||
+          before.attrs.ints("perm") != Ints{1, 0})
         return std::nullopt;
       return Weight{graph_.operands(before)[0], 0};
     }
@@ -128,7 +127,7 @@ class GroupFinder {
       if (const auto bias = biases_.find(member); bias != biases_.end()) biases.push_back(bias->second);
     const std::set<ValueId> distinct(biases.begin(), biases.end());
     const bool free = std::ranges::none_of(biases, [&](ValueId bias) { return taken_.contains(bias); });
-    if (distinct.size() == members.size() && free) add(0, biases);
+    if (distinct.size() == members.size() && free && alike(biases, 0)) add(0, biases);
   }
 
   void add(int64_t axis, const Members& members) {
@@ -141,15 +140,27 @@ class GroupFinder {
     }
     groups_.push_back(std::move(group));
     std::set<Members> seen;
-    follow(axis, graph_.type(members[0]).rank(), next, seen);
+    follow(axis, next, seen);
+  }
+
+  /// Returns whether values can be joined along an axis.
+  bool alike(const Members& values, int64_t axis) const {
+    const auto others = [&](ValueId value) -> std::optional<TensorType> {
+      if (value == kNoValue || !graph_.type(value).shape) return std::nullopt;
+      Shape extents = *graph_.type(value).shape;
+      if (static_cast<size_t>(axis) >= extents.size()) return std::nullopt;
+      extents.erase(extents.begin() + axis);
+      return TensorType{graph_.type(value).dtype, extents};
+    };
+    const auto first = others(values[0]);
+    return first && std::ranges::all_of(values, [&](ValueId value) { return others(value) == first; });
   }
 
   /// Looks for state that the new values of a group are computed from, element by element and in the same way.
   // NOLINTNEXTLINE(misc-no-recursion): each list of values is looked at once
-  void follow(int64_t axis, size_t rank, const Members& values, std::set<Members>& seen) {
-    const bool alike = std::ranges::all_of(values, [&](ValueId v) { return graph_.type(v).rank() == rank; });
+  void follow(int64_t axis, const Members& values, std::set<Members>& seen) {
     const std::set<ValueId> distinct(values.begin(), values.end());
-    if (!alike || distinct.size() != values.size() || !seen.insert(values).second) return;
+    if (!alike(values, axis) || distinct.size() != values.size() || !seen.insert(values).second) return;
     if (std::ranges::all_of(values, [&](ValueId v) { return is_state(v); })) {
       if (std::ranges::none_of(values, [&](ValueId v) { return taken_.contains(v); })) add(axis, values);
       return;
@@ -165,7 +176,7 @@ class GroupFinder {
     for (size_t i = 0; i < graph_.operands(first).size(); ++i) {
       Members operands;
       for (const ValueId value : values) operands.push_back(graph_.operands(graph_.producer_node(value))[i]);
-      follow(axis, rank, operands, seen);
+      follow(axis, operands, seen);
     }
   }
 
@@ -197,12 +208,12 @@ class StepMerger {
         continue;
       }
       const MergedInput& merged = merged_[whole->second];
-      if (std::ranges::find(outputs_, merged.output, &Port::name) != outputs_.end()) continue;
+      if (std::ranges::find(outputs_, kNewValue + merged.input, &Port::name) != outputs_.end()) continue;
       std::vector<ValueId> parts;
-      for (const auto& part : merged.parts) parts.push_back(copies[output_called(part.output)]);
+      for (const std::string& part : merged.parts) parts.push_back(copies[output_called(kNewValue + part)]);
       ISOMER_TRY(const ValueId joined, builder_.add(op("Concat"), {{"axis", merged.axis}}, parts));
       results.push_back(joined);
-      outputs_.push_back({merged.output});
+      outputs_.push_back({kNewValue + merged.input});
     }
     ISOMER_TRY(Model model, with_ports(model_, builder_.finish(results), inputs_, outputs_));
     return MergedModel{std::move(model), std::move(merged_)};
@@ -210,16 +221,23 @@ class StepMerger {
 
  private:
   Status describe(const InputGroup& group) {
-    const std::string name = kMerged + input_name(model_, group.inputs[0]);
-    MergedInput out{.axis = group.axis, .input = name, .output = kNew + name};
+    MergedInput out{.axis = group.axis, .input = free_name(kMerged + input_name(model_, group.inputs[0]))};
     for (const size_t input : group.inputs) {
       const std::string part = input_name(model_, input);
-      out.parts.push_back({part, kNew + part});
+      out.parts.push_back(part);
       whole_of_input_.emplace(input, merged_.size());
-      whole_of_output_.emplace(kNew + part, merged_.size());
+      whole_of_output_.emplace(kNewValue + part, merged_.size());
     }
     merged_.push_back(std::move(out));
     return {};
+  }
+
+  /// Returns a name that no value of the model has, and whose new value's name none has either.
+  std::string free_name(const std::string& wish) const {
+    std::string name = wish;
+    for (int n = 2; has_value(model_, name) || has_value(model_, kNewValue + name); ++n)
+      name = fmt::format("{}_{}", wish, n);
+    return name;
   }
 
   ValueId output_called(const std::string& name) const {

@@ -19,6 +19,7 @@ struct MergedModel {
 
 /// Returns the training step with all parameters merged that can be; nothing if there are none. A training step has an
 /// output new/NAME for each input NAME whose value it replaces. Only inputs with defaults of known extents are merged.
+/// Fails if the model's training information names such an input.
 Result<std::optional<MergedModel>> merge_parameters(const Model& model);
 
 }  // namespace isomer

@@ -80,18 +80,10 @@ class Pipeline {
                phase("read rules", [&] { return usable_rules(options_.rules_file, options_.skip_rules); }));
     if (options_.merge_parameters) ISOMER_CHECK(phase("merge parameters", [&] { return add_merged(); }));
     ISOMER_CHECK(search_all(rules));
-    SearchOutcome& best = outcomes_.front();
+    ISOMER_CHECK(confirm_best());
+    const SearchOutcome& best = outcomes_.front();
     const Evaluation& evaluation = best.evaluation;
-    report_.search = std::move(best.report);
-    report_.proofs = std::move(best.proofs);
-    report_.verdicts = std::move(best.verdicts);
-    for (const std::string& note : notes_) report_.search.note(note);
-    report_.interrupted = budget_.end.stopped();
-    if (options_.costs.locked && budget_.end.passed() && !report_.interrupted)
-      return fail("the time budget of {:g} s does not suffice for a locked search; raise --time-budget",
-                  options_.search.time_budget_seconds);
     const Candidate& given = starts_.front().candidate;
-    ISOMER_CHECK(phase("confirm", [&] { return confirm(options_, given, best.found, evaluation, report_); }));
     const SearchStart& from = report_.improved ? *best.start : starts_.front();
     const Candidate& output = report_.improved ? best.found : given;
     report_.merged = from.merged;
@@ -138,40 +130,53 @@ class Pipeline {
 
   /// Adds the model with merged parameters to what searches begin with, if any can be merged.
   Status add_merged() {
-    ISOMER_TRY(auto merged, merge_parameters(starts_.front().model));
-    if (!merged) {
-      notes_.emplace_back("no parameters can be merged: no products or convolutions of them read the same data");
-      return {};
-    }
-    Candidate candidate{merged->model.graph, {}};
-    starts_.push_back({std::move(merged->model), std::move(candidate), std::move(merged->merged)});
+    auto merged = merge_parameters(starts_.front().model);
+    if (!merged) notes_.push_back("no parameters are merged: " + merged.error().message);
+    if (merged && !*merged)
+      notes_.emplace_back(
+          "no parameters can be merged: no two that have defaults and new values are read in the same way with the "
+          "same "
+          "data");
+    if (!merged || !*merged) return {};
+    MergedModel& found = **merged;
+    Candidate candidate{found.model.graph, {}};
+    starts_.push_back({std::move(found.model), std::move(candidate), std::move(found.merged)});
     return {};
   }
 
-  /// Searches from all starts; the best outcome becomes the first.
+  /// Searches from all starts. The best outcome becomes the first; one with merged parameters is kept only if it is
+  /// better.
   Status search_all(const RuleSet& rules) {
-    const auto share = 1 / static_cast<double>(starts_.size());
-    ISOMER_TRY(SearchOutcome first, search(starts_.front(), rules, share));
+    ISOMER_TRY(SearchOutcome first, search(starts_.front(), rules, 1 / static_cast<double>(starts_.size())));
     outcomes_.push_back(std::move(first));
     if (starts_.size() == 1) return {};
-    ISOMER_TRY(SearchOutcome second, search(starts_.back(), rules, 1));
-    ISOMER_TRY(const bool is_better, phase("compare", [&] { return better(outcomes_.front(), second); }));
-    notes_.push_back((is_better ? "merged parameters pay" : "merged parameters do not pay") +
-                     compared(outcomes_.front(), second));
-    if (is_better) {
-      outcomes_.pop_back();
-      outcomes_.push_back(std::move(second));
-    }
+    ISOMER_TRY(SearchOutcome merged, search(starts_.back(), rules, 1));
+    ISOMER_TRY(const bool is_better, phase("compare", [&] { return better(outcomes_.front(), merged); }));
+    if (is_better) outcomes_.push_front(std::move(merged));
     return {};
   }
 
-  /// ": 20.1 ms predicted with them, 19.5 ms without"; empty if a cost is not known.
-  static std::string compared(const SearchOutcome& without, const SearchOutcome& with) {
-    const auto before = without.evaluation.deciding().metrics(without.found);
-    const auto after = with.evaluation.deciding().metrics(with.found);
-    if (!before || !after) return "";
-    return fmt::format(": {:.2f} ms predicted with them, {:.2f} ms without", 1e-3 * after->latency_us,
-                       1e-3 * before->latency_us);
+  /// Confirms the best outcome; if that is refused and there is another, confirms that.
+  Status confirm_best() {
+    for (;;) {
+      SearchOutcome& best = outcomes_.front();
+      report_.search = std::move(best.report);
+      report_.proofs = std::move(best.proofs);
+      report_.verdicts = std::move(best.verdicts);
+      for (const std::string& note : notes_) report_.search.note(note);
+      report_.interrupted = budget_.end.stopped();
+      if (options_.costs.locked && budget_.end.passed() && !report_.interrupted)
+        return fail("the time budget of {:g} s does not suffice for a locked search; raise --time-budget",
+                    options_.search.time_budget_seconds);
+      ISOMER_CHECK(phase("confirm", [&] {
+        return confirm(options_, starts_.front().candidate, best.found, best.evaluation, report_);
+      }));
+      if (report_.improved || outcomes_.size() == 1) return {};
+      notes_.push_back("the result with merged parameters was dropped: " + report_.outcome);
+      outcomes_.pop_front();
+      report_.measured.reset();
+      report_.equivalence.reset();
+    }
   }
 
   /// Searches in this share of the time that is left.
@@ -194,22 +199,47 @@ class Pipeline {
     return out;
   }
 
-  /// Whether runs or, if no complete graph is timed, costs show that the second is better.
-  Result<bool> better(const SearchOutcome& first, const SearchOutcome& second) const {
-    if (second.found.hash() == second.start->candidate.hash()) return false;
+  /// Whether an outcome with merged parameters is better: by runs or, if no complete graph is timed, by costs. Notes
+  /// why.
+  Result<bool> better(const SearchOutcome& plain, const SearchOutcome& merged) {
+    const auto because = [&](bool is_better, const std::string& reason) {
+      notes_.push_back("merged parameters: " + reason);
+      return is_better;
+    };
+    if (merged.found.hash() == merged.start->candidate.hash())
+      return because(false, "the search from them found nothing");
     // The searches may have spent their time.
     constexpr double kSeconds = 60;
-    for (const Evaluation* const evaluation : {&first.evaluation, &second.evaluation})
+    for (const Evaluation* const evaluation : {&plain.evaluation, &merged.evaluation})
       evaluation->confirm_until(Deadline::after(kSeconds));
-    if (!times_graphs(options_) || !options_.objective.is_latency())
-      return second.evaluation.predicted_better(first.found, second.found);
+    const bool fits = merged.evaluation.within_limits(merged.found);
+    if (!fits) return because(false, "the best graph found exceeds a limit");
+    if (!plain.evaluation.within_limits(plain.found)) return because(true, "only with them, the limits are kept");
+    if (!times_graphs(options_) || !options_.objective.is_latency()) {
+      const bool is_better = merged.evaluation.predicted_better(plain.found, merged.found);
+      return because(is_better, (is_better ? "better by costs" : "no better by costs") + predictions(plain, merged));
+    }
     options_.progress("measuring what merged parameters gain");
-    EngineRuns& runs = *second.evaluation.runs;
-    const auto same = runs.equivalence(second.found, 1);
-    if (!same || !same->holds) return false;
-    ISOMER_TRY(const auto path, first.evaluation.runs->file(first.found));
-    const auto times = runs.time_against(path, second.found, options_.confirm);
-    return times && times->ratio(options_.seed).low > 1;
+    EngineRuns& runs = *merged.evaluation.runs;
+    const auto same = runs.equivalence(merged.found, 1);
+    if (!same) return because(false, same.error().message);
+    if (!same->holds) return because(false, "the outputs differ: " + same->problem);
+    ISOMER_TRY(const auto path, plain.evaluation.runs->file(plain.found));
+    const auto times = runs.time_against(path, merged.found, options_.confirm);
+    if (!times) return because(false, times.error().message);
+    const Interval ratio = times->ratio(options_.seed);
+    return because(ratio.low > 1 && ratio.value >= options_.min_speedup,
+                   fmt::format("{:.3f} times as fast as the best without, 95% [{:.3f}, {:.3f}]", ratio.value, ratio.low,
+                               ratio.high));
+  }
+
+  /// " (1.78 ms with them, 2.12 ms without)"; empty if a cost is not known.
+  static std::string predictions(const SearchOutcome& plain, const SearchOutcome& merged) {
+    const auto without = plain.evaluation.deciding().metrics(plain.found);
+    const auto with = merged.evaluation.deciding().metrics(merged.found);
+    if (!without || !with) return "";
+    return fmt::format(" ({:.4g} ms with them, {:.4g} ms without)", 1e-3 * with->latency_us,
+                       1e-3 * without->latency_us);
   }
 
   /// If costs are locked: reports the engine and the processor that they belong to, and checks that the costs of the

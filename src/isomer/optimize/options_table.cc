@@ -227,27 +227,29 @@ std::vector<Option> optimize_options(OptimizeOptions& options) {
                   options.costs.locked),
          });
   append(all, search_options(options.search));
-  append(all,
-         {
-             kept("rules", Option::File{}, "A rule file instead of the built-in rules", options.rules_file),
-             kept("skip_rules", Option::Texts{}, "A rule, family or tactic that must not be used", options.skip_rules),
-             kept("merge_parameters", Option::Flag{},
-                  "In a training step, make one input of parameters that read the same data, if that is faster; the "
-                  "report lists the inputs and outputs that change",
-                  options.merge_parameters),
-             kept("allow_tested", Option::Flag{},
-                  "Also accept results with applications of rules that are not proved; nothing is proved then",
-                  options.allow_tested),
-             kept("tolerance", kFromZero, "Maximum difference of an output, relative to its largest element",
-                  options.tolerance),
-             kept("min_speedup", kFromZero, "The result is returned only if it is this many times as fast as the model",
-                  options.min_speedup),
-             kept("certificate", Option::File{},
-                  "Write a certificate with which `isomer verify` checks the output: all steps and folded constants",
-                  options.certificate),
-             shapes_option(options.shapes),
-             seed_option(options.seed),
-         });
+  append(
+      all,
+      {
+          kept("rules", Option::File{}, "A rule file instead of the built-in rules", options.rules_file),
+          kept("skip_rules", Option::Texts{}, "A rule, family or tactic that must not be used", options.skip_rules),
+          kept(
+              "merge_parameters", Option::Flag{},
+              "In a training step, also search with parameters that read the same data as one input; if that result is "
+              "faster, the output has other inputs and outputs, which the report lists",
+              options.merge_parameters),
+          kept("allow_tested", Option::Flag{},
+               "Also accept results with applications of rules that are not proved; nothing is proved then",
+               options.allow_tested),
+          kept("tolerance", kFromZero, "Maximum difference of an output, relative to its largest element",
+               options.tolerance),
+          kept("min_speedup", kFromZero, "The result is returned only if it is this many times as fast as the model",
+               options.min_speedup),
+          kept("certificate", Option::File{},
+               "Write a certificate with which `isomer verify` checks the output: all steps and folded constants",
+               options.certificate),
+          shapes_option(options.shapes),
+          seed_option(options.seed),
+      });
   return all;
 }
 

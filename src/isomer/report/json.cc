@@ -83,17 +83,13 @@ json measured_json(const SearchReport& search) {
   return graphs;
 }
 
+}  // namespace
+
 json merged_json(const std::vector<MergedInput>& merged) {
   json out = json::array();
-  for (const MergedInput& one : merged) {
-    json parts = json::array();
-    for (const MergedInput::Part& part : one.parts) parts.push_back({{"input", part.input}, {"output", part.output}});
-    out.push_back({{"input", one.input}, {"output", one.output}, {"axis", one.axis}, {"parts", std::move(parts)}});
-  }
+  for (const MergedInput& one : merged) out.push_back({{"input", one.input}, {"axis", one.axis}, {"parts", one.parts}});
   return out;
 }
-
-}  // namespace
 
 json metrics_json(const std::optional<Metrics>& metrics) {
   if (!metrics) return json();

@@ -86,6 +86,8 @@ struct OptimizeReport {
 
 /// The report with the fields of the public contract.
 nlohmann::json to_json(const OptimizeReport& report);
+/// Merged inputs as a list.
+nlohmann::json merged_json(const std::vector<MergedInput>& merged);
 /// A cost by its dimensions; null if there is none.
 nlohmann::json metrics_json(const std::optional<Metrics>& metrics);
 /// A memory by its parts; null if there is none.

@@ -162,7 +162,7 @@ std::string merged(const OptimizeReport& report) {
   std::string lines;
   for (const MergedInput& one : report.merged) {
     std::string parts;
-    for (const MergedInput::Part& part : one.parts) parts += (parts.empty() ? "" : ", ") + printable(part.input);
+    for (const std::string& part : one.parts) parts += (parts.empty() ? "" : ", ") + printable(part);
     lines += fmt::format("merged     {}: {} along axis {}\n", printable(one.input), parts, one.axis);
   }
   return lines;

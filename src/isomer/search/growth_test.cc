@@ -45,9 +45,9 @@ RuleFile subset(const RuleFile& all, std::span<const size_t> chosen) {
   return out;
 }
 
-/// All rules, which users have, must find what any random part of them finds. Of two such parts, the larger one may find
-/// less: rules whose steps do not pay by themselves can use up the budget (289 instead of 237 us on squeezenet with 152
-/// rules and with 101 of these).
+/// All rules, which users have, must find what any random part of them finds. Of two such parts, the larger one may
+/// find less: rules whose steps do not pay by themselves can use up the budget (289 instead of 237 us on squeezenet
+/// with 152 rules and with 101 of these).
 TEST(GrowthOfRules, AllFindWhatSomeFind) {
   const RuleFile all = builtin_rule_file().value();
   for (const std::string network : {"sru", "squeezenet", "inception-e-1", "nasrnn", "resnet-blocks-2"}) {
