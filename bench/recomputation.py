@@ -25,7 +25,7 @@ import onnx
 from table import processor
 from training import ISOMER, engine_version, isomer, random_data
 
-SHARES = (0.8, 0.65, 0.5, 0.4, 0.35, 0.3)  # of the activations of the whole step, as limits
+SHARES = (0.8, 0.65, 0.5, 0.4, 0.3, 0.2, 0.15)  # of the activations of the whole step, as limits
 
 
 def forward_nodes(graph: onnx.GraphProto) -> list[onnx.NodeProto]:

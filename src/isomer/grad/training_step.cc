@@ -1,6 +1,8 @@
 #include "isomer/grad/training_step.h"
 
 #include <algorithm>
+#include <cassert>
+#include <numeric>
 
 #include "isomer/grad/copied.h"
 #include "isomer/grad/gradients.h"
@@ -124,6 +126,56 @@ void name_results(GraphBuilder& builder, std::span<const Trained> trained, const
   for (size_t i = 0; i < states.size(); ++i) name(updated.state[i], states[i]);
 }
 
+/// Returns the graph of these outputs, which need not be finished, with each node from `first` on right behind what it
+/// reads, so that a gradient is kept only until its update.
+Graph with_early_updates(const Graph& graph, NodeId first, std::span<const ValueId> outputs) {
+  const auto nodes = static_cast<NodeId>(graph.nodes().size());
+  std::vector<NodeId> order(nodes);
+  std::iota(order.begin(), order.end(), 0);
+  // The last node before `first` that a node depends on. What an update computes from parameters and state alone is
+  // computed where it is read.
+  std::vector<NodeId> place = order;
+  std::vector<NodeId> read_at(nodes, nodes);
+  const auto reads = [&](NodeId id, const auto& visit) {
+    for (const ValueId operand : graph.operands(graph.node(id)))
+      if (operand != kNoValue) visit(graph.producer(operand));
+  };
+  for (NodeId id = first; id < nodes; ++id) {
+    place[id] = 0;
+    reads(id, [&](NodeId read) {
+      if (!graph.node(read).is_input() && !graph.node(read).is_constant()) place[id] = std::max(place[id], place[read]);
+    });
+  }
+  for (NodeId id = nodes; id-- > first;) {
+    if (place[id] == 0 && read_at[id] < nodes) place[id] = read_at[id];
+    reads(id, [&](NodeId read) { read_at[read] = std::min(read_at[read], place[id]); });
+  }
+  std::ranges::stable_sort(order, {}, [&](NodeId id) { return place[id]; });
+  GraphBuilder builder(graph.name_table());
+  std::vector<ValueId> copies(graph.num_values(), kNoValue);
+  for (const ValueId input : graph.inputs()) {
+    const bool parameter = graph.producer_node(input).is_parameter();
+    copies[input] = parameter ? builder.parameter(graph.type(input)) : builder.input(graph.type(input));
+    builder.set_origin(copies[input], graph.origin(input));
+  }
+  for (const NodeId id : order) {
+    const Node& node = graph.node(id);
+    if (node.is_input()) continue;
+    std::vector<ValueId> operands;
+    for (const ValueId operand : graph.operands(node))
+      operands.push_back(operand == kNoValue ? kNoValue : copies[operand]);
+    const auto copy = builder.copy(graph, node, operands);
+    assert(copy.has_value());  // its operands have the same types
+    for (uint32_t r = 0; r < node.num_results; ++r) {
+      copies[node.result(r)] = builder.at(*copy).result(r);
+      builder.set_origin(copies[node.result(r)], graph.origin(node.result(r)));
+    }
+  }
+  std::vector<ValueId> results;
+  for (const ValueId output : outputs) results.push_back(copies[output]);
+  return builder.finish(results);
+}
+
 }  // namespace
 
 Result<TrainingStep> make_training_step(const Graph& graph, ValueId loss, std::span<const ValueId> parameters,
@@ -145,6 +197,7 @@ Result<TrainingStep> make_training_step(const Graph& graph, ValueId loss, std::s
   }
   if (trained.empty()) return fail("the loss does not depend on a parameter");
   StepBuilder step(builder);
+  const auto first_update = static_cast<NodeId>(builder.peek().nodes().size());
   ISOMER_TRY(const Updated updated,
              std::visit([&](const auto& chosen) { return update(step, chosen, trained); }, optimizer));
   std::vector<ValueId> outputs;
@@ -152,7 +205,7 @@ Result<TrainingStep> make_training_step(const Graph& graph, ValueId loss, std::s
   name_results(builder, trained, updated, out.first_state);
   outputs.insert(outputs.end(), updated.parameters.begin(), updated.parameters.end());
   outputs.insert(outputs.end(), updated.state.begin(), updated.state.end());
-  out.graph = builder.finish(outputs);
+  out.graph = with_early_updates(builder.peek(), first_update, outputs);
   return out;
 }
 

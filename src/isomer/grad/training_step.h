@@ -32,7 +32,8 @@ using Optimizer = std::variant<Sgd, Adam>;
 
 /// A step as a graph. Its inputs are those of the original graph, then the state. Its outputs are those of the original
 /// graph, then the new parameters in order, then the new state in the order of its inputs. The new value of an input
-/// NAME is called new/NAME.
+/// NAME is called new/NAME. Each update follows the gradient that it reads, so that engines which run the nodes in
+/// their order keep neither gradients nor what these are computed from until the end.
 struct TrainingStep {
   Graph graph;
   /// The inputs of `graph` that hold the parameters on which the loss depends, and the first input of the state.

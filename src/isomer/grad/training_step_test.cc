@@ -115,5 +115,22 @@ TEST(TrainingSteps, NeedParametersThatMatter) {
   EXPECT_EQ(step.error().message, "the loss does not depend on a parameter");
 }
 
+TEST(TrainingStepOrder, UpdatesFollowTheirGradients) {
+  const Graph network = parsed(
+      "input x: f32[4,3]\ninput v: f32[3,3]\ninput w: f32[3,3]\na = MatMul(x, v)\nb = MatMul(a, w)\n"
+      "c = Mul(b, b)\nl = ReduceSum(c) {axes=[0,1], keepdims=0}\nreturn l");
+  const std::vector<ValueId> parameters = {network.inputs()[1], network.inputs()[2]};
+  const TrainingStep step = make_training_step(network, network.outputs()[0], parameters, Sgd{}).value();
+  std::vector<std::string> names;
+  for (const ValueId input : step.graph.inputs()) names.push_back(step.graph.name(input));
+  EXPECT_EQ(names, (std::vector<std::string>{"x", "v", "w", "momentum/v", "momentum/w"}));
+  // The gradient for w is there before that for v.
+  EXPECT_LT(step.graph.outputs()[2], step.graph.outputs()[1]);
+  NodeId last_product = 0;
+  for (NodeId id = 0; id < step.graph.nodes().size(); ++id)
+    if (step.graph.node(id).op->name == "MatMul") last_product = id;
+  EXPECT_LT(step.graph.producer(step.graph.outputs()[2]), last_product);
+}
+
 }  // namespace
 }  // namespace isomer::testing
