@@ -4,6 +4,7 @@
 
 #include "isomer/optimize/phase.h"
 #include "isomer/optimize/proof_at_use.h"
+#include "isomer/rules/verdict.h"
 #include "isomer/search/recompute.h"
 #include "isomer/search/searches.h"
 

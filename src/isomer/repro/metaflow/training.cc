@@ -76,17 +76,20 @@ Result<ExperimentResult> run_training(const ReproOptions& options) {
   for (const char* const name : kTrained)
     if (options.includes(name)) ISOMER_CHECK(run_steps(name, options, out, chart));
   out.pictures = {std::move(chart)};
-  out.notes = {
+  out.notes.emplace_back(
       "The published figure is drawn without numbers; its text says that throughput grows by up to 1.2 times. It does "
-      "not name the networks; these are those of the paper's Table 2.",
+      "not name the networks; these are those of the paper's Table 2.");
+  out.notes.emplace_back(
       "A step computes the loss and all gradients, and updates all parameters by SGD with momentum. \"backtracking\" "
       "is "
-      "MetaFlow's search with alpha 1.05 by the sum of the kernels' costs, without a timing of graphs.",
+      "MetaFlow's search with alpha 1.05 by the sum of the kernels' costs, without a timing of graphs.");
+  out.notes.emplace_back(
       "Steps are loaded and timed in turn, three times. A row with the search \"none\" runs the step as it is: its "
-      "difference from the first row is noise.",
+      "difference from the first row is noise.");
+  out.notes.emplace_back(
       "The searches of a network share the measured times of kernels: the second measures only those that the first "
-      "did not.",
-      "bench/training.py compares such steps with PyTorch's; docs/measurements has its tables."};
+      "did not.");
+  out.notes.emplace_back("bench/training.py compares such steps with PyTorch's; docs/measurements has its tables.");
   return out;
 }
 
