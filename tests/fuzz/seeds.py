@@ -86,7 +86,7 @@ def certificate_seeds() -> list[bytes]:
     shapes = head + 'shape "x:0:1,3"\nshape "N=8"\n' + none + rule
     decided = head + '  layout blocked "a\\x0a"\n  layout plain "b"\n  algorithm winograd "b"\nshape "N=8"\n' + none + rule
     merged_sentence = (
-        "beside merged inputs: 1 of the output hold several of the input each; if every run gets the outputs new/NAME of the one "
+        "beside merged inputs: each holds several inputs of the input model; if every run gets the outputs new/NAME of the run "
         "before as its inputs NAME, both models compute the same in all runs\n"
     )
     merged = head + none + merged_sentence + rule + 'merge 1 "p"\n  of "a"\n  of "b\\x0a"\n' + step + apply

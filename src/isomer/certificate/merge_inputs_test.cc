@@ -49,7 +49,7 @@ TEST(MergeInputs, NothingToMergeIsTheModel) {
   EXPECT_EQ(merge_inputs(step, {})->graph.hash(), step.graph.hash());
 }
 
-TEST(MergeInputs, RefusesWhatIsNoMerge) {
+TEST(MergeInputs, RefusesWhatCannotBeMerged) {
   const Model step = testing::small_step();
   const auto problem = [&](const std::function<void(std::vector<MergedInput>&)>& change) -> std::string {
     std::vector<MergedInput> merged = both();

@@ -92,10 +92,10 @@ std::vector<std::string> beside_rules(const Certificate& certificate) {
           certificate.output.graph),
   };
   if (!certificate.merged.empty())
-    out.push_back(fmt::format(
-        "merged inputs: {} of the output hold several of the input each; if every run gets the outputs new/NAME of the "
-        "one before as its inputs NAME, both models compute the same in all runs",
-        certificate.merged.size()));
+    out.emplace_back(
+        "merged inputs: each holds several inputs of the input model; if every run gets the outputs new/NAME of the "
+        "run "
+        "before as its inputs NAME, both models compute the same in all runs");
   return out;
 }
 

@@ -130,6 +130,10 @@ TEST(TrainingStepOrder, UpdatesFollowTheirGradients) {
   for (NodeId id = 0; id < step.graph.nodes().size(); ++id)
     if (step.graph.node(id).op->name == "MatMul") last_product = id;
   EXPECT_LT(step.graph.producer(step.graph.outputs()[2]), last_product);
+  // What an update computes from state alone is not there before it is needed.
+  const auto readers = step.graph.consumers(step.graph.inputs()[3]);
+  ASSERT_EQ(readers.size(), 1U);
+  EXPECT_GT(readers[0], last_product);
 }
 
 }  // namespace

@@ -134,8 +134,7 @@ class Pipeline {
     if (!merged) notes_.push_back("no parameters are merged: " + merged.error().message);
     if (merged && !*merged)
       notes_.emplace_back(
-          "no parameters can be merged: no two that have defaults and new values are read in the same way with the "
-          "same "
+          "no parameters can be merged: no two with defaults and new values are read in the same way with the same "
           "data");
     if (!merged || !*merged) return {};
     MergedModel& found = **merged;
