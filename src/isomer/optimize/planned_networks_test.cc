@@ -72,7 +72,7 @@ Launches predicted(const Graph& graph, const Decisions& decisions = {},
   Launches launches;
   for (size_t i = 0; i < plan.size(); ++i) {
     const Node& last = graph.node(plan.kernel(i).back());
-    if (last.op->name == "Reshape")  // of a value that is not contiguous
+    if (last.op->has(Trait::View))  // of a value that is not contiguous
       ++launches.reorders[name_of(graph, graph.operands(last)[0])];
     else
       ++launches.kernels[graph.name(last.result())];
@@ -187,6 +187,20 @@ TEST(PlannedNetworks, FunctionsAndSumsOfPaddedBlocks) {
       p = MaxPool(o) {kernel_shape=[2,2], strides=[1,1], dilations=[1,1], pads=[0,0,0,0], ceil_mode=0}
       q = Conv(m, w) {pads=[1,1,1,1], strides=[1,1], dilations=[1,1]}
       return p, l, n, q, j, k)");
+}
+
+// The reshaping needs the elements in one piece, wherever the pool before has left them.
+TEST(PlannedNetworks, ReshapedPoolsOfSingleElements) {
+  for (const char* reshape : {"Flatten(p)", "Reshape(p) {shape=[32,-1]}", "Unsqueeze(p) {axes=[0]}"})
+    expect_as_predicted(fmt::format(R"(
+      input x: f32[1,32,9,8]
+      w = f32[32,32,3,3]{{seed 1}}
+      a = Conv(x, w) {{pads=[1,1,1,1], strides=[1,1], dilations=[1,1]}}
+      p = AveragePool(a) {{kernel_shape=[1,1], strides=[1,1], dilations=[1,1], pads=[0,0,0,0]}}
+      f = {}
+      b = Exp(f)
+      return b)",
+                                    reshape));
 }
 
 constexpr const char* kPerms[] = {"0,1,2,3", "0,2,1,3", "0,1,3,2", "0,3,1,2", "0,2,3,1",
