@@ -23,11 +23,14 @@ std::string ConvProblem::key() const {
 }
 
 std::optional<WinogradConv> ConvProblem::winograd() const {
-  const bool suits = pass == ConvPass::Forward && src.size() == 4 && weights.size() == 4 && weights[2] == 3 &&
+  const bool suits = pass != ConvPass::Filters && src.size() == 4 && weights.size() == 4 && weights[2] == 3 &&
                      weights[3] == 3 && strides == Dims{1, 1} && dilations == Dims{0, 0} &&
                      src[1] % native_block() == 0 && dst[1] % native_block() == 0;
   if (!suits) return std::nullopt;
-  return WinogradConv{src[0], src[1], src[2], src[3], dst[1], dst[2], dst[3], begin[0], begin[1]};
+  const bool transposed = pass == ConvPass::Transposed;
+  // A transposed convolution's pads are removed from the rows and columns that a window of 3 x 3 adds on each side.
+  const auto before = [&](size_t axis) { return transposed ? 2 - begin[axis] : begin[axis]; };
+  return WinogradConv{src[0], src[1], src[2], src[3], dst[1], dst[2], dst[3], before(0), before(1), transposed};
 }
 
 namespace {
@@ -223,6 +226,7 @@ std::optional<ConvChoice> winograd_conv(const Graph& graph, const ConvProblem& p
   ConvChoice choice{channel_blocked_desc(problem.src, native_block()), dst, std::move(*made)};
   choice.winograd = winograd;
   choice.own_posts = *own;
+  choice.transforms_weights = !problem.constant_weights;
   return choice;
 }
 
@@ -233,13 +237,16 @@ struct WinogradTrial {
   WinogradConv conv;
   OwnPosts posts;
   int parts;
-  TrialFloats image, weights, bias, result, scratch;
+  bool transforms_weights;
+  TrialFloats image, given, weights, bias, result, scratch;
 
   explicit WinogradTrial(const ConvChoice& choice)
       : conv(*choice.winograd),
         posts(choice.own_posts),
         parts(current_threads()),
+        transforms_weights(choice.transforms_weights),
         image(element_count(choice.src.dims())),
+        given(transforms_weights ? given_weights(conv) : 0),
         weights(winograd_weights(conv)),
         bias(conv.out_channels),
         result(element_count(choice.dst.dims())),
@@ -247,6 +254,7 @@ struct WinogradTrial {
     for (const auto& operand : choice.posts.operands) posts.locate(static_cast<size_t>(operand.post), result.data());
   }
   void run() const {
+    if (transforms_weights) transform_weights(conv, given.data(), weights.data());
     const WinogradArguments arguments{image.data(), weights.data(), bias.data(), result.data(), scratch.data()};
     run_winograd(conv, arguments, posts, parts);
   }
@@ -258,7 +266,7 @@ Trial trial_of(const dnnl::engine& engine, const ConvChoice& choice) {
   if (!choice.winograd) return trial_of(engine, choice.direct);
   return [&choice] {
     const auto trial = std::make_shared<const WinogradTrial>(choice);
-    return PreparedTrial{[=] { trial->run(); }, {trial->weights.bytes()}};
+    return PreparedTrial{[=] { trial->run(); }, {(trial->transforms_weights ? trial->given : trial->weights).bytes()}};
   };
 }
 
@@ -317,8 +325,7 @@ ConvChoices conv_choices(const Graph& graph, const Group& group, const Decisions
     for (const ConvLayouts& layouts : conv_layouts(problem, native_block(), type, result_type, decided))
       consider(direct_conv(graph, settings.engine, problem, posts, layouts, true));
   }
-  // Other weights would have to be transformed in each run.
-  const bool trial = settings.try_winograd && !algorithm && problem.constant_weights;
+  const bool trial = settings.try_winograd && !algorithm;
   if (trial && !out.ways.empty() && out.ways.front().src.data_type() == kF32)
     consider(winograd_conv(graph, problem, posts));
   return out;

@@ -46,7 +46,8 @@ struct ConvChoice {
   Desc weights = {};                      ///< of filters, also if they are the result
   dnnl::primitive_desc_base direct = {};  ///< unless it is Winograd's algorithm
   std::optional<WinogradConv> winograd = std::nullopt;
-  OwnPosts own_posts = {};  ///< of Winograd's algorithm
+  OwnPosts own_posts = {};          ///< of Winograd's algorithm
+  bool transforms_weights = false;  ///< Winograd's algorithm transforms weights in each run: they are not constant
 
   /// Returns the name of the code.
   std::string implementation() const;

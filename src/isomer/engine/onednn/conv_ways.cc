@@ -82,19 +82,30 @@ struct ConvWays::State {
   }
 
   double time(const ConvProblem& problem, const ConvChoice& choice, TuningLimit& limit) const {
-    const std::string key = fmt::format("{}{} {} {} {}", problem.key(), choice.posts.key, layout_str(choice.src),
-                                        layout_str(choice.dst), choice.implementation());
-    return tuner->time(trial_of(settings.engine, choice), key, limit);
+    const std::string key =
+        fmt::format("{}{} {} {} {}{}", problem.key(), choice.posts.key, layout_str(choice.src), layout_str(choice.dst),
+                    choice.implementation(), choice.transforms_weights ? " and weights" : "");
+    const double us = tuner->time(trial_of(settings.engine, choice), key, limit);
+    // What is done to weights in each run counts. Winograd's trial includes it.
+    if (choice.winograd || problem.constant_weights) return us;
+    const bool made = problem.pass == ConvPass::Filters;
+    const Desc& from = made ? choice.weights : problem.given;
+    const Desc& to = made ? problem.given : choice.weights;
+    return same_layout(from, to) ? us : us + time(from, to, "weights of " + key, limit);
   }
 
   double time(const Dims& dims, const ConvReorder& reorder, TuningLimit& limit) const {
     const ElementType type = element_types(reorder.dtype).front();
     const Desc from = form_desc(dims, unstrided(reorder.from, reorder.to), type);
     const Desc to = form_desc(dims, unstrided(reorder.to, reorder.from), type);
+    const std::string key = fmt::format("reorder {} {} to {}", fmt::join(dims, ","), layout_str(from), layout_str(to));
+    return time(from, to, key, limit);
+  }
+
+  double time(const Desc& from, const Desc& to, const std::string& key, TuningLimit& limit) const {
     const auto desc =
         attempt([&] { return dnnl::reorder::primitive_desc(settings.engine, from, settings.engine, to); });
     if (!desc) return std::numeric_limits<double>::infinity();
-    const std::string key = fmt::format("reorder {} {} to {}", fmt::join(dims, ","), layout_str(from), layout_str(to));
     return tuner->time(settings.engine, *desc, key, limit);
   }
 };

@@ -80,7 +80,9 @@ void lower_filters(Builder& builder, const Group& group, const ConvProblem& prob
 
 /// Returns the transformed weights. Those that are not constant are transformed in each run.
 Location winograd_weights_of(Builder& builder, ValueId value, const WinogradConv& conv) {
-  const Desc desc = plain_desc({winograd_weights(conv)});
+  // Extents that tell whether they are transposed: both kinds of convolution may have the same weights.
+  const int64_t count = winograd_weights(conv);
+  const Desc desc = plain_desc(conv.transposed ? Dims{1, count} : Dims{count});
   if (builder.graph().constant(value) != nullptr)
     return builder.converted_constant(value, desc,
                                       [conv](const float* from, float* to) { transform_weights(conv, from, to); });

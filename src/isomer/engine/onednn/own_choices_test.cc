@@ -126,5 +126,31 @@ TEST(OwnChoices, WinogradWithPosts) {
   EXPECT_THAT(kernels, Each(EndsWith(":winograd")));
 }
 
+// Of any padding, 3 and more included, which removes what windows add.
+TEST(OwnChoices, WinogradOfTransposedConvolutions) {
+  for (int64_t pad = 0; pad < 4; ++pad)
+    for (const char* weights : {"w = f32[32,64,3,3]{seed 1}", "input w: f32[32,64,3,3]"}) {
+      const auto kernels = chosen(fmt::format("input x: f32[2,32,9,10]\n{0}\nb = f32[64]{{seed 2}}\n"
+                                              "v = f32[32,32,3,3]{{seed 3}}\na = Conv(x, v) {{pads=[1,1,1,1]}}\n"
+                                              "c = ConvTranspose(a, w, b) {{pads=[{1},{1},{1},0], strides=[1,1], "
+                                              "dilations=[1,1], output_padding=[0,0]}}\nreturn c",
+                                              weights, pad),
+                                  "ConvTranspose");
+      EXPECT_THAT(kernels, testing::ElementsAre(EndsWith(":winograd"))) << pad;
+    }
+}
+
+TEST(OwnChoices, WinogradOfBothKindsWithTheSameWeights) {
+  for (const char* weights : {"w = f32[32,32,3,3]{seed 1}", "input w: f32[32,32,3,3]"}) {
+    const auto kernels = chosen(fmt::format("input x: f32[1,32,9,10]\n{}\na = Conv(x, w) {{pads=[1,1,1,1]}}\n"
+                                            "b = ConvTranspose(a, w) {{pads=[1,1,1,1], strides=[1,1], dilations=[1,1], "
+                                            "output_padding=[0,0]}}\nc = Conv(b, w)\nreturn c",
+                                            weights),
+                                "Conv");
+    EXPECT_EQ(kernels.size(), 3U);
+    EXPECT_THAT(kernels, Each(EndsWith(":winograd")));
+  }
+}
+
 }  // namespace
 }  // namespace isomer::onednn

@@ -1,7 +1,6 @@
 #include "isomer/engine/onednn/winograd.h"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "isomer/engine/onednn/desc.h"
@@ -47,29 +46,28 @@ ISOMER_INLINE void transform_products(const Vector* points, Vector* y) {
   y[3] = f32(kA2 * kA) * (difference_a + 8.0F * difference_b) + points[5];
 }
 
-/// Transforms a row-major window of weights.
-std::array<float, kPoints> transform_window(const float* window) {
+/// Transforms weights along one axis.
+template <class Vector>
+ISOMER_INLINE void transform_window(const Vector* w, Vector* points) {
   constexpr double kOfA = 1 / (2 * kA2 * (kA2 - kB2)), kOfB = 1 / (2 * kB2 * (kB2 - kA2));
-  constexpr double kRows[kSide][kWindow] = {{1 / (kA2 * kB2), 0, 0},        {kOfA, kA * kOfA, kA2 * kOfA},
-                                            {kOfA, -kA * kOfA, kA2 * kOfA}, {kOfB, kB * kOfB, kB2 * kOfB},
-                                            {kOfB, -kB * kOfB, kB2 * kOfB}, {0, 0, 1}};
-  double rows[kSide][kWindow] = {};
-  for (size_t i = 0; i < kSide; ++i)
-    for (size_t k = 0; k < kWindow; ++k)
-      for (size_t l = 0; l < kWindow; ++l) rows[i][l] += kRows[i][k] * static_cast<double>(window[k * kWindow + l]);
-  std::array<float, kPoints> points;
-  for (size_t i = 0; i < kPoints; ++i) {
-    const auto& row = rows[i / kSide];
-    const auto& factors = kRows[i % kSide];
-    points[i] = static_cast<float>(row[0] * factors[0] + row[1] * factors[1] + row[2] * factors[2]);
-  }
-  return points;
+  const Vector even_a = w[0] + kA2 * w[2], even_b = w[0] + kB2 * w[2];
+  points[0] = (1 / (kA2 * kB2)) * w[0];
+  points[1] = kOfA * (even_a + kA * w[1]);
+  points[2] = kOfA * (even_a - kA * w[1]);
+  points[3] = kOfB * (even_b + kB * w[1]);
+  points[4] = kOfB * (even_b - kB * w[1]);
+  points[5] = w[2];
 }
 
 /// The vector for blocks of channels: 16 channels with AVX-512, otherwise 8, even if that is two vectors. (Clang 14
 /// needs the "typename".)
 template <class Vector>
 using Block = typename VectorOf<std::max<int>(sizeof(Vector), 32)>::Type;  // NOLINT(readability-redundant-typename)
+
+template <int kBytes>
+struct DoublesOf {
+  typedef double Type __attribute__((vector_size(kBytes)));
+};
 
 constexpr int64_t kBatchBytes = 400'000;  // that stay in a second-level cache
 constexpr int64_t kAhead = 2048;          // floats of weights that are prefetched
@@ -140,6 +138,48 @@ class Tile {
 
  public:
   int64_t image, y, x;
+};
+
+/// Transforms the weights of a panel, to blocks of the panel's channels by point and by channel of the image. In double
+/// precision, so that the only error is that of the result.
+struct TransformWeights {
+  template <class Vector>
+  static ISOMER_INLINE void run(const WinogradConv& conv, const Division& division, int64_t panel, const float* from,
+                                float* to) {
+    using Channels = Block<Vector>;
+    constexpr int64_t kBlock = kLanes<Channels>;
+    const int64_t width = division.width(panel) * kBlock, first = panel * 2 * kBlock;
+    const int64_t stride = kWindow * kWindow * (conv.transposed ? 1 : conv.channels);
+    for (int64_t c = 0; c < conv.channels; ++c)
+      for (int64_t k = 0; k < width; k += kBlock) {
+        const int64_t window = conv.transposed ? c * conv.out_channels + first + k : (first + k) * conv.channels + c;
+        transform<Channels>(from + window * kWindow * kWindow, stride, conv.transposed, to + c * width + k,
+                            conv.channels * width);
+      }
+  }
+
+  /// `stride`: between the windows of adjacent channels; `out_stride`: between points.
+  template <class Channels>
+  static ISOMER_INLINE void transform(const float* from, int64_t stride, bool turned, float* out, int64_t out_stride) {
+    using Doubles = typename DoublesOf<2 * sizeof(Channels)>::Type;  // NOLINT(readability-redundant-typename)
+    Channels windows[kWindow * kWindow];
+    for (int64_t k = 0; k < kLanes<Channels>; ++k)
+      for (int64_t w = 0; w < kWindow * kWindow; ++w)
+        windows[turned ? kWindow * kWindow - 1 - w : w][k] = from[k * stride + w];
+    Doubles rows[kWindow][kSide];
+    for (int64_t i = 0; i < kWindow; ++i) {
+      Doubles window[kWindow];
+      for (int64_t j = 0; j < kWindow; ++j) window[j] = __builtin_convertvector(windows[i * kWindow + j], Doubles);
+      transform_window(window, rows[i]);
+    }
+    for (int64_t j = 0; j < kSide; ++j) {
+      Doubles window[kWindow], points[kSide];
+      for (int64_t i = 0; i < kWindow; ++i) window[i] = rows[i][j];
+      transform_window(window, points);
+      for (int64_t i = 0; i < kSide; ++i)
+        store(out + (i * kSide + j) * out_stride, __builtin_convertvector(points[i], Channels));
+    }
+  }
 };
 
 /// Transforms a batch of tiles of the image, to blocks by point, by block of channels, and by tile.
@@ -322,22 +362,15 @@ void run_part(const WinogradConv& conv, const Division& division, const Part& pa
 
 }  // namespace
 
+int64_t given_weights(const WinogradConv& conv) { return kWindow * kWindow * conv.channels * conv.out_channels; }
 int64_t winograd_weights(const WinogradConv& conv) { return kPoints * conv.channels * conv.out_channels; }
 
-// By panel, by point, by channel of the image; the channels of a panel are adjacent.
 void transform_weights(const WinogradConv& conv, const float* from, float* to) {
   const Division division(conv);
   parallel_for(division.panels, 1, [&](int64_t begin, int64_t end) {
-    for (int64_t panel = begin; panel < end; ++panel) {
-      const int64_t first = panel * 2 * division.block, width = division.width(panel) * division.block;
-      float* const out = to + first * kPoints * conv.channels;
-      for (int64_t c = 0; c < conv.channels; ++c)
-        for (int64_t k = 0; k < width; ++k) {
-          const auto points = transform_window(from + ((first + k) * conv.channels + c) * kWindow * kWindow);
-          for (int64_t p = 0; p < kPoints; ++p)
-            out[(p * conv.channels + c) * width + k] = points[static_cast<size_t>(p)];
-        }
-    }
+    for (int64_t panel = begin; panel < end; ++panel)
+      dispatch<TransformWeights>(conv, division, panel, from,
+                                 to + panel * 2 * division.block * kPoints * conv.channels);
   });
 }
 

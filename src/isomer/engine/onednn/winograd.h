@@ -13,17 +13,20 @@
 namespace isomer::onednn {
 
 /// A convolution with windows of 3 x 3, strides of 1, and channels that fill blocks of `native_block()` in the image
-/// and in the result.
+/// and in the result. A transposed one is a convolution with turned windows.
 struct WinogradConv {
   int64_t images = 0;
   int64_t channels = 0, height = 0, width = 0;              ///< of the image
   int64_t out_channels = 0, out_height = 0, out_width = 0;  ///< of the result
   int64_t top = 0, left = 0;                                ///< rows and columns of zeros before the image
+  bool transposed = false;  ///< the weights are those of a transposed convolution: by channels of the image first
 };
 
+/// Returns the number of floats of the operator's weights.
+int64_t given_weights(const WinogradConv& conv);
 /// Returns the number of floats of the transformed weights.
 int64_t winograd_weights(const WinogradConv& conv);
-/// Transforms row-major weights, in the current number of threads.
+/// Transforms row-major weights of the operator, in the current number of threads.
 void transform_weights(const WinogradConv& conv, const float* from, float* to);
 
 /// Returns the number of floats of scratch memory for this number of parts.

@@ -37,11 +37,17 @@ struct Problem {
   Problem(const WinogradConv& of, uint64_t seed) : conv(of) {
     Rng rng(seed);
     image = random_floats(rng, conv.images * conv.channels * conv.height * conv.width);
-    weights = random_floats(rng, conv.out_channels * conv.channels * 9);
+    weights = random_floats(rng, given_weights(conv));
     bias = random_floats(rng, conv.out_channels);
     added = random_floats(rng, results());
   }
   int64_t results() const { return conv.images * conv.out_channels * conv.out_height * conv.out_width; }
+
+  /// Returns the place of an element of the window between a channel of the image and one of the result.
+  int64_t weight(int64_t to, int64_t from, int64_t element) const {
+    return conv.transposed ? (from * conv.out_channels + to) * 9 + 8 - element
+                           : (to * conv.channels + from) * 9 + element;
+  }
 
   Floats blocked_image() const { return blocked(image, conv.images, conv.channels, conv.height * conv.width); }
   Floats blocked_result(const Floats& plain) const {
@@ -68,8 +74,7 @@ struct Problem {
       double sum = magnitudes ? std::abs(bias[static_cast<size_t>(k)]) : bias[static_cast<size_t>(k)];
       for (int64_t c = 0; c < conv.channels; ++c)
         for (int64_t w = 0; w < 9; ++w) {
-          const double term =
-              at(n, c, y + w / 3, x + w % 3) * weights[static_cast<size_t>((k * conv.channels + c) * 9 + w)];
+          const double term = at(n, c, y + w / 3, x + w % 3) * weights[static_cast<size_t>(weight(k, c, w))];
           sum += magnitudes ? std::abs(term) : term;
         }
       out.push_back(sum);
@@ -98,7 +103,8 @@ struct Problem {
   }
 };
 
-/// Convolutions of all kinds: one tile and several batches of tiles, tiles that end outside, every padding.
+/// Convolutions of all kinds, some transposed: one tile and several batches of tiles, tiles that end outside, every
+/// padding.
 std::vector<WinogradConv> convolutions() {
   const int64_t b = native_block();
   std::vector<WinogradConv> out = {{1, b, 3, 3, b, 1, 1, 0, 0},
@@ -107,8 +113,8 @@ std::vector<WinogradConv> convolutions() {
                                    {2, 20 * b, 30, 31, b, 30, 31, 1, 1}};
   Rng rng(7);
   while (out.size() < 60) {
-    WinogradConv conv{up_to(rng, 3),     b * up_to(rng, 4), up_to(rng, 20), up_to(rng, 20), b * up_to(rng, 5), 0, 0,
-                      up_to(rng, 3) - 1, up_to(rng, 3) - 1};
+    WinogradConv conv{up_to(rng, 3),     b * up_to(rng, 4), up_to(rng, 20),    up_to(rng, 20), b * up_to(rng, 5), 0, 0,
+                      up_to(rng, 3) - 1, up_to(rng, 3) - 1, up_to(rng, 2) == 1};
     conv.out_height = conv.height - 2 + conv.top + up_to(rng, 3) - 1;
     conv.out_width = conv.width - 2 + conv.left + up_to(rng, 3) - 1;
     if (conv.out_height > 0 && conv.out_width > 0) out.push_back(conv);
