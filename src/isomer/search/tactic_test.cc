@@ -108,6 +108,61 @@ TEST(Tactic, PadsChannelsUntilWeightsAbsorbEverySelection) {
   }
 }
 
+/// The mean, the variance and the result of a batch normalization of x, then the gradients of s, b and x for that of
+/// the result, as the chain rule makes them.
+constexpr std::string_view kNormalization = R"(
+    input x: f32[2,3,4,4]
+    input g: f32[2,3,4,4]
+    input s: f32[3]
+    input b: f32[3]
+    half = f32[]{0.5}
+    e = f32[]{1e-5}
+    count = f32[]{32}
+    m = ReduceMean(x) {axes=[0,2,3], keepdims=1}
+    c = Sub(x, m)
+    q = Mul(c, c)
+    v = ReduceMean(q) {axes=[0,2,3], keepdims=1}
+    ve = Add(v, e)
+    d = Sqrt(ve)
+    n = Div(c, d)
+    s3 = Unsqueeze(s) {axes=[1,2]}
+    b3 = Unsqueeze(b) {axes=[1,2]}
+    ns = Mul(n, s3)
+    y = Add(ns, b3)
+    gb = ReduceSum(g) {axes=[0,2,3], keepdims=1}
+    gn = Mul(g, n)
+    gs = ReduceSum(gn) {axes=[0,2,3], keepdims=1}
+    u = Mul(g, s3)
+    ud = Div(u, d)
+    un = Mul(ud, n)
+    uneg = Neg(un)
+    gd = ReduceSum(uneg) {axes=[0,2,3], keepdims=1}
+    hd = Div(half, d)
+    gv = Mul(gd, hd)
+    gvm = Div(gv, count)
+    gve = Expand(gvm) {shape=[2,3,4,4]}
+    gc = Mul(gve, c)
+    gc1 = Add(gc, ud)
+    gc2 = Add(gc, gc1)
+    gcn = Neg(gc2)
+    gm = ReduceSum(gcn) {axes=[0,2,3], keepdims=1}
+    gmm = Div(gm, count)
+    gme = Expand(gmm) {shape=[2,3,4,4]}
+    gx = Add(gme, gc2)
+    return y, gb, gs, gx)";
+
+TEST(Tactic, LeavesTwoSumsInTheGradientOfANormalization) {
+  const auto file = builtin_rule_file();
+  ASSERT_TRUE(file.has_value()) << file.error().message;
+  const Graph graph = parsed(std::string(kNormalization));
+  ASSERT_EQ(count_of(graph, "ReduceSum"), 4U);
+  const auto out = run_tactic(graph, builtin_tactic(*file, "hoist-factors-out-of-sums"), file->rules);
+  ASSERT_EQ(out.size(), 1U);
+  EXPECT_EQ(count_of(out[0].graph, "ReduceSum"), 2U) << print_graph(out[0].graph);
+  EXPECT_EQ(count_of(out[0].graph, "Expand"), 0U);
+  expect_same_meaning(graph, out[0].graph);
+}
+
 TEST(Tactic, MergesGroupsTogetherWithPaddedChannels) {
   const auto file = builtin_rule_file();
   ASSERT_TRUE(file.has_value()) << file.error().message;

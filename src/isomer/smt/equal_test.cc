@@ -65,6 +65,55 @@ TEST(EqualElements, OneMoreIsNotEqual) {
   }));
 }
 
+TEST(EqualElements, SumsOfEqualSummandsAreProducts) {
+  const auto copies = [](const Element& of) { return [of](const Index& /*k*/) { return of; }; };
+  const auto total = [](Scope& scope) { return scope.sum({N}, x); };
+  // Σ_{k<N} y[i] = N y[i], and Σ_{k<4} y[i] = 4 y[i]
+  EXPECT_TRUE(proves([&](Scope& scope) {
+    sizes(scope);
+    return std::pair{scope.sum({N}, copies(y({I}))), scope.times(Element::integer(N), y({I}))};
+  }));
+  EXPECT_TRUE(proves([&](Scope& scope) { return std::pair{scope.sum({4}, copies(y({I}))), Rational(4) * y({I})}; }));
+  // Not of an N that may be negative: then the sum is 0.
+  EXPECT_FALSE(proves([&](Scope& scope) {
+    return std::pair{scope.sum({N}, copies(y({I}))), scope.times(Element::integer(N), y({I}))};
+  }));
+  // Σ_{j<N} 1/N Σ_{k<N} x[k] = Σ_{k<N} x[k]: without elements, both are 0.
+  EXPECT_TRUE(proves([&](Scope& scope) {
+    sizes(scope);
+    const Element mean = scope.times(inverse(Element::integer(N)), total(scope));
+    return std::pair{scope.sum({N}, copies(mean)), total(scope)};
+  }));
+  // Σ_{j<M} 1/N Σ_{k<N} x[k] is another number.
+  EXPECT_FALSE(proves([&](Scope& scope) {
+    sizes(scope);
+    const Element mean = scope.times(inverse(Element::integer(N)), total(scope));
+    return std::pair{scope.sum({M}, copies(mean)), total(scope)};
+  }));
+  // Nor is N 1/N = 1 for any N.
+  EXPECT_FALSE(proves([&](Scope& scope) {
+    sizes(scope);
+    return std::pair{scope.sum({N}, copies(inverse(Element::integer(N)))), Element(1)};
+  }));
+}
+
+TEST(EqualElements, SumsOfUnequalSummandsAreNoProducts) {
+  // Σ_{k<N} [k<M ? y[i] : 0] is neither N y[i] nor M y[i].
+  for (const Dim& factor : {N, M})
+    EXPECT_FALSE(proves([&](Scope& scope) {
+      sizes(scope);
+      const Element sum =
+          scope.sum({N}, [&](const Index& k) { return scope.decide(less(k[0], M)) ? y({I}) : Element(); });
+      return std::pair{sum, scope.times(Element::integer(factor), y({I}))};
+    }));
+  // Σ_{k<N} y[k/2] depends on k by a quotient.
+  EXPECT_FALSE(proves([](Scope& scope) {
+    sizes(scope);
+    const Element sum = scope.sum({N}, [&](const Index& k) { return y({scope.quotient(k[0], 2)}); });
+    return std::pair{sum, scope.times(Element::integer(N), y({0}))};
+  }));
+}
+
 TEST(EqualElements, OrderOfSums) {
   const auto z = [](const Dim& a, const Dim& b) { return Element::input("z", {a, b}); };
   const auto rows = [&](Scope& scope) {

@@ -385,6 +385,11 @@ Element Scope::sum(const std::vector<Dim>& extents, const std::function<Element(
       if (!product.region.is_false()) out.push_back(std::move(product));
     }
   });
+  // Not before, where the range of the indices was a fact.
+  for (Product& product : out) {
+    while (counted_bound(product)) {
+    }
+  }
   return Element(std::move(out));
 }
 

@@ -144,6 +144,14 @@ class Scope {
   /// Replaces a bound v by its place in a list, if the product is nonzero only where that place is below the list's
   /// length.
   bool bound_by_place(Product& product);
+  /// Replaces a bound k on which no factor depends, and of which the region only says 0 <= k < n, by the factor n. For
+  /// a number or a symbol n.
+  bool counted_bound(Product& product);
+  /// Multiplies by a number or by a symbol n, which cancels a factor 1 / n if n > 0 where the product is not 0.
+  void multiply(Product& product, const Dim& extent);
+  /// Whether a symbol occurs, or one that is defined by it.
+  bool depends(const Formula& formula, const std::string& symbol);
+  bool depends(const FactorNode& factor, const std::string& symbol);
   /// Whether the facts, `further` and the condition imply each part of the statement.
   bool implies(const Formula& condition, const Formula& statement, std::vector<Formula> further);
   size_t depth_of(const Formula& formula) const;
