@@ -9,6 +9,7 @@
 #include "isomer/engine/onednn/filter_gradient.h"
 #include "isomer/engine/onednn/own_kernel.h"
 #include "isomer/engine/onednn/threads.h"
+#include "isomer/engine/onednn/winograd_filters.h"
 #include "isomer/ops/window.h"
 
 namespace isomer::onednn {
@@ -23,9 +24,9 @@ std::string ConvProblem::key() const {
 }
 
 std::optional<WinogradConv> ConvProblem::winograd() const {
-  const bool suits = pass != ConvPass::Filters && src.size() == 4 && weights.size() == 4 && weights[2] == 3 &&
-                     weights[3] == 3 && strides == Dims{1, 1} && dilations == Dims{0, 0} &&
-                     src[1] % native_block() == 0 && dst[1] % native_block() == 0;
+  const bool suits = src.size() == 4 && weights.size() == 4 && weights[2] == 3 && weights[3] == 3 &&
+                     strides == Dims{1, 1} && dilations == Dims{0, 0} && src[1] % native_block() == 0 &&
+                     dst[1] % native_block() == 0;
   if (!suits) return std::nullopt;
   const bool transposed = pass == ConvPass::Transposed;
   // A transposed convolution's pads are removed from the rows and columns that a window of 3 x 3 adds on each side.
@@ -226,7 +227,7 @@ std::optional<ConvChoice> winograd_conv(const Graph& graph, const ConvProblem& p
   ConvChoice choice{channel_blocked_desc(problem.src, native_block()), dst, std::move(*made)};
   choice.winograd = winograd;
   choice.own_posts = *own;
-  choice.transforms_weights = !problem.constant_weights;
+  if (!problem.constant_weights) choice.work = WinogradWork::Weights;
   return choice;
 }
 
@@ -237,16 +238,16 @@ struct WinogradTrial {
   WinogradConv conv;
   OwnPosts posts;
   int parts;
-  bool transforms_weights;
+  bool transforms;
   TrialFloats image, given, weights, bias, result, scratch;
 
   explicit WinogradTrial(const ConvChoice& choice)
       : conv(*choice.winograd),
         posts(choice.own_posts),
         parts(current_threads()),
-        transforms_weights(choice.transforms_weights),
+        transforms(choice.work == WinogradWork::Weights),
         image(element_count(choice.src.dims())),
-        given(transforms_weights ? given_weights(conv) : 0),
+        given(transforms ? given_weights(conv) : 0),
         weights(winograd_weights(conv)),
         bias(conv.out_channels),
         result(element_count(choice.dst.dims())),
@@ -254,19 +255,44 @@ struct WinogradTrial {
     for (const auto& operand : choice.posts.operands) posts.locate(static_cast<size_t>(operand.post), result.data());
   }
   void run() const {
-    if (transforms_weights) transform_weights(conv, given.data(), weights.data());
-    const WinogradArguments arguments{image.data(), weights.data(), bias.data(), result.data(), scratch.data()};
-    run_winograd(conv, arguments, posts, parts);
+    if (transforms) transform_weights(conv, given.data(), weights.data());
+    run_winograd(conv, {image.data(), weights.data(), bias.data(), result.data(), scratch.data()}, posts, parts);
   }
+  std::vector<std::span<const std::byte>> flushed() const { return {(transforms ? given : weights).bytes()}; }
 };
+
+/// Those of a trial that computes filters.
+struct WinogradFiltersTrial {
+  WinogradConv conv;
+  int parts;
+  TrialFloats image, gradient, filters, scratch;
+
+  explicit WinogradFiltersTrial(const ConvChoice& choice)
+      : conv(*choice.winograd),
+        parts(current_threads()),
+        image(element_count(choice.src.dims())),
+        gradient(element_count(choice.dst.dims())),
+        filters(given_weights(conv)),
+        scratch(winograd_filters_scratch(conv, parts)) {}
+  void run() const {
+    run_winograd_filters(conv, {image.data(), gradient.data(), filters.data(), scratch.data()}, parts);
+  }
+  std::vector<std::span<const std::byte>> flushed() const { return {filters.bytes()}; }
+};
+
+template <class Arguments>
+PreparedTrial prepared(const ConvChoice& choice) {
+  const auto trial = std::make_shared<const Arguments>(choice);
+  return {[=] { trial->run(); }, trial->flushed()};
+}
 
 }  // namespace
 
 Trial trial_of(const dnnl::engine& engine, const ConvChoice& choice) {
   if (!choice.winograd) return trial_of(engine, choice.direct);
   return [&choice] {
-    const auto trial = std::make_shared<const WinogradTrial>(choice);
-    return PreparedTrial{[=] { trial->run(); }, {(trial->transforms_weights ? trial->given : trial->weights).bytes()}};
+    return choice.work == WinogradWork::Filters ? prepared<WinogradFiltersTrial>(choice)
+                                                : prepared<WinogradTrial>(choice);
   };
 }
 
@@ -285,10 +311,19 @@ ConvForm form_of(const ConvChoice& choice) {
 namespace {
 
 /// The ways to compute the gradient for filters; they do not depend on decisions.
-ConvChoices filter_choices(const Graph& graph, ConvProblem problem, const dnnl::engine& engine) {
-  ConvChoices out{.problem = std::move(problem)};
-  for (const ConvLayouts& layouts : conv_layouts(out.problem, native_block(), kF32, kF32, std::nullopt))
-    if (auto way = direct_conv(graph, engine, out.problem, {}, layouts, false)) out.ways.push_back(std::move(*way));
+ConvChoices filter_choices(const Graph& graph, ConvProblem read, const ConvSettings& settings) {
+  ConvChoices out{.problem = std::move(read)};
+  const ConvProblem& problem = out.problem;
+  for (const ConvLayouts& layouts : conv_layouts(problem, native_block(), kF32, kF32, std::nullopt))
+    if (auto way = direct_conv(graph, settings.engine, problem, {}, layouts, false))
+      out.ways.push_back(std::move(*way));
+  if (const auto winograd = problem.winograd(); winograd && settings.try_winograd && !out.ways.empty())
+    out.ways.push_back({.src = channel_blocked_desc(problem.src, native_block()),
+                        .dst = channel_blocked_desc(problem.dst, native_block()),
+                        .posts = {},
+                        .weights = problem.given,
+                        .winograd = winograd,
+                        .work = WinogradWork::Filters});
   return out;
 }
 
@@ -298,7 +333,7 @@ ConvChoices conv_choices(const Graph& graph, const Group& group, const Decisions
                          const ConvSettings& settings) {
   if (group.posts.empty())
     if (auto filters = read_filter_gradient(graph, graph.node(group.root))) {
-      ConvChoices choices = filter_choices(graph, std::move(*filters), settings.engine);
+      ConvChoices choices = filter_choices(graph, std::move(*filters), settings);
       if (!choices.ways.empty()) return choices;
     }
   auto read = read_conv(graph, graph.node(group.root));

@@ -39,6 +39,13 @@ struct ConvLayouts {
   Desc src, dst;
 };
 
+/// What Winograd's algorithm does in each run.
+enum class WinogradWork : uint8_t {
+  Constant,  ///< computes a convolution with weights that were transformed before
+  Weights,   ///< transforms weights, and computes a convolution with them
+  Filters,   ///< computes the gradient for filters
+};
+
 /// One way to compute a convolution, with the posts that it includes.
 struct ConvChoice {
   Desc src, dst;
@@ -46,8 +53,8 @@ struct ConvChoice {
   Desc weights = {};                      ///< of filters, also if they are the result
   dnnl::primitive_desc_base direct = {};  ///< unless it is Winograd's algorithm
   std::optional<WinogradConv> winograd = std::nullopt;
-  OwnPosts own_posts = {};          ///< of Winograd's algorithm
-  bool transforms_weights = false;  ///< Winograd's algorithm transforms weights in each run: they are not constant
+  OwnPosts own_posts = {};  ///< of Winograd's algorithm
+  WinogradWork work = WinogradWork::Constant;
 
   /// Returns the name of the code.
   std::string implementation() const;

@@ -84,7 +84,7 @@ struct ConvWays::State {
   double time(const ConvProblem& problem, const ConvChoice& choice, TuningLimit& limit) const {
     const std::string key =
         fmt::format("{}{} {} {} {}{}", problem.key(), choice.posts.key, layout_str(choice.src), layout_str(choice.dst),
-                    choice.implementation(), choice.transforms_weights ? " and weights" : "");
+                    choice.implementation(), choice.work == WinogradWork::Weights ? " and weights" : "");
     const double us = tuner->time(trial_of(settings.engine, choice), key, limit);
     // What is done to weights in each run counts. Winograd's trial includes it.
     if (choice.winograd || problem.constant_weights) return us;

@@ -82,19 +82,34 @@ TEST_P(FilterGradients, EqualTheConvolution) {
 
 INSTANTIATE_TEST_SUITE_P(Random, FilterGradients, testing::Range(0, 60));
 
-TEST(FilterGradient, ReadsBlocksWithoutACopy) {
-  const Graph graph = graph_of(
-      "input x: f32[2,32,9,9]\nw = f32[32,32,3,3]{seed 1}\nc = Conv(x, w) {pads=[1,1,1,1]}\nr = Relu(c)\n"
-      "d = Conv(r, w) {pads=[1,1,1,1]}\na = Transpose(r) {perm=[1,0,2,3]}\nb = Transpose(d) {perm=[1,0,2,3]}\n"
-      "f = Conv(a, b) {pads=[1,1,1,1]}\ny = Transpose(f) {perm=[1,0,2,3]}\nreturn y");
-  const auto kernels = expect_as_reference(graph, inputs_of(graph), {}, std::make_shared<Preferring>("channels in"));
+/// The gradient for filters of `side` x `side`, between blocked convolutions.
+std::vector<PlanKernel> kernels_in_blocks(int64_t side) {
+  const Graph graph = graph_of(fmt::format(
+      "input x: f32[2,32,9,9]\nw = f32[32,32,{0},{0}]{{seed 1}}\nc = Conv(x, w) {{pads=[{1},{1},{1},{1}]}}\n"
+      "r = Relu(c)\nd = Conv(r, w) {{pads=[{1},{1},{1},{1}]}}\na = Transpose(r) {{perm=[1,0,2,3]}}\n"
+      "b = Transpose(d) {{perm=[1,0,2,3]}}\nf = Conv(a, b) {{pads=[{1},{1},{1},{1}]}}\n"
+      "y = Transpose(f) {{perm=[1,0,2,3]}}\nreturn y",
+      side, side / 2));
+  auto kernels = expect_as_reference(graph, inputs_of(graph), {}, std::make_shared<Preferring>("channels in"));
   EXPECT_EQ(count_of(kernels, "filters of Conv"), 1);
-  const bool plain = std::ranges::any_of(kernels, [](const PlanKernel& kernel) {
-    return kernel.name == "filters of Conv" && kernel.implementation.find("gemm") != std::string::npos;
-  });
-  if (!plain) {  // SSE has no other kernel
+  return kernels;
+}
+
+std::string implementation_of_filters(const std::vector<PlanKernel>& kernels) {
+  return std::ranges::find(kernels, "filters of Conv", &PlanKernel::name)->implementation;
+}
+
+TEST(FilterGradient, ReadsBlocksWithoutACopy) {
+  const auto kernels = kernels_in_blocks(5);
+  if (implementation_of_filters(kernels).find("gemm") == std::string::npos) {  // SSE has no other kernel
     EXPECT_EQ(count_of(kernels, "reorder"), 2) << "x to blocks, the filters to row-major order";
   }
+}
+
+TEST(FilterGradient, IsRowMajorByWinogradsAlgorithm) {
+  const auto kernels = kernels_in_blocks(3);
+  EXPECT_TRUE(implementation_of_filters(kernels).ends_with(":winograd")) << implementation_of_filters(kernels);
+  EXPECT_EQ(count_of(kernels, "reorder"), 1) << "x to blocks";
 }
 
 TEST(FilterGradient, IsOnlySeenWhereBothAreExchanged) {

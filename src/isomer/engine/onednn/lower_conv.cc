@@ -1,12 +1,14 @@
 // Convolutions.
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 
 #include "isomer/engine/onednn/conv_problem.h"
 #include "isomer/engine/onednn/filter_gradient.h"
 #include "isomer/engine/onednn/own_kernel.h"
 #include "isomer/engine/onednn/threads.h"
+#include "isomer/engine/onednn/winograd_filters.h"
 
 namespace isomer::onednn {
 namespace {
@@ -57,25 +59,50 @@ void lower_direct(Builder& builder, const Group& group, const ConvProblem& probl
   builder.place(result, dst);
 }
 
-/// The filters are made in oneDNN's layout, then put in row-major order: for the graph, with their first two axes
-/// exchanged.
+/// `from`: the image, and the gradient of the result.
+void emit_winograd_filters(Builder& builder, const ConvChoice& choice, const std::array<Location, 2>& from,
+                           const Location& to, ValueId result) {
+  const int parts = current_threads();
+  const WinogradConv conv = *choice.winograd;
+  const Location scratch = builder.room(static_cast<size_t>(winograd_filters_scratch(conv, parts)) * sizeof(float));
+  emit_own(builder, {.name = "filters of Conv",
+                     .implementation = choice.implementation(),
+                     .from = {from[0], from[1]},
+                     .scratch = scratch,
+                     .to = to,
+                     .result = result,
+                     .run = [=](Workspace& workspace) -> Status {
+                       run_winograd_filters(conv,
+                                            {.image = elements_at(workspace, from[0]),
+                                             .gradient = elements_at(workspace, from[1]),
+                                             .filters = mutable_elements_at(workspace, to),
+                                             .scratch = mutable_elements_at(workspace, scratch)},
+                                            parts);
+                       return {};
+                     }});
+}
+
+/// Unless Winograd's algorithm is chosen, the filters are made in oneDNN's layout, then put in row-major order: for the
+/// graph, with their first two axes exchanged.
 void lower_filters(Builder& builder, const Group& group, const ConvProblem& problem, const ConvChoice& choice) {
   const Graph& graph = builder.graph();
   const Node& node = graph.node(group.root);
   const FilterGradient operands = *filter_gradient(graph, node);
   const Location image = builder.as(operands.image, choice.src);
   const Location gradient = builder.as(operands.gradient, choice.dst);
-  Location to = builder.room(problem.given.get_size(), problem.given);
+  const Location to = builder.room(problem.given.get_size(), problem.given);
+  Dims perm(problem.weights.size());
+  std::iota(perm.begin(), perm.end(), 0);
+  std::swap(perm[0], perm[1]);
+  Location exchanged = to;
+  exchanged.desc = permuted(to.desc, perm);
+  if (choice.winograd) return emit_winograd_filters(builder, choice, {image, gradient}, exchanged, node.result());
   const bool direct = same_layout(choice.weights, problem.given);
   const Location made = direct ? to : builder.room(choice.weights.get_size(), choice.weights);
   builder.emit("filters of Conv", choice.direct,
                {{DNNL_ARG_SRC, image}, {DNNL_ARG_DIFF_DST, gradient}, {DNNL_ARG_DIFF_WEIGHTS, made}}, {node.result()});
   if (!direct) builder.emit_reorder(made, to, node.result());
-  Dims perm(problem.weights.size());
-  std::iota(perm.begin(), perm.end(), 0);
-  std::swap(perm[0], perm[1]);
-  to.desc = permuted(to.desc, perm);
-  builder.place(node.result(), to);
+  builder.place(node.result(), exchanged);
 }
 
 /// Returns the transformed weights. Those that are not constant are transformed in each run.

@@ -3,37 +3,12 @@
 #include <algorithm>
 #include <utility>
 
-#include "isomer/engine/onednn/desc.h"
 #include "isomer/engine/onednn/threads.h"
-#include "isomer/engine/onednn/vectors.h"
+#include "isomer/engine/onednn/winograd_tiles.h"
 
 namespace isomer::onednn {
+namespace winograd {
 namespace {
-
-constexpr int kTile = 4, kWindow = 3;  // rows and columns
-constexpr int kSide = kTile + kWindow - 1;
-constexpr int64_t kPoints = int64_t{kSide} * kSide;
-
-// The points 0, a, -a, b, -b and infinity, where b = 2 a. Half and twice the square root of 2, rounded so that all
-// constants are exact: the error is a third of that with the points 1 and 2.
-constexpr double kA = 11. / 16, kB = 2 * kA;
-constexpr double kA2 = kA * kA, kB2 = kB * kB;
-
-/// A vector of constants. They are floats, so that vectors stay vectors of floats.
-ISOMER_INLINE constexpr float f32(double exact) { return static_cast<float>(exact); }
-
-/// Transforms the image along one axis.
-template <class Vector>
-ISOMER_INLINE void transform_image(const Vector* d, Vector* points) {
-  const Vector even_a = d[4] - f32(kB2) * d[2], odd_a = d[3] - f32(kB2) * d[1];
-  const Vector even_b = d[4] - f32(kA2) * d[2], odd_b = d[3] - f32(kA2) * d[1];
-  points[0] = f32(kA2 * kB2) * d[0] - f32(kA2 + kB2) * d[2] + d[4];
-  points[1] = even_a + f32(kA) * odd_a;
-  points[2] = even_a - f32(kA) * odd_a;
-  points[3] = even_b + f32(kB) * odd_b;
-  points[4] = even_b - f32(kB) * odd_b;
-  points[5] = f32(kA2 * kB2) * d[1] - f32(kA2 + kB2) * d[3] + d[5];
-}
 
 /// Transforms products to the result along one axis.
 template <class Vector>
@@ -59,11 +34,6 @@ ISOMER_INLINE void transform_window(const Vector* w, Vector* points) {
   points[5] = w[2];
 }
 
-/// The vector for blocks of channels: 16 channels with AVX-512, otherwise 8, even if that is two vectors. (Clang 14
-/// needs the "typename".)
-template <class Vector>
-using Block = typename VectorOf<std::max<int>(sizeof(Vector), 32)>::Type;  // NOLINT(readability-redundant-typename)
-
 template <int kBytes>
 struct DoublesOf {
   typedef double Type __attribute__((vector_size(kBytes)));
@@ -73,71 +43,20 @@ constexpr int64_t kBatchBytes = 400'000;  // that stay in a second-level cache
 constexpr int64_t kAhead = 2048;          // floats of weights that are prefetched
 constexpr int64_t kMinBatch = 24, kMaxBatch = 48;
 
-int64_t divided_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
-
-/// How the work is divided. Tiles are transformed in batches; then products are made and transformed for a panel of
-/// channels of the result after the other. Strides are in floats.
-struct Division {
-  int64_t block;           // channels
-  int64_t rows, columns;   // tiles
-  int64_t tiles;           // of all images
-  int64_t depth;           // blocks of channels of the image
-  int64_t out_depth;       // of the result
+/// How the work is divided: products are made and transformed for a panel of channels of the result after the other.
+struct Division : TileGrid {
   int64_t panels;          // two blocks of channels of the result; the last one may have one
-  int64_t batch;           // tiles
-  int64_t image_stride;    // between the points of a transformed batch
-  int64_t product_stride;  // between the points of the products of a batch and a panel
+  int64_t product_stride;  // floats between the points of the products of a batch and a panel
 
-  explicit Division(const WinogradConv& conv)
-      : block(native_block()),
-        rows(divided_up(conv.out_height, kTile)),
-        columns(divided_up(conv.out_width, kTile)),
-        tiles(conv.images * rows * columns),
-        depth(conv.channels / block),
-        out_depth(conv.out_channels / block),
-        panels(divided_up(out_depth, 2)) {
-    const int64_t max_batch =
-        std::clamp(kBatchBytes / (kPoints * conv.channels * int64_t{sizeof(float)}), kMinBatch, kMaxBatch);
-    batch = divided_up(tiles, divided_up(tiles, max_batch));
-    // One block more, so that the points are not in the same set of a cache.
-    image_stride = (depth * batch + 1) * block;
-    product_stride = (2 * batch + 1) * block;
+  explicit Division(const WinogradConv& conv) : TileGrid(conv), panels(divided_up(out_depth, 2)) {
+    divide(std::clamp(kBatchBytes / (kPoints * conv.channels * int64_t{sizeof(float)}), kMinBatch, kMaxBatch));
+    product_stride = stride_of(2);
   }
 
   /// Returns the number of blocks of a panel.
   int64_t width(int64_t panel) const { return std::min<int64_t>(out_depth - 2 * panel, 2); }
   /// Returns the floats of scratch memory of one part.
   int64_t scratch() const { return kPoints * (image_stride + product_stride); }
-};
-
-struct Range {
-  int64_t begin = 0, end = 0;
-};
-
-/// A tile's place, in rows and columns of the result.
-class Tile {
- public:
-  Tile(const Division& division, int64_t index)
-      : rows_(division.rows * kTile),
-        columns_(division.columns * kTile),
-        image(index / (division.rows * division.columns)),
-        y(index / division.columns % division.rows * kTile),
-        x(index % division.columns * kTile) {}
-  void advance() {
-    x += kTile;
-    if (x < columns_) return;
-    x = 0;
-    y += kTile;
-    if (y < rows_) return;
-    y = 0;
-    ++image;
-  }
-
- private:
-  int64_t rows_, columns_;
-
- public:
-  int64_t image, y, x;
 };
 
 /// Transforms the weights of a panel, to blocks of the panel's channels by point and by channel of the image. In double
@@ -178,50 +97,6 @@ struct TransformWeights {
       transform_window(window, points);
       for (int64_t i = 0; i < kSide; ++i)
         store(out + (i * kSide + j) * out_stride, __builtin_convertvector(points[i], Channels));
-    }
-  }
-};
-
-/// Transforms a batch of tiles of the image, to blocks by point, by block of channels, and by tile.
-struct TransformImage {
-  template <class Vector>
-  static ISOMER_INLINE void run(const WinogradConv& conv, const Division& division, const Range& batch,
-                                const float* from, float* to) {
-    using Channels = Block<Vector>;
-    constexpr int64_t kBlock = kLanes<Channels>;
-    const int64_t plane = conv.height * conv.width * kBlock, stride = division.image_stride;
-    for (int64_t c = 0; c < division.depth; ++c) {
-      float* out = to + c * division.batch * kBlock;
-      Tile tile(division, batch.begin);
-      for (int64_t t = batch.begin; t < batch.end; ++t, out += kBlock, tile.advance())
-        transform<Channels>(conv, tile, from + (tile.image * division.depth + c) * plane, out, stride);
-    }
-  }
-
-  template <class Channels>
-  static ISOMER_INLINE void transform(const WinogradConv& conv, const Tile& tile, const float* plane, float* out,
-                                      int64_t stride) {
-    const int64_t top = tile.y - conv.top, left = tile.x - conv.left;
-    const bool inside = top >= 0 && left >= 0 && top + kSide <= conv.height && left + kSide <= conv.width;
-    Channels rows[kSide][kSide];
-#pragma GCC unroll 6
-    for (int64_t i = 0; i < kSide; ++i) {
-      Channels d[kSide] = {};
-      const float* const row = plane + ((top + i) * conv.width + left) * kLanes<Channels>;
-      if (inside)
-        for (int64_t j = 0; j < kSide; ++j) load(d[j], row + j * kLanes<Channels>);
-      else if (top + i >= 0 && top + i < conv.height)
-        for (int64_t j = std::max<int64_t>(-left, 0); j < std::min<int64_t>(conv.width - left, kSide); ++j)
-          load(d[j], row + j * kLanes<Channels>);
-      transform_image(d, rows[i]);
-    }
-#pragma GCC unroll 6
-    for (int64_t j = 0; j < kSide; ++j) {
-      Channels d[kSide], points[kSide];
-#pragma GCC unroll 6
-      for (int64_t i = 0; i < kSide; ++i) d[i] = rows[i][j];
-      transform_image(d, points);
-      for (int64_t i = 0; i < kSide; ++i) store(out + (i * kSide + j) * stride, points[i]);
     }
   }
 };
@@ -361,27 +236,30 @@ void run_part(const WinogradConv& conv, const Division& division, const Part& pa
 }
 
 }  // namespace
+}  // namespace winograd
 
-int64_t given_weights(const WinogradConv& conv) { return kWindow * kWindow * conv.channels * conv.out_channels; }
-int64_t winograd_weights(const WinogradConv& conv) { return kPoints * conv.channels * conv.out_channels; }
+int64_t given_weights(const WinogradConv& conv) {
+  return winograd::kWindow * winograd::kWindow * conv.channels * conv.out_channels;
+}
+int64_t winograd_weights(const WinogradConv& conv) { return winograd::kPoints * conv.channels * conv.out_channels; }
 
 void transform_weights(const WinogradConv& conv, const float* from, float* to) {
-  const Division division(conv);
+  const winograd::Division division(conv);
   parallel_for(division.panels, 1, [&](int64_t begin, int64_t end) {
     for (int64_t panel = begin; panel < end; ++panel)
-      dispatch<TransformWeights>(conv, division, panel, from,
-                                 to + panel * 2 * division.block * kPoints * conv.channels);
+      dispatch<winograd::TransformWeights>(conv, division, panel, from,
+                                           to + panel * 2 * division.block * winograd::kPoints * conv.channels);
   });
 }
 
-int64_t winograd_scratch(const WinogradConv& conv, int parts) { return parts * Division(conv).scratch(); }
+int64_t winograd_scratch(const WinogradConv& conv, int parts) { return parts * winograd::Division(conv).scratch(); }
 
 void run_winograd(const WinogradConv& conv, const WinogradArguments& arguments, const OwnPosts& posts, int parts) {
-  const Division division(conv);
+  const winograd::Division division(conv);
   parallel_for(parts, 1, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i)
-      run_part(conv, division, Part(conv, division, i, parts), arguments, posts,
-               arguments.scratch + i * division.scratch());
+      winograd::run_part(conv, division, winograd::Part(conv, division, i, parts), arguments, posts,
+                         arguments.scratch + i * division.scratch());
   });
 }
 
