@@ -1,6 +1,7 @@
 #include "trial.h"
 
 #include <algorithm>
+#include <array>
 
 #include "isomer/base/hash.h"
 #include "isomer/check/graph_pair.h"
@@ -87,8 +88,8 @@ class Trial {
     }
     for (size_t i = 0; i < made_.steps.size(); ++i) {
       const PairComparison one = compare(before(i), made_.steps[i].graph);
-      if (one.outcome == Outcome::Differs && meets_infinity(before(i), inputs_of(before(i), seed_))) {
-        tally_.not_exact["a value is infinite, by " + made_.steps[i].rule->name].push_back(seed_);
+      if (one.outcome == Outcome::Differs && leaves_numbers(before(i))) {
+        tally_.not_exact["a value is no number, by " + made_.steps[i].rule->name].push_back(seed_);
         return;
       }
       if (one.outcome == Outcome::Differs) return found("rule " + made_.steps[i].rule->name, one.text);
@@ -101,6 +102,13 @@ class Trial {
     }
     if (whole.outcome == Outcome::Differs) return found("rules together", whole.text);
     tally_.not_exact[kind_of(whole.text) + ", though every step is exact"].push_back(seed_);
+  }
+
+  /// Whether a graph does so with inputs of either sign, as the comparison draws them, or with positive ones.
+  bool leaves_numbers(const Graph& graph) const {
+    return std::ranges::any_of(std::array{false, true}, [&](bool positive) {
+      return differential::leaves_numbers(graph, draw_inputs(graph, positive, seed_));
+    });
   }
 
   /// What is wrong with an executor's results of a graph; nothing where something cannot be run.

@@ -77,9 +77,9 @@ Result<std::vector<Tensor>> run_disturbed(const Graph& graph, const std::vector<
   return out;
 }
 
-bool has_infinity(const Tensor& tensor) {
+bool has_non_number(const Tensor& tensor) {
   return !tensor.empty() && tensor.dtype() == DType::Double &&
-         std::ranges::any_of(tensor.data<double>(), [](double x) { return std::isinf(x); });
+         !std::ranges::all_of(tensor.data<double>(), [](double x) { return std::isfinite(x); });
 }
 
 bool comparable(double x) { return std::isfinite(x) && std::abs(x) < kTooLarge; }
@@ -160,6 +160,7 @@ Result<Truth> truth_of(const Graph& graph, const std::vector<Tensor>& inputs) {
   for (const Tensor& input : inputs) reals.push_back(to_double(input));
   Truth out;
   ISOMER_TRY(out.outputs, run_reference(doubles, reals));
+  out.numbers = !leaves_numbers(graph, inputs);
   out.spread.assign(out.outputs.size(), 0);
   for (const uint64_t seed : {1, 2, 3}) {
     const auto other = run_disturbed(doubles, reals, seed);
@@ -169,13 +170,13 @@ Result<Truth> truth_of(const Graph& graph, const std::vector<Tensor>& inputs) {
   return out;
 }
 
-bool meets_infinity(const Graph& graph, const std::vector<Tensor>& inputs) {
+bool leaves_numbers(const Graph& graph, const std::vector<Tensor>& inputs) {
   const auto doubles = in_double(graph);
   if (!doubles) return false;
   std::vector<Tensor> reals;
   for (const Tensor& input : inputs) reals.push_back(to_double(input));
   const auto values = values_of(*doubles, reals, [](const Tensor& value, bool) { return value; });
-  return values && std::ranges::any_of(*values, has_infinity);
+  return values && std::ranges::any_of(*values, has_non_number);
 }
 
 Agreement agreement(const std::vector<Tensor>& got, const Truth& truth, const std::vector<double>& spread) {
@@ -186,8 +187,9 @@ Agreement agreement(const std::vector<Tensor>& got, const Truth& truth, const st
     const Tensor& expected = truth.outputs[i];
     const double scale = expected.dtype() == DType::Double ? largest(expected) : 1;
     const double apart = std::max(truth.spread[i], spread[i]);
-    // Padding times NaN may or may not be one.
-    if (apart > kHopeless * scale || has_nan(expected)) {
+    // Padding times NaN may or may not be one. As an integer it is any.
+    const bool any = has_nan(expected) || (!truth.numbers && expected.dtype() != DType::Double);
+    if (apart > kHopeless * scale || any) {
       ++out.unstable;
       continue;
     }

@@ -20,18 +20,19 @@ Result<Graph> in_double(const Graph& graph);
 struct Truth {
   std::vector<Tensor> outputs;
   std::vector<double> spread;
+  bool numbers = true;  ///< all values of the graph are finite
 };
 Result<Truth> truth_of(const Graph& graph, const std::vector<Tensor>& inputs);
 
-/// Whether a value of the graph is infinite in double precision. Rules hold for real numbers, so a rewritten graph may
-/// then have other results: -inf * (1 - x) is infinite, but -inf - (-inf * x) is not a number.
-bool meets_infinity(const Graph& graph, const std::vector<Tensor>& inputs);
+/// Whether a value of the graph is infinite or not a number in double precision. Rules hold for real numbers, so a
+/// rewritten graph may then have other results: -inf * (1 - x) is infinite, but -inf - (-inf * x) is not a number.
+bool leaves_numbers(const Graph& graph, const std::vector<Tensor>& inputs);
 
 /// How what another graph, or another executor, gave compares with the truth.
 struct Agreement {
   std::string problem;  ///< empty: all outputs agree
   size_t compared = 0;  ///< outputs
-  size_t unstable = 0;  ///< outputs whose spread leaves nothing to compare, or with elements that are not numbers
+  size_t unstable = 0;  ///< outputs whose spread leaves nothing to compare, or that may come from what is no number
   double furthest = 0;  ///< largest difference, in units of what was allowed
 };
 /// `spread` is that of the graph that gave `got`.

@@ -112,9 +112,15 @@ class OneDnnHarness {
   std::vector<ValueId> outputs_;
 };
 
-/// Returns random elements; integers are 0 or 1, which are valid indices almost everywhere.
+/// Returns random elements, which repeat if there are many; integers are 0 or 1, which are valid indices almost
+/// everywhere.
 Tensor random_operand(const TensorType& type, uint64_t seed) {
-  Tensor tensor = random_tensor(type.dtype, *concrete(*type.shape), seed);
+  constexpr int64_t kPeriod = 1 << 16;
+  Tensor tensor = Tensor::zeros(type.dtype, *concrete(*type.shape));
+  const Tensor part = random_tensor(type.dtype, std::vector{std::min(tensor.element_count(), kPeriod)}, seed);
+  const auto to = tensor.mutable_bytes();
+  for (size_t at = 0; at < to.size(); at += part.bytes().size())
+    std::ranges::copy(part.bytes().first(std::min(part.bytes().size(), to.size() - at)), to.begin() + at);
   const auto halve = [](auto elements) {
     for (auto& element : elements) element %= 2;
   };
@@ -168,20 +174,22 @@ std::vector<bool> counted(const KernelRun& run, const std::vector<onednn::PlanKe
 
 using Once = std::function<Result<double>()>;
 
-/// Returns the microseconds of runs whose weights are always equally far away: around 15 ms of runs.
+/// Returns the microseconds of runs whose weights are always equally far away: around 15 ms of runs, more if there are
+/// fewer than nine.
 Result<std::vector<double>> settled_samples(const Once& once, size_t copies) {
   constexpr size_t kWarmup = 2, kMinRuns = 9, kMaxRuns = 40;
-  constexpr double kSeconds = 0.015, kWarmupSeconds = 0.015;
+  constexpr size_t kMinLongRuns = 5;  // if they take so long that they differ less
+  constexpr double kSeconds = 0.015, kLongSeconds = 0.06, kWarmupSeconds = 0.015;
   constexpr double kMinSeconds = 0.008;  // if caches matter: their contents change from one moment to the next
   constexpr size_t kRounds = 8;          // until the third level of cache has reached a steady state
   Stopwatch watch;
   // Several rounds if they are short: then a copy was last read as long ago as a model's weights.
-  for (size_t i = 0; i < kWarmup || (i < kRounds * copies && watch.seconds() < kWarmupSeconds); ++i)
+  for (size_t i = 0; i == 0 || (i < std::max(kWarmup, kRounds * copies) && watch.seconds() < kWarmupSeconds); ++i)
     ISOMER_CHECK(once().map([](double) {}));
   watch = {};
   std::vector<double> samples;
   const auto enough = [&] {
-    if (samples.size() < kMinRuns) return false;
+    if (samples.size() < kMinRuns) return samples.size() >= kMinLongRuns && watch.seconds() >= kLongSeconds;
     return watch.seconds() >= kSeconds ||
            (samples.size() >= kMaxRuns && (copies == 1 || watch.seconds() >= kMinSeconds));
   };
