@@ -1,7 +1,7 @@
 #include "trial.h"
 
 #include <algorithm>
-#include <array>
+#include <functional>
 
 #include "isomer/base/hash.h"
 #include "isomer/check/graph_pair.h"
@@ -88,8 +88,8 @@ class Trial {
     }
     for (size_t i = 0; i < made_.steps.size(); ++i) {
       const PairComparison one = compare(before(i), made_.steps[i].graph);
-      if (one.outcome == Outcome::Differs && leaves_numbers(before(i))) {
-        tally_.not_exact["a value is no number, by " + made_.steps[i].rule->name].push_back(seed_);
+      if (one.outcome == Outcome::Differs && differs_beyond_numbers(before(i), made_.steps[i].graph)) {
+        tally_.not_exact["a value is not finite, by " + made_.steps[i].rule->name].push_back(seed_);
         return;
       }
       if (one.outcome == Outcome::Differs) return found("rule " + made_.steps[i].rule->name, one.text);
@@ -104,11 +104,17 @@ class Trial {
     tally_.not_exact[kind_of(whole.text) + ", though every step is exact"].push_back(seed_);
   }
 
-  /// Whether a graph does so with inputs of either sign, as the comparison draws them, or with positive ones.
-  bool leaves_numbers(const Graph& graph) const {
-    return std::ranges::any_of(std::array{false, true}, [&](bool positive) {
-      return differential::leaves_numbers(graph, draw_inputs(graph, positive, seed_));
-    });
+  /// Whether graphs that differ agree in all outputs that only depend on finite values, for inputs of either sign and
+  /// for positive ones.
+  bool differs_beyond_numbers(const Graph& a, const Graph& b) const {
+    std::vector<bool> finite(a.outputs().size(), true);
+    for (const bool positive : {false, true}) {
+      const auto some = finite_outputs(a, draw_inputs(a, positive, seed_));
+      for (size_t i = 0; i < finite.size(); ++i) finite[i] = finite[i] && (!some || (*some)[i]);
+    }
+    if (std::ranges::all_of(finite, std::identity())) return false;
+    if (std::ranges::none_of(finite, std::identity())) return true;
+    return compare(with_outputs(a, finite), with_outputs(b, finite)).outcome != Outcome::Differs;
   }
 
   /// What is wrong with an executor's results of a graph; nothing where something cannot be run.

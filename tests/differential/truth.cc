@@ -7,6 +7,7 @@
 #include "isomer/base/rng.h"
 #include "isomer/eval/executor.h"
 #include "isomer/ir/builder.h"
+#include "isomer/ir/copy.h"
 #include "isomer/ir/text.h"
 
 namespace isomer::differential {
@@ -77,9 +78,9 @@ Result<std::vector<Tensor>> run_disturbed(const Graph& graph, const std::vector<
   return out;
 }
 
-bool has_non_number(const Tensor& tensor) {
-  return !tensor.empty() && tensor.dtype() == DType::Double &&
-         !std::ranges::all_of(tensor.data<double>(), [](double x) { return std::isfinite(x); });
+bool is_finite(const Tensor& tensor) {
+  return tensor.empty() || tensor.dtype() != DType::Double ||
+         std::ranges::all_of(tensor.data<double>(), [](double x) { return std::isfinite(x); });
 }
 
 bool comparable(double x) { return std::isfinite(x) && std::abs(x) < kTooLarge; }
@@ -160,7 +161,7 @@ Result<Truth> truth_of(const Graph& graph, const std::vector<Tensor>& inputs) {
   for (const Tensor& input : inputs) reals.push_back(to_double(input));
   Truth out;
   ISOMER_TRY(out.outputs, run_reference(doubles, reals));
-  out.numbers = !leaves_numbers(graph, inputs);
+  ISOMER_TRY(out.finite, finite_outputs(graph, inputs));
   out.spread.assign(out.outputs.size(), 0);
   for (const uint64_t seed : {1, 2, 3}) {
     const auto other = run_disturbed(doubles, reals, seed);
@@ -170,13 +171,31 @@ Result<Truth> truth_of(const Graph& graph, const std::vector<Tensor>& inputs) {
   return out;
 }
 
-bool leaves_numbers(const Graph& graph, const std::vector<Tensor>& inputs) {
-  const auto doubles = in_double(graph);
-  if (!doubles) return false;
+Result<std::vector<bool>> finite_outputs(const Graph& graph, const std::vector<Tensor>& inputs) {
+  ISOMER_TRY(const Graph doubles, in_double(graph));
   std::vector<Tensor> reals;
   for (const Tensor& input : inputs) reals.push_back(to_double(input));
-  const auto values = values_of(*doubles, reals, [](const Tensor& value, bool) { return value; });
-  return values && std::ranges::any_of(*values, has_non_number);
+  ISOMER_TRY(const auto values, values_of(doubles, reals, [](const Tensor& value, bool) { return value; }));
+  std::vector<bool> finite(doubles.num_values());
+  for (const Node& node : doubles.nodes()) {
+    const bool from_finite = std::ranges::all_of(
+        doubles.operands(node), [&](ValueId operand) { return operand == kNoValue || finite[operand]; });
+    for (uint32_t r = 0; r < node.num_results; ++r)
+      finite[node.result(r)] = from_finite && is_finite(values[node.result(r)]);
+  }
+  std::vector<bool> out;
+  for (const ValueId output : doubles.outputs()) out.push_back(finite[output]);
+  return out;
+}
+
+Graph with_outputs(const Graph& graph, const std::vector<bool>& marked) {
+  GraphBuilder builder;
+  const auto input = [&](ValueId value) -> Result<ValueId> { return builder.input(graph.type(value)); };
+  const std::vector<ValueId> copies = copy_values(builder, graph, input).value();
+  std::vector<ValueId> outputs;
+  for (size_t i = 0; i < marked.size(); ++i)
+    if (marked[i]) outputs.push_back(copies[graph.outputs()[i]]);
+  return builder.finish(outputs);
 }
 
 Agreement agreement(const std::vector<Tensor>& got, const Truth& truth, const std::vector<double>& spread) {
@@ -187,9 +206,9 @@ Agreement agreement(const std::vector<Tensor>& got, const Truth& truth, const st
     const Tensor& expected = truth.outputs[i];
     const double scale = expected.dtype() == DType::Double ? largest(expected) : 1;
     const double apart = std::max(truth.spread[i], spread[i]);
-    // Padding times NaN may or may not be one. As an integer it is any.
-    const bool any = has_nan(expected) || (!truth.numbers && expected.dtype() != DType::Double);
-    if (apart > kHopeless * scale || any) {
+    // Padding times NaN may or may not be NaN. Conversion makes any integer of it.
+    const bool undefined = expected.dtype() == DType::Double ? has_nan(expected) : !truth.finite[i];
+    if (apart > kHopeless * scale || undefined) {
       ++out.unstable;
       continue;
     }

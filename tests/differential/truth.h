@@ -20,19 +20,23 @@ Result<Graph> in_double(const Graph& graph);
 struct Truth {
   std::vector<Tensor> outputs;
   std::vector<double> spread;
-  bool numbers = true;  ///< all values of the graph are finite
+  std::vector<bool> finite;  ///< whether all values that the output depends on are finite
 };
 Result<Truth> truth_of(const Graph& graph, const std::vector<Tensor>& inputs);
 
-/// Whether a value of the graph is infinite or not a number in double precision. Rules hold for real numbers, so a
-/// rewritten graph may then have other results: -inf * (1 - x) is infinite, but -inf - (-inf * x) is not a number.
-bool leaves_numbers(const Graph& graph, const std::vector<Tensor>& inputs);
+/// For each output, whether all values that it depends on are finite in double precision. Rules hold for real numbers,
+/// so a rewritten graph may otherwise have other results: -inf * (1 - x) is infinite, but -inf - (-inf * x) is NaN.
+Result<std::vector<bool>> finite_outputs(const Graph& graph, const std::vector<Tensor>& inputs);
+
+/// The graph with only those of its outputs that are marked.
+Graph with_outputs(const Graph& graph, const std::vector<bool>& marked);
 
 /// How what another graph, or another executor, gave compares with the truth.
 struct Agreement {
   std::string problem;  ///< empty: all outputs agree
   size_t compared = 0;  ///< outputs
-  size_t unstable = 0;  ///< outputs whose spread leaves nothing to compare, or that may come from what is no number
+  size_t unstable =
+      0;  ///< outputs whose spread leaves nothing to compare, or that depend on values that are not finite
   double furthest = 0;  ///< largest difference, in units of what was allowed
 };
 /// `spread` is that of the graph that gave `got`.

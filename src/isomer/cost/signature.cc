@@ -16,12 +16,6 @@ constexpr uint64_t kSignatureVersion = 2;
 
 bool steers(const Tensor& constant) { return constant.element_count() <= kSteering || !is_real(constant.dtype()); }
 
-/// Returns whether a node computes a constant from its attributes only, such as zeros: a kernel may need these elements.
-bool is_made_of_nothing(const Graph& graph, const Node& maker) {
-  return !maker.is_input() && !maker.is_constant() && !maker.is_opaque() && maker.num_results == 1 &&
-         graph.operands(maker).empty();
-}
-
 /// Returns elements between 0.5 and 1.5 that differ for every seed, so that no two weights are shared.
 Tensor made_up(DType dtype, const std::vector<int64_t>& dims, uint64_t seed) {
   Tensor tensor = Tensor::zeros(dtype, dims);
@@ -64,8 +58,8 @@ uint64_t KernelSigner::signature(size_t kernel) {
       seen_.push_back(operand);
       hash = hash_mix(hash, types_.hash(operand));
       if (!graph_.is_constant_derived(operand)) continue;
-      if (const Node& maker = graph_.producer_node(operand); is_made_of_nothing(graph_, maker))
-        hash = hash_mix(hash_mix(hash, maker.op->hash()), maker.attrs.hash());
+      const Node& maker = graph_.producer_node(operand);
+      if (is_generated(graph_, operand)) hash = hash_mix(hash_mix(hash, maker.op->hash()), maker.attrs.hash());
       const Tensor* constant = graph_.constant(operand);
       hash = hash_mix(hash, constant != nullptr && steers(*constant) ? constant->hash() : 2);
     }
@@ -108,8 +102,8 @@ Result<KernelRun> KernelSigner::extract(size_t kernel) const {
     const TensorType concrete = type(value);
     if (!concrete.known()) return fail("the extents of an operand are not known");
     if (!graph_.is_constant_derived(value)) return builder.input(concrete);
-    if (const Node& maker = graph_.producer_node(value); is_made_of_nothing(graph_, maker))
-      return builder.add(*maker.op, maker.attrs, {});
+    const Node& maker = graph_.producer_node(value);
+    if (is_generated(graph_, value)) return builder.add(*maker.op, maker.attrs, {});
     const Tensor* constant = graph_.constant(value);
     if (constant != nullptr && steers(*constant)) return builder.constant(*constant);
     return builder.constant(made_up(concrete.dtype, *types_.extents()[value], renamed.size() + 1));

@@ -1,7 +1,7 @@
 #pragma once
 // Computes signatures of kernels. A signature covers everything that a kernel's time depends on: its nodes with their
 // attributes, the types of their operands, layouts, and how far away its weights are. It does not cover the weights'
-// elements, names, or the position in the graph.
+// elements, names, or the position in the graph. Operands that attributes generate, such as zeros, count as attributes.
 
 #include "isomer/cost/concrete_types.h"
 #include "isomer/cost/weight_reuse.h"
@@ -17,7 +17,7 @@ class KernelSigner {
   /// Returns a hash that is equal for kernels that take equally long.
   uint64_t signature(size_t kernel);
   uint64_t signature(const KernelPlan::Reorder& reorder) const;
-  /// Returns the kernel as a separate graph, ready to be timed; its weights have generated elements.
+  /// Returns the kernel as a separate graph, ready to be timed; its weights have made-up elements.
   Result<KernelRun> extract(size_t kernel) const;
   Result<KernelRun> extract(const KernelPlan::Reorder& reorder) const;
   /// "Conv+Relu f32[1,64,56,56] f32[64,64,3,3]"

@@ -17,6 +17,12 @@ double rounded(double bytes) {
 
 }  // namespace
 
+bool is_generated(const Graph& graph, ValueId value) {
+  const Node& maker = graph.producer_node(value);
+  return !maker.is_input() && !maker.is_constant() && !maker.is_opaque() && maker.num_results == 1 &&
+         graph.operands(maker).empty();
+}
+
 WeightReuse::WeightReuse(const Graph& graph, const KernelPlan& plan, const ConcreteTypes& types, double footprint)
     : graph_(graph), plan_(plan), types_(types), footprint_(footprint) {}
 
@@ -27,6 +33,7 @@ WeightReads WeightReuse::of(size_t kernel) const {
   for (const NodeId id : nodes) {
     for (const ValueId operand : graph_.operands(graph_.node(id))) {
       if (operand == kNoValue || !graph_.is_constant_derived(operand)) continue;
+      if (is_generated(graph_, operand)) continue;
       bytes += types_.bytes(operand);
       if (largest == kNoValue || types_.bytes(operand) > types_.bytes(largest)) largest = operand;
     }
@@ -77,7 +84,7 @@ bool WeightReuse::reads(NodeId reader) const { return graph_.runs(graph_.node(re
 const std::vector<WeightReuse::Weight>& WeightReuse::weights() const {
   if (!weights_.empty()) return weights_;
   for (ValueId value = 0; value < graph_.num_values(); ++value) {
-    if (!graph_.is_constant_derived(value)) continue;
+    if (!graph_.is_constant_derived(value) || is_generated(graph_, value)) continue;
     Weight weight{.value = value, .bytes = types_.bytes(value), .readers = {}};
     std::ranges::copy_if(graph_.consumers(value), std::back_inserter(weight.readers),
                          [&](NodeId reader) { return reads(reader); });

@@ -106,11 +106,36 @@ TEST(EqualElements, SumsOfUnequalSummandsAreNoProducts) {
           scope.sum({N}, [&](const Index& k) { return scope.decide(less(k[0], M)) ? y({I}) : Element(); });
       return std::pair{sum, scope.times(Element::integer(factor), y({I}))};
     }));
-  // Σ_{k<N} y[k/2] depends on k by a quotient.
-  EXPECT_FALSE(proves([](Scope& scope) {
+  // Σ_{k<N} y[k/2] depends on k by a quotient: its summands are not equal.
+  const auto halves = [](Scope& scope) {
+    return scope.sum({N}, [&](const Index& k) { return y({scope.quotient(k[0], 2)}); });
+  };
+  EXPECT_TRUE(proves([&](Scope& scope) {
     sizes(scope);
-    const Element sum = scope.sum({N}, [&](const Index& k) { return y({scope.quotient(k[0], 2)}); });
-    return std::pair{sum, scope.times(Element::integer(N), y({0}))};
+    return std::pair{halves(scope), halves(scope)};
+  }));
+  EXPECT_FALSE(proves([&](Scope& scope) {
+    sizes(scope);
+    return std::pair{halves(scope), scope.times(Element::integer(N), y({0}))};
+  }));
+  // Σ_{j<N} Σ_{k<j} y[i] has fewer summands than Σ_{j<N} Σ_{k<N} y[i].
+  const auto triangle = [](Scope& scope, bool square) {
+    return scope.sum(
+        {N}, [&](const Index& j) { return scope.sum({square ? N : j[0]}, [](const Index& /*k*/) { return y({I}); }); });
+  };
+  for (const bool square : {false, true})
+    EXPECT_EQ(proves([&](Scope& scope) {
+                sizes(scope);
+                return std::pair{triangle(scope, square), triangle(scope, true)};
+              }),
+              square);
+}
+
+TEST(EqualElements, SumsWithoutSummandsAreZero) {
+  const auto nothing = [](Scope& scope) { return scope.sum({0}, [](const Index& /*k*/) { return y({I}); }); };
+  EXPECT_TRUE(proves([&](Scope& scope) { return std::pair{nothing(scope), Element()}; }));
+  EXPECT_TRUE(proves([&](Scope& scope) {
+    return std::pair{inverse(scope.times(nothing(scope), x({I}))), inverse(Element())};
   }));
 }
 

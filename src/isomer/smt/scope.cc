@@ -390,6 +390,7 @@ Element Scope::sum(const std::vector<Dim>& extents, const std::function<Element(
     while (counted_bound(product)) {
     }
   }
+  std::erase_if(out, [](const Product& product) { return product.coefficient == 0; });
   return Element(std::move(out));
 }
 

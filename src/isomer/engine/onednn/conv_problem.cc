@@ -277,7 +277,7 @@ struct WinogradFiltersTrial {
   void run() const {
     run_winograd_filters(conv, {image.data(), gradient.data(), filters.data(), scratch.data()}, parts);
   }
-  std::vector<std::span<const std::byte>> flushed() const { return {filters.bytes()}; }
+  static std::vector<std::span<const std::byte>> flushed() { return {}; }
 };
 
 template <class Arguments>
@@ -288,8 +288,14 @@ PreparedTrial prepared(const ConvChoice& choice) {
 
 }  // namespace
 
-Trial trial_of(const dnnl::engine& engine, const ConvChoice& choice) {
-  if (!choice.winograd) return trial_of(engine, choice.direct);
+Trial trial_of(const dnnl::engine& engine, const ConvProblem& problem, const ConvChoice& choice) {
+  if (!choice.winograd && problem.constant_weights) return trial_of(engine, choice.direct);
+  if (!choice.winograd)
+    return [direct = trial_of(engine, choice.direct)] {
+      PreparedTrial trial = direct();
+      trial.weights.clear();  // a reorder has just written them
+      return trial;
+    };
   return [&choice] {
     return choice.work == WinogradWork::Filters ? prepared<WinogradFiltersTrial>(choice)
                                                 : prepared<WinogradTrial>(choice);
@@ -310,14 +316,18 @@ ConvForm form_of(const ConvChoice& choice) {
 
 namespace {
 
-/// The ways to compute the gradient for filters; they do not depend on decisions.
-ConvChoices filter_choices(const Graph& graph, ConvProblem read, const ConvSettings& settings) {
+/// The ways to compute the gradient for filters.
+ConvChoices filter_choices(const Graph& graph, ConvProblem read, std::optional<Algorithm> algorithm,
+                           const ConvSettings& settings) {
   ConvChoices out{.problem = std::move(read)};
   const ConvProblem& problem = out.problem;
-  for (const ConvLayouts& layouts : conv_layouts(problem, native_block(), kF32, kF32, std::nullopt))
-    if (auto way = direct_conv(graph, settings.engine, problem, {}, layouts, false))
-      out.ways.push_back(std::move(*way));
-  if (const auto winograd = problem.winograd(); winograd && settings.try_winograd && !out.ways.empty())
+  const auto winograd = algorithm == Algorithm::Direct ? std::nullopt : problem.winograd();
+  const bool decided = winograd && algorithm;
+  if (!decided)
+    for (const ConvLayouts& layouts : conv_layouts(problem, native_block(), kF32, kF32, std::nullopt))
+      if (auto way = direct_conv(graph, settings.engine, problem, {}, layouts, false))
+        out.ways.push_back(std::move(*way));
+  if (decided || (winograd && settings.try_winograd && !out.ways.empty()))
     out.ways.push_back({.src = channel_blocked_desc(problem.src, native_block()),
                         .dst = channel_blocked_desc(problem.dst, native_block()),
                         .posts = {},
@@ -331,9 +341,10 @@ ConvChoices filter_choices(const Graph& graph, ConvProblem read, const ConvSetti
 
 ConvChoices conv_choices(const Graph& graph, const Group& group, const Decisions& decisions,
                          const ConvSettings& settings) {
+  const auto algorithm = decisions.algorithm(graph.node(group.root).result());
   if (group.posts.empty())
     if (auto filters = read_filter_gradient(graph, graph.node(group.root))) {
-      ConvChoices choices = filter_choices(graph, std::move(*filters), settings);
+      ConvChoices choices = filter_choices(graph, std::move(*filters), algorithm, settings);
       if (!choices.ways.empty()) return choices;
     }
   auto read = read_conv(graph, graph.node(group.root));
@@ -348,7 +359,6 @@ ConvChoices conv_choices(const Graph& graph, const Group& group, const Decisions
   const auto consider = [&](std::optional<ConvChoice> way) {
     if (way) out.ways.push_back(std::move(*way));
   };
-  const auto algorithm = decisions.algorithm(graph.node(group.root).result());
   if (algorithm == Algorithm::Winograd) consider(winograd_conv(graph, problem, posts));
   if (!out.ways.empty()) return out;
   const ValueId result = graph.node(group.last()).result();

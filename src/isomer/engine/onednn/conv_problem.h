@@ -70,7 +70,7 @@ std::optional<ConvChoice> winograd_conv(const Graph& graph, const ConvProblem& p
 /// Returns the same without oneDNN's objects.
 ConvForm form_of(const ConvChoice& choice);
 /// Returns a trial of a way, which must outlive the trial.
-Trial trial_of(const dnnl::engine& engine, const ConvChoice& choice);
+Trial trial_of(const dnnl::engine& engine, const ConvProblem& problem, const ConvChoice& choice);
 /// Whether both are the same way, in whatever time.
 bool same_way(const ConvForm& a, const ConvForm& b);
 

@@ -84,9 +84,9 @@ struct ConvWays::State {
   double time(const ConvProblem& problem, const ConvChoice& choice, TuningLimit& limit) const {
     const std::string key =
         fmt::format("{}{} {} {} {}{}", problem.key(), choice.posts.key, layout_str(choice.src), layout_str(choice.dst),
-                    choice.implementation(), choice.work == WinogradWork::Weights ? " and weights" : "");
-    const double us = tuner->time(trial_of(settings.engine, choice), key, limit);
-    // What is done to weights in each run counts. Winograd's trial includes it.
+                    choice.implementation(), problem.constant_weights ? "" : " and weights");
+    const double us = tuner->time(trial_of(settings.engine, problem, choice), key, limit);
+    // Changes of the weights' layout count if each run makes them. Winograd's trial includes them.
     if (choice.winograd || problem.constant_weights) return us;
     const bool made = problem.pass == ConvPass::Filters;
     const Desc& from = made ? choice.weights : problem.given;

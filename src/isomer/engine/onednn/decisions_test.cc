@@ -163,11 +163,29 @@ TEST(DecidedPlan, WinogradTransformsWeightsThatAreNotConstant) {
     input w: f32[48,32,3,3]
     b = Conv(x, w) {pads=[1,1,1,1]}
     return b)");
-  const auto first = kernels_with(graph, {}, true);
-  EXPECT_EQ(count_of(first, "transform weights"), 0) << "that would take time";
+  const auto direct = kernels_with(graph, {.algorithms = {{result_of(graph, "Conv"), Algorithm::Direct}}}, true);
+  EXPECT_EQ(count_of(direct, "transform weights"), 0);
   const auto kernels = kernels_with(graph, {.algorithms = {{result_of(graph, "Conv"), Algorithm::Winograd}}});
   EXPECT_THAT(kernels, Contains(Field(&PlanKernel::implementation, HasSubstr("wino"))));
   EXPECT_EQ(count_of(kernels, "transform weights"), 1);
+}
+
+TEST(DecidedPlan, GradientsForFiltersHaveTheDecidedAlgorithm) {
+  const Graph graph = graph_of(R"(
+    input x: f32[2,32,6,6]
+    input g: f32[2,48,6,6]
+    a = Transpose(x) {perm=[1,0,2,3]}
+    b = Transpose(g) {perm=[1,0,2,3]}
+    f = Conv(a, b) {pads=[1,1,1,1]}
+    y = Transpose(f) {perm=[1,0,2,3]}
+    return y)");
+  for (const auto algorithm : {Algorithm::Direct, Algorithm::Winograd})
+    for (const bool tune : {false, true}) {
+      const auto kernels = kernels_with(graph, {.algorithms = {{result_of(graph, "Conv"), algorithm}}}, tune);
+      const auto filters = std::ranges::find(kernels, "filters of Conv", &PlanKernel::name);
+      ASSERT_NE(filters, kernels.end());
+      EXPECT_EQ(filters->implementation.ends_with(":winograd"), algorithm == Algorithm::Winograd);
+    }
 }
 
 /// Values that have several readers, that are views, parts of concatenations, or overwritten.

@@ -6,6 +6,7 @@
 
 #include "isomer/base/stats.h"
 #include "isomer/base/stopwatch.h"
+#include "isomer/engine/onednn/kernel_traits.h"
 #include "isomer/engine/onednn/rotation.h"
 #include "isomer/eval/random.h"
 #include "isomer/ir/copy.h"
@@ -17,6 +18,7 @@ namespace {
 
 constexpr std::string_view kHarness = "harness";  // prefix of names that do not count
 constexpr std::string_view kOperand = "operand";  // made by the harness
+constexpr std::string_view kWeights = "weights";  // of a convolution, not constant: changes of layout count
 constexpr std::string_view kResult = "result";
 constexpr int64_t kChannels = 16;  // a multiple of every block
 constexpr size_t kMinBlockedRank = 3;
@@ -47,6 +49,11 @@ class OneDnnHarness {
  private:
   Result<ValueId> input(const Graph& graph, ValueId value) {
     const TensorType& type = graph.type(value);
+    if (is_weights(graph, value)) {
+      const ValueId weights = builder_.input(type);
+      builder_.name(weights, std::string(kWeights));
+      return weights;
+    }
     if (run_.reorder_to == Layout::Blocked) {
       const ValueId x = named(builder_.input(type));
       ISOMER_TRY(const ValueId reader, convolution(x, (*type.shape)[1].value(), (*type.shape)[1].value()));
@@ -68,6 +75,14 @@ class OneDnnHarness {
     ISOMER_TRY(const ValueId other, builder_.add(*find_op(unused_pool()), {}, {made}));
     outputs_.push_back(named(other));
     return made;
+  }
+
+  /// Returns whether a value is the weights of a convolution.
+  static bool is_weights(const Graph& graph, ValueId value) {
+    return std::ranges::any_of(graph.consumers(value), [&](NodeId reader) {
+      const auto operands = graph.operands(graph.node(reader));
+      return onednn::kernel_traits(graph.node(reader)).layouts == onednn::LayoutUse::Chosen && operands[1] == value;
+    });
   }
 
   /// Values that are never blocked are copied from a view: the first half of every row.
@@ -116,6 +131,7 @@ class OneDnnHarness {
 /// everywhere.
 Tensor random_operand(const TensorType& type, uint64_t seed) {
   constexpr int64_t kPeriod = 1 << 16;
+  if (type.dtype == DType::String) return random_tensor(type.dtype, *concrete(*type.shape), seed);
   Tensor tensor = Tensor::zeros(type.dtype, *concrete(*type.shape));
   const Tensor part = random_tensor(type.dtype, std::vector{std::min(tensor.element_count(), kPeriod)}, seed);
   const auto to = tensor.mutable_bytes();
@@ -132,9 +148,10 @@ Tensor random_operand(const TensorType& type, uint64_t seed) {
 /// Returns the number of copies of the weights: as many as a model of this distance would have kernels with such
 /// weights. A kernel whose weights are the largest part of a large model is not the only one in it.
 onednn::Rotation::Options rotation_of(const KernelRun& run) {
-  double bytes = 1;
+  double bytes = 0;
   for (const Node& node : run.graph.nodes())
     if (node.is_constant()) bytes += static_cast<double>(run.graph.constant(node.result())->bytes().size());
+  if (bytes == 0) return {};
   const auto copies_in = [&](double distance) {
     const auto copies = static_cast<size_t>(std::max(std::lround(distance / bytes), 1L));
     return distance < kFarthestWeights ? copies : std::max(copies, size_t{2});

@@ -45,10 +45,14 @@ GroupForms Planning::place_conv(const Group& group) {
   forms.way = best;
   forms.conv = way;
   if (decided_form(result)) plan_.decisions.layouts[result] = *decisions_.layout(result);
-  const ValueId conv = graph_.node(group.root).result();
+  note_algorithm(graph_.node(group.root).result(), way);
+  return forms;
+}
+
+/// Notes the algorithm that is decided for a convolution, if it is obeyed.
+void Planning::note_algorithm(ValueId conv, const ConvForm& way) {
   const auto algorithm = decisions_.algorithm(conv);
   if (algorithm && way.winograd == (*algorithm == Algorithm::Winograd)) plan_.decisions.algorithms[conv] = *algorithm;
-  return forms;
 }
 
 /// Places the gradient for filters. It reads what its transpositions read, and writes the filters in row-major order.
@@ -76,6 +80,7 @@ GroupForms Planning::place_filters(const Group& group, std::span<const ConvForm>
   GroupForms forms = place_kernel(group, {kGivenForm, kGivenForm, out, std::move(strides)});
   forms.way = best;
   forms.conv = ways[best];
+  note_algorithm(node.result(), ways[best]);
   return forms;
 }
 

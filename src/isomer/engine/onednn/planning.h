@@ -75,6 +75,7 @@ class Planning {
     return convolutions_.cost(graph_, {value, from, to, dtype}, limit_);
   }
   void copy_added(const Group& group, const ConvForm& way, ValueId added);
+  void note_algorithm(ValueId conv, const ConvForm& way);
   GroupForms place_follower(const Group& group);
   GroupForms place_own(const Group& group);
   GroupForms place_max_pool_gradient(const Group& group);

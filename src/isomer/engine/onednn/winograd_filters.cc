@@ -9,9 +9,10 @@ namespace isomer::onednn {
 namespace winograd {
 namespace {
 
-constexpr int64_t kMostTiles = 128;                // of a batch
+constexpr int64_t kMaxTiles = 128;                 // of a batch
 constexpr int64_t kTransformedBytes = 10'000'000;  // of a batch
 constexpr int64_t kSumsBytes = 1'200'000;          // of a group of channels
+constexpr int64_t kMaxBytesOfParts = 64 << 20;     // of the sums of all parts
 
 /// Transforms the result's gradient along one axis.
 template <class Vector>
@@ -38,8 +39,8 @@ ISOMER_INLINE void transform_sums(const Vector* points, Vector* w) {
 }
 
 /// How the work is divided: by tiles, each part with sums of its own; or by channels of the result if there are more of
-/// these. If one batch has all tiles, filters are finished for a few channels of the result after the other, so that
-/// their sums stay in a cache.
+/// these, or if the sums would take too much memory. If one batch has all tiles, filters are finished for a few
+/// channels of the result after the other, so that their sums stay in a cache.
 struct FilterDivision : TileGrid {
   int64_t gradient_stride = 0;  // floats between the points of a transformed batch of the gradient
   int64_t parts;
@@ -47,13 +48,14 @@ struct FilterDivision : TileGrid {
   int64_t group;  // blocks of channels of the result whose sums are kept
   int64_t sums;   // floats of the sums of a point of a group
 
-  FilterDivision(const WinogradConv& conv, int of)
-      : TileGrid(conv), parts(of), by_tiles(of > 1 && tiles >= conv.out_channels) {
-    const int64_t bytes = kPoints * (conv.channels + conv.out_channels) * int64_t{sizeof(float)};
-    divide(std::clamp<int64_t>(kTransformedBytes / bytes, 16, kMostTiles));
+  FilterDivision(const WinogradConv& conv, int of) : TileGrid(conv), parts(of) {
+    constexpr int64_t kBytes = kPoints * int64_t{sizeof(float)};
+    const int64_t of_block = kBytes * block * conv.channels;
+    by_tiles = parts > 1 && tiles >= conv.out_channels && parts * out_depth * of_block <= kMaxBytesOfParts;
+    divide(std::clamp<int64_t>(kTransformedBytes / (kBytes * (conv.channels + conv.out_channels)), 16, kMaxTiles));
     gradient_stride = stride_of(out_depth);
-    const int64_t of_block = kPoints * block * conv.channels * int64_t{sizeof(float)};
-    group = batch < tiles || by_tiles ? out_depth : std::clamp<int64_t>(kSumsBytes / of_block, 1, out_depth);
+    const int64_t most = by_tiles ? out_depth : divided_up(out_depth, parts);
+    group = batch < tiles || by_tiles ? most : std::clamp<int64_t>(kSumsBytes / of_block, 1, most);
     sums = group * block * conv.channels;
   }
 
@@ -108,7 +110,7 @@ struct TransformGradient {
   }
 };
 
-/// Adds the products of one point of a batch of tiles up, or stores them if it is the first batch. The sums are by
+/// Adds up the products of one point of a batch of tiles, or stores them if it is the first batch. The sums are by
 /// channel of the result.
 struct AccumulatePoint {
   template <class Vector>

@@ -58,12 +58,18 @@ struct FilterSums {
 // The error of an element depends on all sums of its filter, and on terms of other elements that cancel.
 TEST(WinogradFilters, AreWithinTheBound) {
   double max = 0;
-  for (const WinogradConv& conv : convolutions()) {
+  const int64_t b = native_block();
+  std::vector<WinogradConv> all = convolutions();
+  all.push_back({1, b, 5, 68, b, 3, 68, 0, 1});          // fewer tiles than parts
+  all.push_back({3, b, 41, 40, 2 * b, 40, 39, 1, 0});    // several batches in each part
+  all.push_back({12, b, 14, 13, 40 * b, 14, 13, 1, 1});  // several batches, divided by channels
+  all.push_back({1, b, 12, 12, b, 8, 8, -1, -1});        // a margin of the image is not read
+  for (const WinogradConv& conv : all) {
     const FilterSums problem(conv, 1);
     const auto exact = problem.direct(false);
     const auto sums = problem.direct(true);
     const double bound = 0x1p-19 * *std::ranges::max_element(sums);
-    for (const int parts : {1, 2, 3, 7}) {
+    for (const int parts : {1, 2, 3, 7, 50}) {
       const ThreadScope scope(2);
       const Floats got = problem.run(parts);
       for (size_t i = 0; i < got.size(); ++i) {
