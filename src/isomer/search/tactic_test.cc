@@ -154,7 +154,7 @@ constexpr std::string_view kNormalization = R"(
 TEST(Tactic, LeavesTwoSumsInTheGradientOfANormalization) {
   const auto file = builtin_rule_file();
   ASSERT_TRUE(file.has_value()) << file.error().message;
-  const Graph graph = parsed(std::string(kNormalization));
+  const Graph graph = parsed(kNormalization);
   ASSERT_EQ(count_of(graph, "ReduceSum"), 4U);
   const auto out = run_tactic(graph, builtin_tactic(*file, "hoist-factors-out-of-sums"), file->rules);
   ASSERT_EQ(out.size(), 1U);

@@ -136,7 +136,7 @@ Tensor random_operand(const TensorType& type, uint64_t seed) {
   const Tensor part = random_tensor(type.dtype, std::vector{std::min(tensor.element_count(), kPeriod)}, seed);
   const auto to = tensor.mutable_bytes();
   for (size_t at = 0; at < to.size(); at += part.bytes().size())
-    std::ranges::copy(part.bytes().first(std::min(part.bytes().size(), to.size() - at)), to.begin() + at);
+    std::ranges::copy(part.bytes().first(std::min(part.bytes().size(), to.size() - at)), to.subspan(at).begin());
   const auto halve = [](auto elements) {
     for (auto& element : elements) element %= 2;
   };

@@ -68,11 +68,11 @@ struct TransformWeights {
     using Channels = Block<Vector>;
     constexpr int64_t kBlock = kLanes<Channels>;
     const int64_t width = division.width(panel) * kBlock, first = panel * 2 * kBlock;
-    const int64_t stride = kWindow * kWindow * (conv.transposed ? 1 : conv.channels);
+    const int64_t stride = kElements * (conv.transposed ? 1 : conv.channels);
     for (int64_t c = 0; c < conv.channels; ++c)
       for (int64_t k = 0; k < width; k += kBlock) {
         const int64_t window = conv.transposed ? c * conv.out_channels + first + k : (first + k) * conv.channels + c;
-        transform<Channels>(from + window * kWindow * kWindow, stride, conv.transposed, to + c * width + k,
+        transform<Channels>(from + window * kElements, stride, conv.transposed, to + c * width + k,
                             conv.channels * width);
       }
   }
@@ -81,10 +81,9 @@ struct TransformWeights {
   template <class Channels>
   static ISOMER_INLINE void transform(const float* from, int64_t stride, bool turned, float* out, int64_t out_stride) {
     using Doubles = typename DoublesOf<2 * sizeof(Channels)>::Type;  // NOLINT(readability-redundant-typename)
-    Channels windows[kWindow * kWindow];
+    Channels windows[kElements];
     for (int64_t k = 0; k < kLanes<Channels>; ++k)
-      for (int64_t w = 0; w < kWindow * kWindow; ++w)
-        windows[turned ? kWindow * kWindow - 1 - w : w][k] = from[k * stride + w];
+      for (int64_t w = 0; w < kElements; ++w) windows[turned ? kElements - 1 - w : w][k] = from[k * stride + w];
     Doubles rows[kWindow][kSide];
     for (int64_t i = 0; i < kWindow; ++i) {
       Doubles window[kWindow];
@@ -238,9 +237,7 @@ void run_part(const WinogradConv& conv, const Division& division, const Part& pa
 }  // namespace
 }  // namespace winograd
 
-int64_t given_weights(const WinogradConv& conv) {
-  return winograd::kWindow * winograd::kWindow * conv.channels * conv.out_channels;
-}
+int64_t given_weights(const WinogradConv& conv) { return winograd::kElements * conv.channels * conv.out_channels; }
 int64_t winograd_weights(const WinogradConv& conv) { return winograd::kPoints * conv.channels * conv.out_channels; }
 
 void transform_weights(const WinogradConv& conv, const float* from, float* to) {

@@ -171,7 +171,7 @@ struct TransformSums {
           points[p] += more;
         }
       }
-      transform(points, filters + at * kWindow * kWindow);
+      transform(points, filters + at * kElements);
     }
   }
 
@@ -185,7 +185,7 @@ struct TransformSums {
       transform_sums(column, w);
       for (int64_t i = 0; i < kWindow; ++i)
         for (int64_t lane = 0; lane < kLanes<Channels>; ++lane)
-          filters[lane * kWindow * kWindow + i * kWindow + j] = w[i][lane];
+          filters[lane * kElements + i * kWindow + j] = w[i][lane];
     }
   }
 };
@@ -197,7 +197,7 @@ void run_part(const WinogradConv& conv, const FilterDivision& division, int64_t 
   float* const gradient = image + kPoints * division.image_stride;
   float* const sums = gradient + kPoints * division.gradient_stride;
   const Range tiles = division.tiles_of(part), all = division.blocks_of(part);
-  const int64_t filter = division.block * conv.channels * kWindow * kWindow;  // floats of a block's filters
+  const int64_t filter = division.block * conv.channels * kElements;  // floats of a block's filters
   for (int64_t at = all.begin; at < all.end; at += division.group) {
     const Range blocks{at, std::min(at + division.group, all.end)};
     if (tiles.begin == tiles.end) std::fill_n(sums, kPoints * division.sums, 0.0F);
@@ -236,7 +236,7 @@ void run_winograd_filters(const WinogradConv& conv, const WinogradFilterArgument
   parallel_for(division.out_depth, 1, [&](int64_t begin, int64_t end) {
     for (int64_t block = begin; block < end; ++block)
       dispatch<winograd::TransformSums>(conv, division, division.block, int64_t{parts}, sums + block * of_block,
-                                        arguments.filters + block * of_block * winograd::kWindow * winograd::kWindow);
+                                        arguments.filters + block * of_block * winograd::kElements);
   });
 }
 

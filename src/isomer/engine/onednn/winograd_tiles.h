@@ -12,6 +12,7 @@ namespace isomer::onednn::winograd {
 inline constexpr int kTile = 4, kWindow = 3;  // rows and columns
 inline constexpr int kSide = kTile + kWindow - 1;
 inline constexpr int64_t kPoints = int64_t{kSide} * kSide;
+inline constexpr int64_t kElements = int64_t{kWindow} * kWindow;  // of a window
 
 // The points 0, a, -a, b, -b and infinity, where b = 2 a. Half and twice the square root of 2, rounded so that all
 // constants are exact: the error is a third of that with the points 1 and 2.
