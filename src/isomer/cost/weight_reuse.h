@@ -10,13 +10,13 @@ namespace isomer {
 
 /// Weights of fewer bytes are read so quickly that their distance does not matter.
 inline constexpr double kSmallWeights = 4096;
-/// Returns whether a value is made from the attributes of its node alone, such as zeros: a kernel may need these
-/// elements, and they are not weights.
-bool is_generated(const Graph& graph, ValueId value);
-
 /// Between this and kFarthestWeights, distances are rounded to half powers of two, so that versions of one model share
 /// their measurements.
 inline constexpr double kNearestWeights = 4 << 20;
+
+/// Returns whether a value is made from the attributes of its node alone, such as zeros: a kernel may need these
+/// elements, and they are not weights.
+bool is_generated(const Graph& graph, ValueId value);
 
 /// The distances in one graph. They are stack distances: bytes of distinct weights, each counted once.
 class WeightReuse {
