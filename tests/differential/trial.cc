@@ -88,7 +88,7 @@ class Trial {
     }
     for (size_t i = 0; i < made_.steps.size(); ++i) {
       const PairComparison one = compare(before(i), made_.steps[i].graph);
-      if (one.outcome == Outcome::Differs && differs_beyond_numbers(before(i), made_.steps[i].graph)) {
+      if (one.outcome == Outcome::Differs && agree_where_finite(before(i), made_.steps[i].graph)) {
         tally_.not_exact["a value is not finite, by " + made_.steps[i].rule->name].push_back(seed_);
         return;
       }
@@ -104,9 +104,9 @@ class Trial {
     tally_.not_exact[kind_of(whole.text) + ", though every step is exact"].push_back(seed_);
   }
 
-  /// Whether graphs that differ agree in all outputs that only depend on finite values, for inputs of either sign and
-  /// for positive ones.
-  bool differs_beyond_numbers(const Graph& a, const Graph& b) const {
+  /// Whether graphs that differ agree in all outputs that depend only on finite values of the first graph, for inputs
+  /// of either sign and for positive ones.
+  bool agree_where_finite(const Graph& a, const Graph& b) const {
     std::vector<bool> finite(a.outputs().size(), true);
     for (const bool positive : {false, true}) {
       const auto some = finite_outputs(a, draw_inputs(a, positive, seed_));
