@@ -22,6 +22,12 @@ template <class Vector, int kRows>
 ISOMER_INLINE void add_products(const float* a, int64_t stride, const float* weights,
                                 Vector (&sums)[kRows][kPanelVectors]) {
   constexpr int64_t kAhead = 1024;  // floats of weights that are prefetched if arithmetic may delay reading
+  // Where all indices are known, an array stays in registers.
+  Vector in_registers[kRows][kPanelVectors];
+#pragma GCC unroll 6
+  for (int64_t r = 0; r < kRows; ++r)
+#pragma GCC unroll 4
+    for (int64_t v = 0; v < kPanelVectors; ++v) in_registers[r][v] = sums[r][v];
   for (int64_t k = 0; k < stride; ++k, weights += kPanelVectors * kLanes<Vector>) {
     Vector w[kPanelVectors];
 #pragma GCC unroll 4
@@ -31,11 +37,16 @@ ISOMER_INLINE void add_products(const float* a, int64_t stride, const float* wei
     }
 #pragma GCC unroll 6
     for (int64_t r = 0; r < kRows; ++r) {
-      const Vector x = Vector{} + a[r * stride + k];
+      Vector x;
+      fill<Vector>(x, a[r * stride + k]);
 #pragma GCC unroll 4
-      for (int64_t v = 0; v < kPanelVectors; ++v) sums[r][v] += x * w[v];
+      for (int64_t v = 0; v < kPanelVectors; ++v) in_registers[r][v] += x * w[v];
     }
   }
+#pragma GCC unroll 6
+  for (int64_t r = 0; r < kRows; ++r)
+#pragma GCC unroll 4
+    for (int64_t v = 0; v < kPanelVectors; ++v) sums[r][v] = in_registers[r][v];
 }
 
 /// Calls work.operator()<kRows>(first row) for groups of rows that fit into the registers, all of about the same size.

@@ -31,6 +31,18 @@ ISOMER_INLINE void store(float* to, const Vector& vector) {
   std::memcpy(to, &vector, sizeof(Vector));
 }
 
+/// Sets all elements of a vector to a number in memory. `Native`: the vector that the code is compiled for. GCC 12
+/// would add zeros and spread the sum, which takes as long as arithmetic on whole vectors.
+template <class Native, class Vector>
+ISOMER_INLINE void fill(Vector& vector, const float& number) {
+#ifndef __clang__
+  if constexpr (sizeof(Native) > sizeof(Vector4))
+    asm("vbroadcastss %1, %0" : "=v"(vector) : "m"(number));
+  else
+#endif
+    vector = number - Vector{};
+}
+
 /// Hides how a vector was made. GCC 12 joins the conditions of two selections from the same numbers, and cannot
 /// vectorize the result.
 template <class Vector>

@@ -106,35 +106,37 @@ struct MultiplyPanel {
   static ISOMER_INLINE void run(const Division& division, int64_t tiles, int64_t width, const float* image,
                                 const float* weights, float* products) {
     if (width == 2)
-      multiply<Block<Vector>, 2>(division, tiles, image, weights, products);
+      multiply<Vector, 2>(division, tiles, image, weights, products);
     else
-      multiply<Block<Vector>, 1>(division, tiles, image, weights, products);
+      multiply<Vector, 1>(division, tiles, image, weights, products);
   }
 
   /// The number of tiles whose products with a panel fit into the registers.
   template <class Channels>
   static constexpr int kMaxTiles = sizeof(Channels) == 64 ? 12 : 6;
 
-  template <class Channels, int kWidth>
+  template <class Vector, int kWidth>
   static ISOMER_INLINE void multiply(const Division& division, int64_t tiles, const float* image, const float* weights,
                                      float* products) {
+    using Channels = Block<Vector>;
     const int64_t groups = divided_up(tiles, kMaxTiles<Channels>);
     for (int64_t group = 0; group < groups; ++group) {
       const int64_t begin = tiles * group / groups, count = tiles * (group + 1) / groups - begin;
       const auto in_registers = [&]<int... kTiles>(std::integer_sequence<int, kTiles...>)
           __attribute__((always_inline)) {
-        (..., (count == kTiles + 1
-                   ? multiply_tiles<Channels, kWidth, kTiles + 1>(division, image + begin * kLanes<Channels>, weights,
-                                                                  products + begin * kLanes<Channels>)
-                   : void()));
+        (...,
+         (count == kTiles + 1 ? multiply_tiles<Vector, kWidth, kTiles + 1>(division, image + begin * kLanes<Channels>,
+                                                                           weights, products + begin * kLanes<Channels>)
+                              : void()));
       };
       in_registers(std::make_integer_sequence<int, kMaxTiles<Channels>>());
     }
   }
 
-  template <class Channels, int kWidth, int kTiles>
+  template <class Vector, int kWidth, int kTiles>
   static ISOMER_INLINE void multiply_tiles(const Division& division, const float* image, const float* weights,
                                            float* products) {
+    using Channels = Block<Vector>;
     constexpr int64_t kBlock = kLanes<Channels>;
     Channels sums[kTiles][kWidth] = {};
     const int64_t depth = division.depth, batch = division.batch;
@@ -148,12 +150,16 @@ struct MultiplyPanel {
         }
 #pragma GCC unroll 12
         for (int64_t t = 0; t < kTiles; ++t) {
-          const Channels x = Channels{} + image[t * kBlock + k];
+          Channels x;
+          fill<Vector>(x, image[t * kBlock + k]);
           for (int64_t v = 0; v < kWidth; ++v) sums[t][v] += x * w[v];
         }
       }
     }
+    // Where all indices are known, an array stays in registers.
+#pragma GCC unroll 2
     for (int64_t v = 0; v < kWidth; ++v)
+#pragma GCC unroll 12
       for (int64_t t = 0; t < kTiles; ++t) store(products + (v * batch + t) * kBlock, sums[t][v]);
   }
 };

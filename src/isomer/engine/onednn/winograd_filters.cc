@@ -116,8 +116,7 @@ struct AccumulatePoint {
   template <class Vector>
   static ISOMER_INLINE void run(const FilterDivision& division, int64_t tiles, const Range& blocks, bool first,
                                 const float* image, const float* gradient, float* sums) {
-    using Channels = Block<Vector>;
-    constexpr int64_t kBlock = kLanes<Channels>;
+    constexpr int64_t kBlock = kLanes<Block<Vector>>;
     constexpr int kRows = sizeof(Vector) == 64 ? 8 : 4;
     const int64_t plane = division.batch * kBlock;
     for (int64_t row = blocks.begin * kBlock; row < blocks.end * kBlock; row += kRows) {
@@ -125,15 +124,16 @@ struct AccumulatePoint {
       float* const out = sums + (row - blocks.begin * kBlock) * division.depth * kBlock;
       int64_t c = 0;
       for (; c + 2 <= division.depth; c += 2)
-        accumulate<Channels, kRows, 2>(division, tiles, first, image + c * plane, rows, out + c * kBlock);
+        accumulate<Vector, kRows, 2>(division, tiles, first, image + c * plane, rows, out + c * kBlock);
       if (c < division.depth)
-        accumulate<Channels, kRows, 1>(division, tiles, first, image + c * plane, rows, out + c * kBlock);
+        accumulate<Vector, kRows, 1>(division, tiles, first, image + c * plane, rows, out + c * kBlock);
     }
   }
 
-  template <class Channels, int kRows, int kWidth>
+  template <class Vector, int kRows, int kWidth>
   static ISOMER_INLINE void accumulate(const FilterDivision& division, int64_t tiles, bool first, const float* image,
                                        const float* gradient, float* out) {
+    using Channels = Block<Vector>;
     constexpr int64_t kBlock = kLanes<Channels>;
     Channels sums[kRows][kWidth] = {};
     for (int64_t t = 0; t < tiles; ++t, image += kBlock, gradient += kBlock) {
@@ -141,11 +141,14 @@ struct AccumulatePoint {
       for (int64_t v = 0; v < kWidth; ++v) load(x[v], image + v * division.batch * kBlock);
 #pragma GCC unroll 8
       for (int64_t r = 0; r < kRows; ++r) {
-        const Channels g = Channels{} + gradient[r];
+        Channels g;
+        fill<Vector>(g, gradient[r]);
         for (int64_t v = 0; v < kWidth; ++v) sums[r][v] += g * x[v];
       }
     }
+#pragma GCC unroll 8
     for (int64_t r = 0; r < kRows; ++r, out += division.depth * kBlock)
+#pragma GCC unroll 2
       for (int64_t v = 0; v < kWidth; ++v) {
         Channels before = {};
         if (!first) load(before, out + v * kBlock);
