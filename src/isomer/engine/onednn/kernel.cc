@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::string_view kHarness = "harness";  // prefix of names that do not count
 constexpr std::string_view kOperand = "operand";  // made by the harness
-constexpr std::string_view kWeights = "weights";  // of a convolution, not constant: changes of layout count
+constexpr std::string_view kWeights = "weights";  // of a kernel, not constant: changes of layout count
 constexpr std::string_view kResult = "result";
 constexpr int64_t kChannels = 16;  // a multiple of every block
 constexpr size_t kMinBlockedRank = 3;
@@ -77,11 +77,13 @@ class OneDnnHarness {
     return made;
   }
 
-  /// Returns whether a value is the weights of a convolution.
+  /// Returns whether a value is the weights of a convolution, or of a product.
   static bool is_weights(const Graph& graph, ValueId value) {
     return std::ranges::any_of(graph.consumers(value), [&](NodeId reader) {
-      const auto operands = graph.operands(graph.node(reader));
-      return onednn::kernel_traits(graph.node(reader)).layouts == onednn::LayoutUse::Chosen && operands[1] == value;
+      const Node& node = graph.node(reader);
+      const bool chooses =
+          onednn::kernel_traits(node).layouts == onednn::LayoutUse::Chosen || node.op->name == "MatMul";
+      return chooses && graph.operands(node)[1] == value;
     });
   }
 

@@ -298,12 +298,18 @@ Result<bool> lower_weighted(Builder& builder, const Group& group, const MatMulPr
   return true;
 }
 
-/// The layouts of operands and result as a planned product has them.
+/// The layouts of operands and result.
 struct Layouts {
   Desc a, b, dst;
 };
 
-Layouts layouts_of(Builder& builder, const MatMulProblem& problem, const GroupForms& planned) {
+/// A product of computed operands: their layouts, and how the primitive sees these.
+struct Computed {
+  Layouts lie, seen;
+  Choice choice;
+};
+
+Layouts planned_layouts(Builder& builder, const MatMulProblem& problem, const GroupForms& planned) {
   const auto operand = [&](ValueId value, Form form) {
     const Desc lies = builder.at(value).desc;
     return form == kGivenForm ? retyped(lies, problem.type) : plain_desc(lies.dims(), problem.type);
@@ -319,30 +325,78 @@ Layouts layouts_of(Builder& builder, const MatMulProblem& problem, const GroupFo
   return {operand(problem.a, planned.in), operand(problem.b, planned.second), dst};
 }
 
+/// Returns the product in the planned layouts, else in row-major ones; nothing if oneDNN has no code for either.
+std::optional<Computed> as_planned(Builder& builder, const MatMulProblem& problem) {
+  const size_t rank = problem.dst.size();
+  for (const GroupForms& forms : {builder.planned(), GroupForms()}) {
+    const Layouts lie = planned_layouts(builder, problem, forms);
+    const Layouts seen{lifted(lie.a, rank), lifted(lie.b, rank), lie.dst};
+    if (auto choice = as_matmul(builder, problem, seen.a, seen.b, seen.dst, false))
+      return Computed{lie, seen, std::move(*choice)};
+  }
+  return std::nullopt;
+}
+
+/// Returns the product after a change of the layout of B, if B is a matrix, to the one that oneDNN prefers.
+std::optional<Computed> with_b_changed(const Builder& builder, MatMulProblem problem, const Layouts& planned) {
+  const auto is_plain = [](const Desc& desc) { return same_layout(desc, plain_desc(desc.dims(), desc.data_type())); };
+  if (problem.b_dims.size() != 2 || !is_plain(planned.dst)) return std::nullopt;
+  Layouts seen{planned.a, any_desc(problem.b_dims, problem.type), planned.dst};
+  if (problem.dst.size() > 2) {
+    if (!is_plain(planned.a)) return std::nullopt;
+    join_rows(problem);
+    seen.a = plain_desc(problem.a_dims, problem.type);
+    seen.dst = plain_desc(problem.dst, problem.dst_type);
+  }
+  auto choice = as_matmul(builder, problem, seen.a, seen.b, seen.dst, false);
+  if (!choice) return std::nullopt;
+  seen.b = choice->desc.weights_desc();
+  if (same_layout(seen.b, planned.b)) return std::nullopt;
+  return Computed{{planned.a, seen.b, planned.dst}, seen, std::move(*choice)};
+}
+
+/// Returns whether a product takes less time in other layouts, the change of that of B included. OneDNN reads some
+/// matrices slowly, such as those whose rows are a large power of two apart.
+bool is_faster(Builder& builder, const MatMulProblem& problem, const Computed& other, const Computed& planned) {
+  const auto change = attempt(
+      [&] { return dnnl::reorder::primitive_desc(builder.engine(), planned.lie.b, builder.engine(), other.lie.b); });
+  if (!change) return false;
+  const std::string key = fmt::format("{} by {} by {}", key_of(problem), fmt::join(strides_of(planned.lie.a), ","),
+                                      fmt::join(strides_of(planned.lie.b), ","));
+  TuningLimit unlimited;
+  const auto us = [&](const dnnl::primitive_desc_base& desc, const std::string& what) {
+    return builder.tuner().time(builder.engine(), desc, key + what, unlimited);
+  };
+  return us(other.choice.desc, other.choice.posts.key + " changed") + us(*change, " change") <
+         us(planned.choice.desc, planned.choice.posts.key);
+}
+
 /// Emits a product of two computed operands.
 Result<bool> lower_computed(Builder& builder, const Group& group, const MatMulProblem& problem) {
   const ValueId result = builder.graph().node(group.last()).result();
-  const size_t rank = problem.dst.size();
-  Layouts layouts;
-  std::optional<Choice> choice;
-  // Row-major if oneDNN has no kernel for the planned layouts.
-  for (const GroupForms& forms : {builder.planned(), GroupForms()}) {
-    if (choice) break;
-    layouts = layouts_of(builder, problem, forms);
-    choice = as_matmul(builder, problem, lifted(layouts.a, rank), lifted(layouts.b, rank), layouts.dst, false);
+  std::optional<Computed> product = as_planned(builder, problem);
+  if (!product) return false;
+  if (builder.tuner().measures()) {
+    auto other = with_b_changed(builder, problem, product->lie);
+    if (other && is_faster(builder, problem, *other, *product)) product = std::move(other);
   }
-  if (!choice) return false;
-  Location a = builder.as(problem.a, layouts.a);
-  Location b = builder.as(problem.b, layouts.b);
-  a.desc = lifted(layouts.a, rank);
-  b.desc = lifted(layouts.b, rank);
-  std::vector<Argument> arguments = {{DNNL_ARG_SRC, a}, {DNNL_ARG_WEIGHTS, b}};
+  const auto& [lie, seen, choice] = *product;
+  const auto location = [&](ValueId value, const Desc& lies, const Desc& sees) {
+    Location operand = builder.as(value, lies);
+    operand.desc = sees;
+    return operand;
+  };
+  std::vector<Argument> arguments = {{DNNL_ARG_SRC, location(problem.a, lie.a, seen.a)},
+                                     {DNNL_ARG_WEIGHTS, location(problem.b, lie.b, seen.b)}};
   if (problem.bias != kNoValue)
-    arguments.push_back({DNNL_ARG_BIAS, builder.as(problem.bias, bias_desc(problem, rank))});
-  add_post_arguments(builder, choice->posts, arguments);
-  const Location to = builder.result(result, layouts.dst);
-  arguments.push_back({DNNL_ARG_DST, to});
-  builder.emit(group_name(builder.graph(), group), choice->desc, arguments, {result});
+    arguments.push_back(
+        {DNNL_ARG_BIAS, builder.as(problem.bias, bias_desc(problem, static_cast<size_t>(seen.dst.dims().size())))});
+  add_post_arguments(builder, choice.posts, arguments);
+  const Location to = builder.result(result, lie.dst);
+  Location dst = to;
+  dst.desc = seen.dst;
+  arguments.push_back({DNNL_ARG_DST, dst});
+  builder.emit(group_name(builder.graph(), group), choice.desc, arguments, {result});
   builder.place(result, to);
   return true;
 }
