@@ -76,6 +76,18 @@ Result<Metrics> KernelCost::metrics(const Candidate& candidate, const Boundary& 
   return total;
 }
 
+double KernelCost::known_latency(const Candidate& candidate) {
+  const Graph& graph = candidate.graph;
+  const auto plan = planner_->plan(graph, {}, candidate.decisions, deadline_);
+  if (!plan) return 0;
+  KernelSigner signer(graph, *plan, ConcreteTypes(graph, options_.symbols), options_.footprint);
+  double us = 0;
+  for (size_t kernel = 0; kernel < plan->size(); ++kernel)
+    if (const auto found = known_.find(signer.signature(kernel)); found != known_.end() && found->second)
+      us += found->second->latency_us;
+  return us;
+}
+
 template <class What>
 Result<const Metrics*> KernelCost::find(KernelSigner& signer, const What& what, const ConcreteTypes& types,
                                         const Graph& graph, const KernelPlan& plan) {

@@ -57,6 +57,7 @@ class KernelCost : public CostModel {
   }
   std::vector<int64_t> channel_blocks() const override { return engine_->channel_blocks(); }
   void measure_until(const Deadline& deadline) override { deadline_ = deadline; }
+  double known_latency(const Candidate& candidate) override;
   /// Returns the kernels that make up the latency of a candidate, largest share first.
   Result<std::vector<KernelShare>> account(const Candidate& candidate);
   /// Returns what the measurements are valid for: this engine on this machine, unless the database is locked

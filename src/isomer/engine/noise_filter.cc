@@ -23,11 +23,11 @@ float arithmetic() {
 Result<KernelTime> NoiseFilter::time(const Measure& measure) {
   constexpr double kHardlyLonger = 1.08;
   constexpr int kMaxTries = 8;
-  constexpr double kPatience = 5;  // seconds of repeated measurements beyond those that were needed anyway
+  constexpr double kPatience = 3, kShare = 0.25;  // repetitions take these seconds and this share of what was needed
   KernelTime quietest;
   double min_longer = std::numeric_limits<double>::infinity();
   for (int tries = 0; tries < kMaxTries; ++tries) {
-    if (tries > 0 && repeated_seconds_ > first_seconds_ + kPatience) break;
+    if (tries > 0 && repeated_seconds_ > kShare * first_seconds_ + kPatience) break;
     const Stopwatch watch;
     const double before = probe_();
     ISOMER_TRY(const KernelTime time, measure());

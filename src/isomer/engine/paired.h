@@ -22,11 +22,14 @@ struct PairedTimes {
 /// Returns all groups in one list.
 std::vector<double> flattened(const std::vector<std::vector<double>>& groups);
 
+inline constexpr int kLoads = 4;
+
 /// Loads both models `loads` times, in alternating order, and each time runs them in turn for its share of `timing`. A
 /// model may run some percent faster only because of the place of its weights in memory, which differs between loads.
 /// Stops loading after the deadline; an Error if it passed before the first load.
 Result<PairedTimes> time_pair(Engine& engine, const std::filesystem::path& first, const std::filesystem::path& second,
                               std::span<const NamedTensor> first_inputs, std::span<const NamedTensor> second_inputs,
-                              const TimingOptions& timing, int loads = 4, const Deadline& deadline = Deadline::never());
+                              const TimingOptions& timing, int loads = kLoads,
+                              const Deadline& deadline = Deadline::never());
 
 }  // namespace isomer

@@ -56,6 +56,12 @@ class Folder {
     return static_cast<int64_t>(Tensor::byte_size(graph_.type(value)).value_or(0));
   }
 
+  /// Returns whether a node's attributes say briefly what its large result is, such as millions of zeros.
+  bool is_compact(const Node& node) const {
+    constexpr int64_t kLarge = 1 << 20;
+    return graph_.operands(node).empty() && results_size(node) > kLarge;
+  }
+
   int64_t results_size(const Node& node) const {
     int64_t size = 0;
     for (uint32_t i = 0; i < node.num_results; ++i) size += sizes_[node.result(i)];
@@ -94,7 +100,7 @@ class Folder {
       for (uint32_t i = 0; i < node.num_results; ++i) needed = needed || needed_[node.result(i)];
       if (needed && computable_[id] && !spared_[id]) {
         const int64_t growth = growth_of(id);
-        folded_[id] = growth <= allowance;
+        folded_[id] = growth <= allowance && !is_compact(node);
         if (folded_[id]) allowance -= growth;
       }
       if (folded_[id]) wanted_[id] = true;

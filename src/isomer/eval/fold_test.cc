@@ -82,6 +82,13 @@ TEST(Fold, ReplacesWhatDependsOnConstantsAlone) {
   EXPECT_EQ(graph.name(graph.outputs()[1]), "z");
 }
 
+TEST(Fold, LeavesAMegabyteOfZerosAsItIs) {
+  const std::string text = "z = ConstantOfShape() {shape=[%]}\n r = Exp(z)\n return z, r";
+  const auto of = [&](const std::string& extent) { return std::string(text).replace(text.find('%'), 1, extent); };
+  EXPECT_THAT(ops(folded(of("262144"), 8 << 20)), ElementsAre("Constant", "Constant"));
+  EXPECT_THAT(ops(folded(of("262145"), 8 << 20)), ElementsAre("ConstantOfShape", "Constant"));
+}
+
 TEST(Fold, DoesNotTouchWhatReadsAnInput) {
   const std::string text = "input x: f32[2]\n a = Relu(x)\n y = Sigmoid(a)\n return y";
   EXPECT_EQ(folded(text).hash(), with_repeat(text).hash());

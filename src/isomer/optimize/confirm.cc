@@ -16,17 +16,19 @@ Status compare(const OptimizeOptions& options, const Candidate& candidate, const
 }
 
 /// Times the candidate and the model in turn. If the ratio differs much between loads, a few loads are not enough; then
-/// more follow, unless the first ones took long.
+/// more follow, unless the first ones took long. If runs take seconds, there are fewer loads.
 Result<Measured> time_against_model(const Candidate& candidate, const Evaluation& evaluation,
                                     const OptimizeOptions& options, const Deadline& deadline) {
   constexpr double kWide = 0.1;
   constexpr int kMaxRounds = 3;
   options.progress("confirming the latency");
+  Deadline loading = deadline.within(deadline.left() / 2);
   PairedTimes times;
   Interval speedup;
   for (int round = 0; round < kMaxRounds && (round == 0 || !deadline.passed()); ++round) {
-    ISOMER_TRY(auto more, evaluation.runs->time_against_model(candidate, options.confirm));
+    ISOMER_TRY(auto more, evaluation.runs->time_against_model(candidate, options.confirm, loading));
     times.add(std::move(more));
+    loading = deadline;
     speedup = times.ratio(options.seed);
     if (speedup.high - speedup.low < kWide * speedup.value) break;
   }
@@ -110,7 +112,7 @@ std::string none_is_better(const OptimizeOptions& options, const OptimizeReport&
 Status confirm(const OptimizeOptions& options, const Candidate& model, const Candidate& found,
                const Evaluation& evaluation, OptimizeReport& report) {
   // The confirmation has its own time limit. Runs that take longer are finished but not repeated.
-  constexpr double kSeconds = 60;
+  constexpr double kSeconds = 100;
   const Deadline deadline = Deadline::after(kSeconds);
   evaluation.confirm_until(deadline);
   if (found.hash() == model.hash()) {

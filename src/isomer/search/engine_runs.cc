@@ -66,16 +66,17 @@ Result<Interval> EngineRuns::speedup(const Candidate& current, const Candidate& 
   return ratio;
 }
 
-Result<PairedTimes> EngineRuns::time_against_model(const Candidate& candidate, const TimingOptions& timing) {
-  return time_against(model_path_, candidate, timing);
+Result<PairedTimes> EngineRuns::time_against_model(const Candidate& candidate, const TimingOptions& timing,
+                                                   const Deadline& deadline) {
+  return time_against(model_path_, candidate, timing, deadline);
 }
 
 Result<PairedTimes> EngineRuns::time_against(const std::filesystem::path& other, const Candidate& candidate,
-                                             const TimingOptions& timing) {
+                                             const TimingOptions& timing, const Deadline& deadline) {
   const TraceScope scope(trace, "time against another model", "measurement");
   ISOMER_TRY(const auto after, file(candidate));
   ISOMER_TRY(const auto inputs, random_inputs(model_, shapes_, seed_));
-  return time_pair(engine_, other, after, inputs, inputs, timing);
+  return time_pair(engine_, other, after, inputs, inputs, timing, kLoads, deadline);
 }
 
 Result<Equivalence> EngineRuns::equivalence(const Candidate& candidate, int inputs) {

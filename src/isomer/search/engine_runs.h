@@ -47,10 +47,11 @@ class EngineRuns {
   Result<Interval> speedup(const Candidate& current, const Candidate& candidate);
 
   /// Times the model's own file (first) in turn with a candidate (second).
-  Result<PairedTimes> time_against_model(const Candidate& candidate, const TimingOptions& timing);
+  Result<PairedTimes> time_against_model(const Candidate& candidate, const TimingOptions& timing,
+                                         const Deadline& deadline = Deadline::never());
   /// Likewise, another model's file (first), which has the same inputs, but for those with defaults.
   Result<PairedTimes> time_against(const std::filesystem::path& other, const Candidate& candidate,
-                                   const TimingOptions& timing);
+                                   const TimingOptions& timing, const Deadline& deadline = Deadline::never());
   /// Compares the outputs of a candidate with the model's on `inputs` random inputs.
   Result<Equivalence> equivalence(const Candidate& candidate, int inputs);
   /// Likewise, for the candidate as `engine` runs it, which computes in `dtype`.

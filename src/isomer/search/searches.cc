@@ -27,6 +27,7 @@ Result<SearchResult> greedy(const Candidate& first, Evaluator& evaluator, const 
 /// What costs promise, and whether runs confirm it.
 struct Promise : SearchResult {
   bool kept = false;
+  bool measured = true;  ///< false: runs would take too long
 };
 
 /// Whether runs confirm at least half of a gain that costs predict; both are ratios. The measured one leans to the
@@ -35,18 +36,26 @@ bool keeps(double predicted, const Interval& measured) {
   return measured.low > 1 && std::log(measured.value) >= 0.5 * std::log(predicted);
 }
 
+/// Returns whether two graphs with at least this latency, in microseconds, can be compared by runs in half of the time
+/// that is left. Otherwise, costs are all that a search can learn about them.
+bool can_measure(double latency, const Deadline& end) {
+  constexpr double kRuns = 20;  // some to compare outputs, and more in turn
+  return kRuns * latency / 1e6 <= end.left() / 2;
+}
+
 /// Runs greedy with costs only: one measurement for all its steps, since every run of a large model takes seconds.
 /// Returns `first` itself if the result is not measured to be faster. If there is no time for that, the final
 /// confirmation decides.
 Result<Promise> greedy_by_costs(const Candidate& first, const Deadline& end, const SearchContext& context,
                                 int threads) {
   TraceScope scope(context.observer.trace, "greedy by costs", "search");
-  const Deadline search_end = context.budget.share(kTimeShares.by_costs).end;
+  const bool measures = can_measure(context.evaluator.costs()->known_latency(first), end);
+  const Deadline search_end = measures ? context.budget.share(kTimeShares.by_costs).end : context.budget.end;
   ISOMER_TRY(SearchResult searched, greedy(first, *context.evaluator.by_costs(), search_end, context, threads));
   Promise found{std::move(searched)};
   found.report.algorithm += " by costs";
-  if (found.hash() == first.hash()) return found;
-  if (end.passed()) return found;
+  found.measured = measures;
+  if (found.hash() == first.hash() || !measures || end.passed()) return found;
   context.observer.progress("measuring what the costs promise");
   const auto ratio = measure_closely(context.evaluator, first, found, 1, end);
   if (!ratio) found.report.rejected.push_back({found.report.algorithm, ratio.error().message});
@@ -87,14 +96,19 @@ SearchResult simplified(const Candidate& first, const SearchContext& context) {
 }
 
 /// Measures the kernels of a candidate. If that takes more than its share of the time, no candidate gets a predicted
-/// cost, and the remaining time is used to time whole candidates. An Error if a kernel was not measured.
+/// cost, and the remaining time is used to time whole candidates, unless that would take even longer. An Error if a
+/// kernel was not measured.
 Status measure_kernels(const Candidate& first, const SearchContext& context) {
   const Deadline& end = context.budget.end;
-  const Deadline share = context.budget.share(kTimeShares.kernels).end;
   CostModel& costs = *context.evaluator.costs();
-  costs.measure_until(share);
-  Status known = costs.metrics(first).map([](const Metrics&) {});
-  costs.measure_until(known || !share.passed() ? end : share);
+  Status known;
+  for (const double of_time : {kTimeShares.kernels, kTimeShares.more_kernels}) {
+    const Deadline share = context.budget.share(of_time).end;
+    costs.measure_until(share);
+    known = costs.metrics(first).map([](const Metrics&) {});
+    costs.measure_until(known || !share.passed() ? end : share);
+    if (known || can_measure(costs.known_latency(first), end)) break;
+  }
   return known;
 }
 
@@ -121,6 +135,10 @@ class SearchRun {
     Promise promised{{first_, {}}};
     if (context_.evaluator.by_costs() != nullptr) {
       ISOMER_TRY(promised, greedy_by_costs(first_, greedy_end, context_, options_.threads()));
+    }
+    if (!promised.measured) {
+      take(std::move(promised), 0);
+      return {};
     }
     // Where runs confirm what the costs predict, measuring step by step costs more time than it gains.
     if (promised.kept) {

@@ -370,6 +370,36 @@ TEST(Searches, MeasureAllThatTheCostsPromiseAtOnce) {
   EXPECT_EQ(result.report.steps.front().speedup, 0) << "no step of these was measured by itself";
 }
 
+/// Likewise, for a model whose runs take minutes.
+class Slow : public Estimated {
+ public:
+  using Estimated::Estimated;
+  CostModel* costs() override { return &costs_; }
+  Result<Interval> measure(const Candidate&, const Candidate&) override { return fail("it would take too long"); }
+
+ private:
+  struct Minutes : RooflineCost {
+    double known_latency(const Candidate&) override { return 100e6; }
+  };
+  Minutes costs_;
+};
+
+TEST(Searches, LeaveTheMeasurementOfALargeModelToTheConfirmation) {
+  const Graph graph = build_model("inception-e-1").value();
+  Measured exact;
+  const Graph promised = found(graph, exact, "greedy").graph;
+  const RuleFile file = builtin_rule_file().value();
+  Slow slow;
+  SearchContext context{.rules = file.rules, .tactics = file.tactics, .evaluator = slow};
+  context.budget.end = Deadline::after(1000);
+  const SearchResult result = run_search(graph, {}, context).value();
+  EXPECT_EQ(result.graph.hash(), promised.hash());
+  EXPECT_EQ(result.report.algorithm, "greedy by costs");
+  EXPECT_TRUE(result.report.rejected.empty());
+  context.budget.end = Deadline::after(100'000);
+  EXPECT_EQ(run_search(graph, {}, context)->graph.hash(), graph.hash()) << "there is time to measure it";
+}
+
 TEST(Searches, MeasureStepsOnlyWhereRunsDoNotConfirmTheCosts) {
   const Graph graph = build_model("inception-e-1").value();
   Measured measured;

@@ -132,7 +132,7 @@ class OneDnnHarness {
 /// Returns random elements, which repeat if there are many; integers are 0 or 1, which are valid indices almost
 /// everywhere.
 Tensor random_operand(const TensorType& type, uint64_t seed) {
-  constexpr int64_t kPeriod = 1 << 16;
+  constexpr int64_t kPeriod = 1 << 14;
   if (type.dtype == DType::String) return random_tensor(type.dtype, *concrete(*type.shape), seed);
   Tensor tensor = Tensor::zeros(type.dtype, *concrete(*type.shape));
   const Tensor part = random_tensor(type.dtype, std::vector{std::min(tensor.element_count(), kPeriod)}, seed);
@@ -193,23 +193,24 @@ std::vector<bool> counted(const KernelRun& run, const std::vector<onednn::PlanKe
 
 using Once = std::function<Result<double>()>;
 
-/// Returns the microseconds of runs whose weights are always equally far away: around 15 ms of runs, more if there are
-/// fewer than nine.
+/// Returns the microseconds of runs whose weights are always equally far away: around 15 ms of runs, about half of that
+/// if there are no weights, more if there are fewer than nine.
 Result<std::vector<double>> settled_samples(const Once& once, size_t copies) {
   constexpr size_t kWarmup = 2, kMinRuns = 9, kMaxRuns = 40;
-  constexpr size_t kMinLongRuns = 5;  // if they take so long that they differ less
+  constexpr size_t kMinLongRuns = 4;  // if they take so long that they differ less
   constexpr double kSeconds = 0.015, kLongSeconds = 0.06, kWarmupSeconds = 0.015;
   constexpr double kMinSeconds = 0.008;  // if caches matter: their contents change from one moment to the next
   constexpr size_t kRounds = 8;          // until the third level of cache has reached a steady state
   Stopwatch watch;
   // Several rounds if they are short: then a copy was last read as long ago as a model's weights.
-  for (size_t i = 0; i == 0 || (i < std::max(kWarmup, kRounds * copies) && watch.seconds() < kWarmupSeconds); ++i)
+  const size_t rounds = copies == 1 ? kWarmup : kRounds * copies;
+  for (size_t i = 0; i == 0 || (i < rounds && watch.seconds() < kWarmupSeconds); ++i)
     ISOMER_CHECK(once().map([](double) {}));
   watch = {};
   std::vector<double> samples;
   const auto enough = [&] {
     if (samples.size() < kMinRuns) return samples.size() >= kMinLongRuns && watch.seconds() >= kLongSeconds;
-    return watch.seconds() >= kSeconds ||
+    return watch.seconds() >= (copies == 1 ? kMinSeconds : kSeconds) ||
            (samples.size() >= kMaxRuns && (copies == 1 || watch.seconds() >= kMinSeconds));
   };
   while (!enough()) {
@@ -258,11 +259,9 @@ Result<KernelTime> time_on_plan(const KernelRun& run, const onednn::PlanOptions&
   onednn::Rotation::Options rotating = rotation_of(run);
   rotating.arenas = kArenas;
   rotating.kernels = static_cast<size_t>(counts.rend() - last);
+  rotating.makers = static_cast<size_t>(std::ranges::find(counts, true) - counts.begin());
   onednn::Rotation rotation(plan, rotating);
-  const std::vector<Tensor> sources = inputs;
   const auto once = [&]() -> Result<double> {
-    // As if an earlier kernel had just made the operands.
-    for (size_t k = 0; k < inputs.size(); ++k) std::ranges::copy(sources[k].bytes(), inputs[k].mutable_bytes().begin());
     ISOMER_TRY(const auto spans, rotation.run(inputs));
     double sum = 0;
     for (size_t k = 0; k < spans.size(); ++k) sum += counts[k] ? spans[k].duration : 0;
@@ -271,7 +270,8 @@ Result<KernelTime> time_on_plan(const KernelRun& run, const onednn::PlanOptions&
   return noise_filter.time([&]() -> Result<KernelTime> {
     ISOMER_TRY(const auto samples, rotating.groups > 1 ? samples_of_turns(once, rotation, run.weights.is_first())
                                                        : settled_samples(once, rotation.copies()));
-    return KernelTime{.us = trimmed_mean(samples, 0.1),
+    constexpr size_t kFew = 10;
+    return KernelTime{.us = trimmed_mean(samples, samples.size() < kFew ? 0.25 : 0.1),
                       .spread = percentile(samples, 0.75) - percentile(samples, 0.25),
                       .runs = static_cast<int>(samples.size())};
   });

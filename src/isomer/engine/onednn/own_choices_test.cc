@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include "isomer/engine/onednn/testing.h"
+#include "isomer/engine/onednn/vectors.h"
 
 namespace isomer::onednn {
 namespace {
@@ -66,6 +67,26 @@ TEST(OwnChoices, NotOfManyRowsOrOtherFunctions) {
     ASSERT_EQ(kernels.size(), 1U);
     EXPECT_THAT(kernels[0], Not(EndsWith(":rows")));
   }
+}
+
+// OneDNN prefers layouts other than row-major ones with AVX-512 only.
+TEST(Choices, ComputedFactorsInAnotherLayout) {
+  const auto reorders = [](const std::string& text) {
+    const Graph graph = graph_of(text);
+    const auto tuner = std::make_shared<Preferring>(" change");
+    return count_of(expect_as_reference(graph, inputs_of(graph), {}, tuner), "reorder");
+  };
+  const int one = vector_width() == VectorWidth::Avx512 ? 1 : 0;
+  EXPECT_EQ(reorders("input x: f32[5,24]\ninput w: f32[24,40]\na = MatMul(x, w)\nreturn a"), one);
+  EXPECT_EQ(reorders("input x: f32[2,3,24]\ninput w: f32[24,40]\ninput b: f32[40]\na = MatMul(x, w)\nc = Add(a, b)\n"
+                     "d = Relu(c)\nreturn d"),
+            one)
+      << "rows of all matrices";
+  EXPECT_EQ(reorders("input x: f32[24,5]\ninput w: f32[40,24]\nt = Transpose(x) {perm=[1,0]}\n"
+                     "u = Transpose(w) {perm=[1,0]}\na = MatMul(t, u)\nreturn a"),
+            1)
+      << "row-major";
+  EXPECT_EQ(reorders("input x: f32[2,5,24]\ninput w: f32[2,24,40]\na = MatMul(x, w)\nreturn a"), 0) << "no matrix";
 }
 
 TEST(OwnChoices, LstmsOfAFewSequences) {

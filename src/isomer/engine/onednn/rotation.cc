@@ -24,12 +24,71 @@ std::vector<size_t> constant_bytes(const Program& program) {
 
 }  // namespace
 
+/// A buffer that timed kernels read.
+struct Operand {
+  Location at = {};
+  bool overwritten = false;    // by them
+  AlignedBytes contents = {};  // unless it is an input
+};
+
+bool overlap(const Buffer& a, const Buffer& b) {
+  return a.place == Place::Arena && b.place == Place::Arena && a.index < b.index + b.bytes &&
+         b.index < a.index + a.bytes;
+}
+
+/// Returns the inputs that kernels [makers, kernels) read, and the buffers that earlier ones write for them; nothing if
+/// one of the earlier ones uses a box.
+std::optional<std::vector<Operand>> operands_of(const Program& program, size_t makers, size_t kernels) {
+  const auto& buffers = program.buffers;
+  std::vector<bool> made(buffers.size(), false);
+  for (size_t k = 0; k < makers; ++k)
+    for (const Touch& touch : program.kernels[k].touches) {
+      if (buffers[touch.buffer].place == Place::Box) return std::nullopt;
+      if (touch.write) made[touch.buffer] = true;
+    }
+  for (BufferId id = 0; id < buffers.size(); ++id) made[id] = made[id] || buffers[id].place == Place::Input;
+  std::vector<Operand> operands;
+  std::vector<const Buffer*> written;
+  for (size_t k = makers; k < kernels; ++k)
+    for (const Touch& touch : program.kernels[k].touches) {
+      if (touch.write) written.push_back(&buffers[touch.buffer]);
+      if (touch.write || !made[touch.buffer]) continue;
+      operands.push_back({{touch.buffer}});
+      made[touch.buffer] = false;
+    }
+  for (Operand& operand : operands) {
+    const Buffer& buffer = buffers[operand.at.buffer];
+    operand.overwritten =
+        std::ranges::any_of(written, [&](const Buffer* other) { return other == &buffer || overlap(*other, buffer); });
+    if (buffer.place != Place::Input) operand.contents = AlignedBytes(buffer.bytes);
+  }
+  return operands;
+}
+
+/// Leaves bytes in the caches as a kernel does that has just written them.
+void write_again(std::byte* bytes, size_t count) {
+  constexpr size_t kLine = 64;
+  for (size_t at = 0; at < count; at += kLine) {
+    volatile std::byte& one = bytes[at];
+    one = one;
+  }
+}
+
 struct Rotation::State {
-  State(const PlanState& planned, size_t first_kernels)
-      : plan(planned), kernels(first_kernels), outputs(empty_outputs(planned.program)) {}
+  State(const PlanState& planned, const Options& options)
+      : plan(planned),
+        kernels(std::min(options.kernels, planned.program.kernels.size())),
+        outputs(empty_outputs(planned.program)) {
+    makers = std::min(options.makers, kernels);
+    auto read = operands_of(plan.program, makers, kernels);
+    if (!read) read = operands_of(plan.program, makers = 0, kernels);
+    operands = std::move(*read);
+  }
 
   const PlanState& plan;
   const size_t kernels;
+  size_t makers = 0;
+  std::vector<Operand> operands = {};
   std::vector<std::unique_ptr<Workspace>> workspaces = {};
   std::vector<Tensor> outputs;
   ConstantPool pool = {};
@@ -44,7 +103,7 @@ struct Rotation::State {
 
 Rotation::Rotation(const Plan& plan, const Options& options) {
   const PlanState& planned = plan.state();
-  state_ = std::make_unique<State>(planned, std::min(options.kernels, planned.program.kernels.size()));
+  state_ = std::make_unique<State>(planned, options);
   for (size_t i = 0; i < std::max(options.arenas, size_t{1}); ++i)
     state_->workspaces.push_back(std::make_unique<Workspace>(planned.program));
   const std::vector<size_t> sizes = constant_bytes(planned.program);
@@ -65,17 +124,32 @@ Rotation::Rotation(const Plan& plan, const Options& options) {
 
 Rotation::~Rotation() = default;
 
-Result<std::vector<KernelSpan>> Rotation::run(std::span<const Tensor> inputs) {
+Result<std::vector<KernelSpan>> Rotation::run(std::span<Tensor> inputs) {
+  for (Tensor& input : inputs) (void)input.mutable_bytes();  // not shared with another tensor
   ISOMER_CHECK(check_inputs(state_->plan.program.graph, inputs));
   const ThreadScope threads(state_->plan.options.threads);
   Workspace& workspace = *state_->workspaces[state_->runs % state_->workspaces.size()];
   workspace.read_constants(state_->copies[state_->copy()]);
+  const bool first = state_->runs == 0, first_here = state_->runs < state_->workspaces.size();
   ++state_->runs;
-  std::vector<KernelSpan> spans;
+  // Later, this only tells the workspace where the outputs are.
+  ISOMER_CHECK(workspace.run_some(0, first ? state_->makers : 0, inputs, state_->outputs, nullptr));
+  for (Operand& operand : state_->operands) {
+    std::byte* const there = workspace.address(operand.at);
+    AlignedBytes& contents = operand.contents;
+    if (first && contents.size() > 0) std::memcpy(contents.data(), there, contents.size());
+    if (contents.size() > 0 && (first_here || operand.overwritten))
+      std::memcpy(there, contents.data(), contents.size());
+    else
+      write_again(there, state_->plan.program.buffers[operand.at.buffer].bytes);
+  }
+  std::vector<KernelSpan> spans(state_->makers);
   spans.reserve(state_->kernels);
-  ISOMER_CHECK(workspace.run_first(state_->kernels, inputs, state_->outputs, &spans));
+  ISOMER_CHECK(workspace.run_some(state_->makers, state_->kernels, inputs, state_->outputs, &spans));
   return spans;
 }
+
+std::span<const Tensor> Rotation::outputs() const { return state_->outputs; }
 
 size_t Rotation::copies() const { return state_->group; }
 

@@ -21,6 +21,7 @@ class Rotation {
     size_t max_bytes = size_t{512} << 20;
     size_t arenas = 1;
     size_t kernels = 0;  ///< runs end after this many kernels
+    size_t makers = 0;   ///< this many kernels at the beginning run only once; their results stay for the others
   };
   /// Keeps a reference.
   Rotation(const Plan& plan, const Options& options);
@@ -28,9 +29,11 @@ class Rotation {
   Rotation(const Rotation&) = delete;
   Rotation& operator=(const Rotation&) = delete;
 
-  /// Runs with the next copy, in the next arena. Returns when each kernel ran, in the order of Plan::kernels; the
-  /// outputs are discarded.
-  Result<std::vector<KernelSpan>> run(std::span<const Tensor> inputs);
+  /// Runs with the next copy, in the next arena; always with the same inputs. Before, writes again what the kernels
+  /// read, as if earlier kernels had just made it. Returns when each kernel ran, in the order of Plan::kernels.
+  Result<std::vector<KernelSpan>> run(std::span<Tensor> inputs);
+  /// The outputs of the last run, if it ran all kernels.
+  std::span<const Tensor> outputs() const;
   /// Number of copies in a group.
   size_t copies() const;
   /// Number of runs until all copies have had all their rounds.

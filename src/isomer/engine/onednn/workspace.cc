@@ -77,12 +77,12 @@ void Workspace::read_constants(std::span<std::byte* const> addresses) {
 
 Tensor& Workspace::box(const Location& location) { return boxes_[program_.buffers[location.buffer].index]; }
 
-Status Workspace::run_first(size_t kernels, std::span<const Tensor> inputs, std::span<Tensor> outputs,
-                            std::vector<KernelSpan>* spans) {
+Status Workspace::run_some(size_t begin, size_t end, std::span<const Tensor> inputs, std::span<Tensor> outputs,
+                           std::vector<KernelSpan>* spans) {
   bind_inputs(inputs, outputs);
   // The arena of a program on streams is not laid out for another order.
-  assert(program_.order.streams.empty() || kernels == program_.kernels.size());
-  ISOMER_CHECK(program_.order.streams.empty() ? run_kernels(kernels, spans) : run_streams(spans));
+  assert(program_.order.streams.empty() || (begin == 0 && end == program_.kernels.size()));
+  ISOMER_CHECK(program_.order.streams.empty() ? run_kernels(begin, end, spans) : run_streams(spans));
   for (size_t i = 0; i < outputs.size(); ++i) {
     const Location& at = program_.outputs[i];
     if (program_.buffers[at.buffer].place == Place::Box) outputs[i] = box(at);
@@ -105,11 +105,11 @@ void Workspace::bind_inputs(std::span<const Tensor> inputs, std::span<Tensor> ou
   for (const Rebound& one : rebound_) dnnl_memory_set_data_handle(one.memory, address(one.at));
 }
 
-Status Workspace::run_kernels(size_t kernels, std::vector<KernelSpan>* spans) {
+Status Workspace::run_kernels(size_t begin, size_t end, std::vector<KernelSpan>* spans) {
   const auto start = Clock::now();
   const auto now = [&] { return std::chrono::duration<double, std::micro>(Clock::now() - start).count(); };
   double before = now();
-  for (size_t k = 0; k < kernels; ++k) {
+  for (size_t k = begin; k < end; ++k) {
     if (auto status = launch(k, 0); !status) return fail_in(title(program_, program_.kernels[k]), status.error());
     if (spans == nullptr) continue;
     const double after = now();

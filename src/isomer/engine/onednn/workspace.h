@@ -29,11 +29,11 @@ class Workspace {
   /// `outputs` have space for the program's output buffers (boxed ones are replaced). `spans` gets one entry per
   /// kernel; nullptr: disabled.
   Status run(std::span<const Tensor> inputs, std::span<Tensor> outputs, std::vector<KernelSpan>* spans = nullptr) {
-    return run_first(program_.kernels.size(), inputs, outputs, spans);
+    return run_some(0, program_.kernels.size(), inputs, outputs, spans);
   }
-  /// Likewise, but runs only the first `kernels` kernels. For a program on several streams, these are all.
-  Status run_first(size_t kernels, std::span<const Tensor> inputs, std::span<Tensor> outputs,
-                   std::vector<KernelSpan>* spans);
+  /// Likewise, but runs only kernels [begin, end). For a program on several streams, these are all.
+  Status run_some(size_t begin, size_t end, std::span<const Tensor> inputs, std::span<Tensor> outputs,
+                  std::vector<KernelSpan>* spans);
 
   /// Calls this before each kernel of a run on several streams, in the thread of its stream: for tests.
   void disturb(std::function<void(size_t kernel)> disturbance) { disturbance_ = std::move(disturbance); }
@@ -58,7 +58,7 @@ class Workspace {
   void bind(const Kernel& kernel);
   void bind_inputs(std::span<const Tensor> inputs, std::span<Tensor> outputs);
   Status launch(size_t kernel, size_t stream);
-  Status run_kernels(size_t kernels, std::vector<KernelSpan>* spans);
+  Status run_kernels(size_t begin, size_t end, std::vector<KernelSpan>* spans);
 
   // On several streams.
   using Clock = std::chrono::steady_clock;
