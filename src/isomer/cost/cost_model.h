@@ -62,7 +62,8 @@ class CostModel {
   virtual Result<std::vector<PlannedKernel>> kernels(const Candidate& candidate) = 0;
   /// After the deadline nothing more is measured: a cost that is still unknown is an Error.
   virtual void measure_until(const Deadline& /*deadline*/) {}
-  /// Returns the part of a candidate's latency, in microseconds, that has been measured already.
+  /// Returns the part of a candidate's latency, in microseconds, that has been measured already; 0 if the engine would
+  /// have to measure before it can tell the kernels.
   virtual double known_latency(const Candidate& /*candidate*/) { return 0; }
   /// Returns the bytes of every value of a graph, which are needed for the memory outside a part; 0 if unknown.
   virtual std::vector<double> value_bytes(const Graph& graph) const {

@@ -77,14 +77,18 @@ Result<Metrics> KernelCost::metrics(const Candidate& candidate, const Boundary& 
 }
 
 double KernelCost::known_latency(const Candidate& candidate) {
+  if (computes_twice(candidate)) return known_latency(with_recomputation(candidate).candidate);
   const Graph& graph = candidate.graph;
   const auto plan = planner_->plan(graph, {}, candidate.decisions, deadline_);
   if (!plan) return 0;
-  KernelSigner signer(graph, *plan, ConcreteTypes(graph, options_.symbols), options_.footprint);
+  const ConcreteTypes types(graph, options_.symbols);
+  KernelSigner signer(graph, *plan, types, options_.footprint);
   double us = 0;
-  for (size_t kernel = 0; kernel < plan->size(); ++kernel)
-    if (const auto found = known_.find(signer.signature(kernel)); found != known_.end() && found->second)
-      us += found->second->latency_us;
+  const auto add = [&](uint64_t signature) {
+    if (const auto found = profile_.find(signature); found != profile_.end()) us += found->second.us;
+  };
+  for (size_t kernel = 0; kernel < plan->size(); ++kernel) add(signer.signature(kernel));
+  for (const KernelPlan::Reorder& reorder : plan->reorders) add(signer.signature(reorder));
   return us;
 }
 

@@ -72,7 +72,6 @@ Result<std::vector<std::vector<double>>> InProcessEngine::time_interleaved(
   std::vector<std::vector<double>> samples(runs.size());
   const Stopwatch whole;
   for (int round = -options.warmup; round < options.max_runs; ++round) {
-    if (round > -options.warmup && whole.seconds() >= options.seconds) round = std::max(round, 0);
     if (round >= options.min_runs && whole.seconds() >= options.seconds) break;
     for (size_t turn = 0; turn < runs.size(); ++turn) {
       const size_t which = (static_cast<size_t>(std::max(round, 0)) + turn) % runs.size();

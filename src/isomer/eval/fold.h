@@ -29,7 +29,7 @@ struct Folding {
 };
 /// Replaces every weight-only node by a constant, as far as the options allow. The reference kernels compute it node by
 /// node in the precision of the graph. Nodes without a kernel stay, as do those from which an operand of an opaque node
-/// is computed, and those without operands that make more than a megabyte (a lot of zeros). Names (origins) are kept.
+/// is computed, and those without operands that make more than a megabyte (ConstantOfShape). Names (origins) are kept.
 Result<Folding> fold(const Graph& graph, const FoldOptions& options = {});
 
 }  // namespace isomer

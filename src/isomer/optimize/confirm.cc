@@ -1,5 +1,7 @@
 #include "isomer/optimize/confirm.h"
 
+#include <algorithm>
+
 namespace isomer {
 namespace {
 
@@ -16,19 +18,19 @@ Status compare(const OptimizeOptions& options, const Candidate& candidate, const
 }
 
 /// Times the candidate and the model in turn. If the ratio differs much between loads, a few loads are not enough; then
-/// more follow, unless the first ones took long. If runs take seconds, there are fewer loads.
+/// more follow, unless the first ones took long. If runs take seconds, there are fewer loads, but at
+/// least one.
 Result<Measured> time_against_model(const Candidate& candidate, const Evaluation& evaluation,
                                     const OptimizeOptions& options, const Deadline& deadline) {
   constexpr double kWide = 0.1;
   constexpr int kMaxRounds = 3;
   options.progress("confirming the latency");
-  Deadline loading = deadline.within(deadline.left() / 2);
   PairedTimes times;
   Interval speedup;
   for (int round = 0; round < kMaxRounds && (round == 0 || !deadline.passed()); ++round) {
-    ISOMER_TRY(auto more, evaluation.runs->time_against_model(candidate, options.confirm, loading));
+    const double seconds = std::max(round == 0 ? deadline.left() / 2 : deadline.left(), 1.0);
+    ISOMER_TRY(auto more, evaluation.runs->time_against_model(candidate, options.confirm, seconds));
     times.add(std::move(more));
-    loading = deadline;
     speedup = times.ratio(options.seed);
     if (speedup.high - speedup.low < kWide * speedup.value) break;
   }

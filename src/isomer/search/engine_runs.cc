@@ -67,16 +67,16 @@ Result<Interval> EngineRuns::speedup(const Candidate& current, const Candidate& 
 }
 
 Result<PairedTimes> EngineRuns::time_against_model(const Candidate& candidate, const TimingOptions& timing,
-                                                   const Deadline& deadline) {
-  return time_against(model_path_, candidate, timing, deadline);
+                                                   double loading_seconds) {
+  return time_against(model_path_, candidate, timing, loading_seconds);
 }
 
 Result<PairedTimes> EngineRuns::time_against(const std::filesystem::path& other, const Candidate& candidate,
-                                             const TimingOptions& timing, const Deadline& deadline) {
+                                             const TimingOptions& timing, double loading_seconds) {
   const TraceScope scope(trace, "time against another model", "measurement");
   ISOMER_TRY(const auto after, file(candidate));
   ISOMER_TRY(const auto inputs, random_inputs(model_, shapes_, seed_));
-  return time_pair(engine_, other, after, inputs, inputs, timing, kLoads, deadline);
+  return time_pair(engine_, other, after, inputs, inputs, timing, kLoads, Deadline::after(loading_seconds));
 }
 
 Result<Equivalence> EngineRuns::equivalence(const Candidate& candidate, int inputs) {

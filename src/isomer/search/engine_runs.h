@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <limits>
 #include <map>
 #include <optional>
 #include <set>
@@ -21,6 +22,8 @@
 #include "isomer/search/precision.h"
 
 namespace isomer {
+
+inline constexpr double kNoLoadingLimit = std::numeric_limits<double>::infinity();
 
 /// How the outputs of a candidate differ from the model's.
 struct Equivalence {
@@ -46,12 +49,13 @@ class EngineRuns {
   /// outputs. A second call for the same pair runs both again, for longer, and uses all runs.
   Result<Interval> speedup(const Candidate& current, const Candidate& candidate);
 
-  /// Times the model's own file (first) in turn with a candidate (second).
+  /// Times the model's own file (first) in turn with a candidate (second). After `loading_seconds`, they are not loaded
+  /// again.
   Result<PairedTimes> time_against_model(const Candidate& candidate, const TimingOptions& timing,
-                                         const Deadline& deadline = Deadline::never());
+                                         double loading_seconds = kNoLoadingLimit);
   /// Likewise, another model's file (first), which has the same inputs, but for those with defaults.
   Result<PairedTimes> time_against(const std::filesystem::path& other, const Candidate& candidate,
-                                   const TimingOptions& timing, const Deadline& deadline = Deadline::never());
+                                   const TimingOptions& timing, double loading_seconds = kNoLoadingLimit);
   /// Compares the outputs of a candidate with the model's on `inputs` random inputs.
   Result<Equivalence> equivalence(const Candidate& candidate, int inputs);
   /// Likewise, for the candidate as `engine` runs it, which computes in `dtype`.

@@ -14,7 +14,7 @@ namespace isomer {
 /// How a search divides its time: shares of what is left when the work begins.
 inline constexpr struct {
   double kernels = 0.5;          ///< measuring the kernels of the first graph, before any search
-  double more_kernels = 0.7;     ///< the same, if runs of whole graphs would take too long
+  double more_kernels = 0.7;     ///< the same, of what is left then, if runs of graphs take too long
   double by_costs = 0.25;        ///< auto: greedy with costs only
   double greedy = 0.7;           ///< auto: both greedy searches; those of parts may find what this is not enough for
   double first = 0.6;            ///< auto: the parts of greedy's result; the rest is for those of the simplified model

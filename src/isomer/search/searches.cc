@@ -36,11 +36,12 @@ bool keeps(double predicted, const Interval& measured) {
   return measured.low > 1 && std::log(measured.value) >= 0.5 * std::log(predicted);
 }
 
-/// Returns whether two graphs with at least this latency, in microseconds, can be compared by runs in half of the time
-/// that is left. Otherwise, costs are all that a search can learn about them.
-bool can_measure(double latency, const Deadline& end) {
-  constexpr double kRuns = 20;  // some to compare outputs, and more in turn
-  return kRuns * latency / 1e6 <= end.left() / 2;
+/// Returns whether graphs with at least this latency, in microseconds, cannot be compared by runs in half of the time
+/// that is left. Then costs are all that a search can learn about them.
+bool takes_too_long(double latency, const Deadline& end) {
+  constexpr double kRuns = 20;        // some to compare outputs, and more in turn
+  constexpr double kLongRun = 0.2e6;  // shorter ones may as well be measured after the end
+  return latency >= kLongRun && end.precludes(2 * kRuns * latency / 1e6);
 }
 
 /// Runs greedy with costs only: one measurement for all its steps, since every run of a large model takes seconds.
@@ -49,7 +50,8 @@ bool can_measure(double latency, const Deadline& end) {
 Result<Promise> greedy_by_costs(const Candidate& first, const Deadline& end, const SearchContext& context,
                                 int threads) {
   TraceScope scope(context.observer.trace, "greedy by costs", "search");
-  const bool measures = can_measure(context.evaluator.costs()->known_latency(first), end);
+  const auto known = context.evaluator.costs()->metrics(first);
+  const bool measures = !known || !takes_too_long(known->latency_us, context.budget.end);
   const Deadline search_end = measures ? context.budget.share(kTimeShares.by_costs).end : context.budget.end;
   ISOMER_TRY(SearchResult searched, greedy(first, *context.evaluator.by_costs(), search_end, context, threads));
   Promise found{std::move(searched)};
@@ -107,7 +109,7 @@ Status measure_kernels(const Candidate& first, const SearchContext& context) {
     costs.measure_until(share);
     known = costs.metrics(first).map([](const Metrics&) {});
     costs.measure_until(known || !share.passed() ? end : share);
-    if (known || can_measure(costs.known_latency(first), end)) break;
+    if (known || !takes_too_long(costs.known_latency(first), end)) break;
   }
   return known;
 }

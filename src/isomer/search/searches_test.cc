@@ -379,7 +379,12 @@ class Slow : public Estimated {
 
  private:
   struct Minutes : RooflineCost {
-    double known_latency(const Candidate&) override { return 100e6; }
+    Result<Metrics> metrics(const Candidate& candidate, const Boundary& boundary) override {
+      return RooflineCost::metrics(candidate, boundary).map([](Metrics metrics) {
+        metrics.latency_us = 100e6;
+        return metrics;
+      });
+    }
   };
   Minutes costs_;
 };

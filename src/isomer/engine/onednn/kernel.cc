@@ -32,7 +32,8 @@ Attrs window(size_t axes) {
 /// The kernel's graph with inputs in the layouts in which they arrive.
 class OneDnnHarness {
  public:
-  explicit OneDnnHarness(const KernelRun& run) : run_(run) {}
+  OneDnnHarness(const KernelRun& run, const onednn::PlanOptions& options)
+      : run_(run), changes_factors_(options.dtype == DType::Float) {}
 
   Result<Candidate> build() {
     const Graph& graph = run_.graph;
@@ -77,13 +78,13 @@ class OneDnnHarness {
     return made;
   }
 
-  /// Returns whether a value is the weights of a convolution, or of a product.
-  static bool is_weights(const Graph& graph, ValueId value) {
+  /// Returns whether a value is the weights of a convolution, or a matrix whose layout a product may change.
+  bool is_weights(const Graph& graph, ValueId value) const {
     return std::ranges::any_of(graph.consumers(value), [&](NodeId reader) {
       const Node& node = graph.node(reader);
-      const bool chooses =
-          onednn::kernel_traits(node).layouts == onednn::LayoutUse::Chosen || node.op->name == "MatMul";
-      return chooses && graph.operands(node)[1] == value;
+      const onednn::LayoutUse layouts = onednn::kernel_traits(node).layouts;
+      const bool changes = layouts == onednn::LayoutUse::Factors && changes_factors_ && graph.type(value).rank() == 2;
+      return (layouts == onednn::LayoutUse::Chosen || changes) && graph.operands(node)[1] == value;
     });
   }
 
@@ -125,6 +126,7 @@ class OneDnnHarness {
   }
 
   const KernelRun& run_;
+  const bool changes_factors_;  // otherwise, a change of the layout also converts elements
   GraphBuilder builder_;
   std::vector<ValueId> outputs_;
 };
@@ -132,7 +134,7 @@ class OneDnnHarness {
 /// Returns random elements, which repeat if there are many; integers are 0 or 1, which are valid indices almost
 /// everywhere.
 Tensor random_operand(const TensorType& type, uint64_t seed) {
-  constexpr int64_t kPeriod = 1 << 14;
+  constexpr int64_t kPeriod = 1 << 16;
   if (type.dtype == DType::String) return random_tensor(type.dtype, *concrete(*type.shape), seed);
   Tensor tensor = Tensor::zeros(type.dtype, *concrete(*type.shape));
   const Tensor part = random_tensor(type.dtype, std::vector{std::min(tensor.element_count(), kPeriod)}, seed);
@@ -193,8 +195,8 @@ std::vector<bool> counted(const KernelRun& run, const std::vector<onednn::PlanKe
 
 using Once = std::function<Result<double>()>;
 
-/// Returns the microseconds of runs whose weights are always equally far away: around 15 ms of runs, about half of that
-/// if there are no weights, more if there are fewer than nine.
+/// Returns the microseconds of runs whose weights are always equally far away: around 15 ms of runs, or about half of
+/// that if there is only one copy; more if there are fewer than nine.
 Result<std::vector<double>> settled_samples(const Once& once, size_t copies) {
   constexpr size_t kWarmup = 2, kMinRuns = 9, kMaxRuns = 40;
   constexpr size_t kMinLongRuns = 4;  // if they take so long that they differ less
@@ -242,7 +244,7 @@ Result<std::vector<double>> samples_of_turns(const Once& once, const onednn::Rot
 Result<KernelTime> time_on_plan(const KernelRun& run, const onednn::PlanOptions& options,
                                 const std::shared_ptr<onednn::Tuner>& tuner, NoiseFilter& noise_filter) {
   constexpr size_t kArenas = 2;  // an earlier kernel used the place of the result
-  ISOMER_TRY(const Candidate candidate, OneDnnHarness(run).build());
+  ISOMER_TRY(const Candidate candidate, OneDnnHarness(run, options).build());
   const Graph& graph = candidate.graph;
   onednn::PlanOptions planning = options;
   planning.decisions = candidate.decisions;

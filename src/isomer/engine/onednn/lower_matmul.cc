@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <limits>
 #include <memory>
 
 #include "isomer/engine/onednn/lower.h"
@@ -355,20 +356,24 @@ std::optional<Computed> with_b_changed(const Builder& builder, MatMulProblem pro
   return Computed{{planned.a, seen.b, planned.dst}, seen, std::move(*choice)};
 }
 
-/// Returns whether a product takes less time in other layouts, the change of that of B included. OneDNN reads some
+/// Returns whether a product takes less time in other layouts, changes of the layout of B included. OneDNN reads some
 /// matrices slowly, such as those whose rows are a large power of two apart.
-bool is_faster(Builder& builder, const MatMulProblem& problem, const Computed& other, const Computed& planned) {
-  const auto change = attempt(
-      [&] { return dnnl::reorder::primitive_desc(builder.engine(), planned.lie.b, builder.engine(), other.lie.b); });
-  if (!change) return false;
+bool pays(Builder& builder, const MatMulProblem& problem, const Computed& other, const Computed& planned) {
+  const Desc lies = builder.at(problem.b).desc;
   const std::string key = fmt::format("{} by {} by {}", key_of(problem), fmt::join(strides_of(planned.lie.a), ","),
                                       fmt::join(strides_of(planned.lie.b), ","));
   TuningLimit unlimited;
-  const auto us = [&](const dnnl::primitive_desc_base& desc, const std::string& what) {
-    return builder.tuner().time(builder.engine(), desc, key + what, unlimited);
+  const auto us = [&](const Computed& product, const std::string& what) {
+    double sum =
+        builder.tuner().time(builder.engine(), product.choice.desc, key + product.choice.posts.key + what, unlimited);
+    if (same_layout(lies, product.lie.b)) return sum;
+    const auto change =
+        attempt([&] { return dnnl::reorder::primitive_desc(builder.engine(), lies, builder.engine(), product.lie.b); });
+    if (!change) return std::numeric_limits<double>::infinity();
+    sum += builder.tuner().time(builder.engine(), *change, key + what + " change", unlimited);
+    return sum;
   };
-  return us(other.choice.desc, other.choice.posts.key + " changed") + us(*change, " change") <
-         us(planned.choice.desc, planned.choice.posts.key);
+  return us(other, " changed") < us(planned, "");
 }
 
 /// Emits a product of two computed operands.
@@ -378,7 +383,7 @@ Result<bool> lower_computed(Builder& builder, const Group& group, const MatMulPr
   if (!product) return false;
   if (builder.tuner().measures()) {
     auto other = with_b_changed(builder, problem, product->lie);
-    if (other && is_faster(builder, problem, *other, *product)) product = std::move(other);
+    if (other && pays(builder, problem, *other, *product)) product = std::move(other);
   }
   const auto& [lie, seen, choice] = *product;
   const auto location = [&](ValueId value, const Desc& lies, const Desc& sees) {
@@ -389,8 +394,7 @@ Result<bool> lower_computed(Builder& builder, const Group& group, const MatMulPr
   std::vector<Argument> arguments = {{DNNL_ARG_SRC, location(problem.a, lie.a, seen.a)},
                                      {DNNL_ARG_WEIGHTS, location(problem.b, lie.b, seen.b)}};
   if (problem.bias != kNoValue)
-    arguments.push_back(
-        {DNNL_ARG_BIAS, builder.as(problem.bias, bias_desc(problem, static_cast<size_t>(seen.dst.dims().size())))});
+    arguments.push_back({DNNL_ARG_BIAS, builder.as(problem.bias, bias_desc(problem, seen.dst.dims().size()))});
   add_post_arguments(builder, choice.posts, arguments);
   const Location to = builder.result(result, lie.dst);
   Location dst = to;

@@ -1,6 +1,7 @@
 #include "isomer/engine/onednn/rotation.h"
 
 #include <algorithm>
+#include <cassert>
 #include <cstring>
 #include <numeric>
 
@@ -8,6 +9,14 @@
 #include "isomer/engine/onednn/threads.h"
 
 namespace isomer::onednn {
+
+/// A buffer that timed kernels read.
+struct ReadBuffer {
+  Location at = {};
+  bool overwritten = false;    // by them
+  AlignedBytes contents = {};  // unless it is an input
+};
+
 namespace {
 
 /// Returns the bytes of each constant of a program that its kernels read; 0 for others.
@@ -22,23 +31,14 @@ std::vector<size_t> constant_bytes(const Program& program) {
   return bytes;
 }
 
-}  // namespace
-
-/// A buffer that timed kernels read.
-struct Operand {
-  Location at = {};
-  bool overwritten = false;    // by them
-  AlignedBytes contents = {};  // unless it is an input
-};
-
 bool overlap(const Buffer& a, const Buffer& b) {
   return a.place == Place::Arena && b.place == Place::Arena && a.index < b.index + b.bytes &&
          b.index < a.index + a.bytes;
 }
 
-/// Returns the inputs that kernels [makers, kernels) read, and the buffers that earlier ones write for them; nothing if
-/// one of the earlier ones uses a box.
-std::optional<std::vector<Operand>> operands_of(const Program& program, size_t makers, size_t kernels) {
+/// Returns the inputs that kernels [makers, kernels) read, and the buffers that earlier ones write for them; nothing
+/// if one of the earlier ones uses a box.
+std::optional<std::vector<ReadBuffer>> operands_of(const Program& program, size_t makers, size_t kernels) {
   const auto& buffers = program.buffers;
   std::vector<bool> made(buffers.size(), false);
   for (size_t k = 0; k < makers; ++k)
@@ -47,7 +47,7 @@ std::optional<std::vector<Operand>> operands_of(const Program& program, size_t m
       if (touch.write) made[touch.buffer] = true;
     }
   for (BufferId id = 0; id < buffers.size(); ++id) made[id] = made[id] || buffers[id].place == Place::Input;
-  std::vector<Operand> operands;
+  std::vector<ReadBuffer> operands;
   std::vector<const Buffer*> written;
   for (size_t k = makers; k < kernels; ++k)
     for (const Touch& touch : program.kernels[k].touches) {
@@ -56,7 +56,7 @@ std::optional<std::vector<Operand>> operands_of(const Program& program, size_t m
       operands.push_back({{touch.buffer}});
       made[touch.buffer] = false;
     }
-  for (Operand& operand : operands) {
+  for (ReadBuffer& operand : operands) {
     const Buffer& buffer = buffers[operand.at.buffer];
     operand.overwritten =
         std::ranges::any_of(written, [&](const Buffer* other) { return other == &buffer || overlap(*other, buffer); });
@@ -65,20 +65,32 @@ std::optional<std::vector<Operand>> operands_of(const Program& program, size_t m
   return operands;
 }
 
-/// Leaves bytes in the caches as a kernel does that has just written them.
-void write_again(std::byte* bytes, size_t count) {
-  constexpr size_t kLine = 64;
-  for (size_t at = 0; at < count; at += kLine) {
-    volatile std::byte& one = bytes[at];
-    one = one;
-  }
+/// Leaves bytes in the caches as a kernel does that has just written them, in the current number of threads; restores
+/// them if `contents` are given.
+void write_again(std::byte* bytes, size_t count, const std::byte* contents) {
+  constexpr int64_t kLine = 64, kGrain = 1024;
+  const auto end = static_cast<int64_t>(count);
+  parallel_for((end + kLine - 1) / kLine, kGrain, [&](int64_t first, int64_t last) {
+    if (contents != nullptr) {
+      const int64_t begin = first * kLine;
+      std::memcpy(bytes + begin, contents + begin, static_cast<size_t>(std::min(last * kLine, end) - begin));
+      return;
+    }
+    for (int64_t line = first; line < last; ++line) {
+      volatile std::byte& one = bytes[line * kLine];
+      one = one;
+    }
+  });
 }
+
+}  // namespace
 
 struct Rotation::State {
   State(const PlanState& planned, const Options& options)
       : plan(planned),
         kernels(std::min(options.kernels, planned.program.kernels.size())),
         outputs(empty_outputs(planned.program)) {
+    assert(plan.program.order.streams.empty());
     makers = std::min(options.makers, kernels);
     auto read = operands_of(plan.program, makers, kernels);
     if (!read) read = operands_of(plan.program, makers = 0, kernels);
@@ -88,7 +100,7 @@ struct Rotation::State {
   const PlanState& plan;
   const size_t kernels;
   size_t makers = 0;
-  std::vector<Operand> operands = {};
+  std::vector<ReadBuffer> operands = {};
   std::vector<std::unique_ptr<Workspace>> workspaces = {};
   std::vector<Tensor> outputs;
   ConstantPool pool = {};
@@ -134,14 +146,12 @@ Result<std::vector<KernelSpan>> Rotation::run(std::span<Tensor> inputs) {
   ++state_->runs;
   // Later, this only tells the workspace where the outputs are.
   ISOMER_CHECK(workspace.run_some(0, first ? state_->makers : 0, inputs, state_->outputs, nullptr));
-  for (Operand& operand : state_->operands) {
+  for (ReadBuffer& operand : state_->operands) {
     std::byte* const there = workspace.address(operand.at);
     AlignedBytes& contents = operand.contents;
     if (first && contents.size() > 0) std::memcpy(contents.data(), there, contents.size());
-    if (contents.size() > 0 && (first_here || operand.overwritten))
-      std::memcpy(there, contents.data(), contents.size());
-    else
-      write_again(there, state_->plan.program.buffers[operand.at.buffer].bytes);
+    const bool restores = contents.size() > 0 && (first_here || operand.overwritten);
+    write_again(there, state_->plan.program.buffers[operand.at.buffer].bytes, restores ? contents.data() : nullptr);
   }
   std::vector<KernelSpan> spans(state_->makers);
   spans.reserve(state_->kernels);
