@@ -22,7 +22,7 @@ struct PairedTimes {
 /// Returns all groups in one list.
 std::vector<double> flattened(const std::vector<std::vector<double>>& groups);
 
-inline constexpr int kLoads = 4;
+inline constexpr int kLoads = 4;  ///< of both models, if nothing else is said
 
 /// Loads both models `loads` times, in alternating order, and each time runs them in turn for its share of `timing`. A
 /// model may run some percent faster only because of the place of its weights in memory, which differs between loads.

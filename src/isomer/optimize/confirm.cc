@@ -18,8 +18,7 @@ Status compare(const OptimizeOptions& options, const Candidate& candidate, const
 }
 
 /// Times the candidate and the model in turn. If the ratio differs much between loads, a few loads are not enough; then
-/// more follow, unless the first ones took long. If runs take seconds, there are fewer loads, but at
-/// least one.
+/// more follow, unless the first ones took long. If runs take seconds, there are fewer loads, at least one.
 Result<Measured> time_against_model(const Candidate& candidate, const Evaluation& evaluation,
                                     const OptimizeOptions& options, const Deadline& deadline) {
   constexpr double kWide = 0.1;

@@ -40,7 +40,7 @@ bool keeps(double predicted, const Interval& measured) {
 /// that is left. Then costs are all that a search can learn about them.
 bool takes_too_long(double latency, const Deadline& end) {
   constexpr double kRuns = 20;        // some to compare outputs, and more in turn
-  constexpr double kLongRun = 0.2e6;  // shorter ones may as well be measured after the end
+  constexpr double kLongRun = 0.2e6;  // to compare shorter ones takes a few seconds at most
   return latency >= kLongRun && end.precludes(2 * kRuns * latency / 1e6);
 }
 
