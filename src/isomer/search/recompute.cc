@@ -6,6 +6,7 @@
 
 #include "isomer/cost/objective.h"
 #include "isomer/plan/recomputation.h"
+#include "isomer/search/checkpoints.h"
 
 namespace isomer {
 
@@ -78,6 +79,16 @@ bool Recompute::is_used_after(ValueId value, const Moment& moment) const {
   });
 }
 
+std::vector<ValueId> Recompute::by_worth(const Candidate& candidate) const {
+  std::vector<ValueId> out;
+  for (const auto& [value, computation] : candidate.decisions.computations)
+    if (computation == Computation::Twice) out.push_back(value);
+  std::ranges::stable_sort(out, std::greater{}, [&](ValueId value) {
+    return us_[candidate.graph.producer(value)] / std::max(bytes_[value], 1.0);
+  });
+  return out;
+}
+
 /// Returns what must be computed twice to free a piece of memory; nothing if that is not possible.
 std::optional<Recompute::Move> Recompute::move(const PeakMemory::Held& freed, const Moment& moment) const {
   const Graph& graph = candidate_.graph;
@@ -124,24 +135,96 @@ double Recompute::segment_bytes(const Move& move, const Moment& moment) const {
   return bytes;
 }
 
-Result<Candidate> recompute(const Candidate& first, CostModel& costs, const Deadline& end,
-                            const std::function<double(const Candidate&, const Metrics&)>& objective) {
+namespace {
+
+/// The candidate with the least objective so far.
+class BestFound {
+ public:
+  BestFound(const RecomputeObjective& objective, Candidate first, const Metrics& metrics)
+      : objective_(objective),
+        candidate_(std::move(first)),
+        latency_us_(metrics.latency_us),
+        least_(objective(candidate_, metrics)) {}
+
+  /// Returns whether the candidate is better.
+  bool offer(const Candidate& candidate, const Metrics& metrics) {
+    const double value = objective_(candidate, metrics);
+    if (value >= least_) return false;
+    least_ = value;
+    latency_us_ = metrics.latency_us;
+    candidate_ = candidate;
+    return true;
+  }
+  const Candidate& candidate() const { return candidate_; }
+  double latency_us() const { return latency_us_; }
+  bool is_within_limits() const { return least_ < kBeyondLimits; }
+
+ private:
+  const RecomputeObjective& objective_;
+  Candidate candidate_;
+  double latency_us_;
+  double least_;
+};
+
+void free_more(Recompute search, BestFound& best, const Deadline& end) {
   constexpr int kPatience = 64;
   constexpr int kPatienceWithinLimits = 8;  // more steps hardly help, and each is planned
-  ISOMER_TRY(Recompute search, Recompute::make(first, costs));
-  Candidate best = first;
-  double least = objective(first, search.metrics());
   for (int waited = 0; !end.passed(); ++waited) {
-    if (waited >= (least < kBeyondLimits ? kPatienceWithinLimits : kPatience)) break;
+    if (waited >= (best.is_within_limits() ? kPatienceWithinLimits : kPatience)) break;
     // A kernel that cannot be measured, because no time is left or for another reason, ends the steps.
     if (const auto more = search.step(); !more || !*more) break;
-    const double value = objective(search.candidate(), search.metrics());
-    if (value >= least) continue;
-    least = value;
-    best = search.candidate();
-    waited = -1;
+    if (best.offer(search.candidate(), search.metrics())) waited = -1;
   }
-  return best;
+}
+
+/// Returns the best of these candidates for the same graph; nothing if none has a cost.
+std::optional<BestFound> best_of(std::span<const Candidate> candidates, CostModel& costs,
+                                 const RecomputeObjective& objective, const Deadline& end) {
+  std::optional<BestFound> out;
+  for (const Candidate& candidate : candidates) {
+    if (end.passed()) break;
+    const auto metrics = costs.metrics(candidate);
+    if (!metrics) continue;
+    if (out)
+      out->offer(candidate, *metrics);
+    else
+      out.emplace(objective, candidate, *metrics);
+  }
+  return out;
+}
+
+/// Computes values only once where that is better: all of them, or those in one half, or in the other, and so on.
+void compute_once(std::span<const ValueId> values, CostModel& costs, BestFound& best, const Deadline& end) {
+  constexpr double kWorth = 1e-3;  // of the latency; a smaller gain is not worth a plan
+  if (values.empty() || end.passed()) return;
+  Candidate next = best.candidate();
+  for (const ValueId value : values) next.decisions.computations.erase(value);
+  const auto metrics = costs.metrics(next);
+  if (metrics && metrics->latency_us > (1 - kWorth) * best.latency_us()) return;
+  if (metrics && best.offer(next, *metrics)) return;
+  if (values.size() == 1) return;
+  const size_t half = values.size() / 2;
+  compute_once(values.first(half), costs, best, end);
+  compute_once(values.subspan(half), costs, best, end);
+}
+
+}  // namespace
+
+Result<Candidate> recompute(const Candidate& first, CostModel& costs, const Deadline& end,
+                            const RecomputeObjective& objective) {
+  ISOMER_TRY(const Recompute search, Recompute::make(first, costs));
+  BestFound best(objective, first, search.metrics());
+  // Before the steps, which may take all of the time.
+  const auto even = best_of(with_checkpoints(first), costs, objective, end);
+  free_more(search, best, end);
+  if (even) {
+    if (auto from_there = Recompute::make(even->candidate(), costs)) {
+      best.offer(even->candidate(), from_there->metrics());
+      free_more(std::move(*from_there), best, end);
+    }
+  }
+  compute_once(search.by_worth(best.candidate()), costs, best, end);
+  return best.candidate();
 }
 
 }  // namespace isomer

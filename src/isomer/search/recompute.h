@@ -24,6 +24,9 @@ class Recompute {
   const Candidate& candidate() const { return candidate_; }
   /// Returns its costs.
   const Metrics& metrics() const { return metrics_; }
+  /// Returns the values that a candidate for the same graph computes twice, first those that take the most time for
+  /// their bytes.
+  std::vector<ValueId> by_worth(const Candidate& candidate) const;
 
  private:
   /// Values that are computed again together.
@@ -51,10 +54,14 @@ class Recompute {
   bool moved_ = false;         // since the first of them was refused
 };
 
-/// Returns, of the candidates that steps lead to and of the first one, the one with the least objective. Ends when
-/// there is nothing more to free, at the deadline, at a kernel that cannot be measured, and when the objective did not
-/// improve for 64 steps, or 8 if no limit is exceeded. An Error if the cost of `first` is not known.
+using RecomputeObjective = std::function<double(const Candidate&, const Metrics&)>;
+
+/// Returns the candidate with the least objective that is found: the first one, those to which steps lead from it, or
+/// from the best one with checkpoints at even distances (see with_checkpoints); and of the best of these, as many
+/// values as possible are computed only once again. Steps end when there is nothing more to free, at the deadline, at a
+/// kernel that cannot be measured, and when the objective did not improve for 64 steps, or 8 if no limit is exceeded.
+/// An Error if the cost of `first` is not known.
 Result<Candidate> recompute(const Candidate& first, CostModel& costs, const Deadline& end,
-                            const std::function<double(const Candidate&, const Metrics&)>& objective);
+                            const RecomputeObjective& objective);
 
 }  // namespace isomer

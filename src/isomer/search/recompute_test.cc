@@ -9,6 +9,7 @@
 #include "isomer/engine/onednn/planner.h"
 #include "isomer/engine/stub_testing.h"
 #include "isomer/plan/recomputation.h"
+#include "isomer/search/checkpoints.h"
 #include "isomer/search/testing.h"
 
 namespace isomer {
@@ -61,6 +62,25 @@ double least_us(std::span<const Traded> all, double bytes) {
 
 class RecomputeSteps : public testing::Test {
  protected:
+  /// Keeps every `distance`-th layer and computes all else of the way there twice.
+  static Candidate checkpoints(const Graph& graph, int distance) {
+    Candidate out(graph);
+    for (ValueId value = 0; value < graph.num_values(); ++value) {
+      const std::string& name = graph.name(value);
+      const bool kept = name[0] == 'v' && std::stoi(name.substr(1)) % distance == 0;
+      if ((name[0] == 'v' || name[0] == 'c' || name[0] == 't') && !kept)
+        out.decisions.computations.emplace(value, Computation::Twice);
+    }
+    return out;
+  }
+
+  /// The latency, if no more than some bytes are needed.
+  static RecomputeObjective limited(double bytes) {
+    return [=](const Candidate&, const Metrics& metrics) {
+      return metrics.peak_bytes > bytes ? kBeyondLimits + metrics.peak_bytes * 1e20 : metrics.latency_us;
+    };
+  }
+
   static std::vector<Traded> steps(const Graph& graph, CostModel& costs) {
     Recompute search = Recompute::make(graph, costs).value();
     std::vector<Traded> out{traded(search.metrics())};
@@ -82,14 +102,7 @@ TEST_F(RecomputeSteps, AreNeverWorseThanCheckpoints) {
     const std::vector<Traded> found = steps(graph, *costs_);
     EXPECT_LT(found.back().bytes, 0.75 * found.front().bytes) << layers;
     for (int distance = 1; distance <= layers; ++distance) {
-      Candidate checkpoints(graph);
-      for (ValueId value = 0; value < graph.num_values(); ++value) {
-        const std::string& name = graph.name(value);
-        const bool kept = name[0] == 'v' && std::stoi(name.substr(1)) % distance == 0;
-        if ((name[0] == 'v' || name[0] == 'c' || name[0] == 't') && !kept)
-          checkpoints.decisions.computations.emplace(value, Computation::Twice);
-      }
-      const Traded other = traded(costs_->metrics(checkpoints).value());
+      const Traded other = traded(costs_->metrics(checkpoints(graph, distance)).value());
       EXPECT_LE(least_us(found, other.bytes), other.us) << layers << " layers, each " << distance << " kept";
     }
   }
@@ -129,6 +142,27 @@ class FailingCosts : public CostModel {
   int left_;
 };
 
+/// Other costs, but nobody knows what memory holds.
+class CostsWithoutSteps : public FailingCosts {
+ public:
+  explicit CostsWithoutSteps(CostModel& costs) : FailingCosts(costs, std::numeric_limits<int>::max()) {}
+  Result<PeakMemory> peak_memory(const Candidate&) override { return fail("not known"); }
+};
+
+TEST_F(RecomputeSteps, AreNotTheOnlyWay) {
+  CostsWithoutSteps costs(*costs_);
+  const Graph graph = parsed(layers_there_and_back(16));
+  const double whole = costs_->metrics(graph).value().peak_bytes;
+  for (const Candidate& candidate : with_checkpoints(graph)) {
+    const Traded even = traded(costs_->metrics(candidate).value());
+    ASSERT_LT(even.bytes, whole);
+    const Candidate found = recompute(graph, costs, Deadline::never(), limited(even.bytes)).value();
+    const Traded best = traded(costs_->metrics(found).value());
+    EXPECT_LE(best.bytes, even.bytes);
+    EXPECT_LE(best.us, even.us);
+  }
+}
+
 TEST_F(RecomputeSteps, KeepWhatTheyFoundIfACostIsMissing) {
   const Graph graph = parsed(layers_there_and_back(9));
   const auto memory = [](const Candidate&, const Metrics& metrics) { return metrics.peak_bytes; };
@@ -144,14 +178,29 @@ TEST_F(RecomputeSteps, KeepWhatTheyFoundIfACostIsMissing) {
   }
 }
 
+TEST_F(RecomputeSteps, AreTakenBackWhereMemoryIsLeft) {
+  for (const int layers : {4, 9, 16}) {
+    const Graph graph = parsed(layers_there_and_back(layers));
+    for (int distance = 1; distance <= layers; distance *= 2) {
+      const Traded other = traded(costs_->metrics(checkpoints(graph, distance)).value());
+      const Candidate found = recompute(graph, *costs_, Deadline::never(), limited(other.bytes)).value();
+      const Traded best = traded(costs_->metrics(found).value());
+      EXPECT_LE(best.bytes, other.bytes) << layers << " layers, each " << distance << " kept";
+      EXPECT_LE(best.us, other.us) << layers << " layers, each " << distance << " kept";
+      for (const auto& [value, computation] : found.decisions.computations) {
+        Candidate less = found;
+        less.decisions.computations.erase(value);
+        const Traded once = traded(costs_->metrics(less).value());
+        EXPECT_TRUE(once.bytes > other.bytes || once.us >= best.us)
+            << graph.name(value) << " need not be computed twice";
+      }
+    }
+  }
+}
+
 TEST_F(RecomputeSteps, EndAtTheObjective) {
   const Graph graph = parsed(layers_there_and_back(9));
   const Metrics whole = costs_->metrics(graph).value();
-  const auto limited = [&](double bytes) {
-    return [=](const Candidate&, const Metrics& metrics) {
-      return metrics.peak_bytes > bytes ? 1e30 + metrics.peak_bytes : metrics.latency_us;
-    };
-  };
   const Candidate kept = recompute(graph, *costs_, Deadline::never(), limited(whole.peak_bytes)).value();
   EXPECT_TRUE(kept.decisions.empty());
   const Candidate less = recompute(graph, *costs_, Deadline::never(), limited(0.8 * whole.peak_bytes)).value();

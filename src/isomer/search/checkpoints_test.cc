@@ -1,0 +1,97 @@
+#include "isomer/search/checkpoints.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "isomer/eval/random_graph_testing.h"
+#include "isomer/search/testing.h"
+
+namespace isomer {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+std::vector<std::string> names(const Graph& graph, const auto& values) {
+  std::vector<std::string> out;
+  for (const ValueId value : values) out.push_back(graph.name(value));
+  return out;
+}
+
+std::vector<std::string> twice(const Candidate& candidate) {
+  std::vector<ValueId> values;
+  for (const auto& [value, computation] : candidate.decisions.computations) {
+    EXPECT_EQ(computation, Computation::Twice);
+    values.push_back(value);
+  }
+  return names(candidate.graph, values);
+}
+
+/// Four layers, the third with a branch around it, and their values read in the opposite order.
+constexpr std::string_view kThereAndBack = R"(
+  input x: f32[8]
+  a = Exp(x)
+  b = Tanh(a)
+  c = Exp(b)
+  t = Tanh(c)
+  u = Neg(t)
+  d = Add(c, u)
+  e = Exp(d)
+  ge = Mul(e, d)
+  gt = Mul(ge, t)
+  gc = Mul(gt, c)
+  gb = Mul(gc, b)
+  ga = Mul(gb, a)
+  return ga)";
+
+TEST(Checkpoints, AreTheCutsBeforeTheTurn) {
+  const Graph graph = parsed(kThereAndBack);
+  EXPECT_THAT(names(graph, checkpoints(graph)), ElementsAre("a", "b", "c", "d")) << "t and u run beside c";
+}
+
+TEST(Checkpoints, AreKeptAtEvenDistances) {
+  const std::vector<Candidate> made = with_checkpoints(parsed(kThereAndBack));
+  ASSERT_EQ(made.size(), 2);
+  EXPECT_THAT(twice(made[0]), ElementsAre("t")) << "u is not read again, d is kept, and e comes later";
+  EXPECT_THAT(twice(made[1]), ElementsAre("b", "t"));
+}
+
+TEST(Checkpoints, NeedAWayBack) {
+  EXPECT_THAT(with_checkpoints(parsed("input x: f32[8]\na = Exp(x)\nb = Neg(a)\nc = Exp(b)\nreturn c")), IsEmpty());
+  EXPECT_THAT(with_checkpoints(parsed("input x: f32[8]\na = Exp(x)\nreturn a")), IsEmpty());
+  EXPECT_THAT(with_checkpoints(parsed("input x: f32[8]\nreturn x")), IsEmpty());
+}
+
+/// By the definition: the cuts of the nodes below `end`.
+std::set<ValueId> cuts_below(const Graph& graph, NodeId end) {
+  std::set<ValueId> out;
+  for (NodeId place = 0; place < end; ++place) {
+    std::vector<ValueId> alone;
+    for (ValueId value = 0; value < graph.num_values(); ++value) {
+      if (graph.producer(value) > place || !graph.runs(graph.producer_node(value))) continue;
+      const auto readers = graph.consumers(value);
+      if (std::ranges::any_of(readers, [&](NodeId id) { return id > place && id < end; })) alone.push_back(value);
+    }
+    if (alone.size() == 1) out.insert(alone[0]);
+  }
+  return out;
+}
+
+TEST(Checkpoints, OfRandomGraphsAreThoseOfTheDefinition) {
+  size_t largest = 0;
+  for (uint64_t seed = 0; seed < 200; ++seed) {
+    const Graph graph = RandomMatrixGraph(seed).build();
+    std::set<ValueId> expected;
+    for (NodeId end = 0; end <= graph.nodes().size(); ++end)
+      if (std::set<ValueId> cuts = cuts_below(graph, end); cuts.size() >= expected.size()) expected = std::move(cuts);
+    const std::vector<ValueId> found = checkpoints(graph);
+    EXPECT_EQ(std::set<ValueId>(found.begin(), found.end()), expected) << seed;
+    largest = std::max(largest, expected.size());
+  }
+  EXPECT_GE(largest, 3);
+}
+
+}  // namespace
+}  // namespace isomer
