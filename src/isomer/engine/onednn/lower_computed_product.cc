@@ -1,0 +1,128 @@
+// Matrix products of two computed operands.
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "isomer/engine/onednn/matmul_problem.h"
+
+namespace isomer::onednn {
+namespace {
+
+/// A strided description with axes of extent 1 in front.
+Desc lifted(const Desc& desc, size_t rank) {
+  const Dims dims = desc.dims();
+  Dims strides = strides_of(desc);
+  strides.insert(strides.begin(), rank - dims.size(), element_count(dims));
+  return strided_desc(ones_in_front(dims, rank), strides, desc.data_type());
+}
+
+/// The layouts of operands and result.
+struct Layouts {
+  Desc a, b, dst;
+};
+
+/// A product of computed operands: their layouts, and how the primitive sees these.
+struct Computed {
+  Layouts lie, seen;
+  MatMulChoice choice;
+};
+
+Layouts planned_layouts(Builder& builder, const MatMulProblem& problem, const GroupForms& planned) {
+  const auto operand = [&](ValueId value, Form form) {
+    const Desc lies = builder.at(value).desc;
+    return form == kGivenForm ? retyped(lies, problem.type) : plain_desc(lies.dims(), problem.type);
+  };
+  Desc dst = plain_desc(problem.dst, problem.dst_type);
+  if (planned.out == kStridedForm) {
+    Dims strides = *concrete(planned.strides);
+    // OneDNN requires that a row's stride is at least its extent, even for a single row.
+    const size_t row = strides.size() - 2;
+    if (problem.dst[row] == 1) strides[row] = std::max(strides[row], problem.dst[row + 1]);
+    dst = strided_desc(problem.dst, strides, problem.dst_type);
+  }
+  return {operand(problem.a, planned.in), operand(problem.b, planned.second), dst};
+}
+
+/// Returns the product in the planned layouts, else in row-major ones; nothing if oneDNN has no code for either.
+std::optional<Computed> as_planned(Builder& builder, const MatMulProblem& problem) {
+  const size_t rank = problem.dst.size();
+  for (const GroupForms& forms : {builder.planned(), GroupForms()}) {
+    const Layouts lie = planned_layouts(builder, problem, forms);
+    const Layouts seen{lifted(lie.a, rank), lifted(lie.b, rank), lie.dst};
+    if (auto choice = as_matmul(builder, problem, seen.a, seen.b, seen.dst, false))
+      return Computed{lie, seen, std::move(*choice)};
+  }
+  return std::nullopt;
+}
+
+/// Returns the product after a change of the layout of B, if B is a matrix, to the one that oneDNN prefers.
+std::optional<Computed> with_b_changed(const Builder& builder, MatMulProblem problem, const Layouts& planned) {
+  const auto is_plain = [](const Desc& desc) { return same_layout(desc, plain_desc(desc.dims(), desc.data_type())); };
+  if (problem.b_dims.size() != 2 || !is_plain(planned.dst)) return std::nullopt;
+  Layouts seen{planned.a, any_desc(problem.b_dims, problem.type), planned.dst};
+  if (problem.dst.size() > 2) {
+    if (!is_plain(planned.a)) return std::nullopt;
+    join_rows(problem);
+    seen.a = plain_desc(problem.a_dims, problem.type);
+    seen.dst = plain_desc(problem.dst, problem.dst_type);
+  }
+  auto choice = as_matmul(builder, problem, seen.a, seen.b, seen.dst, false);
+  if (!choice) return std::nullopt;
+  seen.b = choice->desc.weights_desc();
+  if (same_layout(seen.b, planned.b)) return std::nullopt;
+  return Computed{{planned.a, seen.b, planned.dst}, seen, std::move(*choice)};
+}
+
+/// Returns whether a product takes less time in other layouts, changes of the layout of B included. OneDNN reads some
+/// matrices slowly, such as those whose rows are a large power of two apart.
+bool pays(Builder& builder, const MatMulProblem& problem, const Computed& other, const Computed& planned) {
+  const Desc lies = builder.at(problem.b).desc;
+  const std::string key = fmt::format("{} by {} by {}", key_of(problem), fmt::join(strides_of(planned.lie.a), ","),
+                                      fmt::join(strides_of(planned.lie.b), ","));
+  TuningLimit unlimited;
+  const auto us = [&](const Computed& product, const std::string& what) {
+    double sum =
+        builder.tuner().time(builder.engine(), product.choice.desc, key + product.choice.posts.key + what, unlimited);
+    if (same_layout(lies, product.lie.b)) return sum;
+    const auto change =
+        attempt([&] { return dnnl::reorder::primitive_desc(builder.engine(), lies, builder.engine(), product.lie.b); });
+    if (!change) return std::numeric_limits<double>::infinity();
+    sum += builder.tuner().time(builder.engine(), *change, key + what + " change", unlimited);
+    return sum;
+  };
+  return us(other, " changed") < us(planned, "");
+}
+
+}  // namespace
+
+Result<bool> lower_computed_product(Builder& builder, const Group& group, const MatMulProblem& problem) {
+  const ValueId result = builder.graph().node(group.last()).result();
+  std::optional<Computed> product = as_planned(builder, problem);
+  if (!product) return false;
+  if (builder.tuner().measures()) {
+    auto other = with_b_changed(builder, problem, product->lie);
+    if (other && pays(builder, problem, *other, *product)) product = std::move(other);
+  }
+  const auto& [lie, seen, choice] = *product;
+  const auto location = [&](ValueId value, const Desc& lies, const Desc& sees) {
+    Location operand = builder.as(value, lies);
+    operand.desc = sees;
+    return operand;
+  };
+  std::vector<Argument> arguments = {{DNNL_ARG_SRC, location(problem.a, lie.a, seen.a)},
+                                     {DNNL_ARG_WEIGHTS, location(problem.b, lie.b, seen.b)}};
+  if (problem.bias != kNoValue)
+    arguments.push_back({DNNL_ARG_BIAS, builder.as(problem.bias, bias_desc(problem, seen.dst.dims().size()))});
+  add_post_arguments(builder, choice.posts, arguments);
+  const Location to = builder.result(result, lie.dst);
+  Location dst = to;
+  dst.desc = seen.dst;
+  arguments.push_back({DNNL_ARG_DST, dst});
+  builder.emit(group_name(builder.graph(), group), choice.desc, arguments, {result});
+  builder.place(result, to);
+  return true;
+}
+
+}  // namespace isomer::onednn
