@@ -16,6 +16,14 @@ bool is_opaque(const Graph& graph, const KernelPlan& plan, size_t kernel) {
   return graph.node(plan.kernel(kernel).back()).is_opaque();
 }
 
+/// Visits what runs: the index of each kernel, then each reorder. Returns the first Error.
+template <class Visit>
+Status for_each_run(const KernelPlan& plan, Visit visit) {
+  for (size_t kernel = 0; kernel < plan.size(); ++kernel) ISOMER_CHECK(visit(kernel));
+  for (const KernelPlan::Reorder& reorder : plan.reorders) ISOMER_CHECK(visit(reorder));
+  return {};
+}
+
 }  // namespace
 
 double footprint(const Graph& graph, const SymbolValues& symbols) {
@@ -55,21 +63,15 @@ Result<Metrics> KernelCost::metrics(const Candidate& candidate, const Boundary& 
   KernelSigner signer(graph, plan, types, options_.footprint);
   Metrics total;
   std::vector<double> us;
-  const auto add = [&](const Metrics& one) {
-    us.push_back(one.latency_us);
-    total.latency_us += one.latency_us;
-    total.flops += one.flops;
-    total.bytes += one.bytes;
-    total.kernels += one.kernels;
-  };
-  for (size_t kernel = 0; kernel < plan.size(); ++kernel) {
-    ISOMER_TRY(const Metrics* one, find(signer, kernel, types, graph, plan));
-    add(*one);
-  }
-  for (const KernelPlan::Reorder& reorder : plan.reorders) {
-    ISOMER_TRY(const Metrics* one, find(signer, reorder, types, graph, plan));
-    add(*one);
-  }
+  ISOMER_CHECK(for_each_run(plan, [&](const auto& what) -> Status {
+    ISOMER_TRY(const Metrics* one, find(signer, what, types, graph, plan));
+    us.push_back(one->latency_us);
+    total.latency_us += one->latency_us;
+    total.flops += one->flops;
+    total.bytes += one->bytes;
+    total.kernels += one->kernels;
+    return {};
+  }));
   const bool part = !boundary.inputs.empty() || !boundary.outputs.empty();
   total.critical_path_us = critical_path_us(graph, plan, us);
   total.peak_bytes = live_bytes(graph, plan, types.bytes(), part);
@@ -84,12 +86,11 @@ double KernelCost::known_latency(const Candidate& candidate) {
   const ConcreteTypes types(graph, options_.symbols);
   KernelSigner signer(graph, *plan, types, options_.footprint);
   double us = 0;
-  const auto add = [&](uint64_t signature) {
-    if (const auto found = profile_.find(signature); found != profile_.end()) us += found->second.us;
-  };
-  for (size_t kernel = 0; kernel < plan->size(); ++kernel) add(signer.signature(kernel));
-  for (const KernelPlan::Reorder& reorder : plan->reorders) add(signer.signature(reorder));
-  return us;
+  const Status all = for_each_run(*plan, [&](const auto& what) -> Status {
+    if (const auto found = profile_.find(signer.signature(what)); found != profile_.end()) us += found->second.us;
+    return {};
+  });
+  return all ? us : 0;
 }
 
 template <class What>
@@ -175,15 +176,16 @@ Result<std::vector<PlannedKernel>> KernelCost::kernels(const Candidate& candidat
   ISOMER_TRY(const KernelPlan plan, planner_->plan(graph, {}, candidate.decisions, deadline_));
   KernelSigner signer(graph, plan, types, options_.footprint);
   std::vector<PlannedKernel> out;
-  for (size_t kernel = 0; kernel < plan.size(); ++kernel) {
-    ISOMER_TRY(const Metrics* one, find(signer, kernel, types, graph, plan));
-    const auto nodes = plan.kernel(kernel);
-    out.push_back({.nodes = {nodes.begin(), nodes.end()}, .us = one->latency_us});
-  }
-  for (const KernelPlan::Reorder& reorder : plan.reorders) {
-    ISOMER_TRY(const Metrics* one, find(signer, reorder, types, graph, plan));
-    out.push_back({.nodes = {graph.producer(reorder.value)}, .reorder = true, .us = one->latency_us});
-  }
+  ISOMER_CHECK(for_each_run(plan, [&]<class What>(const What& what) -> Status {
+    ISOMER_TRY(const Metrics* one, find(signer, what, types, graph, plan));
+    if constexpr (std::is_same_v<What, size_t>) {
+      const auto nodes = plan.kernel(what);
+      out.push_back({.nodes = {nodes.begin(), nodes.end()}, .us = one->latency_us});
+    } else {
+      out.push_back({.nodes = {graph.producer(what.value)}, .reorder = true, .us = one->latency_us});
+    }
+    return {};
+  }));
   std::ranges::stable_sort(out, {}, [](const PlannedKernel& kernel) { return kernel.nodes.back(); });
   return out;
 }
@@ -217,7 +219,7 @@ Result<std::vector<KernelShare>> KernelCost::account(const Candidate& candidate)
   ISOMER_TRY(const KernelPlan plan, planner_->plan(graph, {}, candidate.decisions, deadline_));
   KernelSigner signer(graph, plan, types, options_.footprint);
   std::map<uint64_t, KernelShare> shares;
-  const auto add = [&](const auto& what) {
+  ISOMER_CHECK(for_each_run(plan, [&](const auto& what) -> Status {
     const uint64_t signature = signer.signature(what);
     KernelShare& share = shares[signature];
     if (share.count++ == 0) share.kernel = signer.describe(what);
@@ -225,9 +227,8 @@ Result<std::vector<KernelShare>> KernelCost::account(const Candidate& candidate)
     share.us += one.latency_us;
     share.flops += one.flops;
     share.bytes += one.bytes;
-  };
-  for (size_t kernel = 0; kernel < plan.size(); ++kernel) add(kernel);
-  for (const KernelPlan::Reorder& reorder : plan.reorders) add(reorder);
+    return {};
+  }));
   std::vector<KernelShare> sorted;
   sorted.reserve(shares.size());
   for (auto& [signature, share] : shares) sorted.push_back(std::move(share));

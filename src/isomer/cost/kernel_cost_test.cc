@@ -119,6 +119,16 @@ TEST_F(KernelCostTest, ListsKernelsInTheOrderOfTheGraph) {
   EXPECT_LT(kernels[1].nodes.back(), kernels[2].nodes.front());
 }
 
+TEST_F(KernelCostTest, KnowsTheLatencyOfWhatWasMeasured) {
+  const char* whole = "input x: f32[4]\n a = Exp(x)\n b = Softmax(a) {axis=0}\n c = Exp(b)\n return c";
+  EXPECT_EQ(cost()->known_latency(parsed(whole)), 0);
+  ASSERT_TRUE(cost()->metrics(parsed("input x: f32[4]\n a = Exp(x)\n return a")).has_value());
+  EXPECT_EQ(cost()->known_latency(parsed(whole)), 2 * 10.5) << "both exponentials";
+  EXPECT_EQ(engine_.timed, 1);
+  const double all = cost()->metrics(parsed(kConvs))->latency_us;
+  EXPECT_EQ(cost()->known_latency(parsed(kConvs)), all) << "reorders, too";
+}
+
 TEST_F(KernelCostTest, PrefersTheChannelBlocksOfTheEngine) {
   EXPECT_EQ(cost()->channel_blocks(), std::vector<int64_t>{16});
 }
