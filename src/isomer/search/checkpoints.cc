@@ -1,6 +1,8 @@
 #include "isomer/search/checkpoints.h"
 
 #include <algorithm>
+#include <cmath>
+#include <set>
 
 #include "isomer/plan/recomputation.h"
 
@@ -30,7 +32,7 @@ class Cuts {
       live -= ends_[id];
       if (!graph_.runs(node)) continue;
       for (ValueId value = node.first_result; value < node.first_result + node.num_results; ++value) {
-        if (last_[value] == id) continue;
+        if (last_[value] == id || graph_.is_weight(value)) continue;
         live += Live{1, value};
         ends_[last_[value]] += Live{1, value};
       }
@@ -68,7 +70,7 @@ Candidate with_kept(const Candidate& candidate, NodeId end, const std::vector<bo
     for (ValueId value = node.first_result; value < node.first_result + node.num_results; ++value) {
       const bool late = std::ranges::any_of(graph.consumers(value), [&](NodeId reader) { return reader >= end; });
       if (!(needed[value] || late) || kept[value] || !is_recomputable(graph, value)) continue;
-      out.decisions.computations[value] = Computation::Twice;
+      out.decisions.computations.emplace(value, Computation::Twice);
       is_needed = true;
     }
     if (!is_needed) continue;
@@ -93,8 +95,11 @@ std::vector<ValueId> checkpoints(const Graph& graph) {
 
 std::vector<Candidate> with_checkpoints(const Candidate& candidate) {
   const std::vector<ValueId> cuts = checkpoints(candidate.graph);
+  if (cuts.size() < 2) return {};
+  std::set<size_t> distances{static_cast<size_t>(std::lround(std::sqrt(cuts.size())))};
+  for (size_t distance = 1; 2 * distance <= cuts.size(); distance *= 2) distances.insert(distance);
   std::vector<Candidate> out;
-  for (size_t distance = 1; 2 * distance <= cuts.size(); distance *= 2) {
+  for (const size_t distance : distances) {
     std::vector<bool> kept(candidate.graph.num_values(), false);
     for (size_t i = 0; i < cuts.size(); i += distance) kept[cuts[i]] = true;
     kept[cuts.back()] = true;

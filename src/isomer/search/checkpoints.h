@@ -8,15 +8,15 @@
 
 namespace isomer {
 
-/// Returns the checkpoints of a graph, ascending. Of the nodes before the turn, they are the cuts: after its
-/// computation or later, a cut is the only value there that nodes before the turn still read. (Inputs, and what depends
-/// only on constants, are not counted.) The turn is the last place with the most cuts: in a training step it is near
-/// the loss, for what comes later also reads values before the cuts.
+/// Returns the checkpoints of a graph, ascending: the values that are, at some place before the turn, the only one that
+/// later nodes before the turn read. Inputs and weights are not counted. The turn is the last place with the most
+/// checkpoints before it: in a training step it is near the loss, for what comes later also reads earlier values.
 std::vector<ValueId> checkpoints(const Graph& graph);
 
-/// Returns candidates that keep every checkpoint, every second one, every fourth one and so on, and always the last.
-/// Of what is computed before that, they compute twice what is read after it, with what that needs. None if there are
-/// less than two checkpoints, or if no value before the last one is read after it.
+/// Returns candidates that keep every k-th checkpoint and the last one, for k = 1, 2, 4 and so on, and for the square
+/// root of their number. Of what is computed before the last one, they compute twice what is read after it, with what
+/// that needs. Decisions of the given candidate are kept. None if there are less than two checkpoints, or if no value
+/// before the last one is read after it.
 std::vector<Candidate> with_checkpoints(const Candidate& candidate);
 
 }  // namespace isomer

@@ -1,6 +1,7 @@
 #include "isomer/search/recompute.h"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -79,13 +80,18 @@ bool Recompute::is_used_after(ValueId value, const Moment& moment) const {
   });
 }
 
-std::vector<ValueId> Recompute::by_worth(const Candidate& candidate) const {
-  std::vector<ValueId> out;
+std::vector<NodeId> Recompute::by_worth(const Candidate& candidate) const {
+  const Graph& graph = candidate.graph;
+  std::vector<NodeId> out;
   for (const auto& [value, computation] : candidate.decisions.computations)
-    if (computation == Computation::Twice) out.push_back(value);
-  std::ranges::stable_sort(out, std::greater{}, [&](ValueId value) {
-    return us_[candidate.graph.producer(value)] / std::max(bytes_[value], 1.0);
-  });
+    if (out.empty() || out.back() != graph.producer(value)) out.push_back(graph.producer(value));
+  const auto worth = [&](NodeId id) {
+    const Node& node = graph.node(id);
+    double bytes = 1;
+    for (uint32_t r = 0; r < node.num_results; ++r) bytes += bytes_[node.result(r)];
+    return us_[id] / bytes;
+  };
+  std::ranges::stable_sort(out, std::greater{}, worth);
   return out;
 }
 
@@ -102,6 +108,7 @@ std::optional<Recompute::Move> Recompute::move(const PeakMemory::Held& freed, co
     open.pop_back();
     if (std::ranges::find(out.values, value) != out.values.end()) continue;
     if (refused_[value] || !is_recomputable(graph, value) || moment.second[value] != kNoPlace) return std::nullopt;
+    if (candidate_.decisions.computations.contains(value)) return std::nullopt;  // once, by the user's decision
     out.values.push_back(value);
     out.us += us_[graph.producer(value)];
     for (const ValueId operand : graph.operands(graph.producer_node(value))) {
@@ -137,33 +144,33 @@ double Recompute::segment_bytes(const Move& move, const Moment& moment) const {
 
 namespace {
 
-/// The candidate with the least objective so far.
+/// The candidate with the least objective so far; of equal ones, with the least latency.
 class BestFound {
  public:
   BestFound(const RecomputeObjective& objective, Candidate first, const Metrics& metrics)
       : objective_(objective),
         candidate_(std::move(first)),
-        latency_us_(metrics.latency_us),
-        least_(objective(candidate_, metrics)) {}
+        metrics_(metrics),
+        value_(objective(candidate_, metrics), metrics.latency_us) {}
 
   /// Returns whether the candidate is better.
   bool offer(const Candidate& candidate, const Metrics& metrics) {
-    const double value = objective_(candidate, metrics);
-    if (value >= least_) return false;
-    least_ = value;
-    latency_us_ = metrics.latency_us;
+    const std::pair value(objective_(candidate, metrics), metrics.latency_us);
+    if (!(value < value_)) return false;
+    value_ = value;
+    metrics_ = metrics;
     candidate_ = candidate;
     return true;
   }
   const Candidate& candidate() const { return candidate_; }
-  double latency_us() const { return latency_us_; }
-  bool is_within_limits() const { return least_ < kBeyondLimits; }
+  const Metrics& metrics() const { return metrics_; }
+  bool is_within_limits() const { return value_.first < kBeyondLimits; }
 
  private:
   const RecomputeObjective& objective_;
   Candidate candidate_;
-  double latency_us_;
-  double least_;
+  Metrics metrics_;
+  std::pair<double, double> value_;
 };
 
 void free_more(Recompute search, BestFound& best, const Deadline& end) {
@@ -193,20 +200,46 @@ std::optional<BestFound> best_of(std::span<const Candidate> candidates, CostMode
   return out;
 }
 
-/// Computes values only once where that is better: all of them, or those in one half, or in the other, and so on.
-void compute_once(std::span<const ValueId> values, CostModel& costs, BestFound& best, const Deadline& end) {
-  constexpr double kWorth = 1e-3;  // of the latency; a smaller gain is not worth a plan
-  if (values.empty() || end.passed()) return;
-  Candidate next = best.candidate();
-  for (const ValueId value : values) next.decisions.computations.erase(value);
-  const auto metrics = costs.metrics(next);
-  if (metrics && metrics->latency_us > (1 - kWorth) * best.latency_us()) return;
-  if (metrics && best.offer(next, *metrics)) return;
-  if (values.size() == 1) return;
-  const size_t half = values.size() / 2;
-  compute_once(values.first(half), costs, best, end);
-  compute_once(values.subspan(half), costs, best, end);
-}
+/// Takes back second computations.
+class TakeBack {
+ public:
+  TakeBack(const Candidate& first, CostModel& costs, BestFound& best, const Deadline& end)
+      : first_(first), costs_(costs), best_(best), end_(end) {}
+
+  /// Computes the results of all these nodes only once if that is better, or of those in one half, or in the other, and
+  /// so on. `is_tried`: all together are not better. Returns whether all are computed once.
+  bool run(std::span<const NodeId> nodes, bool is_tried = false) {
+    constexpr double kWorth = 1e-3;  // of the latency; a smaller gain is not worth a plan
+    if (nodes.empty() || end_.passed()) return false;
+    if (!is_tried) {
+      const Candidate next = without(nodes);
+      const auto metrics = costs_.metrics(next);
+      if (metrics && metrics->latency_us > (1 - kWorth) * best_.metrics().latency_us) return false;
+      if (metrics && best_.offer(next, *metrics)) return true;
+    }
+    if (nodes.size() == 1) return false;
+    const size_t half = nodes.size() / 2;
+    const bool is_first_half = run(nodes.first(half));
+    run(nodes.subspan(half), is_first_half);
+    return false;
+  }
+
+ private:
+  Candidate without(std::span<const NodeId> nodes) const {
+    Candidate out = best_.candidate();
+    for (const NodeId id : nodes) {
+      const Node& node = out.graph.node(id);
+      for (uint32_t r = 0; r < node.num_results; ++r)
+        if (!first_.decisions.computations.contains(node.result(r))) out.decisions.computations.erase(node.result(r));
+    }
+    return out;
+  }
+
+  const Candidate& first_;
+  CostModel& costs_;
+  BestFound& best_;
+  const Deadline& end_;
+};
 
 }  // namespace
 
@@ -218,12 +251,10 @@ Result<Candidate> recompute(const Candidate& first, CostModel& costs, const Dead
   const auto even = best_of(with_checkpoints(first), costs, objective, end);
   free_more(search, best, end);
   if (even) {
-    if (auto from_there = Recompute::make(even->candidate(), costs)) {
-      best.offer(even->candidate(), from_there->metrics());
-      free_more(std::move(*from_there), best, end);
-    }
+    best.offer(even->candidate(), even->metrics());
+    if (auto from_there = Recompute::make(even->candidate(), costs)) free_more(std::move(*from_there), best, end);
   }
-  compute_once(search.by_worth(best.candidate()), costs, best, end);
+  TakeBack(first, costs, best, end).run(search.by_worth(best.candidate()));
   return best.candidate();
 }
 

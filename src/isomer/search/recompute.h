@@ -24,9 +24,9 @@ class Recompute {
   const Candidate& candidate() const { return candidate_; }
   /// Returns its costs.
   const Metrics& metrics() const { return metrics_; }
-  /// Returns the values that a candidate for the same graph computes twice, first those that take the most time for
-  /// their bytes.
-  std::vector<ValueId> by_worth(const Candidate& candidate) const;
+  /// Returns the nodes whose results a candidate for the same graph decides about, first those that take the most time
+  /// for their bytes.
+  std::vector<NodeId> by_worth(const Candidate& candidate) const;
 
  private:
   /// Values that are computed again together.
@@ -57,10 +57,11 @@ class Recompute {
 using RecomputeObjective = std::function<double(const Candidate&, const Metrics&)>;
 
 /// Returns the candidate with the least objective that is found: the first one, those to which steps lead from it, or
-/// from the best one with checkpoints at even distances (see with_checkpoints); and of the best of these, as many
-/// values as possible are computed only once again. Steps end when there is nothing more to free, at the deadline, at a
-/// kernel that cannot be measured, and when the objective did not improve for 64 steps, or 8 if no limit is exceeded.
-/// An Error if the cost of `first` is not known.
+/// from the best one with checkpoints at even distances (see with_checkpoints). Then it takes back second computations
+/// of the best of these where that is better: all of them, those of one half of the nodes, and so on, as long as that
+/// gains a thousandth of the latency. Decisions of the first candidate are kept. Steps end when there is nothing more
+/// to free, at the deadline, at a kernel that cannot be measured, and when the objective did not improve for 64 steps,
+/// or 8 if no limit is exceeded. An Error if the cost of `first` is not known.
 Result<Candidate> recompute(const Candidate& first, CostModel& costs, const Deadline& end,
                             const RecomputeObjective& objective);
 

@@ -153,7 +153,9 @@ TEST_F(RecomputeSteps, AreNotTheOnlyWay) {
   CostsWithoutSteps costs(*costs_);
   const Graph graph = parsed(layers_there_and_back(16));
   const double whole = costs_->metrics(graph).value().peak_bytes;
-  for (const Candidate& candidate : with_checkpoints(graph)) {
+  const std::vector<Candidate> made = with_checkpoints(graph);
+  ASSERT_GE(made.size(), 4);
+  for (const Candidate& candidate : made) {
     const Traded even = traded(costs_->metrics(candidate).value());
     ASSERT_LT(even.bytes, whole);
     const Candidate found = recompute(graph, costs, Deadline::never(), limited(even.bytes)).value();
@@ -168,13 +170,48 @@ TEST_F(RecomputeSteps, KeepWhatTheyFoundIfACostIsMissing) {
   const auto memory = [](const Candidate&, const Metrics& metrics) { return metrics.peak_bytes; };
   FailingCosts none(*costs_, 0);
   EXPECT_FALSE(recompute(graph, none, Deadline::never(), memory).has_value());
-  double before = costs_->metrics(graph).value().peak_bytes;
-  for (const int left : {5, 10}) {
+  const double whole = costs_->metrics(graph).value().peak_bytes;
+  double before = whole;
+  for (int left = 1; left < 12; ++left) {
     FailingCosts some(*costs_, left);
     const Candidate found = recompute(graph, some, Deadline::never(), memory).value();
     const double bytes = costs_->metrics(found).value().peak_bytes;
-    EXPECT_LT(bytes, before) << left;
+    EXPECT_LE(bytes, before) << left;
+    EXPECT_EQ(bytes<whole, left> 1) << "checkpoints come before steps: " << left;
     before = bytes;
+  }
+}
+
+TEST_F(RecomputeSteps, KeepTheDecisionsOfTheUser) {
+  const Graph graph = parsed(layers_there_and_back(9));
+  std::map<std::string, Computation> decided{{"t3", Computation::Twice}, {"t2", Computation::Once},
+                                             {"c2", Computation::Once},  {"v2", Computation::Once},
+                                             {"t5", Computation::Once},  {"v1", Computation::Twice}};
+  Candidate first(graph);
+  for (ValueId value = 0; value < graph.num_values(); ++value)
+    if (const auto entry = decided.find(graph.name(value)); entry != decided.end())
+      first.decisions.computations.emplace(value, entry->second);
+  const Metrics whole = costs_->metrics(first).value();
+  for (const double share : {0.4, 0.6, 1.0}) {
+    const Candidate found = recompute(first, *costs_, Deadline::never(), limited(share * whole.peak_bytes)).value();
+    for (const auto& [value, computation] : first.decisions.computations) {
+      ASSERT_TRUE(found.decisions.computations.contains(value)) << graph.name(value);
+      EXPECT_EQ(found.decisions.computations.at(value), computation) << graph.name(value);
+    }
+    EXPECT_EQ(found.decisions == first.decisions, share == 1.0);
+  }
+}
+
+TEST_F(RecomputeSteps, TakeNoMoreTimeThanTheLeastMemoryNeeds) {
+  const auto memory = [](const Candidate&, const Metrics& metrics) { return metrics.peak_bytes; };
+  const Graph graph = parsed(layers_there_and_back(9));
+  const Candidate found = recompute(graph, *costs_, Deadline::never(), memory).value();
+  const Metrics best = costs_->metrics(found).value();
+  for (const auto& [value, computation] : found.decisions.computations) {
+    Candidate less = found;
+    less.decisions.computations.erase(value);
+    const Metrics once = costs_->metrics(less).value();
+    EXPECT_TRUE(once.peak_bytes > best.peak_bytes || once.latency_us > 0.999 * best.latency_us) << graph.name(value);
   }
 }
 
