@@ -1,5 +1,7 @@
 #include "isomer/cost/objective.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -238,6 +240,16 @@ double Objective::penalized(const Metrics& metrics) const {
 
 bool Objective::within_limits(const Metrics& metrics) const {
   return std::ranges::all_of(limits_, [&](const Limit& limit) { return limit.small(metrics) <= limit.large(metrics); });
+}
+
+std::string Objective::exceeded(const Metrics& metrics) const {
+  std::vector<std::string> out;
+  for (const Limit& limit : limits_) {
+    const double small = limit.small(metrics);
+    const double large = limit.large(metrics);
+    if (!(small <= large)) out.push_back(fmt::format("{}: {:.10g} > {:.10g}", limit.text, small, large));
+  }
+  return fmt::format("{}", fmt::join(out, ", "));
 }
 
 bool Objective::reads(double Metrics::*metric) const {

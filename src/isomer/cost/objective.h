@@ -52,6 +52,8 @@ class Objective {
   /// is exceeded. A search that minimizes it gets from beyond the limits to within them.
   double penalized(const Metrics& metrics) const;
   bool within_limits(const Metrics& metrics) const;
+  /// Returns the limits that are exceeded, with their sides: "peak_bytes <= 1000000: 1203456 > 1000000".
+  std::string exceeded(const Metrics& metrics) const;
   const std::string& text() const { return text_; }
   /// The text of each limit.
   std::vector<std::string> limits() const;

@@ -91,6 +91,15 @@ TEST(Objective, GuidesFromBeyondALimitToWithin) {
   EXPECT_EQ(objective.limits(), std::vector<std::string>{"peak_bytes <= 100"});
 }
 
+TEST(Objective, SaysWhichLimitsAreExceeded) {
+  Objective objective;
+  for (const char* limit : {"peak_bytes <= 1000000", "2 * kernels >= latency_us", "flops <= 5"})
+    ASSERT_TRUE(objective.add_limit(limit).has_value());
+  EXPECT_EQ(objective.exceeded({}), "");
+  EXPECT_EQ(objective.exceeded({.latency_us = 7.5, .kernels = 3, .peak_bytes = 1203456}),
+            "peak_bytes <= 1000000: 1203456 > 1000000, 2 * kernels >= latency_us: 7.5 > 6");
+}
+
 TEST(Objective, ErrorsSayWhere) {
   EXPECT_THAT(refusal(""), HasSubstr("column 1: something is missing"));
   EXPECT_THAT(refusal("latency +"), HasSubstr("column 10: something is missing"));

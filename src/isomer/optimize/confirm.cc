@@ -129,6 +129,8 @@ Status confirm(const OptimizeOptions& options, const Candidate& model, const Can
   }
   if (!evaluation.within_limits(found)) {
     report.outcome = "the best graph found exceeds a limit";
+    if (const auto metrics = evaluation.deciding().metrics(found))
+      report.outcome += fmt::format(" ({})", options.objective.exceeded(*metrics));
     return {};
   }
   const bool into_limits = !evaluation.within_limits(model);

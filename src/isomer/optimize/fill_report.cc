@@ -47,7 +47,7 @@ void fill_costs(const Candidate& model, const Candidate& found, const Evaluation
   if (!objective.limits().empty() && !report.cost_after)
     report.outcome += "; its cost is not known, so that the limits cannot be checked";
   if (report.within_limits == false)
-    report.outcome += fmt::format(", which exceeds a limit ({})", fmt::join(objective.limits(), ", "));
+    report.outcome += fmt::format(", which exceeds a limit ({})", objective.exceeded(*report.cost_after));
 }
 
 void fill_details(const Candidate& model, const Candidate& found, const Evaluation& evaluation,
