@@ -12,6 +12,7 @@
 #include "isomer/cli/common.h"
 #include "isomer/cli/optimizer_options.h"
 #include "isomer/grad/gradients.h"
+#include "isomer/ir/derivation.h"
 #include "isomer/ir/label.h"
 #include "isomer/onnx/defaults.h"
 #include "isomer/onnx/export.h"
@@ -111,7 +112,7 @@ Result<Differentiated> step_of(const Model& model, size_t loss, std::span<const 
   Differentiated out;
   for (const size_t i : inputs) {
     const bool trained = std::ranges::find(step.parameters, i) != step.parameters.end();
-    out.outputs.push_back(trained ? "new/" + input_name(model, i) : "");
+    out.outputs.push_back(trained ? kNewValue + input_name(model, i) : "");
   }
   std::vector<Tensor> defaults;
   for (size_t i = 0; i < step.graph.inputs().size(); ++i) {

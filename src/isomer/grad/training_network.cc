@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "isomer/ir/builder.h"
+#include "isomer/ir/derivation.h"
 #include "isomer/models/models.h"
 #include "isomer/ops/registry.h"
 
@@ -129,7 +130,7 @@ class Trainable {
     ISOMER_TRY(const ValueId added, add("Mul", {}, {number(static_cast<float>(new_share)), flat}));
     ISOMER_TRY(const ValueId sum, add("Add", {}, {kept, added}));
     new_statistics_.push_back(sum);
-    builder_.name(sum, "new/" + builder_.peek().name(running));
+    builder_.name(sum, kNewValue + builder_.peek().name(running));
     return {};
   }
 

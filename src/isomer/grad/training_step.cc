@@ -6,6 +6,7 @@
 
 #include "isomer/grad/copied.h"
 #include "isomer/grad/gradients.h"
+#include "isomer/ir/derivation.h"
 #include "isomer/ir/label.h"
 #include "isomer/ops/gradient_parts.h"
 #include "isomer/ops/registry.h"
@@ -116,7 +117,7 @@ Result<Updated> update(StepBuilder& step, const Adam& adam, std::span<const Trai
 /// Names the new parameters and the new state after the inputs whose values they replace.
 void name_results(GraphBuilder& builder, std::span<const Trained> trained, const Updated& updated, size_t first_state) {
   const auto name = [&](ValueId value, const std::string& of) {
-    if (!of.empty()) builder.name(value, "new/" + of);
+    if (!of.empty()) builder.name(value, kNewValue + of);
   };
   for (size_t i = 0; i < trained.size(); ++i) name(updated.parameters[i], trained[i].name);
   std::vector<std::string> states;
