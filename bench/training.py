@@ -115,9 +115,11 @@ def row_of(name: str, batch: int, args: argparse.Namespace, folder: pathlib.Path
     programs = {**peers, "Isomer": Isomer(step, args.threads, data)}
     if args.optimize > 0:
         better = folder / "optimized.onnx"
-        subprocess.run([ISOMER, "optimize", step, "-o", better, "--force", "--engine", "onednn", "--threads", str(args.threads),
-                        "--time-budget", str(args.optimize), "--profile-db", folder / "profile.db"], check=True,
-                       stdout=subprocess.DEVNULL)
+        command = [ISOMER, "optimize", step, "-o", better, "--force", "--engine", "onednn", "--threads", str(args.threads),
+                   "--time-budget", str(args.optimize), "--profile-db", folder / "profile.db", "--json"]
+        report = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
+        search = {"outcome": report["outcome"], "budget": args.optimize, "seconds": report["search"]["seconds"],
+                  "stop_reason": report["search"]["stop_reason"]}
         programs["optimized"] = Isomer(better, args.threads, data)
     rounds = [{key: program.step() for key, program in programs.items()} for _ in range(args.warmup + args.rounds)]
     for program in peers.values():
@@ -130,6 +132,7 @@ def row_of(name: str, batch: int, args: argparse.Namespace, folder: pathlib.Path
            "differences_of_losses": differences}
     if "optimized" in times:
         row["ratio_optimized"] = interval([a / b for a, b in zip(times["Isomer"], times["optimized"])])
+        row["search"] = search
     print(json.dumps(row), flush=True)
     return row
 
@@ -140,18 +143,20 @@ def markdown(data: dict) -> str:
              f"{data['processor']}, {data['engine']}, PyTorch {data['torch']} (eager). Medians of {data['rounds']} steps each, in",
              "turn, in milliseconds. A step computes the loss and all gradients, and updates all parameters by SGD with momentum.",
              "The ratio is the time of the faster PyTorch to Isomer's, with a 95% interval; above 1, Isomer is faster. Its graphs",
-             "are not optimized; those of the column `optimized` are, and the ratio after it is the speedup by that. The last",
-             "columns are the largest relative differences of the first three losses from PyTorch's in double precision.", "",
-             "| network | batch | PyTorch | channels last | Isomer | ratio | optimized | ratio | error: PyTorch | Isomer |",
-             "|---|---|---|---|---|---|---|---|---|---|"]
+             "are not optimized; those of the column `optimized` are, the ratio after it is the speedup by that, and the next one",
+             "says what ended the search. The last columns are the largest relative differences of the first three losses",
+             "from PyTorch's in double precision.", "",
+             "| network | batch | PyTorch | channels last | Isomer | ratio | optimized | ratio | search | PyTorch's error | ours |",
+             "|---|---|---|---|---|---|---|---|---|---|---|"]
     for row in data["rows"]:
         times = row["milliseconds"]
         last = f"{times['PyTorch, channels last']:.0f}" if "PyTorch, channels last" in times else ""
         ratio, faster = ("{:.2f} [{:.2f}, {:.2f}]".format(*row[key]) if key in row else "" for key in ("ratio", "ratio_optimized"))
         optimized = f"{times['optimized']:.0f}" if "optimized" in times else ""
+        search = f"{row['search']['seconds']:.0f} s, {row['search']['stop_reason']}" if "search" in row else ""
         errors = row["differences_of_losses"]
         lines.append(f"| {row['network']} | {row['batch']} | {times['PyTorch']:.0f} | {last} | {times['Isomer']:.0f} | {ratio} | "
-                     f"{optimized} | {faster} | "
+                     f"{optimized} | {faster} | {search} | "
                      f"{errors[row['best']]:.0e} | {errors['Isomer']:.0e} |")
     return "\n".join(lines) + "\n"
 

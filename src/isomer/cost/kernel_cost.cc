@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
 
 #include "isomer/base/hash.h"
 #include "isomer/cost/critical_path.h"
@@ -86,11 +87,11 @@ double KernelCost::known_latency(const Candidate& candidate) {
   const ConcreteTypes types(graph, options_.symbols);
   KernelSigner signer(graph, *plan, types, options_.footprint);
   double us = 0;
-  const Status all = for_each_run(*plan, [&](const auto& what) -> Status {
+  std::ignore = for_each_run(*plan, [&](const auto& what) -> Status {
     if (const auto found = profile_.find(signer.signature(what)); found != profile_.end()) us += found->second.us;
     return {};
   });
-  return all ? us : 0;
+  return us;
 }
 
 template <class What>

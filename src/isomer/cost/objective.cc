@@ -247,7 +247,11 @@ std::string Objective::exceeded(const Metrics& metrics) const {
   for (const Limit& limit : limits_) {
     const double small = limit.small(metrics);
     const double large = limit.large(metrics);
-    if (!(small <= large)) out.push_back(fmt::format("{}: {:.10g} > {:.10g}", limit.text, small, large));
+    if (small <= large) continue;
+    if (limit.text.find('<') != std::string::npos)
+      out.push_back(fmt::format("{}: {:.15g} > {:.15g}", limit.text, small, large));
+    else
+      out.push_back(fmt::format("{}: {:.15g} < {:.15g}", limit.text, large, small));
   }
   return fmt::format("{}", fmt::join(out, ", "));
 }

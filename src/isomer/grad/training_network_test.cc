@@ -3,7 +3,6 @@
 #include <map>
 
 #include "isomer/grad/testing.h"
-#include "isomer/ir/derivation.h"
 #include "isomer/models/models.h"
 
 namespace isomer::testing {
@@ -15,7 +14,7 @@ std::vector<float> train(const TrainingNetwork& network, int steps) {
   std::map<std::string, size_t> by_name;
   for (size_t i = 0; i < inputs.size(); ++i) {
     const ValueId input = network.graph.inputs()[i];
-    by_name[kNewValue + network.graph.name(input)] = i;
+    by_name["new/" + network.graph.name(input)] = i;
     if (!inputs[i].empty()) continue;
     const TensorType& type = network.graph.type(input);
     inputs[i] = random_tensor(type.dtype, *concrete(*type.shape), i);
@@ -58,7 +57,7 @@ TEST_P(AllTrainingNetworks, ReplaceTheirInputs) {
   std::map<std::string, ValueId> inputs;
   size_t replaceable = 0;
   for (size_t i = 0; i < graph.inputs().size(); ++i) {
-    inputs[kNewValue + graph.name(graph.inputs()[i])] = graph.inputs()[i];
+    inputs["new/" + graph.name(graph.inputs()[i])] = graph.inputs()[i];
     replaceable += network->initial[i].empty() ? 0 : 1;
   }
   EXPECT_EQ(graph.outputs().size(), replaceable + 1);

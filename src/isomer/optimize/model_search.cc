@@ -22,7 +22,7 @@ bool may_recompute(const Evaluation& evaluation) {
 Candidate with_less_memory(const OptimizeOptions& options, Candidate found, const Evaluation& evaluation,
                            const Deadline& end) {
   evaluation.set_deadline(end);
-  // Second computations take time, so they can only help within limits that are exceeded, or if memory itself counts.
+  // Second computations take time: they only help if a limit is exceeded or the objective depends on memory.
   if (!options.objective.minimizes(&Metrics::peak_bytes) && evaluation.within_limits(found)) return found;
   const auto objective = [&](const Candidate& candidate, const Metrics& predicted) {
     const double value = options.objective.penalized(predicted);

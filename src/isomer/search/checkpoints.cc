@@ -70,8 +70,8 @@ Candidate with_kept(const Candidate& candidate, NodeId end, const std::vector<bo
     for (ValueId value = node.first_result; value < node.first_result + node.num_results; ++value) {
       const bool late = std::ranges::any_of(graph.consumers(value), [&](NodeId reader) { return reader >= end; });
       if (!(needed[value] || late) || kept[value] || !is_recomputable(graph, value)) continue;
-      out.decisions.computations.emplace(value, Computation::Twice);
-      is_needed = true;
+      const auto decision = out.decisions.computations.emplace(value, Computation::Twice).first;
+      if (decision->second == Computation::Twice) is_needed = true;
     }
     if (!is_needed) continue;
     for (const ValueId operand : graph.operands(node))

@@ -15,7 +15,7 @@ std::vector<ValueId> checkpoints(const Graph& graph);
 
 /// Returns candidates that keep every k-th checkpoint and the last one, for k = 1, 2, 4 and so on, and for the square
 /// root of their number. Of what is computed before the last one, they compute twice what is read after it, with what
-/// that needs. Decisions of the given candidate are kept. None if there are less than two checkpoints, or if no value
+/// that needs. Decisions of the given candidate are kept. None if there are fewer than two checkpoints, or if no value
 /// before the last one is read after it.
 std::vector<Candidate> with_checkpoints(const Candidate& candidate);
 

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
 #include <set>
 
 #include "isomer/eval/random_graph_testing.h"
@@ -56,6 +57,49 @@ TEST(Checkpoints, AreKeptAtEvenDistances) {
   ASSERT_EQ(made.size(), 2);
   EXPECT_THAT(twice(made[0]), ElementsAre("t")) << "u is not read again, d is kept, and e comes later";
   EXPECT_THAT(twice(made[1]), ElementsAre("b", "t"));
+}
+
+/// A chain whose values are read in the opposite order.
+std::string chain(int values) {
+  std::string text = "input v0: f32[8]\n";
+  for (int i = 1; i <= values; ++i) text += fmt::format("v{} = {}(v{})\n", i, i % 2 == 0 ? "Exp" : "Tanh", i - 1);
+  text += fmt::format("g{0} = Neg(v{0})\n", values);
+  for (int i = values; i > 0; --i) text += fmt::format("g{} = Mul(g{}, v{})\n", i - 1, i, i);
+  return text + "return g0\n";
+}
+
+TEST(Checkpoints, AreKeptAtTheSquareRootOfTheirNumberToo) {
+  const Graph graph = parsed(chain(9));
+  const size_t cuts = checkpoints(graph).size();
+  ASSERT_EQ(cuts, 9);
+  std::vector<size_t> computed;
+  for (const Candidate& candidate : with_checkpoints(graph)) computed.push_back(twice(candidate).size());
+  EXPECT_THAT(computed, ElementsAre(4, 5, 6)) << "of the first eight; at distance 1 it is none";
+}
+
+TEST(Checkpoints, KeepDecisions) {
+  Candidate candidate(parsed(kThereAndBack));
+  const Graph& graph = candidate.graph;
+  for (ValueId value = 0; value < graph.num_values(); ++value)
+    if (graph.name(value) == "t") candidate.decisions.computations.emplace(value, Computation::Once);
+  const std::vector<Candidate> made = with_checkpoints(candidate);
+  ASSERT_EQ(made.size(), 1) << "at distance 1, only t would be computed twice";
+  std::map<std::string, Computation> decided;
+  for (const auto& [value, computation] : made[0].decisions.computations) decided[graph.name(value)] = computation;
+  EXPECT_EQ(decided, (std::map<std::string, Computation>{{"t", Computation::Once}, {"b", Computation::Twice}}));
+}
+
+TEST(Checkpoints, AreNotHiddenByWeights) {
+  const auto text = [](const char* weight) {
+    return fmt::format(
+        "input x: f32[8]\n{}\nv = Exp(w)\na = Exp(x)\nb = Tanh(a)\nc = Exp(b)\nd = Mul(c, v)\n"
+        "gc = Mul(d, c)\ngb = Mul(gc, b)\nga = Mul(gb, a)\nreturn ga",
+        weight);
+  };
+  const Graph data = parsed(text("input w: f32[8]"));
+  EXPECT_LT(checkpoints(data).size(), 3) << "v is alive beside a, b and c";
+  const Graph weight = parsed(text("parameter w: f32[8]"));
+  EXPECT_THAT(names(weight, checkpoints(weight)), testing::IsSupersetOf({"a", "b", "c"}));
 }
 
 TEST(Checkpoints, NeedAWayBack) {

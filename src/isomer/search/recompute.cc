@@ -254,7 +254,7 @@ Result<Candidate> recompute(const Candidate& first, CostModel& costs, const Dead
     best.offer(even->candidate(), even->metrics());
     if (auto from_there = Recompute::make(even->candidate(), costs)) free_more(std::move(*from_there), best, end);
   }
-  TakeBack(first, costs, best, end).run(search.by_worth(best.candidate()));
+  if (best.is_within_limits()) TakeBack(first, costs, best, end).run(search.by_worth(best.candidate()));
   return best.candidate();
 }
 

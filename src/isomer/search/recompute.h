@@ -56,12 +56,12 @@ class Recompute {
 
 using RecomputeObjective = std::function<double(const Candidate&, const Metrics&)>;
 
-/// Returns the candidate with the least objective that is found: the first one, those to which steps lead from it, or
-/// from the best one with checkpoints at even distances (see with_checkpoints). Then it takes back second computations
-/// of the best of these where that is better: all of them, those of one half of the nodes, and so on, as long as that
-/// gains a thousandth of the latency. Decisions of the first candidate are kept. Steps end when there is nothing more
-/// to free, at the deadline, at a kernel that cannot be measured, and when the objective did not improve for 64 steps,
-/// or 8 if no limit is exceeded. An Error if the cost of `first` is not known.
+/// Returns the candidate with the least objective of these: the first one; those with checkpoints (with_checkpoints);
+/// and those to which steps lead from the first one, and from the best one with checkpoints. Steps end when there is
+/// nothing more to free, at the deadline, at a kernel that cannot be measured, and when the objective did not improve
+/// for 64 steps, or 8 if no limit is exceeded. If the best candidate is within the limits, second computations are
+/// taken back where that is better: all of them, those of one half of the nodes, and so on, as long as that gains a
+/// thousandth of the latency. Decisions of the first candidate are kept. An Error if its cost is not known.
 Result<Candidate> recompute(const Candidate& first, CostModel& costs, const Deadline& end,
                             const RecomputeObjective& objective);
 

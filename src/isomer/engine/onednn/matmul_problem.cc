@@ -2,12 +2,12 @@
 
 #include <fmt/ranges.h>
 
-#include <algorithm>
+#include <utility>
 
 namespace isomer::onednn {
 namespace {
 
-/// Returns whether a value is a vector over the last axis of `dims`, with any number of ones in front.
+/// Returns whether a value is a vector of this extent, with any number of ones in front.
 bool is_row(const Graph& graph, ValueId value, int64_t extent) {
   const Dims dims = dims_of(graph.type(value));
   return dims.back() == extent && element_count(dims) == extent;

@@ -22,13 +22,14 @@ struct MatMulProblem {
   ElementType dst_type = kF32;
 };
 
-/// Returns the product that a MatMul or Gemm and its posts are; nothing if its primitive would need other operands.
+/// Returns the product that a MatMul or Gemm and its posts are; nothing if oneDNN's primitive does not compute it, such
+/// as one with alpha or with a transposed A.
 std::optional<MatMulProblem> read_product(const Graph& graph, const Group& group);
 
 /// Joins the leading axes of A and of the result to one. B must be a matrix.
 void join_rows(MatMulProblem& problem);
 
-/// Returns a text that is equal for products that take equally long if their layouts and posts are equal, too.
+/// Products with equal keys take equally long, if their layouts and posts are equal, too.
 std::string key_of(const MatMulProblem& problem);
 
 /// Returns `dims` with ones in front, `rank` together.
