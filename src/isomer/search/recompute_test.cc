@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "isomer/cost/kernel_cost.h"
+#include "isomer/cost/objective.h"
 #include "isomer/engine/onednn/desc.h"
 #include "isomer/engine/onednn/planner.h"
 #include "isomer/engine/stub_testing.h"
