@@ -43,9 +43,9 @@ class LoopFuser {
     if (!elements && !node_reduction(graph_, graph_.node(groups_[g].root))) return;
     if (graph_.is_constant_derived(result(g))) return;
     const std::vector<size_t> regions = elements ? readers(g) : std::vector<size_t>();
-    const bool joins = regions.size() == 1 || (regions.size() <= kMaxCopies && is_cheap(groups_[g]));
-    if (joins && !regions.empty() &&
-        std::ranges::all_of(regions, [&](size_t to) { return grown(to, g).has_value(); })) {
+    const bool joins =
+        regions.size() == 1 || (!regions.empty() && regions.size() <= kMaxCopies && is_cheap(groups_[g]));
+    if (joins && std::ranges::all_of(regions, [&](size_t to) { return grown(to, g).has_value(); })) {
       for (const size_t to : regions) add(to, g);
     } else {
       add(g, g);
@@ -62,8 +62,8 @@ class LoopFuser {
            std::ranges::all_of(nodes_of(group), joins);
   }
 
-  /// Returns whether computing a group again takes no longer than reading its result: it reads one tensor, and does
-  /// little to each element.
+  /// Returns whether computing an elementwise group again takes no longer than reading its result: it reads one tensor,
+  /// and does little to each element.
   bool is_cheap(const Group& group) const {
     const std::vector<NodeId> nodes = nodes_of(group);
     std::vector<ValueId> whole;
