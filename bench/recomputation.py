@@ -107,7 +107,7 @@ def rows_of(name: str, args: argparse.Namespace, folder: pathlib.Path) -> list[d
                    stdout=subprocess.DEVNULL)
     whole, others = activations(step)
     models = {"everything kept": step}
-    for share in SHARES:
+    for share in args.shares:
         key = f"at most {share:.0%}"
         models[key] = folder / f"{share}.onnx"
         if not optimized(step, models[key], others + share * whole, folder):
@@ -149,6 +149,7 @@ def main() -> None:
     parser.add_argument("--networks", nargs="*", default=["resnet50", "bert-base"])
     parser.add_argument("--batch", type=int, default=8)
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--shares", type=float, nargs="*", default=SHARES, help="limits, as shares of the activations of the step")
     parser.add_argument("--out", type=pathlib.Path, help="writes OUT.json and OUT.md")
     args = parser.parse_args()
     data = {"processor": processor(), "batch": args.batch, "rounds": args.rounds, "rows": []}
