@@ -9,7 +9,7 @@ Result<bool> lower_matmul(Builder& builder, const Group& group) {
   const Node& node = graph.node(group.root);
   const auto operands = graph.operands(node);
   if (!is_dense(graph, operands[0]) || !is_dense(graph, operands[1]) || !is_dense(graph, node.result())) return false;
-  auto problem = read_product(graph, group);
+  auto problem = node.op->name == "Gemm" ? read_gemm(graph, group) : read_matmul(graph, group);
   if (!problem) return false;
   for (const ElementType type : builder.types()) {
     problem->type = type;

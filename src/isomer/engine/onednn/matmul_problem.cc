@@ -25,6 +25,17 @@ MatMulProblem problem_of(const Graph& graph, const Group& group) {
   return problem;
 }
 
+/// Turns the addition of a vector to every row into a bias.
+void take_bias(const Graph& graph, MatMulProblem& problem) {
+  if (problem.bias != kNoValue || problem.posts.empty() || problem.posts[0].function) return;
+  const ValueId added = problem.posts[0].added;
+  if (!is_row(graph, added, problem.dst.back()) || problem.dst.back() == 1) return;
+  problem.bias = added;
+  problem.posts = problem.posts.subspan(1);
+}
+
+}  // namespace
+
 std::optional<MatMulProblem> read_matmul(const Graph& graph, const Group& group) {
   MatMulProblem problem = problem_of(graph, group);
   if (graph.type(problem.a).rank() < 2 || graph.type(problem.b).rank() < 2) return std::nullopt;
@@ -33,6 +44,7 @@ std::optional<MatMulProblem> read_matmul(const Graph& graph, const Group& group)
     problem.weights = *constant;
     join_rows(problem);
   }
+  take_bias(graph, problem);
   return problem;
 }
 
@@ -50,24 +62,7 @@ std::optional<MatMulProblem> read_gemm(const Graph& graph, const Group& group) {
   }
   problem.weights = *constant;
   if (problem.transposed) std::swap(problem.b_dims[0], problem.b_dims[1]);
-  return problem;
-}
-
-/// Turns the addition of a vector to every row into a bias.
-void take_bias(const Graph& graph, MatMulProblem& problem) {
-  if (problem.bias != kNoValue || problem.posts.empty() || problem.posts[0].function) return;
-  const ValueId added = problem.posts[0].added;
-  if (!is_row(graph, added, problem.dst.back()) || problem.dst.back() == 1) return;
-  problem.bias = added;
-  problem.posts = problem.posts.subspan(1);
-}
-
-}  // namespace
-
-std::optional<MatMulProblem> read_product(const Graph& graph, const Group& group) {
-  const Node& node = graph.node(group.root);
-  auto problem = node.op->name == "Gemm" ? read_gemm(graph, group) : read_matmul(graph, group);
-  if (problem) take_bias(graph, *problem);
+  take_bias(graph, problem);
   return problem;
 }
 

@@ -22,9 +22,10 @@ struct MatMulProblem {
   ElementType dst_type = kF32;
 };
 
-/// Returns the product that a MatMul or Gemm and its posts are; nothing if oneDNN's primitive does not compute it, such
-/// as one with alpha or with a transposed A.
-std::optional<MatMulProblem> read_product(const Graph& graph, const Group& group);
+/// Return the product that a MatMul, or a Gemm, and its posts are; nothing if oneDNN's primitive does not compute it,
+/// such as one with alpha or with a transposed A.
+std::optional<MatMulProblem> read_matmul(const Graph& graph, const Group& group);
+std::optional<MatMulProblem> read_gemm(const Graph& graph, const Group& group);
 
 /// Joins the leading axes of A and of the result to one. B must be a matrix.
 void join_rows(MatMulProblem& problem);
