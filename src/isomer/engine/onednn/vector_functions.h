@@ -11,7 +11,7 @@ namespace isomer::onednn {
 /// y = e^x, with a relative error of at most 2e-7. Numbers below -87.3 or above 88.3 count as these.
 template <class Vector>
 ISOMER_INLINE void exponential(const Vector& given, Vector& y) {
-  typedef int32_t Bits __attribute__((vector_size(sizeof(Vector))));
+  typedef uint32_t Bits __attribute__((vector_size(sizeof(Vector))));
   constexpr float kLargest = 88.3F, kSmallest = -87.3F;
   const Vector largest = Vector{} + kLargest, smallest = Vector{} + kSmallest;
   Vector x = given > largest ? largest : given;
