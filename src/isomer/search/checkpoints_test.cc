@@ -49,7 +49,7 @@ constexpr std::string_view kThereAndBack = R"(
 
 TEST(Checkpoints, AreTheCutsBeforeTheTurn) {
   const Graph graph = parsed(kThereAndBack);
-  EXPECT_THAT(names(graph, checkpoints(graph)), ElementsAre("a", "b", "c", "d")) << "t and u run beside c";
+  EXPECT_THAT(names(graph, checkpoints(graph)), ElementsAre("a", "b", "c", "d")) << "t and u run while c is kept";
 }
 
 TEST(Checkpoints, AreKeptAtEvenDistances) {
@@ -97,7 +97,7 @@ TEST(Checkpoints, AreNotHiddenByWeights) {
         weight);
   };
   const Graph data = parsed(text("input w: f32[8]"));
-  EXPECT_LT(checkpoints(data).size(), 3) << "v is alive beside a, b and c";
+  EXPECT_LT(checkpoints(data).size(), 3) << "v is alive together with a, b and c";
   const Graph weight = parsed(text("parameter w: f32[8]"));
   EXPECT_THAT(names(weight, checkpoints(weight)), testing::IsSupersetOf({"a", "b", "c"}));
 }
