@@ -2,8 +2,8 @@
 // The common part of the engines that run within this process: the loaded models, their inputs in order, and timing in
 // turn.
 
-#include <functional>
 #include <map>
+#include <memory>
 #include <mutex>
 
 #include "isomer/engine/engine.h"
@@ -23,11 +23,23 @@ class InProcessEngine : public Engine {
  protected:
   /// Called with each model that is loaded. An Error refuses it.
   virtual Status accept(SessionId /*session*/, const Model& /*model*/) { return {}; }
-  /// One run of a model, which must not outlive it.
-  using Run = std::function<Result<std::vector<Tensor>>()>;
+  /// A loaded model with its inputs, to be run any number of times. Must not outlive the model.
+  class Run {
+   public:
+    Run() = default;
+    Run(const Run&) = delete;
+    Run& operator=(const Run&) = delete;
+    virtual ~Run() = default;
+    virtual Result<std::vector<Tensor>> whole() = 0;
+    /// Begins a run, or goes on with the one that a part has begun, for at least so long, and returns whether it has
+    /// ended. A run that cannot pause is one part.
+    virtual Result<bool> part(double /*us*/) {
+      return whole().map([](const std::vector<Tensor>&) { return true; });
+    }
+  };
   /// Does everything that is possible before the first run of a loaded model on these inputs, which are in its order.
   /// Not called concurrently.
-  virtual Result<Run> prepare(SessionId session, const Model& model, std::vector<Tensor> inputs) = 0;
+  virtual Result<std::unique_ptr<Run>> prepare(SessionId session, const Model& model, std::vector<Tensor> inputs) = 0;
 
   /// A loaded model with the tensors for its inputs, in its order. An Error names an input that is not given and has no
   /// default.
@@ -40,7 +52,7 @@ class InProcessEngine : public Engine {
   std::mutex preparing_;
 
  private:
-  Result<Run> bind(SessionId session, std::span<const NamedTensor> inputs);
+  Result<std::unique_ptr<Run>> bind(SessionId session, std::span<const NamedTensor> inputs);
 
   std::map<SessionId, Model> models_;
   SessionId last_ = 0;

@@ -1,6 +1,7 @@
 #include "isomer/search/engine_runs.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "isomer/ir/text.h"
 #include "isomer/onnx/export.h"
@@ -81,27 +82,20 @@ Result<PairedTimes> EngineRuns::time_against(const std::filesystem::path& other,
 
 Result<Equivalence> EngineRuns::equivalence(const Candidate& candidate, int inputs) {
   const TraceScope scope(trace, "compare outputs", "measurement");
-  ISOMER_TRY(const auto path, file(candidate));
   Equivalence out;
-  for (int i = 0; i < inputs; ++i) {
-    const uint64_t seed = seed_ + static_cast<uint64_t>(i);
-    ISOMER_TRY(const auto wanted, expected(seed));
-    ISOMER_TRY(const auto got, run(exact_, path, seed));
-    ISOMER_TRY(const Comparison comparison, compare_outputs(got, wanted, {tolerance_, 0}));
-    account(comparison, wanted, tolerance_, out);
-  }
+  ISOMER_CHECK(compare(exact_, candidate, inputs, [&](std::span<const Tensor> got, std::span<const Tensor> wanted) {
+    return compare_outputs(got, wanted, {tolerance_, 0}).map([&](const Comparison& comparison) {
+      account(comparison, wanted, tolerance_, out);
+    });
+  }));
   return out;
 }
 
 Result<PrecisionLoss> EngineRuns::precision(const Candidate& candidate, DType dtype, int inputs) {
-  ISOMER_TRY(const auto path, file(candidate));
   PrecisionLoss loss{.dtype = dtype};
-  for (int i = 0; i < inputs; ++i) {
-    const uint64_t seed = seed_ + static_cast<uint64_t>(i);
-    ISOMER_TRY(const auto wanted, expected(seed));
-    ISOMER_TRY(const auto got, run(engine_, path, seed));
-    ISOMER_CHECK(loss.account(got, wanted));
-  }
+  ISOMER_CHECK(compare(engine_, candidate, inputs, [&](std::span<const Tensor> got, std::span<const Tensor> wanted) {
+    return loss.account(got, wanted);
+  }));
   return loss;
 }
 
@@ -132,23 +126,44 @@ Result<std::filesystem::path> EngineRuns::file(const Candidate& candidate) {
   return path;
 }
 
-Result<std::vector<Tensor>> EngineRuns::run(Engine& engine, const std::filesystem::path& file, uint64_t seed) {
-  if (deadline.passed()) return fail("no time is left to measure it");
-  ISOMER_TRY(const auto inputs, random_inputs(model_, shapes_, seed));
-  ISOMER_TRY(const SessionId session, engine.load(file));
-  auto outputs = engine.run(session, inputs);
-  ISOMER_CHECK(engine.unload(session));
-  return outputs;
+Status EngineRuns::compare(Engine& engine, const Candidate& candidate, int inputs, const Visit& visit) {
+  ISOMER_TRY(const auto path, file(candidate));
+  std::vector<uint64_t> seeds(inputs);
+  std::iota(seeds.begin(), seeds.end(), seed_);
+  ISOMER_CHECK(expect(seeds));
+  return run(engine, path, seeds,
+             [&](uint64_t seed, const std::vector<Tensor>& got) { return visit(got, expected_.at(seed)); });
 }
 
-Result<std::vector<Tensor>> EngineRuns::expected(uint64_t seed) {
-  if (const auto found = expected_.find(seed); found != expected_.end()) return found->second;
-  ISOMER_TRY(std::vector<Tensor> outputs, run(exact_, model_path_, seed));
-  if (from_file) {
-    ISOMER_TRY(outputs, from_file(outputs));
+Status EngineRuns::run(Engine& engine, const std::filesystem::path& file, std::span<const uint64_t> seeds,
+                       const std::function<Status(uint64_t seed, std::vector<Tensor> outputs)>& visit) {
+  const auto in_time = [&]() -> Status { return deadline.passed() ? fail("no time is left to measure it") : Status(); };
+  ISOMER_CHECK(in_time());
+  ISOMER_TRY(const SessionId session, engine.load(file));
+  Status status;
+  for (const uint64_t seed : seeds) {
+    status = in_time()
+                 .and_then([&] { return random_inputs(model_, shapes_, seed); })
+                 .and_then([&](const auto& given) { return engine.run(session, given); })
+                 .and_then([&](std::vector<Tensor> outputs) { return visit(seed, std::move(outputs)); });
+    if (!status) break;
   }
-  expected_[seed] = std::move(outputs);
-  return expected_[seed];
+  ISOMER_CHECK(engine.unload(session));
+  return status;
+}
+
+Status EngineRuns::expect(std::span<const uint64_t> seeds) {
+  std::vector<uint64_t> missing;
+  std::ranges::remove_copy_if(seeds, std::back_inserter(missing),
+                              [&](uint64_t seed) { return expected_.contains(seed); });
+  if (missing.empty()) return {};
+  return run(exact_, model_path_, missing, [&](uint64_t seed, std::vector<Tensor> outputs) -> Status {
+    if (from_file) {
+      ISOMER_TRY(outputs, from_file(outputs));
+    }
+    expected_[seed] = std::move(outputs);
+    return {};
+  });
 }
 
 void EngineRuns::drop_all_but(uint64_t first, uint64_t second) {

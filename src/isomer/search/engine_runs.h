@@ -80,9 +80,14 @@ class EngineRuns {
   std::function<Result<std::vector<Tensor>>(std::span<const Tensor>)> from_file = nullptr;
 
  private:
-  Result<std::vector<Tensor>> run(Engine& engine, const std::filesystem::path& file, uint64_t seed);
-  /// Returns the model's outputs for a seed, which are computed once.
-  Result<std::vector<Tensor>> expected(uint64_t seed);
+  using Visit = std::function<Status(std::span<const Tensor> got, std::span<const Tensor> wanted)>;
+  /// Visits the outputs of a candidate and the model's for so many random inputs.
+  Status compare(Engine& engine, const Candidate& candidate, int inputs, const Visit& visit);
+  /// Loads a file once and visits its outputs for the inputs of each seed.
+  Status run(Engine& engine, const std::filesystem::path& file, std::span<const uint64_t> seeds,
+             const std::function<Status(uint64_t seed, std::vector<Tensor> outputs)>& visit);
+  /// Computes the model's outputs for these seeds, unless they are known.
+  Status expect(std::span<const uint64_t> seeds);
   std::filesystem::path folder_of(uint64_t hash) const;
   void drop_all_but(uint64_t first, uint64_t second);
 

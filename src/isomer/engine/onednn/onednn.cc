@@ -5,6 +5,7 @@
 #include "isomer/engine/in_process.h"
 #include "isomer/engine/onednn/desc.h"
 #include "isomer/engine/onednn/kernel.h"
+#include "isomer/engine/onednn/partial_run.h"
 #include "isomer/engine/onednn/plan.h"
 #include "isomer/engine/onednn/plan_cache.h"
 #include "isomer/engine/onednn/planner.h"
@@ -114,9 +115,29 @@ class OnednnEngine : public InProcessEngine {
     decisions_.emplace(session, std::move(decisions));
     return {};
   }
-  Result<Run> prepare(SessionId session, const Model& model, std::vector<Tensor> inputs) override {
+  class PlanRun : public Run {
+   public:
+    PlanRun(std::shared_ptr<const Plan> plan, std::vector<Tensor> inputs)
+        : plan_(std::move(plan)), inputs_(std::move(inputs)) {}
+    Result<std::vector<Tensor>> whole() override { return plan_->run(inputs_); }
+    Result<bool> part(double us) override {
+      if (begun_ == nullptr) {
+        ISOMER_TRY(begun_, plan_->begin(inputs_));
+      }
+      const Result<bool> ended = begun_->go_on(us);
+      if (!ended || *ended) begun_ = nullptr;
+      return ended;
+    }
+
+   private:
+    const std::shared_ptr<const Plan> plan_;
+    const std::vector<Tensor> inputs_;
+    std::unique_ptr<onednn::PartialRun> begun_;
+  };
+
+  Result<std::unique_ptr<Run>> prepare(SessionId session, const Model& model, std::vector<Tensor> inputs) override {
     ISOMER_TRY(auto plan, plan_for(session, model, inputs));
-    return [plan = std::move(plan), inputs = std::move(inputs)] { return plan->run(inputs); };
+    return std::make_unique<PlanRun>(std::move(plan), std::move(inputs));
   }
 
   Result<std::shared_ptr<const Plan>> plan_for(SessionId session, const Model& model, std::span<const Tensor> inputs) {

@@ -3,8 +3,10 @@
 #include <algorithm>
 
 #include "isomer/engine/onednn/canonical.h"
+#include "isomer/engine/onednn/lease.h"
 #include "isomer/engine/onednn/lower.h"
 #include "isomer/engine/onednn/memory.h"
+#include "isomer/engine/onednn/partial_run.h"
 #include "isomer/engine/onednn/plan_state.h"
 #include "isomer/engine/onednn/streams.h"
 #include "isomer/engine/onednn/threads.h"
@@ -15,32 +17,6 @@
 namespace isomer::onednn {
 
 namespace {
-
-/// A workspace that is returned to its plan at the end.
-class Lease {
- public:
-  explicit Lease(PlanState& state) : state_(state) {
-    {
-      const std::lock_guard<std::mutex> lock(state.mutex);
-      if (!state.free.empty()) {
-        workspace_ = std::move(state.free.back());
-        state.free.pop_back();
-      }
-    }
-    if (workspace_ == nullptr) workspace_ = std::make_unique<Workspace>(state.program);
-  }
-  ~Lease() {
-    const std::lock_guard<std::mutex> lock(state_.mutex);
-    state_.free.push_back(std::move(workspace_));
-  }
-  Lease(const Lease&) = delete;
-  Lease& operator=(const Lease&) = delete;
-  Workspace* operator->() const { return workspace_.get(); }
-
- private:
-  PlanState& state_;
-  std::unique_ptr<Workspace> workspace_;
-};
 
 /// Returns an Error that names the first value with more axes than oneDNN's memory descriptions support.
 Status check_ranks(const Graph& graph) {
@@ -160,6 +136,11 @@ Status Plan::run(std::span<const Tensor> inputs, std::span<Tensor> outputs) cons
   const ThreadScope threads(state_->options.threads);
   const Lease workspace(*state_);
   return workspace->run(inputs, outputs);
+}
+
+Result<std::unique_ptr<PartialRun>> Plan::begin(std::span<const Tensor> inputs) const {
+  ISOMER_CHECK(check_inputs(state_->program.graph, inputs));
+  return std::make_unique<PartialRun>(*state_, inputs);
 }
 
 Result<TracedRun> Plan::trace(std::span<const Tensor> inputs) const {

@@ -17,6 +17,7 @@
 
 namespace isomer::onednn {
 
+class PartialRun;
 class Tuner;
 struct PlanState;
 
@@ -82,6 +83,8 @@ class Plan {
   /// Likewise, into given outputs, which must have the planned types (see output_types) and not be shared. Then
   /// oneDNN's kernels allocate nothing.
   Status run(std::span<const Tensor> inputs, std::span<Tensor> outputs) const;
+  /// Prepares a run in parts. The plan and the inputs must outlive it.
+  Result<std::unique_ptr<PartialRun>> begin(std::span<const Tensor> inputs) const;
   /// Like run, with the times of its kernels.
   Result<TracedRun> trace(std::span<const Tensor> inputs) const;
 

@@ -7,6 +7,7 @@
 
 #include "isomer/base/parallel.h"
 #include "isomer/base/printable.h"
+#include "isomer/base/stopwatch.h"
 #include "isomer/engine/onednn/threads.h"
 
 namespace isomer::onednn {
@@ -83,12 +84,35 @@ Status Workspace::run_some(size_t begin, size_t end, std::span<const Tensor> inp
   // The arena of a program on streams is not laid out for another order.
   assert(program_.order.streams.empty() || (begin == 0 && end == program_.kernels.size()));
   ISOMER_CHECK(program_.order.streams.empty() ? run_kernels(begin, end, spans) : run_streams(spans));
+  take_boxes(outputs);
+  return {};
+}
+
+Result<size_t> Workspace::run_from(size_t begin, double us, std::span<const Tensor> inputs, std::span<Tensor> outputs) {
+  const Stopwatch watch;
+  bind_inputs(inputs, outputs);
+  const size_t end = program_.kernels.size();
+  size_t next = begin;
+  if (program_.order.streams.empty()) {
+    while (next < end) {
+      ISOMER_CHECK(launch_alone(next++));
+      if (1e6 * watch.seconds() >= us) break;
+    }
+  } else {
+    ISOMER_CHECK(run_streams(nullptr));
+    next = end;
+  }
+  if (next == end) take_boxes(outputs);
+  return next;
+}
+
+/// Moves the boxed outputs of a run to the caller, and drops all other boxes.
+void Workspace::take_boxes(std::span<Tensor> outputs) {
   for (size_t i = 0; i < outputs.size(); ++i) {
     const Location& at = program_.outputs[i];
     if (program_.buffers[at.buffer].place == Place::Box) outputs[i] = box(at);
   }
   for (Tensor& tensor : boxes_) tensor = Tensor();
-  return {};
 }
 
 void Workspace::bind_inputs(std::span<const Tensor> inputs, std::span<Tensor> outputs) {
@@ -110,7 +134,7 @@ Status Workspace::run_kernels(size_t begin, size_t end, std::vector<KernelSpan>*
   const auto now = [&] { return std::chrono::duration<double, std::micro>(Clock::now() - start).count(); };
   double before = now();
   for (size_t k = begin; k < end; ++k) {
-    if (auto status = launch(k, 0); !status) return fail_in(title(program_, program_.kernels[k]), status.error());
+    ISOMER_CHECK(launch_alone(k));
     if (spans == nullptr) continue;
     const double after = now();
     spans->push_back({before, after - before});
@@ -218,6 +242,11 @@ void Workspace::fail_with(size_t kernel, const Status& status) {
   failed_kernel_ = kernel;
   failure_ = status;
   failed_ = true;
+}
+
+Status Workspace::launch_alone(size_t kernel) {
+  const Status status = launch(kernel, 0);
+  return status ? Status() : fail_in(title(program_, program_.kernels[kernel]), status.error());
 }
 
 Status Workspace::launch(size_t kernel, size_t stream) {

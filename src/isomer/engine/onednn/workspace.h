@@ -35,6 +35,11 @@ class Workspace {
   Status run_some(size_t begin, size_t end, std::span<const Tensor> inputs, std::span<Tensor> outputs,
                   std::vector<KernelSpan>* spans);
 
+  /// Runs kernels from `begin` on until so many microseconds have passed; returns the first one that is left, or the
+  /// number of kernels. For a program on several streams, runs all. Kernels before `begin` must have run with the same
+  /// inputs and outputs, and nothing since.
+  Result<size_t> run_from(size_t begin, double us, std::span<const Tensor> inputs, std::span<Tensor> outputs);
+
   /// Calls this before each kernel of a run on several streams, in the thread of its stream: for tests.
   void disturb(std::function<void(size_t kernel)> disturbance) { disturbance_ = std::move(disturbance); }
 
@@ -57,7 +62,9 @@ class Workspace {
   };
   void bind(const Kernel& kernel);
   void bind_inputs(std::span<const Tensor> inputs, std::span<Tensor> outputs);
+  void take_boxes(std::span<Tensor> outputs);
   Status launch(size_t kernel, size_t stream);
+  Status launch_alone(size_t kernel);
   Status run_kernels(size_t begin, size_t end, std::vector<KernelSpan>* spans);
 
   // On several streams.

@@ -14,8 +14,18 @@ class ReferenceEngine : public InProcessEngine {
   int threads() const override { return 1; }
 
  private:
-  Result<Run> prepare(SessionId, const Model& model, std::vector<Tensor> inputs) override {
-    return [&graph = model.graph, inputs = std::move(inputs)] { return run_reference(graph, inputs); };
+  class ReferenceRun : public Run {
+   public:
+    ReferenceRun(const Graph& graph, std::vector<Tensor> inputs) : graph_(graph), inputs_(std::move(inputs)) {}
+    Result<std::vector<Tensor>> whole() override { return run_reference(graph_, inputs_); }
+
+   private:
+    const Graph& graph_;
+    const std::vector<Tensor> inputs_;
+  };
+
+  Result<std::unique_ptr<Run>> prepare(SessionId, const Model& model, std::vector<Tensor> inputs) override {
+    return std::make_unique<ReferenceRun>(model.graph, std::move(inputs));
   }
 };
 
