@@ -3,7 +3,7 @@
 
     torch_step.py NETWORK.onnx THREADS DATA.npz [--channels-last] [--double]
 
-Reads lines; for each, runs one step and prints its milliseconds and its loss, with --double in double precision. The network is
+Reads lines; for each, runs one step and prints its loss, with --double in double precision. The network is
 that of `isomer models NAME`: its initializers are trained by SGD with momentum, batch normalizations have their training form. What PyTorch has as one function
 (gelu, linear layers) is called as one.
 """
@@ -11,7 +11,6 @@ that of `isomer models NAME`: its initializers are trained by SGD with momentum,
 from __future__ import annotations
 
 import sys
-import time
 from collections import defaultdict
 
 import numpy as np
@@ -212,12 +211,12 @@ def main() -> None:
         return sum(parts)
 
     for _ in sys.stdin:
-        begin = time.perf_counter()
         optimizer.zero_grad()
         value = loss()
         value.backward()
         optimizer.step()
-        print(f"{1e3 * (time.perf_counter() - begin)} {value.item()}", flush=True)
+        sys.stdout.write(f"{value.item()}\n")  # at once: the process may be stopped after any write
+        sys.stdout.flush()
 
 
 if __name__ == "__main__":
