@@ -3,9 +3,9 @@
 
     torch_step.py NETWORK.onnx THREADS DATA.npz [--channels-last] [--double]
 
-Reads lines; for each, runs one step and prints its loss, with --double in double precision. The network is
-that of `isomer models NAME`: its initializers are trained by SGD with momentum, batch normalizations have their training form. What PyTorch has as one function
-(gelu, linear layers) is called as one.
+Reads lines; for each, runs one step and prints its loss, with --double in double precision. The network is that of
+`isomer models NAME`: its initializers are trained by SGD with momentum, batch normalizations have their training form. What PyTorch
+has as one function (gelu, linear layers) is called as one.
 """
 
 from __future__ import annotations

@@ -4,8 +4,8 @@
     bench/training.py --torch VENV/bin/python --threads 1 --out docs/measurements/training-1-thread
 
 The Python of --torch needs torch and onnx. The programs run one step at a time, from the same weights, on the same data, in parts of
-50 ms that take turns: a process whose turn it is not is stopped. Steps are those of `isomer models NAME --training` (SGD with
-momentum); a step passes its new parameters and state to the next one.
+50 ms that take turns: a process whose turn it is not is stopped. Only the first steps, which are not measured, are whole. Steps are
+those of `isomer models NAME --training` (SGD with momentum); a step passes its new parameters and state to the next one.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import atexit
 import json
+import math
 import os
 import pathlib
 import select
@@ -38,11 +39,12 @@ LOSSES = 3  # steps whose losses are compared with those in double precision
 
 
 class Program:
-    """A process that runs a step for each line that it gets, and answers with the loss. It is stopped unless it has its turn."""
+    """A process that runs a step for each line that it gets, and answers with the loss. From its first turn on, it is stopped
+    unless it has its turn."""
 
     def __init__(self, *command: object) -> None:
         self.process = subprocess.Popen(list(map(str, command)), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-                                        start_new_session=True)
+                                        process_group=0)
         atexit.register(self.kill)  # a stopped process would stay
 
     def kill(self) -> None:
@@ -58,7 +60,7 @@ class Program:
         """Lets the process run for so long, or until the step ends."""
         start = time.perf_counter()
         os.killpg(self.process.pid, signal.SIGCONT)
-        ended, _, _ = select.select([self.process.stdout], [], [], seconds)
+        ended, _, _ = select.select([self.process.stdout], [], [], None if math.isinf(seconds) else seconds)
         os.killpg(self.process.pid, signal.SIGSTOP)
         self.seconds += time.perf_counter() - start
         if ended:
@@ -73,28 +75,17 @@ class Program:
         self.process.wait()
 
 
-def steps_in_turn(programs: dict[str, Program], first: int) -> dict[str, tuple[float, float]]:
-    """The milliseconds and the loss of one step of each program. Parts of the steps take turns, since the machine may be slow for
-    seconds, and then is so for all of them. `first`: whose turn is the first."""
+def steps_in_turn(programs: dict[str, Program], first: int, seconds: float) -> dict[str, tuple[float, float]]:
+    """The milliseconds and the loss of one step of each program. Parts of the steps, of so many seconds, take turns, since the
+    machine may be slow for seconds, and then is so for all of them. `first`: whose turn is the first."""
     order = list(programs.values())
     order = order[first % len(order):] + order[:first % len(order)]
     for program in order:
         program.begin()
     while left := [program for program in order if program.loss is None]:
         for program in left:
-            program.go_on(PART_SECONDS)
+            program.go_on(seconds)
     return {key: (1e3 * program.seconds, program.loss) for key, program in programs.items()}
-
-
-def run_steps(step: pathlib.Path, threads: int, data: pathlib.Path) -> None:
-    """Steps in the built-in runtime, one for each line of the standard input."""
-    session = isomer.Session(str(step), engine="onednn", threads=threads)
-    values = dict(np.load(data))
-    for _ in sys.stdin:
-        outputs = session.run(values)
-        values.update((name.removeprefix("new/"), value) for name, value in outputs.items() if name.startswith("new/"))
-        sys.stdout.write(f"{float(outputs['loss'])}\n")  # at once: the process may be stopped after any write
-        sys.stdout.flush()
 
 
 def random_data(step: pathlib.Path) -> dict[str, np.ndarray]:
@@ -138,15 +129,14 @@ def row_of(name: str, batch: int, args: argparse.Namespace, folder: pathlib.Path
         return Program(args.torch, ROOT / "bench/torch_step.py", network, args.threads, data_file, *options)
 
     def ours(model: pathlib.Path) -> Program:
-        return Program(sys.executable, __file__, "--steps-of", model, data_file, "--threads", args.threads)
+        return Program(sys.executable, ROOT / "bench/isomer_step.py", model, args.threads, data_file)
 
     peers = {"PyTorch": torch()}
     if images:
         peers["PyTorch, channels last"] = torch("--channels-last")
     exact = {"PyTorch, f64": torch("--double")}
-    losses = [steps_in_turn(exact, 0)["PyTorch, f64"][1] for _ in range(LOSSES)]
+    losses = [steps_in_turn(exact, 0, math.inf)["PyTorch, f64"][1] for _ in range(LOSSES)]
     exact["PyTorch, f64"].close()
-    programs = {**peers, "Isomer": ours(step)}
     if args.optimize > 0:
         better = folder / "optimized.onnx"
         command = [ISOMER, "optimize", step, "-o", better, "--force", "--engine", "onednn", "--threads", str(args.threads),
@@ -154,8 +144,12 @@ def row_of(name: str, batch: int, args: argparse.Namespace, folder: pathlib.Path
         report = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
         search = {"outcome": report["outcome"], "budget": args.optimize, "seconds": report["search"]["seconds"],
                   "stop_reason": report["search"]["stop_reason"]}
+    programs = {**peers, "Isomer": ours(step)}
+    if args.optimize > 0:
         programs["optimized"] = ours(better)
-    rounds = [steps_in_turn(programs, i) for i in range(args.warmup + args.rounds)]
+    # The built-in runtime times kernels in its first step.
+    rounds = [steps_in_turn(programs, i, math.inf if i < args.warmup else PART_SECONDS)
+              for i in range(args.warmup + args.rounds)]
     for program in programs.values():
         program.close()
     differences = {key: max(abs(found[key][1] / loss - 1) for found, loss in zip(rounds, losses)) for key in programs}
@@ -177,9 +171,9 @@ def markdown(data: dict) -> str:
              f"{data['processor']}, {data['engine']}, PyTorch {data['torch']} (eager). Medians of {data['rounds']} steps each, in",
              "milliseconds; parts of 50 ms took turns. A step computes the loss and all gradients, and updates all parameters by",
              "SGD with momentum. The ratio is the time of the faster PyTorch to Isomer's, with a 95% interval; above 1, Isomer is",
-             "faster. Its graphs are not optimized; those of the column `optimized` are, the ratio after it is the speedup by that,",
-             "and the next one says what ended the search. The last columns are the largest relative differences of the first",
-             "three losses from PyTorch's in double precision.", "",
+             "faster. Its graphs are not optimized; those of the column `optimized` are, the ratio after it is the speedup by",
+             "that, and the next one says what ended the search. The last columns are the largest relative differences of the",
+             "first three losses from PyTorch's in double precision.", "",
              "| network | batch | PyTorch | channels last | Isomer | ratio | optimized | ratio | search | PyTorch's error | ours |",
              "|---|---|---|---|---|---|---|---|---|---|---|"]
     for row in data["rows"]:
@@ -197,8 +191,7 @@ def markdown(data: dict) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--torch", help="a Python that has torch and onnx")
-    parser.add_argument("--steps-of", nargs=2, type=pathlib.Path, metavar=("STEP", "DATA"), help=argparse.SUPPRESS)
+    parser.add_argument("--torch", required=True, help="a Python that has torch and onnx")
     parser.add_argument("--networks", nargs="*", default=list(NETWORKS))
     parser.add_argument("--batch", type=int, help="for all networks")
     parser.add_argument("--threads", type=int, default=1)
@@ -208,10 +201,9 @@ def main() -> None:
     parser.add_argument("--warmup", type=int, default=3)
     parser.add_argument("--out", type=pathlib.Path, help="writes OUT.json and OUT.md")
     args = parser.parse_args()
-    if args.steps_of:
-        return run_steps(args.steps_of[0], args.threads, args.steps_of[1])
-    if not args.torch:
-        parser.error("--torch is missing")
+    if args.warmup < 1:
+        parser.error("--warmup: programs get ready in their first step")
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     version = [args.torch, "-c", "import torch; print(torch.__version__)"]
     data = {"processor": processor(), "threads": args.threads, "rounds": args.rounds,
             "torch": subprocess.run(version, check=True, capture_output=True, text=True).stdout.strip(),

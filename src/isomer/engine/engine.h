@@ -103,7 +103,7 @@ class Engine {
 
   /// Returns the microseconds of every run of each session (`inputs[i]` is for `sessions[i]`), as lists of equal length
   /// whose i-th entries are adjacent in time. The sessions run in turn, and each round begins with a different one, so
-  /// that none benefits from its position.
+  /// that none benefits from its position. Long runs may be divided into parts that take turns; pauses do not count.
   virtual Result<std::vector<std::vector<double>>> time_interleaved(std::span<const SessionId> sessions,
                                                                     std::span<const std::vector<NamedTensor>> inputs,
                                                                     const TimingOptions& options) = 0;

@@ -1,6 +1,8 @@
 #include "isomer/engine/in_process.h"
 
 #include <algorithm>
+#include <limits>
+#include <numeric>
 
 #include "isomer/base/printable.h"
 #include "isomer/base/stopwatch.h"
@@ -29,8 +31,7 @@ Result<std::vector<Tensor>> ordered_inputs(const Model& model, std::span<const N
   return fail("an input is given twice");
 }
 
-/// Long enough that what a part of a run finds in no cache any more does not matter, and short enough that the machine
-/// is much the same during one part of each model.
+/// Short enough that the machine is much the same during one part of each model.
 constexpr double kPartUs = 50e3;
 
 }  // namespace
@@ -70,25 +71,32 @@ Result<std::vector<std::vector<double>>> InProcessEngine::time_interleaved(
     std::span<const SessionId> sessions, std::span<const std::vector<NamedTensor>> inputs,
     const TimingOptions& options) {
   if (sessions.size() != inputs.size()) return fail("{} sessions, {} inputs", sessions.size(), inputs.size());
+  if (sessions.empty()) return std::vector<std::vector<double>>();
   std::vector<std::unique_ptr<Run>> runs(sessions.size());
   for (size_t i = 0; i < sessions.size(); ++i) {
     ISOMER_TRY(runs[i], bind(sessions[i], inputs[i]));
   }
   std::vector<std::vector<double>> samples(runs.size());
+  std::vector<double> us(runs.size(), 0);
   const Stopwatch whole;
   for (int round = -options.warmup; round < options.max_runs; ++round) {
     if (round >= options.min_runs && whole.seconds() >= options.seconds) break;
-    std::vector<double> us(runs.size(), 0);
-    std::vector<bool> ended(runs.size(), false);
     // What else the machine does may slow it for seconds. Long runs pause for each other, so that it slows all of them.
-    while (std::ranges::find(ended, false) != ended.end()) {
-      for (size_t turn = 0; turn < runs.size(); ++turn) {
-        const size_t which = (static_cast<size_t>(std::max(round, 0)) + turn) % runs.size();
-        if (ended[which]) continue;
+    const bool pause = runs.size() > 1 && *std::ranges::min_element(us) >= pausing_us_;
+    std::ranges::fill(us, 0);
+    std::vector<size_t> left(runs.size());
+    std::iota(left.begin(), left.end(), 0);
+    std::ranges::rotate(left, left.begin() + std::max(round, 0) % static_cast<int>(left.size()));
+    while (!left.empty()) {
+      const double part_us = pause && left.size() > 1 ? kPartUs : std::numeric_limits<double>::infinity();
+      std::vector<size_t> paused;
+      for (const size_t i : left) {
         const Stopwatch watch;
-        ISOMER_TRY(ended[which], runs[which]->part(kPartUs));
-        us[which] += 1e6 * watch.seconds();
+        ISOMER_TRY(const bool ended, runs[i]->part(part_us));
+        us[i] += 1e6 * watch.seconds();
+        if (!ended) paused.push_back(i);
       }
+      left = std::move(paused);
     }
     for (size_t i = 0; i < runs.size() && round >= 0; ++i) samples[i].push_back(us[i]);
   }

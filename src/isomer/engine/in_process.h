@@ -31,8 +31,8 @@ class InProcessEngine : public Engine {
     Run& operator=(const Run&) = delete;
     virtual ~Run() = default;
     virtual Result<std::vector<Tensor>> whole() = 0;
-    /// Begins a run, or goes on with the one that a part has begun, for at least so long, and returns whether it has
-    /// ended. A run that cannot pause is one part.
+    /// Begins a run, or goes on with the one that a part has begun, for at least so many microseconds or to the end.
+    /// Returns whether it has ended. A run that cannot pause is one part.
     virtual Result<bool> part(double /*us*/) {
       return whole().map([](const std::vector<Tensor>&) { return true; });
     }
@@ -50,6 +50,9 @@ class InProcessEngine : public Engine {
   Result<Call> call(SessionId session, std::span<const NamedTensor> inputs) const;
   /// Locked while a run is prepared.
   std::mutex preparing_;
+  /// When models are timed in turn, runs that took at least so long pause for each other. Shorter ones do not: what a
+  /// part no longer finds in a cache would count.
+  double pausing_us_ = 500e3;
 
  private:
   Result<std::unique_ptr<Run>> bind(SessionId session, std::span<const NamedTensor> inputs);

@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include <limits>
+
 #include "isomer/base/temp_dir.h"
 #include "isomer/ir/text.h"
 #include "isomer/onnx/export.h"
@@ -13,11 +15,15 @@ namespace {
 /// Notes which model runs a part. The first model's runs have three parts, those of others two; the fifth fails.
 class Noting : public InProcessEngine {
  public:
+  Noting() { pausing_us_ = 0; }
   std::string name() const override { return "noting"; }
   std::string version() const override { return "1"; }
   int threads() const override { return 1; }
 
-  std::string parts;  // a letter for each
+  void pause_from(double us) { pausing_us_ = us; }
+
+  std::string parts;           // a letter for each
+  std::vector<double> limits;  // the microseconds of each
   size_t wholes = 0;
 
  private:
@@ -29,7 +35,7 @@ class Noting : public InProcessEngine {
       return std::vector<Tensor>();
     }
     Result<bool> part(double us) override {
-      EXPECT_GT(us, 0);
+      engine_.limits.push_back(us);
       if (session_ == 5) return fail("it cannot");
       engine_.parts += static_cast<char>('a' + session_ - 1);
       return ++done_ % (session_ == 1 ? 3 : 2) == 0;
@@ -75,6 +81,21 @@ TEST_F(InProcess, PartsOfRunsTakeTurns) {
             "babaa");
   for (const auto& one : *samples) EXPECT_EQ(one.size(), 2);
   EXPECT_EQ(engine_.wholes, 0);
+}
+
+TEST_F(InProcess, OneModelDoesNotPause) {
+  ASSERT_TRUE(time({sessions_[0]}).has_value());
+  EXPECT_THAT(engine_.limits, testing::Each(std::numeric_limits<double>::infinity()));
+  engine_.limits.clear();
+  ASSERT_TRUE(time({sessions_[0], sessions_[1]}).has_value());
+  // The last part of the longer run waits for nobody.
+  EXPECT_THAT(engine_.limits, testing::Contains(std::numeric_limits<double>::infinity()).Times(3));
+}
+
+TEST_F(InProcess, ShortRunsDoNotPause) {
+  engine_.pause_from(1e9);
+  ASSERT_TRUE(time({sessions_[0], sessions_[1]}).has_value());
+  EXPECT_THAT(engine_.limits, testing::Each(std::numeric_limits<double>::infinity()));
 }
 
 TEST_F(InProcess, AFailedPartEndsTheTiming) {

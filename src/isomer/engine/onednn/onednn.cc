@@ -1,5 +1,6 @@
 #include "isomer/engine/onednn/onednn.h"
 
+#include <cmath>
 #include <map>
 
 #include "isomer/engine/in_process.h"
@@ -121,10 +122,11 @@ class OnednnEngine : public InProcessEngine {
         : plan_(std::move(plan)), inputs_(std::move(inputs)) {}
     Result<std::vector<Tensor>> whole() override { return plan_->run(inputs_); }
     Result<bool> part(double us) override {
+      if (begun_ == nullptr && std::isinf(us)) return Run::part(us);
       if (begun_ == nullptr) {
         ISOMER_TRY(begun_, plan_->begin(inputs_));
       }
-      const Result<bool> ended = begun_->go_on(us);
+      const Result<bool> ended = begun_->part(us);
       if (!ended || *ended) begun_ = nullptr;
       return ended;
     }

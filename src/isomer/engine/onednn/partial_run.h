@@ -15,7 +15,7 @@ class PartialRun {
 
   /// Runs kernels until at least so many microseconds have passed, or to the end, and returns whether that is reached.
   /// A plan on several streams does not pause. Must not be called after the end or an Error.
-  Result<bool> go_on(double us);
+  Result<bool> part(double us);
   /// Returns the outputs; after the end.
   const std::vector<Tensor>& outputs() const { return outputs_; }
 

@@ -31,15 +31,15 @@ TEST(PartialRun, HasTheOutputsOfAWholeRun) {
   // Each part is one kernel. Two runs of a plan take turns.
   size_t parts = 0;
   for (bool ended = false; !ended; ++parts) {
-    ended = one->go_on(0).value();
-    ASSERT_EQ(other->go_on(0).value(), ended);
+    ended = one->part(0).value();
+    ASSERT_EQ(other->part(0).value(), ended);
   }
   EXPECT_EQ(parts, plan.kernels().size());
   EXPECT_GT(plan.kernels().size(), 3);
   EXPECT_EQ(one->outputs(), plan.run(first).value());
   EXPECT_EQ(other->outputs(), plan.run(second).value());
   const auto whole = plan.begin(first).value();
-  EXPECT_TRUE(whole->go_on(1e9).value());
+  EXPECT_TRUE(whole->part(1e9).value());
   EXPECT_EQ(whole->outputs(), one->outputs());
 }
 
@@ -56,7 +56,7 @@ TEST(PartialRun, DoesNotPauseOnStreams) {
   const Plan plan = plan_of(graph, inputs, {.streams = 2, .stages = false, .tune = false});
   ASSERT_EQ(plan.streams(), 2);
   const auto run = plan.begin(inputs).value();
-  EXPECT_TRUE(run->go_on(0).value());
+  EXPECT_TRUE(run->part(0).value());
   EXPECT_EQ(run->outputs(), plan.run(inputs).value());
 }
 
@@ -71,10 +71,12 @@ TEST(PartialRun, ErrorsNameWhatIsWrong) {
   const std::vector<Tensor> bad = {random_tensor(DType::Float, {4, 8}, 1), Tensor::ints({2}, {5, 5})};
   const Plan plan = plan_of(graph, bad);
   const auto run = plan.begin(bad).value();
-  auto ended = run->go_on(0);
-  while (ended && !*ended) ended = run->go_on(0);
+  auto ended = run->part(0);
+  while (ended && !*ended) ended = run->part(0);
   ASSERT_FALSE(ended.has_value());
   EXPECT_THAT(ended.error().message, testing::HasSubstr("node 'y' (Reshape): "));
+  const std::vector good = boxed_inputs(2);
+  EXPECT_EQ(plan.run(good).value(), run_reference(graph, good).value());
   const auto wrong = plan.begin({bad.data(), 1});
   ASSERT_FALSE(wrong.has_value());
   EXPECT_THAT(wrong.error().message, testing::HasSubstr("2 inputs"));
