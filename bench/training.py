@@ -125,6 +125,7 @@ def row_of(name: str, batch: int, args: argparse.Namespace, folder: pathlib.Path
     data = random_data(step)
     np.savez(data_file, **data)
     images = any(value.ndim == 4 for value in data.values())
+
     def torch(*options: str) -> Program:
         return Program(args.torch, ROOT / "bench/torch_step.py", network, args.threads, data_file, *options)
 
