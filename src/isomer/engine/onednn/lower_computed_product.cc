@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "isomer/engine/onednn/matmul_problem.h"
+#include "isomer/engine/onednn/own_product.h"
 
 namespace isomer::onednn {
 namespace {
@@ -59,11 +60,10 @@ std::optional<Computed> as_planned(Builder& builder, const MatMulProblem& proble
 
 /// Returns the product after a change of the layout of B, if B is a matrix, to the one that oneDNN prefers.
 std::optional<Computed> with_b_changed(const Builder& builder, MatMulProblem problem, const Layouts& planned) {
-  const auto is_plain = [](const Desc& desc) { return same_layout(desc, plain_desc(desc.dims(), desc.data_type())); };
-  if (problem.b_dims.size() != 2 || !is_plain(planned.dst)) return std::nullopt;
+  if (problem.b_dims.size() != 2 || !lies_plain(planned.dst)) return std::nullopt;
   Layouts seen{planned.a, any_desc(problem.b_dims, problem.type), planned.dst};
   if (problem.dst.size() > 2) {
-    if (!is_plain(planned.a)) return std::nullopt;
+    if (!lies_plain(planned.a)) return std::nullopt;
     join_rows(problem);
     seen.a = plain_desc(problem.a_dims, problem.type);
     seen.dst = plain_desc(problem.dst, problem.dst_type);
@@ -75,24 +75,19 @@ std::optional<Computed> with_b_changed(const Builder& builder, MatMulProblem pro
   return Computed{{planned.a, seen.b, planned.dst}, seen, std::move(*choice)};
 }
 
-/// Returns whether a product takes less time in other layouts, changes of the layout of B included. OneDNN reads some
-/// matrices slowly, such as those whose rows are a large power of two apart.
-bool pays(Builder& builder, const MatMulProblem& problem, const Computed& other, const Computed& planned) {
-  const Desc lies = builder.at(problem.b).desc;
-  const std::string key = fmt::format("{} by {} by {}", key_of(problem), fmt::join(strides_of(planned.lie.a), ","),
-                                      fmt::join(strides_of(planned.lie.b), ","));
+/// Returns the microseconds of a product, the change of the layout of B included. OneDNN reads some matrices slowly,
+/// such as those whose rows are a large power of two apart. `what` names the way.
+double time_of(Builder& builder, const MatMulProblem& problem, const Computed& product, const std::string& key,
+               const std::string& what) {
   TuningLimit unlimited;
-  const auto us = [&](const Computed& product, const std::string& what) {
-    double sum =
-        builder.tuner().time(builder.engine(), product.choice.desc, key + product.choice.posts.key + what, unlimited);
-    if (same_layout(lies, product.lie.b)) return sum;
-    const auto change =
-        attempt([&] { return dnnl::reorder::primitive_desc(builder.engine(), lies, builder.engine(), product.lie.b); });
-    if (!change) return std::numeric_limits<double>::infinity();
-    sum += builder.tuner().time(builder.engine(), *change, key + what + " change", unlimited);
-    return sum;
-  };
-  return us(other, " changed") < us(planned, "");
+  const double us =
+      builder.tuner().time(builder.engine(), product.choice.desc, key + product.choice.posts.key + what, unlimited);
+  const Desc lies = builder.at(problem.b).desc;
+  if (same_layout(lies, product.lie.b)) return us;
+  const auto change =
+      attempt([&] { return dnnl::reorder::primitive_desc(builder.engine(), lies, builder.engine(), product.lie.b); });
+  if (!change) return std::numeric_limits<double>::infinity();
+  return us + builder.tuner().time(builder.engine(), *change, key + what + " change", unlimited);
 }
 
 }  // namespace
@@ -102,8 +97,20 @@ Result<bool> lower_computed_product(Builder& builder, const Group& group, const 
   std::optional<Computed> product = as_planned(builder, problem);
   if (!product) return false;
   if (builder.tuner().measures()) {
-    auto other = with_b_changed(builder, problem, product->lie);
-    if (other && pays(builder, problem, *other, *product)) product = std::move(other);
+    const std::string key = fmt::format("{} by {} by {}", key_of(problem), fmt::join(strides_of(product->lie.a), ","),
+                                        fmt::join(strides_of(product->lie.b), ","));
+    double us = time_of(builder, problem, *product, key, "");
+    const bool row_major = lies_plain(product->lie.dst);
+    if (auto other = with_b_changed(builder, problem, product->lie)) {
+      const double changed_us = time_of(builder, problem, *other, key, " changed");
+      if (changed_us < us) product = std::move(other);
+      us = std::min(us, changed_us);
+    }
+    if (const auto own = row_major ? own_product(builder, problem) : std::nullopt;
+        own && time_of(builder, *own, key_of(problem)) < us) {
+      lower_own_product(builder, group, problem, *own);
+      return true;
+    }
   }
   const auto& [lie, seen, choice] = *product;
   const auto location = [&](ValueId value, const Desc& lies, const Desc& sees) {

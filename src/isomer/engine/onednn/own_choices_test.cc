@@ -69,6 +69,30 @@ TEST(OwnChoices, NotOfManyRowsOrOtherFunctions) {
   }
 }
 
+// Whatever their layouts: row-major, transposed, or parts of others.
+TEST(OwnChoices, ProductsOfTwoComputedMatrices) {
+  for (const char* text :
+       {"input x: f32[20,24]\ninput w: f32[24,40]\na = MatMul(x, w)\nreturn a",
+        "input x: f32[24,20]\ninput w: f32[40,24]\nt = Transpose(x) {perm=[1,0]}\nu = Transpose(w) {perm=[1,0]}\n"
+        "a = MatMul(t, u)\nreturn a",
+        "input x: f32[3,7,24]\ninput w: f32[24,40]\ninput b: f32[40]\ninput r: f32[3,7,40]\na = MatMul(x, w)\n"
+        "c = Add(a, b)\nd = Relu(c)\ne = Add(d, r)\nreturn e, d",
+        "input x: f32[3,7,24]\ninput w: f32[24,40]\ninput b: f32[40]\ninput r: f32[3,7,40]\na = MatMul(x, w)\n"
+        "c = Add(a, b)\nd = Add(c, r)\ne = Tanh(d)\nreturn e",
+        "input x: f32[20,40]\ninput w: f32[24,80]\ns, t = Split(x) {axis=1, split=[16,24]}\n"
+        "u, v = Split(w) {axis=1, split=[40,40]}\na = MatMul(t, u)\nb = MatMul(t, v)\nreturn a, b, s"}) {
+    const auto kernels = chosen(text, "MatMul");
+    ASSERT_FALSE(kernels.empty()) << text;
+    EXPECT_THAT(kernels, Each(EndsWith(":product"))) << text;
+  }
+}
+
+TEST(OwnChoices, NotProductsOfAFewComputedRowsOrOfManyMatrices) {
+  for (const char* text : {"input x: f32[8,24]\ninput w: f32[24,40]\na = MatMul(x, w)\nreturn a",
+                           "input x: f32[2,20,24]\ninput w: f32[2,24,40]\na = MatMul(x, w)\nreturn a"})
+    EXPECT_THAT(chosen(text, "MatMul"), Each(Not(EndsWith(":product")))) << text;
+}
+
 // OneDNN prefers layouts other than row-major ones with AVX-512 only.
 TEST(Choices, ComputedFactorsInAnotherLayout) {
   const auto reorders = [](const std::string& text) {

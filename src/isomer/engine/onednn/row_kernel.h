@@ -36,12 +36,7 @@ ISOMER_INLINE void add_products(const float* a, int64_t stride, const float* wei
       if (kRows > 1) __builtin_prefetch(weights + v * kLanes<Vector> + kAhead);
     }
 #pragma GCC unroll 6
-    for (int64_t r = 0; r < kRows; ++r) {
-      Vector x;
-      fill<Vector>(x, a[r * stride + k]);
-#pragma GCC unroll 4
-      for (int64_t v = 0; v < kPanelVectors; ++v) in_registers[r][v] += x * w[v];
-    }
+    for (int64_t r = 0; r < kRows; ++r) add_scaled<Vector>(in_registers[r], w, a[r * stride + k]);
   }
 #pragma GCC unroll 6
   for (int64_t r = 0; r < kRows; ++r)

@@ -149,11 +149,7 @@ struct MultiplyPanel {
           __builtin_prefetch(weights + v * kBlock + kAhead);
         }
 #pragma GCC unroll 12
-        for (int64_t t = 0; t < kTiles; ++t) {
-          Channels x;
-          fill<Vector>(x, image[t * kBlock + k]);
-          for (int64_t v = 0; v < kWidth; ++v) sums[t][v] += x * w[v];
-        }
+        for (int64_t t = 0; t < kTiles; ++t) add_scaled<Vector>(sums[t], w, image[t * kBlock + k]);
       }
     }
     // Where all indices are known, an array stays in registers.

@@ -140,11 +140,7 @@ struct AccumulatePoint {
       Channels x[kWidth];
       for (int64_t v = 0; v < kWidth; ++v) load(x[v], image + v * division.batch * kBlock);
 #pragma GCC unroll 8
-      for (int64_t r = 0; r < kRows; ++r) {
-        Channels g;
-        fill<Vector>(g, gradient[r]);
-        for (int64_t v = 0; v < kWidth; ++v) sums[r][v] += g * x[v];
-      }
+      for (int64_t r = 0; r < kRows; ++r) add_scaled<Vector>(sums[r], x, gradient[r]);
     }
 #pragma GCC unroll 8
     for (int64_t r = 0; r < kRows; ++r, out += division.depth * kBlock)

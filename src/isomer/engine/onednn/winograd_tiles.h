@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "isomer/engine/onednn/desc.h"
+#include "isomer/engine/onednn/ranges.h"
 #include "isomer/engine/onednn/vectors.h"
 #include "isomer/engine/onednn/winograd.h"
 
@@ -40,8 +41,6 @@ ISOMER_INLINE void transform_image(const Vector* d, Vector* points) {
 template <class Vector>
 using Block = typename VectorOf<std::max<int>(sizeof(Vector), 32)>::Type;  // NOLINT(readability-redundant-typename)
 
-inline int64_t divided_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
-
 /// Tiles of the results of all images, which are transformed in batches.
 struct TileGrid {
   int64_t block;             // channels
@@ -68,10 +67,6 @@ struct TileGrid {
   /// Returns the floats between the points of a transformed batch: one block more than it has, so that the points are
   /// not in the same set of a cache.
   int64_t stride_of(int64_t blocks) const { return (blocks * batch + 1) * block; }
-};
-
-struct Range {
-  int64_t begin = 0, end = 0;
 };
 
 /// A tile's place, in rows and columns of the result.

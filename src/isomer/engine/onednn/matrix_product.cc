@@ -1,0 +1,335 @@
+#include "isomer/engine/onednn/matrix_product.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "isomer/engine/onednn/ranges.h"
+#include "isomer/engine/onednn/threads.h"
+#include "isomer/engine/onednn/vectors.h"
+
+namespace isomer::onednn {
+namespace {
+
+/// A tile of the result, which stays in the registers.
+template <class Vector>
+inline constexpr int kTileRows = sizeof(Vector) == 64 ? 12 : 4;
+template <class Vector>
+inline constexpr int kTileVectors = sizeof(Vector) == 64 ? 2 : 3;
+
+constexpr int64_t kSquare = 4;  // rows and columns that are transposed at once; the rows of tiles are a multiple
+constexpr int64_t kLine = 16;   // floats of a line of a cache
+
+/// The extent of the blocks into which sums are divided: a panel of B, with 32 columns, stays in the first level of
+/// cache.
+constexpr int64_t kInnerBlock = 384;
+
+/// Returns the rows of A that are packed at once: a block that stays in the second level of cache.
+int64_t most_rows() {
+  static const int64_t kBytes = std::max<int64_t>(sysconf(_SC_LEVEL2_CACHE_SIZE), 256 << 10);
+  return kBytes / 2 / (kInnerBlock * static_cast<int64_t>(sizeof(float)));
+}
+
+/// How the work is divided: a grid of parts of the result. Each packs the operands that it needs.
+struct ProductDivision {
+  int64_t tile_rows = 0, tile_columns = 0;
+  int64_t row_parts = 1, column_parts = 1;
+  int64_t block_rows = 0, block_inner = 0;
+
+  ProductDivision(const MatrixProduct& product, int parts) {
+    switch (vector_width()) {
+      case VectorWidth::Avx512:
+        set_tile<Vector16>();
+        break;
+      case VectorWidth::Avx2:
+        set_tile<Vector8>();
+        break;
+      case VectorWidth::Sse:
+        set_tile<Vector4>();
+    }
+    // The grid for which least is packed.
+    int64_t least = 0;
+    for (int64_t rows = 1; rows <= parts; ++rows) {
+      if (parts % rows != 0) continue;
+      const int64_t packed = rows * product.columns + parts / rows * product.rows;
+      if (rows > 1 && packed >= least) continue;
+      least = packed;
+      row_parts = rows;
+      column_parts = parts / rows;
+    }
+    const int64_t rows = divided_up(product.rows, row_parts);
+    block_rows = rounded_up(divided_up(rows, divided_up(rows, most_rows())), tile_rows);
+    block_inner = divided_up(product.inner, divided_up(product.inner, kInnerBlock));
+  }
+
+  int64_t panel() const { return rounded_up(tile_columns * block_inner, kLine); }
+  /// Returns the floats of scratch memory of one part: a panel of B, then a block of A.
+  int64_t scratch() const { return panel() + rounded_up(block_rows * block_inner, kLine); }
+
+ private:
+  template <class Vector>
+  void set_tile() {
+    tile_rows = kTileRows<Vector>;
+    tile_columns = kTileVectors<Vector> * kLanes<Vector>;
+  }
+};
+
+/// Packs rows of a matrix to a panel of `width` of them, by column; zeros fill it. `across`: the elements of a column
+/// are adjacent, and columns `stride` apart; otherwise those of a row are, and rows `stride` apart.
+struct PackPanel {
+  template <class Vector>
+  static ISOMER_INLINE void run(const float* from, int64_t stride, bool across, int64_t rows, int64_t depth,
+                                int64_t width, float* to) {
+    if (!across)
+      transpose(from, stride, rows, depth, width, to);
+    else if (rows < width)
+      copy_some(from, stride, rows, depth, width, to);
+    else if (width % kLanes<Vector> == 0)
+      copy<Vector>(from, stride, depth, width, to);
+    else
+      copy<Vector4>(from, stride, depth, width, to);
+  }
+
+  template <class Part>
+  static ISOMER_INLINE void copy(const float* from, int64_t stride, int64_t depth, int64_t width, float* to) {
+    for (int64_t k = 0; k < depth; ++k, from += stride)
+      for (int64_t r = 0; r < width; r += kLanes<Part>, to += kLanes<Part>) {
+        Part some;
+        load(some, from + r);
+        store(to, some);
+      }
+  }
+
+  static void copy_some(const float* from, int64_t stride, int64_t rows, int64_t depth, int64_t width, float* to) {
+    for (int64_t k = 0; k < depth; ++k, from += stride, to += width) {
+      std::copy_n(from, rows, to);
+      std::fill(to + rows, to + width, 0.0F);
+    }
+  }
+
+  static ISOMER_INLINE void transpose(const float* from, int64_t stride, int64_t rows, int64_t depth, int64_t width,
+                                      float* to) {
+    for (int64_t r = 0; r < width; r += kSquare) {
+      const int64_t there = std::clamp<int64_t>(rows - r, 0, kSquare);
+      int64_t k = 0;
+      if (there == kSquare)
+        for (; k + kSquare <= depth; k += kSquare)
+          transpose_square(from + r * stride + k, stride, to + k * width + r, width);
+      for (; k < depth; ++k)
+        for (int64_t i = 0; i < kSquare; ++i) to[k * width + r + i] = i < there ? from[(r + i) * stride + k] : 0;
+    }
+  }
+
+  static ISOMER_INLINE void transpose_square(const float* from, int64_t stride, float* to, int64_t to_stride) {
+    Vector4 a, b, c, d;
+    load(a, from);
+    load(b, from + stride);
+    load(c, from + 2 * stride);
+    load(d, from + 3 * stride);
+    const Vector4 ab = __builtin_shufflevector(a, b, 0, 4, 1, 5), cd = __builtin_shufflevector(c, d, 0, 4, 1, 5);
+    const Vector4 ef = __builtin_shufflevector(a, b, 2, 6, 3, 7), gh = __builtin_shufflevector(c, d, 2, 6, 3, 7);
+    store(to, __builtin_shufflevector(ab, cd, 0, 1, 4, 5));
+    store(to + to_stride, __builtin_shufflevector(ab, cd, 2, 3, 6, 7));
+    store(to + 2 * to_stride, __builtin_shufflevector(ef, gh, 0, 1, 4, 5));
+    store(to + 3 * to_stride, __builtin_shufflevector(ef, gh, 2, 3, 6, 7));
+  }
+};
+
+const float* element(const float* from, const MatrixLayout& layout, int64_t row, int64_t column) {
+  return from + (layout.transposed ? column * layout.stride + row : row * layout.stride + column);
+}
+
+/// The lines of memory that are packed next, which are read ahead a few at a time.
+struct Ahead {
+  const float* from = nullptr;
+  int64_t stride = 0;   ///< floats
+  int64_t per_row = 0;  ///< lines
+  int64_t rows = 0;
+  int64_t line = 0;  ///< the next one of its row
+
+  int64_t lines() const { return rows * per_row; }
+  void fetch(int64_t count) {
+    for (; count > 0 && rows > 0; --count) {
+      __builtin_prefetch(from + line * kLine, 0, 2);
+      if (++line < per_row) continue;
+      line = 0;
+      from += stride;
+      --rows;
+    }
+  }
+};
+
+/// A block of the result, and which part of the sums it adds.
+struct ProductBlock {
+  Range rows, inner;
+  bool first = false, last = false;
+};
+
+/// What is done with the sums of a block before they are stored.
+struct Finish {
+  bool adds = false;            ///< to what is stored
+  const float* bias = nullptr;  ///< of each column; nullptr: none
+  OwnPosts posts = {};
+  float* result = nullptr;
+
+  template <class Vector>
+  ISOMER_INLINE void store_at(int64_t column, int64_t at, const Vector& sum) const {
+    Vector y = sum;
+    if (adds) {
+      Vector before;
+      load(before, result + at);
+      y += before;
+    }
+    if (bias != nullptr) {
+      Vector more;
+      load(more, bias + column);
+      y += more;
+    }
+    for (const OwnPost& post : posts) apply(post, at, y);
+    store(result + at, y);
+  }
+};
+
+/// Multiplies a packed block of A by a packed panel of B.
+struct MultiplyBlock {
+  template <class Vector>
+  using Tile = Vector[kTileRows<Vector>][kTileVectors<Vector>];
+
+  template <class Vector>
+  static ISOMER_INLINE void run(const MatrixProduct& product, const ProductBlock& block, int64_t column, int64_t width,
+                                const float* a, const float* b, Ahead ahead, const MatrixProductArguments& arguments,
+                                const OwnPosts& posts) {
+    const Finish finish{.adds = !block.first,
+                        .bias = block.last ? arguments.bias : nullptr,
+                        .posts = block.last ? posts : OwnPosts(),
+                        .result = arguments.result};
+    const int64_t lines = divided_up(ahead.lines() * kTileRows<Vector>, block.rows.size());
+    for (int64_t row = block.rows.begin; row < block.rows.end; row += kTileRows<Vector>) {
+      const int64_t height = std::min<int64_t>(kTileRows<Vector>, block.rows.end - row);
+      for (int64_t r = 0; r < height; ++r)
+        for (int64_t at = 0; at < width; at += kLine)
+          __builtin_prefetch(arguments.result + (row + r) * product.columns + column + at, 1);
+      ahead.fetch(lines);
+      Tile<Vector> sums;
+      multiply<Vector>(height, a, b, block.inner.size(), sums);
+      a += block.inner.size() * rounded_up(height, kSquare);
+      for (int64_t r = 0; r < height; ++r)
+        finish_row<Vector>(finish, column, width, (row + r) * product.columns + column, sums[r]);
+    }
+  }
+
+  template <class Vector>
+  static ISOMER_INLINE void multiply(int64_t height, const float* a, const float* b, int64_t depth,
+                                     Tile<Vector>& sums) {
+    constexpr int kHeights = kTileRows<Vector> / kSquare;
+    const auto of_height = [&]<int... kSquares>(std::integer_sequence<int, kSquares...>)
+        __attribute__((always_inline)) {
+      (...,
+       (divided_up(height, kSquare) == kSquares + 1 ? multiply_rows<Vector, (kSquares + 1) * kSquare>(a, b, depth, sums)
+                                                    : void()));
+    };
+    of_height(std::make_integer_sequence<int, kHeights>());
+  }
+
+  template <class Vector, int kRows>
+  static ISOMER_INLINE void multiply_rows(const float* a, const float* b, int64_t depth, Tile<Vector>& sums) {
+    constexpr int kVectors = kTileVectors<Vector>;
+    // Where all indices are known, an array stays in registers.
+    Vector in_registers[kRows][kVectors] = {};
+    const float* const end = a + depth * kRows;
+#pragma GCC unroll 4
+    for (; a != end; a += kRows, b += kVectors * kLanes<Vector>) {
+      Vector w[kVectors];
+#pragma GCC unroll 3
+      for (int64_t v = 0; v < kVectors; ++v) load(w[v], b + v * kLanes<Vector>);
+#pragma GCC unroll 12
+      for (int64_t r = 0; r < kRows; ++r) add_scaled<Vector>(in_registers[r], w, a[r]);
+    }
+#pragma GCC unroll 12
+    for (int64_t r = 0; r < kRows; ++r)
+#pragma GCC unroll 3
+      for (int64_t v = 0; v < kVectors; ++v) sums[r][v] = in_registers[r][v];
+  }
+
+  template <class Vector>
+  static ISOMER_INLINE void finish_row(const Finish& finish, int64_t column, int64_t width, int64_t at,
+                                       const Vector (&sums)[kTileVectors<Vector>]) {
+    for (int64_t v = 0; v < kTileVectors<Vector>; ++v) {
+      const int64_t first = v * kLanes<Vector>, count = std::min(width - first, kLanes<Vector>);
+      if (count == kLanes<Vector>) {
+        finish.store_at(column + first, at + first, sums[v]);
+        continue;
+      }
+      float elements[kLanes<Vector>];
+      store(elements, sums[v]);
+      for (int64_t i = 0; i < count; ++i) {
+        VectorOf<sizeof(float)>::Type one;
+        load(one, elements + i);
+        finish.store_at(column + first + i, at + first + i, one);
+      }
+    }
+  }
+};
+
+void pack_block(const MatrixProduct& product, const ProductDivision& division, const ProductBlock& block,
+                const float* from, float* to) {
+  const int64_t depth = block.inner.size();
+  for (int64_t row = block.rows.begin; row < block.rows.end; row += division.tile_rows) {
+    const int64_t rows = std::min(division.tile_rows, block.rows.end - row), height = rounded_up(rows, kSquare);
+    dispatch<PackPanel>(element(from, product.a, row, block.inner.begin), product.a.stride, product.a.transposed, rows,
+                        depth, height, to);
+    to += height * depth;
+  }
+}
+
+void run_part(const MatrixProduct& product, const ProductDivision& division, const Range& rows, const Range& columns,
+              const MatrixProductArguments& arguments, const OwnPosts& posts, float* scratch) {
+  float* const panel = scratch;
+  float* const packed = scratch + division.panel();
+  for (int64_t row = rows.begin; row < rows.end; row += division.block_rows)
+    for (int64_t k = 0; k < product.inner; k += division.block_inner) {
+      const ProductBlock block{.rows = {row, std::min(row + division.block_rows, rows.end)},
+                               .inner = {k, std::min(k + division.block_inner, product.inner)},
+                               .first = k == 0,
+                               .last = k + division.block_inner >= product.inner};
+      const int64_t depth = block.inner.size();
+      pack_block(product, division, block, arguments.a, packed);
+      for (int64_t column = columns.begin; column < columns.end; column += division.tile_columns) {
+        const auto width_at = [&](int64_t first) {
+          return std::clamp<int64_t>(columns.end - first, 0, division.tile_columns);
+        };
+        const auto panel_at = [&](int64_t first) { return element(arguments.b, product.b, k, first); };
+        const int64_t width = width_at(column), next = column + division.tile_columns, next_width = width_at(next);
+        dispatch<PackPanel>(panel_at(column), product.b.stride, !product.b.transposed, width, depth,
+                            division.tile_columns, panel);
+        Ahead ahead{.from = panel_at(next),
+                    .stride = product.b.stride,
+                    .per_row = divided_up(product.b.transposed ? depth : next_width, kLine),
+                    .rows = product.b.transposed ? next_width : depth};
+        if (next_width == 0) ahead = {};
+        dispatch<MultiplyBlock>(product, block, column, width, packed, panel, ahead, arguments, posts);
+      }
+    }
+}
+
+}  // namespace
+
+int64_t matrix_product_scratch(const MatrixProduct& product, int parts) {
+  return parts * ProductDivision(product, parts).scratch();
+}
+
+void run_matrix_product(const MatrixProduct& product, const MatrixProductArguments& arguments, const OwnPosts& posts,
+                        int parts) {
+  const ProductDivision division(product, parts);
+  parallel_for(parts, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t part = begin; part < end; ++part)
+      run_part(
+          product, division,
+          Range{0, product.rows}.part(part / division.column_parts, division.row_parts, division.tile_rows),
+          Range{0, product.columns}.part(part % division.column_parts, division.column_parts, division.tile_columns),
+          arguments, posts, arguments.scratch + part * division.scratch());
+  });
+}
+
+}  // namespace isomer::onednn

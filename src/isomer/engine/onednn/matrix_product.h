@@ -1,0 +1,39 @@
+#pragma once
+// Products of two matrices that are both computed in a run, as in training steps. A kernel of our own: oneDNN's are
+// slow for some layouts unless one matrix is put in another layout first. Blocks and loops are those of Goto and van de
+// Geijn, "Anatomy of High-Performance Matrix Multiplication" (2008).
+
+#include <cstdint>
+
+#include "isomer/engine/onednn/own_posts.h"
+
+namespace isomer::onednn {
+
+/// How a matrix lies in memory.
+struct MatrixLayout {
+  int64_t stride = 0;       ///< floats between rows; if it is transposed, between columns
+  bool transposed = false;  ///< columns are contiguous, not rows
+};
+
+/// A product of matrices, rows x inner by inner x columns. The result is row-major.
+struct MatrixProduct {
+  int64_t rows = 0, inner = 0, columns = 0;
+  MatrixLayout a = {}, b = {};
+};
+
+/// Returns the number of floats of scratch memory for this number of parts.
+int64_t matrix_product_scratch(const MatrixProduct& product, int parts);
+
+struct MatrixProductArguments {
+  const float* a = nullptr;
+  const float* b = nullptr;
+  const float* bias = nullptr;  ///< of each column; nullptr: none
+  float* result = nullptr;      ///< no added value: it holds sums before they are complete
+  float* scratch = nullptr;
+};
+/// Computes a product in `parts` parts, which the current number of threads share. Their numbers change no bit of the
+/// result.
+void run_matrix_product(const MatrixProduct& product, const MatrixProductArguments& arguments, const OwnPosts& posts,
+                        int parts);
+
+}  // namespace isomer::onednn

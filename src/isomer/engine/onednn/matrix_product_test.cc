@@ -1,0 +1,125 @@
+#include "isomer/engine/onednn/matrix_product.h"
+
+#include <fmt/core.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "isomer/engine/onednn/own_kernel_testing.h"
+#include "isomer/engine/onednn/threads.h"
+
+namespace isomer::onednn {
+namespace {
+
+/// A matrix with gaps of NaN between its rows, or columns.
+struct Matrix {
+  MatrixLayout layout;
+  Floats elements;
+
+  Matrix(Rng& rng, int64_t rows, int64_t columns) {
+    layout.transposed = rng.below(2) == 0;
+    const int64_t lines = layout.transposed ? columns : rows, line = layout.transposed ? rows : columns;
+    layout.stride = line + static_cast<int64_t>(rng.below(3));
+    elements.assign(static_cast<size_t>(lines * layout.stride), NAN);
+    for (int64_t i = 0; i < lines; ++i)
+      for (int64_t j = 0; j < line; ++j)
+        elements[static_cast<size_t>(i * layout.stride + j)] = random_floats(rng, 1)[0];
+  }
+  float at(int64_t row, int64_t column) const {
+    return elements[static_cast<size_t>(layout.transposed ? column * layout.stride + row
+                                                          : row * layout.stride + column)];
+  }
+};
+
+/// A product with its operands.
+struct Factors {
+  MatrixProduct product;
+  Matrix a, b;
+  Floats bias, added;
+
+  Factors(Rng& rng, int64_t rows, int64_t inner, int64_t columns)
+      : product{rows, inner, columns},
+        a(rng, rows, inner),
+        b(rng, inner, columns),
+        bias(random_floats(rng, columns)),
+        added(random_floats(rng, rows * columns)) {
+    product.a = a.layout;
+    product.b = b.layout;
+  }
+
+  Floats run(const std::vector<OwnPost>& posts = {}, int parts = 1) const {
+    Floats scratch(static_cast<size_t>(matrix_product_scratch(product, parts)), NAN), result(added.size(), NAN);
+    OwnPosts all;
+    for (size_t i = 0; i < posts.size(); ++i) {
+      all.add(posts[i]);
+      all.locate(i, added.data());
+    }
+    run_matrix_product(product, {a.elements.data(), b.elements.data(), bias.data(), result.data(), scratch.data()}, all,
+                       parts);
+    return result;
+  }
+
+  std::string str() const {
+    return fmt::format("{}x{}x{}, {} by {}", product.rows, product.inner, product.columns,
+                       a.layout.transposed ? "transposed" : "row-major",
+                       b.layout.transposed ? "transposed" : "row-major");
+  }
+};
+
+/// Products of each pair of layouts: of one tile and less, of several tiles, and of several blocks of each extent.
+std::vector<Factors> all_factors() {
+  Rng rng(7);
+  std::vector<Factors> out;
+  for (const auto& [rows, inner, columns] : {std::array<int64_t, 3>{1, 1, 1},
+                                             {12, 16, 32},
+                                             {4, 3, 24},
+                                             {13, 385, 33},
+                                             {25, 800, 40},
+                                             {40, 1, 7},
+                                             {2100, 5, 9}})
+    for (int i = 0; i < 6; ++i) out.emplace_back(rng, rows, inner, columns);
+  while (out.size() < 150) out.emplace_back(rng, up_to(rng, 70), up_to(rng, 90), up_to(rng, 140));
+  return out;
+}
+
+TEST(MatrixProduct, IsWithinRoundingOfTheDefinition) {
+  for (const Factors& factors : all_factors()) {
+    const Floats got = factors.run();
+    size_t at = 0;
+    for (int64_t row = 0; row < factors.product.rows; ++row)
+      for (int64_t column = 0; column < factors.product.columns; ++column, ++at) {
+        double exact = factors.bias[static_cast<size_t>(column)], magnitude = std::abs(exact);
+        for (int64_t k = 0; k < factors.product.inner; ++k) {
+          const double term = double{factors.a.at(row, k)} * factors.b.at(k, column);
+          exact += term;
+          magnitude += std::abs(term);
+        }
+        const double bound = 0x1p-24 * static_cast<double>(factors.product.inner + 3) * magnitude;
+        ASSERT_NEAR(got[at], exact, bound) << factors.str() << " at " << row << "," << column;
+      }
+  }
+}
+
+TEST(MatrixProduct, ThreadsAndPartsChangeNoBit) {
+  for (const Factors& factors : all_factors()) {
+    const Floats one = factors.run();
+    for (const int threads : {1, 3}) {
+      const ThreadScope scope(threads);
+      for (const int parts : {2, 3, 4}) EXPECT_EQ(factors.run({}, parts), one) << factors.str() << ", " << parts;
+    }
+  }
+}
+
+TEST(MatrixProduct, AppliesPostsToWholeSums) {
+  const OwnPost sum, relu{.kind = OwnPost::Kind::Bounds, .high = kInfinity};
+  for (const Factors& factors : all_factors()) {
+    const Floats plain = factors.run(), got = factors.run({relu, sum, relu});
+    for (size_t i = 0; i < got.size(); ++i)
+      ASSERT_EQ(got[i], std::max(std::max(plain[i], 0.0F) + factors.added[i], 0.0F)) << factors.str() << " at " << i;
+  }
+}
+
+}  // namespace
+}  // namespace isomer::onednn

@@ -1,0 +1,27 @@
+#pragma once
+// Products of two computed matrices by our own kernel, as a choice of plans.
+
+#include <optional>
+
+#include "isomer/engine/onednn/matmul_problem.h"
+#include "isomer/engine/onednn/matrix_product.h"
+
+namespace isomer::onednn {
+
+struct OwnProduct {
+  MatrixProduct product;
+  Desc a, b;  ///< as they lie, or row-major if our kernel cannot read that
+  PostOps posts;
+  OwnPosts own_posts;
+};
+
+/// Returns the product by our own kernel; nothing if it does not compute it: other elements than f32, batches of B,
+/// posts that it does not have, or only a few rows.
+std::optional<OwnProduct> own_product(Builder& builder, const MatMulProblem& problem);
+
+/// Returns the microseconds of the kernel, without changes of layout. `key`: of the problem.
+double time_of(Builder& builder, const OwnProduct& own, const std::string& key);
+
+void lower_own_product(Builder& builder, const Group& group, const MatMulProblem& problem, const OwnProduct& own);
+
+}  // namespace isomer::onednn
