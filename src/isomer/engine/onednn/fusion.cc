@@ -68,7 +68,8 @@ std::optional<Eltwise> arithmetic(const std::string& name, float c, bool first) 
 
 class Fuser {
  public:
-  Fuser(const Graph& graph, Stage stage) : graph_(graph), stage_(stage), taken_(graph.nodes().size(), false) {
+  Fuser(const Graph& graph, Stage stage)
+      : graph_(graph), stage_(stage), taken_(graph.nodes().size(), false), absorbed_(taken_) {
     for (NodeId id = 0; stage == Stage::Given && id < graph.nodes().size(); ++id)
       if (auto gelu = written_gelu(graph, id); gelu && closed(*gelu))
         gelus_.insert_or_assign(gelu->nodes.front(), std::move(*gelu));
@@ -87,6 +88,7 @@ class Fuser {
       }
       if (kernel_traits(node).posts != Posts::None && node.num_results == 1) extend(groups.back());
     }
+    std::erase_if(groups, [&](const Group& group) { return absorbed_[group.root]; });
     std::stable_sort(groups.begin(), groups.end(), [](const Group& a, const Group& b) { return a.last() < b.last(); });
     return groups;
   }
@@ -111,7 +113,7 @@ class Fuser {
 
   void take(Group& group, Post post) {
     taken_[post.node] = true;
-    for (const NodeId inner : post.inner) taken_[inner] = true;
+    for (const NodeId inner : post.inner) taken_[inner] = absorbed_[inner] = true;
     group.posts.push_back(std::move(post));
   }
 
@@ -128,7 +130,7 @@ class Fuser {
   }
   static Post gelu_post(const WrittenGelu& gelu) {
     const Eltwise function{gelu.tanh ? algorithm::eltwise_gelu_tanh : algorithm::eltwise_gelu_erf};
-    return {gelu.nodes.back(), function, kNoValue, {gelu.nodes.begin(), gelu.nodes.end() - 1}};
+    return {gelu.nodes.back(), function, kNoValue, 1, {gelu.nodes.begin(), gelu.nodes.end() - 1}};
   }
   /// Returns the Gelu of a value, if nothing else reads the value.
   const WrittenGelu* gelu_of(ValueId value) const {
@@ -180,7 +182,24 @@ class Fuser {
     const bool added_before = std::ranges::any_of(group.posts, [](const Post& post) { return !post.function; });
     if (added_before && !is_known(graph_, other, stage_) && graph_.node(group.root).op->name == "Conv")
       return std::nullopt;
-    return Post{readers[0], std::nullopt, other};
+    return scaled(group, readers[0], other).value_or(Post{readers[0], std::nullopt, other});
+  }
+
+  /// Returns the addition of a value times a constant, as of momentum, to a product of computed matrices, which our own
+  /// kernel does in one pass.
+  std::optional<Post> scaled(const Group& group, NodeId addition, ValueId added) const {
+    const Node& root = graph_.node(group.root);
+    const NodeId maker = graph_.producer(added);
+    const Node& scaling = graph_.node(maker);
+    if (root.op->name != "MatMul" || !is_standard(scaling) || scaling.op->name != "Mul" || graph_.is_output(added) ||
+        graph_.consumers(added).size() != 1)
+      return std::nullopt;
+    const ValueId right = graph_.operands(root)[1];
+    if (is_known(graph_, right, stage_) || graph_.type(right).rank() != 2) return std::nullopt;
+    const auto unary = unary_of(graph_, scaling);
+    if (!unary || !plannable(unary->operand) || graph_.type(unary->operand) != graph_.type(root.result()))
+      return std::nullopt;
+    return Post{addition, std::nullopt, unary->operand, unary->function.alpha, {maker}};
   }
 
   /// If the results of two heavy kernels are added, the later kernel adds.
@@ -204,6 +223,7 @@ class Fuser {
   const Graph& graph_;
   const Stage stage_;
   std::vector<bool> taken_;
+  std::vector<bool> absorbed_;           // whether they are in the group of a later node
   std::map<NodeId, WrittenGelu> gelus_;  // by first node
   NodeId current_ = 0;
 };

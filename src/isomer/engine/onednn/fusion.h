@@ -44,6 +44,7 @@ struct Post {
   std::optional<Eltwise> function = std::nullopt;
   ValueId added = kNoValue;        ///< if there is no function: the value that is added (of the same extents, or
                                    ///< broadcast)
+  float scale = 1;                 ///< of the added value
   std::vector<NodeId> inner = {};  ///< nodes before `node` that are also part of the function
 };
 

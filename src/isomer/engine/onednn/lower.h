@@ -70,6 +70,7 @@ struct PostOps {
     int post = 0;  ///< its index
     ValueId value = kNoValue;
     Desc layout;
+    float scale = 1;  ///< of the value
   };
   std::vector<Operand> operands = {};  ///< of posts that read another value
   std::string key = {};                ///< differs for posts with different latencies
@@ -83,7 +84,7 @@ std::optional<PostOps> make_posts(const Graph& graph, std::span<const Post> post
 /// Returns the posts for a kernel of our own that reads added values in the layout of its result; nothing if it cannot.
 /// The values have no addresses yet.
 std::optional<OwnPosts> own_posts(const PostOps& posts, const Desc& layout);
-/// Adds the arguments for the operands of posts.
+/// Adds the arguments for the operands of posts. Emits kernels that scale them, which the primitive cannot do.
 void add_post_arguments(Builder& builder, const PostOps& posts, std::vector<Argument>& arguments);
 /// Returns where a primitive stores its result: over the summed operand, if there is one. That operand is copied first
 /// if it is needed later or shares a buffer with `src`.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <list>
 
 #include "isomer/engine/onednn/matmul_problem.h"
 #include "isomer/engine/onednn/own_product.h"
@@ -75,20 +76,67 @@ std::optional<Computed> with_b_changed(const Builder& builder, MatMulProblem pro
   return Computed{{planned.a, seen.b, planned.dst}, seen, std::move(*choice)};
 }
 
-/// Returns the microseconds of a product, the change of the layout of B included. OneDNN reads some matrices slowly,
-/// such as those whose rows are a large power of two apart. `what` names the way.
-double time_of(Builder& builder, const MatMulProblem& problem, const Computed& product, const std::string& key,
-               const std::string& what) {
-  TuningLimit unlimited;
-  const double us =
-      builder.tuner().time(builder.engine(), product.choice.desc, key + product.choice.posts.key + what, unlimited);
-  const Desc lies = builder.at(problem.b).desc;
-  if (same_layout(lies, product.lie.b)) return us;
-  const auto change =
-      attempt([&] { return dnnl::reorder::primitive_desc(builder.engine(), lies, builder.engine(), product.lie.b); });
-  if (!change) return std::numeric_limits<double>::infinity();
-  return us + builder.tuner().time(builder.engine(), *change, key + what + " change", unlimited);
-}
+/// Ways to compute a product that are compared by time. OneDNN reads some matrices slowly, such as those whose rows are
+/// a large power of two apart.
+class Contest {
+ public:
+  Contest(Builder& builder, const MatMulProblem& problem, const Layouts& planned)
+      : builder_(builder),
+        problem_(problem),
+        key_(fmt::format("{} by {} by {}", key_of(problem), fmt::join(strides_of(planned.a), ","),
+                         fmt::join(strides_of(planned.b), ","))) {}
+
+  /// Adds a way of oneDNN, with the change of the layout of B and the kernels that scale what it adds. `what` names it.
+  void add(const Computed& product, const std::string& what) {
+    ways_.emplace_back();
+    add(product.choice.desc, key_ + product.choice.posts.key + what);
+    for (const auto& operand : product.choice.posts.operands) {
+      if (operand.scale == 1) continue;
+      const dnnl::eltwise_forward::desc scaling(dnnl::prop_kind::forward_inference, dnnl::algorithm::eltwise_linear,
+                                                operand.layout, operand.scale);
+      add(attempt([&] { return dnnl::eltwise_forward::primitive_desc(scaling, builder_.engine()); }),
+          fmt::format("scale {} {}", fmt::join(operand.layout.dims(), ","), layout_str(operand.layout)));
+    }
+    const Desc lies = builder_.at(problem_.b).desc;
+    if (same_layout(lies, product.lie.b)) return;
+    add(attempt(
+            [&] { return dnnl::reorder::primitive_desc(builder_.engine(), lies, builder_.engine(), product.lie.b); }),
+        key_ + what + " change");
+  }
+  void add(const OwnProduct& own) {
+    ways_.push_back({contenders_.size()});
+    contenders_.push_back(contender(own, key_of(problem_)));
+  }
+
+  /// Returns the index of the fastest way.
+  size_t fastest() const {
+    const std::vector<double> us = builder_.tuner().times(contenders_);
+    std::vector<double> sums;
+    for (const auto& way : ways_) {
+      double sum = 0;
+      for (const size_t kernel : way) sum += kernel == kNone ? std::numeric_limits<double>::infinity() : us[kernel];
+      sums.push_back(sum);
+    }
+    return static_cast<size_t>(std::ranges::min_element(sums) - sums.begin());
+  }
+
+ private:
+  static constexpr size_t kNone = std::numeric_limits<size_t>::max();
+
+  void add(const std::optional<dnnl::primitive_desc_base>& desc, const std::string& key) {
+    ways_.back().push_back(desc ? contenders_.size() : kNone);
+    if (!desc) return;
+    descs_.push_back(*desc);
+    contenders_.push_back(contender(builder_.engine(), descs_.back(), key));
+  }
+
+  Builder& builder_;
+  const MatMulProblem& problem_;
+  const std::string key_;
+  std::list<dnnl::primitive_desc_base> descs_;
+  std::vector<Contender> contenders_;
+  std::vector<std::vector<size_t>> ways_;  // the kernels of each
+};
 
 }  // namespace
 
@@ -97,20 +145,18 @@ Result<bool> lower_computed_product(Builder& builder, const Group& group, const 
   std::optional<Computed> product = as_planned(builder, problem);
   if (!product) return false;
   if (builder.tuner().measures()) {
-    const std::string key = fmt::format("{} by {} by {}", key_of(problem), fmt::join(strides_of(product->lie.a), ","),
-                                        fmt::join(strides_of(product->lie.b), ","));
-    double us = time_of(builder, problem, *product, key, "");
-    const bool row_major = lies_plain(product->lie.dst);
-    if (auto other = with_b_changed(builder, problem, product->lie)) {
-      const double changed_us = time_of(builder, problem, *other, key, " changed");
-      if (changed_us < us) product = std::move(other);
-      us = std::min(us, changed_us);
-    }
-    if (const auto own = row_major ? own_product(builder, problem) : std::nullopt;
-        own && time_of(builder, *own, key_of(problem)) < us) {
+    const auto own = lies_plain(product->lie.dst) ? own_product(builder, problem) : std::nullopt;
+    auto other = with_b_changed(builder, problem, product->lie);
+    Contest contest(builder, problem, product->lie);
+    contest.add(*product, "");
+    if (own) contest.add(*own);
+    if (other) contest.add(*other, " changed");
+    const size_t fastest = contest.fastest();
+    if (own && fastest == 1) {
       lower_own_product(builder, group, problem, *own);
       return true;
     }
+    if (fastest > 0) product = std::move(other);
   }
   const auto& [lie, seen, choice] = *product;
   const auto location = [&](ValueId value, const Desc& lies, const Desc& sees) {

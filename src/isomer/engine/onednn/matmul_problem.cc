@@ -27,7 +27,8 @@ MatMulProblem problem_of(const Graph& graph, const Group& group) {
 
 /// Turns the addition of a vector to every row into a bias.
 void take_bias(const Graph& graph, MatMulProblem& problem) {
-  if (problem.bias != kNoValue || problem.posts.empty() || problem.posts[0].function) return;
+  if (problem.bias != kNoValue || problem.posts.empty() || problem.posts[0].function || problem.posts[0].scale != 1)
+    return;
   const ValueId added = problem.posts[0].added;
   if (!is_row(graph, added, problem.dst.back()) || problem.dst.back() == 1) return;
   problem.bias = added;

@@ -87,6 +87,15 @@ TEST(OwnChoices, ProductsOfTwoComputedMatrices) {
   }
 }
 
+// Also if oneDNN's kernel is chosen, which then adds a value that another kernel has scaled.
+TEST(OwnChoices, ProductsWithMomentum) {
+  const std::string text =
+      "input x: f32[24,20]\ninput w: f32[24,40]\ninput m: f32[20,40]\nc = f32[]{0.9}\nt = Transpose(x) {perm=[1,0]}\n"
+      "v = Mul(m, c)\na = MatMul(t, w)\nb = Add(v, a)\nreturn b";
+  EXPECT_THAT(chosen(text, ""), testing::ElementsAre(EndsWith(":product")));
+  EXPECT_EQ(count_of(expect_as_reference(text), "scale"), 1);
+}
+
 TEST(OwnChoices, NotProductsOfAFewComputedRowsOrOfManyMatrices) {
   for (const char* text : {"input x: f32[8,24]\ninput w: f32[24,40]\na = MatMul(x, w)\nreturn a",
                            "input x: f32[2,20,24]\ninput w: f32[2,24,40]\na = MatMul(x, w)\nreturn a"})

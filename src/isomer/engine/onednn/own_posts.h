@@ -13,16 +13,19 @@ namespace isomer::onednn {
 
 struct OwnPost {
   enum class Kind : uint8_t {
-    Sum,      ///< with another value in the layout of the result
+    Sum,      ///< with `scale` times another value in the layout of the result
     Bounds,   ///< the lower one may have a slope below it, then it is 0
     Sigmoid,  ///< of `slope` times the element
     Swish,    ///< the element times that
     Tanh,
+    Linear,  ///< `slope` times the element, plus `shift`
   };
   Kind kind = Kind::Sum;
   const float* added = nullptr;
   float low = 0, high = 0;
   float slope = 0;
+  float shift = 0;
+  float scale = 1;
 };
 
 /// A few posts. Added values have no addresses until a kernel runs.
@@ -38,6 +41,8 @@ class OwnPosts {
   }
   /// Sets the address of the value that post `index` adds.
   void locate(size_t index, const float* added) { posts_[index].added = added; }
+  /// Sets the factor of that value.
+  void scale(size_t index, float factor) { posts_[index].scale = factor; }
 
   const OwnPost* begin() const { return posts_.data(); }
   const OwnPost* end() const { return posts_.data() + count_; }
@@ -54,7 +59,7 @@ ISOMER_INLINE void apply(const OwnPost& post, int64_t at, Vector& y) {
     case OwnPost::Kind::Sum: {
       Vector added;
       load(added, post.added + at);
-      y += added;
+      y += post.scale * added;
       return;
     }
     case OwnPost::Kind::Bounds: {
@@ -77,6 +82,9 @@ ISOMER_INLINE void apply(const OwnPost& post, int64_t at, Vector& y) {
     }
     case OwnPost::Kind::Tanh:
       return hyperbolic_tangent(y);
+    case OwnPost::Kind::Linear:
+      y = post.slope * y + post.shift;
+      return;
   }
 }
 

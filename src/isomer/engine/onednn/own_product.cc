@@ -80,17 +80,14 @@ std::optional<OwnProduct> own_product(Builder& builder, const MatMulProblem& giv
   return own;
 }
 
-double time_of(Builder& builder, const OwnProduct& own, const std::string& key) {
-  TuningLimit unlimited;
-  const Trial trial = [&] {
-    const auto made = std::make_shared<const ProductTrial>(own);
-    return PreparedTrial{[=] { made->run(); }, {made->b.bytes()}};
-  };
+Contender contender(const OwnProduct& own, const std::string& key) {
   const auto text = [](const MatrixLayout& layout) { return fmt::format("{}{}", layout.stride, layout.transposed); };
-  return builder.tuner().time(
-      trial,
-      fmt::format("{} {} by {}{} {}", key, text(own.product.a), text(own.product.b), own.posts.key, implementation()),
-      unlimited);
+  return {
+      [&own] {
+        const auto made = std::make_shared<const ProductTrial>(own);
+        return PreparedTrial{[=] { made->run(); }, {made->b.bytes()}};
+      },
+      fmt::format("{} {} by {}{} {}", key, text(own.product.a), text(own.product.b), own.posts.key, implementation())};
 }
 
 void lower_own_product(Builder& builder, const Group& group, const MatMulProblem& problem, const OwnProduct& own) {

@@ -19,8 +19,8 @@ struct OwnProduct {
 /// posts that it does not have, or only a few rows.
 std::optional<OwnProduct> own_product(Builder& builder, const MatMulProblem& problem);
 
-/// Returns the microseconds of the kernel, without changes of layout. `key`: of the problem.
-double time_of(Builder& builder, const OwnProduct& own, const std::string& key);
+/// Returns the kernel to be timed, without changes of layout. `key`: of the problem. `own` must outlive it.
+Contender contender(const OwnProduct& own, const std::string& key);
 
 void lower_own_product(Builder& builder, const Group& group, const MatMulProblem& problem, const OwnProduct& own);
 

@@ -305,12 +305,12 @@ TEST(Plan, ThreadsAreItsOwn) {
 TEST(Plan, TuningChangesNoResult) { expect_as_reference(kResidual, {.tune = true}); }
 
 /// Returns random times.
-class AnyChoice : public Tuner {
+class AnyChoice : public MadeUpTimes {
  public:
-  explicit AnyChoice(uint64_t seed) : Tuner(true), rng_(seed) {}
+  explicit AnyChoice(uint64_t seed) : rng_(seed) {}
 
  private:
-  double measure(const Trial&, const std::string&) override { return rng_.uniform(); }
+  double made_up(const Contender&) override { return rng_.uniform(); }
 
   Rng rng_;
 };
@@ -418,14 +418,14 @@ TEST(Plan, ChoosesByWhatEarlierRunsMeasured) {
 }
 
 /// Cannot measure one kernel, and finds all others slow.
-class Failing : public Tuner {
+class Failing : public MadeUpTimes {
  public:
-  Failing(std::string key, std::shared_ptr<TuningStore> kept) : Tuner(true, std::move(kept)), key_(std::move(key)) {}
+  Failing(std::string key, std::shared_ptr<TuningStore> kept) : MadeUpTimes(std::move(kept)), key_(std::move(key)) {}
   int failures = 0;
 
  private:
-  double measure(const Trial&, const std::string& key) override {
-    if (key != key_) return 1e6;
+  double made_up(const Contender& contender) override {
+    if (contender.key != key_) return 1e6;
     ++failures;
     throw dnnl::error(dnnl_unimplemented, "no such kernel");
   }

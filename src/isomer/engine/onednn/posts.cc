@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <limits>
 
+#include "isomer/engine/onednn/channelwise.h"
 #include "isomer/engine/onednn/lower.h"
+#include "isomer/engine/onednn/own_kernel.h"
 
 namespace isomer::onednn {
 
@@ -63,17 +65,18 @@ std::optional<PostOps> make_posts(const Graph& graph, std::span<const Post> post
     const Dims other = dims_of(graph.type(post.added));
     const auto seen = broadcast_dims(other, full, dims);
     if (!seen) return std::nullopt;
-    if (sum && !out.summed && other == full && !graph.is_constant_derived(post.added)) {
+    if (sum && !out.summed && other == full && post.scale == 1 && !graph.is_constant_derived(post.added)) {
       ops.append_sum();
       out.summed = post.added;
       out.key += " sum";
       continue;
     }
     // Only row-major values can be read with other extents.
-    const Desc desc = other == full ? layout : plain_desc(*seen);
+    Desc desc = other == full ? layout : plain_desc(*seen);
+    if (post.scale != 1) desc = retyped(desc, kF32);
     ops.append_binary(dnnl::algorithm::binary_add, desc);
-    out.operands.push_back({static_cast<int>(i), post.added, desc});
-    out.key += fmt::format(" add {}", fmt::join(*seen, ","));
+    out.operands.push_back({static_cast<int>(i), post.added, desc, post.scale});
+    out.key += fmt::format(" add {}{}", fmt::join(*seen, ","), post.scale == 1 ? "" : " scaled");
   }
   out.attr.set_post_ops(ops);
   out.attr.set_scratchpad_mode(dnnl::scratchpad_mode::user);
@@ -102,6 +105,8 @@ std::optional<OwnPosts> own_posts(const PostOps& posts, const Desc& layout) {
         post = {.kind = Kind::Swish, .slope = alpha};
       else if (function == dnnl::algorithm::eltwise_tanh)
         post = {.kind = Kind::Tanh};
+      else if (function == dnnl::algorithm::eltwise_linear)
+        post = {.kind = Kind::Linear, .slope = alpha, .shift = beta};
       else
         return std::nullopt;
     } else if (ops.kind(i) != dnnl::primitive::kind::binary) {
@@ -109,13 +114,37 @@ std::optional<OwnPosts> own_posts(const PostOps& posts, const Desc& layout) {
     }
     if (!out.add(post)) return std::nullopt;
   }
+  for (const auto& operand : posts.operands) out.scale(static_cast<size_t>(operand.post), operand.scale);
   return out;
 }
 
+namespace {
+
+/// Emits a kernel that scales a value; returns where its result is.
+Location scaled(Builder& builder, const PostOps::Operand& operand) {
+  const Location from = builder.as(operand.value, operand.layout);
+  const Location to = builder.room(operand.layout.get_size(), operand.layout);
+  const auto count = static_cast<int64_t>(operand.layout.get_size() / sizeof(float));
+  builder.emit({.name = "scale",
+                .implementation = own_implementation(),
+                .arguments = {{DNNL_ARG_DST, to}},
+                .function = [=, scale = operand.scale](Workspace& workspace) -> Status {
+                  const float shift = 0;
+                  const ChannelMap map{.layout = {1, 1, count, 1}, .scale = &scale, .shift = &shift};
+                  apply(map, elements_at(workspace, from), mutable_elements_at(workspace, to));
+                  return {};
+                },
+                .touches = {read_of(from), write_of(to)},
+                .values = {operand.value}});
+  return to;
+}
+
+}  // namespace
+
 void add_post_arguments(Builder& builder, const PostOps& posts, std::vector<Argument>& arguments) {
   for (const auto& operand : posts.operands) {
-    arguments.push_back(
-        {DNNL_ARG_ATTR_MULTIPLE_POST_OP(operand.post) | DNNL_ARG_SRC_1, builder.as(operand.value, operand.layout)});
+    arguments.push_back({DNNL_ARG_ATTR_MULTIPLE_POST_OP(operand.post) | DNNL_ARG_SRC_1,
+                         operand.scale == 1 ? builder.as(operand.value, operand.layout) : scaled(builder, operand)});
   }
 }
 

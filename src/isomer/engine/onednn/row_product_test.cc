@@ -83,10 +83,11 @@ TEST(RowProduct, AppliesPostsInTheirOrder) {
   using Kind = OwnPost::Kind;
   const OwnPost sum, relu{.kind = Kind::Bounds, .high = INFINITY}, tanh{.kind = Kind::Tanh};
   const OwnPost sigmoid{.kind = Kind::Sigmoid, .slope = 1}, swish{.kind = Kind::Swish, .slope = 0.5F};
+  const OwnPost linear{.kind = Kind::Linear, .slope = -0.5F, .shift = 0.25F}, momentum{.scale = 0.9F};
   const auto applied = [](const OwnPost& post, double x, double other) {
     switch (post.kind) {
       case Kind::Sum:
-        return x + other;
+        return x + post.scale * other;
       case Kind::Bounds:
         return std::clamp(x, double{post.low}, double{post.high});
       case Kind::Sigmoid:
@@ -95,12 +96,15 @@ TEST(RowProduct, AppliesPostsInTheirOrder) {
         return x / (1 + std::exp(-x * post.slope));
       case Kind::Tanh:
         return std::tanh(x);
+      case Kind::Linear:
+        return post.slope * x + post.shift;
     }
     return x;
   };
   const Operands operands({3, 40, 139}, 3);
   const Floats plain = operands.run({});
-  const std::vector<std::vector<OwnPost>> all = {{sum}, {relu}, {tanh, sum, sigmoid}, {swish, sum, sum, relu, tanh}};
+  const std::vector<std::vector<OwnPost>> all = {
+      {sum}, {relu}, {tanh, sum, sigmoid}, {swish, sum, sum, relu, tanh}, {linear, momentum}};
   for (const auto& posts : all) {
     for (const bool in_place : {false, true}) {
       const Floats got = operands.run(posts, false, in_place);

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <limits>
 #include <new>
+#include <optional>
 #include <vector>
 
 #include "isomer/base/stopwatch.h"
@@ -80,48 +81,86 @@ Trial trial_of(const dnnl::engine& engine, const dnnl::primitive_desc_base& desc
   };
 }
 
-double Tuner::measure(const Trial& trial, const std::string& /*key*/) {
-  const PreparedTrial prepared = trial();
-  std::vector<char> other(kEvicted);
-  double min_us = std::numeric_limits<double>::max();
-  for (int i = 0; i <= (min_us < kLongUs ? kRuns : kLongRuns); ++i) {
-    for (size_t j = 0; j < other.size(); j += kLine) other[j] = static_cast<char>(other[j] + 1);
-    // Networks whose weights decide their time have more of them than the caches.
-    for (const auto& weights : prepared.weights)
-      for (size_t j = 0; j < weights.size(); j += kLine) __builtin_ia32_clflush(weights.data() + j);
-    __builtin_ia32_mfence();
-    const Stopwatch watch;
-    prepared.run();
-    const double us = 1e6 * watch.seconds();
-    if (i > 0) min_us = std::min(min_us, us);
+Contender contender(const dnnl::engine& engine, const dnnl::primitive_desc_base& desc, const std::string& key) {
+  return {trial_of(engine, desc), key + " " + desc.impl_info_str()};
+}
+
+namespace {
+
+/// Returns the microseconds of one run.
+double time_once(const PreparedTrial& prepared, std::vector<char>& other) {
+  for (size_t j = 0; j < other.size(); j += kLine) other[j] = static_cast<char>(other[j] + 1);
+  // Networks whose weights decide their time have more of them than the caches.
+  for (const auto& weights : prepared.weights)
+    for (size_t j = 0; j < weights.size(); j += kLine) __builtin_ia32_clflush(weights.data() + j);
+  __builtin_ia32_mfence();
+  const Stopwatch watch;
+  prepared.run();
+  return 1e6 * watch.seconds();
+}
+
+/// Returns what `work` returns; nothing if the kernel cannot be made.
+template <class Work>
+auto made(const Work& work) -> std::optional<decltype(work())> {
+  try {
+    return work();
+  } catch (const dnnl::error&) {
+    return std::nullopt;
+  } catch (const std::bad_alloc&) {
+    return std::nullopt;
   }
+}
+
+}  // namespace
+
+std::vector<double> Tuner::measure(std::span<const Contender> contenders) {
+  std::vector<std::optional<PreparedTrial>> trials;
+  for (const Contender& contender : contenders) trials.push_back(made(contender.trial));
+  std::vector<char> other(kEvicted);
+  std::vector<double> min_us(contenders.size(), kNever);
+  for (int i = 0; i <= kRuns; ++i)
+    for (size_t c = 0; c < trials.size(); ++c) {
+      if (!trials[c] || (i > kLongRuns && min_us[c] >= kLongUs)) continue;
+      const auto us = made([&] { return time_once(*trials[c], other); });
+      if (!us) trials[c].reset();
+      if (i > 0 || !us) min_us[c] = us ? std::min(min_us[c], *us) : kNever;
+    }
   return min_us;
 }
 
-double Tuner::measure_or_never(const Trial& trial, const std::string& key) {
-  try {
-    return measure(trial, key);
-  } catch (const dnnl::error&) {
-    return kNever;
-  } catch (const std::bad_alloc&) {
-    return kNever;
-  }
-}
-
-double Tuner::time(const Trial& trial, const std::string& key, TuningLimit& limit) {
-  const std::string whole = fmt::format("{} threads {}", key, current_threads());
+std::vector<double> Tuner::times(std::span<const Contender> contenders, TuningLimit* limit) {
+  std::vector<std::string> keys;
+  for (const Contender& contender : contenders)
+    keys.push_back(fmt::format("{} threads {}", contender.key, current_threads()));
   // Held while measuring: concurrent measurements would disturb each other.
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (const auto known = known_.find(whole); known != known_.end()) return known->second;
-  const auto kept = kept_ == nullptr ? std::nullopt : kept_->find(whole);
-  if (!kept && limit.end.passed()) {
-    limit.exceeded = true;
-    return 0;
+  std::vector<Contender> unknown;
+  for (size_t c = 0; c < keys.size(); ++c) {
+    if (known_.contains(keys[c]) || std::ranges::find(unknown, keys[c], &Contender::key) != unknown.end()) continue;
+    if (const auto kept = kept_ == nullptr ? std::nullopt : kept_->find(keys[c]))
+      known_.emplace(keys[c], *kept);
+    else
+      unknown.push_back({contenders[c].trial, keys[c]});
   }
-  const double us = kept ? *kept : measure_or_never(trial, whole);
-  if (kept_ != nullptr && !kept) kept_->store(whole, us);
-  known_.emplace(whole, us);
+  if (!unknown.empty() && limit != nullptr && limit->end.passed()) {
+    limit->exceeded = true;
+    return std::vector<double>(contenders.size(), 0);
+  }
+  const std::vector<double> measured = unknown.empty() ? std::vector<double>() : measure(unknown);
+  for (size_t u = 0; u < unknown.size(); ++u) {
+    if (kept_ != nullptr) kept_->store(unknown[u].key, measured[u]);
+    known_.emplace(unknown[u].key, measured[u]);
+  }
+  std::vector<double> us;
+  for (const std::string& key : keys) us.push_back(known_.at(key));
   return us;
+}
+
+std::vector<double> Tuner::times(std::span<const Contender> contenders) { return times(contenders, nullptr); }
+
+double Tuner::time(const Trial& trial, const std::string& key, TuningLimit& limit) {
+  const Contender only{trial, key};
+  return times({&only, 1}, &limit)[0];
 }
 
 }  // namespace isomer::onednn

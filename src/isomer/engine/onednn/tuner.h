@@ -25,6 +25,13 @@ using Trial = std::function<PreparedTrial()>;
 /// A primitive; both must outlive the trial.
 Trial trial_of(const dnnl::engine& engine, const dnnl::primitive_desc_base& desc);
 
+/// A kernel that is timed, and what its time depends on except the number of threads.
+struct Contender {
+  Trial trial;
+  std::string key;
+};
+Contender contender(const dnnl::engine& engine, const dnnl::primitive_desc_base& desc, const std::string& key);
+
 /// Caches its measurements. Thread-safe; several plans may share it.
 class Tuner {
  public:
@@ -44,14 +51,17 @@ class Tuner {
               TuningLimit& limit) {
     return time(trial_of(engine, desc), key + " " + desc.impl_info_str(), limit);
   }
+  /// Returns the microseconds of kernels that are compared. Those that are not known are measured in turn, so that what
+  /// else the machine does slows all of them.
+  std::vector<double> times(std::span<const Contender> contenders);
 
  protected:
-  /// Returns the microseconds of a kernel whose weights are in no cache, and whose other arguments are not in the first
-  /// two levels: the minimum of a few runs. May throw what the trial throws.
-  virtual double measure(const Trial& trial, const std::string& key);
+  /// Returns the microseconds of kernels whose weights are in no cache, and whose other arguments are not in the first
+  /// two levels: the minima of a few runs in turn; infinity for those whose trials throw.
+  virtual std::vector<double> measure(std::span<const Contender> contenders);
 
  private:
-  double measure_or_never(const Trial& trial, const std::string& key);
+  std::vector<double> times(std::span<const Contender> contenders, TuningLimit* limit);
 
   const bool measure_;
   const std::shared_ptr<TuningStore> kept_;
