@@ -134,6 +134,20 @@ ISOMER_INLINE void give(const int64_t* pixels, int64_t count, const Lanes& lanes
   }
 }
 
+/// Likewise for one channel.
+inline void give_one(const int64_t* pixels, int64_t count, const Lanes& lanes) {
+  if (count == 0) return;
+  float best = -std::numeric_limits<float>::infinity();
+  int64_t chosen = 0;
+  for (int64_t i = 0; i < count; ++i) {
+    const float x = lanes.from[pixels[i] * lanes.width];
+    if (x <= best) continue;
+    chosen = i;
+    if (best == best) best = x;
+  }
+  lanes.to[pixels[chosen] * lanes.width] += *lanes.gradient;
+}
+
 struct GiveGradients {
   /// For one window and all channels of a pixel.
   template <class Vector>
@@ -147,7 +161,7 @@ struct GiveGradients {
       lanes.to += kLanes<Vector>;
     }
     for (; c < given.width; ++c) {
-      give<float>(pixels, count, lanes);
+      give_one(pixels, count, lanes);
       ++lanes.from;
       ++lanes.gradient;
       ++lanes.to;
@@ -160,13 +174,24 @@ void give_all(const Window3& w, Lanes lanes) {
   std::memset(lanes.to, 0, static_cast<size_t>(w.input_size() * lanes.width) * sizeof(float));
   std::vector<int64_t> pixels;
   pixels.reserve(static_cast<size_t>(w.kernel_size()));
+  const auto is_inner = [&](int64_t x) { return w.at(2, x, 0) >= 0 && w.at(2, x, w.kernel[2] - 1) < w.input[2]; };
   for (int64_t z = 0; z < w.output[0]; ++z)
-    for (int64_t y = 0; y < w.output[1]; ++y)
-      for (int64_t x = 0; x < w.output[2]; ++x) {
-        find_pixels(w, {z, y, x}, pixels);
-        dispatch<GiveGradients>(pixels.data(), static_cast<int64_t>(pixels.size()), lanes);
-        lanes.gradient += lanes.width;
+    for (int64_t y = 0; y < w.output[1]; ++y) {
+      int64_t found = -1;  // the first of the windows whose pixels are the same, only shifted
+      for (int64_t x = 0; x < w.output[2]; ++x, lanes.gradient += lanes.width) {
+        const bool inner = is_inner(x);
+        if (!inner || found < 0) {
+          find_pixels(w, {z, y, x}, pixels);
+          found = inner ? x : -1;
+        }
+        const int64_t shift = inner ? (x - found) * w.stride[2] * lanes.width : 0;
+        const Lanes shifted{lanes.from + shift, lanes.gradient, lanes.to + shift, lanes.width};
+        if (lanes.width == 1)
+          give_one(pixels.data(), static_cast<int64_t>(pixels.size()), shifted);
+        else
+          dispatch<GiveGradients>(pixels.data(), static_cast<int64_t>(pixels.size()), shifted);
       }
+    }
 }
 
 }  // namespace
