@@ -113,7 +113,10 @@ class Fuser {
 
   void take(Group& group, Post post) {
     taken_[post.node] = true;
-    for (const NodeId inner : post.inner) taken_[inner] = absorbed_[inner] = true;
+    for (const NodeId inner : post.inner) taken_[inner] = true;
+    // A group that the node began is now part of this one.
+    if (!post.function)
+      for (const NodeId inner : post.inner) absorbed_[inner] = true;
     group.posts.push_back(std::move(post));
   }
 
@@ -185,19 +188,22 @@ class Fuser {
     return scaled(group, readers[0], other).value_or(Post{readers[0], std::nullopt, other});
   }
 
-  /// Returns the addition of a value times a constant, as of momentum, to a product of computed matrices, which our own
-  /// kernel does in one pass.
+  /// Returns the addition of an input times a constant, as of momentum, to a product of computed matrices, which our
+  /// own kernel does in one pass. (Another kernel that makes the factor might scale it without a pass.)
   std::optional<Post> scaled(const Group& group, NodeId addition, ValueId added) const {
     const Node& root = graph_.node(group.root);
     const NodeId maker = graph_.producer(added);
     const Node& scaling = graph_.node(maker);
-    if (root.op->name != "MatMul" || !is_standard(scaling) || scaling.op->name != "Mul" || graph_.is_output(added) ||
-        graph_.consumers(added).size() != 1)
+    if (root.op->name != "MatMul" || !is_standard(scaling) || scaling.op->name != "Mul" || taken_[maker] ||
+        graph_.is_output(added) || graph_.consumers(added).size() != 1)
       return std::nullopt;
-    const ValueId right = graph_.operands(root)[1];
-    if (is_known(graph_, right, stage_) || graph_.type(right).rank() != 2) return std::nullopt;
+    const auto operands = graph_.operands(root);
+    if (!plannable(operands[0]) || !plannable(operands[1]) || is_known(graph_, operands[1], stage_) ||
+        graph_.type(operands[0]).rank() < 2 || graph_.type(operands[1]).rank() != 2)
+      return std::nullopt;
     const auto unary = unary_of(graph_, scaling);
-    if (!unary || !plannable(unary->operand) || graph_.type(unary->operand) != graph_.type(root.result()))
+    if (!unary || !graph_.producer_node(unary->operand).is_input() || !plannable(unary->operand) ||
+        graph_.type(unary->operand) != graph_.type(root.result()) || gelus_.contains(maker))
       return std::nullopt;
     return Post{addition, std::nullopt, unary->operand, unary->function.alpha, {maker}};
   }

@@ -42,10 +42,11 @@ std::optional<Unary> unary_of(const Graph& graph, const Node& node);
 struct Post {
   NodeId node = 0;
   std::optional<Eltwise> function = std::nullopt;
-  ValueId added = kNoValue;        ///< if there is no function: the value that is added (of the same extents, or
-                                   ///< broadcast)
-  float scale = 1;                 ///< of the added value
-  std::vector<NodeId> inner = {};  ///< nodes before `node` that are also part of the function
+  ValueId added = kNoValue;  ///< if there is no function: the value that is added (of the same extents, or
+                             ///< broadcast)
+  float scale = 1;           ///< of the added value
+  std::vector<NodeId> inner =
+      {};  ///< nodes before `node` that are also part of the function, or that scale what is added
 };
 
 /// Returns whether a post is a batch normalization that will have been merged into the weights and the bias.

@@ -200,6 +200,24 @@ TEST_P(RandomLoops, AreValidAndComputeTheSame) {
 
 INSTANTIATE_TEST_SUITE_P(Random, RandomLoops, testing::Range(0, 100));
 
+TEST(Fusion, AWrittenGeluOfAnInputIsAGroup) {
+  const Graph graph = graph_of(
+      "input x: f32[8,32]\nroot = f32[]{1.4142135}\none = f32[]{1}\nhalf = f32[]{0.5}\nd = Div(x, root)\ne = Erf(d)\n"
+      "f = Add(e, one)\ng = Mul(x, f)\ny = Mul(g, half)\nreturn y");
+  const std::vector<Group> groups = fuse(graph, Stage::Given);
+  ASSERT_EQ(groups.size(), 1U);
+  EXPECT_EQ(graph.node(groups[0].last()).result(), graph.outputs()[0]);
+}
+
+TEST(Fusion, ScalesOnlyInputsThatProductsAdd) {
+  const std::string inputs =
+      "input x: f32[20,24]\ninput w: f32[24,40]\ninput m: f32[20,40]\nc = f32[]{0.9}\nv = Mul(m, c)\n";
+  EXPECT_EQ(fused(inputs + "a = MatMul(x, w)\nb = Add(v, a)\nreturn b"), "MatMul+Mul+Add");
+  EXPECT_EQ(fused(inputs + "a = MatMul(x, w)\nb = Add(v, a)\nreturn b, v"), "Mul MatMul+Add");
+  EXPECT_EQ(fused(inputs + "k = f32[24,40]{seed 1}\na = MatMul(x, k)\nb = Add(v, a)\nreturn b"), "Mul MatMul+Add");
+  EXPECT_EQ(fused(inputs + "a = MatMul(x, w)\ne = Exp(v)\nb = Add(e, a)\nreturn b"), "Mul+Exp MatMul+Add");
+}
+
 /// The edges of parts of a graph have these layouts, and values of other types than f32 are not converted.
 TEST(LoopFusion, ConditionsWithinLoopsAreNotBlocked) {
   const Graph graph = graph_of(

@@ -122,9 +122,7 @@ Result<bool> lower_group(Builder& builder, const Group& group) {
 /// Emits the nodes of a group one by one.
 Status lower_nodes(Builder& builder, size_t index) {
   const Group& group = builder.planning().groups()[index];
-  std::vector<NodeId> nodes = group.inner;
-  nodes.push_back(group.root);
-  for (const Post& post : group.posts) nodes.push_back(post.node);
+  const std::vector<NodeId> nodes = nodes_of(group);
   for (const NodeId node : nodes) {
     bool done = false;
     if (nodes.size() > 1) {

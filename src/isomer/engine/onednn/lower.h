@@ -84,6 +84,8 @@ std::optional<PostOps> make_posts(const Graph& graph, std::span<const Post> post
 /// Returns the posts for a kernel of our own that reads added values in the layout of its result; nothing if it cannot.
 /// The values have no addresses yet.
 std::optional<OwnPosts> own_posts(const PostOps& posts, const Desc& layout);
+/// Returns the kernel that scales an operand of posts. Throws dnnl::error.
+dnnl::primitive_desc_base scaling_of(const dnnl::engine& engine, const PostOps::Operand& operand);
 /// Adds the arguments for the operands of posts. Emits kernels that scale them, which the primitive cannot do.
 void add_post_arguments(Builder& builder, const PostOps& posts, std::vector<Argument>& arguments);
 /// Returns where a primitive stores its result: over the summed operand, if there is one. That operand is copied first

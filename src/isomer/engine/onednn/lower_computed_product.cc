@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <limits>
 #include <list>
+#include <optional>
+#include <string>
+#include <vector>
 
 #include "isomer/engine/onednn/matmul_problem.h"
 #include "isomer/engine/onednn/own_product.h"
@@ -92,20 +95,16 @@ class Contest {
     add(product.choice.desc, key_ + product.choice.posts.key + what);
     for (const auto& operand : product.choice.posts.operands) {
       if (operand.scale == 1) continue;
-      const dnnl::eltwise_forward::desc scaling(dnnl::prop_kind::forward_inference, dnnl::algorithm::eltwise_linear,
-                                                operand.layout, operand.scale);
-      add(attempt([&] { return dnnl::eltwise_forward::primitive_desc(scaling, builder_.engine()); }),
+      add(attempt([&] { return scaling_of(builder_.engine(), operand); }),
           fmt::format("scale {} {}", fmt::join(operand.layout.dims(), ","), layout_str(operand.layout)));
     }
-    const Desc lies = builder_.at(problem_.b).desc;
-    if (same_layout(lies, product.lie.b)) return;
-    add(attempt(
-            [&] { return dnnl::reorder::primitive_desc(builder_.engine(), lies, builder_.engine(), product.lie.b); }),
-        key_ + what + " change");
+    add_change(product.lie.b, what);
   }
+  /// Adds our own kernel. Must outlive this.
   void add(const OwnProduct& own) {
     ways_.push_back({contenders_.size()});
     contenders_.push_back(contender(own, key_of(problem_)));
+    add_change(own.b, " own");
   }
 
   /// Returns the index of the fastest way.
@@ -123,6 +122,13 @@ class Contest {
  private:
   static constexpr size_t kNone = std::numeric_limits<size_t>::max();
 
+  /// Adds the change of the layout of B, if it is in another one.
+  void add_change(const Desc& to, const std::string& what) {
+    const Desc lies = builder_.at(problem_.b).desc;
+    if (same_layout(lies, to)) return;
+    add(attempt([&] { return dnnl::reorder::primitive_desc(builder_.engine(), lies, builder_.engine(), to); }),
+        key_ + what + " change");
+  }
   void add(const std::optional<dnnl::primitive_desc_base>& desc, const std::string& key) {
     ways_.back().push_back(desc ? contenders_.size() : kNone);
     if (!desc) return;
@@ -147,16 +153,18 @@ Result<bool> lower_computed_product(Builder& builder, const Group& group, const 
   if (builder.tuner().measures()) {
     const auto own = lies_plain(product->lie.dst) ? own_product(builder, problem) : std::nullopt;
     auto other = with_b_changed(builder, problem, product->lie);
-    Contest contest(builder, problem, product->lie);
-    contest.add(*product, "");
-    if (own) contest.add(*own);
-    if (other) contest.add(*other, " changed");
-    const size_t fastest = contest.fastest();
-    if (own && fastest == 1) {
-      lower_own_product(builder, group, problem, *own);
-      return true;
+    if (own || other) {
+      Contest contest(builder, problem, product->lie);
+      contest.add(*product, "");
+      if (own) contest.add(*own);
+      if (other) contest.add(*other, " changed");
+      const size_t fastest = contest.fastest();
+      if (own && fastest == 1) {
+        lower_own_product(builder, group, problem, *own);
+        return true;
+      }
+      if (fastest > 0) product = std::move(other);
     }
-    if (fastest > 0) product = std::move(other);
   }
   const auto& [lie, seen, choice] = *product;
   const auto location = [&](ValueId value, const Desc& lies, const Desc& sees) {

@@ -18,15 +18,15 @@ inline constexpr int kTileRows = sizeof(Vector) == 64 ? 12 : 4;
 template <class Vector>
 inline constexpr int kTileVectors = sizeof(Vector) == 64 ? 2 : 3;
 
-constexpr int64_t kSquare = 4;  // rows and columns that are transposed at once; the rows of tiles are a multiple
-constexpr int64_t kLine = 16;   // floats of a line of a cache
+constexpr int64_t kSquare = 4;       // rows and columns that are transposed at once; the rows of tiles are a multiple
+constexpr int64_t kLineFloats = 16;  // floats of a line of a cache
 
-/// The extent of the blocks into which sums are divided: a panel of B, with 32 columns, stays in the first level of
-/// cache.
+/// The extent of the blocks into which sums are divided: a panel of B, with 32 columns, is about as large as the first
+/// level of cache.
 constexpr int64_t kInnerBlock = 384;
 
 /// Returns the rows of A that are packed at once: a block that stays in the second level of cache.
-int64_t most_rows() {
+int64_t max_rows() {
   static const int64_t kBytes = std::max<int64_t>(sysconf(_SC_LEVEL2_CACHE_SIZE), 256 << 10);
   return kBytes / 2 / (kInnerBlock * static_cast<int64_t>(sizeof(float)));
 }
@@ -48,24 +48,28 @@ struct ProductDivision {
       case VectorWidth::Sse:
         set_tile<Vector4>();
     }
-    // The grid for which least is packed.
-    int64_t least = 0;
+    // The grid whose largest part has fewest tiles; of these, the one for which least is packed.
+    const int64_t row_tiles = divided_up(product.rows, tile_rows);
+    const int64_t column_tiles = divided_up(product.columns, tile_columns);
+    std::pair<int64_t, int64_t> best;
     for (int64_t rows = 1; rows <= parts; ++rows) {
       if (parts % rows != 0) continue;
-      const int64_t packed = rows * product.columns + parts / rows * product.rows;
-      if (rows > 1 && packed >= least) continue;
-      least = packed;
+      const int64_t columns = parts / rows;
+      const std::pair cost(divided_up(row_tiles, rows) * divided_up(column_tiles, columns),
+                           rows * product.columns + columns * product.rows);
+      if (rows > 1 && cost >= best) continue;
+      best = cost;
       row_parts = rows;
-      column_parts = parts / rows;
+      column_parts = columns;
     }
     const int64_t rows = divided_up(product.rows, row_parts);
-    block_rows = rounded_up(divided_up(rows, divided_up(rows, most_rows())), tile_rows);
+    block_rows = rounded_up(divided_up(rows, divided_up(rows, max_rows())), tile_rows);
     block_inner = divided_up(product.inner, divided_up(product.inner, kInnerBlock));
   }
 
-  int64_t panel() const { return rounded_up(tile_columns * block_inner, kLine); }
+  int64_t panel() const { return rounded_up(tile_columns * block_inner, kLineFloats); }
   /// Returns the floats of scratch memory of one part: a panel of B, then a block of A.
-  int64_t scratch() const { return panel() + rounded_up(block_rows * block_inner, kLine); }
+  int64_t scratch() const { return panel() + rounded_up(block_rows * block_inner, kLineFloats); }
 
  private:
   template <class Vector>
@@ -151,7 +155,7 @@ struct Ahead {
   int64_t lines() const { return rows * per_row; }
   void fetch(int64_t count) {
     for (; count > 0 && rows > 0; --count) {
-      __builtin_prefetch(from + line * kLine, 0, 2);
+      __builtin_prefetch(from + line * kLineFloats, 0, 2);
       if (++line < per_row) continue;
       line = 0;
       from += stride;
@@ -173,6 +177,7 @@ struct Finish {
   OwnPosts posts = {};
   float* result = nullptr;
 
+  bool only_adds() const { return bias == nullptr && posts.begin() == posts.end(); }
   /// Reads a line ahead. (GCC 12 would remove a call of it.)
   ISOMER_INLINE void fetch(int64_t at) const {
     __builtin_prefetch(result + at, 1);
@@ -200,9 +205,6 @@ struct Finish {
 /// Multiplies a packed block of A by a packed panel of B.
 struct MultiplyBlock {
   template <class Vector>
-  using Tile = Vector[kTileRows<Vector>][kTileVectors<Vector>];
-
-  template <class Vector>
   static ISOMER_INLINE void run(const MatrixProduct& product, const ProductBlock& block, int64_t column, int64_t width,
                                 const float* a, const float* b, Ahead ahead, const MatrixProductArguments& arguments,
                                 const OwnPosts& posts) {
@@ -210,38 +212,49 @@ struct MultiplyBlock {
                         .bias = block.last ? arguments.bias : nullptr,
                         .posts = block.last ? posts : OwnPosts(),
                         .result = arguments.result};
+    constexpr int64_t kWidth = kTileVectors<Vector> * kLanes<Vector>;
     const int64_t lines = divided_up(ahead.lines() * kTileRows<Vector>, block.rows.size());
     for (int64_t row = block.rows.begin; row < block.rows.end; row += kTileRows<Vector>) {
       const int64_t height = std::min<int64_t>(kTileRows<Vector>, block.rows.end - row);
       for (int64_t r = 0; r < height; ++r)
-        for (int64_t at = 0; at < width; at += kLine) finish.fetch((row + r) * product.columns + column + at);
+        for (int64_t at = 0; at < width; at += kLineFloats) finish.fetch((row + r) * product.columns + column + at);
       ahead.fetch(lines);
-      Tile<Vector> sums;
-      multiply<Vector>(height, a, b, block.inner.size(), sums);
-      a += block.inner.size() * rounded_up(height, kSquare);
-      for (int64_t r = 0; r < height; ++r)
+      Vector sums[kTileRows<Vector>][kTileVectors<Vector>];
+      const bool direct = finish.only_adds() && width == kWidth && height % kSquare == 0;
+      const Target in_place{arguments.result + row * product.columns + column, product.columns, finish.adds};
+      const Target apart{reinterpret_cast<float*>(sums), kWidth, false};
+      multiply<Vector>(height, a, b, block.inner.size(), direct ? in_place : apart);
+      for (int64_t r = 0; !direct && r < height; ++r)
         finish_row<Vector>(finish, column, width, (row + r) * product.columns + column, sums[r]);
+      a += block.inner.size() * rounded_up(height, kSquare);
     }
   }
 
+  /// Where sums are stored, or added.
+  struct Target {
+    float* to;
+    int64_t stride;  ///< between rows
+    bool adds;
+  };
+
   template <class Vector>
   static ISOMER_INLINE void multiply(int64_t height, const float* a, const float* b, int64_t depth,
-                                     Tile<Vector>& sums) {
+                                     const Target& target) {
     constexpr int kHeights = kTileRows<Vector> / kSquare;
     const auto of_height = [&]<int... kSquares>(std::integer_sequence<int, kSquares...>)
         __attribute__((always_inline)) {
-      (...,
-       (divided_up(height, kSquare) == kSquares + 1 ? multiply_rows<Vector, (kSquares + 1) * kSquare>(a, b, depth, sums)
-                                                    : void()));
+      (..., (divided_up(height, kSquare) == kSquares + 1
+                 ? multiply_rows<Vector, (kSquares + 1) * kSquare>(a, b, depth, target)
+                 : void()));
     };
     of_height(std::make_integer_sequence<int, kHeights>());
   }
 
   template <class Vector, int kRows>
-  static ISOMER_INLINE void multiply_rows(const float* a, const float* b, int64_t depth, Tile<Vector>& sums) {
+  static ISOMER_INLINE void multiply_rows(const float* a, const float* b, int64_t depth, const Target& target) {
     constexpr int kVectors = kTileVectors<Vector>;
     // Where all indices are known, an array stays in registers.
-    Vector in_registers[kRows][kVectors] = {};
+    Vector sums[kRows][kVectors] = {};
     const float* const end = a + depth * kRows;
 #pragma GCC unroll 4
     for (; a != end; a += kRows, b += kVectors * kLanes<Vector>) {
@@ -249,12 +262,17 @@ struct MultiplyBlock {
 #pragma GCC unroll 3
       for (int64_t v = 0; v < kVectors; ++v) load(w[v], b + v * kLanes<Vector>);
 #pragma GCC unroll 12
-      for (int64_t r = 0; r < kRows; ++r) add_scaled<Vector>(in_registers[r], w, a[r]);
+      for (int64_t r = 0; r < kRows; ++r) add_scaled<Vector>(sums[r], w, a[r]);
     }
 #pragma GCC unroll 12
     for (int64_t r = 0; r < kRows; ++r)
 #pragma GCC unroll 3
-      for (int64_t v = 0; v < kVectors; ++v) sums[r][v] = in_registers[r][v];
+      for (int64_t v = 0; v < kVectors; ++v) {
+        float* const to = target.to + r * target.stride + v * kLanes<Vector>;
+        Vector before = {};
+        if (target.adds) load(before, to);
+        store(to, before + sums[r][v]);
+      }
   }
 
   template <class Vector>
@@ -290,6 +308,7 @@ void pack_block(const MatrixProduct& product, const ProductDivision& division, c
 
 void run_part(const MatrixProduct& product, const ProductDivision& division, const Range& rows, const Range& columns,
               const MatrixProductArguments& arguments, const OwnPosts& posts, float* scratch) {
+  if (columns.size() == 0) return;
   float* const panel = scratch;
   float* const packed = scratch + division.panel();
   for (int64_t row = rows.begin; row < rows.end; row += division.block_rows)
@@ -310,7 +329,7 @@ void run_part(const MatrixProduct& product, const ProductDivision& division, con
                             division.tile_columns, panel);
         Ahead ahead{.from = panel_at(next),
                     .stride = product.b.stride,
-                    .per_row = divided_up(product.b.transposed ? depth : next_width, kLine),
+                    .per_row = divided_up(product.b.transposed ? depth : next_width, kLineFloats),
                     .rows = product.b.transposed ? next_width : depth};
         if (next_width == 0) ahead = {};
         dispatch<MultiplyBlock>(product, block, column, width, packed, panel, ahead, arguments, posts);

@@ -15,7 +15,7 @@ struct MatrixLayout {
   bool transposed = false;  ///< columns are contiguous, not rows
 };
 
-/// A product of matrices, rows x inner by inner x columns. The result is row-major.
+/// A product of matrices, rows x inner by inner x columns, all at least 1. The result is row-major.
 struct MatrixProduct {
   int64_t rows = 0, inner = 0, columns = 0;
   MatrixLayout a = {}, b = {};
@@ -28,7 +28,7 @@ struct MatrixProductArguments {
   const float* a = nullptr;
   const float* b = nullptr;
   const float* bias = nullptr;  ///< of each column; nullptr: none
-  float* result = nullptr;      ///< no added value: it holds sums before they are complete
+  float* result = nullptr;      ///< must not be an added value: partial sums are stored in it
   float* scratch = nullptr;
 };
 /// Computes a product in `parts` parts, which the current number of threads share. Their numbers change no bit of the

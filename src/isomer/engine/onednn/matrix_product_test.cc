@@ -4,8 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <string>
+#include <vector>
 
 #include "isomer/engine/onednn/own_kernel_testing.h"
 #include "isomer/engine/onednn/threads.h"
@@ -33,7 +35,7 @@ struct Matrix {
   }
 };
 
-/// A product with its operands.
+/// A product with its operands. If it has an even number of rows, there is no bias.
 struct Factors {
   MatrixProduct product;
   Matrix a, b;
@@ -56,10 +58,14 @@ struct Factors {
       all.add(posts[i]);
       all.locate(i, added.data());
     }
-    run_matrix_product(product, {a.elements.data(), b.elements.data(), bias.data(), result.data(), scratch.data()}, all,
-                       parts);
+    run_matrix_product(
+        product,
+        {a.elements.data(), b.elements.data(), has_bias() ? bias.data() : nullptr, result.data(), scratch.data()}, all,
+        parts);
     return result;
   }
+
+  bool has_bias() const { return product.rows % 2 != 0; }
 
   std::string str() const {
     return fmt::format("{}x{}x{}, {} by {}", product.rows, product.inner, product.columns,
@@ -90,7 +96,7 @@ TEST(MatrixProduct, IsWithinRoundingOfTheDefinition) {
     size_t at = 0;
     for (int64_t row = 0; row < factors.product.rows; ++row)
       for (int64_t column = 0; column < factors.product.columns; ++column, ++at) {
-        double exact = factors.bias[static_cast<size_t>(column)], magnitude = std::abs(exact);
+        double exact = factors.has_bias() ? factors.bias[static_cast<size_t>(column)] : 0, magnitude = std::abs(exact);
         for (int64_t k = 0; k < factors.product.inner; ++k) {
           const double term = double{factors.a.at(row, k)} * factors.b.at(k, column);
           exact += term;
@@ -113,11 +119,12 @@ TEST(MatrixProduct, ThreadsAndPartsChangeNoBit) {
 }
 
 TEST(MatrixProduct, AppliesPostsToWholeSums) {
-  const OwnPost sum, relu{.kind = OwnPost::Kind::Bounds, .high = kInfinity};
+  const OwnPost sum{.scale = 0.5F}, linear{.kind = OwnPost::Kind::Linear, .slope = -2, .shift = 1},
+      relu{.kind = OwnPost::Kind::Bounds, .high = kInfinity};
   for (const Factors& factors : all_factors()) {
-    const Floats plain = factors.run(), got = factors.run({relu, sum, relu});
+    const Floats plain = factors.run(), got = factors.run({linear, sum, relu});
     for (size_t i = 0; i < got.size(); ++i)
-      ASSERT_EQ(got[i], std::max(std::max(plain[i], 0.0F) + factors.added[i], 0.0F)) << factors.str() << " at " << i;
+      ASSERT_EQ(got[i], std::max(1 - 2 * plain[i] + 0.5F * factors.added[i], 0.0F)) << factors.str() << " at " << i;
   }
 }
 

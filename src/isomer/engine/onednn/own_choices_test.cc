@@ -96,6 +96,34 @@ TEST(OwnChoices, ProductsWithMomentum) {
   EXPECT_EQ(count_of(expect_as_reference(text), "scale"), 1);
 }
 
+TEST(OwnChoices, MomentumInAnyForm) {
+  const std::string operands = "input x: f32[20,24]\ninput w: f32[24,40]\ninput m: f32[20,40]\n";
+  for (const std::string& text :
+       {operands + "c = f32[]{0}\nv = Mul(c, m)\na = MatMul(x, w)\nb = Add(a, v)\nreturn b",
+        operands + "c = f32[1,1]{-0.5}\nv = Mul(m, c)\na = MatMul(x, w)\nb = Add(v, a)\nd = Relu(b)\nreturn d, b",
+        // Not absorbed: other readers, an output, another factor, another product.
+        operands + "c = f32[]{0.9}\nv = Mul(m, c)\na = MatMul(x, w)\nb = Add(v, a)\nreturn b, v",
+        operands + "c = f32[]{0.9}\nv = Mul(m, c)\na = MatMul(x, w)\nb = Add(v, a)\ne = Exp(v)\nreturn b, e",
+        operands + "input c: f32[20,40]\nv = Mul(m, c)\na = MatMul(x, w)\nb = Add(v, a)\nreturn b",
+        operands + "input q: f32[20,40]\nc = f32[]{0.9}\nn = Add(m, q)\nv = Mul(n, c)\na = MatMul(x, w)\n"
+                   "b = Add(v, a)\nreturn b",
+        operands + "c = f32[]{0.9}\nn = MatMul(x, w)\nv = Mul(n, c)\na = MatMul(x, w)\nb = Add(v, a)\nd = Add(b, m)\n"
+                   "return d",
+        std::string("input x: f32[24]\ninput w: f32[24,40]\ninput m: f32[40]\nc = f32[]{0.9}\nv = Mul(m, c)\n"
+                    "a = MatMul(x, w)\nb = Add(v, a)\nreturn b"),
+        std::string("input x: f32[20,0]\ninput w: f32[0,40]\ninput m: f32[20,40]\nc = f32[]{0.9}\nv = Mul(m, c)\n"
+                    "a = MatMul(x, w)\nb = Add(v, a)\nreturn b"),
+        std::string("input x: f32[2,20,24]\ninput w: f32[24,40]\ninput m: f32[2,20,40]\nc = f32[]{0.9}\n"
+                    "v = Mul(m, c)\na = MatMul(x, w)\nb = Add(v, a)\nreturn b"),
+        std::string("input x: f32[2,20,24]\ninput w: f32[2,24,40]\ninput m: f32[2,20,40]\nc = f32[]{0.9}\n"
+                    "v = Mul(m, c)\na = MatMul(x, w)\nb = Add(v, a)\nreturn b")}) {
+    SCOPED_TRACE(text);
+    expect_as_reference(text);
+    expect_own_as_reference(text);
+    expect_as_reference(text, {.tune = false, .dtype = check_dtype(DType::BFloat16) ? DType::BFloat16 : DType::Float});
+  }
+}
+
 TEST(OwnChoices, NotProductsOfAFewComputedRowsOrOfManyMatrices) {
   for (const char* text : {"input x: f32[8,24]\ninput w: f32[24,40]\na = MatMul(x, w)\nreturn a",
                            "input x: f32[2,20,24]\ninput w: f32[2,24,40]\na = MatMul(x, w)\nreturn a"})

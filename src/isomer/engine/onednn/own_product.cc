@@ -3,6 +3,8 @@
 #include <fmt/core.h>
 
 #include <memory>
+#include <string>
+#include <utility>
 
 #include "isomer/engine/onednn/own_kernel.h"
 #include "isomer/engine/onednn/row_product.h"

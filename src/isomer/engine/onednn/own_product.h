@@ -19,7 +19,7 @@ struct OwnProduct {
 /// posts that it does not have, or only a few rows.
 std::optional<OwnProduct> own_product(Builder& builder, const MatMulProblem& problem);
 
-/// Returns the kernel to be timed, without changes of layout. `key`: of the problem. `own` must outlive it.
+/// Returns the kernel to be timed. `key`: of the problem. `own` must outlive it.
 Contender contender(const OwnProduct& own, const std::string& key);
 
 void lower_own_product(Builder& builder, const Group& group, const MatMulProblem& problem, const OwnProduct& own);

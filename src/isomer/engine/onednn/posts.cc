@@ -3,9 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "isomer/engine/onednn/channelwise.h"
 #include "isomer/engine/onednn/lower.h"
-#include "isomer/engine/onednn/own_kernel.h"
 
 namespace isomer::onednn {
 
@@ -118,24 +116,19 @@ std::optional<OwnPosts> own_posts(const PostOps& posts, const Desc& layout) {
   return out;
 }
 
+dnnl::primitive_desc_base scaling_of(const dnnl::engine& engine, const PostOps::Operand& operand) {
+  const dnnl::eltwise_forward::desc what(dnnl::prop_kind::forward_inference, dnnl::algorithm::eltwise_linear,
+                                         operand.layout, operand.scale);
+  return dnnl::eltwise_forward::primitive_desc(what, scratch_by_user(), engine);
+}
+
 namespace {
 
 /// Emits a kernel that scales a value; returns where its result is.
 Location scaled(Builder& builder, const PostOps::Operand& operand) {
   const Location from = builder.as(operand.value, operand.layout);
   const Location to = builder.room(operand.layout.get_size(), operand.layout);
-  const auto count = static_cast<int64_t>(operand.layout.get_size() / sizeof(float));
-  builder.emit({.name = "scale",
-                .implementation = own_implementation(),
-                .arguments = {{DNNL_ARG_DST, to}},
-                .function = [=, scale = operand.scale](Workspace& workspace) -> Status {
-                  const float shift = 0;
-                  const ChannelMap map{.layout = {1, 1, count, 1}, .scale = &scale, .shift = &shift};
-                  apply(map, elements_at(workspace, from), mutable_elements_at(workspace, to));
-                  return {};
-                },
-                .touches = {read_of(from), write_of(to)},
-                .values = {operand.value}});
+  builder.emit("scale", scaling_of(builder.engine(), operand), {{DNNL_ARG_SRC, from}, {DNNL_ARG_DST, to}}, {});
   return to;
 }
 

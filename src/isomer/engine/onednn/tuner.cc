@@ -114,7 +114,7 @@ auto made(const Work& work) -> std::optional<decltype(work())> {
 }  // namespace
 
 std::vector<double> Tuner::measure(std::span<const Contender> contenders) {
-  std::vector<std::optional<PreparedTrial>> trials;
+  std::vector<std::optional<PreparedTrial>> trials;  // all at once, with their arguments
   for (const Contender& contender : contenders) trials.push_back(made(contender.trial));
   std::vector<char> other(kEvicted);
   std::vector<double> min_us(contenders.size(), kNever);

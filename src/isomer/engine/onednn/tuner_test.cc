@@ -3,6 +3,12 @@
 #include <gmock/gmock.h>
 
 #include <limits>
+#include <map>
+#include <memory>
+#include <new>
+#include <optional>
+#include <string>
+#include <vector>
 
 namespace isomer::onednn {
 namespace {
@@ -23,6 +29,38 @@ TEST(Tuner, MeasuresContendersInTurn) {
   const std::vector<double> again = tuner.times(std::vector{logging('b'), logging('c'), logging('a'), logging('c')});
   EXPECT_THAT(again, ElementsAre(us[1], again[3], us[0], again[1]));
   EXPECT_EQ(log, std::string(log.size(), 'c')) << "only what is not known";
+}
+
+/// Keeps times in memory.
+class KeptTimes : public TuningStore {
+ public:
+  std::map<std::string, double> times = {};
+
+  std::optional<double> find(const std::string& key) override {
+    const auto found = times.find(key);
+    return found == times.end() ? std::nullopt : std::optional(found->second);
+  }
+  void store(const std::string& key, double us) override { times[key] = us; }
+};
+
+TEST(Tuner, KeepsTimesAndMeasuresOnlyOthers) {
+  const auto kept = std::make_shared<KeptTimes>();
+  std::string log;
+  const auto logging = [&](char name) {
+    return Contender{[&log, name] { return PreparedTrial{[&log, name] { log += name; }}; }, std::string(1, name)};
+  };
+  Tuner first(true, kept);
+  const std::vector<double> us = first.times(std::vector{logging('a')});
+  ASSERT_EQ(kept->times.size(), 1U);
+  Tuner second(true, kept);
+  log.clear();
+  EXPECT_EQ(second.times(std::vector{logging('a'), logging('b')})[0], us[0]);
+  EXPECT_EQ(log, std::string(log.size(), 'b'));
+  TuningLimit passed{.end = Deadline::after(0)};
+  EXPECT_EQ(second.time(logging('a').trial, "a", passed), us[0]);
+  EXPECT_FALSE(passed.exceeded);
+  EXPECT_EQ(second.time(logging('c').trial, "c", passed), 0);
+  EXPECT_TRUE(passed.exceeded);
 }
 
 TEST(Tuner, NeverChoosesKernelsThatCannotBeMadeOrRun) {

@@ -43,8 +43,7 @@ ISOMER_INLINE void fill(Vector& vector, const float& number) {
     vector = number - Vector{};
 }
 
-/// Adds the products of vectors with one number in memory. `Native`: the vector that the
-/// code is compiled for.
+/// Adds the products of vectors with one number in memory. `Native`: the vector that the code is compiled for.
 template <class Native, class Vector, int kCount>
 ISOMER_INLINE void add_scaled(Vector (&sums)[kCount], const Vector (&vectors)[kCount], const float& number) {
 #ifndef __clang__
