@@ -206,7 +206,7 @@ def main() -> None:
         parser.error("--warmup: programs get ready in their first step")
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     version = [args.torch, "-c", "import torch; print(torch.__version__)"]
-    data = {"processor": processor(), "threads": args.threads, "rounds": args.rounds,
+    data = {"processor": processor(), "threads": args.threads, "warmup": args.warmup, "rounds": args.rounds,
             "torch": subprocess.run(version, check=True, capture_output=True, text=True).stdout.strip(),
             "rows": []}
     with tempfile.TemporaryDirectory(prefix="isomer-training-") as folder:

@@ -327,11 +327,12 @@ void run_part(const MatrixProduct& product, const ProductDivision& division, con
         const int64_t width = width_at(column), next = column + division.tile_columns, next_width = width_at(next);
         dispatch<PackPanel>(panel_at(column), product.b.stride, !product.b.transposed, width, depth,
                             division.tile_columns, panel);
-        Ahead ahead{.from = panel_at(next),
-                    .stride = product.b.stride,
-                    .per_row = divided_up(product.b.transposed ? depth : next_width, kLineFloats),
-                    .rows = product.b.transposed ? next_width : depth};
-        if (next_width == 0) ahead = {};
+        Ahead ahead;
+        if (next_width > 0)
+          ahead = {.from = panel_at(next),
+                   .stride = product.b.stride,
+                   .per_row = divided_up(product.b.transposed ? depth : next_width, kLineFloats),
+                   .rows = product.b.transposed ? next_width : depth};
         dispatch<MultiplyBlock>(product, block, column, width, packed, panel, ahead, arguments, posts);
       }
     }
