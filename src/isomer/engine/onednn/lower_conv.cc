@@ -145,19 +145,15 @@ void lower_winograd(Builder& builder, const Group& group, const ConvProblem& pro
                    .scratch = scratch,
                    .to = builder.result(result, choice.dst, posts.over(src)),
                    .result = result};
-  if (bias) kernel.from.push_back(*bias);
-  kernel.from.insert(kernel.from.end(), posts.added().begin(), posts.added().end());
-  kernel.run = [=, to = kernel.to](Workspace& workspace) -> Status {
+  emit_own(builder, std::move(kernel), bias, posts, [=](const Workspace& workspace, const FinishArguments& finish) {
     run_winograd(conv,
                  {.image = elements_at(workspace, src),
                   .weights = elements_at(workspace, weights),
-                  .bias = bias ? elements_at(workspace, *bias) : nullptr,
-                  .result = mutable_elements_at(workspace, to),
+                  .bias = finish.bias,
+                  .result = finish.result,
                   .scratch = mutable_elements_at(workspace, scratch)},
-                 posts.in(workspace), parts);
-    return {};
-  };
-  emit_own(builder, std::move(kernel));
+                 finish.posts, parts);
+  });
 }
 
 }  // namespace

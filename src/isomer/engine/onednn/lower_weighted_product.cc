@@ -130,18 +130,14 @@ void lower_rows(Builder& builder, const Group& group, const MatMulProblem& probl
                    .from = {a, weights},
                    .to = builder.result(result, whole, over),
                    .result = result};
-  if (bias) kernel.from.push_back(*bias);
-  kernel.from.insert(kernel.from.end(), posts.added().begin(), posts.added().end());
-  kernel.run = [=, to = kernel.to](Workspace& workspace) -> Status {
+  emit_own(builder, std::move(kernel), bias, posts, [=](const Workspace& workspace, const FinishArguments& finish) {
     run_row_product(product,
                     {.a = elements_at(workspace, a),
                      .weights = elements_at(workspace, weights),
-                     .bias = bias ? elements_at(workspace, *bias) : nullptr,
-                     .result = mutable_elements_at(workspace, to)},
-                    posts.in(workspace));
-    return {};
-  };
-  emit_own(builder, std::move(kernel));
+                     .bias = finish.bias,
+                     .result = finish.result},
+                    finish.posts);
+  });
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "isomer/engine/onednn/own_kernel.h"
 
 #include <cstring>
+#include <utility>
 
 namespace isomer::onednn {
 
@@ -33,6 +34,19 @@ OwnPosts LocatedPosts::in(const Workspace& workspace) const {
   OwnPosts out = posts_;
   for (size_t i = 0; i < which_.size(); ++i) out.locate(which_[i], elements_at(workspace, added_[i]));
   return out;
+}
+
+void emit_own(Builder& builder, OwnKernel kernel, const std::optional<Location>& bias, const LocatedPosts& posts,
+              std::function<void(const Workspace&, const FinishArguments&)> run) {
+  if (bias) kernel.from.push_back(*bias);
+  kernel.from.insert(kernel.from.end(), posts.added().begin(), posts.added().end());
+  kernel.run = [=, run = std::move(run), to = kernel.to](Workspace& workspace) -> Status {
+    run(workspace, {.bias = bias ? elements_at(workspace, *bias) : nullptr,
+                    .result = mutable_elements_at(workspace, to),
+                    .posts = posts.in(workspace)});
+    return {};
+  };
+  emit_own(builder, std::move(kernel));
 }
 
 TrialFloats::TrialFloats(int64_t count) : bytes_(static_cast<size_t>(count) * sizeof(float)) {

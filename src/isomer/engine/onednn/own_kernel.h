@@ -1,6 +1,11 @@
 #pragma once
 // Helpers for kernels that are not oneDNN's: how they are added to a program, and where their elements are in a run.
 
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
 #include "isomer/engine/onednn/lower.h"
 #include "isomer/engine/onednn/vectors.h"
 #include "isomer/engine/onednn/workspace.h"
@@ -46,6 +51,16 @@ class LocatedPosts {
   std::vector<size_t> which_ = {};  // posts that add
   std::vector<Location> added_ = {};
 };
+
+/// Where a kernel with a bias and posts finds what it needs in a run.
+struct FinishArguments {
+  const float* bias = nullptr;  ///< nullptr: none
+  float* result = nullptr;
+  OwnPosts posts = {};
+};
+/// Emits a kernel with a bias and posts, which `run` runs.
+void emit_own(Builder& builder, OwnKernel kernel, const std::optional<Location>& bias, const LocatedPosts& posts,
+              std::function<void(const Workspace&, const FinishArguments&)> run);
 
 /// Zeros for trials.
 class TrialFloats {

@@ -107,19 +107,15 @@ void lower_own_product(Builder& builder, const Group& group, const MatMulProblem
                    .scratch = scratch,
                    .to = builder.result(result, plain_desc(dims_of(builder.graph().type(result)))),
                    .result = result};
-  if (bias) kernel.from.push_back(*bias);
-  kernel.from.insert(kernel.from.end(), posts.added().begin(), posts.added().end());
-  kernel.run = [=, to = kernel.to](Workspace& workspace) -> Status {
+  emit_own(builder, std::move(kernel), bias, posts, [=](const Workspace& workspace, const FinishArguments& finish) {
     run_matrix_product(product,
                        {.a = elements_at(workspace, a),
                         .b = elements_at(workspace, b),
-                        .bias = bias ? elements_at(workspace, *bias) : nullptr,
-                        .result = mutable_elements_at(workspace, to),
+                        .bias = finish.bias,
+                        .result = finish.result,
                         .scratch = mutable_elements_at(workspace, scratch)},
-                       posts.in(workspace), parts);
-    return {};
-  };
-  emit_own(builder, std::move(kernel));
+                       finish.posts, parts);
+  });
 }
 
 }  // namespace isomer::onednn
