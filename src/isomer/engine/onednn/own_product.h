@@ -16,7 +16,7 @@ struct OwnProduct {
 };
 
 /// Returns the product by our own kernel; nothing if it does not compute it: other elements than f32, batches of B,
-/// posts that it does not have, or only a few rows.
+/// posts that it does not have, or only a few rows or columns.
 std::optional<OwnProduct> own_product(Builder& builder, const MatMulProblem& problem);
 
 /// Returns the kernel to be timed. `key`: of the problem. `own` must outlive it.
