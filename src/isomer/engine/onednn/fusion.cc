@@ -189,7 +189,7 @@ class Fuser {
   }
 
   /// Returns the addition of an input times a constant, as of momentum, to a product of computed matrices, which our
-  /// own kernel does in one pass. (Another kernel that makes the factor might scale it without a pass.)
+  /// own kernel does in one pass. Of what a kernel makes, that kernel may scale its result without a pass.
   std::optional<Post> scaled(const Group& group, NodeId addition, ValueId added) const {
     const Node& root = graph_.node(group.root);
     const NodeId maker = graph_.producer(added);

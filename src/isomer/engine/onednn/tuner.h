@@ -30,6 +30,7 @@ struct Contender {
   Trial trial;
   std::string key;
 };
+/// Returns a primitive as a contender; both must outlive it. Its key also has the name of the implementation.
 Contender contender(const dnnl::engine& engine, const dnnl::primitive_desc_base& desc, const std::string& key);
 
 /// Caches its measurements. Thread-safe; several plans may share it.
@@ -49,7 +50,8 @@ class Tuner {
   double time(const Trial& trial, const std::string& key, TuningLimit& limit);
   double time(const dnnl::engine& engine, const dnnl::primitive_desc_base& desc, const std::string& key,
               TuningLimit& limit) {
-    return time(trial_of(engine, desc), key + " " + desc.impl_info_str(), limit);
+    const Contender only = contender(engine, desc, key);
+    return time(only.trial, only.key, limit);
   }
   /// Returns the microseconds of kernels that are compared. Those that are not known are measured in turn, so that what
   /// else the machine does slows all of them.

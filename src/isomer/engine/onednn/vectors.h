@@ -48,7 +48,7 @@ template <class Native, class Vector, int kCount>
 ISOMER_INLINE void add_scaled(Vector (&sums)[kCount], const Vector (&vectors)[kCount], const float& number) {
 #ifndef __clang__
   if constexpr (sizeof(Vector) == sizeof(Vector16) && sizeof(Native) == sizeof(Vector)) {
-    // Each reads the number itself: fewer instructions, which counts where another thread runs on the same core.
+    // Each instruction spreads the number itself. So there are fewer, which counts if another thread runs on the core.
 #pragma GCC unroll 4
     for (int v = 0; v < kCount; ++v)
       asm("vfmadd231ps %2%{1to16%}, %1, %0" : "+v"(sums[v]) : "v"(vectors[v]), "m"(number));
