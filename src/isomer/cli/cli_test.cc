@@ -196,6 +196,24 @@ TEST_F(Cli, CompareTellsEqualFromDifferent) {
   EXPECT_EQ(isomer_program({"compare", a_, two}).exit_code, 2);
 }
 
+TEST_F(Cli, CompareAllowsTheRoundingThatAModelAmplifies) {
+  const std::string sine = model("sine", "c = f32[]{2000}\n p = Mul(x, c)\n y = Sin(p)", "y");
+  const std::string sum = model("sum",
+                                "a = f32[]{700}\n b = f32[]{1300}\n p = Mul(x, a)\n q = Mul(x, b)\n "
+                                "s = Add(p, q)\n y = Sin(s)",
+                                "y");
+  const std::string wrong = model("off", "c = f32[]{2001}\n p = Mul(x, c)\n y = Sin(p)", "y");
+  const Outcome same = isomer_program({"compare", sine, sum, "--shape", "N=8", "--engine", "reference", "--json"});
+  EXPECT_EQ(same.exit_code, 0) << same.err << same.out;
+  EXPECT_GT(same.report()["outputs"][0]["max_rel"], 1e-4);
+  EXPECT_GT(same.report()["outputs"][0]["movement"], 1e-4);
+  EXPECT_EQ(isomer_program({"compare", sine, wrong, "--shape", "N=8", "--engine", "reference"}).exit_code, 1);
+  const Outcome strict = isomer_program(
+      {"compare", sine, sum, "--shape", "N=8", "--engine", "reference", "--tolerance", "1e-4", "--json"});
+  EXPECT_EQ(strict.exit_code, 1);
+  EXPECT_EQ(strict.report()["outputs"][0]["movement"], 0);
+}
+
 TEST_F(Cli, InspectCountsAndDraws) {
   const std::string dot = (folder_ / "a.dot").string();
   const Outcome outcome = isomer_program({"inspect", a_, "--shape", "N=10", "--dot", dot, "--json"});

@@ -6,6 +6,7 @@
 #include "isomer/base/hash.h"
 #include "isomer/base/printable.h"
 #include "isomer/eval/random.h"
+#include "isomer/eval/rounding.h"
 #include "isomer/ir/scanner.h"
 
 namespace isomer {
@@ -201,6 +202,13 @@ Result<std::vector<NamedTensor>> random_inputs(const Model& model, const ShapeOp
     inputs.emplace_back(name, std::move(tensor));
   }
   return inputs;
+}
+
+std::vector<NamedTensor> with_last_bits_changed(std::span<const NamedTensor> inputs, uint64_t seed) {
+  std::vector<NamedTensor> out;
+  for (const auto& [name, tensor] : inputs)
+    out.emplace_back(name, with_last_bits_changed(tensor, hash_mix(seed, hash_text(name))));
+  return out;
 }
 
 Result<std::vector<TensorType>> concrete_inputs(const Graph& graph, const SymbolValues& symbols) {

@@ -37,6 +37,9 @@ Status check_names(const Model& model, const ShapeOptions& options);
 /// if the extents of an input are unknown.
 Result<std::vector<NamedTensor>> random_inputs(const Model& model, const ShapeOptions& options, uint64_t seed);
 
+/// Returns inputs that differ from these in the last bits of their floating-point numbers (eval/rounding.h).
+std::vector<NamedTensor> with_last_bits_changed(std::span<const NamedTensor> inputs, uint64_t seed);
+
 /// Returns the types of a graph's inputs for these values of its symbols. Fails if the rank of an input is unknown.
 Result<std::vector<TensorType>> concrete_inputs(const Graph& graph, const SymbolValues& symbols);
 

@@ -2,6 +2,7 @@
 // Numeric comparison of the outputs of two runs.
 
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <string>
 #include <vector>
@@ -17,9 +18,12 @@ struct Tolerance {
   double atol = 1e-7;
 };
 
+/// Every number is close to every other, so that only other elements count as `beyond`.
+inline constexpr Tolerance kAnyReals{.rtol = 0, .atol = std::numeric_limits<double>::infinity()};
+
 /// The comparison of one output of two runs.
 struct OutputComparison {
-  std::string problem;  ///< why the two are not comparable (element types or extents differ); empty if they are
+  std::string problem = {};  ///< why the two are not comparable (element types or extents differ); empty if they are
   int64_t elements = 0;
   double max_abs = 0;      ///< largest |x - e|, over elements that are finite in both
   double max_rel = 0;      ///< max_abs over the largest finite |e|; max_abs itself when all e are 0
@@ -27,6 +31,8 @@ struct OutputComparison {
   int64_t beyond = 0;      ///< finite floating-point elements that are not close, and other elements that are not equal
 
   bool equal() const { return problem.empty() && not_finite == 0 && beyond == 0; }
+  /// Whether it is equal, and real numbers differ at most so much, relative to the largest. False for NaN.
+  bool within(double tolerance) const { return equal() && max_rel <= tolerance; }
   /// One line for people: "max abs 1e-06, max rel 2e-07" or the problem.
   std::string str() const;
 };

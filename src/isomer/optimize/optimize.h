@@ -44,7 +44,8 @@ struct OptimizeOptions {
   /// Also accept results that rely on rules that were tested but not proved, neither in general nor where they were
   /// applied.
   bool allow_tested = false;
-  double tolerance = 1e-4;  ///< maximum difference of outputs, relative to the largest element
+  /// Maximum difference of an output, relative to its largest element; without one, that of Movement.
+  std::optional<double> tolerance = std::nullopt;
   /// The final graph must be this many times as fast as the model, and its whole interval must lie above 1. Otherwise
   /// the model is returned.
   double min_speedup = 1.02;

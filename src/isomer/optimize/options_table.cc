@@ -89,6 +89,20 @@ Option memory_limit_option(Objective& objective) {
               }};
 }
 
+Option tolerance_option(std::optional<double>& tolerance) {
+  return {.name = "tolerance",
+          .domain = kFromZero,
+          .help =
+              "Maximum difference of an output, relative to its largest element; if not given, 1e-4, or up to 1e-2 if "
+              "the output moves far when only the last bits of inputs change",
+          .get = [&tolerance] { return tolerance ? json(*tolerance) : json(); },
+          .set =
+              [&tolerance](const json& value) {
+                tolerance = value.get<double>();
+                return Status();
+              }};
+}
+
 void append(std::vector<Option>& all, std::vector<Option> more) { std::ranges::move(more, std::back_inserter(all)); }
 
 }  // namespace
@@ -240,8 +254,7 @@ std::vector<Option> optimize_options(OptimizeOptions& options) {
           kept("allow_tested", Option::Flag{},
                "Also accept results with applications of rules that are not proved; nothing is proved then",
                options.allow_tested),
-          kept("tolerance", kFromZero, "Maximum difference of an output, relative to its largest element",
-               options.tolerance),
+          tolerance_option(options.tolerance),
           kept("min_speedup", kFromZero, "The result is returned only if it is this many times as fast as the model",
                options.min_speedup),
           kept("certificate", Option::File{},

@@ -24,6 +24,7 @@ inline nlohmann::json other_value(const Option& option, const std::filesystem::p
       {"objective", "kernels"},
       {"limits", {"kernels <= 1e9"}},
       {"memory_limit", 1e9},
+      {"tolerance", 1e-3},
       {"search", "beam"},
       {"layout", "joint"},
       {"extract", "greedy"},

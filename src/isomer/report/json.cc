@@ -155,6 +155,7 @@ json to_json(const OptimizeReport& report) {
   if (report.equivalence) {
     out["equivalence"] = {{"max_abs", report.equivalence->max_abs},
                           {"max_rel", report.equivalence->max_rel},
+                          {"movement", report.equivalence->movement},
                           {"inputs", report.equivalence->inputs}};
     if (report.equivalence->precision) out["equivalence"]["precision"] = to_json(*report.equivalence->precision);
   }

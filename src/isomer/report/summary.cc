@@ -175,11 +175,14 @@ std::string run_lines(const OptimizeReport& report) {
     out += fmt::format(" {}, {}{}, {}", report.engine_version, counted(report.threads, "thread", "threads"),
                        report.streams == 1 ? "" : fmt::format(", {} streams", report.streams), report.device);
   out += '\n';
-  if (report.equivalence)
-    out += fmt::format("outputs    within {:.1e} of their largest elements, on {}\n", report.equivalence->max_rel,
-                       counted(report.equivalence->inputs, "random input", "random inputs"));
-  if (report.equivalence && report.equivalence->precision)
-    out += fmt::format("precision  {}\n", report.equivalence->precision->str());
+  if (const auto& same = report.equivalence) {
+    out += fmt::format("outputs    within {:.1e} of their largest elements, on {}\n", same->max_rel,
+                       counted(same->inputs, "random input", "random inputs"));
+    if (same->movement > 0)
+      out +=
+          fmt::format("           within {:.1e} if only the last bits of the model's inputs change\n", same->movement);
+    if (same->precision) out += fmt::format("precision  {}\n", same->precision->str());
+  }
   if (report.memory_after) out += fmt::format("memory     {}\n", memory_str(*report.memory_after));
   out += fmt::format("search     {}, {:.1f} s, ended by: {}; peak memory {}\n", search.algorithm, search.seconds,
                      search.stop_reason, byte_str(static_cast<double>(report.peak_rss_bytes)));

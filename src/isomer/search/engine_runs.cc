@@ -1,8 +1,8 @@
 #include "isomer/search/engine_runs.h"
 
 #include <algorithm>
-#include <numeric>
 
+#include "isomer/base/hash.h"
 #include "isomer/ir/text.h"
 #include "isomer/onnx/export.h"
 #include "isomer/ops/registry.h"
@@ -15,26 +15,10 @@ namespace {
 /// clearly slower, or clearly faster.
 constexpr double kFirstLook = 0.3;
 
-/// Adds the comparison of one run to `out`.
-void account(const Comparison& comparison, std::span<const Tensor> expected, double tolerance, Equivalence& out) {
-  for (size_t i = 0; i < comparison.outputs.size(); ++i) {
-    const OutputComparison& row = comparison.outputs[i];
-    const bool close = row.problem.empty() && row.not_finite == 0 &&
-                       (is_real(expected[i].dtype()) ? row.max_rel <= tolerance : row.beyond == 0);
-    out.max_abs = std::max(out.max_abs, row.max_abs);
-    out.max_rel = std::max(out.max_rel, row.max_rel);
-    if (!close && out.holds) {
-      out.holds = false;
-      out.problem = fmt::format("output {}: {}", i, row.str());
-    }
-  }
-  ++out.inputs;
-}
-
 }  // namespace
 
 EngineRuns::EngineRuns(Engine& engine, Engine& exact, const Model& model, std::filesystem::path model_path,
-                       ShapeOptions shapes, uint64_t seed, double tolerance, TempDir folder)
+                       ShapeOptions shapes, uint64_t seed, std::optional<double> tolerance, TempDir folder)
     : engine_(engine),
       exact_(exact),
       model_(model),
@@ -82,20 +66,56 @@ Result<PairedTimes> EngineRuns::time_against(const std::filesystem::path& other,
 
 Result<Equivalence> EngineRuns::equivalence(const Candidate& candidate, int inputs) {
   const TraceScope scope(trace, "compare outputs", "measurement");
-  Equivalence out;
-  ISOMER_CHECK(compare(exact_, candidate, inputs, [&](std::span<const Tensor> got, std::span<const Tensor> wanted) {
-    return compare_outputs(got, wanted, {tolerance_, 0}).map([&](const Comparison& comparison) {
-      account(comparison, wanted, tolerance_, out);
-    });
-  }));
+  std::map<uint64_t, Comparison> found;  // by seed
+  const auto visit = [&](uint64_t seed, std::span<const Tensor> got, std::span<const Tensor> wanted) {
+    return compare_outputs(got, wanted, kAnyReals).map([&](Comparison one) { found[seed] = std::move(one); });
+  };
+  ISOMER_CHECK(compare(exact_, candidate, inputs, visit));
+  Equivalence out{.inputs = inputs};
+  for (const auto& [seed, comparison] : found) {
+    out.max_abs = std::max(out.max_abs, comparison.max_abs());
+    out.max_rel = std::max(out.max_rel, comparison.max_rel());
+    if (out.holds) ISOMER_CHECK(judge(seed, comparison, out));
+  }
   return out;
+}
+
+Status EngineRuns::judge(uint64_t seed, const Comparison& comparison, Equivalence& out) {
+  for (size_t i = 0; i < comparison.outputs.size(); ++i) {
+    std::string moves;
+    const auto movement = [&]() -> Result<Movement> {
+      ISOMER_TRY(Movement known, this->movement(seed));
+      out.movement = std::max(out.movement, known[i]);
+      moves = fmt::format(", and max rel {:.3g} if only the last bits of inputs change", known[i]);
+      return known;
+    };
+    const OutputComparison& row = comparison.outputs[i];
+    ISOMER_TRY(const bool holds, differs_by_rounding(row, i, tolerance_, movement));
+    if (holds) continue;
+    out.holds = false;
+    out.problem = fmt::format("output {}: {}{}", i, row.str(), moves);
+    break;
+  }
+  return {};
+}
+
+Result<Movement> EngineRuns::movement(uint64_t seed) {
+  if (const auto known = movements_.find(seed); known != movements_.end()) return known->second;
+  const TraceScope scope(trace, "change last bits of inputs", "measurement");
+  std::vector<Draw> draws;
+  for (int trial = 1; trial <= Movement::kTrials; ++trial) draws.push_back({seed, trial});
+  Movement out;
+  ISOMER_CHECK(run_model(
+      draws, [&](uint64_t, const std::vector<Tensor>& moved) { return out.account(moved, expected_.at(seed)); }));
+  return movements_.emplace(seed, std::move(out)).first->second;
 }
 
 Result<PrecisionLoss> EngineRuns::precision(const Candidate& candidate, DType dtype, int inputs) {
   PrecisionLoss loss{.dtype = dtype};
-  ISOMER_CHECK(compare(engine_, candidate, inputs, [&](std::span<const Tensor> got, std::span<const Tensor> wanted) {
+  const auto visit = [&](uint64_t, std::span<const Tensor> got, std::span<const Tensor> wanted) {
     return loss.account(got, wanted);
-  }));
+  };
+  ISOMER_CHECK(compare(engine_, candidate, inputs, visit));
   return loss;
 }
 
@@ -128,39 +148,50 @@ Result<std::filesystem::path> EngineRuns::file(const Candidate& candidate) {
 
 Status EngineRuns::compare(Engine& engine, const Candidate& candidate, int inputs, const Visit& visit) {
   ISOMER_TRY(const auto path, file(candidate));
-  std::vector<uint64_t> seeds(inputs);
-  std::iota(seeds.begin(), seeds.end(), seed_);
-  ISOMER_CHECK(expect(seeds));
-  return run(engine, path, seeds,
-             [&](uint64_t seed, const std::vector<Tensor>& got) { return visit(got, expected_.at(seed)); });
+  std::vector<Draw> draws;
+  for (int i = 0; i < inputs; ++i) draws.push_back({.seed = seed_ + static_cast<uint64_t>(i)});
+  ISOMER_CHECK(expect(draws));
+  return run(engine, path, draws,
+             [&](uint64_t seed, const std::vector<Tensor>& got) { return visit(seed, got, expected_.at(seed)); });
 }
 
-Status EngineRuns::run(Engine& engine, const std::filesystem::path& file, std::span<const uint64_t> seeds,
+Status EngineRuns::run(Engine& engine, const std::filesystem::path& file, std::span<const Draw> draws,
                        const std::function<Status(uint64_t seed, std::vector<Tensor> outputs)>& visit) {
   const auto in_time = [&]() -> Status { return deadline.passed() ? fail("no time is left to measure it") : Status(); };
   ISOMER_CHECK(in_time());
   ISOMER_TRY(const SessionId session, engine.load(file));
+  const auto run_one = [&](const Draw& draw) -> Status {
+    ISOMER_CHECK(in_time());
+    ISOMER_TRY(auto inputs, random_inputs(model_, shapes_, draw.seed));
+    if (draw.trial > 0) inputs = with_last_bits_changed(inputs, hash_mix(draw.seed, static_cast<uint64_t>(draw.trial)));
+    ISOMER_TRY(auto outputs, engine.run(session, inputs));
+    return visit(draw.seed, std::move(outputs));
+  };
   Status status;
-  for (const uint64_t seed : seeds) {
-    status = in_time()
-                 .and_then([&] { return random_inputs(model_, shapes_, seed); })
-                 .and_then([&](const auto& given) { return engine.run(session, given); })
-                 .and_then([&](std::vector<Tensor> outputs) { return visit(seed, std::move(outputs)); });
+  for (const Draw& draw : draws) {
+    status = run_one(draw);
     if (!status) break;
   }
   ISOMER_CHECK(engine.unload(session));
   return status;
 }
 
-Status EngineRuns::expect(std::span<const uint64_t> seeds) {
-  std::vector<uint64_t> missing;
-  std::ranges::remove_copy_if(seeds, std::back_inserter(missing),
-                              [&](uint64_t seed) { return expected_.contains(seed); });
-  if (missing.empty()) return {};
-  return run(exact_, model_path_, missing, [&](uint64_t seed, std::vector<Tensor> outputs) -> Status {
+Status EngineRuns::run_model(std::span<const Draw> draws,
+                             const std::function<Status(uint64_t seed, std::vector<Tensor> outputs)>& visit) {
+  return run(exact_, model_path_, draws, [&](uint64_t seed, std::vector<Tensor> outputs) -> Status {
     if (from_file) {
       ISOMER_TRY(outputs, from_file(outputs));
     }
+    return visit(seed, std::move(outputs));
+  });
+}
+
+Status EngineRuns::expect(std::span<const Draw> draws) {
+  std::vector<Draw> missing;
+  std::ranges::remove_copy_if(draws, std::back_inserter(missing),
+                              [&](const Draw& draw) { return expected_.contains(draw.seed); });
+  if (missing.empty()) return {};
+  return run_model(missing, [&](uint64_t seed, std::vector<Tensor> outputs) -> Status {
     expected_[seed] = std::move(outputs);
     return {};
   });

@@ -16,7 +16,7 @@
 #include "isomer/engine/engine.h"
 #include "isomer/engine/inputs.h"
 #include "isomer/engine/paired.h"
-#include "isomer/eval/compare.h"
+#include "isomer/eval/rounding.h"
 #include "isomer/onnx/model.h"
 #include "isomer/plan/candidate.h"
 #include "isomer/search/precision.h"
@@ -32,6 +32,9 @@ struct Equivalence {
   int inputs = 0;            ///< random inputs tried
   bool holds = true;         ///< floating-point values are within the tolerance, all others are equal
   std::string problem = {};  ///< the first difference beyond the tolerance
+  /// How far the model's own outputs move at most if only the last bits of its inputs change, relative to the largest
+  /// element of the same output. 0 if that was not measured, because no output differs by more than usual.
+  double movement = 0;
   /// Set if the engine computes with reduced precision. The fields above are then about f32; this compares the
   /// candidate with reduced precision with the model in f32.
   std::optional<PrecisionLoss> precision = std::nullopt;
@@ -40,9 +43,10 @@ struct Equivalence {
 class EngineRuns {
  public:
   /// Keeps references to the engines and the model. `engine` is timed. `exact` (the same engine, or one of higher
-  /// precision) computes outputs. `tolerance` is relative to the largest element of an output.
+  /// precision) computes outputs. `tolerance` is relative to the largest element of an output; without one, each output
+  /// has that of Movement.
   EngineRuns(Engine& engine, Engine& exact, const Model& model, std::filesystem::path model_path, ShapeOptions shapes,
-             uint64_t seed, double tolerance, TempDir folder);
+             uint64_t seed, std::optional<double> tolerance, TempDir folder);
 
   /// Returns the ratio of the latencies of `current` and `candidate` with its 95% interval; above 1, the candidate is
   /// faster. Returns an Error if the candidate cannot be exported at the model's opset, does not run, or has different
@@ -80,14 +84,26 @@ class EngineRuns {
   std::function<Result<std::vector<Tensor>>(std::span<const Tensor>)> from_file = nullptr;
 
  private:
-  using Visit = std::function<Status(std::span<const Tensor> got, std::span<const Tensor> wanted)>;
+  /// Random inputs.
+  struct Draw {
+    uint64_t seed = 0;
+    int trial = 0;  // 0: as drawn; otherwise with their last bits changed
+  };
+  using Visit = std::function<Status(uint64_t seed, std::span<const Tensor> got, std::span<const Tensor> wanted)>;
   /// Visits the outputs of a candidate and the model's for so many random inputs.
   Status compare(Engine& engine, const Candidate& candidate, int inputs, const Visit& visit);
-  /// Loads a file once and visits its outputs for the inputs of each seed.
-  Status run(Engine& engine, const std::filesystem::path& file, std::span<const uint64_t> seeds,
+  /// Loads a file once and visits its outputs for each draw.
+  Status run(Engine& engine, const std::filesystem::path& file, std::span<const Draw> draws,
              const std::function<Status(uint64_t seed, std::vector<Tensor> outputs)>& visit);
-  /// Computes the model's outputs for these seeds, unless they are known.
-  Status expect(std::span<const uint64_t> seeds);
+  /// Likewise the model's own file; visits the model's outputs.
+  Status run_model(std::span<const Draw> draws,
+                   const std::function<Status(uint64_t seed, std::vector<Tensor> outputs)>& visit);
+  /// Computes the model's outputs for these draws, unless they are known.
+  Status expect(std::span<const Draw> draws);
+  /// Decides whether a comparison for the inputs of this seed holds; adds to `out`.
+  Status judge(uint64_t seed, const Comparison& comparison, Equivalence& out);
+  /// Returns how far the model's outputs move for the inputs of this seed.
+  Result<Movement> movement(uint64_t seed);
   std::filesystem::path folder_of(uint64_t hash) const;
   void drop_all_but(uint64_t first, uint64_t second);
 
@@ -97,13 +113,14 @@ class EngineRuns {
   const std::filesystem::path model_path_;
   const ShapeOptions shapes_;
   const uint64_t seed_;
-  const double tolerance_;
+  const std::optional<double> tolerance_;
   const TempDir folder_;
   std::set<uint64_t> written_;                // hashes of candidates
   std::pair<uint64_t, uint64_t> timed_pair_;  // hashes of the candidates that timed_ compares
   PairedTimes timed_;
   size_t num_timed_ = 0;
   std::map<uint64_t, std::vector<Tensor>> expected_;  // by seed
+  std::map<uint64_t, Movement> movements_;            // by seed
 };
 
 }  // namespace isomer

@@ -79,6 +79,46 @@ TEST_F(EngineRunsTest, ComparesAllInputsAfterOneLoadOfEachModel) {
   EXPECT_EQ(engine_.unloads, engine_.loads);
 }
 
+/// A model that amplifies rounding: the sine of large angles.
+class AmplifyingRuns : public EngineRunsTest {
+ protected:
+  AmplifyingRuns() { EXPECT_TRUE(export_model(amplifying_, path_).has_value()); }
+
+  EngineRuns runs(std::optional<double> tolerance) {
+    return {engine_, engine_, amplifying_, path_, {}, 1, tolerance, TempDir::make().value()};
+  }
+  /// The sine of 2000 times the sum of the inputs, in another order; then the product with a factor.
+  static Candidate reordered(const std::string& factor) {
+    return Candidate(graph("input x: f32[64]\na = f32[]{700}\nb = f32[]{1300}\nf = f32[]{" + factor +
+                           "}\np = Mul(x, a)\nq = Mul(x, b)\ns = Add(p, q)\ny = Sin(s)\nz = Mul(y, f)\n" + "return z"));
+  }
+
+  const Model amplifying_ =
+      make_model(graph("input x: f32[64]\nc = f32[]{2000}\np = Mul(x, c)\ny = Sin(p)\nreturn y"), "sine", 17);
+};
+
+TEST_F(AmplifyingRuns, RoundingMayMoveOutputsAsFarAsItMovesTheModels) {
+  EngineRuns runs = this->runs(std::nullopt);
+  const Equivalence same = runs.equivalence(reordered("1"), 1).value();
+  EXPECT_TRUE(same.holds) << same.problem;
+  EXPECT_GT(same.max_rel, Movement::kTolerance) << "so the test tests something";
+  EXPECT_GT(same.movement, 0.5 * same.max_rel);
+  EXPECT_LT(same.movement, 2 * same.max_rel);
+  EXPECT_EQ(engine_.runs, 2 + Movement::kTrials);
+  EXPECT_EQ(engine_.unloads, engine_.loads);
+  // How far the model moves is known now.
+  const Equivalence other = runs.equivalence(reordered("1.005"), 1).value();
+  EXPECT_FALSE(other.holds);
+  EXPECT_THAT(other.problem, testing::HasSubstr("if only the last bits of inputs change"));
+  EXPECT_EQ(engine_.runs, 3 + Movement::kTrials);
+}
+
+TEST_F(AmplifyingRuns, AGivenToleranceIsStrict) {
+  EngineRuns runs = this->runs(1e-4);
+  EXPECT_FALSE(runs.equivalence(reordered("1"), 1).value().holds);
+  EXPECT_EQ(engine_.runs, 2);
+}
+
 TEST_F(EngineRunsTest, UnloadsWhatFails) {
   engine_.failing = 2;
   EngineRuns runs = this->runs();
