@@ -232,7 +232,7 @@ void add_compare(CLI::App& app, int& exit_code) {
       ->capture_default_str();
   command
       ->add_option("--tolerance", options->tolerance_given,
-                   "Maximum difference, relative to an output's largest element; by default 1e-4, or up to 1e-2 if the "
+                   "Maximum difference, relative to an output's largest element; by default 1e-4, or up to 0.25 if the "
                    "output moves far when only the last bits of inputs change; in bf16 0.0156")
       ->check(in_range(NumberRange{.min = 0}));
   options->engine.add_to(*command, options->files);

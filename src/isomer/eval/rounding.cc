@@ -55,7 +55,7 @@ Status Movement::account(std::span<const Tensor> moved, std::span<const Tensor> 
 }
 
 double Movement::tolerance(size_t output) const {
-  constexpr double kFactor = 4;  // an order rounds more than once
+  constexpr double kFactor = 2;  // trials need not contain the worst case
   return std::clamp(kFactor * (*this)[output], kTolerance, kLargestTolerance);
 }
 

@@ -62,8 +62,8 @@ Movement moved_by(double relative) {
 TEST(Rounding, TheToleranceGrowsWithTheMovementUpToABound) {
   EXPECT_EQ(Movement().tolerance(0), 1e-4);
   EXPECT_EQ(moved_by(0x1p-20).tolerance(0), 1e-4);
-  EXPECT_DOUBLE_EQ(moved_by(0x1p-11).tolerance(0), 0x1p-9);
-  EXPECT_EQ(moved_by(0.5).tolerance(0), 1e-2);
+  EXPECT_DOUBLE_EQ(moved_by(0x1p-11).tolerance(0), 0x1p-10);
+  EXPECT_EQ(moved_by(0.5).tolerance(0), 0.25);
 }
 
 TEST(Rounding, TheFurthestTrialCounts) {
@@ -90,9 +90,9 @@ std::pair<bool, bool> judged(double difference, std::optional<double> tolerance,
 TEST(Rounding, MovementIsMeasuredOnlyIfItMatters) {
   using Pair = std::pair<bool, bool>;
   EXPECT_EQ(judged(5e-5, std::nullopt, 0), Pair(true, false));
-  EXPECT_EQ(judged(1e-3, std::nullopt, 0x1p-11), Pair(true, true));
+  EXPECT_EQ(judged(9e-4, std::nullopt, 0x1p-11), Pair(true, true));
   EXPECT_EQ(judged(1e-3, std::nullopt, 0x1p-14), Pair(false, true));
-  EXPECT_EQ(judged(2e-2, std::nullopt, 0.5), Pair(false, false)) << "beyond what is ever allowed";
+  EXPECT_EQ(judged(0.3, std::nullopt, 0.5), Pair(false, false)) << "beyond what is ever allowed";
   EXPECT_EQ(judged(std::nan(""), std::nullopt, 0.5), Pair(false, false));
   EXPECT_EQ(judged(1e-3, 5e-4, 0.5), Pair(false, false)) << "a given tolerance is strict";
   EXPECT_EQ(judged(2e-2, 1e-1, 0), Pair(true, false));

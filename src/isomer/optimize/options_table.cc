@@ -93,7 +93,7 @@ Option tolerance_option(std::optional<double>& tolerance) {
   return {.name = "tolerance",
           .domain = kFromZero,
           .help =
-              "Maximum difference of an output, relative to its largest element; if not given, 1e-4, or up to 1e-2 if "
+              "Maximum difference of an output, relative to its largest element; if not given, 1e-4, or up to 0.25 if "
               "the output moves far when only the last bits of inputs change",
           .get = [&tolerance] { return tolerance ? json(*tolerance) : json(); },
           .set =
