@@ -18,12 +18,20 @@ inline constexpr int kTileRows = sizeof(Vector) == 64 ? 12 : 4;
 template <class Vector>
 inline constexpr int kTileVectors = sizeof(Vector) == 64 ? 2 : 3;
 
-constexpr int64_t kSquare = 4;       // rows and columns that are transposed at once; the rows of tiles are a multiple
+constexpr int64_t kSquare = 4;       // the rows of tiles are a multiple
 constexpr int64_t kLineFloats = 16;  // floats of a line of a cache
 
 /// The extent of the blocks into which sums are divided: a panel of B, with 32 columns, is about as large as the first
 /// level of cache.
 constexpr int64_t kInnerBlock = 384;
+
+/// B is not packed if the result has at most so many tiles of rows, or sums at most so many summands: packing takes as
+/// long as the few tiles that read a panel.
+constexpr int64_t kFewTiles = 4;
+constexpr int64_t kFewInner = 64;
+
+/// If the result has few rows, so many rows of B are read at the same time, from end to end.
+constexpr int64_t kStreamedRows = 16;
 
 /// Returns the rows of A that are packed at once: a block that stays in the second level of cache.
 int64_t max_rows() {
@@ -31,11 +39,18 @@ int64_t max_rows() {
   return kBytes / 2 / (kInnerBlock * static_cast<int64_t>(sizeof(float)));
 }
 
+/// A block of the result, and which part of the sums it adds.
+struct ProductBlock {
+  Range rows, inner;
+  bool first = false, last = false;
+};
+
 /// How the work is divided: a grid of parts of the result. Each packs the operands that it needs.
 struct ProductDivision {
   int64_t tile_rows = 0, tile_columns = 0;
   int64_t row_parts = 1, column_parts = 1;
   int64_t block_rows = 0, block_inner = 0;
+  bool packs_b = true;
 
   ProductDivision(const MatrixProduct& product, int parts) {
     switch (vector_width()) {
@@ -64,7 +79,17 @@ struct ProductDivision {
     }
     const int64_t rows = divided_up(product.rows, row_parts);
     block_rows = rounded_up(divided_up(rows, divided_up(rows, max_rows())), tile_rows);
-    block_inner = divided_up(product.inner, divided_up(product.inner, kInnerBlock));
+    const bool few_rows = product.rows <= kFewTiles * tile_rows;
+    packs_b = product.b.transposed || !(few_rows || product.inner <= kFewInner);
+    const int64_t most = !packs_b && few_rows ? kStreamedRows : kInnerBlock;
+    block_inner = divided_up(product.inner, divided_up(product.inner, most));
+  }
+
+  ProductBlock block(const MatrixProduct& product, const Range& some_rows, int64_t k) const {
+    return {.rows = some_rows,
+            .inner = {k, std::min(k + block_inner, product.inner)},
+            .first = k == 0,
+            .last = k + block_inner >= product.inner};
   }
 
   int64_t panel() const { return rounded_up(tile_columns * block_inner, kLineFloats); }
@@ -85,8 +110,10 @@ struct PackPanel {
   template <class Vector>
   static ISOMER_INLINE void run(const float* from, int64_t stride, bool across, int64_t rows, int64_t depth,
                                 int64_t width, float* to) {
-    if (!across)
-      transpose(from, stride, rows, depth, width, to);
+    if (!across && width % kLanes<Vector> == 0)
+      transpose<Vector>(from, stride, rows, depth, width, to);
+    else if (!across)
+      transpose<Vector4>(from, stride, rows, depth, width, to);
     else if (rows < width)
       copy_some(from, stride, rows, depth, width, to);
     else if (width % kLanes<Vector> == 0)
@@ -112,31 +139,49 @@ struct PackPanel {
     }
   }
 
+  template <class Vector>
   static ISOMER_INLINE void transpose(const float* from, int64_t stride, int64_t rows, int64_t depth, int64_t width,
                                       float* to) {
-    for (int64_t r = 0; r < width; r += kSquare) {
-      const int64_t there = std::clamp<int64_t>(rows - r, 0, kSquare);
+    constexpr int64_t kSide = kLanes<Vector>;
+    for (int64_t r = 0; r < width; r += kSide) {
+      const int64_t there = std::clamp<int64_t>(rows - r, 0, kSide);
       int64_t k = 0;
-      if (there == kSquare)
-        for (; k + kSquare <= depth; k += kSquare)
-          transpose_square(from + r * stride + k, stride, to + k * width + r, width);
+      if (there == kSide)
+        for (; k + kSide <= depth; k += kSide)
+          transpose_square<Vector>(from + r * stride + k, stride, to + k * width + r, width);
       for (; k < depth; ++k)
-        for (int64_t i = 0; i < kSquare; ++i) to[k * width + r + i] = i < there ? from[(r + i) * stride + k] : 0;
+        for (int64_t i = 0; i < kSide; ++i) to[k * width + r + i] = i < there ? from[(r + i) * stride + k] : 0;
     }
   }
 
+  template <class Vector>
   static ISOMER_INLINE void transpose_square(const float* from, int64_t stride, float* to, int64_t to_stride) {
-    Vector4 a, b, c, d;
-    load(a, from);
-    load(b, from + stride);
-    load(c, from + 2 * stride);
-    load(d, from + 3 * stride);
-    const Vector4 ab = __builtin_shufflevector(a, b, 0, 4, 1, 5), cd = __builtin_shufflevector(c, d, 0, 4, 1, 5);
-    const Vector4 ef = __builtin_shufflevector(a, b, 2, 6, 3, 7), gh = __builtin_shufflevector(c, d, 2, 6, 3, 7);
-    store(to, __builtin_shufflevector(ab, cd, 0, 1, 4, 5));
-    store(to + to_stride, __builtin_shufflevector(ab, cd, 2, 3, 6, 7));
-    store(to + 2 * to_stride, __builtin_shufflevector(ef, gh, 0, 1, 4, 5));
-    store(to + 3 * to_stride, __builtin_shufflevector(ef, gh, 2, 3, 6, 7));
+    Vector square[kLanes<Vector>];
+#pragma GCC unroll 16
+    for (int64_t r = 0; r < kLanes<Vector>; ++r) load(square[r], from + r * stride);
+    exchange<1>(square);
+    exchange<2>(square);
+    if constexpr (kLanes < Vector >> 4) exchange<4>(square);
+    if constexpr (kLanes < Vector >> 8) exchange<8>(square);
+#pragma GCC unroll 16
+    for (int64_t r = 0; r < kLanes<Vector>; ++r) store(to + r * to_stride, square[r]);
+  }
+
+  /// Divides a square into blocks of kSide x kSide and transposes every four of them, as if they were elements.
+  template <int kSide, class Vector, size_t kSize>
+  static ISOMER_INLINE void exchange(Vector (&square)[kSize]) {
+#pragma GCC unroll 16
+    for (size_t r = 0; r < kSize; ++r)
+      if ((r & kSide) == 0)
+        exchange_rows<kSide>(square[r], square[r + kSide], std::make_integer_sequence<int, kSize>());
+  }
+
+  template <int kSide, class Vector, int... kColumns>
+  static ISOMER_INLINE void exchange_rows(Vector& above, Vector& below, std::integer_sequence<int, kColumns...>) {
+    constexpr int kSize = sizeof...(kColumns);
+    const Vector first = above, second = below;
+    above = __builtin_shufflevector(first, second, ((kColumns & kSide) != 0 ? kSize + kColumns - kSide : kColumns)...);
+    below = __builtin_shufflevector(first, second, ((kColumns & kSide) != 0 ? kSize + kColumns : kColumns + kSide)...);
   }
 };
 
@@ -164,12 +209,6 @@ struct Ahead {
   }
 };
 
-/// A block of the result, and which part of the sums it adds.
-struct ProductBlock {
-  Range rows, inner;
-  bool first = false, last = false;
-};
-
 /// What is done with the sums of a block before they are stored.
 struct Finish {
   bool adds = false;            ///< to what is stored
@@ -177,12 +216,22 @@ struct Finish {
   OwnPosts posts = {};
   float* result = nullptr;
 
+  Finish(const ProductBlock& block, const MatrixProductArguments& arguments, const OwnPosts& posts)
+      : adds(!block.first),
+        bias(block.last ? arguments.bias : nullptr),
+        posts(block.last ? posts : OwnPosts()),
+        result(arguments.result) {}
+
   bool only_adds() const { return bias == nullptr && posts.begin() == posts.end(); }
-  /// Reads a line ahead. (GCC 12 would remove a call of it.)
-  ISOMER_INLINE void fetch(int64_t at) const {
-    __builtin_prefetch(result + at, 1);
-    for (const OwnPost& post : posts)
-      if (post.added != nullptr) __builtin_prefetch(post.added + at);
+  /// Reads a tile ahead. (GCC 12 would remove a call of it.)
+  ISOMER_INLINE void fetch(int64_t row, int64_t height, int64_t column, int64_t width, int64_t stride) const {
+    for (int64_t r = 0; r < height; ++r)
+      for (int64_t w = 0; w < width; w += kLineFloats) {
+        const int64_t at = (row + r) * stride + column + w;
+        __builtin_prefetch(result + at, 1);
+        for (const OwnPost& post : posts)
+          if (post.added != nullptr) __builtin_prefetch(post.added + at);
+      }
   }
   template <class Vector>
   ISOMER_INLINE void store_at(int64_t column, int64_t at, const Vector& sum) const {
@@ -202,34 +251,23 @@ struct Finish {
   }
 };
 
-/// Multiplies a packed block of A by a packed panel of B.
-struct MultiplyBlock {
+/// Multiplies packed rows of A by columns of B. Where B is packed, its stride is known to the compiler.
+template <bool kPacked>
+struct MultiplyTile {
   template <class Vector>
-  static ISOMER_INLINE void run(const MatrixProduct& product, const ProductBlock& block, int64_t column, int64_t width,
-                                const float* a, const float* b, Ahead ahead, const MatrixProductArguments& arguments,
-                                const OwnPosts& posts) {
-    const Finish finish{.adds = !block.first,
-                        .bias = block.last ? arguments.bias : nullptr,
-                        .posts = block.last ? posts : OwnPosts(),
-                        .result = arguments.result};
+  static ISOMER_INLINE void run(const Finish& finish, int64_t row, int64_t height, int64_t column, int64_t width,
+                                const float* a, const float* b, int64_t b_stride, int64_t depth, int64_t stride) {
     constexpr int64_t kWidth = kTileVectors<Vector> * kLanes<Vector>;
-    const int64_t lines = divided_up(ahead.lines() * kTileRows<Vector>, block.rows.size());
-    for (int64_t row = block.rows.begin; row < block.rows.end; row += kTileRows<Vector>) {
-      const int64_t height = std::min<int64_t>(kTileRows<Vector>, block.rows.end - row);
-      for (int64_t r = 0; r < height; ++r)
-        for (int64_t at = 0; at < width; at += kLineFloats) finish.fetch((row + r) * product.columns + column + at);
-      ahead.fetch(lines);
-      Vector sums[kTileRows<Vector>][kTileVectors<Vector>];
-      const bool direct = finish.only_adds() && width == kWidth && height % kSquare == 0;
-      const Target in_place{arguments.result + row * product.columns + column, product.columns, finish.adds};
-      const Target apart{reinterpret_cast<float*>(sums), kWidth, false};
-      multiply<Vector>(height, a, b, block.inner.size(), direct ? in_place : apart);
-      for (int64_t r = 0; !direct && r < height; ++r)
-        finish_row<Vector>(finish, column, width, (row + r) * product.columns + column, sums[r]);
-      a += block.inner.size() * rounded_up(height, kSquare);
-    }
+    Vector sums[kTileRows<Vector>][kTileVectors<Vector>];
+    const bool direct = finish.only_adds() && width == kWidth && height % kSquare == 0;
+    const Target in_place{finish.result + row * stride + column, stride, finish.adds};
+    const Target apart{reinterpret_cast<float*>(sums), kWidth, false};
+    multiply<Vector>(height, a, b, b_stride, depth, direct ? in_place : apart);
+    for (int64_t r = 0; !direct && r < height; ++r)
+      finish_row<Vector>(finish, column, width, (row + r) * stride + column, sums[r]);
   }
 
+ private:
   /// Where sums are stored, or added.
   struct Target {
     float* to;
@@ -238,26 +276,27 @@ struct MultiplyBlock {
   };
 
   template <class Vector>
-  static ISOMER_INLINE void multiply(int64_t height, const float* a, const float* b, int64_t depth,
+  static ISOMER_INLINE void multiply(int64_t height, const float* a, const float* b, int64_t b_stride, int64_t depth,
                                      const Target& target) {
     constexpr int kHeights = kTileRows<Vector> / kSquare;
     const auto of_height = [&]<int... kSquares>(std::integer_sequence<int, kSquares...>)
         __attribute__((always_inline)) {
       (..., (divided_up(height, kSquare) == kSquares + 1
-                 ? multiply_rows<Vector, (kSquares + 1) * kSquare>(a, b, depth, target)
+                 ? multiply_rows<Vector, (kSquares + 1) * kSquare>(a, b, b_stride, depth, target)
                  : void()));
     };
     of_height(std::make_integer_sequence<int, kHeights>());
   }
 
   template <class Vector, int kRows>
-  static ISOMER_INLINE void multiply_rows(const float* a, const float* b, int64_t depth, const Target& target) {
+  static ISOMER_INLINE void multiply_rows(const float* a, const float* b, int64_t b_stride, int64_t depth,
+                                          const Target& target) {
     constexpr int kVectors = kTileVectors<Vector>;
     // Where all indices are known, an array stays in registers.
     Vector sums[kRows][kVectors] = {};
     const float* const end = a + depth * kRows;
 #pragma GCC unroll 4
-    for (; a != end; a += kRows, b += kVectors * kLanes<Vector>) {
+    for (; a != end; a += kRows, b += kPacked ? kVectors * kLanes<Vector> : b_stride) {
       Vector w[kVectors];
 #pragma GCC unroll 3
       for (int64_t v = 0; v < kVectors; ++v) load(w[v], b + v * kLanes<Vector>);
@@ -295,6 +334,38 @@ struct MultiplyBlock {
   }
 };
 
+/// Multiplies a packed block of A by a packed panel of B.
+struct MultiplyBlock {
+  template <class Vector>
+  static ISOMER_INLINE void run(const MatrixProduct& product, const ProductBlock& block, int64_t column, int64_t width,
+                                const float* a, const float* b, Ahead ahead, const MatrixProductArguments& arguments,
+                                const OwnPosts& posts) {
+    const Finish finish(block, arguments, posts);
+    const int64_t lines = divided_up(ahead.lines() * kTileRows<Vector>, block.rows.size());
+    for (int64_t row = block.rows.begin; row < block.rows.end; row += kTileRows<Vector>) {
+      const int64_t height = std::min<int64_t>(kTileRows<Vector>, block.rows.end - row);
+      finish.fetch(row, height, column, width, product.columns);
+      ahead.fetch(lines);
+      MultiplyTile<true>::run<Vector>(finish, row, height, column, width, a, b, 0, block.inner.size(), product.columns);
+      a += block.inner.size() * rounded_up(height, kSquare);
+    }
+  }
+};
+
+/// Multiplies a packed tile of rows of A by full tiles of columns of B as it lies.
+struct MultiplyRows {
+  template <class Vector>
+  static ISOMER_INLINE void run(const MatrixProduct& product, const ProductBlock& block, const Range& columns,
+                                const float* a, const float* b, const MatrixProductArguments& arguments,
+                                const OwnPosts& posts) {
+    constexpr int64_t kWidth = kTileVectors<Vector> * kLanes<Vector>;
+    const Finish finish(block, arguments, posts);
+    for (int64_t column = columns.begin; column < columns.end; column += kWidth, b += kWidth)
+      MultiplyTile<false>::run<Vector>(finish, block.rows.begin, block.rows.size(), column, kWidth, a, b,
+                                       product.b.stride, block.inner.size(), product.columns);
+  }
+};
+
 void pack_block(const MatrixProduct& product, const ProductDivision& division, const ProductBlock& block,
                 const float* from, float* to) {
   const int64_t depth = block.inner.size();
@@ -306,17 +377,14 @@ void pack_block(const MatrixProduct& product, const ProductDivision& division, c
   }
 }
 
-void run_part(const MatrixProduct& product, const ProductDivision& division, const Range& rows, const Range& columns,
-              const MatrixProductArguments& arguments, const OwnPosts& posts, float* scratch) {
-  if (columns.size() == 0) return;
+/// Computes a part of the result. A block of A is packed, then each panel of B.
+void run_packed(const MatrixProduct& product, const ProductDivision& division, const Range& rows, const Range& columns,
+                const MatrixProductArguments& arguments, const OwnPosts& posts, float* scratch) {
   float* const panel = scratch;
   float* const packed = scratch + division.panel();
   for (int64_t row = rows.begin; row < rows.end; row += division.block_rows)
     for (int64_t k = 0; k < product.inner; k += division.block_inner) {
-      const ProductBlock block{.rows = {row, std::min(row + division.block_rows, rows.end)},
-                               .inner = {k, std::min(k + division.block_inner, product.inner)},
-                               .first = k == 0,
-                               .last = k + division.block_inner >= product.inner};
+      const ProductBlock block = division.block(product, {row, std::min(row + division.block_rows, rows.end)}, k);
       const int64_t depth = block.inner.size();
       pack_block(product, division, block, arguments.a, packed);
       for (int64_t column = columns.begin; column < columns.end; column += division.tile_columns) {
@@ -338,6 +406,27 @@ void run_part(const MatrixProduct& product, const ProductDivision& division, con
     }
 }
 
+/// Likewise, where each element of B is read for few tiles: B stays as it is, and the result is written row by row.
+void run_unpacked(const MatrixProduct& product, const ProductDivision& division, const Range& rows,
+                  const Range& columns, const MatrixProductArguments& arguments, const OwnPosts& posts,
+                  float* scratch) {
+  float* const panel = scratch;
+  float* const packed = scratch + division.panel();
+  const Range full{columns.begin, columns.begin + columns.size() / division.tile_columns * division.tile_columns};
+  for (int64_t k = 0; k < product.inner; k += division.block_inner)
+    for (int64_t row = rows.begin; row < rows.end; row += division.tile_rows) {
+      const ProductBlock block = division.block(product, {row, std::min(row + division.tile_rows, rows.end)}, k);
+      pack_block(product, division, block, arguments.a, packed);
+      dispatch<MultiplyRows>(product, block, full, packed, element(arguments.b, product.b, k, full.begin), arguments,
+                             posts);
+      if (full.end == columns.end) continue;
+      dispatch<PackPanel>(element(arguments.b, product.b, k, full.end), product.b.stride, true, columns.end - full.end,
+                          block.inner.size(), division.tile_columns, panel);
+      dispatch<MultiplyBlock>(product, block, full.end, columns.end - full.end, packed, panel, Ahead(), arguments,
+                              posts);
+    }
+}
+
 }  // namespace
 
 int64_t matrix_product_scratch(const MatrixProduct& product, int parts) {
@@ -348,12 +437,15 @@ void run_matrix_product(const MatrixProduct& product, const MatrixProductArgumen
                         int parts) {
   const ProductDivision division(product, parts);
   parallel_for(parts, 1, [&](int64_t begin, int64_t end) {
-    for (int64_t part = begin; part < end; ++part)
-      run_part(
-          product, division,
-          Range{0, product.rows}.part(part / division.column_parts, division.row_parts, division.tile_rows),
-          Range{0, product.columns}.part(part % division.column_parts, division.column_parts, division.tile_columns),
-          arguments, posts, arguments.scratch + part * division.scratch());
+    for (int64_t part = begin; part < end; ++part) {
+      const Range rows =
+          Range{0, product.rows}.part(part / division.column_parts, division.row_parts, division.tile_rows);
+      const Range columns =
+          Range{0, product.columns}.part(part % division.column_parts, division.column_parts, division.tile_columns);
+      if (columns.size() == 0) continue;
+      (division.packs_b ? run_packed : run_unpacked)(product, division, rows, columns, arguments, posts,
+                                                     arguments.scratch + part * division.scratch());
+    }
   });
 }
 

@@ -74,7 +74,8 @@ struct Factors {
   }
 };
 
-/// Products of each pair of layouts: of one tile and less, of several tiles, and of several blocks of each extent.
+/// Products of each pair of layouts: of one tile and less, of several tiles, and of several blocks of each extent; with
+/// few rows, short sums, and neither.
 std::vector<Factors> all_factors() {
   Rng rng(7);
   std::vector<Factors> out;
@@ -84,9 +85,11 @@ std::vector<Factors> all_factors() {
                                              {13, 385, 33},
                                              {25, 800, 40},
                                              {40, 1, 7},
-                                             {2100, 5, 9}})
+                                             {100, 385, 70},
+                                             {2100, 5, 9},
+                                             {1500, 70, 37}})
     for (int i = 0; i < 6; ++i) out.emplace_back(rng, rows, inner, columns);
-  while (out.size() < 150) out.emplace_back(rng, up_to(rng, 70), up_to(rng, 90), up_to(rng, 140));
+  while (out.size() < 170) out.emplace_back(rng, up_to(rng, 90), up_to(rng, 110), up_to(rng, 140));
   return out;
 }
 

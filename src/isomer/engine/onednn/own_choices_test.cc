@@ -124,8 +124,15 @@ TEST(OwnChoices, MomentumInAnyForm) {
   }
 }
 
-TEST(OwnChoices, NotProductsOfAFewComputedRowsOrOfManyMatrices) {
-  for (const char* text : {"input x: f32[8,24]\ninput w: f32[24,40]\na = MatMul(x, w)\nreturn a",
+TEST(OwnChoices, ProductsOfAFewComputedRowsByARowMajorMatrix) {
+  EXPECT_THAT(chosen("input x: f32[8,24]\ninput w: f32[24,40]\na = MatMul(x, w)\nreturn a", "MatMul"),
+              Contains(EndsWith(":product")));
+}
+
+TEST(OwnChoices, NotProductsOfAFewRowsByATransposedMatrixOrOfFewColumnsOrOfManyMatrices) {
+  for (const char* text : {"input x: f32[8,24]\ninput w: f32[40,24]\nt = Transpose(w) {perm=[1,0]}\na = MatMul(x, t)\n"
+                           "return a",
+                           "input x: f32[20,24]\ninput w: f32[24,8]\na = MatMul(x, w)\nreturn a",
                            "input x: f32[2,20,24]\ninput w: f32[2,24,40]\na = MatMul(x, w)\nreturn a"})
     EXPECT_THAT(chosen(text, "MatMul"), Each(Not(EndsWith(":product")))) << text;
 }

@@ -72,8 +72,9 @@ std::optional<OwnProduct> own_product(Builder& builder, const MatMulProblem& giv
   own.a = lies(problem.a);
   own.b = lies(problem.b);
   own.product = {problem.a_dims[0], problem.a_dims[1], problem.dst[1], *matrix_layout(own.a), *matrix_layout(own.b)};
-  // A tile has many columns.
-  if (own.product.rows <= kMaxRows || own.product.columns <= kMaxRows) return std::nullopt;
+  // A tile has many columns. Few rows are not worth packing B for, which a transposed one requires.
+  if (own.product.columns <= kMaxRows) return std::nullopt;
+  if (own.product.rows <= kMaxRows && own.product.b.transposed) return std::nullopt;
   const Desc dst = plain_desc(problem.dst);
   auto posts = make_posts(builder.graph(), problem.posts, problem.dst, dst, false);
   const auto own_ones = posts ? own_posts(*posts, dst) : std::nullopt;
