@@ -12,7 +12,7 @@ template <class T>
 void compare_reals(const Tensor& got, const Tensor& expected, const Tolerance& tolerance, OutputComparison& row) {
   const auto x = got.data<T>();
   const auto e = expected.data<T>();
-  double largest = 0;
+  double largest = 0, squares = 0;
   for (size_t i = 0; i < e.size(); ++i) {
     const auto a = static_cast<double>(x[i]);
     const auto b = static_cast<double>(e[i]);
@@ -22,10 +22,13 @@ void compare_reals(const Tensor& got, const Tensor& expected, const Tolerance& t
     }
     const double difference = std::abs(a - b);
     row.max_abs = std::max(row.max_abs, difference);
+    squares += difference * difference;
     largest = std::max(largest, std::abs(b));
     if (difference > tolerance.atol + tolerance.rtol * std::abs(b)) ++row.beyond;
   }
+  const double mean = e.empty() ? 0 : std::sqrt(squares / static_cast<double>(e.size()));
   row.max_rel = largest > 0 ? row.max_abs / largest : row.max_abs;
+  row.mean_rel = largest > 0 ? mean / largest : mean;
 }
 
 void compare_strings(const Tensor& got, const Tensor& expected, OutputComparison& row) {

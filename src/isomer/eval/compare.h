@@ -27,11 +27,12 @@ struct OutputComparison {
   int64_t elements = 0;
   double max_abs = 0;      ///< largest |x - e|, over elements that are finite in both
   double max_rel = 0;      ///< max_abs over the largest finite |e|; max_abs itself when all e are 0
+  double mean_rel = 0;     ///< likewise, the root of the mean square of |x - e|
   int64_t not_finite = 0;  ///< elements where one is NaN or infinite and the other differs
   int64_t beyond = 0;      ///< finite floating-point elements that are not close, and other elements that are not equal
 
   bool equal() const { return problem.empty() && not_finite == 0 && beyond == 0; }
-  /// Whether it is equal, and real numbers differ at most so much, relative to the largest. False for NaN.
+  /// Whether it is equal, and numbers differ at most so much, relative to the largest. False for NaN.
   bool within(double tolerance) const { return equal() && max_rel <= tolerance; }
   /// One line for people: "max abs 1e-06, max rel 2e-07" or the problem.
   std::string str() const;

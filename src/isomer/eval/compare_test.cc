@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <limits>
 
 #include "isomer/ops/half.h"
@@ -19,6 +20,7 @@ TEST(Compare, MeasuresAgainstTheLargestExpectedElement) {
   const auto row = compare_tensors(Tensor::floats({3}, {1, 0.5, -4.25}), Tensor::floats({3}, {1, 0, -4}));
   EXPECT_EQ(row.max_abs, 0.5);
   EXPECT_EQ(row.max_rel, 0.125);
+  EXPECT_DOUBLE_EQ(row.mean_rel, std::sqrt((0.25 + 0.0625) / 3) / 4);
   EXPECT_EQ(row.beyond, 2);
   EXPECT_FALSE(row.equal());
 }

@@ -11,34 +11,42 @@
 
 namespace isomer {
 
-/// Returns a tensor in which every finite floating-point number, but zero, is one of its two neighbours. Numbers of
-/// less than 16 bits and other elements stay. The same seed gives the same tensor on every machine.
+/// Returns a tensor in which every finite number of 32 bits or more, but zero, is one of its two neighbours. Other
+/// elements stay. The same seed gives the same tensor on every machine.
 Tensor with_last_bits_changed(const Tensor& tensor, uint64_t seed);
 
 /// How far each output of a model moves, relative to its largest element, if only the last bits of its inputs change.
-/// Another order of the same operations rounds otherwise, too, and moves it about as far. Most models move by a few
-/// roundings. Some move further: a gradient, if its max pool chooses another one of two almost equal elements; and what
-/// many layers one after the other compute, each of which amplifies a little.
+/// Operations in another order round differently, which moves outputs, too. Most models move by a few roundings. Some
+/// move further: a gradient, if its max pool chooses another one of two almost equal elements; and what many layers
+/// compute one after the other, each of which amplifies a little.
 class Movement {
  public:
-  static constexpr int kTrials = 8;                  ///< changes of the inputs; a choice may need the right one
+  static constexpr int kTrials = 8;                  ///< the maximum; a max pool may change its choice in few of them
   static constexpr double kTolerance = 1e-4;         ///< what every output may differ by
   static constexpr double kLargestTolerance = 0.25;  ///< beyond it, a comparison says nothing
 
-  /// Adds one trial. Fails if the outputs' types or number differ.
+  /// Adds one trial. Outputs of other types or extents than expected do not count. Fails if their number differs.
   Status account(std::span<const Tensor> moved, std::span<const Tensor> expected);
-  /// Returns how far an output moves; 0 before the first trial.
-  double operator[](size_t output) const { return output < furthest_.size() ? furthest_[output] : 0; }
-  /// Returns the difference that an output may have, relative to its largest element.
+  int trials() const { return trials_; }
+  /// Returns how far an element of an output moves at most; 0 before the first trial.
+  double operator[](size_t output) const { return output < max_.size() ? max_[output] : 0; }
+  /// Returns the difference that an element of an output may have, relative to the largest.
   double tolerance(size_t output) const;
+  /// Returns whether an output differs by no more than its movement explains. Both the largest difference and the mean
+  /// one must be explained: where one element moves far, not all of them may differ.
+  bool explains(size_t output, const OutputComparison& row) const;
 
  private:
-  std::vector<double> furthest_;  // by output
+  int trials_ = 0;
+  std::vector<double> max_, mean_;  // by output
 };
 
-/// Returns whether an output (compared with kAnyReals) differs by at most `tolerance` or, without one, by what its
-/// movement allows. `movement` is called if that matters; an Error is its Error.
+/// Adds a trial to a movement.
+using MoveOnce = std::function<Status(Movement&)>;
+
+/// Returns whether an output (compared with kAnyReals) differs by at most `tolerance` or, without one, by no more than
+/// its movement explains. Trials are added while that is not so, up to kTrials; an Error is that of a trial.
 Result<bool> differs_by_rounding(const OutputComparison& row, size_t output, std::optional<double> tolerance,
-                                 const std::function<Result<Movement>()>& movement);
+                                 Movement& movement, const MoveOnce& move);
 
 }  // namespace isomer

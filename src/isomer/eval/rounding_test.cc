@@ -38,72 +38,89 @@ TEST(Rounding, ZerosAndWhatIsNotFiniteStay) {
   }
 }
 
-TEST(Rounding, EveryTypeOfSixteenBitsOrMore) {
+TEST(Rounding, OnlyNumbersOfThirtyTwoBitsOrMore) {
   EXPECT_EQ(std::abs(with_last_bits_changed(Tensor::of<double>(DType::Double, {}, {1.5}), 1).data<double>()[0] - 1.5),
             std::numeric_limits<double>::epsilon());
-  const Tensor half = with_last_bits_changed(Tensor::of<Half>(DType::Half, {}, {Half(1.5F)}), 1);
-  EXPECT_EQ(std::abs(half.data<Half>()[0] - 1.5F), 0x1p-10F);
-  const Tensor brain = with_last_bits_changed(Tensor::of<BFloat16>(DType::BFloat16, {}, {BFloat16(1.5F)}), 1);
-  EXPECT_EQ(std::abs(brain.data<BFloat16>()[0] - 1.5F), 0x1p-7F);
-  const Tensor integers = Tensor::ints({2}, {1, 2});
-  EXPECT_TRUE(std::ranges::equal(with_last_bits_changed(integers, 1).bytes(), integers.bytes()));
+  for (const Tensor& given : {Tensor::of<Half>(DType::Half, {}, {Half(1.5F)}),
+                              Tensor::of<BFloat16>(DType::BFloat16, {}, {BFloat16(1.5F)}), Tensor::ints({2}, {1, 2})})
+    EXPECT_TRUE(std::ranges::equal(with_last_bits_changed(given, 1).bytes(), given.bytes()));
 }
 
-/// The movement after one trial in which one output moves by `relative`.
+/// Four elements, of which the first is 100, and the last `moved` of them differ from 1 by 100 times `relative`.
+std::vector<Tensor> outputs(double relative = 0, size_t moved = 1) {
+  std::vector<float> elements{100, 1, 1, 1};
+  for (size_t i = elements.size() - moved; i < elements.size(); ++i) elements[i] += static_cast<float>(100 * relative);
+  return {Tensor::floats({4}, elements)};
+}
+
+/// The comparison of such outputs with those that do not differ.
+OutputComparison row(double relative, size_t moved = 1) {
+  return compare_outputs(outputs(relative, moved), outputs(), kAnyReals)->outputs[0];
+}
+
+/// The movement after one trial in which one element moves.
 Movement moved_by(double relative) {
   Movement out;
-  const std::vector<Tensor> expected{Tensor::floats({2}, {1, 100})};
-  EXPECT_TRUE(
-      out.account(std::vector<Tensor>{Tensor::floats({2}, {1 + static_cast<float>(100 * relative), 100})}, expected)
-          .has_value());
+  EXPECT_TRUE(out.account(outputs(relative), outputs()).has_value());
   return out;
 }
 
 TEST(Rounding, TheToleranceGrowsWithTheMovementUpToABound) {
   EXPECT_EQ(Movement().tolerance(0), 1e-4);
   EXPECT_EQ(moved_by(0x1p-20).tolerance(0), 1e-4);
-  EXPECT_DOUBLE_EQ(moved_by(0x1p-11).tolerance(0), 0x1p-10);
+  EXPECT_DOUBLE_EQ(moved_by(0x1p-11).tolerance(0), 10 * 0x1p-11);
   EXPECT_EQ(moved_by(0.5).tolerance(0), 0.25);
+  EXPECT_EQ(moved_by(0.5).tolerance(1), 1e-4) << "of another output";
+}
+
+TEST(Rounding, WhereOneElementMovesFarNotAllMayDiffer) {
+  const Movement movement = moved_by(0x1p-6);
+  EXPECT_TRUE(movement.explains(0, row(0x1p-4, 1)));
+  EXPECT_TRUE(movement.explains(0, row(0x1p-4, 2)));
+  EXPECT_FALSE(movement.explains(0, row(0x1p-3, 3))) << "the mean";
+  EXPECT_FALSE(movement.explains(0, row(0x1p-2, 1))) << "the largest";
+  EXPECT_FALSE(Movement().explains(0, row(0)));
 }
 
 TEST(Rounding, TheFurthestTrialCounts) {
   Movement out = moved_by(0x1p-11);
-  const std::vector<Tensor> expected{Tensor::floats({2}, {1, 100})};
-  ASSERT_TRUE(out.account(expected, expected).has_value());
+  ASSERT_TRUE(out.account(outputs(), outputs()).has_value());
   EXPECT_DOUBLE_EQ(out[0], 0x1p-11);
-  EXPECT_FALSE(out.account(std::vector<Tensor>{Tensor::ints({2}, {1, 100})}, expected).has_value());
-  EXPECT_FALSE(out.account(std::vector<Tensor>{}, expected).has_value());
+  ASSERT_TRUE(out.account(std::vector<Tensor>{Tensor::ints({4}, {9, 9, 9, 9})}, outputs()).has_value());
+  EXPECT_DOUBLE_EQ(out[0], 0x1p-11) << "a trial with another type or extent says nothing";
+  EXPECT_EQ(out.trials(), 3);
+  EXPECT_FALSE(out.account(std::vector<Tensor>{}, outputs()).has_value());
 }
 
-/// What differs_by_rounding says of an output that differs by `difference`, of a model that moves by `movement`; and
-/// whether it asked for that.
-std::pair<bool, bool> judged(double difference, std::optional<double> tolerance, double movement) {
-  bool asked = false;
-  const auto measure = [&]() -> Result<Movement> {
-    asked = true;
-    return moved_by(movement);
+/// What differs_by_rounding says of an output that differs by `difference`, of a model that moves by `movement` in each
+/// third trial; and after how many trials.
+std::pair<bool, int> judged(double difference, std::optional<double> tolerance, double movement) {
+  Movement so_far;
+  const auto move = [&](Movement& more) {
+    return more.account(outputs(more.trials() % 3 == 2 ? movement : 0), outputs());
   };
-  const bool holds = differs_by_rounding({.max_rel = difference}, 0, tolerance, measure).value();
-  return {holds, asked};
+  const bool holds = differs_by_rounding(row(difference), 0, tolerance, so_far, move).value();
+  return {holds, so_far.trials()};
 }
 
-TEST(Rounding, MovementIsMeasuredOnlyIfItMatters) {
-  using Pair = std::pair<bool, bool>;
-  EXPECT_EQ(judged(5e-5, std::nullopt, 0), Pair(true, false));
-  EXPECT_EQ(judged(9e-4, std::nullopt, 0x1p-11), Pair(true, true));
-  EXPECT_EQ(judged(1e-3, std::nullopt, 0x1p-14), Pair(false, true));
-  EXPECT_EQ(judged(0.3, std::nullopt, 0.5), Pair(false, false)) << "beyond what is ever allowed";
-  EXPECT_EQ(judged(std::nan(""), std::nullopt, 0.5), Pair(false, false));
-  EXPECT_EQ(judged(1e-3, 5e-4, 0.5), Pair(false, false)) << "a given tolerance is strict";
-  EXPECT_EQ(judged(2e-2, 1e-1, 0), Pair(true, false));
-  EXPECT_FALSE(differs_by_rounding({.max_rel = 1e-3}, 0, std::nullopt, [] { return Result<Movement>(fail("no")); }));
+TEST(Rounding, MovementIsMeasuredUntilItExplainsADifference) {
+  using Pair = std::pair<bool, int>;
+  EXPECT_EQ(judged(5e-5, std::nullopt, 0), Pair(true, 0));
+  EXPECT_EQ(judged(1e-3, std::nullopt, 0x1p-11), Pair(true, 3));
+  EXPECT_EQ(judged(1e-3, std::nullopt, 0x1p-15), Pair(false, Movement::kTrials));
+  EXPECT_EQ(judged(0.3, std::nullopt, 0.5), Pair(false, 0)) << "beyond what is ever allowed";
+  EXPECT_EQ(judged(1e-3, 5e-4, 0.5), Pair(false, 0)) << "a given tolerance is strict";
+  EXPECT_EQ(judged(2e-2, 1e-1, 0), Pair(true, 0));
 }
 
 TEST(Rounding, OtherElementsMustBeEqual) {
-  const auto never = []() -> Result<Movement> { return fail("not asked"); };
-  EXPECT_FALSE(differs_by_rounding({.beyond = 1}, 0, std::nullopt, never).value());
-  EXPECT_FALSE(differs_by_rounding({.not_finite = 1}, 0, 1.0, never).value());
-  EXPECT_FALSE(differs_by_rounding({.problem = "another type"}, 0, 1.0, never).value());
+  Movement movement;
+  const auto never = [](Movement&) -> Status { return fail("not asked"); };
+  EXPECT_FALSE(differs_by_rounding({.beyond = 1}, 0, std::nullopt, movement, never).value());
+  EXPECT_FALSE(differs_by_rounding({.not_finite = 1}, 0, 1.0, movement, never).value());
+  EXPECT_FALSE(differs_by_rounding({.problem = "another type"}, 0, 1.0, movement, never).value());
+  EXPECT_FALSE(differs_by_rounding({.max_rel = std::nan("")}, 0, std::nullopt, movement, never).value());
+  EXPECT_FALSE(differs_by_rounding({.max_rel = 1e-3}, 0, std::nullopt, movement, never).has_value()) << "its Error";
 }
 
 }  // namespace

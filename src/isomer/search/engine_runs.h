@@ -102,8 +102,6 @@ class EngineRuns {
   Status expect(std::span<const Draw> draws);
   /// Decides whether a comparison for the inputs of this seed holds; adds to `out`.
   Status judge(uint64_t seed, const Comparison& comparison, Equivalence& out);
-  /// Returns how far the model's outputs move for the inputs of this seed.
-  Result<Movement> movement(uint64_t seed);
   std::filesystem::path folder_of(uint64_t hash) const;
   void drop_all_but(uint64_t first, uint64_t second);
 

@@ -102,15 +102,15 @@ TEST_F(AmplifyingRuns, RoundingMayMoveOutputsAsFarAsItMovesTheModels) {
   const Equivalence same = runs.equivalence(reordered("1"), 1).value();
   EXPECT_TRUE(same.holds) << same.problem;
   EXPECT_GT(same.max_rel, Movement::kTolerance) << "so the test tests something";
-  EXPECT_GT(same.movement, 0.5 * same.max_rel);
-  EXPECT_LT(same.movement, 2 * same.max_rel);
-  EXPECT_EQ(engine_.runs, 2 + Movement::kTrials);
+  EXPECT_GT(same.movement, 0.1 * same.max_rel);
+  EXPECT_LT(same.movement, 10 * same.max_rel);
+  EXPECT_EQ(engine_.runs, 3) << "one trial suffices";
   EXPECT_EQ(engine_.unloads, engine_.loads);
-  // How far the model moves is known now.
-  const Equivalence other = runs.equivalence(reordered("1.005"), 1).value();
+  const Equivalence other = runs.equivalence(reordered("1.01"), 1).value();
   EXPECT_FALSE(other.holds);
   EXPECT_THAT(other.problem, testing::HasSubstr("if only the last bits of inputs change"));
-  EXPECT_EQ(engine_.runs, 3 + Movement::kTrials);
+  EXPECT_EQ(engine_.runs, 3 + Movement::kTrials) << "the first trial is known";
+  EXPECT_EQ(engine_.unloads, engine_.loads);
 }
 
 TEST_F(AmplifyingRuns, AGivenToleranceIsStrict) {
