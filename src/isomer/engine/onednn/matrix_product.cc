@@ -18,25 +18,25 @@ inline constexpr int kTileRows = sizeof(Vector) == 64 ? 12 : 4;
 template <class Vector>
 inline constexpr int kTileVectors = sizeof(Vector) == 64 ? 2 : 3;
 
-constexpr int64_t kSquare = 4;       // the rows of tiles are a multiple
+constexpr int64_t kRowUnit = 4;      // tiles have a multiple of these rows
 constexpr int64_t kLineFloats = 16;  // floats of a line of a cache
 
 /// The extent of the blocks into which sums are divided: a panel of B, with 32 columns, is about as large as the first
 /// level of cache.
 constexpr int64_t kInnerBlock = 384;
 
-/// B is not packed if the result has at most so many tiles of rows, or sums at most so many summands: packing takes as
-/// long as the few tiles that read a panel.
+/// A row-major B is not packed if the result has at most so many tiles of rows, because packing a panel takes as long
+/// as the tiles that read it; or if sums have at most so many summands and B stays in the second level of cache.
 constexpr int64_t kFewTiles = 4;
 constexpr int64_t kFewInner = 64;
 
 /// If the result has few rows, so many rows of B are read at the same time, from end to end.
 constexpr int64_t kStreamedRows = 16;
 
-/// Returns the rows of A that are packed at once: a block that stays in the second level of cache.
-int64_t max_rows() {
+/// Returns the floats of a block that stays in the second level of cache.
+int64_t block_floats() {
   static const int64_t kBytes = std::max<int64_t>(sysconf(_SC_LEVEL2_CACHE_SIZE), 256 << 10);
-  return kBytes / 2 / (kInnerBlock * static_cast<int64_t>(sizeof(float)));
+  return kBytes / 2 / static_cast<int64_t>(sizeof(float));
 }
 
 /// A block of the result, and which part of the sums it adds.
@@ -78,9 +78,10 @@ struct ProductDivision {
       column_parts = columns;
     }
     const int64_t rows = divided_up(product.rows, row_parts);
-    block_rows = rounded_up(divided_up(rows, divided_up(rows, max_rows())), tile_rows);
+    block_rows = rounded_up(divided_up(rows, divided_up(rows, block_floats() / kInnerBlock)), tile_rows);
     const bool few_rows = product.rows <= kFewTiles * tile_rows;
-    packs_b = product.b.transposed || !(few_rows || product.inner <= kFewInner);
+    const bool short_sums = product.inner <= kFewInner && product.inner * product.columns <= block_floats();
+    packs_b = product.b.transposed || !(few_rows || short_sums);
     const int64_t most = !packs_b && few_rows ? kStreamedRows : kInnerBlock;
     block_inner = divided_up(product.inner, divided_up(product.inner, most));
   }
@@ -259,7 +260,7 @@ struct MultiplyTile {
                                 const float* a, const float* b, int64_t b_stride, int64_t depth, int64_t stride) {
     constexpr int64_t kWidth = kTileVectors<Vector> * kLanes<Vector>;
     Vector sums[kTileRows<Vector>][kTileVectors<Vector>];
-    const bool direct = finish.only_adds() && width == kWidth && height % kSquare == 0;
+    const bool direct = finish.only_adds() && width == kWidth && height % kRowUnit == 0;
     const Target in_place{finish.result + row * stride + column, stride, finish.adds};
     const Target apart{reinterpret_cast<float*>(sums), kWidth, false};
     multiply<Vector>(height, a, b, b_stride, depth, direct ? in_place : apart);
@@ -278,11 +279,11 @@ struct MultiplyTile {
   template <class Vector>
   static ISOMER_INLINE void multiply(int64_t height, const float* a, const float* b, int64_t b_stride, int64_t depth,
                                      const Target& target) {
-    constexpr int kHeights = kTileRows<Vector> / kSquare;
-    const auto of_height = [&]<int... kSquares>(std::integer_sequence<int, kSquares...>)
+    constexpr int kHeights = kTileRows<Vector> / kRowUnit;
+    const auto of_height = [&]<int... kRowUnits>(std::integer_sequence<int, kRowUnits...>)
         __attribute__((always_inline)) {
-      (..., (divided_up(height, kSquare) == kSquares + 1
-                 ? multiply_rows<Vector, (kSquares + 1) * kSquare>(a, b, b_stride, depth, target)
+      (..., (divided_up(height, kRowUnit) == kRowUnits + 1
+                 ? multiply_rows<Vector, (kRowUnits + 1) * kRowUnit>(a, b, b_stride, depth, target)
                  : void()));
     };
     of_height(std::make_integer_sequence<int, kHeights>());
@@ -347,7 +348,7 @@ struct MultiplyBlock {
       finish.fetch(row, height, column, width, product.columns);
       ahead.fetch(lines);
       MultiplyTile<true>::run<Vector>(finish, row, height, column, width, a, b, 0, block.inner.size(), product.columns);
-      a += block.inner.size() * rounded_up(height, kSquare);
+      a += block.inner.size() * rounded_up(height, kRowUnit);
     }
   }
 };
@@ -370,7 +371,7 @@ void pack_block(const MatrixProduct& product, const ProductDivision& division, c
                 const float* from, float* to) {
   const int64_t depth = block.inner.size();
   for (int64_t row = block.rows.begin; row < block.rows.end; row += division.tile_rows) {
-    const int64_t rows = std::min(division.tile_rows, block.rows.end - row), height = rounded_up(rows, kSquare);
+    const int64_t rows = std::min(division.tile_rows, block.rows.end - row), height = rounded_up(rows, kRowUnit);
     dispatch<PackPanel>(element(from, product.a, row, block.inner.begin), product.a.stride, product.a.transposed, rows,
                         depth, height, to);
     to += height * depth;
@@ -406,25 +407,27 @@ void run_packed(const MatrixProduct& product, const ProductDivision& division, c
     }
 }
 
-/// Likewise, where each element of B is read for few tiles: B stays as it is, and the result is written row by row.
+/// Likewise, with B as it lies. For each block of sums, the result is computed row by row.
 void run_unpacked(const MatrixProduct& product, const ProductDivision& division, const Range& rows,
                   const Range& columns, const MatrixProductArguments& arguments, const OwnPosts& posts,
                   float* scratch) {
   float* const panel = scratch;
   float* const packed = scratch + division.panel();
-  const Range full{columns.begin, columns.begin + columns.size() / division.tile_columns * division.tile_columns};
-  for (int64_t k = 0; k < product.inner; k += division.block_inner)
+  const int64_t rest = columns.size() % division.tile_columns;
+  const Range full{columns.begin, columns.end - rest};
+  for (int64_t k = 0; k < product.inner; k += division.block_inner) {
+    // The last columns are no full tile: what is read behind them would not be theirs.
+    if (rest > 0)
+      dispatch<PackPanel>(element(arguments.b, product.b, k, full.end), product.b.stride, true, rest,
+                          division.block(product, rows, k).inner.size(), division.tile_columns, panel);
     for (int64_t row = rows.begin; row < rows.end; row += division.tile_rows) {
       const ProductBlock block = division.block(product, {row, std::min(row + division.tile_rows, rows.end)}, k);
       pack_block(product, division, block, arguments.a, packed);
       dispatch<MultiplyRows>(product, block, full, packed, element(arguments.b, product.b, k, full.begin), arguments,
                              posts);
-      if (full.end == columns.end) continue;
-      dispatch<PackPanel>(element(arguments.b, product.b, k, full.end), product.b.stride, true, columns.end - full.end,
-                          block.inner.size(), division.tile_columns, panel);
-      dispatch<MultiplyBlock>(product, block, full.end, columns.end - full.end, packed, panel, Ahead(), arguments,
-                              posts);
+      if (rest > 0) dispatch<MultiplyBlock>(product, block, full.end, rest, packed, panel, Ahead(), arguments, posts);
     }
+  }
 }
 
 }  // namespace
