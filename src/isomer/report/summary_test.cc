@@ -57,7 +57,7 @@ OptimizeReport report_by_hand() {
   report.cost_before = Metrics{.latency_us = 30, .kernels = 4, .peak_bytes = 2048};
   report.cost_after = Metrics{.latency_us = 17.5, .kernels = 2, .peak_bytes = 1024};
   report.measured = Measured{.before_us = 20000, .after_us = 10000, .speedup = {2, 1.75, 2.25}};
-  report.equivalence = Equivalence{.max_rel = 1e-7, .inputs = 1};
+  report.equivalence = Equivalence{.max_rel = 3e-4, .inputs = 1, .movement = 2e-4};
   report.ops_before = {{"Add", 2}, {"Relu", 2}};
   report.ops_after = {{"Add", 2}};
   report.improved = true;
@@ -76,7 +76,8 @@ memory      2.0 KiB   1.0 KiB  -1.0 KiB of live activations
 operators         4         2  -2
 
 engine     ort 1.2, 1 thread, a processor
-outputs    within 1.0e-07 of their largest elements, on 1 random input
+outputs    within 3.0e-04 of their largest elements, on 1 random input
+           within 2.0e-04 if only the last bits of the model's inputs change
 search     greedy, 1.2 s, ended by: exhausted; peak memory 3.0 MiB
            2 matches, 1,234 candidates, 0 duplicates
 output     b.onnx

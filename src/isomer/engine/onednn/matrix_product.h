@@ -1,8 +1,8 @@
 #pragma once
 // Products of two matrices that are both computed in a run, as in training steps. A kernel of our own: oneDNN's are
 // slow for some layouts unless one matrix is put in another layout first. Blocks and loops are those of Goto and van de
-// Geijn, "Anatomy of High-Performance Matrix Multiplication" (2008); but a second matrix that is read for few rows, or has
-// few, is not packed. Then the time is that of memory.
+// Geijn, "Anatomy of High-Performance Matrix Multiplication" (2008); but a row-major second matrix is not packed if it
+// is read for few rows, or has few. Then the time is that of memory.
 
 #include <cstdint>
 
