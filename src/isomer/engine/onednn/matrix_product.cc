@@ -354,7 +354,7 @@ struct MultiplyBlock {
 };
 
 /// Multiplies a packed tile of rows of A by full tiles of columns of B as it lies.
-struct MultiplyRows {
+struct MultiplyTileRow {
   template <class Vector>
   static ISOMER_INLINE void run(const MatrixProduct& product, const ProductBlock& block, const Range& columns,
                                 const float* a, const float* b, const MatrixProductArguments& arguments,
@@ -423,8 +423,8 @@ void run_unpacked(const MatrixProduct& product, const ProductDivision& division,
     for (int64_t row = rows.begin; row < rows.end; row += division.tile_rows) {
       const ProductBlock block = division.block(product, {row, std::min(row + division.tile_rows, rows.end)}, k);
       pack_block(product, division, block, arguments.a, packed);
-      dispatch<MultiplyRows>(product, block, full, packed, element(arguments.b, product.b, k, full.begin), arguments,
-                             posts);
+      dispatch<MultiplyTileRow>(product, block, full, packed, element(arguments.b, product.b, k, full.begin), arguments,
+                                posts);
       if (rest > 0) dispatch<MultiplyBlock>(product, block, full.end, rest, packed, panel, Ahead(), arguments, posts);
     }
   }
