@@ -14,7 +14,8 @@ constexpr float kInfinite = std::numeric_limits<float>::infinity();
 
 TEST(Rounding, EveryNumberBecomesOneOfItsNeighbours) {
   std::vector<float> numbers;
-  for (int i = 0; i < 100; ++i) numbers.push_back((i % 2 == 0 ? 1.0F : -1.0F) * std::ldexp(1.0F + 0.01F * i, i - 60));
+  for (int i = 0; i < 100; ++i)
+    numbers.push_back((i % 2 == 0 ? 1.0F : -1.0F) * std::ldexp(1.0F + 0.01F * static_cast<float>(i), i - 60));
   const Tensor moved = with_last_bits_changed(Tensor::floats({100}, numbers), 7);
   int up = 0;
   for (size_t i = 0; i < numbers.size(); ++i) {
