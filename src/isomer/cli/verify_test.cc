@@ -61,6 +61,34 @@ class Verify : public testing::Test {
   const TempDir folder_ = TempDir::make().value();
 };
 
+TEST_F(Verify, ReplaysACertificate) {
+  const std::string in = path("sru.onnx"), out = path("out.onnx"), certificate = path("out.cert");
+  ASSERT_EQ(isomer_program({"models", "sru-11", "-o", in}).exit_code, 0);
+  const Outcome made =
+      isomer_program({"optimize", in, "-o", out, "--engine", "roofline", "--certificate", certificate});
+  ASSERT_EQ(made.exit_code, 0) << made.err;
+  const Outcome good = isomer_program({"verify", certificate, in, out});
+  EXPECT_EQ(good.exit_code, 0) << good.out << good.err;
+  EXPECT_THAT(good.out, StartsWith("holds: "));
+  EXPECT_THAT(good.out, HasSubstr("random input"));
+  const json report = isomer_program({"verify", certificate, in, out, "--engine", "ort", "--json"}).report();
+  EXPECT_EQ(report["schema"], "isomer.verify.v1");
+  EXPECT_EQ(report["holds"], true);
+  EXPECT_GT(report["applications"], 0);
+  EXPECT_LT(report["difference"]["max_rel"], 1e-4);
+
+  const Outcome swapped = isomer_program({"verify", certificate, out, in});
+  EXPECT_EQ(swapped.exit_code, 1);
+  EXPECT_THAT(swapped.out, StartsWith("DOES NOT HOLD: " + out));
+  EXPECT_EQ(isomer_program({"verify", certificate, in, in, "--json"}).report()["holds"], false);
+  EXPECT_EQ(isomer_program({"verify", certificate, in, path("none.onnx")}).exit_code, 2);
+  EXPECT_EQ(isomer_program({"verify", in, in, out}).exit_code, 2) << "not a certificate";
+  ASSERT_TRUE(write_file(certificate, read_file(certificate).value() + "\n").has_value());
+  const Outcome damaged = isomer_program({"verify", certificate, in, out});
+  EXPECT_EQ(damaged.exit_code, 2);
+  EXPECT_THAT(damaged.err, StartsWith("isomer: " + certificate));
+}
+
 TEST_F(Verify, FallsBackToOnnxRuntime) {
   certify("ai.onnx.ml", "Binarizer");
   const Outcome good = verify({"--json"});

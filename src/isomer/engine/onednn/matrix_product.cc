@@ -280,10 +280,9 @@ struct MultiplyTile {
   static ISOMER_INLINE void multiply(int64_t height, const float* a, const float* b, int64_t b_stride, int64_t depth,
                                      const Target& target) {
     constexpr int kHeights = kTileRows<Vector> / kRowUnit;
-    const auto of_height = [&]<int... kRowUnits>(std::integer_sequence<int, kRowUnits...>)
-        __attribute__((always_inline)) {
-      (..., (divided_up(height, kRowUnit) == kRowUnits + 1
-                 ? multiply_rows<Vector, (kRowUnits + 1) * kRowUnit>(a, b, b_stride, depth, target)
+    const auto of_height = [&]<int... kUnits>(std::integer_sequence<int, kUnits...>) __attribute__((always_inline)) {
+      (..., (divided_up(height, kRowUnit) == kUnits + 1
+                 ? multiply_rows<Vector, (kUnits + 1) * kRowUnit>(a, b, b_stride, depth, target)
                  : void()));
     };
     of_height(std::make_integer_sequence<int, kHeights>());
