@@ -16,20 +16,28 @@ constexpr int64_t kChunksOfPart = 128;  // that are summed before the sum is add
 struct Elements {
   template <class Vector>
   static ISOMER_INLINE void run(const Loop& loop, LoopChunks* chunks, std::byte* to, int64_t begin, int64_t end) {
+    const bool past_caches = loop.past_caches && reinterpret_cast<uintptr_t>(to) % sizeof(Vector) == 0;
     while (begin < end) {
       int64_t count = std::min(end - begin, kLoopChunk);
       if (count > kLanes<Vector>) count -= count % kLanes<Vector>;
       const bool fills = count % kLanes<Vector> == 0 && !loop.conditions;
       float* const out = reinterpret_cast<float*>(to) + begin;
-      const float* const made = chunks->template evaluate<Vector>(begin, count, fills ? out : nullptr);
+      const float* const made = chunks->template evaluate<Vector>(begin, count, fills && !past_caches ? out : nullptr);
       if (loop.conditions) {
         const auto* const bits = reinterpret_cast<const int32_t*>(made);
         for (int64_t i = 0; i < count; ++i) to[begin + i] = bits[i] != 0 ? std::byte{1} : std::byte{0};
+      } else if (fills && past_caches) {
+        for (int64_t i = 0; i < count; i += kLanes<Vector>) {
+          Vector some;
+          load(some, made + i);
+          store_past_caches(out + i, some);
+        }
       } else if (made != out) {
         std::memcpy(out, made, static_cast<size_t>(count) * sizeof(float));
       }
       begin += count;
     }
+    if (past_caches) end_stores_past_caches();
   }
 };
 

@@ -238,22 +238,32 @@ bool is_close(float got, float wanted) {
   return std::abs(got - wanted) <= 2e-6F * std::max(std::abs(wanted), 1e-3F);
 }
 
-/// Runs a loop and compares every element.
+/// Runs a loop and compares every element. Numbers are stored in each way, at an address for whole vectors or not.
 void expect_elements(const Drawn& drawn) {
   const auto expected = drawn.expected();
-  Floats numbers(expected.size());
-  std::vector<uint8_t> flags(expected.size());
-  auto* const to =
-      drawn.loop.conditions ? reinterpret_cast<std::byte*>(flags.data()) : reinterpret_cast<std::byte*>(numbers.data());
-  run(drawn.loop, drawn.data(), to);
-  for (size_t i = 0; i < expected.size(); ++i) {
-    if (drawn.loop.conditions) {
+  if (drawn.loop.conditions) {
+    std::vector<uint8_t> flags(expected.size());
+    run(drawn.loop, drawn.data(), reinterpret_cast<std::byte*>(flags.data()));
+    for (size_t i = 0; i < expected.size(); ++i)
       ASSERT_EQ(flags[i] != 0, expected[i].condition) << "at " << i << " of " << expected.size();
-    } else {
-      ASSERT_TRUE(is_close(numbers[i], expected[i].number))
-          << "at " << i << " of " << expected.size() << ": " << numbers[i] << " " << expected[i].number;
-    }
+    return;
   }
+  constexpr size_t kLine = 16;
+  struct alignas(64) Line {
+    float numbers[kLine] = {};
+  };
+  for (const bool past_caches : {false, true})
+    for (const size_t shift : {0, 1}) {
+      std::vector<Line> lines(expected.size() / kLine + 2);
+      float* const numbers = lines.front().numbers + shift;
+      Loop loop = drawn.loop;
+      loop.past_caches = past_caches;
+      run(loop, drawn.data(), reinterpret_cast<std::byte*>(numbers));
+      for (size_t i = 0; i < expected.size(); ++i)
+        ASSERT_TRUE(is_close(numbers[i], expected[i].number))
+            << "at " << i << " of " << expected.size() << ": " << numbers[i] << " " << expected[i].number;
+      ASSERT_EQ(numbers[expected.size()], 0) << "after the result";
+    }
 }
 
 TEST(Loop, PerformsEveryStep) {

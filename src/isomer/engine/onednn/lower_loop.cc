@@ -196,12 +196,24 @@ class LoopLowering {
     return true;
   }
 
+  /// Returns whether no kernel reads a result that is too large to stay in a cache. A kernel alone may be one that is
+  /// timed, whose result other kernels will read.
+  bool passes_caches(ValueId result) const {
+    return form_ == kPlainForm && graph_.is_output(result) && graph_.consumers(result).empty() &&
+           loop_.count * static_cast<int64_t>(sizeof(float)) > second_level_bytes() &&
+           builder_.planning().groups().size() > 1;
+  }
+
   Location place_result() {
     const ValueId result = graph_.node(group_.last()).result();
     const TensorType& type = graph_.type(result);
     if (loop_.conditions) return builder_.room(Tensor::byte_size(type.dtype, *concrete(*type.shape)));
     if (loop_.sum) return builder_.result(result, plain_desc(dims_of(type)));
     const Desc desc = form_desc(dims_, form_);
+    if (passes_caches(result)) {
+      loop_.past_caches = true;
+      return builder_.result(result, desc);
+    }
     std::optional<Location> over;
     for (size_t i = 0; i < from_.size() && !over; ++i)
       if (loop_.operands[i].whole && !loop_.operands[i].conditions && same_layout(from_[i].desc, desc) &&

@@ -1,7 +1,5 @@
 #include "isomer/engine/onednn/matrix_product.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <utility>
 
@@ -34,10 +32,7 @@ constexpr int64_t kFewInner = 64;
 constexpr int64_t kStreamedRows = 16;
 
 /// Returns the floats of a block that stays in the second level of cache.
-int64_t block_floats() {
-  static const int64_t kBytes = std::max<int64_t>(sysconf(_SC_LEVEL2_CACHE_SIZE), 256 << 10);
-  return kBytes / 2 / static_cast<int64_t>(sizeof(float));
-}
+int64_t block_floats() { return second_level_bytes() / 2 / static_cast<int64_t>(sizeof(float)); }
 
 /// A block of the result, and which part of the sums it adds.
 struct ProductBlock {
@@ -223,7 +218,11 @@ struct Finish {
         posts(block.last ? posts : OwnPosts()),
         result(arguments.result) {}
 
-  bool only_adds() const { return bias == nullptr && posts.begin() == posts.end(); }
+  /// Returns whether values are added at most: what was stored, a bias and one other value.
+  bool only_adds() const {
+    const auto count = posts.end() - posts.begin();
+    return count == 0 || (count == 1 && posts.begin()->kind == OwnPost::Kind::Sum);
+  }
   /// Reads a tile ahead. (GCC 12 would remove a call of it.)
   ISOMER_INLINE void fetch(int64_t row, int64_t height, int64_t column, int64_t width, int64_t stride) const {
     for (int64_t r = 0; r < height; ++r)
@@ -261,19 +260,32 @@ struct MultiplyTile {
     constexpr int64_t kWidth = kTileVectors<Vector> * kLanes<Vector>;
     Vector sums[kTileRows<Vector>][kTileVectors<Vector>];
     const bool direct = finish.only_adds() && width == kWidth && height % kRowUnit == 0;
-    const Target in_place{finish.result + row * stride + column, stride, finish.adds};
-    const Target apart{reinterpret_cast<float*>(sums), kWidth, false};
-    multiply<Vector>(height, a, b, b_stride, depth, direct ? in_place : apart);
+    const Target target =
+        direct ? Target(finish, row * stride + column, column, stride) : Target(reinterpret_cast<float*>(sums), kWidth);
+    multiply<Vector>(height, a, b, b_stride, depth, target);
     for (int64_t r = 0; !direct && r < height; ++r)
       finish_row<Vector>(finish, column, width, (row + r) * stride + column, sums[r]);
   }
 
  private:
-  /// Where sums are stored, or added.
+  /// Where sums are stored, and what is added to them.
   struct Target {
     float* to;
-    int64_t stride;  ///< between rows
-    bool adds;
+    int64_t stride;  ///< between rows, also of what is added
+    bool adds = false;
+    const float* bias = nullptr;
+    const float* added = nullptr;
+    float scale = 1;  ///< of `added`
+
+    Target(float* to, int64_t stride) : to(to), stride(stride) {}
+    Target(const Finish& finish, int64_t at, int64_t column, int64_t stride)
+        : to(finish.result + at), stride(stride), adds(finish.adds) {
+      if (finish.bias != nullptr) bias = finish.bias + column;
+      for (const OwnPost& post : finish.posts) {
+        added = post.added + at;
+        scale = post.scale;
+      }
+    }
   };
 
   template <class Vector>
@@ -307,10 +319,21 @@ struct MultiplyTile {
     for (int64_t r = 0; r < kRows; ++r)
 #pragma GCC unroll 3
       for (int64_t v = 0; v < kVectors; ++v) {
-        float* const to = target.to + r * target.stride + v * kLanes<Vector>;
-        Vector before = {};
-        if (target.adds) load(before, to);
-        store(to, before + sums[r][v]);
+        const int64_t at = r * target.stride + v * kLanes<Vector>;
+        Vector y = sums[r][v], more;
+        if (target.adds) {
+          load(more, target.to + at);
+          y += more;
+        }
+        if (target.bias != nullptr) {
+          load(more, target.bias + v * kLanes<Vector>);
+          y += more;
+        }
+        if (target.added != nullptr) {
+          load(more, target.added + at);
+          y += target.scale * more;
+        }
+        store(target.to + at, y);
       }
   }
 

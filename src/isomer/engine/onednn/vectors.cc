@@ -1,5 +1,8 @@
 #include "isomer/engine/onednn/vectors.h"
 
+#include <unistd.h>
+
+#include <algorithm>
 #include <dnnl.hpp>
 
 namespace isomer::onednn {
@@ -18,6 +21,11 @@ VectorWidth vector_width() {
                                     : has(dnnl::cpu_isa::avx2)      ? VectorWidth::Avx2
                                                                     : VectorWidth::Sse;
   return kWidth;
+}
+
+int64_t second_level_bytes() {
+  static const int64_t kBytes = std::max<int64_t>(sysconf(_SC_LEVEL2_CACHE_SIZE), 256 << 10);
+  return kBytes;
 }
 
 const char* own_implementation() {

@@ -31,6 +31,22 @@ ISOMER_INLINE void store(float* to, const Vector& vector) {
   std::memcpy(to, &vector, sizeof(Vector));
 }
 
+/// Stores a vector at an address that is a multiple of its size, past the caches. Call `end_stores_past_caches` before
+/// another thread reads it.
+template <class Vector>
+ISOMER_INLINE void store_past_caches(float* to, const Vector& vector) {
+#ifdef __clang__
+  __builtin_nontemporal_store(vector, reinterpret_cast<Vector*>(to));
+#else
+  auto* const place = reinterpret_cast<float(*)[kLanes<Vector>]>(to);
+  if constexpr (sizeof(Vector) == sizeof(Vector4))
+    asm("movntps %1, %0" : "=m"(*place) : "x"(vector));
+  else
+    asm("vmovntps %1, %0" : "=m"(*place) : "v"(vector));
+#endif
+}
+ISOMER_INLINE void end_stores_past_caches() { __builtin_ia32_sfence(); }
+
 /// Sets all elements of a vector to a number in memory. `Native`: the vector that the code is compiled for. GCC 12
 /// would add zeros and spread the sum, which takes as long as arithmetic on whole vectors.
 template <class Native, class Vector>
@@ -75,6 +91,8 @@ ISOMER_INLINE void hide_origin(Vector& vector) {
 /// The widest vectors of this processor.
 enum class VectorWidth : uint8_t { Sse, Avx2, Avx512 };
 VectorWidth vector_width();
+/// Returns the bytes of the second level of cache, of one core.
+int64_t second_level_bytes();
 /// Returns the name of our own kernels in plans: "own:avx512", "own:avx2" or "own:sse2".
 const char* own_implementation();
 
