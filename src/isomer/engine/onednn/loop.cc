@@ -15,10 +15,11 @@ constexpr int64_t kChunksOfPart = 128;  // that are summed before the sum is add
 /// Computes the elements [begin, end).
 struct Elements {
   template <class Vector>
-  static ISOMER_INLINE void run(const Loop& loop, LoopChunks* chunks, std::byte* to, int64_t begin, int64_t end) {
+  static ISOMER_INLINE void run(const Loop& loop, LoopChunks* chunks, std::byte* to, int64_t chunk, int64_t begin,
+                                int64_t end) {
     const bool past_caches = loop.past_caches && reinterpret_cast<uintptr_t>(to) % sizeof(Vector) == 0;
     while (begin < end) {
-      int64_t count = std::min(end - begin, kLoopChunk);
+      int64_t count = std::min(end - begin, chunk);
       if (count > kLanes<Vector>) count -= count % kLanes<Vector>;
       const bool fills = count % kLanes<Vector> == 0 && !loop.conditions;
       float* const out = reinterpret_cast<float*>(to) + begin;
@@ -226,10 +227,10 @@ void run(const Loop& loop, std::span<const std::byte* const> operands, std::byte
     const int64_t pieces = sum.outer * sum.kept * ((sum.inner + width - 1) / width);
     return sum_pieces<ColumnSums>(loop, operands, sums, pieces, grain);
   }
-  const int64_t chunks = (loop.count + kLoopChunk - 1) / kLoopChunk;
-  parallel_for(chunks, std::max<int64_t>(grain / kLoopChunk, 1), [&](int64_t begin, int64_t end) {
+  const int64_t chunk = loop_chunk(loop);
+  parallel_for((loop.count + chunk - 1) / chunk, std::max<int64_t>(grain / chunk, 1), [&](int64_t begin, int64_t end) {
     LoopChunks registers(loop, operands);
-    dispatch<Elements>(loop, &registers, to, begin * kLoopChunk, std::min(end * kLoopChunk, loop.count));
+    dispatch<Elements>(loop, &registers, to, chunk, begin * chunk, std::min(end * chunk, loop.count));
   });
 }
 

@@ -1,6 +1,7 @@
 #include "isomer/engine/onednn/loop_chunk.h"
 
 #include <cstring>
+#include <numeric>
 
 namespace isomer::onednn {
 namespace {
@@ -51,16 +52,43 @@ int64_t offset_of(const LoopOperand& operand, int64_t group) {
 
 }  // namespace
 
+int64_t loop_chunk(const Loop& loop) {
+  constexpr int64_t kVector = kLanes<Vector16>;
+  int64_t unit = 0;
+  for (const LoopOperand& operand : loop.operands)
+    if (!operand.whole) unit = std::gcd(unit, operand.width > 1 ? operand.width : operand.repeat);
+  if (unit == 0) return kLoopChunk;
+  if (unit <= kLoopChunk) return kLoopChunk / unit * unit % kVector == 0 ? kLoopChunk / unit * unit : kLoopChunk;
+  const int64_t parts = (unit + kLoopChunk - 1) / kLoopChunk;
+  for (int64_t more = parts; more <= 2 * parts; ++more)
+    if (unit % (more * kVector) == 0) return unit / more;
+  return kLoopChunk;
+}
+
 /// Brings a chunk of an operand into its register.
 void LoopChunks::fetch(size_t operand, int64_t begin, int64_t count, int64_t padded) {
   const LoopOperand& what = loop_.operands[operand];
   float* const slot = slots_[operand];
+  held_[operand] = {};
+  at_[operand] = in_place(operand, begin, padded);
+  if (at_[operand] != nullptr) return;
   if (what.whole)
     copy_elements(what.conditions, operands_[operand], begin, 1, slot, count);
   else
     spread(operand, begin, count);
   std::fill(slot + count, slot + padded, 0.0F);
   at_[operand] = slot;
+}
+
+/// Returns where a chunk of an operand that repeats lies, up to the end of its last vector; nullptr if its elements are
+/// not adjacent.
+const float* LoopChunks::in_place(size_t operand, int64_t begin, int64_t padded) const {
+  const LoopOperand& what = loop_.operands[operand];
+  if (what.width < padded || what.whole || what.conditions || what.stride != 1) return nullptr;
+  const int64_t start = begin % what.width;
+  if (start + padded > what.width) return nullptr;
+  return reinterpret_cast<const float*>(operands_[operand]) + offset_of(what, begin / (what.width * what.repeat)) +
+         start;
 }
 
 /// Fills a register with elements that repeat.
@@ -71,8 +99,7 @@ void LoopChunks::spread(size_t operand, int64_t begin, int64_t count) {
   const int64_t size = what.width * what.repeat;
   int64_t group = begin / size;
   int64_t within = begin - group * size;
-  const bool of_one_group = within + count <= size;
-  held_[operand] = of_one_group ? Held{begin, count, group * size, (group + 1) * size} : Held{};
+  if (within + count <= size) held_[operand] = {begin, count, group * size, (group + 1) * size};
   for (int64_t done = 0; done < count; ++group, within = 0) {
     const int64_t base = offset_of(what, group);
     const int64_t part = std::min(count - done, size - within);

@@ -10,6 +10,10 @@ namespace isomer::onednn {
 
 inline constexpr int64_t kLoopChunk = 512;  // elements
 
+/// Returns how many elements of a loop to compute at a time, at most kLoopChunk: whole vectors, and such that operands
+/// begin to repeat, or go on with other elements, at the begin of a chunk, if there is such a number.
+int64_t loop_chunk(const Loop& loop);
+
 /// The registers of one thread.
 class LoopChunks {
  public:
@@ -71,6 +75,7 @@ class LoopChunks {
     at_[operand] = slots_[operand];
   }
   void fetch(size_t operand, int64_t begin, int64_t count, int64_t padded);
+  const float* in_place(size_t operand, int64_t begin, int64_t padded) const;
   void spread(size_t operand, int64_t begin, int64_t count);
 
   const Loop& loop_;
