@@ -29,9 +29,9 @@ struct Elements {
         for (int64_t i = 0; i < count; ++i) to[begin + i] = bits[i] != 0 ? std::byte{1} : std::byte{0};
       } else if (fills && past_caches) {
         for (int64_t i = 0; i < count; i += kLanes<Vector>) {
-          Vector some;
-          load(some, made + i);
-          store_past_caches(out + i, some);
+          Vector elements;
+          load(elements, made + i);
+          store_past_caches(out + i, elements);
         }
       } else if (made != out) {
         std::memcpy(out, made, static_cast<size_t>(count) * sizeof(float));

@@ -97,7 +97,7 @@ struct Loop {
   std::vector<LoopOperand> operands = {};  ///< registers from 0 on; no step writes to them
   std::vector<LoopStep> steps = {};        ///< the last one makes the result; if there is none, it is operand 0
   bool conditions = false;                 ///< the result has conditions, one byte each
-  bool past_caches = false;                ///< the result is stored past the caches, since nothing reads it soon
+  bool past_caches = false;                ///< numbers are stored past the caches, since nothing reads them soon
   std::optional<LoopSum> sum = std::nullopt;
 };
 

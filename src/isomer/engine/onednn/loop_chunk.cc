@@ -31,7 +31,7 @@ void copy_elements(bool conditions, const std::byte* from, int64_t first, int64_
 void repeat_elements(float* to, int64_t width, int64_t count) {
   if (width == 1) {
     const float element = *to;
-    const Vector4 four = Vector4{} + element;
+    const Vector4 four = element - Vector4{};  // a sum would lose the sign of -0
     int64_t i = 0;
     for (; i + 4 <= count; i += 4) store(to + i, four);
     for (; i < count; ++i) to[i] = element;
@@ -54,14 +54,16 @@ int64_t offset_of(const LoopOperand& operand, int64_t group) {
 
 int64_t loop_chunk(const Loop& loop) {
   constexpr int64_t kVector = kLanes<Vector16>;
-  int64_t unit = 0;
+  int64_t period = 0;
   for (const LoopOperand& operand : loop.operands)
-    if (!operand.whole) unit = std::gcd(unit, operand.width > 1 ? operand.width : operand.repeat);
-  if (unit == 0) return kLoopChunk;
-  if (unit <= kLoopChunk) return kLoopChunk / unit * unit % kVector == 0 ? kLoopChunk / unit * unit : kLoopChunk;
-  const int64_t parts = (unit + kLoopChunk - 1) / kLoopChunk;
-  for (int64_t more = parts; more <= 2 * parts; ++more)
-    if (unit % (more * kVector) == 0) return unit / more;
+    if (!operand.whole && operand.repeat < loop.count)
+      period = std::gcd(period, operand.width > 1 ? operand.width : operand.repeat);
+  if (period == 0) return kLoopChunk;
+  if (const int64_t whole = std::lcm(period, kVector); whole <= kLoopChunk) return kLoopChunk / whole * whole;
+  if (period % kVector != 0) return kLoopChunk;
+  // The largest part of it that is long enough.
+  for (int64_t chunk = kLoopChunk; chunk >= kLoopChunk / 2; chunk -= kVector)
+    if (period % chunk == 0) return chunk;
   return kLoopChunk;
 }
 
@@ -80,8 +82,8 @@ void LoopChunks::fetch(size_t operand, int64_t begin, int64_t count, int64_t pad
   at_[operand] = slot;
 }
 
-/// Returns where a chunk of an operand that repeats lies, up to the end of its last vector; nullptr if its elements are
-/// not adjacent.
+/// Returns where a chunk of an operand that is not whole lies, up to the end of its last vector; nullptr if its
+/// elements are not adjacent.
 const float* LoopChunks::in_place(size_t operand, int64_t begin, int64_t padded) const {
   const LoopOperand& what = loop_.operands[operand];
   if (what.width < padded || what.whole || what.conditions || what.stride != 1) return nullptr;

@@ -10,8 +10,8 @@ namespace isomer::onednn {
 
 inline constexpr int64_t kLoopChunk = 512;  // elements
 
-/// Returns how many elements of a loop to compute at a time, at most kLoopChunk: whole vectors, and such that operands
-/// begin to repeat, or go on with other elements, at the begin of a chunk, if there is such a number.
+/// Returns how many elements of a loop to compute at a time, at most kLoopChunk and whole vectors. Where that is
+/// possible, operands repeat, or go on with other elements, only at the start of a chunk.
 int64_t loop_chunk(const Loop& loop);
 
 /// The registers of one thread.

@@ -93,6 +93,15 @@ TEST(LoopFusion, AreNotTooLarge) {
   }() + "return a59");
 }
 
+TEST(LoopFusion, LargeOutputsAreComputedAsTheReferenceDoes) {
+  // Larger than the second level of cache: not read, read, returned twice, and over a value that nothing else reads.
+  const std::string inputs = "input x: f32[1025,2049]\ninput y: f32[1025,2049]\ninput c: f32[2049]\n";
+  expect_as_reference(inputs +
+                      "a = Mul(x, y)\nb = Sub(a, c)\nd = Mul(b, x)\ne = Add(x, c)\nf = Neg(e)\nreturn d, e, f");
+  expect_as_reference(inputs + "a = Mul(x, y)\nb = Sub(a, c)\nd = Neg(y)\nreturn b, b, d");
+  expect_as_reference(inputs + "a = Softmax(x) {axis=1}\nb = Mul(a, y)\nd = Sub(b, c)\ne = Neg(y)\nreturn d, e");
+}
+
 /// A graph of random element-wise nodes over images, with convolutions, sums over axes and conditions.
 std::string random_text(Rng& rng) {
   const int64_t channels = rng.below(3) == 0 ? 5 : 32;

@@ -4,7 +4,9 @@
 
 #include <cmath>
 
+#include "isomer/base/aligned_bytes.h"
 #include "isomer/engine/onednn/desc.h"
+#include "isomer/engine/onednn/loop_chunk.h"
 #include "isomer/engine/onednn/own_kernel_testing.h"
 #include "isomer/engine/onednn/threads.h"
 
@@ -180,7 +182,8 @@ struct Drawn {
   Drawn(Rng& rng, size_t steps, char result) {
     for (int64_t rank = up_to(rng, 4); rank > 0; --rank) extents.push_back(up_to(rng, 7));
     if (rng.below(2) == 0) extents[rng.below(extents.size())] = 40;
-    if (extents.size() < 3 && rng.below(2) == 0) extents.back() = 700 + up_to(rng, 400);
+    if (extents.size() < 3 && rng.below(2) == 0)
+      extents.back() = rng.below(2) == 0 ? 700 + up_to(rng, 400) : 64 * up_to(rng, 24);
     loop.count = element_count(extents);
     std::vector<char> kinds;
     for (int i = 0; i < 5; ++i) {
@@ -238,7 +241,7 @@ bool is_close(float got, float wanted) {
   return std::abs(got - wanted) <= 2e-6F * std::max(std::abs(wanted), 1e-3F);
 }
 
-/// Runs a loop and compares every element. Numbers are stored in each way, at an address for whole vectors or not.
+/// Runs a loop and compares every element. Numbers are stored in each way, at addresses for vectors of each width.
 void expect_elements(const Drawn& drawn) {
   const auto expected = drawn.expected();
   if (drawn.loop.conditions) {
@@ -248,21 +251,18 @@ void expect_elements(const Drawn& drawn) {
       ASSERT_EQ(flags[i] != 0, expected[i].condition) << "at " << i << " of " << expected.size();
     return;
   }
-  constexpr size_t kLine = 16;
-  struct alignas(64) Line {
-    float numbers[kLine] = {};
-  };
   for (const bool past_caches : {false, true})
-    for (const size_t shift : {0, 1}) {
-      std::vector<Line> lines(expected.size() / kLine + 2);
-      float* const numbers = lines.front().numbers + shift;
+    for (const size_t shift : {0, 1, 4, 8}) {
+      const AlignedBytes bytes((expected.size() + shift + 1) * sizeof(float));
+      auto* const numbers = reinterpret_cast<float*>(bytes.data()) + shift;
+      std::fill_n(numbers, expected.size() + 1, 7.0F);
       Loop loop = drawn.loop;
       loop.past_caches = past_caches;
       run(loop, drawn.data(), reinterpret_cast<std::byte*>(numbers));
       for (size_t i = 0; i < expected.size(); ++i)
         ASSERT_TRUE(is_close(numbers[i], expected[i].number))
             << "at " << i << " of " << expected.size() << ": " << numbers[i] << " " << expected[i].number;
-      ASSERT_EQ(numbers[expected.size()], 0) << "after the result";
+      ASSERT_EQ(numbers[expected.size()], 7.0F) << "after the result";
     }
 }
 
@@ -375,6 +375,26 @@ TEST(Loop, SumsOverAxes) {
     }
   }
   EXPECT_GT(described, 300);
+}
+
+TEST(LoopChunk, EndsWhereOperandsRepeat) {
+  const auto of = [](const Extents& extents, const std::vector<Extents>& strides) {
+    Loop loop{.count = element_count(extents), .operands = {{.whole = true}}};
+    for (const Extents& one : strides) loop.operands.push_back(loop_operand(extents, one));
+    return loop_chunk(loop);
+  };
+  const Extents scalar{0, 0}, by_row{1, 0}, by_column{0, 1};
+  EXPECT_EQ(of({512, 768}, {}), 512);
+  EXPECT_EQ(of({512, 768}, {scalar}), 512);
+  EXPECT_EQ(of({512, 768}, {by_row}), 384);
+  EXPECT_EQ(of({512, 768}, {by_column}), 384);
+  EXPECT_EQ(of({512, 768}, {by_row, by_column, scalar}), 384);
+  EXPECT_EQ(of({2, 3136}, {by_row}), 448);
+  EXPECT_EQ(of({100, 40}, {by_row}), 480);
+  EXPECT_EQ(of({100, 24}, {by_row}), 480);
+  EXPECT_EQ(of({100, 64}, {by_row}), 512);
+  EXPECT_EQ(of({2, 1000}, {by_row}), 512) << "no whole vectors";
+  EXPECT_EQ(of({2, 16 * 37}, {by_row}), 512) << "only short chunks";
 }
 
 TEST(LoopSum, JoinsAxes) {

@@ -4,6 +4,7 @@
 #include <array>
 #include <map>
 
+#include "isomer/engine/onednn/caches.h"
 #include "isomer/engine/onednn/loop_nodes.h"
 #include "isomer/engine/onednn/lower.h"
 #include "isomer/engine/onednn/own_kernel.h"
@@ -196,10 +197,11 @@ class LoopLowering {
     return true;
   }
 
-  /// Returns whether no kernel reads a result that is too large to stay in a cache. A kernel alone may be one that is
-  /// timed, whose result other kernels will read.
+  /// Returns whether a result that is too large to stay in a cache is not read in the run, not even to convert or copy
+  /// it. A kernel alone may be one that is timed, whose result other kernels will read.
   bool passes_caches(ValueId result) const {
-    return form_ == kPlainForm && graph_.is_output(result) && graph_.consumers(result).empty() &&
+    return form_ == kPlainForm && std::ranges::count(graph_.outputs(), result) == 1 &&
+           graph_.consumers(result).empty() && !builder_.planning().decisions().layout(result) &&
            loop_.count * static_cast<int64_t>(sizeof(float)) > second_level_bytes() &&
            builder_.planning().groups().size() > 1;
   }
@@ -210,15 +212,12 @@ class LoopLowering {
     if (loop_.conditions) return builder_.room(Tensor::byte_size(type.dtype, *concrete(*type.shape)));
     if (loop_.sum) return builder_.result(result, plain_desc(dims_of(type)));
     const Desc desc = form_desc(dims_, form_);
-    if (passes_caches(result)) {
-      loop_.past_caches = true;
-      return builder_.result(result, desc);
-    }
     std::optional<Location> over;
     for (size_t i = 0; i < from_.size() && !over; ++i)
       if (loop_.operands[i].whole && !loop_.operands[i].conditions && same_layout(from_[i].desc, desc) &&
           builder_.may_overwrite(from_[i]))
         over = from_[i];
+    loop_.past_caches = !over && passes_caches(result);
     return builder_.result(result, desc, over);
   }
 

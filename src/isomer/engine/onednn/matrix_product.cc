@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "isomer/engine/onednn/caches.h"
 #include "isomer/engine/onednn/ranges.h"
 #include "isomer/engine/onednn/threads.h"
 #include "isomer/engine/onednn/vectors.h"
@@ -278,12 +279,13 @@ struct MultiplyTile {
     float scale = 1;  ///< of `added`
 
     Target(float* to, int64_t stride) : to(to), stride(stride) {}
+    /// For the element `at`, in this column, of a result to which values are only added.
     Target(const Finish& finish, int64_t at, int64_t column, int64_t stride)
         : to(finish.result + at), stride(stride), adds(finish.adds) {
       if (finish.bias != nullptr) bias = finish.bias + column;
-      for (const OwnPost& post : finish.posts) {
-        added = post.added + at;
-        scale = post.scale;
+      if (const OwnPost* const post = finish.posts.begin(); post != finish.posts.end()) {
+        added = post->added + at;
+        scale = post->scale;
       }
     }
   };
@@ -320,18 +322,18 @@ struct MultiplyTile {
 #pragma GCC unroll 3
       for (int64_t v = 0; v < kVectors; ++v) {
         const int64_t at = r * target.stride + v * kLanes<Vector>;
-        Vector y = sums[r][v], more;
+        Vector y = sums[r][v], addend;
         if (target.adds) {
-          load(more, target.to + at);
-          y += more;
+          load(addend, target.to + at);
+          y += addend;
         }
         if (target.bias != nullptr) {
-          load(more, target.bias + v * kLanes<Vector>);
-          y += more;
+          load(addend, target.bias + v * kLanes<Vector>);
+          y += addend;
         }
         if (target.added != nullptr) {
-          load(more, target.added + at);
-          y += target.scale * more;
+          load(addend, target.added + at);
+          y += target.scale * addend;
         }
         store(target.to + at, y);
       }

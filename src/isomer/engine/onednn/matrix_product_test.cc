@@ -74,6 +74,9 @@ struct Factors {
   }
 };
 
+/// Half of another value is added.
+constexpr OwnPost kHalfMore{.scale = 0.5F};
+
 /// Products of each pair of layouts: of one tile and less, of several tiles, and of several blocks of each extent; with
 /// few rows, short sums, and neither.
 std::vector<Factors> all_factors() {
@@ -113,21 +116,32 @@ TEST(MatrixProduct, IsWithinRoundingOfTheDefinition) {
 
 TEST(MatrixProduct, ThreadsAndPartsChangeNoBit) {
   for (const Factors& factors : all_factors()) {
-    const Floats one = factors.run();
+    const Floats one = factors.run(), with_sum = factors.run({kHalfMore});
     for (const int threads : {1, 3}) {
       const ThreadScope scope(threads);
-      for (const int parts : {2, 3, 4}) EXPECT_EQ(factors.run({}, parts), one) << factors.str() << ", " << parts;
+      for (const int parts : {2, 3, 4}) {
+        EXPECT_EQ(factors.run({}, parts), one) << factors.str() << ", " << parts;
+        EXPECT_EQ(factors.run({kHalfMore}, parts), with_sum) << factors.str() << ", " << parts;
+      }
     }
   }
 }
 
 TEST(MatrixProduct, AppliesPostsToWholeSums) {
-  const OwnPost sum{.scale = 0.5F}, linear{.kind = OwnPost::Kind::Linear, .slope = -2, .shift = 1},
+  const OwnPost linear{.kind = OwnPost::Kind::Linear, .slope = -2, .shift = 1},
       relu{.kind = OwnPost::Kind::Bounds, .high = kInfinity};
   for (const Factors& factors : all_factors()) {
-    const Floats plain = factors.run(), got = factors.run({linear, sum, relu});
+    const Floats plain = factors.run(), got = factors.run({linear, kHalfMore, relu});
     for (size_t i = 0; i < got.size(); ++i)
       ASSERT_EQ(got[i], std::max(1 - 2 * plain[i] + 0.5F * factors.added[i], 0.0F)) << factors.str() << " at " << i;
+  }
+}
+
+TEST(MatrixProduct, AddsAnotherValueToWholeSums) {
+  for (const Factors& factors : all_factors()) {
+    const Floats plain = factors.run(), got = factors.run({kHalfMore});
+    for (size_t i = 0; i < got.size(); ++i)
+      ASSERT_EQ(got[i], plain[i] + 0.5F * factors.added[i]) << factors.str() << " at " << i;
   }
 }
 

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "isomer/base/stopwatch.h"
+#include "isomer/engine/onednn/caches.h"
 #include "isomer/engine/onednn/threads.h"
 #include "isomer/engine/onednn/vectors.h"
 
@@ -119,7 +120,7 @@ std::vector<MemoryLevel> memory_levels(int threads) {
   // Systems add up the third level's parts, of which a core reaches one quickly, or only one at all.
   constexpr double kMaxL3 = 32 << 20;
   const std::vector<float> data(static_cast<size_t>(kBeyondCaches) / sizeof(float), 1.0F);
-  std::vector<MemoryLevel> levels{{"L2", static_cast<double>(threads * sysconf(_SC_LEVEL2_CACHE_SIZE))},
+  std::vector<MemoryLevel> levels{{"L2", static_cast<double>(threads * second_level_bytes())},
                                   {"L3", std::min(static_cast<double>(sysconf(_SC_LEVEL3_CACHE_SIZE)), kMaxL3)}};
   std::erase_if(levels, [&](const MemoryLevel& level) { return level.bytes <= 0 || level.bytes > kBeyondCaches; });
   // Half of a cache, since other data is in it, too.

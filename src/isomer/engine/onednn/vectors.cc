@@ -1,8 +1,5 @@
 #include "isomer/engine/onednn/vectors.h"
 
-#include <unistd.h>
-
-#include <algorithm>
 #include <dnnl.hpp>
 
 namespace isomer::onednn {
@@ -21,11 +18,6 @@ VectorWidth vector_width() {
                                     : has(dnnl::cpu_isa::avx2)      ? VectorWidth::Avx2
                                                                     : VectorWidth::Sse;
   return kWidth;
-}
-
-int64_t second_level_bytes() {
-  static const int64_t kBytes = std::max<int64_t>(sysconf(_SC_LEVEL2_CACHE_SIZE), 256 << 10);
-  return kBytes;
 }
 
 const char* own_implementation() {

@@ -32,7 +32,7 @@ ISOMER_INLINE void store(float* to, const Vector& vector) {
 }
 
 /// Stores a vector at an address that is a multiple of its size, past the caches. Call `end_stores_past_caches` before
-/// another thread reads it.
+/// another thread may read what is stored.
 template <class Vector>
 ISOMER_INLINE void store_past_caches(float* to, const Vector& vector) {
 #ifdef __clang__
@@ -91,8 +91,6 @@ ISOMER_INLINE void hide_origin(Vector& vector) {
 /// The widest vectors of this processor.
 enum class VectorWidth : uint8_t { Sse, Avx2, Avx512 };
 VectorWidth vector_width();
-/// Returns the bytes of the second level of cache, of one core.
-int64_t second_level_bytes();
 /// Returns the name of our own kernels in plans: "own:avx512", "own:avx2" or "own:sse2".
 const char* own_implementation();
 
