@@ -222,7 +222,7 @@ struct Finish {
   /// Returns whether values are added at most: what was stored, a bias and one other value.
   bool only_adds() const {
     const auto count = posts.end() - posts.begin();
-    return count == 0 || (count == 1 && posts.begin()->kind == OwnPost::Kind::Sum);
+    return count == 0 || (count == 1 && posts.begin()->adds());
   }
   /// Reads a tile ahead. (GCC 12 would remove a call of it.)
   ISOMER_INLINE void fetch(int64_t row, int64_t height, int64_t column, int64_t width, int64_t stride) const {

@@ -26,6 +26,9 @@ struct OwnPost {
   float slope = 0;
   float shift = 0;
   float scale = 1;
+
+  /// Returns whether it adds another value.
+  bool adds() const { return kind == Kind::Sum; }
 };
 
 /// A few posts. Added values have no addresses until a kernel runs.
