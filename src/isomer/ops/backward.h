@@ -52,8 +52,8 @@ class Backward {
 
   /// Whether the gradient for this operand is wanted. Gradients need not be built for other operands.
   bool needs(size_t operand) const { return has(operand) && needed_[operand]; }
-  /// Whether the loss depends on a result. This always holds for the only result of a node.
-  bool has_gradient(size_t result) const { return gradients_[result] != kNoValue; }
+  /// Whether there is such a result and the loss depends on it. This always holds for the only result of a node.
+  bool has_gradient(size_t result) const { return result < gradients_.size() && gradients_[result] != kNoValue; }
   /// The gradient of the loss for a result. It has the result's type.
   GraphValue gradient(size_t result = 0) { return {*this, gradients_[result]}; }
 

@@ -7,21 +7,11 @@
 namespace isomer {
 namespace {
 
-GraphValue matmul(const GraphValue& a, const GraphValue& b) { return apply("MatMul", {a, b}); }
-
 /// Each matrix transposed.
 GraphValue matrices_transposed(const GraphValue& x) {
   Ints perm = axis_range(0, x.rank());
   std::swap(perm[x.rank() - 1], perm[x.rank() - 2]);
   return transposed(x, std::move(perm));
-}
-
-/// All rows of all matrices as one matrix; only the number of rows may be unknown.
-GraphValue rows_of(const GraphValue& x) {
-  if (x.rank() == 2) return x;
-  const Dim& columns = x.shape().back();
-  if (!columns.is_const()) x.node().refuse(fmt::format("the extent {} is not known", columns.str()));
-  return x.node().call("Reshape", {{"shape", Ints{-1, columns.value()}}}, {x});
 }
 
 /// A factor as matrices: vectors are a row on the left and a column on the right.
@@ -43,6 +33,15 @@ void give_factor(Backward& node, size_t i, const GraphValue& gradient) {
 }
 
 }  // namespace
+
+GraphValue matmul(const GraphValue& a, const GraphValue& b) { return apply("MatMul", {a, b}); }
+
+GraphValue rows_of(const GraphValue& x) {
+  if (x.rank() == 2) return x;
+  const Dim& columns = x.shape().back();
+  if (!columns.is_const()) x.node().refuse(fmt::format("the extent {} is not known", columns.str()));
+  return x.node().call("Reshape", {{"shape", Ints{-1, columns.value()}}}, {x});
+}
 
 void matmul_gradient(Backward& node) {
   const GraphValue a = as_matrices(node.operand(0), true);

@@ -4,12 +4,13 @@
 
 #include "isomer/ops/elementwise.h"
 #include "isomer/ops/form_params.h"
+#include "isomer/ops/recurrent_gradient.h"
 #include "isomer/ops/registry.h"
 
 namespace isomer {
 namespace {
 
-enum Operand : size_t { kX, kW, kR, kBias, kLengths, kInitialH, kInitialC, kPeephole };
+using enum RecurrentOperands::Operand;
 
 Result<size_t> directions_of(const Attrs& attrs) {
   const std::string& direction = attrs.text("direction");
@@ -208,6 +209,9 @@ OpDef recurrent(const std::string& name, const char* own_attr) {
             .infer = infer_recurrent<cell>,
             .flops = flops_recurrent,
             .kernel = recurrent_kernel<cell>,
+            .gradient = cell == Cell::Rnn   ? rnn_gradient
+                        : cell == Cell::Gru ? gru_gradient
+                                            : lstm_gradient,
             .since = 7,
             .from_onnx = recurrent_from_onnx};
   if (own_attr != nullptr) def.attrs.push_back({.name = own_attr, .kind = AttrKind::Int, .preset = int64_t{0}});

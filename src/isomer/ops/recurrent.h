@@ -10,6 +10,11 @@ namespace isomer {
 
 enum class Cell : uint8_t { Rnn, Gru, Lstm };
 
+/// The operands of a recurrent layer.
+struct RecurrentOperands {
+  enum Operand : size_t { kX, kW, kR, kBias, kLengths, kInitialH, kInitialC, kPeephole };
+};
+
 /// The number of gates of a cell (its weights have this many times the hidden size), and of its activation functions.
 constexpr size_t gates_of(Cell cell) { return cell == Cell::Rnn ? 1 : cell == Cell::Gru ? 3 : 4; }
 constexpr size_t activations_of(Cell cell) { return cell == Cell::Rnn ? 1 : cell == Cell::Gru ? 2 : 3; }
