@@ -3,9 +3,9 @@
 
     bench/training.py --torch VENV/bin/python --threads 1 --out docs/measurements/training-1-thread
 
-The Python of --torch needs torch and onnx. The programs run one step at a time, from the same weights, on the same data, in parts of
-50 ms that take turns: a process whose turn it is not is stopped. Only the first steps, which are not measured, are whole. Steps are
-those of `isomer models NAME --training` (SGD with momentum); a step passes its new parameters and state to the next one.
+The Python of --torch needs torch and onnx. The programs run one step at a time, from the same weights, on the same data, in parts
+of 50 ms that take turns: a process whose turn it is not is stopped. Only the first steps, which are not measured, are whole. Steps
+are those of `isomer models NAME --training` (SGD with momentum); a step passes its new parameters and state to the next one.
 """
 
 from __future__ import annotations
@@ -173,8 +173,9 @@ def markdown(data: dict) -> str:
              "milliseconds; parts of 50 ms took turns. A step computes the loss and all gradients, and updates all parameters by",
              "SGD with momentum. The ratio is the time of the faster PyTorch to Isomer's, with a 95% interval; above 1, Isomer is",
              "faster. Its graphs are not optimized; those of the column `optimized` are, the ratio after it is the speedup by",
-             "that, and the next one says what ended the search. The last columns are the largest relative differences of the",
-             "first three losses from PyTorch's in double precision.", "",
+             "that, and the next one says what ended the search. If it returned the input, that ratio is of a step with itself.",
+             "The last columns are the largest relative differences of the first three losses from PyTorch's in double",
+             "precision.", "",
              "| network | batch | PyTorch | channels last | Isomer | ratio | optimized | ratio | search | PyTorch's error | ours |",
              "|---|---|---|---|---|---|---|---|---|---|---|"]
     for row in data["rows"]:
@@ -183,6 +184,8 @@ def markdown(data: dict) -> str:
         ratio, faster = ("{:.2f} [{:.2f}, {:.2f}]".format(*row[key]) if key in row else "" for key in ("ratio", "ratio_optimized"))
         optimized = f"{times['optimized']:.0f}" if "optimized" in times else ""
         search = f"{row['search']['seconds']:.0f} s, {row['search']['stop_reason']}" if "search" in row else ""
+        if "search" in row and "the output is the input" in row["search"]["outcome"]:
+            search += "; returned the input"
         errors = row["differences_of_losses"]
         lines.append(f"| {row['network']} | {row['batch']} | {times['PyTorch']:.0f} | {last} | {times['Isomer']:.0f} | {ratio} | "
                      f"{optimized} | {faster} | {search} | "
