@@ -20,6 +20,8 @@ struct RecurrentCase {
   bool initial = true;
   bool peephole = false;
   size_t num_results = 0;
+  std::vector<uint32_t> used = {};  ///< the results on which the loss depends; all if empty
+  Tensor lengths = {};
 };
 
 Result<GradientCase> layer_case(const RecurrentCase& what) {
@@ -37,7 +39,7 @@ Result<GradientCase> layer_case(const RecurrentCase& what) {
   inputs.push_back(uniform_tensor({directions, rows, kInput}, 2));
   inputs.push_back(uniform_tensor({directions, rows, kHidden}, 3));
   inputs.push_back(what.bias ? uniform_tensor({directions, 2 * rows}, 4) : Tensor());
-  inputs.emplace_back();
+  inputs.push_back(what.lengths);
   if (what.initial) inputs.push_back(uniform_tensor(state, 5));
   if (what.initial && cell == Cell::Lstm) inputs.push_back(uniform_tensor(state, 6));
   if (what.peephole) {
@@ -45,7 +47,7 @@ Result<GradientCase> layer_case(const RecurrentCase& what) {
     inputs.push_back(uniform_tensor({directions, 3 * kHidden}, 7));
   }
   while (inputs.back().empty()) inputs.pop_back();
-  return operator_case(what.name, what.attrs, std::move(inputs), what.num_results);
+  return operator_case(what.name, what.attrs, std::move(inputs), what.num_results, "", what.used);
 }
 
 void expect_right(const RecurrentCase& what) {
@@ -98,22 +100,40 @@ TEST(RecurrentGradients, OfActivations) {
                 .attrs = {{"activations", Strings{"Tanh", "Affine", "Sigmoid"}}, {"activation_alpha", Floats{0.5F}}}});
 }
 
-/// With linear activations, states are polynomials.
+TEST(RecurrentGradients, OfSingleResults) {
+  for (const char* const name : {"RNN", "GRU", "LSTM"})
+    for (const uint32_t used : {0U, 1U, 2U}) {
+      SCOPED_TRACE(fmt::format("{} {}", name, used));
+      const size_t results = std::string(name) == "LSTM" ? 3 : 2;
+      if (used < results) expect_right({.name = name, .num_results = results, .used = {used}});
+    }
+}
+
+/// With linear activations, states are polynomials. Each step at least triples their degree.
 TEST(RecurrentGradients, FormalDerivatives) {
   const auto affine = [](size_t count) {
     return Attrs({{"activations", Strings(count, "Affine")},
                   {"activation_alpha", Floats(count, 0.5F)},
                   {"activation_beta", Floats(count, 2)}});
   };
+  const std::string both = "bidirectional", reverse = "reverse";
   for (const RecurrentCase& what :
        {RecurrentCase{.name = "RNN", .attrs = affine(1), .num_results = 2},
-        {.name = "GRU", .attrs = affine(2), .steps = 1, .num_results = 2},
-        {.name = "GRU", .attrs = affine(2).with("linear_before_reset", int64_t{1}), .steps = 1},
-        {.name = "LSTM", .attrs = affine(3), .steps = 1, .num_results = 3}}) {
+        {.name = "GRU", .attrs = affine(2), .steps = 2, .num_results = 2},
+        {.name = "GRU", .attrs = affine(4).with("direction", both), .steps = 2, .num_results = 2},
+        {.name = "GRU", .attrs = affine(2).with("linear_before_reset", int64_t{1}), .steps = 2, .num_results = 2},
+        {.name = "LSTM", .attrs = affine(3), .steps = 2, .num_results = 3},
+        {.name = "LSTM", .attrs = affine(6).with("direction", both), .steps = 2, .num_results = 3},
+        {.name = "LSTM", .attrs = affine(3).with("input_forget", int64_t{1}), .steps = 2, .num_results = 3},
+        {.name = "LSTM",
+        .attrs = affine(3).with("direction", reverse),
+        .steps = 2,
+        .peephole = true,
+        .num_results = 3}}) {
     SCOPED_TRACE(what.name);
     const auto test = layer_case(what);
     ASSERT_TRUE(test) << test.error().message;
-    expect_formal_derivative(*test);
+    expect_formal_derivative(*test, 1, 80);
   }
 }
 
@@ -126,14 +146,37 @@ std::string refusal(const GradientCase& test) {
 TEST(RecurrentGradients, RefusesWhatHasNone) {
   EXPECT_THAT(refusal(*layer_case({.name = "RNN", .attrs = {{"clip", 1.0F}}})),
               HasSubstr("(RNN): no gradient: a layer that clips"));
-  EXPECT_THAT(refusal(*layer_case({.name = "GRU", .attrs = {{"activations", Strings{"Elu", "Tanh"}}}})),
-              HasSubstr("(GRU): no gradient: only Tanh, Sigmoid, Relu and Affine"));
-  const auto lengths =
-      operator_case("RNN", {},
-                    {uniform_tensor({2, 1, 1}, 1), uniform_tensor({1, 2, 1}, 2), uniform_tensor({1, 2, 2}, 3), Tensor(),
-                     Tensor::of<int64_t>(DType::Int64, {1}, {1})});
-  ASSERT_TRUE(lengths) << lengths.error().message;
-  EXPECT_THAT(refusal(*lengths), HasSubstr("(RNN): no gradient: sequences with lengths"));
+  EXPECT_THAT(refusal(*layer_case({.name = "RNN", .steps = 0})),
+              HasSubstr("(RNN): no gradient: a layer without steps"));
+  for (const char* const activation : {"Elu", "LeakyRelu", "ScaledTanh", "HardSigmoid", "Softsign", "Softplus"})
+    for (const auto& [name, count] : {std::pair{"RNN", size_t{1}}, {"GRU", size_t{2}}, {"LSTM", size_t{3}}})
+      for (size_t i = 0; i < count; ++i) {
+        Strings activations(count, "Tanh");
+        activations[i] = activation;
+        EXPECT_THAT(refusal(*layer_case({.name = name, .attrs = {{"activations", activations}}})),
+                    HasSubstr("no gradient: of its activations, only Tanh, Sigmoid, Relu and Affine"))
+            << name << " " << i;
+      }
+}
+
+TEST(RecurrentGradients, AcceptsLengthsThatAreAllSteps) {
+  const auto with_lengths = [](const std::vector<int32_t>& lengths) {
+    GraphBuilder builder;
+    const auto input = [&](std::vector<int64_t> dims) {
+      return builder.input({DType::Double, Shape(dims.begin(), dims.end())});
+    };
+    const ValueId x = input({3, 2, 1}), w = input({1, 2, 1}), r = input({1, 2, 2});
+    const ValueId known = builder.constant(Tensor::of<int32_t>(DType::Int32, {2}, lengths));
+    const auto y = builder.add(op("RNN"), {}, {x, w, r, kNoValue, known});
+    const auto loss = builder.add(op("ReduceSum"), {{"axes", Ints{0, 1, 2, 3}}, {"keepdims", int64_t{0}}}, {*y});
+    Graph graph = builder.finish({&*loss, 1});
+    const ValueId output = graph.outputs()[0];
+    return GradientCase{std::move(graph),
+                        output,
+                        {uniform_tensor({3, 2, 1}, 1), uniform_tensor({1, 2, 1}, 2), uniform_tensor({1, 2, 2}, 3)}};
+  };
+  expect_finite_differences(with_lengths({3, 3}));
+  EXPECT_THAT(refusal(with_lengths({3, 2})), HasSubstr("(RNN): no gradient: sequences with lengths"));
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "isomer/eval/executor.h"
@@ -29,9 +30,10 @@ struct GradientCase {
   }
 };
 
-/// A case whose loss is the sum of all real results of a node, each element times a random number.
+/// A case whose loss is the sum of all real results of a node, or of these, each element times a random number.
 inline Result<GradientCase> operator_case(const std::string& name, const Attrs& attrs, std::vector<Tensor> inputs,
-                                          size_t num_results = 0, const std::string& domain = "") {
+                                          size_t num_results = 0, const std::string& domain = "",
+                                          const std::vector<uint32_t>& used = {}) {
   GraphBuilder builder;
   std::vector<ValueId> operands;
   for (const Tensor& input : inputs) operands.push_back(input.empty() ? kNoValue : builder.input(input.type()));
@@ -42,7 +44,7 @@ inline Result<GradientCase> operator_case(const std::string& name, const Attrs& 
   for (uint32_t i = 0; i < results; ++i) {
     const ValueId y = builder.at(id).result(i);
     const TensorType type = builder.type(y);
-    if (type.dtype != DType::Double) continue;
+    if (type.dtype != DType::Double || (!used.empty() && std::ranges::find(used, i) == used.end())) continue;
     const ValueId factors = builder.constant(random_tensor(DType::Double, *concrete(*type.shape), 77 + i));
     ISOMER_TRY(const ValueId product, builder.add(op("Mul"), {}, {y, factors}));
     Ints axes;
@@ -126,10 +128,9 @@ inline Fp derivative_at_zero(const std::vector<Fp>& values) {
 }
 
 /// Compares gradients with the formal derivative in the prime field, exactly. The loss must be a polynomial of a degree
-/// below kPoints - 1: along a random line it is a polynomial of one variable, whose coefficients its values determine.
+/// below `points` - 1: along a random line it is a polynomial of one variable, whose coefficients its values determine.
 /// The linear one is what dual numbers x + direction * eps give as the coefficient of eps.
-inline void expect_formal_derivative(const GradientCase& test, uint64_t seed = 1) {
-  constexpr size_t kPoints = 10;
+inline void expect_formal_derivative(const GradientCase& test, uint64_t seed = 1, size_t points = 10) {
   std::vector<Tensor> inputs = test.inputs;
   std::vector<Tensor> directions;
   for (const size_t i : test.reals()) {
@@ -142,7 +143,7 @@ inline void expect_formal_derivative(const GradientCase& test, uint64_t seed = 1
     for (size_t i = 0; i < gradients[k].data<Fp>().size(); ++i)
       expected += gradients[k].data<Fp>()[i] * directions[k].data<Fp>()[i];
   std::vector<Fp> values;
-  for (size_t t = 0; t < kPoints; ++t) {
+  for (size_t t = 0; t < points; ++t) {
     std::vector<Tensor> moved = inputs;
     for (size_t k = 0; k < directions.size(); ++k) {
       const auto x = inputs[test.reals()[k]].data<Fp>();
