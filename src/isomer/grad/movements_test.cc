@@ -59,6 +59,7 @@ INSTANTIATE_TEST_SUITE_P(
         MovementCase{"GatherND", {}, {x({2, 3, 2}), Tensor::ints({2, 2}, {0, 1, 1, 2})}},
         MovementCase{"Trilu", {{"upper", int64_t{0}}}, {x({3, 3})}},
         MovementCase{"DepthToSpace", {{"blocksize", int64_t{2}}}, {x({1, 8, 2, 3})}},
+        MovementCase{"DepthToSpace", {{"blocksize", int64_t{2}}, {"mode", std::string("CRD")}}, {x({2, 8, 2, 3})}},
         MovementCase{"SpaceToDepth", {{"blocksize", int64_t{2}}}, {x({1, 2, 4, 6})}},
         MovementCase{"ReduceSum", {{"axes", Ints{0, 2}}}, {x({2, 3, 2})}},
         MovementCase{"ReduceSum", {{"axes", Ints{1}}, {"keepdims", int64_t{0}}}, {x({2, 3, 2})}},

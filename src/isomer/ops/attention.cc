@@ -3,8 +3,10 @@
 #include <algorithm>
 
 #include "isomer/ops/accumulate.h"
+#include "isomer/ops/gradient_parts.h"
 #include "isomer/ops/infer.h"
 #include "isomer/ops/onnx_form.h"
+#include "isomer/ops/product_gradient.h"
 #include "isomer/ops/registry.h"
 
 namespace isomer {
@@ -298,6 +300,106 @@ Status attention_kernel(KernelContext& context) {
   });
 }
 
+/// The gradient of attention without a past. Weights are computed anew.
+class AttentionGradient {
+ public:
+  explicit AttentionGradient(Backward& node) : node_(node) {
+    const Attrs& attrs = node.attrs();
+    if (node.has(kPastKey) || node.has(kValid)) node.refuse("attention with past or counted keys has none");
+    if (attrs.real("softcap") > 0) node.refuse("attention with a softcap has none");
+    if (attrs.integer("left_window_size") >= 0 || attrs.integer("right_window_size") >= 0)
+      node.refuse("attention in windows has none");
+    for (size_t i = 1; i < 4; ++i)
+      if (node.has_gradient(i)) node.refuse("only the first result of attention has one");
+    flat_ = node.operand(kQ).rank() == 3;
+    heads_ = flat_ ? attrs.integer("q_num_heads") : known_extent(node.operand(kQ), 1);
+    kv_heads_ = flat_ ? attrs.integer("kv_num_heads") : known_extent(node.operand(kK), 1);
+  }
+
+  void give_gradients() {
+    const GraphValue q = grouped(by_heads(node_.operand(kQ), heads_)), g = grouped(by_heads(node_.gradient(), heads_));
+    const GraphValue k = shared(by_heads(node_.operand(kK), kv_heads_)),
+                     v = shared(by_heads(node_.operand(kV), kv_heads_));
+    const double scale = node_.attrs().has("scale")
+                             ? double{node_.attrs().real("scale")}
+                             : 1 / std::sqrt(static_cast<double>(std::max<int64_t>(1, known_extent(q, q.rank() - 1))));
+    const GraphValue weights = weights_of(scale * matmul(q, matrices_transposed(k)));
+    if (node_.needs(kV)) give_shared(kV, matmul(matrices_transposed(weights), g));
+    const GraphValue to_weights = matmul(g, matrices_transposed(v));
+    const Ints last{static_cast<int64_t>(q.rank()) - 1};
+    const GraphValue to_scores = weights * (to_weights - summed(weights * to_weights, last, true));
+    if (node_.needs(kMask)) node_.give(kMask, ungrouped(to_scores));
+    if (node_.needs(kQ)) node_.give(kQ, as_given(ungrouped(scale * matmul(to_scores, k))));
+    if (node_.needs(kK)) give_shared(kK, scale * matmul(matrices_transposed(to_scores), q));
+  }
+
+ private:
+  bool groups() const { return heads_ != kv_heads_; }
+
+  /// [batch, heads, length, size] from either form, and back.
+  GraphValue by_heads(const GraphValue& x, int64_t heads) const {
+    if (!flat_) return x;
+    const Dim size(known_extent(x, 2) / heads);
+    return transposed(reshaped(x, {x.shape()[0], x.shape()[1], Dim(heads), size}), {0, 2, 1, 3});
+  }
+  GraphValue as_given(const GraphValue& x) const {
+    if (!flat_) return x;
+    return reshaped(transposed(x, {0, 2, 1, 3}), {x.shape()[0], x.shape()[2], x.shape()[1] * x.shape()[3]});
+  }
+  /// Heads of queries that share keys get an axis of their own: [batch, key heads, queries' heads, length, size].
+  GraphValue grouped(const GraphValue& x) const {
+    if (!groups()) return x;
+    return reshaped(x, {x.shape()[0], Dim(kv_heads_), Dim(heads_ / kv_heads_), x.shape()[2], x.shape()[3]});
+  }
+  GraphValue ungrouped(const GraphValue& x) const {
+    return groups() ? reshaped(x, {x.shape()[0], Dim(heads_), x.shape()[3], x.shape()[4]}) : x;
+  }
+  GraphValue shared(const GraphValue& x) const { return groups() ? unsqueezed(x, {2}) : x; }
+  void give_shared(size_t operand, const GraphValue& gradient) {
+    node_.give(operand, as_given(groups() ? summed(gradient, {2}, false) : gradient));
+  }
+
+  /// The softmax of scores over the keys that a query may see, zeros for the other ones.
+  GraphValue weights_of(GraphValue scores) {
+    const auto softmax = [&](const GraphValue& x) { return node_.call("Softmax", {{"axis", int64_t{-1}}}, {x}); };
+    // Far below all scores, in the range of the type.
+    const double lowest = scores.dtype() == DType::Half ? -6e4 : -3e38;
+    std::optional<GraphValue> seen;
+    if (node_.has(kMask)) {
+      const GraphValue mask = node_.operand(kMask);
+      if (mask.shape().back() != node_.operand(kK).shape()[flat_ ? 1 : 2])
+        node_.refuse("a mask of other keys has none");
+      if (mask.dtype() == DType::Bool) {
+        seen = mask;
+      } else {
+        seen = above(mask, lowest);
+        scores = grouped(ungrouped(scores) + mask);
+      }
+    }
+    if (node_.attrs().integer("is_causal") != 0) {
+      const GraphValue before = earlier_keys(scores);
+      seen = seen ? apply("And", {*seen, before}) : before;
+    }
+    if (!seen) return softmax(scores);
+    const GraphValue all = ungrouped(scores);
+    return grouped(masked(*seen, softmax(where(*seen, all, number(all, lowest)))));
+  }
+  /// Whether a key is not after a query, [queries, keys].
+  GraphValue earlier_keys(const GraphValue& scores) {
+    const int64_t queries = known_extent(scores, scores.rank() - 2), keys = known_extent(scores, scores.rank() - 1);
+    std::vector<uint8_t> seen;
+    for (int64_t i = 0; i < queries; ++i)
+      for (int64_t j = 0; j < keys; ++j) seen.push_back(j <= i ? 1 : 0);
+    return node_.constant(Tensor::of<uint8_t>(DType::Bool, {queries, keys}, seen));
+  }
+
+  Backward& node_;
+  bool flat_ = false;
+  int64_t heads_ = 1, kv_heads_ = 1;
+};
+
+void attention_gradient(Backward& node) { AttentionGradient(node).give_gradients(); }
+
 Status attention_to_onnx(OnnxForm& form) {
   if (form.opset < 24 && form.operands.size() > kValid && !form.operands[kValid].absent())
     return form.leave_opaque("a count of valid keys needs opset 24");
@@ -328,6 +430,7 @@ std::vector<OpDef> attention_ops() {
        .infer = infer_attention,
        .flops = flops_attention,
        .kernel = attention_kernel,
+       .gradient = attention_gradient,
        .since = 23,
        .to_onnx = attention_to_onnx},
   };

@@ -7,13 +7,6 @@
 namespace isomer {
 namespace {
 
-/// Each matrix transposed.
-GraphValue matrices_transposed(const GraphValue& x) {
-  Ints perm = axis_range(0, x.rank());
-  std::swap(perm[x.rank() - 1], perm[x.rank() - 2]);
-  return transposed(x, std::move(perm));
-}
-
 /// A factor as matrices: vectors are a row on the left and a column on the right.
 GraphValue as_matrices(const GraphValue& x, bool left) { return x.rank() == 1 ? unsqueezed(x, {left ? 0 : 1}) : x; }
 
@@ -35,6 +28,12 @@ void give_factor(Backward& node, size_t i, const GraphValue& gradient) {
 }  // namespace
 
 GraphValue matmul(const GraphValue& a, const GraphValue& b) { return apply("MatMul", {a, b}); }
+
+GraphValue matrices_transposed(const GraphValue& x) {
+  Ints perm = axis_range(0, x.rank());
+  std::swap(perm[x.rank() - 1], perm[x.rank() - 2]);
+  return transposed(x, std::move(perm));
+}
 
 GraphValue rows_of(const GraphValue& x) {
   if (x.rank() == 2) return x;

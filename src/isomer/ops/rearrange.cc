@@ -171,8 +171,14 @@ Status col2im_kernel(KernelContext& context) {
 double col2im_flops(const WorkView& view) { return count(view.operands[0]); }
 
 void depth_to_space_gradient(Backward& node) {
-  if (node.attrs().text("mode") != "DCR") node.refuse("there is a gradient only in the mode 'DCR'");
-  node.give(0, node.call("SpaceToDepth", {{"blocksize", node.attrs().integer("blocksize")}}, {node.gradient()}));
+  const int64_t block = node.attrs().integer("blocksize");
+  const GraphValue g = node.call("SpaceToDepth", {{"blocksize", block}}, {node.gradient()});
+  if (node.attrs().text("mode") == "DCR") return node.give(0, g);
+  // SpaceToDepth puts the positions in a block before the channels; the operand has them after these.
+  const Shape& x = node.operand(0).shape();
+  const Dim positions(block * block), channels = node.result().shape()[1];
+  const GraphValue split = reshaped(g, {x[0], positions, channels, x[2], x[3]});
+  node.give(0, reshaped(transposed(split, {0, 2, 1, 3, 4}), x));
 }
 void space_to_depth_gradient(Backward& node) {
   node.give(0, node.call("DepthToSpace", node.attrs(), {node.gradient()}));

@@ -5,8 +5,11 @@
 
 #include "isomer/ir/text.h"
 #include "isomer/ops/form_params.h"
+#include "isomer/ops/gradient_parts.h"
 #include "isomer/ops/infer.h"
 #include "isomer/ops/interpolate.h"
+#include "isomer/ops/kernel_types.h"
+#include "isomer/ops/product_gradient.h"
 #include "isomer/ops/registry.h"
 
 namespace isomer {
@@ -143,24 +146,66 @@ double resize_flops(const WorkView& view) {
   return per_element * count(view.results[0]);
 }
 
-Status resize_kernel(KernelContext& context) {
-  const Tensor& x = context.operands[0];
-  ISOMER_TRY(const auto plan, make_plan(context.attrs, Shape(x.dims().begin(), x.dims().end())));
+/// The samples of each axis of an operand. The extents of those that change must be known.
+Result<std::vector<AxisSamples>> all_samples(const Attrs& attrs, const Shape& shape) {
+  ISOMER_TRY(const auto plan, make_plan(attrs, shape));
   std::vector<AxisSamples> samples;
   for (size_t i = 0; i < plan.size(); ++i) {
-    const ResizedAxis axis{.extent_in = x.dims()[i],
-                           .extent_out = plan[i].extent->value(),
-                           .scale = plan[i].scale,
-                           .roi_start = plan[i].roi_start,
-                           .roi_end = plan[i].roi_end};
-    const bool same = axis.extent_in == axis.extent_out && std::abs(axis.scale - 1) <= 1e-9 && axis.roi_start == 0 &&
-                      axis.roi_end == 1;
-    if (!same && axis.extent_in == 0 && axis.extent_out != 0) return fail("Resize of an extent of 0");
-    ISOMER_TRY(auto axis_samples,
-               same || axis.extent_out == 0 ? Result<AxisSamples>(AxisSamples{}) : resize_samples(context.attrs, axis));
-    samples.push_back(std::move(axis_samples));
+    const bool same = *plan[i].extent == shape[i] && std::abs(plan[i].scale - 1) <= 1e-9 && plan[i].roi_start == 0 &&
+                      plan[i].roi_end == 1;
+    samples.emplace_back();
+    if (same || plan[i].extent->is(0)) continue;
+    if (!shape[i].is_const() || !plan[i].extent->is_const()) return fail("the extent {} is not known", shape[i].str());
+    if (shape[i].is(0)) return fail("Resize of an extent of 0");
+    ISOMER_TRY(samples.back(), resize_samples(attrs, {.extent_in = shape[i].value(),
+                                                      .extent_out = plan[i].extent->value(),
+                                                      .scale = plan[i].scale,
+                                                      .roi_start = plan[i].roi_start,
+                                                      .roi_end = plan[i].roi_end}));
   }
+  return samples;
+}
+
+Status resize_kernel(KernelContext& context) {
+  const Tensor& x = context.operands[0];
+  ISOMER_TRY(const auto samples, all_samples(context.attrs, Shape(x.dims().begin(), x.dims().end())));
   return interpolate(context, samples, context.attrs.real("extrapolation_value"));
+}
+
+/// The weights of an axis: [positions, extent].
+Tensor weights_of(const AxisSamples& samples, int64_t extent, DType dtype) {
+  const auto positions = static_cast<int64_t>(samples.size());
+  std::vector<double> weights(static_cast<size_t>(positions * extent));
+  for (size_t i = 0; i < samples.size(); ++i)
+    for (const Sample& sample : samples[i])
+      weights[i * static_cast<size_t>(extent) + static_cast<size_t>(sample.at)] += sample.weight;
+  if (dtype == DType::Double) return Tensor::of<double>(dtype, {positions, extent}, weights);
+  return narrowed(Compute::Numeric, Tensor::floats({positions, extent}, {weights.begin(), weights.end()}), dtype);
+}
+
+/// A resize multiplies each axis with a matrix of weights, so the gradient is multiplied with its transpose. Positions
+/// outside of the operand do not depend on it.
+void resize_gradient(Backward& node) {
+  const GraphValue x = node.operand(0);
+  const auto samples = all_samples(node.attrs(), x.shape());
+  if (!samples) node.refuse(samples.error().message);
+  GraphValue g = node.gradient();
+  if (std::ranges::any_of(g.shape(), [](const Dim& extent) { return extent.is(0); }))
+    node.refuse("its result is empty");
+  for (size_t axis = 0; axis < samples->size(); ++axis) {
+    if ((*samples)[axis].empty()) continue;
+    const GraphValue weights = node.constant(weights_of((*samples)[axis], x.shape()[axis].value(), x.dtype()));
+    if (axis + 2 == x.rank()) {
+      g = matmul(transposed(weights, {1, 0}), g);
+      continue;
+    }
+    Ints perm = axis_range(0, x.rank());
+    std::swap(perm[axis], perm.back());
+    const bool last = axis + 1 == x.rank();
+    g = matmul(last ? g : transposed(g, perm), weights);
+    if (!last) g = transposed(g, perm);
+  }
+  node.give(0, g);
 }
 
 /// Removes empty operands: ONNX represents an absent roi, scales or sizes by an empty tensor.
@@ -260,6 +305,7 @@ OpDef resize(std::string name, bool upsample) {
           .infer = infer_resize,
           .flops = resize_flops,
           .kernel = resize_kernel,
+          .gradient = resize_gradient,
           .since = 7,
           .params = {{.index = 1, .attr = "roi", .since = 10},
                      {.index = 2, .attr = "scales", .since = 10},
