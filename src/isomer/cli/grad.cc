@@ -133,6 +133,19 @@ Result<Differentiated> step_of(const Model& model, size_t loss, std::span<const 
   return out;
 }
 
+/// The model at the first opset, from its own on, at which all nodes can be written.
+Result<Model> writable(const Model& model) {
+  constexpr int kNewestOpset = 21;
+  const Status own = exportable(model, model.graph);
+  if (own) return model;
+  for (int opset = opset_of(model) + 1; opset <= kNewestOpset; ++opset) {
+    const auto raised = at_opset(model, opset);
+    if (!raised) break;
+    if (exportable(*raised, raised->graph)) return *raised;
+  }
+  return tl::unexpected(own.error());
+}
+
 void print_report(const json& report) {
   Table table({report.contains("optimizer") ? "<new value" : "<gradient", "<type"});
   for (const json& row : report["gradients"])
@@ -143,6 +156,9 @@ void print_report(const json& report) {
   fmt::print("nodes: {} of the model, {} with {}\n", grouped(report["nodes"]["before"].get<int64_t>()),
              grouped(report["nodes"]["after"].get<int64_t>()),
              report.contains("optimizer") ? "gradients and updates" : "gradients");
+  if (report["opset"]["after"] != report["opset"]["before"])
+    fmt::print("opset: {} instead of {}, which has not all operators of the {}\n", report["opset"]["after"].get<int>(),
+               report["opset"]["before"].get<int>(), report.contains("optimizer") ? "step" : "gradients");
   const auto foreign = report["other_operators"].get<std::vector<std::string>>();
   if (foreign.empty())
     fmt::print("plain ONNX: all operators are ONNX's\n");
@@ -155,15 +171,17 @@ Result<int> grad(const GradOptions& options, FileUses& uses) {
   ISOMER_TRY(const size_t loss, find_output(model, options.loss));
   ISOMER_TRY(const std::vector<size_t> inputs, wanted_inputs(options, model));
   const bool trains = !options.optimizer.name.empty();
-  ISOMER_TRY(const Differentiated out,
+  ISOMER_TRY(Differentiated out,
              in_context(options.model, trains ? step_of(model, loss, inputs, options.optimizer.optimizer())
                                               : gradients_of(model, loss, inputs)));
+  ISOMER_TRY(out.model, in_context(options.model, writable(out.model)));
   json report = {{"schema", "isomer.grad.v1"},
                  {"isomer", version()},
                  {"model", options.model},
                  {"loss", options.loss},
                  {"gradients", json::array()},
                  {"independent", json::array()},
+                 {"opset", {{"before", opset_of(model)}, {"after", opset_of(out.model)}}},
                  {"nodes", {{"before", model.graph.nodes().size()}, {"after", out.model.graph.nodes().size()}}},
                  {"other_operators", foreign_operators(out.model.graph)}};
   if (trains) report["optimizer"] = options.optimizer.name;

@@ -49,6 +49,32 @@ class GradTest : public testing::Test {
   const TempDir folder_ = TempDir::make().value();
 };
 
+TEST_F(GradTest, RaisesTheOpsetIfGradientsNeedIt) {
+  const ValueId x = named(builder_.input({DType::Float, {1, 1, 4, 4}}), "x");
+  const ValueId w = named(builder_.constant(Tensor::floats({1}, {2})), "w");
+  const ValueId scaled = add("Mul", {}, {x, w});
+  const Ints twos{2, 2};
+  const ValueId largest =
+      add("MaxPool", {{"kernel_shape", twos}, {"strides", twos}, {"pads", Ints{0, 0, 0, 0}}, {"dilations", Ints{1, 1}}},
+          {scaled});
+  const ValueId flat = add("Squeeze", {{"axes", Ints{0, 1}}}, {largest});
+  const ValueId loss = add("ReduceSum", {{"axes", Ints{0, 1}}, {"keepdims", int64_t{0}}}, {flat});
+  const Outcome outcome =
+      isomer_program({"grad", write({named(loss, "loss")}, 11), "--loss", "loss", "-o", path("out.onnx")});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("\nopset: 16 instead of 11, which has not all operators of the gradients\n"));
+  const auto model = import_model(path("out.onnx"));
+  ASSERT_TRUE(model) << model.error().message;
+  EXPECT_EQ(opset_of(*model), 16);
+  std::vector<float> image(16);
+  for (size_t i = 0; i < image.size(); ++i) image[i] = static_cast<float>(i);
+  const std::vector<Tensor> inputs{Tensor::floats({1, 1, 4, 4}, image), Tensor::floats({1}, {2})};
+  const auto outputs = run_reference(model->graph, inputs);
+  ASSERT_TRUE(outputs) << outputs.error().message;
+  EXPECT_EQ((*outputs)[0].data<float>()[0], 2 * (5 + 7 + 13 + 15));
+  EXPECT_EQ((*outputs)[1].data<float>()[0], 5 + 7 + 13 + 15);
+}
+
 TEST_F(GradTest, AddsAnOutputForEachParameterThatMatters) {
   const Outcome outcome = isomer_program({"grad", linear_model(), "--loss", "loss", "-o", path("out.onnx")});
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;

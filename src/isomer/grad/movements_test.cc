@@ -56,6 +56,14 @@ INSTANTIATE_TEST_SUITE_P(
         MovementCase{"Gather", {{"axis", int64_t{-1}}}, {x({2, 4, 3}), Tensor::ints({}, {1})}},
         MovementCase{"Gather", {{"axis", int64_t{0}}}, {x({2, 4}), Tensor::ints({}, {1})}},
         MovementCase{"GatherElements", {{"axis", int64_t{1}}}, {x({2, 3}), Tensor::ints({2, 2}, {0, 0, 2, 1})}},
+        MovementCase{
+            "ScatterElements", {{"axis", int64_t{1}}}, {x({2, 3}), Tensor::ints({2, 2}, {0, 1, 2, 0}), x({2, 2})}},
+        MovementCase{"ScatterElements",
+                     {{"reduction", std::string("add")}},
+                     {x({2, 3}), Tensor::ints({2, 2}, {0, 0, 0, 1}), x({2, 2})}},
+        MovementCase{"ScatterND", {}, {x({3, 2}), Tensor::ints({2, 1}, {2, 0}), x({2, 2})}},
+        MovementCase{
+            "ScatterND", {{"reduction", std::string("add")}}, {x({3, 2}), Tensor::ints({2, 1}, {2, 2}), x({2, 2})}},
         MovementCase{"GatherND", {}, {x({2, 3, 2}), Tensor::ints({2, 2}, {0, 1, 1, 2})}},
         MovementCase{"Trilu", {{"upper", int64_t{0}}}, {x({3, 3})}},
         MovementCase{"DepthToSpace", {{"blocksize", int64_t{2}}}, {x({1, 8, 2, 3})}},

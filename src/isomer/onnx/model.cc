@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "isomer/base/printable.h"
+#include "isomer/ir/label.h"
 #include "isomer/onnx/model_info.h"
 #include "isomer/onnx/value_types.h"
 
@@ -83,6 +84,21 @@ Result<Model> with_more_outputs(const Model& model, Graph graph, std::span<const
   for (const std::string& name : names) ISOMER_CHECK(add(name, info->outputs, proto.add_output(), graph.outputs()));
   for (const std::string& name : input_names) ISOMER_CHECK(add(name, info->inputs, proto.add_input(), graph.inputs()));
   return Model{std::move(graph), std::move(info)};
+}
+
+Result<Model> at_opset(const Model& model, int opset) {
+  for (NodeId id = 0; id < model.graph.nodes().size(); ++id) {
+    const Node& node = model.graph.node(id);
+    if (node.is_opaque() && normal_domain(node.attrs.text("@domain")).empty())
+      return fail_in(node_label(model.graph, id), Error{"Isomer does not interpret this node, so its opset must stay"});
+  }
+  auto info = std::make_shared<ModelInfo>(*model.info);
+  info->opsets[""] = opset;
+  for (auto& import : *info->model.mutable_opset_import())
+    if (normal_domain(import.domain()).empty()) import.set_version(opset);
+  info->model.set_ir_version(std::max<int64_t>(info->model.ir_version(), ir_version_for(opset)));
+  std::erase_if(info->forms, [](const auto& entry) { return normal_domain(entry.second.form.domain).empty(); });
+  return Model{model.graph, std::move(info)};
 }
 
 bool has_value(const Model& model, const std::string& name) { return model.info->names.contains(name); }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "isomer/ops/form_params.h"
+#include "isomer/ops/gradient_parts.h"
 #include "isomer/ops/indices.h"
 #include "isomer/ops/infer.h"
 #include "isomer/ops/registry.h"
@@ -207,6 +208,29 @@ Status tensor_scatter_kernel(KernelContext& context) {
   });
 }
 
+/// The gradient of writing or adding updates. `gathered` reads at the places to which they go. Places that are written
+/// twice are not allowed.
+void scatter_gradient(Backward& node, const auto& gathered) {
+  const Result<Reduction> reduction = reduction_of(node.attrs());
+  if (reduction != Reduction::None && reduction != Reduction::Add)
+    node.refuse("there is a gradient only without a reduction and for 'add'");
+  const GraphValue g = node.gradient();
+  if (node.needs(2)) node.give(2, gathered(g));
+  if (!node.needs(0)) return;
+  if (reduction == Reduction::Add) return node.give(0, g);
+  node.give(0, node.call(node.op().name, node.attrs(), {g, node.operand(1), zeros(node, node.operand(2).type())}));
+}
+void scatter_elements_gradient(Backward& node) {
+  scatter_gradient(node, [&](const GraphValue& g) {
+    return node.call("GatherElements", {{"axis", node.attrs().integer("axis")}}, {g, node.operand(1)});
+  });
+}
+void scatter_nd_gradient(Backward& node) {
+  scatter_gradient(node, [&](const GraphValue& g) {
+    return node.call("GatherND", {{"batch_dims", int64_t{0}}}, {g, node.operand(1)});
+  });
+}
+
 OpDef scatter_elements(std::string name, int since) {
   return {.name = std::move(name),
           .attrs = {{.name = "axis", .kind = AttrKind::Int, .preset = int64_t{0}, .domain = AttrDomain::Axis},
@@ -216,6 +240,7 @@ OpDef scatter_elements(std::string name, int since) {
           .flops = scatter_flops,
           .kernel = scatter_elements_kernel,
           .compute = Compute::Movement,
+          .gradient = scatter_elements_gradient,
           .roles = {OperandRole::Data, OperandRole::ElementIndices},
           .since = since,
           .from_onnx = scatter_from_onnx,
@@ -235,6 +260,7 @@ std::vector<OpDef> scatter_ops() {
        .flops = scatter_flops,
        .kernel = scatter_nd_kernel,
        .compute = Compute::Movement,
+       .gradient = scatter_nd_gradient,
        .roles = {OperandRole::Data, OperandRole::Coordinates},
        .since = 11,
        .from_onnx = coordinates_from_onnx,
