@@ -140,7 +140,9 @@ Result<Model> writable(const Model& model) {
   if (own) return model;
   for (int opset = opset_of(model) + 1; opset <= kNewestOpset; ++opset) {
     const auto raised = at_opset(model, opset);
-    if (!raised) break;
+    if (!raised)
+      return fail("the gradients need a later opset ({}), and the model must stay at its own: {}", own.error().message,
+                  raised.error().message);
     if (exportable(*raised, raised->graph)) return *raised;
   }
   return tl::unexpected(own.error());

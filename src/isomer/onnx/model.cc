@@ -87,10 +87,13 @@ Result<Model> with_more_outputs(const Model& model, Graph graph, std::span<const
 }
 
 Result<Model> at_opset(const Model& model, int opset) {
+  const auto& functions = model.info->model.functions();
+  if (!functions.empty())
+    return fail("the model has a function '{}', which has an opset of its own", printable(functions[0].name()));
   for (NodeId id = 0; id < model.graph.nodes().size(); ++id) {
     const Node& node = model.graph.node(id);
     if (node.is_opaque() && normal_domain(node.attrs.text("@domain")).empty())
-      return fail_in(node_label(model.graph, id), Error{"Isomer does not interpret this node, so its opset must stay"});
+      return fail_in(node_label(model.graph, id), Error{"Isomer does not interpret this node"});
   }
   auto info = std::make_shared<ModelInfo>(*model.info);
   info->opsets[""] = opset;

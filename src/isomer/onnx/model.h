@@ -50,7 +50,7 @@ Result<Model> with_ports(const Model& model, Graph graph, std::span<const Port> 
 /// The opset of the standard domain that the model imports.
 int opset_of(const Model& model);
 /// The model at a later opset of the standard domain. Its nodes take the form of that opset, which not all may have
-/// (exportable). Fails if the model has a node of the standard domain that Isomer does not interpret.
+/// (exportable). Fails if the model has functions, or a node of the standard domain that Isomer does not interpret.
 Result<Model> at_opset(const Model& model, int opset);
 /// The version of every operator set that the model imports, by domain; "" is the standard domain.
 const std::map<std::string, int>& opset_imports(const Model& model);

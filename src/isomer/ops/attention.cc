@@ -1,6 +1,7 @@
 // Scaled dot-product attention.
 
 #include <algorithm>
+#include <limits>
 
 #include "isomer/ops/accumulate.h"
 #include "isomer/ops/gradient_parts.h"
@@ -362,7 +363,7 @@ class AttentionGradient {
   /// The softmax of scores over the keys that a query may see, zeros for the other ones.
   GraphValue weights_of(GraphValue scores) {
     const auto softmax = [&](const GraphValue& x) { return node_.call("Softmax", {{"axis", int64_t{-1}}}, {x}); };
-    // Far below all scores, in the range of the type.
+    // Far below all scores, in the range of the type. Only an infinity hides a key.
     const double lowest = scores.dtype() == DType::Half ? -6e4 : -3e38;
     std::optional<GraphValue> seen;
     if (node_.has(kMask)) {
@@ -372,7 +373,7 @@ class AttentionGradient {
       if (mask.dtype() == DType::Bool) {
         seen = mask;
       } else {
-        seen = above(mask, lowest);
+        seen = above(mask, -std::numeric_limits<double>::infinity());
         scores = grouped(ungrouped(scores) + mask);
       }
     }

@@ -187,6 +187,8 @@ Tensor weights_of(const AxisSamples& samples, int64_t extent, DType dtype) {
 /// outside of the operand do not depend on it.
 void resize_gradient(Backward& node) {
   const GraphValue x = node.operand(0);
+  if (node.attrs().text("coordinate_transformation_mode") == "tf_crop_and_resize" && node.attrs().has("scales"))
+    node.refuse("engines disagree about the extents of its result");
   const auto samples = all_samples(node.attrs(), x.shape());
   if (!samples) node.refuse(samples.error().message);
   GraphValue g = node.gradient();
@@ -215,6 +217,13 @@ Status resize_from_onnx(OnnxForm& form) {
     form.operands.insert(form.operands.begin() + 1, FormOperand{});
     form.attrs["coordinate_transformation_mode"] = std::string("asymmetric");
     form.attrs["nearest_mode"] = std::string("floor");
+    const auto* how = form.get<std::string>("mode");
+    const Tensor& scales = form.operands[2].constant;
+    if ((how == nullptr || *how == "nearest") && !scales.empty()) {
+      ISOMER_TRY(const Floats factors, float_elements(scales));
+      if (std::ranges::any_of(factors, [](float factor) { return factor < 1; }))
+        return form.leave_opaque("opset 10 does not say which element is nearest if there are fewer");
+    }
   }
   for (size_t i = 1; i < form.operands.size(); ++i) {
     const Tensor& data = form.operands[i].constant;
