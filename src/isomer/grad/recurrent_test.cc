@@ -11,7 +11,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-/// What a layer has besides its weights.
+/// A layer: its attributes, and which optional operands it has.
 struct RecurrentCase {
   std::string name;
   Attrs attrs = {};

@@ -55,6 +55,18 @@ std::string refusal(const Floats& scales) {
   return gradients ? "" : gradients.error().message;
 }
 
+TEST(ResizeGradients, RefusesToCropByScales) {
+  const auto test = operator_case("Resize",
+                                  {{"coordinate_transformation_mode", std::string("tf_crop_and_resize")},
+                                   {"roi", Floats{0.2F, 0.9F}},
+                                   {"scales", Floats{2}}},
+                                  {uniform_tensor({5}, 1)});
+  ASSERT_TRUE(test) << test.error().message;
+  const auto gradients = with_gradients(test->graph, test->loss, {test->graph.inputs().begin(), 1});
+  ASSERT_FALSE(gradients);
+  EXPECT_NE(gradients.error().message.find("engines disagree about the extents"), std::string::npos);
+}
+
 TEST(ResizeGradients, RefusesUnknownExtents) {
   EXPECT_EQ(refusal({1, 1, 2, 1}), "");
   EXPECT_NE(refusal({1, 1, 2, 2}).find("(Resize): no gradient: the extent W is not known"), std::string::npos);

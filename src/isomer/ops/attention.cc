@@ -363,8 +363,8 @@ class AttentionGradient {
   /// The softmax of scores over the keys that a query may see, zeros for the other ones.
   GraphValue weights_of(GraphValue scores) {
     const auto softmax = [&](const GraphValue& x) { return node_.call("Softmax", {{"axis", int64_t{-1}}}, {x}); };
-    // Far below all scores, in the range of the type. Only an infinity hides a key.
-    const double lowest = scores.dtype() == DType::Half ? -6e4 : -3e38;
+    // As in the kernel, only an infinity hides a key.
+    constexpr double kHidden = -std::numeric_limits<double>::infinity();
     std::optional<GraphValue> seen;
     if (node_.has(kMask)) {
       const GraphValue mask = node_.operand(kMask);
@@ -373,7 +373,7 @@ class AttentionGradient {
       if (mask.dtype() == DType::Bool) {
         seen = mask;
       } else {
-        seen = above(mask, -std::numeric_limits<double>::infinity());
+        seen = above(mask, kHidden);
         scores = grouped(ungrouped(scores) + mask);
       }
     }
@@ -383,7 +383,8 @@ class AttentionGradient {
     }
     if (!seen) return softmax(scores);
     const GraphValue all = ungrouped(scores);
-    return grouped(masked(*seen, softmax(where(*seen, all, number(all, lowest)))));
+    // The softmax of a query that sees nothing is NaN, which the mask removes.
+    return grouped(masked(*seen, softmax(where(*seen, all, number(all, kHidden)))));
   }
   /// Whether a key is not after a query, [queries, keys].
   GraphValue earlier_keys(const GraphValue& scores) {

@@ -33,6 +33,9 @@ GraphValue outer_products(const GraphValue& a, const GraphValue& b) {
 }
 GraphValue over_steps(const GraphValue& x) { return summed(x, {0, 1}, false); }
 
+[[noreturn]] void refuse_activation(const GraphValue& x) {
+  x.node().refuse("of its activations, only Tanh, Sigmoid, Relu and Affine have a gradient");
+}
 GraphValue activated(const Activation& f, const GraphValue& x) {
   switch (f.kind) {
     case Activation::Kind::Tanh:
@@ -44,7 +47,7 @@ GraphValue activated(const Activation& f, const GraphValue& x) {
     case Activation::Kind::Affine:
       return double{f.alpha} * x + double{f.beta};
     default:
-      x.node().refuse("of its activations, only Tanh, Sigmoid, Relu and Affine have a gradient");
+      refuse_activation(x);
   }
 }
 /// The derivative of an activation where its result is `y`.
@@ -59,7 +62,7 @@ GraphValue slope(const Activation& f, const GraphValue& y) {
     case Activation::Kind::Affine:
       return number(y, f.alpha);
     default:
-      y.node().refuse("of its activations, only Tanh, Sigmoid, Relu and Affine have a gradient");
+      refuse_activation(y);
   }
 }
 
@@ -80,12 +83,13 @@ struct LayerDirection {
 
   /// The time of the k-th step.
   int64_t time(int64_t k) const { return backwards ? steps - 1 - k : k; }
-  /// Steps that were computed one by one, of which `found` has the last one first or, if `forwards`, the first one.
+  /// Values of all steps, in the order of time. `found` has them from the last step to the first one; if `forwards`,
+  /// from the first one on.
   GraphValue in_time(Values found, bool forwards = false) const {
     if (forwards == backwards) std::ranges::reverse(found);
     return concatenated(found, 0);
   }
-  /// `last`, and what there was before each other step.
+  /// What there was before each step: `first`, then what there was after the others, of which `all` has all.
   GraphValue shifted(const GraphValue& first, const GraphValue& all) const {
     if (steps == 1) return first;
     const GraphValue others = sliced(all, 0, backwards ? 1 : 0, backwards ? steps : steps - 1);
@@ -319,7 +323,7 @@ class LayerGradient {
   LayerDirection direction(int64_t i) {
     const bool backwards = i == 1 || node_.attrs().text("direction") == "reverse";
     const GraphValue y = all_steps(node_.result(0), i);
-    // The batch may be unknown, and then there is no constant of this shape.
+    // There is no constant of this shape where the batch is not known.
     const GraphValue first = at(y, 0);
     const auto dims = concrete(first.shape());
     const GraphValue zero = dims ? node_.constant(Tensor::zeros(first.dtype(), *dims)) : 0 * first;

@@ -35,6 +35,17 @@ TEST(Resize, ReadsUpsample) {
             "opaque: its parameter 'scales' is computed at run time");
 }
 
+TEST(Resize, LeavesShrinkingByTheNearestElementAtOpset10) {
+  const auto read = [](const std::string& mode, const std::vector<float>& scales) {
+    Written node{.op_type = "Resize", .opset = 10, .attrs = {{"mode", mode}}, .operands = {f32({4, 6}), f32({2})}};
+    node.constants[1] = Tensor::floats({2}, scales);
+    return normalized(node).substr(0, 6);
+  };
+  EXPECT_EQ(read("nearest", {1, 0.6F}), "opaque");
+  EXPECT_EQ(read("nearest", {1, 2}), "Resize");
+  EXPECT_EQ(read("linear", {1, 0.6F}), "Resize");
+}
+
 TEST(DepthToSpace, UndoesSpaceToDepth) {
   EXPECT_EQ(infer("DepthToSpace", {{"blocksize", int64_t{2}}}, {f32({kN, 8, kN, 3})}), "f32[N,2,2*N,6]");
   EXPECT_EQ(infer("SpaceToDepth", {{"blocksize", int64_t{2}}}, {f32({kN, 2, 4, 6})}), "f32[N,8,2,3]");
