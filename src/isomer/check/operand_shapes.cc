@@ -64,7 +64,8 @@ std::optional<DType> fixed_operand_dtype(const OpDef& op, size_t index) {
 
 bool holds_indices(const OpDef& op, size_t index) {
   const OperandRole role = op.role(index);
-  return role == OperandRole::Indices || role == OperandRole::ElementIndices || role == OperandRole::Coordinates;
+  return role == OperandRole::Indices || role == OperandRole::ElementIndices || role == OperandRole::Coordinates ||
+         role == OperandRole::Labels;
 }
 
 bool divides_extents(const OpDef& op) {

@@ -102,22 +102,68 @@ Result<std::vector<int64_t>> input_extents(const Model& model, size_t i, const S
   return extents;
 }
 
-/// Returns the number of entries of the smallest table that `value` selects from; nothing if it selects from none.
-std::optional<int64_t> table_size(const Graph& graph, ValueId value) {
-  std::optional<int64_t> smallest;
-  const auto consider = [&](int64_t size) { smallest = std::min(smallest.value_or(size), size); };
-  for (const NodeId id : graph.consumers(value)) {
-    const Node& node = graph.node(id);
-    const auto operands = graph.operands(node);
-    if (node.op->has(Trait::Conversion) || (node.op->has(Trait::Identity) && node.num_results == 1)) {
-      if (const auto size = table_size(graph, node.result())) consider(*size);
+/// Returns the values that consist of elements of `value`, which a node reads.
+std::vector<ValueId> passed_on(const Graph& graph, const Node& node, ValueId value) {
+  const auto operands = graph.operands(node);
+  const bool chosen = node.op->role(0) == OperandRole::Condition && operands[0] != value;
+  const bool moved = operands[0] == value && (node.op->has(Trait::View) || node.op->has(Trait::Permutation) ||
+                                              node.op->has(Trait::Cut) || node.op->has(Trait::Conversion));
+  std::vector<ValueId> out;
+  if (chosen || moved || node.op->has(Trait::Concatenation) || (operands[0] == value && node.op->has(Trait::Identity)))
+    for (uint32_t i = 0; i < (node.op->has(Trait::Cut) ? node.num_results : 1); ++i) out.push_back(node.result(i));
+  return out;
+}
+
+/// Returns the number of positions that a node can select by the elements of its operand 1: along each axis of its
+/// first operand where it selects, or the smallest of them; nothing if no number is known.
+std::optional<int64_t> selectable(const Graph& graph, const Node& node) {
+  const TensorType& type = graph.type(graph.operands(node)[0]);
+  if (!type.shape) return std::nullopt;
+  const auto rank = static_cast<int64_t>(type.rank());
+  const auto integer = [&](const char* name) {
+    const AttrValue* const given = node.attrs.find(name);
+    return given == nullptr ? 0 : std::get<int64_t>(*given);
+  };
+  int64_t first = 0, end = 0;
+  switch (node.op->role(1)) {
+    case OperandRole::Indices:
+    case OperandRole::ElementIndices:
+      first = integer("axis") < 0 ? integer("axis") + rank : integer("axis");
+      end = first + 1;
+      break;
+    case OperandRole::Labels:
+      first = 1, end = 2;
+      break;
+    case OperandRole::Coordinates: {
+      const TensorType& coordinates = graph.type(graph.operands(node)[1]);
+      if (!coordinates.shape || coordinates.shape->empty() || !coordinates.shape->back().is_const()) break;
+      first = integer("batch_dims"), end = first + coordinates.shape->back().value();
+      break;
     }
-    if (node.op->role(1) != OperandRole::Indices || operands[1] != value || !graph.type(operands[0]).shape) continue;
-    const Shape& table = *graph.type(operands[0]).shape;
-    const AttrValue* given = node.attrs.find("axis");
-    const int64_t axis = given == nullptr ? 0 : std::get<int64_t>(*given);
-    const auto at = static_cast<size_t>(axis < 0 ? axis + static_cast<int64_t>(table.size()) : axis);
-    if (at < table.size() && table[at].is_const()) consider(table[at].value());
+    default:
+      break;
+  }
+  std::optional<int64_t> smallest;
+  for (int64_t axis = std::max<int64_t>(first, 0); axis < std::min(end, rank); ++axis)
+    if (const Dim& extent = (*type.shape)[static_cast<size_t>(axis)]; extent.is_const())
+      smallest = std::min(smallest.value_or(extent.value()), extent.value());
+  return smallest;
+}
+
+/// Returns the minimum number of positions among which integers of `value` select; nothing if they select nowhere.
+std::optional<int64_t> min_selectable(const Graph& graph, ValueId value) {
+  std::optional<int64_t> smallest;
+  std::vector<ValueId> values{value};
+  for (size_t i = 0; i < values.size(); ++i) {
+    for (const NodeId id : graph.consumers(values[i])) {
+      const Node& node = graph.node(id);
+      const auto operands = graph.operands(node);
+      if (operands.size() > 1 && operands[1] == values[i])
+        if (const auto size = selectable(graph, node)) smallest = std::min(smallest.value_or(*size), *size);
+      for (const ValueId next : passed_on(graph, node, values[i]))
+        if (is_integer(graph.type(next).dtype) && std::ranges::find(values, next) == values.end())
+          values.push_back(next);
+    }
   }
   return smallest;
 }
@@ -196,9 +242,10 @@ Result<std::vector<NamedTensor>> random_inputs(const Model& model, const ShapeOp
     if (dtype == DType::Undefined) return fail("input '{}' is not a tensor of a known element type", printable(name));
     ISOMER_TRY(const std::vector<int64_t> extents, input_extents(model, i, options, symbols));
     Tensor tensor = random_tensor(dtype, extents, hash_mix(seed, hash_text(name)));
-    const int64_t bound = std::max<int64_t>(table_size(model.graph, value).value_or(INT32_MAX), 1);
-    if (dtype == DType::Int64) tensor = reduced<int64_t>(tensor, bound);
-    if (dtype == DType::Int32) tensor = reduced<int32_t>(tensor, bound);
+    if (dtype == DType::Int64 || dtype == DType::Int32) {
+      const int64_t bound = std::max<int64_t>(min_selectable(model.graph, value).value_or(INT32_MAX), 1);
+      tensor = dtype == DType::Int64 ? reduced<int64_t>(tensor, bound) : reduced<int32_t>(tensor, bound);
+    }
     inputs.emplace_back(name, std::move(tensor));
   }
   return inputs;

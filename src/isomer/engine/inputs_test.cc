@@ -105,6 +105,68 @@ TEST(Inputs, IndicesStayWithinTheirTable) {
   EXPECT_GE(*std::ranges::min_element(inputs[1].second.data<int32_t>()), 0);
 }
 
+/// The maximum of the first input of a graph, which has many elements.
+int64_t max_of_input(const char* graph) {
+  return *std::ranges::max_element(random_inputs(model_of(graph), {}, 1).value()[0].second.data<int64_t>());
+}
+
+TEST(Inputs, IntegersThatSelectStayWithinWhatTheySelectFrom) {
+  EXPECT_EQ(max_of_input(R"(
+    input labels: i64[99]
+    input scores: f32[99,3]
+    y = SoftmaxCrossEntropyLoss(scores, labels)
+    return y)"),
+            2);
+  EXPECT_EQ(max_of_input(R"(
+    input labels: i64[9,11]
+    input scores: f32[9,4,11]
+    y = NegativeLogLikelihoodLoss(scores, labels)
+    return y)"),
+            3);
+  EXPECT_EQ(max_of_input(R"(
+    input i: i64[99,1]
+    input x: f32[99,5]
+    y = GatherElements(x, i) {axis=-1}
+    return y)"),
+            4);
+  EXPECT_EQ(max_of_input(R"(
+    input i: i64[99,2]
+    input x: f32[6,3,2]
+    y = GatherND(x, i)
+    return y)"),
+            2)
+      << "the smaller of both axes";
+  EXPECT_EQ(max_of_input(R"(
+    input i: i64[9,99,1]
+    input x: f32[9,3,2]
+    y = GatherND(x, i) {batch_dims=1}
+    return y)"),
+            2);
+}
+
+TEST(Inputs, IntegersThatSelectAreFollowedThroughMovements) {
+  EXPECT_EQ(max_of_input(R"(
+    input labels: i64[99]
+    input scores: f32[3,99]
+    zeros = i64[]{0}
+    unknown = Equal(labels, zeros)
+    known = Where(unknown, zeros, labels)
+    narrow = Cast(known) {to=6}
+    wide = Cast(narrow) {to=7}
+    row = Unsqueeze(wide) {axes=[0]}
+    rows = Concat(row, row) {axis=0}
+    one, other = Split(rows) {axis=0, split=[1,1]}
+    y = GatherElements(scores, other) {axis=0}
+    return y)"),
+            2);
+  EXPECT_EQ(max_of_input(R"(
+    input labels: i64[99]
+    x = Cast(labels) {to=1}
+    return x)"),
+            7)
+      << "selects nothing";
+}
+
 TEST(Inputs, GivenTensorsAreChecked) {
   const TensorType declared(DType::Float, {Dim::symbol("N"), 3});
   EXPECT_TRUE(check_input("x", Tensor::zeros(DType::Float, {7, 3}), declared).has_value());

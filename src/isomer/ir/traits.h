@@ -53,6 +53,7 @@ enum class OperandRole : uint8_t {
   Indices,            ///< Integers: positions along `axis` of the first operand; each selects a whole slice.
   ElementIndices,     ///< Integers: positions along `axis` of the first operand; each selects one element.
   Coordinates,        ///< Integers: the last axis lists positions along the leading axes of the first operand.
+  Labels,             ///< Integers: positions along axis 1 of the first operand, one for each line along it.
   Image,              ///< A batch of images: batch, channels, spatial axes.
   Filters,            ///< For a convolution: output channels, channels of one group, window.
   TransposedFilters,  ///< For a transposed convolution: as many axes as the image.

@@ -182,6 +182,7 @@ std::vector<OpDef> loss_ops() {
        .flops = flops_loss,
        .kernel = loss_kernel,
        .gradient = log_likelihood_gradient,
+       .roles = {OperandRole::Data, OperandRole::Labels},
        .since = 12},
       {.name = "SoftmaxCrossEntropyLoss",
        .attrs = loss_attrs(),
@@ -192,6 +193,7 @@ std::vector<OpDef> loss_ops() {
        .flops = flops_cross_entropy,
        .kernel = cross_entropy_kernel,
        .gradient = cross_entropy_gradient,
+       .roles = {OperandRole::Data, OperandRole::Labels},
        .since = 12},
   };
 }

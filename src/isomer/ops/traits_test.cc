@@ -80,6 +80,8 @@ Tensor sample_operand(const OpDef& op, size_t index, DType data) {
       return Tensor::ints({1, 1, 2, 3}, {0, 1, 2, 3, 0, 1});
     case OperandRole::Coordinates:
       return Tensor::ints({2, 2}, {0, 0, 0, 3});
+    case OperandRole::Labels:
+      return Tensor::ints({1, 2, 3}, {0, 1, 2, 3, 0, 1});
     case OperandRole::Filters:
     case OperandRole::TransposedFilters:
       return counted(data, {4, 4, 1, 1});
@@ -383,7 +385,8 @@ TEST(Traits, RolesOfOperandsAreWanted) {
         case OperandRole::Condition:
         case OperandRole::Indices:
         case OperandRole::ElementIndices:
-        case OperandRole::Coordinates: {
+        case OperandRole::Coordinates:
+        case OperandRole::Labels: {
           const auto dims = sample_operand(*op, i, DType::Float).dims();
           expect_wanted(*op, i, counted(DType::Float, {dims.begin(), dims.end()}));
           break;
