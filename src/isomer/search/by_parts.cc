@@ -166,11 +166,12 @@ class SearchByParts {
     return true;
   }
 
-  /// Returns nodes around the one that makes a value; empty if it no longer exists.
+  /// Returns nodes around the one that makes a value; empty if it no longer exists, or if a part became one of its own
+  /// inputs there.
   std::vector<NodeId> around_value(uint64_t hash) const {
     const Graph& graph = current_.graph;
     for (ValueId value = 0; value < graph.num_values(); ++value)
-      if (graph.value_hash(value) == hash && !graph.is_constant_derived(value))
+      if (graph.value_hash(value) == hash && graph.runs(graph.producer_node(value)))
         return around(graph, graph.producer(value), options_.split);
     return {};
   }

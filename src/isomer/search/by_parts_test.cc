@@ -49,6 +49,26 @@ TEST(SearchByParts, PartsAndCutsGiveWhatTheWholeGives) {
   EXPECT_LT(whole, before);
 }
 
+TEST(SearchByParts, APartMayBecomeItsOwnInput) {
+  const Graph graph = parsed(R"(
+    input x: f32[4,8]
+    a = Transpose(x) {perm=[1,0]}
+    b = Transpose(a) {perm=[1,0]}
+    c = CumSum(b) {axis=0}
+    return c)");
+  const auto rules = builtin_rules();
+  RooflineCost costs;
+  const Objective latency;
+  CostEvaluator evaluator(costs, latency);
+  const auto found = search_by_parts(graph, *rules, evaluator,
+                                     {.search = part_search("backtrack").make({.alpha = 1.1}),
+                                      .split = 2,
+                                      .limits = {.budget = {.candidates = 2000}}});
+  ASSERT_TRUE(found.has_value());
+  EXPECT_EQ(run_time_nodes(found->graph).size(), 1U);
+  expect_same_meaning(graph, found->graph);
+}
+
 /// What a search of parts finds, counts and refuses.
 struct Account {
   std::string text;
