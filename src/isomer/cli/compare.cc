@@ -141,10 +141,13 @@ Status compare_once(const CompareOptions& options, Engine& engine, const Pair& p
     return more.account(moved, expected);
   };
   const std::optional<double> given = tolerance(options);
+  Comparison comparison;
+  for (size_t i = 0; i < rows.size(); ++i)
+    comparison.outputs.push_back(compare_tensors(unordered[pair.outputs[i]], expected[i], kAnyReals));
   for (size_t i = 0; i < rows.size(); ++i) {
     Row& row = rows[i];
-    const OutputComparison one = compare_tensors(unordered[pair.outputs[i]], expected[i], kAnyReals);
-    ISOMER_TRY(const bool alike, differs_by_rounding(one, i, given, movement, move));
+    const OutputComparison& one = comparison.outputs[i];
+    ISOMER_TRY(const bool alike, differs_by_rounding(i, comparison, given, movement, move));
     row.differs |= !alike;
     if (!given && !one.within(Movement::kTolerance)) row.movement = std::max(row.movement, movement[i]);
     row.type = expected[i].type().str();

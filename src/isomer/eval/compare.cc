@@ -12,7 +12,7 @@ template <class T>
 void compare_reals(const Tensor& got, const Tensor& expected, const Tolerance& tolerance, OutputComparison& row) {
   const auto x = got.data<T>();
   const auto e = expected.data<T>();
-  double largest = 0, squares = 0;
+  double squares = 0;
   for (size_t i = 0; i < e.size(); ++i) {
     const auto a = static_cast<double>(x[i]);
     const auto b = static_cast<double>(e[i]);
@@ -23,12 +23,12 @@ void compare_reals(const Tensor& got, const Tensor& expected, const Tolerance& t
     const double difference = std::abs(a - b);
     row.max_abs = std::max(row.max_abs, difference);
     squares += difference * difference;
-    largest = std::max(largest, std::abs(b));
+    row.largest = std::max(row.largest, std::abs(b));
     if (difference > tolerance.atol + tolerance.rtol * std::abs(b)) ++row.beyond;
   }
   const double mean = e.empty() ? 0 : std::sqrt(squares / static_cast<double>(e.size()));
-  row.max_rel = largest > 0 ? row.max_abs / largest : row.max_abs;
-  row.mean_rel = largest > 0 ? mean / largest : mean;
+  row.max_rel = row.largest > 0 ? row.max_abs / row.largest : row.max_abs;
+  row.mean_rel = row.largest > 0 ? mean / row.largest : mean;
 }
 
 void compare_strings(const Tensor& got, const Tensor& expected, OutputComparison& row) {
@@ -64,16 +64,10 @@ bool Comparison::equal() const {
   return std::all_of(outputs.begin(), outputs.end(), [](const OutputComparison& row) { return row.equal(); });
 }
 
-double Comparison::max_abs() const {
-  double worst = 0;
-  for (const OutputComparison& row : outputs) worst = std::max(worst, row.max_abs);
-  return worst;
-}
-
-double Comparison::max_rel() const {
-  double worst = 0;
-  for (const OutputComparison& row : outputs) worst = std::max(worst, row.max_rel);
-  return worst;
+double Comparison::worst(double OutputComparison::*of) const {
+  double found = 0;
+  for (const OutputComparison& row : outputs) found = std::max(found, row.*of);
+  return found;
 }
 
 OutputComparison compare_tensors(const Tensor& got, const Tensor& expected, const Tolerance& tolerance) {

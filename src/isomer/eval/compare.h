@@ -25,7 +25,8 @@ inline constexpr Tolerance kAnyReals{.rtol = 0, .atol = std::numeric_limits<doub
 struct OutputComparison {
   std::string problem = {};  ///< why the two are not comparable (element types or extents differ); empty if they are
   int64_t elements = 0;
-  double max_abs = 0;      ///< largest |x - e|, over elements that are finite in both
+  double largest = 0;      ///< largest |e|, over elements that are finite in both
+  double max_abs = 0;      ///< largest |x - e|, likewise
   double max_rel = 0;      ///< max_abs over the largest finite |e|; max_abs itself when all e are 0
   double mean_rel = 0;     ///< likewise, the root of the mean square of |x - e|
   int64_t not_finite = 0;  ///< elements where one is NaN or infinite and the other differs
@@ -40,11 +41,15 @@ struct OutputComparison {
 
 /// The comparison of all outputs, in their order.
 struct Comparison {
-  std::vector<OutputComparison> outputs;
+  std::vector<OutputComparison> outputs = {};
 
   bool equal() const;
-  double max_abs() const;
-  double max_rel() const;
+  double largest() const { return worst(&OutputComparison::largest); }
+  double max_abs() const { return worst(&OutputComparison::max_abs); }
+  double max_rel() const { return worst(&OutputComparison::max_rel); }
+
+ private:
+  double worst(double OutputComparison::*of) const;
 };
 
 /// Compares `got` with `expected`: floating-point and complex elements within the tolerance; integers, booleans,

@@ -63,16 +63,28 @@ double tolerance_for(double movement) {
 
 double Movement::tolerance(size_t output) const { return tolerance_for((*this)[output]); }
 
-bool Movement::explains(size_t output, const OutputComparison& row) const {
-  if (trials_ == 0 || !row.within(tolerance(output))) return false;
-  return row.mean_rel <= tolerance_for(mean_[output]);
+bool Movement::explains(size_t output, const Comparison& comparison) const {
+  // What noise moves by in the mean: its largest element is a few times as large as the others.
+  constexpr double kNoise = 0.1;
+  if (trials_ == 0) return false;
+  const OutputComparison& row = comparison.outputs[output];
+  const double mean = output < mean_.size() ? mean_[output] : 0;
+  if (row.within(tolerance(output)) && row.mean_rel <= tolerance_for(mean)) return true;
+  return mean >= kNoise && may_be_noise(output, comparison);
 }
 
-Result<bool> differs_by_rounding(const OutputComparison& row, size_t output, std::optional<double> tolerance,
+bool may_be_noise(size_t output, const Comparison& comparison) {
+  constexpr double kRoundingErrors = 0x1p-20;
+  const OutputComparison& row = comparison.outputs[output];
+  return row.equal() && row.largest + row.max_abs < kRoundingErrors * comparison.largest();
+}
+
+Result<bool> differs_by_rounding(size_t output, const Comparison& comparison, std::optional<double> tolerance,
                                  Movement& movement, const MoveOnce& move) {
+  const OutputComparison& row = comparison.outputs[output];
   if (row.within(tolerance.value_or(Movement::kTolerance))) return true;
-  if (tolerance || !row.within(Movement::kLargestTolerance)) return false;
-  while (!movement.explains(output, row)) {
+  if (tolerance || (!row.within(Movement::kLargestTolerance) && !may_be_noise(output, comparison))) return false;
+  while (!movement.explains(output, comparison)) {
     if (movement.trials() == Movement::kTrials) return false;
     ISOMER_CHECK(move(movement));
   }

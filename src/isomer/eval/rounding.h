@@ -18,7 +18,8 @@ Tensor with_last_bits_changed(const Tensor& tensor, uint64_t seed);
 /// How far each output of a model moves, relative to its largest element, if only the last bits of its inputs change.
 /// Operations in another order round differently, which moves outputs, too. Most models move by a few roundings. Some
 /// move further: a gradient, if its max pool chooses another one of two almost equal elements; and what many layers
-/// compute one after the other, each of which amplifies a little.
+/// compute one after the other, each of which amplifies a little. Some outputs are noise, nothing but rounding errors
+/// of much larger numbers: the gradient of a bias in front of a normalization, or that of an attention's keys, is 0.
 class Movement {
  public:
   static constexpr int kTrials = 8;                  ///< the maximum; a max pool may change its choice in few of them
@@ -33,8 +34,9 @@ class Movement {
   /// Returns the difference that an element of an output may have, relative to the largest.
   double tolerance(size_t output) const;
   /// Returns whether an output differs by no more than its movement explains. Both the largest difference and the mean
-  /// one must be explained: where one element moves far, not all of them may differ.
-  bool explains(size_t output, const OutputComparison& row) const;
+  /// one must be explained: where one element moves far, not all of them may differ. If the elements of an output move
+  /// as far as they are large, it is noise: then it need only be small, as may_be_noise() says.
+  bool explains(size_t output, const Comparison& comparison) const;
 
  private:
   int trials_ = 0;
@@ -44,9 +46,14 @@ class Movement {
 /// Adds a trial to a movement.
 using MoveOnce = std::function<Status(Movement&)>;
 
-/// Returns whether an output (compared with kAnyReals) differs by at most `tolerance` or, without one, by no more than
-/// its movement explains. Trials are added while that is not so, up to kTrials; an Error is that of a trial.
-Result<bool> differs_by_rounding(const OutputComparison& row, size_t output, std::optional<double> tolerance,
+/// Returns whether an output consists, in both, of numbers that rounding errors of the other outputs may have: below
+/// 2^-20 of the largest.
+bool may_be_noise(size_t output, const Comparison& comparison);
+
+/// Returns whether an output (all of which were compared with kAnyReals) differs by at most `tolerance` or, without
+/// one, by no more than its movement explains. Trials are added while that is not so, up to kTrials; an Error is that
+/// of a trial.
+Result<bool> differs_by_rounding(size_t output, const Comparison& comparison, std::optional<double> tolerance,
                                  Movement& movement, const MoveOnce& move);
 
 }  // namespace isomer

@@ -55,8 +55,8 @@ std::vector<Tensor> outputs(double relative = 0, size_t moved = 1) {
 }
 
 /// The comparison of such outputs with those that do not differ.
-OutputComparison row(double relative, size_t moved = 1) {
-  return compare_outputs(outputs(relative, moved), outputs(), kAnyReals)->outputs[0];
+Comparison compared(double relative, size_t moved = 1) {
+  return compare_outputs(outputs(relative, moved), outputs(), kAnyReals).value();
 }
 
 /// The movement after one trial in which one element moves.
@@ -76,11 +76,11 @@ TEST(Rounding, TheToleranceGrowsWithTheMovementUpToABound) {
 
 TEST(Rounding, WhereOneElementMovesFarNotAllMayDiffer) {
   const Movement movement = moved_by(0x1p-6);
-  EXPECT_TRUE(movement.explains(0, row(0x1p-4, 1)));
-  EXPECT_TRUE(movement.explains(0, row(0x1p-4, 2)));
-  EXPECT_FALSE(movement.explains(0, row(0x1p-3, 3))) << "the mean";
-  EXPECT_FALSE(movement.explains(0, row(0x1p-2, 1))) << "the largest";
-  EXPECT_FALSE(Movement().explains(0, row(0)));
+  EXPECT_TRUE(movement.explains(0, compared(0x1p-4, 1)));
+  EXPECT_TRUE(movement.explains(0, compared(0x1p-4, 2)));
+  EXPECT_FALSE(movement.explains(0, compared(0x1p-3, 3))) << "the mean";
+  EXPECT_FALSE(movement.explains(0, compared(0x1p-2, 1))) << "the largest";
+  EXPECT_FALSE(Movement().explains(0, compared(0)));
 }
 
 TEST(Rounding, TheFurthestTrialCounts) {
@@ -100,7 +100,7 @@ std::pair<bool, int> judged(double difference, std::optional<double> tolerance, 
   const auto move = [&](Movement& more) {
     return more.account(outputs(more.trials() % 3 == 2 ? movement : 0), outputs());
   };
-  const bool holds = differs_by_rounding(row(difference), 0, tolerance, so_far, move).value();
+  const bool holds = differs_by_rounding(0, compared(difference), tolerance, so_far, move).value();
   return {holds, so_far.trials()};
 }
 
@@ -114,14 +114,42 @@ TEST(Rounding, MovementIsMeasuredUntilItExplainsADifference) {
   EXPECT_EQ(judged(2e-2, 1e-1, 0), Pair(true, 0));
 }
 
+/// An output of these elements behind one with the element 1.
+std::vector<Tensor> after_one(std::vector<float> elements) {
+  const auto size = static_cast<int64_t>(elements.size());
+  return {Tensor::floats({}, {1}), Tensor::floats({size}, std::move(elements))};
+}
+
+/// Whether output 1 counts as equal, if `got` is there instead of `expected`, and `moved` where only last bits change.
+bool counts_as_equal(const std::vector<float>& got, const std::vector<float>& expected,
+                     const std::vector<float>& moved) {
+  const Comparison comparison = compare_outputs(after_one(got), after_one(expected), kAnyReals).value();
+  Movement movement;
+  const auto move = [&](Movement& more) { return more.account(after_one(moved), after_one(expected)); };
+  return differs_by_rounding(1, comparison, std::nullopt, movement, move).value();
+}
+
+TEST(Rounding, NoiseMayBeAnyNoise) {
+  const std::vector<float> noise{1e-9F, -2e-9F, 1.5e-9F}, other{-1e-9F, 1e-9F, 2e-9F}, third{2e-9F, 2e-9F, -1e-9F};
+  EXPECT_TRUE(counts_as_equal(other, noise, third));
+  EXPECT_TRUE(counts_as_equal({0, 0, 0}, noise, third));
+  EXPECT_FALSE(counts_as_equal(other, noise, noise)) << "it does not move";
+  EXPECT_FALSE(counts_as_equal(other, noise, {1.1e-9F, -2e-9F, 1.5e-9F})) << "it moves less";
+  EXPECT_FALSE(counts_as_equal({1e-3F, 1e-9F, 2e-9F}, noise, third)) << "too large";
+  EXPECT_FALSE(counts_as_equal({std::nanf(""), 1e-9F, 2e-9F}, noise, third));
+  const std::vector<float> large{1e-3F, -2e-3F, 1.5e-3F};
+  EXPECT_FALSE(counts_as_equal({-1e-3F, 1e-3F, 2e-3F}, large, {2e-3F, 2e-3F, -1e-3F})) << "too large to be noise";
+  EXPECT_FALSE(counts_as_equal(other, large, third)) << "the model's is too large";
+}
+
 TEST(Rounding, OtherElementsMustBeEqual) {
   Movement movement;
   const auto never = [](Movement&) -> Status { return fail("not asked"); };
-  EXPECT_FALSE(differs_by_rounding({.beyond = 1}, 0, std::nullopt, movement, never).value());
-  EXPECT_FALSE(differs_by_rounding({.not_finite = 1}, 0, 1.0, movement, never).value());
-  EXPECT_FALSE(differs_by_rounding({.problem = "another type"}, 0, 1.0, movement, never).value());
-  EXPECT_FALSE(differs_by_rounding({.max_rel = std::nan("")}, 0, std::nullopt, movement, never).value());
-  EXPECT_FALSE(differs_by_rounding({.max_rel = 1e-3}, 0, std::nullopt, movement, never).has_value()) << "its Error";
+  EXPECT_FALSE(differs_by_rounding(0, {{{.beyond = 1}}}, std::nullopt, movement, never).value());
+  EXPECT_FALSE(differs_by_rounding(0, {{{.not_finite = 1}}}, 1.0, movement, never).value());
+  EXPECT_FALSE(differs_by_rounding(0, {{{.problem = "another type"}}}, 1.0, movement, never).value());
+  EXPECT_FALSE(differs_by_rounding(0, {{{.max_rel = std::nan("")}}}, std::nullopt, movement, never).value());
+  EXPECT_FALSE(differs_by_rounding(0, {{{.max_rel = 1e-3}}}, std::nullopt, movement, never).has_value()) << "its Error";
 }
 
 }  // namespace

@@ -90,7 +90,7 @@ Status EngineRuns::judge(uint64_t seed, const Comparison& comparison, Equivalenc
   };
   for (size_t i = 0; i < expected.size(); ++i) {
     const OutputComparison& row = comparison.outputs[i];
-    ISOMER_TRY(const bool holds, differs_by_rounding(row, i, tolerance_, movement, move));
+    ISOMER_TRY(const bool holds, differs_by_rounding(i, comparison, tolerance_, movement, move));
     if (!row.within(tolerance_.value_or(Movement::kTolerance))) out.movement = std::max(out.movement, movement[i]);
     if (holds) continue;
     out.holds = false;
