@@ -178,6 +178,7 @@ TEST(Models, TiesWeightsOverSteps) {
   EXPECT_EQ(parameters(built("nasrnn-untied")), 5 * 16 * 512 * 512 + 512);
   EXPECT_EQ(parameters(built("rnntc")), parameters(built("sru")));
   EXPECT_EQ(parameters(built("sru")), 3 * 1024 * 1024 + 2 * 1024);
+  EXPECT_EQ(parameters(built("lstm")), 2 * 8 * (512 * 512 + 512) + 513 * 1000);
 }
 
 TEST(Models, CountsParametersOfTransformers) {

@@ -26,7 +26,7 @@ std::vector<Network> densenet_networks();     // densenet
 std::vector<Network> mobile_networks();       // mobilenet, regnet
 std::vector<Network> nasnet_networks();       // the published nasnet-a
 std::vector<Network> nasnet_a_networks();     // nasnet-a as in TASO and OCGGS
-std::vector<Network> recurrent_networks();    // nasrnn, sru and networks made of sru
+std::vector<Network> recurrent_networks();    // nasrnn, lstm, sru and networks made of sru
 std::vector<Network> transformer_networks();  // bert, gpt-2
 std::vector<Network> vision_transformer_networks();
 std::vector<Network> linear_attention_networks();  // bert-8

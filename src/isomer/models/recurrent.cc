@@ -1,6 +1,9 @@
-// Recurrent networks: NasRNN, and networks made of SRU cells (Lei et al. 2017).
+// Recurrent networks: NasRNN, LSTM layers, and networks made of SRU cells (Lei et al. 2017).
+
+#include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "isomer/models/networks.h"
 
@@ -136,6 +139,25 @@ void nmt(Net& net, int64_t rows) {
   }
 }
 
+constexpr int64_t kLstmSteps = 32, kLstmHidden = 512;
+
+/// Classification of sequences: two layers, and a linear one over the last state.
+void lstm(Net& net, int64_t) {
+  ValueId x = net.input("x", {kLstmSteps, net.batch(), kLstmHidden});
+  ValueId last = kNoValue;
+  for (int layer = 0; layer < 2; ++layer) {
+    const std::string name = fmt::format("lstm.layer{}.", layer);
+    const float radius = 1 / std::sqrt(static_cast<float>(kLstmHidden));
+    const ValueId w = net.uniform(name + "weight_ih", {1, 4 * kLstmHidden, kLstmHidden}, radius);
+    const ValueId r = net.uniform(name + "weight_hh", {1, 4 * kLstmHidden, kLstmHidden}, radius);
+    const ValueId bias = net.uniform(name + "bias", {1, 8 * kLstmHidden}, radius);
+    const auto states = net.add_many("LSTM", {{"hidden_size", kLstmHidden}}, {x, w, r, bias}, 2);
+    x = net.add("Squeeze", {{"axes", Ints{1}}}, {states[0]});
+    last = net.add("Squeeze", {{"axes", Ints{0}}}, {states[1]});
+  }
+  net.output(net.linear("classifier", last, 1000), "scores");
+}
+
 }  // namespace
 
 std::vector<Network> recurrent_networks() {
@@ -149,6 +171,7 @@ std::vector<Network> recurrent_networks() {
       {"rnntc-m", "the same on several rows, [M,1024] each", rnntc, {10}, 4096},
       {"nmt", "translation: encoder and decoder of 2 SRU layers over 10 steps, [1,1024] each", nmt},
       {"nmt-m", "the same on several rows, [M,1024] each", nmt, {10}, 4096},
+      {"lstm", "two LSTM layers of 512 units over 32 steps, [1,512] each, and a classifier", lstm},
   };
 }
 
