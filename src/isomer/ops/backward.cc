@@ -4,41 +4,23 @@
 #include "isomer/ops/registry.h"
 
 namespace isomer {
-namespace {
-
-/// Thrown by Backward::refuse and caught by Backward::run.
-struct NoGradient {
-  std::string reason;
-};
-
-}  // namespace
-
-const TensorType& GraphValue::type() const { return node_->type(id_); }
-
 Backward::Backward(GraphBuilder& builder, NodeId node, std::span<const ValueId> gradients, std::vector<bool> needed)
-    : builder_(builder),
-      op_(builder.at(node).op),
-      attrs_(builder.at(node).attrs),
-      operands_(builder.peek().operands(builder.at(node)).begin(), builder.peek().operands(builder.at(node)).end()),
+    : NodeWriter(builder, *builder.at(node).op, builder.at(node).attrs, builder.peek().operands(builder.at(node))),
       first_result_(builder.at(node).first_result),
       num_results_(builder.at(node).num_results),
       gradients_(gradients.begin(), gradients.end()),
       needed_(std::move(needed)),
-      given_(operands_.size(), kNoValue) {}
+      given_(num_operands(), kNoValue) {}
 
 Result<std::vector<ValueId>> Backward::run() {
-  if (op_->gradient == nullptr) return fail("the operator has no gradient");
-  try {
-    op_->gradient(*this);
-  } catch (const NoGradient& none) {
-    return fail("{}", none.reason);
-  }
+  if (op().gradient == nullptr) return fail("the operator has no gradient");
+  ISOMER_CHECK(attempt([&] { op().gradient(*this); }));
   return given_;
 }
 
 void Backward::give(size_t operand, GraphValue gradient) {
   if (!needs(operand)) return;
-  const TensorType& want = type(operands_[operand]);
+  const TensorType& want = type(NodeWriter::operand(operand).id());
   gradient = sum_to(gradient, *want.shape);
   if (gradient.type() != want)
     refuse(fmt::format("the gradient {} of operand {} does not fit {}", gradient.type().str(), operand, want.str()));
@@ -61,32 +43,13 @@ GraphValue Backward::sum_to(GraphValue gradient, const Shape& shape) {
   return extra == 0 ? sum : reshaped(sum, shape);
 }
 
-GraphValue Backward::call(std::string_view op, const Attrs& attrs, std::span<const GraphValue> operands) {
-  std::vector<ValueId> ids;
-  for (const GraphValue& term : operands) ids.push_back(term.id());
-  const auto value = builder_.add(isomer::op(op), attrs, ids);
-  if (!value) refuse(value.error().message);
-  return {*this, *value};
-}
-
-std::vector<GraphValue> Backward::call_all(std::string_view op, const Attrs& attrs,
-                                           std::initializer_list<GraphValue> operands, size_t num_results) {
-  std::vector<ValueId> ids;
-  for (const GraphValue& term : operands) ids.push_back(term.id());
-  const auto node = builder_.node(isomer::op(op), attrs, ids, num_results);
-  if (!node) refuse(node.error().message);
-  std::vector<GraphValue> results;
-  for (uint32_t i = 0; i < num_results; ++i) results.emplace_back(*this, builder_.at(*node).result(i));
-  return results;
-}
-
-void Backward::refuse(std::string reason) const { throw NoGradient{std::move(reason)}; }
-
 ValueId gradient_of_loss(GraphBuilder& builder, const TensorType& loss) {
   return builder.constant(number_of(loss.dtype, 1, *concrete(*loss.shape)));
 }
 
-Result<ValueId> gradient_sum(GraphBuilder& builder, ValueId a, ValueId b) { return builder.add(op("Add"), {}, {a, b}); }
+Result<ValueId> gradient_sum(GraphBuilder& builder, ValueId a, ValueId b) {
+  return builder.add(isomer::op("Add"), {}, {a, b});
+}
 
 void zero_gradient(Backward& /*node*/) {}
 

@@ -4,35 +4,12 @@
 //
 //     void tanh_gradient(Backward& node) { node.give(0, node.gradient() * (1 - node.result() * node.result())); }
 
-#include <span>
-#include <string_view>
-#include <vector>
-
-#include "isomer/ir/builder.h"
+#include "isomer/ops/node_writer.h"
 
 namespace isomer {
 
-class Backward;
-
-/// A value of the graph in which a gradient is built. Operators on GraphValues add nodes; operands broadcast.
-class GraphValue {
- public:
-  GraphValue(Backward& node, ValueId id) : node_(&node), id_(id) {}
-
-  ValueId id() const { return id_; }
-  Backward& node() const { return *node_; }
-  const TensorType& type() const;
-  DType dtype() const { return type().dtype; }
-  const Shape& shape() const { return *type().shape; }
-  size_t rank() const { return shape().size(); }
-
- private:
-  Backward* node_;
-  ValueId id_;
-};
-
 /// One node, and the gradients of its results.
-class Backward {
+class Backward : public NodeWriter {
  public:
   /// `gradients` has the gradient of the loss for each result; kNoValue if the loss does not depend on it. `needed`
   /// says for each operand whether its gradient is wanted.
@@ -42,12 +19,7 @@ class Backward {
   /// which the result does not depend. Fails with the reason if the operator has no gradient, or none for this node.
   Result<std::vector<ValueId>> run();
 
-  const OpDef& op() const { return *op_; }
-  const Attrs& attrs() const { return attrs_; }
-  size_t num_operands() const { return operands_.size(); }
   size_t num_results() const { return num_results_; }
-  bool has(size_t operand) const { return operand < operands_.size() && operands_[operand] != kNoValue; }
-  GraphValue operand(size_t i) { return {*this, operands_[i]}; }
   GraphValue result(size_t i = 0) { return {*this, first_result_ + static_cast<ValueId>(i)}; }
 
   /// Whether the gradient for this operand is wanted. Gradients need not be built for other operands.
@@ -61,30 +33,9 @@ class Backward {
   /// the axes along which it does.
   void give(size_t operand, GraphValue gradient);
 
-  /// The first result of a new node.
-  GraphValue call(std::string_view op, const Attrs& attrs, std::span<const GraphValue> operands);
-  GraphValue call(std::string_view op, const Attrs& attrs, std::initializer_list<GraphValue> operands) {
-    return call(op, attrs, std::span<const GraphValue>(operands.begin(), operands.size()));
-  }
-  /// All results of a new node.
-  std::vector<GraphValue> call_all(std::string_view op, const Attrs& attrs, std::initializer_list<GraphValue> operands,
-                                   size_t num_results);
-  /// A constant.
-  GraphValue constant(Tensor tensor) { return {*this, builder_.constant(std::move(tensor))}; }
-  /// The elements of a constant; nullptr if the term is not a constant.
-  const Tensor* constant_data(GraphValue term) const { return builder_.constant_data(term.id()); }
-  const TensorType& type(ValueId value) const { return builder_.type(value); }
-
-  /// Ends the gradient: it does not exist for this node, for this reason.
-  [[noreturn]] void refuse(std::string reason) const;
-
  private:
   GraphValue sum_to(GraphValue gradient, const Shape& shape);
 
-  GraphBuilder& builder_;
-  const OpDef* op_;
-  const Attrs attrs_;
-  const std::vector<ValueId> operands_;
   const ValueId first_result_;
   const size_t num_results_;
   const std::vector<ValueId> gradients_;

@@ -109,7 +109,7 @@ GraphValue padded(const GraphValue& x, Ints pads) {
   return x.node().call("Pad", {{"pads", std::move(pads)}}, {x});
 }
 
-GraphValue zeros(Backward& node, const TensorType& type) {
+GraphValue zeros(NodeWriter& node, const TensorType& type) {
   Ints extents;
   for (const Dim& dim : *type.shape) {
     if (!dim.is_const()) node.refuse(fmt::format("the extents of {} are not known", type.str()));

@@ -1,5 +1,5 @@
 #pragma once
-// Building blocks of gradients: arithmetic and movements of GraphValues.
+// Arithmetic and movements of GraphValues, of which gradients consist.
 
 #include "isomer/ops/backward.h"
 
@@ -54,7 +54,7 @@ GraphValue sliced(const GraphValue& x, size_t axis, int64_t start, int64_t end);
 /// Pads with zeros; negative numbers crop.
 GraphValue padded(const GraphValue& x, Ints pads);
 /// Zeros of a type with known extents.
-GraphValue zeros(Backward& node, const TensorType& type);
+GraphValue zeros(NodeWriter& node, const TensorType& type);
 /// A vector with one number per channel (axis 1), of rank `rank` so that it broadcasts to images.
 GraphValue per_channel(const GraphValue& vector, size_t rank);
 

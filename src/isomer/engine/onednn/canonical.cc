@@ -9,6 +9,7 @@
 #include "isomer/engine/onednn/decompose.h"
 #include "isomer/engine/onednn/gelu.h"
 #include "isomer/engine/onednn/program.h"
+#include "isomer/engine/onednn/unrolled.h"
 #include "isomer/engine/onednn/views.h"
 #include "isomer/eval/executor.h"
 #include "isomer/ir/builder.h"
@@ -78,6 +79,11 @@ class Canonicalizer {
     if (const auto gelu = written_gelu(builder_.peek(), added)) {
       ISOMER_TRY(const ValueId joined, builder_.add(*find_op("Gelu"), gelu_attrs(*gelu), {gelu->x}));
       keep_name(node, joined);
+    }
+    ISOMER_TRY(const std::vector<ValueId> steps, unrolled(builder_, added));
+    for (uint32_t i = 0; i < node.num_results && !steps.empty(); ++i) {
+      builder_.set_origin(steps[i], from_.origin(node.result(i)));
+      renamed_[node.result(i)] = steps[i];
     }
     return {};
   }

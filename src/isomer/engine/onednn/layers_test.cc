@@ -65,6 +65,36 @@ TEST_P(Layers, Recurrent) {
   expect_own_as_reference(text);
 }
 
+/// Layers that oneDNN lacks: with weights that are fed in each run, and in other forms.
+TEST_P(Layers, RecurrentStepByStep) {
+  start(5);
+  const char* const cells[] = {"RNN", "GRU", "LSTM"};
+  const char* const directions[] = {"forward", "reverse", "bidirectional"};
+  const auto cell = static_cast<size_t>(of({0, 1, 2}));
+  const auto way = static_cast<size_t>(of({0, 1, 2}));
+  const int64_t gates[] = {1, 3, 4};
+  const int64_t t = of({1, 2, 5}), n = of({1, 3}), c = of({1, 7}), h = of({1, 5, 16}), d = way == 2 ? 2 : 1;
+  const bool fed = coin(), batch_first = coin(), bias = coin(), peephole = cell == 2 && coin();
+  const auto weight = [&](const char* name, const std::string& extents) {
+    return fed ? fmt::format("input {}: f32[{}]\n", name, extents)
+               : fmt::format("{0} = f32[{1}]{{seed 1}}\n", name, extents);
+  };
+  const std::string state = batch_first ? fmt::format("{},{},{}", n, d, h) : fmt::format("{},{},{}", d, n, h);
+  std::string text = fmt::format("input x: f32[{},{},{}]\n", batch_first ? n : t, batch_first ? t : n, c) +
+                     weight("w", fmt::format("{},{},{}", d, gates[cell] * h, c)) +
+                     weight("r", fmt::format("{},{},{}", d, gates[cell] * h, h)) +
+                     weight("b", fmt::format("{},{}", d, 2 * gates[cell] * h)) +
+                     weight("p", fmt::format("{},{}", d, 3 * h)) + fmt::format("input h: f32[{}]\n", state);
+  const std::string operands =
+      std::string("x, w, r, ") + (bias ? "b" : "_") + ", _, " + (coin() ? "h" : "_") + (peephole ? ", _, p" : "");
+  std::string attrs = fmt::format("direction=\"{}\", layout={}", directions[way], batch_first ? 1 : 0);
+  if (cell == 1 && coin()) attrs += ", linear_before_reset=1";
+  if (cell == 2 && coin()) attrs += ", input_forget=1";
+  const char* const results[] = {"y, yh", "y, yh", "y, yh, yc"};
+  text += fmt::format("{0} = {1}({2}) {{{3}}}\nreturn {0}", results[cell], cells[cell], operands, attrs);
+  expect_fast(text);
+}
+
 TEST_P(Layers, InstanceAndGroupNormalization) {
   start(2);
   const int64_t n = of({1, 1, 2, 3}), groups = of({1, 2, 4}), c = groups * of({1, 3, 8}), s = of({1, 5, 12});

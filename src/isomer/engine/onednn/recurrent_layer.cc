@@ -12,12 +12,6 @@ using Direction = dnnl::rnn_direction;
 
 enum LayerOperand : size_t { kX, kW, kR, kBias, kLengths, kInitialH, kInitialC, kPeephole };
 
-std::optional<Cell> cell_of(const std::string& name) {
-  if (name == "LSTM") return Cell::Lstm;
-  if (name == "GRU") return Cell::Gru;
-  return name == "RNN" ? std::optional(Cell::Rnn) : std::nullopt;
-}
-
 Direction direction_of(const std::string& name) {
   if (name == "reverse") return Direction::unidirectional_right2left;
   return name == "bidirectional" ? Direction::bidirectional_concat : Direction::unidirectional_left2right;
@@ -50,6 +44,14 @@ const Tensor* real_constant(const Graph& graph, ValueId value) {
 
 }  // namespace
 
+std::optional<Cell> recurrent_cell(const Node& node) {
+  if (node.is_opaque() || !node.op->domain.empty()) return std::nullopt;
+  const std::string& name = node.op->name;
+  if (name == "LSTM") return Cell::Lstm;
+  if (name == "GRU") return Cell::Gru;
+  return name == "RNN" ? std::optional(Cell::Rnn) : std::nullopt;
+}
+
 Result<std::optional<RecurrentLayer>> read_recurrent(const Graph& graph, const Node& node) {
   const std::optional<RecurrentLayer> none;
   const auto operands = graph.operands(node);
@@ -57,7 +59,7 @@ Result<std::optional<RecurrentLayer>> read_recurrent(const Graph& graph, const N
   const bool non_default = operand(kLengths) != kNoValue || operand(kPeephole) != kNoValue || flag(node, "layout") ||
                            flag(node, "input_forget") || (node.attrs.has("clip") && node.attrs.real("clip") >= 0);
   if (non_default || !is_dense(graph, operand(kX)) || !is_dense(graph, node.result())) return none;
-  RecurrentLayer layer{.cell = *cell_of(node.op->name),
+  RecurrentLayer layer{.cell = *recurrent_cell(node),
                        .linear_before_reset = flag(node, "linear_before_reset"),
                        .direction = direction_of(node.attrs.text("direction")),
                        .w = real_constant(graph, operand(kW)),

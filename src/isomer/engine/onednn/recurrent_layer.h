@@ -34,6 +34,9 @@ struct RecurrentLayer {
   std::vector<int64_t> order() const;
 };
 
+/// Returns the cell of a recurrent layer; nothing for other nodes.
+std::optional<Cell> recurrent_cell(const Node& node);
+
 /// Returns the layer of a node; nothing if oneDNN cannot compute it.
 Result<std::optional<RecurrentLayer>> read_recurrent(const Graph& graph, const Node& node);
 

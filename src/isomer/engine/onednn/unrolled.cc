@@ -1,0 +1,24 @@
+#include "isomer/engine/onednn/unrolled.h"
+
+#include "isomer/engine/onednn/recurrent_layer.h"
+#include "isomer/ops/recurrent_steps.h"
+
+namespace isomer::onednn {
+
+Result<std::vector<ValueId>> unrolled(GraphBuilder& builder, NodeId id) {
+  const Node node = builder.at(id);
+  const auto cell = recurrent_cell(node);
+  const auto operands = builder.peek().operands(node);
+  if (!cell || builder.type(operands[0]).dtype != DType::Float) return std::vector<ValueId>();
+  ISOMER_TRY(const auto layer, read_recurrent(builder.peek(), node));
+  if (layer) return std::vector<ValueId>();
+  std::vector<ValueId> results;
+  NodeWriter writer(builder, *node.op, node.attrs, operands);
+  const Status written = NodeWriter::attempt([&] {
+    for (const GraphValue& result : written_steps(writer, *cell)) results.push_back(result.id());
+  });
+  if (!written) results.clear();
+  return results;
+}
+
+}  // namespace isomer::onednn
