@@ -20,7 +20,6 @@ import restore
 from onnx import helper, numpy_helper
 
 REFUSED = {
-    "timm_eca_nfnet_l0": "(BatchNormalization): no gradient: Isomer does not interpret this node",
     "timm_volo_d1_224_dynamo": "(Col2Im): no gradient",
     "torch_greedy_loop": "the model has no parameters",
     "torchvision_fasterrcnn_mobilenet_v3_large_320_fpn": "(TopK): no gradient: its result is i64",

@@ -1,6 +1,6 @@
-"""Three small networks with a loss, their initial weights and their data, from which a training curve follows.
+"""Small networks with a loss, their initial weights and their data, from which a training curve follows.
 
-Each network is stated twice: as an ONNX model (models), and in PyTorch (curves_torch.py).
+Each network is stated as an ONNX model (model), and in PyTorch (curves_torch.py).
 """
 
 from __future__ import annotations
@@ -14,12 +14,21 @@ CLASSES = 5
 # The network, the optimizer and the rate of each curve.
 CURVES = {"cnn": ("sgd", 0.05), "lstm": ("sgd", 0.2), "transformer": ("adam", 0.005)}
 
+# The same network, weights and data as another one, but written with the operator LSTM: it has that one's curve.
+WITH_OPERATOR = {"lstm-operator": "lstm"}
+CURVES |= {name: CURVES[other] for name, other in WITH_OPERATOR.items()}
+
 # Extents of the sequences of the LSTM and the transformer.
 LENGTH, WIDTH, HEADS = 6, 12, 3
 
 
 def weights(name: str) -> dict[str, np.ndarray]:
     """The initial weights, by name."""
+    if name == "lstm-operator":
+        given = weights("lstm")
+        # The gates are input, forget, cell, output there; the operator's are input, output, forget, cell.
+        rows = np.arange(4 * WIDTH).reshape(4, WIDTH)[[0, 3, 1, 2]].reshape(-1)
+        return {**given, "wx": given["wx"][None, rows], "wh": given["wh"][None, rows], "b": given["b"][None, rows]}
     generator = np.random.default_rng(7)
 
     def draw(*shape: int) -> np.ndarray:
@@ -97,6 +106,14 @@ def lstm(w: Writer) -> str:
     return w.linear(h, "out", "bias")
 
 
+def lstm_operator(w: Writer) -> str:
+    steps = w("Transpose", "x", perm=[1, 0, 2])
+    # Only one of both biases is trained.
+    biases = w("Concat", "b", w.constant(np.zeros((1, 4 * WIDTH), np.float32)), axis=1)
+    _, last = w("LSTM", steps, "wx", "wh", biases, outputs=2, hidden_size=WIDTH)
+    return w.linear(w("Squeeze", last, w.integers(0)), "out", "bias")
+
+
 def transformer(w: Writer) -> str:
     def heads(value: str, *perm: int) -> str:
         shape = w.integers(BATCH, LENGTH, HEADS, WIDTH // HEADS)
@@ -118,7 +135,7 @@ def transformer(w: Writer) -> str:
 def model(name: str):
     """The network with the cross entropy of its scores as output `loss`; weights are initializers."""
     w = Writer()
-    scores = {"cnn": cnn, "lstm": lstm, "transformer": transformer}[name](w)
+    scores = {"cnn": cnn, "lstm": lstm, "lstm-operator": lstm_operator, "transformer": transformer}[name](w)
     w.nodes.append(helper.make_node("SoftmaxCrossEntropyLoss", [scores, "labels"], ["loss"]))
     x, _ = batches(name)[0]
     initial = [numpy_helper.from_array(value, key) for key, value in weights(name).items()]

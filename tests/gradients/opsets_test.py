@@ -16,6 +16,7 @@ import numpy as np
 import onnx
 import onnxruntime
 from onnx import TensorProto, helper, numpy_helper
+from onnx.reference import ReferenceEvaluator
 
 program = sys.argv[1]
 folder = tempfile.TemporaryDirectory(prefix="isomer-gradients-")
@@ -70,7 +71,7 @@ def differentiate(path: pathlib.Path) -> subprocess.CompletedProcess:
                           capture_output=True, text=True)
 
 
-def finite_differences(session: onnxruntime.InferenceSession, x: np.ndarray) -> np.ndarray:
+def finite_differences(session: onnxruntime.InferenceSession | ReferenceEvaluator, x: np.ndarray) -> np.ndarray:
     out = np.zeros_like(x)
     for at in np.ndindex(x.shape):
         move = np.zeros_like(x)
@@ -93,6 +94,32 @@ for op, attrs, more, x, opsets in CASES:
         difference = float(abs(gradient - expected).max() / abs(expected).max())
         assert difference < 1e-3, (op, opset, difference)
         print(f"{op} at opset {opset}: {difference:.1e}")
+# Batch normalizations in training form, which ONNX Runtime lacks; at opset 13, in inference form, but told to train.
+STATISTICS = {"scale": np.float32([1.2, 0.7]), "bias": np.float32([0.1, -0.3]), "mean": np.float32([0.2, 0.4]),
+              "variance": np.float32([1.5, 0.9])}
+for opset, options in ((13, ["--batch-statistics"]), (15, []), (17, [])):
+    x = generator.standard_normal((3, 2, 4)).astype(np.float32)
+    training = {"training_mode": 1} if not options else {}
+    # ONNX's reference: the loss is sum(y * y), of the training form.
+    reference = written("BatchNormalization", {"epsilon": 0.25, "momentum": 0.6, "training_mode": 1}, STATISTICS, x, 15)
+    model = onnx.load(reference)
+    model.graph.node[0].output.extend(["mean_now", "variance_now"])
+    model.graph.output.extend(helper.make_tensor_value_info(name, TensorProto.FLOAT, [2]) for name in model.graph.node[0].output[1:])
+    runs = ReferenceEvaluator(model)
+    path = written("BatchNormalization", {"epsilon": 0.25, "momentum": 0.6, **training}, STATISTICS, x, opset)
+    subprocess.run([program, "grad", path, "--loss", "loss", "-o", work / "gradient.onnx", "--inputs", *options], check=True,
+                   stdout=subprocess.DEVNULL)
+    onnx.checker.check_model(work / "gradient.onnx", full_check=True)
+    session = onnxruntime.InferenceSession(work / "gradient.onnx", providers=["CPUExecutionProvider"])
+    names = ["grad/x", "new/mean", "new/variance"]
+    found = dict(zip(names, session.run(names, {"x": x})))
+    expected = finite_differences(runs, x)
+    difference = float(abs(found["grad/x"] - expected).max() / abs(expected).max())
+    assert difference < 2e-3, (opset, difference)
+    for name, value in zip(names[1:], runs.run(["mean_now", "variance_now"], {"x": x})):
+        np.testing.assert_allclose(found[name], value, rtol=1e-5)
+    assert "grad/mean" not in [output.name for output in session.get_outputs()]
+    print(f"BatchNormalization in training form, from opset {opset}: {difference:.1e}")
 # What Isomer does not interpret may mean something else at a later opset.
 STRANGE = helper.make_node("Strange", ["x"], ["z"], name="strange")
 TWICE = helper.make_function("my", "Twice", ["x"], ["y"], [helper.make_node("Add", ["x", "x"], ["y"])],

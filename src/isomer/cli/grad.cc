@@ -11,6 +11,7 @@
 #include "isomer/cli/commands.h"
 #include "isomer/cli/common.h"
 #include "isomer/cli/optimizer_options.h"
+#include "isomer/grad/batch_norm.h"
 #include "isomer/grad/gradients.h"
 #include "isomer/ir/derivation.h"
 #include "isomer/ir/label.h"
@@ -29,6 +30,7 @@ struct GradOptions {
   std::string output;
   std::vector<std::string> wrt;
   bool inputs = false;
+  bool batch_statistics = false;
   OptimizerOptions optimizer;
   bool json = false;
 };
@@ -44,10 +46,14 @@ Result<size_t> find_output(const Model& model, const std::string& name) {
 }
 
 /// Returns the indices of the graph inputs for which gradients are wanted: those named by --wrt, or all parameters and,
-/// on request, all inputs of real numbers.
-Result<std::vector<size_t>> wanted_inputs(const GradOptions& options, const Model& model) {
+/// on request, all inputs of real numbers; but not those that have a new value anyway.
+Result<std::vector<size_t>> wanted_inputs(const GradOptions& options, const Model& model,
+                                          std::span<const std::string> new_values) {
   std::vector<std::string> names;
   for (size_t i = 0; i < model.graph.inputs().size(); ++i) names.push_back(input_name(model, i));
+  const auto is_updated = [&](const std::string& name) {
+    return std::ranges::find(new_values, kNewValue + name) != new_values.end();
+  };
   std::vector<size_t> wanted;
   for (const std::string& name : options.wrt) {
     const auto found = std::ranges::find(names, name);
@@ -58,7 +64,7 @@ Result<std::vector<size_t>> wanted_inputs(const GradOptions& options, const Mode
   }
   for (size_t i = 0; options.wrt.empty() && i < names.size(); ++i) {
     const bool real = is_real(model.graph.type(model.graph.inputs()[i]).dtype);
-    if (real && (options.inputs || input_default(model, i) != nullptr)) wanted.push_back(i);
+    if (real && (options.inputs || input_default(model, i) != nullptr) && !is_updated(names[i])) wanted.push_back(i);
   }
   if (wanted.empty()) return fail("the model has no parameters; --inputs gives the gradients for its inputs");
   return wanted;
@@ -148,6 +154,17 @@ Result<Model> writable(const Model& model) {
   return tl::unexpected(own.error());
 }
 
+/// Says by which statistics batch normalizations normalize.
+void print_normalizations(const json& norms) {
+  if (norms["running"] > 0)
+    fmt::print(
+        "batch normalizations: {} by running statistics, which stay as they are; --batch-statistics trains them\n",
+        norms["running"].get<size_t>());
+  if (norms["batch"] > 0)
+    fmt::print("batch normalizations: {} by the statistics of the batch; outputs new/NAME are {} new running ones\n",
+               norms["batch"].get<size_t>(), norms["new_statistics"].get<size_t>());
+}
+
 void print_report(const json& report) {
   Table table({report.contains("optimizer") ? "<new value" : "<gradient", "<type"});
   for (const json& row : report["gradients"])
@@ -161,6 +178,7 @@ void print_report(const json& report) {
   if (report["opset"]["after"] != report["opset"]["before"])
     fmt::print("opset: {} instead of {}, which has not all operators of the {}\n", report["opset"]["after"].get<int>(),
                report["opset"]["before"].get<int>(), report.contains("optimizer") ? "step" : "gradients");
+  print_normalizations(report["batch_normalizations"]);
   const auto foreign = report["other_operators"].get<std::vector<std::string>>();
   if (foreign.empty())
     fmt::print("plain ONNX: all operators are ONNX's\n");
@@ -169,9 +187,16 @@ void print_report(const json& report) {
 }
 
 Result<int> grad(const GradOptions& options, FileUses& uses) {
-  ISOMER_TRY(const Model model, import_model(options.model, uses, {.parameters_as_inputs = true}));
+  ISOMER_TRY(Model model,
+             import_model(options.model, uses,
+                          {.parameters_as_inputs = true, .statistics_as_inputs = options.batch_statistics}));
   ISOMER_TRY(const size_t loss, find_output(model, options.loss));
-  ISOMER_TRY(const std::vector<size_t> inputs, wanted_inputs(options, model));
+  ISOMER_TRY(const BatchStatistics form,
+             in_context(options.model, with_batch_statistics(model.graph, options.batch_statistics)));
+  if (form.batch > 0) {
+    ISOMER_TRY(model, in_context(options.model, with_more_outputs(model, form.graph, form.outputs)));
+  }
+  ISOMER_TRY(const std::vector<size_t> inputs, in_context(options.model, wanted_inputs(options, model, form.outputs)));
   const bool trains = !options.optimizer.name.empty();
   ISOMER_TRY(Differentiated out,
              in_context(options.model, trains ? step_of(model, loss, inputs, options.optimizer.optimizer())
@@ -185,7 +210,9 @@ Result<int> grad(const GradOptions& options, FileUses& uses) {
                  {"independent", json::array()},
                  {"opset", {{"before", opset_of(model)}, {"after", opset_of(out.model)}}},
                  {"nodes", {{"before", model.graph.nodes().size()}, {"after", out.model.graph.nodes().size()}}},
-                 {"other_operators", foreign_operators(out.model.graph)}};
+                 {"other_operators", foreign_operators(out.model.graph)},
+                 {"batch_normalizations",
+                  {{"batch", form.batch}, {"running", form.running}, {"new_statistics", form.outputs.size()}}}};
   if (trains) report["optimizer"] = options.optimizer.name;
   for (size_t k = 0; k < inputs.size(); ++k) {
     const std::string name = input_name(model, inputs[k]);
@@ -223,12 +250,15 @@ void add_grad(CLI::App& app, int& exit_code) {
   CLI::Option* const inputs =
       command->add_flag("--inputs", options->inputs, "Also the gradients for the inputs of real numbers");
   inputs->excludes(wrt);
+  command->add_flag("--batch-statistics", options->batch_statistics,
+                    "Batch normalizations normalize by the batch, as in training, and update their running statistics");
   options->optimizer.add_to(*command, nullptr);
   inputs->excludes("--optimizer");
   add_json(*command, options->json);
   command->footer(
       "Parameters are the initializers that hold real numbers and have axes, except the statistics of batch\n"
-      "normalizations. They become inputs of the written model, with their values as defaults.\n\n"
+      "normalizations. They become inputs of the written model, with their values as defaults. So do statistics that\n"
+      "are updated: an output new/NAME is the value of the input NAME in the next step.\n\n"
       "Example: isomer grad training.onnx --loss loss -o gradients.onnx\n"
       "With --optimizer, an output new/NAME is the value of the input NAME in the next step.");
   command->callback([options, &exit_code] {

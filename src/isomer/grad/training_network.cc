@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "isomer/grad/batch_norm.h"
 #include "isomer/ir/builder.h"
 #include "isomer/ir/derivation.h"
 #include "isomer/models/models.h"
@@ -9,11 +10,6 @@
 
 namespace isomer {
 namespace {
-
-/// Operands of a batch normalization.
-enum : size_t { kData, kScale, kBias, kMean, kVariance };
-
-bool is_batch_norm(const Node& node) { return node.op == &op("BatchNormalization"); }
 
 /// Copies a network in training form: weights are inputs, and there is a loss.
 class Trainable {
@@ -57,7 +53,6 @@ class Trainable {
   Result<ValueId> add(const char* name, const Attrs& attrs, std::initializer_list<ValueId> operands) {
     return builder_.add(op(name), attrs, operands);
   }
-  ValueId number(float value) { return builder_.constant(Tensor::floats({}, {value})); }
 
   Status copy(const Node& node) {
     if (node.is_input()) {
@@ -88,50 +83,21 @@ class Trainable {
     return {};
   }
 
-  /// Normalizes by the mean and the variance of the batch. They are mixed into the running ones as PyTorch does: with
-  /// the share 1 - momentum, and the variance as an estimate from a sample.
   Status copy_batch_norm(const Node& node) {
     std::vector<ValueId> operands;
     for (const ValueId operand : network_.operands(node)) operands.push_back(copies_[operand]);
-    const TensorType type = builder_.type(operands[kData]);
-    Ints axes{0};
-    Ints inner;
-    double count = static_cast<double>((*type.shape)[0].value());
-    for (size_t i = 2; i < type.rank(); ++i) {
-      axes.push_back(static_cast<int64_t>(i));
-      inner.push_back(static_cast<int64_t>(i) - 1);
-      count *= static_cast<double>((*type.shape)[i].value());
-    }
-    ISOMER_TRY(const ValueId mean, add("ReduceMean", {{"axes", axes}}, {operands[kData]}));
-    ISOMER_TRY(const ValueId centered, add("Sub", {}, {operands[kData], mean}));
-    ISOMER_TRY(const ValueId squares, add("Mul", {}, {centered, centered}));
-    ISOMER_TRY(const ValueId variance, add("ReduceMean", {{"axes", axes}}, {squares}));
-    ISOMER_TRY(const ValueId shifted, add("Add", {}, {variance, number(node.attrs.real("epsilon"))}));
-    ISOMER_TRY(const ValueId deviation, add("Sqrt", {}, {shifted}));
-    ISOMER_TRY(const ValueId normal, add("Div", {}, {centered, deviation}));
-    ISOMER_TRY(const ValueId scale, per_channel(operands[kScale], inner));
-    ISOMER_TRY(const ValueId bias, per_channel(operands[kBias], inner));
-    ISOMER_TRY(const ValueId scaled, add("Mul", {}, {normal, scale}));
-    ISOMER_TRY(copies_[node.result()], add("Add", {}, {scaled, bias}));
-    const double momentum = node.attrs.real("momentum");
-    ISOMER_CHECK(mix(operands[kMean], mean, axes, momentum, 1 - momentum));
-    const double sample = count > 1 ? count / (count - 1) : 1;
-    return mix(operands[kVariance], variance, axes, momentum, (1 - momentum) * sample);
+    NodeWriter writer(builder_, *node.op, node.attrs, operands);
+    return NodeWriter::attempt([&] {
+      const WrittenBatchNorm written = written_batch_norm(writer, true);
+      copies_[node.result()] = written.y.id();
+      add_statistic(operands[kMean], written.mean.id());
+      add_statistic(operands[kVariance], written.variance.id());
+    });
   }
 
-  Result<ValueId> per_channel(ValueId vector, const Ints& axes) {
-    return axes.empty() ? Result<ValueId>(vector) : add("Unsqueeze", {{"axes", axes}}, {vector});
-  }
-
-  /// Adds the new statistic: old share * running + new share * batch.
-  Status mix(ValueId running, ValueId batch, const Ints& axes, double old_share, double new_share) {
-    ISOMER_TRY(const ValueId flat, add("Squeeze", {{"axes", axes}}, {batch}));
-    ISOMER_TRY(const ValueId kept, add("Mul", {}, {number(static_cast<float>(old_share)), running}));
-    ISOMER_TRY(const ValueId added, add("Mul", {}, {number(static_cast<float>(new_share)), flat}));
-    ISOMER_TRY(const ValueId sum, add("Add", {}, {kept, added}));
-    new_statistics_.push_back(sum);
-    builder_.name(sum, kNewValue + builder_.peek().name(running));
-    return {};
+  void add_statistic(ValueId running, ValueId next) {
+    new_statistics_.push_back(next);
+    builder_.name(next, kNewValue + builder_.peek().name(running));
   }
 
   Status add_loss(ValueId output, size_t index) {

@@ -250,7 +250,7 @@ Result<Model> import_parsed(google::protobuf::io::ZeroCopyInputStream& stream, u
   onnx::ModelProto proto;
   if (!proto.ParseFromBoundedZeroCopyStream(&stream, static_cast<int>(size)))
     return fail("it is not an ONNX model, or it is corrupt: its protobuf message cannot be read");
-  if (options.parameters_as_inputs) list_parameters(proto);
+  if (options.parameters_as_inputs) list_parameters(proto, options.statistics_as_inputs);
   ExternalData external(folder);
   return Importer(proto, external).run();
 }

@@ -25,23 +25,32 @@ bool holds_reals(const onnx::TensorProto& tensor) {
   return dtype && is_real(*dtype) && tensor.dims_size() > 0;
 }
 
-/// Whether a node's operand must stay constant: it describes the operator, or is a running statistic.
-bool is_setting(const onnx::NodeProto& node, int operand, int opset) {
+/// Whether a batch normalization uses the statistics of the batch.
+bool is_in_training_form(const onnx::NodeProto& node) {
+  return std::ranges::any_of(node.attribute(), [](const auto& attribute) {
+    return attribute.name() == "training_mode" && attribute.i() != 0;
+  });
+}
+
+/// Whether a node's operand must stay constant: it describes the operator, or is a running statistic that the operator
+/// does not update.
+bool is_setting(const onnx::NodeProto& node, int operand, int opset, bool statistics) {
   const OpDef* op = find_op(node.op_type(), normal_domain(node.domain()));
   if (op == nullptr) return false;
   const auto describes = [&](const ParamOperand& param) {
     return param.index == static_cast<size_t>(operand) && opset >= param.since;
   };
-  return std::ranges::any_of(op->params, describes) || (op->name == "BatchNormalization" && operand >= 3);
+  return std::ranges::any_of(op->params, describes) ||
+         (op->name == "BatchNormalization" && operand >= 3 && !statistics && !is_in_training_form(node));
 }
 
 /// The names of the parameters.
-std::unordered_set<std::string> parameters(const onnx::ModelProto& model) {
+std::unordered_set<std::string> parameters(const onnx::ModelProto& model, bool statistics) {
   std::unordered_set<std::string> used;
   std::unordered_set<std::string> settings;
   for (const auto& node : model.graph().node())
     for (int i = 0; i < node.input_size(); ++i)
-      (is_setting(node, i, standard_opset(model)) ? settings : used).insert(node.input(i));
+      (is_setting(node, i, standard_opset(model), statistics) ? settings : used).insert(node.input(i));
   std::unordered_set<std::string> names;
   for (const auto& tensor : model.graph().initializer())
     if (holds_reals(tensor) && used.contains(tensor.name()) && !settings.contains(tensor.name()))
@@ -60,9 +69,9 @@ void add_input(onnx::GraphProto& graph, const onnx::TensorProto& tensor) {
 
 }  // namespace
 
-void list_parameters(onnx::ModelProto& model) {
+void list_parameters(onnx::ModelProto& model, bool statistics) {
   onnx::GraphProto& graph = *model.mutable_graph();
-  const auto names = parameters(model);
+  const auto names = parameters(model, statistics);
   if (model.ir_version() < kInitializersApart) {
     std::unordered_set<std::string> constants;
     for (const auto& tensor : graph.initializer())
