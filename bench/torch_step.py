@@ -5,7 +5,7 @@
 
 Reads lines; for each, runs one step and prints its loss, with --double in double precision. The network is that of
 `isomer models NAME`: its initializers are trained by SGD with momentum, batch normalizations have their training form. What PyTorch
-has as one function (gelu, linear layers) is called as one.
+has as one function (gelu, linear layers, attention, LSTM layers) is called as one.
 """
 
 from __future__ import annotations
@@ -38,6 +38,9 @@ class Network:
             if node.op_type == "Constant":
                 self.take(node.output[0], numpy_helper.to_array(node.attribute[0].t))
         self.nodes = [node for node in self.nodes if node.op_type != "Constant"]
+        for node in self.nodes:
+            if node.op_type == "LSTM":
+                self.take_layer(*node.input[1:4])
         statistics = {name for node in self.nodes if node.op_type == "BatchNormalization" for name in node.input[3:5]}
         self.parameters = [value.requires_grad_() for name, value in self.constants.items()
                            if value.dim() > 0 and name not in statistics]
@@ -49,6 +52,17 @@ class Network:
             return
         self.constants[name] = self.tensor(value)
 
+    def take_layer(self, input_weights: str, state_weights: str, bias: str) -> None:
+        """Puts the weights of an LSTM layer in PyTorch's order: input, forget, cell, output. ONNX has the output second."""
+        def ordered(rows: torch.Tensor) -> torch.Tensor:
+            gates = rows.chunk(4)
+            return torch.cat([gates[0], gates[2], gates[3], gates[1]]).contiguous()
+
+        for name in (input_weights, state_weights):
+            self.constants[name] = ordered(self.constants[name][0])
+        both = self.constants[bias][0].chunk(2)
+        self.constants[bias], self.constants[bias + "/state"] = (ordered(part) for part in both)
+
     def tensor(self, value: np.ndarray) -> torch.Tensor:
         """A copy in the network's precision and layout."""
         tensor = torch.tensor(value)
@@ -57,14 +71,14 @@ class Network:
         return (tensor.contiguous(memory_format=torch.channels_last) if self.channels_last and tensor.dim() == 4 else tensor)
 
     def join(self) -> None:
-        """Makes single functions of a gelu that is written out, and of products with a bias."""
+        """Makes single functions of a gelu and of attention that are written out, and of products with a bias."""
         readers = defaultdict(list)
         maker = {}
         for node in self.nodes:
             maker[node.output[0]] = node
             for name in node.input:
                 readers[name].append(node)
-        self.calls = {}
+        self.calls, self.scales = {}, {}
         gone = set()
 
         def only_reader(node: onnx.NodeProto) -> onnx.NodeProto | None:
@@ -86,16 +100,32 @@ class Network:
                 if other in self.constants and self.constants[other].dim() == 1:
                     self.calls[add.output[0]] = ("linear", node.input[0], node.input[1], other)
                     gone.add(node.output[0])
+            elif node.op_type == "Softmax" and node.input[0] in maker:
+                scaled, last = maker[node.input[0]], only_reader(node)
+                scale = self.constants.get(scaled.input[1]) if scaled.op_type in ("Mul", "Div") else None
+                if last is None or last.op_type != "MatMul" or scale is None or scale.dim() > 0:
+                    continue
+                product = maker[scaled.input[0]]
+                factor = float(scale) if scaled.op_type == "Mul" else 1 / float(scale)
+                self.calls[last.output[0]] = ("attention", *product.input, last.input[1])
+                self.scales[last.output[0]] = factor
+                gone.update(part.output[0] for part in (product, scaled, node))
         self.nodes = [node for node in self.nodes if node.output[0] not in gone]
+
+    def call(self, output: str, function: str, operands: list[torch.Tensor]) -> torch.Tensor:
+        if function == "gelu":
+            return F.gelu(*operands)
+        if function == "linear":
+            return F.linear(operands[0], operands[1].t(), operands[2])
+        queries, keys, values = operands
+        return F.scaled_dot_product_attention(queries, keys.transpose(-1, -2), values, scale=self.scales[output])
 
     def run(self, inputs: dict[str, torch.Tensor]) -> list[torch.Tensor]:
         values = {**self.constants, **inputs}
         for node in self.nodes:
             call = self.calls.get(node.output[0])
             if call is not None:
-                operands = [values[name] for name in call[1:]]
-                values[node.output[0]] = (F.gelu(*operands) if call[0] == "gelu"
-                                          else F.linear(operands[0], operands[1].t(), operands[2]))
+                values[node.output[0]] = self.call(node.output[0], call[0], [values[name] for name in call[1:]])
                 continue
             attributes = {entry.name: onnx.helper.get_attribute_value(entry) for entry in node.attribute}
             result = getattr(self, node.op_type)(node, [values.get(name) for name in node.input], attributes)
@@ -153,6 +183,17 @@ class Network:
         sizes = self.integers[node.input[1]] if len(node.input) > 1 else None
         axis = attributes.get("axis", 0)
         return operands[0].split(sizes or operands[0].shape[axis] // len(node.output), axis)
+
+    def Squeeze(self, node, operands, attributes):
+        axes = self.integers[node.input[1]] if len(node.input) > 1 else attributes["axes"]
+        return operands[0].squeeze(tuple(axes))
+
+    def LSTM(self, node, operands, attributes):
+        x, w, r, bias = operands
+        zeros = x.new_zeros(1, x.shape[1], attributes["hidden_size"])
+        state = self.constants[node.input[3] + "/state"]
+        y, h, c = torch._VF.lstm(x, (zeros, zeros), [w, r, bias, state], True, 1, 0.0, True, False, False)
+        return [y.unsqueeze(1), h, c]
 
     def Flatten(self, node, operands, attributes):
         return operands[0].flatten(attributes.get("axis", 1))

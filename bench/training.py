@@ -33,7 +33,7 @@ sys.path.insert(0, str(ROOT / "build/python"))
 import isomer  # noqa: E402
 
 ISOMER = ROOT / "build/isomer"
-NETWORKS = {"resnet50": 8, "inception-v3": 8, "bert-base": 8, "alexnet": 8, "rnntc": 8}
+NETWORKS = {"resnet50": 8, "inception-v3": 8, "bert-base": 8, "alexnet": 8, "lstm": 8, "rnntc": 8}
 PART_SECONDS = 0.05
 LOSSES = 3  # steps whose losses are compared with those in double precision
 
@@ -111,11 +111,13 @@ def engine_version(folder: pathlib.Path) -> str:
     return f"{report['engine']} {report['engine_version']}"
 
 
-def interval(ratios: list[float]) -> list[float]:
-    """The median, and order statistics that include it with at least 95% (for 9 ratios or more)."""
-    ordered = sorted(ratios)
-    skipped = 1 if len(ordered) < 12 else 2
-    return [statistics.median(ordered), ordered[skipped], ordered[-1 - skipped]]
+def interval(ratios: list[list[float]]) -> list[float]:
+    """The median of the ratios of all processes, and an interval: order statistics that include it with at least 95% (for 9
+    ratios or more), extended to the medians of all processes, since two processes of one program differ, too."""
+    ordered = sorted(sum(ratios, []))
+    skipped = 1 if len(ordered) < 12 else 2 if len(ordered) < 15 else round(len(ordered) / 2 - 0.98 * math.sqrt(len(ordered))) - 1
+    medians = [statistics.median(of_process) for of_process in ratios]
+    return [statistics.median(ordered), min(ordered[skipped], *medians), max(ordered[-1 - skipped], *medians)]
 
 
 def row_of(name: str, batch: int, args: argparse.Namespace, folder: pathlib.Path) -> dict:
@@ -132,9 +134,6 @@ def row_of(name: str, batch: int, args: argparse.Namespace, folder: pathlib.Path
     def ours(model: pathlib.Path) -> Program:
         return Program(sys.executable, ROOT / "bench/isomer_step.py", model, args.threads, data_file)
 
-    peers = {"PyTorch": torch()}
-    if images:
-        peers["PyTorch, channels last"] = torch("--channels-last")
     exact = {"PyTorch, f64": torch("--double")}
     losses = [steps_in_turn(exact, 0, math.inf)["PyTorch, f64"][1] for _ in range(LOSSES)]
     exact["PyTorch, f64"].close()
@@ -145,22 +144,33 @@ def row_of(name: str, batch: int, args: argparse.Namespace, folder: pathlib.Path
         report = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
         search = {"outcome": report["outcome"], "budget": args.optimize, "seconds": report["search"]["seconds"],
                   "stop_reason": report["search"]["stop_reason"]}
-    programs = {**peers, "Isomer": ours(step)}
+    found: list[list[dict[str, tuple[float, float]]]] = []  # by process and round
+    for _ in range(args.processes):
+        programs = {"PyTorch": torch()}
+        if images:
+            programs["PyTorch, channels last"] = torch("--channels-last")
+        peers = list(programs)
+        programs["Isomer"] = ours(step)
+        if args.optimize > 0:
+            programs["optimized"] = ours(better)
+        # The built-in runtime times kernels in its first step.
+        found.append([steps_in_turn(programs, i, math.inf if i < args.warmup else PART_SECONDS)
+                      for i in range(args.warmup + args.rounds)])
+        for program in programs.values():
+            program.close()
+    times = {key: [[one[key][0] for one in rounds[args.warmup:]] for rounds in found] for key in programs}
+    medians = {key: statistics.median(sum(values, [])) for key, values in times.items()}
+
+    def ratio(of: str, to: str) -> list[float]:
+        return interval([[a / b for a, b in zip(*pair)] for pair in zip(times[of], times[to])])
+
+    best = min(peers, key=medians.get)
+    row = {"network": name, "batch": batch, "engine": args.engine, "milliseconds": medians, "best": best,
+           "ratio": ratio(best, "Isomer"),
+           "differences_of_losses": {key: max(abs(one[key][1] / loss - 1) for one, loss in zip(found[0], losses))
+                                     for key in programs}}
     if args.optimize > 0:
-        programs["optimized"] = ours(better)
-    # The built-in runtime times kernels in its first step.
-    rounds = [steps_in_turn(programs, i, math.inf if i < args.warmup else PART_SECONDS)
-              for i in range(args.warmup + args.rounds)]
-    for program in programs.values():
-        program.close()
-    differences = {key: max(abs(found[key][1] / loss - 1) for found, loss in zip(rounds, losses)) for key in programs}
-    times = {key: [found[key][0] for found in rounds[args.warmup:]] for key in programs}
-    best = min(peers, key=lambda key: statistics.median(times[key]))
-    row = {"network": name, "batch": batch, "milliseconds": {key: statistics.median(values) for key, values in times.items()},
-           "best": best, "ratio": interval([a / b for a, b in zip(times[best], times["Isomer"])]),
-           "differences_of_losses": differences}
-    if "optimized" in times:
-        row["ratio_optimized"] = interval([a / b for a, b in zip(times["Isomer"], times["optimized"])])
+        row["ratio_optimized"] = ratio("Isomer", "optimized")
         row["search"] = search
     print(json.dumps(row), flush=True)
     return row
@@ -168,14 +178,17 @@ def row_of(name: str, batch: int, args: argparse.Namespace, folder: pathlib.Path
 
 def markdown(data: dict) -> str:
     threads = f"{data['threads']} thread{'s' if data['threads'] > 1 else ''}"
+    versions = list(dict.fromkeys(row["engine"] for row in data["rows"]))
+    engines = versions[0] if len(versions) == 1 else ", ".join(
+        f"{version} ({', '.join(row['network'] for row in data['rows'] if row['engine'] == version)})" for version in versions)
     lines = [f"# Training steps, {threads}", "",
-             f"{data['processor']}, {data['engine']}, PyTorch {data['torch']} (eager). Medians of {data['rounds']} steps each, in",
-             "milliseconds; parts of 50 ms took turns. A step computes the loss and all gradients, and updates all parameters by",
-             "SGD with momentum. The ratio is the time of the faster PyTorch to Isomer's, with a 95% interval; above 1, Isomer is",
-             "faster. Its graphs are not optimized; those of the column `optimized` are, the ratio after it is the speedup by",
-             "that, and the next one says what ended the search. If it returned the input, that ratio is of a step with itself.",
-             "The last columns are the largest relative differences of the first three losses from PyTorch's in double",
-             "precision.", "",
+             f"{data['processor']}, {engines}, PyTorch {data['torch']} (eager; gelu, linear layers, attention and LSTM layers are",
+             f"single functions there). Medians of {data['rounds']} steps in each of {data['processes']} processes, in milliseconds;",
+             "parts of 50 ms took turns. A step computes the loss and all gradients, and updates all parameters by SGD with",
+             "momentum. The ratio is the time of the faster PyTorch to Isomer's, with a 95% interval that includes the medians of all",
+             "processes; above 1, Isomer is faster. Its graphs are not optimized; those of the column `optimized` are, the ratio after",
+             "it is the speedup by that, and the next column says what ended the search. The last columns are the largest relative",
+             "differences of the first three losses from PyTorch's in double precision.", "",
              "| network | batch | PyTorch | channels last | Isomer | ratio | optimized | ratio | search | PyTorch's error | ours |",
              "|---|---|---|---|---|---|---|---|---|---|---|"]
     for row in data["rows"]:
@@ -185,7 +198,8 @@ def markdown(data: dict) -> str:
         optimized = f"{times['optimized']:.0f}" if "optimized" in times else ""
         search = f"{row['search']['seconds']:.0f} s, {row['search']['stop_reason']}" if "search" in row else ""
         if "search" in row and "the output is the input" in row["search"]["outcome"]:
-            search += "; returned the input"
+            # What two processes with the same step differ by is no speedup.
+            optimized, faster = "the input", "1"
         errors = row["differences_of_losses"]
         lines.append(f"| {row['network']} | {row['batch']} | {times['PyTorch']:.0f} | {last} | {times['Isomer']:.0f} | {ratio} | "
                      f"{optimized} | {faster} | {search} | "
@@ -199,26 +213,36 @@ def main() -> None:
     parser.add_argument("--networks", nargs="*", default=list(NETWORKS))
     parser.add_argument("--batch", type=int, help="for all networks")
     parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--rounds", type=int, default=9)
+    parser.add_argument("--rounds", type=int, default=5, help="of each process")
+    parser.add_argument("--processes", type=int, default=3, help="that run each program, one after the other")
     parser.add_argument("--optimize", type=float, default=0, metavar="SECONDS",
                         help="also run the steps after `isomer optimize` with this time budget")
     parser.add_argument("--warmup", type=int, default=3)
-    parser.add_argument("--out", type=pathlib.Path, help="writes OUT.json and OUT.md")
+    parser.add_argument("--out", type=pathlib.Path,
+                        help="writes OUT.json and OUT.md after each network; rows of other networks in OUT.json are kept")
     args = parser.parse_args()
     if args.warmup < 1:
         parser.error("--warmup: programs get ready in their first step")
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     version = [args.torch, "-c", "import torch; print(torch.__version__)"]
     data = {"processor": processor(), "threads": args.threads, "warmup": args.warmup, "rounds": args.rounds,
-            "torch": subprocess.run(version, check=True, capture_output=True, text=True).stdout.strip(),
-            "rows": []}
+            "processes": args.processes,
+            "torch": subprocess.run(version, check=True, capture_output=True, text=True).stdout.strip(), "rows": []}
+    kept = args.out.with_suffix(".json") if args.out else None
+    if kept and kept.exists():
+        before = json.loads(kept.read_text())
+        if any(before.get(key) != data[key] for key in data if key != "rows"):
+            parser.error(f"{kept} is of another machine, PyTorch or number of steps")
+        data["rows"] = before["rows"]
     with tempfile.TemporaryDirectory(prefix="isomer-training-") as folder:
-        data["engine"] = engine_version(pathlib.Path(folder))
+        args.engine = engine_version(pathlib.Path(folder))
         for name in args.networks:
-            data["rows"].append(row_of(name, args.batch or NETWORKS.get(name, 8), args, pathlib.Path(folder)))
-    if args.out:
-        args.out.with_suffix(".json").write_text(json.dumps(data, indent=1) + "\n")
-        args.out.with_suffix(".md").write_text(markdown(data))
+            row = row_of(name, args.batch or NETWORKS.get(name, 8), args, pathlib.Path(folder))
+            data["rows"] = [other for other in data["rows"] if other["network"] != name] + [row]
+            data["rows"].sort(key=lambda one: list(NETWORKS).index(one["network"]) if one["network"] in NETWORKS else len(NETWORKS))
+            if args.out:
+                kept.write_text(json.dumps(data, indent=1) + "\n")
+                args.out.with_suffix(".md").write_text(markdown(data))
     print(markdown(data))
 
 
