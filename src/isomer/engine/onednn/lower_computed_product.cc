@@ -90,6 +90,7 @@ class Contest {
                          fmt::join(strides_of(planned.b), ","))) {}
 
   /// Adds a way of oneDNN, with the change of the layout of B and the kernels that scale what it adds. `what` names it.
+  /// All readers of B share a change, and so its time.
   void add(const Computed& product, const std::string& what) {
     ways_.emplace_back();
     add(product.choice.desc, key_ + product.choice.posts.key + what);
@@ -102,7 +103,7 @@ class Contest {
   }
   /// Adds our own kernel. Must outlive this.
   void add(const OwnProduct& own) {
-    ways_.push_back({contenders_.size()});
+    ways_.push_back({Part{contenders_.size(), 1}});
     contenders_.push_back(contender(own, key_of(problem_)));
     add_change(own.b, " own");
   }
@@ -113,7 +114,8 @@ class Contest {
     std::vector<double> sums;
     for (const auto& way : ways_) {
       double sum = 0;
-      for (const size_t kernel : way) sum += kernel == kNone ? std::numeric_limits<double>::infinity() : us[kernel];
+      for (const auto& [kernel, share] : way)
+        sum += kernel == kNone ? std::numeric_limits<double>::infinity() : share * us[kernel];
       sums.push_back(sum);
     }
     return static_cast<size_t>(std::ranges::min_element(sums) - sums.begin());
@@ -121,16 +123,18 @@ class Contest {
 
  private:
   static constexpr size_t kNone = std::numeric_limits<size_t>::max();
+  /// A contender, and the share of its time that counts.
+  using Part = std::pair<size_t, double>;
 
   /// Adds the change of the layout of B, if it is in another one.
   void add_change(const Desc& to, const std::string& what) {
     const Desc lies = builder_.at(problem_.b).desc;
     if (same_layout(lies, to)) return;
     add(attempt([&] { return dnnl::reorder::primitive_desc(builder_.engine(), lies, builder_.engine(), to); }),
-        key_ + what + " change");
+        key_ + what + " change", 1.0 / static_cast<double>(readers_of(builder_, problem_.b)));
   }
-  void add(const std::optional<dnnl::primitive_desc_base>& desc, const std::string& key) {
-    ways_.back().push_back(desc ? contenders_.size() : kNone);
+  void add(const std::optional<dnnl::primitive_desc_base>& desc, const std::string& key, double share = 1) {
+    ways_.back().emplace_back(desc ? contenders_.size() : kNone, share);
     if (!desc) return;
     descs_.push_back(*desc);
     contenders_.push_back(contender(builder_.engine(), descs_.back(), key));
@@ -141,7 +145,7 @@ class Contest {
   const std::string key_;
   std::list<dnnl::primitive_desc_base> descs_;
   std::vector<Contender> contenders_;
-  std::vector<std::vector<size_t>> ways_;  // the kernels of each
+  std::vector<std::vector<Part>> ways_;
 };
 
 }  // namespace

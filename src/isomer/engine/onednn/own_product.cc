@@ -60,6 +60,10 @@ std::string implementation() { return fmt::format("{}:product", own_implementati
 
 }  // namespace
 
+int64_t readers_of(const Builder& builder, ValueId value) {
+  return static_cast<int64_t>(builder.graph().consumers(value).size());
+}
+
 std::optional<OwnProduct> own_product(Builder& builder, const MatMulProblem& given) {
   MatMulProblem problem = given;
   if (problem.type != kF32 || problem.dst_type != kF32 || problem.b_dims.size() != 2) return std::nullopt;
@@ -71,10 +75,15 @@ std::optional<OwnProduct> own_product(Builder& builder, const MatMulProblem& giv
   OwnProduct own;
   own.a = lies(problem.a);
   own.b = lies(problem.b);
+  const bool few_rows = problem.a_dims[0] <= kMaxRows;
+  // A tile has many columns. Few rows are not worth packing B for, which a transposed one requires; but other products
+  // may read it, too, once it is row-major.
+  if (few_rows && matrix_layout(own.b)->transposed) {
+    if (readers_of(builder, problem.b) == 1) return std::nullopt;
+    own.b = plain_desc(own.b.dims());
+  }
   own.product = {problem.a_dims[0], problem.a_dims[1], problem.dst[1], *matrix_layout(own.a), *matrix_layout(own.b)};
-  // A tile has many columns. Few rows are not worth packing B for, which a transposed one requires.
   if (own.product.columns <= kMaxRows) return std::nullopt;
-  if (own.product.rows <= kMaxRows && own.product.b.transposed) return std::nullopt;
   const Desc dst = plain_desc(problem.dst);
   auto posts = make_posts(builder.graph(), problem.posts, problem.dst, dst, false);
   const auto own_ones = posts ? own_posts(*posts, dst) : std::nullopt;

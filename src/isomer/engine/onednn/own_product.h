@@ -10,10 +10,14 @@ namespace isomer::onednn {
 
 struct OwnProduct {
   MatrixProduct product;
-  Desc a, b;  ///< as they lie, or row-major if our kernel cannot read that
+  Desc a,
+      b;  ///< as they lie, or row-major if our kernel cannot read that, or if B is transposed and read several times
   PostOps posts;
   OwnPosts own_posts;
 };
+
+/// Returns the number of nodes that read a value.
+int64_t readers_of(const Builder& builder, ValueId value);
 
 /// Returns the product by our own kernel; nothing if it does not compute it: other elements than f32, batches of B,
 /// posts that it does not have, or only a few rows or columns.
