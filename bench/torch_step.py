@@ -40,7 +40,7 @@ class Network:
         self.nodes = [node for node in self.nodes if node.op_type != "Constant"]
         for node in self.nodes:
             if node.op_type == "LSTM":
-                self.take_layer(*node.input[1:4])
+                self.take_layer(node)
         statistics = {name for node in self.nodes if node.op_type == "BatchNormalization" for name in node.input[3:5]}
         self.parameters = [value.requires_grad_() for name, value in self.constants.items()
                            if value.dim() > 0 and name not in statistics]
@@ -52,8 +52,11 @@ class Network:
             return
         self.constants[name] = self.tensor(value)
 
-    def take_layer(self, input_weights: str, state_weights: str, bias: str) -> None:
+    def take_layer(self, node: onnx.NodeProto) -> None:
         """Puts the weights of an LSTM layer in PyTorch's order: input, forget, cell, output. ONNX has the output second."""
+        assert len(node.input) == 4 and all(entry.name == "hidden_size" for entry in node.attribute), node
+        input_weights, state_weights, bias = node.input[1:]
+
         def ordered(rows: torch.Tensor) -> torch.Tensor:
             gates = rows.chunk(4)
             return torch.cat([gates[0], gates[2], gates[3], gates[1]]).contiguous()
@@ -103,9 +106,11 @@ class Network:
             elif node.op_type == "Softmax" and node.input[0] in maker:
                 scaled, last = maker[node.input[0]], only_reader(node)
                 scale = self.constants.get(scaled.input[1]) if scaled.op_type in ("Mul", "Div") else None
-                if last is None or last.op_type != "MatMul" or scale is None or scale.dim() > 0:
+                product = maker.get(scaled.input[0])
+                if (scale is None or scale.dim() > 0 or product is None or product.op_type != "MatMul"
+                        or only_reader(product) is not scaled or only_reader(scaled) is not node
+                        or last is None or last.op_type != "MatMul" or last.input[0] != node.output[0]):
                     continue
-                product = maker[scaled.input[0]]
                 factor = float(scale) if scaled.op_type == "Mul" else 1 / float(scale)
                 self.calls[last.output[0]] = ("attention", *product.input, last.input[1])
                 self.scales[last.output[0]] = factor

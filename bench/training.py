@@ -182,13 +182,14 @@ def markdown(data: dict) -> str:
     engines = versions[0] if len(versions) == 1 else ", ".join(
         f"{version} ({', '.join(row['network'] for row in data['rows'] if row['engine'] == version)})" for version in versions)
     lines = [f"# Training steps, {threads}", "",
-             f"{data['processor']}, {engines}, PyTorch {data['torch']} (eager; gelu, linear layers, attention and LSTM layers are",
-             f"single functions there). Medians of {data['rounds']} steps in each of {data['processes']} processes, in milliseconds;",
-             "parts of 50 ms took turns. A step computes the loss and all gradients, and updates all parameters by SGD with",
-             "momentum. The ratio is the time of the faster PyTorch to Isomer's, with a 95% interval that includes the medians of all",
-             "processes; above 1, Isomer is faster. Its graphs are not optimized; those of the column `optimized` are, the ratio after",
-             "it is the speedup by that, and the next column says what ended the search. The last columns are the largest relative",
-             "differences of the first three losses from PyTorch's in double precision.", "",
+             f"{data['processor']}, {engines}, PyTorch {data['torch']} (eager; gelu, linear layers, attention and LSTM",
+             f"layers are single functions there). Medians of {data['rounds']} steps in each of {data['processes']} processes, in",
+             "milliseconds; parts of 50 ms took turns. A step computes the loss and all gradients, and updates all parameters by",
+             "SGD with momentum. The ratio is the time of the faster PyTorch to Isomer's, with a 95% interval that includes the",
+             "medians of all processes; above 1, Isomer is faster. Its graphs are not optimized; those of the column `optimized`",
+             "are, the ratio after it is the speedup by that (1 where the search returned the input), and the next column says",
+             "what ended the search. The last columns are the largest relative differences of the first three losses from",
+             "PyTorch's in double precision.", "",
              "| network | batch | PyTorch | channels last | Isomer | ratio | optimized | ratio | search | PyTorch's error | ours |",
              "|---|---|---|---|---|---|---|---|---|---|---|"]
     for row in data["rows"]:
@@ -223,6 +224,8 @@ def main() -> None:
     args = parser.parse_args()
     if args.warmup < 1:
         parser.error("--warmup: programs get ready in their first step")
+    if args.processes < 1 or args.processes * args.rounds < 9:
+        parser.error("--processes, --rounds: an interval needs 9 steps in all")
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     version = [args.torch, "-c", "import torch; print(torch.__version__)"]
     data = {"processor": processor(), "threads": args.threads, "warmup": args.warmup, "rounds": args.rounds,
@@ -232,7 +235,7 @@ def main() -> None:
     if kept and kept.exists():
         before = json.loads(kept.read_text())
         if any(before.get(key) != data[key] for key in data if key != "rows"):
-            parser.error(f"{kept} is of another machine, PyTorch or number of steps")
+            parser.error(f"{kept} is of another machine, PyTorch or number of steps; remove it, or give another --out")
         data["rows"] = before["rows"]
     with tempfile.TemporaryDirectory(prefix="isomer-training-") as folder:
         args.engine = engine_version(pathlib.Path(folder))

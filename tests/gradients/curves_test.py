@@ -91,10 +91,10 @@ for name, (optimizer, rate) in CURVES.items():
                         *[option for key in weights(name) for option in ("--wrt", key)]], check=True, stdout=subprocess.DEVNULL)
         optimize(step, optimized, "--engine", "roofline")
         assert optimized.read_bytes() != step.read_bytes(), f"{name}: nothing was optimized"
-        report = optimize(step, measured, "--engine", "onednn", "--time-budget", "2", "--min-speedup", "0",
-                          "--profile-db", str(measured.with_suffix(".db")))
-        reasons = [one["reason"] for one in report["search"]["rejected"] if "no time is left" not in one["reason"]]
-        assert not reasons and "dropped" not in report["outcome"], (name, reasons, report["outcome"])
+        report = optimize(step, measured, "--engine", "onednn", "--max-candidates", "8", "--time-budget", "60",
+                          "--min-speedup", "0", "--profile-db", str(measured.with_suffix(".db")))
+        assert report["search"]["candidates"] > 0 and not report["search"]["rejected"], (name, report["search"])
+        assert "dropped" not in report["outcome"], (name, report["outcome"])
         # The transformer's queries, keys and values read the same data.
         report = {"merged": []}
         if name == "transformer":

@@ -104,7 +104,8 @@ for opset, options in ((13, ["--batch-statistics"]), (15, []), (17, [])):
     reference = written("BatchNormalization", {"epsilon": 0.25, "momentum": 0.6, "training_mode": 1}, STATISTICS, x, 15)
     model = onnx.load(reference)
     model.graph.node[0].output.extend(["mean_now", "variance_now"])
-    model.graph.output.extend(helper.make_tensor_value_info(name, TensorProto.FLOAT, [2]) for name in model.graph.node[0].output[1:])
+    model.graph.output.extend(helper.make_tensor_value_info(statistic, TensorProto.FLOAT, [2])
+                              for statistic in model.graph.node[0].output[1:])
     runs = ReferenceEvaluator(model)
     path = written("BatchNormalization", {"epsilon": 0.25, "momentum": 0.6, **training}, STATISTICS, x, opset)
     subprocess.run([program, "grad", path, "--loss", "loss", "-o", work / "gradient.onnx", "--inputs", *options], check=True,

@@ -224,9 +224,11 @@ void add_compare(CLI::App& app, int& exit_code) {
       ->check(in_range(IntegerRange{.min = 1, .max = 1000000}))
       ->capture_default_str();
   command
-      ->add_option("--tolerance", options->tolerance_given,
-                   "Maximum difference, relative to an output's largest element; by default 1e-4, or up to 0.25 if the "
-                   "output moves far when only the last bits of inputs change; in bf16 0.0156")
+      ->add_option(
+          "--tolerance", options->tolerance_given,
+          "Maximum difference, relative to an output's largest element; by default 1e-4, or up to 0.25 if the "
+          "output moves far when only the last bits of inputs change, and any if it is nothing but rounding errors; "
+          "in bf16 0.0156")
       ->check(in_range(NumberRange{.min = 0}));
   options->engine.add_to(*command, options->files);
   options->random.add_to(*command);

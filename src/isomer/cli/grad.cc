@@ -46,13 +46,13 @@ Result<size_t> find_output(const Model& model, const std::string& name) {
 }
 
 /// Returns the indices of the graph inputs for which gradients are wanted: those named by --wrt, or all parameters and,
-/// on request, all inputs of real numbers; but not those that have a new value anyway.
-Result<std::vector<size_t>> wanted_inputs(const GradOptions& options, const Model& model,
-                                          std::span<const std::string> new_values) {
+/// on request, all inputs of real numbers; but not running statistics.
+Result<std::vector<size_t>> wanted_inputs(const GradOptions& options, const Model& model, const BatchStatistics& form) {
   std::vector<std::string> names;
   for (size_t i = 0; i < model.graph.inputs().size(); ++i) names.push_back(input_name(model, i));
-  const auto is_updated = [&](const std::string& name) {
-    return std::ranges::find(new_values, kNewValue + name) != new_values.end();
+  const auto is_statistic = [&](const std::string& name) {
+    return std::ranges::find(form.outputs, kNewValue + name) != form.outputs.end() ||
+           std::ranges::find(form.frozen, name) != form.frozen.end();
   };
   std::vector<size_t> wanted;
   for (const std::string& name : options.wrt) {
@@ -64,7 +64,7 @@ Result<std::vector<size_t>> wanted_inputs(const GradOptions& options, const Mode
   }
   for (size_t i = 0; options.wrt.empty() && i < names.size(); ++i) {
     const bool real = is_real(model.graph.type(model.graph.inputs()[i]).dtype);
-    if (real && (options.inputs || input_default(model, i) != nullptr) && !is_updated(names[i])) wanted.push_back(i);
+    if (real && (options.inputs || input_default(model, i) != nullptr) && !is_statistic(names[i])) wanted.push_back(i);
   }
   if (wanted.empty()) return fail("the model has no parameters; --inputs gives the gradients for its inputs");
   return wanted;
@@ -156,13 +156,17 @@ Result<Model> writable(const Model& model) {
 
 /// Says by which statistics batch normalizations normalize.
 void print_normalizations(const json& norms) {
-  if (norms["running"] > 0)
+  const auto batch = norms["batch"].get<size_t>(), running = norms["running"].get<size_t>();
+  if (running > 0)
+    fmt::print("batch normalizations: {} by running statistics, which stay as they are; see --batch-statistics\n",
+               running);
+  if (batch > 0)
     fmt::print(
-        "batch normalizations: {} by running statistics, which stay as they are; --batch-statistics trains them\n",
-        norms["running"].get<size_t>());
-  if (norms["batch"] > 0)
-    fmt::print("batch normalizations: {} by the statistics of the batch; outputs new/NAME are {} new running ones\n",
-               norms["batch"].get<size_t>(), norms["new_statistics"].get<size_t>());
+        "batch normalizations: {} by the statistics of the batch; {} running statistics are updated (new/NAME)\n",
+        batch, norms["updated"].size());
+  for (const json& name : norms["frozen"])
+    fmt::print("the running statistic '{}' is not updated: something else reads it, too\n",
+               printable(name.get<std::string>()));
 }
 
 void print_report(const json& report) {
@@ -193,26 +197,29 @@ Result<int> grad(const GradOptions& options, FileUses& uses) {
   ISOMER_TRY(const size_t loss, find_output(model, options.loss));
   ISOMER_TRY(const BatchStatistics form,
              in_context(options.model, with_batch_statistics(model.graph, options.batch_statistics)));
+  if (options.batch_statistics && form.batch == 0)
+    return fail("{}: --batch-statistics: the model has no batch normalization", options.model);
   if (form.batch > 0) {
     ISOMER_TRY(model, in_context(options.model, with_more_outputs(model, form.graph, form.outputs)));
   }
-  ISOMER_TRY(const std::vector<size_t> inputs, in_context(options.model, wanted_inputs(options, model, form.outputs)));
+  ISOMER_TRY(const std::vector<size_t> inputs, in_context(options.model, wanted_inputs(options, model, form)));
   const bool trains = !options.optimizer.name.empty();
   ISOMER_TRY(Differentiated out,
              in_context(options.model, trains ? step_of(model, loss, inputs, options.optimizer.optimizer())
                                               : gradients_of(model, loss, inputs)));
   ISOMER_TRY(out.model, in_context(options.model, writable(out.model)));
-  json report = {{"schema", "isomer.grad.v1"},
-                 {"isomer", version()},
-                 {"model", options.model},
-                 {"loss", options.loss},
-                 {"gradients", json::array()},
-                 {"independent", json::array()},
-                 {"opset", {{"before", opset_of(model)}, {"after", opset_of(out.model)}}},
-                 {"nodes", {{"before", model.graph.nodes().size()}, {"after", out.model.graph.nodes().size()}}},
-                 {"other_operators", foreign_operators(out.model.graph)},
-                 {"batch_normalizations",
-                  {{"batch", form.batch}, {"running", form.running}, {"new_statistics", form.outputs.size()}}}};
+  json report = {
+      {"schema", "isomer.grad.v1"},
+      {"isomer", version()},
+      {"model", options.model},
+      {"loss", options.loss},
+      {"gradients", json::array()},
+      {"independent", json::array()},
+      {"opset", {{"before", opset_of(model)}, {"after", opset_of(out.model)}}},
+      {"nodes", {{"before", model.graph.nodes().size()}, {"after", out.model.graph.nodes().size()}}},
+      {"other_operators", foreign_operators(out.model.graph)},
+      {"batch_normalizations",
+       {{"batch", form.batch}, {"running", form.running}, {"updated", form.outputs}, {"frozen", form.frozen}}}};
   if (trains) report["optimizer"] = options.optimizer.name;
   for (size_t k = 0; k < inputs.size(); ++k) {
     const std::string name = input_name(model, inputs[k]);
@@ -250,15 +257,17 @@ void add_grad(CLI::App& app, int& exit_code) {
   CLI::Option* const inputs =
       command->add_flag("--inputs", options->inputs, "Also the gradients for the inputs of real numbers");
   inputs->excludes(wrt);
-  command->add_flag("--batch-statistics", options->batch_statistics,
-                    "Batch normalizations normalize by the batch, as in training, and update their running statistics");
+  command->add_flag(
+      "--batch-statistics", options->batch_statistics,
+      "All batch normalizations normalize by the batch and update their running statistics, as in training");
   options->optimizer.add_to(*command, nullptr);
   inputs->excludes("--optimizer");
   add_json(*command, options->json);
   command->footer(
       "Parameters are the initializers that hold real numbers and have axes, except the statistics of batch\n"
-      "normalizations. They become inputs of the written model, with their values as defaults. So do statistics that\n"
-      "are updated: an output new/NAME is the value of the input NAME in the next step.\n\n"
+      "normalizations. They become inputs of the written model, with their values as defaults. So do statistics of\n"
+      "batch normalizations in training form (or with --batch-statistics): an output new/NAME is the value of the "
+      "input NAME in the next step.\n\n"
       "Example: isomer grad training.onnx --loss loss -o gradients.onnx\n"
       "With --optimizer, an output new/NAME is the value of the input NAME in the next step.");
   command->callback([options, &exit_code] {

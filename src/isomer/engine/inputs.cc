@@ -81,6 +81,14 @@ bool is_symbol_of(const Model& model, const std::string& symbol) {
   return found;
 }
 
+/// Returns an extent; symbols without a value are 1.
+std::optional<int64_t> value_of(const Dim& dim, const SymbolValues& symbols) {
+  return dim.evaluate([&](const std::string& symbol) -> std::optional<int64_t> {
+    const auto at = symbols.find(symbol);
+    return at == symbols.end() ? 1 : at->second;
+  });
+}
+
 /// Returns the extents of an input.
 Result<std::vector<int64_t>> input_extents(const Model& model, size_t i, const ShapeOptions& options,
                                            const SymbolValues& symbols) {
@@ -91,10 +99,7 @@ Result<std::vector<int64_t>> input_extents(const Model& model, size_t i, const S
     return fail("input '{}' has no declared shape: give --shape {}:EXTENTS", printable(name), printable(name));
   std::vector<int64_t> extents;
   for (const Dim& dim : *declared.shape) {
-    const auto value = dim.evaluate([&](const std::string& symbol) -> std::optional<int64_t> {
-      const auto at = symbols.find(symbol);
-      return at == symbols.end() ? 1 : at->second;
-    });
+    const auto value = value_of(dim, symbols);
     if (!value || *value < 0)
       return fail("input '{}' is {}: give --shape {}:EXTENTS", printable(name), declared.str(), printable(name));
     extents.push_back(*value);
@@ -102,12 +107,20 @@ Result<std::vector<int64_t>> input_extents(const Model& model, size_t i, const S
   return extents;
 }
 
+/// Whether the elements of a node's operand 1 select among those of its operand 0.
+bool selects(const Node& node) {
+  const OperandRole role = node.op->role(1);
+  return role == OperandRole::Indices || role == OperandRole::ElementIndices || role == OperandRole::Coordinates ||
+         role == OperandRole::Labels;
+}
+
 /// Returns the values that consist of elements of `value`, which a node reads.
 std::vector<ValueId> passed_on(const Graph& graph, const Node& node, ValueId value) {
   const auto operands = graph.operands(node);
   const bool chosen = node.op->role(0) == OperandRole::Condition && operands[0] != value;
-  const bool moved = operands[0] == value && (node.op->has(Trait::View) || node.op->has(Trait::Permutation) ||
-                                              node.op->has(Trait::Cut) || node.op->has(Trait::Conversion));
+  const bool moved =
+      operands[0] == value && (node.op->has(Trait::View) || node.op->has(Trait::Permutation) ||
+                               node.op->has(Trait::Cut) || node.op->has(Trait::Conversion) || selects(node));
   std::vector<ValueId> out;
   if (chosen || moved || node.op->has(Trait::Concatenation) || (operands[0] == value && node.op->has(Trait::Identity)))
     for (uint32_t i = 0; i < (node.op->has(Trait::Cut) ? node.num_results : 1); ++i) out.push_back(node.result(i));
@@ -116,9 +129,10 @@ std::vector<ValueId> passed_on(const Graph& graph, const Node& node, ValueId val
 
 /// Returns the number of positions that a node can select by the elements of its operand 1: along each axis of its
 /// first operand where it selects, or the smallest of them; nothing if no number is known.
-std::optional<int64_t> selectable(const Graph& graph, const Node& node) {
-  const TensorType& type = graph.type(graph.operands(node)[0]);
-  if (!type.shape) return std::nullopt;
+std::optional<int64_t> selectable(const Graph& graph, const Node& node, const SymbolValues& symbols) {
+  const ValueId from = graph.operands(node)[0];
+  if (!selects(node) || from == kNoValue || !graph.type(from).shape) return std::nullopt;
+  const TensorType& type = graph.type(from);
   const auto rank = static_cast<int64_t>(type.rank());
   const auto integer = [&](const char* name) {
     const AttrValue* const given = node.attrs.find(name);
@@ -145,13 +159,13 @@ std::optional<int64_t> selectable(const Graph& graph, const Node& node) {
   }
   std::optional<int64_t> smallest;
   for (int64_t axis = std::max<int64_t>(first, 0); axis < std::min(end, rank); ++axis)
-    if (const Dim& extent = (*type.shape)[static_cast<size_t>(axis)]; extent.is_const())
-      smallest = std::min(smallest.value_or(extent.value()), extent.value());
+    if (const auto extent = value_of((*type.shape)[static_cast<size_t>(axis)], symbols))
+      smallest = std::min(smallest.value_or(*extent), *extent);
   return smallest;
 }
 
 /// Returns the minimum number of positions among which integers of `value` select; nothing if they select nowhere.
-std::optional<int64_t> min_selectable(const Graph& graph, ValueId value) {
+std::optional<int64_t> min_selectable(const Graph& graph, ValueId value, const SymbolValues& symbols) {
   std::optional<int64_t> smallest;
   std::vector<ValueId> values{value};
   for (size_t i = 0; i < values.size(); ++i) {
@@ -159,7 +173,7 @@ std::optional<int64_t> min_selectable(const Graph& graph, ValueId value) {
       const Node& node = graph.node(id);
       const auto operands = graph.operands(node);
       if (operands.size() > 1 && operands[1] == values[i])
-        if (const auto size = selectable(graph, node)) smallest = std::min(smallest.value_or(*size), *size);
+        if (const auto size = selectable(graph, node, symbols)) smallest = std::min(smallest.value_or(*size), *size);
       for (const ValueId next : passed_on(graph, node, values[i]))
         if (is_integer(graph.type(next).dtype) && std::ranges::find(values, next) == values.end())
           values.push_back(next);
@@ -243,7 +257,7 @@ Result<std::vector<NamedTensor>> random_inputs(const Model& model, const ShapeOp
     ISOMER_TRY(const std::vector<int64_t> extents, input_extents(model, i, options, symbols));
     Tensor tensor = random_tensor(dtype, extents, hash_mix(seed, hash_text(name)));
     if (dtype == DType::Int64 || dtype == DType::Int32) {
-      const int64_t bound = std::max<int64_t>(min_selectable(model.graph, value).value_or(INT32_MAX), 1);
+      const int64_t bound = std::max<int64_t>(min_selectable(model.graph, value, symbols).value_or(INT32_MAX), 1);
       tensor = dtype == DType::Int64 ? reduced<int64_t>(tensor, bound) : reduced<int32_t>(tensor, bound);
     }
     inputs.emplace_back(name, std::move(tensor));

@@ -167,6 +167,27 @@ TEST(Inputs, IntegersThatSelectAreFollowedThroughMovements) {
       << "selects nothing";
 }
 
+TEST(Inputs, WhatIsSelectedFromMayHaveSymbolicExtents) {
+  const Model model = model_of(R"(
+    input i: i64[99,1]
+    input x: f32[99,N]
+    y = GatherElements(x, i) {axis=1}
+    return y)");
+  ShapeOptions shapes;
+  ASSERT_TRUE(add_shape_option("N=3", shapes).has_value());
+  EXPECT_EQ(*std::ranges::max_element(random_inputs(model, shapes, 1).value()[0].second.data<int64_t>()), 2);
+}
+
+TEST(Inputs, OtherNodesMayLackTheirFirstOperand) {
+  GraphBuilder builder;
+  const ValueId i = builder.input({DType::Int64, {99}});
+  const std::vector<ValueId> operands{kNoValue, i};
+  const NodeId node = builder.opaque({{"@op_type", std::string("Custom")}}, operands, {{DType::Int64, {99}}});
+  const ValueId y = builder.at(node).result();
+  const Model model = make_model(builder.finish({&y, 1}), "m", 17);
+  EXPECT_TRUE(random_inputs(model, {}, 1).has_value());
+}
+
 TEST(Inputs, GivenTensorsAreChecked) {
   const TensorType declared(DType::Float, {Dim::symbol("N"), 3});
   EXPECT_TRUE(check_input("x", Tensor::zeros(DType::Float, {7, 3}), declared).has_value());

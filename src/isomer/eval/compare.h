@@ -44,7 +44,6 @@ struct Comparison {
   std::vector<OutputComparison> outputs = {};
 
   bool equal() const;
-  double largest() const { return worst(&OutputComparison::largest); }
   double max_abs() const { return worst(&OutputComparison::max_abs); }
   double max_rel() const { return worst(&OutputComparison::max_rel); }
 

@@ -1,6 +1,7 @@
 #include "isomer/eval/rounding.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "isomer/base/rng.h"
 
@@ -43,9 +44,11 @@ Status Movement::account(std::span<const Tensor> moved, std::span<const Tensor> 
   ISOMER_TRY(const Comparison comparison, compare_outputs(moved, expected, kAnyReals));
   max_.resize(expected.size(), 0);
   mean_.resize(expected.size(), 0);
+  min_mean_.resize(expected.size(), std::numeric_limits<double>::infinity());
   for (size_t i = 0; i < expected.size(); ++i) {
     max_[i] = std::max(max_[i], comparison.outputs[i].max_rel);
     mean_[i] = std::max(mean_[i], comparison.outputs[i].mean_rel);
+    min_mean_[i] = std::min(min_mean_[i], comparison.outputs[i].mean_rel);
   }
   ++trials_;
   return {};
@@ -68,15 +71,21 @@ bool Movement::explains(size_t output, const Comparison& comparison) const {
   constexpr double kNoise = 0.1;
   if (trials_ == 0) return false;
   const OutputComparison& row = comparison.outputs[output];
-  const double mean = output < mean_.size() ? mean_[output] : 0;
-  if (row.within(tolerance(output)) && row.mean_rel <= tolerance_for(mean)) return true;
-  return mean >= kNoise && may_be_noise(output, comparison);
+  if (output >= mean_.size()) return false;
+  if (row.within(tolerance(output)) && row.mean_rel <= tolerance_for(mean_[output])) return true;
+  return min_mean_[output] >= kNoise && may_be_noise(output, comparison);
 }
 
 bool may_be_noise(size_t output, const Comparison& comparison) {
   constexpr double kRoundingErrors = 0x1p-20;
   const OutputComparison& row = comparison.outputs[output];
-  return row.equal() && row.largest + row.max_abs < kRoundingErrors * comparison.largest();
+  std::vector<double> largest;
+  for (const OutputComparison& each : comparison.outputs)
+    if (each.largest > 0) largest.push_back(each.largest);
+  if (largest.empty()) return false;
+  const auto median = largest.begin() + (std::ssize(largest) - 1) / 2;  // the lower one of two
+  std::ranges::nth_element(largest, median);
+  return row.equal() && row.largest + row.max_abs < kRoundingErrors * *median;
 }
 
 Result<bool> differs_by_rounding(size_t output, const Comparison& comparison, std::optional<double> tolerance,

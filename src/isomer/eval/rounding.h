@@ -24,7 +24,7 @@ class Movement {
  public:
   static constexpr int kTrials = 8;                  ///< the maximum; a max pool may change its choice in few of them
   static constexpr double kTolerance = 1e-4;         ///< what every output may differ by
-  static constexpr double kLargestTolerance = 0.25;  ///< beyond it, a comparison says nothing
+  static constexpr double kLargestTolerance = 0.25;  ///< only noise may differ by more
 
   /// Adds one trial. Outputs of other types or extents than expected do not count. Fails if their number differs.
   Status account(std::span<const Tensor> moved, std::span<const Tensor> expected);
@@ -35,19 +35,19 @@ class Movement {
   double tolerance(size_t output) const;
   /// Returns whether an output differs by no more than its movement explains. Both the largest difference and the mean
   /// one must be explained: where one element moves far, not all of them may differ. If the elements of an output move
-  /// as far as they are large, it is noise: then it need only be small, as may_be_noise() says.
+  /// in each trial about as far as they are large, and may_be_noise(), it is noise, and may be any noise.
   bool explains(size_t output, const Comparison& comparison) const;
 
  private:
   int trials_ = 0;
-  std::vector<double> max_, mean_;  // by output
+  std::vector<double> max_, mean_, min_mean_;  // over the trials, by output
 };
 
 /// Adds a trial to a movement.
 using MoveOnce = std::function<Status(Movement&)>;
 
-/// Returns whether an output consists, in both, of numbers that rounding errors of the other outputs may have: below
-/// 2^-20 of the largest.
+/// Returns whether an output consists, in both, of numbers that may be rounding errors: below 2^-20 of what the largest
+/// elements of the outputs are in the median.
 bool may_be_noise(size_t output, const Comparison& comparison);
 
 /// Returns whether an output (all of which were compared with kAnyReals) differs by at most `tolerance` or, without

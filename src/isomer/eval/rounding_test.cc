@@ -114,32 +114,46 @@ TEST(Rounding, MovementIsMeasuredUntilItExplainsADifference) {
   EXPECT_EQ(judged(2e-2, 1e-1, 0), Pair(true, 0));
 }
 
-/// An output of these elements behind one with the element 1.
-std::vector<Tensor> after_one(std::vector<float> elements) {
+/// An output of these elements, and others of one element each.
+std::vector<Tensor> with_others(std::vector<float> elements, const std::vector<float>& others) {
   const auto size = static_cast<int64_t>(elements.size());
-  return {Tensor::floats({}, {1}), Tensor::floats({size}, std::move(elements))};
+  std::vector<Tensor> out{Tensor::floats({size}, std::move(elements))};
+  for (const float other : others) out.push_back(Tensor::floats({}, {other}));
+  return out;
 }
 
-/// Whether output 1 counts as equal, if `got` is there instead of `expected`, and `moved` where only last bits change.
+/// Whether output 0 counts as equal, if `got` is there instead of `expected`; it is `moved` in turn in the trials where
+/// only last bits change.
 bool counts_as_equal(const std::vector<float>& got, const std::vector<float>& expected,
-                     const std::vector<float>& moved) {
-  const Comparison comparison = compare_outputs(after_one(got), after_one(expected), kAnyReals).value();
+                     const std::vector<std::vector<float>>& moved, const std::vector<float>& others = {1, 1}) {
+  const Comparison comparison =
+      compare_outputs(with_others(got, others), with_others(expected, others), kAnyReals).value();
   Movement movement;
-  const auto move = [&](Movement& more) { return more.account(after_one(moved), after_one(expected)); };
-  return differs_by_rounding(1, comparison, std::nullopt, movement, move).value();
+  const auto move = [&](Movement& more) {
+    const std::vector<float>& now = moved[static_cast<size_t>(more.trials()) % moved.size()];
+    return more.account(with_others(now, others), with_others(expected, others));
+  };
+  return differs_by_rounding(0, comparison, std::nullopt, movement, move).value();
 }
 
 TEST(Rounding, NoiseMayBeAnyNoise) {
   const std::vector<float> noise{1e-9F, -2e-9F, 1.5e-9F}, other{-1e-9F, 1e-9F, 2e-9F}, third{2e-9F, 2e-9F, -1e-9F};
-  EXPECT_TRUE(counts_as_equal(other, noise, third));
-  EXPECT_TRUE(counts_as_equal({0, 0, 0}, noise, third));
-  EXPECT_FALSE(counts_as_equal(other, noise, noise)) << "it does not move";
-  EXPECT_FALSE(counts_as_equal(other, noise, {1.1e-9F, -2e-9F, 1.5e-9F})) << "it moves less";
-  EXPECT_FALSE(counts_as_equal({1e-3F, 1e-9F, 2e-9F}, noise, third)) << "too large";
-  EXPECT_FALSE(counts_as_equal({std::nanf(""), 1e-9F, 2e-9F}, noise, third));
-  const std::vector<float> large{1e-3F, -2e-3F, 1.5e-3F};
-  EXPECT_FALSE(counts_as_equal({-1e-3F, 1e-3F, 2e-3F}, large, {2e-3F, 2e-3F, -1e-3F})) << "too large to be noise";
-  EXPECT_FALSE(counts_as_equal(other, large, third)) << "the model's is too large";
+  EXPECT_TRUE(counts_as_equal(other, noise, {third}));
+  EXPECT_TRUE(counts_as_equal({0, 0, 0}, noise, {third}));
+  EXPECT_FALSE(counts_as_equal(other, noise, {noise})) << "it does not move";
+  EXPECT_FALSE(counts_as_equal(other, noise, {noise, third})) << "it moves in few trials";
+  EXPECT_FALSE(counts_as_equal(other, noise, {{1.1e-9F, -2e-9F, 1.5e-9F}})) << "it moves less";
+  EXPECT_FALSE(counts_as_equal({1e-3F, 1e-9F, 2e-9F}, noise, {third})) << "too large";
+  EXPECT_FALSE(counts_as_equal({std::nanf(""), 1e-9F, 2e-9F}, noise, {third}));
+}
+
+TEST(Rounding, WhatIsAsLargeAsOtherOutputsIsNoNoise) {
+  const std::vector<float> one{1e-3F, -2e-3F, 1.5e-3F}, other{-1e-3F, 1e-3F, 2e-3F}, third{2e-3F, 2e-3F, -1e-3F};
+  EXPECT_FALSE(counts_as_equal(other, one, {third}));
+  EXPECT_FALSE(counts_as_equal(other, one, {third}, {1e30F})) << "one of two is large, such as a mask";
+  EXPECT_FALSE(counts_as_equal(other, one, {third}, {1e-3F, 1e30F}));
+  EXPECT_FALSE(counts_as_equal(other, one, {third}, {}));
+  EXPECT_TRUE(counts_as_equal(other, one, {third}, {1e6F, 1e6F}));
 }
 
 TEST(Rounding, OtherElementsMustBeEqual) {

@@ -1,5 +1,7 @@
 #include "isomer/grad/batch_norm.h"
 
+#include <algorithm>
+
 #include "isomer/ir/derivation.h"
 #include "isomer/ir/label.h"
 #include "isomer/ops/gradient_parts.h"
@@ -8,21 +10,14 @@
 namespace isomer {
 namespace {
 
+using enum BatchNormOperands::Operand;
+
 /// Whether ONNX's operator normalizes by the batch.
 bool is_in_training_form(const Node& node) {
   if (!node.is_opaque() || node.attrs.text("@op_type") != "BatchNormalization") return false;
   const AttrValue* const training = node.attrs.find("training_mode");
-  return node.attrs.text("@domain").empty() && training != nullptr && std::get<int64_t>(*training) != 0;
-}
-
-/// The attributes that the operator has in inference form.
-Attrs norm_attrs(const Node& node) {
-  Attrs attrs;
-  for (const char* name : {"epsilon", "momentum"}) {
-    const AttrValue* const given = node.attrs.find(name);
-    attrs = attrs.with(name, given == nullptr ? *op("BatchNormalization").find_attr(name)->preset : *given);
-  }
-  return attrs;
+  const auto* const mode = training == nullptr ? nullptr : std::get_if<int64_t>(training);
+  return node.attrs.text("@domain").empty() && mode != nullptr && *mode != 0;
 }
 
 /// Copies a graph.
@@ -65,28 +60,48 @@ class TrainingForm {
   }
 
   Status write(const Node& node, std::span<const ValueId> operands) {
-    if (operands.size() != 5) return fail("it has {} operands instead of 5", operands.size());
+    if (operands.size() != kVariance + 1 || std::ranges::find(operands, kNoValue) != operands.end())
+      return fail("it needs 5 operands");
     for (const ValueId operand : operands)
-      if (!builder_.type(operand).known()) return fail("the type of an operand is not known");
-    NodeWriter writer(builder_, op("BatchNormalization"), norm_attrs(node), operands);
+      if (!builder_.type(operand).known() || !is_real(builder_.type(operand).dtype))
+        return fail("the type of an operand is not known, or it has no real numbers");
     ++out_.batch;
+    NodeWriter given(builder_, op("BatchNormalization"), {}, operands);
     return NodeWriter::attempt([&] {
+      const DType dtype = given.operand(kMean).dtype();
+      std::vector<ValueId> alike;
+      for (size_t i = 0; i <= kVariance; ++i) alike.push_back(converted(given.operand(i), dtype).id());
+      NodeWriter writer(builder_, given.op(), checked_attrs(given, node, alike), alike);
       const WrittenBatchNorm written = written_batch_norm(writer, false);
-      rename(node.result(0), written.y.id());
+      rename(node.result(0), converted(written.y, given.operand(kData).dtype()).id());
       const ValueId statistics[] = {written.mean.id(), written.variance.id()};
       const auto running = from_.operands(node).subspan(kMean, 2);
       for (uint32_t i = 0; i < 2; ++i) {
         if (i + 1 < node.num_results) rename(node.result(i + 1), statistics[i]);
-        if (running[0] != running[1]) add_statistic(running[i], statistics[i]);
+        add_statistic(running[i], statistics[i], running[0] == running[1]);
       }
     });
   }
 
-  void add_statistic(ValueId running, ValueId next) {
-    if (!from_.producer_node(running).is_input() || from_.consumers(running).size() != 1 || from_.name(running).empty())
+  /// The attributes of the inference form. Refuses operands and attributes that this form does not take.
+  Attrs checked_attrs(const NodeWriter& given, const Node& node, std::span<const ValueId> operands) {
+    Attrs attrs;
+    for (const char* name : {"epsilon", "momentum"})
+      if (const AttrValue* const value = node.attrs.find(name)) attrs = attrs.with(name, *value);
+    const auto inference_form = builder_.node(given.op(), attrs, operands);
+    if (!inference_form) given.refuse(inference_form.error().message);
+    return builder_.at(*inference_form).attrs;
+  }
+
+  void add_statistic(ValueId running, ValueId next, bool shared) {
+    const std::string& name = from_.name(running);
+    if (!from_.producer_node(running).is_input() || name.empty()) return;
+    if (shared || from_.consumers(running).size() != 1) {
+      if (std::ranges::find(out_.frozen, name) == out_.frozen.end()) out_.frozen.push_back(name);
       return;
+    }
     statistics_.push_back(next);
-    out_.outputs.push_back(kNewValue + from_.name(running));
+    out_.outputs.push_back(kNewValue + name);
   }
 
   const Graph& from_;

@@ -117,7 +117,44 @@ TEST(BatchNorm, StatisticsWithSeveralReadersAreNotUpdated) {
   const auto form = with_batch_statistics(normalization(true, 1, true), false);
   ASSERT_TRUE(form) << form.error().message;
   EXPECT_TRUE(form->outputs.empty());
+  EXPECT_EQ(form->frozen, (std::vector<std::string>{"mean"}));
   EXPECT_EQ(form->graph.outputs().size(), 1U);
+}
+
+/// The error for an opaque normalization with these operand types (an absent one is unknown) and attributes.
+std::string refusal(const std::vector<TensorType>& types, const Attrs& more = {}) {
+  GraphBuilder builder;
+  std::vector<ValueId> operands;
+  for (const TensorType& type : types) operands.push_back(type.known() ? builder.input(type) : kNoValue);
+  Attrs attrs{
+      {"@op_type", std::string("BatchNormalization")}, {"@domain", std::string()}, {"training_mode", int64_t{1}}};
+  for (const auto& [name, value] : more.entries()) attrs = attrs.with(name, value);
+  const ValueId y = builder.at(builder.opaque(attrs, operands, {types[0]})).result();
+  const auto form = with_batch_statistics(builder.finish({&y, 1}), false);
+  return form ? "" : form.error().message;
+}
+
+TEST(BatchNorm, BadOnesAreRefusedWithTheNode) {
+  const TensorType x{DType::Float, {4, 2, 3}}, c{DType::Float, {2}};
+  EXPECT_EQ(refusal({x, c, c, c, c}), "");
+  EXPECT_EQ(refusal({x, c, c, c, {}}), "node #4 (BatchNormalization): it needs 5 operands");
+  EXPECT_EQ(refusal({x, c, c, c}), "node #4 (BatchNormalization): it needs 5 operands");
+  EXPECT_NE(refusal({x, c, c, {DType::Float, {1, 2}}, c}), "");
+  EXPECT_NE(refusal({x, {DType::Float, {1}}, c, c, c}), "");
+  EXPECT_NE(refusal({x, c, c, c, c}, {{"epsilon", int64_t{1}}}), "");
+  EXPECT_NE(refusal({x, c, c, {DType::Int64, {2}}, c}), "");
+}
+
+TEST(BatchNorm, ComputesInTheTypeOfTheStatistics) {
+  GraphBuilder builder;
+  std::vector<ValueId> operands{builder.input({DType::Half, {4, 2, 3}})};
+  for (int i = 0; i < 4; ++i) operands.push_back(builder.input({DType::Float, {2}}));
+  const Attrs attrs{
+      {"@op_type", std::string("BatchNormalization")}, {"@domain", std::string()}, {"training_mode", int64_t{1}}};
+  const ValueId y = builder.at(builder.opaque(attrs, operands, {{DType::Half, {4, 2, 3}}})).result();
+  const auto form = with_batch_statistics(builder.finish({&y, 1}), false);
+  ASSERT_TRUE(form) << form.error().message;
+  EXPECT_EQ(form->graph.type(form->graph.outputs()[0]).dtype, DType::Half);
 }
 
 }  // namespace

@@ -145,16 +145,16 @@ std::string refusal(const GradientCase& test) {
 
 TEST(RecurrentGradients, RefusesWhatHasNone) {
   EXPECT_THAT(refusal(*layer_case({.name = "RNN", .attrs = {{"clip", 1.0F}}})),
-              HasSubstr("(RNN): no gradient: a layer that clips"));
+              HasSubstr("(RNN): no gradient: it clips"));
   EXPECT_THAT(refusal(*layer_case({.name = "RNN", .steps = 0})),
-              HasSubstr("(RNN): no gradient: a layer without steps"));
+              HasSubstr("(RNN): no gradient: it has no steps"));
   for (const char* const activation : {"Elu", "LeakyRelu", "ScaledTanh", "HardSigmoid", "Softsign", "Softplus"})
     for (const auto& [name, count] : {std::pair{"RNN", size_t{1}}, {"GRU", size_t{2}}, {"LSTM", size_t{3}}})
       for (size_t i = 0; i < count; ++i) {
         Strings activations(count, "Tanh");
         activations[i] = activation;
         EXPECT_THAT(refusal(*layer_case({.name = name, .attrs = {{"activations", activations}}})),
-                    HasSubstr("no gradient: of its activations, only Tanh, Sigmoid, Relu and Affine"))
+                    HasSubstr("no gradient: only the activations Tanh, Sigmoid, Relu and Affine"))
             << name << " " << i;
       }
 }
@@ -176,7 +176,7 @@ TEST(RecurrentGradients, AcceptsLengthsThatAreAllSteps) {
                         {uniform_tensor({3, 2, 1}, 1), uniform_tensor({1, 2, 1}, 2), uniform_tensor({1, 2, 2}, 3)}};
   };
   expect_finite_differences(with_lengths({3, 3}));
-  EXPECT_THAT(refusal(with_lengths({3, 2})), HasSubstr("(RNN): no gradient: sequences with lengths"));
+  EXPECT_THAT(refusal(with_lengths({3, 2})), HasSubstr("(RNN): no gradient: its sequences have lengths"));
 }
 
 }  // namespace

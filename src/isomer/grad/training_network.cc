@@ -11,6 +11,8 @@
 namespace isomer {
 namespace {
 
+using enum BatchNormOperands::Operand;
+
 /// Copies a network in training form: weights are inputs, and there is a loss.
 class Trainable {
  public:

@@ -70,10 +70,9 @@ RecurrentParts::RecurrentParts(NodeWriter& node, Cell cell)
   const GraphValue x = turned(node.operand(kX));
   const Dim& steps = x.shape()[0];
   if (!steps.is_const()) node.refuse(fmt::format("the number of steps, {}, is not known", steps.str()));
-  if (steps.is(0)) node.refuse("a layer without steps has none");
-  if (node.has(kLengths) && !are_full(node.operand(kLengths), steps.value()))
-    node.refuse("sequences with lengths have none");
-  if (node.attrs().has("clip")) node.refuse("a layer that clips has none");
+  if (steps.is(0)) node.refuse("it has no steps");
+  if (node.has(kLengths) && !are_full(node.operand(kLengths), steps.value())) node.refuse("its sequences have lengths");
+  if (node.attrs().has("clip")) node.refuse("it clips");
   const int64_t directions = known_extent(node.operand(kR), 0);
   auto functions = read_activations(node.attrs(), cell, static_cast<size_t>(directions));
   if (!functions) node.refuse(functions.error().message);

@@ -18,10 +18,14 @@ GraphValue at_time(const GraphValue& x, int64_t time);
 /// Element `i` along an axis, without the axis.
 GraphValue element_at(const GraphValue& x, size_t axis, int64_t i);
 
-inline constexpr const char* kNoSuchActivation =
-    "of its activations, only Tanh, Sigmoid, Relu and Affine have a gradient";
+inline constexpr const char* kNoSuchActivation = "only the activations Tanh, Sigmoid, Relu and Affine are supported";
 /// Refuses activations other than Tanh, Sigmoid, Relu and Affine.
 GraphValue activated(const Activation& f, const GraphValue& x);
+
+/// The gates of an LSTM, in the order of their weights.
+struct LstmGates {
+  enum Gate : size_t { kInput, kOutput, kForget, kCell };
+};
 
 /// One direction of a layer.
 struct LayerDirection {

@@ -11,6 +11,7 @@ namespace isomer {
 namespace {
 
 using enum RecurrentOperands::Operand;
+using enum LstmGates::Gate;
 
 /// The sum over all steps and sequences of the products of each element of `a` with each one of `b`.
 GraphValue outer_products(const GraphValue& a, const GraphValue& b) {
@@ -117,8 +118,6 @@ DirectionGradients gru_steps(const DirectionBackward& d, bool linear_before_rese
   return out;
 }
 
-enum LstmGate : size_t { kInput, kOutput, kForget, kCell };
-
 /// The gates of an LSTM, and its cells, at all steps.
 struct LstmStates {
   GraphValue input, output, forget, candidate, before, cell;
@@ -126,7 +125,7 @@ struct LstmStates {
 
 /// Without peepholes: only the cells depend on each other.
 LstmStates lstm_states(const DirectionBackward& d, const GraphValue& sums, bool input_forget) {
-  const auto gate = [&](LstmGate g) { return activated(d.functions[g == kCell ? 1 : 0], d.gate(sums, 2, g)); };
+  const auto gate = [&](LstmGates::Gate g) { return activated(d.functions[g == kCell ? 1 : 0], d.gate(sums, 2, g)); };
   const GraphValue input = gate(kInput), candidate = gate(kCell);
   const GraphValue forget = input_forget ? 1 - input : gate(kForget);
   const GraphValue added = input * candidate;
@@ -144,7 +143,7 @@ LstmStates lstm_states_with_peepholes(const DirectionBackward& d, const GraphVal
   const GraphValue candidate = activated(d.functions[1], d.gate(sums, 2, kCell));
   for (int64_t k = 0; k < d.steps; ++k) {
     const GraphValue now = at_time(sums, d.time(k));
-    const auto gate = [&](LstmGate g, const GraphValue& seen) {
+    const auto gate = [&](LstmGates::Gate g, const GraphValue& seen) {
       return activated(d.functions[0], d.gate(now, 2, g) + d.gate(*d.peephole, 0, g) * seen);
     };
     const GraphValue before = k == 0 ? d.initial_cell : cells.back();
@@ -170,7 +169,7 @@ DirectionGradients lstm_steps(const DirectionBackward& d, bool input_forget) {
   const GraphValue input_factor = (input_forget ? s.candidate - s.before : s.candidate) * slope(gates, s.input);
   const GraphValue forget_factor = s.before * slope(gates, s.forget);
   const GraphValue candidate_factor = s.input * slope(d.functions[1], s.candidate);
-  const auto peep = [&](LstmGate g) { return d.gate(*d.peephole, 0, g); };
+  const auto peep = [&](LstmGates::Gate g) { return d.gate(*d.peephole, 0, g); };
   DirectionGradients out;
   GraphValue h = d.h_gradient;
   GraphValue c = *d.cell_gradient;
@@ -195,6 +194,7 @@ DirectionGradients lstm_steps(const DirectionBackward& d, bool input_forget) {
   return out;
 }
 
+/// The gradient of a layer, in time-major order, whatever its attribute `layout` says.
 class LayerGradient {
  public:
   LayerGradient(Backward& node, Cell cell) : node_(node), parts_(node, cell) {

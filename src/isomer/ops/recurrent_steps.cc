@@ -6,6 +6,8 @@
 namespace isomer {
 namespace {
 
+using enum LstmGates::Gate;
+
 /// The state after each step of a direction, first step first, and the last cell of an LSTM.
 struct DirectionSteps {
   GraphValues h = {};
@@ -44,13 +46,12 @@ DirectionSteps write_gru(const LayerDirection& d, bool linear_before_reset) {
 }
 
 DirectionSteps write_lstm(const LayerDirection& d, bool input_forget) {
-  enum Gate : size_t { kInput, kOutput, kForget, kCell };
   const GraphValue inputs = d.from_inputs();
   DirectionSteps out;
   GraphValue h = d.initial_h, cell = d.initial_cell;
   for (int64_t k = 0; k < d.steps; ++k) {
     const GraphValue sums = at_time(inputs, d.time(k)) + d.from_states(h, 0, 4 * d.hidden);
-    const auto gate = [&](Gate g) {
+    const auto gate = [&](LstmGates::Gate g) {
       const GraphValue sum = d.gate(sums, 2, g);
       return activated(d.functions[0], d.peephole ? sum + d.gate(*d.peephole, 0, g) * cell : sum);
     };

@@ -81,7 +81,7 @@ Option memory_limit_option(Objective& objective) {
           .domain = kAboveZero,
           .help =
               "The same as the limit \"peak_bytes <= NUMBER\": maximum bytes of activations that are alive at the same "
-              "time",
+              "time. With the engine onednn, values may be computed twice to keep it",
           .get = [] { return json(); },
           .set =
               [&objective](const json& bytes) {
@@ -94,7 +94,8 @@ Option tolerance_option(std::optional<double>& tolerance) {
           .domain = kFromZero,
           .help =
               "Maximum difference of an output, relative to its largest element; if not given, 1e-4, or up to 0.25 if "
-              "the output moves far when only the last bits of inputs change",
+              "the output moves far when only the last bits of inputs change, and any if it is nothing but rounding "
+              "errors",
           .get = [&tolerance] { return tolerance ? json(*tolerance) : json(); },
           .set =
               [&tolerance](const json& value) {

@@ -73,8 +73,6 @@ Result<Equivalence> EngineRuns::equivalence(const Candidate& candidate, int inpu
   ISOMER_CHECK(compare(exact_, candidate, inputs, visit));
   Equivalence out{.inputs = inputs};
   for (const auto& [seed, comparison] : found) {
-    out.max_abs = std::max(out.max_abs, comparison.max_abs());
-    out.max_rel = std::max(out.max_rel, comparison.max_rel());
     if (out.holds) ISOMER_CHECK(judge(seed, comparison, out));
   }
   return out;
@@ -91,6 +89,10 @@ Status EngineRuns::judge(uint64_t seed, const Comparison& comparison, Equivalenc
   for (size_t i = 0; i < expected.size(); ++i) {
     const OutputComparison& row = comparison.outputs[i];
     ISOMER_TRY(const bool holds, differs_by_rounding(i, comparison, tolerance_, movement, move));
+    const bool noise = holds && !tolerance_ && !row.within(Movement::kLargestTolerance);
+    if (noise) continue;
+    out.max_abs = std::max(out.max_abs, row.max_abs);
+    out.max_rel = std::max(out.max_rel, row.max_rel);
     if (!row.within(tolerance_.value_or(Movement::kTolerance))) out.movement = std::max(out.movement, movement[i]);
     if (holds) continue;
     out.holds = false;
