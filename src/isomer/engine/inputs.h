@@ -33,8 +33,8 @@ Status check_names(const Model& model, const ShapeOptions& options);
 
 /// Returns a random tensor for each input of the model that has no default, or for which `options` gives extents other
 /// than its default's. All other inputs are left out, so that they keep their defaults. The elements depend on the seed
-/// and the input's name, not on its position. Integers that select (entries of a table, elements, classes of a loss) are
-/// within the bounds of what they select from. Fails if the extents of an input are unknown.
+/// and the input's name, not on its position. Integers that select (entries of a table, elements, classes of a loss)
+/// are within the bounds of what they select from. Fails if the extents of an input are unknown.
 Result<std::vector<NamedTensor>> random_inputs(const Model& model, const ShapeOptions& options, uint64_t seed);
 
 /// Returns inputs that differ from these in the last bits of their floating-point numbers (eval/rounding.h).

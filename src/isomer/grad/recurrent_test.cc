@@ -146,8 +146,7 @@ std::string refusal(const GradientCase& test) {
 TEST(RecurrentGradients, RefusesWhatHasNone) {
   EXPECT_THAT(refusal(*layer_case({.name = "RNN", .attrs = {{"clip", 1.0F}}})),
               HasSubstr("(RNN): no gradient: it clips"));
-  EXPECT_THAT(refusal(*layer_case({.name = "RNN", .steps = 0})),
-              HasSubstr("(RNN): no gradient: it has no steps"));
+  EXPECT_THAT(refusal(*layer_case({.name = "RNN", .steps = 0})), HasSubstr("(RNN): no gradient: it has no steps"));
   for (const char* const activation : {"Elu", "LeakyRelu", "ScaledTanh", "HardSigmoid", "Softsign", "Softplus"})
     for (const auto& [name, count] : {std::pair{"RNN", size_t{1}}, {"GRU", size_t{2}}, {"LSTM", size_t{3}}})
       for (size_t i = 0; i < count; ++i) {

@@ -12,7 +12,8 @@ namespace isomer {
 struct ImportOptions {
   /// Parameters become graph inputs with their initializers as defaults, so that gradients for them exist and runs may
   /// change them. Two parameters that are equal stay two inputs. Parameters are the initializers that hold real
-  /// numbers, have axes, and are operands of nodes, except the statistics of batch normalizations that do not update them.
+  /// numbers, have axes, and are operands of nodes, except the statistics of batch normalizations that do not update
+  /// them.
   bool parameters_as_inputs = false;
   /// With parameters, the statistics of all batch normalizations become inputs.
   bool statistics_as_inputs = false;
