@@ -101,7 +101,7 @@ std::optional<GraphValue> RecurrentParts::part(size_t operand, int64_t i) const 
 
 LayerDirection RecurrentParts::direction(int64_t i, const GraphValue& x) {
   const int64_t hidden = known_extent(node_.operand(kR), 2);
-  // There is no constant of this shape where the batch is not known.
+  // A constant needs known extents; a symbolic batch comes from the input.
   const auto zero = [&] {
     if (x.shape()[1].is_const()) return node_.constant(Tensor::zeros(x.dtype(), {1, x.shape()[1].value(), hidden}));
     const GraphValue none = 0 * part_of(at_time(x, 0), 2, 0, 1);

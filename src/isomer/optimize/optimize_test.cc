@@ -24,7 +24,6 @@
 namespace isomer {
 namespace {
 
-using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -331,15 +330,13 @@ std::vector<std::string> layouts_in(const std::filesystem::path& file, const std
   const auto engine = make_engine("onednn").value();
   const SessionId session = engine->load(file).value();
   Trace trace("run");
-  const std::string x = input_name(import_model(file).value(), 0);
-  const std::vector<NamedTensor> inputs = {{x, Tensor::zeros(DType::Float, {1, 32, 8, 8})}};
-  EXPECT_TRUE(engine->run_traced(session, inputs, trace, 0).has_value());
+  const NamedTensor input{input_name(import_model(file).value(), 0), Tensor::zeros(DType::Float, {1, 32, 8, 8})};
+  EXPECT_TRUE(engine->run_traced(session, {&input, 1}, trace, 0).has_value());
   std::vector<std::string> layouts;
-  for (const TraceSpan& span : trace.spans()) {
-    const std::map notes(span.notes.begin(), span.notes.end());
-    if (notes.contains("result") && notes.at("result") == TraceNotes::value_type::second_type(value))
+  for (const TraceSpan& span : trace.spans())
+    if (const std::map notes(span.notes.begin(), span.notes.end());
+        notes.contains("result") && notes.at("result") == TraceNotes::value_type::second_type(value))
       layouts.push_back(std::get<std::string>(notes.at("layout")));
-  }
   return layouts;
 }
 
@@ -364,7 +361,7 @@ TEST_F(Optimize, KeepsTheDecisionsOfTheModelAndTheRuntimeObeysThem) {
                           .value();
   const Model model = make_model(graph, "decided", 17);
   ASSERT_TRUE(export_model(model, options.input).has_value());
-  EXPECT_THAT(layouts_in(options.input, "d"), AllOf(Not(IsEmpty()), Not(Contains("plain"))));
+  EXPECT_THAT(layouts_in(options.input, "d"), ::testing::AllOf(Not(IsEmpty()), Not(Contains("plain"))));
   const auto input_of = [&](ValueId value) { return graph.operands(graph.producer_node(value))[0]; };
   const ValueId between = input_of(graph.outputs()[0]);
   const ValueId transposed = input_of(input_of(input_of(between)));

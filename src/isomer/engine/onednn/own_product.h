@@ -10,8 +10,8 @@ namespace isomer::onednn {
 
 struct OwnProduct {
   MatrixProduct product;
-  Desc a,
-      b;  ///< as they lie, or row-major if our kernel cannot read that, or if B is transposed and read several times
+  /// As they lie, or row-major if our kernel cannot read that, or if B is transposed and read several times.
+  Desc a, b;
   PostOps posts;
   OwnPosts own_posts;
 };
