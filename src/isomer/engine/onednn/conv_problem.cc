@@ -293,7 +293,7 @@ Trial trial_of(const dnnl::engine& engine, const ConvProblem& problem, const Con
   if (!choice.winograd)
     return [direct = trial_of(engine, choice.direct)] {
       PreparedTrial trial = direct();
-      trial.weights.clear();  // a reorder has just written them
+      trial.flushed.clear();  // a reorder has just written them
       return trial;
     };
   return [&choice] {

@@ -90,7 +90,7 @@ class Contest {
                          fmt::join(strides_of(planned.b), ","))) {}
 
   /// Adds a way of oneDNN, with the change of the layout of B and the kernels that scale what it adds. `what` names it.
-  /// All readers of B share a change, and so its time.
+  /// Those that read the changed B share the time of the change.
   void add(const Computed& product, const std::string& what) {
     ways_.emplace_back();
     add(product.choice.desc, key_ + product.choice.posts.key + what);
@@ -126,18 +126,20 @@ class Contest {
   /// A contender, and the share of its time that counts.
   using Part = std::pair<size_t, double>;
 
-  /// Adds the change of the layout of B, if it is in another one.
+  /// Adds the change of the layout of B, if it is in another one. B is in no cache, and neither is its copy: in a run,
+  /// other kernels come between.
   void add_change(const Desc& to, const std::string& what) {
     const Desc lies = builder_.at(problem_.b).desc;
     if (same_layout(lies, to)) return;
     add(attempt([&] { return dnnl::reorder::primitive_desc(builder_.engine(), lies, builder_.engine(), to); }),
-        key_ + what + " change", 1.0 / static_cast<double>(readers_of(builder_, problem_.b)));
+        key_ + what + " change", 1.0 / static_cast<double>(sharing_change(builder_, problem_.b, to)), Cold::Everything);
   }
-  void add(const std::optional<dnnl::primitive_desc_base>& desc, const std::string& key, double share = 1) {
+  void add(const std::optional<dnnl::primitive_desc_base>& desc, const std::string& key, double share = 1,
+           Cold cold = Cold::Weights) {
     ways_.back().emplace_back(desc ? contenders_.size() : kNone, share);
     if (!desc) return;
     descs_.push_back(*desc);
-    contenders_.push_back(contender(builder_.engine(), descs_.back(), key));
+    contenders_.push_back(contender(builder_.engine(), descs_.back(), key, cold));
   }
 
   Builder& builder_;

@@ -157,6 +157,26 @@ TEST(Choices, ComputedFactorsInAnotherLayout) {
   EXPECT_EQ(reorders("input x: f32[2,5,24]\ninput w: f32[2,24,40]\na = MatMul(x, w)\nreturn a"), 0) << "no matrix";
 }
 
+/// Finds a change of the layout of a factor slow, but products by the changed factor fast.
+class SlowChange : public MadeUpTimes {
+  double made_up(const Contender& contender) override {
+    if (contender.key.find(" change ") != std::string::npos) return 90;
+    return contender.key.find(" changed") != std::string::npos ? 20 : 100;
+  }
+};
+
+// Only products by the factor share it, not its other readers.
+TEST(Choices, OnlyProductsShareTheTimeOfAChange) {
+  if (vector_width() != VectorWidth::Avx512) GTEST_SKIP() << "oneDNN prefers row-major factors";
+  const auto reorders = [](const std::string& text) {
+    const Graph graph = graph_of(text);
+    return count_of(expect_as_reference(graph, inputs_of(graph), {}, std::make_shared<SlowChange>()), "reorder");
+  };
+  const std::string product = "input x: f32[5,24]\ninput w: f32[24,40]\na = MatMul(x, w)\n";
+  EXPECT_EQ(reorders(product + "b = Exp(w)\nc = Tanh(w)\nd = Relu(w)\nreturn a, b, c, d"), 0);
+  EXPECT_EQ(reorders(product + "input y: f32[7,24]\nb = MatMul(y, w)\nreturn a, b"), 1);
+}
+
 TEST(OwnChoices, LstmsOfAFewSequences) {
   for (const int64_t batch : {1, 8, 9}) {
     const auto kernels = chosen(fmt::format("input x: f32[3,{0},20]\ninput h: f32[1,{0},18]\n"

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <utility>
@@ -60,8 +61,12 @@ std::string implementation() { return fmt::format("{}:product", own_implementati
 
 }  // namespace
 
-int64_t readers_of(const Builder& builder, ValueId value) {
-  return static_cast<int64_t>(builder.graph().consumers(value).size());
+int64_t sharing_change(const Builder& builder, ValueId value, const Desc& layout) {
+  const Graph& graph = builder.graph();
+  return std::ranges::count_if(graph.consumers(value), [&](NodeId id) {
+    const Node& node = graph.node(id);
+    return lies_plain(layout) || (node.op->has(Trait::Product) && graph.operands(node)[1] == value);
+  });
 }
 
 std::optional<OwnProduct> own_product(Builder& builder, const MatMulProblem& given) {
@@ -79,8 +84,8 @@ std::optional<OwnProduct> own_product(Builder& builder, const MatMulProblem& giv
   // A tile has many columns. Few rows are not worth packing B for, which a transposed one requires; but other products
   // may read it, too, once it is row-major.
   if (few_rows && matrix_layout(own.b)->transposed) {
-    if (readers_of(builder, problem.b) == 1) return std::nullopt;
     own.b = plain_desc(own.b.dims());
+    if (sharing_change(builder, problem.b, own.b) == 1) return std::nullopt;
   }
   own.product = {problem.a_dims[0], problem.a_dims[1], problem.dst[1], *matrix_layout(own.a), *matrix_layout(own.b)};
   if (own.product.columns <= kMaxRows) return std::nullopt;

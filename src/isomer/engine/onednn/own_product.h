@@ -16,8 +16,9 @@ struct OwnProduct {
   OwnPosts own_posts;
 };
 
-/// Returns the number of nodes that read a value.
-int64_t readers_of(const Builder& builder, ValueId value);
+/// Returns how many nodes read a value after a change to this layout: all its readers if that is row-major, else the
+/// products whose second operand it is.
+int64_t sharing_change(const Builder& builder, ValueId value, const Desc& layout);
 
 /// Returns the product by our own kernel; nothing if it does not compute it: other elements than f32, batches of B,
 /// posts that it does not have, or only a few rows or columns.

@@ -17,7 +17,7 @@ namespace isomer::onednn {
 namespace {
 
 constexpr int kRuns = 4;
-constexpr int kLongRuns = 2;  // of kernels that take so long that they differ less
+constexpr int kLongRuns = 3;  // of kernels that take so long that they differ less
 constexpr double kLongUs = 5'000;
 constexpr double kNever = std::numeric_limits<double>::infinity();
 constexpr size_t kLine = 64;                  // of a cache
@@ -46,43 +46,47 @@ void reorder_zeros(const dnnl::engine& engine, dnnl::memory& to) {
   stream.wait();
 }
 
-}  // namespace
-
-Trial trial_of(const dnnl::engine& engine, const dnnl::primitive_desc_base& desc) {
-  return [&engine, &desc] {
-    struct Prepared {
-      dnnl::primitive primitive;
-      dnnl::stream stream;
-      std::vector<AlignedBytes> storage = {};
-      std::vector<dnnl::memory> memories = {};
-      std::vector<dnnl_exec_arg_t> arguments = {};
-    };
-    const auto prepared = std::make_shared<Prepared>(Prepared{dnnl::primitive(desc.get()), dnnl::stream(engine)});
-    std::vector<std::span<const std::byte>> weights;
-    for (const int number : argument_numbers(desc)) {
-      const dnnl_memory_desc_t* found = dnnl_primitive_desc_query_md(desc.get(), dnnl_query_exec_arg_md, number);
-      const dnnl::memory::desc layout = found == nullptr ? dnnl::memory::desc() : dnnl::memory::desc(*found);
-      if (layout.get_size() == 0) continue;
-      AlignedBytes& bytes = prepared->storage.emplace_back(layout.get_size());
-      std::memset(bytes.data(), 0, bytes.size());
-      prepared->memories.emplace_back(layout, engine, bytes.data());
-      if (number == DNNL_ARG_WEIGHTS_0 || number == DNNL_ARG_WEIGHTS_1) weights.push_back(bytes.span());
-      // Packed weights of recurrent layers begin with a description of themselves.
-      if (layout.data.format_kind == dnnl_format_kind_rnn_packed) reorder_zeros(engine, prepared->memories.back());
-      prepared->arguments.push_back({number, prepared->memories.back().get()});
-    }
-    const auto run = [prepared] {
-      dnnl::error::wrap_c_api(
-          dnnl_primitive_execute(prepared->primitive.get(), prepared->stream.get(),
-                                 static_cast<int>(prepared->arguments.size()), prepared->arguments.data()),
-          "a trial failed");
-    };
-    return PreparedTrial{run, std::move(weights)};
+PreparedTrial prepare(const dnnl::engine& engine, const dnnl::primitive_desc_base& desc, Cold cold) {
+  struct Prepared {
+    dnnl::primitive primitive;
+    dnnl::stream stream;
+    std::vector<AlignedBytes> storage = {};
+    std::vector<dnnl::memory> memories = {};
+    std::vector<dnnl_exec_arg_t> arguments = {};
   };
+  const auto made = std::make_shared<Prepared>(Prepared{dnnl::primitive(desc.get()), dnnl::stream(engine)});
+  std::vector<std::span<const std::byte>> flushed;
+  for (const int number : argument_numbers(desc)) {
+    const dnnl_memory_desc_t* found = dnnl_primitive_desc_query_md(desc.get(), dnnl_query_exec_arg_md, number);
+    const dnnl::memory::desc layout = found == nullptr ? dnnl::memory::desc() : dnnl::memory::desc(*found);
+    if (layout.get_size() == 0) continue;
+    AlignedBytes& bytes = made->storage.emplace_back(layout.get_size());
+    std::memset(bytes.data(), 0, bytes.size());
+    made->memories.emplace_back(layout, engine, bytes.data());
+    if (cold == Cold::Everything || number == DNNL_ARG_WEIGHTS_0 || number == DNNL_ARG_WEIGHTS_1)
+      flushed.push_back(bytes.span());
+    // Packed weights of recurrent layers begin with a description of themselves.
+    if (layout.data.format_kind == dnnl_format_kind_rnn_packed) reorder_zeros(engine, made->memories.back());
+    made->arguments.push_back({number, made->memories.back().get()});
+  }
+  const auto run = [made] {
+    dnnl::error::wrap_c_api(dnnl_primitive_execute(made->primitive.get(), made->stream.get(),
+                                                   static_cast<int>(made->arguments.size()), made->arguments.data()),
+                            "a trial failed");
+  };
+  return {run, std::move(flushed)};
 }
 
-Contender contender(const dnnl::engine& engine, const dnnl::primitive_desc_base& desc, const std::string& key) {
-  return {trial_of(engine, desc), key + " " + desc.impl_info_str()};
+}  // namespace
+
+Trial trial_of(const dnnl::engine& engine, const dnnl::primitive_desc_base& desc, Cold cold) {
+  if (cold == Cold::Everything) return [&engine, &desc] { return prepare(engine, desc, Cold::Everything); };
+  return [&engine, &desc] { return prepare(engine, desc, Cold::Weights); };
+}
+
+Contender contender(const dnnl::engine& engine, const dnnl::primitive_desc_base& desc, const std::string& key,
+                    Cold cold) {
+  return {trial_of(engine, desc, cold), key + " " + desc.impl_info_str()};
 }
 
 namespace {
@@ -91,8 +95,8 @@ namespace {
 double time_once(const PreparedTrial& prepared, std::vector<char>& other) {
   for (size_t j = 0; j < other.size(); j += kLine) other[j] = static_cast<char>(other[j] + 1);
   // Networks whose weights decide their time have more of them than the caches.
-  for (const auto& weights : prepared.weights)
-    for (size_t j = 0; j < weights.size(); j += kLine) __builtin_ia32_clflush(weights.data() + j);
+  for (const auto& bytes : prepared.flushed)
+    for (size_t j = 0; j < bytes.size(); j += kLine) __builtin_ia32_clflush(bytes.data() + j);
   __builtin_ia32_mfence();
   const Stopwatch watch;
   prepared.run();

@@ -18,12 +18,14 @@ namespace isomer::onednn {
 /// A kernel whose arguments are zeros.
 struct PreparedTrial {
   std::function<void()> run;
-  std::vector<std::span<const std::byte>> weights = {};
+  std::vector<std::span<const std::byte>> flushed = {};  ///< arguments that are in no cache before a run
 };
 /// Prepares a kernel to be timed. May throw dnnl::error or std::bad_alloc, as may its runs.
 using Trial = std::function<PreparedTrial()>;
+/// Which arguments of a primitive are in no cache before a run.
+enum class Cold : uint8_t { Weights, Everything };
 /// A primitive; both must outlive the trial.
-Trial trial_of(const dnnl::engine& engine, const dnnl::primitive_desc_base& desc);
+Trial trial_of(const dnnl::engine& engine, const dnnl::primitive_desc_base& desc, Cold cold = Cold::Weights);
 
 /// A kernel that is timed, and what its time depends on except the number of threads.
 struct Contender {
@@ -31,7 +33,8 @@ struct Contender {
   std::string key;
 };
 /// Returns a primitive as a contender; both must outlive it. Its key also has the name of the implementation.
-Contender contender(const dnnl::engine& engine, const dnnl::primitive_desc_base& desc, const std::string& key);
+Contender contender(const dnnl::engine& engine, const dnnl::primitive_desc_base& desc, const std::string& key,
+                    Cold cold = Cold::Weights);
 
 /// Caches its measurements. Thread-safe; several plans may share it.
 class Tuner {
@@ -58,8 +61,8 @@ class Tuner {
   std::vector<double> times(std::span<const Contender> contenders);
 
  protected:
-  /// Returns the microseconds of kernels whose weights are in no cache, and whose other arguments are not in the first
-  /// two levels: the minima of a few runs in turn; infinity for those whose trials throw.
+  /// Returns the microseconds of kernels, of whose arguments some are in no cache, and the others not in the first two
+  /// levels: the minima of a few runs in turn; infinity for those whose trials throw.
   virtual std::vector<double> measure(std::span<const Contender> contenders);
 
  private:
