@@ -3,14 +3,15 @@
 #include <cmath>
 
 #include "isomer/engine/onednn/loop_chunk.h"
+#include "isomer/engine/onednn/ranges.h"
 #include "isomer/engine/onednn/threads.h"
 
 namespace isomer::onednn {
 namespace {
 
-constexpr int64_t kLoopGrain = 16384;   // minimum number of elements times steps per thread
-constexpr int64_t kSumColumns = 128;    // adjacent columns per piece of work, if there are more
-constexpr int64_t kChunksOfPart = 128;  // that are summed before the sum is added to others
+constexpr int64_t kLoopGrain = 16384;    // minimum number of elements times steps per thread
+constexpr int64_t kFewestColumns = 128;  // adjacent columns per piece of work, if there are more
+constexpr int64_t kChunksOfPart = 128;   // that are summed before the sum is added to others
 
 /// Computes the elements [begin, end).
 struct Elements {
@@ -99,10 +100,10 @@ int64_t rows_of_piece(const LoopSum& sum) { return std::clamp<int64_t>(kLoopChun
 /// The sums of adjacent elements, one row per number.
 struct RowSums {
   template <class Vector>
-  static ISOMER_INLINE void run(const Loop& loop, LoopChunks* chunks, float* to, int64_t begin, int64_t end) {
+  static ISOMER_INLINE void run(const Loop& loop, LoopChunks* chunks, float* to, int64_t rows, int64_t begin,
+                                int64_t end) {
     const LoopSum& sum = *loop.sum;
-    const int64_t rows = rows_of_piece(sum);
-    const int64_t pieces = (sum.kept + rows - 1) / rows;
+    const int64_t pieces = divided_up(sum.kept, rows);
     for (int64_t piece = begin; piece < end; ++piece) {
       const int64_t outer = piece / pieces, first = piece % pieces * rows;
       const int64_t count = std::min(rows, sum.kept - first);
@@ -125,20 +126,27 @@ struct RowSums {
   }
 };
 
+/// Returns the columns of a piece of work: at most kLoopChunk, so that memory is read along rows, but fewer if there
+/// would be fewer pieces than threads.
+int64_t columns_of_piece(const LoopSum& sum) {
+  const int64_t threads = divided_up(current_threads(), std::max<int64_t>(sum.outer * sum.kept, 1));
+  const int64_t pieces = std::max(divided_up(sum.inner, kLoopChunk), threads);
+  return std::min(sum.inner, std::max(rounded_up(divided_up(sum.inner, pieces), kLanes<Vector16>), kFewestColumns));
+}
+
 /// The sums of columns of adjacent numbers; several rows at a time if they are short.
 struct ColumnSums {
-  static int64_t width(const LoopSum& sum) { return std::min(sum.inner, kSumColumns); }
-
   template <class Vector>
-  static ISOMER_INLINE void run(const Loop& loop, LoopChunks* chunks, float* to, int64_t begin, int64_t end) {
+  static ISOMER_INLINE void run(const Loop& loop, LoopChunks* chunks, float* to, int64_t width, int64_t begin,
+                                int64_t end) {
     const LoopSum& sum = *loop.sum;
-    const int64_t pieces = (sum.inner + width(sum) - 1) / width(sum);
+    const int64_t pieces = divided_up(sum.inner, width);
+    const int64_t rows = sum.inner <= kFewestColumns ? kLoopChunk / sum.inner : 1;
     for (int64_t piece = begin; piece < end; ++piece) {
-      const int64_t group = piece / pieces, column = piece % pieces * width(sum);
-      const int64_t columns = std::min(width(sum), sum.inner - column);
-      const int64_t rows = columns == sum.inner ? kLoopChunk / columns : 1;
+      const int64_t group = piece / pieces, column = piece % pieces * width;
+      const int64_t columns = std::min(width, sum.inner - column);
       alignas(64) float part[kLoopChunk] = {};
-      double totals[kSumColumns];
+      double totals[kLoopChunk];
       for (int64_t c = 0; c < columns; ++c) totals[c] = 0;
       int64_t chunks_of_part = 0;
       const auto join = [&]() __attribute__((always_inline)) {
@@ -164,12 +172,12 @@ struct ColumnSums {
 };
 
 template <class Pieces>
-void sum_pieces(const Loop& loop, std::span<const std::byte* const> operands, float* to, int64_t pieces,
+void sum_pieces(const Loop& loop, std::span<const std::byte* const> operands, float* to, int64_t size, int64_t pieces,
                 int64_t grain) {
   const int64_t work = std::max<int64_t>(loop.count / pieces, 1);
   parallel_for(pieces, std::max<int64_t>(grain / work, 1), [&](int64_t begin, int64_t end) {
     LoopChunks chunks(loop, operands);
-    dispatch<Pieces>(loop, &chunks, to, begin, end);
+    dispatch<Pieces>(loop, &chunks, to, size, begin, end);
   });
 }
 
@@ -221,11 +229,11 @@ void run(const Loop& loop, std::span<const std::byte* const> operands, std::byte
     auto* const sums = reinterpret_cast<float*>(to);
     if (sum.inner == 1) {
       const int64_t rows = rows_of_piece(sum);
-      return sum_pieces<RowSums>(loop, operands, sums, sum.outer * ((sum.kept + rows - 1) / rows), grain);
+      return sum_pieces<RowSums>(loop, operands, sums, rows, sum.outer * divided_up(sum.kept, rows), grain);
     }
-    const int64_t width = ColumnSums::width(sum);
-    const int64_t pieces = sum.outer * sum.kept * ((sum.inner + width - 1) / width);
-    return sum_pieces<ColumnSums>(loop, operands, sums, pieces, grain);
+    const int64_t columns = columns_of_piece(sum);
+    const int64_t pieces = sum.outer * sum.kept * divided_up(sum.inner, columns);
+    return sum_pieces<ColumnSums>(loop, operands, sums, columns, pieces, grain);
   }
   const int64_t chunk = loop_chunk(loop);
   parallel_for((loop.count + chunk - 1) / chunk, std::max<int64_t>(grain / chunk, 1), [&](int64_t begin, int64_t end) {

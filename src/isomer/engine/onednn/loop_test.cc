@@ -377,6 +377,39 @@ TEST(Loop, SumsOverAxes) {
   EXPECT_GT(described, 300);
 }
 
+// Pieces of work depend on the number of threads, but sums do not.
+TEST(Loop, SumsOfManyColumnsDoNotDependOnThreads) {
+  Rng rng(8);
+  for (const int64_t columns : {100, 129, 300, 512, 513, 768, 1100, 3072}) {
+    const int64_t rows = 300;
+    Floats numbers(static_cast<size_t>(rows * columns)), factors(static_cast<size_t>(rows));
+    for (float& x : numbers) x = static_cast<float>(2 * rng.uniform() - 1);
+    for (float& x : factors) x = static_cast<float>(0.5 + rng.uniform() / 2);
+    Loop loop{.count = rows * columns,
+              .operands = {loop_operand(Ints{rows, columns}, Ints{columns, 1}),
+                           loop_operand(Ints{rows, columns}, Ints{1, 0})},
+              .steps = {{.op = LoopOp::Mul, .to = 5, .from = {0, 1}}},
+              .sum = loop_sum(Ints{rows, columns}, {true, false})};
+    const std::byte* const operands[] = {reinterpret_cast<const std::byte*>(numbers.data()),
+                                         reinterpret_cast<const std::byte*>(factors.data())};
+    Floats first;
+    for (const int threads : {1, 2, 3, 7}) {
+      const ThreadScope scope(threads);
+      Floats sums(static_cast<size_t>(columns));
+      run(loop, operands, reinterpret_cast<std::byte*>(sums.data()));
+      if (first.empty()) first = sums;
+      ASSERT_EQ(sums, first) << columns << " columns, " << threads << " threads";
+    }
+    for (int64_t c = 0; c < columns; ++c) {
+      double wanted = 0;
+      for (int64_t r = 0; r < rows; ++r)
+        wanted += static_cast<double>(numbers[static_cast<size_t>(r * columns + c)]) *
+                  static_cast<double>(factors[static_cast<size_t>(r)]);
+      ASSERT_NEAR(first[static_cast<size_t>(c)], wanted, 1e-4) << "column " << c << " of " << columns;
+    }
+  }
+}
+
 TEST(LoopChunk, EndsWhereOperandsRepeat) {
   const auto of = [](const Extents& extents, const std::vector<Extents>& strides) {
     Loop loop{.count = element_count(extents), .operands = {{.whole = true}}};

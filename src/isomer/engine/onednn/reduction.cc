@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "isomer/engine/onednn/ranges.h"
 #include "isomer/engine/onednn/threads.h"
 #include "isomer/engine/onednn/vectors.h"
 
@@ -11,7 +12,8 @@ namespace isomer::onednn {
 namespace {
 
 constexpr int64_t kReduceGrain = 8192;  // minimum number of elements per thread
-constexpr int64_t kColumns = 64;        // number of adjacent columns per piece of work
+constexpr int64_t kFewColumns = 64;     // adjacent columns that are reduced one vector after the other
+constexpr int64_t kManyColumns = 1024;  // maximum number of adjacent columns per piece of work
 constexpr int64_t kRows = 128;          // that are summed before the sum is added to others
 
 // What is done to an element, and how two results are combined; for numbers and vectors.
@@ -140,6 +142,70 @@ struct Columns {
   }
 };
 
+/// The same for up to kManyColumns, row after row, since memory is read ahead along rows.
+template <class Step>
+struct ManyColumns {
+  template <class Vector>
+  static ISOMER_INLINE void run(const float* from, float* to, int64_t count, int64_t stride, int64_t width,
+                                float factor, bool root) {
+    float part[kManyColumns];
+    for (int64_t begin = 0; begin == 0 || begin < count; begin += kRows) {
+      const int64_t end = begin + kRows < count ? begin + kRows : count;
+      float* const sums = begin == 0 ? to : part;
+      for_each<Vector>(
+          width, [&]<class Some>(int64_t c)
+                     __attribute__((always_inline)) { store(sums + c, Some(Some{} + Step::kStart)); });
+      int64_t row = begin;
+      for (; row + kTogether <= end; row += kTogether)
+        take_rows<Vector, kTogether>(from + row * stride, stride, width, sums);
+      for (; row < end; ++row) take_rows<Vector, 1>(from + row * stride, stride, width, sums);
+      if (begin > 0)
+        for_each<Vector>(
+            width, [&]<class Some>(int64_t c) __attribute__((always_inline)) {
+              Some total, more;
+              load(total, to + c);
+              load(more, part + c);
+              Step::join(total, more);
+              store(to + c, total);
+            });
+    }
+    for_each<Vector>(
+        width, [&]<class Some>(int64_t c) __attribute__((always_inline)) {
+          Some total;
+          load(total, to + c);
+          total *= factor;
+          store(to + c, total);
+        });
+    for (int64_t c = 0; root && c < width; ++c) to[c] = std::sqrt(to[c]);
+  }
+
+ private:
+  static constexpr int kTogether = 4;
+
+  /// Calls `work` for each vector of columns, then for each of the rest.
+  template <class Vector, class Work>
+  static ISOMER_INLINE void for_each(int64_t width, const Work& work) {
+    int64_t c = 0;
+    for (; c + kLanes<Vector> <= width; c += kLanes<Vector>) work.template operator()<Vector>(c);
+    for (; c < width; ++c) work.template operator()<VectorOf<sizeof(float)>::Type>(c);
+  }
+  template <class Vector, int kCount>
+  static ISOMER_INLINE void take_rows(const float* from, int64_t stride, int64_t width, float* sums) {
+    for_each<Vector>(
+        width, [&]<class Some>(int64_t c) __attribute__((always_inline)) {
+          Some sum;
+          load(sum, sums + c);
+#pragma GCC unroll 4
+          for (int i = 0; i < kCount; ++i) {
+            Some x;
+            load(x, from + i * stride + c);
+            Step::take(sum, x);
+          }
+          store(sums + c, sum);
+        });
+  }
+};
+
 template <class Step>
 void reduce_by(const Reduction& r, const float* from, float* to) {
   if (r.inner == 1) {
@@ -149,15 +215,25 @@ void reduce_by(const Reduction& r, const float* from, float* to) {
                  });
     return;
   }
-  const int64_t pieces = (r.inner + kColumns - 1) / kColumns;
-  const int64_t grain =
-      std::max<int64_t>(kReduceGrain / std::max<int64_t>(r.count * std::min(r.inner, kColumns), 1), 1);
+  const bool many = r.inner > kFewColumns;
+  // The threads that work on the same numbers divide their columns.
+  const int64_t threads = divided_up(current_threads(), std::max<int64_t>(r.outer, 1));
+  const int64_t columns =
+      many ? std::clamp(rounded_up(divided_up(r.inner, threads), kLanes<Vector16>), kFewColumns, kManyColumns)
+           : r.inner;
+  const int64_t pieces = divided_up(r.inner, columns);
+  const int64_t grain = std::max<int64_t>(kReduceGrain / std::max<int64_t>(r.count * std::min(r.inner, columns), 1), 1);
   parallel_for(r.outer * pieces, grain, [&](int64_t begin, int64_t end) {
     for (int64_t piece = begin; piece < end; ++piece) {
       const int64_t outer = piece / pieces;
-      const int64_t column = piece % pieces * kColumns;
-      dispatch<Columns<Step>>(from + outer * r.count * r.inner + column, to + outer * r.inner + column, r.count,
-                              r.inner, std::min(kColumns, r.inner - column), r.factor, r.root);
+      const int64_t column = piece % pieces * columns;
+      const int64_t width = std::min(columns, r.inner - column);
+      const float* const first = from + outer * r.count * r.inner + column;
+      float* const result = to + outer * r.inner + column;
+      if (many)
+        dispatch<ManyColumns<Step>>(first, result, r.count, r.inner, width, r.factor, r.root);
+      else
+        dispatch<Columns<Step>>(first, result, r.count, r.inner, width, r.factor, r.root);
     }
   });
 }
