@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Training steps of an ONNX network in PyTorch, for training.py. Runs in a Python that has torch and onnx.
 
-    torch_step.py NETWORK.onnx THREADS DATA.npz [--channels-last] [--double]
+    torch_step.py NETWORK.onnx THREADS DATA.npz [--rate RATE] [--channels-last] [--double]
 
 Reads lines; for each, runs one step and prints its loss, with --double in double precision. The network is that of
 `isomer models NAME`: its initializers are trained by SGD with momentum, batch normalizations have their training form. What PyTorch
@@ -10,6 +10,8 @@ has as one function (gelu, linear layers, attention, LSTM layers) is called as o
 
 from __future__ import annotations
 
+import argparse
+import pathlib
 import sys
 from collections import defaultdict
 
@@ -19,7 +21,7 @@ import torch
 import torch.nn.functional as F
 from onnx import numpy_helper
 
-RATE, MOMENTUM = 0.01, 0.9
+MOMENTUM = 0.9
 
 
 class Network:
@@ -238,12 +240,19 @@ class Network:
 
 
 def main() -> None:
-    path, threads, data = sys.argv[1:4]
-    torch.set_num_threads(int(threads))
-    network = Network(path, "--channels-last" in sys.argv, "--double" in sys.argv)
-    given = {name: network.tensor(value) for name, value in np.load(data).items()}
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("network", type=pathlib.Path)
+    parser.add_argument("threads", type=int)
+    parser.add_argument("data", type=pathlib.Path)
+    parser.add_argument("--rate", type=float, default=0.01)
+    parser.add_argument("--channels-last", action="store_true")
+    parser.add_argument("--double", action="store_true")
+    args = parser.parse_args()
+    torch.set_num_threads(args.threads)
+    network = Network(args.network, args.channels_last, args.double)
+    given = {name: network.tensor(value) for name, value in np.load(args.data).items()}
     inputs = {name: given[name] for name in network.inputs}
-    optimizer = torch.optim.SGD(network.parameters, RATE, MOMENTUM, fused=True)
+    optimizer = torch.optim.SGD(network.parameters, args.rate, MOMENTUM, fused=True)
 
     def loss() -> torch.Tensor:
         results = network.run(inputs)

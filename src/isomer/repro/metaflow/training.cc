@@ -51,6 +51,7 @@ Status run_steps(const std::string& name, const ReproOptions& options, Experimen
 }
 
 Result<ExperimentResult> run_training(const ReproOptions& options) {
+  ISOMER_TRY(const auto engine, make_engine("onednn"));
   ExperimentResult out{
       .columns = {{"network"},
                   {"graph"},
@@ -60,9 +61,10 @@ Result<ExperimentResult> run_training(const ReproOptions& options) {
                   {"95% interval"},
                   {"search"}},
       .differences = {
-          {"engine", fmt::format("the built-in runtime on one core of {}; the paper runs TensorFlow on four "
-                                 "V100, with data parallelism",
-                                 processor_name())},
+          {"engine",
+           fmt::format("the built-in runtime {} on one core of {}; the paper runs TensorFlow on four V100, with "
+                       "data parallelism",
+                       engine->version(), processor_name())},
           {"batch", fmt::format("{} samples; the paper's 64 are 16 on each GPU", kTrainingBatch)},
           {"rules", "those of `isomer optimize`; the paper has 14 substitutions, which it does not list"},
           {"search", fmt::format("ends after {:g} s at the latest",
@@ -81,15 +83,15 @@ Result<ExperimentResult> run_training(const ReproOptions& options) {
       "not name the networks; these are those of the paper's Table 2.");
   out.notes.emplace_back(
       "A step computes the loss and all gradients, and updates all parameters by SGD with momentum. \"backtracking\" "
-      "is "
-      "MetaFlow's search with alpha 1.05 by the sum of the kernels' costs, without a timing of graphs.");
+      "is MetaFlow's search with alpha 1.05 by the sum of the kernels' costs, without a timing of graphs.");
   out.notes.emplace_back(
       "Steps are loaded and timed in turn, three times. A row with the search \"none\" runs the step as it is: its "
       "difference from the first row is noise.");
   out.notes.emplace_back(
       "The searches of a network share the measured times of kernels: the second measures only those that the first "
       "did not.");
-  out.notes.emplace_back("bench/training.py compares such steps with PyTorch's; docs/measurements has its tables.");
+  out.notes.emplace_back(
+      "bench/training.py compares the steps of all these networks with PyTorch's; docs/measurements has its tables.");
   return out;
 }
 
