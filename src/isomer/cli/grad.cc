@@ -11,10 +11,10 @@
 #include "isomer/cli/commands.h"
 #include "isomer/cli/common.h"
 #include "isomer/cli/optimizer_options.h"
+#include "isomer/cli/plain_onnx.h"
 #include "isomer/grad/batch_norm.h"
 #include "isomer/grad/gradients.h"
 #include "isomer/ir/derivation.h"
-#include "isomer/ir/label.h"
 #include "isomer/onnx/defaults.h"
 #include "isomer/onnx/export.h"
 
@@ -68,17 +68,6 @@ Result<std::vector<size_t>> wanted_inputs(const GradOptions& options, const Mode
   }
   if (wanted.empty()) return fail("the model has no parameters; --inputs gives the gradients for its inputs");
   return wanted;
-}
-
-/// Returns the operators that are not ONNX's.
-std::set<std::string> foreign_operators(const Graph& graph) {
-  std::set<std::string> names;
-  for (const Node& node : graph.nodes()) {
-    if (node.is_input() || node.is_constant()) continue;
-    const std::string& domain = node.is_opaque() ? node.attrs.text("@domain") : node.op->domain;
-    if (!domain.empty() && !domain.starts_with("ai.onnx")) names.insert(op_label(node));
-  }
-  return names;
 }
 
 /// The model that is written, and for each wanted input the output that has its gradient or its new value; no name if
@@ -183,11 +172,7 @@ void print_report(const json& report) {
     fmt::print("opset: {} instead of {}, which has not all operators of the {}\n", report["opset"]["after"].get<int>(),
                report["opset"]["before"].get<int>(), report.contains("optimizer") ? "step" : "gradients");
   print_normalizations(report["batch_normalizations"]);
-  const auto foreign = report["other_operators"].get<std::vector<std::string>>();
-  if (foreign.empty())
-    fmt::print("plain ONNX: all operators are ONNX's\n");
-  else
-    fmt::print("not plain ONNX: {}\n", fmt::join(foreign, ", "));
+  fmt::print("{}\n", plain_onnx_line(report["other_operators"].get<std::set<std::string>>()));
 }
 
 Result<int> grad(const GradOptions& options, FileUses& uses) {

@@ -189,6 +189,9 @@ TEST_F(GradTest, WritesTrainingSteps) {
       isomer_program({"models", "nasrnn", "-o", file, "--training", "--batch", "2", "--optimizer", "adam", "--json"});
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_EQ(outcome.report()["training"], true);
+  EXPECT_TRUE(outcome.report()["other_operators"].empty());
+  EXPECT_EQ(isomer_program({"models", "lstm", "-o", path("lstm.onnx"), "--training"}).out,
+            "plain ONNX: all operators are ONNX's\n");
   const auto model = import_model(file);
   ASSERT_TRUE(model) << model.error().message;
   EXPECT_EQ(output_name(*model, 0), "loss");

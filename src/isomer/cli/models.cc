@@ -10,6 +10,7 @@
 #include "isomer/cli/commands.h"
 #include "isomer/cli/common.h"
 #include "isomer/cli/optimizer_options.h"
+#include "isomer/cli/plain_onnx.h"
 #include "isomer/grad/training_network.h"
 #include "isomer/onnx/defaults.h"
 #include "isomer/onnx/export.h"
@@ -67,6 +68,7 @@ Result<int> models(const ModelsOptions& options) {
   const Progress progress(fmt::format("building {} ...", options.name));
   ISOMER_TRY(const Model model, build(options));
   ISOMER_CHECK(export_model(model, options.output));
+  const std::set<std::string> foreign = foreign_operators(model.graph);
   if (options.json) {
     print_json({{"schema", "isomer.models.v1"},
                 {"isomer", version()},
@@ -75,7 +77,10 @@ Result<int> models(const ModelsOptions& options) {
                 {"seed", options.seed},
                 {"training", options.training},
                 {"nodes", model.graph.nodes().size()},
+                {"other_operators", foreign},
                 {"file", options.output}});
+  } else if (options.training) {
+    fmt::print("{}\n", plain_onnx_line(foreign));
   }
   return kDone;
 }
@@ -103,7 +108,7 @@ void add_models(CLI::App& app, int& exit_code) {
       "Example: isomer models squeezenet -o squeezenet.onnx --batch 4\nIn a training step, an output new/NAME is the "
       "value of the input NAME in the next step.");
   command->callback([options, &exit_code] {
-    const bool prints = options->json || options->name.empty();
+    const bool prints = options->json || options->training || options->name.empty();
     exit_code = finish(
         options->files, [&](FileUses&) { return models(*options); }, prints);
   });
