@@ -184,11 +184,12 @@ def markdown(data: dict) -> str:
     versions = list(dict.fromkeys(row["engine"] for row in data["rows"]))
     engines = versions[0] if len(versions) == 1 else ", ".join(
         f"{version} ({', '.join(row['network'] for row in data['rows'] if row['engine'] == version)})" for version in versions)
+    steps = f"{data['rounds']} steps in each of {data['processes']} processes"
     lines = [f"# Training steps, {threads}", "",
-             f"{data['processor']}, {engines}, PyTorch {data['torch']} (eager; gelu, linear layers, attention and LSTM",
-             f"layers are single functions there). Medians of {data['rounds']} steps in each of {data['processes']} processes, in",
-             "milliseconds; parts of 50 ms took turns. A step computes the loss and all gradients, and updates all parameters by",
-             "SGD with momentum. The ratio is the time of the faster PyTorch to Isomer's, with a 95% interval that includes the",
+             f"{data['processor']}, {engines}, PyTorch {data['torch']} (eager; gelu, linear layers, attention",
+             f"and LSTM layers are single functions there). Medians of {steps},",
+             "in milliseconds; parts of 50 ms took turns. A step computes the loss and all gradients, and updates all parameters",
+             "by SGD with momentum. The ratio is the time of the faster PyTorch to Isomer's, with a 95% interval that includes the",
              "medians of all processes; above 1, Isomer is faster. Its graphs are not optimized; those of the column `optimized`",
              "are, the ratio after it is the speedup by that (1 where the search returned the input), and the next column says",
              "what ended the search. The last columns are the largest relative differences of the first three losses from",
