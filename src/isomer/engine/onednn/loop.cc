@@ -171,6 +171,7 @@ struct ColumnSums {
   }
 };
 
+/// Computes sums piece by piece, in threads. `size`: the rows or columns of a piece.
 template <class Pieces>
 void sum_pieces(const Loop& loop, std::span<const std::byte* const> operands, float* to, int64_t size, int64_t pieces,
                 int64_t grain) {
