@@ -1,5 +1,8 @@
 // Classification losses: over scores of shape [batch, classes, ...] and integer labels of shape [batch, ...].
 
+#include <algorithm>
+#include <optional>
+
 #include "isomer/ops/accumulate.h"
 #include "isomer/ops/axis.h"
 #include "isomer/ops/gradient_parts.h"
@@ -122,19 +125,26 @@ std::vector<AttrDef> loss_attrs() {
 /// What the gradient of a loss is made of.
 struct LossParts {
   GraphValue hot;     ///< 1 for the class of each label
-  GraphValue weight;  ///< for each label, as [batch, 1, ...]: the gradient for its loss times its weight
+  GraphValue weight;  ///< for each label, as [batch, 1, ...], or for all: the gradient for its loss times its weight
 };
 
-/// The weights of the labels as [batch, 1, ...]; ignored labels have weight 0.
-GraphValue label_weights(Backward& node, const GraphValue& hot) {
-  const GraphValue labels = node.operand(1);
-  const GraphValue weighted = node.has(2) ? hot * per_channel(node.operand(2), hot.rank()) : hot;
-  const GraphValue weights = summed(weighted, {1}, true);
+/// The weights of the labels as [batch, 1, ...]; nothing if all are 1. Ignored labels have weight 0.
+std::optional<GraphValue> label_weights(Backward& node, const GraphValue& hot) {
+  std::optional<GraphValue> weights;
+  if (node.has(2)) weights = summed(hot * per_channel(node.operand(2), hot.rank()), {1}, true);
   const AttrValue* ignored = node.attrs().find("ignore_index");
   if (ignored == nullptr) return weights;
   const GraphValue index = node.constant(Tensor::ints({}, {std::get<int64_t>(*ignored)}));
-  const GraphValue is_ignored = apply("Equal", {unsqueezed(converted(labels, DType::Int64), {1}), index});
-  return where(is_ignored, number(weights, 0), weights);
+  const GraphValue is_ignored = apply("Equal", {unsqueezed(converted(node.operand(1), DType::Int64), {1}), index});
+  return where(is_ignored, number(hot, 0), weights.value_or(number(hot, 1)));
+}
+
+/// The sum of the weights of all labels.
+GraphValue sum_of_weights(const GraphValue& labels, const std::optional<GraphValue>& weights, const GraphValue& hot) {
+  const auto sum = [](const GraphValue& x) { return summed(x, axis_range(0, x.rank()), false); };
+  if (weights) return sum(*weights);
+  if (!std::ranges::all_of(labels.shape(), &Dim::is_const)) return sum(hot);  // each label marks one class
+  return number(hot, element_count(labels, axis_range(0, labels.rank())));
 }
 
 LossParts loss_parts(Backward& node) {
@@ -143,11 +153,12 @@ LossParts loss_parts(Backward& node) {
   const GraphValue bounds = converted(node.constant(Tensor::floats({2}, {0, 1})), scores.dtype());
   const GraphValue hot = node.call("OneHot", {{"depth", known_extent(scores, 1)}, {"axis", int64_t{1}}},
                                    {converted(node.operand(1), DType::Int64), bounds});
-  const GraphValue weights = label_weights(node, hot);
+  const auto weights = label_weights(node, hot);
   const std::string& reduction = node.attrs().text("reduction");
-  if (reduction == "none") return {hot, unsqueezed(node.gradient(), {1}) * weights};
-  if (reduction == "sum") return {hot, node.gradient() * weights};
-  return {hot, node.gradient() / summed(weights, axis_range(0, weights.rank()), false) * weights};
+  GraphValue gradient = node.gradient();
+  if (reduction == "none") gradient = unsqueezed(gradient, {1});
+  if (reduction == "mean") gradient = gradient / sum_of_weights(node.operand(1), weights, hot);
+  return {hot, weights ? gradient * *weights : gradient};
 }
 
 void log_likelihood_gradient(Backward& node) {
