@@ -336,4 +336,13 @@ std::vector<size_t> last_readers(const Graph& graph, std::span<const Group> grou
   return last;
 }
 
+bool are_zeros(const Graph& graph, ValueId value) {
+  const Node& node = graph.producer_node(value);
+  const bool is_filled = !node.is_input() && !node.is_constant() && is_standard(node) &&
+                         node.op->name == "ConstantOfShape" && node.attrs.has("value");
+  const Tensor* const data = is_filled ? &node.attrs.tensor("value") : graph.constant(value);
+  return data != nullptr && data->dtype() == DType::Float &&
+         std::ranges::all_of(data->data<float>(), [](float number) { return number == 0; });
+}
+
 }  // namespace isomer::onednn

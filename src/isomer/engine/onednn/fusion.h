@@ -83,5 +83,7 @@ bool may_be_plannable(const Graph& graph, ValueId value);
 bool is_plannable(const Graph& graph, ValueId value, Stage stage);
 /// Returns whether a plan has a value's data before it runs. A weight that is too large to be folded is computed.
 bool is_known(const Graph& graph, ValueId value, Stage stage);
+/// Returns whether a value is f32, and all its elements are known to be 0.
+bool are_zeros(const Graph& graph, ValueId value);
 
 }  // namespace isomer::onednn

@@ -15,14 +15,6 @@ bool is_named(const Node& node, const char* name) {
          node.op->name == name;
 }
 
-bool are_zeros(const Graph& graph, ValueId value) {
-  const Node& node = graph.producer_node(value);
-  const Tensor* const data = is_named(node, "ConstantOfShape") && node.attrs.has("value") ? &node.attrs.tensor("value")
-                                                                                          : graph.constant(value);
-  return data != nullptr && data->dtype() == DType::Float &&
-         std::ranges::all_of(data->data<float>(), [](float number) { return number == 0; });
-}
-
 /// Returns whether a value has one reader and is not an output.
 bool is_read_once(const Graph& graph, ValueId value) {
   return graph.consumers(value).size() == 1 && !graph.is_output(value);
