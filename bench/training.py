@@ -11,70 +11,24 @@ are those of `isomer models NAME --training` (SGD with momentum); a step passes 
 from __future__ import annotations
 
 import argparse
-import atexit
 import json
 import math
-import os
 import pathlib
-import select
 import signal
 import statistics
 import subprocess
 import sys
 import tempfile
-import time
 
 import numpy as np
-from table import processor
+from table import ROOT, isomer, processor
+from turns import Program, engine_version, interval, optimized, random_data, returned_input
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "build/python"))
-
-import isomer  # noqa: E402
-
-ISOMER = ROOT / "build/isomer"
 NETWORKS = {"resnet50": 8, "inception-v3": 8, "bert-base": 8, "alexnet": 8, "lstm": 8, "rnntc": 8, "nmt": 8,
             "squeezenet-bypass": 8}
 RATES = {"squeezenet-bypass": 1e-6}  # its weights are drawn, and with the default rate its loss overflows in three steps
 PART_SECONDS = 0.05
 LOSSES = 3  # steps whose losses are compared with those in double precision
-
-
-class Program:
-    """A process that runs a step for each line that it gets, and answers with the loss. From its first turn on, it is stopped
-    unless it has its turn."""
-
-    def __init__(self, *command: object) -> None:
-        self.process = subprocess.Popen(list(map(str, command)), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-                                        process_group=0)
-        atexit.register(self.kill)  # a stopped process would stay
-
-    def kill(self) -> None:
-        if self.process.poll() is None:
-            os.killpg(self.process.pid, signal.SIGKILL)
-
-    def begin(self) -> None:
-        self.seconds, self.loss = 0.0, None
-        self.process.stdin.write("\n")
-        self.process.stdin.flush()
-
-    def go_on(self, seconds: float) -> None:
-        """Lets the process run for so long, or until the step ends."""
-        start = time.perf_counter()
-        os.killpg(self.process.pid, signal.SIGCONT)
-        ended, _, _ = select.select([self.process.stdout], [], [], None if math.isinf(seconds) else seconds)
-        os.killpg(self.process.pid, signal.SIGSTOP)
-        self.seconds += time.perf_counter() - start
-        if ended:
-            line = self.process.stdout.readline()
-            if not line:
-                sys.exit(f"steps failed: {self.process.args}")
-            self.loss = float(line)
-
-    def close(self) -> None:
-        os.killpg(self.process.pid, signal.SIGCONT)
-        self.process.stdin.close()
-        self.process.wait()
 
 
 def steps_in_turn(programs: dict[str, Program], first: int, seconds: float) -> dict[str, tuple[float, float]]:
@@ -84,49 +38,17 @@ def steps_in_turn(programs: dict[str, Program], first: int, seconds: float) -> d
     order = order[first % len(order):] + order[:first % len(order)]
     for program in order:
         program.begin()
-    while left := [program for program in order if program.loss is None]:
+    while left := [program for program in order if program.answer is None]:
         for program in left:
             program.go_on(seconds)
-    return {key: (1e3 * program.seconds, program.loss) for key, program in programs.items()}
-
-
-def random_data(step: pathlib.Path) -> dict[str, np.ndarray]:
-    """Values for the inputs without default."""
-    report = json.loads(subprocess.run([ISOMER, "inspect", step, "--json"], check=True, capture_output=True).stdout)
-    generator = np.random.default_rng(0)
-    data = {}
-    for entry in report["inputs"]:
-        if entry["has_default"]:
-            continue
-        kind, _, extents = entry["type"].rstrip("]").partition("[")
-        shape = [int(extent) for extent in extents.split(",")] if extents else []
-        data[entry["name"]] = (generator.integers(0, 2, shape) if kind == "i64"
-                               else generator.standard_normal(shape).astype(np.float32))
-    return data
-
-
-def engine_version(folder: pathlib.Path) -> str:
-    model = folder / "sru.onnx"
-    subprocess.run([ISOMER, "models", "sru", "-o", model], check=True, stdout=subprocess.DEVNULL)
-    command = [ISOMER, "bench", model, "--engine", "onednn", "--runs", "1", "--json"]
-    report = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
-    return f"{report['engine']} {report['engine_version']}"
-
-
-def interval(ratios: list[list[float]]) -> list[float]:
-    """The median of the ratios of all processes, and an interval: order statistics that include it with at least 95% (for 9
-    ratios or more), extended to the medians of all processes, since two processes of one program differ, too."""
-    ordered = sorted(sum(ratios, []))
-    skipped = 1 if len(ordered) < 12 else 2 if len(ordered) < 15 else round(len(ordered) / 2 - 0.98 * math.sqrt(len(ordered))) - 1
-    medians = [statistics.median(of_process) for of_process in ratios]
-    return [statistics.median(ordered), min(ordered[skipped], *medians), max(ordered[-1 - skipped], *medians)]
+    return {key: (1e3 * program.seconds, program.answer) for key, program in programs.items()}
 
 
 def row_of(name: str, batch: int, args: argparse.Namespace, folder: pathlib.Path) -> dict:
     network, step, data_file = folder / "network.onnx", folder / "step.onnx", folder / "data.npz"
     rate = str(RATES.get(name, 0.01))
     for more, path in (([], network), (["--training", "--rate", rate], step)):
-        subprocess.run([ISOMER, "models", name, "-o", path, "--batch", str(batch), *more], check=True, stdout=subprocess.DEVNULL)
+        isomer("models", name, "-o", str(path), "--batch", str(batch), *more)
     data = random_data(step)
     np.savez(data_file, **data)
     images = any(value.ndim == 4 for value in data.values())
@@ -142,11 +64,7 @@ def row_of(name: str, batch: int, args: argparse.Namespace, folder: pathlib.Path
     exact["PyTorch, f64"].close()
     if args.optimize > 0:
         better = folder / "optimized.onnx"
-        command = [ISOMER, "optimize", step, "-o", better, "--force", "--engine", "onednn", "--threads", str(args.threads),
-                   "--time-budget", str(args.optimize), "--profile-db", folder / "profile.db", "--json"]
-        report = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
-        search = {"outcome": report["outcome"], "budget": args.optimize, "seconds": report["search"]["seconds"],
-                  "stop_reason": report["search"]["stop_reason"]}
+        search = optimized(step, better, args.optimize, "--engine", "onednn", "--threads", str(args.threads))
     found: list[list[dict[str, tuple[float, float]]]] = []  # by process and round
     for _ in range(args.processes):
         programs = {"PyTorch": torch()}
@@ -200,14 +118,14 @@ def markdown(data: dict) -> str:
         times = row["milliseconds"]
         last = f"{times['PyTorch, channels last']:.0f}" if "PyTorch, channels last" in times else ""
         ratio, faster = ("{:.2f} [{:.2f}, {:.2f}]".format(*row[key]) if key in row else "" for key in ("ratio", "ratio_optimized"))
-        optimized = f"{times['optimized']:.0f}" if "optimized" in times else ""
+        better = f"{times['optimized']:.0f}" if "optimized" in times else ""
         search = f"{row['search']['seconds']:.0f} s, {row['search']['stop_reason']}" if "search" in row else ""
-        if "search" in row and "the output is the input" in row["search"]["outcome"]:
+        if "search" in row and returned_input(row["search"]):
             # What two processes with the same step differ by is no speedup.
-            optimized, faster = "the input", "1"
+            better, faster = "the input", "1"
         errors = row["differences_of_losses"]
         lines.append(f"| {row['network']} | {row['batch']} | {times['PyTorch']:.0f} | {last} | {times['Isomer']:.0f} | {ratio} | "
-                     f"{optimized} | {faster} | {search} | "
+                     f"{better} | {faster} | {search} | "
                      f"{errors[row['best']]:.0e} | {errors['Isomer']:.0e} |")
     return "\n".join(lines) + "\n"
 
@@ -242,7 +160,7 @@ def main() -> None:
             parser.error(f"{kept} is of another machine, PyTorch or number of steps; remove it, or give another --out")
         data["rows"] = before["rows"]
     with tempfile.TemporaryDirectory(prefix="isomer-training-") as folder:
-        args.engine = engine_version(pathlib.Path(folder))
+        args.engine = f"onednn {engine_version('onednn')}"
         for name in args.networks:
             row = row_of(name, args.batch or NETWORKS.get(name, 8), args, pathlib.Path(folder))
             data["rows"] = [other for other in data["rows"] if other["network"] != name] + [row]
