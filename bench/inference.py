@@ -21,12 +21,13 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import textwrap
 
 import numpy as np
 from table import ROOT, isomer, processor
 from turns import Program, engine_version, interval, optimized, random_data, returned_input
 
-TITLES = {"onednn": "built-in", "ort": "ONNX Runtime", "openvino": "OpenVINO", "pytorch": "PyTorch"}
+TITLES = {"onednn": "built-in runtime", "ort": "ONNX Runtime", "openvino": "OpenVINO", "pytorch": "PyTorch"}
 OPTIMIZED = "optimized"
 
 
@@ -57,7 +58,7 @@ def version(runtime: str, args: argparse.Namespace) -> str:
         return engine_version(name)
     module = {"pytorch": "torch"}.get(name, name)
     command = [python_of(name, args), "-c", f"import {module}; print({module}.__version__)"]
-    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip().split("-")[0]
 
 
 def outputs(file: pathlib.Path) -> tuple[list[np.ndarray], str]:
@@ -113,23 +114,30 @@ def geometric(ratios: list[float]) -> float:
     return math.exp(statistics.fmean(map(math.log, ratios)))
 
 
+def heading(data: dict) -> list[str]:
+    own, *others = data["runtimes"]
+    threads = f"{data['threads']} thread{'s' if data['threads'] > 1 else ''}"
+    versions = []
+    for runtime in data["runtimes"]:
+        found = sorted({row["versions"][runtime] for row in data["rows"]})
+        versions.append(f"{title(runtime)} {' and '.join(found)}")
+    text = (f"{data['processor']}, f32. {', '.join(versions)}. Medians of {data['rounds']} turns of {data['seconds']:g} s in each of "
+            f"{data['processes']} processes, in milliseconds. A ratio is the latency of the fastest other runtime (bold) over that "
+            f"of the {title(own)}, with a 95% interval that includes the medians of all processes; above 1, the {title(own)} is "
+            "faster.")
+    if any("search" in row for row in data["rows"]):
+        text += (f" The column `{OPTIMIZED}` is what `isomer optimize` makes of the network for the {title(own)}; the ratio after "
+                 "it compares that with the fastest other runtime on the original network. Where the search returned the input, "
+                 "that ratio is the first one.")
+    text += f" The last column is the largest difference from outputs of {title(others[0])}, relative to the largest element."
+    return [f"# Inference, {threads}, batch {data['batch']}", "", *textwrap.wrap(text, 120), ""]
+
+
 def markdown(data: dict) -> str:
     own, *others = data["runtimes"]
     rows = data["rows"]
     searched = any("search" in row for row in rows)
-    versions = {runtime: sorted({row["versions"][runtime] for row in rows}) for runtime in data["runtimes"]}
-    lines = [f"# Inference, {data['threads']} thread{'s' if data['threads'] > 1 else ''}, batch {data['batch']}", "",
-             f"{data['processor']}, f32. {', '.join(f'{title(key)} {chr(32).join(found)}' for key, found in versions.items())}.",
-             f"Median latency in milliseconds of {data['rounds']} turns of {data['seconds']:g} s in each of {data['processes']} "
-             "processes that took turns. A ratio is",
-             f"that of the fastest other runtime (bold) to {title(own)}, with a 95% interval that includes the medians of all",
-             f"processes; above 1, {title(own)} is faster."]
-    if searched:
-        lines += [f"The column `{OPTIMIZED}` is what `isomer optimize` makes of the network for {title(own)}, and the ratio after it "
-                  "compares that",
-                  "with the fastest other runtime on the original network. Where the search returned the input, it repeats the first."]
-    lines += ["The last column is the largest difference of any output from that of " f"{title(others[0])}, relative to the largest "
-              "element.", ""]
+    lines = heading(data)
     columns = ["network", *map(title, others), title(own), "ratio", *([OPTIMIZED, "ratio", "search"] if searched else []),
                "difference"]
     lines += ["| " + " | ".join(columns) + " |", "|---|" + "---:|" * (len(others) + 1) + "---|" +

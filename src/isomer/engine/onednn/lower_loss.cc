@@ -1,4 +1,4 @@
-// The cross entropy of scores and labels.
+// Losses of scores and labels.
 
 #include "isomer/engine/onednn/log_sum.h"
 #include "isomer/engine/onednn/lower.h"
@@ -9,36 +9,40 @@ namespace {
 
 enum class LossReduction : uint8_t { None, Sum, Mean };
 
-struct CrossEntropy {
+struct Loss {
   Scores scores;
+  bool logarithms = false;                        ///< the scores are logarithms of probabilities already
   std::optional<int64_t> ignored = std::nullopt;  ///< the label whose loss is 0
   LossReduction reduction = LossReduction::Mean;
 };
 
-/// What a run reads and writes. `parts` is room for two numbers per label.
-struct CrossEntropyData {
+/// What a run reads and writes.
+struct LossData {
   const float* scores;
   const int64_t* labels;
   const float* weights;  ///< of the classes; nullptr: 1
-  float* parts;
+  float* parts;          ///< room for two numbers per label, unless the scores are logarithms
   float* loss;
 };
 
-Status run_cross_entropy(const CrossEntropy& what, const CrossEntropyData& data) {
+Status run_loss(const Loss& what, const LossData& data) {
   const Scores& scores = what.scores;
   const int64_t count = scores.batch * scores.pixels;
   float* const largest = data.parts;
-  float* const logs = data.parts + count;
-  log_sums(scores, data.scores, largest, logs);
+  float* const logs = what.logarithms ? nullptr : data.parts + count;
+  if (!what.logarithms) log_sums(scores, data.scores, largest, logs);
   double total = 0, weights = 0;
   for (int64_t n = 0; n < count; ++n) {
     const int64_t label = data.labels[n];
     const bool is_ignored = label == what.ignored;
     if (!is_ignored && (label < 0 || label >= scores.classes))
       return fail("label {} of {} classes", label, scores.classes);
-    const float weight = is_ignored ? 0 : data.weights == nullptr ? 1 : data.weights[label];
-    const int64_t at = (n / scores.pixels * scores.classes + label) * scores.pixels + n % scores.pixels;
-    const float loss = is_ignored ? 0 : weight * (logs[n] + (largest[n] - data.scores[at]));
+    float weight = 0, loss = 0;
+    if (!is_ignored) {
+      const float score = data.scores[(n / scores.pixels * scores.classes + label) * scores.pixels + n % scores.pixels];
+      weight = data.weights == nullptr ? 1 : data.weights[label];
+      loss = weight * (what.logarithms ? -score : logs[n] + (largest[n] - score));
+    }
     if (what.reduction == LossReduction::None) data.loss[n] = loss;
     total += static_cast<double>(loss);
     weights += static_cast<double>(weight);
@@ -50,7 +54,7 @@ Status run_cross_entropy(const CrossEntropy& what, const CrossEntropyData& data)
 
 }  // namespace
 
-Result<bool> lower_cross_entropy(Builder& builder, const Group& group) {
+Result<bool> lower_loss(Builder& builder, const Group& group) {
   const Graph& graph = builder.graph();
   const Node& node = graph.node(group.root);
   const auto operands = graph.operands(node);
@@ -61,7 +65,8 @@ Result<bool> lower_cross_entropy(Builder& builder, const Group& group) {
       (weighted && !is_dense(graph, operands[2])))
     return false;
   const Dims dims = dims_of(graph.type(operands[0]));
-  CrossEntropy what{.scores = {dims[0], dims[1], element_count(std::span(dims).subspan(2))}};
+  Loss what{.scores = {dims[0], dims[1], element_count(std::span(dims).subspan(2))},
+            .logarithms = node.op->name == "NegativeLogLikelihoodLoss"};
   if (const AttrValue* ignored = node.attrs.find("ignore_index")) what.ignored = std::get<int64_t>(*ignored);
   const std::string& reduction = node.attrs.text("reduction");
   if (reduction != "mean") what.reduction = reduction == "sum" ? LossReduction::Sum : LossReduction::None;
@@ -69,8 +74,9 @@ Result<bool> lower_cross_entropy(Builder& builder, const Group& group) {
   const Location which = builder.at(operands[1]);
   std::vector<Location> read = {from, which};
   if (weighted) read.push_back(builder.plain(operands[2]));
-  const auto count = static_cast<size_t>(what.scores.batch * what.scores.pixels);
-  const Location parts = builder.room(2 * count * sizeof(float));
+  std::optional<Location> parts;
+  if (!what.logarithms)
+    parts = builder.room(2 * static_cast<size_t>(what.scores.batch * what.scores.pixels) * sizeof(float));
   const Location to = builder.result(node.result(), plain_desc(dims_of(graph.type(node.result()))));
   emit_own(builder, {.name = node.op->name,
                      .from = read,
@@ -78,12 +84,11 @@ Result<bool> lower_cross_entropy(Builder& builder, const Group& group) {
                      .to = to,
                      .result = node.result(),
                      .run = [=](Workspace& workspace) -> Status {
-                       return run_cross_entropy(what,
-                                                {.scores = elements_at(workspace, from),
-                                                 .labels = reinterpret_cast<const int64_t*>(workspace.address(which)),
-                                                 .weights = weighted ? elements_at(workspace, read[2]) : nullptr,
-                                                 .parts = mutable_elements_at(workspace, parts),
-                                                 .loss = mutable_elements_at(workspace, to)});
+                       return run_loss(what, {.scores = elements_at(workspace, from),
+                                              .labels = reinterpret_cast<const int64_t*>(workspace.address(which)),
+                                              .weights = weighted ? elements_at(workspace, read[2]) : nullptr,
+                                              .parts = parts ? mutable_elements_at(workspace, *parts) : nullptr,
+                                              .loss = mutable_elements_at(workspace, to)});
                      }});
   return true;
 }

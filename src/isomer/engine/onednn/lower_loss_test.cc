@@ -24,20 +24,22 @@ int references_of(const Case& one) {
   return references(expect_as_reference(graph, inputs));
 }
 
-TEST(CrossEntropy, IsThatOfTheReference) {
+void expect_losses_as_reference(const std::string& op) {
   for (const char* const reduction : {"mean", "sum", "none"})
     for (const int64_t classes : {1, 2, 40, 1000})
-      for (const char* const weights : {"", "w"})
+      for (const char* const weights : {"", ", w"})
         for (const char* const ignored : {"", ", ignore_index=0", ", ignore_index=-100"}) {
           const bool only_ignored = classes == 1 && std::string(ignored) == ", ignore_index=0";
           if (only_ignored && std::string(reduction) == "mean") continue;  // 0 / 0
-          std::string text = fmt::format("w = f32[{}]{{seed 3}}\n", classes);
-          text += fmt::format("y = SoftmaxCrossEntropyLoss(x, i{}) {{reduction=\"{}\"{}}}\n",
-                              *weights == 0 ? "" : ", w", reduction, ignored);
+          const std::string text = fmt::format("w = f32[{}]{{seed 3}}\ny = {}(x, i{}) {{reduction=\"{}\"{}}}\n",
+                                               classes, op, weights, reduction, ignored);
           EXPECT_EQ(references_of(case_of(classes, "", 1, text)), 0) << text;
           EXPECT_EQ(references_of(case_of(classes, ",19", 19, text)), 0) << text;
         }
 }
+
+TEST(CrossEntropy, IsThatOfTheReference) { expect_losses_as_reference("SoftmaxCrossEntropyLoss"); }
+TEST(LogLikelihood, IsThatOfTheReference) { expect_losses_as_reference("NegativeLogLikelihoodLoss"); }
 
 // Of a label whose score leads by far, the loss is small, but not lost in rounding.
 TEST(CrossEntropy, KeepsSmallLosses) {
