@@ -4,10 +4,11 @@
     bench/inference.py --torch VENV/bin/python --networks all --optimize 45 --out docs/measurements/inference-1-thread
     bench/inference.py --runtimes "onednn --streams 2" "onednn --threads 2" --out docs/measurements/streams
 
-The first runtime is compared with the fastest of the others. Each is an engine of Isomer, `openvino` or `pytorch`, with --threads
-and --streams where they differ from this program's. Each has a process of its own, which runs for --seconds when it has its turn
-and is stopped otherwise. A ratio is of neighbouring turns; the table gives the median of all rounds of all processes with an
-interval. Finished rows are kept in the JSON file, so that an interrupted run goes on where it stopped.
+The first runtime is compared with the fastest of the others. Each is `onednn`, `ort`, `openvino` or `pytorch`, with --threads and
+--streams if they differ from this program's --threads. Each has a process of its own, which runs for --seconds when it has its turn
+and is stopped otherwise; in every round, all have one turn, in an order that is drawn anew. A ratio is of two turns of one round;
+the table gives the median of all rounds of all processes with an interval. This program's Python needs numpy, onnxruntime and
+openvino. Finished rows are kept in the JSON file, so that an interrupted run goes on where it stopped.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import argparse
 import json
 import math
 import pathlib
+import random
 import signal
 import statistics
 import subprocess
@@ -27,6 +29,7 @@ import numpy as np
 from table import ROOT, isomer, processor
 from turns import Program, engine_version, interval, optimized, random_data, returned_input
 
+LARGEST_DIFFERENCE = 1e-3  # of outputs that are still the same
 TITLES = {"onednn": "built-in runtime", "ort": "ONNX Runtime", "openvino": "OpenVINO", "pytorch": "PyTorch"}
 OPTIMIZED = "optimized"
 
@@ -41,9 +44,9 @@ def python_of(name: str, args: argparse.Namespace) -> str:
 
 
 def program(runtime: str, model: pathlib.Path, folder: pathlib.Path, args: argparse.Namespace) -> Program:
-    name, *options = runtime.split()
+    name = runtime.split()[0]
     return Program(python_of(name, args), ROOT / "bench/inference_run.py", name, model, folder / "data.npz", folder / "outputs.npz",
-                   "--threads", args.threads, *options)
+                   *options_of(runtime, args))
 
 
 def turn(program: Program, seconds: float) -> float:
@@ -54,9 +57,9 @@ def turn(program: Program, seconds: float) -> float:
 
 def version(runtime: str, args: argparse.Namespace) -> str:
     name = runtime.split()[0]
-    if name not in ("openvino", "pytorch"):
+    if name == "onednn":
         return engine_version(name)
-    module = {"pytorch": "torch"}.get(name, name)
+    module = {"ort": "onnxruntime", "pytorch": "torch"}.get(name, name)
     command = [python_of(name, args), "-c", f"import {module}; print({module}.__version__)"]
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip().split("-")[0]
 
@@ -68,8 +71,21 @@ def outputs(file: pathlib.Path) -> tuple[list[np.ndarray], str]:
 
 
 def difference(values: list[np.ndarray], others: list[np.ndarray]) -> float:
-    """The largest of any element, relative to the largest element of its output."""
-    return max(float(abs(a - b).max() / max(abs(b).max(), 1e-30)) for a, b in zip(values, others, strict=True))
+    """The largest of any element, relative to the largest element of its output. Ends this program if it is too large."""
+    found = 0.0
+    for a, b in zip(values, others, strict=True):
+        if a.shape != b.shape or not np.isfinite(a).all() or not np.isfinite(b).all():
+            sys.exit(f"outputs differ: {a.shape} and {b.shape}, or numbers without bounds")
+        found = max(found, float(abs(a - b).max() / max(abs(b).max(), 1e-30)))
+    if found > LARGEST_DIFFERENCE:
+        sys.exit(f"outputs differ by {found} of the largest element")
+    return found
+
+
+def options_of(runtime: str, args: argparse.Namespace) -> list[str]:
+    """The options of a runtime; --threads is this program's unless it is among them."""
+    options = runtime.split()[1:]
+    return options if "--threads" in options else ["--threads", str(args.threads), *options]
 
 
 def row_of(name: str, args: argparse.Namespace, folder: pathlib.Path) -> dict:
@@ -77,27 +93,24 @@ def row_of(name: str, args: argparse.Namespace, folder: pathlib.Path) -> dict:
     isomer("models", name, "-o", str(network), "--batch", str(args.batch))
     np.savez(folder / "data.npz", **random_data(network))
     own, *others = args.runtimes
-    row: dict = {"network": name, "versions": args.versions, "forms": {}}
+    row: dict = {"network": name, "versions": args.versions, "forms": []}
     if args.optimize > 0:
-        engine, *options = own.split()
-        row["search"] = optimized(network, better, args.optimize, "--engine", engine, "--threads", str(args.threads), *options)
+        row["search"] = optimized(network, better, args.optimize, "--engine", own.split()[0], *options_of(own, args))
     models = {runtime: (runtime, network) for runtime in args.runtimes}
     if args.optimize > 0 and not returned_input(row["search"]):
         models[OPTIMIZED] = (own, better)
     rounds: list[list[dict[str, float]]] = []  # by process
-    for process in range(args.processes):
-        programs, values = {}, {}
+    order = random.Random(0)
+    for _ in range(args.processes):
+        programs, values, forms = {}, {}, {}
         for key, (runtime, model) in models.items():
             programs[key] = program(runtime, model, folder, args)
             turn(programs[key], 0)  # loads the network while no other program runs
-            values[key], row["forms"][key] = outputs(folder / "outputs.npz")
+            values[key], forms[key] = outputs(folder / "outputs.npz")
+        row["forms"].append({key: form for key, form in forms.items() if form})
         row["differences"] = {key: difference(values[key], values[others[0]]) for key in models if key != others[0]}
-        found = []
-        for i in range(args.rounds):
-            keys = list(programs)
-            first = i % len(keys)
-            found.append({key: turn(programs[key], args.seconds) for key in keys[first:] + keys[:first]})
-        rounds.append(found)
+        rounds.append([{key: turn(programs[key], args.seconds) for key in order.sample(list(programs), len(programs))}
+                       for _ in range(args.rounds)])
         for one in programs.values():
             one.close()
     row["rounds"] = rounds
@@ -129,6 +142,9 @@ def heading(data: dict) -> list[str]:
         text += (f" The column `{OPTIMIZED}` is what `isomer optimize` makes of the network for the {title(own)}; the ratio after "
                  "it compares that with the fastest other runtime on the original network. Where the search returned the input, "
                  "that ratio is the first one.")
+    if any(runtime.split()[0] == "pytorch" for runtime in others):
+        text += (" PyTorch is the faster of eager mode and frozen TorchScript, with images in the faster of two layouts, in which they "
+                 "are given; torch.compile is not used.")
     text += f" The last column is the largest difference from outputs of {title(others[0])}, relative to the largest element."
     return [f"# Inference, {threads}, batch {data['batch']}", "", *textwrap.wrap(text, 120), ""]
 
@@ -178,13 +194,13 @@ def main() -> None:
     args = parser.parse_args()
     if len(args.runtimes) < 2:
         parser.error("--runtimes: a comparison needs two")
-    if "pytorch" in args.runtimes and not args.torch:
+    if any(runtime.split()[0] == "pytorch" for runtime in args.runtimes) and not args.torch:
         parser.error("pytorch needs --torch")
     if args.processes < 1 or args.processes * args.rounds < 9:
         parser.error("--processes, --rounds: an interval needs 9 turns in all")
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     data = {"processor": processor(), "runtimes": args.runtimes,
-            **{key: getattr(args, key) for key in ("threads", "batch", "seconds", "rounds", "processes")}, "rows": []}
+            **{key: getattr(args, key) for key in ("threads", "batch", "seconds", "rounds", "processes", "optimize")}, "rows": []}
     kept = args.out.with_suffix(".json")
     if kept.exists():
         before = json.loads(kept.read_text())

@@ -3,7 +3,8 @@
 
     inference_run.py RUNTIME MODEL.onnx DATA.npz OUTPUTS.npz [--threads N] [--streams N]
 
-RUNTIME is an engine of Isomer, `openvino` (in a Python that has openvino) or `pytorch` (torch and onnx). Reads lines; loads the
+RUNTIME is `onednn`, `ort` (in a Python that has onnxruntime), `openvino` (openvino) or `pytorch` (torch and onnx). The network runs
+in this process, so that all runtimes are called from Python in the same way. Reads lines; loads the
 network when it gets the first one, and writes the outputs, and for PyTorch the form that it chose. For each line, a number of
 seconds, runs the network for so long and prints the median latency in microseconds.
 """
@@ -35,18 +36,28 @@ def median_us(run: Callable[[], object], seconds: float) -> float:
     return 1e6 * statistics.median(times)
 
 
-def of_isomer(args: argparse.Namespace, data: dict[str, np.ndarray]) -> tuple[Run, str]:
+def of_onednn(args: argparse.Namespace, data: dict[str, np.ndarray]) -> tuple[Run, str]:
     sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "build/python"))
     import isomer
 
-    session = isomer.Session(args.model, engine=args.runtime, threads=args.threads, streams=args.streams)
+    session = isomer.Session(args.model, engine="onednn", threads=args.threads, streams=args.streams)
     return lambda: list(session.run(data).values()), ""
+
+
+def of_ort(args: argparse.Namespace, data: dict[str, np.ndarray]) -> tuple[Run, str]:
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_ALL
+    options.intra_op_num_threads = args.threads
+    session = onnxruntime.InferenceSession(args.model, options, providers=["CPUExecutionProvider"])
+    return lambda: session.run(None, data), ""
 
 
 def of_openvino(args: argparse.Namespace, data: dict[str, np.ndarray]) -> tuple[Run, str]:
     import openvino
 
-    # Otherwise OpenVINO computes in a smaller type where the processor has one, and with more threads where they help latency.
+    # Otherwise OpenVINO computes in a smaller type where the processor has one.
     options = {"INFERENCE_PRECISION_HINT": "f32", "INFERENCE_NUM_THREADS": args.threads, "NUM_STREAMS": args.streams}
     request = openvino.Core().compile_model(args.model, "CPU", options).create_infer_request()
     outputs = range(len(request.model_outputs))
@@ -90,16 +101,19 @@ def of_pytorch(args: argparse.Namespace, data: dict[str, np.ndarray]) -> tuple[R
     return forms[best], best
 
 
+RUNTIMES = {"onednn": of_onednn, "ort": of_ort, "openvino": of_openvino, "pytorch": of_pytorch}
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("runtime")
+    parser.add_argument("runtime", choices=RUNTIMES)
     parser.add_argument("model")
     parser.add_argument("data", type=pathlib.Path)
     parser.add_argument("outputs", type=pathlib.Path)
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--streams", type=int, default=1)
     args = parser.parse_args()
-    load = {"openvino": of_openvino, "pytorch": of_pytorch}.get(args.runtime, of_isomer)
+    load = RUNTIMES[args.runtime]
     run = None
     for line in sys.stdin:
         if run is None:

@@ -1,5 +1,5 @@
-"""What inference.py and training.py have in common: programs that take turns, so that what the machine does elsewhere slows all of
-them alike, their data, the search for a better model, and intervals of ratios."""
+"""Shared by inference.py and training.py: programs that take turns, so that other load on the machine slows all of them alike;
+random data; the search for a better model; and intervals of ratios."""
 
 from __future__ import annotations
 
@@ -77,11 +77,10 @@ def engine_version(engine: str) -> str:
 
 
 def optimized(model: pathlib.Path, better: pathlib.Path, seconds: float, *options: str) -> dict:
-    """Writes what `isomer optimize` makes of a model in so many seconds, with an empty profile database. Returns how the search
-    ended."""
+    """Optimizes a model in so many seconds, with an empty profile database, and writes the result. Returns how the search ended."""
     with tempfile.TemporaryDirectory() as folder:
         report = isomer("optimize", str(model), "-o", str(better), "--force", "--time-budget", str(seconds),
-                        "--profile-db", f"{folder}/profile.db", *options)
+                        "--profile-db", f"{folder}/profile.db", *options, timeout=seconds + 1800)
     return {"outcome": report["outcome"], "budget": seconds, "seconds": report["search"]["seconds"],
             "stop_reason": report["search"]["stop_reason"]}
 

@@ -36,6 +36,7 @@ ALLOWED = {  # files: what they do that concerns single operators
     "engine/ort/p*.cc": "describe the fusions of ONNX Runtime",
     "engine/onednn/conv_problem.cc": "tells apart convolutions and transposed ones",
     "engine/onednn/filter_gradient.cc": "finds the gradient for filters, which is written with simpler operators",
+    "engine/onednn/loss_gradient.cc": "finds the gradient of a cross entropy, which is written with simpler operators",
     "engine/onednn/max_pool_gradient.cc": "finds the gradient of a max pool, which is written with simpler operators",
     "engine/onednn/loop_nodes.cc": "lists the operators that loops compute, with their steps",
     "engine/onednn/loop_steps.h": "performs these steps",

@@ -234,5 +234,19 @@ TEST(Losses, OfPixels) {
   expect_finite_differences(test);
 }
 
+TEST(Losses, OfASymbolicBatch) {
+  for (const bool ignores : {false, true}) {
+    GraphBuilder builder;
+    const ValueId scores = builder.input({DType::Double, {Dim::symbol("N"), Dim(4)}});
+    Attrs attrs;
+    if (ignores) attrs = attrs.with("ignore_index", int64_t{0});
+    const ValueId labels = builder.input({DType::Int64, {Dim::symbol("N")}});
+    const ValueId loss = *builder.add(op("SoftmaxCrossEntropyLoss"), attrs, {scores, labels});
+    GradientCase test{builder.finish({&loss, 1}), 0, {uniform_tensor({3, 4}, 1), Tensor::ints({3}, {2, 0, 1})}};
+    test.loss = test.graph.outputs()[0];
+    expect_finite_differences(test);
+  }
+}
+
 }  // namespace
 }  // namespace isomer::testing

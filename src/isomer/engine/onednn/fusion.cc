@@ -9,6 +9,7 @@
 #include "isomer/engine/onednn/gelu.h"
 #include "isomer/engine/onednn/kernel_traits.h"
 #include "isomer/engine/onednn/loop_fusion.h"
+#include "isomer/engine/onednn/loss_gradient.h"
 #include "isomer/engine/onednn/max_pool_gradient.h"
 
 namespace isomer::onednn {
@@ -317,7 +318,7 @@ std::vector<NodeId> nodes_of(const Group& group) {
 }
 
 std::vector<Group> fuse(const Graph& graph, Stage stage, bool loops) {
-  std::vector<Group> groups = with_max_pool_gradients(graph, Fuser(graph, stage).run());
+  std::vector<Group> groups = with_loss_gradients(graph, with_max_pool_gradients(graph, Fuser(graph, stage).run()));
   return loops ? with_loops(graph, std::move(groups)) : groups;
 }
 
@@ -336,10 +337,19 @@ std::vector<size_t> last_readers(const Graph& graph, std::span<const Group> grou
   return last;
 }
 
+bool is_named(const Node& node, const char* name) {
+  return !node.is_input() && !node.is_constant() && is_standard(node) && node.op->name == name;
+}
+
+const Node* inner_maker(const Graph& graph, ValueId value, const char* name) {
+  const Node& node = graph.producer_node(value);
+  const bool is_inner = graph.consumers(value).size() == 1 && !graph.is_output(value);
+  return is_inner && is_named(node, name) ? &node : nullptr;
+}
+
 bool are_zeros(const Graph& graph, ValueId value) {
   const Node& node = graph.producer_node(value);
-  const bool is_filled = !node.is_input() && !node.is_constant() && is_standard(node) &&
-                         node.op->name == "ConstantOfShape" && node.attrs.has("value");
+  const bool is_filled = is_named(node, "ConstantOfShape") && node.attrs.has("value");
   const Tensor* const data = is_filled ? &node.attrs.tensor("value") : graph.constant(value);
   return data != nullptr && data->dtype() == DType::Float &&
          std::ranges::all_of(data->data<float>(), [](float number) { return number == 0; });

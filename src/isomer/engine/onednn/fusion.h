@@ -52,8 +52,8 @@ struct Post {
 /// Returns whether a post is a batch normalization that will have been merged into the weights and the bias.
 bool is_folded(const Post& post);
 
-/// A node with the posts that follow it; or the last node of a loop (loop_nodes.h) or of the gradient of a max pool
-/// (max_pool_gradient.h) with the others.
+/// A node with the posts that follow it; or the last node of a loop (loop_nodes.h), or of the gradient of a max pool
+/// (max_pool_gradient.h) or of a loss (loss_gradient.h), with the others.
 struct Group {
   NodeId root = 0;
   std::vector<Post> posts = {};
@@ -83,6 +83,10 @@ bool may_be_plannable(const Graph& graph, ValueId value);
 bool is_plannable(const Graph& graph, ValueId value, Stage stage);
 /// Returns whether a plan has a value's data before it runs. A weight that is too large to be folded is computed.
 bool is_known(const Graph& graph, ValueId value, Stage stage);
+/// Returns whether a node has ONNX's operator of this name.
+bool is_named(const Node& node, const char* name);
+/// Returns the maker of a value if it has this name, and nothing else reads the value; else nullptr.
+const Node* inner_maker(const Graph& graph, ValueId value, const char* name);
 /// Returns whether a value is f32, and all its elements are known to be 0.
 bool are_zeros(const Graph& graph, ValueId value);
 

@@ -4,6 +4,7 @@
 
 #include "isomer/engine/onednn/kernel_traits.h"
 #include "isomer/engine/onednn/loop_nodes.h"
+#include "isomer/engine/onednn/loss_gradient.h"
 #include "isomer/engine/onednn/max_pool_gradient.h"
 #include "isomer/engine/onednn/threads.h"
 #include "isomer/engine/onednn/views.h"
@@ -118,6 +119,7 @@ Result<bool> lower_group(Builder& builder, const Group& group) {
   const Node& node = builder.graph().node(group.root);
   if (is_foreign(node) || builder.reads_boxed(group)) return false;
   if (is_max_pool_gradient(builder.graph(), group)) return lower_max_pool_gradient(builder, group);
+  if (is_loss_gradient(builder.graph(), group)) return lower_loss_gradient(builder, group);
   if (is_loop(builder.graph(), group)) return lower_loop(builder, group);
   ISOMER_TRY(const bool done, family_of(node).lower(builder, group));
   return done ? done : lower_loop(builder, group);

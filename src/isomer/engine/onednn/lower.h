@@ -32,6 +32,7 @@ Result<bool> lower_gather(Builder& builder, const Group& group);
 Result<bool> lower_scatter(Builder& builder, const Group& group);  // by coordinates
 Result<bool> lower_one_hot(Builder& builder, const Group& group);
 Result<bool> lower_loss(Builder& builder, const Group& group);
+Result<bool> lower_loss_gradient(Builder& builder, const Group& group);
 /// Any group that `is_loop` accepts, and others of element-wise nodes that loops can compute.
 Result<bool> lower_loop(Builder& builder, const Group& group);
 Result<bool> lower_expand(Builder& builder, const Group& group);

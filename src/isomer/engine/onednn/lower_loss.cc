@@ -1,8 +1,12 @@
-// Losses of scores and labels.
+// Losses of scores and labels, and their gradients.
 
-#include "isomer/engine/onednn/log_sum.h"
+#include <algorithm>
+
+#include "isomer/engine/onednn/cross_entropy.h"
+#include "isomer/engine/onednn/loss_gradient.h"
 #include "isomer/engine/onednn/lower.h"
 #include "isomer/engine/onednn/own_kernel.h"
+#include "isomer/engine/onednn/threads.h"
 
 namespace isomer::onednn {
 namespace {
@@ -16,7 +20,7 @@ struct Loss {
   LossReduction reduction = LossReduction::Mean;
 };
 
-/// What a run reads and writes.
+/// The data of a run.
 struct LossData {
   const float* scores;
   const int64_t* labels;
@@ -90,6 +94,65 @@ Result<bool> lower_loss(Builder& builder, const Group& group) {
                                               .parts = parts ? mutable_elements_at(workspace, *parts) : nullptr,
                                               .loss = mutable_elements_at(workspace, to)});
                      }});
+  return true;
+}
+
+namespace {
+
+constexpr int64_t kGradientGrain = 8192;  // minimum number of scores per thread
+
+/// Computes the softmax of each row of scores, less 1 for the class of its label, times a factor: `factors` has one
+/// number, or one for each row with `by_row`. Labels count as in OneHot: one out of range marks no class.
+template <class Label>
+void run_loss_gradient(const Scores& scores, const float* from, const Label* labels, const float* factors, bool by_row,
+                       float* to) {
+  const int64_t classes = scores.classes;
+  parallel_for(scores.batch, std::max<int64_t>(kGradientGrain / classes, 1), [&](int64_t begin, int64_t end) {
+    for (int64_t row = begin; row < end; ++row) {
+      const float factor = factors == nullptr ? 1 : factors[by_row ? row : 0];
+      scaled_softmax(from + row * classes, classes, factor, to + row * classes);
+      const auto label = static_cast<int64_t>(labels[row]);
+      if (label >= -classes && label < classes) to[row * classes + (label < 0 ? label + classes : label)] -= factor;
+    }
+  });
+}
+
+}  // namespace
+
+Result<bool> lower_loss_gradient(Builder& builder, const Group& group) {
+  const Graph& graph = builder.graph();
+  const auto read = loss_gradient(graph, group.root);
+  const ValueId result = graph.node(group.root).result();
+  if (!read || !is_dense(graph, read->scores) || !is_dense(graph, result) ||
+      (read->factor != kNoValue && !is_dense(graph, read->factor)))
+    return false;
+  const Dims dims = dims_of(graph.type(result));
+  const Scores scores{.batch = element_count(std::span(dims).first(dims.size() - 1)), .classes = dims.back()};
+  const Location from = builder.plain(read->scores);
+  const Location which = builder.at(read->labels);
+  std::vector<Location> reads = {from, which};
+  const bool scaled = read->factor != kNoValue;
+  if (scaled) reads.push_back(builder.plain(read->factor));
+  const bool is_apart = !scaled || reads[2].buffer != from.buffer;
+  const bool by_row = scaled && element_count(dims_of(graph.type(read->factor))) > 1;
+  const bool wide = graph.type(read->labels).dtype == DType::Int64;
+  const Location to = builder.result(result, plain_desc(dims), is_apart ? std::optional(from) : std::nullopt);
+  emit_own(builder,
+           {.name = "gradient of cross entropy",
+            .from = reads,
+            .to = to,
+            .result = result,
+            .run = [=](Workspace& workspace) -> Status {
+              const float* const data = elements_at(workspace, from);
+              const std::byte* const labels = workspace.address(which);
+              const float* const factors = scaled ? elements_at(workspace, reads[2]) : nullptr;
+              float* const out = mutable_elements_at(workspace, to);
+              if (wide)
+                run_loss_gradient(scores, data, reinterpret_cast<const int64_t*>(labels), factors, by_row, out);
+              else
+                run_loss_gradient(scores, data, reinterpret_cast<const int32_t*>(labels), factors, by_row, out);
+              return {};
+            }});
   return true;
 }
 

@@ -116,7 +116,9 @@ Result<bool> lower_scatter(Builder& builder, const Group& group) {
   const Location updates = builder.plain(operands[2]);
   std::vector<Location> read = {which, updates};
   if (from) read.push_back(*from);
-  const Location to = builder.result(node.result(), plain_desc(dims), from);
+  // Rows may be read after others were written.
+  const bool is_apart = from && from->buffer != updates.buffer;
+  const Location to = builder.result(node.result(), plain_desc(dims), is_apart ? from : std::nullopt);
   emit_own(builder, {.name = node.op->name,
                      .from = read,
                      .to = to,
@@ -138,17 +140,15 @@ namespace {
 /// where it is marked.
 template <class Index>
 void mark(const AxisSplit& split, const Index* indices, const float* values, float* to) {
-  const int64_t width = split.extent * split.inner;
-  parallel_for(split.outer, std::max<int64_t>(kScatterGrain / std::max<int64_t>(width, 1), 1),
-               [&](int64_t begin, int64_t end) {
-                 std::fill(to + begin * width, to + end * width, values[0]);
-                 for (int64_t n = begin * split.inner; n < end * split.inner; ++n) {
-                   const auto index = static_cast<int64_t>(indices[n]);
-                   if (index < -split.extent || index >= split.extent) continue;
-                   const int64_t at = index < 0 ? index + split.extent : index;
-                   to[split.start(n / split.inner, n % split.inner) + at * split.inner] = values[1];
-                 }
-               });
+  const int64_t count = split.outer * split.inner;
+  parallel_for(count * split.extent, kScatterGrain,
+               [&](int64_t begin, int64_t end) { std::fill(to + begin, to + end, values[0]); });
+  for (int64_t n = 0; n < count; ++n) {
+    const auto index = static_cast<int64_t>(indices[n]);
+    if (index < -split.extent || index >= split.extent) continue;
+    const int64_t at = index < 0 ? index + split.extent : index;
+    to[split.start(n / split.inner, n % split.inner) + at * split.inner] = values[1];
+  }
 }
 
 }  // namespace

@@ -3,8 +3,10 @@
 namespace isomer::onednn {
 namespace {
 
-int references_of(const std::string& text, std::vector<Tensor> inputs) {
-  return references(expect_as_reference(graph_of(text), inputs));
+int references_of(const std::string& text, const std::vector<Tensor>& inputs) {
+  const Graph graph = graph_of(text);
+  expect_as_reference(graph, inputs, {.threads = 3, .tune = false});
+  return references(expect_as_reference(graph, inputs));
 }
 
 TEST(Scatter, IsThatOfTheReference) {
@@ -35,6 +37,17 @@ TEST(Scatter, IsThatOfTheReference) {
     EXPECT_EQ(references_of("input x: f32[4,3]\n" + updates + "t = Tanh(x)\ny = ScatterND(t, i, u)" +
                                 fmt::format(" {{reduction=\"{}\"}}\nreturn y, t", reduction),
                             {random_tensor(DType::Float, {4, 3}, 1), rows[0], rows[1]}),
+              0);
+    // A row that was written is read as an update later.
+    EXPECT_EQ(references_of("input x: f32[4,3]\ninput i: i64[4,1]\nt = Tanh(x)\ny = ScatterND(t, i, t)" + attrs,
+                            {random_tensor(DType::Float, {4, 3}, 1), Tensor::ints({4, 1}, {1, 2, 3, 0})}),
+              0);
+    // Rows of which several threads write parts.
+    EXPECT_EQ(references_of(
+                  "input i: i64[40,1]\ninput u: f32[40,3001]\nz = ConstantOfShape() {shape=[50,3001], "
+                  "value=f32[1]{0}}\ny = ScatterND(z, i, u)" +
+                      attrs,
+                  {Tensor::ints({40, 1}, std::vector<int64_t>(40, 33)), random_tensor(DType::Float, {40, 3001}, 1)}),
               0);
   }
   const std::string text = "input x: f32[2,3]\ninput i: i64[1,1]\ninput u: f32[1,3]\ny = ScatterND(x, i, u)";

@@ -10,23 +10,7 @@
 namespace isomer::onednn {
 namespace {
 
-bool is_named(const Node& node, const char* name) {
-  return !node.is_opaque() && !node.is_input() && !node.is_constant() && node.op->domain.empty() &&
-         node.op->name == name;
-}
-
-/// Returns whether a value has one reader and is not an output.
-bool is_read_once(const Graph& graph, ValueId value) {
-  return graph.consumers(value).size() == 1 && !graph.is_output(value);
-}
-
 bool is_flat(const Graph& graph, ValueId value) { return graph.type(value).shape && graph.type(value).rank() == 1; }
-
-/// Returns the maker of a value if it has this name and nothing else reads the value.
-const Node* inner_maker(const Graph& graph, ValueId value, const char* name) {
-  const Node& node = graph.producer_node(value);
-  return is_named(node, name) && is_read_once(graph, value) ? &node : nullptr;
-}
 
 }  // namespace
 

@@ -6,6 +6,7 @@
 #include "isomer/engine/onednn/filter_gradient.h"
 #include "isomer/engine/onednn/kernel_traits.h"
 #include "isomer/engine/onednn/loop_nodes.h"
+#include "isomer/engine/onednn/loss_gradient.h"
 #include "isomer/engine/onednn/max_pool_gradient.h"
 #include "isomer/engine/onednn/views.h"
 
@@ -122,6 +123,7 @@ bool Planning::falls_apart(const Group& group) {
 GroupForms Planning::place(const Group& part, size_t group) {
   now_ = group;
   if (is_max_pool_gradient(graph_, part)) return place_max_pool_gradient(part);
+  if (is_loss_gradient(graph_, part)) return place_loss_gradient(part);
   if (is_loop(graph_, part)) return place_loop(part);
   const Node& root = graph_.node(part.root);
   if (is_removed(root) || is_onednn_view(root)) return place_view(part.root);
@@ -278,6 +280,18 @@ GroupForms Planning::place_follower(const Group& group) {
   if (follows && *form > kPlainForm && needs_full_blocks(graph_, root))
     follows = channels_of(graph_, root.result()) % *form == 0;
   return place_kernel(group, follows ? *form : kPlainForm);
+}
+
+/// The kernel reads and writes rows of scores.
+GroupForms Planning::place_loss_gradient(const Group& group) {
+  const LossGradient read = *loss_gradient(graph_, group.root);
+  for (const ValueId value : {read.scores, read.labels, read.factor})
+    if (computed(value)) want(value, kPlainForm);
+  const ValueId result = graph_.node(group.root).result();
+  forms_[result] = kPlainForm;
+  strides_[result].clear();
+  finish_kernel(group, nodes_of(group), {}, kPlainForm);
+  return {};
 }
 
 /// The kernel works in the image's layout, or in blocks if the image is in none; row-major if the gradient is flat.

@@ -79,6 +79,7 @@ class Planning {
   GroupForms place_follower(const Group& group);
   GroupForms place_own(const Group& group);
   GroupForms place_max_pool_gradient(const Group& group);
+  GroupForms place_loss_gradient(const Group& group);
   GroupForms place_loop(const Group& group);
   Form loop_form(const Group& group, std::span<const ValueId> operands) const;
   bool reads_value(NodeId node, ValueId value) const;

@@ -1,4 +1,4 @@
-#include "isomer/engine/onednn/log_sum.h"
+#include "isomer/engine/onednn/cross_entropy.h"
 
 #include <gtest/gtest.h>
 
@@ -32,7 +32,7 @@ double score(const Scores& scores, const std::vector<float>& from, int64_t at, i
 }
 
 // Ends of vectors and of what is computed at once are among the extents.
-TEST(LogSum, IsWithinRoundingOfTheDefinitionWithAnyThreads) {
+TEST(LogSums, IsWithinRoundingOfTheDefinitionWithAnyThreads) {
   Rng rng(1);
   for (const int64_t pixels : {1, 2, 15, 16, 17, 40})
     for (const int64_t classes : {1, 2, 15, 16, 17, 63, 64, 65, 130, 3000}) {
@@ -53,7 +53,7 @@ TEST(LogSum, IsWithinRoundingOfTheDefinitionWithAnyThreads) {
     }
 }
 
-TEST(LogSum, KnowsScoresWithoutBounds) {
+TEST(LogSums, KnowsScoresWithoutBounds) {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
   for (const int64_t pixels : {1, 3}) {
     const Scores scores{.batch = 1, .classes = 50, .pixels = pixels};
@@ -65,6 +65,23 @@ TEST(LogSum, KnowsScoresWithoutBounds) {
     for (int64_t at = 1; at < pixels; ++at) EXPECT_TRUE(std::isnan(sums.logs[static_cast<size_t>(at)]));
     from[static_cast<size_t>(33 * pixels)] = std::numeric_limits<float>::quiet_NaN();
     EXPECT_TRUE(std::isnan(log_sums_of(scores, from, 1).logs[0]));
+  }
+}
+
+TEST(ScaledSoftmax, IsWithinRoundingOfTheDefinition) {
+  Rng rng(2);
+  for (const int64_t classes : {1, 2, 15, 16, 17, 63, 64, 65, 130, 3000}) {
+    std::vector<float> from(static_cast<size_t>(classes)), to(from.size() + 1, 7);
+    for (float& x : from) x = static_cast<float>(20 * rng.uniform() - 10);
+    scaled_softmax(from.data(), classes, -3, to.data());
+    EXPECT_EQ(to.back(), 7) << "after the result";
+    double sum = 0;
+    for (const float x : from) sum += std::exp(static_cast<double>(x));
+    for (size_t i = 0; i < from.size(); ++i) {
+      const double expected = -3 * std::exp(static_cast<double>(from[i])) / sum;
+      // The difference to the largest score, of up to 20, is rounded.
+      ASSERT_NEAR(to[i], expected, 2e-6 * std::abs(expected)) << i << " of " << classes;
+    }
   }
 }
 
