@@ -35,8 +35,11 @@ OPTIMIZED = "optimized"
 
 
 def title(runtime: str) -> str:
-    name, _, options = runtime.partition(" ")
-    return TITLES.get(name, name) + options.replace("--", ", ")
+    """"onednn --streams 2" is "built-in runtime (2 streams)"."""
+    name, *options = runtime.split()
+    pairs = (f"{number} {option.removeprefix('--')}" for option, number in zip(options[::2], options[1::2]))
+    text = ", ".join(pair.removesuffix("s") if pair.startswith("1 ") else pair for pair in pairs)
+    return TITLES[name] + (f" ({text})" if text else "")
 
 
 def python_of(name: str, args: argparse.Namespace) -> str:
@@ -129,24 +132,24 @@ def geometric(ratios: list[float]) -> float:
 
 def heading(data: dict) -> list[str]:
     own, *others = data["runtimes"]
-    threads = f"{data['threads']} thread{'s' if data['threads'] > 1 else ''}"
-    versions = []
-    for runtime in data["runtimes"]:
-        found = sorted({row["versions"][runtime] for row in data["rows"]})
-        versions.append(f"{title(runtime)} {' and '.join(found)}")
-    text = (f"{data['processor']}, f32. {', '.join(versions)}. Medians of {data['rounds']} turns of {data['seconds']:g} s in each of "
-            f"{data['processes']} processes, in milliseconds. A ratio is the latency of the fastest other runtime (bold) over that "
-            f"of the {title(own)}, with a 95% interval that includes the medians of all processes; above 1, the {title(own)} is "
-            "faster.")
+    # Runtimes with options have their own numbers of threads.
+    threads = "" if all(" " in runtime for runtime in data["runtimes"]) else (
+        f"{data['threads']} thread{'s' if data['threads'] > 1 else ''}, ")
+    versions = dict.fromkeys(f"{TITLES[runtime.split()[0]]} {row['versions'][runtime]}"
+                             for runtime in data["runtimes"] for row in data["rows"])
+    text = (f"{data['processor']}, f32. {', '.join(versions)}. Medians of {data['rounds']} turns of {data['seconds']:g} s in each "
+            f"of {data['processes']} processes, in milliseconds. A ratio is the latency of the fastest other runtime (bold) over "
+            f"that of the {title(own)}, with a 95% interval that includes the medians of all processes; above 1, the {title(own)} "
+            "is faster.")
     if any("search" in row for row in data["rows"]):
         text += (f" The column `{OPTIMIZED}` is what `isomer optimize` makes of the network for the {title(own)}; the ratio after "
                  "it compares that with the fastest other runtime on the original network. Where the search returned the input, "
                  "that ratio is the first one.")
     if any(runtime.split()[0] == "pytorch" for runtime in others):
-        text += (" PyTorch is the faster of eager mode and frozen TorchScript, with images in the faster of two layouts, in which they "
-                 "are given; torch.compile is not used.")
+        text += (" PyTorch is the faster of eager mode and frozen TorchScript, with images in the faster of two layouts, in which "
+                 "they are given; torch.compile is not used.")
     text += f" The last column is the largest difference from outputs of {title(others[0])}, relative to the largest element."
-    return [f"# Inference, {threads}, batch {data['batch']}", "", *textwrap.wrap(text, 120), ""]
+    return [f"# Inference, {threads}batch {data['batch']}", "", *textwrap.wrap(text, 120), ""]
 
 
 def markdown(data: dict) -> str:
@@ -216,7 +219,8 @@ def main() -> None:
         with tempfile.TemporaryDirectory(prefix="isomer-inference-") as folder:
             row = row_of(name, args, pathlib.Path(folder))
         data["rows"].append(row)
-        print(name, *("{:.2f} [{:.2f}, {:.2f}]".format(*row[key]) for key in ("ratio", "ratio_optimized") if key in row), flush=True)
+        ratios = (row[key] for key in ("ratio", "ratio_optimized") if key in row)
+        print(name, *("{:.2f} [{:.2f}, {:.2f}]".format(*ratio) for ratio in ratios), flush=True)
         kept.write_text(json.dumps(data, indent=1) + "\n")
         args.out.with_suffix(".md").write_text(markdown(data))
 

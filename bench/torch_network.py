@@ -12,8 +12,8 @@ from onnx import numpy_helper
 
 
 class Network:
-    """A network of `isomer models`. Gelu, linear layers, attention and LSTM layers are single functions, as PyTorch has them. Raises
-    AttributeError for an operator that no benchmark network has."""
+    """A network of `isomer models`. Gelu, linear layers, attention and LSTM layers are single functions, as PyTorch has them.
+    Raises AttributeError for an operator that no benchmark network has."""
 
     def __init__(self, path: str, *, training: bool, channels_last: bool = False, double: bool = False) -> None:
         model = onnx.load(path)
