@@ -33,7 +33,7 @@ Status run_loss(const Loss& what, const LossData& data) {
   const Scores& scores = what.scores;
   const int64_t count = scores.batch * scores.pixels;
   float* const largest = data.parts;
-  float* const logs = what.logarithms ? nullptr : data.parts + count;
+  float* const logs = data.parts == nullptr ? nullptr : data.parts + count;
   if (!what.logarithms) log_sums(scores, data.scores, largest, logs);
   double total = 0, weights = 0;
   for (int64_t n = 0; n < count; ++n) {

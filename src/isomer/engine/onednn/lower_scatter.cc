@@ -38,13 +38,21 @@ struct Scattering {
   bool adds = false;
 };
 
-/// The offset of a row's coordinates in the result.
+/// Fails if a coordinate is out of range.
 template <class Index>
-Result<int64_t> place_of(const Scattering& what, const Index* coordinates) {
+Status check_coordinates(const Scattering& what, const Index* coordinates) {
+  for (int64_t row = 0; row < what.rows; ++row)
+    for (const int64_t extent : what.extents) ISOMER_CHECK(checked_index(*coordinates++, extent));
+  return {};
+}
+
+/// The offset of a row's coordinates, which are in range, in the result.
+template <class Index>
+int64_t place_of(const Scattering& what, const Index* coordinates) {
   int64_t at = 0;
-  for (size_t axis = 0; axis < what.extents.size(); ++axis) {
-    ISOMER_TRY(const int64_t index, checked_index(coordinates[axis], what.extents[axis]));
-    at = at * what.extents[axis] + index;
+  for (const int64_t extent : what.extents) {
+    const auto index = static_cast<int64_t>(*coordinates++);
+    at = at * extent + (index < 0 ? index + extent : index);
   }
   return at * what.run;
 }
@@ -64,15 +72,14 @@ void copy_all(const float* from, int64_t count, float* to) {
 /// `from`: what the rows are written over; nullptr: zeros.
 template <class Index>
 Status scatter(const Scattering& what, const float* from, const Index* indices, const float* updates, float* to) {
-  const size_t length = what.extents.size();
-  for (int64_t row = 0; row < what.rows; ++row)
-    ISOMER_CHECK(place_of(what, indices + row * static_cast<int64_t>(length)));
+  const auto length = static_cast<int64_t>(what.extents.size());
+  ISOMER_CHECK(check_coordinates(what, indices));
   copy_all(from, what.elements, to);
   // Rows may be written twice, in their order; so threads share the elements of each row.
   parallel_for(what.run, std::max<int64_t>(kScatterGrain / std::max<int64_t>(what.rows, 1), 16),
                [&](int64_t begin, int64_t end) {
                  for (int64_t row = 0; row < what.rows; ++row) {
-                   const int64_t at = *place_of(what, indices + row * static_cast<int64_t>(length)) + begin;
+                   const int64_t at = place_of(what, indices + row * length) + begin;
                    const float* const update = updates + row * what.run + begin;
                    if (what.adds)
                      dispatch<AddRow>(update, end - begin, to + at);

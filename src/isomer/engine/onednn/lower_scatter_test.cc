@@ -26,18 +26,17 @@ TEST(Scatter, IsThatOfTheReference) {
     EXPECT_EQ(references_of("input x: f32[6,5,37]\ninput i: i64[2,3]\ninput u: f32[2]\ny = ScatterND(x, i, u)" + attrs,
                             {x, Tensor::ints({2, 3}, {0, 1, 36, 5, 4, 0}), random_tensor(DType::Float, {2}, 2)}),
               0);
-    // Into zeros, and over a value that nothing else reads.
-    const std::string updates = "input i: i64[2,1]\ninput u: f32[2,3]\n";
-    const std::vector<Tensor> rows = {Tensor::ints({2, 1}, {3, 1}), random_tensor(DType::Float, {2, 3}, 2)};
-    EXPECT_EQ(references_of(updates + "z = f32[4,3]{0,0,0,0,0,0,0,0,0,0,0,0}\ny = ScatterND(z, i, u)" + attrs, rows),
-              0);
-    EXPECT_EQ(references_of("input x: f32[4,3]\n" + updates + "t = Tanh(x)\ny = ScatterND(t, i, u)" + attrs,
-                            {random_tensor(DType::Float, {4, 3}, 1), rows[0], rows[1]}),
-              0);
-    EXPECT_EQ(references_of("input x: f32[4,3]\n" + updates + "t = Tanh(x)\ny = ScatterND(t, i, u)" +
-                                fmt::format(" {{reduction=\"{}\"}}\nreturn y, t", reduction),
-                            {random_tensor(DType::Float, {4, 3}, 1), rows[0], rows[1]}),
-              0);
+    // Into zeros, over a value that nothing else reads, and over one that is an output.
+    const std::string onto_zeros = fmt::format(
+        "input i: i64[2,1]\ninput u: f32[2,3]\nz = f32[4,3]{{0,0,0,0,0,0,0,0,0,0,0,0}}\ny = ScatterND(z, i, u){}",
+        attrs);
+    const std::string onto_value = fmt::format(
+        "input x: f32[4,3]\ninput i: i64[2,1]\ninput u: f32[2,3]\nt = Tanh(x)\ny = ScatterND(t, i, u){}", attrs);
+    const Tensor old = random_tensor(DType::Float, {4, 3}, 1), rows = random_tensor(DType::Float, {2, 3}, 2);
+    const Tensor places = Tensor::ints({2, 1}, {3, 1});
+    EXPECT_EQ(references_of(onto_zeros, {places, rows}), 0);
+    EXPECT_EQ(references_of(onto_value, {old, places, rows}), 0);
+    EXPECT_EQ(references_of(onto_value + ", t", {old, places, rows}), 0);
     // A row that was written is read as an update later.
     EXPECT_EQ(references_of("input x: f32[4,3]\ninput i: i64[4,1]\nt = Tanh(x)\ny = ScatterND(t, i, t)" + attrs,
                             {random_tensor(DType::Float, {4, 3}, 1), Tensor::ints({4, 1}, {1, 2, 3, 0})}),
