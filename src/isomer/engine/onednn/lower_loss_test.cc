@@ -1,4 +1,5 @@
 #include "isomer/base/rng.h"
+#include "isomer/engine/onednn/desc.h"
 #include "isomer/engine/onednn/testing.h"
 
 namespace isomer::onednn {
