@@ -23,10 +23,14 @@ import time
 
 import numpy as np
 import onnx
-from table import processor
-from training import ISOMER, engine_version, isomer, random_data
+from table import ISOMER, ROOT, processor
+from turns import engine_version, interval, random_data
 
-SHARES = (0.8, 0.5, 0.4, 0.3, 0.25, 0.2, 0.16)  # of the activations of the whole step, as limits
+sys.path.insert(0, str(ROOT / "build/python"))
+
+import isomer  # noqa: E402
+
+SHARES = (0.8, 0.5, 0.4, 0.3, 0.25, 0.2, 0.17, 0.15)  # of the activations of the whole step, as limits
 
 
 def forward_nodes(graph: onnx.GraphProto) -> list[onnx.NodeProto]:
@@ -123,8 +127,8 @@ def rows_of(name: str, args: argparse.Namespace, folder: pathlib.Path) -> list[d
     times = timed(models, random_data(step), args.rounds)
     rows = []
     for key, model in models.items():
-        ratio = statistics.median(a / b for a, b in zip(times[key], times["everything kept"]))
-        rows.append({"network": name, "variant": key, "bytes": activations(model)[0], "ratio": ratio,
+        ratios = [a / b for a, b in zip(times[key], times["everything kept"])]
+        rows.append({"network": name, "variant": key, "bytes": activations(model)[0], "ratio": interval([ratios]),
                      "milliseconds": statistics.median(times[key]), "cuts": len(alone)})
         print(json.dumps(rows[-1]), flush=True)
     return rows
@@ -133,14 +137,15 @@ def rows_of(name: str, args: argparse.Namespace, folder: pathlib.Path) -> list[d
 def markdown(data: dict) -> str:
     setting = f"{data['processor']}, {data['engine']}, 1 thread, batch {data['batch']}"
     lines = ["# Memory of training steps", "", f"{setting}. Medians of {data['rounds']} steps, in turn, and",
-             "the median ratio to the step that keeps everything. Activations are the arena of the plan; parameters, their state",
-             "and outputs are not counted. `at most` is `isomer optimize --memory-limit` without rules, for that share of the",
-             "activations. Checkpoints keep each k-th cut of the forward pass and compute all its other values twice",
-             "(`bench/recomputation.py`).", "",
+             "the median ratio to the step that keeps everything, with a 95% interval. Activations are the arena of the plan;",
+             "parameters, their state and outputs are not counted. `at most` is `isomer optimize --memory-limit` without rules, for",
+             "that share of the activations. Checkpoints keep each k-th cut of the forward pass and compute all its other values",
+             "twice (`bench/recomputation.py`).", "",
              "| network | variant | activations, MiB | ms | time |", "|---|---|---|---|---|"]
     for row in data["rows"]:
+        ratio, low, high = row["ratio"]
         lines.append(f"| {row['network']} | {row['variant']} | {row['bytes'] / 2**20:.0f} | {row['milliseconds']:.0f} | "
-                     f"{row['ratio']:.2f} |")
+                     f"{ratio:.2f} [{low:.2f}, {high:.2f}] |")
     return "\n".join(lines) + "\n"
 
 
@@ -148,13 +153,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--networks", nargs="*", default=["resnet50", "bert-base"])
     parser.add_argument("--batch", type=int, default=8)
-    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--rounds", type=int, default=9)
     parser.add_argument("--shares", type=float, nargs="*", default=SHARES, help="limits, as shares of the activations of the step")
     parser.add_argument("--out", type=pathlib.Path, help="writes OUT.json and OUT.md")
     args = parser.parse_args()
+    if args.rounds < 9:
+        parser.error("--rounds: an interval needs 9 steps")
     data = {"processor": processor(), "batch": args.batch, "rounds": args.rounds, "rows": []}
     with tempfile.TemporaryDirectory(prefix="isomer-recomputation-") as folder:
-        data["engine"] = engine_version(pathlib.Path(folder))
+        data["engine"] = f"onednn {engine_version('onednn')}"
         for name in args.networks:
             data["rows"] += rows_of(name, args, pathlib.Path(folder))
     if args.out:
