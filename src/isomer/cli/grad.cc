@@ -66,7 +66,10 @@ Result<std::vector<size_t>> wanted_inputs(const GradOptions& options, const Mode
     const bool real = is_real(model.graph.type(model.graph.inputs()[i]).dtype);
     if (real && (options.inputs || input_default(model, i) != nullptr) && !is_statistic(names[i])) wanted.push_back(i);
   }
-  if (wanted.empty()) return fail("the model has no parameters; --inputs gives the gradients for its inputs");
+  if (wanted.empty())
+    return fail(
+        "the model has no parameters, apart from those that only subgraphs read; --inputs gives the gradients for its "
+        "inputs");
   return wanted;
 }
 
