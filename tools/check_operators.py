@@ -27,6 +27,7 @@ ALLOWED = {  # files: what they do that concerns single operators
     "engine/onednn/own_posts.h": "lists the functions that our own kernels compute after others",
     "engine/onednn/posts.cc": "finds them among the functions that oneDNN computes",
     "engine/onednn/gelu.cc": "finds Gelu where it is written with simpler operators",
+    "engine/onednn/joined_rows.cc": "finds products whose rows are computed part by part",
     "engine/onednn/canonical.cc": "rewrites single operators into forms that have kernels",
     "engine/onednn/decompose.cc": "rewrites single operators into others that have kernels",
     "engine/onednn/einsum_product.cc": "writes Einsum as matrix products",

@@ -95,6 +95,13 @@ Result<ValueId> GraphBuilder::add(const OpDef& op, const Attrs& attrs, std::span
   return at(id).result();
 }
 
+std::optional<ValueId> GraphBuilder::find(const OpDef& op, const Attrs& attrs,
+                                          std::span<const ValueId> operands) const {
+  const uint64_t hash = node_hash(op, attrs, operands, op.min_results);
+  const NodeId* const equal = find_equal(op, attrs, operands, op.min_results, hash);
+  return equal == nullptr ? std::nullopt : std::optional(at(*equal).result());
+}
+
 NodeId GraphBuilder::opaque(Attrs attrs, std::span<const ValueId> operands, std::vector<TensorType> types) {
   const uint64_t hash = node_hash(opaque_op(), attrs, operands, types.size());
   return append(opaque_op(), std::move(attrs), operands, std::move(types), hash);

@@ -1,6 +1,7 @@
 #pragma once
 // The only way to make a Graph. Infers types, shares equal nodes, and refuses nodes that are ill typed.
 
+#include <optional>
 #include <span>
 
 #include "isomer/base/hash_index.h"
@@ -37,6 +38,9 @@ class GraphBuilder {
   NodeId opaque(Attrs attrs, std::span<const ValueId> operands, std::vector<TensorType> types);
   /// A copy of a node of another graph with other operands. Skips type inference if the operand types are unchanged.
   Result<NodeId> copy(const Graph& from, const Node& node, std::span<const ValueId> operands);
+
+  /// The first result of an equal node, if there is one. `attrs` are complete; the node has no optional results.
+  std::optional<ValueId> find(const OpDef& op, const Attrs& attrs, std::span<const ValueId> operands) const;
 
   const TensorType& type(ValueId value) const { return *graph_.types_[value]; }
   const Node& at(NodeId id) const { return graph_.nodes_[id]; }

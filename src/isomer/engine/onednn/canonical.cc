@@ -7,7 +7,9 @@
 #include <optional>
 
 #include "isomer/engine/onednn/decompose.h"
+#include "isomer/engine/onednn/fusion.h"
 #include "isomer/engine/onednn/gelu.h"
+#include "isomer/engine/onednn/joined_rows.h"
 #include "isomer/engine/onednn/program.h"
 #include "isomer/engine/onednn/unrolled.h"
 #include "isomer/engine/onednn/views.h"
@@ -22,10 +24,6 @@ namespace isomer::onednn {
 namespace {
 
 constexpr int64_t kMaxGrowth = int64_t{256} << 20;
-
-bool is_op(const Node& node, std::string_view name) {
-  return !node.is_opaque() && node.op->domain.empty() && node.op->name == name;
-}
 
 class Canonicalizer {
  public:
@@ -105,7 +103,7 @@ class Canonicalizer {
 
   /// Computes a node whose operands are all known, or whose result is its operand's extents.
   Result<bool> fold(const Node& node, std::span<const ValueId> operands) {
-    const bool of_extents = is_op(node, "Shape") || is_op(node, "Size");
+    const bool of_extents = is_named(node, "Shape") || is_named(node, "Size");
     int64_t bytes = kMaxGrowth;
     std::vector<Tensor> data;
     for (const ValueId operand : operands) {
@@ -174,8 +172,10 @@ class Canonicalizer {
 
   Result<std::optional<ValueId>> special_form(const Node& node, std::span<const ValueId> operands) {
     if (is_removed(node) && node.op != &again_op()) return operands[0];
-    if (is_op(node, "BatchNormalization")) return fold_batch_norm(node, operands);
+    if (is_named(node, "BatchNormalization")) return fold_batch_norm(node, operands);
     if (node.op->has(Trait::Concatenation)) return nest_concat(node, operands);
+    ISOMER_TRY(const auto joined, rows_.joined(node, operands));
+    if (joined) return joined;
     return decompose(builder_, node, operands);
   }
 
@@ -207,7 +207,7 @@ class Canonicalizer {
     const ValueId before = from_.operands(norm)[0];
     if (from_.consumers(before).size() != 1 || from_.is_output(before)) return none;
     const Node conv = maker(operands[0]);
-    if (!is_op(conv, "Conv")) return none;
+    if (!is_named(conv, "Conv")) return none;
     const std::vector<ValueId> inputs(builder_.peek().operands(conv).begin(), builder_.peek().operands(conv).end());
     const Tensor* weights = builder_.constant_data(inputs[1]);
     const bool has_bias = inputs.size() > 2 && inputs[2] != kNoValue;
@@ -253,6 +253,7 @@ class Canonicalizer {
 
   const Graph& from_;
   GraphBuilder builder_;
+  JoinedRows rows_{builder_};
   std::vector<ValueId> renamed_;
   std::vector<std::pair<ValueId, ValueId>> merged_;  // a convolution's result and that of the normalization after it
   std::map<std::pair<int64_t, std::vector<ValueId>>, ValueId> concats_;

@@ -13,7 +13,8 @@ namespace isomer::onednn {
 /// are folded (except for results above 256 MiB that are larger than their operands). Opaque nodes whose parameters
 /// become known are normalized. Batch normalizations are merged into the convolutions before them if nothing else reads
 /// these; a Gelu that is written out becomes one node; a concatenation that begins with the operands of another begins
-/// with that one. Outputs keep their order and meaning.
+/// with that one; a product of joined rows becomes the concatenation of the products of its parts if these exist, as do
+/// sums of such products. Outputs keep their order and meaning.
 /// Decisions are about values of `graph`; returned are those about the values that take their places.
 Result<Candidate> canonicalize(const Graph& graph, std::span<const TensorType> inputs, const Decisions& decisions = {});
 

@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <string_view>
+
+#include "isomer/engine/onednn/fusion.h"
 
 namespace isomer::onednn {
 namespace {
@@ -26,10 +27,7 @@ class Matcher {
   }
 
  private:
-  bool is_op(NodeId id, std::string_view name) const {
-    const Node& node = graph_.node(id);
-    return !node.is_opaque() && node.op->domain.empty() && node.op->name == name;
-  }
+  bool is_op(NodeId id, const char* name) const { return is_named(graph_.node(id), name); }
   ValueId operand(NodeId id, size_t i) const { return graph_.operands(graph_.node(id))[i]; }
 
   bool is_scalar(ValueId value, double wanted) const {
@@ -99,7 +97,7 @@ class Matcher {
   }
 
   /// Returns the other operand if `value` is made by a node called `name` with this scalar as an operand.
-  std::optional<ValueId> other_of(ValueId value, std::string_view name, double scalar) {
+  std::optional<ValueId> other_of(ValueId value, const char* name, double scalar) {
     const NodeId maker = graph_.producer(value);
     if (!is_op(maker, name)) return std::nullopt;
     for (size_t i = 0; i < 2; ++i) {
