@@ -4,7 +4,7 @@
     bench/training.py --torch VENV/bin/python --threads 1 --out docs/measurements/training-1-thread
 
 The Python of --torch needs torch and onnx. The programs run one step at a time, from the same weights, on the same data, in parts
-of 50 ms that take turns: a process whose turn it is not is stopped. Only the first steps, which are not measured, are whole. Steps
+that take turns: a process whose turn it is not is stopped. Only the first steps, which are not measured, are whole. Steps
 are those of `isomer models NAME --training` (SGD with momentum); a step passes its new parameters and state to the next one.
 """
 
@@ -27,8 +27,12 @@ from turns import Program, engine_version, interval, optimized, random_data, ret
 NETWORKS = {"resnet50": 8, "inception-v3": 8, "bert-base": 8, "alexnet": 8, "lstm": 8, "rnntc": 8, "nmt": 8,
             "squeezenet-bypass": 8}
 RATES = {"squeezenet-bypass": 1e-6}  # its weights are drawn, and with the default rate its loss overflows in three steps
-PART_SECONDS = 0.05
 LOSSES = 3  # steps whose losses are compared with those in double precision
+
+
+def part_seconds(threads: int) -> float:
+    """How long a turn is. If there are several threads, they lose milliseconds when they go on, until each has a core."""
+    return 0.05 if threads == 1 else 0.5
 
 
 def steps_in_turn(programs: dict[str, Program], first: int, seconds: float) -> dict[str, tuple[float, float]]:
@@ -65,6 +69,7 @@ def row_of(name: str, batch: int, args: argparse.Namespace, folder: pathlib.Path
     if args.optimize > 0:
         better = folder / "optimized.onnx"
         search = optimized(step, better, args.optimize, "--engine", "onednn", "--threads", str(args.threads))
+    part = part_seconds(args.threads)
     found: list[list[dict[str, tuple[float, float]]]] = []  # by process and round
     for _ in range(args.processes):
         programs = {"PyTorch": torch()}
@@ -75,7 +80,7 @@ def row_of(name: str, batch: int, args: argparse.Namespace, folder: pathlib.Path
         if args.optimize > 0:
             programs["optimized"] = ours(better)
         # The built-in runtime times kernels in its first step.
-        found.append([steps_in_turn(programs, i, math.inf if i < args.warmup else PART_SECONDS)
+        found.append([steps_in_turn(programs, i, math.inf if i < args.warmup else part)
                       for i in range(args.warmup + args.rounds)])
         for program in programs.values():
             program.close()
@@ -106,12 +111,12 @@ def markdown(data: dict) -> str:
     lines = [f"# Training steps, {threads}", "",
              f"{data['processor']}, {engines}, PyTorch {data['torch']} (eager; gelu, linear layers, attention",
              f"and LSTM layers are single functions there). Medians of {steps},",
-             "in milliseconds; parts of 50 ms took turns. A step computes the loss and all gradients, and updates all parameters",
-             "by SGD with momentum. The ratio is the time of the faster PyTorch to Isomer's, with a 95% interval that includes the",
-             "medians of all processes; above 1, Isomer is faster. Its graphs are not optimized; those of the column `optimized`",
-             "are, the ratio after it is the speedup by that (1 where the search returned the input), and the next column says",
-             "what ended the search. The last columns are the largest relative differences of the first three losses from",
-             "PyTorch's in double precision.", "",
+             f"in milliseconds; parts of {part_seconds(data['threads'])} s took turns. A step computes the loss and all",
+             "gradients, and updates all parameters by SGD with momentum. The ratio is the time of the faster PyTorch to Isomer's,",
+             "with a 95% interval that includes the medians of all processes; above 1, Isomer is faster. Its graphs are not",
+             "optimized; those of the column `optimized` are, the ratio after it is the speedup by that (1 where the search",
+             "returned the input), and the next column says what ended the search. The last columns are the largest relative",
+             "differences of the first three losses from PyTorch's in double precision.", "",
              "| network | batch | PyTorch | channels last | Isomer | ratio | optimized | ratio | search | PyTorch's error | ours |",
              "|---|---|---|---|---|---|---|---|---|---|---|"]
     for row in data["rows"]:
