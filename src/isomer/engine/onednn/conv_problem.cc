@@ -93,6 +93,22 @@ std::optional<ConvProblem> read_conv(const Graph& graph, const Node& node) {
   return problem;
 }
 
+namespace {
+
+/// Whether the result of the convolution has the extents of its gradient. Otherwise the filters have more elements than
+/// those of a convolution of this image.
+bool has_forward_extents(const ConvProblem& problem) {
+  const size_t rank = problem.begin.size(), groups = problem.weights.size() - problem.src.size();
+  for (size_t i = 0; i < rank; ++i) {
+    const int64_t reach = (problem.weights[2 + groups + i] - 1) * (problem.dilations[i] + 1) + 1;
+    const int64_t room = problem.src[2 + i] + problem.begin[i] + problem.end[i] - reach;
+    if (room < 0 || room / problem.strides[i] + 1 != problem.dst[2 + i]) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
 std::optional<ConvProblem> read_filter_gradient(const Graph& graph, const Node& node) {
   const auto found = filter_gradient(graph, node);
   if (!found || !is_dense(graph, found->image) || !is_dense(graph, found->gradient) || !is_dense(graph, node.result()))
@@ -103,12 +119,16 @@ std::optional<ConvProblem> read_filter_gradient(const Graph& graph, const Node& 
                       .dst = dims_of(graph.type(found->gradient))};
   if (problem.src.size() < 3 || problem.src.size() > 5) return std::nullopt;
   std::swap(problem.weights[0], problem.weights[1]);
+  if (const int64_t groups = node.attrs.integer("group"); groups > 1) {
+    problem.weights[0] /= groups;
+    problem.weights.insert(problem.weights.begin(), groups);
+  }
   problem.given = plain_desc(problem.weights);
   auto window = read_window(node.attrs, Ints(problem.dst.begin() + 2, problem.dst.end()));
   if (!window) return std::nullopt;
   resolve_pads(*window, {problem.src.data() + 2, problem.src.size() - 2});
   std::swap(window->strides, window->dilations);  // the gradient is the window
-  if (!take_window(*window, {}, problem)) return std::nullopt;
+  if (!take_window(*window, {}, problem) || !has_forward_extents(problem)) return std::nullopt;
   return problem;
 }
 
@@ -200,11 +220,11 @@ std::string ConvChoice::implementation() const {
 }
 
 std::optional<ConvChoice> direct_conv(const Graph& graph, const dnnl::engine& engine, const ConvProblem& problem,
-                                      std::span<const Post> posts, const ConvLayouts& layouts, bool sum) {
+                                      std::span<const Post> posts, const ConvLayouts& layouts, bool sum, bool slow) {
   auto made = make_posts(graph, posts, problem.dst, layouts.dst, sum);
   if (!made) return std::nullopt;
   auto desc = attempt([&] { return describe_pass(engine, problem, layouts, made->attr); });
-  if (!desc || is_reference(desc->impl_info_str())) return std::nullopt;
+  if (!desc || (!slow && is_reference(desc->impl_info_str()))) return std::nullopt;
   const bool filters = problem.pass == ConvPass::Filters;
   const Desc dst = desc->query_md(filters ? dnnl::query::diff_dst_md : dnnl::query::dst_md);
   // If oneDNN chose the result's layout, it chose that of the added value too.
@@ -327,6 +347,12 @@ ConvChoices filter_choices(const Graph& graph, ConvProblem read, std::optional<A
     for (const ConvLayouts& layouts : conv_layouts(problem, native_block(), kF32, kF32, std::nullopt))
       if (auto way = direct_conv(graph, settings.engine, problem, {}, layouts, false))
         out.ways.push_back(std::move(*way));
+  const bool grouped = problem.weights.size() > problem.src.size();
+  if (grouped && out.ways.empty()) {  // the operator's operands do not exist
+    const ConvLayouts plain{plain_desc(problem.src), plain_desc(problem.dst)};
+    if (auto way = direct_conv(graph, settings.engine, problem, {}, plain, false, true))
+      out.ways.push_back(std::move(*way));
+  }
   if (decided || (winograd && settings.try_winograd && !out.ways.empty()))
     out.ways.push_back({.src = channel_blocked_desc(problem.src, native_block()),
                         .dst = channel_blocked_desc(problem.dst, native_block()),
@@ -345,7 +371,7 @@ ConvChoices conv_choices(const Graph& graph, const Group& group, const Decisions
   if (group.posts.empty())
     if (auto filters = read_filter_gradient(graph, graph.node(group.root))) {
       ConvChoices choices = filter_choices(graph, std::move(*filters), algorithm, settings);
-      if (!choices.ways.empty()) return choices;
+      if (!choices.ways.empty() || reads_groups(graph, graph.node(group.root))) return choices;
     }
   auto read = read_conv(graph, graph.node(group.root));
   if (!read) return {};

@@ -59,11 +59,12 @@ struct ConvChoice {
   /// Returns the name of the code.
   std::string implementation() const;
 };
-/// Returns one way to compute a convolution directly; nothing if oneDNN has only its reference code for it. Values that
-/// posts add are in the result's layout; with `sum`, the first one with its extents is in its place. Only a forward
-/// convolution can have posts.
+/// Returns one way to compute a convolution directly; nothing if oneDNN has only its reference code for it, unless
+/// `slow` allows that. Values that posts add are in the result's layout; with `sum`, the first one with its extents is
+/// in its place. Only a forward convolution can have posts.
 std::optional<ConvChoice> direct_conv(const Graph& graph, const dnnl::engine& engine, const ConvProblem& problem,
-                                      std::span<const Post> posts, const ConvLayouts& layouts, bool sum);
+                                      std::span<const Post> posts, const ConvLayouts& layouts, bool sum,
+                                      bool slow = false);
 /// Returns the way by Winograd's algorithm; nothing if our own kernel does not support the convolution or its posts.
 std::optional<ConvChoice> winograd_conv(const Graph& graph, const ConvProblem& problem, std::span<const Post> posts);
 

@@ -14,6 +14,7 @@ namespace {
 struct FilterProblem {
   std::vector<int64_t> image, gradient, strides, dilations, pads;
   std::vector<int64_t> perm;
+  int64_t groups = 1;
 
   static FilterProblem draw(uint64_t seed) {
     Rng rng(seed);
@@ -22,6 +23,10 @@ struct FilterProblem {
     FilterProblem out;
     out.image = {rng.between(1, 3), of({1, 3, 16, 20, 32})};
     out.gradient = {out.image[0], of({1, 5, 16, 32})};
+    out.groups = of({1, 1, 1, 2, 16, 32});
+    if (out.groups > 2) out.image[1] = of({1, 1, 2}), out.gradient[1] = of({1, 1, 2});
+    out.image[1] *= out.groups;
+    out.gradient[1] *= out.groups;
     out.pads.resize(2 * spatial);
     for (size_t i = 0; i < spatial; ++i) {
       const int64_t kernel = rng.between(1, 4), stride = rng.between(1, 3), dilation = of({1, 1, 2});
@@ -43,6 +48,21 @@ struct FilterProblem {
     return out;
   }
 
+  /// `a`: the image with batch and channels exchanged, those of each group if there are several.
+  std::string exchanged_image(const std::string& x) const {
+    if (groups == 1) return fmt::format("a = Transpose({}) {{perm=[{}]}}\n", x, fmt::join(perm, ","));
+    const int64_t channels = image[1] / groups;
+    const std::vector<int64_t> pixels(image.begin() + 2, image.end());
+    std::vector<int64_t> order(image.size() + 1);
+    std::iota(order.begin(), order.end(), 0);
+    std::swap(order[0], order[2]);
+    return fmt::format(
+        "s1 = Reshape({}) {{shape=[{},{},{},{}]}}\ns2 = Transpose(s1) {{perm=[{}]}}\na = Reshape(s2) "
+        "{{shape=[{},{},{}]}}\n",
+        x, image[0], groups, channels, fmt::join(pixels, ","), fmt::join(order, ","), channels, groups * image[0],
+        fmt::join(pixels, ","));
+  }
+
   /// With `blocked`, image and gradient come from convolutions.
   std::string text(bool blocked) const {
     const auto list = [](const std::vector<int64_t>& values) { return fmt::format("[{}]", fmt::join(values, ",")); };
@@ -58,10 +78,11 @@ struct FilterProblem {
       return "r" + name;
     };
     const std::string of_image = made("x", image[1]), of_gradient = made("g", gradient[1]);
-    lines += fmt::format("a = Transpose({}) {{perm={}}}\nb = Transpose({}) {{perm={}}}\n", of_image, list(perm),
-                         of_gradient, list(perm));
-    lines += fmt::format("f = Conv(a, b) {{strides={}, dilations={}, pads={}}}\ny = Transpose(f) {{perm={}}}\n",
-                         list(strides), list(dilations), list(pads), list(perm));
+    lines += exchanged_image(of_image);
+    lines += fmt::format("b = Transpose({}) {{perm={}}}\n", of_gradient, list(perm));
+    lines +=
+        fmt::format("f = Conv(a, b) {{strides={}, dilations={}, pads={}, group={}}}\ny = Transpose(f) {{perm={}}}\n",
+                    list(strides), list(dilations), list(pads), groups, list(perm));
     // The image is read once more, after the gradient.
     return lines + "z = Add(y, y)\ns = Sigmoid(" + of_image + ")\nreturn z, s";
   }
@@ -80,7 +101,7 @@ TEST_P(FilterGradients, EqualTheConvolution) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Random, FilterGradients, testing::Range(0, 60));
+INSTANTIATE_TEST_SUITE_P(Random, FilterGradients, testing::Range(0, 100));
 
 /// The gradient for filters of `side` x `side`, between blocked convolutions.
 std::vector<PlanKernel> kernels_in_blocks(int64_t side) {
@@ -125,6 +146,46 @@ TEST(FilterGradient, IsOnlySeenWhereBothAreExchanged) {
   EXPECT_FALSE(found("a = Relu(x)\n", b));
   EXPECT_FALSE(found(a, "b = Relu(g)\n"));
   EXPECT_FALSE(found(a, "v = f32[4,4,3,3]{seed 1}\nb = Transpose(v) {perm=[1,0,2,3]}\n")) << "a weight";
+}
+
+TEST(FilterGradient, OfGroupsIsOnlySeenWhereEachIsExchanged) {
+  const auto found = [](const std::string& shape, const std::string& perm, const std::string& joined) {
+    const Graph graph = graph_of(fmt::format(
+        "input x: f32[2,8,5,5]\ninput g: f32[2,8,3,3]\ns = Reshape(x) {{shape={}}}\nt = Transpose(s) {{perm={}}}\n"
+        "a = Reshape(t) {{shape={}}}\nb = Transpose(g) {{perm=[1,0,2,3]}}\nf = Conv(a, b) {{group=4}}\nreturn f",
+        shape, perm, joined));
+    expect_as_reference(graph, inputs_of(graph));
+    return filter_gradient(graph, graph.producer_node(graph.outputs()[0])).has_value();
+  };
+  EXPECT_TRUE(found("[2,4,2,5,5]", "[2,1,0,3,4]", "[2,8,5,5]"));
+  EXPECT_FALSE(found("[2,2,4,5,5]", "[2,1,0,3,4]", "[2,8,5,5]")) << "other groups";
+  EXPECT_FALSE(found("[2,4,2,5,5]", "[0,1,2,3,4]", "[2,8,5,5]"));
+  EXPECT_FALSE(found("[2,4,2,5,5]", "[2,1,0,4,3]", "[2,8,5,5]"));
+  EXPECT_FALSE(found("[2,4,2,25]", "[2,1,0,3]", "[2,8,5,5]")) << "pixels in a row";
+}
+
+// Rows after the last window: no convolution of the image has a result like the gradient and filters like the result.
+TEST(FilterGradient, OfGroupsNeedsTheExtentsOfAConvolution) {
+  const auto kernels = expect_as_reference(
+      "input x: f32[1,32,10,10]\ninput g: f32[1,32,3,3]\ns = Reshape(x) {shape=[1,16,2,10,10]}\n"
+      "t = Transpose(s) {perm=[2,1,0,3,4]}\na = Reshape(t) {shape=[2,16,10,10]}\nb = Transpose(g) {perm=[1,0,2,3]}\n"
+      "f = Conv(a, b) {strides=[2,2], group=16}\nreturn f");
+  EXPECT_EQ(count_of(kernels, "filters of Conv"), 0);
+}
+
+// What exchanges the axes has another reader, which needs its elements.
+TEST(FilterGradient, LeavesTheExchangeOfGroupsToOthers) {
+  const std::string text =
+      "input x: f32[2,32,9,9]\nw = f32[32,32,3,3]{seed 1}\nc = Conv(x, w) {pads=[1,1,1,1]}\nr = Relu(c)\n"
+      "s = Reshape(r) {shape=[2,32,1,9,9]}\nt = Transpose(s) {perm=[2,1,0,3,4]}\na = Reshape(t) {shape=[1,64,9,9]}\n"
+      "b = Transpose(r) {perm=[1,0,2,3]}\nf = Conv(a, b) {pads=[1,1,1,1], group=32}\n";
+  expect_as_reference(text + "return f");
+  for (const char* other : {"s", "t", "a"}) expect_as_reference(text + fmt::format("y = Tanh({})\nreturn f, y", other));
+  expect_as_reference(text + "return f, a");
+  // The gradient is not changed in place, whatever follows it.
+  EXPECT_EQ(count_of(expect_as_reference(text + "input q: f32[1,32,3,3]\ny = Relu(f)\nz = Add(y, q)\nreturn z"),
+                     "filters of Conv"),
+            1);
 }
 
 // The copy of the image in blocks is needed until the gradient is made.

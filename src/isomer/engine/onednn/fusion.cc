@@ -96,6 +96,7 @@ class Fuser {
 
  private:
   void extend(Group& group) {
+    if (filter_gradient(graph_, graph_.node(group.root))) return;  // backward kernels have no posts
     const bool heavy = is_heavy(graph_.node(group.root));
     const bool only_relu = kernel_traits(graph_.node(group.root)).posts == Posts::Relu;
     while (group.posts.size() < 6) {

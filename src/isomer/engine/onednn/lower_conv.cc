@@ -91,11 +91,12 @@ void lower_filters(Builder& builder, const Group& group, const ConvProblem& prob
   const Location image = builder.as(operands.image, choice.src);
   const Location gradient = builder.as(operands.gradient, choice.dst);
   const Location to = builder.room(problem.given.get_size(), problem.given);
-  Dims perm(problem.weights.size());
+  Dims filters = dims_of(graph.type(node.result()));
+  std::swap(filters[0], filters[1]);
+  Dims perm(filters.size());
   std::iota(perm.begin(), perm.end(), 0);
   std::swap(perm[0], perm[1]);
-  Location exchanged = to;
-  exchanged.desc = permuted(to.desc, perm);
+  const Location exchanged{to.buffer, to.offset, permuted(plain_desc(filters), perm)};
   if (choice.winograd) return emit_winograd_filters(builder, choice, {image, gradient}, exchanged, node.result());
   const bool direct = same_layout(choice.weights, problem.given);
   const Location made = direct ? to : builder.room(choice.weights.get_size(), choice.weights);
@@ -159,6 +160,8 @@ void lower_winograd(Builder& builder, const Group& group, const ConvProblem& pro
 }  // namespace
 
 Result<bool> lower_conv(Builder& builder, const Group& group) {
+  if (!builder.planned().way && reads_groups(builder.graph(), builder.graph().node(group.root)))
+    return fail("oneDNN has no kernel for this gradient for filters");
   if (!builder.planned().way) return false;
   const ConvChoices choices = conv_choices(builder.graph(), group, builder.planning().decisions(),
                                            {builder.engine(), builder.types(), builder.tuner().measures()});

@@ -70,13 +70,13 @@ Result<bool> lower_concat(Builder& builder, const Group& group) {
 
 namespace {
 
-/// The same bytes with other extents.
+/// The same bytes with other extents; or bytes that nothing reads, in another order.
 Result<bool> reshape(Builder& builder, const Node& node) {
   const Graph& graph = builder.graph();
   const ValueId x = graph.operands(node)[0];
   const TensorType& type = graph.type(node.result());
   if (builder.boxed(x) || !type.shape || !concrete(*type.shape)) return false;
-  Location location = builder.row_major(x);
+  Location location = feeds_filter_gradients(graph, node) ? builder.at(x) : builder.row_major(x);
   if (type.dtype == DType::Float) location.desc = plain_desc(dims_of(type), location.desc.data_type());
   builder.place(node.result(), location);
   return true;

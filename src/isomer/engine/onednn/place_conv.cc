@@ -65,12 +65,11 @@ GroupForms Planning::place_filters(const Group& group, std::span<const ConvForm>
   });
   want(read.image, ways[best].src);
   want(read.gradient, ways[best].dst);
-  const auto operands = graph_.operands(node);
-  const auto take = [&](ValueId operand, Form form) {
-    if (layout_of(form) == Layout::Blocked) plan_.intakes[graph_.producer(operand)] = Intake::Blocked;
+  const auto take = [&](NodeId reader, Form form) {
+    if (layout_of(form) == Layout::Blocked) plan_.intakes[reader] = Intake::Blocked;
   };
-  take(operands[0], ways[best].src);
-  take(operands[1], ways[best].dst);
+  take(read.image_reader, ways[best].src);
+  take(read.gradient_reader, ways[best].dst);
   const Shape& extents = *graph_.type(node.result()).shape;
   Ints order(extents.size());
   std::iota(order.begin(), order.end(), 0);

@@ -396,7 +396,7 @@ GroupForms Planning::place_view(NodeId id) {
     return {.in = forms_[x], .out = forms_[x]};
   }
   const bool moves = node.op->has(Trait::Permutation) || is_cut(node);
-  if (forms_[x] > kPlainForm && feeds_filter_gradients(graph_, node)) {
+  if ((!moves || forms_[x] > kPlainForm || !views_[x].empty()) && feeds_filter_gradients(graph_, node)) {
     forms_[node.result()] = kStridedForm;
     views_[node.result()] = views_[x];
     views_[node.result()].push_back(id);
