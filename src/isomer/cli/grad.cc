@@ -12,6 +12,7 @@
 #include "isomer/cli/common.h"
 #include "isomer/cli/optimizer_options.h"
 #include "isomer/cli/plain_onnx.h"
+#include "isomer/engine/inputs.h"
 #include "isomer/grad/batch_norm.h"
 #include "isomer/grad/gradients.h"
 #include "isomer/ir/derivation.h"
@@ -29,6 +30,7 @@ struct GradOptions {
   std::string loss;
   std::string output;
   std::vector<std::string> wrt;
+  std::vector<std::string> shapes;
   bool inputs = false;
   bool batch_statistics = false;
   OptimizerOptions optimizer;
@@ -178,10 +180,30 @@ void print_report(const json& report) {
   fmt::print("{}\n", plain_onnx_line(report["other_operators"].get<std::set<std::string>>()));
 }
 
+/// Reads the model for inputs of the given extents.
+Result<Model> read_model(const GradOptions& options, FileUses& uses) {
+  ShapeOptions shapes;
+  for (const std::string& text : options.shapes) ISOMER_CHECK(add_shape_option(text, shapes));
+  if (!options.shapes.empty()) {
+    ISOMER_TRY(const Model given, import_model(options.model, uses));
+    ISOMER_CHECK(in_context(options.model, check_names(given, shapes)));
+    ISOMER_CHECK(in_context(options.model, symbol_values(given, shapes)));
+  }
+  return import_model(options.model, uses,
+                      {.parameters_as_inputs = true,
+                       .statistics_as_inputs = options.batch_statistics,
+                       .extents = {shapes.inputs, shapes.symbols}});
+}
+
+/// Names the way out if a gradient depends on an extent that is a symbol.
+template <class Value>
+Result<Value> with_advice(Result<Value> made) {
+  if (made || made.error().message.find("is not known") == std::string::npos) return made;
+  return fail("{}; see --shape", made.error().message);
+}
+
 Result<int> grad(const GradOptions& options, FileUses& uses) {
-  ISOMER_TRY(Model model,
-             import_model(options.model, uses,
-                          {.parameters_as_inputs = true, .statistics_as_inputs = options.batch_statistics}));
+  ISOMER_TRY(Model model, read_model(options, uses));
   ISOMER_TRY(const size_t loss, find_output(model, options.loss));
   ISOMER_TRY(const BatchStatistics form,
              in_context(options.model, with_batch_statistics(model.graph, options.batch_statistics)));
@@ -193,8 +215,8 @@ Result<int> grad(const GradOptions& options, FileUses& uses) {
   ISOMER_TRY(const std::vector<size_t> inputs, in_context(options.model, wanted_inputs(options, model, form)));
   const bool trains = !options.optimizer.name.empty();
   ISOMER_TRY(Differentiated out,
-             in_context(options.model, trains ? step_of(model, loss, inputs, options.optimizer.optimizer())
-                                              : gradients_of(model, loss, inputs)));
+             in_context(options.model, with_advice(trains ? step_of(model, loss, inputs, options.optimizer.optimizer())
+                                                          : gradients_of(model, loss, inputs))));
   ISOMER_TRY(out.model, in_context(options.model, writable(out.model)));
   json report = {
       {"schema", "isomer.grad.v1"},
@@ -245,6 +267,9 @@ void add_grad(CLI::App& app, int& exit_code) {
   CLI::Option* const inputs =
       command->add_flag("--inputs", options->inputs, "Also the gradients for the inputs of real numbers");
   inputs->excludes(wrt);
+  add_repeated(
+      *command, "--shape", options->shapes,
+      "NAME:1,3,224,224 (extents of an input) or N=8 (value of a symbol): makes the gradients for these extents only");
   command->add_flag(
       "--batch-statistics", options->batch_statistics,
       "All batch normalizations normalize by the batch and update their running statistics, as in training");

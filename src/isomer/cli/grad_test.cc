@@ -96,6 +96,33 @@ TEST_F(GradTest, AddsAnOutputForEachParameterThatMatters) {
   EXPECT_EQ(std::vector<float>(gradient.begin(), gradient.end()), (std::vector<float>{2, 4, 0}));
 }
 
+TEST_F(GradTest, FixesExtents) {
+  const ValueId x = named(builder_.input({DType::Float, {Dim::symbol("N"), 3}}), "x");
+  const ValueId w = named(builder_.constant(Tensor::floats({3, 1}, {1, 2, 3})), "w");
+  const ValueId product = add("MatMul", {}, {x, w});
+  const ValueId loss = add("ReduceMean", {{"axes", Ints{0, 1}}, {"keepdims", int64_t{0}}}, {product});
+  const std::string model = write({named(loss, "loss"), named(product, "y")});
+  const Outcome without = isomer_program({"grad", model, "--loss", "loss"});
+  EXPECT_EQ(without.exit_code, 2);
+  EXPECT_THAT(without.err, HasSubstr("the extent N is not known; see --shape"));
+  for (const char* const shape : {"N=2", "x:2,3"}) {
+    const Outcome outcome = isomer_program({"grad", model, "--loss", "loss", "--shape", shape, "-o", path("out.onnx")});
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    const auto out = import_model(path("out.onnx"));
+    ASSERT_TRUE(out) << out.error().message;
+    const Graph& graph = out->graph;
+    EXPECT_EQ(graph.type(graph.inputs()[0]).str(), "f32[2,3]");
+    EXPECT_EQ(graph.type(graph.outputs()[1]).str(), "f32[2,1]");
+    const std::vector<Tensor> inputs{Tensor::floats({2, 3}, {1, 0, 0, 3, 1, 0}), Tensor::floats({3, 1}, {1, 2, 3})};
+    const auto outputs = run_reference(graph, inputs);
+    ASSERT_TRUE(outputs) << outputs.error().message;
+    const auto gradient = (*outputs)[2].data<float>();
+    EXPECT_EQ(std::vector<float>(gradient.begin(), gradient.end()), (std::vector<float>{2, 0.5, 0}));
+  }
+  for (const char* const shape : {"M=2", "x:2,4", "y:2,3", "N"})
+    EXPECT_EQ(isomer_program({"grad", model, "--loss", "loss", "--shape", shape}).exit_code, 2) << shape;
+}
+
 TEST_F(GradTest, ReportsAsJson) {
   const auto report = isomer_program({"grad", linear_model(), "--loss", "loss", "--inputs", "--json"}).report();
   EXPECT_EQ(report["schema"], "isomer.grad.v1");

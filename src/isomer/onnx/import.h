@@ -9,6 +9,12 @@
 
 namespace isomer {
 
+/// Extents that take the place of those in a file.
+struct FixedExtents {
+  std::map<std::string, std::vector<int64_t>> inputs;  ///< of inputs, by name
+  std::map<std::string, int64_t> symbols;              ///< by the name of a symbol in the graph
+};
+
 struct ImportOptions {
   /// Parameters become graph inputs with their initializers as defaults, so that gradients for them exist and runs may
   /// change them. Two parameters that are equal stay two inputs. Parameters are the initializers that hold real
@@ -17,6 +23,7 @@ struct ImportOptions {
   bool parameters_as_inputs = false;
   /// With parameters, the statistics of all batch normalizations become inputs.
   bool statistics_as_inputs = false;
+  FixedExtents extents = {};
 };
 
 /// Reads a model. External data is mapped into memory instead of read. Unknown operators become opaque nodes. An Error

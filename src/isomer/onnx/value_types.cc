@@ -4,18 +4,13 @@
 #include <cctype>
 
 namespace isomer {
-namespace {
 
-/// `param` with only those characters that symbols may have in the text form of graphs: letters, digits and
-/// underscores.
-std::string readable(const std::string& param) {
+std::string readable_symbol(const std::string& param) {
   std::string name;
   for (const char c : param) name += std::isalnum(static_cast<unsigned char>(c)) != 0 ? c : '_';
   const bool letter = std::isalpha(static_cast<unsigned char>(name.empty() ? '0' : name[0])) != 0;
   return letter ? name : "d" + name;
 }
-
-}  // namespace
 
 std::string TypeReader::free_symbol(const std::string& wish) {
   std::string name = wish;
@@ -26,7 +21,7 @@ std::string TypeReader::free_symbol(const std::string& wish) {
 const std::string& TypeReader::symbol_of(const std::string& param) {
   const auto known = symbols_.find(param);
   if (known != symbols_.end()) return known->second;
-  return symbols_.emplace(param, free_symbol(readable(param))).first->second;
+  return symbols_.emplace(param, free_symbol(readable_symbol(param))).first->second;
 }
 
 void TypeReader::reserve(const onnx::TypeProto& type) {

@@ -11,6 +11,10 @@
 
 namespace isomer {
 
+/// The name of the symbol of a dim_param: with only those characters that symbols may have in the text form of graphs,
+/// which are letters, digits and underscores. (If another symbol has it already, a number is added.)
+std::string readable_symbol(const std::string& param);
+
 /// Reads the types of one model. Equal dim_params become equal symbols; each nameless dimension becomes a fresh symbol.
 class TypeReader {
  public:
