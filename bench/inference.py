@@ -91,6 +91,12 @@ def options_of(runtime: str, args: argparse.Namespace) -> list[str]:
     return options if "--threads" in options else ["--threads", str(args.threads), *options]
 
 
+def limit(network: pathlib.Path, options: list[str], profile_db: pathlib.Path) -> float:
+    """Microseconds of the network if each of its kernels in the built-in runtime ran at the measured peak of the processor."""
+    costs = isomer("inspect", str(network), "--engine", "onednn", *options, "--costs", "--profile-db", str(profile_db))["costs"]
+    return sum(kernel["us"] * kernel["of_peak"] for kernel in costs["by_kernel"] if kernel["of_peak"] is not None)
+
+
 def row_of(name: str, args: argparse.Namespace, folder: pathlib.Path) -> dict:
     network, better = folder / "network.onnx", folder / "optimized.onnx"
     isomer("models", name, "-o", str(network), "--batch", str(args.batch))
@@ -99,6 +105,8 @@ def row_of(name: str, args: argparse.Namespace, folder: pathlib.Path) -> dict:
     row: dict = {"network": name, "versions": args.versions, "forms": []}
     if args.optimize > 0:
         row["search"] = optimized(network, better, args.optimize, "--engine", own.split()[0], *options_of(own, args))
+    if own.split()[0] == "onednn":
+        row["limit"] = limit(network, options_of(own, args), folder / f"{name}.db")
     models = {runtime: (runtime, network) for runtime in args.runtimes}
     if args.optimize > 0 and not returned_input(row["search"]):
         models[OPTIMIZED] = (own, better)
@@ -148,6 +156,10 @@ def heading(data: dict) -> list[str]:
     if any(runtime.split()[0] == "pytorch" for runtime in others):
         text += (" PyTorch is the faster of eager mode and frozen TorchScript, with images in the faster of two layouts, in which "
                  "they are given; torch.compile is not used.")
+    if any("limit" in row for row in data["rows"]):
+        text += (f" The column `of peak` is the latency that the kernels of the {title(own)} would have at the measured peak of "
+                 "the processor's arithmetic or memory, whichever takes longer, over their latency; Winograd's algorithm needs "
+                 "fewer operations than are counted.")
     text += f" The last column is the largest difference from outputs of {title(others[0])}, relative to the largest element."
     return [f"# Inference, {threads}batch {data['batch']}", "", *textwrap.wrap(text, 120), ""]
 
@@ -157,14 +169,17 @@ def markdown(data: dict) -> str:
     rows = data["rows"]
     searched = any("search" in row for row in rows)
     lines = heading(data)
-    columns = ["network", *map(title, others), title(own), "ratio", *([OPTIMIZED, "ratio", "search"] if searched else []),
-               "difference"]
-    lines += ["| " + " | ".join(columns) + " |", "|---|" + "---:|" * (len(others) + 1) + "---|" +
+    limited = any("limit" in row for row in rows)
+    columns = ["network", *map(title, others), title(own), *(["of peak"] if limited else []), "ratio",
+               *([OPTIMIZED, "ratio", "search"] if searched else []), "difference"]
+    lines += ["| " + " | ".join(columns) + " |", "|---|" + "---:|" * (len(others) + 1 + limited) + "---|" +
               ("---:|---|---|" if searched else "") + "---:|"]
     for row in rows:
         ms = {key: f"{value / 1000:.2f}" for key, value in row["microseconds"].items()}
         ms[row["best"]] = f"**{ms[row['best']]}**"
-        cells = [row["network"], *(ms[key] for key in others), ms[own], "{:.2f} [{:.2f}, {:.2f}]".format(*row["ratio"])]
+        share = [f"{row['limit'] / row['microseconds'][own]:.0%}" if "limit" in row else ""] if limited else []
+        cells = [row["network"], *(ms[key] for key in others), ms[own], *share,
+                 "{:.2f} [{:.2f}, {:.2f}]".format(*row["ratio"])]
         if searched:
             search = row.get("search")
             better = OPTIMIZED in ms
