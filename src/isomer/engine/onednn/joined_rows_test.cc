@@ -80,6 +80,26 @@ TEST(JoinedRows, AreNotComputedAgain) {
               Pair(2, 4));
 }
 
+// The products of the inputs, and one of each step: the gradient's is the concatenation of the latter.
+TEST(JoinedRows, OfALayerAreThoseThatItsStepsMultiply) {
+  EXPECT_EQ(products_and_sums(R"(
+    input x: f32[3,2,4]
+    input w: f32[1,16,4]
+    input r: f32[1,16,4]
+    y, h, c = LSTM(x, w, r) {hidden_size=4}
+    states = Squeeze(y) {axes=[1]}
+    others = Slice(states) {starts=[0], ends=[2], axes=[0], steps=[1]}
+    zero = f32[1,2,4]{0,0,0,0,0,0,0,0}
+    before = Concat(zero, others) {axis=0}
+    weights = Squeeze(r) {axes=[0]}
+    turned = Transpose(weights) {perm=[1,0]}
+    products = MatMul(before, turned)
+    return y, products
+  )")
+                .first,
+            4);
+}
+
 TEST(JoinedRows, OfMatricesArePartsOfTheirProducts) {
   const std::string parts = R"(
     input a: f32[2,8]
