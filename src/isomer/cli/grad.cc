@@ -70,7 +70,7 @@ Result<std::vector<size_t>> wanted_inputs(const GradOptions& options, const Mode
   }
   if (wanted.empty())
     return fail(
-        "the model has no parameters, apart from those that only subgraphs read; --inputs gives the gradients for its "
+        "the model has no parameters that nodes read outside of subgraphs; --inputs gives the gradients for its "
         "inputs");
   return wanted;
 }
@@ -189,10 +189,9 @@ Result<Model> read_model(const GradOptions& options, FileUses& uses) {
     ISOMER_CHECK(in_context(options.model, check_names(given, shapes)));
     ISOMER_CHECK(in_context(options.model, symbol_values(given, shapes)));
   }
-  return import_model(options.model, uses,
-                      {.parameters_as_inputs = true,
-                       .statistics_as_inputs = options.batch_statistics,
-                       .extents = {shapes.inputs, shapes.symbols}});
+  return import_model(
+      options.model, uses,
+      {.parameters_as_inputs = true, .statistics_as_inputs = options.batch_statistics, .shapes = shapes});
 }
 
 /// Names the way out if a gradient depends on an extent that is a symbol.

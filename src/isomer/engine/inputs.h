@@ -1,22 +1,15 @@
 #pragma once
 // Inputs to run a model with: seeded random tensors whose extents the user may set.
 
-#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "isomer/engine/engine.h"
-#include "isomer/onnx/model.h"
+#include "isomer/onnx/import.h"
 #include "isomer/ops/work.h"
 
 namespace isomer {
-
-/// The values of `--shape`: extents of inputs, by name, and values of symbols. A symbol without a value is 1.
-struct ShapeOptions {
-  std::map<std::string, std::vector<int64_t>> inputs;
-  SymbolValues symbols;
-};
 
 /// Adds "x:1,3,224,224" (the extents of input x; "x:" for a scalar) or "N=8" (the value of a symbol).
 Status add_shape_option(std::string_view text, ShapeOptions& options);
@@ -24,8 +17,8 @@ Status add_shape_option(std::string_view text, ShapeOptions& options);
 std::vector<std::string> shape_texts(const ShapeOptions& options);
 
 /// Returns the values of the model's symbols: those that are given or follow from the given extents of inputs; for
-/// other symbols, those that follow from the defaults of inputs. Fails if an input or symbol is unknown or the extents
-/// do not fit the input's type.
+/// other symbols, those that follow from the defaults of inputs. All others count as 1. Fails if an input or symbol is
+/// unknown or the extents do not fit the input's type.
 Result<SymbolValues> symbol_values(const Model& model, const ShapeOptions& options);
 
 /// Fails if the model lacks one of the inputs or symbols.

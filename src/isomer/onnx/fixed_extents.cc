@@ -4,19 +4,19 @@
 
 namespace isomer {
 
-void fix_extents(onnx::ModelProto& model, FixedExtents extents) {
-  if (extents.inputs.empty() && extents.symbols.empty()) return;
+void fix_extents(onnx::ModelProto& model, ShapeOptions shapes) {
+  if (shapes.inputs.empty() && shapes.symbols.empty()) return;
   onnx::GraphProto& graph = *model.mutable_graph();
   for (auto& input : *graph.mutable_input()) {
-    const auto given = extents.inputs.find(input.name());
-    if (given == extents.inputs.end() || !input.type().tensor_type().has_shape()) continue;
+    const auto given = shapes.inputs.find(input.name());
+    if (given == shapes.inputs.end() || !input.type().tensor_type().has_shape()) continue;
     auto& shape = *input.mutable_type()->mutable_tensor_type()->mutable_shape();
     if (static_cast<size_t>(shape.dim_size()) != given->second.size()) continue;
     for (int i = 0; i < shape.dim_size(); ++i) {
       auto& dim = *shape.mutable_dim(i);
       if (dim.dim_value() > 0) continue;
       if (!dim.dim_param().empty())
-        extents.symbols.emplace(readable_symbol(dim.dim_param()), given->second[static_cast<size_t>(i)]);
+        shapes.symbols.emplace(readable_symbol(dim.dim_param()), given->second[static_cast<size_t>(i)]);
       dim.set_dim_value(given->second[static_cast<size_t>(i)]);
     }
   }
@@ -25,8 +25,8 @@ void fix_extents(onnx::ModelProto& model, FixedExtents extents) {
       if (!value.type().tensor_type().has_shape()) continue;
       for (auto& dim : *value.mutable_type()->mutable_tensor_type()->mutable_shape()->mutable_dim()) {
         if (dim.dim_param().empty()) continue;
-        const auto known = extents.symbols.find(readable_symbol(dim.dim_param()));
-        if (known != extents.symbols.end()) dim.set_dim_value(known->second);
+        const auto known = shapes.symbols.find(readable_symbol(dim.dim_param()));
+        if (known != shapes.symbols.end()) dim.set_dim_value(known->second);
       }
     }
 }

@@ -251,7 +251,7 @@ Result<Model> import_parsed(google::protobuf::io::ZeroCopyInputStream& stream, u
   onnx::ModelProto proto;
   if (!proto.ParseFromBoundedZeroCopyStream(&stream, static_cast<int>(size)))
     return fail("it is not an ONNX model, or it is corrupt: its protobuf message cannot be read");
-  fix_extents(proto, options.extents);
+  fix_extents(proto, options.shapes);
   if (options.parameters_as_inputs) list_parameters(proto, options.statistics_as_inputs);
   ExternalData external(folder);
   return Importer(proto, external).run();

@@ -2,17 +2,20 @@
 // Reading ONNX files.
 
 #include <filesystem>
+#include <map>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "isomer/base/result.h"
 #include "isomer/onnx/model.h"
 
 namespace isomer {
 
-/// Extents that take the place of those in a file.
-struct FixedExtents {
-  std::map<std::string, std::vector<int64_t>> inputs;  ///< of inputs, by name
-  std::map<std::string, int64_t> symbols;              ///< by the name of a symbol in the graph
+/// The values of `--shape`: extents of inputs, by name, and values of symbols.
+struct ShapeOptions {
+  std::map<std::string, std::vector<int64_t>> inputs;
+  std::map<std::string, int64_t> symbols;
 };
 
 struct ImportOptions {
@@ -23,7 +26,8 @@ struct ImportOptions {
   bool parameters_as_inputs = false;
   /// With parameters, the statistics of all batch normalizations become inputs.
   bool statistics_as_inputs = false;
-  FixedExtents extents = {};
+  /// Extents that take the place of those in the file, also in the written model.
+  ShapeOptions shapes = {};
 };
 
 /// Reads a model. External data is mapped into memory instead of read. Unknown operators become opaque nodes. An Error
