@@ -36,7 +36,10 @@ class Matcher : private PatternWalk<Matcher> {
   }
 
   /// Finds only matches whose roots are these nodes, in this order.
-  void run_with(std::span<const NodeId> ids) { given(0, ids); }
+  void run_with(std::span<const NodeId> ids) {
+    max_open_orders_ = SIZE_MAX;  // any of them may be wanted
+    given(0, ids);
+  }
 
  private:
   friend class PatternWalk<Matcher>;
@@ -351,8 +354,13 @@ class Matcher : private PatternWalk<Matcher> {
     if (!as_given && !as_swapped) return;
     const size_t attrs_before = binding_.attrs.size();
     if (bare_attributes(term, node)) {
+      const bool counted = as_given && as_swapped && orders_ == Orders::Counted;
+      const size_t reached = reached_;
+      open_orders_ += counted ? 1 : 0;
       if (as_given) this->operands(&term, term.operands, 0, operands, 0, checked);
-      if (as_swapped) this->operands(&term, term.operands, 0, swapped, 0, checked);
+      if (as_swapped && !(orders_ == Orders::One && reached_ != reached))
+        this->operands(&term, term.operands, 0, swapped, 0, checked);
+      open_orders_ -= counted ? 1 : 0;
     } else {
       missed(matched_.size(), "the attributes of {} are not those of the pattern", term.op->name);
     }
@@ -414,6 +422,10 @@ class Matcher : private PatternWalk<Matcher> {
     for (uint32_t r = 0; r < producer->num_results; ++r)
       if (ids[r] != producer->result(r)) return;
     node(term, graph_.producer(ids[0]), [&] { next(producer->num_results); });
+  }
+
+  bool alike(ValueId a, ValueId b) const {
+    return graph_.type(a) == graph_.type(b) && graph_.producer_node(a).op == graph_.producer_node(b).op;
   }
 
   void two_values(const std::string& name) const { missed(matched_.size(), "?{} would stand for two values", name); }

@@ -40,8 +40,10 @@ class OpIndex {
 
 /// All matches whose conditions hold and whose rewrite creates no cycle, ordered by the first root. `term...` matches
 /// the largest set of siblings that satisfies the conditions together with the first of them; a node of a large set
-/// does not begin another set. Stops at `limit` matches or when the deadline (if not nullptr) has passed.
-/// `all_weights`: the condition weight(...) holds for every value.
+/// does not begin another set. Commutative operators match in both orders. Of those in an operand `term...`, the first
+/// eight do; then each repetition matches once, if possible with values of the same types and operators as in the first
+/// repetition. Stops at `limit` matches or when the deadline (if not nullptr) has passed. `all_weights`: the condition
+/// weight(...) holds for every value.
 std::vector<Match> find_matches(const Graph& graph, const OpIndex& index, const MatchPlan& plan,
                                 size_t limit = SIZE_MAX, const Deadline* deadline = nullptr, bool all_weights = false);
 

@@ -245,6 +245,64 @@ TEST(Match, CommutativeOperatorsMatchBothWays) {
   EXPECT_TRUE(matches(sub, rule("(Sub (Relu ?x) ?y) => (Sub ?y (Relu ?x))")).empty());
 }
 
+/// The concatenation of this many products of a value by a common one, which alternates between left and right.
+Graph concat_of_products(int count) {
+  std::string text = "input c: f32[2]\n", names;
+  for (int i = 0; i < count; ++i) {
+    text += fmt::format("input x{0}: f32[2]\nm{0} = {1}\n", i,
+                        i % 2 == 0 ? fmt::format("Mul(x{}, c)", i) : fmt::format("Mul(c, x{})", i));
+    names += fmt::format("{}m{}", i == 0 ? "" : ", ", i);
+  }
+  return graph(text + fmt::format("y = Concat({}) {{axis=0}}\nreturn y\n", names));
+}
+
+TEST(Match, ManyCommutativeOperandsHaveFewOrders) {
+  const Rule both = rule("(Concat axis=?a (Mul @x @y)...) => (Mul (Concat axis=?a @x) (Concat axis=?a @y))");
+  EXPECT_EQ(matches(concat_of_products(3), both).size(), 8U);
+  EXPECT_EQ(matches(concat_of_products(40), both).size(), 256U);
+  // Each is found in the order in which it fits.
+  const Rule common = rule("(Concat axis=?a (Mul @x ?c)...) => (Mul (Concat axis=?a @x) (Expand shape=[80] ?c))");
+  const Graph g = concat_of_products(40);
+  const std::vector<Match> found = matches(g, common);
+  ASSERT_EQ(found.size(), 1U);
+  const auto* sequence = found[0].binding.sequence("x");
+  ASSERT_NE(sequence, nullptr);
+  EXPECT_EQ(sequence->size(), 40U);
+}
+
+/// The concatenation of twelve values r{0} that `term` makes, the last one of which `last` makes.
+Graph concat_with_another(const std::string& inputs, const std::string& term, const std::string& last) {
+  constexpr int kCount = 12;
+  std::string text, names;
+  for (int i = 0; i < kCount; ++i) {
+    text += fmt::format(fmt::runtime(inputs), i) + fmt::format(fmt::runtime(i + 1 < kCount ? term : last), i);
+    names += fmt::format("{}r{}", i == 0 ? "" : ", ", i);
+  }
+  return graph(text + fmt::format("z = Concat({}) {{axis=0}}\nreturn z\n", names));
+}
+
+TEST(Match, TheOnlyOrderOfALateOperandIsFound) {
+  // The operator around the commutative one decides.
+  const Rule r = rule("(Concat axis=?k (Sub (Mul @a @b) @b)...) => (Concat axis=?k (Mul (Sub @a 1.0) @b)...)");
+  const std::string inputs = "input x{0}: f32[2]\ninput y{0}: f32[2]\n";
+  const std::string term = "m{0} = Mul(x{0}, y{0})\nr{0} = Sub(m{0}, y{0})\n";
+  EXPECT_EQ(matches(concat_with_another(inputs, term, term), r).size(), 1U);
+  const std::string swapped = "m{0} = Mul(y{0}, x{0})\nr{0} = Sub(m{0}, y{0})\n";
+  EXPECT_EQ(matches(concat_with_another(inputs, term, swapped), r).size(), 1U);
+}
+
+TEST(Match, TheOrderOfALateOperandIsThatOfAlikeOnes) {
+  // Only conditions at the end tell the orders apart.
+  const Rule r =
+      rule("(Concat axis=?k (Add @a @b)...) => (Concat axis=?k (Add @b @a)...) where alike(@a) and rank(@a) == 2");
+  const std::string inputs = "input x{0}: f32[2,3]\ninput y{0}: f32[3]\n";
+  const Graph g = concat_with_another(inputs, "r{0} = Add(x{0}, y{0})\n", "r{0} = Add(y{0}, x{0})\n");
+  const std::vector<Match> found = matches(g, r);
+  ASSERT_EQ(found.size(), 1U);
+  for (const ValueId value : *found[0].binding.sequence("a")) EXPECT_EQ(g.type(value).rank(), 2U);
+  EXPECT_EQ(find_matches_of(g, OpIndex(g), r, std::vector{g.producer(found[0].roots[0])}).size(), 1U);
+}
+
 TEST(Match, CommutativeFlagsAreSet) {
   for (const char* name : {"Add", "Mul", "And", "Or", "Xor", "Equal", "BitwiseAnd", "BitwiseOr", "BitwiseXor"})
     EXPECT_TRUE(op(name).commutative) << name;

@@ -26,6 +26,7 @@ namespace isomer {
 ///                                                      number
 ///     void two_values(name)                            a variable would stand for two values
 ///     void wrong_count(parent, more)                   a node has more or fewer operands than the pattern
+///     bool alike(a, b)                                 whether values are probably of the same sequence
 template <class Matcher>
 class PatternWalk {
  protected:
@@ -144,9 +145,19 @@ class PatternWalk {
     return next == expected.entries().end();
   }
 
+  /// In which orders of its operands a commutative operator matches.
+  enum class Orders : uint8_t {
+    All,
+    Counted,  ///< in both, within a repeated operand
+    One,      ///< in the given order, or in the other one if no repetition goes on from that
+  };
   Binding binding_;
   std::optional<size_t> repetition_;
   size_t complete_ = 0;  // number of sequences that get no more elements
+  Orders orders_ = Orders::All;
+  size_t open_orders_ = 0;      // operators that match in both orders, of those that are matched now
+  size_t max_open_orders_ = 8;  // n of them have 2^n matches
+  size_t reached_ = 0;          // how often a repetition in one order went on
 
  private:
   friend Matcher;
@@ -165,8 +176,34 @@ class PatternWalk {
   }
 
   void repetitions(const Term& term, std::span<const ValueId> ids, size_t n, Next next) {
-    if (n == ids.size()) return repeat(std::nullopt, next);
-    repeat(n, [&] { self().one(term, ids[n], [&] { repetitions(term, ids, n + 1, next); }); });
+    if (n == ids.size()) return with_orders(Orders::All, [&] { repeat(std::nullopt, next); });
+    const auto rest = [&] { repetitions(term, ids, n + 1, next); };
+    repeat(n, [&] {
+      if (open_orders_ < max_open_orders_) return with_orders(Orders::Counted, [&] { self().one(term, ids[n], rest); });
+      // One order of this repetition: if possible, one in which its elements are like those of the first repetition.
+      const size_t before = reached_;
+      with_orders(Orders::One, [&] { self().one(term, ids[n], [&] { go_on(is_like_first(n), rest); }); });
+      if (reached_ == before) with_orders(Orders::One, [&] { self().one(term, ids[n], [&] { go_on(true, rest); }); });
+    });
+  }
+
+  void go_on(bool fits, Next rest) {
+    if (!fits) return;
+    ++reached_;
+    rest();
+  }
+
+  void with_orders(Orders orders, Next next) {
+    std::swap(orders, orders_);
+    next();
+    std::swap(orders, orders_);
+  }
+
+  /// Whether the elements that this repetition has in sequences are alike those of the first one.
+  bool is_like_first(size_t n) {
+    return std::ranges::all_of(binding_.sequences, [&](const auto& named) {
+      return named.second.size() <= n || self().alike(named.second[n], named.second[0]);
+    });
   }
 
   /// `@x` outside of repetitions.
