@@ -25,6 +25,8 @@ generator = np.random.default_rng(0)
 MATRIX = generator.uniform(0.5, 2, (2, 3)).astype(np.float32)
 # No two elements are so near that a step would make another one the maximum.
 IMAGE = generator.permutation(np.linspace(0.5, 2, 42, dtype=np.float32)).reshape(1, 1, 6, 7)
+# Points in and around the image, not near the middles between pixels, where the nearest one changes.
+GRID = (np.array([[-1.4, 0.1], [-0.6, 0.55], [0.2, -0.9], [0.7, 1.3]], np.float32)).reshape(1, 2, 2, 2)
 STEP = 1e-2
 
 
@@ -45,6 +47,11 @@ CASES = [
     ("Pow", {}, {"k": np.array(3, np.int32)}, MATRIX, [12, 13, 17]),
     ("Gather", {"axis": 1}, {"k": np.array([0, 2, 2], np.int32)}, MATRIX, [9, 13, 16, 17]),
     ("MaxPool", {"kernel_shape": [2, 2], "strides": [2, 2]}, {}, IMAGE, [8, 11, 16, 17]),
+    *[("GridSample", {"mode": mode, "align_corners": 1}, {"grid": GRID}, IMAGE, opsets)
+      for mode, opsets in (("bilinear", [16]), ("linear", [20, 22]), ("nearest", [16, 22]))],
+    ("GridSample", {"padding_mode": "border"}, {"grid": GRID}, IMAGE, [16, 22]),
+    ("Col2Im", {"strides": [2, 1], "pads": [1, 0, 0, 1]}, {"image": np.array([3, 3]), "block": np.array([2, 1])},
+     np.resize(MATRIX, (1, 4, 8)), [18, 21]),
     # The last window would begin in the pads.
     ("AveragePool", {"kernel_shape": [2, 3], "strides": [3, 2], "ceil_mode": 1}, {}, IMAGE, [16, 19, 22]),
 ]

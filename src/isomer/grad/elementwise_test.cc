@@ -25,25 +25,24 @@ TEST_P(Functions, FiniteDifferences) {
 
 INSTANTIATE_TEST_SUITE_P(
     All, Functions,
-    ::testing::Values(
-        FunctionCase{"Relu"}, FunctionCase{"Sigmoid"}, FunctionCase{"Tanh"}, FunctionCase{"LeakyRelu"},
-        FunctionCase{"Elu", {{"alpha", 0.7F}}}, FunctionCase{"Celu", {{"alpha", 0.7F}}}, FunctionCase{"Selu"},
-        FunctionCase{"Gelu"}, FunctionCase{"Gelu", {{"approximate", std::string("tanh")}}}, FunctionCase{"Softplus"},
-        FunctionCase{"Softsign"}, FunctionCase{"HardSigmoid"}, FunctionCase{"HardSwish", {}, -5, 5},
-        FunctionCase{"Mish"}, FunctionCase{"Swish", {{"alpha", 1.5F}}}, FunctionCase{"ThresholdedRelu"},
-        FunctionCase{"Shrink", {{"bias", 0.25F}}}, FunctionCase{"Abs"}, FunctionCase{"Neg"}, FunctionCase{"Sign"},
-        FunctionCase{"Reciprocal", {}, 0.5, 3}, FunctionCase{"Sqrt", {}, 0.5, 3}, FunctionCase{"Exp"},
-        FunctionCase{"Log", {}, 0.5, 3}, FunctionCase{"Erf"}, FunctionCase{"Floor"}, FunctionCase{"Sin"},
-        FunctionCase{"Cos"}, FunctionCase{"Tan", {}, -1, 1}, FunctionCase{"Asin", {}, -0.9, 0.9},
-        FunctionCase{"Acos", {}, -0.9, 0.9}, FunctionCase{"Atan"}, FunctionCase{"Sinh"}, FunctionCase{"Cosh"},
-        FunctionCase{"Asinh"}, FunctionCase{"Acosh", {}, 1.5, 3}, FunctionCase{"Atanh", {}, -0.9, 0.9},
-        FunctionCase{"Identity"}, FunctionCase{"Dropout"},
-        FunctionCase{"Clip",
-                     {{"min", Tensor::of<double>(DType::Double, {}, {-0.5})},
-                      {"max", Tensor::of<double>(DType::Double, {}, {1.0})}}},
-        FunctionCase{"Softmax"}, FunctionCase{"Softmax", {{"axis", int64_t{-2}}}}, FunctionCase{"LogSoftmax"},
-        FunctionCase{"LogSoftmax", {{"axis", int64_t{-2}}}}, FunctionCase{"CumSum", {{"axis", int64_t{1}}}},
-        FunctionCase{"CumSum", {{"axis", int64_t{0}}, {"exclusive", int64_t{1}}, {"reverse", int64_t{1}}}}));
+    ::testing::Values(FunctionCase{"Relu"}, FunctionCase{"Sigmoid"}, FunctionCase{"Tanh"}, FunctionCase{"LeakyRelu"},
+                      FunctionCase{"Elu", {{"alpha", 0.7F}}}, FunctionCase{"Celu", {{"alpha", 0.7F}}},
+                      FunctionCase{"Selu"}, FunctionCase{"Gelu"},
+                      FunctionCase{"Gelu", {{"approximate", std::string("tanh")}}}, FunctionCase{"Softplus"},
+                      FunctionCase{"Softsign"}, FunctionCase{"HardSigmoid"}, FunctionCase{"HardSwish", {}, -5, 5},
+                      FunctionCase{"Mish"}, FunctionCase{"Swish", {{"alpha", 1.5F}}}, FunctionCase{"ThresholdedRelu"},
+                      FunctionCase{"Shrink", {{"bias", 0.25F}}}, FunctionCase{"Abs"}, FunctionCase{"Sign"},
+                      FunctionCase{"Reciprocal", {}, 0.5, 3}, FunctionCase{"Sqrt", {}, 0.5, 3}, FunctionCase{"Exp"},
+                      FunctionCase{"Log", {}, 0.5, 3}, FunctionCase{"Erf"}, FunctionCase{"Floor"}, FunctionCase{"Sin"},
+                      FunctionCase{"Cos"}, FunctionCase{"Tan", {}, -1, 1}, FunctionCase{"Asin", {}, -0.9, 0.9},
+                      FunctionCase{"Acos", {}, -0.9, 0.9}, FunctionCase{"Atan"}, FunctionCase{"Sinh"},
+                      FunctionCase{"Cosh"}, FunctionCase{"Asinh"}, FunctionCase{"Acosh", {}, 1.5, 3},
+                      FunctionCase{"Atanh", {}, -0.9, 0.9}, FunctionCase{"Identity"}, FunctionCase{"Dropout"},
+                      FunctionCase{"Clip",
+                                   {{"min", Tensor::of<double>(DType::Double, {}, {-0.5})},
+                                    {"max", Tensor::of<double>(DType::Double, {}, {1.0})}}},
+                      FunctionCase{"Softmax"}, FunctionCase{"Softmax", {{"axis", int64_t{-2}}}},
+                      FunctionCase{"LogSoftmax"}, FunctionCase{"LogSoftmax", {{"axis", int64_t{-2}}}}));
 
 /// Two shapes that broadcast.
 struct Shapes {
@@ -108,9 +107,7 @@ TEST(Elementwise, PoweredByAConstant) {
 }
 
 TEST(Elementwise, SeveralOperands) {
-  const Tensor condition = Tensor::of<uint8_t>(DType::Bool, {2, 1}, {1, 0});
   const std::vector<std::pair<const char*, std::vector<Tensor>>> cases = {
-      {"Where", {condition, uniform_tensor({3}, 1), uniform_tensor({2, 3}, 2)}},
       {"PRelu", {uniform_tensor({2, 3}, 1), uniform_tensor({3}, 2)}},
       {"SwiGLU", {uniform_tensor({2, 3}, 1), uniform_tensor({2, 3}, 2)}},
       {"Max", {uniform_tensor({2, 3}, 1), uniform_tensor({3}, 2), uniform_tensor({}, 3)}},

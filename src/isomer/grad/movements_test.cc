@@ -1,4 +1,4 @@
-// Gradients of movements and reductions.
+// Gradients of movements, reductions and other linear operators.
 
 #include "isomer/grad/testing.h"
 
@@ -30,6 +30,8 @@ Attrs slice(Ints starts, Ints ends, Ints axes, Ints steps) {
   return {
       {"starts", std::move(starts)}, {"ends", std::move(ends)}, {"axes", std::move(axes)}, {"steps", std::move(steps)}};
 }
+
+Attrs columns(Ints image, Ints block) { return {{"image_shape", std::move(image)}, {"block_shape", std::move(block)}}; }
 
 INSTANTIATE_TEST_SUITE_P(
     All, Movements,
@@ -69,6 +71,19 @@ INSTANTIATE_TEST_SUITE_P(
         MovementCase{"DepthToSpace", {{"blocksize", int64_t{2}}}, {x({1, 8, 2, 3})}},
         MovementCase{"DepthToSpace", {{"blocksize", int64_t{2}}, {"mode", std::string("CRD")}}, {x({2, 8, 2, 3})}},
         MovementCase{"SpaceToDepth", {{"blocksize", int64_t{2}}}, {x({1, 2, 4, 6})}},
+        MovementCase{"Col2Im", columns({4, 5}, {2, 3}), {x({2, 12, 9})}},
+        MovementCase{"Col2Im",
+                     columns({4, 5}, {2, 1})
+                         .with("strides", Ints{2, 1})
+                         .with("dilations", Ints{3, 2})
+                         .with("pads", Ints{1, 0, 2, 1}),
+                     {x({1, 2, 12})}},
+        MovementCase{"Col2Im", columns({5}, {2}).with("strides", Ints{3}), {x({2, 4, 2})}},
+        MovementCase{"CumSum", {{"axis", int64_t{1}}}, {x({2, 3})}},
+        MovementCase{"CumSum", {{"axis", int64_t{0}}, {"exclusive", int64_t{1}}, {"reverse", int64_t{1}}}, {x({3, 2})}},
+        MovementCase{"Neg", {}, {x({2, 3})}},
+        MovementCase{"Where", {}, {Tensor::of<uint8_t>(DType::Bool, {2, 1}, {1, 0}), x({3}), x({2, 3}, 2)}},
+        MovementCase{"Resize", {{"scales", Floats{1, 2, 0.6F}}}, {x({2, 3, 5})}},
         MovementCase{"ReduceSum", {{"axes", Ints{0, 2}}}, {x({2, 3, 2})}},
         MovementCase{"ReduceSum", {{"axes", Ints{1}}, {"keepdims", int64_t{0}}}, {x({2, 3, 2})}},
         MovementCase{"ReduceMean", {{"axes", Ints{0, 2}}, {"keepdims", int64_t{0}}}, {x({2, 3, 2})}},

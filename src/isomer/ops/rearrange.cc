@@ -184,6 +184,32 @@ void space_to_depth_gradient(Backward& node) {
   node.give(0, node.call("DepthToSpace", node.attrs(), {node.gradient()}));
 }
 
+/// Reads each element of the columns from the pixel that it was added to, or from the pads.
+void col2im_gradient(Backward& node) {
+  const auto geometry = columns_of(node.attrs());
+  if (!geometry) node.refuse(geometry.error().message);
+  known_extent(node.operand(0), 2);  // so that there are no more pixels to list than the operand has columns
+  const size_t rank = geometry->image.size();
+  const GraphValue& g = node.gradient();
+  Ints pads(2 * (rank + 2), 0), extents = geometry->image, dims = geometry->block;
+  for (size_t i = 0; i < rank; ++i) {
+    pads[2 + i] = geometry->pads[i];
+    pads[rank + 4 + i] = geometry->pads[rank + i];
+    extents[i] += geometry->pads[i] + geometry->pads[rank + i];
+  }
+  dims.insert(dims.end(), geometry->steps.begin(), geometry->steps.end());
+  const auto strides = strides_of(extents);
+  Ints distances;
+  for (size_t i = 0; i < rank; ++i) distances.push_back(geometry->dilations[i] * strides[i]);
+  for (size_t i = 0; i < rank; ++i) distances.push_back(geometry->strides[i] * strides[i]);
+  Ints pixels;
+  for_each_position(dims, {distances}, [&](const int64_t* at) { pixels.push_back(at[0]); });
+  const GraphValue flat = reshaped(padded(g, std::move(pads)), {g.shape()[0], g.shape()[1], product(extents)});
+  const auto count = static_cast<int64_t>(pixels.size());
+  const GraphValue indices = node.constant(Tensor::ints({count}, pixels));
+  node.give(0, reshaped(node.call("Gather", {{"axis", int64_t{2}}}, {flat, indices}), node.operand(0).shape()));
+}
+
 }  // namespace
 
 std::vector<OpDef> rearrange_ops() {
@@ -212,6 +238,7 @@ std::vector<OpDef> rearrange_ops() {
        .infer = infer_col2im,
        .flops = col2im_flops,
        .kernel = col2im_kernel,
+       .gradient = col2im_gradient,
        .since = 18,
        .params = {{.index = 1, .attr = "image_shape", .since = 18}, {.index = 2, .attr = "block_shape", .since = 18}}},
   };

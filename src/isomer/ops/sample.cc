@@ -8,6 +8,7 @@
 #include "isomer/ops/infer.h"
 #include "isomer/ops/interpolate.h"
 #include "isomer/ops/registry.h"
+#include "isomer/ops/sample_gradient.h"
 
 namespace isomer {
 namespace {
@@ -226,6 +227,7 @@ std::vector<OpDef> sample_ops() {
        .infer = infer_grid_sample,
        .flops = grid_sample_flops,
        .kernel = grid_sample_kernel,
+       .gradient = grid_sample_gradient,
        .since = 16,
        .from_onnx = grid_sample_from_onnx,
        .to_onnx = grid_sample_to_onnx},
