@@ -92,6 +92,10 @@ Result<Differentiated> gradients_of(const Model& model, size_t loss, std::span<c
     out.outputs.push_back(gradients.outputs[k] ? "grad/" + input_name(model, inputs[k]) : "");
     if (gradients.outputs[k]) names.push_back(out.outputs.back());
   }
+  if (names.empty())
+    return fail("the loss does not depend on {}", inputs.size() == 1
+                                                      ? fmt::format("'{}'", printable(input_name(model, inputs[0])))
+                                                      : "a parameter or input for which a gradient is wanted");
   ISOMER_TRY(out.model, with_more_outputs(model, std::move(gradients.graph), names));
   return out;
 }

@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <set>
 
 #include "isomer/base/temp_dir.h"
@@ -165,6 +166,19 @@ TEST_F(GradTest, RefusesPathsThroughIntegersAndOperatorsWithoutGradient) {
   const Outcome none = isomer_program({"grad", file, "--loss", "product"});
   EXPECT_EQ(none.exit_code, 2);
   EXPECT_THAT(none.err, HasSubstr("node 'product' (ReduceProd): no gradient: the operator has no gradient"));
+}
+
+TEST_F(GradTest, RefusesALossThatDependsOnNothing) {
+  const ValueId x = named(builder_.input({DType::Float, {}}), "x");
+  const ValueId w = named(builder_.constant(Tensor::floats({1}, {2})), "w");
+  const ValueId steps = add("Floor", {}, {w});  // constant almost everywhere
+  const ValueId sum = add("ReduceSum", {{"axes", Ints{0}}, {"keepdims", int64_t{0}}}, {steps});
+  const std::string file = write({named(add("Mul", {}, {x, sum}), "loss")});
+  const Outcome outcome = isomer_program({"grad", file, "--loss", "loss", "-o", path("out.onnx")});
+  EXPECT_EQ(outcome.exit_code, 2);
+  EXPECT_THAT(outcome.err, HasSubstr("model.onnx: the loss does not depend on 'w'"));
+  EXPECT_FALSE(std::filesystem::exists(path("out.onnx")));
+  EXPECT_EQ(isomer_program({"grad", file, "--loss", "loss", "--inputs"}).exit_code, 0);
 }
 
 TEST_F(GradTest, WritesATrainingStepOfAModel) {

@@ -4,6 +4,7 @@
 #include <cassert>
 #include <numeric>
 
+#include "isomer/base/printable.h"
 #include "isomer/grad/copied.h"
 #include "isomer/grad/gradients.h"
 #include "isomer/ir/derivation.h"
@@ -101,7 +102,8 @@ Result<Updated> update(StepBuilder& step, const Adam& adam, std::span<const Trai
   ISOMER_TRY(const ValueId first, correction(step, adam.beta1, steps));
   ISOMER_TRY(const ValueId second, correction(step, adam.beta2, steps));
   for (const Trained& parameter : trained) {
-    if (parameter.type.dtype != DType::Float) return fail("Adam trains parameters of f32 only");
+    if (parameter.type.dtype != DType::Float)
+      return fail("Adam trains parameters of f32 only; '{}' is {}", printable(parameter.name), parameter.type.str());
     const ValueId old_mean = step.state(parameter.type, prefixed("mean/", parameter.name));
     const ValueId old_square = step.state(parameter.type, prefixed("square/", parameter.name));
     ISOMER_TRY(const ValueId mean, step.combined(adam.beta1, old_mean, 1 - adam.beta1, parameter.gradient));

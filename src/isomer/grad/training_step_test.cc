@@ -115,6 +115,16 @@ TEST(TrainingSteps, NeedParametersThatMatter) {
   EXPECT_EQ(step.error().message, "the loss does not depend on a parameter");
 }
 
+TEST(TrainingSteps, NameAParameterThatAdamDoesNotTrain) {
+  const Graph graph = parsed(R"(
+    input w: f64[2]
+    y = ReduceSumSquare(w) {axes=[0], keepdims=0}
+    return y)");
+  const auto step = make_training_step(graph, graph.outputs()[0], graph.inputs(), Adam{});
+  ASSERT_FALSE(step);
+  EXPECT_EQ(step.error().message, "Adam trains parameters of f32 only; 'w' is f64[2]");
+}
+
 TEST(TrainingStepOrder, UpdatesFollowTheirGradients) {
   const Graph network = parsed(
       "input x: f32[4,3]\ninput v: f32[3,3]\ninput w: f32[3,3]\na = MatMul(x, v)\nb = MatMul(a, w)\n"
