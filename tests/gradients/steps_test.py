@@ -1,0 +1,101 @@
+#!/usr/bin/env python3
+"""Optimized training steps of benchmark networks do what the steps themselves do: parameters and the optimizer's state are compared
+after 10 steps, and the certificates are verified. (curves_test.py does so for small networks that learn.) Where batch
+normalizations amplify rounding errors, up to a quarter of the sums of gradients may be too uncertain to compare.
+
+    steps_test.py ISOMER [--network NAME]
+"""
+
+from __future__ import annotations
+
+import argparse
+import pathlib
+import subprocess
+import tempfile
+
+import isomer
+import numpy as np
+import onnx
+
+# Batches and rates. Batch normalizations amplify rounding errors, with small batches and from step to step; with a small rate, the
+# steps stay near each other. Weights are random, so nothing is learned.
+NETWORKS = {"resnet50": (8, 1e-6), "inception-v3": (8, 1e-6), "mobilenet-v2": (8, 1e-6), "squeezenet-bypass": (2, 1e-6),
+            "alexnet": (2, 1e-4), "bert-base": (1, 1e-4), "lstm": (4, 1e-4), "rnntc": (4, 1e-4), "nmt": (2, 1e-4),
+            "nasrnn": (4, 1e-4)}
+STEPS = 10
+# How far steps from slightly other parameters lead away shows how far rounding errors may.
+PERTURBATION = 1e-6
+ALLOWED = 3
+# Wrong gradients would lead further away. Rounding errors lead as far where a gradient is 0 but for them, as that of a bias in
+# front of a normalization.
+SMALL = 0.3
+
+
+def train(step: pathlib.Path, initial: dict[str, np.ndarray], data: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Parameters and the optimizer's state after the steps."""
+    session = isomer.Session(str(step), engine="onednn", threads=2)
+    values = dict(initial)
+    for _ in range(STEPS):
+        found = session.run({**values, **data})
+        values = {key: found["new/" + key] for key in values}
+    return values
+
+
+def distances(a: dict[str, np.ndarray], b: dict[str, np.ndarray]) -> np.ndarray:
+    """For each tensor of the optimizer's state, which sums gradients, and each parameter, the distance relative to its size."""
+    return np.array([np.linalg.norm(a[key] - b[key]) / max(np.linalg.norm(a[key]), 1e-30) for key in a])
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("isomer")
+    parser.add_argument("--network", action="append", choices=list(NETWORKS))
+    args = parser.parse_args()
+    compared = 0
+    for name in args.network or NETWORKS:
+        with tempfile.TemporaryDirectory(prefix="isomer-steps-") as folder:
+            step, optimized, certificate = (pathlib.Path(folder) / file for file in ("step.onnx", "optimized.onnx", "certificate"))
+
+            def run(*command: object) -> None:
+                subprocess.run([args.isomer, *map(str, command)], check=True, stdout=subprocess.DEVNULL)
+
+            batch, rate = NETWORKS[name]
+            run("models", name, "--training", "--batch", batch, "--rate", rate, "-o", step)
+            run("optimize", step, "-o", optimized, "--engine", "roofline", "--time-budget", 20, "--certificate", certificate)
+            run("verify", certificate, step, optimized, "--inputs", 0)  # it is trained below
+            if optimized.read_bytes() == step.read_bytes():
+                print(f"{name}: the output is the input", flush=True)
+                continue
+            compared += 1
+            written = onnx.load(step)
+            outputs = [output.name for output in written.graph.output]
+            initial = {tensor.name: onnx.numpy_helper.to_array(tensor) for tensor in written.graph.initializer
+                       if "new/" + tensor.name in outputs}
+            generator = np.random.default_rng(0)
+            data = {}
+            for value in written.graph.input:
+                if value.name in initial:
+                    continue
+                kind = value.type.tensor_type
+                shape = [axis.dim_value for axis in kind.shape.dim]
+                data[value.name] = (generator.standard_normal(shape).astype(np.float32) if kind.elem_type == onnx.TensorProto.FLOAT
+                                    else generator.integers(0, 2, shape))
+            moved = {key: (value * (1 + PERTURBATION * generator.standard_normal(value.shape))).astype(value.dtype)
+                     for key, value in initial.items()}
+            expected = train(step, initial, data)
+            allowed = distances(expected, train(step, moved, data))
+            momentum = np.array([key.startswith("momentum/") for key in expected])
+            usual = float(np.median(allowed[momentum]))
+            far = distances(expected, train(optimized, initial, data))
+            excess = far / (ALLOWED * np.maximum(allowed, usual))
+            shown = float(np.mean(ALLOWED * np.maximum(allowed, usual)[momentum] < SMALL))
+            print(f"{name}: {len(far)} tensors after {STEPS} steps; median distance of momentum {np.median(far[momentum]):.1e}, "
+                  f"{usual:.1e} if parameters change by {PERTURBATION}; at most {excess.max():.2f} of the allowed distance, "
+                  f"which is small for {shown:.0%}", flush=True)
+            assert shown > 0.75, f"{name}: this comparison shows little"
+            assert excess.max() <= 1, name
+    assert args.network or compared >= 6, "most steps were not optimized"
+
+
+if __name__ == "__main__":
+    main()
