@@ -3,7 +3,8 @@
 
     isomer_step.py STEP.onnx THREADS DATA.npz
 
-Reads lines; for each, runs one step and prints its loss. A step passes its new parameters and state to the next one.
+Reads lines; for each, runs as many steps as it says and prints the loss of the last one. A step passes its new parameters and state
+to the next one.
 """
 
 import pathlib
@@ -20,9 +21,10 @@ def main() -> None:
     step, threads, data = sys.argv[1:4]
     session = isomer.Session(step, engine="onednn", threads=int(threads))
     values = dict(np.load(data))
-    for _ in sys.stdin:
-        outputs = session.run(values)
-        values.update((name.removeprefix("new/"), value) for name, value in outputs.items() if name.startswith("new/"))
+    for line in sys.stdin:
+        for _ in range(int(line)):
+            outputs = session.run(values)
+            values.update((name.removeprefix("new/"), value) for name, value in outputs.items() if name.startswith("new/"))
         sys.stdout.write(f"{float(outputs['loss'])}\n")  # at once: the process may be stopped after any write
         sys.stdout.flush()
 

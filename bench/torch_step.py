@@ -3,8 +3,9 @@
 
     torch_step.py NETWORK.onnx THREADS DATA.npz [--rate RATE] [--channels-last] [--double]
 
-Reads lines; for each, runs one step and prints its loss, with --double in double precision. The network is that of
-`isomer models NAME`: its initializers are trained by SGD with momentum, batch normalizations have their training form.
+Reads lines; for each, runs as many steps as it says and prints the loss of the last one, with --double in double precision. The
+network is that of `isomer models NAME`: its initializers are trained by SGD with momentum, and batch normalizations have their
+training form.
 """
 
 from __future__ import annotations
@@ -47,11 +48,12 @@ def main() -> None:
                 parts.append(F.mse_loss(result, given["target" + suffix]))
         return sum(parts)
 
-    for _ in sys.stdin:
-        optimizer.zero_grad()
-        value = loss()
-        value.backward()
-        optimizer.step()
+    for line in sys.stdin:
+        for _ in range(int(line)):
+            optimizer.zero_grad()
+            value = loss()
+            value.backward()
+            optimizer.step()
         sys.stdout.write(f"{value.item()}\n")  # at once: the process may be stopped after any write
         sys.stdout.flush()
 

@@ -3,9 +3,10 @@
 
     bench/training.py --torch VENV/bin/python --threads 1 --out docs/measurements/training-1-thread
 
-The Python of --torch needs torch and onnx. The programs run one step at a time, from the same weights, on the same data, in parts
-that take turns: a process whose turn it is not is stopped. Only the first steps, which are not measured, are whole. Steps
-are those of `isomer models NAME --training` (SGD with momentum); a step passes its new parameters and state to the next one.
+The Python of --torch needs torch and onnx. The programs train from the same weights, on the same data, and take turns: a process
+whose turn it is not is stopped. A turn is a part of a step, or several short ones; the first steps, which are not measured, are
+whole. Steps are those of `isomer models NAME --training` (SGD with momentum); a step passes its new parameters and state to the
+next one.
 """
 
 from __future__ import annotations
@@ -27,25 +28,27 @@ from turns import Program, engine_version, interval, optimized, random_data, ret
 NETWORKS = {"resnet50": 8, "inception-v3": 8, "bert-base": 8, "alexnet": 8, "lstm": 8, "rnntc": 8, "nmt": 8,
             "squeezenet-bypass": 8}
 RATES = {"squeezenet-bypass": 1e-6}  # its weights are drawn, and with the default rate its loss overflows in three steps
-LOSSES = 3  # steps whose losses are compared with those in double precision
+LOSSES = 3  # first steps, whose losses are compared with those in double precision
 
 
 def part_seconds(threads: int) -> float:
     """How long a turn is. If there are several threads, they lose milliseconds when they go on, until each has a core."""
-    return 0.05 if threads == 1 else 0.5
+    return 0.05 if threads == 1 else 1
 
 
-def steps_in_turn(programs: dict[str, Program], first: int, seconds: float) -> dict[str, tuple[float, float]]:
-    """The milliseconds and the loss of one step of each program. Parts of the steps, of so many seconds, take turns, since the
-    machine may be slow for seconds, and then is so for all of them. `first`: whose turn is the first."""
-    order = list(programs.values())
-    order = order[first % len(order):] + order[:first % len(order)]
-    for program in order:
-        program.begin()
-    while left := [program for program in order if program.answer is None]:
+def steps_in_turn(programs: dict[str, Program], first: int, seconds: float,
+                  counts: dict[str, int] | None = None) -> dict[str, tuple[float, float]]:
+    """The milliseconds of a step of each program, of which `counts` says how many it runs, and the loss of the last one. Parts of
+    the steps, of so many seconds, take turns, since the machine may be slow for seconds, and then is so for all of them. `first`:
+    whose turn is the first."""
+    counts = counts or dict.fromkeys(programs, 1)
+    order = list(programs.items())
+    for key, program in (order := order[first % len(order):] + order[:first % len(order)]):
+        program.begin(str(counts[key]))
+    while left := [program for _, program in order if program.answer is None]:
         for program in left:
             program.go_on(seconds)
-    return {key: (1e3 * program.seconds, program.answer) for key, program in programs.items()}
+    return {key: (1e3 * program.seconds / counts[key], program.answer) for key, program in programs.items()}
 
 
 def row_of(name: str, batch: int, args: argparse.Namespace, folder: pathlib.Path) -> dict:
@@ -80,8 +83,9 @@ def row_of(name: str, batch: int, args: argparse.Namespace, folder: pathlib.Path
         if args.optimize > 0:
             programs["optimized"] = ours(better)
         # The built-in runtime times kernels in its first step.
-        found.append([steps_in_turn(programs, i, math.inf if i < args.warmup else part)
-                      for i in range(args.warmup + args.rounds)])
+        before = [steps_in_turn(programs, i, math.inf) for i in range(args.warmup)]
+        counts = {key: max(1, int(800 * part / before[-1][key][0])) for key in programs}  # that probably end in a turn
+        found.append(before + [steps_in_turn(programs, i, part, counts) for i in range(args.rounds)])
         for program in programs.values():
             program.close()
     times = {key: [[one[key][0] for one in rounds[args.warmup:]] for rounds in found] for key in programs}
@@ -107,16 +111,16 @@ def markdown(data: dict) -> str:
     versions = list(dict.fromkeys(row["engine"] for row in data["rows"]))
     engines = versions[0] if len(versions) == 1 else ", ".join(
         f"{version} ({', '.join(row['network'] for row in data['rows'] if row['engine'] == version)})" for version in versions)
-    steps = f"{data['rounds']} steps in each of {data['processes']} processes"
+    turns = f"{data['rounds']} turns in each of {data['processes']} processes"
     lines = [f"# Training steps, {threads}", "",
              f"{data['processor']}, {engines}, PyTorch {data['torch']} (eager; gelu, linear layers, attention",
-             f"and LSTM layers are single functions there). Medians of {steps},",
-             f"in milliseconds; parts of {part_seconds(data['threads'])} s took turns. A step computes the loss and all",
-             "gradients, and updates all parameters by SGD with momentum. The ratio is the time of the faster PyTorch to Isomer's,",
-             "with a 95% interval that includes the medians of all processes; above 1, Isomer is faster. Its graphs are not",
-             "optimized; those of the column `optimized` are, the ratio after it is the speedup by that (1 where the search",
-             "returned the input), and the next column says what ended the search. The last columns are the largest relative",
-             "differences of the first three losses from PyTorch's in double precision.", "",
+             f"and LSTM layers are single functions there). Medians of {turns}, in milliseconds;",
+             f"a turn of {data['turn_seconds']} s is a part of a step, or several short ones. A step computes the loss",
+             "and all gradients, and updates all parameters by SGD with momentum. The ratio is the time of the faster PyTorch",
+             "to Isomer's, with a 95% interval that includes the medians of all processes; above 1, Isomer is faster. Its graphs",
+             "are not optimized; those of the column `optimized` are, the ratio after it is the speedup by that (1 where the",
+             "search returned the input), and the next column says what ended the search. The last columns are the largest",
+             "relative differences of the first three losses from PyTorch's in double precision.", "",
              "| network | batch | PyTorch | channels last | Isomer | ratio | optimized | ratio | search | PyTorch's error | ours |",
              "|---|---|---|---|---|---|---|---|---|---|---|"]
     for row in data["rows"]:
@@ -126,7 +130,7 @@ def markdown(data: dict) -> str:
         better = f"{times['optimized']:.0f}" if "optimized" in times else ""
         search = f"{row['search']['seconds']:.0f} s, {row['search']['stop_reason']}" if "search" in row else ""
         if "search" in row and returned_input(row["search"]):
-            # What two processes with the same step differ by is no speedup.
+            # A difference of two processes with the same step is no speedup.
             better, faster = "the input", "1"
         errors = row["differences_of_losses"]
         lines.append(f"| {row['network']} | {row['batch']} | {times['PyTorch']:.0f} | {last} | {times['Isomer']:.0f} | {ratio} | "
@@ -149,20 +153,20 @@ def main() -> None:
     parser.add_argument("--out", type=pathlib.Path,
                         help="writes OUT.json and OUT.md after each network; rows of other networks in OUT.json are kept")
     args = parser.parse_args()
-    if args.warmup < 1:
-        parser.error("--warmup: programs get ready in their first step")
+    if args.warmup < LOSSES:
+        parser.error(f"--warmup: the losses of the first {LOSSES} steps are compared")
     if args.processes < 1 or args.processes * args.rounds < 9:
-        parser.error("--processes, --rounds: an interval needs 9 steps in all")
+        parser.error("--processes, --rounds: an interval needs 9 turns in all")
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     version = [args.torch, "-c", "import torch; print(torch.__version__)"]
     data = {"processor": processor(), "threads": args.threads, "warmup": args.warmup, "rounds": args.rounds,
-            "processes": args.processes,
+            "processes": args.processes, "turn_seconds": part_seconds(args.threads),
             "torch": subprocess.run(version, check=True, capture_output=True, text=True).stdout.strip(), "rows": []}
     kept = args.out.with_suffix(".json") if args.out else None
     if kept and kept.exists():
         before = json.loads(kept.read_text())
         if any(before.get(key) != data[key] for key in data if key != "rows"):
-            parser.error(f"{kept} is of another machine, PyTorch or number of steps; remove it, or give another --out")
+            parser.error(f"{kept} is of another machine, PyTorch, or number or length of turns; remove it, or give another --out")
         data["rows"] = before["rows"]
     with tempfile.TemporaryDirectory(prefix="isomer-training-") as folder:
         args.engine = f"onednn {engine_version('onednn')}"
