@@ -42,10 +42,11 @@ def steps_in_turn(programs: dict[str, Program], first: int, seconds: float,
     the steps, of so many seconds, take turns, since the machine may be slow for seconds, and then is so for all of them. `first`:
     whose turn is the first."""
     counts = counts or dict.fromkeys(programs, 1)
-    order = list(programs.items())
-    for key, program in (order := order[first % len(order):] + order[:first % len(order)]):
-        program.begin(str(counts[key]))
-    while left := [program for _, program in order if program.answer is None]:
+    order = list(programs)
+    order = order[first % len(order):] + order[:first % len(order)]
+    for key in order:
+        programs[key].begin(str(counts[key]))
+    while left := [programs[key] for key in order if programs[key].answer is None]:
         for program in left:
             program.go_on(seconds)
     return {key: (1e3 * program.seconds / counts[key], program.answer) for key, program in programs.items()}
@@ -84,7 +85,7 @@ def row_of(name: str, batch: int, args: argparse.Namespace, folder: pathlib.Path
             programs["optimized"] = ours(better)
         # The built-in runtime times kernels in its first step.
         before = [steps_in_turn(programs, i, math.inf) for i in range(args.warmup)]
-        counts = {key: max(1, int(800 * part / before[-1][key][0])) for key in programs}  # that probably end in a turn
+        counts = {key: max(1, int(0.8 * 1e3 * part / before[-1][key][0])) for key in programs}  # most end in a turn
         found.append(before + [steps_in_turn(programs, i, part, counts) for i in range(args.rounds)])
         for program in programs.values():
             program.close()

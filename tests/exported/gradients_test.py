@@ -60,33 +60,15 @@ def session(model: Path) -> onnxruntime.InferenceSession:
     return onnxruntime.InferenceSession(model, options)
 
 
-def without_dead_nodes(graph: onnx.GraphProto, output: str) -> None:
-    """ONNX Runtime runs all nodes."""
-    def read(inner: onnx.GraphProto) -> set[str]:
-        names = {value.name for value in inner.output}
-        for node in inner.node:
-            names |= set(node.input)
-            for attribute in node.attribute:
-                for body in [attribute.g, *attribute.graphs]:
-                    names |= read(body)
-        return names
-
-    needed, kept = {output}, []
-    for node in reversed(graph.node):
-        if needed & set(node.output):
-            kept.insert(0, node)
-            needed |= set(node.input).union(*(read(body) for attribute in node.attribute
-                                              for body in [attribute.g, *attribute.graphs]))
-    del graph.node[:], graph.output[:]
-    graph.node.extend(kept)
-    graph.output.append(helper.make_tensor_value_info(output, onnx.TensorProto.FLOAT, []))
-
-
 class Slopes:
     """Differences of the losses of moved parameters, in comparison with gradients."""
 
     def __init__(self, model: onnx.ModelProto, inputs: dict[str, np.ndarray], gradients: dict[str, np.ndarray], file: Path) -> None:
-        without_dead_nodes(model.graph, LOSS)
+        # In the model without the nodes of gradients, which take most of the time.
+        known = {value.name for value in model.graph.input}
+        for tensor in model.graph.initializer:
+            if tensor.name in gradients and tensor.name not in known:
+                model.graph.input.append(helper.make_tensor_value_info(tensor.name, tensor.data_type, tensor.dims))
         onnx.save(model, file)
         self.session, self.inputs, self.gradients = session(file), inputs, gradients
         self.values = {tensor.name: numpy_helper.to_array(tensor) for tensor in model.graph.initializer if tensor.name in gradients}
@@ -165,7 +147,7 @@ def check(name: str, isomer: str, folder: Path) -> tuple[str, str]:
              if f"grad/{tensor.name}" in found or tensor.name in report["independent"]}
     # Others are masks.
     keys = sorted(key for key, value in moved.items() if (np.abs(value) < 1e30).all())
-    slopes = Slopes(written, inputs, {key: found.get(f"grad/{key}", np.zeros_like(moved[key])) for key in keys}, after)
+    slopes = Slopes(model, inputs, {key: found.get(f"grad/{key}", np.zeros_like(moved[key])) for key in keys}, before)
     sample = list(np.random.default_rng(len(keys)).permutation(keys)[:SAMPLE])
     for group in [keys, *([key] for key in sample)]:
         if wrong := slopes.wrong(group):

@@ -31,7 +31,7 @@ TEST(GridSampleGradients, FiniteDifferences) {
 }
 
 TEST(GridSampleGradients, AtAndBeyondTheBorder) {
-  // Beyond a row of pixels, in the middle of its first and last one, and between, where alone the value changes.
+  // Only in the middle of the row does the value change with the point.
   const Tensor image = Tensor::of<double>(DType::Double, {1, 1, 4}, {1, 3, 6, 10});
   const Tensor grid = Tensor::of<double>(DType::Double, {1, 5, 1}, {-3, -1, 0, 1, 3});
   GradientCase test = *operator_case("GridSample", sampling("linear", "border", true), {image, grid});

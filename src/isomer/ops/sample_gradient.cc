@@ -67,16 +67,17 @@ class GridSampleGradient {
     // 16 bits do not tell pixels apart.
     const GraphValue n = grid.dtype() == DType::Double ? given : converted(given, DType::Float);
     const bool align_corners = node_.attrs().integer("align_corners") != 0;
-    const double slope = (align_corners ? extent - 1 : extent) / 2;
+    GraphValue derivative = number(image_, (align_corners ? extent - 1 : extent) / 2);
     GraphValue x = align_corners ? (extent - 1) * ((n + 1.0) / 2.0) : (extent * (n + 1.0) - 1.0) / 2.0;
     if (!linear_) x = apply("Round", {x});
-    const GraphValue inside = apply("And", {above(x, 0), apply("Less", {x, number(x, extent - 1)})});
-    if (border_) x = apply("Min", {apply("Max", {x, number(x, 0)}), number(x, extent - 1)});
+    if (border_) {
+      // Beyond the border, all points read its elements.
+      derivative = masked(apply("And", {above(x, 0), apply("Less", {x, number(x, extent - 1)})}), derivative);
+      x = apply("Min", {apply("Max", {x, number(x, 0)}), number(x, extent - 1)});
+    }
     if (!linear_) return {neighbor(x, number(image_, 1), number(image_, 0), extent)};
     const GraphValue low = apply("Floor", {x});
     const GraphValue share = converted(x - low, image_.dtype());
-    GraphValue derivative = number(image_, slope);
-    if (border_) derivative = masked(inside, derivative);  // beyond the border, all points read its elements
     return {neighbor(low, 1 - share, -derivative, extent), neighbor(low + 1.0, share, derivative, extent)};
   }
 

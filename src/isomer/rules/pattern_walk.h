@@ -151,6 +151,7 @@ class PatternWalk {
     Counted,  ///< in both, within a repeated operand
     One,      ///< in the given order, or in the other one if no repetition goes on from that
   };
+
   Binding binding_;
   std::optional<size_t> repetition_;
   size_t complete_ = 0;  // number of sequences that get no more elements
@@ -199,7 +200,7 @@ class PatternWalk {
     std::swap(orders, orders_);
   }
 
-  /// Whether the elements that this repetition has in sequences are alike those of the first one.
+  /// Whether the elements that this repetition has in sequences are like those of the first one.
   bool is_like_first(size_t n) {
     return std::ranges::all_of(binding_.sequences, [&](const auto& named) {
       return named.second.size() <= n || self().alike(named.second[n], named.second[0]);
