@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Training steps in the built-in runtime, for training.py.
 
-    isomer_step.py STEP.onnx THREADS DATA.npz
+    isomer_step.py STEP.onnx THREADS DATA
 
-Reads lines; for each, runs as many steps as it says and prints the loss of the last one. A step passes its new parameters and state
-to the next one.
+DATA is a folder with a .npy file for each input. Reads lines; for each, runs as many steps as it says and prints the loss of the
+last one. A step passes its new parameters and state to the next one.
 """
 
 import pathlib
@@ -20,7 +20,7 @@ import isomer  # noqa: E402
 def main() -> None:
     step, threads, data = sys.argv[1:4]
     session = isomer.Session(step, engine="onednn", threads=int(threads))
-    values = dict(np.load(data))
+    values = {path.stem: np.load(path) for path in pathlib.Path(data).glob("*.npy")}
     for line in sys.stdin:
         for _ in range(int(line)):
             outputs = session.run(values)

@@ -53,19 +53,21 @@ def steps_in_turn(programs: dict[str, Program], first: int, seconds: float,
 
 
 def row_of(name: str, batch: int, args: argparse.Namespace, folder: pathlib.Path) -> dict:
-    network, step, data_file = folder / "network.onnx", folder / "step.onnx", folder / "data.npz"
+    network, step, data = folder / "network.onnx", folder / "step.onnx", folder / name
     rate = str(RATES.get(name, 0.01))
     for more, path in (([], network), (["--training", "--rate", rate], step)):
         isomer("models", name, "-o", str(path), "--batch", str(batch), *more)
-    data = random_data(step)
-    np.savez(data_file, **data)
-    images = any(value.ndim == 4 for value in data.values())
+    values = random_data(step)
+    data.mkdir(exist_ok=True)
+    for key, value in values.items():
+        np.save(data / f"{key}.npy", value)
+    images = any(value.ndim == 4 for value in values.values())
 
     def torch(*options: str) -> Program:
-        return Program(args.torch, ROOT / "bench/torch_step.py", network, args.threads, data_file, "--rate", rate, *options)
+        return Program(args.torch, ROOT / "bench/torch_step.py", network, args.threads, data, "--rate", rate, *options)
 
     def ours(model: pathlib.Path) -> Program:
-        return Program(sys.executable, ROOT / "bench/isomer_step.py", model, args.threads, data_file)
+        return Program(sys.executable, ROOT / "bench/isomer_step.py", model, args.threads, data)
 
     exact = {"PyTorch, f64": torch("--double")}
     losses = [steps_in_turn(exact, 0, math.inf)["PyTorch, f64"][1] for _ in range(LOSSES)]

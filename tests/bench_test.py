@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 BENCH = pathlib.Path(__file__).resolve().parent.parent / "bench"
-OTHER_PYTHON = "\nimport torch\n"  # of programs that run in an environment of their own
+OTHER_PYTHON = "import torch\n"  # of programs that run in an environment of their own
 
 
 def main() -> None:

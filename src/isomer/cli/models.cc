@@ -20,9 +20,6 @@ namespace {
 
 using nlohmann::json;
 
-/// The opset of the networks that are written; every engine supports it.
-constexpr int kOpset = 17;
-
 struct ModelsOptions {
   CommandFiles files;
   std::string name;
@@ -52,11 +49,12 @@ int list(const ModelsOptions& options) {
 Result<Model> build(const ModelsOptions& options) {
   if (!options.training) {
     ISOMER_TRY(Graph graph, build_model(options.name, options.batch, options.seed));
-    return make_model(std::move(graph), options.name, kOpset);
+    return make_model(std::move(graph), options.name, kNetworkOpset);
   }
   ISOMER_TRY(TrainingNetwork network,
              training_network(options.name, options.batch, options.seed, options.optimizer.optimizer()));
-  return with_defaults(make_model(std::move(network.graph), options.name + "-training", kOpset), network.initial);
+  return with_defaults(make_model(std::move(network.graph), options.name + "-training", kNetworkOpset),
+                       network.initial);
 }
 
 Result<int> models(const ModelsOptions& options) {

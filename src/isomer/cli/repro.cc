@@ -56,6 +56,7 @@ std::string repeated(const ReproCommand& command, const ReproItem& item) {
     out += fmt::format(" --time-budget {}", command.options.time_budget_seconds);
   if (command.options.search_memory != defaults.search_memory)
     out += fmt::format(" --search-memory {}", command.options.search_memory);
+  if (item.experiment.with_torch && !command.options.torch.empty()) out += " --torch " + command.options.torch;
   return out;
 }
 
@@ -80,6 +81,9 @@ Result<int> repro(const ReproCommand& command) {
     return fail(
         "{}{} has no plots for --svg", command.item,
         command.options.networks.empty() ? "" : fmt::format(" of {}", fmt::join(command.options.networks, ", ")));
+  const auto with_torch = [](const ReproItem& item) { return item.experiment.with_torch; };
+  if (!command.options.torch.empty() && std::ranges::none_of(items, with_torch))
+    return fail("--torch: {} does not run PyTorch", command.item);
   ISOMER_TRY(ReproResults results, ReproResults::open(command.csv_file, command.svg_file, command.json));
   Status status;
   for (const ReproItem& item : items)
@@ -104,6 +108,12 @@ void add_repro(CLI::App& app, int& exit_code) {
   add_option(*sub, time_budget_option(command->options.time_budget_seconds,
                                       "Maximum seconds of each search; searches that it ends are marked"));
   add_option(*sub, search_memory_option(command->options.search_memory));
+  sub->add_option("--torch", command->options.torch,
+                  "A Python with torch and onnx; metaflow-f9 then runs training steps in PyTorch, too")
+      ->type_name("PYTHON")
+      ->check(
+          [](const std::string& python) { return std::string(python.empty() ? "the name of a Python is needed" : ""); })
+      ->excludes(list);
   command->files.writes(*sub, "--csv", command->csv_file, "Write the rows to a CSV file")->excludes(list);
   command->files.writes(*sub, "--svg", command->svg_file, "Write the figures as plots to an SVG file")->excludes(list);
   add_json(*sub, command->json);

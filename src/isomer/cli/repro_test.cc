@@ -137,6 +137,8 @@ TEST(Repro, ErrorsAreOneLineAndNameWhatThereIs) {
               StartsWith("isomer: --network: there is no 'alexnet' here"));
   EXPECT_THAT(error({"repro", "ocggs-t3", "--csv", "/no/such/folder/rows.csv"}),
               StartsWith("isomer: /no/such/folder/rows.csv: "));
+  EXPECT_THAT(error({"repro", "metaflow-f9", "--torch", ""}), HasSubstr("--torch: the name of a Python is needed"));
+  EXPECT_THAT(error({"repro", "metaflow-t3", "--torch", "python3"}), HasSubstr("metaflow-t3 does not run PyTorch"));
   EXPECT_THAT(error({"repro", "metaflow-t3", "--svg", "plots.svg"}), HasSubstr("metaflow-t3 has no plots for --svg"));
   EXPECT_THAT(error({"repro", "--list", "--csv", "rows.csv"}), StartsWith("isomer: --list excludes --csv\n"));
 }

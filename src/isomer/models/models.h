@@ -12,6 +12,8 @@ namespace isomer {
 
 /// The maximum batch size of a network.
 inline constexpr int kMaxBatch = 4096;
+/// The opset in which networks are written; every engine supports it.
+inline constexpr int kNetworkOpset = 17;
 
 struct ModelEntry {
   std::string name;

@@ -13,12 +13,10 @@
 namespace isomer {
 namespace {
 
-/// The opset of the networks, as in `isomer models`.
-constexpr int kContenderOpset = 17;
-
 /// Loads a contender and returns the microseconds of its runs.
 Result<std::vector<double>> timed_once(const Contender& one, const std::vector<NamedTensor>& inputs,
                                        const TimingOptions& timing) {
+  if (one.run) return one.run(timing);
   ISOMER_TRY(const auto engine, make_engine("onednn", one.engine));
   ISOMER_TRY(const SessionId session, engine->load(one.file));
   ISOMER_TRY(auto times, engine->time_interleaved({{session}}, {{inputs}}, timing));
@@ -39,12 +37,12 @@ Result<WrittenNetwork> written_model(Model model, const std::string& name, int b
 
 Result<WrittenNetwork> written_network(const std::string& name, int batch, ExperimentResult& out) {
   ISOMER_TRY(Graph graph, build_model(name, batch));
-  return written_model(make_model(std::move(graph), name, kContenderOpset), name, batch, out);
+  return written_model(make_model(std::move(graph), name, kNetworkOpset), name, batch, out);
 }
 
 Result<WrittenNetwork> written_training(const std::string& name, int batch, ExperimentResult& out) {
   ISOMER_TRY(TrainingNetwork network, training_network(name, batch, 0, Sgd{}));
-  const Model step = make_model(std::move(network.graph), name + "-training", kContenderOpset);
+  const Model step = make_model(std::move(network.graph), name + "-training", kNetworkOpset);
   return written_model(with_defaults(step, network.initial), name, batch, out);
 }
 

@@ -1,7 +1,8 @@
 #pragma once
-// Ways to run a network on the built-in runtime, which are timed in turn.
+// Ways to run a network, which are timed in turn.
 
 #include <filesystem>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -31,8 +32,10 @@ Result<WrittenNetwork> written_training(const std::string& name, int batch, Expe
 /// A graph for a network, and how it is run.
 struct Contender {
   std::string name;
-  std::filesystem::path file;
+  std::filesystem::path file = {};
   EngineOptions engine = {};
+  /// If set, this loads and runs it, and returns the microseconds of the runs; else the built-in runtime does.
+  std::function<Result<std::vector<double>>(const TimingOptions&)> run = {};
 };
 
 struct ContenderTime {

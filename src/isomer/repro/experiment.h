@@ -18,6 +18,7 @@ struct ReproOptions {
   std::vector<std::string> networks = {};    ///< only these; empty: all of the experiment
   double time_budget_seconds = 600;          ///< of each search; it is a safety net, and marked where it ended one
   int64_t search_memory = int64_t{1} << 30;  ///< bytes that a search which stores all graphs may use
+  std::string torch = {};                    ///< a Python with torch and onnx; empty: no run of PyTorch
   Observer observer = {};
 
   /// Returns whether the run includes a network.
@@ -59,6 +60,7 @@ struct Experiment {
   /// Runs it. An Error if a network cannot be built or a search fails.
   Result<ExperimentResult> (*run)(const ReproOptions& options) = nullptr;
   std::vector<std::string> networks = {};  ///< what ReproOptions::networks can choose from; empty: there is no choice
+  bool with_torch = false;                 ///< uses ReproOptions::torch
 };
 
 /// The names of networks of which a paper has figures, in a list of structs with a `network`.

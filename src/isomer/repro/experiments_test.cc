@@ -4,11 +4,15 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <filesystem>
 
+#include "isomer/base/file.h"
+#include "isomer/engine/inputs.h"
 #include "isomer/repro/autograph/autograph.h"
 #include "isomer/repro/contenders.h"
 #include "isomer/repro/metaflow/bottlenecks.h"
 #include "isomer/repro/metaflow/metaflow.h"
+#include "isomer/repro/metaflow/torch_step.h"
 #include "isomer/repro/ocggs/ocggs.h"
 #include "isomer/repro/taso/rule_size.h"
 #include "isomer/search/part.h"
@@ -82,6 +86,84 @@ TEST(Experiments, TrainingStepsAreContendersToo) {
   ASSERT_TRUE(times.has_value()) << times.error().message;
   EXPECT_GT(times->at(1).median_us, 0);
   EXPECT_EQ(interval_text({1, 0.984, 1.126}), "[0.98, 1.13]");
+}
+
+/// Stands for a Python: checks that the files are there, among them the data that the file "$0.data" names, adds its
+/// limits to a file, and answers with the loss in "$0.loss"; for channels last, with twice the times.
+constexpr const char* kPython = R"sh(#!/bin/sh
+for file in "$1" "$2" "${1%step.py}network.py" "$4/$(cat "$0.data").npy"; do
+  [ -s "$file" ] || { echo "no $file"; exit 1; }
+done
+[ "$3 $5 $6 $7" = "1 --rate 1e-6 --time" ] || { echo "wrong: $*"; exit 1; }
+shift 7
+echo "$1 $2 $3 $4" >> "$0.limits"
+times="30, 50"
+[ "$5" = --channels-last ] && times="60, 100"
+answer="{\"version\": \"9.9\", \"loss\": $(cat "$0.loss"), \"microseconds\": [$times]}"
+{ printf "\\$(printf %o ${#answer})"; head -c 15 /dev/zero; printf %s "$answer"; } >&0
+)sh";
+
+void write_program(const std::filesystem::path& program, const std::string& text) {
+  ASSERT_TRUE(write_file(program, text).has_value());
+  std::filesystem::permissions(program, std::filesystem::perms::owner_all);
+}
+
+void write_python(const std::filesystem::path& program, const std::string& data, double loss) {
+  write_program(program, kPython);
+  ASSERT_TRUE(write_file(program.string() + ".data", data).has_value());
+  ASSERT_TRUE(write_file(program.string() + ".loss", fmt::format("{}", loss)).has_value());
+}
+
+double loss_of(const WrittenNetwork& step) {
+  const auto engine = make_engine("onednn").value();
+  const SessionId session = engine->load(step.file).value();
+  return engine->run(session, random_inputs(step.model, {}, 1).value()).value().at(0).data<float>()[0];
+}
+
+TEST(Experiments, StepsOfPyTorchAreContendersToo) {
+  ExperimentResult result;
+  const auto step = written_training("squeezenet", 1, result);
+  ASSERT_TRUE(step.has_value()) << step.error().message;
+  const std::filesystem::path python = step->folder.path() / "python";
+  write_python(python, "input", loss_of(*step));
+  const auto contenders = torch_contenders(python, "squeezenet", 1, *step);
+  ASSERT_TRUE(contenders.has_value()) << contenders.error().message;
+  ASSERT_EQ(contenders->size(), 2U);
+  EXPECT_EQ(contenders->at(0).name, "PyTorch 9.9");
+  EXPECT_EQ(contenders->at(1).name, "PyTorch 9.9, channels last");
+  const auto times =
+      timed(*contenders, step->model, {.loads = 2, .each = {.warmup = 3, .max_runs = 5, .seconds = 0.5}});
+  ASSERT_TRUE(times.has_value()) << times.error().message;
+  EXPECT_EQ(times->at(0).median_us, 40);
+  EXPECT_EQ(times->at(1).median_us, 80);
+  EXPECT_EQ(read_file(python.string() + ".limits").value(),
+            "1 1 1 0\n1 1 1 0\n3 10 5 0.5\n3 10 5 0.5\n3 10 5 0.5\n3 10 5 0.5\n");
+}
+
+TEST(Experiments, StepsOfPyTorchComputeTheSame) {
+  ExperimentResult result;
+  const auto step = written_training("rnntc", 1, result);
+  ASSERT_TRUE(step.has_value()) << step.error().message;
+  const std::filesystem::path python = step->folder.path() / "python";
+  const auto contenders = [&] { return torch_contenders(python, "rnntc", 1, *step); };
+  const auto error = [&] {
+    const auto made = contenders();
+    return made ? "none" : made.error().message;
+  };
+  const double loss = loss_of(*step);
+  write_python(python, "x0", loss);
+  ASSERT_EQ(error(), "none");
+  EXPECT_EQ(contenders()->size(), 1U) << "it reads no images";
+  write_python(python, "x0", 1.01 * loss);
+  EXPECT_THAT(error(), AllOf(HasSubstr("the loss of rnntc is"), HasSubstr("in the built-in runtime")));
+  for (const std::string answer : {"{}", R"({"version": 9, "loss": 1, "microseconds": [1]})",
+                                   R"({"version": "9", "loss": 1, "microseconds": []})"}) {
+    write_program(python, fmt::format("#!/bin/sh\n{{ printf '\\{:o}'; head -c 15 /dev/zero; printf %s '{}'; }} >&0\n",
+                                      answer.size(), answer));
+    EXPECT_THAT(error(), HasSubstr("sent an answer that cannot be read: {"));
+  }
+  write_program(python, "#!/bin/sh\necho no torch; exit 3\n");
+  EXPECT_THAT(error(), HasSubstr("ended with status 3: no torch"));
 }
 
 TEST(Experiments, CostsAreRankedByWhatTheSearchMeasured) {

@@ -14,9 +14,6 @@
 namespace isomer {
 namespace {
 
-/// The opset of the networks, as in `isomer models`.
-constexpr int kNetworkOpset = 17;
-
 double cpu_seconds_now() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
 
 /// The built-in rules that fold batch normalizations.

@@ -5,6 +5,7 @@
 #include "isomer/base/processor.h"
 #include "isomer/repro/contenders.h"
 #include "isomer/repro/metaflow/metaflow.h"
+#include "isomer/repro/metaflow/torch_step.h"
 
 namespace isomer {
 namespace {
@@ -13,7 +14,7 @@ constexpr int kTrainingBatch = 8;
 constexpr const char* kTrained[] = {"inception-v3", "squeezenet-bypass", "resnet50", "rnntc", "nmt"};
 /// Steps take up to seconds, and so do the measurements of their kernels.
 constexpr double kTrainingSearchSeconds = 150;
-constexpr ContenderTiming kStepTiming{.loads = 3, .each = {.warmup = 1, .min_runs = 4, .max_runs = 60, .seconds = 2}};
+constexpr ContenderTiming kStepTiming{.loads = 3, .each = {.warmup = 2, .min_runs = 4, .max_runs = 60, .seconds = 2}};
 
 struct TrainingSearch {
   const char* name;
@@ -26,27 +27,43 @@ std::vector<TrainingSearch> training_searches() {
       {"default search", {.max_seconds = kTrainingSearchSeconds}}};
 }
 
+/// Adds a bar for the last network.
+void add_bar(Chart& chart, size_t series, double value) {
+  chart.series[series].points.push_back({static_cast<double>(chart.categories.size() - 1), value});
+}
+
 Status run_steps(const std::string& name, const ReproOptions& options, ExperimentResult& out, Chart& chart) {
   options.observer.progress(fmt::format("{}: building the step", name));
   ISOMER_TRY(const WrittenNetwork step, written_training(name, kTrainingBatch, out));
   std::vector<Contender> contenders{{"as it is", step.file}};
-  std::vector<std::string> found{""};
+  std::vector<Contender> peers;
+  if (!options.torch.empty()) {
+    ISOMER_TRY(peers, torch_contenders(options.torch, name, kTrainingBatch, step));
+  }
+  std::vector<std::string> outcomes;
   for (const TrainingSearch& search : training_searches()) {
     const auto output = step.folder.path() / fmt::format("{}.onnx", contenders.size());
     ISOMER_TRY(const WrittenGraph written, write_optimized(step.file, search.how, output, options));
-    found.push_back(written.outcome);
+    outcomes.push_back(written.outcome);
     contenders.push_back({search.name, output});
   }
+  std::ranges::move(peers, std::back_inserter(contenders));
   options.observer.progress("timing steps of " + name);
   ISOMER_TRY(const auto times, timed(contenders, step.model, kStepTiming));
   chart.categories.push_back(name);
+  double best_peer = 0;
   for (size_t i = 0; i < times.size(); ++i) {
     const double us = times[i].median_us;
     const Interval& ratio = times[i].speedup;
-    out.row(
-        {name, contenders[i].name, 1e-3 * us, 1e6 * kTrainingBatch / us, ratio.value, interval_text(ratio), found[i]});
-    chart.series[i].points.push_back({static_cast<double>(chart.categories.size() - 1), ratio.value});
+    const bool searched = i > 0 && i <= outcomes.size(), peer = i > outcomes.size();
+    out.row({name, contenders[i].name, 1e-3 * us, 1e6 * kTrainingBatch / us, ratio.value, interval_text(ratio),
+             searched ? outcomes[i - 1] : ""});
+    if (!searched)
+      std::erase_if(out.rows.back().differs, [](const auto& what) { return what == "rules" || what == "search"; });
+    if (peer) best_peer = std::max(best_peer, ratio.value);
+    if (!peer) add_bar(chart, i, ratio.value);
   }
+  if (!options.torch.empty()) add_bar(chart, chart.series.size() - 1, best_peer);
   return {};
 }
 
@@ -62,9 +79,9 @@ Result<ExperimentResult> run_training(const ReproOptions& options) {
                   {"search"}},
       .differences = {
           {"engine",
-           fmt::format("the built-in runtime {} on one core of {}; the paper runs TensorFlow on four V100, with "
+           fmt::format("the built-in runtime {}{} on one core of {}; the paper runs TensorFlow on four V100, with "
                        "data parallelism",
-                       engine->version(), processor_name())},
+                       engine->version(), options.torch.empty() ? "" : ", or PyTorch,", processor_name())},
           {"batch", fmt::format("{} samples; the paper's 64 are 16 on each GPU", kTrainingBatch)},
           {"rules", "those of `isomer optimize`; the paper has 14 substitutions, which it does not list"},
           {"search", fmt::format("ends after {:g} s at the latest",
@@ -75,6 +92,7 @@ Result<ExperimentResult> run_training(const ReproOptions& options) {
               .bars = true};
   chart.series.push_back({"as it is", {}});
   for (const TrainingSearch& search : training_searches()) chart.series.push_back({search.name, {}});
+  if (!options.torch.empty()) chart.series.push_back({"PyTorch", {}});
   for (const char* const name : kTrained)
     if (options.includes(name)) ISOMER_CHECK(run_steps(name, options, out, chart));
   out.pictures = {std::move(chart)};
@@ -90,13 +108,16 @@ Result<ExperimentResult> run_training(const ReproOptions& options) {
   out.notes.emplace_back(
       "The searches of a network share the measured times of kernels: the second measures only those that the first "
       "did not.");
-  out.notes.emplace_back(
-      "bench/training.py compares the steps of all these networks with PyTorch's; docs/measurements has its tables.");
+  out.notes.emplace_back(options.torch.empty()
+                             ? "With --torch, the steps are compared with PyTorch's."
+                             : "PyTorch runs in eager mode, in one thread; the plot has the faster of its layouts. "
+                               "bench/training.py compares such steps with PyTorch's part by "
+                               "part, in one thread and two; docs/measurements has its tables.");
   return out;
 }
 
 }  // namespace
 
-Experiment metaflow_training() { return {run_training, {std::begin(kTrained), std::end(kTrained)}}; }
+Experiment metaflow_training() { return {run_training, {std::begin(kTrained), std::end(kTrained)}, true}; }
 
 }  // namespace isomer
