@@ -14,9 +14,7 @@ json steps_json(const OptimizeReport& report) {
   const bool in_us = report.minimizes_latency;
   json steps = json::array();
   for (const SearchStep& step : report.search.steps) {
-    // A cost beyond a limit is not a quantity.
-    const bool within = std::abs(step.delta) < kBeyondLimits / 2;
-    const json delta = step.joined || !within ? json() : json(step.delta);
+    const json delta = step.joined || step.penalized ? json() : json(step.delta);
     steps.push_back({{"rule", step.rule},
                      {"verdict", report.verdicts.at(step.rule)},
                      // The number of applications of the rule that are proved as they stand.
@@ -28,7 +26,7 @@ json steps_json(const OptimizeReport& report) {
                      {"delta", delta},
                      {"ops_before", step.ops_before},
                      {"ops_after", step.ops_after},
-                     {"speedup", step.speedup > 0 && within ? json(step.speedup) : json()}});
+                     {"speedup", step.speedup > 0 && !step.penalized ? json(step.speedup) : json()}});
   }
   return steps;
 }

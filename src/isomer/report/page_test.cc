@@ -39,7 +39,8 @@ OptimizeReport gate_report() {
   report.engine = "roofline";
   report.cost_before = costs.metrics(before).value();
   report.cost_after = costs.metrics(after).value();
-  report.search.steps = {step_of(before, match, after, report.cost_after->latency_us - report.cost_before->latency_us)};
+  report.search.steps = {
+      step_of(before, match, after, {report.cost_before->latency_us, report.cost_after->latency_us})};
   report.ops_before = {{"Add", 1}, {"Mul", 2}, {"Sub", 1}};
   report.ops_after = {{"Add", 1}, {"Mul", 1}, {"Sub", 1}};
   report.verdicts = {{"factor-gate", "proved"}};

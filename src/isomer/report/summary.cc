@@ -5,7 +5,6 @@
 
 #include "isomer/base/printable.h"
 #include "isomer/base/table.h"
-#include "isomer/cost/objective.h"
 #include "isomer/report/report.h"
 
 namespace isomer {
@@ -89,14 +88,13 @@ std::string steps(const OptimizeReport& report) {
   const std::string unit = report.minimizes_latency ? ", us" : "";
   Table table({"<rule", "<verdict", ">places", ">operators", ">predicted" + unit, ">speedup"});
   for (const SearchStep& step : report.search.steps) {
-    const bool within = std::abs(step.delta) < kBeyondLimits / 2;  // otherwise a cost before or after is not a quantity
     table.row({step.rule, report.verdicts.at(step.rule), std::to_string(step.nodes.size()),
                step.ops_before == step.ops_after ? std::to_string(step.ops_after)
                                                  : fmt::format("{} -> {}", step.ops_before, step.ops_after),
-               step.joined ? ""
-               : !within   ? "limits"
-                           : fmt::format("{:+.1f}", step.delta),
-               step.speedup > 0 && within ? fmt::format("{:.3f}", step.speedup) : ""});
+               step.joined      ? ""
+               : step.penalized ? "limits"
+                                : fmt::format("{:+.1f}", step.delta),
+               step.speedup > 0 && !step.penalized ? fmt::format("{:.3f}", step.speedup) : ""});
   }
   return (report.improved ? "\n" : "\nfound, but not returned:\n") + table.str();
 }

@@ -103,6 +103,15 @@ Relu           2      0
   EXPECT_TRUE(json["dropped"].empty());
 }
 
+TEST(Summary, DoesNotShowPenaltiesOfLimits) {
+  OptimizeReport report = report_by_hand();
+  report.search.steps[0].delta = -3e28;
+  report.search.steps[0].penalized = true;
+  EXPECT_THAT(summary(report), HasSubstr("limits"));
+  EXPECT_EQ(to_json(report)["steps"][0]["delta_us"], nullptr);
+  EXPECT_EQ(to_json(report)["steps"][0]["speedup"], nullptr);
+}
+
 TEST(Summary, SummarizesAModelThatIsHandedBack) {
   OptimizeReport report = report_by_hand();
   report.output.reset();

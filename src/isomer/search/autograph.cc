@@ -206,9 +206,9 @@ class Autograph {
     return out;
   }
 
-  double change_of_objective(const Candidate& from, const Metrics& after) {
+  CostChange change_of_objective(const Candidate& from, const Metrics& after) {
     const auto before = context_.evaluator.cost(from);
-    return before ? context_.evaluator.objective(after) - *before : 0;
+    return before ? CostChange(*before, context_.evaluator.objective(after)) : CostChange();
   }
 
   /// Keeps the graphs with the lowest costs. Of those whose costs are equal in every respect, such as graphs in which

@@ -243,7 +243,7 @@ FoundCandidate Expansion::found(const Candidate& first, const Successor& success
   double cost_after = successor.cost;
   size_t match = successor.match;
   for (const SearchNode* from = successor.parent.get(); from != nullptr; from = from->parent.get()) {
-    out.report.steps.push_back(step_of(from->graph, from->matches[match], after, cost_after - from->cost));
+    out.report.steps.push_back(step_of(from->graph, from->matches[match], after, {from->cost, cost_after}));
     after = from->graph;
     cost_after = from->cost;
     match = from->match;

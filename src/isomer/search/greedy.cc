@@ -93,7 +93,7 @@ class Greedy {
   void take(Candidate& current, NextCandidate candidate) {
     const auto before = evaluator_.cost(current);
     const auto after = evaluator_.cost(candidate);
-    join_steps(candidate.steps, before && after ? *after - *before : 0);
+    join_steps(candidate.steps, before && after ? CostChange(*before, *after) : CostChange());
     for (SearchStep& step : candidate.steps) report_.steps.push_back(std::move(step));
     if (after) tell_cost(*after);
     current = std::move(candidate);

@@ -68,7 +68,9 @@ std::optional<std::pair<RepeatedParts::Place, Match>> RepeatedParts::place_of(co
   const Application& application = step.moves[0].applications[0];
   const auto rule = rules_.find(step.rule_hash);
   if (rule == rules_.end()) return std::nullopt;
-  Place place{.rule = rule->second, .roots = producers_of(graph, application.roots), .delta = step.delta};
+  Place place{.rule = rule->second, .roots = producers_of(graph, application.roots)};
+  place.change.by = step.delta;
+  place.change.penalized = step.penalized;
   std::vector<Match> matches = matches_at(graph, place);
   const auto match = std::ranges::find_if(matches, [&](const Match& one) { return record(graph, one) == application; });
   if (match == matches.end()) return std::nullopt;
@@ -133,7 +135,7 @@ std::optional<FoundCandidate> RepeatedParts::go(const Candidate& part, double co
     if (place.match >= matches.size()) return std::nullopt;
     auto next = apply_match(graph, matches[place.match], evaluator_.refused());
     if (!next) return std::nullopt;
-    out.report.steps.push_back(step_of(graph, matches[place.match], *next, place.delta));
+    out.report.steps.push_back(step_of(graph, matches[place.match], *next, place.change));
     graph = std::move(*next);
   }
   if (!evaluator_.admits(graph) || !evaluator_.check_weights(graph)) return std::nullopt;

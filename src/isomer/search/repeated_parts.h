@@ -40,7 +40,7 @@ class RepeatedParts {
     const Rule* rule = nullptr;
     std::vector<NodeId> roots = {};
     size_t match = 0;  ///< among the matches of these roots
-    double delta = 0;  ///< change of the cost
+    CostChange change = {};
   };
   /// How a result is reached.
   struct Way {

@@ -4,12 +4,18 @@
 #include <array>
 #include <string_view>
 
+#include "isomer/cost/objective.h"
+
 namespace isomer {
 
-void join_steps(std::span<SearchStep> steps, double delta) {
+CostChange::CostChange(double before, double after)
+    : by(after - before), penalized(before >= kBeyondLimits || after >= kBeyondLimits) {}
+
+void join_steps(std::span<SearchStep> steps, const CostChange& change) {
   for (SearchStep& step : steps) {
     step.joined = &step != &steps.front();
-    step.delta = step.joined ? 0 : delta;
+    step.delta = step.joined ? 0 : change.by;
+    step.penalized = !step.joined && change.penalized;
   }
 }
 

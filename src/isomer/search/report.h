@@ -13,6 +13,15 @@
 
 namespace isomer {
 
+/// A change of the objective between two graphs.
+struct CostChange {
+  double by = 0;
+  bool penalized = false;  ///< one of the graphs exceeds a limit, so `by` is a difference of penalties
+
+  CostChange() = default;
+  CostChange(double before, double after);
+};
+
 /// One step of a search: a rule, applied at one or more places at once.
 struct SearchStep {
   std::string rule;
@@ -24,6 +33,8 @@ struct SearchStep {
   size_t ops_after = 0;
   /// Change of the objective (by default, in microseconds) according to the costs.
   double delta = 0;
+  /// The graph before or after exceeds a limit, so that `delta` is a difference of penalties.
+  bool penalized = false;
   /// The step was measured together with the steps before it, back to the first one that is not joined. That step's
   /// `delta` and `speedup` are for all of them; here both are 0.
   bool joined = false;
@@ -42,8 +53,8 @@ struct Rejection {
   bool operator==(const Rejection&) const = default;
 };
 
-/// Joins steps that were measured as one; `delta` is their combined change.
-void join_steps(std::span<SearchStep> steps, double delta);
+/// Joins steps that were measured as one; `change` is that of all of them.
+void join_steps(std::span<SearchStep> steps, const CostChange& change);
 
 /// The objective of the best graph so far, from some time on.
 struct SearchProgress {

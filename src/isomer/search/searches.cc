@@ -234,7 +234,7 @@ class SearchRun {
     const auto before = context_.evaluator.cost(best_);
     SearchResult simple = simplified(best_, context_);
     const auto after = context_.evaluator.cost(simple);
-    join_steps(simple.report.steps, before && after ? *after - *before : 0);
+    join_steps(simple.report.steps, before && after ? CostChange(*before, *after) : CostChange());
     take(std::move(simple), 0);
     if (before) report_.progress.push_back({0, *before});
     if (after) report_.progress.push_back({watch_.seconds(), *after});
