@@ -37,6 +37,12 @@ struct GradOptions {
   bool json = false;
 };
 
+/// Returns the number of nodes that are neither inputs nor constants.
+size_t operators(const Graph& graph) {
+  return static_cast<size_t>(
+      std::ranges::count_if(graph.nodes(), [](const Node& node) { return !node.is_input() && !node.is_constant(); }));
+}
+
 /// Returns the index of the output with this name.
 Result<size_t> find_output(const Model& model, const std::string& name) {
   std::vector<std::string> names;
@@ -174,8 +180,8 @@ void print_report(const json& report) {
   fmt::print("{}", table.str());
   for (const json& name : report["independent"])
     fmt::print("the loss does not depend on '{}'\n", printable(name.get<std::string>()));
-  fmt::print("nodes: {} of the model, {} with {}\n", grouped(report["nodes"]["before"].get<int64_t>()),
-             grouped(report["nodes"]["after"].get<int64_t>()),
+  fmt::print("operators: {} of the model, {} with {}\n", grouped(report["operators"]["before"].get<int64_t>()),
+             grouped(report["operators"]["after"].get<int64_t>()),
              report.contains("optimizer") ? "gradients and updates" : "gradients");
   if (report["opset"]["after"] != report["opset"]["before"])
     fmt::print("opset: {} instead of {}, which has not all operators of the {}\n", report["opset"]["after"].get<int>(),
@@ -207,7 +213,7 @@ Result<Value> with_advice(Result<Value> made) {
 
 Result<int> grad(const GradOptions& options, FileUses& uses) {
   ISOMER_TRY(Model model, read_model(options, uses));
-  ISOMER_TRY(const size_t loss, find_output(model, options.loss));
+  ISOMER_TRY(const size_t loss, in_context(options.model, find_output(model, options.loss)));
   ISOMER_TRY(const BatchStatistics form,
              in_context(options.model, with_batch_statistics(model.graph, options.batch_statistics)));
   if (options.batch_statistics && form.batch == 0)
@@ -229,7 +235,7 @@ Result<int> grad(const GradOptions& options, FileUses& uses) {
       {"gradients", json::array()},
       {"independent", json::array()},
       {"opset", {{"before", opset_of(model)}, {"after", opset_of(out.model)}}},
-      {"nodes", {{"before", model.graph.nodes().size()}, {"after", out.model.graph.nodes().size()}}},
+      {"operators", {{"before", operators(model.graph)}, {"after", operators(out.model.graph)}}},
       {"other_operators", foreign_operators(out.model.graph)},
       {"batch_normalizations",
        {{"batch", form.batch}, {"running", form.running}, {"updated", form.outputs}, {"frozen", form.frozen}}}};

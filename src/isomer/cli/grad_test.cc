@@ -149,7 +149,7 @@ TEST_F(GradTest, RefusesWhatHasNoGradientWithTheNode) {
   EXPECT_THAT(vector.err, HasSubstr("the loss must be one real number; node 'y' (Add) is f32[2,1]"));
   const Outcome missing = isomer_program({"grad", path("model.onnx"), "--loss", "los"});
   EXPECT_EQ(missing.exit_code, 2);
-  EXPECT_THAT(missing.err, HasSubstr("--loss: the model has no output 'los'"));
+  EXPECT_THAT(missing.err, HasSubstr("model.onnx: --loss: the model has no output 'los'"));
 }
 
 TEST_F(GradTest, RefusesPathsThroughIntegersAndOperatorsWithoutGradient) {

@@ -148,7 +148,8 @@ GraphValue sum_of_weights(const GraphValue& labels, const std::optional<GraphVal
 }
 
 LossParts loss_parts(Backward& node) {
-  if (node.needs(2)) node.refuse("there is no gradient for the weights of classes");
+  if (node.needs(2))
+    node.refuse("there is no gradient for the weights of classes; name the other parameters with --wrt");
   const GraphValue scores = node.operand(0);
   const GraphValue bounds = converted(node.constant(Tensor::floats({2}, {0, 1})), scores.dtype());
   const GraphValue hot = node.call("OneHot", {{"depth", known_extent(scores, 1)}, {"axis", int64_t{1}}},
