@@ -460,6 +460,10 @@ int64_t matrix_product_scratch(const MatrixProduct& product, int parts) {
   return parts * ProductDivision(product, parts).scratch();
 }
 
+bool sums_at_once(const MatrixProduct& product, int parts) {
+  return ProductDivision(product, parts).block_inner >= product.inner;
+}
+
 void run_matrix_product(const MatrixProduct& product, const MatrixProductArguments& arguments, const OwnPosts& posts,
                         int parts) {
   const ProductDivision division(product, parts);

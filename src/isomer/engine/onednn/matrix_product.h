@@ -25,11 +25,14 @@ struct MatrixProduct {
 /// Returns the number of floats of scratch memory for this number of parts.
 int64_t matrix_product_scratch(const MatrixProduct& product, int parts);
 
+/// Returns whether no partial sums are stored, so that the result may take the place of an added value.
+bool sums_at_once(const MatrixProduct& product, int parts);
+
 struct MatrixProductArguments {
   const float* a = nullptr;
   const float* b = nullptr;
   const float* bias = nullptr;  ///< of each column; nullptr: none
-  float* result = nullptr;      ///< must not be an added value: partial sums are stored in it
+  float* result = nullptr;      ///< no added value, unless sums_at_once
   float* scratch = nullptr;
 };
 /// Computes a product in `parts` parts, which the current number of threads share. Their numbers change no bit of the

@@ -51,12 +51,14 @@ struct Factors {
     product.b = b.layout;
   }
 
-  Floats run(const std::vector<OwnPost>& posts = {}, int parts = 1) const {
-    Floats scratch(static_cast<size_t>(matrix_product_scratch(product, parts)), NAN), result(added.size(), NAN);
+  /// With `in_place`, added values are where the result will be.
+  Floats run(const std::vector<OwnPost>& posts = {}, int parts = 1, bool in_place = false) const {
+    Floats scratch(static_cast<size_t>(matrix_product_scratch(product, parts)), NAN);
+    Floats result = in_place ? added : Floats(added.size(), NAN);
     OwnPosts all;
     for (size_t i = 0; i < posts.size(); ++i) {
       all.add(posts[i]);
-      all.locate(i, added.data());
+      all.locate(i, in_place ? result.data() : added.data());
     }
     run_matrix_product(
         product,
@@ -135,6 +137,20 @@ TEST(MatrixProduct, AppliesPostsToWholeSums) {
     for (size_t i = 0; i < got.size(); ++i)
       ASSERT_EQ(got[i], std::max(1 - 2 * plain[i] + 0.5F * factors.added[i], 0.0F)) << factors.str() << " at " << i;
   }
+}
+
+TEST(MatrixProduct, AddsInPlaceUnlessPartialSumsAreStored) {
+  const OwnPost relu{.kind = OwnPost::Kind::Bounds, .high = kInfinity};
+  size_t in_place = 0;
+  for (const Factors& factors : all_factors())
+    for (const int parts : {1, 3}) {
+      if (!sums_at_once(factors.product, parts)) continue;
+      ++in_place;
+      EXPECT_EQ(factors.run({kHalfMore}, parts, true), factors.run({kHalfMore}, parts)) << factors.str();
+      EXPECT_EQ(factors.run({kHalfMore, relu}, parts, true), factors.run({kHalfMore, relu}, parts)) << factors.str();
+    }
+  EXPECT_GT(in_place, 100U);
+  EXPECT_FALSE(sums_at_once({.rows = 200, .inner = 900, .columns = 200}, 1));
 }
 
 TEST(MatrixProduct, AddsAnotherValueToWholeSums) {

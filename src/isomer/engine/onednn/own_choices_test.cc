@@ -124,6 +124,54 @@ TEST(OwnChoices, MomentumInAnyForm) {
   }
 }
 
+// A gradient to which each step adds a product has one buffer, with leading axes too.
+TEST(OwnChoices, ProductsAreAddedInPlace) {
+  for (const auto& [rows, last] : {std::pair("256", 1), std::pair("2,128", 2)})
+    for (const int threads : {1, 2}) {
+      const Graph graph = graph_of(fmt::format(R"(
+        input x: f32[{},8]
+        input g: f32[8,512]
+        a = MatMul(x, g)
+        b = Exp(x)
+        c = MatMul(b, g)
+        d = Add(a, c)
+        e = Exp(b)
+        f = MatMul(e, g)
+        h = Add(f, d)
+        y = ReduceMax(h) {{axes=[{}], keepdims=0}}
+        return y)",
+                                               rows, last));
+      SCOPED_TRACE(fmt::format("{}, {}", rows, threads));
+      const auto own = std::make_shared<Preferring>("own:");
+      expect_as_reference(graph, inputs_of(graph), {.threads = threads}, own);
+      std::vector<TensorType> types;
+      for (const ValueId input : graph.inputs()) types.push_back(graph.type(input));
+      const auto plan = Plan::make(graph, types, {.threads = threads}, own);
+      ASSERT_TRUE(plan.has_value()) << plan.error().message;
+      EXPECT_LT(plan->memory().arena, 1.5 * 256 * 512 * sizeof(float));
+    }
+}
+
+// Not if it is read later, or by the product itself, or where partial sums are stored.
+TEST(OwnChoices, ProductsAreNotAddedInPlaceOfWhatIsRead) {
+  for (const char* text :
+       {"input x: f32[40,40]\nw = Exp(x)\na = MatMul(x, w)\nb = Add(a, w)\nc = MatMul(b, x)\nd = Add(c, b)\n"
+        "e = Mul(b, d)\nreturn e",
+        "input x: f32[40,40]\nw = Exp(x)\na = MatMul(w, x)\nb = Add(w, a)\nc = Tanh(b)\nreturn c",
+        "input x: f32[40,40]\nw = Exp(x)\na = MatMul(w, w)\nb = Add(a, w)\nc = Tanh(b)\nreturn c",
+        "input x: f32[40,900]\ninput v: f32[900,40]\ninput m: f32[40,40]\nw = Exp(m)\na = MatMul(x, v)\n"
+        "b = Add(a, w)\nc = Tanh(b)\nreturn c",
+        "input x: f32[24,8]\ninput v: f32[8,40]\ninput m: f32[40]\nw = Exp(m)\na = MatMul(x, v)\nb = Add(a, w)\n"
+        "c = Tanh(b)\nreturn c",
+        "input x: f32[24,8]\ninput v: f32[8,40]\ninput m: f32[24,40]\nw = Exp(m)\nu = Exp(w)\na = MatMul(x, v)\n"
+        "b = Add(a, w)\nc = Add(b, u)\nd = Tanh(c)\nreturn d",
+        "input x: f32[24,8]\ninput v: f32[8,40]\ninput m: f32[24,40]\nw = Exp(m)\na = MatMul(x, v)\nb = Add(a, w)\n"
+        "c = Add(b, w)\nd = Tanh(c)\nreturn d"}) {
+    SCOPED_TRACE(text);
+    expect_own_as_reference(text);
+  }
+}
+
 TEST(OwnChoices, ProductsOfAFewComputedRowsByARowMajorMatrix) {
   EXPECT_THAT(chosen("input x: f32[8,24]\ninput w: f32[24,40]\na = MatMul(x, w)\nreturn a", "MatMul"),
               Contains(EndsWith(":product")));

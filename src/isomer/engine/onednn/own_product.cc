@@ -117,11 +117,16 @@ void lower_own_product(Builder& builder, const Group& group, const MatMulProblem
   if (problem.bias != kNoValue) bias = builder.as(problem.bias, bias_desc(problem, 1));
   const LocatedPosts posts(builder, own.posts, own.own_posts);
   const Location scratch = builder.room(static_cast<size_t>(matrix_product_scratch(product, parts)) * sizeof(float));
+  const Desc whole = plain_desc(dims_of(builder.graph().type(result)));
+  std::optional<Location> over;
+  if (sums_at_once(product, parts)) over = posts.over(a);
+  if (over && over->buffer == b.buffer) over.reset();
+  if (over) over->desc = whole;  // with all axes
   OwnKernel kernel{.name = group_name(builder.graph(), group),
                    .implementation = implementation(),
                    .from = {a, b},
                    .scratch = scratch,
-                   .to = builder.result(result, plain_desc(dims_of(builder.graph().type(result)))),
+                   .to = builder.result(result, whole, over),
                    .result = result};
   emit_own(builder, std::move(kernel), bias, posts, [=](const Workspace& workspace, const FinishArguments& finish) {
     run_matrix_product(product,
