@@ -2,8 +2,24 @@
 
 #include <gtest/gtest.h>
 
+#include <tuple>
+
+#include "isomer/cost/objective.h"
+
 namespace isomer {
 namespace {
+
+TEST(SearchReport, StepsSayWhetherTheirChangeIsOfPenalties) {
+  const double beyond = 1.5 * kBeyondLimits;
+  for (const auto& [before, after, penalized] :
+       {std::tuple(5.0, 3.0, false), {beyond, 3, true}, {beyond, 1.2 * kBeyondLimits, true}, {beyond, beyond, true}}) {
+    std::vector<SearchStep> steps(2);
+    join_steps(steps, {before, after});
+    EXPECT_EQ(steps[0].delta, after - before);
+    EXPECT_EQ(steps[0].penalized, penalized) << before << " to " << after;
+    EXPECT_TRUE(steps[1].joined && !steps[1].penalized);
+  }
+}
 
 TEST(SearchReport, TheEndOfTheTimeCountsMostInAnyOrder) {
   const std::vector<std::string> rising = {"exhausted", "growth limit", "candidate budget", "time budget",
