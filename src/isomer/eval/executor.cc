@@ -53,7 +53,7 @@ Result<std::vector<Tensor>> take_results(const OpDef& op, KernelContext& context
 }
 
 Result<std::vector<Tensor>> run_op(const OpDef& op, const Attrs& attrs, size_t num_results,
-                                   std::vector<Tensor> operands) {
+                                   std::vector<Tensor> operands, bool& undefined) {
   if (op.kernel == nullptr) return fail("there is no reference kernel");
   if (operands.size() < op.min_operands || operands.size() > op.max_operands)
     return fail("got {} operands", operands.size());
@@ -76,13 +76,15 @@ Result<std::vector<Tensor>> run_op(const OpDef& op, const Attrs& attrs, size_t n
     type.dtype = kernel_dtype(op.compute, type.dtype);
   }
   for (Tensor& operand : operands) operand = widened(op.compute, operand);
-  KernelContext context{attrs, operands, wide};
+  KernelContext context{attrs, operands, wide, inferred};
   ISOMER_CHECK(op.kernel(context));
+  undefined = context.undefined;
   return take_results(op, context, inferred);
 }
 
 /// Runs an opaque node of a known operator, whose parameters may depend on these operands.
-Result<std::vector<Tensor>> run_opaque(const Graph& graph, const Node& node, std::span<const Tensor> operands) {
+Result<std::vector<Tensor>> run_opaque(const Graph& graph, const Node& node, std::span<const Tensor> operands,
+                                       bool& undefined) {
   std::vector<TensorType> types(operands.size());
   OnnxForm form = opaque_form(node);
   const auto values = graph.operands(node);
@@ -96,7 +98,7 @@ Result<std::vector<Tensor>> run_opaque(const Graph& graph, const Node& node, std
   std::vector<Tensor> chosen;
   for (const size_t source : normal->sources)
     chosen.push_back(source == NormalForm::kNoOperand ? Tensor() : operands[source]);
-  return run_op(*normal->op, normal->attrs, node.num_results, std::move(chosen));
+  return run_op(*normal->op, normal->attrs, node.num_results, std::move(chosen), undefined);
 }
 
 Status check_input(const Graph& graph, size_t index, const Tensor& tensor) {
@@ -182,10 +184,14 @@ Status node_runnable(const Node& node) {
 
 }  // namespace
 
-Result<std::vector<Tensor>> run_node(const Graph& graph, const Node& node, std::span<const Tensor> operands) {
-  ISOMER_TRY(auto results, node.is_opaque() ? run_opaque(graph, node, operands)
-                                            : run_op(*node.op, node.attrs, node.num_results,
-                                                     std::vector<Tensor>(operands.begin(), operands.end())));
+Result<std::vector<Tensor>> run_node(const Graph& graph, const Node& node, std::span<const Tensor> operands,
+                                     bool* undefined) {
+  bool ignored = false;
+  bool& is_undefined = undefined == nullptr ? ignored : *undefined;
+  ISOMER_TRY(auto results, node.is_opaque()
+                               ? run_opaque(graph, node, operands, is_undefined)
+                               : run_op(*node.op, node.attrs, node.num_results,
+                                        std::vector<Tensor>(operands.begin(), operands.end()), is_undefined));
   if (results.size() < node.num_results)
     return fail("it has {} results, {} are used", results.size(), node.num_results);
   return results;

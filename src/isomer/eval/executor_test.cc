@@ -115,6 +115,31 @@ TEST(Executor, FieldRunTakesRealConstantsAlong) {
   EXPECT_THAT(run_error(infinite, {Tensor::of<Fp>(DType::Field, {1}, {Fp(1)})}), HasSubstr("not in the prime field"));
 }
 
+TEST(Executor, ExtremesOfNothingAreOfTheStoredType) {
+  const auto extreme = [](const std::string& type, const std::string& op) {
+    const Graph graph = parsed("input x: " + type + "[1,0]\ny = " + op + "(x) {axes=[1], keepdims=0}\nreturn y");
+    const TensorType& input = graph.type(graph.inputs()[0]);
+    return run_reference(graph, std::vector{Tensor::zeros(input.dtype, {1, 0})})->front();
+  };
+  EXPECT_THAT(values<int32_t>(extreme("i32", "ReduceMax")), ElementsAre(INT32_MIN));
+  EXPECT_THAT(values<int32_t>(extreme("i32", "ReduceMin")), ElementsAre(INT32_MAX));
+  EXPECT_THAT(values<uint8_t>(extreme("u8", "ReduceMax")), ElementsAre(0));
+  EXPECT_THAT(values<uint8_t>(extreme("u8", "ReduceMin")), ElementsAre(255));
+  EXPECT_THAT(values<int64_t>(extreme("i64", "ReduceMax")), ElementsAre(INT64_MIN));
+}
+
+TEST(Executor, ResizedIntegersStayInTheRangeOfTheirType) {
+  // Cubic interpolation overshoots.
+  const std::string text =
+      "input x: u8[4]\ny = Resize(x) {mode=\"cubic\", scales=[2.0], "
+      "coordinate_transformation_mode=\"half_pixel\"}\nreturn y";
+  const std::vector<uint8_t> steps{0, 0, 255, 255};
+  const auto y = run_reference(parsed(text), std::vector{Tensor::of<uint8_t>(DType::Uint8, {4}, steps)});
+  ASSERT_TRUE(y.has_value()) << y.error().message;
+  const auto elements = values<uint8_t>(y->front());
+  EXPECT_TRUE(std::ranges::is_sorted(elements)) << ::testing::PrintToString(elements);
+}
+
 TEST(Executor, DataDependentExtentsComeFromTheKernel) {
   const Tensor x = Tensor::ints({4}, {1, 2, 4, 5});
   const Tensor y = run_one("input x: i64[4]\n y = Evens(x)\n return y", {x});

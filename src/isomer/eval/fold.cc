@@ -191,7 +191,9 @@ class Folder {
       operands.push_back(operand == kNoValue ? Tensor() : data_[operand]);
       if (operand != kNoValue && data_[operand].empty()) return fail("its operand failed");
     }
-    ISOMER_TRY(std::vector<Tensor> results, run_node(graph_, node, operands));
+    bool undefined = false;
+    ISOMER_TRY(std::vector<Tensor> results, run_node(graph_, node, operands, &undefined));
+    if (undefined) return fail("ONNX leaves its result undefined, so that engines differ");
     for (uint32_t i = 0; i < node.num_results; ++i) data_[node.result(i)] = std::move(results[i]);
     return {};
   }

@@ -193,5 +193,12 @@ TEST(Fold, FoldingTwiceIsFoldingOnce) {
   EXPECT_EQ(once.hash(), twice->hash());
 }
 
+TEST(Fold, LeavesCastsWhoseResultIsUndefined) {
+  EXPECT_EQ(ops(folded("c = f32[1]{3e38}\ni = Cast(c) {to=7}\ny = Sign(i)\nreturn y")),
+            (std::vector<std::string>{"Constant", "Cast", "Sign"}));
+  EXPECT_EQ(ops(folded("c = f32[1]{3}\ni = Cast(c) {to=7}\ny = Sign(i)\nreturn y")),
+            std::vector<std::string>{"Constant"});
+}
+
 }  // namespace
 }  // namespace isomer

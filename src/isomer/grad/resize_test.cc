@@ -55,6 +55,20 @@ std::string refusal(const Floats& scales) {
   return gradients ? "" : gradients.error().message;
 }
 
+TEST(ResizeGradients, RefusesPositionsThatEnginesComputeDifferently) {
+  for (const float scale : {1.7F, 1.1F}) {
+    const auto test = operator_case("Resize",
+                                    {{"mode", std::string("linear")},
+                                     {"coordinate_transformation_mode", std::string("align_corners")},
+                                     {"scales", Floats{1, scale}}},
+                                    {uniform_tensor({2, 5}, 1)});
+    ASSERT_TRUE(test) << test.error().message;
+    const auto gradients = with_gradients(test->graph, test->loss, {test->graph.inputs().begin(), 1});
+    ASSERT_FALSE(gradients);
+    EXPECT_NE(gradients.error().message.find("the extent times the scale is not whole"), std::string::npos);
+  }
+}
+
 TEST(ResizeGradients, RefusesToCropByScales) {
   const auto test = operator_case("Resize",
                                   {{"coordinate_transformation_mode", std::string("tf_crop_and_resize")},

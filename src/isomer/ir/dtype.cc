@@ -88,4 +88,18 @@ bool is_integer(DType dtype) {
   }
 }
 
+bool is_signed_integer(DType dtype) {
+  switch (dtype) {
+    case DType::Int2:
+    case DType::Int4:
+    case DType::Int8:
+    case DType::Int16:
+    case DType::Int32:
+    case DType::Int64:
+      return true;
+    default:
+      return false;
+  }
+}
+
 }  // namespace isomer

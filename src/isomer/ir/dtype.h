@@ -60,4 +60,7 @@ bool is_real(DType dtype);
 /// Whether this is a signed or unsigned integer type of at least 8 bits.
 bool is_integer(DType dtype);
 
+/// Whether this is a signed integer type, of any number of bits.
+bool is_signed_integer(DType dtype);
+
 }  // namespace isomer

@@ -73,9 +73,13 @@ struct KernelContext {
   const Attrs& attrs;
   std::span<const Tensor> operands;
   std::span<const TensorType> types;
+  std::span<const TensorType> stored = {};  // the results' types outside of the kernel, see Compute; `types` if empty
   std::vector<Tensor> results = {};
+  /// Set by a kernel if ONNX leaves an element of its results undefined: engines may compute another one.
+  bool undefined = false;
 
   bool has(size_t i) const { return i < operands.size() && !operands[i].empty(); }
+  DType stored_dtype(size_t i) const { return (stored.empty() ? types : stored)[i].dtype; }
 };
 using KernelFn = Status (*)(KernelContext&);
 

@@ -32,6 +32,16 @@ std::string opaque_content(const Node& node) {
   return bytes_of(proto);
 }
 
+std::map<std::string, std::string> functions_by_name(const Model& model) {
+  std::map<std::string, std::string> out;
+  for (const auto& function : model.info->model.functions()) {
+    std::string name = normal_domain(function.domain()) + ":" + function.name();
+    if (!function.overload().empty()) name += ":" + function.overload();
+    out[name] += bytes_of(function);
+  }
+  return out;
+}
+
 std::string functions_and_defaults(const Model& model) {
   std::string out;
   for (const auto& function : model.info->model.functions()) out += bytes_of(function);

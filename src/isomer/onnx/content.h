@@ -2,6 +2,7 @@
 // The parts of a model that determine its outputs in addition to its graph, in a comparable form.
 
 #include <filesystem>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,9 @@ namespace isomer {
 
 /// The serialized ONNX node of an opaque node, without its name and the names of its operands and results.
 std::string opaque_content(const Node& node);
+
+/// The content of each function of the model, by "domain:name", or "domain:name:overload" if it has one.
+std::map<std::string, std::string> functions_by_name(const Model& model);
 
 /// The bodies of the model's functions, and the elements of initializers that are also inputs.
 std::string functions_and_defaults(const Model& model);

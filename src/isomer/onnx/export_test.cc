@@ -421,6 +421,22 @@ TEST(Export, InitializersThatTrainingChangesStayWhatTheyAre) {
   }
 }
 
+TEST(Export, KeepsInitializersThatOnlyAnnotationsName) {
+  ProtoModel model;
+  model.input("x", {"2"});
+  model.floats("scale", {}, {0.5F});
+  model.node("Relu", {"x"}, {"y"});
+  model.output("y");
+  auto* annotation = model.graph().add_quantization_annotation();
+  annotation->set_tensor_name("x");
+  auto* parameter = annotation->add_quant_parameter_tensor_names();
+  parameter->set_key("SCALE_TENSOR");
+  parameter->set_value("scale");
+  const auto out = test::round_trip(model);
+  ASSERT_EQ(out.graph().initializer_size(), 1);
+  EXPECT_EQ(out.graph().initializer(0).name(), "scale");
+}
+
 TEST(Export, ATrainedInitializerKeepsItsNameBesideOthers) {
   ProtoModel model = trained_model("w");
   model.node("Identity", {"w"}, {"z"});  // z and w are the same value

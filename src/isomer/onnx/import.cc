@@ -92,6 +92,7 @@ void Importer::read_names() {
     collect_names(training.algorithm(), info_->names);
     for (std::string& name : trained_names(training)) trained_.insert(std::move(name));
   }
+  for (std::string& name : annotated_names(model_.graph())) trained_.insert(std::move(name));
 }
 
 Status Importer::sort() {

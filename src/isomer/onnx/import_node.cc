@@ -137,10 +137,10 @@ std::vector<ValueId> Importer::known_results(NodeId id) {
   for (uint32_t i = 0; i < node.num_results; ++i) types.push_back(builder_.type(node.result(i)));
   std::optional<std::vector<Tensor>> results;
   if (all_known) results = evaluate_small(*node.op, node.attrs, std::move(operands), types);
-  if (!results && shapes_.learn(builder_, id)) {
-    const auto value = shapes_.find(builder_, node.result());
-    const auto is_const = [](const Dim& dim) { return dim.is_const(); };
-    if (std::all_of(value->elements.begin(), value->elements.end(), is_const))
+  if (!results) {
+    shapes_.learn(builder_, id);
+    if (const auto value = shapes_.find(builder_, node.result());
+        value && std::ranges::all_of(value->elements, &Dim::is_const))
       if (Tensor tensor = integers(types[0], *value); !tensor.empty()) results = {std::move(tensor)};
   }
   std::vector<ValueId> constants;

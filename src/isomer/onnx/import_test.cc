@@ -1,5 +1,6 @@
 #include "isomer/onnx/import.h"
 
+#include "isomer/base/file.h"
 #include "isomer/base/temp_dir.h"
 #include "isomer/onnx/model_testing.h"
 
@@ -128,6 +129,54 @@ TEST(Import, AttributesOfALaterOpsetLeaveANodeOpaque) {
     EXPECT_TRUE(read->graph.producer_node(read->graph.outputs()[0]).is_opaque()) << name;
     test::round_trip(model);
   }
+}
+
+TEST(Import, FoldsOnlyNumbersOnWhichEnginesAgree) {
+  for (const float end : {3.0F, 3.4e38F}) {
+    ProtoModel model;
+    model.input("x", {"4"});
+    model.floats("number", {1}, {end});
+    model.ints("zero", {0});
+    auto* to = model.node("Cast", {"number"}, {"end"})->add_attribute();
+    to->set_name("to");
+    to->set_type(onnx::AttributeProto::INT);
+    to->set_i(onnx::TensorProto::INT64);
+    model.node("Slice", {"x", "zero", "end"}, {"y"});
+    model.output("y", {"M"});
+    const auto read = load(model);
+    ASSERT_TRUE(read) << read.error().message;
+    EXPECT_EQ(read->graph.producer_node(read->graph.outputs()[0]).is_opaque(), end > 4) << end;
+  }
+}
+
+TEST(Import, KnowsTheElementsOfEqualNodes) {
+  ProtoModel model;
+  model.input("x", {"2", "3"});
+  for (const std::string i : {"1", "2"}) {
+    model.node("Shape", {"x"}, {"shape" + i});
+    model.node("Tile", {"x", "shape" + i}, {"y" + i});
+    model.output("y" + i, {"4", "9"});
+  }
+  const auto read = load(model);
+  ASSERT_TRUE(read) << read.error().message;
+  for (const ValueId output : read->graph.outputs()) EXPECT_FALSE(read->graph.producer_node(output).is_opaque());
+}
+
+TEST(Import, FixesTheExtentsOfOneSymbolOnly) {
+  ProtoModel model;
+  model.input("a", {"n+1"});
+  model.input("b", {"n-1"});
+  model.node("Relu", {"a"}, {"y"});
+  model.node("Relu", {"b"}, {"z"});
+  model.output("y", {"n+1"});
+  model.output("z", {"n-1"});
+  const TempDir folder = TempDir::make().value();
+  ASSERT_TRUE(write_file(folder.path() / "m.onnx", model.bytes()));
+  const auto read =
+      import_model(folder.path() / "m.onnx", {.shapes = {.inputs = {}, .symbols = {{"n_1", 4}, {"n_1_2", 7}}}});
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(read->graph.type(read->graph.inputs()[0]).str(), "f32[4]");
+  EXPECT_EQ(read->graph.type(read->graph.inputs()[1]).str(), "f32[7]");
 }
 
 TEST(Import, ParametersBecomeAttributesAndComeBackUnderTheirNames) {

@@ -83,7 +83,7 @@ class Importer {
   std::unordered_map<ValueId, Tensor> computed_;  // known values that remain nodes
   ShapeValues shapes_;
   std::unordered_set<std::string> inputs_;
-  std::unordered_set<std::string> trained_;    // the names in training_info
+  std::unordered_set<std::string> trained_;    // the names in training_info and of annotations
   std::unordered_set<std::string> functions_;  // domain, NUL, name
   int64_t opaque_nodes_ = 0;
   int64_t unknown_extents_ = 0;

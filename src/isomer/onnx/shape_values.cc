@@ -171,7 +171,8 @@ std::optional<Ints> reshape_target(const Shape& from, const ShapeValue& target) 
   }
   if (open.size() > 1 || std::count(out.begin(), out.end(), -1) > 1) return std::nullopt;
   if (open.empty()) return out;
-  // The remaining extent must follow from the others for every value of the symbols.
+  // The remaining extent must follow from the others for every value of the symbols. If one of them is 0, the model
+  // fails then; but without this, models that split or join axes after open extents would not be optimized.
   Dim others(1);
   for (size_t i = 0; i < target.elements.size(); ++i)
     if (i != open[0]) others = others * target.elements[i];

@@ -37,8 +37,8 @@ std::optional<std::vector<Tensor>> evaluate_small(const OpDef& op, const Attrs& 
     if (!dims || !is_small(type.dtype, *dims)) return std::nullopt;
     type.dtype = kernel_dtype(op.compute, type.dtype);
   }
-  KernelContext context{attrs, operands, wide};
-  if (!op.kernel(context) || context.results.size() != types.size()) return std::nullopt;
+  KernelContext context{attrs, operands, wide, types};
+  if (!op.kernel(context) || context.undefined || context.results.size() != types.size()) return std::nullopt;
   for (size_t i = 0; i < types.size(); ++i)
     context.results[i] = narrowed(op.compute, context.results[i], types[i].dtype);
   return std::move(context.results);

@@ -132,6 +132,19 @@ std::vector<std::string> trained_names(const onnx::TrainingInfoProto& training) 
   return names;
 }
 
+std::vector<std::string> annotated_names(const GraphProto& graph) {
+  std::unordered_set<std::string> read;
+  for (const NodeProto& node : graph.node()) {
+    read.insert(node.input().begin(), node.input().end());
+    for (std::string& name : captured_names(node)) read.insert(std::move(name));
+  }
+  std::vector<std::string> names;
+  for (const auto& annotation : graph.quantization_annotation())
+    for (const auto& parameter : annotation.quant_parameter_tensor_names())
+      if (!read.contains(parameter.value())) names.push_back(parameter.value());
+  return names;
+}
+
 void rename_captures(NodeProto& node, const std::map<std::string, std::string>& names) {
   for_each_subgraph(node, [&](GraphProto& graph) { rename_uses(graph, names); });
 }

@@ -21,6 +21,9 @@ std::vector<std::string> captured_names(const onnx::NodeProto& node);
 /// The names of the model's values that a part of its training_info uses or changes.
 std::vector<std::string> trained_names(const onnx::TrainingInfoProto& training);
 
+/// The names of the initializers that only the graph's quantization annotations name.
+std::vector<std::string> annotated_names(const onnx::GraphProto& graph);
+
 /// Renames captured values in the node's subgraphs. A subgraph must not define any of the new names.
 void rename_captures(onnx::NodeProto& node, const std::map<std::string, std::string>& names);
 

@@ -4,6 +4,7 @@
 #include <cctype>
 
 namespace isomer {
+namespace {
 
 std::string readable_symbol(const std::string& param) {
   std::string name;
@@ -11,6 +12,8 @@ std::string readable_symbol(const std::string& param) {
   const bool letter = std::isalpha(static_cast<unsigned char>(name.empty() ? '0' : name[0])) != 0;
   return letter ? name : "d" + name;
 }
+
+}  // namespace
 
 std::string TypeReader::free_symbol(const std::string& wish) {
   std::string name = wish;

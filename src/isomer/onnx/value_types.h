@@ -11,22 +11,21 @@
 
 namespace isomer {
 
-/// The name of the symbol of a dim_param: with only those characters that symbols may have in the text form of graphs,
-/// which are letters, digits and underscores. (If another symbol has it already, a number is added.)
-std::string readable_symbol(const std::string& param);
-
 /// Reads the types of one model. Equal dim_params become equal symbols; each nameless dimension becomes a fresh symbol.
 class TypeReader {
  public:
   /// Registers the symbol of a dim_param, so that no fresh symbol has the same name. Call this for all types first.
   void reserve(const onnx::TypeProto& type);
 
+  /// The name of the symbol of a dim_param: with only those characters that symbols may have in the text form of
+  /// graphs, which are letters, digits and underscores; with a number if another symbol has that name.
+  const std::string& symbol_of(const std::string& param);
+
   /// The tensor type; unknown for sequences, maps, ... Fails for element types and extents that ONNX does not have.
   Result<TensorType> read(const onnx::TypeProto& type);
 
  private:
   Result<Dim> dimension(const onnx::TensorShapeProto::Dimension& dim);
-  const std::string& symbol_of(const std::string& param);
   std::string free_symbol(const std::string& wish);
 
   std::map<std::string, std::string> symbols_;  // by dim_param

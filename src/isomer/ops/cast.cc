@@ -69,7 +69,24 @@ Result<double> parsed(const std::string& text) {
   return lower.starts_with('-') ? -limit : limit;
 }
 
-Result<Numbers> parsed(const std::vector<std::string>& texts) {
+/// Parses integers; nullopt if a text is not an integer of this type.
+template <class T>
+std::optional<std::vector<T>> parsed_integers(const std::vector<std::string>& texts) {
+  std::vector<T> out(texts.size());
+  for (size_t i = 0; i < out.size(); ++i) {
+    const char* const end = texts[i].data() + texts[i].size();
+    const auto read = std::from_chars(texts[i].data() + (texts[i].starts_with('+') ? 1 : 0), end, out[i]);
+    if (read.ec != std::errc() || read.ptr != end) return std::nullopt;
+  }
+  return out;
+}
+
+/// Numbers to be cast to `to`. Integers are not read as real numbers, which would round them.
+Result<Numbers> parsed(const std::vector<std::string>& texts, DType to) {
+  if (is_integer(to)) {
+    if (auto integers = parsed_integers<int64_t>(texts)) return std::move(*integers);
+    if (auto integers = parsed_integers<uint64_t>(texts)) return std::move(*integers);
+  }
   std::vector<double> out;
   for (const std::string& text : texts) {
     ISOMER_TRY(const double value, parsed(text));
@@ -78,8 +95,9 @@ Result<Numbers> parsed(const std::vector<std::string>& texts) {
   return out;
 }
 
-Result<Numbers> numbers_of(const Tensor& tensor) {
-  if (tensor.dtype() == DType::String) return parsed(tensor.string_elements());
+/// The elements, to be cast to `to`.
+Result<Numbers> numbers_of(const Tensor& tensor, DType to) {
+  if (tensor.dtype() == DType::String) return parsed(tensor.string_elements(), to);
   const auto codes = [&] { return decoded(tensor); };
   const auto read = [&]<class T>() -> Result<Numbers> {
     if constexpr (std::is_floating_point_v<T>)
@@ -92,14 +110,22 @@ Result<Numbers> numbers_of(const Tensor& tensor) {
   return for_stored(tensor.dtype(), read, codes);
 }
 
-/// A number as a 64-bit integer, truncated towards 0. Out of range, where ONNX leaves the result undefined, the
-/// nearest.
+/// Whether an integer type has a number, truncated towards 0.
+bool holds(DType integer, double value) {
+  const bool has_sign = is_signed_integer(integer);
+  const double end = std::ldexp(1.0, static_cast<int>(dtype_bits(integer)) - (has_sign ? 1 : 0));
+  return value < end && std::trunc(value) >= (has_sign ? -end : 0);
+}
+
+/// A number truncated towards 0, as a 64-bit integer with or without a sign as `to` has it. Beyond its range, where
+/// ONNX leaves the result undefined, the nearest; narrower types get its low bits.
 template <class V>
-uint64_t integer_bits(V value) {
+uint64_t integer_bits(V value, DType to) {
   if constexpr (std::is_integral_v<V>) {
     return static_cast<uint64_t>(value);
   } else {
     if (std::isnan(value)) return 0;
+    if (value >= 0x1p63 && is_signed_integer(to)) return std::numeric_limits<int64_t>::max();
     if (value >= 0x1p64) return std::numeric_limits<uint64_t>::max();
     if (value >= 0x1p63) return static_cast<uint64_t>(value);
     if (value <= -0x1p63) return uint64_t{1} << 63;
@@ -110,7 +136,7 @@ uint64_t integer_bits(V value) {
 template <class To, class V>
 void write_integers(const std::vector<V>& values, Tensor& out) {
   const auto to = out.mutable_data<To>();
-  for (size_t i = 0; i < to.size(); ++i) to[i] = static_cast<To>(integer_bits(values[i]));
+  for (size_t i = 0; i < to.size(); ++i) to[i] = static_cast<To>(integer_bits(values[i], out.dtype()));
 }
 
 template <class To, class V>
@@ -124,7 +150,7 @@ template <class V>
 uint32_t integer_code(V value, DType dtype) {
   const size_t bits = dtype_bits(dtype);
   const uint64_t mask = (uint64_t{1} << bits) - 1;
-  return static_cast<uint32_t>(integer_bits(value) & mask);
+  return static_cast<uint32_t>(integer_bits(value, dtype) & mask);
 }
 
 template <class V>
@@ -191,7 +217,10 @@ Status cast_kernel(KernelContext& context) {
   }
   if (x.dtype() == DType::Field) return fail("a cast to {} has no meaning in the prime field", dtype_name(to));
   ISOMER_TRY(const SmallFloatRounding rounding, rounding_of(context.attrs));
-  ISOMER_TRY(const Numbers numbers, numbers_of(x));
+  ISOMER_TRY(const Numbers numbers, numbers_of(x, to));
+  const auto* const reals = std::get_if<std::vector<double>>(&numbers);
+  if (reals != nullptr && (is_integer(to) || is_packed_integer(to)))
+    context.undefined = !std::ranges::all_of(*reals, [to](double value) { return holds(to, value); });
   Tensor& out = new_result(context);
   if (to != DType::String)
     return std::visit([&](const auto& values) { return write_elements(values, rounding, out); }, numbers);

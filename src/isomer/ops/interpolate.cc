@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "isomer/ops/axis.h"
+#include "isomer/ops/kernel_types.h"
 
 namespace isomer {
 namespace {
@@ -22,7 +23,7 @@ double source_position(const std::string& mode, const ResizedAxis& axis, int64_t
     const double inside = out == 1 ? width * (in - 1) / 2 : x * width * (in - 1) / (out - 1);
     return inside + axis.roi_start * (in - 1);
   }
-  if (mode == "pytorch_half_pixel" && out == 1) return -0.5;
+  if (mode == "pytorch_half_pixel" && axis.extent_out == 1) return 0;
   const double half_pixel = (x + 0.5) / axis.scale - 0.5;
   if (mode != "half_pixel_symmetric") return half_pixel;
   const double adjustment = static_cast<double>(axis.extent_out) / out;
@@ -171,6 +172,7 @@ Status interpolate(KernelContext& context, const std::vector<AxisSamples>& sampl
         constexpr auto kHigh = static_cast<double>(std::numeric_limits<T>::max());
         to[i] =
             values[i] >= kHigh ? std::numeric_limits<T>::max() : static_cast<T>(values[i] >= kLow ? values[i] : kLow);
+        if constexpr (std::is_same_v<T, int64_t>) to[i] = nearest_stored(to[i], context.stored_dtype(0));
       } else {
         to[i] = static_cast<T>(values[i]);
       }

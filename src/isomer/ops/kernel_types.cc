@@ -1,5 +1,7 @@
 #include "isomer/ops/kernel_types.h"
 
+#include <algorithm>
+
 #include "isomer/ir/field.h"
 #include "isomer/ops/stored.h"
 
@@ -8,9 +10,9 @@ namespace {
 
 bool below_a_byte(DType dtype) { return dtype_bits(dtype) > 0 && dtype_bits(dtype) < 8; }
 
-bool is_signed_small(DType dtype) { return dtype == DType::Int4 || dtype == DType::Int2; }
-
-bool is_small_integer(DType dtype) { return is_signed_small(dtype) || dtype == DType::Uint4 || dtype == DType::Uint2; }
+bool is_small_integer(DType dtype) {
+  return dtype == DType::Int4 || dtype == DType::Int2 || dtype == DType::Uint4 || dtype == DType::Uint2;
+}
 
 /// The type as which a Numeric kernel sees elements of type T that it does not see as they are.
 template <class T>
@@ -32,7 +34,7 @@ Tensor unpacked(const Tensor& tensor, DType to) {
   Tensor out = Tensor::zeros(to, tensor.dims());
   const auto y = out.mutable_data<To>();
   const size_t bits = dtype_bits(tensor.dtype());
-  const auto sign = is_signed_small(tensor.dtype()) ? int64_t{1} << (bits - 1) : 0;
+  const auto sign = is_signed_integer(tensor.dtype()) ? int64_t{1} << (bits - 1) : 0;
   for (size_t i = 0; i < y.size(); ++i)
     y[i] = static_cast<To>((int64_t{packed_code(tensor.bytes(), i, bits)} ^ sign) - sign);
   return out;
@@ -86,6 +88,13 @@ Tensor narrowed(Compute compute, const Tensor& tensor, DType dtype) {
   if (compute == Compute::Movement) return packed<uint8_t>(tensor, dtype);
   const auto narrow = [&]<class T>() { return with_elements<Wide<T>, T>(tensor, dtype); };
   return for_stored(dtype, narrow, [&] { return packed<int64_t>(tensor, dtype); });
+}
+
+int64_t nearest_stored(int64_t value, DType stored) {
+  if (stored == DType::Int64 || kernel_dtype(Compute::Numeric, stored) != DType::Int64) return value;
+  const bool has_sign = is_signed_integer(stored);
+  const int64_t end = int64_t{1} << (dtype_bits(stored) - (has_sign ? 1 : 0));
+  return std::clamp(value, has_sign ? -end : 0, end - 1);
 }
 
 Tensor in_double(const Tensor& tensor) {

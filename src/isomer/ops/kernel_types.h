@@ -24,6 +24,10 @@ Tensor widened(Compute compute, const Tensor& tensor);
 /// kernel_dtype(dtype).
 Tensor narrowed(Compute compute, const Tensor& tensor, DType dtype);
 
+/// The integer of a stored type (KernelContext::stored_dtype) that is nearest to `value`. Only types that Numeric
+/// kernels widen to int64 change it.
+int64_t nearest_stored(int64_t value, DType stored);
+
 /// Converts floating-point elements to double precision, exactly; returns other tensors unchanged.
 Tensor in_double(const Tensor& tensor);
 

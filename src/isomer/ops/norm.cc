@@ -7,6 +7,7 @@
 #include "isomer/ops/axiom_parts.h"
 #include "isomer/ops/axis.h"
 #include "isomer/ops/domain.h"
+#include "isomer/ops/form_params.h"
 #include "isomer/ops/gradient_parts.h"
 #include "isomer/ops/infer.h"
 #include "isomer/ops/registry.h"
@@ -68,6 +69,9 @@ Status batch_norm_from_onnx(OnnxForm& form) {
     return form.leave_opaque("batch normalization in training form");
   const auto* spatial = form.get<int64_t>("spatial");
   if (spatial != nullptr && *spatial != 1) return form.leave_opaque("batch normalization by element");
+  const Shape* shape = form_shape(form, 0);
+  if (shape != nullptr && shape->size() < 2)
+    return form.leave_opaque("batch normalization without an axis of channels");
   form.attrs.erase("training_mode");
   form.attrs.erase("spatial");
   return {};

@@ -91,5 +91,11 @@ TEST(Norm, OtherValues) {
   EXPECT_TRUE(refused("MeanVarianceNormalization", {}, {f32({1, 2})}));
 }
 
+TEST(BatchNormalization, WithoutChannelsIsLeftAsItIs) {
+  Written node{
+      .op_type = "BatchNormalization", .opset = 15, .operands = {f32({4}), f32({1}), f32({1}), f32({1}), f32({1})}};
+  EXPECT_EQ(normalized(node), "opaque: batch normalization without an axis of channels");
+}
+
 }  // namespace
 }  // namespace isomer::testing

@@ -8,6 +8,7 @@
 #include "isomer/ops/form_params.h"
 #include "isomer/ops/gradient_parts.h"
 #include "isomer/ops/infer.h"
+#include "isomer/ops/kernel_types.h"
 #include "isomer/ops/registry.h"
 
 namespace isomer {
@@ -97,17 +98,24 @@ Status prod_kernel(KernelContext& context) {
   });
 }
 
+/// The extreme of no elements is the last number of the stored type.
+template <class T>
+T last_stored(const KernelContext& context, T last) {
+  if constexpr (std::is_same_v<T, int64_t>) return nearest_stored(last, context.stored_dtype(0));
+  return last;
+}
+
 Status reduce_max_kernel(KernelContext& context) {
   return for_numeric(context.operands[0].dtype(), [&]<class T>() -> Status {
     return reduce<T, T>(
-        context, lattice_bottom<T>(), [](T a, T b, size_t) { return lattice_max(a, b); }, kAsIs);
+        context, last_stored(context, lattice_bottom<T>()), [](T a, T b, size_t) { return lattice_max(a, b); }, kAsIs);
   });
 }
 
 Status reduce_min_kernel(KernelContext& context) {
   return for_numeric(context.operands[0].dtype(), [&]<class T>() -> Status {
     return reduce<T, T>(
-        context, lattice_top<T>(), [](T a, T b, size_t) { return lattice_min(a, b); }, kAsIs);
+        context, last_stored(context, lattice_top<T>()), [](T a, T b, size_t) { return lattice_min(a, b); }, kAsIs);
   });
 }
 

@@ -183,6 +183,19 @@ Tensor weights_of(const AxisSamples& samples, int64_t extent, DType dtype) {
   return narrowed(Compute::Numeric, Tensor::floats({positions, extent}, {weights.begin(), weights.end()}), dtype);
 }
 
+/// Whether an extent of the result was rounded. The extents that change must be known.
+bool has_fractional_extent(const Attrs& attrs, const Shape& shape) {
+  if (!attrs.has("scales")) return false;
+  const auto plan = make_plan(attrs, shape);
+  for (size_t i = 0; i < shape.size(); ++i) {
+    const AxisPlan& axis = (*plan)[i];
+    if (std::abs(axis.scale - 1) <= 1e-9) continue;
+    const auto extent = static_cast<double>(axis.extent->value());
+    if (std::abs(static_cast<double>(shape[i].value()) * axis.scale - extent) > 1e-6 * extent) return true;
+  }
+  return false;
+}
+
 /// A resize multiplies each axis with a matrix of weights, so the gradient is multiplied with its transpose. Positions
 /// outside of the operand do not depend on it.
 void resize_gradient(Backward& node) {
@@ -191,6 +204,9 @@ void resize_gradient(Backward& node) {
     node.refuse("engines disagree about the extents of its result");
   const auto samples = all_samples(node.attrs(), x.shape());
   if (!samples) node.refuse(samples.error().message);
+  if (node.attrs().text("coordinate_transformation_mode") == "align_corners" &&
+      has_fractional_extent(node.attrs(), x.shape()))
+    node.refuse("engines disagree about the positions where the extent times the scale is not whole");
   GraphValue g = node.gradient();
   if (std::ranges::any_of(g.shape(), [](const Dim& extent) { return extent.is(0); }))
     node.refuse("its result is empty");
@@ -230,6 +246,8 @@ Status resize_from_onnx(OnnxForm& form) {
     if (!data.empty() && data.element_count() == 0) drop_operand(form, i);
   }
   const auto* mode = form.get<std::string>("coordinate_transformation_mode");
+  if (mode != nullptr && *mode == "tf_half_pixel_for_nn")
+    return form.leave_opaque("coordinates 'tf_half_pixel_for_nn' are not modelled");
   const bool crops = mode != nullptr && *mode == "tf_crop_and_resize";
   if (!crops) drop_operand(form, 1);
   const auto* policy = form.get<std::string>("keep_aspect_ratio_policy");

@@ -26,6 +26,21 @@ TEST(Resize, Interpolates) {
                    .element_count());
 }
 
+TEST(Resize, OneElementOfHalfPixelsIsTheFirst) {
+  const Attrs attrs{{"sizes", Ints{1}},
+                    {"mode", std::string("cubic")},
+                    {"coordinate_transformation_mode", std::string("pytorch_half_pixel")}};
+  EXPECT_EQ(run_to<float>("Resize", attrs, {Tensor::floats({4}, {1, 5, 2, 7})}), std::vector<float>{1});
+}
+
+TEST(Resize, LeavesCoordinatesThatAreNotModelled) {
+  EXPECT_EQ(normalized({.op_type = "Resize",
+                        .opset = 11,
+                        .attrs = {{"coordinate_transformation_mode", std::string("tf_half_pixel_for_nn")}},
+                        .operands = {f32({4}), f32({0}), f32({1})}}),
+            "opaque: coordinates 'tf_half_pixel_for_nn' are not modelled");
+}
+
 TEST(Resize, ReadsUpsample) {
   EXPECT_EQ(
       normalized({.op_type = "Upsample", .opset = 7, .attrs = {{"scales", Floats{1, 2}}}, .operands = {f32({2, 3})}})
@@ -76,6 +91,9 @@ TEST(GridSample, ReadsPoints) {
   const Tensor x = Tensor::floats({1, 1, 1, 2}, {1, 3});
   const Tensor grid = Tensor::floats({1, 1, 2, 2}, {0, 0, NAN, 0});
   EXPECT_EQ(run_to<float>("GridSample", {}, {x, grid}), (std::vector<float>{2, 0}));
+  // Half an element before the first, which is not beyond the border: the weights of cubic convolution count.
+  const Attrs cubic{{"mode", std::string("cubic")}, {"padding_mode", std::string("border")}};
+  EXPECT_FLOAT_EQ(run_to<float>("GridSample", cubic, {x, Tensor::floats({1, 1, 1, 2}, {-1, 0})}).at(0), 0.8125F);
   EXPECT_EQ(normalized({.op_type = "GridSample",
                         .opset = 16,
                         .attrs = {{"mode", std::string("bicubic")}},

@@ -36,10 +36,14 @@ struct AxisReader {
   bool align_corners;
   int64_t extent;
 
+  /// The borders of the image.
+  double low() const { return align_corners ? 0 : -0.5; }
+  double high() const { return static_cast<double>(extent) - (align_corners ? 1 : 0.5); }
+
   /// x, mirrored at the borders until it is between them.
   double reflected(double x) const {
-    const double low = align_corners ? 0 : -0.5;
-    const double high = static_cast<double>(extent) - (align_corners ? 1 : 0.5);
+    const double low = this->low();
+    const double high = this->high();
     const double range = high - low;
     if (range <= 0) return low;
     const double beyond = x < low ? low - x : x - high;
@@ -64,7 +68,7 @@ struct AxisReader {
     double x = align_corners ? (n + 1) / 2 * (length - 1) : ((n + 1) * length - 1) / 2;
     x = std::isnan(x) ? -1e9 : std::clamp(x, -1e9, 1e9);
     if (mode == InterpolationMode::Nearest) x = std::nearbyint(x);
-    if (padding == "border") x = std::clamp(x, 0.0, static_cast<double>(extent - 1));
+    if (padding == "border" && (x < low() || x > high())) x = std::clamp(x, 0.0, static_cast<double>(extent - 1));
     if (padding == "reflection") x = reflected(x);
     if (mode == InterpolationMode::Nearest) return {{element(std::trunc(x)), 1}};
     const double low = std::floor(x);

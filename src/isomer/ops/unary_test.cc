@@ -40,6 +40,18 @@ TEST(Cast, Converts) {
   EXPECT_FALSE(run("Cast", cast_to(DType::Float), {Tensor::strings({1}, {"word"})}).has_value());
 }
 
+TEST(Cast, ReadsIntegersOf64Bits) {
+  const auto read = [](DType to, const std::string& text) {
+    return run("Cast", cast_to(to), {Tensor::strings({1}, {text})});
+  };
+  EXPECT_EQ(read(DType::Int64, "9223372036854775807")->front(), Tensor::ints({1}, {INT64_MAX}));
+  EXPECT_EQ(read(DType::Int64, "+9007199254740993")->front(), Tensor::ints({1}, {9007199254740993}));
+  EXPECT_EQ(read(DType::Int64, "1e3")->front(), Tensor::ints({1}, {1000}));
+  EXPECT_EQ(read(DType::Uint64, "18446744073709551615")->front().data<uint64_t>()[0], UINT64_MAX);
+  EXPECT_EQ(run_to<int64_t>("Cast", cast_to(DType::Int64), {Tensor::floats({2}, {3.4e38F, -3.4e38F})}),
+            (Ints{INT64_MAX, INT64_MIN}));
+}
+
 TEST(Cast, PacksSmallIntegers) {
   const auto packed = run("Cast", cast_to(DType::Int4), {Tensor::floats({3}, {-1, 3, 9})});
   ASSERT_TRUE(packed.has_value());
