@@ -146,12 +146,17 @@ std::vector<ConvLayouts> conv_layouts(const ConvProblem& problem, int block, Ele
   return layouts;
 }
 
-/// Returns whether a window contains only padding.
+/// Returns whether a window contains only padding. One with dilation may begin before and end after the image.
 bool has_empty_windows(const ConvProblem& problem) {
-  for (size_t i = 0; i < problem.begin.size(); ++i) {
-    const int64_t window =
-        (problem.weights[problem.weights.size() - problem.begin.size() + i] - 1) * (problem.dilations[i] + 1) + 1;
-    if (problem.begin[i] >= window || problem.end[i] >= window) return true;
+  const size_t axes = problem.begin.size();
+  for (size_t i = 0; i < axes; ++i) {
+    const int64_t extent = problem.src[2 + i], step = problem.dilations[i] + 1;
+    const int64_t taps = problem.weights[problem.weights.size() - axes + i];
+    for (int64_t o = 0; o < problem.dst[2 + i]; ++o) {
+      const int64_t first = o * problem.strides[i] - problem.begin[i];
+      const int64_t skipped = first < 0 ? (step - 1 - first) / step : 0;  // taps before the image
+      if (skipped >= taps || first + skipped * step >= extent) return true;
+    }
   }
   return false;
 }

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "isomer/engine/onednn/testing.h"
+#include "isomer/onnx/model_testing.h"
 
 namespace isomer::onednn {
 namespace {
@@ -183,6 +184,100 @@ TEST(Corners, PadsChannelsInTheirBlocksOnlyIfEachStaysInItsPlace) {
   };
   EXPECT_EQ(references(plan_with("[0,0,1,1,0,0,1,1]")), 0);
   EXPECT_EQ(references(plan_with("[0,-1,0,0,0,1,0,0]")), 0);
+}
+
+TEST(Corners, ComputesFunctionsOfSumsInSmallBlocksOfChannels) {
+  for (const int channels : {4, 8, 16})
+    for (const char* const op : {"Add", "Sub", "Mul", "Div"})
+      expect_as_reference(fmt::format(R"(
+        input x: f32[1,3,7,7]
+        input t: f32[1,{0},7,7]
+        u = Abs(t)
+        one = f32[]{{1}}
+        r = Add(u, one)
+        w = f32[{0},1,1,1]{{seed 1}}
+        c = Conv(x, w) {{group=3}}
+        s = {1}(c, r)
+        z = Relu(s)
+        return z, c)",
+                                      3 * channels, op));
+}
+
+TEST(Corners, SelectsEverySecondChannelOfBlocks) {
+  expect_as_reference(R"(
+    input x: f32[1,16,6,6]
+    w = f32[32,16,1,1]{seed 1}
+    c = Conv(x, w)
+    y = Slice(c) {axes=[1], starts=[0], ends=[32], steps=[2]}
+    return y
+  )");
+}
+
+TEST(Corners, AddsAValueTwiceToAProduct) {
+  for (const int rows : {1, 200})
+    expect_as_reference(fmt::format(R"(
+      input a: f32[{0},33]
+      input t: f32[{0},70]
+      w = f32[33,70]{{seed 1}}
+      x = Relu(t)
+      m = MatMul(a, w)
+      s = Add(m, x)
+      y = Add(s, x)
+      return y)",
+                                    rows));
+}
+
+TEST(Corners, AddsToAConvolutionWithDilatedWindowsOfPaddingOnly) {
+  for (const char* const sum : {"y = Add(c, r)", "d = Relu(c)\ny = Add(d, r)", "s = Add(c, r)\ny = Tanh(s)"})
+    expect_as_reference(R"(
+      input x: f32[2,3,1,9]
+      input r: f32[2,5,1,7]
+      w = f32[5,3,2,3]{seed 1}
+      b = f32[5]{seed 2}
+      c = Conv(x, w, b) {dilations=[2,1], pads=[1,0,1,0]}
+      )" + std::string(sum) +
+                        "\nreturn y");
+}
+
+TEST(Corners, TransposesAProductWithBroadcastSums) {
+  for (const char* const shape : {"32", "1,4,1,1", "2,1,1,32", "2,1,8,32"})
+    for (const char* const sum : {"y = Add(m, r)", "f = Relu(m)\ny = Add(f, r)", "f = Add(m, v)\ny = Add(f, r)"})
+      expect_as_reference(fmt::format(R"(
+        input a: f32[2,4,8,16]
+        input b: f32[2,4,16,32]
+        input r: f32[{}]
+        input v: f32[32]
+        m = MatMul(a, b)
+        {}
+        z = Transpose(y) {{perm=[0,2,1,3]}}
+        return z, v)",
+                                      shape, sum));
+}
+
+TEST(Corners, ClipsToTheMaximumIfTheMinimumIsLarger) {
+  expect_as_reference(R"(
+    input x: f32[3,4]
+    w = f32[4,5]{seed 1}
+    m = MatMul(x, w)
+    y = Clip(m) {min=f32[]{5}, max=f32[]{-6}}
+    return y
+  )");
+}
+
+TEST(Corners, MultipliesRowsWhoseNumberDependsOnData) {
+  test::ProtoModel model;
+  model.input("x", {"9", "3"});
+  test::ProtoModel::describe(model.graph().add_input(), "c", {"9"}, onnx::TensorProto::BOOL);
+  model.floats("w", {3, 2}, {1, 2, 3, 4, 5, 6});
+  auto* axis = model.node("Compress", {"x", "c"}, {"s"})->add_attribute();
+  axis->set_name("axis");
+  axis->set_type(onnx::AttributeProto::INT);
+  model.node("MatMul", {"s", "w"}, {"y"});
+  test::ProtoModel::describe(model.graph().add_value_info(), "s", {"K", "3"});
+  model.output("y", {"K", "2"});
+  const auto read = test::load(model);
+  ASSERT_TRUE(read) << read.error().message;
+  expect_as_reference(read->graph, inputs_of(read->graph));
 }
 
 }  // namespace

@@ -63,13 +63,17 @@ TEST_P(Differential, SmallGroups) {
   Draw draw(static_cast<uint64_t>(1900 + GetParam()));
   const int64_t group = draw.of({2, 3, 8}), in = draw.of({4, 4, 2, 8}), out = draw.of({4, 4, 8, 16});
   const int64_t batch = draw.between(1, 2), side = draw.between(1, 9), channels = group * out;
-  const char* after[] = {"d = Sub(c, s)\n", "d = Div(c, s)\n", "e = Sub(c, s)\nf = Mul(e, c)\nd = Tanh(f)\n",
+  const char* after[] = {"d = Sub(c, s)\n",
+                         "d = Div(c, s)\n",
+                         "e = Sub(c, s)\nf = Mul(e, c)\nd = Tanh(f)\n",
+                         "e = Add(c, v)\nd = Tanh(e)\n",
                          "e = Mul(c, c)\nd = ReduceSum(e) {axes=[0,2,3], keepdims=0}\n",
                          "d = ReduceMean(c) {axes=[0,2,3], keepdims=1}\n"};
   const std::string text = fmt::format(
-      "input x: f32[{0},{1},{2},{2}]\ninput t: f32[{3},1,1]\nu = Abs(t)\none = f32[]{{1}}\ns = Add(u, one)\n"
+      "input x: f32[{0},{1},{2},{2}]\ninput t: f32[{3},1,1]\ninput v: f32[{0},{3},{2},{2}]\nu = Abs(t)\none = "
+      "f32[]{{1}}\ns = Add(u, one)\n"
       "w = f32[{3},{4},1,1]{{seed 3}}\nc = Conv(x, w) {{group={5}}}\n{6}r = Relu(c)\nreturn d, r",
-      batch, group * in, side, channels, in, group, after[draw.rng.below(5)]);
+      batch, group * in, side, channels, in, group, after[draw.rng.below(6)]);
   expect_as_reference(text);
   expect_as_reference(text, {.tune = true});
 }

@@ -257,7 +257,8 @@ std::optional<Eltwise> eltwise_of(const Graph& graph, const Node& node, ValueId 
   if (name == "Swish") return Eltwise{algorithm::eltwise_swish, node.attrs.real("alpha"), 0};
   if (name == "Elu") return Eltwise{algorithm::eltwise_elu, node.attrs.real("alpha"), 0};
   if (name == "Clip") {
-    return Eltwise{algorithm::eltwise_clip, bound(node, "min", -kInfinity), bound(node, "max", kInfinity)};
+    const float max = bound(node, "max", kInfinity);  // also the result if the minimum is larger
+    return Eltwise{algorithm::eltwise_clip, std::min(bound(node, "min", -kInfinity), max), max};
   }
   if (name == "Gelu") {
     const bool tanh = node.attrs.text("approximate") == "tanh";

@@ -93,7 +93,8 @@ dnnl::primitive_desc_base scaling_of(const dnnl::engine& engine, const PostOps::
 /// Adds the arguments for the operands of posts. Emits kernels that scale them, which the primitive cannot do.
 void add_post_arguments(Builder& builder, const PostOps& posts, std::vector<Argument>& arguments);
 /// Returns where a primitive stores its result: over the summed operand, if there is one. That operand is copied first
-/// if it is needed later or shares a buffer with `src`.
-Location place_result(Builder& builder, const PostOps& posts, const Desc& layout, const Location& src, ValueId result);
+/// if it is needed later or shares a buffer with one of the primitive's other arguments.
+Location place_result(Builder& builder, const PostOps& posts, const Desc& layout, std::span<const Argument> arguments,
+                      ValueId result);
 
 }  // namespace isomer::onednn

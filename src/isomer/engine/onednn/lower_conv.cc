@@ -53,7 +53,7 @@ void lower_direct(Builder& builder, const Group& group, const ConvProblem& probl
                                      {DNNL_ARG_WEIGHTS, conv_weights(builder, operands[1], problem, used.weights)}};
   if (problem.bias) arguments.push_back({DNNL_ARG_BIAS, builder.plain(operands[2])});
   add_post_arguments(builder, used.posts, arguments);
-  const Location dst = place_result(builder, used.posts, used.dst, src, result);
+  const Location dst = place_result(builder, used.posts, used.dst, arguments, result);
   arguments.push_back({DNNL_ARG_DST, dst});
   builder.emit(group_name(graph, group), used.direct, arguments, {result});
   builder.place(result, dst);

@@ -137,14 +137,16 @@ Result<bool> lower_binary(Builder& builder, const Group& group) {
       return dnnl::binary::primitive_desc(what, posts->attr, builder.engine(), true);
     });
   };
-  // If blocks are padded, oneDNN 2.6.3 computes wrong elements, at least with vectors of 8.
-  const auto unpadded = [](const Desc& desc) {
-    return has_padding(desc) ? plain_desc(desc.dims(), desc.data_type()) : desc;
+  // If blocks are padded, oneDNN 2.6.3 computes wrong elements, at least with vectors of 8. If it computes functions of
+  // the result, it also does so in blocks of fewer elements than its vectors have, and writes behind the end.
+  const auto fitting = [&](const Desc& desc) {
+    const bool small = channel_block(desc) != 1 && channel_block(desc) != native_block();
+    return has_padding(desc) || (small && !group.posts.empty()) ? plain_desc(desc.dims(), desc.data_type()) : desc;
   };
-  Desc layout = unpadded(builder.at(whole).desc);
+  Desc layout = fitting(builder.at(whole).desc);
   // A broadcast operand with as many axes keeps its blocks; one with fewer axes is row-major and gets ones in front.
   const bool keeps = graph.constant(other) == nullptr && dims_of(graph.type(other)).size() == dims.size();
-  Desc second = !broadcasts ? layout : keeps ? unpadded(builder.at(other).desc) : plain_desc(other_dims);
+  Desc second = !broadcasts ? layout : keeps ? fitting(builder.at(other).desc) : plain_desc(other_dims);
   auto desc = describe(layout, second);
   for (const ElementType type : {layout.data_type(), kF32}) {
     if (desc && !is_reference(desc->impl_info_str())) break;

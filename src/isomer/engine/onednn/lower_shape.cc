@@ -104,10 +104,12 @@ Location window(const Location& location, const Dims& dims, const Dims& starts, 
 }
 
 /// Whole blocks of channels of a blocked value of one batch.
-std::optional<Location> block_window(const Location& location, const Dims& dims, const Dims& starts) {
+std::optional<Location> block_window(const Location& location, const Dims& dims, const Dims& starts,
+                                     const Dims& steps) {
   const int64_t block = channel_block(location.desc);
   const Dims whole = location.desc.dims();
-  if (block == 1 || whole[0] != 1 || starts[1] % block != 0 || dims[1] % block != 0) return std::nullopt;
+  if (block == 1 || whole[0] != 1 || starts[1] % block != 0 || dims[1] % block != 0 || steps[1] != 1)
+    return std::nullopt;
   for (size_t i = 0; i < dims.size(); ++i)
     if (i != 1 && dims[i] != whole[i]) return std::nullopt;
   const auto before = static_cast<size_t>(starts[1] * element_count(dims) / dims[1]);
@@ -118,7 +120,7 @@ std::optional<Location> block_window(const Location& location, const Dims& dims,
 Location part(Builder& builder, ValueId x, const Dims& dims, const Dims& starts, const Dims& steps) {
   const Location location = builder.at(x);
   if (is_strided(location.desc)) return window(location, dims, starts, steps);
-  if (const auto blocks = block_window(location, dims, starts)) return *blocks;
+  if (const auto blocks = block_window(location, dims, starts, steps)) return *blocks;
   return window(builder.row_major(x), dims, starts, steps);
 }
 

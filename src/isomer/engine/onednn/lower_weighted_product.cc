@@ -167,7 +167,7 @@ Result<bool> lower_weighted_product(Builder& builder, const Group& group, const 
         {DNNL_ARG_BIAS, builder.as(problem.bias, bias_desc(problem, choice->inner_product ? 1 : problem.dst.size()))});
   add_post_arguments(builder, choice->posts, arguments);
   const Desc whole = plain_desc(dims_of(builder.graph().type(result)), problem.dst_type);
-  Location dst = place_result(builder, choice->posts, whole, a, result);
+  Location dst = place_result(builder, choice->posts, whole, arguments, result);
   dst.desc = plain_desc(problem.dst, problem.dst_type);
   arguments.push_back({DNNL_ARG_DST, dst});
   builder.emit(group_name(builder.graph(), group), choice->desc, arguments, {result});

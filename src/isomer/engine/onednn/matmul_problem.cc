@@ -94,6 +94,9 @@ std::optional<MatMulChoice> as_matmul(const Builder& builder, const MatMulProble
                                       const Desc& b, const Desc& dst, bool sum) {
   auto posts = make_posts(builder.graph(), problem.posts, problem.dst, dst, sum);
   if (!posts) return std::nullopt;
+  // oneDNN 2.6.3 generates code that crashes if it adds a broadcast value to a result that is not row-major.
+  const auto is_broadcast = [&](const auto& operand) { return operand.layout.dims() != problem.dst; };
+  if (!lies_plain(dst) && std::ranges::any_of(posts->operands, is_broadcast)) return std::nullopt;
   auto desc = attempt([&] {
     const dnnl::matmul::desc what(a, b, bias_desc(problem, problem.dst.size()), dst);
     return dnnl::matmul::primitive_desc(what, posts->attr, builder.engine(), true);

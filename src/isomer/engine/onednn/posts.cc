@@ -141,10 +141,12 @@ void add_post_arguments(Builder& builder, const PostOps& posts, std::vector<Argu
   }
 }
 
-Location place_result(Builder& builder, const PostOps& posts, const Desc& layout, const Location& src, ValueId result) {
+Location place_result(Builder& builder, const PostOps& posts, const Desc& layout, std::span<const Argument> arguments,
+                      ValueId result) {
   if (!posts.summed) return builder.result(result, layout);
   const Location other = builder.as(*posts.summed, layout);
-  if (builder.may_overwrite(other) && other.buffer != src.buffer) return other;
+  const auto shares = [&](const Argument& argument) { return argument.at.buffer == other.buffer; };
+  if (builder.may_overwrite(other) && std::ranges::none_of(arguments, shares)) return other;
   const Location own = builder.room(layout.get_size(), layout);
   builder.emit_reorder(other, own, result);
   return own;

@@ -17,23 +17,28 @@ bool conflict(const Touch& a, const Touch& b) { return (a.write || b.write) && a
 
 using Extents = std::vector<std::vector<int64_t>>;
 
-/// Returns the extents of values; empty ones for those that are absent or not known.
-Extents extents_of(const Graph& graph, std::span<const ValueId> values) {
+/// Returns the extents of values, empty ones for those that are absent; nullopt if some are not known.
+std::optional<Extents> extents_of(const Graph& graph, std::span<const ValueId> values) {
   Extents out;
   for (const ValueId value : values) {
-    const bool known = value != kNoValue && graph.type(value).known();
-    auto dims = known ? concrete(*graph.type(value).shape) : std::nullopt;
-    out.push_back(dims ? std::move(*dims) : std::vector<int64_t>());
+    if (value == kNoValue) {
+      out.emplace_back();
+      continue;
+    }
+    auto dims = graph.type(value).known() ? concrete(*graph.type(value).shape) : std::nullopt;
+    if (!dims) return std::nullopt;
+    out.push_back(std::move(*dims));
   }
   return out;
 }
 
+/// Returns 0 for a node with extents that are not known.
 double flops_of(const Graph& graph, const Node& node) {
   if (node.is_opaque()) return 0;
   std::vector<ValueId> results;
   for (uint32_t r = 0; r < node.num_results; ++r) results.push_back(node.result(r));
-  const Extents from = extents_of(graph, graph.operands(node)), to = extents_of(graph, results);
-  return node.op->flops(WorkView{node.attrs, from, to});
+  const auto from = extents_of(graph, graph.operands(node)), to = extents_of(graph, results);
+  return from && to ? node.op->flops(WorkView{node.attrs, *from, *to}) : 0;
 }
 
 /// Returns the FLOPs of each kernel: of the node that makes its result, and of those before it whose results no kernel
