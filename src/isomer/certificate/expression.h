@@ -19,6 +19,7 @@ struct Fact {
   const Tensor* constant = nullptr;  ///< nullptr: not a constant
   bool weight = false;               ///< depends only on constants and parameters
   ValueId id = kNoValue;
+  const Graph* derived_in = nullptr;  ///< the graph of a value that follows from constants, but is not one
 
   friend bool operator==(const Fact& a, const Fact& b) { return a.id == b.id; }
 };

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "isomer/ops/kernel_types.h"
+#include "isomer/ops/magnitude.h"
 
 namespace isomer::replay {
 
@@ -163,10 +164,11 @@ Result<Value> number(Arguments a) {
   return *out;
 }
 
-/// Only a constant whose elements are known can be immoderate.
+/// Whether the numbers of a value that follows from constants are between -1000 and 1000; true for other values.
 Result<Value> moderate(Arguments a) {
   ISOMER_TRY(const Fact fact, only(a[0]));
-  if (fact.constant == nullptr || !is_real(fact.constant->dtype())) return true;
+  if (fact.constant == nullptr) return fact.derived_in == nullptr || magnitude(*fact.derived_in, fact.id) <= 1000;
+  if (!is_real(fact.constant->dtype())) return true;
   const Tensor elements = in_double(*fact.constant);
   return std::ranges::none_of(elements.data<double>(), [](double x) { return !(x >= -1000 && x <= 1000); });
 }

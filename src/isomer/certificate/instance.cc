@@ -291,7 +291,8 @@ class Checker {
 
   Fact fact(ValueId value) const {
     if (value == kNoValue) return {};
-    return {&graph_.type(value), graph_.constant(value), graph_.is_weight(value), value};
+    const bool derived = graph_.is_constant_derived(value) && graph_.constant(value) == nullptr;
+    return {&graph_.type(value), graph_.constant(value), graph_.is_weight(value), value, derived ? &graph_ : nullptr};
   }
 
   /// Checks what needs all bindings: attributes given by expressions, free parameters, recorded values, conditions.

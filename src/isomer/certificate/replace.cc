@@ -82,7 +82,8 @@ class Rebuild {
     for (size_t i = 0; i < made.size(); ++i) {
       const TensorType& before = graph_.type(one.roots[i]);
       const TensorType& after = builder_.type(made[i]);
-      const bool refined = one.refines && after.dtype == before.dtype && before.shape && after.rank() == before.rank();
+      const bool fits = !before.shape || after.rank() == before.rank();
+      const bool refined = one.refines && after.dtype == before.dtype && fits;
       if (!(after == before) && !refined) return fail("it is {}, but it replaces {}", after.str(), before.str());
       images_[one.roots[i]] = made[i];
       builder_.set_origin(made[i], graph_.origin(one.roots[i]));

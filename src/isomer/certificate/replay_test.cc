@@ -451,5 +451,19 @@ TEST(Replay, KnowsWhichConstantsAreModerateAsTheSearchDoes) {
   }
 }
 
+TEST(Replay, KnowsWhichDerivedValuesAreModerateAsTheSearchDoes) {
+  const Expr asked = rules_of("rule r (Relu ?x) => ?x where moderate(?x)")[0].conditions[0];
+  for (const auto& [value, moderate] : std::vector<std::pair<std::string, bool>>{{"-1e9", false}, {"-1", true}}) {
+    const Graph graph = graph_of("input x: f32[2]\nc = f32[2]{1,2}\nm = ConstantOfShape() {shape=[2], value=f32[1]{" +
+                                 value + "}}\ns = Add(c, m)\ny = Add(x, s)\nreturn y");
+    const ValueId sum = graph.operands(graph.producer_node(graph.outputs()[0]))[1];
+    Binding binding;
+    binding.values = {{"x", sum}};
+    EXPECT_EQ(is_met(asked, ExprContext{binding, GraphFacts(graph)}), moderate);
+    const Fact fact{&graph.type(sum), nullptr, true, sum, &graph};
+    EXPECT_EQ(std::get<bool>(*call_function("moderate", std::vector<Value>{Facts{{fact}}})), moderate);
+  }
+}
+
 }  // namespace
 }  // namespace isomer::replay

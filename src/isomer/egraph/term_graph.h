@@ -1,6 +1,7 @@
 #pragma once
 // An e-graph of computations: nodes are operators with their attributes, and classes know their type.
 
+#include <limits>
 #include <map>
 
 #include "isomer/egraph/egraph.h"
@@ -64,6 +65,11 @@ class TermGraph : public ValueFacts {
   bool is_weight(ValueId id) const override { return all_weights_ || facts_[find(id)].weight; }
   bool is_constant_derived(ValueId id) const { return all_weights_ || facts_[find(id)].constant_derived; }
   const Tensor* constant(ValueId id) const override;
+  /// Infinity for a value that follows from constants and is not known, unless `weights` represent any constants.
+  double magnitude(ValueId id) const override {
+    const bool unknown = weights_.empty() && facts_[find(id)].constant_derived && constant(id) == nullptr;
+    return unknown ? std::numeric_limits<double>::infinity() : ValueFacts::magnitude(id);
+  }
 
  private:
   struct Own {

@@ -7,7 +7,7 @@
 namespace isomer {
 namespace {
 
-using testing::ElementsAre;
+using ::testing::ElementsAre;
 
 /// Returns the offsets of all operands at all positions, computed from the positions' numbers.
 std::vector<std::vector<int64_t>> offsets_of(const std::vector<int64_t>& dims,
@@ -43,7 +43,7 @@ TEST(Positions, AreVisitedInRowMajorOrder) {
       of_operand = broadcast_strides(operand, dims);
       if (!of_operand.empty() && rng.below(4) == 0) std::swap(of_operand.front(), of_operand.back());
     }
-    ASSERT_EQ(visited(dims, strides), offsets_of(dims, strides)) << testing::PrintToString(dims);
+    ASSERT_EQ(visited(dims, strides), offsets_of(dims, strides)) << ::testing::PrintToString(dims);
   }
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "isomer/ir/graph.h"
+#include "isomer/ops/magnitude.h"
 #include "isomer/rules/rule.h"
 
 namespace isomer {
@@ -45,6 +46,12 @@ class ValueFacts {
   virtual const TensorType& type(ValueId value) const = 0;
   virtual bool is_weight(ValueId value) const = 0;
   virtual const Tensor* constant(ValueId value) const = 0;
+  /// An upper bound of the absolute values of elements that follow from constants (ops/magnitude.h). 0 for a value that
+  /// depends on data or parameters.
+  virtual double magnitude(ValueId value) const {
+    const Tensor* tensor = constant(value);
+    return tensor == nullptr ? 0 : isomer::magnitude(*tensor);
+  }
 };
 
 /// The facts of a finished graph.
@@ -55,6 +62,9 @@ class GraphFacts : public ValueFacts {
   const TensorType& type(ValueId value) const override { return graph_.type(value); }
   bool is_weight(ValueId value) const override { return all_weights_ || graph_.is_weight(value); }
   const Tensor* constant(ValueId value) const override { return graph_.constant(value); }
+  double magnitude(ValueId value) const override {
+    return graph_.is_constant_derived(value) ? isomer::magnitude(graph_, value) : 0;
+  }
 
  private:
   const Graph& graph_;

@@ -2,11 +2,8 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <numeric>
 #include <unordered_map>
-
-#include "isomer/ops/kernel_types.h"
 
 namespace isomer {
 
@@ -175,14 +172,11 @@ Value fn_value(Args args, const ExprContext& context) {
   return *number;
 }
 
-/// Returns false for a constant with an element so large that floating point loses small summands next to it. Values
-/// that are not constants are moderate.
+/// Returns false for a value that follows from constants with an element that is or may be so large that floating point
+/// loses small summands next to it.
 Value fn_moderate(Args args, const ExprContext& context) {
   ISOMER_TRY(const ValueId value, value_of(args[0]));
-  const Tensor* tensor = context.facts.constant(value);
-  if (tensor == nullptr || !is_real(tensor->dtype())) return true;
-  const Tensor wide = in_double(*tensor);
-  return std::ranges::all_of(wide.data<double>(), [](double x) { return std::abs(x) <= kModerate; });
+  return context.facts.magnitude(value) <= kModerate;
 }
 
 /// Whether all shapes are equal except along `axis` (without an axis: completely equal), and all element types are
