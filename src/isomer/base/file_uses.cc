@@ -20,6 +20,15 @@ fs::path resolved(const fs::path& path) {
   return (error ? folder : canonical) / real.filename();
 }
 
+/// Fails if no file can be written there. Devices and pipes are not tried: opening a pipe waits for its reader.
+Status check_writable(const fs::path& path) {
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  if (fs::exists(status) && !fs::is_regular_file(status) && !fs::is_directory(status)) return {};
+  const auto opened = OutputFile::open(path);  // closing it without a commit leaves nothing behind
+  return opened ? Status() : fail_in(path.string(), opened.error());
+}
+
 }  // namespace
 
 std::optional<FileStamp> file_stamp(const fs::path& path) {
@@ -82,6 +91,12 @@ Status FileUses::check() const {
       return fail("{}: '-' is ambiguous; give ./- for a file of this name", use.what);
   for (size_t i = 0; i < uses_.size(); ++i)
     for (size_t j = 0; j < i; ++j) ISOMER_CHECK(check_pair(uses_[j], uses_[i]));
+  return {};
+}
+
+Status FileUses::writable() const {
+  for (const Use& use : uses_)
+    if (use.access == Access::Written && !use.path.empty()) ISOMER_CHECK(check_writable(use.path));
   return {};
 }
 

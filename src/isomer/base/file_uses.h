@@ -45,6 +45,9 @@ class FileUses {
   /// Fails if a file that is written is also another file of the command, or if its path is "-", by which users may
   /// mean standard output.
   Status check() const;
+  /// Fails if a file that is written cannot be created. Tries it, which leaves nothing behind. For commands that take
+  /// long: others may create folders before they write.
+  Status writable() const;
   /// Fails if a file that is only read has changed since it was added.
   Status unchanged() const;
 

@@ -93,6 +93,20 @@ TEST_F(FileUsesTest, NoOutputIsNamedLikeStandardOutput) {
   EXPECT_EQ(failure(others.check()), "");
 }
 
+TEST_F(FileUsesTest, OutputsThatCannotBeCreatedAreRefused) {
+  FileUses uses;
+  uses.writes("--report", file("none") / "report.json");
+  EXPECT_THAT(failure(uses.writable()), HasSubstr("none/report.json: "));
+  FileUses folder;
+  folder.writes("--report", file("none").parent_path());
+  EXPECT_NE(failure(folder.writable()), "");
+  FileUses fine;
+  fine.writes("--report", file("new"));
+  fine.writes("--csv", "/dev/null");
+  EXPECT_EQ(failure(fine.writable()), "");
+  EXPECT_FALSE(fs::exists(file("new")));
+}
+
 TEST_F(FileUsesTest, InputsThatChangeAreNamed) {
   const auto after = [&](const std::function<void()>& change) {
     FileUses uses;

@@ -36,15 +36,6 @@ Result<Measured> time_against_model(const Candidate& candidate, const Evaluation
   return Measured{median(flattened(times.first)), median(flattened(times.second)), speedup};
 }
 
-/// Decides by the measured latencies.
-void decide_by_latency(const OptimizeOptions& options, OptimizeReport& report) {
-  const Interval& speedup = report.measured->speedup;
-  report.improved = speedup.low > 1 && speedup.value >= options.min_speedup;
-  report.outcome = report.improved ? fmt::format("{:.2f}x faster", speedup.value)
-                                   : fmt::format("no significant gain ({:.3f}x, 95% [{:.3f}, {:.3f}])", speedup.value,
-                                                 speedup.low, speedup.high);
-}
-
 /// Returns the ratio of costs from which a graph counts as better. Measured kernels have errors; a roofline has none.
 double min_ratio(const OptimizeOptions& options) {
   const bool by_kernels =
@@ -110,11 +101,23 @@ std::string none_is_better(const OptimizeOptions& options, const OptimizeReport&
 
 }  // namespace
 
+void decide_by_latency(const OptimizeOptions& options, OptimizeReport& report) {
+  const Interval& speedup = report.measured->speedup;
+  report.improved = speedup.low > 1 && speedup.value >= options.min_speedup;
+  if (report.improved) {
+    report.outcome = fmt::format("{:.2f}x faster", speedup.value);
+    return;
+  }
+  const std::string why = speedup.low > 1 ? fmt::format("the gain is below --min-speedup {:g}", options.min_speedup)
+                                          : "no significant gain";
+  report.outcome = fmt::format("{} ({:.3f}x, 95% [{:.3f}, {:.3f}])", why, speedup.value, speedup.low, speedup.high);
+}
+
 Status confirm(const OptimizeOptions& options, const Candidate& model, const Candidate& found,
                const Evaluation& evaluation, OptimizeReport& report) {
   // The confirmation has its own time limit. Runs that take longer are finished but not repeated.
   constexpr double kSeconds = 100;
-  const Deadline deadline = Deadline::after(kSeconds);
+  const Deadline deadline = Deadline::after(kSeconds, options.stop_discards ? options.stop : nullptr);
   evaluation.confirm_until(deadline);
   if (found.hash() == model.hash()) {
     ISOMER_TRY(const std::string why, why_unmeasured(model, evaluation, report));

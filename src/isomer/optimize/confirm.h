@@ -6,6 +6,9 @@
 
 namespace isomer {
 
+/// Decides by the measured latencies: fills the report's `improved` and `outcome`.
+void decide_by_latency(const OptimizeOptions& options, OptimizeReport& report);
+
 /// Decides whether `found` is returned. Reads the report's search and fills its `equivalence`, `measured`, `improved`
 /// and `outcome`. An Error if the engine does not run a graph.
 Status confirm(const OptimizeOptions& options, const Candidate& model, const Candidate& found,

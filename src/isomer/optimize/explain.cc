@@ -34,6 +34,13 @@ Place outcome(const Candidate& candidate, const Match& match, CostModel& costs, 
   return place;
 }
 
+/// Returns whether the node makes a value with this name.
+bool makes_value(const Graph& graph, const Node& node, const std::string& name) {
+  for (uint32_t i = 0; i < node.num_results; ++i)
+    if (value_label(graph, node.result(i)) == name) return true;
+  return false;
+}
+
 }  // namespace
 
 Result<std::vector<Place>> explain(const Candidate& candidate, std::span<const Rule> rules, CostModel& costs,
@@ -45,18 +52,17 @@ Result<std::vector<Place>> explain(const Candidate& candidate, std::span<const R
   bool rule_known = options.rule.empty();
   bool node_known = options.node.empty();
   for (NodeId id = 0; id < graph.nodes().size() && !node_known; ++id)
-    node_known = graph.node(id).num_results > 0 && value_label(graph, graph.node(id).result()) == options.node;
+    node_known = makes_value(graph, graph.node(id), options.node);
   if (!node_known) return fail("there is no node that makes a value called '{}'", options.node);
   for (const Rule& rule : prefer_blocks(rules, costs.channel_blocks())) {
     if (!options.rule.empty() && rule.name != options.rule && rule.family != options.rule) continue;
     rule_known = true;
     for (const NodeId id : index.nodes(*rule.sources[0].op)) {
-      const std::string label = value_label(graph, graph.node(id).result());
-      if (!options.node.empty() && label != options.node) continue;
+      if (!options.node.empty() && !makes_value(graph, graph.node(id), options.node)) continue;
       Miss miss;
       std::vector<Match> matches;
       find_matches_at(graph, index, rule, id, matches, &miss);
-      const Place place{.rule = rule.name, .node = label};
+      const Place place{.rule = rule.name, .node = value_label(graph, graph.node(id).result())};
       std::set<uint64_t> results;  // a commutative operator can match in two ways with the same result
       for (const Match& match : matches)
         if (const auto delta = delta_of(graph, match); !delta || results.insert(delta->hash).second)

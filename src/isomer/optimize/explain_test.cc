@@ -52,6 +52,15 @@ TEST(Explain, NamesWhatStandsInTheWay) {
   EXPECT_EQ(found->at(0).reason, "there is a MatMul where Mul is expected");
 }
 
+TEST(Explain, FindsANodeByAnyOfItsResults) {
+  const Graph graph = parsed(
+      "input x: f32[4]\n a, b = Split(x) {axis=0, split=[2,2]}\n u, v = Split(a) {axis=0, split=[1,1]}\n"
+      " return b, u, v");
+  RooflineCost costs;
+  for (const char* name : {"a", "b", "v"})
+    EXPECT_TRUE(explain(graph, builtin_rules().value(), costs, {.node = name}).has_value()) << name;
+}
+
 TEST(Explain, SaysThatAWeightCannotBeStored) {
   RooflineCost costs;
   const Graph graph = parsed(

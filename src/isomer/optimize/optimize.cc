@@ -72,6 +72,7 @@ class Pipeline {
   Result<OptimizeReport> run_unwatched() {
     ISOMER_CHECK(check_options(options_));
     ISOMER_CHECK(files_.check());
+    ISOMER_CHECK(files_.writable());
     report_ = begin_report(options_);
     options_.progress("importing " + options_.input.string());
     TraceScope whole(options_.trace, "optimize", "phase");
@@ -80,6 +81,7 @@ class Pipeline {
                phase("read rules", [&] { return usable_rules(options_.rules_file, options_.skip_rules); }));
     if (options_.merge_parameters) ISOMER_CHECK(phase("merge parameters", [&] { return add_merged(); }));
     ISOMER_CHECK(search_all(rules));
+    ISOMER_CHECK(not_discarded());
     ISOMER_CHECK(confirm_best());
     const SearchOutcome& best = outcomes_.front();
     const Evaluation& evaluation = best.evaluation;
@@ -110,6 +112,11 @@ class Pipeline {
     const auto& cost = report_.cost_before;
     if (!cost || !objective.within_limits(*cost) || std::isfinite(objective(*cost))) return {};
     return fail("--objective {}: has no finite value for the model", objective.text());
+  }
+
+  Status not_discarded() const {
+    if (options_.stop_discards && options_.stop && options_.stop()) return fail("stopped; nothing was written");
+    return {};
   }
 
   template <class Work>
@@ -210,7 +217,7 @@ class Pipeline {
     // The searches may have spent their time.
     constexpr double kSeconds = 60;
     for (const Evaluation* const evaluation : {&plain.evaluation, &merged.evaluation})
-      evaluation->confirm_until(Deadline::after(kSeconds));
+      evaluation->confirm_until(Deadline::after(kSeconds, options_.stop_discards ? options_.stop : nullptr));
     const bool fits = merged.evaluation.within_limits(merged.found);
     if (!fits) return because(false, "the best graph found exceeds a limit");
     if (!plain.evaluation.within_limits(plain.found)) return because(true, "only with them, the limits are kept");
@@ -284,6 +291,7 @@ class Pipeline {
       ISOMER_TRY(bytes, read_file(options_.input));
     }
     ISOMER_CHECK(files_.unchanged());
+    ISOMER_CHECK(not_discarded());
     writing_ = true;
     if (!report_.improved && same_file(options_.output, options_.input)) return {};
     if (copies) return write_file(options_.output, bytes);

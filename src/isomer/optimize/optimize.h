@@ -49,7 +49,8 @@ struct OptimizeOptions {
   /// The final graph must be this many times as fast as the model, and its whole interval must lie above 1. Otherwise
   /// the model is returned.
   double min_speedup = 1.02;
-  bool details = false;  ///< keep the details of the report
+  bool details = false;        ///< keep the details of the report
+  bool stop_discards = false;  ///< whether optimize() fails after `stop` and writes nothing
   TimingOptions confirm{.warmup = 2, .min_runs = 16, .max_runs = 2000, .seconds = 4};
 
   /// Called often. If it returns true, the search ends, and the best graph so far is confirmed and written. nullptr:

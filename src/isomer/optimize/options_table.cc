@@ -256,7 +256,10 @@ std::vector<Option> optimize_options(OptimizeOptions& options) {
                "Also accept results with applications of rules that are not proved; nothing is proved then",
                options.allow_tested),
           tolerance_option(options.tolerance),
-          kept("min_speedup", kFromZero, "The result is returned only if it is this many times as fast as the model",
+          kept("min_speedup", kFromZero,
+               "The result is returned only if it is this many times as fast as the model, if latency decides and is "
+               "not "
+               "that of a roofline",
                options.min_speedup),
           kept("certificate", Option::File{},
                "Write a certificate with which `isomer verify` checks the output: all steps and folded constants",

@@ -153,11 +153,13 @@ class Autograph {
       if (all.size() == before) break;
     }
     std::deque<PartSearcher::SharedTask> tasks;
-    for (auto& [run, nodes] : all)
+    for (auto& [run, nodes] : all) {
+      if (tasks.size() >= split.parts.size() && end_.passed()) break;  // runs of several parts may be missing
       tasks.push_back(searcher.task_of(whole, values, std::move(nodes), tasks.size() + 1, all.size()));
+    }
     searcher.search_ahead(tasks);
     std::deque<PartRun> runs;
-    for (size_t i = 0; i < all.size(); ++i) {
+    for (size_t i = 0; i < tasks.size(); ++i) {
       PartRun& run = runs.emplace_back(std::move(all[i].first));
       run.task = tasks[i];
       auto found = searcher.search(*run.task, fmt::format("run {} of {}", i + 1, all.size()));
