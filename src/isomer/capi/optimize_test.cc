@@ -110,7 +110,7 @@ TEST_F(COptimize, BadOptionsAreRefused) {
   refused(R"({"dtype": "f64"})", "dtype: must be f32 or bf16");
   refused(R"({"force": 1})", "force: must be true or false");
   refused(R"({"shapes": "N=1"})", "shapes: must be a list of strings");
-  refused(R"({"shapes": ["N"]})", "shapes: --shape 'N'");
+  refused(R"({"shapes": ["N"]})", "shapes: 'N': neither");
   refused(R"({"skip_rules": [1]})", "skip_rules: must be a list of strings");
   refused(R"({"objective": "latency_us +"})", "objective: ");
   refused(R"({"limits": ["kernels"]})", "limits: ");

@@ -31,7 +31,8 @@ class OptionAdder {
 
  private:
   static void set(const Option& option, const json& value) {
-    if (const Status status = option.set(value); !status) throw CLI::ValidationError(status.error().message);
+    if (const Status status = option.set(value); !status)
+      throw CLI::ValidationError(option.command_line_name(), status.error().message);
   }
 
   template <class Value>

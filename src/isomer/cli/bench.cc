@@ -37,14 +37,19 @@ struct Samples {
 
 using Inputs = std::vector<std::vector<NamedTensor>>;  // by model
 
+/// Loads the i-th model, runs it once and unloads it. An Error names the file.
+Result<std::vector<Tensor>> run_once(const BenchOptions& options, Engine& engine, const Inputs& inputs, size_t i) {
+  ISOMER_TRY(const SessionId session, engine.load(options.models[i]));
+  auto outputs = in_context(options.models[i], engine.run(session, inputs[i]));
+  ISOMER_CHECK(engine.unload(session));
+  return outputs;
+}
+
 /// Returns the loss of each model by the engine's precision.
-Result<std::vector<PrecisionLoss>> losses_of(const BenchOptions& options, Engine& engine,
-                                             std::span<const std::vector<NamedTensor>> inputs) {
+Result<std::vector<PrecisionLoss>> losses_of(const BenchOptions& options, Engine& engine, const Inputs& inputs) {
   std::vector<PrecisionLoss> losses;
   for (size_t i = 0; i < inputs.size() && options.engine.options.dtype != DType::Float; ++i) {
-    ISOMER_TRY(const SessionId session, engine.load(options.models[i]));
-    ISOMER_TRY(const auto outputs, engine.run(session, inputs[i]));
-    ISOMER_CHECK(engine.unload(session));
+    ISOMER_TRY(const auto outputs, run_once(options, engine, inputs, i));
     ISOMER_TRY(const auto loss, options.engine.loss(options.models[i], inputs[i], outputs));
     losses.push_back(*loss);
   }
@@ -67,11 +72,19 @@ Status trace_runs(const BenchOptions& options, Engine& engine, const Inputs& inp
   for (size_t i = 0; i < options.models.size(); ++i) {
     const size_t track = i == 0 ? 0 : trace.add_track(options.models[i]);
     ISOMER_TRY(const SessionId session, engine.load(options.models[i]));
-    ISOMER_CHECK(engine.run(session, inputs[i]).map([](const auto&) {}));
-    ISOMER_CHECK(engine.run_traced(session, inputs[i], trace, track).map([](const auto&) {}));
+    const std::string& model = options.models[i];
+    ISOMER_CHECK(in_context(model, engine.run(session, inputs[i])).map([](const auto&) {}));
+    ISOMER_CHECK(in_context(model, engine.run_traced(session, inputs[i], trace, track)).map([](const auto&) {}));
     ISOMER_CHECK(engine.unload(session));
   }
   return write_trace(options.trace_file, trace);
+}
+
+/// Returns the error of timing two models in turn. If a model cannot be run by itself either, its Error names the file.
+Error error_of_pair(const BenchOptions& options, Engine& engine, const Inputs& inputs, const Error& error) {
+  for (size_t i = 0; i < inputs.size(); ++i)
+    if (const auto once = run_once(options, engine, inputs, i); !once) return once.error();
+  return error;
 }
 
 Result<Samples> measure(const BenchOptions& options, Engine& engine, const Inputs& inputs) {
@@ -80,15 +93,15 @@ Result<Samples> measure(const BenchOptions& options, Engine& engine, const Input
   const Progress progress(fmt::format("timing {} ...", fmt::join(options.models, ", ")));
   if (options.models.size() == 1) {
     ISOMER_TRY(const SessionId session, engine.load(options.models[0]));
-    ISOMER_TRY(auto times, engine.time_interleaved({&session, 1}, inputs, timing));
+    ISOMER_TRY(auto times, in_context(options.models[0], engine.time_interleaved({&session, 1}, inputs, timing)));
     ISOMER_TRY(auto losses, losses_of(options, engine, inputs));
     return Samples{std::move(times), std::nullopt, std::move(losses)};
   }
-  ISOMER_TRY(const PairedTimes times,
-             time_pair(engine, options.models[0], options.models[1], inputs[0], inputs[1], timing));
+  const auto times = time_pair(engine, options.models[0], options.models[1], inputs[0], inputs[1], timing);
+  if (!times) return tl::unexpected<Error>(error_of_pair(options, engine, inputs, times.error()));
   ISOMER_TRY(auto losses, losses_of(options, engine, inputs));
   return Samples{
-      {flattened(times.first), flattened(times.second)}, times.ratio(options.random.seed), std::move(losses)};
+      {flattened(times->first), flattened(times->second)}, times->ratio(options.random.seed), std::move(losses)};
 }
 
 json report_of(const BenchOptions& options, const Engine& engine, const Samples& measured) {

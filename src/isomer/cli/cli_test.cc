@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -128,6 +129,30 @@ TEST_F(Cli, RunReportsAsJson) {
   EXPECT_EQ(report["outputs"][0]["min"], 0.0) << "of a relu";
   EXPECT_EQ(report["seed"], 5);
   EXPECT_EQ(report, isomer_program({"run", a_, "--shape", "x:3,8", "--seed", "5", "--json"}).report());
+}
+
+TEST_F(Cli, RunSummarizesNumbers) {
+  const std::string x = folder_ / "x.npy", path = folder_ / "identity.onnx";
+  const auto run = [&](const std::string& type, const Tensor& tensor, const std::vector<std::string>& more) {
+    const Graph graph = parse_graph("input x: " + type + "\n z = Identity(x)\n return z", find_op).value();
+    EXPECT_TRUE(export_model(make_model(graph, "identity", 17), path).has_value());
+    EXPECT_TRUE(write_npy(x, tensor).has_value());
+    std::vector<std::string> arguments = {"run", path, "--engine", "reference", "--input", "x=" + x};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return isomer_program(arguments);
+  };
+  const auto row = [&](const std::string& type, const Tensor& tensor) {
+    json out = run(type, tensor, {"--json"}).report()["outputs"][0];
+    for (const std::string key : {"name", "type"}) out.erase(key);
+    return out;
+  };
+  EXPECT_EQ(row("u64[N]", Tensor::of<uint64_t>(DType::Uint64, {2}, {1, uint64_t{1} << 63})),
+            (json{{"min", 1}, {"max", 0x1p63}, {"mean", 0x1p62}}));
+  constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+  const Tensor one_nan = Tensor::floats({3}, {kNan, 1, 3});
+  EXPECT_EQ(row("f32[N]", one_nan), (json{{"nan", 1}, {"min", 1}, {"max", 3}, {"mean", 2}}));
+  EXPECT_EQ(row("f32[N]", Tensor::floats({2}, {kNan, kNan})), (json{{"nan", 2}}));
+  EXPECT_THAT(run("f32[N]", one_nan, {}).out, HasSubstr("\nz: 1 of 3 elements are NaN\n"));
 }
 
 TEST_F(Cli, FewerBitsAreReportedOrRefused) {

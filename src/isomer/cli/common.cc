@@ -99,7 +99,7 @@ void make_folder_of(std::filesystem::path& profile_db) {
   if (profile_db != default_profile_db() || profile_db.empty()) return;
   std::error_code error;
   std::filesystem::create_directories(profile_db.parent_path(), error);
-  if (error) profile_db.clear();
+  if (error || !ProfileDb::may_write(profile_db)) profile_db.clear();
 }
 
 }  // namespace isomer

@@ -71,7 +71,8 @@ CLI::Option* add_repeated(CLI::App& command, const std::string& name, std::vecto
 /// Adds the field "provider" to a report if the engine has several.
 void add_provider(nlohmann::json& report, const Engine& engine);
 
-/// Creates the folder of the default profile database. If that fails, measured kernels are not kept.
+/// Creates the folder of the default profile database. If that fails, or the user may not write there, measured kernels
+/// are not kept.
 void make_folder_of(std::filesystem::path& profile_db);
 
 /// Adds the --trace option.

@@ -131,13 +131,13 @@ Status compare_once(const CompareOptions& options, Engine& engine, const Pair& p
                     std::vector<Row>& rows) {
   ISOMER_TRY(const auto inputs_a, in_context(options.a, random_inputs(pair.a, options.random.shapes, seed)));
   ISOMER_TRY(const auto inputs_b, in_context(options.b, inputs_of_second(pair, inputs_a)));
-  ISOMER_TRY(const auto expected, engine.run(pair.session_a, inputs_a));
-  ISOMER_TRY(const auto unordered, engine.run(pair.session_b, inputs_b));
+  ISOMER_TRY(const auto expected, in_context(options.a, engine.run(pair.session_a, inputs_a)));
+  ISOMER_TRY(const auto unordered, in_context(options.b, engine.run(pair.session_b, inputs_b)));
   if (expected.size() != rows.size() || unordered.size() != rows.size()) return fail("the engine lost an output");
   Movement movement;
   const auto move = [&](Movement& more) -> Status {
     const auto changed = with_last_bits_changed(inputs_a, static_cast<uint64_t>(more.trials()) + 1);
-    ISOMER_TRY(const auto moved, engine.run(pair.session_a, changed));
+    ISOMER_TRY(const auto moved, in_context(options.a, engine.run(pair.session_a, changed)));
     return more.account(moved, expected);
   };
   const std::optional<double> given = tolerance(options);

@@ -3,10 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "isomer/base/file.h"
 #include "isomer/base/temp_dir.h"
 #include "isomer/cli/testing.h"
 #include "isomer/ir/text.h"
 #include "isomer/onnx/export.h"
+#include "isomer/onnx/model_testing.h"
 #include "isomer/ops/registry.h"
 
 namespace isomer {
@@ -76,6 +78,37 @@ TEST(Describe, InspectListsTheDecisions) {
   const std::string out = inspect(R"({"layouts": {"y": "plain"}, "algorithms": {"y": "winograd"}})");
   EXPECT_THAT(out, testing::ContainsRegex("\ny +plain layout"));
   EXPECT_THAT(out, testing::ContainsRegex("\ny +winograd algorithm +no effect: it is not the result of a convolution"));
+}
+
+TEST(Describe, DiffListsTheFunctionsThatDiffer) {
+  const TempDir folder = TempDir::make().value();
+  const std::string before = folder.path() / "before.onnx", after = folder.path() / "after.onnx";
+  test::ProtoModel model;
+  model.import("own", 1);
+  model.input("x", {"2"});
+  model.output("y");
+  model.node("Twice", {"x"}, {"y"}, "own");
+  onnx::FunctionProto* function = model.proto.add_functions();
+  function->set_domain("own");
+  function->set_name("Twice");
+  function->add_input("a");
+  function->add_output("b");
+  onnx::NodeProto* node = function->add_node();
+  node->set_op_type("Add");
+  for (int i = 0; i < 2; ++i) node->add_input("a");
+  node->add_output("b");
+  ASSERT_TRUE(write_file(before, model.bytes()).has_value());
+  node->set_op_type("Mul");
+  function = model.proto.add_functions();
+  function->set_domain("own");
+  function->set_name("New");
+  ASSERT_TRUE(write_file(after, model.bytes()).has_value());
+  const nlohmann::json report = isomer_program({"diff", before, after, "--json"}).report();
+  EXPECT_EQ(report["equal"], false);
+  EXPECT_EQ(report["changed_functions"], nlohmann::json::array({"own:New", "own:Twice"}));
+  EXPECT_THAT(isomer_program({"diff", before, after}).out,
+              testing::StartsWith("the function 'own:New' differs\nthe function 'own:Twice' differs\n"));
+  EXPECT_EQ(isomer_program({"diff", after, after, "--json"}).report()["equal"], true);
 }
 
 }  // namespace

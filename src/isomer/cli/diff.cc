@@ -14,6 +14,7 @@
 #include "isomer/cli/describe.h"
 #include "isomer/ir/dot_diff.h"
 #include "isomer/ir/label.h"
+#include "isomer/onnx/content.h"
 #include "isomer/onnx/import.h"
 
 namespace isomer {
@@ -79,13 +80,28 @@ std::vector<std::string> changed_defaults(const Model& a, const Model& b) {
   return names;
 }
 
+/// Returns the functions that differ, or that only one of the models has.
+std::set<std::string> changed_functions(const Model& a, const Model& b) {
+  const std::map<std::string, std::string> before = functions_by_name(a), after = functions_by_name(b);
+  std::set<std::string> names;
+  for (const auto& [name, content] : before) {
+    const auto at = after.find(name);
+    if (at == after.end() || at->second != content) names.insert(name);
+  }
+  for (const auto& [name, content] : after)
+    if (!before.contains(name)) names.insert(name);
+  return names;
+}
+
 json compare_models(const DiffOptions& options, const Model& a, const Model& b, const GraphDiff& changes) {
   const std::vector<std::string> defaults = changed_defaults(a, b);
+  const std::set<std::string> functions = changed_functions(a, b);
   json report = {{"schema", "isomer.diff.v1"},
                  {"isomer", version()},
                  {"models", {options.a, options.b}},
-                 {"equal", a.graph.hash() == b.graph.hash() && defaults.empty()},
+                 {"equal", a.graph.hash() == b.graph.hash() && defaults.empty() && functions.empty()},
                  {"changed_defaults", defaults},
+                 {"changed_functions", functions},
                  {"inputs", {{"before", interface_json(a, false)}, {"after", interface_json(b, false)}}},
                  {"outputs", {{"before", interface_json(a, true)}, {"after", interface_json(b, true)}}},
                  {"ops", json::object()},
@@ -142,6 +158,8 @@ void print_report(const json& report, size_t limit) {
   print_interface_changes("output", report["outputs"]);
   for (const json& name : report["changed_defaults"])
     fmt::print("the default of input '{}' differs\n", printable(name.get<std::string>()));
+  for (const json& name : report["changed_functions"])
+    fmt::print("the function '{}' differs\n", printable(name.get<std::string>()));
   Table table({"<op", ">before", ">after", ">change"});
   bool changed = false;
   for (const auto& [op, count] : report["ops"].items()) {

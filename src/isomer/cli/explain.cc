@@ -94,14 +94,15 @@ Result<int> run(ExplainArguments& arguments, FileUses& uses) {
   ISOMER_TRY(const Model model, import_model(arguments.model, uses));
   ISOMER_TRY(Decisions decisions, stored_decisions(model));
   const Candidate candidate(model.graph, std::move(decisions));
-  ISOMER_TRY(const SymbolValues symbols, symbol_values(model, arguments.shapes));
+  ISOMER_TRY(const SymbolValues symbols, in_context(arguments.model, symbol_values(model, arguments.shapes)));
   ISOMER_TRY(const RuleSet rules, usable_rules(arguments.rules_file, {}));
-  make_folder_of(arguments.costs.profile_db);
+  if (!arguments.costs.locked) make_folder_of(arguments.costs.profile_db);
   Progress progress;
   ISOMER_TRY(const Costs costs, make_costs(arguments.costs, model.graph, symbols,
                                            [&](const std::string& line) { progress.update(line); }));
   ISOMER_TRY(const Metrics before, costs.model->metrics(candidate));
-  ISOMER_TRY(const auto places, explain(candidate, rules.rules, *costs.model, arguments.options));
+  ISOMER_TRY(const auto places,
+             in_context(arguments.model, explain(candidate, rules.rules, *costs.model, arguments.options)));
   ISOMER_CHECK(uses.unchanged());
   const double cost_us = before.latency_us;
   const bool asked = !arguments.options.rule.empty() || !arguments.options.node.empty();

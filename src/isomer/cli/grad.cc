@@ -193,7 +193,7 @@ void print_report(const json& report) {
 /// Reads the model for inputs of the given extents.
 Result<Model> read_model(const GradOptions& options, FileUses& uses) {
   ShapeOptions shapes;
-  for (const std::string& text : options.shapes) ISOMER_CHECK(add_shape_option(text, shapes));
+  for (const std::string& text : options.shapes) ISOMER_CHECK(in_context("--shape", add_shape_option(text, shapes)));
   if (!options.shapes.empty()) {
     ISOMER_TRY(const Model given, import_model(options.model, uses));
     ISOMER_CHECK(in_context(options.model, check_names(given, shapes)));

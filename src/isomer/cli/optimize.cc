@@ -31,7 +31,7 @@ Result<int> run(OptimizeArguments& choice, const FileUses& uses) {
   options.input = choice.input;
   options.output = choice.output;
   options.details = std::filesystem::path(choice.report_file).extension() == ".html";
-  make_folder_of(options.costs.profile_db);
+  if (!options.costs.locked) make_folder_of(options.costs.profile_db);
   options.stop = &interrupted;
   Trace trace("optimize " + choice.input);
   if (!choice.trace_file.empty()) options.trace = &trace;

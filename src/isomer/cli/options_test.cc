@@ -86,7 +86,10 @@ TEST_F(CommandLineOptions, HaveOneErrorEach) {
   EXPECT_THAT(isomer_program({"optimize", model_, "--thread", "2"}).err, HasSubstr("--thread"));
   const Outcome limit = isomer_program({"optimize", model_, "--dry-run", "--limit", "kernels"});
   EXPECT_EQ(limit.exit_code, 2);
-  EXPECT_THAT(limit.err, HasSubstr("kernels"));
+  EXPECT_THAT(limit.err, HasSubstr("isomer: --limit: 'kernels': a limit has the form "));
+  EXPECT_THAT(isomer_program({"optimize", model_, "--dry-run", "--objective", ""}).err,
+              HasSubstr("isomer: --objective: ''"));
+  EXPECT_THAT(isomer_program({"run", model_, "--shape", "N"}).err, HasSubstr("isomer: --shape: 'N': neither "));
 }
 
 TEST_F(CommandLineOptions, StandOnTheReferencePage) {

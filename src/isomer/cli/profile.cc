@@ -41,6 +41,7 @@ Result<int> show(const ProfileOptions& options) {
 Result<int> merge(const ProfileOptions& options) {
   std::filesystem::path path = options.db;
   make_folder_of(path);
+  if (path.empty() && !options.db.empty()) return fail("{}: may not be written", options.db.string());
   ISOMER_TRY(ProfileDb db, ProfileDb::open(path));
   nlohmann::json rows = nlohmann::json::array();
   const std::vector<std::filesystem::path> others(options.others.begin(), options.others.end());

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <memory>
 #include <set>
 
+#include "isomer/base/printable.h"
 #include "isomer/base/progress.h"
 #include "isomer/base/table.h"
 #include "isomer/base/version.h"
@@ -49,12 +51,14 @@ Status read_inputs(const RunOptions& options, const Model& model, ShapeOptions& 
   for (const std::string& text : options.inputs) {
     ISOMER_TRY(const GivenInput input, parse_input(text));
     const std::string& name = input.name;
+    if (std::ranges::find(given, name, &NamedTensor::first) != given.end())
+      return fail("--input: input '{}' is given twice", printable(name));
     shapes.inputs[name] = {};
-    ISOMER_CHECK(check_names(model, shapes));
+    ISOMER_CHECK(in_context(options.model, check_names(model, shapes)));
     ISOMER_TRY(Tensor tensor, read_npy(input.file));
     for (size_t i = 0; i < model.graph.inputs().size(); ++i) {
       if (input_name(model, i) != name) continue;
-      ISOMER_CHECK(check_input(name, tensor, model.graph.type(model.graph.inputs()[i])));
+      ISOMER_CHECK(in_context(input.file, check_input(name, tensor, model.graph.type(model.graph.inputs()[i]))));
     }
     shapes.inputs[name] = tensor.dims();
     given.emplace_back(name, std::move(tensor));
@@ -75,20 +79,29 @@ Result<std::vector<NamedTensor>> make_inputs(const RunOptions& options, const Mo
   return inputs;
 }
 
-/// Returns "min", "max" and "mean" of an output that consists of numbers.
+/// Returns "min", "max" and "mean" of an output that consists of numbers, without its elements that are NaN. If there
+/// are any, "nan" is their number.
 json summary(const Tensor& tensor) {
   std::vector<double> numbers;
-  if (const auto reals = float_elements(tensor)) {
+  if (tensor.dtype() == DType::Uint64) {
+    const auto elements = tensor.data<uint64_t>();
+    numbers.assign(elements.begin(), elements.end());
+  } else if (const auto reals = float_elements(tensor)) {
     numbers.assign(reals->begin(), reals->end());
   } else if (const auto integers = int_elements(tensor)) {
     numbers.assign(integers->begin(), integers->end());
   }
-  if (numbers.empty()) return json::object();
+  json out = json::object();
+  const size_t nan = std::erase_if(numbers, [](double number) { return std::isnan(number); });
+  if (nan > 0) out["nan"] = nan;
+  if (numbers.empty()) return out;
   double sum = 0;
   for (const double number : numbers) sum += number;
-  // A single NaN makes the mean NaN; min and max would hide it.
   const auto [low, high] = std::ranges::minmax(numbers);
-  return {{"min", low}, {"max", high}, {"mean", sum / static_cast<double>(numbers.size())}};
+  out["min"] = low;
+  out["max"] = high;
+  out["mean"] = sum / static_cast<double>(numbers.size());
+  return out;
 }
 
 /// Returns a file name for an output that differs from all earlier ones.
@@ -130,11 +143,11 @@ Result<int> run(const RunOptions& options, FileUses& uses) {
   ISOMER_TRY(const auto engine, options.engine.make());
   ISOMER_TRY(const SessionId session, engine->load(options.model));
   Trace trace(options.model);
-  auto outputs = [&] {
+  const auto outputs = in_context(options.model, [&] {
     const Progress progress(fmt::format("running {} ...", options.model));
     if (options.trace_file.empty()) return engine->run(session, inputs);
     return engine->run_traced(session, inputs, trace, 0);
-  }();
+  }());
   if (!outputs) return tl::unexpected(outputs.error());
   ISOMER_CHECK(uses.unchanged());
   if (!options.trace_file.empty()) ISOMER_CHECK(write_trace(options.trace_file, trace));
@@ -152,6 +165,7 @@ Result<int> run(const RunOptions& options, FileUses& uses) {
     fs::create_directories(options.output_dir, error);
     if (error) return fail("{}: {}", options.output_dir, error.message());
   }
+  std::string notes;
   for (size_t i = 0; i < outputs->size(); ++i) {
     const Tensor& tensor = (*outputs)[i];
     const std::string name = output_name(model, i);
@@ -160,6 +174,9 @@ Result<int> run(const RunOptions& options, FileUses& uses) {
       return row.contains(key) ? fmt::format("{:.6g}", row[key].get<double>()) : "";
     };
     std::vector<std::string> cells = {name, tensor.type().str(), number("min"), number("max"), number("mean"), ""};
+    if (row.contains("nan"))
+      notes += fmt::format("{}: {} of {} elements are NaN\n", printable(name), row["nan"].get<size_t>(),
+                           tensor.element_count());
     row["name"] = name;
     row["type"] = tensor.type().str();
     if (!files.empty()) {
@@ -172,7 +189,7 @@ Result<int> run(const RunOptions& options, FileUses& uses) {
   if (options.json) {
     print_json(report);
   } else {
-    fmt::print("{}{}", table.str(), loss ? loss->str() + "\n" : "");
+    fmt::print("{}{}{}", table.str(), notes, loss ? loss->str() + "\n" : "");
   }
   return kDone;
 }

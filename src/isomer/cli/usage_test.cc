@@ -1,4 +1,4 @@
-// Tests that an error of the command line is reported in one line.
+// Tests that an error of the command line is reported in one line, which names the file or the option.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,6 +9,8 @@
 #include "isomer/cli/testing.h"
 #include "isomer/ir/text.h"
 #include "isomer/onnx/export.h"
+#include "isomer/onnx/model_testing.h"
+#include "isomer/onnx/npy.h"
 #include "isomer/ops/registry.h"
 
 namespace isomer {
@@ -114,6 +116,49 @@ TEST_F(UsageOfModels, OptionsGivenTwiceBothCount) {
 TEST_F(UsageOfModels, AnUnknownInputIsNamedBeforeItsFile) {
   EXPECT_THAT(isomer_program({"run", model_, "--input", "nosuch=f"}).err, HasSubstr("no input 'nosuch'; there are: x"));
   EXPECT_THAT(isomer_program({"run", model_, "--input", "x=f"}).err, HasSubstr("f: No such file"));
+}
+
+TEST_F(UsageOfModels, AnInputIsGivenOnce) {
+  const std::string x = (folder_.path() / "x.npy").string();
+  ASSERT_TRUE(write_npy(x, Tensor::floats({1, 1}, {1})).has_value());
+  const Outcome twice = isomer_program({"run", model_, "--input", "x=" + x, "--input", "x=" + x});
+  EXPECT_EQ(twice.exit_code, 2);
+  EXPECT_THAT(twice.err, StartsWith("isomer: --input: input 'x' is given twice"));
+}
+
+TEST_F(UsageOfModels, TheFileOfAWrongInputIsNamed) {
+  const std::string x = (folder_.path() / "x.npy").string();
+  ASSERT_TRUE(write_npy(x, Tensor::ints({1, 1}, {1})).has_value());
+  EXPECT_THAT(isomer_program({"run", model_, "--input", "x=" + x}).err,
+              StartsWith("isomer: " + x + ": input 'x' is f32[N,M]: "));
+}
+
+TEST_F(UsageOfModels, TheModelThatLacksANameIsNamed) {
+  EXPECT_THAT(isomer_program({"explain", model_, "--shape", "Q=3"}).err,
+              StartsWith("isomer: " + model_ + ": no symbolic dimension 'Q'"));
+  EXPECT_THAT(isomer_program({"explain", model_, "--node", "q"}).err,
+              StartsWith("isomer: " + model_ + ": there is no node that makes a value called 'q'"));
+}
+
+/// y = op(x), where no engine of this process knows `op`.
+TEST_F(UsageOfModels, AModelThatCannotBeRunIsNamed) {
+  test::ProtoModel model;
+  model.import("of.nobody", 1);
+  model.input("x", {"1", "1"});
+  model.output("y", {"1", "1"});
+  model.node("Nothing", {"x"}, {"y"}, "of.nobody");
+  const std::string path = (folder_.path() / "other.onnx").string();
+  ASSERT_TRUE(write_file(path, model.bytes()).has_value());
+  for (const std::string engine : {"reference", "onednn"}) {
+    for (Words arguments :
+         std::vector<Words>{{"run", path}, {"bench", path}, {"bench", model_, path}, {"compare", path, path}}) {
+      arguments.insert(arguments.end(), {"--engine", engine});
+      SCOPED_TRACE(fmt::format("{}", fmt::join(arguments, " ")));
+      const Outcome outcome = isomer_program(arguments);
+      EXPECT_EQ(outcome.exit_code, 2);
+      EXPECT_THAT(outcome.err, StartsWith("isomer: " + path + ": node "));
+    }
+  }
 }
 
 TEST_F(UsageOfModels, ObjectivesWithoutAValueAreRefused) {

@@ -50,7 +50,8 @@ Result<Difference> measure_on(const EngineChoice& choice, const VerifyOptions& o
   Difference out{.engine = choice.name};
   ShapeOptions shapes = options.random.shapes;
   if (!asks_for_shapes(options)) {
-    for (const std::string& text : found.certificate.shapes) ISOMER_CHECK(add_shape_option(text, shapes));
+    for (const std::string& text : found.certificate.shapes)
+      ISOMER_CHECK(in_context(options.certificate, add_shape_option(text, shapes)));
   }
   ISOMER_TRY(const auto engine, choice.make());
   ISOMER_TRY(const SessionId before, engine->load(options.input));
@@ -58,10 +59,10 @@ Result<Difference> measure_on(const EngineChoice& choice, const VerifyOptions& o
   const Tolerance any{.rtol = 0, .atol = std::numeric_limits<double>::infinity()};
   for (; out.inputs < options.inputs; ++out.inputs) {
     const uint64_t seed = options.random.seed + static_cast<uint64_t>(out.inputs);
-    ISOMER_TRY(const auto inputs, random_inputs(found.input, shapes, seed));
-    ISOMER_TRY(const auto outputs, engine->run(before, inputs));
+    ISOMER_TRY(const auto inputs, in_context(options.input, random_inputs(found.input, shapes, seed)));
+    ISOMER_TRY(const auto outputs, in_context(options.input, engine->run(before, inputs)));
     ISOMER_TRY(const auto expected, replay::merge_outputs(found.input, found.certificate.merged, outputs));
-    ISOMER_TRY(const auto got, engine->run(after, inputs));
+    ISOMER_TRY(const auto got, in_context(options.output, engine->run(after, inputs)));
     ISOMER_TRY(const Comparison comparison, compare_outputs(got, expected, any));
     out.max_abs = std::max(out.max_abs, comparison.max_abs());
     out.max_rel = std::max(out.max_rel, comparison.max_rel());
@@ -193,7 +194,7 @@ Result<int> verify(const VerifyOptions& options, FileUses& uses) {
   ISOMER_TRY(Lock lock, builtin_lock());
   if (!options.lock.empty()) {
     ISOMER_TRY(const std::string text, read_file(options.lock));
-    ISOMER_TRY(Lock own, parse_lock(text));
+    ISOMER_TRY(Lock own, in_context(options.lock, parse_lock(text)));
     for (LockEntry& entry : own.entries) lock.entries.push_back(std::move(entry));
   }
   ApplicationProver prover;

@@ -89,6 +89,14 @@ TEST_F(Verify, ReplaysACertificate) {
   EXPECT_THAT(damaged.err, StartsWith("isomer: " + certificate));
 }
 
+TEST_F(Verify, NamesTheFileThatCannotBeRead) {
+  certify("", "Relu");
+  ASSERT_TRUE(write_file(path("bad.lock"), "nonsense\n").has_value());
+  EXPECT_THAT(verify({"--lock", path("bad.lock")}).err, StartsWith("isomer: " + path("bad.lock") + ": line 1: "));
+  EXPECT_THAT(isomer_program({"verify", path("cert"), path("none.onnx"), path("out.onnx")}).err,
+              StartsWith("isomer: " + path("none.onnx") + ": No such file"));
+}
+
 TEST_F(Verify, FallsBackToOnnxRuntime) {
   certify("ai.onnx.ml", "Binarizer");
   const Outcome good = verify({"--json"});

@@ -1,6 +1,7 @@
 #include "isomer/cost/profile_db.h"
 
 #include <sqlite3.h>
+#include <unistd.h>
 
 #include <cctype>
 #include <chrono>
@@ -94,7 +95,10 @@ Result<ProfileDb> ProfileDb::open(const std::filesystem::path& path) {
 }
 
 Result<ProfileDb> ProfileDb::open_existing(const std::filesystem::path& path, bool immutable) {
+  // In its journal mode, SQLite writes files next to the database even to read it, unless it is opened as immutable.
+  // That is not allowed while another process has it open: then there is a log.
   std::error_code error;
+  if (std::filesystem::exists(path.string() + "-wal", error)) immutable = false;
   if (!std::filesystem::is_regular_file(path, error))
     return fail("{}: no such profile database; isomer optimize --costs-only makes one", path.string());
   ISOMER_TRY(ProfileDb db, immutable ? connect_immutable(path) : connect(path, SQLITE_OPEN_READWRITE));
@@ -103,15 +107,19 @@ Result<ProfileDb> ProfileDb::open_existing(const std::filesystem::path& path, bo
   return db;
 }
 
-Result<ProfileDb> ProfileDb::open_existing(const std::filesystem::path& path) { return open_existing(path, false); }
+Result<ProfileDb> ProfileDb::open_existing(const std::filesystem::path& path) {
+  return open_existing(path, !may_write(path));
+}
+
+bool ProfileDb::may_write(const std::filesystem::path& path) {
+  const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : ".";
+  return access(folder.c_str(), W_OK | X_OK) == 0 &&
+         (access(path.c_str(), F_OK) != 0 || access(path.c_str(), W_OK) == 0);
+}
 
 Result<ProfileDb> ProfileDb::open_locked(const std::filesystem::path& path) {
   if (path.empty()) return fail("locked costs need a profile database");
-  // In its journal mode, SQLite writes files next to the database even to read it, unless it is opened as immutable.
-  // That is not allowed while another process has it open: then there is a log.
-  std::error_code error;
-  const bool in_use = std::filesystem::exists(path.string() + "-wal", error);
-  ISOMER_TRY(ProfileDb db, open_existing(path, !in_use));
+  ISOMER_TRY(ProfileDb db, open_existing(path, true));
   db.locked_ = true;
   return db;
 }

@@ -50,7 +50,9 @@ class ProfileDb {
   /// Opens or creates a file; an empty path opens a database in memory. An Error if the file is corrupt or is not a
   /// profile database.
   static Result<ProfileDb> open(const std::filesystem::path& path);
-  /// Opens an existing file, and creates nothing.
+  /// Whether the user may write the file, which need not exist, and its folder.
+  static bool may_write(const std::filesystem::path& path);
+  /// Opens an existing file, and creates nothing. If the file or its folder is read-only, it can only be read.
   static Result<ProfileDb> open_existing(const std::filesystem::path& path);
   /// Opens an existing file, and never changes it: costs from it are the same in every run. Callers that do not find a
   /// kernel report it to miss() instead of measuring it.
@@ -100,6 +102,7 @@ class ProfileDb {
   };
 
   Result<std::optional<int64_t>> find_key(const ProfileKey& key);
+  /// `immutable`: opens it for reading only, unless another process has it open.
   static Result<ProfileDb> open_existing(const std::filesystem::path& path, bool immutable);
   static Result<ProfileDb> connect(const std::filesystem::path& path, int flags);
   /// Opens a file that nobody changes meanwhile, without changing it; its folder may be read-only.

@@ -1,7 +1,9 @@
 #include "isomer/engine/inputs.h"
 
 #include <algorithm>
+#include <numeric>
 #include <optional>
+#include <set>
 
 #include "isomer/base/hash.h"
 #include "isomer/base/printable.h"
@@ -65,20 +67,29 @@ bool keeps_default(const Model& model, size_t i, const ShapeOptions& options) {
   return given == options.inputs.end() || given->second == preset->dims();
 }
 
-/// Returns whether a dimension of the graph depends on the symbol.
-bool is_symbol_of(const Model& model, const std::string& symbol) {
-  const Graph& graph = model.graph;
-  bool found = false;
-  for (ValueId value = 0; value < graph.num_values() && !found; ++value) {
+/// Returns the symbols on which dimensions of these values depend.
+std::set<std::string> symbols_of(const Graph& graph, std::span<const ValueId> values) {
+  std::set<std::string> symbols;
+  for (const ValueId value : values) {
     if (!graph.type(value).shape) continue;
     for (const Dim& dim : *graph.type(value).shape) {
-      (void)dim.evaluate([&](const std::string& used) -> std::optional<int64_t> {
-        found |= used == symbol;
+      (void)dim.evaluate([&](const std::string& symbol) -> std::optional<int64_t> {
+        symbols.insert(symbol);
         return 1;
       });
     }
   }
-  return found;
+  return symbols;
+}
+
+/// Fails if no dimension of the model depends on the symbol. The Error lists those of the inputs.
+Status check_symbol(const Graph& graph, const std::string& symbol) {
+  std::vector<ValueId> all(graph.num_values());
+  std::iota(all.begin(), all.end(), ValueId{0});
+  if (symbols_of(graph, all).contains(symbol)) return {};
+  const std::set<std::string> known = symbols_of(graph, graph.inputs());
+  return fail("no symbolic dimension '{}'; {}", symbol,
+              known.empty() ? "all extents of inputs are fixed" : fmt::format("there are: {}", fmt::join(known, ", ")));
 }
 
 /// Returns an extent; symbols without a value are 1.
@@ -195,13 +206,13 @@ Tensor reduced(const Tensor& tensor, int64_t bound) {
 Status add_shape_option(std::string_view text, ShapeOptions& options) {
   // Names of inputs may contain colons and equal signs ("serving_default_x:0"), so the last one separates.
   const size_t at = text.find_last_of(":=");
-  if (at == std::string_view::npos || at == 0) return fail("--shape '{}': neither NAME:1,3,224,224 nor N=8", text);
-  ISOMER_TRY(auto extents, in_context("--shape", parse_extents(text.substr(at + 1))));
+  if (at == std::string_view::npos || at == 0) return fail("'{}': neither NAME:1,3,224,224 nor N=8", text);
+  ISOMER_TRY(auto extents, parse_extents(text.substr(at + 1)));
   const std::string name(text.substr(0, at));
   if (text[at] == ':') {
     options.inputs[name] = std::move(extents);
   } else {
-    if (extents.size() != 1) return fail("--shape '{}': a symbol has one value", text);
+    if (extents.size() != 1) return fail("'{}': a symbol has one value", text);
     options.symbols[name] = extents.front();
   }
   return {};
@@ -216,9 +227,7 @@ Status check_names(const Model& model, const ShapeOptions& options) {
                   printable(fmt::format("{}", fmt::join(names, ", "))));
     }
   }
-  for (const auto& [symbol, value] : options.symbols) {
-    if (!is_symbol_of(model, symbol)) return fail("no symbolic dimension '{}'", symbol);
-  }
+  for (const auto& [symbol, value] : options.symbols) ISOMER_CHECK(check_symbol(model.graph, symbol));
   return {};
 }
 

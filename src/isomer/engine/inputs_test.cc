@@ -60,7 +60,7 @@ TEST(Inputs, WhatDoesNotFitIsRefused) {
     return inputs ? "" : inputs.error().message;
   };
   EXPECT_THAT(error({"c:1"}), HasSubstr("no input 'c'; there are: a, b"));
-  EXPECT_THAT(error({"K=1"}), HasSubstr("no symbolic dimension 'K'"));
+  EXPECT_THAT(error({"K=1"}), HasSubstr("no symbolic dimension 'K'; there are: M, N"));
   EXPECT_THAT(error({"a:5,4"}), HasSubstr("[5,4] does not fit"));
   EXPECT_THAT(error({"a:5"}), HasSubstr("does not fit"));
   EXPECT_THAT(error({"a:5,3", "N=4"}), HasSubstr("has N=5, but elsewhere it is 4"));

@@ -123,9 +123,8 @@ Result<std::vector<Tensor>> WorkerEngine::run(SessionId session, std::span<const
   ISOMER_CHECK(known(session));
   Message question{{{"op", "run"}, {"id", session}}};
   question.header["inputs"] = encode_tensors(inputs, question.payload);
-  auto answer = call(question);
-  if (!answer) return fail_in(sessions_[session].string(), answer.error());
-  return decode_tensors(answer->header["outputs"], answer->payload);
+  ISOMER_TRY(Message answer, call(question));
+  return decode_tensors(answer.header["outputs"], answer.payload);
 }
 
 Result<std::vector<std::vector<double>>> WorkerEngine::time_interleaved(
