@@ -103,6 +103,7 @@ std::string optimize_file(const std::string& input, const std::string& output, c
   unwrap(read_options(given, options));
   Signals signals;
   options.stop = [&signals] { return signals.raised(); };
+  options.stop_discards = true;
   auto report = without_lock([&] { return optimize(options); });
   signals.raise();
   return to_json(unwrap(std::move(report))).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);

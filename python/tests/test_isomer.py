@@ -67,25 +67,28 @@ def test_bad_input_raises_with_the_reason(tmp_path):
         isomer.run(gate(), gate_inputs(), engine="tpu")
 
 
-def test_an_interrupt_ends_a_search():
-    """The search would take an hour; it is interrupted some time after it began."""
+def test_an_interrupt_ends_a_search(tmp_path):
+    """The search would take an hour; it is interrupted some time after it began. Nothing is written then."""
     code = """
+import sys
 import isomer
 from models import gates
 model = isomer.load(gates(60))
 try:
     print("begins", flush=True)  # in here: the interrupt may come at once after it
-    isomer.optimize(model, engine="roofline", search="enumerate", time_budget=3600, max_candidates=10**9)
+    isomer.optimize(model, output=sys.argv[1], engine="roofline", search="enumerate", time_budget=3600, max_candidates=10**9)
 except KeyboardInterrupt:
     print("interrupted")
 """
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(map(os.path.abspath, sys.path))}
-    search = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, env=environment)
+    command = [sys.executable, "-c", code, str(tmp_path / "out.onnx")]
+    search = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
     try:
         assert search.stdout.readline() == "begins\n"
         time.sleep(1)
         assert search.poll() is None
         search.send_signal(signal.SIGINT)
         assert search.communicate(timeout=300)[0] == "interrupted\n"
+        assert list(tmp_path.iterdir()) == []
     finally:
         search.kill()
