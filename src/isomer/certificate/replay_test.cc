@@ -266,6 +266,21 @@ TEST(Replay, ChecksFoldedConstants) {
             6.0F);
 }
 
+TEST(Replay, AFoldedConstantMayHaveAnUnknownShape) {
+  const Graph graph = graph_of(
+      "input x: f32[2]\na = f32[2,2]{1,2,3,4}\nm = bool[2]{0,1}\nc = Compress(a, m) {axis=0}\ny = Relu(x)\nreturn y, "
+      "c");
+  ASSERT_FALSE(graph.type(graph.outputs()[1]).shape.has_value());
+  const Folding folding = fold(graph).value();
+  Move move;
+  move.before = graph.hash();
+  move.after = folding.graph.hash();
+  for (const auto& [value, tensor] : folding.constants)
+    move.constants.emplace_back(graph.value_hash(value), tensor.hash());
+  ASSERT_EQ(move.constants.size(), 1U);
+  EXPECT_EQ(refusal(graph, move, {}), "");
+}
+
 /// Returns the replayer's message for two steps: associating the only product of the graph, and folding the resulting
 /// weight.
 std::string of_folded_product(std::string_view text) {
