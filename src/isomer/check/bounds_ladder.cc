@@ -16,6 +16,7 @@ struct Rung {
   size_t non_default = kAny;
   size_t others = kAny;
   bool free_broadcasts = false;
+  Ints spatial = {};
 };
 
 /// Which parts a rule's pattern has: bounds on other parts would have no effect.
@@ -24,13 +25,16 @@ struct PatternParts {
   bool attributes = false;
   bool divisors = false;
   bool groups = false;  // it binds a number of groups, so it may rearrange them
+  bool windows = false;
 
   void read(const Term& term) {
     sequences = sequences || term.kind == Term::Kind::Sequence || term.repeated;
     attributes = attributes || !term.attrs.empty() || !term.rest.empty();
     for (const auto& [name, value] : term.attrs)
       groups = groups || (name == "group" && value.kind == Expr::Kind::Variable);
-    divisors = divisors || (term.op != nullptr && divides_extents(*term.op));
+    if (term.op == nullptr) return;
+    divisors = divisors || divides_extents(*term.op);
+    windows = windows || (term.op->max_operands > 0 && term.op->role(0) == OperandRole::Image);
   }
 };
 
@@ -38,6 +42,9 @@ Ladder ladder(const std::vector<Rung>& rungs, size_t part, const PatternParts& p
   Ladder out{{}, false, part};
   for (const Rung& rung : rungs) {
     InstanceBounds bounds{.extents = rung.extents,
+                          .spatial = rung.spatial,
+                          // Instances of single pixels are about channels, and there are many.
+                          .plain_windows = rung.spatial == Ints{1},
                           .max_sequence = pattern.sequences ? rung.lengths : 1,
                           .max_non_default = pattern.attributes ? rung.non_default : kAny,
                           .max_others = rung.others,
@@ -45,6 +52,12 @@ Ladder ladder(const std::vector<Rung>& rungs, size_t part, const PatternParts& p
     if (out.rungs.empty() || !(out.rungs.back() == bounds)) out.rungs.push_back(std::move(bounds));
   }
   return out;
+}
+
+/// "<= 3" or "2 or 4".
+std::string extents_text(const Ints& extents) {
+  const bool all = extents.front() == 1 && extents.back() == static_cast<int64_t>(extents.size());
+  return all ? fmt::format("<= {}", extents.back()) : fmt::format("{}", fmt::join(extents, " or "));
 }
 
 }  // namespace
@@ -83,17 +96,46 @@ std::vector<Ladder> ladders(const Rule& rule) {
                           {{2}, 2, 1, 0}},
                          2, pattern));
   if (pattern.attributes) out.back().for_attributes = true;
+  const auto add = [&](const std::vector<Rung>& rungs) { out.push_back(ladder(rungs, 2, pattern)); };
   if (pattern.divisors)
-    out.push_back(ladder({{{2, 4}, 2, kAny, kAny, true},
-                          {{2, 4}, 2, kAny, 2, true},
-                          {{2, 4}, 2, kAny, 1, true},
-                          {{2, 4}, 2, 2, 2, true},
-                          {{2, 4}, 2, 1, 2, true},
-                          {{2, 4}, 2, 1, 1, true}},
-                         2, pattern));
+    add({{{2, 4}, 2, kAny, kAny, true},
+         {{2, 4}, 2, kAny, 2, true},
+         {{2, 4}, 2, kAny, 1, true},
+         {{2, 4}, 2, 2, 2, true},
+         {{2, 4}, 2, 1, 2, true},
+         {{2, 4}, 2, 1, 1, true},
+         {{2, 4}, 2, kAny, kAny, true, {1}},
+         {{2, 4}, 2, 1, kAny, true, {1}},
+         {{2, 4}, 2, 1, 2, true, {1}}});
   if (pattern.groups)
-    out.push_back(
-        ladder({{{2, 6, 8}, 2, 1, 3, true}, {{2, 6, 8}, 2, 0, 3, true}, {{2, 6, 8}, 2, 0, 2, true}}, 2, pattern));
+    add({{{2, 6, 8}, 2, 1, 3, true},
+         {{2, 6, 8}, 2, 0, 3, true},
+         {{2, 6, 8}, 2, 0, 2, true},
+         {{2, 6, 8}, 2, 0, 3, true, {1}},
+         {{2, 6, 8}, 2, 0, 2, true, {1}}});
+  if (pattern.windows) {
+    add({{{1, 2, 3}, 2, kAny, kAny, false, {1}},
+         {{1, 2, 3}, 2, 1, kAny, false, {1}},
+         {{1, 3}, 2, 1, kAny, false, {1}},
+         {{1, 2}, 2, 1, kAny, false, {1}},
+         {{1, 2}, 2, 0, kAny, false, {1}}});
+    add({{{1}, 2, 2, kAny, false, {1, 2, 3}},
+         {{1}, 2, 1, kAny, false, {1, 2, 3}},
+         {{1}, 2, 2, kAny, false, {1, 2}},
+         {{1}, 2, 1, kAny, false, {1, 2}},
+         {{1}, 2, 2, kAny, true, {2}},
+         {{1}, 2, 1, kAny, true, {2}},
+         {{1}, 2, 0, kAny, false, {1, 2}}});
+    add({{{0, 1, 2}, 2, 1, kAny, false, {1}}, {{0, 1, 2}, 2, 0, kAny, false, {1}}});
+    out.back().patience = 8;
+  }
+  add({{{0, 1, 2}, 2, 0, kAny},
+       {{0, 1, 2}, 2, 0, 4},
+       {{0, 1, 2}, 2, 0, 3},
+       {{0, 2}, 2, 1, 3, true},
+       {{0, 2}, 2, 0, 3, true},
+       {{0, 2}, 2, 0, 2, true},
+       {{0, 2}, 2, 0, 1, true}});
   return out;
 }
 
@@ -113,10 +155,10 @@ std::optional<ListedInstances> list_instances(const Rule& rule, const Ladder& la
 }
 
 std::string bounds_text(const InstanceBounds& bounds) {
-  const bool from_one = bounds.extents.front() == 1;
-  std::string out = from_one ? fmt::format("extents <= {}", bounds.extents.back())
-                             : fmt::format("extents {}", fmt::join(bounds.extents, " or "));
+  std::string out = "extents " + extents_text(bounds.extents);
   if (bounds.free_broadcasts) out += " but for broadcasting";
+  if (!bounds.spatial.empty()) out += ", spatial " + extents_text(bounds.spatial);
+  if (bounds.plain_windows) out += ", plain windows";
   if (bounds.extents.size() > 1 && bounds.max_others != kAny)
     out += fmt::format(", other than 2 <= {}", bounds.max_others);
   if (bounds.max_sequence > 1) out += fmt::format(", lengths <= {}", bounds.max_sequence);

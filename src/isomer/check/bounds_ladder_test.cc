@@ -15,25 +15,34 @@ std::vector<Ladder> of(const std::string& text) {
 
 TEST(BoundsLadder, BoundsOnlyWhatThePatternHas) {
   const auto plain = of("(Add ?x ?y) => (Add ?y ?x)");
-  ASSERT_EQ(plain.size(), 1U);
+  ASSERT_EQ(plain.size(), 2U);
   EXPECT_EQ(bounds_text(plain[0].rungs[0]), "extents <= 3");
   EXPECT_EQ(bounds_text(plain[0].rungs[1]), "extents <= 2");
+  EXPECT_EQ(bounds_text(plain[1].rungs[0]), "extents 0 or 1 or 2");
   const auto joined = of("(Concat axis=?a @x) => (Concat axis=?a @x)");
-  ASSERT_EQ(joined.size(), 2U);
+  ASSERT_EQ(joined.size(), 3U);
   EXPECT_TRUE(joined[1].for_attributes);
   EXPECT_EQ(bounds_text(joined[0].rungs[1]), "extents <= 3, lengths <= 3, odd attributes <= 2");
 }
 
 TEST(BoundsLadder, GroupsWantExtentsToDivide) {
   const auto grouped = of("(Conv ..c ?x ?w) => (Conv ..c ?x ?w)");
-  ASSERT_EQ(grouped.size(), 3U);
+  ASSERT_EQ(grouped.size(), 7U);
   EXPECT_EQ(bounds_text(grouped[2].rungs[0]), "extents 2 or 4 but for broadcasting");
 }
 
 TEST(BoundsLadder, RulesThatBindGroupsGetManyChannels) {
   const auto grouped = of("(Conv group=?g ..c ?x ?w) => (Conv group=?g ..c ?x ?w)");
-  ASSERT_EQ(grouped.size(), 4U);
+  ASSERT_EQ(grouped.size(), 8U);
   EXPECT_EQ(grouped[3].rungs[0].extents, (Ints{2, 6, 8}));
+}
+
+TEST(BoundsLadder, WindowsAreTriedWithoutChannelsAndChannelsWithoutWindows) {
+  const auto pooled = of("(MaxPool ..p ?x) => (MaxPool ..p ?x)");
+  ASSERT_EQ(pooled.size(), 6U);
+  EXPECT_EQ(bounds_text(pooled[2].rungs[0]), "extents <= 3, spatial <= 1, plain windows");
+  EXPECT_EQ(bounds_text(pooled[2].rungs[2]), "extents 1 or 3, spatial <= 1, plain windows, odd attributes <= 1");
+  EXPECT_EQ(bounds_text(pooled[3].rungs[0]), "extents <= 1, spatial <= 3, odd attributes <= 2");
 }
 
 TEST(BoundsLadder, RungsDiffer) {

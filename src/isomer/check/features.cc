@@ -33,7 +33,7 @@ void add_wide(const Instance& instance, Features& out) {
   for (const Instance::Value& value : instance.values) {
     if (value.kind == Instance::Value::Kind::Result || value.name.empty()) continue;
     const Shape& shape = *value.type.shape;
-    const bool wide = !shape.empty() && std::ranges::find(shape, Dim(1)) == shape.end();
+    const bool wide = !shape.empty() && std::ranges::all_of(shape, [](const Dim& dim) { return dim.value() > 1; });
     (wide ? out : narrow).insert(variable_of(value) + " wide");
   }
   std::erase_if(out, [&](const std::string& feature) { return narrow.contains(feature); });

@@ -43,6 +43,13 @@ std::vector<Ints> position_lists(const Ints& positions, const Ints& lengths) {
   return out;
 }
 
+/// Returns the numbers of both lists, ascending.
+Ints joined(const Ints& a, const Ints& b) {
+  std::set<int64_t> out(a.begin(), a.end());
+  out.insert(b.begin(), b.end());
+  return {out.begin(), out.end()};
+}
+
 /// Backtracks over terms: first operands, then attributes, then inference, and conditions as soon as they are decided.
 class Generator {
  public:
@@ -54,10 +61,9 @@ class Generator {
         budget_(bounds, max_steps),
         partial_(rule),
         nodes_(bounds, budget_, partial_),
-        shapes_(small_shapes(bounds.rank, bounds.extents)),
-        extents_and_one_(bounds.extents) {
-    if (extents_and_one_.front() != 1) extents_and_one_.insert(extents_and_one_.begin(), 1);
-  }
+        extents_(joined(bounds.extents, bounds.spatial)),
+        extents_and_one_(joined(extents_, {1})),
+        shapes_(small_shapes(bounds.rank, extents_)) {}
 
   bool run() {
     source(0);
@@ -216,11 +222,12 @@ class Generator {
     const DType dtype = fixed_operand_dtype(*at.op, at.earlier.size()).value_or(bounds_.element);
     const auto types = partial_.types({at.earlier.begin(), at.earlier.end()});
     const bool free = bounds_.free_broadcasts && !types.empty() && at.op->has(Trait::Broadcast);
-    const auto hint =
-        possible_shapes(*at.op, types.size(), types, bounds_.rank, free ? extents_and_one_ : bounds_.extents);
+    const auto hint = possible_shapes(*at.op, types.size(), types, bounds_.rank, free ? extents_and_one_ : extents_);
     const std::vector<Ints>& shapes = hint ? *hint : shapes_;
     for (const size_t s : budget_.order(shapes.size())) {
       if (shapes[s].size() > bounds_.rank) continue;
+      const bool determined = hint && shapes.size() == 1;
+      if (!determined && !allows(shapes[s], free)) continue;
       for (const double number : numbers) {
         if (!budget_.step()) return;
         if (dtype != DType::Double && number != static_cast<double>(static_cast<int64_t>(number))) continue;
@@ -267,14 +274,28 @@ class Generator {
     }
   }
 
+  /// Returns whether each extent is among those of its axis, or a free 1.
+  bool allows(const Ints& shape, bool free_ones) const {
+    if (bounds_.spatial.empty()) return true;
+    for (size_t axis = 0; axis < shape.size(); ++axis) {
+      const Ints& extents = axis < kFirstSpatial ? bounds_.extents : bounds_.spatial;
+      if (std::ranges::find(extents, shape[axis]) == extents.end() && !(free_ones && shape[axis] == 1)) return false;
+    }
+    return true;
+  }
+
   /// Tries one value, whose extents of 1 may be free.
   void value(Instance::Value value, bool non_default, bool free_ones, FunctionRef<void(ValueId)> next) {
-    const auto others = std::ranges::count_if(
-        *value.type.shape, [&](const Dim& dim) { return !(dim == Dim(2) || (free_ones && dim == Dim(1))); });
-    budget_.spend({.non_default = non_default ? 1U : 0U, .others = static_cast<size_t>(others)},
+    const Shape& shape = *value.type.shape;
+    const size_t counted = bounds_.spatial.empty() ? shape.size() : std::min(shape.size(), kFirstSpatial);
+    size_t others = 0;
+    for (size_t axis = 0; axis < counted; ++axis)
+      others += shape[axis] == Dim(2) || (free_ones && shape[axis] == Dim(1)) ? 0 : 1;
+    budget_.spend({.non_default = non_default ? 1U : 0U, .others = others},
                   [&] { partial_.with_value(std::move(value), next); });
   }
 
+  static constexpr size_t kFirstSpatial = 2;
   const Rule& rule_;
   const InstanceBounds& bounds_;
   const std::function<bool(const Instance&)>& visit_;
@@ -282,8 +303,9 @@ class Generator {
   PartialInstance partial_;
   NodeChoices nodes_;
   std::optional<size_t> repetition_;
+  const Ints extents_;  // of any axis
+  const Ints extents_and_one_;
   const std::vector<Ints> shapes_;
-  Ints extents_and_one_;
 };
 
 }  // namespace

@@ -57,11 +57,14 @@ struct InstanceBounds {
 
   DType element = DType::Double;          ///< of all variables for which an operator does not require another type
   size_t rank = 4;                        ///< the largest rank among the variables
-  Ints extents = {1, 2, 3};               ///< of the variables
+  Ints extents = {1, 2, 3};               ///< of the variables, ascending; 0 only if results may be empty, too
+  Ints spatial = {};                      ///< those of the axes from the third on, if not empty
+  bool plain_windows = false;             ///< strides, dilations and pads are plain
   size_t max_sequence = 3;                ///< length of sequences, number of repetitions
   size_t max_non_default = kAny;          ///< maximum number of attributes that are not plain (attr_domains.h)
   size_t max_non_default_numbers = kAny;  ///< maximum number of those that proofs treat as unknown (generality.h)
-  size_t max_others = kAny;               ///< maximum number of extents of the variables that are not 2
+  /// Maximum number of extents of the variables that are not 2; with `spatial`, along the first two axes.
+  size_t max_others = kAny;
   /// Operands that broadcast to an earlier one may also have extents of 1, which are not counted.
   bool free_broadcasts = false;
   /// Variables and records of attributes for which one of several values is enough that give the node the same result

@@ -10,13 +10,19 @@
 namespace isomer {
 namespace {
 
-/// Returns whether extents are known, not 0 and not too large.
-bool fits(const std::vector<TensorType>& types) {
-  return std::all_of(types.begin(), types.end(), [](const TensorType& type) {
+/// Returns whether extents are known and not too large, and are not 0 unless that is allowed.
+bool fits(const std::vector<TensorType>& types, bool may_be_empty) {
+  return std::ranges::all_of(types, [&](const TensorType& type) {
     const auto dims = concrete(*type.shape);
-    if (!dims || std::find(dims->begin(), dims->end(), 0) != dims->end()) return false;
+    if (!dims || (!may_be_empty && std::ranges::find(*dims, 0) != dims->end())) return false;
     return std::accumulate(dims->begin(), dims->end(), int64_t{1}, std::multiplies<>()) <= 4096;
   });
+}
+
+/// Returns whether an attribute says where a window stands.
+bool moves_window(const AttrDef& def) {
+  return def.domain == AttrDomain::Strides || def.domain == AttrDomain::WindowPads ||
+         def.domain == AttrDomain::OutputPadding;
 }
 
 }  // namespace
@@ -67,6 +73,7 @@ void NodeChoices::any(const Site& site, const AttrDef& def, const std::string& n
   const ChoiceBudget::Cost non_default = cost_of_non_default(def);
   for (const size_t c : budget_.order(choices.size())) {
     const AttrChoice& choice = choices[c];
+    if (bounds_.plain_windows && !choice.plain && moves_window(def)) continue;
     if (representatives && choice.value && !is_representative(*site.term.op, def, *choice.value)) continue;
     if (!budget_.step()) return;
     budget_.spend(choice.plain ? ChoiceBudget::Cost{} : non_default, [&] { with(choice.value); });
@@ -137,7 +144,7 @@ void NodeChoices::finish(const Site& site) {
   const Term& term = site.term;
   const auto types = partial_.types(site.operands);
   auto results = term.op->infer(OpView{*term.op, chosen, types, term.op->min_results});
-  if (!results || !fits(*results)) return;
+  if (!results || !fits(*results, bounds_.extents.front() == 0)) return;
   const auto go_on = [&] {
     partial_.with_node(*term.op, chosen, site.operands, std::move(*results), [&](const std::vector<ValueId>& values) {
       if (!budget_.stopped()) site.next(values);

@@ -49,8 +49,10 @@ std::vector<Ints> product_shapes(const Ints& first, size_t max_rank, const Ints&
 /// Returns shapes of the weights of a convolution: outputs, channels of one group, window.
 std::vector<Ints> weight_shapes(const Ints& image, const Ints& extents) {
   std::vector<Ints> out = lists_of(image.size(), extents);
-  std::erase_if(
-      out, [&](const Ints& weight) { return image[1] % weight[1] != 0 || weight[0] % (image[1] / weight[1]) != 0; });
+  std::erase_if(out, [&](const Ints& weight) {
+    if (image[1] == 0 || weight[1] == 0) return image[1] != weight[1];
+    return image[1] % weight[1] != 0 || weight[0] % (image[1] / weight[1]) != 0;
+  });
   return out;
 }
 

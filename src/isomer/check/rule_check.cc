@@ -76,7 +76,7 @@ class RuleCheck {
       if (ladders_[l].for_attributes && non_default == InstanceBounds::kAny) continue;
       const size_t part = share * ladders_[l].part;
       const auto listed = list_instances(rule_, ladders_[l], rungs[l], element, rank, bounds_.max_instances / part,
-                                         bounds_.max_steps / part);
+                                         bounds_.max_steps / part * ladders_[l].patience);
       if (!listed) continue;
       try_all(*listed);
       if (l == 0) non_default = listed->bounds.max_non_default;
@@ -87,12 +87,14 @@ class RuleCheck {
   }
 
   void try_all(const ListedInstances& listed) {
+    const bool may_be_empty = listed.bounds.extents.front() == 0;
     size_t tried = 0;
     for (const Instance& instance : listed.instances) {
       const Tried result = try_one(instance);
       if (out_.verdict == Verdict::Refuted) return;
       if (!result.applied) continue;
       ++tried;
+      if (may_be_empty) continue;  // these may refute the rule, and say little for it
       out_.instances += result.fresh ? 1 : 0;
       shown_.add(features_of(instance));
     }

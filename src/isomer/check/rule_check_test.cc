@@ -43,7 +43,8 @@ TEST(RuleCheck, TrueRuleIsTestedAndStatesItsBounds) {
   const RuleVerdict verdict = check_rule(rule("(Relu (Relu ?x)) => (Relu ?x)"));
   EXPECT_EQ(verdict.verdict, Verdict::Tested);
   EXPECT_EQ(verdict.instances, 242U);  // 121 shapes, floating-point and integer
-  EXPECT_THAT(verdict.how, HasSubstr("f64 rank 0-4 (extents <= 3, all 121); i64 rank 0-4"));
+  EXPECT_THAT(verdict.how, HasSubstr("f64 rank 0-4 (extents <= 3, all 121), rank 0-4 (extents 0 or 1 or 2, all 121); "
+                                     "i64 rank 0-4"));
 }
 
 TEST(RuleCheck, RuleThatNeverAppliesIsUnknown) {
@@ -151,6 +152,33 @@ TEST(Instances, CoverEveryShapeOfTheirRank) {
   EXPECT_EQ(count_instances(rule("(Relu ?x) => ?x"), {.rank = 0}), 1U);
   EXPECT_EQ(count_instances(rule("(Relu ?x) => ?x"), {.rank = 3}), 27U);
   EXPECT_EQ(count_instances(rule("(Relu ?x) => ?x"), {.rank = 3, .extents = {1, 2}}), 8U);
+}
+
+TEST(Instances, HaveTheExtentsOfTheirAxes) {
+  const InstanceBounds bounds{.rank = 4, .extents = {1, 3}, .spatial = {2}};
+  EXPECT_EQ(count_instances(rule("(Relu ?x) => ?x"), bounds), 4U);
+  InstanceBounds counted = bounds;
+  counted.max_others = 1;  // no more of the first two axes; the spatial ones do not count
+  counted.extents = {2, 3};
+  counted.spatial = {1, 3};
+  EXPECT_EQ(count_instances(rule("(Relu ?x) => ?x"), counted), 3U * 4U);
+}
+
+TEST(Instances, MayHavePlainWindows) {
+  const InstanceBounds bounds{.rank = 3, .extents = {1}, .spatial = {2}};
+  InstanceBounds plain = bounds;
+  plain.plain_windows = true;
+  const Rule pool = rule("(LpPool kernel_shape=[1] p=2 ..p ?x) => ?x");
+  EXPECT_GT(count_instances(pool, bounds), 8 * count_instances(pool, plain));
+  EXPECT_GT(count_instances(pool, plain), 0U);
+}
+
+TEST(Instances, AreEmptyOnlyWhereThatIsAllowed) {
+  EXPECT_EQ(count_instances(rule("(Relu ?x) => ?x"), {.rank = 2, .extents = {0, 2}}), 4U);
+  EXPECT_EQ(count_instances(rule("(Slice axes=[0] starts=[2] ends=[3] steps=[1] ?x) => ?x"), {.rank = 1}), 1U);
+  EXPECT_EQ(
+      count_instances(rule("(Slice axes=[0] starts=[2] ends=[3] steps=[1] ?x) => ?x"), {.rank = 1, .extents = {0, 2}}),
+      2U);
 }
 
 TEST(Instances, CoverEveryAttributeAndCountThoseThatAreNotDefaults) {

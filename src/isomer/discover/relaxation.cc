@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "isomer/check/rule_check.h"
 #include "isomer/ops/registry.h"
 #include "isomer/rules/build.h"
 #include "isomer/rules/walk.h"
@@ -401,7 +402,10 @@ Relaxation widen_rank(const std::string& variable) {
   return [variable](const Rule& given) -> std::optional<Rule> {
     Rule rule = given;
     for (Expr& condition : rule.conditions) {
-      if (!is_rank_condition(condition, variable, "==") || condition.args[1].integer == 0) continue;
+      if (!is_rank_condition(condition, variable, "==")) continue;
+      // The few instances of a larger rank that generalization tries do not show enough.
+      const int64_t rank = condition.args[1].integer;
+      if (rank == 0 || rank >= static_cast<int64_t>(CheckBounds().max_rank)) continue;
       condition = call_expr(">=", std::move(condition.args));
       return rule;
     }

@@ -112,6 +112,12 @@ TEST(Relaxation, FreesListsOfOneAxis) {
   EXPECT_THAT(relaxed(kSum, free_axis(1)), HasSubstr("(ReduceSum axes=?k1 keepdims=1 (Add ?x ?y))"));
 }
 
+TEST(Relaxation, WidensNoRankBeyondThoseThatAreTried) {
+  const std::string form = "(Relu (Relu ?x)) => (Relu ?x) where rank(?x) == ";
+  EXPECT_THAT(relaxed(form + "3", widen_rank("x")), HasSubstr("rank(?x) >= 3"));
+  EXPECT_EQ(relaxed(form + "4", widen_rank("x")), "nothing");
+}
+
 TEST(Generalize, TakesWhatTheCheckerConfirms) {
   const Rule rule = rule_of(R"(
   (MaxPool kernel_shape=[3, 3] strides=[1, 1] pads=[1, 1, 1, 1] (Relu ?x))

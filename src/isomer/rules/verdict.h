@@ -21,7 +21,7 @@ std::optional<Verdict> verdict_from_name(std::string_view name);
 
 /// Must be incremented when the checker changes in a way that could change a verdict. Verdicts of other versions are
 /// ignored.
-constexpr int kCheckerVersion = 10;
+constexpr int kCheckerVersion = 11;
 
 struct RuleVerdict {
   Verdict verdict = Verdict::Unknown;
