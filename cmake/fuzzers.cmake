@@ -62,6 +62,7 @@ endfunction()
 
 isomer_fuzzer(isomer_import_fuzz onnx/import_fuzz.cc)
 isomer_fuzzer(isomer_rules_fuzz rules/parse_fuzz.cc)
+isomer_fuzzer(isomer_lock_fuzz rules/lock_fuzz.cc)
 isomer_fuzzer(isomer_graph_fuzz ops/graph_text_fuzz.cc)
 isomer_fuzzer(isomer_certificate_fuzz certificate/certificate_fuzz.cc)
 isomer_fuzzer(isomer_npy_fuzz onnx/npy_fuzz.cc)

@@ -45,6 +45,14 @@ def rule_seeds() -> list[bytes]:
     return [part.encode() for part in parts if part.startswith(("rule ", "#")) and "rule " in part] + [tactic.encode()]
 
 
+def lock_seeds() -> list[bytes]:
+    """Verdicts with and without the rule's text."""
+    line = "0123456789abcdef {} {} 11 fedcba9876543210 {}\n"
+    rule = "| (Relu (Relu ?x)) => (Relu ?x)\n"
+    proved, tested = line.format("a", "proved", "1 structures"), line.format("b", "tested", "9 instances")
+    return [text.encode() for text in (proved, proved + rule, "# c\n" + proved + rule + "\n" + tested + rule, proved + tested)]
+
+
 def npy_seeds() -> list[bytes]:
     """Arrays of every element type, order and rank."""
     arrays = [np.arange(6, dtype=kind).reshape(2, 3) for kind in "bBhHiIlLqQefdFD"]
@@ -104,6 +112,7 @@ def main() -> int:
     corpora = {
         "isomer_import_fuzz": import_seeds(),
         "isomer_rules_fuzz": rule_seeds(),
+        "isomer_lock_fuzz": lock_seeds(),
         "isomer_graph_fuzz": [text.encode() for text in GRAPHS],
         "isomer_npy_fuzz": npy_seeds(),
         "isomer_certificate_fuzz": certificate_seeds(),

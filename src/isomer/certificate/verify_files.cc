@@ -53,8 +53,9 @@ Result<RuleBook> check_rules(const Certificate& certificate, const Lock& lock) {
     const Rule& rule = parsed->front();
     if (rule.hash() != stated.hash)
       return fail("{}: its text has the hash {:016x}, not {:016x}", where, rule.hash(), stated.hash);
-    const LockEntry* entry = lock.find(stated.hash);
-    if (entry == nullptr) return fail("{}: the lock of verdicts does not have it", where);
+    const LockEntry* entry = lock.find(rule);
+    if (entry == nullptr)
+      return fail("{}: the lock of verdicts does not have it, or only a verdict of another version", where);
     if (entry->verdict != Verdict::Proved && entry->verdict != Verdict::Tested)
       return fail("{}: its verdict is {}", where, verdict_name(entry->verdict));
     if (entry->verdict != stated.verdict)
@@ -115,7 +116,7 @@ Status same_model(const Model& input, const Graph& graph, const Model& output) {
     return fail_in("it is not the graph with which the replay ends", status.error());
   if (names_of(input) != names_of(output)) return fail("its inputs or outputs have other names");
   if (opset_imports(input) != opset_imports(output)) return fail("it imports other opsets than the input");
-  if (functions_and_defaults(input) != functions_and_defaults(output))
+  if (!same_functions_and_defaults(input, output))
     return fail("its functions or the default values of its inputs differ from those of the input");
   return {};
 }

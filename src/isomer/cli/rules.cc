@@ -63,9 +63,9 @@ nlohmann::json report_of(const Rule& rule, const LockEntry& entry) {
 
 /// Returns the lock's entry for a rule; `unknown` if there is none.
 LockEntry known(const Lock& lock, const Rule& rule) {
-  const LockEntry* entry = lock.find(rule.hash());
+  const LockEntry* entry = lock.find(rule);
   if (entry != nullptr) return *entry;
-  return {rule.hash(), rule.name, Verdict::Unknown, kCheckerVersion, 0, "the lock has no verdict"};
+  return {rule.hash(), rule.name, Verdict::Unknown, kCheckerVersion, 0, "the lock has no verdict", rule.content()};
 }
 
 Result<int> list(const RulesOptions& options) {

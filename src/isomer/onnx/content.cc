@@ -3,6 +3,8 @@
 #include <google/protobuf/io/coded_stream.h>
 #include <google/protobuf/io/zero_copy_stream_impl_lite.h>
 
+#include <algorithm>
+
 #include "isomer/onnx/model_info.h"
 
 namespace isomer {
@@ -42,11 +44,9 @@ std::map<std::string, std::string> functions_by_name(const Model& model) {
   return out;
 }
 
-std::string functions_and_defaults(const Model& model) {
-  std::string out;
-  for (const auto& function : model.info->model.functions()) out += bytes_of(function);
-  for (const auto& [name, tensor] : model.info->defaults) out += fmt::format("{} {:016x}\n", name, tensor.hash());
-  return out;
+bool same_functions_and_defaults(const Model& a, const Model& b) {
+  return std::ranges::equal(a.info->model.functions(), b.info->model.functions(), {}, bytes_of, bytes_of) &&
+         a.info->defaults == b.info->defaults;
 }
 
 std::vector<std::string> external_files(const Model& model) { return model.info->external_files; }

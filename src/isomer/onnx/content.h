@@ -17,8 +17,9 @@ std::string opaque_content(const Node& node);
 /// The content of each function of the model, by "domain:name", or "domain:name:overload" if it has one.
 std::map<std::string, std::string> functions_by_name(const Model& model);
 
-/// The bodies of the model's functions, and the elements of initializers that are also inputs.
-std::string functions_and_defaults(const Model& model);
+/// Returns whether two models have equal functions in the same order, and the same initializers that are also inputs,
+/// with equal elements.
+bool same_functions_and_defaults(const Model& a, const Model& b);
 
 /// The files that contain weights of an imported model, by the names that the model gives them, sorted.
 std::vector<std::string> external_files(const Model& model);

@@ -176,6 +176,18 @@ TEST_F(Certify, HoldsForTheBlocksOfEveryDevice) {
   }
 }
 
+// Another rule with the hash of a true one can be found.
+TEST_F(Certify, VerdictsAreOfTextsAndNotOfHashes) {
+  const OptimizeOptions options = network("nasrnn");
+  ASSERT_TRUE(optimize(options).has_value());
+  ASSERT_FALSE(read(options).rules.empty());
+  Lock lock = builtin_lock().value();
+  for (LockEntry& entry : lock.entries) entry.content += " and rank(?x) == 2";
+  const auto found = replay::verify_certificate(options.certificate, options.input, options.output, lock);
+  ASSERT_TRUE(found.has_value()) << found.error().message;
+  EXPECT_THAT(found->problem, HasSubstr("the lock of verdicts does not have it"));
+}
+
 TEST_F(Certify, HoldsWhereTheOutputIsTheInput) {
   const OptimizeOptions options =
       options_of("none", parse_graph("input x: f32[4]\ny = Tanh(x)\nreturn y", find_op).value());

@@ -13,7 +13,7 @@ bool usable(Verdict verdict) { return verdict == Verdict::Proved || verdict == V
 
 /// Returns the verdict of the lock or, for a rule that is not in the lock, of a check at once.
 Result<Verdict> verdict_of(const Rule& rule, const Lock& lock, bool own) {
-  const LockEntry* entry = lock.find(rule.hash());
+  const LockEntry* entry = lock.find(rule);
   if (entry != nullptr || !own) return entry == nullptr ? Verdict::Unknown : entry->verdict;
   const RuleVerdict checked = verify_rule(rule);
   if (!usable(checked.verdict))

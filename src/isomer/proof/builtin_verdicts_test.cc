@@ -18,7 +18,7 @@ TEST(BuiltinVerdicts, EveryRuleThatComesWithIsomerHasAVerdictOfThisChecker) {
   ASSERT_TRUE(discovered.has_value()) << discovered.error().message;
   rules->insert(rules->end(), discovered->begin(), discovered->end());
   for (const Rule& rule : *rules) {
-    const LockEntry* entry = lock->find(rule.hash());
+    const LockEntry* entry = lock->find(rule);
     ASSERT_NE(entry, nullptr) << rule.name << " has changed: see docs/reference/rules.md, Verdicts";
     EXPECT_EQ(entry->name, rule.name);
     EXPECT_EQ(entry->axioms, axioms_hash(rule))
@@ -48,7 +48,7 @@ TEST(BuiltinVerdicts, QuickRulesHaveTheSameVerdictAgain) {
   ASSERT_TRUE(rules.has_value()) << rules.error().message;
   size_t tried = 0;
   for (const Rule& rule : *rules) {
-    const LockEntry* entry = lock->find(rule.hash());
+    const LockEntry* entry = lock->find(rule);
     if (!quick.contains(rule.name) || entry == nullptr) continue;
     ++tried;
     const RuleVerdict again = verify_rule(rule);

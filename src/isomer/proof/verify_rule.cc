@@ -42,7 +42,7 @@ std::vector<RuleVerdict> verify_rules(const std::vector<Rule>& rules, const Chec
 }
 
 LockEntry lock_entry(const Rule& rule, const RuleVerdict& verdict) {
-  return {rule.hash(), rule.name, verdict.verdict, kCheckerVersion, axioms_hash(rule), verdict.how};
+  return {rule.hash(), rule.name, verdict.verdict, kCheckerVersion, axioms_hash(rule), verdict.how, rule.content()};
 }
 
 }  // namespace isomer

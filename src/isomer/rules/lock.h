@@ -1,9 +1,9 @@
 #pragma once
-// rulesets/verdicts.lock: the verdict of every built-in rule, by the hash of the rule's content.
+// rulesets/verdicts.lock: the verdict of every built-in rule, by the rule's content.
 //
-// One line per rule, sorted by name: `HASH NAME VERDICT CHECKER AXIOMS HOW...`. HASH has 16 hex digits, CHECKER is the
-// version of the checker as an integer, and AXIOMS is the hash of the axioms of the rule's operators in 16 hex digits.
-// `#` starts a comment line.
+// Two lines per rule, sorted by name: `HASH NAME VERDICT CHECKER AXIOMS HOW...` and `| CONTENT`. HASH has 16 hex
+// digits, CHECKER is the version of the checker as an integer, AXIOMS is the hash of the axioms of the rule's operators
+// in 16 hex digits, and CONTENT is Rule::content(). `#` starts a comment line.
 
 #include <vector>
 
@@ -19,18 +19,20 @@ struct LockEntry {
   int checker = 0;
   uint64_t axioms = 0;  ///< axioms_hash (proof/axiom_hash.h) at the time of the verdict
   std::string how;
+  std::string content;
 };
 
 struct Lock {
   std::vector<LockEntry> entries;
 
-  /// The entry with this hash of a rule, made by this version of the checker; nullptr if there is none.
-  const LockEntry* find(uint64_t rule_hash) const;
+  /// The entry with the content of this rule, made by this version of the checker; nullptr if there is none. Equal
+  /// hashes are not enough, because somebody may have searched for another rule with the hash of a true one.
+  const LockEntry* find(const Rule& rule) const;
   /// Adds an entry and removes the entries of the same name.
   void put(LockEntry entry);
 };
 
-/// Fails with the number of the invalid line.
+/// Fails with the number of the invalid line. An entry without content, as older programs wrote them, matches no rule.
 Result<Lock> parse_lock(std::string_view text);
 /// The text of a lock, sorted by name.
 std::string print_lock(Lock lock);

@@ -117,6 +117,12 @@ std::string print_body(const Rule& rule) {
   return out;
 }
 
+/// The lines of a rule's content.
+std::string print_content(Rule rule) {
+  for (Choice& choice : rule.choices) choice.block = false;
+  return print_body(rule);
+}
+
 }  // namespace
 
 std::string print_tactic(const Tactic& tactic) {
@@ -142,12 +148,21 @@ std::string print_family(const RuleFamily& family) {
                      fmt::join(ops, ", "), print_body(rule));
 }
 
-uint64_t Rule::hash() const {
-  Rule anonymous = *this;
-  anonymous.name = "r";
-  anonymous.doc.clear();
-  for (Choice& choice : anonymous.choices) choice.block = false;
-  return hash_text(print_rule(anonymous));
+std::string Rule::content() const {
+  std::string out;
+  bool line_begins = true;
+  for (const char c : print_content(*this)) {
+    if (c == '\n') {
+      out += ' ';
+    } else if (!line_begins || c != ' ') {
+      out += c;
+    }
+    line_begins = c == '\n' || (line_begins && c == ' ');
+  }
+  out.pop_back();
+  return out;
 }
+
+uint64_t Rule::hash() const { return hash_text("rule r\n" + print_content(*this)); }
 
 }  // namespace isomer

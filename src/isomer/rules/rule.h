@@ -89,8 +89,12 @@ struct Rule {
   std::vector<Term> targets;
   std::vector<Expr> conditions;  // all must hold
   std::string family;            // name of the family that the rule comes from; empty: the rule is written alone
-  /// Hash of the rule's content, without its name, family, comments and spacing. A verdict covers all candidates of a
-  /// free parameter, so it does not matter which of them are blocks and preferred.
+  /// The rule's content in one line: its text without its name, family and comments. A verdict covers all candidates of
+  /// a free parameter, so it does not matter which of them are blocks and preferred. Rules with the same content are
+  /// the same rule.
+  std::string content() const;
+  /// Hash of the content. It does not resist a search for another rule with the same hash: where rules are not trusted,
+  /// contents are compared.
   uint64_t hash() const;
 };
 
