@@ -43,6 +43,15 @@ size_t operators(const Graph& graph) {
       std::ranges::count_if(graph.nodes(), [](const Node& node) { return !node.is_input() && !node.is_constant(); }));
 }
 
+/// The first names; empty if there are none.
+std::string listed(const std::vector<std::string>& names) {
+  constexpr size_t kShown = 5;
+  std::vector<std::string> shown;
+  for (size_t i = 0; i < std::min(names.size(), kShown); ++i) shown.push_back("'" + printable(names[i]) + "'");
+  if (names.size() > kShown) shown.push_back(fmt::format("and {} more", names.size() - kShown));
+  return fmt::format("{}", fmt::join(shown, ", "));
+}
+
 /// Returns the index of the output with this name.
 Result<size_t> find_output(const Model& model, const std::string& name) {
   std::vector<std::string> names;
@@ -74,10 +83,13 @@ Result<std::vector<size_t>> wanted_inputs(const GradOptions& options, const Mode
     const bool real = is_real(model.graph.type(model.graph.inputs()[i]).dtype);
     if (real && (options.inputs || input_default(model, i) != nullptr) && !is_statistic(names[i])) wanted.push_back(i);
   }
-  if (wanted.empty())
+  if (wanted.empty()) {
+    const std::string scalars = listed(untrained_scalars(model));
     return fail(
-        "the model has no parameters that nodes read outside of subgraphs; --inputs gives the gradients for its "
-        "inputs");
+        "the model has no parameters that nodes read outside of subgraphs{}; --inputs gives the gradients for "
+        "its inputs",
+        scalars.empty() ? "" : ", but numbers without axes, for which --wrt must be given: " + scalars);
+  }
   return wanted;
 }
 
@@ -180,6 +192,8 @@ void print_report(const json& report) {
   fmt::print("{}", table.str());
   for (const json& name : report["independent"])
     fmt::print("the loss does not depend on '{}'\n", printable(name.get<std::string>()));
+  const std::string scalars = listed(report.value("scalars", std::vector<std::string>{}));
+  if (!scalars.empty()) fmt::print("numbers without axes stay as they are, unless --wrt names them: {}\n", scalars);
   fmt::print("operators: {} of the model, {} with {}\n", grouped(report["operators"]["before"].get<int64_t>()),
              grouped(report["operators"]["after"].get<int64_t>()),
              report.contains("optimizer") ? "gradients and updates" : "gradients");
@@ -199,9 +213,11 @@ Result<Model> read_model(const GradOptions& options, FileUses& uses) {
     ISOMER_CHECK(in_context(options.model, check_names(given, shapes)));
     ISOMER_CHECK(in_context(options.model, symbol_values(given, shapes)));
   }
-  return import_model(
-      options.model, uses,
-      {.parameters_as_inputs = true, .statistics_as_inputs = options.batch_statistics, .shapes = shapes});
+  return import_model(options.model, uses,
+                      {.parameters_as_inputs = true,
+                       .scalars = options.wrt,
+                       .statistics_as_inputs = options.batch_statistics,
+                       .shapes = shapes});
 }
 
 /// Names the way out if a gradient depends on an extent that is a symbol.
@@ -239,6 +255,7 @@ Result<int> grad(const GradOptions& options, FileUses& uses) {
       {"other_operators", foreign_operators(out.model.graph)},
       {"batch_normalizations",
        {{"batch", form.batch}, {"running", form.running}, {"updated", form.outputs}, {"frozen", form.frozen}}}};
+  if (options.wrt.empty()) report["scalars"] = untrained_scalars(model);
   if (trains) report["optimizer"] = options.optimizer.name;
   for (size_t k = 0; k < inputs.size(); ++k) {
     const std::string name = input_name(model, inputs[k]);
@@ -271,8 +288,9 @@ void add_grad(CLI::App& app, int& exit_code) {
   command->add_option("--loss", options->loss, "The output to differentiate: one real number")->required();
   options->files.writes(*command, "-o,--output", options->output,
                         "ONNX file to write: the model with an output grad/NAME for each gradient, or a training step");
-  CLI::Option* const wrt = add_repeated(*command, "--wrt", options->wrt,
-                                        "Only the gradient for this parameter or input. Default: all parameters");
+  CLI::Option* const wrt =
+      add_repeated(*command, "--wrt", options->wrt,
+                   "Only the gradient for this parameter, number without axes, or input. Default: all parameters");
   CLI::Option* const inputs =
       command->add_flag("--inputs", options->inputs, "Also the gradients for the inputs of real numbers");
   inputs->excludes(wrt);
@@ -286,10 +304,10 @@ void add_grad(CLI::App& app, int& exit_code) {
   inputs->excludes("--optimizer");
   add_json(*command, options->json);
   command->footer(
-      "Parameters are the initializers that hold real numbers and have axes, except the statistics of batch\n"
-      "normalizations. They become inputs of the written model, with their values as defaults. So do statistics of\n"
-      "batch normalizations in training form (or with --batch-statistics): an output new/NAME is the value of the "
-      "input NAME in the next step.\n\n"
+      "Parameters are the initializers that hold real numbers and have axes (or are named by --wrt), except the\n"
+      "statistics of batch normalizations. They become inputs of the written model, with their values as defaults.\n"
+      "So do statistics of batch normalizations in training form (or with --batch-statistics): an output new/NAME is\n"
+      "the value of the input NAME in the next step.\n\n"
       "Example: isomer grad training.onnx --loss loss -o gradients.onnx\n"
       "With --optimizer, an output new/NAME is the value of the input NAME in the next step.");
   command->callback([options, &exit_code] {

@@ -16,6 +16,7 @@ namespace isomer {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 class GradTest : public testing::Test {
  protected:
@@ -95,6 +96,33 @@ TEST_F(GradTest, AddsAnOutputForEachParameterThatMatters) {
   ASSERT_TRUE(outputs) << outputs.error().message;
   const auto gradient = (*outputs)[2].data<float>();
   EXPECT_EQ(std::vector<float>(gradient.begin(), gradient.end()), (std::vector<float>{2, 4, 0}));
+}
+
+TEST_F(GradTest, TrainsNumbersWithoutAxesOnRequest) {
+  const ValueId x = named(builder_.input({DType::Float, {2}}), "x");
+  const ValueId w = named(builder_.constant(Tensor::floats({2}, {3, 4})), "w");
+  const ValueId s = named(builder_.constant(Tensor::floats({}, {0.5})), "s");
+  const ValueId scaled = add("Mul", {}, {add("Mul", {}, {x, w}), s});
+  const ValueId loss = add("ReduceSum", {{"axes", Ints{0}}, {"keepdims", int64_t{0}}}, {scaled});
+  const std::string model = write({named(loss, "loss")});
+  const Outcome plain = isomer_program({"grad", model, "--loss", "loss"});
+  EXPECT_THAT(plain.out, HasSubstr("numbers without axes stay as they are, unless --wrt names them: 's'\n"));
+  EXPECT_THAT(plain.out, Not(HasSubstr("grad/s")));
+  const auto report =
+      isomer_program({"grad", model, "--loss", "loss", "--wrt", "s", "-o", path("out.onnx"), "--json"}).report();
+  ASSERT_EQ(report["gradients"].size(), 1U);
+  EXPECT_EQ(report["gradients"][0]["type"], "f32[]");
+  EXPECT_FALSE(report.contains("scalars"));
+  const auto written = import_model(path("out.onnx"));
+  ASSERT_TRUE(written) << written.error().message;
+  std::vector<Tensor> inputs;
+  for (size_t i = 0; i < written->graph.inputs().size(); ++i) {
+    const Tensor* preset = input_default(*written, i);
+    inputs.push_back(preset != nullptr ? *preset : Tensor::floats({2}, {1, 10}));
+  }
+  const auto outputs = run_reference(written->graph, inputs);
+  ASSERT_TRUE(outputs) << outputs.error().message;
+  EXPECT_EQ((*outputs)[1].data<float>()[0], 3 + 40);
 }
 
 TEST_F(GradTest, FixesExtents) {

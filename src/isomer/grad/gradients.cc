@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "isomer/base/printable.h"
 #include "isomer/grad/copied.h"
 #include "isomer/ir/label.h"
 #include "isomer/ops/backward.h"
@@ -82,7 +83,10 @@ class Differentiation {
       if (!on_path(value) || is_real(graph().type(value).dtype)) continue;
       const NodeId id = graph().producer(value);
       if (graph().node(id).is_opaque()) return no_gradient(id, "Isomer does not interpret this node");
-      return no_gradient(id, fmt::format("its result is {}", graph().type(value).str()));
+      const std::string name(graph().name(value));
+      const bool one_of_many = graph().node(id).num_results > 1 && !name.empty();
+      return no_gradient(id, fmt::format("its result{} is {}", one_of_many ? " '" + printable(name) + "'" : "",
+                                         graph().type(value).str()));
     }
     return {};
   }

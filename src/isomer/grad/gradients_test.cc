@@ -98,6 +98,12 @@ TEST(Gradients, FailWithTheNode) {
   const NodeId opaque = v.builder.opaque({{"@op_type", std::string("Strange")}}, {&v.x, 1}, {{DType::Double, {3}}});
   const ValueId unknown = v.add("ReduceSum", kOverAll, {v.builder.at(opaque).result()});
   EXPECT_EQ(v.error(unknown), "node #7 (Strange): no gradient: Isomer does not interpret this node");
+  const ValueId largest = v.add("TopK", {{"k", int64_t{2}}}, {v.x});
+  const ValueId positions = largest + 1;
+  v.builder.name(largest, "largest");
+  v.builder.name(positions, "positions");
+  const ValueId sum = v.add("ReduceSum", kOverAll, {v.add("Cast", {{"to", int64_t{11}}}, {positions})});
+  EXPECT_EQ(v.error(sum), "node 'largest' (TopK): no gradient: its result 'positions' is i64[2]");
   const ValueId integers = v.builder.input({DType::Int64, {3}});
   const auto refused = add_gradients(v.builder, v.add("ReduceSum", kOverAll, {v.x}), {&integers, 1});
   ASSERT_FALSE(refused);

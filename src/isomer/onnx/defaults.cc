@@ -37,4 +37,6 @@ Model with_defaults(const Model& model, std::span<const Tensor> defaults) {
   return {with_parameters(model.graph, *info), std::move(info)};
 }
 
+std::vector<std::string> untrained_scalars(const Model& model) { return model.info->scalars; }
+
 }  // namespace isomer

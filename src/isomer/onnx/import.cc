@@ -253,9 +253,10 @@ Result<Model> import_parsed(google::protobuf::io::ZeroCopyInputStream& stream, u
   if (!proto.ParseFromBoundedZeroCopyStream(&stream, static_cast<int>(size)))
     return fail("it is not an ONNX model, or it is corrupt: its protobuf message cannot be read");
   fix_extents(proto, options.shapes);
-  if (options.parameters_as_inputs) list_parameters(proto, options.statistics_as_inputs);
+  std::vector<std::string> scalars;
+  if (options.parameters_as_inputs) scalars = list_parameters(proto, options.scalars, options.statistics_as_inputs);
   ExternalData external(folder);
-  return Importer(proto, external).run();
+  return Importer(proto, external, std::move(scalars)).run();
 }
 
 }  // namespace

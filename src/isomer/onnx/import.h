@@ -24,6 +24,8 @@ struct ImportOptions {
   /// numbers, have axes, and are operands of nodes, except the statistics of batch normalizations that do not update
   /// them.
   bool parameters_as_inputs = false;
+  /// With parameters, initializers of these names that are one real number without axes become inputs, too.
+  std::vector<std::string> scalars = {};
   /// With parameters, the statistics of all batch normalizations become inputs.
   bool statistics_as_inputs = false;
   /// Extents that take the place of those in the file, also in the written model.

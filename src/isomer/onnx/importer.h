@@ -20,8 +20,11 @@ class ExternalData;
 
 class Importer {
  public:
-  /// Consumes the content of `model`.
-  Importer(onnx::ModelProto& model, ExternalData& external) : model_(model), external_(external) {}
+  /// Consumes the content of `model`. `scalars` goes into its info.
+  Importer(onnx::ModelProto& model, ExternalData& external, std::vector<std::string> scalars)
+      : model_(model), external_(external) {
+    info_->scalars = std::move(scalars);
+  }
 
   /// Imports the model. Errors name the node (or input, ...) and the reason, but not the file.
   Result<Model> run();

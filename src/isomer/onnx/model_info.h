@@ -34,6 +34,8 @@ struct ModelInfo {
   /// Initializers whose elements may change: those that are also graph inputs, which a run may override, and those that
   /// training_info names.
   std::map<std::string, Tensor> defaults;
+  /// Of a model that was read with parameters as inputs: initializers that could be parameters, but have no axes.
+  std::vector<std::string> scalars;
   /// Name, doc string, metadata, ... of known nodes by the origin of their first result, without operands and
   /// attributes.
   std::unordered_map<Origin, onnx::NodeProto> nodes;

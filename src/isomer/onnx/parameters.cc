@@ -22,7 +22,7 @@ int standard_opset(const onnx::ModelProto& model) {
 
 bool holds_reals(const onnx::TensorProto& tensor) {
   const auto dtype = dtype_from_onnx(tensor.data_type());
-  return dtype && is_real(*dtype) && tensor.dims_size() > 0;
+  return dtype && is_real(*dtype);
 }
 
 /// Whether a batch normalization uses the statistics of the batch.
@@ -44,18 +44,26 @@ bool is_setting(const onnx::NodeProto& node, int operand, int opset, bool statis
          (op->name == "BatchNormalization" && operand >= 3 && !statistics && !is_in_training_form(node));
 }
 
-/// The names of the parameters.
-std::unordered_set<std::string> parameters(const onnx::ModelProto& model, bool statistics) {
+struct Parameters {
+  std::unordered_set<std::string> names;
+  std::vector<std::string> other_scalars;
+};
+
+Parameters parameters_of(const onnx::ModelProto& model, std::span<const std::string> scalars, bool statistics) {
   std::unordered_set<std::string> used;
   std::unordered_set<std::string> settings;
   for (const auto& node : model.graph().node())
     for (int i = 0; i < node.input_size(); ++i)
       (is_setting(node, i, standard_opset(model), statistics) ? settings : used).insert(node.input(i));
-  std::unordered_set<std::string> names;
-  for (const auto& tensor : model.graph().initializer())
-    if (holds_reals(tensor) && used.contains(tensor.name()) && !settings.contains(tensor.name()))
-      names.insert(tensor.name());
-  return names;
+  Parameters out;
+  for (const auto& tensor : model.graph().initializer()) {
+    if (!holds_reals(tensor) || !used.contains(tensor.name()) || settings.contains(tensor.name())) continue;
+    if (tensor.dims_size() > 0 || std::ranges::find(scalars, tensor.name()) != scalars.end())
+      out.names.insert(tensor.name());
+    else
+      out.other_scalars.push_back(tensor.name());
+  }
+  return out;
 }
 
 void add_input(onnx::GraphProto& graph, const onnx::TensorProto& tensor) {
@@ -69,9 +77,10 @@ void add_input(onnx::GraphProto& graph, const onnx::TensorProto& tensor) {
 
 }  // namespace
 
-void list_parameters(onnx::ModelProto& model, bool statistics) {
+std::vector<std::string> list_parameters(onnx::ModelProto& model, std::span<const std::string> scalars,
+                                         bool statistics) {
   onnx::GraphProto& graph = *model.mutable_graph();
-  const auto names = parameters(model, statistics);
+  auto [names, other_scalars] = parameters_of(model, scalars, statistics);
   if (model.ir_version() < kInitializersApart) {
     std::unordered_set<std::string> constants;
     for (const auto& tensor : graph.initializer())
@@ -86,6 +95,8 @@ void list_parameters(onnx::ModelProto& model, bool statistics) {
   for (const auto& input : graph.input()) listed.insert(input.name());
   for (const auto& tensor : graph.initializer())
     if (names.contains(tensor.name()) && !listed.contains(tensor.name())) add_input(graph, tensor);
+  std::erase_if(other_scalars, [&](const std::string& name) { return listed.contains(name); });  // inputs anyway
+  return other_scalars;
 }
 
 }  // namespace isomer

@@ -1,5 +1,6 @@
 #include "isomer/onnx/parameters.h"
 
+#include "isomer/onnx/content.h"
 #include "isomer/onnx/defaults.h"
 #include "isomer/onnx/model_testing.h"
 
@@ -107,6 +108,46 @@ TEST(Models, HaveMoreOutputs) {
   EXPECT_EQ(input_name(*with_input, inputs.size() - 1), "state");
   const std::vector<std::string> taken{"s"};
   EXPECT_FALSE(with_more_outputs(*model, graph, taken));
+}
+
+/// y = clip(x, lo, hi) * scale + shift + lo, where scale and shift are equal.
+ProtoModel with_scalars() {
+  ProtoModel model(8, 13);
+  model.input("x", {"2"});
+  for (const char* const name : {"lo", "hi", "scale", "shift"}) model.floats(name, {}, {name[0] == 's' ? 2.0F : 1.0F});
+  model.node("Clip", {"x", "lo", "hi"}, {"c"});
+  model.node("Mul", {"c", "scale"}, {"m"});
+  model.node("Add", {"m", "shift"}, {"a"});
+  model.node("Add", {"a", "lo"}, {"y"});
+  model.output("y", {"2"});
+  return model;
+}
+
+TEST(Parameters, WithoutAxesAreListedAndTakenOnRequest) {
+  const auto model = load_trainable(with_scalars());
+  ASSERT_TRUE(model) << model.error().message;
+  EXPECT_THAT(input_names(*model), ElementsAre("x"));
+  EXPECT_THAT(untrained_scalars(*model), ElementsAre("scale", "shift")) << "lo describes an operator";
+  const auto one = import_bytes(with_scalars().bytes(), {}, "test.onnx",
+                                {.parameters_as_inputs = true, .scalars = {"shift", "lo", "x"}});
+  ASSERT_TRUE(one) << one.error().message;
+  EXPECT_THAT(input_names(*one), ElementsAre("x", "shift"));
+  EXPECT_THAT(untrained_scalars(*one), ElementsAre("scale"));
+  ProtoModel given = with_scalars();
+  given.input("scale", {});
+  const auto listed = load_trainable(given);
+  ASSERT_TRUE(listed) << listed.error().message;
+  EXPECT_THAT(input_names(*listed), ElementsAre("x", "scale"));
+  EXPECT_THAT(untrained_scalars(*listed), ElementsAre("shift"));
+}
+
+TEST(Parameters, FunctionsAndDefaultsAreCompared) {
+  const Model model = load_trainable(two_equal_parameters()).value();
+  const Model again = load_trainable(two_equal_parameters()).value();
+  EXPECT_TRUE(same_functions_and_defaults(model, again));
+  const Tensor other = Tensor::floats({2}, {0, 1});
+  EXPECT_FALSE(same_functions_and_defaults(model, with_defaults(again, std::vector{Tensor(), other, other})));
+  EXPECT_FALSE(same_functions_and_defaults(model, load(two_equal_parameters()).value()));
 }
 
 }  // namespace
