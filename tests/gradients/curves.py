@@ -12,11 +12,16 @@ STEPS = 100
 BATCH = 8
 CLASSES = 5
 # The network, the optimizer and the rate of each curve.
-CURVES = {"cnn": ("sgd", 0.05), "lstm": ("sgd", 0.2), "transformer": ("adam", 0.005)}
+CURVES = {"cnn": ("sgd", 0.05), "cnn-batch-norm": ("sgd", 0.05), "lstm": ("sgd", 0.2), "transformer": ("adam", 0.005)}
 
 # The same network, weights and data as another one, but written with the operator LSTM: it has that one's curve.
 WITH_OPERATOR = {"lstm-operator": "lstm"}
 CURVES |= {name: CURVES[other] for name, other in WITH_OPERATOR.items()}
+
+# The running statistics of batch normalizations: the share of the old ones in the new ones, and the number of elements of a
+# channel in a batch.
+MOMENTUM = 0.9
+STATISTICS = {"mean1": BATCH * 12 * 12, "var1": BATCH * 12 * 12, "mean2": BATCH * 6 * 6, "var2": BATCH * 6 * 6}
 
 # Extents of the sequences of the LSTM and the transformer.
 LENGTH, WIDTH, HEADS = 6, 12, 3
@@ -39,6 +44,9 @@ def weights(name: str) -> dict[str, np.ndarray]:
         return {"w1": draw(8, 3, 3, 3), "b1": draw(8), "w2": draw(12, 8, 3, 3), "b2": draw(12),
                 "w3": draw(12, 1, 3, 3), "b3": draw(12), "scale": 1 + draw(12), "shift": draw(12),
                 "out": draw(CLASSES, 12 * 3 * 3), "bias": draw(CLASSES)}
+    if name == "cnn-batch-norm":
+        return {"w1": draw(8, 3, 3, 3), "scale1": 1 + draw(8), "shift1": draw(8), "w2": draw(12, 8, 3, 3), "scale2": 1 + draw(12),
+                "shift2": draw(12), "out": draw(CLASSES, 12 * 3 * 3), "bias": draw(CLASSES)}
     if name == "lstm":
         return {"wx": draw(4 * WIDTH, WIDTH), "wh": draw(4 * WIDTH, WIDTH), "b": draw(4 * WIDTH),
                 "out": draw(CLASSES, WIDTH), "bias": draw(CLASSES)}
@@ -48,10 +56,17 @@ def weights(name: str) -> dict[str, np.ndarray]:
             "out": draw(CLASSES, WIDTH), "bias": draw(CLASSES)}
 
 
+def statistics(name: str) -> dict[str, np.ndarray]:
+    """The initial running statistics of batch normalizations, by name."""
+    if name != "cnn-batch-norm":
+        return {}
+    return {key: np.full(8 if key.endswith("1") else 12, float(key.startswith("var")), np.float32) for key in STATISTICS}
+
+
 def batches(name: str) -> list[tuple[np.ndarray, np.ndarray]]:
     """The data and the labels of each step: random examples whose mean depends on their class."""
     generator = np.random.default_rng(11)
-    shape = (3, 12, 12) if name == "cnn" else (LENGTH, WIDTH)
+    shape = (3, 12, 12) if name.startswith("cnn") else (LENGTH, WIDTH)
     means = generator.standard_normal((CLASSES, *shape)).astype(np.float32)
     out = []
     for _ in range(STEPS):
@@ -92,6 +107,19 @@ def cnn(w: Writer) -> str:
     y = w("Conv", y, "w3", "b3", pads=[1, 1, 1, 1], group=12)
     y = w("InstanceNormalization", y, "scale", "shift", epsilon=0.1)
     return w.linear(w("Flatten", w("Sigmoid", y)), "out", "bias")
+
+
+def cnn_batch_norm(w: Writer) -> str:
+    def norm(y: str, number: int) -> str:
+        operands = [f"{key}{number}" for key in ("scale", "shift", "mean", "var")]
+        return w("BatchNormalization", y, *operands, outputs=3, training_mode=1, momentum=MOMENTUM, epsilon=1e-5)[0]
+
+    # Smooth, since batch normalizations amplify rounding: one element on the other side of a kink led to another curve.
+    y = w("Tanh", norm(w("Conv", "x", "w1", pads=[1, 1, 1, 1]), 1))
+    y = w("AveragePool", y, kernel_shape=[2, 2], strides=[2, 2])
+    y = w("Tanh", norm(w("Conv", y, "w2", pads=[1, 1, 1, 1]), 2))
+    y = w("AveragePool", y, kernel_shape=[3, 3], strides=[2, 2], pads=[1, 1, 1, 1])
+    return w.linear(w("Flatten", y), "out", "bias")
 
 
 def lstm(w: Writer) -> str:
@@ -135,10 +163,12 @@ def transformer(w: Writer) -> str:
 def model(name: str):
     """The network with the cross entropy of its scores as output `loss`; weights are initializers."""
     w = Writer()
-    scores = {"cnn": cnn, "lstm": lstm, "lstm-operator": lstm_operator, "transformer": transformer}[name](w)
+    scores = {"cnn": cnn, "cnn-batch-norm": cnn_batch_norm, "lstm": lstm, "lstm-operator": lstm_operator,
+              "transformer": transformer}[name](w)
     w.nodes.append(helper.make_node("SoftmaxCrossEntropyLoss", [scores, "labels"], ["loss"]))
     x, _ = batches(name)[0]
-    initial = [numpy_helper.from_array(value, key) for key, value in weights(name).items()]
+    values = {**weights(name), **statistics(name)}
+    initial = [numpy_helper.from_array(value, key) for key, value in values.items()]
     graph = helper.make_graph(w.nodes, name,
                               [helper.make_tensor_value_info("x", TensorProto.FLOAT, x.shape),
                                helper.make_tensor_value_info("labels", TensorProto.INT64, [BATCH])],

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Records the losses of curves.py's networks in PyTorch, as curves.json. Needs torch.
+"""Records the losses of curves.py's networks in PyTorch, and the last running statistics, as curves.json. Needs torch.
 
     curves_torch.py OUT.json
 """
@@ -12,7 +12,7 @@ import sys
 
 import torch
 import torch.nn.functional as F
-from curves import BATCH, CURVES, HEADS, LENGTH, WIDTH, WITH_OPERATOR, batches, weights
+from curves import BATCH, CURVES, HEADS, LENGTH, MOMENTUM, WIDTH, WITH_OPERATOR, batches, statistics, weights
 
 
 def cnn(x: torch.Tensor, w: dict[str, torch.Tensor]) -> torch.Tensor:
@@ -21,6 +21,17 @@ def cnn(x: torch.Tensor, w: dict[str, torch.Tensor]) -> torch.Tensor:
     y = F.conv2d(y, w["w3"], w["b3"], padding=1, groups=12)
     y = F.instance_norm(y, weight=w["scale"], bias=w["shift"], eps=0.1)
     return F.linear(torch.sigmoid(y).flatten(1), w["out"], w["bias"])
+
+
+def cnn_batch_norm(x: torch.Tensor, w: dict[str, torch.Tensor]) -> torch.Tensor:
+    def norm(y: torch.Tensor, number: int) -> torch.Tensor:
+        mean, variance, scale, shift = (w[f"{key}{number}"] for key in ("mean", "var", "scale", "shift"))
+        return F.batch_norm(y, mean, variance, scale, shift, training=True, momentum=1 - MOMENTUM, eps=1e-5)
+
+    y = F.avg_pool2d(torch.tanh(norm(F.conv2d(x, w["w1"], padding=1), 1)), 2)
+    y = torch.tanh(norm(F.conv2d(y, w["w2"], padding=1), 2))
+    y = F.avg_pool2d(y, 3, stride=2, padding=1, count_include_pad=False)
+    return F.linear(y.flatten(1), w["out"], w["bias"])
 
 
 def lstm(x: torch.Tensor, w: dict[str, torch.Tensor]) -> torch.Tensor:
@@ -44,25 +55,28 @@ def transformer(x: torch.Tensor, w: dict[str, torch.Tensor]) -> torch.Tensor:
     return F.linear(F.layer_norm(y + z, [WIDTH], w["g2"], w["s2"]).mean(1), w["out"], w["bias"])
 
 
-def curve(name: str) -> list[float]:
-    network = {"cnn": cnn, "lstm": lstm, "transformer": transformer}[name]
+def curve(name: str) -> tuple[list[float], dict[str, list[float]]]:
+    """The losses and the running statistics."""
+    network = {"cnn": cnn, "cnn-batch-norm": cnn_batch_norm, "lstm": lstm, "transformer": transformer}[name]
     kind, rate = CURVES[name]
     parameters = {key: torch.tensor(value, requires_grad=True) for key, value in weights(name).items()}
     optimizer = (torch.optim.SGD(parameters.values(), rate, momentum=0.9) if kind == "sgd"
                  else torch.optim.Adam(parameters.values(), rate))
+    running = {key: torch.tensor(value) for key, value in statistics(name).items()}
     losses = []
     for x, labels in batches(name):
         optimizer.zero_grad()
-        loss = F.cross_entropy(network(torch.tensor(x), parameters), torch.tensor(labels))
+        loss = F.cross_entropy(network(torch.tensor(x), {**parameters, **running}), torch.tensor(labels))
         loss.backward()
         optimizer.step()
         losses.append(loss.item())
-    return losses
+    return losses, {key: value.tolist() for key, value in running.items()}
 
 
 if __name__ == "__main__":
     torch.set_num_threads(1)
     with open(sys.argv[1], "w") as file:
-        losses = {name: curve(name) for name in CURVES if name not in WITH_OPERATOR}
-        json.dump({"torch": torch.__version__, "losses": losses}, file, indent=1)
+        found = {name: curve(name) for name in CURVES if name not in WITH_OPERATOR}
+        json.dump({"torch": torch.__version__, "losses": {name: losses for name, (losses, _) in found.items()},
+                   "statistics": {name: running for name, (_, running) in found.items() if running}}, file, indent=1)
         file.write("\n")
