@@ -5,8 +5,8 @@
 
 No rule is applied: all variants compute the same graph and differ only in which values they compute twice. Checkpoints are cuts
 of the forward pass, values through which all that comes later depends on what came before. Every k-th one is kept, for k = 1, 2, 4,
-8 and the square root of their number; all other values of the forward pass are computed twice (Chen et al. 2016). Memory is that of
-the plan for activations: without parameters, their state, and outputs. The variants run in turn.
+8 and the square root of their number; all other values of the forward pass up to the last one are computed twice (Chen et al.
+2016). Memory is that of the plan for activations: without parameters, their state, and outputs. The variants run in turn.
 """
 
 from __future__ import annotations
@@ -120,10 +120,11 @@ def rows_of(name: str, args: argparse.Namespace, folder: pathlib.Path) -> list[d
     graph = onnx.load(step, load_external_data=False).graph
     values, alone = cuts(graph)
     for distance in sorted({1, 2, 4, 8, max(1, round(math.sqrt(len(alone))))}):
-        kept = set(alone[::distance])
+        kept = alone[::distance]
         key = f"checkpoints, 1 of {distance}"
         models[key] = folder / f"every{distance}.onnx"
-        with_decisions(step, models[key], [value for value in values if value not in kept])
+        # Later values are still in memory when the backward pass begins.
+        with_decisions(step, models[key], [value for value in values[:values.index(kept[-1])] if value not in kept])
     times = timed(models, random_data(step), args.rounds)
     rows = []
     for key, model in models.items():
@@ -138,9 +139,9 @@ def markdown(data: dict) -> str:
     setting = f"{data['processor']}, {data['engine']}, 1 thread, batch {data['batch']}"
     lines = ["# Memory of training steps", "", f"{setting}. Medians of {data['rounds']} steps, in turn, and",
              "the median ratio to the step that keeps everything, with a 95% interval. Activations are the arena of the plan;",
-             "parameters, their state and outputs are not counted. `at most` is `isomer optimize --memory-limit` without rules, for",
-             "that share of the activations. Checkpoints keep each k-th cut of the forward pass and compute all its other values",
-             "twice (`bench/recomputation.py`).", "",
+             "parameters, their state and outputs are not counted. `at most` is `isomer optimize --memory-limit` without rules,",
+             "for that share of the activations. Checkpoints keep each k-th cut of the forward pass and compute all its other",
+             "values up to the last one twice (`bench/recomputation.py`).", "",
              "| network | variant | activations, MiB | ms | time |", "|---|---|---|---|---|"]
     for row in data["rows"]:
         ratio, low, high = row["ratio"]
