@@ -130,7 +130,7 @@ def widened(value: np.ndarray) -> np.ndarray:
 
 
 def in_doubles(model: onnx.ModelProto) -> onnx.ModelProto:
-    """The model with f64 for f32."""
+    """Changes f32 to f64 in the model, and returns it."""
     graph = model.graph
     attributes = [attribute for node in graph.node for attribute in node.attribute]
     for tensor in [*graph.initializer, *(attribute.t for attribute in attributes if attribute.HasField("t"))]:
