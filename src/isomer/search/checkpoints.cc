@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <set>
+#include <utility>
 
 #include "isomer/plan/recomputation.h"
 
@@ -93,18 +95,34 @@ std::vector<ValueId> checkpoints(const Graph& graph) {
   return out;
 }
 
-std::vector<Candidate> with_checkpoints(const Candidate& candidate) {
+std::vector<Candidate> with_checkpoints(const Candidate& candidate,
+                                        const std::function<double(const Candidate&)>& bytes) {
   const std::vector<ValueId> cuts = checkpoints(candidate.graph);
   if (cuts.size() < 2) return {};
   std::set<size_t> distances{static_cast<size_t>(std::lround(std::sqrt(cuts.size())))};
   for (size_t distance = 1; 2 * distance <= cuts.size(); distance *= 2) distances.insert(distance);
+  const auto keeping = [&](size_t first, size_t distance) {
+    std::vector<bool> kept(candidate.graph.num_values(), false);
+    for (size_t i = first; i < cuts.size(); i += distance) kept[cuts[i]] = true;
+    kept[cuts.back()] = true;
+    return with_kept(candidate, candidate.graph.producer(cuts.back()) + 1, kept);
+  };
   std::vector<Candidate> out;
   for (const size_t distance : distances) {
-    std::vector<bool> kept(candidate.graph.num_values(), false);
-    for (size_t i = 0; i < cuts.size(); i += distance) kept[cuts[i]] = true;
-    kept[cuts.back()] = true;
-    Candidate next = with_kept(candidate, candidate.graph.producer(cuts.back()) + 1, kept);
-    if (next.decisions != candidate.decisions) out.push_back(std::move(next));
+    Candidate even = keeping(0, distance);
+    if (even.decisions == candidate.decisions) continue;
+    double least = bytes(even);
+    std::optional<Candidate> smaller;
+    constexpr size_t kBegins = 8;
+    for (size_t i = 1; i < std::min(distance, kBegins); ++i) {
+      Candidate next = keeping(i * distance / std::min(distance, kBegins), distance);
+      if (const double needed = bytes(next); needed < least) {
+        least = needed;
+        smaller = std::move(next);
+      }
+    }
+    out.push_back(std::move(even));
+    if (smaller) out.push_back(std::move(*smaller));
   }
   return out;
 }

@@ -30,6 +30,9 @@ std::vector<std::string> twice(const Candidate& candidate) {
   return names(candidate.graph, values);
 }
 
+/// As if all places to begin needed the same memory.
+double equal_bytes(const Candidate&) { return 0; }
+
 /// Four layers, the third with a branch around it, and their values read in the opposite order.
 constexpr std::string_view kThereAndBack = R"(
   input x: f32[8]
@@ -53,7 +56,7 @@ TEST(Checkpoints, AreTheCutsBeforeTheTurn) {
 }
 
 TEST(Checkpoints, AreKeptAtEvenDistances) {
-  const std::vector<Candidate> made = with_checkpoints(parsed(kThereAndBack));
+  const std::vector<Candidate> made = with_checkpoints(parsed(kThereAndBack), equal_bytes);
   ASSERT_EQ(made.size(), 2);
   EXPECT_THAT(twice(made[0]), ElementsAre("t")) << "u is not read again, d is kept, and e comes later";
   EXPECT_THAT(twice(made[1]), ElementsAre("b", "t"));
@@ -73,8 +76,32 @@ TEST(Checkpoints, AreKeptAtTheSquareRootOfTheirNumberToo) {
   const size_t cuts = checkpoints(graph).size();
   ASSERT_EQ(cuts, 9);
   std::vector<size_t> computed;
-  for (const Candidate& candidate : with_checkpoints(graph)) computed.push_back(twice(candidate).size());
+  for (const Candidate& candidate : with_checkpoints(graph, equal_bytes)) computed.push_back(twice(candidate).size());
   EXPECT_THAT(computed, ElementsAre(4, 5, 6)) << "of the first eight; at distance 1 it is none";
+}
+
+TEST(Checkpoints, BeginWhereTheLeastMemoryIsNeeded) {
+  const auto kept = [](const Candidate& candidate) {
+    const std::vector<std::string> again = twice(candidate);
+    std::string out;
+    for (int i = 1; i <= 40; ++i)
+      if (std::ranges::find(again, fmt::format("v{}", i)) == again.end()) out += fmt::format("{} ", i);
+    return out;
+  };
+  const Graph graph = parsed(chain(40));
+  std::vector<std::string> asked;
+  const std::vector<Candidate> made = with_checkpoints(graph, [&](const Candidate& candidate) {
+    asked.push_back(kept(candidate));
+    return asked.back() == "3 9 15 21 27 33 39 40 " ? 1.0 : 2.0;
+  });
+  std::vector<std::string> found;
+  for (const Candidate& candidate : made) found.push_back(kept(candidate));
+  EXPECT_THAT(
+      found, ElementsAre("1 3 5 7 9 11 13 15 17 19 21 23 25 27 29 31 33 35 37 39 40 ", "1 5 9 13 17 21 25 29 33 37 40 ",
+                         "1 7 13 19 25 31 37 40 ", "3 9 15 21 27 33 39 40 ", "1 9 17 25 33 40 ", "1 17 33 40 "));
+  EXPECT_EQ(asked.size(), 2 + 4 + 6 + 8 + 8);
+  EXPECT_EQ(std::set<std::string>(asked.begin(), asked.end()).size(), asked.size());
+  EXPECT_THAT(asked, testing::Contains("15 31 40 ")) << "the last of eight, of sixteen places";
 }
 
 TEST(Checkpoints, KeepDecisions) {
@@ -82,7 +109,7 @@ TEST(Checkpoints, KeepDecisions) {
   const Graph& graph = candidate.graph;
   for (ValueId value = 0; value < graph.num_values(); ++value)
     if (graph.name(value) == "t") candidate.decisions.computations.emplace(value, Computation::Once);
-  const std::vector<Candidate> made = with_checkpoints(candidate);
+  const std::vector<Candidate> made = with_checkpoints(candidate, equal_bytes);
   ASSERT_EQ(made.size(), 1) << "at distance 1, only t would be computed twice";
   std::map<std::string, Computation> decided;
   for (const auto& [value, computation] : made[0].decisions.computations) decided[graph.name(value)] = computation;
@@ -103,9 +130,10 @@ TEST(Checkpoints, AreNotHiddenByWeights) {
 }
 
 TEST(Checkpoints, NeedAWayBack) {
-  EXPECT_THAT(with_checkpoints(parsed("input x: f32[8]\na = Exp(x)\nb = Neg(a)\nc = Exp(b)\nreturn c")), IsEmpty());
-  EXPECT_THAT(with_checkpoints(parsed("input x: f32[8]\na = Exp(x)\nreturn a")), IsEmpty());
-  EXPECT_THAT(with_checkpoints(parsed("input x: f32[8]\nreturn x")), IsEmpty());
+  EXPECT_THAT(with_checkpoints(parsed("input x: f32[8]\na = Exp(x)\nb = Neg(a)\nc = Exp(b)\nreturn c"), equal_bytes),
+              IsEmpty());
+  EXPECT_THAT(with_checkpoints(parsed("input x: f32[8]\na = Exp(x)\nreturn a"), equal_bytes), IsEmpty());
+  EXPECT_THAT(with_checkpoints(parsed("input x: f32[8]\nreturn x"), equal_bytes), IsEmpty());
 }
 
 /// By the definition: the cuts of the nodes below `end`.

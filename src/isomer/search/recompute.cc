@@ -1,6 +1,7 @@
 #include "isomer/search/recompute.h"
 
 #include <algorithm>
+#include <limits>
 #include <optional>
 #include <set>
 #include <utility>
@@ -247,8 +248,12 @@ Result<Candidate> recompute(const Candidate& first, CostModel& costs, const Dead
                             const RecomputeObjective& objective) {
   ISOMER_TRY(const Recompute search, Recompute::make(first, costs));
   BestFound best(objective, first, search.metrics());
+  const auto bytes = [&](const Candidate& candidate) {
+    const auto peak = costs.peak_memory(candidate);
+    return peak ? peak->bytes : std::numeric_limits<double>::infinity();
+  };
   // Before the steps, which may take all of the time.
-  const auto even = best_of(with_checkpoints(first), costs, objective, end);
+  const auto even = best_of(with_checkpoints(first, bytes), costs, objective, end);
   free_more(search, best, end);
   if (even) {
     best.offer(even->candidate(), even->metrics());
