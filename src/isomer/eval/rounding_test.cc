@@ -115,9 +115,9 @@ TEST(Rounding, MovementIsMeasuredUntilItExplainsADifference) {
 }
 
 /// An output of these elements, and others of one element each.
-std::vector<Tensor> with_others(std::vector<float> elements, const std::vector<float>& others) {
+std::vector<Tensor> with_others(const std::vector<float>& elements, const std::vector<float>& others) {
   const auto size = static_cast<int64_t>(elements.size());
-  std::vector<Tensor> out{Tensor::floats({size}, std::move(elements))};
+  std::vector<Tensor> out{Tensor::floats({size}, elements)};
   for (const float other : others) out.push_back(Tensor::floats({}, {other}));
   return out;
 }
