@@ -55,7 +55,15 @@ class SimplexDeadline : public ClpEventHandler {
   const Deadline& end_;
 };
 
-void load(const IntegerProgram& program, double scale, OsiClpSolverInterface& solver) {
+/// Returns whether every solution with a variable costs `below` or more. The solver fails at huge costs.
+bool is_too_expensive(const IntegerProgram::Variable& variable, double least_of_all, double below) {
+  return variable.integer && least_of_all + variable.cost >= below;
+}
+
+void load(const IntegerProgram& program, double below, OsiClpSolverInterface& solver) {
+  double least_of_all = 0;
+  for (const IntegerProgram::Variable& variable : program.variables)
+    least_of_all += std::min(0.0, variable.cost * variable.high);
   const auto columns = static_cast<int>(program.variables.size());
   std::vector<CoinBigIndex> starts{0};
   std::vector<int> indices;
@@ -76,8 +84,9 @@ void load(const IntegerProgram& program, double scale, OsiClpSolverInterface& so
   std::vector<double> high;
   std::vector<double> costs;
   for (const IntegerProgram::Variable& variable : program.variables) {
-    high.push_back(variable.high);
-    costs.push_back(variable.cost * scale);
+    const bool never = is_too_expensive(variable, least_of_all, below);
+    high.push_back(never ? 0 : variable.high);
+    costs.push_back(never ? 0 : variable.cost * kScale / below);
   }
   solver.loadProblem(matrix, low.data(), high.data(), costs.data(), row_low.data(), row_high.data());
   for (int i = 0; i < columns; ++i)
@@ -104,7 +113,7 @@ IntegerSolution solve(const IntegerProgram& program, double below, const Deadlin
   OsiClpSolverInterface solver;
   quiet(solver);
   leave_signals(solver);
-  load(program, scale, solver);
+  load(program, below, solver);
   SimplexDeadline simplex_deadline(end);
   solver.getModelPtr()->passInEventHandler(&simplex_deadline);
   solver.initialSolve();

@@ -74,6 +74,21 @@ TEST(IntegerProgram, ProvesThatNothingIsCheaper) {
   EXPECT_FALSE(minimize(program, best + 0.01, Deadline::never()).values.empty());
 }
 
+TEST(IntegerProgram, NeverTakesWhatAloneCostsTooMuch) {
+  for (const double huge : {1e10, 1e30, 1e300}) {
+    IntegerProgram program = random_cover(1, 10, 8);
+    for (size_t i = 0; i < 3; ++i) program.variables[i].cost = huge;
+    const double best = brute_force(program);
+    ASSERT_LT(best, 100);
+    for (const double limit : {best, best + 0.01}) {
+      const IntegerSolution solution = minimize(program, limit, Deadline::never());
+      EXPECT_TRUE(solution.proved) << huge;
+      EXPECT_EQ(solution.values.empty(), best >= limit) << huge;
+      EXPECT_NEAR(solution.bound, best, 1e-6) << huge;
+    }
+  }
+}
+
 TEST(IntegerProgram, KnowsWhenThereIsNoSolution) {
   const IntegerProgram program{.variables = {{.cost = 1}}, .rows = {{.terms = {{0, 1}}, .low = 2}}};
   const IntegerSolution solution = minimize(program, 10, Deadline::never());
