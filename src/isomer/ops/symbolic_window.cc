@@ -26,6 +26,19 @@ Dim window_count(Scope& scope, const SymbolicWindow& window, size_t axis, bool c
   return scope.decide(at_most(wanted, max)) ? wanted : max;
 }
 
+/// Sets the pads and the number of windows of SAME_UPPER or SAME_LOWER along an axis.
+void add_same(Scope& scope, SymbolicWindow& window, size_t axis, bool upper) {
+  const Dim& stride = window.strides[axis];
+  const Dim count = scope.quotient(window.input[axis] + stride - 1, stride);
+  const Dim lacking =
+      (count - 1) * stride + (window.kernel[axis] - 1) * window.dilations[axis] + 1 - window.input[axis];
+  const Dim total = scope.decide(at_most(0, lacking)) ? lacking : Dim(0);
+  const Dim half = scope.quotient(total, 2);
+  window.begin.push_back(upper ? half : total - half);
+  window.end.push_back(total - window.begin.back());
+  window.output.push_back(count);
+}
+
 }  // namespace
 
 SymbolicIndex SymbolicWindow::at(const SymbolicIndex& o, const SymbolicIndex& k) const {
@@ -45,7 +58,6 @@ Formula SymbolicWindow::inside_pads(size_t axis, const Dim& index) const {
 }
 
 SymbolicWindow symbolic_window(Axiom& axiom, std::vector<Dim> kernel) {
-  if (axiom.has("auto_pad") && axiom.text("auto_pad") != "NOTSET") throw GaveUp{axiom.op + ": pads by extents"};
   const size_t n = kernel.size();
   const std::vector<Dim>& shape = axiom.operand(0).shape;
   axiom.require(n > 0 && shape.size() == n + 2);
@@ -61,6 +73,12 @@ SymbolicWindow symbolic_window(Axiom& axiom, std::vector<Dim> kernel) {
                         {shape.begin() + 2, shape.end()},
                         {}};
   const std::vector<Dim> pads = list_of(axiom, "pads", 2 * n, 0);
+  const std::string mode = axiom.has("auto_pad") ? axiom.text("auto_pad") : "NOTSET";
+  if (mode != "NOTSET") {
+    for (const Dim& pad : pads) axiom.scope.assume(equal(pad, Dim(0)));
+    for (size_t i = 0; i < n; ++i) add_same(axiom.scope, window, i, mode == "SAME_UPPER");
+    return window;
+  }
   window.begin.assign(pads.begin(), pads.begin() + static_cast<std::ptrdiff_t>(n));
   window.end.assign(pads.begin() + static_cast<std::ptrdiff_t>(n), pads.end());
   const bool ceil = axiom.has("ceil_mode") && axiom.known("ceil_mode") != 0;

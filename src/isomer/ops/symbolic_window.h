@@ -22,7 +22,7 @@ struct SymbolicWindow {
   Formula inside_pads(size_t axis, const Dim& index) const;
 };
 
-/// The window of a node over the operand's axes from 2 on. Throws GaveUp if pads are not given.
+/// The window of a node over the operand's axes from 2 on.
 SymbolicWindow symbolic_window(Axiom& axiom, std::vector<Dim> kernel);
 
 }  // namespace isomer

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 
 #include "isomer/ops/registry.h"
@@ -51,6 +52,20 @@ std::vector<const OpDef*> with_axioms() {
 
 INSTANTIATE_TEST_SUITE_P(Axioms, EveryAxiom, ::testing::ValuesIn(with_axioms()),
                          [](const auto& param) { return param.param->name; });
+
+TEST(Axioms, HoldWherePadsFollowFromExtents) {
+  for (const std::string name : {"Conv", "MaxPool", "AveragePool"}) {
+    OpDef same = op(name);
+    const auto mode = std::ranges::find(same.attrs, "auto_pad", &AttrDef::name);
+    ASSERT_NE(mode, same.attrs.end()) << name;
+    mode->domain = AttrDomain::Values;
+    mode->values = {std::string("SAME_UPPER"), std::string("SAME_LOWER")};
+    const AxiomVerdict verdict = check_axiom(same, {.max_instances = 200});
+    EXPECT_FALSE(verdict.refuted) << name << ": " << verdict.counterexample;
+    EXPECT_EQ(verdict.given_up, 0U) << verdict.str();
+    EXPECT_GT(verdict.instances, 20U) << name;
+  }
+}
 
 void operators_in(const Term& term, std::set<const OpDef*>& out) {
   if (term.op != nullptr) out.insert(term.op);
