@@ -5,7 +5,7 @@
 namespace isomer {
 
 Dim unified(Scope& scope, const Dim& a, const Dim& b) {
-  scope.assume(equal(a, b));
+  scope.agree(equal(a, b));
   return b.is_const() ? b : a;
 }
 
@@ -63,7 +63,7 @@ Dim spread_index(Scope& scope, const Dim& index, const Dim& extent) {
 Dim broadcast_extent(Scope& scope, const Dim& a, const Dim& b) {
   if (a == b || b.is(1)) return a;
   if (a.is(1)) return b;
-  scope.assume(equal(a, b) || equal(a, 1) || equal(b, 1));
+  scope.agree(equal(a, b) || equal(a, 1) || equal(b, 1));
   if (a.is_const() || scope.implied(equal(a, b)) || scope.implied(equal(b, 1))) return a;
   if (b.is_const() || scope.implied(equal(a, 1))) return b;
   std::vector<Dim> parts = parts_of(scope, a);
@@ -91,7 +91,7 @@ SymbolicTensor broadcast_to(Scope& scope, const SymbolicTensor& x, const std::ve
   for (size_t i = 0; i < x.rank(); ++i) {
     const Dim& extent = x.shape[i];
     const Dim& wide = shape[lead + i];
-    scope.assume(equal(extent, wide) || equal(extent, 1));
+    scope.agree(equal(extent, wide) || equal(extent, 1));
     if (extent == wide || scope.implied(equal(extent, wide)))
       axes.push_back(Axis::Whole);
     else

@@ -101,7 +101,7 @@ void split_axiom(Axiom& axiom) {
     }));
     begin = begin + extent;
   }
-  axiom.scope.assume(equal(begin, x.shape[axis]));
+  axiom.scope.agree(equal(begin, x.shape[axis]));
 }
 
 Status concat_from_onnx(OnnxForm& form) { return front_axis(form, "axis"); }

@@ -126,13 +126,13 @@ void conv_axiom(Axiom& axiom) {
   const SymbolicWindow window = symbolic_window(axiom, {w.shape.begin() + 2, w.shape.end()});
   scope.assume(at_most(1, axiom.integer("group")));
   const Dim group = scope.canonical(axiom.integer("group"));
-  scope.assume(equal(x.shape[1], group * w.shape[1]));
+  scope.agree(equal(x.shape[1], group * w.shape[1]));
   const Dim channels = scope.canonical(w.shape[1]);
   Dim per_group = scope.exactly_divided(w.shape[0], group);
   if (!group.is(1) && !scope.decide(at_most(1, per_group))) per_group = 0;
   std::optional<SymbolicTensor> bias;
   if (axiom.has(2)) bias = axiom.operand(2);
-  if (bias) scope.assume(equal(bias->shape, {w.shape[0]}));
+  if (bias) scope.agree(equal(bias->shape, {w.shape[0]}));
   std::vector<Dim> shape{x.shape[0], group * per_group};
   shape.insert(shape.end(), window.output.begin(), window.output.end());
   const auto at = [&scope, x, w, bias, window, group, channels, per_group](const SymbolicIndex& index) {

@@ -52,7 +52,7 @@ void batch_norm_axiom(Axiom& axiom) {
   std::vector<SymbolicTensor> vectors;
   for (size_t i = 1; i < 5; ++i) {
     vectors.push_back(axiom.operand(i));
-    axiom.scope.assume(equal(vectors.back().shape, {x.shape[1]}));
+    axiom.scope.agree(equal(vectors.back().shape, {x.shape[1]}));
   }
   const auto at = [&scope = axiom.scope, x, vectors, epsilon = axiom.number("epsilon")](const SymbolicIndex& index) {
     const auto of = [&](size_t i) { return vectors[i].at({index[1]}); };
@@ -137,7 +137,7 @@ void group_norm(Axiom& axiom, const Dim& per_group, const std::function<Dim(cons
 
 void instance_norm_axiom(Axiom& axiom) {
   axiom.require(axiom.operand(0).rank() >= 2);
-  for (size_t i = 1; i < 3; ++i) axiom.scope.assume(equal(axiom.operand(i).shape, {axiom.operand(0).shape[1]}));
+  for (size_t i = 1; i < 3; ++i) axiom.scope.agree(equal(axiom.operand(i).shape, {axiom.operand(0).shape[1]}));
   group_norm(axiom, 1, [](const Dim& channel) { return channel; });
 }
 
@@ -150,7 +150,7 @@ void group_norm_axiom(Axiom& axiom) {
   const Dim per_group = scope.quotient(channels, groups);
   scope.assume(equal(channels, groups * per_group));
   const bool shared = axiom.known("per_group") != 0;
-  for (size_t i = 1; i < 3; ++i) scope.assume(equal(axiom.operand(i).shape, {shared ? groups : channels}));
+  for (size_t i = 1; i < 3; ++i) scope.agree(equal(axiom.operand(i).shape, {shared ? groups : channels}));
   group_norm(axiom, per_group,
              [&scope, per_group, shared](const Dim& c) { return shared ? scope.quotient(c, per_group) : c; });
 }

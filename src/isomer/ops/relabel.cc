@@ -55,7 +55,7 @@ class Grouping {
     Dim before(1);
     for (const AxisGroup& group : groups()) {
       const Formula alike = equal(product_over(from_, group.from), product_over(to_, group.to));
-      scope_.assume(equal(before, 0) || alike);  // without elements, the other extents may be anything
+      scope_.agree(equal(before, 0) || alike);  // without elements, the other extents may be anything
       before = before * product_over(from_, group.from);
     }
   }

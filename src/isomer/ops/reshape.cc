@@ -55,7 +55,7 @@ Dim inferred_extent(Scope& scope, std::vector<Dim> from, std::vector<Dim> to) {
     return true;
   });
   const Dim extent = scope.quotient(product_of(from), product_of(to));
-  scope.assume(equal(extent * product_of(to), product_of(from)));
+  scope.agree(equal(extent * product_of(to), product_of(from)));
   return extent;
 }
 
@@ -202,7 +202,7 @@ SymbolicTensor with_axes_of_one(const SymbolicTensor& x, const std::vector<size_
 void squeeze_axiom(Axiom& axiom) {
   const SymbolicTensor& x = axiom.operand(0);
   const std::vector<size_t> axes = known_axes(axiom, "axes", x.rank());
-  for (const size_t axis : axes) axiom.scope.assume(equal(x.shape[axis], 1));
+  for (const size_t axis : axes) axiom.scope.agree(equal(x.shape[axis], 1));
   axiom.results.push_back(with_axes_of_one(x, axes, false));
 }
 

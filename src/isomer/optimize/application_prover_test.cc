@@ -81,6 +81,35 @@ TEST_F(Applications, DoNotConfuseDimensionsOfTheModelWithSymbolsOfProofs) {
                    "where rank(?x) == 2");
 }
 
+TEST_F(Applications, AreProvedWherePadsFollowFromOpenExtents) {
+  const OptimizeReport report = optimized(
+      "input x: f32[1,4,H,W]\nw = f32[8,4,3,3]{seed 1}\ns = f32[1,8,1,1]{seed 2}\n"
+      "c = Conv(x, w) {strides=[2,2], dilations=[1,1], pads=[0,0,0,0], auto_pad=\"SAME_UPPER\"}\ny = Mul(c, s)\nreturn "
+      "y",
+      "");
+  EXPECT_TRUE(report.improved);
+  EXPECT_EQ(report.proofs.at_use, (std::map<std::string, size_t>{{"fold-scale", 1}}));
+  EXPECT_EQ(report.proofs.in_general, 0);
+}
+
+// A sum of 8 rows and one row broadcasts. They cannot be stacked.
+TEST_F(Applications, NeedNoEqualExtentsThatTheModelDoesNotNeed) {
+  const std::string rule =
+      "(Neg (Neg (Add (Transpose perm=[1,0] (Transpose perm=[1,0] ?x)) ?y)))\n"
+      "=> (ReduceSum axes=[0] keepdims=0 (Concat axis=0 (Unsqueeze axes=[0] ?x) (Unsqueeze axes=[0] ?y)))\n"
+      "where rank(?x) == 2 and rank(?y) == 2 and real(?x)";
+  const auto model = [](const std::string& rows, const std::string& more_rows) {
+    return transposed("input x: f32[" + rows + ",8]\ninput a: f32[" + more_rows + ",8]",
+                      "b = Add(u, a)\nc = Neg(b)\ny = Neg(c)");
+  };
+  expect_refused(model("8", "N"), rule);
+  for (const std::string rows : {"8", "N"}) {
+    const OptimizeReport report = optimized(model(rows, rows), "rule right\n" + rule);
+    EXPECT_TRUE(report.improved) << rows;
+    EXPECT_EQ(report.proofs.at_use, (std::map<std::string, size_t>{{"right", 1}})) << rows;
+  }
+}
+
 // The zeros broadcast the sum to five rows.
 TEST_F(Applications, KnowThatANumberStandsForAConstantOfAnyShape) {
   expect_refused(transposed("input x: f32[1,8]", "z = f32[5,8]{fill 0}\na = Add(u, z)\ny = ReduceSum(a) {axes=[0]}"),

@@ -37,13 +37,23 @@ class Attempt {
  public:
   using Instantiate = std::function<Instantiation(Scope&)>;
 
-  Attempt(std::shared_ptr<Solver> solver, Scope::Limits limits) : solver_(std::move(solver)), limits_(limits) {}
+  /// `demanding`: what the target's nodes need of extents must follow from the source. Otherwise it is assumed, since
+  /// the rewriter rejects targets of known extents that are not well typed.
+  Attempt(std::shared_ptr<Solver> solver, Scope::Limits limits, bool demanding)
+      : solver_(std::move(solver)), limits_(limits), demanding_(demanding) {}
 
   void run(const Instantiate& instantiate) {
     size_t results = 1;
     for (size_t result = 0; result < results; ++result) {
       Scope scope(limits_, solver_);
-      scope.explore([&] { results = std::max(results, one_case(scope, instantiate, result)); });
+      try {
+        scope.explore([&] { results = std::max(results, one_case(scope, instantiate, result)); });
+      } catch (...) {
+        if (!scope.unmet()) throw;
+      }
+      if (const auto& needed = scope.unmet())
+        failure_ = needed->is_false() ? "extents in the target do not fit"
+                                      : "the target needs what the source does not: " + needed->str();
     }
   }
 
@@ -52,7 +62,8 @@ class Attempt {
     out.cases = cases_;
     out.structures = cases_ > 0 ? 1 : 0;
     out.proved = failure_.empty() && cases_ > 0;
-    out.how = failure_.empty() && cases_ == 0 ? kEmpty : failure_;
+    out.gave_up = failure_.empty() && cases_ == 0;
+    out.how = out.gave_up ? kEmpty : failure_;
     return out;
   }
 
@@ -60,11 +71,13 @@ class Attempt {
   /// Shows one result of a case. Returns the number of results.
   size_t one_case(Scope& scope, const Instantiate& instantiate, size_t result) {
     if (!failure_.empty()) return 0;
+    scope.demand(false);
     Instantiation both = instantiate(scope);
     const auto sources = both.source();
     const SymbolicTensor& source = sources.at(result);
     // If a result is empty, there is nothing to show. Leaving this open would split proofs about the target.
     for (const Dim& extent : source.shape) scope.assume(at_most(1, extent));
+    scope.demand(demanding_);
     std::vector<SymbolicTensor> targets;
     try {
       targets = both.target();
@@ -74,9 +87,10 @@ class Attempt {
     if (sources.size() != targets.size()) throw GaveUp{"another number of results"};
     for (size_t i = 0; i < sources.size(); ++i) {
       // The rewriter rejects results of other types.
-      scope.assume(equal(sources[i].shape, targets[i].shape));
+      scope.agree(equal(sources[i].shape, targets[i].shape));
       if (sources[i].type && targets[i].type) scope.assume(equal(*sources[i].type, *targets[i].type));
     }
+    scope.demand(false);
     std::vector<Dim> index;
     for (size_t axis = 0; axis < source.rank(); ++axis) {
       index.push_back(Dim::symbol("i0." + std::to_string(axis)));  // no model calls a dimension so
@@ -95,6 +109,7 @@ class Attempt {
 
   std::shared_ptr<Solver> solver_;
   const Scope::Limits limits_;
+  const bool demanding_;
   std::string failure_;
   size_t cases_ = 0;
 };
@@ -113,7 +128,7 @@ Proof unless_given_up(const std::function<Proof()>& attempt) {
 /// Tries one structure, for all values of everything that the instance leaves open.
 Proof prove_structure(const Rule& rule, const Instance& instance, const std::shared_ptr<Solver>& solver) {
   return unless_given_up([&] {
-    Attempt attempt(solver, kRuleLimits);
+    Attempt attempt(solver, kRuleLimits, false);
     for (const auto& choices : choices_of(rule))
       attempt.run([&](Scope& scope) { return Instantiation(scope, rule, instance, choices); });
     return attempt.result();
@@ -125,7 +140,7 @@ Proof prove_structure(const Rule& rule, const Instance& instance, const std::sha
 Proof prove_match(const Rule& rule, const Binding& match, const ValueFacts& facts,
                   const std::shared_ptr<Solver>& solver) {
   return unless_given_up([&] {
-    Attempt attempt(solver, kMatchLimits);
+    Attempt attempt(solver, kMatchLimits, true);
     attempt.run([&](Scope& scope) { return Instantiation(scope, rule, match, facts); });
     return attempt.result();
   });

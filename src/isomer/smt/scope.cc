@@ -202,6 +202,11 @@ void Scope::assume(const Formula& fact) {
   frames_[depth].facts.push_back(fact);
 }
 
+void Scope::agree(const Formula& fact) {
+  if (demanding_ && !unmet_ && !implied(fact)) unmet_ = fact;
+  assume(fact);
+}
+
 // Questions -----------------------------------------------------------------------------------------------------------
 
 std::vector<Formula> Scope::facts(const std::vector<Formula>& further) const {

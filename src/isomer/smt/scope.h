@@ -48,6 +48,11 @@ class Scope {
   bool decide(const Formula& question);
   /// Assumes a fact from here on. Cases where it cannot hold are dropped.
   void assume(const Formula& fact);
+  /// Assumes how extents agree in a well-typed node. While this is demanded, `unmet` becomes the first such fact that
+  /// is not implied, in any case.
+  void agree(const Formula& fact);
+  void demand(bool on) { demanding_ = on; }
+  const std::optional<Formula>& unmet() const { return unmet_; }
   /// Whether the facts and `further` imply the statement. Does not split.
   bool implied(const Formula& statement, const std::vector<Formula>& further = {});
   /// Whether some values satisfy all facts; nullopt if the solver did not find out.
@@ -171,6 +176,8 @@ class Scope {
 
   Limits limits_;
   size_t nested_ = 0;  ///< calls of canonical
+  bool demanding_ = false;
+  std::optional<Formula> unmet_;
   std::shared_ptr<Solver> solver_;
   size_t queries_before_;
   size_t unanswered_before_;
