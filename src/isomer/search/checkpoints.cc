@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <optional>
 #include <set>
 #include <utility>
@@ -109,19 +110,20 @@ std::vector<Candidate> with_checkpoints(const Candidate& candidate,
   };
   std::vector<Candidate> out;
   for (const size_t distance : distances) {
+    const auto changes = [&](const Candidate& made) { return made.decisions != candidate.decisions; };
     Candidate even = keeping(0, distance);
-    if (even.decisions == candidate.decisions) continue;
-    double least = bytes(even);
+    double least = changes(even) ? bytes(even) : std::numeric_limits<double>::infinity();
     std::optional<Candidate> smaller;
     constexpr size_t kBegins = 8;
     for (size_t i = 1; i < std::min(distance, kBegins); ++i) {
       Candidate next = keeping(i * distance / std::min(distance, kBegins), distance);
+      if (!changes(next)) continue;
       if (const double needed = bytes(next); needed < least) {
         least = needed;
         smaller = std::move(next);
       }
     }
-    out.push_back(std::move(even));
+    if (changes(even)) out.push_back(std::move(even));
     if (smaller) out.push_back(std::move(*smaller));
   }
   return out;
