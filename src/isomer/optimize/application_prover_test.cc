@@ -81,15 +81,35 @@ TEST_F(Applications, DoNotConfuseDimensionsOfTheModelWithSymbolsOfProofs) {
                    "where rank(?x) == 2");
 }
 
+/// Strided convolutions whose pads follow from extents, and a scale.
+std::string padded_by_extents(int convolutions) {
+  std::string text = "input v0: f32[1,8,H,W]\nw = f32[8,8,3,3]{seed 1}\ns = f32[1,8,1,1]{seed 2}\n";
+  for (int i = 1; i <= convolutions; ++i)
+    text += fmt::format(
+        "v{} = Conv(v{}, w) {{strides=[2,2], dilations=[1,1], pads=[0,0,0,0], auto_pad=\"SAME_UPPER\"}}\n", i, i - 1);
+  return text + fmt::format("y = Mul(v{}, s)\nreturn y", convolutions);
+}
+
 TEST_F(Applications, AreProvedWherePadsFollowFromOpenExtents) {
-  const OptimizeReport report = optimized(
-      "input x: f32[1,4,H,W]\nw = f32[8,4,3,3]{seed 1}\ns = f32[1,8,1,1]{seed 2}\n"
-      "c = Conv(x, w) {strides=[2,2], dilations=[1,1], pads=[0,0,0,0], auto_pad=\"SAME_UPPER\"}\ny = Mul(c, s)\nreturn "
-      "y",
-      "");
-  EXPECT_TRUE(report.improved);
-  EXPECT_EQ(report.proofs.at_use, (std::map<std::string, size_t>{{"fold-scale", 1}}));
-  EXPECT_EQ(report.proofs.in_general, 0);
+  for (const int convolutions : {1, 2, 3}) {
+    const OptimizeReport report = optimized(padded_by_extents(convolutions), "");
+    EXPECT_TRUE(report.improved) << convolutions;
+    EXPECT_EQ(report.proofs.at_use, (std::map<std::string, size_t>{{"fold-scale", 1}})) << convolutions;
+    EXPECT_EQ(report.proofs.in_general, 0) << convolutions;
+  }
+}
+
+// The extent is -floor(-H / 2). That is positive, while the quotient in it is negative.
+TEST_F(Applications, KnowThatExtentsThatAreRoundedUpArePositive) {
+  for (const char* rounding : {"auto_pad=\"SAME_UPPER\"", "ceil_mode=1", ""})
+    expect_refused(fmt::format("input x: f32[1,1,H,8]\np = MaxPool(x) {{kernel_shape=[2,1], strides=[2,1], "
+                               "dilations=[1,1], pads=[0,0,0,0]{}{}}}\nq = Squeeze(p) {{axes=[0,1]}}\n"
+                               "t = Transpose(q) {{perm=[1,0]}}\nu = Transpose(t) {{perm=[1,0]}}\n"
+                               "y = ReduceMax(u) {{axes=[0]}}\nreturn y",
+                               *rounding == 0 ? "" : ", ", rounding),
+                   "(ReduceMax axes=[0] keepdims=1 (Transpose perm=[1,0] (Transpose perm=[1,0] ?x)))\n"
+                   "=> (ReduceMax axes=[0] keepdims=1 (Slice axes=[0] starts=[0] ends=[7] steps=[1] ?x))\n"
+                   "where rank(?x) == 2");
 }
 
 // A sum of 8 rows and one row broadcasts. They cannot be stacked.

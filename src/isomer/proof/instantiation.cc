@@ -101,7 +101,8 @@ ValueId Instantiation::known(ValueId value, const ValueFacts& facts) {
   }
   for (const std::string& symbol : symbols) {
     if (is_summation_index(symbol)) throw GaveUp{"the model calls a dimension " + symbol + ", as proofs do"};
-    scope_.assume(at_most(0, Dim::symbol(symbol)));
+    // ceil(H / 2) is -floor(-H / 2).
+    if (!symbol.starts_with("floor(")) scope_.assume(at_most(0, Dim::symbol(symbol)));
   }
   const Tensor* constant = facts.constant(value);
   std::optional<Element> uniform;

@@ -62,8 +62,8 @@ class Attempt {
     out.cases = cases_;
     out.structures = cases_ > 0 ? 1 : 0;
     out.proved = failure_.empty() && cases_ > 0;
-    out.gave_up = failure_.empty() && cases_ == 0;
-    out.how = out.gave_up ? kEmpty : failure_;
+    out.gave_up = failure_.empty() && source_cases_ == 0;
+    out.how = failure_.empty() && cases_ == 0 ? kEmpty : failure_;
     return out;
   }
 
@@ -77,6 +77,7 @@ class Attempt {
     const SymbolicTensor& source = sources.at(result);
     // If a result is empty, there is nothing to show. Leaving this open would split proofs about the target.
     for (const Dim& extent : source.shape) scope.assume(at_most(1, extent));
+    ++source_cases_;
     scope.demand(demanding_);
     std::vector<SymbolicTensor> targets;
     try {
@@ -111,6 +112,7 @@ class Attempt {
   const Scope::Limits limits_;
   const bool demanding_;
   std::string failure_;
+  size_t source_cases_ = 0;  // those in which the source has a result that is not empty
   size_t cases_ = 0;
 };
 
