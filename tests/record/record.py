@@ -234,7 +234,8 @@ def compare(model: Model, actual: str) -> bool:
     if actual == expected:
         return True
     difference = difflib.unified_diff(expected.splitlines(), actual.splitlines(), "recorded", "now", lineterm="", n=1)
-    print(f"{model.name}:", *list(difference)[:40], sep="\n  ", flush=True)
+    failed = [line for line in actual.splitlines() if line.startswith(FAILED)]
+    print(f"{model.name}:", *failed, *list(difference)[:40], sep="\n  ", flush=True)
     return False
 
 
