@@ -49,6 +49,7 @@ class Attempt {
       try {
         scope.explore([&] { results = std::max(results, one_case(scope, instantiate, result)); });
       } catch (...) {
+        // What the target lacks is a failure, whatever a proof would give up at afterwards.
         if (!scope.unmet()) throw;
       }
       if (const auto& needed = scope.unmet())

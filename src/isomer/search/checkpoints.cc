@@ -114,9 +114,10 @@ std::vector<Candidate> with_checkpoints(const Candidate& candidate,
     Candidate even = keeping(0, distance);
     double least = changes(even) ? bytes(even) : std::numeric_limits<double>::infinity();
     std::optional<Candidate> smaller;
-    constexpr size_t kBegins = 8;
-    for (size_t i = 1; i < std::min(distance, kBegins); ++i) {
-      Candidate next = keeping(i * distance / std::min(distance, kBegins), distance);
+    constexpr size_t kMaxBegins = 8;
+    const size_t begins = std::min(distance, kMaxBegins);
+    for (size_t i = 1; i < begins; ++i) {
+      Candidate next = keeping(i * distance / begins, distance);
       if (!changes(next)) continue;
       if (const double needed = bytes(next); needed < least) {
         least = needed;

@@ -116,6 +116,20 @@ TEST(Checkpoints, KeepDecisions) {
   EXPECT_EQ(decided, (std::map<std::string, Computation>{{"t", Computation::Once}, {"b", Computation::Twice}}));
 }
 
+TEST(Checkpoints, MayOnlyChangeSomethingFromAnotherBegin) {
+  Candidate candidate(parsed(kThereAndBack));
+  const Graph& graph = candidate.graph;
+  for (ValueId value = 0; value < graph.num_values(); ++value)
+    if (graph.name(value) == "t" || graph.name(value) == "b")
+      candidate.decisions.computations.emplace(value, Computation::Once);
+  const std::vector<Candidate> made = with_checkpoints(candidate, equal_bytes);
+  ASSERT_EQ(made.size(), 1) << "with a, c and d, only b and t would be computed twice";
+  std::vector<ValueId> twice;
+  for (const auto& [value, computation] : made[0].decisions.computations)
+    if (computation == Computation::Twice) twice.push_back(value);
+  EXPECT_THAT(names(graph, twice), ElementsAre("a", "c"));
+}
+
 TEST(Checkpoints, AreNotHiddenByWeights) {
   const auto text = [](const char* weight) {
     return fmt::format(

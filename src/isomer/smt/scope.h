@@ -48,10 +48,11 @@ class Scope {
   bool decide(const Formula& question);
   /// Assumes a fact from here on. Cases where it cannot hold are dropped.
   void assume(const Formula& fact);
-  /// Assumes how extents agree in a well-typed node. While this is demanded, `unmet` becomes the first such fact that
-  /// is not implied, in any case.
+  /// Assumes how extents agree in a well-typed node.
   void agree(const Formula& fact);
+  /// Whether such facts must be implied from here on.
   void demand(bool on) { demanding_ = on; }
+  /// The first fact that had to be implied and was not, in any case.
   const std::optional<Formula>& unmet() const { return unmet_; }
   /// Whether the facts and `further` imply the statement. Does not split.
   bool implied(const Formula& statement, const std::vector<Formula>& further = {});
