@@ -33,14 +33,7 @@ struct CertifiedRule {
 
 /// How a model is executed, as far as its file decides it. Values are identified by their names in the file. Decisions
 /// do not change what is computed, so nothing about them is proved.
-struct NamedDecisions {
-  std::map<std::string, Layout> layouts = {};
-  std::map<std::string, Algorithm> algorithms = {};
-  std::map<std::string, Computation> computations = {};
-
-  bool empty() const { return layouts.empty() && algorithms.empty() && computations.empty(); }
-  friend bool operator==(const NamedDecisions&, const NamedDecisions&) = default;
-};
+using NamedDecisions = DecisionTables<std::string>;
 
 /// The newest format, which print_certificate writes unless a certificate was read in an older one.
 constexpr int kCertificateFormat = 4;

@@ -33,37 +33,39 @@ Result<std::map<std::string, std::string>> words_of(const json& all, const char*
   return out;
 }
 
-template <class Decision>
-Status convert(const std::map<std::string, std::string>& words,
-               std::optional<Decision> (*decision_of)(std::string_view), std::map<std::string, Decision>& out) {
+/// Reads the decisions of one kind.
+template <class Choice>
+Status read(const json& all, const DecisionKind<Choice>& kind, const std::set<std::string>& values,
+            std::map<std::string, Choice>& out) {
+  ISOMER_TRY(const auto words, words_of(all, kind.plural, values));
   for (const auto& [name, word] : words) {
-    const auto decision = decision_of(word);
-    if (!decision) return fail("its decision about '{}' is not known", printable(name));
-    out.emplace(name, *decision);
+    const auto choice = kind.choice(word);
+    if (!choice) return fail("its decision about '{}' is not known", printable(name));
+    out.emplace(name, *choice);
   }
   return {};
 }
 
 /// Compares the decisions of one kind.
-template <class Decision>
-Status compare(const char* kind, const std::map<std::string, Decision>& stated,
-               const std::map<std::string, Decision>& actual, std::string_view (*word_of)(Decision),
-               const std::set<std::string>& values) {
+template <class Choice>
+Status compare(const DecisionKind<Choice>& kind, const std::map<std::string, Choice>& stated,
+               const std::map<std::string, Choice>& actual, const std::set<std::string>& values) {
   for (const auto& [name, decision] : stated) {
     if (!values.contains(name))
-      return fail("the certificate has the {} of '{}', a value that its graph does not have", kind, printable(name));
+      return fail("the certificate has the {} of '{}', a value that its graph does not have", kind.name,
+                  printable(name));
     const auto found = actual.find(name);
     if (found == actual.end())
-      return fail("it leaves the {} of '{}' open, but the certificate has {}", kind, printable(name),
-                  word_of(decision));
+      return fail("it leaves the {} of '{}' open, but the certificate has {}", kind.name, printable(name),
+                  kind.word(decision));
     if (found->second != decision)
-      return fail("the {} of '{}' is {}, but the certificate has {}", kind, printable(name), word_of(found->second),
-                  word_of(decision));
+      return fail("the {} of '{}' is {}, but the certificate has {}", kind.name, printable(name),
+                  kind.word(found->second), kind.word(decision));
   }
   for (const auto& [name, decision] : actual)
     if (!stated.contains(name))
-      return fail("the {} of '{}' is {}, but the certificate does not have it", kind, printable(name),
-                  word_of(decision));
+      return fail("the {} of '{}' is {}, but the certificate does not have it", kind.name, printable(name),
+                  kind.word(decision));
   return {};
 }
 
@@ -76,21 +78,26 @@ Result<NamedDecisions> decisions_of(const Model& model) {
   const json all = json::parse(*text, nullptr, false);
   if (!all.is_object()) return fail("its metadata 'isomer.decisions' are not a JSON object");
   const std::set<std::string> values = value_names(model.graph);
-  ISOMER_TRY(const auto layouts, words_of(all, "layouts", values));
-  ISOMER_CHECK(convert(layouts, layout_from_name, out.layouts));
-  ISOMER_TRY(const auto algorithms, words_of(all, "algorithms", values));
-  ISOMER_CHECK(convert(algorithms, algorithm_from_name, out.algorithms));
-  ISOMER_TRY(const auto computations, words_of(all, "computations", values));
-  ISOMER_CHECK(convert(computations, computation_from_name, out.computations));
+  Status status;
+  for_each_kind(
+      [&](const auto& kind, auto& decided) {
+        if (status) status = read(all, kind, values, decided);
+      },
+      out);
+  ISOMER_CHECK(status);
   return out;
 }
 
 Status check_decisions(const NamedDecisions& stated, const Model& model) {
   ISOMER_TRY(const NamedDecisions actual, decisions_of(model));
   const std::set<std::string> values = value_names(model.graph);
-  ISOMER_CHECK(compare("layout", stated.layouts, actual.layouts, layout_name, values));
-  ISOMER_CHECK(compare("algorithm", stated.algorithms, actual.algorithms, algorithm_name, values));
-  return compare("computation", stated.computations, actual.computations, computation_name, values);
+  Status status;
+  for_each_kind(
+      [&](const auto& kind, const auto& one, const auto& other) {
+        if (status) status = compare(kind, one, other, values);
+      },
+      stated, actual);
+  return status;
 }
 
 }  // namespace isomer::replay

@@ -59,9 +59,13 @@ class CertificateParser {
     ISOMER_TRY(out.input, stamp("input"));
     ISOMER_TRY(out.output, stamp("output"));
     if (out.records_decisions()) {
-      ISOMER_TRY(out.decisions.layouts, decisions("layout", layout_from_name));
-      ISOMER_TRY(out.decisions.algorithms, decisions("algorithm", algorithm_from_name));
-      ISOMER_TRY(out.decisions.computations, decisions("computation", computation_from_name));
+      Status status;
+      for_each_kind(
+          [&](const auto& kind, auto& decided) {
+            if (status) status = decisions(kind, decided);
+          },
+          out.decisions);
+      ISOMER_CHECK(status);
     }
     while (out.format >= 2 && lines_.next_is("shape")) {
       const auto shape = unquoted(lines_.take());
@@ -141,18 +145,16 @@ class CertificateParser {
   }
 
   /// Reads the decisions of one kind.
-  template <class Decision>
-  Result<std::map<std::string, Decision>> decisions(std::string_view kind,
-                                                    std::optional<Decision> (*decision_of)(std::string_view)) {
-    std::map<std::string, Decision> out;
-    while (lines_.next_is(kind)) {
+  template <class Choice>
+  Status decisions(const DecisionKind<Choice>& kind, std::map<std::string, Choice>& out) {
+    while (lines_.next_is(kind.name)) {
       std::string_view line = lines_.take();
-      const auto decision = decision_of(word(line));
+      const auto choice = kind.choice(word(line));
       const auto name = unquoted(line);
-      if (!decision || !name) return lines_.error(fmt::format("a {} and a quoted name are expected", kind));
-      out.emplace(*name, *decision);
+      if (!choice || !name) return lines_.error(fmt::format("a {} and a quoted name are expected", kind.name));
+      out.emplace(*name, *choice);
     }
-    return out;
+    return {};
   }
 
   Result<CertifiedRule> rule() {

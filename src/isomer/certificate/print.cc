@@ -27,12 +27,12 @@ void print_stamp(std::string& out, const char* what, const ModelStamp& stamp) {
 }
 
 void print_decisions(std::string& out, const NamedDecisions& decisions) {
-  for (const auto& [name, layout] : decisions.layouts)
-    out += fmt::format("  layout {} {}\n", layout_name(layout), isomer::quoted(name));
-  for (const auto& [name, algorithm] : decisions.algorithms)
-    out += fmt::format("  algorithm {} {}\n", algorithm_name(algorithm), isomer::quoted(name));
-  for (const auto& [name, computation] : decisions.computations)
-    out += fmt::format("  computation {} {}\n", computation_name(computation), isomer::quoted(name));
+  for_each_kind(
+      [&](const auto& kind, const auto& decided) {
+        for (const auto& [name, choice] : decided)
+          out += fmt::format("  {} {} {}\n", kind.name, kind.word(choice), isomer::quoted(name));
+      },
+      decisions);
 }
 
 void print_merged(std::string& out, const MergedInput& merged) {

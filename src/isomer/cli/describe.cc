@@ -25,22 +25,21 @@ std::string obstacle_of(const Graph& graph, const Node& node) {
 }
 
 /// Return why a decision about a value cannot have an effect; empty if it may have one.
-std::string no_layout(const Graph& graph, ValueId value) {
+std::string no_effect(const Graph& graph, ValueId value, Layout = {}) {
   if (graph.producer_node(value).is_input()) return "it is an input";
   return graph.is_constant_derived(value) ? "it depends only on constants" : "";
 }
-std::string no_algorithm(const Graph& graph, ValueId value) {
+std::string no_effect(const Graph& graph, ValueId value, Algorithm) {
   const Node& maker = graph.producer_node(value);
   // Engines remove copies, and a decision about a copy can be one about what remains.
   const bool may_convolve = maker.op->role(1) == OperandRole::Filters || maker.op->has(Trait::Identity);
-  return may_convolve ? no_layout(graph, value) : "it is not the result of a convolution";
+  return may_convolve ? no_effect(graph, value) : "it is not the result of a convolution";
 }
-
-std::string no_computation(const Graph& graph, ValueId value) {
+std::string no_effect(const Graph& graph, ValueId value, Computation) {
   if (is_recomputable(graph, value)) return "";
   if (graph.is_output(value)) return "it is an output";
   if (graph.consumers(value).empty()) return "nothing reads it";
-  const std::string reason = no_layout(graph, value);
+  const std::string reason = no_effect(graph, value);
   return reason.empty() ? "it is the result of an opaque node" : reason;
 }
 
@@ -75,18 +74,17 @@ std::string why_opaque(const Graph& graph, const Node& node) {
 
 nlohmann::json decision_rows(const Graph& graph, const Decisions& decisions) {
   nlohmann::json rows = nlohmann::json::array();
-  const auto add = [&](ValueId value, const char* kind, std::string_view choice, const std::string& no_effect) {
-    rows.push_back({{"value", graph.name(value)},
-                    {"kind", kind},
-                    {"choice", choice},
-                    {"no_effect", no_effect.empty() ? nlohmann::json() : nlohmann::json(no_effect)}});
-  };
-  for (const auto& [value, layout] : decisions.layouts)
-    add(value, "layout", layout_name(layout), no_layout(graph, value));
-  for (const auto& [value, algorithm] : decisions.algorithms)
-    add(value, "algorithm", algorithm_name(algorithm), no_algorithm(graph, value));
-  for (const auto& [value, computation] : decisions.computations)
-    add(value, "computation", computation_name(computation), no_computation(graph, value));
+  for_each_kind(
+      [&](const auto& kind, const auto& decided) {
+        for (const auto& [value, choice] : decided) {
+          const std::string reason = no_effect(graph, value, choice);
+          rows.push_back({{"value", graph.name(value)},
+                          {"kind", kind.name},
+                          {"choice", kind.word(choice)},
+                          {"no_effect", reason.empty() ? nlohmann::json() : nlohmann::json(reason)}});
+        }
+      },
+      decisions);
   return rows;
 }
 

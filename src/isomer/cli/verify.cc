@@ -95,24 +95,23 @@ using Proofs = std::map<std::string, AppliedProofs>;  // by the name of the rule
 json decisions_json(const replay::Certificate& certificate) {
   if (!certificate.records_decisions()) return nullptr;
   json out = json::object();
-  for (const auto& [name, layout] : certificate.decisions.layouts) out["layouts"][name] = layout_name(layout);
-  for (const auto& [name, algorithm] : certificate.decisions.algorithms)
-    out["algorithms"][name] = algorithm_name(algorithm);
-  for (const auto& [name, computation] : certificate.decisions.computations)
-    out["computations"][name] = computation_name(computation);
+  for_each_kind(
+      [&](const auto& kind, const auto& decided) {
+        for (const auto& [name, choice] : decided) out[kind.plural][name] = kind.word(choice);
+      },
+      certificate.decisions);
   return out;
 }
 
 void print_decisions(const replay::NamedDecisions& decisions) {
   if (decisions.empty()) return;
-  fmt::print("decisions  {} in the output's file; they change only how it is executed\n",
-             decisions.layouts.size() + decisions.algorithms.size() + decisions.computations.size());
-  for (const auto& [name, layout] : decisions.layouts)
-    fmt::print("           {}: layout {}\n", printable(name), layout_name(layout));
-  for (const auto& [name, algorithm] : decisions.algorithms)
-    fmt::print("           {}: algorithm {}\n", printable(name), algorithm_name(algorithm));
-  for (const auto& [name, computation] : decisions.computations)
-    fmt::print("           {}: computed {}\n", printable(name), computation_name(computation));
+  fmt::print("decisions  {} in the output's file; they change only how it is executed\n", decisions.size());
+  for_each_kind(
+      [&](const auto& kind, const auto& decided) {
+        for (const auto& [name, choice] : decided)
+          fmt::print("           {}: {} {}\n", printable(name), kind.name, kind.word(choice));
+      },
+      decisions);
 }
 
 json report_of(const VerifyOptions& options, const replay::Verification& found, const Proofs& proofs,

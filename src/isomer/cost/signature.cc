@@ -130,10 +130,10 @@ Result<KernelRun> KernelSigner::extract(size_t kernel) const {
   KernelRun run{.graph = builder.finish(outputs), .weights = reuse_.of(kernel)};
   run.intakes.assign(run.graph.nodes().size(), Intake::Own);
   for (const auto& [from, to] : copies) run.intakes[to] = plan_.intakes[from];
-  for (const auto& [value, layout] : plan_.decisions.layouts)
-    if (inside(kernel, value)) run.decisions.layouts.emplace(renamed.at(value), layout);
-  for (const auto& [value, algorithm] : plan_.decisions.algorithms)
-    if (inside(kernel, value)) run.decisions.algorithms.emplace(renamed.at(value), algorithm);
+  const auto copy_of = [&](ValueId value) {
+    return inside(kernel, value) ? std::optional(renamed.at(value)) : std::nullopt;
+  };
+  add_decisions(plan_.decisions, copy_of, run.decisions);
   return run;
 }
 

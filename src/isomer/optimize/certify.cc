@@ -65,10 +65,8 @@ replay::CertifiedRule certified(Rule rule, const RuleSet& rules) {
 Result<replay::NamedDecisions> file_decisions(const Model& model) {
   ISOMER_TRY(const Decisions stored, stored_decisions(model));
   replay::NamedDecisions out;
-  for (const auto& [value, layout] : stored.layouts) out.layouts.emplace(model.graph.name(value), layout);
-  for (const auto& [value, algorithm] : stored.algorithms) out.algorithms.emplace(model.graph.name(value), algorithm);
-  for (const auto& [value, computation] : stored.computations)
-    out.computations.emplace(model.graph.name(value), computation);
+  add_decisions(
+      stored, [&](ValueId value) { return std::optional(model.graph.name(value)); }, out);
   return out;
 }
 

@@ -8,13 +8,14 @@ namespace isomer {
 
 /// Does not depend on the order of values, which differs between equal graphs.
 uint64_t Candidate::hash() const {
-  uint64_t sum = 0;
-  for (const auto& [value, layout] : decisions.layouts)
-    sum += hash_mix(hash_mix(graph.value_hash(value), 1), static_cast<uint64_t>(layout));
-  for (const auto& [value, algorithm] : decisions.algorithms)
-    sum += hash_mix(hash_mix(graph.value_hash(value), 2), static_cast<uint64_t>(algorithm));
-  for (const auto& [value, computation] : decisions.computations)
-    sum += hash_mix(hash_mix(graph.value_hash(value), 3), static_cast<uint64_t>(computation));
+  uint64_t sum = 0, kinds = 0;
+  for_each_kind(
+      [&](const auto&, const auto& decided) {
+        ++kinds;
+        for (const auto& [value, choice] : decided)
+          sum += hash_mix(hash_mix(graph.value_hash(value), kinds), static_cast<uint64_t>(choice));
+      },
+      decisions);
   return decisions.empty() ? graph.hash() : hash_mix(graph.hash(), sum);
 }
 
@@ -24,13 +25,11 @@ Candidate carried(const Decisions& decisions, std::span<const uint64_t> images, 
   std::unordered_map<uint64_t, ValueId> by_hash;
   by_hash.reserve(after.num_values());
   for (ValueId value = 0; value < after.num_values(); ++value) by_hash.emplace(after.value_hash(value), value);
-  const auto carry = [&](const auto& from, auto& to) {
-    for (const auto& [value, decision] : from)
-      if (const auto image = by_hash.find(images[value]); image != by_hash.end()) to.emplace(image->second, decision);
+  const auto image_of = [&](ValueId value) {
+    const auto image = by_hash.find(images[value]);
+    return image == by_hash.end() ? std::nullopt : std::optional(image->second);
   };
-  carry(decisions.layouts, out.layouts);
-  carry(decisions.algorithms, out.algorithms);
-  carry(decisions.computations, out.computations);
+  add_decisions(decisions, image_of, out);
   return {std::move(after), std::move(out)};
 }
 

@@ -5,12 +5,6 @@
 namespace isomer {
 namespace {
 
-template <class Decision>
-std::optional<Decision> find(const std::map<ValueId, Decision>& decided, ValueId value) {
-  const auto found = decided.find(value);
-  return found == decided.end() ? std::nullopt : std::optional(found->second);
-}
-
 template <class Choice, size_t N>
 std::optional<Choice> from_name(const std::array<Choice, N>& all, std::string_view (*name_of)(Choice),
                                 std::string_view name) {
@@ -42,8 +36,5 @@ std::optional<Algorithm> algorithm_from_name(std::string_view name) {
 std::optional<Computation> computation_from_name(std::string_view name) {
   return from_name(std::array{Computation::Once, Computation::Twice}, computation_name, name);
 }
-
-std::optional<Layout> Decisions::layout(ValueId value) const { return find(layouts, value); }
-std::optional<Algorithm> Decisions::algorithm(ValueId value) const { return find(algorithms, value); }
 
 }  // namespace isomer

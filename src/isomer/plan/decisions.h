@@ -28,22 +28,63 @@ std::string_view computation_name(Computation computation);
 /// Nothing if there is no such word.
 std::optional<Computation> computation_from_name(std::string_view name);
 
-/// Side tables over the values of one graph. An engine that cannot obey a decision decides by itself, in its planner
-/// and when it runs the graph.
-struct Decisions {
+/// One table for each kind of decision, over the values of one graph: by id, or by name. An engine that cannot obey a
+/// decision decides by itself, in its planner and when it runs the graph.
+template <class Value>
+struct DecisionTables {
   /// The layout of a value where kernels that run later read it. If its own kernel makes it in another layout, it is
   /// converted once. Has no effect on values within a kernel and on inputs.
-  std::map<ValueId, Layout> layouts = {};
+  std::map<Value, Layout> layouts = {};
   /// The algorithm of the node that computes a value. Other nodes may be part of the same kernel.
-  std::map<ValueId, Algorithm> algorithms = {};
-
+  std::map<Value, Algorithm> algorithms = {};
   /// How often a value is computed. Has no effect on inputs, outputs, and values that depend only on constants.
-  std::map<ValueId, Computation> computations = {};
+  std::map<Value, Computation> computations = {};
 
-  bool empty() const { return layouts.empty() && algorithms.empty() && computations.empty(); }
-  std::optional<Layout> layout(ValueId value) const;
-  std::optional<Algorithm> algorithm(ValueId value) const;
-  friend bool operator==(const Decisions&, const Decisions&) = default;
+  /// Returns the number of decisions.
+  size_t size() const { return layouts.size() + algorithms.size() + computations.size(); }
+  bool empty() const { return size() == 0; }
+  std::optional<Layout> layout(const Value& value) const { return find(layouts, value); }
+  std::optional<Algorithm> algorithm(const Value& value) const { return find(algorithms, value); }
+  friend bool operator==(const DecisionTables&, const DecisionTables&) = default;
+
+ private:
+  template <class Choice>
+  static std::optional<Choice> find(const std::map<Value, Choice>& decided, const Value& value) {
+    const auto found = decided.find(value);
+    return found == decided.end() ? std::nullopt : std::optional(found->second);
+  }
 };
+using Decisions = DecisionTables<ValueId>;
+
+/// What texts call a kind of decision and its choices.
+template <class Choice>
+struct DecisionKind {
+  const char* name;    ///< "layout"
+  const char* plural;  ///< "layouts"
+  std::string_view (*word)(Choice);
+  std::optional<Choice> (*choice)(std::string_view word);
+};
+
+/// Calls visit(kind, table...) for each kind of decision, with the table of that kind in each of `decisions`.
+template <class Visit, class... Tables>
+void for_each_kind(const Visit& visit, Tables&... decisions) {
+  visit(DecisionKind<Layout>{"layout", "layouts", layout_name, layout_from_name}, decisions.layouts...);
+  visit(DecisionKind<Algorithm>{"algorithm", "algorithms", algorithm_name, algorithm_from_name},
+        decisions.algorithms...);
+  visit(DecisionKind<Computation>{"computation", "computations", computation_name, computation_from_name},
+        decisions.computations...);
+}
+
+/// Adds decisions, about the values to which `image_of` leads: it returns nothing for those without an image. If
+/// several have the same image, the first decision of each kind is kept, and so are those that `to` has.
+template <class From, class To, class ImageOf>
+void add_decisions(const DecisionTables<From>& from, const ImageOf& image_of, DecisionTables<To>& to) {
+  for_each_kind(
+      [&](const auto&, const auto& decided, auto& out) {
+        for (const auto& [value, choice] : decided)
+          if (const std::optional<To> image = image_of(value)) out.emplace(*image, choice);
+      },
+      from, to);
+}
 
 }  // namespace isomer

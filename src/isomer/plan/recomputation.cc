@@ -97,13 +97,13 @@ class Recomputer {
 
   Recomputed finished(std::span<const ValueId> outputs) {
     Decisions decisions;
-    const auto carry = [&](const auto& from, auto& to) {
-      for (const auto& [value, decision] : from)
-        for (const ValueId computed : {made_[value], second_[value]})
-          if (computed != kNoValue) to.emplace(computed, decision);
-    };
-    carry(candidate_.decisions.layouts, decisions.layouts);
-    carry(candidate_.decisions.algorithms, decisions.algorithms);
+    for (const auto* const computed : {&made_, &second_}) {
+      const auto computed_as = [&](ValueId value) {
+        return (*computed)[value] == kNoValue ? std::nullopt : std::optional((*computed)[value]);
+      };
+      add_decisions(candidate_.decisions, computed_as, decisions);
+    }
+    decisions.computations.clear();
     Recomputed out{isomer::finish(builder_, outputs, decisions), {}, {}};
     for (const Node& node : out.candidate.graph.nodes()) {
       const auto& [original, place] = known_.at(node.hash);

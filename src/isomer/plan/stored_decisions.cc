@@ -26,21 +26,21 @@ std::string shortened(const std::string& text) {
   return printable(text.size() <= kLength ? text : text.substr(0, kLength) + "...");
 }
 
-/// Reads the decisions of one kind. `decision_of` returns the decision for a word.
-template <class Decision>
-Status read(const nlohmann::json& all, const char* kind, std::optional<Decision> (*decision_of)(std::string_view),
-            const Values& values, std::map<ValueId, Decision>& out) {
-  const auto found = all.find(kind);
+/// Reads the decisions of one kind.
+template <class Choice>
+Status read(const nlohmann::json& all, const DecisionKind<Choice>& kind, const Values& values,
+            std::map<ValueId, Choice>& out) {
+  const auto found = all.find(kind.plural);
   if (found == all.end()) return {};
-  if (!found->is_object()) return fail("{} are not listed by value", kind);
+  if (!found->is_object()) return fail("{} are not listed by value", kind.plural);
   for (const auto& [name, word] : found->items()) {
     const auto value = values.find(name);
     if (value == values.end()) continue;
-    if (!word.is_string()) return fail("{} of '{}': not a word", kind, shortened(name));
+    if (!word.is_string()) return fail("{} of '{}': not a word", kind.plural, shortened(name));
     const auto& text = word.template get_ref<const std::string&>();
-    const auto decision = decision_of(text);
-    if (!decision) return fail("{} of '{}': '{}' is not known", kind, shortened(name), shortened(text));
-    out.emplace(value->second, *decision);
+    const auto choice = kind.choice(text);
+    if (!choice) return fail("{} of '{}': '{}' is not known", kind.plural, shortened(name), shortened(text));
+    out.emplace(value->second, *choice);
   }
   return {};
 }
@@ -50,9 +50,13 @@ Result<Decisions> parse(const std::string& text, const Graph& graph) {
   if (!all.is_object()) return fail("not a JSON object in UTF-8");
   const Values values = values_by_name(graph);
   Decisions out;
-  ISOMER_CHECK(read(all, "layouts", layout_from_name, values, out.layouts));
-  ISOMER_CHECK(read(all, "algorithms", algorithm_from_name, values, out.algorithms));
-  ISOMER_CHECK(read(all, "computations", computation_from_name, values, out.computations));
+  Status status;
+  for_each_kind(
+      [&](const auto& kind, auto& decided) {
+        if (status) status = read(all, kind, values, decided);
+      },
+      out);
+  ISOMER_CHECK(status);
   return out;
 }
 
@@ -62,13 +66,12 @@ Result<nlohmann::json> decisions_by_name(const Model& model, const Candidate& ca
   nlohmann::json out = nlohmann::json::object();
   if (candidate.decisions.empty()) return out;
   ISOMER_TRY(const auto names, export_names(model.with(candidate.graph)));
-  const auto list = [&](const char* kind, const auto& decided, const auto& name_of) {
-    for (const auto& [value, choice] : decided)
-      if (is_utf8(names[value])) out[kind][names[value]] = name_of(choice);
-  };
-  list("layouts", candidate.decisions.layouts, layout_name);
-  list("algorithms", candidate.decisions.algorithms, algorithm_name);
-  list("computations", candidate.decisions.computations, computation_name);
+  for_each_kind(
+      [&](const auto& kind, const auto& decided) {
+        for (const auto& [value, choice] : decided)
+          if (is_utf8(names[value])) out[kind.plural][names[value]] = kind.word(choice);
+      },
+      candidate.decisions);
   return out;
 }
 

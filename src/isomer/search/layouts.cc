@@ -171,9 +171,9 @@ Decisions LayoutChoice::choose(const Candidate& candidate, const Boundary& bound
   if (candidate.decisions.computations.empty()) return LayoutSum(candidate, boundary, *this).run();
   // Second computations are no kernels of the candidate's graph.
   Candidate once = candidate;
-  auto computations = std::exchange(once.decisions.computations, {});
-  Decisions out = LayoutSum(once, boundary, *this).run();
-  out.computations = std::move(computations);
+  once.decisions.computations.clear();
+  Decisions out = candidate.decisions;
+  out.layouts = LayoutSum(once, boundary, *this).run().layouts;
   return out;
 }
 

@@ -24,13 +24,10 @@ ValueId copy_node(GraphBuilder& builder, const Graph& from, const Node& node, st
 
 /// Adds the decisions about values of one graph for their copies in another.
 void copy_decisions(const Candidate& from, std::span<const ValueId> made, Decisions& to) {
-  const auto copy = [&](const auto& decided, auto& out) {
-    for (const auto& [value, decision] : decided)
-      if (made[value] != kNoValue) out.emplace(made[value], decision);
+  const auto copy_of = [&](ValueId value) {
+    return made[value] == kNoValue ? std::nullopt : std::optional(made[value]);
   };
-  copy(from.decisions.layouts, to.layouts);
-  copy(from.decisions.algorithms, to.algorithms);
-  copy(from.decisions.computations, to.computations);
+  add_decisions(from.decisions, copy_of, to);
 }
 
 /// Rebuilds the whole graph from its outputs. A unit (a node, or a replaced part) is built after everything that it

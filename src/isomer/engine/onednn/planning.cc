@@ -35,9 +35,8 @@ LayoutUse layout_use(const Graph& graph, const Node& node) {
 /// The decisions, of the values that remain when identities are removed. Of several for one value, the first is kept.
 Decisions without_removed(const Graph& graph, const Decisions& decisions) {
   Decisions out;
-  for (const auto& [value, layout] : decisions.layouts) out.layouts.emplace(remaining_value(graph, value), layout);
-  for (const auto& [value, algorithm] : decisions.algorithms)
-    out.algorithms.emplace(remaining_value(graph, value), algorithm);
+  add_decisions(
+      decisions, [&](ValueId value) { return std::optional(remaining_value(graph, value)); }, out);
   return out;
 }
 
