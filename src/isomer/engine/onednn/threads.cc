@@ -1,5 +1,7 @@
 #include "isomer/engine/onednn/threads.h"
 
+#include <sched.h>
+
 #include <algorithm>
 
 // Functions of the OpenMP API, declared here since not every supported compiler has <omp.h>; and the functions that
@@ -117,6 +119,22 @@ void run_as_team(size_t threads, const void* what, TeamWork work) {
   left(&team);
   GOMP_parallel(run_member, &team, static_cast<unsigned>(threads), 0);
   entered(&team);
+}
+
+void leave_core_to_leader(size_t threads) {
+  thread_local int known_core = -1;
+  thread_local size_t known_threads = 0;
+  const int core = sched_getcpu();
+  if (threads <= 1 || core < 0 || (core == known_core && threads == known_threads)) return;
+  known_core = core;
+  known_threads = threads;
+  cpu_set_t others;
+  CPU_ZERO(&others);
+  if (sched_getaffinity(0, sizeof(others), &others) != 0 || CPU_COUNT(&others) < static_cast<int>(threads)) return;
+  CPU_CLR(static_cast<size_t>(core), &others);
+  as_team(threads, [&](size_t thread, size_t) {
+    if (thread != 0) sched_setaffinity(0, sizeof(others), &others);
+  });
 }
 
 void run_apart(const void* what, ApartWork work) {

@@ -1,6 +1,7 @@
 #include "isomer/engine/onednn/threads.h"
 
 #include <gtest/gtest.h>
+#include <sched.h>
 
 #include <atomic>
 #include <thread>
@@ -50,6 +51,53 @@ TEST(Team, WorksAtTheSameTime) {
     for (size_t tries = 0; arrived < 2; ++tries) wait_briefly(tries);
   });
   EXPECT_EQ(arrived, 2U);
+}
+
+cpu_set_t own_cores() {
+  cpu_set_t cores;
+  CPU_ZERO(&cores);
+  EXPECT_EQ(sched_getaffinity(0, sizeof(cores), &cores), 0);
+  return cores;
+}
+
+/// The cores that the second thread of a team of two may use.
+cpu_set_t cores_of_other() {
+  cpu_set_t cores;
+  as_team(2, [&](size_t thread, size_t) {
+    if (thread == 1) cores = own_cores();
+  });
+  return cores;
+}
+
+TEST(Team, LeavesTheLeadersCoreToIt) {
+  const cpu_set_t all = own_cores();
+  std::thread leader([&] {
+    size_t moved = 0;
+    for (int core = 0; core < CPU_SETSIZE; ++core) {
+      if (!CPU_ISSET(core, &all)) continue;
+      // The leader goes to this core, and may then use all again. The system seldom moves it at that moment.
+      for (int tries = 0; tries < 100; ++tries) {
+        cpu_set_t one;
+        CPU_ZERO(&one);
+        CPU_SET(core, &one);
+        ASSERT_EQ(sched_setaffinity(0, sizeof(one), &one), 0);
+        ASSERT_EQ(sched_setaffinity(0, sizeof(all), &all), 0);
+        const int before = sched_getcpu();
+        leave_core_to_leader(2);
+        if (before == core && sched_getcpu() == core) break;
+      }
+      const cpu_set_t cores = own_cores(), others = cores_of_other();
+      EXPECT_TRUE(CPU_EQUAL(&cores, &all)) << "the leader may use the same cores as before";
+      if (CPU_COUNT(&all) == 1) {
+        EXPECT_TRUE(CPU_EQUAL(&others, &all)) << "there is no other core";
+        continue;
+      }
+      EXPECT_FALSE(CPU_ISSET(core, &others));
+      EXPECT_EQ(CPU_COUNT(&others), CPU_COUNT(&all) - 1);
+      if (++moved == 3) break;
+    }
+  });
+  leader.join();
 }
 
 TEST(Threads, AreNotToBeHadInAParallelRegion) {

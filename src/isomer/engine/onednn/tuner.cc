@@ -118,6 +118,7 @@ auto made(const Work& work) -> std::optional<decltype(work())> {
 }  // namespace
 
 std::vector<double> Tuner::measure(std::span<const Contender> contenders) {
+  leave_core_to_leader(static_cast<size_t>(current_threads()));
   std::vector<std::optional<PreparedTrial>> trials;  // all at once, with their arguments
   for (const Contender& contender : contenders) trials.push_back(made(contender.trial));
   std::vector<char> other(kEvicted);

@@ -80,6 +80,7 @@ Tensor& Workspace::box(const Location& location) { return boxes_[program_.buffer
 
 Status Workspace::run_some(size_t begin, size_t end, std::span<const Tensor> inputs, std::span<Tensor> outputs,
                            std::vector<KernelSpan>* spans) {
+  leave_core_to_leader(std::max(team_, static_cast<size_t>(current_threads())));
   bind_inputs(inputs, outputs);
   // The arena of a program on streams is not laid out for another order.
   assert(program_.order.streams.empty() || (begin == 0 && end == program_.kernels.size()));
@@ -90,6 +91,7 @@ Status Workspace::run_some(size_t begin, size_t end, std::span<const Tensor> inp
 
 Result<size_t> Workspace::run_from(size_t begin, double us, std::span<const Tensor> inputs, std::span<Tensor> outputs) {
   const Stopwatch watch;
+  leave_core_to_leader(std::max(team_, static_cast<size_t>(current_threads())));
   bind_inputs(inputs, outputs);
   const size_t end = program_.kernels.size();
   size_t next = begin;
