@@ -43,6 +43,8 @@ std::string no_effect(const Graph& graph, ValueId value, Computation) {
   return reason.empty() ? "it is the result of an opaque node" : reason;
 }
 
+std::string no_effect(const Graph& graph, ValueId value, Team) { return no_effect(graph, value); }
+
 }  // namespace
 
 nlohmann::json interface_json(const Model& model, bool outputs) {

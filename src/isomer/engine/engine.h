@@ -96,8 +96,8 @@ class Engine {
 
   /// Like run, but records a span for the run and one within it for each kernel, on this track of the trace. Kernels
   /// follow one another (the helper threads of a kernel are not shown). Those of further streams are on tracks of their
-  /// own. Notes give the implementation, the layout and the name of the result, and the bytes that are read and
-  /// written. An Error if the engine does not report when its kernels run.
+  /// own. Notes give the implementation, the layout and the name of the result, the bytes that are read and
+  /// written, and the threads that run it. An Error if the engine does not report when its kernels run.
   virtual Result<std::vector<Tensor>> run_traced(SessionId session, std::span<const NamedTensor> inputs, Trace& trace,
                                                  size_t track);
 

@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "isomer/optimize/choose_teams.h"
 #include "isomer/optimize/phase.h"
 #include "isomer/optimize/proof_at_use.h"
 #include "isomer/rules/verdict.h"
@@ -11,7 +12,7 @@
 namespace isomer {
 namespace {
 
-/// Of the time, what searches get if values may be computed twice afterwards.
+/// Of the time, what searches get if something is decided afterwards.
 constexpr double kSearchShare = 0.75;
 
 bool may_recompute(const Evaluation& evaluation) {
@@ -37,7 +38,8 @@ Candidate with_less_memory(const OptimizeOptions& options, Candidate found, cons
 /// Searches until all steps are proved.
 Status search(const OptimizeOptions& options, const SymbolValues& symbols, const Budget& budget, SearchOutcome& out) {
   const Evaluation& evaluation = out.evaluation;
-  const Budget whole = may_recompute(evaluation) ? budget.share(kSearchShare) : budget;
+  const bool decides_more = may_recompute(evaluation) || chooses_teams(options);
+  const Budget whole = decides_more ? budget.share(kSearchShare) : budget;
   const auto run = [&](const RuleSet& usable, const Budget& share) -> Result<SearchResult> {
     evaluation.set_deadline(share.end);
     const SearchContext context{.rules = usable.rules,
@@ -74,6 +76,11 @@ Result<SearchOutcome> search_model(const OptimizeOptions& options, const SearchS
   if (may_recompute(out.evaluation))
     phase(options.trace, "recompute",
           [&] { out.found = with_less_memory(options, std::move(out.found), out.evaluation, budget.end); });
+  if (chooses_teams(options))
+    phase(options.trace, "choose teams", [&] {
+      out.found =
+          with_fastest_teams(options, out.found, start.model, symbols, out.evaluation, budget, out.teams.emplace());
+    });
   return out;
 }
 

@@ -27,12 +27,13 @@ struct SearchOutcome {
   Candidate found = {};
   SearchReport report = {};
   ProvedSteps proofs = {};
+  std::optional<TeamsReport> teams = {};
   std::map<std::string, std::string> verdicts = {};  ///< of the rules in the steps, by name
 };
 
 /// Searches for a candidate all of whose steps are proved. If the objective or a limit depends on memory, decides then
-/// what is computed twice. `start` must outlive the outcome, and `evaluation` is one of its model. An Error for
-/// failures of the machine.
+/// what is computed twice; with several streams, which kernels run side by side. `start` must outlive the outcome, and
+/// `evaluation` is one of its model. An Error for failures of the machine.
 Result<SearchOutcome> search_model(const OptimizeOptions& options, const SearchStart& start, Evaluation evaluation,
                                    RuleSet rules, const SymbolValues& symbols, const Budget& budget);
 

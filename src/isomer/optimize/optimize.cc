@@ -11,6 +11,7 @@
 #include "isomer/onnx/export.h"
 #include "isomer/onnx/import.h"
 #include "isomer/optimize/certify.h"
+#include "isomer/optimize/choose_teams.h"
 #include "isomer/optimize/confirm.h"
 #include "isomer/optimize/fill_report.h"
 #include "isomer/optimize/merge_parameters.h"
@@ -92,6 +93,8 @@ class Pipeline {
     ISOMER_CHECK(phase("report", [&]() -> Status {
       fill_costs(given, best.found, evaluation, report_);
       if (options_.details) fill_details(given, best.found, evaluation, best.rules.rules, report_);
+      if (options_.details && report_.teams)
+        report_.teams->measured = measured_run(best.found, evaluation).value_or(std::vector<KernelInRun>());
       ISOMER_TRY(report_.decisions, decisions_by_name(from.model, output));
       ISOMER_TRY(const nlohmann::json before, decisions_by_name(starts_.front().model, given));
       report_.decisions_dropped = dropped_decisions(before, report_.decisions);
@@ -169,6 +172,7 @@ class Pipeline {
       report_.search = std::move(best.report);
       report_.proofs = std::move(best.proofs);
       report_.verdicts = std::move(best.verdicts);
+      report_.teams = std::move(best.teams);
       for (const std::string& note : notes_) report_.search.note(note);
       report_.interrupted = budget_.end.stopped();
       if (options_.costs.locked && budget_.end.passed() && !report_.interrupted)

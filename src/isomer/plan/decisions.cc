@@ -25,6 +25,8 @@ std::string_view computation_name(Computation computation) {
   return computation == Computation::Twice ? "twice" : "once";
 }
 
+std::string_view team_name(Team team) { return team == Team::All ? "all" : "one"; }
+
 std::optional<Layout> layout_from_name(std::string_view name) {
   return from_name(std::array{Layout::Plain, Layout::Blocked}, layout_name, name);
 }
@@ -35,6 +37,10 @@ std::optional<Algorithm> algorithm_from_name(std::string_view name) {
 
 std::optional<Computation> computation_from_name(std::string_view name) {
   return from_name(std::array{Computation::Once, Computation::Twice}, computation_name, name);
+}
+
+std::optional<Team> team_from_name(std::string_view name) {
+  return from_name(std::array{Team::One, Team::All}, team_name, name);
 }
 
 }  // namespace isomer

@@ -28,6 +28,15 @@ std::string_view computation_name(Computation computation);
 /// Nothing if there is no such word.
 std::optional<Computation> computation_from_name(std::string_view name);
 
+/// The threads of an engine with several streams that run a kernel.
+enum class Team : uint8_t {
+  One,  ///< of one stream; kernels of other streams may run at the same time
+  All,  ///< of all streams; no other kernel runs at the same time
+};
+std::string_view team_name(Team team);
+/// Nothing if there is no such word.
+std::optional<Team> team_from_name(std::string_view name);
+
 /// One table for each kind of decision, over the values of one graph: by id, or by name. An engine that cannot obey a
 /// decision decides by itself, in its planner and when it runs the graph.
 template <class Value>
@@ -39,12 +48,16 @@ struct DecisionTables {
   std::map<Value, Algorithm> algorithms = {};
   /// How often a value is computed. Has no effect on inputs, outputs, and values that depend only on constants.
   std::map<Value, Computation> computations = {};
+  /// The team that runs the kernel which computes a value. Has no effect on values within a kernel, on an engine
+  /// without streams, or with one.
+  std::map<Value, Team> teams = {};
 
   /// Returns the number of decisions.
-  size_t size() const { return layouts.size() + algorithms.size() + computations.size(); }
+  size_t size() const { return layouts.size() + algorithms.size() + computations.size() + teams.size(); }
   bool empty() const { return size() == 0; }
   std::optional<Layout> layout(const Value& value) const { return find(layouts, value); }
   std::optional<Algorithm> algorithm(const Value& value) const { return find(algorithms, value); }
+  std::optional<Team> team(const Value& value) const { return find(teams, value); }
   friend bool operator==(const DecisionTables&, const DecisionTables&) = default;
 
  private:
@@ -73,6 +86,7 @@ void for_each_kind(const Visit& visit, Tables&... decisions) {
         decisions.algorithms...);
   visit(DecisionKind<Computation>{"computation", "computations", computation_name, computation_from_name},
         decisions.computations...);
+  visit(DecisionKind<Team>{"team", "teams", team_name, team_from_name}, decisions.teams...);
 }
 
 /// Adds decisions, about the values to which `image_of` leads: it returns nothing for those without an image. If

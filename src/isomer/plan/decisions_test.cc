@@ -29,8 +29,10 @@ TEST(Decisions, HaveNamesThatAreReadAgain) {
     EXPECT_EQ(algorithm_from_name(algorithm_name(algorithm)), algorithm);
   for (const Computation computation : {Computation::Once, Computation::Twice})
     EXPECT_EQ(computation_from_name(computation_name(computation)), computation);
+  for (const Team team : {Team::One, Team::All}) EXPECT_EQ(team_from_name(team_name(team)), team);
   for (const char* other : {"", "Plain", "winograd ", "fast"}) {
     EXPECT_FALSE(computation_from_name(other).has_value()) << other;
+    EXPECT_FALSE(team_from_name(other).has_value()) << other;
     EXPECT_FALSE(layout_from_name(other).has_value()) << other;
     EXPECT_FALSE(algorithm_from_name(other).has_value()) << other;
   }
@@ -40,12 +42,14 @@ TEST(Decisions, AreCarriedToCorrespondingValues) {
   const Graph graph = two_inputs();
   const Decisions decisions{.layouts = {{0, Layout::Blocked}, {1, Layout::Plain}},
                             .algorithms = {{1, Algorithm::Winograd}},
-                            .computations = {{1, Computation::Twice}}};
+                            .computations = {{1, Computation::Twice}},
+                            .teams = {{0, Team::All}}};
   const std::vector<uint64_t> exchanged = {graph.value_hash(1), graph.value_hash(0)};
   EXPECT_EQ(carried(decisions, exchanged, graph).decisions,
             (Decisions{.layouts = {{1, Layout::Blocked}, {0, Layout::Plain}},
                        .algorithms = {{0, Algorithm::Winograd}},
-                       .computations = {{0, Computation::Twice}}}));
+                       .computations = {{0, Computation::Twice}},
+                       .teams = {{1, Team::All}}}));
   const std::vector<uint64_t> first_is_gone = {7, graph.value_hash(1)};
   EXPECT_EQ(carried(decisions, first_is_gone, graph).decisions, (Decisions{.layouts = {{1, Layout::Plain}},
                                                                            .algorithms = {{1, Algorithm::Winograd}},

@@ -32,11 +32,12 @@ TEST(StoredDecisions, ComeBackFromAFileByName) {
   EXPECT_TRUE(stored_decisions(model).value().empty());
   const Decisions decisions{.layouts = {{1, Layout::Blocked}, {2, Layout::Plain}},
                             .algorithms = {{1, Algorithm::Winograd}},
-                            .computations = {{1, Computation::Twice}}};
+                            .computations = {{1, Computation::Twice}},
+                            .teams = {{1, Team::All}}};
   const Candidate candidate(model.graph, decisions);
-  EXPECT_EQ(
-      decisions_by_name(model, candidate).value().dump(),
-      R"({"algorithms":{"a":"winograd"},"computations":{"a":"twice"},"layouts":{"a":"blocked","output_0":"plain"}})");
+  EXPECT_EQ(decisions_by_name(model, candidate).value().dump(),
+            R"({"algorithms":{"a":"winograd"},"computations":{"a":"twice"},)"
+            R"("layouts":{"a":"blocked","output_0":"plain"},"teams":{"a":"all"}})");
   const Model written = reread(with_candidate(model, candidate).value());
   EXPECT_EQ(stored_decisions(written).value(), decisions);
   const Model undecided = reread(with_candidate(written, model.graph).value());

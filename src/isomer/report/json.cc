@@ -81,6 +81,34 @@ json measured_json(const SearchReport& search) {
   return graphs;
 }
 
+json runs_json(const std::vector<KernelInRun>& run) {
+  json out = json::array();
+  for (const KernelInRun& kernel : run)
+    out.push_back({{"kernel", kernel.kernel},
+                   {"result", kernel.result},
+                   {"stream", kernel.stream ? json(*kernel.stream) : json()},
+                   {"start_us", kernel.start_us},
+                   {"us", kernel.us}});
+  return out;
+}
+
+json teams_json(const std::optional<TeamsReport>& teams) {
+  if (!teams) return json();
+  json tried = json::array();
+  for (const TeamsReport::Tried& one : teams->tried)
+    tried.push_back({{"teams", one.teams},
+                     {"predicted_us", one.predicted_us},
+                     {"speedup", one.speedup.value},
+                     {"ci95", {one.speedup.low, one.speedup.high}}});
+  const bool chosen = !teams->chosen.empty();
+  return {{"chosen", chosen ? json(teams->chosen) : json()},
+          {"predicted_us", chosen ? json(teams->predicted_us) : json()},
+          {"tried", std::move(tried)},
+          {"problem", teams->problem.empty() ? json() : json(teams->problem)},
+          {"predicted", runs_json(teams->predicted)},
+          {"measured", runs_json(teams->measured)}};
+}
+
 }  // namespace
 
 json merged_json(const std::vector<MergedInput>& merged) {
@@ -138,6 +166,7 @@ json to_json(const OptimizeReport& report) {
               {"ops", {{"before", report.ops_before}, {"after", report.ops_after}}},
               {"decisions", report.decisions},
               {"decisions_dropped", report.decisions_dropped},
+              {"teams", teams_json(report.teams)},
               {"merged", merged_json(report.merged)},
               {"within_limits", report.within_limits ? json(*report.within_limits) : json()},
               {"interrupted", report.interrupted},

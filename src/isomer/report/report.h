@@ -49,6 +49,30 @@ struct ProvedSteps {
   std::map<std::string, std::string> not_proved;
 };
 
+/// A kernel in a run on several streams.
+struct KernelInRun {
+  std::string kernel;                 ///< the operators that it computes, or "reorder"
+  std::string result;                 ///< the name of its result
+  std::optional<size_t> stream = {};  ///< nothing: all of them
+  double start_us = 0;                ///< since the run began
+  double us = 0;
+};
+
+/// How the teams of kernels were chosen (Decisions::teams).
+struct TeamsReport {
+  struct Tried {
+    std::string teams;
+    double predicted_us = 0;
+    Interval speedup;  ///< over the best of those before it
+  };
+  std::string chosen = {};  ///< empty: left to the engine, and nothing is predicted
+  std::vector<Tried> tried = {};
+  std::string problem = {};  ///< why none was tried
+  double predicted_us = 0;   ///< of the chosen ones
+  std::vector<KernelInRun> predicted = {};
+  std::vector<KernelInRun> measured = {};  ///< in one run of the output
+};
+
 struct OptimizeReport {
   std::filesystem::path input;
   std::optional<std::filesystem::path> output;        ///< nothing in a dry run
@@ -78,10 +102,11 @@ struct OptimizeReport {
   nlohmann::json decisions_dropped = nlohmann::json::object();  ///< of the model, and not among those
   std::vector<MergedInput> merged = {};  ///< of the output; empty: it has the inputs and outputs of the model
   std::optional<bool> within_limits;     ///< whether the output keeps the limits; nothing without limits or costs
-  bool improved = false;                 ///< false: the output is the input
-  bool interrupted = false;              ///< the caller ended the search early
-  std::string outcome;                   ///< one sentence
-  std::optional<ReportDetails> details;  ///< on request
+  std::optional<TeamsReport> teams = std::nullopt;  ///< nothing without several streams
+  bool improved = false;                            ///< false: the output is the input
+  bool interrupted = false;                         ///< the caller ended the search early
+  std::string outcome;                              ///< one sentence
+  std::optional<ReportDetails> details;             ///< on request
 };
 
 /// The report with the fields of the public contract.

@@ -155,6 +155,16 @@ std::string decisions(const OptimizeReport& report) {
   return list.empty() ? out : out + fmt::format("decisions  not in the output: {}\n", list);
 }
 
+/// A line about the teams of the kernels; empty if there is one stream.
+std::string teams(const OptimizeReport& report) {
+  if (!report.teams) return "";
+  const TeamsReport& teams = *report.teams;
+  if (teams.chosen.empty()) return fmt::format("teams      left to the engine; {}\n", teams.problem);
+  const auto alone = std::ranges::count_if(teams.predicted, [](const KernelInRun& kernel) { return !kernel.stream; });
+  return fmt::format("teams      {}: {} of {} on all threads; predicted to take {}\n", teams.chosen, grouped(alone),
+                     counted(std::ssize(teams.predicted), "kernel", "kernels"), time_str(teams.predicted_us));
+}
+
 /// A line for each input that holds several of the model's.
 std::string merged(const OptimizeReport& report) {
   std::string lines;
@@ -189,7 +199,7 @@ std::string run_lines(const OptimizeReport& report) {
                      counted(search.duplicates, "duplicate", "duplicates"));
   if (report.kernels_measured > 0)
     out += fmt::format(", {} measured", counted(static_cast<int64_t>(report.kernels_measured), "kernel", "kernels"));
-  out += '\n' + rejected(search) + notes(search) + proofs(report) + merged(report) + decisions(report);
+  out += '\n' + rejected(search) + notes(search) + proofs(report) + merged(report) + decisions(report) + teams(report);
   return out + fmt::format("output     {}\n", report.output ? report.output->string() : "none: a dry run");
 }
 

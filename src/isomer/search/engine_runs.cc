@@ -104,6 +104,20 @@ Status EngineRuns::judge(uint64_t seed, const Comparison& comparison, Equivalenc
   return {};
 }
 
+Result<Trace> EngineRuns::traced(const Candidate& candidate) {
+  constexpr int kWarmup = 3;
+  ISOMER_TRY(const auto path, file(candidate));
+  ISOMER_TRY(const auto inputs, random_inputs(model_, shapes_, seed_));
+  ISOMER_TRY(const SessionId session, engine_.load(path));
+  Status run;
+  for (int i = 0; i < kWarmup && run; ++i) run = engine_.run(session, inputs).map([](const std::vector<Tensor>&) {});
+  Trace out("stream 1");
+  if (run) run = engine_.run_traced(session, inputs, out, 0).map([](const std::vector<Tensor>&) {});
+  ISOMER_CHECK(engine_.unload(session));
+  ISOMER_CHECK(run);
+  return out;
+}
+
 Result<PrecisionLoss> EngineRuns::precision(const Candidate& candidate, DType dtype, int inputs) {
   PrecisionLoss loss{.dtype = dtype};
   const auto visit = [&](uint64_t, std::span<const Tensor> got, std::span<const Tensor> wanted) {

@@ -65,6 +65,9 @@ class EngineRuns {
   /// Likewise, for the candidate as `engine` runs it, which computes in `dtype`.
   Result<PrecisionLoss> precision(const Candidate& candidate, DType dtype, int inputs);
 
+  /// Returns a trace with one run of a candidate, which others precede. An Error if the engine traces no runs.
+  Result<Trace> traced(const Candidate& candidate);
+
   /// Returns an Error if the machine is the reason that nothing can be measured: `candidate` cannot be written, or the
   /// engine cannot even run a single operator.
   Status check_machine(const Candidate& candidate);

@@ -47,7 +47,8 @@ void add_spans(const Plan& plan, const onednn::TracedRun& run, double start, dou
                .notes = {{"implementation", kernel.implementation},
                          {"layout", kernel.layout},
                          {"result", kernel.value},
-                         {"bytes", static_cast<double>(kernel.bytes)}}});
+                         {"bytes", static_cast<double>(kernel.bytes)},
+                         {"threads", static_cast<double>(kernel.threads)}}});
   }
 }
 

@@ -109,7 +109,7 @@ Result<Plan> Plan::make(const Graph& graph, std::span<const TensorType> inputs, 
     Lowering how{.dtype = options.dtype};
     if (streams > 1 && options.stages) {
       ISOMER_TRY(const Program draft, lower(canonical, known, {.dtype = options.dtype, .draft = true}));
-      how.threads = threads_by_group(draft, streams);
+      how.threads = threads_by_group(draft, canonical.decisions.teams, streams);
     }
     ISOMER_TRY(Program program, lower(std::move(canonical), known, how));
     if (streams > 1) ISOMER_CHECK(order_on_streams(program, streams));
@@ -160,7 +160,8 @@ std::vector<PlanKernel> Plan::kernels() const {
     for (const Argument& argument : kernel.arguments)
       if (argument.number == DNNL_ARG_DST) layout = layout_str(argument.at.desc);
     const std::string value = kernel.values.empty() ? "" : state_->program.graph.name(kernel.values.front());
-    kernels.push_back({kernel.name, kernel.implementation, layout, value, bytes_touched(state_->program, kernel)});
+    kernels.push_back(
+        {kernel.name, kernel.implementation, layout, value, bytes_touched(state_->program, kernel), kernel.threads});
   }
   return kernels;
 }

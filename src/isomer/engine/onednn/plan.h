@@ -24,7 +24,8 @@ struct PlanState;
 struct PlanOptions {
   int threads = 1;  ///< of each kernel
   /// Kernels that do not depend on each other run at the same time on up to this many streams, each in one thread.
-  /// A kernel that is predicted to be faster in as many threads runs by itself in these. More than 1: `threads` is 1.
+  /// A kernel that is predicted to be faster in as many threads, or for which that is decided, runs by itself in these.
+  /// More than 1: `threads` is 1.
   int streams = 1;
   bool stages = true;  ///< if false, all kernels have one thread
   /// Choose between algorithms by timing each once. If false, the plan is the same on all machines of a kind.
@@ -45,6 +46,7 @@ struct PlanKernel {
   std::string layout;          ///< of its result
   std::string value = {};      ///< the name of its result in the graph; empty if it has none
   size_t bytes = 0;            ///< that it reads and writes; values whose extents depend on data are not counted
+  int threads = 1;             ///< that run it
 };
 
 /// When a kernel ran, in microseconds since the run began, and on which stream.

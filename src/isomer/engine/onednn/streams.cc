@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "isomer/engine/onednn/memory.h"
+#include "isomer/engine/onednn/views.h"
 #include "isomer/plan/assign_streams.h"
 #include "isomer/plan/memory_plan.h"
 #include "isomer/plan/stages.h"
@@ -60,6 +61,18 @@ std::vector<double> flops_by_kernel(const Program& program) {
     for (const ValueId operand : graph.operands(node))
       if (operand != kNoValue && maker[operand] == kNone) maker[operand] = kernel;
   }
+  return out;
+}
+
+/// Returns the decided team of each group that has one. A change of layout belongs to the group that reads the value.
+std::map<size_t, Team> teams_by_group(const Program& program, const std::map<ValueId, Team>& teams) {
+  std::map<ValueId, Team> remaining;
+  for (const auto& [value, team] : teams) remaining.emplace(remaining_value(program.graph, value), team);
+  std::map<size_t, Team> out;
+  for (const Kernel& kernel : program.kernels)
+    for (const ValueId value : kernel.values)
+      if (const auto team = remaining.find(value); team != remaining.end() && kernel.name != "reorder")
+        out[kernel.group] = team->second;
   return out;
 }
 
@@ -148,10 +161,17 @@ MemoryAccesses arena_accesses(const Program& program, std::vector<BufferId>& ids
   return out;
 }
 
-std::vector<int> threads_by_group(const Program& program, size_t streams) {
-  const TaskGraph graph = tasks_of(program, estimated_durations(program, 1));
+std::vector<int> threads_by_group(const Program& program, const std::map<ValueId, Team>& teams, size_t streams) {
+  constexpr double kNever = 1e9;  // microseconds: longer than any kernel takes that is not decided
+  std::vector<double> one = estimated_durations(program, 1), all = estimated_durations(program, streams);
+  const std::map<size_t, Team> decided = teams_by_group(program, teams);
+  for (size_t k = 0; k < program.kernels.size(); ++k) {
+    const auto team = decided.find(program.kernels[k].group);
+    if (team != decided.end()) (team->second == Team::One ? all : one)[k] = kNever;
+  }
+  const TaskGraph graph = tasks_of(program, one);
   std::vector<Nanoseconds> alone;
-  for (const double duration : estimated_durations(program, streams)) alone.push_back(task_duration(duration));
+  for (const double duration : all) alone.push_back(task_duration(duration));
   std::vector<int> out(program.kernels.empty() ? 0 : program.kernels.back().group + 1, 1);
   for (const isomer::Stage& stage : choose_stages(graph, alone, streams, task_duration(kFork)))
     for (TaskId k = stage.begin; k < stage.end && !stage.side_by_side; ++k)

@@ -1,7 +1,12 @@
 #pragma once
 // Puts the kernels of a program on several streams, which run at the same time.
 
+#include <map>
+#include <span>
+#include <vector>
+
 #include "isomer/engine/onednn/program.h"
+#include "isomer/plan/decisions.h"
 #include "isomer/plan/memory_accesses.h"
 
 namespace isomer::onednn {
@@ -14,8 +19,9 @@ TaskGraph tasks_of(const Program& program, std::span<const double> durations);
 MemoryAccesses arena_accesses(const Program& program, std::vector<BufferId>& ids);
 
 /// Returns for each group of a program whose kernels have one thread how many threads its kernels should have, if at
-/// most `streams` kernels run at the same time: 1, or as many as there are streams (choose_stages).
-std::vector<int> threads_by_group(const Program& program, size_t streams);
+/// most `streams` kernels run at the same time: 1, or as many as there are streams (choose_stages). `teams` are those
+/// decided about values of the program's graph.
+std::vector<int> threads_by_group(const Program& program, const std::map<ValueId, Team>& teams, size_t streams);
 
 /// Puts the kernels of a program on at most `streams` streams, with as few synchronizations as that allows, and lays
 /// out its arena anew: a buffer is reused only when all kernels that access it have ended. A kernel with several

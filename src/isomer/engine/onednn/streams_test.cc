@@ -212,6 +212,56 @@ TEST(Streams, LargeOutputsDoNotDecideAboutTheLastKernel) {
   expect_as_reference(graph, inputs, {.streams = 2, .tune = false});
 }
 
+/// The number of threads of the kernel that computes each value.
+std::map<ValueId, int> threads_by_value(const Program& program) {
+  std::map<ValueId, int> out;
+  for (const Kernel& kernel : program.kernels)
+    for (const ValueId value : kernel.values)
+      if (kernel.name != "reorder") out.emplace(value, kernel.threads);
+  return out;
+}
+
+TEST(Streams, HaveTheDecidedTeams) {
+  Rng rng(5);
+  size_t several = 0;
+  for (uint64_t seed = 300; seed < 330; ++seed) {
+    const Graph graph = graph_of(branches(seed));
+    const std::vector<Tensor> inputs = inputs_of(graph);
+    PlanOptions options{.streams = 3, .tune = false};
+    for (const Node& node : graph.nodes())
+      if (graph.runs(node) && rng.below(2) == 0)
+        options.decisions.teams[node.result()] = rng.below(2) == 0 ? Team::All : Team::One;
+    expect_as_reference(graph, inputs, options);
+    const Plan plan = plan_of(graph, inputs, options);
+    const Program& program = plan.state().program;
+    if (!program.order.streams.empty()) expect_sound(program);
+    const Candidate canonical = canonicalize(graph, types_of(inputs), options.decisions).value();
+    const auto threads = threads_by_value(program);
+    for (const auto& [value, team] : canonical.decisions.teams) {
+      const auto found = threads.find(value);
+      if (found == threads.end()) continue;  // within a kernel
+      EXPECT_EQ(found->second, team == Team::All ? 3 : 1) << canonical.graph.name(value);
+      several += team == Team::All ? 1 : 0;
+    }
+    options.stages = false;
+    const Plan one = plan_of(graph, inputs, options);
+    for (const Kernel& kernel : one.state().program.kernels) EXPECT_EQ(kernel.threads, 1);
+  }
+  EXPECT_GT(several, 30U);
+}
+
+TEST(Streams, ATeamOfAnIdentityIsThatOfWhatRemains) {
+  const Graph graph = graph_of("input x: f32[4]\na = Softplus(x)\nb = Identity(a)\nc = Exp(b)\nreturn c");
+  ValueId identity = kNoValue;
+  for (const Node& node : graph.nodes())
+    if (node.op->name == "Identity") identity = node.result();
+  const std::vector<Tensor> inputs = inputs_of(graph);
+  PlanOptions options{.streams = 2, .tune = false};
+  EXPECT_EQ(plan_of(graph, inputs, options).state().program.kernels.front().threads, 1);
+  options.decisions.teams[identity] = Team::All;
+  EXPECT_EQ(plan_of(graph, inputs, options).state().program.kernels.front().threads, 2);
+}
+
 TEST(Streams, DoNotRunInAParallelRegion) {
   const Graph graph = graph_of(branches(11));
   const std::vector<Tensor> inputs = inputs_of(graph);

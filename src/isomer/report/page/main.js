@@ -169,6 +169,12 @@ function costs() {
   if (after !== null && after.kernels.length > 0) sides.push(["after", after]);
   section("timeline").append(note("Predicted by the cost model, in the order of the graph; not a trace of a run."),
     ...timelineChart(sides, colour));
+  const runs = [["predicted", report.teams?.predicted ?? []], ["measured", report.teams?.measured ?? []]];
+  const known = runs.filter(([, run]) => run.length > 0);
+  if (known.length > 0)
+    section("timeline").append(element("h3", {}, "On several streams"),
+      note("A kernel on all streams runs by itself. The prediction is a simulation; the measured run is a single one."),
+      streamsChart(known, colour));
 }
 
 function progress() {

@@ -1,0 +1,89 @@
+#include "isomer/search/teams.h"
+
+#include <gtest/gtest.h>
+
+#include "isomer/search/testing.h"
+
+namespace isomer {
+namespace {
+
+/// Costs by operator; nothing is fused.
+class CostOfOperators : public CostModel {
+ public:
+  explicit CostOfOperators(std::map<std::string, double> us) : us_(std::move(us)) {}
+  Result<Metrics> metrics(const Candidate&, const Boundary&) override { return fail("not needed"); }
+  Result<std::vector<PlannedKernel>> kernels(const Candidate& candidate) override {
+    std::vector<PlannedKernel> out;
+    for (NodeId id = 0; id < candidate.graph.nodes().size(); ++id) {
+      const Node& node = candidate.graph.node(id);
+      if (!candidate.graph.runs(node)) continue;
+      const auto us = us_.find(node.op->name);
+      if (us == us_.end()) return fail("{} cannot be measured", node.op->name);
+      out.push_back({.nodes = {id}, .us = us->second});
+    }
+    return out;
+  }
+
+ private:
+  const std::map<std::string, double> us_;
+};
+
+/// Two branches of equal length, and a kernel after both.
+Graph two_branches() {
+  return parsed(
+      "input x: f32[8]\na = Exp(x)\nb = Tanh(x)\nc = Sigmoid(a)\nd = Softplus(b)\ns = Add(c, d)\ny = Erf(s)\nreturn y");
+}
+const std::map<std::string, double> kOne{{"Exp", 100},     {"Tanh", 100}, {"Sigmoid", 50},
+                                         {"Softplus", 50}, {"Add", 10},   {"Erf", 400}};
+const std::map<std::string, double> kAll{{"Exp", 70},      {"Tanh", 70}, {"Sigmoid", 40},
+                                         {"Softplus", 40}, {"Add", 10},  {"Erf", 210}};
+
+std::map<std::string, Team> by_operator(const Candidate& candidate) {
+  std::map<std::string, Team> out;
+  for (const auto& [value, team] : candidate.decisions.teams) out[candidate.graph.producer_node(value).op->name] = team;
+  return out;
+}
+
+TEST(Teams, FollowFromTheTimesOfKernels) {
+  const Candidate graph = two_branches();
+  CostOfOperators one(kOne), all(kAll);
+  const auto times = team_times(graph, one, all);
+  ASSERT_TRUE(times.has_value()) << times.error().message;
+  const auto teams = by_operator(with_stages(graph, *times, 2));
+  for (const char* op : {"Exp", "Tanh", "Sigmoid", "Softplus"}) EXPECT_EQ(teams.at(op), Team::One) << op;
+  EXPECT_EQ(teams.at("Erf"), Team::All);
+  // With threads that divide the work perfectly, kernels one after the other are as fast, and wait for nothing.
+  CostOfOperators halves({{"Exp", 50}, {"Tanh", 50}, {"Sigmoid", 25}, {"Softplus", 25}, {"Add", 5}, {"Erf", 200}});
+  for (const auto& [op, team] : by_operator(with_stages(graph, *team_times(graph, one, halves), 2)))
+    EXPECT_EQ(team, Team::All) << op;
+}
+
+TEST(Teams, AreTheSameForAllKernels) {
+  const Candidate graph = two_branches();
+  CostOfOperators one(kOne), all(kAll);
+  const TeamTimes times = team_times(graph, one, all).value();
+  for (const Team team : {Team::One, Team::All}) {
+    const auto teams = by_operator(with_team(graph, times, team));
+    EXPECT_EQ(teams.size(), 6U);
+    for (const auto& [op, decided] : teams) EXPECT_EQ(decided, team) << op;
+  }
+}
+
+TEST(Teams, ThatAreDecidedStay) {
+  Candidate graph = two_branches();
+  CostOfOperators one(kOne), all(kAll);
+  const ValueId last = graph.graph.outputs()[0];
+  graph.decisions.teams[last] = Team::One;
+  const TeamTimes times = team_times(graph, one, all).value();
+  EXPECT_EQ(with_stages(graph, times, 2).decisions.team(last), Team::One);
+  EXPECT_EQ(with_team(graph, times, Team::All).decisions.team(last), Team::One);
+}
+
+TEST(Teams, NeedAllTimes) {
+  CostOfOperators one(kOne), some({{"Exp", 1}});
+  EXPECT_FALSE(team_times(two_branches(), one, some).has_value());
+  EXPECT_FALSE(team_times(two_branches(), some, one).has_value());
+}
+
+}  // namespace
+}  // namespace isomer
