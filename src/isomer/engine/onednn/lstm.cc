@@ -29,16 +29,20 @@ struct Step {
   const float* c = nullptr;
   float* new_h = nullptr;
   float* new_c = nullptr;  ///< may be `c`
+  /// From the last panel to the first: the second level of cache still has the last ones of the step before.
+  bool backward = false;
 };
 
 /// Computes the states of the units of some panels.
 struct AdvanceUnits {
   template <class Vector>
   static ISOMER_INLINE void run(const Lstm& lstm, const Step& step, int64_t begin, int64_t end) {
-    for (int64_t panel = begin; panel < end; ++panel)
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t panel = step.backward ? begin + end - 1 - i : i;
       by_rows<Vector>(
           lstm.batch, [&]<int kRows>(int64_t row)
                           __attribute__((always_inline)) { advance<Vector, kRows>(lstm, step, panel, row); });
+    }
   }
 
   template <class Vector, int kRows>
@@ -109,6 +113,7 @@ void run_direction(const Lstm& lstm, const LstmArguments& arguments, int64_t dir
   for (int64_t i = 0; i < lstm.steps; ++i) {
     const int64_t t = backward ? lstm.steps - 1 - i : i;
     step.sums = sums + t * lstm.batch * product.columns;
+    step.backward = i % 2 == 1;
     step.new_h = arguments.y + (t * lstm.directions + direction) * state;
     parallel_for(panels_of(lstm), 1,
                  [&](int64_t begin, int64_t end) { dispatch<AdvanceUnits>(lstm, step, begin, end); });

@@ -66,8 +66,11 @@ ISOMER_INLINE void add_scaled(Vector (&sums)[kCount], const Vector (&vectors)[kC
   if constexpr (sizeof(Vector) == sizeof(Vector16) && sizeof(Native) == sizeof(Vector)) {
     // Each instruction spreads the number itself. So there are fewer, which counts if another thread runs on the core.
 #pragma GCC unroll 4
-    for (int v = 0; v < kCount; ++v)
-      asm("vfmadd231ps %2%{1to16%}, %1, %0" : "+v"(sums[v]) : "v"(vectors[v]), "m"(number));
+    for (int v = 0; v < kCount; ++v) {
+      Vector sum = sums[v];  // GCC 12 stores an array in memory for each instruction that is written out
+      asm("vfmadd231ps %2%{1to16%}, %1, %0" : "+v"(sum) : "v"(vectors[v]), "m"(number));
+      sums[v] = sum;
+    }
     return;
   }
 #endif
