@@ -123,8 +123,8 @@ std::vector<MemoryLevel> memory_levels(int threads) {
   std::vector<MemoryLevel> levels{{"L2", static_cast<double>(threads * second_level_bytes())},
                                   {"L3", std::min(static_cast<double>(sysconf(_SC_LEVEL3_CACHE_SIZE)), kMaxL3)}};
   std::erase_if(levels, [&](const MemoryLevel& level) { return level.bytes <= 0 || level.bytes > kBeyondCaches; });
-  // Half of a cache, since other data is in it, too.
-  for (MemoryLevel& level : levels) level.bytes_per_second = read_per_second(data, level.bytes / 2, threads);
+  // A quarter of a cache, since other data is in it, too, and other processes share the third level.
+  for (MemoryLevel& level : levels) level.bytes_per_second = read_per_second(data, level.bytes / 4, threads);
   levels.push_back({"memory", std::numeric_limits<double>::infinity(), read_per_second(data, kBeyondCaches, threads)});
   return levels;
 }
