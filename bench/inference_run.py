@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """One network in one runtime, for inference.py.
 
-    inference_run.py RUNTIME MODEL.onnx DATA.npz OUTPUTS.npz [--threads N] [--streams N]
+    inference_run.py RUNTIME MODEL.onnx DATA.npz OUTPUTS.npz [--threads N] [--streams N] [--pause SECONDS]
 
 RUNTIME is `onednn`, `ort` (in a Python that has onnxruntime), `openvino` (openvino) or `pytorch` (torch and onnx). The network runs
 in this process, so that all runtimes are called from Python in the same way. Reads lines; loads the
 network when it gets the first one, and writes the outputs, and for PyTorch the form that it chose. For each line, a number of
-seconds, runs the network for so long and prints the median latency in microseconds.
+seconds, runs the network for so long, with a pause before each run, and prints the median latency in microseconds.
 """
 
 from __future__ import annotations
@@ -24,12 +24,14 @@ import numpy as np
 Run = Callable[[], list[np.ndarray]]
 
 
-def median_us(run: Callable[[], object], seconds: float) -> float:
+def median_us(run: Callable[[], object], seconds: float, pause: float = 0) -> float:
     """Of the runs in so many seconds, at least three, without a first one: another process had the caches before it."""
     run()
     times = []
     end = time.perf_counter() + seconds
     while len(times) < 3 or time.perf_counter() < end:
+        if pause > 0:
+            time.sleep(pause)
         start = time.perf_counter()
         run()
         times.append(time.perf_counter() - start)
@@ -112,6 +114,7 @@ def main() -> None:
     parser.add_argument("outputs", type=pathlib.Path)
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--streams", type=int, default=1)
+    parser.add_argument("--pause", type=float, default=0)
     args = parser.parse_args()
     load = RUNTIMES[args.runtime]
     run = None
@@ -119,7 +122,7 @@ def main() -> None:
         if run is None:
             run, form = load(args, dict(np.load(args.data)))
             np.savez(args.outputs, *run(), form=form)
-        sys.stdout.write(f"{median_us(run, float(line))}\n")  # at once: the process may be stopped after any write
+        sys.stdout.write(f"{median_us(run, float(line), args.pause)}\n")  # at once: the process may be stopped after any write
         sys.stdout.flush()
 
 
