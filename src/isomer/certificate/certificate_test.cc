@@ -17,7 +17,9 @@ Certificate example() {
   out.input = {{12, text_digest("in")}, {{"weights \"1\"\n.bin", {3, text_digest("w")}}}, 1, {{"", 17}, {"a.b", 2}}};
   out.output = {{34, text_digest("out")}, {}, 0xffffffffffffffff, {{"", 17}}};
   out.decisions = {{{"conv \"1\"\n", Layout::Blocked}, {"pool", Layout::Plain}},
-                   {{"conv \"1\"\n", Algorithm::Winograd}, {"conv2", Algorithm::Direct}}};
+                   {{"conv \"1\"\n", Algorithm::Winograd}, {"conv2", Algorithm::Direct}},
+                   {{"conv2", Computation::Twice}},
+                   {{"conv2", Team::All}, {"pool", Team::One}}};
   out.shapes = {"x \"1\":0:1,3", "N=8"};
   out.rules = {{"drop-identity", 5, Verdict::Tested, "rule drop-identity\n  (Identity ?x)\n  => ?x\n"}};
   const Application application{"drop-identity",
@@ -124,6 +126,7 @@ TEST(Certificate, HasOneWayToBeWritten) {
   EXPECT_THAT(text, HasSubstr("\n  layout blocked \"conv"));
   EXPECT_FALSE(with("layout blocked", "layout striped").has_value());
   EXPECT_FALSE(with("algorithm winograd", "algorithm blocked").has_value());
+  EXPECT_FALSE(with("team all", "team two").has_value());
   EXPECT_FALSE(with("plain \"pool\"", "plain pool").has_value());
   EXPECT_FALSE(with("plain \"pool\"", "plain \"a\"").has_value()) << "they are sorted by name";
   EXPECT_FALSE(with("plain \"pool\"", "plain \"pool\"\n  layout plain \"pool\"").has_value());

@@ -44,6 +44,7 @@ TEST(Describe, SaysWhichDecisionsHaveNoEffect) {
   for (ValueId value = 0; value < graph->num_values(); ++value) {
     decisions.layouts.emplace(value, Layout::Blocked);
     decisions.algorithms.emplace(value, Algorithm::Winograd);
+    decisions.teams.emplace(value, Team::All);
   }
   const nlohmann::json rows = decision_rows(*graph, decisions);
   const auto reason = [&](const std::string& value, const std::string& kind) {
@@ -51,7 +52,9 @@ TEST(Describe, SaysWhichDecisionsHaveNoEffect) {
       if (row["value"] == value && row["kind"] == kind) return row["no_effect"];
     return nlohmann::json("no such row");
   };
-  EXPECT_EQ(rows.size(), 2 * graph->num_values());
+  EXPECT_EQ(rows.size(), 3 * graph->num_values());
+  EXPECT_EQ(reason("x", "team"), "it is an input");
+  EXPECT_EQ(reason("c", "team"), nullptr);
   EXPECT_EQ(reason("x", "layout"), "it is an input");
   EXPECT_EQ(reason("w", "layout"), "it depends only on constants");
   EXPECT_EQ(reason("v", "layout"), "it depends only on constants");

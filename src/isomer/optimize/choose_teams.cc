@@ -1,5 +1,6 @@
 #include "isomer/optimize/choose_teams.h"
 
+#include <algorithm>
 #include <map>
 
 #include "isomer/ir/label.h"
@@ -21,34 +22,92 @@ Result<Costs> costs_of_all(const OptimizeOptions& options, const Graph& model, c
   return make_costs(all, model, symbols, options.progress, options.trace);
 }
 
-std::vector<KernelInRun> named(const Graph& graph, const TeamTimes& times, const PredictedRun& run) {
-  std::vector<KernelInRun> out;
-  for (size_t k = 0; k < times.kernels.size(); ++k) {
-    const PlannedKernel& kernel = times.kernels[k];
-    const Node& last = graph.node(kernel.nodes.back());
-    std::string name;
-    for (const NodeId id : kernel.nodes) name += (name.empty() ? "" : "+") + op_label(graph.node(id));
-    const PredictedSpan& span = run.spans[k];
-    out.push_back({.kernel = kernel.reorder ? "reorder" : name,
-                   .result = last.num_results == 0 ? "" : graph.name(last.result()),
-                   .stream = span.stream,
-                   .start_us = span.start_us,
-                   .us = span.us});
-  }
-  return out;
-}
+/// Chooses between the teams of one candidate.
+class TeamChoice {
+ public:
+  TeamChoice(const OptimizeOptions& options, const Candidate& candidate, const Evaluation& evaluation, TeamTimes times,
+             std::vector<std::string> names, TeamsReport& report)
+      : streams_(static_cast<size_t>(options.costs.engine_options.streams)),
+        evaluation_(evaluation),
+        times_(std::move(times)),
+        names_(std::move(names)),
+        report_(report),
+        best_(candidate),
+        by_engine_(candidate) {}
 
-/// Returns a candidate with the teams that its kernels had in a run.
-Candidate with_teams_of(std::span<const KernelInRun> run, const Model& model, Candidate candidate) {
-  std::map<std::string, Team> teams;
-  for (const KernelInRun& kernel : run)
-    if (kernel.kernel != "reorder") teams.emplace(kernel.result, kernel.stream ? Team::One : Team::All);
-  const auto names = export_names(model.with(candidate.graph));
-  for (ValueId value = 0; names && value < names->size(); ++value)
-    if (const auto team = teams.find((*names)[value]); team != teams.end())
-      candidate.decisions.teams.emplace(value, team->second);
-  return candidate;
-}
+  /// Predicts the teams that the engine chooses, which a run shows.
+  void predict_engine() {
+    const auto run = measured_run(best_, evaluation_);
+    if (!run) report_.problem = run.error().message;
+    if (!run) return;
+    std::map<std::string, Team> teams;
+    for (const KernelInRun& kernel : *run)
+      if (kernel.kernel != "reorder") teams.emplace(kernel.result, kernel.stream ? Team::One : Team::All);
+    for (ValueId value = 0; value < names_.size(); ++value)
+      if (const auto team = teams.find(names_[value]); team != teams.end())
+        by_engine_.decisions.teams.emplace(value, team->second);
+    choose(kByEngine, by_engine_);
+  }
+
+  /// Tries the teams that follow from the times of kernels, and the same one for all.
+  Candidate try_all(const Deadline& end) {
+    if (!times_.all_us.empty()) attempt("from the times of kernels", with_stages(best_, times_, streams_), end);
+    attempt("all threads", with_team(first_teams(), times_, Team::All), end);
+    attempt("one thread", with_team(first_teams(), times_, Team::One), end);
+    return std::move(best_);
+  }
+
+ private:
+  /// Returns the candidate with the teams that it came with.
+  Candidate first_teams() const { return {best_.graph, first_}; }
+
+  void attempt(const char* name, const Candidate& other, const Deadline& end) {
+    if (end.passed() || other.hash() == best_.hash()) return;
+    if (report_.chosen == kByEngine && other.decisions.teams == by_engine_.decisions.teams) return;
+    const auto ratio = measure_closely(*evaluation_.evaluator, best_, other, 1, end);
+    if (!ratio) report_.problem = ratio.error().message;
+    if (!ratio) return;
+    report_.tried.push_back({name, predicted(other), *ratio});
+    if (ratio->low <= 1) return;
+    best_ = other;
+    choose(name, other);
+  }
+
+  std::optional<double> predicted(const Candidate& teams) const {
+    return times_.all_us.empty() ? std::nullopt : std::optional(predicted_run(teams, times_, streams_).us);
+  }
+
+  void choose(const char* name, const Candidate& teams) {
+    report_.chosen = name;
+    report_.predicted_us = predicted(teams);
+    if (report_.predicted_us) report_.predicted = named(predicted_run(teams, times_, streams_));
+  }
+
+  std::vector<KernelInRun> named(const PredictedRun& run) const {
+    std::vector<KernelInRun> out;
+    for (size_t k = 0; k < times_.kernels.size(); ++k) {
+      const PlannedKernel& kernel = times_.kernels[k];
+      const Node& last = best_.graph.node(kernel.nodes.back());
+      std::string name;
+      for (const NodeId id : kernel.nodes) name += (name.empty() ? "" : "+") + op_label(best_.graph.node(id));
+      out.push_back({.kernel = kernel.reorder ? "reorder" : name,
+                     .result = last.num_results == 0 ? "" : names_[last.result()],
+                     .stream = run.spans[k].stream,
+                     .start_us = run.spans[k].start_us,
+                     .us = run.spans[k].us});
+    }
+    return out;
+  }
+
+  const size_t streams_;
+  const Evaluation& evaluation_;
+  const TeamTimes times_;
+  const std::vector<std::string> names_;  // of values in the file
+  TeamsReport& report_;
+  Candidate best_;
+  const Decisions first_ = best_.decisions;
+  Candidate by_engine_;
+};
 
 }  // namespace
 
@@ -61,43 +120,22 @@ bool chooses_teams(const OptimizeOptions& options) {
 Candidate with_fastest_teams(const OptimizeOptions& options, const Candidate& candidate, const Model& model,
                              const SymbolValues& symbols, const Evaluation& evaluation, const Budget& budget,
                              TeamsReport& report) {
-  evaluation.set_deadline(budget.end);
-  auto all = costs_of_all(options, model.graph, symbols);
-  if (!all) {
-    report.problem = all.error().message;
+  const auto failed = [&](const Error& error) {
+    report.problem = error.message;
     return candidate;
-  }
-  all->model->measure_until(budget.share(kKernelsShare).end);
-  const auto times = team_times(candidate, *evaluation.costs.model, *all->model);
-  if (!times) {
-    report.problem = times.error().message;
-    return candidate;
-  }
-  options.progress("measuring teams of threads");
-  const auto streams = static_cast<size_t>(options.costs.engine_options.streams);
-  const auto choose = [&](const char* name, const Candidate& teams) {
-    const PredictedRun run = predicted_run(teams, *times, streams);
-    report.chosen = name;
-    report.predicted_us = run.us;
-    report.predicted = named(teams.graph, *times, run);
   };
-  if (const auto run = measured_run(candidate, evaluation)) choose(kByEngine, with_teams_of(*run, model, candidate));
-  const std::pair<const char*, Candidate> others[] = {
-      {"from the times of kernels", with_stages(candidate, *times, streams)},
-      {"all threads", with_team(candidate, *times, Team::All)},
-      {"one thread", with_team(candidate, *times, Team::One)}};
-  Candidate best = candidate;
-  for (const auto& [name, other] : others) {
-    if (budget.end.passed()) break;
-    if (other.hash() == best.hash()) continue;
-    const auto ratio = measure_closely(*evaluation.evaluator, best, other, 1, budget.end);
-    if (!ratio) continue;
-    report.tried.push_back({name, predicted_run(other, *times, streams).us, *ratio});
-    if (ratio->low <= 1) continue;
-    best = other;
-    choose(name, best);
-  }
-  return best;
+  evaluation.set_deadline(budget.end);
+  auto names = export_names(model.with(candidate.graph));
+  if (!names) return failed(names.error());
+  auto all = costs_of_all(options, model.graph, symbols);
+  if (!all) return failed(all.error());
+  all->model->measure_until(budget.share(kKernelsShare).end);
+  auto times = team_times(candidate, *evaluation.costs.model, *all->model);
+  if (!times) return failed(times.error());
+  options.progress("measuring teams of threads");
+  TeamChoice choice(options, candidate, evaluation, std::move(*times), std::move(*names), report);
+  choice.predict_engine();
+  return choice.try_all(budget.end);
 }
 
 Result<std::vector<KernelInRun>> measured_run(const Candidate& candidate, const Evaluation& evaluation) {
@@ -116,6 +154,16 @@ Result<std::vector<KernelInRun>> measured_run(const Candidate& candidate, const 
                    .us = span.duration});
   }
   return out;
+}
+
+void add_run(const std::vector<KernelInRun>& run, const std::string& name, double start, Trace& trace) {
+  for (const KernelInRun& kernel : run)
+    trace.add({.name = kernel.kernel,
+               .category = kernel.kernel == "reorder" ? "reorder" : "kernel",
+               .start = start + kernel.start_us,
+               .duration = kernel.us,
+               .track = trace.track(fmt::format("{}, stream {}", name, kernel.stream.value_or(0) + 1)),
+               .notes = {{"result", kernel.result}, {"streams", kernel.stream ? "one" : "all"}}});
 }
 
 }  // namespace isomer

@@ -93,8 +93,7 @@ class Pipeline {
     ISOMER_CHECK(phase("report", [&]() -> Status {
       fill_costs(given, best.found, evaluation, report_);
       if (options_.details) fill_details(given, best.found, evaluation, best.rules.rules, report_);
-      if (options_.details && report_.teams)
-        report_.teams->measured = measured_run(best.found, evaluation).value_or(std::vector<KernelInRun>());
+      if (report_.teams && (options_.details || options_.trace != nullptr)) trace_runs(best.found, evaluation);
       ISOMER_TRY(report_.decisions, decisions_by_name(from.model, output));
       ISOMER_TRY(const nlohmann::json before, decisions_by_name(starts_.front().model, given));
       report_.decisions_dropped = dropped_decisions(before, report_.decisions);
@@ -106,6 +105,16 @@ class Pipeline {
     whole.note("outcome", report_.outcome);
     report_.peak_rss_bytes = peak_rss_bytes();
     return std::move(report_);
+  }
+
+  /// Adds a measured run of what was found to the report, and to the trace with the predicted one.
+  void trace_runs(const Candidate& found, const Evaluation& evaluation) {
+    TeamsReport& teams = *report_.teams;
+    if (auto run = measured_run(found, evaluation)) teams.measured = std::move(*run);
+    if (options_.trace == nullptr) return;
+    const double start = options_.trace->now();
+    add_run(teams.predicted, "predicted run", start, *options_.trace);
+    add_run(teams.measured, "measured run", start, *options_.trace);
   }
 
   /// Returns an Error if the objective is, say, `latency_us / (kernels - 1)` and the model has one kernel: any graph

@@ -52,8 +52,7 @@ struct DecisionTables {
   /// without streams, or with one.
   std::map<Value, Team> teams = {};
 
-  /// Returns the number of decisions.
-  size_t size() const { return layouts.size() + algorithms.size() + computations.size() + teams.size(); }
+  size_t size() const;  ///< number of decisions
   bool empty() const { return size() == 0; }
   std::optional<Layout> layout(const Value& value) const { return find(layouts, value); }
   std::optional<Algorithm> algorithm(const Value& value) const { return find(algorithms, value); }
@@ -87,6 +86,13 @@ void for_each_kind(const Visit& visit, Tables&... decisions) {
   visit(DecisionKind<Computation>{"computation", "computations", computation_name, computation_from_name},
         decisions.computations...);
   visit(DecisionKind<Team>{"team", "teams", team_name, team_from_name}, decisions.teams...);
+}
+
+template <class Value>
+size_t DecisionTables<Value>::size() const {
+  size_t sum = 0;
+  for_each_kind([&](const auto&, const auto& decided) { sum += decided.size(); }, *this);
+  return sum;
 }
 
 /// Adds decisions, about the values to which `image_of` leads: it returns nothing for those without an image. If

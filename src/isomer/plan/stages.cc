@@ -46,6 +46,17 @@ class Streams {
 
 }  // namespace
 
+TaskGraph tasks_side_by_side(const TaskGraph& graph, TaskId begin, TaskId end, size_t cores) {
+  TaskGraph out;
+  const ResourceSetId core = out.add_resources({{out.add_resource("cores", static_cast<uint32_t>(cores))}});
+  for (TaskId task = begin; task < end; ++task)
+    out.add_task({.duration = graph.task(task).duration, .resources = core});
+  for (TaskId task = begin; task < end; ++task)
+    for (const TaskId before : graph.predecessors(task))
+      if (before >= begin) out.add_edge(before - begin, task - begin);
+  return out;
+}
+
 std::vector<Stage> choose_stages(const TaskGraph& graph, std::span<const Nanoseconds> alone, size_t streams,
                                  Nanoseconds fork) {
   struct Best {

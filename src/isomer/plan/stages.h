@@ -17,6 +17,13 @@ struct Stage {
   friend bool operator==(const Stage&, const Stage&) = default;
 };
 
+/// About how long it takes until several threads have begun together and ended, in microseconds.
+inline constexpr double kForkUs = 2;
+
+/// Returns the tasks [begin, end) as a graph of their own: numbered from 0, with the edges among them, each on one of
+/// so many equal cores.
+TaskGraph tasks_side_by_side(const TaskGraph& graph, TaskId begin, TaskId end, size_t cores);
+
 /// Returns the stages that are predicted to take the least time together, by dynamic programming (IOS: Ding et al.
 /// 2021, "IOS: Inter-Operator Scheduler for CNN Acceleration"). Here, stages are intervals of the order of the tasks'
 /// numbers, in which each task comes after its predecessors, and no number is vacant.

@@ -97,12 +97,11 @@ json teams_json(const std::optional<TeamsReport>& teams) {
   json tried = json::array();
   for (const TeamsReport::Tried& one : teams->tried)
     tried.push_back({{"teams", one.teams},
-                     {"predicted_us", one.predicted_us},
+                     {"predicted_us", one.predicted_us ? json(*one.predicted_us) : json()},
                      {"speedup", one.speedup.value},
                      {"ci95", {one.speedup.low, one.speedup.high}}});
-  const bool chosen = !teams->chosen.empty();
-  return {{"chosen", chosen ? json(teams->chosen) : json()},
-          {"predicted_us", chosen ? json(teams->predicted_us) : json()},
+  return {{"chosen", teams->chosen.empty() ? json() : json(teams->chosen)},
+          {"predicted_us", teams->predicted_us ? json(*teams->predicted_us) : json()},
           {"tried", std::move(tried)},
           {"problem", teams->problem.empty() ? json() : json(teams->problem)},
           {"predicted", runs_json(teams->predicted)},

@@ -62,13 +62,13 @@ struct KernelInRun {
 struct TeamsReport {
   struct Tried {
     std::string teams;
-    double predicted_us = 0;
-    Interval speedup;  ///< over the best of those before it
+    std::optional<double> predicted_us;  ///< nothing if a kernel was not measured in all threads
+    Interval speedup;                    ///< over the best of those before it
   };
   std::string chosen = {};  ///< empty: left to the engine, and nothing is predicted
   std::vector<Tried> tried = {};
-  std::string problem = {};  ///< why none was tried
-  double predicted_us = 0;   ///< of the chosen ones
+  std::string problem = {};                           ///< why some were not tried or predicted
+  std::optional<double> predicted_us = std::nullopt;  ///< of the chosen ones
   std::vector<KernelInRun> predicted = {};
   std::vector<KernelInRun> measured = {};  ///< in one run of the output
 };

@@ -155,14 +155,16 @@ std::string decisions(const OptimizeReport& report) {
   return list.empty() ? out : out + fmt::format("decisions  not in the output: {}\n", list);
 }
 
-/// A line about the teams of the kernels; empty if there is one stream.
+/// A line about the teams of the kernels; empty if there is one stream, or if the output is the input.
 std::string teams(const OptimizeReport& report) {
-  if (!report.teams) return "";
+  if (!report.teams || !report.improved) return "";
   const TeamsReport& teams = *report.teams;
-  if (teams.chosen.empty()) return fmt::format("teams      left to the engine; {}\n", teams.problem);
+  const std::string chosen = teams.chosen.empty() ? "left to the engine" : teams.chosen;
+  if (!teams.predicted_us)
+    return fmt::format("teams      {}{}\n", chosen, teams.problem.empty() ? "" : "; " + printable(teams.problem));
   const auto alone = std::ranges::count_if(teams.predicted, [](const KernelInRun& kernel) { return !kernel.stream; });
-  return fmt::format("teams      {}: {} of {} on all threads; predicted to take {}\n", teams.chosen, grouped(alone),
-                     counted(std::ssize(teams.predicted), "kernel", "kernels"), time_str(teams.predicted_us));
+  return fmt::format("teams      {}: {} of {} on all threads; predicted to take {}\n", chosen, grouped(alone),
+                     counted(std::ssize(teams.predicted), "kernel", "kernels"), time_str(*teams.predicted_us));
 }
 
 /// A line for each input that holds several of the model's.

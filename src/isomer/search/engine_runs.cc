@@ -106,11 +106,15 @@ Status EngineRuns::judge(uint64_t seed, const Comparison& comparison, Equivalenc
 
 Result<Trace> EngineRuns::traced(const Candidate& candidate) {
   constexpr int kWarmup = 3;
+  ISOMER_CHECK(in_time());
   ISOMER_TRY(const auto path, file(candidate));
   ISOMER_TRY(const auto inputs, random_inputs(model_, shapes_, seed_));
   ISOMER_TRY(const SessionId session, engine_.load(path));
-  Status run;
-  for (int i = 0; i < kWarmup && run; ++i) run = engine_.run(session, inputs).map([](const std::vector<Tensor>&) {});
+  Status run = in_time();
+  for (int i = 0; i < kWarmup && run; ++i) {
+    run = engine_.run(session, inputs).map([](const std::vector<Tensor>&) {});
+    if (run) run = in_time();
+  }
   Trace out("stream 1");
   if (run) run = engine_.run_traced(session, inputs, out, 0).map([](const std::vector<Tensor>&) {});
   ISOMER_CHECK(engine_.unload(session));
@@ -137,6 +141,8 @@ Status EngineRuns::check_machine(const Candidate& candidate) {
   ISOMER_CHECK(exact_.unload(session));
   return outputs.map([](const std::vector<Tensor>&) {});
 }
+
+Status EngineRuns::in_time() const { return deadline.passed() ? fail("no time is left to measure it") : Status(); }
 
 std::filesystem::path EngineRuns::folder_of(uint64_t hash) const {
   return folder_.path() / fmt::format("{:016x}", hash);
@@ -165,7 +171,6 @@ Status EngineRuns::compare(Engine& engine, const Candidate& candidate, int input
 
 Status EngineRuns::run(Engine& engine, const std::filesystem::path& file, std::span<const Draw> draws,
                        const std::function<Status(uint64_t seed, std::vector<Tensor> outputs)>& visit) {
-  const auto in_time = [&]() -> Status { return deadline.passed() ? fail("no time is left to measure it") : Status(); };
   ISOMER_CHECK(in_time());
   ISOMER_TRY(const SessionId session, engine.load(file));
   const auto run_one = [&](const Draw& draw) -> Status {

@@ -103,6 +103,7 @@ class EngineRuns {
                    const std::function<Status(uint64_t seed, std::vector<Tensor> outputs)>& visit);
   /// Computes the model's outputs for these draws, unless they are known.
   Status expect(std::span<const Draw> draws);
+  Status in_time() const;
   /// Decides whether a comparison for the inputs of this seed holds; adds to `out`.
   Status judge(uint64_t seed, const Comparison& comparison, Equivalence& out);
   std::filesystem::path folder_of(uint64_t hash) const;

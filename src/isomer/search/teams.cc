@@ -12,16 +12,14 @@
 namespace isomer {
 namespace {
 
-/// About how long it takes until several threads have begun together and ended, in microseconds.
-constexpr double kFork = 2;
-
 /// Decides the team that runs a kernel, unless that is decided.
 void decide(const PlannedKernel& kernel, Team team, Candidate& candidate) {
   const Node& last = candidate.graph.node(kernel.nodes.back());
   if (!kernel.reorder && last.num_results > 0) candidate.decisions.teams.emplace(last.result(), team);
 }
 
-/// Whether all threads run a kernel. Changes of layout have the team of the kernel before them.
+/// Whether all threads run a kernel. A change of layout counts as a part of the kernel before it, although the engine
+/// makes it where the value is read.
 bool has_all(const Candidate& candidate, const TeamTimes& times, size_t kernel) {
   const Node& last = candidate.graph.node(times.kernels[kernel].nodes.back());
   return last.num_results > 0 && candidate.decisions.team(last.result()) == Team::All;
@@ -29,14 +27,7 @@ bool has_all(const Candidate& candidate, const TeamTimes& times, size_t kernel) 
 
 /// Adds the tasks [begin, end), which run side by side after those before them.
 void add_side_by_side(const TaskGraph& graph, TaskId begin, TaskId end, size_t streams, PredictedRun& to) {
-  TaskGraph stage;
-  const auto cores = static_cast<uint32_t>(streams);
-  const ResourceSetId core = stage.add_resources({{stage.add_resource("cores", cores)}});
-  for (TaskId k = begin; k < end; ++k) stage.add_task({.duration = graph.task(k).duration, .resources = core});
-  for (TaskId k = begin; k < end; ++k)
-    for (const TaskId before : graph.predecessors(k))
-      if (before >= begin) stage.add_edge(before - begin, k - begin);
-  const Schedule schedule = simulate(stage).value();  // kernels depend on earlier ones only
+  const Schedule schedule = simulate(tasks_side_by_side(graph, begin, end, streams)).value();  // it has no cycle
   constexpr double kMicroseconds = 1e-3;
   std::vector<TaskId> order(end - begin);
   std::iota(order.begin(), order.end(), TaskId{0});
@@ -55,11 +46,14 @@ void add_side_by_side(const TaskGraph& graph, TaskId begin, TaskId end, size_t s
 }  // namespace
 
 Result<TeamTimes> team_times(const Candidate& candidate, CostModel& one, CostModel& all) {
+  Candidate once = candidate;
+  once.decisions.computations.clear();
   TeamTimes out;
-  ISOMER_TRY(out.kernels, one.kernels(candidate));
-  ISOMER_TRY(const std::vector<PlannedKernel> in_all, all.kernels(candidate));
+  ISOMER_TRY(out.kernels, one.kernels(once));
+  const auto in_all = all.kernels(once);
+  if (!in_all) return out;
   std::map<std::pair<NodeId, bool>, double> by_last;
-  for (const PlannedKernel& kernel : in_all) by_last[{kernel.nodes.back(), kernel.reorder}] = kernel.us;
+  for (const PlannedKernel& kernel : *in_all) by_last[{kernel.nodes.back(), kernel.reorder}] = kernel.us;
   for (const PlannedKernel& kernel : out.kernels) {
     const auto known = by_last.find({kernel.nodes.back(), kernel.reorder});
     out.all_us.push_back(known == by_last.end() ? kernel.us : known->second);
@@ -72,7 +66,7 @@ Candidate with_stages(const Candidate& candidate, const TeamTimes& times, size_t
   std::vector<Nanoseconds> alone;
   for (const double us : times.all_us) alone.push_back(task_duration(us));
   Candidate out = candidate;
-  for (const Stage& stage : choose_stages(graph, alone, streams, task_duration(kFork)))
+  for (const Stage& stage : choose_stages(graph, alone, streams, task_duration(kForkUs)))
     for (TaskId k = stage.begin; k < stage.end; ++k)
       decide(times.kernels[k], stage.side_by_side ? Team::One : Team::All, out);
   return out;

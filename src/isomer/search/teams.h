@@ -11,16 +11,19 @@ namespace isomer {
 /// What the kernels of a candidate take, by the team that runs them.
 struct TeamTimes {
   std::vector<PlannedKernel> kernels = {};  ///< with their times in one thread
-  std::vector<double> all_us = {};          ///< by kernel, in the threads of all streams
+  /// By kernel, in the threads of all streams, with the layouts and algorithms of a plan for so many threads; empty if
+  /// not all are known.
+  std::vector<double> all_us = {};
 };
 
 /// Returns the times of a candidate's kernels; `one` and `all` are costs of one thread and of as many as there are
-/// streams. A kernel that the engine plans only for one thread has the same time in all. An Error as for
-/// CostModel::kernels.
+/// streams. Second computations are left out. A kernel that the engine plans only for one thread has the same time in
+/// all. An Error as for CostModel::kernels, if times in one thread are not known.
 Result<TeamTimes> team_times(const Candidate& candidate, CostModel& one, CostModel& all);
 
 /// Returns the candidate with a team for each kernel: those of the stages that are predicted to take the least time
-/// together (choose_stages). Teams that the candidate has decided stay, but do not change what is predicted.
+/// together (choose_stages). All times must be known. Teams that the candidate has decided stay, and do not change the
+/// stages.
 Candidate with_stages(const Candidate& candidate, const TeamTimes& times, size_t streams);
 /// Likewise, with the same team for each kernel.
 Candidate with_team(const Candidate& candidate, const TeamTimes& times, Team team);
@@ -38,8 +41,8 @@ struct PredictedRun {
   double us = 0;                          ///< until all have ended
 };
 
-/// Returns how a candidate is predicted to run, by simulation of its stages. Kernels without a decided team have one
-/// thread. Kernels side by side do not slow each other down, and synchronizations take no time.
+/// Returns how a candidate is predicted to run, by simulation of its stages. All times must be known. Kernels without a
+/// decided team have one thread. Kernels side by side do not slow each other down, and synchronizations take no time.
 PredictedRun predicted_run(const Candidate& candidate, const TeamTimes& times, size_t streams);
 
 }  // namespace isomer

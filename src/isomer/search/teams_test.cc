@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+
 #include "isomer/search/testing.h"
 
 namespace isomer {
@@ -13,6 +15,7 @@ class CostOfOperators : public CostModel {
   explicit CostOfOperators(std::map<std::string, double> us) : us_(std::move(us)) {}
   Result<Metrics> metrics(const Candidate&, const Boundary&) override { return fail("not needed"); }
   Result<std::vector<PlannedKernel>> kernels(const Candidate& candidate) override {
+    EXPECT_TRUE(candidate.decisions.computations.empty()) << "second computations come after values that they make";
     std::vector<PlannedKernel> out;
     for (NodeId id = 0; id < candidate.graph.nodes().size(); ++id) {
       const Node& node = candidate.graph.node(id);
@@ -79,10 +82,46 @@ TEST(Teams, ThatAreDecidedStay) {
   EXPECT_EQ(with_team(graph, times, Team::All).decisions.team(last), Team::One);
 }
 
-TEST(Teams, NeedAllTimes) {
+TEST(Teams, NeedTheTimesOfOneThread) {
   CostOfOperators one(kOne), some({{"Exp", 1}});
-  EXPECT_FALSE(team_times(two_branches(), one, some).has_value());
   EXPECT_FALSE(team_times(two_branches(), some, one).has_value());
+  const TeamTimes times = team_times(two_branches(), one, some).value();
+  EXPECT_TRUE(times.all_us.empty());
+  EXPECT_EQ(with_team(two_branches(), times, Team::All).decisions.teams.size(), 6U);
+}
+
+TEST(Teams, IgnoreSecondComputations) {
+  Candidate graph = two_branches();
+  for (const Node& node : graph.graph.nodes())
+    if (graph.graph.runs(node)) graph.decisions.computations[node.result()] = Computation::Twice;
+  CostOfOperators one(kOne), all(kAll);
+  const TeamTimes times = team_times(graph, one, all).value();
+  EXPECT_EQ(times.kernels.size(), 6U);
+  EXPECT_EQ(with_stages(graph, times, 2).decisions.computations.size(), 6U);
+}
+
+std::map<std::string, PredictedSpan> spans_by_operator(const Candidate& candidate, const TeamTimes& times) {
+  const PredictedRun run = predicted_run(candidate, times, 2);
+  std::map<std::string, PredictedSpan> out;
+  for (size_t k = 0; k < times.kernels.size(); ++k)
+    out[candidate.graph.node(times.kernels[k].nodes.back()).op->name] = run.spans[k];
+  return out;
+}
+
+TEST(Teams, OfARunArePredicted) {
+  const Candidate graph = two_branches();
+  CostOfOperators one(kOne), all(kAll);
+  const TeamTimes times = team_times(graph, one, all).value();
+  EXPECT_DOUBLE_EQ(predicted_run(with_team(graph, times, Team::All), times, 2).us, 70 + 70 + 40 + 40 + 10 + 210);
+  EXPECT_DOUBLE_EQ(predicted_run(with_team(graph, times, Team::One), times, 2).us, 150 + 10 + 400);
+  const Candidate mixed = with_stages(graph, times, 2);
+  EXPECT_DOUBLE_EQ(predicted_run(mixed, times, 2).us, 150 + 10 + 210);
+  auto spans = spans_by_operator(mixed, times);
+  EXPECT_NE(spans.at("Exp").stream, spans.at("Tanh").stream);
+  EXPECT_DOUBLE_EQ(spans.at("Sigmoid").start_us, 100);
+  EXPECT_EQ(spans.at("Erf").stream, std::nullopt);
+  EXPECT_DOUBLE_EQ(spans.at("Erf").start_us, 160);
+  EXPECT_DOUBLE_EQ(spans.at("Erf").us, 210);
 }
 
 }  // namespace

@@ -164,7 +164,11 @@ Result<Program> lower(Candidate candidate, std::shared_ptr<Tuner> tuner, const L
     for (uint32_t r = 0; r < last.num_results; ++r) builder.convert_as_decided(last.result(r));
   }
   const ThreadScope threads(threads_of(builder.planning().groups().size()));
-  return builder.finish(how.draft);
+  std::vector<NodeId> last;
+  for (const Group& group : builder.planning().groups()) last.push_back(group.last());
+  ISOMER_TRY(Program program, builder.finish(how.draft));
+  program.groups = std::move(last);
+  return program;
 }
 
 }  // namespace isomer::onednn

@@ -99,6 +99,7 @@ struct Program {
   ConstantPool pool = {};
   std::vector<ConstantData> constants = {};
   std::vector<Kernel> kernels = {};
+  std::vector<NodeId> groups = {};  ///< the last node of each group (Kernel::group)
   /// The kernels, as tasks, on several streams; if empty, they run one after the other.
   StreamPlan order = {};
   std::vector<Location> inputs = {};  ///< of the graph, in its order

@@ -11,9 +11,6 @@
 namespace isomer::onednn {
 namespace {
 
-/// About how long it takes until several threads have begun together and ended, in microseconds.
-constexpr double kFork = 2;
-
 bool conflict(const Touch& a, const Touch& b) { return (a.write || b.write) && a.begin < b.end && b.begin < a.end; }
 
 using Extents = std::vector<std::vector<int64_t>>;
@@ -64,27 +61,24 @@ std::vector<double> flops_by_kernel(const Program& program) {
   return out;
 }
 
-/// Returns the decided team of each group that has one. A change of layout belongs to the group that reads the value.
+/// Returns the decided team of each group that has one: that of a result of its last node.
 std::map<size_t, Team> teams_by_group(const Program& program, const std::map<ValueId, Team>& teams) {
   std::map<ValueId, Team> remaining;
   for (const auto& [value, team] : teams) remaining.emplace(remaining_value(program.graph, value), team);
   std::map<size_t, Team> out;
-  for (const Kernel& kernel : program.kernels)
-    for (const ValueId value : kernel.values)
-      if (const auto team = remaining.find(value); team != remaining.end() && kernel.name != "reorder")
-        out[kernel.group] = team->second;
+  for (size_t group = 0; group < program.groups.size(); ++group) {
+    const Node& last = program.graph.node(program.groups[group]);
+    for (uint32_t r = 0; r < last.num_results; ++r)
+      if (const auto team = remaining.find(last.result(r)); team != remaining.end()) out[group] = team->second;
+  }
   return out;
 }
 
 /// Puts the tasks [begin, end), which run side by side, on streams.
 Status add_side_by_side(const TaskGraph& graph, TaskId begin, TaskId end, size_t streams,
                         std::vector<std::vector<TaskId>>& to) {
-  TaskGraph some;
-  const ResourceSetId core = some.add_resources({{some.add_resource("cores", graph.resource(0).units)}});
-  for (TaskId k = begin; k < end; ++k) some.add_task({.duration = graph.task(k).duration, .resources = core});
-  for (TaskId k = begin; k < end; ++k)
-    for (const TaskId before : graph.predecessors(k))
-      if (before >= begin) some.add_edge(before - begin, k - begin);
+  // Streams limit how many tasks run at the same time.
+  const TaskGraph some = tasks_side_by_side(graph, begin, end, graph.resource(0).units);
   ISOMER_TRY(const StreamPlan plan, assign_streams(some, streams));
   if (to.size() < plan.streams.size()) to.resize(plan.streams.size());
   for (size_t s = 0; s < plan.streams.size(); ++s)
@@ -173,7 +167,7 @@ std::vector<int> threads_by_group(const Program& program, const std::map<ValueId
   std::vector<Nanoseconds> alone;
   for (const double duration : all) alone.push_back(task_duration(duration));
   std::vector<int> out(program.kernels.empty() ? 0 : program.kernels.back().group + 1, 1);
-  for (const isomer::Stage& stage : choose_stages(graph, alone, streams, task_duration(kFork)))
+  for (const isomer::Stage& stage : choose_stages(graph, alone, streams, task_duration(kForkUs)))
     for (TaskId k = stage.begin; k < stage.end && !stage.side_by_side; ++k)
       out[program.kernels[k].group] = static_cast<int>(streams);
   return out;
@@ -204,7 +198,7 @@ std::vector<double> estimated_durations(const Program& program, size_t threads) 
     const double work = std::max(flops[k] / kFlopsPerMicrosecond, bytes / kBytesPerMicrosecond);
     const std::string& implementation = program.kernels[k].implementation;
     const bool divides = threads > 1 && implementation != "reference" && implementation != "memcpy";
-    out.push_back(kLaunch + (divides ? kFork + work / static_cast<double>(threads) : work));
+    out.push_back(kLaunch + (divides ? kForkUs + work / static_cast<double>(threads) : work));
   }
   return out;
 }

@@ -212,12 +212,12 @@ TEST(Streams, LargeOutputsDoNotDecideAboutTheLastKernel) {
   expect_as_reference(graph, inputs, {.streams = 2, .tune = false});
 }
 
-/// The number of threads of the kernel that computes each value.
+/// The number of threads of the kernels that compute each value.
 std::map<ValueId, int> threads_by_value(const Program& program) {
   std::map<ValueId, int> out;
   for (const Kernel& kernel : program.kernels)
-    for (const ValueId value : kernel.values)
-      if (kernel.name != "reorder") out.emplace(value, kernel.threads);
+    if (kernel.group < program.groups.size())
+      out[program.graph.node(program.groups[kernel.group]).result()] = kernel.threads;
   return out;
 }
 
@@ -248,6 +248,25 @@ TEST(Streams, HaveTheDecidedTeams) {
     for (const Kernel& kernel : one.state().program.kernels) EXPECT_EQ(kernel.threads, 1);
   }
   EXPECT_GT(several, 30U);
+}
+
+/// Without decisions, the convolutions of this chain have two threads, and the kernels after them have one.
+TEST(Streams, DecidedTeamsComeBeforeEstimates) {
+  const Graph graph =
+      graph_of(with_windows("input x: f32[1,64,56,56]\nw = f32[64,64,3,3]{seed 3}\nv = f32[64,64,3,3]{seed 4}\n"
+                            "a = Conv(x, w) {pads=[1,1,1,1]}\nb = Conv(a, v) {pads=[1,1,1,1]}\n"
+                            "m = GlobalAveragePool(b)\nc = Softplus(m)\nd = Exp(m)\nreturn c, d"));
+  PlanOptions options{.streams = 2, .tune = false};
+  for (const Node& node : graph.nodes())
+    if (graph.runs(node)) options.decisions.teams[node.result()] = node.op->name == "Conv" ? Team::One : Team::All;
+  const std::vector<Tensor> inputs = inputs_of(graph);
+  const Plan plan = plan_of(graph, inputs, options);
+  for (const Kernel& kernel : plan.state().program.kernels) {
+    if (kernel.name != "reorder") {
+      EXPECT_EQ(kernel.threads, kernel.name == "Conv" ? 1 : 2) << kernel.name;
+    }
+  }
+  expect_as_reference(graph, inputs, options);
 }
 
 TEST(Streams, ATeamOfAnIdentityIsThatOfWhatRemains) {

@@ -15,6 +15,7 @@ int omp_get_thread_limit(void);
 int omp_get_active_level(void);
 int omp_get_max_active_levels(void);
 int omp_get_dynamic(void);
+int omp_get_proc_bind(void);
 void omp_set_dynamic(int dynamic);
 void GOMP_parallel(void (*work)(void*), void* data, unsigned threads, unsigned flags);
 }
@@ -49,14 +50,14 @@ void left([[maybe_unused]] void* region) {
 #endif
 }
 
-struct Team {
+struct TeamRegion {
   const void* what;
   TeamWork work;
 };
 
 void run_member(void* data) {
   entered(data);
-  const Team& team = *static_cast<const Team*>(data);
+  const TeamRegion& team = *static_cast<const TeamRegion*>(data);
   team.work(team.what, static_cast<size_t>(omp_get_thread_num()), static_cast<size_t>(omp_get_num_threads()));
   left(data);
 }
@@ -115,26 +116,27 @@ void run_parts(int64_t count, int64_t grain, const void* what, PartWork work) {
 
 void run_as_team(size_t threads, const void* what, TeamWork work) {
   if (threads <= 1) return work(what, 0, 1);
-  Team team{what, work};
+  TeamRegion team{what, work};
   left(&team);
   GOMP_parallel(run_member, &team, static_cast<unsigned>(threads), 0);
   entered(&team);
 }
 
 void leave_core_to_leader(size_t threads) {
-  thread_local int known_core = -1;
-  thread_local size_t known_threads = 0;
+  thread_local int left = -1;     // of a leader: the core that its only helper left to it
+  thread_local int avoided = -1;  // of a helper: the core that it may not use
   const int core = sched_getcpu();
-  if (threads <= 1 || core < 0 || (core == known_core && threads == known_threads)) return;
-  known_core = core;
-  known_threads = threads;
+  if (threads <= 1 || core < 0 || (threads == 2 && core == left) || omp_get_proc_bind() != 0) return;
   cpu_set_t others;
   CPU_ZERO(&others);
   if (sched_getaffinity(0, sizeof(others), &others) != 0 || CPU_COUNT(&others) < static_cast<int>(threads)) return;
   CPU_CLR(static_cast<size_t>(core), &others);
   as_team(threads, [&](size_t thread, size_t) {
-    if (thread != 0) sched_setaffinity(0, sizeof(others), &others);
+    if (thread == 0 || avoided == core) return;
+    avoided = sched_setaffinity(0, sizeof(others), &others) == 0 ? core : -1;
   });
+  // A smaller team ends some of several helpers, and others replace them. They have not left the core.
+  left = threads == 2 ? core : -1;
 }
 
 void run_apart(const void* what, ApartWork work) {

@@ -54,10 +54,11 @@ void as_team(size_t threads, const Work& work) {
               [](const void* what, size_t thread, size_t all) { (*static_cast<const Work*>(what))(thread, all); });
 }
 
-/// Keeps the other threads of a team of this size off the core on which the calling thread, which leads it, runs now. A
-/// thread that has slept may wake up on the leader's core, and the system takes milliseconds to move it to an idle one.
-/// Fast if the leader has not changed its core since the last call. Does nothing if the leader may not use as many
-/// cores as there are threads.
+/// Keeps the other threads of a team of this size, the helpers, off the core on which the calling thread, which leads
+/// it, runs now. A helper that has slept may wake up on the leader's core, and the system takes milliseconds to move it
+/// to an idle one. With one helper, fast if the leader has not changed its core since the last call; with more, it
+/// costs a parallel region. Does nothing if the leader may not use as many cores as there are threads, or if OpenMP
+/// binds threads to cores by itself (OMP_PROC_BIND).
 void leave_core_to_leader(size_t threads);
 
 /// Calls `work` in this thread, as a team of its own: some kernels with one thread wait at a barrier for the team that

@@ -63,6 +63,7 @@ cpu_set_t own_cores() {
 /// The cores that the second thread of a team of two may use.
 cpu_set_t cores_of_other() {
   cpu_set_t cores;
+  CPU_ZERO(&cores);
   as_team(2, [&](size_t thread, size_t) {
     if (thread == 1) cores = own_cores();
   });

@@ -101,7 +101,7 @@ function streamsChart(runs, colour) {
   const width = 1000, height = 22, above = 20, below = 12;
   const end = (run) => Math.max(...run.map((kernel) => kernel.start_us + kernel.us));
   const rows = 1 + Math.max(...runs.flatMap(([, run]) => run.map((kernel) => kernel.stream ?? 0)));
-  const most = Math.max(...runs.map(([, run]) => end(run)), 1e-9);
+  const longest = Math.max(...runs.map(([, run]) => end(run)), 1e-9);
   const step = above + rows * height + below;
   const picture = svg("svg", { viewBox: `0 0 ${width} ${step * runs.length}`, class: "strip" });
   runs.forEach(([name, run], i) => {
@@ -109,9 +109,9 @@ function streamsChart(runs, colour) {
     for (const kernel of run) {
       const all = kernel.stream === null;
       const label = kernel.kernel === "reorder" ? "change of layout" : kernel.kernel.replaceAll("+", " + ");
-      picture.append(svg("rect", { x: (width * kernel.start_us / most).toFixed(3),
+      picture.append(svg("rect", { x: (width * kernel.start_us / longest).toFixed(3),
         y: i * step + above + (all ? 0 : kernel.stream * height), height: all ? rows * height : height - 1,
-        width: Math.max(0.05, width * kernel.us / most).toFixed(3), fill: colour.get(label) ?? OTHER_COLOUR },
+        width: Math.max(0.05, width * kernel.us / longest).toFixed(3), fill: colour.get(label) ?? OTHER_COLOUR },
         svg("title", {}, `${label}, ${timeText(kernel.us)} from ${timeText(kernel.start_us)}${
           all ? ", on all streams" : `, on stream ${kernel.stream + 1}`}\n${kernel.result}`)));
     }
