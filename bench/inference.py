@@ -105,7 +105,7 @@ def row_of(name: str, args: argparse.Namespace, folder: pathlib.Path) -> dict:
     row: dict = {"network": name, "versions": args.versions, "forms": []}
     if args.optimize > 0:
         row["search"] = optimized(network, better, args.optimize, "--engine", own.split()[0], *options_of(own, args))
-    if own.split()[0] == "onednn" and "--streams" not in own:  # the costs of kernels are those of one thread
+    if own.split()[0] == "onednn" and "--streams" not in own and "--pause" not in own:  # costs are without either
         row["limit"] = limit(network, options_of(own, args), folder / f"{name}.db")
     models = {runtime: (runtime, network) for runtime in args.runtimes}
     if args.optimize > 0 and not returned_input(row["search"]):

@@ -175,12 +175,16 @@ TEST(Streams, KernelsWithSeveralThreadsRunByThemselves) {
   EXPECT_GT(mixed, 20U);
 }
 
-/// A large convolution has all cores, and small ones after it run side by side.
+/// A chain of large convolutions, and small kernels after it.
+Graph large_and_small() {
+  return graph_of(
+      with_windows("input x: f32[1,64,56,56]\nw = f32[64,64,3,3]{seed 3}\nv = f32[64,64,3,3]{seed 4}\n"
+                   "a = Conv(x, w) {pads=[1,1,1,1]}\nb = Conv(a, v) {pads=[1,1,1,1]}\n"
+                   "m = GlobalAveragePool(b)\nc = Softplus(m)\nd = Exp(m)\nreturn c, d"));
+}
+
 TEST(Streams, LargeKernelsOfAChainHaveSeveralThreads) {
-  const Graph graph =
-      graph_of(with_windows("input x: f32[1,64,56,56]\nw = f32[64,64,3,3]{seed 3}\nv = f32[64,64,3,3]{seed 4}\n"
-                            "a = Conv(x, w) {pads=[1,1,1,1]}\nb = Conv(a, v) {pads=[1,1,1,1]}\n"
-                            "m = GlobalAveragePool(b)\nc = Softplus(m)\nd = Exp(m)\nreturn c, d"));
+  const Graph graph = large_and_small();
   const std::vector<Tensor> inputs = inputs_of(graph);
   const Plan plan = plan_of(graph, inputs, {.streams = 2, .tune = false});
   const auto& kernels = plan.state().program.kernels;
@@ -250,12 +254,9 @@ TEST(Streams, HaveTheDecidedTeams) {
   EXPECT_GT(several, 30U);
 }
 
-/// Without decisions, the convolutions of this chain have two threads, and the kernels after them have one.
+/// Without decisions, the convolutions have two threads, and the kernels after them have one.
 TEST(Streams, DecidedTeamsComeBeforeEstimates) {
-  const Graph graph =
-      graph_of(with_windows("input x: f32[1,64,56,56]\nw = f32[64,64,3,3]{seed 3}\nv = f32[64,64,3,3]{seed 4}\n"
-                            "a = Conv(x, w) {pads=[1,1,1,1]}\nb = Conv(a, v) {pads=[1,1,1,1]}\n"
-                            "m = GlobalAveragePool(b)\nc = Softplus(m)\nd = Exp(m)\nreturn c, d"));
+  const Graph graph = large_and_small();
   PlanOptions options{.streams = 2, .tune = false};
   for (const Node& node : graph.nodes())
     if (graph.runs(node)) options.decisions.teams[node.result()] = node.op->name == "Conv" ? Team::One : Team::All;
