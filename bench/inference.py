@@ -5,10 +5,11 @@
     bench/inference.py --runtimes "onednn --streams 2" "onednn --threads 2" --out docs/measurements/streams
 
 The first runtime is compared with the fastest of the others. Each is `onednn`, `ort`, `openvino` or `pytorch`, with --threads and
---streams if they differ from this program's --threads, and with --pause SECONDS if it waits before each run. Each has a process of its own, which runs for --seconds when it has its turn
-and is stopped otherwise; in every round, all have one turn, in an order that is drawn anew. A ratio is of two turns of one round;
-the table gives the median of all rounds of all processes with an interval. This program's Python needs numpy, onnxruntime and
-openvino. Finished rows are kept in the JSON file, so that an interrupted run goes on where it stopped.
+--streams if they differ from this program's --threads, and with --pause SECONDS if it waits before each run. Each has a process
+of its own, which runs for --seconds when it has its turn and is stopped otherwise; in every round, all have one turn, in an order
+that is drawn anew. A ratio is of two turns of one round; the table gives the median of all rounds of all processes with an
+interval. This program's Python needs numpy, onnxruntime and openvino. Finished rows are kept in the JSON file, so that an
+interrupted run goes on where it stopped.
 """
 
 from __future__ import annotations
