@@ -165,6 +165,20 @@ def heading(data: dict) -> list[str]:
     return [f"# Inference, {threads}batch {data['batch']}", "", *textwrap.wrap(text, 120), ""]
 
 
+def against_peers(rows: list[dict], own: str, others: list[str]) -> str:
+    """A line with the ratios against other engines, for a table that also has other settings of the own one; else empty."""
+    peers = [runtime for runtime in others if runtime.split()[0] != own.split()[0]]
+    if not peers or len(peers) == len(others):
+        return ""
+
+    def summary(key: str) -> str:
+        ratios = [min(us[peer] for peer in peers) / us.get(key, us[own]) for us in (row["microseconds"] for row in rows)]
+        return f"{geometric(ratios):.2f}; smallest: {min(ratios):.2f}"
+
+    line = f"\nCompared only with other engines, ratios of the medians: {summary(own)}."
+    return line + (f" With the optimized networks: {summary(OPTIMIZED)}." if any("search" in row for row in rows) else "")
+
+
 def markdown(data: dict) -> str:
     own, *others = data["runtimes"]
     rows = data["rows"]
@@ -194,7 +208,8 @@ def markdown(data: dict) -> str:
     if searched:
         final = [row.get("ratio_optimized", row["ratio"])[0] for row in rows]
         lines[-1] += f" With the optimized networks: {geometric(final):.2f}; smallest: {min(final):.2f}."
-    return "\n".join(lines) + "\n"
+    peers = against_peers(rows, own, others)
+    return "\n".join([*lines, peers] if peers else lines) + "\n"
 
 
 def main() -> None:

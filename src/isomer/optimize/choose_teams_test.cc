@@ -15,7 +15,7 @@
 namespace isomer {
 namespace {
 
-/// A chain of large products, and small branches. Some values have no names.
+/// A chain of large products, and small branches.
 Graph graph_with_branches() {
   return parse_graph(
              "input x: f32[64,256]\nw = f32[256,256]{seed 1}\nv = f32[256,256]{seed 2}\na = MatMul(x, w)\n"
