@@ -78,26 +78,16 @@ Result<NamedDecisions> decisions_of(const Model& model) {
   const json all = json::parse(*text, nullptr, false);
   if (!all.is_object()) return fail("its metadata 'isomer.decisions' are not a JSON object");
   const std::set<std::string> values = value_names(model.graph);
-  Status status;
-  for_each_kind(
-      [&](const auto& kind, auto& decided) {
-        if (status) status = read(all, kind, values, decided);
-      },
-      out);
-  ISOMER_CHECK(status);
+  ISOMER_CHECK(check_each_kind([&](const auto& kind, auto& decided) { return read(all, kind, values, decided); }, out));
   return out;
 }
 
 Status check_decisions(const NamedDecisions& stated, const Model& model) {
   ISOMER_TRY(const NamedDecisions actual, decisions_of(model));
   const std::set<std::string> values = value_names(model.graph);
-  Status status;
-  for_each_kind(
-      [&](const auto& kind, const auto& one, const auto& other) {
-        if (status) status = compare(kind, one, other, values);
-      },
-      stated, actual);
-  return status;
+  return check_each_kind(
+      [&](const auto& kind, const auto& one, const auto& other) { return compare(kind, one, other, values); }, stated,
+      actual);
 }
 
 }  // namespace isomer::replay

@@ -58,15 +58,9 @@ class CertificateParser {
     out.isomer = lines_.take().substr(3);
     ISOMER_TRY(out.input, stamp("input"));
     ISOMER_TRY(out.output, stamp("output"));
-    if (out.records_decisions()) {
-      Status status;
-      for_each_kind(
-          [&](const auto& kind, auto& decided) {
-            if (status) status = decisions(kind, decided);
-          },
-          out.decisions);
-      ISOMER_CHECK(status);
-    }
+    if (out.records_decisions())
+      ISOMER_CHECK(
+          check_each_kind([&](const auto& kind, auto& decided) { return decisions(kind, decided); }, out.decisions));
     while (out.format >= 2 && lines_.next_is("shape")) {
       const auto shape = unquoted(lines_.take());
       if (!shape) return lines_.error("a quoted shape is expected");

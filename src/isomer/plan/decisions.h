@@ -5,6 +5,7 @@
 #include <optional>
 #include <string_view>
 
+#include "isomer/base/result.h"
 #include "isomer/ir/graph.h"
 #include "isomer/plan/layout.h"
 
@@ -86,6 +87,18 @@ void for_each_kind(const Visit& visit, Tables&... decisions) {
   visit(DecisionKind<Computation>{"computation", "computations", computation_name, computation_from_name},
         decisions.computations...);
   visit(DecisionKind<Team>{"team", "teams", team_name, team_from_name}, decisions.teams...);
+}
+
+/// Likewise, for a visit that returns a Status. Ends at the first Error and returns it.
+template <class Visit, class... Tables>
+Status check_each_kind(const Visit& visit, Tables&... decisions) {
+  Status status;
+  for_each_kind(
+      [&](const auto& kind, auto&... decided) {
+        if (status) status = visit(kind, decided...);
+      },
+      decisions...);
+  return status;
 }
 
 template <class Value>

@@ -50,13 +50,7 @@ Result<Decisions> parse(const std::string& text, const Graph& graph) {
   if (!all.is_object()) return fail("not a JSON object in UTF-8");
   const Values values = values_by_name(graph);
   Decisions out;
-  Status status;
-  for_each_kind(
-      [&](const auto& kind, auto& decided) {
-        if (status) status = read(all, kind, values, decided);
-      },
-      out);
-  ISOMER_CHECK(status);
+  ISOMER_CHECK(check_each_kind([&](const auto& kind, auto& decided) { return read(all, kind, values, decided); }, out));
   return out;
 }
 
