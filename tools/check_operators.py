@@ -20,6 +20,7 @@ ALLOWED = {  # files: what they do that concerns single operators
     "grad/training_step.cc": "writes the updates of parameters as arithmetic",
     "certificate/merge_inputs.cc": "splits merged inputs and joins outputs",
     "eval/join.cc": "joins tensors",
+    "plan/divisions.cc": "cuts operands into parts and joins results",
     "optimize/merge_parameters.cc": "knows the axes of weights that make channels, splits merged inputs and joins outputs",
     "engine/onednn/lower*.cc": "lower one operator to one kernel; lower.cc lists the kernels with their traits",
     "engine/onednn/recurrent_layer.cc": "tells apart the recurrent cells of oneDNN",

@@ -19,7 +19,8 @@ Certificate example() {
   out.decisions = {{{"conv \"1\"\n", Layout::Blocked}, {"pool", Layout::Plain}},
                    {{"conv \"1\"\n", Algorithm::Winograd}, {"conv2", Algorithm::Direct}},
                    {{"conv2", Computation::Twice}},
-                   {{"conv2", Team::All}, {"pool", Team::One}}};
+                   {{"conv2", Team::All}, {"pool", Team::One}},
+                   {{"conv2", Division::Axis1}}};
   out.shapes = {"x \"1\":0:1,3", "N=8"};
   out.rules = {{"drop-identity", 5, Verdict::Tested, "rule drop-identity\n  (Identity ?x)\n  => ?x\n"}};
   const Application application{"drop-identity",
@@ -127,6 +128,7 @@ TEST(Certificate, HasOneWayToBeWritten) {
   EXPECT_FALSE(with("layout blocked", "layout striped").has_value());
   EXPECT_FALSE(with("algorithm winograd", "algorithm blocked").has_value());
   EXPECT_FALSE(with("team all", "team two").has_value());
+  EXPECT_FALSE(with("division axis1", "division axis9").has_value());
   EXPECT_FALSE(with("plain \"pool\"", "plain pool").has_value());
   EXPECT_FALSE(with("plain \"pool\"", "plain \"a\"").has_value()) << "they are sorted by name";
   EXPECT_FALSE(with("plain \"pool\"", "plain \"pool\"\n  layout plain \"pool\"").has_value());

@@ -4,6 +4,7 @@
 
 #include "isomer/ops/onnx_form.h"
 #include "isomer/ops/unknown_op.h"
+#include "isomer/plan/divisions.h"
 #include "isomer/plan/recomputation.h"
 
 namespace isomer {
@@ -44,6 +45,12 @@ std::string no_effect(const Graph& graph, ValueId value, Computation) {
 }
 
 std::string no_effect(const Graph& graph, ValueId value, Team) { return no_effect(graph, value); }
+
+std::string no_effect(const Graph& graph, ValueId value, Division division) {
+  std::string reason = no_effect(graph, value);
+  if (!reason.empty() || is_divisible(graph, graph.producer_node(value), division)) return reason;
+  return "its operator cannot be divided along this axis";
+}
 
 }  // namespace
 

@@ -45,6 +45,7 @@ TEST(Describe, SaysWhichDecisionsHaveNoEffect) {
     decisions.layouts.emplace(value, Layout::Blocked);
     decisions.algorithms.emplace(value, Algorithm::Winograd);
     decisions.teams.emplace(value, Team::All);
+    decisions.divisions.emplace(value, value % 2 == 0 ? Division::Axis0 : Division::Axis3);
   }
   const nlohmann::json rows = decision_rows(*graph, decisions);
   const auto reason = [&](const std::string& value, const std::string& kind) {
@@ -52,9 +53,10 @@ TEST(Describe, SaysWhichDecisionsHaveNoEffect) {
       if (row["value"] == value && row["kind"] == kind) return row["no_effect"];
     return nlohmann::json("no such row");
   };
-  EXPECT_EQ(rows.size(), 3 * graph->num_values());
+  EXPECT_EQ(rows.size(), 4 * graph->num_values());
   EXPECT_EQ(reason("x", "team"), "it is an input");
   EXPECT_EQ(reason("c", "team"), nullptr);
+  EXPECT_EQ(reason("x", "division"), "it is an input");
   EXPECT_EQ(reason("x", "layout"), "it is an input");
   EXPECT_EQ(reason("w", "layout"), "it depends only on constants");
   EXPECT_EQ(reason("v", "layout"), "it depends only on constants");

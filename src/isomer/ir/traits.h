@@ -24,6 +24,10 @@ enum class Trait : uint8_t {
   Exponential,    ///< Elementwise. The result grows exponentially: moderate numbers give very large ones.
   Elementwise,    ///< An element of the result depends only on the operands' elements at its position, after
                   ///< broadcasting, and in its channel (OperandRole::PerChannel).
+  Leading,        ///< Works along the axes `axis` or `axes` of the first operand; without such an attribute, along all
+                  ///< but axis 0. The axes before these are axes of the first result, too. What is there at one of
+                  ///< their positions depends only on the elements of operands at that position, to which operands
+                  ///< after the first broadcast (OperandRole::PerChannel is whole).
 };
 
 class TraitSet {

@@ -212,7 +212,7 @@ std::vector<OpDef> concat_ops() {
        .compute = Compute::Movement,
        .axiom = split_axiom,
        .gradient = split_gradient,
-       .traits = {Trait::Cut},
+       .traits = {Trait::Cut, Trait::Leading},
        .since = 2,
        .params = {{.index = 1, .attr = "split", .since = 13}},
        .from_onnx = split_from_onnx},

@@ -344,6 +344,7 @@ std::vector<OpDef> norm_ops() {
        .kernel = instance_norm_kernel,
        .axiom = instance_norm_axiom,
        .gradient = instance_norm_gradient,
+       .traits = {Trait::Leading},
        .roles = per_channel(2),
        .since = 6},
       {.name = "GroupNormalization",
@@ -357,6 +358,7 @@ std::vector<OpDef> norm_ops() {
        .kernel = group_norm_kernel,
        .axiom = group_norm_axiom,
        .gradient = group_norm_gradient,
+       .traits = {Trait::Leading},
        .since = 18,
        .from_onnx = group_norm_from_onnx,
        .to_onnx = group_norm_to_onnx},
@@ -368,7 +370,8 @@ std::vector<OpDef> norm_ops() {
        .infer = infer_lrn,
        .flops = flops_lrn,
        .kernel = lrn_kernel,
-       .gradient = lrn_gradient},
+       .gradient = lrn_gradient,
+       .traits = {Trait::Leading}},
   };
 }
 

@@ -407,7 +407,7 @@ OpDef global(std::string name, KernelFn kernel, GradientFn gradient, AxiomFn axi
           .kernel = kernel,
           .axiom = axiom,
           .gradient = gradient,
-          .traits = traits,
+          .traits = traits.with(Trait::Leading),
           .roles = {OperandRole::Image}};
 }
 
@@ -427,7 +427,7 @@ std::vector<OpDef> pool_ops() {
        .kernel = max_pool_kernel,
        .axiom = max_pool_axiom,
        .gradient = max_pool_gradient,
-       .traits = {Trait::Pool},
+       .traits = {Trait::Pool, Trait::Leading},
        .roles = {OperandRole::Image},
        .from_onnx = pool_from_onnx<10>,
        .to_onnx = pool_to_onnx<10>},
@@ -439,7 +439,7 @@ std::vector<OpDef> pool_ops() {
        .kernel = average_pool_kernel,
        .axiom = average_pool_axiom,
        .gradient = average_pool_gradient,
-       .traits = {Trait::Pool, Trait::RealsOnly},
+       .traits = {Trait::Pool, Trait::RealsOnly, Trait::Leading},
        .roles = {OperandRole::Image},
        .from_onnx = pool_from_onnx<19>,
        .to_onnx = pool_to_onnx<19>},
@@ -448,6 +448,7 @@ std::vector<OpDef> pool_ops() {
        .infer = infer_lp_pool,
        .flops = flops_pool,
        .kernel = lp_pool_kernel,
+       .traits = {Trait::Leading},
        .roles = {OperandRole::Image},
        .since = 2,
        .from_onnx = pool_from_onnx<18>,

@@ -299,6 +299,7 @@ OpDef reduction(const std::string& name, KernelFn kernel, GradientFn gradient, A
           .kernel = kernel,
           .axiom = axiom,
           .gradient = gradient,
+          .traits = {Trait::Leading},
           .params = {{.index = 1, .attr = "axes", .since = Since}},
           .from_onnx = reduce_from_onnx<Since>,
           .to_onnx = reduce_to_onnx<Since>};

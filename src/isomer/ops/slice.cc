@@ -307,7 +307,7 @@ std::vector<OpDef> slice_ops() {
        .compute = Compute::Movement,
        .axiom = slice_axiom,
        .gradient = slice_gradient,
-       .traits = {Trait::Cut},
+       .traits = {Trait::Cut, Trait::Leading},
        .params = {{.index = 1, .attr = "starts", .since = 10},
                   {.index = 2, .attr = "ends", .since = 10},
                   {.index = 3, .attr = "axes", .since = 10},

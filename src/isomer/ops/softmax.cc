@@ -170,7 +170,7 @@ OpDef softmax_like(std::string name, KernelFn kernel, FlopsFn flops, GradientFn 
           .kernel = kernel,
           .axiom = axiom,
           .gradient = gradient,
-          .traits = traits,
+          .traits = traits.with(Trait::Leading),
           .from_onnx = softmax_from_onnx,
           .to_onnx = softmax_to_onnx};
 }

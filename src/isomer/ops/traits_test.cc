@@ -317,6 +317,36 @@ TEST(Traits, ElementwiseResultsDependOnTheElementAtTheirPosition) {
   EXPECT_GE(changed, 15 * found) << "most elements make a difference";
 }
 
+TEST(Traits, PositionsOnLeadingAxesAreIndependent) {
+  size_t found = 0, changed = 0;
+  for (const OpDef* op : all_ops()) {
+    if (!op->has(Trait::Leading)) continue;
+    SCOPED_TRACE(op->name);
+    ++found;
+    Attrs attrs = sample_attrs(*op);
+    size_t positions = 3;  // those of axis 0, or of all axes but the last
+    for (const auto& [name, last] : {Attrs::Entry{"axis", int64_t{3}}, Attrs::Entry{"axes", Ints{3}}}) {
+      if (op->find_attr(name) != nullptr) attrs = attrs.with(name, last), positions = 24;
+    }
+    if (op->name == "GroupNormalization") attrs = attrs.with("num_groups", int64_t{2});
+    const Tensor first = counted(DType::Float, {3, 4, 2, 4});
+    std::vector<Tensor> operands(std::max<size_t>(op->min_operands, 1), counted(DType::Float, {4}));
+    const auto computed = [&](const Tensor& operand) {
+      operands[0] = operand;
+      return run(op->name, attrs, operands, attrs.has("split") ? attrs.ints("split").size() : 1).value()[0];
+    };
+    const Tensor before = computed(first);
+    const auto size = static_cast<size_t>(first.element_count()), results = static_cast<size_t>(before.element_count());
+    for (size_t i = 0; i + 1 < size; ++i)
+      for (const size_t element : differences(before, computed(with_last_at(first, i)))) {
+        EXPECT_EQ(element * positions / results, i * positions / size);
+        ++changed;
+      }
+  }
+  EXPECT_GE(found, 20U);
+  EXPECT_GE(changed, 10 * found) << "most elements make a difference";
+}
+
 /// Elementwise operators from one or two real numbers to a real number.
 std::vector<const OpDef*> functions_of_numbers() {
   std::vector<const OpDef*> out;

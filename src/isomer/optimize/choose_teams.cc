@@ -5,6 +5,7 @@
 
 #include "isomer/ir/label.h"
 #include "isomer/onnx/export.h"
+#include "isomer/plan/divisions.h"
 #include "isomer/search/teams.h"
 
 namespace isomer {
@@ -51,36 +52,49 @@ class TeamChoice {
 
   /// Tries the teams that follow from the times of kernels, and the same one for all.
   Candidate try_all(const Deadline& end) {
-    if (!times_.all_us.empty()) attempt("from the times of kernels", with_stages(best_, times_, streams_), end);
+    if (!times_.all_us.empty()) attempt("from the times of kernels", with_stages(first_teams(), times_, streams_), end);
     attempt("all threads", with_team(first_teams(), times_, Team::All), end);
     attempt("one thread", with_team(first_teams(), times_, Team::One), end);
+    const Candidate divided = divided_everywhere(first_teams(), Division::Axis0, streams_);
+    if (!divided.decisions.divisions.empty()) attempt("batch in parts", divided, end);
     return std::move(best_);
   }
 
  private:
-  /// Returns the candidate with the teams that it came with.
-  Candidate first_teams() const { return {best_.graph, first_}; }
+  /// Returns the candidate with the teams that it came with, and without its divisions.
+  Candidate first_teams() const {
+    Candidate out(best_.graph, first_);
+    out.decisions.divisions.clear();
+    return out;
+  }
 
   void attempt(const char* name, const Candidate& other, const Deadline& end) {
     if (end.passed() || other.hash() == best_.hash()) return;
-    if (report_.chosen == kByEngine && other.decisions.teams == by_engine_.decisions.teams) return;
+    if (report_.chosen == kByEngine && other.decisions == by_engine_.decisions) return;
     const auto ratio = measure_closely(*evaluation_.evaluator, best_, other, 1, end);
     if (!ratio) report_.problem = ratio.error().message;
     if (!ratio) return;
-    report_.tried.push_back({name, predicted(other), *ratio});
+    report_.tried.push_back({name, predicted_us(other), *ratio});
     if (ratio->low <= 1) return;
     best_ = other;
     choose(name, other);
   }
 
-  std::optional<double> predicted(const Candidate& teams) const {
-    return times_.all_us.empty() ? std::nullopt : std::optional(predicted_run(teams, times_, streams_).us);
+  /// Nothing if times of kernels are not known, as those of parts.
+  std::optional<PredictedRun> predicted(const Candidate& teams) const {
+    if (times_.all_us.empty() || !teams.decisions.divisions.empty()) return std::nullopt;
+    return predicted_run(teams, times_, streams_);
+  }
+  std::optional<double> predicted_us(const Candidate& teams) const {
+    const auto run = predicted(teams);
+    return run ? std::optional(run->us) : std::nullopt;
   }
 
   void choose(const char* name, const Candidate& teams) {
+    const auto run = predicted(teams);
     report_.chosen = name;
-    report_.predicted_us = predicted(teams);
-    if (report_.predicted_us) report_.predicted = named(predicted_run(teams, times_, streams_));
+    report_.predicted_us = run ? std::optional(run->us) : std::nullopt;
+    report_.predicted = run ? named(*run) : std::vector<KernelInRun>();
   }
 
   std::vector<KernelInRun> named(const PredictedRun& run) const {

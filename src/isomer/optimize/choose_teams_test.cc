@@ -16,11 +16,12 @@ namespace isomer {
 namespace {
 
 /// A chain of large products, and small branches.
-Graph graph_with_branches() {
-  return parse_graph(
-             "input x: f32[64,256]\nw = f32[256,256]{seed 1}\nv = f32[256,256]{seed 2}\na = MatMul(x, w)\n"
-             "b = Tanh(a)\nc = MatMul(b, v)\nd = Softplus(c)\ne = Erf(c)\nf = Sigmoid(d)\ng = Add(e, f)\nreturn g, d",
-             find_op)
+Graph graph_with_branches(int batch = 1) {
+  return parse_graph(fmt::format("input x: f32[{},256]\n", batch) +
+                         "w = f32[256,256]{seed 1}\nv = f32[256,256]{seed 2}\na = MatMul(x, w)\n"
+                         "b = Tanh(a)\nc = MatMul(b, v)\nd = Softplus(c)\ne = Erf(c)\nf = Sigmoid(d)\ng = Add(e, "
+                         "f)\nreturn g, d",
+                     find_op)
       .value();
 }
 
@@ -73,6 +74,18 @@ TEST(ChooseTeams, TimesEveryDivisionAndPredictsTheChosenOne) {
   EXPECT_EQ(json["measured"].size(), teams.measured.size());
   const std::string line = fmt::format("teams      {}: ", teams.chosen);
   EXPECT_EQ(summary(run.report).find(line) != std::string::npos, run.report.improved);
+}
+
+TEST(ChooseTeams, TimesTheBatchInParts) {
+  const Optimized run(graph_with_branches(64));
+  ASSERT_TRUE(run.report.teams.has_value());
+  const TeamsReport& teams = *run.report.teams;
+  EXPECT_EQ(teams.problem, "");
+  ASSERT_FALSE(teams.tried.empty());
+  EXPECT_EQ(teams.tried.back().teams, "batch in parts");
+  EXPECT_FALSE(teams.tried.back().predicted_us.has_value());
+  EXPECT_EQ(teams.predicted_us.has_value(), teams.chosen != "batch in parts");
+  EXPECT_EQ(teams.predicted.empty(), teams.chosen == "batch in parts");
 }
 
 TEST(ChooseTeams, ThatTheModelHasAreKept) {

@@ -38,6 +38,12 @@ std::string_view team_name(Team team);
 /// Nothing if there is no such word.
 std::optional<Team> team_from_name(std::string_view name);
 
+/// The axis of its result along which an operator is divided into as many parts as an engine has streams.
+enum class Division : uint8_t { Axis0, Axis1, Axis2, Axis3 };
+std::string_view division_name(Division division);
+/// Nothing if there is no such word.
+std::optional<Division> division_from_name(std::string_view name);
+
 /// One table for each kind of decision, over the values of one graph: by id, or by name. An engine that cannot obey a
 /// decision decides by itself, in its planner and when it runs the graph.
 template <class Value>
@@ -52,12 +58,16 @@ struct DecisionTables {
   /// The team that runs the kernel which computes a value. Has no effect on values within a kernel, on an engine
   /// without streams, or with one.
   std::map<Value, Team> teams = {};
+  /// How the operator that computes a value is divided (see with_divisions). Has no effect on operators without such
+  /// parts, on an engine without streams, or with one.
+  std::map<Value, Division> divisions = {};
 
   size_t size() const;  ///< number of decisions
   bool empty() const { return size() == 0; }
   std::optional<Layout> layout(const Value& value) const { return find(layouts, value); }
   std::optional<Algorithm> algorithm(const Value& value) const { return find(algorithms, value); }
   std::optional<Team> team(const Value& value) const { return find(teams, value); }
+  std::optional<Division> division(const Value& value) const { return find(divisions, value); }
   friend bool operator==(const DecisionTables&, const DecisionTables&) = default;
 
  private:
@@ -87,6 +97,7 @@ void for_each_kind(const Visit& visit, Tables&... decisions) {
   visit(DecisionKind<Computation>{"computation", "computations", computation_name, computation_from_name},
         decisions.computations...);
   visit(DecisionKind<Team>{"team", "teams", team_name, team_from_name}, decisions.teams...);
+  visit(DecisionKind<Division>{"division", "divisions", division_name, division_from_name}, decisions.divisions...);
 }
 
 /// Likewise, for a visit that returns a Status. Ends at the first Error and returns it.

@@ -30,9 +30,12 @@ TEST(Decisions, HaveNamesThatAreReadAgain) {
   for (const Computation computation : {Computation::Once, Computation::Twice})
     EXPECT_EQ(computation_from_name(computation_name(computation)), computation);
   for (const Team team : {Team::One, Team::All}) EXPECT_EQ(team_from_name(team_name(team)), team);
+  for (const Division division : {Division::Axis0, Division::Axis1, Division::Axis2, Division::Axis3})
+    EXPECT_EQ(division_from_name(division_name(division)), division);
   for (const char* other : {"", "Plain", "winograd ", "fast"}) {
     EXPECT_FALSE(computation_from_name(other).has_value()) << other;
     EXPECT_FALSE(team_from_name(other).has_value()) << other;
+    EXPECT_FALSE(division_from_name(other).has_value()) << other;
     EXPECT_FALSE(layout_from_name(other).has_value()) << other;
     EXPECT_FALSE(algorithm_from_name(other).has_value()) << other;
   }
@@ -43,17 +46,20 @@ TEST(Decisions, AreCarriedToCorrespondingValues) {
   const Decisions decisions{.layouts = {{0, Layout::Blocked}, {1, Layout::Plain}},
                             .algorithms = {{1, Algorithm::Winograd}},
                             .computations = {{1, Computation::Twice}},
-                            .teams = {{0, Team::All}}};
+                            .teams = {{0, Team::All}},
+                            .divisions = {{1, Division::Axis2}}};
   const std::vector<uint64_t> exchanged = {graph.value_hash(1), graph.value_hash(0)};
   EXPECT_EQ(carried(decisions, exchanged, graph).decisions,
             (Decisions{.layouts = {{1, Layout::Blocked}, {0, Layout::Plain}},
                        .algorithms = {{0, Algorithm::Winograd}},
                        .computations = {{0, Computation::Twice}},
-                       .teams = {{1, Team::All}}}));
+                       .teams = {{1, Team::All}},
+                       .divisions = {{0, Division::Axis2}}}));
   const std::vector<uint64_t> first_is_gone = {7, graph.value_hash(1)};
   EXPECT_EQ(carried(decisions, first_is_gone, graph).decisions, (Decisions{.layouts = {{1, Layout::Plain}},
                                                                            .algorithms = {{1, Algorithm::Winograd}},
-                                                                           .computations = {{1, Computation::Twice}}}));
+                                                                           .computations = {{1, Computation::Twice}},
+                                                                           .divisions = {{1, Division::Axis2}}}));
 }
 
 }  // namespace

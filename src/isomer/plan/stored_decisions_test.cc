@@ -33,10 +33,11 @@ TEST(StoredDecisions, ComeBackFromAFileByName) {
   const Decisions decisions{.layouts = {{1, Layout::Blocked}, {2, Layout::Plain}},
                             .algorithms = {{1, Algorithm::Winograd}},
                             .computations = {{1, Computation::Twice}},
-                            .teams = {{1, Team::All}}};
+                            .teams = {{1, Team::All}},
+                            .divisions = {{1, Division::Axis0}}};
   const Candidate candidate(model.graph, decisions);
   EXPECT_EQ(decisions_by_name(model, candidate).value().dump(),
-            R"({"algorithms":{"a":"winograd"},"computations":{"a":"twice"},)"
+            R"({"algorithms":{"a":"winograd"},"computations":{"a":"twice"},"divisions":{"a":"axis0"},)"
             R"("layouts":{"a":"blocked","output_0":"plain"},"teams":{"a":"all"}})");
   const Model written = reread(with_candidate(model, candidate).value());
   EXPECT_EQ(stored_decisions(written).value(), decisions);

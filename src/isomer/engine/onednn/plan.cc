@@ -12,6 +12,7 @@
 #include "isomer/engine/onednn/threads.h"
 #include "isomer/eval/executor.h"
 #include "isomer/ir/label.h"
+#include "isomer/plan/divisions.h"
 #include "isomer/plan/recomputation.h"
 
 namespace isomer::onednn {
@@ -101,6 +102,10 @@ Result<Plan> Plan::make(const Graph& graph, std::span<const TensorType> inputs, 
   ISOMER_CHECK(check_dtype(options.dtype));
   ISOMER_CHECK(check_threads(options.most_threads()));
   ISOMER_TRY(Candidate canonical, canonicalize(graph, inputs, options.decisions));
+  if (options.streams > 1 && !canonical.decisions.divisions.empty()) {
+    const Candidate parts = with_divisions(canonical, static_cast<size_t>(options.streams));
+    ISOMER_TRY(canonical, canonicalize(parts.graph, inputs, parts.decisions));  // folds parts of constants
+  }
   const Status ranks = check_ranks(canonical.graph);
   const ThreadScope threads(options.threads);
   try {
