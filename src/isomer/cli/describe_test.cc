@@ -45,7 +45,7 @@ TEST(Describe, SaysWhichDecisionsHaveNoEffect) {
     decisions.layouts.emplace(value, Layout::Blocked);
     decisions.algorithms.emplace(value, Algorithm::Winograd);
     decisions.teams.emplace(value, Team::All);
-    decisions.divisions.emplace(value, value % 2 == 0 ? Division::Axis0 : Division::Axis3);
+    decisions.divisions.emplace(value, Division::Axis1);
   }
   const nlohmann::json rows = decision_rows(*graph, decisions);
   const auto reason = [&](const std::string& value, const std::string& kind) {
@@ -57,6 +57,11 @@ TEST(Describe, SaysWhichDecisionsHaveNoEffect) {
   EXPECT_EQ(reason("x", "team"), "it is an input");
   EXPECT_EQ(reason("c", "team"), nullptr);
   EXPECT_EQ(reason("x", "division"), "it is an input");
+  EXPECT_EQ(reason("v", "division"), "it depends only on constants");
+  EXPECT_EQ(reason("c", "division"), nullptr);
+  decisions.divisions[graph->outputs()[0]] = Division::Axis0;
+  EXPECT_EQ(decision_rows(*graph, decisions).back()["no_effect"], "its operator cannot be divided along this axis")
+      << "axis 0 has one position";
   EXPECT_EQ(reason("x", "layout"), "it is an input");
   EXPECT_EQ(reason("w", "layout"), "it depends only on constants");
   EXPECT_EQ(reason("v", "layout"), "it depends only on constants");

@@ -1,7 +1,7 @@
 #include "isomer/plan/divisions.h"
 
 #include <algorithm>
-#include <map>
+#include <optional>
 
 #include "isomer/ops/registry.h"
 

@@ -2,8 +2,6 @@
 // Operators divided into parts that run at the same time (FlexFlow: Jia et al. 2019, "Beyond Data and Model Parallelism
 // for Deep Neural Networks", section 4).
 
-#include <optional>
-
 #include "isomer/plan/candidate.h"
 
 namespace isomer {
@@ -17,8 +15,8 @@ bool is_divisible(const Graph& graph, const Node& node, Division division);
 
 /// Returns a candidate without decisions about divisions, in which the divided operators have `parts` parts, of about
 /// equal extents. A part reads the same part of an operand if that is divided in the same way; others are cut from the
-/// whole, and results that something else reads whole are joined. Each part is run by one team of threads (Team::One)
-/// unless that is decided, and has the other decisions about the value. Decisions without effect: about operators that
+/// whole, and results that something else reads whole are joined. Each part has one thread (Team::One) unless its
+/// team is decided, and the other decisions about the value. Decisions without effect: about operators that
 /// are not divisible in this way, along axes of fewer positions, and about results whose extents are not known.
 Candidate with_divisions(const Candidate& candidate, size_t parts);
 

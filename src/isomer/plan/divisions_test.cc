@@ -2,23 +2,10 @@
 
 #include <gtest/gtest.h>
 
-#include "isomer/ir/text.h"
-#include "isomer/ops/registry.h"
+#include "isomer/ops/graph_testing.h"
 
 namespace isomer {
 namespace {
-
-Graph graph_from(const std::string& text) {
-  auto graph = parse_graph(text, find_op);
-  if (!graph) throw std::runtime_error(graph.error().message);
-  return std::move(*graph);
-}
-
-ValueId value_named(const Graph& graph, std::string_view name) {
-  for (ValueId value = 0; value < graph.num_values(); ++value)
-    if (graph.name(value) == name) return value;
-  throw std::runtime_error("no such value");
-}
 
 /// The operators that run, in their order.
 std::vector<std::string> ops_of(const Graph& graph) {
@@ -30,7 +17,7 @@ std::vector<std::string> ops_of(const Graph& graph) {
 
 /// The axes of the result of `op` along which it is divisible; operands are `x`, `y`, `w` and `c`.
 std::vector<int> axes_of(const std::string& op) {
-  const Graph graph = graph_from(
+  const Graph graph = parsed(
       "input x: f32[4,6,8,8]\ninput y: f32[6,1,8]\ninput w: f32[8,6,1,1]\ninput c: f32[8]\nz = " + op + "\nreturn z");
   std::vector<int> out;
   for (const int axis : {0, 1, 2, 3})
@@ -69,7 +56,7 @@ Candidate divided(const Graph& graph, std::initializer_list<std::pair<const char
 }
 
 TEST(Divisions, ReadTheSamePartsOfOperands) {
-  const Graph graph = graph_from("input x: f32[5,4]\na = Exp(x)\nb = Tanh(a)\nc = Sin(b)\nreturn c");
+  const Graph graph = parsed("input x: f32[5,4]\na = Exp(x)\nb = Tanh(a)\nc = Sin(b)\nreturn c");
   const Candidate run =
       with_divisions(divided(graph, {{"a", Division::Axis0}, {"b", Division::Axis0}, {"c", Division::Axis0}}), 2);
   EXPECT_EQ(ops_of(run.graph),
@@ -84,14 +71,14 @@ TEST(Divisions, ReadTheSamePartsOfOperands) {
 }
 
 TEST(Divisions, JoinAndCutWhereTheyDiffer) {
-  const Graph graph = graph_from("input x: f32[4,4]\na = Exp(x)\nb = Tanh(a)\nc = Sin(b)\nreturn c, a");
+  const Graph graph = parsed("input x: f32[4,4]\na = Exp(x)\nb = Tanh(a)\nc = Sin(b)\nreturn c, a");
   const Candidate run = with_divisions(divided(graph, {{"a", Division::Axis0}, {"b", Division::Axis1}}), 2);
   EXPECT_EQ(ops_of(run.graph), (std::vector<std::string>{"Slice", "Exp", "Slice", "Exp", "Concat", "Slice", "Tanh",
                                                          "Slice", "Tanh", "Concat", "Sin"}));
 }
 
 TEST(Divisions, KeepOtherDecisions) {
-  const Graph graph = graph_from("input x: f32[4,4]\na = Exp(x)\nb = Tanh(a)\nreturn b");
+  const Graph graph = parsed("input x: f32[4,4]\na = Exp(x)\nb = Tanh(a)\nreturn b");
   Candidate given = divided(graph, {{"a", Division::Axis0}});
   given.decisions.teams = {{value_named(graph, "a"), Team::All}, {value_named(graph, "b"), Team::All}};
   given.decisions.layouts = {{value_named(graph, "a"), Layout::Plain}};
@@ -102,13 +89,13 @@ TEST(Divisions, KeepOtherDecisions) {
 }
 
 TEST(Divisions, HaveNoEffectWithoutParts) {
-  const Graph graph = graph_from("input x: f32[1,N,3]\na = Exp(x)\nb = Softmax(a) {axis=-1}\nreturn b");
+  const Graph graph = parsed("input x: f32[1,N,3]\na = Exp(x)\nb = Softmax(a) {axis=-1}\nreturn b");
   for (const Division division : {Division::Axis0, Division::Axis1, Division::Axis3}) {
     const Candidate run = with_divisions(divided(graph, {{"a", division}, {"b", division}}), 2);
     EXPECT_EQ(run.hash(), graph.hash());
   }
   EXPECT_EQ(with_divisions(divided(graph, {{"b", Division::Axis2}}), 2).hash(), graph.hash());
-  const Graph small = graph_from("input x: f32[2,3]\na = Exp(x)\nreturn a");
+  const Graph small = parsed("input x: f32[2,3]\na = Exp(x)\nreturn a");
   EXPECT_EQ(with_divisions(divided(small, {{"a", Division::Axis1}}), 4).hash(), small.hash()) << "three positions";
   EXPECT_EQ(divided_everywhere(graph, Division::Axis2, 3).decisions,
             divided(graph, {{"a", Division::Axis2}}).decisions);
@@ -116,7 +103,7 @@ TEST(Divisions, HaveNoEffectWithoutParts) {
 }
 
 TEST(Divisions, GivePartsOfReshapesTheirExtents) {
-  const Graph graph = graph_from("input x: f32[1,4,4]\na = Reshape(x) {shape=[4,0,-1]}\nb = Exp(a)\nreturn b");
+  const Graph graph = parsed("input x: f32[1,4,4]\na = Reshape(x) {shape=[4,0,-1]}\nb = Exp(a)\nreturn b");
   const Candidate run = with_divisions(divided(graph, {{"a", Division::Axis0}, {"b", Division::Axis0}}), 2);
   EXPECT_EQ(run.graph.type(run.graph.outputs()[0]), graph.type(graph.outputs()[0]));
   EXPECT_EQ(ops_of(run.graph),
@@ -124,7 +111,7 @@ TEST(Divisions, GivePartsOfReshapesTheirExtents) {
 }
 
 TEST(Divisions, OfAnyResultDivideItsOperator) {
-  const Graph graph = graph_from("input x: f32[4,4]\na, b = Split(x) {axis=1, split=[1,3]}\nc = Exp(b)\nreturn a, c");
+  const Graph graph = parsed("input x: f32[4,4]\na, b = Split(x) {axis=1, split=[1,3]}\nc = Exp(b)\nreturn a, c");
   const Candidate run = with_divisions(divided(graph, {{"b", Division::Axis0}, {"c", Division::Axis0}}), 2);
   EXPECT_EQ(ops_of(run.graph),
             (std::vector<std::string>{"Slice", "Split", "Slice", "Split", "Exp", "Exp", "Concat", "Concat"}));

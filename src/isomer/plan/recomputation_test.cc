@@ -2,24 +2,15 @@
 
 #include <gtest/gtest.h>
 
-#include "isomer/ir/text.h"
 #include "isomer/ops/again.h"
-#include "isomer/ops/registry.h"
+#include "isomer/ops/graph_testing.h"
 
 namespace isomer {
 namespace {
 
-Graph parsed(std::string_view text) { return parse_graph(text, find_op).value(); }
-
-ValueId named(const Graph& graph, std::string_view name) {
-  for (ValueId value = 0; value < graph.num_values(); ++value)
-    if (graph.name(value) == name) return value;
-  throw std::runtime_error("no such value");
-}
-
 Candidate twice(const Graph& graph, std::initializer_list<const char*> names) {
   Candidate out(graph);
-  for (const char* name : names) out.decisions.computations.emplace(named(graph, name), Computation::Twice);
+  for (const char* name : names) out.decisions.computations.emplace(value_named(graph, name), Computation::Twice);
   return out;
 }
 
@@ -29,7 +20,7 @@ constexpr const char* kThereAndBack =
 
 TEST(Recomputation, IsWhereLateReadersAre) {
   const Graph graph = parsed(kThereAndBack);
-  EXPECT_EQ(second_computations(twice(graph, {"b"}))[named(graph, "b")], graph.producer(named(graph, "f")));
+  EXPECT_EQ(second_computations(twice(graph, {"b"}))[value_named(graph, "b")], graph.producer(value_named(graph, "f")));
   const Recomputed run = with_recomputation(twice(graph, {"b"}));
   EXPECT_TRUE(run.candidate.decisions.empty());
   std::vector<std::string> names;
@@ -56,8 +47,9 @@ TEST(Recomputation, CountsSecondComputationsAmongTheUses) {
   const Graph graph =
       parsed("input x: f32[4]\na = Exp(x)\nb = Tanh(a)\nc = Sin(b)\nd = Cos(c)\ne = Exp(d)\nf = Mul(e, b)\nreturn f");
   const std::vector<NodeId> places = second_computations(twice(graph, {"a", "b"}));
-  for (const char* name : {"a", "b"}) EXPECT_EQ(places[named(graph, name)], graph.producer(named(graph, "f"))) << name;
-  EXPECT_EQ(places[named(graph, "c")], kNoPlace);
+  for (const char* name : {"a", "b"})
+    EXPECT_EQ(places[value_named(graph, name)], graph.producer(value_named(graph, "f"))) << name;
+  EXPECT_EQ(places[value_named(graph, "c")], kNoPlace);
 }
 
 TEST(Recomputation, IsOfAllResultsOfANodeTogether) {
@@ -66,8 +58,8 @@ TEST(Recomputation, IsOfAllResultsOfANodeTogether) {
       "input x: f32[4]\na = Exp(x)\np, q = Split(a) {axis=0, split=[2,2]}\nb = Mul(p, q)\nc = Sin(b)\nd = Cos(c)\n"
       "e = Exp(d)\nf = Mul(e, p)\ng = Mul(f, q)\nreturn g");
   const std::vector<NodeId> places = second_computations(twice(graph, {"p", "q"}));
-  EXPECT_EQ(places[named(graph, "p")], graph.producer(named(graph, "f")));
-  EXPECT_EQ(places[named(graph, "q")], places[named(graph, "p")]);
+  EXPECT_EQ(places[value_named(graph, "p")], graph.producer(value_named(graph, "f")));
+  EXPECT_EQ(places[value_named(graph, "q")], places[value_named(graph, "p")]);
   const Graph run = with_recomputation(twice(graph, {"p", "q"})).candidate.graph;
   EXPECT_EQ(std::ranges::count(run.nodes(), find_op("Split"), &Node::op), 2);
 }
