@@ -76,6 +76,22 @@ TEST(DecidedPlan, HasTheDecidedAlgorithms) {
   EXPECT_THAT(first(kernels_with(graph, {.algorithms = {{conv, Algorithm::Winograd}}})), HasSubstr("wino"));
 }
 
+TEST(DecidedPlan, PoolsOfSingleElementsReadBlocks) {
+  const std::string blocks = layout_str(channel_blocked_desc({2, 32, 6, 6}, native_block()));
+  for (const char* pool : {"AveragePool", "MaxPool"}) {
+    const Graph graph = graph_of(fmt::format(R"(
+      input x: f32[2,32,12,11]
+      w = f32[32,32,1,1]{{seed 1}}
+      a = Conv(x, w)
+      p = {}(a) {{kernel_shape=[1,1], strides=[2,2]}}
+      y = Conv(p, w)
+      return y)",
+                                             pool));
+    const auto kernels = kernels_with(graph, {.layouts = {{result_of(graph, "Conv"), Layout::Blocked}}});
+    EXPECT_THAT(layouts_after(kernels, pool), testing::ElementsAre(blocks));
+  }
+}
+
 /// A chain whose values are read again in the opposite order, as by gradients.
 constexpr const char* kThereAndBack = R"(
   input x: f32[1,32,24,24]

@@ -103,12 +103,20 @@ void pad(const Border& border, const float* from, float* to) {
                });
 }
 
-/// Returns the border for blocked channels: the channels of a block become part of the last axis.
-void widen(Border& border, int64_t block) {
-  border.from[1] = border.to[1] = (border.from[1] + block - 1) / block;
-  border.from.back() *= block;
-  border.to.back() *= block;
-  border.begin.back() *= block;
+/// Makes `channels` adjacent ones part of the last axis.
+void widen(Border& border, int64_t channels) {
+  for (Dims* extents : {&border.from, &border.to, &border.begin}) extents->back() *= channels;
+}
+
+/// Changes a border to that of the same elements in a form, which must have their channels unchanged and adjacent.
+void rearrange(Border& border, Form form) {
+  const int64_t channels = border.from[1];
+  if (form != kLastForm) {
+    border.from[1] = border.to[1] = (channels + form - 1) / form;
+    return widen(border, form);
+  }
+  for (Dims* extents : {&border.from, &border.to, &border.begin}) extents->erase(extents->begin() + 1);
+  widen(border, channels);
 }
 
 }  // namespace
@@ -123,16 +131,12 @@ Result<bool> lower_pad(Builder& builder, const Group& group) {
   const Ints& pads = node.attrs.ints("pads");
   border.begin.assign(pads.begin(), pads.begin() + static_cast<ptrdiff_t>(border.from.size()));
   if (node.attrs.has("constant_value")) border.fill = node.attrs.tensor("constant_value").data<float>()[0];
-  Location from = builder.at(x);
-  const int64_t block = from.desc.data_type() == kF32 ? channel_block(from.desc) : 1;
-  Desc desc = plain_desc(border.to);
-  if (block > 1 && builder.planned().in == block) {
-    desc = channel_blocked_desc(border.to, static_cast<int>(block));
-    widen(border, block);
-  } else {
-    from = builder.plain(x);
-  }
-  const Location to = builder.result(node.result(), desc);
+  const Location at = builder.at(x);
+  const bool suits = at.desc.data_type() == kF32 && form_of(at.desc) == builder.planned().in;
+  const Form form = suits ? builder.planned().in : kPlainForm;
+  const Location from = form == kPlainForm ? builder.plain(x) : at;
+  const Location to = builder.result(node.result(), form_desc(border.to, form));
+  if (form != kPlainForm) rearrange(border, form);
   emit_own(
       builder,
       {.name = "Pad", .from = {from}, .to = to, .result = node.result(), .run = [=](Workspace& workspace) -> Status {

@@ -184,7 +184,8 @@ Result<bool> lower_view(Builder& builder, const Group& group) {
   if (name == "Transpose") return transpose(builder, node);
   if (name == "Split") return split(builder, node);
   if (name == "Slice") return slice(builder, node);
-  if (picks_elements(node)) return picked(builder, node);
+  if (picks_elements(node))
+    return builder.planned().out > kPlainForm ? lower_pool(builder, group) : picked(builder, node);
   return reshape(builder, node);
 }
 

@@ -322,8 +322,7 @@ GroupForms Planning::place_own(const Group& group) {
     const LayoutUse layouts = kernel_traits(root).layouts;
     if (layouts == LayoutUse::Reduction && reduces_pixels(graph_, root) && whole && !lies_plain(graph_, x, forms_[x]))
       in = forms_[x];
-    if (layouts == LayoutUse::Padding && forms_[x] > kPlainForm && keeps_channels(root) &&
-        (whole || !root.attrs.has("constant_value")))
+    if (layouts == LayoutUse::Padding && keeps_channels(root) && (whole || !root.attrs.has("constant_value")))
       in = out = forms_[x];
   }
   return place_kernel(group, {.in = in, .second = in, .out = out});
@@ -395,6 +394,9 @@ GroupForms Planning::place_view(NodeId id) {
     return {.in = forms_[x], .out = forms_[x]};
   }
   const bool moves = node.op->has(Trait::Permutation) || is_cut(node);
+  // There are no strides between blocks; a kernel reads only the elements that it picks.
+  if (picks_elements(node) && forms_[x] > kPlainForm && !feeds_filter_gradients(graph_, node))
+    return place_kernel({id}, forms_[x]);
   if ((!moves || forms_[x] > kPlainForm || !views_[x].empty()) && feeds_filter_gradients(graph_, node)) {
     forms_[node.result()] = kStridedForm;
     views_[node.result()] = views_[x];
