@@ -3,13 +3,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <memory>
 #include <string_view>
 
 #include "isomer/engine/onednn/filter_gradient.h"
-#include "isomer/engine/onednn/own_kernel.h"
-#include "isomer/engine/onednn/threads.h"
-#include "isomer/engine/onednn/winograd_filters.h"
+#include "isomer/engine/onednn/vectors.h"
 #include "isomer/ops/window.h"
 
 namespace isomer::onednn {
@@ -23,15 +20,28 @@ std::string ConvProblem::key() const {
                      fmt::join(end, ","), bias);
 }
 
+// A transposed convolution's pads are removed from the rows and columns that a window adds on each side.
+
 std::optional<WinogradConv> ConvProblem::winograd() const {
   const bool suits = src.size() == 4 && weights.size() == 4 && weights[2] == 3 && weights[3] == 3 &&
                      strides == Dims{1, 1} && dilations == Dims{0, 0} && src[1] % native_block() == 0 &&
                      dst[1] % native_block() == 0;
   if (!suits) return std::nullopt;
   const bool transposed = pass == ConvPass::Transposed;
-  // A transposed convolution's pads are removed from the rows and columns that a window of 3 x 3 adds on each side.
   const auto before = [&](size_t axis) { return transposed ? 2 - begin[axis] : begin[axis]; };
   return WinogradConv{src[0], src[1], src[2], src[3], dst[1], dst[2], dst[3], before(0), before(1), transposed};
+}
+
+std::optional<DepthwiseConv> ConvProblem::depthwise(bool blocked) const {
+  const bool transposed = pass == ConvPass::Transposed;
+  const bool suits = pass != ConvPass::Filters && src.size() == 4 && weights.size() == 5 && weights[1] == 1 &&
+                     weights[2] == 1 && weights[3] == weights[4] && dilations == Dims{0, 0} &&
+                     (strides == Dims{1, 1} || (strides == Dims{2, 2} && !transposed));
+  if (!suits || (weights[3] != 3 && weights[3] != 5 && weights[3] != 7)) return std::nullopt;
+  if (blocked ? src[1] % native_block() != 0 : src[1] < min_depthwise_channels()) return std::nullopt;
+  const auto before = [&](size_t axis) { return transposed ? weights[3] - 1 - begin[axis] : begin[axis]; };
+  return DepthwiseConv{src[0],    src[1],    src[2],     src[3],     dst[2],  dst[3],
+                       before(0), before(1), weights[3], strides[0], blocked, transposed};
 }
 
 namespace {
@@ -220,8 +230,20 @@ PrimitiveDesc describe_pass(const dnnl::engine& engine, const ConvProblem& probl
 
 }  // namespace
 
+ConvKernel ConvChoice::kernel() const {
+  return winograd ? ConvKernel::Winograd : depthwise ? ConvKernel::Depthwise : ConvKernel::Library;
+}
+
 std::string ConvChoice::implementation() const {
-  return winograd ? fmt::format("{}:winograd", own_implementation()) : direct.impl_info_str();
+  switch (kernel()) {
+    case ConvKernel::Winograd:
+      return fmt::format("{}:winograd", own_implementation());
+    case ConvKernel::Depthwise:
+      return fmt::format("{}:depthwise", own_implementation());
+    case ConvKernel::Library:
+      break;
+  }
+  return direct.impl_info_str();
 }
 
 std::optional<ConvChoice> direct_conv(const Graph& graph, const dnnl::engine& engine, const ConvProblem& problem,
@@ -242,99 +264,51 @@ std::optional<ConvChoice> direct_conv(const Graph& graph, const dnnl::engine& en
   return choice;
 }
 
-std::optional<ConvChoice> winograd_conv(const Graph& graph, const ConvProblem& problem, std::span<const Post> posts) {
-  const auto winograd = problem.winograd();
-  if (!winograd) return std::nullopt;
-  const Desc dst = channel_blocked_desc(problem.dst, native_block());
-  auto made = make_posts(graph, posts, problem.dst, dst, false);
-  const auto own = made ? own_posts(*made, dst) : std::nullopt;
-  if (!own) return std::nullopt;
-  ConvChoice choice{channel_blocked_desc(problem.src, native_block()), dst, std::move(*made)};
-  choice.winograd = winograd;
-  choice.own_posts = *own;
-  if (!problem.constant_weights) choice.work = WinogradWork::Weights;
-  return choice;
-}
-
 namespace {
 
-/// The arguments of a trial of Winograd's algorithm.
-struct WinogradTrial {
-  WinogradConv conv;
-  OwnPosts posts;
-  int parts;
-  bool transforms;
-  TrialFloats image, given, weights, bias, result, scratch;
-
-  explicit WinogradTrial(const ConvChoice& choice)
-      : conv(*choice.winograd),
-        posts(choice.own_posts),
-        parts(current_threads()),
-        transforms(choice.work == WinogradWork::Weights),
-        image(element_count(choice.src.dims())),
-        given(transforms ? given_weights(conv) : 0),
-        weights(winograd_weights(conv)),
-        bias(conv.out_channels),
-        result(element_count(choice.dst.dims())),
-        scratch(winograd_scratch(conv, parts)) {
-    for (const auto& operand : choice.posts.operands) posts.locate(static_cast<size_t>(operand.post), result.data());
-  }
-  void run() const {
-    if (transforms) transform_weights(conv, given.data(), weights.data());
-    run_winograd(conv, {image.data(), weights.data(), bias.data(), result.data(), scratch.data()}, posts, parts);
-  }
-  std::vector<std::span<const std::byte>> flushed() const { return {(transforms ? given : weights).bytes()}; }
-};
-
-/// Those of a trial that computes filters.
-struct WinogradFiltersTrial {
-  WinogradConv conv;
-  int parts;
-  TrialFloats image, gradient, filters, scratch;
-
-  explicit WinogradFiltersTrial(const ConvChoice& choice)
-      : conv(*choice.winograd),
-        parts(current_threads()),
-        image(element_count(choice.src.dims())),
-        gradient(element_count(choice.dst.dims())),
-        filters(given_weights(conv)),
-        scratch(winograd_filters_scratch(conv, parts)) {}
-  void run() const {
-    run_winograd_filters(conv, {image.data(), gradient.data(), filters.data(), scratch.data()}, parts);
-  }
-  static std::vector<std::span<const std::byte>> flushed() { return {}; }
-};
-
-template <class Arguments>
-PreparedTrial prepared(const ConvChoice& choice) {
-  const auto trial = std::make_shared<const Arguments>(choice);
-  return {[=] { trial->run(); }, trial->flushed()};
+/// Returns the way by a kernel of our own with these layouts; nothing if it does not have the posts.
+std::optional<ConvChoice> own_conv(const Graph& graph, const ConvProblem& problem, std::span<const Post> posts,
+                                   const ConvLayouts& layouts) {
+  auto made = make_posts(graph, posts, problem.dst, layouts.dst, false);
+  const auto own = made ? own_posts(*made, layouts.dst) : std::nullopt;
+  if (!own) return std::nullopt;
+  ConvChoice choice{layouts.src, layouts.dst, std::move(*made)};
+  choice.own_posts = *own;
+  return choice;
 }
 
 }  // namespace
 
-Trial trial_of(const dnnl::engine& engine, const ConvProblem& problem, const ConvChoice& choice) {
-  if (!choice.winograd && problem.constant_weights) return trial_of(engine, choice.direct);
-  if (!choice.winograd)
-    return [direct = trial_of(engine, choice.direct)] {
-      PreparedTrial trial = direct();
-      trial.flushed.clear();  // a reorder has just written them
-      return trial;
-    };
-  return [&choice] {
-    return choice.work == WinogradWork::Filters ? prepared<WinogradFiltersTrial>(choice)
-                                                : prepared<WinogradTrial>(choice);
-  };
+std::optional<ConvChoice> winograd_conv(const Graph& graph, const ConvProblem& problem, std::span<const Post> posts) {
+  const auto winograd = problem.winograd();
+  if (!winograd) return std::nullopt;
+  const int block = native_block();
+  auto choice = own_conv(graph, problem, posts,
+                         {channel_blocked_desc(problem.src, block), channel_blocked_desc(problem.dst, block)});
+  if (!choice) return std::nullopt;
+  choice->winograd = winograd;
+  if (!problem.constant_weights) choice->work = WinogradWork::Weights;
+  return choice;
+}
+
+std::optional<ConvChoice> depthwise_conv(const Graph& graph, const ConvProblem& problem, std::span<const Post> posts,
+                                         bool blocked) {
+  const auto depthwise = problem.depthwise(blocked);
+  if (!depthwise) return std::nullopt;
+  const Form form = blocked ? native_block() : kLastForm;
+  auto choice = own_conv(graph, problem, posts, {form_desc(problem.src, form), form_desc(problem.dst, form)});
+  if (choice) choice->depthwise = depthwise;
+  return choice;
 }
 
 bool same_way(const ConvForm& a, const ConvForm& b) {
-  return a.src == b.src && a.dst == b.dst && a.winograd == b.winograd && a.sums == b.sums && a.dtype == b.dtype;
+  return a.src == b.src && a.dst == b.dst && a.kernel == b.kernel && a.sums == b.sums && a.dtype == b.dtype;
 }
 
 ConvForm form_of(const ConvChoice& choice) {
   return {.src = form_of(choice.src),
           .dst = form_of(choice.dst),
-          .winograd = choice.winograd.has_value(),
+          .kernel = choice.kernel(),
           .sums = choice.posts.summed.has_value(),
           .dtype = choice.src.data_type() == kF32 ? DType::Float : DType::BFloat16};
 }
@@ -358,7 +332,7 @@ ConvChoices filter_choices(const Graph& graph, ConvProblem read, std::optional<A
     if (auto way = direct_conv(graph, settings.engine, problem, {}, plain, false, true))
       out.ways.push_back(std::move(*way));
   }
-  if (decided || (winograd && settings.try_winograd && !out.ways.empty()))
+  if (decided || (winograd && settings.try_own && !out.ways.empty()))
     out.ways.push_back({.src = channel_blocked_desc(problem.src, native_block()),
                         .dst = channel_blocked_desc(problem.dst, native_block()),
                         .posts = {},
@@ -401,9 +375,9 @@ ConvChoices conv_choices(const Graph& graph, const Group& group, const Decisions
     for (const ConvLayouts& layouts : conv_layouts(problem, native_block(), type, result_type, decided))
       consider(direct_conv(graph, settings.engine, problem, posts, layouts, true));
   }
-  const bool trial = settings.try_winograd && !algorithm;
-  if (trial && !out.ways.empty() && out.ways.front().src.data_type() == kF32)
-    consider(winograd_conv(graph, problem, posts));
+  if (!settings.try_own || out.ways.empty() || out.ways.front().src.data_type() != kF32) return out;
+  if (!algorithm) consider(winograd_conv(graph, problem, posts));
+  for (const bool blocked : {false, true}) consider(depthwise_conv(graph, problem, posts, blocked));
   return out;
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "isomer/engine/onednn/conv_ways.h"
+#include "isomer/engine/onednn/depthwise.h"
 #include "isomer/engine/onednn/lower.h"
 #include "isomer/engine/onednn/tuner.h"
 #include "isomer/engine/onednn/winograd.h"
@@ -26,6 +27,9 @@ struct ConvProblem {
   std::string key() const;
   /// Returns the convolution for our own kernel of Winograd's algorithm; nothing if it does not support it.
   std::optional<WinogradConv> winograd() const;
+  /// Returns the convolution for our own depthwise kernel, with channels in blocks or innermost; nothing if it does not
+  /// support it.
+  std::optional<DepthwiseConv> depthwise(bool blocked) const;
 };
 
 /// Reads a Conv or ConvTranspose. Returns nothing if extents are unknown or 0, or if oneDNN does not support such a
@@ -51,11 +55,13 @@ struct ConvChoice {
   Desc src, dst;
   PostOps posts;
   Desc weights = {};                      ///< of filters, also if they are the result
-  dnnl::primitive_desc_base direct = {};  ///< unless it is Winograd's algorithm
+  dnnl::primitive_desc_base direct = {};  ///< unless it is one of the following
   std::optional<WinogradConv> winograd = std::nullopt;
-  OwnPosts own_posts = {};  ///< of Winograd's algorithm
+  std::optional<DepthwiseConv> depthwise = std::nullopt;
+  OwnPosts own_posts = {};  ///< of our own kernels
   WinogradWork work = WinogradWork::Constant;
 
+  ConvKernel kernel() const;
   /// Returns the name of the code.
   std::string implementation() const;
 };
@@ -67,6 +73,10 @@ std::optional<ConvChoice> direct_conv(const Graph& graph, const dnnl::engine& en
                                       bool slow = false);
 /// Returns the way by Winograd's algorithm; nothing if our own kernel does not support the convolution or its posts.
 std::optional<ConvChoice> winograd_conv(const Graph& graph, const ConvProblem& problem, std::span<const Post> posts);
+/// Returns the way by our own depthwise kernel, with channels in blocks or innermost; nothing if that does not support
+/// the convolution or its posts.
+std::optional<ConvChoice> depthwise_conv(const Graph& graph, const ConvProblem& problem, std::span<const Post> posts,
+                                         bool blocked);
 
 /// Returns the same without oneDNN's objects.
 ConvForm form_of(const ConvChoice& choice);
@@ -79,7 +89,7 @@ bool same_way(const ConvForm& a, const ConvForm& b);
 struct ConvSettings {
   dnnl::engine engine;
   std::vector<ElementType> types;  ///< in which to compute, best first
-  bool try_winograd = false;       ///< where no algorithm is decided
+  bool try_own = false;            ///< our own kernels, of an algorithm that is not decided against
 };
 
 /// A convolution with its posts, and the ways to compute it that are worth comparing.

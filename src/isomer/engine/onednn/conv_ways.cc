@@ -86,8 +86,8 @@ struct ConvWays::State {
         fmt::format("{}{} {} {} {}{}", problem.key(), choice.posts.key, layout_str(choice.src), layout_str(choice.dst),
                     choice.implementation(), problem.constant_weights ? "" : " and weights");
     const double us = tuner->time(trial_of(settings.engine, problem, choice), key, limit);
-    // Changes of the weights' layout count if each run makes them. Winograd's trial includes them.
-    if (choice.winograd || problem.constant_weights) return us;
+    // Changes of the weights' layout count if each run makes them. Trials of our own kernels include them.
+    if (choice.kernel() != ConvKernel::Library || problem.constant_weights) return us;
     const bool made = problem.pass == ConvPass::Filters;
     const Desc& from = made ? choice.weights : problem.given;
     const Desc& to = made ? problem.given : choice.weights;

@@ -19,12 +19,19 @@ enum class ConvPass : uint8_t {
   Filters,     ///< The gradient for the filters, from the image (`src`) and the gradient of the result (`dst`).
 };
 
+/// Whose kernel computes a convolution.
+enum class ConvKernel : uint8_t {
+  Library,    ///< oneDNN's
+  Winograd,   ///< our own of Winograd's algorithm
+  Depthwise,  ///< our own for depthwise convolutions
+};
+
 /// One way to compute a convolution.
 struct ConvForm {
   ConvPass pass = ConvPass::Forward;
   Form src = kPlainForm;
   Form dst = kPlainForm;
-  bool winograd = false;
+  ConvKernel kernel = ConvKernel::Library;
   bool sums = false;           ///< the first added value with the result's extents must be in the result's place
   DType dtype = DType::Float;  ///< in which it computes
   double us = 0;               ///< the time that it takes, if that is measured; infinity if it cannot be made

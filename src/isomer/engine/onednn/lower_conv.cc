@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <numeric>
 
 #include "isomer/engine/onednn/conv_problem.h"
@@ -106,55 +107,85 @@ void lower_filters(Builder& builder, const Group& group, const ConvProblem& prob
   builder.place(node.result(), exchanged);
 }
 
-/// Returns the transformed weights. Those that are not constant are transformed in each run.
-Location winograd_weights_of(Builder& builder, ValueId value, const WinogradConv& conv) {
-  // Extents that tell whether they are transposed: both kinds of convolution may have the same weights.
-  const int64_t count = winograd_weights(conv);
-  const Desc desc = plain_desc(conv.transposed ? Dims{1, count} : Dims{count});
-  if (builder.graph().constant(value) != nullptr)
-    return builder.converted_constant(value, desc,
-                                      [conv](const float* from, float* to) { transform_weights(conv, from, to); });
+/// Returns the weights as a kernel of our own reads them. Those that are not constant are converted in each run.
+/// `to` must be of other extents than those of the operator, and determine the conversion.
+Location converted_weights(Builder& builder, ValueId value, const Dims& to, const Builder::Conversion& convert) {
+  const Desc desc = plain_desc(to);
+  if (builder.graph().constant(value) != nullptr) return builder.converted_constant(value, desc, convert);
   const Location given = builder.plain(value);
-  const Location to = builder.room(desc.get_size(), desc);
+  const Location room = builder.room(desc.get_size(), desc);
   builder.emit({.name = "transform weights",
                 .implementation = own_implementation(),
-                .arguments = {{DNNL_ARG_DST, to}},
+                .arguments = {{DNNL_ARG_DST, room}},
                 .function = [=](Workspace& workspace) -> Status {
-                  transform_weights(conv, elements_at(workspace, given), mutable_elements_at(workspace, to));
+                  convert(elements_at(workspace, given), mutable_elements_at(workspace, room));
                   return {};
                 },
-                .touches = {read_of(given), write_of(to)},
+                .touches = {read_of(given), write_of(room)},
                 .values = {value}});
-  return to;
+  return room;
 }
 
-void lower_winograd(Builder& builder, const Group& group, const ConvProblem& problem, const ConvChoice& choice) {
+/// What a kernel of our own needs for a convolution, apart from the image, the bias and the posts.
+struct OwnConv {
+  Location weights;
+  std::optional<Location> scratch = std::nullopt;
+  bool overwrites = true;  ///< whether it may write its result over a value that it adds
+  std::function<void(const Workspace&, const float* image, const FinishArguments&)> run = nullptr;
+};
+
+void emit_own_conv(Builder& builder, const Group& group, const ConvProblem& problem, const ConvChoice& choice,
+                   const OwnConv& conv) {
   const Graph& graph = builder.graph();
   const auto operands = graph.operands(graph.node(group.root));
   const ValueId result = graph.node(group.last()).result();
-  const WinogradConv conv = *choice.winograd;
-  const int parts = current_threads();
   const Location src = builder.as(operands[0], choice.src);
-  const Location weights = winograd_weights_of(builder, operands[1], conv);
   std::optional<Location> bias;
   if (problem.bias) bias = builder.plain(operands[2]);
   const LocatedPosts posts(builder, choice.posts, choice.own_posts);
-  const Location scratch = builder.room(static_cast<size_t>(winograd_scratch(conv, parts)) * sizeof(float));
   OwnKernel kernel{.name = group_name(graph, group),
                    .implementation = choice.implementation(),
-                   .from = {src, weights},
-                   .scratch = scratch,
-                   .to = builder.result(result, choice.dst, posts.over(src)),
+                   .from = {src, conv.weights},
+                   .scratch = conv.scratch,
+                   .to = builder.result(result, choice.dst, conv.overwrites ? posts.over(src) : std::nullopt),
                    .result = result};
-  emit_own(builder, std::move(kernel), bias, posts, [=](const Workspace& workspace, const FinishArguments& finish) {
-    run_winograd(conv,
-                 {.image = elements_at(workspace, src),
-                  .weights = elements_at(workspace, weights),
-                  .bias = finish.bias,
-                  .result = finish.result,
-                  .scratch = mutable_elements_at(workspace, scratch)},
-                 finish.posts, parts);
-  });
+  emit_own(builder, std::move(kernel), bias, posts,
+           [src, run = conv.run](const Workspace& workspace, const FinishArguments& finish) {
+             run(workspace, elements_at(workspace, src), finish);
+           });
+}
+
+/// `given`: the operator's weights.
+OwnConv winograd_of(Builder& builder, ValueId given, const WinogradConv& conv) {
+  const int parts = current_threads();
+  // Extents that tell whether they are transposed: both kinds of convolution may have the same weights.
+  const int64_t count = winograd_weights(conv);
+  const Location weights =
+      converted_weights(builder, given, conv.transposed ? Dims{1, count} : Dims{count},
+                        [conv](const float* from, float* to) { transform_weights(conv, from, to); });
+  const Location scratch = builder.room(static_cast<size_t>(winograd_scratch(conv, parts)) * sizeof(float));
+  return {.weights = weights,
+          .scratch = scratch,
+          .run = [=](const Workspace& workspace, const float* image, const FinishArguments& finish) {
+            run_winograd(conv,
+                         {.image = image,
+                          .weights = elements_at(workspace, weights),
+                          .bias = finish.bias,
+                          .result = finish.result,
+                          .scratch = mutable_elements_at(workspace, scratch)},
+                         finish.posts, parts);
+          }};
+}
+
+OwnConv depthwise_of(Builder& builder, ValueId given, const DepthwiseConv& conv) {
+  const Location weights =
+      converted_weights(builder, given, {1, 1, depthwise_weights(conv)},
+                        [conv](const float* from, float* to) { pack_depthwise_weights(conv, from, to); });
+  return {.weights = weights,
+          .overwrites = !computes_twice(conv),
+          .run = [=](const Workspace& workspace, const float* image, const FinishArguments& finish) {
+            run_depthwise(conv, {image, elements_at(workspace, weights), finish.bias, finish.result}, finish.posts);
+          }};
 }
 
 }  // namespace
@@ -167,12 +198,16 @@ Result<bool> lower_conv(Builder& builder, const Group& group) {
                                            {builder.engine(), builder.types(), builder.tuner().measures()});
   if (choices.ways.empty()) return false;
   const ConvChoice& choice = planned_way(choices.ways, builder.planned());
-  if (choices.problem.pass == ConvPass::Filters)
-    lower_filters(builder, group, choices.problem, choice);
+  const ConvProblem& problem = choices.problem;
+  const ValueId weights = builder.graph().operands(builder.graph().node(group.root))[1];
+  if (problem.pass == ConvPass::Filters)
+    lower_filters(builder, group, problem, choice);
   else if (choice.winograd)
-    lower_winograd(builder, group, choices.problem, choice);
+    emit_own_conv(builder, group, problem, choice, winograd_of(builder, weights, *choice.winograd));
+  else if (choice.depthwise)
+    emit_own_conv(builder, group, problem, choice, depthwise_of(builder, weights, *choice.depthwise));
   else
-    lower_direct(builder, group, choices.problem, choice);
+    lower_direct(builder, group, problem, choice);
   return true;
 }
 

@@ -18,7 +18,7 @@ namespace {
 using onednn::Plan;
 
 /// Increment this when our own kernels, or how plans choose, change: older measurements of kernels are then invalid.
-constexpr int kRevision = 20;
+constexpr int kRevision = 21;
 
 /// Adds a span for a run from `start` to `end`, and within it those of its kernels.
 void add_spans(const Plan& plan, const onednn::TracedRun& run, double start, double end, Trace& trace, size_t track) {

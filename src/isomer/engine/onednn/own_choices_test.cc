@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include <tuple>
+
 #include "isomer/engine/onednn/testing.h"
 #include "isomer/engine/onednn/vectors.h"
 
@@ -295,6 +297,50 @@ TEST(OwnChoices, WinogradOfTransposedConvolutions) {
                                   "ConvTranspose");
       EXPECT_THAT(kernels, testing::ElementsAre(EndsWith(":winograd"))) << pad;
     }
+}
+
+// Channels innermost (as those of the transposed input) and in blocks; every window and stride; posts, in place, and in
+// concatenations.
+TEST(OwnChoices, DepthwiseConvolutions) {
+  for (const auto& [channels, input] : {std::pair(19, "input i: f32[2,15,14,19]\nx = Transpose(i) {perm=[0,3,1,2]}"),
+                                        std::pair(32, "input x: f32[2,32,15,14]")})
+    for (const auto& [window, stride, pad] : {std::tuple(3, 1, 1), std::tuple(5, 2, 2), std::tuple(7, 1, 0)}) {
+      const auto kernels =
+          chosen(fmt::format("{4}\nw = f32[{0},1,{1},{1}]{{seed 1}}\nb = f32[{0}]{{seed 2}}\n"
+                             "v = f32[{0},1,3,3]{{seed 3}}\na = Conv(x, w, b) {{group={0}, strides=[{2},{2}], "
+                             "pads=[{3},{3},{3},{3}]}}\nc = Relu(a)\nd = Conv(c, v) {{group={0}, pads=[1,1,1,1]}}\n"
+                             "e = Add(d, c)\nf = Concat(e, c) {{axis=1}}\ng = Tanh(f)\nreturn g",
+                             channels, window, stride, pad, input),
+                 "Conv");
+      ASSERT_EQ(kernels.size(), 2U);
+      EXPECT_THAT(kernels, Each(EndsWith(":depthwise"))) << channels << ", " << window;
+    }
+}
+
+TEST(OwnChoices, DepthwiseConvolutionsWithComputedWeights) {
+  const auto kernels = chosen(
+      "input x: f32[2,24,9,9]\ninput w: f32[24,1,3,3]\n"
+      "a = Conv(x, w) {group=24, pads=[1,1,1,1]}\n"
+      "b = ConvTranspose(a, w) {group=24, pads=[1,1,1,1], strides=[1,1], dilations=[1,1], "
+      "output_padding=[0,0]}\nc = Add(b, x)\nreturn c",
+      "Conv");
+  ASSERT_EQ(kernels.size(), 2U);
+  EXPECT_THAT(kernels, Each(EndsWith(":depthwise")));
+}
+
+TEST(OwnChoices, NotOfOtherGroupsOrWindows) {
+  for (const char* text :
+       {"input x: f32[1,16,9,9]\nw = f32[32,1,3,3]{seed 1}\na = Conv(x, w) {group=16}\nreturn a",
+        "input x: f32[1,16,9,9]\nw = f32[16,2,3,3]{seed 1}\na = Conv(x, w) {group=8}\nreturn a",
+        "input x: f32[1,16,9,9]\nw = f32[16,1,3,5]{seed 1}\na = Conv(x, w) {group=16}\nreturn a",
+        "input x: f32[1,16,9,9]\nw = f32[16,1,4,4]{seed 1}\na = Conv(x, w) {group=16}\nreturn a",
+        "input x: f32[1,16,9,9]\nw = f32[16,1,3,3]{seed 1}\na = Conv(x, w) {group=16, strides=[1,2]}\nreturn a",
+        "input x: f32[1,16,9,9]\nw = f32[16,1,3,3]{seed 1}\na = Conv(x, w) {group=16, dilations=[2,2]}\nreturn a",
+        "input x: f32[1,3,9,9]\nw = f32[3,1,3,3]{seed 1}\na = Conv(x, w) {group=3}\nreturn a",
+        "input x: f32[1,16,9,9,9]\nw = f32[16,1,3,3,3]{seed 1}\na = Conv(x, w) {group=16, strides=[1,1,1], "
+        "pads=[0,0,0,0,0,0], "
+        "dilations=[1,1,1]}\nreturn a"})
+    EXPECT_THAT(chosen(text, "Conv"), Each(Not(EndsWith(":depthwise")))) << text;
 }
 
 TEST(OwnChoices, WinogradOfBothKindsWithTheSameWeights) {

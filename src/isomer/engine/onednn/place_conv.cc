@@ -52,7 +52,9 @@ GroupForms Planning::place_conv(const Group& group) {
 /// Notes the algorithm that is decided for a convolution, if it is obeyed.
 void Planning::note_algorithm(ValueId conv, const ConvForm& way) {
   const auto algorithm = decisions_.algorithm(conv);
-  if (algorithm && way.winograd == (*algorithm == Algorithm::Winograd)) plan_.decisions.algorithms[conv] = *algorithm;
+  if (!algorithm) return;
+  const bool winograd = way.kernel == ConvKernel::Winograd;
+  if (winograd == (*algorithm == Algorithm::Winograd)) plan_.decisions.algorithms[conv] = *algorithm;
 }
 
 /// Places the gradient for filters. It reads what its transpositions read, and writes the filters in row-major order.
