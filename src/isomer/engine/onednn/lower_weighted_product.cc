@@ -2,22 +2,56 @@
 
 #include <fmt/core.h>
 
+#include <functional>
 #include <memory>
 
 #include "isomer/engine/onednn/matmul_problem.h"
 #include "isomer/engine/onednn/own_kernel.h"
 #include "isomer/engine/onednn/row_product.h"
+#include "isomer/engine/onednn/strassen.h"
 
 namespace isomer::onednn {
 namespace {
 
-/// A product of a few rows by our own kernel.
+/// A kernel of our own for a product with constant weights.
+struct OwnKind {
+  const char* name = nullptr;
+  int64_t weights = 0;      ///< floats of the packed weights
+  int64_t scratch = 0;      ///< floats
+  bool overwrites = false;  ///< whether it may write its result over a value that it adds
+  Builder::Conversion pack = nullptr;
+  std::function<void(const StrassenArguments&, const OwnPosts&)> run = nullptr;
+};
+
+/// Such a kernel with its posts.
 struct OwnChoice {
-  RowProduct product;
-  bool bias = false;
+  OwnKind kind;
   PostOps posts;
   OwnPosts own_posts;
 };
+
+OwnKind row_kind(const RowProduct& product, bool transposed) {
+  return {.name = "rows",
+          .weights = packed_weights(product),
+          .overwrites = true,
+          .pack = [=](const float* from, float* to) { pack_weights(product, transposed, from, to); },
+          .run =
+              [=](const StrassenArguments& arguments, const OwnPosts& posts) {
+                run_row_product(product, {arguments.a, arguments.weights, arguments.bias, arguments.result}, posts);
+              }};
+}
+
+OwnKind strassen_kind(const StrassenProduct& product, bool transposed) {
+  return {.name = "strassen",
+          .weights = strassen_weights(product),
+          .scratch = strassen_scratch(product),
+          .pack = [=](const float* from, float* to) { pack_strassen_weights(product, transposed, from, to); },
+          .run = [=](const StrassenArguments& arguments,
+                     const OwnPosts& posts) { run_strassen(product, arguments, posts); }};
+}
+
+/// The minimum extents for which Strassen's algorithm may be faster.
+constexpr int64_t kMinStrassenRows = 32, kMinStrassenInner = 256;
 
 std::optional<MatMulChoice> as_inner_product(const Builder& builder, const MatMulProblem& problem, bool sum) {
   const Desc dst = plain_desc(problem.dst, problem.dst_type);
@@ -34,14 +68,18 @@ std::optional<MatMulChoice> as_inner_product(const Builder& builder, const MatMu
   return MatMulChoice{std::move(*desc), std::move(*posts), true};
 }
 
-std::optional<OwnChoice> as_row_product(const Builder& builder, const MatMulProblem& problem) {
-  const RowProduct product{problem.a_dims[0], problem.a_dims[1], problem.dst[1]};
-  if (product.rows > kMaxRows || problem.type != kF32 || problem.dst_type != kF32) return std::nullopt;
+/// Returns the kernel of our own that may be faster than oneDNN's; nothing if none computes the product.
+std::optional<OwnChoice> as_own(const Builder& builder, const MatMulProblem& problem) {
+  const int64_t rows = problem.a_dims[0], inner = problem.a_dims[1], columns = problem.dst[1];
+  const bool strassen = rows >= kMinStrassenRows && inner >= kMinStrassenInner && has_strassen({rows, inner, columns});
+  if ((rows > kMaxRows && !strassen) || problem.type != kF32 || problem.dst_type != kF32) return std::nullopt;
   const Desc dst = plain_desc(problem.dst);
   auto posts = make_posts(builder.graph(), problem.posts, problem.dst, dst, false);
   const auto own = posts ? own_posts(*posts, dst) : std::nullopt;
   if (!own) return std::nullopt;
-  return OwnChoice{product, problem.bias != kNoValue, std::move(*posts), *own};
+  OwnKind kind = strassen ? strassen_kind({rows, inner, columns}, problem.transposed)
+                          : row_kind({rows, inner, columns}, problem.transposed);
+  return OwnChoice{std::move(kind), std::move(*posts), *own};
 }
 
 /// Returns the fastest of oneDNN's ways for constant weights, and sets its time if times are measured.
@@ -80,64 +118,70 @@ std::optional<MatMulChoice> reading(Builder& builder, const MatMulProblem& probl
 }
 
 /// The arguments of a trial of our own kernel.
-struct RowTrial {
-  RowProduct product;
+struct OwnTrial {
+  OwnKind kind;
   OwnPosts posts;
-  TrialFloats a, weights, bias, result;
+  TrialFloats a, weights, bias, result, added, scratch;
 
-  explicit RowTrial(const OwnChoice& choice)
-      : product(choice.product),
+  OwnTrial(const MatMulProblem& problem, const OwnChoice& choice)
+      : kind(choice.kind),
         posts(choice.own_posts),
-        a(product.rows * product.inner),
-        weights(packed_weights(product)),
-        bias(product.columns),
-        result(product.rows * product.columns) {
-    for (const auto& operand : choice.posts.operands) posts.locate(static_cast<size_t>(operand.post), result.data());
+        a(element_count(problem.a_dims)),
+        weights(kind.weights),
+        bias(problem.dst[1]),
+        result(element_count(problem.dst)),
+        added(choice.posts.operands.empty() || kind.overwrites ? 0 : element_count(problem.dst)),
+        scratch(kind.scratch) {
+    for (const auto& operand : choice.posts.operands)
+      posts.locate(static_cast<size_t>(operand.post), kind.overwrites ? result.data() : added.data());
   }
-  void run() const { run_row_product(product, {a.data(), weights.data(), bias.data(), result.data()}, posts); }
+  void run() const { kind.run({a.data(), weights.data(), bias.data(), result.data(), scratch.data()}, posts); }
 };
+
+std::string implementation(const OwnKind& kind) { return fmt::format("{}:{}", own_implementation(), kind.name); }
 
 /// Returns whether our own kernel takes less than `us`.
 bool is_faster(Builder& builder, const MatMulProblem& problem, const OwnChoice& choice, double us) {
   TuningLimit unlimited;
   const Trial trial = [&] {
-    const auto made = std::make_shared<const RowTrial>(choice);
+    const auto made = std::make_shared<const OwnTrial>(problem, choice);
     return PreparedTrial{[=] { made->run(); }, {made->weights.bytes()}};
   };
-  const std::string key = fmt::format("{}{} {}:rows", key_of(problem), choice.posts.key, own_implementation());
+  const std::string key = fmt::format("{}{} {}", key_of(problem), choice.posts.key, implementation(choice.kind));
   return builder.tuner().time(trial, key, unlimited) < us;
 }
 
-void lower_rows(Builder& builder, const Group& group, const MatMulProblem& problem, const OwnChoice& choice) {
-  const RowProduct product = choice.product;
+void lower_own(Builder& builder, const Group& group, const MatMulProblem& problem, const OwnChoice& choice) {
+  const OwnKind& kind = choice.kind;
   const ValueId result = builder.graph().node(group.last()).result();
   const Location a = builder.as(problem.a, plain_desc(problem.a_dims));
-  // The rank tells transposed weights from others.
-  Dims packed = {packed_weights(product)};
+  // The rank tells the kernels and transposed weights apart.
+  Dims packed = {kind.weights};
+  if (kind.scratch > 0) packed.insert(packed.end(), 2, 1);
   if (problem.transposed) packed.push_back(1);
-  const auto pack = [product, transposed = problem.transposed](const float* from, float* to) {
-    pack_weights(product, transposed, from, to);
-  };
-  const Location weights = builder.converted_constant(problem.b, plain_desc(packed), pack);
-  std::optional<Location> bias;
-  if (choice.bias) bias = builder.as(problem.bias, bias_desc(problem, 1));
+  const Location weights = builder.converted_constant(problem.b, plain_desc(packed), kind.pack);
+  std::optional<Location> bias, scratch;
+  if (problem.bias != kNoValue) bias = builder.as(problem.bias, bias_desc(problem, 1));
+  if (kind.scratch > 0) scratch = builder.room(static_cast<size_t>(kind.scratch) * sizeof(float));
   const LocatedPosts posts(builder, choice.posts, choice.own_posts);
   const Desc whole = plain_desc(dims_of(builder.graph().type(result)));
-  auto over = posts.over(a);
+  auto over = kind.overwrites ? posts.over(a) : std::nullopt;
   if (over) over->desc = whole;
   OwnKernel kernel{.name = group_name(builder.graph(), group),
-                   .implementation = fmt::format("{}:rows", own_implementation()),
+                   .implementation = implementation(kind),
                    .from = {a, weights},
+                   .scratch = scratch,
                    .to = builder.result(result, whole, over),
                    .result = result};
-  emit_own(builder, std::move(kernel), bias, posts, [=](const Workspace& workspace, const FinishArguments& finish) {
-    run_row_product(product,
-                    {.a = elements_at(workspace, a),
-                     .weights = elements_at(workspace, weights),
-                     .bias = finish.bias,
-                     .result = finish.result},
-                    finish.posts);
-  });
+  emit_own(builder, std::move(kernel), bias, posts,
+           [=, run = kind.run](const Workspace& workspace, const FinishArguments& finish) {
+             run({.a = elements_at(workspace, a),
+                  .weights = elements_at(workspace, weights),
+                  .bias = finish.bias,
+                  .result = finish.result,
+                  .scratch = scratch ? mutable_elements_at(workspace, *scratch) : nullptr},
+                 finish.posts);
+           });
 }
 
 }  // namespace
@@ -147,8 +191,8 @@ Result<bool> lower_weighted_product(Builder& builder, const Group& group, const 
   auto choice = choose_weighted(builder, problem, us);
   if (!choice) return false;
   if (builder.tuner().measures())
-    if (const auto own = as_row_product(builder, problem); own && is_faster(builder, problem, *own, us)) {
-      lower_rows(builder, group, problem, *own);
+    if (const auto own = as_own(builder, problem); own && is_faster(builder, problem, *own, us)) {
+      lower_own(builder, group, problem, *own);
       return true;
     }
   if (choice->posts.summed)

@@ -62,6 +62,35 @@ TEST(OwnChoices, ProductsOfTransposedAndOtherWeights) {
   EXPECT_EQ(std::ranges::count_if(kernels, [](const std::string& name) { return name.ends_with(":rows"); }), 3);
 }
 
+// Of row-major and transposed weights, with posts, leading axes, and an odd number of rows; the same weights twice.
+TEST(OwnChoices, ProductsByStrassensAlgorithm) {
+  const auto kernels = chosen(R"(
+    input x: f32[3,11,256]
+    input r: f32[33,256]
+    w = f32[256,256]{seed 1}
+    b = f32[256]{seed 2}
+    a = MatMul(x, w)
+    c = Add(a, b)
+    d = Tanh(c)
+    s = Reshape(d) {shape=[33,256]}
+    e = Gemm(s, w, b) {alpha=1, beta=1, transA=0, transB=1}
+    f = Add(e, r)
+    g = Gemm(f, w) {alpha=1, beta=1, transA=0, transB=0}
+    h = Add(g, f)
+    i = Relu(h)
+    return i, f)",
+                              "");
+  EXPECT_EQ(std::ranges::count_if(kernels, [](const std::string& name) { return name.ends_with(":strassen"); }), 3);
+}
+
+TEST(OwnChoices, NotByStrassensAlgorithmOfFewRowsOrOddExtents) {
+  for (const char* text : {"input x: f32[31,256]\nw = f32[256,256]{seed 1}\na = MatMul(x, w)\nreturn a",
+                           "input x: f32[64,255]\nw = f32[255,256]{seed 1}\na = MatMul(x, w)\nreturn a",
+                           "input x: f32[64,256]\nw = f32[256,250]{seed 1}\na = MatMul(x, w)\nreturn a",
+                           "input x: f32[64,256]\ninput w: f32[256,256]\na = MatMul(x, w)\nreturn a"})
+    EXPECT_THAT(chosen(text, "MatMul"), Each(Not(EndsWith(":strassen")))) << text;
+}
+
 TEST(OwnChoices, NotOfManyRowsOrOtherFunctions) {
   for (const char* text : {"input x: f32[9,40]\nw = f32[40,64]{seed 1}\na = MatMul(x, w)\nreturn a",
                            "input x: f32[2,40]\nw = f32[40,64]{seed 1}\na = MatMul(x, w)\nb = Softplus(a)\nreturn b"}) {

@@ -19,6 +19,8 @@ struct OwnPost {
     Swish,    ///< the element times that
     Tanh,
     Linear,  ///< `slope` times the element, plus `shift`
+    Gelu,
+    TanhGelu,  ///< its approximation
   };
   Kind kind = Kind::Sum;
   const float* added = nullptr;
@@ -88,6 +90,20 @@ ISOMER_INLINE void apply(const OwnPost& post, int64_t at, Vector& y) {
     case OwnPost::Kind::Linear:
       y = post.slope * y + post.shift;
       return;
+    case OwnPost::Kind::Gelu: {
+      constexpr float kHalfRoot = 0.70710678F;  // of 2
+      Vector factor = kHalfRoot * y;
+      error_function(factor);
+      y = 0.5F * y * (factor + 1.0F);
+      return;
+    }
+    case OwnPost::Kind::TanhGelu: {
+      constexpr float kRoot = 0.79788456F;  // of 2 / pi
+      Vector factor = kRoot * y * (1.0F + 0.044715F * (y * y));
+      hyperbolic_tangent(factor);
+      y = 0.5F * y * (factor + 1.0F);
+      return;
+    }
   }
 }
 

@@ -105,6 +105,10 @@ std::optional<OwnPosts> own_posts(const PostOps& posts, const Desc& layout) {
         post = {.kind = Kind::Tanh};
       else if (function == dnnl::algorithm::eltwise_linear)
         post = {.kind = Kind::Linear, .slope = alpha, .shift = beta};
+      else if (function == dnnl::algorithm::eltwise_gelu_erf)
+        post = {.kind = Kind::Gelu};
+      else if (function == dnnl::algorithm::eltwise_gelu_tanh)
+        post = {.kind = Kind::TanhGelu};
       else
         return std::nullopt;
     } else if (ops.kind(i) != dnnl::primitive::kind::binary) {

@@ -98,13 +98,22 @@ TEST(RowProduct, AppliesPostsInTheirOrder) {
         return std::tanh(x);
       case Kind::Linear:
         return post.slope * x + post.shift;
+      case Kind::Gelu:
+        return 0.5 * x * (std::erf(x / std::sqrt(2.0)) + 1);
+      case Kind::TanhGelu:
+        return 0.5 * x * (std::tanh(std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x)) + 1);
     }
     return x;
   };
   const Operands operands({3, 40, 139}, 3);
   const Floats plain = operands.run({});
-  const std::vector<std::vector<OwnPost>> all = {
-      {sum}, {relu}, {tanh, sum, sigmoid}, {swish, sum, sum, relu, tanh}, {linear, momentum}};
+  const std::vector<std::vector<OwnPost>> all = {{sum},
+                                                 {relu},
+                                                 {tanh, sum, sigmoid},
+                                                 {swish, sum, sum, relu, tanh},
+                                                 {linear, momentum},
+                                                 {{.kind = Kind::Gelu}},
+                                                 {sum, {.kind = Kind::TanhGelu}}};
   for (const auto& posts : all) {
     for (const bool in_place : {false, true}) {
       const Floats got = operands.run(posts, false, in_place);

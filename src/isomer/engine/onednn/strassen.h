@@ -1,0 +1,44 @@
+#pragma once
+// Products by constant weights with an eighth fewer multiplications: of the eight products of the halves of both
+// matrices, Strassen's algorithm makes seven (Strassen, "Gaussian Elimination is not Optimal", 1969). A kernel of our
+// own. As in Huang et al., "Strassen's Algorithm Reloaded" (2016), a product is added to the parts of the result that
+// need it when it leaves the registers; sums of weights are made beforehand.
+//
+// Rows of A and columns of the weights are scaled by powers of two, so that a large row adds no error to others
+// (Ballard et al., "Improving the Numerical Stability of Fast Matrix Multiplication", 2016). The maximum error is one
+// to two times that of the definition. An infinite element of A, or a NaN, makes the elements of its row NaN, and those
+// of another one.
+
+#include <cstdint>
+
+#include "isomer/engine/onednn/own_posts.h"
+
+namespace isomer::onednn {
+
+/// A product of row-major matrices, rows x inner by inner x columns.
+struct StrassenProduct {
+  int64_t rows = 0, inner = 0, columns = 0;
+};
+
+/// Returns whether the kernel computes a product: inner is even, and each half of the columns fills panels.
+bool has_strassen(const StrassenProduct& product);
+
+/// Returns the number of floats of the packed weights: about 7/4 of the weights.
+int64_t strassen_weights(const StrassenProduct& product);
+/// Packs row-major weights; transposed: columns x inner.
+void pack_strassen_weights(const StrassenProduct& product, bool transposed, const float* from, float* to);
+
+/// Returns the number of floats of scratch memory.
+int64_t strassen_scratch(const StrassenProduct& product);
+
+struct StrassenArguments {
+  const float* a = nullptr;
+  const float* weights = nullptr;  ///< packed
+  const float* bias = nullptr;     ///< of each column; nullptr: none
+  float* result = nullptr;         ///< row-major; no added value
+  float* scratch = nullptr;
+};
+/// Computes a product, with the current number of threads. Their number changes no bit of the result.
+void run_strassen(const StrassenProduct& product, const StrassenArguments& arguments, const OwnPosts& posts);
+
+}  // namespace isomer::onednn

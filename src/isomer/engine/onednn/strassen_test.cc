@@ -1,0 +1,156 @@
+#include "isomer/engine/onednn/strassen.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "isomer/engine/onednn/own_kernel_testing.h"
+#include "isomer/engine/onednn/row_kernel.h"
+#include "isomer/engine/onednn/threads.h"
+
+namespace isomer::onednn {
+namespace {
+
+/// A product with its operands.
+struct StrassenOperands {
+  StrassenProduct product;
+  Floats a, weights, transposed, bias, added;
+
+  StrassenOperands(const StrassenProduct& of, uint64_t seed) : product(of) {
+    Rng rng(seed);
+    a = random_floats(rng, product.rows * product.inner);
+    weights = random_floats(rng, product.inner * product.columns);
+    bias = random_floats(rng, product.columns);
+    added = random_floats(rng, product.rows * product.columns);
+  }
+  size_t at(int64_t row, int64_t column) const { return static_cast<size_t>(row * product.columns + column); }
+
+  Floats run(const std::vector<OwnPost>& posts, bool of_transposed = false, bool biased = true) const {
+    Floats given = weights;
+    if (of_transposed) {
+      given.clear();
+      for (int64_t n = 0; n < product.columns; ++n)
+        for (int64_t k = 0; k < product.inner; ++k) given.push_back(weights[at(k, n)]);
+    }
+    Floats packed(static_cast<size_t>(strassen_weights(product)), NAN);
+    pack_strassen_weights(product, of_transposed, given.data(), packed.data());
+    Floats result(added.size(), NAN), scratch(static_cast<size_t>(strassen_scratch(product)), NAN);
+    OwnPosts all;
+    for (size_t i = 0; i < posts.size(); ++i) {
+      all.add(posts[i]);
+      all.locate(i, added.data());
+    }
+    run_strassen(product, {a.data(), packed.data(), biased ? bias.data() : nullptr, result.data(), scratch.data()},
+                 all);
+    return result;
+  }
+
+  double exact(int64_t row, int64_t column) const {
+    double sum = bias[static_cast<size_t>(column)];
+    for (int64_t k = 0; k < product.inner; ++k)
+      sum += double{a[static_cast<size_t>(row * product.inner + k)]} * weights[at(k, column)];
+    return sum;
+  }
+
+  /// A bound of the error of an element: the largest terms of its row and of its column count as all terms.
+  double bound(int64_t row, int64_t column) const {
+    double of_row = 0, of_column = 0;
+    for (int64_t k = 0; k < product.inner; ++k) {
+      of_row = std::max(of_row, std::abs(double{a[static_cast<size_t>(row * product.inner + k)]}));
+      of_column = std::max(of_column, std::abs(double{weights[at(k, column)]}));
+    }
+    return 0x1p-22 *
+           (static_cast<double>(product.inner) * of_row * of_column + std::abs(bias[static_cast<size_t>(column)]));
+  }
+};
+
+/// One row, odd numbers of rows, several parts of rows and of the inner extent, and one panel of columns or several.
+std::vector<StrassenProduct> strassen_products() {
+  const int64_t pair = 2 * panel_columns();
+  std::vector<StrassenProduct> out = {{1, 2, pair},   {2, 2, pair},    {3, 34, 2 * pair},
+                                      {401, 6, pair}, {7, 3074, pair}, {203, 1538, pair}};
+  Rng rng(5);
+  while (out.size() < 30) out.push_back({up_to(rng, 90), 2 * up_to(rng, 40), pair * up_to(rng, 3)});
+  return out;
+}
+
+TEST(Strassen, IsWithinTheBound) {
+  for (const StrassenProduct& product : strassen_products()) {
+    ASSERT_TRUE(has_strassen(product));
+    const StrassenOperands operands(product, 1);
+    const Floats got = operands.run({});
+    EXPECT_EQ(operands.run({}, true), got) << "transposed weights";
+    for (int64_t row = 0; row < product.rows; ++row)
+      for (int64_t column = 0; column < product.columns; column += 5)
+        ASSERT_NEAR(got[operands.at(row, column)], operands.exact(row, column), operands.bound(row, column))
+            << product.rows << "x" << product.inner << "x" << product.columns << " at " << row << "," << column;
+  }
+}
+
+// A row of large elements adds no error to others, nor does a column of large weights.
+TEST(Strassen, ScalesRowsAndColumns) {
+  StrassenOperands operands({64, 96, 2 * panel_columns()}, 2);
+  const StrassenProduct& product = operands.product;
+  for (int64_t row = 0; row < product.rows; ++row)
+    for (int64_t k = 0; k < product.inner; ++k)
+      operands.a[static_cast<size_t>(row * product.inner + k)] *= std::ldexp(1.0F, static_cast<int>(row * 5 % 64 - 32));
+  for (int64_t column = 0; column < product.columns; ++column) {
+    for (int64_t k = 0; k < product.inner; ++k)
+      operands.weights[operands.at(k, column)] *= std::ldexp(1.0F, static_cast<int>(column * 7 % 48 - 24));
+    operands.bias[static_cast<size_t>(column)] = 0;
+  }
+  const Floats got = operands.run({});
+  for (int64_t row = 0; row < product.rows; ++row)
+    for (int64_t column = 0; column < product.columns; ++column)
+      ASSERT_NEAR(got[operands.at(row, column)], operands.exact(row, column), operands.bound(row, column));
+}
+
+TEST(Strassen, ThreadsChangeNoBit) {
+  for (const StrassenProduct& product : strassen_products()) {
+    const StrassenOperands operands(product, 3);
+    const Floats one = operands.run({});
+    const ThreadScope scope(3);
+    EXPECT_EQ(operands.run({}), one);
+  }
+}
+
+TEST(Strassen, AppliesPostsInTheirOrder) {
+  const OwnPost sum, relu{.kind = OwnPost::Kind::Bounds, .low = 0, .high = kInfinity};
+  for (const StrassenProduct& product : strassen_products()) {
+    const StrassenOperands operands(product, 4);
+    const Floats plain = operands.run({});
+    Floats sum_first = plain, sum_last = plain;
+    for (size_t i = 0; i < plain.size(); ++i) {
+      sum_first[i] = std::max(plain[i] + operands.added[i], 0.0F);
+      sum_last[i] = std::max(plain[i], 0.0F) + operands.added[i];
+    }
+    EXPECT_EQ(operands.run({sum, relu}), sum_first);
+    EXPECT_EQ(operands.run({relu, sum}), sum_last);
+  }
+}
+
+TEST(Strassen, WithoutABias) {
+  StrassenOperands operands({9, 10, 2 * panel_columns()}, 5);
+  std::ranges::fill(operands.bias, 0.0F);
+  EXPECT_EQ(operands.run({}, false, false), operands.run({}));
+}
+
+TEST(Strassen, RowsOfZerosStayZeros) {
+  StrassenOperands operands({8, 10, 2 * panel_columns()}, 6);
+  std::ranges::fill(operands.a, 0.0F);
+  const Floats got = operands.run({}, false, false);
+  EXPECT_EQ(std::ranges::count(got, 0.0F), std::ssize(got));
+}
+
+TEST(Strassen, NotOfOddExtents) {
+  const int64_t pair = 2 * panel_columns();
+  EXPECT_FALSE(has_strassen({8, 9, pair}));
+  EXPECT_FALSE(has_strassen({8, 8, pair + panel_columns()}));
+  EXPECT_FALSE(has_strassen({8, 8, pair - 1}));
+  EXPECT_FALSE(has_strassen({0, 8, pair}));
+}
+
+}  // namespace
+}  // namespace isomer::onednn
