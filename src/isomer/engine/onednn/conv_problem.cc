@@ -44,6 +44,18 @@ std::optional<DepthwiseConv> ConvProblem::depthwise(bool blocked) const {
                        before(0), before(1), weights[3], strides[0], blocked, transposed};
 }
 
+std::optional<StrassenProduct> ConvProblem::strassen() const {
+  const auto all = [](std::span<const int64_t> numbers, int64_t wanted) {
+    return std::ranges::all_of(numbers, [=](int64_t number) { return number == wanted; });
+  };
+  const bool suits = pass == ConvPass::Forward && constant_weights && weights.size() == src.size() &&
+                     all(std::span(weights).subspan(2), 1) && all(strides, 1) && all(begin, 0) && all(end, 0);
+  if (!suits) return std::nullopt;
+  const int64_t pixels = element_count(std::span(src).subspan(2));
+  const StrassenProduct product{src[0] * pixels, src[1], dst[1], pixels};
+  return is_worth_strassen(product) ? std::optional(product) : std::nullopt;
+}
+
 namespace {
 
 /// Takes a window in oneDNN's terms; returns false if it has negative pads. `extra`: elements of a transposed
@@ -231,7 +243,9 @@ PrimitiveDesc describe_pass(const dnnl::engine& engine, const ConvProblem& probl
 }  // namespace
 
 ConvKernel ConvChoice::kernel() const {
-  return winograd ? ConvKernel::Winograd : depthwise ? ConvKernel::Depthwise : ConvKernel::Library;
+  if (winograd) return ConvKernel::Winograd;
+  if (strassen) return ConvKernel::Strassen;
+  return depthwise ? ConvKernel::Depthwise : ConvKernel::Library;
 }
 
 std::string ConvChoice::implementation() const {
@@ -240,6 +254,8 @@ std::string ConvChoice::implementation() const {
       return fmt::format("{}:winograd", own_implementation());
     case ConvKernel::Depthwise:
       return fmt::format("{}:depthwise", own_implementation());
+    case ConvKernel::Strassen:
+      return fmt::format("{}:strassen", own_implementation());
     case ConvKernel::Library:
       break;
   }
@@ -266,13 +282,15 @@ std::optional<ConvChoice> direct_conv(const Graph& graph, const dnnl::engine& en
 
 namespace {
 
-/// Returns the way by a kernel of our own with these layouts; nothing if it does not have the posts.
+/// Returns the way by a kernel of our own, with the image and the result in a form; nothing if it does not have the
+/// posts.
 std::optional<ConvChoice> own_conv(const Graph& graph, const ConvProblem& problem, std::span<const Post> posts,
-                                   const ConvLayouts& layouts) {
-  auto made = make_posts(graph, posts, problem.dst, layouts.dst, false);
-  const auto own = made ? own_posts(*made, layouts.dst) : std::nullopt;
+                                   Form form) {
+  const Desc dst = form_desc(problem.dst, form);
+  auto made = make_posts(graph, posts, problem.dst, dst, false);
+  const auto own = made ? own_posts(*made, dst) : std::nullopt;
   if (!own) return std::nullopt;
-  ConvChoice choice{layouts.src, layouts.dst, std::move(*made)};
+  ConvChoice choice{form_desc(problem.src, form), dst, std::move(*made)};
   choice.own_posts = *own;
   return choice;
 }
@@ -281,13 +299,17 @@ std::optional<ConvChoice> own_conv(const Graph& graph, const ConvProblem& proble
 
 std::optional<ConvChoice> winograd_conv(const Graph& graph, const ConvProblem& problem, std::span<const Post> posts) {
   const auto winograd = problem.winograd();
-  if (!winograd) return std::nullopt;
-  const int block = native_block();
-  auto choice = own_conv(graph, problem, posts,
-                         {channel_blocked_desc(problem.src, block), channel_blocked_desc(problem.dst, block)});
+  auto choice = winograd ? own_conv(graph, problem, posts, native_block()) : std::nullopt;
   if (!choice) return std::nullopt;
   choice->winograd = winograd;
   if (!problem.constant_weights) choice->work = WinogradWork::Weights;
+  return choice;
+}
+
+std::optional<ConvChoice> strassen_conv(const Graph& graph, const ConvProblem& problem, std::span<const Post> posts) {
+  const auto strassen = problem.strassen();
+  auto choice = strassen ? own_conv(graph, problem, posts, native_block()) : std::nullopt;
+  if (choice) choice->strassen = strassen;
   return choice;
 }
 
@@ -295,8 +317,7 @@ std::optional<ConvChoice> depthwise_conv(const Graph& graph, const ConvProblem& 
                                          bool blocked) {
   const auto depthwise = problem.depthwise(blocked);
   if (!depthwise) return std::nullopt;
-  const Form form = blocked ? native_block() : kLastForm;
-  auto choice = own_conv(graph, problem, posts, {form_desc(problem.src, form), form_desc(problem.dst, form)});
+  auto choice = own_conv(graph, problem, posts, blocked ? native_block() : kLastForm);
   if (choice) choice->depthwise = depthwise;
   return choice;
 }
@@ -377,6 +398,7 @@ ConvChoices conv_choices(const Graph& graph, const Group& group, const Decisions
   }
   if (!settings.try_own || out.ways.empty() || out.ways.front().src.data_type() != kF32) return out;
   if (!algorithm) consider(winograd_conv(graph, problem, posts));
+  if (!algorithm) consider(strassen_conv(graph, problem, posts));
   for (const bool blocked : {false, true}) consider(depthwise_conv(graph, problem, posts, blocked));
   return out;
 }

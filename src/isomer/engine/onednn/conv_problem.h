@@ -10,6 +10,7 @@
 #include "isomer/engine/onednn/conv_ways.h"
 #include "isomer/engine/onednn/depthwise.h"
 #include "isomer/engine/onednn/lower.h"
+#include "isomer/engine/onednn/strassen.h"
 #include "isomer/engine/onednn/tuner.h"
 #include "isomer/engine/onednn/winograd.h"
 
@@ -30,6 +31,9 @@ struct ConvProblem {
   /// Returns the convolution for our own depthwise kernel, with channels in blocks or innermost; nothing if it does not
   /// support it.
   std::optional<DepthwiseConv> depthwise(bool blocked) const;
+  /// Returns the product of pixels and weights that a convolution with windows of one element is, for our own kernel;
+  /// nothing if that does not support it or has no advantage.
+  std::optional<StrassenProduct> strassen() const;
 };
 
 /// Reads a Conv or ConvTranspose. Returns nothing if extents are unknown or 0, or if oneDNN does not support such a
@@ -58,6 +62,7 @@ struct ConvChoice {
   dnnl::primitive_desc_base direct = {};  ///< unless it is one of the following
   std::optional<WinogradConv> winograd = std::nullopt;
   std::optional<DepthwiseConv> depthwise = std::nullopt;
+  std::optional<StrassenProduct> strassen = std::nullopt;
   OwnPosts own_posts = {};  ///< of our own kernels
   WinogradWork work = WinogradWork::Constant;
 
@@ -77,6 +82,8 @@ std::optional<ConvChoice> winograd_conv(const Graph& graph, const ConvProblem& p
 /// the convolution or its posts.
 std::optional<ConvChoice> depthwise_conv(const Graph& graph, const ConvProblem& problem, std::span<const Post> posts,
                                          bool blocked);
+/// Returns the way by Strassen's algorithm; nothing if our own kernel does not support the convolution or its posts.
+std::optional<ConvChoice> strassen_conv(const Graph& graph, const ConvProblem& problem, std::span<const Post> posts);
 
 /// Returns the same without oneDNN's objects.
 ConvForm form_of(const ConvChoice& choice);

@@ -64,6 +64,31 @@ struct DepthwiseTrial {
   std::vector<std::span<const std::byte>> flushed() const { return {(packs ? given : weights).bytes()}; }
 };
 
+/// Those of a trial of Strassen's algorithm.
+struct StrassenTrial {
+  StrassenProduct product;
+  OwnPosts posts;
+  int parts;
+  TrialFloats image, weights, bias, result, added, scratch;
+
+  explicit StrassenTrial(const ConvChoice& choice)
+      : product(*choice.strassen),
+        posts(choice.own_posts),
+        parts(current_threads()),
+        image(element_count(choice.src.dims())),
+        weights(strassen_weights(product)),
+        bias(product.columns),
+        result(element_count(choice.dst.dims())),
+        added(choice.posts.operands.empty() ? 0 : element_count(choice.dst.dims())),
+        scratch(strassen_scratch(product, parts)) {
+    for (const auto& operand : choice.posts.operands) posts.locate(static_cast<size_t>(operand.post), added.data());
+  }
+  void run() const {
+    run_strassen(product, {image.data(), weights.data(), bias.data(), result.data(), scratch.data()}, posts, parts);
+  }
+  std::vector<std::span<const std::byte>> flushed() const { return {weights.bytes()}; }
+};
+
 /// Those of a trial that computes filters.
 struct WinogradFiltersTrial {
   WinogradConv conv;
@@ -100,6 +125,8 @@ Trial trial_of(const dnnl::engine& engine, const ConvProblem& problem, const Con
       };
     case ConvKernel::Depthwise:
       return [&choice, constant = problem.constant_weights] { return prepared<DepthwiseTrial>(choice, constant); };
+    case ConvKernel::Strassen:
+      return [&choice] { return prepared<StrassenTrial>(choice); };
     case ConvKernel::Library:
       break;
   }

@@ -24,6 +24,7 @@ enum class ConvKernel : uint8_t {
   Library,    ///< oneDNN's
   Winograd,   ///< our own of Winograd's algorithm
   Depthwise,  ///< our own for depthwise convolutions
+  Strassen,   ///< our own of Strassen's algorithm
 };
 
 /// One way to compute a convolution.

@@ -188,6 +188,26 @@ OwnConv depthwise_of(Builder& builder, ValueId given, const DepthwiseConv& conv)
           }};
 }
 
+OwnConv strassen_of(Builder& builder, ValueId given, const StrassenProduct& product) {
+  const int parts = current_threads();
+  const Location weights =
+      converted_weights(builder, given, {1, 1, 1, strassen_weights(product)},
+                        [product](const float* from, float* to) { pack_strassen_weights(product, true, from, to); });
+  const Location scratch = builder.room(static_cast<size_t>(strassen_scratch(product, parts)) * sizeof(float));
+  return {.weights = weights,
+          .scratch = scratch,
+          .overwrites = false,
+          .run = [=](const Workspace& workspace, const float* image, const FinishArguments& finish) {
+            run_strassen(product,
+                         {.a = image,
+                          .weights = elements_at(workspace, weights),
+                          .bias = finish.bias,
+                          .result = finish.result,
+                          .scratch = mutable_elements_at(workspace, scratch)},
+                         finish.posts, parts);
+          }};
+}
+
 }  // namespace
 
 Result<bool> lower_conv(Builder& builder, const Group& group) {
@@ -204,6 +224,8 @@ Result<bool> lower_conv(Builder& builder, const Group& group) {
     lower_filters(builder, group, problem, choice);
   else if (choice.winograd)
     emit_own_conv(builder, group, problem, choice, winograd_of(builder, weights, *choice.winograd));
+  else if (choice.strassen)
+    emit_own_conv(builder, group, problem, choice, strassen_of(builder, weights, *choice.strassen));
   else if (choice.depthwise)
     emit_own_conv(builder, group, problem, choice, depthwise_of(builder, weights, *choice.depthwise));
   else

@@ -9,6 +9,7 @@
 #include "isomer/engine/onednn/own_kernel.h"
 #include "isomer/engine/onednn/row_product.h"
 #include "isomer/engine/onednn/strassen.h"
+#include "isomer/engine/onednn/threads.h"
 
 namespace isomer::onednn {
 namespace {
@@ -42,16 +43,14 @@ OwnKind row_kind(const RowProduct& product, bool transposed) {
 }
 
 OwnKind strassen_kind(const StrassenProduct& product, bool transposed) {
+  const int parts = current_threads();
   return {.name = "strassen",
           .weights = strassen_weights(product),
-          .scratch = strassen_scratch(product),
+          .scratch = strassen_scratch(product, parts),
           .pack = [=](const float* from, float* to) { pack_strassen_weights(product, transposed, from, to); },
           .run = [=](const StrassenArguments& arguments,
-                     const OwnPosts& posts) { run_strassen(product, arguments, posts); }};
+                     const OwnPosts& posts) { run_strassen(product, arguments, posts, parts); }};
 }
-
-/// The minimum extents for which Strassen's algorithm may be faster.
-constexpr int64_t kMinStrassenRows = 32, kMinStrassenInner = 256;
 
 std::optional<MatMulChoice> as_inner_product(const Builder& builder, const MatMulProblem& problem, bool sum) {
   const Desc dst = plain_desc(problem.dst, problem.dst_type);
@@ -71,7 +70,7 @@ std::optional<MatMulChoice> as_inner_product(const Builder& builder, const MatMu
 /// Returns the kernel of our own that may be faster than oneDNN's; nothing if none computes the product.
 std::optional<OwnChoice> as_own(const Builder& builder, const MatMulProblem& problem) {
   const int64_t rows = problem.a_dims[0], inner = problem.a_dims[1], columns = problem.dst[1];
-  const bool strassen = rows >= kMinStrassenRows && inner >= kMinStrassenInner && has_strassen({rows, inner, columns});
+  const bool strassen = is_worth_strassen({rows, inner, columns});
   if ((rows > kMaxRows && !strassen) || problem.type != kF32 || problem.dst_type != kF32) return std::nullopt;
   const Desc dst = plain_desc(problem.dst);
   auto posts = make_posts(builder.graph(), problem.posts, problem.dst, dst, false);

@@ -314,6 +314,33 @@ TEST(OwnChoices, WinogradWithPosts) {
   EXPECT_THAT(kernels, Each(EndsWith(":winograd")));
 }
 
+TEST(OwnChoices, ConvolutionsByStrassensAlgorithm) {
+  const auto kernels = chosen(R"(
+    input x: f32[2,256,5,6]
+    w = f32[256,256,1,1]{seed 1}
+    b = f32[256]{seed 2}
+    y = Softsign(x)
+    a = Conv(y, w, b)
+    c = Relu(a)
+    d = Conv(y, w)
+    e = Add(d, y)
+    f = Concat(c, e) {axis=1}
+    return f)",
+                              "Conv");
+  ASSERT_EQ(kernels.size(), 2U);
+  EXPECT_THAT(kernels, Each(EndsWith(":strassen")));
+}
+
+TEST(OwnChoices, NotByStrassensAlgorithmOfOtherConvolutions) {
+  for (const char* text :
+       {"input x: f32[1,256,7,7]\nw = f32[256,256,1,1]{seed 1}\na = Conv(x, w) {strides=[2,2]}\nreturn a",
+        "input x: f32[1,256,7,7]\nw = f32[256,256,1,1]{seed 1}\na = Conv(x, w) {pads=[1,0,0,0]}\nreturn a",
+        "input x: f32[1,256,7,7]\nw = f32[256,128,1,1]{seed 1}\na = Conv(x, w) {group=2}\nreturn a",
+        "input x: f32[1,256,7,7]\ninput w: f32[256,256,1,1]\na = Conv(x, w)\nreturn a",
+        "input x: f32[1,248,7,7]\nw = f32[256,248,1,1]{seed 1}\na = Conv(x, w)\nreturn a"})
+    EXPECT_THAT(chosen(text, "Conv"), Each(Not(EndsWith(":strassen")))) << text;
+}
+
 // Of any padding, 3 and more included, which removes what windows add.
 TEST(OwnChoices, WinogradOfTransposedConvolutions) {
   for (int64_t pad = 0; pad < 4; ++pad)

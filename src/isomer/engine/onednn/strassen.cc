@@ -1,159 +1,55 @@
 #include "isomer/engine/onednn/strassen.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <limits>
 #include <vector>
 
-#include "isomer/engine/onednn/ranges.h"
-#include "isomer/engine/onednn/row_kernel.h"
+#include "isomer/engine/onednn/strassen_factors.h"
 #include "isomer/engine/onednn/threads.h"
 
 namespace isomer::onednn {
 namespace strassen {
 namespace {
 
-/// A quarter of a matrix: the first or second half of the rows, and of the columns.
-enum Quarter : uint8_t { k11, k12, k21, k22 };
-constexpr bool is_lower(Quarter quarter) { return quarter >= k21; }
-constexpr bool is_right(Quarter quarter) { return quarter == k12 || quarter == k22; }
+constexpr int64_t kGrain = 16'384;  // minimum number of elements that a thread adds
 
-/// A quarter, or the sum of it and `sign` times another one.
-struct Factor {
-  Quarter first;
-  Quarter second = k11;
-  int sign = 0;  // 0: no other one
-};
-/// A product is added to one or two quarters of the result.
-struct Update {
-  Quarter quarter = k11;
-  int sign = 0;  // 0: no update
-};
-struct Product {
-  Factor a, b;
-  Update updates[2];
-};
-constexpr Product kProducts[] = {
-    {{k11, k22, 1}, {k11, k22, 1}, {{k11, 1}, {k22, 1}}},  //
-    {{k21, k22, 1}, {k11}, {{k21, 1}, {k22, -1}}},         //
-    {{k11}, {k12, k22, -1}, {{k12, 1}, {k22, 1}}},         //
-    {{k22}, {k21, k11, -1}, {{k11, 1}, {k21, 1}}},         //
-    {{k11, k12, 1}, {k22}, {{k11, -1}, {k12, 1}}},         //
-    {{k21, k11, -1}, {k11, k12, 1}, {{k22, 1}}},           //
-    {{k12, k22, -1}, {k21, k22, 1}, {{k11, 1}}},           //
-};
-constexpr int64_t kCount = std::size(kProducts);
-constexpr int kUpdates[] = {4, 2, 2, 4};  // of each quarter
-
-constexpr int64_t kMaxRows = 200;    // at once, so that sums of them stay in a cache
-constexpr int64_t kMaxInner = 1536;  // likewise
-constexpr int64_t kGrain = 16'384;   // minimum number of elements that a thread adds
-
-/// A part of a product: some rows of A, and a range of the inner extent.
-struct Part {
-  Range rows, inner;
-
-  /// Rows in the upper half, and in the lower one, which may have one row less.
-  int64_t upper() const { return divided_up(rows.size(), 2); }
-  int64_t lower() const { return rows.size() - upper(); }
-  int64_t depth() const { return inner.size() / 2; }
-};
-
-Range inner_part(const StrassenProduct& product, int64_t index) {
-  return Range{0, product.inner}.part(index, divided_up(product.inner, kMaxInner), 2);
-}
-int64_t inner_parts(const StrassenProduct& product) { return divided_up(product.inner, kMaxInner); }
-int64_t panels_of(const StrassenProduct& product) { return product.columns / 2 / panel_columns(); }
-
-/// Returns the power of two by which numbers of at most this magnitude are multiplied, to be near 1.
-float scale_for(float max) {
-  constexpr int kMaxExponent = 100;
-  if (!(max > 0) || max > std::numeric_limits<float>::max()) return 1;
-  int exponent = 0;
-  std::frexp(max, &exponent);
-  return std::ldexp(1.0F, std::clamp(-exponent, -kMaxExponent, kMaxExponent));
-}
-
-struct MaxMagnitude {
-  template <class Vector>
-  static ISOMER_INLINE void run(const float* from, int64_t count, float* max) {
-    Vector all = {};
-    int64_t i = 0;
-    for (; i + kLanes<Vector> <= count; i += kLanes<Vector>) {
-      Vector x;
-      load(x, from + i);
-      x = x < 0.0F ? Vector(-x) : x;
-      all = all > x ? all : x;
-    }
-    float lanes[kLanes<Vector>], most = 0;
-    store(lanes, all);
-    for (const float lane : lanes) most = std::max(most, lane);
-    for (; i < count; ++i) most = std::max(most, std::abs(from[i]));
-    *max = most;
-  }
-};
-
-/// By row of A, what it is multiplied by; by column, what undoes the scaling of the weights.
+/// By row of A, what it is multiplied by (nullptr: by 1); by column, what undoes the scaling of the weights.
 struct Scales {
   const float* rows = nullptr;
   const float* columns = nullptr;
 };
 
-/// A row of A with its scale; nullptr: a row of zeros, beyond the matrix.
-struct ScaledRow {
-  const float* elements = nullptr;
-  float scale = 0;
+/// Where a tile of a product is added.
+struct Place {
+  Range rows;                      // of the quarter
+  int64_t column;                  // the panel's first one
+  int64_t vectors[kPanelVectors];  // the offsets of the panel's vectors in the first row
+  int sign;                        // 0: the first product that is added, of sign 1; what is there does not count
+  bool is_last;                    // it becomes the result
 };
-
-struct AddRows {
-  template <class Vector>
-  static ISOMER_INLINE void run(const ScaledRow& a, const ScaledRow& b, int64_t count, float* to) {
-    int64_t i = 0;
-    for (; i + kLanes<Vector> <= count; i += kLanes<Vector>) {
-      Vector x = {}, y = {};
-      if (a.elements != nullptr) load(x, a.elements + i);
-      if (b.elements != nullptr) load(y, b.elements + i);
-      store(to + i, Vector(a.scale * x + b.scale * y));
-    }
-    for (; i < count; ++i)
-      to[i] =
-          (a.elements == nullptr ? 0 : a.scale * a.elements[i]) + (b.elements == nullptr ? 0 : b.scale * b.elements[i]);
-  }
-};
-
-/// Makes row `row` of the first factor of a product. `a` and `scales` are of the part's first row.
-void make_factor_row(const Factor& factor, const Part& part, const float* a, const float* scales, int64_t stride,
-                     int64_t row, float* to) {
-  const auto row_of = [&](Quarter quarter, int sign) -> ScaledRow {
-    if (sign == 0 || row >= (is_lower(quarter) ? part.lower() : part.upper())) return {};
-    const int64_t index = is_lower(quarter) ? part.upper() + row : row;
-    return {a + index * stride + (is_right(quarter) ? part.depth() : 0), static_cast<float>(sign) * scales[index]};
-  };
-  dispatch<AddRows>(row_of(factor.first, 1), row_of(factor.second, factor.sign), part.depth(), to);
-}
 
 /// What makes sums of products the result.
 struct Finish {
   const StrassenArguments& arguments;
   const OwnPosts& posts;
   Scales scales;
-  int64_t columns;
+  BlockedMatrix result;
 
   /// Undoes the scaling of rows of a panel, and applies the bias and posts.
   template <class Vector>
-  ISOMER_INLINE void apply_to(const Range& rows, int64_t column) const {
+  ISOMER_INLINE void apply_to(const Place& place, const Range& rows) const {
     for (int64_t row = rows.begin; row < rows.end; ++row) {
-      const float row_scale = 1 / scales.rows[row];
+      const float row_scale = scales.rows == nullptr ? 1 : 1 / scales.rows[row];
+      const int64_t of_row = result.of_row(row);
       for (int64_t v = 0; v < kPanelVectors; ++v) {
-        const int64_t from = column + v * kLanes<Vector>, at = row * columns + from;
+        const int64_t column = place.column + v * kLanes<Vector>, at = of_row + place.vectors[v];
         Vector y, scale;
         load(y, arguments.result + at);
-        load(scale, scales.columns + from);
+        load(scale, scales.columns + column);
         y = y * row_scale * scale;
         if (arguments.bias != nullptr) {
           Vector bias;
-          load(bias, arguments.bias + from);
+          load(bias, arguments.bias + column);
           y += bias;
         }
         for (const OwnPost& post : posts) apply(post, at, y);
@@ -163,19 +59,10 @@ struct Finish {
   }
 };
 
-/// Where a tile of a product is added.
-struct Place {
-  float* result;  // of the quarter's first row, and the panel's first column
-  Range rows;     // of the quarter
-  int64_t column;
-  int sign;      // 0: the first product that is added, of sign 1; what is there does not count
-  bool is_last;  // it becomes the result
-};
-
-/// What products with one panel of weights need.
+/// What a product with one panel of weights needs.
 struct Panel {
-  int64_t rows, depth, stride;  // of the first factors, and of the result
-  const float* factors;         // of the product
+  FactorLayout layout;
+  const float* factor;
   const float* weights;
   const float* next;  // the weights that will be read after these
 };
@@ -199,136 +86,162 @@ class ReadAhead {
   const int64_t lines_;
 };
 
-/// Adds the products of kRows adjacent rows of a factor with a panel.
+/// Computes the products of kRows adjacent rows of a factor with a panel.
 template <class Vector, int kRows>
-ISOMER_INLINE void add_products(const float* a, int64_t depth, const float* weights, ReadAhead& ahead,
-                                Vector (&sums)[kRows][kPanelVectors]) {
+ISOMER_INLINE void multiply_rows(const Panel& panel, int64_t row, ReadAhead& ahead,
+                                 Vector (&sums)[kRows][kPanelVectors]) {
+  const int64_t block = panel.layout.block;
+  const float* a = panel.factor + row * block;
+  const float* weights = panel.weights;
   Vector in_registers[kRows][kPanelVectors] = {};
   const auto step = [&](int64_t k) __attribute__((always_inline)) {
     Vector w[kPanelVectors];
 #pragma GCC unroll 4
-    for (int64_t v = 0; v < kPanelVectors; ++v) load(w[v], weights + (k * kPanelVectors + v) * kLanes<Vector>);
+    for (int64_t v = 0; v < kPanelVectors; ++v) load(w[v], weights + v * kLanes<Vector>);
+    weights += kPanelVectors * kLanes<Vector>;
 #pragma GCC unroll 6
-    for (int64_t r = 0; r < kRows; ++r) add_scaled<Vector>(in_registers[r], w, a[r * depth + k]);
+    for (int64_t r = 0; r < kRows; ++r) add_scaled<Vector>(in_registers[r], w, a[r * block + k]);
   };
-  int64_t k = 0;
-  for (; k + ReadAhead::kSteps <= depth; k += ReadAhead::kSteps) {
-    ahead.advance();
+  for (int64_t begin = 0; begin < panel.layout.depth; begin += block, a += panel.layout.rows * block) {
+    int64_t k = 0;
+    for (; k + ReadAhead::kSteps <= block; k += ReadAhead::kSteps) {
+      ahead.advance();
 #pragma GCC unroll 4
-    for (int64_t i = 0; i < ReadAhead::kSteps; ++i) step(k + i);
+      for (int64_t i = 0; i < ReadAhead::kSteps; ++i) step(k + i);
+    }
+    for (; k < block; ++k) step(k);
   }
-  for (; k < depth; ++k) step(k);
 #pragma GCC unroll 6
   for (int64_t r = 0; r < kRows; ++r)
 #pragma GCC unroll 4
     for (int64_t v = 0; v < kPanelVectors; ++v) sums[r][v] = in_registers[r][v];
 }
 
+/// Computes the rows of one product, and adds them to one or two quarters.
 struct MultiplyPanel {
-  /// Computes the rows of one product, and adds them to one or two quarters.
   template <class Vector>
   static ISOMER_INLINE void run(const Panel& panel, const Place (&places)[2], int64_t count, const Finish& finish) {
-    ReadAhead ahead(panel.next, panel.rows, kRowsAtOnce<Vector>, kPanelVectors * kLanes<Vector>);
+    ReadAhead ahead(panel.next, panel.layout.rows, kRowsAtOnce<Vector>, kPanelVectors * kLanes<Vector>);
     by_rows<Vector>(
-        panel.rows, [&]<int kRows>(int64_t row) __attribute__((always_inline)) {
-          for (int64_t p = 0; p < count; ++p) prefetch<Vector, kRows>(places[p], row, panel.stride);
+        panel.layout.rows, [&]<int kRows>(int64_t row) __attribute__((always_inline)) {
+          for (int64_t p = 0; p < count; ++p) prefetch<Vector, kRows>(places[p], row, finish);
           Vector sums[kRows][kPanelVectors];
-          add_products(panel.factors + row * panel.depth, panel.depth, panel.weights, ahead, sums);
+          multiply_rows(panel, row, ahead, sums);
           for (int64_t p = 0; p < count; ++p) {
             const Place& place = places[p];
-            add(place, row, panel.stride, sums);
+            add(place, row, finish, sums);
             const int64_t first = place.rows.begin + row, end = std::min<int64_t>(first + kRows, place.rows.end);
-            if (place.is_last) finish.apply_to<Vector>({first, end}, place.column);
+            if (place.is_last) finish.apply_to<Vector>(place, {first, end});
           }
         });
   }
 
   template <class Vector, int kRows>
-  static ISOMER_INLINE void prefetch(const Place& place, int64_t row, int64_t stride) {
-    constexpr int64_t kLine = 16;
-    for (int64_t r = 0; r < kRows; ++r)
-      for (int64_t i = 0; i < kPanelVectors * kLanes<Vector>; i += kLine)
-        __builtin_prefetch(place.result + (row + r) * stride + i, 1);
+  static ISOMER_INLINE void prefetch(const Place& place, int64_t row, const Finish& finish) {
+    const int64_t end = std::min<int64_t>(row + kRows, place.rows.size());
+    for (int64_t r = row; r < end; ++r) {
+      const float* const from = finish.arguments.result + finish.result.of_row(place.rows.begin + r);
+#pragma GCC unroll 4
+      for (int64_t v = 0; v < kPanelVectors; ++v) __builtin_prefetch(from + place.vectors[v], 1);
+    }
   }
 
   template <class Vector, int kRows>
-  static ISOMER_INLINE void add(const Place& place, int64_t row, int64_t stride,
+  static ISOMER_INLINE void add(const Place& place, int64_t row, const Finish& finish,
                                 const Vector (&sums)[kRows][kPanelVectors]) {
-    float* const to = place.result + row * stride;
     // Where all indices are known, an array stays in registers.
 #pragma GCC unroll 6
     for (int64_t r = 0; r < kRows; ++r) {
       if (row + r >= place.rows.size()) break;
+      float* const to = finish.arguments.result + finish.result.of_row(place.rows.begin + row + r);
 #pragma GCC unroll 4
       for (int64_t v = 0; v < kPanelVectors; ++v) {
-        float* const at = to + r * stride + v * kLanes<Vector>;
         Vector y = {};
-        if (place.sign != 0) load(y, at);
-        store(at, Vector(place.sign < 0 ? y - sums[r][v] : y + sums[r][v]));
+        if (place.sign != 0) load(y, to + place.vectors[v]);
+        store(to + place.vectors[v], Vector(place.sign < 0 ? y - sums[r][v] : y + sums[r][v]));
       }
     }
   }
 };
 
-/// Where everything is: scratch memory has the scales of rows before the factors, and packed weights end with those of
-/// columns.
-struct Places {
-  Scales scales;
-  float* factors;
-
-  Places(const StrassenProduct& product, const StrassenArguments& arguments)
-      : scales{arguments.scratch, arguments.weights + strassen_weights(product) - product.columns},
-        factors(arguments.scratch + product.rows) {}
+/// A product of a factor with a panel of each half of the columns.
+struct Step {
+  int64_t product, panel;
 };
 
-/// Makes all products with a panel of each half of the columns. `weights`: of the part's first panel.
-void multiply(const StrassenProduct& product, const Part& part, int64_t panel, const float* factors,
-              const float* weights, const Finish& finish) {
-  const int64_t width = panel_columns(), depth = part.depth();
-  std::array<int, 4> before{};  // updates
-  for (int64_t p = 0; p < kCount; ++p) {
-    Place places[2] = {};
-    int64_t count = 0;
-    for (const Update& update : kProducts[p].updates) {
-      if (update.sign == 0) continue;
-      const int64_t middle = part.rows.begin + part.upper();
-      const Range rows = is_lower(update.quarter) ? Range{middle, part.rows.end} : Range{part.rows.begin, middle};
-      const int64_t column = panel * width + (is_right(update.quarter) ? product.columns / 2 : 0);
-      const int earlier = before[update.quarter]++;
-      const bool is_first = part.inner.begin == 0 && earlier == 0;
-      const bool is_last = part.inner.end == product.inner && earlier + 1 == kUpdates[update.quarter];
-      places[count++] = {.result = finish.arguments.result + rows.begin * product.columns + column,
-                         .rows = rows,
-                         .column = column,
-                         .sign = is_first ? 0 : update.sign,
-                         .is_last = is_last};
-    }
-    const float* const of_panel = weights + (panel * kCount + p) * depth * width;
-    const Panel one{.rows = part.upper(),
-                    .depth = depth,
-                    .stride = product.columns,
-                    .factors = factors + p * part.upper() * depth,
-                    .weights = of_panel,
-                    .next = of_panel + depth * width};
-    dispatch<MultiplyPanel>(one, places, count, finish);
-  }
+/// Whether each product is made with all panels before the next one. Then there is only one factor at a time, which
+/// stays in a cache, but all columns of the result are read and written repeatedly.
+bool goes_by_product(const StrassenProduct& product) {
+  constexpr int64_t kMaxResult = 131'072;  // elements that stay in a second-level cache
+  return std::min(product.rows, kMaxRows) * product.columns <= kMaxResult;
 }
 
-void run_part(const StrassenProduct& product, const Part& part, const StrassenArguments& arguments,
-              const OwnPosts& posts) {
-  const Places places(product, arguments);
-  const int64_t upper = part.upper(), depth = part.depth();
-  const float* const a = arguments.a + part.rows.begin * product.inner + part.inner.begin;
-  parallel_for(kCount * upper, std::max<int64_t>(kGrain / depth, 1), [&](int64_t begin, int64_t end) {
-    for (int64_t row = begin; row < end; ++row)
-      make_factor_row(kProducts[row / upper].a, part, a, places.scales.rows + part.rows.begin, product.inner,
-                      row % upper, places.factors + row * depth);
+/// What the steps of a part need.
+struct Work {
+  const StrassenProduct& product;
+  const Part& part;
+  float* factors;
+  const float* weights;  // of the part
+  const Finish& finish;
+  FactorLayout layout{product, part};
+
+  const float* panel_of(const Step& step) const {
+    return weights + (step.panel * kCount + step.product) * layout.depth * panel_columns();
+  }
+  void make(int64_t p, const Range& block_rows, float* to) const {
+    make_factor(product, part, kProducts[p].a, finish.arguments.a, finish.scales.rows, block_rows, to);
+  }
+
+  void multiply(const Step& step, const Step& next, const float* factor) const {
+    const int64_t width = panel_columns(), middle = part.rows.begin + part.upper();
+    Place places[2] = {};
+    int64_t count = 0;
+    for (const Update& update : kProducts[step.product].updates) {
+      if (update.sign == 0) continue;
+      const int earlier = updates_before(step.product, update.quarter);
+      const bool is_first = part.inner.begin == 0 && earlier == 0;
+      Place& place = places[count++];
+      place = {.rows = is_lower(update.quarter) ? Range{middle, part.rows.end} : Range{part.rows.begin, middle},
+               .column = step.panel * width + (is_right(update.quarter) ? product.columns / 2 : 0),
+               .vectors = {},
+               .sign = is_first ? 0 : update.sign,
+               .is_last = part.inner.end == product.inner && earlier + 1 == updates_before(kCount, update.quarter)};
+      for (int64_t v = 0; v < kPanelVectors; ++v)
+        place.vectors[v] = finish.result.of_column(place.column + v * (width / kPanelVectors));
+    }
+    dispatch<MultiplyPanel>(Panel{layout, factor, panel_of(step), panel_of(next)}, places, count, finish);
+  }
+
+  /// Makes all products with some panels. `alone`: their factors too, one after the other.
+  void multiply_all(const Range& panels, bool by_product, bool alone) const {
+    const int64_t count = kCount * panels.size();
+    const auto step = [&](int64_t i) -> Step {
+      if (by_product) return {i / panels.size(), panels.begin + i % panels.size()};
+      return {i % kCount, panels.begin + i / kCount};
+    };
+    for (int64_t i = 0; i < count; ++i) {
+      const Step now = step(i);
+      if (alone && now.panel == panels.begin) make(now.product, {0, layout.block_rows()}, factors);
+      multiply(now, step(std::min(i + 1, count - 1)), alone ? factors : factors + now.product * layout.size());
+    }
+  }
+};
+
+/// `factors` has room for one factor if one thread goes by product, otherwise for all.
+void run_part(const StrassenProduct& product, const Part& part, float* factors, const float* weights,
+              const Finish& finish, int parts) {
+  const Work work{product, part, factors, weights + kCount * (part.inner.begin / 2) * (product.columns / 2), finish};
+  const bool by_product = goes_by_product(product);
+  if (by_product && parts == 1) return work.multiply_all({0, panels_of(product)}, true, true);
+  const int64_t block_rows = work.layout.block_rows();
+  parallel_for(kCount * block_rows, std::max<int64_t>(kGrain / work.layout.block, 1), [&](int64_t begin, int64_t end) {
+    for (int64_t p = begin / block_rows; p * block_rows < end; ++p) {
+      const Range range{std::max(begin - p * block_rows, int64_t{0}), std::min(end - p * block_rows, block_rows)};
+      work.make(p, range, factors + p * work.layout.size());
+    }
   });
-  const int64_t panels = panels_of(product);
-  const float* const weights = arguments.weights + kCount * panels * panel_columns() * (part.inner.begin / 2);
-  const Finish finish{arguments, posts, places.scales, product.columns};
-  parallel_for(panels, 1, [&](int64_t begin, int64_t end) {
-    for (int64_t panel = begin; panel < end; ++panel) multiply(product, part, panel, places.factors, weights, finish);
+  parallel_for(panels_of(product), 1, [&](int64_t begin, int64_t end) {
+    work.multiply_all({begin, end}, by_product, false);
   });
 }
 
@@ -349,8 +262,14 @@ std::vector<float> scales_of_columns(const StrassenProduct& product, const float
 }  // namespace strassen
 
 bool has_strassen(const StrassenProduct& product) {
-  return product.rows > 0 && product.inner > 0 && product.inner % 2 == 0 && product.columns > 0 &&
+  const int64_t block = product.pixels == 0 ? 1 : native_block();
+  return product.rows > 0 && product.inner > 0 && product.inner % (2 * block) == 0 && product.columns > 0 &&
          product.columns % (2 * panel_columns()) == 0;
+}
+
+bool is_worth_strassen(const StrassenProduct& product) {
+  constexpr int64_t kMinRows = 32, kMinInner = 256;
+  return product.rows >= kMinRows && product.inner >= kMinInner && has_strassen(product);
 }
 
 int64_t strassen_weights(const StrassenProduct& product) {
@@ -388,24 +307,38 @@ void pack_strassen_weights(const StrassenProduct& product, bool transposed, cons
   for (int64_t c = 0; c < product.columns; ++c) inverses[c] = 1 / scales[static_cast<size_t>(c)];
 }
 
-int64_t strassen_scratch(const StrassenProduct& product) {
+namespace strassen {
+namespace {
+
+int64_t scale_count(const StrassenProduct& product) { return product.pixels == 0 ? product.rows : 0; }
+
+}  // namespace
+}  // namespace strassen
+
+int64_t strassen_scratch(const StrassenProduct& product, int parts) {
   const int64_t rows = std::min(product.rows, strassen::kMaxRows), inner = std::min(product.inner, strassen::kMaxInner);
-  return product.rows + strassen::kCount * divided_up(rows, 2) * divided_up(inner, 2);
+  return strassen::scale_count(product) + (parts == 1 && strassen::goes_by_product(product) ? 1 : strassen::kCount) *
+                                              divided_up(rows, 2) * divided_up(inner, 2);
 }
 
-void run_strassen(const StrassenProduct& product, const StrassenArguments& arguments, const OwnPosts& posts) {
-  parallel_for(product.rows, std::max<int64_t>(strassen::kGrain / product.inner, 1), [&](int64_t begin, int64_t end) {
-    for (int64_t row = begin; row < end; ++row) {
-      float max = 0;
-      dispatch<strassen::MaxMagnitude>(arguments.a + row * product.inner, product.inner, &max);
-      arguments.scratch[row] = strassen::scale_for(max);
-    }
-  });
+void run_strassen(const StrassenProduct& product, const StrassenArguments& arguments, const OwnPosts& posts,
+                  int parts) {
+  const bool scales = strassen::scale_count(product) > 0;
+  if (scales)
+    parallel_for(product.rows, std::max<int64_t>(strassen::kGrain / product.inner, 1), [&](int64_t begin, int64_t end) {
+      strassen::scale_rows(product, arguments.a, {begin, end}, arguments.scratch);
+    });
+  const strassen::Finish finish{
+      arguments,
+      posts,
+      {scales ? arguments.scratch : nullptr, arguments.weights + strassen_weights(product) - product.columns},
+      strassen::BlockedMatrix(product, product.columns)};
+  float* const factors = arguments.scratch + strassen::scale_count(product);
   const int64_t row_parts = divided_up(product.rows, strassen::kMaxRows);
   for (int64_t r = 0; r < row_parts; ++r)
     for (int64_t i = 0; i < strassen::inner_parts(product); ++i)
       strassen::run_part(product, {Range{0, product.rows}.part(r, row_parts, 2), strassen::inner_part(product, i)},
-                         arguments, posts);
+                         factors, arguments.weights, finish, parts);
 }
 
 }  // namespace isomer::onednn

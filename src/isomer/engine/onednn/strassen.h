@@ -15,30 +15,36 @@
 
 namespace isomer::onednn {
 
-/// A product of row-major matrices, rows x inner by inner x columns.
+/// A product of matrices, rows x inner by inner x columns. The first one and the result are row-major, or images with a
+/// row for each pixel and channels in blocks of `native_block()`: then it is a convolution with windows of one element.
 struct StrassenProduct {
   int64_t rows = 0, inner = 0, columns = 0;
+  int64_t pixels = 0;  ///< of an image; 0: row-major
 };
 
-/// Returns whether the kernel computes a product: inner is even, and each half of the columns fills panels.
+/// Returns whether the kernel computes a product: each half of the inner extent fills blocks, if there are any, and
+/// each half of the columns fills panels.
 bool has_strassen(const StrassenProduct& product);
+/// Returns whether that may be faster than all eight products.
+bool is_worth_strassen(const StrassenProduct& product);
 
 /// Returns the number of floats of the packed weights: about 7/4 of the weights.
 int64_t strassen_weights(const StrassenProduct& product);
 /// Packs row-major weights; transposed: columns x inner.
 void pack_strassen_weights(const StrassenProduct& product, bool transposed, const float* from, float* to);
 
-/// Returns the number of floats of scratch memory.
-int64_t strassen_scratch(const StrassenProduct& product);
+/// Returns the number of floats of scratch memory for one part, or for several.
+int64_t strassen_scratch(const StrassenProduct& product, int parts);
 
 struct StrassenArguments {
   const float* a = nullptr;
   const float* weights = nullptr;  ///< packed
   const float* bias = nullptr;     ///< of each column; nullptr: none
-  float* result = nullptr;         ///< row-major; no added value
+  float* result = nullptr;         ///< no added value
   float* scratch = nullptr;
 };
-/// Computes a product, with the current number of threads. Their number changes no bit of the result.
-void run_strassen(const StrassenProduct& product, const StrassenArguments& arguments, const OwnPosts& posts);
+/// Computes a product in one part, or in parts that the current number of threads share. Their numbers change no bit of
+/// the result.
+void run_strassen(const StrassenProduct& product, const StrassenArguments& arguments, const OwnPosts& posts, int parts);
 
 }  // namespace isomer::onednn

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <vector>
 
+#include "isomer/engine/onednn/desc.h"
 #include "isomer/engine/onednn/own_kernel_testing.h"
 #include "isomer/engine/onednn/row_kernel.h"
 #include "isomer/engine/onednn/threads.h"
@@ -25,54 +26,71 @@ struct StrassenOperands {
     bias = random_floats(rng, product.columns);
     added = random_floats(rng, product.rows * product.columns);
   }
-  size_t at(int64_t row, int64_t column) const { return static_cast<size_t>(row * product.columns + column); }
+  /// Return the places of elements of the weights, of A, and of the result.
+  size_t weight_at(int64_t k, int64_t column) const { return static_cast<size_t>(k * product.columns + column); }
+  size_t a_at(int64_t row, int64_t k) const { return place(row, k, product.inner); }
+  size_t at(int64_t row, int64_t column) const { return place(row, column, product.columns); }
+  size_t place(int64_t row, int64_t column, int64_t columns) const {
+    if (product.pixels == 0) return static_cast<size_t>(row * columns + column);
+    const int64_t block = native_block(), image = row / product.pixels, pixel = row % product.pixels;
+    return static_cast<size_t>(((image * (columns / block) + column / block) * product.pixels + pixel) * block +
+                               column % block);
+  }
 
-  Floats run(const std::vector<OwnPost>& posts, bool of_transposed = false, bool biased = true) const {
+  Floats run(const std::vector<OwnPost>& posts, bool of_transposed = false, bool biased = true, int parts = 1) const {
     Floats given = weights;
     if (of_transposed) {
       given.clear();
       for (int64_t n = 0; n < product.columns; ++n)
-        for (int64_t k = 0; k < product.inner; ++k) given.push_back(weights[at(k, n)]);
+        for (int64_t k = 0; k < product.inner; ++k) given.push_back(weights[weight_at(k, n)]);
     }
     Floats packed(static_cast<size_t>(strassen_weights(product)), NAN);
     pack_strassen_weights(product, of_transposed, given.data(), packed.data());
-    Floats result(added.size(), NAN), scratch(static_cast<size_t>(strassen_scratch(product)), NAN);
+    Floats result(added.size(), NAN), scratch(static_cast<size_t>(strassen_scratch(product, parts)), NAN);
     OwnPosts all;
     for (size_t i = 0; i < posts.size(); ++i) {
       all.add(posts[i]);
       all.locate(i, added.data());
     }
-    run_strassen(product, {a.data(), packed.data(), biased ? bias.data() : nullptr, result.data(), scratch.data()},
-                 all);
+    run_strassen(product, {a.data(), packed.data(), biased ? bias.data() : nullptr, result.data(), scratch.data()}, all,
+                 parts);
     return result;
   }
 
   double exact(int64_t row, int64_t column) const {
     double sum = bias[static_cast<size_t>(column)];
-    for (int64_t k = 0; k < product.inner; ++k)
-      sum += double{a[static_cast<size_t>(row * product.inner + k)]} * weights[at(k, column)];
+    for (int64_t k = 0; k < product.inner; ++k) sum += double{a[a_at(row, k)]} * weights[weight_at(k, column)];
     return sum;
   }
 
-  /// A bound of the error of an element: the largest terms of its row and of its column count as all terms.
+  /// A bound of the error of an element: the largest terms of its row (of all rows if they are pixels), and those of
+  /// its column, count as all terms.
   double bound(int64_t row, int64_t column) const {
     double of_row = 0, of_column = 0;
     for (int64_t k = 0; k < product.inner; ++k) {
-      of_row = std::max(of_row, std::abs(double{a[static_cast<size_t>(row * product.inner + k)]}));
-      of_column = std::max(of_column, std::abs(double{weights[at(k, column)]}));
+      of_row = std::max(of_row, product.pixels == 0 ? std::abs(double{a[a_at(row, k)]}) : 1);
+      of_column = std::max(of_column, std::abs(double{weights[weight_at(k, column)]}));
     }
     return 0x1p-22 *
            (static_cast<double>(product.inner) * of_row * of_column + std::abs(bias[static_cast<size_t>(column)]));
   }
 };
 
-/// One row, odd numbers of rows, several parts of rows and of the inner extent, and one panel of columns or several.
+/// One row, odd numbers of rows, several parts of rows and of the inner extent, one panel of columns or several; also
+/// of images, of which several may be in a part, or a part of one.
 std::vector<StrassenProduct> strassen_products() {
   const int64_t pair = 2 * panel_columns();
   std::vector<StrassenProduct> out = {{1, 2, pair},   {2, 2, pair},    {3, 34, 2 * pair},
                                       {401, 6, pair}, {7, 3074, pair}, {203, 1538, pair}};
   Rng rng(5);
   while (out.size() < 30) out.push_back({up_to(rng, 90), 2 * up_to(rng, 40), pair * up_to(rng, 3)});
+  const int64_t blocks = 2 * native_block();
+  out.push_back({210, 50 * blocks, pair, 105});
+  out.push_back({30, 2 * blocks, 12 * pair, 30});
+  while (out.size() < 60) {
+    const int64_t pixels = up_to(rng, 90);
+    out.push_back({pixels * up_to(rng, 5), blocks * up_to(rng, 4), pair * up_to(rng, 3), pixels});
+  }
   return out;
 }
 
@@ -98,7 +116,7 @@ TEST(Strassen, ScalesRowsAndColumns) {
       operands.a[static_cast<size_t>(row * product.inner + k)] *= std::ldexp(1.0F, static_cast<int>(row * 5 % 64 - 32));
   for (int64_t column = 0; column < product.columns; ++column) {
     for (int64_t k = 0; k < product.inner; ++k)
-      operands.weights[operands.at(k, column)] *= std::ldexp(1.0F, static_cast<int>(column * 7 % 48 - 24));
+      operands.weights[operands.weight_at(k, column)] *= std::ldexp(1.0F, static_cast<int>(column * 7 % 48 - 24));
     operands.bias[static_cast<size_t>(column)] = 0;
   }
   const Floats got = operands.run({});
@@ -107,12 +125,12 @@ TEST(Strassen, ScalesRowsAndColumns) {
       ASSERT_NEAR(got[operands.at(row, column)], operands.exact(row, column), operands.bound(row, column));
 }
 
-TEST(Strassen, ThreadsChangeNoBit) {
+TEST(Strassen, PartsChangeNoBit) {
   for (const StrassenProduct& product : strassen_products()) {
     const StrassenOperands operands(product, 3);
     const Floats one = operands.run({});
     const ThreadScope scope(3);
-    EXPECT_EQ(operands.run({}), one);
+    for (const int parts : {1, 2, 7}) EXPECT_EQ(operands.run({}, false, true, parts), one) << parts;
   }
 }
 
@@ -150,6 +168,8 @@ TEST(Strassen, NotOfOddExtents) {
   EXPECT_FALSE(has_strassen({8, 8, pair + panel_columns()}));
   EXPECT_FALSE(has_strassen({8, 8, pair - 1}));
   EXPECT_FALSE(has_strassen({0, 8, pair}));
+  EXPECT_FALSE(has_strassen({8, native_block(), pair, 8}));
+  EXPECT_FALSE(is_worth_strassen({31, 512, pair}));
 }
 
 }  // namespace
