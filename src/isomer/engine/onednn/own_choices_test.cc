@@ -316,7 +316,7 @@ TEST(OwnChoices, WinogradWithPosts) {
 
 TEST(OwnChoices, ConvolutionsByStrassensAlgorithm) {
   const auto kernels = chosen(R"(
-    input x: f32[2,256,5,6]
+    input x: f32[2,256,6,7]
     w = f32[256,256,1,1]{seed 1}
     b = f32[256]{seed 2}
     y = Softsign(x)

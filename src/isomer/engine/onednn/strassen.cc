@@ -173,7 +173,7 @@ struct Step {
 /// stays in a cache, but all columns of the result are read and written repeatedly.
 bool goes_by_product(const StrassenProduct& product) {
   constexpr int64_t kMaxResult = 131'072;  // elements that stay in a second-level cache
-  return std::min(product.rows, kMaxRows) * product.columns <= kMaxResult;
+  return std::min(rows_of(product), kMaxRows) * product.columns <= kMaxResult;
 }
 
 /// What the steps of a part need.
@@ -269,7 +269,7 @@ bool has_strassen(const StrassenProduct& product) {
 
 bool is_worth_strassen(const StrassenProduct& product) {
   constexpr int64_t kMinRows = 32, kMinInner = 256;
-  return product.rows >= kMinRows && product.inner >= kMinInner && has_strassen(product);
+  return strassen::rows_of(product) >= kMinRows && product.inner >= kMinInner && has_strassen(product);
 }
 
 int64_t strassen_weights(const StrassenProduct& product) {
@@ -316,7 +316,8 @@ int64_t scale_count(const StrassenProduct& product) { return product.pixels == 0
 }  // namespace strassen
 
 int64_t strassen_scratch(const StrassenProduct& product, int parts) {
-  const int64_t rows = std::min(product.rows, strassen::kMaxRows), inner = std::min(product.inner, strassen::kMaxInner);
+  const int64_t rows = std::min(strassen::rows_of(product), strassen::kMaxRows),
+                inner = std::min(product.inner, strassen::kMaxInner);
   return strassen::scale_count(product) + (parts == 1 && strassen::goes_by_product(product) ? 1 : strassen::kCount) *
                                               divided_up(rows, 2) * divided_up(inner, 2);
 }
@@ -328,17 +329,19 @@ void run_strassen(const StrassenProduct& product, const StrassenArguments& argum
     parallel_for(product.rows, std::max<int64_t>(strassen::kGrain / product.inner, 1), [&](int64_t begin, int64_t end) {
       strassen::scale_rows(product, arguments.a, {begin, end}, arguments.scratch);
     });
-  const strassen::Finish finish{
-      arguments,
-      posts,
-      {scales ? arguments.scratch : nullptr, arguments.weights + strassen_weights(product) - product.columns},
-      strassen::BlockedMatrix(product, product.columns)};
+  const float* const columns = arguments.weights + strassen_weights(product) - product.columns;
   float* const factors = arguments.scratch + strassen::scale_count(product);
-  const int64_t row_parts = divided_up(product.rows, strassen::kMaxRows);
-  for (int64_t r = 0; r < row_parts; ++r)
-    for (int64_t i = 0; i < strassen::inner_parts(product); ++i)
-      strassen::run_part(product, {Range{0, product.rows}.part(r, row_parts, 2), strassen::inner_part(product, i)},
-                         factors, arguments.weights, finish, parts);
+  const int64_t rows = strassen::rows_of(product), row_parts = divided_up(rows, strassen::kMaxRows);
+  for (int64_t image = 0; image < strassen::images_of(product); ++image) {
+    const strassen::Finish finish{arguments,
+                                  posts,
+                                  {scales ? arguments.scratch : nullptr, columns},
+                                  strassen::BlockedMatrix(product, product.columns, image)};
+    for (int64_t r = 0; r < row_parts; ++r)
+      for (int64_t i = 0; i < strassen::inner_parts(product); ++i)
+        strassen::run_part(product, {image, Range{0, rows}.part(r, row_parts, 2), strassen::inner_part(product, i)},
+                           factors, arguments.weights, finish, parts);
+  }
 }
 
 }  // namespace isomer::onednn

@@ -4,10 +4,10 @@
 // own. As in Huang et al., "Strassen's Algorithm Reloaded" (2016), a product is added to the parts of the result that
 // need it when it leaves the registers; sums of weights are made beforehand.
 //
-// Rows of A and columns of the weights are scaled by powers of two, so that a large row adds no error to others
-// (Ballard et al., "Improving the Numerical Stability of Fast Matrix Multiplication", 2016). The maximum error is one
-// to two times that of the definition. An infinite element of A, or a NaN, makes the elements of its row NaN, and those
-// of another one.
+// Columns of the weights are scaled by powers of two, as are the rows of a row-major A, so that a large one adds no
+// error to others (Ballard et al., "Improving the Numerical Stability of Fast Matrix Multiplication", 2016). The
+// maximum error is one to two times that of the definition, relative to the largest element: of a row and column, or of
+// all pixels of an image and a column. An infinite element or a NaN makes its row NaN; of an image, also other pixels.
 
 #include <cstdint>
 

@@ -9,7 +9,7 @@ namespace isomer::onednn::strassen {
 
 float scale_for(float max) {
   constexpr int kMaxExponent = 100;
-  if (!(max > 0) || max > std::numeric_limits<float>::max()) return 1;
+  if (max == 0 || max != max) return max == 0 ? 1 : max;
   int exponent = 0;
   std::frexp(max, &exponent);
   return std::ldexp(1.0F, std::clamp(-exponent, -kMaxExponent, kMaxExponent));
@@ -18,21 +18,28 @@ float scale_for(float max) {
 namespace {
 
 struct MaxMagnitude {
+  /// The maximum is NaN if an element is infinite or NaN.
   template <class Vector>
   static ISOMER_INLINE void run(const float* from, int64_t count, float* max) {
-    Vector all = {};
+    Vector all = {}, zeros = {};  // a product of 0 and a number that is not finite is NaN
     int64_t i = 0;
     for (; i + kLanes<Vector> <= count; i += kLanes<Vector>) {
       Vector x;
       load(x, from + i);
+      zeros += 0.0F * x;
       x = x < 0.0F ? Vector(-x) : x;
       all = all > x ? all : x;
     }
-    float lanes[kLanes<Vector>], most = 0;
+    float lanes[kLanes<Vector>], sums[kLanes<Vector>], most = 0, zero = 0;
     store(lanes, all);
+    store(sums, zeros);
     for (const float lane : lanes) most = std::max(most, lane);
-    for (; i < count; ++i) most = std::max(most, std::abs(from[i]));
-    *max = most;
+    for (const float sum : sums) zero += sum;
+    for (; i < count; ++i) {
+      most = std::max(most, std::abs(from[i]));
+      zero += 0.0F * from[i];
+    }
+    *max = zero == 0 ? most : zero;
   }
 };
 
@@ -70,7 +77,7 @@ void scale_rows(const StrassenProduct& product, const float* a, const Range& row
 
 void make_factor(const StrassenProduct& product, const Part& part, const Factor& factor, const float* a,
                  const float* scales, const Range& block_rows, float* to) {
-  const BlockedMatrix matrix(product, product.inner);
+  const BlockedMatrix matrix(product, product.inner, part.image);
   const FactorLayout factor_layout(product, part);
   const int64_t rows = factor_layout.rows, middle = part.rows.begin + part.upper();
   for (int64_t at = block_rows.begin; at < block_rows.end;) {
@@ -80,11 +87,12 @@ void make_factor(const StrassenProduct& product, const Part& part, const Factor&
       const Range all = is_lower(quarter) ? Range{middle, part.rows.end} : Range{part.rows.begin, middle};
       if (sign == 0 || at % rows >= all.size()) return {};
       const int64_t row = all.begin + at % rows;
-      count = std::min({count, all.end - row, matrix.pixels - row % matrix.pixels});
+      count = std::min(count, all.end - row);
+      const float scale = scales == nullptr ? 1 : scales[row];
+      if (std::isnan(scale)) return {};
       const int64_t column =
           part.inner.begin + (is_right(quarter) ? part.depth() : 0) + at / rows * factor_layout.block;
-      return {a + matrix.of_row(row) + matrix.of_column(column),
-              static_cast<float>(sign) * (scales == nullptr ? 1 : scales[row])};
+      return {a + matrix.of_row(row) + matrix.of_column(column), static_cast<float>(sign) * scale};
     };
     const Span first = span_of(factor.first, 1), second = span_of(factor.second, factor.sign);
     dispatch<AddSpans>(first, second, count * factor_layout.block, to + at * factor_layout.block);

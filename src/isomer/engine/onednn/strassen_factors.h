@@ -54,8 +54,9 @@ constexpr int updates_before(int64_t product, Quarter quarter) {
 inline constexpr int64_t kMaxRows = 200;    // at once, so that sums of them stay in a cache
 inline constexpr int64_t kMaxInner = 1536;  // likewise
 
-/// A part of a product: some rows of A, and a range of the inner extent.
+/// A part of a product: some rows of an image, and a range of the inner extent.
 struct Part {
+  int64_t image;
   Range rows, inner;
 
   /// Rows in the upper half, and in the lower one, which may have one row less.
@@ -64,23 +65,26 @@ struct Part {
   int64_t depth() const { return inner.size() / 2; }
 };
 
-/// Where the elements of a matrix are.
+/// Returns the number of matrices that are multiplied, one after the other: images of a batch, so that none affects
+/// another; and the rows of each.
+inline int64_t images_of(const StrassenProduct& product) {
+  return product.pixels == 0 ? 1 : product.rows / product.pixels;
+}
+inline int64_t rows_of(const StrassenProduct& product) { return product.pixels == 0 ? product.rows : product.pixels; }
+
+/// Where the elements of the matrix of an image are.
 struct BlockedMatrix {
-  int64_t pixels;  // rows of an image
-  int64_t block;   // adjacent columns
-  int64_t row_stride, block_stride, image_stride;
+  int64_t block;  // adjacent columns
+  int64_t row_stride, block_stride;
+  int64_t start;
 
-  BlockedMatrix(const StrassenProduct& product, int64_t columns)
-      : pixels(product.pixels == 0 ? product.rows : product.pixels),
-        block(product.pixels == 0 ? columns : native_block()),
+  BlockedMatrix(const StrassenProduct& product, int64_t columns, int64_t image)
+      : block(product.pixels == 0 ? columns : native_block()),
         row_stride(block),
-        block_stride(pixels * block),
-        image_stride(pixels * columns) {}
+        block_stride(rows_of(product) * block),
+        start(image * rows_of(product) * columns) {}
 
-  int64_t of_row(int64_t row) const {
-    if (row < pixels) return row * row_stride;
-    return row / pixels * image_stride + row % pixels * row_stride;
-  }
+  int64_t of_row(int64_t row) const { return start + row * row_stride; }
   int64_t of_column(int64_t column) const { return column / block * block_stride + column % block; }
 };
 
@@ -104,10 +108,11 @@ struct FactorLayout {
 
 /// Returns the power of two by which numbers of at most this magnitude are multiplied, to be near 1.
 float scale_for(float max);
-/// Sets the scales of rows of a row-major matrix.
+/// Sets the scales of rows of a row-major matrix. That of a row with an infinite element, or a NaN, is NaN.
 void scale_rows(const StrassenProduct& product, const float* a, const Range& rows, float* scales);
 
-/// Makes rows of blocks of the first factor of a product. `scales`: those of all rows; nullptr: they are 1.
+/// Makes rows of blocks of the first factor of a product. `scales`: those of all rows; nullptr: they are 1. Rows whose
+/// scale is NaN count as zeros.
 void make_factor(const StrassenProduct& product, const Part& part, const Factor& factor, const float* a,
                  const float* scales, const Range& block_rows, float* to);
 

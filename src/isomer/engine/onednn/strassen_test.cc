@@ -85,7 +85,7 @@ std::vector<StrassenProduct> strassen_products() {
   Rng rng(5);
   while (out.size() < 30) out.push_back({up_to(rng, 90), 2 * up_to(rng, 40), pair * up_to(rng, 3)});
   const int64_t blocks = 2 * native_block();
-  out.push_back({210, 50 * blocks, pair, 105});
+  out.push_back({402, 50 * blocks, pair, 201});
   out.push_back({30, 2 * blocks, 12 * pair, 30});
   while (out.size() < 60) {
     const int64_t pixels = up_to(rng, 90);
@@ -160,6 +160,28 @@ TEST(Strassen, RowsOfZerosStayZeros) {
   std::ranges::fill(operands.a, 0.0F);
   const Floats got = operands.run({}, false, false);
   EXPECT_EQ(std::ranges::count(got, 0.0F), std::ssize(got));
+}
+
+// A row with an infinite element or a NaN, and an image with one, affect no others.
+TEST(Strassen, RowsAndImagesDoNotAffectOthers) {
+  const int64_t columns = 2 * panel_columns(), inner = 2 * native_block();
+  for (const StrassenProduct& product : {StrassenProduct{9, inner, columns}, StrassenProduct{10, inner, columns, 5}})
+    for (const float bad : {kInfinity, -kInfinity, NAN})
+      for (const int64_t k : {int64_t{0}, inner - 1}) {
+        StrassenOperands operands(product, 7);
+        const Floats good = operands.run({});
+        const int64_t row = 6;
+        operands.a[operands.a_at(row, k)] = bad;
+        const Floats got = operands.run({});
+        for (int64_t r = 0; r < product.rows; ++r) {
+          const bool affected = product.pixels == 0 ? r == row : r / product.pixels == row / product.pixels;
+          for (int64_t column = 0; column < columns; ++column) {
+            const size_t at = operands.at(r, column);
+            EXPECT_TRUE(r != row || !std::isfinite(got[at]));
+            EXPECT_TRUE(affected || std::abs(got[at] - good[at]) <= operands.bound(r, column));
+          }
+        }
+      }
 }
 
 TEST(Strassen, NotOfOddExtents) {
