@@ -151,7 +151,7 @@ TEST(PlannedNetworks, LayersThatFollowTheLayoutOfTheirOperands) {
   }
 }
 
-// They are views, and keep blocks if they keep the extents of one image.
+// They are views, unless elements are picked from blocks; they keep blocks if they keep the extents of one image.
 TEST(PlannedNetworks, PoolsOfSingleElements) {
   for (const int images : {1, 2})
     for (const char* strides : {"1,1", "2,2", "1,3"})

@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include <cmath>
+
 #include "isomer/base/hash.h"
 #include "isomer/base/rng.h"
 #include "isomer/engine/onednn/conv_ways.h"
@@ -90,6 +92,26 @@ TEST(DecidedPlan, PoolsOfSingleElementsReadBlocks) {
     const auto kernels = kernels_with(graph, {.layouts = {{result_of(graph, "Conv"), Layout::Blocked}}});
     EXPECT_THAT(layouts_after(kernels, pool), testing::ElementsAre(blocks));
   }
+}
+
+TEST(DecidedPlan, PoolsOfSingleElementsKeepEveryNumber) {
+  for (const char* pool : {"AveragePool", "MaxPool"})
+    for (const int batch : {1, 2}) {
+      const Graph graph = graph_of(
+          fmt::format("input x: f32[{},32,5,7]\nn = Neg(x)\np = {}(n) {{kernel_shape=[1,1], strides=[2,3]}}\nreturn p",
+                      batch, pool));
+      std::vector<float> numbers;
+      for (int i = 0; i < batch * 32 * 5 * 7; ++i) numbers.push_back(i % 3 == 0 ? INFINITY : i % 3 == 1 ? NAN : 0.5F);
+      const std::vector<Tensor> inputs = {Tensor::floats({batch, 32, 5, 7}, numbers)};
+      const auto expected = run_reference(graph, inputs);
+      const Decisions blocked{.layouts = {{result_of(graph, "Neg"), Layout::Blocked}}};
+      const auto plan = Plan::make(graph, types_of(inputs), {.decisions = blocked}, nullptr);
+      ASSERT_TRUE(plan.has_value()) << plan.error().message;
+      const auto got = plan->run(inputs);
+      const auto wanted = (*expected)[0].data<float>(), result = (*got)[0].data<float>();
+      for (size_t i = 0; i < wanted.size(); ++i)
+        EXPECT_TRUE(std::isnan(wanted[i]) ? std::isnan(result[i]) : result[i] == wanted[i]) << pool << " at " << i;
+    }
 }
 
 /// A chain whose values are read again in the opposite order, as by gradients.

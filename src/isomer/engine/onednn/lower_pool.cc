@@ -1,6 +1,7 @@
 // Pooling, global pooling included.
 
 #include "isomer/engine/onednn/lower.h"
+#include "isomer/engine/onednn/views.h"
 #include "isomer/ops/window.h"
 
 namespace isomer::onednn {
@@ -24,8 +25,9 @@ std::optional<PoolProblem> read_pool(const Node& node, const Dims& src, const Di
   auto window = read_window(node.attrs, node.attrs.ints("kernel_shape"));
   if (!window) return std::nullopt;
   resolve_pads(*window, {src.data() + 2, spatial});
-  const bool max = name == "MaxPool";
-  const bool include = !max && node.attrs.integer("count_include_pad") != 0;
+  // The mean of one element keeps infinities and NaN; oneDNN's maximum does not.
+  const bool max = name == "MaxPool" && !picks_elements(node);
+  const bool include = name == "AveragePool" && node.attrs.integer("count_include_pad") != 0;
   PoolProblem problem{max       ? algorithm::pooling_max
                       : include ? algorithm::pooling_avg_include_padding
                                 : algorithm::pooling_avg_exclude_padding,

@@ -184,8 +184,11 @@ Result<bool> lower_view(Builder& builder, const Group& group) {
   if (name == "Transpose") return transpose(builder, node);
   if (name == "Split") return split(builder, node);
   if (name == "Slice") return slice(builder, node);
-  if (picks_elements(node))
-    return builder.planned().out > kPlainForm ? lower_pool(builder, group) : picked(builder, node);
+  if (picks_elements(node)) {
+    const Form form = builder.planned().in;
+    const bool copied = builder.planned().out > kPlainForm && !cuts_blocks(builder.graph(), node, form);
+    return copied ? lower_pool(builder, group) : picked(builder, node);
+  }
   return reshape(builder, node);
 }
 

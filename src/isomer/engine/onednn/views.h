@@ -1,5 +1,6 @@
 #pragma once
-// Nodes for which the built-in runtime needs no kernel: they only change where elements are read.
+// Nodes that only change where elements are read: the built-in runtime needs no kernel for them, except for pools of
+// single elements in blocks.
 
 #include <string_view>
 
