@@ -1,5 +1,6 @@
 // Times the ways to compute convolutions.
 
+#include <functional>
 #include <memory>
 
 #include "isomer/engine/onednn/conv_problem.h"
@@ -10,86 +11,77 @@
 namespace isomer::onednn {
 namespace {
 
-/// The arguments of a trial of Winograd's algorithm.
-struct WinogradTrial {
-  WinogradConv conv;
-  OwnPosts posts;
-  int parts;
-  bool transforms;
-  TrialFloats image, given, weights, bias, result, scratch;
-
-  explicit WinogradTrial(const ConvChoice& choice)
-      : conv(*choice.winograd),
-        posts(choice.own_posts),
-        parts(current_threads()),
-        transforms(choice.work == WinogradWork::Weights),
-        image(element_count(choice.src.dims())),
-        given(transforms ? given_weights(conv) : 0),
-        weights(winograd_weights(conv)),
-        bias(conv.out_channels),
-        result(element_count(choice.dst.dims())),
-        scratch(winograd_scratch(conv, parts)) {
-    for (const auto& operand : choice.posts.operands) posts.locate(static_cast<size_t>(operand.post), result.data());
-  }
-  void run() const {
-    if (transforms) transform_weights(conv, given.data(), weights.data());
-    run_winograd(conv, {image.data(), weights.data(), bias.data(), result.data(), scratch.data()}, posts, parts);
-  }
-  std::vector<std::span<const std::byte>> flushed() const { return {(transforms ? given : weights).bytes()}; }
+/// What a trial of a kernel of our own needs.
+struct TrialNeeds {
+  int64_t given = 0;    ///< floats of the operator's weights, if they are converted in each run
+  int64_t weights = 0;  ///< floats as the kernel reads them
+  int64_t scratch = 0;
+  bool overwrites = true;  ///< whether an added value is where the result will be
 };
 
-/// Those of a trial of our depthwise kernel.
-struct DepthwiseTrial {
-  DepthwiseConv conv;
+/// The arguments of such a trial.
+struct OwnConvTrial {
   OwnPosts posts;
-  bool packs;
-  TrialFloats image, given, weights, bias, result, added;
+  TrialFloats image, given, weights, bias, result, added, scratch;
 
-  DepthwiseTrial(const ConvChoice& choice, bool constant_weights)
-      : conv(*choice.depthwise),
-        posts(choice.own_posts),
-        packs(!constant_weights),
+  OwnConvTrial(const ConvChoice& choice, const TrialNeeds& needs)
+      : posts(choice.own_posts),
         image(element_count(choice.src.dims())),
-        given(packs ? depthwise_weights(conv) : 0),
-        weights(depthwise_weights(conv)),
-        bias(conv.channels),
+        given(needs.given),
+        weights(needs.weights),
+        bias(choice.dst.dims()[1]),
         result(element_count(choice.dst.dims())),
-        added(choice.posts.operands.empty() ? 0 : element_count(choice.dst.dims())) {
-    for (const auto& operand : choice.posts.operands) posts.locate(static_cast<size_t>(operand.post), added.data());
+        added(choice.posts.operands.empty() || needs.overwrites ? 0 : element_count(choice.dst.dims())),
+        scratch(needs.scratch) {
+    for (const auto& operand : choice.posts.operands)
+      posts.locate(static_cast<size_t>(operand.post), needs.overwrites ? result.data() : added.data());
   }
-  void run() const {
-    if (packs) pack_depthwise_weights(conv, given.data(), weights.data());
-    run_depthwise(conv, {image.data(), weights.data(), bias.data(), result.data()}, posts);
-  }
-  std::vector<std::span<const std::byte>> flushed() const { return {(packs ? given : weights).bytes()}; }
 };
 
-/// Those of a trial of Strassen's algorithm.
-struct StrassenTrial {
-  StrassenProduct product;
-  OwnPosts posts;
-  int parts;
-  TrialFloats image, weights, bias, result, added, scratch;
+PreparedTrial prepared(const ConvChoice& choice, const TrialNeeds& needs,
+                       const std::function<void(const OwnConvTrial&)>& run) {
+  const auto trial = std::make_shared<const OwnConvTrial>(choice, needs);
+  return {[=] { run(*trial); }, {(needs.given > 0 ? trial->given : trial->weights).bytes()}};
+}
 
-  explicit StrassenTrial(const ConvChoice& choice)
-      : product(*choice.strassen),
-        posts(choice.own_posts),
-        parts(current_threads()),
-        image(element_count(choice.src.dims())),
-        weights(strassen_weights(product)),
-        bias(product.columns),
-        result(element_count(choice.dst.dims())),
-        added(choice.posts.operands.empty() ? 0 : element_count(choice.dst.dims())),
-        scratch(strassen_scratch(product, parts)) {
-    for (const auto& operand : choice.posts.operands) posts.locate(static_cast<size_t>(operand.post), added.data());
-  }
-  void run() const {
-    run_strassen(product, {image.data(), weights.data(), bias.data(), result.data(), scratch.data()}, posts, parts);
-  }
-  std::vector<std::span<const std::byte>> flushed() const { return {weights.bytes()}; }
-};
+PreparedTrial winograd_trial(const ConvChoice& choice) {
+  const WinogradConv conv = *choice.winograd;
+  const int parts = current_threads();
+  const bool transforms = choice.work == WinogradWork::Weights;
+  const TrialNeeds needs{.given = transforms ? given_weights(conv) : 0,
+                         .weights = winograd_weights(conv),
+                         .scratch = winograd_scratch(conv, parts)};
+  return prepared(choice, needs, [=](const OwnConvTrial& with) {
+    if (transforms) transform_weights(conv, with.given.data(), with.weights.data());
+    run_winograd(conv,
+                 {with.image.data(), with.weights.data(), with.bias.data(), with.result.data(), with.scratch.data()},
+                 with.posts, parts);
+  });
+}
 
-/// Those of a trial that computes filters.
+PreparedTrial depthwise_trial(const ConvChoice& choice, bool packs) {
+  const DepthwiseConv conv = *choice.depthwise;
+  const int64_t weights = depthwise_weights(conv);
+  const TrialNeeds needs{.given = packs ? weights : 0, .weights = weights, .overwrites = !computes_twice(conv)};
+  return prepared(choice, needs, [=](const OwnConvTrial& with) {
+    if (packs) pack_depthwise_weights(conv, with.given.data(), with.weights.data());
+    run_depthwise(conv, {with.image.data(), with.weights.data(), with.bias.data(), with.result.data()}, with.posts);
+  });
+}
+
+PreparedTrial strassen_trial(const ConvChoice& choice) {
+  const StrassenProduct product = *choice.strassen;
+  const int threads = current_threads();
+  const TrialNeeds needs{
+      .weights = strassen_weights(product), .scratch = strassen_scratch(product, threads), .overwrites = false};
+  return prepared(choice, needs, [=](const OwnConvTrial& with) {
+    run_strassen(product,
+                 {with.image.data(), with.weights.data(), with.bias.data(), with.result.data(), with.scratch.data()},
+                 with.posts, threads);
+  });
+}
+
+/// The arguments of a trial that computes filters.
 struct WinogradFiltersTrial {
   WinogradConv conv;
   int parts;
@@ -105,13 +97,11 @@ struct WinogradFiltersTrial {
   void run() const {
     run_winograd_filters(conv, {image.data(), gradient.data(), filters.data(), scratch.data()}, parts);
   }
-  static std::vector<std::span<const std::byte>> flushed() { return {}; }
 };
 
-template <class Arguments, class... Given>
-PreparedTrial prepared(const Given&... given) {
-  const auto trial = std::make_shared<const Arguments>(given...);
-  return {[=] { trial->run(); }, trial->flushed()};
+PreparedTrial filters_trial(const ConvChoice& choice) {
+  const auto trial = std::make_shared<const WinogradFiltersTrial>(choice);
+  return {[=] { trial->run(); }};
 }
 
 }  // namespace
@@ -119,14 +109,12 @@ PreparedTrial prepared(const Given&... given) {
 Trial trial_of(const dnnl::engine& engine, const ConvProblem& problem, const ConvChoice& choice) {
   switch (choice.kernel()) {
     case ConvKernel::Winograd:
-      return [&choice] {
-        return choice.work == WinogradWork::Filters ? prepared<WinogradFiltersTrial>(choice)
-                                                    : prepared<WinogradTrial>(choice);
-      };
+      return
+          [&choice] { return choice.work == WinogradWork::Filters ? filters_trial(choice) : winograd_trial(choice); };
     case ConvKernel::Depthwise:
-      return [&choice, constant = problem.constant_weights] { return prepared<DepthwiseTrial>(choice, constant); };
+      return [&choice, packs = !problem.constant_weights] { return depthwise_trial(choice, packs); };
     case ConvKernel::Strassen:
-      return [&choice] { return prepared<StrassenTrial>(choice); };
+      return [&choice] { return strassen_trial(choice); };
     case ConvKernel::Library:
       break;
   }

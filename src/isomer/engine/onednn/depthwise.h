@@ -1,7 +1,7 @@
 #pragma once
-// Depthwise convolutions with square windows. A kernel of our own: each element of the image is read once for all the
-// results of a row that need it, while oneDNN's kernels read it once for each if channels are innermost, and compute
-// vectors of channels that do not exist.
+// Depthwise convolutions with square windows. A kernel of our own: it reads an element of the image once for up to
+// seven adjacent results, while oneDNN's kernels read it once for each if channels are innermost, and compute vectors
+// of channels that do not exist.
 
 #include <cstdint>
 

@@ -178,8 +178,10 @@ OwnConv winograd_of(Builder& builder, ValueId given, const WinogradConv& conv) {
 }
 
 OwnConv depthwise_of(Builder& builder, ValueId given, const DepthwiseConv& conv) {
+  // Both kinds of convolution may have the same weights.
+  const int64_t count = depthwise_weights(conv);
   const Location weights =
-      converted_weights(builder, given, {1, 1, depthwise_weights(conv)},
+      converted_weights(builder, given, conv.transposed ? Dims{1, 1, count, 1} : Dims{1, 1, count},
                         [conv](const float* from, float* to) { pack_depthwise_weights(conv, from, to); });
   return {.weights = weights,
           .overwrites = !computes_twice(conv),
@@ -189,11 +191,11 @@ OwnConv depthwise_of(Builder& builder, ValueId given, const DepthwiseConv& conv)
 }
 
 OwnConv strassen_of(Builder& builder, ValueId given, const StrassenProduct& product) {
-  const int parts = current_threads();
+  const int threads = current_threads();
   const Location weights =
       converted_weights(builder, given, {1, 1, 1, strassen_weights(product)},
                         [product](const float* from, float* to) { pack_strassen_weights(product, true, from, to); });
-  const Location scratch = builder.room(static_cast<size_t>(strassen_scratch(product, parts)) * sizeof(float));
+  const Location scratch = builder.room(static_cast<size_t>(strassen_scratch(product, threads)) * sizeof(float));
   return {.weights = weights,
           .scratch = scratch,
           .overwrites = false,
@@ -204,7 +206,7 @@ OwnConv strassen_of(Builder& builder, ValueId given, const StrassenProduct& prod
                           .bias = finish.bias,
                           .result = finish.result,
                           .scratch = mutable_elements_at(workspace, scratch)},
-                         finish.posts, parts);
+                         finish.posts, threads);
           }};
 }
 

@@ -14,6 +14,14 @@
 namespace isomer::onednn {
 namespace {
 
+struct WeightedArguments {
+  const float* a = nullptr;
+  const float* weights = nullptr;  ///< packed
+  const float* bias = nullptr;     ///< nullptr: none
+  float* result = nullptr;
+  float* scratch = nullptr;
+};
+
 /// A kernel of our own for a product with constant weights.
 struct OwnKind {
   const char* name = nullptr;
@@ -21,7 +29,7 @@ struct OwnKind {
   int64_t scratch = 0;      ///< floats
   bool overwrites = false;  ///< whether it may write its result over a value that it adds
   Builder::Conversion pack = nullptr;
-  std::function<void(const StrassenArguments&, const OwnPosts&)> run = nullptr;
+  std::function<void(const WeightedArguments&, const OwnPosts&)> run = nullptr;
 };
 
 /// Such a kernel with its posts.
@@ -37,19 +45,23 @@ OwnKind row_kind(const RowProduct& product, bool transposed) {
           .overwrites = true,
           .pack = [=](const float* from, float* to) { pack_weights(product, transposed, from, to); },
           .run =
-              [=](const StrassenArguments& arguments, const OwnPosts& posts) {
+              [=](const WeightedArguments& arguments, const OwnPosts& posts) {
                 run_row_product(product, {arguments.a, arguments.weights, arguments.bias, arguments.result}, posts);
               }};
 }
 
 OwnKind strassen_kind(const StrassenProduct& product, bool transposed) {
-  const int parts = current_threads();
+  const int threads = current_threads();
   return {.name = "strassen",
           .weights = strassen_weights(product),
-          .scratch = strassen_scratch(product, parts),
+          .scratch = strassen_scratch(product, threads),
           .pack = [=](const float* from, float* to) { pack_strassen_weights(product, transposed, from, to); },
-          .run = [=](const StrassenArguments& arguments,
-                     const OwnPosts& posts) { run_strassen(product, arguments, posts, parts); }};
+          .run =
+              [=](const WeightedArguments& arguments, const OwnPosts& posts) {
+                run_strassen(product,
+                             {arguments.a, arguments.weights, arguments.bias, arguments.result, arguments.scratch},
+                             posts, threads);
+              }};
 }
 
 std::optional<MatMulChoice> as_inner_product(const Builder& builder, const MatMulProblem& problem, bool sum) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <vector>
 
 #include "isomer/engine/onednn/strassen_factors.h"
@@ -166,14 +167,14 @@ struct MultiplyPanel {
 
 /// A product of a factor with a panel of each half of the columns.
 struct Step {
-  int64_t product, panel;
+  int64_t number, panel;  // of the product, and of the panel
 };
 
 /// Whether each product is made with all panels before the next one. Then there is only one factor at a time, which
 /// stays in a cache, but all columns of the result are read and written repeatedly.
 bool goes_by_product(const StrassenProduct& product) {
   constexpr int64_t kMaxResult = 131'072;  // elements that stay in a second-level cache
-  return std::min(rows_of(product), kMaxRows) * product.columns <= kMaxResult;
+  return std::min(rows_of(product), kRowsOfPart) * product.columns <= kMaxResult;
 }
 
 /// What the steps of a part need.
@@ -186,7 +187,7 @@ struct Work {
   FactorLayout layout{product, part};
 
   const float* panel_of(const Step& step) const {
-    return weights + (step.panel * kCount + step.product) * layout.depth * panel_columns();
+    return weights + (step.panel * kCount + step.number) * layout.depth * panel_columns();
   }
   void make(int64_t p, const Range& block_rows, float* to) const {
     make_factor(product, part, kProducts[p].a, finish.arguments.a, finish.scales.rows, block_rows, to);
@@ -196,9 +197,9 @@ struct Work {
     const int64_t width = panel_columns(), middle = part.rows.begin + part.upper();
     Place places[2] = {};
     int64_t count = 0;
-    for (const Update& update : kProducts[step.product].updates) {
+    for (const Update& update : kProducts[step.number].updates) {
       if (update.sign == 0) continue;
-      const int earlier = updates_before(step.product, update.quarter);
+      const int earlier = updates_before(step.number, update.quarter);
       const bool is_first = part.inner.begin == 0 && earlier == 0;
       Place& place = places[count++];
       place = {.rows = is_lower(update.quarter) ? Range{middle, part.rows.end} : Range{part.rows.begin, middle},
@@ -221,18 +222,18 @@ struct Work {
     };
     for (int64_t i = 0; i < count; ++i) {
       const Step now = step(i);
-      if (alone && now.panel == panels.begin) make(now.product, {0, layout.block_rows()}, factors);
-      multiply(now, step(std::min(i + 1, count - 1)), alone ? factors : factors + now.product * layout.size());
+      if (alone && now.panel == panels.begin) make(now.number, {0, layout.block_rows()}, factors);
+      multiply(now, step(std::min(i + 1, count - 1)), alone ? factors : factors + now.number * layout.size());
     }
   }
 };
 
 /// `factors` has room for one factor if one thread goes by product, otherwise for all.
 void run_part(const StrassenProduct& product, const Part& part, float* factors, const float* weights,
-              const Finish& finish, int parts) {
+              const Finish& finish, int threads) {
   const Work work{product, part, factors, weights + kCount * (part.inner.begin / 2) * (product.columns / 2), finish};
   const bool by_product = goes_by_product(product);
-  if (by_product && parts == 1) return work.multiply_all({0, panels_of(product)}, true, true);
+  if (by_product && threads == 1) return work.multiply_all({0, panels_of(product)}, true, true);
   const int64_t block_rows = work.layout.block_rows();
   parallel_for(kCount * block_rows, std::max<int64_t>(kGrain / work.layout.block, 1), [&](int64_t begin, int64_t end) {
     for (int64_t p = begin / block_rows; p * block_rows < end; ++p) {
@@ -245,18 +246,29 @@ void run_part(const StrassenProduct& product, const Part& part, float* factors, 
   });
 }
 
-/// Returns the scales of the columns of weights. `row` and `column` are strides.
+/// Returns the scales of the columns of weights; NaN for a column with an element that is not finite. `row` and
+/// `column` are strides.
 std::vector<float> scales_of_columns(const StrassenProduct& product, const float* weights, int64_t row,
                                      int64_t column) {
   std::vector<float> scales(static_cast<size_t>(product.columns), 0);
-  for (int64_t k = 0; k < product.inner; ++k)
-    for (int64_t c = 0; c < product.columns; ++c) {
-      float& max = scales[static_cast<size_t>(c)];
-      max = std::max(max, std::abs(weights[k * row + c * column]));
-    }
+  const auto take = [&](int64_t k, int64_t c) {
+    float& max = scales[static_cast<size_t>(c)];
+    const float magnitude = std::abs(weights[k * row + c * column]);
+    max = std::isnan(magnitude) ? std::numeric_limits<float>::infinity() : std::max(max, magnitude);
+  };
+  if (column == 1) {
+    for (int64_t k = 0; k < product.inner; ++k)
+      for (int64_t c = 0; c < product.columns; ++c) take(k, c);
+  } else {
+    for (int64_t c = 0; c < product.columns; ++c)
+      for (int64_t k = 0; k < product.inner; ++k) take(k, c);
+  }
   for (float& scale : scales) scale = scale_for(scale);
   return scales;
 }
+
+/// Returns a weight with its column's scale; 0 if that is NaN.
+float scaled(float weight, float scale) { return std::isnan(scale) ? 0 : weight * scale; }
 
 }  // namespace
 }  // namespace strassen
@@ -287,18 +299,24 @@ void pack_strassen_weights(const StrassenProduct& product, bool transposed, cons
     parallel_for(panels * strassen::kCount, 1, [&](int64_t begin, int64_t end) {
       for (int64_t one = begin; one < end; ++one) {
         const strassen::Factor& factor = strassen::kProducts[one % strassen::kCount].b;
-        float* out = of_part + one * depth * width;
-        const auto element = [&](strassen::Quarter quarter, int64_t k, int64_t c) {
-          const int64_t at_row = inner.begin + (strassen::is_lower(quarter) ? depth : 0) + k;
-          const int64_t at_column =
-              one / strassen::kCount * width + (strassen::is_right(quarter) ? product.columns / 2 : 0) + c;
-          return from[at_row * row + at_column * column] * scales[static_cast<size_t>(at_column)];
+        const auto first_column = [&](strassen::Quarter quarter) {
+          return one / strassen::kCount * width + (strassen::is_right(quarter) ? product.columns / 2 : 0);
         };
-        for (int64_t k = 0; k < depth; ++k)
+        const auto start = [&](strassen::Quarter quarter) {
+          const int64_t first_row = inner.begin + (strassen::is_lower(quarter) ? depth : 0);
+          return from + first_row * row + first_column(quarter) * column;
+        };
+        const float* const x = start(factor.first);
+        const float* const y = start(factor.second);
+        const float* const x_scales = scales.data() + first_column(factor.first);
+        const float* const y_scales = scales.data() + first_column(factor.second);
+        const auto sign = static_cast<float>(factor.sign);
+        float* out = of_part + one * depth * width;
+        for (int64_t k = 0; k < depth; ++k, out += width)
           for (int64_t c = 0; c < width; ++c) {
-            *out = element(factor.first, k, c);
-            if (factor.sign != 0) *out += static_cast<float>(factor.sign) * element(factor.second, k, c);
-            ++out;
+            const int64_t at = k * row + c * column;
+            out[c] = strassen::scaled(x[at], x_scales[c]);
+            if (factor.sign != 0) out[c] += sign * strassen::scaled(y[at], y_scales[c]);
           }
       }
     });
@@ -315,15 +333,15 @@ int64_t scale_count(const StrassenProduct& product) { return product.pixels == 0
 }  // namespace
 }  // namespace strassen
 
-int64_t strassen_scratch(const StrassenProduct& product, int parts) {
-  const int64_t rows = std::min(strassen::rows_of(product), strassen::kMaxRows),
-                inner = std::min(product.inner, strassen::kMaxInner);
-  return strassen::scale_count(product) + (parts == 1 && strassen::goes_by_product(product) ? 1 : strassen::kCount) *
+int64_t strassen_scratch(const StrassenProduct& product, int threads) {
+  const int64_t rows = std::min(strassen::rows_of(product), strassen::kRowsOfPart),
+                inner = std::min(product.inner, strassen::kInnerOfPart);
+  return strassen::scale_count(product) + (threads == 1 && strassen::goes_by_product(product) ? 1 : strassen::kCount) *
                                               divided_up(rows, 2) * divided_up(inner, 2);
 }
 
 void run_strassen(const StrassenProduct& product, const StrassenArguments& arguments, const OwnPosts& posts,
-                  int parts) {
+                  int threads) {
   const bool scales = strassen::scale_count(product) > 0;
   if (scales)
     parallel_for(product.rows, std::max<int64_t>(strassen::kGrain / product.inner, 1), [&](int64_t begin, int64_t end) {
@@ -331,7 +349,7 @@ void run_strassen(const StrassenProduct& product, const StrassenArguments& argum
     });
   const float* const columns = arguments.weights + strassen_weights(product) - product.columns;
   float* const factors = arguments.scratch + strassen::scale_count(product);
-  const int64_t rows = strassen::rows_of(product), row_parts = divided_up(rows, strassen::kMaxRows);
+  const int64_t rows = strassen::rows_of(product), row_parts = divided_up(rows, strassen::kRowsOfPart);
   for (int64_t image = 0; image < strassen::images_of(product); ++image) {
     const strassen::Finish finish{arguments,
                                   posts,
@@ -340,7 +358,7 @@ void run_strassen(const StrassenProduct& product, const StrassenArguments& argum
     for (int64_t r = 0; r < row_parts; ++r)
       for (int64_t i = 0; i < strassen::inner_parts(product); ++i)
         strassen::run_part(product, {image, Range{0, rows}.part(r, row_parts, 2), strassen::inner_part(product, i)},
-                           factors, arguments.weights, finish, parts);
+                           factors, arguments.weights, finish, threads);
   }
 }
 

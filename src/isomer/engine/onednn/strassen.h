@@ -7,7 +7,8 @@
 // Columns of the weights are scaled by powers of two, as are the rows of a row-major A, so that a large one adds no
 // error to others (Ballard et al., "Improving the Numerical Stability of Fast Matrix Multiplication", 2016). The
 // maximum error is one to two times that of the definition, relative to the largest element: of a row and column, or of
-// all pixels of an image and a column. An infinite element or a NaN makes its row NaN; of an image, also other pixels.
+// all pixels of an image and a column. If a row, or a column of the weights, has an element that is infinite or NaN,
+// all its results are NaN; in an image, those of other pixels can be NaN, too.
 
 #include <cstdint>
 
@@ -33,8 +34,8 @@ int64_t strassen_weights(const StrassenProduct& product);
 /// Packs row-major weights; transposed: columns x inner.
 void pack_strassen_weights(const StrassenProduct& product, bool transposed, const float* from, float* to);
 
-/// Returns the number of floats of scratch memory for one part, or for several.
-int64_t strassen_scratch(const StrassenProduct& product, int parts);
+/// Returns the number of floats of scratch memory for one thread, or for several.
+int64_t strassen_scratch(const StrassenProduct& product, int threads);
 
 struct StrassenArguments {
   const float* a = nullptr;
@@ -43,8 +44,9 @@ struct StrassenArguments {
   float* result = nullptr;         ///< no added value
   float* scratch = nullptr;
 };
-/// Computes a product in one part, or in parts that the current number of threads share. Their numbers change no bit of
-/// the result.
-void run_strassen(const StrassenProduct& product, const StrassenArguments& arguments, const OwnPosts& posts, int parts);
+/// Computes a product, with the current number of threads; `threads` is the number for which there is scratch memory.
+/// The numbers change no bit of the result.
+void run_strassen(const StrassenProduct& product, const StrassenArguments& arguments, const OwnPosts& posts,
+                  int threads);
 
 }  // namespace isomer::onednn

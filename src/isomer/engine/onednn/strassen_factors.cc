@@ -9,7 +9,8 @@ namespace isomer::onednn::strassen {
 
 float scale_for(float max) {
   constexpr int kMaxExponent = 100;
-  if (max == 0 || max != max) return max == 0 ? 1 : max;
+  if (!std::isfinite(max)) return std::numeric_limits<float>::quiet_NaN();
+  if (max == 0) return 1;
   int exponent = 0;
   std::frexp(max, &exponent);
   return std::ldexp(1.0F, std::clamp(-exponent, -kMaxExponent, kMaxExponent));

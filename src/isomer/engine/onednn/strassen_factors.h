@@ -23,16 +23,16 @@ struct Factor {
   Quarter second = k11;
   int sign = 0;  // 0: no other one
 };
-/// A product is added to one or two quarters of the result.
+/// Where a product of two factors is added: to one or two quarters of the result.
 struct Update {
   Quarter quarter = k11;
   int sign = 0;  // 0: no update
 };
-struct Product {
+struct QuarterProduct {
   Factor a, b;
   Update updates[2];
 };
-inline constexpr Product kProducts[] = {
+inline constexpr QuarterProduct kProducts[] = {
     {{k11, k22, 1}, {k11, k22, 1}, {{k11, 1}, {k22, 1}}},  //
     {{k21, k22, 1}, {k11}, {{k21, 1}, {k22, -1}}},         //
     {{k11}, {k12, k22, -1}, {{k12, 1}, {k22, 1}}},         //
@@ -51,8 +51,8 @@ constexpr int updates_before(int64_t product, Quarter quarter) {
   return count;
 }
 
-inline constexpr int64_t kMaxRows = 200;    // at once, so that sums of them stay in a cache
-inline constexpr int64_t kMaxInner = 1536;  // likewise
+inline constexpr int64_t kRowsOfPart = 200;    // at once, so that sums of them stay in a cache
+inline constexpr int64_t kInnerOfPart = 1536;  // likewise
 
 /// A part of a product: some rows of an image, and a range of the inner extent.
 struct Part {
@@ -88,7 +88,7 @@ struct BlockedMatrix {
   int64_t of_column(int64_t column) const { return column / block * block_stride + column % block; }
 };
 
-inline int64_t inner_parts(const StrassenProduct& product) { return divided_up(product.inner, kMaxInner); }
+inline int64_t inner_parts(const StrassenProduct& product) { return divided_up(product.inner, kInnerOfPart); }
 inline Range inner_part(const StrassenProduct& product, int64_t index) {
   const int64_t unit = product.pixels == 0 ? 2 : 2 * native_block();
   return Range{0, product.inner}.part(index, inner_parts(product), unit);
@@ -106,7 +106,8 @@ struct FactorLayout {
   int64_t block_rows() const { return size() / block; }
 };
 
-/// Returns the power of two by which numbers of at most this magnitude are multiplied, to be near 1.
+/// Returns the power of two by which numbers of at most this magnitude are multiplied, to be near 1; NaN if it is not
+/// finite.
 float scale_for(float max);
 /// Sets the scales of rows of a row-major matrix. That of a row with an infinite element, or a NaN, is NaN.
 void scale_rows(const StrassenProduct& product, const float* a, const Range& rows, float* scales);

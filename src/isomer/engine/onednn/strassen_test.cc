@@ -37,7 +37,7 @@ struct StrassenOperands {
                                column % block);
   }
 
-  Floats run(const std::vector<OwnPost>& posts, bool of_transposed = false, bool biased = true, int parts = 1) const {
+  Floats run(const std::vector<OwnPost>& posts, bool of_transposed = false, bool biased = true, int threads = 1) const {
     Floats given = weights;
     if (of_transposed) {
       given.clear();
@@ -46,14 +46,14 @@ struct StrassenOperands {
     }
     Floats packed(static_cast<size_t>(strassen_weights(product)), NAN);
     pack_strassen_weights(product, of_transposed, given.data(), packed.data());
-    Floats result(added.size(), NAN), scratch(static_cast<size_t>(strassen_scratch(product, parts)), NAN);
+    Floats result(added.size(), NAN), scratch(static_cast<size_t>(strassen_scratch(product, threads)), NAN);
     OwnPosts all;
     for (size_t i = 0; i < posts.size(); ++i) {
       all.add(posts[i]);
       all.locate(i, added.data());
     }
     run_strassen(product, {a.data(), packed.data(), biased ? bias.data() : nullptr, result.data(), scratch.data()}, all,
-                 parts);
+                 threads);
     return result;
   }
 
@@ -125,12 +125,12 @@ TEST(Strassen, ScalesRowsAndColumns) {
       ASSERT_NEAR(got[operands.at(row, column)], operands.exact(row, column), operands.bound(row, column));
 }
 
-TEST(Strassen, PartsChangeNoBit) {
+TEST(Strassen, ThreadsChangeNoBit) {
   for (const StrassenProduct& product : strassen_products()) {
     const StrassenOperands operands(product, 3);
     const Floats one = operands.run({});
     const ThreadScope scope(3);
-    for (const int parts : {1, 2, 7}) EXPECT_EQ(operands.run({}, false, true, parts), one) << parts;
+    for (const int threads : {1, 2, 7}) EXPECT_EQ(operands.run({}, false, true, threads), one) << threads;
   }
 }
 
@@ -182,6 +182,20 @@ TEST(Strassen, RowsAndImagesDoNotAffectOthers) {
           }
         }
       }
+}
+
+TEST(Strassen, ColumnsThatAreNotFiniteDoNotAffectOthers) {
+  for (const float bad : {kInfinity, NAN}) {
+    StrassenOperands operands({9, 16, 2 * panel_columns()}, 8);
+    const Floats good = operands.run({});
+    operands.weights[operands.weight_at(3, 5)] = bad;
+    const Floats got = operands.run({});
+    for (int64_t row = 0; row < operands.product.rows; ++row)
+      for (int64_t column = 0; column < operands.product.columns; ++column) {
+        const size_t at = operands.at(row, column);
+        EXPECT_TRUE(column == 5 ? std::isnan(got[at]) : std::abs(got[at] - good[at]) <= operands.bound(row, column));
+      }
+  }
 }
 
 TEST(Strassen, NotOfOddExtents) {
