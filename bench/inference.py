@@ -159,8 +159,8 @@ def heading(data: dict) -> list[str]:
                  "they are given; torch.compile is not used.")
     if any("limit" in row for row in data["rows"]):
         text += (f" The column `of peak` is the latency that the kernels of the {title(own)} would have at the measured peak of "
-                 "the processor's arithmetic or memory, whichever takes longer, over their latency; Winograd's algorithm needs "
-                 "fewer operations than are counted.")
+                 "the processor's arithmetic or memory, whichever takes longer, over their latency; Winograd's and Strassen's "
+                 "algorithms need fewer operations than are counted.")
     text += f" The last column is the largest difference from outputs of {title(others[0])}, relative to the largest element."
     return [f"# Inference, {threads}batch {data['batch']}", "", *textwrap.wrap(text, 120), ""]
 
