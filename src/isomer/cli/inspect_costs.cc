@@ -82,7 +82,9 @@ json to_json(const ProcessorPeak& peak) {
     levels.push_back({{"name", level.name},
                       {"bytes", std::isfinite(level.bytes) ? json(level.bytes) : json()},
                       {"bytes_per_second", level.bytes_per_second}});
-  return {{"flops_per_second", peak.flops_per_second}, {"levels", std::move(levels)}};
+  return {{"flops_per_second", peak.flops_per_second},
+          {"levels", std::move(levels)},
+          {"line_seconds", peak.line_seconds > 0 ? json(peak.line_seconds) : json()}};
 }
 
 std::string giga_per_second(double amount, double us) {
@@ -126,6 +128,7 @@ void print_costs(const ModelCosts& costs) {
   fmt::print("peak of the processor: {:.0f} GFLOP/s", 1e-9 * costs.peak->flops_per_second);
   for (const MemoryLevel& level : costs.peak->levels)
     fmt::print(", {:.0f} GB/s from {}", 1e-9 * level.bytes_per_second, level.name);
+  if (costs.peak->line_seconds > 0) fmt::print(", {:.0f} ns from core to core", 1e9 * costs.peak->line_seconds);
   fmt::print("\n");
 }
 

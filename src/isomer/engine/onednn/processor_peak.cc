@@ -3,8 +3,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <limits>
+#include <thread>
 
+#include "isomer/base/processor.h"
 #include "isomer/base/stopwatch.h"
 #include "isomer/engine/onednn/caches.h"
 #include "isomer/engine/onednn/threads.h"
@@ -129,6 +132,24 @@ std::vector<MemoryLevel> memory_levels(int threads) {
   return levels;
 }
 
+/// Returns the seconds in which two threads pass a cache line from one to the other, to and fro again and again.
+double line_seconds() {
+  constexpr int kRounds = 5000, kSpins = 1000;
+  leave_core_to_leader(2);
+  const double seconds = fastest(5, [&] {
+    alignas(64) std::atomic<int> turns = 0;
+    as_team(2, [&](size_t thread, size_t threads) {
+      const int step = static_cast<int>(threads), end = kRounds * step;
+      for (int mine = static_cast<int>(thread); mine < end; mine += step) {
+        for (int spins = 0; turns.load(std::memory_order_acquire) != mine; ++spins)
+          if (spins >= kSpins) std::this_thread::yield();
+        turns.store(mine + 1, std::memory_order_release);
+      }
+    });
+  });
+  return seconds / (2 * kRounds);
+}
+
 }  // namespace
 }  // namespace onednn
 
@@ -139,7 +160,9 @@ double ProcessorPeak::bytes_per_second(double bytes) const {
 Result<ProcessorPeak> measured_peak(int threads) {
   ISOMER_CHECK(onednn::check_threads(threads));
   const onednn::ThreadScope scope(threads);
-  return ProcessorPeak{onednn::flops_per_second(threads), onednn::memory_levels(threads)};
+  ProcessorPeak peak{onednn::flops_per_second(threads), onednn::memory_levels(threads)};
+  if (threads > 1 && available_cores() > 1) peak.line_seconds = onednn::line_seconds();
+  return peak;
 }
 
 }  // namespace isomer

@@ -17,6 +17,9 @@ struct MemoryLevel {
 struct ProcessorPeak {
   double flops_per_second = 0;      ///< multiplications and additions of f32 in registers, by the widest vectors
   std::vector<MemoryLevel> levels;  ///< from the smallest; the last one is memory
+  /// Passing a cache line from one thread to another; 0 for one thread, or on one core. Virtual cores may share a cache
+  /// at one time, and none at another: then it takes several times as long, and so do kernels with several threads.
+  double line_seconds = 0;
 
   /// Returns the bytes per second of the smallest level that holds so many bytes.
   double bytes_per_second(double bytes) const;

@@ -4,6 +4,8 @@
 
 #include <cmath>
 
+#include "isomer/base/processor.h"
+
 namespace isomer {
 namespace {
 
@@ -22,6 +24,13 @@ TEST(ProcessorPeak, IsMeasured) {
   ASSERT_FALSE(peak->levels.empty());
   EXPECT_TRUE(std::isinf(peak->levels.back().bytes));
   for (const MemoryLevel& level : peak->levels) EXPECT_GT(level.bytes_per_second, 0) << level.name;
+}
+
+TEST(ProcessorPeak, TellsHowLongACacheLineTakesBetweenThreads) {
+  EXPECT_EQ(measured_peak(1)->line_seconds, 0);
+  const auto peak = measured_peak(2);
+  ASSERT_TRUE(peak.has_value()) << peak.error().message;
+  EXPECT_EQ(peak->line_seconds > 0, available_cores() > 1);
 }
 
 }  // namespace
