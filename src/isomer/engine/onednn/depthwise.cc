@@ -138,13 +138,14 @@ struct Rows {
   template <class Vector, int kCount>
   static ISOMER_INLINE void compute_tiles(const Tile& row, const DepthwiseConv& conv, const OwnPosts& posts,
                                           float* result) {
+    constexpr int64_t kReach = int64_t{kCount - 1} * kStride + kWindow;
     for (int64_t x = 0; x < conv.out_width; x += kCount) {
       const int64_t first = std::min(x, conv.out_width - kCount);
       Tile tile = row;
       tile.first_column = first * kStride - conv.left;
       tile.image += tile.first_column * tile.pixel;
       tile.place += first * tile.pixel;
-      const bool inside = tile.first_column >= 0 && tile.first_column + (kCount - 1) * kStride + kWindow <= conv.width;
+      const bool inside = tile.first_column >= 0 && tile.first_column + kReach <= conv.width;
       if (kCount > 1 && inside)
         compute<Vector, kWindow, kStride, kCount, true>(tile, posts, result);
       else

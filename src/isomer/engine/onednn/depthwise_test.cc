@@ -14,11 +14,11 @@ namespace isomer::onednn {
 namespace {
 
 /// A convolution with arguments in the kernel's layout, except that weights are row-major.
-struct Problem {
+struct DepthwiseProblem {
   DepthwiseConv conv;
   Floats image, weights, bias, added;
 
-  Problem(const DepthwiseConv& of, uint64_t seed) : conv(of) {
+  DepthwiseProblem(const DepthwiseConv& of, uint64_t seed) : conv(of) {
     Rng rng(seed);
     image = random_floats(rng, conv.images * conv.channels * conv.height * conv.width);
     weights = random_floats(rng, depthwise_weights(conv));
@@ -101,7 +101,7 @@ std::vector<DepthwiseConv> convolutions() {
 
 TEST(Depthwise, ComputesConvolutionsWithinTheBound) {
   for (const DepthwiseConv& conv : convolutions()) {
-    const Problem problem(conv, 1);
+    const DepthwiseProblem problem(conv, 1);
     const auto wanted = problem.direct(false), sums = problem.direct(true);
     const Floats got = problem.run();
     for (size_t i = 0; i < got.size(); ++i)
@@ -113,7 +113,7 @@ TEST(Depthwise, ComputesConvolutionsWithinTheBound) {
 
 TEST(Depthwise, ThreadsChangeNoBit) {
   for (const DepthwiseConv& conv : convolutions()) {
-    const Problem problem(conv, 2);
+    const DepthwiseProblem problem(conv, 2);
     const Floats one = problem.run();
     const ThreadScope scope(3);
     EXPECT_EQ(problem.run(), one);
@@ -124,7 +124,7 @@ TEST(Depthwise, AppliesPostsInTheirOrder) {
   const OwnPost sum, relu{.kind = OwnPost::Kind::Bounds, .low = 0, .high = kInfinity};
   int in_place = 0;
   for (const DepthwiseConv& conv : convolutions()) {
-    const Problem problem(conv, 3);
+    const DepthwiseProblem problem(conv, 3);
     const Floats plain = problem.run();
     Floats sum_first = plain, sum_last = plain;
     for (size_t i = 0; i < plain.size(); ++i) {
@@ -143,7 +143,7 @@ TEST(Depthwise, AppliesPostsInTheirOrder) {
 // Products with elements outside the image would be NaN.
 TEST(Depthwise, InfiniteWeightsDoNotMeetPadding) {
   DepthwiseConv conv{1, 16, 4, 9, 4, 9, 1, 1, 3, 1, false};
-  Problem problem(conv, 4);
+  DepthwiseProblem problem(conv, 4);
   std::ranges::fill(problem.image, 1.0F);
   for (size_t i = 0; i < problem.weights.size(); i += 9) problem.weights[i] = kInfinity;
   const Floats got = problem.run();
@@ -153,7 +153,7 @@ TEST(Depthwise, InfiniteWeightsDoNotMeetPadding) {
 
 TEST(Depthwise, WithoutABias) {
   DepthwiseConv conv{1, 17, 5, 8, 5, 8, 1, 1, 3, 1, false};
-  Problem problem(conv, 5);
+  DepthwiseProblem problem(conv, 5);
   std::ranges::fill(problem.bias, 0.0F);
   const Floats zeros = problem.run();
   Floats packed(problem.weights.size()), got(zeros.size());

@@ -420,17 +420,17 @@ TEST(OwnChoices, DepthwiseOfBothKindsWithTheSameWeights) {
 }
 
 TEST(OwnChoices, NotOfOtherGroupsOrWindows) {
-  for (const char* text :
-       {"input x: f32[1,16,9,9]\nw = f32[32,1,3,3]{seed 1}\na = Conv(x, w) {group=16}\nreturn a",
-        "input x: f32[1,16,9,9]\nw = f32[16,2,3,3]{seed 1}\na = Conv(x, w) {group=8}\nreturn a",
-        "input x: f32[1,16,9,9]\nw = f32[16,1,3,5]{seed 1}\na = Conv(x, w) {group=16}\nreturn a",
-        "input x: f32[1,16,9,9]\nw = f32[16,1,4,4]{seed 1}\na = Conv(x, w) {group=16}\nreturn a",
-        "input x: f32[1,16,9,9]\nw = f32[16,1,3,3]{seed 1}\na = Conv(x, w) {group=16, strides=[1,2]}\nreturn a",
-        "input x: f32[1,16,9,9]\nw = f32[16,1,3,3]{seed 1}\na = Conv(x, w) {group=16, dilations=[2,2]}\nreturn a",
-        "input x: f32[1,3,9,9]\nw = f32[3,1,3,3]{seed 1}\na = Conv(x, w) {group=3}\nreturn a",
-        "input x: f32[1,16,9,9,9]\nw = f32[16,1,3,3,3]{seed 1}\na = Conv(x, w) {group=16, strides=[1,1,1], "
-        "pads=[0,0,0,0,0,0], "
-        "dilations=[1,1,1]}\nreturn a"})
+  const std::string image = "input x: f32[1,16,9,9]\n", volume = "input x: f32[1,16,9,9,9]\n";
+  for (const std::string& text :
+       {image + "w = f32[32,1,3,3]{seed 1}\na = Conv(x, w) {group=16}\nreturn a",
+        image + "w = f32[16,2,3,3]{seed 1}\na = Conv(x, w) {group=8}\nreturn a",
+        image + "w = f32[16,1,3,5]{seed 1}\na = Conv(x, w) {group=16}\nreturn a",
+        image + "w = f32[16,1,4,4]{seed 1}\na = Conv(x, w) {group=16}\nreturn a",
+        image + "w = f32[16,1,3,3]{seed 1}\na = Conv(x, w) {group=16, strides=[1,2]}\nreturn a",
+        image + "w = f32[16,1,3,3]{seed 1}\na = Conv(x, w) {group=16, dilations=[2,2]}\nreturn a",
+        std::string("input x: f32[1,3,9,9]\nw = f32[3,1,3,3]{seed 1}\na = Conv(x, w) {group=3}\nreturn a"),
+        volume + "w = f32[16,1,3,3,3]{seed 1}\na = Conv(x, w) {group=16, strides=[1,1,1], pads=[0,0,0,0,0,0], " +
+            "dilations=[1,1,1]}\nreturn a"})
     EXPECT_THAT(chosen(text, "Conv"), Each(Not(EndsWith(":depthwise")))) << text;
 }
 

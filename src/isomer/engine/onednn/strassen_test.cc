@@ -84,7 +84,7 @@ std::vector<StrassenProduct> strassen_products() {
                                       {401, 6, pair}, {7, 3074, pair}, {203, 1538, pair}};
   Rng rng(5);
   while (out.size() < 30) out.push_back({up_to(rng, 90), 2 * up_to(rng, 40), pair * up_to(rng, 3)});
-  const int64_t blocks = 2 * native_block();
+  const int64_t blocks = int64_t{2} * native_block();
   out.push_back({402, 50 * blocks, pair, 201});
   out.push_back({30, 2 * blocks, 12 * pair, 30});
   while (out.size() < 60) {
@@ -164,7 +164,7 @@ TEST(Strassen, RowsOfZerosStayZeros) {
 
 // A row with an infinite element or a NaN, and an image with one, affect no others.
 TEST(Strassen, RowsAndImagesDoNotAffectOthers) {
-  const int64_t columns = 2 * panel_columns(), inner = 2 * native_block();
+  const int64_t columns = 2 * panel_columns(), inner = int64_t{2} * native_block();
   for (const StrassenProduct& product : {StrassenProduct{9, inner, columns}, StrassenProduct{10, inner, columns, 5}})
     for (const float bad : {kInfinity, -kInfinity, NAN})
       for (const int64_t k : {int64_t{0}, inner - 1}) {
