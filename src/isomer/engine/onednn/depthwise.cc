@@ -35,7 +35,7 @@ struct Tile {
   int64_t first_column, columns;  // of the first window, which may be negative, and the image's number of them
 };
 
-/// Computes kCount results. Inside: no window reaches beyond the image's columns.
+/// Computes kCount results. kInside: no window reaches beyond the columns of the image.
 template <class Vector, int kWindow, int kStride, int kCount, bool kInside>
 ISOMER_INLINE void compute(const Tile& tile, const OwnPosts& posts, float* result) {
   Vector bias = {};
@@ -80,7 +80,7 @@ ISOMER_INLINE void compute(const Tile& tile, const OwnPosts& posts, float* resul
 template <class Vector>
 using Half = typename VectorOf<std::max<int>(sizeof(Vector) / 2, 16)>::Type;  // NOLINT(readability-redundant-typename)
 
-/// Computes rows of results, those of a plane one after the other. All windows begin with the same row.
+/// Computes rows of results, those of a plane one after the other.
 template <int kWindow, int kStride>
 struct Rows {
   template <class Vector>
