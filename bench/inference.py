@@ -27,6 +27,7 @@ import tempfile
 import textwrap
 
 import numpy as np
+from cores import SHARED, Cores
 from table import ROOT, isomer, processor
 from turns import Program, engine_version, interval, optimized, random_data, returned_input
 
@@ -98,6 +99,12 @@ def limit(network: pathlib.Path, options: list[str], profile_db: pathlib.Path) -
     return sum(kernel["us"] * kernel["of_peak"] for kernel in costs["by_kernel"] if kernel["of_peak"] is not None)
 
 
+def uses_cores(runtimes: list[str], args: argparse.Namespace) -> bool:
+    """Whether a runtime has several threads."""
+    options = [options_of(runtime, args) for runtime in runtimes]
+    return any(int(one[one.index(name) + 1]) > 1 for one in options for name in ("--threads", "--streams") if name in one)
+
+
 def row_of(name: str, args: argparse.Namespace, folder: pathlib.Path) -> dict:
     network, better = folder / "network.onnx", folder / "optimized.onnx"
     isomer("models", name, "-o", str(network), "--batch", str(args.batch))
@@ -113,6 +120,16 @@ def row_of(name: str, args: argparse.Namespace, folder: pathlib.Path) -> dict:
         models[OPTIMIZED] = (own, better)
     rounds: list[list[dict[str, float]]] = []  # by process
     order = random.Random(0)
+    row["again"] = 0
+    cores = Cores() if uses_cores(args.runtimes, args) else None
+
+    def measured(key: str) -> float:
+        if not cores:
+            return turn(programs[key], args.seconds)
+        us, again = cores.undisturbed(lambda: turn(programs[key], args.seconds))
+        row["again"] += again
+        return us
+
     for _ in range(args.processes):
         programs, values, forms = {}, {}, {}
         for key, (runtime, model) in models.items():
@@ -121,10 +138,11 @@ def row_of(name: str, args: argparse.Namespace, folder: pathlib.Path) -> dict:
             values[key], forms[key] = outputs(folder / "outputs.npz")
         row["forms"].append({key: form for key, form in forms.items() if form})
         row["differences"] = {key: difference(values[key], values[others[0]]) for key in models if key != others[0]}
-        rounds.append([{key: turn(programs[key], args.seconds) for key in order.sample(list(programs), len(programs))}
-                       for _ in range(args.rounds)])
+        rounds.append([{key: measured(key) for key in order.sample(list(programs), len(programs))} for _ in range(args.rounds)])
         for one in programs.values():
             one.close()
+    if cores:
+        cores.close()
     row["rounds"] = rounds
     row["microseconds"] = {key: statistics.median(one[key] for found in rounds for one in found) for key in models}
     row["best"] = min(others, key=row["microseconds"].get)
@@ -154,6 +172,10 @@ def heading(data: dict) -> list[str]:
         text += (f" The column `{OPTIMIZED}` is what `isomer optimize` makes of the network for the {title(own)}; the ratio after "
                  "it compares that with the fastest other runtime on the original network. Where the search returned the input, "
                  "that ratio is the first one.")
+    if again := sum(row.get("again", 0) for row in data["rows"]):
+        turns = sum(len(one) for row in data["rows"] for found in row["rounds"] for one in found)
+        text += (f" Turns were repeated while the host ran both cores on one (arithmetic on one takes {SHARED} times as long while "
+                 f"the other computes): {again} times for {turns} turns.")
     if any(runtime.split()[0] == "pytorch" for runtime in others):
         text += (" PyTorch is the faster of eager mode and frozen TorchScript, with images in the faster of two layouts, in which "
                  "they are given; torch.compile is not used.")
