@@ -180,6 +180,10 @@ Result<int> inspect(const InspectOptions& options, FileUses& uses) {
   if (options.costs.wanted) {
     ISOMER_TRY(costs, in_context(options.model, model_costs(options.costs, candidate, symbols)));
     if (plan) costs->metrics.peak_bytes = static_cast<double>(plan->memory.total());
+    if (options.costs.engine.options.streams > 1) {
+      ISOMER_TRY(costs->streams,
+                 in_context(options.model, stream_costs(options.costs, options.model, model, options.shapes)));
+    }
     if (!options.costs.roofline.empty()) ISOMER_CHECK(write_roofline(options.costs, options.model, *costs));
   }
   if (options.json) {

@@ -9,8 +9,12 @@
 #include "isomer/base/stopwatch.h"
 #include "isomer/base/table.h"
 #include "isomer/cli/roofline_chart.h"
+#include "isomer/engine/inputs.h"
+#include "isomer/onnx/export.h"
+#include "isomer/optimize/run_teams.h"
 #include "isomer/report/report.h"
 #include "isomer/repro/svg.h"
+#include "isomer/search/teams.h"
 
 namespace isomer {
 
@@ -47,13 +51,23 @@ void print_plan(const PlanFacts& plan) {
   fmt::print("\nplan: compiled in {:.2f} s, peak activations {}\n", plan.seconds, memory_str(plan.memory));
 }
 
-Result<ModelCosts> model_costs(const CostChoice& choice, const Candidate& candidate, const SymbolValues& symbols) {
-  CostOptions options{
+namespace {
+
+CostOptions cost_options(const CostChoice& choice) {
+  return {
       .engine = choice.engine.name, .engine_options = choice.engine.options, .profile_db = choice.engine.profile_db};
+}
+
+Result<Costs> costs_of(CostOptions options, const Graph& graph, const SymbolValues& symbols) {
   make_folder_of(options.profile_db);
-  Progress progress("measuring kernels ...");
-  ISOMER_TRY(Costs made,
-             make_costs(options, candidate.graph, symbols, [&](const std::string& line) { progress.update(line); }));
+  const auto progress = std::make_shared<Progress>("measuring kernels ...");
+  return make_costs(options, graph, symbols, [progress](const std::string& line) { progress->update(line); });
+}
+
+}  // namespace
+
+Result<ModelCosts> model_costs(const CostChoice& choice, const Candidate& candidate, const SymbolValues& symbols) {
+  ISOMER_TRY(Costs made, costs_of(cost_options(choice), candidate.graph, symbols));
   if (made.kernels == nullptr)
     return fail("{} does not say how it groups nodes into kernels, so their costs are not known", made.engine->label());
   ModelCosts costs;
@@ -65,6 +79,28 @@ Result<ModelCosts> model_costs(const CostChoice& choice, const Candidate& candid
     ISOMER_TRY(costs.peak, measured_peak(engine.threads));
   }
   return costs;
+}
+
+Result<StreamCosts> stream_costs(const CostChoice& choice, const std::string& file, const Model& model,
+                                 const ShapeOptions& shapes) {
+  ISOMER_TRY(const SymbolValues symbols, symbol_values(model, shapes));
+  ISOMER_TRY(const Costs one, costs_of(cost_options(choice), model.graph, symbols));
+  ISOMER_TRY(const Costs all, costs_of(with_all_threads(cost_options(choice)), model.graph, symbols));
+  ISOMER_TRY(Decisions decisions, stored_decisions(model));
+  Candidate candidate(model.graph, std::move(decisions));
+  ISOMER_TRY(const TeamTimes times, team_times(candidate, *one.model, *all.model));
+  if (times.all_us.empty()) return fail("a kernel could not be measured in the threads of all streams");
+  ISOMER_TRY(const auto inputs, random_inputs(model, shapes, 1));
+  ISOMER_TRY(const SessionId session, one.engine->load(file));
+  Trace trace(file);
+  ISOMER_CHECK(one.engine->run_traced(session, inputs, trace, 0));
+  ISOMER_TRY(const auto names, export_names(model));
+  candidate = with_teams_of(std::move(candidate), names, kernels_in(trace));
+  const PredictedRun run = predicted_run(candidate, times, static_cast<size_t>(choice.engine.options.streams));
+  return StreamCosts{.us = run.us,
+                     .with_all_threads = static_cast<size_t>(
+                         std::ranges::count_if(run.spans, [](const PredictedSpan& span) { return !span.stream; })),
+                     .neighbors = times.neighbors};
 }
 
 namespace {
@@ -85,6 +121,14 @@ json to_json(const ProcessorPeak& peak) {
   return {{"flops_per_second", peak.flops_per_second},
           {"levels", std::move(levels)},
           {"line_seconds", peak.line_seconds > 0 ? json(peak.line_seconds) : json()}};
+}
+
+json to_json(const StreamCosts& streams) {
+  return {{"predicted_us", streams.us},
+          {"with_all_threads", streams.with_all_threads},
+          {"slowdown", streams.neighbors.slowdown},
+          {"synchronization_us", streams.neighbors.synchronization_us},
+          {"transfer_us_per_byte", streams.neighbors.transfer_us}};
 }
 
 std::string giga_per_second(double amount, double us) {
@@ -110,8 +154,24 @@ json to_json(const ModelCosts& costs) {
                                    {"bytes", share.bytes},
                                    {"of_peak", costs.peak ? json(share_of_peak(share, *costs.peak)) : json()}});
   report["peak"] = costs.peak ? to_json(*costs.peak) : json();
+  report["on_streams"] = costs.streams ? to_json(*costs.streams) : json();
   return report;
 }
+
+namespace {
+
+void print_streams(const StreamCosts& streams) {
+  const auto& slowdown = streams.neighbors.slowdown;
+  constexpr double kMebibyte = 1 << 20;
+  fmt::print(
+      "on the streams: {:.1f} us predicted, with {} kernels in the threads of all streams\n"
+      "beside others, kernels bound by their cores take {:.2f} times as long, those bound by memory {:.2f} times; 1 "
+      "MiB "
+      "of another core's results takes {:.1f} us longer to read\n",
+      streams.us, streams.with_all_threads, slowdown[0][0], slowdown[1][1], kMebibyte * streams.neighbors.transfer_us);
+}
+
+}  // namespace
 
 void print_costs(const ModelCosts& costs) {
   Table table({">us", ">count", ">GFLOP/s", ">GB/s", ">of peak", "<kernel"});
@@ -124,6 +184,7 @@ void print_costs(const ModelCosts& costs) {
       "now\n",
       table.str(), costs.metrics.latency_us, costs.metrics.kernels, costs.metrics.critical_path_us,
       metric(costs.metrics.flops), byte_str(costs.metrics.bytes), byte_str(costs.metrics.peak_bytes), costs.measured);
+  if (costs.streams) print_streams(*costs.streams);
   if (!costs.peak) return;
   fmt::print("peak of the processor: {:.0f} GFLOP/s", 1e-9 * costs.peak->flops_per_second);
   for (const MemoryLevel& level : costs.peak->levels)

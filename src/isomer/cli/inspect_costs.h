@@ -22,11 +22,19 @@ struct CostChoice {
   void add_to(CLI::App& command, CommandFiles& files);
 };
 
+/// How a model is predicted to run on several streams.
+struct StreamCosts {
+  double us = 0;
+  size_t with_all_threads = 0;  ///< number of kernels that have the threads of all streams
+  NeighborCosts neighbors;
+};
+
 struct ModelCosts {
   Metrics metrics;
   std::vector<KernelShare> kernels;
   std::optional<ProcessorPeak> peak;  ///< nothing if another device runs the kernels
   size_t measured = 0;                ///< number of kernels that the database did not have
+  std::optional<StreamCosts> streams = {};
 };
 
 /// A compiled plan.
@@ -44,6 +52,10 @@ void print_plan(const PlanFacts& plan);
 
 /// Measures the kernels that the database does not have, and the processor's peak.
 Result<ModelCosts> model_costs(const CostChoice& choice, const Candidate& candidate, const SymbolValues& symbols);
+/// Runs a model once on the streams that are chosen, to know the teams of its kernels, and predicts from their costs
+/// how long such a run takes. `shapes` are those of the inputs. Measures what the database does not have.
+Result<StreamCosts> stream_costs(const CostChoice& choice, const std::string& file, const Model& model,
+                                 const ShapeOptions& shapes);
 
 nlohmann::json to_json(const ModelCosts& costs);
 void print_costs(const ModelCosts& costs);

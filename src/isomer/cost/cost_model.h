@@ -10,6 +10,7 @@
 #include "isomer/base/result.h"
 #include "isomer/ir/run_nodes.h"
 #include "isomer/plan/candidate.h"
+#include "isomer/plan/neighbors.h"
 
 namespace isomer {
 
@@ -30,6 +31,7 @@ struct PlannedKernel {
   std::vector<NodeId> nodes;  ///< nodes that it runs; for a reorder, the node whose result changes its layout
   bool reorder = false;       ///< it only changes a layout
   double us = 0;              ///< as in Metrics; 0 for an opaque node whose time is unknown
+  double weight_bytes = 0;    ///< of weights that the kernel does not find in a cache of its core; 0 if unknown
 };
 
 /// What memory holds when the most is in use.
@@ -65,6 +67,8 @@ class CostModel {
   /// Returns the part of a candidate's latency, in microseconds, that has been measured already; 0 if the engine would
   /// have to measure before it can tell the kernels.
   virtual double known_latency(const Candidate& /*candidate*/) { return 0; }
+  /// Returns what it costs a kernel to have neighbors on other cores. An Error if that cannot be measured.
+  virtual Result<NeighborCosts> neighbor_costs() { return NeighborCosts(); }
   /// Returns the bytes of every value of a graph, which are needed for the memory outside a part; 0 if unknown.
   virtual std::vector<double> value_bytes(const Graph& graph) const {
     return std::vector<double>(graph.num_values(), 0);

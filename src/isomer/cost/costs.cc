@@ -16,6 +16,12 @@ RooflineOptions one_core(const Engine& engine) {
 
 }  // namespace
 
+CostOptions with_all_threads(CostOptions options) {
+  options.engine_options.threads = options.engine_options.streams;
+  options.engine_options.streams = 1;
+  return options;
+}
+
 Result<Costs> make_costs(const CostOptions& options, const Graph& graph, const SymbolValues& symbols,
                          const std::function<void(const std::string&)>& progress, Trace* trace) {
   Costs costs;

@@ -30,6 +30,9 @@ struct Costs {
   KernelCost* kernels = nullptr;  ///< `model`, if it measures kernels; nullptr for a roofline
 };
 
+/// Returns the options for kernels that have the threads of all streams, one after the other.
+CostOptions with_all_threads(CostOptions options);
+
 /// Returns costs for `graph` and graphs derived from it, for these values of its symbols. An Error if there is no such
 /// engine, if the profile database cannot be opened, or if costs are locked but the engine does not describe its
 /// kernels. `trace` records every kernel that is measured; nullptr: disabled.

@@ -134,7 +134,7 @@ Result<double> KernelCost::latency(const KernelSigner& signer, const What& what,
     return fail("it is not in the profile database");
   }
   if (deadline_.passed()) return fail("no time is left to measure it");
-  ISOMER_TRY(const double overhead_us, overhead());
+  ISOMER_TRY(const double overhead_us, once(kLaunchOverhead, [&] { return engine_->kernel_overhead(); }));
   const std::string description = signer.describe(what);
   options_.progress(measured_, description);
   TraceScope scope(options_.trace, description, "kernel");
@@ -151,14 +151,30 @@ Result<double> KernelCost::latency(const KernelSigner& signer, const What& what,
   return time.us;
 }
 
-/// Measured once and stored like a kernel.
-Result<double> KernelCost::overhead() {
-  const uint64_t signature = hash_text(kLaunchOverhead);
+template <class Measure>
+Result<double> KernelCost::once(std::string_view what, const Measure& measure) {
+  const uint64_t signature = hash_text(what);
   if (const auto found = profile_.find(signature); found != profile_.end()) return found->second.us;
-  ISOMER_TRY(const double us, engine_->kernel_overhead());
+  ISOMER_TRY(const double us, measure());
   profile_[signature] = {.us = us, .runs = 1};
-  ISOMER_CHECK(db_->store(key_, signature, profile_[signature], std::string(kLaunchOverhead)));
+  ISOMER_CHECK(db_->store(key_, signature, profile_[signature], std::string(what)));
   return us;
+}
+
+Result<NeighborCosts> KernelCost::neighbor_costs() {
+  std::optional<NeighborTimes> measured;
+  NeighborTimes times;
+  for (size_t i = 0; i < times.size(); ++i) {
+    ISOMER_TRY(times[i], once(kNeighborTimes[i], [&]() -> Result<double> {
+                 if (db_->locked()) db_->miss(kNeighborTimes[i]);
+                 if (db_->locked()) return fail("the times of neighbors are not in the profile database");
+                 if (!measured) {
+                   ISOMER_TRY(measured, engine_->neighbor_times());
+                 }
+                 return (*measured)[i];
+               }));
+  }
+  return to_costs(times);
 }
 
 Result<std::vector<PlannedKernel>> KernelCost::kernels(const Candidate& candidate) {
@@ -181,7 +197,8 @@ Result<std::vector<PlannedKernel>> KernelCost::kernels(const Candidate& candidat
     ISOMER_TRY(const Metrics* one, find(signer, what, types, graph, plan));
     if constexpr (std::is_same_v<What, size_t>) {
       const auto nodes = plan.kernel(what);
-      out.push_back({.nodes = {nodes.begin(), nodes.end()}, .us = one->latency_us});
+      out.push_back(
+          {.nodes = {nodes.begin(), nodes.end()}, .us = one->latency_us, .weight_bytes = signer.far_bytes(what)});
     } else {
       out.push_back({.nodes = {graph.producer(what.value)}, .reorder = true, .us = one->latency_us});
     }

@@ -58,6 +58,7 @@ class KernelCost : public CostModel {
   std::vector<int64_t> channel_blocks() const override { return engine_->channel_blocks(); }
   void measure_until(const Deadline& deadline) override { deadline_ = deadline; }
   double known_latency(const Candidate& candidate) override;
+  Result<NeighborCosts> neighbor_costs() override;
   /// Returns the kernels that make up the latency of a candidate, largest share first.
   Result<std::vector<KernelShare>> account(const Candidate& candidate);
   /// Returns what the measurements are valid for: this engine on this machine, unless the database is locked
@@ -78,7 +79,9 @@ class KernelCost : public CostModel {
                               const KernelPlan& plan);
   template <class What>
   Result<double> latency(const KernelSigner& signer, const What& what, uint64_t signature);
-  Result<double> overhead();
+  /// Returns what `measure` does; it is stored like a kernel.
+  template <class Measure>
+  Result<double> once(std::string_view what, const Measure& measure);
 
   Engine* engine_;
   ProfileDb* db_;

@@ -38,8 +38,14 @@ class CountingEngine : public StubEngine {
     return KernelTime{.us = us, .runs = 1};
   }
 
+  Result<NeighborTimes> neighbor_times() override {
+    ++neighbors;
+    return NeighborTimes{1, 1, 1, 1, 1, 1.5, 1, 1, 1, 1};
+  }
+
   double overhead = 0.5;
   int timed = 0;
+  int neighbors = 0;
   int overheads = 0;
   std::vector<WeightReads> reads;
 
@@ -98,7 +104,7 @@ TEST_F(KernelCostTest, ThePathIsThatOfTheTasks) {
                     "c = Conv(v, w) {pads=[0,0,0,0], strides=[1,1], dilations=[1,1]}\nreturn c\n")}) {
     const Graph graph = parsed(text);
     const Metrics metrics = model->metrics(graph).value();
-    const TaskGraph tasks = kernel_tasks(graph, model->kernels(graph).value(), 4);
+    const TaskGraph tasks = kernel_tasks(graph, model->kernels(graph).value(), 4).graph;
     EXPECT_GT(metrics.kernels, 2);
     EXPECT_EQ(metrics.critical_path_us, metrics.latency_us) << "a chain";
     EXPECT_NEAR(1e-3 * static_cast<double>(critical_path(tasks)->length), metrics.critical_path_us, 0.01);
@@ -248,6 +254,33 @@ TEST_F(KernelCostTest, AccountsForTheLatency) {
   EXPECT_EQ(shares[2].kernel, "Conv+Relu f32[1,16,8,8] f32[16,16,3,3]");
   EXPECT_EQ(shares[2].count, 2);
   EXPECT_EQ(shares[2].us, 41);
+}
+
+TEST(KernelCost, KeepsTheCostsOfNeighbors) {
+  const TempDir folder = TempDir::make().value();
+  const auto slowdown = [](Engine& engine, ProfileDb& db) {
+    return KernelCost::make(engine, db, {}).value()->neighbor_costs().map([](const NeighborCosts& costs) {
+      return costs.slowdown[1][1];
+    });
+  };
+  CountingEngine engine;
+  {
+    ProfileDb db = ProfileDb::open(folder.path() / "kernels.db").value();
+    EXPECT_EQ(slowdown(engine, db), 1.5);
+    EXPECT_EQ(slowdown(engine, db), 1.5);
+  }
+  ProfileDb locked = ProfileDb::open_locked(folder.path() / "kernels.db").value();
+  EXPECT_EQ(slowdown(engine, locked), 1.5);
+  EXPECT_EQ(engine.neighbors, 1) << "measured once";
+  EXPECT_TRUE(locked.missed().empty());
+  {
+    ProfileDb kernels = ProfileDb::open(folder.path() / "others.db").value();
+    EXPECT_TRUE(KernelCost::make(engine, kernels, {}).value()->metrics(parsed(kConvs)).has_value());
+  }
+  ProfileDb missing = ProfileDb::open_locked(folder.path() / "others.db").value();
+  EXPECT_FALSE(slowdown(engine, missing).has_value());
+  EXPECT_FALSE(missing.missed().empty());
+  EXPECT_EQ(engine.neighbors, 1);
 }
 
 TEST(KernelCost, NeedsAnEngineThatDescribesItsKernels) {

@@ -20,6 +20,8 @@ class KernelSigner {
   /// Returns the kernel as a separate graph, ready to be timed; its weights have made-up elements.
   Result<KernelRun> extract(size_t kernel) const;
   Result<KernelRun> extract(const KernelPlan::Reorder& reorder) const;
+  /// Returns WeightReuse::far_bytes of a kernel.
+  double far_bytes(size_t kernel) const { return reuse_.far_bytes(kernel); }
   /// "Conv+Relu f32[1,64,56,56] f32[64,64,3,3]"
   std::string describe(size_t kernel) const;
   std::string describe(const KernelPlan::Reorder& reorder) const;

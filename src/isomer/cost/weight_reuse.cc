@@ -28,17 +28,10 @@ WeightReuse::WeightReuse(const Graph& graph, const KernelPlan& plan, const Concr
 
 WeightReads WeightReuse::of(size_t kernel) const {
   const auto nodes = plan_.kernel(kernel);
-  double bytes = 0;
-  ValueId largest = kNoValue;
-  for (const NodeId id : nodes) {
-    for (const ValueId operand : graph_.operands(graph_.node(id))) {
-      if (operand == kNoValue || !graph_.is_constant_derived(operand)) continue;
-      if (is_generated(graph_, operand)) continue;
-      bytes += types_.bytes(operand);
-      if (largest == kNoValue || types_.bytes(operand) > types_.bytes(largest)) largest = operand;
-    }
-  }
-  if (bytes < kSmallWeights) return {};
+  const std::vector<ValueId> all_weights = weights_of(kernel);
+  if (bytes_of(all_weights) < kSmallWeights) return {};
+  const ValueId largest =
+      *std::ranges::max_element(all_weights, {}, [&](ValueId weight) { return types_.bytes(weight); });
   const auto& all = graph_.consumers(largest);
   if (std::ranges::count_if(all, [&](NodeId reader) { return reads(reader); }) < 2)
     return {.distance = rounded(footprint_)};
@@ -55,6 +48,25 @@ WeightReads WeightReuse::of(size_t kernel) const {
   return {.distance = is_first ? absence : distance,
           .in_a_row = static_cast<int>(std::lround(std::min(reads, kMaxReads))),
           .other_distance = is_first ? distance : absence};
+}
+
+double WeightReuse::far_bytes(size_t kernel) const {
+  return of(kernel).distance > kNearestWeights ? bytes_of(weights_of(kernel)) : 0;
+}
+
+std::vector<ValueId> WeightReuse::weights_of(size_t kernel) const {
+  std::vector<ValueId> out;
+  for (const NodeId id : plan_.kernel(kernel))
+    for (const ValueId operand : graph_.operands(graph_.node(id)))
+      if (operand != kNoValue && graph_.is_constant_derived(operand) && !is_generated(graph_, operand))
+        out.push_back(operand);
+  return out;
+}
+
+double WeightReuse::bytes_of(std::span<const ValueId> values) const {
+  double bytes = 0;
+  for (const ValueId value : values) bytes += types_.bytes(value);
+  return bytes;
 }
 
 double WeightReuse::between_runs(const Weight& weight) const {

@@ -1,6 +1,7 @@
 #pragma once
 // How far away weights are when a kernel reads them: the number of bytes that a model accesses between two reads.
 
+#include <span>
 #include <vector>
 
 #include "isomer/cost/concrete_types.h"
@@ -27,6 +28,8 @@ class WeightReuse {
   /// Returns how far away the weights of a kernel are, by the largest of them; nothing if they are small. If a run
   /// reads them several times in a short span, the first reader finds them as the previous run left them.
   WeightReads of(size_t kernel) const;
+  /// Returns the bytes of a kernel's weights if they are farther away than kNearestWeights, else 0.
+  double far_bytes(size_t kernel) const;
 
  private:
   struct Weight {
@@ -34,6 +37,9 @@ class WeightReuse {
     double bytes;
     std::vector<NodeId> readers;  ///< when the model runs, in their order
   };
+  /// Returns the weights of a kernel, one for each operand.
+  std::vector<ValueId> weights_of(size_t kernel) const;
+  double bytes_of(std::span<const ValueId> values) const;
   /// Returns whether a node reads its weight when the model runs, not before.
   bool reads(NodeId reader) const;
   /// Returns the weights that are read when the model runs, by value.

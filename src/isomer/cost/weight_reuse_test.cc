@@ -22,9 +22,10 @@ auto about(double megabytes) {
   return testing::DoubleNear(std::exp2(std::round(2 * std::log2(megabytes * kMegabyte)) / 2), 1);
 }
 
-/// Returns the reads of each product in a chain, given by the names of its weights (16 MB each, except a, which has 8
-/// KB).
-std::vector<WeightReads> reads(const std::string& chain, double footprint_megabytes) {
+/// Returns what `look` tells of each product in a chain, given by the names of its weights (16 MB each, except a, which
+/// has 8 KB).
+template <class Look>
+auto by_product(const std::string& chain, double footprint_megabytes, const Look& look) {
   std::string text = "input x: f32[4,2048]\n a = f32[2048,1]{fill 1}\n x_a = MatMul(x, a)\n";
   for (const char weight : {'u', 'v', 'w'})
     if (chain.find(weight) != std::string::npos)
@@ -39,9 +40,14 @@ std::vector<WeightReads> reads(const std::string& chain, double footprint_megaby
   const KernelPlan plan = OrtPlanner(16).plan(*graph).value();
   const ConcreteTypes types(*graph, {});
   const WeightReuse reuse(*graph, plan, types, footprint_megabytes * kMegabyte);
-  std::vector<WeightReads> out;
-  for (size_t kernel = 1; kernel < plan.size(); ++kernel) out.push_back(reuse.of(kernel));
+  std::vector<decltype(look(reuse, 0))> out;
+  for (size_t kernel = 1; kernel < plan.size(); ++kernel) out.push_back(look(reuse, kernel));
   return out;
+}
+
+std::vector<WeightReads> reads(const std::string& chain, double footprint_megabytes) {
+  return by_product(chain, footprint_megabytes,
+                    [](const WeightReuse& reuse, size_t kernel) { return reuse.of(kernel); });
 }
 
 TEST(WeightReuse, OneReaderFindsWeightsAsFarAwayAsTheFootprint) {
@@ -70,6 +76,15 @@ TEST(WeightReuse, CountsWhatIsReadTwiceOnce) {
 
 TEST(WeightReuse, WeightsThatAreNeverLeftAreAlwaysAsFarAway) {
   for (const WeightReads& one : reads("uvwuvwuvw", 48)) EXPECT_THAT(one, FieldsAre(about(48), 1, 0));
+}
+
+TEST(WeightReuse, WeightsThatStayInACacheAreNotFar) {
+  const auto far = [](const std::string& chain, double footprint) {
+    return by_product(chain, footprint,
+                      [](const WeightReuse& reuse, size_t kernel) { return reuse.far_bytes(kernel); });
+  };
+  EXPECT_THAT(far("wv", 40), ElementsAre(16 * kMegabyte, 16 * kMegabyte));
+  EXPECT_THAT(far("w", 1), ElementsAre(0)) << "the model is small";
 }
 
 }  // namespace

@@ -31,6 +31,7 @@ Result<KernelTime> Engine::time_kernel(const KernelRun& /*run*/, double /*overhe
   return fail("engine '{}' cannot time kernels", name());
 }
 
+Result<NeighborTimes> Engine::neighbor_times() { return fail("engine '{}' has no streams", name()); }
 Result<double> Engine::kernel_overhead() { return fail("engine '{}' cannot time kernels", name()); }
 
 namespace {

@@ -15,6 +15,7 @@
 #include "isomer/base/result.h"
 #include "isomer/base/trace.h"
 #include "isomer/engine/kernels.h"
+#include "isomer/engine/neighbor_times.h"
 #include "isomer/engine/tuning_store.h"
 #include "isomer/ir/graph.h"
 #include "isomer/ir/tensor.h"
@@ -131,6 +132,9 @@ class Engine {
   /// Returns the cost of a launch, in microseconds, in addition to the time that the engine itself reports for a
   /// kernel. Negative if the reported time includes the reporting.
   virtual Result<double> kernel_overhead();
+  /// Measures how kernels on several cores slow each other down; takes about half a second and 128 MiB. An Error if the
+  /// engine has no streams, or if there is only one core.
+  virtual Result<NeighborTimes> neighbor_times();
 
  protected:
   const Deadline& deadline() const { return deadline_; }

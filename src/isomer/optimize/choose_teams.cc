@@ -1,12 +1,12 @@
 #include "isomer/optimize/choose_teams.h"
 
-#include <algorithm>
-#include <map>
+#include <utility>
 
 #include "isomer/ir/label.h"
 #include "isomer/onnx/export.h"
+#include "isomer/optimize/run_teams.h"
 #include "isomer/plan/divisions.h"
-#include "isomer/search/teams.h"
+#include "isomer/search/divided_teams.h"
 
 namespace isomer {
 namespace {
@@ -15,20 +15,14 @@ namespace {
 constexpr double kKernelsShare = 0.5;
 constexpr const char* kByEngine = "left to the engine";
 
-/// Returns the costs of as many threads as there are streams, which are kept with those of one thread.
-Result<Costs> costs_of_all(const OptimizeOptions& options, const Graph& model, const SymbolValues& symbols) {
-  CostOptions all = options.costs;
-  all.engine_options.threads = options.costs.engine_options.streams;
-  all.engine_options.streams = 1;
-  return make_costs(all, model, symbols, options.progress, options.trace);
-}
+size_t streams_of(const OptimizeOptions& options) { return static_cast<size_t>(options.costs.engine_options.streams); }
 
 /// Chooses between the teams of one candidate.
 class TeamChoice {
  public:
   TeamChoice(const OptimizeOptions& options, const Candidate& candidate, const Evaluation& evaluation, TeamTimes times,
              std::vector<std::string> names, TeamsReport& report)
-      : streams_(static_cast<size_t>(options.costs.engine_options.streams)),
+      : streams_(streams_of(options)),
         evaluation_(evaluation),
         times_(std::move(times)),
         names_(std::move(names)),
@@ -41,12 +35,7 @@ class TeamChoice {
     const auto run = measured_run(best_, evaluation_);
     if (!run) report_.problem = run.error().message;
     if (!run) return;
-    std::map<std::string, Team> teams;
-    for (const KernelInRun& kernel : *run)
-      if (kernel.kernel != "reorder") teams.emplace(kernel.result, kernel.stream ? Team::One : Team::All);
-    for (ValueId value = 0; value < names_.size(); ++value)
-      if (const auto team = teams.find(names_[value]); team != teams.end())
-        by_engine_.decisions.teams.emplace(value, team->second);
+    by_engine_ = with_teams_of(std::move(by_engine_), names_, *run);
     choose(kByEngine, by_engine_);
   }
 
@@ -80,10 +69,23 @@ class TeamChoice {
     choose(name, other);
   }
 
-  /// Nothing if times of kernels are not known, as those of parts.
-  std::optional<PredictedRun> predicted(const Candidate& teams) const {
-    if (times_.all_us.empty() || !teams.decisions.divisions.empty()) return std::nullopt;
-    return predicted_run(teams, times_, streams_);
+  struct Prediction {
+    double us = 0;
+    std::vector<KernelInRun> kernels;
+  };
+  /// Nothing if times of kernels are not known.
+  std::optional<Prediction> predicted(const Candidate& teams) const {
+    if (times_.all_us.empty()) return std::nullopt;
+    if (teams.decisions.divisions.empty()) {
+      const PredictedRun run = predicted_run(teams, times_, streams_);
+      return Prediction{run.us, named(run, times_.kernels, teams.graph, [](ValueId value) { return value; })};
+    }
+    const auto parts = divided_times(teams, times_, *evaluation_.costs.model, streams_);
+    if (!parts) return std::nullopt;
+    const Candidate& divided = parts->divided.candidate;
+    const PredictedRun run = predicted_run(divided, parts->times, streams_);
+    return Prediction{
+        run.us, named(run, parts->times.kernels, divided.graph, [&](ValueId value) { return parts->origins[value]; })};
   }
   std::optional<double> predicted_us(const Candidate& teams) const {
     const auto run = predicted(teams);
@@ -91,21 +93,25 @@ class TeamChoice {
   }
 
   void choose(const char* name, const Candidate& teams) {
-    const auto run = predicted(teams);
+    auto run = predicted(teams);
     report_.chosen = name;
     report_.predicted_us = run ? std::optional(run->us) : std::nullopt;
-    report_.predicted = run ? named(*run) : std::vector<KernelInRun>();
+    report_.predicted = run ? std::move(run->kernels) : std::vector<KernelInRun>();
   }
 
-  std::vector<KernelInRun> named(const PredictedRun& run) const {
+  /// `original`: the value of the candidate that a value of the graph is, or is a part of; kNoValue if there is none.
+  template <class Original>
+  std::vector<KernelInRun> named(const PredictedRun& run, std::span<const PlannedKernel> kernels, const Graph& graph,
+                                 const Original& original) const {
     std::vector<KernelInRun> out;
-    for (size_t k = 0; k < times_.kernels.size(); ++k) {
-      const PlannedKernel& kernel = times_.kernels[k];
-      const Node& last = best_.graph.node(kernel.nodes.back());
+    for (size_t k = 0; k < kernels.size(); ++k) {
+      const PlannedKernel& kernel = kernels[k];
+      const Node& last = graph.node(kernel.nodes.back());
+      const ValueId result = last.num_results == 0 ? kNoValue : original(last.result());
       std::string name;
-      for (const NodeId id : kernel.nodes) name += (name.empty() ? "" : "+") + op_label(best_.graph.node(id));
+      for (const NodeId id : kernel.nodes) name += (name.empty() ? "" : "+") + op_label(graph.node(id));
       out.push_back({.kernel = kernel.reorder ? "reorder" : name,
-                     .result = last.num_results == 0 ? "" : names_[last.result()],
+                     .result = result == kNoValue ? "" : names_[result],
                      .stream = run.spans[k].stream,
                      .start_us = run.spans[k].start_us,
                      .us = run.spans[k].us});
@@ -141,33 +147,25 @@ Candidate with_fastest_teams(const OptimizeOptions& options, const Candidate& ca
   evaluation.set_deadline(budget.end);
   auto names = export_names(model.with(candidate.graph));
   if (!names) return failed(names.error());
-  auto all = costs_of_all(options, model.graph, symbols);
+  auto all = make_costs(with_all_threads(options.costs), model.graph, symbols, options.progress, options.trace);
   if (!all) return failed(all.error());
   all->model->measure_until(budget.share(kKernelsShare).end);
   auto times = team_times(candidate, *evaluation.costs.model, *all->model);
   if (!times) return failed(times.error());
   options.progress("measuring teams of threads");
+  if (!times->all_us.empty()) {
+    evaluation.costs.model->measure_until(budget.share(kKernelsShare).end);
+    times->part_us =
+        part_times(candidate, *times, *evaluation.costs.model, streams_of(options)).value_or(std::vector<double>());
+    evaluation.costs.model->measure_until(budget.end);
+  }
   TeamChoice choice(options, candidate, evaluation, std::move(*times), std::move(*names), report);
   choice.predict_engine();
   return choice.try_all(budget.end);
 }
 
 Result<std::vector<KernelInRun>> measured_run(const Candidate& candidate, const Evaluation& evaluation) {
-  ISOMER_TRY(const Trace trace, evaluation.runs->traced(candidate));
-  std::vector<KernelInRun> out;
-  double begin = 0;
-  for (const TraceSpan& span : trace.spans()) {
-    if (span.category == "run") begin = span.start;
-    if (span.category == "run") continue;
-    const std::map<std::string, std::variant<double, std::string>> notes(span.notes.begin(), span.notes.end());
-    const bool alone = std::get<double>(notes.at("threads")) > 1;
-    out.push_back({.kernel = span.name,
-                   .result = std::get<std::string>(notes.at("result")),
-                   .stream = alone ? std::nullopt : std::optional(span.track),
-                   .start_us = span.start - begin,
-                   .us = span.duration});
-  }
-  return out;
+  return evaluation.runs->traced(candidate).map(kernels_in);
 }
 
 void add_run(const std::vector<KernelInRun>& run, const std::string& name, double start, Trace& trace) {

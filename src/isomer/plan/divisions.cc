@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <unordered_map>
 
 #include "isomer/ops/registry.h"
 
@@ -158,7 +159,7 @@ class Divider {
         whole_(graph_.num_values(), kNoValue),
         divided_(graph_.num_values()) {}
 
-  Candidate run() {
+  DividedCandidate run() {
     for (const Node& node : graph_.nodes()) {
       if (node.is_input())
         whole_[node.result()] = builder_.input_like(graph_, node.result());
@@ -167,7 +168,17 @@ class Divider {
     }
     std::vector<ValueId> outputs;
     for (const ValueId output : graph_.outputs()) outputs.push_back(whole(output));
-    return finish(builder_, outputs, decisions());
+    const std::vector<std::vector<uint64_t>> hashes = hashes_of_values();
+    DividedCandidate out{finish(builder_, outputs, decisions()), {}};
+    std::unordered_map<uint64_t, ValueId> by_hash;
+    for (ValueId value = 0; value < out.candidate.graph.num_values(); ++value)
+      by_hash.emplace(out.candidate.graph.value_hash(value), value);
+    for (const auto& all : hashes) {
+      std::vector<ValueId>& values = out.values.emplace_back();
+      for (const uint64_t hash : all)
+        if (const auto found = by_hash.find(hash); found != by_hash.end()) values.push_back(found->second);
+    }
+    return out;
   }
 
  private:
@@ -271,6 +282,17 @@ class Divider {
     return whole_[value];
   }
 
+  /// The hashes of the values that stand for each one of the graph.
+  std::vector<std::vector<uint64_t>> hashes_of_values() const {
+    std::vector<std::vector<uint64_t>> out(graph_.num_values());
+    for (ValueId value = 0; value < out.size(); ++value) {
+      for (const ValueId part : divided_[value].values) out[value].push_back(builder_.peek().value_hash(part));
+      if (out[value].empty() && whole_[value] != kNoValue)
+        out[value].push_back(builder_.peek().value_hash(whole_[value]));
+    }
+    return out;
+  }
+
   Decisions decisions() const {
     Decisions given = candidate_.decisions, out;
     given.divisions.clear();
@@ -304,7 +326,9 @@ bool is_divisible(const Graph& graph, const Node& node, Division division) {
   return OperandAxesOf(graph, node, axis_of(division)).find().has_value();
 }
 
-Candidate with_divisions(const Candidate& candidate, size_t parts) { return Divider(candidate, parts).run(); }
+DividedCandidate divided(const Candidate& candidate, size_t parts) { return Divider(candidate, parts).run(); }
+
+Candidate with_divisions(const Candidate& candidate, size_t parts) { return divided(candidate, parts).candidate; }
 
 Candidate divided_everywhere(const Candidate& candidate, Division division, size_t parts) {
   Candidate out = candidate;

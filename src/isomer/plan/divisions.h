@@ -20,6 +20,15 @@ bool is_divisible(const Graph& graph, const Node& node, Division division);
 /// are not divisible in this way, along axes of fewer positions, and about results whose extents are not known.
 Candidate with_divisions(const Candidate& candidate, size_t parts);
 
+/// A candidate with_divisions, and what became of the values of the one that it was made from.
+struct DividedCandidate {
+  Candidate candidate;
+  /// By value of the original: its parts in the divided graph; if it is not divided, itself. Empty for what no output
+  /// needs there.
+  std::vector<std::vector<ValueId>> values = {};
+};
+DividedCandidate divided(const Candidate& candidate, size_t parts);
+
 /// Returns the candidate with all operators divided along one axis that are divisible into so many parts along it.
 /// Their teams are not decided.
 Candidate divided_everywhere(const Candidate& candidate, Division division, size_t parts);

@@ -77,6 +77,21 @@ TEST(Divisions, JoinAndCutWhereTheyDiffer) {
                                                          "Slice", "Tanh", "Concat", "Sin"}));
 }
 
+TEST(Divisions, TellWhatBecameOfValues) {
+  const Graph graph = parsed("input x: f32[4,4]\na = Exp(x)\nb = Tanh(a)\nc = Sin(b)\nreturn c");
+  const DividedCandidate run = divided(divided(graph, {{"a", Division::Axis0}, {"b", Division::Axis0}}), 2);
+  const auto ops = [&](const char* name) {
+    std::vector<std::string> out;
+    for (const ValueId value : run.values[value_named(graph, name)])
+      out.push_back(run.candidate.graph.producer_node(value).op->name);
+    return out;
+  };
+  EXPECT_EQ(ops("a"), (std::vector<std::string>{"Exp", "Exp"}));
+  EXPECT_EQ(ops("b"), (std::vector<std::string>{"Tanh", "Tanh"})) << "and not the join";
+  EXPECT_EQ(ops("c"), (std::vector<std::string>{"Sin"}));
+  EXPECT_EQ(run.values[value_named(graph, "c")], std::vector<ValueId>{run.candidate.graph.outputs()[0]});
+}
+
 TEST(Divisions, KeepOtherDecisions) {
   const Graph graph = parsed("input x: f32[4,4]\na = Exp(x)\nb = Tanh(a)\nreturn b");
   Candidate given = divided(graph, {{"a", Division::Axis0}});

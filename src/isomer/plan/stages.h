@@ -1,19 +1,26 @@
 #pragma once
-// Divides a program into stages: kernels that run side by side on streams, and kernels that have all cores one after
-// the other.
+// Divides a program into stages: kernels that run side by side on streams, kernels that have all cores one after the
+// other, and kernels that are divided into parts.
 
 #include <span>
 #include <vector>
 
-#include "isomer/plan/task_graph.h"
+#include "isomer/plan/neighbors.h"
 
 namespace isomer {
+
+/// How the tasks of a stage run.
+enum class StageKind : uint8_t {
+  AllCores,    ///< one after the other, each on all cores
+  SideBySide,  ///< on streams
+  Divided,     ///< each stream runs a part of every task, one after the other
+};
 
 /// The tasks from `begin` to before `end`. They start when all tasks of earlier stages have ended.
 struct Stage {
   TaskId begin = 0;
   TaskId end = 0;
-  bool side_by_side = false;  ///< on streams; else one after the other, each on all cores
+  StageKind kind = StageKind::AllCores;
   friend bool operator==(const Stage&, const Stage&) = default;
 };
 
@@ -24,14 +31,21 @@ inline constexpr double kForkUs = 2;
 /// so many equal cores.
 TaskGraph tasks_side_by_side(const TaskGraph& graph, TaskId begin, TaskId end, size_t cores);
 
+/// What tasks take in stages, by task.
+struct StageTimes {
+  std::span<const Nanoseconds> alone;       ///< on all cores
+  std::span<const Nanoseconds> parts = {};  ///< of the longest part; 0: it cannot be divided. Empty: none can
+};
+
 /// Returns the stages that are predicted to take the least time together, by dynamic programming (IOS: Ding et al.
 /// 2021, "IOS: Inter-Operator Scheduler for CNN Acceleration"). Here, stages are intervals of the order of the tasks'
 /// numbers, in which each task comes after its predecessors, and no number is vacant.
 ///
-/// The graph has the durations on a stream, and `alone` those on all cores, by task. Tasks side by side are predicted
-/// by list scheduling in the order of their numbers, with `fork` more if they are on several streams. At most 256 are
-/// in a stage. Of neighbors that run one after the other, all are one stage.
-std::vector<Stage> choose_stages(const TaskGraph& graph, std::span<const Nanoseconds> alone, size_t streams,
-                                 Nanoseconds fork);
+/// The graph has the durations on a stream. Tasks side by side are predicted by a StreamSchedule, with `fork` more if
+/// they are on several streams. Divided tasks take as long as their parts, which slow each other down, and `fork`; and
+/// the inputs from earlier stages are cut. At most 256 are in a stage. Of stages in succession whose tasks have all
+/// cores, all are one stage.
+std::vector<Stage> choose_stages(const TaskGraph& graph, const StageTimes& times, size_t streams, Nanoseconds fork,
+                                 const Neighborhood& neighborhood = {});
 
 }  // namespace isomer

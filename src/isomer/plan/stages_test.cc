@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <optional>
 
 #include "isomer/base/rng.h"
 
@@ -12,6 +13,9 @@ namespace {
 struct Program {
   TaskGraph graph;
   std::vector<Nanoseconds> alone;
+  std::vector<Nanoseconds> parts = {};
+
+  StageTimes times() const { return {alone, parts}; }
 };
 
 Program random_program(Rng& rng, size_t tasks) {
@@ -21,6 +25,7 @@ Program random_program(Rng& rng, size_t tasks) {
     const auto duration = static_cast<Nanoseconds>(1 + rng.below(20));
     out.graph.add_task({duration, core});
     out.alone.push_back(1 + static_cast<Nanoseconds>(rng.below(static_cast<uint64_t>(duration) + 3)));
+    out.parts.push_back(static_cast<Nanoseconds>(rng.below(static_cast<uint64_t>(duration) + 1)));
   }
   for (TaskId from = 0; from < tasks; ++from)
     for (TaskId to = from + 1; to < tasks; ++to)
@@ -50,11 +55,26 @@ Nanoseconds side_by_side(const TaskGraph& graph, TaskId begin, TaskId end, size_
   return last + (several ? fork : 0);
 }
 
+constexpr Nanoseconds kNever = 1'000'000;
+
+/// The time of [begin, end) one after the other, each in parts or on all cores. Nothing if one has no parts.
+std::optional<Nanoseconds> one_by_one(const Program& program, TaskId begin, TaskId end, bool parts, Nanoseconds fork) {
+  const auto& times = parts ? program.parts : program.alone;
+  Nanoseconds time = parts ? fork : 0;
+  for (TaskId task = begin; task < end; ++task) {
+    if (times[task] == 0) return std::nullopt;
+    time += times[task];
+  }
+  return time;
+}
+
 Nanoseconds time_of(const Program& program, std::span<const Stage> stages, size_t streams, Nanoseconds fork) {
   Nanoseconds time = 0;
   for (const Stage& stage : stages) {
-    if (stage.side_by_side) time += side_by_side(program.graph, stage.begin, stage.end, streams, fork);
-    for (TaskId task = stage.begin; task < stage.end && !stage.side_by_side; ++task) time += program.alone[task];
+    if (stage.kind == StageKind::SideBySide)
+      time += side_by_side(program.graph, stage.begin, stage.end, streams, fork);
+    else
+      time += one_by_one(program, stage.begin, stage.end, stage.kind == StageKind::Divided, fork).value_or(kNever);
   }
   return time;
 }
@@ -64,31 +84,36 @@ Nanoseconds least_time(const Program& program, TaskId begin, size_t streams, Nan
   const auto count = static_cast<TaskId>(program.alone.size());
   if (begin == count) return 0;
   Nanoseconds least = program.alone[begin] + least_time(program, begin + 1, streams, fork);
-  for (TaskId end = begin + 1; end <= count; ++end)
-    least = std::min(least,
-                     side_by_side(program.graph, begin, end, streams, fork) + least_time(program, end, streams, fork));
+  for (TaskId end = begin + 1; end <= count; ++end) {
+    const Nanoseconds rest = least_time(program, end, streams, fork);
+    least = std::min(least, side_by_side(program.graph, begin, end, streams, fork) + rest);
+    least = std::min(least, one_by_one(program, begin, end, true, fork).value_or(kNever) + rest);
+  }
   return least;
 }
 
 TEST(Stages, TakeTheLeastTime) {
   Rng rng(5);
-  size_t mixed = 0;
+  size_t mixed = 0, divided = 0;
   for (int round = 0; round < 500; ++round) {
     const Program program = random_program(rng, 1 + rng.below(9));
     const size_t streams = 1 + rng.below(3);
     const auto fork = static_cast<Nanoseconds>(rng.below(6));
-    const std::vector<Stage> stages = choose_stages(program.graph, program.alone, streams, fork);
+    const std::vector<Stage> stages = choose_stages(program.graph, program.times(), streams, fork);
     EXPECT_EQ(time_of(program, stages, streams, fork), least_time(program, 0, streams, fork));
     ASSERT_FALSE(stages.empty());
     EXPECT_EQ(stages.front().begin, 0U);
     EXPECT_EQ(stages.back().end, program.alone.size());
     for (size_t i = 1; i < stages.size(); ++i) {
       EXPECT_EQ(stages[i].begin, stages[i - 1].end);
-      EXPECT_TRUE(stages[i].side_by_side || stages[i - 1].side_by_side) << "they are one stage";
-      mixed += stages[i].side_by_side != stages[i - 1].side_by_side ? 1 : 0;
+      EXPECT_TRUE(stages[i].kind != StageKind::AllCores || stages[i - 1].kind != StageKind::AllCores)
+          << "they are one stage";
+      mixed += stages[i].kind != stages[i - 1].kind ? 1 : 0;
+      divided += stages[i].kind == StageKind::Divided ? 1 : 0;
     }
   }
   EXPECT_GT(mixed, 100U);
+  EXPECT_GT(divided, 100U);
 }
 
 TEST(Stages, OfNothingAreNone) { EXPECT_TRUE(choose_stages(TaskGraph(), {}, 2, 1).empty()); }
@@ -101,7 +126,46 @@ TEST(Stages, OfAChainHaveAllCores) {
     chain.alone.push_back(6);
     if (task > 0) chain.graph.add_edge(task - 1, task);
   }
-  EXPECT_EQ(choose_stages(chain.graph, chain.alone, 2, 1), (std::vector<Stage>{{0, 1000, false}}));
+  EXPECT_EQ(choose_stages(chain.graph, chain.times(), 2, 1), (std::vector<Stage>{{0, 1000, StageKind::AllCores}}));
+}
+
+TEST(Stages, AreNotSideBySideIfNeighborsAreTooSlow) {
+  Program two;
+  const ResourceSetId core = two.graph.add_resources({{two.graph.add_resource("core", 2)}});
+  for (int task = 0; task < 2; ++task) {
+    two.graph.add_task({100, core});
+    two.alone.push_back(60);
+  }
+  Neighborhood memory{.costs = {.slowdown = {{{1, 1}, {1, 1.1}}}}, .memory_share = {1, 1}};
+  const auto kind = [&] {
+    const std::vector<Stage> stages = choose_stages(two.graph, two.times(), 2, 5, memory);
+    EXPECT_EQ(stages.size(), 1U);
+    return stages[0].kind;
+  };
+  EXPECT_EQ(kind(), StageKind::SideBySide) << "115 < 120";
+  memory.costs.slowdown[1][1] = 1.2;
+  EXPECT_EQ(kind(), StageKind::AllCores) << "125 > 120";
+  two.parts = {47, 47};
+  EXPECT_EQ(kind(), StageKind::Divided) << "5 + 2 * 1.2 * 47 = 117.8";
+  two.parts = {49, 49};
+  EXPECT_EQ(kind(), StageKind::AllCores) << "122.6 > 120";
+}
+
+TEST(Stages, CutTheInputsOfDividedTasks) {
+  Program chain;
+  const ResourceSetId core = chain.graph.add_resources({{chain.graph.add_resource("core", 2)}});
+  for (TaskId task = 0; task < 3; ++task) {
+    chain.graph.add_task({1000, core});
+    chain.alone.push_back(600);
+    if (task > 0) chain.graph.add_edge(task - 1, task);
+  }
+  chain.parts = {0, 540, 540};  // the first one has no parts
+  Neighborhood inputs{.costs = {.cache_us = 0.0001}, .inputs = {{}, {{0, 1000}}, {{1, 1000}}}};
+  EXPECT_EQ(choose_stages(chain.graph, chain.times(), 2, 5, inputs),
+            (std::vector<Stage>{{0, 1, StageKind::AllCores}, {1, 3, StageKind::Divided}}))
+      << "5 + 100 + 540 + 540 < 1200: the second input is in parts already";
+  inputs.costs.cache_us = 0.0002;
+  EXPECT_EQ(choose_stages(chain.graph, chain.times(), 2, 5, inputs).size(), 1U) << "5 + 200 + 1080 > 1200";
 }
 
 }  // namespace

@@ -247,7 +247,7 @@ class Autograph {
   void note(const Found& found, const Interval& ratio) {
     const auto kernels = mixed_.costs()->kernels(found);
     if (!kernels) return;
-    const auto schedule = simulate(kernel_tasks(found.graph, *kernels, static_cast<uint32_t>(context_.cores)));
+    const auto schedule = simulate(kernel_tasks(found.graph, *kernels, static_cast<uint32_t>(context_.cores)).graph);
     if (!schedule) return;
     report_.measured.push_back({.hash = found.hash(),
                                 .latency_us = found.metrics.latency_us,

@@ -23,7 +23,7 @@ class Cores : public CostEvaluator {
   explicit Cores(uint32_t cores) : CostEvaluator(costs_, latency_), cores_(cores) {}
 
   double makespan_us(const Graph& graph) {
-    const auto tasks = kernel_tasks(graph, costs_.kernels(graph).value(), cores_);
+    const auto tasks = kernel_tasks(graph, costs_.kernels(graph).value(), cores_).graph;
     return 1e-3 * static_cast<double>(simulate(tasks).value().makespan);
   }
   double latency_us(const Graph& graph) { return costs_.metrics(graph).value().latency_us; }

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <map>
-#include <numeric>
 #include <utility>
 
 #include "isomer/cost/kernel_tasks.h"
-#include "isomer/plan/simulate.h"
+#include "isomer/plan/divisions.h"
 #include "isomer/plan/stages.h"
+#include "isomer/plan/stream_schedule.h"
 
 namespace isomer {
 namespace {
@@ -18,6 +18,32 @@ void decide(const PlannedKernel& kernel, Team team, Candidate& candidate) {
   if (!kernel.reorder && last.num_results > 0) candidate.decisions.teams.emplace(last.result(), team);
 }
 
+/// Divides the operators of a kernel, unless its team is decided.
+void divide(const PlannedKernel& kernel, Candidate& candidate) {
+  if (kernel.reorder || candidate.decisions.team(candidate.graph.node(kernel.nodes.back()).result())) return;
+  for (const NodeId id : kernel.nodes) {
+    const Node& node = candidate.graph.node(id);
+    if (is_divisible(candidate.graph, node, Division::Axis0))
+      candidate.decisions.divisions.emplace(node.result(), Division::Axis0);
+  }
+}
+
+/// Divides what takes no time of its own, such as views, if what it reads is divided.
+void divide_between(std::span<const PlannedKernel> kernels, Candidate& candidate) {
+  const Graph& graph = candidate.graph;
+  std::vector<bool> in_kernel(graph.nodes().size(), false);
+  for (const PlannedKernel& kernel : kernels)
+    if (!kernel.reorder)
+      for (const NodeId id : kernel.nodes) in_kernel[id] = true;
+  for (NodeId id = 0; id < graph.nodes().size(); ++id) {
+    const Node& node = graph.node(id);
+    const auto is_divided = [&](ValueId v) { return v != kNoValue && candidate.decisions.division(v).has_value(); };
+    if (!in_kernel[id] && std::ranges::any_of(graph.operands(node), is_divided) &&
+        is_divisible(graph, node, Division::Axis0))
+      candidate.decisions.divisions.emplace(node.result(), Division::Axis0);
+  }
+}
+
 /// Whether all threads run a kernel. A change of layout counts as a part of the kernel before it, although the engine
 /// makes it where the value is read.
 bool has_all(const Candidate& candidate, const TeamTimes& times, size_t kernel) {
@@ -25,22 +51,37 @@ bool has_all(const Candidate& candidate, const TeamTimes& times, size_t kernel) 
   return last.num_results > 0 && candidate.decisions.team(last.result()) == Team::All;
 }
 
+/// The kernels of a candidate as tasks.
+struct TeamTasks {
+  TaskGraph graph;  // with their durations in one thread
+  Neighborhood neighborhood;
+  std::vector<Nanoseconds> alone;  // their durations in all threads
+  std::vector<Nanoseconds> parts;  // as in StageTimes
+};
+
+TeamTasks team_tasks(const Candidate& candidate, const TeamTimes& times, size_t streams) {
+  KernelTasks tasks = kernel_tasks(candidate.graph, times.kernels, static_cast<uint32_t>(streams), times.value_bytes);
+  TeamTasks out{std::move(tasks.graph), {.costs = times.neighbors, .inputs = std::move(tasks.inputs)}, {}, {}};
+  for (const PlannedKernel& kernel : times.kernels)
+    out.neighborhood.memory_share.push_back(times.neighbors.memory_share(kernel.us, kernel.weight_bytes));
+  for (TaskId k = 0; k < times.all_us.size(); ++k)
+    out.alone.push_back(task_duration(times.all_us[k]) + out.neighborhood.transfer_among(k, streams));
+  for (const double us : times.part_us) out.parts.push_back(us > 0 ? task_duration(us) : 0);
+  return out;
+}
+
+double microseconds(Nanoseconds time) { return 1e-3 * static_cast<double>(time); }
+
 /// Adds the tasks [begin, end), which run side by side after those before them.
-void add_side_by_side(const TaskGraph& graph, TaskId begin, TaskId end, size_t streams, PredictedRun& to) {
-  const Schedule schedule = simulate(tasks_side_by_side(graph, begin, end, streams)).value();  // it has no cycle
-  constexpr double kMicroseconds = 1e-3;
-  std::vector<TaskId> order(end - begin);
-  std::iota(order.begin(), order.end(), TaskId{0});
-  std::ranges::stable_sort(order, {}, [&](TaskId task) { return schedule.start[task]; });
-  std::vector<Nanoseconds> free(streams, 0);
-  for (const TaskId task : order) {
-    const auto stream = std::ranges::find_if(free, [&](Nanoseconds at) { return at <= schedule.start[task]; });
-    *stream = schedule.end[task];
-    to.spans[begin + task] = {.start_us = to.us + kMicroseconds * static_cast<double>(schedule.start[task]),
-                              .us = kMicroseconds * static_cast<double>(schedule.end[task] - schedule.start[task]),
-                              .stream = static_cast<size_t>(stream - free.begin())};
-  }
-  to.us += kMicroseconds * static_cast<double>(schedule.makespan);
+void add_side_by_side(TaskId begin, TaskId end, StreamSchedule& schedule, PredictedRun& to) {
+  schedule.begin(begin);
+  Nanoseconds last = 0;
+  for (TaskId task = begin; task < end; ++task) last = schedule.add(task);
+  for (TaskId task = begin; task < end; ++task)
+    to.spans[task] = {.start_us = to.us + microseconds(schedule.start(task)),
+                      .us = microseconds(schedule.end(task) - schedule.start(task)),
+                      .stream = schedule.stream(task)};
+  to.us += microseconds(last);
 }
 
 }  // namespace
@@ -52,6 +93,8 @@ Result<TeamTimes> team_times(const Candidate& candidate, CostModel& one, CostMod
   ISOMER_TRY(out.kernels, one.kernels(once));
   const auto in_all = all.kernels(once);
   if (!in_all) return out;
+  out.neighbors = all.neighbor_costs().value_or(NeighborCosts());
+  out.value_bytes = one.value_bytes(candidate.graph);
   std::map<std::pair<NodeId, bool>, double> by_last;
   for (const PlannedKernel& kernel : *in_all) by_last[{kernel.nodes.back(), kernel.reorder}] = kernel.us;
   for (const PlannedKernel& kernel : out.kernels) {
@@ -62,13 +105,18 @@ Result<TeamTimes> team_times(const Candidate& candidate, CostModel& one, CostMod
 }
 
 Candidate with_stages(const Candidate& candidate, const TeamTimes& times, size_t streams) {
-  const TaskGraph graph = kernel_tasks(candidate.graph, times.kernels, static_cast<uint32_t>(streams));
-  std::vector<Nanoseconds> alone;
-  for (const double us : times.all_us) alone.push_back(task_duration(us));
+  const TeamTasks tasks = team_tasks(candidate, times, streams);
   Candidate out = candidate;
-  for (const Stage& stage : choose_stages(graph, alone, streams, task_duration(kForkUs)))
-    for (TaskId k = stage.begin; k < stage.end; ++k)
-      decide(times.kernels[k], stage.side_by_side ? Team::One : Team::All, out);
+  for (const Stage& stage :
+       choose_stages(tasks.graph, {tasks.alone, tasks.parts}, streams, task_duration(kForkUs), tasks.neighborhood)) {
+    for (TaskId k = stage.begin; k < stage.end; ++k) {
+      if (stage.kind == StageKind::Divided)
+        divide(times.kernels[k], out);
+      else
+        decide(times.kernels[k], stage.kind == StageKind::SideBySide ? Team::One : Team::All, out);
+    }
+  }
+  if (!out.decisions.divisions.empty()) divide_between(times.kernels, out);
   return out;
 }
 
@@ -79,16 +127,17 @@ Candidate with_team(const Candidate& candidate, const TeamTimes& times, Team tea
 }
 
 PredictedRun predicted_run(const Candidate& candidate, const TeamTimes& times, size_t streams) {
-  const TaskGraph graph = kernel_tasks(candidate.graph, times.kernels, static_cast<uint32_t>(streams));
+  const TeamTasks tasks = team_tasks(candidate, times, streams);
+  StreamSchedule schedule(tasks.graph, tasks.neighborhood, streams);
   const auto count = static_cast<TaskId>(times.kernels.size());
   PredictedRun out{.spans = std::vector<PredictedSpan>(count)};
   for (TaskId begin = 0, end = 0; begin < count; begin = end) {
     for (end = begin + 1; end < count && !has_all(candidate, times, begin) && !has_all(candidate, times, end);) ++end;
     if (has_all(candidate, times, begin)) {
-      out.spans[begin] = {.start_us = out.us, .us = times.all_us[begin]};
-      out.us += times.all_us[begin];
+      out.spans[begin] = {.start_us = out.us, .us = microseconds(tasks.alone[begin])};
+      out.us += out.spans[begin].us;
     } else {
-      add_side_by_side(graph, begin, end, streams, out);
+      add_side_by_side(begin, end, schedule, out);
     }
   }
   return out;

@@ -14,6 +14,10 @@ struct TeamTimes {
   /// By kernel, in the threads of all streams, with the layouts and algorithms of a plan for so many threads; empty if
   /// not all are known.
   std::vector<double> all_us = {};
+  /// By kernel, of the longest of its parts along axis 0, one for each stream; 0: it has none. Empty: not known.
+  std::vector<double> part_us = {};
+  NeighborCosts neighbors = {};          ///< as if kernels did not slow each other down, if that is not known
+  std::vector<double> value_bytes = {};  ///< of the candidate's graph
 };
 
 /// Returns the times of a candidate's kernels; `one` and `all` are costs of one thread and of as many as there are
@@ -21,9 +25,9 @@ struct TeamTimes {
 /// all. An Error as for CostModel::kernels, if times in one thread are not known.
 Result<TeamTimes> team_times(const Candidate& candidate, CostModel& one, CostModel& all);
 
-/// Returns the candidate with a team for each kernel: those of the stages that are predicted to take the least time
-/// together (choose_stages). All times must be known. Teams that the candidate has decided stay, and do not change the
-/// stages.
+/// Returns the candidate with a team for each kernel, or a division of its operators: those of the stages that are
+/// predicted to take the least time together (choose_stages). All times must be known. Teams that the candidate has
+/// decided stay, and do not change the stages.
 Candidate with_stages(const Candidate& candidate, const TeamTimes& times, size_t streams);
 /// Likewise, with the same team for each kernel.
 Candidate with_team(const Candidate& candidate, const TeamTimes& times, Team team);
@@ -41,8 +45,9 @@ struct PredictedRun {
   double us = 0;                          ///< until all have ended
 };
 
-/// Returns how a candidate is predicted to run, by simulation of its stages. All times must be known. Kernels without a
-/// decided team have one thread. Kernels side by side do not slow each other down, and synchronizations take no time.
+/// Returns how a candidate is predicted to run, by simulation of its stages (StreamSchedule). All times must be known.
+/// Kernels without a decided team have one thread. `candidate` has no divisions: of one that has, predict the run of
+/// the candidate in parts (divided_times).
 PredictedRun predicted_run(const Candidate& candidate, const TeamTimes& times, size_t streams);
 
 }  // namespace isomer

@@ -4,32 +4,11 @@
 
 #include <map>
 
+#include "isomer/search/teams_testing.h"
 #include "isomer/search/testing.h"
 
 namespace isomer {
 namespace {
-
-/// Costs by operator; nothing is fused.
-class CostOfOperators : public CostModel {
- public:
-  explicit CostOfOperators(std::map<std::string, double> us) : us_(std::move(us)) {}
-  Result<Metrics> metrics(const Candidate&, const Boundary&) override { return fail("not needed"); }
-  Result<std::vector<PlannedKernel>> kernels(const Candidate& candidate) override {
-    EXPECT_TRUE(candidate.decisions.computations.empty()) << "second computations come after values that they make";
-    std::vector<PlannedKernel> out;
-    for (NodeId id = 0; id < candidate.graph.nodes().size(); ++id) {
-      const Node& node = candidate.graph.node(id);
-      if (!candidate.graph.runs(node)) continue;
-      const auto us = us_.find(node.op->name);
-      if (us == us_.end()) return fail("{} cannot be measured", node.op->name);
-      out.push_back({.nodes = {id}, .us = us->second});
-    }
-    return out;
-  }
-
- private:
-  const std::map<std::string, double> us_;
-};
 
 /// Two branches of equal length, and a kernel after both.
 Graph two_branches() {
@@ -122,6 +101,54 @@ TEST(Teams, OfARunArePredicted) {
   EXPECT_EQ(spans.at("Erf").stream, std::nullopt);
   EXPECT_DOUBLE_EQ(spans.at("Erf").start_us, 160);
   EXPECT_DOUBLE_EQ(spans.at("Erf").us, 210);
+}
+
+TEST(Teams, OfARunThatSlowEachOtherDown) {
+  const Candidate graph = two_branches();
+  CostOfOperators one(kOne), all(kAll);
+  const auto predicted_us = [&](Team team) {
+    const TeamTimes times = team_times(graph, one, all).value();
+    return predicted_run(with_team(graph, times, team), times, 2).us;
+  };
+  one.weight_bytes = 1e6;  // takes longer from memory than any kernel does
+  all.neighbors = {.slowdown = {{{1, 1}, {1, 1.5}}}, .memory_us = 1, .cache_us = 1e-9};
+  EXPECT_NEAR(predicted_us(Team::One), 1.5 * 150 + 10 + 400, 0.01) << "the branches";
+  EXPECT_DOUBLE_EQ(predicted_us(Team::All), 70 + 70 + 40 + 40 + 10 + 210) << "no neighbors";
+  one.weight_bytes = 0;
+  EXPECT_DOUBLE_EQ(predicted_us(Team::One), 150 + 10 + 400);
+  all.neighbors = {.synchronization_us = 3, .transfer_us = 0.01};
+  EXPECT_DOUBLE_EQ(predicted_us(Team::One), 150 + 3 + 10 + 10 + 400) << "the sum waits for a result, and reads it";
+  // All but the first two read results; each thread reads a half, of which it made a half. The sum reads two.
+  EXPECT_DOUBLE_EQ(predicted_us(Team::All), 70 + 70 + 40 + 40 + 10 + 210 + 0.01 * 1000 / 4 * 5);
+}
+
+TEST(Teams, AreReplacedByDivisionsWhereThatIsFaster) {
+  Candidate graph = two_branches();
+  CostOfOperators one(kOne), all(kAll);
+  TeamTimes times = team_times(graph, one, all).value();
+  EXPECT_TRUE(with_stages(graph, times, 2).decisions.divisions.empty()) << "times of parts are not known";
+  for (const PlannedKernel& kernel : times.kernels) times.part_us.push_back(kernel.us / 2);
+  const Decisions divided = with_stages(graph, times, 2).decisions;
+  EXPECT_EQ(divided.divisions.size(), 6U);
+  EXPECT_TRUE(divided.teams.empty());
+  graph.decisions.teams[graph.graph.outputs()[0]] = Team::All;
+  const Decisions mixed = with_stages(graph, times, 2).decisions;
+  EXPECT_EQ(mixed.divisions.size(), 5U);
+  EXPECT_EQ(mixed.team(graph.graph.outputs()[0]), Team::All) << "decided before";
+}
+
+TEST(Teams, ViewsBetweenDividedKernelsAreDivided) {
+  const Candidate graph = parsed(
+      "input x: f32[8,4]\na = Exp(x)\nv = Reshape(a) {shape=[8,2,2]}\nb = Tanh(v)\nw = Reshape(b) {shape=[32]}\n"
+      "return b, w");
+  CostOfOperators one({{"Exp", 100}, {"Tanh", 100}}), all({{"Exp", 70}, {"Tanh", 70}});
+  one.free = all.free = {"Reshape"};
+  TeamTimes times = team_times(graph, one, all).value();
+  times.part_us = {50, 50};
+  std::map<std::string, int> divided;
+  for (const auto& [value, division] : with_stages(graph, times, 2).decisions.divisions)
+    ++divided[graph.graph.producer_node(value).op->name];
+  EXPECT_EQ(divided, (std::map<std::string, int>{{"Exp", 1}, {"Tanh", 1}, {"Reshape", 1}}));
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include "isomer/engine/in_process.h"
 #include "isomer/engine/onednn/desc.h"
 #include "isomer/engine/onednn/kernel.h"
+#include "isomer/engine/onednn/neighbors.h"
 #include "isomer/engine/onednn/partial_run.h"
 #include "isomer/engine/onednn/plan.h"
 #include "isomer/engine/onednn/plan_cache.h"
@@ -104,6 +105,7 @@ class OnednnEngine : public InProcessEngine {
   }
   /// A plan's own times of its kernels include everything.
   Result<double> kernel_overhead() override { return 0; }
+  Result<NeighborTimes> neighbor_times() override { return onednn::neighbor_times(); }
 
   Status unload(SessionId session) override {
     plans_.erase(session);

@@ -3,67 +3,17 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <limits>
-#include <thread>
 
 #include "isomer/base/processor.h"
-#include "isomer/base/stopwatch.h"
 #include "isomer/engine/onednn/caches.h"
+#include "isomer/engine/onednn/neighbors.h"
+#include "isomer/engine/onednn/peak_work.h"
 #include "isomer/engine/onednn/threads.h"
-#include "isomer/engine/onednn/vectors.h"
 
 namespace isomer {
 namespace onednn {
 namespace {
-
-/// Independent results in registers: enough for two units, each of which begins one operation per cycle and ends it up
-/// to six cycles later.
-constexpr int kChains = 12;
-
-template <class Vector>
-ISOMER_INLINE float sum_of(const Vector (&vectors)[kChains]) {
-  Vector all{};
-  for (const Vector& vector : vectors) all += vector;
-  float elements[kLanes<Vector>], sum = 0;
-  store(elements, all);
-  for (const float element : elements) sum += element;
-  return sum;
-}
-
-struct MultiplyAdd {
-  /// Stores a result, so that nothing can be left out.
-  template <class Vector>
-  static ISOMER_INLINE void run(int64_t rounds, float factor, float* result) {
-    const Vector x = Vector{} + factor;
-    Vector sums[kChains];
-    for (int i = 0; i < kChains; ++i) sums[i] = x * static_cast<float>(i);  // different, so that none is left out
-    for (int64_t round = 0; round < rounds; ++round) {
-#pragma GCC unroll 12
-      for (Vector& sum : sums) sum = sum * x + x;
-    }
-    *result = sum_of(sums);
-  }
-};
-
-struct Read {
-  template <class Vector>
-  static ISOMER_INLINE void run(const float* from, int64_t count, int64_t times, float* result) {
-    constexpr int64_t kStep = kChains * kLanes<Vector>;
-    Vector sums[kChains] = {};
-    for (int64_t time = 0; time < times; ++time) {
-      for (int64_t i = 0; i + kStep <= count; i += kStep) {
-#pragma GCC unroll 12
-        for (int v = 0; v < kChains; ++v) {
-          Vector next;
-          load(next, from + i + v * kLanes<Vector>);
-          sums[v] += next;
-        }
-      }
-    }
-    *result = sum_of(sums);
-  }
-};
 
 int64_t lanes() {
   switch (vector_width()) {
@@ -75,18 +25,6 @@ int64_t lanes() {
       break;
   }
   return kLanes<Vector4>;
-}
-
-/// Returns the seconds of the fastest of several calls; other programs can only make one slower.
-template <class Work>
-double fastest(int calls, const Work& work) {
-  double best = 0;
-  for (int call = 0; call < calls; ++call) {
-    const Stopwatch watch;
-    work();
-    best = call == 0 ? watch.seconds() : std::min(best, watch.seconds());
-  }
-  return best;
 }
 
 double flops_per_second(int threads) {
@@ -130,24 +68,6 @@ std::vector<MemoryLevel> memory_levels(int threads) {
   for (MemoryLevel& level : levels) level.bytes_per_second = read_per_second(data, level.bytes / 4, threads);
   levels.push_back({"memory", std::numeric_limits<double>::infinity(), read_per_second(data, kBeyondCaches, threads)});
   return levels;
-}
-
-/// Returns the seconds in which two threads pass a cache line from one to the other, to and fro again and again.
-double line_seconds() {
-  constexpr int kRounds = 5000, kSpins = 1000;
-  leave_core_to_leader(2);
-  const double seconds = fastest(5, [&] {
-    alignas(64) std::atomic<int> turns = 0;
-    as_team(2, [&](size_t thread, size_t threads) {
-      const int step = static_cast<int>(threads), end = kRounds * step;
-      for (int mine = static_cast<int>(thread); mine < end; mine += step) {
-        for (int spins = 0; turns.load(std::memory_order_acquire) != mine; ++spins)
-          if (spins >= kSpins) std::this_thread::yield();
-        turns.store(mine + 1, std::memory_order_release);
-      }
-    });
-  });
-  return seconds / (2 * kRounds);
 }
 
 }  // namespace

@@ -167,8 +167,8 @@ std::vector<int> threads_by_group(const Program& program, const std::map<ValueId
   std::vector<Nanoseconds> alone;
   for (const double duration : all) alone.push_back(task_duration(duration));
   std::vector<int> out(program.kernels.empty() ? 0 : program.kernels.back().group + 1, 1);
-  for (const isomer::Stage& stage : choose_stages(graph, alone, streams, task_duration(kForkUs)))
-    for (TaskId k = stage.begin; k < stage.end && !stage.side_by_side; ++k)
+  for (const isomer::Stage& stage : choose_stages(graph, {alone}, streams, task_duration(kForkUs)))
+    for (TaskId k = stage.begin; k < stage.end && stage.kind == StageKind::AllCores; ++k)
       out[program.kernels[k].group] = static_cast<int>(streams);
   return out;
 }

@@ -1,0 +1,29 @@
+#pragma once
+// What is measured once to know how kernels on several cores slow each other down.
+
+#include <array>
+
+#include "isomer/plan/neighbors.h"
+
+namespace isomer {
+
+/// What NeighborTimes has, in this order. The names are those in profile databases.
+inline constexpr std::array<const char*, 10> kNeighborTimes = {
+    "computing",
+    "computing, while a neighbor computes",
+    "computing, while a neighbor reads memory",
+    "reading 1 MiB of memory",
+    "reading 1 MiB of memory, while a neighbor computes",
+    "reading 1 MiB of memory, while a neighbor reads memory",
+    "reading 1 MiB of the shared cache",
+    "reading 1 MiB that the core wrote",
+    "reading 1 MiB that another core wrote",
+    "passing a cache line to another core",
+};
+
+/// Microseconds, each of one core.
+using NeighborTimes = std::array<double, kNeighborTimes.size()>;
+
+NeighborCosts to_costs(const NeighborTimes& times);
+
+}  // namespace isomer

@@ -1,0 +1,173 @@
+#include "isomer/engine/onednn/neighbors.h"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <thread>
+#include <vector>
+
+#include "isomer/base/processor.h"
+#include "isomer/engine/onednn/caches.h"
+#include "isomer/engine/onednn/peak_work.h"
+#include "isomer/engine/onednn/threads.h"
+
+namespace isomer::onednn {
+namespace {
+
+constexpr int kCalls = 3;
+constexpr double kMicroseconds = 1e6;
+constexpr int64_t kMebibyte = (int64_t{1} << 20) / static_cast<int64_t>(sizeof(float));  // in floats
+
+/// Calls work(thread, threads) in two threads that do not meet on one core.
+template <class Work>
+void as_neighbors(const Work& work) {
+  leave_core_to_leader(2);
+  as_team(2, work);
+}
+
+/// Waits until a condition that another thread makes true. Both may share a core.
+template <class Condition>
+void await(const Condition& condition) {
+  constexpr int kSpins = 1000;
+  for (int spins = 0; !condition(); ++spins)
+    if (spins >= kSpins) std::this_thread::yield();
+}
+
+/// Returns the microseconds of the fastest of several calls while a neighbor does its work again and again.
+template <class Work, class Neighbor>
+double beside(const Neighbor& neighbor, const Work& work) {
+  std::atomic<bool> begun = false, ended = false;
+  double seconds = 0;
+  as_neighbors([&](size_t thread, size_t threads) {
+    while (thread == 1 && !ended.load()) {
+      neighbor();
+      begun.store(true);
+    }
+    if (thread == 1) return;
+    if (threads > 1) await([&] { return begun.load(); });
+    seconds = fastest(kCalls, work);
+    ended.store(true);
+  });
+  return kMicroseconds * seconds;
+}
+
+/// Keeps a result, so that computing it is not left out.
+void use(float result) { [[maybe_unused]] const volatile float kept = result; }
+
+void compute() {
+  constexpr int64_t kRounds = 100'000;
+  const volatile float factor = 0.5F;
+  float result = 0;
+  dispatch<MultiplyAdd>(kRounds, static_cast<float>(factor), &result);
+  use(result);
+}
+
+/// Data to be read.
+struct Data {
+  static constexpr int64_t kEach = 64 * kMebibyte;  // in floats, of each core; together more than a cache holds
+  std::vector<float> memory = std::vector<float>(2 * kEach, 1.0F);
+  std::vector<float> written = std::vector<float>(kMebibyte / 4);  // less than the second level holds
+};
+
+void read(const float* from, int64_t floats) {
+  float result = 0;
+  dispatch<Read>(from, floats, 1, &result);
+  use(result);
+}
+
+/// Returns the microseconds of reading 1 MiB that takes so many seconds for so many floats.
+double of_mebibyte(double microseconds, int64_t floats) {
+  return microseconds * static_cast<double>(kMebibyte) / static_cast<double>(floats);
+}
+
+/// Returns the microseconds of reading 1 MiB that the own core, or the other one, has written just before.
+double read_written(Data& data, bool by_other) {
+  double seconds = 0;
+  std::atomic<int> writes = 0, wanted = 0;
+  const auto write = [&](int call) {
+    std::ranges::fill(data.written, static_cast<float>(call));
+    writes.store(call);
+  };
+  const auto size = std::ssize(data.written);
+  as_neighbors([&](size_t thread, size_t threads) {
+    const bool other = by_other && threads > 1;
+    for (int call = 1; call <= kCalls; ++call) {
+      if (thread == 1 && other) {
+        await([&] { return wanted.load() == call; });
+        write(call);
+      }
+      if (thread == 1) continue;
+      wanted.store(call);
+      if (!other) write(call);
+      await([&] { return writes.load() == call; });
+      const Stopwatch watch;
+      read(data.written.data(), size);
+      seconds = call == 1 ? watch.seconds() : std::min(seconds, watch.seconds());
+    }
+  });
+  return of_mebibyte(kMicroseconds * seconds, size);
+}
+
+NeighborTimes measured_once(Data& data) {
+  int64_t at = 0;
+  const auto nothing = [] { std::this_thread::yield(); };
+  const auto neighbor_reads = [&] {  // in steps, so that it ends soon
+    read(data.memory.data() + Data::kEach + at, kMebibyte);
+    at = (at + kMebibyte) % Data::kEach;
+  };
+  const auto reads = [&] { read(data.memory.data(), Data::kEach); };
+  const int64_t shared = 2 * second_level_bytes() / static_cast<int64_t>(sizeof(float));  // does not fit that level
+  return {
+      beside(nothing, compute),
+      beside(compute, compute),
+      beside(neighbor_reads, compute),
+      of_mebibyte(beside(nothing, reads), Data::kEach),
+      of_mebibyte(beside(compute, reads), Data::kEach),
+      of_mebibyte(beside(neighbor_reads, reads), Data::kEach),
+      of_mebibyte(beside(nothing, [&] { read(data.memory.data(), shared); }), shared),
+      read_written(data, false),
+      read_written(data, true),
+      kMicroseconds * line_seconds(),
+  };
+}
+
+}  // namespace
+
+double line_seconds() {
+  constexpr int kRounds = 5000;
+  leave_core_to_leader(2);
+  const double seconds = fastest(kCalls, [&] {
+    alignas(64) std::atomic<int> turns = 0;
+    as_team(2, [&](size_t thread, size_t threads) {
+      const int step = static_cast<int>(threads), end = kRounds * step;
+      for (int mine = static_cast<int>(thread); mine < end; mine += step) {
+        await([&] { return turns.load(std::memory_order_acquire) == mine; });
+        turns.store(mine + 1, std::memory_order_release);
+      }
+    });
+  });
+  return seconds / (2 * kRounds);
+}
+
+Result<NeighborTimes> neighbor_times() {
+  if (available_cores() < 2) return fail("kernels have no neighbors on one core");
+  ISOMER_CHECK(check_threads(2));
+  const ThreadScope scope(2);
+  // A host moves virtual cores: for up to a second, two of them may be one core, which must not count as usual.
+  constexpr size_t kRounds = 11;
+  std::array<std::vector<double>, std::tuple_size_v<NeighborTimes>> all;
+  Data data;
+  for (size_t round = 0; round < kRounds; ++round) {
+    const NeighborTimes times = measured_once(data);
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    for (size_t i = 0; i < times.size(); ++i) all[i].push_back(times[i]);
+  }
+  NeighborTimes out;
+  for (size_t i = 0; i < out.size(); ++i) {
+    std::ranges::nth_element(all[i], all[i].begin() + kRounds / 4);
+    out[i] = all[i][kRounds / 4];
+  }
+  return out;
+}
+
+}  // namespace isomer::onednn

@@ -1,0 +1,52 @@
+#pragma once
+// How tasks on several cores slow each other down.
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "isomer/plan/task_graph.h"
+
+namespace isomer {
+
+/// What limits the speed of a kernel: its core, or memory, which all cores share.
+enum class Bound : uint8_t { Core, Memory };
+
+/// What it costs to have neighbors: kernels that run on other cores at the same time, or did so before.
+struct NeighborCosts {
+  /// How many times as long a kernel takes while a neighbor runs, at least 1: by its own bound and the neighbor's.
+  std::array<std::array<double, 2>, 2> slowdown = {{{1, 1}, {1, 1}}};
+  double synchronization_us = 0;  ///< from the end of a kernel until one on another core can start
+  double transfer_us = 0;         ///< reading a byte that another core wrote, compared with one of its own
+  double memory_us = 0;           ///< reading a byte from memory
+  double cache_us = 0;            ///< reading a byte from the cache that the cores share
+
+  /// Returns the part of a kernel's time that is bound by memory, from 0 to 1, if it takes so long and has weights of
+  /// so many bytes that are not in a cache of its core. Where the time is shorter than memory would take, the shared
+  /// cache has some of them.
+  double memory_share(double us, double weight_bytes) const;
+};
+
+/// What a task reads of the results of another one.
+struct TaskInput {
+  TaskId from = 0;
+  double bytes = 0;
+};
+
+/// What must be known of the tasks of a graph to predict how they slow each other down. By task; empty: nothing does.
+struct Neighborhood {
+  NeighborCosts costs = {};
+  std::vector<double> memory_share = {};
+  std::vector<std::vector<TaskInput>> inputs = {};
+
+  /// Returns how many times as long a task takes while the other one runs.
+  double slowdown(TaskId task, TaskId neighbor) const;
+  /// Returns how much longer a task takes that is divided among so many cores, each of which made a part of its inputs.
+  Nanoseconds transfer_among(TaskId task, size_t cores) const;
+  /// Returns how long a part of a task takes, alone on its core, while the other cores run the other parts.
+  Nanoseconds among_parts(TaskId task, Nanoseconds part, size_t cores) const;
+  /// Returns about how long cores take that copy each its part of a task's inputs from tasks before `first`.
+  Nanoseconds cut(TaskId task, TaskId first, size_t cores) const;
+};
+
+}  // namespace isomer

@@ -1,0 +1,58 @@
+#include "isomer/search/divided_teams.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "isomer/search/teams_testing.h"
+#include "isomer/search/testing.h"
+
+namespace isomer {
+namespace {
+
+/// Rows of one operator after the other; the sum over the rows cannot be divided along them.
+Graph rows() {
+  return parsed(
+      "input x: f32[5,4]\na = Exp(x)\nb = Tanh(a)\ns = ReduceSum(b) {axes=[0], keepdims=1}\ny = Erf(s)\nreturn y");
+}
+
+class DividedTeams : public testing::Test {
+ protected:
+  DividedTeams()
+      : one_({{"Exp", 10}, {"Tanh", 20}, {"ReduceSum", 50}, {"Erf", 1}, {"Slice", 3}, {"Concat", 4}}),
+        all_({{"Exp", 6}, {"Tanh", 11}, {"ReduceSum", 30}, {"Erf", 1}}) {
+    one_.by_rows = all_.by_rows = true;
+    times_ = team_times(graph_, one_, all_).value();
+  }
+  const Candidate graph_ = rows();
+  CostOfOperators one_, all_;
+  TeamTimes times_;
+};
+
+TEST_F(DividedTeams, KernelsTakeAsLongAsTheirLongestPart) {
+  EXPECT_EQ(part_times(graph_, times_, one_, 2).value(), (std::vector<double>{30, 60, 0, 0})) << "three rows of five";
+  EXPECT_EQ(part_times(graph_, times_, one_, 5).value(), (std::vector<double>{10, 20, 0, 0}));
+  EXPECT_EQ(part_times(graph_, times_, one_, 6).value(), (std::vector<double>{0, 0, 0, 0})) << "there are five rows";
+}
+
+TEST_F(DividedTeams, PartsRunSideBySide) {
+  Candidate divided = divided_everywhere(graph_, Division::Axis0, 2);
+  ASSERT_EQ(divided.decisions.divisions.size(), 2U);
+  for (const Node& node : graph_.graph.nodes())
+    if (node.op->name == "ReduceSum" || node.op->name == "Erf") divided.decisions.teams[node.result()] = Team::All;
+  const DividedTimes parts = divided_times(divided, times_, one_, 2).value();
+  std::multiset<std::pair<std::string, double>> found;
+  const Graph& graph = parts.divided.candidate.graph;
+  for (size_t k = 0; k < parts.times.kernels.size(); ++k)
+    found.emplace(graph.node(parts.times.kernels[k].nodes.back()).op->name, parts.times.all_us[k]);
+  EXPECT_TRUE(found.contains({"Exp", 20}));
+  EXPECT_TRUE(found.contains({"Exp", 30}));
+  EXPECT_TRUE(found.contains({"ReduceSum", 30})) << "not divided: in all threads";
+  for (const auto& values : parts.divided.values)
+    for (const ValueId part : values) EXPECT_EQ(&values, &parts.divided.values[parts.origins[part]]);
+  // Cuts of 2 and 3 rows, the larger parts of both, the join of five rows, and the rest.
+  EXPECT_DOUBLE_EQ(predicted_run(parts.divided.candidate, parts.times, 2).us, 3 * 3 + 30 + 60 + 5 * 4 + 30 + 1);
+}
+
+}  // namespace
+}  // namespace isomer
